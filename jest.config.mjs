@@ -1,0 +1,25 @@
+// Three suites by file name: .spec.ts is pure, .int.spec.ts talks to a real nats-server or PostgreSQL, .e2e.spec.ts runs processes.
+const suites = {
+  unit: { testMatch: ['**/*.spec.ts'], testPathIgnorePatterns: ['/node_modules/', '/dist/', '\\.int\\.spec\\.ts$', '\\.e2e\\.spec\\.ts$'] },
+  int: { testMatch: ['**/*.int.spec.ts'], testPathIgnorePatterns: ['/node_modules/', '/dist/'] },
+  e2e: { testMatch: ['**/*.e2e.spec.ts'], testPathIgnorePatterns: ['/node_modules/', '/dist/'] },
+};
+const suite = process.env.ORRERY_TEST_SUITE ?? 'unit';
+
+export default {
+  ...suites[suite],
+  rootDir: '.',
+  roots: ['<rootDir>/proto', '<rootDir>/libs', '<rootDir>/services', '<rootDir>/test'],
+  testEnvironment: 'node',
+  extensionsToTreatAsEsm: ['.ts'],
+  transform: { '^.+\\.ts$': ['@swc/jest', { swcrc: true }] },
+  setupFiles: ['reflect-metadata'],
+  moduleNameMapper: {
+    '^#proto$': '<rootDir>/proto/index.ts',
+    '^#libs/(.*)$': '<rootDir>/libs/$1/index.ts',
+    '^(\\.{1,2}/.*)\\.js$': '$1',
+  },
+  modulePathIgnorePatterns: ['<rootDir>/dist/'],
+  testTimeout: suite === 'unit' ? 20_000 : 120_000,
+  maxWorkers: suite === 'e2e' ? 1 : 2,
+};
