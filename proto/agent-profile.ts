@@ -1,0 +1,81 @@
+import { z } from 'zod';
+import { DeviceId, Instant, JournalId, Json, SessionId } from './ids.js';
+
+export const ToolInfo = z.strictObject({
+  name: z.string().min(1).max(128),
+  description: z.string().max(4_000).default(''),
+  /** Declared by the tool's server (`annotations.readOnlyHint`): running it twice harms nobody. */
+  readOnly: z.boolean().default(false),
+});
+export type ToolInfo = z.infer<typeof ToolInfo>;
+
+/** What a device client says of itself when it registers; hostile input like everything from a device. */
+export const ClientTelemetry = z.strictObject({
+  platform: z.string().max(64),
+  osVersion: z.string().max(256).default(''),
+  hostname: z.string().max(256).default(''),
+  arch: z.string().max(64).default(''),
+  cpuCount: z.int().min(0).default(0),
+  memoryMb: z.int().min(0).default(0),
+  capabilities: z.array(z.string().max(64)).max(64).default([]),
+  tools: z.array(ToolInfo).max(1_000).default([]),
+  metadata: z.record(z.string().max(64), Json).default({}),
+});
+export type ClientTelemetry = z.infer<typeof ClientTelemetry>;
+
+/** The administrator's part of a profile; it wins over everything a device says. */
+export const AdminProfile = z.strictObject({
+  tags: z.array(z.string().min(1).max(64)).max(32).default([]),
+  capabilities: z.array(z.string().min(1).max(64)).max(32).default([]),
+  /** Tasks at once on this device. */
+  tasksMax: z.int().min(1).max(1_000).optional(),
+  os: z.string().max(64).optional(),
+});
+export type AdminProfile = z.infer<typeof AdminProfile>;
+
+/** What the kind of device brings by itself (the manifest of its service), below the administrator and above telemetry. */
+export const ServiceManifest = z.strictObject({
+  agent: z.string().max(64).default('LinuxAgent'),
+  capabilities: z.array(z.string().min(1).max(64)).max(32).default([]),
+  tasksMax: z.int().min(1).max(1_000).optional(),
+});
+export type ServiceManifest = z.infer<typeof ServiceManifest>;
+
+/** `suspect`: the presence vanished and the grace period runs; `lost`: it is over; `offline`: enrolled, never connected yet. */
+export const DeviceStatus = z.enum(['offline', 'connected', 'suspect', 'lost']);
+export type DeviceStatus = z.infer<typeof DeviceStatus>;
+
+export const DeviceSession = z.strictObject({
+  sessionId: SessionId,
+  gateway: z.string(),
+  /** Null for foreign clients, which keep no journal. */
+  journalId: JournalId.nullable(),
+  connectedAt: Instant,
+});
+export type DeviceSession = z.infer<typeof DeviceSession>;
+
+/** AgentProfile (paper section 5): one device as the scheduler sees it, merged from administrator, manifest and telemetry. */
+export const AgentProfile = z.strictObject({
+  deviceId: DeviceId,
+  status: DeviceStatus,
+  agent: z.string(),
+  os: z.string(),
+  arch: z.string(),
+  hostname: z.string(),
+  capabilities: z.array(z.string()),
+  tags: z.array(z.string()),
+  tools: z.array(ToolInfo),
+  resources: z.strictObject({ cpuCount: z.int(), memoryMb: z.int() }),
+  tasksMax: z.int().min(1),
+  /** The session of the last connection; null before the first. */
+  session: DeviceSession.nullable(),
+  /** Sequence of the last FLEET event of this device that is folded in. */
+  revision: z.int().min(1),
+  enrolledAt: Instant,
+  changedAt: Instant,
+});
+export type AgentProfile = z.infer<typeof AgentProfile>;
+
+/** Value of PRESENCE: written by the gateway that holds the socket, gone within 10 s when that gateway dies. */
+export const Presence = z.strictObject({ ...DeviceSession.shape, deviceId: DeviceId, telemetry: ClientTelemetry });
+export type Presence = z.infer<typeof Presence>;

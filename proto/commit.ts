@@ -1,0 +1,40 @@
+import { z } from 'zod';
+import { Instant, Sha256 } from './ids.js';
+
+/** `prevHash` of the first commit of a chain. */
+export const GENESIS_HASH = '0'.repeat(64);
+
+/** The input a commit was decided for; an id that is already a cause is answered again and appends nothing. */
+export const Cause = z.strictObject({
+  kind: z.enum(['request', 'verb', 'attempt', 'timer', 'fleet', 'run', 'presence']),
+  id: z.string().min(1).max(256),
+});
+export type Cause = z.infer<typeof Cause>;
+
+export const CommitAuthor = z.strictObject({ service: z.string(), instance: z.string() });
+export type CommitAuthor = z.infer<typeof CommitAuthor>;
+
+/** What every chained commit carries besides its events and the key of its aggregate. */
+export const commitShape = {
+  /** ULID, also `Nats-Msg-Id` and the header `Orrery-Commit`. */
+  commit: z.string().regex(/^[0-9A-HJKMNP-TV-Z]{26}$/, 'must be a ULID'),
+  /** Position in the aggregate, from 1, without gaps. */
+  number: z.int().min(1),
+  at: Instant,
+  by: CommitAuthor,
+  causes: z.array(Cause),
+  prevHash: Sha256,
+  /** SHA-256 over the RFC 8785 canonical JSON of the stored commit without this field. */
+  hash: Sha256,
+} as const;
+
+/** The envelope of an event inside a commit: `sequence` counts the events of the aggregate from 1, without gaps. */
+export const eventEnvelope = {
+  id: z.string().min(1).max(256),
+  sequence: z.int().min(1),
+  schemaVersion: z.int().min(1),
+} as const;
+
+export const HEADER_COMMIT = 'Orrery-Commit';
+/** Comma list of the types in the commit, so that a consumer can pass over a commit without parsing it. */
+export const HEADER_TYPES = 'Orrery-Types';

@@ -1,0 +1,103 @@
+import { z } from 'zod';
+import { DeviceId, Json, LineId, TaskId } from './ids.js';
+import { LIMITS } from './limits.js';
+
+/** One exact tool call on a device, made without a model. */
+export const CommandCall = z.strictObject({
+  tool: z.string().regex(/^[A-Za-z0-9_.:-]{1,128}$/, 'a tool name must be 1 to 128 letters, digits or _ . : -'),
+  /** Passed to the tool as they are, but `stdin: {"from": [task ids]}`: the outputs of those predecessors, in that order. */
+  arguments: z.record(z.string(), Json).default({}),
+});
+export type CommandCall = z.infer<typeof CommandCall>;
+
+/** The argument `stdin` of a command that takes the outputs of predecessors. */
+export const StdinFrom = z.strictObject({ from: z.array(TaskId).min(1) });
+export type StdinFrom = z.infer<typeof StdinFrom>;
+
+export const ResourceFloor = z.strictObject({
+  cpuCount: z.int().min(1).optional(),
+  memoryMb: z.int().min(1).optional(),
+});
+export type ResourceFloor = z.infer<typeof ResourceFloor>;
+
+const DeviceTarget = z.strictObject({ device: DeviceId });
+const Selector = z
+  .strictObject({
+    os: z.string().min(1).max(64).optional(),
+    capabilities: z.array(z.string().min(1).max(64)).max(32).optional(),
+    tags: z.array(z.string().min(1).max(64)).max(32).optional(),
+    resources: ResourceFloor.optional(),
+  })
+  .refine(
+    (selector) => Object.keys(selector).length > 0,
+    'a selector needs at least one of os, capabilities, tags, resources',
+  );
+export type Selector = z.infer<typeof Selector>;
+
+/** A device by its id, or any device whose AgentProfile satisfies the selector. */
+export const Target = z.union([DeviceTarget, Selector], {
+  error: 'a target is {"device": "<id>"} or a selector with at least one of os, capabilities, tags, resources',
+});
+export type Target = z.infer<typeof Target>;
+
+export const RetryPolicy = z.strictObject({
+  /** Tries in all, the first one included. */
+  attempts: z.int().min(1).max(LIMITS.attemptsMax),
+  /** Wait before try n+1 is `backoffMs * 2^(n-1)`. */
+  backoffMs: z.int().min(0).max(LIMITS.timeoutMsMax).default(0),
+});
+export type RetryPolicy = z.infer<typeof RetryPolicy>;
+
+/** TaskStar: one node of the constellation (paper section 4). */
+export const TaskStar = z.strictObject({
+  id: TaskId,
+  name: z.string().min(1).max(200),
+  description: z.string().max(20_000).default(''),
+  tips: z.array(z.string().max(2_000)).max(50).default([]),
+  target: Target,
+  command: CommandCall,
+  /** From the start of an attempt until it is told to stop. */
+  timeoutMs: z.int().min(100).max(LIMITS.timeoutMsMax).optional(),
+  retry: RetryPolicy.optional(),
+  /** Higher starts first; 0 when absent. */
+  priority: z.int().min(-100).max(100).optional(),
+  /** May be executed again when nobody knows whether it was executed. */
+  idempotent: z.boolean().optional(),
+});
+export type TaskStar = z.infer<typeof TaskStar>;
+
+/** When a line lets its successor go on: whatever happened, after a success, or after a CEL expression over status and result. */
+export const LineType = z.enum(['unconditional', 'success-only', 'conditional']);
+export type LineType = z.infer<typeof LineType>;
+
+/** TaskStarLine: one dependency (paper section 4). */
+export const TaskStarLine = z
+  .strictObject({
+    id: LineId,
+    from: TaskId,
+    to: TaskId,
+    type: LineType.default('unconditional'),
+    condition: z.string().min(1).max(LIMITS.conditionCharsMax).optional(),
+  })
+  .refine((line) => (line.type === 'conditional') === (line.condition !== undefined), {
+    path: ['condition'],
+    error: 'a conditional line needs a condition, and only a conditional line may have one',
+  });
+export type TaskStarLine = z.infer<typeof TaskStarLine>;
+
+/** TaskConstellation: the DAG as a request states it. Structure (ids, cycles, conditions) is checked by the core. */
+export const TaskConstellation = z.strictObject({
+  name: z.string().min(1).max(200),
+  tasks: z.array(TaskStar).min(1).max(LIMITS.tasksMax),
+  lines: z.array(TaskStarLine).max(LIMITS.linesMax).default([]),
+});
+export type TaskConstellation = z.infer<typeof TaskConstellation>;
+
+export const TaskStatus = z.enum(['PENDING', 'RUNNING', 'COMPLETED', 'FAILED', 'SKIPPED', 'CANCELLED']);
+export type TaskStatus = z.infer<typeof TaskStatus>;
+
+export const RunStatus = z.enum(['PLANNING', 'RUNNING', 'PAUSED', 'WAITING', 'COMPLETED', 'FAILED', 'CANCELLED']);
+export type RunStatus = z.infer<typeof RunStatus>;
+
+export const RunOutcome = z.enum(['succeeded', 'partially_failed']);
+export type RunOutcome = z.infer<typeof RunOutcome>;

@@ -1,0 +1,53 @@
+import { z } from 'zod';
+
+/** What may stand in a subject, a key or a file name: user text never does. 1 to 64 letters, digits, `_` or `-`. */
+export const ID_PATTERN = /^[A-Za-z0-9_-]{1,64}$/;
+
+const idSchema = (what: string) =>
+  z.string().regex(ID_PATTERN, `${what} must be 1 to 64 characters out of A-Z, a-z, 0-9, "_" and "-"`);
+
+export const RequestId = idSchema('a request id');
+export type RequestId = z.infer<typeof RequestId>;
+
+/** Derived from namespace and request id by a fixed hash, so the same request is the same run for ever. */
+export const RunId = idSchema('a run id');
+export type RunId = z.infer<typeof RunId>;
+
+export const TaskId = idSchema('a task id');
+export type TaskId = z.infer<typeof TaskId>;
+
+export const LineId = idSchema('a line id');
+export type LineId = z.infer<typeof LineId>;
+
+export const DeviceId = idSchema('a device id');
+export type DeviceId = z.infer<typeof DeviceId>;
+
+export const SessionId = idSchema('a session id');
+export type SessionId = z.infer<typeof SessionId>;
+
+/** Random id of a device's command journal: a device with another journal has forgotten what it was sent. */
+export const JournalId = idSchema('a journal id');
+export type JournalId = z.infer<typeof JournalId>;
+
+/** `<runId>.<taskId>.<attempt>.<step>.<index>` with the dots of the ids' own alphabet excluded: readable and unique. */
+export const CommandId = z.string().regex(/^[A-Za-z0-9_.-]{1,256}$/, 'a command id must be 1 to 256 safe characters');
+export type CommandId = z.infer<typeof CommandId>;
+
+export function commandIdOf(
+  attempt: { runId: RunId; taskId: TaskId; attempt: number },
+  step = 0,
+  index = 0,
+): CommandId {
+  return `${attempt.runId}.${attempt.taskId}.${attempt.attempt}.${step}.${index}`;
+}
+
+/** Point in time, RFC 3339 in UTC with milliseconds, e.g. `2026-11-20T15:40:40.489Z`. */
+export const Instant = z.iso.datetime({ error: 'must be an RFC 3339 time in UTC, e.g. 2026-11-20T15:40:40.489Z' });
+export type Instant = z.infer<typeof Instant>;
+
+export const Sha256 = z.string().regex(/^[0-9a-f]{64}$/, 'must be a SHA-256 in lower-case hex');
+export type Sha256 = z.infer<typeof Sha256>;
+
+/** Any JSON value. */
+export type Json = string | number | boolean | null | Json[] | { [key: string]: Json };
+export const Json: z.ZodType<Json> = z.json();

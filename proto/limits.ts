@@ -1,0 +1,33 @@
+/** Every bound of the system that crosses a wire, with its unit in the name. */
+export const LIMITS = {
+  requestBytesMax: 1024 * 1024,
+  tasksMax: 2_000,
+  linesMax: 10_000,
+  conditionCharsMax: 500,
+  commitBytesMax: 2 * 1024 * 1024,
+  /** A result inside an event, as JSON; longer strings are cut to head and tail and the whole goes to ARTIFACTS. */
+  resultBytesMax: 16 * 1024,
+  aipFrameBytesMax: 1024 * 1024,
+  natsPayloadBytesMax: 8 * 1024 * 1024,
+  attemptsMax: 10,
+  timeoutMsMax: 24 * 60 * 60 * 1000,
+  /** No due message is armed further ahead than this; it is armed again when it fires. */
+  wakeUpMsMax: 60 * 60 * 1000,
+  /** A run that waits for a device or a slot looks again at the latest after this. */
+  waitingPollMs: 5_000,
+  /** How long a device may take to end a stopped attempt before its outcome is unknown. */
+  stopGraceMs: 10_000,
+  /** A device whose presence vanished is suspect for this long, then lost. */
+  deviceGraceMs: 60_000,
+  presenceTtlMs: 10_000,
+  memberTtlMs: 2_000,
+  verbAnswerMs: 4_000,
+  submitAnswerMs: 5_000,
+  commandAnswerMs: 10_000,
+} as const;
+
+export const DEFAULTS = {
+  taskTimeoutMs: 10 * 60 * 1000,
+  runDeadlineMs: 24 * 60 * 60 * 1000,
+  deviceTasksMax: 8,
+} as const;

@@ -1,0 +1,34 @@
+import type { z } from 'zod';
+import type { Issue } from './request.js';
+
+export type Parsed<T> = { ok: true; value: T } | { ok: false; issues: Issue[] };
+
+const ISSUES_MAX = 20;
+
+/** Parses unknown input at an edge; a failure names the path of each offending field and what would be valid. */
+export function parseWith<T>(schema: z.ZodType<T>, input: unknown): Parsed<T> {
+  const parsed = schema.safeParse(input);
+  if (parsed.success) return { ok: true, value: parsed.data };
+  return { ok: false, issues: parsed.error.issues.slice(0, ISSUES_MAX).flatMap(issueOf) };
+}
+
+/** `tasks`, 0, `command` -> `tasks[0].command`; the empty path is the document itself. */
+export function pathOf(path: readonly PropertyKey[]): string {
+  return path.reduce<string>(
+    (text, part) =>
+      typeof part === 'number' ? `${text}[${part}]` : text === '' ? String(part) : `${text}.${String(part)}`,
+    '',
+  );
+}
+
+function issueOf(issue: z.core.$ZodIssue): Issue[] {
+  if (issue.code === 'unrecognized_keys') {
+    return issue.keys.map((key) => ({ path: pathOf([...issue.path, key]), message: 'unknown field' }));
+  }
+  return [{ path: pathOf(issue.path), message: issue.message }];
+}
+
+/** One sentence for people: `constellation.tasks[0].target: a target is ...`. */
+export function sentenceOf({ path, message }: Issue): string {
+  return path === '' ? message : `${path}: ${message}`;
+}

@@ -1,0 +1,64 @@
+import { z } from 'zod';
+import { TaskConstellation } from './constellation.js';
+import { Json, RequestId, RunId } from './ids.js';
+import { LIMITS } from './limits.js';
+
+export const RunOptions = z.strictObject({
+  editPolicy: z.enum(['every-result', 'when-needed', 'never']).optional(),
+  lockPolicy: z.enum(['strict', 'scoped']).optional(),
+  /** From acceptance; afterwards what is pending is cancelled and what is running is stopped. */
+  deadlineMs: z
+    .int()
+    .min(1_000)
+    .max(LIMITS.timeoutMsMax * 7)
+    .optional(),
+  budget: z
+    .strictObject({
+      llmCalls: z.int().min(0).optional(),
+      tokens: z.int().min(0).optional(),
+      commands: z.int().min(0).optional(),
+    })
+    .optional(),
+  approval: z.enum(['policy', 'always', 'never']).optional(),
+});
+export type RunOptions = z.infer<typeof RunOptions>;
+
+/** What external systems publish. Exactly one of `goal` and `constellation`; unknown fields are refused. */
+export const RunRequest = z
+  .strictObject({
+    requestId: RequestId,
+    goal: z.string().min(1).max(20_000).nullable().default(null),
+    constellation: TaskConstellation.nullable().default(null),
+    options: RunOptions.default({}),
+    metadata: z.record(z.string().max(64), Json).default({}),
+  })
+  .refine((request) => (request.goal === null) !== (request.constellation === null), {
+    error: 'exactly one of goal and constellation must be given',
+  });
+export type RunRequest = z.infer<typeof RunRequest>;
+
+/** One thing that is wrong with an input, with the path of the offending field and what would be valid. */
+export const Issue = z.strictObject({ path: z.string(), message: z.string() });
+export type Issue = z.infer<typeof Issue>;
+
+export const RefusalCode = z.enum([
+  'INVALID_JSON',
+  'INVALID_REQUEST',
+  'TOO_LARGE',
+  'IDEMPOTENCY_CONFLICT',
+  'NO_PLANNER',
+  'TRY_AGAIN',
+  'UNAUTHORIZED',
+  'NOT_FOUND',
+]);
+export type RefusalCode = z.infer<typeof RefusalCode>;
+
+export const Refusal = z.strictObject({ code: RefusalCode, message: z.string(), issues: z.array(Issue).default([]) });
+export type Refusal = z.infer<typeof Refusal>;
+
+/** Answer of `orrery.submit`, of `orrery.answer.<requestId>` and of `POST /v1/requests`. */
+export const SubmitAnswer = z.union([
+  z.strictObject({ runId: RunId, requestId: RequestId }),
+  z.strictObject({ requestId: RequestId.optional(), error: Refusal }),
+]);
+export type SubmitAnswer = z.infer<typeof SubmitAnswer>;

@@ -1,0 +1,49 @@
+import { z } from 'zod';
+import { Json, Sha256 } from './ids.js';
+
+/** Where the whole of a value lies when it did not fit into an event. */
+export const ArtifactRef = z.strictObject({ sha256: Sha256, bytes: z.int().min(0) });
+export type ArtifactRef = z.infer<typeof ArtifactRef>;
+
+/**
+ * What a tool answered. `value` is at most 16 KiB as JSON; when the answer was longer, its long strings are cut to head
+ * and tail in `value`, `cut` names them, and `artifact` holds the whole answer as JSON.
+ */
+export const TaskResult = z.strictObject({
+  value: Json,
+  cut: z.array(z.string()).optional(),
+  artifact: ArtifactRef.optional(),
+});
+export type TaskResult = z.infer<typeof TaskResult>;
+
+/** Why a task failed, and whether anybody knows what happened on the device. */
+export const FailureOutcome = z.enum(['failed', 'timed_out', 'cancelled', 'device_lost', 'unknown']);
+export type FailureOutcome = z.infer<typeof FailureOutcome>;
+
+export const TaskError = z.strictObject({
+  code: z.string().regex(/^[A-Z][A-Z0-9_]{1,63}$/),
+  message: z.string(),
+  outcome: FailureOutcome,
+  output: TaskResult.optional(),
+});
+export type TaskError = z.infer<typeof TaskError>;
+
+/** Result of EXEC_CLI. `exit_code` is 124 after a timeout, 126 and 127 as the shell gives them, 128+n after signal n. */
+export const ExecCliResult = z.strictObject({
+  stdout: z.string(),
+  stderr: z.string(),
+  exit_code: z.int(),
+  command: z.string(),
+  execution_time: z.number().describe('seconds'),
+  timestamp: z.string(),
+  status: z.enum(['SUCCESS', 'ERROR', 'TIMEOUT']),
+  stdout_bytes: z.int().optional().describe('bytes before the cap'),
+  stderr_bytes: z.int().optional().describe('bytes before the cap'),
+});
+export type ExecCliResult = z.infer<typeof ExecCliResult>;
+
+export const SysInfoType = z.enum(['memory', 'disk', 'cpu', 'network', 'hardware', 'os']);
+export type SysInfoType = z.infer<typeof SysInfoType>;
+
+export const SysInfoResult = z.strictObject({ info_type: SysInfoType, data: Json, timestamp: z.string() });
+export type SysInfoResult = z.infer<typeof SysInfoResult>;

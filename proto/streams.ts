@@ -1,0 +1,141 @@
+import { LIMITS } from './limits.js';
+import { PARTITIONS, subjects } from './subjects.js';
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+/** A stream as data; `libs/messaging` turns it into the server's configuration and finds drift. All are file-stored, limits, fsynced. */
+export interface StreamSpec {
+  readonly name: string;
+  readonly subjects: readonly string[];
+  readonly description: string;
+  readonly messageBytesMax: number;
+  /** Window for `Nats-Msg-Id`. */
+  readonly dedupeMs: number;
+  readonly ageMsMax?: number;
+  readonly denyDelete?: boolean;
+  readonly denyPurge?: boolean;
+  readonly republish?: { readonly source: string; readonly destination: string };
+  /** Scheduled messages: only for streams that nobody outside may publish to. */
+  readonly schedules?: boolean;
+}
+
+export const STREAMS = {
+  REQUESTS: {
+    name: 'REQUESTS',
+    subjects: [subjects.requests],
+    description: 'requests of external systems; every delivery is answered',
+    // Larger ones than allowed are stored up to the server's limit too, so that the refusal can be answered.
+    messageBytesMax: LIMITS.natsPayloadBytesMax,
+    dedupeMs: 100,
+    ageMsMax: 30 * DAY_MS,
+  },
+  RUNS: {
+    name: 'RUNS',
+    subjects: [subjects.anyRun],
+    description: 'the event log: one subject per run, one message per commit',
+    messageBytesMax: LIMITS.commitBytesMax,
+    dedupeMs: 120_000,
+    denyDelete: true,
+    republish: { source: subjects.anyRun, destination: 'orrery.live.run.{{wildcard(1)}}' },
+  },
+  ATTEMPTS: {
+    name: 'ATTEMPTS',
+    subjects: [subjects.anyAttempt],
+    description: 'the steps and the end of every attempt on a device',
+    messageBytesMax: LIMITS.commitBytesMax,
+    dedupeMs: 120_000,
+    denyDelete: true,
+  },
+  FLEET: {
+    name: 'FLEET',
+    subjects: [subjects.anyFleet],
+    description: 'device facts',
+    messageBytesMax: LIMITS.commitBytesMax,
+    dedupeMs: 120_000,
+    denyDelete: true,
+  },
+  TIMERS: {
+    name: 'TIMERS',
+    subjects: ['orrery.timer.>', 'orrery.due.>'],
+    description: 'scheduled wake-ups and the due messages they become',
+    messageBytesMax: 4 * 1024,
+    dedupeMs: 100,
+    schedules: true,
+  },
+  FEED: {
+    name: 'FEED',
+    subjects: [subjects.anyFeed],
+    description: 'public: every event of every run as a CloudEvents 1.0 JSON message, in order',
+    messageBytesMax: LIMITS.commitBytesMax,
+    dedupeMs: 120_000,
+    ageMsMax: 30 * DAY_MS,
+  },
+  DLQ: {
+    name: 'DLQ',
+    subjects: [subjects.anyDlq],
+    description: 'messages that are themselves bad, as they came, with the reason',
+    messageBytesMax: LIMITS.natsPayloadBytesMax,
+    dedupeMs: 120_000,
+  },
+} as const satisfies Record<string, StreamSpec>;
+
+export type StreamName = keyof typeof STREAMS;
+
+/** Due messages are dropped after this; pending ones never are. */
+export const DUE_TTL_MS = 30 * DAY_MS;
+
+/** A durable consumer as data: explicit acks, `ack_wait` 3 s, no delivery limit (poison is settled at its first failure). */
+export interface DurableSpec {
+  readonly stream: StreamName;
+  readonly durable: string;
+  readonly filters: readonly string[];
+}
+
+export const ACK_WAIT_MS = 3_000;
+export const PULL_EXPIRY_MS = 2_000;
+
+export const DURABLES = {
+  requests: { stream: 'REQUESTS', durable: 'orchestrator-requests', filters: [subjects.requests] },
+  deviceAgentAttempts: { stream: 'RUNS', durable: 'device-agent-attempts', filters: [subjects.anyRun] },
+  deviceAgentControl: { stream: 'RUNS', durable: 'device-agent-control', filters: [subjects.anyRun] },
+  registryDue: { stream: 'TIMERS', durable: 'registry-due', filters: [subjects.anyDeviceDue] },
+} as const satisfies Record<string, DurableSpec>;
+
+/** The inputs of one partition: served by the one replica that owns it. */
+export function partitionDurables(partition: number): { attempts: DurableSpec; timers: DurableSpec } {
+  return {
+    attempts: {
+      stream: 'ATTEMPTS',
+      durable: `orchestrator-attempts-${partition}`,
+      filters: [subjects.attemptsOfPartition(partition, 'end'), subjects.attemptsOfPartition(partition, 'late')],
+    },
+    timers: {
+      stream: 'TIMERS',
+      durable: `orchestrator-timers-${partition}`,
+      filters: [subjects.runsDueOfPartition(partition)],
+    },
+  };
+}
+
+export function allDurables(): DurableSpec[] {
+  const partitions = Array.from({ length: PARTITIONS }, (_, partition) => Object.values(partitionDurables(partition)));
+  return [...Object.values(DURABLES), ...partitions.flat()];
+}
+
+export interface BucketSpec {
+  readonly bucket: string;
+  readonly history: number;
+  /** Keys vanish when they are not renewed for this long. */
+  readonly ttlMs?: number;
+  /** May be lost with the server, because its owners write it again within its TTL. */
+  readonly rebuilt?: boolean;
+}
+
+export const BUCKETS = {
+  AGENT_PROFILES: { bucket: 'AGENT_PROFILES', history: 5 },
+  PRESENCE: { bucket: 'PRESENCE', history: 1, ttlMs: LIMITS.presenceTtlMs, rebuilt: true },
+  MEMBERS: { bucket: 'MEMBERS', history: 1, ttlMs: LIMITS.memberTtlMs, rebuilt: true },
+} as const satisfies Record<string, BucketSpec>;
+
+/** Large outputs and files, by the SHA-256 of their content. */
+export const ARTIFACTS_BUCKET = 'ARTIFACTS';

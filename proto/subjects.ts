@@ -1,0 +1,90 @@
+import type { AttemptKey } from './attempt-events.js';
+import type { DeviceId, RequestId, RunId } from './ids.js';
+import type { RunEventType } from './run-events.js';
+
+/** Runs are spread over this many partitions; it can never change without moving every subject that carries one. */
+export const PARTITIONS = 32;
+
+/** FNV-1a (32 bit) of the run id modulo 32: the partition that serves the run. */
+export function partitionOf(runId: RunId): number {
+  let hash = 0x811c9dc5;
+  for (let index = 0; index < runId.length; index++) {
+    hash ^= runId.charCodeAt(index);
+    hash = Math.imul(hash, 0x01000193);
+  }
+  return (hash >>> 0) % PARTITIONS;
+}
+
+export type AttemptSubjectKind = 'step' | 'ask' | 'end' | 'late';
+
+const attemptPrefix = ({ runId, taskId, attempt }: AttemptKey) =>
+  `orrery.attempt.${partitionOf(runId)}.${runId}.${taskId}.${attempt}`;
+
+/** Every subject of the system; nothing else spells one. */
+export const subjects = {
+  requests: 'orrery.requests',
+  submit: 'orrery.submit',
+  answer: (requestId: RequestId) => `orrery.answer.${requestId}`,
+  run: (runId: RunId) => `orrery.run.${runId}`,
+  anyRun: 'orrery.run.*',
+  liveRun: (runId: RunId) => `orrery.live.run.${runId}`,
+  anyLiveRun: 'orrery.live.run.*',
+  attempt: (key: AttemptKey, kind: AttemptSubjectKind) => `${attemptPrefix(key)}.${kind}`,
+  /** The filter of an attempt's expected sequence: identical for every writer. */
+  attemptFilter: (key: AttemptKey) => `${attemptPrefix(key)}.*`,
+  attemptsOfRun: (runId: RunId) => `orrery.attempt.${partitionOf(runId)}.${runId}.>`,
+  attemptsOfPartition: (partition: number, kind: AttemptSubjectKind) => `orrery.attempt.${partition}.*.*.*.${kind}`,
+  anyAttempt: 'orrery.attempt.>',
+  fleet: (deviceId: DeviceId) => `orrery.fleet.${deviceId}`,
+  anyFleet: 'orrery.fleet.*',
+  runTimer: (runId: RunId) => `orrery.timer.run.${partitionOf(runId)}.${runId}`,
+  runDue: (runId: RunId) => `orrery.due.run.${partitionOf(runId)}.${runId}`,
+  runsDueOfPartition: (partition: number) => `orrery.due.run.${partition}.*`,
+  deviceTimer: (deviceId: DeviceId) => `orrery.timer.device.${deviceId}`,
+  deviceDue: (deviceId: DeviceId) => `orrery.due.device.${deviceId}`,
+  anyDeviceDue: 'orrery.due.device.*',
+  feed: (runId: RunId, type: RunEventType) => `orrery.feed.${runId}.${type}`,
+  feedOfRun: (runId: RunId) => `orrery.feed.${runId}.*`,
+  anyFeed: 'orrery.feed.>',
+  dlq: (service: string) => `orrery.dlq.${service}`,
+  anyDlq: 'orrery.dlq.*',
+  verb: (runId: RunId, verb: string) => `orrery.command.${partitionOf(runId)}.${runId}.${verb}`,
+  verbsOfPartition: (partition: number) => `orrery.command.${partition}.*.*`,
+  anyVerb: 'orrery.command.>',
+  deviceCommand: (deviceId: DeviceId) => `orrery.device.${deviceId}.command`,
+  anyDeviceCommand: 'orrery.device.*.command',
+  query: (service: string, name: string) => `orrery.v.${service}.${name}`,
+  anyQueryOf: (service: string) => `orrery.v.${service}.>`,
+} as const;
+
+/** `orrery.run.<runId>` or any subject whose run id stands where `subjects` puts it. */
+export function runIdOfSubject(subject: string): RunId | undefined {
+  const tokens = subject.split('.');
+  switch (tokens[1]) {
+    case 'run':
+    case 'feed':
+      return tokens[2];
+    case 'attempt':
+    case 'command':
+      return tokens[3];
+    case 'timer':
+    case 'due':
+      return tokens[2] === 'run' ? tokens[4] : undefined;
+    default:
+      return undefined;
+  }
+}
+
+/** The attempt that a subject of ATTEMPTS belongs to. */
+export function attemptOfSubject(subject: string): (AttemptKey & { kind: AttemptSubjectKind }) | undefined {
+  const [root, name, , runId, taskId, attempt, kind, ...rest] = subject.split('.');
+  if (root !== 'orrery' || name !== 'attempt' || rest.length > 0) return undefined;
+  if (runId === undefined || taskId === undefined || attempt === undefined) return undefined;
+  if (kind !== 'step' && kind !== 'ask' && kind !== 'end' && kind !== 'late') return undefined;
+  return { runId, taskId, attempt: Number(attempt), kind };
+}
+
+/** The device at the end of `orrery.fleet.<id>`, `orrery.timer.device.<id>`, `orrery.due.device.<id>`. */
+export function deviceIdOfSubject(subject: string): DeviceId | undefined {
+  return subject.split('.').at(-1);
+}

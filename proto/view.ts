@@ -1,0 +1,70 @@
+import { z } from 'zod';
+import { LineType, RunOutcome, RunStatus, TaskStatus } from './constellation.js';
+import { DeviceId, Instant, LineId, RequestId, RunId, TaskId } from './ids.js';
+import { TaskError, TaskResult } from './result.js';
+
+/** Why a run is not terminal and what wakes it. */
+export const WaitingFor = z.strictObject({
+  reason: z.enum(['running_tasks', 'device', 'slot', 'backoff', 'paused']),
+  detail: z.string(),
+  wakesAt: Instant.nullable(),
+});
+export type WaitingFor = z.infer<typeof WaitingFor>;
+
+export const TaskView = z.strictObject({
+  id: TaskId,
+  name: z.string(),
+  status: TaskStatus,
+  attempts: z.int().min(0),
+  device: DeviceId.nullable(),
+  result: TaskResult.nullable(),
+  error: TaskError.nullable(),
+  reason: z.string().nullable(),
+  startedAt: Instant.nullable(),
+  endedAt: Instant.nullable(),
+});
+export type TaskView = z.infer<typeof TaskView>;
+
+export const LineView = z.strictObject({
+  id: LineId,
+  from: TaskId,
+  to: TaskId,
+  type: LineType,
+  condition: z.string().nullable(),
+  satisfied: z.boolean().nullable(),
+  reason: z.string().nullable(),
+});
+export type LineView = z.infer<typeof LineView>;
+
+/** A run at a sequence: what `orrery show --json` prints and `GET /v1/runs/:id` answers, from the log or from Postgres alike. */
+export const RunView = z.strictObject({
+  runId: RunId,
+  requestId: RequestId,
+  name: z.string(),
+  status: RunStatus,
+  outcome: RunOutcome.nullable(),
+  reason: z.string().nullable(),
+  sequence: z.int().min(0),
+  revision: z.int().min(0),
+  requestedAt: Instant,
+  endedAt: Instant.nullable(),
+  /** Who asked, as the credential said. */
+  requestedBy: z.string(),
+  waitingFor: WaitingFor.nullable(),
+  tasks: z.array(TaskView),
+  lines: z.array(LineView),
+});
+export type RunView = z.infer<typeof RunView>;
+
+export const RunSummary = z.strictObject({
+  runId: RunId,
+  requestId: RequestId,
+  name: z.string(),
+  status: RunStatus,
+  outcome: RunOutcome.nullable(),
+  sequence: z.int().min(0),
+  tasks: z.int().min(0),
+  requestedAt: Instant,
+  endedAt: Instant.nullable(),
+});
+export type RunSummary = z.infer<typeof RunSummary>;
