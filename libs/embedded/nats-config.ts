@@ -1,0 +1,110 @@
+// The nats-server configuration as a pure function of what is wanted: a file to review and to test, not a template.
+
+/** One client identity. An empty list means "nothing", never "everything". */
+export interface NatsUser {
+  readonly name: string;
+  /** Public part of an Ed25519 user key (`U...`); the server never learns a secret. */
+  readonly nkeyPublic: string;
+  readonly publish: readonly string[];
+  readonly subscribe: readonly string[];
+  /** Lets a service answer requests without naming every inbox. */
+  readonly allowResponses?: boolean;
+}
+
+export interface NatsConfigOptions {
+  readonly serverName: string;
+  readonly port: number;
+  readonly monitorPort: number;
+  readonly storeDir: string;
+  readonly logFile: string;
+  /** Without users the server is open to whoever reaches the loopback interface: for tests only. */
+  readonly users?: readonly NatsUser[] | undefined;
+  readonly maxFileStore?: string | undefined;
+  readonly maxMemoryStore?: string | undefined;
+}
+
+export const MAX_PAYLOAD = '8MB';
+const MAX_FILE_STORE = '64GB';
+const MAX_MEMORY_STORE = '256MB';
+const CONSUMERS_MAX = 2000;
+const LOG_FILE_SIZE_LIMIT = '16MB';
+const LOG_FILES_MAX = 4;
+const NOTHING = '{ deny: [">"] }';
+
+const Name = /^[A-Za-z0-9_-]{1,64}$/;
+const UserKey = /^U[A-Z2-7]{55}$/;
+const Subject = /^[^\s"\\]{1,256}$/;
+
+/** Renders a configuration that `nats-server -c` accepts; throws on a name, key or subject that could change its meaning. */
+export function renderNatsConfig(options: NatsConfigOptions): string {
+  return [
+    `server_name: ${text(checked(options.serverName, Name, 'server name'))}`,
+    `listen: "127.0.0.1:${port(options.port)}"`,
+    `http: "127.0.0.1:${port(options.monitorPort)}"`,
+    `max_payload: ${MAX_PAYLOAD}`,
+    `log_file: ${text(options.logFile)}`,
+    `logfile_size_limit: ${LOG_FILE_SIZE_LIMIT}`,
+    `logfile_max_num: ${LOG_FILES_MAX}`,
+    'jetstream {',
+    `  store_dir: ${text(options.storeDir)}`,
+    `  max_file_store: ${options.maxFileStore ?? MAX_FILE_STORE}`,
+    `  max_memory_store: ${options.maxMemoryStore ?? MAX_MEMORY_STORE}`,
+    '  sync_interval: always # a published fact is on the disk before it is acknowledged',
+    `  limits { default_max_consumers: ${CONSUMERS_MAX} }`,
+    '}',
+    ...(options.users === undefined ? [] : accounts(options.users)),
+    '',
+  ].join('\n');
+}
+
+/** JetStream lives in ORRERY; SYS is separate so that no client sees the server's own events. */
+function accounts(users: readonly NatsUser[]): readonly string[] {
+  return [
+    'accounts {',
+    '  SYS {}',
+    '  ORRERY {',
+    '    jetstream: enabled',
+    '    users: [',
+    ...users.flatMap((user) => userLines(user).map((line) => `      ${line}`)),
+    '    ]',
+    '  }',
+    '}',
+    'system_account: SYS',
+  ];
+}
+
+function userLines(user: NatsUser): readonly string[] {
+  return [
+    `# ${checked(user.name, Name, 'user name')}`,
+    '{',
+    `  nkey: ${text(checked(user.nkeyPublic, UserKey, `public key of ${user.name}`))}`,
+    '  permissions: {',
+    `    publish: ${subjects(user.publish)}`,
+    `    subscribe: ${subjects(user.subscribe)}`,
+    ...(user.allowResponses === true ? ['    allow_responses: true'] : []),
+    '  }',
+    '}',
+  ];
+}
+
+/** nats-server reads an empty allow list as "no restriction", the opposite of what an empty list says here. */
+function subjects(list: readonly string[]): string {
+  if (list.length === 0) return NOTHING;
+  return `{ allow: [${list.map((subject) => text(checked(subject, Subject, 'subject'))).join(', ')}] }`;
+}
+
+function checked(value: string, pattern: RegExp, what: string): string {
+  if (!pattern.test(value)) throw new RangeError(`The ${what} ${JSON.stringify(value)} is not valid in nats.conf.`);
+  return value;
+}
+
+/** Port 0 would silently become 4222 in nats-server. */
+function port(value: number): number {
+  if (!Number.isInteger(value) || value < 1 || value > 65_535) throw new RangeError(`${value} is not a port.`);
+  return value;
+}
+
+/** A quoted string: inside quotes nats-server expands no `$VARIABLE`, which subjects such as `$JS.API.INFO` rely on. */
+function text(value: string): string {
+  return `"${value.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`;
+}

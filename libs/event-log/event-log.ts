@@ -1,0 +1,26 @@
+import type { AttemptCommit, AttemptKey, AttemptSubjectKind, DeviceId, FleetCommit, RunCommit, RunId } from '#proto';
+
+/** A commit as it is stored, with the position of its message in the stream: what the next append expects. */
+export interface Stored<C> {
+  readonly commit: C;
+  readonly sequence: number;
+}
+
+export type Appended = { readonly kind: 'appended'; readonly sequence: number } | { readonly kind: 'conflict' };
+
+/**
+ * Port: one chained log per aggregate inside a stream. `K` names the aggregate (for attempts also the subject kind that an
+ * append goes to), `end` is the stream sequence of the aggregate's last message, 0 for none.
+ */
+export interface EventLog<K, C> {
+  /** Appends if the aggregate still ends at `end`. A lost ack is resolved by reading back; never guesses. Throws AppendError when nobody can say. */
+  append(key: K, commit: C, end: number): Promise<Appended>;
+  /** The aggregate's commits after stream sequence `after` (default 0: all), in order. Throws CorruptLogError when the chain is broken. */
+  load(key: K, after?: number): Promise<Stored<C>[]>;
+  /** Stream sequence of the aggregate's last message, read from the leader; 0 for none. */
+  endsAt(key: K): Promise<number>;
+}
+
+export type RunLog = EventLog<RunId, RunCommit>;
+export type AttemptLog = EventLog<AttemptKey & { kind?: AttemptSubjectKind }, AttemptCommit>;
+export type FleetLog = EventLog<DeviceId, FleetCommit>;
