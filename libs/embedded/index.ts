@@ -1,6 +1,6 @@
 export { EmbeddedServerError } from './errors.js';
 export { findNatsServer, NATS_VERSION_MIN } from './nats-binary.js';
 export { MAX_PAYLOAD, renderNatsConfig, type NatsConfigOptions, type NatsUser } from './nats-config.js';
-export { startNats, type NatsHandle, type NatsOptions } from './nats.runner.js';
+export { startNats, stopNatsOn, type NatsHandle, type NatsOptions } from './nats.runner.js';
 export { freePort, LOOPBACK } from './ports.js';
-export { startPostgres, type PostgresHandle, type PostgresOptions } from './postgres.runner.js';
+export { startPostgres, stopPostgresOn, type PostgresHandle, type PostgresOptions } from './postgres.runner.js';

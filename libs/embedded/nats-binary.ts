@@ -40,7 +40,8 @@ function isAcceptable(binary: string): Promise<boolean> {
   const known = acceptable.get(binary);
   if (known !== undefined) return known;
   const answer = run(binary, ['--version'], { timeout: VERSION_TIMEOUT_MS }).then(
-    ({ stdout }) => isAtLeast(stdout.replace(/^.*?v(?=\d)/su, ''), NATS_VERSION_MIN),
+    ({ stdout }) =>
+      isAtLeast(/^nats-server: v(?<version>\S+)/u.exec(stdout)?.groups?.['version'] ?? '', NATS_VERSION_MIN),
     () => false,
   );
   acceptable.set(binary, answer);

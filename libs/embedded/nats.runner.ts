@@ -97,12 +97,26 @@ function siteOf(options: NatsOptions): Site {
   };
 }
 
-/** A live server is kept when it runs what is asked for now; otherwise it is stopped first, two servers on one store would destroy it. */
+/** Stops the server that runs on `storeDir`, whoever launched it; answers whether there was one. */
+export async function stopNatsOn(storeDir: string): Promise<boolean> {
+  const site = siteOf({ storeDir });
+  const left = await leftServer(site);
+  if (left === undefined) return false;
+  await handleOf(site, adopt(left.pid), left, true).stop();
+  return true;
+}
+
+/** The live server of a directory, by its command line: a pid alone may belong to another program by now. */
+async function leftServer({ pidFile, configFile }: Site): Promise<PidFile | undefined> {
+  const left = await readPidFile(pidFile);
+  return left !== undefined && isAlive(left.pid) && commandLine(left.pid).includes(configFile) ? left : undefined;
+}
+
+/** A live server is kept when it runs what is asked for now; otherwise it is stopped first: two on one store would destroy it. */
 async function reattach(site: Site): Promise<NatsHandle | undefined> {
-  const left = await readPidFile(site.pidFile);
-  if (left === undefined || !isAlive(left.pid) || !commandLine(left.pid).includes(site.configFile)) return undefined;
+  const left = await leftServer(site);
+  if (left === undefined) return undefined;
   const wanted = {
-    ...left,
     port: site.options.port || left.port,
     monitorPort: site.options.monitorPort || left.monitorPort,
   };

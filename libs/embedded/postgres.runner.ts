@@ -1,9 +1,8 @@
 import { spawnSync } from 'node:child_process';
 import { chownSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import pg from 'pg';
+import { Client } from 'pg';
 import { EmbeddedServerError } from './errors.js';
 import { freePort, isPortFree, LOOPBACK } from './ports.js';
 import { preparePostgres, type PostgresPrograms } from './postgres-binaries.js';
@@ -97,6 +96,14 @@ export async function startPostgres(options: PostgresOptions): Promise<PostgresH
   };
 }
 
+/** Stops the server that runs on `dataDir`, whoever launched it; answers whether there was one. */
+export async function stopPostgresOn(dataDir: string): Promise<boolean> {
+  const left = leftServer(resolve(dataDir));
+  if (left === undefined) return false;
+  await stopInSteps(left.server, STOP_STEPS);
+  return true;
+}
+
 /** What PostgreSQL itself says about the server of a data directory. Line 8 is its own word for how far it has come. */
 function postmaster(dataDir: string): { pid: number; port: number; status: string } | undefined {
   try {
@@ -107,17 +114,21 @@ function postmaster(dataDir: string): { pid: number; port: number; status: strin
   }
 }
 
-async function reattach(dataDir: string, options: PostgresOptions): Promise<Running | undefined> {
+/** The live server of a data directory, by its command line: a pid alone may belong to another program by now. */
+function leftServer(dataDir: string): { server: ServerProcess; port: number } | undefined {
   const left = postmaster(dataDir);
   if (left === undefined || !isAlive(left.pid)) return undefined;
-  if (!commandLine(left.pid).includes(dataDir)) {
-    // The pid was given to another program since. PostgreSQL would refuse to start for as long as that program lives.
-    rmSync(join(dataDir, 'postmaster.pid'));
-    return undefined;
-  }
-  const server = adopt(left.pid);
-  const otherPort = options.port !== undefined && options.port !== 0 && options.port !== left.port;
-  if (!otherPort && (await becomesReady(server, dataDir))) return { server, port: left.port, reattached: true };
+  if (commandLine(left.pid).includes(dataDir)) return { server: adopt(left.pid), port: left.port };
+  rmSync(join(dataDir, 'postmaster.pid')); // PostgreSQL would refuse to start for as long as that other program lives
+  return undefined;
+}
+
+async function reattach(dataDir: string, options: PostgresOptions): Promise<Running | undefined> {
+  const left = leftServer(dataDir);
+  if (left === undefined) return undefined;
+  const { server, port } = left;
+  const otherPort = options.port !== undefined && options.port !== 0 && options.port !== port;
+  if (!otherPort && (await becomesReady(server, dataDir))) return { server, port, reattached: true };
   await stopInSteps(server, STOP_STEPS);
   return undefined;
 }
@@ -145,7 +156,7 @@ function prepareDataDir(dataDir: string, { ids }: PostgresPrograms): void {
 }
 
 function initialise(dataDir: string, { user, password }: PostgresOptions, { initdb, ids }: PostgresPrograms): void {
-  const secrets = mkdtempSync(join(tmpdir(), 'orrery-initdb-'));
+  const secrets = mkdtempSync(`${dataDir}.initdb-`);
   const passwordFile = join(secrets, 'password');
   try {
     writeFileSync(passwordFile, `${password}\n`, { mode: 0o600, flag: 'wx' });
@@ -204,7 +215,7 @@ async function becomesReady(server: ServerProcess, dataDir: string): Promise<boo
 
 async function ensureDatabase(options: PostgresOptions, port: number): Promise<void> {
   const connectionString = urlOf(options, port, 'postgres');
-  const client = new pg.Client({ connectionString, connectionTimeoutMillis: CONNECT_TIMEOUT_MS });
+  const client = new Client({ connectionString, connectionTimeoutMillis: CONNECT_TIMEOUT_MS });
   try {
     await client.connect();
     const { rowCount } = await client.query('select 1 from pg_database where datname = $1', [options.database]);

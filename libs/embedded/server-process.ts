@@ -1,4 +1,5 @@
-// A server that may outlive the process that launched it, seen the same way whether launched here or found alive.
+// A server that may outlive the process that launched it, seen the same way whether launched here or found alive. For the
+// same reason it never keeps its launcher alive: who launches has something else to do, or stops the server first.
 //
 //   launch ──► alive ──stop──► asked to end ──deadline──► next, harder signal ──► gone
 //   adopt  ──►   │                                                               ▲
@@ -58,6 +59,7 @@ export async function launch(options: LaunchOptions): Promise<ServerProcess> {
       stdio: ['ignore', log, log],
       ...options.ids,
     });
+    child.unref();
     let gone = false;
     const exited = new Promise<number | null>((resolve) => {
       child.once('exit', (code) => {
@@ -80,7 +82,7 @@ export async function launch(options: LaunchOptions): Promise<ServerProcess> {
 /** Takes over a process that an earlier launcher left behind. The caller has made sure that the pid is the server it looks for. */
 export function adopt(pid: number): ServerProcess {
   const exited = (async (): Promise<null> => {
-    while (isAlive(pid)) await sleep(ADOPTED_POLL_MS);
+    while (isAlive(pid)) await sleep(ADOPTED_POLL_MS, undefined, { ref: false });
     return null;
   })();
   return { pid, exited, hasExited: () => !isAlive(pid), signal: (name) => signalIfAlive(pid, name) };
@@ -139,7 +141,8 @@ export function logTail(file: string): string {
 }
 
 export function errorCode(error: unknown): string | undefined {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
+  const code: unknown = typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined;
+  return typeof code === 'string' ? code : undefined;
 }
 
 function signalIfAlive(pid: number, name: NodeJS.Signals): void {

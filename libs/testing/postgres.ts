@@ -1,9 +1,9 @@
-import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
+import { mkdir, readdir, rm } from 'node:fs/promises';
 import { randomBytes } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import pg from 'pg';
-import { startPostgres } from '#libs/embedded';
+import { Client } from 'pg';
+import { startPostgres, stopPostgresOn } from '#libs/embedded';
 
 const DIR_PREFIX = 'orrery-test-postgres-';
 const USER = 'orrery';
@@ -21,7 +21,16 @@ export interface TestPostgres {
  * A fresh database on a server that all test files of this process share: the first call starts it (about 1 s), the
  * others find it by its directory. It ends with the process, so no file has to know whether it is the last one.
  */
-export async function startTestPostgres(): Promise<TestPostgres> {
+export function startTestPostgres(): Promise<TestPostgres> {
+  const started = previous.then(freshDatabase);
+  previous = started.catch(() => undefined);
+  return started;
+}
+
+/** Calls of one file take turns: two at once would both find no server and both start one. */
+let previous: Promise<unknown> = Promise.resolve();
+
+async function freshDatabase(): Promise<TestPostgres> {
   const dataDir = join(tmpdir(), `${DIR_PREFIX}${process.pid}`, 'data');
   await removeLeftovers();
   await mkdir(join(dataDir, '..'), { recursive: true, mode: 0o755 });
@@ -31,7 +40,7 @@ export async function startTestPostgres(): Promise<TestPostgres> {
   return {
     url,
     stop: async () => {
-      const admin = new pg.Client({ connectionString: url.replace(/[^/]*$/u, 'postgres') });
+      const admin = new Client({ connectionString: url.replace(/[^/]*$/u, 'postgres') });
       await admin.connect();
       await admin.query(`drop database if exists "${database}" with (force)`);
       await admin.end();
@@ -39,16 +48,14 @@ export async function startTestPostgres(): Promise<TestPostgres> {
   };
 }
 
-/** Directories of test processes that are gone, with their servers where those could not be tied to their process. */
+/** Directories of test processes that are gone. Best effort: several processes may sweep at the same time. */
 async function removeLeftovers(): Promise<void> {
   for (const entry of await readdir(tmpdir())) {
     const owner = entry.startsWith(DIR_PREFIX) ? Number(entry.slice(DIR_PREFIX.length)) : Number.NaN;
     if (!Number.isInteger(owner) || isAlive(owner)) continue;
     const directory = join(tmpdir(), entry);
-    const pidFile = await readFile(join(directory, 'data', 'postmaster.pid'), 'utf8').catch(() => '');
-    const server = Number(pidFile.split('\n')[0]);
-    if (server > 0 && isAlive(server)) process.kill(server, 'SIGQUIT');
-    await rm(directory, { recursive: true, force: true, maxRetries: 3 });
+    await stopPostgresOn(join(directory, 'data')).catch(() => false);
+    await rm(directory, { recursive: true, force: true }).catch(() => undefined);
   }
 }
 

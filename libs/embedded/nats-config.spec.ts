@@ -1,0 +1,69 @@
+import { describe, expect, it } from '@jest/globals';
+import { renderNatsConfig, type NatsConfigOptions, type NatsUser } from './nats-config.js';
+
+const options: NatsConfigOptions = {
+  serverName: 'orrery-1',
+  port: 4333,
+  monitorPort: 8333,
+  storeDir: '/data/store',
+  logFile: '/data/nats.log',
+};
+const planner: NatsUser = {
+  name: 'planner',
+  nkeyPublic: `U${'A'.repeat(55)}`,
+  publish: ['orrery.plan.>', '$JS.API.INFO'],
+  subscribe: ['_INBOX_planner.>'],
+};
+const withUser = (change: Partial<NatsUser>): string =>
+  renderNatsConfig({ ...options, users: [{ ...planner, ...change }] });
+
+describe('renderNatsConfig', () => {
+  it('listens on the loopback interface and syncs before it acknowledges', () => {
+    const config = renderNatsConfig(options);
+    expect(config).toContain('listen: "127.0.0.1:4333"');
+    expect(config).toContain('http: "127.0.0.1:8333"');
+    expect(config).toContain('sync_interval: always');
+    expect(config).toContain('max_payload: 8MB');
+    expect(config).toContain('default_max_consumers: 2000');
+  });
+
+  it('has no accounts without users', () => {
+    expect(renderNatsConfig(options)).not.toContain('accounts');
+  });
+
+  it('gives JetStream to ORRERY and keeps SYS apart', () => {
+    const config = withUser({});
+    expect(config).toMatch(/SYS \{\}\s+ORRERY \{\s+jetstream: enabled/u);
+    expect(config).toContain('system_account: SYS');
+    expect(config).toContain('publish: { allow: ["orrery.plan.>", "$JS.API.INFO"] }');
+    expect(config).toContain('subscribe: { allow: ["_INBOX_planner.>"] }');
+    expect(config).not.toContain('allow_responses');
+  });
+
+  it('allows responses only when asked to', () => {
+    expect(withUser({ allowResponses: true })).toContain('allow_responses: true');
+    expect(withUser({ allowResponses: false })).not.toContain('allow_responses');
+  });
+
+  it('denies everything for an empty list', () => {
+    expect(withUser({ publish: [] })).toContain('publish: { deny: [">"] }');
+  });
+
+  it('quotes a path with spaces, quotes and backslashes', () => {
+    expect(renderNatsConfig({ ...options, storeDir: '/da ta/"x"\\y' })).toContain('store_dir: "/da ta/\\"x\\"\\\\y"');
+  });
+
+  it.each([
+    ['a user name that would end its comment', { name: 'a\nb' }],
+    ['a key that is not a public user key', { nkeyPublic: `SU${'A'.repeat(56)}` }],
+    ['a subject with a quote', { publish: ['a"] } }'] }],
+    ['a subject with a space', { subscribe: ['a b'] }],
+    ['an empty subject', { subscribe: [''] }],
+  ])('refuses %s', (_, change) => {
+    expect(() => withUser(change)).toThrow(RangeError);
+  });
+
+  it.each([0, -1, 65_536, 1.5, Number.NaN])('refuses %p as a port', (port) => {
+    expect(() => renderNatsConfig({ ...options, port })).toThrow(RangeError);
+  });
+});

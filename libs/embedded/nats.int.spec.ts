@@ -1,0 +1,171 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { jetstream, jetstreamManager } from '@nats-io/jetstream';
+import { createUser } from '@nats-io/nkeys';
+import { connect, nkeyAuthenticator, PermissionViolationError } from '@nats-io/transport-node';
+import { findNatsServer } from './nats-binary.js';
+import { renderNatsConfig, type NatsUser } from './nats-config.js';
+import { startNats, stopNatsOn, type NatsHandle, type NatsOptions } from './nats.runner.js';
+import { freePort } from './ports.js';
+
+const run = promisify(execFile);
+let storeDir = '';
+const handles: NatsHandle[] = [];
+
+async function start(options: Partial<NatsOptions> = {}): Promise<NatsHandle> {
+  const handle = await startNats({ storeDir, dieWithParent: true, ...options });
+  handles.push(handle);
+  return handle;
+}
+
+function user(name: string, rights: Pick<NatsUser, 'publish' | 'subscribe'>): NatsUser & { seed: Uint8Array } {
+  const pair = createUser();
+  return { name, nkeyPublic: pair.getPublicKey(), seed: pair.getSeed(), ...rights };
+}
+
+async function publishOne(url: string, subject: string): Promise<number> {
+  const nc = await connect({ servers: url });
+  const { seq } = await jetstream(nc).publish(subject, 'x');
+  await nc.close();
+  return seq;
+}
+
+beforeEach(async () => {
+  storeDir = await mkdtemp(join(tmpdir(), 'orrery-nats-'));
+});
+afterEach(async () => {
+  await Promise.all(handles.splice(0).map((handle) => handle.stop()));
+  await rm(storeDir, { recursive: true, force: true });
+});
+
+describe('the rendered configuration', () => {
+  it('is accepted by nats-server itself', async () => {
+    const file = join(storeDir, 'nats-server.conf');
+    const users = [
+      { ...user('admin', { publish: ['>'], subscribe: ['>'] }), allowResponses: true },
+      user('auditor', { publish: ['$JS.API.INFO', '$JS.API.STREAM.INFO.RUNS'], subscribe: [] }),
+    ];
+    const options = { serverName: 's', port: 4333, monitorPort: 8333, storeDir, logFile: join(storeDir, 'a "log"') };
+    for (const config of [renderNatsConfig(options), renderNatsConfig({ ...options, users })]) {
+      await writeFile(file, config);
+      await expect(run(await findNatsServer(), ['-t', '-c', file])).resolves.toBeDefined();
+    }
+  });
+});
+
+describe('findNatsServer', () => {
+  it('says what is wrong with ORRERY_NATS_SERVER', async () => {
+    await expect(findNatsServer({ ORRERY_NATS_SERVER: '/bin/true' })).rejects.toThrow('is not a nats-server');
+  });
+
+  it('finds nothing in an empty environment and says what to do', async () => {
+    await expect(findNatsServer({ HOME: storeDir, PATH: storeDir })).rejects.toThrow('start through ./orrery');
+  });
+
+  it('finds the one on PATH', async () => {
+    const binary = await findNatsServer();
+    const { dir } = (await import('node:path')).parse(binary);
+    expect(await findNatsServer({ HOME: storeDir, PATH: dir })).toBe(binary);
+  });
+});
+
+describe('startNats', () => {
+  it('gives a durable log that outlives kill -9', async () => {
+    const first = await start();
+    const nc = await connect({ servers: first.url });
+    await (await jetstreamManager(nc)).streams.add({ name: 'FACTS', subjects: ['fact.>'] });
+    await nc.close();
+    expect(await publishOne(first.url, 'fact.1')).toBe(1);
+    first.kill();
+    expect(await first.exited).toBeNull();
+    const second = await start();
+    expect(second.reattached).toBe(false);
+    expect(await publishOne(second.url, 'fact.2')).toBe(2);
+  });
+
+  it('keeps its configuration private and answers on the monitoring port', async () => {
+    const { monitorUrl } = await start();
+    expect((await stat(join(storeDir, 'nats-server.conf'))).mode & 0o777).toBe(0o600);
+    const health = await fetch(`${monitorUrl}/healthz`);
+    expect(health.status).toBe(200);
+    const jsz = (await (await fetch(`${monitorUrl}/jsz`)).json()) as { config: { sync_always: boolean } };
+    expect(jsz.config.sync_always).toBe(true);
+  });
+
+  it('takes over the server an earlier launcher left', async () => {
+    const first = await start();
+    const second = await start();
+    expect(second).toMatchObject({ pid: first.pid, port: first.port, reattached: true });
+    await second.stop();
+    await first.exited;
+    expect(await stopNatsOn(storeDir)).toBe(false);
+  });
+
+  it('starts anew when the users changed', async () => {
+    const first = await start();
+    const second = await start({ users: [user('admin', { publish: ['>'], subscribe: ['>'] })] });
+    expect(second.pid).not.toBe(first.pid);
+    await first.exited;
+    await expect(connect({ servers: second.url, reconnect: false })).rejects.toThrow('Authorization Violation');
+  });
+
+  it('does not mistake a reused pid for its server', async () => {
+    await writeFile(
+      join(storeDir, 'nats-server.json'),
+      JSON.stringify({ pid: process.pid, port: 4333, monitorPort: 8333 }),
+    );
+    expect(await start()).toMatchObject({ reattached: false });
+  });
+
+  it('starts over a damaged pid file', async () => {
+    await writeFile(join(storeDir, 'nats-server.json'), '{"pid":');
+    const handle = await start();
+    expect(JSON.parse(await readFile(join(storeDir, 'nats-server.json'), 'utf8'))).toMatchObject({ pid: handle.pid });
+  });
+
+  it('says which port is taken', async () => {
+    const port = await freePort();
+    const holder = createServer();
+    await new Promise<void>((resolve) => holder.listen(port, '127.0.0.1', resolve));
+    await expect(start({ port })).rejects.toThrow(`Port ${port} for nats-server is in use`);
+    await new Promise((resolve) => holder.close(resolve));
+  });
+
+  it('ends when another launcher stops it by its directory', async () => {
+    const handle = await start();
+    expect(await stopNatsOn(storeDir)).toBe(true);
+    expect(await handle.exited).toBe(0);
+  });
+});
+
+describe('users', () => {
+  it('may do what is listed and nothing else', async () => {
+    const writer = user('writer', { publish: ['a.>'], subscribe: ['_INBOX_w.>'] });
+    const mute = user('mute', { publish: [], subscribe: [] });
+    const { url } = await start({ users: [writer, mute] });
+    const nc = await connect({ servers: url, authenticator: nkeyAuthenticator(writer.seed), inboxPrefix: '_INBOX_w' });
+    nc.publish('a.b', 'x');
+    await nc.flush();
+    expect(await violationOf(nc, () => nc.publish('b.b', 'x'))).toBe('b.b');
+    await nc.close();
+    const silent = await connect({ servers: url, authenticator: nkeyAuthenticator(mute.seed) });
+    expect(await violationOf(silent, () => silent.publish('a.b', 'x'))).toBe('a.b');
+    await silent.close();
+  });
+});
+
+/** The subject the server refused. */
+async function violationOf(nc: Awaited<ReturnType<typeof connect>>, act: () => void): Promise<string | undefined> {
+  const statuses = nc.status()[Symbol.asyncIterator]();
+  act();
+  for (;;) {
+    const { value, done } = await statuses.next();
+    if (done === true) return undefined;
+    if (value.type === 'error' && value.error instanceof PermissionViolationError) return value.error.subject;
+  }
+}
