@@ -1,0 +1,103 @@
+// `node tools/test.mjs [unit|int|e2e ...] [-- jest arguments]`: runs the suites one after the other and ends with one line,
+// `N passed, N failed`. A suite that crashes, hangs or has nothing to stand on counts as failed: silence is not success.
+import { spawn } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/** In running order: what fails fastest comes first. The architecture rules are part of `unit`. */
+const SUITES = ['unit', 'int', 'e2e'];
+const NEEDS_NATS = new Set(['int', 'e2e']);
+const SUITE_MINUTES_MAX = 30;
+const KILL_AFTER_MS = 10_000;
+const BAD_INPUT = 3;
+
+const root = join(dirname(fileURLToPath(import.meta.url)), '..');
+const jest = join(dirname(createRequire(import.meta.url).resolve('jest/package.json')), 'bin/jest.js');
+
+function parse(words) {
+  const end = words.indexOf('--');
+  const named = end === -1 ? words : words.slice(0, end);
+  const unknown = named.find((word) => !SUITES.includes(word));
+  if (unknown !== undefined) {
+    console.error(`orrery: there is no suite "${unknown}"; suites are ${SUITES.join(', ')}.`);
+    process.exit(BAD_INPUT);
+  }
+  const suites = SUITES.filter((suite) => named.length === 0 || named.includes(suite));
+  return { suites, jestArguments: end === -1 ? [] : words.slice(end + 1) };
+}
+
+/** Resolves with the exit code, or null when a signal or the time limit ended it. */
+function runJest(suite, outputFile, jestArguments) {
+  return new Promise((resolve) => {
+    const args = ['--experimental-vm-modules', '--no-warnings', jest, '--passWithNoTests', ...jestArguments];
+    const child = spawn(process.execPath, [...args, '--json', '--outputFile', outputFile], {
+      cwd: root,
+      stdio: ['ignore', 'inherit', 'inherit'],
+      env: { ...process.env, ORRERY_TEST_SUITE: suite },
+    });
+    const pass = (signal) => child.kill(signal);
+    process.on('SIGTERM', pass).on('SIGINT', pass);
+    let hard;
+    const late = setTimeout(() => {
+      console.error(`orrery: ${suite} did not end in ${SUITE_MINUTES_MAX} minutes.`);
+      child.kill('SIGTERM');
+      hard = setTimeout(() => child.kill('SIGKILL'), KILL_AFTER_MS);
+    }, SUITE_MINUTES_MAX * 60_000);
+    child.once('error', () => resolve(null));
+    child.once('exit', (code) => {
+      clearTimeout(late);
+      clearTimeout(hard);
+      process.off('SIGTERM', pass).off('SIGINT', pass);
+      resolve(code);
+    });
+  });
+}
+
+/** A file that could not even be loaded has no failed test in it, yet it failed. */
+function countsOf(file, code) {
+  let report;
+  try {
+    report = JSON.parse(readFileSync(file, 'utf8'));
+  } catch {
+    return { passed: 0, failed: code === 0 ? 0 : 1, skipped: 0 };
+  }
+  const failed = report.numFailedTests + report.numRuntimeErrorTestSuites;
+  return {
+    passed: report.numPassedTests,
+    failed: code === 0 ? failed : Math.max(failed, 1),
+    skipped: report.numPendingTests + report.numTodoTests,
+  };
+}
+
+async function runSuite(suite, directory, jestArguments) {
+  console.error(`orrery: testing ${suite} ...`);
+  if (NEEDS_NATS.has(suite) && !process.env.ORRERY_NATS_SERVER) {
+    console.error(`orrery: ${suite} needs a nats-server; start it as ./orrery test ${suite}, or set ORRERY_NATS_SERVER.`);
+    return { passed: 0, failed: 1, skipped: 0 };
+  }
+  const file = join(directory, `${suite}.json`);
+  return countsOf(file, await runJest(suite, file, jestArguments));
+}
+
+async function main() {
+  const { suites, jestArguments } = parse(process.argv.slice(2));
+  const directory = mkdtempSync(join(tmpdir(), 'orrery-test-results-'));
+  const total = { passed: 0, failed: 0, skipped: 0 };
+  try {
+    for (const suite of suites) {
+      const counts = await runSuite(suite, directory, jestArguments);
+      for (const key of Object.keys(total)) total[key] += counts[key];
+    }
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
+  }
+  if (total.passed + total.failed === 0) console.error('orrery: no test ran.');
+  const skipped = total.skipped > 0 ? `, ${total.skipped} skipped` : '';
+  console.log(`${total.passed} passed, ${total.failed} failed${skipped}`);
+  process.exitCode = total.failed > 0 || total.passed === 0 ? 1 : 0;
+}
+
+await main();
