@@ -1,0 +1,76 @@
+import { encodeCommit } from './chain.js';
+import { AppendError } from './errors.js';
+import type { Appended, AttemptLog, EventLog, FleetLog, RunLog, Stored } from './event-log.js';
+import { ATTEMPT_LOG, FLEET_LOG, RUN_LOG } from './logs.js';
+import type { LogSpec } from './logs.js';
+import { parseCommits } from './parse-commit.js';
+
+/**
+ * What happens to the next append: `ack-lost` stores it and finds it again by reading back; `stored-unknown` stores it and
+ * `lost-unknown` does not, but the caller hears AppendError both times; `load-fails` makes the next load fail.
+ */
+export type MemoryFault = 'ack-lost' | 'stored-unknown' | 'lost-unknown';
+
+interface Message {
+  readonly sequence: number;
+  readonly subject: string;
+  readonly data: Uint8Array;
+}
+
+interface LoggedCommit {
+  readonly commit: string;
+}
+
+/** The same semantics without a server: conflicts by expected sequence, commits kept as bytes, the chain checked when loaded. */
+export class MemoryEventLog<K, C extends LoggedCommit> implements EventLog<K, C> {
+  /** Taken from the front, one per append. */
+  readonly faults: MemoryFault[] = [];
+  private readonly spec: LogSpec<K, C>;
+  private readonly aggregates = new Map<string, Message[]>();
+  private sequence = 0;
+
+  constructor(spec: LogSpec<K, C>) {
+    this.spec = spec;
+  }
+
+  async append(key: K, commit: C, end: number): Promise<Appended> {
+    const fault = this.faults.shift();
+    const subject = this.spec.subject(key);
+    if (fault === 'lost-unknown') throw new AppendError(subject, 'the server did not answer');
+    const messages = this.messagesOf(key);
+    if ((messages.at(-1)?.sequence ?? 0) !== end) return { kind: 'conflict' };
+    this.sequence += 1;
+    messages.push({ sequence: this.sequence, subject, data: encodeCommit(commit) });
+    if (fault === 'stored-unknown') throw new AppendError(subject, 'the server did not answer');
+    return { kind: 'appended', sequence: this.sequence };
+  }
+
+  async load(key: K, after = 0): Promise<Stored<C>[]> {
+    const stored = this.messagesOf(key).filter(({ sequence }) => sequence > after);
+    const options = { fromStart: after === 0, hashes: true };
+    return parseCommits(this.spec.filter(key), this.spec.schema, stored, options);
+  }
+
+  async endsAt(key: K): Promise<number> {
+    return this.messagesOf(key).at(-1)?.sequence ?? 0;
+  }
+
+  private messagesOf(key: K): Message[] {
+    const filter = this.spec.filter(key);
+    const found = this.aggregates.get(filter) ?? [];
+    this.aggregates.set(filter, found);
+    return found;
+  }
+}
+
+export function memoryRunLog(): RunLog & { readonly faults: MemoryFault[] } {
+  return new MemoryEventLog(RUN_LOG);
+}
+
+export function memoryAttemptLog(): AttemptLog & { readonly faults: MemoryFault[] } {
+  return new MemoryEventLog(ATTEMPT_LOG);
+}
+
+export function memoryFleetLog(): FleetLog & { readonly faults: MemoryFault[] } {
+  return new MemoryEventLog(FLEET_LOG);
+}

@@ -1,0 +1,106 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { jetstream } from '@nats-io/jetstream';
+import type { ConsumerMessages } from '@nats-io/jetstream';
+import type { NatsConnection } from '@nats-io/transport-node';
+import { HEADER_COMMIT, HEADER_TYPES } from '#proto';
+import type { StreamName } from '#proto';
+
+const READ_AHEAD_MESSAGES = 500;
+const PULL_EXPIRES_MS = 2_000;
+const BACKOFF_MS = 50;
+const BACKOFF_MS_MAX = 2_000;
+
+export interface ReadOptions {
+  /** The last stream sequence that is known already; 0 for everything. */
+  readonly afterSequence: number;
+  /** Only these subjects; all when absent. */
+  readonly filters?: readonly string[];
+  /** Ends the reading. */
+  readonly signal?: AbortSignal;
+}
+
+/** One stored message of a stream, unparsed. `commit` and `types` are empty on streams that carry no commits. */
+export interface StreamEntry {
+  readonly sequence: number;
+  readonly subject: string;
+  readonly commit: string;
+  readonly types: readonly string[];
+  readonly data: Uint8Array;
+  /** Messages of the stream behind this one: 0 means that the reader has caught up. */
+  readonly pending: number;
+}
+
+/**
+ * Reads a stream in order, first what is there, then what comes, for ever: over restarts of the server it goes on after the
+ * last sequence it gave out, without gap or repetition. Ends with `signal`, by `break`, or with the connection.
+ */
+export async function* readCommits(
+  nc: NatsConnection,
+  stream: StreamName,
+  options: ReadOptions,
+): AsyncGenerator<StreamEntry, void, undefined> {
+  const { signal } = options;
+  let last = options.afterSequence;
+  let failures = 0;
+  while (!isOver(nc, signal)) {
+    try {
+      for await (const entry of readUntilItBreaks(nc, stream, { ...options, afterSequence: last })) {
+        failures = 0;
+        last = entry.sequence;
+        yield entry;
+      }
+    } catch (error) {
+      if (!(error instanceof Error)) throw error;
+    }
+    if (isOver(nc, signal)) return;
+    failures += 1;
+    await sleep(Math.min(BACKOFF_MS * 2 ** failures, BACKOFF_MS_MAX), undefined, signal && { signal }).catch(() => {});
+  }
+}
+
+/** One ordered consumer, until its server restarts or forgets it. */
+async function* readUntilItBreaks(
+  nc: NatsConnection,
+  stream: StreamName,
+  { afterSequence, filters, signal }: ReadOptions,
+): AsyncGenerator<StreamEntry, void, undefined> {
+  const consumer = await jetstream(nc).consumers.get(stream, {
+    opt_start_seq: afterSequence + 1,
+    ...(filters === undefined ? {} : { filter_subjects: [...filters] }),
+  });
+  const messages = await consumer.consume({
+    max_messages: READ_AHEAD_MESSAGES,
+    expires: PULL_EXPIRES_MS,
+    abort_on_missing_resource: true,
+  });
+  const stop = stopOnAbort(messages, signal);
+  try {
+    for await (const message of messages) {
+      yield {
+        sequence: message.seq,
+        subject: message.subject,
+        commit: message.headers?.get(HEADER_COMMIT) ?? '',
+        types: (message.headers?.get(HEADER_TYPES) ?? '').split(',').filter((type) => type !== ''),
+        data: message.data,
+        pending: message.info.pending,
+      };
+    }
+  } finally {
+    stop();
+    void consumer.delete().catch(() => {}); // the server forgets it by itself, too
+  }
+}
+
+function stopOnAbort(messages: ConsumerMessages, signal: AbortSignal | undefined): () => void {
+  const stop = () => messages.stop();
+  if (signal?.aborted === true) stop();
+  signal?.addEventListener('abort', stop);
+  return () => {
+    signal?.removeEventListener('abort', stop);
+    stop();
+  };
+}
+
+function isOver(nc: NatsConnection, signal: AbortSignal | undefined): boolean {
+  return nc.isClosed() || signal?.aborted === true;
+}
