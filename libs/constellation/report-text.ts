@@ -1,0 +1,76 @@
+/** What a command printed is hostile until it went through here: terminal sequences, control and direction characters are taken out. */
+export function clean(text: string): string {
+  return text
+    .replaceAll(OSC, '')
+    .replaceAll(CSI, '')
+    .replaceAll(OTHER_ESCAPE, '')
+    .replaceAll(/\r\n?|[\u2028\u2029\u0085]/gu, '\n')
+    .replaceAll(INVISIBLE, '')
+    .toWellFormed();
+}
+
+/** One line of foreign text as a code span: nothing in it is read as Markdown, HTML or a link. */
+export function span(text: string, charsMax = SPAN_CHARS_MAX): string {
+  const line = cut(clean(text).replaceAll(/\s+/gu, ' ').trim(), charsMax);
+  if (line === '') return '(empty)';
+  const ticks = '`'.repeat(longestRunOfTicks(line) + 1);
+  const pad = line.startsWith('`') || line.endsWith('`') ? ' ' : '';
+  return `${ticks}${pad}${line}${pad}${ticks}`;
+}
+
+/**
+ * A code span inside a table. A pipe ends a cell even within a code span, so it is escaped; backslashes in front of it
+ * are kept apart, because a renderer may read two of them as one escaped backslash and the pipe as the end of the cell.
+ */
+export function cell(text: string, charsMax = SPAN_CHARS_MAX): string {
+  return span(text, charsMax)
+    .replaceAll(/\\+(?=\|)/gu, '$& ')
+    .replaceAll('|', '\\|');
+}
+
+/** Foreign text as a block. The fence is longer than any run of backticks in it, so nothing inside can close it. */
+export function fence(text: string, language = ''): string {
+  const body = clean(text).replace(/\n+$/u, '');
+  const ticks = '`'.repeat(Math.max(3, longestRunOfTicks(body) + 1));
+  return `${ticks}${language}\n${body}\n${ticks}`;
+}
+
+/** A table whose cells were made by `cell` or are the project's own words. */
+export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
+  return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n');
+}
+
+/** Keeps head and tail and says how much is missing. */
+export function cut(text: string, charsMax: number): string {
+  if (text.length <= charsMax) return text;
+  const head = Math.ceil((charsMax * 2) / 3);
+  const tail = charsMax - head;
+  const missing = ` … ${text.length - charsMax} characters left out … `;
+  return `${text.slice(0, head)}${missing}${text.slice(text.length - tail)}`.toWellFormed();
+}
+
+/** `850 ms`, `12.3 s`, `4 min 10 s`, `2 h 5 min`. */
+export function duration(ms: number): string {
+  if (ms < 1_000) return `${Math.round(ms)} ms`;
+  if (ms < 60_000) return `${(ms / 1_000).toFixed(1)} s`;
+  const seconds = Math.round(ms / 1_000);
+  if (seconds < 3_600) return `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
+  const minutes = Math.round(seconds / 60);
+  return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+}
+
+const SPAN_CHARS_MAX = 240;
+
+/** Operating system commands and the other string sequences, when they are closed on their line; of an open one only the introducer goes, so that it hides nothing. */
+const OSC =
+  /(?:\u001b[\]PX^_]|[\u009d\u0090\u0098\u009e\u009f])[^\u0007\u001b\n\u0090-\u009f]*(?:\u0007|\u001b\\|\u009c)/gu;
+const CSI = /(?:\u001b\[|\u009b)[0-?]*[ -/]*[@-~]?/gu;
+const OTHER_ESCAPE = /\u001b[ -/]*[0-~]?/gu;
+/** C0 but tab and newline, DEL, C1, direction marks, overrides and isolates, zero width, byte order mark, tag characters. */
+const INVISIBLE =
+  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}]/gu;
+
+function longestRunOfTicks(text: string): number {
+  return Math.max(0, ...(text.match(/`+/gu) ?? []).map((run) => run.length));
+}

@@ -1,0 +1,94 @@
+import { type Issue, StdinFrom, type TaskConstellation } from '#proto';
+import { checkCondition } from './condition.js';
+import { buildGraph, findCycle } from './graph.js';
+
+const ISSUES_MAX = 20;
+
+/**
+ * Structural faults of a constellation, each with the path of the offending field and what would be valid; empty when it
+ * may run. What the wire schema can say (types, ranges, unknown fields) has been checked before.
+ */
+export function validateConstellation(constellation: TaskConstellation): Issue[] {
+  const issues = [...duplicates(constellation), ...danglingLines(constellation), ...conditions(constellation)];
+  if (issues.length === 0) issues.push(...cycle(constellation), ...inputs(constellation));
+  return issues.slice(0, ISSUES_MAX);
+}
+
+function* duplicates({ tasks, lines }: TaskConstellation): Generator<Issue> {
+  for (const [kind, items] of [
+    ['tasks', tasks],
+    ['lines', lines],
+  ] as const) {
+    const firstAt = new Map<string, number>();
+    for (const [index, { id }] of items.entries()) {
+      const first = firstAt.get(id);
+      if (first === undefined) firstAt.set(id, index);
+      else
+        yield {
+          path: `${kind}[${index}].id`,
+          message: `"${id}" is already the id of ${kind}[${first}]; ids must be unique`,
+        };
+    }
+  }
+}
+
+function* danglingLines({ tasks, lines }: TaskConstellation): Generator<Issue> {
+  const known = new Set(tasks.map(({ id }) => id));
+  for (const [index, line] of lines.entries()) {
+    for (const end of ['from', 'to'] as const) {
+      if (!known.has(line[end])) {
+        yield {
+          path: `lines[${index}].${end}`,
+          message: `there is no task "${line[end]}"; known are ${listed([...known])}`,
+        };
+      }
+    }
+  }
+}
+
+function* conditions({ lines }: TaskConstellation): Generator<Issue> {
+  for (const [index, { condition }] of lines.entries()) {
+    const wrong = condition === undefined ? undefined : checkCondition(condition);
+    if (wrong !== undefined) yield { path: `lines[${index}].condition`, message: `the condition ${wrong}` };
+  }
+}
+
+function* cycle(constellation: TaskConstellation): Generator<Issue> {
+  const found = findCycle(buildGraph(constellation));
+  if (found === undefined) return;
+  const path = [...found, found[0]].join(' -> ');
+  yield { path: 'lines', message: `the lines form a cycle: ${path}; a constellation must be acyclic` };
+}
+
+/** A command may take the outputs of its direct predecessors only: those are there when it starts. */
+function* inputs({ tasks, lines }: TaskConstellation): Generator<Issue> {
+  const predecessors = new Map<string, string[]>();
+  for (const { from, to } of lines) predecessors.set(to, [...(predecessors.get(to) ?? []), from]);
+  for (const [index, task] of tasks.entries()) {
+    const { stdin } = task.command.arguments;
+    if (stdin === undefined || stdin === null || typeof stdin === 'string') continue;
+    const path = `tasks[${index}].command.arguments.stdin`;
+    const parsed = StdinFrom.safeParse(stdin);
+    if (!parsed.success) {
+      yield { path, message: 'stdin is a text or {"from": [ids of predecessors]}' };
+      continue;
+    }
+    const before = new Set(predecessors.get(task.id));
+    for (const [position, id] of parsed.data.from.entries()) {
+      if (!before.has(id)) {
+        yield {
+          path: `${path}.from[${position}]`,
+          message: `"${id}" is not a predecessor of "${task.id}"; its predecessors are ${listed([...before])}`,
+        };
+      }
+    }
+  }
+}
+
+const LISTED_MAX = 10;
+
+export function listed(ids: readonly string[]): string {
+  if (ids.length === 0) return 'none';
+  const more = ids.length > LISTED_MAX ? ` and ${ids.length - LISTED_MAX} more` : '';
+  return ids.slice(0, LISTED_MAX).join(', ') + more;
+}
