@@ -1,0 +1,34 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Logger } from 'pino';
+
+const BACKOFF_MS_MIN = 200;
+const BACKOFF_MS_MAX = 5_000;
+/** The same failure is logged again after this many tries, so that a long outage is a few lines. */
+const LOG_EVERY = 12;
+
+export interface RetryOptions {
+  readonly what: string;
+  readonly logger: Logger;
+  readonly signal: AbortSignal;
+  /** True for a failure that no waiting repairs: it is thrown. */
+  readonly fatal?: (error: unknown) => boolean;
+}
+
+/** Tries until it works; the wait doubles up to 5 s. Ends by throwing only when aborted or fatal. */
+export async function untilItWorks<T>(attempt: () => Promise<T>, options: RetryOptions): Promise<T> {
+  const { what, logger, signal, fatal } = options;
+  let lastMessage: string | undefined;
+  for (let tries = 1; ; tries++) {
+    signal.throwIfAborted();
+    try {
+      return await attempt();
+    } catch (error) {
+      if (signal.aborted || fatal?.(error) === true) throw error;
+      const message = error instanceof Error ? error.message : String(error);
+      if (message !== lastMessage || tries % LOG_EVERY === 0)
+        logger.warn({ what, tries, reason: message }, 'not there yet');
+      lastMessage = message;
+    }
+    await sleep(Math.min(BACKOFF_MS_MAX, BACKOFF_MS_MIN * 2 ** Math.min(tries - 1, 10)), undefined, { signal });
+  }
+}

@@ -1,0 +1,49 @@
+import type { DynamicModule } from '@nestjs/common';
+import { Module } from '@nestjs/common';
+import type { Logger } from 'pino';
+import { z } from 'zod';
+import { envUrl, loadConfig } from './config.js';
+import { HealthIndicators } from './health.js';
+import { PlatformModule } from './platform.module.js';
+import { openPostgres, type PostgresEntities, type PostgresMigrations } from './postgres.js';
+import { stopping } from './stopping.js';
+import { LOGGER, POSTGRES } from './tokens.js';
+
+const PostgresConfig = z.object({ ORRERY_DATABASE_URL: envUrl('postgres:', 'postgresql:') });
+
+export interface PostgresModuleOptions {
+  /** The service whose PlatformModule it joins; the schema's name when absent. */
+  readonly service?: string;
+  /** Absent: the tables follow the entities (`synchronize`), in this schema only. */
+  readonly migrations?: PostgresMigrations;
+}
+
+/** Provides POSTGRES: the entities' tables in a schema of their own, whenever the server is there. */
+@Module({})
+export class PostgresModule {}
+
+/** Starts at once and connects in the background; `/readyz` is red until then. */
+export function postgresModule(
+  entities: PostgresEntities,
+  schema: string,
+  { service = schema, migrations }: PostgresModuleOptions = {},
+): DynamicModule {
+  return {
+    module: PostgresModule,
+    imports: [PlatformModule.forService(service)],
+    providers: [
+      {
+        provide: POSTGRES,
+        inject: [LOGGER, HealthIndicators],
+        useFactory: async (logger: Logger, indicators: HealthIndicators) => {
+          const { ORRERY_DATABASE_URL: url } = loadConfig(PostgresConfig);
+          const options = { url, schema, entities, logger, signal: stopping.signal };
+          const postgres = await openPostgres(migrations === undefined ? options : { ...options, migrations });
+          indicators.register('postgres', () => postgres.check());
+          return postgres;
+        },
+      },
+    ],
+    exports: [POSTGRES],
+  };
+}

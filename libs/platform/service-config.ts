@@ -1,0 +1,37 @@
+import { randomBytes } from 'node:crypto';
+import { z } from 'zod';
+import { envChoice, envFlag, envInt, envUrl } from './config.js';
+
+/** One name per process, however often its configuration is read. */
+const PROCESS_INSTANCE = randomBytes(6).toString('hex');
+
+export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
+
+/** What every service reads from its environment. */
+export const ServiceConfig = z
+  .object({
+    ORRERY_NATS_URL: envUrl('nats:', 'tls:').default('nats://127.0.0.1:4222'),
+    ORRERY_NATS_SEED_FILE: z.string().optional(),
+    ORRERY_NATS_MONITOR_URL: envUrl('http:', 'https:').optional(),
+    ORRERY_INSTANCE: z
+      .string()
+      .regex(/^[A-Za-z0-9_-]{1,64}$/u, 'must be 1 to 64 letters, digits, "_" or "-"')
+      .default(PROCESS_INSTANCE),
+    ORRERY_BIND: z.string().default('127.0.0.1'),
+    ORRERY_HEALTH_PORT: envInt({ min: 0, max: 65_535 }).default(0),
+    ORRERY_LOG_LEVEL: envChoice(LOG_LEVELS).default('info'),
+    ORRERY_ALLOW_UNSAFE_LOG: envFlag.default(false),
+  })
+  .transform((env) => ({
+    nats: {
+      url: env.ORRERY_NATS_URL,
+      seedFile: env.ORRERY_NATS_SEED_FILE,
+      monitorUrl: env.ORRERY_NATS_MONITOR_URL,
+      allowUnsafeLog: env.ORRERY_ALLOW_UNSAFE_LOG,
+    },
+    instance: env.ORRERY_INSTANCE,
+    bind: env.ORRERY_BIND,
+    healthPort: env.ORRERY_HEALTH_PORT,
+    logLevel: env.ORRERY_LOG_LEVEL,
+  }));
+export type ServiceConfig = z.infer<typeof ServiceConfig>;
