@@ -16,15 +16,31 @@ export function evolve(run: Run, event: RunEvent): Run {
 }
 
 /** As `evolve` over many events; the sets are copied once for all of them. */
-export function foldEvents(run: Run, events: Iterable<RunEvent>): Run {
-  const draft: Draft = {
-    ...run,
-    ready: new Set(run.ready),
-    doomed: new Set(run.doomed),
-    running: new Set(run.running),
-  };
-  for (const event of events) apply(draft, event);
-  return draft;
+export function foldEvents(run: Run, events: readonly RunEvent[]): Run {
+  const draft = new RunDraft(run);
+  draft.add(...events);
+  return draft.run;
+}
+
+/** The events of one decision and the state they have led to so far: private to the decision until it is handed out. */
+export class RunDraft {
+  readonly events: RunEvent[] = [];
+  readonly #draft: Draft;
+
+  constructor(run: Run) {
+    this.#draft = { ...run, ready: new Set(run.ready), doomed: new Set(run.doomed), running: new Set(run.running) };
+  }
+
+  get run(): Run {
+    return this.#draft;
+  }
+
+  add(...events: readonly RunEvent[]): void {
+    for (const event of events) {
+      this.events.push(event);
+      apply(this.#draft, event);
+    }
+  }
 }
 
 /** Also folds what the commit is: its number, its hash and how far it goes. */

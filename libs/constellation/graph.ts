@@ -10,6 +10,10 @@ export interface Graph {
   /** Positions of the lines that leave, and that enter, the task at a position. */
   readonly linesFrom: readonly (readonly number[])[];
   readonly linesInto: readonly (readonly number[])[];
+  /** What each task needs of a device: tasks with the same text are served by the same devices. */
+  readonly needs: readonly string[];
+  /** Some task has a priority other than 0. */
+  readonly prioritized: boolean;
 }
 
 /** Throws on a constellation that `validateConstellation` would refuse: such a one is never recorded. */
@@ -22,7 +26,9 @@ export function buildGraph({ name, tasks, lines }: TaskConstellation): Graph {
     linesInto[positionOf(taskIndex, line.to)]?.push(index);
   });
   const lineIndex = new Map(lines.map((line, index) => [line.id, index]));
-  return { name, tasks, lines, taskIndex, lineIndex, linesFrom, linesInto };
+  const needs = tasks.map(({ target, command }) => JSON.stringify([target, command.tool]));
+  const prioritized = tasks.some(({ priority = 0 }) => priority !== 0);
+  return { name, tasks, lines, taskIndex, lineIndex, linesFrom, linesInto, needs, prioritized };
 }
 
 /** Position of a task or line; an unknown id in a recorded fact means that the log and the code disagree. */

@@ -4,3 +4,8 @@ export * from './validate.js';
 export * from './run.js';
 export * from './evolve.js';
 export * from './view.js';
+export * from './fleet-view.js';
+export * from './lines.js';
+export * from './attempt-end.js';
+export * from './decide.js';
+export * from './invariants.js';

@@ -9,9 +9,14 @@ export function clean(text: string): string {
     .toWellFormed();
 }
 
+/** Foreign text as one line, for places where nothing but a line break could do harm. */
+export function oneLine(text: string, charsMax = Number.POSITIVE_INFINITY): string {
+  return cut(clean(text).replaceAll(/\s+/gu, ' ').trim(), charsMax);
+}
+
 /** One line of foreign text as a code span: nothing in it is read as Markdown, HTML or a link. */
 export function span(text: string, charsMax = SPAN_CHARS_MAX): string {
-  const line = cut(clean(text).replaceAll(/\s+/gu, ' ').trim(), charsMax);
+  const line = oneLine(text, charsMax);
   if (line === '') return '(empty)';
   const ticks = '`'.repeat(longestRunOfTicks(line) + 1);
   const pad = line.startsWith('`') || line.endsWith('`') ? ' ' : '';

@@ -1,0 +1,144 @@
+import type { AttemptFinished, Refusal, RunEvent, RunEventData, TaskId } from '#proto';
+import { type Circumstances, failAttempt, instantOf } from './attempt-end.js';
+import { close } from './close.js';
+import { RunDraft } from './evolve.js';
+import { judgeLines } from './lines.js';
+import type { Run } from './run.js';
+
+/** What a run is asked or told. Whatever waits for a run is decided together against one state. */
+export type Input =
+  | { readonly kind: 'submit'; readonly requested: RunEventData<'RUN_REQUESTED'> }
+  | {
+      readonly kind: 'attempt-ended';
+      readonly taskId: TaskId;
+      readonly attempt: number;
+      readonly finished: AttemptFinished;
+      readonly attemptHash: string;
+    }
+  | {
+      readonly kind: 'late-result';
+      readonly taskId: TaskId;
+      readonly attempt: number;
+      readonly text: string;
+      readonly attemptHash: string;
+    }
+  /** An input that could not be decided went to the dead letters: nothing new starts until a person has looked. */
+  | { readonly kind: 'pause'; readonly reason: string }
+  /** The clock or the fleet moved on: everything that is owed is decided. */
+  | { readonly kind: 'wake' };
+
+export type Answer =
+  | { readonly kind: 'accepted' }
+  | { readonly kind: 'ignored'; readonly reason: string }
+  | { readonly kind: 'rejected'; readonly reason: Refusal };
+
+export interface Decision {
+  /** One closed commit: the inputs' facts and all that follows from them. Empty: nothing follows. */
+  readonly events: readonly RunEvent[];
+  /** One per input, in order. */
+  readonly answers: readonly Answer[];
+  /** The state after `events`. */
+  readonly run: Run;
+  /** Earliest instant the run waits for; null when it is terminal. It is armed before the commit is appended. */
+  readonly wakeAt: number | null;
+}
+
+/**
+ * Decides everything that waits for a run. Pure, idempotent and order-tolerant: a repeated or stale input is ignored, and
+ * every event that follows (line results, retries, skips, starts, stops, the run's end) leaves in the same commit.
+ */
+export function decide(run: Run, inputs: readonly Input[], circumstances: Circumstances): Decision {
+  const draft = new RunDraft(run);
+  const answers = inputs.map((input) => take(draft, input, circumstances));
+  const wakeAt = draft.run.phase === 'NONE' ? null : close(draft, circumstances);
+  return { events: draft.events, answers, run: draft.run, wakeAt };
+}
+
+const ACCEPTED: Answer = { kind: 'accepted' };
+
+function take(draft: RunDraft, input: Input, circumstances: Circumstances): Answer {
+  switch (input.kind) {
+    case 'submit':
+      return submit(draft, input.requested);
+    case 'attempt-ended':
+      return endAttempt(draft, input, circumstances);
+    case 'late-result':
+      return annotate(draft, input, circumstances);
+    case 'pause':
+      return pause(draft, input.reason, circumstances);
+    case 'wake':
+      return ACCEPTED;
+  }
+}
+
+function submit(draft: RunDraft, requested: RunEventData<'RUN_REQUESTED'>): Answer {
+  const { request } = draft.run;
+  if (request !== null) {
+    if (request.contentHash === requested.contentHash) return ACCEPTED;
+    const message = `the request id "${requested.requestId}" was used before with other content`;
+    return {
+      kind: 'rejected',
+      reason: { code: 'IDEMPOTENCY_CONFLICT', message, issues: [{ path: 'requestId', message }] },
+    };
+  }
+  const { constellation, requestedAt } = requested;
+  if (constellation === null) {
+    const message = 'a goal needs a planner and none is there; send a constellation';
+    return { kind: 'rejected', reason: { code: 'NO_PLANNER', message, issues: [{ path: 'goal', message }] } };
+  }
+  draft.add(
+    { type: 'RUN_REQUESTED', data: requested },
+    {
+      type: 'CONSTELLATION_MODIFIED',
+      data: {
+        revision: 1,
+        origin: 'request',
+        tasks: constellation.tasks.length,
+        lines: constellation.lines.length,
+        modifiedAt: requestedAt,
+      },
+    },
+  );
+  return ACCEPTED;
+}
+
+/** A result counts once, and only from the attempt that is running: devices retry and streams redeliver. */
+function endAttempt(
+  draft: RunDraft,
+  input: Extract<Input, { kind: 'attempt-ended' }>,
+  circumstances: Circumstances,
+): Answer {
+  const { run } = draft;
+  const { taskId, attempt, finished, attemptHash } = input;
+  const index = run.graph?.taskIndex.get(taskId);
+  if (index === undefined) return { kind: 'ignored', reason: 'UNKNOWN_TASK' };
+  const task = run.tasks.at(index);
+  if (task.attempt !== attempt || task.status !== 'RUNNING') {
+    return { kind: 'ignored', reason: task.attempt === attempt ? 'DUPLICATE_RESULT' : 'STALE_ATTEMPT' };
+  }
+  if (finished.status === 'completed') {
+    const { result } = finished;
+    const lines = judgeLines(run, index, { status: 'COMPLETED', result: result.value });
+    const completedAt = instantOf(circumstances.now);
+    draft.add({ type: 'TASK_COMPLETED', data: { taskId, attempt, result, lines, completedAt, attemptHash } });
+    return ACCEPTED;
+  }
+  failAttempt(draft, index, { error: finished.error, attemptHash }, circumstances);
+  return ACCEPTED;
+}
+
+function annotate(draft: RunDraft, input: Extract<Input, { kind: 'late-result' }>, { now }: Circumstances): Answer {
+  const { taskId, attempt, text, attemptHash } = input;
+  if (draft.run.graph?.taskIndex.get(taskId) === undefined) return { kind: 'ignored', reason: 'UNKNOWN_TASK' };
+  draft.add({
+    type: 'RUN_ANNOTATED',
+    data: { kind: 'late_result', taskId, attempt, text, attemptHash, annotatedAt: instantOf(now) },
+  });
+  return ACCEPTED;
+}
+
+function pause(draft: RunDraft, reason: string, { now }: Circumstances): Answer {
+  if (draft.run.phase !== 'RUNNING') return { kind: 'ignored', reason: 'NOT_RUNNING' };
+  draft.add({ type: 'RUN_PAUSED', data: { by: 'system', reason, pausedAt: instantOf(now) } });
+  return ACCEPTED;
+}

@@ -1,0 +1,53 @@
+import type { Json, LineResult, TaskStatus } from '#proto';
+import { evaluateCondition } from './condition.js';
+import { graphOf, type Run } from './run.js';
+
+/** How a task ended, as far as its lines ask. */
+export interface Ending {
+  readonly status: TaskStatus;
+  readonly result: Json;
+}
+
+/** What the lines that leave a task come to when it ends: judged once, recorded in the task's terminal event. */
+export function judgeLines(run: Run, taskIndex: number, ending: Ending): LineResult[] {
+  const graph = graphOf(run);
+  return (graph.linesFrom[taskIndex] ?? []).flatMap((index): LineResult[] => {
+    const line = graph.lines[index];
+    if (line === undefined || run.lines.at(index).satisfied !== null) return [];
+    const { id, type, condition = '', from } = line;
+    switch (type) {
+      case 'unconditional':
+        return [{ id, satisfied: true }];
+      case 'success-only':
+        if (ending.status === 'COMPLETED') return [{ id, satisfied: true }];
+        return [{ id, satisfied: false, reason: `${from} is ${ending.status}` }];
+      case 'conditional': {
+        const value = evaluateCondition(condition, ending);
+        return [value.satisfied ? { id, satisfied: true } : { id, satisfied: false, reason: value.reason }];
+      }
+    }
+  });
+}
+
+/** Which of a task's lines dooms it, and whether a condition or a failure is behind it (further up, too). */
+export function doomOf(run: Run, taskIndex: number): { lineId: string; by: 'condition' | 'failure'; reason: string } {
+  const graph = graphOf(run);
+  const unsatisfied = (graph.linesInto[taskIndex] ?? []).filter((index) => run.lines.at(index).satisfied === false);
+  const causes = unsatisfied.flatMap((index) => {
+    const line = graph.lines[index];
+    if (line === undefined) return [];
+    const source = run.tasks.at(graph.taskIndex.get(line.from) ?? -1);
+    const chosen = source.status === 'SKIPPED' ? source.skippedBy === 'condition' : line.type === 'conditional';
+    const reason = run.lines.at(index).reason ?? 'not satisfied';
+    return [
+      {
+        lineId: line.id,
+        by: chosen ? ('condition' as const) : ('failure' as const),
+        reason: `line ${line.id}: ${reason}`,
+      },
+    ];
+  });
+  const cause = causes.find(({ by }) => by === 'failure') ?? causes[0];
+  if (cause === undefined) throw new Error(`task at ${taskIndex} of run ${run.runId} is doomed by no line`);
+  return cause;
+}
