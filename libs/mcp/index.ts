@@ -1,0 +1,4 @@
+export type { CallOptions, ListedTool, ToolAnswer, ToolServerFact, ToolServerSpec } from './tool-server.js';
+export { MCP_LIMITS } from './tool-server.js';
+export { ToolClient, type ToolClientOptions } from './tool-client.js';
+export { serveTools, ToolFailure, type HostedTool, type HostOptions, type ToolHost } from './tool-host.js';

@@ -1,0 +1,120 @@
+// One MCP server as its user sees it, for as long as the process lives.
+//
+//   start ──► connecting ──► ready ──connection ends──► waiting ──backoff──► connecting ...
+//                  └────────────── fails ─────────────────▲
+//   close: from everywhere, final
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Json } from '#proto';
+import { openConnection, type Connection } from './tool-connection.js';
+import {
+  MCP_LIMITS,
+  type CallOptions,
+  type ListedTool,
+  type ToolAnswer,
+  type ToolServerFact,
+  type ToolServerSpec,
+} from './tool-server.js';
+
+export interface ToolClientOptions {
+  readonly name: string;
+  readonly spec: ToolServerSpec;
+  readonly onFact: (fact: ToolServerFact) => void;
+  /** Milliseconds that never jump. */
+  readonly monotonicMs: () => number;
+}
+
+/** Keeps one tool server connected: a dead one is started again for ever, with growing waits. */
+export class ToolClient {
+  private readonly stopping = new AbortController();
+  private connection: Connection | undefined;
+  private listed: readonly ListedTool[] = [];
+  private running: Promise<void> | undefined;
+  private whyNot = 'it has not been started yet';
+  private readonly waiters = new Set<() => void>();
+
+  constructor(private readonly options: ToolClientOptions) {}
+
+  get name(): string {
+    return this.options.name;
+  }
+
+  /** The tools of the last connection; a server that is down keeps them, its calls are answered `unavailable`. */
+  get tools(): readonly ListedTool[] {
+    return this.listed;
+  }
+
+  get isReady(): boolean {
+    return this.connection !== undefined;
+  }
+
+  start(): void {
+    this.running ??= this.keepConnected();
+  }
+
+  /** Resolves with true when the server is ready, with false when it is not within the time. */
+  async ready(timeoutMs: number): Promise<boolean> {
+    if (this.isReady) return true;
+    const timer = new AbortController();
+    const becameReady = new Promise<void>((resolve) => this.waiters.add(resolve));
+    const late = sleep(timeoutMs, undefined, { signal: timer.signal }).catch(() => undefined);
+    await Promise.race([becameReady, late]);
+    timer.abort();
+    return this.isReady;
+  }
+
+  /** Calls a tool once. Never throws for what the server does and never calls again by itself. */
+  async call(tool: string, args: Readonly<Record<string, Json>>, options: CallOptions): Promise<ToolAnswer> {
+    const { connection } = this;
+    if (connection === undefined) {
+      return { kind: 'unavailable', reason: `the tool server "${this.name}" is not connected: ${this.whyNot}` };
+    }
+    return connection.call(tool, args, options);
+  }
+
+  /** Ends the server and the loop; safe to call twice. */
+  async close(): Promise<void> {
+    this.stopping.abort();
+    await this.connection?.close();
+    await this.running;
+  }
+
+  private async keepConnected(): Promise<void> {
+    const { signal } = this.stopping;
+    for (let failures = 0; !signal.aborted; failures++) {
+      const startedAt = this.options.monotonicMs();
+      this.whyNot = await this.connectOnce();
+      if (signal.aborted) return;
+      if (this.options.monotonicMs() - startedAt >= MCP_LIMITS.uptimeMsGood) failures = 0;
+      const retryMs = Math.min(MCP_LIMITS.restartMsMax, MCP_LIMITS.restartMsMin * 2 ** Math.min(failures, 16));
+      this.options.onFact({ fact: 'disconnected', reason: this.whyNot, retryMs });
+      await sleep(retryMs, undefined, { signal }).catch(() => undefined);
+    }
+  }
+
+  /** One life of a connection; resolves with the reason of its end. */
+  private async connectOnce(): Promise<string> {
+    try {
+      const connection = await openConnection(this.options.name, this.options.spec, {
+        onToolsChanged: (tools) => {
+          this.listed = tools;
+          this.options.onFact({ fact: 'tools_changed', tools: tools.length });
+        },
+        onListFailed: (reason) => this.options.onFact({ fact: 'list_failed', reason }),
+      });
+      if (this.stopping.signal.aborted) {
+        await connection.close();
+        return 'closed';
+      }
+      this.listed = connection.tools;
+      this.connection = connection;
+      this.options.onFact({ fact: 'connected', tools: connection.tools.length });
+      for (const wake of this.waiters) wake();
+      this.waiters.clear();
+      return await connection.closed;
+    } catch (error) {
+      return error instanceof Error ? error.message : String(error);
+    } finally {
+      this.connection = undefined;
+    }
+  }
+}

@@ -1,0 +1,231 @@
+import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
+import type { CallToolResult, Tool } from '@modelcontextprotocol/sdk/types.js';
+import type { Json } from '#proto';
+import { drainSlowly } from './stderr.js';
+import {
+  CALL_META,
+  MCP_LIMITS,
+  SETTLED_METHOD,
+  type CallOptions,
+  type ListedTool,
+  type ToolAnswer,
+  type ToolServerSpec,
+} from './tool-server.js';
+
+export interface Connection {
+  readonly tools: readonly ListedTool[];
+  /** Resolves with the reason when the connection has ended; never rejects. */
+  readonly closed: Promise<string>;
+  call(tool: string, args: Readonly<Record<string, Json>>, options: CallOptions): Promise<ToolAnswer>;
+  close(): Promise<void>;
+}
+
+interface ConnectionEvents {
+  readonly onToolsChanged: (tools: readonly ListedTool[]) => void;
+  readonly onListFailed: (reason: string) => void;
+}
+
+/** Everything of the SDK is loaded at the first connection: a process that only hosts tools never pays for it. */
+async function loadSdk() {
+  const [{ Client }, types, { z }] = await Promise.all([
+    import('@modelcontextprotocol/sdk/client/index.js'),
+    import('@modelcontextprotocol/sdk/types.js'),
+    import('zod'),
+  ]);
+  return { Client, types, Settled: z.object({ result: z.unknown().optional() }) };
+}
+type Sdk = Awaited<ReturnType<typeof loadSdk>>;
+
+/** Starts or dials the server, shakes hands and reads its tools; throws when any of it fails or takes too long. */
+export async function openConnection(
+  name: string,
+  spec: ToolServerSpec,
+  events: ConnectionEvents,
+): Promise<Connection> {
+  const sdk = await loadSdk();
+  const { transport, lastWords } = await openTransport(spec);
+  const client = new sdk.Client({ name: 'orrery-device', version: '1' }, { capabilities: {} });
+  const closed = new Promise<string>((resolve) => {
+    client.onclose = () => resolve(`the tool server "${name}" closed the connection${lastWords()}`);
+  });
+  try {
+    await client.connect(transport, { timeout: MCP_LIMITS.connectMs });
+    const tools = await listTools(sdk, client);
+    const connection = new OpenConnection(sdk, client, spec.kind, closed, tools);
+    client.setNotificationHandler(sdk.types.ToolListChangedNotificationSchema, () => connection.refresh(events));
+    return connection;
+  } catch (error) {
+    const words = lastWords();
+    await client.close().catch(() => undefined);
+    throw new Error(`the tool server "${name}" did not start: ${messageOf(error)}${words}`, { cause: error });
+  }
+}
+
+async function openTransport(spec: ToolServerSpec): Promise<{ transport: Transport; lastWords: () => string }> {
+  if (spec.kind === 'http') {
+    const { StreamableHTTPClientTransport } = await import('@modelcontextprotocol/sdk/client/streamableHttp.js');
+    const transport = new StreamableHTTPClientTransport(new URL(spec.url), { requestInit: { headers: spec.headers } });
+    // The SDK's class types its optional callbacks more loosely than its own interface allows.
+    return { transport: transport as Transport, lastWords: () => '' };
+  }
+  const { StdioClientTransport } = await import('@modelcontextprotocol/sdk/client/stdio.js');
+  const transport = new StdioClientTransport({
+    command: spec.command,
+    args: [...spec.args],
+    env: { ...spec.env },
+    stderr: 'pipe',
+    maxBufferSize: MCP_LIMITS.messageBytesMax,
+    ...(spec.cwd === undefined ? {} : { cwd: spec.cwd }),
+  });
+  const tail = drainSlowly(transport.stderr);
+  return { transport, lastWords: () => (tail() === '' ? '' : `; its last words: ${tail()}`) };
+}
+
+class OpenConnection implements Connection {
+  private calls = 0;
+  private ended = false;
+  private refreshing = false;
+  private stale = false;
+  private readonly settles: boolean;
+
+  constructor(
+    private readonly sdk: Sdk,
+    private readonly client: Client,
+    private readonly kind: ToolServerSpec['kind'],
+    readonly closed: Promise<string>,
+    public tools: readonly ListedTool[],
+  ) {
+    this.settles = client.getServerCapabilities()?.experimental?.[SETTLED_METHOD] !== undefined;
+    void closed.then(() => {
+      this.ended = true;
+    });
+  }
+
+  async call(tool: string, args: Readonly<Record<string, Json>>, options: CallOptions): Promise<ToolAnswer> {
+    const id = String(++this.calls);
+    const stop = new AbortController();
+    const onAbort = (): void => stop.abort('cancelled');
+    if (options.signal.aborted) return { kind: 'cancelled', value: null };
+    options.signal.addEventListener('abort', onAbort, { once: true });
+    const timer = setTimeout(() => stop.abort('timed out'), options.timeoutMs);
+    try {
+      const result = await this.client.request(
+        { method: 'tools/call', params: { name: tool, arguments: { ...args }, _meta: { [CALL_META]: id } } },
+        this.sdk.types.CallToolResultSchema,
+        // The SDK has a timer of its own; it must never be the one that fires.
+        { signal: stop.signal, timeout: options.timeoutMs + MCP_LIMITS.connectMs },
+      );
+      return { kind: 'answered', isError: result.isError === true, value: valueOf(result) };
+    } catch (error) {
+      return await this.explain(error, id, stop.signal, options.signal);
+    } finally {
+      clearTimeout(timer);
+      options.signal.removeEventListener('abort', onAbort);
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.client.close();
+  }
+
+  /** The server says that its tools changed; however often it says so, one list is read at a time. */
+  async refresh(events: ConnectionEvents): Promise<void> {
+    this.stale = true;
+    if (this.refreshing) return;
+    this.refreshing = true;
+    try {
+      while (this.stale && !this.ended) {
+        this.stale = false;
+        this.tools = await listTools(this.sdk, this.client);
+        events.onToolsChanged(this.tools);
+      }
+    } catch (error) {
+      events.onListFailed(messageOf(error));
+    } finally {
+      this.refreshing = false;
+    }
+  }
+
+  private async explain(error: unknown, id: string, stop: AbortSignal, cancel: AbortSignal): Promise<ToolAnswer> {
+    if (stop.aborted) {
+      const value = await this.settled(id);
+      return cancel.aborted ? { kind: 'cancelled', value } : { kind: 'timed_out' };
+    }
+    if (this.ended) return { kind: 'lost', reason: messageOf(error) };
+    if (error instanceof this.sdk.types.McpError || this.kind === 'stdio') {
+      return { kind: 'answered', isError: true, value: messageOf(error) };
+    }
+    return this.explainHttp(error);
+  }
+
+  /** After a failed POST the session is given up and dialled again; only a refused connection proves that nothing ran. */
+  private explainHttp(error: unknown): ToolAnswer {
+    void this.client.close().catch(() => undefined);
+    const status = error instanceof Error && 'code' in error ? error.code : undefined;
+    const refused = error instanceof Error && codeOf(error.cause) === 'ECONNREFUSED';
+    const rejected = typeof status === 'number' && status >= 400 && status < 500;
+    return refused || rejected
+      ? { kind: 'unavailable', reason: messageOf(error) }
+      : { kind: 'lost', reason: messageOf(error) };
+  }
+
+  /** Waits until the server says that a cancelled call has ended, if it can; what it had produced is kept. */
+  private async settled(id: string): Promise<Json> {
+    if (!this.settles || this.ended) return null;
+    const request = { method: SETTLED_METHOD, params: { call: id } };
+    const answer = await this.client
+      .request(request, this.sdk.Settled, { timeout: MCP_LIMITS.settleMs })
+      .catch(() => undefined);
+    const result = this.sdk.types.CallToolResultSchema.safeParse(answer?.result);
+    return result.success ? valueOf(result.data) : null;
+  }
+}
+
+async function listTools(sdk: Sdk, client: Client): Promise<readonly ListedTool[]> {
+  if (client.getServerCapabilities()?.tools === undefined) return [];
+  const tools: ListedTool[] = [];
+  let cursor: string | undefined;
+  for (let page = 0; page < MCP_LIMITS.listPagesMax && tools.length < MCP_LIMITS.toolsMax; page++) {
+    const params = cursor === undefined ? {} : { cursor };
+    const answer = await client.request({ method: 'tools/list', params }, sdk.types.ListToolsResultSchema, {
+      timeout: MCP_LIMITS.listMs,
+    });
+    tools.push(...answer.tools.map(listed));
+    cursor = answer.nextCursor;
+    if (cursor === undefined) break;
+  }
+  return tools.slice(0, MCP_LIMITS.toolsMax);
+}
+
+function listed(tool: Tool): ListedTool {
+  return {
+    name: tool.name,
+    title: tool.title ?? null,
+    description: tool.description ?? '',
+    inputSchema: json(tool.inputSchema),
+    outputSchema: json(tool.outputSchema),
+    annotations: json(tool.annotations),
+    readOnly: tool.annotations?.readOnlyHint === true,
+  };
+}
+
+/** Structured content is the answer; without it text is, and any other content is passed on as it is. */
+function valueOf(result: CallToolResult): Json {
+  if (result.structuredContent !== undefined) return json(result.structuredContent);
+  const texts = result.content.flatMap((part) => (part.type === 'text' ? [part.text] : []));
+  return texts.length === result.content.length ? texts.join('\n') : json(result.content);
+}
+
+/** What came out of `JSON.parse` is JSON; only the SDK's types do not know it. */
+function json(value: unknown): Json {
+  return value === undefined ? null : (value as Json);
+}
+
+function codeOf(cause: unknown): unknown {
+  return cause instanceof Error && 'code' in cause ? cause.code : undefined;
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
