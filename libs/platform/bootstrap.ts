@@ -28,14 +28,14 @@ export async function runService(options: ServiceOptions): Promise<void> {
   const logger = createLogger({ service: options.name, instance: config.instance, level: config.logLevel });
   failLoudly(logger);
   const adapter = new EarlyHttpAdapter();
-  const starting = start(options, config, adapter, logger);
+  let app: INestApplication | undefined;
   onStopSignal(logger, async () => {
     stopping.abort();
-    const app = await starting.catch(() => undefined);
-    await (app === undefined ? adapter.close() : app.close());
+    // Before it is ready it has taken nothing on; waiting for a server that may never come would only delay the exit.
+    await (app ?? adapter).close();
   });
   try {
-    await starting;
+    app = await start(options, config, adapter, logger);
   } catch (error) {
     if (stopping.signal.aborted) return;
     if (error instanceof ConfigError) process.stderr.write(`${error.message}\n`);

@@ -25,6 +25,7 @@ export interface BusOptions {
 /** Connects, however long the server takes to appear, and refuses a server that does not keep what it acknowledges. */
 export async function openBus({ service, config, logger, signal }: BusOptions): Promise<Bus> {
   const { url, seedFile } = config.nats;
+  logger.info({ server: new URL(url).host }, 'nats: connecting');
   const nc = await untilItWorks(
     () =>
       connectBus({
@@ -44,7 +45,7 @@ export async function openBus({ service, config, logger, signal }: BusOptions): 
       const { streams } = await (await jetstreamManager(nc, { checkAPI: false })).getAccountInfo();
       return { streams };
     },
-    close: () => drain(nc),
+    close: () => (connected() ? drain(nc) : nc.close()),
   };
 }
 
