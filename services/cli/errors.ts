@@ -1,0 +1,32 @@
+import { EXIT, type ExitCode } from './exit-codes.js';
+
+interface FieldIssue {
+  readonly path: string;
+  readonly message: string;
+}
+
+/** Ends a command with one sentence for a person and an exit code for a script; never with a stack trace. */
+export class CliError extends Error {
+  override readonly name: string = 'CliError';
+  readonly exitCode: ExitCode;
+  readonly issues: readonly FieldIssue[];
+  constructor(message: string, exitCode: ExitCode, options: ErrorOptions & { issues?: readonly FieldIssue[] } = {}) {
+    super(message, options);
+    this.exitCode = exitCode;
+    this.issues = options.issues ?? [];
+  }
+}
+
+/** What was typed or handed over cannot be used; `issues` name the fields. */
+export function badInput(message: string, issues: readonly FieldIssue[] = []): CliError {
+  return new CliError(message, EXIT.badInput, { issues });
+}
+
+/** Nobody answers: no system, wrong address, or the service that is asked for is down. */
+export function unreachable(message: string, cause?: unknown): CliError {
+  return new CliError(message, EXIT.unreachable, { cause });
+}
+
+export function failure(message: string, cause?: unknown): CliError {
+  return new CliError(message, EXIT.failure, { cause });
+}

@@ -1,0 +1,34 @@
+/** Where a command prints. Everything of a command goes through this, so that a test sees it and a pipe gets plain lines. */
+export interface Terminal {
+  /** Result: standard output. A line break is added. */
+  out(text: string): void;
+  /** What is said about the work, and errors: standard error. */
+  err(text: string): void;
+  /** A person is watching standard output: tables, drawings and colours are welcome. */
+  readonly isTerminal: boolean;
+  readonly color: boolean;
+  readonly columns: number;
+}
+
+/** What every command gets. */
+export interface CliContext {
+  readonly terminal: Terminal;
+  readonly env: NodeJS.ProcessEnv;
+  readonly json: boolean;
+  /** Milliseconds since epoch. */
+  readonly now: () => number;
+  /** Aborted by Ctrl-C and SIGTERM: what waits ends, what was started is stopped. */
+  readonly signal: AbortSignal;
+}
+
+/** NO_COLOR (any value but the empty one) wins, then FORCE_COLOR, then whether a person is watching. */
+export function wantsColor(env: NodeJS.ProcessEnv, isTerminal: boolean): boolean {
+  if ((env['NO_COLOR'] ?? '') !== '') return false;
+  if ((env['FORCE_COLOR'] ?? '') !== '') return env['FORCE_COLOR'] !== '0';
+  return isTerminal && env['TERM'] !== 'dumb';
+}
+
+/** One JSON document, indented for a person, on one line for a program. */
+export function printJson({ terminal }: Pick<CliContext, 'terminal'>, value: unknown): void {
+  terminal.out(terminal.isTerminal ? JSON.stringify(value, null, 2) : JSON.stringify(value));
+}
