@@ -1,0 +1,62 @@
+import { readFile } from 'node:fs/promises';
+import { connect, nkeyAuthenticator } from '@nats-io/transport-node';
+import type { NatsConnection } from '@nats-io/transport-node';
+
+const CONNECT_TIMEOUT_MS = 5_000;
+const RECONNECT_WAIT_MS = 100;
+const RECONNECT_JITTER_MS = 100;
+const PING_INTERVAL_MS = 5_000;
+const PINGS_OUT_MAX = 2;
+
+export interface BusConfig {
+  readonly url: string;
+  /** File with the nkey seed of this user (0600); none for a server without authentication. */
+  readonly seedFile?: string | undefined;
+  /** Shown in the server's connection list. */
+  readonly name: string;
+  /** Inboxes of this user only: `_INBOX_<user>`. */
+  readonly inboxPrefix: string;
+  /** Keep trying when the server is not there yet; otherwise the first failure is thrown. Default false. */
+  readonly waitForServer?: boolean;
+}
+
+/** The bus cannot be reached or does not let us in: one sentence for people. */
+export class BusError extends Error {
+  override readonly name = 'BusError';
+}
+
+/** Connects; from then on it reconnects for ever, by itself. */
+export async function connectBus(config: BusConfig): Promise<NatsConnection> {
+  const { url, seedFile, name, inboxPrefix } = config;
+  const seed = seedFile === undefined ? undefined : await readSeed(seedFile);
+  try {
+    return await connect({
+      servers: url,
+      name,
+      inboxPrefix,
+      timeout: CONNECT_TIMEOUT_MS,
+      maxReconnectAttempts: -1,
+      reconnectTimeWait: RECONNECT_WAIT_MS,
+      reconnectJitter: RECONNECT_JITTER_MS,
+      waitOnFirstConnect: config.waitForServer ?? false,
+      ignoreAuthErrorAbort: true,
+      pingInterval: PING_INTERVAL_MS,
+      maxPingOut: PINGS_OUT_MAX,
+      ...(seed === undefined ? {} : { authenticator: nkeyAuthenticator(seed) }),
+    });
+  } catch (cause) {
+    throw new BusError(`NATS at ${withoutSecrets(url)} cannot be reached or refused the credentials.`, { cause });
+  }
+}
+
+async function readSeed(file: string): Promise<Uint8Array> {
+  try {
+    return new TextEncoder().encode((await readFile(file, 'utf8')).trim());
+  } catch (cause) {
+    throw new BusError(`The NATS seed file ${file} cannot be read.`, { cause });
+  }
+}
+
+function withoutSecrets(url: string): string {
+  return url.replace(/\/\/[^@/]*@/u, '//');
+}

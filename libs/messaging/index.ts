@@ -1,0 +1,28 @@
+export { BusError, connectBus } from './bus.client.js';
+export type { BusConfig } from './bus.client.js';
+export { checkServer, UnsafeServerError } from './server-check.adapter.js';
+export type { ServerCheckOptions } from './server-check.adapter.js';
+export { provision, ProvisionError } from './provision.adapter.js';
+export type { Provisioned } from './provision.adapter.js';
+export { DONE, retryAfterFailure } from './outcome.js';
+export type { Outcome } from './outcome.js';
+export type { BusMessage } from './bus-message.js';
+export { consumeBatches, consumeDurable } from './consume-durable.adapter.js';
+export type { BatchMessage, ConsumeEvent, ConsumeOptions, Consumption } from './consume-durable.adapter.js';
+export { DeviceTimers, RunTimers, TimerBody, TimerConflictError } from './timers.adapter.js';
+export { query, QueryRefusedError, QueryUnavailableError, serveQueries } from './queries.adapter.js';
+export type {
+  QueryAnswer,
+  QueryHandlers,
+  QueryName,
+  QueryRequest,
+  QueryService,
+  Served,
+  ServeOptions,
+} from './queries.adapter.js';
+export { ArtifactError, getArtifact, putArtifact } from './artifacts.adapter.js';
+export { ownerOf, partitionsOf } from './assignment.js';
+export { Members, readMembers } from './members.adapter.js';
+export type { MembersOptions } from './members.adapter.js';
+export { JetStreamStrategy, OnDurable } from './jetstream.strategy.js';
+export type { Clock } from './clock.js';

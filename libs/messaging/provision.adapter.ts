@@ -1,0 +1,101 @@
+import { JetStreamApiCodes, JetStreamApiError, jetstreamManager } from '@nats-io/jetstream';
+import type { ConsumerInfo, JetStreamManager, StreamInfo } from '@nats-io/jetstream';
+import type { NatsConnection } from '@nats-io/transport-node';
+import { allSettings, driftOf } from './stream-config.js';
+import type { ConsumerSetting, Drift, StreamSetting } from './stream-config.js';
+
+const CONSUMERS_AT_ONCE = 8;
+
+/** A stream or durable differs from what it has to be, and the server does not let us change it. */
+export class ProvisionError extends Error {
+  override readonly name = 'ProvisionError';
+  readonly drift: readonly Drift[];
+  constructor(what: string, drift: readonly Drift[], options?: ErrorOptions) {
+    const differences = drift.map(
+      ({ field, wanted, found }) => `${field} is ${JSON.stringify(found)}, not ${JSON.stringify(wanted)}`,
+    );
+    super(`${what} cannot be made as it has to be${drift.length > 0 ? ` (${differences.join('; ')})` : ''}.`, options);
+    this.drift = drift;
+  }
+}
+
+export interface Provisioned {
+  readonly created: readonly string[];
+  readonly updated: readonly string[];
+}
+
+/** Makes what is missing and mends what differs, as often as you like; throws ProvisionError for what cannot be mended. */
+export async function provision(nc: NatsConnection): Promise<Provisioned> {
+  const jsm = await jetstreamManager(nc, { checkAPI: false });
+  const created: string[] = [];
+  const updated: string[] = [];
+  const note = (what: string, change: Change) => {
+    if (change === 'created') created.push(what);
+    if (change === 'updated') updated.push(what);
+  };
+  const { streams, consumers } = allSettings();
+  for (const setting of streams) note(setting.name, await provisionStream(jsm, setting));
+  const waiting = [...consumers];
+  const work = async () => {
+    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
+      note(`${next.stream}/${next.config.durable_name}`, await provisionConsumer(jsm, next.stream, next.config));
+    }
+  };
+  await Promise.all(Array.from({ length: CONSUMERS_AT_ONCE }, work));
+  return { created, updated };
+}
+
+type Change = 'created' | 'updated' | 'unchanged';
+
+async function provisionStream(jsm: JetStreamManager, setting: StreamSetting): Promise<Change> {
+  const what = `The stream ${setting.name}`;
+  const found = await present(() => jsm.streams.info(setting.name), JetStreamApiCodes.StreamNotFound);
+  if (found === undefined) {
+    await attempt(what, [], () => jsm.streams.add(setting), setting);
+    return 'created';
+  }
+  const drift = driftOf(setting, found.config);
+  if (drift.length === 0) return 'unchanged';
+  await attempt(what, drift, () => jsm.streams.update(setting.name, setting), setting);
+  return 'updated';
+}
+
+async function provisionConsumer(jsm: JetStreamManager, stream: string, setting: ConsumerSetting): Promise<Change> {
+  const { durable_name: durable } = setting;
+  const what = `The durable ${durable} of ${stream}`;
+  const found = await present(() => jsm.consumers.info(stream, durable), JetStreamApiCodes.ConsumerNotFound);
+  if (found === undefined) {
+    await attempt(what, [], () => jsm.consumers.add(stream, setting), setting);
+    return 'created';
+  }
+  const drift = driftOf(setting, found.config);
+  if (drift.length === 0) return 'unchanged';
+  await attempt(what, drift, () => jsm.consumers.update(stream, durable, setting), setting);
+  return 'updated';
+}
+
+async function present<T>(read: () => Promise<T>, absent: number): Promise<T | undefined> {
+  try {
+    return await read();
+  } catch (error) {
+    if (error instanceof JetStreamApiError && error.code === absent) return undefined;
+    throw error;
+  }
+}
+
+/** An old server drops what it does not know without a word, so the answer is compared, too. */
+async function attempt(
+  what: string,
+  drift: readonly Drift[],
+  change: () => Promise<StreamInfo | ConsumerInfo>,
+  wanted: object,
+): Promise<void> {
+  let answered;
+  try {
+    answered = await change();
+  } catch (cause) {
+    throw new ProvisionError(what, drift, { cause });
+  }
+  const left = driftOf(wanted, answered.config);
+  if (left.length > 0) throw new ProvisionError(what, left);
+}

@@ -1,0 +1,151 @@
+import { Svcm } from '@nats-io/services';
+import type { ServiceMsg } from '@nats-io/services';
+import { errors } from '@nats-io/transport-node';
+import type { NatsConnection } from '@nats-io/transport-node';
+import type { z } from 'zod';
+import { parseWith, QUERIES, QueryError, sentenceOf, subjects } from '#proto';
+import type { Refusal } from '#proto';
+
+const QUERY_TIMEOUT_MS = 5_000;
+const SERVICE_VERSION = '1.0.0';
+const CODE_REFUSED = 400;
+const CODE_FAILED = 500;
+
+export type QueryService = keyof typeof QUERIES;
+export type QueryName<S extends QueryService> = keyof (typeof QUERIES)[S] & string;
+type Shape<S extends QueryService, N extends QueryName<S>> = (typeof QUERIES)[S][N] extends {
+  request: infer Q extends z.ZodType;
+  answer: infer A extends z.ZodType;
+}
+  ? { request: z.infer<Q>; answer: z.infer<A> }
+  : never;
+export type QueryRequest<S extends QueryService, N extends QueryName<S>> = Shape<S, N>['request'];
+export type QueryAnswer<S extends QueryService, N extends QueryName<S>> = Shape<S, N>['answer'];
+export type QueryHandlers<S extends QueryService> = {
+  [N in QueryName<S>]: (request: QueryRequest<S, N>) => Promise<QueryAnswer<S, N>>;
+};
+
+/** The service says no, and why. Handlers throw it, callers catch it. */
+export class QueryRefusedError extends Error {
+  override readonly name = 'QueryRefusedError';
+  readonly refusal: Refusal;
+  constructor(refusal: Refusal) {
+    super([refusal.message, ...refusal.issues.map(sentenceOf)].join(' '));
+    this.refusal = refusal;
+  }
+}
+
+/** Nobody answered: one sentence for people, the details in `cause`. */
+export class QueryUnavailableError extends Error {
+  override readonly name = 'QueryUnavailableError';
+}
+
+export interface ServeOptions {
+  /** A handler failed in a way the caller is told nothing about. */
+  readonly report?: (error: unknown, query: string) => void;
+}
+
+export interface Served {
+  stop(): Promise<void>;
+}
+
+/** Serves all queries of a service as NATS micro services; replicas share the work. Both directions are validated. */
+export async function serveQueries<S extends QueryService>(
+  nc: NatsConnection,
+  service: S,
+  handlers: QueryHandlers<S>,
+  options: ServeOptions = {},
+): Promise<Served> {
+  const served = await new Svcm(nc).add({
+    name: `orrery-${service}`,
+    version: SERVICE_VERSION,
+    description: `queries of the ${service} service`,
+    queue: service,
+  });
+  for (const [name, schemas] of Object.entries<Schemas>(QUERIES[service])) {
+    const handler = handlers[name as QueryName<S>];
+    served.addEndpoint(name, {
+      subject: subjects.query(service, name),
+      handler: (error, message) => {
+        if (error === null) void answer(message, schemas, handler, (failure) => options.report?.(failure, name));
+      },
+    });
+  }
+  await nc.flush();
+  return { stop: async () => void (await served.stop()) };
+}
+
+interface Schemas {
+  readonly request: z.ZodType;
+  readonly answer: z.ZodType;
+}
+
+async function answer(
+  message: ServiceMsg,
+  schemas: Schemas,
+  handler: (request: unknown) => Promise<unknown>,
+  report: (error: unknown) => void,
+): Promise<void> {
+  try {
+    const request = parsed(schemas.request, message);
+    message.respond(JSON.stringify(schemas.answer.parse(await handler(request))));
+  } catch (error) {
+    const refused = error instanceof QueryRefusedError;
+    if (!refused) report(error);
+    const refusal = refused ? error.refusal : FAILED;
+    const body: QueryError = { error: refusal };
+    message.respondError(refused ? CODE_REFUSED : CODE_FAILED, refusal.message, JSON.stringify(body));
+  }
+}
+
+const FAILED: Refusal = { code: 'TRY_AGAIN', message: 'The service could not answer this now.', issues: [] };
+
+function parsed(schema: z.ZodType, message: ServiceMsg): unknown {
+  let json: unknown = {};
+  try {
+    if (message.data.length > 0) json = message.json();
+  } catch {
+    throw new QueryRefusedError({ code: 'INVALID_JSON', message: 'The query is not JSON.', issues: [] });
+  }
+  const request = parseWith(schema, json);
+  if (request.ok) return request.value;
+  throw new QueryRefusedError({ code: 'INVALID_REQUEST', message: 'The query is not valid.', issues: request.issues });
+}
+
+/** Asks a service. Throws QueryRefusedError when it says no, QueryUnavailableError when nobody answers. */
+export async function query<S extends QueryService, N extends QueryName<S>>(
+  nc: NatsConnection,
+  service: S,
+  name: N,
+  request: QueryRequest<S, N>,
+  timeoutMs = QUERY_TIMEOUT_MS,
+): Promise<QueryAnswer<S, N>> {
+  const schemas = (QUERIES[service] as Record<string, Schemas>)[name];
+  if (schemas === undefined) throw new TypeError(`There is no query ${service}.${name}.`);
+  const json = await ask(nc, service, name, JSON.stringify(request), timeoutMs);
+  const refused = QueryError.safeParse(json);
+  if (refused.success) throw new QueryRefusedError(refused.data.error);
+  const answered = schemas.answer.safeParse(json);
+  if (answered.success) return answered.data;
+  throw new QueryUnavailableError(`The ${service} service gave an answer that is not valid.`, {
+    cause: answered.error,
+  });
+}
+
+async function ask(
+  nc: NatsConnection,
+  service: string,
+  name: string,
+  body: string,
+  timeoutMs: number,
+): Promise<unknown> {
+  try {
+    return (await nc.request(subjects.query(service, name), body, { timeout: timeoutMs })).json();
+  } catch (cause) {
+    const reason =
+      cause instanceof errors.RequestError && cause.isNoResponders()
+        ? `The ${service} service is not running.`
+        : `The ${service} service did not answer in ${timeoutMs / 1_000} s.`;
+    throw new QueryUnavailableError(reason, { cause });
+  }
+}

@@ -1,0 +1,145 @@
+import {
+  AckPolicy,
+  DeliverPolicy,
+  DiscardPolicy,
+  PersistMode,
+  ReplayPolicy,
+  RetentionPolicy,
+  StorageType,
+} from '@nats-io/jetstream';
+import type { ConsumerConfig, StreamConfig } from '@nats-io/jetstream';
+import { ACK_WAIT_MS, allDurables, ARTIFACTS_BUCKET, BUCKETS, STREAMS } from '#proto';
+import type { BucketSpec, DurableSpec, StreamSpec } from '#proto';
+
+/** Durables and readers of one stream; the server's own default would be 1000. */
+const CONSUMERS_MAX = 2_000;
+const DEDUPE_MS_MAX = 120_000;
+const NANOS_PER_MS = 1_000_000;
+/** Marks the end of a key that expired, so that watchers hear of it; the server takes no less. */
+const MARKER_TTL_MS = 1_000;
+
+export type StreamSetting = Partial<StreamConfig> & { readonly name: string };
+export type ConsumerSetting = Partial<ConsumerConfig> & { readonly durable_name: string };
+
+const COMMON = {
+  retention: RetentionPolicy.Limits,
+  storage: StorageType.File,
+  num_replicas: 1,
+  max_consumers: CONSUMERS_MAX,
+  max_msgs: -1,
+  max_bytes: -1,
+  allow_direct: true,
+} satisfies Partial<StreamConfig>;
+
+/** A stream of ours in the server's terms. A full stream refuses, it never forgets. */
+export function streamSetting(spec: StreamSpec): StreamSetting {
+  return {
+    ...COMMON,
+    name: spec.name,
+    subjects: [...spec.subjects],
+    description: spec.description,
+    discard: DiscardPolicy.New,
+    max_msg_size: spec.messageBytesMax,
+    max_msgs_per_subject: -1,
+    max_age: nanos(spec.ageMsMax ?? 0),
+    duplicate_window: nanos(spec.dedupeMs),
+    deny_delete: spec.denyDelete ?? false,
+    deny_purge: spec.denyPurge ?? false,
+    ...(spec.republish === undefined
+      ? {}
+      : { republish: { src: spec.republish.source, dest: spec.republish.destination } }),
+    // The server wants the three together: a schedule is a message with a time to live that rolls up its own subject.
+    ...(spec.schedules === true ? { allow_msg_schedules: true, allow_msg_ttl: true, allow_rollup_hdrs: true } : {}),
+  };
+}
+
+/** A key-value bucket as the kv client expects it. */
+export function bucketSetting(spec: BucketSpec): StreamSetting {
+  const { bucket, history, ttlMs, rebuilt } = spec;
+  return {
+    ...COMMON,
+    name: `KV_${bucket}`,
+    subjects: [`$KV.${bucket}.>`],
+    discard: DiscardPolicy.New,
+    max_msgs_per_subject: history,
+    max_msg_size: -1,
+    max_age: nanos(ttlMs ?? 0),
+    duplicate_window: nanos(Math.min(ttlMs ?? DEDUPE_MS_MAX, DEDUPE_MS_MAX)),
+    allow_rollup_hdrs: true,
+    ...(ttlMs === undefined ? {} : { allow_msg_ttl: true, subject_delete_marker_ttl: nanos(MARKER_TTL_MS) }),
+    ...(rebuilt === true ? { persist_mode: PersistMode.Async } : {}),
+  };
+}
+
+/** The object store as the obj client expects it. */
+export function objectStoreSetting(bucket: string): StreamSetting {
+  return {
+    ...COMMON,
+    name: `OBJ_${bucket}`,
+    subjects: [`$O.${bucket}.C.>`, `$O.${bucket}.M.>`],
+    discard: DiscardPolicy.New,
+    max_msgs_per_subject: -1,
+    max_msg_size: -1,
+    max_age: 0,
+    duplicate_window: nanos(DEDUPE_MS_MAX),
+    allow_rollup_hdrs: true,
+  };
+}
+
+/** A durable of ours: explicit acks, no limit to deliveries or to what is in work; back-pressure is what a replica pulls. */
+export function consumerSetting({ durable, filters }: DurableSpec): ConsumerSetting {
+  const [only, ...more] = filters;
+  return {
+    durable_name: durable,
+    ack_policy: AckPolicy.Explicit,
+    ack_wait: nanos(ACK_WAIT_MS),
+    deliver_policy: DeliverPolicy.All,
+    replay_policy: ReplayPolicy.Instant,
+    max_deliver: -1,
+    max_ack_pending: -1,
+    ...(more.length === 0 && only !== undefined ? { filter_subject: only } : { filter_subjects: [...filters] }),
+  };
+}
+
+/** Everything that has to exist, in the order in which it can be made. */
+export function allSettings(): { streams: StreamSetting[]; consumers: { stream: string; config: ConsumerSetting }[] } {
+  return {
+    streams: [
+      ...Object.values(STREAMS).map((spec) => streamSetting(spec)),
+      ...Object.values(BUCKETS).map((spec) => bucketSetting(spec)),
+      objectStoreSetting(ARTIFACTS_BUCKET),
+    ],
+    consumers: allDurables().map((spec) => ({ stream: spec.stream, config: consumerSetting(spec) })),
+  };
+}
+
+export interface Drift {
+  readonly field: string;
+  readonly wanted: unknown;
+  readonly found: unknown;
+}
+
+/** What differs. The server leaves out false, zero and empty; it adds fields of its own, which are none of our business. */
+export function driftOf(wanted: object, found: object): Drift[] {
+  const foundFields: Record<string, unknown> = { ...found };
+  return Object.entries(wanted).flatMap(([field, value]: [string, unknown]) =>
+    same(value, foundFields[field]) ? [] : [{ field, wanted: value, found: foundFields[field] }],
+  );
+}
+
+function same(wanted: unknown, found: unknown): boolean {
+  if (found === undefined || found === null) return isNothing(wanted);
+  if (typeof wanted === 'object' && wanted !== null && typeof found === 'object') {
+    if (Array.isArray(wanted)) return JSON.stringify(wanted) === JSON.stringify(found);
+    return driftOf(wanted, found).length === 0;
+  }
+  return wanted === found;
+}
+
+function isNothing(value: unknown): boolean {
+  return value === undefined || value === false || value === 0 || value === '' || value === PersistMode.Default;
+}
+
+function nanos(ms: number): number {
+  return ms * NANOS_PER_MS;
+}
