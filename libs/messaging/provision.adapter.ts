@@ -14,7 +14,8 @@ export class ProvisionError extends Error {
     const differences = drift.map(
       ({ field, wanted, found }) => `${field} is ${JSON.stringify(found)}, not ${JSON.stringify(wanted)}`,
     );
-    super(`${what} cannot be made as it has to be${drift.length > 0 ? ` (${differences.join('; ')})` : ''}.`, options);
+    if (options?.cause instanceof Error) differences.push(`the server says: ${options.cause.message}`);
+    super(`${what} cannot be made as it has to be (${differences.join('; ')}).`, options);
     this.drift = drift;
   }
 }

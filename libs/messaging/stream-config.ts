@@ -38,7 +38,8 @@ export function streamSetting(spec: StreamSpec): StreamSetting {
     name: spec.name,
     subjects: [...spec.subjects],
     description: spec.description,
-    discard: DiscardPolicy.New,
+    // A schedule replaces the one before it, which the server allows only where old messages may go; no limit makes them go.
+    discard: spec.schedules === true ? DiscardPolicy.Old : DiscardPolicy.New,
     max_msg_size: spec.messageBytesMax,
     max_msgs_per_subject: -1,
     max_age: nanos(spec.ageMsMax ?? 0),
