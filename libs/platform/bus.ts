@@ -1,8 +1,9 @@
 import { jetstreamManager } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
 import type { Logger } from 'pino';
-import { checkServer, connectBus } from '#libs/messaging';
+import { checkServer, connectBus, UnsafeServerError } from '#libs/messaging';
 import { untilItWorks } from './backoff.js';
+import { ConfigError } from './config.js';
 import type { ServiceConfig } from './service-config.js';
 
 /** Draining sends what is buffered and lets handlers end; a server that is gone must not hold the exit. */
@@ -24,19 +25,20 @@ export interface BusOptions {
 
 /** Connects, however long the server takes to appear, and refuses a server that does not keep what it acknowledges. */
 export async function openBus({ service, config, logger, signal }: BusOptions): Promise<Bus> {
-  const { url, seedFile } = config.nats;
+  const { url, seedFile, monitorUrl, allowUnsafeLog } = config.nats;
+  const trying = { what: 'nats', logger, signal };
   logger.info({ server: new URL(url).host }, 'nats: connecting');
   const nc = await untilItWorks(
-    () =>
-      connectBus({
-        url,
-        name: `${service}.${config.instance}`,
-        inboxPrefix: `_INBOX_${service}`,
-        ...(seedFile === undefined ? {} : { seedFile }),
-      }),
-    { what: 'nats', logger, signal },
+    () => connectBus({ url, seedFile, name: `${service}.${config.instance}`, inboxPrefix: `_INBOX_${service}` }),
+    trying,
   );
-  await checkServer(nc);
+  const fatal = (error: unknown) => error instanceof UnsafeServerError;
+  await untilItWorks(() => checkServer(nc, { monitorUrl, allowUnsafeLog }), { ...trying, fatal }).catch(
+    async (error: unknown) => {
+      await nc.close();
+      throw error instanceof UnsafeServerError ? new ConfigError(error.message, { cause: error }) : error;
+    },
+  );
   const connected = watch(nc, logger);
   return {
     nc,

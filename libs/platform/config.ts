@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** The environment cannot be used as it is; the message is one sentence per bad variable, without any value. */
+/** The environment, or what it leads to, cannot be used as it is; one sentence per bad variable, without any value. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 }
