@@ -1,0 +1,144 @@
+// The audit of one run, from nothing but its commits as they were stored. Pure: the same code checks the live log and a
+// file that an auditor took home. In this order, because each rests on the one before:
+//
+//   chain of the run's commits ──► schema ──► fold, every event against the state it meets, invariants after each commit
+//   chain of each attempt ───────► schema ──► the run's hashes of attempts point at what is there, and at the same result
+import { checkInvariants, emptyRun, evolve, evolveCommit, viewOf, type Run } from '#libs/constellation';
+import { runIdOf, verifyChain } from '#libs/event-log';
+import { parseWith, RunCommit, sentenceOf, subjects } from '#proto';
+import type { RunId } from '#proto';
+import { auditAttempts, type AttemptClaims } from './audit-attempts.js';
+import { chained, type Finding } from './findings.js';
+import type { ExportRecord } from './export-file.js';
+import { illegal } from './transitions.js';
+
+export interface AuditReport {
+  readonly runId: RunId;
+  readonly ok: boolean;
+  readonly findings: readonly Finding[];
+  readonly commits: number;
+  readonly events: number;
+  readonly attempts: number;
+  /** Hash of the last commit: whoever wrote it down earlier can tell a shortened log from a whole one. */
+  readonly head: string | null;
+  readonly status: string | null;
+  readonly outcome: string | null;
+}
+
+/** Checks the records of one run, all of them. */
+export function auditRun(runId: RunId, records: readonly ExportRecord[]): AuditReport {
+  const findings: Finding[] = [];
+  const own = records.filter(({ stream }) => stream === 'RUNS');
+  if (own.length === 0)
+    findings.push({ runId, stream: 'RUNS', number: null, message: 'there is no commit of this run' });
+  findings.push(...ascending(runId, records));
+  const chain = chained(own, (record, message) => findings.push(findingOf(runId, record, message)));
+  for (const { number, message } of verifyChain(chain.map(({ commit }) => commit))) {
+    findings.push({ runId, stream: 'RUNS', number, message });
+  }
+  const folded = fold(runId, own, findings);
+  const attempts = records.filter(({ stream }) => stream === 'ATTEMPTS');
+  const attemptReport = auditAttempts(runId, attempts, folded.claims);
+  findings.push(...attemptReport.findings);
+  const view = folded.run.request === null ? null : viewOf(folded.run);
+  return {
+    runId,
+    ok: findings.length === 0,
+    findings,
+    commits: own.length,
+    events: folded.run.sequence,
+    attempts: attemptReport.attempts,
+    head: chain.at(-1)?.commit.hash ?? null,
+    status: view?.status ?? null,
+    outcome: view?.outcome ?? null,
+  };
+}
+
+/** Stops at the first commit that cannot be folded: whatever came after would only repeat it. */
+function fold(
+  runId: RunId,
+  records: readonly ExportRecord[],
+  findings: Finding[],
+): { run: Run; claims: AttemptClaims } {
+  let run = emptyRun(runId);
+  const claims: AttemptClaims = { started: new Set(), ended: [] };
+  for (const record of records) {
+    const parsed = parseWith(RunCommit, record.commit);
+    const problems = parsed.ok ? [] : [parsed.issues.map(sentenceOf).join('; ')];
+    if (parsed.ok) problems.push(...misplaced(runId, record, parsed.value));
+    if (parsed.ok && problems.length === 0) {
+      const step = foldCommit(run, parsed.value);
+      problems.push(...step.problems);
+      claim(claims, parsed.value);
+      run = step.run;
+    }
+    findings.push(...problems.map((message) => findingOf(runId, record, message)));
+    if (problems.length > 0) break;
+  }
+  return { run, claims };
+}
+
+function misplaced(runId: RunId, { subject }: ExportRecord, commit: RunCommit): string[] {
+  const problems: string[] = [];
+  if (subject !== subjects.run(runId)) problems.push(`it stands on the subject ${subject}`);
+  if (commit.runId !== runId) problems.push(`it belongs to the run ${commit.runId}`);
+  for (const event of commit.events) {
+    if (event.type !== 'RUN_REQUESTED') continue;
+    const derived = runIdOf(event.data.namespace, event.data.requestId);
+    if (derived !== runId) problems.push(`the request "${event.data.requestId}" is the run ${derived}`);
+  }
+  return problems;
+}
+
+function foldCommit(before: Run, commit: RunCommit): { run: Run; problems: string[] } {
+  try {
+    let run = before;
+    for (const event of commit.events) {
+      const problem = illegal(run, event);
+      if (problem !== undefined) return { run, problems: [`event ${event.sequence}: ${problem}`] };
+      run = evolve(run, event);
+    }
+    const after = evolveCommit(before, commit);
+    const violations = checkInvariants(after);
+    return {
+      run: after,
+      problems: violations.map(({ invariant, tasks, message }) => `${invariant}: ${tasks.join(', ')} ${message}`),
+    };
+  } catch (error) {
+    return {
+      run: before,
+      problems: [`it cannot be folded: ${error instanceof Error ? error.message : String(error)}`],
+    };
+  }
+}
+
+/** What the run says about its attempts. */
+function claim(claims: AttemptClaims, { number, events }: RunCommit): void {
+  for (const event of events) {
+    if (event.type === 'TASK_STARTED') claims.started.add(`${event.data.taskId}.${event.data.attempt}`);
+    if (event.type === 'TASK_COMPLETED') {
+      const { taskId, attempt, attemptHash, result } = event.data;
+      claims.ended.push({ number, type: event.type, taskId, attempt, attemptHash, result });
+    }
+    if ((event.type === 'TASK_FAILED' || event.type === 'RUN_ANNOTATED') && event.data.attemptHash !== null) {
+      const { taskId, attempt, attemptHash } = event.data;
+      claims.ended.push({ number, type: event.type, taskId, attempt, attemptHash });
+    }
+  }
+}
+
+function* ascending(runId: RunId, records: readonly ExportRecord[]): Generator<Finding> {
+  const last = new Map<string, number>();
+  for (const record of records) {
+    const before = last.get(record.stream) ?? 0;
+    if (record.sequence <= before) {
+      yield findingOf(runId, record, `stream sequence ${record.sequence} follows ${before}`);
+    }
+    last.set(record.stream, record.sequence);
+  }
+}
+
+function findingOf(runId: RunId, { stream, commit }: ExportRecord, message: string): Finding {
+  const number = typeof commit === 'object' && commit !== null && 'number' in commit ? commit.number : null;
+  return { runId, stream, number: typeof number === 'number' ? number : null, message };
+}

@@ -1,0 +1,42 @@
+import { z } from 'zod';
+import type { RunId } from '#proto';
+import type { ExportRecord } from './export-file.js';
+
+/** One thing that is not as it was written. */
+export interface Finding {
+  readonly runId: RunId;
+  readonly stream: ExportRecord['stream'];
+  /** Number of the commit in its aggregate; null when it is about no single one. */
+  readonly number: number | null;
+  /** The attempt, for commits of ATTEMPTS. */
+  readonly attempt?: string;
+  readonly message: string;
+}
+
+/** `run 0abc, RUNS commit 3: its hash is not the hash of its content`. */
+export function findingText({ runId, stream, number, attempt, message }: Finding): string {
+  const where = [stream, attempt, number === null ? undefined : `commit ${number}`].filter(
+    (word) => word !== undefined,
+  );
+  return `run ${runId}, ${where.join(' ')}: ${message}`;
+}
+
+const Chained = z.looseObject({
+  number: z.int(),
+  prevHash: z.string(),
+  hash: z.string(),
+  events: z.array(z.looseObject({ sequence: z.int() })).min(1),
+});
+type Chained = z.infer<typeof Chained>;
+
+/** The commits that have what a chain needs, untouched (hashes are over the JSON as stored); the others are reported. */
+export function chained(
+  records: readonly ExportRecord[],
+  report: (record: ExportRecord, message: string) => void,
+): { readonly record: ExportRecord; readonly commit: Chained }[] {
+  return records.flatMap((record) => {
+    if (Chained.safeParse(record.commit).success) return [{ record, commit: record.commit as Chained }];
+    report(record, 'this is not a commit: number, prevHash, hash and events are needed');
+    return [];
+  });
+}

@@ -1,0 +1,49 @@
+import { emptyRun, evolveCommit, foldEvents, viewOf, type Run } from '#libs/constellation';
+import { parseWith, RunCommit, sentenceOf } from '#proto';
+import type { RunId, RunView } from '#proto';
+import type { ExportRecord } from './audit/export-file.js';
+import { badInput, failure } from './errors.js';
+
+/** A run after one more commit (or a part of one), and the view of it: what a replay shows. */
+export interface Moment {
+  readonly commit: RunCommit;
+  /** The events of the commit that are folded in; not all of them at the end of `--at`. */
+  readonly events: RunCommit['events'];
+  readonly view: RunView;
+}
+
+/** The commits of a run out of its records. A run that cannot be read is not shown in parts: `verify` says what is wrong. */
+export function commitsOf(runId: RunId, records: readonly ExportRecord[]): RunCommit[] {
+  return records.flatMap(({ stream, commit }) => {
+    if (stream !== 'RUNS') return [];
+    const parsed = parseWith(RunCommit, commit);
+    if (parsed.ok) return [parsed.value];
+    throw failure(`Run ${runId} cannot be read: ${parsed.issues.map(sentenceOf).join('; ')}. Try: orrery verify`);
+  });
+}
+
+/** The run as it evolved, commit by commit, up to the event `at`. A pure fold: no device and no service is asked. */
+export function* momentsOf(
+  runId: RunId,
+  commits: readonly RunCommit[],
+  at = Number.MAX_SAFE_INTEGER,
+): Generator<Moment> {
+  let run: Run = emptyRun(runId);
+  for (const commit of commits) {
+    const events = commit.events.filter(({ sequence }) => sequence <= at);
+    if (events.length === 0) return;
+    const whole = events.length === commit.events.length;
+    run = whole ? evolveCommit(run, commit) : { ...foldEvents(run, events), sequence: events.at(-1)?.sequence ?? 0 };
+    yield { commit, events, view: viewOf(run) };
+  }
+}
+
+/** The state at event `at`, or at the end. */
+export function stateAt(runId: RunId, commits: readonly RunCommit[], at?: number): RunView {
+  const last = commits.at(-1)?.events.at(-1)?.sequence ?? 0;
+  if (at !== undefined && at > last) throw badInput(`--at: run ${runId} has ${last} events`);
+  const moments = [...momentsOf(runId, commits, at)];
+  const moment = moments.at(-1);
+  if (moment === undefined) throw badInput(`There is no run ${runId}.`);
+  return moment.view;
+}

@@ -1,0 +1,103 @@
+import type { RunView } from '#proto';
+import { cleanLine, cleanText, clip } from './clean.js';
+import { drawDag } from './dag-drawing.js';
+import { durationText } from './duration.js';
+import { paintFor, paintStatus, type Paint } from './style.js';
+import { renderTable } from './table.js';
+import type { Terminal } from './terminal.js';
+
+const RESULT_CHARS_MAX = 60;
+/** Lines of a drawing when nobody knows how high the screen is. */
+const ROWS_MAX = 60;
+
+type Screen = Pick<Terminal, 'isTerminal' | 'color' | 'columns'>;
+
+/** `fleet-health  RUNNING  2/3 tasks` and the constellation below it. */
+export function drawingOf(view: RunView, screen: Screen, rows = ROWS_MAX): string[] {
+  const paint = paintFor(screen);
+  return [headline(view, paint), ...drawDag(view.tasks, view.lines, { columns: screen.columns, rows, paint })];
+}
+
+export function headline(view: RunView, paint: Paint): string {
+  const { name, status, outcome, tasks } = view;
+  const ended = tasks.filter((task) => task.status !== 'PENDING' && task.status !== 'RUNNING').length;
+  const end = outcome === null ? '' : ` ${paintStatus(paint, outcome)}`;
+  return `${paint('bold', cleanLine(name))}  ${paintStatus(paint, status)}${end}  ${ended}/${tasks.length} tasks`;
+}
+
+/** Everything about a run at a point: for `show`. */
+export function runText(view: RunView, screen: Screen): string {
+  const facts = [
+    ['run', view.runId],
+    ['request', view.requestId],
+    ['requested', `${view.requestedAt} by ${view.requestedBy}`],
+    ...(view.endedAt === null
+      ? []
+      : [['ended', `${view.endedAt} after ${durationBetween(view.requestedAt, view.endedAt)}`]]),
+    ...(view.reason === null ? [] : [['reason', view.reason]]),
+    ...(view.waitingFor === null ? [] : [['waiting for', view.waitingFor.detail]]),
+    ['events', `${view.sequence}, revision ${view.revision}`],
+  ];
+  const width = Math.max(...facts.map(([name = '']) => name.length));
+  const parts = [
+    drawingOf(view, screen).join('\n'),
+    facts.map(([name = '', value = '']) => `${name.padEnd(width)}  ${cleanLine(value)}`).join('\n'),
+    tasksTable(view, screen),
+  ];
+  if (view.lines.length > 0) parts.push(linesTable(view, screen));
+  return parts.join('\n\n');
+}
+
+function tasksTable(view: RunView, screen: Screen): string {
+  return renderTable(
+    view.tasks,
+    [
+      { title: 'TASK', value: ({ id }) => id },
+      { title: 'STATUS', value: ({ status }) => status, status: true },
+      { title: 'DEVICE', value: ({ device }) => device ?? '-' },
+      { title: 'ATTEMPTS', value: ({ attempts }) => String(attempts) },
+      {
+        title: 'TOOK',
+        value: ({ startedAt, endedAt }) => (startedAt && endedAt ? durationBetween(startedAt, endedAt) : '-'),
+      },
+      { title: 'RESULT', value: resultText },
+    ],
+    screen,
+  );
+}
+
+function linesTable(view: RunView, screen: Screen): string {
+  return renderTable(
+    view.lines,
+    [
+      { title: 'LINE', value: ({ id }) => id },
+      { title: 'FROM', value: ({ from }) => from },
+      { title: 'TO', value: ({ to }) => to },
+      {
+        title: 'TYPE',
+        value: ({ type, condition }) => (condition === null ? type : `${type}: ${clip(condition, RESULT_CHARS_MAX)}`),
+      },
+      { title: 'SATISFIED', value: ({ satisfied, reason }) => satisfiedText(satisfied, reason) },
+    ],
+    screen,
+  );
+}
+
+function satisfiedText(satisfied: boolean | null, reason: string | null): string {
+  if (satisfied === null) return 'not yet judged';
+  return satisfied ? 'yes' : `no${reason === null ? '' : `: ${reason}`}`;
+}
+
+function resultText({ result, error, reason }: RunView['tasks'][number]): string {
+  if (error !== null) return clip(cleanLine(`${error.code} ${error.message}`), RESULT_CHARS_MAX);
+  if (reason !== null) return clip(cleanLine(reason), RESULT_CHARS_MAX);
+  if (result === null) return '-';
+  const { value } = result;
+  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
+  const output = isObject && typeof value['stdout'] === 'string' ? value['stdout'] : JSON.stringify(value);
+  return clip(cleanLine(cleanText(output)), RESULT_CHARS_MAX) || '-';
+}
+
+function durationBetween(from: string, to: string): string {
+  return durationText(Date.parse(to) - Date.parse(from));
+}
