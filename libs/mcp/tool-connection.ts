@@ -21,6 +21,23 @@ export interface Connection {
   close(): Promise<void>;
 }
 
+interface Life {
+  /** Known before any call that it ends is told: a lost call must not look like an answered one. */
+  ended: boolean;
+  readonly closed: Promise<string>;
+}
+
+function lifeOf(client: Client, reason: () => string): Life {
+  const { promise: closed, resolve } = Promise.withResolvers<string>();
+  const life: Life = { ended: false, closed };
+  const onclose = (): void => {
+    life.ended = true;
+    resolve(reason());
+  };
+  Object.assign(client, { onclose });
+  return life;
+}
+
 interface ConnectionEvents {
   readonly onToolsChanged: (tools: readonly ListedTool[]) => void;
   readonly onListFailed: (reason: string) => void;
@@ -46,13 +63,11 @@ export async function openConnection(
   const sdk = await loadSdk();
   const { transport, lastWords } = await openTransport(spec);
   const client = new sdk.Client({ name: 'orrery-device', version: '1' }, { capabilities: {} });
-  const closed = new Promise<string>((resolve) => {
-    client.onclose = () => resolve(`the tool server "${name}" closed the connection${lastWords()}`);
-  });
+  const life = lifeOf(client, () => `the tool server "${name}" closed the connection${lastWords()}`);
   try {
     await client.connect(transport, { timeout: MCP_LIMITS.connectMs });
     const tools = await listTools(sdk, client);
-    const connection = new OpenConnection(sdk, client, spec.kind, closed, tools);
+    const connection = new OpenConnection(sdk, client, spec.kind, life, tools);
     client.setNotificationHandler(sdk.types.ToolListChangedNotificationSchema, () => connection.refresh(events));
     return connection;
   } catch (error) {
@@ -66,8 +81,7 @@ async function openTransport(spec: ToolServerSpec): Promise<{ transport: Transpo
   if (spec.kind === 'http') {
     const { StreamableHTTPClientTransport } = await import('@modelcontextprotocol/sdk/client/streamableHttp.js');
     const transport = new StreamableHTTPClientTransport(new URL(spec.url), { requestInit: { headers: spec.headers } });
-    // The SDK's class types its optional callbacks more loosely than its own interface allows.
-    return { transport: transport as Transport, lastWords: () => '' };
+    return { transport, lastWords: () => '' };
   }
   const { StdioClientTransport } = await import('@modelcontextprotocol/sdk/client/stdio.js');
   const transport = new StdioClientTransport({
@@ -84,7 +98,6 @@ async function openTransport(spec: ToolServerSpec): Promise<{ transport: Transpo
 
 class OpenConnection implements Connection {
   private calls = 0;
-  private ended = false;
   private refreshing = false;
   private stale = false;
   private readonly settles: boolean;
@@ -93,13 +106,14 @@ class OpenConnection implements Connection {
     private readonly sdk: Sdk,
     private readonly client: Client,
     private readonly kind: ToolServerSpec['kind'],
-    readonly closed: Promise<string>,
+    private readonly life: Life,
     public tools: readonly ListedTool[],
   ) {
     this.settles = client.getServerCapabilities()?.experimental?.[SETTLED_METHOD] !== undefined;
-    void closed.then(() => {
-      this.ended = true;
-    });
+  }
+
+  get closed(): Promise<string> {
+    return this.life.closed;
   }
 
   async call(tool: string, args: Readonly<Record<string, Json>>, options: CallOptions): Promise<ToolAnswer> {
@@ -135,7 +149,7 @@ class OpenConnection implements Connection {
     if (this.refreshing) return;
     this.refreshing = true;
     try {
-      while (this.stale && !this.ended) {
+      while (this.stale && !this.life.ended) {
         this.stale = false;
         this.tools = await listTools(this.sdk, this.client);
         events.onToolsChanged(this.tools);
@@ -152,7 +166,7 @@ class OpenConnection implements Connection {
       const value = await this.settled(id);
       return cancel.aborted ? { kind: 'cancelled', value } : { kind: 'timed_out' };
     }
-    if (this.ended) return { kind: 'lost', reason: messageOf(error) };
+    if (this.life.ended) return { kind: 'lost', reason: messageOf(error) };
     if (error instanceof this.sdk.types.McpError || this.kind === 'stdio') {
       return { kind: 'answered', isError: true, value: messageOf(error) };
     }
@@ -160,19 +174,17 @@ class OpenConnection implements Connection {
   }
 
   /** After a failed POST the session is given up and dialled again; only a refused connection proves that nothing ran. */
-  private explainHttp(error: unknown): ToolAnswer {
-    void this.client.close().catch(() => undefined);
-    const status = error instanceof Error && 'code' in error ? error.code : undefined;
-    const refused = error instanceof Error && codeOf(error.cause) === 'ECONNREFUSED';
+  private async explainHttp(failure: unknown): Promise<ToolAnswer> {
+    await this.client.close().catch(() => undefined);
+    const status = codeOf(failure);
+    const refused = failure instanceof Error && codeOf(failure.cause) === 'ECONNREFUSED';
     const rejected = typeof status === 'number' && status >= 400 && status < 500;
-    return refused || rejected
-      ? { kind: 'unavailable', reason: messageOf(error) }
-      : { kind: 'lost', reason: messageOf(error) };
+    return { kind: refused || rejected ? 'unavailable' : 'lost', reason: messageOf(failure) };
   }
 
   /** Waits until the server says that a cancelled call has ended, if it can; what it had produced is kept. */
   private async settled(id: string): Promise<Json> {
-    if (!this.settles || this.ended) return null;
+    if (!this.settles || this.life.ended) return null;
     const request = { method: SETTLED_METHOD, params: { call: id } };
     const answer = await this.client
       .request(request, this.sdk.Settled, { timeout: MCP_LIMITS.settleMs })
@@ -222,8 +234,8 @@ function json(value: unknown): Json {
   return value === undefined ? null : (value as Json);
 }
 
-function codeOf(cause: unknown): unknown {
-  return cause instanceof Error && 'code' in cause ? cause.code : undefined;
+function codeOf(error: unknown): unknown {
+  return error instanceof Error && 'code' in error ? error.code : undefined;
 }
 
 function messageOf(error: unknown): string {

@@ -61,9 +61,8 @@ export async function serveTools(options: HostOptions): Promise<ToolHost> {
     );
   }
   server.server.setRequestHandler(SettledRequest, async ({ params }) => ({ result: await calls.settled(params.call) }));
-  const closed = new Promise<void>((resolve) => {
-    server.server.onclose = resolve;
-  });
+  const { promise: closed, resolve: onclose } = Promise.withResolvers<void>();
+  Object.assign(server.server, { onclose });
   await server.connect(transport);
   return { closed, close: () => server.close() };
 }

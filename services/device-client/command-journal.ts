@@ -1,0 +1,221 @@
+// The life of a command id on this device:
+//
+//   (unknown) ──started──► started ──finished──► finished ──stored──► stored ──7 days──► (unknown)
+//                             └── found so after a restart: finished as OUTCOME_UNKNOWN
+//
+// `started` is on the disk before the tool is called, `finished` before the result is sent. So whatever is found after a
+// crash, a tool was called at most once for an id, and a result that was sent is a result that is kept.
+import { AttemptKey, CommandId, CommandOutcome, JournalId } from '#proto';
+import { z } from 'zod';
+
+/** What the journal file holds, one fact per record. `at` is the device's own time: it only decides what is forgotten. */
+export const JournalRecord = z.discriminatedUnion('type', [
+  z.strictObject({ type: z.literal('opened'), version: z.literal(1), journalId: JournalId }),
+  z.strictObject({
+    type: z.literal('started'),
+    id: CommandId,
+    digest: z.string(),
+    attempt: AttemptKey,
+    at: z.int(),
+    /** Until then the command may be sent again by somebody who does not know its end. */
+    until: z.int(),
+  }),
+  z.strictObject({ type: z.literal('finished'), id: CommandId, outcome: CommandOutcome }),
+  z.strictObject({ type: z.literal('stored'), id: CommandId, at: z.int(), until: z.int() }),
+  z.strictObject({ type: z.literal('stopped'), attempt: AttemptKey, at: z.int() }),
+]);
+export type JournalRecord = z.infer<typeof JournalRecord>;
+type Started = Extract<JournalRecord, { type: 'started' }>;
+
+type Entry =
+  | { readonly phase: 'started'; readonly record: Started }
+  | { readonly phase: 'finished'; readonly record: Started; readonly outcome: CommandOutcome; readonly bytes: number }
+  | { readonly phase: 'stored'; readonly at: number; readonly until: number };
+
+export interface Received {
+  readonly id: CommandId;
+  readonly digest: string;
+  readonly attempt: AttemptKey;
+}
+
+/** What is to be done with a command that arrives, for the first or the tenth time. */
+export type Verdict =
+  | { readonly kind: 'start' }
+  | { readonly kind: 'running' }
+  | { readonly kind: 'finished'; readonly outcome: CommandOutcome }
+  | { readonly kind: 'refused'; readonly outcome: CommandOutcome };
+
+export const JOURNAL_LIMITS = {
+  /** Results that the server has not acknowledged; more commands are refused when there are so many, or so large ones. */
+  resultsMax: 1_024,
+  resultBytesMax: 64 * 1024 * 1024,
+  keepMs: 7 * 24 * 60 * 60 * 1000,
+  /** With more ids than this, those that nobody may send any more are forgotten before their 7 days are over. */
+  idsMax: 250_000,
+  crowdedMarginMs: 60_000,
+  stoppedMax: 100_000,
+  /** How many old ids one arrival may clear away, so that forgetting never stops the device. */
+  forgetAtOnceMax: 64,
+} as const;
+
+/** Why a record cannot follow what the journal holds: a bug or a damaged file. */
+export class JournalError extends Error {}
+
+/** The journal's state: deterministic, without a clock or a disk. Every change is a record; the same records give the same state. */
+export class CommandJournal {
+  private readonly entries = new Map<CommandId, Entry>();
+  private readonly stopped = new Map<string, { readonly attempt: AttemptKey; readonly at: number }>();
+  private unstored = 0;
+  private unstoredBytes = 0;
+
+  constructor(readonly journalId: string) {}
+
+  receive({ id, digest, attempt }: Received): Verdict {
+    const entry = this.entries.get(id);
+    if (entry !== undefined) return known(entry, digest);
+    if (this.isStopped(attempt)) return refused('CANCELLED', 'ATTEMPT_STOPPED', 'the attempt was stopped');
+    if (this.isFull) return refused('FAILED', 'JOURNAL_FULL', 'too many results wait to be stored by the server');
+    return { kind: 'start' };
+  }
+
+  /** Folds one record in; throws when it cannot have happened. */
+  apply(record: JournalRecord): void {
+    switch (record.type) {
+      case 'opened':
+        throw new JournalError('a second beginning');
+      case 'started':
+        if (this.entries.has(record.id)) throw new JournalError(`command ${record.id} was started twice`);
+        this.entries.set(record.id, { phase: 'started', record });
+        this.unstored++;
+        return;
+      case 'finished':
+        return this.finish(record.id, record.outcome);
+      case 'stored':
+        return this.shrink(record);
+      case 'stopped':
+        this.stopped.set(keyOf(record.attempt), { attempt: record.attempt, at: record.at });
+    }
+  }
+
+  isStopped(attempt: AttemptKey): boolean {
+    return this.stopped.has(keyOf(attempt));
+  }
+
+  /** The record that acknowledges a result; undefined when there is none to acknowledge. */
+  storedRecord(id: CommandId, at: number): JournalRecord | undefined {
+    const entry = this.entries.get(id);
+    if (entry?.phase !== 'finished') return undefined;
+    return { type: 'stored', id, at, until: entry.record.until };
+  }
+
+  /** Results to deliver, oldest first: everything the server has not acknowledged. */
+  undelivered(): { readonly id: CommandId; readonly outcome: CommandOutcome }[] {
+    return [...this.entries].flatMap(([id, entry]) =>
+      entry.phase === 'finished' ? [{ id, outcome: entry.outcome }] : [],
+    );
+  }
+
+  /** After a restart: what was started and has no end was interrupted; nobody knows how far it came, and it never runs again. */
+  interrupted(): JournalRecord[] {
+    return [...this.entries].flatMap(([id, entry]): JournalRecord[] =>
+      entry.phase === 'started' ? [{ type: 'finished', id, outcome: interruptedOutcome(entry.record) }] : [],
+    );
+  }
+
+  /** Drops what is old enough; the file follows at its next rewrite. */
+  forget(now: number): void {
+    const crowded = this.entries.size > JOURNAL_LIMITS.idsMax;
+    let looked = 0;
+    for (const [id, entry] of this.entries) {
+      if (looked++ >= JOURNAL_LIMITS.forgetAtOnceMax) break;
+      if (entry.phase !== 'stored') continue;
+      const old = entry.at + JOURNAL_LIMITS.keepMs < now;
+      const settled = crowded && entry.until + JOURNAL_LIMITS.crowdedMarginMs < now;
+      if (old || settled) this.entries.delete(id);
+    }
+    for (const [key, { at }] of this.stopped) {
+      if (at + JOURNAL_LIMITS.keepMs >= now && this.stopped.size <= JOURNAL_LIMITS.stoppedMax) break;
+      this.stopped.delete(key);
+    }
+  }
+
+  /** The records that give this state, the shortest form of the journal. */
+  *snapshot(): Generator<JournalRecord> {
+    yield { type: 'opened', version: 1, journalId: this.journalId };
+    for (const { attempt, at } of this.stopped.values()) yield { type: 'stopped', attempt, at };
+    for (const [id, entry] of this.entries) {
+      if (entry.phase === 'stored') yield { type: 'stored', id, at: entry.at, until: entry.until };
+      else yield entry.record;
+      if (entry.phase === 'finished') yield { type: 'finished', id, outcome: entry.outcome };
+    }
+  }
+
+  private get isFull(): boolean {
+    return (
+      this.unstored >= JOURNAL_LIMITS.resultsMax ||
+      this.unstoredBytes >= JOURNAL_LIMITS.resultBytesMax ||
+      // Every id here may still be sent again: forgetting one could run it twice.
+      this.entries.size >= 2 * JOURNAL_LIMITS.idsMax
+    );
+  }
+
+  private finish(id: CommandId, outcome: CommandOutcome): void {
+    const entry = this.entries.get(id);
+    if (entry?.phase !== 'started') throw new JournalError(`command ${id} finished without being started`);
+    const bytes = Buffer.byteLength(JSON.stringify(outcome));
+    this.entries.set(id, { phase: 'finished', record: entry.record, outcome, bytes });
+    this.unstoredBytes += bytes;
+  }
+
+  /** From a snapshot a `stored` record comes alone; in a running journal it ends a finished entry. */
+  private shrink({ id, at, until }: { readonly id: CommandId; readonly at: number; readonly until: number }): void {
+    const entry = this.entries.get(id);
+    if (entry?.phase === 'started') throw new JournalError(`command ${id} was stored before it finished`);
+    if (entry?.phase === 'finished') {
+      this.unstored--;
+      this.unstoredBytes -= entry.bytes;
+    }
+    // Deleted first, so that the oldest acknowledged id stands first.
+    this.entries.delete(id);
+    this.entries.set(id, { phase: 'stored', at, until });
+  }
+}
+
+function known(entry: Entry, digest: string): Verdict {
+  if (entry.phase === 'stored') {
+    return refused(
+      'OUTCOME_UNKNOWN',
+      'RESULT_FORGOTTEN',
+      'the command ran, its result was stored by the server and forgotten here',
+    );
+  }
+  if (entry.record.digest !== digest) {
+    return refused(
+      'FAILED',
+      'COMMAND_ID_REUSED',
+      'the command id is known with other content; this command was not run',
+    );
+  }
+  return entry.phase === 'started' ? { kind: 'running' } : { kind: 'finished', outcome: entry.outcome };
+}
+
+function refused(state: 'FAILED' | 'CANCELLED' | 'OUTCOME_UNKNOWN', code: string, message: string): Verdict {
+  const outcome = ({ FAILED: 'failed', CANCELLED: 'cancelled', OUTCOME_UNKNOWN: 'unknown' } as const)[state];
+  return {
+    kind: 'refused',
+    outcome: { state, result: null, error: { code, message, outcome }, startedAt: null, durationMs: null },
+  };
+}
+
+function interruptedOutcome({ at }: Started): CommandOutcome {
+  const message = 'the device client ended while the command was running';
+  return {
+    state: 'OUTCOME_UNKNOWN',
+    result: null,
+    error: { code: 'DEVICE_RESTARTED', message, outcome: 'unknown' },
+    startedAt: new Date(at).toISOString(),
+    durationMs: null,
+  };
+}
+
+const keyOf = ({ runId, taskId, attempt }: AttemptKey): string => `${runId}.${taskId}.${attempt}`;

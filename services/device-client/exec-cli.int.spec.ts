@@ -1,0 +1,150 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { mkdtemp, realpath, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { EXEC_LIMITS, ExecCliInput } from './exec-cli.js';
+import { ExecCli } from './exec-cli.runner.js';
+import { isAlive, pidIn } from './testing/until.js';
+
+let root: string;
+let exec: ExecCli;
+const run = (input: Partial<ExecCliInput> & { command: string }, signal = new AbortController().signal) =>
+  exec.run(ExecCliInput.parse(input), signal);
+
+beforeEach(async () => {
+  root = await realpath(await mkdtemp(join(tmpdir(), 'orrery-exec-')));
+  const env = { PATH: process.env['PATH'], HOME: '/root', SECRET_TOKEN: 'canary-4711', ORRERY_TOKEN: 'canary-4712' };
+  exec = new ExecCli({ jailDir: join(root, 'jail'), env, now: () => Date.UTC(2026, 10, 20) });
+});
+afterEach(async () => {
+  await exec.endAll();
+  await rm(root, { recursive: true, force: true });
+});
+
+const pidFile = (): Promise<number> => pidIn(join(root, 'jail', 'pid'));
+
+describe('EXEC_CLI', () => {
+  it('reports output, exit code and duration of a command', async () => {
+    const result = await run({ command: 'echo out; echo err >&2' });
+    expect(result).toEqual({
+      stdout: 'out\n',
+      stderr: 'err\n',
+      exit_code: 0,
+      command: 'echo out; echo err >&2',
+      execution_time: expect.any(Number),
+      timestamp: '2026-11-20T00:00:00.000Z',
+      status: 'SUCCESS',
+      stdout_bytes: 4,
+      stderr_bytes: 4,
+    });
+  });
+
+  it.each([
+    ['exit 7', 7],
+    ['no-such-program-here', 127],
+    ['/etc/passwd', 126],
+    ['kill -KILL $$', 137],
+    ['sh -c "kill -TERM \\$\\$"; exit $?', 143],
+  ])('gives the exit code of %s as the shell does: %i', async (command, exitCode) => {
+    expect(await run({ command })).toMatchObject({ exit_code: exitCode, status: 'ERROR' });
+  });
+
+  it('starts in the jail directory, which it makes', async () => {
+    expect((await run({ command: 'pwd' })).stdout).toBe(`${join(root, 'jail')}\n`);
+  });
+
+  it('starts a relative working directory from the jail directory', async () => {
+    await run({ command: 'mkdir sub' });
+    expect((await run({ command: 'pwd', working_directory: 'sub' })).stdout).toBe(`${join(root, 'jail', 'sub')}\n`);
+  });
+
+  it('refuses a working directory that is not there, without running the command', async () => {
+    await expect(run({ command: 'touch ran', working_directory: '/no/such/place' })).rejects.toThrow(
+      'working_directory /no/such/place is not a directory.',
+    );
+    expect((await run({ command: 'ls' })).stdout).toBe('');
+  });
+
+  it('passes standard input, and an end of file when there is none', async () => {
+    expect((await run({ command: 'cat', stdin: 'äöü\n' })).stdout).toBe('äöü\n');
+    expect((await run({ command: 'cat; echo done' })).stdout).toBe('done\n');
+  });
+
+  it('survives a command that does not read its input', async () => {
+    expect(await run({ command: 'true', stdin: 'x'.repeat(1_000_000) })).toMatchObject({ exit_code: 0 });
+  });
+
+  it('gives a minimal environment with the given variables and none of the secrets of its own process', async () => {
+    const { stdout } = await run({ command: 'env', env: { GIVEN: 'yes', HOME: '/elsewhere' } });
+    const names = stdout.split('\n').flatMap((line) => (line === '' ? [] : [line.split('=')[0]]));
+    expect(stdout).toContain('GIVEN=yes\n');
+    expect(stdout).toContain('HOME=/elsewhere\n');
+    expect(stdout).not.toContain('canary');
+    expect(new Set(names)).toEqual(new Set(['GIVEN', 'HOME', 'PATH', 'PWD', 'SHELL', 'TERM']));
+  });
+
+  it('keeps head and tail of each stream with the number of bytes, whatever was in between', async () => {
+    const { stdout, stdout_bytes: bytes } = await run({
+      command: 'echo first; head -c 20000000 /dev/zero | tr "\\0" x; echo last',
+    });
+    expect(bytes).toBe(20_000_011);
+    expect(Buffer.byteLength(stdout)).toBeLessThan(EXEC_LIMITS.headBytesMax + EXEC_LIMITS.tailBytesMax + 100);
+    expect(stdout.startsWith('first\nxxx')).toBe(true);
+    expect(stdout.endsWith('xxxlast\n')).toBe(true);
+    expect(stdout).toContain(`[... ${20_000_011 - 1024 * 1024} bytes omitted ...]`);
+  });
+
+  it('kills the whole family after the timeout, also members that ignore SIGTERM', async () => {
+    const stubborn = `trap '' TERM; echo $$ > pid; echo before; while :; do sleep 0.1; done`;
+    const result = await run({ command: `sh -c "${stubborn.replaceAll('$', '\\$')}" & wait`, timeout: 0.5 });
+    expect(result).toMatchObject({ exit_code: 124, status: 'TIMEOUT', stdout: 'before\n' });
+    expect(await isAlive(await pidFile())).toBe(false);
+  });
+
+  it('ends the family when it is cancelled, and says so only when it has ended', async () => {
+    const cancel = new AbortController();
+    const running = run({ command: 'sh -c "echo \\$\\$ > pid; sleep 600"; true', timeout: 600 }, cancel.signal);
+    const pid = await pidFile();
+    expect(await isAlive(pid)).toBe(true);
+    cancel.abort();
+    await running;
+    expect(await isAlive(pid)).toBe(false);
+  });
+
+  it('runs nothing that was cancelled before', async () => {
+    await expect(run({ command: 'touch ran' }, AbortSignal.abort())).rejects.toThrow('cancelled before it was started');
+    expect((await run({ command: 'ls' })).stdout).toBe('');
+  });
+
+  it('does not wait for what a command left in the background, and ends it', async () => {
+    const result = await run({ command: 'sleep 600 & echo $! > pid; echo done' });
+    expect(result).toMatchObject({ exit_code: 0, stdout: 'done\n' });
+    expect(await isAlive(await pidFile())).toBe(false);
+  });
+
+  it('leaves alone what started its own session on purpose, and does not wait for its output', async () => {
+    const result = await run({
+      command: 'setsid sh -c "echo \\$\\$ > pid; sleep 600" & until [ -s pid ]; do :; done; echo done',
+    });
+    const pid = await pidFile();
+    try {
+      expect(result).toMatchObject({ exit_code: 0, stdout: 'done\n' });
+      expect(await isAlive(pid)).toBe(true);
+    } finally {
+      process.kill(pid, 'SIGKILL');
+    }
+  });
+
+  it.each([
+    [{ command: '' }],
+    [{ command: 'a\0b' }],
+    [{ command: 'x'.repeat(200_000) }],
+    [{ command: 'true', timeout: 0 }],
+    [{ command: 'true', timeout: 1e9 }],
+    [{ command: 'true', env: { 'A=B': 'x' } }],
+    [{ command: 'true', unknown: 1 }],
+    [{ command: ['true'] }],
+  ])('refuses bad arguments %#', (input) => {
+    expect(ExecCliInput.safeParse(input).success).toBe(false);
+  });
+});
