@@ -15,7 +15,7 @@ tools=$(CDPATH='' cd -P -- "$(dirname "$0")" && pwd -P)
 if [ -n "${XDG_CACHE_HOME:-}${HOME:-}" ]; then
   cache=${XDG_CACHE_HOME:-$HOME/.cache}/orrery
 else
-  cache=$tools/../.cache/orrery # a service without a home
+  cache=$(dirname "$tools")/.cache/orrery # a service without a home
 fi
 
 say() { printf 'orrery: %s\n' "$*" >&2; }
@@ -77,27 +77,29 @@ from_release() {
   tar -xzf "$work/release.tar.gz" -C "$work" "$name/nats-server" && keep "$work/$name/nats-server"
 }
 
-# Rewrites the stanza or line that names this distribution's own main archive to another suite. Mirror, signing key and
-# options stay what this machine uses; nothing but the temporary file is written. Third-party sources do not match.
+# Copies every stanza and line that may be this distribution's own main archive, with another suite in it. Mirror, signing
+# key and options stay what this machine uses, and nothing outside the temporary directory is written. A third party's
+# archive may slip in; it has no such suite, so apt complains about it and goes on.
 sources_for() { # SUITE
+  rm -rf "$work/sources"
+  mkdir "$work/sources"
   for file in /etc/apt/sources.list.d/*.sources; do
     [ -r "$file" ] || continue
     awk -v RS='' -v suite="$1" -v codename="$codename" -v component="$component" '
+      function has(value, word) { return (" " value " ") ~ ("[ \t]" word "[ \t]") }
       {
-        count = split($0, lines, "\n"); stanza = ""; kind = ""; enabled = 1; main = 0
+        count = split($0, lines, "\n"); stanza = field = ""; split("", all)
         for (i = 1; i <= count; i++) {
           if (lines[i] ~ /^#/) continue
-          if (lines[i] !~ /^[ \t]/) { field = tolower(lines[i]); sub(/:.*/, "", field) }
-          value = lines[i]; sub(/^[^:]*:/, "", value)
-          if (field == "enabled" && tolower(value) ~ /no|false/) enabled = 0
-          if (field == "types" && value ~ /(^|[ \t])deb([ \t]|$)/) kind = "deb"
-          if (field == "suites") { n = split(value, names, /[ \t]+/); for (j = 1; j <= n; j++) if (names[j] == codename || names[j] == "stable" || names[j] == "testing" || names[j] == "unstable") main = 1 }
-          if (field == "types" || field == "suites" || field == "components" || field == "enabled") continue
-          stanza = stanza lines[i] "\n"
+          value = lines[i]
+          if (value !~ /^[ \t]/) { field = tolower(value); sub(/:.*/, "", field); sub(/^[^:]*:/, "", value) }
+          all[field] = all[field] " " value
+          if (field !~ /^(types|suites|components|enabled)$/) stanza = stanza lines[i] "\n"
         }
-        if (kind == "deb" && enabled && main) { printf "Types: deb\nSuites: %s\nComponents: %s\n%s", suite, component, stanza; exit }
-      }' "$file" >"$work/suite.sources"
-    if [ -s "$work/suite.sources" ]; then printf '%s\n' "$work/suite.sources" && return; fi
+        own = has(all["suites"], codename) || has(all["suites"], "(stable|testing|unstable)")
+        if (has(all["types"], "deb") && own && has(all["components"], "main") && !has(tolower(all["enabled"]), "(no|false)"))
+          printf "Types: deb\nSuites: %s\nComponents: %s\n%s\n", suite, component, stanza
+      }' "$file" >>"$work/sources/suite.sources"
   done
   for file in /etc/apt/sources.list /etc/apt/sources.list.d/*.list; do
     [ -r "$file" ] || continue
@@ -105,27 +107,27 @@ sources_for() { # SUITE
       $1 == "deb" {
         options = ""; i = 2
         if ($2 ~ /^\[/) { do { options = options " " $i; i++ } while ($(i - 1) !~ /\]$/ && i <= NF) }
-        if ($(i + 1) == codename || $(i + 1) == "stable" || $(i + 1) == "testing" || $(i + 1) == "unstable") {
-          print "deb" options " " $i " " suite " " component; exit
-        }
-      }' "$file" >"$work/suite.list"
-    if [ -s "$work/suite.list" ]; then printf '%s\n' "$work/suite.list" && return; fi
+        own = $(i + 1) == codename || $(i + 1) ~ /^(stable|testing|unstable)$/
+        main = 0
+        for (j = i + 2; j <= NF; j++) if ($j == "main") main = 1
+        if (own && main) print "deb" options " " $i " " suite " " component
+      }' "$file" >>"$work/sources/suite.list"
   done
-  return 1
+  cat "$work"/sources/* 2>/dev/null | grep -q .
 }
 
-apt_with() { # SOURCES ARGUMENTS...
-  sources=$1
-  shift
-  apt-get -qq -o Dir::Etc::sourcelist="$sources" -o Dir::Etc::sourceparts=/dev/null -o Dir::State::lists="$work/lists" \
+apt_here() {
+  apt-get -qq -o Dir::Etc::sourcelist=/dev/null -o Dir::Etc::sourceparts="$work/sources" -o Dir::State::lists="$work/lists" \
     -o Dir::Cache="$work/cache" -o APT::Get::List-Cleanup=0 -o APT::Sandbox::User=root -o Debug::NoLocking=1 \
-    -o Acquire::http::Timeout=20 -o Acquire::https::Timeout=20 -o Acquire::Languages=none "$@"
+    -o Acquire::Retries=0 -o Acquire::http::Timeout=20 -o Acquire::https::Timeout=20 -o Acquire::Languages=none "$@"
 }
 
-fetch_package() { # SOURCES
-  rm -rf "$work/lists" "$work/cache" "$work/debs"
+# The download decides, not the update: one archive of several may have failed.
+fetch_package() {
+  rm -rf "$work/lists" "$work/cache" "$work/debs" "$work/unpacked"
   mkdir -p "$work/lists/partial" "$work/cache/archives/partial" "$work/debs" "$work/unpacked"
-  apt_with "$1" update && (cd "$work/debs" && apt_with "$1" download nats-server) && dpkg -x "$work"/debs/nats-server_*.deb "$work/unpacked"
+  apt_here update || true
+  (cd "$work/debs" && apt_here download nats-server) && dpkg -x "$work"/debs/nats-server_*.deb "$work/unpacked"
 }
 
 from_archive() {
@@ -138,9 +140,9 @@ from_archive() {
     *) return 1 ;;
   esac
   for suite in $suites; do
-    sources=$(sources_for "$suite") || return 1
+    sources_for "$suite" || return 1
     # Archives are busy or half synchronised now and then: one more try, then the next suite.
-    fetch_package "$sources" || fetch_package "$sources" || continue
+    fetch_package || fetch_package || continue
     for program in "$work/unpacked/usr/sbin/nats-server" "$work/unpacked/usr/bin/nats-server"; do
       if [ -x "$program" ] && keep "$program"; then return; fi
     done
@@ -171,6 +173,8 @@ for source in from_release from_archive; do
     cat "$work/path"
     exit
   fi
+  # What the script itself has to say, such as a wrong checksum, is told even when the next source helps.
+  if grep '^orrery: ' "$work/log" >"$work/said"; then { echo && cat "$work/said"; } >&2; fi
   cat "$work/log" >>"$work/logs"
 done
 printf 'failed\n' >&2
