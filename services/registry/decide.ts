@@ -1,0 +1,73 @@
+import type { AdminProfile, FleetEvent, Presence, ServiceManifest } from '#proto';
+import { liveSession, type Device } from './device.js';
+
+export type Decision =
+  | { readonly kind: 'accepted'; readonly events: readonly [FleetEvent, ...FleetEvent[]] }
+  | { readonly kind: 'ignored'; readonly reason: IgnoredReason };
+
+export type IgnoredReason = 'NOT_ENROLLED' | 'SAME_SESSION' | 'ALREADY_ABSENT' | 'STILL_IN_GRACE' | 'FOREIGN_PRESENCE';
+
+export interface Now {
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+  readonly graceMs: number;
+}
+
+/**
+ * What follows from looking at a device's presence now, whatever made us look: a change of the bucket, a due timer, a
+ * restart. A presence that has not changed says nothing, so looking twice, or from two replicas, decides once.
+ */
+export function decidePresence(device: Device | undefined, presence: Presence | undefined, now: Now): Decision {
+  if (device === undefined) return { kind: 'ignored', reason: 'NOT_ENROLLED' };
+  return presence === undefined ? decideAbsent(device, now) : decidePresent(device, presence);
+}
+
+function decidePresent(device: Device, { deviceId, telemetry, ...session }: Presence): Decision {
+  if (deviceId !== device.deviceId) return { kind: 'ignored', reason: 'FOREIGN_PRESENCE' };
+  if (session.sessionId === liveSession(device)) return { kind: 'ignored', reason: 'SAME_SESSION' };
+  return { kind: 'accepted', events: [{ type: 'DEVICE_CONNECTED', data: { session, telemetry } }] };
+}
+
+function decideAbsent(device: Device, { now, graceMs }: Now): Decision {
+  const sessionId = device.session?.sessionId;
+  if (sessionId === undefined || device.status === 'offline' || device.status === 'lost') {
+    return { kind: 'ignored', reason: 'ALREADY_ABSENT' };
+  }
+  const lost: FleetEvent = { type: 'DEVICE_LOST', data: { sessionId, lostAt: instant(now) } };
+  if (device.status === 'suspect') {
+    const over = device.lostAt !== null && Date.parse(device.lostAt) <= now;
+    return over ? { kind: 'accepted', events: [lost] } : { kind: 'ignored', reason: 'STILL_IN_GRACE' };
+  }
+  const lostAt = instant(now + graceMs);
+  const suspect: FleetEvent = { type: 'DEVICE_SUSPECT', data: { sessionId, suspectAt: instant(now), lostAt } };
+  return { kind: 'accepted', events: graceMs === 0 ? [suspect, lost] : [suspect] };
+}
+
+export interface Enrolment {
+  readonly admin: AdminProfile | undefined;
+  readonly manifest: ServiceManifest | undefined;
+  readonly credentialHash: string;
+  readonly now: number;
+}
+
+const NO_ADMIN: AdminProfile = { tags: [], capabilities: [] };
+const LINUX_AGENT: ServiceManifest = { agent: 'LinuxAgent', capabilities: [] };
+
+/** Enrolling a known device replaces its credential; what is not given again stays as it was. */
+export function decideEnrolment(device: Device | undefined, enrolment: Enrolment): Decision {
+  const { credentialHash, now } = enrolment;
+  const admin = enrolment.admin ?? device?.admin ?? NO_ADMIN;
+  const manifest = enrolment.manifest ?? device?.manifest ?? LINUX_AGENT;
+  const data = { admin, manifest, credentialHash, enrolledAt: instant(now) };
+  return { kind: 'accepted', events: [{ type: 'DEVICE_ENROLLED', data }] };
+}
+
+/** When the device is to be looked at again because of these events; the timer is armed before they are stored. */
+export function wakeUpAfter(events: readonly FleetEvent[]): number | undefined {
+  const last = events.at(-1);
+  return last?.type === 'DEVICE_SUSPECT' ? Date.parse(last.data.lostAt) : undefined;
+}
+
+function instant(ms: number): string {
+  return new Date(ms).toISOString();
+}

@@ -1,0 +1,96 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+const CONCURRENCY_MAX = 8;
+const BACKOFF_MS = 200;
+const BACKOFF_MS_MAX = 10_000;
+
+export interface DirtyKeysOptions {
+  /** Brings the key up to date from what is known when it is called; may be called again at any time. */
+  readonly process: (key: string) => Promise<unknown>;
+  /** `failures` in a row of this key. */
+  readonly failed: (error: unknown, key: string, failures: number) => void;
+}
+
+/**
+ * Keys that have to be looked at. Marking a key twice before its turn is one look, never two at the same time; a look that
+ * fails is repeated for ever, slower each time, without holding up the other keys.
+ */
+export class DirtyKeys {
+  private readonly options: DirtyKeysOptions;
+  private readonly dirty = new Set<string>();
+  private readonly busy = new Set<string>();
+  private readonly failures = new Map<string, number>();
+  private wake: () => void = () => undefined;
+
+  constructor(options: DirtyKeysOptions) {
+    this.options = options;
+  }
+
+  mark(key: string): void {
+    this.dirty.add(key);
+    this.wake();
+  }
+
+  /** True when nothing is marked and nothing is in work. */
+  isClean(): boolean {
+    return this.dirty.size === 0 && this.busy.size === 0 && this.failures.size === 0;
+  }
+
+  /** Ends with the signal, after what is in work. */
+  async run(signal: AbortSignal): Promise<void> {
+    const stop = (): void => this.wake();
+    signal.addEventListener('abort', stop);
+    const working = new Set<Promise<void>>();
+    while (!signal.aborted) {
+      const key = this.next();
+      if (key === undefined) {
+        await this.woken(signal);
+        continue;
+      }
+      const work = this.work(key, signal).finally(() => working.delete(work));
+      working.add(work);
+    }
+    signal.removeEventListener('abort', stop);
+    await Promise.all(working);
+  }
+
+  private next(): string | undefined {
+    if (this.busy.size >= CONCURRENCY_MAX) return undefined;
+    for (const key of this.dirty) {
+      if (this.busy.has(key)) continue;
+      this.dirty.delete(key);
+      this.busy.add(key);
+      return key;
+    }
+    return undefined;
+  }
+
+  private async woken(signal: AbortSignal): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.wake = resolve;
+    if (!signal.aborted) await promise;
+  }
+
+  private async work(key: string, signal: AbortSignal): Promise<void> {
+    try {
+      await this.options.process(key);
+      this.failures.delete(key);
+    } catch (error) {
+      if (!signal.aborted) this.failAndRepeat(key, error, signal);
+    } finally {
+      this.busy.delete(key);
+      this.wake();
+    }
+  }
+
+  private failAndRepeat(key: string, error: unknown, signal: AbortSignal): void {
+    const failures = (this.failures.get(key) ?? 0) + 1;
+    this.failures.set(key, failures);
+    this.options.failed(error, key, failures);
+    const delay = Math.min(BACKOFF_MS * 2 ** Math.min(failures - 1, 16), BACKOFF_MS_MAX);
+    sleep(delay, undefined, { signal, ref: false }).then(
+      () => this.mark(key),
+      () => undefined,
+    );
+  }
+}

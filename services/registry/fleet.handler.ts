@@ -1,0 +1,136 @@
+import { createHash, randomBytes } from 'node:crypto';
+import type { Logger } from 'pino';
+import type { AdminProfile, Cause, DeviceId, FleetCommit, FleetEvent, Presence, ServiceManifest } from '#proto';
+import { newCommitId, type FleetLog } from '#libs/event-log';
+import { TimerConflictError } from '#libs/messaging';
+import type { Clock } from '#libs/platform';
+import { decideEnrolment, decidePresence, wakeUpAfter, type Decision } from './decide.js';
+import { nextCommit, type FleetState, type Tracked } from './fleet-state.js';
+
+/** Two replicas see the same change at the same time, so one conflict is normal; more than a few is a bug. */
+const CONFLICTS_MAX = 10;
+const TOKEN_BYTES = 32;
+const DEVICE_ID_BYTES = 10;
+
+export interface FleetPorts {
+  readonly log: FleetLog;
+  readonly state: FleetState;
+  /** Stores a wake-up for a device in place of the one before. */
+  readonly timers: { arm(deviceId: DeviceId, at: number): Promise<void>; forget(deviceId: DeviceId): void };
+  /** What the bucket says now, read from its leader; throws when it cannot be read or understood. */
+  readonly presence: (deviceId: DeviceId) => Promise<Presence | undefined>;
+  readonly clock: Clock;
+  readonly instance: string;
+  readonly graceMs: number;
+  readonly logger: Logger;
+}
+
+export interface EnrolRequest {
+  readonly deviceId?: DeviceId | undefined;
+  readonly admin?: AdminProfile | undefined;
+  readonly manifest?: ServiceManifest | undefined;
+}
+
+/** The only writer of FLEET: load, decide, append. */
+export class FleetHandler {
+  private readonly ports: FleetPorts;
+
+  constructor(ports: FleetPorts) {
+    this.ports = ports;
+  }
+
+  /** Looks at a device and records what follows. `notBefore`: the instant of a due timer, by the server's clock. */
+  async look(deviceId: DeviceId, cause: Cause, notBefore = 0): Promise<Decision> {
+    const { clock, graceMs, presence } = this.ports;
+    return this.decideAndAppend(deviceId, cause, async (tracked) => {
+      // Read after the log: what another replica recorded came from this presence or an older one, never a newer one.
+      const seen = tracked === undefined ? undefined : await presence(deviceId);
+      return decidePresence(tracked?.device, seen, { now: Math.max(clock.now(), notBefore), graceMs });
+    });
+  }
+
+  /** A timer fired. One that was armed for an older suspicion fires too early: then the device needs another one. */
+  async due(deviceId: DeviceId, cause: Cause, at: number): Promise<void> {
+    const decision = await this.look(deviceId, cause, at);
+    if (decision.kind === 'accepted' || decision.reason !== 'STILL_IN_GRACE') return;
+    const lostAt = this.ports.state.get(deviceId)?.device.lostAt;
+    if (lostAt === null || lostAt === undefined) return;
+    const { timers } = this.ports;
+    timers.forget(deviceId);
+    // A conflict means that somebody else has armed it just now.
+    await timers.arm(deviceId, Date.parse(lostAt)).catch((error: unknown) => {
+      if (!(error instanceof TimerConflictError)) throw error;
+    });
+  }
+
+  /** The token exists in the answer only; the log gets its hash. */
+  async enroll(request: EnrolRequest): Promise<{ deviceId: DeviceId; token: string }> {
+    const deviceId = request.deviceId ?? `device-${randomBytes(DEVICE_ID_BYTES).toString('hex')}`;
+    const token = randomBytes(TOKEN_BYTES).toString('base64url');
+    const credentialHash = createHash('sha256').update(token).digest('hex');
+    const { admin, manifest } = request;
+    const cause: Cause = { kind: 'request', id: newCommitId(this.ports.clock.now()) };
+    await this.decideAndAppend(deviceId, cause, async (tracked) =>
+      decideEnrolment(tracked?.device, { admin, manifest, credentialHash, now: this.ports.clock.now() }),
+    );
+    return { deviceId, token };
+  }
+
+  private async decideAndAppend(
+    deviceId: DeviceId,
+    cause: Cause,
+    decide: (tracked: Tracked | undefined) => Promise<Decision>,
+  ): Promise<Decision> {
+    for (let conflicts = 0; conflicts <= CONFLICTS_MAX; conflicts++) {
+      const tracked = await this.load(deviceId);
+      const decision = await decide(tracked);
+      if (decision.kind === 'ignored') return decision;
+      if (await this.arm(deviceId, decision.events)) {
+        if (await this.append(deviceId, tracked, decision.events, cause)) return decision;
+      }
+    }
+    throw new Error(`FLEET of ${deviceId} is contended`);
+  }
+
+  private async load(deviceId: DeviceId): Promise<Tracked | undefined> {
+    const { log, state } = this.ports;
+    for (const stored of await log.load(deviceId, state.get(deviceId)?.end ?? 0)) state.apply(stored);
+    return state.get(deviceId);
+  }
+
+  /** A wake-up without its fact is harmless, a fact without its wake-up is a device that is suspect for ever: arm first. */
+  private async arm(deviceId: DeviceId, events: readonly FleetEvent[]): Promise<boolean> {
+    const at = wakeUpAfter(events);
+    if (at === undefined) return true;
+    try {
+      await this.ports.timers.arm(deviceId, at);
+      return true;
+    } catch (error) {
+      this.ports.timers.forget(deviceId);
+      if (error instanceof TimerConflictError) return false;
+      throw error;
+    }
+  }
+
+  private async append(
+    deviceId: DeviceId,
+    tracked: Tracked | undefined,
+    events: readonly FleetEvent[],
+    cause: Cause,
+  ): Promise<boolean> {
+    const { log, state, clock, instance, logger } = this.ports;
+    const now = clock.now();
+    const by = { service: 'registry', instance };
+    const commit: FleetCommit = nextCommit(deviceId, tracked, events, {
+      commit: newCommitId(now),
+      now,
+      by,
+      causes: [cause],
+    });
+    const appended = await log.append(deviceId, commit, tracked?.end ?? 0);
+    if (appended.kind === 'conflict') return false;
+    state.apply({ commit, sequence: appended.sequence });
+    for (const { type, sequence } of commit.events) logger.info({ deviceId, sequence, type }, 'fact');
+    return true;
+  }
+}

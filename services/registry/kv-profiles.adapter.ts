@@ -1,0 +1,59 @@
+import { jetstream } from '@nats-io/jetstream';
+import { Kvm, type KV, type KvEntry } from '@nats-io/kv';
+import type { NatsConnection } from '@nats-io/transport-node';
+import { AgentProfile, BUCKETS, type DeviceId } from '#proto';
+import type { ProfileStore } from './profile-store.js';
+
+/** AGENT_PROFILES: one key per device. An older revision never replaces a newer one, whichever replica writes. */
+export class KvProfiles implements ProfileStore {
+  private readonly nc: NatsConnection;
+  private bucket: Promise<KV> | undefined;
+
+  constructor(nc: NatsConnection) {
+    this.nc = nc;
+  }
+
+  async write(profile: AgentProfile): Promise<void> {
+    const kv = await this.open();
+    const before = await kv.get(profile.deviceId);
+    const value = JSON.stringify(profile);
+    if (before === null) return void (await kv.create(profile.deviceId, value));
+    const stored = parse(before);
+    if (stored !== undefined && stored.revision > profile.revision) return;
+    // The same revision with other content was merged by an older version of this code.
+    if (before.operation === 'PUT' && before.string() === value) return;
+    await kv.update(profile.deviceId, value, before.revision);
+  }
+
+  async remove(deviceId: DeviceId): Promise<void> {
+    await (await this.open()).purge(deviceId);
+  }
+
+  async list(): Promise<DeviceId[]> {
+    const ids: DeviceId[] = [];
+    for await (const id of await (await this.open()).keys()) ids.push(id);
+    return ids;
+  }
+
+  async read(deviceId: DeviceId): Promise<AgentProfile | undefined> {
+    const entry = await (await this.open()).get(deviceId);
+    return entry === null ? undefined : parse(entry);
+  }
+
+  /** Read from the leader, or the compare would fail on a value that is already gone. */
+  private open(): Promise<KV> {
+    this.bucket ??= new Kvm(jetstream(this.nc, { checkAPI: false })).open(BUCKETS.AGENT_PROFILES.bucket, {
+      allow_direct: false,
+    });
+    return this.bucket;
+  }
+}
+
+function parse(entry: KvEntry): AgentProfile | undefined {
+  if (entry.operation !== 'PUT') return undefined;
+  try {
+    return AgentProfile.safeParse(entry.json()).data;
+  } catch {
+    return undefined;
+  }
+}

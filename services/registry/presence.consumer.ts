@@ -1,0 +1,136 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { jetstream } from '@nats-io/jetstream';
+import { Kvm, type KV, type KvEntry, type KvWatchEntry } from '@nats-io/kv';
+import type { NatsConnection } from '@nats-io/transport-node';
+import type { Logger } from 'pino';
+import { BUCKETS, DeviceId, LIMITS, parseWith, Presence } from '#proto';
+import type { SessionId } from '#proto';
+
+const WATCH_AGAIN_MS = 500;
+/** A renewal that is this late has been missed, or its marker has: look. */
+const SILENCE_MS_MAX = LIMITS.presenceTtlMs + 1_000;
+const SWEEP_MS = 2_000;
+
+export interface PresenceView {
+  /** The session that is recorded for a device that counts as there; undefined for all others. */
+  readonly recorded: (deviceId: DeviceId) => SessionId | undefined;
+  /** Devices that count as there. */
+  readonly connected: () => Iterable<DeviceId>;
+  /** Something may have changed: look at the device. */
+  readonly hint: (deviceId: DeviceId) => void;
+}
+
+/**
+ * Watches the bucket. A renewal of the recorded session is nothing; everything else is a hint to look at the device, also
+ * what is missing: after every (re)start of the watch, and when a device has been silent for longer than its key lives.
+ */
+export class PresenceConsumer {
+  private readonly nc: NatsConnection;
+  private readonly view: PresenceView;
+  private readonly logger: Logger;
+  private readonly seenAt = new Map<DeviceId, number>();
+
+  constructor({ nc, view, logger }: { nc: NatsConnection; view: PresenceView; logger: Logger }) {
+    this.nc = nc;
+    this.view = view;
+    this.logger = logger;
+  }
+
+  /** Over restarts of the server; ends with the signal. */
+  async run(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted && !this.nc.isClosed()) {
+      try {
+        await this.watchOnce(signal);
+      } catch (error) {
+        this.logger.warn({ reason: String(error) }, 'presence: watching again');
+      }
+      await sleep(WATCH_AGAIN_MS, undefined, { signal }).catch(() => undefined);
+    }
+  }
+
+  /** What the bucket says about one device now. Throws on what it cannot understand: that is no absence. */
+  async read(deviceId: DeviceId): Promise<Presence | undefined> {
+    const entry = await (await openPresence(this.nc)).get(deviceId);
+    return entry === null || entry.operation !== 'PUT' ? undefined : parse(entry);
+  }
+
+  private async watchOnce(outer: AbortSignal): Promise<void> {
+    const ended = new AbortController();
+    const signal = AbortSignal.any([outer, ended.signal]);
+    const bucket = await openPresence(this.nc);
+    const entries = await bucket.watch();
+    signal.addEventListener('abort', () => entries.stop());
+    const missing = new Set(this.view.connected());
+    const sweeping = this.sweep(signal);
+    void this.endAtReconnect(ended, signal);
+    try {
+      let complete = (await bucket.status()).values === 0;
+      if (complete) this.hintAll(missing);
+      for await (const entry of entries) {
+        if (entry.operation === 'PUT') missing.delete(entry.key);
+        this.take(entry);
+        if (!complete && entry.delta === 0) {
+          complete = true;
+          this.hintAll(missing);
+        }
+      }
+    } finally {
+      ended.abort();
+      await sweeping;
+    }
+  }
+
+  private take(entry: KvWatchEntry): void {
+    const deviceId = DeviceId.safeParse(entry.key);
+    if (!deviceId.success) return;
+    const { data: id } = deviceId;
+    if (entry.operation !== 'PUT') {
+      this.seenAt.delete(id);
+      return this.view.hint(id);
+    }
+    this.seenAt.set(id, performance.now());
+    // Most entries are renewals: telling them apart must not cost a read of the log.
+    if (sessionOf(entry) !== this.view.recorded(id)) this.view.hint(id);
+  }
+
+  private async sweep(signal: AbortSignal): Promise<void> {
+    const began = performance.now();
+    while (!signal.aborted) {
+      await sleep(SWEEP_MS, undefined, { signal }).catch(() => undefined);
+      const silent = performance.now() - SILENCE_MS_MAX;
+      if (signal.aborted || began > silent) continue;
+      for (const id of this.view.connected()) if ((this.seenAt.get(id) ?? 0) < silent) this.view.hint(id);
+    }
+  }
+
+  /** What happened while the connection was down is not told by the watch: start it anew, with everything there is. */
+  private async endAtReconnect(ended: AbortController, signal: AbortSignal): Promise<void> {
+    for await (const { type } of this.nc.status()) {
+      if (signal.aborted) return;
+      if (type === 'reconnect') ended.abort();
+    }
+  }
+
+  private hintAll(deviceIds: Iterable<DeviceId>): void {
+    for (const deviceId of deviceIds) this.view.hint(deviceId);
+  }
+}
+
+/** Read from the leader: a follower may still show the session before. */
+function openPresence(nc: NatsConnection): Promise<KV> {
+  return new Kvm(jetstream(nc, { checkAPI: false })).open(BUCKETS.PRESENCE.bucket, { allow_direct: false });
+}
+
+function parse(entry: KvEntry): Presence {
+  const parsed = parseWith(Presence, entry.json());
+  if (parsed.ok && parsed.value.deviceId === entry.key) return parsed.value;
+  throw new Error(`the presence of ${entry.key} cannot be understood`);
+}
+
+function sessionOf(entry: KvWatchEntry): SessionId | undefined {
+  try {
+    return parse(entry).sessionId;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,9 @@
+import type { AgentProfile, DeviceId } from '#proto';
+
+/** Port: a projection of the devices. It can be rebuilt from FLEET at any time and never goes back to an older revision. */
+export interface ProfileStore {
+  /** Again, late or twice: the newest revision stays. */
+  write(profile: AgentProfile): Promise<void>;
+  remove(deviceId: DeviceId): Promise<void>;
+  list(): Promise<DeviceId[]>;
+}

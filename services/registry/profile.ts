@@ -1,0 +1,73 @@
+import { DEFAULTS } from '#proto';
+import type { AdminProfile, AgentProfile, ClientTelemetry, ServiceManifest, ToolInfo } from '#proto';
+import type { Device } from './device.js';
+
+/** A profile travels to every replica at every change: what a device says of itself may not make it large. */
+const TOOLS_MAX = 256;
+const TOOL_DESCRIPTION_CHARS_MAX = 400;
+const NAMES_MAX = 96;
+
+/** Control characters, and those that turn the direction of text: they have no place in a name and fool terminals. */
+const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu;
+
+/** One name per system, whatever its devices call it. */
+const OS_NAMES: Readonly<Record<string, string>> = { win32: 'windows', darwin: 'macos' };
+
+export type MergedProfile = Pick<
+  AgentProfile,
+  'agent' | 'os' | 'arch' | 'hostname' | 'capabilities' | 'tags' | 'tools' | 'resources' | 'tasksMax'
+>;
+
+/**
+ * AgentProfile from its three sources (paper, section 5): the administrator wins, then the manifest of the kind of
+ * device, then what the device says. A device may offer capabilities and tools; tags and limits are not its to give.
+ */
+export function mergeProfile(
+  admin: AdminProfile,
+  manifest: ServiceManifest,
+  telemetry: ClientTelemetry | null,
+): MergedProfile {
+  return {
+    agent: printable(manifest.agent),
+    os: osName(admin.os ?? telemetry?.platform ?? ''),
+    arch: printable(telemetry?.arch ?? ''),
+    hostname: printable(telemetry?.hostname ?? ''),
+    // The first sources fill the list, so that a device which claims everything cannot push out what was granted.
+    capabilities: names([...admin.capabilities, ...manifest.capabilities, ...(telemetry?.capabilities ?? [])]),
+    tags: names(admin.tags),
+    tools: mergeTools(telemetry?.tools ?? []),
+    resources: { cpuCount: telemetry?.cpuCount ?? 0, memoryMb: telemetry?.memoryMb ?? 0 },
+    tasksMax: admin.tasksMax ?? manifest.tasksMax ?? DEFAULTS.deviceTasksMax,
+  };
+}
+
+/** The device as the scheduler and people see it. */
+export function profileOf(device: Device): AgentProfile {
+  const { deviceId, status, session, revision, enrolledAt, changedAt, admin, manifest, telemetry } = device;
+  return { deviceId, status, ...mergeProfile(admin, manifest, telemetry), session, revision, enrolledAt, changedAt };
+}
+
+/** A name counts once, in its first meaning: a second tool of the same name could not be called anyway. */
+function mergeTools(tools: readonly ToolInfo[]): ToolInfo[] {
+  const byName = new Map<string, ToolInfo>();
+  for (const { name, description, readOnly } of tools) {
+    const clean = printable(name);
+    if (clean === '' || byName.has(clean) || byName.size === TOOLS_MAX) continue;
+    const short = printable(description).slice(0, TOOL_DESCRIPTION_CHARS_MAX);
+    byName.set(clean, { name: clean, description: short.toWellFormed(), readOnly });
+  }
+  return [...byName.values()];
+}
+
+function names(texts: readonly string[]): string[] {
+  return [...new Set(texts.map(printable))].filter((name) => name !== '').slice(0, NAMES_MAX);
+}
+
+function osName(platform: string): string {
+  const name = printable(platform).toLowerCase();
+  return name === '' ? 'unknown' : (OS_NAMES[name] ?? name);
+}
+
+function printable(text: string): string {
+  return text.replaceAll(UNPRINTABLE, '').trim();
+}

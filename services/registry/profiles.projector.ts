@@ -1,0 +1,67 @@
+import type { Logger } from 'pino';
+import type { DeviceId } from '#proto';
+import { DirtyKeys } from './dirty-keys.runner.js';
+import type { FleetState } from './fleet-state.js';
+import { profileOf } from './profile.js';
+import type { ProfileStore } from './profile-store.js';
+
+export interface ProjectorOptions {
+  readonly name: string;
+  readonly store: ProfileStore;
+  readonly state: FleetState;
+  /** True when FLEET has no message about the device, asked from its leader. */
+  readonly isUnknown: (deviceId: DeviceId) => Promise<boolean>;
+  readonly logger: Logger;
+}
+
+/** Keeps one projection at what the log says. Only the newest profile of a device is written: it is a view, not a history. */
+export class ProfilesProjector {
+  private readonly options: ProjectorOptions;
+  private readonly devices: DirtyKeys;
+
+  constructor(options: ProjectorOptions) {
+    const { name, logger } = options;
+    this.options = options;
+    this.devices = new DirtyKeys({
+      process: (deviceId) => this.project(deviceId),
+      failed: (error, deviceId, failures) =>
+        logger[failures === 1 ? 'warn' : 'debug'](
+          { reason: String(error), deviceId, failures, projection: name },
+          'late',
+        ),
+    });
+  }
+
+  changed(deviceId: DeviceId): void {
+    this.devices.mark(deviceId);
+  }
+
+  isUpToDate(): boolean {
+    return this.devices.isClean();
+  }
+
+  /** Begins with everything the projection and the log know, so what went wrong while nobody was here is repaired. */
+  async run(signal: AbortSignal): Promise<void> {
+    const running = this.devices.run(signal);
+    for (const { deviceId } of this.options.state.all()) this.devices.mark(deviceId);
+    for (const deviceId of await this.stored(signal)) this.devices.mark(deviceId);
+    await running;
+  }
+
+  private async stored(signal: AbortSignal): Promise<DeviceId[]> {
+    const { store, logger, name } = this.options;
+    try {
+      return await store.list();
+    } catch (error) {
+      if (!signal.aborted) logger.warn({ reason: String(error), projection: name }, 'cannot look for leftovers');
+      return [];
+    }
+  }
+
+  private async project(deviceId: DeviceId): Promise<void> {
+    const { state, store, isUnknown } = this.options;
+    const tracked = state.get(deviceId);
+    if (tracked !== undefined) return store.write(profileOf(tracked.device));
+    if (await isUnknown(deviceId)) await store.remove(deviceId);
+  }
+}

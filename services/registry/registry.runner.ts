@@ -1,0 +1,122 @@
+import type { NatsConnection } from '@nats-io/transport-node';
+import type { Logger } from 'pino';
+import type { DeviceId } from '#proto';
+import { openFleetLog } from '#libs/event-log';
+import { DeviceTimers, type Consumption, type Served } from '#libs/messaging';
+import { untilItWorks, type Clock } from '#libs/platform';
+import { liveSession } from './device.js';
+import { DirtyKeys } from './dirty-keys.runner.js';
+import { consumeDue } from './due.consumer.js';
+import { FleetConsumer } from './fleet.consumer.js';
+import { FleetHandler } from './fleet.handler.js';
+import { FleetState } from './fleet-state.js';
+import { KvProfiles } from './kv-profiles.adapter.js';
+import { PresenceConsumer } from './presence.consumer.js';
+import type { ProfileStore } from './profile-store.js';
+import { ProfilesProjector } from './profiles.projector.js';
+import { serveRegistry } from './queries.controller.js';
+
+const FOLD_LOOK_MS_MAX = 10_000;
+
+export interface RegistryOptions {
+  readonly nc: NatsConnection;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly instance: string;
+  readonly graceMs: number;
+  /** Projections besides AGENT_PROFILES. */
+  readonly stores: readonly (ProfileStore & { readonly name: string })[];
+}
+
+/**
+ * One replica of the registry.
+ *
+ *   PRESENCE ──hints──┐
+ *   due timers ───────┼──► FleetHandler: load, decide, append ──► FLEET ──► FleetState ──► AGENT_PROFILES, Postgres
+ *   enroll ───────────┘                                             └── also what other replicas append
+ */
+export class Registry {
+  private readonly options: RegistryOptions;
+  private readonly stopping = new AbortController();
+  private readonly running: Promise<unknown>[] = [];
+  private readonly state = new FleetState();
+  private readonly projectors: readonly ProfilesProjector[];
+  private readonly fleet: FleetHandler;
+  private readonly follower: FleetConsumer;
+  private readonly presence: PresenceConsumer;
+  private readonly looks: DirtyKeys;
+  private due: Consumption | undefined;
+  private queries: Served | undefined;
+
+  constructor(options: RegistryOptions) {
+    const { nc, clock, instance, graceMs, logger } = options;
+    const { state } = this;
+    const log = openFleetLog(nc);
+    this.options = options;
+    const projector = (name: string, store: ProfileStore): ProfilesProjector =>
+      new ProfilesProjector({ name, store, state, logger, isUnknown: async (id) => (await log.endsAt(id)) === 0 });
+    this.projectors = [
+      projector('AGENT_PROFILES', new KvProfiles(nc)),
+      ...options.stores.map((store) => projector(store.name, store)),
+    ];
+    this.follower = new FleetConsumer({ nc, state, logger, changed: (id) => this.changed(id) });
+    this.looks = new DirtyKeys({
+      process: (id) => this.fleet.look(id, { kind: 'presence', id }),
+      failed: (error, deviceId, failures) =>
+        logger[failures === 1 ? 'warn' : 'debug']({ reason: String(error), deviceId, failures }, 'cannot look now'),
+    });
+    this.presence = new PresenceConsumer({
+      nc,
+      logger,
+      view: {
+        recorded: (id) => recordedSession(state, id),
+        connected: () => connectedDevices(state),
+        hint: (id) => this.looks.mark(id),
+      },
+    });
+    const presence = (id: DeviceId) => this.presence.read(id);
+    const timers = new DeviceTimers(nc);
+    this.fleet = new FleetHandler({ log, state, timers, presence, clock, instance, graceMs, logger });
+  }
+
+  /** Resolves when FLEET is folded and everything runs; waits for streams that do not exist yet. */
+  async start(): Promise<void> {
+    const { nc, logger } = this.options;
+    const { signal } = this.stopping;
+    const end = await untilItWorks(() => this.follower.lastSequence(), { what: 'FLEET', logger, signal });
+    this.run(this.follower.follow(signal));
+    while (!(await this.follower.reached(end, signal, FOLD_LOOK_MS_MAX))) signal.throwIfAborted();
+    for (const projector of this.projectors) this.run(projector.run(signal));
+    this.run(this.looks.run(signal));
+    this.run(this.presence.run(signal));
+    this.due = consumeDue(nc, this.fleet, logger);
+    const { fleet, state, follower } = this;
+    this.queries = await serveRegistry({ nc, fleet, state, consumer: follower, logger, signal });
+  }
+
+  /** Takes nothing more on, ends what is in work. Safe to call twice, and before `start` is over. */
+  async stop(): Promise<void> {
+    await this.queries?.stop();
+    this.stopping.abort();
+    await this.due?.stop();
+    await Promise.allSettled(this.running);
+  }
+
+  private changed(deviceId: DeviceId): void {
+    for (const projector of this.projectors) projector.changed(deviceId);
+  }
+
+  /** A loop that fails is a bug or a broken promise of the log: nobody catches it, the process ends and starts anew. */
+  private run(loop: Promise<unknown>): void {
+    this.running.push(loop);
+  }
+}
+
+function recordedSession(state: FleetState, id: DeviceId): string | undefined {
+  const device = state.get(id)?.device;
+  return device === undefined ? undefined : liveSession(device);
+}
+
+function* connectedDevices(state: FleetState): Generator<DeviceId> {
+  for (const device of state.all()) if (liveSession(device) !== undefined) yield device.deviceId;
+}
