@@ -4,7 +4,7 @@ export function clean(text: string): string {
     .replaceAll(OSC, '')
     .replaceAll(CSI, '')
     .replaceAll(OTHER_ESCAPE, '')
-    .replaceAll(/\r\n?|[\u2028\u2029\u0085]/gu, '\n')
+    .replaceAll(/\r\n?|[\u{2028}\u{2029}\u{85}]/gu, '\n')
     .replaceAll(INVISIBLE, '')
     .toWellFormed();
 }
@@ -67,15 +67,19 @@ export function duration(ms: number): string {
 
 const SPAN_CHARS_MAX = 240;
 
+const ESC = String.fromCodePoint(0x1b);
+const BEL = String.fromCodePoint(0x07);
 /** Operating system commands and the other string sequences, when they are closed on their line; of an open one only the introducer goes, so that it hides nothing. */
-const OSC =
-  /(?:\u001b[\]PX^_]|[\u009d\u0090\u0098\u009e\u009f])[^\u0007\u001b\n\u0090-\u009f]*(?:\u0007|\u001b\\|\u009c)/gu;
-const CSI = /(?:\u001b\[|\u009b)[0-?]*[ -/]*[@-~]?/gu;
-const OTHER_ESCAPE = /\u001b[ -/]*[0-~]?/gu;
-/** C0 but tab and newline, DEL, C1, direction marks, overrides and isolates, zero width, byte order mark, tag characters. */
+const OSC = new RegExp(
+  `(?:${ESC}[\\]PX^_]|[\\u{90}\\u{98}\\u{9d}-\\u{9f}])\\P{Cc}*(?:${BEL}|${ESC}\\\\|\\u{9c})`,
+  'gu',
+);
+const CSI = new RegExp(`(?:${ESC}\\[|\\u{9b})[0-?]*[ -/]*[@-~]?`, 'gu');
+const OTHER_ESCAPE = new RegExp(`${ESC}[ -/]*[0-~]?`, 'gu');
+/** Control characters but tab and newline, direction marks, overrides and isolates, zero width, byte order mark, tag characters. */
 const INVISIBLE =
-  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}]/gu;
+  /(?![\t\n])\p{Cc}|[\u{ad}\u{61c}\u{200b}-\u{200f}\u{202a}-\u{202e}\u{2060}-\u{206f}\u{feff}\u{fff9}-\u{fffb}\u{e0000}-\u{e007f}]/gu;
 
 function longestRunOfTicks(text: string): number {
-  return Math.max(0, ...(text.match(/`+/gu) ?? []).map((run) => run.length));
+  return (text.match(/`+/gu) ?? []).reduce((longest, run) => Math.max(longest, run.length), 0);
 }

@@ -1,0 +1,45 @@
+export interface BatchLimits {
+  readonly itemsMax: number;
+  readonly bytesMax: number;
+}
+
+/**
+ * Groups a sequence by what is there at the moment: a slow source gives batches of one without delay, a fast one gives
+ * full batches. Reads ahead by one batch at most, so a slow consumer holds the source back.
+ */
+export async function* batches<T extends { readonly data: Uint8Array }>(
+  source: AsyncIterable<T>,
+  { itemsMax, bytesMax }: BatchLimits,
+): AsyncGenerator<T[], void, undefined> {
+  const iterator = source[Symbol.asyncIterator]();
+  let next = iterator.next();
+  // A failure is thrown where it is awaited; until then it must not count as unhandled.
+  const readAhead = () => {
+    next = iterator.next();
+    next.catch(() => undefined);
+  };
+  try {
+    for (;;) {
+      const first = await next;
+      if (first.done === true) return;
+      const batch = [first.value];
+      let bytes = first.value.data.length;
+      readAhead();
+      while (batch.length < itemsMax && bytes < bytesMax) {
+        const following = await Promise.race([next, nothingNow()]);
+        if (following === undefined || following.done === true) break;
+        batch.push(following.value);
+        bytes += following.value.data.length;
+        readAhead();
+      }
+      yield batch;
+    }
+  } finally {
+    void iterator.return?.().catch(() => undefined);
+  }
+}
+
+/** Resolves once everything that is ready by now had its turn. */
+function nothingNow(): Promise<undefined> {
+  return new Promise((resolve) => setImmediate(() => resolve(undefined)));
+}

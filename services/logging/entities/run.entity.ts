@@ -1,0 +1,79 @@
+import { EntitySchema } from 'typeorm';
+import type { LineView, RunView, TaskView, WaitingFor } from '#proto';
+import { id, instant, int, json, position, text } from './columns.js';
+
+/** A run without its tasks and lines, and where in the log this was read. */
+export interface RunRow extends Omit<RunView, 'tasks' | 'lines'> {
+  tasks: number;
+  waitingFor: WaitingFor | null;
+  /** Of the last commit that is folded in. */
+  number: number;
+  hash: string;
+  streamSequence: number;
+}
+
+export interface TaskRow extends TaskView {
+  runId: string;
+  position: number;
+}
+
+export interface LineRow extends LineView {
+  runId: string;
+  position: number;
+}
+
+export const RunEntity = new EntitySchema<RunRow>({
+  name: 'run',
+  columns: {
+    runId: id('run_id', true),
+    requestId: id('request_id'),
+    name: text('name'),
+    status: id('status'),
+    outcome: { ...id('outcome'), nullable: true },
+    reason: text('reason', true),
+    sequence: int('sequence'),
+    revision: int('revision'),
+    requestedAt: instant('requested_at'),
+    endedAt: instant('ended_at', true),
+    requestedBy: text('requested_by'),
+    waitingFor: json('waiting_for', true),
+    tasks: int('tasks'),
+    number: int('number'),
+    hash: id('hash'),
+    streamSequence: position('stream_sequence'),
+  },
+  indices: [{ name: 'run_by_time', columns: ['requestedAt', 'runId'] }],
+});
+
+export const TaskEntity = new EntitySchema<TaskRow>({
+  name: 'task',
+  columns: {
+    runId: id('run_id', true),
+    id: id('task_id', true),
+    position: int('position'),
+    name: text('name'),
+    status: id('status'),
+    attempts: int('attempts'),
+    device: { ...id('device'), nullable: true },
+    result: json('result', true),
+    error: json('error', true),
+    reason: text('reason', true),
+    startedAt: instant('started_at', true),
+    endedAt: instant('ended_at', true),
+  },
+});
+
+export const LineEntity = new EntitySchema<LineRow>({
+  name: 'line',
+  columns: {
+    runId: id('run_id', true),
+    id: id('line_id', true),
+    position: int('position'),
+    from: id('from_task'),
+    to: id('to_task'),
+    type: id('type'),
+    condition: text('condition', true),
+    satisfied: { name: 'satisfied', type: 'boolean', nullable: true },
+    reason: text('reason', true),
+  },
+});

@@ -1,0 +1,156 @@
+import type { NatsConnection } from '@nats-io/transport-node';
+import type { Logger } from 'pino';
+import type { DataSource } from 'typeorm';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { readCommits, type StreamEntry } from '#libs/event-log';
+import { untilItWorks, type Postgres } from '#libs/platform';
+import { batches } from './batches.js';
+import { applyOnce, checkpointOf, isDataError, type Write } from './write.adapter.js';
+
+const BATCH = { itemsMax: 200, bytesMax: 4 * 1024 * 1024 } as const;
+/** A replica that found another one at work looks again after this. */
+const STANDBY_MS = 1_000;
+
+/** What a stream is projected to. `prepare` makes the rows; nothing is taken for done before `applied`. */
+export interface Projection {
+  readonly stream: 'RUNS' | 'ATTEMPTS';
+  /** Called whenever following starts, after a failure too. */
+  begin(source: DataSource): Promise<void>;
+  /** `refused`: PostgreSQL refuses what this one entry means, for this reason; then it is buried. */
+  prepare(entries: readonly StreamEntry[], refused?: string): Promise<Prepared>;
+}
+
+export interface Prepared {
+  readonly write: Write;
+  applied(): void;
+}
+
+export interface FollowOptions {
+  readonly nc: NatsConnection;
+  readonly postgres: Postgres;
+  readonly logger: Logger;
+  /** Told after each transaction how far the projection is and how many messages wait. */
+  readonly onApplied: (stream: string, sequence: number, pending: number) => void;
+}
+
+/**
+ * Follows one stream into Postgres, for ever:
+ *
+ *   checkpoint ──► read on ──► prepare a batch ──► one transaction: checkpoint, rows ──► read on
+ *       ▲                                              │            │
+ *       ├───── wait ◄── another replica was faster ◄───┘            │ the server is away or refused
+ *       └───── back off ◄───────────────────────────────────────────┘
+ *
+ * Whatever happens it goes on from the checkpoint in the database, so nothing is lost and nothing is applied twice.
+ */
+export class StreamFollower {
+  private readonly projection: Projection;
+  private readonly options: FollowOptions;
+  private readonly stopping = new AbortController();
+  private failure: string | undefined;
+  private done: Promise<void> | undefined;
+
+  constructor(projection: Projection, options: FollowOptions) {
+    this.projection = projection;
+    this.options = options;
+  }
+
+  start(): void {
+    this.done = this.run().catch((error: unknown) => {
+      if (!this.stopping.signal.aborted) throw error;
+    });
+  }
+
+  async stop(): Promise<void> {
+    this.stopping.abort();
+    await this.done;
+  }
+
+  /** Throws while the projection cannot go on. */
+  async check(): Promise<void> {
+    if (this.failure !== undefined) throw new Error(this.failure);
+  }
+
+  private async run(): Promise<void> {
+    const { signal } = this.stopping;
+    const { logger } = this.options;
+    while (!signal.aborted) {
+      await untilItWorks(() => this.noting(() => this.follow()), {
+        what: `projection of ${this.projection.stream}`,
+        logger,
+        signal,
+      });
+      if (!signal.aborted) await sleep(STANDBY_MS, undefined, { signal });
+    }
+  }
+
+  private async noting(follow: () => Promise<void>): Promise<void> {
+    try {
+      await follow();
+    } catch (error) {
+      this.failure = error instanceof Error ? error.message : String(error);
+      throw error;
+    }
+  }
+
+  /** Returns when another replica was faster, or when stopped. */
+  private async follow(): Promise<void> {
+    const { nc, postgres } = this.options;
+    const { stream } = this.projection;
+    const { signal } = this.stopping;
+    const source = await untilAborted(postgres.ready(), signal);
+    let from = await checkpointOf(source, stream);
+    await this.projection.begin(source);
+    this.failure = undefined;
+    for await (const entries of batches(readCommits(nc, stream, { afterSequence: from, signal }), BATCH)) {
+      const reached = await this.apply(source, from, entries);
+      if (reached === undefined) return;
+      from = reached;
+      this.failure = undefined;
+      this.options.onApplied(stream, from, entries.at(-1)?.pending ?? 0);
+    }
+  }
+
+  /** The new checkpoint; undefined when another replica moved it. */
+  private async apply(source: DataSource, from: number, entries: readonly StreamEntry[]): Promise<number | undefined> {
+    try {
+      return await this.applyPrepared(source, from, entries);
+    } catch (error) {
+      if (!isDataError(error)) throw error;
+      if (entries.length === 1) return this.applyPrepared(source, from, entries, `PostgreSQL: ${String(error)}`);
+    }
+    // One of them is bad; one by one the others get through.
+    let reached: number | undefined = from;
+    for (const entry of entries) {
+      if (reached === undefined) break;
+      reached = await this.apply(source, reached, [entry]);
+    }
+    return reached;
+  }
+
+  private async applyPrepared(
+    source: DataSource,
+    from: number,
+    entries: readonly StreamEntry[],
+    refused?: string,
+  ): Promise<number | undefined> {
+    const { stream: name } = this.projection;
+    const to = entries.at(-1)?.sequence ?? from;
+    const prepared = await this.projection.prepare(entries, refused);
+    if (!(await applyOnce(source, { name, from, to }, prepared.write))) return undefined;
+    prepared.applied();
+    return to;
+  }
+}
+
+async function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  const { promise: aborted, reject } = Promise.withResolvers<never>();
+  const abort = () => reject(signal.reason as Error);
+  signal.addEventListener('abort', abort);
+  try {
+    signal.throwIfAborted();
+    return await Promise.race([promise, aborted]);
+  } finally {
+    signal.removeEventListener('abort', abort);
+  }
+}
