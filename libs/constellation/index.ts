@@ -9,3 +9,5 @@ export * from './lines.js';
 export * from './attempt-end.js';
 export * from './decide.js';
 export * from './invariants.js';
+export * from './report-commands.js';
+export * from './report.js';
