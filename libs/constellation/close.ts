@@ -8,24 +8,27 @@ import { graphOf, isTerminal, type Run, type TaskState } from './run.js';
 /** Starts beyond this go into the next commit, so that results and ends always fit into theirs. */
 const STARTED_BYTES_MAX = 512 * 1024;
 
-/**
- * Adds all that follows from the state a draft has reached, until nothing more does, and says when the run must be looked
- * at again (milliseconds since the epoch; null when it is terminal).
- */
-export function close(draft: RunDraft, circumstances: Circumstances): number | null {
-  if (isTerminal(draft.run)) return null;
+export interface Closed {
+  /** When the run must be looked at again, milliseconds since the epoch; null when it is terminal. */
+  readonly wakeAt: number | null;
+  readonly starvedOf: ReadonlySet<string>;
+}
+
+const OVER: Closed = { wakeAt: null, starvedOf: new Set() };
+
+/** Adds all that follows from the state a draft has reached, until nothing more does, and says what the run waits for. */
+export function close(draft: RunDraft, circumstances: Circumstances): Closed {
+  if (draft.run.phase === 'NONE' || isTerminal(draft.run)) return OVER;
   enforceRunDeadline(draft, circumstances);
   enforceTimeouts(draft, circumstances);
-  let waiting = false;
-  let more = false;
-  for (let settled = false; !settled;) {
+  let started: Started;
+  do {
     skipDoomed(draft, circumstances);
-    const started = startReady(draft, circumstances);
-    ({ waiting, more } = started);
-    settled = started.failed === 0;
-  }
+    started = startReady(draft, circumstances);
+  } while (started.failed > 0);
   end(draft, circumstances);
-  return isTerminal(draft.run) ? null : wakeAt(draft.run, { waiting, more }, circumstances.now);
+  if (isTerminal(draft.run)) return OVER;
+  return { wakeAt: wakeAt(draft.run, started, circumstances.now), starvedOf: started.starvedOf };
 }
 
 /** The run's deadline cancels what is pending and stops what is running. */
@@ -86,8 +89,8 @@ function skipDoomed(draft: RunDraft, { now }: Circumstances): void {
 }
 
 interface Started {
-  /** A ready task waits for a device or a slot. */
-  readonly waiting: boolean;
+  /** Devices that a ready task waits for, `*` for any that fits. */
+  readonly starvedOf: ReadonlySet<string>;
   /** A ready task could start but no longer fits into this commit. */
   readonly more: boolean;
   /** Tasks that can never be satisfied: they failed, so lines were judged and the commit is not closed yet. */
@@ -96,13 +99,14 @@ interface Started {
 
 function startReady(draft: RunDraft, { fleet, now }: Circumstances): Started {
   const { run } = draft;
-  if (run.phase !== 'RUNNING' || run.ending !== null) return { waiting: false, more: false, failed: 0 };
+  if (run.phase !== 'RUNNING' || run.ending !== null) return { starvedOf: OVER.starvedOf, more: false, failed: 0 };
   const slots = new Slots(fleet);
   // A wide constellation on a busy fleet has thousands of ready tasks with the same needs: one answer serves them all.
   const waitingNeeds = new Set<string>();
   const { needs } = graphOf(run);
   const events: RunEvent[] = [];
-  let [waiting, more, failed, bytes] = [false, false, 0, 0];
+  const starvedOf = new Set<string>();
+  let [more, failed, bytes] = [false, 0, 0];
   for (const index of inOrder(run)) {
     const task = run.tasks.at(index);
     if (task.notBefore !== null && now < Date.parse(task.notBefore)) continue;
@@ -118,7 +122,7 @@ function startReady(draft: RunDraft, { fleet, now }: Circumstances): Started {
       failed++;
       events.push(neverSatisfiable(run, index, assignment, now));
     } else if (assignment.kind === 'wait') {
-      waiting = true;
+      starvedOf.add('device' in task.star.target ? task.star.target.device : '*');
       if (avoid === null) waitingNeeds.add(need);
     } else {
       const event = start(run, task, assignment.device, now);
@@ -128,7 +132,7 @@ function startReady(draft: RunDraft, { fleet, now }: Circumstances): Started {
     }
   }
   draft.add(...events);
-  return { waiting, more, failed };
+  return { starvedOf, more, failed };
 }
 
 /** By priority, then first ready first; the sort is stable. */
@@ -218,7 +222,7 @@ function end(draft: RunDraft, { now }: Circumstances): void {
 }
 
 /** Nothing waits for ever: the earliest of timeouts, graces, retries, the deadline, and a look at the fleet; at most 1 h ahead. */
-function wakeAt(run: Run, { waiting, more }: { waiting: boolean; more: boolean }, now: number): number {
+function wakeAt(run: Run, { starvedOf, more }: Started, now: number): number {
   if (more) return now;
   let earliest = now + LIMITS.wakeUpMsMax;
   const at = (instant: string | null | undefined) => {
@@ -230,7 +234,7 @@ function wakeAt(run: Run, { waiting, more }: { waiting: boolean; more: boolean }
   }
   for (const index of run.ready) at(run.tasks.at(index).notBefore);
   if (run.ending === null) at(run.request?.deadlineAt);
-  return waiting ? Math.min(earliest, now + LIMITS.waitingPollMs) : earliest;
+  return starvedOf.size > 0 ? Math.min(earliest, now + LIMITS.waitingPollMs) : earliest;
 }
 
 /** The fleet view with the starts of this decision counted in. */

@@ -1,7 +1,8 @@
-import type { AttemptFinished, Refusal, RunEvent, RunEventData, TaskId } from '#proto';
+import { type AttemptFinished, type Refusal, type RunEvent, type RunEventData, sentenceOf, type TaskId } from '#proto';
 import { type Circumstances, failAttempt, instantOf } from './attempt-end.js';
 import { close } from './close.js';
 import { RunDraft } from './evolve.js';
+import { checkTargets } from './fleet-view.js';
 import { judgeLines } from './lines.js';
 import type { Run } from './run.js';
 
@@ -41,6 +42,8 @@ export interface Decision {
   readonly run: Run;
   /** Earliest instant the run waits for; null when it is terminal. It is armed before the commit is appended. */
   readonly wakeAt: number | null;
+  /** Devices that a ready task waits for, by id; `*` for a selector. Empty: nothing waits for a device or a slot. */
+  readonly starvedOf: ReadonlySet<string>;
 }
 
 /**
@@ -50,16 +53,17 @@ export interface Decision {
 export function decide(run: Run, inputs: readonly Input[], circumstances: Circumstances): Decision {
   const draft = new RunDraft(run);
   const answers = inputs.map((input) => take(draft, input, circumstances));
-  const wakeAt = draft.run.phase === 'NONE' ? null : close(draft, circumstances);
-  return { events: draft.events, answers, run: draft.run, wakeAt };
+  const { wakeAt, starvedOf } = close(draft, circumstances);
+  return { events: draft.events, answers, run: draft.run, wakeAt, starvedOf };
 }
 
+const ISSUES_MAX = 20;
 const ACCEPTED: Answer = { kind: 'accepted' };
 
 function take(draft: RunDraft, input: Input, circumstances: Circumstances): Answer {
   switch (input.kind) {
     case 'submit':
-      return submit(draft, input.requested);
+      return submit(draft, input.requested, circumstances);
     case 'attempt-ended':
       return endAttempt(draft, input, circumstances);
     case 'late-result':
@@ -71,7 +75,7 @@ function take(draft: RunDraft, input: Input, circumstances: Circumstances): Answ
   }
 }
 
-function submit(draft: RunDraft, requested: RunEventData<'RUN_REQUESTED'>): Answer {
+function submit(draft: RunDraft, requested: RunEventData<'RUN_REQUESTED'>, { fleet }: Circumstances): Answer {
   const { request } = draft.run;
   if (request !== null) {
     if (request.contentHash === requested.contentHash) return ACCEPTED;
@@ -85,6 +89,17 @@ function submit(draft: RunDraft, requested: RunEventData<'RUN_REQUESTED'>): Answ
   if (constellation === null) {
     const message = 'a goal needs a planner and none is there; send a constellation';
     return { kind: 'rejected', reason: { code: 'NO_PLANNER', message, issues: [{ path: 'goal', message }] } };
+  }
+  const issues = checkTargets(constellation, fleet).map(({ path, message }) => ({
+    path: `constellation.${path}`,
+    message,
+  }));
+  const [first] = issues;
+  if (first !== undefined) {
+    return {
+      kind: 'rejected',
+      reason: { code: 'INVALID_REQUEST', message: sentenceOf(first), issues: issues.slice(0, ISSUES_MAX) },
+    };
   }
   draft.add(
     { type: 'RUN_REQUESTED', data: requested },

@@ -1,0 +1,93 @@
+import type { NatsConnection } from '@nats-io/transport-node';
+import { type AgentProfile, type AttemptFinished, BUCKETS, RunCommit, type RunEventData, type RunId } from '#proto';
+import { newCommitId, openAttemptLog, readCommits, sealCommit } from '#libs/event-log';
+import { Kvm } from '@nats-io/kv';
+
+export interface InstantDeviceOptions {
+  /** What an attempt comes to; by default it completes with exit code 0. Undefined: it is not answered. */
+  readonly answer?: (started: RunEventData<'TASK_STARTED'>, runId: RunId) => AttemptFinished | undefined;
+}
+
+const COMPLETED: AttemptFinished = { status: 'completed', result: { value: { exit_code: 0, stdout: '' } } };
+
+/**
+ * Stands where device agent, gateway and device stand: answers each TASK_STARTED with the end of its attempt, one append to
+ * ATTEMPTS. No process, no socket, no journal: what is left is the cost of the engine.
+ */
+export function instantDevice(nc: NatsConnection, options: InstantDeviceOptions = {}): { stop(): void } {
+  const log = openAttemptLog(nc);
+  const stopped = new AbortController();
+  const { answer = () => COMPLETED } = options;
+  const end = async (runId: RunId, started: RunEventData<'TASK_STARTED'>): Promise<void> => {
+    const finished = answer(started, runId);
+    if (finished === undefined) return;
+    const { taskId, attempt } = started;
+    const now = Date.now();
+    const commit = sealCommit(
+      {
+        commit: newCommitId(now),
+        runId,
+        taskId,
+        attempt,
+        number: 1,
+        at: new Date(now).toISOString(),
+        by: { service: 'device-agent', instance: 'instant' },
+        causes: [],
+        events: [
+          {
+            id: `${runId}-${taskId}-${attempt}-1`,
+            sequence: 1,
+            schemaVersion: 1,
+            type: 'ATTEMPT_FINISHED' as const,
+            data: finished,
+          },
+        ],
+      },
+      '0'.repeat(64),
+    );
+    await log.append({ runId, taskId, attempt, kind: 'end' }, commit, 0);
+  };
+  const follow = async (): Promise<void> => {
+    for await (const entry of readCommits(nc, 'RUNS', { afterSequence: 0, signal: stopped.signal })) {
+      if (!entry.types.includes('TASK_STARTED')) continue;
+      const commit = RunCommit.parse(JSON.parse(new TextDecoder().decode(entry.data)));
+      for (const event of commit.events) if (event.type === 'TASK_STARTED') void end(commit.runId, event.data);
+    }
+  };
+  void follow();
+  return { stop: () => stopped.abort() };
+}
+
+/** Writes the profile of a connected device with the tools EXEC_CLI, SYS_INFO and NOOP, as the registry would. */
+export async function connectDevice(
+  nc: NatsConnection,
+  deviceId: string,
+  profile: Partial<AgentProfile> = {},
+): Promise<AgentProfile> {
+  const at = '2026-01-01T00:00:00.000Z';
+  const tools = ['EXEC_CLI', 'SYS_INFO', 'NOOP'].map((name) => ({
+    name,
+    description: '',
+    readOnly: name === 'SYS_INFO',
+  }));
+  const full: AgentProfile = {
+    deviceId,
+    status: 'connected',
+    agent: 'LinuxAgent',
+    os: 'linux',
+    arch: 'x64',
+    hostname: deviceId,
+    capabilities: ['cli'],
+    tags: [],
+    tools,
+    resources: { cpuCount: 2, memoryMb: 4_096 },
+    tasksMax: 1_000,
+    session: { sessionId: `${deviceId}-session`, gateway: 'test', journalId: `${deviceId}-journal`, connectedAt: at },
+    revision: 1,
+    enrolledAt: at,
+    changedAt: at,
+    ...profile,
+  };
+  await (await new Kvm(nc).open(BUCKETS.AGENT_PROFILES.bucket)).put(deviceId, JSON.stringify(full));
+  return full;
+}

@@ -1,0 +1,198 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { NatsConnection } from '@nats-io/transport-node';
+import { pino } from 'pino';
+import { type RunCommit, type RunEventType, subjects } from '#proto';
+import { checkInvariants, foldRun, viewOf } from '#libs/constellation';
+import { openRunLog, readCommits } from '#libs/event-log';
+import { connectBus, provision } from '#libs/messaging';
+import { systemClock } from '#libs/platform';
+import { connectDevice, instantDevice, startTestNats, type TestNats } from '#libs/testing';
+import { Orchestrator } from './orchestrator.runner.js';
+
+const logger = pino({ level: 'silent' });
+
+describe('orchestrator', () => {
+  let nats: TestNats;
+  let nc: NatsConnection;
+  let orchestrator: Orchestrator;
+
+  beforeAll(async () => {
+    nats = await startTestNats();
+    nc = await connectBus({ url: nats.url, name: 'test', inboxPrefix: '_INBOX_test' });
+    await provision(nc);
+    await connectDevice(nc, 'web-1');
+    await connectDevice(nc, 'db-1', { tags: ['db'] });
+    orchestrator = await start(nc, 'one');
+  });
+
+  afterAll(async () => {
+    await orchestrator.stop();
+    await nc.close();
+    await nats.stop();
+  });
+
+  it('runs a diamond to its end and answers the same request with the same run', async () => {
+    const device = instantDevice(nc);
+    const { runId } = await submit(nc, diamond('diamond-1'));
+    const commits = await untilEnd(nc, runId);
+    const run = foldRun(commits);
+    if (run === undefined) throw new Error('no run');
+    expect(viewOf(run)).toMatchObject({ status: 'COMPLETED', outcome: 'succeeded' });
+    expect(checkInvariants(run)).toEqual([]);
+    expect(await submit(nc, diamond('diamond-1'))).toEqual({ runId, requestId: 'diamond-1' });
+    expect(await openRunLog(nc).load(runId)).toHaveLength(commits.length);
+    device.stop();
+  });
+
+  it('refuses the same request id with other content', async () => {
+    await submit(nc, diamond('conflict-1'));
+    expect(await submit(nc, { ...diamond('conflict-1'), metadata: { other: true } })).toMatchObject({
+      error: { code: 'IDEMPOTENCY_CONFLICT' },
+    });
+  });
+
+  it.each([
+    ['not JSON', 'nonsense', 'INVALID_JSON', ''],
+    ['an unknown field', { ...diamond('bad-1'), speed: 9 }, 'INVALID_REQUEST', 'speed'],
+    ['a cycle', withLine('bad-2', { id: 'back', from: 'd', to: 'a' }), 'INVALID_REQUEST', 'constellation.lines'],
+    [
+      'a dangling line',
+      withLine('bad-3', { id: 'x', from: 'a', to: 'nobody' }),
+      'INVALID_REQUEST',
+      'constellation.lines[4].to',
+    ],
+    [
+      'a duplicate line id',
+      withLine('bad-4', { id: 'ab', from: 'a', to: 'd' }),
+      'INVALID_REQUEST',
+      'constellation.lines[4].id',
+    ],
+    [
+      'a condition that does not parse',
+      withLine('bad-5', { id: 'x', from: 'a', to: 'd', type: 'conditional', condition: 'result ==' }),
+      'INVALID_REQUEST',
+      'constellation.lines[4].condition',
+    ],
+    [
+      'an unknown tool',
+      withTask('bad-6', { command: { tool: 'FLY' } }),
+      'INVALID_REQUEST',
+      'constellation.tasks[0].command.tool',
+    ],
+    [
+      'an unknown device',
+      withTask('bad-7', { target: { device: 'mars' } }),
+      'INVALID_REQUEST',
+      'constellation.tasks[0].target',
+    ],
+    [
+      'a selector nobody satisfies',
+      withTask('bad-8', { target: { tags: ['mars'] } }),
+      'INVALID_REQUEST',
+      'constellation.tasks[0].target',
+    ],
+    ['a goal without a planner', { requestId: 'bad-9', goal: 'fly' }, 'NO_PLANNER', 'goal'],
+    ['an oversized request', { ...diamond('bad-10'), metadata: { blob: 'x'.repeat(1_100_000) } }, 'TOO_LARGE', ''],
+  ])('refuses %s with a path', async (_, request, code, path) => {
+    const answer = await submit(nc, request);
+    expect(answer).toMatchObject({ error: { code, issues: [{ path }] } });
+  });
+
+  it('takes a request from the stream, answers it on its own subject, and buries what nobody can answer', async () => {
+    const device = instantDevice(nc);
+    const answers = nc.subscribe(subjects.answer('stream-1'), { max: 1 });
+    const buried = nc.subscribe(subjects.dlq('orchestrator'), { max: 1 });
+    nc.publish(subjects.requests, 'nonsense');
+    nc.publish(subjects.requests, JSON.stringify(diamond('stream-1')));
+    for await (const message of answers) expect(message.json()).toMatchObject({ requestId: 'stream-1' });
+    for await (const message of buried)
+      expect(message.json()).toMatchObject({ subject: subjects.requests, stream: 'REQUESTS' });
+    device.stop();
+  });
+
+  it('goes on with another replica after the first one is gone', async () => {
+    const { runId } = await submit(nc, diamond('handover-1'));
+    await orchestrator.stop();
+    const device = instantDevice(nc);
+    orchestrator = await start(nc, 'two');
+    const run = foldRun(await untilEnd(nc, runId));
+    expect(run?.phase).toBe('COMPLETED');
+    device.stop();
+  });
+
+  it('stops an attempt at its timeout and calls its outcome unknown when nobody ends it', async () => {
+    const { runId } = await submit(nc, withTask('timeout-1', { timeoutMs: 100 }));
+    const stop = await untilEvent(nc, runId, 'TASK_STOP_REQUESTED');
+    expect(stop.events.find(({ type }) => type === 'TASK_STOP_REQUESTED')?.data).toMatchObject({
+      taskId: 'a',
+      reason: 'timeout',
+    });
+    const failed = await untilEvent(nc, runId, 'TASK_FAILED');
+    expect(failed.events.find(({ type }) => type === 'TASK_FAILED')?.data).toMatchObject({
+      error: { outcome: 'unknown' },
+    });
+  });
+});
+
+async function start(nc: NatsConnection, instance: string): Promise<Orchestrator> {
+  const orchestrator = new Orchestrator({ nc, clock: systemClock, instance, logger });
+  await orchestrator.start();
+  return orchestrator;
+}
+
+interface Task {
+  readonly id: string;
+  readonly name: string;
+  readonly target: object;
+  readonly command: object;
+}
+
+function diamond(requestId: string) {
+  const task = (id: string): Task => ({ id, name: id, target: { device: 'web-1' }, command: { tool: 'NOOP' } });
+  const line = (from: string, to: string) => ({ id: `${from}${to}`, from, to });
+  const lines: object[] = [line('a', 'b'), line('a', 'c'), line('b', 'd'), line('c', 'd')];
+  return { requestId, constellation: { name: 'diamond', tasks: ['a', 'b', 'c', 'd'].map(task), lines } };
+}
+
+function withLine(requestId: string, line: object) {
+  const request = diamond(requestId);
+  request.constellation.lines.push(line);
+  return request;
+}
+
+function withTask(requestId: string, change: object) {
+  const request = diamond(requestId);
+  request.constellation.tasks = request.constellation.tasks.map((task, index) =>
+    index === 0 ? { ...task, ...change } : task,
+  );
+  return request;
+}
+
+/** The partitions of a replica are its own within a heartbeat or two: until then the answer is to try again. */
+async function submit(nc: NatsConnection, request: unknown): Promise<{ runId: string; requestId: string }> {
+  for (;;) {
+    const payload = typeof request === 'string' ? request : JSON.stringify(request);
+    const answer = (await nc.request(subjects.submit, payload, { timeout: 10_000 })).json<{
+      runId: string;
+      requestId: string;
+      error?: { code: string };
+    }>();
+    if (answer.error?.code !== 'TRY_AGAIN') return answer;
+  }
+}
+
+async function untilEvent(nc: NatsConnection, runId: string, type: RunEventType): Promise<RunCommit> {
+  for await (const entry of readCommits(nc, 'RUNS', { afterSequence: 0, filters: [subjects.run(runId)] })) {
+    if (entry.types.includes(type)) return JSON.parse(new TextDecoder().decode(entry.data)) as RunCommit;
+  }
+  throw new Error('the stream ended');
+}
+
+async function untilEnd(nc: NatsConnection, runId: string): Promise<RunCommit[]> {
+  const commits: RunCommit[] = [];
+  for await (const entry of readCommits(nc, 'RUNS', { afterSequence: 0, filters: [subjects.run(runId)] })) {
+    commits.push(JSON.parse(new TextDecoder().decode(entry.data)) as RunCommit);
+    if (entry.types.some((type) => /^RUN_(?:COMPLETED|FAILED|CANCELLED)$/u.test(type))) break;
+  }
+  return commits;
+}

@@ -1,0 +1,173 @@
+import type { Msg, NatsConnection, Subscription } from '@nats-io/transport-node';
+import type { Logger } from 'pino';
+import {
+  AttemptCommit,
+  attemptOfSubject,
+  type DurableSpec,
+  partitionDurables,
+  partitionOf,
+  runIdOfSubject,
+  type RunId,
+  subjects,
+  type VerbAnswer,
+} from '#proto';
+import type { Input } from '#libs/constellation';
+import { type BatchMessage, type Consumption, consumeBatches, DONE, type Outcome, TimerBody } from '#libs/messaging';
+import type { RunServer, Settled, Waiting } from './run-server.handler.js';
+import type { SubmitHandler } from './submit.handler.js';
+
+const SERVICE = 'orchestrator';
+/** Messages of one partition and stream that are taken and not yet settled. */
+const PULL_MAX = 500;
+const RETRY_MS = 500;
+
+interface Serving {
+  readonly consumptions: readonly Consumption[];
+  readonly verbs: Subscription;
+}
+
+/** The inputs of the partitions this replica owns: ends of attempts, due wake-ups, verbs. Each becomes one Waiting of its run. */
+export class PartitionsConsumer {
+  readonly #nc: NatsConnection;
+  readonly #server: RunServer;
+  readonly #submit: SubmitHandler;
+  readonly #logger: Logger;
+  readonly #serving = new Map<number, Serving>();
+  #changes: Promise<void> = Promise.resolve();
+
+  constructor(nc: NatsConnection, parts: { server: RunServer; submit: SubmitHandler; logger: Logger }) {
+    this.#nc = nc;
+    this.#server = parts.server;
+    this.#submit = parts.submit;
+    this.#logger = parts.logger;
+  }
+
+  owns(runId: RunId): boolean {
+    return this.#serving.has(partitionOf(runId));
+  }
+
+  /** Starts what is ours now and gives up what is not; changes are made one after the other. */
+  serve(partitions: ReadonlySet<number>): Promise<void> {
+    this.#changes = this.#change(this.#changes, partitions);
+    return this.#changes;
+  }
+
+  async #change(before: Promise<void>, partitions: ReadonlySet<number>): Promise<void> {
+    await before;
+    const lost = [...this.#serving].filter(([partition]) => !partitions.has(partition));
+    await Promise.all(lost.map(([partition, serving]) => this.#stop(partition, serving)));
+    for (const partition of partitions) if (!this.#serving.has(partition)) this.#start(partition);
+    if (lost.length > 0) this.#server.drop((runId) => this.owns(runId));
+  }
+
+  #start(partition: number): void {
+    const durables = partitionDurables(partition);
+    const verbs = this.#nc.subscribe(subjects.verbsOfPartition(partition), {
+      callback: (error, message) => void (error === null ? this.#answer(message) : undefined),
+    });
+    const consumptions = [
+      this.#consume(durables.attempts, (message) => this.#attemptEnded(message)),
+      this.#consume(durables.timers, (message) => this.#due(message)),
+    ];
+    this.#serving.set(partition, { verbs, consumptions });
+  }
+
+  async #stop(partition: number, { consumptions, verbs }: Serving): Promise<void> {
+    this.#serving.delete(partition);
+    await Promise.all([verbs.drain(), ...consumptions.map((consumption) => consumption.stop())]);
+  }
+
+  #consume(durable: DurableSpec, take: (message: BatchMessage) => void): Consumption {
+    return consumeBatches(
+      this.#nc,
+      durable,
+      (messages) => {
+        for (const message of messages) {
+          try {
+            take(message);
+          } catch (error) {
+            message.settle({ kind: 'poison', reason: `cannot be read: ${String(error)}` });
+          }
+        }
+      },
+      { service: SERVICE, maxPull: PULL_MAX, report: (event) => this.#logger.warn(event, 'inputs') },
+    );
+  }
+
+  #attemptEnded(message: BatchMessage): void {
+    const key = attemptOfSubject(message.subject);
+    const commit = AttemptCommit.parse(JSON.parse(new TextDecoder().decode(message.data)));
+    if (
+      key === undefined ||
+      key.runId !== commit.runId ||
+      key.taskId !== commit.taskId ||
+      key.attempt !== commit.attempt
+    ) {
+      throw new Error('the commit is not the one of its subject');
+    }
+    const { runId, taskId, attempt, hash: attemptHash } = commit;
+    const waiting = {
+      cause: { kind: 'attempt', id: `${taskId}.${attempt}.${key.kind}` },
+      bytes: message.data.length,
+    } as const;
+    const deliver = (input: Input) => this.#deliver(runId, { ...waiting, input }, message);
+    if (key.kind === 'late') {
+      return deliver({
+        kind: 'late-result',
+        taskId,
+        attempt,
+        attemptHash,
+        text: 'a result arrived after the attempt had ended',
+      });
+    }
+    const finished = commit.events.find((event) => event.type === 'ATTEMPT_FINISHED');
+    if (finished === undefined) throw new Error('the end of an attempt has no ATTEMPT_FINISHED');
+    deliver({ kind: 'attempt-ended', taskId, attempt, attemptHash, finished: finished.data });
+  }
+
+  #due(message: BatchMessage): void {
+    const runId = runIdOfSubject(message.subject);
+    if (runId === undefined) throw new Error('the subject names no run');
+    const { at } = TimerBody.parse(JSON.parse(new TextDecoder().decode(message.data)));
+    const waiting = {
+      input: { kind: 'wake' },
+      cause: { kind: 'timer', id: at },
+      bytes: 0,
+      due: true,
+      at: Date.parse(at),
+    } as const;
+    this.#deliver(runId, waiting, message);
+  }
+
+  /** Acknowledged only after the commit that follows from it is stored, or a fresh read showed that nothing follows. */
+  #deliver(runId: RunId, waiting: Omit<Waiting, 'settle'>, message: BatchMessage): void {
+    this.#server.deliver(runId, { ...waiting, settle: (settled) => message.settle(outcomeOf(settled)) });
+  }
+
+  async #answer(message: Msg): Promise<void> {
+    const runId = runIdOfSubject(message.subject);
+    const verb = message.subject.split('.').at(-1);
+    try {
+      message.respond(JSON.stringify(await this.#verb(runId, verb, message.data)));
+    } catch (error) {
+      this.#logger.error({ err: error, runId, verb }, 'verb not served');
+    }
+  }
+
+  async #verb(runId: RunId | undefined, verb: string | undefined, payload: Uint8Array): Promise<VerbAnswer> {
+    if (runId !== undefined && verb === 'SUBMIT') return this.#submit.serveVerb(runId, payload);
+    const message = `there is no verb ${verb}; known is SUBMIT`;
+    return { answer: 'rejected', reason: { code: 'INVALID_REQUEST', message, issues: [] }, sequence: 0 };
+  }
+}
+
+function outcomeOf(settled: Settled): Outcome {
+  switch (settled.kind) {
+    case 'answered':
+      return DONE;
+    case 'retry':
+      return { kind: 'retry', delayMs: RETRY_MS, reason: settled.reason };
+    case 'poison':
+      return settled;
+  }
+}

@@ -1,0 +1,320 @@
+import type { Logger } from 'pino';
+import type { Cause, CommitAuthor, RunCommit, RunId } from '#proto';
+import {
+  type Answer,
+  type Circumstances,
+  checkInvariants,
+  decide,
+  type Decision,
+  emptyRun,
+  foldRun,
+  type Input,
+  isTerminal,
+  type Run,
+} from '#libs/constellation';
+import { CorruptLogError, newCommitId, type RunLog, sealCommit } from '#libs/event-log';
+import type { Clock } from '#libs/platform';
+import type { Fleet } from './fleet.js';
+
+/** What becomes of something that waited for a run. */
+export type Settled =
+  | { readonly kind: 'answered'; readonly answer: Answer; readonly sequence: number }
+  /** Infrastructure: nothing is known to be stored; the same input comes again. */
+  | { readonly kind: 'retry'; readonly reason: string }
+  /** The input is itself bad, or its run cannot be folded: for the dead letters. */
+  | { readonly kind: 'poison'; readonly reason: string };
+
+/** One input with its cause, and who waits for what becomes of it. */
+export interface Waiting {
+  readonly input: Input;
+  readonly cause: Cause;
+  /** Size of the facts it may leave in a commit. */
+  readonly bytes: number;
+  /** It is the run's armed wake-up that fired: another one is armed before it is settled. */
+  readonly due?: boolean;
+  /** Server time the input carries, for a due wake-up: the run is decided at the later of it and the clock. */
+  readonly at?: number;
+  settle(settled: Settled): void;
+}
+
+/** Durable wake-ups of runs; `armed` is undefined when none is pending. Milliseconds since the epoch. */
+export interface WakeUps {
+  arm(runId: RunId, at: number): Promise<void>;
+  armed(runId: RunId): Promise<number | undefined>;
+}
+
+/** Another writer is faster again and again: the partition has moved, or two replicas both believe they own it. */
+const CONFLICTS_MAX = 8;
+/** Inputs of one commit, so that their results fit into it. */
+const COMMIT_INPUT_BYTES_MAX = 1024 * 1024;
+const COMMIT_INPUTS_MAX = 500;
+
+interface Served {
+  readonly runId: RunId;
+  waiting: Waiting[];
+  busy: boolean;
+  loaded: { readonly run: Run; readonly end: number } | undefined;
+  armedAt: number | undefined;
+}
+
+export interface RunServerParts {
+  readonly log: RunLog;
+  readonly wakeUps: WakeUps;
+  readonly fleet: Fleet;
+  readonly clock: Clock;
+  readonly by: CommitAuthor;
+  readonly logger: Logger;
+}
+
+/**
+ * Serves runs: load -> decide (pure) -> append -> settle. One append in flight per run; what waits for a run is decided
+ * together and leaves as one commit, so a fan-in of 200 results costs a few appends.
+ */
+export class RunServer {
+  readonly #parts: RunServerParts;
+  readonly #served = new Map<RunId, Served>();
+  /** Runs with ready tasks and no device for them, in the order they began to wait: fairness between runs. */
+  readonly #starved = new Map<RunId, ReadonlySet<string>>();
+
+  constructor(parts: RunServerParts) {
+    this.#parts = parts;
+    parts.fleet.onFree((deviceId, slots) => this.#feed(deviceId, slots));
+  }
+
+  /** Runs in memory: those that are not terminal, and those that something waits for. */
+  get size(): number {
+    return this.#served.size;
+  }
+
+  deliver(runId: RunId, waiting: Waiting): void {
+    const served = this.#served.get(runId) ?? {
+      runId,
+      waiting: [],
+      busy: false,
+      loaded: undefined,
+      armedAt: undefined,
+    };
+    this.#served.set(runId, served);
+    served.waiting.push(waiting);
+    if (!served.busy) void this.#serve(served);
+  }
+
+  /** Forgets the runs of partitions that another replica owns now; what is in flight ends by the fence of its append. */
+  drop(owned: (runId: RunId) => boolean): void {
+    for (const served of this.#served.values()) if (!owned(served.runId) && !served.busy) this.#forget(served);
+  }
+
+  async #serve(served: Served): Promise<void> {
+    served.busy = true;
+    try {
+      // One turn of the event loop, so that messages that arrived together are decided together.
+      await new Promise<void>((resolve) => setImmediate(resolve));
+      while (served.waiting.length > 0) await this.#serveBatch(served, takeBatch(served));
+    } finally {
+      served.busy = false;
+      if (served.loaded === undefined || isTerminal(served.loaded.run) || served.loaded.run.phase === 'NONE')
+        this.#forget(served);
+    }
+  }
+
+  async #serveBatch(served: Served, batch: readonly Waiting[]): Promise<void> {
+    try {
+      try {
+        await this.#serveAll(served, batch);
+      } catch (error) {
+        if (!(error instanceof UndecidableError)) throw error;
+        await this.#serveAll(served, await this.#isolate(served, batch));
+      }
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      this.#parts.logger.error({ runId: served.runId, err: error }, 'run not served');
+      served.loaded = undefined;
+      const kind = error instanceof CorruptLogError || error instanceof UnsoundRunError ? 'poison' : 'retry';
+      for (const waiting of batch) waiting.settle({ kind, reason });
+    }
+  }
+
+  async #serveAll(served: Served, batch: readonly Waiting[]): Promise<void> {
+    for (let more = true, inputs = batch; more; inputs = []) more = await this.#decideAndAppend(served, inputs);
+  }
+
+  /** Inputs on which `decide` throws are poison: each becomes a pause of the run, for a person to look, and a dead letter. */
+  async #isolate(served: Served, batch: readonly Waiting[]): Promise<readonly Waiting[]> {
+    const { run } = await this.#load(served);
+    const circumstances = { fleet: this.#parts.fleet, now: this.#nowOf(batch) };
+    return batch.map((waiting): Waiting => {
+      try {
+        decide(run, [waiting.input], circumstances);
+        return waiting;
+      } catch (error) {
+        const reason = `decide threw on ${waiting.cause.kind} ${waiting.cause.id}: ${String(error)}`;
+        this.#parts.logger.error({ runId: served.runId, reason }, 'poison input');
+        const settle = (settled: Settled) =>
+          waiting.settle(settled.kind === 'answered' ? { kind: 'poison', reason } : settled);
+        return { input: { kind: 'pause', reason }, cause: waiting.cause, bytes: reason.length, settle };
+      }
+    });
+  }
+
+  /** True when the commit was full and the rest of what is owed goes into another one. */
+  async #decideAndAppend(served: Served, batch: readonly Waiting[]): Promise<boolean> {
+    for (let conflicts = 0; conflicts <= CONFLICTS_MAX; conflicts++) {
+      const { run, end } = await this.#load(served);
+      if (batch.some(({ due }) => due)) served.armedAt = undefined;
+      const now = this.#nowOf(batch);
+      const decision = decideOrExplain(run, batch, { fleet: this.#parts.fleet, now });
+      await this.#arm(served, decision);
+      if (decision.events.length === 0) {
+        if (batch.length > 0 && (await this.#parts.log.endsAt(served.runId)) !== end) {
+          served.loaded = undefined;
+          continue;
+        }
+        this.#advance(served, run, end, decision);
+        answerAll(batch, decision, run.sequence);
+        return false;
+      }
+      const commit = this.#seal(run, decision, batch, now);
+      this.#parts.fleet.occupy(served.runId, decision.run);
+      const appended = await this.#parts.log.append(served.runId, commit, end);
+      if (appended.kind === 'conflict') {
+        served.loaded = undefined;
+        continue;
+      }
+      const sequence = run.sequence + decision.events.length;
+      this.#advance(
+        served,
+        { ...decision.run, sequence, number: commit.number, hash: commit.hash },
+        appended.sequence,
+        decision,
+      );
+      answerAll(batch, decision, sequence);
+      return decision.wakeAt !== null && decision.wakeAt <= now;
+    }
+    throw new Error(`run ${served.runId} was written by another replica ${CONFLICTS_MAX + 1} times in a row`);
+  }
+
+  async #load(served: Served): Promise<{ readonly run: Run; readonly end: number }> {
+    if (served.loaded !== undefined) return served.loaded;
+    const stored = await this.#parts.log.load(served.runId);
+    const run = fold(
+      served.runId,
+      stored.map(({ commit }) => commit),
+    );
+    served.loaded = { run, end: stored.at(-1)?.sequence ?? 0 };
+    this.#parts.fleet.occupy(served.runId, run);
+    served.armedAt = stored.length === 0 || isTerminal(run) ? undefined : await this.#parts.wakeUps.armed(served.runId);
+    return served.loaded;
+  }
+
+  /** Stored before the commit that needs it: a spurious wake-up is harmless, a missing one is a dead run. */
+  async #arm(served: Served, { wakeAt }: Decision): Promise<void> {
+    if (wakeAt === null || (served.armedAt !== undefined && served.armedAt <= wakeAt)) return;
+    await this.#parts.wakeUps.arm(served.runId, wakeAt);
+    served.armedAt = wakeAt;
+  }
+
+  #seal(run: Run, { events }: Decision, batch: readonly Waiting[], now: number): RunCommit {
+    const { runId, number, sequence, hash } = run;
+    const recorded = events.map((event, index) => {
+      const at = sequence + index + 1;
+      return { id: `${runId}-${at}`, sequence: at, schemaVersion: 1, ...event };
+    });
+    return sealCommit(
+      {
+        commit: newCommitId(now),
+        runId,
+        number: number + 1,
+        at: new Date(now).toISOString(),
+        by: this.#parts.by,
+        causes: batch.map(({ cause }) => cause),
+        events: recorded,
+      },
+      hash,
+    );
+  }
+
+  #advance(served: Served, run: Run, end: number, { starvedOf }: Decision): void {
+    served.loaded = { run, end };
+    this.#starved.delete(served.runId);
+    if (starvedOf.size > 0) this.#starved.set(served.runId, starvedOf);
+    this.#parts.fleet.occupy(served.runId, run);
+  }
+
+  /** A device has free slots: wakes as many of the runs that wait for it, first come first served. */
+  #feed(deviceId: string, slots: number): void {
+    let left = slots;
+    for (const [runId, needs] of this.#starved) {
+      if (left <= 0) return;
+      if (!needs.has(deviceId) && !needs.has('*')) continue;
+      left--;
+      this.#starved.delete(runId);
+      this.deliver(runId, {
+        input: { kind: 'wake' },
+        cause: { kind: 'fleet', id: deviceId },
+        bytes: 0,
+        settle: () => undefined,
+      });
+    }
+  }
+
+  #nowOf(batch: readonly Waiting[]): number {
+    return batch.reduce((latest, { at }) => Math.max(latest, at ?? 0), this.#parts.clock.now());
+  }
+
+  #forget(served: Served): void {
+    if (served.waiting.length > 0) return void this.#serve(served);
+    this.#served.delete(served.runId);
+    this.#starved.delete(served.runId);
+    this.#parts.fleet.vacate(served.runId);
+  }
+}
+
+/** `decide` threw on a batch: one of its inputs is poison. */
+class UndecidableError extends Error {}
+
+function decideOrExplain(run: Run, batch: readonly Waiting[], circumstances: Circumstances): Decision {
+  try {
+    return decide(run, inputsOf(batch), circumstances);
+  } catch (error) {
+    throw new UndecidableError(`run ${run.runId} cannot be decided: ${String(error)}`, { cause: error });
+  }
+}
+
+/** The log holds a run that breaks an invariant: nothing is decided on it. */
+export class UnsoundRunError extends Error {}
+
+function fold(runId: RunId, commits: readonly RunCommit[]): Run {
+  try {
+    const run = foldRun(commits) ?? emptyRun(runId);
+    const [violation] = checkInvariants(run);
+    if (violation === undefined) return run;
+    throw new UnsoundRunError(
+      `run ${runId} breaks ${violation.invariant}: ${violation.tasks.join(', ')} ${violation.message}`,
+    );
+  } catch (error) {
+    if (error instanceof UnsoundRunError) throw error;
+    throw new UnsoundRunError(`run ${runId} cannot be folded: ${String(error)}`, { cause: error });
+  }
+}
+
+function takeBatch(served: Served): readonly Waiting[] {
+  let bytes = 0;
+  let count = 0;
+  for (const waiting of served.waiting) {
+    bytes += waiting.bytes;
+    if (count > 0 && (bytes > COMMIT_INPUT_BYTES_MAX || count >= COMMIT_INPUTS_MAX)) break;
+    count++;
+  }
+  return served.waiting.splice(0, count);
+}
+
+function inputsOf(batch: readonly Waiting[]): Input[] {
+  return batch.map(({ input }) => input);
+}
+
+function answerAll(batch: readonly Waiting[], { answers }: Decision, sequence: number): void {
+  for (const [index, waiting] of batch.entries()) {
+    const answer = answers[index];
+    if (answer !== undefined) waiting.settle({ kind: 'answered', answer, sequence });
+  }
+}

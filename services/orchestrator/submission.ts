@@ -1,0 +1,104 @@
+import {
+  DEFAULTS,
+  type Actor,
+  type Issue,
+  LIMITS,
+  parseWith,
+  type Refusal,
+  RequestId,
+  type RunEventData,
+  type RunId,
+  RunRequest,
+  sentenceOf,
+} from '#proto';
+import { validateConstellation } from '#libs/constellation';
+import { hashCommit, runIdOf } from '#libs/event-log';
+
+/** Where request ids are unique until there are several NATS accounts; part of the hash that gives the run id. */
+export const DEFAULT_NAMESPACE = 'default';
+
+/** A request that may become a run, or why not. `requestId` is there whenever it could be read, so that it can be answered. */
+export type Submission =
+  | {
+      readonly ok: true;
+      readonly request: RunRequest;
+      readonly runId: RunId;
+      readonly namespace: string;
+      readonly bytes: number;
+    }
+  | { readonly ok: false; readonly requestId: string | undefined; readonly refusal: Refusal };
+
+/** Parses and checks what arrived; everything that can be said without the fleet is said here, with the path of each fault. */
+export function readSubmission(payload: Uint8Array, namespace: string): Submission {
+  if (payload.length > LIMITS.requestBytesMax) {
+    const message = `the request has ${payload.length} bytes; at most ${LIMITS.requestBytesMax} are taken`;
+    return {
+      ok: false,
+      requestId: undefined,
+      refusal: { code: 'TOO_LARGE', message, issues: [{ path: '', message }] },
+    };
+  }
+  let json: unknown;
+  try {
+    json = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(payload));
+  } catch (error) {
+    const message = `the request is not JSON: ${error instanceof Error ? error.message : String(error)}`;
+    return {
+      ok: false,
+      requestId: undefined,
+      refusal: { code: 'INVALID_JSON', message, issues: [{ path: '', message }] },
+    };
+  }
+  return checkSubmission(json, namespace, payload.length);
+}
+
+export function checkSubmission(json: unknown, namespace: string, bytes: number): Submission {
+  const parsed = parseWith(RunRequest, json);
+  if (!parsed.ok) return refused(json, parsed.issues);
+  const { constellation, requestId } = parsed.value;
+  const issues = constellation === null ? [] : validateConstellation(constellation);
+  if (issues.length > 0) {
+    return refused(
+      json,
+      issues.map(({ path, message }) => ({ path: `constellation.${path}`, message })),
+    );
+  }
+  return { ok: true, request: parsed.value, runId: runIdOf(namespace, requestId), namespace, bytes };
+}
+
+/** The first fact of a run. The content hash covers the request as parsed, defaults filled in. */
+export function requestedOf(
+  { request, namespace }: { request: RunRequest; namespace: string },
+  actor: Actor,
+  now: number,
+): RunEventData<'RUN_REQUESTED'> {
+  const deadlineMs = request.options.deadlineMs ?? DEFAULTS.runDeadlineMs;
+  return {
+    requestId: request.requestId,
+    namespace,
+    contentHash: hashCommit(request),
+    goal: request.goal,
+    constellation: request.constellation,
+    options: request.options,
+    metadata: request.metadata,
+    requestedBy: actor,
+    requestedAt: new Date(now).toISOString(),
+    deadlineAt: new Date(now + deadlineMs).toISOString(),
+  };
+}
+
+function refused(json: unknown, issues: readonly Issue[]): Submission {
+  const [first] = issues;
+  const message = first === undefined ? 'the request is not valid' : sentenceOf(first);
+  return {
+    ok: false,
+    requestId: requestIdOf(json),
+    refusal: { code: 'INVALID_REQUEST', message, issues: [...issues] },
+  };
+}
+
+function requestIdOf(json: unknown): string | undefined {
+  if (typeof json !== 'object' || json === null || !('requestId' in json)) return undefined;
+  const parsed = RequestId.safeParse(json.requestId);
+  return parsed.success ? parsed.data : undefined;
+}
