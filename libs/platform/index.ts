@@ -18,5 +18,11 @@ export { Metrics } from './metrics.js';
 export { ServicePorts } from './ports.js';
 export { PlatformModule } from './platform.module.js';
 export { postgresModule, type PostgresModuleOptions } from './postgres.module.js';
-export type { Postgres, PostgresEntities, PostgresMigrations } from './postgres.js';
+export {
+  openPostgres,
+  type Postgres,
+  type PostgresEntities,
+  type PostgresMigrations,
+  type PostgresOptions,
+} from './postgres.js';
 export { runService, type ServiceOptions } from './bootstrap.js';

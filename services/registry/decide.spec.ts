@@ -1,0 +1,140 @@
+import { describe, expect, it } from '@jest/globals';
+import { array, assert, constantFrom, integer, property, record } from 'fast-check';
+import type { FleetEvent, Presence } from '#proto';
+import { decideEnrolment, decidePresence, wakeUpAfter, type Decision } from './decide.js';
+import type { Device } from './device.js';
+import { at, connected, DEVICE_ID, enrolled, given, GRACE_MS, lost, presence, suspect, T0 } from './given.js';
+
+const look = (device: Device | undefined, seen: Presence | undefined, ms = 0, graceMs = GRACE_MS): Decision =>
+  decidePresence(device, seen, { now: T0 + ms, graceMs });
+const ignored = (reason: string): unknown => ({ kind: 'ignored', reason });
+const accepted = (...events: FleetEvent[]): unknown => ({ kind: 'accepted', events });
+
+describe('decidePresence', () => {
+  it('ignores a device that nobody enrolled', () => {
+    expect(look(undefined, presence('s1'))).toEqual(ignored('NOT_ENROLLED'));
+    expect(look(undefined, undefined)).toEqual(ignored('NOT_ENROLLED'));
+  });
+
+  it('records the first connection', () =>
+    expect(look(given(enrolled()), presence('s1'))).toEqual(accepted(connected('s1'))));
+
+  it('ignores a renewal of the session', () =>
+    expect(look(given(enrolled(), connected('s1')), presence('s1'))).toEqual(ignored('SAME_SESSION')));
+
+  it('records a new session while the old one still counts', () =>
+    expect(look(given(enrolled(), connected('s1')), presence('s2'))).toEqual(accepted(connected('s2'))));
+
+  it.each([
+    ['suspect', [enrolled(), connected('s1'), suspect('s1')]],
+    ['lost', [enrolled(), connected('s1'), suspect('s1'), lost('s1')]],
+  ])('records that a %s device is back, with its old session too', (_status, facts) => {
+    expect(look(given(...facts), presence('s1'))).toEqual(accepted(connected('s1')));
+    expect(look(given(...facts), presence('s2'))).toEqual(accepted(connected('s2')));
+  });
+
+  it('takes no presence that names another device', () =>
+    expect(look(given(enrolled()), presence('s1', { deviceId: 'web-2' }))).toEqual(ignored('FOREIGN_PRESENCE')));
+
+  it('suspects a connected device that vanished, with the instant of its loss', () =>
+    expect(look(given(enrolled(), connected('s1')), undefined, 500)).toEqual(accepted(suspect('s1', 500))));
+
+  it('waits out the grace', () =>
+    expect(look(given(enrolled(), connected('s1'), suspect('s1')), undefined, GRACE_MS - 1)).toEqual(
+      ignored('STILL_IN_GRACE'),
+    ));
+
+  it('declares the loss at the end of the grace', () =>
+    expect(look(given(enrolled(), connected('s1'), suspect('s1')), undefined, GRACE_MS)).toEqual(accepted(lost('s1'))));
+
+  it('declares the loss at once without grace', () =>
+    expect(look(given(enrolled(), connected('s1')), undefined, 0, 0)).toEqual(
+      accepted({ type: 'DEVICE_SUSPECT', data: { sessionId: 's1', suspectAt: at(0), lostAt: at(0) } }, lost('s1', 0)),
+    ));
+
+  it.each([
+    ['offline', [enrolled()]],
+    ['lost', [enrolled(), connected('s1'), suspect('s1'), lost('s1')]],
+  ])('ignores the absence of a device that is %s', (_status, facts) =>
+    expect(look(given(...facts), undefined, 10 * GRACE_MS)).toEqual(ignored('ALREADY_ABSENT')),
+  );
+});
+
+describe('wakeUpAfter', () => {
+  it('is the end of the grace', () => expect(wakeUpAfter([suspect('s1')])).toBe(T0 + GRACE_MS));
+  it('is nothing when the loss is in the same commit', () =>
+    expect(wakeUpAfter([suspect('s1'), lost('s1')])).toBeUndefined());
+  it('is nothing for a connection', () => expect(wakeUpAfter([connected('s1')])).toBeUndefined());
+});
+
+describe('decideEnrolment', () => {
+  const enrolment = { admin: undefined, manifest: undefined, credentialHash: 'a'.repeat(64), now: T0 };
+
+  it('starts with nothing granted', () =>
+    expect(decideEnrolment(undefined, enrolment)).toEqual(accepted(enrolled({}, 'a'.repeat(64)))));
+
+  it('keeps what was granted when only the credential is renewed', () =>
+    expect(decideEnrolment(given(enrolled({ tags: ['db'] })), enrolment)).toEqual(
+      accepted(enrolled({ tags: ['db'] }, 'a'.repeat(64))),
+    ));
+
+  it('replaces what is granted anew', () =>
+    expect(
+      decideEnrolment(given(enrolled({ tags: ['db'] })), { ...enrolment, admin: { tags: ['web'], capabilities: [] } }),
+    ).toEqual(accepted(enrolled({ tags: ['web'] }, 'a'.repeat(64)))));
+});
+
+describe('any order of looks', () => {
+  const sight = record({
+    session: constantFrom(undefined, 's1', 's2', 's3'),
+    afterMs: integer({ min: 0, max: GRACE_MS * 2 }),
+    looks: integer({ min: 1, max: 3 }),
+  });
+
+  it('never decides twice for one sight, and ends connected or on the way to lost', () =>
+    assert(
+      property(array(sight, { maxLength: 30 }), (sights) => {
+        const facts: FleetEvent[] = [enrolled()];
+        let now = 0;
+        for (const { session, afterMs, looks } of sights) {
+          now += afterMs;
+          const seen = session === undefined ? undefined : presence(session);
+          for (let index = 0; index < looks; index++) {
+            const decision = look(given(...facts), seen, now);
+            if (decision.kind === 'ignored') continue;
+            expect(index).toBe(0);
+            facts.push(...decision.events);
+          }
+          const device = given(...facts);
+          if (session !== undefined)
+            expect(device).toMatchObject({ status: 'connected', session: { sessionId: session } });
+          else expect(device?.status).not.toBe('connected');
+        }
+        expect(given(...facts)?.revision).toBe(facts.length);
+      }),
+      { seed: 20_261_120, numRuns: 200 },
+    ));
+
+  it('after every loss the device was suspect for the whole grace', () =>
+    assert(
+      property(array(sight, { maxLength: 30 }), (sights) => {
+        const facts: FleetEvent[] = [enrolled()];
+        let now = 0;
+        for (const { session, afterMs } of sights) {
+          now += afterMs;
+          const decision = look(given(...facts), session === undefined ? undefined : presence(session), now);
+          if (decision.kind === 'accepted') facts.push(...decision.events);
+        }
+        for (const [index, fact] of facts.entries()) {
+          if (fact.type !== 'DEVICE_LOST') continue;
+          const before = facts[index - 1];
+          if (before?.type !== 'DEVICE_SUSPECT') throw new Error(`lost after ${before?.type}`);
+          expect(before.data.sessionId).toBe(fact.data.sessionId);
+          expect(Date.parse(fact.data.lostAt) - Date.parse(before.data.suspectAt)).toBeGreaterThanOrEqual(GRACE_MS);
+        }
+      }),
+      { seed: 20_261_121, numRuns: 200 },
+    ));
+
+  it('names the device it is about', () => expect(given(enrolled())?.deviceId).toBe(DEVICE_ID));
+});

@@ -1,0 +1,186 @@
+import { createHash } from 'node:crypto';
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import type { DeviceId, Presence } from '#proto';
+import { memoryFleetLog, verifyChain } from '#libs/event-log';
+import { TimerConflictError } from '#libs/messaging';
+import { createLogger } from '#libs/platform';
+import { FleetHandler, type FleetPorts } from './fleet.handler.js';
+import { FleetState } from './fleet-state.js';
+import { DEVICE_ID, GRACE_MS, presence, T0 } from './given.js';
+
+const CAUSE = { kind: 'presence', id: DEVICE_ID } as const;
+
+let log: ReturnType<typeof memoryFleetLog>;
+let bucket: Map<DeviceId, Presence>;
+let armed: { deviceId: DeviceId; at: number; facts: number }[];
+let now: number;
+
+beforeEach(() => {
+  log = memoryFleetLog();
+  bucket = new Map();
+  armed = [];
+  now = T0;
+});
+
+/** A replica with its own memory over the same log, bucket and timers. */
+function replica(changes: Partial<FleetPorts> = {}): FleetHandler & { state: FleetState } {
+  const state = new FleetState();
+  const handler = new FleetHandler({
+    log,
+    state,
+    timers: {
+      arm: async (deviceId, at) => void armed.push({ deviceId, at, facts: (await log.load(deviceId)).length }),
+      forget: () => undefined,
+    },
+    presence: async (deviceId) => bucket.get(deviceId),
+    clock: { now: () => now },
+    instance: 'a',
+    graceMs: GRACE_MS,
+    logger: createLogger({ service: 'registry', instance: 'a', level: 'silent' }),
+    ...changes,
+  });
+  return Object.assign(handler, { state });
+}
+
+const facts = async (): Promise<string[]> =>
+  (await log.load(DEVICE_ID)).flatMap(({ commit }) => commit.events.map(({ type }) => type));
+const enrol = (handler: FleetHandler): Promise<{ deviceId: string; token: string }> =>
+  handler.enroll({ deviceId: DEVICE_ID });
+
+describe('FleetHandler', () => {
+  it('stores the hash of the token that it answers', async () => {
+    const handler = replica();
+    const { token } = await enrol(handler);
+    expect(Buffer.from(token, 'base64url')).toHaveLength(32);
+    expect(handler.state.deviceOf(createHash('sha256').update(token).digest('hex'))).toBe(DEVICE_ID);
+  });
+
+  it('keeps one unbroken chain over all that happens to a device', async () => {
+    const handler = replica();
+    await enrol(handler);
+    bucket.set(DEVICE_ID, presence('s1'));
+    await handler.look(DEVICE_ID, CAUSE);
+    bucket.clear();
+    await handler.look(DEVICE_ID, CAUSE);
+    now += GRACE_MS;
+    await handler.due(DEVICE_ID, { kind: 'timer', id: '1' }, now);
+    expect(await facts()).toEqual(['DEVICE_ENROLLED', 'DEVICE_CONNECTED', 'DEVICE_SUSPECT', 'DEVICE_LOST']);
+    expect(verifyChain((await log.load(DEVICE_ID)).map(({ commit }) => commit))).toEqual([]);
+  });
+
+  it('arms the end of the grace before it stores the suspicion', async () => {
+    const handler = replica();
+    await enrol(handler);
+    bucket.set(DEVICE_ID, presence('s1'));
+    await handler.look(DEVICE_ID, CAUSE);
+    bucket.clear();
+    await handler.look(DEVICE_ID, CAUSE);
+    expect(armed).toEqual([{ deviceId: DEVICE_ID, at: T0 + GRACE_MS, facts: 2 }]);
+  });
+
+  it('stores no suspicion whose timer could not be armed', async () => {
+    const handler = replica({
+      timers: { arm: () => Promise.reject(new Error('no server')), forget: () => undefined },
+    });
+    await enrol(handler);
+    bucket.set(DEVICE_ID, presence('s1'));
+    await handler.look(DEVICE_ID, CAUSE);
+    bucket.clear();
+    await expect(handler.look(DEVICE_ID, CAUSE)).rejects.toThrow('no server');
+    expect(await facts()).toEqual(['DEVICE_ENROLLED', 'DEVICE_CONNECTED']);
+  });
+
+  it('looks again when somebody else armed the timer meanwhile', async () => {
+    let conflicts = 1;
+    const arm = async (deviceId: DeviceId): Promise<void> => {
+      if (conflicts-- > 0) throw new TimerConflictError(deviceId);
+    };
+    const handler = replica({ timers: { arm, forget: () => undefined } });
+    await enrol(handler);
+    bucket.set(DEVICE_ID, presence('s1'));
+    await handler.look(DEVICE_ID, CAUSE);
+    bucket.clear();
+    await handler.look(DEVICE_ID, CAUSE);
+    expect(await facts()).toEqual(['DEVICE_ENROLLED', 'DEVICE_CONNECTED', 'DEVICE_SUSPECT']);
+  });
+
+  it('arms again when a timer of an older suspicion fires', async () => {
+    const handler = replica();
+    await enrol(handler);
+    bucket.set(DEVICE_ID, presence('s1'));
+    await handler.look(DEVICE_ID, CAUSE);
+    bucket.clear();
+    await handler.look(DEVICE_ID, CAUSE);
+    await handler.due(DEVICE_ID, { kind: 'timer', id: '1' }, T0 + 1);
+    expect(armed.map((timer) => timer.at)).toEqual([T0 + GRACE_MS, T0 + GRACE_MS]);
+    expect(await facts()).toHaveLength(3);
+  });
+
+  it('declares the loss at the instant of the timer even when the own clock is behind', async () => {
+    const handler = replica();
+    await enrol(handler);
+    bucket.set(DEVICE_ID, presence('s1'));
+    await handler.look(DEVICE_ID, CAUSE);
+    bucket.clear();
+    await handler.look(DEVICE_ID, CAUSE);
+    now = T0 - 5_000;
+    await handler.due(DEVICE_ID, { kind: 'timer', id: '1' }, T0 + GRACE_MS);
+    expect((await facts()).at(-1)).toBe('DEVICE_LOST');
+  });
+
+  it('keeps a device that is back when its timer fires', async () => {
+    const handler = replica();
+    await enrol(handler);
+    bucket.set(DEVICE_ID, presence('s1'));
+    await handler.look(DEVICE_ID, CAUSE);
+    bucket.clear();
+    await handler.look(DEVICE_ID, CAUSE);
+    bucket.set(DEVICE_ID, presence('s2'));
+    await handler.due(DEVICE_ID, { kind: 'timer', id: '1' }, T0 + GRACE_MS);
+    await handler.due(DEVICE_ID, { kind: 'timer', id: '1' }, T0 + GRACE_MS);
+    expect(await facts()).toEqual(['DEVICE_ENROLLED', 'DEVICE_CONNECTED', 'DEVICE_SUSPECT', 'DEVICE_CONNECTED']);
+  });
+
+  it('is decided once by two replicas that see the same', async () => {
+    const [a, b] = [replica(), replica({ instance: 'b' })];
+    await enrol(a);
+    bucket.set(DEVICE_ID, presence('s1'));
+    const decisions = await Promise.all([a.look(DEVICE_ID, CAUSE), b.look(DEVICE_ID, CAUSE)]);
+    expect(decisions.map(({ kind }) => kind).toSorted()).toEqual(['accepted', 'ignored']);
+    expect(await facts()).toEqual(['DEVICE_ENROLLED', 'DEVICE_CONNECTED']);
+  });
+
+  it('reads the presence after the log, so an older session never follows a newer one', async () => {
+    const b = replica({ instance: 'b' });
+    await enrol(b);
+    bucket.set(DEVICE_ID, presence('s1'));
+    // Between the load and the append of this replica the device connects anew and the other replica records it.
+    let first = true;
+    const slow = replica({
+      presence: async (deviceId) => {
+        const seen = bucket.get(deviceId);
+        if (first) {
+          first = false;
+          bucket.set(DEVICE_ID, presence('s2'));
+          await b.look(DEVICE_ID, CAUSE);
+        }
+        return seen;
+      },
+    });
+    await slow.look(DEVICE_ID, CAUSE);
+    const sessions = (await log.load(DEVICE_ID)).flatMap(({ commit }) =>
+      commit.events.flatMap((event) => (event.type === 'DEVICE_CONNECTED' ? [event.data.session.sessionId] : [])),
+    );
+    expect(sessions).toEqual(['s2']);
+  });
+
+  it('repeats a look whose append nobody could confirm without a second fact', async () => {
+    const handler = replica();
+    await enrol(handler);
+    bucket.set(DEVICE_ID, presence('s1'));
+    log.faults.push('stored-unknown');
+    await expect(handler.look(DEVICE_ID, CAUSE)).rejects.toThrow(/could not be appended/u);
+    expect(await handler.look(DEVICE_ID, CAUSE)).toEqual({ kind: 'ignored', reason: 'SAME_SESSION' });
+    expect(await facts()).toEqual(['DEVICE_ENROLLED', 'DEVICE_CONNECTED']);
+  });
+});

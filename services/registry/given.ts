@@ -1,0 +1,71 @@
+import { GENESIS_HASH } from '#proto';
+import type { AdminProfile, ClientTelemetry, FleetEvent, Presence } from '#proto';
+import { evolveDevice, type Device } from './device.js';
+
+/** Facts and inputs that the tests of this service tell their stories with. */
+export const DEVICE_ID = 'web-1';
+export const T0 = Date.parse('2026-11-20T12:00:00.000Z');
+export const GRACE_MS = 60_000;
+
+export const at = (ms: number): string => new Date(T0 + ms).toISOString();
+
+export const telemetry = (changes: Partial<ClientTelemetry> = {}): ClientTelemetry => ({
+  platform: 'linux',
+  osVersion: '12',
+  hostname: 'web-1.example.org',
+  arch: 'x64',
+  cpuCount: 4,
+  memoryMb: 8_192,
+  capabilities: ['cli'],
+  tools: [{ name: 'EXEC_CLI', description: 'runs a command', readOnly: false }],
+  metadata: {},
+  ...changes,
+});
+
+export const presence = (sessionId: string, changes: Partial<Presence> = {}): Presence => ({
+  deviceId: DEVICE_ID,
+  sessionId,
+  gateway: 'gateway-1',
+  journalId: 'journal-1',
+  connectedAt: at(0),
+  telemetry: telemetry(),
+  ...changes,
+});
+
+export const enrolled = (admin: Partial<AdminProfile> = {}, credentialHash = GENESIS_HASH): FleetEvent => ({
+  type: 'DEVICE_ENROLLED',
+  data: {
+    admin: { tags: [], capabilities: [], ...admin },
+    manifest: { agent: 'LinuxAgent', capabilities: [] },
+    credentialHash,
+    enrolledAt: at(0),
+  },
+});
+
+export const connected = (sessionId: string): FleetEvent => {
+  const { deviceId: _, telemetry: said, ...session } = presence(sessionId);
+  return { type: 'DEVICE_CONNECTED', data: { session, telemetry: said } };
+};
+
+export const suspect = (sessionId: string, from = 0): FleetEvent => ({
+  type: 'DEVICE_SUSPECT',
+  data: { sessionId, suspectAt: at(from), lostAt: at(from + GRACE_MS) },
+});
+
+export const lost = (sessionId: string, from = GRACE_MS): FleetEvent => ({
+  type: 'DEVICE_LOST',
+  data: { sessionId, lostAt: at(from) },
+});
+
+/** The device after these facts, one second apart. */
+export function given(...events: FleetEvent[]): Device | undefined {
+  return events.reduce<Device | undefined>(
+    (device, event, index) =>
+      evolveDevice(
+        device,
+        { id: `event.${index}`, sequence: index + 1, schemaVersion: 1, ...event },
+        { deviceId: DEVICE_ID, at: at(index * 1_000) },
+      ),
+    undefined,
+  );
+}

@@ -1,0 +1,134 @@
+import { describe, expect, it } from '@jest/globals';
+import { AgentProfile, DEFAULTS, type AdminProfile, type ServiceManifest } from '#proto';
+import { connected, enrolled, given, telemetry } from './given.js';
+import { mergeProfile, profileOf } from './profile.js';
+
+const admin = (changes: Partial<AdminProfile> = {}): AdminProfile => ({ tags: [], capabilities: [], ...changes });
+const manifest = (changes: Partial<ServiceManifest> = {}): ServiceManifest => ({
+  agent: 'LinuxAgent',
+  capabilities: [],
+  ...changes,
+});
+
+describe('mergeProfile', () => {
+  it('takes what the device says about itself', () =>
+    expect(mergeProfile(admin(), manifest(), telemetry())).toEqual({
+      agent: 'LinuxAgent',
+      os: 'linux',
+      arch: 'x64',
+      hostname: 'web-1.example.org',
+      capabilities: ['cli'],
+      tags: [],
+      tools: [{ name: 'EXEC_CLI', description: 'runs a command', readOnly: false }],
+      resources: { cpuCount: 4, memoryMb: 8_192 },
+      tasksMax: DEFAULTS.deviceTasksMax,
+    }));
+
+  it('adds up the capabilities of all three, the granted ones first', () =>
+    expect(
+      mergeProfile(
+        admin({ capabilities: ['gpu'] }),
+        manifest({ capabilities: ['shell', 'gpu'] }),
+        telemetry({ capabilities: ['cli', 'shell'] }),
+      ).capabilities,
+    ).toEqual(['gpu', 'shell', 'cli']));
+
+  it('lets the administrator win over the device, and over the manifest', () =>
+    expect(
+      mergeProfile(admin({ os: 'Linux', tasksMax: 2 }), manifest({ tasksMax: 5 }), telemetry({ platform: 'win32' })),
+    ).toMatchObject({ os: 'linux', tasksMax: 2 }));
+
+  it('lets the manifest win over the default', () =>
+    expect(mergeProfile(admin(), manifest({ tasksMax: 5 }), telemetry()).tasksMax).toBe(5));
+
+  it.each([
+    ['win32', 'windows'],
+    ['darwin', 'macos'],
+    ['Linux', 'linux'],
+    ['freebsd', 'freebsd'],
+    ['', 'unknown'],
+  ])('calls the platform "%s" %s', (platform, os) =>
+    expect(mergeProfile(admin(), manifest(), telemetry({ platform })).os).toBe(os),
+  );
+
+  it('knows little before the first connection', () =>
+    expect(mergeProfile(admin({ tags: ['db'] }), manifest(), null)).toMatchObject({
+      os: 'unknown',
+      tags: ['db'],
+      tools: [],
+    }));
+});
+
+describe('a hostile device', () => {
+  const merged = (changes: Parameters<typeof telemetry>[0]): ReturnType<typeof mergeProfile> =>
+    mergeProfile(admin({ tags: ['lab'], capabilities: ['granted'] }), manifest(), telemetry(changes));
+
+  it('cannot give itself tags, another agent or more slots', () => {
+    const claims = {
+      metadata: { tags: ['prod'], agent: 'RootAgent', tasksMax: 1_000, deviceId: 'web-2', os: 'windows' },
+    };
+    expect(merged(claims)).toMatchObject({
+      tags: ['lab'],
+      agent: 'LinuxAgent',
+      tasksMax: DEFAULTS.deviceTasksMax,
+      os: 'linux',
+    });
+  });
+
+  it('cannot push out what was granted by claiming everything', () => {
+    const { capabilities } = merged({ capabilities: Array.from({ length: 1_000 }, (_, index) => `c${index}`) });
+    expect(capabilities[0]).toBe('granted');
+    expect(capabilities.length).toBeLessThanOrEqual(96);
+  });
+
+  it('cannot write on terminals, hide text or break a database', () => {
+    const hidden = '\u001B[2J\u202Eevil\u0000\u200B\uD800\n';
+    const tools = [{ name: `E\u0007X${hidden}`, description: `a${hidden}b`, readOnly: true }];
+    const profile = merged({
+      hostname: `h${hidden}`,
+      arch: hidden,
+      platform: hidden,
+      capabilities: [hidden, '\u0000'],
+      tools,
+    });
+    expect(JSON.stringify(profile)).not.toMatch(/\\u|[\p{Cc}\p{Cf}\p{Cs}]/u);
+    expect(profile).toMatchObject({ hostname: 'h[2Jevil', capabilities: ['granted', '[2Jevil'] });
+  });
+
+  it('cannot redefine a tool by naming it twice', () => {
+    const tools = [
+      { name: 'EXEC_CLI', description: 'first', readOnly: false },
+      { name: 'EXEC_CLI\u200B', description: 'second', readOnly: true },
+    ];
+    expect(merged({ tools }).tools).toEqual([{ name: 'EXEC_CLI', description: 'first', readOnly: false }]);
+  });
+
+  it('cannot make its profile large', () => {
+    const tools = Array.from({ length: 1_000 }, (_, index) => ({
+      name: `tool-${index}`,
+      description: '\u{1F600}'.repeat(2_000),
+      readOnly: false,
+    }));
+    const profile = merged({ tools });
+    expect(profile.tools).toHaveLength(256);
+    expect(Buffer.byteLength(JSON.stringify(profile))).toBeLessThan(300_000);
+    expect(JSON.stringify(profile)).not.toContain(String.raw`\ud83d`);
+  });
+});
+
+describe('profileOf', () => {
+  it.each([
+    ['before the first connection', [enrolled()]],
+    ['while connected', [enrolled(), connected('s1')]],
+  ])('is a valid AgentProfile %s', (_when, facts) => {
+    const device = given(...facts);
+    if (device === undefined) throw new Error('no device');
+    expect(AgentProfile.parse(profileOf(device))).toEqual(profileOf(device));
+  });
+
+  it('shows nothing of the credential', () => {
+    const device = given(enrolled({}, 'c'.repeat(64)));
+    if (device === undefined) throw new Error('no device');
+    expect(JSON.stringify(profileOf(device))).not.toContain('cccc');
+  });
+});
