@@ -17,4 +17,5 @@ export * from './feed.js';
 export * from './dead-letter.js';
 export * from './subjects.js';
 export * from './streams.js';
+export * from './aip/limits.js';
 export * from './aip/messages.js';

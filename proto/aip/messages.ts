@@ -42,6 +42,7 @@ export const RegisterMessage = z.object({
     }),
   ),
 });
+export type RegisterMessage = z.infer<typeof RegisterMessage>;
 
 export const HeartbeatMessage = z.object({ type: z.literal('heartbeat'), ...clientBase });
 
@@ -54,6 +55,7 @@ export const CommandResultsMessage = z.object({
   action_results: optional(z.array(ActionResult).max(64)),
   orrery: optional(z.object({ command_id: CommandId, outcome: CommandOutcome })),
 });
+export type CommandResultsMessage = z.infer<typeof CommandResultsMessage>;
 
 /** The device has written the command to its journal (`queued`) or started it (`running`). */
 export const CommandProgressMessage = z.object({
@@ -61,6 +63,7 @@ export const CommandProgressMessage = z.object({
   ...clientBase,
   orrery: z.object({ command_id: CommandId, state: z.enum(['queued', 'running']) }),
 });
+export type CommandProgressMessage = z.infer<typeof CommandProgressMessage>;
 
 export const ErrorMessage = z.object({
   type: z.literal('error'),
@@ -113,6 +116,7 @@ export const CommandMessage = z.object({
     z.object({ command_id: CommandId, attempt: AttemptKey, not_after_ms: z.int().min(0), digest: z.string() }),
   ),
 });
+export type CommandMessage = z.infer<typeof CommandMessage>;
 
 /** Kill the attempt's open commands and refuse later ones. */
 export const StopAttemptMessage = z.object({

@@ -1,0 +1,33 @@
+import { AIP_LIMITS, COMMAND_REFUSALS } from '#proto';
+import type { DeviceAnswer } from '#proto';
+import { withoutResult } from './outcome.js';
+
+/* What the command table says when the device does not. */
+
+const TOOLS_CHARS_MAX = 2_000;
+export const UNKNOWN = withoutResult(
+  'OUTCOME_UNKNOWN',
+  'OUTCOME_UNKNOWN',
+  'the connection to the device ended meanwhile',
+);
+export const CANCELLED = withoutResult('CANCELLED', 'CANCELLED', 'the attempt was stopped before the command was sent');
+export const EXPIRED = refusal(COMMAND_REFUSALS.expired, 'the time to start the command has passed');
+export const TOO_LARGE = refusal(
+  COMMAND_REFUSALS.tooLarge,
+  `a command has at most ${AIP_LIMITS.commandBytesMax} bytes`,
+);
+export const CONFLICT = refusal(COMMAND_REFUSALS.conflict, 'this command id is known with other content');
+export const DISCONNECTED = refusal(COMMAND_REFUSALS.disconnected, 'the device left before the command was sent');
+export const NOBODY_KNOWS = refusal(
+  COMMAND_REFUSALS.outcomeUnknown,
+  'an earlier request with this id may have reached a session or journal of the device that is gone',
+);
+
+function refusal(code: string, message: string): DeviceAnswer {
+  return { state: 'refused', code, message };
+}
+
+export function unknownTool(tool: string, tools: ReadonlySet<string>): DeviceAnswer {
+  const known = [...tools].sort().join(', ').slice(0, TOOLS_CHARS_MAX);
+  return refusal(COMMAND_REFUSALS.unknownTool, `no tool ${tool} on this device; it has: ${known || 'none'}`);
+}

@@ -1,0 +1,37 @@
+import { AIP_LIMITS } from '#proto';
+
+/**
+ * Is the peer still there? A cut cable sends no FIN: only an answer to a ping proves life.
+ *
+ *   heard --20 s--> ping --25 s without a sound--> dead
+ */
+export interface Liveness {
+  readonly heardAtMs: number;
+  readonly pingedAtMs: number | null;
+}
+
+export interface LivenessPolicy {
+  readonly pingEveryMs: number;
+  readonly deadAfterMs: number;
+}
+
+export type LivenessVerdict = 'alive' | 'ping' | 'dead';
+
+export const alive = (nowMs: number): Liveness => ({ heardAtMs: nowMs, pingedAtMs: null });
+
+/** Whatever arrives, a frame as much as a pong, proves life. */
+export function heard(_: Liveness, nowMs: number): Liveness {
+  return alive(nowMs);
+}
+
+/** To be asked every few seconds; `ping` is said once per silence of `pingEveryMs`. */
+export function check(
+  liveness: Liveness,
+  nowMs: number,
+  { pingEveryMs, deadAfterMs }: LivenessPolicy = AIP_LIMITS,
+): [Liveness, LivenessVerdict] {
+  const { heardAtMs, pingedAtMs } = liveness;
+  if (nowMs - heardAtMs >= deadAfterMs) return [liveness, 'dead'];
+  if (nowMs - (pingedAtMs ?? heardAtMs) < pingEveryMs) return [liveness, 'alive'];
+  return [{ heardAtMs, pingedAtMs: nowMs }, 'ping'];
+}

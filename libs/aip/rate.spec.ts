@@ -1,0 +1,23 @@
+import { describe, expect, it } from '@jest/globals';
+import { fullRate, takeToken } from './rate.js';
+
+const POLICY = { perSecond: 10, burst: 3 };
+
+describe('takeToken', () => {
+  it('lets a burst through, then asks for a pause until the debt is paid', () => {
+    let rate = fullRate(POLICY, 0);
+    const waits = Array.from({ length: 5 }, () => {
+      const [next, { waitMs }] = takeToken(rate, POLICY, 0);
+      rate = next;
+      return waitMs;
+    });
+    expect(waits).toEqual([0, 0, 0, 100, 200]);
+    expect(takeToken(rate, POLICY, 300)[1]).toEqual({ waitMs: 0 });
+  });
+
+  it('never saves up more than one burst, and a clock that goes back costs nothing', () => {
+    const [rested] = takeToken(fullRate(POLICY, 0), POLICY, 60_000);
+    expect(rested.tokens).toBe(2);
+    expect(takeToken(rested, POLICY, 0)[0].tokens).toBe(1);
+  });
+});

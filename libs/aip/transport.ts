@@ -1,0 +1,31 @@
+/** Why a connection is over; 1006 when no close frame came. */
+export interface Closed {
+  readonly code: number;
+  readonly reason: string;
+}
+
+export interface TransportHandlers {
+  /** A text frame; null for a binary one, which AIP has no use for. */
+  frame(text: string | null): void;
+  /** Once, whoever ended it. Nothing else is called afterwards. */
+  closed(why: Closed): void;
+  /** What made the connection congested has been taken by the peer. */
+  drained?(): void;
+}
+
+/** Port: one connection that carries text frames in order, for either end. */
+export interface Transport {
+  /** Frames that arrived before are kept until then. To be called once. */
+  handle(handlers: TransportHandlers): void;
+  /** Does nothing on a connection that is closing or closed. */
+  send(text: string): void;
+  /** Says goodbye; a peer that does not answer is cut off. */
+  close(code: number, reason: string): void;
+  /** Ends it now, without a word. */
+  terminate(): void;
+  /** Stops reading: the peer's frames pile up at the peer. */
+  pause(): void;
+  resume(): void;
+  /** The peer takes frames more slowly than they are sent. */
+  readonly congested: boolean;
+}

@@ -1,0 +1,194 @@
+import { connectWs, decodeServerMessage, type Closed, type Transport } from '#libs/aip';
+import type { ClientMessage, ClientTelemetry, CommandMessage, CommandOutcome, ServerMessage, ToolInfo } from '#proto';
+
+export interface FakeDeviceOptions {
+  /** `ws://127.0.0.1:<port>/ws`; a foreign client carries its token in here. */
+  readonly url: string;
+  readonly deviceId: string;
+  /** Sent as a header, as our devices do. */
+  readonly token?: string;
+  /** Null: a foreign client without journal, which knows nothing of our revision. Default `journal-<deviceId>`. */
+  readonly journalId?: string | null;
+  readonly tools?: readonly string[];
+  /** What to do with a command; default: it completes at once with `{ echo: <its arguments> }`. */
+  readonly onCommand?: (command: CommandMessage, device: FakeDevice) => void;
+}
+
+const WAIT_MS_MAX = 10_000;
+const CLOCK = { now: () => Date.now() };
+
+/** A device that does what the test says, on a real socket. It keeps every frame it was sent. */
+export class FakeDevice {
+  readonly received: ServerMessage[] = [];
+  readonly commands: CommandMessage[] = [];
+  readonly #options: FakeDeviceOptions;
+  readonly #transport: Transport;
+  readonly #closed = Promise.withResolvers<Closed>();
+  readonly #watchers = new Set<() => void>();
+
+  private constructor(options: FakeDeviceOptions, transport: Transport) {
+    this.#options = options;
+    this.#transport = transport;
+    transport.handle({
+      frame: (text) => this.#receive(text),
+      closed: (why) => this.#closed.resolve(why),
+    });
+  }
+
+  /** An open socket that has not said a word. Throws HandshakeRefused. */
+  static async dial(options: FakeDeviceOptions): Promise<FakeDevice> {
+    const { url, token } = options;
+    return new FakeDevice(options, await connectWs({ url, clock: CLOCK, ...(token !== undefined && { token }) }));
+  }
+
+  /** Dials, registers and has its confirmation. */
+  static async connect(options: FakeDeviceOptions): Promise<FakeDevice> {
+    const device = await FakeDevice.dial(options);
+    device.register();
+    await device.until((message) => message.type === 'heartbeat');
+    return device;
+  }
+
+  get deviceId(): string {
+    return this.#options.deviceId;
+  }
+
+  /** Null before the confirmation, and for a foreign client, which is not told. */
+  get sessionId(): string | null {
+    const sessions = this.received.map((message) => (message.type === 'heartbeat' ? message.orrery?.session_id : null));
+    return sessions.find((sessionId) => typeof sessionId === 'string') ?? null;
+  }
+
+  get journalId(): string | null {
+    const { deviceId, journalId = `journal-${deviceId}` } = this.#options;
+    return journalId;
+  }
+
+  /** Why the socket was closed, once it is. */
+  get closed(): Promise<Closed> {
+    return this.#closed.promise;
+  }
+
+  register(): void {
+    const orrery = { revision: 1, journal_id: this.journalId ?? '', telemetry: this.#telemetry() };
+    const { platform } = orrery.telemetry;
+    this.send({
+      type: 'register',
+      metadata: { platform, ...(this.journalId === null ? { system_info: { hostname: 'fake' } } : { orrery }) },
+    });
+  }
+
+  heartbeat(): void {
+    this.send({ type: 'heartbeat' });
+  }
+
+  started(command: CommandMessage): void {
+    this.send({ type: 'command_progress', orrery: { command_id: idOf(command), state: 'running' } });
+  }
+
+  /** Reports an outcome for the command, in the dialect that the device speaks. */
+  finish(command: CommandMessage, outcome: Partial<CommandOutcome> = {}): void {
+    this.report(idOf(command), outcome);
+  }
+
+  /** Reports an outcome under any id: from the journal after a reconnect, or made up. */
+  report(commandId: string, outcome: Partial<CommandOutcome> = {}): void {
+    const whole = {
+      state: 'COMPLETED',
+      result: null,
+      error: null,
+      startedAt: null,
+      durationMs: 1,
+      ...outcome,
+    } as const;
+    const ours = this.journalId === null ? {} : { orrery: { command_id: commandId, outcome: whole } };
+    const status = whole.state === 'COMPLETED' ? 'success' : 'failure';
+    const { result, error } = whole;
+    const results = [{ status, result, error: error?.message ?? null, call_id: commandId } as const];
+    this.send({ type: 'command_results', prev_response_id: commandId, action_results: results, ...ours });
+  }
+
+  /** Any frame of the right shape, with what every frame of this device carries. */
+  send(message: PartialMessage): void {
+    this.raw(JSON.stringify({ status: 'ok', client_type: 'device', client_id: this.#options.deviceId, ...message }));
+  }
+
+  /** Any bytes. */
+  raw(text: string): void {
+    this.#transport.send(text);
+  }
+
+  /** Cuts the cable: no close frame. */
+  cut(): void {
+    this.#transport.terminate();
+  }
+
+  async close(): Promise<void> {
+    this.#transport.close(1000, '');
+    await this.closed;
+  }
+
+  /** The first frame so far or from now on that passes. Throws when the socket closes first or 10 s go by. */
+  async until(passes: (message: ServerMessage) => boolean): Promise<ServerMessage> {
+    const { promise, resolve, reject } = Promise.withResolvers<ServerMessage>();
+    const look = (): void => {
+      const found = this.received.find(passes);
+      if (found !== undefined) resolve(found);
+    };
+    const timer = setTimeout(() => reject(new Error(`no such frame in ${WAIT_MS_MAX} ms`)), WAIT_MS_MAX);
+    this.#watchers.add(look);
+    void this.closed.then(({ code, reason }) => reject(new Error(`closed with ${code} ${reason}`)));
+    look();
+    return promise.finally(() => {
+      clearTimeout(timer);
+      this.#watchers.delete(look);
+    });
+  }
+
+  /** The command with this id, as soon as it is here. */
+  async untilCommand(commandId: string): Promise<CommandMessage> {
+    const message = await this.until((frame) => frame.type === 'command' && idOf(frame) === commandId);
+    if (message.type !== 'command') throw new TypeError('not a command');
+    return message;
+  }
+
+  #receive(text: string | null): void {
+    const decoded = decodeServerMessage(text);
+    if (!decoded.ok) throw new Error(`the server sent a bad frame: ${decoded.error}`);
+    const { message } = decoded;
+    this.received.push(message);
+    if (message.type === 'command') this.#act(message);
+    for (const look of this.#watchers) look();
+  }
+
+  #act(command: CommandMessage): void {
+    const [action] = command.actions;
+    if (action?.tool_name === 'list_tools') {
+      const result = this.#tools().map(({ name }) => ({ tool_name: name, tool_key: `action::${name}` }));
+      return this.report(idOf(command), { result });
+    }
+    this.commands.push(command);
+    const { onCommand = (_, device) => device.finish(command, { result: { echo: action?.parameters ?? null } }) } =
+      this.#options;
+    onCommand(command, this);
+  }
+
+  #telemetry(): ClientTelemetry {
+    const facts = { platform: 'linux', osVersion: '', hostname: 'fake', arch: 'x64', cpuCount: 2, memoryMb: 1_024 };
+    return { ...facts, capabilities: ['cli'], metadata: {}, tools: this.#tools() };
+  }
+
+  #tools(): ToolInfo[] {
+    const { tools = ['EXEC_CLI', 'SYS_INFO'] } = this.#options;
+    return tools.map((name) => ({ name, description: '', readOnly: false }));
+  }
+}
+
+/** A message without what `send` adds. */
+type PartialMessage = ClientMessage extends infer M
+  ? M extends ClientMessage
+    ? Omit<Partial<M>, 'type'> & Pick<M, 'type'>
+    : never
+  : never;
+
+const idOf = ({ orrery, response_id: responseId }: CommandMessage): string => orrery?.command_id ?? responseId ?? '';

@@ -1,0 +1,142 @@
+import { JetStreamApiCodes, JetStreamApiError } from '@nats-io/jetstream';
+import { Kvm, KvWatchInclude, type KV } from '@nats-io/kv';
+import type { NatsConnection } from '@nats-io/transport-node';
+import { AgentProfile, BUCKETS, DEFAULTS } from '#proto';
+import type { DeviceId, Presence, SessionId } from '#proto';
+
+const CLAIM_TRIES_MAX = 8;
+const KV_TIMEOUT_MS = 3_000;
+
+/** The buckets that a gateway needs: who is connected where, and how many tasks a device takes. */
+export class PresenceBook {
+  readonly #presence: KV;
+  readonly #profiles: KV;
+
+  private constructor(presence: KV, profiles: KV) {
+    this.#presence = presence;
+    this.#profiles = profiles;
+  }
+
+  static async open(nc: NatsConnection): Promise<PresenceBook> {
+    const kvm = new Kvm(nc);
+    const open = (bucket: string): Promise<KV> => kvm.open(bucket, { bindOnly: true });
+    return new PresenceBook(await open(BUCKETS.PRESENCE.bucket), await open(BUCKETS.AGENT_PROFILES.bucket));
+  }
+
+  /** Takes the device's key, whoever holds it: the newest connection wins. Throws when the bus does not answer. */
+  async claim(presence: Presence): Promise<PresenceLease> {
+    const value = JSON.stringify(presence);
+    for (let tries = 1; ; tries++) {
+      const held = await this.#presence.get(presence.deviceId);
+      const revision = await written(() =>
+        this.#presence.put(presence.deviceId, value, { previousSeq: held?.revision ?? 0, timeout: KV_TIMEOUT_MS }),
+      );
+      if (revision !== 'conflict') return new PresenceLease(this.#presence, presence, revision);
+      if (tries === CLAIM_TRIES_MAX) throw new Error(`the presence of ${presence.deviceId} is contended`);
+    }
+  }
+
+  /** Commands that may be at the device at once, from its profile. */
+  async slotsOf(deviceId: DeviceId): Promise<number> {
+    const entry = await this.#profiles.get(deviceId);
+    const profile = entry?.operation === 'PUT' ? AgentProfile.safeParse(entry.json()) : undefined;
+    return profile?.data?.tasksMax ?? DEFAULTS.deviceTasksMax;
+  }
+
+  /** Calls `changed` for every write and delete of a device's key, ours included, until stopped. */
+  async watch(
+    changed: (deviceId: DeviceId, revision: number) => void,
+  ): Promise<{ stop(): void; ended: Promise<void> }> {
+    const entries = await this.#presence.watch({ include: KvWatchInclude.UpdatesOnly, headers_only: true });
+    const follow = async (): Promise<void> => {
+      for await (const { key, revision } of entries) changed(key, revision);
+    };
+    return { stop: () => entries.stop(), ended: follow() };
+  }
+}
+
+/** One session's hold on its device's key. Writes go one after the other, so the revision is always the last one we know. */
+export class PresenceLease {
+  readonly sessionId: SessionId;
+  readonly #kv: KV;
+  readonly #deviceId: DeviceId;
+  readonly #value: string;
+  #revision: number;
+  #tail: Promise<unknown> = Promise.resolve();
+  #held = true;
+
+  constructor(kv: KV, presence: Presence, revision: number) {
+    this.sessionId = presence.sessionId;
+    this.#kv = kv;
+    this.#deviceId = presence.deviceId;
+    this.#value = JSON.stringify(presence);
+    this.#revision = revision;
+  }
+
+  /** Keeps the key alive. False: another session has it now, for good. Throws when the bus does not answer. */
+  renew(): Promise<boolean> {
+    return this.#inTurn(() => this.#write());
+  }
+
+  /** Whether the key is still ours. Asks the bus unless `revision` is one of our own writes. */
+  holds(revision?: number): Promise<boolean> {
+    return this.#inTurn(async () => {
+      if (!this.#held) return false;
+      if (revision !== undefined && revision <= this.#revision) return true;
+      const entry = await this.#kv.get(this.#deviceId);
+      // Nobody holds it: it is taken back, because the socket is still here.
+      if (entry?.operation !== 'PUT') return this.#write();
+      this.#held = entry.json<{ sessionId?: unknown }>().sessionId === this.sessionId;
+      return this.#held;
+    });
+  }
+
+  /** Deletes the key, unless a newer session has it. */
+  release(): Promise<void> {
+    return this.#inTurn(async () => {
+      if (!this.#held) return;
+      this.#held = false;
+      const previousSeq = this.#revision;
+      await written(() => this.#kv.delete(this.#deviceId, { previousSeq }).then(() => 0));
+    });
+  }
+
+  async #write(): Promise<boolean> {
+    if (!this.#held) return false;
+    let revision = await this.#put(this.#revision);
+    if (revision === 'conflict') {
+      // Expired, deleted, lost with a restarted server, our own write whose ack was lost, or a newer session.
+      const entry = await this.#kv.get(this.#deviceId);
+      const ours = entry?.operation !== 'PUT' || entry.json<{ sessionId?: unknown }>().sessionId === this.sessionId;
+      if (ours) revision = await this.#put(entry?.revision ?? 0);
+    }
+    this.#held = revision !== 'conflict';
+    if (revision !== 'conflict') this.#revision = revision;
+    return this.#held;
+  }
+
+  #put(previousSeq: number): Promise<number | 'conflict'> {
+    return written(() => this.#kv.put(this.#deviceId, this.#value, { previousSeq, timeout: KV_TIMEOUT_MS }));
+  }
+
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const result = this.#tail.then(work);
+    this.#tail = result.catch(() => undefined);
+    return result;
+  }
+}
+
+/** A conflict is an answer; everything else is thrown. */
+async function written(write: () => Promise<number>): Promise<number | 'conflict'> {
+  try {
+    return await write();
+  } catch (error) {
+    if (error instanceof JetStreamApiError && CONFLICTS.has(error.code)) return 'conflict';
+    throw error;
+  }
+}
+
+const CONFLICTS = new Set<number>([
+  JetStreamApiCodes.StreamWrongLastSequence,
+  JetStreamApiCodes.StreamWrongLastSequenceUnknown,
+]);
