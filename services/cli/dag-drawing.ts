@@ -6,7 +6,7 @@
 //   ✔ c ─│┘             the line of c crosses a channel of a
 //        └─▶ ○ d
 import type { Link, Slot } from './dag-layout.js';
-import { layoutOf } from './dag-layout.js';
+import { layersOf, layoutOf } from './dag-layout.js';
 import { Canvas } from './canvas.js';
 import { clip } from './clean.js';
 import type { Paint } from './style.js';
@@ -27,6 +27,8 @@ export interface DrawingOptions {
   readonly paint?: Paint;
 }
 
+/** More tasks than this fit on no screen. */
+const DRAWN_MAX = 300;
 const LABEL_CHARS_MAX = 32;
 const LISTED_MAX = 12;
 const GLYPHS: Readonly<Record<string, string>> = {
@@ -42,23 +44,23 @@ export const glyphOf = (status: string): string => GLYPHS[status] ?? '?';
 /** The layers from left to right; when that does not fit, one line per layer with its counts. */
 export function drawDag(tasks: readonly DrawnTask[], lines: readonly DrawnLine[], options: DrawingOptions): string[] {
   const { paint = plain, columns, rows } = options;
-  const layout = layoutOf(
-    tasks.map(({ id }) => id),
-    lines,
-  );
+  const ids = tasks.map(({ id }) => id);
   const byId = new Map(tasks.map((task) => [task.id, task]));
+  const counts = (): string[] => listOf(layersOf(ids, lines), byId, paint);
+  if (tasks.length > DRAWN_MAX) return counts();
+  const layout = layoutOf(ids, lines);
   const canvas = new Canvas();
   let x = 0;
   for (const [index, layer] of layout.layers.entries()) {
     const labels = layer.map((slot) => (slot.passing ? undefined : labelOf(byId.get(slot.source))));
     const width = Math.max(0, ...labels.map((label) => (label === undefined ? 0 : [...label].length)));
-    if (x + width > columns || layer.length > rows) return listOf(layout.layers, byId, paint);
+    if (x + width > columns || layer.length > rows) return counts();
     const links = layout.gutters[index] ?? [];
     drawLayer(canvas, layer, labels, { x, width, byId, paint, links, next: layout.layers[index + 1] ?? [] });
     x += width + gutterWidth(links);
   }
   const drawing = canvas.toLines();
-  return drawing.length > rows ? listOf(layout.layers, byId, paint) : drawing;
+  return drawing.length > rows ? counts() : drawing;
 }
 
 interface LayerPlace {
@@ -149,11 +151,9 @@ function labelOf(task: DrawnTask | undefined): string {
   return clip(`${glyphOf(task.status)} ${task.id}${task.device === null ? '' : ` @${task.device}`}`, LABEL_CHARS_MAX);
 }
 
-function listOf(layers: readonly (readonly Slot[])[], byId: ReadonlyMap<string, DrawnTask>, paint: Paint): string[] {
+function listOf(layers: readonly (readonly string[])[], byId: ReadonlyMap<string, DrawnTask>, paint: Paint): string[] {
   return layers.map((layer, index) => {
-    const tasks = layer
-      .flatMap(({ source, passing }) => (passing ? [] : [byId.get(source)]))
-      .filter((task) => task !== undefined);
+    const tasks = layer.flatMap((id) => byId.get(id) ?? []);
     const counts = Object.keys(GLYPHS).flatMap((status) => {
       const count = tasks.filter((task) => task.status === status).length;
       return count === 0 ? [] : [paintStatus(paint, status, `${glyphOf(status)} ${count}`)];

@@ -39,6 +39,16 @@ export function layoutOf(tasks: readonly string[], edges: readonly Edge[]): Layo
   return { layers, gutters: guttersOf(layers, drawn, depth) };
 }
 
+/** The layers without their order and lines: cheap for any number of tasks. */
+export function layersOf(tasks: readonly string[], edges: readonly Edge[]): string[][] {
+  const known = new Set(tasks);
+  const usable = edges.filter(({ from, to }) => known.has(from) && known.has(to) && from !== to);
+  const depth = depthsOf(tasks, usable);
+  const layers: string[][] = Array.from({ length: Math.max(0, ...depth.values()) + 1 }, () => []);
+  for (const task of tasks) layers[at(depth, task)]?.push(task);
+  return layers;
+}
+
 /** Longest path from a root, by peeling off what waits for nothing (Kahn). */
 function depthsOf(tasks: readonly string[], edges: readonly Edge[]): Map<string, number> {
   const waitingFor = new Map(tasks.map((task) => [task, 0]));

@@ -7,7 +7,11 @@ const ALIASES_MAX = 100;
 const ISSUES_SHOWN_MAX = 5;
 
 export type RequestFile =
-  | { readonly ok: true; readonly request: RunRequest }
+  | {
+      readonly ok: true;
+      readonly request: RunRequest;
+      /** The text was a constellation alone. */ readonly bare: boolean;
+    }
   | { readonly ok: false; readonly message: string; readonly issues: readonly Issue[] };
 
 /**
@@ -32,14 +36,11 @@ export function parseRequestText(text: string, requestId: string, override = fal
     ? { requestId, constellation: value }
     : { requestId, ...value, ...(override ? { requestId } : {}) };
   const parsed = parseWith(RunRequest, named);
-  if (parsed.ok) return { ok: true, request: parsed.value };
-  return refusedFor(parsed.issues, bare);
-}
-
-/** The same for a constellation's structure, whose paths begin at the constellation: they are shown as they stand in the file. */
-export function refusedFor(issues: readonly Issue[], bare = false): RequestFile {
-  const shown = bare ? issues.map(({ path, message }) => ({ path: withoutPrefix(path), message })) : issues;
-  return refused(sentencesOf(shown), shown);
+  if (parsed.ok) return { ok: true, request: parsed.value, bare };
+  const issues = bare
+    ? parsed.issues.map(({ path, message }) => ({ path: withoutPrefix(path), message }))
+    : parsed.issues;
+  return refused(sentencesOf(issues), issues);
 }
 
 /** `tasks[0].target: a target is ...; and 3 more`. */
@@ -49,7 +50,7 @@ export function sentencesOf(issues: readonly Issue[]): string {
   return [...shown, ...(more > 0 ? [`and ${more} more`] : [])].join('; ');
 }
 
-export function isBareConstellation(value: object): boolean {
+function isBareConstellation(value: object): boolean {
   return 'tasks' in value && !('goal' in value) && !('constellation' in value);
 }
 

@@ -2,14 +2,15 @@ import { emptyRun, evolveCommit, foldEvents, viewOf, type Run } from '#libs/cons
 import { parseWith, RunCommit, sentenceOf } from '#proto';
 import type { RunId, RunView } from '#proto';
 import type { ExportRecord } from './audit/export-file.js';
-import { badInput, failure } from './errors.js';
+import { cleanLine } from './clean.js';
+import { badInput, failure, type CliError } from './errors.js';
 
-/** A run after one more commit (or a part of one), and the view of it: what a replay shows. */
+/** A run after one more commit, or after a part of the last one: what a replay shows. */
 export interface Moment {
   readonly commit: RunCommit;
   /** The events of the commit that are folded in; not all of them at the end of `--at`. */
   readonly events: RunCommit['events'];
-  readonly view: RunView;
+  readonly run: Run;
 }
 
 /** The commits of a run out of its records. A run that cannot be read is not shown in parts: `verify` says what is wrong. */
@@ -34,7 +35,7 @@ export function* momentsOf(
     if (events.length === 0) return;
     const whole = events.length === commit.events.length;
     run = whole ? evolveCommit(run, commit) : { ...foldEvents(run, events), sequence: events.at(-1)?.sequence ?? 0 };
-    yield { commit, events, view: viewOf(run) };
+    yield { commit, events, run };
   }
 }
 
@@ -42,8 +43,12 @@ export function* momentsOf(
 export function stateAt(runId: RunId, commits: readonly RunCommit[], at?: number): RunView {
   const last = commits.at(-1)?.events.at(-1)?.sequence ?? 0;
   if (at !== undefined && at > last) throw badInput(`--at: run ${runId} has ${last} events`);
-  const moments = [...momentsOf(runId, commits, at)];
-  const moment = moments.at(-1);
-  if (moment === undefined) throw badInput(`There is no run ${runId}.`);
-  return moment.view;
+  let run: Run | undefined;
+  for (const moment of momentsOf(runId, commits, at)) run = moment.run;
+  if (run === undefined) throw unknownRun(runId);
+  return viewOf(run);
+}
+
+export function unknownRun(runId: string): CliError {
+  return badInput(`There is no run ${cleanLine(runId)}.`);
 }

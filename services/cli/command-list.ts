@@ -1,0 +1,221 @@
+// Every command with its words, its help and its examples. What a command does is loaded when it is called, so that help
+// and the commands that work on files do not wait for the libraries of the others.
+import { InvalidArgumentError, type Command } from 'commander';
+import type { ExitCode } from './exit-codes.js';
+import type { CliContext } from './terminal.js';
+
+export type Run = (command: Command, action: (context: CliContext) => Promise<ExitCode>) => Promise<void>;
+
+const LIMIT_MAX = 1_000;
+const DEVICES_MAX = 32;
+const REPLICAS_MAX = 16;
+const WHOLE = /^\d{1,15}$/u;
+
+export function defineCommands(program: Command, run: Run): void {
+  defineSystem(program, run);
+  defineRequests(program, run);
+  defineAudit(program, run);
+  defineDevices(program, run);
+  defineDeadLetters(program, run);
+}
+
+function defineSystem(program: Command, run: Run): void {
+  define(program, 'demo', 'start everything, run one real request on two local devices, verify it, stop', [
+    'orrery demo',
+  ])
+    .option('--keep', 'keep the data of the system that was started')
+    .action((options: { keep?: boolean }, command: Command) =>
+      run(command, async (context) => (await import('./system/demo.runner.js')).demo(context, options.keep ?? false)),
+    );
+  define(program, 'up', 'start the embedded system: NATS, PostgreSQL, all services, local devices', [
+    'orrery up --devices 2',
+    'ORRERY_HOME=/tmp/second ORRERY_CONSOLE_PORT=0 orrery up --replicas orchestrator=3',
+  ])
+    .option('--devices <n>', 'local devices to enrol and run (web-1, db-1, dev-3, ...)', wholeFrom(0, DEVICES_MAX), 1)
+    .option('--replicas <service=n>', 'several processes of one service; may be repeated', replicas, {})
+    .option('--detach', 'return when everything is ready; stop with "orrery down"')
+    .action((options: { devices: number; replicas: Record<string, number>; detach?: boolean }, command: Command) =>
+      run(command, async (context) => {
+        const { up } = await import('./system/up.runner.js');
+        return up(context, { ...options, detach: options.detach ?? false });
+      }),
+    );
+  define(program, 'down', 'stop the embedded system of ORRERY_HOME', ['orrery down']).action(
+    (_: object, command: Command) =>
+      run(command, async (context) => (await import('./system/down.runner.js')).down(context)),
+  );
+  define(program, 'status', 'what of the embedded system is running, and where', ['orrery status --json']).action(
+    (_: object, command: Command) =>
+      run(command, async (context) => (await import('./system/status.runner.js')).status(context)),
+  );
+}
+
+function defineRequests(program: Command, run: Run): void {
+  define(program, 'submit', 'publish a request: a goal in words, or a constellation from a file', [
+    'orrery submit -f deploy/examples/fleet-health.json --wait',
+    'orrery submit -f plan.yaml --request-id backup-2026-11-20 --json',
+    'orrery submit "Report the hosts with less than 10 % free disk space" --wait',
+  ])
+    .argument('[goal]', 'what is to be done, in words')
+    .option('-f, --file <file>', 'request or bare constellation, JSON or YAML; "-" is standard input')
+    .option('--request-id <id>', 'the same id is the same run for ever, however often it is sent')
+    .option('--wait', 'show the run until it ends; the exit code says how')
+    .action(
+      (goal: string | undefined, options: { file?: string; requestId?: string; wait?: boolean }, command: Command) =>
+        run(command, async (context) => {
+          const { submit } = await import('./commands/submit.runner.js');
+          const { file, requestId, wait = false } = options;
+          return submit(context, { goal, file, requestId, wait });
+        }),
+    );
+  define(program, 'watch', 'show a run live until it ends', ['orrery watch 0k3j…', 'orrery watch 0k3j… | tee run.log'])
+    .argument('<run>')
+    .action((id: string, _: object, command: Command) =>
+      run(command, async (context) => (await import('./commands/watch.runner.js')).watch(context, id)),
+    );
+  define(program, 'runs', 'list the runs, newest first', ['orrery runs --limit 10', 'orrery runs --json'])
+    .option('--limit <n>', 'at most this many', wholeFrom(1, LIMIT_MAX), 50)
+    .action((options: { limit: number }, command: Command) =>
+      run(command, async (context) => (await import('./commands/runs.runner.js')).listRuns(context, options.limit)),
+    );
+}
+
+function defineAudit(program: Command, run: Run): void {
+  define(program, 'show', 'the state of a run, now or at any event', [
+    'orrery show 0k3j… --at 7',
+    'orrery show run.jsonl --json',
+  ])
+    .argument('<run|file>')
+    .option('--at <n>', 'after this event', wholeFrom(1))
+    .action((source: string, options: { at?: number }, command: Command) =>
+      run(command, async (context) => (await import('./commands/show.runner.js')).show(context, source, options.at)),
+    );
+  define(program, 'replay', 'print the constellation of a run as it evolved, from its events alone', [
+    'orrery replay 0k3j… --speed 10',
+    'orrery replay run.jsonl --at 12',
+  ])
+    .argument('<run|file>')
+    .option('--at <n>', 'stop after this event', wholeFrom(1))
+    .option('--speed <x>', 'times as fast as it happened; without it nothing waits', factor)
+    .action((source: string, options: { at?: number; speed?: number }, command: Command) =>
+      run(command, async (context) => (await import('./commands/replay.runner.js')).replay(context, source, options)),
+    );
+  define(program, 'verify', 'check that nothing of a run was altered, left out or made up', [
+    'orrery verify 0k3j…',
+    'orrery verify run.jsonl',
+    'orrery verify --all --json',
+  ])
+    .argument('[run|file]')
+    .option('--all', 'every run of the log')
+    .action((source: string | undefined, options: { all?: boolean }, command: Command) =>
+      run(command, async (context) => {
+        const { verify } = await import('./commands/verify.runner.js');
+        return verify(context, source, options.all ?? false);
+      }),
+    );
+  define(program, 'export', 'write a run as it is stored, one JSON object per line', [
+    'orrery export 0k3j… -o run.jsonl',
+  ])
+    .argument('<run>')
+    .option('-o, --output <file>', 'instead of standard output')
+    .action((id: string, options: { output?: string }, command: Command) =>
+      run(command, async (context) =>
+        (await import('./commands/export.runner.js')).exportRun(context, id, options.output),
+      ),
+    );
+  define(program, 'report', 'the Markdown report of a run', [
+    'orrery report 0k3j… -o report.md',
+    'orrery report run.jsonl',
+  ])
+    .argument('<run|file>')
+    .option('-o, --output <file>', 'instead of standard output')
+    .action((source: string, options: { output?: string }, command: Command) =>
+      run(command, async (context) =>
+        (await import('./commands/report.runner.js')).report(context, source, options.output),
+      ),
+    );
+}
+
+interface EnrollWords {
+  id?: string;
+  tags: string[];
+  capabilities: string[];
+  tokenFile?: string;
+}
+
+function defineDevices(program: Command, run: Run): void {
+  const devices = define(program, 'devices', 'list the devices, or enrol one', ['orrery devices --json']).action(
+    (_: object, command: Command) =>
+      run(command, async (context) => (await import('./commands/devices.runner.js')).listDevices(context)),
+  );
+  define(devices, 'enroll', 'admit a device; prints the one command to run there', [
+    'orrery devices enroll --id web-1 --tags web,eu --token-file web-1.token',
+  ])
+    .option('--id <id>', 'name of the device; one is made when absent')
+    .option('--tags <a,b>', 'for selectors of tasks', commaList, [])
+    .option('--capabilities <a,b>', 'beside those the device reports', commaList, [])
+    .option('--token-file <file>', 'write the token there instead of printing it')
+    .action((options: EnrollWords, command: Command) =>
+      run(command, async (context) => {
+        const { enrollDevice } = await import('./commands/devices.runner.js');
+        const { id, tags, capabilities, tokenFile } = options;
+        return enrollDevice(context, { id, tags, capabilities, tokenFile });
+      }),
+    );
+}
+
+function defineDeadLetters(program: Command, run: Run): void {
+  const dlq = define(program, 'dlq', 'messages that no service could handle', ['orrery dlq ls', 'orrery dlq show 3']);
+  define(dlq, 'ls', 'list them', ['orrery dlq ls --json']).action((_: object, command: Command) =>
+    run(command, async (context) => (await import('./commands/dlq.runner.js')).listDeadLetters(context)),
+  );
+  define(dlq, 'show', 'one with its payload', ['orrery dlq show 3'])
+    .argument('<id>', 'as listed', wholeFrom(1))
+    .action((id: number, _: object, command: Command) =>
+      run(command, async (context) => (await import('./commands/dlq.runner.js')).showDeadLetter(context, id)),
+    );
+  define(dlq, 'retry', 'hand one to its service again', ['orrery dlq retry 3'])
+    .argument('<id>', 'as listed', wholeFrom(1))
+    .action((id: number, _: object, command: Command) =>
+      run(command, async (context) => (await import('./commands/dlq.runner.js')).retryDeadLetter(context, id)),
+    );
+  define(dlq, 'drop', "delete for good (needs the administrator's key)", ['orrery dlq drop 3 4'])
+    .argument('<id...>', 'as listed', (text: string, before: number[] = []) => [...before, wholeFrom(1)(text)])
+    .action((ids: number[], _: object, command: Command) =>
+      run(command, async (context) => (await import('./commands/dlq.runner.js')).dropDeadLetters(context, ids)),
+    );
+}
+
+function define(parent: Command, name: string, description: string, examples: readonly string[]): Command {
+  const lines = examples.map((example) => `  $ ${example}`).join('\n');
+  return parent
+    .command(name)
+    .description(description)
+    .option('--json', 'print JSON')
+    .addHelpText('after', `\nExamples:\n${lines}`);
+}
+
+function wholeFrom(min: number, max = Number.MAX_SAFE_INTEGER): (text: string) => number {
+  return (text) => {
+    const value = WHOLE.test(text) ? Number(text) : Number.NaN;
+    if (value >= min && value <= max) return value;
+    const range = max === Number.MAX_SAFE_INTEGER ? `of at least ${min}` : `from ${min} to ${max}`;
+    throw new InvalidArgumentError(`A whole number ${range} is needed.`);
+  };
+}
+
+function factor(text: string): number {
+  const value = Number(text);
+  if (text.trim() !== '' && Number.isFinite(value) && value > 0) return value;
+  throw new InvalidArgumentError('A number greater than 0 is needed.');
+}
+
+function commaList(text: string, before: readonly string[]): string[] {
+  return [...before, ...text.split(',').map((part) => part.trim())].filter((part) => part !== '');
+}
+
+function replicas(text: string, before: Readonly<Record<string, number>>): Record<string, number> {
+  const [, service = '', count = ''] = /^([a-z-]+)=(.*)$/u.exec(text) ?? [];
+  if (service === '') throw new InvalidArgumentError('It is written as service=number, for example orchestrator=3.');
+  return { ...before, [service]: wholeFrom(1, REPLICAS_MAX)(count) };
+}

@@ -1,0 +1,42 @@
+import { commandsOf, renderReport } from '#libs/constellation';
+import { query } from '#libs/messaging';
+import { AttemptCommit, ID_PATTERN } from '#proto';
+import type { RunId } from '#proto';
+import type { ExportRecord } from '../audit/export-file.js';
+import { withBus } from '../bus.client.js';
+import { cleanText } from '../clean.js';
+import { EXIT, type ExitCode } from '../exit-codes.js';
+import { commitsOf, stateAt } from '../run-history.js';
+import { openOneRun } from '../sources.client.js';
+import { printJson, type CliContext } from '../terminal.js';
+import { writeWhole } from './export.runner.js';
+
+/** The Markdown report of a run: from the logging service, or from an exported file without any service. */
+export async function report(context: CliContext, runOrFile: string, file?: string): Promise<ExitCode> {
+  const { runId, markdown } = await markdownOf(context, runOrFile);
+  if (file !== undefined) await writeWhole(file, markdown);
+  if (context.json) printJson(context, file === undefined ? { runId, markdown } : { runId, file });
+  else
+    context.terminal.out(
+      file === undefined ? cleanText(markdown).trimEnd() : `report of run ${runId} written to ${file}`,
+    );
+  return EXIT.ok;
+}
+
+async function markdownOf(context: CliContext, runOrFile: string): Promise<{ runId: RunId; markdown: string }> {
+  if (ID_PATTERN.test(runOrFile)) {
+    return withBus(context, (nc) => query(nc, 'logging', 'report', { runId: runOrFile }));
+  }
+  const [runId, records] = await openOneRun(context, runOrFile);
+  return { runId, markdown: reportFrom(runId, records) };
+}
+
+/** Pure: the same records give the same report for ever. */
+export function reportFrom(runId: RunId, records: readonly ExportRecord[]): string {
+  const commits = commitsOf(runId, records);
+  const attempts = records.flatMap(({ stream, commit }) => {
+    const parsed = stream === 'ATTEMPTS' ? AttemptCommit.safeParse(commit) : undefined;
+    return parsed?.success === true ? [parsed.data] : [];
+  });
+  return renderReport({ run: stateAt(runId, commits), commits, commands: commandsOf(attempts) });
+}

@@ -1,0 +1,116 @@
+import { open } from 'node:fs/promises';
+import { errors, type NatsConnection } from '@nats-io/transport-node';
+import { ulid } from 'ulid';
+import { validateConstellation } from '#libs/constellation';
+import { LIMITS, SubmitAnswer, subjects } from '#proto';
+import type { RunId, RunRequest } from '#proto';
+import { withBus } from '../bus.client.js';
+import { badInput, failure, unreachable, type CliError } from '../errors.js';
+import { EXIT, exitCodeOfRun, type ExitCode } from '../exit-codes.js';
+import { watchRun } from '../live.runner.js';
+import { parseRequestText, sentencesOf } from '../request-file.js';
+import { printJson, type CliContext } from '../terminal.js';
+
+/** The same request is sent again with the same id, so repeating it is safe: one run, whatever gets lost. */
+const SUBMIT_ATTEMPTS_MAX = 3;
+const ANSWER_MS_MAX = LIMITS.submitAnswerMs + 1_000;
+
+export interface SubmitOptions {
+  readonly goal: string | undefined;
+  readonly file: string | undefined;
+  readonly requestId: string | undefined;
+  readonly wait: boolean;
+}
+
+export async function submit(context: CliContext, options: SubmitOptions): Promise<ExitCode> {
+  const request = await requestOf(context, options);
+  return withBus(context, async (nc) => {
+    const { runId, requestId } = await send(nc, request);
+    if (!options.wait) {
+      if (context.json) printJson(context, { runId, requestId });
+      else context.terminal.out(`run ${runId} accepted (request ${requestId})`);
+      return EXIT.ok;
+    }
+    if (!context.json) context.terminal.err(`run ${runId} accepted (request ${requestId})`);
+    return waitFor(context, nc, runId);
+  });
+}
+
+/** What is wrong with a request is said before anybody is asked: it needs no bus. */
+async function requestOf(context: CliContext, { goal, file, requestId }: SubmitOptions): Promise<RunRequest> {
+  if ((goal === undefined) === (file === undefined)) throw badInput('Give a goal or a file (-f), one of them.');
+  const id = requestId ?? `cli-${ulid(context.now()).toLowerCase()}`;
+  const text = file === undefined ? JSON.stringify({ goal }) : await readRequest(file);
+  const parsed = parseRequestText(text, id, requestId !== undefined);
+  const where = file === undefined || file === '-' ? '' : `${file}: `;
+  if (!parsed.ok) throw badInput(`${where}${parsed.message}`, parsed.issues);
+  const { constellation } = parsed.request;
+  const prefix = parsed.bare ? '' : 'constellation.';
+  const issues = constellation === null ? [] : validateConstellation(constellation);
+  if (issues.length === 0) return parsed.request;
+  const placed = issues.map(({ path, message }) => ({ path: `${prefix}${path}`, message }));
+  throw badInput(`${where}${sentencesOf(placed)}`, placed);
+}
+
+/** A file, or standard input for `-`; never more than a request may have. */
+async function readRequest(file: string): Promise<string> {
+  try {
+    const handle = await open(file === '-' ? '/dev/stdin' : file);
+    try {
+      const chunks: Buffer[] = [];
+      let bytes = 0;
+      for await (const chunk of handle.createReadStream({ autoClose: false })) {
+        const buffer = Buffer.from(chunk as Uint8Array);
+        bytes += buffer.length;
+        chunks.push(buffer);
+        if (bytes > LIMITS.requestBytesMax) throw tooLarge(file);
+      }
+      return Buffer.concat(chunks).toString('utf8');
+    } finally {
+      await handle.close();
+    }
+  } catch (error) {
+    if (error instanceof Error && 'code' in error) throw badInput(`${file} cannot be read (${String(error.code)}).`);
+    throw error;
+  }
+}
+
+function tooLarge(file: string): CliError {
+  return badInput(`${file} is larger than ${LIMITS.requestBytesMax} bytes, the most a request may have.`);
+}
+
+/** Answers when the run is recorded; throws the refusal. */
+export async function send(nc: NatsConnection, request: RunRequest): Promise<{ runId: RunId; requestId: string }> {
+  const body = JSON.stringify(request);
+  for (let attempt = 1; ; attempt++) {
+    const answer = await ask(nc, body);
+    if (answer !== undefined && 'runId' in answer) return answer;
+    const retry = answer === undefined || answer.error.code === 'TRY_AGAIN';
+    if (retry && attempt < SUBMIT_ATTEMPTS_MAX) continue;
+    if (answer === undefined)
+      throw unreachable('The orchestrator did not answer; the request may be sent again with the same --request-id.');
+    const { code, message, issues } = answer.error;
+    if (code === 'TRY_AGAIN') throw unreachable(message);
+    if (code === 'UNAUTHORIZED') throw failure(message);
+    throw badInput(issues.length === 0 ? message : `${message} ${sentencesOf(issues)}`, issues);
+  }
+}
+
+async function ask(nc: NatsConnection, body: string): Promise<SubmitAnswer | undefined> {
+  try {
+    return SubmitAnswer.parse((await nc.request(subjects.submit, body, { timeout: ANSWER_MS_MAX })).json());
+  } catch (error) {
+    if (error instanceof errors.RequestError && error.isNoResponders()) {
+      throw unreachable('The orchestrator is not running: nobody takes requests on this bus.', error);
+    }
+    if (error instanceof errors.TimeoutError || error instanceof errors.RequestError) return undefined;
+    throw error;
+  }
+}
+
+async function waitFor(context: CliContext, nc: NatsConnection, runId: RunId): Promise<ExitCode> {
+  const view = await watchRun(context, nc, runId, context.json ? 'quiet' : 'shown');
+  if (view === undefined) return EXIT.failure;
+  if (context.json) printJson(context, view);
+  return exitCodeOfRun(view);
+}

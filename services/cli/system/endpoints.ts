@@ -1,0 +1,30 @@
+import { z } from 'zod';
+
+/** `endpoints.json`: where the parts of a running system listen. Written when everything is ready, removed when it stops. */
+export const Endpoints = z.looseObject({
+  nats: z.string(),
+  /** HTTP monitoring of nats-server; absent when it is not ours. */
+  natsMonitor: z.string().optional(),
+  /** Without the password. */
+  postgres: z.string(),
+  console: z.string(),
+  aip: z.string(),
+  health: z.record(z.string(), z.string()),
+});
+export type Endpoints = z.infer<typeof Endpoints>;
+
+export function parseEndpoints(text: string): Endpoints | undefined {
+  try {
+    return Endpoints.safeParse(JSON.parse(text)).data;
+  } catch {
+    return undefined;
+  }
+}
+
+/** For files and messages: no user, no password. */
+export function withoutCredentials(url: string): string {
+  const parsed = new URL(url);
+  parsed.username = '';
+  parsed.password = '';
+  return parsed.href;
+}

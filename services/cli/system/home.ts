@@ -1,0 +1,54 @@
+import { join, resolve } from 'node:path';
+
+/** Where everything of one embedded system lies. Two systems are two of these. */
+export interface Home {
+  readonly root: string;
+  readonly lockFile: string;
+  readonly endpointsFile: string;
+  /** What was started, so that the next start can end what a killed supervisor left behind. */
+  readonly processesFile: string;
+  readonly keys: string;
+  readonly logs: string;
+  readonly nats: string;
+  readonly postgres: string;
+  readonly devices: string;
+  readonly seedFile: (user: string) => string;
+  readonly secretFile: (name: string) => string;
+  readonly logFile: (name: string) => string;
+  readonly deviceDir: (deviceId: string) => string;
+  readonly deviceTokenFile: (deviceId: string) => string;
+}
+
+export interface Owner {
+  readonly uid: number | undefined;
+  readonly directory: string;
+}
+
+/** ORRERY_HOME; without it `~/.orrery`, for root `/var/lib/orrery`: PostgreSQL runs as another user, which may not enter /root. */
+export function homeDirOf(env: NodeJS.ProcessEnv, { uid, directory }: Owner): string {
+  const named = env['ORRERY_HOME'] ?? '';
+  if (named !== '') return resolve(named);
+  return uid === 0 ? '/var/lib/orrery' : join(directory, '.orrery');
+}
+
+export function homeAt(root: string): Home {
+  const keys = join(root, 'keys');
+  const logs = join(root, 'logs');
+  const devices = join(root, 'devices');
+  return {
+    root,
+    keys,
+    logs,
+    devices,
+    lockFile: join(root, 'supervisor.lock'),
+    endpointsFile: join(root, 'endpoints.json'),
+    processesFile: join(root, 'processes.json'),
+    nats: join(root, 'nats'),
+    postgres: join(root, 'postgres'),
+    seedFile: (user) => join(keys, `${user}.seed`),
+    secretFile: (name) => join(keys, name),
+    logFile: (name) => join(logs, `${name}.log`),
+    deviceDir: (deviceId) => join(devices, deviceId),
+    deviceTokenFile: (deviceId) => join(devices, deviceId, 'token'),
+  };
+}
