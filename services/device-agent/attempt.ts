@@ -1,0 +1,133 @@
+import {
+  GENESIS_HASH,
+  type AttemptCommit,
+  type AttemptEvent,
+  type AttemptFinished,
+  type AttemptKey,
+  type Cause,
+  type CommitAuthor,
+  type RunCommit,
+  type RunEventData,
+} from '#proto';
+import { sealCommit, type Stored } from '#libs/event-log';
+
+export type TaskStart = RunEventData<'TASK_STARTED'>;
+
+/** One attempt that a run ordered: TASK_STARTED is the whole order, nothing else is sent. */
+export interface AttemptOrder {
+  readonly key: AttemptKey;
+  readonly start: TaskStart;
+  /** The commit of the run that holds TASK_STARTED: the cause of everything that follows. */
+  readonly commit: string;
+}
+
+export interface Stop {
+  readonly reason: 'timeout' | 'run_deadline' | 'cancelled';
+  readonly graceUntil: string;
+}
+
+/** Where the attempt's chain ends: what the next commit goes on from. */
+export interface ChainEnd {
+  /** Stream sequence of the last message; 0 for none. */
+  readonly sequence: number;
+  readonly number: number;
+  readonly events: number;
+  readonly hash: string;
+}
+
+/** An attempt as its commits tell it. */
+export interface Attempt {
+  readonly key: AttemptKey;
+  readonly end: ChainEnd;
+  /** The instance that took it over last; null while only its first owner, who writes nothing before the end, had it. */
+  readonly owner: string | null;
+  readonly stop: Stop | null;
+  readonly finished: AttemptFinished | null;
+  /** The outcome of its command is recorded, in the end or after it. */
+  readonly commandFinished: boolean;
+}
+
+export function emptyAttempt(key: AttemptKey): Attempt {
+  return {
+    key,
+    end: { sequence: 0, number: 0, events: 0, hash: GENESIS_HASH },
+    owner: null,
+    stop: null,
+    finished: null,
+    commandFinished: false,
+  };
+}
+
+/** Folds one recorded fact: total over AttemptEvent. */
+export function evolveAttempt(attempt: Attempt, event: AttemptEvent): Attempt {
+  switch (event.type) {
+    case 'ATTEMPT_RESUMED':
+      return { ...attempt, owner: event.data.instance };
+    case 'ATTEMPT_SIGNALLED':
+      return { ...attempt, stop: attempt.stop ?? { reason: event.data.reason, graceUntil: event.data.graceUntil } };
+    case 'COMMAND_FINISHED':
+      return { ...attempt, commandFinished: event.data.state !== 'OUTCOME_UNKNOWN' };
+    case 'ATTEMPT_FINISHED':
+      return { ...attempt, finished: event.data };
+    default:
+      return assertNever(event); // an unknown fact stops the replay: upcast it, never skip it
+  }
+}
+
+export function foldAttempt(
+  key: AttemptKey,
+  stored: readonly Stored<AttemptCommit>[],
+  before: Attempt = emptyAttempt(key),
+): Attempt {
+  return stored.reduce((attempt, { commit, sequence }) => {
+    const after = commit.events.reduce(evolveAttempt, attempt);
+    const events = attempt.end.events + commit.events.length;
+    return { ...after, end: { sequence, number: commit.number, events, hash: commit.hash } };
+  }, before);
+}
+
+export interface CommitStamp {
+  readonly commit: string;
+  readonly now: number;
+  readonly by: CommitAuthor;
+  readonly causes: readonly Cause[];
+}
+
+/** The next commit of the attempt's chain. */
+export function nextCommit(attempt: Attempt, events: readonly AttemptEvent[], stamp: CommitStamp): AttemptCommit {
+  const { end, key } = attempt;
+  const recorded = events.map((event, index) => ({
+    id: `${stamp.commit}.${index}`,
+    sequence: end.events + index + 1,
+    schemaVersion: 1,
+    ...event,
+  }));
+  const draft = {
+    commit: stamp.commit,
+    number: end.number + 1,
+    at: new Date(stamp.now).toISOString(),
+    by: stamp.by,
+    causes: [...stamp.causes],
+    ...key,
+    events: recorded,
+  };
+  return sealCommit(draft, end.hash);
+}
+
+/** The attempts that a commit of a run starts. */
+export function ordersOf(commit: RunCommit): AttemptOrder[] {
+  return commit.events.flatMap((event) => (event.type === 'TASK_STARTED' ? [orderOf(commit, event.data)] : []));
+}
+
+/** The order of one attempt in the history of its run. */
+export function findOrder(commits: readonly RunCommit[], key: AttemptKey): AttemptOrder | undefined {
+  return commits.flatMap(ordersOf).find(({ start }) => start.taskId === key.taskId && start.attempt === key.attempt);
+}
+
+function orderOf({ runId, commit }: RunCommit, start: TaskStart): AttemptOrder {
+  return { key: { runId, taskId: start.taskId, attempt: start.attempt }, start, commit };
+}
+
+function assertNever(value: never): never {
+  throw new Error(`unknown fact: ${JSON.stringify(value)}`);
+}

@@ -1,0 +1,108 @@
+import type { AttemptEvent, AttemptKey, DeviceRequest, RecordedRunEvent, RunCommit, RunEventType } from '#proto';
+import { CorruptLogError } from '#libs/event-log';
+import { DONE, type BusMessage, type Outcome } from '#libs/messaging';
+import { CONFLICTS_MAX, ContendedError, type AttemptCommits } from './attempt-commits.adapter.js';
+import type { AttemptOrder, Stop } from './attempt.js';
+import type { DeviceLink } from './device.client.js';
+import { eventsOf } from './ending.js';
+import type { LiveAttempts } from './live-attempts.js';
+import { mayHold, parseCommit } from './run-commit.js';
+
+const TYPES = ['TASK_STOP_REQUESTED', 'TASK_FAILED', 'TASK_CANCELLED'] as const satisfies readonly RunEventType[];
+
+export interface ControlConsumerParts {
+  readonly commits: AttemptCommits;
+  readonly device: DeviceLink;
+  readonly live: LiveAttempts;
+}
+
+/** `device-agent-control`: what a run says to its attempts while they are carried out. Never waits for a device. */
+export class ControlConsumer {
+  readonly #parts: ControlConsumerParts;
+
+  constructor(parts: ControlConsumerParts) {
+    this.#parts = parts;
+  }
+
+  async handle(message: BusMessage): Promise<Outcome> {
+    if (!mayHold(message, TYPES)) return DONE;
+    const parsed = parseCommit(message);
+    if (!parsed.ok) return { kind: 'poison', reason: parsed.reason };
+    try {
+      for (const event of parsed.commit.events) await this.#apply(parsed.commit, event);
+      return DONE;
+    } catch (error) {
+      if (error instanceof CorruptLogError) return { kind: 'poison', reason: error.message };
+      throw error;
+    }
+  }
+
+  async #apply({ runId, commit }: RunCommit, event: RecordedRunEvent): Promise<void> {
+    switch (event.type) {
+      case 'TASK_STOP_REQUESTED': {
+        const { taskId, attempt, reason, graceUntil } = event.data;
+        return this.#stop({ runId, taskId, attempt }, { reason, graceUntil }, commit);
+      }
+      case 'TASK_FAILED': {
+        const { taskId, attempt, attemptHash } = event.data;
+        // A hash says that the end was there when this was decided.
+        if (attempt > 0 && attemptHash === null) await this.#close({ runId, taskId, attempt }, commit);
+        return;
+      }
+      case 'TASK_CANCELLED': {
+        const { taskId, attempt } = event.data;
+        if (attempt > 0) await this.#close({ runId, taskId, attempt }, commit);
+        return;
+      }
+      default:
+        return;
+    }
+  }
+
+  /** First the fact, then the attempt in this process, then the device. */
+  async #stop(key: AttemptKey, stop: Stop, cause: string): Promise<void> {
+    const signal: AttemptEvent = { type: 'ATTEMPT_SIGNALLED', data: { signal: 'stop', ...stop } };
+    const { commits, live } = this.#parts;
+    for (let conflicts = 0; conflicts < CONFLICTS_MAX; conflicts++) {
+      const attempt = await commits.load(key);
+      if (attempt.finished !== null) return;
+      const events = [signal];
+      if (attempt.stop === null && (await commits.append(attempt, { kind: 'step', events, cause })) === null) continue;
+      live.find(key)?.requestStop(stop);
+      this.#tellStop(await this.#orderOf(key));
+      return;
+    }
+    throw new ContendedError(key);
+  }
+
+  /** The run went on without this attempt's end: it gets the only one that is true, and whoever carries it out lets go. */
+  async #close(key: AttemptKey, cause: string): Promise<void> {
+    const { commits, live } = this.#parts;
+    for (let conflicts = 0; conflicts < CONFLICTS_MAX; conflicts++) {
+      const attempt = await commits.load(key);
+      if (attempt.finished !== null) return live.find(key)?.interrupt('finished');
+      const order = await this.#orderOf(key);
+      const events = eventsOf(order, { kind: 'unknown', ...CLOSED });
+      if ((await commits.append(attempt, { kind: 'end', events, cause })) === null) continue;
+      live.find(key)?.interrupt('finished');
+      this.#tellStop(order);
+      return;
+    }
+    throw new ContendedError(key);
+  }
+
+  #tellStop({ key, start }: AttemptOrder): void {
+    const request: DeviceRequest = { kind: 'stop', attempt: key, deviceId: start.deviceId };
+    this.#parts.device.tell(request);
+  }
+
+  async #orderOf(key: AttemptKey): Promise<AttemptOrder> {
+    const { commits, live } = this.#parts;
+    const order = live.find(key)?.order ?? (await commits.findOrder(key));
+    if (order !== undefined) return order;
+    const message = `attempt ${key.attempt} of task ${key.taskId} was never started`;
+    throw new CorruptLogError(key.runId, [{ kind: 'schema', number: 0, message }]);
+  }
+}
+
+const CLOSED = { code: 'OUTCOME_UNKNOWN', message: 'the task ended before the device said what became of the command' };

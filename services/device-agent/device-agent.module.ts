@@ -1,0 +1,47 @@
+import { Inject, Module, type BeforeApplicationShutdown, type OnApplicationBootstrap } from '@nestjs/common';
+import type { NatsConnection } from '@nats-io/transport-node';
+import type { Logger } from 'pino';
+import { CLOCK, INSTANCE, loadConfig, LOGGER, Metrics, NATS, PlatformModule, type Clock } from '#libs/platform';
+import { SERVICE } from './attempt-commits.adapter.js';
+import { DeviceAgentConfig } from './device-agent.config.js';
+import { startDeviceAgent, type DeviceAgent, type DeviceAgentOptions } from './device-agent.runner.js';
+
+const OPTIONS = Symbol('OPTIONS');
+
+@Module({
+  imports: [PlatformModule.forService(SERVICE)],
+  providers: [
+    {
+      provide: OPTIONS,
+      inject: [NATS, INSTANCE, CLOCK, LOGGER],
+      useFactory: (nc: NatsConnection, instance: string, clock: Clock, logger: Logger): DeviceAgentOptions => ({
+        nc,
+        instance,
+        clock,
+        logger,
+        ...loadConfig(DeviceAgentConfig),
+      }),
+    },
+  ],
+})
+export class DeviceAgentModule implements OnApplicationBootstrap, BeforeApplicationShutdown {
+  readonly #options: DeviceAgentOptions;
+  readonly #metrics: Metrics;
+  #agent: DeviceAgent | undefined;
+
+  constructor(@Inject(OPTIONS) options: DeviceAgentOptions, @Inject(Metrics) metrics: Metrics) {
+    this.#options = options;
+    this.#metrics = metrics;
+  }
+
+  onApplicationBootstrap(): void {
+    const agent = startDeviceAgent(this.#options);
+    this.#agent = agent;
+    const gauge = this.#metrics.gauge('attempts_live', 'Attempts that this replica is carrying out');
+    Object.assign(gauge, { collect: () => gauge.set(agent.attempts) });
+  }
+
+  async beforeApplicationShutdown(): Promise<void> {
+    await this.#agent?.stop();
+  }
+}

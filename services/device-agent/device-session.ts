@@ -1,0 +1,24 @@
+import type { AgentProfile, DeviceId } from '#proto';
+import type { TaskStart } from './attempt.js';
+
+/** The last session of a device, as its profile has it. */
+export interface DeviceState {
+  readonly deviceId: DeviceId;
+  readonly lost: boolean;
+  readonly sessionId: string;
+  readonly connectedAt: string;
+}
+
+export function deviceStateOf({ deviceId, status, session }: AgentProfile): DeviceState | null {
+  if (session === null) return null;
+  return { deviceId, lost: status === 'lost', sessionId: session.sessionId, connectedAt: session.connectedAt };
+}
+
+/**
+ * Whether an attempt has lost its device: the session it was started for, or a later one of the same device, is declared lost.
+ * An older session in the profile says nothing: the profile that was read is older than the start.
+ */
+export function hasLost(state: DeviceState, { deviceId, sessionId, startedAt }: TaskStart): boolean {
+  if (!state.lost || state.deviceId !== deviceId) return false;
+  return state.sessionId === sessionId || Date.parse(state.connectedAt) > Date.parse(startedAt);
+}

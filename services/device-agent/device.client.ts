@@ -1,0 +1,72 @@
+import { RequestError, TimeoutError, type NatsConnection } from '@nats-io/transport-node';
+import type { Logger } from 'pino';
+import { DeviceAnswer, LIMITS, subjects, type DeviceRequest } from '#proto';
+import { Backoff, pause } from './waiting.runner.js';
+
+/** A gateway answers within `commandAnswerMs`; the rest is for the way. */
+const ANSWER_MS = LIMITS.commandAnswerMs + 2_000;
+const TELL_TRIES_MAX = 8;
+const TELL_MS_MIN = 50;
+const TELL_MS_MAX = 2_000;
+
+/** `away`: nobody serves the device, so nobody got the request. `silent`: perhaps somebody did. */
+export type Reply =
+  DeviceAnswer | { readonly state: 'away' } | { readonly state: 'silent' } | { readonly state: 'unreadable' };
+
+/** The device, as far as the gateway that holds its socket answers for it. */
+export interface DeviceLink {
+  ask(request: DeviceRequest): Promise<Reply>;
+  /** Says it without waiting, some tries long: for what may be said again or is noticed otherwise. */
+  tell(request: DeviceRequest): void;
+}
+
+export class NatsDeviceLink implements DeviceLink {
+  readonly #nc: NatsConnection;
+  readonly #logger: Logger;
+  readonly #stopped = new AbortController();
+
+  constructor(nc: NatsConnection, logger: Logger) {
+    this.#nc = nc;
+    this.#logger = logger;
+  }
+
+  async ask(request: DeviceRequest): Promise<Reply> {
+    const subject = subjects.deviceCommand(request.deviceId);
+    try {
+      const message = await this.#nc.request(subject, JSON.stringify(request), { timeout: ANSWER_MS });
+      return parseAnswer(message.data);
+    } catch (error) {
+      if (error instanceof RequestError && error.isNoResponders()) return { state: 'away' };
+      if (error instanceof TimeoutError) return { state: 'silent' };
+      throw error;
+    }
+  }
+
+  tell(request: DeviceRequest): void {
+    void this.#repeat(request).catch((error: unknown) =>
+      this.#logger.warn({ err: error, kind: request.kind, deviceId: request.deviceId }, 'the device was not told'),
+    );
+  }
+
+  stop(): void {
+    this.#stopped.abort();
+  }
+
+  async #repeat(request: DeviceRequest): Promise<void> {
+    const backoff = new Backoff({ msMin: TELL_MS_MIN, msMax: TELL_MS_MAX });
+    for (let tries = 0; tries < TELL_TRIES_MAX && !this.#stopped.signal.aborted; tries++) {
+      const { state } = await this.ask(request);
+      if (state !== 'away' && state !== 'silent') return;
+      await pause(backoff.next(), this.#stopped.signal);
+    }
+  }
+}
+
+/** A hostile device reaches this far with the nesting of its result, so the parser may give up, too. */
+function parseAnswer(data: Uint8Array): Reply {
+  try {
+    return DeviceAnswer.parse(JSON.parse(new TextDecoder().decode(data)));
+  } catch {
+    return { state: 'unreadable' };
+  }
+}

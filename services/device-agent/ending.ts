@@ -1,0 +1,137 @@
+import {
+  TaskError,
+  type AttemptEvent,
+  type CommandOutcome,
+  type CommandState,
+  type FailureOutcome,
+  type TaskResult,
+} from '#proto';
+import { commandIdOf } from '#proto';
+import type { AttemptOrder } from './attempt.js';
+
+/** How an attempt can come to its end. */
+export type Ending =
+  /** The device said what became of the command. `result` is its answer as far as an event holds it. */
+  | { readonly kind: 'outcome'; readonly outcome: CommandOutcome; readonly result: TaskResult | null }
+  /** Gateway or device will not execute it. */
+  | { readonly kind: 'refused'; readonly code: string; readonly message: string }
+  /** A stop came before anybody was asked to execute it. */
+  | { readonly kind: 'stopped' }
+  /** The registry declared the session lost. `sent`: somebody may have been asked to execute it. */
+  | { readonly kind: 'lost'; readonly sent: boolean }
+  /** It cannot be asked for at all. */
+  | { readonly kind: 'impossible'; readonly code: string; readonly message: string }
+  /** Nobody will ever say: `message` tells why. */
+  | { readonly kind: 'unknown'; readonly code: string; readonly message: string };
+
+const MESSAGE_CHARS_MAX = 4_000;
+const CODE = TaskError.shape.code;
+
+const OUTCOMES: Record<
+  Exclude<CommandState, 'COMPLETED'>,
+  { code: string; message: string; outcome: FailureOutcome }
+> = {
+  FAILED: { code: 'COMMAND_FAILED', message: 'the tool reported an error', outcome: 'failed' },
+  TIMED_OUT: { code: 'TIMEOUT', message: 'the command did not end in its time', outcome: 'timed_out' },
+  CANCELLED: { code: 'CANCELLED', message: 'the command was stopped', outcome: 'cancelled' },
+  OUTCOME_UNKNOWN: { code: 'OUTCOME_UNKNOWN', message: 'nobody can say whether it was executed', outcome: 'unknown' },
+};
+
+/** Refusals that say more than "it failed"; every other one is a failure. A refused command was never executed. */
+const REFUSALS: Readonly<Record<string, FailureOutcome>> = { EXPIRED: 'timed_out', STOPPED: 'cancelled' };
+
+/** The events of the attempt's one commit at its end. */
+export function eventsOf(order: AttemptOrder, ending: Ending): AttemptEvent[] {
+  switch (ending.kind) {
+    case 'outcome':
+      return [commandFinished(order, ending.outcome, ending.result), finishedBy(order, ending.outcome, ending.result)];
+    case 'refused':
+      return [failed(errorOf({ ...ending, outcome: REFUSALS[ending.code] ?? 'failed' }))];
+    case 'stopped':
+      return [
+        failed(errorOf({ code: 'CANCELLED', message: 'it was stopped before it was sent', outcome: 'cancelled' })),
+      ];
+    case 'lost': {
+      const error = errorOf({ code: 'DEVICE_LOST', message: 'the device is lost', outcome: 'device_lost' });
+      return ending.sent ? [commandFinished(order, UNKNOWN, null), failed(error)] : [failed(error)];
+    }
+    case 'impossible':
+      return [failed(errorOf({ ...ending, outcome: 'failed' }))];
+    case 'unknown':
+      return [commandFinished(order, UNKNOWN, null), failed(errorOf({ ...ending, outcome: 'unknown' }))];
+    default:
+      return ending satisfies never;
+  }
+}
+
+/** What arrived after the attempt had been closed without it: an annotation, never another end. */
+export function lateEventsOf(order: AttemptOrder, ending: Ending): AttemptEvent[] {
+  if (ending.kind !== 'outcome' || ending.outcome.state === 'OUTCOME_UNKNOWN') return [];
+  return [commandFinished(order, ending.outcome, ending.result)];
+}
+
+const UNKNOWN: CommandOutcome = {
+  state: 'OUTCOME_UNKNOWN',
+  result: null,
+  error: null,
+  startedAt: null,
+  durationMs: null,
+};
+
+function commandFinished(order: AttemptOrder, outcome: CommandOutcome, result: TaskResult | null): AttemptEvent {
+  const { deviceId, sessionId, command } = order.start;
+  const { state, startedAt, durationMs } = outcome;
+  const error = state === 'COMPLETED' ? null : failureOf(outcome, state);
+  return {
+    type: 'COMMAND_FINISHED',
+    data: {
+      commandId: commandIdOf(order.key),
+      deviceId,
+      sessionId,
+      command,
+      state,
+      result,
+      error,
+      startedAt,
+      durationMs,
+    },
+  };
+}
+
+function finishedBy(order: AttemptOrder, outcome: CommandOutcome, result: TaskResult | null): AttemptEvent {
+  if (outcome.state !== 'COMPLETED') return failed(failureOf(outcome, outcome.state), result);
+  const exitCode = exitCodeOf(order, result);
+  if (exitCode !== 0) {
+    const message = `the command ended with exit code ${exitCode}`;
+    return failed({ code: 'EXIT_CODE', message, outcome: 'failed' }, result);
+  }
+  return { type: 'ATTEMPT_FINISHED', data: { status: 'completed', result: result ?? { value: null } } };
+}
+
+/** A foreign client calls every command that ran a success; by contract the exit code of EXEC_CLI decides. */
+function exitCodeOf({ start }: AttemptOrder, result: TaskResult | null): number {
+  const value = result?.value;
+  if (start.command.tool !== 'EXEC_CLI' || typeof value !== 'object' || value === null || Array.isArray(value))
+    return 0;
+  const exitCode = value['exit_code'];
+  return typeof exitCode === 'number' ? exitCode : 0;
+}
+
+/** The device's own words, with the outcome that its state stands for: an output inside them is not taken, it could be any size. */
+function failureOf({ error }: CommandOutcome, state: Exclude<CommandState, 'COMPLETED'>): TaskError {
+  const known = OUTCOMES[state];
+  return errorOf({ code: error?.code ?? known.code, message: error?.message ?? known.message, outcome: known.outcome });
+}
+
+function errorOf({ code, message, outcome }: { code: string; message: string; outcome: FailureOutcome }): TaskError {
+  return {
+    code: CODE.safeParse(code).success ? code : 'REFUSED',
+    message: message.slice(0, MESSAGE_CHARS_MAX).toWellFormed(),
+    outcome,
+  };
+}
+
+function failed(error: TaskError, output: TaskResult | null = null): AttemptEvent {
+  const data = { status: 'failed' as const, error: output === null ? error : { ...error, output } };
+  return { type: 'ATTEMPT_FINISHED', data };
+}

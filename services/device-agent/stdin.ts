@@ -1,0 +1,45 @@
+import { ExecCliResult, LIMITS, StdinFrom, type CommandCall, type Json, type TaskId } from '#proto';
+
+/** What one source of `stdin: {"from": [...]}` delivers: the tool that made it and its whole answer; null when it has none. */
+export interface Input {
+  readonly taskId: TaskId;
+  readonly tool: string | null;
+  readonly value: Json | null;
+}
+
+/** Room for the frame around the command. */
+const FRAME_OVERHEAD_BYTES = 16 * 1024;
+
+export type Stdin =
+  | { readonly kind: 'ready'; readonly command: CommandCall }
+  | { readonly kind: 'too-large'; readonly bytes: number; readonly bytesMax: number };
+
+/** The sources of a command's standard input, in the order in which they are delivered; none when it takes no outputs. */
+export function sourcesOf(command: CommandCall): readonly TaskId[] {
+  const parsed = StdinFrom.safeParse(command.arguments['stdin']);
+  return parsed.success ? parsed.data.from : [];
+}
+
+/** The command with the outputs of its predecessors put in: results flow along lines as data, never as text of a command line. */
+export function withInputs(command: CommandCall, inputs: readonly Input[]): Stdin {
+  const sources = sourcesOf(command);
+  if (sources.length === 0) return { kind: 'ready', command };
+  const byTask = new Map(inputs.map((input) => [input.taskId, input]));
+  const stdin = sources.map((taskId) => textOf(byTask.get(taskId))).join('');
+  const bytesMax = LIMITS.aipFrameBytesMax - FRAME_OVERHEAD_BYTES;
+  const delivered = { ...command, arguments: { ...command.arguments, stdin } };
+  const bytes = Buffer.byteLength(JSON.stringify(delivered));
+  return bytes > bytesMax ? { kind: 'too-large', bytes, bytesMax } : { kind: 'ready', command: delivered };
+}
+
+/** Standard output as it was; any other answer as one line of JSON; nothing of a source that answered nothing. */
+function textOf(input: Input | undefined): string {
+  if (input === undefined || input.tool === null) return '';
+  const output = input.tool === 'EXEC_CLI' ? stdoutOf(input.value) : undefined;
+  return output ?? `${JSON.stringify(input.value)}\n`;
+}
+
+function stdoutOf(value: Json | null): string | undefined {
+  const parsed = ExecCliResult.shape.stdout.safeParse((value as { stdout?: unknown } | null)?.stdout);
+  return parsed.success ? parsed.data : undefined;
+}
