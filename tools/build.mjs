@@ -1,16 +1,24 @@
-// Compiles proto, libs, services and test support to dist/ with swc. Types are checked by `npm run types`.
+// Compiles proto, libs, services and the benches to dist/ with swc. Types are checked by `npm run types`.
+// Made beside the old dist and swapped in, so that a system that runs from it never meets half a build.
 import { spawnSync } from 'node:child_process';
-import { rmSync } from 'node:fs';
+import { existsSync, renameSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const cli = join(dirname(createRequire(import.meta.url).resolve('@swc/cli/package.json')), 'bin/swc.js');
-rmSync(join(root, 'dist'), { recursive: true, force: true });
+const [dist, next, old] = ['dist', 'dist.next', 'dist.old'].map((name) => join(root, name));
+const sources = ['proto', 'libs', 'services', 'test/bench'].filter((folder) => existsSync(join(root, folder)));
+
+rmSync(next, { recursive: true, force: true });
 const { status } = spawnSync(
   process.execPath,
-  [cli, 'proto', 'libs', 'services', 'test/bench', '-d', 'dist', '--config-file', '.swcrc', '--copy-files', '--quiet'],
+  [cli, ...sources, '-d', 'dist.next', '--config-file', '.swcrc', '--ignore', '**/*.spec.ts', '--quiet'],
   { cwd: root, stdio: 'inherit' },
 );
-process.exit(status ?? 1);
+if (status !== 0) process.exit(status ?? 1);
+rmSync(old, { recursive: true, force: true });
+if (existsSync(dist)) renameSync(dist, old);
+renameSync(next, dist);
+rmSync(old, { recursive: true, force: true });
