@@ -41,6 +41,8 @@ export interface Waiting {
 export interface WakeUps {
   arm(runId: RunId, at: number): Promise<void>;
   armed(runId: RunId): Promise<number | undefined>;
+  /** What was seen of a run is not needed any more. */
+  forget(runId: RunId): void;
 }
 
 /** Another writer is faster again and again: the partition has moved, or two replicas both believe they own it. */
@@ -266,6 +268,7 @@ export class RunServer {
     this.#served.delete(served.runId);
     this.#starved.delete(served.runId);
     this.#parts.fleet.vacate(served.runId);
+    this.#parts.wakeUps.forget(served.runId);
   }
 }
 

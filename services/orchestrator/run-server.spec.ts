@@ -1,0 +1,231 @@
+import { describe, expect, it } from '@jest/globals';
+import { pino } from 'pino';
+import type { AgentProfile, RunId, TaskConstellation } from '#proto';
+import { foldRun, type Input } from '#libs/constellation';
+import { memoryRunLog, newCommitId, type RunLog, sealCommit } from '#libs/event-log';
+import { Fleet } from './fleet.js';
+import { RunServer, type Settled, type WakeUps } from './run-server.handler.js';
+import { checkSubmission, requestedOf } from './submission.js';
+
+const NOW = Date.parse('2026-01-01T00:00:00.000Z');
+const RUN: RunId = 'run-1';
+const logger = pino({ level: 'silent' });
+
+/** A server over a memory log, with the order of its effects written down. */
+function setUp({ log = memoryRunLog(), tasksMax = 4 }: { log?: RunLog; tasksMax?: number } = {}) {
+  const effects: string[] = [];
+  const armed = new Map<RunId, number>();
+  const recording: RunLog = {
+    load: (key, after) => log.load(key, after),
+    endsAt: (key) => log.endsAt(key),
+    append: async (key, commit, end) => {
+      const appended = await log.append(key, commit, end);
+      effects.push(`${appended.kind} ${commit.events.map(({ type }) => type).join(' ')}`);
+      return appended;
+    },
+  };
+  const wakeUps: WakeUps = {
+    arm: async (runId, at) => {
+      effects.push(`armed +${at - NOW}`);
+      armed.set(runId, at);
+    },
+    armed: async (runId) => armed.get(runId),
+    forget: () => undefined,
+  };
+  const fleet = new Fleet();
+  fleet.profile(device(tasksMax));
+  fleet.completed();
+  const by = { service: 'orchestrator', instance: 'test' };
+  const server = new RunServer({ log: recording, wakeUps, fleet, clock: { now: () => NOW }, by, logger });
+  const ask = (input: Input, options: { runId?: RunId; due?: boolean } = {}) =>
+    new Promise<Settled>((settle) => {
+      const { runId = RUN, due = false } = options;
+      server.deliver(runId, { input, cause: { kind: 'verb', id: 'test' }, bytes: 0, due, settle });
+    });
+  return { server, fleet, log, effects, ask };
+}
+
+function device(tasksMax: number): AgentProfile {
+  const at = '2026-01-01T00:00:00.000Z';
+  return {
+    deviceId: 'web-1',
+    status: 'connected',
+    agent: 'LinuxAgent',
+    os: 'linux',
+    arch: 'x64',
+    hostname: 'web-1',
+    capabilities: [],
+    tags: [],
+    tools: [{ name: 'NOOP', description: '', readOnly: true }],
+    resources: { cpuCount: 1, memoryMb: 1 },
+    tasksMax,
+    session: { sessionId: 's1', gateway: 'g1', journalId: 'j1', connectedAt: at },
+    revision: 1,
+    enrolledAt: at,
+    changedAt: at,
+  };
+}
+
+function submit(ids: readonly string[], requestId = 'request-1'): Input {
+  const tasks = ids.map((id) => ({ id, name: id, target: { device: 'web-1' }, command: { tool: 'NOOP' } }));
+  const submission = checkSubmission(
+    { requestId, constellation: { name: 'test', tasks } satisfies Loose },
+    'default',
+    100,
+  );
+  if (!submission.ok) throw new Error(submission.refusal.message);
+  return { kind: 'submit', requested: requestedOf(submission, { kind: 'external', id: 'default' }, NOW) };
+}
+type Loose = {
+  name: string;
+  tasks: (Pick<TaskConstellation['tasks'][number], 'id' | 'name' | 'target'> & { command: { tool: string } })[];
+};
+
+function ended(taskId: string, attempt = 1): Input {
+  const finished = { status: 'completed', result: { value: {} } } as const;
+  return { kind: 'attempt-ended', taskId, attempt, finished, attemptHash: 'a'.repeat(64) };
+}
+
+describe('RunServer', () => {
+  it('arms the wake-up before the commit that needs it, and no other until it is nearer', async () => {
+    const { effects, ask } = setUp();
+    expect(await ask(submit(['a', 'b']))).toMatchObject({
+      kind: 'answered',
+      answer: { kind: 'accepted' },
+      sequence: 4,
+    });
+    await ask(ended('a'));
+    await ask(ended('b'));
+    expect(effects).toEqual([
+      'armed +600000',
+      'appended RUN_REQUESTED CONSTELLATION_MODIFIED TASK_STARTED TASK_STARTED',
+      'appended TASK_COMPLETED',
+      'appended TASK_COMPLETED RUN_COMPLETED',
+    ]);
+  });
+
+  it('arms the next wake-up before it settles the one that fired', async () => {
+    const { effects, ask } = setUp();
+    await ask(submit(['a']));
+    effects.length = 0;
+    expect(await ask({ kind: 'wake' }, { due: true })).toMatchObject({ kind: 'answered' });
+    expect(effects).toEqual(['armed +600000']);
+  });
+
+  it('decides together what waits together: a fan-in of results is one commit', async () => {
+    const ids = ['a', 'b', 'c', 'd'];
+    const { effects, ask } = setUp();
+    await ask(submit(ids));
+    await Promise.all(ids.map((id) => ask(ended(id))));
+    expect(effects.at(-1)).toBe('appended TASK_COMPLETED TASK_COMPLETED TASK_COMPLETED TASK_COMPLETED RUN_COMPLETED');
+  });
+
+  it('answers a second delivery without an append, and forgets a run that is over', async () => {
+    const { effects, ask, server } = setUp();
+    await ask(submit(['a']));
+    await ask(ended('a'));
+    const before = effects.length;
+    expect(await ask(ended('a'))).toMatchObject({
+      answer: { kind: 'ignored', reason: 'DUPLICATE_RESULT' },
+      sequence: 5,
+    });
+    expect(effects).toHaveLength(before);
+    await settled();
+    expect(server.size).toBe(0);
+  });
+
+  it('loads and decides again when another replica was faster', async () => {
+    const log = memoryRunLog();
+    const one = setUp({ log });
+    const other = setUp({ log });
+    await one.ask(submit(['a', 'b']));
+    await other.ask(ended('a'));
+    expect(await one.ask(ended('b'))).toMatchObject({ kind: 'answered', answer: { kind: 'accepted' } });
+    expect(one.effects.slice(-2)).toEqual(['conflict TASK_COMPLETED', 'appended TASK_COMPLETED RUN_COMPLETED']);
+  });
+
+  it('does not answer from a state that is behind: without an append it reads that the run still ends there', async () => {
+    const log = memoryRunLog();
+    const one = setUp({ log });
+    await one.ask(submit(['a', 'b']));
+    await setUp({ log }).ask(ended('a'));
+    expect(await one.ask({ kind: 'wake' })).toMatchObject({ kind: 'answered', sequence: 5 });
+  });
+
+  it.each(['stored-unknown', 'lost-unknown'] as const)(
+    'asks for the input again when the append is %s, and counts it once',
+    async (fault) => {
+      const log = memoryRunLog();
+      const { ask } = setUp({ log });
+      await ask(submit(['a', 'b']));
+      log.faults.push(fault);
+      expect(await ask(ended('a'))).toMatchObject({ kind: 'retry' });
+      expect(await ask(ended('a'))).toMatchObject({ kind: 'answered' });
+      const commits = (await log.load(RUN)).map(({ commit }) => commit);
+      expect(commits.flatMap(({ events }) => events).filter(({ type }) => type === 'TASK_COMPLETED')).toHaveLength(1);
+    },
+  );
+
+  it('buries an input that cannot be decided, pauses its run, and serves the inputs beside it', async () => {
+    const { ask, log } = setUp();
+    await ask(submit(['a', 'b']));
+    const poison = {
+      kind: 'attempt-ended',
+      taskId: 'a',
+      attempt: 1,
+      attemptHash: 'x',
+      finished: null,
+    } as unknown as Input;
+    const [bad, good] = await Promise.all([ask(poison), ask(ended('b'))]);
+    expect(bad).toMatchObject({ kind: 'poison' });
+    expect(good).toMatchObject({ kind: 'answered', answer: { kind: 'accepted' } });
+    expect(foldRun((await log.load(RUN)).map(({ commit }) => commit))?.phase).toBe('PAUSED');
+  });
+
+  it('gives up all inputs of a run that cannot be folded, and nobody else waits', async () => {
+    const log = memoryRunLog();
+    const data = {
+      taskId: 'ghost',
+      attempt: 1,
+      result: { value: 1 },
+      lines: [],
+      completedAt: new Date(NOW).toISOString(),
+      attemptHash: 'a'.repeat(64),
+    };
+    const event = { id: 'e1', sequence: 1, schemaVersion: 1, type: 'TASK_COMPLETED', data } as const;
+    const by = { service: 'orchestrator', instance: 'x' };
+    const draft = {
+      commit: newCommitId(NOW),
+      runId: RUN,
+      number: 1,
+      at: data.completedAt,
+      by,
+      causes: [],
+      events: [event],
+    };
+    await log.append(RUN, sealCommit(draft, '0'.repeat(64)), 0);
+    const { ask } = setUp({ log });
+    expect(await ask(ended('ghost'))).toMatchObject({ kind: 'poison' });
+    expect(await ask(submit(['a'], 'request-2'), { runId: 'run-2' })).toMatchObject({ kind: 'answered' });
+  });
+
+  it('wakes runs that wait for a slot as slots become free, first come first served', async () => {
+    const { ask, log, fleet } = setUp({ tasksMax: 1 });
+    const runs = ['run-1', 'run-2', 'run-3'];
+    for (const runId of runs) await ask(submit(['a'], runId), { runId });
+    const started = async (runId: string) => foldRun((await log.load(runId)).map(({ commit }) => commit))?.running.size;
+    expect(await Promise.all(runs.map(started))).toEqual([1, 0, 0]);
+    await ask(ended('a'), { runId: 'run-1' });
+    await settled();
+    expect(await Promise.all(runs.map(started))).toEqual([0, 1, 0]);
+    expect(fleet.running('web-1')).toBe(1);
+    await ask(ended('a'), { runId: 'run-2' });
+    await settled();
+    expect(await Promise.all(runs.map(started))).toEqual([0, 0, 1]);
+  });
+});
+
+/** Lets everything run that is ready to run; nothing in a memory log waits for anything else. */
+async function settled(): Promise<void> {
+  for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
+}
