@@ -1,0 +1,79 @@
+import type { ToolAnswer } from '#libs/mcp';
+import { ExecCliResult, type CommandOutcome, type CommandState, type Json, type TaskError } from '#proto';
+import { EXEC_CLI } from './exec-cli.js';
+
+export interface Timing {
+  readonly startedAt: string;
+  readonly durationMs: number;
+}
+
+const LAST_LINE_CHARS_MAX = 300;
+const MESSAGE_CHARS_MAX = 4_000;
+
+const OUTCOMES = {
+  COMPLETED: 'failed',
+  FAILED: 'failed',
+  TIMED_OUT: 'timed_out',
+  CANCELLED: 'cancelled',
+  OUTCOME_UNKNOWN: 'unknown',
+} as const satisfies Record<CommandState, TaskError['outcome']>;
+
+/** An end without a result of a tool. */
+export function endedWithout(state: Exclude<CommandState, 'COMPLETED'>, code: string, message: string): CommandOutcome {
+  return { ...ended(state, code, message, null), startedAt: null, durationMs: null };
+}
+
+/** What a call became, in the words of the wire. Output is kept in every case: it is what people read after a failure. */
+export function outcomeOf(tool: string, answer: ToolAnswer, stop: AbortSignal, timing: Timing): CommandOutcome {
+  return { ...stateOf(tool, answer, stop), ...timing };
+}
+
+type End = Pick<CommandOutcome, 'state' | 'result' | 'error'>;
+
+function stateOf(tool: string, answer: ToolAnswer, stop: AbortSignal): End {
+  switch (answer.kind) {
+    case 'answered':
+      if (answer.isError) return ended('FAILED', 'TOOL_ERROR', textOf(answer.value), answer.value);
+      return tool === EXEC_CLI.name ? execEnd(answer.value) : completed(answer.value);
+    case 'timed_out':
+      return ended('TIMED_OUT', 'TOOL_TIMEOUT', 'the tool did not answer in time', null);
+    case 'cancelled':
+      return stop.reason === DEVICE_STOPPED
+        ? ended('FAILED', DEVICE_STOPPED, 'the device client was stopped', answer.value)
+        : ended('CANCELLED', 'ATTEMPT_STOPPED', 'the attempt was stopped', answer.value);
+    case 'unavailable':
+      return ended('FAILED', 'TOOL_UNAVAILABLE', answer.reason, null);
+    case 'lost':
+      return ended('OUTCOME_UNKNOWN', 'TOOL_SERVER_LOST', answer.reason, null);
+  }
+}
+
+/** Reason of an abort that is ours: the client ends, nobody asked to stop the attempt. */
+export const DEVICE_STOPPED = 'DEVICE_STOPPED';
+
+function execEnd(value: Json): End {
+  const parsed = ExecCliResult.safeParse(value);
+  if (!parsed.success) return ended('FAILED', 'TOOL_ERROR', 'EXEC_CLI answered in an unknown form', value);
+  const { status, exit_code: code, execution_time: seconds, stderr } = parsed.data;
+  if (status === 'TIMEOUT') return ended('TIMED_OUT', 'TIMEOUT', `killed after ${seconds} s`, value);
+  if (code !== 0) return ended('FAILED', 'EXIT_CODE', withLastLine(`exit code ${code}`, stderr), value);
+  return completed(value);
+}
+
+const completed = (result: Json): End => ({ state: 'COMPLETED', result, error: null });
+
+function ended(state: Exclude<CommandState, 'COMPLETED'>, code: string, message: string, result: Json): End {
+  const error = { code, message: message.slice(0, MESSAGE_CHARS_MAX), outcome: OUTCOMES[state] };
+  return { state, result, error };
+}
+
+function withLastLine(message: string, stderr: string): string {
+  const lastLine = stderr
+    .trimEnd()
+    .slice(stderr.trimEnd().lastIndexOf('\n') + 1)
+    .replaceAll(/\p{Cc}+/gu, ' ')
+    .trim();
+  return lastLine === '' ? message : `${message}: ${lastLine.slice(0, LAST_LINE_CHARS_MAX)}`;
+}
+
+const textOf = (value: Json): string => (typeof value === 'string' ? value : JSON.stringify(value));

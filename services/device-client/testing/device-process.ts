@@ -1,0 +1,82 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Compiled } from './compiled.js';
+
+export interface DeviceHome {
+  readonly dir: string;
+  readonly dataDir: string;
+  readonly jailDir: string;
+  readonly tokenFile: string;
+  /** Lines of a file in the jail directory. */
+  lines(file: string): Promise<string[]>;
+  remove(): Promise<void>;
+}
+
+export const TOKEN = 'canary-token-0815';
+
+export async function makeHome(): Promise<DeviceHome> {
+  const dir = await mkdtemp(join(tmpdir(), 'orrery-device-'));
+  const tokenFile = join(dir, 'token');
+  await writeFile(tokenFile, `${TOKEN}\n`, { mode: 0o600 });
+  const jailDir = join(dir, 'jail');
+  return {
+    dir,
+    dataDir: join(dir, 'data'),
+    jailDir,
+    tokenFile,
+    lines: async (file) => {
+      const text = await readFile(join(jailDir, file), 'utf8').catch(() => '');
+      return text.split('\n').filter((line) => line !== '');
+    },
+    remove: () => rm(dir, { recursive: true, force: true }),
+  };
+}
+
+export interface DeviceProcess {
+  readonly pid: number;
+  readonly child: ChildProcess;
+  /** Everything it has written so far. */
+  readonly output: () => string;
+  kill(signal: NodeJS.Signals): Promise<number | null>;
+}
+
+/** A real device client process. */
+export function startDevice(
+  compiled: Compiled,
+  home: DeviceHome,
+  url: string,
+  more: readonly string[] = [],
+): DeviceProcess {
+  const args = [
+    'join',
+    '--url',
+    url,
+    '--token-file',
+    home.tokenFile,
+    '--data-dir',
+    home.dataDir,
+    '--jail-dir',
+    home.jailDir,
+  ];
+  const child = spawn(process.execPath, [compiled.path('services/device-client/main.ts'), ...args, ...more], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { PATH: process.env['PATH'], HOME: home.dir, ORRERY_LOG_LEVEL: 'debug', SECRET: 'canary-secret-4711' },
+  });
+  let output = '';
+  child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
+  child.stderr.on('data', (chunk: Buffer) => (output += chunk.toString()));
+  const exited = once(child, 'exit');
+  return {
+    pid: child.pid ?? 0,
+    child,
+    output: () => output,
+    kill: async (signal) => {
+      child.kill(signal);
+      await exited;
+      return child.exitCode;
+    },
+  };
+}
