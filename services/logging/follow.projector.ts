@@ -4,10 +4,10 @@ import type { DataSource } from 'typeorm';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { readCommits, type StreamEntry } from '#libs/event-log';
 import { untilItWorks, type Postgres } from '#libs/platform';
-import { batches } from './batches.js';
+import { batches, type BatchLimits } from './batches.js';
 import { applyOnce, checkpointOf, isDataError, type Write } from './write.adapter.js';
 
-const BATCH = { itemsMax: 200, bytesMax: 4 * 1024 * 1024 } as const;
+const BATCH: BatchLimits = { itemsMax: 200, bytesMax: 4 * 1024 * 1024 };
 /** A replica that found another one at work looks again after this. */
 const STANDBY_MS = 1_000;
 
@@ -31,6 +31,8 @@ export interface FollowOptions {
   readonly logger: Logger;
   /** Told after each transaction how far the projection is and how many messages wait. */
   readonly onApplied: (stream: string, sequence: number, pending: number) => void;
+  /** What goes into one transaction. */
+  readonly batch?: BatchLimits;
 }
 
 /**
@@ -95,14 +97,14 @@ export class StreamFollower {
 
   /** Returns when another replica was faster, or when stopped. */
   private async follow(): Promise<void> {
-    const { nc, postgres } = this.options;
+    const { nc, postgres, batch = BATCH } = this.options;
     const { stream } = this.projection;
     const { signal } = this.stopping;
     const source = await untilAborted(postgres.ready(), signal);
     let from = await checkpointOf(source, stream);
     await this.projection.begin(source);
     this.failure = undefined;
-    for await (const entries of batches(readCommits(nc, stream, { afterSequence: from, signal }), BATCH)) {
+    for await (const entries of batches(readCommits(nc, stream, { afterSequence: from, signal }), batch)) {
       const reached = await this.apply(source, from, entries);
       if (reached === undefined) return;
       from = reached;

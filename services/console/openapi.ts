@@ -1,0 +1,111 @@
+import { z } from 'zod';
+import { FeedMessage, Json, QUERIES, Refusal, RunRequest, RunSummary, RunView } from '#proto';
+
+const SCHEMAS = {
+  Json,
+  RunRequest,
+  RunSummary,
+  RunView,
+  FeedMessage,
+  Runs: QUERIES.logging.runs.answer,
+  Accepted: z.strictObject({ runId: z.string(), requestId: z.string() }),
+  Refused: z.strictObject({ error: Refusal }),
+} as const;
+type Name = keyof typeof SCHEMAS;
+
+/** The HTTP interface as OpenAPI 3.1, from the schemas that the messages are checked with. */
+export function openApi(): Record<string, unknown> {
+  return {
+    openapi: '3.1.0',
+    info: { title: 'Orrery', version: '1', description: 'Send requests, read runs, follow their events.' },
+    security: [{ token: [] }],
+    paths: {
+      '/v1/requests': { post: submitOperation() },
+      '/v1/runs': { get: operation('The latest runs', { '200': answer('Runs') }, [LIMIT]) },
+      '/v1/runs/{id}': { get: operation('One run', { '200': answer('RunView'), ...refusals(404) }, [ID]) },
+      '/v1/runs/{id}/report.md': {
+        get: operation('The report of a run', { '200': text('text/markdown'), ...refusals(404, 413) }, [ID]),
+      },
+      '/v1/runs/{id}/events': {
+        get: operation(
+          'The events of a run as Server-Sent Events, each a FeedMessage, until the run ends',
+          { '200': text('text/event-stream'), '204': { description: 'the run ended with the event named' } },
+          [ID, LAST_EVENT_ID],
+        ),
+      },
+    },
+    components: { schemas: schemas(), securitySchemes: { token: { type: 'http', scheme: 'bearer' } } },
+  };
+}
+
+const ID = { name: 'id', in: 'path', required: true, schema: { type: 'string' } };
+const LIMIT = { name: 'limit', in: 'query', schema: { type: 'integer', minimum: 1, maximum: 1_000 } };
+const LAST_EVENT_ID = { name: 'Last-Event-ID', in: 'header', schema: { type: 'string' } };
+const IDEMPOTENCY_KEY = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  description: 'the request id, when the body has none',
+  schema: { type: 'string' },
+};
+
+function submitOperation() {
+  return {
+    ...operation(
+      'Send a request; the same request id is the same run for ever',
+      {
+        '202': answer('Accepted'),
+        ...refusals(409, 413),
+      },
+      [IDEMPOTENCY_KEY],
+    ),
+    requestBody: { required: true, content: { 'application/json': { schema: reference('RunRequest') } } },
+  };
+}
+
+function operation(summary: string, responses: Record<string, unknown>, parameters: readonly unknown[]) {
+  return { summary, parameters, responses: { ...responses, ...refusals(400, 401, 403, 503) } };
+}
+
+const REASONS: Readonly<Record<number, string>> = {
+  400: 'not valid; the issues name each field',
+  401: 'no token, or not the right one',
+  403: 'the Host or Origin is not one of ours',
+  404: 'there is no such run',
+  409: 'the request id was used with other content',
+  413: 'larger than allowed',
+  503: 'not now; try again',
+};
+
+function refusals(...statuses: number[]): Record<string, unknown> {
+  return Object.fromEntries(
+    statuses.map((status) => [
+      status,
+      { description: REASONS[status], content: { 'application/json': { schema: reference('Refused') } } },
+    ]),
+  );
+}
+
+function answer(name: Name) {
+  return { description: name, content: { 'application/json': { schema: reference(name) } } };
+}
+
+function text(mediaType: string) {
+  return { description: mediaType, content: { [mediaType]: { schema: { type: 'string' } } } };
+}
+
+function reference(name: Name) {
+  return { $ref: `#/components/schemas/${name}` };
+}
+
+/** What is read leniently is described as it may be sent: fields with a default are optional. */
+function schemas(): Record<string, unknown> {
+  const registry = z.registry<{ id: string }>();
+  for (const [id, schema] of Object.entries(SCHEMAS)) registry.add(schema, { id });
+  const made = z.toJSONSchema(registry, { io: 'input', uri: (id) => `#/components/schemas/${id}` });
+  return Object.fromEntries(
+    Object.entries(made.schemas).map(([name, schema]) => {
+      const { $schema: _schema, $id: _id, ...rest } = schema;
+      return [name, rest];
+    }),
+  );
+}

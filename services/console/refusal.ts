@@ -1,0 +1,28 @@
+import type { Refusal, RefusalCode } from '#proto';
+
+const STATUS: Readonly<Record<RefusalCode, number>> = {
+  INVALID_JSON: 400,
+  INVALID_REQUEST: 400,
+  UNAUTHORIZED: 401,
+  NOT_FOUND: 404,
+  IDEMPOTENCY_CONFLICT: 409,
+  TOO_LARGE: 413,
+  NO_PLANNER: 503,
+  TRY_AGAIN: 503,
+};
+
+export function statusOf(code: RefusalCode): number {
+  return STATUS[code];
+}
+
+/** "No" as an answer over HTTP. Controllers throw it, one filter writes it. */
+export class RefusedError extends Error {
+  override readonly name = 'RefusedError';
+  readonly refusal: Refusal;
+  readonly status: number;
+  constructor(refusal: Pick<Refusal, 'code' | 'message'> & Partial<Refusal>, status = statusOf(refusal.code)) {
+    super(refusal.message);
+    this.refusal = { issues: [], ...refusal };
+    this.status = status;
+  }
+}

@@ -1,0 +1,106 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { evolveCommit, summaryOf, viewOf, type Run } from '#libs/constellation';
+import { attemptCommitsOf, generateHistory, runCommitsOf } from '#libs/testing';
+import { AttemptEntity, CommandEntity, CommitEntity } from './entities/index.js';
+import { forgetProjection } from './rebuild.adapter.js';
+import { Rig } from './rig.testing.js';
+
+let rig: Rig;
+beforeAll(async () => {
+  rig = await Rig.start();
+});
+afterAll(() => rig.stop());
+
+const HISTORIES = [11, 12, 13].map((seed) =>
+  generateHistory({ seed, tasks: 7, output: 'nul \u0000 \u{f0000} \ud83d\ude00 ' }),
+);
+
+describe('the projection of RUNS', () => {
+  it('reads from Postgres what the fold shows, after every prefix of a history', async () => {
+    const follower = rig.follower(rig.runs());
+    follower.start();
+    const folds = new Map<string, Run>();
+    for (const steps of HISTORIES) {
+      for (const step of steps) {
+        const sequence = await rig.append(step);
+        if (step.kind === 'attempt') continue;
+        const { runId } = step.commit;
+        const run = evolveCommit(folds.get(runId), step.commit);
+        folds.set(runId, run);
+        await rig.projected('RUNS', sequence);
+        expect(await rig.reader.readRun(runId)).toEqual(viewOf(run));
+      }
+    }
+    await follower.stop();
+    const summaries = [...folds.values()].map(summaryOf).sort((left, right) => (left.runId < right.runId ? -1 : 1));
+    expect(await rig.reader.listRuns(10)).toEqual(summaries);
+    expect(await rig.reader.listRuns(2)).toHaveLength(2);
+    expect(await rig.reader.readRun('unknown')).toBeUndefined();
+  });
+
+  it('keeps every commit as it is stored', async () => {
+    const rows = await rig.source.getRepository(CommitEntity).find({ order: { streamSequence: 'ASC' } });
+    const commits = HISTORIES.flatMap(runCommitsOf);
+    expect(rows.map(({ commit }) => commit)).toEqual(commits);
+    expect(rows.map(({ hash }) => hash)).toEqual(commits.map(({ hash }) => hash));
+  });
+});
+
+describe('the projection of ATTEMPTS', () => {
+  it('tells every command, and every attempt from both streams', async () => {
+    const follower = rig.follower(rig.attempts());
+    follower.start();
+    await rig.caughtUp('ATTEMPTS');
+    await follower.stop();
+    const commits = HISTORIES.flatMap(attemptCommitsOf);
+    const commands = await rig.source.getRepository(CommandEntity).find({ order: { streamSequence: 'ASC' } });
+    expect(commands).toHaveLength(commits.length);
+    expect(commands[0]).toMatchObject({ tool: 'EXEC_CLI', arguments: { command: 'echo 0' }, deviceId: 'web-1' });
+    expect(commands.map(({ stdout }) => stdout?.startsWith('nul \u0000 \u{f0000} \ud83d\ude00 '))).not.toContain(false);
+    const attempts = await rig.source.getRepository(AttemptEntity).find();
+    expect(new Set(attempts.map(({ hash }) => hash))).toEqual(new Set(commits.map(({ hash }) => hash)));
+    expect(
+      attempts.filter(({ device, startedAt, endedAt, status }) => !device || !startedAt || !endedAt || !status),
+    ).toEqual([]);
+  });
+});
+
+describe('a rebuild', () => {
+  it('makes the same projection again', async () => {
+    const before = await everything();
+    await forgetProjection(rig.source);
+    expect((await everything()).commits).toEqual([]);
+    const followers = [rig.follower(rig.runs()), rig.follower(rig.attempts())];
+    const done = Promise.all(['RUNS', 'ATTEMPTS'].map((stream) => again(stream)));
+    for (const follower of followers) follower.start();
+    await done;
+    await Promise.all(followers.map((follower) => follower.stop()));
+    expect(await everything()).toEqual(before);
+  });
+});
+
+/** The checkpoint is written with the rows, so it is what tells that all rows are there. */
+async function again(stream: string): Promise<void> {
+  const last = await rig.lastSequence(stream);
+  for (;;) {
+    const rows = (await rig.source.query('select sequence from logging.checkpoint where name = $1', [stream])) as {
+      sequence: string;
+    }[];
+    if (Number(rows[0]?.sequence ?? 0) >= last) return;
+  }
+}
+
+async function everything() {
+  const runs = await rig.reader.listRuns(100);
+  const views = [];
+  for (const { runId } of runs) views.push(await rig.reader.readRun(runId));
+  return {
+    runs,
+    views,
+    commits: await rig.source.getRepository(CommitEntity).find({ order: { streamSequence: 'ASC' } }),
+    commands: await rig.source.getRepository(CommandEntity).find({ order: { streamSequence: 'ASC' } }),
+    attempts: await rig.source
+      .getRepository(AttemptEntity)
+      .find({ order: { runId: 'ASC', taskId: 'ASC', attempt: 'ASC' } }),
+  };
+}

@@ -1,0 +1,215 @@
+import { pino } from 'pino';
+import { DataSource, type EntityManager } from 'typeorm';
+import type { NatsConnection } from '@nats-io/transport-node';
+import { jetstream, jetstreamManager } from '@nats-io/jetstream';
+import { subjects, type AttemptCommit, type RunCommit } from '#proto';
+import { encodeCommit, openAttemptLog, openRunLog, readCommits } from '#libs/event-log';
+import { connectBus, provision } from '#libs/messaging';
+import { systemClock, type Postgres } from '#libs/platform';
+import { startTestNats, startTestPostgres, type HistoryStep, type TestNats } from '#libs/testing';
+import { AttemptsProjection } from './attempts.projector.js';
+import { DeadLetters } from './dead-letter.adapter.js';
+import { ENTITIES, SCHEMA } from './entities/index.js';
+import { StreamFollower, type Prepared, type Projection } from './follow.projector.js';
+import { ProjectionReader } from './projection.adapter.js';
+import { ReportWriter } from './report.reactor.js';
+import { RunsProjection } from './runs.projector.js';
+
+export const logger = pino({ level: process.env['ORRERY_LOG_LEVEL'] ?? 'silent' });
+
+/** Which commits took effect, written in the transaction of the projection itself: a second effect is a second row. */
+const WITNESS = `${SCHEMA}.witness`;
+
+/** A server with the streams, a database with the tables, and one history after the other appended to the logs. */
+export class Rig {
+  readonly closers: (() => Promise<unknown>)[] = [];
+  private readonly ends = new Map<string, number>();
+  private readonly waiting = new Set<() => void>();
+  private readonly reached = new Map<string, number>();
+
+  private constructor(
+    readonly server: TestNats,
+    readonly nc: NatsConnection,
+    readonly source: DataSource,
+  ) {}
+
+  static async start(databaseUrl?: string): Promise<Rig> {
+    const server = await startTestNats();
+    const nc = await connectBus({ url: server.url, name: 'test', inboxPrefix: '_INBOX_test' });
+    await provision(nc);
+    const database = databaseUrl === undefined ? await startTestPostgres() : undefined;
+    const source = await openSource(databaseUrl ?? database?.url ?? '');
+    const rig = new Rig(server, nc, source);
+    rig.closers.push(
+      () => source.destroy(),
+      async () => database?.stop(),
+      () => nc.close(),
+      () => server.stop(),
+    );
+    return rig;
+  }
+
+  async stop(): Promise<void> {
+    for (const close of this.closers) await close();
+  }
+
+  get postgres(): Postgres {
+    return postgresOf(this.source);
+  }
+
+  get reader(): ProjectionReader {
+    return new ProjectionReader(this.postgres);
+  }
+
+  /** The position of the step in its stream. */
+  async append(step: HistoryStep): Promise<number> {
+    const { commit } = step;
+    const name = step.kind === 'run' ? commit.runId : `${commit.runId} ${step.commit.taskId} ${step.commit.attempt}`;
+    const end = this.ends.get(name) ?? 0;
+    const appended =
+      step.kind === 'run'
+        ? await openRunLog(this.nc).append(step.commit.runId, step.commit, end)
+        : await openAttemptLog(this.nc).append({ ...step.commit, kind: step.subject }, step.commit, end);
+    if (appended.kind !== 'appended') throw new Error(`${name} does not end at ${end}`);
+    this.ends.set(name, appended.sequence);
+    return appended.sequence;
+  }
+
+  async appendAll(steps: readonly HistoryStep[]): Promise<void> {
+    for (const step of steps) await this.append(step);
+  }
+
+  /** As the orchestrator never would. */
+  async publishRaw(runId: string, body: string | RunCommit): Promise<number> {
+    const data = typeof body === 'string' ? body : encodeCommit(body);
+    return (await jetstream(this.nc).publish(subjects.run(runId), data)).seq;
+  }
+
+  async publishRawAttempt(commit: AttemptCommit, body: string): Promise<number> {
+    return (await jetstream(this.nc).publish(subjects.attempt(commit, 'end'), body)).seq;
+  }
+
+  async lastSequence(stream: string): Promise<number> {
+    const manager = await jetstreamManager(this.nc, { checkAPI: false });
+    return (await manager.streams.info(stream)).state.last_seq;
+  }
+
+  runs(): RunsProjection {
+    return new RunsProjection({ nc: this.nc, clock: systemClock, deadLetters: new DeadLetters(this.nc, systemClock) });
+  }
+
+  attempts(): AttemptsProjection {
+    return new AttemptsProjection({ clock: systemClock, deadLetters: new DeadLetters(this.nc, systemClock) });
+  }
+
+  reports(): ReportWriter {
+    return new ReportWriter({ nc: this.nc, postgres: this.postgres, reader: this.reader, logger });
+  }
+
+  /** A replica's follower; the caller starts and stops it. */
+  follower(
+    projection: Projection,
+    { itemsMax = 200, source = this.source, onApplied = () => {} }: FollowerOptions = {},
+  ) {
+    return new StreamFollower(projection, {
+      nc: this.nc,
+      postgres: postgresOf(source),
+      logger,
+      batch: { itemsMax, bytesMax: 4 * 1024 * 1024 },
+      onApplied: (stream, sequence) => {
+        this.reached.set(stream, Math.max(sequence, this.reached.get(stream) ?? 0));
+        onApplied();
+        for (const look of this.waiting) look();
+      },
+    });
+  }
+
+  /** Resolves when somebody's projection of the stream has come to this sequence. */
+  async projected(stream: string, sequence: number): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const look = () => (this.reached.get(stream) ?? 0) >= sequence && resolve();
+    this.waiting.add(look);
+    look();
+    await promise;
+    this.waiting.delete(look);
+  }
+
+  async caughtUp(...streams: ('RUNS' | 'ATTEMPTS')[]): Promise<void> {
+    for (const stream of streams) await this.projected(stream, await this.lastSequence(stream));
+  }
+
+  /** The first `count` messages of a stream, as JSON. */
+  async read(stream: 'FEED' | 'DLQ', count: number): Promise<Record<string, unknown>[]> {
+    const found: Record<string, unknown>[] = [];
+    if (count === 0) return found;
+    for await (const { data } of readCommits(this.nc, stream, { afterSequence: 0 })) {
+      found.push(JSON.parse(new TextDecoder().decode(data)) as Record<string, unknown>);
+      if (found.length === count) break;
+    }
+    return found;
+  }
+
+  async witnessed(): Promise<number[]> {
+    const rows = (await this.source.query(`select sequence from ${WITNESS} order by sequence`)) as {
+      sequence: string;
+    }[];
+    return rows.map(({ sequence }) => Number(sequence));
+  }
+}
+
+interface FollowerOptions {
+  readonly itemsMax?: number;
+  readonly source?: DataSource;
+  readonly onApplied?: () => void;
+}
+
+/** A projection whose every effect can be counted, and which can be made to die at a point of its way. */
+export function witnessed(projection: Projection, at: (point: string) => void = () => {}): Projection {
+  return {
+    stream: projection.stream,
+    begin: (source) => projection.begin(source),
+    prepare: async (entries, refused): Promise<Prepared> => {
+      at('read');
+      const prepared = await projection.prepare(entries, refused);
+      at('prepared');
+      return {
+        write: async (manager: EntityManager) => {
+          at('in transaction');
+          await prepared.write(manager);
+          for (const { sequence } of entries) await manager.query(`insert into ${WITNESS} values ($1)`, [sequence]);
+          at('written');
+        },
+        applied: () => {
+          at('committed');
+          prepared.applied();
+        },
+      };
+    },
+  };
+}
+
+export async function openSource(url: string): Promise<DataSource> {
+  const source = new DataSource({
+    type: 'postgres',
+    url,
+    schema: SCHEMA,
+    entities: ENTITIES,
+    synchronize: false,
+    poolErrorHandler: () => {},
+    extra: { max: 5 },
+  });
+  await source.initialize();
+  await source.query(`create schema if not exists ${SCHEMA}`);
+  await source.synchronize();
+  await source.query(`create table if not exists ${WITNESS} (sequence bigint)`);
+  return source;
+}
+
+export function postgresOf(source: DataSource): Postgres {
+  return {
+    ready: async () => source,
+    isReady: () => true,
+    check: async () => void (await source.query('select 1')),
+    onApplicationShutdown: async () => {},
+  };
+}

@@ -1,0 +1,80 @@
+import { describe, expect, it } from '@jest/globals';
+import { RunCommit, RunView, type RunCommit as Commit } from '#proto';
+import { evolveCommit, viewOf, type Run } from '#libs/constellation';
+import { generateHistory, runCommitsOf } from '#libs/testing';
+import type { LineRow, RunRow, TaskRow } from './entities/index.js';
+import { changeOf, summaryOfRow, viewOfRows, type RunChange } from './run-rows.js';
+
+/** A database of one run: applies changes as the projector does. */
+class Rows {
+  run: RunRow | undefined;
+  readonly tasks = new Map<string, TaskRow>();
+  readonly lines = new Map<string, LineRow>();
+
+  apply(change: RunChange): void {
+    this.run = change.run;
+    for (const task of change.tasks) this.tasks.set(task.id, task);
+    for (const line of change.lines) this.lines.set(line.id, line);
+    for (const id of change.tasksGone) this.tasks.delete(id);
+    for (const id of change.linesGone) this.lines.delete(id);
+  }
+
+  view() {
+    if (this.run === undefined) throw new Error('no rows');
+    const inOrder = <T extends { position: number }>(rows: Map<string, T>) =>
+      [...rows.values()].sort((left, right) => left.position - right.position);
+    return viewOfRows(this.run, inOrder(this.tasks), inOrder(this.lines));
+  }
+}
+
+const SEEDS = [1, 2, 3, 4, 5, 6, 7, 8];
+
+describe('changeOf', () => {
+  it.each(SEEDS)('gives the rows of viewOf after every prefix of history %i', (seed) => {
+    const rows = new Rows();
+    let run: Run | undefined;
+    for (const commit of commitsOf(seed)) {
+      const before = run;
+      run = evolveCommit(run, commit);
+      rows.apply(changeOf(before, run, commit.number));
+      expect(rows.view()).toEqual(viewOf(run));
+      expect(RunView.safeParse(rows.view()).error).toBeUndefined();
+    }
+  });
+
+  it('writes only the tasks that a commit touched', () => {
+    const [first, second] = commitsOf(1, 40);
+    const before = first && evolveCommit(undefined, first);
+    const after = second && evolveCommit(before, second);
+    if (before === undefined || after === undefined) throw new Error('the history is too short');
+    expect(changeOf(undefined, before, 1).tasks).toHaveLength(40);
+    const touched = new Set(second?.events.flatMap(({ data }) => ('taskId' in data ? [data.taskId] : [])));
+    expect(new Set(changeOf(before, after, 2).tasks.map(({ id }) => id))).toEqual(touched);
+  });
+
+  it('removes what the constellation no longer has', () => {
+    const [first] = commitsOf(1, 3);
+    const [other] = commitsOf(1, 2);
+    if (first === undefined || other === undefined) throw new Error('no history');
+    const { tasksGone } = changeOf(evolveCommit(undefined, first), evolveCommit(undefined, other), 2);
+    expect(tasksGone).toEqual(['t2']);
+  });
+});
+
+describe('summaryOfRow', () => {
+  it('is the head of the view with the number of tasks', () => {
+    const rows = new Rows();
+    const run = commitsOf(3).reduce<Run | undefined>(evolveCommit, undefined);
+    if (run === undefined) throw new Error('no history');
+    rows.apply(changeOf(undefined, run, 1));
+    const { runId, requestId, name, status, outcome, sequence, requestedAt, endedAt, tasks } = viewOf(run);
+    const summary = { runId, requestId, name, status, outcome, sequence, requestedAt, endedAt, tasks: tasks.length };
+    expect(rows.run && summaryOfRow(rows.run)).toEqual(summary);
+  });
+});
+
+function commitsOf(seed: number, tasks = 6): Commit[] {
+  return runCommitsOf(generateHistory({ seed, tasks, output: 'out \u0000 put ' })).map((commit) =>
+    RunCommit.parse(commit),
+  );
+}
