@@ -40,6 +40,16 @@ describe('renderNatsConfig', () => {
     expect(config).not.toContain('allow_responses');
   });
 
+  it('takes a password where a client has nothing but a socket, and no other text in its place', () => {
+    const { name, publish, subscribe } = planner;
+    const config = (password: string) =>
+      renderNatsConfig({ ...options, users: [{ name, password, publish, subscribe }] });
+    expect(config('p'.repeat(32))).toContain(`user: "planner"\n        password: "${'p'.repeat(32)}"`);
+    expect(config('p'.repeat(32))).not.toContain('nkey');
+    for (const bad of ['short', `$2a$11$${'x'.repeat(30)}`, `${'p'.repeat(32)}"`])
+      expect(() => config(bad)).toThrow(RangeError);
+  });
+
   it('allows responses only when asked to', () => {
     expect(withUser({ allowResponses: true })).toContain('allow_responses: true');
     expect(withUser({ allowResponses: false })).not.toContain('allow_responses');

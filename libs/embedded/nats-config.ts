@@ -1,15 +1,19 @@
 // The nats-server configuration as a pure function of what is wanted: a file to review and to test, not a template.
 
+/**
+ * How a client proves who it is: with an Ed25519 user key (`U...`; the server never learns a secret), or with a password, for
+ * clients that have nothing but a socket.
+ */
+export type NatsCredential = { readonly nkeyPublic: string } | { readonly password: string };
+
 /** One client identity. An empty list means "nothing", never "everything". */
-export interface NatsUser {
+export type NatsUser = NatsCredential & {
   readonly name: string;
-  /** Public part of an Ed25519 user key (`U...`); the server never learns a secret. */
-  readonly nkeyPublic: string;
   readonly publish: readonly string[];
   readonly subscribe: readonly string[];
   /** Lets a service answer requests without naming every inbox. */
   readonly allowResponses?: boolean;
-}
+};
 
 export interface NatsConfigOptions {
   readonly serverName: string;
@@ -33,6 +37,8 @@ const NOTHING = '{ deny: [">"] }';
 
 const Name = /^[A-Za-z0-9_-]{1,64}$/;
 const UserKey = /^U[A-Z2-7]{55}$/;
+/** Generated ones only; a bcrypt hash would be read as such, so `$` is out. */
+const Password = /^[A-Za-z0-9_-]{22,128}$/;
 const Subject = /^[^\s"\\]{1,256}$/;
 
 /** Renders a configuration that `nats-server -c` accepts; throws on a name, key or subject that could change its meaning. */
@@ -77,13 +83,21 @@ function userLines(user: NatsUser): readonly string[] {
   return [
     `# ${checked(user.name, Name, 'user name')}`,
     '{',
-    `  nkey: ${text(checked(user.nkeyPublic, UserKey, `public key of ${user.name}`))}`,
+    ...credentialLines(user),
     '  permissions: {',
     `    publish: ${subjects(user.publish)}`,
     `    subscribe: ${subjects(user.subscribe)}`,
     ...(user.allowResponses === true ? ['    allow_responses: true'] : []),
     '  }',
     '}',
+  ];
+}
+
+function credentialLines(user: NatsUser): readonly string[] {
+  if ('nkeyPublic' in user) return [`  nkey: ${text(checked(user.nkeyPublic, UserKey, `public key of ${user.name}`))}`];
+  return [
+    `  user: ${text(user.name)}`,
+    `  password: ${text(checked(user.password, Password, `password of ${user.name}`))}`,
   ];
 }
 
