@@ -79,7 +79,7 @@ describe('a stop', () => {
     await agent.control.handle(messageOf(stop));
     expect(await agent.starts.handle(messageOf(start))).toEqual({ kind: 'done' });
     expect(device.executed).toEqual([]);
-    expect(await world.types('a')).toEqual([['ATTEMPT_SIGNALLED'], ['ATTEMPT_FINISHED']]);
+    expect(await world.types('a')).toEqual([['ATTEMPT_SIGNALLED'], ENDED]);
     expect(await errorsOf('a')).toMatchObject([{ outcome: 'cancelled' }]);
   });
 
@@ -136,10 +136,10 @@ describe('a stop', () => {
     await new TestAgent(world).control.handle(messageOf(stop));
     device.away = false;
     await new TestAgent(world, { instance: 'i2' }).starts.handle(messageOf(start, 2));
-    expect(device.requests.map(({ kind }) => kind)).toEqual(['stop', 'run']);
+    expect(device.requests.map(({ kind }) => kind)).toEqual(['stop', 'run', 'stored']);
     expect(device.executed).toEqual([]);
-    expect(await world.types('a')).toEqual([['ATTEMPT_SIGNALLED'], ['ATTEMPT_RESUMED'], ['ATTEMPT_FINISHED']]);
-    expect(await errorsOf('a')).toMatchObject([{ code: 'STOPPED', outcome: 'cancelled' }]);
+    expect(await world.types('a')).toEqual([['ATTEMPT_SIGNALLED'], ['ATTEMPT_RESUMED'], ENDED]);
+    expect(await errorsOf('a')).toMatchObject([{ code: 'CANCELLED', outcome: 'cancelled' }]);
   });
 
   it('of an attempt that was never started is buried', async () => {

@@ -24,17 +24,20 @@ export class NatsDeviceLink implements DeviceLink {
   readonly #nc: NatsConnection;
   readonly #logger: Logger;
   readonly #stopped = new AbortController();
+  /** Resolves when the connection breaks or is there again: what was asked before may have reached nobody. */
+  #broken = Promise.withResolvers<Reply>();
 
   constructor(nc: NatsConnection, logger: Logger) {
     this.#nc = nc;
     this.#logger = logger;
+    void this.#noticeBreaks();
   }
 
   async ask(request: DeviceRequest): Promise<Reply> {
     const subject = subjects.deviceCommand(request.deviceId);
     try {
-      const message = await this.#nc.request(subject, JSON.stringify(request), { timeout: ANSWER_MS });
-      return parseAnswer(message.data);
+      const answer = this.#nc.request(subject, JSON.stringify(request), { timeout: ANSWER_MS });
+      return await Promise.race([answer.then(({ data }) => parseAnswer(data)), this.#broken.promise]);
     } catch (error) {
       if (error instanceof RequestError && error.isNoResponders()) return { state: 'away' };
       if (error instanceof TimeoutError) return { state: 'silent' };
@@ -50,6 +53,14 @@ export class NatsDeviceLink implements DeviceLink {
 
   stop(): void {
     this.#stopped.abort();
+  }
+
+  async #noticeBreaks(): Promise<void> {
+    for await (const { type } of this.#nc.status()) {
+      if (type !== 'disconnect' && type !== 'reconnect') continue;
+      this.#broken.resolve({ state: 'silent' });
+      this.#broken = Promise.withResolvers<Reply>();
+    }
   }
 
   async #repeat(request: DeviceRequest): Promise<void> {

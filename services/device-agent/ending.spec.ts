@@ -76,6 +76,10 @@ describe('the end of an attempt', () => {
     expect(eventsOf(order(), refused('UNKNOWN_TOOL'))).toHaveLength(1);
     expect(endOf(refused('UNKNOWN_TOOL'))).toMatchObject({ error: { code: 'UNKNOWN_TOOL', outcome: 'failed' } });
     expect(endOf(refused('EXPIRED'))).toMatchObject({ error: { code: 'EXPIRED', outcome: 'timed_out' } });
+    expect(eventsOf(order(), refused('OUTCOME_UNKNOWN'))).toMatchObject([
+      { type: 'COMMAND_FINISHED', data: { state: 'OUTCOME_UNKNOWN' } },
+      { data: { error: { code: 'OUTCOME_UNKNOWN', outcome: 'unknown' } } },
+    ]);
     expect(endOf(refused('not a code'))).toMatchObject({ error: { code: 'REFUSED', outcome: 'failed' } });
   });
 

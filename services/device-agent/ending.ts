@@ -1,4 +1,6 @@
 import {
+  COMMAND_REFUSALS,
+  commandIdOf,
   TaskError,
   type AttemptEvent,
   type CommandOutcome,
@@ -6,7 +8,6 @@ import {
   type FailureOutcome,
   type TaskResult,
 } from '#proto';
-import { commandIdOf } from '#proto';
 import type { AttemptOrder } from './attempt.js';
 
 /** How an attempt can come to its end. */
@@ -37,16 +38,13 @@ const OUTCOMES: Record<
   OUTCOME_UNKNOWN: { code: 'OUTCOME_UNKNOWN', message: 'nobody can say whether it was executed', outcome: 'unknown' },
 };
 
-/** Refusals that say more than "it failed"; every other one is a failure. A refused command was never executed. */
-const REFUSALS: Readonly<Record<string, FailureOutcome>> = { EXPIRED: 'timed_out', STOPPED: 'cancelled' };
-
 /** The events of the attempt's one commit at its end. */
 export function eventsOf(order: AttemptOrder, ending: Ending): AttemptEvent[] {
   switch (ending.kind) {
     case 'outcome':
       return [commandFinished(order, ending.outcome, ending.result), finishedBy(order, ending.outcome, ending.result)];
     case 'refused':
-      return [failed(errorOf({ ...ending, outcome: REFUSALS[ending.code] ?? 'failed' }))];
+      return refusedBy(order, ending);
     case 'stopped':
       return [
         failed(errorOf({ code: 'CANCELLED', message: 'it was stopped before it was sent', outcome: 'cancelled' })),
@@ -62,6 +60,12 @@ export function eventsOf(order: AttemptOrder, ending: Ending): AttemptEvent[] {
     default:
       return ending satisfies never;
   }
+}
+
+/** A refused command was never executed, but for the one refusal that says that an earlier request with its id may have been. */
+function refusedBy(order: AttemptOrder, { code, message }: { code: string; message: string }): AttemptEvent[] {
+  if (code === COMMAND_REFUSALS.outcomeUnknown) return eventsOf(order, { kind: 'unknown', code, message });
+  return [failed(errorOf({ code, message, outcome: code === COMMAND_REFUSALS.expired ? 'timed_out' : 'failed' }))];
 }
 
 /** What arrived after the attempt had been closed without it: an annotation, never another end. */

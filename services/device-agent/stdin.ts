@@ -1,4 +1,4 @@
-import { ExecCliResult, LIMITS, StdinFrom, type CommandCall, type Json, type TaskId } from '#proto';
+import { AIP_LIMITS, ExecCliResult, StdinFrom, type CommandCall, type Json, type TaskId } from '#proto';
 
 /** What one source of `stdin: {"from": [...]}` delivers: the tool that made it and its whole answer; null when it has none. */
 export interface Input {
@@ -7,8 +7,8 @@ export interface Input {
   readonly value: Json | null;
 }
 
-/** Room for the frame around the command. */
-const FRAME_OVERHEAD_BYTES = 16 * 1024;
+/** Room for what a request says besides the command. */
+const REQUEST_BYTES = 4 * 1024;
 
 export type Stdin =
   | { readonly kind: 'ready'; readonly command: CommandCall }
@@ -26,7 +26,7 @@ export function withInputs(command: CommandCall, inputs: readonly Input[]): Stdi
   if (sources.length === 0) return { kind: 'ready', command };
   const byTask = new Map(inputs.map((input) => [input.taskId, input]));
   const stdin = sources.map((taskId) => textOf(byTask.get(taskId))).join('');
-  const bytesMax = LIMITS.aipFrameBytesMax - FRAME_OVERHEAD_BYTES;
+  const bytesMax = AIP_LIMITS.commandBytesMax - REQUEST_BYTES;
   const delivered = { ...command, arguments: { ...command.arguments, stdin } };
   const bytes = Buffer.byteLength(JSON.stringify(delivered));
   return bytes > bytesMax ? { kind: 'too-large', bytes, bytesMax } : { kind: 'ready', command: delivered };

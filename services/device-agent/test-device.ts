@@ -75,7 +75,7 @@ export class ScriptedDevice implements DeviceLink {
     if (known === 'running') return { state: 'running' };
     if (known !== undefined) return { state: 'finished', outcome: known };
     const attempt = JSON.stringify(request.attempt);
-    if (this.#stopped.has(attempt)) return { state: 'refused', code: 'STOPPED', message: 'the attempt was stopped' };
+    if (this.#stopped.has(attempt)) return { state: 'finished', outcome: outcomeOf('CANCELLED') };
     this.executed.push(request.commandId);
     this.#attempts.set(request.commandId, attempt);
     this.#journal.set(request.commandId, this.holds ? 'running' : this.respond(request));
