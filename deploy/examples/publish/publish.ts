@@ -1,0 +1,41 @@
+// Publishes a request onto NATS and follows its run over FEED, with the public NATS client only: nothing of Orrery is imported.
+//
+//   npm install @nats-io/transport-node @nats-io/jetstream
+//   ORRERY_NATS_SEED_FILE=external.seed node publish.ts request.json
+import { readFile } from 'node:fs/promises';
+import { jetstream } from '@nats-io/jetstream';
+import { connect, nkeyAuthenticator } from '@nats-io/transport-node';
+
+const { ORRERY_NATS_URL = 'nats://127.0.0.1:4222', ORRERY_NATS_SEED_FILE = '' } = process.env;
+const request = await readFile(process.argv[2] ?? 'request.json', 'utf8');
+const seed = new TextEncoder().encode((await readFile(ORRERY_NATS_SEED_FILE, 'utf8')).trim());
+const nc = await connect({
+  servers: ORRERY_NATS_URL,
+  authenticator: nkeyAuthenticator(seed),
+  inboxPrefix: '_INBOX_external',
+});
+
+// `orrery.submit` answers at once; the same request id may be sent again until it has: it is the same run for ever.
+const answer = (await nc.request('orrery.submit', request, { timeout: 6_000 })).json<{
+  runId?: string;
+  error?: { message: string };
+}>();
+if (answer.runId === undefined) {
+  console.error(`refused: ${answer.error?.message}`);
+  process.exit(3);
+}
+console.log(`accepted as run ${answer.runId}`);
+
+// FEED holds every event of every run as a CloudEvents message, from the first on: nothing is missed by coming late.
+const feed = await jetstream(nc).consumers.get('FEED', { filter_subjects: [`orrery.feed.${answer.runId}.*`] });
+let succeeded = false;
+for await (const message of await feed.consume()) {
+  const { type, subject = '', data } = message.json<{ type: string; subject?: string; data: { outcome?: string } }>();
+  console.log(type, subject);
+  if (/RUN_(?:COMPLETED|FAILED|CANCELLED)$/u.test(type)) {
+    succeeded = data.outcome === 'succeeded';
+    break;
+  }
+}
+await nc.close();
+process.exitCode = succeeded ? 0 : 2;
