@@ -5,6 +5,7 @@ import { errors, headers } from '@nats-io/transport-node';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { HEADER_COMMIT, HEADER_TYPES, LIMITS } from '#proto';
 import { encodeCommit } from './chain.js';
+import { Disconnects } from './disconnects.adapter.js';
 import { AppendError } from './errors.js';
 import type { Appended, AttemptLog, EventLog, FleetLog, RunLog, Stored } from './event-log.js';
 import { ATTEMPT_LOG, FLEET_LOG, RUN_LOG } from './logs.js';
@@ -61,6 +62,7 @@ export class JetStreamEventLog<K, C extends LoggedCommit> implements EventLog<K,
   private readonly options: EventLogOptions;
   private readonly js: JetStreamClient;
   private readonly stored: StoredMessages;
+  private readonly disconnects: Disconnects;
 
   constructor(nc: NatsConnection, spec: LogSpec<K, C>, options: EventLogOptions = {}) {
     this.nc = nc;
@@ -68,6 +70,7 @@ export class JetStreamEventLog<K, C extends LoggedCommit> implements EventLog<K,
     this.options = options;
     this.js = jetstream(nc);
     this.stored = new StoredMessages(nc, spec.stream);
+    this.disconnects = new Disconnects(nc);
   }
 
   async append(key: K, commit: C, end: number): Promise<Appended> {
@@ -83,6 +86,9 @@ export class JetStreamEventLog<K, C extends LoggedCommit> implements EventLog<K,
       const found = await this.find(key, commit.commit, end);
       if (found.kind === 'appended' || found.kind === 'conflict') return found;
       if (found.kind === 'nothing' && sent.kind === 'wrong-sequence') return { kind: 'conflict' };
+      if (found.kind === 'nothing' && sent.kind === 'duplicate') {
+        throw new AppendError(subject, `the commit id ${commit.commit} is already used by another aggregate`);
+      }
       if (performance.now() > deadline || this.nc.isClosed()) {
         throw new AppendError(subject, 'the server did not answer', { cause: found.cause ?? sent.cause });
       }
@@ -109,7 +115,7 @@ export class JetStreamEventLog<K, C extends LoggedCommit> implements EventLog<K,
     head.set(HEADER_COMMIT, commit.commit);
     head.set(HEADER_TYPES, [...new Set(commit.events.map(({ type }) => type))].join(','));
     try {
-      const ack = await this.js.publish(subject, data, {
+      const published = this.js.publish(subject, data, {
         msgID: commit.commit,
         headers: head,
         expect: {
@@ -118,8 +124,9 @@ export class JetStreamEventLog<K, C extends LoggedCommit> implements EventLog<K,
         },
         timeout: ACK_TIMEOUT_MS,
       });
+      const ack = await this.disconnects.orDisconnected(published);
       // A replicated stream answers a repeat out of its dedupe window; where the first one lies is read, not believed.
-      return ack.duplicate ? { kind: 'unknown' } : { kind: 'appended', sequence: ack.seq };
+      return ack.duplicate ? { kind: 'duplicate' } : { kind: 'appended', sequence: ack.seq };
     } catch (cause) {
       if (!(cause instanceof JetStreamApiError)) {
         if (this.nc.isClosed() || cause instanceof errors.InvalidArgumentError) {
@@ -153,7 +160,8 @@ const UNAVAILABLE = 503;
 type Sent =
   | { readonly kind: 'appended'; readonly sequence: number }
   | { readonly kind: 'wrong-sequence'; readonly cause: unknown }
-  | { readonly kind: 'unknown'; readonly cause?: unknown };
+  | { readonly kind: 'duplicate'; readonly cause?: undefined }
+  | { readonly kind: 'unknown'; readonly cause: unknown };
 
 type Found =
   | { readonly kind: 'appended'; readonly sequence: number }

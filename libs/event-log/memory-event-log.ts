@@ -1,3 +1,4 @@
+import { LIMITS } from '#proto';
 import { encodeCommit } from './chain.js';
 import { AppendError } from './errors.js';
 import type { Appended, AttemptLog, EventLog, FleetLog, RunLog, Stored } from './event-log.js';
@@ -5,15 +6,12 @@ import { ATTEMPT_LOG, FLEET_LOG, RUN_LOG } from './logs.js';
 import type { LogSpec } from './logs.js';
 import { parseCommits } from './parse-commit.js';
 
-/**
- * What happens to the next append: `ack-lost` stores it and finds it again by reading back; `stored-unknown` stores it and
- * `lost-unknown` does not, but the caller hears AppendError both times; `load-fails` makes the next load fail.
- */
-export type MemoryFault = 'ack-lost' | 'stored-unknown' | 'lost-unknown';
+/** What happens to the next append: `stored-unknown` stores it and `lost-unknown` does not, but the caller hears AppendError both times. */
+export type MemoryFault = 'stored-unknown' | 'lost-unknown';
 
 interface Message {
   readonly sequence: number;
-  readonly subject: string;
+  readonly commit: string;
   readonly data: Uint8Array;
 }
 
@@ -27,6 +25,7 @@ export class MemoryEventLog<K, C extends LoggedCommit> implements EventLog<K, C>
   readonly faults: MemoryFault[] = [];
   private readonly spec: LogSpec<K, C>;
   private readonly aggregates = new Map<string, Message[]>();
+  private readonly ids = new Set<string>();
   private sequence = 0;
 
   constructor(spec: LogSpec<K, C>) {
@@ -37,10 +36,18 @@ export class MemoryEventLog<K, C extends LoggedCommit> implements EventLog<K, C>
     const fault = this.faults.shift();
     const subject = this.spec.subject(key);
     if (fault === 'lost-unknown') throw new AppendError(subject, 'the server did not answer');
+    const data = encodeCommit(commit);
+    if (data.length > LIMITS.commitBytesMax) throw new AppendError(subject, `it has ${data.length} bytes`);
     const messages = this.messagesOf(key);
-    if ((messages.at(-1)?.sequence ?? 0) !== end) return { kind: 'conflict' };
+    if ((messages.at(-1)?.sequence ?? 0) !== end) {
+      const first = messages.find(({ sequence }) => sequence > end);
+      if (first?.commit !== commit.commit) return { kind: 'conflict' };
+      return { kind: 'appended', sequence: first.sequence };
+    }
+    if (this.ids.has(commit.commit)) throw new AppendError(subject, 'its id is already used by another aggregate');
+    this.ids.add(commit.commit);
     this.sequence += 1;
-    messages.push({ sequence: this.sequence, subject, data: encodeCommit(commit) });
+    messages.push({ sequence: this.sequence, commit: commit.commit, data });
     if (fault === 'stored-unknown') throw new AppendError(subject, 'the server did not answer');
     return { kind: 'appended', sequence: this.sequence };
   }
