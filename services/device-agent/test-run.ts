@@ -1,5 +1,5 @@
 import { GENESIS_HASH, type Json, type RunCommit, type RunEvent, type RunEventData } from '#proto';
-import { sealCommit } from '#libs/event-log';
+import { runIdOf, sealCommit } from '#libs/event-log';
 
 /** A run written by hand, for tests: what the orchestrator would have appended. */
 export const RUN_ID = 'run1';
@@ -67,7 +67,8 @@ export class TestRun {
     }));
     this.#events += events.length;
     const draft = {
-      commit: `01HZZZZZZZZZZZZZZZZZZZZ${String(number).padStart(3, '0')}`,
+      // Not a real ULID, but the same one for the same commit, and no other run's.
+      commit: runIdOf(this.runId, String(number)).toUpperCase(),
       number,
       at: STARTED_AT,
       by: { service: 'orchestrator', instance: 'test' },
