@@ -1,0 +1,311 @@
+import { createHash } from 'node:crypto';
+import { request as httpRequest } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { NestFactory } from '@nestjs/core';
+import type { INestApplication } from '@nestjs/common';
+import { jetstream } from '@nats-io/jetstream';
+import type { NatsConnection } from '@nats-io/transport-node';
+import { FeedMessage, LIMITS, subjects, type RunEventType, type SubmitAnswer } from '#proto';
+import { evolveCommit, summaryOf, viewOf, type Run } from '#libs/constellation';
+import { connectBus, provision, QueryRefusedError, serveQueries } from '#libs/messaging';
+import { generateHistory, runCommitsOf, startTestNats, type TestNats } from '#libs/testing';
+
+const TOKEN = 'the-admin-token';
+const COMMITS = runCommitsOf(generateHistory({ seed: 5, tasks: 4 }));
+const RUN = COMMITS.reduce<Run | undefined>(evolveCommit, undefined) as Run;
+const EVENTS = COMMITS.flatMap(({ events, at }) => events.map((event) => ({ ...event, at })));
+
+let server: TestNats;
+let nc: NatsConnection;
+let app: INestApplication;
+let port: number;
+const requests: string[] = [];
+let submitAnswer: SubmitAnswer | undefined = { runId: 'r1', requestId: 'q1' };
+
+beforeAll(async () => {
+  server = await startTestNats();
+  nc = await connectBus({ url: server.url, name: 'test', inboxPrefix: '_INBOX_test' });
+  await provision(nc);
+  process.env['ORRERY_NATS_URL'] = server.url;
+  process.env['ORRERY_LOG_LEVEL'] = 'silent';
+  process.env['ORRERY_ALLOW_UNSAFE_LOG'] = '1';
+  // Modules read the environment when they are made.
+  const { ConsoleModule } = await import('./console.module.js');
+  const { gate, readBody } = await import('./http.adapter.js');
+  app = await NestFactory.create(ConsoleModule, { logger: false });
+  app.use(gate({ tokenHash: createHash('sha256').update(TOKEN).digest(), hosts: ['console.example'] }), readBody);
+  await app.listen(0, '127.0.0.1');
+  port = (app.getHttpServer().address() as AddressInfo).port;
+  await serveQueries(nc, 'logging', {
+    runs: async ({ limit = 9 }) => ({ runs: [summaryOf(RUN)].slice(0, limit) }),
+    run: async ({ runId }) => {
+      if (runId === RUN.runId) return { run: viewOf(RUN) };
+      throw new QueryRefusedError({ code: 'NOT_FOUND', message: `There is no run ${runId}.`, issues: [] });
+    },
+    report: async ({ runId }) => ({ runId, markdown: '# Report\n' }),
+  });
+  nc.subscribe(subjects.submit, {
+    callback: (_, message) => {
+      requests.push(message.string());
+      if (submitAnswer !== undefined) message.respond(JSON.stringify(submitAnswer));
+    },
+  });
+  for (const { id, type, sequence, data, at } of EVENTS) await publish({ id, type, sequence, data, at });
+});
+afterAll(async () => {
+  await app.close();
+  await nc.close();
+  await server.stop();
+});
+
+interface Event {
+  id: string;
+  type: RunEventType;
+  sequence: number;
+  data: object;
+  at: string;
+}
+
+async function publish({ id, type, sequence, data, at }: Event, runId = RUN.runId): Promise<void> {
+  const message = FeedMessage.parse({
+    specversion: '1.0',
+    id,
+    source: `/orrery/runs/${runId}`,
+    type: `orrery.${type}`,
+    time: at,
+    datacontenttype: 'application/json',
+    orreryrunid: runId,
+    orrerysequence: sequence,
+    orrerysource: `${sequence}.0`,
+    data,
+  });
+  await jetstream(nc).publish(subjects.feed(runId, type), JSON.stringify(message));
+}
+
+interface Reply {
+  status: number;
+  headers: Record<string, unknown>;
+  text: string;
+}
+
+interface Call {
+  readonly method?: string;
+  readonly headers?: Record<string, string>;
+  readonly body?: string;
+  /** Ends the reading as soon as the text so far holds this. */
+  readonly until?: string;
+}
+
+/** A client that may say of itself what it likes, Host included. */
+function call(path: string, { method = 'GET', headers = {}, body, until }: Call = {}): Promise<Reply> {
+  const { promise, resolve, reject } = Promise.withResolvers<Reply>();
+  const authorization = `Bearer ${TOKEN}`;
+  const options = { host: '127.0.0.1', port, path, method, headers: { authorization, ...headers } };
+  const sent = httpRequest(options, (response) => {
+    let text = '';
+    const done = () => resolve({ status: response.statusCode ?? 0, headers: response.headers, text });
+    response.setEncoding('utf8').on('data', (chunk: string) => {
+      text += chunk;
+      if (until !== undefined && text.includes(until)) {
+        done();
+        sent.destroy();
+      }
+    });
+    response.on('end', done).on('error', () => undefined);
+  });
+  sent.on('error', reject).end(body);
+  return promise;
+}
+
+const json = ({ text }: Reply) => JSON.parse(text) as Record<string, unknown>;
+
+describe('who may come in', () => {
+  const paths = [
+    '/v1/runs',
+    '/v1/runs/x',
+    '/v1/nothing',
+    '/',
+    '/v1/runs/x/events',
+    '/healthz/x',
+    '//healthz',
+    '/V1/runs',
+  ];
+  it.each(paths)('needs the token for %s', async (path) => {
+    for (const authorization of ['', 'Bearer', 'Bearer wrong', `Basic ${TOKEN}`, `Bearer ${TOKEN}x`]) {
+      const reply = await call(path, { headers: { authorization } });
+      expect(reply.status).toBe(401);
+      expect(json(reply)).toMatchObject({ error: { code: 'UNAUTHORIZED', issues: [] } });
+      expect(reply.headers['www-authenticate']).toContain('Bearer');
+    }
+  });
+
+  it('answers probes and the description of the interface to anybody', async () => {
+    for (const path of ['/healthz', '/readyz', '/metrics', '/openapi.json']) {
+      expect((await call(path, { headers: { authorization: '' } })).status).toBe(200);
+    }
+  });
+
+  it.each(['evil.example', 'evil.example:80', '127.0.0.1.evil.example', 'localhost@evil.example', 'console.example.'])(
+    'refuses the Host %s',
+    async (host) => expect((await call('/v1/runs', { headers: { host } })).status).toBe(403),
+  );
+
+  it.each(['localhost:1', '[::1]:99', '127.0.0.1', 'console.example', 'CONSOLE.example:8080'])(
+    'accepts the Host %s',
+    async (host) => expect((await call('/v1/runs', { headers: { host } })).status).toBe(200),
+  );
+
+  it.each(['http://evil.example', 'null', 'file://', 'https://localhost.evil.example'])(
+    'refuses the Origin %s',
+    async (origin) => {
+      const reply = await call('/v1/runs', { headers: { origin } });
+      expect(reply.status).toBe(403);
+      expect(reply.headers['access-control-allow-origin']).toBeUndefined();
+    },
+  );
+
+  it('allows nothing to other origins and stores nothing', async () => {
+    const { headers } = await call('/v1/runs', { headers: { origin: 'http://localhost:1234' } });
+    expect(headers).toMatchObject({
+      'x-content-type-options': 'nosniff',
+      'cache-control': 'no-store',
+      'content-security-policy': expect.stringContaining("default-src 'none'"),
+    });
+    expect(headers['access-control-allow-origin']).toBeUndefined();
+    expect((await call('/v1/runs', { method: 'OPTIONS', headers: { origin: 'http://localhost' } })).status).toBe(404);
+  });
+});
+
+describe('POST /v1/requests', () => {
+  const post = (body: string, headers: Record<string, string> = {}) =>
+    call('/v1/requests', { method: 'POST', body, headers: { 'content-type': 'application/json', ...headers } });
+
+  it('forwards the request and answers with the ids', async () => {
+    requests.length = 0;
+    const reply = await post('{"requestId":"q1","goal":"x"}', { 'idempotency-key': 'other' });
+    expect([reply.status, json(reply), reply.headers['location']]).toEqual([
+      202,
+      { runId: 'r1', requestId: 'q1' },
+      '/v1/runs/r1',
+    ]);
+    expect(requests).toEqual(['{"requestId":"q1","goal":"x"}']);
+  });
+
+  it('takes the idempotency key for the request id when the body has none', async () => {
+    requests.length = 0;
+    await post('{"goal":"x"}', { 'idempotency-key': 'key-1' });
+    await post('{"goal":"x"}');
+    expect(requests.map((text) => JSON.parse(text) as unknown)).toEqual([
+      { goal: 'x', requestId: 'key-1' },
+      { goal: 'x' },
+    ]);
+  });
+
+  it.each([
+    ['INVALID_REQUEST', 400],
+    ['IDEMPOTENCY_CONFLICT', 409],
+    ['TOO_LARGE', 413],
+    ['TRY_AGAIN', 503],
+  ] as const)('answers %s with %i and the issues', async (code, status) => {
+    const error = { code, message: 'no', issues: [{ path: 'goal', message: 'is wrong' }] };
+    submitAnswer = { error };
+    const reply = await post('{}');
+    expect([reply.status, json(reply)]).toEqual([status, { error }]);
+    submitAnswer = { runId: 'r1', requestId: 'q1' };
+  });
+
+  it.each(['', '{', '\u00e4', '[]', 'null', '"x"'])('refuses the body %j without asking anybody', async (body) => {
+    requests.length = 0;
+    const reply = await post(body);
+    expect(reply.status).toBe(400);
+    expect(json(reply)).toMatchObject({ error: { code: expect.stringMatching(/^INVALID_/u) } });
+    expect(requests).toEqual([]);
+  });
+
+  it('takes a request of exactly the limit, and refuses one byte more', async () => {
+    requests.length = 0;
+    const body = (bytes: number) => `{"goal":"${'x'.repeat(bytes - 11)}"}`;
+    expect((await post(body(LIMITS.requestBytesMax))).status).toBe(202);
+    expect(requests[0]).toHaveLength(LIMITS.requestBytesMax);
+    const tooLarge = await post(body(LIMITS.requestBytesMax + 1));
+    expect([tooLarge.status, json(tooLarge)['error']]).toEqual([413, expect.objectContaining({ code: 'TOO_LARGE' })]);
+    const chunked = await post(body(LIMITS.requestBytesMax + 1), { 'transfer-encoding': 'chunked' });
+    expect(chunked.status).toBe(413);
+  });
+});
+
+describe('GET /v1/runs', () => {
+  it('lists and shows runs as logging answers them', async () => {
+    expect(json(await call('/v1/runs?limit=5'))).toEqual({ runs: [summaryOf(RUN)] });
+    expect(json(await call(`/v1/runs/${RUN.runId}`))).toEqual(viewOf(RUN));
+    const report = await call(`/v1/runs/${RUN.runId}/report.md`);
+    expect([report.text, report.headers['content-type']]).toEqual(['# Report\n', 'text/markdown; charset=utf-8']);
+  });
+
+  it.each([
+    ['/v1/runs?limit=0', 400, 'INVALID_REQUEST'],
+    ['/v1/runs?limit=many', 400, 'INVALID_REQUEST'],
+    ['/v1/runs/unknown', 404, 'NOT_FOUND'],
+    ['/v1/runs/a.b', 400, 'INVALID_REQUEST'],
+    ['/v1/runs/%3E/events', 400, 'INVALID_REQUEST'],
+    ['/v1/nothing', 404, 'NOT_FOUND'],
+  ] as const)('refuses %s with %i', async (path, status, code) => {
+    const reply = await call(path);
+    expect([reply.status, json(reply)['error']]).toEqual([status, expect.objectContaining({ code })]);
+  });
+});
+
+describe('GET /v1/runs/:id/events', () => {
+  const end = EVENTS.findIndex(({ type }) => type === 'RUN_COMPLETED' || type === 'RUN_FAILED');
+  const ids = ({ text }: Reply) => [...text.matchAll(/^id: (.*)$/gmu)].map(([, id]) => id);
+  const path = `/v1/runs/${RUN.runId}/events`;
+
+  it('sends every event in order and ends after the end of the run', async () => {
+    const reply = await call(path);
+    expect([reply.status, reply.headers['content-type']]).toEqual([200, 'text/event-stream; charset=utf-8']);
+    expect(ids(reply)).toEqual(EVENTS.slice(0, end + 1).map(({ id }) => id));
+    const data = [...reply.text.matchAll(/^data: (.*)$/gmu)].map(([, text]) =>
+      FeedMessage.parse(JSON.parse(text ?? '')),
+    );
+    expect(data.map(({ data }) => data)).toEqual(EVENTS.slice(0, end + 1).map(({ data }) => data));
+    expect([...reply.text.matchAll(/^event: (.*)$/gmu)].map(([, type]) => type)).toEqual(
+      EVENTS.slice(0, end + 1).map(({ type }) => type),
+    );
+  });
+
+  it('goes on after the event that the client saw last, wherever it broke off', async () => {
+    for (let seen = 0; seen < end; seen++) {
+      const reply = await call(path, { headers: { 'last-event-id': EVENTS[seen]?.id ?? '' } });
+      expect(ids(reply)).toEqual(EVENTS.slice(seen + 1, end + 1).map(({ id }) => id));
+    }
+  });
+
+  it('tells a client that saw the end not to come back, and sends all to one whose event is unknown', async () => {
+    expect((await call(path, { headers: { 'last-event-id': EVENTS[end]?.id ?? '' } })).status).toBe(204);
+    expect(ids(await call(path, { headers: { 'last-event-id': 'unknown' } }))).toHaveLength(end + 1);
+  });
+
+  it('follows a run that goes on', async () => {
+    const [first, second] = EVENTS;
+    if (first === undefined || second === undefined) throw new Error('the history is too short');
+    const live = call('/v1/runs/live/events', { until: 'live-2' });
+    await publish({ ...first, id: 'live-1' }, 'live');
+    await publish({ ...second, id: 'live-2' }, 'live');
+    expect(ids(await live)).toEqual(['live-1', 'live-2']);
+  });
+});
+
+describe('GET /openapi.json', () => {
+  it('refers only to what it holds', async () => {
+    const document = json(await call('/openapi.json'));
+    const text = JSON.stringify(document);
+    const { schemas } = document['components'] as { schemas: Record<string, unknown> };
+    const references = new Set([...text.matchAll(/"\$ref":"([^"]*)"/gu)].map(([, reference]) => reference));
+    expect([...references].filter((reference) => !reference?.startsWith('#/components/schemas/'))).toEqual([]);
+    expect(
+      [...references].map((reference) => reference?.split('/')[3]).filter((name) => !(name && name in schemas)),
+    ).toEqual([]);
+    expect(Object.keys(document['paths'] as object)).toContain('/v1/runs/{id}/events');
+  });
+});

@@ -1,0 +1,120 @@
+import { createServer, type Server } from 'node:http';
+import { connect, type AddressInfo, type Socket } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { jetstream } from '@nats-io/jetstream';
+import type { NatsConnection } from '@nats-io/transport-node';
+import { FeedMessage, subjects } from '#proto';
+import { connectBus, provision } from '#libs/messaging';
+import { startTestNats, type TestNats } from '#libs/testing';
+import { RunEvents, SSE_LIMITS } from './run-events.gateway.js';
+
+const TAIL_CHARS = 500;
+
+let server: TestNats;
+let nc: NatsConnection;
+const servers: Server[] = [];
+
+beforeAll(async () => {
+  server = await startTestNats();
+  nc = await connectBus({ url: server.url, name: 'test', inboxPrefix: '_INBOX_test' });
+  await provision(nc);
+});
+afterAll(async () => {
+  for (const http of servers) http.closeAllConnections();
+  for (const http of servers) http.close();
+  await nc.close();
+  await server.stop();
+});
+
+/** A console of its own with other limits; `served` resolves when its first stream is over. */
+async function open(limits: Partial<Record<keyof typeof SSE_LIMITS, number>>) {
+  const events = new RunEvents({ nc, limits: { ...SSE_LIMITS, ...limits } });
+  const { promise: served, resolve } = Promise.withResolvers<string>();
+  const http = createServer((request, response) => {
+    void events.serve((request.url ?? '').slice(1), undefined, response).then(
+      () => resolve('over'),
+      (error: unknown) => {
+        resolve(String(error));
+        response.writeHead(503).end();
+      },
+    );
+  }).listen(0, '127.0.0.1');
+  servers.push(http);
+  await new Promise((listening) => http.once('listening', listening));
+  return { events, served, port: (http.address() as AddressInfo).port };
+}
+
+function ask(port: number, runId: string): Socket {
+  const socket = connect(port, '127.0.0.1');
+  socket.write(`GET /${runId} HTTP/1.1\r\nHost: localhost\r\n\r\n`);
+  return socket;
+}
+
+/** The end of what came until this part of it did; without reading any further, and without closing the socket. */
+function textUntil(socket: Socket, part: string): Promise<string> {
+  const { promise, resolve, reject } = Promise.withResolvers<string>();
+  let text = '';
+  socket.on('data', (chunk) => {
+    text = `${text}${String(chunk)}`;
+    if (text.includes(part)) resolve(text);
+    text = text.slice(-TAIL_CHARS);
+  });
+  socket.once('close', () => reject(new Error(`closed before ${part}`)));
+  return promise;
+}
+
+async function publish(runId: string, count: number, padding: number): Promise<void> {
+  for (let index = 1; index <= count; index++) {
+    const message = FeedMessage.parse({
+      specversion: '1.0',
+      id: `${runId}-${index}`,
+      source: `/orrery/runs/${runId}`,
+      type: 'orrery.RUN_ANNOTATED',
+      time: '2026-01-01T00:00:00.000Z',
+      datacontenttype: 'application/json',
+      orreryrunid: runId,
+      orrerysequence: index,
+      orrerysource: `${index}.0`,
+      data: { text: 'x'.repeat(padding) },
+    });
+    await jetstream(nc).publish(subjects.feed(runId, 'RUN_ANNOTATED'), JSON.stringify(message));
+  }
+}
+
+describe('RunEvents', () => {
+  it('drops a client that takes nothing, and serves the next one', async () => {
+    await publish('large', 32, 1_000_000);
+    const { served, port } = await open({ bufferBytesMax: 100_000, drainMsMax: 2_000, streamsMax: 1 });
+    const slow = ask(port, 'large').pause();
+    expect(await served).toBe('over');
+    const quick = ask(port, 'large');
+    await textUntil(quick, 'id: large-32\n');
+    quick.destroy();
+    slow.destroy();
+  });
+
+  it('shows that it is still there while nothing happens', async () => {
+    const { port } = await open({ heartbeatMs: 5 });
+    const socket = ask(port, 'quiet');
+    await textUntil(socket, ': still here\n\n');
+    socket.destroy();
+  });
+
+  it('refuses more streams than it may hold', async () => {
+    const { port } = await open({ streamsMax: 1 });
+    const first = ask(port, 'quiet');
+    await textUntil(first, 'retry:');
+    const second = ask(port, 'quiet');
+    expect(await textUntil(second, '\r\n')).toContain('503');
+    first.destroy();
+    second.destroy();
+  });
+
+  it('ends the streams when the service stops', async () => {
+    const { port, events, served } = await open({});
+    const socket = ask(port, 'quiet');
+    await textUntil(socket, 'retry:').then(() => events.onModuleDestroy());
+    expect(await served).toBe('over');
+    socket.destroy();
+  });
+});
