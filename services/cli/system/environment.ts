@@ -1,0 +1,51 @@
+// What each process is told through its environment. Pure, so that a test can see who is told what.
+import type { Home } from './home.js';
+import { WITH_DATABASE, type Instance } from './plan.js';
+
+/** What a program needs from the surroundings of whoever starts the system. */
+const PASSED_ON = ['PATH', 'HOME', 'LANG', 'LC_ALL', 'TZ', 'TMPDIR', 'USER', 'LOGNAME', 'SHELL'] as const;
+const PASSED_TO_SERVICES = /^(?:ORRERY_|OPENAI_|OTEL_|NODE_EXTRA_CA_CERTS$|HTTPS?_PROXY$|NO_PROXY$)/u;
+
+export interface SystemAddresses {
+  readonly natsUrl: string;
+  readonly natsMonitorUrl: string | undefined;
+  readonly databaseUrl: string;
+  /** Of users whose bus is not ours: everybody has this one. */
+  readonly foreignSeedFile: string | undefined;
+}
+
+export interface InstancePorts {
+  readonly health: number;
+  readonly own: number;
+}
+
+/** A device runs other people's commands: it gets nothing that is secret, and nothing of ours. */
+export function deviceEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  return Object.fromEntries(PASSED_ON.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]])));
+}
+
+export function serviceEnvironment(
+  { service, name, first }: Instance,
+  {
+    home,
+    env,
+    addresses,
+    ports,
+  }: { home: Home; env: NodeJS.ProcessEnv; addresses: SystemAddresses; ports: InstancePorts },
+): NodeJS.ProcessEnv {
+  const settings = Object.entries(env).filter(([key]) => PASSED_TO_SERVICES.test(key));
+  const { natsUrl, natsMonitorUrl, databaseUrl, foreignSeedFile } = addresses;
+  const own: NodeJS.ProcessEnv = {
+    ORRERY_HOME: home.root,
+    ORRERY_NATS_URL: natsUrl,
+    ORRERY_NATS_SEED_FILE: foreignSeedFile ?? home.seedFile(service),
+    ORRERY_INSTANCE: name,
+    ORRERY_HEALTH_PORT: String(ports.health),
+    ORRERY_AIP_PORT: String(first ? ports.own : 0),
+    ORRERY_CONSOLE_PORT: String(first ? ports.own : 0),
+    ...(natsMonitorUrl === undefined ? {} : { ORRERY_NATS_MONITOR_URL: natsMonitorUrl }),
+  };
+  const merged = { ...deviceEnvironment(env), ...Object.fromEntries(settings), ...own };
+  delete merged['ORRERY_DATABASE_URL'];
+  return WITH_DATABASE.includes(service) ? { ...merged, ORRERY_DATABASE_URL: databaseUrl } : merged;
+}

@@ -1,0 +1,45 @@
+import { printJson, type CliContext } from '../terminal.js';
+import type { Endpoints } from './endpoints.js';
+
+export interface ReadyFacts {
+  readonly home: string;
+  readonly pid: number;
+  readonly endpoints: Endpoints;
+  /** On the first start only. */
+  readonly adminToken?: string | undefined;
+}
+
+/** How a system tells whoever started it how far it is. */
+export interface Launch {
+  readonly say: (text: string) => void;
+  readonly ready: (facts: ReadyFacts) => void;
+}
+
+/** Says things here, or to the process that started us detached: then our own output is a log file. */
+export function launchOf(context: CliContext): Launch {
+  const { terminal, json } = context;
+  const sayHere = (text: string): void => (json ? terminal.err(text) : terminal.out(text));
+  const parent = process.send === undefined ? undefined : process;
+  return {
+    say: (text) => {
+      if (parent?.connected === true) parent.send?.({ say: text });
+      else sayHere(text);
+    },
+    ready: (facts) => {
+      if (parent?.connected === true) parent.send?.({ ready: facts });
+      else printReady(context, facts);
+    },
+  };
+}
+
+export function printReady(context: CliContext, facts: ReadyFacts): void {
+  const { terminal, json } = context;
+  if (json) return printJson(context, facts);
+  const { endpoints, home, adminToken } = facts;
+  terminal.out('');
+  terminal.out(`ready in ${home}`);
+  for (const name of ['console', 'aip', 'nats', 'postgres'] as const)
+    terminal.out(`  ${name.padEnd(9)} ${endpoints[name]}`);
+  if (adminToken !== undefined) terminal.out(`  admin token, shown only now: ${adminToken}`);
+  terminal.out('');
+}

@@ -1,0 +1,46 @@
+import {
+  isPortFree,
+  startNats,
+  startPostgres,
+  type NatsHandle,
+  type NatsUser,
+  type PostgresHandle,
+} from '#libs/embedded';
+import type { Home } from './home.js';
+import { portChoice, type PortName } from './plan.js';
+
+const DATABASE = 'orrery';
+const DATABASE_USER = 'orrery';
+
+/** 0 lets the server find one, and lets a server that was left running keep its own. */
+export async function portFor(name: PortName, env: NodeJS.ProcessEnv): Promise<number> {
+  const choice = portChoice(name, env);
+  if (choice.kind === 'any') return 0;
+  if (choice.kind === 'wanted') return choice.port;
+  return (await isPortFree(choice.port)) ? choice.port : 0;
+}
+
+/** A server that starts again keeps its ports: clients only know the address. */
+export async function startBus(
+  home: Home,
+  { users, port }: { users: readonly NatsUser[]; port: number },
+  before?: NatsHandle,
+): Promise<NatsHandle> {
+  const ports =
+    before === undefined ? { port } : { port: before.port, monitorPort: Number(new URL(before.monitorUrl).port) };
+  return startNats({ storeDir: home.nats, users, ...ports });
+}
+
+export async function startDatabase(
+  home: Home,
+  { password, port }: { password: string; port: number },
+  before?: PostgresHandle,
+): Promise<PostgresHandle> {
+  return startPostgres({
+    dataDir: home.postgres,
+    user: DATABASE_USER,
+    password,
+    database: DATABASE,
+    port: before?.port ?? port,
+  });
+}

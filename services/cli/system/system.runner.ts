@@ -1,0 +1,266 @@
+// The embedded system as one value: started in order, kept alive, stopped in reverse.
+//
+//   NATS, PostgreSQL ──► streams ──► services (all at once) ──► devices ──► endpoints.json
+//
+// Whatever fails on the way, everything that was started is stopped again.
+import { rm } from 'node:fs/promises';
+import type { NatsHandle, PostgresHandle } from '#libs/embedded';
+import { provision } from '#libs/messaging';
+import { withBusAt } from '../bus.client.js';
+import { failure } from '../errors.js';
+import { enrolLocal, untilConnected } from './devices.client.js';
+import { withoutCredentials, type Endpoints } from './endpoints.js';
+import { deviceEnvironment, serviceEnvironment, type SystemAddresses } from './environment.js';
+import type { Home } from './home.js';
+import { busUsers, databasePassword, newAdminToken } from './keys.adapter.js';
+import { endLeftServices, StartedProcesses } from './leftovers.adapter.js';
+import { startNodeProcess, type NodeProcess } from './node-process.runner.js';
+import { instancesOf, localDevices, type Instance, type LocalDevice } from './plan.js';
+import { portFor, startBus, startDatabase } from './stores.runner.js';
+import { Supervised, type Running } from './supervised.runner.js';
+import { makeDir, writeJson } from './whole-file.adapter.js';
+
+export interface SystemOptions {
+  readonly home: Home;
+  readonly env: NodeJS.ProcessEnv;
+  readonly devices: number;
+  readonly replicas: Readonly<Record<string, number>>;
+  readonly now: () => number;
+  /** Aborted: give up starting. */
+  readonly signal: AbortSignal;
+  /** One line per step, and what happens later. */
+  readonly say: (text: string) => void;
+  /** The administrator's token, on the first start only; it must not end up in a log. */
+  readonly showToken: (token: string) => void;
+}
+
+const PRIVATE_DIR = 0o700;
+/** PostgreSQL runs as another user when we are root: it may pass through the home, and read nothing in it. */
+const PASSABLE_DIR = 0o711;
+
+/** What is stopped at once; the groups one after the other. */
+type Group = 'devices' | 'services' | 'postgres' | 'nats';
+const STOP_ORDER: readonly Group[] = ['devices', 'services', 'postgres', 'nats'];
+
+export class EmbeddedSystem {
+  private readonly options: SystemOptions;
+  private readonly started: StartedProcesses;
+  private readonly running: Record<Group, { stop(): Promise<void> }[]> = {
+    nats: [],
+    postgres: [],
+    services: [],
+    devices: [],
+  };
+  private readonly services = new Map<Instance, Supervised<NodeProcess>>();
+  private stopped: Promise<void> | undefined;
+
+  private constructor(options: SystemOptions) {
+    this.options = options;
+    this.started = new StartedProcesses(options.home);
+  }
+
+  static async start(options: SystemOptions): Promise<{ system: EmbeddedSystem; endpoints: Endpoints }> {
+    const system = new EmbeddedSystem(options);
+    try {
+      return { system, endpoints: await system.startAll() };
+    } catch (error) {
+      await system.stop();
+      throw options.signal.aborted ? failure('Stopped before everything was ready.', error) : error;
+    }
+  }
+
+  /** In reverse order; the second call waits for the first. */
+  stop(): Promise<void> {
+    this.stopped ??= this.stopAll();
+    return this.stopped;
+  }
+
+  private async startAll(): Promise<Endpoints> {
+    const { home, signal, devices, replicas } = this.options;
+    const instances = instancesOf(replicas);
+    await this.prepareHome();
+    const [bus, databaseUrl] = await bothOrNeither(this.startBus(), this.startDatabase());
+    const addresses: SystemAddresses = { ...bus, databaseUrl };
+    const ownSeed = (user: string): string => bus.foreignSeedFile ?? home.seedFile(user);
+    const at = (user: string): { url: string; seedFile: string } => ({ url: bus.natsUrl, seedFile: ownSeed(user) });
+    await this.step(
+      'streams',
+      () => withBusAt(at('admin'), (nc) => provision(nc), 'admin'),
+      ({ created }) =>
+        created.length === 0 ? 'as they have to be' : `${created.length} streams, durables and buckets made`,
+    );
+    await this.step(
+      'services',
+      () => this.startServices(instances, addresses),
+      () => instances.map(({ name }) => name).join(' '),
+    );
+    const endpoints = this.endpointsOf(addresses);
+    const local = localDevices(devices);
+    if (local.length > 0) {
+      await this.step(
+        'devices',
+        () =>
+          withBusAt(at('cli'), async (nc) => {
+            await Promise.all(local.map((device) => enrolLocal(nc, home, device)));
+            await allSettled(local.map((device) => this.startDevice(device, endpoints.aip)));
+            await untilConnected(
+              nc,
+              local.map(({ id }) => id),
+              signal,
+            );
+          }),
+        () => local.map(({ id }) => id).join(' '),
+      );
+    }
+    signal.throwIfAborted();
+    await writeJson(home.endpointsFile, endpoints);
+    const token = await newAdminToken(home);
+    if (token !== undefined) this.options.showToken(token);
+    return endpoints;
+  }
+
+  private async prepareHome(): Promise<void> {
+    const { home, say } = this.options;
+    await makeDir(home.root, process.getuid?.() === 0 ? PASSABLE_DIR : PRIVATE_DIR);
+    for (const directory of [home.keys, home.logs, home.devices]) await makeDir(directory, PRIVATE_DIR);
+    const left = await endLeftServices(home);
+    if (left > 0) say(`ended ${left} processes that an earlier system had left`);
+  }
+
+  private async startBus(): Promise<Omit<SystemAddresses, 'databaseUrl'>> {
+    const { home, env } = this.options;
+    const foreign = env['ORRERY_NATS_URL'] ?? '';
+    if (foreign !== '') {
+      this.options.say(`nats        ${withoutCredentials(foreign)} (not ours)`);
+      const natsMonitorUrl = env['ORRERY_NATS_MONITOR_URL'];
+      return { natsUrl: foreign, natsMonitorUrl, foreignSeedFile: env['ORRERY_NATS_SEED_FILE'] };
+    }
+    const [users, port] = await Promise.all([busUsers(home), portFor('nats', env)]);
+    const server = await this.step(
+      'nats',
+      () => this.keep<NatsHandle>('nats', 'nats', (before) => startBus(home, { users, port }, before)),
+      ({ current }) => current.url,
+    );
+    return { natsUrl: server.current.url, natsMonitorUrl: server.current.monitorUrl, foreignSeedFile: undefined };
+  }
+
+  private async startDatabase(): Promise<string> {
+    const { home, env } = this.options;
+    const foreign = env['ORRERY_DATABASE_URL'] ?? '';
+    if (foreign !== '') {
+      this.options.say(`postgres    ${withoutCredentials(foreign)} (not ours)`);
+      return foreign;
+    }
+    const [password, port] = await Promise.all([databasePassword(home), portFor('postgres', env)]);
+    const server = await this.step(
+      'postgres',
+      () =>
+        this.keep<PostgresHandle>('postgres', 'postgres', (before) => startDatabase(home, { password, port }, before)),
+      ({ current }) => withoutCredentials(current.url),
+    );
+    return server.current.url;
+  }
+
+  private async startServices(instances: readonly Instance[], addresses: SystemAddresses): Promise<void> {
+    await allSettled(instances.map((instance) => this.startService(instance, addresses)));
+  }
+
+  private async startService(instance: Instance, addresses: SystemAddresses): Promise<void> {
+    const { home, env } = this.options;
+    const { service, name } = instance;
+    const wanted = service === 'aip-gateway' || service === 'console' ? await portFor(ownPort(service), env) : 0;
+    const supervised = await this.keep<NodeProcess>('services', name, (before, signal) => {
+      const ports = { health: before?.ports['health'] ?? 0, own: before?.ports[ownPort(service)] ?? wanted };
+      return startNodeProcess(
+        {
+          name,
+          entry: `${service}/main.js`,
+          env: serviceEnvironment(instance, { home, env, addresses, ports }),
+          cwd: home.root,
+          logFile: home.logFile(name),
+          announces: true,
+        },
+        signal,
+      );
+    });
+    this.services.set(instance, supervised);
+  }
+
+  private async startDevice({ id }: LocalDevice, aip: string): Promise<void> {
+    const { home, env } = this.options;
+    const directory = home.deviceDir(id);
+    await this.keep<NodeProcess>('devices', id, (_, signal) =>
+      startNodeProcess(
+        {
+          name: id,
+          entry: 'device-client/main.js',
+          args: ['join', '--url', aip, '--token-file', home.deviceTokenFile(id), '--data-dir', directory],
+          env: deviceEnvironment(env),
+          cwd: directory,
+          logFile: home.logFile(id),
+          announces: false,
+        },
+        signal,
+      ),
+    );
+  }
+
+  private async keep<T extends Running>(
+    group: Group,
+    name: string,
+    start: (before: T | undefined, signal: AbortSignal) => Promise<T>,
+  ): Promise<Supervised<T>> {
+    const { now, say, signal } = this.options;
+    const onStart = ({ pid }: T): Promise<void> => this.started.add(name, pid);
+    const supervised = await Supervised.start<T>({ name, start, now, report: say, onStart }, signal);
+    this.running[group].push(supervised);
+    return supervised;
+  }
+
+  private endpointsOf({ natsUrl, natsMonitorUrl, databaseUrl }: SystemAddresses): Endpoints {
+    const running = [...this.services].map(([instance, { current }]) => ({ ...instance, ports: current.ports }));
+    const portOf = (service: string): number => {
+      const port = running.find((one) => one.service === service && one.first)?.ports;
+      return port?.[service === 'console' ? 'console' : 'aip'] ?? port?.['health'] ?? 0;
+    };
+    return {
+      nats: natsUrl,
+      ...(natsMonitorUrl === undefined ? {} : { natsMonitor: natsMonitorUrl }),
+      postgres: withoutCredentials(databaseUrl),
+      console: `http://127.0.0.1:${portOf('console')}`,
+      aip: `ws://127.0.0.1:${portOf('aip-gateway')}/ws`,
+      health: Object.fromEntries(running.map(({ name, ports }) => [name, `http://127.0.0.1:${ports['health'] ?? 0}`])),
+    };
+  }
+
+  private async step<T>(name: string, work: () => Promise<T>, describe: (result: T) => string): Promise<T> {
+    const { now, say, signal } = this.options;
+    signal.throwIfAborted();
+    const begun = now();
+    const result = await work();
+    const seconds = ((now() - begun) / 1000).toFixed(1).padStart(5);
+    say(`${name.padEnd(10)} ${seconds} s  ${describe(result)}`);
+    return result;
+  }
+
+  private async stopAll(): Promise<void> {
+    for (const group of STOP_ORDER) await Promise.all(this.running[group].map((supervised) => supervised.stop()));
+    const { endpointsFile, processesFile } = this.options.home;
+    await Promise.all([endpointsFile, processesFile].map((file) => rm(file, { force: true })));
+  }
+}
+
+function ownPort(service: string): 'console' | 'aip' {
+  return service === 'console' ? 'console' : 'aip';
+}
+
+/** Waits for all of them before it fails: what is still starting could not be stopped. */
+async function allSettled(works: readonly Promise<void>[]): Promise<void> {
+  const failed = (await Promise.allSettled(works)).find((result) => result.status === 'rejected');
+  if (failed !== undefined) throw failed.reason;
+}
+
+async function bothOrNeither<A, B>(one: Promise<A>, other: Promise<B>): Promise<[A, B]> {
+  await Promise.allSettled([one, other]);
+  return Promise.all([one, other]);
+}

@@ -1,0 +1,51 @@
+import { homeOf } from '../home.config.js';
+import { EXIT, type ExitCode } from '../exit-codes.js';
+import type { CliContext } from '../terminal.js';
+import { upDetached } from './detached.runner.js';
+import { lockHome } from './home-lock.adapter.js';
+import { launchOf } from './launch.runner.js';
+import { instancesOf, type UpOptions } from './plan.js';
+import { EmbeddedSystem } from './system.runner.js';
+import { makeDir } from './whole-file.adapter.js';
+
+/** Starts the system and keeps it alive until Ctrl-C, SIGTERM or `down`. */
+export async function up(context: CliContext, options: UpOptions): Promise<ExitCode> {
+  instancesOf(options.replicas); // bad input is said before anything is made
+  return options.detach ? upDetached(context, options) : upHere(context, options);
+}
+
+async function upHere(context: CliContext, options: UpOptions): Promise<ExitCode> {
+  const { env, now, signal } = context;
+  const home = homeOf(env);
+  const launch = launchOf(context);
+  await makeDir(home.root, process.getuid?.() === 0 ? 0o711 : 0o700);
+  const unlock = await lockHome(home, process.pid, now());
+  try {
+    let adminToken: string | undefined;
+    const showToken = (token: string): void => void (adminToken = token);
+    const { system, endpoints } = await EmbeddedSystem.start({
+      ...options,
+      home,
+      env,
+      now,
+      signal,
+      say: launch.say,
+      showToken,
+    });
+    launch.ready({ home: home.root, pid: process.pid, endpoints, ...(adminToken === undefined ? {} : { adminToken }) });
+    await untilAborted(signal);
+    launch.say('stopping');
+    await system.stop();
+    launch.say('stopped');
+  } finally {
+    await unlock();
+  }
+  return EXIT.ok;
+}
+
+function untilAborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}
