@@ -136,7 +136,8 @@ function onRegister(session: Open, message: Extract<ClientMessage, { type: 'regi
   if (message.client_type !== 'device') {
     return refuse(session, 'only device clients may register here', AIP_CLOSE.policy, nowMs);
   }
-  if (message.client_id !== session.identity) {
+  // The credential names the device; a client that names none, as ours does, has nothing to contradict it with.
+  if ((message.client_id ?? session.identity) !== session.identity) {
     return refuse(session, 'client_id does not match the credential of this connection', AIP_CLOSE.policy, nowMs);
   }
   const client = clientOf(message, AIP_REVISION);
