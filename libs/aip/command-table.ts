@@ -1,13 +1,5 @@
 import { AIP_LIMITS, LIMITS } from '#proto';
-import type {
-  AttemptKey,
-  CommandId,
-  CommandOutcome,
-  DeviceAnswer,
-  JournalId,
-  RunCommandRequest,
-  SessionId,
-} from '#proto';
+import type { AttemptKey, CommandId, CommandOutcome, DeviceAnswer, RunCommandRequest } from '#proto';
 import {
   CANCELLED,
   CONFLICT,
@@ -18,8 +10,8 @@ import {
   UNKNOWN,
   unknownTool,
 } from './command-answers.js';
+import type { Admission, Answered, CommandTableOptions, TableEffect } from './command-effects.js';
 import { chooseNext } from './command-queue.js';
-import type { OutgoingCommand } from './command-message.js';
 
 /*
  * The commands of one session. An id is answered finally once; what the device did decides, not what was asked last.
@@ -30,44 +22,12 @@ import type { OutgoingCommand } from './command-message.js';
  *
  * Deterministic: no clock, no waiting, no I/O. Its maps are its own, so a session of a thousand commands stays cheap.
  */
-export interface CommandTableOptions {
-  readonly sessionId: SessionId;
-  /** Null: a foreign client, which executes whatever it is sent, every time. */
-  readonly journalId: JournalId | null;
-  /** Undefined: the device did not say. */
-  readonly tools: ReadonlySet<string> | undefined;
-  /** Commands that may be at the device at once. */
-  readonly slots: number;
-}
 
 /** After a stop the device has this long; then the table waits no more. Twice the grace: the device-agent gives up first. */
 const GIVE_UP_MS = 2 * LIMITS.stopGraceMs;
 
-/** A request as the table sees it: with the digest of its content and its size. */
-export interface Admission {
-  readonly request: RunCommandRequest;
-  readonly digest: string;
-  readonly bytes: number;
-}
-
-export type TableEffect =
-  | { readonly kind: 'send'; readonly command: OutgoingCommand }
-  /** For devices of our revision: kill what is open of the attempt, refuse what comes. */
-  | { readonly kind: 'stop'; readonly attempt: AttemptKey }
-  /** For devices of our revision: the journal may forget the result. */
-  | { readonly kind: 'stored'; readonly commandId: CommandId }
-  /** Whoever waits for the command gets this. `sentAtMs` when the device was involved. */
-  | Answered;
-
-export interface Answered {
-  readonly kind: 'answered';
-  readonly commandId: CommandId;
-  readonly answer: DeviceAnswer;
-  readonly sentAtMs: number | null;
-}
-
 /** A command that has no outcome yet. */
-export interface OpenCommand {
+interface OpenCommand {
   readonly request: RunCommandRequest;
   readonly digest: string;
   readonly notAfterMs: number;
@@ -131,10 +91,16 @@ export class CommandTable {
     const notAfterMs = Date.parse(request.notAfter);
     const again = this.#maybeSentBefore(request, notAfterMs);
     if (again && (this.#foreign || request.journalId !== this.#options.journalId)) return NOBODY_KNOWS;
-    const no = again ? undefined : this.#refusal(request, nowMs);
-    if (no !== undefined) return no;
+    if (!again && notAfterMs <= nowMs) return EXPIRED;
+    const { tools } = this.#options;
+    const { tool } = request.command;
+    if (!again && tools?.has(tool) === false) return unknownTool(tool, tools);
     // Not refused for good: the caller repeats it, and room there will be.
     if (!this.#makeRoom()) return { state: 'queued' };
+    if (!again && this.#stopped.has(keyOf(request.attempt))) {
+      this.#keep(commandId, { outcome: CANCELLED, digest, notAfterMs, bytes: 0 });
+      return { state: 'finished', outcome: CANCELLED };
+    }
     const fresh = { request, digest, notAfterMs, again, sentAtMs: null, giveUpAtMs: null };
     this.#open.set(commandId, { ...fresh, state: 'queued' });
     return null;
@@ -244,14 +210,6 @@ export class CommandTable {
 
   #maybeSentBefore({ commandId, sessionId }: RunCommandRequest, notAfterMs: number): boolean {
     return sessionId !== this.#options.sessionId || this.#sent.has(commandId) || notAfterMs <= this.#forgottenUpToMs;
-  }
-
-  /** For a command that was surely never sent. */
-  #refusal({ attempt, command, notAfter }: RunCommandRequest, nowMs: number): DeviceAnswer | undefined {
-    const { tools } = this.#options;
-    if (this.#stopped.has(keyOf(attempt))) return { state: 'finished', outcome: CANCELLED };
-    if (Date.parse(notAfter) <= nowMs) return EXPIRED;
-    return tools === undefined || tools.has(command.tool) ? undefined : unknownTool(command.tool, tools);
   }
 
   #settle(open: OpenCommand, outcome: CommandOutcome, bytes: number): TableEffect[] {

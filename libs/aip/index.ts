@@ -1,11 +1,6 @@
 export { openSession, step, type Session, type SessionEffect, type SessionInput } from './session.js';
-export {
-  CommandTable,
-  type Admission,
-  type Answered,
-  type CommandTableOptions,
-  type TableEffect,
-} from './command-table.js';
+export { CommandTable } from './command-table.js';
+export type { Admission, Answered, CommandTableOptions, TableEffect } from './command-effects.js';
 export { commandMessage, LIST_TOOLS_ID, listToolsMessage, type OutgoingCommand } from './command-message.js';
 export { outcomeOf, withoutResult } from './outcome.js';
 export { clientOf, toolsOf, type RegisteredClient } from './telemetry.js';

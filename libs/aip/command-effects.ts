@@ -1,0 +1,37 @@
+import type { AttemptKey, CommandId, DeviceAnswer, JournalId, RunCommandRequest, SessionId } from '#proto';
+import type { OutgoingCommand } from './command-message.js';
+
+/* What goes into a CommandTable and comes out of it. */
+
+export interface CommandTableOptions {
+  readonly sessionId: SessionId;
+  /** Null: a foreign client, which executes whatever it is sent, every time. */
+  readonly journalId: JournalId | null;
+  /** Undefined: the device did not say. */
+  readonly tools: ReadonlySet<string> | undefined;
+  /** Commands that may be at the device at once. */
+  readonly slots: number;
+}
+
+/** A request as the table sees it: with the digest of its content and its size. */
+export interface Admission {
+  readonly request: RunCommandRequest;
+  readonly digest: string;
+  readonly bytes: number;
+}
+
+export type TableEffect =
+  | { readonly kind: 'send'; readonly command: OutgoingCommand }
+  /** For devices of our revision: kill what is open of the attempt, refuse what comes. */
+  | { readonly kind: 'stop'; readonly attempt: AttemptKey }
+  /** For devices of our revision: the journal may forget the result. */
+  | { readonly kind: 'stored'; readonly commandId: CommandId }
+  /** Whoever waits for the command gets this. `sentAtMs` when the device was involved. */
+  | Answered;
+
+export interface Answered {
+  readonly kind: 'answered';
+  readonly commandId: CommandId;
+  readonly answer: DeviceAnswer;
+  readonly sentAtMs: number | null;
+}

@@ -1,0 +1,177 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import type { CommandId, DeviceAnswer, RunCommandRequest } from '#proto';
+import type { TableEffect } from './command-effects.js';
+import { CommandTable } from './command-table.js';
+import { withoutResult } from './outcome.js';
+
+const SEED = 20_261_121;
+const RUNS = 1_000;
+const TASKS = ['a', 'b', 'c', 'd', 'e'];
+const NOT_AFTER_MS = 500;
+
+type Op =
+  | { readonly op: 'ask' | 'result' | 'stop' | 'stored' | 'started'; readonly task: string }
+  | { readonly op: 'wait'; readonly ms: number };
+
+const ops: fc.Arbitrary<Op[]> = fc.array(
+  fc.oneof(
+    { weight: 8, arbitrary: fc.record({ op: fc.constant('ask' as const), task: fc.constantFrom(...TASKS) }) },
+    {
+      weight: 8,
+      arbitrary: fc.record({
+        op: fc.constantFrom('result' as const, 'stop' as const, 'stored' as const, 'started' as const),
+        task: fc.constantFrom(...TASKS),
+      }),
+    },
+    { weight: 2, arbitrary: fc.record({ op: fc.constant('wait' as const), ms: fc.integer({ min: 1, max: 30_000 }) }) },
+  ),
+  { maxLength: 40 },
+);
+
+const idOf = (task: string): CommandId => `r.${task}.1.0.0`;
+
+function request(task: string): RunCommandRequest {
+  return {
+    kind: 'run',
+    commandId: idOf(task),
+    attempt: { runId: 'r', taskId: task, attempt: 1 },
+    deviceId: 'd',
+    sessionId: 's',
+    journalId: 'j',
+    command: { tool: 'T', arguments: {} },
+    priority: 0,
+    notAfter: new Date(NOT_AFTER_MS).toISOString(),
+  };
+}
+
+/** Plays a history against a table and keeps what an observer sees. */
+class Story {
+  readonly sends: CommandId[] = [];
+  readonly finals: { readonly commandId: CommandId; readonly answer: DeviceAnswer }[] = [];
+  readonly #stored = new Set<CommandId>();
+  readonly #asked = new Set<CommandId>();
+  readonly #table: CommandTable;
+  readonly slots: number;
+  readonly #atDevice = new Set<CommandId>();
+  maxAtDevice = 0;
+  #nowMs = 0;
+  #reports = 0;
+
+  constructor(journalId: string | null, slots: number) {
+    this.slots = slots;
+    this.#table = new CommandTable({ sessionId: 's', journalId, tools: new Set(['T']), slots });
+  }
+
+  /** Commands whose result nobody has said to be stored: their end must be known and stay the same. */
+  get unstored(): CommandId[] {
+    return [...this.#asked].filter((commandId) => !this.#stored.has(commandId));
+  }
+
+  play(op: Op): void {
+    if (op.op === 'wait') this.#nowMs += op.ms;
+    else {
+      const commandId = idOf(op.task);
+      if (op.op === 'ask') this.#ask(op.task);
+      if (op.op === 'started') this.#table.started(commandId);
+      // A device reports what it has; an honest one has only what it was sent.
+      if (op.op === 'result' && this.sends.includes(commandId)) this.#finish(commandId);
+      if (op.op === 'stop') this.#see(this.#table.stop(request(op.task).attempt, this.#nowMs));
+      if (op.op === 'stored' && this.#hasFinal(commandId)) {
+        this.#stored.add(commandId);
+        this.#see(this.#table.stored(commandId));
+      }
+    }
+    this.#see(this.#table.tick(this.#nowMs));
+    this.#see(this.#table.next(this.#nowMs));
+  }
+
+  end(): TableEffect[] {
+    const effects = this.#table.close();
+    this.#see(effects);
+    return effects;
+  }
+
+  #ask(task: string): void {
+    const asked = request(task);
+    this.#asked.add(asked.commandId);
+    const answer = this.#table.admit({ request: asked, digest: task, bytes: 1 }, this.#nowMs);
+    if (answer !== null) this.#note(asked.commandId, answer);
+  }
+
+  #finish(commandId: CommandId): void {
+    // Each report differs, so that a second one counting would be seen.
+    const outcome = withoutResult('FAILED', 'X', `report ${++this.#reports}`);
+    this.#see(this.#table.finish(commandId, outcome, 1));
+    this.#atDevice.delete(commandId);
+  }
+
+  #see(effects: readonly TableEffect[]): void {
+    for (const effect of effects) {
+      if (effect.kind === 'send') {
+        this.sends.push(effect.command.commandId);
+        this.#atDevice.add(effect.command.commandId);
+        this.maxAtDevice = Math.max(this.maxAtDevice, this.#atDevice.size);
+      } else if (effect.kind === 'answered') {
+        this.#atDevice.delete(effect.commandId);
+        this.#note(effect.commandId, effect.answer);
+      }
+    }
+  }
+
+  #note(commandId: CommandId, answer: DeviceAnswer): void {
+    if (answer.state === 'finished' || answer.state === 'refused') this.finals.push({ commandId, answer });
+  }
+
+  #hasFinal(commandId: CommandId): boolean {
+    return this.finals.some((final) => final.commandId === commandId && final.answer.state === 'finished');
+  }
+}
+
+const check = <T>(property: fc.IProperty<T>): void => fc.assert(property, { seed: SEED, numRuns: RUNS });
+
+describe('whatever the order of asking, progress, results, stops, time and the end', () => {
+  it.each([
+    ['a journal', 'j'],
+    ['no journal', null],
+  ])('a command of a device with %s has one outcome, the same for everybody who asks', (_, journalId) =>
+    check(
+      fc.property(ops, fc.integer({ min: 1, max: 3 }), (history, slots) => {
+        const story = new Story(journalId, slots);
+        for (const op of history) story.play(op);
+        story.end();
+        for (const commandId of story.unstored) {
+          const outcomes = story.finals.filter((final) => final.commandId === commandId).map(({ answer }) => answer);
+          expect(new Set(outcomes.map((answer) => JSON.stringify(answer))).size).toBeLessThanOrEqual(1);
+        }
+      }),
+    ),
+  );
+
+  it('a device without a journal gets no command twice, and every end is known when the connection is', () =>
+    check(
+      fc.property(ops, fc.integer({ min: 1, max: 3 }), (history, slots) => {
+        const story = new Story(null, slots);
+        for (const op of history) story.play(op);
+        story.end();
+        expect(new Set(story.sends).size).toBe(story.sends.length);
+        expect(story.maxAtDevice).toBeLessThanOrEqual(1);
+        const ended = new Set(story.finals.map(({ commandId }) => commandId));
+        for (const commandId of story.unstored) expect(ended).toContain(commandId);
+      }),
+    ));
+
+  it('a device with a journal gets no command twice before its result is stored or given up, and no more at once than it has slots', () =>
+    check(
+      fc.property(ops, fc.integer({ min: 1, max: 3 }), (history, slots) => {
+        const story = new Story('j', slots);
+        const gaveUp = history.some(({ op }) => op === 'stop');
+        for (const op of history) story.play(op);
+        expect(story.maxAtDevice).toBeLessThanOrEqual(slots);
+        if (gaveUp) return;
+        for (const commandId of story.unstored) {
+          expect(story.sends.filter((sent) => sent === commandId).length).toBeLessThanOrEqual(1);
+        }
+      }),
+    ));
+});

@@ -1,0 +1,290 @@
+import { describe, expect, it } from '@jest/globals';
+import { AIP_LIMITS, LIMITS } from '#proto';
+import type { CommandOutcome, RunCommandRequest } from '#proto';
+import type { CommandTableOptions, TableEffect } from './command-effects.js';
+import { CommandTable } from './command-table.js';
+import { withoutResult } from './outcome.js';
+
+const DONE: CommandOutcome = { state: 'COMPLETED', result: 'ok', error: null, startedAt: null, durationMs: 1 };
+const FINISHED = { state: 'finished', outcome: DONE };
+const NOT_AFTER_MS = 1_000_000;
+
+const table = (change: Partial<CommandTableOptions> = {}) =>
+  new CommandTable({ sessionId: 's1', journalId: 'j1', tools: new Set(['T']), slots: 2, ...change });
+const foreign = (change: Partial<CommandTableOptions> = {}) => table({ journalId: null, ...change });
+
+/** `a` of run r1 unless said otherwise. */
+function request(taskId = 'a', change: Partial<RunCommandRequest> = {}, runId = 'r1'): RunCommandRequest {
+  return {
+    kind: 'run',
+    commandId: `${runId}.${taskId}`,
+    attempt: { runId, taskId, attempt: 1 },
+    deviceId: 'd',
+    sessionId: 's1',
+    journalId: 'j1',
+    command: { tool: 'T', arguments: {} },
+    priority: 0,
+    notAfter: new Date(NOT_AFTER_MS).toISOString(),
+    ...change,
+  };
+}
+
+const admit = (to: CommandTable, what: RunCommandRequest, { nowMs = 0, digest = 'd1', bytes = 100 } = {}) =>
+  to.admit({ request: what, digest, bytes }, nowMs);
+
+const sent = (effects: TableEffect[]) =>
+  effects.flatMap((effect) => (effect.kind === 'send' ? [effect.command.commandId] : []));
+
+/** A table with `a` at the device. */
+function running(to: CommandTable): CommandTable {
+  expect(admit(to, request())).toBeNull();
+  expect(sent(to.next(0))).toEqual(['r1.a']);
+  return to;
+}
+
+describe('a command', () => {
+  it('is sent, runs and is answered once', () => {
+    const commands = running(table());
+    expect(commands.stateOf('r1.a')).toEqual({ state: 'running' });
+    commands.started('r1.a');
+    expect(commands.finish('r1.a', DONE, 10)).toEqual([
+      { kind: 'answered', commandId: 'r1.a', answer: FINISHED, sentAtMs: 0 },
+    ]);
+    expect(admit(commands, request())).toEqual(FINISHED);
+    expect(commands.stateOf('r1.a')).toBeUndefined();
+  });
+
+  it('asked for again is not sent again', () => {
+    const commands = running(table());
+    expect(admit(commands, request())).toBeNull();
+    expect(commands.next(0)).toEqual([]);
+  });
+
+  it('keeps its first result when the device reports another', () => {
+    const commands = running(table());
+    commands.finish('r1.a', DONE, 10);
+    expect(commands.finish('r1.a', withoutResult('FAILED', 'X', 'x'), 10)).toEqual([]);
+    expect(admit(commands, request())).toEqual(FINISHED);
+  });
+
+  it('with the same id and other content is refused, while it is open and when it is finished', () => {
+    const commands = running(table());
+    expect(admit(commands, request(), { digest: 'd2' })).toMatchObject({ code: 'COMMAND_CONFLICT' });
+    commands.finish('r1.a', DONE, 10);
+    expect(admit(commands, request(), { digest: 'd2' })).toMatchObject({ code: 'COMMAND_CONFLICT' });
+  });
+
+  it('that fits into no frame is refused', () =>
+    expect(admit(table(), request(), { bytes: AIP_LIMITS.frameBytesMax })).toMatchObject({ code: 'TOO_LARGE' }));
+
+  it('for a tool that the device does not have is refused, naming those it has', () => {
+    const unknown = request('a', { command: { tool: 'RM', arguments: {} } });
+    expect(admit(table({ tools: new Set(['B', 'A']) }), unknown)).toMatchObject({
+      code: 'UNKNOWN_TOOL',
+      message: 'no tool RM on this device; it has: A, B',
+    });
+    expect(admit(table({ tools: undefined }), unknown)).toBeNull();
+  });
+});
+
+describe('the queue', () => {
+  it('keeps no more at the device than it has slots', () => {
+    const commands = table({ slots: 2 });
+    for (const task of ['a', 'b', 'c']) admit(commands, request(task));
+    expect(sent(commands.next(0))).toEqual(['r1.a', 'r1.b']);
+    expect(commands.stateOf('r1.c')).toEqual({ state: 'queued' });
+    commands.finish('r1.b', DONE, 10);
+    expect(sent(commands.next(0))).toEqual(['r1.c']);
+  });
+
+  it('gives a foreign client one at a time, whatever its profile says', () => {
+    const commands = foreign({ slots: 8 });
+    for (const task of ['a', 'b']) admit(commands, request(task));
+    expect(sent(commands.next(0))).toEqual(['r1.a']);
+  });
+
+  it('sends the higher priority first', () => {
+    const commands = table({ slots: 1 });
+    admit(commands, request('low'));
+    admit(commands, request('high', { priority: 5 }));
+    expect(sent(commands.next(0))).toEqual(['r1.high']);
+  });
+
+  it('lets a small run pass the thousandth task of a large one', () => {
+    const commands = table({ slots: 1 });
+    for (const task of ['a', 'b', 'c']) admit(commands, request(task, {}, 'large'));
+    admit(commands, request('x', {}, 'small'));
+    const order: string[] = [];
+    for (let effects = commands.next(0); effects.length > 0; effects = commands.next(0)) {
+      const [commandId] = sent(effects);
+      order.push(commandId ?? '');
+      commands.finish(commandId ?? '', DONE, 1);
+    }
+    expect(order).toEqual(['large.a', 'small.x', 'large.b', 'large.c']);
+  });
+
+  it('holds back what has no room instead of refusing it, and forgets results first', () => {
+    const commands = table({ slots: 1 });
+    for (let task = 0; task < AIP_LIMITS.commandsMax; task++) admit(commands, request(`t${task}`));
+    expect(admit(commands, request('more'))).toEqual({ state: 'queued' });
+    commands.next(0);
+    commands.finish('r1.t0', DONE, 1);
+    expect(admit(commands, request('more'))).toBeNull();
+  });
+
+  it('forgets the oldest result when the kept ones are too large; the journal gives it again', () => {
+    const commands = running(table());
+    commands.finish('r1.a', DONE, AIP_LIMITS.resultBytesMax + 1);
+    expect(admit(commands, request('b'))).toBeNull();
+    expect(admit(commands, request('a'))).toBeNull();
+    expect(sent(commands.next(0))).toEqual(['r1.b', 'r1.a']);
+  });
+});
+
+describe('notAfter', () => {
+  it('refuses what comes too late and what waited too long, and tells the device how long it has', () => {
+    const commands = table({ slots: 1 });
+    expect(admit(commands, request('late'), { nowMs: NOT_AFTER_MS })).toMatchObject({ code: 'EXPIRED' });
+    admit(commands, request('a'));
+    admit(commands, request('b'));
+    expect(commands.next(NOT_AFTER_MS - 7)).toMatchObject([{ kind: 'send', command: { startWithinMs: 7 } }]);
+    expect(commands.tick(NOT_AFTER_MS - 1)).toEqual([]);
+    expect(commands.tick(NOT_AFTER_MS)).toMatchObject([
+      { commandId: 'r1.b', answer: { state: 'refused', code: 'EXPIRED' }, sentAtMs: null },
+    ]);
+    expect(commands.openCount).toBe(1);
+  });
+
+  it('does not keep a repeat from the journal that knows how it ended', () => {
+    const commands = table({ sessionId: 's2' });
+    expect(admit(commands, request(), { nowMs: NOT_AFTER_MS + 1 })).toBeNull();
+    expect(commands.tick(NOT_AFTER_MS + 1)).toEqual([]);
+    expect(commands.next(NOT_AFTER_MS + 1)).toMatchObject([{ command: { startWithinMs: 0 } }]);
+  });
+});
+
+describe('a request for another session', () => {
+  it('is sent again when the journal is the same', () =>
+    expect(admit(table({ sessionId: 's2' }), request())).toBeNull());
+
+  it('is OUTCOME_UNKNOWN when the journal is another', () =>
+    expect(admit(table({ sessionId: 's2', journalId: 'j2' }), request())).toMatchObject({ code: 'OUTCOME_UNKNOWN' }));
+
+  it('is OUTCOME_UNKNOWN at a device without a journal, now or then', () => {
+    expect(admit(foreign({ sessionId: 's2' }), request('a', { journalId: null }))).toMatchObject({
+      code: 'OUTCOME_UNKNOWN',
+    });
+    expect(admit(table({ sessionId: 's2' }), request('a', { journalId: null }))).toMatchObject({
+      code: 'OUTCOME_UNKNOWN',
+    });
+  });
+});
+
+describe('stop', () => {
+  const { attempt } = request();
+
+  it('cancels what waits, and what comes later of the same attempt', () => {
+    const commands = table();
+    admit(commands, request());
+    expect(commands.stop(attempt, 0)).toMatchObject([
+      { kind: 'stop', attempt },
+      { kind: 'answered', answer: { state: 'finished', outcome: { state: 'CANCELLED' } } },
+    ]);
+    const next = request('a', { commandId: 'r1.a.second' });
+    expect(admit(commands, next)).toMatchObject({ outcome: { state: 'CANCELLED' } });
+    expect(admit(commands, { ...next, commandId: 'r1.a.retry', attempt: { ...attempt, attempt: 2 } })).toBeNull();
+  });
+
+  it('leaves to the device what is there: its report decides, also a success', () => {
+    const commands = running(table());
+    expect(commands.stop(attempt, 0)).toEqual([{ kind: 'stop', attempt }]);
+    expect(commands.finish('r1.a', DONE, 1)).toMatchObject([{ answer: FINISHED }]);
+  });
+
+  it('of an older session does not cancel a repeat: only the journal knows whether it ran', () => {
+    const commands = table({ sessionId: 's2' });
+    admit(commands, request());
+    expect(commands.stop(attempt, 0)).toEqual([{ kind: 'stop', attempt }]);
+    expect(sent(commands.next(0))).toEqual(['r1.a']);
+  });
+
+  it('does not lose a slot to a device that never answers', () => {
+    const commands = running(table({ slots: 1 }));
+    commands.stop(attempt, 0);
+    admit(commands, request('b'));
+    expect(commands.tick(2 * LIMITS.stopGraceMs - 1)).toEqual([]);
+    expect(commands.tick(2 * LIMITS.stopGraceMs)).toMatchObject([{ answer: { state: 'running' } }]);
+    expect(sent(commands.next(0))).toEqual(['r1.b']);
+    // What the device tells after all is kept for who asks again.
+    commands.finish('r1.a', DONE, 1);
+    expect(admit(commands, request())).toEqual(FINISHED);
+  });
+
+  it('of a foreign client gives up after the grace: nothing can be stopped there', () => {
+    const commands = running(foreign());
+    expect(commands.stop(attempt, 0)).toEqual([]);
+    expect(commands.tick(2 * LIMITS.stopGraceMs)).toMatchObject([
+      { answer: { state: 'finished', outcome: { state: 'OUTCOME_UNKNOWN' } } },
+    ]);
+    expect(commands.finish('r1.a', DONE, 1)).toEqual([]);
+  });
+});
+
+describe('a result', () => {
+  it('that nobody has asked for in this session is kept for the repeat', () => {
+    const commands = table({ sessionId: 's2' });
+    expect(commands.finish('r1.a', DONE, 1)).toEqual([]);
+    expect(admit(commands, request())).toEqual(FINISHED);
+  });
+
+  it('for a waiting repeat ends it before it is sent', () => {
+    const commands = table({ sessionId: 's2', slots: 0 });
+    admit(commands, request());
+    expect(commands.finish('r1.a', DONE, 1)).toMatchObject([{ answer: FINISHED, sentAtMs: null }]);
+  });
+
+  it('of a foreign client counts only for a command that was sent to it', () => {
+    const commands = foreign({ slots: 8 });
+    admit(commands, request('a'));
+    admit(commands, request('b'));
+    commands.next(0);
+    expect(commands.finish('r1.b', DONE, 1)).toEqual([]);
+    expect(commands.finish('made.up', DONE, 1)).toEqual([]);
+    expect(admit(commands, request('b'))).toBeNull();
+  });
+
+  it('that is stored is forgotten here and at the device; its id is not', () => {
+    const commands = running(table());
+    commands.finish('r1.a', DONE, 1);
+    expect(commands.stored('r1.a')).toEqual([{ kind: 'stored', commandId: 'r1.a' }]);
+    // The device has missed it and repeats its result.
+    expect(commands.finish('r1.a', DONE, 1)).toEqual([{ kind: 'stored', commandId: 'r1.a' }]);
+    expect(admit(commands, request())).toBeNull();
+
+    const client = running(foreign());
+    client.finish('r1.a', DONE, 1);
+    expect(client.stored('r1.a')).toEqual([]);
+    expect(admit(client, request())).toMatchObject({ code: 'OUTCOME_UNKNOWN' });
+  });
+
+  it('that is stored is passed on although this session has never heard of it', () =>
+    expect(table().stored('r9.z')).toEqual([{ kind: 'stored', commandId: 'r9.z' }]));
+});
+
+describe('the end of the connection', () => {
+  it('leaves the outcome to the journal', () => {
+    const commands = running(table({ slots: 1 }));
+    admit(commands, request('b'));
+    expect(commands.close()).toMatchObject([{ answer: { state: 'running' } }, { answer: { state: 'queued' } }]);
+    expect(commands.close()).toEqual([]);
+  });
+
+  it('leaves nobody who knows when there is no journal, except for what was never sent', () => {
+    const commands = running(foreign());
+    admit(commands, request('b'));
+    expect(commands.close()).toMatchObject([
+      { answer: { state: 'finished', outcome: { state: 'OUTCOME_UNKNOWN' } } },
+      { answer: { state: 'refused', code: 'DEVICE_DISCONNECTED' } },
+    ]);
+  });
+});

@@ -1,0 +1,168 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { WebSocket, WebSocketServer } from 'ws';
+import { AIP_LIMITS } from '#proto';
+import type { Closed, Transport } from './transport.js';
+import { connectWs, HandshakeRefused, wsTransport, type WsTransportOptions } from './ws-transport.adapter.js';
+
+const CLOCK = { now: () => Date.now() };
+const cleanups: (() => void)[] = [];
+afterEach(() => cleanups.splice(0).forEach((cleanup) => cleanup()));
+
+interface Ends {
+  readonly client: Transport;
+  readonly server: Transport;
+}
+
+/** A listener on loopback; `accepted` is its first connection. */
+async function listener(serverOptions: Partial<WsTransportOptions> = {}, maxPayload = 1_000) {
+  const { promise: accepted, resolve } = Promise.withResolvers<Transport>();
+  const server = new WebSocketServer({ port: 0, host: '127.0.0.1', maxPayload });
+  server.on('connection', (socket) => {
+    cleanups.push(() => socket.terminate());
+    resolve(wsTransport(socket, { clock: CLOCK, ...serverOptions }));
+  });
+  cleanups.push(() => server.close());
+  await once(server, 'listening');
+  return { url: `ws://127.0.0.1:${(server.address() as AddressInfo).port}`, accepted };
+}
+
+/** Both ends of a WebSocket. */
+async function pair(serverOptions: Partial<WsTransportOptions> = {}): Promise<Ends> {
+  const { url, accepted } = await listener(serverOptions);
+  const client = await connectWs({ url, clock: CLOCK, frameBytesMax: 64 * 1024 * 1024 });
+  cleanups.push(() => client.terminate());
+  return { client, server: await accepted };
+}
+
+function listen(end: Transport) {
+  const closed = Promise.withResolvers<Closed>();
+  const drained = Promise.withResolvers<void>();
+  const frames: (string | null)[] = [];
+  const arrived = new Map<number, () => void>();
+  end.handle({
+    frame: (text) => {
+      frames.push(text);
+      arrived.get(frames.length)?.();
+    },
+    closed: closed.resolve,
+    drained: drained.resolve,
+  });
+  const after = (count: number): Promise<void> => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    arrived.set(count, resolve);
+    if (frames.length >= count) resolve();
+    return promise;
+  };
+  return { frames, after, closed: closed.promise, drained: drained.promise };
+}
+
+describe('wsTransport', () => {
+  it('carries frames both ways, those included that came before anybody listened', async () => {
+    const { client, server } = await pair();
+    server.send('early');
+    client.send('hello');
+    const [one, other] = [listen(client), listen(server)];
+    await Promise.all([one.after(1), other.after(1)]);
+    expect([one.frames, other.frames]).toEqual([['early'], ['hello']]);
+  });
+
+  it('says goodbye with code and reason, and is closed once', async () => {
+    const { client, server } = await pair();
+    const [one, other] = [listen(client), listen(server)];
+    server.close(4000, 'replaced');
+    expect(await one.closed).toEqual({ code: 4000, reason: 'replaced' });
+    expect(await other.closed).toMatchObject({ code: 4000 });
+    server.send('too late');
+    server.terminate();
+  });
+
+  it('ends a peer whose frame is too large', async () => {
+    const { client, server } = await pair();
+    listen(server);
+    client.send('x'.repeat(1_001));
+    expect(await listen(client).closed).toMatchObject({ code: 1009 });
+  });
+
+  it('finds a peer that is silent: it does not even answer pings', async () => {
+    const { client, server } = await pair({ liveness: { pingEveryMs: 10, deadAfterMs: 40 } });
+    client.pause(); // nothing is read, so no pong is sent
+    expect(await listen(server).closed).toMatchObject({ code: 1006 });
+  });
+
+  it('keeps a peer that only answers pings', async () => {
+    let nowMs = 0;
+    const { url, accepted } = await listener({ clock: { now: () => nowMs } });
+    const client = new WebSocket(url);
+    cleanups.push(() => client.terminate());
+    const closed = listen(await accepted).closed.then(({ code }) => `closed with ${code}`);
+    // The third ping comes at a time when a peer that has never been heard would be dead.
+    while (nowMs <= AIP_LIMITS.deadAfterMs) {
+      nowMs += AIP_LIMITS.pingEveryMs;
+      expect(await Promise.race([once(client, 'ping').then(() => 'pinged'), closed])).toBe('pinged');
+    }
+  });
+
+  it('is congested while the peer does not read, tells when it is not any more', async () => {
+    const { client, server } = await pair();
+    const peer = listen(client);
+    const { drained } = listen(server);
+    client.pause();
+    const frame = 'x'.repeat(256 * 1024);
+    let count = 0;
+    while (!server.congested) {
+      server.send(frame);
+      count++;
+    }
+    client.resume();
+    await drained;
+    expect(server.congested).toBe(false);
+    await peer.after(count);
+  });
+
+  it('cuts off a peer that lets everything pile up', async () => {
+    const { client, server } = await pair();
+    const { closed } = listen(server);
+    client.pause();
+    const frame = 'x'.repeat(1024 * 1024);
+    // What the kernel takes comes on top of the limit.
+    for (let bytes = 0; bytes < 4 * AIP_LIMITS.bufferedBytesMax; bytes += frame.length) server.send(frame);
+    expect(await closed).toMatchObject({ code: 1006 });
+  });
+});
+
+describe('connectWs', () => {
+  const refusing = async (): Promise<string> => {
+    const server = createServer();
+    server.on('upgrade', (_, socket) => socket.end('HTTP/1.1 401 Unauthorized\r\nContent-Length: 0\r\n\r\n'));
+    const { promise, resolve } = Promise.withResolvers<void>();
+    server.listen(0, '127.0.0.1', resolve);
+    await promise;
+    cleanups.push(() => server.close());
+    return `ws://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  };
+
+  it('tells a refusal, with its status, from a network that is not there', async () => {
+    await expect(connectWs({ url: await refusing(), clock: CLOCK })).rejects.toEqual(new HandshakeRefused(401));
+    await expect(connectWs({ url: 'ws://127.0.0.1:1', clock: CLOCK })).rejects.not.toBeInstanceOf(HandshakeRefused);
+  });
+
+  it('can be given up', async () => {
+    const silent = createServer(() => undefined);
+    silent.on('upgrade', () => undefined);
+    const { promise, resolve } = Promise.withResolvers<void>();
+    silent.listen(0, '127.0.0.1', resolve);
+    await promise;
+    cleanups.push(() => {
+      silent.closeAllConnections();
+      silent.close();
+    });
+    const giveUp = new AbortController();
+    const url = `ws://127.0.0.1:${(silent.address() as AddressInfo).port}`;
+    const connecting = connectWs({ url, clock: CLOCK, signal: giveUp.signal });
+    giveUp.abort();
+    await expect(connecting).rejects.toThrow();
+  });
+});
