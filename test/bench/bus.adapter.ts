@@ -1,0 +1,118 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type NatsConnection, NoRespondersError, RequestError, TimeoutError } from '@nats-io/transport-node';
+import { HEADER_TYPES, STREAMS, type StreamName, SubmitAnswer, subjects } from '#proto';
+import { startNats, type NatsHandle } from '#libs/embedded';
+import { connectBus, provision } from '#libs/messaging';
+import { cpuSeconds } from './processes.adapter.js';
+import { RawLog } from './raw-log.adapter.js';
+import type { Ended } from './target.js';
+
+const SUBMIT_MS_MAX = 10_000;
+const SUBMIT_TRIES_MAX = 500;
+const SUBMIT_AGAIN_MS = 20;
+const RUN_MS_MAX = 120_000;
+
+/** A nats-server of its own with an empty store and fsync, the client side of submitting, and the ends of runs as they are stored. */
+export class Bus {
+  readonly nc: NatsConnection;
+  readonly raw: RawLog;
+  readonly directory: string;
+  /** What a service needs to find this server. */
+  readonly env: Readonly<Record<string, string>>;
+  readonly #server: NatsHandle;
+  readonly #ends = new Map<string, PromiseWithResolvers<Ended>>();
+
+  private constructor(parts: { nc: NatsConnection; raw: RawLog; directory: string; server: NatsHandle }) {
+    const { nc, raw, directory, server } = parts;
+    [this.nc, this.raw, this.directory, this.#server] = [nc, raw, directory, server];
+    this.env = {
+      ORRERY_NATS_URL: server.url,
+      ORRERY_NATS_MONITOR_URL: server.monitorUrl,
+      ORRERY_LOG_LEVEL: 'warn',
+      ORRERY_HEALTH_PORT: '0',
+    };
+    nc.subscribe(subjects.anyLiveRun, {
+      callback: (_, message) => {
+        const types = message.headers?.get(HEADER_TYPES) ?? '';
+        if (!/RUN_(?:COMPLETED|FAILED|CANCELLED)/u.test(types)) return;
+        const succeeded = types.includes('RUN_COMPLETED');
+        this.#endOf(message.subject.split('.').at(-1) ?? '').resolve({ at: performance.now(), succeeded });
+      },
+    });
+  }
+
+  static async open(parent: string): Promise<Bus> {
+    const directory = await mkdtemp(join(parent, 'orrery-bench-'));
+    const server = await startNats({ storeDir: join(directory, 'nats'), dieWithParent: true });
+    const nc = await connectBus({ url: server.url, name: 'bench', inboxPrefix: '_INBOX_bench' });
+    await provision(nc);
+    return new Bus({ nc, raw: await RawLog.open(nc), directory, server });
+  }
+
+  get natsVersion(): string {
+    return this.nc.info?.version ?? 'unknown';
+  }
+
+  /** Of the server and of this process: the two that every target has. */
+  cpuSeconds(): Readonly<Record<string, number>> {
+    return {
+      nats: cpuSeconds(this.#server.pid, { children: false }),
+      bench: cpuSeconds(process.pid, { children: false }),
+    };
+  }
+
+  /** A replica serves its partitions within a heartbeat or two; until then, and after a crash, the answer is to try again. */
+  async submit(request: object): Promise<string> {
+    for (let tries = 0; tries < SUBMIT_TRIES_MAX; tries++) {
+      const answer = await this.#submitOnce(request);
+      if (answer !== undefined && 'runId' in answer) return answer.runId;
+      if (answer !== undefined && answer.error.code !== 'TRY_AGAIN') throw new Error(answer.error.message);
+      await sleep(SUBMIT_AGAIN_MS);
+    }
+    throw new Error('nobody accepted the request');
+  }
+
+  async untilEnd(runId: string): Promise<Ended> {
+    const late = new AbortController();
+    const limit = sleep(RUN_MS_MAX, undefined, { signal: late.signal, ref: false }).then(() => {
+      throw new Error(`run ${runId} did not end in ${RUN_MS_MAX} ms`);
+    });
+    limit.catch(() => undefined);
+    const ended = await Promise.race([this.#endOf(runId).promise, limit]);
+    late.abort();
+    return ended;
+  }
+
+  async appended(): Promise<Readonly<Record<string, number>>> {
+    const names: StreamName[] = ['RUNS', 'ATTEMPTS', 'TIMERS'];
+    const counts = names.map(async (name) => [name, await this.raw.lastSequence(STREAMS[name].name)] as const);
+    return Object.fromEntries(await Promise.all(counts));
+  }
+
+  async close(): Promise<void> {
+    await this.nc.close();
+    await this.#server.stop();
+    await rm(this.directory, { recursive: true, force: true });
+  }
+
+  async #submitOnce(request: object): Promise<SubmitAnswer | undefined> {
+    try {
+      const reply = await this.nc.request(subjects.submit, JSON.stringify(request), { timeout: SUBMIT_MS_MAX });
+      return SubmitAnswer.parse(reply.json());
+    } catch (error) {
+      const nobody = [NoRespondersError, TimeoutError, RequestError].some((kind) => error instanceof kind);
+      if (nobody) return undefined;
+      throw error;
+    }
+  }
+
+  #endOf(runId: string): PromiseWithResolvers<Ended> {
+    const known = this.#ends.get(runId);
+    if (known !== undefined) return known;
+    const made = Promise.withResolvers<Ended>();
+    this.#ends.set(runId, made);
+    return made;
+  }
+}

@@ -1,0 +1,163 @@
+import { loadAverage } from './processes.adapter.js';
+import { medianOf, spreadOf, type Spread } from './statistics.js';
+import type { BenchTarget, Ended, Execution, Floor, Plan } from './target.js';
+
+/** One repetition, as its measure sees it. Times are of `performance.now()`. */
+export interface Repetition {
+  readonly beganAt: number;
+  /** When the last of the runs had ended. */
+  readonly endedAt: number;
+  /** When the scheduler was killed; where it was not, when the repetition began. */
+  readonly killedAt: number;
+  readonly executions: readonly (readonly Execution[])[];
+}
+
+export interface Aim {
+  readonly what: string;
+  readonly limit: number;
+  readonly unit: string;
+  /** True when more is better. */
+  readonly atLeast?: boolean;
+  readonly value: (measured: Measured) => number;
+}
+
+export interface Workload {
+  readonly name: string;
+  /** What one value stands for. */
+  readonly measure: string;
+  /** Submitted together. */
+  readonly plans: readonly Plan[];
+  readonly repetitions: number;
+  /** The scheduler is killed once that many tasks have been handed to a device. */
+  readonly killAfter?: number;
+  /** Milliseconds; several per repetition where a repetition holds many steps. */
+  readonly values: (repetition: Repetition) => number[];
+  /** The part of the raw appends that one value has to be compared with; absent when there is none. */
+  readonly floor?: (floor: Floor) => number;
+  readonly aims: readonly Aim[];
+}
+
+export interface Measured {
+  readonly workload: string;
+  readonly measure: string;
+  readonly tasks: number;
+  readonly spread: Spread;
+  readonly tasksPerSecond: number;
+  /** Median of the raw appends beside it. */
+  readonly floorMs: number | null;
+  readonly ratio: number | null;
+  /** Messages stored per task, by stream. */
+  readonly appendsPerTask: Readonly<Record<string, number>>;
+  /** Processor seconds per 1,000 tasks, by process. */
+  readonly cpuPerThousand: Readonly<Record<string, number>>;
+  readonly cpuPerThousandInAll: number;
+  readonly rssBytes: number;
+  readonly executedTwice: number;
+  readonly loadBefore: number;
+  readonly loadAfter: number;
+  /** Microseconds of the monotonic clock, for whoever looks into a profile of that time. */
+  readonly window: readonly [from: number, to: number];
+}
+
+interface Once {
+  readonly repetition: Repetition;
+  readonly runIds: readonly string[];
+  readonly cpu: Readonly<Record<string, number>>;
+  readonly appended: Readonly<Record<string, number>>;
+}
+
+/** One repetition that does not count, so that code is compiled and files are there, then those that do. */
+export async function measure(target: BenchTarget, workload: Workload): Promise<Measured> {
+  const { plans, repetitions, values, floor: floorOf } = workload;
+  await once(target, { ...workload, killAfter: undefined });
+  const loadBefore = loadAverage();
+  const from = monotonicMicros();
+  const all: Once[] = [];
+  const floors: number[] = [];
+  for (let repetition = 0; repetition < repetitions; repetition++) {
+    const one = await once(target, workload);
+    all.push(one);
+    const floor = floorOf === undefined ? undefined : await target.floor?.(one.runIds);
+    if (floorOf !== undefined && floor !== undefined) floors.push(floorOf(floor));
+  }
+  const tasks = plans.reduce((sum, plan) => sum + plan.tasks.length, 0);
+  const spread = spreadOf(all.flatMap(({ repetition }) => values(repetition)));
+  const floorMs = floors.length === 0 ? null : medianOf(floors);
+  const per = (part: (one: Once) => Readonly<Record<string, number>>, unit: number) =>
+    averageOf(all.map(part), unit / tasks);
+  const cpuPerThousand = per(({ cpu }) => cpu, 1_000);
+  const elapsed = all.map(({ repetition: { beganAt, endedAt } }) => endedAt - beganAt);
+  return {
+    workload: workload.name,
+    measure: workload.measure,
+    tasks,
+    spread,
+    tasksPerSecond: (tasks * 1_000) / medianOf(elapsed),
+    floorMs,
+    ratio: floorMs === null ? null : spread.median / floorMs,
+    appendsPerTask: per(({ appended }) => appended, 1),
+    cpuPerThousand,
+    cpuPerThousandInAll: Object.values(cpuPerThousand).reduce((sum, seconds) => sum + seconds, 0),
+    rssBytes: target.rssBytes(),
+    executedTwice: all.reduce((sum, { repetition }) => sum + twice(repetition), 0),
+    loadBefore,
+    loadAfter: loadAverage(),
+    window: [from, monotonicMicros()],
+  };
+}
+
+async function once(
+  target: BenchTarget,
+  { plans, killAfter }: Omit<Workload, 'killAfter'> & { readonly killAfter?: number | undefined },
+): Promise<Once> {
+  const stored = await target.appended();
+  const cpu = target.cpuSeconds();
+  const beganAt = performance.now();
+  const runIds = await Promise.all(plans.map((plan) => target.submit(plan)));
+  const [first] = runIds;
+  let killedAt = beganAt;
+  if (killAfter !== undefined && first !== undefined) {
+    await target.untilExecuted(first, killAfter);
+    killedAt = performance.now();
+    target.killScheduler();
+  }
+  const ends = await Promise.all(runIds.map((runId) => target.untilEnd(runId)));
+  const cpuAfter = target.cpuSeconds();
+  const executions = runIds.map((runId) => target.executions(runId));
+  check(plans, ends, executions);
+  const endedAt = Math.max(...ends.map(({ at }) => at));
+  return {
+    repetition: { beganAt, endedAt, killedAt, executions },
+    runIds,
+    cpu: difference(cpuAfter, cpu),
+    appended: difference(await target.appended(), stored),
+  };
+}
+
+/** A figure of a run that went wrong is no figure. */
+function check(plans: readonly Plan[], ends: readonly Ended[], executions: readonly (readonly Execution[])[]): void {
+  for (const [index, { name, tasks }] of plans.entries()) {
+    if (ends[index]?.succeeded !== true) throw new Error(`a run of ${name} failed`);
+    const executed = new Set(executions[index]?.map(({ task }) => task));
+    if (executed.size !== tasks.length)
+      throw new Error(`${executed.size} of ${tasks.length} tasks of ${name} were executed`);
+  }
+}
+
+function twice({ executions }: Repetition): number {
+  return executions.reduce((sum, of) => sum + of.length - new Set(of.map(({ task }) => task)).size, 0);
+}
+
+function difference(after: Readonly<Record<string, number>>, before: Readonly<Record<string, number>>) {
+  return Object.fromEntries(Object.entries(after).map(([key, value]) => [key, value - (before[key] ?? 0)]));
+}
+
+function averageOf(records: readonly Readonly<Record<string, number>>[], factor: number): Record<string, number> {
+  const keys = Object.keys(records[0] ?? {});
+  const average = (key: string) => records.reduce((sum, record) => sum + (record[key] ?? 0), 0) / records.length;
+  return Object.fromEntries(keys.map((key) => [key, average(key) * factor]));
+}
+
+function monotonicMicros(): number {
+  return Number(process.hrtime.bigint() / 1_000n);
+}
