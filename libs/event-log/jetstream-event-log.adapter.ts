@@ -4,8 +4,8 @@ import type { JetStreamClient } from '@nats-io/jetstream';
 import { errors, headers } from '@nats-io/transport-node';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { HEADER_COMMIT, HEADER_TYPES, LIMITS } from '#proto';
+import { ConnectionWatch } from '#libs/messaging';
 import { encodeCommit } from './chain.js';
-import { Disconnects } from './disconnects.adapter.js';
 import { AppendError } from './errors.js';
 import type { Appended, AttemptLog, EventLog, FleetLog, RunLog, Stored } from './event-log.js';
 import { ATTEMPT_LOG, FLEET_LOG, RUN_LOG } from './logs.js';
@@ -62,7 +62,7 @@ export class JetStreamEventLog<K, C extends LoggedCommit> implements EventLog<K,
   private readonly options: EventLogOptions;
   private readonly js: JetStreamClient;
   private readonly stored: StoredMessages;
-  private readonly disconnects: Disconnects;
+  private readonly connection: ConnectionWatch;
 
   constructor(nc: NatsConnection, spec: LogSpec<K, C>, options: EventLogOptions = {}) {
     this.nc = nc;
@@ -70,7 +70,7 @@ export class JetStreamEventLog<K, C extends LoggedCommit> implements EventLog<K,
     this.options = options;
     this.js = jetstream(nc);
     this.stored = new StoredMessages(nc, spec.stream);
-    this.disconnects = new Disconnects(nc);
+    this.connection = ConnectionWatch.of(nc);
   }
 
   async append(key: K, commit: C, end: number): Promise<Appended> {
@@ -115,16 +115,17 @@ export class JetStreamEventLog<K, C extends LoggedCommit> implements EventLog<K,
     head.set(HEADER_COMMIT, commit.commit);
     head.set(HEADER_TYPES, [...new Set(commit.events.map(({ type }) => type))].join(','));
     try {
-      const published = this.js.publish(subject, data, {
-        msgID: commit.commit,
-        headers: head,
-        expect: {
-          lastSubjectSequence: end,
-          ...(filter === subject ? {} : { lastSubjectSequenceSubject: filter }),
-        },
-        timeout: ACK_TIMEOUT_MS,
-      });
-      const ack = await this.disconnects.orDisconnected(published);
+      const ack = await this.connection.request(() =>
+        this.js.publish(subject, data, {
+          msgID: commit.commit,
+          headers: head,
+          expect: {
+            lastSubjectSequence: end,
+            ...(filter === subject ? {} : { lastSubjectSequenceSubject: filter }),
+          },
+          timeout: ACK_TIMEOUT_MS,
+        }),
+      );
       // A replicated stream answers a repeat out of its dedupe window; where the first one lies is read, not believed.
       return ack.duplicate ? { kind: 'duplicate' } : { kind: 'appended', sequence: ack.seq };
     } catch (cause) {

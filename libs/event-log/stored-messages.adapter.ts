@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { jetstreamManager } from '@nats-io/jetstream';
 import type { JetStreamManager, SeqMsgRequest, StoredMsg } from '@nats-io/jetstream';
-import type { NatsConnection } from '@nats-io/transport-node';
+import type { NatsConnection, QueuedIterator } from '@nats-io/transport-node';
+import { ConnectionWatch } from '#libs/messaging';
 import { LoadError } from './errors.js';
 
 /** Messages asked for at once; a run is a page or two. */
@@ -15,9 +16,11 @@ const READ_BACKOFF_MS_MAX = 2_000;
 /** Reads the messages of a subject or filter of one stream, in order. */
 export class StoredMessages {
   private readonly jsm: Promise<JetStreamManager>;
+  private readonly connection: ConnectionWatch;
   private readonly stream: string;
 
   constructor(nc: NatsConnection, stream: string) {
+    this.connection = ConnectionWatch.of(nc);
     this.jsm = jetstreamManager(nc, { checkAPI: false });
     this.stream = stream;
   }
@@ -45,13 +48,14 @@ export class StoredMessages {
   async firstAfterOnce(filter: string, after: number): Promise<StoredMsg | null> {
     const jsm = await this.jsm;
     const query: SeqMsgRequest & { next_by_subj: string } = { seq: after + 1, next_by_subj: filter };
-    return jsm.streams.getMessage(this.stream, query);
+    return this.connection.request(() => jsm.streams.getMessage(this.stream, query));
   }
 
   /** Stream sequence of the last message, from the leader; 0 for none. */
   async endsAt(filter: string): Promise<number> {
-    const last = await this.persistently(filter, async () =>
-      (await this.jsm).streams.getMessage(this.stream, { last_by_subj: filter }),
+    const jsm = await this.jsm;
+    const last = await this.persistently(filter, () =>
+      this.connection.request(() => jsm.streams.getMessage(this.stream, { last_by_subj: filter })),
     );
     return last?.seq ?? 0;
   }
@@ -69,18 +73,25 @@ export class StoredMessages {
   private async readPage(filter: string, after: number, messages: StoredMsg[]): Promise<boolean> {
     const jsm = await this.jsm;
     const { promise, resolve } = Promise.withResolvers<boolean>();
-    const batch = await jsm.direct.getBatch(this.stream, {
-      seq: after + 1,
-      next_by_subj: filter,
-      batch: PAGE_MESSAGES,
-      callback: (done, message) => {
-        if (done === null) messages.push(message);
-        else resolve(done.err === undefined);
-      },
-    });
-    const timer = setTimeout(() => batch.stop(new Error('the page did not end')), PAGE_TIMEOUT_MS);
+    let batch: QueuedIterator<StoredMsg> | undefined;
+    const give = (reason: string) => batch?.stop(new Error(reason));
+    const timer = setTimeout(() => give('the page did not end'), PAGE_TIMEOUT_MS);
     try {
-      return await promise;
+      return await this.connection.request(async () => {
+        batch = await jsm.direct.getBatch(this.stream, {
+          seq: after + 1,
+          next_by_subj: filter,
+          batch: PAGE_MESSAGES,
+          callback: (done, message) => {
+            if (done === null) messages.push(message);
+            else resolve(done.err === undefined);
+          },
+        });
+        return promise;
+      });
+    } catch {
+      give('the connection broke');
+      return false;
     } finally {
       clearTimeout(timer);
     }

@@ -4,6 +4,7 @@ import type { NatsConnection } from '@nats-io/transport-node';
 import { subjects } from '#proto';
 import type { DeadLetter, DurableSpec } from '#proto';
 import type { Clock } from './clock.js';
+import { ConnectionWatch } from './connection-watch.adapter.js';
 
 const BURY_TIMEOUT_MS = 4_000;
 
@@ -29,8 +30,10 @@ export async function bury(nc: NatsConnection, message: JsMsg, reason: string, g
     deliveries: info.deliveryCount,
     at: new Date(clock.now()).toISOString(),
   };
-  await jetstream(nc).publish(subjects.dlq(service), JSON.stringify(letter), {
-    msgID: `${info.stream}:${info.streamSequence}:${durable.durable}`,
-    timeout: BURY_TIMEOUT_MS,
-  });
+  await ConnectionWatch.of(nc).request(() =>
+    jetstream(nc).publish(subjects.dlq(service), JSON.stringify(letter), {
+      msgID: `${info.stream}:${info.streamSequence}:${durable.durable}`,
+      timeout: BURY_TIMEOUT_MS,
+    }),
+  );
 }

@@ -1,5 +1,6 @@
 export { BusError, connectBus } from './bus.client.js';
 export type { BusConfig } from './bus.client.js';
+export { ConnectionWatch, DisconnectedError } from './connection-watch.adapter.js';
 export { checkServer, UnsafeServerError } from './server-check.adapter.js';
 export type { ServerCheckOptions } from './server-check.adapter.js';
 export { provision, ProvisionError } from './provision.adapter.js';
@@ -24,5 +25,4 @@ export { ArtifactError, getArtifact, putArtifact } from './artifacts.adapter.js'
 export { ownerOf, partitionsOf } from './assignment.js';
 export { Members, readMembers } from './members.adapter.js';
 export type { MembersOptions } from './members.adapter.js';
-export { JetStreamStrategy, OnDurable } from './jetstream.strategy.js';
 export type { Clock } from './clock.js';

@@ -4,6 +4,7 @@ import type { NatsConnection } from '@nats-io/transport-node';
 import { z } from 'zod';
 import { DUE_TTL_MS, Instant, STREAMS, subjects } from '#proto';
 import type { DeviceId, RunId } from '#proto';
+import { ConnectionWatch } from './connection-watch.adapter.js';
 
 const ARM_TIMEOUT_MS = 4_000;
 const DUE_TTL = `${DUE_TTL_MS / 1_000}s`;
@@ -77,9 +78,8 @@ export class Timers<K extends string> {
     } catch (cause) {
       if (!isConflict(cause)) throw cause;
       const now = await this.read(key);
-      // Fired meanwhile: nobody else was here, the pending message became the due one.
+      // It fired meanwhile: nobody else was here, the server removed the pending message when it stored the due one.
       if (now.sequence === 0 && before.sequence > 0) return this.publishOnce(key, at, 0);
-      // Ours, when the answer to an earlier try was lost.
       throw new TimerConflictError(this.names.pending(key), { cause });
     }
   }
@@ -87,17 +87,21 @@ export class Timers<K extends string> {
   private async publishOnce(key: K, at: number, expected: number): Promise<number> {
     const instant = new Date(at).toISOString();
     const body: TimerBody = { at: instant };
-    const ack = await jetstream(this.nc).publish(this.names.pending(key), JSON.stringify(body), {
-      schedule: { specification: { at: instant }, target: this.names.due(key), ttl: DUE_TTL },
-      expect: { lastSubjectSequence: expected },
-      timeout: ARM_TIMEOUT_MS,
-    });
+    const ack = await ConnectionWatch.of(this.nc).request(() =>
+      jetstream(this.nc).publish(this.names.pending(key), JSON.stringify(body), {
+        schedule: { specification: { at: instant }, target: this.names.due(key), ttl: DUE_TTL },
+        expect: { lastSubjectSequence: expected },
+        timeout: ARM_TIMEOUT_MS,
+      }),
+    );
     return ack.seq;
   }
 
   private async read(key: K): Promise<Armed> {
     const jsm = await this.jsm;
-    const message = await jsm.streams.getMessage(STREAMS.TIMERS.name, { last_by_subj: this.names.pending(key) });
+    const message = await ConnectionWatch.of(this.nc).request(() =>
+      jsm.streams.getMessage(STREAMS.TIMERS.name, { last_by_subj: this.names.pending(key) }),
+    );
     if (message === null) return NOT_ARMED;
     return { sequence: message.seq, at: Date.parse(TimerBody.parse(message.json()).at) };
   }

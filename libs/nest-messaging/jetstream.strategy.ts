@@ -3,11 +3,8 @@ import type { CustomTransportStrategy, MessageHandler } from '@nestjs/microservi
 import type { NatsConnection } from '@nats-io/transport-node';
 import { isObservable, lastValueFrom } from 'rxjs';
 import type { DurableSpec } from '#proto';
-import type { BusMessage } from './bus-message.js';
-import { consumeDurable } from './consume-durable.adapter.js';
-import type { Consumption, ConsumeOptions } from './consume-durable.adapter.js';
-import { retryAfterFailure } from './outcome.js';
-import type { Outcome } from './outcome.js';
+import { consumeDurable, retryAfterFailure } from '#libs/messaging';
+import type { BusMessage, Consumption, ConsumeOptions, Outcome } from '#libs/messaging';
 
 const JETSTREAM = Symbol.for('orrery.jetstream');
 

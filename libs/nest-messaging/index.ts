@@ -1,0 +1,1 @@
+export { JetStreamStrategy, OnDurable } from './jetstream.strategy.js';
