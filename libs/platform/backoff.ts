@@ -2,9 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 
 const BACKOFF_MS_MIN = 200;
-const BACKOFF_MS_MAX = 5_000;
+const BACKOFF_MS_MAX = 2_000;
 /** The same failure is logged again after this many tries, so that a long outage is a few lines. */
-const LOG_EVERY = 12;
+const LOG_EVERY = 30;
 
 export interface RetryOptions {
   readonly what: string;
@@ -14,7 +14,7 @@ export interface RetryOptions {
   readonly fatal?: (error: unknown) => boolean;
 }
 
-/** Tries until it works; the wait doubles up to 5 s. Ends by throwing only when aborted or fatal. */
+/** Tries until it works; the wait doubles up to 2 s. Ends by throwing only when aborted or fatal. */
 export async function untilItWorks<T>(attempt: () => Promise<T>, options: RetryOptions): Promise<T> {
   const { what, logger, signal, fatal } = options;
   let lastMessage: string | undefined;

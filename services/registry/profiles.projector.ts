@@ -24,11 +24,11 @@ export class ProfilesProjector {
     this.options = options;
     this.devices = new DirtyKeys({
       process: (deviceId) => this.project(deviceId),
-      failed: (error, deviceId, failures) =>
-        logger[failures === 1 ? 'warn' : 'debug'](
-          { reason: String(error), deviceId, failures, projection: name },
-          'late',
-        ),
+      failed: (error, deviceId, failures) => {
+        if (isStop(error)) return;
+        const level = failures === 1 ? 'warn' : 'debug';
+        logger[level]({ reason: String(error), deviceId, failures, projection: name }, 'projection: late');
+      },
     });
   }
 
@@ -44,16 +44,18 @@ export class ProfilesProjector {
   async run(signal: AbortSignal): Promise<void> {
     const running = this.devices.run(signal);
     for (const { deviceId } of this.options.state.all()) this.devices.mark(deviceId);
-    for (const deviceId of await this.stored(signal)) this.devices.mark(deviceId);
+    for (const deviceId of await this.stored()) this.devices.mark(deviceId);
     await running;
   }
 
-  private async stored(signal: AbortSignal): Promise<DeviceId[]> {
+  private async stored(): Promise<DeviceId[]> {
     const { store, logger, name } = this.options;
     try {
       return await store.list();
     } catch (error) {
-      if (!signal.aborted) logger.warn({ reason: String(error), projection: name }, 'cannot look for leftovers');
+      if (!isStop(error)) {
+        logger.warn({ reason: String(error), projection: name }, 'projection: cannot look for leftovers');
+      }
       return [];
     }
   }
@@ -64,4 +66,9 @@ export class ProfilesProjector {
     if (tracked !== undefined) return store.write(profileOf(tracked.device));
     if (await isUnknown(deviceId)) await store.remove(deviceId);
   }
+}
+
+/** A store that waits for its server stops waiting when the process does. */
+function isStop(error: unknown): boolean {
+  return error instanceof Error && error.name === 'AbortError';
 }
