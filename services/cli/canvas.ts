@@ -18,7 +18,7 @@ export class Canvas {
 
   text(x: number, y: number, text: string, painted: string): void {
     const row = this.texts.get(y) ?? new Map<number, { length: number; painted: string }>();
-    this.texts.set(y, row.set(x, { length: [...text].length, painted }));
+    this.texts.set(y, row.set(x, { length: text.length, painted }));
   }
 
   /** A line that ends in an arrow head right of `x`. */

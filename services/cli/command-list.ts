@@ -180,7 +180,10 @@ function defineDeadLetters(program: Command, run: Run): void {
       run(command, async (context) => (await import('./commands/dlq.runner.js')).retryDeadLetter(context, id)),
     );
   define(dlq, 'drop', "delete for good (needs the administrator's key)", ['orrery dlq drop 3 4'])
-    .argument('<id...>', 'as listed', (text: string, before: number[] = []) => [...before, wholeFrom(1)(text)])
+    .argument('<id...>', 'as listed', (text: string, before: number[] | undefined) => [
+      ...(before ?? []),
+      wholeFrom(1)(text),
+    ])
     .action((ids: number[], _: object, command: Command) =>
       run(command, async (context) => (await import('./commands/dlq.runner.js')).dropDeadLetters(context, ids)),
     );

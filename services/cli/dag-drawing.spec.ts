@@ -88,8 +88,8 @@ describe('drawDag', () => {
         const drawing = drawDag(tasksOf(ids.join(' ')), lines, { columns: 200, rows: 100 });
         const text = drawing.join('\n');
         for (const id of ids) expect(text.split(`○ ${id}`)).toHaveLength(2);
-        for (const line of drawing) expect([...line].length).toBeLessThanOrEqual(200);
-        const heads = [...text].filter((character) => character === '▶').length;
+        for (const line of drawing) expect(line.length).toBeLessThanOrEqual(200);
+        const heads = text.split('▶').length - 1;
         expect(heads).toBeLessThanOrEqual(new Set(lines.map(({ to }) => to)).size);
       }),
       { seed: 20_261_121, numRuns: 200 },

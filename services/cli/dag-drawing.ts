@@ -53,7 +53,7 @@ export function drawDag(tasks: readonly DrawnTask[], lines: readonly DrawnLine[]
   let x = 0;
   for (const [index, layer] of layout.layers.entries()) {
     const labels = layer.map((slot) => (slot.passing ? undefined : labelOf(byId.get(slot.source))));
-    const width = Math.max(0, ...labels.map((label) => (label === undefined ? 0 : [...label].length)));
+    const width = Math.max(0, ...labels.map((label) => (label === undefined ? 0 : label.length)));
     if (x + width > columns || layer.length > rows) return counts();
     const links = layout.gutters[index] ?? [];
     drawLayer(canvas, layer, labels, { x, width, byId, paint, links, next: layout.layers[index + 1] ?? [] });
@@ -82,7 +82,7 @@ function drawLayer(
   for (const [row, slot] of layer.entries()) {
     const label = labels[row];
     const goesOn = links.some(({ from }) => from === row);
-    const used = label === undefined ? 0 : [...label].length + 1;
+    const used = label === undefined ? 0 : label.length + 1;
     if (label !== undefined)
       canvas.text(x, 2 * row, label, paintStatus(paint, byId.get(slot.source)?.status ?? '', label));
     if (goesOn) canvas.horizontal(2 * row, x + used, x + width + 1);

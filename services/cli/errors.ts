@@ -30,3 +30,14 @@ export function unreachable(message: string, cause?: unknown): CliError {
 export function failure(message: string, cause?: unknown): CliError {
   return new CliError(message, EXIT.failure, { cause });
 }
+
+/** The code of a system error, e.g. ENOENT. */
+export function errorCode(error: unknown): string | undefined {
+  const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined;
+  return typeof code === 'string' ? code : undefined;
+}
+
+export function messageOf(error: unknown): string {
+  const message = typeof error === 'object' && error !== null && 'message' in error ? error.message : undefined;
+  return typeof message === 'string' ? message : String(error);
+}

@@ -1,6 +1,7 @@
 import { parseDocument } from 'yaml';
 import { LIMITS, parseWith, RunRequest, sentenceOf } from '#proto';
 import type { Issue } from '#proto';
+import { messageOf } from './errors.js';
 
 /** An alias is a small text that stands for a large one: this many are a plan, more are an attack on the memory. */
 const ALIASES_MAX = 100;
@@ -64,7 +65,7 @@ function parseJson(text: string): { ok: true; value: unknown } | { ok: false; me
   try {
     return { ok: true, value: JSON.parse(text) as unknown };
   } catch (error) {
-    return { ok: false, message: `this is not JSON: ${error instanceof Error ? error.message : String(error)}` };
+    return { ok: false, message: `this is not JSON: ${messageOf(error)}` };
   }
 }
 
@@ -77,7 +78,7 @@ function parseYaml(text: string): { ok: true; value: unknown } | { ok: false; me
   } catch (error) {
     return {
       ok: false,
-      message: `this is not YAML: ${firstLine(error instanceof Error ? error.message : String(error))}`,
+      message: `this is not YAML: ${firstLine(messageOf(error))}`,
     };
   }
 }

@@ -1,5 +1,5 @@
 import { cleanText } from './clean.js';
-import { CliError } from './errors.js';
+import { CliError, messageOf } from './errors.js';
 import { EXIT, type ExitCode } from './exit-codes.js';
 import { runCli, type Surroundings } from './program.js';
 
@@ -13,7 +13,7 @@ export async function runProgram(words: readonly string[], surroundings: Surroun
 }
 
 function explain(error: unknown, words: readonly string[], { terminal, env }: Surroundings): ExitCode {
-  const message = error instanceof Error ? error.message : String(error);
+  const message = messageOf(error);
   terminal.err(`orrery: ${cleanText(message)}`);
   const known = error instanceof CliError || isForPeople(error);
   if (env['ORRERY_LOG_LEVEL'] === 'debug' && error instanceof Error) terminal.err(cleanText(detailsOf(error)));

@@ -13,7 +13,7 @@ export function processTerminal(env: NodeJS.ProcessEnv): Terminal {
       if (!READER_GONE.has(error.code ?? '')) throw error;
     });
   }
-  const isTerminal = stdout.isTTY === true;
+  const isTerminal = stdout.isTTY;
   return {
     out: (text) => void stdout.write(`${text}\n`),
     err: (text) => void stderr.write(`${text}\n`),

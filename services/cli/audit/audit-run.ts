@@ -11,6 +11,7 @@ import { auditAttempts, type AttemptClaims } from './audit-attempts.js';
 import { chained, type Finding } from './findings.js';
 import type { ExportRecord } from './export-file.js';
 import { illegal } from './transitions.js';
+import { messageOf } from '../errors.js';
 
 export interface AuditReport {
   readonly runId: RunId;
@@ -107,7 +108,7 @@ function foldCommit(before: Run, commit: RunCommit): { run: Run; problems: strin
   } catch (error) {
     return {
       run: before,
-      problems: [`it cannot be folded: ${error instanceof Error ? error.message : String(error)}`],
+      problems: [`it cannot be folded: ${messageOf(error)}`],
     };
   }
 }

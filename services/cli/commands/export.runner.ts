@@ -2,7 +2,7 @@ import { rename, writeFile } from 'node:fs/promises';
 import { renderExport } from '../audit/export-file.js';
 import { withBus } from '../bus.client.js';
 import { EXIT, type ExitCode } from '../exit-codes.js';
-import { failure } from '../errors.js';
+import { failure, messageOf } from '../errors.js';
 import { loadRecords } from '../log.client.js';
 import { runIdFrom } from '../sources.client.js';
 import { printJson, type CliContext } from '../terminal.js';
@@ -29,6 +29,6 @@ export async function writeWhole(file: string, text: string): Promise<void> {
     await writeFile(`${file}.part`, text);
     await rename(`${file}.part`, file);
   } catch (error) {
-    throw failure(`${file} cannot be written: ${error instanceof Error ? error.message : String(error)}`, error);
+    throw failure(`${file} cannot be written: ${messageOf(error)}`, error);
   }
 }

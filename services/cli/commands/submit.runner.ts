@@ -5,7 +5,7 @@ import { validateConstellation } from '#libs/constellation';
 import { LIMITS, SubmitAnswer, subjects } from '#proto';
 import type { RunId, RunRequest } from '#proto';
 import { withBus } from '../bus.client.js';
-import { badInput, failure, unreachable, type CliError } from '../errors.js';
+import { badInput, errorCode, failure, unreachable, type CliError } from '../errors.js';
 import { EXIT, exitCodeOfRun, type ExitCode } from '../exit-codes.js';
 import { watchRun } from '../live.runner.js';
 import { parseRequestText, sentencesOf } from '../request-file.js';
@@ -70,7 +70,8 @@ async function readRequest(file: string): Promise<string> {
       await handle.close();
     }
   } catch (error) {
-    if (error instanceof Error && 'code' in error) throw badInput(`${file} cannot be read (${String(error.code)}).`);
+    const code = errorCode(error);
+    if (code !== undefined) throw badInput(`${file} cannot be read (${code}).`);
     throw error;
   }
 }

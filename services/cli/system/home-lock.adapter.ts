@@ -1,5 +1,5 @@
 import { link, mkdir, readFile, rm, rmdir, stat, writeFile } from 'node:fs/promises';
-import { failure } from '../errors.js';
+import { failure, errorCode } from '../errors.js';
 import type { Home } from './home.js';
 import { identityOf, isSameAlive, ProcessIdentity } from './process-identity.adapter.js';
 
@@ -33,7 +33,7 @@ async function linked(own: string, lockFile: string): Promise<boolean> {
     await link(own, lockFile);
     return true;
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return false;
+    if (errorCode(error) === 'EEXIST') return false;
     throw error;
   }
 }

@@ -2,7 +2,7 @@ import { fork, type ChildProcess } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
-import { failure } from '../errors.js';
+import { failure, messageOf } from '../errors.js';
 import { CappedLog } from './capped-log.adapter.js';
 import type { Running } from './supervised.runner.js';
 
@@ -63,7 +63,7 @@ export async function startNodeProcess(options: NodeProcessOptions, signal: Abor
     await stop();
     if (signal.aborted) throw error;
     const words = lastWords.trim().split('\n').at(-1) ?? '';
-    const why = error instanceof Error ? error.message : String(error);
+    const why = messageOf(error);
     throw failure(`${options.name} ${why}; see ${options.logFile}${words === '' ? '' : ` (${words})`}`, error);
   }
 }

@@ -5,6 +5,7 @@
 //                └─────────── stop ───────────┴────────────────────┴──► stopped
 import { setTimeout as sleep } from 'node:timers/promises';
 import { deathsAfter, restartDelayMs } from './restarts.js';
+import { messageOf } from '../errors.js';
 
 /** A process that runs: ours, or one that was found alive. */
 export interface Running {
@@ -77,7 +78,7 @@ export class Supervised<T extends Running> {
         if (signal.aborted) return;
         deaths += 1;
       }
-      if (signal.aborted) return void (await this.running.stop());
+      if (signal.aborted) return this.running.stop();
       this.ready = true;
       report(`${name} is back after ${((now() - diedAt) / 1000).toFixed(1)} s`);
     }
@@ -92,7 +93,7 @@ export class Supervised<T extends Running> {
       await onStart?.(this.running);
       return true;
     } catch (error) {
-      if (!signal.aborted) report(`${name} did not start: ${error instanceof Error ? error.message : String(error)}`);
+      if (!signal.aborted) report(`${name} did not start: ${messageOf(error)}`);
       return false;
     }
   }

@@ -1,0 +1,27 @@
+import type { Terminal } from '../terminal.js';
+import type { Surroundings } from '../program.js';
+
+export interface FakeTerminal extends Terminal {
+  readonly outLines: string[];
+  readonly errLines: string[];
+}
+
+/** Keeps what is printed. A pipe unless told otherwise. */
+export function fakeTerminal(overrides: Partial<Terminal> = {}): FakeTerminal {
+  const outLines: string[] = [];
+  const errLines: string[] = [];
+  return {
+    out: (text) => void outLines.push(...text.split('\n')),
+    err: (text) => void errLines.push(...text.split('\n')),
+    isTerminal: false,
+    color: false,
+    columns: 100,
+    outLines,
+    errLines,
+    ...overrides,
+  };
+}
+
+export function surroundings(terminal: Terminal, env: NodeJS.ProcessEnv = {}): Surroundings {
+  return { terminal, env, now: () => Date.parse('2026-11-20T12:00:00.000Z'), signal: new AbortController().signal };
+}
