@@ -3,7 +3,7 @@ import { array, assert, constantFrom, integer, property, record } from 'fast-che
 import type { FleetEvent, Presence } from '#proto';
 import { decideEnrolment, decidePresence, wakeUpAfter, type Decision } from './decide.js';
 import type { Device } from './device.js';
-import { at, connected, DEVICE_ID, enrolled, given, GRACE_MS, lost, presence, suspect, T0 } from './given.js';
+import { at, connected, DEVICE_ID, enrolled, given, GRACE_MS, lost, presence, suspect, T0 } from './given.testing.js';
 
 const look = (device: Device | undefined, seen: Presence | undefined, ms = 0, graceMs = GRACE_MS): Decision =>
   decidePresence(device, seen, { now: T0 + ms, graceMs });

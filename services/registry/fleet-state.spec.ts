@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import type { FleetCommit, FleetEvent } from '#proto';
 import type { Stored } from '#libs/event-log';
 import { FleetState, nextCommit } from './fleet-state.js';
-import { connected, DEVICE_ID, enrolled, lost, suspect, T0 } from './given.js';
+import { connected, DEVICE_ID, enrolled, lost, suspect, T0 } from './given.testing.js';
 
 /** The facts as one replica wrote them, a commit each. */
 function stored(...events: FleetEvent[]): Stored<FleetCommit>[] {

@@ -6,7 +6,7 @@ import { TimerConflictError } from '#libs/messaging';
 import { createLogger } from '#libs/platform';
 import { FleetHandler, type FleetPorts } from './fleet.handler.js';
 import { FleetState } from './fleet-state.js';
-import { DEVICE_ID, GRACE_MS, presence, T0 } from './given.js';
+import { DEVICE_ID, GRACE_MS, presence, T0 } from './given.testing.js';
 
 const CAUSE = { kind: 'presence', id: DEVICE_ID } as const;
 

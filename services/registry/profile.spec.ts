@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { AgentProfile, DEFAULTS, type AdminProfile, type ServiceManifest } from '#proto';
-import { connected, enrolled, given, telemetry } from './given.js';
+import { connected, enrolled, given, telemetry } from './given.testing.js';
 import { mergeProfile, profileOf } from './profile.js';
 
 const admin = (changes: Partial<AdminProfile> = {}): AdminProfile => ({ tags: [], capabilities: [], ...changes });

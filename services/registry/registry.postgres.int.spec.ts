@@ -6,7 +6,7 @@ import { createLogger, openPostgres, type Postgres } from '#libs/platform';
 import { startTestPostgres, type TestPostgres } from '#libs/testing';
 import { DeviceEntity } from './device.entity.js';
 import { DeviceRows } from './device-rows.adapter.js';
-import { connected, enrolled, given } from './given.js';
+import { connected, enrolled, given } from './given.testing.js';
 import { profileOf } from './profile.js';
 
 const LOOK_MS = 20;
