@@ -1,0 +1,72 @@
+import type { z } from 'zod';
+import { AgentProfile, Presence } from './agent-profile.js';
+import { ClientMessage, ServerMessage } from './aip/messages.js';
+import { AttemptCommit, RecordedAttemptEvent } from './attempt-events.js';
+import { DeviceAnswer, DeviceRequest, SubmitCommand, VerbAnswer } from './commands.js';
+import { DeadLetter } from './dead-letter.js';
+import { FeedMessage } from './feed.js';
+import { FleetCommit, RecordedFleetEvent } from './fleet-events.js';
+import { Member } from './members.js';
+import { QUERIES, QueryError } from './queries.js';
+import { RunRequest, SubmitAnswer } from './request.js';
+import { RecordedRunEvent, RunCommit } from './run-events.js';
+
+/** One kind of message that crosses a wire. */
+export interface MessageSpec {
+  readonly schema: z.ZodType;
+  readonly about: string;
+}
+
+const message = (schema: z.ZodType, about: string): MessageSpec => ({ schema, about });
+
+/** Requests and answers of queries, e.g. `RegistryDevicesRequest`. */
+const queries: [string, MessageSpec][] = Object.entries(QUERIES).flatMap(([service, names]) =>
+  Object.entries(names).flatMap(([name, query]: [string, { request: z.ZodType; answer: z.ZodType }]) => {
+    const title = capital(service) + capital(name);
+    return [
+      [`${title}Request`, message(query.request, `asks ${service} for ${name}`)] as [string, MessageSpec],
+      [`${title}Answer`, message(query.answer, `what ${service} answers`)] as [string, MessageSpec],
+    ];
+  }),
+);
+
+/** The options of a union of events, each under its type. */
+const events = (options: readonly { shape: { type: { value: string } } }[], about: string): [string, MessageSpec][] =>
+  options.map((option) => [option.shape.type.value, message(option as unknown as z.ZodType, about)]);
+
+/** The same for frames: `register` of a device is `DeviceRegister`. */
+const frames = (options: readonly { shape: { type: { value: string } } }[], sender: string): [string, MessageSpec][] =>
+  options.map((option) => {
+    const { value } = option.shape.type;
+    const name = sender + value.split('_').map(capital).join('');
+    return [name, message(option as unknown as z.ZodType, `AIP frame of a ${sender.toLowerCase()}`)];
+  });
+
+/** Everything that crosses a wire, by name: what the golden fixtures and the AsyncAPI document are about. */
+export const MESSAGES: Readonly<Record<string, MessageSpec>> = Object.fromEntries([
+  ['RunRequest', message(RunRequest, 'what external systems ask for: a goal or a constellation')],
+  ['SubmitAnswer', message(SubmitAnswer, 'the run that a request became, or why it became none')],
+  ['SubmitCommand', message(SubmitCommand, 'the verb SUBMIT')],
+  ['VerbAnswer', message(VerbAnswer, 'the one final answer of a verb')],
+  ['RunCommit', message(RunCommit, 'the events of a run that were decided together')],
+  ...events(RecordedRunEvent.options, 'event of a run'),
+  ['AttemptCommit', message(AttemptCommit, 'events of one attempt')],
+  ...events(RecordedAttemptEvent.options, 'event of an attempt'),
+  ['FleetCommit', message(FleetCommit, 'events of one device')],
+  ...events(RecordedFleetEvent.options, 'event of a device'),
+  ['FeedMessage', message(FeedMessage, 'one event of a run for everybody outside, as a CloudEvent')],
+  ['DeviceRequest', message(DeviceRequest, 'run a command, stop an attempt, forget a result')],
+  ['DeviceAnswer', message(DeviceAnswer, 'what became of a command so far')],
+  ['AgentProfile', message(AgentProfile, 'value of AGENT_PROFILES: one device as the scheduler sees it')],
+  ['Presence', message(Presence, 'value of PRESENCE: who holds the socket of a device')],
+  ['Member', message(Member, 'value of MEMBERS: the sign of life of a replica')],
+  ['DeadLetter', message(DeadLetter, 'a message that could not be handled, and why')],
+  ...queries,
+  ['QueryError', message(QueryError, 'the answer of a query that cannot be served as asked')],
+  ...frames(ClientMessage.options, 'Device'),
+  ...frames(ServerMessage.options, 'Server'),
+]);
+
+function capital(word: string): string {
+  return word.charAt(0).toUpperCase() + word.slice(1);
+}
