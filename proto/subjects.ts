@@ -25,6 +25,7 @@ export const subjects = {
   requests: 'orrery.requests',
   submit: 'orrery.submit',
   answer: (requestId: RequestId) => `orrery.answer.${requestId}`,
+  anyAnswer: 'orrery.answer.*',
   run: (runId: RunId) => `orrery.run.${runId}`,
   anyRun: 'orrery.run.*',
   liveRun: (runId: RunId) => `orrery.live.run.${runId}`,
@@ -38,9 +39,11 @@ export const subjects = {
   fleet: (deviceId: DeviceId) => `orrery.fleet.${deviceId}`,
   anyFleet: 'orrery.fleet.*',
   runTimer: (runId: RunId) => `orrery.timer.run.${partitionOf(runId)}.${runId}`,
+  anyRunTimer: 'orrery.timer.run.*.*',
   runDue: (runId: RunId) => `orrery.due.run.${partitionOf(runId)}.${runId}`,
   runsDueOfPartition: (partition: number) => `orrery.due.run.${partition}.*`,
   deviceTimer: (deviceId: DeviceId) => `orrery.timer.device.${deviceId}`,
+  anyDeviceTimer: 'orrery.timer.device.*',
   deviceDue: (deviceId: DeviceId) => `orrery.due.device.${deviceId}`,
   anyDeviceDue: 'orrery.due.device.*',
   feed: (runId: RunId, type: RunEventType) => `orrery.feed.${runId}.${type}`,
@@ -54,6 +57,7 @@ export const subjects = {
   deviceCommand: (deviceId: DeviceId) => `orrery.device.${deviceId}.command`,
   anyDeviceCommand: 'orrery.device.*.command',
   query: (service: string, name: string) => `orrery.v.${service}.${name}`,
+  anyQuery: 'orrery.v.>',
   anyQueryOf: (service: string) => `orrery.v.${service}.>`,
 } as const;
 

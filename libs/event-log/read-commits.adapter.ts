@@ -4,9 +4,12 @@ import type { ConsumerMessages } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { HEADER_COMMIT, HEADER_TYPES } from '#proto';
 import type { StreamName } from '#proto';
+import { ConnectionWatch } from '#libs/messaging';
 
 const READ_AHEAD_MESSAGES = 500;
 const PULL_EXPIRES_MS = 2_000;
+/** The server forgets a reader that did not pull for so long; a slow one is made again behind its last message. */
+const FORGOTTEN_MS = 30_000;
 const BACKOFF_MS = 50;
 const BACKOFF_MS_MAX = 2_000;
 
@@ -64,10 +67,14 @@ async function* readUntilItBreaks(
   stream: StreamName,
   { afterSequence, filters, signal }: ReadOptions,
 ): AsyncGenerator<StreamEntry, void, undefined> {
-  const consumer = await jetstream(nc).consumers.get(stream, {
-    opt_start_seq: afterSequence + 1,
-    ...(filters === undefined ? {} : { filter_subjects: [...filters] }),
-  });
+  const consumer = await ConnectionWatch.of(nc).request(() =>
+    jetstream(nc).consumers.get(stream, {
+      opt_start_seq: afterSequence + 1,
+      // Nobody has to delete it: readers are not allowed to.
+      inactive_threshold: FORGOTTEN_MS,
+      ...(filters === undefined ? {} : { filter_subjects: [...filters] }),
+    }),
+  );
   const messages = await consumer.consume({
     max_messages: READ_AHEAD_MESSAGES,
     expires: PULL_EXPIRES_MS,
@@ -87,7 +94,6 @@ async function* readUntilItBreaks(
     }
   } finally {
     stop();
-    void consumer.delete().catch(() => {}); // the server forgets it by itself, too
   }
 }
 

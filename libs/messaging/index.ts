@@ -26,3 +26,5 @@ export { ownerOf, partitionsOf } from './assignment.js';
 export { Members, readMembers } from './members.adapter.js';
 export type { MembersOptions } from './members.adapter.js';
 export type { Clock } from './clock.js';
+export { natsUsers } from './nats-users.js';
+export type { NatsUserSpec } from './nats-users.js';

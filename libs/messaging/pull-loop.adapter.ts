@@ -4,6 +4,7 @@ import type { Consumer, ConsumerMessages, JsMsg } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { PULL_EXPIRY_MS } from '#proto';
 import type { DurableSpec } from '#proto';
+import { ConnectionWatch } from './connection-watch.adapter.js';
 import { beat } from './settle.js';
 
 const BEAT_MS = 1_000;
@@ -83,7 +84,9 @@ export class PullLoop {
     const { signal } = this.stopped;
     for (let failures = 0; !signal.aborted && !this.nc.isClosed();) {
       try {
-        const consumer = await jetstream(this.nc).consumers.get(this.durable.stream, this.durable.durable);
+        const consumer = await ConnectionWatch.of(this.nc).request(() =>
+          jetstream(this.nc).consumers.get(this.durable.stream, this.durable.durable),
+        );
         while (!signal.aborted) {
           await this.pullOnce(consumer);
           failures = 0;

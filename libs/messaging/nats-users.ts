@@ -1,0 +1,239 @@
+import { ARTIFACTS_BUCKET, BUCKETS, DURABLES, PARTITIONS, partitionDurables, subjects } from '#proto';
+import type { DurableSpec, StreamName } from '#proto';
+
+/** One client identity of the bus and all it may do; what is not listed is refused. Devices have none: they speak AIP only. */
+export interface NatsUserSpec {
+  readonly name: string;
+  readonly publish: readonly string[];
+  readonly subscribe: readonly string[];
+  /** May answer the requests it receives. */
+  readonly allowResponses: boolean;
+}
+
+const API = '$JS.API';
+const ACCOUNT_INFO = `${API}.INFO`;
+/** Discovery of micro services. */
+const SERVICES = '$SRV.>';
+const EVERYTHING = '>';
+
+/**
+ * Every user of the bus. Only the owner of a stream publishes to its subjects, and no service deletes or changes a stream.
+ * A reader may make consumers on the streams it reads; the server cannot tell whose they are.
+ */
+export function natsUsers(): NatsUserSpec[] {
+  return [
+    orchestrator(),
+    registry(),
+    aipGateway(),
+    deviceAgent(),
+    logging(),
+    consoleUser(),
+    cli(),
+    external(),
+    auditor(),
+    user('admin', { publish: [EVERYTHING], subscribe: [EVERYTHING], allowResponses: true }),
+  ];
+}
+
+function orchestrator(): NatsUserSpec {
+  const partitions = Array.from({ length: PARTITIONS }, (_, partition) => Object.values(partitionDurables(partition)));
+  return service('orchestrator', {
+    publish: [
+      subjects.anyRun,
+      subjects.anyRunTimer,
+      subjects.anyAnswer,
+      subjects.anyVerb,
+      ...[DURABLES.requests, ...partitions.flat()].flatMap(consumesDurable),
+      ...loads('RUNS'),
+      ...loads('ATTEMPTS'),
+      ...loads('TIMERS'),
+      ...readsBucket(BUCKETS.AGENT_PROFILES.bucket),
+      ...readsBucket(BUCKETS.MEMBERS.bucket),
+      key(BUCKETS.MEMBERS.bucket, 'orchestrator.*'),
+    ],
+    subscribe: [subjects.submit, subjects.anyVerb],
+  });
+}
+
+function registry(): NatsUserSpec {
+  return service('registry', {
+    publish: [
+      subjects.anyFleet,
+      subjects.anyDeviceTimer,
+      ...consumesDurable(DURABLES.registryDue),
+      ...loads('FLEET'),
+      ...follows('FLEET'),
+      ...loads('TIMERS'),
+      ...readsBucket(BUCKETS.PRESENCE.bucket),
+      ...readsBucket(BUCKETS.AGENT_PROFILES.bucket),
+      key(BUCKETS.AGENT_PROFILES.bucket, '*'),
+    ],
+    subscribe: [],
+  });
+}
+
+function aipGateway(): NatsUserSpec {
+  return service('aip-gateway', {
+    publish: [
+      subjects.anyQueryOf('registry'),
+      ...readsBucket(BUCKETS.PRESENCE.bucket),
+      key(BUCKETS.PRESENCE.bucket, '*'),
+      ...readsBucket(BUCKETS.AGENT_PROFILES.bucket),
+    ],
+    subscribe: [subjects.anyDeviceCommand],
+  });
+}
+
+function deviceAgent(): NatsUserSpec {
+  return service('device-agent', {
+    publish: [
+      subjects.anyAttempt,
+      subjects.anyDeviceCommand,
+      ...consumesDurable(DURABLES.deviceAgentAttempts),
+      ...consumesDurable(DURABLES.deviceAgentControl),
+      ...loads('RUNS'),
+      ...loads('ATTEMPTS'),
+      ...readsBucket(BUCKETS.AGENT_PROFILES.bucket),
+      ...readsArtifacts(),
+      `$O.${ARTIFACTS_BUCKET}.>`,
+    ],
+    subscribe: [],
+  });
+}
+
+function logging(): NatsUserSpec {
+  const streams = ['RUNS', 'ATTEMPTS', 'FLEET', 'FEED'] as const;
+  return service('logging', {
+    publish: [
+      subjects.anyFeed,
+      ...streams.flatMap((stream) => [...loads(stream), ...follows(stream)]),
+      ...readsArtifacts(),
+    ],
+    subscribe: [],
+  });
+}
+
+function consoleUser(): NatsUserSpec {
+  const streams = ['RUNS', 'FEED'] as const;
+  return service('console', {
+    publish: [
+      subjects.submit,
+      subjects.anyQuery,
+      ...streams.flatMap((stream) => [...loads(stream), ...follows(stream)]),
+    ],
+    subscribe: [subjects.anyLiveRun, subjects.anyAnswer],
+  });
+}
+
+/** A person at a terminal: asks, submits and reads everything, changes nothing but through the services. */
+function cli(): NatsUserSpec {
+  const streams = ['REQUESTS', 'RUNS', 'ATTEMPTS', 'FLEET', 'FEED', 'DLQ'] as const;
+  return user('cli', {
+    publish: [
+      ACCOUNT_INFO,
+      SERVICES,
+      subjects.requests,
+      subjects.submit,
+      subjects.anyQuery,
+      ...streams.flatMap((stream) => [...loads(stream), ...follows(stream)]),
+      ...readsBucket(BUCKETS.AGENT_PROFILES.bucket),
+      ...readsArtifacts(),
+    ],
+    subscribe: [subjects.anyLiveRun, subjects.anyAnswer],
+  });
+}
+
+/** Another system: publishes requests, hears their answers, follows the public feed with consumers of its own. */
+function external(): NatsUserSpec {
+  return user('external', {
+    publish: [ACCOUNT_INFO, subjects.requests, subjects.submit, ...follows('FEED'), ...acknowledges('FEED', '*')],
+    subscribe: [subjects.anyLiveRun, subjects.anyAnswer],
+  });
+}
+
+/** Reads the logs, all of them, and nothing else. */
+function auditor(): NatsUserSpec {
+  const streams = ['RUNS', 'ATTEMPTS', 'FLEET'] as const;
+  return user('auditor', {
+    publish: [ACCOUNT_INFO, ...streams.flatMap((stream) => [...loads(stream), ...follows(stream)])],
+    subscribe: [],
+  });
+}
+
+interface Permissions {
+  readonly publish: readonly string[];
+  readonly subscribe: readonly string[];
+  readonly allowResponses?: boolean;
+}
+
+/** Every user has inboxes of its own: nobody can listen for another's answers. */
+function user(name: string, { publish, subscribe, allowResponses = false }: Permissions): NatsUserSpec {
+  return { name, publish: [...new Set(publish)], subscribe: [`_INBOX_${name}.>`, ...subscribe], allowResponses };
+}
+
+/** A service may serve its queries and bury what it cannot handle. */
+function service(name: string, { publish, subscribe }: Permissions): NatsUserSpec {
+  return user(name, {
+    publish: [ACCOUNT_INFO, subjects.dlq(name), ...publish],
+    subscribe: [SERVICES, subjects.anyQueryOf(name), ...subscribe],
+    allowResponses: true,
+  });
+}
+
+/** Single messages and pages of a stream, without a consumer. */
+function loads(stream: string): string[] {
+  return [
+    `${API}.STREAM.INFO.${stream}`,
+    `${API}.STREAM.MSG.GET.${stream}`,
+    `${API}.DIRECT.GET.${stream}`,
+    `${API}.DIRECT.GET.${stream}.>`,
+  ];
+}
+
+/** A stream in order and live: ephemeral consumers, made by the reader. */
+function follows(stream: StreamName): string[] {
+  return [
+    `${API}.STREAM.INFO.${stream}`,
+    `${API}.CONSUMER.CREATE.${stream}.>`,
+    `${API}.CONSUMER.INFO.${stream}.*`,
+    `${API}.CONSUMER.MSG.NEXT.${stream}.*`,
+  ];
+}
+
+/** The messages of a durable that somebody else made. */
+function consumesDurable({ stream, durable }: DurableSpec): string[] {
+  return [
+    `${API}.CONSUMER.INFO.${stream}.${durable}`,
+    `${API}.CONSUMER.MSG.NEXT.${stream}.${durable}`,
+    ...acknowledges(stream, durable),
+  ];
+}
+
+/** Both forms that servers use for the ack subject: without and with domain and account. */
+function acknowledges(stream: string, durable: string): string[] {
+  return [`$JS.ACK.${stream}.${durable}.>`, `$JS.ACK.*.*.${stream}.${durable}.>`];
+}
+
+/** Keys of a bucket, and watching them: an ordered push consumer with flow control. */
+function readsBucket(bucket: string): string[] {
+  return watches(`KV_${bucket}`);
+}
+
+function readsArtifacts(): string[] {
+  return watches(`OBJ_${ARTIFACTS_BUCKET}`);
+}
+
+function watches(stream: string): string[] {
+  return [
+    ...loads(stream),
+    `${API}.CONSUMER.CREATE.${stream}.>`,
+    `${API}.CONSUMER.INFO.${stream}.*`,
+    `${API}.CONSUMER.DELETE.${stream}.*`,
+    `$JS.FC.${stream}.>`,
+    `$JS.FC.*.*.${stream}.>`,
+  ];
+}
+
+function key(bucket: string, pattern: string): string {
+  return `$KV.${bucket}.${pattern}`;
+}
