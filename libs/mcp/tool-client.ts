@@ -55,9 +55,11 @@ export class ToolClient {
   async ready(timeoutMs: number): Promise<boolean> {
     if (this.isReady) return true;
     const timer = new AbortController();
-    const becameReady = new Promise<void>((resolve) => this.waiters.add(resolve));
+    const { promise: becameReady, resolve: wake } = Promise.withResolvers<void>();
+    this.waiters.add(wake);
     const late = sleep(timeoutMs, undefined, { signal: timer.signal }).catch(() => undefined);
     await Promise.race([becameReady, late]);
+    this.waiters.delete(wake);
     timer.abort();
     return this.isReady;
   }
@@ -100,6 +102,7 @@ export class ToolClient {
           this.options.onFact({ fact: 'tools_changed', tools: tools.length });
         },
         onListFailed: (reason) => this.options.onFact({ fact: 'list_failed', reason }),
+        signal: this.stopping.signal,
       });
       if (this.stopping.signal.aborted) {
         await connection.close();

@@ -41,6 +41,8 @@ function lifeOf(client: Client, reason: () => string): Life {
 interface ConnectionEvents {
   readonly onToolsChanged: (tools: readonly ListedTool[]) => void;
   readonly onListFailed: (reason: string) => void;
+  /** Gives up connecting; an open connection is closed by its owner. */
+  readonly signal: AbortSignal;
 }
 
 /** Everything of the SDK is loaded at the first connection: a process that only hosts tools never pays for it. */
@@ -65,7 +67,7 @@ export async function openConnection(
   const client = new sdk.Client({ name: 'orrery-device', version: '1' }, { capabilities: {} });
   const life = lifeOf(client, () => `the tool server "${name}" closed the connection${lastWords()}`);
   try {
-    await client.connect(transport, { timeout: MCP_LIMITS.connectMs });
+    await client.connect(transport, { timeout: MCP_LIMITS.connectMs, signal: events.signal });
     const tools = await listTools(sdk, client);
     const connection = new OpenConnection(sdk, client, spec.kind, life, tools);
     client.setNotificationHandler(sdk.types.ToolListChangedNotificationSchema, () => connection.refresh(events));
@@ -235,7 +237,7 @@ function json(value: unknown): Json {
 }
 
 function codeOf(error: unknown): unknown {
-  return error instanceof Error && 'code' in error ? error.code : undefined;
+  return typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined;
 }
 
 function messageOf(error: unknown): string {

@@ -4,6 +4,7 @@ import { join, resolve } from 'node:path';
 import { parse, YAMLParseError } from 'yaml';
 import { z } from 'zod';
 import { parseWith, sentenceOf } from '#proto';
+import { errorCode } from './error-code.js';
 import type { ToolboxServer } from './toolbox.client.js';
 
 /** Bad input of a person: one clear sentence, exit code 3. */
@@ -122,8 +123,9 @@ function checkedToken(text: string, where: string): string {
 }
 
 async function readText(file: string, option: string, bytesMax: number): Promise<string> {
-  const content = await readFile(file).catch((error: NodeJS.ErrnoException) => {
-    const why = error.code === 'ENOENT' ? 'does not exist' : `cannot be read (${error.code ?? 'unknown reason'})`;
+  const content = await readFile(file).catch((error: unknown) => {
+    const code = errorCode(error);
+    const why = code === 'ENOENT' ? 'does not exist' : `cannot be read (${code ?? 'unknown reason'})`;
     throw new InputError(`${option}: the file ${file} ${why}.`);
   });
   if (content.length > bytesMax) throw new InputError(`${option}: the file ${file} is longer than ${bytesMax} bytes.`);

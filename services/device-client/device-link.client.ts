@@ -15,6 +15,7 @@ import {
   type Transport,
 } from '#libs/aip';
 import { AIP_CLOSE, AIP_LIMITS, type ClientMessage, type ServerMessage } from '#proto';
+import { errorCode } from './error-code.js';
 import { heartbeatMessage } from './messages.js';
 
 export interface DeviceLinkOptions {
@@ -160,5 +161,5 @@ export class DeviceLink {
 function messageOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   // Both addresses of "localhost" refused: the aggregate itself says nothing.
-  return error.message === '' && 'code' in error ? String(error.code) : error.message;
+  return error.message === '' ? (errorCode(error) ?? error.name) : error.message;
 }

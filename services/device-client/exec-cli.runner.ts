@@ -3,7 +3,6 @@ import { once } from 'node:events';
 import { mkdir, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { Readable } from 'node:stream';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { execa } from 'execa';
 import { ToolFailure } from '#libs/mcp';
 import type { ExecCliResult } from '#proto';
@@ -54,7 +53,7 @@ export class ExecCli {
     this.groups.add(group);
     try {
       const { timedOut } = await this.follow(shell, group, input.timeout * 1_000, signal);
-      await Promise.race([Promise.all([output.stdout.closed, output.stderr.closed]), sleep(EXEC_LIMITS.drainMs)]);
+      await drained(output.stdout.closed, output.stderr.closed);
       return {
         stdout: output.stdout.kept.text(),
         stderr: output.stderr.kept.text(),
@@ -126,6 +125,14 @@ function collect(stream: Readable): { kept: HeadTail; closed: Promise<void> } {
   stream.once('end', close);
   stream.once('error', close);
   return { kept, closed };
+}
+
+/** Both streams to their ends, or as far as they come while somebody outside of the group holds them open. */
+async function drained(...streams: Promise<void>[]): Promise<void> {
+  const { promise: late, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, EXEC_LIMITS.drainMs);
+  await Promise.race([Promise.all(streams), late]);
+  clearTimeout(timer);
 }
 
 async function reasonOf(

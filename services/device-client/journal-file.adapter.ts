@@ -4,6 +4,7 @@ import { mkdir, open, readFile, rename, type FileHandle } from 'node:fs/promises
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { CommandJournal, type JournalRecord } from './command-journal.js';
+import { errorCode } from './error-code.js';
 import { lineOf, readJournal } from './journal-lines.js';
 
 const writeAt = promisify(write);
@@ -182,6 +183,6 @@ async function writeAll(fd: number, buffer: Buffer, position: number): Promise<v
 }
 
 function missing(error: unknown): undefined {
-  if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+  if (errorCode(error) === 'ENOENT') return undefined;
   throw error;
 }

@@ -1,5 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { errorCode } from './error-code.js';
 
 /** Between the request to end and the order to end. */
 export const KILL_GRACE_MS = 2_000;
@@ -27,7 +28,7 @@ export class ProcessGroup {
       return true;
     } catch (error) {
       // EPERM: members that changed their user; they cannot be signalled, but they are there.
-      return error instanceof Error && 'code' in error && error.code === 'EPERM';
+      return errorCode(error) === 'EPERM';
     }
   }
 
