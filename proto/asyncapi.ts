@@ -1,0 +1,280 @@
+import { z } from 'zod';
+import { AdminProfile, ClientTelemetry, DeviceSession, ServiceManifest, ToolInfo } from './agent-profile.js';
+import { AIP_REVISION } from './aip/messages.js';
+import { CommandOutcome, Verb } from './commands.js';
+import { CommandCall, TaskConstellation } from './constellation.js';
+import { HEADER_COMMIT, HEADER_TYPES } from './commit.js';
+import { Instant, Json } from './ids.js';
+import { MESSAGES } from './messages.js';
+import { QUERIES } from './queries.js';
+import { Refusal, RunOptions } from './request.js';
+import { TaskError, TaskResult } from './result.js';
+import { subjects } from './subjects.js';
+import { RunSummary, RunView } from './view.js';
+
+/** Parts that many messages share: described once. */
+const PARTS: Readonly<Record<string, z.ZodType>> = {
+  AdminProfile,
+  ClientTelemetry,
+  CommandCall,
+  CommandOutcome,
+  DeviceSession,
+  Instant,
+  Json,
+  Refusal,
+  RunOptions,
+  RunSummary,
+  RunView,
+  ServiceManifest,
+  TaskConstellation,
+  TaskError,
+  TaskResult,
+  ToolInfo,
+};
+
+type Direction = 'send' | 'receive';
+
+interface ChannelSpec {
+  /** A subject with a `*` for each parameter, in their order; or the path of a socket. */
+  readonly subject: string;
+  readonly parameters?: readonly string[];
+  readonly about: string;
+  readonly messages: readonly string[];
+  /** What this system does there. Requests are answered with `answers`. */
+  readonly action: Direction;
+  readonly answers?: readonly string[];
+  readonly server?: 'bus' | 'gateway';
+}
+
+const ID = 'letters, digits, "_" and "-", at most 64';
+const PARAMETERS: Readonly<Record<string, string>> = {
+  requestId: `of the request: ${ID}`,
+  runId: 'of the run: 26 lower-case letters and digits',
+  taskId: `of the task in its run: ${ID}`,
+  attempt: 'number of the try, from 1',
+  kind: 'step, ask, end (exactly one) or late (a result after the end)',
+  partition: 'of the run: FNV-1a (32 bit) of its id, modulo 32',
+  deviceId: `of the device: ${ID}`,
+  eventType: 'of the event, e.g. TASK_STARTED',
+  verb: `one of ${Verb.options.join(', ')}`,
+  service: 'that could not handle the message',
+};
+
+const framesOf = (sender: string): string[] =>
+  Object.keys(MESSAGES).filter((name) => MESSAGES[name]?.about === `AIP frame of a ${sender}`);
+
+const CHANNELS: Readonly<Record<string, ChannelSpec>> = {
+  requests: {
+    subject: subjects.requests,
+    about: 'Stream of requests: publish here, the acceptance follows on the answer channel.',
+    messages: ['RunRequest'],
+    action: 'receive',
+  },
+  answers: {
+    subject: subjects.answer('*'),
+    parameters: ['requestId'],
+    about: 'What became of a request that was published.',
+    messages: ['SubmitAnswer'],
+    action: 'send',
+  },
+  submit: {
+    subject: subjects.submit,
+    about: 'A request that is answered within 5 s.',
+    messages: ['RunRequest'],
+    action: 'receive',
+    answers: ['SubmitAnswer'],
+  },
+  feed: {
+    subject: `${subjects.anyFeed.slice(0, -1)}*.*`,
+    parameters: ['runId', 'eventType'],
+    about: 'Every event of every run, in order. Consumers dedupe by id.',
+    messages: ['FeedMessage'],
+    action: 'send',
+  },
+  liveRuns: {
+    subject: subjects.anyLiveRun,
+    parameters: ['runId'],
+    about: 'The commits of a run as they are stored; not stored here.',
+    messages: ['RunCommit'],
+    action: 'send',
+  },
+  runs: {
+    subject: subjects.anyRun,
+    parameters: ['runId'],
+    about: 'The event log of runs; read by the services only.',
+    messages: ['RunCommit'],
+    action: 'send',
+  },
+  attempts: {
+    subject: subjects.anyAttempt.replace('>', '*.*.*.*.*'),
+    parameters: ['partition', 'runId', 'taskId', 'attempt', 'kind'],
+    about: 'The event log of attempts; read by the services only.',
+    messages: ['AttemptCommit'],
+    action: 'send',
+  },
+  fleet: {
+    subject: subjects.anyFleet,
+    parameters: ['deviceId'],
+    about: 'The event log of devices; read by the services only.',
+    messages: ['FleetCommit'],
+    action: 'send',
+  },
+  verbs: {
+    subject: subjects.anyVerb.replace('>', '*.*.*'),
+    parameters: ['partition', 'runId', 'verb'],
+    about: 'Verbs of people and programs. Repeated with the same id until there is a final answer.',
+    messages: ['SubmitCommand'],
+    action: 'receive',
+    answers: ['VerbAnswer'],
+  },
+  deviceCommands: {
+    subject: subjects.anyDeviceCommand,
+    parameters: ['deviceId'],
+    about: 'Answered by the gateway that holds the socket of the device, within 10 s.',
+    messages: ['DeviceRequest'],
+    action: 'receive',
+    answers: ['DeviceAnswer'],
+  },
+  deadLetters: {
+    subject: subjects.anyDlq,
+    parameters: ['service'],
+    about: 'Messages that are themselves bad, as they came.',
+    messages: ['DeadLetter'],
+    action: 'send',
+  },
+  ...Object.fromEntries(queryChannels()),
+  deviceFrames: {
+    subject: '/ws',
+    about: `AIP revision ${AIP_REVISION}: what devices send. The token is in the upgrade request, never in the address.`,
+    messages: framesOf('device'),
+    action: 'receive',
+    server: 'gateway',
+  },
+  serverFrames: {
+    subject: '/ws',
+    about: `AIP revision ${AIP_REVISION}: what devices are sent.`,
+    messages: framesOf('server'),
+    action: 'send',
+    server: 'gateway',
+  },
+};
+
+function queryChannels(): [string, ChannelSpec][] {
+  return Object.entries(QUERIES).flatMap(([service, queries]) =>
+    Object.keys(queries).map((name): [string, ChannelSpec] => {
+      const title = capital(service) + capital(name);
+      return [
+        `query${title}`,
+        {
+          subject: subjects.query(service, name),
+          about: `Query of ${service}, a NATS micro service.`,
+          messages: [`${title}Request`],
+          action: 'receive',
+          answers: [`${title}Answer`, 'QueryError'],
+        },
+      ];
+    }),
+  );
+}
+
+/** The AsyncAPI 3.0 document of everything that crosses a wire, from the schemas that parse it. */
+export function asyncApiDocument(version: string): Record<string, unknown> {
+  return {
+    asyncapi: '3.0.0',
+    info: {
+      title: 'Orrery',
+      version,
+      description: 'Runs one request as a task constellation on a fleet of devices, event-sourced on NATS JetStream.',
+      license: { name: 'MIT' },
+    },
+    defaultContentType: 'application/json',
+    servers: {
+      bus: { host: 'localhost:4222', protocol: 'nats', description: 'NATS with JetStream' },
+      gateway: { host: 'localhost:5000', protocol: 'ws', description: 'AIP: devices dial in' },
+    },
+    channels: mapped(CHANNELS, channel),
+    operations: mapped(CHANNELS, operation),
+    components: {
+      messages: mapped(MESSAGES, ({ about }, name) => ({
+        name,
+        title: name,
+        summary: about,
+        ...(isCommit(name) ? { headers: COMMIT_HEADERS } : {}),
+        payload: reference('schemas', name),
+      })),
+      schemas: schemas(),
+    },
+  };
+}
+
+function channel({ subject, parameters = [], about, messages, answers = [], server = 'bus' }: ChannelSpec): object {
+  return {
+    address: addressOf(subject, parameters),
+    description: about,
+    servers: [{ $ref: `#/servers/${server}` }],
+    ...(parameters.length > 0
+      ? { parameters: Object.fromEntries(parameters.map((name) => [name, { description: PARAMETERS[name] ?? '' }])) }
+      : {}),
+    messages: Object.fromEntries([...messages, ...answers].map((name) => [name, reference('messages', name)])),
+  };
+}
+
+function operation({ action, about, messages, answers }: ChannelSpec, name: string): object {
+  const here = { $ref: `#/channels/${name}` };
+  const ofChannel = (message: string): object => ({ $ref: `#/channels/${name}/messages/${message}` });
+  return {
+    action,
+    channel: here,
+    summary: about,
+    messages: messages.map(ofChannel),
+    ...(answers === undefined
+      ? {}
+      : {
+          reply: {
+            address: { location: '$message.header#/reply', description: 'the reply subject of the NATS request' },
+            channel: here,
+            messages: answers.map(ofChannel),
+          },
+        }),
+  };
+}
+
+/** `orrery.run.*` with `runId` -> `orrery.run.{runId}`. */
+function addressOf(subject: string, parameters: readonly string[]): string {
+  const left = [...parameters];
+  return subject.replaceAll('*', () => `{${left.shift() ?? ''}}`);
+}
+
+const COMMIT_HEADERS = {
+  type: 'object',
+  properties: {
+    [HEADER_COMMIT]: { type: 'string', description: 'ULID of the commit, also Nats-Msg-Id' },
+    [HEADER_TYPES]: { type: 'string', description: 'comma list of the event types in the commit' },
+  },
+};
+
+const isCommit = (name: string): boolean => name.endsWith('Commit');
+
+function schemas(): Record<string, unknown> {
+  const registry = z.registry<{ id: string }>();
+  const described = { ...PARTS, ...mapped(MESSAGES, ({ schema }) => schema) };
+  for (const [id, schema] of Object.entries(described)) registry.add(schema, { id });
+  const uri = (id: string): string => `#/components/schemas/${id}`;
+  const made = z.toJSONSchema(registry, { target: 'draft-7', io: 'input', uri });
+  return mapped(made.schemas, (schema) => {
+    const { $schema: _, $id: __, ...rest } = schema;
+    return rest;
+  });
+}
+
+function mapped<T, U>(values: Readonly<Record<string, T>>, to: (value: T, name: string) => U): Record<string, U> {
+  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, to(value, name)]));
+}
+
+function reference(kind: 'messages' | 'schemas', name: string): { $ref: string } {
+  return { $ref: `#/components/${kind}/${name}` };
+}
+
+function capital(word: string): string {
+  return word.charAt(0).toUpperCase() + word.slice(1);
+}
