@@ -18,7 +18,10 @@ export interface ServerCheckOptions {
   readonly allowUnsafeLog?: boolean;
 }
 
-const Jsz = z.looseObject({ config: z.looseObject({ sync_always: z.boolean().optional() }) });
+const Jsz = z.looseObject({
+  server_id: z.string(),
+  config: z.looseObject({ sync_always: z.boolean().optional() }),
+});
 
 /** Refuses a server that is too old, or whose log is not fsynced before it acknowledges. */
 export async function checkServer(nc: NatsConnection, options: ServerCheckOptions = {}): Promise<void> {
@@ -36,18 +39,25 @@ export async function checkServer(nc: NatsConnection, options: ServerCheckOption
       `Nobody can tell whether the log is fsynced: give the server's monitoring as ORRERY_NATS_MONITOR_URL, or ${remedy}.`,
     );
   }
-  if (!(await syncsAlways(options.monitorUrl))) {
+  const { server_id: serverId, config } = await readMonitor(options.monitorUrl);
+  // In a cluster the monitored server may be another node; they are configured alike.
+  if (nc.info?.cluster === undefined && serverId !== nc.info?.server_id) {
+    throw new UnsafeServerError(
+      `The monitoring at ${options.monitorUrl} belongs to another server than the connection.`,
+    );
+  }
+  if (config.sync_always !== true) {
     throw new UnsafeServerError(
       `nats-server acknowledges before it has fsynced: set "sync_interval: always" in its jetstream block, or ${remedy}.`,
     );
   }
 }
 
-async function syncsAlways(monitorUrl: string): Promise<boolean> {
+async function readMonitor(monitorUrl: string): Promise<z.infer<typeof Jsz>> {
   const url = new URL('/jsz?config=true', monitorUrl);
   try {
     const answer = await fetch(url, { signal: AbortSignal.timeout(MONITOR_TIMEOUT_MS) });
-    return Jsz.parse(await answer.json()).config.sync_always === true;
+    return Jsz.parse(await answer.json());
   } catch (cause) {
     throw new UnsafeServerError(`The monitoring of nats-server at ${url.origin} does not answer.`, { cause });
   }
