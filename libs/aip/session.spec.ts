@@ -83,8 +83,15 @@ describe('REGISTER of one of our devices', () => {
       effects: [error('client_id does not match the credential of this connection'), closes(1008)],
     }));
 
-  it('without a name is refused', () =>
-    expect(given().when(message({ status: 'ok', client_type: 'device', type: 'register' })).phase).toBe('CLOSED'));
+  it('without a name is that of the device whose credential it is', () => {
+    const nameless = message({
+      status: 'ok',
+      client_type: 'device',
+      type: 'register',
+      metadata: { orrery: { revision: 1, journal_id: 'j1', telemetry: TELEMETRY } },
+    });
+    expect(given().when(nameless).effects).toMatchObject([{ kind: 'claim' }]);
+  });
 
   it('as a constellation is refused: the role comes from the credential', () =>
     expect(given().when(message({ ...BASE, type: 'register', client_type: 'constellation' }))).toEqual({

@@ -8,13 +8,13 @@ const CHECK_EVERY_MS = 1_000;
 export interface WsTransportOptions {
   readonly clock: { now(): number };
   readonly liveness?: LivenessPolicy;
+  /** How often the peer's silence is measured. */
+  readonly checkEveryMs?: number;
 }
 
 /** The WebSocket of either end as a Transport: pings, finds a dead peer, and cuts off one that takes nothing. */
-export function wsTransport(
-  socket: WebSocket,
-  { clock, liveness: policy = AIP_LIMITS }: WsTransportOptions,
-): Transport {
+export function wsTransport(socket: WebSocket, options: WsTransportOptions): Transport {
+  const { clock, liveness: policy = AIP_LIMITS, checkEveryMs = CHECK_EVERY_MS } = options;
   let handlers: TransportHandlers | undefined;
   const early: (string | null)[] = [];
   let ended: Closed | undefined;
@@ -30,7 +30,7 @@ export function wsTransport(
     liveness = next;
     if (verdict === 'dead') socket.terminate();
     else if (verdict === 'ping' && socket.readyState === WebSocket.OPEN) socket.ping();
-  }, CHECK_EVERY_MS);
+  }, checkEveryMs);
 
   const onWritten = (): void => {
     if (!wasCongested || socket.bufferedAmount > AIP_LIMITS.congestedBytes) return;

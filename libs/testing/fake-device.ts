@@ -10,6 +10,8 @@ export interface FakeDeviceOptions {
   /** Null: a foreign client without journal, which knows nothing of our revision. Default `journal-<deviceId>`. */
   readonly journalId?: string | null;
   readonly tools?: readonly string[];
+  /** Whether a foreign client names its tools by itself; default true. */
+  readonly namesTools?: boolean;
   /** What to do with a command; default: it completes at once with `{ echo: <its arguments> }`. */
   readonly onCommand?: (command: CommandMessage, device: FakeDevice) => void;
 }
@@ -164,6 +166,7 @@ export class FakeDevice {
   #act(command: CommandMessage): void {
     const [action] = command.actions;
     if (action?.tool_name === 'list_tools') {
+      if (this.#options.namesTools === false) return;
       const result = this.#tools().map(({ name }) => ({ tool_name: name, tool_key: `action::${name}` }));
       return this.report(idOf(command), { result });
     }

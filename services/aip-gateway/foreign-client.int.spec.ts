@@ -1,0 +1,167 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { FakeDevice, type FakeDeviceOptions } from '#libs/testing';
+import { NEVER, run, TestBench, until, type BenchGateway } from './test-bench.adapter.js';
+let bench: TestBench;
+beforeAll(async () => {
+  bench = await TestBench.start();
+});
+afterEach(() => bench.clear());
+afterAll(() => bench.stop());
+
+describe('a foreign client', () => {
+  const foreign = (gate: BenchGateway, deviceId: string, options: Partial<FakeDeviceOptions> = {}) =>
+    bench.device({ ...gate, url: `${gate.url}?token=token-${deviceId}` }, deviceId, { journalId: null, ...options });
+  const present = (deviceId: string) =>
+    until(
+      () => bench.presenceOf(deviceId),
+      (presence) => presence !== null,
+    ).then((presence) => presence?.sessionId ?? '');
+
+  it('is asked for its tools before it is shown to anybody', async () => {
+    const client = await foreign(await bench.gateway(), 'f1', { tools: ['execute_command'] });
+    await present('f1');
+    expect(await bench.presenceOf('f1')).toMatchObject({
+      journalId: null,
+      telemetry: { tools: [{ name: 'execute_command' }] },
+    });
+    expect(client.received.map(({ type }) => type)).toEqual(['heartbeat', 'command']);
+  });
+
+  it('gets one command after the other, without our fields', async () => {
+    const client = await foreign(await bench.gateway(), 'f2', { onCommand: NEVER });
+    const sessionId = await present('f2');
+    const requests = ['a', 'b'].map((task) => run(client, task, { sessionId }));
+    const answers = requests.map((request) => bench.ask(request));
+    for (const [index, { commandId }] of requests.entries()) {
+      const command = await client.untilCommand(commandId);
+      expect(command.orrery).toBeUndefined();
+      expect(client.commands).toHaveLength(index + 1);
+      client.finish(command, { result: { success: index === 0, error: 'Blocked.' } });
+    }
+    expect(await Promise.all(answers)).toMatchObject([
+      { outcome: { state: 'COMPLETED' } },
+      { outcome: { state: 'FAILED', error: { message: 'Blocked.' } } },
+    ]);
+  });
+
+  it('never gets a command twice: what it was doing when it left is unknown for ever', async () => {
+    const gate = await bench.gateway();
+    const before = await foreign(gate, 'f3', { onCommand: NEVER });
+    const request = run(before, 'a', { sessionId: await present('f3') });
+    const answer = bench.ask(request);
+    await before.untilCommand(request.commandId);
+    await before.close();
+    expect(await answer).toMatchObject({ state: 'finished', outcome: { state: 'OUTCOME_UNKNOWN' } });
+
+    const after = await foreign(gate, 'f3');
+    await until(
+      () => bench.presenceOf('f3'),
+      (presence) => presence !== null && presence.sessionId !== request.sessionId,
+    );
+    expect(await bench.ask(request)).toMatchObject({ state: 'refused', code: 'OUTCOME_UNKNOWN' });
+    expect(after.commands).toEqual([]);
+  });
+});
+
+describe('recorded frames of an unmodified foreign client', () => {
+  interface Line {
+    readonly from: 'device' | 'server';
+    readonly frame: { readonly type: string; readonly [field: string]: unknown };
+  }
+  const fixture = (name: string): unknown =>
+    JSON.parse(readFileSync(join(import.meta.dirname, '../../proto/fixtures/aip', name), 'utf8'));
+  const dial = async (gate: BenchGateway, deviceId: string): Promise<FakeDevice> => {
+    const dialled = await FakeDevice.dial({
+      url: `${gate.url}?token=token-${deviceId}`,
+      deviceId,
+      onCommand: NEVER,
+      namesTools: false,
+    });
+    bench.keep(dialled);
+    return dialled;
+  };
+
+  it('register and heartbeat are answered as its own server did', async () => {
+    const lines = fixture('ufo-register-heartbeat.json') as Line[];
+    const client = await dial(await bench.gateway(), 'linux_agent_1');
+    for (const { from, frame } of lines) if (from === 'device') client.raw(JSON.stringify(frame));
+    await until(
+      async () => client.received.filter(({ type }) => type === 'heartbeat').length,
+      (count) => count === 2,
+    );
+    for (const answer of client.received.filter(({ type }) => type === 'heartbeat')) {
+      expect(answer).toEqual({
+        type: 'heartbeat',
+        status: 'ok',
+        timestamp: expect.any(String),
+        response_id: expect.any(String),
+      });
+    }
+  });
+
+  it('commands are carried through with its own results', async () => {
+    const lines = fixture('ufo-two-commands.json') as Line[];
+    const replies = lines.filter(({ frame }) => frame.type === 'command_results').map(({ frame }) => frame);
+    const client = await dial(await bench.gateway(), 'linux_agent_1');
+    const reply = (index: number, commandId: string): void =>
+      client.raw(JSON.stringify({ ...replies[index], prev_response_id: commandId }));
+    const [register] = lines;
+    client.raw(JSON.stringify(register?.frame));
+    const { response_id: listTools } = await client.until((frame) => frame.type === 'command');
+    reply(0, listTools ?? '');
+    const presence = await until(
+      () => bench.presenceOf('linux_agent_1'),
+      (held) => held !== null,
+    );
+    expect(presence?.telemetry).toMatchObject({
+      platform: 'linux',
+      cpuCount: 2,
+      tools: [{ name: 'execute_command' }, { name: 'get_system_info' }],
+    });
+    for (const [index, stdout] of [
+      [1, 'Linux\n'],
+      [2, 'second-command\n'],
+    ] as const) {
+      const command = { tool: 'execute_command', arguments: { command: 'uname -s', api_key: 'mcp-key' } };
+      const sessionId = presence?.sessionId ?? '';
+      const request = run(client, `t${index}`, { deviceId: 'linux_agent_1', sessionId, journalId: null, command });
+      const answer = bench.ask(request);
+      const sent = await client.untilCommand(request.commandId);
+      const recorded = lines.find(({ frame }) => frame['response_id'] === replies[index]?.['prev_response_id']);
+      expect(Object.keys(sent).sort()).toEqual(Object.keys(recorded?.frame ?? {}).sort());
+      reply(index, request.commandId);
+      expect(await answer).toMatchObject({ outcome: { state: 'COMPLETED', result: { exit_code: 0, stdout } } });
+    }
+  });
+
+  it('first frames that are no registration get an answer and a close, where its own server kept silent', async () => {
+    const gate = await bench.gateway();
+    const frames = fixture('ufo-first-frames.json') as unknown[];
+    const ends = await Promise.all(
+      frames.map(async (frame, index) => {
+        const client = await dial(gate, nameOf(frame) ?? `nobody${index}`);
+        client.raw(typeof frame === 'string' ? frame : JSON.stringify(frame));
+        const answer = await client.until(() => true);
+        return answer.type === 'error' ? `closed ${(await client.closed).code}` : answer.type;
+      }),
+    );
+    expect(ends).toEqual([
+      'closed 1002', // not JSON
+      'closed 1002', // a task
+      'heartbeat', // no client_id: the credential names it
+      'closed 1002', // no status
+      'closed 1002', // no such role
+      'closed 1008', // a constellation
+      'closed 1008',
+      'heartbeat', // nothing but a name
+      'heartbeat', // more than we know
+    ]);
+  });
+
+  const nameOf = (frame: unknown): string | undefined => {
+    const id = typeof frame === 'object' && frame !== null && 'client_id' in frame ? frame.client_id : undefined;
+    return typeof id === 'string' ? id : undefined;
+  };
+});

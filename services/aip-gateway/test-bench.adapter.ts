@@ -1,0 +1,148 @@
+import { Kvm } from '@nats-io/kv';
+import { connect, errors, type NatsConnection } from '@nats-io/transport-node';
+import { pino } from 'pino';
+import { provision } from '#libs/messaging';
+import { Metrics, systemClock } from '#libs/platform';
+import { FakeDevice, startTestNats, type FakeDeviceOptions, type TestNats } from '#libs/testing';
+import { commandIdOf, DeviceAnswer, Presence, subjects } from '#proto';
+import type { DeviceRequest, RunCommandRequest } from '#proto';
+import { AipServer } from './aip-server.gateway.js';
+import { gatewayMetrics } from './gateway-metrics.adapter.js';
+import { PresenceBook } from './presence.client.js';
+import type { Authenticate } from './registry.client.js';
+
+export interface BenchGateway {
+  readonly server: AipServer;
+  readonly url: string;
+  readonly nc: NatsConnection;
+  readonly metrics: Metrics;
+}
+
+/** Tokens are `token-<device>`; everything else is nobody's. */
+const authenticate: Authenticate = async (token) => (token.startsWith('token-') ? token.slice(6) : null);
+
+/** A real nats-server, as many gateways and devices as a test asks for, and the device-agent's end of the bus. */
+export class TestBench {
+  readonly nats: TestNats;
+  readonly caller: NatsConnection;
+  readonly #gateways: BenchGateway[] = [];
+  readonly #devices: FakeDevice[] = [];
+
+  private constructor(nats: TestNats, caller: NatsConnection) {
+    this.nats = nats;
+    this.caller = caller;
+  }
+
+  static async start(): Promise<TestBench> {
+    const nats = await startTestNats();
+    const caller = await connect({ servers: nats.url });
+    await provision(caller);
+    return new TestBench(nats, caller);
+  }
+
+  /** Ends what the last test has left. */
+  async clear(): Promise<void> {
+    for (const device of this.#devices.splice(0)) device.cut();
+    for (const { server, nc } of this.#gateways.splice(0)) {
+      await server.stop();
+      await nc.drain();
+    }
+  }
+
+  async stop(): Promise<void> {
+    await this.caller.close();
+    await this.nats.stop();
+  }
+
+  async gateway(overrides: { answerWithinMs?: number; authenticate?: Authenticate } = {}): Promise<BenchGateway> {
+    const nc = await connect({ servers: this.nats.url });
+    const metrics = new Metrics('aip-gateway');
+    const instance = `gateway-${this.#gateways.length}`;
+    const { answerWithinMs = 5_000 } = overrides;
+    const around = { nc, clock: systemClock, logger: pino({ level: 'silent' }), instance, answerWithinMs };
+    const server = new AipServer(
+      { port: 0, bind: '127.0.0.1', origins: ['https://console.example'], connectionsMax: 100 },
+      { ...around, book: await PresenceBook.open(nc), metrics: gatewayMetrics(metrics) },
+      overrides.authenticate ?? authenticate,
+    );
+    const made = { server, nc, metrics, url: `ws://127.0.0.1:${await server.start()}/ws` };
+    this.#gateways.push(made);
+    return made;
+  }
+
+  /** A device that has registered. */
+  async device(
+    { url }: { url: string },
+    deviceId: string,
+    options: Partial<FakeDeviceOptions> = {},
+  ): Promise<FakeDevice> {
+    return this.keep(await FakeDevice.connect({ url, deviceId, token: `token-${deviceId}`, ...options }));
+  }
+
+  /** A socket that has not said a word. */
+  async socket(
+    { url }: { url: string },
+    deviceId: string,
+    options: Partial<FakeDeviceOptions> = {},
+  ): Promise<FakeDevice> {
+    return this.keep(await FakeDevice.dial({ url, deviceId, token: `token-${deviceId}`, ...options }));
+  }
+
+  /** As the device-agent does: nobody there yet is no answer. */
+  async ask(request: DeviceRequest): Promise<DeviceAnswer> {
+    for (;;) {
+      try {
+        const body = JSON.stringify(request);
+        const answer = await this.caller.request(subjects.deviceCommand(request.deviceId), body, { timeout: 8_000 });
+        return DeviceAnswer.parse(answer.json());
+      } catch (error) {
+        if (!(error instanceof errors.RequestError && error.isNoResponders())) throw error;
+      }
+    }
+  }
+
+  async presenceOf(deviceId: string): Promise<Presence | null> {
+    const entry = await (await new Kvm(this.caller).open('PRESENCE')).get(deviceId);
+    return entry?.operation === 'PUT' ? Presence.parse(entry.json()) : null;
+  }
+
+  /** The session under which a device is shown; of another one than `before`, if given. */
+  async sessionOf(deviceId: string, before?: string): Promise<string> {
+    const passes = (held: Presence | null): boolean => held !== null && held.sessionId !== before;
+    return (await until(() => this.presenceOf(deviceId), passes))?.sessionId ?? '';
+  }
+
+  keep(device: FakeDevice): FakeDevice {
+    this.#devices.push(device);
+    return device;
+  }
+}
+
+/** A request as the device-agent makes it, for the session that the device has now. */
+export function run(to: FakeDevice, task: string, change: Partial<RunCommandRequest> = {}): RunCommandRequest {
+  const attempt = { runId: 'run-1', taskId: task, attempt: 1 };
+  return {
+    kind: 'run',
+    commandId: commandIdOf(attempt),
+    attempt,
+    deviceId: to.deviceId,
+    sessionId: to.sessionId ?? 'none',
+    journalId: to.journalId,
+    command: { tool: 'EXEC_CLI', arguments: { command: 'true' } },
+    priority: 0,
+    notAfter: '2099-01-01T00:00:00.000Z',
+    ...change,
+  };
+}
+
+/** A device that leaves every command to the test. */
+export const NEVER = (): void => undefined;
+
+/** Asks again until the answer passes; the test's own time limit ends it. */
+export async function until<T>(read: () => Promise<T>, passes: (value: T) => boolean): Promise<T> {
+  for (;;) {
+    const value = await read();
+    if (passes(value)) return value;
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}
