@@ -31,6 +31,7 @@ export class ToolClient {
   private running: Promise<void> | undefined;
   private whyNot = 'it has not been started yet';
   private readonly waiters = new Set<() => void>();
+  private readonly firstTry = Promise.withResolvers<void>();
 
   constructor(private readonly options: ToolClientOptions) {}
 
@@ -54,14 +55,16 @@ export class ToolClient {
   /** Resolves with true when the server is ready, with false when it is not within the time. */
   async ready(timeoutMs: number): Promise<boolean> {
     if (this.isReady) return true;
-    const timer = new AbortController();
     const { promise: becameReady, resolve: wake } = Promise.withResolvers<void>();
     this.waiters.add(wake);
-    const late = sleep(timeoutMs, undefined, { signal: timer.signal }).catch(() => undefined);
-    await Promise.race([becameReady, late]);
+    await within(timeoutMs, becameReady);
     this.waiters.delete(wake);
-    timer.abort();
     return this.isReady;
+  }
+
+  /** Resolves when the first try to connect has succeeded or failed, or the time is over. */
+  async tried(timeoutMs: number): Promise<void> {
+    await within(timeoutMs, this.firstTry.promise);
   }
 
   /** Calls a tool once. Never throws for what the server does and never calls again by itself. */
@@ -111,13 +114,21 @@ export class ToolClient {
       this.listed = connection.tools;
       this.connection = connection;
       this.options.onFact({ fact: 'connected', tools: connection.tools.length });
+      this.firstTry.resolve();
       for (const wake of this.waiters) wake();
-      this.waiters.clear();
       return await connection.closed;
     } catch (error) {
       return error instanceof Error ? error.message : String(error);
     } finally {
       this.connection = undefined;
+      this.firstTry.resolve();
     }
   }
+}
+
+async function within(timeoutMs: number, fact: Promise<void>): Promise<void> {
+  const timer = new AbortController();
+  const late = sleep(timeoutMs, undefined, { signal: timer.signal }).catch(() => undefined);
+  await Promise.race([fact, late]);
+  timer.abort();
 }

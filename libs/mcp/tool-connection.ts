@@ -63,7 +63,7 @@ export async function openConnection(
   events: ConnectionEvents,
 ): Promise<Connection> {
   const sdk = await loadSdk();
-  const { transport, lastWords } = await openTransport(spec);
+  const { transport, lastWords, kill } = await openTransport(spec);
   const client = new sdk.Client({ name: 'orrery-device', version: '1' }, { capabilities: {} });
   const life = lifeOf(client, () => `the tool server "${name}" closed the connection${lastWords()}`);
   try {
@@ -74,16 +74,24 @@ export async function openConnection(
     return connection;
   } catch (error) {
     const words = lastWords();
+    kill();
     await client.close().catch(() => undefined);
     throw new Error(`the tool server "${name}" did not start: ${messageOf(error)}${words}`, { cause: error });
   }
 }
 
-async function openTransport(spec: ToolServerSpec): Promise<{ transport: Transport; lastWords: () => string }> {
+interface Opened {
+  readonly transport: Transport;
+  readonly lastWords: () => string;
+  /** Ends a server that could not even shake hands; the SDK closes its input and does not wait for its end. */
+  readonly kill: () => void;
+}
+
+async function openTransport(spec: ToolServerSpec): Promise<Opened> {
   if (spec.kind === 'http') {
     const { StreamableHTTPClientTransport } = await import('@modelcontextprotocol/sdk/client/streamableHttp.js');
     const transport = new StreamableHTTPClientTransport(new URL(spec.url), { requestInit: { headers: spec.headers } });
-    return { transport, lastWords: () => '' };
+    return { transport, lastWords: () => '', kill: () => undefined };
   }
   const { StdioClientTransport } = await import('@modelcontextprotocol/sdk/client/stdio.js');
   const transport = new StdioClientTransport({
@@ -95,7 +103,28 @@ async function openTransport(spec: ToolServerSpec): Promise<{ transport: Transpo
     ...(spec.cwd === undefined ? {} : { cwd: spec.cwd }),
   });
   const tail = drainSlowly(transport.stderr);
-  return { transport, lastWords: () => (tail() === '' ? '' : `; its last words: ${tail()}`) };
+  // The pid is asked for now and not at the end: the SDK forgets it as soon as it begins to close.
+  const start = transport.start.bind(transport);
+  let pid: number | null = null;
+  const onclose = (): void => {
+    pid = null;
+  };
+  Object.assign(transport, { onclose });
+  transport.start = async () => {
+    await start();
+    pid = transport.pid;
+  };
+  return {
+    transport,
+    lastWords: () => (tail() === '' ? '' : `; its last words: ${tail()}`),
+    kill: () => {
+      try {
+        if (pid !== null) process.kill(pid, 'SIGKILL');
+      } catch {
+        // It has ended by itself.
+      }
+    },
+  };
 }
 
 class OpenConnection implements Connection {

@@ -26,8 +26,6 @@ export interface DeviceClientOptions {
   readonly logLevel: string;
 }
 
-/** How long the first registration waits for the tools of other servers. */
-const TOOLS_WAIT_MS = 5_000;
 /** What runs when the client is told to stop may go on for this long. */
 const DRAIN_MS = 3_000;
 
@@ -68,7 +66,7 @@ export async function runDeviceClient(options: DeviceClientOptions): Promise<num
   });
   const servers = [ownServer(jailDir), ...toolServersOf(config, process.env)];
   const tools = new Toolbox({ servers, logger, monotonicMs, onChange: () => link.registerAgain() });
-  const [file] = await Promise.all([JournalFile.open(dataDir), tools.start(TOOLS_WAIT_MS)]);
+  const [file] = await Promise.all([JournalFile.open(dataDir), tools.start()]);
   const { journalId } = file.journal;
   if (file.tornBytes > 0)
     logger.warn({ bytes: file.tornBytes }, 'the last record of the journal was torn and is dropped');

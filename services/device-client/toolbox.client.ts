@@ -30,6 +30,9 @@ const DESCRIPTION_CHARS_MAX = 4_000;
 /** All descriptions together, so that REGISTER fits into a frame. */
 const DESCRIPTIONS_CHARS_MAX = 400_000;
 
+const OWN_WAIT_MS = 30_000;
+const OTHERS_WAIT_MS = 5_000;
+
 /** All tools of the device under one roof: every name belongs to exactly one server. */
 export class Toolbox {
   private readonly servers: { readonly client: ToolClient; readonly timeoutMs: number }[];
@@ -45,11 +48,11 @@ export class Toolbox {
     });
   }
 
-  /** Starts every server and waits for the own one to be there; the others may join later. */
-  async start(waitMs: number): Promise<boolean> {
+  /** Starts every server and waits for the own one, and for a shorter time for the others: they may join later. */
+  async start(): Promise<void> {
     for (const { client } of this.servers) client.start();
-    const ready = await Promise.all(this.servers.map(({ client }) => client.ready(waitMs)));
-    return ready[0] === true;
+    const [own, ...others] = this.servers.map(({ client }) => client);
+    await Promise.all([own?.ready(OWN_WAIT_MS), ...others.map((client) => client.tried(OTHERS_WAIT_MS))]);
   }
 
   has(tool: string): boolean {
@@ -107,6 +110,8 @@ export class Toolbox {
   }
 
   private rebuild(): void {
+    // Until the own server has named its tools, nobody else may have a name that could be one of them.
+    if (this.servers[0]?.client.tools.length === 0) return;
     const entries = new Map<string, Entry>();
     for (const { client, timeoutMs } of this.servers) {
       for (const tool of client.tools) {
