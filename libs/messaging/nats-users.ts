@@ -127,7 +127,7 @@ function consoleUser(): NatsUserSpec {
 
 /** A person at a terminal: asks, submits and reads everything, changes nothing but through the services. */
 function cli(): NatsUserSpec {
-  const streams = ['REQUESTS', 'RUNS', 'ATTEMPTS', 'FLEET', 'FEED', 'DLQ'] as const;
+  const streams = ['RUNS', 'ATTEMPTS', 'FLEET', 'FEED', 'DLQ'] as const;
   return user('cli', {
     publish: [
       ACCOUNT_INFO,
@@ -194,6 +194,8 @@ function loads(stream: string): string[] {
 function follows(stream: StreamName): string[] {
   return [
     `${API}.STREAM.INFO.${stream}`,
+    // Without a name when a reader has several filters.
+    `${API}.CONSUMER.CREATE.${stream}`,
     `${API}.CONSUMER.CREATE.${stream}.>`,
     `${API}.CONSUMER.INFO.${stream}.*`,
     `${API}.CONSUMER.MSG.NEXT.${stream}.*`,
