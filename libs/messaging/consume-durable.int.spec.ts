@@ -221,7 +221,7 @@ describe('consumeDurable', () => {
       seen.add(message.sequence);
       return Promise.resolve(DONE);
     });
-    expect((await seen.full).toSorted()).toEqual([2, 3]);
+    expect((await seen.full).toSorted((a, b) => a - b)).toEqual([2, 3]);
   });
 
   it('lets go at the limit of what does not end', async () => {

@@ -1,5 +1,5 @@
 import { jetstream, JetStreamApiCodes, JetStreamApiError, jetstreamManager } from '@nats-io/jetstream';
-import type { JetStreamManager } from '@nats-io/jetstream';
+import type { JetStreamManager, StoredMsg } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { z } from 'zod';
 import { DUE_TTL_MS, Instant, STREAMS, subjects } from '#proto';
@@ -103,7 +103,7 @@ export class Timers<K extends string> {
       jsm.streams.getMessage(STREAMS.TIMERS.name, { last_by_subj: this.names.pending(key) }),
     );
     if (message === null) return NOT_ARMED;
-    return { sequence: message.seq, at: Date.parse(TimerBody.parse(message.json()).at) };
+    return { sequence: message.seq, at: instantOf(message) };
   }
 }
 
@@ -116,6 +116,15 @@ export class RunTimers extends Timers<RunId> {
 export class DeviceTimers extends Timers<DeviceId> {
   constructor(nc: NatsConnection) {
     super(nc, { pending: subjects.deviceTimer, due: subjects.deviceDue });
+  }
+}
+
+/** Not a number for what we did not write: it holds the place, and will be replaced. */
+function instantOf(message: StoredMsg): number {
+  try {
+    return Date.parse(TimerBody.parse(message.json()).at);
+  } catch {
+    return Number.NaN;
   }
 }
 
