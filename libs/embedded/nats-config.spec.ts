@@ -27,6 +27,22 @@ describe('renderNatsConfig', () => {
     expect(config).toContain('default_max_consumers: 2000');
   });
 
+  it('listens elsewhere when told so, for clients and monitoring alike', () => {
+    const config = renderNatsConfig({ ...options, host: '0.0.0.0' });
+    expect(config).toContain('listen: "0.0.0.0:4333"');
+    expect(config).toContain('http: "0.0.0.0:8333"');
+    expect(config).not.toContain('127.0.0.1');
+  });
+
+  it.each(['', 'localhost"\nhttp: "0.0.0.0', '0.0.0.0:4222', '*'])('refuses %j as an address', (host) => {
+    expect(() => renderNatsConfig({ ...options, host })).toThrow(RangeError);
+  });
+
+  it('logs into the file with a limit, or to whoever started it', () => {
+    expect(renderNatsConfig(options)).toMatch(/log_file: "\/data\/nats.log"\nlogfile_size_limit: 16MB/u);
+    expect(renderNatsConfig({ ...options, logFile: undefined })).not.toContain('log');
+  });
+
   it('has no accounts without users', () => {
     expect(renderNatsConfig(options)).not.toContain('accounts');
   });

@@ -17,10 +17,13 @@ export type NatsUser = NatsCredential & {
 
 export interface NatsConfigOptions {
   readonly serverName: string;
+  /** Address to listen on, for clients and for the monitoring; absent: the loopback interface. */
+  readonly host?: string | undefined;
   readonly port: number;
   readonly monitorPort: number;
   readonly storeDir: string;
-  readonly logFile: string;
+  /** Absent: standard error. */
+  readonly logFile?: string | undefined;
   /** Without users the server is open to whoever reaches the loopback interface: for tests only. */
   readonly users?: readonly NatsUser[] | undefined;
   readonly maxFileStore?: string | undefined;
@@ -35,22 +38,24 @@ const LOG_FILE_SIZE_LIMIT = '16MB';
 const LOG_FILES_MAX = 4;
 const NOTHING = '{ deny: [">"] }';
 
+const LOOPBACK = '127.0.0.1';
+
 const Name = /^[A-Za-z0-9_-]{1,64}$/;
 const UserKey = /^U[A-Z2-7]{55}$/;
 /** Generated ones only; a bcrypt hash would be read as such, so `$` is out. */
 const Password = /^[A-Za-z0-9_-]{22,128}$/;
+const Address = /^(?:\d{1,3}\.){3}\d{1,3}$/;
 const Subject = /^[^\s"\\]{1,256}$/;
 
 /** Renders a configuration that `nats-server -c` accepts; throws on a name, key or subject that could change its meaning. */
 export function renderNatsConfig(options: NatsConfigOptions): string {
+  const host = checked(options.host ?? LOOPBACK, Address, 'address');
   return [
     `server_name: ${text(checked(options.serverName, Name, 'server name'))}`,
-    `listen: "127.0.0.1:${port(options.port)}"`,
-    `http: "127.0.0.1:${port(options.monitorPort)}"`,
+    `listen: "${host}:${port(options.port)}"`,
+    `http: "${host}:${port(options.monitorPort)}"`,
     `max_payload: ${MAX_PAYLOAD}`,
-    `log_file: ${text(options.logFile)}`,
-    `logfile_size_limit: ${LOG_FILE_SIZE_LIMIT}`,
-    `logfile_max_num: ${LOG_FILES_MAX}`,
+    ...logFile(options.logFile),
     'jetstream {',
     `  store_dir: ${text(options.storeDir)}`,
     `  max_file_store: ${options.maxFileStore ?? MAX_FILE_STORE}`,
@@ -61,6 +66,11 @@ export function renderNatsConfig(options: NatsConfigOptions): string {
     ...(options.users === undefined ? [] : accounts(options.users)),
     '',
   ].join('\n');
+}
+
+function logFile(file: string | undefined): readonly string[] {
+  if (file === undefined) return [];
+  return [`log_file: ${text(file)}`, `logfile_size_limit: ${LOG_FILE_SIZE_LIMIT}`, `logfile_max_num: ${LOG_FILES_MAX}`];
 }
 
 /** JetStream lives in ORRERY; SYS is separate so that no client sees the server's own events. */

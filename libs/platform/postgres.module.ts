@@ -1,15 +1,12 @@
 import type { DynamicModule } from '@nestjs/common';
 import { Module } from '@nestjs/common';
 import type { Logger } from 'pino';
-import { z } from 'zod';
-import { envUrl, loadConfig } from './config.js';
+import { readDatabaseUrl } from './database-url.js';
 import { HealthIndicators } from './health.js';
 import { PlatformModule } from './platform.module.js';
 import { openPostgres, type PostgresEntities, type PostgresMigrations } from './postgres.js';
 import { stopping } from './stopping.js';
 import { LOGGER, POSTGRES } from './tokens.js';
-
-const PostgresConfig = z.object({ ORRERY_DATABASE_URL: envUrl('postgres:', 'postgresql:') });
 
 export interface PostgresModuleOptions {
   /** The service whose PlatformModule it joins; the schema's name when absent. */
@@ -36,8 +33,7 @@ export function postgresModule(
         provide: POSTGRES,
         inject: [LOGGER, HealthIndicators],
         useFactory: async (logger: Logger, indicators: HealthIndicators) => {
-          const { ORRERY_DATABASE_URL: url } = loadConfig(PostgresConfig);
-          const options = { url, schema, entities, logger, signal: stopping.signal };
+          const options = { url: readDatabaseUrl(process.env), schema, entities, logger, signal: stopping.signal };
           const postgres = await openPostgres(migrations === undefined ? options : { ...options, migrations });
           indicators.register('postgres', () => postgres.check());
           return postgres;

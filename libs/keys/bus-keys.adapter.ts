@@ -1,0 +1,32 @@
+import { createUser, fromSeed } from '@nats-io/nkeys';
+import type { NatsUser } from '#libs/embedded';
+import { natsUsers } from '#libs/messaging';
+import { newPassword } from './generate.js';
+import { keepSecret } from './secret-file.adapter.js';
+
+/** Clients of other systems may have nothing but a socket: these users may also come with a password. */
+const WITH_PASSWORD: readonly string[] = ['external'];
+
+/** Where the credentials of a user of the bus lie. */
+export interface BusKeyFiles {
+  readonly seedFile: (user: string) => string;
+  readonly passwordFile: (user: string) => string;
+}
+
+/** The users of the bus as its server has to know them: public keys and passwords. What is missing is made and kept. */
+export async function busUsers({ seedFile, passwordFile }: BusKeyFiles): Promise<NatsUser[]> {
+  const users = await Promise.all(
+    natsUsers().map(async (user): Promise<NatsUser[]> => {
+      const withKey = { ...user, nkeyPublic: await keyOf(seedFile(user.name)) };
+      if (!WITH_PASSWORD.includes(user.name)) return [withKey];
+      return [withKey, { ...user, password: await keepSecret(passwordFile(user.name), newPassword) }];
+    }),
+  );
+  return users.flat();
+}
+
+/** The public key of the seed in this file; the seed never leaves it. */
+export async function keyOf(seedFile: string): Promise<string> {
+  const seed = await keepSecret(seedFile, () => new TextDecoder().decode(createUser().getSeed()));
+  return fromSeed(new TextEncoder().encode(seed)).getPublicKey();
+}
