@@ -1,16 +1,10 @@
-import type { DataSource } from 'typeorm';
+import type { DataSource, EntityManager } from 'typeorm';
 import { AttemptCommit, attemptOfSubject, parseWith, sentenceOf } from '#proto';
 import type { StreamEntry } from '#libs/event-log';
 import type { Clock } from '#libs/platform';
 import { commandRowsOf, endOf, lastByKey, type AttemptEnd } from './attempt-rows.js';
 import type { DeadLetters } from './dead-letter.adapter.js';
-import {
-  AttemptEntity,
-  CommandEntity,
-  DeadLetterEntity,
-  type CommandRow,
-  type DeadLetterRow,
-} from './entities/index.js';
+import { AttemptEntity, CommandEntity, DeadLetterEntity, type CommandRow } from './entities/index.js';
 import type { Prepared, Projection } from './follow.projector.js';
 import { parseJson } from './json.js';
 import { upsertRows } from './write.adapter.js';
@@ -38,11 +32,11 @@ export class AttemptsProjection implements Projection {
   async prepare(entries: readonly StreamEntry[], refused?: string): Promise<Prepared> {
     const ends: AttemptEnd[] = [];
     const commands: CommandRow[] = [];
-    const letters: DeadLetterRow[] = [];
+    const bad: { entry: StreamEntry; reason: string }[] = [];
     for (const entry of entries) {
       const commit = refused ?? parse(entry);
       if (typeof commit === 'string') {
-        letters.push(await this.bury(entry, commit));
+        bad.push({ entry, reason: commit });
         continue;
       }
       const end = endOf(entry.subject, commit);
@@ -53,17 +47,20 @@ export class AttemptsProjection implements Projection {
       write: async (manager) => {
         await upsertRows(manager, AttemptEntity, lastByKey(ends));
         await upsertRows(manager, CommandEntity, commands);
-        await upsertRows(manager, DeadLetterEntity, letters);
+        for (const { entry, reason } of bad) await this.bury(manager, entry, reason);
       },
       applied: () => undefined,
     };
   }
 
-  private async bury(entry: StreamEntry, reason: string): Promise<DeadLetterRow> {
+  /** Last of all, when nothing else can be refused. */
+  private async bury(manager: EntityManager, entry: StreamEntry, reason: string): Promise<void> {
+    const { stream } = this;
     const { sequence } = entry;
-    if (!this.buried.has(sequence)) await this.options.deadLetters.bury(this.stream, entry, reason);
+    const at = new Date(this.options.clock.now()).toISOString();
+    await upsertRows(manager, DeadLetterEntity, [{ stream, sequence, reason, at }]);
+    if (!this.buried.has(sequence)) await this.options.deadLetters.bury(stream, entry, reason);
     this.buried.add(sequence);
-    return { stream: this.stream, sequence, reason, at: new Date(this.options.clock.now()).toISOString() };
   }
 }
 

@@ -71,24 +71,13 @@ describe('a rebuild', () => {
     await forgetProjection(rig.source);
     expect((await everything()).commits).toEqual([]);
     const followers = [rig.follower(rig.runs()), rig.follower(rig.attempts())];
-    const done = Promise.all(['RUNS', 'ATTEMPTS'].map((stream) => again(stream)));
     for (const follower of followers) follower.start();
-    await done;
+    await rig.checkpointed('RUNS');
+    await rig.checkpointed('ATTEMPTS');
     await Promise.all(followers.map((follower) => follower.stop()));
     expect(await everything()).toEqual(before);
   });
 });
-
-/** The checkpoint is written with the rows, so it is what tells that all rows are there. */
-async function again(stream: string): Promise<void> {
-  const last = await rig.lastSequence(stream);
-  for (;;) {
-    const rows = (await rig.source.query('select sequence from logging.checkpoint where name = $1', [stream])) as {
-      sequence: string;
-    }[];
-    if (Number(rows[0]?.sequence ?? 0) >= last) return;
-  }
-}
 
 async function everything() {
   const runs = await rig.reader.listRuns(100);

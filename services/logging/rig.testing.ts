@@ -14,6 +14,7 @@ import { StreamFollower, type Prepared, type Projection } from './follow.project
 import { ProjectionReader } from './projection.adapter.js';
 import { ReportWriter } from './report.reactor.js';
 import { RunsProjection } from './runs.projector.js';
+import { checkpointOf } from './write.adapter.js';
 
 export const logger = pino({ level: process.env['ORRERY_LOG_LEVEL'] ?? 'silent' });
 
@@ -132,6 +133,12 @@ export class Rig {
     look();
     await promise;
     this.waiting.delete(look);
+  }
+
+  /** Resolves when the checkpoint in the database is where the stream ends: it is written with the rows. */
+  async checkpointed(stream: 'RUNS' | 'ATTEMPTS'): Promise<void> {
+    const last = await this.lastSequence(stream);
+    while ((await checkpointOf(this.source, stream)) < last);
   }
 
   async caughtUp(...streams: ('RUNS' | 'ATTEMPTS')[]): Promise<void> {

@@ -42,7 +42,7 @@ interface Staged extends CachedRun {
 interface Batch {
   readonly staged: Map<RunId, Staged>;
   readonly commits: { entry: StreamEntry; commit: RunCommit }[];
-  readonly broken: BrokenRunRow[];
+  readonly broken: { entry: StreamEntry; row: BrokenRunRow }[];
 }
 
 /** RUNS -> tables run, task, line, commit and the start of attempts: the same fold as everywhere, written as far as it changed. */
@@ -51,7 +51,7 @@ export class RunsProjection implements Projection {
   private readonly options: RunsOptions;
   private readonly cache = new RunCache(CACHE_BYTES_MAX);
   private readonly broken = new Set<RunId>();
-  /** Stream sequences that have their dead letter: a failed transaction is prepared again. */
+  /** Stream sequences that have their dead letter: a transaction that failed is tried again. */
   private readonly buried = new Set<number>();
 
   constructor(options: RunsOptions) {
@@ -70,7 +70,7 @@ export class RunsProjection implements Projection {
     const batch: Batch = { staged: new Map(), commits: [], broken: [] };
     for (const entry of entries) {
       const reason = refused ?? (await this.take(batch, entry));
-      if (reason !== undefined) await this.give(batch, entry, reason);
+      if (reason !== undefined) this.give(batch, entry, reason);
     }
     const changes = [...batch.staged.values()].map(({ before, run, streamSequence }) =>
       changeOf(before, run, streamSequence),
@@ -79,7 +79,7 @@ export class RunsProjection implements Projection {
       write: (manager) => this.write(manager, batch, changes),
       applied: () => {
         for (const staged of batch.staged.values()) this.cache.put(staged);
-        for (const { runId } of batch.broken) this.broken.add(runId);
+        for (const { row } of batch.broken) this.broken.add(row.runId);
       },
     };
   }
@@ -87,7 +87,7 @@ export class RunsProjection implements Projection {
   /** Folds one commit into the batch; a reason when it cannot be. */
   private async take(batch: Batch, entry: StreamEntry): Promise<string | undefined> {
     const runId = runIdOfSubject(entry.subject) ?? '';
-    const isBroken = this.broken.has(runId) || batch.broken.some((row) => row.runId === runId);
+    const isBroken = this.broken.has(runId) || batch.broken.some(({ row }) => row.runId === runId);
     const parsed = parseWith(RunCommit, parseJson(entry.data));
     if (!parsed.ok) return isBroken ? undefined : parsed.issues.map(sentenceOf).join('; ');
     const commit = parsed.value;
@@ -128,13 +128,11 @@ export class RunsProjection implements Projection {
     throw new Error(`run ${runId} could not be read from the log in time`);
   }
 
-  /** Gives up on the run of this entry, for good and with a dead letter; everything else goes on. */
-  private async give(batch: Batch, entry: StreamEntry, reason: string): Promise<void> {
-    if (!this.buried.has(entry.sequence)) await this.options.deadLetters.bury(this.stream, entry, reason);
-    this.buried.add(entry.sequence);
+  /** Gives up on the run of this entry, for good; everything else goes on. */
+  private give(batch: Batch, entry: StreamEntry, reason: string): void {
     const runId = runIdOfSubject(entry.subject) ?? '';
     const at = new Date(this.options.clock.now()).toISOString();
-    batch.broken.push({ runId, streamSequence: entry.sequence, reason, at });
+    batch.broken.push({ entry, row: { runId, streamSequence: entry.sequence, reason, at } });
   }
 
   private async write(manager: EntityManager, batch: Batch, changes: readonly RunChange[]): Promise<void> {
@@ -159,14 +157,24 @@ export class RunsProjection implements Projection {
     }
     await upsertRows(manager, CommitEntity, batch.commits.map(commitRow));
     await upsertRows(manager, AttemptEntity, lastByKey(batch.commits.flatMap(({ commit }) => startsOf(commit))));
-    await upsertRows(manager, BrokenRunEntity, batch.broken);
-    const letters = batch.broken.map(({ streamSequence, reason, at }) => ({
-      stream: this.stream,
-      sequence: streamSequence,
-      reason,
-      at,
-    }));
-    await upsertRows(manager, DeadLetterEntity, letters);
+    await this.bury(manager, batch.broken);
+  }
+
+  /** Last of all, when nothing else can be refused: a crash before the transaction ends buries again, which the message id removes. */
+  private async bury(manager: EntityManager, broken: Batch['broken']): Promise<void> {
+    const { stream } = this;
+    await upsertRows(
+      manager,
+      BrokenRunEntity,
+      broken.map(({ row }) => row),
+    );
+    for (const { entry, row } of broken) {
+      const { sequence } = entry;
+      const { reason, at } = row;
+      await upsertRows(manager, DeadLetterEntity, [{ stream, sequence, reason, at }]);
+      if (!this.buried.has(sequence)) await this.options.deadLetters.bury(stream, entry, reason);
+      this.buried.add(sequence);
+    }
   }
 }
 
