@@ -36,7 +36,7 @@ export const STREAMS = {
     messageBytesMax: LIMITS.commitBytesMax,
     dedupeMs: 120_000,
     denyDelete: true,
-    republish: { source: subjects.anyRun, destination: 'orrery.live.run.{{wildcard(1)}}' },
+    republish: { source: subjects.anyRun, destination: subjects.liveRun('{{wildcard(1)}}') },
   },
   ATTEMPTS: {
     name: 'ATTEMPTS',
@@ -56,7 +56,7 @@ export const STREAMS = {
   },
   TIMERS: {
     name: 'TIMERS',
-    subjects: ['orrery.timer.>', 'orrery.due.>'],
+    subjects: [subjects.anyTimer, subjects.anyDue],
     description: 'scheduled wake-ups and the due messages they become',
     messageBytesMax: 4 * 1024,
     dedupeMs: 100,

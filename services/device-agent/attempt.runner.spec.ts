@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { ACK_WAIT_MS, commandIdOf, LIMITS, type AttemptFinished } from '#proto';
 import { verifyChain } from '#libs/event-log';
-import { keyOf, messageOf, TestAgent, World, type AgentOptions } from './test-agent.js';
-import { outcomeOf, ScriptedDevice } from './test-device.js';
-import { execCli, SESSION_ID, DEVICE_ID, TestRun } from './test-run.js';
+import { keyOf, messageOf, TestAgent, World, type AgentOptions } from './testing/agent.js';
+import { outcomeOf, ScriptedDevice } from './testing/device.js';
+import { execCli, SESSION_ID, DEVICE_ID, TestRun } from './testing/run.js';
 
 let world: World;
 let device: ScriptedDevice;

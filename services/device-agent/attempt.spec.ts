@@ -3,7 +3,7 @@ import { AttemptCommit, GENESIS_HASH, type AttemptEvent } from '#proto';
 import { verifyChain } from '#libs/event-log';
 import { emptyAttempt, evolveAttempt, findOrder, foldAttempt, nextCommit, ordersOf } from './attempt.js';
 import { eventsOf } from './ending.js';
-import { NOW, RUN_ID, TestRun } from './test-run.js';
+import { NOW, RUN_ID, TestRun } from './testing/run.js';
 
 const key = { runId: RUN_ID, taskId: 'a', attempt: 1 };
 const resumed = (instance: string): AttemptEvent => ({ type: 'ATTEMPT_RESUMED', data: { instance } });

@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { commandIdOf } from '#proto';
 import { verifyChain } from '#libs/event-log';
-import { keyOf, messageOf, TestAgent, World } from './test-agent.js';
-import { ScriptedDevice } from './test-device.js';
-import { TestRun } from './test-run.js';
+import { keyOf, messageOf, TestAgent, World } from './testing/agent.js';
+import { ScriptedDevice } from './testing/device.js';
+import { TestRun } from './testing/run.js';
 
 let world: World;
 let device: ScriptedDevice;

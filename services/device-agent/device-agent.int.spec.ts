@@ -28,8 +28,8 @@ import { connectBus, getArtifact, provision } from '#libs/messaging';
 import { startTestNats, type TestNats } from '#libs/testing';
 import { foldAttempt, nextCommit } from './attempt.js';
 import { startDeviceAgent, type DeviceAgent } from './device-agent.runner.js';
-import { outcomeOf, ScriptedDevice } from './test-device.js';
-import { DEVICE_ID, execCli, RUN_ID, SESSION_ID, STARTED_AT, TestRun } from './test-run.js';
+import { outcomeOf, ScriptedDevice } from './testing/device.js';
+import { DEVICE_ID, execCli, RUN_ID, SESSION_ID, STARTED_AT, TestRun } from './testing/run.js';
 
 const A = { id: 'a', startedAt: new Date().toISOString() };
 const B = { ...A, id: 'b' };

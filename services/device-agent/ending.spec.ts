@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { AttemptFinished, type CommandOutcome, type CommandState } from '#proto';
 import type { AttemptOrder } from './attempt.js';
 import { eventsOf, lateEventsOf, type Ending } from './ending.js';
-import { execCli, RUN_ID, STARTED_AT, startOf } from './test-run.js';
+import { execCli, RUN_ID, STARTED_AT, startOf } from './testing/run.js';
 
 const order = (tool = 'EXEC_CLI'): AttemptOrder => ({
   key: { runId: RUN_ID, taskId: 'a', attempt: 1 },

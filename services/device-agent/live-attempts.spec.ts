@@ -5,7 +5,7 @@ import { hasLost, type DeviceState } from './device-session.js';
 import { LiveAttempts, type Carried, type LiveAttempt } from './live-attempts.js';
 import { parseCommit, mayHold } from './run-commit.js';
 import { Slots } from './slots.js';
-import { DEVICE_ID, RUN_ID, SESSION_ID, startOf, TestRun } from './test-run.js';
+import { DEVICE_ID, RUN_ID, SESSION_ID, startOf, TestRun } from './testing/run.js';
 
 const [order] = ordersOf(new TestRun([{ id: 'a' }]).start({ id: 'a' })) as [AttemptOrder];
 const stop = { reason: 'timeout' as const, graceUntil: '2026-11-20T10:00:10.000Z' };

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { LIMITS } from '#proto';
 import { sourcesOf, withInputs, type Input } from './stdin.js';
-import { execCli } from './test-run.js';
+import { execCli } from './testing/run.js';
 
 const command = (stdin: object | string) => ({
   tool: 'EXEC_CLI',

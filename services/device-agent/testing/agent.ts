@@ -1,0 +1,150 @@
+import { createHash } from 'node:crypto';
+import { pino } from 'pino';
+import { HEADER_TYPES, subjects, type AttemptCommit, type AttemptKey, type RunCommit } from '#proto';
+import { memoryAttemptLog, memoryRunLog, type AttemptLog, type RunLog, type Stored } from '#libs/event-log';
+import { ArtifactError, type BusMessage } from '#libs/messaging';
+import { AttemptCommits } from '../attempt-commits.adapter.js';
+import { AttemptRunner } from '../attempt.runner.js';
+import { AttemptsConsumer } from '../attempts.consumer.js';
+import { ControlConsumer } from '../control.consumer.js';
+import type { DeviceState } from '../device-session.js';
+import type { DeviceLink } from '../device.client.js';
+import type { Artifacts } from '../inputs.adapter.js';
+import { LiveAttempts } from '../live-attempts.js';
+import { Slots } from '../slots.js';
+import type { ScriptedDevice } from './device.js';
+import { NOW, RUN_ID, type TestRun } from './run.js';
+
+/** What outlives a process, for tests: the logs, the artifacts and the device. */
+export class World {
+  readonly attempts = memoryAttemptLog();
+  readonly runs = memoryRunLog();
+  readonly stored = new Map<string, Uint8Array>();
+  readonly device: ScriptedDevice;
+
+  constructor(device: ScriptedDevice) {
+    this.device = device;
+  }
+
+  /** Puts what the orchestrator appended into the log. */
+  async record(run: TestRun): Promise<void> {
+    let end = 0;
+    const known = await this.runs.load(run.runId);
+    for (const commit of run.commits) {
+      const found = known.find((one) => one.commit.number === commit.number);
+      if (found !== undefined) {
+        end = found.sequence;
+        continue;
+      }
+      const appended = await this.runs.append(run.runId, commit, end);
+      if (appended.kind === 'conflict') throw new Error('the run was written by somebody else');
+      end = appended.sequence;
+    }
+  }
+
+  attempt(taskId: string, attempt = 1): Promise<Stored<AttemptCommit>[]> {
+    return this.attempts.load(keyOf(taskId, attempt));
+  }
+
+  async types(taskId: string, attempt = 1): Promise<string[][]> {
+    const commits = await this.attempt(taskId, attempt);
+    return commits.map(({ commit }) => commit.events.map(({ type }) => type));
+  }
+}
+
+export interface AgentOptions {
+  readonly instance?: string;
+  readonly attemptsMax?: number;
+  /** Called before each call that leaves the process; throws or waits to simulate trouble. */
+  readonly before?: (call: string) => Promise<void>;
+  readonly after?: (call: string) => Promise<void>;
+}
+
+/** One process of the service over a world, for tests. */
+export class TestAgent {
+  readonly live = new LiveAttempts();
+  readonly starts: AttemptsConsumer;
+  readonly control: ControlConsumer;
+  state: DeviceState | undefined;
+
+  constructor(world: World, options: AgentOptions = {}) {
+    const { instance = 'i1', attemptsMax = 100, before, after } = options;
+    const guard = async <T>(call: string, work: () => Promise<T>): Promise<T> => {
+      await before?.(call);
+      const result = await work();
+      await after?.(call);
+      return result;
+    };
+    const attempts = guarded(world.attempts, 'attempts', guard);
+    const commits = new AttemptCommits({ attempts, runs: guarded(world.runs, 'runs', guard), clock: CLOCK, instance });
+    const device: DeviceLink = {
+      ask: (request) => guard(`ask ${request.kind}`, () => world.device.ask(request)),
+      tell: (request) => void guard(`tell ${request.kind}`, async () => world.device.tell(request)),
+    };
+    const runner = new AttemptRunner(
+      {
+        commits,
+        attempts,
+        device,
+        artifacts: memoryArtifacts(world.stored, guard),
+        live: this.live,
+        slots: new Slots(attemptsMax),
+        deviceState: () => this.state,
+        instance,
+        logger: pino({ level: 'silent' }),
+      },
+      { lookMs: 5, askMsMin: 1, askMsMax: 4 },
+    );
+    this.starts = new AttemptsConsumer({ runner, live: this.live, clock: CLOCK });
+    this.control = new ControlConsumer({ commits, device, live: this.live });
+  }
+}
+
+export const CLOCK = { now: () => NOW };
+
+export function keyOf(taskId: string, attempt = 1): AttemptKey {
+  return { runId: RUN_ID, taskId, attempt };
+}
+
+export function messageOf(commit: RunCommit, deliveries = 1): BusMessage {
+  const types = [...new Set(commit.events.map(({ type }) => type))].join(',');
+  return {
+    subject: subjects.run(commit.runId),
+    data: new TextEncoder().encode(JSON.stringify(commit)),
+    stream: 'RUNS',
+    sequence: commit.number,
+    deliveries,
+    pending: 0,
+    header: (name) => (name === HEADER_TYPES ? types : undefined),
+    headers: () => ({ [HEADER_TYPES]: [types] }),
+  };
+}
+
+type Guard = <T>(call: string, work: () => Promise<T>) => Promise<T>;
+
+function guarded<L extends AttemptLog | RunLog>(log: L, name: string, guard: Guard): L {
+  const target = log as AttemptLog;
+  const wrapped: AttemptLog = {
+    append: (...args) => guard(`${name}.append`, () => target.append(...args)),
+    load: (...args) => guard(`${name}.load`, () => target.load(...args)),
+    endsAt: (...args) => guard(`${name}.endsAt`, () => target.endsAt(...args)),
+  };
+  return wrapped as L;
+}
+
+function memoryArtifacts(stored: Map<string, Uint8Array>, guard: Guard): Artifacts {
+  return {
+    put: (content) =>
+      guard('artifacts.put', async () => {
+        const sha256 = createHash('sha256').update(content).digest('hex');
+        stored.set(sha256, content);
+        return { sha256, bytes: content.length };
+      }),
+    get: (sha256) =>
+      guard('artifacts.get', async () => {
+        const content = stored.get(sha256);
+        if (content === undefined) throw new ArtifactError(sha256, 'is not stored');
+        return content;
+      }),
+  };
+}

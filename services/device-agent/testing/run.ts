@@ -1,0 +1,137 @@
+import { GENESIS_HASH, type Json, type RunCommit, type RunEvent, type RunEventData } from '#proto';
+import { runIdOf, sealCommit } from '#libs/event-log';
+
+/** A run written by hand, for tests: what the orchestrator would have appended. */
+export const RUN_ID = 'run1';
+export const DEVICE_ID = 'web-1';
+export const SESSION_ID = 'session-1';
+export const STARTED_AT = '2026-11-20T10:00:00.000Z';
+export const NOW = Date.parse(STARTED_AT) + 100;
+
+export interface TaskLike {
+  readonly id: string;
+  readonly tool?: string;
+  readonly arguments?: Record<string, Json>;
+  readonly inputs?: readonly { taskId: string; attempt: number }[];
+  readonly attempt?: number;
+  readonly startedAt?: string;
+}
+
+/** Commits of one run, chained as stored. */
+export class TestRun {
+  readonly commits: RunCommit[] = [];
+  readonly runId: string;
+  #events = 0;
+
+  constructor(tasks: readonly TaskLike[], runId = RUN_ID) {
+    this.runId = runId;
+    const stars = tasks.map((task) => ({
+      id: task.id,
+      name: task.id,
+      description: '',
+      tips: [],
+      target: { device: DEVICE_ID },
+      command: commandOf(task),
+    }));
+    this.append(
+      {
+        type: 'RUN_REQUESTED',
+        data: {
+          requestId: `request-${runId}`,
+          namespace: 'default',
+          contentHash: '0'.repeat(64),
+          goal: null,
+          constellation: { name: 'test', tasks: stars, lines: [] },
+          options: {},
+          metadata: {},
+          requestedBy: { kind: 'external', id: 'test' },
+          requestedAt: STARTED_AT,
+          deadlineAt: '2026-11-21T10:00:00.000Z',
+        },
+      },
+      {
+        type: 'CONSTELLATION_MODIFIED',
+        data: { revision: 1, origin: 'request', tasks: stars.length, lines: 0, modifiedAt: STARTED_AT },
+      },
+    );
+  }
+
+  append(...events: RunEvent[]): RunCommit {
+    const last = this.commits.at(-1);
+    const number = this.commits.length + 1;
+    const recorded = events.map((event, index) => ({
+      id: `${this.runId}-${number}-${index}`,
+      sequence: this.#events + index + 1,
+      schemaVersion: 1,
+      ...event,
+    }));
+    this.#events += events.length;
+    const draft = {
+      // Not a real ULID, but the same one for the same commit, and no other run's.
+      commit: runIdOf(this.runId, String(number)).toUpperCase(),
+      number,
+      at: STARTED_AT,
+      by: { service: 'orchestrator', instance: 'test' },
+      causes: [],
+      runId: this.runId,
+      events: recorded,
+    };
+    const commit = sealCommit(draft, last?.hash ?? GENESIS_HASH);
+    this.commits.push(commit);
+    return commit;
+  }
+
+  start(...tasks: TaskLike[]): RunCommit {
+    return this.append(...tasks.map((task) => ({ type: 'TASK_STARTED' as const, data: startOf(task) })));
+  }
+
+  stop(taskId: string, attempt = 1): RunCommit {
+    const data = {
+      taskId,
+      attempt,
+      reason: 'timeout' as const,
+      requestedAt: STARTED_AT,
+      graceUntil: '2026-11-20T10:10:10.000Z',
+    };
+    return this.append({ type: 'TASK_STOP_REQUESTED', data });
+  }
+
+  /** As after the grace of a stop: the task ends and nobody knows what happened on the device. */
+  failWithoutEnd(taskId: string, attempt = 1): RunCommit {
+    const error = { code: 'OUTCOME_UNKNOWN', message: 'grace over', outcome: 'unknown' as const };
+    const data = { taskId, attempt, error, lines: [], failedAt: STARTED_AT, attemptHash: null };
+    return this.append({ type: 'TASK_FAILED', data });
+  }
+}
+
+export function startOf(task: TaskLike): RunEventData<'TASK_STARTED'> {
+  return {
+    taskId: task.id,
+    attempt: task.attempt ?? 1,
+    deviceId: DEVICE_ID,
+    sessionId: SESSION_ID,
+    journalId: 'journal-1',
+    command: commandOf(task),
+    inputs: [...(task.inputs ?? [])],
+    priority: 0,
+    startedAt: task.startedAt ?? STARTED_AT,
+    timeoutAt: '2026-11-20T10:10:00.000Z',
+  };
+}
+
+function commandOf(task: TaskLike): { tool: string; arguments: Record<string, Json> } {
+  return { tool: task.tool ?? 'EXEC_CLI', arguments: task.arguments ?? { command: `echo ${task.id}` } };
+}
+
+/** What EXEC_CLI answers. */
+export function execCli(stdout: string, exitCode = 0): Json {
+  return {
+    stdout,
+    stderr: '',
+    exit_code: exitCode,
+    command: 'true',
+    execution_time: 0.25,
+    timestamp: STARTED_AT,
+    status: exitCode === 0 ? 'SUCCESS' : 'ERROR',
+  };
+}

@@ -1,0 +1,130 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import ts from 'typescript';
+
+/** One file of the repository, its path from the root with forward slashes. */
+export interface Source {
+  readonly path: string;
+  readonly text: string;
+}
+
+export interface Import {
+  readonly specifier: string;
+  /** Gone after compiling: nothing is loaded. */
+  readonly typeOnly: boolean;
+}
+
+/** What the rules look at. Empty for files that are not TypeScript or JavaScript. */
+export interface Facts extends Source {
+  readonly imports: readonly Import[];
+  /** Names of methods that are called, e.g. `ack` for `message.ack()`. */
+  readonly methods: readonly string[];
+  /** Clocks, dice, timers, the process: by the name under which they are reached, and `await`. */
+  readonly ambient: readonly string[];
+  readonly strings: readonly string[];
+  readonly comments: readonly string[];
+  readonly hasDefaultExport: boolean;
+  readonly hasEnum: boolean;
+}
+
+const IGNORED = new Set(['node_modules', 'dist', 'coverage', '.git', '.cache', '.ci']);
+const BYTES_MAX = 2 * 1024 * 1024;
+
+/** Every file of the tree that people write. */
+export function readTree(root: string, directory = root): Source[] {
+  return readdirSync(directory, { withFileTypes: true }).flatMap((entry): Source[] => {
+    if (IGNORED.has(entry.name) || entry.name.endsWith('.log')) return [];
+    const path = join(directory, entry.name);
+    if (entry.isDirectory()) return readTree(root, path);
+    if (!entry.isFile()) return [];
+    const content = readFileSync(path);
+    if (content.length > BYTES_MAX || content.includes(0)) return [];
+    return [{ path: relative(root, path).replaceAll('\\', '/'), text: content.toString('utf8') }];
+  });
+}
+
+export function factsOf(source: Source): Facts {
+  const facts = {
+    ...source,
+    imports: [] as Import[],
+    methods: [] as string[],
+    ambient: [] as string[],
+    strings: [] as string[],
+    comments: [] as string[],
+    hasDefaultExport: false,
+    hasEnum: false,
+  };
+  if (!/\.(?:ts|tsx|mjs)$/u.test(source.path)) return facts;
+  const file = ts.createSourceFile(source.path, source.text, ts.ScriptTarget.Latest, true);
+  const visit = (node: ts.Node): void => {
+    noteModule(node, facts.imports);
+    noteAmbient(node, facts.ambient);
+    if (ts.isCallExpression(node) && ts.isPropertyAccessExpression(node.expression)) {
+      facts.methods.push(node.expression.name.text);
+    }
+    if (ts.isStringLiteralLike(node) || ts.isTemplateHead(node)) facts.strings.push(node.text);
+    if (ts.isEnumDeclaration(node)) facts.hasEnum = true;
+    if (ts.isExportAssignment(node) || isDefault(node)) facts.hasDefaultExport = true;
+    ts.forEachChild(node, visit);
+  };
+  visit(file);
+  facts.comments.push(...commentsOf(source.text));
+  return facts;
+}
+
+function noteModule(node: ts.Node, imports: Import[]): void {
+  if ((ts.isImportDeclaration(node) || ts.isExportDeclaration(node)) && node.moduleSpecifier !== undefined) {
+    if (!ts.isStringLiteral(node.moduleSpecifier)) return;
+    const typeOnly = ts.isImportDeclaration(node)
+      ? node.importClause?.phaseModifier === ts.SyntaxKind.TypeKeyword || hasOnlyTypes(node.importClause)
+      : node.isTypeOnly;
+    imports.push({ specifier: node.moduleSpecifier.text, typeOnly });
+  }
+  if (ts.isCallExpression(node) && node.expression.kind === ts.SyntaxKind.ImportKeyword) {
+    const [argument] = node.arguments;
+    if (argument !== undefined && ts.isStringLiteralLike(argument)) {
+      imports.push({ specifier: argument.text, typeOnly: false });
+    }
+  }
+}
+
+function hasOnlyTypes(clause: ts.ImportClause | undefined): boolean {
+  const bindings = clause?.namedBindings;
+  if (clause === undefined || clause.name !== undefined || bindings === undefined) return false;
+  return ts.isNamedImports(bindings) && bindings.elements.every(({ isTypeOnly }) => isTypeOnly);
+}
+
+const CALLED = new Set(['setTimeout', 'setInterval', 'setImmediate', 'queueMicrotask', 'fetch']);
+const REACHED = new Set(['Date.now', 'Math.random', 'performance.now', 'crypto.randomUUID', 'crypto.getRandomValues']);
+
+function noteAmbient(node: ts.Node, ambient: string[]): void {
+  if (ts.isAwaitExpression(node) || (ts.isForOfStatement(node) && node.awaitModifier !== undefined)) {
+    ambient.push('await');
+  }
+  if (ts.isCallExpression(node) && ts.isIdentifier(node.expression) && CALLED.has(node.expression.text)) {
+    ambient.push(node.expression.text);
+  }
+  if (ts.isNewExpression(node) && ts.isIdentifier(node.expression)) {
+    if (node.expression.text === 'Date' && (node.arguments?.length ?? 0) === 0) ambient.push('new Date()');
+  }
+  if (ts.isPropertyAccessExpression(node) && ts.isIdentifier(node.expression)) {
+    const reached = `${node.expression.text}.${node.name.text}`;
+    if (REACHED.has(reached) || node.expression.text === 'process') ambient.push(reached);
+  }
+}
+
+function isDefault(node: ts.Node): boolean {
+  if (!ts.canHaveModifiers(node)) return false;
+  return ts.getModifiers(node)?.some(({ kind }) => kind === ts.SyntaxKind.DefaultKeyword) ?? false;
+}
+
+function commentsOf(text: string): string[] {
+  const comments: string[] = [];
+  const scanner = ts.createScanner(ts.ScriptTarget.Latest, false, ts.LanguageVariant.Standard, text);
+  for (let kind = scanner.scan(); kind !== ts.SyntaxKind.EndOfFileToken; kind = scanner.scan()) {
+    if (kind === ts.SyntaxKind.SingleLineCommentTrivia || kind === ts.SyntaxKind.MultiLineCommentTrivia) {
+      comments.push(scanner.getTokenText());
+    }
+  }
+  return comments;
+}
