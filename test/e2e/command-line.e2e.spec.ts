@@ -1,0 +1,137 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { exec, run, TestSystem, until } from './system.js';
+import { writeRequest } from './requests.js';
+
+const echo = (id: string, device = 'web-1') => ({
+  id,
+  name: id,
+  target: { device },
+  command: { tool: 'EXEC_CLI', arguments: { command: `echo ${id}` } },
+});
+const diamond = (requestId: string) => ({
+  requestId,
+  constellation: {
+    name: 'diamond',
+    tasks: [echo('a'), echo('b'), echo('c', 'db-1'), echo('d')],
+    lines: [
+      { id: 'ab', from: 'a', to: 'b' },
+      { id: 'ac', from: 'a', to: 'c' },
+      { id: 'bd', from: 'b', to: 'd' },
+      { id: 'cd', from: 'c', to: 'd' },
+    ],
+  },
+});
+const EXAMPLES = 'deploy/examples/publish';
+const found = async (program: string) => (await exec('/bin/sh', ['-c', `command -v ${program}`])).code === 0;
+const itWithPython = (await found('python3')) ? it : it.skip;
+const itWithCurl = (await found('curl')) ? it : it.skip;
+
+describe('the command line over a running system', () => {
+  let system: TestSystem;
+
+  beforeAll(async () => {
+    system = await TestSystem.start('--devices', '2');
+  });
+
+  afterAll(() => system.stop());
+
+  it('submits, waits, and is the same run the second time', async () => {
+    const file = await writeRequest(system.home, diamond('once'));
+    const first = await system.cli('submit', '-f', file, '--wait', '--json');
+    expect(first).toMatchObject({ code: 0 });
+    const view = JSON.parse(first.stdout) as { runId: string; sequence: number };
+    expect(view).toMatchObject({ status: 'COMPLETED', outcome: 'succeeded', requestId: 'once' });
+    const second = JSON.parse((await system.cli('submit', '-f', file, '--wait', '--json')).stdout) as unknown;
+    expect(second).toMatchObject({ runId: view.runId, sequence: view.sequence });
+  });
+
+  it('ends with 2 when a run does not succeed', async () => {
+    const request = diamond('fails');
+    const tasks = request.constellation.tasks.map((task, index) =>
+      index === 1 ? { ...task, command: { tool: 'EXEC_CLI', arguments: { command: 'exit 7' } } } : task,
+    );
+    const file = await writeRequest(system.home, { ...request, constellation: { ...request.constellation, tasks } });
+    expect(await system.cli('submit', '-f', file, '--wait')).toMatchObject({ code: 2 });
+  });
+
+  it('shows, replays, exports and verifies what happened, offline too, and finds a changed byte', async () => {
+    const file = await writeRequest(system.home, diamond('audited'));
+    const { runId } = await system.json<{ runId: string }>('submit', '-f', file, '--wait');
+    const live = await system.show(runId);
+    const exported = join(system.home, 'audited.jsonl');
+    expect(await system.cli('export', runId, '-o', exported)).toMatchObject({ code: 0 });
+    expect(await run(['verify', exported])).toMatchObject({ code: 0 });
+    expect(await run(['replay', exported, '--speed', '0'])).toMatchObject({ code: 0 });
+    for (let sequence = 1; sequence <= live.sequence; sequence++) {
+      const at = await system.cli('show', runId, '--at', String(sequence), '--json');
+      expect(JSON.parse(at.stdout)).toMatchObject({ sequence });
+    }
+    const tampered = join(system.home, 'tampered.jsonl');
+    await writeFile(tampered, (await readFile(exported, 'utf8')).replace('echo b', 'echo x'));
+    const verdict = await run(['verify', tampered]);
+    expect(verdict.code).toBe(1);
+    expect(verdict.stdout + verdict.stderr).toContain(runId);
+  });
+
+  it.each([
+    ['a cycle', { lines: [{ id: 'x', from: 'a', to: 'a' }] }, 'constellation.lines'],
+    ['an unknown field', { speed: 1 }, 'constellation.speed'],
+    ['an unknown device', { tasks: [echo('a', 'mars')], lines: [] }, 'constellation.tasks[0].target'],
+  ])('refuses %s with one sentence, its path, and exit code 3', async (_, change, path) => {
+    const request = diamond('refused');
+    const file = await writeRequest(system.home, {
+      ...request,
+      constellation: { ...request.constellation, ...change },
+    });
+    const { code, stderr } = await system.cli('submit', '-f', file);
+    expect(code).toBe(3);
+    expect(stderr).toContain(path);
+    expect(stderr).not.toMatch(/\n\s+at /u);
+  });
+
+  it('shows the devices with what they can do', async () => {
+    const { devices } = await system.json<{ devices: { deviceId: string }[] }>('devices');
+    expect(devices).toMatchObject([
+      { deviceId: 'db-1', status: 'connected', os: 'linux', tags: ['db'] },
+      { deviceId: 'web-1', status: 'connected', os: 'linux', tags: ['web'] },
+    ]);
+  });
+
+  itWithPython('is reached from Python with only a socket, and what nobody can read is a dead letter', async () => {
+    const { nats } = await system.endpoints();
+    const env = { ORRERY_NATS_URL: nats, ORRERY_NATS_PASSWORD_FILE: join(system.home, 'keys/external.password') };
+    const file = await writeRequest(system.home, diamond('from-python'));
+    const published = await exec('python3', [`${EXAMPLES}/publish.py`, file], env);
+    expect(`${published.code} ${published.stderr}`).toBe('0 ');
+    expect(published.stdout).toContain('RUN_COMPLETED');
+    const bad = await writeRequest(system.home, { requestId: 'bad-python', goal: 'x', speed: 9 });
+    expect(await exec('python3', [`${EXAMPLES}/publish.py`, bad], env)).toMatchObject({ code: 3 });
+    const letters = await until('the dead letter', async () => {
+      const { letters } = await system.json<{ letters: { service: string; reason: string }[] }>('dlq', 'ls');
+      return letters.length > 0 ? letters : undefined;
+    });
+    expect(letters).toMatchObject([{ service: 'orchestrator', reason: expect.stringContaining('speed') }]);
+  });
+
+  it('is reached from TypeScript with the public NATS client', async () => {
+    const { nats } = await system.endpoints();
+    const env = { ORRERY_NATS_URL: nats, ORRERY_NATS_SEED_FILE: join(system.home, 'keys/external.seed') };
+    const file = await writeRequest(system.home, diamond('from-typescript'));
+    const { code, stdout } = await exec(process.execPath, [`${EXAMPLES}/publish.ts`, file], env);
+    expect(stdout).toContain('orrery.RUN_COMPLETED');
+    expect(code).toBe(0);
+  });
+
+  itWithCurl('is reached over HTTP with the token, and by nobody without', async () => {
+    const { console: url } = await system.endpoints();
+    const file = await writeRequest(system.home, diamond('from-curl'));
+    const tokenFile = join(system.home, 'curl.token');
+    await writeFile(tokenFile, system.token, { mode: 0o600 });
+    const env = { ORRERY_CONSOLE_URL: url, ORRERY_TOKEN_FILE: tokenFile };
+    const { stdout } = await exec('/bin/sh', [`${EXAMPLES}/publish-curl.sh`, file], env);
+    expect(stdout).toContain('RUN_COMPLETED');
+    expect((await fetch(`${url}/v1/runs`)).status).toBe(401);
+  });
+});

@@ -1,0 +1,126 @@
+import { execFile } from 'node:child_process';
+import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { RunView } from '#proto';
+
+const ROOT = resolve(import.meta.dirname, '../..');
+const CLI = join(ROOT, 'dist/services/cli/main.js');
+const POLL_MS = 20;
+/** A liveness deadline, ten times what is aimed at: a test that hits it hangs, it is not slow. */
+const DEADLINE_MS = 60_000;
+
+export interface Ran {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Runs the command line as a user would, in its own process. */
+export function run(args: readonly string[], env: NodeJS.ProcessEnv = {}, input = ''): Promise<Ran> {
+  return exec(process.execPath, [CLI, ...args], { ORRERY_ROOT: ROOT, NO_COLOR: '1', ...env }, input);
+}
+
+export function exec(file: string, args: readonly string[], env: NodeJS.ProcessEnv = {}, input = ''): Promise<Ran> {
+  return new Promise((settle) => {
+    const options = { env: { ...process.env, ...env }, maxBuffer: 64 * 1024 * 1024, cwd: ROOT };
+    const child = execFile(file, args, options, (error, stdout, stderr) => {
+      const code = error === null ? 0 : typeof error.code === 'number' ? error.code : 1;
+      settle({ code, stdout, stderr });
+    });
+    child.stdin?.end(input);
+  });
+}
+
+/** Polls until the question has an answer; the deadline only ends a test that would hang. */
+export async function until<T>(what: string, ask: () => Promise<T | undefined>): Promise<T> {
+  const deadline = performance.now() + DEADLINE_MS;
+  for (;;) {
+    const answer = await ask();
+    if (answer !== undefined) return answer;
+    if (performance.now() > deadline) throw new Error(`${what} did not come`);
+    await sleep(POLL_MS);
+  }
+}
+
+/** A whole embedded system in a home of its own: the processes that `orrery up` starts, with authenticated NATS and PostgreSQL. */
+export class TestSystem {
+  readonly home: string;
+  /** The administrator's token, as it is shown once. */
+  token = '';
+
+  private constructor(home: string) {
+    this.home = home;
+  }
+
+  static async start(...options: readonly string[]): Promise<TestSystem> {
+    const home = await mkdtemp(join(tmpdir(), 'orrery-e2e-'));
+    await chmod(home, 0o711); // PostgreSQL of a root user runs as another user and has to get in
+    const system = new TestSystem(home);
+    const { code, stderr, stdout } = await system.cli('up', '--detach', '--json', ...options);
+    if (code === 0) {
+      system.token = (JSON.parse(stdout) as { adminToken: string }).adminToken;
+      return system;
+    }
+    await system.stop();
+    throw new Error(`the system did not start: ${stdout}${stderr}`);
+  }
+
+  get env(): NodeJS.ProcessEnv {
+    const any = { ORRERY_NATS_PORT: '0', ORRERY_POSTGRES_PORT: '0', ORRERY_CONSOLE_PORT: '0', ORRERY_AIP_PORT: '0' };
+    return { ORRERY_HOME: this.home, ...any };
+  }
+
+  cli(...args: readonly string[]): Promise<Ran> {
+    return run(args, this.env);
+  }
+
+  async json<T>(...args: readonly string[]): Promise<T> {
+    const { stdout, stderr, code } = await this.cli(...args, '--json');
+    try {
+      return JSON.parse(stdout) as T;
+    } catch (cause) {
+      throw new Error(`orrery ${args.join(' ')} exited with ${code} and printed no JSON: ${stdout}${stderr}`, {
+        cause,
+      });
+    }
+  }
+
+  async endpoints(): Promise<Record<'nats' | 'console' | 'aip', string>> {
+    return JSON.parse(await readFile(join(this.home, 'endpoints.json'), 'utf8')) as Record<
+      'nats' | 'console' | 'aip',
+      string
+    >;
+  }
+
+  async pidOf(part: string): Promise<number> {
+    const { parts } = await this.json<{ parts: { name: string; pid: number | null }[] }>('status');
+    const pid = parts.find(({ name }) => name === part)?.pid;
+    if (pid === undefined || pid === null) throw new Error(`${part} does not run`);
+    return pid;
+  }
+
+  async kill9(part: string): Promise<void> {
+    process.kill(await this.pidOf(part), 'SIGKILL');
+  }
+
+  /** As the log tells it, not as a projection does. */
+  async show(runId: string): Promise<RunView> {
+    return RunView.parse(await this.json('show', runId));
+  }
+
+  untilEnd(runId: string): Promise<RunView> {
+    return until(`the end of ${runId}`, async () => {
+      const { code, stdout } = await this.cli('show', runId, '--json');
+      if (code === 4) return undefined; // nats-server is being restarted
+      const view = RunView.parse(JSON.parse(stdout));
+      return view.endedAt === null ? undefined : view;
+    });
+  }
+
+  async stop(): Promise<void> {
+    await this.cli('down');
+    await rm(this.home, { recursive: true, force: true });
+  }
+}
