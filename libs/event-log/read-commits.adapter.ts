@@ -20,6 +20,8 @@ export interface ReadOptions {
   readonly filters?: readonly string[];
   /** Ends the reading. */
   readonly signal?: AbortSignal;
+  /** The server is away, or refuses us; tried again for ever. */
+  readonly onInterrupted?: (error: Error) => void;
 }
 
 /** One stored message of a stream, unparsed. `commit` and `types` are empty on streams that carry no commits. */
@@ -54,6 +56,7 @@ export async function* readCommits(
       }
     } catch (error) {
       if (!(error instanceof Error)) throw error;
+      if (!isOver(nc, signal)) options.onInterrupted?.(error);
     }
     if (isOver(nc, signal)) return;
     failures += 1;

@@ -140,6 +140,17 @@ describe('consumeDurable', () => {
     expect((await jsm.streams.info('DLQ')).state.messages).toBe(1);
   });
 
+  it('buries poison that is as large as the server takes', async () => {
+    const letters = nc.subscribe(subjects.dlq(SERVICE), { max: 1 });
+    await jetstream(nc).publish(subjects.requests, 'x'.repeat(8 * 1024 * 1024 - 1_024));
+    consume(() => Promise.resolve({ kind: 'poison', reason: 'too large' }));
+    for await (const letter of letters) {
+      expect(DeadLetter.parse(letter.json()).reason).toMatch(
+        /^too large \(the first \d+ of 8387584 bytes are here\)$/u,
+      );
+    }
+  });
+
   it('runs as many handlers at once as allowed, not one more', async () => {
     let running = 0;
     let most = 0;

@@ -1,12 +1,16 @@
 import { jetstream } from '@nats-io/jetstream';
 import type { JsMsg } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
-import { subjects } from '#proto';
+import { LIMITS, subjects } from '#proto';
 import type { DeadLetter, DurableSpec } from '#proto';
+import { busMessage } from './bus-message.js';
 import type { Clock } from './clock.js';
 import { ConnectionWatch } from './connection-watch.adapter.js';
 
 const BURY_TIMEOUT_MS = 4_000;
+const REASON_CHARS_MAX = 4_000;
+/** Room in a letter for everything but the payload. */
+const ENVELOPE_BYTES = 64 * 1024;
 
 export interface Grave {
   readonly service: string;
@@ -15,25 +19,33 @@ export interface Grave {
 }
 
 /** Stores a copy of a bad message in the DLQ. The same message buried twice is one dead letter (within the dedupe window). */
-export async function bury(nc: NatsConnection, message: JsMsg, reason: string, grave: Grave): Promise<void> {
+export async function bury(nc: NatsConnection, raw: JsMsg, reason: string, grave: Grave): Promise<void> {
   const { service, durable, clock } = grave;
-  const { info } = message;
+  const message = busMessage(raw);
+  const { payload, note } = fitting(message.data, nc.info?.max_payload ?? LIMITS.natsPayloadBytesMax);
   const letter: DeadLetter = {
     service,
-    stream: info.stream,
-    sequence: info.streamSequence,
+    stream: message.stream,
+    sequence: message.sequence,
     durable: durable.durable,
     subject: message.subject,
-    headers: Object.fromEntries(message.headers?.keys().map((key) => [key, message.headers?.values(key) ?? []]) ?? []),
-    payloadBase64: Buffer.from(message.data).toString('base64'),
-    reason,
-    deliveries: info.deliveryCount,
+    headers: message.headers(),
+    payloadBase64: Buffer.from(payload).toString('base64'),
+    reason: reason.slice(0, REASON_CHARS_MAX) + note,
+    deliveries: message.deliveries,
     at: new Date(clock.now()).toISOString(),
   };
   await ConnectionWatch.of(nc).request(() =>
     jetstream(nc).publish(subjects.dlq(service), JSON.stringify(letter), {
-      msgID: `${info.stream}:${info.streamSequence}:${durable.durable}`,
+      msgID: `${message.stream}:${message.sequence}:${durable.durable}`,
       timeout: BURY_TIMEOUT_MS,
     }),
   );
+}
+
+/** A message as large as the server takes does not fit into a letter; the whole of it stays where it came from. */
+function fitting(data: Uint8Array, bytesMax: number): { payload: Uint8Array; note: string } {
+  const payloadMax = Math.floor(((bytesMax - ENVELOPE_BYTES) / 4) * 3);
+  if (data.length <= payloadMax) return { payload: data, note: '' };
+  return { payload: data.subarray(0, payloadMax), note: ` (the first ${payloadMax} of ${data.length} bytes are here)` };
 }

@@ -102,7 +102,7 @@ export class Members {
   }
 
   private bucket(): Promise<KV> {
-    return new Kvm(jetstream(this.nc, { checkAPI: false })).open(BUCKETS.MEMBERS.bucket);
+    return new Kvm(jetstream(this.nc, { timeout: REQUEST_TIMEOUT_MS })).open(BUCKETS.MEMBERS.bucket);
   }
 
   private own(partitions: readonly number[]): void {

@@ -8,6 +8,8 @@ import { ConnectionWatch } from './connection-watch.adapter.js';
 import { beat } from './settle.js';
 
 const BEAT_MS = 1_000;
+/** A loop that waits for the server ends by itself later; nobody has to wait for it. */
+const STOP_MS_MAX = 500;
 const BACKOFF_MS = 50;
 const BACKOFF_MS_MAX = 2_000;
 
@@ -55,7 +57,9 @@ export class PullLoop {
     this.stopped.abort();
     this.batch?.stop();
     this.wakeAll();
-    await this.running;
+    const limit = new AbortController();
+    await Promise.race([this.running, sleep(STOP_MS_MAX, undefined, { signal: limit.signal }).catch(() => {})]);
+    limit.abort();
   }
 
   /** Resolves to true when all held messages are released, to false after `limitMs`. */

@@ -38,6 +38,7 @@ interface TimerSubjects<K> {
 /**
  * One pending wake-up per key, kept by the server as a scheduled message: publishing on the same subject replaces it, and at
  * its time the server stores a due message and removes the pending one, also when the time passed while the server was down.
+ * After that the timer's subject is empty: its last sequence is 0 again, as if it had never been armed.
  */
 export class Timers<K extends string> {
   private readonly nc: NatsConnection;
