@@ -288,3 +288,20 @@ describe('the end of the connection', () => {
     ]);
   });
 });
+
+describe('ids without end', () => {
+  it('are not all remembered, but a forgotten one is never taken for new', () => {
+    const commands = foreign();
+    const ids = Array.from({ length: AIP_LIMITS.sentIdsMax + 1 }, (_, index) => `t${index}`);
+    for (const task of ids) {
+      admit(commands, request(task));
+      commands.next(0);
+      commands.finish(`r1.${task}`, DONE, 1);
+      commands.stored(`r1.${task}`);
+    }
+    expect(admit(commands, request('t1'))).toMatchObject({ code: 'OUTCOME_UNKNOWN' });
+    expect(admit(commands, request('t0'))).toMatchObject({ code: 'OUTCOME_UNKNOWN' });
+    const later = new Date(NOT_AFTER_MS + 1).toISOString();
+    expect(admit(commands, request('new', { notAfter: later }))).toBeNull();
+  });
+});

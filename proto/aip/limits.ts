@@ -24,8 +24,8 @@ export const AIP_LIMITS = {
   /** More than this not yet taken by the peer: it is cut off. */
   bufferedBytesMax: 16 * 1024 * 1024,
   /** A connection is read no faster than this in the long run; it is slowed down, never dropped. */
-  framesPerSecond: 500,
-  framesBurst: 1_000,
+  framesPerSecond: 2_000,
+  framesBurst: 4_000,
   /** How long a foreign client may take to name its tools before it is used without knowing them. */
   listToolsMs: 10_000,
   /** Commands of one session that are queued, sent or wait for `stored`. */

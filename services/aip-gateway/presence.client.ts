@@ -1,10 +1,10 @@
 import { JetStreamApiCodes, JetStreamApiError } from '@nats-io/jetstream';
-import { Kvm, KvWatchInclude, type KV } from '@nats-io/kv';
+import { Kvm, KvWatchInclude, type KV, type KvEntry } from '@nats-io/kv';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { AgentProfile, BUCKETS, DEFAULTS } from '#proto';
 import type { DeviceId, Presence, SessionId } from '#proto';
 
-const CLAIM_TRIES_MAX = 8;
+const TRIES_MAX = 8;
 const KV_TIMEOUT_MS = 3_000;
 
 /** The buckets that a gateway needs: who is connected where, and how many tasks a device takes. */
@@ -32,7 +32,7 @@ export class PresenceBook {
         this.#presence.put(presence.deviceId, value, { previousSeq: held?.revision ?? 0, timeout: KV_TIMEOUT_MS }),
       );
       if (revision !== 'conflict') return new PresenceLease(this.#presence, presence, revision);
-      if (tries === CLAIM_TRIES_MAX) throw new Error(`the presence of ${presence.deviceId} is contended`);
+      if (tries === TRIES_MAX) throw new Error(`the presence of ${presence.deviceId} is contended`);
     }
   }
 
@@ -86,7 +86,7 @@ export class PresenceLease {
       const entry = await this.#kv.get(this.#deviceId);
       // Nobody holds it: it is taken back, because the socket is still here.
       if (entry?.operation !== 'PUT') return this.#write();
-      this.#held = entry.json<{ sessionId?: unknown }>().sessionId === this.sessionId;
+      this.#held = this.#isOurs(entry);
       return this.#held;
     });
   }
@@ -102,17 +102,24 @@ export class PresenceLease {
   }
 
   async #write(): Promise<boolean> {
-    if (!this.#held) return false;
-    let revision = await this.#put(this.#revision);
-    if (revision === 'conflict') {
+    let at = this.#revision;
+    for (let tries = 1; this.#held; tries++) {
+      const revision = await this.#put(at);
+      if (revision !== 'conflict') {
+        this.#revision = revision;
+        return true;
+      }
+      if (tries === TRIES_MAX) throw new Error(`the presence of ${this.#deviceId} is contended`);
       // Expired, deleted, lost with a restarted server, our own write whose ack was lost, or a newer session.
       const entry = await this.#kv.get(this.#deviceId);
-      const ours = entry?.operation !== 'PUT' || entry.json<{ sessionId?: unknown }>().sessionId === this.sessionId;
-      if (ours) revision = await this.#put(entry?.revision ?? 0);
+      this.#held = entry?.operation !== 'PUT' || this.#isOurs(entry);
+      at = entry?.revision ?? 0;
     }
-    this.#held = revision !== 'conflict';
-    if (revision !== 'conflict') this.#revision = revision;
-    return this.#held;
+    return false;
+  }
+
+  #isOurs(entry: KvEntry): boolean {
+    return entry.json<{ sessionId?: unknown }>().sessionId === this.sessionId;
   }
 
   #put(previousSeq: number): Promise<number | 'conflict'> {

@@ -1,7 +1,7 @@
 import { Kvm } from '@nats-io/kv';
-import { connect, errors, type NatsConnection } from '@nats-io/transport-node';
+import { errors, type NatsConnection } from '@nats-io/transport-node';
 import { pino } from 'pino';
-import { provision } from '#libs/messaging';
+import { connectBus, provision } from '#libs/messaging';
 import { Metrics, systemClock } from '#libs/platform';
 import { FakeDevice, startTestNats, type FakeDeviceOptions, type TestNats } from '#libs/testing';
 import { commandIdOf, DeviceAnswer, Presence, subjects } from '#proto';
@@ -35,7 +35,7 @@ export class TestBench {
 
   static async start(): Promise<TestBench> {
     const nats = await startTestNats();
-    const caller = await connect({ servers: nats.url });
+    const caller = await connectBus({ url: nats.url, name: 'caller', inboxPrefix: '_INBOX_caller' });
     await provision(caller);
     return new TestBench(nats, caller);
   }
@@ -55,7 +55,7 @@ export class TestBench {
   }
 
   async gateway(overrides: { answerWithinMs?: number; authenticate?: Authenticate } = {}): Promise<BenchGateway> {
-    const nc = await connect({ servers: this.nats.url });
+    const nc = await connectBus({ url: this.nats.url, name: 'gateway', inboxPrefix: '_INBOX_aip-gateway' });
     const metrics = new Metrics('aip-gateway');
     const instance = `gateway-${this.#gateways.length}`;
     const { answerWithinMs = 5_000 } = overrides;
