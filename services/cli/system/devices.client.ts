@@ -1,10 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { readSecret, writeSecret } from '#libs/keys';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { query, QueryRefusedError, QueryUnavailableError } from '#libs/messaging';
 import { failure } from '../errors.js';
 import type { Home } from './home.js';
 import type { LocalDevice } from './plan.js';
-import { makeDir, readSecret, writeSecret } from './whole-file.adapter.js';
+import { makeDir } from './whole-file.adapter.js';
 
 const CONNECT_MS_MAX = 30_000;
 const POLL_MS = 50;

@@ -1,5 +1,5 @@
 // What each process is told through its environment. Pure, so that a test can see who is told what.
-import type { Home } from './home.js';
+import { ADMIN_TOKEN_HASH, type Home } from './home.js';
 import { WITH_DATABASE, type Instance } from './plan.js';
 
 /** What a program needs from the surroundings of whoever starts the system. */
@@ -43,6 +43,7 @@ export function serviceEnvironment(
     ORRERY_HEALTH_PORT: String(ports.health),
     ORRERY_AIP_PORT: String(first ? ports.own : 0),
     ORRERY_CONSOLE_PORT: String(first ? ports.own : 0),
+    ORRERY_CONSOLE_TOKEN_FILE: env['ORRERY_CONSOLE_TOKEN_FILE'] ?? home.secretFile(ADMIN_TOKEN_HASH),
     ...(natsMonitorUrl === undefined ? {} : { ORRERY_NATS_MONITOR_URL: natsMonitorUrl }),
   };
   const merged = { ...deviceEnvironment(env), ...Object.fromEntries(settings), ...own };

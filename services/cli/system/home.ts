@@ -1,5 +1,8 @@
 import { join, resolve } from 'node:path';
 
+/** The SHA-256 of the administrator's token: the console lets in who knows the token. */
+export const ADMIN_TOKEN_HASH = 'admin-token.sha256';
+
 /** Where everything of one embedded system lies. Two systems are two of these. */
 export interface Home {
   readonly root: string;

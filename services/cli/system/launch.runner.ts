@@ -35,11 +35,10 @@ export function launchOf(context: CliContext): Launch {
 export function printReady(context: CliContext, facts: ReadyFacts): void {
   const { terminal, json } = context;
   if (json) return printJson(context, facts);
-  const { endpoints, home, adminToken } = facts;
+  const { endpoints, home } = facts;
   terminal.out('');
   terminal.out(`ready in ${home}`);
   for (const name of ['console', 'aip', 'nats', 'postgres'] as const)
     terminal.out(`  ${name.padEnd(9)} ${endpoints[name]}`);
-  if (adminToken !== undefined) terminal.out(`  admin token, shown only now: ${adminToken}`);
   terminal.out('');
 }

@@ -12,7 +12,7 @@ import { enrolLocal, untilConnected } from './devices.client.js';
 import { withoutCredentials, type Endpoints } from './endpoints.js';
 import { deviceEnvironment, serviceEnvironment, type SystemAddresses } from './environment.js';
 import type { Home } from './home.js';
-import { busUsers, databasePassword, newAdminToken } from './keys.adapter.js';
+import { busUsersOf, databasePassword, firstAdminToken } from './keys.adapter.js';
 import { endLeftServices, StartedProcesses } from './leftovers.adapter.js';
 import { startNodeProcess, type NodeProcess } from './node-process.runner.js';
 import { instancesOf, localDevices, type Instance, type LocalDevice } from './plan.js';
@@ -114,15 +114,15 @@ export class EmbeddedSystem {
     }
     signal.throwIfAborted();
     await writeJson(home.endpointsFile, endpoints);
-    const token = await newAdminToken(home);
-    if (token !== undefined) this.options.showToken(token);
     return endpoints;
   }
 
   private async prepareHome(): Promise<void> {
-    const { home, say } = this.options;
+    const { home, say, showToken } = this.options;
     await makeDir(home.root, process.getuid?.() === 0 ? PASSABLE_DIR : PRIVATE_DIR);
     for (const directory of [home.keys, home.logs, home.devices]) await makeDir(directory, PRIVATE_DIR);
+    const token = await firstAdminToken(home);
+    if (token !== undefined) showToken(token);
     const left = await endLeftServices(home);
     if (left > 0) say(`ended ${left} processes that an earlier system had left`);
   }
@@ -135,7 +135,7 @@ export class EmbeddedSystem {
       const natsMonitorUrl = env['ORRERY_NATS_MONITOR_URL'];
       return { natsUrl: foreign, natsMonitorUrl, foreignSeedFile: env['ORRERY_NATS_SEED_FILE'] };
     }
-    const [users, port] = await Promise.all([busUsers(home), portFor('nats', env)]);
+    const [users, port] = await Promise.all([busUsersOf(home), portFor('nats', env)]);
     const server = await this.step(
       'nats',
       () => this.keep<NatsHandle>('nats', 'nats', (before) => startBus(home, { users, port }, before)),

@@ -22,7 +22,11 @@ async function upHere(context: CliContext, options: UpOptions): Promise<ExitCode
   const unlock = await lockHome(home, process.pid, now());
   try {
     let adminToken: string | undefined;
-    const showToken = (token: string): void => void (adminToken = token);
+    const showToken = (token: string): void => {
+      adminToken = token;
+      // At once: who is interrupted before everything is ready could never learn it.
+      if (!context.json) launch.say(`admin token, shown only now: ${token}`);
+    };
     const { system, endpoints } = await EmbeddedSystem.start({
       ...options,
       home,

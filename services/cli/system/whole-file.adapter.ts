@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { chmod, mkdir, readFile, rename, writeFile } from 'node:fs/promises';
-import { errorCode } from '../errors.js';
+import { chmod, mkdir, rename, writeFile } from 'node:fs/promises';
 
 const PRIVATE_FILE = 0o600;
 
@@ -9,22 +8,6 @@ export async function writeJson(file: string, value: unknown): Promise<void> {
   const unfinished = `${file}.${randomBytes(4).toString('hex')}`;
   await writeFile(unfinished, `${JSON.stringify(value, null, 2)}\n`, { mode: PRIVATE_FILE });
   await rename(unfinished, file);
-}
-
-export async function writeSecret(file: string, secret: string): Promise<void> {
-  const unfinished = `${file}.${randomBytes(4).toString('hex')}`;
-  await writeFile(unfinished, `${secret}\n`, { mode: PRIVATE_FILE, flag: 'wx' });
-  await rename(unfinished, file);
-}
-
-/** Undefined when there is none. */
-export async function readSecret(file: string): Promise<string | undefined> {
-  try {
-    return (await readFile(file, 'utf8')).trim();
-  } catch (error) {
-    if (errorCode(error) === 'ENOENT') return undefined;
-    throw error;
-  }
 }
 
 /** Also when it exists already, with other rights. */
