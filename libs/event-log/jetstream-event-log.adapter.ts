@@ -89,7 +89,7 @@ export class JetStreamEventLog<K, C extends LoggedCommit> implements EventLog<K,
       if (found.kind === 'nothing' && sent.kind === 'duplicate') {
         throw new AppendError(subject, `the commit id ${commit.commit} is already used by another aggregate`);
       }
-      if (performance.now() > deadline || this.nc.isClosed()) {
+      if (performance.now() > deadline || this.isOver()) {
         throw new AppendError(subject, 'the server did not answer', { cause: found.cause ?? sent.cause });
       }
       await sleep(Math.min(APPEND_BACKOFF_MS * 2 ** attempt, APPEND_BACKOFF_MS_MAX));
@@ -130,7 +130,7 @@ export class JetStreamEventLog<K, C extends LoggedCommit> implements EventLog<K,
       return ack.duplicate ? { kind: 'duplicate' } : { kind: 'appended', sequence: ack.seq };
     } catch (cause) {
       if (!(cause instanceof JetStreamApiError)) {
-        if (this.nc.isClosed() || cause instanceof errors.InvalidArgumentError) {
+        if (this.isOver() || cause instanceof errors.InvalidArgumentError) {
           throw new AppendError(subject, 'the connection is closed or does not take it', { cause });
         }
         return { kind: 'unknown', cause };
@@ -140,6 +140,10 @@ export class JetStreamEventLog<K, C extends LoggedCommit> implements EventLog<K,
       if (cause.status === UNAVAILABLE) return { kind: 'unknown', cause };
       throw new AppendError(subject, 'the server refused it', { cause });
     }
+  }
+
+  private isOver(): boolean {
+    return this.nc.isClosed() || this.nc.isDraining();
   }
 
   /** Whose message is the first after `end`: that one, and no other, was appended there. */

@@ -15,11 +15,13 @@ const READ_BACKOFF_MS_MAX = 2_000;
 
 /** Reads the messages of a subject or filter of one stream, in order. */
 export class StoredMessages {
+  private readonly nc: NatsConnection;
   private readonly jsm: Promise<JetStreamManager>;
   private readonly connection: ConnectionWatch;
   private readonly stream: string;
 
   constructor(nc: NatsConnection, stream: string) {
+    this.nc = nc;
     this.connection = ConnectionWatch.of(nc);
     this.jsm = jetstreamManager(nc, { checkAPI: false });
     this.stream = stream;
@@ -102,7 +104,7 @@ export class StoredMessages {
       try {
         return await read();
       } catch (cause) {
-        if (attempt === READ_ATTEMPTS_MAX) throw new LoadError(filter, { cause });
+        if (attempt === READ_ATTEMPTS_MAX || this.nc.isClosed()) throw new LoadError(filter, { cause });
         await sleep(Math.min(READ_BACKOFF_MS * 2 ** attempt, READ_BACKOFF_MS_MAX));
       }
     }
