@@ -1,7 +1,11 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { Kvm } from '@nats-io/kv';
+import { createUser } from '@nats-io/nkeys';
 import { errors, type NatsConnection } from '@nats-io/transport-node';
 import { pino } from 'pino';
-import { connectBus, provision } from '#libs/messaging';
+import { connectBus, natsUsers, provision } from '#libs/messaging';
 import { Metrics, systemClock } from '#libs/platform';
 import { FakeDevice, startTestNats, type FakeDeviceOptions, type TestNats } from '#libs/testing';
 import { commandIdOf, DeviceAnswer, Presence, subjects } from '#proto';
@@ -28,16 +32,27 @@ export class TestBench {
   readonly #gateways: BenchGateway[] = [];
   readonly #devices: FakeDevice[] = [];
 
-  private constructor(nats: TestNats, caller: NatsConnection) {
+  readonly #seeds: string;
+
+  private constructor(nats: TestNats, caller: NatsConnection, seeds: string) {
     this.nats = nats;
     this.caller = caller;
+    this.#seeds = seeds;
   }
 
   static async start(): Promise<TestBench> {
-    const nats = await startTestNats();
-    const caller = await connectBus({ url: nats.url, name: 'caller', inboxPrefix: '_INBOX_caller' });
+    const seeds = await mkdtemp(join(tmpdir(), 'orrery-test-keys-'));
+    const users = await Promise.all(
+      natsUsers().map(async (spec) => {
+        const keys = createUser();
+        await writeFile(join(seeds, spec.name), keys.getSeed(), { mode: 0o600 });
+        return { ...spec, nkeyPublic: keys.getPublicKey() };
+      }),
+    );
+    const nats = await startTestNats({ users });
+    const caller = await busOf(nats.url, seeds, 'admin');
     await provision(caller);
-    return new TestBench(nats, caller);
+    return new TestBench(nats, caller, seeds);
   }
 
   /** Ends what the last test has left. */
@@ -52,10 +67,11 @@ export class TestBench {
   async stop(): Promise<void> {
     await this.caller.close();
     await this.nats.stop();
+    await rm(this.#seeds, { recursive: true, force: true });
   }
 
   async gateway(overrides: { answerWithinMs?: number; authenticate?: Authenticate } = {}): Promise<BenchGateway> {
-    const nc = await connectBus({ url: this.nats.url, name: 'gateway', inboxPrefix: '_INBOX_aip-gateway' });
+    const nc = await busOf(this.nats.url, this.#seeds, 'aip-gateway');
     const metrics = new Metrics('aip-gateway');
     const instance = `gateway-${this.#gateways.length}`;
     const { answerWithinMs = 5_000 } = overrides;
@@ -117,6 +133,10 @@ export class TestBench {
     return device;
   }
 }
+
+/** With the rights that the user has in production, and no more. */
+const busOf = (url: string, seeds: string, user: string): Promise<NatsConnection> =>
+  connectBus({ url, name: user, inboxPrefix: `_INBOX_${user}`, seedFile: join(seeds, user) });
 
 /** A request as the device-agent makes it, for the session that the device has now. */
 export function run(to: FakeDevice, task: string, change: Partial<RunCommandRequest> = {}): RunCommandRequest {
