@@ -29,6 +29,7 @@ export function exec(file: string, args: readonly string[], env: NodeJS.ProcessE
       const code = error === null ? 0 : typeof error.code === 'number' ? error.code : 1;
       settle({ code, stdout, stderr });
     });
+    child.stdin?.on('error', () => undefined); // a program that does not read its input may be gone already
     child.stdin?.end(input);
   });
 }
