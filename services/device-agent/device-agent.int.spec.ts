@@ -1,6 +1,10 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { jetstream, jetstreamManager } from '@nats-io/jetstream';
 import { Kvm } from '@nats-io/kv';
+import { createUser } from '@nats-io/nkeys';
 import { headers, type NatsConnection } from '@nats-io/transport-node';
 import { pino } from 'pino';
 import {
@@ -24,8 +28,8 @@ import {
   type RunLog,
   type Stored,
 } from '#libs/event-log';
-import { connectBus, getArtifact, provision } from '#libs/messaging';
-import { startTestNats, type TestNats } from '#libs/testing';
+import { connectBus, getArtifact, natsUsers, provision } from '#libs/messaging';
+import { startTestNats, type TestNats, type TestNatsOptions } from '#libs/testing';
 import { foldAttempt, nextCommit } from './attempt.js';
 import { startDeviceAgent, type DeviceAgent } from './device-agent.runner.js';
 import { outcomeOf, ScriptedDevice } from './testing/device.js';
@@ -38,6 +42,8 @@ const COMMAND_A = commandIdOf(KEY_A);
 const ENDED = ['COMMAND_FINISHED', 'ATTEMPT_FINISHED'];
 const TIMES = { lookMs: 50, askMsMin: 5, askMsMax: 20 };
 
+let keys: string;
+let users: NonNullable<TestNatsOptions['users']>;
 let server: TestNats;
 let nc: NatsConnection;
 let runs: RunLog;
@@ -48,9 +54,22 @@ let served: { unsubscribe(): void };
 let recorded = 0;
 const closing: (() => Promise<unknown>)[] = [];
 
+beforeAll(async () => {
+  keys = await mkdtemp(join(tmpdir(), 'orrery-test-keys-'));
+  users = await Promise.all(
+    natsUsers().map(async (spec) => {
+      const pair = createUser();
+      await writeFile(join(keys, `${spec.name}.seed`), pair.getSeed(), { mode: 0o600 });
+      return { ...spec, nkeyPublic: pair.getPublicKey() };
+    }),
+  );
+});
+
+afterAll(() => rm(keys, { recursive: true, force: true }));
+
 beforeEach(async () => {
-  server = await startTestNats();
-  nc = await connect('test');
+  server = await startTestNats({ users });
+  nc = await connect('admin');
   await provision(nc);
   runs = openRunLog(nc);
   attempts = openAttemptLog(nc);
@@ -65,8 +84,10 @@ afterEach(async () => {
   await server.stop();
 });
 
-async function connect(name: string): Promise<NatsConnection> {
-  const connection = await connectBus({ url: server.url, name, inboxPrefix: `_INBOX_${name}` });
+/** The service with nothing but its own rights; the test with all of them, in the place of everybody else. */
+async function connect(user: 'admin' | 'device-agent'): Promise<NatsConnection> {
+  const seedFile = join(keys, `${user}.seed`);
+  const connection = await connectBus({ url: server.url, name: user, inboxPrefix: `_INBOX_${user}`, seedFile });
   closing.push(() => connection.close());
   return connection;
 }
@@ -84,7 +105,7 @@ function serveDevice(connection: NatsConnection): { unsubscribe(): void } {
 
 async function agent(instance: string, connection?: NatsConnection): Promise<DeviceAgent> {
   const started = startDeviceAgent({
-    nc: connection ?? (await connect(instance)),
+    nc: connection ?? (await connect('device-agent')),
     instance,
     clock: { now: () => Date.now() },
     logger: pino({ level: 'silent' }),
@@ -184,7 +205,7 @@ describe('the device agent on a real server', () => {
 
   it('goes on in another replica when the first one dies, with the same command', async () => {
     device.holds = true;
-    const dying = await connect('dying');
+    const dying = await connect('device-agent');
     await agent('i1', dying);
     run.start(A);
     await record();
