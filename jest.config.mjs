@@ -1,6 +1,9 @@
 // Three suites by file name: .spec.ts is pure, .int.spec.ts talks to a real nats-server or PostgreSQL, .e2e.spec.ts runs processes.
 const suites = {
-  unit: { testMatch: ['**/*.spec.ts'], testPathIgnorePatterns: ['/node_modules/', '/dist/', '\\.int\\.spec\\.ts$', '\\.e2e\\.spec\\.ts$'] },
+  unit: {
+    testMatch: ['**/*.spec.ts'],
+    testPathIgnorePatterns: ['/node_modules/', '/dist/', '\\.int\\.spec\\.ts$', '\\.e2e\\.spec\\.ts$'],
+  },
   int: { testMatch: ['**/*.int.spec.ts'], testPathIgnorePatterns: ['/node_modules/', '/dist/'] },
   e2e: { testMatch: ['**/*.e2e.spec.ts'], testPathIgnorePatterns: ['/node_modules/', '/dist/'] },
 };
