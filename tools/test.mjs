@@ -1,5 +1,6 @@
 // `node tools/test.mjs [unit|int|e2e ...] [-- jest arguments]`: runs the suites one after the other and ends with one line,
 // `N passed, N failed`. A suite that crashes, hangs or has nothing to stand on counts as failed: silence is not success.
+// `bench [its arguments]` is not one of them: it measures, on request only, and ends with its own tables.
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -22,7 +23,7 @@ function parse(words) {
   const named = end === -1 ? words : words.slice(0, end);
   const unknown = named.find((word) => !SUITES.includes(word));
   if (unknown !== undefined) {
-    console.error(`orrery: there is no suite "${unknown}"; suites are ${SUITES.join(', ')}.`);
+    console.error(`orrery: there is no suite "${unknown}"; suites are ${SUITES.join(', ')}, and bench alone.`);
     process.exit(BAD_INPUT);
   }
   const suites = SUITES.filter((suite) => named.length === 0 || named.includes(suite));
@@ -75,14 +76,30 @@ function countsOf(file, code) {
 async function runSuite(suite, directory, jestArguments) {
   console.error(`orrery: testing ${suite} ...`);
   if (NEEDS_NATS.has(suite) && !process.env.ORRERY_NATS_SERVER) {
-    console.error(`orrery: ${suite} needs a nats-server; start it as ./orrery test ${suite}, or set ORRERY_NATS_SERVER.`);
+    console.error(
+      `orrery: ${suite} needs a nats-server; start it as ./orrery test ${suite}, or set ORRERY_NATS_SERVER.`,
+    );
     return { passed: 0, failed: 1, skipped: 0 };
   }
   const file = join(directory, `${suite}.json`);
   return countsOf(file, await runJest(suite, file, jestArguments));
 }
 
+function runBench(words) {
+  return new Promise((resolve) => {
+    const child = spawn(process.execPath, [join(root, 'dist/test/bench/main.js'), ...words], { stdio: 'inherit' });
+    const pass = (signal) => child.kill(signal);
+    process.on('SIGTERM', pass).on('SIGINT', pass);
+    child.once('error', () => resolve(1));
+    child.once('exit', (code) => resolve(code ?? 1));
+  });
+}
+
 async function main() {
+  if (process.argv[2] === 'bench') {
+    process.exitCode = await runBench(process.argv.slice(3));
+    return;
+  }
   const { suites, jestArguments } = parse(process.argv.slice(2));
   const directory = mkdtempSync(join(tmpdir(), 'orrery-test-results-'));
   const total = { passed: 0, failed: 0, skipped: 0 };

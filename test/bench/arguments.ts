@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util';
 /** Bad input of a person: one clear sentence, exit code 3. */
 export class UsageError extends Error {}
 
-export type TableName = 'engine' | 'path';
+export type TableName = 'engine';
 
 export interface BenchArguments {
   readonly tables: readonly TableName[];
@@ -15,7 +15,7 @@ export interface BenchArguments {
   readonly directory: string | undefined;
 }
 
-export const USAGE = `usage: bench [engine|path|all] [--only chain,fan,...] [--repetitions n] [--json file] [--profile directory] [--dir directory]
+export const USAGE = `usage: bench [engine|all] [--only chain,fan,...] [--repetitions n] [--json file] [--profile directory] [--dir directory]
 
   --only         these workloads only
   --repetitions  repetitions of each workload that count
@@ -25,8 +25,7 @@ export const USAGE = `usage: bench [engine|path|all] [--only chain,fan,...] [--r
 
 const TABLES: Readonly<Record<string, readonly TableName[]>> = {
   engine: ['engine'],
-  path: ['path'],
-  all: ['engine', 'path'],
+  all: ['engine'],
 };
 
 export function parseArguments(argv: readonly string[], known: readonly string[]): BenchArguments {

@@ -1,6 +1,8 @@
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { EmbeddedServerError } from '#libs/embedded';
 import { type BenchArguments, parseArguments, UsageError } from './arguments.js';
 import { ENGINE_AIMS, ENGINE_WORKLOADS } from './engine-workloads.js';
 import { EngineTarget } from './engine.target.js';
@@ -13,6 +15,7 @@ import { measure, type Measured, type Workload } from './workload.js';
 const BAD_INPUT = 3;
 const SINGLE_APPENDS = 200;
 const SINGLE_BYTES = 1_024;
+const IDLE_MS = 3_000;
 const TOP = 25;
 
 export interface Output {
@@ -32,9 +35,9 @@ export async function runBench(argv: readonly string[], output: Output): Promise
     if (options.json !== undefined) await writeFile(options.json, `${JSON.stringify(results, null, 2)}\n`);
     return 0;
   } catch (error) {
-    if (!(error instanceof UsageError)) throw error;
+    if (!(error instanceof UsageError) && !(error instanceof EmbeddedServerError)) throw error;
     output.err(error.message);
-    return BAD_INPUT;
+    return error instanceof UsageError ? BAD_INPUT : 1;
   }
 }
 
@@ -52,6 +55,7 @@ async function engineTable(options: BenchArguments, output: Output): Promise<obj
       ...machine(parent),
       nats: target.bus.natsVersion,
       'append of 1 KiB': `${single.median.toFixed(2)} ms, p99 ${single.p99.toFixed(2)} ms`,
+      'processor time per idle second': await idleCost(target),
     };
     for (const workload of selected(ENGINE_WORKLOADS, options)) {
       output.err(`engine: ${workload.name} ...`);
@@ -69,6 +73,17 @@ async function engineTable(options: BenchArguments, output: Output): Promise<obj
     for (const line of await whereTimeGoes(join(profileDirectory, 'orchestrator'), table)) output.out(line);
   }
   return { table: 'engine', machine: facts, measured: table, verdicts };
+}
+
+/** What the system costs while nothing runs: heartbeats and pulls. */
+async function idleCost(target: EngineTarget): Promise<string> {
+  const before = target.cpuSeconds();
+  await sleep(IDLE_MS);
+  const costs = Object.entries(target.cpuSeconds()).map(([name, seconds]) => {
+    const share = ((seconds - (before[name] ?? 0)) * 1_000) / IDLE_MS;
+    return `${name} ${share.toFixed(3)} s`;
+  });
+  return costs.join(', ');
 }
 
 function selected(workloads: readonly Workload[], { only, repetitions }: BenchArguments): Workload[] {

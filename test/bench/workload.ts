@@ -59,6 +59,9 @@ export interface Measured {
   readonly window: readonly [from: number, to: number];
 }
 
+/** Enough for the compiler to have seen what is hot. */
+const WARM_UP_TASKS = 1_000;
+
 interface Once {
   readonly repetition: Repetition;
   readonly runIds: readonly string[];
@@ -66,10 +69,11 @@ interface Once {
   readonly appended: Readonly<Record<string, number>>;
 }
 
-/** One repetition that does not count, so that code is compiled and files are there, then those that do. */
+/** First what does not count, until code is compiled and files are there, then the repetitions that do. */
 export async function measure(target: BenchTarget, workload: Workload): Promise<Measured> {
   const { plans, repetitions, values, floor: floorOf } = workload;
-  await once(target, { ...workload, killAfter: undefined });
+  const tasks = plans.reduce((sum, plan) => sum + plan.tasks.length, 0);
+  for (let warm = 0; warm < WARM_UP_TASKS; warm += tasks) await once(target, { ...workload, killAfter: undefined });
   const loadBefore = loadAverage();
   const from = monotonicMicros();
   const all: Once[] = [];
@@ -80,7 +84,6 @@ export async function measure(target: BenchTarget, workload: Workload): Promise<
     const floor = floorOf === undefined ? undefined : await target.floor?.(one.runIds);
     if (floorOf !== undefined && floor !== undefined) floors.push(floorOf(floor));
   }
-  const tasks = plans.reduce((sum, plan) => sum + plan.tasks.length, 0);
   const spread = spreadOf(all.flatMap(({ repetition }) => values(repetition)));
   const floorMs = floors.length === 0 ? null : medianOf(floors);
   const per = (part: (one: Once) => Readonly<Record<string, number>>, unit: number) =>

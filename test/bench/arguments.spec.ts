@@ -1,0 +1,25 @@
+import { describe, expect, it } from '@jest/globals';
+import { parseArguments, UsageError } from './arguments.js';
+
+const KNOWN = ['chain', 'fan'];
+
+describe('parseArguments', () => {
+  it('takes everything when nothing is said', () => {
+    expect(parseArguments([], KNOWN)).toMatchObject({ tables: ['engine'], only: [], repetitions: undefined });
+  });
+
+  it('takes workloads, repetitions and a file', () => {
+    const argv = ['engine', '--only', 'fan,chain', '--repetitions', '2', '--json', 'x.json'];
+    expect(parseArguments(argv, KNOWN)).toMatchObject({ only: ['fan', 'chain'], repetitions: 2, json: 'x.json' });
+  });
+
+  it.each([
+    ['a table that is not there', ['everything']],
+    ['a workload that is not there', ['--only', 'chain,walk']],
+    ['no repetition', ['--repetitions', '0']],
+    ['half a repetition', ['--repetitions', '1.5']],
+    ['an option that is not there', ['--fast']],
+  ])('refuses %s', (_, argv) => {
+    expect(() => parseArguments(argv, KNOWN)).toThrow(UsageError);
+  });
+});
