@@ -1,0 +1,56 @@
+import { chmod, mkdir } from 'node:fs/promises';
+import { renderNatsConfig } from '#libs/embedded';
+import { busUsers, keepSecret, newAdminToken, newPassword, readSecret, tokenHash, writeSecret } from '#libs/keys';
+import { OWNERS, WITH_DATABASE, type Secrets } from './secrets.js';
+import type { Say } from './setup.runner.js';
+
+const PRIVATE_DIR = 0o700;
+const NATS_PORT = 4222;
+const MONITOR_PORT = 8222;
+/** Only other containers can reach it; what is published on the host is written in docker-compose.yml. */
+const EVERY_ADDRESS = '0.0.0.0';
+const STORE_DIR = '/data';
+
+/** Every credential of the system, made on the first start and kept: a second run changes nothing. */
+export async function makeKeys(secrets: Secrets, say: Say): Promise<void> {
+  for (const owner of OWNERS) {
+    await mkdir(secrets.directory(owner), { recursive: true, mode: PRIVATE_DIR });
+    await chmod(secrets.directory(owner), PRIVATE_DIR);
+  }
+  await makeDatabasePassword(secrets);
+  const config = renderNatsConfig({
+    serverName: 'orrery',
+    host: EVERY_ADDRESS,
+    port: NATS_PORT,
+    monitorPort: MONITOR_PORT,
+    storeDir: STORE_DIR,
+    users: await busUsers(secrets),
+  });
+  const change = await writeWhenChanged(secrets.natsConfigFile, config);
+  if (change === 'changed') say('nats.conf has changed; it counts after "docker compose restart nats"');
+  if ((await readSecret(secrets.adminTokenHashFile)) === undefined) await renewAdminToken(secrets, say);
+  say(change === 'made' ? 'keys: made' : 'keys: as they were');
+}
+
+/** Told before it is kept: who is killed in between tells another one at the next start, and the last one told is valid. */
+export async function renewAdminToken(secrets: Secrets, say: Say): Promise<void> {
+  const token = newAdminToken();
+  say(`admin token, shown only now: ${token}`);
+  await writeSecret(secrets.adminTokenHashFile, tokenHash(token));
+}
+
+/** Everybody who needs it has a copy in a directory of his own; the server's is the one that counts. */
+async function makeDatabasePassword(secrets: Secrets): Promise<void> {
+  const password = await keepSecret(secrets.databasePasswordFile('postgres'), newPassword);
+  for (const owner of WITH_DATABASE) {
+    const file = secrets.databasePasswordFile(owner);
+    if ((await readSecret(file)) !== password) await writeSecret(file, password);
+  }
+}
+
+async function writeWhenChanged(file: string, content: string): Promise<'made' | 'changed' | 'same'> {
+  const before = await readSecret(file);
+  if (before === content.trim()) return 'same';
+  await writeSecret(file, content);
+  return before === undefined ? 'made' : 'changed';
+}

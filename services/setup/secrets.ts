@@ -1,0 +1,46 @@
+import { join } from 'node:path';
+
+/** Who gets a directory of credentials. Each container mounts its own one and sees no other. */
+export const OWNERS = [
+  'nats',
+  'postgres',
+  'orchestrator',
+  'registry',
+  'aip-gateway',
+  'device-agent',
+  'logging',
+  'console',
+  'cli',
+  'admin',
+  'external',
+  'auditor',
+  'devices',
+] as const;
+export type Owner = (typeof OWNERS)[number];
+
+/** Projections live in PostgreSQL; nobody else learns its password. */
+export const WITH_DATABASE: readonly Owner[] = ['postgres', 'registry', 'logging'];
+
+/** The layout of the volume of secrets: a directory per owner, and nothing beside them. */
+export interface Secrets {
+  readonly root: string;
+  readonly directory: (owner: string) => string;
+  readonly seedFile: (user: string) => string;
+  readonly passwordFile: (user: string) => string;
+  readonly databasePasswordFile: (owner: Owner) => string;
+  readonly natsConfigFile: string;
+  readonly adminTokenHashFile: string;
+}
+
+export function secretsAt(root: string): Secrets {
+  const directory = (owner: string): string => join(root, owner);
+  return {
+    root,
+    directory,
+    seedFile: (user) => join(directory(user), 'seed'),
+    passwordFile: (user) => join(directory(user), 'password'),
+    databasePasswordFile: (owner) => join(directory(owner), 'database-password'),
+    natsConfigFile: join(directory('nats'), 'nats.conf'),
+    adminTokenHashFile: join(directory('console'), 'admin-token.sha256'),
+  };
+}

@@ -1,0 +1,52 @@
+import { provision } from '#libs/messaging';
+import { withBus } from './bus.client.js';
+import { admitDevices } from './devices.runner.js';
+import { makeKeys, renewAdminToken } from './keys.runner.js';
+import { secretsAt } from './secrets.js';
+import { readSetupConfig } from './setup.config.js';
+
+export type Say = (line: string) => void;
+
+const HELP = `Prepares a system of containers. Every step can be repeated.
+
+  keys         make what is missing of the credentials, and nats.conf
+  streams      make the streams, durables and buckets (needs NATS)
+  devices      admit the devices of ORRERY_SETUP_DEVICES, such as "web-1:web db-1:db" (needs the registry)
+  admin-token  make a new admin token; the console takes it after a restart
+
+ORRERY_SECRETS_DIR is the directory of credentials (default /secrets).`;
+const OK = 0;
+const BAD_INPUT = 3;
+
+/** Does one step; resolves with the exit code. */
+export async function runSetup(
+  words: readonly string[],
+  { env, say }: { env: NodeJS.ProcessEnv; say: Say },
+): Promise<number> {
+  const { secretsDir, natsUrl: url, devices: wishes } = readSetupConfig(env);
+  const secrets = secretsAt(secretsDir);
+  const as = (user: string) => ({ url, user, seedFile: secrets.seedFile(user) });
+  switch (words.length === 1 ? words[0] : undefined) {
+    case 'keys':
+      await makeKeys(secrets, say);
+      return OK;
+    case 'admin-token':
+      await renewAdminToken(secrets, say);
+      return OK;
+    case 'streams': {
+      const { created, updated } = await withBus(as('admin'), provision);
+      const changed = created.length + updated.length > 0;
+      say(`streams: ${changed ? `${created.length} made, ${updated.length} changed` : 'as they have to be'}`);
+      return OK;
+    }
+    case 'devices':
+      await withBus(as('cli'), (nc) => admitDevices(nc, { wishes, directory: secrets.directory('devices'), say }));
+      return OK;
+    case '--help':
+      say(HELP);
+      return OK;
+    default:
+      say(HELP);
+      return BAD_INPUT;
+  }
+}
