@@ -7,7 +7,7 @@ export interface JoinOptions {
   readonly jailDir?: string;
   readonly config?: string;
   readonly id?: string;
-  readonly logLevel: string;
+  readonly logLevel?: string;
 }
 
 export interface Output {
@@ -58,11 +58,7 @@ export async function runCommandLine(
     .option('--jail-dir <dir>', 'where commands start (default: <data-dir>/jail)')
     .option('--config <file>', 'YAML file with more MCP servers and limits')
     .option('--id <id>', 'name to register with, for foreign AIP servers only: ours take it from the token')
-    .option(
-      '--log-level <level>',
-      'trace, debug, info, warn, error or silent',
-      process.env['ORRERY_LOG_LEVEL'] ?? 'info',
-    )
+    .option('--log-level <level>', 'trace, debug, info, warn, error or silent (default: ORRERY_LOG_LEVEL, or info)')
     .allowExcessArguments(false)
     .addHelpText('after', EXAMPLES)
     .action(async (options: JoinOptions) => {

@@ -10,8 +10,9 @@ const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'
 /** `orrery-device join`: checks everything a person can get wrong, then runs. */
 export async function joinServer(options: JoinOptions, complain: (sentence: string) => void): Promise<number> {
   try {
-    if (!LOG_LEVELS.includes(options.logLevel)) {
-      throw new InputError(`--log-level must be one of ${LOG_LEVELS.join(', ')}, not "${options.logLevel}".`);
+    const logLevel = options.logLevel ?? process.env['ORRERY_LOG_LEVEL'] ?? 'info';
+    if (!LOG_LEVELS.includes(logLevel)) {
+      throw new InputError(`--log-level must be one of ${LOG_LEVELS.join(', ')}, not "${logLevel}".`);
     }
     const url = serverUrl(options.url);
     const config = await readConfig(options.config);
@@ -19,7 +20,7 @@ export async function joinServer(options: JoinOptions, complain: (sentence: stri
     const dataDir = dataDirOf(options.dataDir);
     const jailDir = resolve(options.jailDir ?? join(dataDir, 'jail'));
     const clientId = options.id ?? null;
-    return await runDeviceClient({ url, token, clientId, dataDir, jailDir, config, logLevel: options.logLevel });
+    return await runDeviceClient({ url, token, clientId, dataDir, jailDir, config, logLevel });
   } catch (error) {
     if (error instanceof InputError || error instanceof DataDirInUse) {
       complain(`orrery-device: ${error.message}\n`);
