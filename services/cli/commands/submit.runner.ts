@@ -93,7 +93,9 @@ export async function send(nc: NatsConnection, request: RunRequest): Promise<{ r
     const { code, message, issues } = answer.error;
     if (code === 'TRY_AGAIN') throw unreachable(message);
     if (code === 'UNAUTHORIZED') throw failure(message);
-    throw badInput(issues.length === 0 ? message : `${message} ${sentencesOf(issues)}`, issues);
+    // A refusal with one issue often says it in its message already.
+    const more = issues.filter((issue) => !message.includes(issue.message));
+    throw badInput(more.length === 0 ? message : `${message} ${sentencesOf(more)}`, issues);
   }
 }
 

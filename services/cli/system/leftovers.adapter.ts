@@ -8,6 +8,9 @@ import { writeJson } from './whole-file.adapter.js';
 /** Services end by themselves when their supervisor is gone; who has not after this time is ended. */
 const LEFTOVER_WAIT_MS = 5_000;
 
+/** They end in their own way, and know by themselves what was left of them. */
+const SERVERS: ReadonlySet<string> = new Set(['nats', 'postgres']);
+
 const Started = z.record(z.string(), ProcessIdentity);
 
 /** Written down after every start, so that the next supervisor knows what a killed one may have left. */
@@ -40,10 +43,10 @@ export async function processesOf({ processesFile }: Home): Promise<Map<string, 
 
 /** Ends the services a killed supervisor left. NATS and PostgreSQL are kept: the next start takes them over. */
 export async function endLeftServices(home: Home): Promise<number> {
-  const left = await processesOf(home);
-  await Promise.all([...left.values()].map((identity) => endProcess(identity, LEFTOVER_WAIT_MS)));
+  const left = [...(await processesOf(home))].filter(([name]) => !SERVERS.has(name));
+  await Promise.all(left.map(([, identity]) => endProcess(identity, LEFTOVER_WAIT_MS)));
   await rm(home.processesFile, { force: true });
-  return left.size;
+  return left.length;
 }
 
 /** The same, and the servers as well. Answers whether there was anything. */

@@ -94,7 +94,7 @@ export class EmbeddedSystem {
       () => this.startServices(instances, addresses),
       () => instances.map(({ name }) => name).join(' '),
     );
-    const endpoints = this.endpointsOf(addresses);
+    const endpoints = this.endpointsOf(instances, addresses);
     const local = localDevices(devices);
     if (local.length > 0) {
       await this.step(
@@ -217,8 +217,12 @@ export class EmbeddedSystem {
     return supervised;
   }
 
-  private endpointsOf({ natsUrl, natsMonitorUrl, databaseUrl }: SystemAddresses): Endpoints {
-    const running = [...this.services].map(([instance, { current }]) => ({ ...instance, ports: current.ports }));
+  private endpointsOf(instances: readonly Instance[], addresses: SystemAddresses): Endpoints {
+    const { natsUrl, natsMonitorUrl, databaseUrl } = addresses;
+    const running = instances.flatMap((instance) => {
+      const ports = this.services.get(instance)?.current.ports;
+      return ports === undefined ? [] : [{ ...instance, ports }];
+    });
     const portOf = (service: string): number => {
       const port = running.find((one) => one.service === service && one.first)?.ports;
       return port?.[service === 'console' ? 'console' : 'aip'] ?? port?.['health'] ?? 0;

@@ -1,0 +1,222 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { jetstream } from '@nats-io/jetstream';
+import type { NatsConnection } from '@nats-io/transport-node';
+import { openAttemptLog, openRunLog } from '#libs/event-log';
+import { connectBus, provision } from '#libs/messaging';
+import { startTestNats, type TestNats } from '#libs/testing';
+import { AttemptCommit, RunCommit, subjects } from '#proto';
+import type { DeadLetter } from '#proto';
+import type { ExportRecord } from './audit/export-file.js';
+import { runProgram } from './run-program.js';
+import { fakeTerminal, surroundings, type FakeTerminal } from './testing/fake-terminal.js';
+import { sampleRecords, SAMPLE_RUN } from './testing/sample-run.js';
+
+let server: TestNats;
+let nc: NatsConnection;
+let directory: string;
+
+const [first, second, third, ...attempts] = sampleRecords();
+
+async function append(record: ExportRecord | undefined): Promise<void> {
+  const commit = RunCommit.parse(record?.commit);
+  const log = openRunLog(nc);
+  expect(await log.append(SAMPLE_RUN, commit, await log.endsAt(SAMPLE_RUN))).toMatchObject({ kind: 'appended' });
+}
+
+async function orrery(line: string, terminal: FakeTerminal = fakeTerminal()) {
+  const env = { ORRERY_NATS_URL: server.url, ORRERY_HOME: join(directory, 'home') };
+  const words = line.split(' ').map((word) => word.replace('DIR', directory));
+  const exitCode = await runProgram(words, surroundings(terminal, env));
+  return { exitCode, out: terminal.outLines, err: terminal.errLines };
+}
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'orrery-cli-'));
+  server = await startTestNats();
+  nc = await connectBus({ url: server.url, name: 'test', inboxPrefix: '_INBOX_test' });
+  await provision(nc);
+  for (const { commit } of attempts) {
+    const parsed = AttemptCommit.parse(commit);
+    const { runId, taskId, attempt } = parsed;
+    await openAttemptLog(nc).append({ runId, taskId, attempt, kind: 'end' }, parsed, 0);
+  }
+  await append(first);
+});
+afterAll(async () => {
+  await nc.close();
+  await server.stop();
+  await rm(directory, { recursive: true, force: true });
+});
+
+describe('over a log', () => {
+  it('watch shows what is there and what comes, each event once, and ends with the run', async () => {
+    const terminal = fakeTerminal();
+    const { promise: shown, resolve } = Promise.withResolvers<void>();
+    const watched = orrery(`watch ${SAMPLE_RUN}`, {
+      ...terminal,
+      out: (text) => {
+        terminal.out(text);
+        if (text.includes('TASK_STARTED a')) resolve();
+      },
+    });
+    await shown; // it has caught up: what follows comes live
+    await append(second);
+    await append(third);
+    expect(await watched).toEqual({
+      exitCode: 0,
+      err: [],
+      out: [
+        '12:00:00 RUN_REQUESTED sample by operator: sample',
+        '12:00:00 CONSTELLATION_MODIFIED revision 1: 2 tasks, 1 line',
+        '12:00:00 TASK_STARTED a on web-1',
+        '12:00:00 TASK_COMPLETED a',
+        '12:00:00 TASK_STARTED b on web-1',
+        '12:00:00 TASK_COMPLETED b',
+        '12:00:00 RUN_COMPLETED succeeded (2 completed)',
+      ],
+    });
+  });
+
+  it('watch of a run that has ended shows it once more, as JSON one event per line', async () => {
+    const { exitCode, out } = await orrery(`watch ${SAMPLE_RUN} --json`);
+    expect(exitCode).toBe(0);
+    expect(out.map((line) => (JSON.parse(line) as { type: string }).type)).toEqual([
+      'RUN_REQUESTED',
+      'CONSTELLATION_MODIFIED',
+      'TASK_STARTED',
+      'TASK_COMPLETED',
+      'TASK_STARTED',
+      'TASK_COMPLETED',
+      'RUN_COMPLETED',
+    ]);
+  });
+
+  it('show folds the stored commits', async () => {
+    const { out } = await orrery(`show ${SAMPLE_RUN} --at 3 --json`);
+    expect(JSON.parse(out.join(''))).toMatchObject({ status: 'RUNNING', sequence: 3 });
+  });
+
+  it('an exported run is verified without the log, and equals what the log gives', async () => {
+    expect((await orrery(`export ${SAMPLE_RUN} -o DIR/run.jsonl`)).out).toEqual([
+      `5 commits of run ${SAMPLE_RUN} written to ${directory}/run.jsonl`,
+    ]);
+    const fromFile = await orrery('verify DIR/run.jsonl');
+    const fromLog = await orrery(`verify ${SAMPLE_RUN}`);
+    expect(fromFile.exitCode).toBe(0);
+    expect(fromFile.out).toEqual(fromLog.out);
+    const { out } = await orrery(`export ${SAMPLE_RUN}`);
+    expect(`${out.join('\n')}\n`).toBe(await readFile(join(directory, 'run.jsonl'), 'utf8'));
+  });
+
+  it('verify --all finds the one run that somebody wrote into', async () => {
+    expect((await orrery('verify --all')).exitCode).toBe(0);
+    const forged = JSON.stringify({ ...(third?.commit as object), runId: 'forged', number: 1 });
+    await jetstream(nc).publish(subjects.run('forged'), forged);
+    const { exitCode, out } = await orrery('verify --all');
+    expect(exitCode).toBe(1);
+    expect(out[0]).toMatch(/^BAD forged {2}/u);
+    expect(out.join('\n')).toContain('run forged, RUNS commit 1: its hash is not the hash of its content');
+    expect(out.at(-1)).toBe('1 of 2 runs bad');
+  });
+
+  it('a run that nobody knows is bad input', async () => {
+    const { exitCode, err } = await orrery('show unknown');
+    expect({ exitCode, err }).toEqual({ exitCode: 3, err: ['orrery: There is no run unknown.'] });
+  });
+});
+
+describe('submit', () => {
+  it('says that nobody takes requests', async () => {
+    const { exitCode, err } = await orrery('submit goal');
+    expect(exitCode).toBe(4);
+    expect(err).toEqual(['orrery: The orchestrator is not running: nobody takes requests on this bus.']);
+  });
+
+  it('sends the same request again until it is answered, and gives a refusal in its words', async () => {
+    const seen: string[] = [];
+    const answers = [
+      { error: { code: 'TRY_AGAIN', message: 'not now', issues: [] } },
+      {
+        error: {
+          code: 'NO_PLANNER',
+          message: 'a goal needs a planner',
+          issues: [{ path: 'goal', message: 'a goal needs a planner' }],
+        },
+      },
+    ];
+    const service = nc.subscribe(subjects.submit, {
+      callback: (_, message) => {
+        seen.push(message.json<{ requestId: string }>().requestId);
+        message.respond(JSON.stringify(answers.shift()));
+      },
+    });
+    await nc.flush();
+    const { exitCode, err } = await orrery('submit goal --request-id mine');
+    service.unsubscribe();
+    expect(seen).toEqual(['mine', 'mine']);
+    expect({ exitCode, err }).toEqual({ exitCode: 3, err: ['orrery: a goal needs a planner'] });
+  });
+
+  it('with --wait and --json prints the run at its end and nothing else', async () => {
+    const service = nc.subscribe(subjects.submit, {
+      callback: (_, message) => void message.respond(JSON.stringify({ runId: SAMPLE_RUN, requestId: 'mine' })),
+    });
+    await nc.flush();
+    const { exitCode, out, err } = await orrery('submit goal --wait --json');
+    service.unsubscribe();
+    expect({ exitCode, err, lines: out.length }).toEqual({ exitCode: 0, err: [], lines: 1 });
+    expect(JSON.parse(out.join(''))).toMatchObject({ runId: SAMPLE_RUN, status: 'COMPLETED', outcome: 'succeeded' });
+  });
+});
+
+describe('dlq', () => {
+  const letter: DeadLetter = {
+    service: 'orchestrator',
+    stream: 'ATTEMPTS',
+    sequence: 7,
+    durable: 'orchestrator-attempts-1',
+    subject: 'orrery.attempt.1.r.a.1.end',
+    headers: { 'Orrery-Types': ['ATTEMPT_FINISHED'] },
+    payloadBase64: Buffer.from('{"bad": "\u001B[2Jclears the screen"}').toString('base64'),
+    reason: 'it does not parse',
+    deliveries: 1,
+    at: '2026-11-20T12:00:00.000Z',
+  };
+
+  it('is empty at first', async () => expect((await orrery('dlq ls')).err).toEqual(['There are no dead letters.']));
+
+  it('lists and shows what was buried, without the escape sequences in it', async () => {
+    await jetstream(nc).publish(subjects.dlq('orchestrator'), JSON.stringify(letter));
+    expect((await orrery('dlq ls')).out).toEqual([
+      '1\torchestrator\t2026-11-20T12:00:00.000Z\tATTEMPTS 7\torrery.attempt.1.r.a.1.end\tit does not parse',
+    ]);
+    const { out } = await orrery('dlq show 1');
+    expect(out.at(-1)).toBe('{"bad": "clears the screen"}');
+    expect(out).toContain('Orrery-Types: ATTEMPT_FINISHED');
+  });
+
+  it('retry hands the input to its service by stream and sequence', async () => {
+    expect((await orrery('dlq retry 1')).exitCode).toBe(4);
+    const asked: unknown[] = [];
+    const service = nc.subscribe(subjects.query('orchestrator', 'dlq-retry'), {
+      callback: (_, message) => {
+        asked.push(message.json());
+        message.respond('{}');
+      },
+    });
+    await nc.flush();
+    const { exitCode } = await orrery('dlq retry 1');
+    service.unsubscribe();
+    expect(exitCode).toBe(0);
+    expect(asked).toEqual([{ stream: 'ATTEMPTS', sequence: 7 }]);
+  });
+
+  it('drop deletes one, and nothing that is not there', async () => {
+    expect((await orrery('dlq drop 1 2')).err).toEqual(['orrery: There is no dead letter 2; see: orrery dlq ls']);
+    expect((await orrery('dlq drop 1')).out).toEqual(['dropped 1']);
+    expect((await orrery('dlq ls --json')).out).toEqual(['{"letters":[]}']);
+  });
+});
