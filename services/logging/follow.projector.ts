@@ -25,12 +25,19 @@ export interface Prepared {
   applied(): void;
 }
 
+/** What one transaction did: up to which message, how many, and how many wait behind them. */
+export interface Applied {
+  readonly sequence: number;
+  readonly commits: number;
+  readonly pending: number;
+}
+
 export interface FollowOptions {
   readonly nc: NatsConnection;
   readonly postgres: Postgres;
   readonly logger: Logger;
-  /** Told after each transaction how far the projection is and how many messages wait. */
-  readonly onApplied: (stream: string, sequence: number, pending: number) => void;
+  /** Told after each transaction. */
+  readonly onApplied: (stream: string, applied: Applied) => void;
   /** What goes into one transaction. */
   readonly batch?: BatchLimits;
 }
@@ -109,7 +116,8 @@ export class StreamFollower {
       if (reached === undefined) return;
       from = reached;
       this.failure = undefined;
-      this.options.onApplied(stream, from, entries.at(-1)?.pending ?? 0);
+      const pending = entries.at(-1)?.pending ?? 0;
+      this.options.onApplied(stream, { sequence: from, commits: entries.length, pending });
     }
   }
 

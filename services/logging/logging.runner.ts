@@ -7,7 +7,7 @@ import { AttemptsProjection } from './attempts.projector.js';
 import { DeadLetters } from './dead-letter.adapter.js';
 import { FeedStream } from './feed-stream.adapter.js';
 import { FeedPublisher } from './feed.reactor.js';
-import { StreamFollower } from './follow.projector.js';
+import { StreamFollower, type Applied } from './follow.projector.js';
 import type { LoggingConfig } from './logging.config.js';
 import { ProjectionReader } from './projection.adapter.js';
 import { serveLogging } from './queries.controller.js';
@@ -42,11 +42,9 @@ export class LoggingService {
     const commits = metrics.counter('logging_commits_total', 'commits projected', ['stream']);
     const lag = metrics.gauge('logging_lag_messages', 'messages not projected yet', ['stream']);
     const events = metrics.counter('logging_feed_events_total', 'events published to FEED');
-    const reached = new Map<string, number>();
-    const onApplied = (stream: string, sequence: number, pending: number) => {
-      commits.inc({ stream }, sequence - (reached.get(stream) ?? sequence - 1));
-      reached.set(stream, sequence);
-      lag.set({ stream }, pending);
+    const onApplied = (stream: string, applied: Applied) => {
+      commits.inc({ stream }, applied.commits);
+      lag.set({ stream }, applied.pending);
       this.reports.notice();
     };
     const deadLetters = new DeadLetters(nc, clock);

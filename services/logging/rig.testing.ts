@@ -117,7 +117,7 @@ export class Rig {
       postgres: postgresOf(source),
       logger,
       batch: { itemsMax, bytesMax: 4 * 1024 * 1024 },
-      onApplied: (stream, sequence) => {
+      onApplied: (stream, { sequence }) => {
         this.reached.set(stream, Math.max(sequence, this.reached.get(stream) ?? 0));
         onApplied();
         for (const look of this.waiting) look();
