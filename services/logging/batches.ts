@@ -26,7 +26,8 @@ export async function* batches<T extends { readonly data: Uint8Array }>(
       let bytes = first.value.data.length;
       readAhead();
       while (batch.length < itemsMax && bytes < bytesMax) {
-        const following = await Promise.race([next, nothingNow()]);
+        // What came before a failure is given first; the failure itself is met when the next batch begins.
+        const following = await Promise.race([next, nothingNow()]).catch(() => undefined);
         if (following === undefined || following.done === true) break;
         batch.push(following.value);
         bytes += following.value.data.length;

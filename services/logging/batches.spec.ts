@@ -1,0 +1,61 @@
+import { describe, expect, it } from '@jest/globals';
+import { batches } from './batches.js';
+
+const item = (bytes: number) => ({ data: new Uint8Array(bytes) });
+const LIMITS = { itemsMax: 3, bytesMax: 100 };
+
+async function* source(items: readonly ({ data: Uint8Array } | Promise<void>)[]) {
+  for (const next of items) {
+    if (next instanceof Promise) await next;
+    else yield next;
+  }
+}
+
+async function sizes(items: Parameters<typeof source>[0]): Promise<number[]> {
+  const found: number[] = [];
+  for await (const batch of batches(source(items), LIMITS)) found.push(batch.length);
+  return found;
+}
+
+describe('batches', () => {
+  it('takes what is there, up to the limit', async () =>
+    expect(await sizes(Array.from({ length: 7 }, () => item(1)))).toEqual([3, 3, 1]));
+
+  it('ends a batch that is large enough, and gives one that is too large alone', async () =>
+    expect(await sizes([item(60), item(60), item(1), item(500), item(1)])).toEqual([2, 2, 1]));
+
+  it('does not wait for more than there is', async () => {
+    const { promise: later, resolve } = Promise.withResolvers<void>();
+    const found: number[] = [];
+    for await (const batch of batches(source([item(1), later, item(1), item(1)]), LIMITS)) {
+      found.push(batch.length);
+      resolve();
+    }
+    expect(found).toEqual([1, 2]);
+  });
+
+  it('gives what came before a failure, then fails', async () => {
+    const found: number[] = [];
+    const reading = (async () => {
+      for await (const batch of batches(source([item(1), Promise.reject(new Error('away'))]), LIMITS))
+        found.push(batch.length);
+    })();
+    await expect(reading).rejects.toThrow('away');
+    expect(found).toEqual([1]);
+  });
+
+  it('ends the source when the reader stops', async () => {
+    const { promise: ended, resolve } = Promise.withResolvers<void>();
+    async function* endless() {
+      try {
+        for (;;) yield item(50);
+      } finally {
+        resolve();
+      }
+    }
+    for await (const _ of batches(endless(), LIMITS)) break;
+    await ended;
+  });
+
+  it('is empty for an empty source', async () => expect(await sizes([])).toEqual([]));
+});

@@ -1,0 +1,46 @@
+import { describe, expect, it } from '@jest/globals';
+import { FeedMessage } from '#proto';
+import { generateHistory, runCommitsOf } from '#libs/testing';
+import { feedEntriesOf, isAfter, parsePosition, positionText, wholeMessage } from './feed-message.js';
+
+describe('feedEntriesOf', () => {
+  it('makes one valid message of every event, in order, with its place', () => {
+    for (const [index, commit] of runCommitsOf(generateHistory({ seed: 2 })).entries()) {
+      const entries = feedEntriesOf(commit, index + 10);
+      expect(entries.map(({ message }) => message.data)).toEqual(commit.events.map(({ data }) => data));
+      for (const [place, { message, position }] of entries.entries()) {
+        const event = commit.events[place];
+        expect(FeedMessage.parse(message)).toMatchObject({
+          id: event?.id,
+          type: `orrery.${event?.type}`,
+          time: commit.at,
+          orreryrunid: commit.runId,
+          orrerysequence: event?.sequence,
+        });
+        expect(position).toEqual({ sequence: index + 10, index: place });
+        expect(parsePosition(message.orrerysource)).toEqual(position);
+        expect(message.subject).toBe(event && 'taskId' in event.data ? event.data.taskId : undefined);
+      }
+    }
+  });
+});
+
+describe('positions', () => {
+  it.each([
+    [1, 0, 1, 0, false],
+    [1, 1, 1, 0, true],
+    [2, 0, 1, 9, true],
+    [1, 9, 2, 0, false],
+  ])('%i.%i after %i.%i: %s', (sequence, index, otherSequence, otherIndex, after) =>
+    expect(isAfter({ sequence, index }, { sequence: otherSequence, index: otherIndex })).toBe(after),
+  );
+  it('knows the end of a message', () => {
+    expect(isAfter({ sequence: 4, index: 99 }, wholeMessage(4))).toBe(false);
+    expect(isAfter({ sequence: 5, index: 0 }, wholeMessage(4))).toBe(true);
+  });
+  it.each(['', '1', '1.', '.1', '1.1.1', '-1.0', '1.x', '1e3.0'])('does not take %j for a position', (text) =>
+    expect(parsePosition(text)).toBeUndefined(),
+  );
+  it('reads what it writes', () =>
+    expect(parsePosition(positionText({ sequence: 12, index: 3 }))).toEqual({ sequence: 12, index: 3 }));
+});
