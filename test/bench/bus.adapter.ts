@@ -1,3 +1,4 @@
+import { rmSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -45,6 +46,7 @@ export class Bus {
 
   static async open(parent: string): Promise<Bus> {
     const directory = await mkdtemp(join(parent, 'orrery-bench-'));
+    process.once('exit', () => rmSync(directory, { recursive: true, force: true }));
     const server = await startNats({ storeDir: join(directory, 'nats'), dieWithParent: true });
     const nc = await connectBus({ url: server.url, name: 'bench', inboxPrefix: '_INBOX_bench' });
     await provision(nc);
