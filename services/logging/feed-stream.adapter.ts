@@ -27,7 +27,10 @@ export class FeedStream {
     this.nc = nc;
   }
 
-  /** The end is read first: a message that comes in between makes the expectation too old, which the next append finds out. */
+  /**
+   * Sequence and position have to be of the same message: all that is pipelined counts on from this pair. A message that
+   * comes between the two reads is the last one then; one that was deleted leaves a sequence without a message.
+   */
   async end(): Promise<FeedEnd> {
     const manager = await jetstreamManager(this.nc, { checkAPI: false });
     const { state } = await manager.streams.info(STREAMS.FEED.name);
@@ -35,10 +38,13 @@ export class FeedStream {
     if (last === null) return { sequence: state.last_seq, position: undefined };
     const position = parsePosition(FeedMessage.parse(parseJson(last.data)).orrerysource);
     if (position === undefined) throw new Error(`message ${last.seq} of FEED does not say where it came from`);
-    return { sequence: state.last_seq, position };
+    return { sequence: Math.max(state.last_seq, last.seq), position };
   }
 
-  /** All at once, in order: each expects the one before it to be the last, so the first that fails stops all behind it. */
+  /**
+   * All at once, in order. Each entry expects the sequence of its predecessor in FEED. FEED holds the events in their one
+   * order, so whoever wrote what stands at that sequence, it is the predecessor, as long as `end` and the first entry fit.
+   */
   async publish(entries: readonly FeedEntry[], end: number): Promise<Published> {
     const js = jetstream(this.nc);
     const head = headers();

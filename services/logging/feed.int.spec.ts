@@ -4,7 +4,7 @@ import { FeedMessage, type RunCommit } from '#proto';
 import { systemClock, type Postgres } from '#libs/platform';
 import { generateHistory, runCommitsOf, type HistoryStep } from '#libs/testing';
 import { CheckpointEntity } from './entities/index.js';
-import { feedEntriesOf, type FeedEntry } from './feed-message.js';
+import { feedEntriesOf, positionText, type FeedEntry } from './feed-message.js';
 import { FeedPublisher } from './feed.reactor.js';
 import { FeedStream, type Published } from './feed-stream.adapter.js';
 import { logger, Rig } from './rig.testing.js';
@@ -79,6 +79,47 @@ describe('FEED', () => {
     expect(await rig.read('FEED', EXPECTED.length)).toEqual(EXPECTED);
     await Promise.all(feeding.map((one) => one.stop()));
     expect(await rig.lastSequence('FEED')).toBe(EXPECTED.length);
+  });
+
+  it('tells its last sequence and its last event as one, while somebody publishes', async () => {
+    await appendAll();
+    const feeding = publisher();
+    feeding.start();
+    const feed = new FeedStream(rig.nc);
+    for (let sequence = 0; sequence < EXPECTED.length;) {
+      const end = await feed.end();
+      ({ sequence } = end);
+      const source = end.position === undefined ? undefined : positionText(end.position);
+      expect(source).toBe(EXPECTED[sequence - 1]?.orrerysource);
+    }
+    await feeding.stop();
+  });
+
+  it('takes one event at a time while it is empty, because replicas may believe in different positions', async () => {
+    const sizes: number[] = [];
+    const feed = new (class extends FeedStream {
+      override publish(entries: readonly FeedEntry[], end: number): Promise<Published> {
+        sizes.push(entries.length);
+        return super.publish(entries, end);
+      }
+    })(rig.nc);
+    await appendAll(HISTORIES.slice(0, 1));
+    const feeding = publisher(feed);
+    feeding.start();
+    const expected = runCommitsOf(HISTORIES[0] ?? []).flatMap(({ events }) => events);
+    await rig.read('FEED', expected.length);
+    await feeding.stop();
+    expect(sizes[0]).toBe(1);
+    expect(sizes.length).toBeLessThan(expected.length);
+  });
+
+  it('takes nothing from a replica that believes it to end somewhere else', async () => {
+    const feed = new FeedStream(rig.nc);
+    const [first = [], second = []] = COMMITS.map((commit, index) => feedEntriesOf(commit, index + 1));
+    expect(await feed.publish(first, 0)).toEqual({ stored: first.length });
+    expect(await feed.publish(second.slice(0, 1), 0)).toEqual({ stored: 0, problem: 'conflict' });
+    expect(await feed.publish(second, first.length + 1)).toEqual({ stored: 0, problem: 'conflict' });
+    expect(await feed.end()).toEqual({ sequence: first.length, position: first.at(-1)?.position });
   });
 
   it('goes on from the stored position when everything in it has expired', async () => {

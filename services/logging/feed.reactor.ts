@@ -73,14 +73,14 @@ export class FeedPublisher {
     const { signal } = this.stopping;
     const { logger } = this.options;
     while (!signal.aborted) {
-      await untilItWorks(() => this.noting(() => this.follow()), { what: 'feed', logger, signal });
-      if (!signal.aborted) await sleep(STANDBY_MS, undefined, { signal });
+      const next = await untilItWorks(() => this.noting(() => this.follow()), { what: 'feed', logger, signal });
+      if (next === 'wait' && !signal.aborted) await sleep(STANDBY_MS, undefined, { signal });
     }
   }
 
-  private async noting(follow: () => Promise<void>): Promise<void> {
+  private async noting<T>(follow: () => Promise<T>): Promise<T> {
     try {
-      await follow();
+      return await follow();
     } catch (error) {
       this.failure = error instanceof Error ? error.message : String(error);
       throw error;
@@ -88,29 +88,33 @@ export class FeedPublisher {
   }
 
   /** Returns when FEED has to be looked at again, or when stopped. */
-  private async follow(): Promise<void> {
+  private async follow(): Promise<'wait' | 'again'> {
     const { nc, feed } = this.options;
     const { signal } = this.stopping;
     const found = await feed.end();
     let end = found.sequence;
     let last = found.position ?? this.published ?? (await this.positionOfEmptyFeed());
     this.failure = undefined;
+    // Into an empty FEED replicas may come with different positions: one event decides, then FEED itself says it.
+    const windowMax = found.position === undefined ? 1 : WINDOW;
     // The message of the last event may hold more events.
     const afterSequence = Math.max(0, last.sequence - 1);
     for await (const messages of batches(readCommits(nc, 'RUNS', { afterSequence, signal }), BATCH)) {
       const entries = messages
         .flatMap((message) => this.parse(message))
         .filter((entry) => isAfter(entry.position, last));
-      for (let start = 0; start < entries.length; start += WINDOW) {
-        if (signal.aborted) return;
-        const window = entries.slice(start, start + WINDOW);
+      for (let start = 0; start < entries.length; start += windowMax) {
+        if (signal.aborted) return 'wait';
+        const window = entries.slice(start, start + windowMax);
         const { stored, problem } = await feed.publish(window, end);
         end += stored;
         last = window[stored - 1]?.position ?? last;
         this.note(last, stored);
-        if (problem !== undefined) return;
+        if (problem !== undefined) return 'wait';
+        if (found.position === undefined) return 'again';
       }
     }
+    return 'wait';
   }
 
   /** A message that is no commit has nothing to publish; the projection puts it into the dead-letter queue. */

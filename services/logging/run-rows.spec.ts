@@ -52,6 +52,18 @@ describe('changeOf', () => {
     expect(new Set(changeOf(before, after, 2).tasks.map(({ id }) => id))).toEqual(touched);
   });
 
+  it('moves tasks that have another place now', () => {
+    const [first] = commitsOf(1, 3);
+    if (first === undefined) throw new Error('no history');
+    const turned = JSON.parse(JSON.stringify(first)) as Commit;
+    for (const { data } of turned.events) if ('constellation' in data) data.constellation?.tasks.reverse();
+    const rows = new Rows();
+    const after = evolveCommit(undefined, turned);
+    rows.apply(changeOf(undefined, evolveCommit(undefined, first), 1));
+    rows.apply(changeOf(evolveCommit(undefined, first), after, 2));
+    expect(rows.view()).toEqual(viewOf(after));
+  });
+
   it('removes what the constellation no longer has', () => {
     const [first] = commitsOf(1, 3);
     const [other] = commitsOf(1, 2);
