@@ -1,4 +1,5 @@
 // Three suites by file name: .spec.ts is pure, .int.spec.ts talks to a real nats-server or PostgreSQL, .e2e.spec.ts runs processes.
+// A fourth by folder, `containers`, only when it is asked for: it needs a Docker engine.
 const suites = {
   unit: {
     testMatch: ['**/*.spec.ts'],
@@ -6,6 +7,7 @@ const suites = {
   },
   int: { testMatch: ['**/*.int.spec.ts'], testPathIgnorePatterns: ['/node_modules/', '/dist/'] },
   e2e: { testMatch: ['**/*.e2e.spec.ts'], testPathIgnorePatterns: ['/node_modules/', '/dist/'] },
+  containers: { testMatch: ['**/test/containers/*.e2e.ts'], testPathIgnorePatterns: ['/node_modules/', '/dist/'] },
 };
 const suite = process.env.ORRERY_TEST_SUITE ?? 'unit';
 
@@ -23,6 +25,6 @@ export default {
     '^(\\.{1,2}/.*)\\.js$': '$1',
   },
   modulePathIgnorePatterns: ['<rootDir>/dist/'],
-  testTimeout: suite === 'unit' ? 20_000 : 120_000,
-  maxWorkers: suite === 'e2e' ? 1 : 2,
+  testTimeout: { unit: 20_000, containers: 600_000 }[suite] ?? 120_000,
+  maxWorkers: suite === 'e2e' || suite === 'containers' ? 1 : 2,
 };

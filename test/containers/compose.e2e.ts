@@ -1,0 +1,259 @@
+// The system of docker-compose.yml on a real engine: ./orrery test containers
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { jetstream } from '@nats-io/jetstream';
+import { connect } from '@nats-io/transport-node';
+import { SubmitAnswer, subjects, type RunView } from '#proto';
+import { ContainerSystem } from './containers.js';
+import { ROOT, until, whyNoEngine } from './engine.js';
+
+const START_MS_MAX = 15 * 60_000;
+const ONE_SHOTS = ['setup', 'setup-streams', 'setup-devices'];
+const DEVICES = ['web-1', 'db-1'];
+const SERVICES = ['orchestrator', 'registry', 'aip-gateway', 'device-agent', 'logging', 'console'];
+
+const reason = await whyNoEngine();
+if (reason !== undefined) process.stderr.write(`containers: skipped, because ${reason}.\n`);
+const example = await readFile(join(ROOT, 'deploy/examples/fleet-health.json'), 'utf8');
+const named = (requestId: string): string => JSON.stringify({ ...(JSON.parse(example) as object), requestId });
+
+/** Three tasks; the middle one writes a line, which it must do once, and is at work when something dies. */
+function plan(requestId: string): string {
+  const task = (id: string, device: string, command: string) => ({
+    id,
+    name: id,
+    target: { device },
+    command: { tool: 'EXEC_CLI', arguments: { command } },
+  });
+  return JSON.stringify({
+    requestId,
+    constellation: {
+      name: 'recovery',
+      tasks: [
+        task('before', 'db-1', 'echo before'),
+        task('effect', 'web-1', `echo once >> ${requestId}; sleep 2; echo done`),
+        task('after', 'db-1', 'echo after'),
+      ],
+      lines: [
+        { id: 'l1', from: 'before', to: 'effect', type: 'success-only' },
+        { id: 'l2', from: 'effect', to: 'after', type: 'success-only' },
+      ],
+    },
+  });
+}
+
+const shapeOf = ({ status, outcome, tasks, lines }: RunView) => ({
+  status,
+  outcome,
+  tasks: tasks.map((task) => ({ id: task.id, status: task.status, attempts: task.attempts, device: task.device })),
+  lines: lines.map(({ id, satisfied }) => ({ id, satisfied })),
+});
+
+(reason === undefined ? describe : describe.skip)('docker compose up', () => {
+  let system: ContainerSystem;
+  let token: string;
+
+  beforeAll(async () => {
+    system = await ContainerSystem.start(`orrery-test-${process.pid}`);
+    token = await system.adminToken();
+  }, START_MS_MAX);
+
+  afterAll(() => system?.stop(), START_MS_MAX);
+
+  async function submit(request: string): Promise<string> {
+    const response = await system.http('POST', '/v1/requests', { token, body: request });
+    expect(response.status).toBe(202);
+    return ((await response.json()) as { runId: string }).runId;
+  }
+
+  it('starts everything, the steps in order, the rest healthy', async () => {
+    const containers = await system.containers();
+    expect([...containers.keys()].toSorted()).toEqual(
+      [...ONE_SHOTS, ...DEVICES, ...SERVICES, 'nats', 'postgres'].toSorted(),
+    );
+    for (const name of ONE_SHOTS) {
+      expect({ name, ...containers.get(name)?.State }).toMatchObject({ name, Status: 'exited', ExitCode: 0 });
+    }
+    for (const name of [...SERVICES, 'nats', 'postgres']) {
+      expect({ name, health: containers.get(name)?.State.Health?.Status }).toEqual({ name, health: 'healthy' });
+    }
+    for (const name of DEVICES) expect(containers.get(name)?.State.Status).toBe('running');
+  });
+
+  it('publishes the console, the gateway and the bus on the loopback interface, and nothing else', async () => {
+    const published = [...(await system.containers())].flatMap(([name, { NetworkSettings }]) =>
+      Object.entries(NetworkSettings.Ports).flatMap(([port, bindings]) =>
+        (bindings ?? []).map(({ HostIp }) => `${HostIp} ${name} ${port}`),
+      ),
+    );
+    expect(published.toSorted()).toEqual([
+      '127.0.0.1 aip-gateway 5000/tcp',
+      '127.0.0.1 console 8080/tcp',
+      '127.0.0.1 nats 4222/tcp',
+    ]);
+  });
+
+  it('lets no container do more than it needs', async () => {
+    for (const [name, { Config, HostConfig }] of await system.containers()) {
+      const { ReadonlyRootfs, Privileged, CapDrop, CapAdd, SecurityOpt, Ulimits, LogConfig } = HostConfig;
+      expect({ name, ReadonlyRootfs, Privileged, CapDrop }).toEqual({
+        name,
+        ReadonlyRootfs: true,
+        Privileged: false,
+        CapDrop: ['ALL'],
+      });
+      expect(SecurityOpt).toEqual(['no-new-privileges:true']);
+      expect(Ulimits ?? []).toEqual([]);
+      expect(LogConfig.Config).toMatchObject({ 'max-size': '10m', 'max-file': '3' });
+      if (name === 'postgres') continue; // its entrypoint starts as root and becomes another user
+      expect({ name, user: Config.User }).toEqual({ name, user: name === 'nats' ? '1000:1000' : 'node' });
+      expect(CapAdd).toBeNull();
+    }
+    const owner = 'stat -c %U /proc/$(cat /proc/1/task/1/children)';
+    expect((await system.mustCompose(['exec', '-T', 'postgres', 'sh', '-c', owner])).trim()).toBe('postgres');
+  });
+
+  it('keeps from every container the credentials of the others', async () => {
+    const filesOf = async (name: string): Promise<string[]> =>
+      (await system.mustCompose(['exec', '-T', name, 'ls', '/secrets'])).trim().split('\n').toSorted();
+    expect(await filesOf('orchestrator')).toEqual(['seed']);
+    expect(await filesOf('logging')).toEqual(['database-password', 'seed']);
+    expect(await filesOf('console')).toEqual(['admin-token.sha256', 'seed']);
+    expect(await filesOf('web-1')).toEqual(['token']);
+    expect(await filesOf('nats')).toEqual(['nats.conf']);
+    const environments = [...(await system.containers()).values()].map((one) => JSON.stringify(one));
+    for (const secret of [token, await system.secret('postgres/database-password'), await system.secret('cli/seed')]) {
+      expect(secret.length).toBeGreaterThan(20);
+      for (const text of environments) expect(text).not.toContain(secret);
+    }
+  });
+
+  it('lets a device reach the gateway, and neither the bus nor the database', async () => {
+    const find = (host: string): Promise<{ code: number }> =>
+      system.compose([
+        'exec',
+        '-T',
+        'web-1',
+        'node',
+        '-e',
+        `require('dns').lookup('${host}', (e) => process.exit(e ? 9 : 0))`,
+      ]);
+    expect(await find('aip-gateway')).toMatchObject({ code: 0 });
+    expect(await find('nats')).toMatchObject({ code: 9 });
+    expect(await find('postgres')).toMatchObject({ code: 9 });
+  });
+
+  it('runs a request of the command line in a container', async () => {
+    const { code, stdout } = await system.cli(['submit', '-f', 'deploy/examples/fleet-health.json', '--wait']);
+    expect({ code, stdout }).toMatchObject({ code: 0, stdout: expect.stringContaining('RUN_COMPLETED succeeded') });
+    const devices = await system.cli(['devices', '--json']);
+    expect(JSON.parse(devices.stdout)).toMatchObject({
+      devices: [
+        { deviceId: 'db-1', status: 'connected', tags: ['db'] },
+        { deviceId: 'web-1', status: 'connected', tags: ['web'] },
+      ],
+    });
+  });
+
+  it('runs a request of POST /v1/requests for those who have the token', async () => {
+    const view = await system.untilEnd(await submit(named('by-http')), token);
+    expect(view).toMatchObject({ status: 'COMPLETED', outcome: 'succeeded' });
+    const stranger = await system.http('POST', '/v1/requests', { token: 'ora_guessed', body: named('by-a-stranger') });
+    expect(stranger.status).toBe(401);
+  });
+
+  it('runs a request that another system publishes on NATS with the password of its user', async () => {
+    const nc = await connect({
+      servers: await system.published('nats', 4222),
+      user: 'external',
+      pass: await system.secret('external/password'),
+      inboxPrefix: '_INBOX_external',
+    });
+    try {
+      const answers = nc.subscribe(subjects.answer('by-nats'), { max: 1 });
+      await nc.flush();
+      await jetstream(nc).publish(subjects.requests, named('by-nats'));
+      for await (const message of answers) {
+        const answer = SubmitAnswer.parse(message.json());
+        expect(answer).toMatchObject({ requestId: 'by-nats' });
+        const view = await system.untilEnd('runId' in answer ? answer.runId : '', token);
+        expect(view.outcome).toBe('succeeded');
+      }
+    } finally {
+      await nc.close();
+    }
+    await expect(connect({ servers: await system.published('nats', 4222), reconnect: false })).rejects.toThrow();
+  });
+
+  describe('kill -9 of the main process of a container in the middle of a run', () => {
+    let undisturbed: ReturnType<typeof shapeOf>;
+
+    async function disturbed(name: string, damage: () => Promise<unknown>): Promise<RunView> {
+      const runId = await submit(plan(name));
+      await until('the effect', async () => (await system.effects(name)) || undefined);
+      await damage();
+      const view = await system.untilEnd(runId, token);
+      expect(await system.effects(name)).toBe(1);
+      return view;
+    }
+
+    beforeAll(async () => {
+      undisturbed = shapeOf(await disturbed('undisturbed', async () => undefined));
+      expect(undisturbed).toMatchObject({ status: 'COMPLETED', outcome: 'succeeded' });
+    });
+
+    it.each(['orchestrator', 'device-agent', 'aip-gateway', 'logging', 'registry', 'postgres', 'nats'])(
+      'of %s: it starts again, and the run ends as it would have, with its effect once',
+      async (service) => {
+        const before = (await system.container(service)).RestartCount;
+        const view = await disturbed(`kill-${service}`, () => system.kill9(service));
+        expect(shapeOf(view)).toEqual(undisturbed);
+        await until(`${service} to be healthy again`, async () => {
+          const { RestartCount, State } = await system.container(service);
+          return (RestartCount > before && State.Health?.Status === 'healthy') || undefined;
+        });
+      },
+    );
+
+    it('of a device: nobody knows how its command ended, so it is not run again, and the device is back', async () => {
+      const view = await disturbed('kill-device', () => system.kill9('web-1'));
+      expect(shapeOf(view)).toMatchObject({
+        status: 'COMPLETED',
+        outcome: 'partially_failed',
+        tasks: [
+          { id: 'before', status: 'COMPLETED' },
+          { id: 'effect', status: 'FAILED', attempts: 1 },
+          { id: 'after', status: 'SKIPPED' },
+        ],
+      });
+      expect(await system.cli(['submit', '-f', '-', '--wait'], plan('after-the-device'))).toMatchObject({ code: 0 });
+    });
+  });
+
+  it('changes nothing when it is done again', async () => {
+    const before = await system.containers();
+    const config = await system.secret('nats/nats.conf');
+    await system.mustCompose(['up', '--detach', '--wait']);
+    const after = await system.containers();
+    for (const [name, { Id }] of before) expect({ name, Id: after.get(name)?.Id }).toEqual({ name, Id });
+    expect(await system.secret('nats/nats.conf')).toBe(config);
+    expect(await system.adminToken()).toBe(token);
+  });
+
+  it('has its runs, keys and devices again after "down" and "up"', async () => {
+    const runs = async (): Promise<string[]> => {
+      const { stdout } = await system.cli(['runs', '--json']);
+      return (JSON.parse(stdout) as { runs: { runId: string }[] }).runs.map(({ runId }) => runId).toSorted();
+    };
+    const before = await runs();
+    expect(before.length).toBeGreaterThan(10);
+    await system.mustCompose(['down']);
+    await system.mustCompose(['up', '--detach', '--wait']);
+    expect(await runs()).toEqual(before);
+    expect(await system.untilEnd(await submit(named('after-down')), token)).toMatchObject({ outcome: 'succeeded' });
+    const verified = await system.cli(['verify', '--all']);
+    expect(verified.code).toBe(0);
+    expect(verified.stdout.match(/^ok /gmu)).toHaveLength(before.length + 1);
+  });
+});

@@ -1,0 +1,136 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DockerComposeEnvironment } from 'testcontainers';
+import { RunView } from '#proto';
+import { docker, ROOT, until, type Ran } from './engine.js';
+
+/** Any free ports: a system of the person who runs the tests may have the usual ones. */
+const PORTS = { ORRERY_CONSOLE_PORT: '0', ORRERY_AIP_PORT: '0', ORRERY_NATS_PORT: '0' };
+
+/** The container went away before `kill` could say that it was successful. */
+const KILLED = 137;
+
+export interface Container {
+  readonly Id: string;
+  readonly RestartCount: number;
+  readonly State: { readonly Status: string; readonly ExitCode: number; readonly Health?: { readonly Status: string } };
+  readonly Config: { readonly User: string; readonly Labels: Readonly<Record<string, string>> };
+  readonly HostConfig: {
+    readonly ReadonlyRootfs: boolean;
+    readonly Privileged: boolean;
+    readonly CapDrop: readonly string[] | null;
+    readonly CapAdd: readonly string[] | null;
+    readonly SecurityOpt: readonly string[] | null;
+    readonly Ulimits: readonly unknown[] | null;
+    readonly LogConfig: { readonly Config: Readonly<Record<string, string>> };
+  };
+  readonly NetworkSettings: {
+    readonly Ports: Readonly<Record<string, readonly { readonly HostIp: string; readonly HostPort: string }[] | null>>;
+  };
+}
+
+/** The system of docker-compose.yml under a name of its own, with volumes of its own. */
+export class ContainerSystem {
+  private constructor(private readonly project: string) {}
+
+  /** Builds the images and waits until everything is healthy. */
+  static async start(project: string): Promise<ContainerSystem> {
+    const system = new ContainerSystem(project);
+    await system.mustCompose(['--profile', 'tools', 'build', '--quiet']);
+    await new DockerComposeEnvironment(ROOT, 'docker-compose.yml')
+      .withProjectName(project)
+      .withEnvironment(PORTS)
+      // Its own cleaner is another image that would have to be fetched; `stop` cleans.
+      .withAutoCleanup(false)
+      .withClientOptions({ commandOptions: ['--wait'] })
+      .up();
+    return system;
+  }
+
+  compose(args: readonly string[], input = ''): Promise<Ran> {
+    return docker(['compose', '--project-name', this.project, ...args], { input, env: PORTS });
+  }
+
+  async mustCompose(args: readonly string[], input = ''): Promise<string> {
+    const { code, stdout, stderr } = await this.compose(args, input);
+    if (code === 0) return stdout;
+    throw new Error(`docker compose ${args.join(' ')} exited with ${code}: ${stdout}${stderr}`);
+  }
+
+  cli(args: readonly string[], input = ''): Promise<Ran> {
+    return this.compose(['run', '--rm', '-T', 'cli', ...args], input);
+  }
+
+  async containers(): Promise<Map<string, Container>> {
+    const ids = (await this.mustCompose(['ps', '--all', '--quiet'])).split('\n').filter((id) => id !== '');
+    const { stdout } = await docker(['inspect', ...ids]);
+    const all = JSON.parse(stdout) as Container[];
+    return new Map(all.map((one) => [one.Config.Labels['com.docker.compose.service'] ?? '', one]));
+  }
+
+  async container(service: string): Promise<Container> {
+    const found = (await this.containers()).get(service);
+    if (found === undefined) throw new Error(`there is no container of ${service}`);
+    return found;
+  }
+
+  /** SIGKILL to the one process that the container is for; its init ends with it, and the engine starts it again. */
+  async kill9(service: string): Promise<void> {
+    const user = service === 'postgres' ? ['--user', 'postgres'] : []; // root has no right to kill here
+    const kill = ['sh', '-c', 'kill -9 $(cat /proc/1/task/1/children)'];
+    const { code, stderr } = await this.compose(['exec', '-T', ...user, service, ...kill]);
+    if (code !== 0 && code !== KILLED) throw new Error(`${service} was not killed: ${stderr}`);
+  }
+
+  /** As `127.0.0.1:port`. */
+  async published(service: string, port: number): Promise<string> {
+    return (await this.mustCompose(['port', service, String(port)])).trim();
+  }
+
+  /** The last one told is the valid one. */
+  async adminToken(): Promise<string> {
+    const told = [...(await this.mustCompose(['logs', 'setup'])).matchAll(/shown only now: (\S+)/gu)];
+    return told.at(-1)?.[1] ?? '';
+  }
+
+  async http(method: string, path: string, { token, body }: { token: string; body?: string }): Promise<Response> {
+    return fetch(`http://${await this.published('console', 8080)}${path}`, {
+      method,
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      ...(body === undefined ? {} : { body }),
+    });
+  }
+
+  /** The ended run; while something is being restarted nobody answers, and it is asked again. */
+  untilEnd(runId: string, token: string): Promise<RunView> {
+    return until(`the end of ${runId}`, async () => {
+      const response = await this.http('GET', `/v1/runs/${runId}`, { token });
+      if (!response.ok) return undefined;
+      const view = RunView.parse(await response.json());
+      return view.endedAt === null ? undefined : view;
+    });
+  }
+
+  /** A file of the volume of secrets, taken as an operator would take it. */
+  async secret(path: string): Promise<string> {
+    const directory = await mkdtemp(join(tmpdir(), 'orrery-containers-'));
+    try {
+      const file = join(directory, 'secret');
+      await this.mustCompose(['cp', `setup:/secrets/${path}`, file]);
+      return (await readFile(file, 'utf8')).trim();
+    } finally {
+      await rm(directory, { recursive: true, force: true });
+    }
+  }
+
+  /** How many lines tasks have written into this file of the device. */
+  async effects(file: string): Promise<number> {
+    const { stdout } = await this.compose(['exec', '-T', 'web-1', 'cat', `/data/jail/${file}`]);
+    return stdout.split('\n').filter((line) => line !== '').length;
+  }
+
+  async stop(): Promise<void> {
+    await this.compose(['--profile', 'tools', 'down', '--volumes', '--timeout', '5']);
+  }
+}
