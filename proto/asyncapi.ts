@@ -5,7 +5,7 @@ import { CommandOutcome, Verb } from './commands.js';
 import { CommandCall, TaskConstellation } from './constellation.js';
 import { HEADER_COMMIT, HEADER_TYPES } from './commit.js';
 import { Instant, Json } from './ids.js';
-import { MESSAGES } from './messages.js';
+import { titleOf, MESSAGES } from './messages.js';
 import { QUERIES } from './queries.js';
 import { Refusal, RunOptions } from './request.js';
 import { TaskError, TaskResult } from './result.js';
@@ -162,7 +162,7 @@ const CHANNELS: Readonly<Record<string, ChannelSpec>> = {
 function queryChannels(): [string, ChannelSpec][] {
   return Object.entries(QUERIES).flatMap(([service, queries]) =>
     Object.keys(queries).map((name): [string, ChannelSpec] => {
-      const title = capital(service) + capital(name);
+      const title = titleOf(service, name);
       return [
         `query${title}`,
         {
@@ -273,8 +273,4 @@ function mapped<T, U>(values: Readonly<Record<string, T>>, to: (value: T, name: 
 
 function reference(kind: 'messages' | 'schemas', name: string): { $ref: string } {
   return { $ref: `#/components/${kind}/${name}` };
-}
-
-function capital(word: string): string {
-  return word.charAt(0).toUpperCase() + word.slice(1);
 }

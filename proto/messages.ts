@@ -22,7 +22,7 @@ const message = (schema: z.ZodType, about: string): MessageSpec => ({ schema, ab
 /** Requests and answers of queries, e.g. `RegistryDevicesRequest`. */
 const queries: [string, MessageSpec][] = Object.entries(QUERIES).flatMap(([service, names]) =>
   Object.entries(names).flatMap(([name, query]: [string, { request: z.ZodType; answer: z.ZodType }]) => {
-    const title = capital(service) + capital(name);
+    const title = titleOf(service, name);
     return [
       [`${title}Request`, message(query.request, `asks ${service} for ${name}`)] as [string, MessageSpec],
       [`${title}Answer`, message(query.answer, `what ${service} answers`)] as [string, MessageSpec],
@@ -66,6 +66,11 @@ export const MESSAGES: Readonly<Record<string, MessageSpec>> = Object.fromEntrie
   ...frames(ClientMessage.options, 'Device'),
   ...frames(ServerMessage.options, 'Server'),
 ]);
+
+/** `device-agent`, `dlq-retry` -> `DeviceAgentDlqRetry`: the stem of a query's messages. */
+export function titleOf(service: string, query: string): string {
+  return [...service.split('-'), ...query.split('-')].map(capital).join('');
+}
 
 function capital(word: string): string {
   return word.charAt(0).toUpperCase() + word.slice(1);

@@ -8,8 +8,16 @@ import { RunSummary, RunView } from './view.js';
 export const QueryError = z.strictObject({ error: Refusal });
 export type QueryError = z.infer<typeof QueryError>;
 
+/** Takes an input again by its place in its stream, after the cause of its dead letter was mended; nothing is published twice. */
+const dlqRetry = {
+  request: z.strictObject({ stream: z.string().min(1).max(64), sequence: z.int().min(1) }),
+  answer: z.strictObject({ handled: z.literal(true) }),
+} as const;
+
 /** Queries on `orrery.v.<service>.<name>`: NATS micro services, plain JSON in both directions, discoverable with `$SRV`. */
 export const QUERIES = {
+  orchestrator: { 'dlq-retry': dlqRetry },
+  'device-agent': { 'dlq-retry': dlqRetry },
   registry: {
     devices: { request: z.strictObject({}), answer: z.strictObject({ devices: z.array(AgentProfile) }) },
     /** The token is in this answer only, once. */

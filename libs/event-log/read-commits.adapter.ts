@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { jetstream } from '@nats-io/jetstream';
 import type { ConsumerMessages } from '@nats-io/jetstream';
+import { PermissionViolationError } from '@nats-io/transport-node';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { HEADER_COMMIT, HEADER_TYPES } from '#proto';
 import type { StreamName } from '#proto';
@@ -55,7 +56,8 @@ export async function* readCommits(
         yield entry;
       }
     } catch (error) {
-      if (!(error instanceof Error)) throw error;
+      // No waiting gives a user another right.
+      if (!(error instanceof Error) || deniedRight(error)) throw error;
       if (!isOver(nc, signal)) options.onInterrupted?.(error);
     }
     if (isOver(nc, signal)) return;
@@ -108,6 +110,10 @@ function stopOnAbort(messages: ConsumerMessages, signal: AbortSignal | undefined
     signal?.removeEventListener('abort', stop);
     stop();
   };
+}
+
+function deniedRight(error: Error): boolean {
+  return error instanceof PermissionViolationError || error.cause instanceof PermissionViolationError;
 }
 
 function isOver(nc: NatsConnection, signal: AbortSignal | undefined): boolean {

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { connect } from '@nats-io/transport-node';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { connectBus, provision } from '#libs/messaging';
 import { startTestNats } from '#libs/testing';
@@ -86,4 +87,24 @@ describe('readCommits', () => {
     over.abort();
     expect(await reading).toBe('ended');
   });
+});
+
+it('says at once that a user may not read the stream, instead of trying for ever', async () => {
+  const password = 'p'.repeat(32);
+  const users = [
+    { name: 'admin', password, publish: ['>'], subscribe: ['>'] },
+    { name: 'reader', password, publish: ['$JS.API.INFO', '$JS.API.STREAM.INFO.*'], subscribe: ['_INBOX_reader.>'] },
+  ];
+  const server = await startTestNats({ users });
+  const admin = await connect({ servers: server.url, user: 'admin', pass: password });
+  await provision(admin);
+  const reader = await connect({ servers: server.url, user: 'reader', pass: password, inboxPrefix: '_INBOX_reader' });
+  const read = async () => {
+    for await (const entry of readCommits(reader, 'RUNS', { afterSequence: 0 })) return entry;
+    return undefined;
+  };
+  await expect(read()).rejects.toThrow(/permission/iu);
+  await admin.close();
+  await reader.close();
+  await server.stop();
 });

@@ -21,6 +21,7 @@ export type {
   Served,
   ServeOptions,
 } from './queries.adapter.js';
+export { handAgain, type StreamHandlers } from './hand-again.adapter.js';
 export { ArtifactError, getArtifact, putArtifact } from './artifacts.adapter.js';
 export { ownerOf, partitionsOf } from './assignment.js';
 export { Members, readMembers } from './members.adapter.js';

@@ -47,6 +47,7 @@ function orchestrator(): NatsUserSpec {
       ...loads('RUNS'),
       ...loads('ATTEMPTS'),
       ...loads('TIMERS'),
+      ...loads('REQUESTS'),
       ...readsBucket(BUCKETS.AGENT_PROFILES.bucket),
       ...readsBucket(BUCKETS.MEMBERS.bucket),
       key(BUCKETS.MEMBERS.bucket, 'orchestrator.*'),

@@ -2,7 +2,16 @@ import type { NatsConnection } from '@nats-io/transport-node';
 import type { Logger } from 'pino';
 import { DURABLES } from '#proto';
 import { openAttemptLog, openRunLog } from '#libs/event-log';
-import { consumeDurable, getArtifact, putArtifact, type ConsumeEvent } from '#libs/messaging';
+import {
+  consumeDurable,
+  getArtifact,
+  handAgain,
+  putArtifact,
+  serveQueries,
+  type BusMessage,
+  type ConsumeEvent,
+  type Outcome,
+} from '#libs/messaging';
 import type { Clock } from '#libs/platform';
 import { AttemptCommits, SERVICE } from './attempt-commits.adapter.js';
 import { AttemptRunner, RUNNER_TIMES, type RunnerTimes } from './attempt.runner.js';
@@ -63,11 +72,15 @@ export function startDeviceAgent(options: DeviceAgentOptions): DeviceAgent {
       concurrency: CONTROL_CONCURRENCY,
     }),
   ];
+  const queries = serveQueries(nc, SERVICE, {
+    'dlq-retry': (request) => handAgain(nc, request, { RUNS: (message) => takeBoth(message, starts, control) }),
+  });
   return {
     get attempts() {
       return live.size;
     },
     stop: async () => {
+      await (await queries).stop();
       const stopped = consumptions.map((consumption) => consumption.stop());
       live.shutDown();
       device.stop();
@@ -75,6 +88,12 @@ export function startDeviceAgent(options: DeviceAgentOptions): DeviceAgent {
       await Promise.all(stopped);
     },
   };
+}
+
+/** A commit is read by both durables; a dead letter does not say for which it was bad. */
+async function takeBoth(message: BusMessage, starts: AttemptsConsumer, control: ControlConsumer): Promise<Outcome> {
+  const taken = await control.handle(message);
+  return taken.kind === 'done' ? starts.handle(message) : taken;
 }
 
 function interruptLost(live: LiveAttempts, state: DeviceState): void {

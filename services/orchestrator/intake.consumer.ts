@@ -26,7 +26,7 @@ export class IntakeConsumer {
   }
 
   start(): void {
-    this.#consumption = consumeDurable(this.#nc, DURABLES.requests, (message) => this.#take(message), {
+    this.#consumption = consumeDurable(this.#nc, DURABLES.requests, (message) => this.take(message), {
       service: SERVICE,
       concurrency: REQUESTS_AT_ONCE,
       report: (event) => this.#logger.warn(event, 'requests'),
@@ -43,7 +43,7 @@ export class IntakeConsumer {
   }
 
   /** Answered on `orrery.answer.<requestId>`; a request that nobody could answer for goes to the dead letters as well. */
-  async #take(message: BusMessage): Promise<Outcome> {
+  async take(message: BusMessage): Promise<Outcome> {
     const submitted = await this.#handler.submit(message.data, EXTERNAL, DEFAULT_NAMESPACE);
     if (submitted.kind === 'try-again') return { kind: 'retry', delayMs: RETRY_MS, reason: submitted.reason };
     if (submitted.kind === 'poison') return submitted;

@@ -2,7 +2,7 @@ import type { NatsConnection } from '@nats-io/transport-node';
 import type { Logger } from 'pino';
 import type { RunId } from '#proto';
 import { openRunLog } from '#libs/event-log';
-import { Members, RunTimers } from '#libs/messaging';
+import { handAgain, Members, RunTimers, type Served, serveQueries, type StreamHandlers } from '#libs/messaging';
 import type { Clock } from '#libs/platform';
 import { FleetConsumer } from './fleet.consumer.js';
 import { Fleet } from './fleet.js';
@@ -27,8 +27,11 @@ export class Orchestrator {
   readonly #intake: IntakeConsumer;
   readonly #members: Members;
   readonly #partitions: PartitionsConsumer;
+  readonly #nc: NatsConnection;
+  #queries: Served | undefined;
 
   constructor({ nc, clock, instance, logger }: OrchestratorParts) {
+    this.#nc = nc;
     const fleet = new Fleet();
     const by = { service: SERVICE, instance };
     this.server = new RunServer({ log: openRunLog(nc), wakeUps: new RunTimers(nc), fleet, clock, by, logger });
@@ -52,9 +55,18 @@ export class Orchestrator {
     await this.#fleet.start();
     this.#members.start();
     this.#intake.start();
+    const handlers: StreamHandlers = {
+      REQUESTS: (message) => this.#intake.take(message),
+      ATTEMPTS: (message) => this.#partitions.handleAttempt(message),
+      TIMERS: (message) => this.#partitions.handleDue(message),
+    };
+    this.#queries = await serveQueries(this.#nc, SERVICE, {
+      'dlq-retry': (request) => handAgain(this.#nc, request, handlers),
+    });
   }
 
   async stop(): Promise<void> {
+    await this.#queries?.stop();
     await this.#intake.stop();
     await this.#members.stop();
     await this.#partitions.serve(new Set());

@@ -12,7 +12,15 @@ import {
   type VerbAnswer,
 } from '#proto';
 import type { Input } from '#libs/constellation';
-import { type BatchMessage, type Consumption, consumeBatches, DONE, type Outcome, TimerBody } from '#libs/messaging';
+import {
+  type BatchMessage,
+  type BusMessage,
+  type Consumption,
+  consumeBatches,
+  DONE,
+  type Outcome,
+  TimerBody,
+} from '#libs/messaging';
 import type { RunServer, Settled, Waiting } from './run-server.handler.js';
 import type { SubmitHandler } from './submit.handler.js';
 
@@ -58,6 +66,16 @@ export class PartitionsConsumer {
     await Promise.all(lost.map(([partition, serving]) => this.#stop(partition, serving)));
     for (const partition of partitions) if (!this.#serving.has(partition)) this.#start(partition);
     if (lost.length > 0) this.#server.drop((runId) => this.owns(runId));
+  }
+
+  /** The end of an attempt, or a late result, once more. */
+  handleAttempt(message: BusMessage): Promise<Outcome> {
+    return new Promise((settle) => this.#attemptEnded({ ...message, settle }));
+  }
+
+  /** A due wake-up, once more. */
+  handleDue(message: BusMessage): Promise<Outcome> {
+    return new Promise((settle) => this.#due({ ...message, settle }));
   }
 
   #start(partition: number): void {
