@@ -131,6 +131,6 @@ export class ContainerSystem {
   }
 
   async stop(): Promise<void> {
-    await this.compose(['--profile', 'tools', 'down', '--volumes', '--timeout', '5']);
+    await this.compose(['--profile', 'tools', 'down', '--volumes', '--rmi', 'local', '--timeout', '5']);
   }
 }
