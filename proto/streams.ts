@@ -89,9 +89,13 @@ export interface DurableSpec {
   readonly stream: StreamName;
   readonly durable: string;
   readonly filters: readonly string[];
+  /** Instead of ACK_WAIT_MS, where a replica that died must not hold its messages that long. */
+  readonly ackWaitMs?: number;
 }
 
 export const ACK_WAIT_MS = 3_000;
+/** Ends of attempts are settled within milliseconds: what a dead orchestrator held comes back when its successor is ready. */
+export const PARTITION_ACK_WAIT_MS = 1_000;
 export const PULL_EXPIRY_MS = 2_000;
 
 export const DURABLES = {
@@ -108,11 +112,13 @@ export function partitionDurables(partition: number): { attempts: DurableSpec; t
       stream: 'ATTEMPTS',
       durable: `orchestrator-attempts-${partition}`,
       filters: [subjects.attemptsOfPartition(partition, 'end'), subjects.attemptsOfPartition(partition, 'late')],
+      ackWaitMs: PARTITION_ACK_WAIT_MS,
     },
     timers: {
       stream: 'TIMERS',
       durable: `orchestrator-timers-${partition}`,
       filters: [subjects.runsDueOfPartition(partition)],
+      ackWaitMs: PARTITION_ACK_WAIT_MS,
     },
   };
 }

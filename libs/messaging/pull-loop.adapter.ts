@@ -2,12 +2,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { jetstream } from '@nats-io/jetstream';
 import type { Consumer, ConsumerMessages, JsMsg } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
-import { PULL_EXPIRY_MS } from '#proto';
+import { ACK_WAIT_MS, PULL_EXPIRY_MS } from '#proto';
 import type { DurableSpec } from '#proto';
 import { ConnectionWatch } from './connection-watch.adapter.js';
 import { beat } from './settle.js';
 
-const BEAT_MS = 1_000;
+/** A beat may be late twice before the server gives the message to somebody else. */
+const BEATS_PER_ACK_WAIT = 3;
 /** A loop that waits for the server ends by itself later; nobody has to wait for it. */
 const STOP_MS_MAX = 500;
 const BACKOFF_MS = 50;
@@ -23,7 +24,7 @@ export interface PullLoopOptions {
 
 /**
  * Takes messages of one durable for as long as it runs, over restarts of the server. What was taken is held, and the server
- * is told every second that it is, until it is released.
+ * is told three times per `ack_wait` that it is, until it is released.
  *
  *   pulling ──room for less than a quarter──► full ──released──► pulling
  *      └──error──► backing off ──► pulling            stop() from anywhere: no new messages, held ones stay held
@@ -43,7 +44,7 @@ export class PullLoop {
     this.nc = nc;
     this.durable = durable;
     this.options = options;
-    this.beats = setInterval(() => this.beat(), BEAT_MS);
+    this.beats = setInterval(() => this.beat(), (durable.ackWaitMs ?? ACK_WAIT_MS) / BEATS_PER_ACK_WAIT);
     this.running = this.run();
   }
 

@@ -88,12 +88,12 @@ export function objectStoreSetting(bucket: string): StreamSetting {
 }
 
 /** A durable of ours: explicit acks, no limit to deliveries or to what is in work; back-pressure is what a replica pulls. */
-export function consumerSetting({ durable, filters }: DurableSpec): ConsumerSetting {
+export function consumerSetting({ durable, filters, ackWaitMs = ACK_WAIT_MS }: DurableSpec): ConsumerSetting {
   const [only, ...more] = filters;
   return {
     durable_name: durable,
     ack_policy: AckPolicy.Explicit,
-    ack_wait: nanos(ACK_WAIT_MS),
+    ack_wait: nanos(ackWaitMs),
     deliver_policy: DeliverPolicy.All,
     replay_policy: ReplayPolicy.Instant,
     max_deliver: -1,

@@ -60,6 +60,11 @@ export class Timers<K extends string> {
     return Number.isNaN(found.at) ? undefined : found.at;
   }
 
+  /** Nothing is armed for a key that is new; should something be after all, `arm` says so. */
+  expectNone(key: K): void {
+    this.known.set(key, NOT_ARMED);
+  }
+
   /** Stores the wake-up for `at` (ms since epoch) in place of the one before. Throws TimerConflictError when another writer was faster. */
   async arm(key: K, at: number): Promise<void> {
     const before = this.known.get(key) ?? (await this.read(key));

@@ -4,7 +4,7 @@ import type { Logger } from 'pino';
 import { parseWith, RunCommit } from '#proto';
 import { readCommits, type StreamEntry } from '#libs/event-log';
 import { untilItWorks, type Clock, type Postgres } from '#libs/platform';
-import { batches } from './batches.js';
+import { batches } from './batches.adapter.js';
 import { CheckpointEntity } from './entities/index.js';
 import { feedEntriesOf, isAfter, type FeedEntry, type FeedPosition } from './feed-message.js';
 import type { FeedStream } from './feed-stream.adapter.js';

@@ -4,7 +4,7 @@ import type { DataSource } from 'typeorm';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { readCommits, type StreamEntry } from '#libs/event-log';
 import { untilItWorks, type Postgres } from '#libs/platform';
-import { batches, type BatchLimits } from './batches.js';
+import { batches, type BatchLimits } from './batches.adapter.js';
 import { applyOnce, checkpointOf, isDataError, type Write } from './write.adapter.js';
 
 const BATCH: BatchLimits = { itemsMax: 200, bytesMax: 4 * 1024 * 1024 };

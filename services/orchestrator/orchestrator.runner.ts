@@ -1,9 +1,11 @@
 import type { NatsConnection } from '@nats-io/transport-node';
 import type { Logger } from 'pino';
 import type { RunId } from '#proto';
-import { openRunLog } from '#libs/event-log';
+import type { Run } from '#libs/constellation';
+import { openAttemptLog, openRunLog } from '#libs/event-log';
 import { handAgain, Members, RunTimers, type Served, serveQueries, type StreamHandlers } from '#libs/messaging';
 import type { Clock } from '#libs/platform';
+import { storedEnds } from './attempt-ends.client.js';
 import { FleetConsumer } from './fleet.consumer.js';
 import { Fleet } from './fleet.js';
 import { IntakeConsumer } from './intake.consumer.js';
@@ -34,7 +36,9 @@ export class Orchestrator {
     this.#nc = nc;
     const fleet = new Fleet();
     const by = { service: SERVICE, instance };
-    this.server = new RunServer({ log: openRunLog(nc), wakeUps: new RunTimers(nc), fleet, clock, by, logger });
+    const attempts = openAttemptLog(nc);
+    const endsOf = (run: Run) => storedEnds(attempts, run);
+    this.server = new RunServer({ log: openRunLog(nc), endsOf, wakeUps: new RunTimers(nc), fleet, clock, by, logger });
     const owns = (runId: RunId) => this.#partitions.owns(runId);
     const submit = new SubmitHandler({ nc, server: this.server, owns, clock });
     this.#partitions = new PartitionsConsumer(nc, { server: this.server, submit, logger });

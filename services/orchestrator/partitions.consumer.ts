@@ -21,6 +21,7 @@ import {
   type Outcome,
   TimerBody,
 } from '#libs/messaging';
+import { attemptEnded, causeOf } from './attempt-ends.client.js';
 import type { RunServer, Settled, Waiting } from './run-server.handler.js';
 import type { SubmitHandler } from './submit.handler.js';
 
@@ -28,6 +29,7 @@ const SERVICE = 'orchestrator';
 /** Messages of one partition and stream that are taken and not yet settled. */
 const PULL_MAX = 500;
 const RETRY_MS = 500;
+const ACK_INTERVAL_MS = 300;
 
 interface Serving {
   readonly consumptions: readonly Consumption[];
@@ -108,7 +110,12 @@ export class PartitionsConsumer {
           }
         }
       },
-      { service: SERVICE, maxPull: PULL_MAX, report: (event) => this.#logger.warn(event, 'inputs') },
+      {
+        service: SERVICE,
+        maxPull: PULL_MAX,
+        ackIntervalMs: ACK_INTERVAL_MS,
+        report: (event) => this.#logger.warn(event, 'inputs'),
+      },
     );
   }
 
@@ -124,10 +131,7 @@ export class PartitionsConsumer {
       throw new Error('the commit is not the one of its subject');
     }
     const { runId, taskId, attempt, hash: attemptHash } = commit;
-    const waiting = {
-      cause: { kind: 'attempt', id: `${taskId}.${attempt}.${key.kind}` },
-      bytes: message.data.length,
-    } as const;
+    const waiting = { cause: causeOf(commit, key.kind), bytes: message.data.length };
     const deliver = (input: Input) => this.#deliver(runId, { ...waiting, input }, message);
     if (key.kind === 'late') {
       return deliver({
@@ -138,9 +142,9 @@ export class PartitionsConsumer {
         text: 'a result arrived after the attempt had ended',
       });
     }
-    const finished = commit.events.find((event) => event.type === 'ATTEMPT_FINISHED');
-    if (finished === undefined) throw new Error('the end of an attempt has no ATTEMPT_FINISHED');
-    deliver({ kind: 'attempt-ended', taskId, attempt, attemptHash, finished: finished.data });
+    const ended = attemptEnded(commit);
+    if (ended === undefined) throw new Error('the end of an attempt has no ATTEMPT_FINISHED');
+    deliver(ended);
   }
 
   #due(message: BatchMessage): void {

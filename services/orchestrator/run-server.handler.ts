@@ -13,6 +13,7 @@ import {
   type Run,
 } from '#libs/constellation';
 import { CorruptLogError, newCommitId, type RunLog, sealCommit } from '#libs/event-log';
+import { TimerConflictError } from '#libs/messaging';
 import type { Clock } from '#libs/platform';
 import type { Fleet } from './fleet.js';
 
@@ -41,6 +42,8 @@ export interface Waiting {
 export interface WakeUps {
   arm(runId: RunId, at: number): Promise<void>;
   armed(runId: RunId): Promise<number | undefined>;
+  /** The run is thought to be new; `arm` throws TimerConflictError when it is not. */
+  expectNone(runId: RunId): void;
   /** What was seen of a run is not needed any more. */
   forget(runId: RunId): void;
 }
@@ -59,8 +62,13 @@ interface Served {
   armedAt: number | undefined;
 }
 
+/** An end of an attempt as ATTEMPTS has it, for a run that is loaded while its inputs are still in a dead replica's hands. */
+export type StoredEnd = Pick<Waiting, 'input' | 'cause' | 'bytes'>;
+
 export interface RunServerParts {
   readonly log: RunLog;
+  /** The stored ends of the attempts that a loaded run believes to be running. */
+  readonly endsOf: (run: Run) => Promise<StoredEnd[]>;
   readonly wakeUps: WakeUps;
   readonly fleet: Fleet;
   readonly clock: Clock;
@@ -161,11 +169,15 @@ export class RunServer {
   /** True when the commit was full and the rest of what is owed goes into another one. */
   async #decideAndAppend(served: Served, batch: readonly Waiting[]): Promise<boolean> {
     for (let conflicts = 0; conflicts <= CONFLICTS_MAX; conflicts++) {
-      const { run, end } = await this.#load(served);
+      // A run is new far more often than it is asked for again: the expected sequences show when it is not.
+      const { run, end } = conflicts === 0 && isNew(served, batch) ? this.#begin(served) : await this.#load(served);
       if (batch.some(({ due }) => due)) served.armedAt = undefined;
       const now = this.#nowOf(batch);
       const decision = decideOrExplain(run, batch, { fleet: this.#parts.fleet, now });
-      await this.#arm(served, decision);
+      if (!(await this.#arm(served, decision))) {
+        served.loaded = undefined;
+        continue;
+      }
       if (decision.events.length === 0) {
         if (batch.length > 0 && (await this.#parts.log.endsAt(served.runId)) !== end) {
           served.loaded = undefined;
@@ -195,6 +207,12 @@ export class RunServer {
     throw new Error(`run ${served.runId} was written by another replica ${CONFLICTS_MAX + 1} times in a row`);
   }
 
+  #begin(served: Served): { readonly run: Run; readonly end: number } {
+    this.#parts.wakeUps.expectNone(served.runId);
+    served.loaded = { run: emptyRun(served.runId), end: 0 };
+    return served.loaded;
+  }
+
   async #load(served: Served): Promise<{ readonly run: Run; readonly end: number }> {
     if (served.loaded !== undefined) return served.loaded;
     const stored = await this.#parts.log.load(served.runId);
@@ -205,14 +223,24 @@ export class RunServer {
     served.loaded = { run, end: stored.at(-1)?.sequence ?? 0 };
     this.#parts.fleet.occupy(served.runId, run);
     served.armedAt = stored.length === 0 || isTerminal(run) ? undefined : await this.#parts.wakeUps.armed(served.runId);
+    if (run.running.size > 0) {
+      const ends = await this.#parts.endsOf(run);
+      served.waiting.push(...ends.map((end) => ({ ...end, settle: () => undefined })));
+    }
     return served.loaded;
   }
 
-  /** Stored before the commit that needs it: a spurious wake-up is harmless, a missing one is a dead run. */
-  async #arm(served: Served, { wakeAt }: Decision): Promise<void> {
-    if (wakeAt === null || (served.armedAt !== undefined && served.armedAt <= wakeAt)) return;
-    await this.#parts.wakeUps.arm(served.runId, wakeAt);
+  /** Stored before the commit that needs it: a spurious wake-up is harmless, a missing one is a dead run. False: reload. */
+  async #arm(served: Served, { wakeAt }: Decision): Promise<boolean> {
+    if (wakeAt === null || (served.armedAt !== undefined && served.armedAt <= wakeAt)) return true;
+    try {
+      await this.#parts.wakeUps.arm(served.runId, wakeAt);
+    } catch (error) {
+      if (error instanceof TimerConflictError) return false;
+      throw error;
+    }
     served.armedAt = wakeAt;
+    return true;
   }
 
   #seal(run: Run, { events }: Decision, batch: readonly Waiting[], now: number): RunCommit {
@@ -298,6 +326,10 @@ function fold(runId: RunId, commits: readonly RunCommit[]): Run {
     if (error instanceof UnsoundRunError) throw error;
     throw new UnsoundRunError(`run ${runId} cannot be folded: ${String(error)}`, { cause: error });
   }
+}
+
+function isNew(served: Served, batch: readonly Waiting[]): boolean {
+  return served.loaded === undefined && batch.length > 0 && batch.every(({ input }) => input.kind === 'submit');
 }
 
 function takeBatch(served: Served): readonly Waiting[] {

@@ -4,7 +4,7 @@ import type { AgentProfile, RunId, TaskConstellation } from '#proto';
 import { foldRun, type Input } from '#libs/constellation';
 import { memoryRunLog, newCommitId, type RunLog, sealCommit } from '#libs/event-log';
 import { Fleet } from './fleet.js';
-import { RunServer, type Settled, type WakeUps } from './run-server.handler.js';
+import { RunServer, type Settled, type StoredEnd, type WakeUps } from './run-server.handler.js';
 import { checkSubmission, requestedOf } from './submission.js';
 
 const NOW = Date.parse('2026-01-01T00:00:00.000Z');
@@ -12,7 +12,11 @@ const RUN: RunId = 'run-1';
 const logger = pino({ level: 'silent' });
 
 /** A server over a memory log, with the order of its effects written down. */
-function setUp({ log = memoryRunLog(), tasksMax = 4 }: { log?: RunLog; tasksMax?: number } = {}) {
+function setUp({
+  log = memoryRunLog(),
+  tasksMax = 4,
+  stored = [],
+}: { log?: RunLog; tasksMax?: number; stored?: StoredEnd[] } = {}) {
   const effects: string[] = [];
   const armed = new Map<RunId, number>();
   const recording: RunLog = {
@@ -31,12 +35,14 @@ function setUp({ log = memoryRunLog(), tasksMax = 4 }: { log?: RunLog; tasksMax?
     },
     armed: async (runId) => armed.get(runId),
     forget: () => undefined,
+    expectNone: () => undefined,
   };
   const fleet = new Fleet();
   fleet.profile(device(tasksMax));
   fleet.completed();
   const by = { service: 'orchestrator', instance: 'test' };
-  const server = new RunServer({ log: recording, wakeUps, fleet, clock: { now: () => NOW }, by, logger });
+  const endsOf = async () => stored;
+  const server = new RunServer({ log: recording, endsOf, wakeUps, fleet, clock: { now: () => NOW }, by, logger });
   const ask = (input: Input, options: { runId?: RunId; due?: boolean } = {}) =>
     new Promise<Settled>((settle) => {
       const { runId = RUN, due = false } = options;
@@ -142,6 +148,17 @@ describe('RunServer', () => {
     await other.ask(ended('a'));
     expect(await one.ask(ended('b'))).toMatchObject({ kind: 'answered', answer: { kind: 'accepted' } });
     expect(one.effects.slice(-2)).toEqual(['conflict TASK_COMPLETED', 'appended TASK_COMPLETED RUN_COMPLETED']);
+  });
+
+  it('takes the ends that are stored already when it loads a run that another replica left behind', async () => {
+    const log = memoryRunLog();
+    await setUp({ log }).ask(submit(['a', 'b']));
+    const stored = [{ input: ended('a'), cause: { kind: 'attempt', id: 'a.1.end' }, bytes: 10 }] as const;
+    const { ask, effects } = setUp({ log, stored: [...stored] });
+    await ask(ended('b'));
+    await settled();
+    expect(effects.slice(-2)).toEqual(['appended TASK_COMPLETED', 'appended TASK_COMPLETED RUN_COMPLETED']);
+    expect(await ask(ended('a'))).toMatchObject({ answer: { kind: 'ignored' } });
   });
 
   it('does not answer from a state that is behind: without an append it reads that the run still ends there', async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { batches } from './batches.js';
+import { batches } from './batches.adapter.js';
 
 const item = (bytes: number) => ({ data: new Uint8Array(bytes) });
 const LIMITS = { itemsMax: 3, bytesMax: 100 };
