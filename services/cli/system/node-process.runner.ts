@@ -31,6 +31,13 @@ export interface NodeProcess extends Running {
 }
 
 const distServices = fileURLToPath(new URL('../../', import.meta.url));
+/** Compiled code of our modules, kept over starts: a service that died is back in about half the time. */
+const compileCache = fileURLToPath(new URL('../../../../.cache/node-compile', import.meta.url));
+/**
+ * Without limits V8 lets the heap of a busy service grow to many times of what lives in it before it collects. What lives in
+ * an orchestrator with 500 runs is about 50 MiB.
+ */
+const HEAP_FLAGS = ['--max-semi-space-size=8', '--max-old-space-size=512'];
 const preload = new URL('end-with-supervisor.runner.js', import.meta.url).href;
 
 /** Starts a Node program of ours and waits until it is ready. It ends with us, and Ctrl-C reaches only us. */
@@ -38,8 +45,8 @@ export async function startNodeProcess(options: NodeProcessOptions, signal: Abor
   const log = new CappedLog(options.logFile);
   const child = fork(`${distServices}${options.entry}`, [...(options.args ?? [])], {
     execPath: process.execPath,
-    execArgv: ['--import', preload, '--enable-source-maps'],
-    env: options.env,
+    execArgv: ['--import', preload, '--enable-source-maps', ...HEAP_FLAGS],
+    env: { ...options.env, NODE_COMPILE_CACHE: compileCache },
     cwd: options.cwd,
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
