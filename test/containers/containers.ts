@@ -132,5 +132,6 @@ export class ContainerSystem {
 
   async stop(): Promise<void> {
     await this.compose(['--profile', 'tools', 'down', '--volumes', '--rmi', 'local', '--timeout', '5']);
+    await docker(['image', 'rm', `${this.project}-cli`]); // "down" leaves the images of what it did not start
   }
 }
