@@ -76,17 +76,10 @@ export async function startPostgres(options: PostgresOptions): Promise<PostgresH
     if (!Identifier.test(name)) throw new RangeError(`${JSON.stringify(name)} is not a PostgreSQL name.`);
   }
   const dataDir = resolve(options.dataDir);
-  const running = (await reattach(dataDir, options)) ?? (await launchFresh(dataDir, options));
-  const url = urlOf(options, running.port, options.database);
+  const running = (await takeOver(dataDir, options)) ?? (await launchWithDatabase(dataDir, options));
   const stop = (): Promise<void> => stopInSteps(running.server, STOP_STEPS);
-  try {
-    await ensureDatabase(options, running.port);
-  } catch (error) {
-    if (!running.reattached) await stop();
-    throw error;
-  }
   return {
-    url,
+    url: urlOf(options, running.port, options.database),
     port: running.port,
     pid: running.server.pid,
     reattached: running.reattached,
@@ -94,6 +87,32 @@ export async function startPostgres(options: PostgresOptions): Promise<PostgresH
     stop,
     kill: () => running.server.signal('SIGKILL'),
   };
+}
+
+/** The server that an earlier launcher left, if it answers: one that was killed a moment ago may still look alive. */
+async function takeOver(dataDir: string, options: PostgresOptions): Promise<Running | undefined> {
+  const running = await reattach(dataDir, options);
+  if (running === undefined) return undefined;
+  try {
+    await ensureDatabase(options, running.port);
+    return running;
+  } catch (error) {
+    const { cause } = error instanceof Error ? error : new Error(String(error));
+    if (errorCode(cause) !== 'ECONNREFUSED' && errorCode(cause) !== 'ECONNRESET') throw error;
+    await stopInSteps(running.server, STOP_STEPS);
+    return undefined;
+  }
+}
+
+async function launchWithDatabase(dataDir: string, options: PostgresOptions): Promise<Running> {
+  const running = await launchFresh(dataDir, options);
+  try {
+    await ensureDatabase(options, running.port);
+    return running;
+  } catch (error) {
+    await stopInSteps(running.server, STOP_STEPS);
+    throw error;
+  }
 }
 
 /** Stops the server that runs on `dataDir`, whoever launched it; answers whether there was one. */
