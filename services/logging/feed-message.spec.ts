@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { CloudEvent } from 'cloudevents';
 import { FeedMessage } from '#proto';
 import { generateHistory, runCommitsOf } from '#libs/testing';
 import { feedEntriesOf, isAfter, parsePosition, positionText, wholeMessage } from './feed-message.js';
@@ -17,6 +18,8 @@ describe('feedEntriesOf', () => {
           orreryrunid: commit.runId,
           orrerysequence: event?.sequence,
         });
+        // The public library of the format takes it as it is: strict validation throws otherwise.
+        expect(new CloudEvent(JSON.parse(JSON.stringify(message)) as Partial<CloudEvent>, true).id).toBe(event?.id);
         expect(position).toEqual({ sequence: index + 10, index: place });
         expect(parsePosition(message.orrerysource)).toEqual(position);
         expect(message.subject).toBe(event && 'taskId' in event.data ? event.data.taskId : undefined);

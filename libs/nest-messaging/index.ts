@@ -1,1 +1,0 @@
-export { JetStreamStrategy, OnDurable } from './jetstream.strategy.js';
