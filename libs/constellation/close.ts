@@ -48,9 +48,10 @@ function enforceRunDeadline(draft: RunDraft, { now }: Circumstances): void {
 
 function enforceTimeouts(draft: RunDraft, circumstances: Circumstances): void {
   const { now } = circumstances;
+  const at = instantOf(now); // RFC 3339 in UTC with milliseconds compares as text
   for (const index of Array.from(draft.run.running)) {
     const { star, attempt, stopping, timeoutAt } = draft.run.tasks.at(index);
-    if (stopping !== null && now >= Date.parse(stopping.graceUntil)) {
+    if (stopping !== null && at >= stopping.graceUntil) {
       const message = 'the attempt was stopped and its end was never reported; nobody knows what it has done';
       failAttempt(
         draft,
@@ -58,7 +59,7 @@ function enforceTimeouts(draft: RunDraft, circumstances: Circumstances): void {
         { error: { code: 'OUTCOME_UNKNOWN', message, outcome: 'unknown' }, attemptHash: null },
         circumstances,
       );
-    } else if (stopping === null && timeoutAt !== null && now >= Date.parse(timeoutAt)) {
+    } else if (stopping === null && timeoutAt !== null && at >= timeoutAt) {
       draft.add(stop(star.id, attempt, 'timeout', now));
     }
   }
@@ -224,9 +225,9 @@ function end(draft: RunDraft, { now }: Circumstances): void {
 /** Nothing waits for ever: the earliest of timeouts, graces, retries, the deadline, and a look at the fleet; at most 1 h ahead. */
 function wakeAt(run: Run, { starvedOf, more }: Started, now: number): number {
   if (more) return now;
-  let earliest = now + LIMITS.wakeUpMsMax;
+  let earliest = instantOf(now + LIMITS.wakeUpMsMax);
   const at = (instant: string | null | undefined) => {
-    if (instant) earliest = Math.min(earliest, Date.parse(instant));
+    if (instant && instant < earliest) earliest = instant;
   };
   for (const index of run.running) {
     const { stopping, timeoutAt } = run.tasks.at(index);
@@ -234,7 +235,8 @@ function wakeAt(run: Run, { starvedOf, more }: Started, now: number): number {
   }
   for (const index of run.ready) at(run.tasks.at(index).notBefore);
   if (run.ending === null) at(run.request?.deadlineAt);
-  return starvedOf.size > 0 ? Math.min(earliest, now + LIMITS.waitingPollMs) : earliest;
+  if (starvedOf.size > 0) at(instantOf(now + LIMITS.waitingPollMs));
+  return Date.parse(earliest);
 }
 
 /** The fleet view with the starts of this decision counted in. */

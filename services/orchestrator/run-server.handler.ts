@@ -267,7 +267,6 @@ export class RunServer {
     served.loaded = { run, end };
     this.#starved.delete(served.runId);
     if (starvedOf.size > 0) this.#starved.set(served.runId, starvedOf);
-    this.#parts.fleet.occupy(served.runId, run);
   }
 
   /** A device has free slots: wakes as many of the runs that wait for it, first come first served. */
