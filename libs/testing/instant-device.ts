@@ -50,7 +50,8 @@ export function instantDevice(nc: NatsConnection, options: InstantDeviceOptions 
   const follow = async (): Promise<void> => {
     for await (const entry of readCommits(nc, 'RUNS', { afterSequence: 0, signal: stopped.signal })) {
       if (!entry.types.includes('TASK_STARTED')) continue;
-      const commit = RunCommit.parse(JSON.parse(new TextDecoder().decode(entry.data)));
+      // Taken as it is: what a schema costs belongs to a device agent, which this leaves out.
+      const commit = JSON.parse(new TextDecoder().decode(entry.data)) as RunCommit;
       for (const event of commit.events) if (event.type === 'TASK_STARTED') void end(commit.runId, event.data);
     }
   };
