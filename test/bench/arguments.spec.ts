@@ -5,12 +5,21 @@ const KNOWN = ['chain', 'fan'];
 
 describe('parseArguments', () => {
   it('takes everything when nothing is said', () => {
-    expect(parseArguments([], KNOWN)).toMatchObject({ tables: ['engine'], only: [], repetitions: undefined });
+    expect(parseArguments([], KNOWN)).toMatchObject({
+      tables: ['engine', 'path'],
+      only: [],
+      repetitions: undefined,
+      logging: true,
+    });
   });
 
   it('takes workloads, repetitions and a file', () => {
     const argv = ['engine', '--only', 'fan,chain', '--repetitions', '2', '--json', 'x.json'];
     expect(parseArguments(argv, KNOWN)).toMatchObject({ only: ['fan', 'chain'], repetitions: 2, json: 'x.json' });
+  });
+
+  it('takes the whole path without the projection', () => {
+    expect(parseArguments(['path', '--without-logging'], KNOWN)).toMatchObject({ tables: ['path'], logging: false });
   });
 
   it.each([

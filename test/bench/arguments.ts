@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util';
 /** Bad input of a person: one clear sentence, exit code 3. */
 export class UsageError extends Error {}
 
-export type TableName = 'engine';
+export type TableName = 'engine' | 'path';
 
 export interface BenchArguments {
   readonly tables: readonly TableName[];
@@ -13,19 +13,27 @@ export interface BenchArguments {
   readonly json: string | undefined;
   readonly profile: string | undefined;
   readonly directory: string | undefined;
+  /** False: the whole path without the projection for people. */
+  readonly logging: boolean;
 }
 
-export const USAGE = `usage: bench [engine|all] [--only chain,fan,...] [--repetitions n] [--json file] [--profile directory] [--dir directory]
+export const USAGE = `usage: bench [engine|path|all] [--only chain,fan,...] [--repetitions n] [--json file] [--profile directory]
+             [--dir directory] [--without-logging]
+
+  engine         the orchestrator and the log, tasks answered inside the bench
+  path           every service, real devices, real programs
 
   --only         these workloads only
   --repetitions  repetitions of each workload that count
   --json         also writes everything that was measured into a file
   --profile      writes CPU profiles of the services into a directory and says where the time went
-  --dir          the log is made in here (default: the directory for temporary files); its disk is what is measured`;
+  --dir          the log is made in here (default: the directory for temporary files); its disk is what is measured
+  --without-logging  the whole path without the service that projects runs into PostgreSQL`;
 
 const TABLES: Readonly<Record<string, readonly TableName[]>> = {
   engine: ['engine'],
-  all: ['engine'],
+  path: ['path'],
+  all: ['engine', 'path'],
 };
 
 export function parseArguments(argv: readonly string[], known: readonly string[]): BenchArguments {
@@ -40,7 +48,8 @@ export function parseArguments(argv: readonly string[], known: readonly string[]
   if (repetitions !== undefined && !(Number.isInteger(repetitions) && repetitions > 0)) {
     throw new UsageError(`--repetitions must be a whole number above 0, not "${values.repetitions}"`);
   }
-  return { tables, only, repetitions, json: values.json, profile: values.profile, directory: values.dir };
+  const { json, profile, dir: directory } = values;
+  return { tables, only, repetitions, json, profile, directory, logging: values['without-logging'] !== true };
 }
 
 function parsed(argv: readonly string[]) {
@@ -49,7 +58,14 @@ function parsed(argv: readonly string[]) {
     return parseArgs({
       args: [...argv],
       allowPositionals: true,
-      options: { only: text, repetitions: text, json: text, profile: text, dir: text },
+      options: {
+        only: text,
+        repetitions: text,
+        json: text,
+        profile: text,
+        dir: text,
+        'without-logging': { type: 'boolean' },
+      },
     });
   } catch (cause) {
     throw new UsageError(USAGE, { cause });

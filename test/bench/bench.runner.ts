@@ -1,37 +1,25 @@
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { resolve } from 'node:path';
 import { EmbeddedServerError } from '#libs/embedded';
-import { type BenchArguments, parseArguments, UsageError } from './arguments.js';
+import { type BenchArguments, parseArguments, type TableName, UsageError } from './arguments.js';
 import { ENGINE_AIMS, ENGINE_WORKLOADS } from './engine-workloads.js';
 import { EngineTarget } from './engine.target.js';
-import { machine } from './processes.adapter.js';
-import { CpuProfile, summarise } from './profile.js';
-import { tableOf, type Verdict, verdictOf, verdictsOf } from './report.js';
-import { spreadOf } from './statistics.js';
-import { measure, type Measured, type Workload } from './workload.js';
+import { PATH_AIMS, PATH_DEVICES, PATH_WORKLOADS } from './path-workloads.js';
+import { PathTarget } from './path.target.js';
+import { stepTimes } from './step-times.runner.js';
+import { type Output, runTable, type TableOptions } from './table.runner.js';
+import type { Workload } from './workload.js';
 
 const BAD_INPUT = 3;
-const SINGLE_APPENDS = 200;
-const SINGLE_BYTES = 1_024;
-const IDLE_MS = 3_000;
-const TOP = 25;
-
-export interface Output {
-  readonly out: (text: string) => void;
-  readonly err: (text: string) => void;
-}
 
 /** Exit code 0 also when aims are missed: a bench tells, it does not judge. */
 export async function runBench(argv: readonly string[], output: Output): Promise<number> {
   try {
-    const options = parseArguments(
-      argv,
-      ENGINE_WORKLOADS.map(({ name }) => name),
-    );
+    const known = [...ENGINE_WORKLOADS, ...PATH_WORKLOADS].map(({ name }) => name);
+    const options = parseArguments(argv, known);
     const results: object[] = [];
-    if (options.tables.includes('engine')) results.push(await engineTable(options, output));
+    for (const table of options.tables) results.push(...(await resultOf(table, options, output)));
     if (options.json !== undefined) await writeFile(options.json, `${JSON.stringify(results, null, 2)}\n`);
     return 0;
   } catch (error) {
@@ -41,80 +29,28 @@ export async function runBench(argv: readonly string[], output: Output): Promise
   }
 }
 
-async function engineTable(options: BenchArguments, output: Output): Promise<object> {
+/** Nothing when `--only` leaves nothing of the table. */
+async function resultOf(name: TableName, options: BenchArguments, output: Output): Promise<object[]> {
   const parent = options.directory ?? tmpdir();
-  const profileDirectory = options.profile === undefined ? undefined : resolve(options.profile);
-  if (profileDirectory !== undefined) await mkdir(join(profileDirectory, 'orchestrator'), { recursive: true });
-  const target = new EngineTarget({ parent, ...(profileDirectory === undefined ? {} : { profileDirectory }) });
-  const table: Measured[] = [];
-  let facts: Readonly<Record<string, string>>;
-  try {
-    await target.start();
-    const single = spreadOf(await target.bus.raw.single(SINGLE_BYTES, SINGLE_APPENDS));
-    facts = {
-      ...machine(parent),
-      nats: target.bus.natsVersion,
-      'append of 1 KiB': `${single.median.toFixed(2)} ms, p99 ${single.p99.toFixed(2)} ms`,
-      'processor time per idle second': await idleCost(target),
-    };
-    for (const workload of selected(ENGINE_WORKLOADS, options)) {
-      output.err(`engine: ${workload.name} ...`);
-      table.push(await measure(target, workload));
+  const profileDirectory = options.profile === undefined ? undefined : resolve(options.profile, name);
+  if (profileDirectory !== undefined) await mkdir(profileDirectory, { recursive: true });
+  const how: TableOptions = { parent, profileDirectory, output };
+  const workloads = selected(name === 'engine' ? ENGINE_WORKLOADS : PATH_WORKLOADS, options);
+  if (workloads.length === 0) return [];
+  switch (name) {
+    case 'engine': {
+      const target = new EngineTarget({ parent, profileDirectory });
+      return [await runTable({ name, target, workloads, aims: ENGINE_AIMS }, how)];
     }
-  } finally {
-    await target.stop();
+    case 'path': {
+      const target = new PathTarget({ parent, profileDirectory, devices: PATH_DEVICES, logging: options.logging });
+      return [await runTable({ name, target, workloads, aims: PATH_AIMS, after: stepTimes }, how)];
+    }
   }
-  const verdicts = verdictsOn(table, selected(ENGINE_WORKLOADS, options));
-  output.out(
-    ['engine', ...Object.entries(facts).map(([key, value]) => `${key}: ${value}`), '', tableOf(table), ''].join('\n'),
-  );
-  output.out(verdictsOf(verdicts));
-  if (profileDirectory !== undefined) {
-    for (const line of await whereTimeGoes(join(profileDirectory, 'orchestrator'), table)) output.out(line);
-  }
-  return { table: 'engine', machine: facts, measured: table, verdicts };
-}
-
-/** What the system costs while nothing runs: heartbeats and pulls. */
-async function idleCost(target: EngineTarget): Promise<string> {
-  const before = target.cpuSeconds();
-  await sleep(IDLE_MS);
-  const costs = Object.entries(target.cpuSeconds()).map(([name, seconds]) => {
-    const share = ((seconds - (before[name] ?? 0)) * 1_000) / IDLE_MS;
-    return `${name} ${share.toFixed(3)} s`;
-  });
-  return costs.join(', ');
 }
 
 function selected(workloads: readonly Workload[], { only, repetitions }: BenchArguments): Workload[] {
   return workloads
     .filter(({ name }) => only.length === 0 || only.includes(name))
     .map((workload) => ({ ...workload, repetitions: repetitions ?? workload.repetitions }));
-}
-
-function verdictsOn(table: readonly Measured[], workloads: readonly Workload[]): Verdict[] {
-  const own = table.flatMap((measured) => {
-    const workload = workloads.find(({ name }) => name === measured.workload);
-    return (workload?.aims ?? []).map((aim) => verdictOf(measured.workload, aim, aim.value(measured)));
-  });
-  const common = ENGINE_AIMS.flatMap(({ value, ...aim }) => {
-    const found = value(table);
-    return found === undefined ? [] : [verdictOf('all', aim, found)];
-  });
-  return [...own, ...common];
-}
-
-/** Each process writes its profile when it ends; what was killed has none. */
-async function whereTimeGoes(directory: string, table: readonly Measured[]): Promise<string[]> {
-  const lines: string[] = [];
-  for (const file of await readdir(directory)) {
-    const profile = CpuProfile.parse(JSON.parse(await readFile(join(directory, file), 'utf8')));
-    for (const { workload, window } of table) {
-      const { busyMs, idleMs, functions, packages } = summarise(profile, [window]);
-      lines.push('', `${file}, ${workload}: busy ${busyMs.toFixed(0)} ms, idle ${idleMs.toFixed(0)} ms`);
-      for (const { name, ms, share } of [...packages.slice(0, TOP), ...functions.slice(0, TOP)])
-        lines.push(`${(share * 100).toFixed(1).padStart(5)} %  ${ms.toFixed(0).padStart(6)} ms  ${name}`);
-    }
-  }
-  return lines;
 }

@@ -1,19 +1,20 @@
 import { rmSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type NatsConnection, NoRespondersError, RequestError, TimeoutError } from '@nats-io/transport-node';
-import { HEADER_TYPES, STREAMS, type StreamName, SubmitAnswer, subjects } from '#proto';
+import { HEADER_TYPES, type RunCommit, STREAMS, type StreamName, SubmitAnswer, subjects } from '#proto';
 import { startNats, type NatsHandle } from '#libs/embedded';
 import { connectBus, provision } from '#libs/messaging';
-import { cpuSeconds } from './processes.adapter.js';
-import { RawLog } from './raw-log.adapter.js';
-import type { Ended } from './target.js';
+import { cpuSeconds, rssBytesMax } from './processes.adapter.js';
+import { type LogPositions, RawLog } from './raw-log.adapter.js';
+import type { Ended, Floor } from './target.js';
 
 const SUBMIT_MS_MAX = 10_000;
 const SUBMIT_TRIES_MAX = 500;
 const SUBMIT_AGAIN_MS = 20;
 const RUN_MS_MAX = 120_000;
+const PASSABLE = 0o711;
 
 /** A nats-server of its own with an empty store and fsync, the client side of submitting, and the ends of runs as they are stored. */
 export class Bus {
@@ -24,6 +25,8 @@ export class Bus {
   readonly env: Readonly<Record<string, string>>;
   readonly #server: NatsHandle;
   readonly #ends = new Map<string, PromiseWithResolvers<Ended>>();
+  /** What was stored up to here has been replayed, or belongs to runs that nobody asks about. */
+  #replayed: LogPositions = { runs: 0, attempts: 0 };
 
   private constructor(parts: { nc: NatsConnection; raw: RawLog; directory: string; server: NatsHandle }) {
     const { nc, raw, directory, server } = parts;
@@ -38,7 +41,8 @@ export class Bus {
       callback: (_, message) => {
         const types = message.headers?.get(HEADER_TYPES) ?? '';
         if (!/RUN_(?:COMPLETED|FAILED|CANCELLED)/u.test(types)) return;
-        const succeeded = types.includes('RUN_COMPLETED');
+        const { events } = message.json<RunCommit>();
+        const succeeded = events.some(({ type, data }) => type === 'RUN_COMPLETED' && data.outcome === 'succeeded');
         this.#endOf(message.subject.split('.').at(-1) ?? '').resolve({ at: performance.now(), succeeded });
       },
     });
@@ -46,6 +50,8 @@ export class Bus {
 
   static async open(parent: string): Promise<Bus> {
     const directory = await mkdtemp(join(parent, 'orrery-bench-'));
+    // PostgreSQL runs as another user when we are root: it may pass through, and read nothing in it.
+    await chmod(directory, PASSABLE);
     process.once('exit', () => rmSync(directory, { recursive: true, force: true }));
     const server = await startNats({ storeDir: join(directory, 'nats'), dieWithParent: true });
     const nc = await connectBus({ url: server.url, name: 'bench', inboxPrefix: '_INBOX_bench' });
@@ -63,6 +69,10 @@ export class Bus {
       nats: cpuSeconds(this.#server.pid, { children: false }),
       bench: cpuSeconds(process.pid, { children: false }),
     };
+  }
+
+  rssBytes(): number {
+    return rssBytesMax(this.#server.pid);
   }
 
   /** A replica serves its partitions within a heartbeat or two; until then, and after a crash, the answer is to try again. */
@@ -87,10 +97,16 @@ export class Bus {
     return ended;
   }
 
-  async appended(): Promise<Readonly<Record<string, number>>> {
-    const names: StreamName[] = ['RUNS', 'ATTEMPTS', 'TIMERS'];
+  async appended(names: readonly StreamName[]): Promise<Readonly<Record<string, number>>> {
     const counts = names.map(async (name) => [name, await this.raw.lastSequence(STREAMS[name].name)] as const);
     return Object.fromEntries(await Promise.all(counts));
+  }
+
+  async floor(runIds: readonly string[]): Promise<Floor> {
+    const floor = await this.raw.replay(runIds, this.#replayed);
+    const { RUNS: runs = 0, ATTEMPTS: attempts = 0 } = await this.appended(['RUNS', 'ATTEMPTS']);
+    this.#replayed = { runs, attempts };
+    return floor;
   }
 
   async close(): Promise<void> {

@@ -1,7 +1,5 @@
-import { join } from 'node:path';
 import { connectDevice, instantDevice } from '#libs/testing';
 import { Bus } from './bus.adapter.js';
-import type { LogPositions } from './raw-log.adapter.js';
 import { ServiceProcess } from './service-process.runner.js';
 import type { BenchTarget, Ended, Execution, Floor, Plan } from './target.js';
 
@@ -14,8 +12,8 @@ const deviceOf = (index: number): string => `bench-${index % DEVICES}`;
 export interface EngineOptions {
   /** The store of the log is made in here. */
   readonly parent: string;
-  /** Writes a CPU profile of the orchestrator here. */
-  readonly profileDirectory?: string;
+  /** Writes a CPU profile of the orchestrator into a directory in here. */
+  readonly profileDirectory: string | undefined;
 }
 
 interface Waiter {
@@ -34,8 +32,6 @@ export class EngineTarget implements BenchTarget {
   #orchestrator: ServiceProcess | undefined;
   #device: { stop(): void } | undefined;
   #requests = 0;
-  /** What was stored up to here has been replayed, or belongs to runs that nobody asks about. */
-  #replayed: LogPositions = { runs: 0, attempts: 0 };
 
   constructor(options: EngineOptions) {
     this.#options = options;
@@ -89,12 +85,13 @@ export class EngineTarget implements BenchTarget {
 
   cpuSeconds(): Readonly<Record<string, number>> {
     const orchestrators = [this.#orchestrator, ...this.#ended];
-    const orchestrator = orchestrators.reduce((sum, service) => sum + (service?.cpuSeconds ?? 0), 0);
+    const orchestrator = orchestrators.reduce((sum, service) => sum + (service?.cpuSeconds() ?? 0), 0);
     return { orchestrator, ...this.bus.cpuSeconds() };
   }
 
-  rssBytes(): number {
-    return Math.max(...[this.#orchestrator, ...this.#ended].map((service) => service?.rssBytesMax ?? 0));
+  rssBytes(): Readonly<Record<string, number>> {
+    const all = [this.#orchestrator, ...this.#ended];
+    return { orchestrator: Math.max(...all.map((service) => service?.rssBytesMax()[0] ?? 0)) };
   }
 
   killScheduler(): void {
@@ -105,14 +102,11 @@ export class EngineTarget implements BenchTarget {
   }
 
   appended(): Promise<Readonly<Record<string, number>>> {
-    return this.bus.appended();
+    return this.bus.appended(['RUNS', 'ATTEMPTS', 'TIMERS']);
   }
 
-  async floor(runIds: readonly string[]): Promise<Floor> {
-    const floor = await this.bus.raw.replay(runIds, this.#replayed);
-    const { RUNS: runs = 0, ATTEMPTS: attempts = 0 } = await this.appended();
-    this.#replayed = { runs, attempts };
-    return floor;
+  floor(runIds: readonly string[]): Promise<Floor> {
+    return this.bus.floor(runIds);
   }
 
   async stop(): Promise<void> {
@@ -134,10 +128,7 @@ export class EngineTarget implements BenchTarget {
       name: 'orchestrator',
       directory: this.bus.directory,
       env: { ...this.bus.env, ORRERY_INSTANCE: INSTANCE },
-      execArgv:
-        profileDirectory === undefined
-          ? []
-          : ['--cpu-prof', `--cpu-prof-dir=${join(profileDirectory, 'orchestrator')}`],
+      profileDirectory,
     });
   }
 }

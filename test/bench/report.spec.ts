@@ -13,7 +13,8 @@ const MEASURED: Measured = {
   appendsPerTask: { RUNS: 1.01, ATTEMPTS: 1 },
   cpuPerThousand: { orchestrator: 0.5, nats: 0.25 },
   cpuPerThousandInAll: 0.75,
-  rssBytes: 150 * 1024 * 1024,
+  rssBytes: { orchestrator: 150 * 1024 * 1024 },
+  settledMs: 12.5,
   executedTwice: 0,
   loadBefore: 1,
   loadAfter: 2.25,
@@ -24,7 +25,7 @@ describe('report', () => {
   it('prints one row per workload with everything that belongs beside a figure', () => {
     const [, , row] = tableOf([MEASURED]).split('\n');
     expect(row).toBe(
-      '| one step | 2 ms | 9.13 ms | 1.50 ms | 99 | 0.80 ms | 2.5 | 400 | RUNS 1.01, ATTEMPTS 1.00 | 0.75 (orchestrator 0.50, nats 0.25) | 150 MiB | 1.0-2.3 |',
+      '| one step | 2 ms | 9.13 ms | 1.50 ms | 99 | 0.80 ms | 2.5 | 400 | RUNS 1.01, ATTEMPTS 1.00 | 0.75 (orchestrator 0.50, nats 0.25) | orchestrator 150 | 12.50 ms | 1.0-2.3 |',
     );
   });
 

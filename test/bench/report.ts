@@ -27,14 +27,15 @@ const COLUMNS = [
   'tasks/s',
   'appends per task',
   'CPU s per 1,000 tasks',
-  'RSS max',
+  'RSS max, MiB',
+  'settled after',
   'load',
 ];
 
 /** The table as Markdown: as it is printed, and as it goes into the documentation. */
 export function tableOf(table: readonly Measured[]): string {
   const rows = table.map((measured) => {
-    const { measure, spread, floorMs, ratio, tasksPerSecond, rssBytes, loadBefore, loadAfter } = measured;
+    const { measure, spread, floorMs, ratio, tasksPerSecond, rssBytes, settledMs, loadBefore, loadAfter } = measured;
     return [
       measure,
       ms(spread.median),
@@ -46,7 +47,10 @@ export function tableOf(table: readonly Measured[]): string {
       tasksPerSecond.toFixed(0),
       partsOf(measured.appendsPerTask),
       `${measured.cpuPerThousandInAll.toFixed(2)} (${partsOf(measured.cpuPerThousand)})`,
-      `${(rssBytes / MIB).toFixed(0)} MiB`,
+      Object.entries(rssBytes)
+        .map(([name, bytes]) => `${name} ${(bytes / MIB).toFixed(0)}`)
+        .join(', '),
+      settledMs === null ? '-' : ms(settledMs),
       `${loadBefore.toFixed(1)}-${loadAfter.toFixed(1)}`,
     ];
   });

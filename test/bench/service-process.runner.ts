@@ -1,107 +1,94 @@
-import { fork, type ChildProcess } from 'node:child_process';
-import { closeSync, openSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { z } from 'zod';
-import { cpuSeconds, rssBytesMax } from './processes.adapter.js';
-
-const services = fileURLToPath(new URL('../../services', import.meta.url));
-const READY_MS_MAX = 30_000;
-const STOP_MS_MAX = 15_000;
-
-const Ready = z.looseObject({ ready: z.literal(true), ports: z.record(z.string(), z.int()) });
+import { type NodeProcess, startNodeProcess } from '../../services/cli/system/node-process.runner.js';
+import { familyCpuSeconds, familyOf, parents, rssBytesMax, unlessGone } from './processes.adapter.js';
 
 export interface ServiceOptions {
+  /** Of the process, and of its log in `directory`. */
   readonly name: string;
-  readonly env: Readonly<Record<string, string>>;
+  /** The folder of the service; the name when absent. */
+  readonly service?: string;
+  readonly env: NodeJS.ProcessEnv;
   readonly args?: readonly string[];
-  readonly execArgv?: readonly string[];
-  /** Output of the process goes to `<directory>/<name>.log`. */
   readonly directory: string;
-  /** False for a program that never says that it is ready. */
-  readonly tellsReady?: boolean;
+  /** False for a program that does not say that it is ready. */
+  readonly announces?: boolean;
+  /** A CPU profile is written into `<profileDirectory>/<service>` when the process ends. */
+  readonly profileDirectory: string | undefined;
 }
 
-/** One of our services as its own process, as it is installed: nothing of it runs in the bench. */
+/** One of our programs as the supervisor starts it: the same flags, the same cache of compiled code, the end with its parent. */
 export class ServiceProcess {
   readonly name: string;
   /** The ports it opened, once it is ready. */
   readonly ready: Promise<Readonly<Record<string, number>>>;
-  readonly exited: Promise<void>;
-  readonly #child: ChildProcess;
-  #gone = false;
+  readonly #started: Promise<NodeProcess>;
+  readonly #giveUp = new AbortController();
+  #running: NodeProcess | undefined;
   #cpuSeconds = 0;
-  #rssBytesMax = 0;
+  readonly #rssBytesMax: [own: number, children: number] = [0, 0];
 
-  constructor({ name, env, args = [], execArgv = [], directory, tellsReady = true }: ServiceOptions) {
+  constructor(options: ServiceOptions) {
+    const { name, service = name, env, args = [], directory, announces = true, profileDirectory } = options;
     this.name = name;
-    const log = openSync(join(directory, `${name}.log`), 'a');
-    this.#child = fork(join(services, name, 'main.js'), args, {
-      env: { PATH: process.env['PATH'] ?? '', HOME: directory, ...env },
-      execArgv: [...execArgv],
-      stdio: ['ignore', log, log, 'ipc'],
-    });
-    closeSync(log);
-    this.exited = new Promise((resolve) => {
-      this.#child.once('exit', () => {
-        this.#gone = true;
-        process.off('exit', this.#killAtExit);
-        resolve();
-      });
-    });
-    process.on('exit', this.#killAtExit);
-    this.ready = tellsReady ? this.#untilReady() : Promise.resolve({});
+    this.#started = startNodeProcess(
+      {
+        name,
+        entry: `${service}/main.js`,
+        args,
+        env: { PATH: process.env['PATH'], HOME: directory, ...env, ...profiling(profileDirectory, service) },
+        cwd: directory,
+        logFile: join(directory, `${name}.log`),
+        announces,
+      },
+      this.#giveUp.signal,
+    );
+    this.ready = this.#begin();
     // Whoever needs it awaits it; a process that is killed on purpose is never ready.
     this.ready.catch(() => undefined);
   }
 
-  /** Stays what it was when the process ended. */
-  get cpuSeconds(): number {
-    this.#look();
+  /** With everything it has started. Stays what it was when the process ended. */
+  cpuSeconds(parentByPid = parents()): number {
+    const { pid } = this.#running ?? {};
+    if (pid !== undefined && parentByPid.has(pid)) this.#cpuSeconds = familyCpuSeconds(pid, parentByPid);
     return this.#cpuSeconds;
   }
 
-  get rssBytesMax(): number {
-    this.#look();
+  /** Its own, and of the largest process that it has started. */
+  rssBytesMax(parentByPid = parents()): readonly [own: number, children: number] {
+    const { pid } = this.#running ?? {};
+    if (pid === undefined) return this.#rssBytesMax;
+    const [own, ...children] = familyOf(pid, parentByPid).map((member) => unlessGone(() => rssBytesMax(member)) ?? 0);
+    this.#rssBytesMax[0] = Math.max(this.#rssBytesMax[0], own ?? 0);
+    this.#rssBytesMax[1] = Math.max(this.#rssBytesMax[1], ...children);
     return this.#rssBytesMax;
   }
 
   kill(): void {
-    this.#look();
-    this.#child.kill('SIGKILL');
+    if (this.#running === undefined) throw new Error(`${this.name} does not run`);
+    const parentByPid = parents();
+    this.cpuSeconds(parentByPid);
+    this.rssBytesMax(parentByPid);
+    process.kill(this.#running.pid, 'SIGKILL');
   }
 
   async stop(): Promise<void> {
-    if (this.#gone) return;
-    this.#child.kill('SIGTERM');
-    const late = setTimeout(() => this.#child.kill('SIGKILL'), STOP_MS_MAX);
-    await this.exited;
-    clearTimeout(late);
+    this.#giveUp.abort();
+    const running = await this.#started.catch(() => undefined);
+    await running?.stop();
   }
 
-  readonly #killAtExit = (): void => void this.#child.kill('SIGKILL');
-
-  #untilReady(): Promise<Readonly<Record<string, number>>> {
-    const { promise, resolve, reject } = Promise.withResolvers<Readonly<Record<string, number>>>();
-    const fail = (why: string) => reject(new Error(`${this.name} ${why}; see ${this.name}.log`));
-    const late = setTimeout(() => fail(`was not ready in ${READY_MS_MAX} ms`), READY_MS_MAX);
-    this.#child.on('message', (message) => {
-      const parsed = Ready.safeParse(message);
-      if (parsed.success) resolve(parsed.data.ports);
-    });
-    this.#child.once('error', reject);
-    void this.exited.then(() => fail('ended before it was ready'));
-    return promise.finally(() => clearTimeout(late));
+  async #begin(): Promise<Readonly<Record<string, number>>> {
+    this.#running = await this.#started;
+    return this.#running.ports;
   }
+}
 
-  #look(): void {
-    const { pid } = this.#child;
-    if (this.#gone || pid === undefined) return;
-    try {
-      this.#cpuSeconds = cpuSeconds(pid, { children: true });
-      this.#rssBytesMax = rssBytesMax(pid);
-    } catch {
-      // It is ending just now: what was seen last stays.
-    }
-  }
+/** In the environment, because the supervisor's flags are what is measured. */
+function profiling(directory: string | undefined, service: string): NodeJS.ProcessEnv {
+  if (directory === undefined) return {};
+  const own = join(directory, service);
+  mkdirSync(own, { recursive: true });
+  return { NODE_OPTIONS: `--cpu-prof --cpu-prof-dir=${own}` };
 }

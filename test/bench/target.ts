@@ -1,8 +1,15 @@
-/** A constellation any engine can be given: tasks that do nothing, and what waits for what. */
+/** What each task does: nothing at all, or the program `true` or `echo` started by a shell. */
+export type Work = 'nothing' | 'true' | 'echo';
+
+/** A constellation any engine can be given: tasks, and what waits for what. */
 export interface Plan {
   readonly name: string;
   readonly tasks: readonly string[];
   readonly lines: readonly Line[];
+  /** Nothing when absent; an engine without devices does nothing in any case. */
+  readonly work?: Work;
+  /** All tasks on one device; spread over all of them when absent. */
+  readonly oneDevice?: boolean;
 }
 
 export type Line = readonly [from: string, to: string];
@@ -37,13 +44,15 @@ export interface BenchTarget {
   executions(runId: string): readonly Execution[];
   /** Processor time so far of every process that takes part, by the name of its role. */
   cpuSeconds(): Readonly<Record<string, number>>;
-  /** The most memory the scheduler has held. */
-  rssBytes(): number;
+  /** The most memory that one process of each role has held. */
+  rssBytes(): Readonly<Record<string, number>>;
   /** SIGKILL; another one is started at once. Returns without waiting for it. */
   killScheduler(): void;
   /** Messages in each stream of the log so far. */
   appended(): Promise<Readonly<Record<string, number>>>;
   /** Replays what was stored for these runs; absent when the engine has no log of its own. */
   floor?(runIds: readonly string[]): Promise<Floor>;
+  /** Resolves when whatever goes on behind the ends of these runs is done, so that it is neither forgotten nor in the way. */
+  settled?(runIds: readonly string[]): Promise<void>;
   stop(): Promise<void>;
 }

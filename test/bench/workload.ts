@@ -21,6 +21,11 @@ export interface Aim {
   readonly value: (measured: Measured) => number;
 }
 
+/** An aim that needs more than one workload. */
+export interface TableAim extends Omit<Aim, 'value'> {
+  readonly value: (table: readonly Measured[]) => number | undefined;
+}
+
 export interface Workload {
   readonly name: string;
   /** What one value stands for. */
@@ -28,6 +33,8 @@ export interface Workload {
   /** Submitted together. */
   readonly plans: readonly Plan[];
   readonly repetitions: number;
+  /** Tasks that pass before anything counts; enough for the compiler to have seen what is hot when absent. */
+  readonly warmUpTasks?: number;
   /** The scheduler is killed once that many tasks have been handed to a device. */
   readonly killAfter?: number;
   /** Milliseconds; several per repetition where a repetition holds many steps. */
@@ -51,7 +58,10 @@ export interface Measured {
   /** Processor seconds per 1,000 tasks, by process. */
   readonly cpuPerThousand: Readonly<Record<string, number>>;
   readonly cpuPerThousandInAll: number;
-  readonly rssBytes: number;
+  /** The largest process of each role. */
+  readonly rssBytes: Readonly<Record<string, number>>;
+  /** Median time from the last end until everything behind it was done; null when nothing is. */
+  readonly settledMs: number | null;
   readonly executedTwice: number;
   readonly loadBefore: number;
   readonly loadAfter: number;
@@ -59,7 +69,6 @@ export interface Measured {
   readonly window: readonly [from: number, to: number];
 }
 
-/** Enough for the compiler to have seen what is hot. */
 const WARM_UP_TASKS = 1_000;
 
 interface Once {
@@ -67,13 +76,14 @@ interface Once {
   readonly runIds: readonly string[];
   readonly cpu: Readonly<Record<string, number>>;
   readonly appended: Readonly<Record<string, number>>;
+  readonly settledMs: number | null;
 }
 
 /** First what does not count, until code is compiled and files are there, then the repetitions that do. */
 export async function measure(target: BenchTarget, workload: Workload): Promise<Measured> {
-  const { plans, repetitions, values, floor: floorOf } = workload;
+  const { plans, repetitions, values, floor: floorOf, warmUpTasks = WARM_UP_TASKS } = workload;
   const tasks = plans.reduce((sum, plan) => sum + plan.tasks.length, 0);
-  for (let warm = 0; warm < WARM_UP_TASKS; warm += tasks) await once(target, { ...workload, killAfter: undefined });
+  for (let warm = 0; warm < warmUpTasks; warm += tasks) await once(target, { ...workload, killAfter: undefined });
   const loadBefore = loadAverage();
   const from = monotonicMicros();
   const all: Once[] = [];
@@ -89,6 +99,7 @@ export async function measure(target: BenchTarget, workload: Workload): Promise<
   const per = (part: (one: Once) => Readonly<Record<string, number>>, unit: number) =>
     averageOf(all.map(part), unit / tasks);
   const cpuPerThousand = per(({ cpu }) => cpu, 1_000);
+  const settled = all.flatMap(({ settledMs }) => settledMs ?? []);
   const elapsed = all.map(({ repetition: { beganAt, endedAt } }) => endedAt - beganAt);
   return {
     workload: workload.name,
@@ -102,6 +113,7 @@ export async function measure(target: BenchTarget, workload: Workload): Promise<
     cpuPerThousand,
     cpuPerThousandInAll: Object.values(cpuPerThousand).reduce((sum, seconds) => sum + seconds, 0),
     rssBytes: target.rssBytes(),
+    settledMs: settled.length === 0 ? null : medianOf(settled),
     executedTwice: all.reduce((sum, { repetition }) => sum + twice(repetition), 0),
     loadBefore,
     loadAfter: loadAverage(),
@@ -125,15 +137,18 @@ async function once(
     target.killScheduler();
   }
   const ends = await Promise.all(runIds.map((runId) => target.untilEnd(runId)));
-  const cpuAfter = target.cpuSeconds();
   const executions = runIds.map((runId) => target.executions(runId));
   check(plans, ends, executions);
   const endedAt = Math.max(...ends.map(({ at }) => at));
+  await target.settled?.(runIds);
+  const settledMs = target.settled === undefined ? null : performance.now() - endedAt;
+  const cpuAfter = target.cpuSeconds();
   return {
     repetition: { beganAt, endedAt, killedAt, executions },
     runIds,
     cpu: difference(cpuAfter, cpu),
     appended: difference(await target.appended(), stored),
+    settledMs,
   };
 }
 
