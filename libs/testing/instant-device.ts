@@ -1,5 +1,12 @@
 import type { NatsConnection } from '@nats-io/transport-node';
-import { type AgentProfile, type AttemptFinished, BUCKETS, type RunCommit, type RunEventData, type RunId } from '#proto';
+import {
+  type AgentProfile,
+  type AttemptFinished,
+  BUCKETS,
+  type RunCommit,
+  type RunEventData,
+  type RunId,
+} from '#proto';
 import { newCommitId, openAttemptLog, readCommits, sealCommit } from '#libs/event-log';
 import { Kvm } from '@nats-io/kv';
 
