@@ -85,6 +85,7 @@ export class RunServer {
   readonly #served = new Map<RunId, Served>();
   /** Runs with ready tasks and no device for them, in the order they began to wait: fairness between runs. */
   readonly #starved = new Map<RunId, ReadonlySet<string>>();
+  #owns: (runId: RunId) => boolean = () => true;
 
   constructor(parts: RunServerParts) {
     this.#parts = parts;
@@ -110,8 +111,9 @@ export class RunServer {
   }
 
   /** Forgets the runs of partitions that another replica owns now; what is in flight ends by the fence of its append. */
-  drop(owned: (runId: RunId) => boolean): void {
-    for (const served of this.#served.values()) if (!owned(served.runId) && !served.busy) this.#forget(served);
+  drop(owns: (runId: RunId) => boolean): void {
+    this.#owns = owns;
+    for (const served of this.#served.values()) if (!owns(served.runId) && !served.busy) this.#forget(served);
   }
 
   async #serve(served: Served): Promise<void> {
@@ -122,8 +124,7 @@ export class RunServer {
       while (served.waiting.length > 0) await this.#serveBatch(served, takeBatch(served));
     } finally {
       served.busy = false;
-      if (served.loaded === undefined || isTerminal(served.loaded.run) || served.loaded.run.phase === 'NONE')
-        this.#forget(served);
+      if (this.#isOver(served)) this.#forget(served);
     }
   }
 
@@ -288,6 +289,11 @@ export class RunServer {
 
   #nowOf(batch: readonly Waiting[]): number {
     return batch.reduce((latest, { at }) => Math.max(latest, at ?? 0), this.#parts.clock.now());
+  }
+
+  #isOver({ runId, loaded }: Served): boolean {
+    if (loaded === undefined || !this.#owns(runId)) return true;
+    return isTerminal(loaded.run) || loaded.run.phase === 'NONE';
   }
 
   #forget(served: Served): void {

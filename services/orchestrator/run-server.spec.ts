@@ -161,6 +161,20 @@ describe('RunServer', () => {
     expect(await ask(ended('a'))).toMatchObject({ answer: { kind: 'ignored' } });
   });
 
+  it('forgets the runs of a partition that it gave up, and loads them when they come back', async () => {
+    const { ask, server, fleet } = setUp();
+    await ask(submit(['a', 'b']));
+    expect(fleet.running('web-1')).toBe(2);
+    let owned = false;
+    server.drop(() => owned);
+    expect([server.size, fleet.running('web-1')]).toEqual([0, 0]);
+    await ask(ended('a'));
+    await settled();
+    expect(server.size).toBe(0);
+    owned = true;
+    expect(await ask(ended('b'))).toMatchObject({ answer: { kind: 'accepted' } });
+  });
+
   it('does not answer from a state that is behind: without an append it reads that the run still ends there', async () => {
     const log = memoryRunLog();
     const one = setUp({ log });
