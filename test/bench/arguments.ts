@@ -23,11 +23,11 @@ export const USAGE = `usage: bench [engine|path|all] [--only chain,fan,...] [--r
   engine         the orchestrator and the log, tasks answered inside the bench
   path           every service, real devices, real programs
 
-  --only         these workloads only
-  --repetitions  repetitions of each workload that count
-  --json         also writes everything that was measured into a file
-  --profile      writes CPU profiles of the services into a directory and says where the time went
-  --dir          the log is made in here (default: the directory for temporary files); its disk is what is measured
+  --only             these workloads only
+  --repetitions      repetitions of each workload that count
+  --json             also writes everything that was measured into a file
+  --profile          writes CPU profiles of the services into a directory and says where the time went
+  --dir              everything is stored in here (default: the directory for temporary files); its disk is what is measured
   --without-logging  the whole path without the service that projects runs into PostgreSQL`;
 
 const TABLES: Readonly<Record<string, readonly TableName[]>> = {

@@ -5,7 +5,7 @@ import { EmbeddedServerError } from '#libs/embedded';
 import { type BenchArguments, parseArguments, type TableName, UsageError } from './arguments.js';
 import { ENGINE_AIMS, ENGINE_WORKLOADS } from './engine-workloads.js';
 import { EngineTarget } from './engine.target.js';
-import { PATH_AIMS, PATH_DEVICES, PATH_WORKLOADS } from './path-workloads.js';
+import { PATH_DEVICES, PATH_WORKLOADS } from './path-workloads.js';
 import { PathTarget } from './path.target.js';
 import { stepTimes } from './step-times.runner.js';
 import { type Output, runTable, type TableOptions } from './table.runner.js';
@@ -44,7 +44,7 @@ async function resultOf(name: TableName, options: BenchArguments, output: Output
     }
     case 'path': {
       const target = new PathTarget({ parent, profileDirectory, devices: PATH_DEVICES, logging: options.logging });
-      return [await runTable({ name, target, workloads, aims: PATH_AIMS, after: stepTimes }, how)];
+      return [await runTable({ name, target, workloads, aims: [], after: stepTimes }, how)];
     }
   }
 }

@@ -1,7 +1,7 @@
 import { chain, fan } from './plans.js';
 import { gapsOf } from './statistics.js';
 import type { Plan, Work } from './target.js';
-import type { Aim, Measured, Repetition, TableAim, Workload } from './workload.js';
+import type { Aim, Measured, Repetition, Workload } from './workload.js';
 
 export const PATH_DEVICES = 8;
 const CHAIN = 50;
@@ -48,9 +48,6 @@ export const PATH_WORKLOADS: readonly Workload[] = [
   many('nothing'),
   many('true'),
 ];
-
-/** None beside those of the workloads. */
-export const PATH_AIMS: readonly TableAim[] = [];
 
 function steps(work: Work, warmUpTasks: number): Workload {
   return {

@@ -32,9 +32,12 @@ export interface Part {
 const PARTS: readonly (readonly [name: string, ms: (marks: StepMarks) => number])[] = [
   ['start stored -> request on the bus (device-agent)', (m) => m.requested - m.startStored],
   ['request -> `started` written (gateway, socket, device)', (m) => m.journalStarted - m.requested],
-  ['`started` flushed (fdatasync) and call prepared', (m) => m.journalFinished - m.journalStarted - m.toolMs],
+  ['`started` flushed (fdatasync), call prepared', (m) => m.journalFinished - m.journalStarted - m.toolMs],
   ['call of the tool (MCP and the tool itself)', (m) => m.toolMs],
-  ['`finished` flushed -> answer on the bus (device, socket, gateway)', (m) => m.answered - m.journalFinished],
+  [
+    '`finished` flushed (fdatasync) -> answer on the bus (device, socket, gateway)',
+    (m) => m.answered - m.journalFinished,
+  ],
   ['answer -> end published (device-agent)', (m) => m.endPublished - m.answered],
   ['end published -> stored in ATTEMPTS (fsync)', (m) => m.endStored - m.endPublished],
   ['end stored -> next commit published (orchestrator)', (m) => m.nextPublished - m.endStored],
