@@ -167,6 +167,7 @@ describe('RunServer', () => {
     expect(fleet.running('web-1')).toBe(2);
     let owned = false;
     server.drop(() => owned);
+    await settled();
     expect([server.size, fleet.running('web-1')]).toEqual([0, 0]);
     await ask(ended('a'));
     await settled();
