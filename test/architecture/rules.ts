@@ -262,7 +262,7 @@ const HOUSE: readonly Rule[] = [
       ...(path.endsWith('.npmrc') && /registry\s*=/u.test(text) ? ['chooses a registry'] : []),
     ]),
     planted: each(
-      { path: 'README.md', text: 'cd /work/orrery' },
+      { path: 'README.md', text: 'cd /home/jane/orrery' },
       { path: 'package-lock.json', text: '"resolved": "https://packages.acme.com/zod"' },
       { path: 'docs/a.md', text: 'npm config set x https://npm.acme.com/' },
       { path: 'docs/a.md', text: 'see http://wiki.acme.internal/orrery' },
@@ -281,13 +281,9 @@ const DISABLE =
 /** Modules that reach out of the process, and frameworks. */
 const WORLD =
   /^(?:node:(?:fs|net|http|https|http2|tls|dns|dgram|child_process|cluster|worker_threads|timers|readline)(?:\/|$)|@nats-io\/|@nestjs\/|@modelcontextprotocol\/|(?:pg|typeorm|ws|execa|systeminformation|pino)$)/u;
-const MACHINE_PATH = /(?<![\w.$}/-])\/(?:farm|work|Users\/\w+)\/[\w.-]+/gu;
+const MACHINE_PATH = /(?<![\w.$}/-])\/(?:home|Users)\/[\w.-]+\/[\w.-]+/gu;
 const HOST = /\b(?:https?|wss?|nats):\/\/(?:[^\s/@"'`]*@)?([a-z0-9][a-z0-9.-]*)/giu;
-const PUBLIC_REGISTRY = 'registry.npmjs.org';
-const PRIVATE_HOST = new RegExp(
-  `\\.(?:internal|corp|intra|lan|local)$|^(?!${PUBLIC_REGISTRY}$)(?:npm|registry|artifactory|nexus|proxy|mirror)\\.`,
-  'iu',
-);
+const PRIVATE_HOST = /\.(?:internal|corp|intra|lan|local)$|^(?:npm|registry|artifactory|nexus|proxy|mirror)\./iu;
 
 function hostsIn(text: string): string[] {
   return [...text.matchAll(HOST)].map(([, host = '']) => host);
@@ -296,7 +292,7 @@ function hostsIn(text: string): string[] {
 /** Where a lock file says that packages come from: its other addresses are the packages' own. */
 function lockedHosts(text: string): string[] {
   const lines = text.split('\n').filter((line) => line.includes('"resolved"'));
-  return lines.flatMap(hostsIn).filter((host) => host !== PUBLIC_REGISTRY);
+  return lines.flatMap(hostsIn);
 }
 
 /** Not the examples for outsiders, who have nothing but the contract. */
