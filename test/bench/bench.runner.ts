@@ -44,7 +44,7 @@ async function resultOf(name: TableName, options: BenchArguments, output: Output
     }
     case 'path': {
       const target = new PathTarget({ parent, profileDirectory, devices: PATH_DEVICES, logging: options.logging });
-      return [await runTable({ name, target, workloads, aims: [], after: stepTimes }, how)];
+      return [await runTable({ name, target, workloads, aims: [], look: stepTimes }, how)];
     }
   }
 }

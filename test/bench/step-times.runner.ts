@@ -12,8 +12,11 @@ const KINDS: readonly (readonly [name: string, work: Work])[] = [
   ['EXEC_CLI `true`', 'true'],
 ];
 
-/** Some chains more, with a probe on the bus and on the journal: where the time of a step goes. */
-export async function stepTimes(target: PathTarget): Promise<string[]> {
+const AFTER = 'steps-true';
+
+/** After the chains some more of them, with a probe on the bus and on the journal: where the time of a step goes. */
+export async function stepTimes(target: PathTarget, workload: string): Promise<string[]> {
+  if (workload !== AFTER) return [];
   const kinds: { readonly name: string; readonly parts: ReturnType<typeof partsOfStep> }[] = [];
   const notes: string[] = [];
   for (const [name, work] of KINDS) {

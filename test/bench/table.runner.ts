@@ -25,8 +25,8 @@ export interface Table<T extends BusTarget> {
   readonly target: T;
   readonly workloads: readonly Workload[];
   readonly aims: readonly TableAim[];
-  /** A look at the target when everything is measured: more lines for the report. */
-  readonly after?: (target: T) => Promise<string[]>;
+  /** A closer look at the target when that workload has been measured: more lines for the report. */
+  readonly look?: (target: T, workload: string) => Promise<string[]>;
 }
 
 export interface TableOptions {
@@ -42,19 +42,19 @@ export interface Output {
 
 /** Starts the target, measures, says it and stops the target; what comes back is for a file. */
 export async function runTable<T extends BusTarget>(table: Table<T>, options: TableOptions): Promise<object> {
-  const { name, target, workloads, after } = table;
+  const { name, target, workloads, look } = table;
   const { profileDirectory, output } = options;
   const all: Measured[] = [];
   let facts: Readonly<Record<string, string>>;
-  let more: string[] = [];
+  const more: string[] = [];
   try {
     await target.start();
     facts = await factsOf(target, options.parent);
     for (const workload of workloads) {
       output.err(`${name}: ${workload.name} ...`);
       all.push(await measure(target, workload));
+      more.push(...((await look?.(target, workload.name)) ?? []));
     }
-    more = (await after?.(target)) ?? [];
   } finally {
     await target.stop();
   }
