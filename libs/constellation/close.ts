@@ -5,6 +5,9 @@ import { type Assignment, assign, type FleetView } from './fleet-view.js';
 import { doomOf, judgeLines } from './lines.js';
 import { graphOf, isTerminal, type Run, type TaskState } from './run.js';
 
+/** Waited for by a task for which no device is connected that would do. */
+export const ANY_DEVICE = '*';
+
 /** Starts beyond this go into the next commit, so that results and ends always fit into theirs. */
 const STARTED_BYTES_MAX = 512 * 1024;
 
@@ -90,7 +93,7 @@ function skipDoomed(draft: RunDraft, { now }: Circumstances): void {
 }
 
 interface Started {
-  /** Devices that a ready task waits for, `*` for any that fits. */
+  /** Busy devices of which a ready task waits for a slot; ANY_DEVICE when it waits for one to connect. */
   readonly starvedOf: ReadonlySet<string>;
   /** A ready task could start but no longer fits into this commit. */
   readonly more: boolean;
@@ -101,7 +104,7 @@ interface Started {
 function startReady(draft: RunDraft, { fleet, now }: Circumstances): Started {
   const { run } = draft;
   if (run.phase !== 'RUNNING' || run.ending !== null) return { starvedOf: OVER.starvedOf, more: false, failed: 0 };
-  const slots = new Slots(fleet);
+  const slots = new Slots(fleet, run);
   // A wide constellation on a busy fleet has thousands of ready tasks with the same needs: one answer serves them all.
   const waitingNeeds = new Set<string>();
   const { needs } = graphOf(run);
@@ -123,7 +126,8 @@ function startReady(draft: RunDraft, { fleet, now }: Circumstances): Started {
       failed++;
       events.push(neverSatisfiable(run, index, assignment, now));
     } else if (assignment.kind === 'wait') {
-      starvedOf.add('device' in task.star.target ? task.star.target.device : '*');
+      for (const device of assignment.busy) starvedOf.add(device);
+      if (assignment.busy.length === 0) starvedOf.add(ANY_DEVICE);
       if (avoid === null) waitingNeeds.add(need);
     } else {
       const event = start(run, task, assignment.device, now);
@@ -239,13 +243,17 @@ function wakeAt(run: Run, { starvedOf, more }: Started, now: number): number {
   return Date.parse(earliest);
 }
 
-/** The fleet view with the starts of this decision counted in. */
+/** The fleet view with the run's own tasks counted in as they are by now: a slot that this commit frees is used in this commit. */
 class Slots implements FleetView {
   readonly #fleet: FleetView;
   readonly #taken = new Map<string, number>();
 
-  constructor(fleet: FleetView) {
+  constructor(fleet: FleetView, run: Run) {
     this.#fleet = fleet;
+    for (const index of run.running) {
+      const { deviceId } = run.tasks.at(index);
+      if (deviceId !== null) this.take(deviceId);
+    }
   }
 
   get complete(): boolean {

@@ -231,6 +231,12 @@ describe('assignment', () => {
     expect(story.last?.wakeAt).toBe(T0 + 5_000);
   });
 
+  it('uses a slot in the commit that frees it', () => {
+    const view = fleet([device('web-1', { tasksMax: 1 })]);
+    const story = new Story().on(view).when(submit(constellation(['a', 'b'])));
+    expect(story.when(completed('a')).told).toEqual(['TASK_COMPLETED a 1', 'TASK_STARTED b 1 on web-1']);
+  });
+
   it('waits for a device that is only away, and fails at once what no device can satisfy any more', () => {
     const away = fleet([device('web-1', { status: 'suspect' })]);
     const story = new Story().on(away).when(submit(constellation(['a', 'b'], ['a->b'])));

@@ -42,7 +42,7 @@ export interface Decision {
   readonly run: Run;
   /** Earliest instant the run waits for; null when it is terminal. It is armed before the commit is appended. */
   readonly wakeAt: number | null;
-  /** Devices that a ready task waits for, by id; `*` for a selector. Empty: nothing waits for a device or a slot. */
+  /** Busy devices of which a ready task waits for a slot; ANY_DEVICE when one waits for a device to connect. Empty: none waits. */
   readonly starvedOf: ReadonlySet<string>;
 }
 

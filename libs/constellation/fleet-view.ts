@@ -1,18 +1,19 @@
 import type { AgentProfile, DeviceId, Issue, SessionId, Target, TaskConstellation, TaskStar, ToolInfo } from '#proto';
 import { listed } from './validate.js';
 
-/** The fleet as a replica sees it: profiles and, over all replicas, how many tasks run on each device. A view, not a truth. */
+/** The fleet as a replica sees it while it decides one run. A view, not a truth. */
 export interface FleetView {
   /** "Never satisfiable" is said only from a completely loaded view. */
   readonly complete: boolean;
   readonly devices: ReadonlyMap<DeviceId, AgentProfile>;
+  /** Tasks of all other runs on a device, over all replicas; those of the run itself are in its own state. */
   running(deviceId: DeviceId): number;
 }
 
 export type Assignment =
   | { readonly kind: 'device'; readonly device: AgentProfile }
-  /** Waits for a device to come back (`device`) or to have a free slot (`slot`). */
-  | { readonly kind: 'wait'; readonly for: 'device' | 'slot' }
+  /** Every device that would do is busy: a free slot on one of these wakes the task. Empty: none is connected. */
+  | { readonly kind: 'wait'; readonly busy: readonly DeviceId[] }
   | { readonly kind: 'never'; readonly issue: Issue };
 
 /**
@@ -22,13 +23,13 @@ export type Assignment =
  */
 export function assign(task: TaskStar, fleet: FleetView, avoid: SessionId | null = null): Assignment {
   let best: { device: AgentProfile; running: number } | undefined;
-  let waitsFor: 'device' | 'slot' = 'device';
+  const busy: DeviceId[] = [];
   for (const device of candidates(task.target, fleet)) {
     if (device.status !== 'connected' || device.session === null || device.session.sessionId === avoid) continue;
     if (!satisfies(device, task.target) || !offers(device, task.command.tool)) continue;
     const running = fleet.running(device.deviceId);
     if (running >= device.tasksMax) {
-      waitsFor = 'slot';
+      busy.push(device.deviceId);
       continue;
     }
     if (
@@ -41,7 +42,7 @@ export function assign(task: TaskStar, fleet: FleetView, avoid: SessionId | null
   }
   if (best !== undefined) return { kind: 'device', device: best.device };
   const issue = fleet.complete ? unsatisfiable(task, fleet) : undefined;
-  return issue === undefined ? { kind: 'wait', for: waitsFor } : { kind: 'never', issue };
+  return issue === undefined ? { kind: 'wait', busy } : { kind: 'never', issue };
 }
 
 /** The tasks that no enrolled device can ever satisfy, with the path of what would have to change. */

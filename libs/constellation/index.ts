@@ -7,6 +7,7 @@ export * from './view.js';
 export * from './fleet-view.js';
 export * from './lines.js';
 export * from './attempt-end.js';
+export { ANY_DEVICE } from './close.js';
 export * from './decide.js';
 export * from './invariants.js';
 export * from './report-commands.js';

@@ -125,6 +125,7 @@ describe('every run, whatever comes', () => {
             expect(open.has(taskId)).toBe(false);
             for (const line of given.plan.lines) if (line.to === taskId) expect(ended).toContain(line.from);
             open.set(taskId, deviceId);
+            expect([...open.values()].filter((id) => id === deviceId).length).toBeLessThanOrEqual(given.slots);
           }
           if (
             event.type === 'TASK_COMPLETED' ||

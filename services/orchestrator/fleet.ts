@@ -5,24 +5,27 @@ import type { FleetView, Run } from '#libs/constellation';
  * The fleet as this replica sees it: profiles as they are told, its own runs' tasks per device, counted as soon as they are
  * decided, and the other replicas' as they publish them. In memory only; a view that is behind costs a wait, never a fact.
  */
-export class Fleet implements FleetView {
+export class Fleet {
   readonly #devices = new Map<DeviceId, AgentProfile>();
   readonly #byRun = new Map<RunId, ReadonlyMap<DeviceId, number>>();
   readonly #own = new Map<DeviceId, number>();
   #others: ReadonlyMap<DeviceId, number> = new Map();
   #complete = false;
   #free: (deviceId: DeviceId, slots: number) => void = () => undefined;
-
-  get complete(): boolean {
-    return this.#complete;
-  }
-
-  get devices(): ReadonlyMap<DeviceId, AgentProfile> {
-    return this.#devices;
-  }
+  #changed: (deviceId: DeviceId) => void = () => undefined;
 
   running(deviceId: DeviceId): number {
     return (this.#own.get(deviceId) ?? 0) + (this.#others.get(deviceId) ?? 0);
+  }
+
+  /** As the decision of one run sees it: its own tasks are in its own state. */
+  viewOf(runId: RunId): FleetView {
+    const counted = this.#byRun.get(runId);
+    return {
+      complete: this.#complete,
+      devices: this.#devices,
+      running: (deviceId) => this.running(deviceId) - (counted?.get(deviceId) ?? 0),
+    };
   }
 
   /** Running tasks of this replica's own runs, for the other replicas. */
@@ -34,6 +37,11 @@ export class Fleet implements FleetView {
     this.#free = listener;
   }
 
+  /** A device connected, or became another one: whoever waits for a device looks again. */
+  onChanged(listener: (deviceId: DeviceId) => void): void {
+    this.#changed = listener;
+  }
+
   /** All profiles that were there at the start have been seen. */
   completed(): void {
     this.#complete = true;
@@ -41,6 +49,7 @@ export class Fleet implements FleetView {
 
   profile(profile: AgentProfile): void {
     this.#devices.set(profile.deviceId, profile);
+    this.#changed(profile.deviceId);
     this.#tell(profile.deviceId);
   }
 

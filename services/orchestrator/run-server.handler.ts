@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import type { Cause, CommitAuthor, RunCommit, RunId } from '#proto';
 import {
+  ANY_DEVICE,
   type Answer,
   type Circumstances,
   checkInvariants,
@@ -16,6 +17,7 @@ import { CorruptLogError, newCommitId, type RunLog, sealCommit } from '#libs/eve
 import { TimerConflictError } from '#libs/messaging';
 import type { Clock } from '#libs/platform';
 import type { Fleet } from './fleet.js';
+import { Starved } from './starved.js';
 
 /** What becomes of something that waited for a run. */
 export type Settled =
@@ -83,13 +85,14 @@ export interface RunServerParts {
 export class RunServer {
   readonly #parts: RunServerParts;
   readonly #served = new Map<RunId, Served>();
-  /** Runs with ready tasks and no device for them, in the order they began to wait: fairness between runs. */
-  readonly #starved = new Map<RunId, ReadonlySet<string>>();
+  /** Fairness between runs: who waits for a device, first come first served. */
+  readonly #starved = new Starved();
   #owns: (runId: RunId) => boolean = () => true;
 
   constructor(parts: RunServerParts) {
     this.#parts = parts;
-    parts.fleet.onFree((deviceId, slots) => this.#feed(deviceId, slots));
+    parts.fleet.onFree((deviceId, slots) => this.#wake(this.#starved.take(deviceId, slots), deviceId));
+    parts.fleet.onChanged((deviceId) => this.#wake(this.#starved.take(ANY_DEVICE, Infinity), deviceId));
   }
 
   /** Runs in memory: those that are not terminal, and those that something waits for. */
@@ -152,7 +155,7 @@ export class RunServer {
   /** Inputs on which `decide` throws are poison: each becomes a pause of the run, for a person to look, and a dead letter. */
   async #isolate(served: Served, batch: readonly Waiting[]): Promise<readonly Waiting[]> {
     const { run } = await this.#load(served);
-    const circumstances = { fleet: this.#parts.fleet, now: this.#nowOf(batch) };
+    const circumstances = { fleet: this.#parts.fleet.viewOf(served.runId), now: this.#nowOf(batch) };
     return batch.map((waiting): Waiting => {
       try {
         decide(run, [waiting.input], circumstances);
@@ -174,7 +177,9 @@ export class RunServer {
       const { run, end } = conflicts === 0 && isNew(served, batch) ? this.#begin(served) : await this.#load(served);
       if (batch.some(({ due }) => due)) served.armedAt = undefined;
       const now = this.#nowOf(batch);
-      const decision = decideOrExplain(run, batch, { fleet: this.#parts.fleet, now });
+      const decision = decideOrExplain(run, batch, { fleet: this.#parts.fleet.viewOf(served.runId), now });
+      // Before anything is awaited: a slot that becomes free while the append is under way wakes the run, too.
+      this.#starved.set(served.runId, decision.starvedOf);
       if (!(await this.#arm(served, decision))) {
         served.loaded = undefined;
         continue;
@@ -184,7 +189,6 @@ export class RunServer {
           served.loaded = undefined;
           continue;
         }
-        this.#advance(served, run, end, decision);
         answerAll(batch, decision, run.sequence);
         return false;
       }
@@ -196,12 +200,10 @@ export class RunServer {
         continue;
       }
       const sequence = run.sequence + decision.events.length;
-      this.#advance(
-        served,
-        { ...decision.run, sequence, number: commit.number, hash: commit.hash },
-        appended.sequence,
-        decision,
-      );
+      served.loaded = {
+        run: { ...decision.run, sequence, number: commit.number, hash: commit.hash },
+        end: appended.sequence,
+      };
       answerAll(batch, decision, sequence);
       return decision.wakeAt !== null && decision.wakeAt <= now;
     }
@@ -264,26 +266,10 @@ export class RunServer {
     );
   }
 
-  #advance(served: Served, run: Run, end: number, { starvedOf }: Decision): void {
-    served.loaded = { run, end };
-    this.#starved.delete(served.runId);
-    if (starvedOf.size > 0) this.#starved.set(served.runId, starvedOf);
-  }
-
-  /** A device has free slots: wakes as many of the runs that wait for it, first come first served. */
-  #feed(deviceId: string, slots: number): void {
-    let left = slots;
-    for (const [runId, needs] of this.#starved) {
-      if (left <= 0) return;
-      if (!needs.has(deviceId) && !needs.has('*')) continue;
-      left--;
-      this.#starved.delete(runId);
-      this.deliver(runId, {
-        input: { kind: 'wake' },
-        cause: { kind: 'fleet', id: deviceId },
-        bytes: 0,
-        settle: () => undefined,
-      });
+  #wake(runIds: readonly RunId[], deviceId: string): void {
+    for (const runId of runIds) {
+      const cause = { kind: 'fleet', id: deviceId } as const;
+      this.deliver(runId, { input: { kind: 'wake' }, cause, bytes: 0, settle: () => undefined });
     }
   }
 
@@ -299,7 +285,7 @@ export class RunServer {
   #forget(served: Served): void {
     if (served.waiting.length > 0) return void this.#serve(served);
     this.#served.delete(served.runId);
-    this.#starved.delete(served.runId);
+    this.#starved.remove(served.runId);
     this.#parts.fleet.vacate(served.runId);
     this.#parts.wakeUps.forget(served.runId);
   }

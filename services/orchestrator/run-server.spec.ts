@@ -257,6 +257,28 @@ describe('RunServer', () => {
   });
 });
 
+it('a slot that becomes free while a run that waits for it is being stored wakes that run', async () => {
+  const log = memoryRunLog();
+  const gate = Promise.withResolvers<void>();
+  const slow: RunLog = {
+    load: (key, after) => log.load(key, after),
+    endsAt: (key) => log.endsAt(key),
+    append: async (key, commit, end) => {
+      if (key === 'run-2' && end === 0) await gate.promise;
+      return log.append(key, commit, end);
+    },
+  };
+  const { ask } = setUp({ log: slow, tasksMax: 1 });
+  await ask(submit(['a'], 'run-1'), { runId: 'run-1' });
+  const second = ask(submit(['a'], 'run-2'), { runId: 'run-2' });
+  await settled();
+  await ask(ended('a'), { runId: 'run-1' });
+  gate.resolve();
+  await second;
+  await settled();
+  expect(foldRun((await log.load('run-2')).map(({ commit }) => commit))?.running.size).toBe(1);
+});
+
 /** Lets everything run that is ready to run; nothing in a memory log waits for anything else. */
 async function settled(): Promise<void> {
   for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
