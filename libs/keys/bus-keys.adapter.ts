@@ -15,7 +15,7 @@ export interface BusKeyFiles {
 
 /** The users of the bus as its server has to know them: public keys and passwords. What is missing is made and kept. */
 export async function busUsers({ seedFile, passwordFile }: BusKeyFiles): Promise<NatsUser[]> {
-  const users = await Promise.all(
+  const users = await allOf(
     natsUsers().map(async (user): Promise<NatsUser[]> => {
       const withKey = { ...user, nkeyPublic: await keyOf(seedFile(user.name)) };
       if (!WITH_PASSWORD.includes(user.name)) return [withKey];
@@ -29,4 +29,10 @@ export async function busUsers({ seedFile, passwordFile }: BusKeyFiles): Promise
 export async function keyOf(seedFile: string): Promise<string> {
   const seed = await keepSecret(seedFile, () => new TextDecoder().decode(createUser().getSeed()));
   return fromSeed(new TextEncoder().encode(seed)).getPublicKey();
+}
+
+/** All of them, or the first failure once none is at work any more: nobody writes keys behind the back of who was told no. */
+async function allOf<T>(work: readonly Promise<T>[]): Promise<T[]> {
+  await Promise.allSettled(work);
+  return Promise.all(work);
 }
