@@ -178,8 +178,9 @@ export class RunServer {
       if (batch.some(({ due }) => due)) served.armedAt = undefined;
       const now = this.#nowOf(batch);
       const decision = decideOrExplain(run, batch, { fleet: this.#parts.fleet.viewOf(served.runId), now });
-      // Before anything is awaited: a slot that becomes free while the append is under way wakes the run, too.
+      // Before anything is awaited: other runs see what this one takes, and a slot that becomes free meanwhile wakes it, too.
       this.#starved.set(served.runId, decision.starvedOf);
+      this.#parts.fleet.occupy(served.runId, decision.run);
       if (!(await this.#arm(served, decision))) {
         served.loaded = undefined;
         continue;
@@ -193,7 +194,6 @@ export class RunServer {
         return false;
       }
       const commit = this.#seal(run, decision, batch, now);
-      this.#parts.fleet.occupy(served.runId, decision.run);
       const appended = await this.#parts.log.append(served.runId, commit, end);
       if (appended.kind === 'conflict') {
         served.loaded = undefined;

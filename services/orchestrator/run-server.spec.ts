@@ -30,6 +30,7 @@ function setUp({
   };
   const wakeUps: WakeUps = {
     arm: async (runId, at) => {
+      await new Promise((resolve) => setImmediate(resolve)); // a round trip: others are decided meanwhile
       effects.push(`armed +${at - NOW}`);
       armed.set(runId, at);
     },
@@ -255,6 +256,14 @@ describe('RunServer', () => {
     await settled();
     expect(await Promise.all(runs.map(started))).toEqual([0, 0, 1]);
   });
+});
+
+it('does not give one slot to two runs that are decided while the other is being stored', async () => {
+  const { ask, log } = setUp({ tasksMax: 1 });
+  const runs = ['run-1', 'run-2', 'run-3'];
+  await Promise.all(runs.map((runId) => ask(submit(['a'], runId), { runId })));
+  const running = runs.map(async (runId) => foldRun((await log.load(runId)).map(({ commit }) => commit))?.running.size);
+  expect(await Promise.all(running)).toEqual([1, 0, 0]);
 });
 
 it('a slot that becomes free while a run that waits for it is being stored wakes that run', async () => {
