@@ -302,3 +302,23 @@ describe('consumeBatches', () => {
     expect(await all.full).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
   });
 });
+
+describe('acks that leave together', () => {
+  /** Longer than the test lives: only `stop` can send them. */
+  const ackIntervalMs = 3_600_000;
+
+  it('are sent when the consumption stops, so nothing that is done comes again', async () => {
+    const seen = collector<BatchMessage>(3);
+    await send(1, 3);
+    const options = { service: SERVICE, ackIntervalMs };
+    const take = (messages: BatchMessage[]) => messages.forEach((message) => seen.add(message));
+    const consumption = consumeBatches(nc, DURABLE, take, options);
+    consumptions.push(consumption);
+    for (const message of await seen.full) message.settle(DONE);
+    await nc.flush();
+    expect(await durableState()).toMatchObject({ num_ack_pending: 3 });
+    await consumption.stop();
+    await nc.flush();
+    expect(await durableState()).toMatchObject({ num_ack_pending: 0, num_pending: 0 });
+  });
+});
