@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { Actor } from './actors.js';
 import { DeviceId, Instant, JournalId, Json, SessionId } from './ids.js';
 
 export const ToolInfo = z.strictObject({
@@ -54,6 +55,10 @@ export const DeviceSession = z.strictObject({
 });
 export type DeviceSession = z.infer<typeof DeviceSession>;
 
+/** An operator's word that nothing new starts on a device; what runs goes on. */
+export const DeviceHold = z.strictObject({ by: Actor, reason: z.string().max(1_000), heldAt: Instant });
+export type DeviceHold = z.infer<typeof DeviceHold>;
+
 /** AgentProfile (paper section 5): one device as the scheduler sees it, merged from administrator, manifest and telemetry. */
 export const AgentProfile = z.strictObject({
   deviceId: DeviceId,
@@ -67,6 +72,8 @@ export const AgentProfile = z.strictObject({
   tools: z.array(ToolInfo),
   resources: z.strictObject({ cpuCount: z.int(), memoryMb: z.int() }),
   tasksMax: z.int().min(1),
+  /** Nothing new starts on it: it, or the whole fleet, was held by somebody. */
+  held: DeviceHold.nullable().default(null),
   /** The session of the last connection; null before the first. */
   session: DeviceSession.nullable(),
   /** Sequence of the last FLEET event of this device that is folded in. */

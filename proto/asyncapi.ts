@@ -1,26 +1,36 @@
 import { z } from 'zod';
+import { Actor, ActorProof } from './actors.js';
 import { AdminProfile, ClientTelemetry, DeviceSession, ServiceManifest, ToolInfo } from './agent-profile.js';
 import { AIP_REVISION } from './aip/messages.js';
 import { CommandOutcome, Verb } from './commands.js';
-import { CommandCall, TaskConstellation } from './constellation.js';
+import { CommandCall, TaskConstellation, TaskStar, TaskStarLine } from './constellation.js';
 import { HEADER_COMMIT, HEADER_TYPES } from './commit.js';
+import { Edit, EditTrace, EditTrigger, EditViolation, Proposal } from './edits.js';
 import { Instant, Json } from './ids.js';
-import { titleOf, MESSAGES } from './messages.js';
+import { titleOf, MESSAGES, VERB_COMMANDS } from './messages.js';
 import { QUERIES } from './queries.js';
 import { Refusal, RunOptions } from './request.js';
 import { TaskError, TaskResult } from './result.js';
 import { subjects } from './subjects.js';
-import { RunSummary, RunView } from './view.js';
+import { EditingView, RunSummary, RunView } from './view.js';
 
 /** Parts that many messages share: described once. */
 const PARTS: Readonly<Record<string, z.ZodType>> = {
+  Actor,
+  ActorProof,
   AdminProfile,
   ClientTelemetry,
   CommandCall,
   CommandOutcome,
   DeviceSession,
+  Edit,
+  EditTrace,
+  EditTrigger,
+  EditViolation,
+  EditingView,
   Instant,
   Json,
+  Proposal,
   Refusal,
   RunOptions,
   RunSummary,
@@ -29,6 +39,8 @@ const PARTS: Readonly<Record<string, z.ZodType>> = {
   TaskConstellation,
   TaskError,
   TaskResult,
+  TaskStar,
+  TaskStarLine,
   ToolInfo,
 };
 
@@ -122,8 +134,9 @@ const CHANNELS: Readonly<Record<string, ChannelSpec>> = {
   verbs: {
     subject: subjects.anyVerb.replace('>', '*.*.*'),
     parameters: ['partition', 'runId', 'verb'],
-    about: 'Verbs of people and programs. Repeated with the same id until there is a final answer.',
-    messages: ['SubmitCommand'],
+    about:
+      'Verbs of people and programs, signed by their senders. Repeated with the same id until there is a final answer.',
+    messages: ['SubmitCommand', ...VERB_COMMANDS.map(([name]) => name)],
     action: 'receive',
     answers: ['VerbAnswer'],
   },

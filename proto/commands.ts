@@ -1,9 +1,10 @@
 import { z } from 'zod';
 import { AttemptKey, CommandState } from './attempt-events.js';
 import { CommandCall } from './constellation.js';
-import { CommandId, DeviceId, Instant, JournalId, Json, RunId, SessionId } from './ids.js';
+import { Actor, ActorProof } from './actors.js';
+import { Proposal } from './edits.js';
+import { CommandId, DeviceId, idSchema, Instant, JournalId, Json, RunId, SessionId, TaskId } from './ids.js';
 import { Refusal, RunRequest } from './request.js';
-import { Actor } from './run-events.js';
 import { TaskError } from './result.js';
 
 /** Request on `orrery.device.<deviceId>.command`: run one command, stop an attempt, or forget a result that is stored. */
@@ -49,7 +50,7 @@ export const DeviceAnswer = z.discriminatedUnion('state', [
 export type DeviceAnswer = z.infer<typeof DeviceAnswer>;
 
 /** Verbs of people and programs on `orrery.command.<p>.<runId>.<VERB>`. */
-export const Verb = z.enum(['SUBMIT']);
+export const Verb = z.enum(['SUBMIT', 'CANCEL', 'PAUSE', 'RESUME', 'RETRY', 'FORK', 'PROPOSE']);
 export type Verb = z.infer<typeof Verb>;
 
 /** Body of SUBMIT, sent by an entry point that has parsed the request and derived the run id. */
@@ -62,11 +63,41 @@ export const SubmitCommand = z.strictObject({
 });
 export type SubmitCommand = z.infer<typeof SubmitCommand>;
 
+/** Made by the sender, one per intent: the same id is decided once, however often it is sent. */
+export const VerbId = idSchema('the id of a verb');
+export type VerbId = z.infer<typeof VerbId>;
+
+const verbShape = {
+  id: VerbId,
+  /** Who asks, proven: a message is never believed for what it says of its sender. */
+  actor: ActorProof,
+} as const;
+const why = z.string().min(1).max(1_000).optional();
+
+/** Bodies of the verbs that change a run, by verb. Each gets one final answer; the sender repeats the same id until it has it. */
+export const VERB_BODIES = {
+  /** What is pending is cancelled, what runs is stopped on its device; outputs are kept. */
+  CANCEL: z.strictObject({ ...verbShape, reason: why }),
+  /** Nothing new starts; what runs goes on. */
+  PAUSE: z.strictObject({ ...verbShape, reason: why }),
+  RESUME: z.strictObject({ ...verbShape }),
+  /** A new attempt of a task in the same run; tasks that were skipped because of it are open again. */
+  RETRY: z.strictObject({ ...verbShape, taskId: TaskId }),
+  /** A new run that goes on from where this one stood after event `at`; `parent` is filled in on the way to its owner. */
+  FORK: z.strictObject({ ...verbShape, at: z.int().min(1), parent: RunId.optional() }),
+  /** An edit, by an operator or by whoever plans for the run. */
+  PROPOSE: z.strictObject({ ...verbShape, proposal: Proposal }),
+} as const;
+export type RunVerb = keyof typeof VERB_BODIES;
+export type VerbBody<V extends RunVerb> = z.infer<(typeof VERB_BODIES)[V]>;
+
 /** The one final answer of a verb; `TRY_AGAIN` in `reason.code` when the outcome is not known in time. */
 export const VerbAnswer = z.strictObject({
   answer: z.enum(['accepted', 'ignored', 'rejected']),
   reason: Refusal.optional(),
   /** Event sequence of the run after the commit that followed. */
   sequence: z.int().min(0),
+  /** The run that a FORK began. */
+  runId: RunId.optional(),
 });
 export type VerbAnswer = z.infer<typeof VerbAnswer>;

@@ -8,6 +8,8 @@ export const GENESIS_HASH = '0'.repeat(64);
 export const Cause = z.strictObject({
   kind: z.enum(['request', 'verb', 'attempt', 'timer', 'fleet', 'run', 'presence']),
   id: z.string().min(1).max(256),
+  /** Its refusal is itself a fact of the commit (EDIT_REJECTED): asked again, it is refused again. */
+  rejected: z.literal(true).optional(),
 });
 export type Cause = z.infer<typeof Cause>;
 

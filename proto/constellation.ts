@@ -43,8 +43,10 @@ export type Target = z.infer<typeof Target>;
 export const RetryPolicy = z.strictObject({
   /** Tries in all, the first one included. */
   attempts: z.int().min(1).max(LIMITS.attemptsMax),
-  /** Wait before try n+1 is `backoffMs * 2^(n-1)`. */
+  /** Wait before try n+1: between the half and the whole of `backoffMs * 2^(n-1)`, spread by recorded randomness. */
   backoffMs: z.int().min(0).max(LIMITS.timeoutMsMax).default(0),
+  /** No wait is longer than this. */
+  backoffMsMax: z.int().min(0).max(LIMITS.timeoutMsMax).optional(),
 });
 export type RetryPolicy = z.infer<typeof RetryPolicy>;
 
@@ -55,14 +57,19 @@ export const TaskStar = z.strictObject({
   description: z.string().max(20_000).default(''),
   tips: z.array(z.string().max(2_000)).max(50).default([]),
   target: Target,
-  command: CommandCall,
+  /** Without one the task is left to the device's agent, which needs a model. */
+  command: CommandCall.optional(),
   /** From the start of an attempt until it is told to stop. */
   timeoutMs: z.int().min(100).max(LIMITS.timeoutMsMax).optional(),
+  /** From the instant the task was added to its run until it must have ended, all tries together. */
+  deadlineMs: z.int().min(100).max(LIMITS.timeoutMsMax).optional(),
   retry: RetryPolicy.optional(),
   /** Higher starts first; 0 when absent. */
   priority: z.int().min(-100).max(100).optional(),
   /** May be executed again when nobody knows whether it was executed. */
   idempotent: z.boolean().optional(),
+  /** The planner must look at its result, also when the edit policy would not ask. */
+  review: z.boolean().optional(),
 });
 export type TaskStar = z.infer<typeof TaskStar>;
 
@@ -78,6 +85,8 @@ export const TaskStarLine = z
     to: TaskId,
     type: LineType.default('unconditional'),
     condition: z.string().min(1).max(LIMITS.conditionCharsMax).optional(),
+    /** For people and models; decides nothing. */
+    description: z.string().max(2_000).optional(),
   })
   .refine((line) => (line.type === 'conditional') === (line.condition !== undefined), {
     path: ['condition'],

@@ -1,7 +1,11 @@
 import { z } from 'zod';
-import { AdminProfile, ClientTelemetry, DeviceSession, ServiceManifest } from './agent-profile.js';
+import { Actor } from './actors.js';
+import { AdminProfile, ClientTelemetry, DeviceHold, DeviceSession, ServiceManifest } from './agent-profile.js';
 import { commitShape, eventEnvelope } from './commit.js';
 import { DeviceId, Instant, SessionId, Sha256 } from './ids.js';
+
+/** Aggregate of what holds for the whole fleet; no device can be enrolled under it. */
+export const FLEET_ID: DeviceId = '_fleet';
 
 export const DeviceEnrolled = z.strictObject({
   admin: AdminProfile,
@@ -14,11 +18,17 @@ export const DeviceConnected = z.strictObject({ session: DeviceSession, telemetr
 export const DeviceSuspect = z.strictObject({ sessionId: SessionId, suspectAt: Instant, lostAt: Instant });
 export const DeviceLost = z.strictObject({ sessionId: SessionId, lostAt: Instant });
 
+/** Nothing new starts on the device, or on any device when it is an event of FLEET_ID. */
+export const DeviceHeld = DeviceHold;
+export const DeviceReleased = z.strictObject({ by: Actor, releasedAt: Instant });
+
 const SCHEMAS = {
   DEVICE_ENROLLED: DeviceEnrolled,
   DEVICE_CONNECTED: DeviceConnected,
   DEVICE_SUSPECT: DeviceSuspect,
   DEVICE_LOST: DeviceLost,
+  DEVICE_HELD: DeviceHeld,
+  DEVICE_RELEASED: DeviceReleased,
 } as const;
 
 export type FleetEventType = keyof typeof SCHEMAS;
@@ -32,6 +42,8 @@ export const RecordedFleetEvent = z.discriminatedUnion('type', [
   recorded('DEVICE_CONNECTED'),
   recorded('DEVICE_SUSPECT'),
   recorded('DEVICE_LOST'),
+  recorded('DEVICE_HELD'),
+  recorded('DEVICE_RELEASED'),
 ]);
 export type RecordedFleetEvent = z.infer<typeof RecordedFleetEvent>;
 

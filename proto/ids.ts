@@ -3,7 +3,7 @@ import { z } from 'zod';
 /** What may stand in a subject, a key or a file name: user text never does. 1 to 64 letters, digits, `_` or `-`. */
 export const ID_PATTERN = /^[A-Za-z0-9_-]{1,64}$/;
 
-const idSchema = (what: string) =>
+export const idSchema = (what: string) =>
   z.string().regex(ID_PATTERN, `${what} must be 1 to 64 characters out of A-Z, a-z, 0-9, "_" and "-"`);
 
 export const RequestId = idSchema('a request id');
@@ -24,6 +24,10 @@ export type DeviceId = z.infer<typeof DeviceId>;
 
 export const SessionId = idSchema('a session id');
 export type SessionId = z.infer<typeof SessionId>;
+
+/** Names one edit round inside of its run: `e1`, `e2`, ... */
+export const EditId = idSchema('an edit id');
+export type EditId = z.infer<typeof EditId>;
 
 /** Random id of a device's command journal: a device with another journal has forgotten what it was sent. */
 export const JournalId = idSchema('a journal id');

@@ -3,6 +3,13 @@ export const LIMITS = {
   requestBytesMax: 1024 * 1024,
   tasksMax: 2_000,
   linesMax: 10_000,
+  /** Primitives of one proposal, and their size as JSON. */
+  editsMax: 2_000,
+  editBytesMax: 512 * 1024,
+  /** Tries of a round after the first: then it is abandoned. */
+  repairsMax: 3,
+  /** Work of one run that may be done at a time. */
+  concurrencyMax: 10_000,
   conditionCharsMax: 500,
   commitBytesMax: 2 * 1024 * 1024,
   /** A result inside an event, as JSON; longer strings are cut to head and tail and the whole goes to ARTIFACTS. */
@@ -27,6 +34,7 @@ export const LIMITS = {
 } as const;
 
 export const DEFAULTS = {
+  editDeadlineMs: 90_000,
   taskTimeoutMs: 10 * 60 * 1000,
   runDeadlineMs: 24 * 60 * 60 * 1000,
   deviceTasksMax: 8,

@@ -1,8 +1,9 @@
 import type { z } from 'zod';
+import { KnownActor } from './actors.js';
 import { AgentProfile, Presence } from './agent-profile.js';
 import { ClientMessage, ServerMessage } from './aip/messages.js';
 import { AttemptCommit, RecordedAttemptEvent } from './attempt-events.js';
-import { DeviceAnswer, DeviceRequest, SubmitCommand, VerbAnswer } from './commands.js';
+import { DeviceAnswer, DeviceRequest, SubmitCommand, VERB_BODIES, VerbAnswer } from './commands.js';
 import { DeadLetter } from './dead-letter.js';
 import { FeedMessage } from './feed.js';
 import { FleetCommit, RecordedFleetEvent } from './fleet-events.js';
@@ -30,6 +31,12 @@ const queries: [string, MessageSpec][] = Object.entries(QUERIES).flatMap(([servi
   }),
 );
 
+/** The bodies of the verbs that change a run: `CANCEL` is CancelCommand. */
+export const VERB_COMMANDS: readonly [string, MessageSpec][] = Object.entries(VERB_BODIES).map(([verb, schema]) => [
+  `${capital(verb.toLowerCase())}Command`,
+  message(schema, `the verb ${verb}`),
+]);
+
 /** The options of a union of events, each under its type. */
 const events = (options: readonly { shape: { type: { value: string } } }[], about: string): [string, MessageSpec][] =>
   options.map((option) => [option.shape.type.value, message(option as unknown as z.ZodType, about)]);
@@ -47,6 +54,7 @@ export const MESSAGES: Readonly<Record<string, MessageSpec>> = Object.fromEntrie
   ['RunRequest', message(RunRequest, 'what external systems ask for: a goal or a constellation')],
   ['SubmitAnswer', message(SubmitAnswer, 'the run that a request became, or why it became none')],
   ['SubmitCommand', message(SubmitCommand, 'the verb SUBMIT')],
+  ...VERB_COMMANDS,
   ['VerbAnswer', message(VerbAnswer, 'the one final answer of a verb')],
   ['RunCommit', message(RunCommit, 'the events of a run that were decided together')],
   ...events(RecordedRunEvent.options, 'event of a run'),
@@ -59,6 +67,7 @@ export const MESSAGES: Readonly<Record<string, MessageSpec>> = Object.fromEntrie
   ['DeviceAnswer', message(DeviceAnswer, 'what became of a command so far')],
   ['AgentProfile', message(AgentProfile, 'value of AGENT_PROFILES: one device as the scheduler sees it')],
   ['Presence', message(Presence, 'value of PRESENCE: who holds the socket of a device')],
+  ['KnownActor', message(KnownActor, 'value of ACTORS: whom a public bus key stands for')],
   ['Member', message(Member, 'value of MEMBERS: the sign of life of a replica')],
   ['DeadLetter', message(DeadLetter, 'a message that could not be handled, and why')],
   ...queries,

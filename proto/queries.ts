@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { ActorProof } from './actors.js';
 import { AdminProfile, AgentProfile, ServiceManifest } from './agent-profile.js';
 import { DeviceId, RunId, Sha256 } from './ids.js';
 import { Refusal } from './request.js';
@@ -7,6 +8,9 @@ import { RunSummary, RunView } from './view.js';
 /** Answer of a query that cannot be served as asked. */
 export const QueryError = z.strictObject({ error: Refusal });
 export type QueryError = z.infer<typeof QueryError>;
+
+/** `changed` is false when it was so already. `devices` show it in their profiles by now. */
+const HeldAnswer = z.strictObject({ changed: z.boolean(), devices: z.int().min(0) });
 
 /** Takes an input again by its place in its stream, after the cause of its dead letter was mended; nothing is published twice. */
 const dlqRetry = {
@@ -28,6 +32,19 @@ export const QUERIES = {
         manifest: ServiceManifest.optional(),
       }),
       answer: z.strictObject({ deviceId: DeviceId, token: z.string() }),
+    },
+    /** Nothing new starts there; without a device, nowhere. Signed, like a verb. */
+    hold: {
+      request: z.strictObject({
+        deviceId: DeviceId.nullable(),
+        reason: z.string().min(1).max(1_000).optional(),
+        actor: ActorProof,
+      }),
+      answer: HeldAnswer,
+    },
+    release: {
+      request: z.strictObject({ deviceId: DeviceId.nullable(), actor: ActorProof }),
+      answer: HeldAnswer,
     },
     /** Asked by gateways before the upgrade; only the hash of a token ever crosses the bus. */
     authenticate: {

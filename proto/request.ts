@@ -3,9 +3,23 @@ import { TaskConstellation } from './constellation.js';
 import { Json, RequestId, RunId } from './ids.js';
 import { LIMITS } from './limits.js';
 
+export const EditPolicy = z.enum(['every-result', 'when-needed', 'never']);
+export type EditPolicy = z.infer<typeof EditPolicy>;
+
+export const LockPolicy = z.enum(['strict', 'scoped']);
+export type LockPolicy = z.infer<typeof LockPolicy>;
+
 export const RunOptions = z.strictObject({
-  editPolicy: z.enum(['every-result', 'when-needed', 'never']).optional(),
-  lockPolicy: z.enum(['strict', 'scoped']).optional(),
+  /** When the planner is asked: after every result (the paper), when judgement is needed, or never. */
+  editPolicy: EditPolicy.optional(),
+  /** `strict`: nothing starts while an edit is open (paper section 6.3). `scoped`: only what is downstream of its triggers waits. */
+  lockPolicy: LockPolicy.optional(),
+  /** How long one edit round may take before the run goes on without it. */
+  editDeadlineMs: z.int().min(100).max(LIMITS.wakeUpMsMax).optional(),
+  /** Tasks of this run that may be running at a time. */
+  concurrency: z.int().min(1).max(LIMITS.concurrencyMax).optional(),
+  /** Among runs that wait for a slot, the higher one gets it first; 0 when absent. */
+  priority: z.int().min(-100).max(100).optional(),
   /** From acceptance; afterwards what is pending is cancelled and what is running is stopped. */
   deadlineMs: z
     .int()
@@ -50,6 +64,12 @@ export const RefusalCode = z.enum([
   'TRY_AGAIN',
   'UNAUTHORIZED',
   'NOT_FOUND',
+  /** The state of the run or the task does not allow it. */
+  'INVALID_STATE',
+  /** An edit breaks a rule; the issues say which and what would be valid. */
+  'EDIT_REJECTED',
+  /** There was nothing to do. */
+  'IGNORED',
 ]);
 export type RefusalCode = z.infer<typeof RefusalCode>;
 

@@ -1,15 +1,25 @@
 import { z } from 'zod';
+import { Actor } from './actors.js';
 import { commitShape, eventEnvelope } from './commit.js';
-import { CommandCall, RunOutcome, TaskConstellation } from './constellation.js';
-import { DeviceId, Instant, JournalId, Json, LineId, RequestId, RunId, SessionId, Sha256, TaskId } from './ids.js';
-import { RunOptions } from './request.js';
+import { CommandCall, RunOutcome, TaskConstellation, TaskStar, TaskStarLine, TaskStatus } from './constellation.js';
+import { Edit, EditTrace, EditTrigger, EditViolation, PlannerState } from './edits.js';
+import {
+  DeviceId,
+  EditId,
+  Instant,
+  JournalId,
+  Json,
+  LineId,
+  RequestId,
+  RunId,
+  SessionId,
+  Sha256,
+  TaskId,
+} from './ids.js';
+import { LockPolicy, RunOptions } from './request.js';
 import { TaskError, TaskResult } from './result.js';
 
 const attempt = z.int().min(0);
-
-/** Who asked: from the credential of the sender, never from its message. */
-export const Actor = z.strictObject({ kind: z.enum(['person', 'system', 'external']), id: z.string().min(1).max(128) });
-export type Actor = z.infer<typeof Actor>;
 
 /** What a line came to when its predecessor ended. `reason` is there when it is not satisfied. */
 export const LineResult = z.strictObject({ id: LineId, satisfied: z.boolean(), reason: z.string().optional() });
@@ -29,13 +39,57 @@ export const RunRequested = z.strictObject({
   deadlineAt: Instant,
 });
 
-/** Also the creation: then `origin` says where the constellation stands (a programmatic one is stored once, in RUN_REQUESTED). */
+/**
+ * Also the creation: then `origin` says where the constellation stands (a programmatic one is stored once, in RUN_REQUESTED).
+ * An edit that changes nothing keeps the revision; it ends its round all the same.
+ */
 export const ConstellationModified = z.strictObject({
-  revision: z.int().min(1),
-  origin: z.enum(['request']),
+  revision: z.int().min(0),
+  origin: z.enum(['request', 'planner', 'operator']),
+  /** Tasks and lines of the constellation afterwards. */
   tasks: z.int().min(0),
   lines: z.int().min(0),
   modifiedAt: Instant,
+  /** The round it ends; absent for an operator's edit. */
+  editId: EditId.optional(),
+  try: z.int().min(1).optional(),
+  edits: z.array(Edit).optional(),
+  /** New or changed lines whose predecessor had ended before: judged at once. */
+  judged: z.array(LineResult).optional(),
+  state: PlannerState.optional(),
+  proposedBy: Actor.optional(),
+  trace: EditTrace.optional(),
+  planHash: Sha256.nullable().optional(),
+});
+
+/** The lock is taken: until the round ends the tasks that `lockPolicy` covers neither start nor are skipped (paper, algorithm 1). */
+export const EditOpened = z.strictObject({
+  editId: EditId,
+  mode: z.enum(['creation', 'editing']),
+  triggers: z.array(EditTrigger).min(1),
+  revision: z.int().min(0),
+  lockPolicy: LockPolicy,
+  openedAt: Instant,
+  /** The run goes on without the planner after this. */
+  deadlineAt: Instant,
+});
+
+/** Nothing of the proposal was applied. The round goes on until the deadline or the last repair, under `lockPolicy`. */
+export const EditRejected = z.strictObject({
+  editId: EditId,
+  try: z.int().min(1),
+  revision: z.int().min(0),
+  violations: z.array(EditViolation).min(1),
+  lockPolicy: LockPolicy,
+  proposedBy: Actor,
+  rejectedAt: Instant,
+  planHash: Sha256.nullable(),
+});
+
+export const EditAbandoned = z.strictObject({
+  editId: EditId,
+  reason: z.strictObject({ code: z.enum(['DEADLINE', 'REPAIRS_EXHAUSTED', 'RUN_ENDING']), message: z.string() }),
+  abandonedAt: Instant,
 });
 
 /** This *is* the dispatch and the assignment (I1): the device agent acts on it, nothing else is sent. */
@@ -46,8 +100,11 @@ export const TaskStarted = z.strictObject({
   sessionId: SessionId,
   journalId: JournalId.nullable(),
   command: CommandCall,
-  /** Whose outputs the command takes, named by the attempt that made them, in the order they are delivered. */
-  inputs: z.array(z.strictObject({ taskId: TaskId, attempt: attempt.min(1) })),
+  /**
+   * Whose outputs the command takes, named by the attempt that made them, in the order they are delivered. `runId` when the
+   * attempt belongs to a run that this one was forked from.
+   */
+  inputs: z.array(z.strictObject({ taskId: TaskId, attempt: attempt.min(1), runId: RunId.optional() })),
   priority: z.int(),
   startedAt: Instant,
   /** When the attempt is told to stop; also the instant after which nobody may start it any more. */
@@ -73,23 +130,38 @@ export const TaskFailed = z.strictObject({
   attemptHash: Sha256.nullable(),
 });
 
-export const StopReason = z.enum(['timeout', 'run_deadline', 'cancelled']);
+/** `timeout` of an attempt, `task_deadline` of all its tries, `retry` by a person; the others end the run. */
+export const StopReason = z.enum([
+  'timeout',
+  'task_deadline',
+  'retry',
+  'run_deadline',
+  'cancelled',
+  'finished',
+  'plan_failed',
+]);
 export type StopReason = z.infer<typeof StopReason>;
 
 export const TaskStopRequested = z.strictObject({
   taskId: TaskId,
   attempt: attempt.min(1),
   reason: StopReason,
+  by: Actor.optional(),
+  /** Why, in the words of whoever asked. */
+  note: z.string().max(1_000).optional(),
   requestedAt: Instant,
   graceUntil: Instant,
 });
 
 export const TaskReopened = z.strictObject({
   taskId: TaskId,
-  /** The attempt that failed; the next one has the number after it. */
+  /** The last attempt; the next one has the number after it. */
   attempt,
-  reason: z.enum(['retry_policy']),
+  reason: z.enum(['retry_policy', 'operator']),
+  by: Actor.optional(),
   notBefore: Instant,
+  /** Judged lines of the task that are open again: those whose target has not run. */
+  lines: z.array(LineId).optional(),
 });
 
 /** `by: condition` when a condition (its own or further up) chose another branch; `by: failure` when a predecessor failed. */
@@ -106,8 +178,13 @@ export const TaskCancelled = z.strictObject({
   taskId: TaskId,
   attempt,
   reason: StopReason,
+  by: Actor.optional(),
+  note: z.string().max(1_000).optional(),
   lines: z.array(LineResult),
   cancelledAt: Instant,
+  /** What the stopped attempt had answered until then, and the end of its steps. */
+  output: TaskResult.optional(),
+  attemptHash: Sha256.nullable().optional(),
 });
 
 export const TaskCounts = z.strictObject({
@@ -123,7 +200,68 @@ export const RunFailed = z.strictObject({
   counts: TaskCounts,
   failedAt: Instant,
 });
-export const RunPaused = z.strictObject({ by: z.enum(['system']), reason: z.string(), pausedAt: Instant });
+export const RunCancelled = z.strictObject({ by: Actor, reason: z.string(), counts: TaskCounts, cancelledAt: Instant });
+/** Facts are recorded, nothing new starts. `actor` when a person paused it. */
+export const RunPaused = z.strictObject({
+  by: z.enum(['system', 'operator']),
+  actor: Actor.optional(),
+  reason: z.string(),
+  pausedAt: Instant,
+});
+export const RunResumed = z.strictObject({ by: Actor, resumedAt: Instant });
+/** The end of the run is taken back by an operator's RETRY; the deadline counts from now. */
+export const RunReopened = z.strictObject({ by: Actor, reopenedAt: Instant, deadlineAt: Instant });
+
+/** A task as a fork takes it over. */
+export const ForkedTask = z.strictObject({
+  star: TaskStar,
+  status: TaskStatus,
+  attempt,
+  deviceId: DeviceId.nullable(),
+  sessionId: SessionId.nullable(),
+  startedAt: Instant.nullable(),
+  endedAt: Instant.nullable(),
+  notBefore: Instant.nullable(),
+  deadlineAt: Instant.nullable(),
+  result: TaskResult.nullable(),
+  error: TaskError.nullable(),
+  reason: z.string().nullable(),
+  skippedBy: z.enum(['condition', 'failure']).nullable(),
+  /** The run in which its last attempt ran, and whose ATTEMPTS hold its steps. */
+  ranIn: RunId.nullable(),
+});
+export type ForkedTask = z.infer<typeof ForkedTask>;
+
+export const ForkedLine = z.strictObject({
+  line: TaskStarLine,
+  satisfied: z.boolean().nullable(),
+  reason: z.string().nullable(),
+});
+export type ForkedLine = z.infer<typeof ForkedLine>;
+
+/** First event of a run that begins where another one stood after `parent.sequence`; it needs nothing of the other one. */
+export const RunForked = z.strictObject({
+  requestId: RequestId,
+  namespace: z.string(),
+  parent: z.strictObject({ runId: RunId, sequence: z.int().min(1), number: z.int().min(1), hash: Sha256 }),
+  /** What the parent was asked; the deadline counts from the fork. */
+  contentHash: Sha256,
+  goal: z.string().nullable(),
+  options: RunOptions,
+  metadata: z.record(z.string(), Json),
+  requestedBy: Actor,
+  forkedAt: Instant,
+  deadlineAt: Instant,
+  name: z.string(),
+  revision: z.int().min(0),
+  tasks: z.array(ForkedTask),
+  lines: z.array(ForkedLine),
+  /** Ids that were removed: they are never used again. */
+  usedIds: z.array(z.string()),
+  /** What the parent's planner had not looked at yet. */
+  triggers: z.array(EditTrigger),
+});
+
 export const RunAnnotated = z.strictObject({
   kind: z.enum(['late_result']),
   taskId: TaskId,
@@ -136,6 +274,9 @@ export const RunAnnotated = z.strictObject({
 const SCHEMAS = {
   RUN_REQUESTED: RunRequested,
   CONSTELLATION_MODIFIED: ConstellationModified,
+  EDIT_OPENED: EditOpened,
+  EDIT_REJECTED: EditRejected,
+  EDIT_ABANDONED: EditAbandoned,
   TASK_STARTED: TaskStarted,
   TASK_COMPLETED: TaskCompleted,
   TASK_FAILED: TaskFailed,
@@ -145,8 +286,12 @@ const SCHEMAS = {
   TASK_CANCELLED: TaskCancelled,
   RUN_COMPLETED: RunCompleted,
   RUN_FAILED: RunFailed,
+  RUN_CANCELLED: RunCancelled,
   RUN_PAUSED: RunPaused,
+  RUN_RESUMED: RunResumed,
+  RUN_REOPENED: RunReopened,
   RUN_ANNOTATED: RunAnnotated,
+  RUN_FORKED: RunForked,
 } as const;
 
 export type RunEventType = keyof typeof SCHEMAS;
@@ -159,6 +304,9 @@ const recorded = <T extends RunEventType>(type: T) =>
 export const RecordedRunEvent = z.discriminatedUnion('type', [
   recorded('RUN_REQUESTED'),
   recorded('CONSTELLATION_MODIFIED'),
+  recorded('EDIT_OPENED'),
+  recorded('EDIT_REJECTED'),
+  recorded('EDIT_ABANDONED'),
   recorded('TASK_STARTED'),
   recorded('TASK_COMPLETED'),
   recorded('TASK_FAILED'),
@@ -168,8 +316,12 @@ export const RecordedRunEvent = z.discriminatedUnion('type', [
   recorded('TASK_CANCELLED'),
   recorded('RUN_COMPLETED'),
   recorded('RUN_FAILED'),
+  recorded('RUN_CANCELLED'),
   recorded('RUN_PAUSED'),
+  recorded('RUN_RESUMED'),
+  recorded('RUN_REOPENED'),
   recorded('RUN_ANNOTATED'),
+  recorded('RUN_FORKED'),
 ]);
 export type RecordedRunEvent = z.infer<typeof RecordedRunEvent>;
 

@@ -140,6 +140,8 @@ export interface BucketSpec {
 export const BUCKETS = {
   AGENT_PROFILES: { bucket: 'AGENT_PROFILES', history: 5 },
   PRESENCE: { bucket: 'PRESENCE', history: 1, ttlMs: LIMITS.presenceTtlMs, rebuilt: true },
+  /** Public bus keys and whom they stand for; written by the administrator's credential only. */
+  ACTORS: { bucket: 'ACTORS', history: 1 },
   MEMBERS: { bucket: 'MEMBERS', history: 1, ttlMs: LIMITS.memberTtlMs, rebuilt: true },
 } as const satisfies Record<string, BucketSpec>;
 

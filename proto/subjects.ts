@@ -55,6 +55,7 @@ export const subjects = {
   anyDlq: 'orrery.dlq.*',
   verb: (runId: RunId, verb: string) => `orrery.command.${partitionOf(runId)}.${runId}.${verb}`,
   verbsOfPartition: (partition: number) => `orrery.command.${partition}.*.*`,
+  anyVerbOf: (verb: string) => `orrery.command.*.*.${verb}`,
   anyVerb: 'orrery.command.>',
   deviceCommand: (deviceId: DeviceId) => `orrery.device.${deviceId}.command`,
   anyDeviceCommand: 'orrery.device.*.command',

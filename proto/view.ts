@@ -1,12 +1,17 @@
 import { z } from 'zod';
 import { LineType, RunOutcome, RunStatus, TaskStatus } from './constellation.js';
-import { DeviceId, Instant, LineId, RequestId, RunId, TaskId } from './ids.js';
+import { EditTrigger, EditViolation } from './edits.js';
+import { DeviceId, EditId, Instant, LineId, RequestId, RunId, TaskId } from './ids.js';
+import { LockPolicy } from './request.js';
 import { TaskError, TaskResult } from './result.js';
 
 /** Why a run is not terminal and what wakes it. */
 export const WaitingFor = z.strictObject({
-  reason: z.enum(['running_tasks', 'device', 'slot', 'backoff', 'paused']),
+  reason: z.enum(['running_tasks', 'planner', 'device', 'backoff', 'paused']),
   detail: z.string(),
+  /** Whose word changes it: the end of an attempt, a proposal, the fleet, the clock, a person. Of an older answer only the clock is sure. */
+  wokenBy: z.enum(['attempt', 'proposal', 'fleet', 'timer', 'operator']).default('timer'),
+  /** When the clock changes it if nothing else does before. */
   wakesAt: Instant.nullable(),
 });
 export type WaitingFor = z.infer<typeof WaitingFor>;
@@ -20,10 +25,26 @@ export const TaskView = z.strictObject({
   result: TaskResult.nullable(),
   error: TaskError.nullable(),
   reason: z.string().nullable(),
+  /** It is kept from starting, and from being skipped, by an edit that is open or owed. */
+  held: z.boolean().default(false),
   startedAt: Instant.nullable(),
   endedAt: Instant.nullable(),
 });
 export type TaskView = z.infer<typeof TaskView>;
+
+/** The edit round that is open. */
+export const EditingView = z.strictObject({
+  editId: EditId,
+  mode: z.enum(['creation', 'editing']),
+  triggers: z.array(EditTrigger),
+  /** Proposals that were judged and refused. */
+  tries: z.int().min(0),
+  violations: z.array(EditViolation),
+  lockPolicy: LockPolicy,
+  openedAt: Instant,
+  deadlineAt: Instant,
+});
+export type EditingView = z.infer<typeof EditingView>;
 
 export const LineView = z.strictObject({
   id: LineId,
@@ -51,6 +72,12 @@ export const RunView = z.strictObject({
   /** Who asked, as the credential said. */
   requestedBy: z.string(),
   waitingFor: WaitingFor.nullable(),
+  editing: EditingView.nullable().default(null),
+  /** Where it was forked from. */
+  parent: z
+    .strictObject({ runId: RunId, sequence: z.int().min(1) })
+    .nullable()
+    .default(null),
   tasks: z.array(TaskView),
   lines: z.array(LineView),
 });
