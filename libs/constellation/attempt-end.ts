@@ -1,18 +1,22 @@
-import type { StopReason, TaskError } from '#proto';
+import type { Actor, StopReason, TaskError, TaskResult } from '#proto';
 import type { RunDraft } from './evolve.js';
 import { type FleetView, isRepeatable } from './fleet-view.js';
 import { judgeLines } from './lines.js';
-import type { Run, TaskState } from './run.js';
+import { reopenTask } from './reopen.js';
+import { endsTheRun, type Run, type TaskState } from './run.js';
 
 export interface Circumstances {
   readonly fleet: FleetView;
   /** Milliseconds since the epoch, server time. */
   readonly now: number;
+  /** Somebody is there who makes plans. */
+  readonly planner: boolean;
 }
 
 /**
- * Ends the running attempt of a task that did not succeed: cancelled when the run is to end, failed otherwise, and reopened
- * in the same commit when the task's retry policy allows another try and repeating it is safe.
+ * Ends the running attempt of a task that did not succeed: cancelled when the run is to end, open again when a person asked
+ * for another try, failed otherwise, and reopened in the same commit when the task's retry policy allows another try and
+ * repeating it is safe.
  */
 export function failAttempt(
   draft: RunDraft,
@@ -23,51 +27,99 @@ export function failAttempt(
   const { run } = draft;
   const task = run.tasks.at(index);
   const { id: taskId } = task.star;
-  const stopped: StopReason | undefined = task.stopping?.reason;
+  const { stopping, attempt } = task;
   const at = instantOf(circumstances.now);
-  if (stopped !== undefined && stopped !== 'timeout') {
-    const lines = judgeLines(run, index, { status: 'CANCELLED', result: null });
-    draft.add({
-      type: 'TASK_CANCELLED',
-      data: { taskId, attempt: task.attempt, reason: stopped, lines, cancelledAt: at },
-    });
+  if (stopping !== null && (endsTheRun(stopping.reason) || stopping.reason === 'retry')) {
+    cancelAttempt(draft, index, { ...stopping, output: error.output, attemptHash }, circumstances.now);
+    if (stopping.reason === 'retry') {
+      reopenTask(draft, index, { reason: 'operator', by: stopping.by, notBefore: at });
+    }
     return;
   }
-  const known = stopped === 'timeout' ? timedOut(error) : error;
-  if (mayRetry(run, task, known, circumstances)) {
-    const backoffMs = (task.star.retry?.backoffMs ?? 0) * 2 ** (task.attempt - 1);
-    const notBefore = instantOf(circumstances.now + backoffMs);
-    draft.add(
-      {
-        type: 'TASK_FAILED',
-        data: { taskId, attempt: task.attempt, error: known, lines: [], failedAt: at, attemptHash },
-      },
-      { type: 'TASK_REOPENED', data: { taskId, attempt: task.attempt, reason: 'retry_policy', notBefore } },
-    );
-    return;
-  }
-  const lines = judgeLines(run, index, { status: 'FAILED', result: known.output?.value ?? null });
+  const known = stopping === null ? error : timedOut(error, stopping.reason);
+  const retried = mayRetry(run, task, known, circumstances);
+  const lines = retried ? [] : judgeLines(run, index, { status: 'FAILED', result: known.output?.value ?? null });
+  draft.add({ type: 'TASK_FAILED', data: { taskId, attempt, error: known, lines, failedAt: at, attemptHash } });
+  if (!retried) return;
+  const notBefore = instantOf(circumstances.now + backoffMs(run, task));
+  draft.add({ type: 'TASK_REOPENED', data: { taskId, attempt, reason: 'retry_policy', notBefore } });
+}
+
+interface Cancelled {
+  readonly reason: StopReason;
+  readonly by: Actor | null;
+  readonly note?: string | null;
+  readonly output?: TaskResult | undefined;
+  readonly attemptHash?: string | null;
+}
+
+/** A task that is given up; what it had answered until then is kept. */
+export function cancelAttempt(
+  draft: RunDraft,
+  index: number,
+  { reason, by, note = null, output, attemptHash }: Cancelled,
+  now: number,
+): void {
+  const { run } = draft;
+  const { star, attempt } = run.tasks.at(index);
+  const answered = output ?? run.tasks.at(index).result;
+  // A task that is about to be open again has not ended: its lines are judged when it has.
+  const lines =
+    reason === 'retry' ? [] : judgeLines(run, index, { status: 'CANCELLED', result: answered?.value ?? null });
   draft.add({
-    type: 'TASK_FAILED',
-    data: { taskId, attempt: task.attempt, error: known, lines, failedAt: at, attemptHash },
+    type: 'TASK_CANCELLED',
+    data: {
+      taskId: star.id,
+      attempt,
+      reason,
+      ...(by === null ? {} : { by }),
+      ...(note === null ? {} : { note }),
+      lines,
+      cancelledAt: instantOf(now),
+      ...(output === undefined ? {} : { output }),
+      ...(attemptHash === undefined ? {} : { attemptHash }),
+    },
   });
 }
 
-/** What a device reports of an attempt that we stopped for its timeout is a timeout, unless nobody knows what happened. */
-function timedOut(error: TaskError): TaskError {
+/** What a device reports of an attempt that we stopped for its time is a timeout, unless nobody knows what happened. */
+function timedOut(error: TaskError, reason: StopReason): TaskError {
   if (error.outcome !== 'cancelled') return error;
-  return { ...error, code: 'TIMEOUT', message: 'did not end within its timeout and was stopped', outcome: 'timed_out' };
+  const message =
+    reason === 'task_deadline'
+      ? 'did not end before its deadline and was stopped'
+      : 'did not end within its timeout and was stopped';
+  return { ...error, code: 'TIMEOUT', message, outcome: 'timed_out' };
 }
 
 function mayRetry(run: Run, task: TaskState, { outcome }: TaskError, { fleet, now }: Circumstances): boolean {
-  if (task.attempt >= (task.star.retry?.attempts ?? 1)) return false;
-  if (run.ending !== null || run.phase === 'PAUSED' || deadlinePassed(run, now)) return false;
+  const { star, attempt, deadlineAt, deviceId } = task;
+  if (attempt >= (star.retry?.attempts ?? 1)) return false;
+  if (run.ending !== null || deadlinePassed(run, now)) return false;
+  if (deadlineAt !== null && now >= Date.parse(deadlineAt)) return false;
   const outcomeKnown = outcome === 'failed' || outcome === 'timed_out';
-  return outcomeKnown || isRepeatable(task.star, fleet, task.deviceId);
+  return outcomeKnown || isRepeatable(star, fleet, deviceId);
 }
 
-export function deadlinePassed(run: Run, now: number): boolean {
-  return run.request !== null && now >= Date.parse(run.request.deadlineAt);
+/** Doubles with every try and is spread over its upper half, so that tasks that failed together do not come back together. */
+function backoffMs(run: Run, { star, attempt }: TaskState): number {
+  const { backoffMs: first = 0, backoffMsMax = Infinity } = star.retry ?? {};
+  const longest = Math.min(first * 2 ** (attempt - 1), backoffMsMax);
+  return Math.round(longest * (0.5 + 0.5 * recordedRandomness(`${run.hash}.${star.id}.${attempt}`)));
+}
+
+/** FNV-1a of a text with a recorded hash in it, as a fraction of 1: as random as that hash, and the same for everybody. */
+function recordedRandomness(text: string): number {
+  let hash = 0x811c9dc5;
+  for (let index = 0; index < text.length; index++) {
+    hash ^= text.charCodeAt(index);
+    hash = Math.imul(hash, 0x01000193);
+  }
+  return (hash >>> 0) / 2 ** 32;
+}
+
+export function deadlinePassed({ deadlineAt }: Run, now: number): boolean {
+  return deadlineAt !== null && now >= Date.parse(deadlineAt);
 }
 
 /** RFC 3339 in UTC with milliseconds; pure, `now` is given. */

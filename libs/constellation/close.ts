@@ -1,7 +1,12 @@
-import { DEFAULTS, LIMITS, type RunEvent, type RunEventData, StdinFrom } from '#proto';
+import { DEFAULTS, type DeviceId, LIMITS, type RunEvent, type RunEventData, StdinFrom } from '#proto';
 import { type Circumstances, deadlinePassed, failAttempt, instantOf } from './attempt-end.js';
+import { enforceEditDeadline } from './edit-cycle.js';
+import { abandonEdit, openEdit } from './edit-rounds.js';
+import { beginToEnd, end, endAsItIs } from './ending.js';
 import type { RunDraft } from './evolve.js';
 import { type Assignment, assign, type FleetView } from './fleet-view.js';
+import { isHeld } from './held.js';
+import { jsonBytes } from './json-bytes.js';
 import { doomOf, judgeLines } from './lines.js';
 import { graphOf, isTerminal, type Run, type TaskState } from './run.js';
 
@@ -23,69 +28,83 @@ const OVER: Closed = { wakeAt: null, starvedOf: new Set() };
 export function close(draft: RunDraft, circumstances: Circumstances): Closed {
   if (draft.run.phase === 'NONE' || isTerminal(draft.run)) return OVER;
   enforceRunDeadline(draft, circumstances);
+  enforceTaskDeadlines(draft, circumstances);
   enforceTimeouts(draft, circumstances);
+  enforceEditDeadline(draft, circumstances);
+  if (isTerminal(draft.run)) return OVER;
   let started: Started;
   do {
-    skipDoomed(draft, circumstances);
-    started = startReady(draft, circumstances);
+    openEdit(draft, circumstances);
+    const held = isHeld(draft.run);
+    skipDoomed(draft, held, circumstances);
+    started = startReady(draft, held, circumstances);
   } while (started.failed > 0);
   end(draft, circumstances);
   if (isTerminal(draft.run)) return OVER;
   return { wakeAt: wakeAt(draft.run, started, circumstances.now), starvedOf: started.starvedOf };
 }
 
-/** The run's deadline cancels what is pending and stops what is running. */
+/** The run's deadline cancels what is pending and stops what is running; where every task has ended, nothing was late. */
 function enforceRunDeadline(draft: RunDraft, { now }: Circumstances): void {
-  if (!deadlinePassed(draft.run, now)) return;
-  const { run } = draft;
-  const at = instantOf(now);
-  const events = [...run.tasks].flatMap(({ star, status, attempt, stopping }, index): RunEvent[] => {
-    const reason = 'run_deadline';
-    if (status === 'RUNNING' && stopping === null) return [stop(star.id, attempt, reason, now)];
-    if (status !== 'PENDING') return [];
-    const lines = judgeLines(run, index, { status: 'CANCELLED', result: null });
-    return [{ type: 'TASK_CANCELLED', data: { taskId: star.id, attempt, reason, lines, cancelledAt: at } }];
-  });
-  draft.add(...events);
+  if (draft.run.ending !== null || !deadlinePassed(draft.run, now)) return;
+  abandonEdit(draft, { code: 'RUN_ENDING', message: 'the deadline of the run passed' }, now);
+  const { graph, counts } = draft.run;
+  if (graph !== null && counts.PENDING + counts.RUNNING === 0) endAsItIs(draft, now);
+  else beginToEnd(draft, { reason: 'run_deadline', by: null, note: null }, now);
+}
+
+/** A task's own deadline covers all its tries: what waits fails, what runs is stopped. */
+function enforceTaskDeadlines(draft: RunDraft, circumstances: Circumstances): void {
+  const { now } = circumstances;
+  if (draft.run.timed.size === 0) return;
+  const at = instantOf(now); // RFC 3339 in UTC with milliseconds compares as text
+  for (const index of Array.from(draft.run.timed)) {
+    const { run } = draft;
+    const { star, status, attempt, deadlineAt, stopping } = run.tasks.at(index);
+    if (deadlineAt === null || at < deadlineAt) continue;
+    if (status === 'RUNNING' && stopping === null) draft.add(stop(star.id, attempt, 'task_deadline', now));
+    if (status !== 'PENDING') continue;
+    const error = { code: 'DEADLINE', message: 'did not end before its deadline', outcome: 'timed_out' } as const;
+    const lines = judgeLines(run, index, { status: 'FAILED', result: null });
+    draft.add({
+      type: 'TASK_FAILED',
+      data: { taskId: star.id, attempt, error, lines, failedAt: at, attemptHash: null },
+    });
+  }
 }
 
 function enforceTimeouts(draft: RunDraft, circumstances: Circumstances): void {
+  if (draft.run.running.size === 0) return;
   const { now } = circumstances;
-  const at = instantOf(now); // RFC 3339 in UTC with milliseconds compares as text
+  const at = instantOf(now);
   for (const index of Array.from(draft.run.running)) {
     const { star, attempt, stopping, timeoutAt } = draft.run.tasks.at(index);
     if (stopping !== null && at >= stopping.graceUntil) {
       const message = 'the attempt was stopped and its end was never reported; nobody knows what it has done';
-      failAttempt(
-        draft,
-        index,
-        { error: { code: 'OUTCOME_UNKNOWN', message, outcome: 'unknown' }, attemptHash: null },
-        circumstances,
-      );
+      const error = { code: 'OUTCOME_UNKNOWN', message, outcome: 'unknown' } as const;
+      failAttempt(draft, index, { error, attemptHash: null }, circumstances);
     } else if (stopping === null && timeoutAt !== null && at >= timeoutAt) {
       draft.add(stop(star.id, attempt, 'timeout', now));
     }
   }
 }
 
-function stop(
-  taskId: string,
-  attempt: number,
-  reason: RunEventData<'TASK_STOP_REQUESTED'>['reason'],
-  now: number,
-): RunEvent {
+function stop(taskId: string, attempt: number, reason: 'timeout' | 'task_deadline', now: number): RunEvent {
   const graceUntil = instantOf(now + LIMITS.stopGraceMs);
   return { type: 'TASK_STOP_REQUESTED', data: { taskId, attempt, reason, requestedAt: instantOf(now), graceUntil } };
 }
 
-/** A task whose line can no longer be satisfied is skipped at once, and so is what hangs from it. */
-function skipDoomed(draft: RunDraft, { now }: Circumstances): void {
-  while (draft.run.doomed.size > 0) {
+/** A task whose line can no longer be satisfied is skipped at once, and so is what hangs from it, unless an edit may save it. */
+function skipDoomed(draft: RunDraft, held: (index: number) => boolean, { now }: Circumstances): void {
+  for (;;) {
     const { run } = draft;
-    const events = [...run.doomed].map((index): RunEvent => {
+    const doomed = [...run.doomed].filter((index) => !held(index));
+    if (doomed.length === 0) return;
+    const events = doomed.map((index): RunEvent => {
       const { lineId, by, reason } = doomOf(run, index);
-      const lines = judgeLines(run, index, { status: 'SKIPPED', result: null });
-      const { id: taskId } = run.tasks.at(index).star;
+      const { star, result } = run.tasks.at(index);
+      const lines = judgeLines(run, index, { status: 'SKIPPED', result: result?.value ?? null });
+      const taskId = star.id;
       return { type: 'TASK_SKIPPED', data: { taskId, by, lineId, reason, lines, skippedAt: instantOf(now) } };
     });
     draft.add(...events);
@@ -99,53 +118,62 @@ interface Started {
   readonly more: boolean;
   /** Tasks that can never be satisfied: they failed, so lines were judged and the commit is not closed yet. */
   readonly failed: number;
+  /** When the circuit of a device may be tried; Infinity when none is waited for. */
+  readonly until: number;
 }
 
-function startReady(draft: RunDraft, { fleet, now }: Circumstances): Started {
+const NOTHING_STARTED: Started = { starvedOf: new Set(), more: false, failed: 0, until: Infinity };
+
+function startReady(draft: RunDraft, held: (index: number) => boolean, { fleet, now }: Circumstances): Started {
   const { run } = draft;
-  if (run.phase !== 'RUNNING' || run.ending !== null) return { starvedOf: OVER.starvedOf, more: false, failed: 0 };
+  if (run.phase !== 'RUNNING' || run.ending !== null) return NOTHING_STARTED;
   const slots = new Slots(fleet, run);
   // A wide constellation on a busy fleet has thousands of ready tasks with the same needs: one answer serves them all.
   const waitingNeeds = new Set<string>();
-  const { needs } = graphOf(run);
-  const events: RunEvent[] = [];
+  const starts: RunEvent[] = [];
+  const failures: RunEvent[] = [];
   const starvedOf = new Set<string>();
-  let [more, failed, bytes] = [false, 0, 0];
+  let [more, bytes, until] = [false, 0, Infinity];
   for (const index of inOrder(run)) {
     const task = run.tasks.at(index);
+    if (held(index) || waitingNeeds.has(task.need)) continue;
     if (task.notBefore !== null && now < Date.parse(task.notBefore)) continue;
     if (bytes > STARTED_BYTES_MAX) {
       more = true;
       break;
     }
-    const need = needs[index] ?? '';
-    if (waitingNeeds.has(need)) continue;
-    const avoid = lostSession(task);
+    if (slots.left <= 0) {
+      // A task of this run that ends is an input of it; what others end wakes whoever waits for any device.
+      if (slots.isFleetFull) starvedOf.add(ANY_DEVICE);
+      break;
+    }
+    const avoid = { session: lostSession(task), failedOn: task.failedOn };
     const assignment = assign(task.star, slots, avoid);
     if (assignment.kind === 'never') {
-      failed++;
-      events.push(neverSatisfiable(run, index, assignment, now));
+      failures.push(neverSatisfiable(run, index, assignment, now));
     } else if (assignment.kind === 'wait') {
       for (const device of assignment.busy) starvedOf.add(device);
       if (assignment.busy.length === 0) starvedOf.add(ANY_DEVICE);
-      if (avoid === null) waitingNeeds.add(need);
+      until = Math.min(until, assignment.until ?? Infinity);
+      if (avoid.session === null && avoid.failedOn.length === 0) waitingNeeds.add(task.need);
     } else {
       const event = start(run, task, assignment.device, now);
-      bytes += JSON.stringify(event.data.command).length;
+      bytes += jsonBytes(event.data.command);
       slots.take(assignment.device.deviceId);
-      events.push(event);
+      starts.push(event);
     }
   }
-  draft.add(...events);
-  return { starvedOf, more, failed };
+  // A failure may open a round, which may hold what would start: it comes first, and then all is looked at again.
+  const failed = failures.length;
+  draft.add(...(failed > 0 ? failures : starts));
+  return { starvedOf, more, failed, until };
 }
 
 /** By priority, then first ready first; the sort is stable. */
-function inOrder(run: Run): number[] {
-  const ready = [...run.ready];
-  if (!graphOf(run).prioritized) return ready;
+function inOrder(run: Run): Iterable<number> {
+  if (!run.prioritized) return run.ready;
   const priority = (index: number) => run.tasks.at(index).star.priority ?? 0;
-  return ready.toSorted((a, b) => priority(b) - priority(a));
+  return [...run.ready].toSorted((a, b) => priority(b) - priority(a));
 }
 
 function lostSession({ error, sessionId }: TaskState): string | null {
@@ -156,6 +184,7 @@ function start(run: Run, task: TaskState, device: Extract<Assignment, { kind: 'd
   const { star } = task;
   const { session } = device;
   if (session === null) throw new Error(`device ${device.deviceId} was chosen without a session`);
+  if (star.command === undefined) throw new Error(`task ${star.id} was given to a device without a command`);
   const timeoutMs = star.timeoutMs ?? DEFAULTS.taskTimeoutMs;
   return {
     type: 'TASK_STARTED',
@@ -176,13 +205,13 @@ function start(run: Run, task: TaskState, device: Extract<Assignment, { kind: 'd
 
 /** Predecessors whose outputs the command takes: those that ran; one that was skipped or cancelled has none. */
 function inputsOf(run: Run, { star }: TaskState): RunEventData<'TASK_STARTED'>['inputs'] {
-  const parsed = StdinFrom.safeParse(star.command.arguments['stdin']);
+  const parsed = StdinFrom.safeParse(star.command?.arguments['stdin']);
   if (!parsed.success) return [];
   const { taskIndex } = graphOf(run);
   return parsed.data.from.flatMap((taskId) => {
-    const source = run.tasks.at(taskIndex.get(taskId) ?? -1);
-    const { status, attempt } = source;
-    return (status === 'COMPLETED' || status === 'FAILED') && attempt > 0 ? [{ taskId, attempt }] : [];
+    const { status, attempt, ranIn } = run.tasks.at(taskIndex.get(taskId) ?? -1);
+    if ((status !== 'COMPLETED' && status !== 'FAILED') || attempt === 0) return [];
+    return [{ taskId, attempt, ...(ranIn === null ? {} : { runId: ranIn }) }];
   });
 }
 
@@ -193,63 +222,52 @@ function neverSatisfiable(
   now: number,
 ): RunEvent {
   const { star, attempt } = run.tasks.at(index);
-  const code = issue.path === 'target' ? 'NO_DEVICE' : 'UNKNOWN_TOOL';
   const lines = judgeLines(run, index, { status: 'FAILED', result: null });
-  const error = { code, message: `${issue.path}: ${issue.message}`, outcome: 'failed' } as const;
+  const error = { code: issue.code, message: `${issue.path}: ${issue.message}`, outcome: 'failed' } as const;
   return {
     type: 'TASK_FAILED',
     data: { taskId: star.id, attempt, error, lines, failedAt: instantOf(now), attemptHash: null },
   };
 }
 
-/** A run with nothing pending and nothing running is over. */
-function end(draft: RunDraft, { now }: Circumstances): void {
-  const { run } = draft;
-  if (run.counts.PENDING > 0 || run.counts.RUNNING > 0) return;
-  const { COMPLETED: completed, FAILED: failed, SKIPPED: skipped, CANCELLED: cancelled } = run.counts;
-  const counts = { completed, failed, skipped, cancelled };
-  const at = instantOf(now);
-  if (run.ending === 'run_deadline') {
-    const reason = { code: 'DEADLINE', message: 'the deadline of the run passed before all tasks had ended' };
-    draft.add({ type: 'RUN_FAILED', data: { reason, counts, failedAt: at } });
-    return;
-  }
-  if (completed === 0) {
-    const reason = { code: 'NO_TASK_COMPLETED', message: 'no task completed' };
-    draft.add({ type: 'RUN_FAILED', data: { reason, counts, failedAt: at } });
-    return;
-  }
-  const succeeded = failed === 0 && cancelled === 0 && [...run.tasks].every((task) => task.skippedBy !== 'failure');
-  draft.add({
-    type: 'RUN_COMPLETED',
-    data: { outcome: succeeded ? 'succeeded' : 'partially_failed', counts, completedAt: at },
-  });
-}
-
-/** Nothing waits for ever: the earliest of timeouts, graces, retries, the deadline, and a look at the fleet; at most 1 h ahead. */
-function wakeAt(run: Run, { starvedOf, more }: Started, now: number): number {
+/**
+ * Nothing waits for ever: the earliest of timeouts, graces, retries, deadlines, the end of an edit round and a look at the
+ * fleet; at most 1 h ahead.
+ */
+function wakeAt(run: Run, { starvedOf, more, until }: Started, now: number): number {
   if (more) return now;
-  let earliest = instantOf(now + LIMITS.wakeUpMsMax);
+  let earliest: string | undefined;
   const at = (instant: string | null | undefined) => {
-    if (instant && instant < earliest) earliest = instant;
+    if (instant && (earliest === undefined || instant < earliest)) earliest = instant;
   };
   for (const index of run.running) {
     const { stopping, timeoutAt } = run.tasks.at(index);
     at(stopping?.graceUntil ?? timeoutAt);
   }
-  for (const index of run.ready) at(run.tasks.at(index).notBefore);
-  if (run.ending === null) at(run.request?.deadlineAt);
-  if (starvedOf.size > 0) at(instantOf(now + LIMITS.waitingPollMs));
-  return Date.parse(earliest);
+  for (const index of run.ready) {
+    const { notBefore } = run.tasks.at(index);
+    if (notBefore !== null && Date.parse(notBefore) > now) at(notBefore);
+  }
+  for (const index of run.timed) {
+    const { deadlineAt, stopping } = run.tasks.at(index);
+    if (stopping === null) at(deadlineAt);
+  }
+  at(run.editing?.deadlineAt);
+  if (run.ending === null) at(run.deadlineAt);
+  const look = now + (starvedOf.size > 0 ? LIMITS.waitingPollMs : LIMITS.wakeUpMsMax);
+  return Math.min(until, look, earliest === undefined ? Infinity : Date.parse(earliest));
 }
 
 /** The fleet view with the run's own tasks counted in as they are by now: a slot that this commit frees is used in this commit. */
 class Slots implements FleetView {
   readonly #fleet: FleetView;
-  readonly #taken = new Map<string, number>();
+  readonly #concurrency: number;
+  readonly #taken = new Map<DeviceId, number>();
+  #running = 0;
 
   constructor(fleet: FleetView, run: Run) {
     this.#fleet = fleet;
+    this.#concurrency = run.request?.options.concurrency ?? Infinity;
     for (const index of run.running) {
       const { deviceId } = run.tasks.at(index);
       if (deviceId !== null) this.take(deviceId);
@@ -264,11 +282,33 @@ class Slots implements FleetView {
     return this.#fleet.devices;
   }
 
-  running(deviceId: string): number {
+  get slotsLeft(): number {
+    return this.#fleet.slotsLeft - this.#running;
+  }
+
+  get isFleetFull(): boolean {
+    return this.slotsLeft <= 0;
+  }
+
+  /** Tasks this run may still start: by its own limit and by the fleet's. */
+  get left(): number {
+    return Math.min(this.slotsLeft, this.#concurrency - this.#running);
+  }
+
+  running(deviceId: DeviceId): number {
     return this.#fleet.running(deviceId) + (this.#taken.get(deviceId) ?? 0);
   }
 
-  take(deviceId: string): void {
+  reserved(deviceId: DeviceId): number {
+    return this.#fleet.reserved(deviceId);
+  }
+
+  circuit(deviceId: DeviceId): ReturnType<FleetView['circuit']> {
+    return this.#fleet.circuit(deviceId);
+  }
+
+  take(deviceId: DeviceId): void {
     this.#taken.set(deviceId, (this.#taken.get(deviceId) ?? 0) + 1);
+    this.#running++;
   }
 }

@@ -1,7 +1,19 @@
-import { type AttemptFinished, type Refusal, type RunEvent, type RunEventData, sentenceOf, type TaskId } from '#proto';
+import {
+  type Actor,
+  type AttemptFinished,
+  type Proposal,
+  type RunEvent,
+  type RunEventData,
+  sentenceOf,
+  type TaskId,
+} from '#proto';
+import { ACCEPTED, type Answer, refuse } from './answer.js';
 import { type Circumstances, failAttempt, instantOf } from './attempt-end.js';
 import { close } from './close.js';
+import { control, type Control } from './control.js';
+import { type Proposed, propose } from './edit-cycle.js';
 import { RunDraft } from './evolve.js';
+import { isCurrentAttempt } from './fencing.js';
 import { checkTargets } from './fleet-view.js';
 import { judgeLines } from './lines.js';
 import type { Run } from './run.js';
@@ -9,6 +21,8 @@ import type { Run } from './run.js';
 /** What a run is asked or told. Whatever waits for a run is decided together against one state. */
 export type Input =
   | { readonly kind: 'submit'; readonly requested: RunEventData<'RUN_REQUESTED'> }
+  /** The first input of a run that begins where another one stood. */
+  | { readonly kind: 'fork'; readonly id: string; readonly forked: RunEventData<'RUN_FORKED'> }
   | {
       readonly kind: 'attempt-ended';
       readonly taskId: TaskId;
@@ -23,15 +37,19 @@ export type Input =
       readonly text: string;
       readonly attemptHash: string;
     }
+  /** The planner's answer to an edit round. */
+  | ({ readonly kind: 'proposal' } & Proposed)
+  /** A command with an id of its own, that is decided once however often it comes. */
+  | { readonly kind: 'verb'; readonly id: string; readonly by: Actor; readonly action: Control | Propose }
   /** An input that could not be decided went to the dead letters: nothing new starts until a person has looked. */
   | { readonly kind: 'pause'; readonly reason: string }
   /** The clock or the fleet moved on: everything that is owed is decided. */
   | { readonly kind: 'wake' };
 
-export type Answer =
-  | { readonly kind: 'accepted' }
-  | { readonly kind: 'ignored'; readonly reason: string }
-  | { readonly kind: 'rejected'; readonly reason: Refusal };
+export interface Propose {
+  readonly verb: 'PROPOSE';
+  readonly proposal: Proposal;
+}
 
 export interface Decision {
   /** One closed commit: the inputs' facts and all that follows from them. Empty: nothing follows. */
@@ -48,26 +66,37 @@ export interface Decision {
 
 /**
  * Decides everything that waits for a run. Pure, idempotent and order-tolerant: a repeated or stale input is ignored, and
- * every event that follows (line results, retries, skips, starts, stops, the run's end) leaves in the same commit.
+ * every event that follows (line results, retries, skips, starts, stops, edit rounds, the run's end) leaves in the same commit.
  */
 export function decide(run: Run, inputs: readonly Input[], circumstances: Circumstances): Decision {
   const draft = new RunDraft(run);
-  const answers = inputs.map((input) => take(draft, input, circumstances));
+  const decided = new Map<string, Answer>();
+  const answers = inputs.map((input) => {
+    const before = input.kind === 'verb' ? decided.get(input.id) : undefined;
+    const answer = before ?? take(draft, input, circumstances);
+    if (input.kind === 'verb') decided.set(input.id, answer);
+    return answer;
+  });
   const { wakeAt, starvedOf } = close(draft, circumstances);
   return { events: draft.events, answers, run: draft.run, wakeAt, starvedOf };
 }
 
 const ISSUES_MAX = 20;
-const ACCEPTED: Answer = { kind: 'accepted' };
 
 function take(draft: RunDraft, input: Input, circumstances: Circumstances): Answer {
   switch (input.kind) {
     case 'submit':
       return submit(draft, input.requested, circumstances);
+    case 'fork':
+      return fork(draft, input, circumstances);
     case 'attempt-ended':
       return endAttempt(draft, input, circumstances);
     case 'late-result':
       return annotate(draft, input, circumstances);
+    case 'proposal':
+      return propose(draft, input, circumstances);
+    case 'verb':
+      return obey(draft, input, circumstances);
     case 'pause':
       return pause(draft, input.reason, circumstances);
     case 'wake':
@@ -75,7 +104,24 @@ function take(draft: RunDraft, input: Input, circumstances: Circumstances): Answ
   }
 }
 
-function submit(draft: RunDraft, requested: RunEventData<'RUN_REQUESTED'>, { fleet }: Circumstances): Answer {
+function obey(
+  draft: RunDraft,
+  { id, by, action }: Extract<Input, { kind: 'verb' }>,
+  circumstances: Circumstances,
+): Answer {
+  const decided = draft.run.verbs.get(id);
+  if (decided?.rejected === false) return { kind: 'accepted', sequence: decided.sequence };
+  if (decided?.rejected === true) {
+    return refuse(
+      'EDIT_REJECTED',
+      `the edit was refused before; event ${decided.sequence} and those before it say why`,
+    );
+  }
+  if (action.verb !== 'PROPOSE') return control(draft, action, by, circumstances);
+  return propose(draft, { proposal: action.proposal, by, planHash: null }, circumstances);
+}
+
+function submit(draft: RunDraft, requested: RunEventData<'RUN_REQUESTED'>, circumstances: Circumstances): Answer {
   const { request } = draft.run;
   if (request !== null) {
     if (request.contentHash === requested.contentHash) return ACCEPTED;
@@ -87,10 +133,14 @@ function submit(draft: RunDraft, requested: RunEventData<'RUN_REQUESTED'>, { fle
   }
   const { constellation, requestedAt } = requested;
   if (constellation === null) {
-    const message = 'a goal needs a planner and none is there; send a constellation';
-    return { kind: 'rejected', reason: { code: 'NO_PLANNER', message, issues: [{ path: 'goal', message }] } };
+    if (!circumstances.planner) {
+      const message = 'a goal needs a planner and none is there; send a constellation';
+      return { kind: 'rejected', reason: { code: 'NO_PLANNER', message, issues: [{ path: 'goal', message }] } };
+    }
+    draft.add({ type: 'RUN_REQUESTED', data: requested });
+    return ACCEPTED;
   }
-  const issues = checkTargets(constellation, fleet).map(({ path, message }) => ({
+  const issues = checkTargets(constellation, circumstances.fleet).map(({ path, message }) => ({
     path: `constellation.${path}`,
     message,
   }));
@@ -117,6 +167,25 @@ function submit(draft: RunDraft, requested: RunEventData<'RUN_REQUESTED'>, { fle
   return ACCEPTED;
 }
 
+/** A run that goes on from where another one stood. What ran there at that instant is not known here, and is not run again. */
+function fork(draft: RunDraft, { id, forked }: Extract<Input, { kind: 'fork' }>, { now }: Circumstances): Answer {
+  const { phase, sequence, verbs } = draft.run;
+  if (phase !== 'NONE') return { kind: 'accepted', sequence: verbs.get(id)?.sequence ?? sequence };
+  draft.add({ type: 'RUN_FORKED', data: forked });
+  for (const index of Array.from(draft.run.running)) {
+    const { run } = draft;
+    const { star, attempt } = run.tasks.at(index);
+    const message = `it was running in run ${forked.parent.runId} when this one was forked; nobody here knows what it has done`;
+    const error = { code: 'OUTCOME_UNKNOWN', message, outcome: 'unknown' } as const;
+    const lines = judgeLines(run, index, { status: 'FAILED', result: null });
+    draft.add({
+      type: 'TASK_FAILED',
+      data: { taskId: star.id, attempt, error, lines, failedAt: instantOf(now), attemptHash: null },
+    });
+  }
+  return ACCEPTED;
+}
+
 /** A result counts once, and only from the attempt that is running: devices retry and streams redeliver. */
 function endAttempt(
   draft: RunDraft,
@@ -128,7 +197,7 @@ function endAttempt(
   const index = run.graph?.taskIndex.get(taskId);
   if (index === undefined) return { kind: 'ignored', reason: 'UNKNOWN_TASK' };
   const task = run.tasks.at(index);
-  if (task.attempt !== attempt || task.status !== 'RUNNING') {
+  if (!isCurrentAttempt(task, attempt)) {
     return { kind: 'ignored', reason: task.attempt === attempt ? 'DUPLICATE_RESULT' : 'STALE_ATTEMPT' };
   }
   if (finished.status === 'completed') {

@@ -1,6 +1,10 @@
 import type { AgentProfile, DeviceId, Issue, SessionId, Target, TaskConstellation, TaskStar, ToolInfo } from '#proto';
 import { listed } from './validate.js';
 
+/** Whether a device that kept failing is given work: `open` gets none until an instant, `half-open` one task to try. */
+export type Circuit =
+  { readonly state: 'closed' } | { readonly state: 'open'; readonly until: number } | { readonly state: 'half-open' };
+
 /** The fleet as a replica sees it while it decides one run. A view, not a truth. */
 export interface FleetView {
   /** "Never satisfiable" is said only from a completely loaded view. */
@@ -8,48 +12,88 @@ export interface FleetView {
   readonly devices: ReadonlyMap<DeviceId, AgentProfile>;
   /** Tasks of all other runs on a device, over all replicas; those of the run itself are in its own state. */
   running(deviceId: DeviceId): number;
+  /** Slots of a device that this run leaves to runs that have waited for it longer. */
+  reserved(deviceId: DeviceId): number;
+  circuit(deviceId: DeviceId): Circuit;
+  /** Tasks that may run in the whole fleet, those of all other runs taken off; Infinity without a limit. */
+  readonly slotsLeft: number;
 }
 
 export type Assignment =
   | { readonly kind: 'device'; readonly device: AgentProfile }
-  /** Every device that would do is busy: a free slot on one of these wakes the task. Empty: none is connected. */
-  | { readonly kind: 'wait'; readonly busy: readonly DeviceId[] }
-  | { readonly kind: 'never'; readonly issue: Issue };
+  /**
+   * No device that would do takes a task now. A free slot on one of the `busy` ones wakes it, or `until`, when a circuit may
+   * be tried. Neither: none is connected and free to take work.
+   */
+  | { readonly kind: 'wait'; readonly busy: readonly DeviceId[]; readonly until: number | null }
+  | { readonly kind: 'never'; readonly issue: TargetIssue };
+
+/** What a task remembers of earlier attempts. */
+export interface Avoided {
+  /** A session that was lost under this task: its device is taken again only in a newer one. */
+  readonly session: SessionId | null;
+  /** Devices on which it failed: taken only when no other one that would do is connected. */
+  readonly failedOn: readonly DeviceId[];
+}
+
+const NOTHING_AVOIDED: Avoided = { session: null, failedOn: [] };
 
 /**
  * Chooses the device for a task: among the connected ones that satisfy its target, offer its tool and have a free slot,
- * the least loaded first, then by id, so that the same view gives the same choice. `avoid` is a session that was lost
- * under this task: its device is taken again only in a newer one.
+ * the least loaded first, then by id, so that the same view gives the same choice.
  */
-export function assign(task: TaskStar, fleet: FleetView, avoid: SessionId | null = null): Assignment {
+export function assign(task: TaskStar, fleet: FleetView, avoid: Avoided = NOTHING_AVOIDED): Assignment {
+  const able = [...candidates(task.target, fleet)].filter(
+    (device) =>
+      device.status === 'connected' &&
+      device.held === null &&
+      device.session !== null &&
+      device.session.sessionId !== avoid.session &&
+      satisfies(device, task.target) &&
+      offers(device, task.command?.tool),
+  );
+  const untried =
+    avoid.failedOn.length === 0 ? able : able.filter(({ deviceId }) => !avoid.failedOn.includes(deviceId));
+  const offered = leastLoaded(untried.length > 0 ? untried : able, fleet);
+  if (offered.kind === 'device') return offered;
+  const issue = fleet.complete ? unsatisfiable(task, fleet) : undefined;
+  return issue === undefined ? offered : { kind: 'never', issue };
+}
+
+function leastLoaded(able: readonly AgentProfile[], fleet: FleetView): Exclude<Assignment, { kind: 'never' }> {
   let best: { device: AgentProfile; running: number } | undefined;
   const busy: DeviceId[] = [];
-  for (const device of candidates(task.target, fleet)) {
-    if (device.status !== 'connected' || device.session === null || device.session.sessionId === avoid) continue;
-    if (!satisfies(device, task.target) || !offers(device, task.command.tool)) continue;
-    const running = fleet.running(device.deviceId);
-    if (running >= device.tasksMax) {
-      busy.push(device.deviceId);
+  let until: number | null = null;
+  for (const device of able) {
+    const { deviceId, tasksMax } = device;
+    const circuit = fleet.circuit(deviceId);
+    if (circuit.state === 'open') {
+      until = Math.min(until ?? Infinity, circuit.until);
       continue;
     }
-    if (
+    const running = fleet.running(deviceId);
+    const slots = circuit.state === 'half-open' ? 1 : tasksMax;
+    if (running + fleet.reserved(deviceId) >= slots) busy.push(deviceId);
+    else if (
       best === undefined ||
       running < best.running ||
-      (running === best.running && device.deviceId < best.device.deviceId)
+      (running === best.running && deviceId < best.device.deviceId)
     ) {
       best = { device, running };
     }
   }
-  if (best !== undefined) return { kind: 'device', device: best.device };
-  const issue = fleet.complete ? unsatisfiable(task, fleet) : undefined;
-  return issue === undefined ? { kind: 'wait', busy } : { kind: 'never', issue };
+  return best === undefined ? { kind: 'wait', busy, until } : { kind: 'device', device: best.device };
+}
+
+/** What no enrolled device can ever do of a task, with the path of what would have to change; undefined when one might. */
+export function checkTarget(task: TaskStar, fleet: FleetView): TargetIssue | undefined {
+  return fleet.complete ? unsatisfiable(task, fleet) : undefined;
 }
 
 /** The tasks that no enrolled device can ever satisfy, with the path of what would have to change. */
 export function checkTargets({ tasks }: TaskConstellation, fleet: FleetView): Issue[] {
-  if (!fleet.complete) return [];
   return tasks.flatMap((task, index) => {
-    const issue = unsatisfiable(task, fleet);
+    const issue = checkTarget(task, fleet);
     return issue === undefined ? [] : [{ path: `tasks[${index}].${issue.path}`, message: issue.message }];
   });
 }
@@ -58,19 +102,25 @@ export function checkTargets({ tasks }: TaskConstellation, fleet: FleetView): Is
 export function isRepeatable(task: TaskStar, fleet: FleetView, deviceId: DeviceId | null): boolean {
   if (task.idempotent === true) return true;
   const tools = (deviceId === null ? undefined : fleet.devices.get(deviceId))?.tools ?? [];
-  return tools.some((tool) => tool.name === task.command.tool && tool.readOnly);
+  return tools.some((tool) => tool.name === task.command?.tool && tool.readOnly);
 }
 
-function unsatisfiable(task: TaskStar, fleet: FleetView): Issue | undefined {
+export interface TargetIssue extends Issue {
+  readonly code: 'NO_DEVICE' | 'UNKNOWN_TOOL' | 'NO_COMMAND';
+}
+
+function unsatisfiable(task: TaskStar, fleet: FleetView): TargetIssue | undefined {
   const able = [...candidates(task.target, fleet)].filter((device) => couldSatisfy(device, task.target));
-  if (able.length === 0) return { path: 'target', message: whyNoTarget(task.target, fleet) };
+  if (able.length === 0) return { code: 'NO_DEVICE', path: 'target', message: whyNoTarget(task.target, fleet) };
+  if (task.command === undefined) {
+    const message = 'a task without a command needs a device agent with a model and none is there; give it a command';
+    return { code: 'NO_COMMAND', path: 'command', message };
+  }
   const { tool } = task.command;
   if (able.some((device) => device.session === null || offers(device, tool))) return undefined;
   const known = [...new Set(able.flatMap((device) => device.tools.map(({ name }: ToolInfo) => name)))].toSorted();
-  return {
-    path: 'command.tool',
-    message: `no device that satisfies the target has the tool "${tool}"; known are ${listed(known)}`,
-  };
+  const message = `no device that satisfies the target has the tool "${tool}"; known are ${listed(known)}`;
+  return { code: 'UNKNOWN_TOOL', path: 'command.tool', message };
 }
 
 function whyNoTarget(target: Target, fleet: FleetView): string {
@@ -106,6 +156,6 @@ function couldSatisfy(device: AgentProfile, target: Target): boolean {
   return (target.tags ?? []).every((tag) => device.tags.includes(tag));
 }
 
-function offers(device: AgentProfile, tool: string): boolean {
+function offers(device: AgentProfile, tool: string | undefined): boolean {
   return device.tools.some(({ name }) => name === tool);
 }

@@ -1,6 +1,17 @@
-import type { AgentProfile, RunEvent, RunEventData, TaskConstellation } from '#proto';
-import { type Answer, decide, type Decision, type Input } from './decide.js';
-import { foldEvents } from './evolve.js';
+import {
+  type Actor,
+  type AgentProfile,
+  type LineChange,
+  Proposal,
+  type RunEvent,
+  type RunEventData,
+  type TaskChange,
+  type TaskConstellation,
+} from '#proto';
+import type { Answer } from './answer.js';
+import type { Control } from './control.js';
+import { decide, type Decision, type Input } from './decide.js';
+import { foldEvents, withVerbs } from './evolve.js';
 import type { FleetView } from './fleet-view.js';
 import { emptyRun, type Run } from './run.js';
 
@@ -28,6 +39,7 @@ export function device(deviceId: string, change: Partial<AgentProfile> = {}): Ag
     ],
     resources: { cpuCount: 2, memoryMb: 1_024 },
     tasksMax: 8,
+    held: null,
     session: { sessionId: `${deviceId}-s1`, gateway: 'g', journalId: `${deviceId}-j`, connectedAt: instant(0) },
     revision: 1,
     enrolledAt: instant(0),
@@ -45,6 +57,9 @@ export function fleet(
     complete,
     devices: new Map(devices.map((profile) => [profile.deviceId, profile])),
     running: (deviceId) => running[deviceId] ?? 0,
+    reserved: () => 0,
+    circuit: () => ({ state: 'closed' }),
+    slotsLeft: Infinity,
   };
 }
 
@@ -98,6 +113,11 @@ export function submit(plan: TaskConstellation, change: Partial<RunEventData<'RU
   return { kind: 'submit', requested: requested(plan, change) };
 }
 
+/** A request for a goal: there is no constellation until the planner has proposed one. */
+export function ask(change: Partial<RunEventData<'RUN_REQUESTED'>> = {}): Input {
+  return submit(constellation(['none']), { constellation: null, goal: 'look after the disks', ...change });
+}
+
 export function completed(taskId: string, attempt = 1, value: unknown = { exit_code: 0 }): Input {
   const result = { value: value as never };
   return { kind: 'attempt-ended', taskId, attempt, attemptHash: HASH, finished: { status: 'completed', result } };
@@ -114,6 +134,41 @@ export function failed(
 
 export const WAKE: Input = { kind: 'wake' };
 
+export const ALICE: Actor = { kind: 'person', id: 'alice' };
+export const PLANNER: Actor = { kind: 'system', id: 'planner' };
+
+/** A verb of Alice's; every one has an id of its own unless one is given. */
+export function verb(action: Control, id = JSON.stringify(action)): Input {
+  return { kind: 'verb', id, by: ALICE, action };
+}
+
+/** The planner's answer to a round: `propose('e1', [add('x')], {try: 2})`. */
+export function propose(editId: string | null, edits: readonly unknown[], change: Partial<Proposal> = {}): Input {
+  return { kind: 'proposal', by: PLANNER, planHash: null, proposal: Proposal.parse({ editId, edits, ...change }) };
+}
+
+export const add = {
+  task: (id: string, change: Partial<TaskConstellation['tasks'][number]> = {}) => ({
+    tool: 'add_task',
+    task: constellation([{ id, ...change }]).tasks[0],
+  }),
+  line: (text: string) => ({ tool: 'add_dependency', line: lineOf(text) }),
+};
+
+export const change = {
+  task: (taskId: string, to: TaskChange) => ({ tool: 'update_task', taskId, change: to }),
+  line: (lineId: string, to: LineChange) => ({ tool: 'update_dependency', lineId, change: to }),
+};
+
+export const remove = {
+  task: (taskId: string) => ({ tool: 'remove_task', taskId }),
+  line: (lineId: string) => ({ tool: 'remove_dependency', lineId }),
+};
+
+export function build(plan: TaskConstellation, clear = true) {
+  return { tool: 'build_constellation', constellation: plan, clear };
+}
+
 /** A story: inputs decided one after the other, everything that happened kept. */
 export class Story {
   readonly events: RunEvent[] = [];
@@ -122,6 +177,19 @@ export class Story {
   last: Decision | undefined;
   #fleet: FleetView = TWO_DEVICES;
   #now = T0;
+  #planner = true;
+
+  /** Nobody is there who makes plans. */
+  withoutPlanner(): this {
+    this.#planner = false;
+    return this;
+  }
+
+  /** Goes on from a state that was reached in another way. */
+  from(run: Run): this {
+    this.run = run;
+    return this;
+  }
 
   on(view: FleetView): this {
     this.#fleet = view;
@@ -135,11 +203,12 @@ export class Story {
 
   when(...inputs: readonly Input[]): this {
     const before = this.run;
-    const decision = decide(before, inputs, { fleet: this.#fleet, now: this.#now });
+    const decision = decide(before, inputs, { fleet: this.#fleet, now: this.#now, planner: this.#planner });
     this.last = decision;
     this.events.push(...decision.events);
     this.answers.push(...decision.answers);
-    this.run = foldEvents(before, decision.events);
+    const verbs = withVerbs(before.verbs, causesOf(inputs, decision), this.events.length);
+    this.run = { ...foldEvents(before, decision.events), verbs };
     return this;
   }
 
@@ -153,7 +222,23 @@ export class Story {
   }
 }
 
-export function tell({ type, data }: RunEvent): string {
+/** The verbs that the shell would write into the commit as its causes. */
+function causesOf(
+  inputs: readonly Input[],
+  { answers, events }: Decision,
+): { kind: 'verb'; id: string; rejected?: true }[] {
+  if (events.length === 0) return [];
+  return inputs.flatMap((input, index) => {
+    const answer = answers[index];
+    if (input.kind !== 'verb' || answer === undefined) return [];
+    if (answer.kind === 'accepted' && answer.sequence === undefined) return [{ kind: 'verb' as const, id: input.id }];
+    if (answer.kind !== 'rejected' || answer.recorded !== true) return [];
+    return [{ kind: 'verb' as const, id: input.id, rejected: true as const }];
+  });
+}
+
+export function tell(event: RunEvent): string {
+  const { type, data } = event;
   switch (type) {
     case 'TASK_STARTED':
       return `${type} ${data.taskId} ${data.attempt} on ${data.deviceId}`;
@@ -162,19 +247,36 @@ export function tell({ type, data }: RunEvent): string {
     case 'TASK_SKIPPED':
       return `${type} ${data.taskId} by ${data.by}`;
     case 'TASK_COMPLETED':
-    case 'TASK_CANCELLED':
-    case 'TASK_REOPENED':
       return `${type} ${data.taskId} ${data.attempt}`;
+    case 'TASK_REOPENED':
+      return `${type} ${data.taskId} ${data.attempt}${data.reason === 'operator' ? ' by operator' : ''}`;
+    case 'TASK_CANCELLED':
     case 'TASK_STOP_REQUESTED':
       return `${type} ${data.taskId} ${data.attempt} ${data.reason}`;
+    case 'EDIT_OPENED':
+      return `${type} ${data.editId} ${data.triggers.map(tellTrigger).join(' ')} ${data.lockPolicy}`;
+    case 'EDIT_REJECTED':
+      return `${type} ${data.editId} try ${data.try} ${data.violations.map(({ code }) => code).join(' ')}`;
+    case 'EDIT_ABANDONED':
+      return `${type} ${data.editId} ${data.reason.code}`;
+    case 'CONSTELLATION_MODIFIED':
+      return data.edits === undefined ? type : `${type} ${data.editId ?? 'unasked'} revision ${data.revision}`;
     case 'RUN_COMPLETED':
       return `${type} ${data.outcome}`;
     case 'RUN_FAILED':
       return `${type} ${data.reason.code}`;
+    case 'RUN_CANCELLED':
+    case 'RUN_RESUMED':
+    case 'RUN_REOPENED':
+      return `${type} by ${data.by.id}`;
     case 'RUN_PAUSED':
     case 'RUN_ANNOTATED':
     case 'RUN_REQUESTED':
-    case 'CONSTELLATION_MODIFIED':
+    case 'RUN_FORKED':
       return type;
   }
+}
+
+function tellTrigger(trigger: RunEventData<'EDIT_OPENED'>['triggers'][number]): string {
+  return trigger.kind === 'task' ? `${trigger.taskId}.${trigger.attempt}` : trigger.kind;
 }

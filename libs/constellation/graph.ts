@@ -1,87 +1,75 @@
-import type { LineId, TaskConstellation, TaskId, TaskStar, TaskStarLine } from '#proto';
+import type { TaskConstellation, TaskId, TaskStarLine } from '#proto';
+import { IdIndex } from './id-index.js';
+import { PersistentArray } from './persistent-array.js';
 
-/** The structure of a constellation, by position: what does not change while tasks run. */
+/** The structure of a constellation, by position. Only edits change it; what a task is and became stands in its TaskState. */
 export interface Graph {
   readonly name: string;
-  readonly tasks: readonly TaskStar[];
-  readonly lines: readonly TaskStarLine[];
-  readonly taskIndex: ReadonlyMap<TaskId, number>;
-  readonly lineIndex: ReadonlyMap<LineId, number>;
+  readonly taskIds: PersistentArray<TaskId>;
+  readonly lines: PersistentArray<TaskStarLine>;
+  readonly taskIndex: IdIndex;
+  readonly lineIndex: IdIndex;
   /** Positions of the lines that leave, and that enter, the task at a position. */
-  readonly linesFrom: readonly (readonly number[])[];
-  readonly linesInto: readonly (readonly number[])[];
-  /** What each task needs of a device: tasks with the same text are served by the same devices. */
-  readonly needs: readonly string[];
-  /** Some task has a priority other than 0. */
-  readonly prioritized: boolean;
+  readonly linesFrom: PersistentArray<readonly number[]>;
+  readonly linesInto: PersistentArray<readonly number[]>;
+}
+
+interface Parts {
+  readonly name: string;
+  readonly taskIds: readonly TaskId[];
+  readonly lines: readonly TaskStarLine[];
 }
 
 /** Throws on a constellation that `validateConstellation` would refuse: such a one is never recorded. */
-export function buildGraph({ name, tasks, lines }: TaskConstellation): Graph {
-  const taskIndex = new Map(tasks.map((task, index) => [task.id, index]));
-  const linesFrom: number[][] = tasks.map(() => []);
-  const linesInto: number[][] = tasks.map(() => []);
+export function buildGraph({ name, taskIds, lines }: Parts): Graph {
+  const taskIndex = IdIndex.of(taskIds);
+  const linesFrom: number[][] = taskIds.map(() => []);
+  const linesInto: number[][] = taskIds.map(() => []);
   lines.forEach((line, index) => {
     linesFrom[positionOf(taskIndex, line.from)]?.push(index);
     linesInto[positionOf(taskIndex, line.to)]?.push(index);
   });
-  const lineIndex = new Map(lines.map((line, index) => [line.id, index]));
-  const needs = tasks.map(({ target, command }) => JSON.stringify([target, command.tool]));
-  const prioritized = tasks.some(({ priority = 0 }) => priority !== 0);
-  return { name, tasks, lines, taskIndex, lineIndex, linesFrom, linesInto, needs, prioritized };
+  return {
+    name,
+    taskIds: PersistentArray.from(taskIds),
+    lines: PersistentArray.from(lines),
+    taskIndex,
+    lineIndex: IdIndex.of(lines.map(({ id }) => id)),
+    linesFrom: PersistentArray.from<readonly number[]>(linesFrom),
+    linesInto: PersistentArray.from<readonly number[]>(linesInto),
+  };
+}
+
+export function graphOfConstellation({ name, tasks, lines }: TaskConstellation): Graph {
+  return buildGraph({ name, taskIds: tasks.map(({ id }) => id), lines });
 }
 
 /** Position of a task or line; an unknown id in a recorded fact means that the log and the code disagree. */
-export function positionOf(index: ReadonlyMap<string, number>, id: string): number {
+export function positionOf(index: IdIndex, id: string): number {
   const position = index.get(id);
   if (position === undefined) throw new Error(`no task or line has the id ${id}`);
   return position;
 }
 
-/**
- * The ids of one cycle in order, or undefined when the graph has none (I2). Kahn peels off what waits for nothing;
- * following predecessors inside of what is left must come back to where it was. O(tasks + lines).
- */
-export function findCycle(
-  graph: Pick<Graph, 'tasks' | 'lines' | 'taskIndex' | 'linesFrom' | 'linesInto'>,
-): TaskId[] | undefined {
-  const waitingFor = graph.linesInto.map((lines) => lines.length);
-  const peeled = waitingFor.flatMap((count, index) => (count === 0 ? [index] : []));
-  for (const index of peeled) {
-    for (const lineIndex of graph.linesFrom[index] ?? []) {
-      const to = targetOf(graph, lineIndex);
-      const left = (waitingFor[to] ?? 0) - 1;
-      waitingFor[to] = left;
-      if (left === 0) peeled.push(to);
+export function targetOf(graph: Graph, lineIndex: number): number {
+  return positionOf(graph.taskIndex, graph.lines.at(lineIndex).to);
+}
+
+export function sourceOf(graph: Graph, lineIndex: number): number {
+  return positionOf(graph.taskIndex, graph.lines.at(lineIndex).from);
+}
+
+/** Everything that can be reached along lines from some tasks, themselves left out unless they are reached again. O(tasks + lines). */
+export function descendantsOf(graph: Graph, from: Iterable<number>): Uint8Array {
+  const reached = new Uint8Array(graph.taskIds.length);
+  const open = [...from];
+  for (let index = open.pop(); index !== undefined; index = open.pop()) {
+    for (const line of graph.linesFrom.at(index)) {
+      const target = targetOf(graph, line);
+      if (reached[target] === 1) continue;
+      reached[target] = 1;
+      open.push(target);
     }
   }
-  if (peeled.length === graph.tasks.length) return undefined;
-  return cycleAmong(graph, waitingFor);
-}
-
-function cycleAmong(
-  graph: Pick<Graph, 'tasks' | 'lines' | 'taskIndex' | 'linesInto'>,
-  waitingFor: readonly number[],
-): TaskId[] {
-  const stuck = (index: number) => (waitingFor[index] ?? 0) > 0;
-  let at = waitingFor.findIndex((count) => count > 0);
-  const path: number[] = [];
-  const seenAt = new Map<number, number>();
-  while (!seenAt.has(at)) {
-    seenAt.set(at, path.length);
-    path.push(at);
-    const previous = (graph.linesInto[at] ?? []).map((line) => sourceOf(graph, line)).find(stuck);
-    if (previous === undefined) throw new Error('a task that is stuck has a predecessor that is stuck');
-    at = previous;
-  }
-  const cycle = path.slice(seenAt.get(at)).toReversed();
-  return cycle.map((index) => graph.tasks[index]?.id ?? '');
-}
-
-export function targetOf(graph: Pick<Graph, 'lines' | 'taskIndex'>, lineIndex: number): number {
-  return positionOf(graph.taskIndex, graph.lines[lineIndex]?.to ?? '');
-}
-
-export function sourceOf(graph: Pick<Graph, 'lines' | 'taskIndex'>, lineIndex: number): number {
-  return positionOf(graph.taskIndex, graph.lines[lineIndex]?.from ?? '');
+  return reached;
 }

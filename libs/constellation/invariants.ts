@@ -1,16 +1,17 @@
-import type { TaskId } from '#proto';
-import { findCycle } from './graph.js';
-import { isTerminal, isTerminalTask, type Run } from './run.js';
+import type { RunEvent, TaskId, TaskStatus } from '#proto';
+import { findCycle } from './acyclic.js';
+import { changedBesidesPending } from './edit-locality.js';
+import { isTerminal, isTerminalTask, NO_COUNTS, type Run } from './run.js';
 
 export interface Violation {
-  readonly invariant: 'I1_SINGLE_ASSIGNMENT' | 'I2_ACYCLIC' | 'I5_TRANSITIONS' | 'INDEX';
+  readonly invariant: 'I1_SINGLE_ASSIGNMENT' | 'I2_ACYCLIC' | 'I3_ONLY_PENDING' | 'I5_TRANSITIONS' | 'INDEX';
   readonly tasks: readonly TaskId[];
   readonly message: string;
 }
 
 /** The full check over a state: after a load and in every test. Empty when the run is sound. */
 export function checkInvariants(run: Run): Violation[] {
-  return [...singleAssignment(run), ...acyclic(run), ...terminalRun(run), ...indexes(run)];
+  return [...singleAssignment(run), ...acyclic(run), ...terminalRun(run), ...editRound(run), ...indexes(run)];
 }
 
 /** I1: a task that runs has exactly one device and one attempt; one that does not run has no open stop. */
@@ -42,10 +43,23 @@ function* terminalRun(run: Run): Generator<Violation> {
     yield { invariant: 'I5_TRANSITIONS', tasks: open, message: `the run is ${run.phase} and they are not terminal` };
 }
 
+/** A round that is open belongs to a run that goes on; nothing that ends may leave the lock behind. */
+function* editRound({ editing, ending, phase }: Run): Generator<Violation> {
+  if (editing === null) return;
+  if (isTerminal({ phase }) || ending !== null) {
+    const state = ending === null ? phase : 'about to end';
+    yield {
+      invariant: 'I5_TRANSITIONS',
+      tasks: [],
+      message: `round ${editing.editId} is open and the run is ${state}`,
+    };
+  }
+}
+
 /** The derived sets and counts say what a scan of the tasks says. */
 function* indexes(run: Run): Generator<Violation> {
-  for (const [index, { star, status, linesOpen, linesUnsatisfied }] of [...run.tasks].entries()) {
-    const into = run.graph?.linesInto[index] ?? [];
+  for (const [index, { star, status, linesOpen, linesUnsatisfied, deadlineAt }] of [...run.tasks].entries()) {
+    const into = run.graph?.linesInto.at(index) ?? [];
     const open = into.filter((line) => run.lines.at(line).satisfied === null).length;
     const unsatisfied = into.filter((line) => run.lines.at(line).satisfied === false).length;
     const ready = status === 'PENDING' && open === 0 && unsatisfied === 0;
@@ -54,17 +68,12 @@ function* indexes(run: Run): Generator<Violation> {
       unsatisfied === linesUnsatisfied &&
       run.ready.has(index) === ready &&
       run.running.has(index) === (status === 'RUNNING') &&
-      run.doomed.has(index) === (status === 'PENDING' && unsatisfied > 0);
+      run.doomed.has(index) === (status === 'PENDING' && unsatisfied > 0) &&
+      run.timed.has(index) === (deadlineAt !== null && !isTerminalTask(status));
     if (!sound) yield { invariant: 'INDEX', tasks: [star.id], message: 'the derived sets disagree with the tasks' };
   }
-  const counted = [...run.tasks].reduce((counts, { status }) => ({ ...counts, [status]: counts[status] + 1 }), {
-    PENDING: 0,
-    RUNNING: 0,
-    COMPLETED: 0,
-    FAILED: 0,
-    SKIPPED: 0,
-    CANCELLED: 0,
-  });
+  const counted: Record<TaskStatus, number> = { ...NO_COUNTS };
+  for (const { status } of run.tasks) counted[status]++;
   if (JSON.stringify(counted) !== JSON.stringify(run.counts)) {
     yield {
       invariant: 'INDEX',
@@ -72,4 +81,12 @@ function* indexes(run: Run): Generator<Violation> {
       message: `counts ${JSON.stringify(run.counts)} are not ${JSON.stringify(counted)}`,
     };
   }
+}
+
+/** I3 over one recorded edit: what was not PENDING is what it was, and so are the lines that lead to it. */
+export function checkEdit(before: Run, event: RunEvent, after: Run): Violation[] {
+  if (event.type !== 'CONSTELLATION_MODIFIED' || event.data.edits === undefined) return [];
+  const changed = changedBesidesPending(before, after);
+  if (changed.length === 0) return [];
+  return [{ invariant: 'I3_ONLY_PENDING', tasks: changed, message: 'an edit changed what was not PENDING' }];
 }

@@ -1,9 +1,21 @@
 import { describe, expect, it } from '@jest/globals';
 import type { RunCommit, RunView } from '#proto';
-import { attemptCommitsOf, generateHistory, runCommitsOf, type HistoryStep } from '#libs/testing';
+import {
+  attemptCommitsOf,
+  forkHistory,
+  generateEditedHistory,
+  generateHistory,
+  History,
+  runCommitsOf,
+  type HistoryStep,
+} from '#libs/testing';
+import { editText } from './event-text.js';
 import { foldRun } from './evolve.js';
+import { constellation, submit } from './given.js';
+import { metricsOf } from './metrics.js';
 import { MERMAID_TASKS_MAX } from './report-dag.js';
 import { commandsOf, type CommandRecord } from './report-commands.js';
+import { span } from './report-text.js';
 import { renderReport, REPORT_LIMITS, type ReportInput } from './report.js';
 import { viewOf } from './view.js';
 
@@ -34,14 +46,7 @@ function inputOf(steps: readonly HistoryStep[]): ReportInput {
 function poisoned(input: ReportInput): ReportInput {
   const reason = HOSTILE;
   const commits = JSON.parse(JSON.stringify(input.commits)) as RunCommit[];
-  for (const { events } of commits) {
-    for (const { data } of events) {
-      if ('reason' in data) Object.assign(data, { reason: typeof data.reason === 'string' ? HOSTILE : data.reason });
-      if ('text' in data) data.text = HOSTILE;
-      if ('error' in data) data.error = { ...data.error, message: HOSTILE };
-      if ('constellation' in data) for (const task of data.constellation?.tasks ?? []) task.name = HOSTILE;
-    }
-  }
+  for (const { events } of commits) for (const { data } of events) poison(data);
   const error = { code: 'BAD', message: HOSTILE, outcome: 'failed' as const };
   const run: RunView = {
     ...input.run,
@@ -61,6 +66,17 @@ function poisoned(input: ReportInput): ReportInput {
     error: HOSTILE,
   }));
   return { run, commits, commands };
+}
+
+const FOREIGN = new Set(['message', 'reason', 'text', 'name', 'note', 'observation', 'thought', 'description', 'path']);
+
+/** Whatever a device, a planner or a person may have written, at any depth. */
+function poison(value: object): void {
+  for (const [key, item] of Object.entries(value)) {
+    if (typeof item === 'object' && item !== null) poison(item as object);
+    else if (typeof item === 'string' && FOREIGN.has(key)) Object.assign(value, { [key]: HOSTILE });
+    else if (key === 'id' && 'kind' in value) Object.assign(value, { id: HOSTILE });
+  }
 }
 
 interface Parts {
@@ -87,6 +103,8 @@ function partsOf(markdown: string): Parts {
   return { prose: withoutSpans.join('\n'), fences };
 }
 
+const edited = (seed: number): HistoryStep[] => generateEditedHistory({ seed, goal: seed % 3 === 0 });
+
 describe('renderReport', () => {
   const input = inputOf(generateHistory({ seed: 3, tasks: 6 }));
   const report = renderReport(input);
@@ -97,6 +115,7 @@ describe('renderReport', () => {
       [
         'Request',
         'Constellation',
+        'Figures',
         'Tasks',
         'Timeline',
         'Commands',
@@ -161,14 +180,22 @@ describe('renderReport', () => {
     }
   });
 
-  it.each([1, 2, 3, 4, 5])('lets hostile text out of no fence, span or cell (history %i)', (seed) => {
-    const plain = inputOf(generateHistory({ seed, tasks: 7 }));
+  const histories: [string, HistoryStep[]][] = [
+    ...[1, 2, 3, 4, 5].map((seed): [string, HistoryStep[]] => [`${seed}`, generateHistory({ seed, tasks: 7 })]),
+    ...[2, 3, 5, 6].map((seed): [string, HistoryStep[]] => [`edited ${seed}`, edited(seed)]),
+    ['forked', forkHistory(edited(4), { at: 12, seed: 1 })],
+  ];
+  it.each(histories)('lets hostile text out of no fence, span or cell (history %s)', (_, steps) => {
+    const plain = inputOf(steps);
     const { prose, fences } = partsOf(renderReport(poisoned(plain)));
     expect(prose).not.toMatch(/evil|script|alert|TITLE|<|\]\(|javascript/iu);
     expect(
       prose
         .match(/^#.*$/gmu)
-        ?.filter((line) => !/^#{1,3} (Report of run §|Task §, attempt \d+|[A-Z][a-z ]+)$/u.test(line)),
+        ?.filter(
+          (line) =>
+            !/^#{1,3} (Report of run §|Task §, attempt \d+|Round §|Edit of event \d+|[A-Z][a-z ]+)$/u.test(line),
+        ),
     ).toEqual([]);
     // Every row of a table has as many cells as its head.
     for (const block of prose.split(/\n\n+/u).filter((text) => text.startsWith('|'))) {
@@ -193,5 +220,83 @@ describe('renderReport', () => {
     expect(markdown.length).toBeLessThan(REPORT_LIMITS.outputsCharsMax + 1_500_000);
     expect(markdown).toContain('characters left out');
     expect(markdown).toContain('are too many to draw');
+  });
+});
+
+describe('the report of a run that was edited while it ran', () => {
+  const input = inputOf(edited(6));
+  const report = renderReport(input);
+  const events = input.commits.flatMap((commit) => commit.events);
+  const of = <T extends (typeof events)[number]['type']>(type: T) =>
+    events.flatMap((event) => (event.type === type ? [event as Extract<typeof event, { type: T }>] : []));
+
+  it('tells every round: what it was about, who answered, what changed and what was refused', () => {
+    const { prose, fences } = partsOf(report);
+    expect(prose.match(/^### Round §$/gmu)).toHaveLength(of('EDIT_OPENED').length);
+    for (const { data } of of('EDIT_OPENED')) expect(report).toContain(`### Round \`${data.editId}\``);
+    for (const { data } of of('EDIT_REJECTED')) {
+      for (const { code, path } of data.violations) expect(report).toContain(`- \`${code} ${path}: `);
+    }
+    const edits = of('CONSTELLATION_MODIFIED').flatMap(({ data }) => data.edits ?? []);
+    expect(edits.length).toBeGreaterThan(0);
+    for (const edit of edits) expect(report).toContain(`- ${span(editText(edit), 1_000)}`);
+    expect(fences.some(({ body }) => body.startsWith('round e1'))).toBe(true);
+  });
+
+  it('shows the plan as its first round made it, although nobody had sent one', () => {
+    const [before] = partsOf(report).fences.filter(({ language }) => language === 'mermaid');
+    expect(before?.body).toContain('t0: Task');
+    expect(before?.body).not.toMatch(/COMPLETED|FAILED|n1/u);
+  });
+
+  it('gives the figures that the facts give', () => {
+    const metrics = metricsOf(input.commits);
+    expect(report).toContain(
+      `| Edit rounds | ${metrics?.edits.rounds}, of which ${metrics?.edits.abandoned} were given up |`,
+    );
+    expect(report).toContain(`| Tasks that ran at once | ${metrics?.peakConcurrency} |`);
+    expect(report).toContain(`| Parallelism (W / L) | ${metrics?.parallelismRatio?.toFixed(2)} |`);
+  });
+
+  it('says at every point what it waits for, what wakes it, and which round is open', () => {
+    for (let count = 1; count < input.commits.length; count++) {
+      const commits = input.commits.slice(0, count);
+      const run = foldRun(commits);
+      if (run === undefined) throw new Error('the history has no run');
+      const view = viewOf(run);
+      const text = renderReport({ run: view, commits, commands: [] });
+      expect(text.includes('| Woken by |')).toBe(view.waitingFor !== null);
+      expect(text.includes('| Open edit round |')).toBe(view.editing !== null);
+      expect(text.includes('held by an edit')).toBe(view.tasks.some(({ held }) => held));
+    }
+  });
+
+  it('tells an edit of an operator, which has no round', () => {
+    const proposal = { editId: null, try: 1, baseRevision: null, state: 'CONTINUE' as const, edits: [] };
+    const operator = { kind: 'person' as const, id: 'anna' };
+    const history = new History('run-1');
+    history.decide([submit(constellation(['a', 'b'], ['a->b']))]);
+    const edits = [{ tool: 'remove_task' as const, taskId: 'b' }];
+    history.decide([
+      { kind: 'verb', id: 'v1', by: operator, action: { verb: 'PROPOSE', proposal: { ...proposal, edits } } },
+    ]);
+    const text = renderReport(inputOf(history.steps));
+    expect(text).toContain('### Edit of event 4');
+    expect(text).toContain('| Outcome | revision 2 by `anna` |');
+    expect(text).toContain('- `removes task b`');
+  });
+});
+
+describe('the report of a forked run', () => {
+  it('names its parent and what it took over from it', () => {
+    const parent = edited(4);
+    const input = inputOf(forkHistory(parent, { at: 12, seed: 1 }));
+    const report = renderReport(input);
+    const { parent: origin, tasks } = input.run;
+    expect(report).toContain(`| Forked from | event ${origin?.sequence} of run \`${origin?.runId}\` |`);
+    expect(report).toContain('## Fork');
+    for (const { id } of tasks.slice(0, 3))
+      expect(report).toMatch(new RegExp(`^\\| \`${id}\` \\| [A-Z]+ \\| \\d+ \\| `, 'mu'));
+    expect(partsOf(report).fences.filter(({ language }) => language === 'mermaid')).toHaveLength(2);
   });
 });

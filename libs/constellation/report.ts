@@ -1,8 +1,16 @@
-import type { RecordedRunEvent, RunCommit, RunEventData, RunView, TaskView } from '#proto';
-import { assertNever } from './evolve.js';
-import { drawingOf, judgement, mermaid, textDag } from './report-dag.js';
-import { cell, cut, duration, fence, span, table } from './report-text.js';
+import type { RunCommit, RunEventData, RunView, TaskView } from '#proto';
+import { foldRun } from './evolve.js';
 import type { CommandRecord } from './report-commands.js';
+import { drawingOf, type Drawing, judgement, mermaid, textDag } from './report-dag.js';
+import { editsSection } from './report-edits.js';
+import { figuresSection } from './report-figures.js';
+import { limited, more, REPORT_LIMITS } from './report-limits.js';
+import { cell, cut, duration, fence, span, table } from './report-text.js';
+import { timelineSection } from './report-timeline.js';
+import { triggersText, violationText, wakerText } from './event-text.js';
+import { viewOf } from './view.js';
+
+export { REPORT_LIMITS } from './report-limits.js';
 
 export interface ReportInput {
   readonly run: RunView;
@@ -10,17 +18,6 @@ export interface ReportInput {
   readonly commits: readonly RunCommit[];
   readonly commands: readonly CommandRecord[];
 }
-
-export const REPORT_LIMITS = {
-  /** Of stdout and of stderr of one command; less when there are many commands. */
-  outputCharsMax: 8_000,
-  outputCharsMin: 400,
-  /** Of the outputs of all commands together. */
-  outputsCharsMax: 2_000_000,
-  commandLineCharsMax: 20_000,
-  requestCharsMax: 100_000,
-  rowsMax: 2_000,
-} as const;
 
 /**
  * One run as Markdown for people and auditors: what was asked, what became of it, and every command with what it printed.
@@ -33,9 +30,12 @@ export function renderReport(input: ReportInput): string {
     `# Report of run ${span(run.name)}`,
     summary(run),
     requestSection(input),
+    forkSection(input),
     dagSection(input),
+    figuresSection(input.commits),
     tasksSection(run),
-    timelineSection(input),
+    timelineSection(run, input.commits),
+    editsSection(input.commits),
     commandsSection(input),
     linesSection(run),
     skippedSection(run),
@@ -55,11 +55,26 @@ function summary(run: RunView): string {
     ['Ended', run.endedAt === null ? 'not yet' : `${cell(run.endedAt)}, after ${duration(ms ?? 0)}`],
     ['Constellation', `${run.tasks.length} tasks, ${run.lines.length} lines, revision ${run.revision}`],
     ...(run.reason === null ? [] : [['Reason', cell(run.reason, 1_000)]]),
-    ...(run.waitingFor === null ? [] : [['Waiting for', cell(run.waitingFor.detail)]]),
+    ...(run.parent === null ? [] : [['Forked from', `event ${run.parent.sequence} of run ${cell(run.parent.runId)}`]]),
+    ...(run.waitingFor === null
+      ? []
+      : [
+          ['Waiting for', cell(run.waitingFor.detail, 1_000)],
+          ['Woken by', cell(wakerText(run.waitingFor))],
+        ]),
+    ...(run.editing === null ? [] : openRound(run.editing)),
   ];
   const counts = Object.entries(Object.groupBy(run.tasks, ({ status }) => status));
   const sentence = counts.map(([status, tasks]) => `${tasks.length} ${status}`).join(', ');
   return `${table(['', ''], rows)}\n\nTasks: ${sentence === '' ? 'none' : sentence}.`;
+}
+
+function openRound({ editId, triggers, lockPolicy, deadlineAt, violations }: NonNullable<RunView['editing']>) {
+  const about = `${cell(editId)} about ${cell(triggersText(triggers))}, lock ${lockPolicy}, until ${cell(deadlineAt)}`;
+  return [
+    ['Open edit round', about],
+    ...violations.map((violation) => ['Refused', cell(violationText(violation), 1_000)]),
+  ];
 }
 
 function requestSection({ commits }: ReportInput): string {
@@ -74,11 +89,31 @@ function requestSection({ commits }: ReportInput): string {
   ].join('\n\n');
 }
 
+/** What a forked run took over, and which run has what it did. */
+function forkSection({ commits }: ReportInput): string {
+  const forked = forkOf(commits);
+  if (forked === undefined) return '';
+  const { parent, goal, options, metadata, deadlineAt, requestedBy, tasks } = forked;
+  const rows = tasks.map(({ star, status, attempt, ranIn }) => [
+    cell(star.id),
+    status,
+    String(attempt),
+    ranIn === null ? '-' : cell(ranIn),
+  ]);
+  return [
+    '## Fork',
+    `Taken over from run ${span(parent.runId)} as it stood after event ${parent.sequence}, commit ${parent.number}, ` +
+      `whose hash is ${span(parent.hash)}; forked by ${span(requestedBy.id)}, deadline ${span(deadlineAt)}. What was asked:`,
+    fence(cut(JSON.stringify({ goal, options, metadata }, null, 2), REPORT_LIMITS.requestCharsMax), 'json'),
+    limited(['Task', 'Status then', 'Attempts', 'Ran in run'], rows),
+  ].join('\n\n');
+}
+
 function dagSection({ run, commits }: ReportInput): string {
-  const requested = requestOf(commits)?.constellation ?? null;
+  const before = firstConstellation(commits);
   return [
     '## Constellation',
-    ...(requested === null ? [] : ['### Before', mermaid(drawingOf(requested))]),
+    ...(before === undefined ? [] : ['### Before', mermaid(before)]),
     run.endedAt === null ? '### Now' : '### After',
     mermaid(run),
     fence(textDag(run), 'text'),
@@ -93,65 +128,20 @@ function tasksSection(run: RunView): string {
     String(task.attempts),
     task.device === null ? '-' : cell(task.device),
     taskTime(task),
-    cell(task.error === null ? (task.reason ?? '-') : `${task.error.code}: ${task.error.message}`),
+    cell(whyOf(task)),
   ]);
   const head = ['Task', 'Name', 'Status', 'Attempts', 'Device', 'Last attempt', 'Why'];
   return `## Tasks\n\n${limited(head, rows)}`;
 }
 
+function whyOf({ error, reason, held }: TaskView): string {
+  if (held) return 'held by an edit that is open or owed';
+  return error === null ? (reason ?? '-') : `${error.code}: ${error.message}`;
+}
+
 function taskTime({ startedAt, endedAt }: TaskView): string {
   if (startedAt === null) return '-';
   return endedAt === null ? 'running' : duration(Math.max(0, Date.parse(endedAt) - Date.parse(startedAt)));
-}
-
-function timelineSection({ run, commits }: ReportInput): string {
-  const start = Date.parse(run.requestedAt);
-  const rows = commits.flatMap(({ number, at, events }) =>
-    events.map((event) => [
-      String(event.sequence),
-      `+${((Date.parse(at) - start) / 1_000).toFixed(3)} s`,
-      event.type,
-      happened(event),
-      String(number),
-    ]),
-  );
-  return `## Timeline\n\n${limited(['#', 'Time', 'Event', 'What', 'Commit'], rows)}`;
-}
-
-/** One event in words; foreign text in cells. */
-function happened(event: RecordedRunEvent): string {
-  switch (event.type) {
-    case 'RUN_REQUESTED':
-      return `by ${cell(event.data.requestedBy.id)}`;
-    case 'CONSTELLATION_MODIFIED':
-      return `revision ${event.data.revision}: ${event.data.tasks} tasks, ${event.data.lines} lines`;
-    case 'TASK_STARTED':
-      return `${cell(event.data.taskId)} attempt ${event.data.attempt} on ${cell(event.data.deviceId)}`;
-    case 'TASK_COMPLETED':
-      return `${cell(event.data.taskId)} attempt ${event.data.attempt}`;
-    case 'TASK_FAILED': {
-      const { taskId, attempt, error } = event.data;
-      return `${cell(taskId)} attempt ${attempt}: ${cell(`${error.code}: ${error.message}`)}`;
-    }
-    case 'TASK_STOP_REQUESTED':
-      return `${cell(event.data.taskId)} attempt ${event.data.attempt}: ${cell(event.data.reason)}`;
-    case 'TASK_REOPENED':
-      return `${cell(event.data.taskId)} after attempt ${event.data.attempt}, not before ${cell(event.data.notBefore)}`;
-    case 'TASK_SKIPPED':
-      return `${cell(event.data.taskId)} by ${event.data.by}: ${cell(event.data.reason)}`;
-    case 'TASK_CANCELLED':
-      return `${cell(event.data.taskId)}: ${cell(event.data.reason)}`;
-    case 'RUN_COMPLETED':
-      return event.data.outcome;
-    case 'RUN_FAILED':
-      return cell(`${event.data.reason.code}: ${event.data.reason.message}`);
-    case 'RUN_PAUSED':
-      return cell(event.data.reason);
-    case 'RUN_ANNOTATED':
-      return `${cell(event.data.taskId)} attempt ${event.data.attempt}: ${cell(event.data.text)}`;
-    default:
-      return assertNever(event);
-  }
 }
 
 function commandsSection({ commits, commands }: ReportInput): string {
@@ -255,16 +245,28 @@ function verifySection({ run, commits }: ReportInput): string {
   ].join('\n\n');
 }
 
+/** As it was requested, taken over, or made by the planner in its first round; without what became of it. */
+function firstConstellation(commits: readonly RunCommit[]): Drawing | undefined {
+  const requested = requestOf(commits)?.constellation ?? null;
+  if (requested !== null) return drawingOf(requested);
+  const made = commits.findIndex(({ events }) => events.some(({ type }) => CREATIONS.has(type)));
+  const run = made < 0 ? undefined : foldRun(commits.slice(0, made + 1));
+  if (run === undefined) return undefined;
+  const { tasks, lines } = viewOf(run);
+  return {
+    tasks: tasks.map(({ id, name }) => ({ id, name })),
+    lines: lines.map(({ id, from, to, type, condition }) => ({ id, from, to, type, condition })),
+  };
+}
+
+const CREATIONS: ReadonlySet<string> = new Set(['RUN_FORKED', 'CONSTELLATION_MODIFIED']);
+
+function forkOf(commits: readonly RunCommit[]): RunEventData<'RUN_FORKED'> | undefined {
+  const [first] = commits[0]?.events ?? [];
+  return first?.type === 'RUN_FORKED' ? first.data : undefined;
+}
+
 function requestOf(commits: readonly RunCommit[]): RunEventData<'RUN_REQUESTED'> | undefined {
   const [first] = commits[0]?.events ?? [];
   return first?.type === 'RUN_REQUESTED' ? first.data : undefined;
-}
-
-function limited(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  return [table(head, rows.slice(0, REPORT_LIMITS.rowsMax)), ...more(rows.length)].join('\n\n');
-}
-
-function more(count: number): string[] {
-  const left = count - REPORT_LIMITS.rowsMax;
-  return left > 0 ? [`${left} more are in the log, not in this report.`] : [];
 }

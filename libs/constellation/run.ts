@@ -1,17 +1,24 @@
-import type {
-  DeviceId,
-  Instant,
-  RunEventData,
-  RunId,
-  RunOutcome,
-  SessionId,
-  StopReason,
-  TaskConstellation,
-  TaskError,
-  TaskId,
-  TaskResult,
-  TaskStar,
-  TaskStatus,
+import {
+  type Actor,
+  type DeviceId,
+  type EditId,
+  type EditPolicy,
+  type EditTrigger,
+  type EditViolation,
+  GENESIS_HASH,
+  type Instant,
+  type LockPolicy,
+  type RunEventData,
+  type RunId,
+  type RunOutcome,
+  type SessionId,
+  type StopReason,
+  type TaskConstellation,
+  type TaskError,
+  type TaskId,
+  type TaskResult,
+  type TaskStar,
+  type TaskStatus,
 } from '#proto';
 import type { Graph } from './graph.js';
 import { PersistentArray } from './persistent-array.js';
@@ -19,6 +26,8 @@ import { PersistentArray } from './persistent-array.js';
 /** One task of a run: its definition and what has become of it. */
 export interface TaskState {
   readonly star: TaskStar;
+  /** What it needs of a device: tasks with the same text are served by the same devices. */
+  readonly need: string;
   readonly status: TaskStatus;
   /** Number of the last attempt that was started; 0 before the first. Fences every result. */
   readonly attempt: number;
@@ -27,15 +36,21 @@ export interface TaskState {
   readonly startedAt: Instant | null;
   readonly timeoutAt: Instant | null;
   readonly endedAt: Instant | null;
+  /** When it must have ended, all tries together. */
+  readonly deadlineAt: Instant | null;
   /** A stop was requested for the running attempt; after `graceUntil` its outcome is unknown. */
-  readonly stopping: { readonly reason: StopReason; readonly graceUntil: Instant } | null;
+  readonly stopping: { readonly reason: StopReason; readonly graceUntil: Instant; readonly by: Actor | null } | null;
   /** Earliest start of the next attempt after a retry was decided. */
   readonly notBefore: Instant | null;
+  /** Devices on which it failed: another one is preferred for the next attempt. */
+  readonly failedOn: readonly DeviceId[];
   readonly result: TaskResult | null;
   readonly error: TaskError | null;
   /** Why it was skipped or cancelled, for people. */
   readonly reason: string | null;
   readonly skippedBy: 'condition' | 'failure' | null;
+  /** The ancestor run in which its last attempt ran; null when that is this run. */
+  readonly ranIn: RunId | null;
   /** Incoming lines that are not judged yet, and that were judged not satisfied. */
   readonly linesOpen: number;
   readonly linesUnsatisfied: number;
@@ -46,37 +61,81 @@ export interface LineState {
   readonly reason: string | null;
 }
 
+/** An edit round that is open: the lock is held. */
+export interface Editing {
+  readonly editId: EditId;
+  readonly mode: 'creation' | 'editing';
+  readonly triggers: readonly EditTrigger[];
+  readonly revision: number;
+  /** The last try that was refused, how many were, and why. */
+  readonly tries: number;
+  readonly rejections: number;
+  readonly violations: readonly EditViolation[];
+  readonly lockPolicy: LockPolicy;
+  readonly openedAt: Instant;
+  readonly deadlineAt: Instant;
+}
+
+/** Why the run is about to end before its plan does. */
+export interface RunEnding {
+  readonly reason: StopReason;
+  readonly by: Actor | null;
+  readonly note: string | null;
+}
+
 /** NONE: nothing is recorded. PAUSED: facts are recorded, nothing new starts. The rest is terminal. */
 export type RunPhase = 'NONE' | 'RUNNING' | 'PAUSED' | 'COMPLETED' | 'FAILED' | 'CANCELLED';
+
+/** What a run was asked, also when it was forked. */
+export type RunAsked = Omit<RunEventData<'RUN_REQUESTED'>, 'constellation' | 'deadlineAt'>;
 
 /** The aggregate: one run as its commits tell it. Immutable; `evolve` makes the next one. */
 export interface Run {
   readonly runId: RunId;
   readonly phase: RunPhase;
-  readonly request: Omit<RunEventData<'RUN_REQUESTED'>, 'constellation'> | null;
+  readonly request: RunAsked | null;
   readonly requested: TaskConstellation | null;
+  readonly parent: RunEventData<'RUN_FORKED'>['parent'] | null;
+  readonly deadlineAt: Instant | null;
   readonly graph: Graph | null;
+  /** Some task has, or had, a priority other than 0. */
+  readonly prioritized: boolean;
   readonly revision: number;
   readonly tasks: PersistentArray<TaskState>;
   readonly lines: PersistentArray<LineState>;
+  /** Ids of tasks that were removed, which are never used again, and of lines, marked as such. */
+  readonly usedIds: ReadonlySet<string>;
   /** Positions of PENDING tasks all of whose lines are satisfied. */
   readonly ready: ReadonlySet<number>;
-  /** Positions of PENDING tasks with a line that can no longer be satisfied: skipped before the commit is closed. */
+  /** Positions of PENDING tasks with a line that can no longer be satisfied: skipped before the commit is closed, unless held. */
   readonly doomed: ReadonlySet<number>;
   readonly running: ReadonlySet<number>;
+  /** Positions of PENDING and RUNNING tasks with a deadline of their own. */
+  readonly timed: ReadonlySet<number>;
   readonly counts: Readonly<Record<TaskStatus, number>>;
+  readonly editing: Editing | null;
+  /** What the planner has to look at in its next round. */
+  readonly queued: readonly EditTrigger[];
+  /** Edit rounds so far. */
+  readonly rounds: number;
+  /** The revision whose end a round has looked at; -1 when none has. */
+  readonly endOfPlanRevision: number;
+  /** The last round passed its deadline: until the planner speaks again, rounds hold nothing. */
+  readonly plannerSilent: boolean;
   /** Set by the first task that was cancelled or stopped because the run is to end. */
-  readonly ending: StopReason | null;
+  readonly ending: RunEnding | null;
   readonly outcome: RunOutcome | null;
   readonly reason: string | null;
   readonly endedAt: Instant | null;
+  /** Verbs that were decided, by id: asked again, they are answered again and append nothing. */
+  readonly verbs: ReadonlyMap<string, { readonly sequence: number; readonly rejected: boolean }>;
   /** Last event, last commit and its hash: what the next commit goes on from. */
   readonly sequence: number;
   readonly number: number;
   readonly hash: string;
 }
 
-const NO_COUNTS = { PENDING: 0, RUNNING: 0, COMPLETED: 0, FAILED: 0, SKIPPED: 0, CANCELLED: 0 } as const;
+export const NO_COUNTS = { PENDING: 0, RUNNING: 0, COMPLETED: 0, FAILED: 0, SKIPPED: 0, CANCELLED: 0 } as const;
 
 export function emptyRun(runId: RunId): Run {
   return {
@@ -84,23 +143,70 @@ export function emptyRun(runId: RunId): Run {
     phase: 'NONE',
     request: null,
     requested: null,
+    parent: null,
+    deadlineAt: null,
     graph: null,
+    prioritized: false,
     revision: 0,
     tasks: PersistentArray.from<TaskState>([]),
     lines: PersistentArray.from<LineState>([]),
+    usedIds: new Set(),
     ready: new Set(),
     doomed: new Set(),
     running: new Set(),
+    timed: new Set(),
     counts: NO_COUNTS,
+    editing: null,
+    queued: [],
+    rounds: 0,
+    endOfPlanRevision: -1,
+    plannerSilent: false,
     ending: null,
     outcome: null,
     reason: null,
     endedAt: null,
+    verbs: new Map(),
     sequence: 0,
     number: 0,
-    hash: '0'.repeat(64),
+    hash: GENESIS_HASH,
   };
 }
+
+/** A task that is new in its run. `at`: when it was added, in milliseconds since the epoch. */
+export function pendingTask(star: TaskStar, at: number): TaskState {
+  return {
+    star,
+    need: needOf(star),
+    status: 'PENDING',
+    attempt: 0,
+    deviceId: null,
+    sessionId: null,
+    startedAt: null,
+    timeoutAt: null,
+    endedAt: null,
+    deadlineAt: deadlineOf(star, at),
+    stopping: null,
+    notBefore: null,
+    failedOn: [],
+    result: null,
+    error: null,
+    reason: null,
+    skippedBy: null,
+    ranIn: null,
+    linesOpen: 0,
+    linesUnsatisfied: 0,
+  };
+}
+
+export function needOf({ target, command }: TaskStar): string {
+  return JSON.stringify([target, command?.tool]);
+}
+
+export function deadlineOf({ deadlineMs }: TaskStar, at: number): Instant | null {
+  return deadlineMs === undefined ? null : new Date(at + deadlineMs).toISOString();
+}
+
+export const JUDGED_NEVER: LineState = { satisfied: null, reason: null };
 
 export function isTerminal({ phase }: Pick<Run, 'phase'>): boolean {
   return phase === 'COMPLETED' || phase === 'FAILED' || phase === 'CANCELLED';
@@ -119,4 +225,18 @@ export function findTask(run: Run, taskId: TaskId): TaskState | undefined {
 export function graphOf(run: Run): Graph {
   if (run.graph === null) throw new Error(`run ${run.runId} has no constellation yet`);
   return run.graph;
+}
+
+/** Nobody is asked about a constellation that was given, unless the request says so. */
+export function editPolicyOf({ request }: Pick<Run, 'request'>): EditPolicy {
+  return request?.options.editPolicy ?? (request?.goal === null ? 'never' : 'when-needed');
+}
+
+export function lockPolicyOf({ request }: Pick<Run, 'request'>): LockPolicy {
+  return request?.options.lockPolicy ?? 'scoped';
+}
+
+/** True for the reasons that end the run, not the attempt alone. */
+export function endsTheRun(reason: StopReason): boolean {
+  return reason !== 'timeout' && reason !== 'task_deadline' && reason !== 'retry';
 }

@@ -1,6 +1,7 @@
 import { type Issue, StdinFrom, type TaskConstellation } from '#proto';
+import { findCycle } from './acyclic.js';
 import { checkCondition } from './condition.js';
-import { buildGraph, findCycle } from './graph.js';
+import { graphOfConstellation } from './graph.js';
 
 const ISSUES_MAX = 20;
 
@@ -54,7 +55,7 @@ function* conditions({ lines }: TaskConstellation): Generator<Issue> {
 }
 
 function* cycle(constellation: TaskConstellation): Generator<Issue> {
-  const found = findCycle(buildGraph(constellation));
+  const found = findCycle(graphOfConstellation(constellation));
   if (found === undefined) return;
   const path = [...found, found[0]].join(' -> ');
   yield { path: 'lines', message: `the lines form a cycle: ${path}; a constellation must be acyclic` };
@@ -65,7 +66,7 @@ function* inputs({ tasks, lines }: TaskConstellation): Generator<Issue> {
   const predecessors = new Map<string, string[]>();
   for (const { from, to } of lines) predecessors.set(to, [...(predecessors.get(to) ?? []), from]);
   for (const [index, task] of tasks.entries()) {
-    const { stdin } = task.command.arguments;
+    const stdin = task.command?.arguments['stdin'];
     if (stdin === undefined || stdin === null || typeof stdin === 'string') continue;
     const path = `tasks[${index}].command.arguments.stdin`;
     const parsed = StdinFrom.safeParse(stdin);

@@ -1,16 +1,21 @@
-import type { LineView, RunStatus, RunSummary, RunView, TaskView, WaitingFor } from '#proto';
-import { isTerminal, type Run } from './run.js';
+import type { EditingView, LineView, RunStatus, RunSummary, RunView, TaskView, WaitingFor } from '#proto';
+import { isHeld } from './held.js';
+import { type Editing, isTerminal, type Run, type TaskState } from './run.js';
+import { listed } from './validate.js';
 
 /** A run as people and programs are shown it; pure, so the log, Postgres and the live state show the same. */
 export function viewOf(run: Run): RunView {
+  const held = isHeld(run);
   return {
     ...headOf(run),
     reason: run.reason,
     revision: run.revision,
     requestedBy: requestOf(run).requestedBy.id,
     waitingFor: waitingFor(run),
-    tasks: [...run.tasks].map(taskView),
-    lines: (run.graph?.lines ?? []).map((line, index): LineView => {
+    editing: run.editing === null ? null : editingView(run.editing),
+    parent: run.parent === null ? null : { runId: run.parent.runId, sequence: run.parent.sequence },
+    tasks: [...run.tasks].map((task, index) => taskView(task, task.status === 'PENDING' && held(index))),
+    lines: [...(run.graph?.lines ?? [])].map((line, index): LineView => {
       const { satisfied, reason } = run.lines.at(index);
       const { id, from, to, type, condition } = line;
       return { id, from, to, type, condition: condition ?? null, satisfied, reason };
@@ -25,34 +30,65 @@ export function summaryOf(run: Run): RunSummary {
 /** Why a run is not terminal and what wakes it; null when it is terminal. */
 export function waitingFor(run: Run): WaitingFor | null {
   if (isTerminal(run) || run.phase === 'NONE') return null;
-  if (run.phase === 'PAUSED') return { reason: 'paused', detail: run.reason ?? 'paused', wakesAt: null };
-  if (run.running.size > 0) {
-    const running = [...run.running].map((index) => run.tasks.at(index));
-    const names = running.slice(0, 5).map(({ star, deviceId }) => `${star.id} on ${deviceId ?? '?'}`);
-    const more = running.length > 5 ? ` and ${running.length - 5} more` : '';
-    const due = running.map(({ stopping, timeoutAt }) => stopping?.graceUntil ?? timeoutAt);
-    return { reason: 'running_tasks', detail: `the end of ${names.join(', ')}${more}`, wakesAt: earliest(due) };
+  if (run.running.size > 0) return waitingForTasks(run);
+  if (run.phase === 'PAUSED') {
+    return { reason: 'paused', detail: run.reason ?? 'paused', wokenBy: 'operator', wakesAt: run.deadlineAt };
   }
-  const ready = [...run.ready].map((index) => run.tasks.at(index));
-  const ids = ready.slice(0, 5).map(({ star }) => star.id);
-  const delayed = ready.filter(({ notBefore }) => notBefore !== null);
-  if (ready.length > 0 && delayed.length === ready.length) {
+  const startable = [...run.ready].filter(not(isHeld(run))).map((index) => run.tasks.at(index));
+  if (run.editing !== null && startable.length === 0) return waitingForPlanner(run.editing);
+  const ids = listed(startable.map(({ star }) => star.id));
+  const delayed = startable.filter(({ notBefore }) => notBefore !== null);
+  if (startable.length > 0 && delayed.length === startable.length) {
     const wakesAt = earliest(delayed.map(({ notBefore }) => notBefore));
-    return { reason: 'backoff', detail: `the next try of ${ids.join(', ')}`, wakesAt };
+    return { reason: 'backoff', detail: `the next try of ${ids}`, wokenBy: 'timer', wakesAt };
   }
+  const detail = `a connected device with a free slot for ${ids}`;
+  return { reason: 'device', detail, wokenBy: 'fleet', wakesAt: run.deadlineAt };
+}
+
+function waitingForTasks(run: Run): WaitingFor {
+  const running = [...run.running].map((index) => run.tasks.at(index));
+  const names = running.slice(0, 5).map(({ star, deviceId }) => `${star.id} on ${deviceId ?? '?'}`);
+  const more = running.length > 5 ? ` and ${running.length - 5} more` : '';
+  const due = running.map(({ stopping, timeoutAt }) => stopping?.graceUntil ?? timeoutAt);
+  const detail = `the end of ${names.join(', ')}${more}`;
+  return { reason: 'running_tasks', detail, wokenBy: 'attempt', wakesAt: earliest(due) };
+}
+
+function waitingForPlanner({ editId, mode, triggers, deadlineAt }: Editing): WaitingFor {
+  const about = triggers.map((trigger) => {
+    if (trigger.kind === 'task') return trigger.taskId;
+    return trigger.kind === 'goal' ? 'the goal' : 'the end of the plan';
+  });
+  const what = mode === 'creation' ? 'a plan' : `an edit about ${listed(about)}`;
+  return { reason: 'planner', detail: `${what} (round ${editId})`, wokenBy: 'proposal', wakesAt: deadlineAt };
+}
+
+function not(predicate: (index: number) => boolean): (index: number) => boolean {
+  return (index) => !predicate(index);
+}
+
+function editingView(editing: Editing): EditingView {
+  const { editId, mode, triggers, tries, violations, lockPolicy, openedAt, deadlineAt } = editing;
   return {
-    reason: 'device',
-    detail: `a connected device with a free slot for ${ids.join(', ')}`,
-    wakesAt: run.request?.deadlineAt ?? null,
+    editId,
+    mode,
+    triggers: [...triggers],
+    tries,
+    violations: [...violations],
+    lockPolicy,
+    openedAt,
+    deadlineAt,
   };
 }
 
 function headOf(run: Run) {
   const request = requestOf(run);
+  const named = run.graph?.name ?? ''; // a plan that was made of single tasks has no name of its own
   return {
     runId: run.runId,
     requestId: request.requestId,
-    name: run.graph?.name ?? request.goal ?? request.requestId,
+    name: named === '' ? (request.goal ?? request.requestId) : named,
     status: statusOf(run),
     outcome: run.outcome,
     sequence: run.sequence,
@@ -62,7 +98,7 @@ function headOf(run: Run) {
 }
 
 function statusOf(run: Run): RunStatus {
-  if (run.phase === 'NONE') return 'PLANNING';
+  if (run.phase === 'NONE' || (run.phase === 'RUNNING' && run.graph === null)) return 'PLANNING';
   if (run.phase !== 'RUNNING') return run.phase;
   return run.running.size > 0 ? 'RUNNING' : 'WAITING';
 }
@@ -72,29 +108,10 @@ function requestOf(run: Run): NonNullable<Run['request']> {
   return run.request;
 }
 
-function taskView({
-  star,
-  status,
-  attempt,
-  deviceId,
-  result,
-  error,
-  reason,
-  startedAt,
-  endedAt,
-}: Run['tasks'] extends Iterable<infer T> ? T : never): TaskView {
-  return {
-    id: star.id,
-    name: star.name,
-    status,
-    attempts: attempt,
-    device: deviceId,
-    result,
-    error,
-    reason,
-    startedAt,
-    endedAt,
-  };
+function taskView(task: TaskState, held: boolean): TaskView {
+  const { star, status, attempt, deviceId, result, error, reason, startedAt, endedAt } = task;
+  const { id, name } = star;
+  return { id, name, status, attempts: attempt, device: deviceId, result, error, reason, held, startedAt, endedAt };
 }
 
 function earliest(instants: readonly (string | null | undefined)[]): string | null {

@@ -1,0 +1,28 @@
+import type { Refusal } from '#proto';
+
+/** What is said to whoever asked. */
+export type Answer =
+  /** `sequence` when it was decided before: the last event of the commit that followed then. */
+  | { readonly kind: 'accepted'; readonly sequence?: number }
+  | { readonly kind: 'ignored'; readonly reason: string }
+  /** `recorded`: the refusal is itself a fact. */
+  | { readonly kind: 'rejected'; readonly reason: Refusal; readonly recorded?: true };
+
+/** Why there was nothing to do, in words. */
+export const IGNORED: Readonly<Record<string, string>> = {
+  CANCELLED_BEFORE: 'the run was cancelled before',
+  ENDING: 'the run is about to end already',
+  PAUSED_BEFORE: 'the run is paused already',
+  NOT_PAUSED: 'the run is not paused',
+  PENDING: 'the task is waiting to start already',
+  RETRIED_BEFORE: 'the task is being stopped for another try already',
+  ROUND_IS_OVER: 'the edit round is over',
+  REPEATED_TRY: 'this try of the round was judged before',
+  NO_CHANGE: 'the constellation is so already',
+};
+
+export const ACCEPTED: Answer = { kind: 'accepted' };
+
+export function refuse(code: Refusal['code'], message: string): Answer {
+  return { kind: 'rejected', reason: { code, message, issues: [] } };
+}

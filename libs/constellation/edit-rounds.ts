@@ -1,0 +1,48 @@
+import { DEFAULTS, type EditTrigger, type RunEventData } from '#proto';
+import { type Circumstances, instantOf } from './attempt-end.js';
+import type { RunDraft } from './evolve.js';
+import { editPolicyOf, lockPolicyOf } from './run.js';
+
+/** Opens a round for all that has been queued meanwhile: one batch, one question (paper, algorithm 1 and section 6.5). */
+export function openEdit(draft: RunDraft, { now }: Circumstances): void {
+  const { run } = draft;
+  if (run.queued.length === 0 || run.editing !== null || run.phase !== 'RUNNING' || run.ending !== null) return;
+  // A planner that does not answer is not asked about a plan that has ended: the run ends without it.
+  if (run.plannerSilent && run.counts.PENDING + run.counts.RUNNING === 0) return;
+  open(draft, run.queued, now);
+}
+
+/** Asks the planner once per revision whether a plan that has ended was all; true when it did. */
+export function opensEndOfPlan(draft: RunDraft, { now }: Circumstances): boolean {
+  const { run } = draft;
+  if (editPolicyOf(run) === 'never' || run.plannerSilent || run.endOfPlanRevision >= run.revision) return false;
+  if (run.phase === 'PAUSED') return true; // it is asked when the run goes on
+  open(draft, [{ kind: 'end-of-plan' }], now);
+  return true;
+}
+
+function open(draft: RunDraft, triggers: readonly EditTrigger[], now: number): void {
+  const { run } = draft;
+  const { editDeadlineMs = DEFAULTS.editDeadlineMs } = run.request?.options ?? {};
+  draft.add({
+    type: 'EDIT_OPENED',
+    data: {
+      editId: `e${run.rounds + 1}`,
+      mode: run.graph === null ? 'creation' : 'editing',
+      triggers: [...triggers],
+      revision: run.revision,
+      lockPolicy: lockPolicyOf(run),
+      openedAt: instantOf(now),
+      deadlineAt: instantOf(now + editDeadlineMs),
+    },
+  });
+}
+
+type AbandonReason = RunEventData<'EDIT_ABANDONED'>['reason'];
+
+/** Ends the open round, if there is one, without an edit. */
+export function abandonEdit(draft: RunDraft, reason: AbandonReason, now: number): void {
+  const { editing } = draft.run;
+  if (editing === null) return;
+  draft.add({ type: 'EDIT_ABANDONED', data: { editId: editing.editId, reason, abandonedAt: instantOf(now) } });
+}

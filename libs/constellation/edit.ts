@@ -1,0 +1,310 @@
+import {
+  type Edit,
+  type EditViolation,
+  LIMITS,
+  type LineResult,
+  StdinFrom,
+  type TaskChange,
+  type TaskConstellation,
+  type TaskStar,
+  type TaskStarLine,
+} from '#proto';
+import { findCycleThrough } from './acyclic.js';
+import { checkCondition } from './condition.js';
+import { mayChangeLine, mayChangeTask } from './edit-locality.js';
+import { judgeLine } from './lines.js';
+import { isTerminalTask, type Run } from './run.js';
+import { sameJson } from './same-json.js';
+import { Staging } from './staging.js';
+import { listed } from './validate.js';
+
+const VIOLATIONS_MAX = 20;
+
+export type Applied =
+  | {
+      readonly ok: true;
+      readonly staging: Staging;
+      /** New or changed lines whose predecessor has ended. */
+      readonly judged: readonly LineResult[];
+      /** Where in the batch each task stands that was added or given another definition. */
+      readonly defined: ReadonlyMap<number, string>;
+    }
+  | { readonly ok: false; readonly violations: readonly EditViolation[] };
+
+/**
+ * Applies a batch of edits to the constellation of a run, all or nothing (paper section 5.3). Each primitive is idempotent:
+ * what is so already is no change. Every violation says where in the batch it is and what would be valid. Needs nothing of
+ * the fleet. `at`: when the edit is made, in milliseconds since the epoch.
+ */
+export function applyEdits(run: Run, edits: readonly Edit[], at: number): Applied {
+  const batch = new Batch(run, at);
+  edits.forEach((edit, index) => batch.apply(edit, `edits[${index}]`));
+  return batch.end();
+}
+
+/** The same for a recorded batch: it was judged before it was recorded, so a violation means that log and code disagree. */
+export function stageRecorded(run: Run, edits: readonly Edit[], at: number): Staging {
+  const applied = applyEdits(run, edits, at);
+  if (applied.ok) return applied.staging;
+  throw new Error(`a recorded edit cannot be applied: ${applied.violations[0]?.message ?? ''}`);
+}
+
+class Batch {
+  readonly #staging: Staging;
+  readonly #violations: EditViolation[] = [];
+  readonly #defined = new Map<number, string>();
+
+  constructor(run: Run, at: number) {
+    this.#staging = new Staging(run, at);
+  }
+
+  apply(edit: Edit, path: string): void {
+    switch (edit.tool) {
+      case 'add_task':
+        return this.#addTask(edit.task, `${path}.task`);
+      case 'remove_task':
+        return this.#removeTask(edit.taskId, `${path}.taskId`);
+      case 'update_task':
+        return this.#updateTask(edit.taskId, edit.change, path);
+      case 'add_dependency':
+        return this.#addLine(edit.line, `${path}.line`);
+      case 'remove_dependency':
+        return this.#removeLine(edit.lineId, `${path}.lineId`);
+      case 'update_dependency': {
+        const index = this.#staging.positionOfLine(edit.lineId);
+        if (index === undefined) return this.#unknownLine(edit.lineId, `${path}.lineId`);
+        const { type, condition, description } = edit.change;
+        const before = this.#staging.line(index);
+        return this.#replaceLine(
+          index,
+          without({
+            ...before,
+            ...(type === undefined ? {} : { type, condition: type === 'conditional' ? before.condition : null }),
+            ...(condition === undefined ? {} : { condition }),
+            ...(description === undefined ? {} : { description }),
+          }),
+          `${path}.change`,
+        );
+      }
+      case 'build_constellation':
+        return this.#build(edit.constellation, edit.clear, `${path}.constellation`);
+    }
+  }
+
+  end(): Applied {
+    const staging = this.#staging;
+    this.#checkSize();
+    const cycle = findCycleThrough(staging.graph, staging.openedLines);
+    if (cycle !== undefined) {
+      const path = [...cycle, cycle[0]].join(' -> ');
+      this.#refuse('I2_ACYCLIC', 'edits', `the lines would form a cycle: ${path}; a constellation must be acyclic`);
+    }
+    for (const index of staging.touchedTasks) this.#checkInputs(index);
+    if (this.#violations.length > 0) return { ok: false, violations: this.#violations.slice(0, VIOLATIONS_MAX) };
+    const judged = [...staging.openedLines].flatMap((line): LineResult[] => {
+      const { from } = staging.line(line);
+      const source = staging.task(staging.positionOfTask(from) ?? -1);
+      if (!isTerminalTask(source.status)) return [];
+      return [judgeLine(staging.line(line), { status: source.status, result: source.result?.value ?? null })];
+    });
+    return { ok: true, staging, judged, defined: this.#defined };
+  }
+
+  #addTask(star: TaskStar, path: string): void {
+    const index = this.#staging.positionOfTask(star.id);
+    if (index === undefined) {
+      if (this.#staging.wasTask(star.id)) return this.#used(star.id, `${path}.id`);
+      this.#staging.addTask(star);
+      this.#defined.set(this.#staging.positionOfTask(star.id) ?? -1, path);
+      return;
+    }
+    if (sameJson(this.#staging.task(index).star, star)) return;
+    this.#refuse('DUPLICATE_ID', `${path}.id`, `there is a task "${star.id}" already; use update_task or another id`);
+  }
+
+  #removeTask(taskId: string, path: string): void {
+    const staging = this.#staging;
+    const index = staging.positionOfTask(taskId);
+    if (index === undefined) {
+      if (staging.wasTask(taskId)) return; // removed before
+      return this.#unknownTask(taskId, path);
+    }
+    const why = mayChangeTask(staging.task(index));
+    if (why !== undefined) return this.#refuse('I3_ONLY_PENDING', path, why);
+    const { linesFrom, linesInto } = staging.graph;
+    for (const line of [...linesInto.at(index), ...linesFrom.at(index)]) this.#removeLine(staging.line(line).id, path);
+    if (staging.graph.linesFrom.at(index).length === 0) staging.removeTask(index);
+  }
+
+  #updateTask(taskId: string, change: TaskChange, path: string): void {
+    const index = this.#staging.positionOfTask(taskId);
+    if (index === undefined) return this.#unknownTask(taskId, `${path}.taskId`);
+    const given = Object.entries(change).filter(([, value]) => value !== undefined);
+    this.#define(index, without({ ...this.#staging.task(index).star, ...Object.fromEntries(given) }), {
+      path: `${path}.change`,
+      idPath: `${path}.taskId`,
+    });
+  }
+
+  #define(index: number, star: TaskStar, { path, idPath }: { path: string; idPath: string }): void {
+    const before = this.#staging.task(index);
+    if (sameJson(before.star, star)) return;
+    const why = mayChangeTask(before);
+    if (why !== undefined) return this.#refuse('I3_ONLY_PENDING', idPath, why);
+    this.#staging.updateTask(index, star);
+    this.#defined.set(index, path);
+  }
+
+  #addLine(line: TaskStarLine, path: string): void {
+    const staging = this.#staging;
+    const index = staging.positionOfLine(line.id);
+    if (index !== undefined) {
+      if (sameJson(staging.line(index), line)) return;
+      const message = `there is a line "${line.id}" already; use update_dependency or another id`;
+      return this.#refuse('DUPLICATE_ID', `${path}.id`, message);
+    }
+    const [from, to] = [staging.positionOfTask(line.from), staging.positionOfTask(line.to)];
+    if (from === undefined) this.#unknownTask(line.from, `${path}.from`);
+    if (to === undefined) return this.#unknownTask(line.to, `${path}.to`);
+    const why = mayChangeLine(line, staging.task(to));
+    if (why !== undefined) return this.#refuse('I3_ONLY_PENDING', `${path}.to`, why);
+    if (from === undefined || !this.#conditionHolds(line, path)) return;
+    staging.addLine(line);
+  }
+
+  #removeLine(lineId: string, path: string): void {
+    const staging = this.#staging;
+    const index = staging.positionOfLine(lineId);
+    if (index === undefined) {
+      if (staging.wasLine(lineId)) return; // removed before
+      return this.#unknownLine(lineId, path);
+    }
+    const why = this.#whyNotLine(index);
+    if (why === undefined) staging.removeLine(index);
+    else this.#refuse('I3_ONLY_PENDING', path, why);
+  }
+
+  #replaceLine(index: number, line: TaskStarLine, path: string): void {
+    if (sameJson(this.#staging.line(index), line)) return;
+    const why = this.#whyNotLine(index);
+    if (why !== undefined) return this.#refuse('I3_ONLY_PENDING', path, why);
+    if ((line.type === 'conditional') !== (line.condition !== undefined)) {
+      const message = 'a conditional line needs a condition, and only a conditional line may have one';
+      return this.#refuse('INVALID_CONDITION', `${path}.condition`, message);
+    }
+    if (this.#conditionHolds(line, path)) this.#staging.updateLine(index, line);
+  }
+
+  /** What has started stays with the lines that led to it; the rest becomes what is named. */
+  #build({ name, tasks, lines }: TaskConstellation, clear: boolean, path: string): void {
+    const staging = this.#staging;
+    if (clear) {
+      staging.rename(name);
+      const namedLines = new Set(lines.map(({ id }) => id));
+      for (const index of staging.linePositions()) {
+        if (namedLines.has(staging.line(index).id) || this.#whyNotLine(index) !== undefined) continue;
+        staging.removeLine(index);
+      }
+      const named = new Set(tasks.map(({ id }) => id));
+      for (const index of staging.taskPositions()) {
+        const task = staging.task(index);
+        if (!named.has(task.star.id) && mayChangeTask(task) === undefined) this.#removeTask(task.star.id, path);
+      }
+    }
+    this.#checkUnique(tasks, `${path}.tasks`);
+    this.#checkUnique(lines, `${path}.lines`);
+    tasks.forEach((star, at) => {
+      const index = staging.positionOfTask(star.id);
+      const taskPath = `${path}.tasks[${at}]`;
+      if (index === undefined) this.#addTask(star, taskPath);
+      else this.#define(index, star, { path: taskPath, idPath: `${taskPath}.id` });
+    });
+    lines.forEach((line, at) => {
+      const index = staging.positionOfLine(line.id);
+      const linePath = `${path}.lines[${at}]`;
+      if (index === undefined) return this.#addLine(line, linePath);
+      const { from, to } = staging.line(index);
+      if (from === line.from && to === line.to) return this.#replaceLine(index, line, linePath);
+      this.#removeLine(line.id, linePath);
+      if (staging.positionOfLine(line.id) === undefined) this.#addLine(line, linePath);
+    });
+  }
+
+  /** Else the last of two would silently be the one that counts. */
+  #checkUnique(items: readonly { readonly id: string }[], path: string): void {
+    const firstAt = new Map<string, number>();
+    items.forEach(({ id }, at) => {
+      const first = firstAt.get(id);
+      if (first === undefined) firstAt.set(id, at);
+      else
+        this.#refuse('DUPLICATE_ID', `${path}[${at}].id`, `"${id}" is the id of ${path}[${first}] too; ids are unique`);
+    });
+  }
+
+  #whyNotLine(index: number): string | undefined {
+    const line = this.#staging.line(index);
+    return mayChangeLine(line, this.#staging.task(this.#staging.positionOfTask(line.to) ?? -1));
+  }
+
+  #conditionHolds({ condition }: TaskStarLine, path: string): boolean {
+    const wrong = condition === undefined ? undefined : checkCondition(condition);
+    if (wrong === undefined) return true;
+    this.#refuse('INVALID_CONDITION', `${path}.condition`, `the condition ${wrong}`);
+    return false;
+  }
+
+  #checkSize(): void {
+    const { tasks, lines } = this.#staging.counts;
+    if (tasks > LIMITS.tasksMax && this.#staging.changed) {
+      this.#refuse('TOO_LARGE', 'edits', `there would be ${tasks} tasks; at most ${LIMITS.tasksMax} are taken`);
+    }
+    if (lines > LIMITS.linesMax && this.#staging.changed) {
+      this.#refuse('TOO_LARGE', 'edits', `there would be ${lines} lines; at most ${LIMITS.linesMax} are taken`);
+    }
+  }
+
+  /** A command may take the outputs of its direct predecessors only: those are there when it starts. */
+  #checkInputs(index: number): void {
+    const staging = this.#staging;
+    const { star, status } = staging.task(index);
+    if (status !== 'PENDING' || staging.positionOfTask(star.id) === undefined) return;
+    const stdin = star.command?.arguments['stdin'];
+    if (stdin === undefined || stdin === null || typeof stdin === 'string') return;
+    const defined = this.#defined.get(index);
+    // A line that went away is what is wrong then, wherever in the batch that was.
+    const path = defined === undefined ? 'edits' : `${defined}.command.arguments.stdin`;
+    const parsed = StdinFrom.safeParse(stdin);
+    if (!parsed.success) {
+      const message = `the stdin of "${star.id}" is a text or {"from": [ids of predecessors]}`;
+      return this.#refuse('INVALID_INPUT', path, message);
+    }
+    const before = staging.graph.linesInto.at(index).map((line) => staging.line(line).from);
+    const stranger = parsed.data.from.find((id) => !before.includes(id));
+    if (stranger === undefined) return;
+    const message = `"${star.id}" takes the output of "${stranger}", which is not its predecessor; those are ${listed(before)}`;
+    this.#refuse('INVALID_INPUT', path, message);
+  }
+
+  #unknownTask(taskId: string, path: string): void {
+    const known = listed([...this.#staging.taskPositions()].map((index) => this.#staging.task(index).star.id));
+    this.#refuse('UNKNOWN_TASK', path, `there is no task "${taskId}"; known are ${known}`);
+  }
+
+  #unknownLine(lineId: string, path: string): void {
+    const known = listed([...this.#staging.linePositions()].map((index) => this.#staging.line(index).id));
+    this.#refuse('UNKNOWN_LINE', path, `there is no line "${lineId}"; known are ${known}`);
+  }
+
+  #used(id: string, path: string): void {
+    this.#refuse('ID_USED', path, `"${id}" was removed before; a task id is never used twice in a run`);
+  }
+
+  #refuse(code: EditViolation['code'], path: string, message: string): void {
+    this.#violations.push({ code, path, message });
+  }
+}
+
+/** Fields that are null are removed: absent is how a star and a line say "none". */
+function without<T extends object>(value: { readonly [K in keyof T]: T[K] | null }): T {
+  return Object.fromEntries(Object.entries(value).filter(([, field]) => field !== null && field !== undefined)) as T;
+}

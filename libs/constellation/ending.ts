@@ -1,0 +1,79 @@
+import { LIMITS, type RunEvent } from '#proto';
+import { cancelAttempt, type Circumstances, instantOf } from './attempt-end.js';
+import { abandonEdit, opensEndOfPlan } from './edit-rounds.js';
+import type { RunDraft } from './evolve.js';
+import { endsTheRun, isTerminal, type Run, type RunEnding, type TaskState } from './run.js';
+
+/**
+ * Begins the end of a run before its plan has ended: what is pending is cancelled, what runs is stopped, and the run ends
+ * when the last of it has. With nothing pending and nothing running it ends at once.
+ */
+export function beginToEnd(draft: RunDraft, ending: RunEnding, now: number): void {
+  const { reason, by } = ending;
+  // What is recorded already, and may be long, is not said again with every task.
+  const note = draft.run.ending === null ? ending.note : null;
+  for (let index = 0; index < draft.run.tasks.length; index++) {
+    const { star, status, attempt, stopping } = draft.run.tasks.at(index);
+    if (status === 'PENDING') cancelAttempt(draft, index, { reason, by, note }, now);
+    else if (status === 'RUNNING' && !endsAlready(stopping)) {
+      const requestedAt = instantOf(now);
+      const graceUntil = stopping?.graceUntil ?? instantOf(now + LIMITS.stopGraceMs);
+      const who = { ...(by === null ? {} : { by }), ...(note === null ? {} : { note }) };
+      draft.add({
+        type: 'TASK_STOP_REQUESTED',
+        data: { taskId: star.id, attempt, reason, ...who, requestedAt, graceUntil },
+      });
+    }
+  }
+  const { PENDING, RUNNING } = draft.run.counts;
+  if (PENDING + RUNNING === 0) draft.add(endOf(draft.run, ending, now));
+}
+
+function endsAlready(stopping: TaskState['stopping']): boolean {
+  return stopping !== null && endsTheRun(stopping.reason);
+}
+
+/** A run with nothing pending, nothing running and nothing to ask the planner is over. */
+export function end(draft: RunDraft, circumstances: Circumstances): void {
+  const { run } = draft;
+  if (isTerminal(run) || run.counts.PENDING > 0 || run.counts.RUNNING > 0) return;
+  if (run.ending === null) {
+    if (!run.plannerSilent && (run.queued.length > 0 || run.editing !== null)) return;
+    if (opensEndOfPlan(draft, circumstances)) return;
+    abandonEdit(draft, { code: 'RUN_ENDING', message: 'the run ended without it' }, circumstances.now);
+  }
+  draft.add(endOf(draft.run, run.ending, circumstances.now));
+}
+
+/** Ends a run whose tasks have all ended by what they came to, whatever the planner might still have said. */
+export function endAsItIs(draft: RunDraft, now: number): void {
+  draft.add(endOf(draft.run, null, now));
+}
+
+function endOf(run: Run, ending: RunEnding | null, now: number): RunEvent {
+  const { COMPLETED: completed, FAILED: failed, SKIPPED: skipped, CANCELLED: cancelled } = run.counts;
+  const counts = { completed, failed, skipped, cancelled };
+  const at = instantOf(now);
+  const fail = (code: string, message: string): RunEvent => ({
+    type: 'RUN_FAILED',
+    data: { reason: { code, message }, counts, failedAt: at },
+  });
+  if (ending?.reason === 'run_deadline') {
+    return fail('DEADLINE', 'the deadline of the run passed before all tasks had ended');
+  }
+  if (ending?.reason === 'plan_failed') return fail('PLAN_FAILED', ending.note ?? 'the planner gave the request up');
+  if (ending?.reason === 'cancelled') {
+    const by = ending.by ?? { kind: 'system', id: 'orchestrator' };
+    return { type: 'RUN_CANCELLED', data: { by, reason: ending.note ?? 'cancelled', counts, cancelledAt: at } };
+  }
+  const finished = ending?.reason === 'finished';
+  if (completed === 0 && !(finished && run.tasks.length === 0)) return fail('NO_TASK_COMPLETED', 'no task completed');
+  // What the planner found no longer necessary is no failure; what it never got is.
+  const unneeded = finished ? cancelled : 0;
+  const skippedByFailure = [...run.tasks].some((task) => task.skippedBy === 'failure' && task.status === 'SKIPPED');
+  const succeeded = failed === 0 && cancelled === unneeded && !skippedByFailure;
+  return {
+    type: 'RUN_COMPLETED',
+    data: { outcome: succeeded ? 'succeeded' : 'partially_failed', counts, completedAt: at },
+  };
+}

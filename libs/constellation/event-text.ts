@@ -1,0 +1,103 @@
+import type { Actor, Edit, EditTrigger, EditViolation, LineChange, StopReason, TaskChange, WaitingFor } from '#proto';
+
+/** Edits of one batch that are told one by one where there is one line for all of them. */
+const LISTED_MAX = 8;
+
+// Everything here holds foreign text as it came: whoever shows it makes it harmless first.
+
+/** What one primitive does, in words: `adds task disk-2`. */
+export function editText(edit: Edit): string {
+  switch (edit.tool) {
+    case 'add_task':
+      return `adds task ${edit.task.id}`;
+    case 'remove_task':
+      return `removes task ${edit.taskId}`;
+    case 'update_task':
+      return `changes task ${edit.taskId}: ${changeText(edit.change)}`;
+    case 'add_dependency': {
+      const { id, from, to, type, condition } = edit.line;
+      return `adds line ${id} from ${from} to ${to} (${condition === undefined ? type : `${type}: ${condition}`})`;
+    }
+    case 'remove_dependency':
+      return `removes line ${edit.lineId}`;
+    case 'update_dependency':
+      return `changes line ${edit.lineId}: ${changeText(edit.change)}`;
+    case 'build_constellation': {
+      const { name, tasks, lines } = edit.constellation;
+      const sizes = `${tasks.length} tasks, ${lines.length} lines`;
+      return `${edit.clear ? 'builds' : 'adds to the constellation'} ${name}: ${sizes}`;
+    }
+  }
+}
+
+/** A whole batch on one line. */
+export function editsText(edits: readonly Edit[]): string {
+  if (edits.length === 0) return 'changes nothing';
+  const more = edits.length > LISTED_MAX ? [`${edits.length - LISTED_MAX} more`] : [];
+  return [...edits.slice(0, LISTED_MAX).map(editText), ...more].join('; ');
+}
+
+/** Ids say more than numbers: a task is named, the rest is what it is. */
+export function triggersText(triggers: readonly EditTrigger[]): string {
+  return triggers.map(triggerText).join(', ');
+}
+
+export function violationText({ code, path, message }: EditViolation): string {
+  return `${code} ${path}: ${message}`;
+}
+
+/** The first reason and how many there are besides. */
+export function violationsText(violations: readonly EditViolation[]): string {
+  const [first] = violations;
+  if (first === undefined) return 'no reason given';
+  return violations.length === 1 ? violationText(first) : `${violationText(first)}; ${violations.length - 1} more`;
+}
+
+interface Stopped {
+  readonly reason: StopReason;
+  readonly by?: Actor | undefined;
+  readonly note?: string | undefined;
+}
+
+/** `cancelled by anna: wrong device`. */
+export function stopText({ reason, by, note }: Stopped): string {
+  return `${reason}${by === undefined ? '' : ` by ${by.id}`}${note === undefined ? '' : `: ${note}`}`;
+}
+
+const WAKERS = {
+  attempt: 'the end of an attempt',
+  proposal: 'a proposal',
+  fleet: 'a change of the fleet',
+  timer: 'the clock',
+  operator: 'an operator',
+} as const satisfies Record<WaitingFor['wokenBy'], string>;
+
+/** `a proposal, at the latest 2026-11-20T10:01:30.000Z`: what makes a waiting run go on. */
+export function wakerText({ wokenBy, wakesAt }: WaitingFor): string {
+  return `${WAKERS[wokenBy]}${wakesAt === null ? '' : `, at the latest ${wakesAt}`}`;
+}
+
+function triggerText(trigger: EditTrigger): string {
+  switch (trigger.kind) {
+    case 'goal':
+      return 'the goal';
+    case 'task':
+      return `${trigger.taskId} attempt ${trigger.attempt}`;
+    case 'end-of-plan':
+      return 'the end of the plan';
+  }
+}
+
+/** What a person wants to see of a value; long texts and nested values are named only. */
+function changeText(change: TaskChange | LineChange): string {
+  const fields = Object.entries(change).filter(([, value]) => value !== undefined);
+  return fields.map(([name, value]) => `${name}${shown(value)}`).join(', ');
+}
+
+const SHOWN_CHARS_MAX = 80;
+
+function shown(value: unknown): string {
+  if (value === null) return ' removed';
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  return text.length > SHOWN_CHARS_MAX ? '' : ` = ${text}`;
+}

@@ -1,0 +1,64 @@
+import type { Actor, LineId } from '#proto';
+import { targetOf } from './graph.js';
+import type { RunDraft } from './evolve.js';
+import { graphOf, type Run, type TaskState } from './run.js';
+
+interface Reopened {
+  readonly reason: 'retry_policy' | 'operator';
+  readonly by: Actor | null;
+  readonly notBefore: string;
+}
+
+/**
+ * Opens a task again that has ended, and with it the tasks that were skipped because of it and for no other reason. Lines
+ * to what has run stay as they were judged: what followed from them has happened.
+ */
+export function reopenTask(draft: RunDraft, index: number, { reason, by, notBefore }: Reopened): void {
+  const reopened = withSkipped(draft.run, index);
+  for (const position of reopened) {
+    const { star, attempt } = draft.run.tasks.at(position);
+    draft.add({
+      type: 'TASK_REOPENED',
+      data: {
+        taskId: star.id,
+        attempt,
+        reason,
+        ...(by === null ? {} : { by }),
+        notBefore,
+        lines: linesToOpen(draft.run, position),
+      },
+    });
+  }
+}
+
+/** The task and, along its lines, every SKIPPED task all of whose unsatisfied lines come from here. */
+function withSkipped(run: Run, index: number): ReadonlySet<number> {
+  const graph = graphOf(run);
+  const reopened = new Set([index]);
+  // A Set is walked in the order of insertion, and what is added on the way is walked, too.
+  for (const position of reopened) {
+    for (const line of graph.linesFrom.at(position)) {
+      const target = targetOf(graph, line);
+      if (run.tasks.at(target).status !== 'SKIPPED') continue;
+      const blocked = graph.linesInto
+        .at(target)
+        .filter((into) => run.lines.at(into).satisfied === false)
+        .some((into) => !reopened.has(graph.taskIndex.get(graph.lines.at(into).from) ?? -1));
+      if (!blocked) reopened.add(target);
+    }
+  }
+  return reopened;
+}
+
+function linesToOpen(run: Run, position: number): LineId[] {
+  const graph = graphOf(run);
+  return graph.linesFrom
+    .at(position)
+    .filter((line) => run.lines.at(line).satisfied !== null && !hasRun(run.tasks.at(targetOf(graph, line))))
+    .map((line) => graph.lines.at(line).id);
+}
+
+/** A task that has not may be opened later: then it waits for what is tried again now. */
+function hasRun({ status, attempt }: TaskState): boolean {
+  return attempt > 0 && status !== 'PENDING' && status !== 'SKIPPED';
+}

@@ -1,0 +1,46 @@
+import type { RunCommit } from '#proto';
+import { metricsOf, type ChangeCounts, type ConstellationSize, type RunMetrics } from './metrics.js';
+import { cell, duration, table } from './report-text.js';
+
+/** Ids of the critical path; a longer one is cut. */
+const PATH_CHARS_MAX = 1_000;
+
+/** What the run came to in numbers, out of its facts alone. */
+export function figuresSection(commits: readonly RunCommit[]): string {
+  const metrics = metricsOf(commits);
+  if (metrics === null) return '';
+  const { initial, final, maxWidth, peakConcurrency, endToEndMs, edits } = metrics;
+  const rows = [
+    ['Constellation at first and at last', `${sizeText(initial)}; ${sizeText(final)}`],
+    ['Tasks that could run at once', String(maxWidth)],
+    ['Tasks that ran at once', String(peakConcurrency)],
+    ['Critical path (L)', pathText(metrics)],
+    ['All attempts together (W)', duration(metrics.totalWorkMs)],
+    ['Parallelism (W / L)', metrics.parallelismRatio === null ? '-' : metrics.parallelismRatio.toFixed(2)],
+    ['From request to end', endToEndMs === null ? 'not ended' : duration(endToEndMs)],
+    ['Edit rounds', `${edits.rounds}, of which ${edits.abandoned} were given up`],
+    [
+      'Time in edit rounds',
+      `${duration(metrics.orchestrationMs)}, ${duration(metrics.creationMs)} of it for the creation`,
+    ],
+    ['Proposals', `${edits.proposals} judged, ${edits.rejected} refused, ${edits.applied} applied to a constellation`],
+    ['Changes by edits', changesText(edits.changes)],
+  ];
+  return `## Figures\n\n${table(['Figure', 'Value'], rows)}`;
+}
+
+function sizeText({ tasks, lines }: ConstellationSize): string {
+  return `${tasks} tasks, ${lines} lines`;
+}
+
+function pathText({ criticalPathMs, criticalPath }: RunMetrics): string {
+  if (criticalPath.length === 0) return duration(criticalPathMs);
+  return `${duration(criticalPathMs)}: ${cell(criticalPath.join(' > '), PATH_CHARS_MAX)}`;
+}
+
+function changesText(changes: ChangeCounts): string {
+  const { addedTasks, removedTasks, modifiedTasks } = changes;
+  const { addedDependencies, removedDependencies, modifiedDependencies } = changes;
+  const tasks = `${addedTasks} tasks added, ${removedTasks} removed, ${modifiedTasks} changed`;
+  return `${tasks}; ${addedDependencies} lines added, ${removedDependencies} removed, ${modifiedDependencies} changed`;
+}

@@ -1,0 +1,218 @@
+import type { LineId, TaskId, TaskStar, TaskStarLine } from '#proto';
+import { buildGraph, type Graph, positionOf } from './graph.js';
+import { PersistentArray } from './persistent-array.js';
+import { deadlineOf, JUDGED_NEVER, type LineState, needOf, pendingTask, type Run, type TaskState } from './run.js';
+
+/** The parts of a run that an edit may change. */
+export type Shape = Pick<Run, 'graph' | 'tasks' | 'lines' | 'usedIds'> & { readonly graph: Graph };
+
+const NO_GRAPH = buildGraph({ name: '', taskIds: [], lines: [] });
+
+/**
+ * A copy of a constellation while a batch of edits is applied to it: private to the batch, so nothing of it is seen unless
+ * all of it holds. Adding and changing cost what they touch; a batch that removes something costs one pass at its end.
+ * It applies what it is told: whether an edit is allowed is asked before.
+ */
+export class Staging {
+  #graph: Graph;
+  #tasks: PersistentArray<TaskState>;
+  #lines: PersistentArray<LineState>;
+  readonly #usedIds: Set<string>;
+  readonly #at: number;
+  /** Positions that were added or changed; of lines, those that have to be judged anew. */
+  readonly touchedTasks = new Set<number>();
+  readonly openedLines = new Set<number>();
+  readonly #removedTasks = new Set<number>();
+  readonly #removedLines = new Set<number>();
+  changed = false;
+
+  /** `at`: when the edit is made, in milliseconds since the epoch. */
+  constructor({ graph, tasks, lines, usedIds }: Pick<Run, 'graph' | 'tasks' | 'lines' | 'usedIds'>, at: number) {
+    this.#graph = graph ?? NO_GRAPH;
+    this.#tasks = tasks;
+    this.#lines = lines;
+    this.#usedIds = new Set(usedIds);
+    this.#at = at;
+  }
+
+  /** The structure as it stands, removed parts included: they have no lines any more. */
+  get graph(): Graph {
+    return this.#graph;
+  }
+
+  get counts(): { readonly tasks: number; readonly lines: number } {
+    return {
+      tasks: this.#tasks.length - this.#removedTasks.size,
+      lines: this.#lines.length - this.#removedLines.size,
+    };
+  }
+
+  rename(name: string): void {
+    if (name === this.#graph.name) return;
+    this.#graph = { ...this.#graph, name };
+    this.changed = true;
+  }
+
+  /** There was a task of this id, and it was removed. */
+  wasTask(id: TaskId): boolean {
+    return this.#usedIds.has(id);
+  }
+
+  wasLine(id: LineId): boolean {
+    return this.#usedIds.has(removedLine(id));
+  }
+
+  positionOfTask(id: TaskId): number | undefined {
+    const index = this.#graph.taskIndex.get(id);
+    return index === undefined || this.#removedTasks.has(index) ? undefined : index;
+  }
+
+  task(index: number): TaskState {
+    return this.#tasks.at(index);
+  }
+
+  positionOfLine(id: LineId): number | undefined {
+    const index = this.#graph.lineIndex.get(id);
+    return index === undefined || this.#removedLines.has(index) ? undefined : index;
+  }
+
+  line(index: number): TaskStarLine {
+    return this.#graph.lines.at(index);
+  }
+
+  *taskPositions(): Generator<number> {
+    for (let index = 0; index < this.#tasks.length; index++) if (!this.#removedTasks.has(index)) yield index;
+  }
+
+  *linePositions(): Generator<number> {
+    for (let index = 0; index < this.#lines.length; index++) if (!this.#removedLines.has(index)) yield index;
+  }
+
+  addTask(star: TaskStar): void {
+    const { taskIds, taskIndex, linesFrom, linesInto } = this.#graph;
+    const index = taskIds.length;
+    this.#graph = {
+      ...this.#graph,
+      taskIds: taskIds.push(star.id),
+      taskIndex: taskIndex.with(star.id, index),
+      linesFrom: linesFrom.push([]),
+      linesInto: linesInto.push([]),
+    };
+    this.#tasks = this.#tasks.push(pendingTask(star, this.#at));
+    this.#touch(index);
+  }
+
+  updateTask(index: number, star: TaskStar): void {
+    const before = this.#tasks.at(index);
+    const deadlineAt = star.deadlineMs === before.star.deadlineMs ? before.deadlineAt : deadlineOf(star, this.#at);
+    this.#tasks = this.#tasks.with(index, { ...before, star, need: needOf(star), deadlineAt });
+    this.#touch(index);
+  }
+
+  /** Its lines are removed before. */
+  removeTask(index: number): void {
+    this.#removedTasks.add(index);
+    this.#usedIds.add(this.#graph.taskIds.at(index));
+    this.changed = true;
+  }
+
+  addLine(line: TaskStarLine): void {
+    const { lines, lineIndex, linesFrom, linesInto, taskIndex } = this.#graph;
+    const index = lines.length;
+    const [from, to] = [positionOf(taskIndex, line.from), positionOf(taskIndex, line.to)];
+    this.#graph = {
+      ...this.#graph,
+      lines: lines.push(line),
+      lineIndex: lineIndex.with(line.id, index),
+      linesFrom: linesFrom.with(from, linesFrom.at(from).concat(index)),
+      linesInto: linesInto.with(to, linesInto.at(to).concat(index)),
+    };
+    this.#lines = this.#lines.push(JUDGED_NEVER);
+    this.openedLines.add(index);
+    this.#count(to, undefined, null);
+  }
+
+  updateLine(index: number, line: TaskStarLine): void {
+    const before = this.#graph.lines.at(index);
+    const { satisfied: was } = this.#lines.at(index);
+    this.#graph = { ...this.#graph, lines: this.#graph.lines.with(index, line) };
+    if (before.type !== line.type || before.condition !== line.condition) {
+      this.#lines = this.#lines.with(index, JUDGED_NEVER);
+      this.openedLines.add(index);
+    }
+    this.#count(positionOf(this.#graph.taskIndex, line.to), was, this.#lines.at(index).satisfied);
+  }
+
+  removeLine(index: number): void {
+    const { linesFrom, linesInto, lines, taskIndex } = this.#graph;
+    const { id, from, to } = lines.at(index);
+    const [source, target] = [positionOf(taskIndex, from), positionOf(taskIndex, to)];
+    const others = (position: number) => position !== index;
+    this.#graph = {
+      ...this.#graph,
+      linesFrom: linesFrom.with(source, linesFrom.at(source).filter(others)),
+      linesInto: linesInto.with(target, linesInto.at(target).filter(others)),
+    };
+    this.#removedLines.add(index);
+    this.openedLines.delete(index);
+    this.#usedIds.add(removedLine(id));
+    this.#count(target, this.#lines.at(index).satisfied, undefined);
+  }
+
+  /** The constellation afterwards. `moved` says where each task was before, when removals have moved them. */
+  finish(): { readonly shape: Shape; readonly moved: ReadonlyMap<number, number> | null } {
+    const usedIds = this.#usedIds;
+    if (this.#removedTasks.size === 0 && this.#removedLines.size === 0) {
+      return { shape: { graph: this.#graph, tasks: this.#tasks, lines: this.#lines, usedIds }, moved: null };
+    }
+    const kept = [...this.taskPositions()];
+    const keptLines = [...this.linePositions()];
+    const graph = buildGraph({
+      name: this.#graph.name,
+      taskIds: kept.map((index) => this.#graph.taskIds.at(index)),
+      lines: keptLines.map((index) => this.#graph.lines.at(index)),
+    });
+    const tasks = PersistentArray.from(kept.map((index) => this.#tasks.at(index)));
+    const lines = PersistentArray.from(keptLines.map((index) => this.#lines.at(index)));
+    return { shape: { graph, tasks, lines, usedIds }, moved: new Map(kept.map((was, index) => [was, index])) };
+  }
+
+  #touch(index: number): void {
+    this.touchedTasks.add(index);
+    this.changed = true;
+  }
+
+  /** A line into a task was, and is now; undefined when it was not there, or is not any more. */
+  #count(target: number, was: boolean | null | undefined, is: boolean | null | undefined): void {
+    const task = this.#tasks.at(target);
+    this.#tasks = this.#tasks.with(target, {
+      ...task,
+      linesOpen: task.linesOpen - Number(was === null) + Number(is === null),
+      linesUnsatisfied: task.linesUnsatisfied - Number(was === false) + Number(is === false),
+    });
+    this.#touch(target);
+  }
+}
+
+/** Lines and tasks may have the same ids; no id has a colon. */
+function removedLine(id: LineId): string {
+  return `line:${id}`;
+}
+
+/** A constellation all of whose tasks are new. */
+export function shapeOf(
+  { name, tasks, lines }: { name: string; tasks: readonly TaskStar[]; lines: readonly TaskStarLine[] },
+  at: number,
+): Shape {
+  const graph = buildGraph({ name, taskIds: tasks.map(({ id }) => id), lines });
+  const states = tasks.map((star, index) => ({
+    ...pendingTask(star, at),
+    linesOpen: graph.linesInto.at(index).length,
+  }));
+  return {
+    graph,
+    tasks: PersistentArray.from<TaskState>(states),
+    lines: PersistentArray.from<LineState>(lines.map(() => JUDGED_NEVER)),
+    usedIds: new Set(),
+  };
+}
