@@ -1,11 +1,13 @@
 import { createUser, fromSeed } from '@nats-io/nkeys';
 import type { NatsUser } from '#libs/embedded';
-import { natsUsers } from '#libs/messaging';
 import { newPassword } from './generate.js';
 import { keepSecret } from './secret-file.adapter.js';
 
 /** Clients of other systems may have nothing but a socket: these users may also come with a password. */
 const WITH_PASSWORD: readonly string[] = ['external'];
+
+/** A user as far as it does not depend on keys. */
+export type BusUser = Omit<NatsUser, 'nkeyPublic' | 'password'>;
 
 /** Where the credentials of a user of the bus lie. */
 export interface BusKeyFiles {
@@ -14,9 +16,12 @@ export interface BusKeyFiles {
 }
 
 /** The users of the bus as its server has to know them: public keys and passwords. What is missing is made and kept. */
-export async function busUsers({ seedFile, passwordFile }: BusKeyFiles): Promise<NatsUser[]> {
+export async function busUsers(
+  known: readonly BusUser[],
+  { seedFile, passwordFile }: BusKeyFiles,
+): Promise<NatsUser[]> {
   const users = await allOf(
-    natsUsers().map(async (user): Promise<NatsUser[]> => {
+    known.map(async (user): Promise<NatsUser[]> => {
       const withKey = { ...user, nkeyPublic: await keyOf(seedFile(user.name)) };
       if (!WITH_PASSWORD.includes(user.name)) return [withKey];
       return [withKey, { ...user, password: await keepSecret(passwordFile(user.name), newPassword) }];

@@ -44,7 +44,7 @@ describe('busUsers', () => {
   });
 
   it('gives every user a key, and the outside world a password too, all of which a server takes', async () => {
-    const users = await busUsers(files());
+    const users = await busUsers(natsUsers(), files());
     const keyed = users.filter((user) => 'nkeyPublic' in user);
     expect(keyed.map(({ name }) => name)).toEqual(natsUsers().map(({ name }) => name));
     expect(new Set(keyed.map(({ nkeyPublic }) => nkeyPublic)).size).toBe(keyed.length);
@@ -54,12 +54,12 @@ describe('busUsers', () => {
   });
 
   it('finds the same keys again', async () => {
-    expect(await busUsers(files())).toEqual(await busUsers(files()));
+    expect(await busUsers(natsUsers(), files())).toEqual(await busUsers(natsUsers(), files()));
   });
 
   it('does not put a new key in the place of one that it cannot read', async () => {
     await writeFile(files().seedFile('logging'), 'not a seed');
-    await expect(busUsers(files())).rejects.toThrow();
+    await expect(busUsers(natsUsers(), files())).rejects.toThrow();
     expect(await readSecret(files().seedFile('logging'))).toBe('not a seed');
   });
 });

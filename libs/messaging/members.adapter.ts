@@ -19,7 +19,7 @@ export interface MembersOptions {
   readonly running?: () => Record<string, number>;
   /** The partitions this replica serves from now on; called whenever they change. */
   readonly changed: (partitions: ReadonlySet<number>) => void;
-  /** What all living members said last, this one included; called after every heartbeat. */
+  /** What all living members of all services said last, this one included; called after every heartbeat. */
   readonly seen?: (members: readonly Member[]) => void;
   readonly report?: (error: unknown) => void;
 }
@@ -79,7 +79,8 @@ export class Members {
     this.lease = setTimeout(() => this.own([]), Math.max(left, 0));
     const others = await this.readAll();
     if (this.stopped.signal.aborted || left <= 0) return;
-    const ids = new Set([this.key, ...others.map(({ service, instance }) => `${service}.${instance}`)]);
+    const own = others.filter(({ service }) => service === this.options.service);
+    const ids = new Set([this.key, ...own.map(({ service, instance }) => `${service}.${instance}`)]);
     this.own(partitionsOf(this.key, [...ids].toSorted()));
     this.options.seen?.(others);
   }
@@ -97,8 +98,8 @@ export class Members {
     await bucket.put(this.key, JSON.stringify(member), { timeout: REQUEST_TIMEOUT_MS });
   }
 
-  private async readAll(): Promise<Member[]> {
-    return readMembers(this.nc, this.options.service);
+  private readAll(): Promise<Member[]> {
+    return readMembers(this.nc, '*');
   }
 
   private bucket(): Promise<KV> {
@@ -113,7 +114,7 @@ export class Members {
   }
 }
 
-/** The living replicas of a service, read once. */
+/** The living replicas of a service, or of all with `*`, read once. */
 export async function readMembers(nc: NatsConnection, service: string): Promise<Member[]> {
   const jsm = await jetstreamManager(nc, { checkAPI: false });
   const members: Member[] = [];

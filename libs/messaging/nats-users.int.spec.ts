@@ -1,64 +1,50 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { jetstream, jetstreamManager } from '@nats-io/jetstream';
 import { Kvm } from '@nats-io/kv';
-import { createUser } from '@nats-io/nkeys';
 import { errors } from '@nats-io/transport-node';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { BUCKETS, DURABLES, partitionDurables, partitionOf, subjects } from '#proto';
-import { startTestNats } from '#libs/testing';
-import type { TestNats } from '#libs/testing';
+import { proveActor } from '#libs/keys';
+import { startTestBus } from '#libs/testing';
+import type { TestBus } from '#libs/testing';
+import { Actors } from './actors.adapter.js';
 import { getArtifact, putArtifact } from './artifacts.adapter.js';
 import { connectBus } from './bus.client.js';
 import { consumeDurable } from './consume-durable.adapter.js';
 import { Members } from './members.adapter.js';
 import { natsUsers } from './nats-users.js';
 import { DONE } from './outcome.js';
-import { provision } from './provision.adapter.js';
 import { query, serveQueries } from './queries.adapter.js';
 import { DeviceTimers, RunTimers } from './timers.adapter.js';
 
 const RUN = 'run-1';
 const ATTEMPT = { runId: RUN, taskId: 'task-1', attempt: 1 };
-const SERVICES = ['orchestrator', 'registry', 'aip-gateway', 'device-agent', 'logging', 'console'];
+const SERVICES = ['orchestrator', 'registry', 'aip-gateway', 'device-agent', 'logging', 'console', 'planner'];
 const ALL = [...SERVICES, 'cli', 'external', 'auditor'];
+const AGENT_PROFILES_READERS = ['orchestrator', 'registry', 'aip-gateway', 'device-agent', 'planner', 'cli'];
+const KEY = `U${'A'.repeat(55)}`;
 
-let server: TestNats;
-let directory: string;
-const connections = new Map<string, NatsConnection>();
+let bus: TestBus;
+const watched = new Map<string, Promise<NatsConnection>>();
 const refusals = new Map<string, Set<string>>();
 
 beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'orrery-test-keys-'));
-  const users = await Promise.all(
-    natsUsers().map(async (spec) => {
-      const keys = createUser();
-      await writeFile(join(directory, `${spec.name}.seed`), keys.getSeed(), { mode: 0o600 });
-      return { ...spec, nkeyPublic: keys.getPublicKey() };
-    }),
-  );
-  server = await startTestNats({ users });
-  await provision(await as('admin'));
+  bus = await startTestBus();
 });
-afterAll(async () => {
-  for (const nc of connections.values()) await nc.close();
-  await server.stop();
-  await rm(directory, { recursive: true, force: true });
-});
+afterAll(() => bus.stop());
 
-/** The connection of a user, made once. */
-async function as(user: string): Promise<NatsConnection> {
-  const known = connections.get(user);
+/** The connection of a user, with all that it is refused from now on. */
+function as(user: string): Promise<NatsConnection> {
+  const known = watched.get(user);
   if (known !== undefined) return known;
-  const seedFile = join(directory, `${user}.seed`);
-  const nc = await connectBus({ url: server.url, name: user, inboxPrefix: `_INBOX_${user}`, seedFile });
-  connections.set(user, nc);
-  const refused = new Set<string>();
-  refusals.set(user, refused);
-  void collectRefusals(nc, refused);
-  return nc;
+  const connection = bus.as(user).then((nc) => {
+    const refused = new Set<string>();
+    refusals.set(user, refused);
+    void collectRefusals(nc, refused);
+    return nc;
+  });
+  watched.set(user, connection);
+  return connection;
 }
 
 /** Whether the server lets the user publish: a refusal arrives before the answer to the ping behind it. */
@@ -115,16 +101,27 @@ describe('who may publish', () => {
     [subjects.liveRun(RUN), []],
     [subjects.answer('request-1'), ['orchestrator']],
     [subjects.verb(RUN, 'SUBMIT'), ['orchestrator']],
+    [subjects.verb(RUN, 'CANCEL'), ['orchestrator', 'console', 'cli']],
+    [subjects.verb(RUN, 'FORK'), ['orchestrator', 'console', 'cli']],
+    [subjects.verb(RUN, 'PROPOSE'), ['orchestrator', 'console', 'planner', 'cli']],
+    [subjects.query('registry', 'hold'), ['aip-gateway', 'console', 'cli']],
     [subjects.deviceCommand('web-1'), ['device-agent']],
     [subjects.dlq('registry'), ['registry']],
     ['$KV.AGENT_PROFILES.web-1', ['registry']],
     ['$KV.PRESENCE.web-1', ['aip-gateway']],
     ['$KV.MEMBERS.orchestrator.a', ['orchestrator']],
+    [`$KV.ACTORS.${KEY}`, []],
     [`${API}.STREAM.DELETE.RUNS`, []],
     [`${API}.STREAM.PURGE.RUNS`, []],
     [`${API}.STREAM.UPDATE.RUNS`, []],
     [`${API}.STREAM.CREATE.MINE`, []],
     [`${API}.STREAM.MSG.DELETE.RUNS`, []],
+    [`${API}.STREAM.PURGE.KV_ACTORS`, []],
+    [`${API}.STREAM.MSG.DELETE.KV_ACTORS`, []],
+    [`${API}.STREAM.MSG.GET.KV_ACTORS`, ['orchestrator', 'registry']],
+    [`${API}.DIRECT.GET.KV_ACTORS.$KV.ACTORS.${KEY}`, ['orchestrator', 'registry']],
+    [`${API}.CONSUMER.CREATE.KV_ACTORS.mine`, ['orchestrator', 'registry']],
+    [`${API}.CONSUMER.CREATE.KV_AGENT_PROFILES.mine`, AGENT_PROFILES_READERS],
     [`${API}.CONSUMER.DELETE.RUNS.${DURABLES.deviceAgentAttempts.durable}`, []],
     [`${API}.CONSUMER.MSG.NEXT.REQUESTS.${DURABLES.requests.durable}`, ['orchestrator']],
     [`${API}.CONSUMER.MSG.NEXT.ATTEMPTS.${attempts.durable}`, ['orchestrator', 'logging', 'cli', 'auditor']],
@@ -155,7 +152,43 @@ describe('who may listen', () => {
   });
 
   it('gives the server no client without a key', async () => {
-    await expect(connectBus({ url: server.url, name: 'nobody', inboxPrefix: '_INBOX_nobody' })).rejects.toThrow();
+    await expect(connectBus({ url: bus.server.url, name: 'nobody', inboxPrefix: '_INBOX_nobody' })).rejects.toThrow();
+  });
+});
+
+describe('everybody', () => {
+  it('is in this matrix', () => {
+    expect(natsUsers().map(({ name }) => name)).toEqual([...ALL, 'admin']);
+  });
+});
+
+describe('whose key stands for whom', () => {
+  const body = { id: 'verb-1' };
+  const subject = subjects.verb(RUN, 'CANCEL');
+  const at = '2026-11-20T15:40:40.489Z';
+
+  it.each(['orchestrator', 'registry'])('is known to the %s', async (service) => {
+    const actors = await Actors.open(await as(service));
+    const whoIs = async (user: string): Promise<unknown> => {
+      const proof = proveActor(await bus.seedOf(user), { subject, at, body });
+      const answer = actors.actorOf(proof, { subject, body, now: Date.parse(at) });
+      return answer.ok ? `${answer.actor.kind} ${answer.actor.id}` : answer.refusal.code;
+    };
+    const found = await Promise.all(natsUsers().map(async ({ name }) => [name, await whoIs(name)] as const));
+    await actors.stop();
+    expect(Object.fromEntries(found)).toEqual({
+      orchestrator: 'UNAUTHORIZED',
+      registry: 'UNAUTHORIZED',
+      'aip-gateway': 'UNAUTHORIZED',
+      'device-agent': 'UNAUTHORIZED',
+      logging: 'UNAUTHORIZED',
+      console: 'person console',
+      planner: 'system planner',
+      cli: 'person cli',
+      external: 'external external',
+      auditor: 'UNAUTHORIZED',
+      admin: 'person admin',
+    });
   });
 });
 
@@ -208,6 +241,8 @@ describe('what each service does', () => {
     const served = await serveQueries(nc, 'registry', {
       devices: () => Promise.resolve({ devices: [] }),
       enroll: () => Promise.reject(new Error('not asked')),
+      hold: () => Promise.reject(new Error('not asked')),
+      release: () => Promise.reject(new Error('not asked')),
       authenticate: () => Promise.resolve({ deviceId: null }),
     });
     expect(await query(await as('cli'), 'registry', 'devices', {})).toEqual({ devices: [] });
@@ -220,6 +255,21 @@ describe('what each service does', () => {
     const content = new TextEncoder().encode('output');
     const { sha256 } = await putArtifact(await as('device-agent'), content);
     expect(Buffer.from(await getArtifact(await as('logging'), sha256)).toString()).toBe('output');
+  });
+
+  it('planner: follows runs, and proposes to whoever serves them', async () => {
+    const nc = await as('planner');
+    const jsm = await jetstreamManager(nc);
+    expect((await jsm.streams.info('RUNS')).config.name).toBe('RUNS');
+    const profiles = await new Kvm(nc).open(BUCKETS.AGENT_PROFILES.bucket);
+    expect(await profiles.get('nobody')).toBeNull();
+    const subject = subjects.verb(RUN, 'PROPOSE');
+    const serving = (await as('orchestrator')).subscribe(subjects.anyVerb, {
+      callback: (_, message) => void message.respond(message.subject),
+    });
+    await (await as('orchestrator')).flush();
+    expect((await nc.request(subject, '{}')).string()).toBe(subject);
+    serving.unsubscribe();
   });
 
   it('external: follows the feed with a durable of its own', async () => {

@@ -1,5 +1,5 @@
-import { ARTIFACTS_BUCKET, BUCKETS, DURABLES, PARTITIONS, partitionDurables, subjects } from '#proto';
-import type { DurableSpec, StreamName } from '#proto';
+import { ARTIFACTS_BUCKET, BUCKETS, DURABLES, PARTITIONS, partitionDurables, subjects, VERB_BODIES } from '#proto';
+import type { Actor, DurableSpec, StreamName } from '#proto';
 
 /** One client identity of the bus and all it may do; what is not listed is refused. Devices have none: they speak AIP only. */
 export interface NatsUserSpec {
@@ -8,6 +8,8 @@ export interface NatsUserSpec {
   readonly subscribe: readonly string[];
   /** May answer the requests it receives. */
   readonly allowResponses: boolean;
+  /** Whom its key stands for in a signed command. A user without one commands nobody. */
+  readonly actor?: Actor;
 }
 
 const API = '$JS.API';
@@ -15,6 +17,8 @@ const ACCOUNT_INFO = `${API}.INFO`;
 /** Discovery of micro services. */
 const SERVICES = '$SRV.>';
 const EVERYTHING = '>';
+/** The verbs that are signed. SUBMIT is not: it names its actor itself, so only the orchestrator's replicas send it to each other. */
+const SIGNED_VERBS = Object.keys(VERB_BODIES).map((verb) => subjects.anyVerbOf(verb));
 
 /**
  * Every user of the bus. Only the owner of a stream publishes to its subjects, and no service deletes or changes a stream.
@@ -28,11 +32,28 @@ export function natsUsers(): NatsUserSpec[] {
     deviceAgent(),
     logging(),
     consoleUser(),
+    planner(),
     cli(),
     external(),
     auditor(),
-    user('admin', { publish: [EVERYTHING], subscribe: [EVERYTHING], allowResponses: true }),
+    {
+      ...user('admin', { publish: [EVERYTHING], subscribe: [EVERYTHING], allowResponses: true }),
+      actor: { kind: 'person', id: 'admin' },
+    },
   ];
+}
+
+/** The actors behind the public keys of these users: what ACTORS has to hold. */
+export function actorsOf(
+  users: readonly { readonly name: string; readonly nkeyPublic?: string }[],
+): ReadonlyMap<string, Actor> {
+  const actors = new Map(natsUsers().map(({ name, actor }) => [name, actor]));
+  return new Map(
+    users.flatMap(({ name, nkeyPublic }): [string, Actor][] => {
+      const actor = actors.get(name);
+      return actor === undefined || nkeyPublic === undefined ? [] : [[nkeyPublic, actor]];
+    }),
+  );
 }
 
 function orchestrator(): NatsUserSpec {
@@ -50,6 +71,7 @@ function orchestrator(): NatsUserSpec {
       ...loads('REQUESTS'),
       ...readsBucket(BUCKETS.AGENT_PROFILES.bucket),
       ...readsBucket(BUCKETS.MEMBERS.bucket),
+      ...readsBucket(BUCKETS.ACTORS.bucket),
       key(BUCKETS.MEMBERS.bucket, 'orchestrator.*'),
     ],
     subscribe: [subjects.submit, subjects.anyVerb],
@@ -66,6 +88,7 @@ function registry(): NatsUserSpec {
       ...follows('FLEET'),
       ...loads('TIMERS'),
       ...readsBucket(BUCKETS.PRESENCE.bucket),
+      ...readsBucket(BUCKETS.ACTORS.bucket),
       ...readsBucket(BUCKETS.AGENT_PROFILES.bucket),
       key(BUCKETS.AGENT_PROFILES.bucket, '*'),
     ],
@@ -116,40 +139,59 @@ function logging(): NatsUserSpec {
 
 function consoleUser(): NatsUserSpec {
   const streams = ['RUNS', 'FEED'] as const;
-  return service('console', {
+  const permissions = service('console', {
     publish: [
       subjects.submit,
       subjects.anyQuery,
+      ...SIGNED_VERBS,
       ...streams.flatMap((stream) => [...loads(stream), ...follows(stream)]),
     ],
     subscribe: [subjects.anyLiveRun, subjects.anyAnswer],
   });
+  return { ...permissions, actor: { kind: 'person', id: 'console' } };
+}
+
+/** Whoever plans for runs: reads how they go and what devices there are, and proposes edits. */
+function planner(): NatsUserSpec {
+  const streams = ['RUNS', 'FEED'] as const;
+  const permissions = service('planner', {
+    publish: [
+      subjects.anyVerbOf('PROPOSE'),
+      ...streams.flatMap((stream) => [...loads(stream), ...follows(stream)]),
+      ...readsBucket(BUCKETS.AGENT_PROFILES.bucket),
+    ],
+    subscribe: [],
+  });
+  return { ...permissions, actor: { kind: 'system', id: 'planner' } };
 }
 
 /** A person at a terminal: asks, submits and reads everything, changes nothing but through the services. */
 function cli(): NatsUserSpec {
   const streams = ['RUNS', 'ATTEMPTS', 'FLEET', 'FEED', 'DLQ'] as const;
-  return user('cli', {
+  const permissions = user('cli', {
     publish: [
       ACCOUNT_INFO,
       SERVICES,
       subjects.requests,
       subjects.submit,
       subjects.anyQuery,
+      ...SIGNED_VERBS,
       ...streams.flatMap((stream) => [...loads(stream), ...follows(stream)]),
       ...readsBucket(BUCKETS.AGENT_PROFILES.bucket),
       ...readsArtifacts(),
     ],
     subscribe: [subjects.anyLiveRun, subjects.anyAnswer],
   });
+  return { ...permissions, actor: { kind: 'person', id: 'cli' } };
 }
 
 /** Another system: publishes requests, hears their answers, follows the public feed with consumers of its own. */
 function external(): NatsUserSpec {
-  return user('external', {
+  const permissions = user('external', {
     publish: [ACCOUNT_INFO, subjects.requests, subjects.submit, ...follows('FEED'), ...acknowledges('FEED', '*')],
     subscribe: [subjects.anyLiveRun, subjects.anyAnswer],
   });
+  return { ...permissions, actor: { kind: 'external', id: 'external' } };
 }
 
 /** Reads the logs, all of them, and nothing else. */

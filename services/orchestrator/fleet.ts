@@ -1,5 +1,13 @@
-import type { AgentProfile, DeviceId, RunId } from '#proto';
-import type { FleetView, Run } from '#libs/constellation';
+import type { AgentProfile, DeviceId, FailureOutcome, RunId } from '#proto';
+import {
+  afterAttempt,
+  ANY_DEVICE,
+  circuitAt,
+  type CircuitState,
+  CLOSED,
+  type FleetView,
+  type Run,
+} from '#libs/constellation';
 
 /**
  * The fleet as this replica sees it: profiles as they are told, its own runs' tasks per device, counted as soon as they are
@@ -9,23 +17,42 @@ export class Fleet {
   readonly #devices = new Map<DeviceId, AgentProfile>();
   readonly #byRun = new Map<RunId, ReadonlyMap<DeviceId, number>>();
   readonly #own = new Map<DeviceId, number>();
+  readonly #circuits = new Map<DeviceId, CircuitState>();
+  readonly #tasksMax: number;
   #others: ReadonlyMap<DeviceId, number> = new Map();
   #complete = false;
   #free: (deviceId: DeviceId, slots: number) => void = () => undefined;
   #changed: (deviceId: DeviceId) => void = () => undefined;
+
+  /** `tasksMax`: tasks that may run in the whole fleet at a time. */
+  constructor(tasksMax = Infinity) {
+    this.#tasksMax = tasksMax;
+  }
 
   running(deviceId: DeviceId): number {
     return (this.#own.get(deviceId) ?? 0) + (this.#others.get(deviceId) ?? 0);
   }
 
   /** As the decision of one run sees it: its own tasks are in its own state. */
-  viewOf(runId: RunId): FleetView {
+  viewOf(runId: RunId, { now, reserved }: Pick<FleetView, 'reserved'> & { readonly now: number }): FleetView {
     const counted = this.#byRun.get(runId);
     return {
       complete: this.#complete,
       devices: this.#devices,
       running: (deviceId) => this.running(deviceId) - (counted?.get(deviceId) ?? 0),
+      reserved,
+      circuit: (deviceId) => circuitAt(this.#circuits.get(deviceId) ?? CLOSED, now),
+      slotsLeft: this.#tasksMax - this.#runningOutside(counted),
     };
+  }
+
+  /** How an attempt on a device ended: one that keeps failing is given nothing for a while. */
+  attemptEnded(deviceId: DeviceId, outcome: FailureOutcome | 'completed', now: number): void {
+    const before = this.#circuits.get(deviceId) ?? CLOSED;
+    const after = afterAttempt(before, outcome, now);
+    if (after === CLOSED) this.#circuits.delete(deviceId);
+    else this.#circuits.set(deviceId, after);
+    if (before.openUntil !== null && after === CLOSED) this.offer(deviceId);
   }
 
   /** Running tasks of this replica's own runs, for the other replicas. */
@@ -48,9 +75,12 @@ export class Fleet {
   }
 
   profile(profile: AgentProfile): void {
+    const before = this.#devices.get(profile.deviceId);
+    // Whoever has come back is given another chance at once.
+    if (before?.session?.sessionId !== profile.session?.sessionId) this.#circuits.delete(profile.deviceId);
     this.#devices.set(profile.deviceId, profile);
     this.#changed(profile.deviceId);
-    this.#tell(profile.deviceId);
+    this.offer(profile.deviceId);
   }
 
   remove(deviceId: DeviceId): void {
@@ -60,7 +90,7 @@ export class Fleet {
   others(running: ReadonlyMap<DeviceId, number>): void {
     const before = this.#others;
     this.#others = running;
-    for (const [deviceId, count] of before) if ((running.get(deviceId) ?? 0) < count) this.#tell(deviceId);
+    for (const [deviceId, count] of before) if ((running.get(deviceId) ?? 0) < count) this.offer(deviceId);
   }
 
   /** The run's running tasks, replacing what was counted for it. */
@@ -87,13 +117,27 @@ export class Fleet {
       if ((counts.get(deviceId) ?? 0) < count) freed.push(deviceId);
     }
     for (const [deviceId, count] of counts) this.#own.set(deviceId, (this.#own.get(deviceId) ?? 0) + count);
-    for (const deviceId of freed) this.#tell(deviceId);
+    for (const deviceId of freed) this.offer(deviceId);
+    const left = this.#tasksMax - this.#runningOutside(undefined);
+    if (freed.length > 0 && left > 0 && left < Infinity) this.#free(ANY_DEVICE, left);
   }
 
-  #tell(deviceId: DeviceId): void {
+  /** Tells whoever waits for a slot of a device that there are some, if there are. */
+  offer(deviceId: DeviceId): void {
     const device = this.#devices.get(deviceId);
-    if (device?.status !== 'connected') return;
+    if (device?.status !== 'connected' || device.held !== null) return;
     const slots = device.tasksMax - this.running(deviceId);
     if (slots > 0) this.#free(deviceId, slots);
   }
+
+  #runningOutside(counted: ReadonlyMap<DeviceId, number> | undefined): number {
+    if (this.#tasksMax === Infinity) return 0;
+    return sum(this.#own.values()) + sum(this.#others.values()) - sum(counted?.values() ?? []);
+  }
+}
+
+function sum(counts: Iterable<number>): number {
+  let total = 0;
+  for (const count of counts) total += count;
+  return total;
 }

@@ -1,7 +1,8 @@
 import { Inject, Module, type BeforeApplicationShutdown, type OnApplicationBootstrap } from '@nestjs/common';
 import type { NatsConnection } from '@nats-io/transport-node';
 import type { Logger } from 'pino';
-import { CLOCK, type Clock, INSTANCE, LOGGER, NATS, PlatformModule } from '#libs/platform';
+import { CLOCK, type Clock, INSTANCE, loadConfig, LOGGER, NATS, PlatformModule } from '#libs/platform';
+import { OrchestratorConfig } from './orchestrator.config.js';
 import { Orchestrator } from './orchestrator.runner.js';
 
 const ORCHESTRATOR = Symbol('ORCHESTRATOR');
@@ -13,7 +14,7 @@ const ORCHESTRATOR = Symbol('ORCHESTRATOR');
       provide: ORCHESTRATOR,
       inject: [NATS, CLOCK, INSTANCE, LOGGER],
       useFactory: (nc: NatsConnection, clock: Clock, instance: string, logger: Logger) =>
-        new Orchestrator({ nc, clock, instance, logger }),
+        new Orchestrator({ nc, clock, instance, logger, ...loadConfig(OrchestratorConfig) }),
     },
   ],
 })

@@ -1,9 +1,8 @@
 import type { NatsConnection } from '@nats-io/transport-node';
 import type { Logger } from 'pino';
-import type { RunId } from '#proto';
-import type { Run } from '#libs/constellation';
+import type { Member, RunId } from '#proto';
 import { openAttemptLog, openRunLog } from '#libs/event-log';
-import { handAgain, Members, RunTimers, type Served, serveQueries, type StreamHandlers } from '#libs/messaging';
+import { Actors, handAgain, Members, RunTimers, type Served, serveQueries, type StreamHandlers } from '#libs/messaging';
 import type { Clock } from '#libs/platform';
 import { storedEnds } from './attempt-ends.client.js';
 import { FleetConsumer } from './fleet.consumer.js';
@@ -12,14 +11,18 @@ import { IntakeConsumer } from './intake.consumer.js';
 import { PartitionsConsumer } from './partitions.consumer.js';
 import { RunServer } from './run-server.handler.js';
 import { SubmitHandler } from './submit.handler.js';
+import { VerbsHandler } from './verbs.handler.js';
 
 const SERVICE = 'orchestrator';
+const PLANNER = 'planner';
 
 export interface OrchestratorParts {
   readonly nc: NatsConnection;
   readonly clock: Clock;
   readonly instance: string;
   readonly logger: Logger;
+  /** Tasks that may run in the whole fleet at a time; without it the devices' own limits are all. */
+  readonly tasksMax?: number | undefined;
 }
 
 /** Puts the parts of one replica together and gives them their order: the view first, inputs last, and back at the end. */
@@ -30,32 +33,48 @@ export class Orchestrator {
   readonly #members: Members;
   readonly #partitions: PartitionsConsumer;
   readonly #nc: NatsConnection;
+  readonly #logger: Logger;
+  #actors: Actors | undefined;
   #queries: Served | undefined;
+  #plannerIsThere = false;
 
-  constructor({ nc, clock, instance, logger }: OrchestratorParts) {
+  constructor({ nc, clock, instance, logger, tasksMax }: OrchestratorParts) {
     this.#nc = nc;
-    const fleet = new Fleet();
+    const fleet = new Fleet(tasksMax);
     const by = { service: SERVICE, instance };
     const attempts = openAttemptLog(nc);
-    const endsOf = (run: Run) => storedEnds(attempts, run);
-    this.server = new RunServer({ log: openRunLog(nc), endsOf, wakeUps: new RunTimers(nc), fleet, clock, by, logger });
+    const log = openRunLog(nc);
+    this.server = new RunServer({
+      log,
+      endsOf: (run) => storedEnds(attempts, run),
+      wakeUps: new RunTimers(nc),
+      fleet,
+      clock,
+      by,
+      logger,
+      planner: () => this.#plannerIsThere,
+    });
     const owns = (runId: RunId) => this.#partitions.owns(runId);
     const submit = new SubmitHandler({ nc, server: this.server, owns, clock });
-    this.#partitions = new PartitionsConsumer(nc, { server: this.server, submit, logger });
+    const actors = { actorOf: (...asked: Parameters<Actors['actorOf']>) => this.#known().actorOf(...asked) };
+    const verbs = new VerbsHandler({ nc, log, server: this.server, actors, owns, clock });
+    this.#partitions = new PartitionsConsumer(nc, { server: this.server, submit, verbs, logger });
     this.#fleet = new FleetConsumer(nc, { fleet, logger, instance });
     this.#intake = new IntakeConsumer(nc, submit, logger);
+    this.#logger = logger;
     this.#members = new Members(nc, {
       service: SERVICE,
       instance,
       clock,
       running: () => Object.fromEntries([...fleet.own].filter(([, count]) => count > 0)),
       changed: (partitions) => void this.#partitions.serve(partitions),
-      seen: (members) => this.#fleet.members(members),
+      seen: (members) => this.#see(members),
       report: (error) => logger.warn({ err: error }, 'membership'),
     });
   }
 
   async start(): Promise<void> {
+    this.#actors = await Actors.open(this.#nc, (error) => this.#logger.warn({ err: error }, 'actors'));
     await this.#fleet.start();
     this.#members.start();
     this.#intake.start();
@@ -75,5 +94,16 @@ export class Orchestrator {
     await this.#members.stop();
     await this.#partitions.serve(new Set());
     this.#fleet.stop();
+    await this.#actors?.stop();
+  }
+
+  #see(members: readonly Member[]): void {
+    this.#plannerIsThere = members.some(({ service }) => service === PLANNER);
+    this.#fleet.members(members.filter(({ service }) => service === SERVICE));
+  }
+
+  #known(): Actors {
+    if (this.#actors === undefined) throw new Error('the orchestrator has not started');
+    return this.#actors;
   }
 }

@@ -9,6 +9,7 @@ import {
   runIdOfSubject,
   type RunId,
   subjects,
+  Verb,
   type VerbAnswer,
 } from '#proto';
 import type { Input } from '#libs/constellation';
@@ -24,12 +25,20 @@ import {
 import { attemptEnded, causeOf } from './attempt-ends.client.js';
 import type { RunServer, Settled, Waiting } from './run-server.handler.js';
 import type { SubmitHandler } from './submit.handler.js';
+import type { VerbsHandler } from './verbs.handler.js';
 
 const SERVICE = 'orchestrator';
 /** Messages of one partition and stream that are taken and not yet settled. */
 const PULL_MAX = 500;
 const RETRY_MS = 500;
 const ACK_INTERVAL_MS = 300;
+
+export interface PartitionParts {
+  readonly server: RunServer;
+  readonly submit: SubmitHandler;
+  readonly verbs: VerbsHandler;
+  readonly logger: Logger;
+}
 
 interface Serving {
   readonly consumptions: readonly Consumption[];
@@ -41,14 +50,16 @@ export class PartitionsConsumer {
   readonly #nc: NatsConnection;
   readonly #server: RunServer;
   readonly #submit: SubmitHandler;
+  readonly #verbs: VerbsHandler;
   readonly #logger: Logger;
   readonly #serving = new Map<number, Serving>();
   #changes: Promise<void> = Promise.resolve();
 
-  constructor(nc: NatsConnection, parts: { server: RunServer; submit: SubmitHandler; logger: Logger }) {
+  constructor(nc: NatsConnection, parts: PartitionParts) {
     this.#nc = nc;
     this.#server = parts.server;
     this.#submit = parts.submit;
+    this.#verbs = parts.verbs;
     this.#logger = parts.logger;
   }
 
@@ -177,8 +188,12 @@ export class PartitionsConsumer {
   }
 
   async #verb(runId: RunId | undefined, verb: string | undefined, payload: Uint8Array): Promise<VerbAnswer> {
-    if (runId !== undefined && verb === 'SUBMIT') return this.#submit.serveVerb(runId, payload);
-    const message = `there is no verb ${verb}; known is SUBMIT`;
+    const known = Verb.safeParse(verb);
+    if (runId !== undefined && known.success) {
+      if (known.data === 'SUBMIT') return this.#submit.serveVerb(runId, payload);
+      return this.#verbs.serve(runId, known.data, payload);
+    }
+    const message = `there is no verb ${verb}; known are ${Verb.options.join(', ')}`;
     return { answer: 'rejected', reason: { code: 'INVALID_REQUEST', message, issues: [] }, sequence: 0 };
   }
 }

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import type { Cause, CommitAuthor, RunCommit, RunId } from '#proto';
+import type { Cause, CommitAuthor, DeviceId, RunCommit, RunId } from '#proto';
 import {
   ANY_DEVICE,
   type Answer,
@@ -8,16 +8,18 @@ import {
   decide,
   type Decision,
   emptyRun,
+  findTask,
   foldRun,
   type Input,
   isTerminal,
   type Run,
+  withVerbs,
 } from '#libs/constellation';
 import { CorruptLogError, newCommitId, type RunLog, sealCommit } from '#libs/event-log';
 import { TimerConflictError } from '#libs/messaging';
 import type { Clock } from '#libs/platform';
 import type { Fleet } from './fleet.js';
-import { Starved } from './starved.js';
+import { Starved, type Turn } from './starved.js';
 
 /** What becomes of something that waited for a run. */
 export type Settled =
@@ -53,7 +55,7 @@ export interface WakeUps {
 /** Another writer is faster again and again: the partition has moved, or two replicas both believe they own it. */
 const CONFLICTS_MAX = 8;
 /** Inputs of one commit, so that their results fit into it. */
-const COMMIT_INPUT_BYTES_MAX = 1024 * 1024;
+const COMMIT_INPUT_BYTES_MAX = 512 * 1024;
 const COMMIT_INPUTS_MAX = 500;
 
 interface Served {
@@ -76,6 +78,11 @@ export interface RunServerParts {
   readonly clock: Clock;
   readonly by: CommitAuthor;
   readonly logger: Logger;
+  /** Somebody is there who makes plans. */
+  readonly planner: () => boolean;
+  /** One turn of the event loop, so that messages that arrived together are decided together. */
+  readonly turn?: () => Promise<void>;
+  readonly decide?: typeof decide;
 }
 
 /**
@@ -122,8 +129,7 @@ export class RunServer {
   async #serve(served: Served): Promise<void> {
     served.busy = true;
     try {
-      // One turn of the event loop, so that messages that arrived together are decided together.
-      await new Promise<void>((resolve) => setImmediate(resolve));
+      await (this.#parts.turn ?? eventLoopTurn)();
       while (served.waiting.length > 0) await this.#serveBatch(served, takeBatch(served));
     } finally {
       served.busy = false;
@@ -155,10 +161,10 @@ export class RunServer {
   /** Inputs on which `decide` throws are poison: each becomes a pause of the run, for a person to look, and a dead letter. */
   async #isolate(served: Served, batch: readonly Waiting[]): Promise<readonly Waiting[]> {
     const { run } = await this.#load(served);
-    const circumstances = { fleet: this.#parts.fleet.viewOf(served.runId), now: this.#nowOf(batch) };
+    const circumstances = this.#circumstances(run, this.#nowOf(batch));
     return batch.map((waiting): Waiting => {
       try {
-        decide(run, [waiting.input], circumstances);
+        this.#decide(run, [waiting.input], circumstances);
         return waiting;
       } catch (error) {
         const reason = `decide threw on ${waiting.cause.kind} ${waiting.cause.id}: ${String(error)}`;
@@ -177,10 +183,11 @@ export class RunServer {
       const { run, end } = conflicts === 0 && isNew(served, batch) ? this.#begin(served) : await this.#load(served);
       if (batch.some(({ due }) => due)) served.armedAt = undefined;
       const now = this.#nowOf(batch);
-      const decision = decideOrExplain(run, batch, { fleet: this.#parts.fleet.viewOf(served.runId), now });
+      const decision = this.#decideOrExplain(run, batch, now);
       // Before anything is awaited: other runs see what this one takes, and a slot that becomes free meanwhile wakes it, too.
-      this.#starved.set(served.runId, decision.starvedOf);
+      const released = this.#starved.set(served.runId, decision.starvedOf, turnOf(decision));
       this.#parts.fleet.occupy(served.runId, decision.run);
+      for (const deviceId of released) this.#parts.fleet.offer(deviceId);
       if (!(await this.#arm(served, decision))) {
         served.loaded = undefined;
         continue;
@@ -200,10 +207,12 @@ export class RunServer {
         continue;
       }
       const sequence = run.sequence + decision.events.length;
+      const verbs = withVerbs(run.verbs, commit.causes, sequence);
       served.loaded = {
-        run: { ...decision.run, sequence, number: commit.number, hash: commit.hash },
+        run: { ...decision.run, verbs, sequence, number: commit.number, hash: commit.hash },
         end: appended.sequence,
       };
+      this.#tellEnds(run, decision, now);
       answerAll(batch, decision, sequence);
       return decision.wakeAt !== null && decision.wakeAt <= now;
     }
@@ -246,7 +255,7 @@ export class RunServer {
     return true;
   }
 
-  #seal(run: Run, { events }: Decision, batch: readonly Waiting[], now: number): RunCommit {
+  #seal(run: Run, { answers, events }: Decision, batch: readonly Waiting[], now: number): RunCommit {
     const { runId, number, sequence, hash } = run;
     const recorded = events.map((event, index) => {
       const at = sequence + index + 1;
@@ -259,11 +268,39 @@ export class RunServer {
         number: number + 1,
         at: new Date(now).toISOString(),
         by: this.#parts.by,
-        causes: batch.map(({ cause }) => cause),
+        causes: batch.flatMap(({ cause }, index) => causeOf(cause, answers[index])),
         events: recorded,
       },
       hash,
     );
+  }
+
+  #decideOrExplain(run: Run, batch: readonly Waiting[], now: number): Decision {
+    try {
+      return this.#decide(run, inputsOf(batch), this.#circumstances(run, now));
+    } catch (error) {
+      throw new UndecidableError(`run ${run.runId} cannot be decided: ${String(error)}`, { cause: error });
+    }
+  }
+
+  get #decide(): typeof decide {
+    return this.#parts.decide ?? decide;
+  }
+
+  #circumstances(run: Run, now: number): Circumstances {
+    const { runId } = run;
+    const reserved = (deviceId: DeviceId) => this.#starved.reserved(runId, deviceId, priorityOf(run));
+    return { fleet: this.#parts.fleet.viewOf(runId, { now, reserved }), now, planner: this.#parts.planner() };
+  }
+
+  /** What the recorded ends say about the devices. */
+  #tellEnds(before: Run, { events }: Decision, now: number): void {
+    for (const { type, data } of events) {
+      if (type !== 'TASK_COMPLETED' && type !== 'TASK_FAILED') continue;
+      const task = findTask(before, data.taskId);
+      if (task?.status !== 'RUNNING' || task.deviceId === null) continue;
+      this.#parts.fleet.attemptEnded(task.deviceId, type === 'TASK_COMPLETED' ? 'completed' : data.error.outcome, now);
+    }
   }
 
   #wake(runIds: readonly RunId[], deviceId: string): void {
@@ -294,14 +331,6 @@ export class RunServer {
 /** `decide` threw on a batch: one of its inputs is poison. */
 class UndecidableError extends Error {}
 
-function decideOrExplain(run: Run, batch: readonly Waiting[], circumstances: Circumstances): Decision {
-  try {
-    return decide(run, inputsOf(batch), circumstances);
-  } catch (error) {
-    throw new UndecidableError(`run ${run.runId} cannot be decided: ${String(error)}`, { cause: error });
-  }
-}
-
 /** The log holds a run that breaks an invariant: nothing is decided on it. */
 export class UnsoundRunError extends Error {}
 
@@ -320,7 +349,30 @@ function fold(runId: RunId, commits: readonly RunCommit[]): Run {
 }
 
 function isNew(served: Served, batch: readonly Waiting[]): boolean {
-  return served.loaded === undefined && batch.length > 0 && batch.every(({ input }) => input.kind === 'submit');
+  return (
+    served.loaded === undefined &&
+    batch.length > 0 &&
+    batch.every(({ input }) => input.kind === 'submit' || input.kind === 'fork')
+  );
+}
+
+function eventLoopTurn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}
+
+function turnOf({ events, run }: Decision): Turn {
+  const started = events.flatMap(({ type, data }) => (type === 'TASK_STARTED' ? data.deviceId : []));
+  return { priority: priorityOf(run), served: new Set(started) };
+}
+
+function priorityOf({ request }: Run): number {
+  return request?.options.priority ?? 0;
+}
+
+/** A commit names what it decided; what was ignored or refused without a trace is not among it. */
+function causeOf(cause: Cause, answer: Answer | undefined): Cause[] {
+  if (answer?.kind === 'accepted') return [cause];
+  return answer?.kind === 'rejected' && answer.recorded === true ? [{ ...cause, rejected: true }] : [];
 }
 
 function takeBatch(served: Served): readonly Waiting[] {
@@ -341,6 +393,8 @@ function inputsOf(batch: readonly Waiting[]): Input[] {
 function answerAll(batch: readonly Waiting[], { answers }: Decision, sequence: number): void {
   for (const [index, waiting] of batch.entries()) {
     const answer = answers[index];
-    if (answer !== undefined) waiting.settle({ kind: 'answered', answer, sequence });
+    if (answer === undefined) continue;
+    const decidedAt = answer.kind === 'accepted' ? answer.sequence : undefined;
+    waiting.settle({ kind: 'answered', answer, sequence: decidedAt ?? sequence });
   }
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { pino } from 'pino';
 import type { AgentProfile, RunId, TaskConstellation } from '#proto';
-import { foldRun, type Input } from '#libs/constellation';
+import { type Control, foldRun, type Input } from '#libs/constellation';
 import { memoryRunLog, newCommitId, type RunLog, sealCommit } from '#libs/event-log';
 import { Fleet } from './fleet.js';
 import { RunServer, type Settled, type StoredEnd, type WakeUps } from './run-server.handler.js';
@@ -9,6 +9,7 @@ import { checkSubmission, requestedOf } from './submission.js';
 
 const NOW = Date.parse('2026-01-01T00:00:00.000Z');
 const RUN: RunId = 'run-1';
+const ALICE = { kind: 'person', id: 'alice' } as const;
 const logger = pino({ level: 'silent' });
 
 /** A server over a memory log, with the order of its effects written down. */
@@ -43,11 +44,13 @@ function setUp({
   fleet.completed();
   const by = { service: 'orchestrator', instance: 'test' };
   const endsOf = async () => stored;
-  const server = new RunServer({ log: recording, endsOf, wakeUps, fleet, clock: { now: () => NOW }, by, logger });
-  const ask = (input: Input, options: { runId?: RunId; due?: boolean } = {}) =>
+  const clock = { now: () => NOW };
+  const planner = () => false;
+  const server = new RunServer({ log: recording, endsOf, wakeUps, fleet, clock, by, logger, planner });
+  const ask = (input: Input, options: { runId?: RunId; due?: boolean; cause?: string } = {}) =>
     new Promise<Settled>((settle) => {
-      const { runId = RUN, due = false } = options;
-      server.deliver(runId, { input, cause: { kind: 'verb', id: 'test' }, bytes: 0, due, settle });
+      const { runId = RUN, due = false, cause = 'test' } = options;
+      server.deliver(runId, { input, cause: { kind: 'verb', id: cause }, bytes: 0, due, settle });
     });
   return { server, fleet, log, effects, ask };
 }
@@ -66,6 +69,7 @@ function device(tasksMax: number): AgentProfile {
     tools: [{ name: 'NOOP', description: '', readOnly: true }],
     resources: { cpuCount: 1, memoryMb: 1 },
     tasksMax,
+    held: null,
     session: { sessionId: 's1', gateway: 'g1', journalId: 'j1', connectedAt: at },
     revision: 1,
     enrolledAt: at,
@@ -256,6 +260,55 @@ describe('RunServer', () => {
     await settled();
     expect(await Promise.all(runs.map(started))).toEqual([0, 0, 1]);
   });
+});
+
+it('takes turns: a run that frees a slot does not take it again while another one waits for it', async () => {
+  const { ask, log } = setUp({ tasksMax: 1 });
+  await ask(submit(['a', 'b', 'c'], 'run-1'), { runId: 'run-1' });
+  await ask(submit(['x', 'y'], 'run-2'), { runId: 'run-2' });
+  const running = async (runId: string) => {
+    const run = foldRun((await log.load(runId)).map(({ commit }) => commit));
+    return [...(run?.running ?? [])].map((index) => run?.tasks.at(index).star.id);
+  };
+  const seen: unknown[] = [];
+  for (const [runId, taskId] of [
+    ['run-1', 'a'],
+    ['run-1', 'b'],
+    ['run-2', 'x'],
+    ['run-1', 'c'],
+  ] as const) {
+    await ask(ended(taskId), { runId });
+    await settled();
+    seen.push([await running('run-1'), await running('run-2')]);
+  }
+  expect(seen).toEqual([
+    [['b'], []],
+    [[], ['x']],
+    [['c'], []],
+    [[], ['y']],
+  ]);
+});
+
+it('names in a commit what it decided, and nothing that was ignored or refused', async () => {
+  const { ask, log } = setUp();
+  const verb = (id: string, action: Control) => ask({ kind: 'verb', id, by: ALICE, action }, { cause: id });
+  await ask(submit(['a']));
+  const answers = await Promise.all([
+    verb('v1', { verb: 'PAUSE' }),
+    verb('v2', { verb: 'PAUSE' }),
+    verb('v3', { verb: 'RETRY', taskId: 'nobody' }),
+    ask(ended('a')),
+  ]);
+  expect(answers).toMatchObject([
+    { answer: { kind: 'accepted' }, sequence: 6 },
+    { answer: { kind: 'ignored' } },
+    { answer: { kind: 'rejected' } },
+    { answer: { kind: 'accepted' } },
+  ]);
+  const commits = await log.load(RUN);
+  expect(commits.at(-1)?.commit.causes.map(({ id }) => id)).toEqual(['v1', 'test']);
+  expect(await verb('v1', { verb: 'PAUSE' })).toMatchObject({ answer: { kind: 'accepted' }, sequence: 6 });
+  expect(await log.load(RUN)).toHaveLength(commits.length);
 });
 
 it('does not give one slot to two runs that are decided while the other is being stored', async () => {

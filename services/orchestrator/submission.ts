@@ -11,7 +11,7 @@ import {
   RunRequest,
   sentenceOf,
 } from '#proto';
-import { validateConstellation } from '#libs/constellation';
+import { validateConstellation, withoutUfo } from '#libs/constellation';
 import { hashCommit, runIdOf } from '#libs/event-log';
 
 /** Where request ids are unique until there are several NATS accounts; part of the hash that gives the run id. */
@@ -53,7 +53,9 @@ export function readSubmission(payload: Uint8Array, namespace: string): Submissi
 }
 
 export function checkSubmission(json: unknown, namespace: string, bytes: number): Submission {
-  const parsed = parseWith(RunRequest, json);
+  const imported = withoutUfo(json);
+  if (!imported.ok) return refused(json, imported.issues);
+  const parsed = parseWith(RunRequest, imported.request);
   if (!parsed.ok) return refused(json, parsed.issues);
   const { constellation, requestId } = parsed.value;
   const issues = constellation === null ? [] : validateConstellation(constellation);

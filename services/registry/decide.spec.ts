@@ -1,9 +1,24 @@
 import { describe, expect, it } from '@jest/globals';
 import { array, assert, constantFrom, integer, property, record } from 'fast-check';
 import type { FleetEvent, Presence } from '#proto';
-import { decideEnrolment, decidePresence, wakeUpAfter, type Decision } from './decide.js';
+import { decideEnrolment, decideHold, decidePresence, decideRelease, wakeUpAfter, type Decision } from './decide.js';
 import type { Device } from './device.js';
-import { at, connected, DEVICE_ID, enrolled, given, GRACE_MS, lost, presence, suspect, T0 } from './given.testing.js';
+import {
+  ANNA,
+  at,
+  connected,
+  DEVICE_ID,
+  enrolled,
+  given,
+  GRACE_MS,
+  HELD,
+  held,
+  lost,
+  presence,
+  released,
+  suspect,
+  T0,
+} from './given.testing.js';
 
 const look = (device: Device | undefined, seen: Presence | undefined, ms = 0, graceMs = GRACE_MS): Decision =>
   decidePresence(device, seen, { now: T0 + ms, graceMs });
@@ -82,6 +97,39 @@ describe('decideEnrolment', () => {
     expect(
       decideEnrolment(given(enrolled({ tags: ['db'] })), { ...enrolment, admin: { tags: ['web'], capabilities: [] } }),
     ).toEqual(accepted(enrolled({ tags: ['web'] }, 'a'.repeat(64)))));
+});
+
+describe('decideHold', () => {
+  const order = { by: ANNA, reason: 'new disks', now: T0 };
+
+  it('records who holds, and why', () => expect(decideHold(null, order)).toEqual(accepted(held())));
+  it('lets the first hold stand', () =>
+    expect(decideHold(HELD, { ...order, by: { kind: 'person', id: 'bert' } })).toEqual(ignored('ALREADY_HELD')));
+  it('ignores a device that nobody enrolled', () =>
+    expect(decideHold(undefined, order)).toEqual(ignored('NOT_ENROLLED')));
+});
+
+describe('decideRelease', () => {
+  const bert = { kind: 'person', id: 'bert' } as const;
+
+  it('records who releases what somebody else has held', () =>
+    expect(decideRelease(HELD, { by: bert, now: T0 })).toEqual(accepted(released(bert))));
+  it('ignores what is not held', () => expect(decideRelease(null, { by: ANNA, now: T0 })).toEqual(ignored('NOT_HELD')));
+  it('ignores a device that nobody enrolled', () =>
+    expect(decideRelease(undefined, { by: ANNA, now: T0 })).toEqual(ignored('NOT_ENROLLED')));
+});
+
+describe('a held device', () => {
+  it('stays held when it connects, is lost, or gets a new credential', () => {
+    const facts = [enrolled(), held(), connected('s1'), suspect('s1'), lost('s1'), enrolled({}, 'b'.repeat(64))];
+    expect(given(...facts)).toMatchObject({ status: 'lost', held: HELD });
+  });
+
+  it('is looked at like any other one', () => {
+    const facts = [enrolled(), connected('s1'), held()];
+    expect(look(given(...facts), presence('s1'))).toEqual(ignored('SAME_SESSION'));
+    expect(look(given(...facts), undefined)).toEqual(accepted(suspect('s1')));
+  });
 });
 
 describe('any order of looks', () => {

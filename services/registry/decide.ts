@@ -1,11 +1,18 @@
-import type { AdminProfile, FleetEvent, Presence, ServiceManifest } from '#proto';
+import type { Actor, AdminProfile, DeviceHold, FleetEvent, Presence, ServiceManifest } from '#proto';
 import { liveSession, type Device } from './device.js';
 
 export type Decision =
   | { readonly kind: 'accepted'; readonly events: readonly [FleetEvent, ...FleetEvent[]] }
   | { readonly kind: 'ignored'; readonly reason: IgnoredReason };
 
-export type IgnoredReason = 'NOT_ENROLLED' | 'SAME_SESSION' | 'ALREADY_ABSENT' | 'STILL_IN_GRACE' | 'FOREIGN_PRESENCE';
+export type IgnoredReason =
+  | 'NOT_ENROLLED'
+  | 'SAME_SESSION'
+  | 'ALREADY_ABSENT'
+  | 'STILL_IN_GRACE'
+  | 'FOREIGN_PRESENCE'
+  | 'ALREADY_HELD'
+  | 'NOT_HELD';
 
 export interface Now {
   /** Milliseconds since the epoch. */
@@ -60,6 +67,30 @@ export function decideEnrolment(device: Device | undefined, enrolment: Enrolment
   const manifest = enrolment.manifest ?? device?.manifest ?? LINUX_AGENT;
   const data = { admin, manifest, credentialHash, enrolledAt: instant(now) };
   return { kind: 'accepted', events: [{ type: 'DEVICE_ENROLLED', data }] };
+}
+
+export interface HoldOrder {
+  readonly by: Actor;
+  /** For people; empty when nothing was said. */
+  readonly reason: string;
+  readonly now: number;
+}
+
+/** `held`: by whom a device, or the whole fleet, is held by itself; undefined for what is not there. The first hold stands. */
+export function decideHold(held: DeviceHold | null | undefined, { by, reason, now }: HoldOrder): Decision {
+  if (held === undefined) return { kind: 'ignored', reason: 'NOT_ENROLLED' };
+  if (held !== null) return { kind: 'ignored', reason: 'ALREADY_HELD' };
+  return { kind: 'accepted', events: [{ type: 'DEVICE_HELD', data: { by, reason, heldAt: instant(now) } }] };
+}
+
+/** Anybody who may hold may release, whoever held it. */
+export function decideRelease(
+  held: DeviceHold | null | undefined,
+  { by, now }: Pick<HoldOrder, 'by' | 'now'>,
+): Decision {
+  if (held === undefined) return { kind: 'ignored', reason: 'NOT_ENROLLED' };
+  if (held === null) return { kind: 'ignored', reason: 'NOT_HELD' };
+  return { kind: 'accepted', events: [{ type: 'DEVICE_RELEASED', data: { by, releasedAt: instant(now) } }] };
 }
 
 /** When the device is to be looked at again because of these events; the timer is armed before they are stored. */

@@ -20,8 +20,9 @@ export class DeviceRows implements ProfileStore {
     this.postgres = postgres;
   }
 
-  async write(profile: AgentProfile): Promise<void> {
-    const { deviceId, status, revision, changedAt } = profile;
+  async write(deviceId: DeviceId, newest: () => Promise<AgentProfile>): Promise<void> {
+    const profile = await newest();
+    const { status, revision, changedAt } = profile;
     const values = [deviceId, status, revision, JSON.stringify(profile), changedAt];
     await (await this.postgres.ready()).query(UPSERT, values);
   }

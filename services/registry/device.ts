@@ -1,6 +1,7 @@
 import type {
   AdminProfile,
   ClientTelemetry,
+  DeviceHold,
   DeviceId,
   DeviceSession,
   DeviceStatus,
@@ -17,6 +18,7 @@ import type {
  *                                                           ^                       |                        |
  *                                                           +----------- DEVICE_CONNECTED -------------------+
  * A connected device that connects again has a new session. Enrolling again changes the credential, never the status.
+ * DEVICE_HELD and DEVICE_RELEASED go beside all of it: a device is held by an operator, whatever its status is.
  */
 
 /** One device, folded from its subject in FLEET. */
@@ -32,6 +34,8 @@ export interface Device {
   readonly telemetry: ClientTelemetry | null;
   /** While suspect: when the grace is over. */
   readonly lostAt: Instant | null;
+  /** Its own hold; the whole fleet may be held besides. */
+  readonly held: DeviceHold | null;
   /** Sequence of the last event that is folded in. */
   readonly revision: number;
   readonly changedAt: Instant;
@@ -54,6 +58,10 @@ export function evolveDevice(device: Device | undefined, event: RecordedFleetEve
       return { ...device, ...stamp, status: 'suspect', lostAt: event.data.lostAt };
     case 'DEVICE_LOST':
       return { ...device, ...stamp, status: 'lost', lostAt: null };
+    case 'DEVICE_HELD':
+      return { ...device, ...stamp, held: event.data };
+    case 'DEVICE_RELEASED':
+      return { ...device, ...stamp, held: null };
     default:
       return event satisfies never;
   }
@@ -69,11 +77,22 @@ export function evolveCommit(device: Device | undefined, commit: FleetCommit): D
   return commit.events.reduce<Device | undefined>((before, event) => evolveDevice(before, event, commit), device);
 }
 
+/** Folds a stored commit of the whole fleet: it can be held and released, and nothing else can be said of it. */
+export function evolveFleetHold(held: DeviceHold | null, commit: FleetCommit): DeviceHold | null {
+  let now = held;
+  for (const event of commit.events) {
+    if (event.type === 'DEVICE_HELD') now = event.data;
+    else if (event.type === 'DEVICE_RELEASED') now = null;
+    else throw new Error(`${event.type} cannot be said of the whole fleet`);
+  }
+  return now;
+}
+
 /** The session a device was last known by, while it counts as there. */
 export function liveSession(device: Device): SessionId | undefined {
   return device.status === 'connected' ? device.session?.sessionId : undefined;
 }
 
-function fresh(deviceId: DeviceId): Pick<Device, 'deviceId' | 'status' | 'session' | 'telemetry' | 'lostAt'> {
-  return { deviceId, status: 'offline', session: null, telemetry: null, lostAt: null };
+function fresh(deviceId: DeviceId): Pick<Device, 'deviceId' | 'status' | 'session' | 'telemetry' | 'lostAt' | 'held'> {
+  return { deviceId, status: 'offline', session: null, telemetry: null, lostAt: null, held: null };
 }

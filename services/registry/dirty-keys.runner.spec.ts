@@ -20,6 +20,9 @@ function start(process: (key: string) => Promise<void>, failed: (key: string, fa
   running = keys.run(stop.signal);
   return keys;
 }
+const until = async (holds: () => boolean): Promise<void> => {
+  while (!holds()) await tick();
+};
 const noFailure = (key: string): void => expect(`${key} failed`).toBe('never');
 
 describe('DirtyKeys', () => {
@@ -68,6 +71,36 @@ describe('DirtyKeys', () => {
     await healed;
     expect(calls).toEqual(['bad', 'good', 'bad', 'bad']);
     expect(failures).toEqual([1, 2]);
+  });
+
+  it('tells who waits for a key when a look that began afterwards has worked', async () => {
+    const gates: PromiseWithResolvers<void>[] = [];
+    const { promise: failed, resolve } = Promise.withResolvers<void>();
+    const keys = start(
+      () => {
+        const gate = Promise.withResolvers<void>();
+        gates.push(gate);
+        return gate.promise;
+      },
+      () => resolve(),
+    );
+    let told = 0;
+    keys.mark('a');
+    await tick();
+    const done = keys.done('a').then(() => told++);
+    gates[0]?.resolve(); // this look began too early to count
+    await tick();
+    expect([gates.length, told]).toEqual([2, 0]);
+    gates[1]?.reject(new Error('not now'));
+    await failed;
+    expect(told).toBe(0);
+    keys.mark('a');
+    await tick();
+    gates[2]?.resolve();
+    await done;
+    expect(told).toBe(1);
+    await until(() => gates.length === 4); // the look that repeats the failed one
+    gates[3]?.resolve();
   });
 
   it('ends with the signal, after what is in work', async () => {

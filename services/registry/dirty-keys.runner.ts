@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-const CONCURRENCY_MAX = 8;
+/** When everything is held, every device is looked at, and somebody waits for it. */
+const CONCURRENCY_MAX = 32;
 const BACKOFF_MS = 200;
 const BACKOFF_MS_MAX = 10_000;
 
@@ -20,6 +21,7 @@ export class DirtyKeys {
   private readonly dirty = new Set<string>();
   private readonly busy = new Set<string>();
   private readonly failures = new Map<string, number>();
+  private readonly waiting = new Map<string, (() => void)[]>();
   private wake: () => void = () => undefined;
 
   constructor(options: DirtyKeysOptions) {
@@ -29,6 +31,14 @@ export class DirtyKeys {
   mark(key: string): void {
     this.dirty.add(key);
     this.wake();
+  }
+
+  /** Marks the key; resolves when a look that began after this has worked, and never when there is none any more. */
+  done(key: string): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.wait(key, [resolve]);
+    this.mark(key);
+    return promise;
   }
 
   /** True when nothing is marked and nothing is in work. */
@@ -72,15 +82,23 @@ export class DirtyKeys {
   }
 
   private async work(key: string, signal: AbortSignal): Promise<void> {
+    const waiting = this.waiting.get(key) ?? [];
+    this.waiting.delete(key);
     try {
       await this.options.process(key);
       this.failures.delete(key);
+      for (const resolve of waiting) resolve();
     } catch (error) {
+      this.wait(key, waiting);
       if (!signal.aborted) this.failAndRepeat(key, error, signal);
     } finally {
       this.busy.delete(key);
       this.wake();
     }
+  }
+
+  private wait(key: string, more: readonly (() => void)[]): void {
+    if (more.length > 0) this.waiting.set(key, [...(this.waiting.get(key) ?? []), ...more]);
   }
 
   private failAndRepeat(key: string, error: unknown, signal: AbortSignal): void {

@@ -1,14 +1,16 @@
 import { describe, expect, it } from '@jest/globals';
-import type { FleetCommit, FleetEvent } from '#proto';
+import { FLEET_ID, type DeviceId, type FleetCommit, type FleetEvent } from '#proto';
 import type { Stored } from '#libs/event-log';
 import { FleetState, nextCommit } from './fleet-state.js';
-import { connected, DEVICE_ID, enrolled, lost, suspect, T0 } from './given.testing.js';
+import { connected, DEVICE_ID, enrolled, HELD, held, lost, released, suspect, T0 } from './given.testing.js';
 
 /** The facts as one replica wrote them, a commit each. */
-function stored(...events: FleetEvent[]): Stored<FleetCommit>[] {
+const stored = (...events: FleetEvent[]): Stored<FleetCommit>[] => storedOf(DEVICE_ID, events);
+
+function storedOf(id: DeviceId, events: readonly FleetEvent[]): Stored<FleetCommit>[] {
   const state = new FleetState();
   return events.map((event, index) => {
-    const commit = nextCommit(DEVICE_ID, state.get(DEVICE_ID), [event], {
+    const commit = nextCommit(id, state.endOf(id), [event], {
       commit: `01JD000000000000000000000${index}`,
       now: T0 + index,
       by: { service: 'registry', instance: 'a' },
@@ -39,6 +41,31 @@ describe('FleetState', () => {
     const state = new FleetState();
     for (const commit of stored(...story)) state.apply(commit);
     expect([state.deviceOf('a'.repeat(64)), state.deviceOf('b'.repeat(64))]).toEqual([undefined, DEVICE_ID]);
+  });
+
+  it('knows by whom everything is held, and makes no device of it', () => {
+    const state = new FleetState();
+    const [hold, release] = storedOf(FLEET_ID, [held(), released()]);
+    if (hold === undefined || release === undefined) throw new Error('no facts');
+    expect(state.fleetHeld()).toBeNull();
+    state.apply(hold);
+    state.apply(hold);
+    expect(state.fleetHeld()).toEqual(HELD);
+    state.apply(release);
+    state.apply(hold);
+    expect(state.fleetHeld()).toBeNull();
+    expect(state.endOf(FLEET_ID)).toMatchObject({ number: 2, revision: 2, end: release.sequence });
+    expect([state.all(), state.get(FLEET_ID)]).toEqual([[], undefined]);
+  });
+
+  it('takes nothing for a fact about the whole fleet but holds', () => {
+    const commit = nextCommit(FLEET_ID, undefined, [enrolled()], {
+      commit: '01JD0000000000000000000000',
+      now: T0,
+      by: { service: 'registry', instance: 'a' },
+      causes: [],
+    });
+    expect(() => new FleetState().apply({ commit, sequence: 1 })).toThrow(/cannot be said of the whole fleet/u);
   });
 
   it('refuses a gap instead of guessing', () => {

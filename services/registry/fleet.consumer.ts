@@ -57,7 +57,7 @@ export class FleetConsumer {
     const deviceId = deviceIdOfSubject(subject) ?? subject;
     if (this.damaged.has(deviceId)) return;
     try {
-      const known = this.state.get(deviceId);
+      const known = this.state.endOf(deviceId);
       if (known !== undefined && sequence <= known.end) return this.changed(deviceId);
       const parsed = parseCommits(subject, FleetCommit, [{ sequence, data }], {
         fromStart: known === undefined,

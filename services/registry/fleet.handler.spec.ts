@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import type { DeviceId, Presence } from '#proto';
+import { FLEET_ID, type DeviceId, type Presence } from '#proto';
 import { memoryFleetLog, verifyChain } from '#libs/event-log';
-import { TimerConflictError } from '#libs/messaging';
+import { QueryRefusedError, TimerConflictError } from '#libs/messaging';
 import { createLogger } from '#libs/platform';
 import { FleetHandler, type FleetPorts } from './fleet.handler.js';
 import { FleetState } from './fleet-state.js';
-import { DEVICE_ID, GRACE_MS, presence, T0 } from './given.testing.js';
+import { ANNA, at, DEVICE_ID, GRACE_MS, HELD, presence, T0 } from './given.testing.js';
 
 const CAUSE = { kind: 'presence', id: DEVICE_ID } as const;
 
@@ -182,5 +182,71 @@ describe('FleetHandler', () => {
     await expect(handler.look(DEVICE_ID, CAUSE)).rejects.toThrow(/could not be appended/u);
     expect(await handler.look(DEVICE_ID, CAUSE)).toEqual({ kind: 'ignored', reason: 'SAME_SESSION' });
     expect(await facts()).toEqual(['DEVICE_ENROLLED', 'DEVICE_CONNECTED']);
+  });
+});
+
+describe('holds', () => {
+  const order = { by: ANNA, reason: 'new disks' };
+  const fleetFacts = async (): Promise<string[]> =>
+    (await log.load(FLEET_ID)).flatMap(({ commit }) => commit.events.map(({ type }) => type));
+
+  it('are facts in the chain of their device, each once', async () => {
+    const handler = replica();
+    await enrol(handler);
+    expect(await handler.hold(DEVICE_ID, order)).toMatchObject({ kind: 'accepted' });
+    expect(await handler.hold(DEVICE_ID, order)).toEqual({ kind: 'ignored', reason: 'ALREADY_HELD' });
+    expect(handler.state.get(DEVICE_ID)?.device.held).toEqual(HELD);
+    expect(await handler.release(DEVICE_ID, order)).toMatchObject({ kind: 'accepted' });
+    expect(await handler.release(DEVICE_ID, order)).toEqual({ kind: 'ignored', reason: 'NOT_HELD' });
+    expect(await facts()).toEqual(['DEVICE_ENROLLED', 'DEVICE_HELD', 'DEVICE_RELEASED']);
+    expect(verifyChain((await log.load(DEVICE_ID)).map(({ commit }) => commit))).toEqual([]);
+  });
+
+  it('of the whole fleet have a chain of their own, also before any device is enrolled', async () => {
+    const handler = replica();
+    await handler.hold(null, order);
+    await handler.release(null, order);
+    now += 1_000;
+    await handler.hold(null, order);
+    expect(handler.state.fleetHeld()).toEqual({ ...HELD, heldAt: at(1_000) });
+    expect(await fleetFacts()).toEqual(['DEVICE_HELD', 'DEVICE_RELEASED', 'DEVICE_HELD']);
+    expect(verifyChain((await log.load(FLEET_ID)).map(({ commit }) => commit))).toEqual([]);
+    expect(handler.state.all()).toEqual([]);
+  });
+
+  it('of two replicas at the same time are one fact', async () => {
+    const [a, b] = [replica(), replica({ instance: 'b' })];
+    await enrol(a);
+    const decisions = await Promise.all([a.hold(null, order), b.hold(null, order)]);
+    expect(decisions.map(({ kind }) => kind).toSorted()).toEqual(['accepted', 'ignored']);
+    expect(await fleetFacts()).toEqual(['DEVICE_HELD']);
+    expect([await a.fleetHeld(), await b.fleetHeld()]).toEqual([HELD, HELD]);
+  });
+
+  it('are asked of the log, not of the memory', async () => {
+    const [a, b] = [replica(), replica({ instance: 'b' })];
+    expect(await b.fleetHeld()).toBeNull();
+    await a.hold(null, order);
+    expect(await b.fleetHeld()).toEqual(HELD);
+  });
+
+  it('of nobody are refused, and of the name of the fleet, which is no device', async () => {
+    const handler = replica();
+    await handler.hold(null, order);
+    for (const id of [DEVICE_ID, FLEET_ID]) {
+      expect(await handler.hold(id, order)).toEqual({ kind: 'ignored', reason: 'NOT_ENROLLED' });
+      expect(await handler.release(id, order)).toEqual({ kind: 'ignored', reason: 'NOT_ENROLLED' });
+    }
+    expect(await facts()).toEqual([]);
+    expect(await fleetFacts()).toEqual(['DEVICE_HELD']);
+  });
+
+  it('leave the name of the fleet to nobody', async () => {
+    const refusal = await replica()
+      .enroll({ deviceId: FLEET_ID })
+      .catch((error: unknown) => error);
+    expect(refusal).toBeInstanceOf(QueryRefusedError);
+    expect(refusal).toMatchObject({ refusal: { code: 'INVALID_REQUEST', issues: [{ path: 'deviceId' }] } });
+    expect(await fleetFacts()).toEqual([]);
   });
 });

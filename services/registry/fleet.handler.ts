@@ -1,11 +1,24 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { Logger } from 'pino';
-import type { AdminProfile, Cause, DeviceId, FleetCommit, FleetEvent, Presence, ServiceManifest } from '#proto';
+import { FLEET_ID } from '#proto';
+import type {
+  Actor,
+  AdminProfile,
+  Cause,
+  DeviceHold,
+  DeviceId,
+  FleetCommit,
+  FleetEvent,
+  Presence,
+  Refusal,
+  ServiceManifest,
+} from '#proto';
 import { newCommitId, type FleetLog } from '#libs/event-log';
-import { TimerConflictError } from '#libs/messaging';
+import { QueryRefusedError, TimerConflictError } from '#libs/messaging';
 import type { Clock } from '#libs/platform';
-import { decideEnrolment, decidePresence, wakeUpAfter, type Decision } from './decide.js';
-import { nextCommit, type FleetState, type Tracked } from './fleet-state.js';
+import { decideEnrolment, decideHold, decidePresence, decideRelease, wakeUpAfter, type Decision } from './decide.js';
+import type { Device } from './device.js';
+import { nextCommit, type FleetState, type LogEnd } from './fleet-state.js';
 
 /** Two replicas see the same change at the same time, so one conflict is normal; more than a few is a bug. */
 const CONFLICTS_MAX = 10;
@@ -31,6 +44,20 @@ export interface EnrolRequest {
   readonly manifest?: ServiceManifest | undefined;
 }
 
+const RESERVED: Refusal = {
+  code: 'INVALID_REQUEST',
+  message: 'The device cannot be enrolled.',
+  issues: [{ path: 'deviceId', message: `must be another name: ${FLEET_ID} stands for the whole fleet` }],
+};
+
+/** What is decided upon, all of one moment. */
+interface Known {
+  /** Undefined for who is not enrolled, and for the whole fleet. */
+  readonly device: Device | undefined;
+  readonly fleetHeld: DeviceHold | null;
+  readonly end: LogEnd | undefined;
+}
+
 /** The only writer of FLEET: load, decide, append. */
 export class FleetHandler {
   private readonly ports: FleetPorts;
@@ -42,10 +69,10 @@ export class FleetHandler {
   /** Looks at a device and records what follows. `notBefore`: the instant of a due timer, by the server's clock. */
   async look(deviceId: DeviceId, cause: Cause, notBefore = 0): Promise<Decision> {
     const { clock, graceMs, presence } = this.ports;
-    return this.decideAndAppend(deviceId, cause, async (tracked) => {
+    return this.decideAndAppend(deviceId, cause, async ({ device }) => {
       // Read after the log: what another replica recorded came from this presence or an older one, never a newer one.
-      const seen = tracked === undefined ? undefined : await presence(deviceId);
-      return decidePresence(tracked?.device, seen, { now: Math.max(clock.now(), notBefore), graceMs });
+      const seen = device === undefined ? undefined : await presence(deviceId);
+      return decidePresence(device, seen, { now: Math.max(clock.now(), notBefore), graceMs });
     });
   }
 
@@ -65,37 +92,60 @@ export class FleetHandler {
 
   /** The token exists in the answer only; the log gets its hash. */
   async enroll(request: EnrolRequest): Promise<{ deviceId: DeviceId; token: string }> {
+    if (request.deviceId === FLEET_ID) throw new QueryRefusedError(RESERVED);
     const deviceId = request.deviceId ?? `device-${randomBytes(DEVICE_ID_BYTES).toString('hex')}`;
     const token = randomBytes(TOKEN_BYTES).toString('base64url');
     const credentialHash = createHash('sha256').update(token).digest('hex');
     const { admin, manifest } = request;
-    const cause: Cause = { kind: 'request', id: newCommitId(this.ports.clock.now()) };
-    await this.decideAndAppend(deviceId, cause, async (tracked) =>
-      decideEnrolment(tracked?.device, { admin, manifest, credentialHash, now: this.ports.clock.now() }),
+    await this.decideAndAppend(deviceId, this.asked(), async ({ device }) =>
+      decideEnrolment(device, { admin, manifest, credentialHash, now: this.ports.clock.now() }),
     );
     return { deviceId, token };
+  }
+
+  /** Holds a device, or everything when there is none; `by` is proven. */
+  hold(deviceId: DeviceId | null, { by, reason }: { by: Actor; reason: string }): Promise<Decision> {
+    return this.decideAndAppend(deviceId ?? FLEET_ID, this.asked(), async ({ device, fleetHeld }) =>
+      decideHold(deviceId === null ? fleetHeld : device?.held, { by, reason, now: this.ports.clock.now() }),
+    );
+  }
+
+  /** The other way round. A device that is released stays held while the whole fleet is. */
+  release(deviceId: DeviceId | null, { by }: { by: Actor }): Promise<Decision> {
+    return this.decideAndAppend(deviceId ?? FLEET_ID, this.asked(), async ({ device, fleetHeld }) =>
+      decideRelease(deviceId === null ? fleetHeld : device?.held, { by, now: this.ports.clock.now() }),
+    );
+  }
+
+  /** By whom everything is held, as the log says now: another replica may have recorded it a moment ago. */
+  async fleetHeld(): Promise<DeviceHold | null> {
+    return (await this.load(FLEET_ID)).fleetHeld;
+  }
+
+  private asked(): Cause {
+    return { kind: 'request', id: newCommitId(this.ports.clock.now()) };
   }
 
   private async decideAndAppend(
     deviceId: DeviceId,
     cause: Cause,
-    decide: (tracked: Tracked | undefined) => Promise<Decision>,
+    decide: (known: Known) => Promise<Decision>,
   ): Promise<Decision> {
     for (let conflicts = 0; conflicts <= CONFLICTS_MAX; conflicts++) {
-      const tracked = await this.load(deviceId);
-      const decision = await decide(tracked);
+      const known = await this.load(deviceId);
+      const decision = await decide(known);
       if (decision.kind === 'ignored') return decision;
       if (await this.arm(deviceId, decision.events)) {
-        if (await this.append(deviceId, tracked, decision.events, cause)) return decision;
+        if (await this.append(deviceId, known.end, decision.events, cause)) return decision;
       }
     }
     throw new Error(`FLEET of ${deviceId} is contended`);
   }
 
-  private async load(deviceId: DeviceId): Promise<Tracked | undefined> {
+  private async load(deviceId: DeviceId): Promise<Known> {
     const { log, state } = this.ports;
-    for (const stored of await log.load(deviceId, state.get(deviceId)?.end ?? 0)) state.apply(stored);
-    return state.get(deviceId);
+    for (const stored of await log.load(deviceId, state.endOf(deviceId)?.end ?? 0)) state.apply(stored);
+    return { device: state.get(deviceId)?.device, fleetHeld: state.fleetHeld(), end: state.endOf(deviceId) };
   }
 
   /** A wake-up without its fact is harmless, a fact without its wake-up is a device that is suspect for ever: arm first. */
@@ -114,20 +164,20 @@ export class FleetHandler {
 
   private async append(
     deviceId: DeviceId,
-    tracked: Tracked | undefined,
+    before: LogEnd | undefined,
     events: readonly FleetEvent[],
     cause: Cause,
   ): Promise<boolean> {
     const { log, state, clock, instance, logger } = this.ports;
     const now = clock.now();
     const by = { service: 'registry', instance };
-    const commit: FleetCommit = nextCommit(deviceId, tracked, events, {
+    const commit: FleetCommit = nextCommit(deviceId, before, events, {
       commit: newCommitId(now),
       now,
       by,
       causes: [cause],
     });
-    const appended = await log.append(deviceId, commit, tracked?.end ?? 0);
+    const appended = await log.append(deviceId, commit, before?.end ?? 0);
     if (appended.kind === 'conflict') return false;
     state.apply({ commit, sequence: appended.sequence });
     for (const { type, sequence } of commit.events) logger.info({ deviceId, sequence, type }, 'fact');

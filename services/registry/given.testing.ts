@@ -1,5 +1,5 @@
 import { GENESIS_HASH } from '#proto';
-import type { AdminProfile, ClientTelemetry, FleetEvent, Presence } from '#proto';
+import type { Actor, AdminProfile, ClientTelemetry, DeviceHold, FleetEvent, Presence } from '#proto';
 import { evolveDevice, type Device } from './device.js';
 
 /** Facts and inputs that the tests of this service tell their stories with. */
@@ -55,6 +55,19 @@ export const suspect = (sessionId: string, from = 0): FleetEvent => ({
 export const lost = (sessionId: string, from = GRACE_MS): FleetEvent => ({
   type: 'DEVICE_LOST',
   data: { sessionId, lostAt: at(from) },
+});
+
+export const ANNA: Actor = { kind: 'person', id: 'anna' };
+export const HELD: DeviceHold = { by: ANNA, reason: 'new disks', heldAt: at(0) };
+
+export const held = (changes: Partial<DeviceHold> = {}): FleetEvent => ({
+  type: 'DEVICE_HELD',
+  data: { ...HELD, ...changes },
+});
+
+export const released = (by: Actor = ANNA): FleetEvent => ({
+  type: 'DEVICE_RELEASED',
+  data: { by, releasedAt: at(0) },
 });
 
 /** The device after these facts, one second apart. */

@@ -1,8 +1,11 @@
-import { jetstream } from '@nats-io/jetstream';
+import { jetstream, JetStreamApiCodes, JetStreamApiError } from '@nats-io/jetstream';
 import { Kvm, type KV, type KvEntry } from '@nats-io/kv';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { AgentProfile, BUCKETS, type DeviceId } from '#proto';
 import type { ProfileStore } from './profile-store.js';
+
+/** Replicas that write the same profile at the same time: one of them is first, the others find nothing left to do. */
+const CONFLICTS_MAX = 10;
 
 /** AGENT_PROFILES: one key per device. An older revision never replaces a newer one, whichever replica writes. */
 export class KvProfiles implements ProfileStore {
@@ -13,16 +16,27 @@ export class KvProfiles implements ProfileStore {
     this.nc = nc;
   }
 
-  async write(profile: AgentProfile): Promise<void> {
+  async write(deviceId: DeviceId, newest: () => Promise<AgentProfile>): Promise<void> {
+    for (let conflicts = 0; ; conflicts++) {
+      try {
+        return await this.compareAndWrite(deviceId, newest);
+      } catch (error) {
+        if (!isConflict(error) || conflicts === CONFLICTS_MAX) throw error;
+      }
+    }
+  }
+
+  private async compareAndWrite(deviceId: DeviceId, newest: () => Promise<AgentProfile>): Promise<void> {
     const kv = await this.open();
-    const before = await kv.get(profile.deviceId);
+    const before = await kv.get(deviceId);
+    const profile = await newest();
     const value = JSON.stringify(profile);
-    if (before === null) return void (await kv.create(profile.deviceId, value));
+    if (before === null) return void (await kv.create(deviceId, value));
     const stored = parse(before);
     if (stored !== undefined && stored.revision > profile.revision) return;
-    // The same revision with other content was merged by an older version of this code.
+    // The same revision with other content: the whole fleet was held or released, or an older version of this code merged it.
     if (before.operation === 'PUT' && before.string() === value) return;
-    await kv.update(profile.deviceId, value, before.revision);
+    await kv.update(deviceId, value, before.revision);
   }
 
   async remove(deviceId: DeviceId): Promise<void> {
@@ -47,6 +61,10 @@ export class KvProfiles implements ProfileStore {
     });
     return this.bucket;
   }
+}
+
+function isConflict(error: unknown): boolean {
+  return error instanceof JetStreamApiError && error.code === JetStreamApiCodes.StreamWrongLastSequence;
 }
 
 function parse(entry: KvEntry): AgentProfile | undefined {

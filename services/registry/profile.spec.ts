@@ -1,7 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
-import { AgentProfile, DEFAULTS, type AdminProfile, type ServiceManifest } from '#proto';
-import { connected, enrolled, given, telemetry } from './given.testing.js';
+import { AgentProfile, DEFAULTS, type AdminProfile, type DeviceHold, type ServiceManifest } from '#proto';
+import { at, connected, enrolled, given, HELD, held, released, telemetry } from './given.testing.js';
 import { mergeProfile, profileOf } from './profile.js';
+
+const FLEET_HELD: DeviceHold = { by: { kind: 'person', id: 'bert' }, reason: 'all of it', heldAt: at(1) };
 
 const admin = (changes: Partial<AdminProfile> = {}): AdminProfile => ({ tags: [], capabilities: [], ...changes });
 const manifest = (changes: Partial<ServiceManifest> = {}): ServiceManifest => ({
@@ -123,12 +125,25 @@ describe('profileOf', () => {
   ])('is a valid AgentProfile %s', (_when, facts) => {
     const device = given(...facts);
     if (device === undefined) throw new Error('no device');
-    expect(AgentProfile.parse(profileOf(device))).toEqual(profileOf(device));
+    expect(AgentProfile.parse(profileOf(device, null))).toEqual(profileOf(device, null));
+  });
+
+  it.each([
+    ['nobody', [], null, null],
+    ['whoever holds the whole fleet', [], FLEET_HELD, FLEET_HELD],
+    ['whoever holds the device', [held()], null, HELD],
+    ['whoever holds the device, when the whole fleet is held, too', [held()], FLEET_HELD, HELD],
+    ['nobody any more', [held(), released()], null, null],
+    ['whoever still holds the whole fleet', [held(), released()], FLEET_HELD, FLEET_HELD],
+  ])('says that it is held by %s', (_who, facts, fleetHeld, expected) => {
+    const device = given(enrolled(), ...facts);
+    if (device === undefined) throw new Error('no device');
+    expect(profileOf(device, fleetHeld).held).toEqual(expected);
   });
 
   it('shows nothing of the credential', () => {
     const device = given(enrolled({}, 'c'.repeat(64)));
     if (device === undefined) throw new Error('no device');
-    expect(JSON.stringify(profileOf(device))).not.toContain('cccc');
+    expect(JSON.stringify(profileOf(device, null))).not.toContain('cccc');
   });
 });

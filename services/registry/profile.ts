@@ -1,5 +1,5 @@
 import { DEFAULTS } from '#proto';
-import type { AdminProfile, AgentProfile, ClientTelemetry, ServiceManifest, ToolInfo } from '#proto';
+import type { AdminProfile, AgentProfile, ClientTelemetry, DeviceHold, ServiceManifest, ToolInfo } from '#proto';
 import type { Device } from './device.js';
 
 /** A profile travels to every replica at every change: what a device says of itself may not make it large. */
@@ -41,10 +41,12 @@ export function mergeProfile(
   };
 }
 
-/** The device as the scheduler and people see it. */
-export function profileOf(device: Device): AgentProfile {
+/** The device as the scheduler and people see it. Its own hold says more than the one of the whole fleet. */
+export function profileOf(device: Device, fleetHeld: DeviceHold | null): AgentProfile {
   const { deviceId, status, session, revision, enrolledAt, changedAt, admin, manifest, telemetry } = device;
-  return { deviceId, status, ...mergeProfile(admin, manifest, telemetry), session, revision, enrolledAt, changedAt };
+  const held = device.held ?? fleetHeld;
+  const merged = mergeProfile(admin, manifest, telemetry);
+  return { deviceId, status, ...merged, held, session, revision, enrolledAt, changedAt };
 }
 
 /** A name counts once, in its first meaning: a second tool of the same name could not be called anyway. */

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import type { DeviceId } from '#proto';
+import type { DeviceHold, DeviceId } from '#proto';
 import { DirtyKeys } from './dirty-keys.runner.js';
 import type { FleetState } from './fleet-state.js';
 import { profileOf } from './profile.js';
@@ -9,6 +9,8 @@ export interface ProjectorOptions {
   readonly name: string;
   readonly store: ProfileStore;
   readonly state: FleetState;
+  /** By whom the whole fleet is held, as the log says now. */
+  readonly fleetHeld: () => Promise<DeviceHold | null>;
   /** True when FLEET has no message about the device, asked from its leader. */
   readonly isUnknown: (deviceId: DeviceId) => Promise<boolean>;
   readonly logger: Logger;
@@ -36,6 +38,11 @@ export class ProfilesProjector {
     this.devices.mark(deviceId);
   }
 
+  /** Resolves when the profiles of these devices say what the log said at this moment, or more; never when it is stopped. */
+  async shows(deviceIds: readonly DeviceId[]): Promise<void> {
+    await Promise.all(deviceIds.map((deviceId) => this.devices.done(deviceId)));
+  }
+
   isUpToDate(): boolean {
     return this.devices.isClean();
   }
@@ -61,10 +68,16 @@ export class ProfilesProjector {
   }
 
   private async project(deviceId: DeviceId): Promise<void> {
-    const { state, store, isUnknown } = this.options;
+    const { state, store, fleetHeld, isUnknown } = this.options;
     const tracked = state.get(deviceId);
-    if (tracked !== undefined) return store.write(profileOf(tracked.device));
-    if (await isUnknown(deviceId)) await store.remove(deviceId);
+    if (tracked === undefined) {
+      if (await isUnknown(deviceId)) await store.remove(deviceId);
+      return;
+    }
+    await store.write(deviceId, async () => {
+      const held = await fleetHeld();
+      return profileOf((state.get(deviceId) ?? tracked).device, held);
+    });
   }
 }
 

@@ -1,17 +1,37 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { NatsConnection } from '@nats-io/transport-node';
 import type { Logger } from 'pino';
-import type { AgentProfile } from '#proto';
-import { serveQueries, type QueryHandlers, type Served } from '#libs/messaging';
+import { subjects, type Actor, type ActorProof, type AgentProfile, type DeviceId } from '#proto';
+import {
+  QueryRefusedError,
+  serveQueries,
+  type Actors,
+  type QueryAnswer,
+  type QueryHandlers,
+  type Served,
+} from '#libs/messaging';
+import type { Clock } from '#libs/platform';
+import type { Decision } from './decide.js';
+import type { Device } from './device.js';
 import type { FleetConsumer } from './fleet.consumer.js';
 import type { FleetHandler } from './fleet.handler.js';
 import type { FleetState } from './fleet-state.js';
 import { profileOf } from './profile.js';
+import type { ProfilesProjector } from './profiles.projector.js';
+
+/** The caller waits for five seconds: within this he hears what is missing. */
+const PROFILES_MS_MAX = 3_000;
+const IDS_LISTED_MAX = 20;
 
 export interface QueryPorts {
   readonly nc: NatsConnection;
   readonly fleet: FleetHandler;
   readonly state: FleetState;
+  /** AGENT_PROFILES. */
+  readonly profiles: ProfilesProjector;
+  readonly actors: Actors;
   readonly consumer: FleetConsumer;
+  readonly clock: Clock;
   readonly logger: Logger;
   readonly signal: AbortSignal;
 }
@@ -23,10 +43,25 @@ export function serveRegistry(ports: QueryPorts): Promise<Served> {
   });
 }
 
-function handlers({ fleet, state, consumer, signal }: QueryPorts): QueryHandlers<'registry'> {
+function handlers(ports: QueryPorts): QueryHandlers<'registry'> {
+  const { fleet, state, consumer, signal } = ports;
   return {
-    devices: async () => ({ devices: state.all().map(listed).toSorted(byId) }),
+    devices: async () => ({
+      devices: state
+        .all()
+        .map((device) => listed(device, state))
+        .toSorted(byId),
+    }),
     enroll: (request) => fleet.enroll(request),
+    hold: async (request) => {
+      const by = senderOf('hold', request, ports);
+      const { deviceId, reason = '' } = request;
+      return shown(deviceId, await fleet.hold(deviceId, { by, reason }), ports);
+    },
+    release: async (request) => {
+      const by = senderOf('release', request, ports);
+      return shown(request.deviceId, await fleet.release(request.deviceId, { by }), ports);
+    },
     authenticate: async ({ tokenHash }) => {
       const known = state.deviceOf(tokenHash);
       if (known !== undefined) return { deviceId: known };
@@ -37,9 +72,58 @@ function handlers({ fleet, state, consumer, signal }: QueryPorts): QueryHandlers
   };
 }
 
+/** These requests have no defaults, so that what was parsed is what was signed. */
+function senderOf(
+  name: 'hold' | 'release',
+  request: { readonly actor: ActorProof },
+  { actors, clock }: QueryPorts,
+): Actor {
+  const subject = subjects.query('registry', name);
+  const answer = actors.actorOf(request.actor, { subject, body: request, now: clock.now() });
+  if (answer.ok) return answer.actor;
+  throw new QueryRefusedError(answer.refusal);
+}
+
+/** Answers when the profiles show it, also for what was so already: the scheduler reads nothing but them. */
+async function shown(
+  deviceId: DeviceId | null,
+  decision: Decision,
+  { state, consumer, profiles, signal }: QueryPorts,
+): Promise<QueryAnswer<'registry', 'hold'>> {
+  if (decision.kind === 'ignored' && decision.reason === 'NOT_ENROLLED') throw notEnrolled(deviceId, state);
+  // What other replicas have enrolled by now is held, too.
+  const inTime = await consumer.reached(await consumer.lastSequence(), signal);
+  const deviceIds = deviceId === null ? state.all().map((device) => device.deviceId) : [deviceId];
+  if (!inTime || !(await within(PROFILES_MS_MAX, profiles.shows(deviceIds)))) {
+    const message = 'It is recorded, but not every profile shows it yet; ask again.';
+    throw new QueryRefusedError({ code: 'TRY_AGAIN', message, issues: [] });
+  }
+  return { changed: decision.kind === 'accepted', devices: deviceIds.length };
+}
+
+async function within(limitMs: number, work: Promise<void>): Promise<boolean> {
+  const ended = new AbortController();
+  const tooLate = sleep(limitMs, false, { signal: ended.signal }).catch(() => false);
+  const inTime = await Promise.race([work.then(() => true), tooLate]);
+  ended.abort();
+  return inTime;
+}
+
+function notEnrolled(deviceId: DeviceId | null, state: FleetState): QueryRefusedError {
+  const known = state.all().map((device) => device.deviceId);
+  const some = known.toSorted().slice(0, IDS_LISTED_MAX).join(', ');
+  const more = known.length > IDS_LISTED_MAX ? `, and ${known.length - IDS_LISTED_MAX} more` : '';
+  const valid = known.length === 0 ? 'no device is enrolled' : `must be one of ${some}${more}`;
+  return new QueryRefusedError({
+    code: 'NOT_FOUND',
+    message: `There is no device ${deviceId}.`,
+    issues: [{ path: 'deviceId', message: valid }],
+  });
+}
+
 /** Descriptions of tools are in AGENT_PROFILES; a list of many devices has to fit into one message. */
-function listed(device: Parameters<typeof profileOf>[0]): AgentProfile {
-  const profile = profileOf(device);
+function listed(device: Device, state: FleetState): AgentProfile {
+  const profile = profileOf(device, state.fleetHeld());
   return { ...profile, tools: profile.tools.map((tool) => ({ ...tool, description: '' })) };
 }
 

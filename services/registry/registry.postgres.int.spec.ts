@@ -44,8 +44,10 @@ async function open(url = server.url): Promise<Postgres> {
 const profile = (changes: Partial<AgentProfile> = {}): AgentProfile => {
   const device = given(enrolled(), connected('s1'));
   if (device === undefined) throw new Error('no device');
-  return { ...profileOf(device), ...changes };
+  return { ...profileOf(device, null), ...changes };
 };
+const write = (store: DeviceRows, written: AgentProfile): Promise<void> =>
+  store.write(written.deviceId, async () => written);
 const rows = async (): Promise<unknown[]> =>
   (await client.query('select device_id, status, revision, profile from registry.device order by device_id')).rows;
 
@@ -63,7 +65,7 @@ describe('registry.device', () => {
   it('holds the newest revision, whatever order and however often it is written', async () => {
     const store = new DeviceRows(await open());
     const [older, newer] = [profile({ revision: 2 }), profile({ revision: 3, status: 'suspect' })];
-    for (const written of [newer, older, newer, older]) await store.write(written);
+    for (const written of [newer, older, newer, older]) await write(store, written);
     expect(await rows()).toEqual([{ device_id: 'web-1', status: 'suspect', revision: 3, profile: newer }]);
     expect(await store.list()).toEqual(['web-1']);
     await store.remove('web-1');
@@ -73,12 +75,12 @@ describe('registry.device', () => {
   it('works again after the server dropped every connection', async () => {
     const postgres = await open();
     const store = new DeviceRows(postgres);
-    await store.write(profile());
+    await write(store, profile());
     await client.query('select pg_terminate_backend(pid) from pg_stat_activity where application_name = $1', [
       'orrery-registry',
     ]);
     for (;;) {
-      const written = await store.write(profile({ revision: 9 })).then(
+      const written = await write(store, profile({ revision: 9 })).then(
         () => true,
         () => false,
       );

@@ -1,8 +1,9 @@
 import type { NatsConnection } from '@nats-io/transport-node';
 import type { Logger } from 'pino';
+import { FLEET_ID } from '#proto';
 import type { DeviceId } from '#proto';
 import { openFleetLog } from '#libs/event-log';
-import { DeviceTimers, type Consumption, type Served } from '#libs/messaging';
+import { Actors, DeviceTimers, type Consumption, type Served } from '#libs/messaging';
 import { untilItWorks, type Clock } from '#libs/platform';
 import { liveSession } from './device.js';
 import { DirtyKeys } from './dirty-keys.runner.js';
@@ -33,18 +34,20 @@ export interface RegistryOptions {
  *
  *   PRESENCE ──hints──┐
  *   due timers ───────┼──► FleetHandler: load, decide, append ──► FLEET ──► FleetState ──► AGENT_PROFILES, Postgres
- *   enroll ───────────┘                                             └── also what other replicas append
+ *   enroll, hold ─────┘                                             └── also what other replicas append
  */
 export class Registry {
   private readonly options: RegistryOptions;
   private readonly stopping = new AbortController();
   private readonly running: Promise<unknown>[] = [];
   private readonly state = new FleetState();
+  private readonly profiles: ProfilesProjector;
   private readonly projectors: readonly ProfilesProjector[];
   private readonly fleet: FleetHandler;
   private readonly follower: FleetConsumer;
   private readonly presence: PresenceConsumer;
   private readonly looks: DirtyKeys;
+  private actors: Actors | undefined;
   private due: Consumption | undefined;
   private queries: Served | undefined;
 
@@ -54,11 +57,16 @@ export class Registry {
     const log = openFleetLog(nc);
     this.options = options;
     const projector = (name: string, store: ProfileStore): ProfilesProjector =>
-      new ProfilesProjector({ name, store, state, logger, isUnknown: async (id) => (await log.endsAt(id)) === 0 });
-    this.projectors = [
-      projector('AGENT_PROFILES', new KvProfiles(nc)),
-      ...options.stores.map((store) => projector(store.name, store)),
-    ];
+      new ProfilesProjector({
+        name,
+        store,
+        state,
+        logger,
+        fleetHeld: () => this.fleet.fleetHeld(),
+        isUnknown: async (id) => (await log.endsAt(id)) === 0,
+      });
+    this.profiles = projector('AGENT_PROFILES', new KvProfiles(nc));
+    this.projectors = [this.profiles, ...options.stores.map((store) => projector(store.name, store))];
     this.follower = new FleetConsumer({ nc, state, logger, changed: (id) => this.changed(id) });
     this.looks = new DirtyKeys({
       process: (id) => this.fleet.look(id, { kind: 'presence', id }),
@@ -81,17 +89,29 @@ export class Registry {
 
   /** Resolves when FLEET is folded and everything runs; waits for streams that do not exist yet. */
   async start(): Promise<void> {
-    const { nc, logger } = this.options;
+    const { nc, clock, logger } = this.options;
     const { signal } = this.stopping;
     const end = await untilItWorks(() => this.follower.lastSequence(), { what: 'FLEET', logger, signal });
     this.run(this.follower.follow(signal));
     while (!(await this.follower.reached(end, signal, FOLD_LOOK_MS_MAX))) signal.throwIfAborted();
+    const report = (error: unknown): void => logger.warn({ reason: String(error) }, 'actors: watching again');
+    this.actors = await untilItWorks(() => Actors.open(nc, report), { what: 'ACTORS', logger, signal });
     for (const projector of this.projectors) this.run(projector.run(signal));
     this.run(this.looks.run(signal));
     this.run(this.presence.run(signal));
     this.due = consumeDue(nc, this.fleet, logger);
-    const { fleet, state, follower } = this;
-    this.queries = await serveRegistry({ nc, fleet, state, consumer: follower, logger, signal });
+    const { fleet, state, follower, profiles, actors } = this;
+    this.queries = await serveRegistry({
+      nc,
+      fleet,
+      state,
+      profiles,
+      actors,
+      clock,
+      consumer: follower,
+      logger,
+      signal,
+    });
   }
 
   /** Takes nothing more on, ends what is in work. Safe to call twice, and before `start` is over. */
@@ -99,11 +119,14 @@ export class Registry {
     await this.queries?.stop();
     this.stopping.abort();
     await this.due?.stop();
+    await this.actors?.stop();
     await Promise.allSettled(this.running);
   }
 
-  private changed(deviceId: DeviceId): void {
-    for (const projector of this.projectors) projector.changed(deviceId);
+  /** What is said of the whole fleet changes the profile of every device. */
+  private changed(id: DeviceId): void {
+    const changed = id === FLEET_ID ? this.state.all().map(({ deviceId }) => deviceId) : [id];
+    for (const projector of this.projectors) for (const deviceId of changed) projector.changed(deviceId);
   }
 
   /** A loop that fails is a bug or a broken promise of the log: nobody catches it, the process ends and starts anew. */

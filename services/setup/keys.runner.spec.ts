@@ -2,8 +2,9 @@ import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { tokenHash, writeSecret } from '#libs/keys';
+import { keyOf, tokenHash, writeSecret } from '#libs/keys';
 import { natsUsers } from '#libs/messaging';
+import { parseActors } from './actors.js';
 import { makeKeys, renewAdminToken } from './keys.runner.js';
 import { OWNERS, secretsAt, type Secrets } from './secrets.js';
 
@@ -48,6 +49,19 @@ describe('makeKeys', () => {
       expect(config).not.toContain(await text(secrets.seedFile(name)));
     }
     expect(config).toContain(await text(secrets.passwordFile('external')));
+  });
+
+  it('tells the administrator, and nobody else, whom the keys stand for', async () => {
+    await makeKeys(secrets, say);
+    const actors = parseActors(await text(secrets.actorsFile));
+    const known = await Promise.all(
+      ['cli', 'console', 'planner', 'admin', 'external'].map(async (user) => [
+        await keyOf(secrets.seedFile(user)),
+        expect.objectContaining({ id: user }),
+      ]),
+    );
+    expect(Object.fromEntries(actors ?? [])).toEqual(Object.fromEntries(known));
+    expect(secrets.actorsFile.startsWith(`${secrets.directory('admin')}/`)).toBe(true);
   });
 
   it('gives the database password to those who need it, the same to all', async () => {

@@ -1,6 +1,8 @@
 import { chmod, mkdir } from 'node:fs/promises';
 import { renderNatsConfig } from '#libs/embedded';
 import { busUsers, keepSecret, newAdminToken, newPassword, readSecret, tokenHash, writeSecret } from '#libs/keys';
+import { actorsOf, natsUsers } from '#libs/messaging';
+import { renderActors } from './actors.js';
 import { OWNERS, WITH_DATABASE, type Secrets } from './secrets.js';
 import type { Say } from './setup.runner.js';
 
@@ -18,13 +20,15 @@ export async function makeKeys(secrets: Secrets, say: Say): Promise<void> {
     await chmod(secrets.directory(owner), PRIVATE_DIR);
   }
   await makeDatabasePassword(secrets);
+  const users = await busUsers(natsUsers(), secrets);
+  await writeWhenChanged(secrets.actorsFile, renderActors(actorsOf(users)));
   const config = renderNatsConfig({
     serverName: 'orrery',
     host: EVERY_ADDRESS,
     port: NATS_PORT,
     monitorPort: MONITOR_PORT,
     storeDir: STORE_DIR,
-    users: await busUsers(secrets),
+    users,
   });
   const change = await writeWhenChanged(secrets.natsConfigFile, config);
   if (change === 'changed') say('nats.conf has changed; it counts after "docker compose restart nats"');

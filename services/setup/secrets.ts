@@ -10,6 +10,7 @@ export const OWNERS = [
   'device-agent',
   'logging',
   'console',
+  'planner',
   'cli',
   'admin',
   'external',
@@ -30,6 +31,8 @@ export interface Secrets {
   readonly databasePasswordFile: (owner: Owner) => string;
   readonly natsConfigFile: string;
   readonly adminTokenHashFile: string;
+  /** Public keys and whom they stand for, handed from the step that sees all keys to the one that may write to the bus. */
+  readonly actorsFile: string;
 }
 
 export function secretsAt(root: string): Secrets {
@@ -41,6 +44,7 @@ export function secretsAt(root: string): Secrets {
     passwordFile: (user) => join(directory(user), 'password'),
     databasePasswordFile: (owner) => join(directory(owner), 'database-password'),
     natsConfigFile: join(directory('nats'), 'nats.conf'),
+    actorsFile: join(directory('admin'), 'actors.json'),
     adminTokenHashFile: join(directory('console'), 'admin-token.sha256'),
   };
 }

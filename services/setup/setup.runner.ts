@@ -1,8 +1,11 @@
-import { provision } from '#libs/messaging';
+import type { NatsConnection } from '@nats-io/transport-node';
+import { readSecret } from '#libs/keys';
+import { provision, provisionActors } from '#libs/messaging';
+import { parseActors } from './actors.js';
 import { withBus } from './bus.client.js';
 import { admitDevices } from './devices.runner.js';
 import { makeKeys, renewAdminToken } from './keys.runner.js';
-import { secretsAt } from './secrets.js';
+import { secretsAt, type Secrets } from './secrets.js';
 import { readSetupConfig } from './setup.config.js';
 
 export type Say = (line: string) => void;
@@ -10,7 +13,7 @@ export type Say = (line: string) => void;
 const HELP = `Prepares a system of containers. Every step can be repeated.
 
   keys         make what is missing of the credentials, and nats.conf
-  streams      make the streams, durables and buckets (needs NATS)
+  streams      make the streams, durables and buckets, and say whose the keys are (needs NATS)
   devices      admit the devices of ORRERY_SETUP_DEVICES, such as "web-1:web db-1:db" (needs the registry)
   admin-token  make a new admin token; the console takes it after a restart
 
@@ -34,9 +37,7 @@ export async function runSetup(
       await renewAdminToken(secrets, say);
       return OK;
     case 'streams': {
-      const { created, updated } = await withBus(as('admin'), provision);
-      const changed = created.length + updated.length > 0;
-      say(`streams: ${changed ? `${created.length} made, ${updated.length} changed` : 'as they have to be'}`);
+      await withBus(as('admin'), (nc) => provisionBus(nc, secrets, say));
       return OK;
     }
     case 'devices':
@@ -49,4 +50,15 @@ export async function runSetup(
       say(HELP);
       return BAD_INPUT;
   }
+}
+
+async function provisionBus(nc: NatsConnection, { actorsFile }: Secrets, say: Say): Promise<void> {
+  const { created, updated } = await provision(nc);
+  const changed = created.length + updated.length > 0;
+  say(`streams: ${changed ? `${created.length} made, ${updated.length} changed` : 'as they have to be'}`);
+  const actors = parseActors((await readSecret(actorsFile)) ?? '');
+  if (actors === undefined) throw new Error(`${actorsFile} cannot be read; run the step "keys" again.`);
+  const { written, removed } = await provisionActors(nc, actors, { now: Date.now() });
+  const known = written.length + removed.length > 0;
+  say(`actors: ${known ? `${written.length} written, ${removed.length} removed` : 'as they have to be'}`);
 }

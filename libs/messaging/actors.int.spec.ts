@@ -1,0 +1,183 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { jetstream } from '@nats-io/jetstream';
+import { Kvm, type KV } from '@nats-io/kv';
+import { createUser, fromSeed } from '@nats-io/nkeys';
+import type { NatsConnection } from '@nats-io/transport-node';
+import { BUCKETS, KnownActor, subjects, type Actor } from '#proto';
+import { proveActor } from '#libs/keys';
+import { introduce, startTestNats, type TestNats } from '#libs/testing';
+import { Actors, type ActorAnswer } from './actors.adapter.js';
+import { connectBus } from './bus.client.js';
+import { provision } from './provision.adapter.js';
+import { provisionActors } from './provision-actors.adapter.js';
+
+const LOOK_MS = 10;
+const NOW = Date.parse('2026-11-20T15:40:40.489Z');
+const AT = new Date(NOW).toISOString();
+const LATER = NOW + 60_000;
+const ANNA: Actor = { kind: 'person', id: 'anna' };
+const BERT: Actor = { kind: 'person', id: 'bert' };
+const subject = subjects.verb('run-1', 'CANCEL');
+const body = { id: 'verb-1' };
+
+let server: TestNats;
+let nc: NatsConnection;
+let bucket: KV;
+const opened: Actors[] = [];
+
+beforeAll(async () => {
+  server = await startTestNats();
+  nc = await connectBus({ url: server.url, name: 'test', inboxPrefix: '_INBOX_test' });
+  await provision(nc);
+  bucket = await new Kvm(jetstream(nc)).open(BUCKETS.ACTORS.bucket, { allow_direct: false });
+});
+beforeEach(() => provisionActors(nc, new Map(), { now: NOW }));
+afterEach(async () => {
+  for (const actors of opened.splice(0)) await actors.stop();
+});
+afterAll(async () => {
+  await nc.close();
+  await server.stop();
+});
+
+async function open(): Promise<Actors> {
+  const actors = await Actors.open(nc);
+  opened.push(actors);
+  return actors;
+}
+const keyOf = (seed: string): string => fromSeed(new TextEncoder().encode(seed)).getPublicKey();
+const newKey = (): string => createUser().getPublicKey();
+const proofOf = (seed: string) => proveActor(seed, { subject, at: AT, body });
+const ask = (actors: Actors, seed: string): ActorAnswer => actors.actorOf(proofOf(seed), { subject, body, now: NOW });
+
+/** Waits for a fact; ends with the test's own limit only. */
+async function until(holds: () => boolean): Promise<void> {
+  while (!holds()) await sleep(LOOK_MS);
+}
+
+async function stored(): Promise<Record<string, KnownActor>> {
+  const keys: string[] = [];
+  for await (const key of await bucket.keys()) keys.push(key);
+  const entries = keys.map(async (key) => [key, KnownActor.parse((await bucket.get(key))?.json())] as const);
+  return Object.fromEntries(await Promise.all(entries));
+}
+
+describe('provisionActors', () => {
+  it('writes whom each key stands for, and nothing the second time', async () => {
+    const [anna, bert] = [newKey(), newKey()];
+    const actors = new Map([
+      [anna, ANNA],
+      [bert, BERT],
+    ]);
+    expect(await provisionActors(nc, actors, { now: NOW })).toEqual({ written: [anna, bert], removed: [] });
+    expect(await provisionActors(nc, actors, { now: LATER })).toEqual({ written: [], removed: [] });
+    expect(await stored()).toEqual({ [anna]: { actor: ANNA, since: AT }, [bert]: { actor: BERT, since: AT } });
+  });
+
+  it('removes a key that no longer exists, and mends one that stands for somebody else', async () => {
+    const [anna, bert] = [newKey(), newKey()];
+    await provisionActors(nc, new Map([[anna, ANNA]]).set(bert, ANNA), { now: NOW });
+    expect(await provisionActors(nc, new Map([[bert, BERT]]), { now: LATER })).toEqual({
+      written: [bert],
+      removed: [anna],
+    });
+    expect(await stored()).toEqual({ [bert]: { actor: BERT, since: new Date(LATER).toISOString() } });
+  });
+
+  it('mends what cannot be read', async () => {
+    const anna = newKey();
+    await bucket.put(anna, 'not JSON');
+    expect(await provisionActors(nc, new Map([[anna, ANNA]]), { now: NOW })).toMatchObject({ written: [anna] });
+    expect(await stored()).toEqual({ [anna]: { actor: ANNA, since: AT } });
+  });
+
+  it('changes nothing of others where they are to be kept', async () => {
+    const [anna, bert] = [newKey(), newKey()];
+    await provisionActors(nc, new Map([[anna, ANNA]]), { now: NOW });
+    const added = new Map([
+      [anna, BERT],
+      [bert, BERT],
+    ]);
+    expect(await provisionActors(nc, added, { now: NOW, keepOthers: true })).toEqual({ written: [bert], removed: [] });
+    expect(await stored()).toMatchObject({ [anna]: { actor: ANNA }, [bert]: { actor: BERT } });
+  });
+});
+
+describe('Actors', () => {
+  it('opens on an empty bucket, and knows who comes later', async () => {
+    const actors = await open();
+    const seed = await introduce(nc, ANNA);
+    await until(() => ask(actors, seed).ok);
+    expect(ask(actors, seed)).toEqual({ ok: true, actor: ANNA });
+  });
+
+  it('knows everybody who is there when it is open', async () => {
+    const seeds = [await introduce(nc, ANNA), await introduce(nc, BERT)] as const;
+    const actors = await open();
+    expect(seeds.map((seed) => ask(actors, seed))).toEqual([
+      { ok: true, actor: ANNA },
+      { ok: true, actor: BERT },
+    ]);
+  });
+
+  it('refuses a key that stands for nobody, whatever it has signed', async () => {
+    const actors = await open();
+    const seed = new TextDecoder().decode(createUser().getSeed());
+    expect(ask(actors, seed)).toEqual({
+      ok: false,
+      refusal: {
+        code: 'UNAUTHORIZED',
+        message: `The key ${keyOf(seed)} stands for nobody here.`,
+        issues: [],
+      },
+    });
+  });
+
+  it("refuses what somebody signs with another's name, or with another body", async () => {
+    const [anna, bert] = [await introduce(nc, ANNA), await introduce(nc, BERT)];
+    const actors = await open();
+    const forged = { ...proofOf(bert), key: keyOf(anna) };
+    const unfit = { ok: false, refusal: { code: 'UNAUTHORIZED', message: expect.stringMatching(/does not fit/u) } };
+    expect(actors.actorOf(forged, { subject, body, now: NOW })).toMatchObject(unfit);
+    expect(actors.actorOf(proofOf(anna), { subject, body: { id: 'verb-2' }, now: NOW })).toMatchObject(unfit);
+  });
+
+  it('no longer knows a key that was taken out', async () => {
+    const seed = await introduce(nc, ANNA);
+    const actors = await open();
+    expect(ask(actors, seed).ok).toBe(true);
+    await provisionActors(nc, new Map(), { now: NOW });
+    await until(() => !ask(actors, seed).ok);
+  });
+
+  it('takes a value that it cannot read for nobody', async () => {
+    const seed = await introduce(nc, ANNA);
+    const actors = await open();
+    await bucket.put(keyOf(seed), JSON.stringify({ actor: ANNA, since: AT, admin: true }));
+    await until(() => !ask(actors, seed).ok);
+  });
+
+  it('finds out who was taken out while the connection was down', async () => {
+    const seed = await introduce(nc, ANNA);
+    const own = await connectBus({ url: server.url, name: 'own', inboxPrefix: '_INBOX_own' });
+    const actors = await Actors.open(own);
+    await server.kill9();
+    await server.restart();
+    const back = await connectBus({ url: server.url, name: 'back', inboxPrefix: '_INBOX_back' });
+    await provisionActors(back, new Map(), { now: NOW });
+    const left = await introduce(back, BERT);
+    await back.close();
+    await until(() => !ask(actors, seed).ok && ask(actors, left).ok);
+    await actors.stop();
+    await own.close();
+  });
+
+  it('cannot be opened where there is no bucket', async () => {
+    const empty = await startTestNats();
+    const alone = await connectBus({ url: empty.url, name: 'alone', inboxPrefix: '_INBOX_alone' });
+    await expect(Actors.open(alone)).rejects.toThrow();
+    await alone.close();
+    await empty.stop();
+  });
+});

@@ -1,0 +1,165 @@
+import { createHash } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { jetstream } from '@nats-io/jetstream';
+import { Kvm, type KV } from '@nats-io/kv';
+import type { NatsConnection } from '@nats-io/transport-node';
+import { expect } from '@jest/globals';
+import { BUCKETS, subjects } from '#proto';
+import type { AgentProfile, DeviceId, FleetEventType, Presence } from '#proto';
+import { openFleetLog } from '#libs/event-log';
+import { proveActor } from '#libs/keys';
+import { connectBus, provision, query } from '#libs/messaging';
+import { createLogger, systemClock } from '#libs/platform';
+import { startTestNats, type TestNats } from '#libs/testing';
+import { evolveCommit, type Device } from './device.js';
+import { telemetry } from './given.testing.js';
+import { KvProfiles } from './kv-profiles.adapter.js';
+import { profileOf } from './profile.js';
+import { Registry, type RegistryOptions } from './registry.runner.js';
+
+/** Waiting is for a fact, and ends only with the test's own limit. */
+const LOOK_MS = 10;
+const GRACE_MS = 400;
+
+interface Replica {
+  readonly registry: Registry;
+  readonly nc: NatsConnection;
+}
+
+interface ReplicaOptions {
+  readonly graceMs?: number;
+  readonly instance?: string;
+  readonly stores?: RegistryOptions['stores'];
+}
+
+export async function until<T>(read: () => Promise<T>, wanted: (value: T) => boolean): Promise<T> {
+  for (;;) {
+    const value = await read();
+    if (wanted(value)) return value;
+    await sleep(LOOK_MS);
+  }
+}
+
+/** A server, replicas of the registry on it, and those who meet them there: gateways, administrators, operators. */
+export class Rig {
+  readonly server: TestNats;
+  readonly nc: NatsConnection;
+  readonly #presence: KV;
+  readonly #running = new Set<Replica>();
+
+  private constructor(server: TestNats, nc: NatsConnection, presence: KV) {
+    this.server = server;
+    this.nc = nc;
+    this.#presence = presence;
+  }
+
+  static async start(): Promise<Rig> {
+    const server = await startTestNats();
+    const nc = await connect(server, 'test');
+    await provision(nc);
+    return new Rig(server, nc, await new Kvm(jetstream(nc)).open(BUCKETS.PRESENCE.bucket));
+  }
+
+  async stop(): Promise<void> {
+    await this.nc.close();
+    await this.server.stop();
+  }
+
+  async startRegistry({ graceMs = GRACE_MS, instance = 'a', stores = [] }: ReplicaOptions = {}): Promise<Replica> {
+    const nc = await connect(this.server, `registry-${instance}`);
+    const logger = createLogger({ service: 'registry', instance, level: 'silent' });
+    const registry = new Registry({ nc, clock: systemClock, logger, instance, graceMs, stores });
+    await registry.start();
+    const replica = { registry, nc };
+    this.#running.add(replica);
+    return replica;
+  }
+
+  async stopRegistries(): Promise<void> {
+    for (const { registry, nc } of this.#running) {
+      await registry.stop();
+      await nc.close();
+    }
+    this.#running.clear();
+  }
+
+  /** As a killed process: nothing is said to anybody. */
+  async kill(replica: Replica): Promise<void> {
+    this.#running.delete(replica);
+    await replica.nc.close();
+    await replica.registry.stop().catch(() => undefined);
+  }
+
+  async facts(deviceId: DeviceId): Promise<FleetEventType[]> {
+    const stored = await openFleetLog(this.nc).load(deviceId);
+    return stored.flatMap(({ commit }) => commit.events.map(({ type }) => type));
+  }
+
+  ends(deviceId: DeviceId, ...types: FleetEventType[]): Promise<FleetEventType[]> {
+    return until(
+      () => this.facts(deviceId),
+      (found) => JSON.stringify(found) === JSON.stringify(types),
+    );
+  }
+
+  /** The profile in KV. */
+  profile(deviceId: DeviceId): Promise<AgentProfile | undefined> {
+    return new KvProfiles(this.nc).read(deviceId);
+  }
+
+  /** The same once it is what the log says of the device. */
+  async projected(deviceId: DeviceId): Promise<AgentProfile> {
+    const stored = await openFleetLog(this.nc).load(deviceId);
+    const device = stored.reduce<Device | undefined>((before, { commit }) => evolveCommit(before, commit), undefined);
+    const wanted = device === undefined ? undefined : profileOf(device, null);
+    const found = await until(
+      () => this.profile(deviceId),
+      (profile) => profile?.revision === wanted?.revision,
+    );
+    expect(found).toEqual(wanted);
+    if (found === undefined) throw new Error('no profile');
+    return found;
+  }
+
+  async appear(deviceId: DeviceId, sessionId: string): Promise<void> {
+    const value: Presence = {
+      deviceId,
+      sessionId,
+      gateway: 'gateway-1',
+      journalId: 'journal-1',
+      connectedAt: '2026-11-20T15:40:40.489Z',
+      telemetry: telemetry({ hostname: deviceId }),
+    };
+    await this.#presence.put(deviceId, JSON.stringify(value));
+  }
+
+  vanish(deviceId: DeviceId): Promise<void> {
+    return this.#presence.purge(deviceId);
+  }
+
+  enroll(deviceId?: DeviceId): Promise<{ deviceId: string; token: string }> {
+    const request = deviceId === undefined ? {} : { deviceId, admin: { tags: ['db'], capabilities: [] } };
+    return query(this.nc, 'registry', 'enroll', request);
+  }
+
+  async authenticate(token: string): Promise<DeviceId | null> {
+    const tokenHash = createHash('sha256').update(token).digest('hex');
+    return (await query(this.nc, 'registry', 'authenticate', { tokenHash })).deviceId;
+  }
+
+  /** A hold or a release, asked by whoever has the seed; `signed`: what the proof is for. */
+  order(
+    name: 'hold' | 'release',
+    deviceId: DeviceId | null,
+    { seed, reason, signed = name }: { seed: string; reason?: string; signed?: string },
+  ): Promise<{ changed: boolean; devices: number }> {
+    const body = { deviceId, ...(reason === undefined ? {} : { reason }) };
+    const at = new Date().toISOString();
+    const actor = proveActor(seed, { subject: subjects.query('registry', signed), at, body });
+    return query(this.nc, 'registry', name, { ...body, actor });
+  }
+}
+
+function connect(server: TestNats, name: string): Promise<NatsConnection> {
+  return connectBus({ url: server.url, name, inboxPrefix: `_INBOX_${name}` });
+}
