@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util';
 /** Bad input of a person: one clear sentence, exit code 3. */
 export class UsageError extends Error {}
 
-export type TableName = 'engine' | 'path';
+export type TableName = 'core' | 'lock-policy' | 'engine' | 'path';
 
 export interface BenchArguments {
   readonly tables: readonly TableName[];
@@ -17,9 +17,11 @@ export interface BenchArguments {
   readonly logging: boolean;
 }
 
-export const USAGE = `usage: bench [engine|path|all] [--only chain,fan,...] [--repetitions n] [--json file] [--profile directory]
+export const USAGE = `usage: bench [core|lock-policy|engine|path|all] [--only chain,fan,...] [--repetitions n] [--json file] [--profile directory]
              [--dir directory] [--without-logging]
 
+  core           the pure core alone: decisions, folds, edits
+  lock-policy    what the planner holds up under each policy, on a clock of its own
   engine         the orchestrator and the log, tasks answered inside the bench
   path           every service, real devices, real programs
 
@@ -31,9 +33,11 @@ export const USAGE = `usage: bench [engine|path|all] [--only chain,fan,...] [--r
   --without-logging  the whole path without the service that projects runs into PostgreSQL`;
 
 const TABLES: Readonly<Record<string, readonly TableName[]>> = {
+  core: ['core'],
+  'lock-policy': ['lock-policy'],
   engine: ['engine'],
   path: ['path'],
-  all: ['engine', 'path'],
+  all: ['core', 'lock-policy', 'engine', 'path'],
 };
 
 export function parseArguments(argv: readonly string[], known: readonly string[]): BenchArguments {

@@ -3,8 +3,10 @@ import { tmpdir } from 'node:os';
 import { resolve } from 'node:path';
 import { EmbeddedServerError } from '#libs/embedded';
 import { type BenchArguments, parseArguments, type TableName, UsageError } from './arguments.js';
+import { coreFigures, coreTable } from './core-figures.js';
 import { ENGINE_AIMS, ENGINE_WORKLOADS } from './engine-workloads.js';
 import { EngineTarget } from './engine.target.js';
+import { study, studyTable } from './lock-policy.js';
 import { PATH_DEVICES, PATH_WORKLOADS } from './path-workloads.js';
 import { PathTarget } from './path.target.js';
 import { stepTimes } from './step-times.runner.js';
@@ -12,6 +14,7 @@ import { type Output, runTable, type TableOptions } from './table.runner.js';
 import type { Workload } from './workload.js';
 
 const BAD_INPUT = 3;
+const STUDIED_REQUESTS = 1_000;
 
 /** Exit code 0 also when aims are missed: a bench tells, it does not judge. */
 export async function runBench(argv: readonly string[], output: Output): Promise<number> {
@@ -31,6 +34,7 @@ export async function runBench(argv: readonly string[], output: Output): Promise
 
 /** Nothing when `--only` leaves nothing of the table. */
 async function resultOf(name: TableName, options: BenchArguments, output: Output): Promise<object[]> {
+  if (name === 'core' || name === 'lock-policy') return options.only.length > 0 ? [] : [pureTable(name, output)];
   const parent = options.directory ?? tmpdir();
   const profileDirectory = options.profile === undefined ? undefined : resolve(options.profile, name);
   if (profileDirectory !== undefined) await mkdir(profileDirectory, { recursive: true });
@@ -47,6 +51,18 @@ async function resultOf(name: TableName, options: BenchArguments, output: Output
       return [await runTable({ name, target, workloads, aims: [], look: stepTimes }, how)];
     }
   }
+}
+
+/** What needs no process and no bus. */
+function pureTable(name: 'core' | 'lock-policy', output: Output): object {
+  if (name === 'core') {
+    const figures = coreFigures();
+    output.out(`${name}\n\n${coreTable(figures)}\n`);
+    return { table: name, figures };
+  }
+  const results = study(STUDIED_REQUESTS);
+  output.out(`${name}: ${STUDIED_REQUESTS} requests for each policy\n\n${studyTable(results)}\n`);
+  return { table: name, results };
 }
 
 function selected(workloads: readonly Workload[], { only, repetitions }: BenchArguments): Workload[] {

@@ -61,7 +61,7 @@ function possibleLines(count: number, width: number): number {
 }
 
 /** mulberry32: small, and the same everywhere. */
-function randomOf(seed: number): () => number {
+export function randomOf(seed: number): () => number {
   let state = seed;
   return () => {
     state = (state + 0x6d2b79f5) | 0;
