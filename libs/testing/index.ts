@@ -1,5 +1,8 @@
 export { startTestNats, type TestNats, type TestNatsOptions } from './nats-server.js';
+export { introduce, startTestBus, type TestBus } from './test-bus.js';
 export { startTestPostgres, type TestPostgres } from './postgres.js';
 export { connectDevice, instantDevice, type InstantDeviceOptions } from './instant-device.js';
 export { FakeDevice, type FakeDeviceOptions } from './fake-device.js';
-export { attemptCommitsOf, generateHistory, runCommitsOf, type HistoryOptions, type HistoryStep } from './histories.js';
+export { attemptCommitsOf, generateHistory, runCommitsOf, type HistoryOptions } from './histories.js';
+export { forkHistory, generateEditedHistory, type EditedHistoryOptions, type ForkOptions } from './edited-histories.js';
+export { History, type HistoryStep } from './history-writer.js';

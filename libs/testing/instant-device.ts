@@ -90,6 +90,7 @@ export async function connectDevice(
     tools,
     resources: { cpuCount: 2, memoryMb: 4_096 },
     tasksMax: 1_000,
+    held: null,
     session: { sessionId: `${deviceId}-session`, gateway: 'test', journalId: `${deviceId}-journal`, connectedAt: at },
     revision: 1,
     enrolledAt: at,

@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import type { NatsConnection } from '@nats-io/transport-node';
+import { readSecret } from '#libs/keys';
 import { BusError, connectBus, QueryRefusedError, QueryUnavailableError } from '#libs/messaging';
-import { CliError, badInput, failure, unreachable } from './errors.js';
+import { CliError, badInput, failure, messageOf, unreachable } from './errors.js';
 import { homeOf } from './home.config.js';
 import { parseEndpoints } from './system/endpoints.js';
 import type { CliContext } from './terminal.js';
@@ -39,6 +40,19 @@ export async function withBus<T>(
   return withBusAt(address, work, user);
 }
 
+/** As `withBus`, for what changes something: signed with the key that lets us in, so that it is known who did it. */
+export async function withSignedBus<T>(
+  { env }: Pick<CliContext, 'env'>,
+  work: (nc: NatsConnection, seed: string) => Promise<T>,
+): Promise<T> {
+  const address = await findBus(env);
+  const seed = await readSeed(address.seedFile ?? '');
+  if (seed === undefined) {
+    throw badInput('This is signed with your key of the bus: set ORRERY_NATS_SEED_FILE to the file that holds it.');
+  }
+  return withBusAt(address, (nc) => work(nc, seed));
+}
+
 export async function withBusAt<T>(
   { url, seedFile }: BusAddress,
   work: (nc: NatsConnection) => Promise<T>,
@@ -53,6 +67,15 @@ export async function withBusAt<T>(
     }
   } catch (error) {
     throw explained(error);
+  }
+}
+
+async function readSeed(file: string): Promise<string | undefined> {
+  if (file === '') return undefined;
+  try {
+    return await readSecret(file);
+  } catch (error) {
+    throw failure(`The key in ${file} cannot be read: ${messageOf(error)}`, error);
   }
 }
 

@@ -1,6 +1,6 @@
 // Every command with its words, its help and its examples. What a command does is loaded when it is called, so that help
 // and the commands that work on files do not wait for the libraries of the others.
-import { InvalidArgumentError, type Command } from 'commander';
+import { InvalidArgumentError, Option, type Command } from 'commander';
 import type { ExitCode } from './exit-codes.js';
 import type { CliContext } from './terminal.js';
 
@@ -9,11 +9,15 @@ export type Run = (command: Command, action: (context: CliContext) => Promise<Ex
 const LIMIT_MAX = 1_000;
 const DEVICES_MAX = 32;
 const REPLICAS_MAX = 16;
+const TRY_SECONDS_MAX = 600;
+const TRY_SECONDS = 30;
 const WHOLE = /^\d{1,15}$/u;
 
 export function defineCommands(program: Command, run: Run): void {
   defineSystem(program, run);
   defineRequests(program, run);
+  defineControl(program, run);
+  defineEdits(program, run);
   defineAudit(program, run);
   defineDevices(program, run);
   defineDeadLetters(program, run);
@@ -80,6 +84,94 @@ function defineRequests(program: Command, run: Run): void {
     );
 }
 
+/** What every command takes that changes a run. */
+interface ControlWords {
+  id?: string;
+  timeout: number;
+  wait?: boolean;
+}
+
+const sending = ({ id, timeout, wait }: ControlWords) => ({ id, timeoutMs: timeout * 1_000, wait });
+const control = () => import('./commands/control.runner.js');
+
+function defineControl(program: Command, run: Run): void {
+  const reason = ['--reason <text>', 'recorded with it'] as const;
+  defineVerb(program, 'cancel', 'end a run: what is pending is cancelled, what runs is stopped; outputs are kept', [
+    'orrery cancel 0k3j… --reason "wrong device"',
+    'orrery cancel 0k3j… --wait',
+  ])
+    .option(...reason)
+    .option('--wait', 'show the run until it ends; the exit code says how (2 when it was cancelled)')
+    .action((id: string, options: ControlWords & { reason?: string }, command: Command) =>
+      run(command, async (context) =>
+        (await control()).cancel(context, id, { ...sending(options), reason: options.reason }),
+      ),
+    );
+  defineVerb(program, 'pause', 'start nothing new in a run; what runs goes on', [
+    'orrery pause 0k3j… --reason "maintenance of the database"',
+  ])
+    .option(...reason)
+    .action((id: string, options: ControlWords & { reason?: string }, command: Command) =>
+      run(command, async (context) =>
+        (await control()).pause(context, id, { ...sending(options), reason: options.reason }),
+      ),
+    );
+  defineVerb(program, 'resume', 'go on with a run that was paused', ['orrery resume 0k3j…']).action(
+    (id: string, options: ControlWords, command: Command) =>
+      run(command, async (context) => (await control()).resume(context, id, sending(options))),
+  );
+  defineVerb(program, 'retry', 'try a task again that failed or was cancelled; one that runs is stopped first', [
+    'orrery retry 0k3j… disk-any --wait',
+  ])
+    .argument('<task>')
+    .option('--wait', 'show the run until it ends; the exit code says how')
+    .action((id: string, task: string, options: ControlWords, command: Command) =>
+      run(command, async (context) => (await control()).retry(context, id, { ...sending(options), task })),
+    );
+}
+
+interface ProposeWords extends ControlWords {
+  file: string;
+  editId?: string;
+  try?: number;
+  baseRevision?: number;
+}
+
+function defineEdits(program: Command, run: Run): void {
+  defineVerb(program, 'fork', 'begin a new run where this one stood after an event; prints its id', [
+    'orrery fork 0k3j… --at 12 --wait',
+  ])
+    .requiredOption('--at <n>', 'as it stood after this event, or after the last whole commit before it', wholeFrom(1))
+    .option('--wait', 'show the new run until it ends; the exit code says how')
+    .action((id: string, options: ControlWords & { at: number }, command: Command) =>
+      run(command, async (context) => (await control()).fork(context, id, { ...sending(options), at: options.at })),
+    );
+  defineVerb(program, 'propose', 'change the constellation of a run, all edits or none', [
+    'orrery propose 0k3j… -f deploy/examples/rollout-edits.yaml',
+    'my-planner | orrery propose 0k3j… -f - --edit-id e1 --try 2 --base-revision 3 --json',
+  ])
+    .requiredOption('-f, --file <file>', 'a proposal or an array of edits, JSON or YAML; "-" is standard input')
+    .option('--edit-id <id>', 'the round of edits it answers; without it, it is an edit of yours')
+    .option('--try <n>', 'counts the proposals of the round', wholeFrom(1))
+    .option('--base-revision <n>', 'the revision it was made for; another one refuses it', wholeFrom(0))
+    .action((id: string, options: ProposeWords, command: Command) =>
+      run(command, async (context) => {
+        const { propose } = await import('./commands/propose.runner.js');
+        const { file, editId, baseRevision, try: number } = options;
+        const said = Object.entries({ editId, try: number, baseRevision }).filter(([, value]) => value !== undefined);
+        return propose(context, id, { ...sending(options), file, proposal: Object.fromEntries(said) });
+      }),
+    );
+}
+
+/** A command that changes a run: it is sent with one id until it has its answer. */
+function defineVerb(program: Command, name: string, description: string, examples: readonly string[]): Command {
+  return define(program, name, description, examples)
+    .argument('<run>')
+    .option('--id <id>', 'of an earlier try whose outcome is unknown: then it is the same command')
+    .option('--timeout <s>', 'how long to go on trying', wholeFrom(1, TRY_SECONDS_MAX), TRY_SECONDS);
+}
+
 function defineAudit(program: Command, run: Run): void {
   define(program, 'show', 'the state of a run, now or at any event', [
     'orrery show 0k3j… --at 7',
@@ -113,15 +205,18 @@ function defineAudit(program: Command, run: Run): void {
         return verify(context, source, options.all ?? false);
       }),
     );
-  define(program, 'export', 'write a run as it is stored, one JSON object per line', [
+  define(program, 'export', 'write a run as it is stored, one JSON object per line, or as a constellation of UFO', [
     'orrery export 0k3j… -o run.jsonl',
+    'orrery export 0k3j… --as ufo -o constellation.json',
   ])
-    .argument('<run>')
+    .argument('<run>', 'for UFO also a file that was exported')
     .option('-o, --output <file>', 'instead of standard output')
-    .action((id: string, options: { output?: string }, command: Command) =>
-      run(command, async (context) =>
-        (await import('./commands/export.runner.js')).exportRun(context, id, options.output),
-      ),
+    .addOption(new Option('--as <form>', 'as stored, or in the form of UFO').choices(['jsonl', 'ufo']).default('jsonl'))
+    .action((source: string, options: { output?: string; as: 'jsonl' | 'ufo' }, command: Command) =>
+      run(command, async (context) => {
+        const { exportAsUfo, exportRun } = await import('./commands/export.runner.js');
+        return (options.as === 'ufo' ? exportAsUfo : exportRun)(context, source, options.output);
+      }),
     );
   define(program, 'report', 'the Markdown report of a run', [
     'orrery report 0k3j… -o report.md',
@@ -144,9 +239,10 @@ interface EnrollWords {
 }
 
 function defineDevices(program: Command, run: Run): void {
-  const devices = define(program, 'devices', 'list the devices, or enrol one', ['orrery devices --json']).action(
-    (_: object, command: Command) =>
-      run(command, async (context) => (await import('./commands/devices.runner.js')).listDevices(context)),
+  const devices = define(program, 'devices', 'list the devices, enrol one, hold or release some', [
+    'orrery devices --json',
+  ]).action((_: object, command: Command) =>
+    run(command, async (context) => (await import('./commands/devices.runner.js')).listDevices(context)),
   );
   define(devices, 'enroll', 'admit a device; prints the one command to run there', [
     'orrery devices enroll --id web-1 --tags web,eu --token-file web-1.token',
@@ -160,6 +256,31 @@ function defineDevices(program: Command, run: Run): void {
         const { enrollDevice } = await import('./commands/devices.runner.js');
         const { id, tags, capabilities, tokenFile } = options;
         return enrollDevice(context, { id, tags, capabilities, tokenFile });
+      }),
+    );
+  define(devices, 'hold', 'let nothing new start on devices; what runs there goes on', [
+    'orrery devices hold web-1 db-1 --reason "new disks"',
+    'orrery devices hold --all',
+  ])
+    .argument('[id...]', 'as listed')
+    .option('--all', 'the whole fleet, with what is enrolled later')
+    .option('--reason <text>', 'recorded with it')
+    .action((ids: string[], options: { all?: boolean; reason?: string }, command: Command) =>
+      run(command, async (context) => {
+        const { holdDevices } = await import('./commands/devices.runner.js');
+        return holdDevices(context, { ids, all: options.all ?? false, reason: options.reason });
+      }),
+    );
+  define(devices, 'release', 'let tasks start there again', [
+    'orrery devices release web-1',
+    'orrery devices release --all',
+  ])
+    .argument('[id...]', 'as listed')
+    .option('--all', 'the whole fleet; what is held alone stays so')
+    .action((ids: string[], options: { all?: boolean }, command: Command) =>
+      run(command, async (context) => {
+        const { releaseDevices } = await import('./commands/devices.runner.js');
+        return releaseDevices(context, { ids, all: options.all ?? false });
       }),
     );
 }

@@ -54,6 +54,11 @@ describe('drawDag', () => {
   it('shows status and device', () =>
     expect(drawDag([{ id: 'a', status: 'RUNNING', device: 'web-1' }], [], SCREEN)).toEqual(['● a @web-1']));
 
+  it('marks what an edit keeps from starting', () =>
+    expect(drawDag([{ id: 'a', status: 'PENDING', device: null, held: true }], [], SCREEN)).toEqual(['◌ a']));
+
+  it('draws nothing of a run that has no plan yet', () => expect(drawDag([], [], SCREEN)).toEqual([]));
+
   it('paints a label in the colour of its status, without moving what comes after it', () => {
     const tasks = [...tasksOf('a', 'COMPLETED'), ...tasksOf('b')];
     expect(drawDag(tasks, linesOf('a>b'), { ...SCREEN, paint: painted })).toEqual([

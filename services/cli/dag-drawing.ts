@@ -16,6 +16,8 @@ export interface DrawnTask {
   readonly id: string;
   readonly status: string;
   readonly device: string | null;
+  /** It could be skipped or started, and an edit that is open or owed keeps it. */
+  readonly held?: boolean;
 }
 export interface DrawnLine {
   readonly from: string;
@@ -39,6 +41,7 @@ const GLYPHS: Readonly<Record<string, string>> = {
   SKIPPED: '↷',
   CANCELLED: '⊘',
 };
+const HELD_GLYPH = '◌';
 export const glyphOf = (status: string): string => GLYPHS[status] ?? '?';
 
 /** The layers from left to right; when that does not fit, one line per layer with its counts. */
@@ -148,7 +151,8 @@ function channelsOf(links: readonly Link[]): Map<Link, number> {
 
 function labelOf(task: DrawnTask | undefined): string {
   if (task === undefined) return '?';
-  return clip(`${glyphOf(task.status)} ${task.id}${task.device === null ? '' : ` @${task.device}`}`, LABEL_CHARS_MAX);
+  const glyph = task.held === true ? HELD_GLYPH : glyphOf(task.status);
+  return clip(`${glyph} ${task.id}${task.device === null ? '' : ` @${task.device}`}`, LABEL_CHARS_MAX);
 }
 
 function listOf(layers: readonly (readonly string[])[], byId: ReadonlyMap<string, DrawnTask>, paint: Paint): string[] {

@@ -3,10 +3,11 @@ import type { NatsConnection } from '@nats-io/transport-node';
 import type { RunCommit, RunId, RunView } from '#proto';
 import { clip } from './clean.js';
 import { failure } from './errors.js';
+import { EXIT, exitCodeOfRun, type ExitCode } from './exit-codes.js';
 import { see, viewOfWatched, watchFrom } from './live-view.js';
 import { followRun } from './log.client.js';
 import { drawingOf } from './run-text.js';
-import type { CliContext, Terminal } from './terminal.js';
+import { printJson, type CliContext, type Terminal } from './terminal.js';
 
 /** Rows that are never drawn on: the shell's prompt and a line of context. */
 const ROWS_SPARED = 4;
@@ -18,6 +19,12 @@ interface Screen {
   end(): void;
 }
 
+export interface WatchOptions {
+  readonly manner?: 'shown' | 'quiet';
+  /** An end before this event is not the one that is waited for: the run was taken up again since. */
+  readonly from?: number;
+}
+
 /**
  * Shows a run until it ends: on a terminal the constellation with the events scrolling above it, to a pipe one line per
  * event, with --json one JSON object per event. Answers the last state, or undefined when the watcher gave up first.
@@ -26,7 +33,7 @@ export async function watchRun(
   context: CliContext,
   nc: NatsConnection,
   runId: RunId,
-  manner: 'shown' | 'quiet' = 'shown',
+  { manner = 'shown', from = 0 }: WatchOptions = {},
 ): Promise<RunView | undefined> {
   const screen = screenFor(context, manner);
   let watched = watchFrom(runId);
@@ -34,16 +41,30 @@ export async function watchRun(
     for await (const { commit, behind } of followRun(nc, runId, context.signal)) {
       const seen = see(watched, commit);
       watched = seen.watched;
-      const caughtUp = behind === 0 || watched.ended;
+      const caughtUp = behind === 0;
       const { lines } = seen;
       if (lines.length > 0) screen.show(commit, lines, caughtUp ? viewOfWatched(watched) : undefined);
-      if (watched.ended) return viewOfWatched(watched);
+      // What is there already may go on after an end: a run can be reopened.
+      if (watched.ended && caughtUp && watched.run.sequence >= from) return viewOfWatched(watched);
     }
   } finally {
     screen.end();
   }
   if (context.signal.aborted) return undefined;
   throw failure('The connection to the bus ended before the run did.');
+}
+
+/** As `watchRun`, for commands that wait: with --json the state at the end and nothing else. The exit code says how it ended. */
+export async function waitForEnd(
+  context: CliContext,
+  nc: NatsConnection,
+  runId: RunId,
+  options: Pick<WatchOptions, 'from'> = {},
+): Promise<ExitCode> {
+  const view = await watchRun(context, nc, runId, { manner: context.json ? 'quiet' : 'shown', ...options });
+  if (view === undefined) return EXIT.failure;
+  if (context.json) printJson(context, view);
+  return exitCodeOfRun(view);
 }
 
 function screenFor({ terminal, json }: CliContext, manner: 'shown' | 'quiet'): Screen {

@@ -9,11 +9,11 @@ export type Surroundings = Omit<CliContext, 'json'>;
 const DESCRIPTION = `Runs one request as a constellation of tasks on a fleet of devices, from an event log that anybody can replay.`;
 const AFTER = `
 Exit codes:
-  0  done; with --wait and watch: the run succeeded
+  0  done, or nothing was to be done; with --wait and watch: the run succeeded
   1  verify found something altered, or the command could not do its work
   2  the run failed, failed in parts, or was cancelled
-  3  bad input
-  4  the bus or a service cannot be reached
+  3  bad input, or refused; nothing was changed
+  4  the bus or a service cannot be reached, or nobody knows what came of it
 
 Environment:
   ORRERY_HOME            data of the embedded system (default ~/.orrery, as root /var/lib/orrery)

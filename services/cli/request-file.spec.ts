@@ -94,6 +94,47 @@ describe('parseRequestText', () => {
   });
 });
 
+describe('a constellation of UFO', () => {
+  const ufo = {
+    name: 'demo',
+    tasks: {
+      'task-1': {
+        task_id: 'task-1',
+        name: 'collect',
+        description: 'd1',
+        target_device_id: 'dev1',
+        status: 'completed',
+      },
+    },
+    dependencies: {},
+  };
+  const ours = { name: 'demo', tasks: [{ id: 'task-1', name: 'collect', target: { device: 'dev1' } }], lines: [] };
+
+  it('becomes one of ours, alone and in a request', () => {
+    expect(requestOf(ufo)).toMatchObject({ requestId: 'made', constellation: ours });
+    expect(requestOf({ requestId: 'mine', options: { priority: 3 }, constellation: ufo })).toMatchObject({
+      requestId: 'mine',
+      options: { priority: 3 },
+      constellation: ours,
+    });
+  });
+
+  it('is read from YAML as well', () => {
+    const yaml = 'tasks:\n  - task_id: a\n    name: A\n    device_type: LINUX\n';
+    expect(requestOf(yaml).constellation?.tasks[0]?.target).toEqual({ os: 'linux' });
+  });
+
+  it('is refused with the names that it has in the file', () => {
+    const tasks = [{ task_id: 'a', name: 'A', target_device_id: 'dev 1' }];
+    expect(refusalOf({ tasks }).message).toMatch(
+      /^read as a constellation of UFO: tasks\[0\]\.target_device_id: a device id must be /u,
+    );
+    expect(refusalOf({ constellation: { tasks } }).issues).toMatchObject([
+      { path: 'constellation.tasks[0].target_device_id' },
+    ]);
+  });
+});
+
 describe('sentencesOf', () => {
   it('shows the first ones and says how many more there are', () => {
     const issues = Array.from({ length: 7 }, (_, index) => ({ path: `tasks[${index}]`, message: 'bad' }));

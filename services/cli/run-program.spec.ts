@@ -58,6 +58,23 @@ describe('bad input ends with code 3 and one sentence', () => {
       'submit goal --request-id a.b',
       'orrery: requestId: a request id must be 1 to 64 characters out of A-Z, a-z, 0-9, "_" and "-"',
     ],
+    ['export r1 --as yaml', "orrery: Option '--as <form>' argument 'yaml' is invalid. Allowed choices are jsonl, ufo."],
+    ['cancel', "orrery: Missing required argument 'run'."],
+    ['cancel not/a/run', 'orrery: "not/a/run" is neither a file nor a run id; a run id has 26 letters and digits.'],
+    [
+      'pause r1 --id a.b',
+      'orrery: --id: the id of a verb must be 1 to 64 characters out of A-Z, a-z, 0-9, "_" and "-"',
+    ],
+    [
+      'resume r1 --timeout 0',
+      "orrery: Option '--timeout <s>' argument '0' is invalid. A whole number from 1 to 600 is needed.",
+    ],
+    ['retry r1', "orrery: Missing required argument 'task'."],
+    ['retry r1 a.b', 'orrery: taskId: a task id must be 1 to 64 characters out of A-Z, a-z, 0-9, "_" and "-"'],
+    ['fork r1', "orrery: Required option '--at <n>' not specified."],
+    ['fork r1 --at 0', "orrery: Option '--at <n>' argument '0' is invalid. A whole number of at least 1 is needed."],
+    ['propose r1', "orrery: Required option '-f, --file <file>' not specified."],
+    ['propose r1 -f DIR/none.yaml', 'orrery: DIR/none.yaml cannot be read (ENOENT).'],
     ['verify', 'orrery: Give a run, a file, or --all.'],
     ['verify x --all', 'orrery: Give a run, a file, or --all.'],
     ['verify none.jsonl', 'orrery: There is no file none.jsonl.'],
@@ -97,7 +114,17 @@ describe('bad input ends with code 3 and one sentence', () => {
 });
 
 describe('nobody there ends with code 4', () => {
-  it.each(['runs', 'devices', 'watch r1', 'show r1', 'verify --all', 'dlq ls', 'submit goal'])('%s', async (line) => {
+  it.each([
+    'cancel r1',
+    'fork r1 --at 2',
+    'runs',
+    'devices',
+    'watch r1',
+    'show r1',
+    'verify --all',
+    'dlq ls',
+    'submit goal',
+  ])('%s', async (line) => {
     const { exitCode, out, err } = await orrery(line);
     expect({ exitCode, out }).toEqual({ exitCode: 4, out: [] });
     expect(err).toEqual([
@@ -180,6 +207,12 @@ describe('a file needs nobody', () => {
     ]);
   });
 
+  it('export --as ufo: the constellation', async () => {
+    const { exitCode, out } = await orrery('export DIR/run.jsonl --as ufo');
+    expect(exitCode).toBe(0);
+    expect(JSON.parse(out.join(''))).toMatchObject({ name: 'sample', tasks: expect.anything() });
+  });
+
   it('report: Markdown', async () => {
     const { exitCode, out } = await orrery('report DIR/run.jsonl');
     expect(exitCode).toBe(0);
@@ -203,6 +236,12 @@ describe('help', () => {
     'submit',
     'watch',
     'runs',
+    'cancel',
+    'pause',
+    'resume',
+    'retry',
+    'fork',
+    'propose',
     'show',
     'replay',
     'verify',
@@ -210,6 +249,8 @@ describe('help', () => {
     'report',
     'devices',
     'devices enroll',
+    'devices hold',
+    'devices release',
     'dlq',
     'dlq ls',
     'dlq show',

@@ -1,3 +1,4 @@
+import { triggersText, violationText, wakerText } from '#libs/constellation';
 import type { RunView } from '#proto';
 import { cleanLine, cleanText, clip } from './clean.js';
 import { drawDag } from './dag-drawing.js';
@@ -5,8 +6,10 @@ import { durationText } from './duration.js';
 import { paintFor, paintStatus, type Paint } from './style.js';
 import { renderTable } from './table.js';
 import type { Terminal } from './terminal.js';
+import { counted } from './timeline.js';
 
 const RESULT_CHARS_MAX = 60;
+const HELD_CHARS_MAX = 200;
 /** Lines of a drawing when nobody knows how high the screen is. */
 const ROWS_MAX = 60;
 
@@ -19,10 +22,11 @@ export function drawingOf(view: RunView, screen: Screen, rows = ROWS_MAX): strin
 }
 
 export function headline(view: RunView, paint: Paint): string {
-  const { name, status, outcome, tasks } = view;
+  const { name, status, outcome, tasks, editing } = view;
   const ended = tasks.filter((task) => task.status !== 'PENDING' && task.status !== 'RUNNING').length;
   const end = outcome === null ? '' : ` ${paintStatus(paint, outcome)}`;
-  return `${paint('bold', cleanLine(name))}  ${paintStatus(paint, status)}${end}  ${ended}/${tasks.length} tasks`;
+  const round = editing === null ? '' : `  round ${editing.editId} open`;
+  return `${paint('bold', cleanLine(name))}  ${paintStatus(paint, status)}${end}  ${ended}/${tasks.length} tasks${round}`;
 }
 
 /** Everything about a run at a point: for `show`. */
@@ -35,7 +39,9 @@ export function runText(view: RunView, screen: Screen): string {
       ? []
       : [['ended', `${view.endedAt} after ${durationBetween(view.requestedAt, view.endedAt)}`]]),
     ...(view.reason === null ? [] : [['reason', view.reason]]),
-    ...(view.waitingFor === null ? [] : [['waiting for', view.waitingFor.detail]]),
+    ...(view.parent === null ? [] : [['forked from', `event ${view.parent.sequence} of run ${view.parent.runId}`]]),
+    ...waitingFacts(view),
+    ...(view.editing === null ? [] : roundFacts(view.editing)),
     ['events', `${view.sequence}, revision ${view.revision}`],
   ];
   const width = Math.max(...facts.map(([name = '']) => name.length));
@@ -46,6 +52,26 @@ export function runText(view: RunView, screen: Screen): string {
   ];
   if (view.lines.length > 0) parts.push(linesTable(view, screen));
   return parts.join('\n\n');
+}
+
+function waitingFacts({ waitingFor, tasks }: RunView): string[][] {
+  if (waitingFor === null) return [];
+  const held = tasks.filter((task) => task.held).map(({ id }) => id);
+  return [
+    ['waiting for', waitingFor.detail],
+    ['woken by', wakerText(waitingFor)],
+    ...(held.length === 0 ? [] : [['held', clip(held.join(', '), HELD_CHARS_MAX)]]),
+  ];
+}
+
+/** The lock that is taken, what for, and why what was proposed so far could not be applied. */
+function roundFacts(round: NonNullable<RunView['editing']>): string[][] {
+  const { editId, mode, triggers, lockPolicy, openedAt, deadlineAt, tries, violations } = round;
+  return [
+    ['edit round', `${editId} (${mode}, ${lockPolicy}) about ${triggersText(triggers)}`],
+    ['opened', `${openedAt}, until ${deadlineAt}, ${counted(tries, 'try', 'tries')} so far`],
+    ...violations.map((violation) => ['refused', violationText(violation)]),
+  ];
 }
 
 function tasksTable(view: RunView, screen: Screen): string {
@@ -88,7 +114,8 @@ function satisfiedText(satisfied: boolean | null, reason: string | null): string
   return satisfied ? 'yes' : `no${reason === null ? '' : `: ${reason}`}`;
 }
 
-function resultText({ result, error, reason }: RunView['tasks'][number]): string {
+function resultText({ result, error, reason, held }: RunView['tasks'][number]): string {
+  if (held) return 'held by an edit that is open or owed';
   if (error !== null) return clip(cleanLine(`${error.code} ${error.message}`), RESULT_CHARS_MAX);
   if (reason !== null) return clip(cleanLine(reason), RESULT_CHARS_MAX);
   if (result === null) return '-';

@@ -9,6 +9,7 @@ import { loadRecords } from './log.client.js';
 import type { CliContext } from './terminal.js';
 
 export interface Source {
+  readonly origin: 'file' | 'log';
   /** Records per run, in order. */
   readonly runs: ReadonlyMap<RunId, readonly ExportRecord[]>;
   /** What is wrong with the file itself. */
@@ -20,7 +21,7 @@ export async function openSource(context: CliContext, runOrFile: string): Promis
   if (await isFile(runOrFile)) return readExport(runOrFile);
   const runId = runIdFrom(runOrFile);
   const records = await withBus(context, (nc) => loadRecords(nc, runId));
-  return { runs: new Map([[runId, records]]), problems: [] };
+  return { origin: 'log', runs: new Map([[runId, records]]), problems: [] };
 }
 
 /** The one run of a source. A damaged file is not shown as if it were whole. */
@@ -50,5 +51,5 @@ async function readExport(file: string): Promise<Source> {
   const { size } = await stat(file);
   if (size > EXPORT_BYTES_MAX) throw badInput(`${file} has ${size} bytes; at most ${EXPORT_BYTES_MAX} are read.`);
   const { records, problems } = parseExport(await readFile(file, 'utf8'));
-  return { runs: recordsByRun(records), problems };
+  return { origin: 'file', runs: recordsByRun(records), problems };
 }

@@ -12,6 +12,25 @@ const lineOf = (event: RunEvent): string => {
   const [line = ''] = timelineOf({ at: AT } as RunCommit, [recorded]);
   return line;
 };
+const ANNA = { kind: 'person' as const, id: 'anna' };
+const PLANNER = { kind: 'system' as const, id: 'planner' };
+const MODIFIED = { revision: 2, tasks: 3, lines: 1, modifiedAt: AT };
+const FORKED = {
+  requestId: 'f',
+  namespace: 'default',
+  parent: { runId: 'p1', sequence: 9, number: 4, hash: '' },
+  contentHash: '',
+  goal: null,
+  options: {},
+  metadata: {},
+  requestedBy: ANNA,
+  forkedAt: AT,
+  deadlineAt: AT,
+  name: 'plan',
+  revision: 2,
+  usedIds: [],
+  triggers: [],
+};
 const counts = { completed: 1, failed: 2, skipped: 0, cancelled: 0 };
 
 describe('timelineOf', () => {
@@ -74,6 +93,134 @@ describe('timelineOf', () => {
       '12:01:02 RUN_FAILED NO_TASK: none completed (1 completed, 2 failed)',
       { type: 'RUN_FAILED', data: { reason: { code: 'NO_TASK', message: 'none completed' }, counts, failedAt: AT } },
     ],
+    [
+      '12:01:02 TASK_STOP_REQUESTED a (cancelled by anna: wrong device)',
+      {
+        type: 'TASK_STOP_REQUESTED',
+        data: {
+          taskId: 'a',
+          attempt: 1,
+          reason: 'cancelled',
+          by: ANNA,
+          note: 'wrong device',
+          requestedAt: AT,
+          graceUntil: AT,
+        },
+      },
+    ],
+    [
+      '12:01:02 TASK_CANCELLED a (cancelled by anna) (exit code 143)',
+      {
+        type: 'TASK_CANCELLED',
+        data: {
+          taskId: 'a',
+          attempt: 1,
+          reason: 'cancelled',
+          by: ANNA,
+          lines: [],
+          cancelledAt: AT,
+          output: { value: { exit_code: 143 } },
+          attemptHash: '',
+        },
+      },
+    ],
+    [
+      '12:01:02 TASK_REOPENED a for attempt 1 by anna',
+      { type: 'TASK_REOPENED', data: { taskId: 'a', attempt: 0, reason: 'operator', by: ANNA, notBefore: AT } },
+    ],
+    [
+      '12:01:02 EDIT_OPENED e2 (editing, scoped) about a attempt 1, the end of the plan, until 12:01:02',
+      {
+        type: 'EDIT_OPENED',
+        data: {
+          editId: 'e2',
+          mode: 'editing',
+          triggers: [{ kind: 'task', taskId: 'a', attempt: 1 }, { kind: 'end-of-plan' }],
+          revision: 1,
+          lockPolicy: 'scoped',
+          openedAt: AT,
+          deadlineAt: AT,
+        },
+      },
+    ],
+    [
+      '12:01:02 EDIT_REJECTED e2 try 1 by planner: UNKNOWN_TASK edits[0].taskId: there is no task "x"; 1 more',
+      {
+        type: 'EDIT_REJECTED',
+        data: {
+          editId: 'e2',
+          try: 1,
+          revision: 1,
+          violations: [
+            { code: 'UNKNOWN_TASK', path: 'edits[0].taskId', message: 'there is no task "x"' },
+            { code: 'NO_DEVICE', path: 'edits[1].task.target', message: 'no device' },
+          ],
+          lockPolicy: 'strict',
+          proposedBy: PLANNER,
+          rejectedAt: AT,
+          planHash: null,
+        },
+      },
+    ],
+    [
+      '12:01:02 EDIT_ABANDONED e2: DEADLINE nobody answered',
+      {
+        type: 'EDIT_ABANDONED',
+        data: { editId: 'e2', reason: { code: 'DEADLINE', message: 'nobody answered' }, abandonedAt: AT },
+      },
+    ],
+    [
+      '12:01:02 CONSTELLATION_MODIFIED revision 2: 3 tasks, 1 line; e2 try 2 by planner ' +
+        'removes task b; adds line l9 from a to c (conditional: result.exit_code == 0); FINISH; thought: that was all',
+      {
+        type: 'CONSTELLATION_MODIFIED',
+        data: {
+          ...MODIFIED,
+          editId: 'e2',
+          try: 2,
+          origin: 'planner',
+          state: 'FINISH',
+          proposedBy: PLANNER,
+          trace: { thought: 'that\n was \u001B[31mall' },
+          edits: [
+            { tool: 'remove_task', taskId: 'b' },
+            {
+              tool: 'add_dependency',
+              line: { id: 'l9', from: 'a', to: 'c', type: 'conditional', condition: 'result.exit_code == 0' },
+            },
+          ],
+        },
+      },
+    ],
+    [
+      '12:01:02 CONSTELLATION_MODIFIED revision 2: 3 tasks, 1 line; anna changes task b: name = B, command removed',
+      {
+        type: 'CONSTELLATION_MODIFIED',
+        data: {
+          ...MODIFIED,
+          origin: 'operator',
+          proposedBy: ANNA,
+          edits: [{ tool: 'update_task', taskId: 'b', change: { name: 'B', command: null } }],
+        },
+      },
+    ],
+    [
+      '12:01:02 RUN_FORKED from event 9 of p1 by anna: plan (revision 2, 0 tasks)',
+      { type: 'RUN_FORKED', data: { ...FORKED, tasks: [], lines: [] } },
+    ],
+    [
+      '12:01:02 RUN_CANCELLED by anna: wrong device (1 completed, 2 failed)',
+      { type: 'RUN_CANCELLED', data: { by: ANNA, reason: 'wrong device', counts, cancelledAt: AT } },
+    ],
+    [
+      '12:01:02 RUN_PAUSED by anna: maintenance',
+      { type: 'RUN_PAUSED', data: { by: 'operator', actor: ANNA, reason: 'maintenance', pausedAt: AT } },
+    ],
+    ['12:01:02 RUN_RESUMED by anna', { type: 'RUN_RESUMED', data: { by: ANNA, resumedAt: AT } }],
+    [
+      `12:01:02 RUN_REOPENED by anna, until ${AT}`,
+      { type: 'RUN_REOPENED', data: { by: ANNA, reopenedAt: AT, deadlineAt: AT } },
+    ],
     ['12:01:02 RUN_PAUSED by system: dlq', { type: 'RUN_PAUSED', data: { by: 'system', reason: 'dlq', pausedAt: AT } }],
     [
       '12:01:02 RUN_ANNOTATED a: a late result',
@@ -84,6 +231,15 @@ describe('timelineOf', () => {
     ],
   ];
   it.each(cases)('%s', (line, event) => expect(lineOf(event)).toBe(line));
+
+  it('tells the first edits of a batch, and how many there are besides', () => {
+    const edits = Array.from({ length: 100 }, (_, index) => ({ tool: 'remove_task' as const, taskId: `t${index}` }));
+    const line = lineOf({
+      type: 'CONSTELLATION_MODIFIED',
+      data: { ...MODIFIED, origin: 'operator', proposedBy: ANNA, edits },
+    });
+    expect(line).toMatch(/anna removes task t0; .*; removes task t7; 92 more$/u);
+  });
 
   it('says which attempt it is from the second one on', () => {
     const started = commits[0]?.events[2];
@@ -119,5 +275,20 @@ describe('a watcher', () => {
     expect(new Set(told).size).toBe(7);
     expect(watched.ended).toBe(true);
     expect(viewOfWatched(watched)).toMatchObject({ status: 'COMPLETED', outcome: 'succeeded' });
+  });
+
+  it('goes on after an end that is taken back', () => {
+    const last = commits.at(-1);
+    if (last === undefined) throw new Error('the sample has changed');
+    const reopened: RecordedRunEvent = {
+      id: 'e8',
+      sequence: 8,
+      schemaVersion: 1,
+      type: 'RUN_REOPENED',
+      data: { by: ANNA, reopenedAt: AT, deadlineAt: AT },
+    };
+    const ended = commits.reduce((watched, commit) => see(watched, commit).watched, watchFrom(SAMPLE_RUN));
+    const { watched, lines } = see(ended, { ...last, number: 4, events: [reopened] });
+    expect([watched.ended, lines]).toEqual([false, [`12:00:00 RUN_REOPENED by anna, until ${AT}`]]);
   });
 });

@@ -308,4 +308,28 @@ describe('GET /openapi.json', () => {
     ).toEqual([]);
     expect(Object.keys(document['paths'] as object)).toContain('/v1/runs/{id}/events');
   });
+
+  it('describes every command that changes a run, with its body and the header that makes it safe to repeat', async () => {
+    const { paths } = json(await call('/openapi.json')) as { paths: Record<string, { post?: Operation }> };
+    interface Operation {
+      requestBody?: { required: boolean; content: Record<string, { schema: { $ref: string } }> };
+      parameters: { name: string }[];
+      responses: object;
+    }
+    const described = ['cancel', 'pause', 'resume', 'fork', 'edits', 'tasks/{taskId}/retry'].map((name) => {
+      const { post } = paths[`/v1/runs/{id}/${name}`] ?? {};
+      const schema = post?.requestBody?.content['application/json']?.schema.$ref.split('/').at(-1);
+      return [name, schema, post?.requestBody?.required, post?.parameters.map(({ name }) => name).join(' ')];
+    });
+    expect(described).toEqual([
+      ['cancel', 'Reason', false, 'id Idempotency-Key'],
+      ['pause', 'Reason', false, 'id Idempotency-Key'],
+      ['resume', undefined, undefined, 'id Idempotency-Key'],
+      ['fork', 'Fork', true, 'id Idempotency-Key'],
+      ['edits', 'Proposal', true, 'id Idempotency-Key'],
+      ['tasks/{taskId}/retry', undefined, undefined, 'id taskId Idempotency-Key'],
+    ]);
+    const statuses = Object.keys(paths['/v1/runs/{id}/edits']?.post?.responses ?? {});
+    expect(statuses).toEqual(['200', '400', '401', '403', '404', '409', '413', '503']);
+  });
 });

@@ -7,6 +7,8 @@ export type Middleware = (request: IncomingMessage, response: ServerResponse, ne
 /** A request whose body was read, as bytes. */
 export type BodyRequest = IncomingMessage & { body?: unknown };
 
+const RETRY_AFTER_S = 1;
+
 /** Nothing here is a page: nothing may be loaded, framed, sniffed, stored or referred to. */
 const HEADERS = {
   'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
@@ -60,5 +62,6 @@ export const readBody: Middleware = (request: BodyRequest, response, next) => {
 export function refuse(response: ServerResponse, { status, refusal }: RefusedError): void {
   response.statusCode = status;
   response.setHeader('Content-Type', 'application/json; charset=utf-8');
+  if (refusal.code === 'TRY_AGAIN') response.setHeader('Retry-After', RETRY_AFTER_S);
   response.end(JSON.stringify({ error: refusal }));
 }

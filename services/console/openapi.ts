@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { FeedMessage, Json, QUERIES, Refusal, RunRequest, RunSummary, RunView } from '#proto';
+import { VERB_FIELDS } from '#libs/messaging';
+import { FeedMessage, Json, Proposal, QUERIES, Refusal, RunRequest, RunSummary, RunView, VerbAnswer } from '#proto';
 
 const SCHEMAS = {
   Json,
@@ -10,6 +11,11 @@ const SCHEMAS = {
   Runs: QUERIES.logging.runs.answer,
   Accepted: z.strictObject({ runId: z.string(), requestId: z.string() }),
   Refused: z.strictObject({ error: Refusal }),
+  /** What came of a command that was not refused. */
+  Controlled: VerbAnswer.extend({ answer: z.enum(['accepted', 'ignored']) }),
+  Reason: VERB_FIELDS.CANCEL,
+  Fork: VERB_FIELDS.FORK,
+  Proposal,
 } as const;
 type Name = keyof typeof SCHEMAS;
 
@@ -17,7 +23,11 @@ type Name = keyof typeof SCHEMAS;
 export function openApi(): Record<string, unknown> {
   return {
     openapi: '3.1.0',
-    info: { title: 'Orrery', version: '1', description: 'Send requests, read runs, follow their events.' },
+    info: {
+      title: 'Orrery',
+      version: '1',
+      description: 'Send requests, read runs, follow their events, control them.',
+    },
     security: [{ token: [] }],
     paths: {
       '/v1/requests': { post: submitOperation() },
@@ -33,6 +43,7 @@ export function openApi(): Record<string, unknown> {
           [ID, LAST_EVENT_ID],
         ),
       },
+      ...controlPaths(),
     },
     components: { schemas: schemas(), securitySchemes: { token: { type: 'http', scheme: 'bearer' } } },
   };
@@ -48,6 +59,33 @@ const IDEMPOTENCY_KEY = {
   schema: { type: 'string' },
 };
 
+const TASK_ID = { name: 'taskId', in: 'path', required: true, schema: { type: 'string' } };
+const VERB_KEY = {
+  ...IDEMPOTENCY_KEY,
+  description: 'the id of this command: the same id is decided once; every answer names it in this header',
+};
+
+/** What people and programs do to a run that is there. */
+function controlPaths(): Record<string, unknown> {
+  return {
+    '/v1/runs/{id}/cancel': control('End a run: pending tasks are cancelled, running ones stopped', [], body('Reason')),
+    '/v1/runs/{id}/pause': control('Start nothing new; what runs goes on', [], body('Reason')),
+    '/v1/runs/{id}/resume': control('Go on with a run that was paused'),
+    '/v1/runs/{id}/fork': control('Begin a new run where this one stood after an event', [], body('Fork', true)),
+    '/v1/runs/{id}/edits': control('Change the constellation, all edits or none', [], body('Proposal', true)),
+    '/v1/runs/{id}/tasks/{taskId}/retry': control('A new attempt of a task', [TASK_ID]),
+  };
+}
+
+function control(summary: string, parameters: readonly unknown[] = [], requestBody: object = {}) {
+  const responses = { '200': answer('Controlled'), ...refusals(404, 409, 413) };
+  return { post: { ...operation(summary, responses, [ID, ...parameters, VERB_KEY]), ...requestBody } };
+}
+
+function body(name: Name, required = false) {
+  return { requestBody: { required, content: { 'application/json': { schema: reference(name) } } } };
+}
+
 function submitOperation() {
   return {
     ...operation(
@@ -58,7 +96,7 @@ function submitOperation() {
       },
       [IDEMPOTENCY_KEY],
     ),
-    requestBody: { required: true, content: { 'application/json': { schema: reference('RunRequest') } } },
+    ...body('RunRequest', true),
   };
 }
 
@@ -71,9 +109,9 @@ const REASONS: Readonly<Record<number, string>> = {
   401: 'no token, or not the right one',
   403: 'the Host or Origin is not one of ours',
   404: 'there is no such run',
-  409: 'the request id was used with other content',
+  409: 'the request id was used with other content, the state of the run does not allow it, or an edit breaks a rule',
   413: 'larger than allowed',
-  503: 'not now; try again',
+  503: 'not now, or nobody knows yet what came of it; send the same id again',
 };
 
 function refusals(...statuses: number[]): Record<string, unknown> {

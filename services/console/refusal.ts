@@ -6,9 +6,13 @@ const STATUS: Readonly<Record<RefusalCode, number>> = {
   UNAUTHORIZED: 401,
   NOT_FOUND: 404,
   IDEMPOTENCY_CONFLICT: 409,
+  INVALID_STATE: 409,
+  EDIT_REJECTED: 409,
   TOO_LARGE: 413,
   NO_PLANNER: 503,
   TRY_AGAIN: 503,
+  /** Not a refusal: the reason of an answer that went well. */
+  IGNORED: 200,
 };
 
 export function statusOf(code: RefusalCode): number {

@@ -1,11 +1,10 @@
 import { Controller, Get, Header, Headers, Inject, Param, Query, Res } from '@nestjs/common';
 import type { ServerResponse } from 'node:http';
 import type { NatsConnection } from '@nats-io/transport-node';
-import type { z } from 'zod';
-import { parseWith, QUERIES, RunId, sentenceOf, type RunSummary, type RunView } from '#proto';
+import { QUERIES, RunId, type RunSummary, type RunView } from '#proto';
 import { query } from '#libs/messaging';
 import { NATS } from '#libs/platform';
-import { RefusedError } from './refusal.js';
+import { valid } from './input.js';
 import { RunEvents } from './run-events.gateway.js';
 
 @Controller('v1/runs')
@@ -43,11 +42,4 @@ export class RunsController {
   ): Promise<void> {
     await this.#events.serve(valid(RunId, id), lastEventId, response);
   }
-}
-
-function valid<T>(schema: z.ZodType<T>, input: unknown): T {
-  const parsed = parseWith(schema, input);
-  if (parsed.ok) return parsed.value;
-  const message = parsed.issues.map(sentenceOf).join('; ');
-  throw new RefusedError({ code: 'INVALID_REQUEST', message, issues: parsed.issues });
 }

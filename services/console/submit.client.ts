@@ -1,5 +1,6 @@
 import { errors, type NatsConnection } from '@nats-io/transport-node';
 import { LIMITS, parseWith, SubmitAnswer, subjects } from '#proto';
+import { jsonObject } from './input.js';
 import { RefusedError } from './refusal.js';
 
 /** The answer comes within the limit or never; the rest is for the way. */
@@ -30,15 +31,7 @@ async function ask(nc: NatsConnection, body: Uint8Array | string): Promise<unkno
 
 /** A request as it came, with the idempotency key as its id when it has none of its own. */
 export function withRequestId(body: Uint8Array, idempotencyKey: string | undefined): Uint8Array | string {
-  let json: unknown;
-  try {
-    json = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body));
-  } catch {
-    throw new RefusedError({ code: 'INVALID_JSON', message: 'The body is not JSON in UTF-8.' });
-  }
-  if (typeof json !== 'object' || json === null || Array.isArray(json)) {
-    throw new RefusedError({ code: 'INVALID_REQUEST', message: 'The body must be a JSON object.' });
-  }
+  const json = jsonObject(body);
   if ('requestId' in json || idempotencyKey === undefined) return body;
   return JSON.stringify({ ...json, requestId: idempotencyKey });
 }

@@ -3,7 +3,7 @@ import { ACK_WAIT_MS, commandIdOf, LIMITS, type AttemptFinished } from '#proto';
 import { verifyChain } from '#libs/event-log';
 import { keyOf, messageOf, TestAgent, World, type AgentOptions } from './testing/agent.js';
 import { outcomeOf, ScriptedDevice } from './testing/device.js';
-import { execCli, SESSION_ID, DEVICE_ID, TestRun } from './testing/run.js';
+import { execCli, SESSION_ID, DEVICE_ID, RUN_ID, TestRun } from './testing/run.js';
 
 let world: World;
 let device: ScriptedDevice;
@@ -156,6 +156,18 @@ describe('inputs', () => {
     await agent.starts.handle(messageOf(run.start(CAT)));
     expect(device.requests.findLast(({ kind }) => kind === 'run')).toMatchObject({
       command: { arguments: { stdin: 'half' } },
+    });
+  });
+
+  it('that a fork took over are read in the run that made them', async () => {
+    const agent = new TestAgent(world);
+    await agent.starts.handle(messageOf(run.start(A)));
+    const fork = new TestRun([{ id: 'b' }], 'fork1');
+    const inputs = [{ taskId: 'a', attempt: 1, runId: RUN_ID }];
+    await agent.starts.handle(messageOf(fork.start({ ...CAT, inputs })));
+    expect(device.requests.findLast(({ kind }) => kind === 'run')).toMatchObject({
+      attempt: { runId: 'fork1' },
+      command: { arguments: { stdin: 'echo a' } },
     });
   });
 

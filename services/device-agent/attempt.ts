@@ -8,6 +8,7 @@ import {
   type CommitAuthor,
   type RunCommit,
   type RunEventData,
+  type StopReason,
 } from '#proto';
 import { sealCommit, type Stored } from '#libs/event-log';
 
@@ -22,7 +23,7 @@ export interface AttemptOrder {
 }
 
 export interface Stop {
-  readonly reason: 'timeout' | 'run_deadline' | 'cancelled';
+  readonly reason: StopReason;
   readonly graceUntil: string;
 }
 

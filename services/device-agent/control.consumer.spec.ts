@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { commandIdOf } from '#proto';
+import { commandIdOf, StopReason } from '#proto';
 import { verifyChain } from '#libs/event-log';
 import { keyOf, messageOf, TestAgent, World } from './testing/agent.js';
-import { ScriptedDevice } from './testing/device.js';
-import { TestRun } from './testing/run.js';
+import { outcomeOf, ScriptedDevice } from './testing/device.js';
+import { execCli, TestRun } from './testing/run.js';
 
 let world: World;
 let device: ScriptedDevice;
@@ -39,6 +39,21 @@ describe('a stop', () => {
     expect(await world.types('a')).toEqual([['ATTEMPT_SIGNALLED'], ENDED]);
     expect(await errorsOf('a')).toMatchObject([{ code: 'CANCELLED', outcome: 'cancelled' }]);
     expect(verifyChain((await world.attempt('a')).map(({ commit }) => commit))).toEqual([]);
+  });
+
+  it.each(StopReason.options)('for %s ends the command and keeps what it had said until then', async (reason) => {
+    device.soFar = execCli('began', 143);
+    const start = run.start(A);
+    const stop = run.stop('a', 1, reason);
+    await world.record(run);
+    const agent = new TestAgent(world);
+    const started = agent.starts.handle(messageOf(start));
+    await device.until(() => device.executed.length === 1);
+    expect(await agent.control.handle(messageOf(stop))).toEqual({ kind: 'done' });
+    expect(await started).toEqual({ kind: 'done' });
+    const [signalled] = await world.attempt('a');
+    expect(signalled?.commit.events).toMatchObject([{ data: { signal: 'stop', reason } }]);
+    expect(await errorsOf('a')).toMatchObject([{ outcome: 'cancelled', output: { value: execCli('began', 143) } }]);
   });
 
   it('handled by another process is noticed in the log', async () => {
@@ -214,6 +229,23 @@ describe('a task that ended without the end of its attempt', () => {
     await agent.control.handle(messageOf(failed));
     await agent.control.handle(messageOf(start));
     expect(calls).toEqual([]);
+  });
+
+  it('is closed when it was cancelled without its end, and left alone when its end is named', async () => {
+    const start = run.start(A, { id: 'b' });
+    const unnamed = run.cancel('a', null);
+    const named = run.cancel('b', 'f'.repeat(64));
+    await world.record(run);
+    const agent = new TestAgent(world);
+    const started = agent.starts.handle(messageOf(start));
+    await device.until(() => device.executed.length === 2);
+    await agent.control.handle(messageOf(named));
+    expect(await world.types('b')).toEqual([]);
+    await agent.control.handle(messageOf(unnamed));
+    expect(await world.types('a')).toEqual([ENDED]);
+    device.finish(commandIdOf(keyOf('b')), outcomeOf('COMPLETED'));
+    expect(await started).toEqual({ kind: 'done' });
+    expect(await errorsOf('a')).toMatchObject([{ code: 'OUTCOME_UNKNOWN' }]);
   });
 
   it('and was never started needs no end', async () => {

@@ -43,15 +43,11 @@ export class ControlConsumer {
         const { taskId, attempt, reason, graceUntil } = event.data;
         return this.#stop({ runId, taskId, attempt }, { reason, graceUntil }, commit);
       }
-      case 'TASK_FAILED': {
-        const { taskId, attempt, attemptHash } = event.data;
+      case 'TASK_FAILED':
+      case 'TASK_CANCELLED': {
+        const { taskId, attempt, attemptHash = null } = event.data;
         // A hash says that the end was there when this was decided.
         if (attempt > 0 && attemptHash === null) await this.#close({ runId, taskId, attempt }, commit);
-        return;
-      }
-      case 'TASK_CANCELLED': {
-        const { taskId, attempt } = event.data;
-        if (attempt > 0) await this.#close({ runId, taskId, attempt }, commit);
         return;
       }
       default:

@@ -162,6 +162,7 @@ function profile(status: AgentProfile['status']): AgentProfile {
     tools: [],
     resources: { cpuCount: 1, memoryMb: 1 },
     tasksMax: 8,
+    held: null,
     session: { sessionId: SESSION_ID, gateway: 'g1', journalId: 'journal-1', connectedAt: STARTED_AT },
     revision: 1,
     enrolledAt: STARTED_AT,

@@ -10,15 +10,18 @@ export interface Artifacts {
   get(sha256: string): Promise<Uint8Array>;
 }
 
-/** What the predecessors answered, as the ends of the attempts that TASK_STARTED names hold it; cut ones come whole from ARTIFACTS. */
+/**
+ * What the predecessors answered, as the ends of the attempts that TASK_STARTED names hold it; cut ones come whole from
+ * ARTIFACTS. An attempt that was made before a fork is read where it was recorded: in the run that made it.
+ */
 export async function readInputs(
   { key, start }: AttemptOrder,
   { attempts, artifacts }: { attempts: AttemptLog; artifacts: Artifacts },
 ): Promise<Input[]> {
   if (sourcesOf(start.command).length === 0) return [];
   return Promise.all(
-    start.inputs.map(async ({ taskId, attempt }) => {
-      const source: AttemptKey = { runId: key.runId, taskId, attempt };
+    start.inputs.map(async ({ taskId, attempt, runId = key.runId }) => {
+      const source: AttemptKey = { runId, taskId, attempt };
       const { tool, result } = endOf(await attempts.load(source));
       return { taskId, tool, value: result === null ? null : await wholeOf(result, artifacts) };
     }),

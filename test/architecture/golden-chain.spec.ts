@@ -15,6 +15,7 @@ describe('the hash chain of the golden corpus', () => {
     { of: 'a run', files: ['RunCommit/1-first', 'RunCommit/1-second'] },
     { of: 'an attempt', files: ['AttemptCommit/1-end'] },
     { of: 'a device', files: ['FleetCommit/1-enrolled'] },
+    { of: 'the whole fleet', files: ['FleetCommit/1-whole-fleet-held', 'FleetCommit/1-whole-fleet-released'] },
   ])('of $of is intact', ({ files }) => {
     expect(verifyChain(commits(...files))).toEqual([]);
   });

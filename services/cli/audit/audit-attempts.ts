@@ -5,7 +5,7 @@ import type { RunId } from '#proto';
 import type { ExportRecord } from './export-file.js';
 import { chained, type Finding } from './findings.js';
 
-/** What a run says about its attempts. */
+/** What a run says about its own attempts. Those that it took over with a fork belong to the run that made them. */
 export interface AttemptClaims {
   /** `<taskId>.<attempt>`. */
   readonly started: Set<string>;
@@ -14,7 +14,7 @@ export interface AttemptClaims {
 interface AttemptClaim {
   /** Of the commit that says it. */
   readonly number: number;
-  readonly type: 'TASK_COMPLETED' | 'TASK_FAILED' | 'RUN_ANNOTATED';
+  readonly type: 'TASK_COMPLETED' | 'TASK_FAILED' | 'TASK_CANCELLED' | 'RUN_ANNOTATED';
   readonly taskId: string;
   readonly attempt: number;
   readonly attemptHash: string;
@@ -101,8 +101,10 @@ function broken(claim: AttemptClaim, attempt: Attempt | undefined): string | und
   const commit = attempt?.commits.get(claim.attemptHash);
   if (attempt === undefined) return `${type} of ${taskId}: attempt ${claim.attempt} is missing in ATTEMPTS`;
   if (commit === undefined) return `${type} of ${taskId}: no commit of attempt ${claim.attempt} has the hash it names`;
-  if (claim.type !== 'TASK_COMPLETED') return undefined;
+  if (type !== 'TASK_COMPLETED' && type !== 'TASK_CANCELLED') return undefined;
   const finished = commit.events.find((event) => event.type === 'ATTEMPT_FINISHED')?.data;
-  const same = finished?.status === 'completed' && isDeepStrictEqual(finished.result, claim.result);
+  const recorded = finished?.status === 'completed' ? finished.result : finished?.error.output;
+  const expected = type === 'TASK_COMPLETED' ? 'completed' : 'failed';
+  const same = finished?.status === expected && isDeepStrictEqual(recorded, claim.result);
   return same ? undefined : `${type} of ${taskId}: the result is not the one that attempt ${claim.attempt} recorded`;
 }

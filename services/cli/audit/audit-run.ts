@@ -2,21 +2,26 @@
 // file that an auditor took home. In this order, because each rests on the one before:
 //
 //   chain of the run's commits ──► schema ──► fold, every event against the state it meets, invariants after each commit
+//   fork ──► the commit of the parent it names has that hash, and what it carries is the parent's fold up to there
 //   chain of each attempt ───────► schema ──► the run's hashes of attempts point at what is there, and at the same result
 import { checkInvariants, emptyRun, evolve, evolveCommit, viewOf, type Run } from '#libs/constellation';
 import { runIdOf, verifyChain } from '#libs/event-log';
 import { parseWith, RunCommit, sentenceOf, subjects } from '#proto';
-import type { RunId } from '#proto';
+import type { RecordedRunEvent, RunId } from '#proto';
 import { auditAttempts, type AttemptClaims } from './audit-attempts.js';
+import { auditFork, forkOf, unchecked } from './audit-fork.js';
 import { chained, type Finding } from './findings.js';
 import type { ExportRecord } from './export-file.js';
-import { illegal } from './transitions.js';
+import { owedRound } from './rounds.js';
+import { illegal, incomplete } from './transitions.js';
 import { messageOf } from '../errors.js';
 
 export interface AuditReport {
   readonly runId: RunId;
   readonly ok: boolean;
   readonly findings: readonly Finding[];
+  /** What could not be checked with what is at hand. */
+  readonly unchecked: readonly string[];
   readonly commits: number;
   readonly events: number;
   readonly attempts: number;
@@ -26,8 +31,12 @@ export interface AuditReport {
   readonly outcome: string | null;
 }
 
-/** Checks the records of one run, all of them. */
-export function auditRun(runId: RunId, records: readonly ExportRecord[]): AuditReport {
+/** Checks the records of one run, all of them. `parent`: those of the run that it was forked from, when they are at hand. */
+export function auditRun(
+  runId: RunId,
+  records: readonly ExportRecord[],
+  parent?: readonly ExportRecord[],
+): AuditReport {
   const findings: Finding[] = [];
   const own = records.filter(({ stream }) => stream === 'RUNS');
   if (own.length === 0)
@@ -38,6 +47,11 @@ export function auditRun(runId: RunId, records: readonly ExportRecord[]): AuditR
     findings.push({ runId, stream: 'RUNS', number, message });
   }
   const folded = fold(runId, own, findings);
+  const forked = forkOf(own);
+  if (forked !== undefined && parent !== undefined) {
+    const differences = auditFork(forked, parent);
+    findings.push(...differences.map((message): Finding => ({ runId, stream: 'RUNS', number: 1, message })));
+  }
   const attempts = records.filter(({ stream }) => stream === 'ATTEMPTS');
   const attemptReport = auditAttempts(runId, attempts, folded.claims);
   findings.push(...attemptReport.findings);
@@ -46,6 +60,7 @@ export function auditRun(runId: RunId, records: readonly ExportRecord[]): AuditR
     runId,
     ok: findings.length === 0,
     findings,
+    unchecked: forked !== undefined && parent === undefined ? [unchecked(forked)] : [],
     commits: own.length,
     events: folded.run.sequence,
     attempts: attemptReport.attempts,
@@ -83,12 +98,22 @@ function misplaced(runId: RunId, { subject }: ExportRecord, commit: RunCommit): 
   const problems: string[] = [];
   if (subject !== subjects.run(runId)) problems.push(`it stands on the subject ${subject}`);
   if (commit.runId !== runId) problems.push(`it belongs to the run ${commit.runId}`);
-  for (const event of commit.events) {
-    if (event.type !== 'RUN_REQUESTED') continue;
-    const derived = runIdOf(event.data.namespace, event.data.requestId);
-    if (derived !== runId) problems.push(`the request "${event.data.requestId}" is the run ${derived}`);
-  }
+  const [first] = commit.number === 1 ? commit.events : [];
+  const derived = first === undefined ? undefined : derivedId(first);
+  if (derived !== undefined && derived.runId !== runId) problems.push(`${derived.of} is the run ${derived.runId}`);
   return problems;
+}
+
+/** The id that a run must have, by the fact with which it begins. */
+function derivedId({ type, data }: RecordedRunEvent): { readonly of: string; readonly runId: RunId } | undefined {
+  switch (type) {
+    case 'RUN_REQUESTED':
+      return { of: `the request "${data.requestId}"`, runId: runIdOf(data.namespace, data.requestId) };
+    case 'RUN_FORKED':
+      return { of: `the fork "${data.requestId}"`, runId: runIdOf(`fork:${data.parent.runId}`, data.requestId) };
+    default:
+      return undefined;
+  }
 }
 
 function foldCommit(before: Run, commit: RunCommit): { run: Run; problems: string[] } {
@@ -101,9 +126,15 @@ function foldCommit(before: Run, commit: RunCommit): { run: Run; problems: strin
     }
     const after = evolveCommit(before, commit);
     const violations = checkInvariants(after);
+    const owed = [incomplete(commit.events), owedRound(after), runsElsewhere(after)].filter(
+      (problem) => problem !== undefined,
+    );
     return {
       run: after,
-      problems: violations.map(({ invariant, tasks, message }) => `${invariant}: ${tasks.join(', ')} ${message}`),
+      problems: [
+        ...owed,
+        ...violations.map(({ invariant, tasks, message }) => `${invariant}: ${tasks.join(', ')} ${message}`),
+      ],
     };
   } catch (error) {
     return {
@@ -113,6 +144,12 @@ function foldCommit(before: Run, commit: RunCommit): { run: Run; problems: strin
   }
 }
 
+/** What ran when a run was forked runs there, not here: nobody here would ever see its end. */
+function runsElsewhere(run: Run): string | undefined {
+  const task = [...run.running].map((index) => run.tasks.at(index)).find(({ ranIn }) => ranIn !== null);
+  return task === undefined ? undefined : `task ${task.star.id} is RUNNING, and runs in run ${task.ranIn}`;
+}
+
 /** What the run says about its attempts. */
 function claim(claims: AttemptClaims, { number, events }: RunCommit): void {
   for (const event of events) {
@@ -120,6 +157,10 @@ function claim(claims: AttemptClaims, { number, events }: RunCommit): void {
     if (event.type === 'TASK_COMPLETED') {
       const { taskId, attempt, attemptHash, result } = event.data;
       claims.ended.push({ number, type: event.type, taskId, attempt, attemptHash, result });
+    }
+    if (event.type === 'TASK_CANCELLED') {
+      const { taskId, attempt, attemptHash = null, output: result } = event.data;
+      if (attemptHash !== null) claims.ended.push({ number, type: event.type, taskId, attempt, attemptHash, result });
     }
     if ((event.type === 'TASK_FAILED' || event.type === 'RUN_ANNOTATED') && event.data.attemptHash !== null) {
       const { taskId, attempt, attemptHash } = event.data;

@@ -1,27 +1,53 @@
 import { isDeepStrictEqual } from 'node:util';
-import { findTask, isTerminal, type Run, type TaskState } from '#libs/constellation';
-import type { RecordedRunEvent, TaskStatus } from '#proto';
+import { endsTheRun, findTask, isHeld, isTerminal, type Run, type TaskState } from '#libs/constellation';
+import type { LineId, RecordedRunEvent, TaskStatus } from '#proto';
+import { illegalForRounds } from './rounds.js';
 
 /**
  * Whether a recorded event may follow the state it meets: the table of the run's states, checked again by somebody who
  * does not trust the writer. A fold says nothing about that, it takes facts as they are. Undefined when all is well.
  */
 export function illegal(run: Run, event: RecordedRunEvent): string | undefined {
-  if (event.type === 'RUN_REQUESTED') return run.phase === 'NONE' ? undefined : 'the run is requested a second time';
-  if (run.phase === 'NONE') return `${event.type} comes before RUN_REQUESTED`;
-  if (isTerminal(run) && event.type !== 'RUN_ANNOTATED') return `${event.type} comes after the end of the run`;
+  switch (event.type) {
+    case 'RUN_REQUESTED':
+      return run.phase === 'NONE' ? undefined : 'the run is requested a second time';
+    case 'RUN_FORKED':
+      return run.phase === 'NONE' ? undefined : 'RUN_FORKED is not the first event';
+  }
+  if (run.phase === 'NONE') return `${event.type} comes before RUN_REQUESTED or RUN_FORKED`;
+  if (isTerminal(run) && event.type !== 'RUN_ANNOTATED' && event.type !== 'RUN_REOPENED') {
+    return `${event.type} comes after the end of the run`;
+  }
   switch (event.type) {
     case 'CONSTELLATION_MODIFIED':
-      return event.data.revision === run.revision + 1
-        ? undefined
-        : `revision ${event.data.revision} follows revision ${run.revision}`;
+    case 'EDIT_OPENED':
+    case 'EDIT_REJECTED':
+    case 'EDIT_ABANDONED':
+      return illegalForRounds(run, event);
     case 'RUN_COMPLETED':
     case 'RUN_FAILED':
-      return illegalEnd(run, event.data.counts);
+    case 'RUN_CANCELLED':
+      return illegalEnd(run, event);
     case 'RUN_PAUSED':
-      return undefined;
+    case 'RUN_RESUMED':
+    case 'RUN_REOPENED':
+      return illegalTurn(run, event);
     default:
       return illegalForTask(run, event);
+  }
+}
+
+type TurnEvent = Extract<RecordedRunEvent, { type: 'RUN_PAUSED' | 'RUN_RESUMED' | 'RUN_REOPENED' }>;
+
+function illegalTurn(run: Run, event: TurnEvent): string | undefined {
+  switch (event.type) {
+    case 'RUN_PAUSED':
+      if (event.data.by === 'operator' && event.data.actor === undefined) return 'RUN_PAUSED does not say who did it';
+      return run.phase === 'PAUSED' ? 'RUN_PAUSED: the run is paused already' : undefined;
+    case 'RUN_RESUMED':
+      return run.phase === 'PAUSED' ? undefined : 'RUN_RESUMED: the run is not paused';
+    case 'RUN_REOPENED':
+      return isTerminal(run) ? undefined : 'RUN_REOPENED: the run has not ended';
   }
 }
 
@@ -36,30 +62,103 @@ function illegalForTask(run: Run, event: TaskEvent): string | undefined {
 
 function problemOf(run: Run, task: TaskState, event: TaskEvent): string | undefined {
   switch (event.type) {
-    case 'TASK_STARTED': {
-      if (event.data.attempt !== task.attempt + 1) return `attempt ${event.data.attempt} follows ${task.attempt}`;
-      if (!isDeepStrictEqual(event.data.command, task.star.command)) return 'the command is not that of the task';
-      const unsatisfied = linesInto(run, task).filter(({ satisfied }) => satisfied !== true);
-      if (unsatisfied.length > 0) return `line ${unsatisfied[0]?.id ?? '?'} is not satisfied`;
-      return unless(task, ['PENDING']);
-    }
+    case 'TASK_STARTED':
+      return illegalStart(run, task, event);
     case 'TASK_COMPLETED':
-    case 'TASK_STOP_REQUESTED':
       return unless(task, ['RUNNING']) ?? otherAttempt(task, event.data.attempt);
+    case 'TASK_STOP_REQUESTED':
+      return unless(task, ['RUNNING']) ?? otherAttempt(task, event.data.attempt) ?? stoppedBefore(task, event);
     case 'TASK_FAILED':
       return unless(task, ['RUNNING', 'PENDING']) ?? otherAttempt(task, event.data.attempt);
     case 'TASK_CANCELLED':
-      if (task.status === 'RUNNING' && task.stopping === null) return 'it runs and nobody asked it to stop';
-      return unless(task, ['PENDING', 'RUNNING']) ?? otherAttempt(task, event.data.attempt);
+      return unless(task, ['PENDING', 'RUNNING']) ?? otherAttempt(task, event.data.attempt) ?? unasked(task, event);
     case 'TASK_SKIPPED': {
-      const chosen = linesInto(run, task).some(({ satisfied }) => satisfied === false);
-      return unless(task, ['PENDING']) ?? (chosen ? undefined : 'none of its lines is unsatisfied');
+      const { lineId } = event.data;
+      const chosen = linesInto(run, task).some(({ id, satisfied }) => id === lineId && satisfied === false);
+      return unless(task, ['PENDING']) ?? (chosen ? held(run, task) : `line ${lineId} is not known to be unsatisfied`);
     }
     case 'TASK_REOPENED':
-      return unless(task, ['FAILED', 'SKIPPED', 'CANCELLED']);
+      return illegalReopening(run, task, event);
     case 'RUN_ANNOTATED':
       return undefined;
   }
+}
+
+type EventOf<T extends TaskEvent['type']> = Extract<TaskEvent, { type: T }>;
+
+function illegalStart(run: Run, task: TaskState, { data }: EventOf<'TASK_STARTED'>): string | undefined {
+  if (data.attempt !== task.attempt + 1) return `attempt ${data.attempt} follows ${task.attempt}`;
+  if (!isDeepStrictEqual(data.command, task.star.command)) return 'the command is not that of the task';
+  const unsatisfied = linesInto(run, task).filter(({ satisfied }) => satisfied !== true);
+  if (unsatisfied.length > 0) return `line ${unsatisfied[0]?.id ?? '?'} is not satisfied`;
+  if (run.phase === 'PAUSED') return 'the run is paused';
+  if (run.ending !== null) return 'the run is about to end';
+  if (task.notBefore !== null && data.startedAt < task.notBefore) return `it may not start before ${task.notBefore}`;
+  return unless(task, ['PENDING']) ?? held(run, task) ?? strangeInput(run, data.inputs);
+}
+
+/** The lock: what an edit may still change is left as it is. */
+function held(run: Run, { star }: TaskState): string | undefined {
+  if (!isHeld(run)(run.graph?.taskIndex.get(star.id) ?? -1)) return undefined;
+  const by = run.editing === null ? 'a round that is owed' : `the open round ${run.editing.editId}`;
+  return `it is held by ${by}`;
+}
+
+/** An input is the last attempt of its task, in the run that made it: this one, or one that this was forked from. */
+function strangeInput(run: Run, inputs: EventOf<'TASK_STARTED'>['data']['inputs']): string | undefined {
+  for (const { taskId, attempt, runId = null } of inputs) {
+    const source = findTask(run, taskId);
+    if (source === undefined) return `it takes the output of "${taskId}", which is no task of this run`;
+    if (source.attempt !== attempt)
+      return `it takes attempt ${attempt} of ${taskId}, the last one is ${source.attempt}`;
+    if (source.ranIn !== runId)
+      return `it takes the output of ${taskId} in ${where(runId)}, but it ran in ${where(source.ranIn)}`;
+  }
+  return undefined;
+}
+
+const where = (runId: string | null): string => (runId === null ? 'this run' : `run ${runId}`);
+
+/** A stop is asked for once, but for one that asks for more: another try, or the end of the run. */
+function stoppedBefore({ stopping }: TaskState, { data }: EventOf<'TASK_STOP_REQUESTED'>): string | undefined {
+  const anonymous = (data.reason === 'cancelled' || data.reason === 'retry') && data.by === undefined;
+  if (anonymous) return 'it does not say who asked for it';
+  if (stopping === null) return undefined;
+  const more = endsTheRun(data.reason) || (data.reason === 'retry' && stopping.reason !== 'retry');
+  if (more && !endsTheRun(stopping.reason)) return undefined;
+  return `it was told to stop before (${stopping.reason})`;
+}
+
+function unasked({ status, stopping }: TaskState, { data }: EventOf<'TASK_CANCELLED'>): string | undefined {
+  if (status === 'PENDING') {
+    return endsTheRun(data.reason) ? undefined : `it has not started, and ${data.reason} does not end the run`;
+  }
+  if (stopping === null) return 'it runs and nobody asked it to stop';
+  return stopping.reason === data.reason ? undefined : `it was told to stop for another reason (${stopping.reason})`;
+}
+
+function illegalReopening(run: Run, task: TaskState, { data }: EventOf<'TASK_REOPENED'>): string | undefined {
+  const { attempt, reason, by, lines = [] } = data;
+  const [status, number] = [unless(task, ['FAILED', 'SKIPPED', 'CANCELLED']), otherAttempt(task, attempt)];
+  if (status !== undefined || number !== undefined) return status ?? number;
+  if (run.ending !== null) return 'the run is about to end';
+  if (reason === 'operator' && by === undefined) return 'it does not say who asked for it';
+  if (reason === 'retry_policy') {
+    const attempts = task.star.retry?.attempts ?? 1;
+    if (task.status !== 'FAILED') return `it is ${task.status}, and a retry policy is for what FAILED`;
+    if (attempt >= attempts) return `its retry policy allows ${attempts} attempts, and there were ${attempt}`;
+  }
+  const wrong = lines.find((id) => !mayBeOpenAgain(run, task, id));
+  return wrong === undefined ? undefined : `line ${wrong} cannot be open again: what follows from it has happened`;
+}
+
+/** A line of the task to what has not run. */
+function mayBeOpenAgain(run: Run, { star }: TaskState, lineId: LineId): boolean {
+  const index = run.graph?.lineIndex.get(lineId);
+  const line = index === undefined ? undefined : run.graph?.lines.at(index);
+  if (line?.from !== star.id) return false;
+  const target = findTask(run, line.to);
+  return target?.status === 'PENDING' || target?.status === 'SKIPPED' || target?.attempt === 0;
 }
 
 function unless({ status }: TaskState, allowed: readonly TaskStatus[]): string | undefined {
@@ -73,21 +172,51 @@ function otherAttempt({ attempt }: TaskState, named: number): string | undefined
 function linesInto(run: Run, { star }: TaskState): { id: string; satisfied: boolean | null }[] {
   const { graph } = run;
   if (graph === null) return [];
-  return graph.lines.flatMap((line, index) =>
-    line.to === star.id ? [{ id: line.id, satisfied: run.lines.at(index).satisfied }] : [],
-  );
+  return graph.linesInto
+    .at(graph.taskIndex.get(star.id) ?? -1)
+    .map((line) => ({ id: graph.lines.at(line).id, satisfied: run.lines.at(line).satisfied }));
 }
 
-interface Counts {
-  readonly completed: number;
-  readonly failed: number;
-  readonly skipped: number;
-  readonly cancelled: number;
-}
+type RunEnd = Extract<RecordedRunEvent, { type: 'RUN_COMPLETED' | 'RUN_FAILED' | 'RUN_CANCELLED' }>;
 
-function illegalEnd(run: Run, { completed, failed, skipped, cancelled }: Counts): string | undefined {
+/** How a run must end when its end was begun before its plan was over. */
+const ENDS = {
+  cancelled: ['RUN_CANCELLED'],
+  run_deadline: ['RUN_FAILED'],
+  plan_failed: ['RUN_FAILED'],
+  finished: ['RUN_COMPLETED', 'RUN_FAILED'],
+} as const satisfies Record<string, readonly RunEnd['type'][]>;
+
+function illegalEnd(run: Run, { type, data }: RunEnd): string | undefined {
   const { PENDING, RUNNING, COMPLETED, FAILED, SKIPPED, CANCELLED } = run.counts;
   if (PENDING + RUNNING > 0) return `the run ends while ${PENDING + RUNNING} tasks have not ended`;
+  if (run.editing !== null) return `the run ends while the edit round ${run.editing.editId} is open`;
+  const { completed, failed, skipped, cancelled } = data.counts;
   const same = completed === COMPLETED && failed === FAILED && skipped === SKIPPED && cancelled === CANCELLED;
-  return same ? undefined : 'the counts of the end are not those of the tasks';
+  if (!same) return 'the counts of the end are not those of the tasks';
+  const expected: readonly string[] = Object.entries(ENDS).find(([reason]) => reason === run.ending?.reason)?.[1] ?? [];
+  if (expected.length > 0 && !expected.includes(type)) return `${type}: the run was to end as ${run.ending?.reason}`;
+  if (type === 'RUN_COMPLETED' && data.outcome === 'succeeded' && failed > 0) {
+    return `the outcome is succeeded, and ${failed} tasks failed`;
+  }
+  return undefined;
+}
+
+/** What the events of one commit owe each other: an end that is taken back, and a task that is stopped to be tried again. */
+export function incomplete(events: readonly RecordedRunEvent[]): string | undefined {
+  const reopened = (at: number, taskId?: string): boolean => {
+    const next = events.slice(at + 1).find(({ type }) => type === 'TASK_REOPENED');
+    return (
+      next?.type === 'TASK_REOPENED' &&
+      next.data.reason === 'operator' &&
+      (taskId ?? next.data.taskId) === next.data.taskId
+    );
+  };
+  for (const [at, event] of events.entries()) {
+    if (event.type === 'RUN_REOPENED' && !reopened(at))
+      return `event ${event.sequence}: RUN_REOPENED opens no task again`;
+    if (event.type !== 'TASK_CANCELLED' || event.data.reason !== 'retry' || reopened(at, event.data.taskId)) continue;
+    return `event ${event.sequence}: TASK_CANCELLED of ${event.data.taskId}: it was to be tried again and is not open`;
+  }
+  return undefined;
 }

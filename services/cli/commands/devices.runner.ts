@@ -1,9 +1,12 @@
 import { chmod, writeFile } from 'node:fs/promises';
 import { readFile } from 'node:fs/promises';
+import type { NatsConnection } from '@nats-io/transport-node';
+import { proveActor } from '#libs/keys';
 import { query } from '#libs/messaging';
-import { AdminProfile, DeviceId, parseWith, sentenceOf } from '#proto';
-import type { AgentProfile } from '#proto';
-import { withBus } from '../bus.client.js';
+import { AdminProfile, DeviceId, parseWith, sentenceOf, subjects } from '#proto';
+import type { AgentProfile, DeviceHold } from '#proto';
+import { withBus, withSignedBus } from '../bus.client.js';
+import { cleanLine } from '../clean.js';
 import { badInput, failure } from '../errors.js';
 import { EXIT, type ExitCode } from '../exit-codes.js';
 import { homeOf } from '../home.config.js';
@@ -12,6 +15,7 @@ import { renderTable } from '../table.js';
 import { printJson, type CliContext } from '../terminal.js';
 
 const GATEWAY_PLACEHOLDER = 'ws://<gateway>:5000/ws';
+const REASON_SHOWN_MAX = 40;
 
 export async function listDevices(context: CliContext): Promise<ExitCode> {
   const { devices } = await withBus(context, (nc) => query(nc, 'registry', 'devices', {}));
@@ -31,9 +35,81 @@ export async function listDevices(context: CliContext): Promise<ExitCode> {
     { title: 'CAPABILITIES', value: ({ capabilities }: AgentProfile) => capabilities.join(' ') || '-' },
     { title: 'TAGS', value: ({ tags }: AgentProfile) => tags.join(' ') || '-' },
     { title: 'HOST', value: ({ hostname }: AgentProfile) => hostname || '-' },
+    { title: 'HELD', value: ({ held }: AgentProfile) => (held === null ? '-' : `by ${heldBy(held)}`) },
   ];
   terminal.out(renderTable(devices, columns, terminal));
   return EXIT.ok;
+}
+
+export interface HoldOptions {
+  readonly ids: readonly string[];
+  /** The whole fleet, with what is enrolled later. */
+  readonly all: boolean;
+  readonly reason?: string | undefined;
+}
+
+/** Lets nothing new start on devices; what runs there goes on. */
+export function holdDevices(context: CliContext, options: HoldOptions): Promise<ExitCode> {
+  const done = (changed: boolean): string => (changed ? 'is held: nothing new starts there' : 'was held already');
+  return order(context, 'hold', options, done);
+}
+
+/** The other way round; a device that is held together with the fleet is free when both are released. */
+export function releaseDevices(context: CliContext, options: HoldOptions): Promise<ExitCode> {
+  return order(context, 'release', options, (changed) => (changed ? 'is released' : 'was not held'));
+}
+
+type Order = 'hold' | 'release';
+
+async function order(
+  context: CliContext,
+  name: Order,
+  { ids, all, reason }: HoldOptions,
+  done: (changed: boolean) => string,
+): Promise<ExitCode> {
+  if (all === ids.length > 0) throw badInput(`Name the devices to ${name}, or say --all for the whole fleet.`);
+  const { terminal, json } = context;
+  return withSignedBus(context, async (nc, seed) => {
+    if (!all) await mustBeKnown(nc, ids);
+    const said = reason === undefined ? {} : { reason };
+    const changes: { device: DeviceId | null; changed: boolean }[] = [];
+    for (const device of all ? [null] : new Set(ids)) {
+      const body = { deviceId: device, ...said };
+      const at = new Date(context.now()).toISOString();
+      const actor = proveActor(seed, { subject: subjects.query('registry', name), at, body });
+      const { changed } = await query(nc, 'registry', name, { ...body, actor });
+      changes.push({ device, changed });
+      if (!json) terminal.out(`${device ?? 'the whole fleet'} ${done(changed)}`);
+    }
+    const { devices } = await query(nc, 'registry', 'devices', {});
+    const held = devices.filter((profile) => profile.held !== null);
+    if (json) printJson(context, { changes, held: held.map(({ deviceId }) => deviceId) });
+    else if (name === 'release') for (const line of stillHeld(held, { ids, all })) terminal.err(line);
+    return EXIT.ok;
+  });
+}
+
+/** All of them or none: a slip of the pen is found before the first one is held. */
+async function mustBeKnown(nc: NatsConnection, ids: readonly string[]): Promise<void> {
+  const { devices } = await query(nc, 'registry', 'devices', {});
+  const known = new Set(devices.map(({ deviceId }) => deviceId));
+  const unknown = ids.filter((id) => !known.has(id)).map((id) => `"${cleanLine(id)}"`);
+  if (unknown.length > 0) throw badInput(`There is no device ${unknown.join(', ')}; see: orrery devices`);
+}
+
+/** Who is released alone may be held with the fleet, and the other way round. */
+function stillHeld(held: readonly AgentProfile[], { ids, all }: Pick<HoldOptions, 'ids' | 'all'>): string[] {
+  return held
+    .filter(({ deviceId }) => all || ids.includes(deviceId))
+    .map(({ deviceId, held: hold }) => {
+      const by = hold === null ? '' : ` by ${heldBy(hold)}`;
+      return all ? `${deviceId} is still held alone${by}` : `${deviceId} is still held with the whole fleet${by}`;
+    });
+}
+
+function heldBy({ by, reason }: DeviceHold): string {
+  const short = reason.length > REASON_SHOWN_MAX ? `${reason.slice(0, REASON_SHOWN_MAX).toWellFormed()}…` : reason;
+  return cleanLine(short === '' ? by.id : `${by.id}: ${short}`);
 }
 
 export interface EnrollOptions {

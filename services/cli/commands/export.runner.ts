@@ -1,10 +1,13 @@
 import { rename, writeFile } from 'node:fs/promises';
+import { exportUfo, foldRun, type TaskState, type UfoProgress } from '#libs/constellation';
+import type { RunCommit, RunId } from '#proto';
 import { renderExport } from '../audit/export-file.js';
 import { withBus } from '../bus.client.js';
 import { EXIT, type ExitCode } from '../exit-codes.js';
-import { failure, messageOf } from '../errors.js';
+import { badInput, failure, messageOf } from '../errors.js';
 import { loadRecords } from '../log.client.js';
-import { runIdFrom } from '../sources.client.js';
+import { commitsOf, unknownRun } from '../run-history.js';
+import { openOneRun, runIdFrom } from '../sources.client.js';
 import { printJson, type CliContext } from '../terminal.js';
 import { counted } from '../timeline.js';
 
@@ -21,6 +24,49 @@ export async function exportRun(context: CliContext, run: string, file?: string)
   if (context.json) printJson(context, { runId, file, records: records.length });
   else context.terminal.out(`${counted(records.length, 'commit')} of run ${runId} written to ${file}`);
   return EXIT.ok;
+}
+
+/** Writes the constellation of a run as it is now, in the form that UFO reads and `submit -f` takes. */
+export async function exportAsUfo(context: CliContext, runOrFile: string, file?: string): Promise<ExitCode> {
+  const [runId, records] = await openOneRun(context, runOrFile);
+  const text = JSON.stringify(ufoFrom(runId, commitsOf(runId, records)), null, 2);
+  if (file === undefined || file === '-') {
+    context.terminal.out(text);
+    return EXIT.ok;
+  }
+  await writeWhole(file, `${text}\n`);
+  if (context.json) printJson(context, { runId, file });
+  else context.terminal.out(`constellation of run ${runId} written to ${file}`);
+  return EXIT.ok;
+}
+
+/** Pure: the same commits give the same constellation for ever. */
+export function ufoFrom(runId: RunId, commits: readonly RunCommit[]): unknown {
+  const run = foldRun(commits);
+  const [first, last] = [commits[0], commits.at(-1)];
+  if (run === undefined || first === undefined || last === undefined) throw unknownRun(runId);
+  const { graph, revision, endedAt } = run;
+  if (graph === null) throw badInput(`Run ${runId} has no constellation yet: its plan is still being made.`);
+  const tasks = [...run.tasks];
+  const lines = [...graph.lines];
+  const started = tasks.flatMap(({ startedAt }) => startedAt ?? []).toSorted();
+  return exportUfo({
+    constellation: { name: graph.name, tasks: tasks.map(({ star }) => star), lines },
+    runId,
+    revision,
+    createdAt: first.at,
+    updatedAt: last.at,
+    startedAt: started[0] ?? null,
+    endedAt,
+    tasks: new Map(tasks.map((task) => [task.star.id, progressOf(task)])),
+    satisfied: new Map(lines.map(({ id }, index) => [id, run.lines.at(index).satisfied])),
+  });
+}
+
+function progressOf({ status, attempt, result, error, ...task }: TaskState): UfoProgress {
+  const { startedAt, endedAt } = task;
+  const said = error === null ? task.reason : `${error.code}: ${error.message}`;
+  return { status, attempt, result: result?.value ?? null, error: said, startedAt, endedAt };
 }
 
 /** Whole or not at all: half a proof is none. */

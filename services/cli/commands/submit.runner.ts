@@ -1,13 +1,13 @@
-import { open } from 'node:fs/promises';
 import { errors, type NatsConnection } from '@nats-io/transport-node';
 import { ulid } from 'ulid';
 import { validateConstellation } from '#libs/constellation';
 import { LIMITS, SubmitAnswer, subjects } from '#proto';
 import type { RunId, RunRequest } from '#proto';
 import { withBus } from '../bus.client.js';
-import { badInput, errorCode, failure, unreachable, type CliError } from '../errors.js';
-import { EXIT, exitCodeOfRun, type ExitCode } from '../exit-codes.js';
-import { watchRun } from '../live.runner.js';
+import { badInput, failure, unreachable } from '../errors.js';
+import { EXIT, type ExitCode } from '../exit-codes.js';
+import { readInput } from '../input-file.adapter.js';
+import { waitForEnd } from '../live.runner.js';
 import { parseRequestText, sentencesOf } from '../request-file.js';
 import { printJson, type CliContext } from '../terminal.js';
 
@@ -32,7 +32,7 @@ export async function submit(context: CliContext, options: SubmitOptions): Promi
       return EXIT.ok;
     }
     if (!context.json) context.terminal.err(`run ${runId} accepted (request ${requestId})`);
-    return waitFor(context, nc, runId);
+    return waitForEnd(context, nc, runId);
   });
 }
 
@@ -40,7 +40,7 @@ export async function submit(context: CliContext, options: SubmitOptions): Promi
 async function requestOf(context: CliContext, { goal, file, requestId }: SubmitOptions): Promise<RunRequest> {
   if ((goal === undefined) === (file === undefined)) throw badInput('Give a goal or a file (-f), one of them.');
   const id = requestId ?? `cli-${ulid(context.now()).toLowerCase()}`;
-  const text = file === undefined ? JSON.stringify({ goal }) : await readRequest(file);
+  const text = file === undefined ? JSON.stringify({ goal }) : await readInput(file);
   const parsed = parseRequestText(text, id, requestId !== undefined);
   const where = file === undefined || file === '-' ? '' : `${file}: `;
   if (!parsed.ok) throw badInput(`${where}${parsed.message}`, parsed.issues);
@@ -50,34 +50,6 @@ async function requestOf(context: CliContext, { goal, file, requestId }: SubmitO
   if (issues.length === 0) return parsed.request;
   const placed = issues.map(({ path, message }) => ({ path: `${prefix}${path}`, message }));
   throw badInput(`${where}${sentencesOf(placed)}`, placed);
-}
-
-/** A file, or standard input for `-`; never more than a request may have. */
-async function readRequest(file: string): Promise<string> {
-  try {
-    const handle = await open(file === '-' ? '/dev/stdin' : file);
-    try {
-      const chunks: Buffer[] = [];
-      let bytes = 0;
-      for await (const chunk of handle.createReadStream({ autoClose: false })) {
-        const buffer = Buffer.from(chunk as Uint8Array);
-        bytes += buffer.length;
-        chunks.push(buffer);
-        if (bytes > LIMITS.requestBytesMax) throw tooLarge(file);
-      }
-      return Buffer.concat(chunks).toString('utf8');
-    } finally {
-      await handle.close();
-    }
-  } catch (error) {
-    const code = errorCode(error);
-    if (code !== undefined) throw badInput(`${file} cannot be read (${code}).`);
-    throw error;
-  }
-}
-
-function tooLarge(file: string): CliError {
-  return badInput(`${file} is larger than ${LIMITS.requestBytesMax} bytes, the most a request may have.`);
 }
 
 /** Answers when the run is recorded; throws the refusal. */
@@ -109,11 +81,4 @@ async function ask(nc: NatsConnection, body: string): Promise<SubmitAnswer | und
     if (error instanceof errors.TimeoutError || error instanceof errors.RequestError) return undefined;
     throw error;
   }
-}
-
-async function waitFor(context: CliContext, nc: NatsConnection, runId: RunId): Promise<ExitCode> {
-  const view = await watchRun(context, nc, runId, context.json ? 'quiet' : 'shown');
-  if (view === undefined) return EXIT.failure;
-  if (context.json) printJson(context, view);
-  return exitCodeOfRun(view);
 }

@@ -1,11 +1,13 @@
 import type { NatsConnection } from '@nats-io/transport-node';
+import { forkOf } from '../audit/audit-fork.js';
 import { auditRun, type AuditReport } from '../audit/audit-run.js';
+import type { ExportRecord } from '../audit/export-file.js';
 import { findingText } from '../audit/findings.js';
 import { withBus } from '../bus.client.js';
 import { cleanLine } from '../clean.js';
 import { badInput } from '../errors.js';
 import { EXIT, type ExitCode } from '../exit-codes.js';
-import { loadRecords, runIds } from '../log.client.js';
+import { isKnown, loadRecords, loadRunRecords, runIds } from '../log.client.js';
 import { openSource } from '../sources.client.js';
 import { paintFor } from '../style.js';
 import { printJson, type CliContext } from '../terminal.js';
@@ -28,9 +30,20 @@ export async function verify(context: CliContext, runOrFile: string | undefined,
 }
 
 async function verifyOne(context: CliContext, runOrFile: string): Promise<Verdict> {
-  const { runs, problems } = await openSource(context, runOrFile);
-  const reports = [...runs].map(([runId, records]) => auditRun(runId, records));
+  const { origin, runs, problems } = await openSource(context, runOrFile);
+  const reports: AuditReport[] = [];
+  for (const [runId, records] of runs) {
+    const parentId = forkOf(records)?.parent.runId;
+    const stored = origin === 'log' && parentId !== undefined && !runs.has(parentId);
+    const parent = stored ? await withBus(context, (nc) => parentRecords(nc, parentId)) : runs.get(parentId ?? '');
+    reports.push(auditRun(runId, records, parent));
+  }
   return { reports, problems: problems.map((problem) => `${runOrFile}, ${problem}`) };
+}
+
+/** Undefined when the log does not have it any more. */
+async function parentRecords(nc: NatsConnection, runId: string): Promise<readonly ExportRecord[] | undefined> {
+  return (await isKnown(nc, runId)) ? loadRunRecords(nc, runId) : undefined;
 }
 
 /** One run in memory at a time, however long the log. */
@@ -46,7 +59,9 @@ function verifyAll(context: CliContext): Promise<Verdict> {
 }
 
 export async function auditStored(nc: NatsConnection, runId: string): Promise<AuditReport> {
-  return auditRun(runId, await loadRecords(nc, runId));
+  const records = await loadRecords(nc, runId);
+  const parentId = forkOf(records)?.parent.runId;
+  return auditRun(runId, records, parentId === undefined ? undefined : await parentRecords(nc, parentId));
 }
 
 function print({ terminal }: CliContext, { reports, problems }: Verdict, ok: boolean): void {
@@ -55,6 +70,7 @@ function print({ terminal }: CliContext, { reports, problems }: Verdict, ok: boo
     const word = report.ok ? paint('green', 'ok ') : paint('red', 'BAD');
     terminal.out(`${word} ${report.runId}  ${summaryOf(report)}`);
     for (const finding of report.findings) terminal.out(`    ${cleanLine(findingText(finding))}`);
+    for (const note of report.unchecked) terminal.out(`    ${cleanLine(note)}`);
   }
   for (const problem of problems) terminal.out(`${paint('red', 'BAD')} ${cleanLine(problem)}`);
   if (reports.length === 1 && problems.length === 0) return;

@@ -93,7 +93,7 @@ async function show(context: CliContext, stage: Stage, endpoints: Endpoints): Pr
   say(`\npublishing ${example} on ${subjects.requests}, as an external system would`);
   const runId = await as('external', (nc) => publish(nc, body));
   say(`accepted as run ${runId}\n`);
-  const view = await as('cli', (nc) => watchRun(context, nc, runId, context.json ? 'quiet' : 'shown'));
+  const view = await as('cli', (nc) => watchRun(context, nc, runId, { manner: context.json ? 'quiet' : 'shown' }));
   if (view === undefined) throw failure('Stopped before the run ended.');
   const again = await as('external', (nc) => publish(nc, body));
   if (again !== runId) throw failure(`The same request became the run ${again}, not ${runId}.`);

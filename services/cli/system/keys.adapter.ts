@@ -1,10 +1,30 @@
-import { busUsers, keepSecret, newAdminToken, newPassword, readSecret, tokenHash, writeSecret } from '#libs/keys';
+import {
+  busUsers,
+  keepSecret,
+  keyOf,
+  newAdminToken,
+  newPassword,
+  readSecret,
+  tokenHash,
+  writeSecret,
+} from '#libs/keys';
 import type { NatsUser } from '#libs/embedded';
+import { actorsOf, natsUsers } from '#libs/messaging';
+import type { Actor } from '#proto';
 import { ADMIN_TOKEN_HASH, type Home } from './home.js';
 
 /** The users of the bus, with the keys of this home. */
 export function busUsersOf(home: Home): Promise<NatsUser[]> {
-  return busUsers({ seedFile: home.seedFile, passwordFile: (user) => home.secretFile(`${user}.password`) });
+  return busUsers(natsUsers(), {
+    seedFile: home.seedFile,
+    passwordFile: (user) => home.secretFile(`${user}.password`),
+  });
+}
+
+/** Whom the keys of this home stand for; on a bus that is not ours, everybody is the operator with the one key there is. */
+export async function actorsOfKeys(home: Home, foreignSeedFile?: string): Promise<ReadonlyMap<string, Actor>> {
+  if (foreignSeedFile === undefined) return actorsOf(await busUsersOf(home));
+  return actorsOf([{ name: 'cli', nkeyPublic: await keyOf(foreignSeedFile) }]);
 }
 
 /** Made with the database; later it has to be the same. */

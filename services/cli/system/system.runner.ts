@@ -5,14 +5,15 @@
 // Whatever fails on the way, everything that was started is stopped again.
 import { rm } from 'node:fs/promises';
 import type { NatsHandle, PostgresHandle } from '#libs/embedded';
-import { provision } from '#libs/messaging';
+import type { NatsConnection } from '@nats-io/transport-node';
+import { provision, provisionActors, type Provisioned } from '#libs/messaging';
 import { withBusAt } from '../bus.client.js';
 import { failure } from '../errors.js';
 import { enrolLocal, untilConnected } from './devices.client.js';
 import { withoutCredentials, type Endpoints } from './endpoints.js';
 import { deviceEnvironment, serviceEnvironment, type SystemAddresses } from './environment.js';
 import type { Home } from './home.js';
-import { busUsersOf, databasePassword, firstAdminToken } from './keys.adapter.js';
+import { actorsOfKeys, busUsersOf, databasePassword, firstAdminToken } from './keys.adapter.js';
 import { endLeftServices, StartedProcesses } from './leftovers.adapter.js';
 import { startNodeProcess, type NodeProcess } from './node-process.runner.js';
 import { instancesOf, localDevices, type Instance, type LocalDevice } from './plan.js';
@@ -85,7 +86,7 @@ export class EmbeddedSystem {
     const at = (user: string): { url: string; seedFile: string } => ({ url: bus.natsUrl, seedFile: ownSeed(user) });
     await this.step(
       'streams',
-      () => withBusAt(at('admin'), (nc) => provision(nc), 'admin'),
+      () => withBusAt(at('admin'), (nc) => this.provisionBus(nc, bus.foreignSeedFile), 'admin'),
       ({ created }) =>
         created.length === 0 ? 'as they have to be' : `${created.length} streams, durables and buckets made`,
     );
@@ -142,6 +143,14 @@ export class EmbeddedSystem {
       ({ current }) => current.url,
     );
     return { natsUrl: server.current.url, natsMonitorUrl: server.current.monitorUrl, foreignSeedFile: undefined };
+  }
+
+  private async provisionBus(nc: NatsConnection, foreignSeedFile: string | undefined): Promise<Provisioned> {
+    const { home, env, now } = this.options;
+    const provisioned = await provision(nc);
+    const keepOthers = (env['ORRERY_NATS_URL'] ?? '') !== '';
+    await provisionActors(nc, await actorsOfKeys(home, foreignSeedFile), { now: now(), keepOthers });
+    return provisioned;
   }
 
   private async startDatabase(): Promise<string> {

@@ -20,6 +20,8 @@ export class ScriptedDevice implements DeviceLink {
   /** Commands that stay running until `finish`, or a stop. */
   holds = false;
   away = false;
+  /** What a command has answered by the time it is stopped. */
+  soFar: Json = null;
   respond: (request: RunCommandRequest) => CommandOutcome = ({ command }) =>
     outcomeOf('COMPLETED', execCli(textOf(command.arguments['stdin']) ?? textOf(command.arguments['command']) ?? ''));
   /** Called for each request before it is answered; may answer in its place. */
@@ -86,7 +88,7 @@ export class ScriptedDevice implements DeviceLink {
     this.#stopped.add(attempt);
     for (const [commandId, state] of this.#journal) {
       if (state === 'running' && this.#attempts.get(commandId) === attempt)
-        this.finish(commandId, outcomeOf('CANCELLED'));
+        this.finish(commandId, outcomeOf('CANCELLED', this.soFar));
     }
     return { state: 'done' };
   }

@@ -1,4 +1,4 @@
-import { GENESIS_HASH, type Json, type RunCommit, type RunEvent, type RunEventData } from '#proto';
+import { GENESIS_HASH, type Json, type RunCommit, type RunEvent, type RunEventData, type StopReason } from '#proto';
 import { runIdOf, sealCommit } from '#libs/event-log';
 
 /** A run written by hand, for tests: what the orchestrator would have appended. */
@@ -12,7 +12,7 @@ export interface TaskLike {
   readonly id: string;
   readonly tool?: string;
   readonly arguments?: Record<string, Json>;
-  readonly inputs?: readonly { taskId: string; attempt: number }[];
+  readonly inputs?: readonly { taskId: string; attempt: number; runId?: string }[];
   readonly attempt?: number;
   readonly startedAt?: string;
 }
@@ -85,15 +85,29 @@ export class TestRun {
     return this.append(...tasks.map((task) => ({ type: 'TASK_STARTED' as const, data: startOf(task) })));
   }
 
-  stop(taskId: string, attempt = 1): RunCommit {
+  stop(taskId: string, attempt = 1, reason: StopReason = 'timeout'): RunCommit {
     const data = {
       taskId,
       attempt,
-      reason: 'timeout' as const,
+      reason,
       requestedAt: STARTED_AT,
       graceUntil: '2026-11-20T10:10:10.000Z',
     };
     return this.append({ type: 'TASK_STOP_REQUESTED', data });
+  }
+
+  /** A stopped task ends: with the hash of the end that its attempt has, or without any when the grace was over. */
+  cancel(taskId: string, attemptHash: string | null, attempt = 1): RunCommit {
+    const data = {
+      taskId,
+      attempt,
+      reason: 'cancelled' as const,
+      by: { kind: 'person' as const, id: 'operator' },
+      lines: [],
+      cancelledAt: STARTED_AT,
+      attemptHash,
+    };
+    return this.append({ type: 'TASK_CANCELLED', data });
   }
 
   /** As after the grace of a stop: the task ends and nobody knows what happened on the device. */

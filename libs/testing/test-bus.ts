@@ -1,0 +1,56 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createUser } from '@nats-io/nkeys';
+import type { NatsConnection } from '@nats-io/transport-node';
+import { busUsers } from '#libs/keys';
+import { actorsOf, connectBus, natsUsers, provision, provisionActors } from '#libs/messaging';
+import type { Actor } from '#proto';
+import { startTestNats, type TestNats } from './nats-server.js';
+
+/** A server that knows every user of the bus, provisioned as a system provisions it: streams, durables, buckets, actors. */
+export interface TestBus {
+  readonly server: TestNats;
+  /** The connection of a user, made once. */
+  as(user: string): Promise<NatsConnection>;
+  readonly seedFile: (user: string) => string;
+  /** What a user signs its commands with. */
+  seedOf(user: string): Promise<string>;
+  stop(): Promise<void>;
+}
+
+export async function startTestBus(): Promise<TestBus> {
+  const directory = await mkdtemp(join(tmpdir(), 'orrery-test-keys-'));
+  const seedFile = (user: string): string => join(directory, `${user}.seed`);
+  const users = await busUsers(natsUsers(), { seedFile, passwordFile: (user) => join(directory, `${user}.password`) });
+  const server = await startTestNats({ users });
+  const connections = new Map<string, Promise<NatsConnection>>();
+  const as = (user: string): Promise<NatsConnection> => {
+    const nc =
+      connections.get(user) ??
+      connectBus({ url: server.url, name: user, inboxPrefix: `_INBOX_${user}`, seedFile: seedFile(user) });
+    connections.set(user, nc);
+    return nc;
+  };
+  const admin = await as('admin');
+  await provision(admin);
+  await provisionActors(admin, actorsOf(users), { now: Date.now() });
+  return {
+    server,
+    as,
+    seedFile,
+    seedOf: async (user) => (await readFile(seedFile(user), 'utf8')).trim(),
+    stop: async () => {
+      for (const nc of connections.values()) await (await nc).close();
+      await server.stop();
+      await rm(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Makes somebody known on a bus that is provisioned already, also an open one; gives the seed to sign commands with. */
+export async function introduce(nc: NatsConnection, actor: Actor): Promise<string> {
+  const pair = createUser();
+  await provisionActors(nc, new Map([[pair.getPublicKey(), actor]]), { now: Date.now(), keepOthers: true });
+  return new TextDecoder().decode(pair.getSeed());
+}

@@ -1,0 +1,141 @@
+import { isDeepStrictEqual } from 'node:util';
+import { applyEdits, checkEdit, editPolicyOf, evolve, type Run } from '#libs/constellation';
+import { LIMITS, type RecordedRunEvent } from '#proto';
+
+export type RoundEvent = Extract<
+  RecordedRunEvent,
+  { type: 'CONSTELLATION_MODIFIED' | 'EDIT_OPENED' | 'EDIT_REJECTED' | 'EDIT_ABANDONED' }
+>;
+type EventOf<T extends RoundEvent['type']> = Extract<RoundEvent, { type: T }>;
+
+/**
+ * The safe assignment lock (paper, algorithm 1) and what happens under it: at most one round is open, the events that end
+ * or go on with a round name it, and an edit changes the constellation as it stood, all of it, and nothing but PENDING tasks.
+ */
+export function illegalForRounds(run: Run, event: RoundEvent): string | undefined {
+  const problem = problemOf(run, event);
+  return problem === undefined ? undefined : `${event.type}: ${problem}`;
+}
+
+function problemOf(run: Run, event: RoundEvent): string | undefined {
+  switch (event.type) {
+    case 'CONSTELLATION_MODIFIED':
+      return event.data.edits === undefined ? illegalCreation(run, event) : illegalEdit(run, event);
+    case 'EDIT_OPENED':
+      return illegalOpening(run, event);
+    case 'EDIT_REJECTED':
+      return illegalRejection(run, event);
+    case 'EDIT_ABANDONED':
+      return illegalEndOfRound(run, event);
+  }
+}
+
+function illegalCreation(run: Run, { data }: EventOf<'CONSTELLATION_MODIFIED'>): string | undefined {
+  if (run.graph !== null) return 'the run has a constellation, and no edits are named';
+  if (run.requested === null) return 'the request had no constellation, and no edits are named';
+  return otherRevision(run, data.revision, run.revision + 1) ?? miscounted(run.requested, data);
+}
+
+function illegalOpening(run: Run, { data }: EventOf<'EDIT_OPENED'>): string | undefined {
+  const { editId, mode, triggers, revision } = data;
+  if (run.editing !== null) return `the round ${run.editing.editId} is open`;
+  if (run.phase === 'PAUSED') return 'the run is paused';
+  if (run.ending !== null) return 'the run is about to end';
+  if (editPolicyOf(run) === 'never') return 'the run takes no edits of a planner';
+  if (editId !== `e${run.rounds + 1}`) return `it is the round ${editId}, the next one is e${run.rounds + 1}`;
+  if ((mode === 'creation') !== (run.graph === null)) {
+    return `its mode is ${mode}, and the run has ${run.graph === null ? 'no' : 'a'} constellation`;
+  }
+  if (!isDeepStrictEqual(triggers, run.queued) && !asksAtEndOfPlan(run, triggers)) {
+    return 'its triggers are not what the planner had not looked at yet';
+  }
+  return otherRevision(run, revision, run.revision);
+}
+
+/** Once per revision, when nothing of the plan is left and nothing else is to be looked at. */
+function asksAtEndOfPlan(run: Run, triggers: EventOf<'EDIT_OPENED'>['data']['triggers']): boolean {
+  const { PENDING, RUNNING } = run.counts;
+  const asks = triggers.length === 1 && triggers[0]?.kind === 'end-of-plan';
+  return asks && PENDING + RUNNING === 0 && run.queued.length === 0 && run.endOfPlanRevision < run.revision;
+}
+
+function illegalRejection(run: Run, { data }: EventOf<'EDIT_REJECTED'>): string | undefined {
+  const { editing } = run;
+  if (editing === null || editing.editId !== data.editId) return notOpen(run, data.editId);
+  if (data.try <= editing.tries) return `try ${data.try} was judged before; the last one is ${editing.tries}`;
+  if (editing.rejections > LIMITS.repairsMax)
+    return `${editing.rejections} tries were refused; the round should be over`;
+  if (editing.lockPolicy === 'strict' && data.lockPolicy !== 'strict') return 'it loosens the lock';
+  return otherRevision(run, data.revision, run.revision);
+}
+
+function illegalEndOfRound(run: Run, { data }: EventOf<'EDIT_ABANDONED'>): string | undefined {
+  const { editing } = run;
+  if (editing === null || editing.editId !== data.editId) return notOpen(run, data.editId);
+  const { deadlineAt, rejections } = editing;
+  switch (data.reason.code) {
+    case 'DEADLINE':
+      return data.abandonedAt < deadlineAt ? `its deadline is ${deadlineAt}` : undefined;
+    case 'REPAIRS_EXHAUSTED':
+      return rejections > LIMITS.repairsMax ? undefined : `only ${rejections} tries were refused`;
+    case 'RUN_ENDING':
+      return undefined;
+  }
+}
+
+function illegalEdit(run: Run, event: EventOf<'CONSTELLATION_MODIFIED'>): string | undefined {
+  const { data } = event;
+  const { edits = [], editId, try: number = 1, origin, proposedBy, revision, modifiedAt, judged = [] } = data;
+  const { editing } = run;
+  if (run.ending !== null) return 'the run is about to end';
+  if (proposedBy === undefined) return 'it does not say who proposed it';
+  if (editId !== undefined && editing?.editId !== editId) return notOpen(run, editId);
+  if (editId !== undefined && number <= (editing?.tries ?? 0)) return `try ${number} was judged before`;
+  if ((origin === 'operator') !== (editId === undefined))
+    return `its origin is ${origin}, which does not fit its round`;
+  if (run.graph === null && editId === undefined) return 'there is no constellation yet';
+  const applied = applyEdits(run, edits, Date.parse(modifiedAt));
+  if (!applied.ok) {
+    const [first] = applied.violations;
+    return `it cannot be applied: ${first?.code ?? ''} ${first?.path ?? ''}: ${first?.message ?? ''}`;
+  }
+  const { staging } = applied;
+  const wrong =
+    otherRevision(run, revision, run.revision + (staging.changed ? 1 : 0)) ??
+    (staging.counts.tasks === data.tasks && staging.counts.lines === data.lines ? undefined : MISCOUNTED);
+  if (wrong !== undefined) return wrong;
+  if (!isDeepStrictEqual(idsOf(judged), idsOf(applied.judged)))
+    return 'it does not judge the lines whose tasks had ended';
+  const [violation] = checkEdit(run, event, evolve(run, event));
+  return violation && `${violation.invariant}: ${violation.tasks.join(', ')} ${violation.message}`;
+}
+
+function idsOf(lines: readonly { readonly id: string }[]): string[] {
+  return lines.map(({ id }) => id).sort();
+}
+
+const MISCOUNTED = 'its counts are not those of the constellation';
+
+/** What a closed commit may not leave behind: a round that should be over, or one that should have been opened. */
+export function owedRound({ editing, queued, phase, ending }: Run): string | undefined {
+  if (editing !== null && editing.rejections > LIMITS.repairsMax) {
+    return `${editing.rejections} tries of the round ${editing.editId} were refused, and it is still open`;
+  }
+  const owed = editing === null && queued.length > 0 && phase === 'RUNNING' && ending === null;
+  return owed ? 'the planner has something to look at, and no round was opened' : undefined;
+}
+
+function miscounted(
+  { tasks, lines }: { readonly tasks: readonly unknown[]; readonly lines: readonly unknown[] },
+  data: { readonly tasks: number; readonly lines: number },
+): string | undefined {
+  return tasks.length === data.tasks && lines.length === data.lines ? undefined : MISCOUNTED;
+}
+
+function otherRevision({ revision: current }: Run, named: number, expected: number): string | undefined {
+  return named === expected ? undefined : `revision ${named} after revision ${current}, where ${expected} is due`;
+}
+
+function notOpen({ editing }: Run, editId: string): string {
+  return `the round ${editId} is not open; ${editing === null ? 'none is' : `${editing.editId} is`}`;
+}

@@ -1,0 +1,40 @@
+import { parseDocument } from 'yaml';
+import { messageOf } from './errors.js';
+
+/** An alias is a small text that stands for a large one: this many are a plan, more are an attack on the memory. */
+const ALIASES_MAX = 100;
+
+export type TextParsed = { ok: true; value: unknown } | { ok: false; message: string };
+
+/** JSON or YAML, by its first character; `what` names it in a refusal. */
+export function parseText(text: string, what: string): TextParsed {
+  const content = text.replace(/^\uFEFF/u, '');
+  if (content.trim() === '') return { ok: false, message: `the ${what} is empty` };
+  return /^\s*[[{]/u.test(content) ? parseJson(content) : parseYaml(content);
+}
+
+function parseJson(text: string): TextParsed {
+  try {
+    return { ok: true, value: JSON.parse(text) as unknown };
+  } catch (error) {
+    return { ok: false, message: `this is not JSON: ${messageOf(error)}` };
+  }
+}
+
+function parseYaml(text: string): TextParsed {
+  try {
+    const document = parseDocument(text, { stringKeys: true, prettyErrors: true, logLevel: 'error' });
+    const problem = document.errors[0] ?? document.warnings[0];
+    if (problem !== undefined) return { ok: false, message: `this is not YAML: ${firstLine(problem.message)}` };
+    return { ok: true, value: document.toJS({ maxAliasCount: ALIASES_MAX }) as unknown };
+  } catch (error) {
+    return {
+      ok: false,
+      message: `this is not YAML: ${firstLine(messageOf(error))}`,
+    };
+  }
+}
+
+function firstLine(text: string): string {
+  return (text.split('\n')[0] ?? '').replace(/:$/u, '');
+}

@@ -1,0 +1,39 @@
+import type { AgentProfile, Edit, PlannerState, RunOptions, TaskConstellation, TaskId } from '#proto';
+import type { Control } from '#libs/constellation';
+
+/** One closed world that the model explores to its end: a constellation, and everything that may happen to it. */
+export interface Configuration {
+  readonly name: string;
+  /** Null: a goal, and the planner makes the constellation in the first round. */
+  readonly plan: TaskConstellation | null;
+  readonly options: RunOptions;
+  readonly devices: readonly AgentProfile[];
+  /** What the planner may answer to a round, besides that nothing is to be changed. */
+  readonly menu: readonly Offer[];
+  /** What a person may ask at any instant, each once. */
+  readonly verbs: readonly VerbOffer[];
+  /** Tasks whose attempts may fail; the others complete, unless they are lost or stopped. */
+  readonly mayFail: readonly TaskId[];
+  readonly limits: Limits;
+}
+
+export interface Offer {
+  readonly name: string;
+  readonly edits: readonly Edit[];
+  readonly state?: PlannerState;
+}
+
+export interface VerbOffer {
+  readonly name: string;
+  readonly action: Control | { readonly verb: 'PROPOSE'; readonly edits: readonly Edit[] } | typeof FORK;
+}
+
+/** How often the adversary may do what would otherwise go on for ever. Duplicates and crashes have no limit. */
+export interface Limits {
+  /** Proposals that are more than "go on". */
+  readonly edits: number;
+  readonly disconnects: number;
+}
+
+/** Not an input of the run: another run begins where it stands, and the model goes on with that one. */
+export const FORK = { verb: 'FORK' } as const;

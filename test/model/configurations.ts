@@ -1,0 +1,155 @@
+import { Edit, type RunOptions, type TaskConstellation } from '#proto';
+import { add, constellation, device } from '../../libs/constellation/given.js';
+import { type Configuration, FORK, type Offer, type VerbOffer } from './configuration.js';
+import { FAILED_ONLY } from './ledger.js';
+
+const DEVICES = [device('web-1', { tasksMax: 1 }), device('db-1', { tasksMax: 1 })];
+const ANYWHERE = { target: { os: 'linux' } } as const;
+const RETRIED = { ...ANYWHERE, idempotent: true, retry: { attempts: 2, backoffMs: 0 } } as const;
+
+const on = (id: string, change = {}) => ({ id, ...ANYWHERE, ...change });
+const CHAIN = constellation([on('a', RETRIED), on('b'), on('c')], ['a->b', 'b=>c']);
+const FORK_PLAN = constellation([on('a', RETRIED), on('b'), on('c')], ['a->b', 'a=>c']);
+const CIRCLE = constellation([on('a'), on('b'), on('c')], ['a->b', 'b->c', 'c->b']);
+const FAN_IN = constellation([on('a', RETRIED), on('b'), on('c')], ['a=>c', 'b->c']);
+
+const edits = (...list: readonly unknown[]) => list.map((edit) => Edit.parse(edit));
+const offer = (name: string, ...list: readonly unknown[]): Offer => ({ name, edits: edits(...list) });
+const addAfter = (from: string): Offer => offer(`add x after ${from}`, add.task('x', ANYWHERE), add.line(`${from}->x`));
+const remove = (taskId: string): Offer => offer(`remove ${taskId}`, { tool: 'remove_task', taskId });
+const update = (taskId: string): Offer =>
+  offer(`another command for ${taskId}`, {
+    tool: 'update_task',
+    taskId,
+    change: { command: { tool: 'EXEC_CLI', arguments: { command: 'false' } } },
+  });
+const cycle = (text: string): Offer => offer(`the line ${text}, which closes a cycle`, add.line(text));
+const rewire = (lineId: string, text: string): Offer =>
+  offer(`${text} instead of ${lineId}`, { tool: 'remove_dependency', lineId }, add.line(text));
+
+const STRICT: RunOptions = { lockPolicy: 'strict', editPolicy: 'every-result' };
+const SCOPED: RunOptions = { lockPolicy: 'scoped', editPolicy: 'every-result' };
+const WHEN_NEEDED = { editPolicy: 'when-needed' } as const;
+
+const CHAIN_MENU = [addAfter('a'), remove('c'), update('b'), cycle('c->b'), rewire('b-c', 'a->c')];
+const FORK_MENU = [addAfter('a'), remove('c'), update('b'), rewire('a-c', 'b->c')];
+const FAN_IN_MENU = [addAfter('a'), remove('c'), update('b'), rewire('b-c', 'a->c')];
+
+const MODEL = { devices: DEVICES, verbs: [], mayFail: ['a', 'b'], limits: { edits: 2, disconnects: 1 } } as const;
+
+const finish: Offer = { name: 'the goal is reached', edits: [], state: 'FINISH' };
+const fail: Offer = { name: 'the goal cannot be reached', edits: [], state: 'FAIL' };
+const build = (name: string, plan: TaskConstellation): Offer =>
+  offer(name, { tool: 'build_constellation', constellation: plan, clear: true });
+
+const say = (verb: 'CANCEL' | 'PAUSE' | 'RESUME'): VerbOffer => ({ name: verb, action: { verb } });
+const retry = (taskId: string): VerbOffer => ({ name: `RETRY ${taskId}`, action: { verb: 'RETRY', taskId } });
+
+const PINNED = constellation(
+  [
+    { id: 'a', target: { device: 'web-1' }, retry: { attempts: 2, backoffMs: 1_000 } },
+    on('b', { deadlineMs: 30 * 60_000, review: true }),
+    on('c', { deadlineMs: 5 * 60_000, priority: 5 }),
+  ],
+  [`a?${FAILED_ONLY}>b`, 'a->c'],
+);
+
+export const CONFIGURATIONS: readonly Configuration[] = [
+  { ...MODEL, name: 'chain, strict', plan: CHAIN, options: STRICT, menu: CHAIN_MENU },
+  { ...MODEL, name: 'chain, scoped', plan: CHAIN, options: SCOPED, menu: CHAIN_MENU },
+  {
+    ...MODEL,
+    name: 'fork, strict, when needed',
+    plan: FORK_PLAN,
+    options: { ...STRICT, ...WHEN_NEEDED },
+    menu: FORK_MENU,
+  },
+  {
+    ...MODEL,
+    name: 'fork, scoped, when needed',
+    plan: FORK_PLAN,
+    options: { ...SCOPED, ...WHEN_NEEDED },
+    menu: FORK_MENU,
+  },
+  {
+    ...MODEL,
+    name: 'fan-in, strict, when needed',
+    plan: FAN_IN,
+    options: { ...STRICT, ...WHEN_NEEDED },
+    menu: FAN_IN_MENU,
+  },
+  { ...MODEL, name: 'fan-in, scoped', plan: FAN_IN, options: SCOPED, menu: FAN_IN_MENU },
+  {
+    ...MODEL,
+    name: 'conditions, deadlines, reviews and pinned tasks',
+    plan: PINNED,
+    options: { ...SCOPED, ...WHEN_NEEDED },
+    menu: [addAfter('a'), update('b')],
+  },
+  {
+    ...MODEL,
+    name: 'no planner',
+    plan: FAN_IN,
+    options: { editPolicy: 'never' },
+    menu: [],
+    limits: { edits: 0, disconnects: 2 },
+  },
+  {
+    ...MODEL,
+    name: 'a goal',
+    plan: null,
+    options: STRICT,
+    menu: [build('a chain', CHAIN), build('a circle', CIRCLE), finish, fail, addAfter('a')],
+    limits: { edits: 3, disconnects: 0 },
+  },
+  {
+    ...MODEL,
+    name: 'repairs',
+    plan: FAN_IN,
+    options: SCOPED,
+    menu: [cycle('c->a'), update('b'), remove('z')],
+    limits: { edits: 5, disconnects: 0 },
+  },
+  {
+    ...MODEL,
+    name: 'the planner ends the run',
+    plan: FAN_IN,
+    options: SCOPED,
+    menu: [addAfter('a'), finish, fail, { ...remove('c'), state: 'FINISH' }],
+    limits: { edits: 2, disconnects: 0 },
+  },
+  {
+    ...MODEL,
+    name: 'cancel, pause, resume',
+    plan: CHAIN,
+    options: SCOPED,
+    menu: [addAfter('a')],
+    verbs: [say('CANCEL'), say('PAUSE'), say('RESUME')],
+    limits: { edits: 1, disconnects: 0 },
+  },
+  {
+    ...MODEL,
+    name: 'retries and edits of a person',
+    plan: CHAIN,
+    options: { ...SCOPED, ...WHEN_NEEDED },
+    menu: [addAfter('a')],
+    verbs: [
+      retry('a'),
+      retry('b'),
+      {
+        name: 'PROPOSE to add y',
+        action: { verb: 'PROPOSE', edits: edits(add.task('y', ANYWHERE), add.line('b->y')) },
+      },
+    ],
+    limits: { edits: 1, disconnects: 1 },
+  },
+  {
+    ...MODEL,
+    name: 'a fork of the run',
+    plan: FAN_IN,
+    options: { ...STRICT, ...WHEN_NEEDED },
+    menu: [addAfter('a')],
+    verbs: [{ name: 'FORK', action: FORK }],
+    limits: { edits: 1, disconnects: 1 },
+  },
+];

@@ -1,0 +1,178 @@
+import type { Edit, Instant, LineId, LockPolicy, RunEvent, TaskId, TaskStar, TaskStarLine, TaskStatus } from '#proto';
+
+/**
+ * What the model itself knows of a run: its own, naive fold of the recorded events. It shares no code with the core, so
+ * that whatever the core forgets to check is noticed here.
+ */
+export interface Ledger {
+  readonly phase: 'NONE' | 'RUNNING' | 'PAUSED' | 'ENDED';
+  /** The run is about to end: nothing starts any more. */
+  readonly ending: boolean;
+  readonly tasks: ReadonlyMap<TaskId, Entry>;
+  readonly lines: ReadonlyMap<LineId, TaskStarLine>;
+  readonly round: Round | null;
+  /** What the planner has to look at in the next round. */
+  readonly queued: readonly string[];
+  /** The planner let a deadline pass and has not spoken since. */
+  readonly silent: boolean;
+  readonly rounds: number;
+  readonly deadlineAt: number;
+  readonly sequence: number;
+}
+
+export interface Entry {
+  readonly star: TaskStar;
+  readonly status: TaskStatus;
+  /** The last attempt that was really dispatched. */
+  readonly attempt: number;
+  readonly deviceId: string | null;
+  readonly sessionId: string | null;
+  readonly timeoutAt: number;
+  readonly stopping: { readonly reason: string; readonly graceUntil: number } | null;
+  readonly notBefore: number;
+  readonly deadlineAt: number;
+  /** The session that was lost under its last attempt: it is not used again. */
+  readonly lostSession: string | null;
+  /** Where it failed: taken again only when no other device that would do is connected. */
+  readonly failedOn: readonly string[];
+}
+
+export interface Round {
+  readonly editId: string;
+  readonly triggers: readonly string[];
+  readonly lockPolicy: LockPolicy;
+  readonly tries: number;
+  readonly deadlineAt: number;
+}
+
+export const EMPTY: Ledger = {
+  phase: 'NONE',
+  ending: false,
+  tasks: new Map(),
+  lines: new Map(),
+  round: null,
+  queued: [],
+  silent: false,
+  rounds: 0,
+  deadlineAt: Infinity,
+  sequence: 0,
+};
+
+export const isOver = (status: TaskStatus): boolean => status !== 'PENDING' && status !== 'RUNNING';
+
+/** What a line comes to as things stand: null while its source has not ended. The model's conditions ask for a failure only. */
+export function satisfied({ from, type }: TaskStarLine, tasks: Ledger['tasks']): boolean | null {
+  const status = tasks.get(from)?.status ?? 'PENDING';
+  if (!isOver(status)) return null;
+  if (type === 'unconditional') return true;
+  return status === (type === 'success-only' ? 'COMPLETED' : 'FAILED');
+}
+
+export const FAILED_ONLY = 'status == "FAILED"';
+
+export function linesInto(ledger: Ledger, taskId: TaskId): TaskStarLine[] {
+  return [...ledger.lines.values()].filter(({ to }) => to === taskId);
+}
+
+export function isReady(ledger: Ledger, taskId: TaskId): boolean {
+  return linesInto(ledger, taskId).every((line) => satisfied(line, ledger.tasks) === true);
+}
+
+export function isDoomed(ledger: Ledger, taskId: TaskId): boolean {
+  return linesInto(ledger, taskId).some((line) => satisfied(line, ledger.tasks) === false);
+}
+
+/**
+ * The lock, by its definition: while something is asked or is to be asked, `strict` holds every task and `scoped` holds what
+ * can be reached from a task that is asked about. A silent planner holds nothing.
+ */
+export function isLocked({ round, queued, silent, lines }: Ledger, taskId: TaskId, policy: LockPolicy): boolean {
+  const asked = [...(round?.triggers ?? []), ...queued];
+  if (silent || (round === null && asked.length === 0)) return false;
+  if ((round?.lockPolicy ?? policy) === 'strict') return true;
+  const about = new Set(asked.map((trigger) => trigger.split('.')[0]));
+  const behind = (to: TaskId, seen: readonly TaskId[]): boolean =>
+    [...lines.values()].some(
+      (line) =>
+        line.to === to && (about.has(line.from) || (!seen.includes(line.from) && behind(line.from, [...seen, to]))),
+    );
+  return behind(taskId, []);
+}
+
+/** The ids of a cycle's members, by walking from every task as long as the walk does not end. */
+export function cycleIn(lines: Ledger['lines']): TaskId[] {
+  const walk = (at: TaskId, path: readonly TaskId[]): TaskId[] => {
+    if (path.includes(at)) return [...path.slice(path.indexOf(at)), at];
+    for (const { from, to } of lines.values()) {
+      const found = from === at ? walk(to, [...path, at]) : [];
+      if (found.length > 0) return found;
+    }
+    return [];
+  };
+  for (const { from } of lines.values()) {
+    const found = walk(from, []);
+    if (found.length > 0) return found;
+  }
+  return [];
+}
+
+interface Structure {
+  readonly stars: Map<TaskId, TaskStar>;
+  readonly lines: Map<LineId, TaskStarLine>;
+}
+
+/** What a batch says, without asking whether it may: the seven primitives in their plainest form. */
+export function applied(ledger: Ledger, edits: readonly Edit[]): Structure {
+  const stars = new Map([...ledger.tasks].map(([id, { star }]) => [id, star]));
+  const structure = { stars, lines: new Map(ledger.lines) };
+  for (const edit of edits) applyOne(structure, edit);
+  return structure;
+}
+
+function applyOne({ stars, lines }: Structure, edit: Edit): void {
+  switch (edit.tool) {
+    case 'add_task':
+      stars.set(edit.task.id, edit.task);
+      return;
+    case 'remove_task':
+      stars.delete(edit.taskId);
+      for (const [id, { from, to }] of lines) if (from === edit.taskId || to === edit.taskId) lines.delete(id);
+      return;
+    case 'update_task': {
+      const star = stars.get(edit.taskId);
+      if (star !== undefined) stars.set(edit.taskId, { ...star, ...edit.change } as TaskStar);
+      return;
+    }
+    case 'add_dependency':
+      lines.set(edit.line.id, edit.line);
+      return;
+    case 'remove_dependency':
+      lines.delete(edit.lineId);
+      return;
+    case 'update_dependency': {
+      const line = lines.get(edit.lineId);
+      if (line !== undefined) lines.set(edit.lineId, { ...line, ...edit.change } as TaskStarLine);
+      return;
+    }
+    case 'build_constellation': // the model builds from nothing only
+      for (const star of edit.constellation.tasks) stars.set(star.id, star);
+      for (const line of edit.constellation.lines) lines.set(line.id, line);
+  }
+}
+
+export const newEntry = (star: TaskStar, at: Instant): Entry => ({
+  star,
+  status: 'PENDING',
+  attempt: 0,
+  deviceId: null,
+  sessionId: null,
+  timeoutAt: Infinity,
+  stopping: null,
+  notBefore: -Infinity,
+  deadlineAt: star.deadlineMs === undefined ? Infinity : Date.parse(at) + star.deadlineMs,
+  lostSession: null,
+  failedOn: [],
+});
+
+export const triggerName = (trigger: Extract<RunEvent, { type: 'EDIT_OPENED' }>['data']['triggers'][number]): string =>
+  trigger.kind === 'task' ? `${trigger.taskId}.${trigger.attempt}` : trigger.kind;

@@ -1,0 +1,183 @@
+import { Proposal } from '#proto';
+import { ANY_DEVICE, emptyRun, forkedFrom, type Input, isTerminal, lockPolicyOf } from '#libs/constellation';
+import { ALICE, completed, failed, propose, verb, WAKE } from '../../libs/constellation/given.js';
+import type { Configuration, FORK, Offer, VerbOffer } from './configuration.js';
+import { isLocked, isReady, type Ledger } from './ledger.js';
+import type { Left, Step, World } from './world.js';
+
+/**
+ * Everything that may happen in a world. An attempt may end at any instant, so its end is one step from running to
+ * recorded: a result that is under way is an attempt that has not ended yet. Two inputs that arrive together are decided
+ * together, in both orders (group commit).
+ */
+export function stepsOf(world: World, configuration: Configuration): Step[] {
+  const { run } = world;
+  const verbs = verbSteps(world, configuration);
+  if (isTerminal(run)) return verbs;
+  const results = resultSteps(world, configuration);
+  const proposals = proposalSteps(world, configuration);
+  const inputs = [...proposals, ...verbs.filter(({ change }) => change === undefined)];
+  return [
+    ...results.map(({ step }) => step),
+    ...proposals,
+    ...verbs,
+    ...timeSteps(world),
+    ...linkSteps(world, configuration),
+    ...crashSteps(world),
+    ...results.flatMap(({ taskId, step }) =>
+      results.flatMap((other) => (other.taskId === taskId ? [] : [both(step, other.step)])),
+    ),
+    ...inputs.flatMap((other) =>
+      results.flatMap(({ step }) => [
+        both(step, other),
+        { ...both(other, step), isSwapped: other.kind === 'proposal' },
+      ]),
+    ),
+    ...lateSteps(world, [...results.map(({ step }) => step), ...proposals]),
+  ];
+}
+
+function both(one: Step, other: Step): Step {
+  return {
+    kind: 'both',
+    label: `${one.label}, and in the same commit ${other.label}`,
+    inputs: [...(one.inputs ?? []), ...(other.inputs ?? [])],
+    ...((one.left ?? other.left) === undefined ? {} : { left: one.left ?? other.left }),
+  } as Step;
+}
+
+interface Result {
+  readonly taskId: string;
+  readonly step: Step;
+}
+
+/** What a running attempt may come to. On a lost session: what the device's journal says, or that nobody knows. */
+export function resultSteps({ ledger, links }: World, { devices, mayFail }: Configuration): Result[] {
+  return [...ledger.tasks].flatMap(([taskId, { status, attempt, deviceId, sessionId, stopping }]): Result[] => {
+    if (status !== 'RUNNING') return [];
+    const index = devices.findIndex((device) => device.deviceId === deviceId);
+    const link = links[index];
+    const isLost = link?.isUp !== true || sessionId !== `${deviceId}-s${link.session}`;
+    const result = (input: Input, word: string): Result => ({
+      taskId,
+      step: { kind: 'attempt', label: `attempt ${attempt} of ${taskId} ${word}`, inputs: [input] },
+    });
+    const done = result(completed(taskId, attempt), 'completes');
+    if (isLost) return [done, result(failed(taskId, attempt, 'device_lost'), 'is lost with its device')];
+    if (stopping !== null) return [done, result(failed(taskId, attempt, 'cancelled'), 'is stopped')];
+    return mayFail.includes(taskId) ? [done, result(failed(taskId, attempt), 'fails')] : [done];
+  });
+}
+
+export const GO_ON: Offer = { name: 'nothing is to be changed', edits: [] };
+
+export function proposalSteps({ ledger: { round, ending }, left }: World, { menu }: Configuration): Step[] {
+  if (round === null || ending) return [];
+  const offers = left.edits > 0 ? [GO_ON, ...menu] : [GO_ON];
+  return offers.map((offer): Step => ({
+    kind: 'proposal',
+    label: `the planner answers ${round.editId} try ${round.tries + 1}: ${offer.name}`,
+    inputs: [proposalOf(offer, round.editId, round.tries + 1)],
+    ...(offer === GO_ON ? {} : { left: { ...left, edits: left.edits - 1 } }),
+  }));
+}
+
+const made = new WeakMap<Offer, Map<string, Input>>();
+
+export function proposalOf(offer: Offer, editId: string, tries: number): Input {
+  const known = made.get(offer) ?? new Map<string, Input>();
+  made.set(offer, known);
+  const id = `${editId} ${tries}`;
+  const input = known.get(id) ?? propose(editId, offer.edits, { try: tries, state: offer.state ?? 'CONTINUE' });
+  known.set(id, input);
+  return input;
+}
+
+function verbSteps(world: World, { verbs }: Configuration): Step[] {
+  const { left, run } = world;
+  return verbs
+    .filter(({ name, action }) => left.verbs.includes(name) && (action.verb !== 'FORK' || run.graph !== null))
+    .map(({ name, action }): Step => {
+      const others: Left = { ...left, verbs: left.verbs.filter((other) => other !== name) };
+      const step = { kind: 'operator', label: `a person says ${name}`, left: others } as const;
+      return action.verb === 'FORK' ? { ...step, ...forkOf(world) } : { ...step, inputs: [verbOf(name, action)] };
+    });
+}
+
+function forkOf({ run, now }: World): Pick<Step, 'inputs' | 'change'> {
+  const forked = forkedFrom({ run, by: ALICE, requestId: 'request-2', now });
+  return { inputs: [{ kind: 'fork', id: 'FORK', forked }], change: { run: emptyRun('run-2') } };
+}
+
+export function verbOf(name: string, action: Exclude<VerbOffer['action'], typeof FORK>): Input {
+  if (action.verb !== 'PROPOSE') return verb(action, name);
+  const proposal = Proposal.parse({ editId: null, edits: action.edits });
+  return { kind: 'verb', id: name, by: ALICE, action: { verb: 'PROPOSE', proposal } };
+}
+
+/** The next instant at which something is due, by the model's own reckoning; Infinity when nothing ever is. */
+export function dueOf(world: World): number {
+  const { ledger, now, run } = world;
+  if (ledger.phase === 'ENDED') return Infinity;
+  const { ending, round, deadlineAt: runDeadlineAt } = ledger;
+  const instants = [...ledger.tasks].flatMap(([taskId, entry]): number[] => {
+    const { status, stopping, timeoutAt, deadlineAt, notBefore } = entry;
+    if (status === 'RUNNING') return stopping === null ? [timeoutAt, deadlineAt] : [stopping.graceUntil];
+    if (status !== 'PENDING') return [];
+    const isWaiting = notBefore > now && mayStart(ledger, taskId) && !isLocked(ledger, taskId, lockPolicyOf(run));
+    return isWaiting ? [deadlineAt, notBefore] : [deadlineAt];
+  });
+  const due = Math.min(...instants, round?.deadlineAt ?? Infinity, ending ? Infinity : runDeadlineAt);
+  if (due !== runDeadlineAt && due > runDeadlineAt - MARGIN_MS) throw new Error('the deadline of the run came near');
+  return due;
+}
+
+/** No trace may come near the deadline of the run but to pass it: its distance is not part of a world's key. */
+const MARGIN_MS = 12 * 60 * 60 * 1000;
+
+export function mayStart(ledger: Ledger, taskId: string): boolean {
+  return ledger.phase === 'RUNNING' && !ledger.ending && isReady(ledger, taskId);
+}
+
+/** Time passes to the next instant at which something is due. What is polled meanwhile finds nothing new. */
+function timeSteps(world: World): Step[] {
+  const due = dueOf(world);
+  if (due === Infinity) return [];
+  return [
+    { kind: 'timer', label: `${Math.round((due - world.now) / 1000)} s pass`, inputs: [WAKE], change: { now: due } },
+  ];
+}
+
+/** What arrives at the very instant at which something else is due. */
+function lateSteps(world: World, steps: readonly Step[]): Step[] {
+  const due = dueOf(world);
+  if (due === Infinity) return [];
+  const late = `${Math.round((due - world.now) / 1000)} s pass, and then`;
+  return steps.map((step) => ({ ...step, kind: 'both', label: `${late} ${step.label}`, change: { now: due } }));
+}
+
+/** A device goes away, or comes back with a new session. Who waits for one is woken at once, unless a crash forgot it. */
+function linkSteps({ links, left, starvedOf, isSettled }: World, { devices }: Configuration): Step[] {
+  const steps = links.flatMap(({ isUp, session }, index): Step[] => {
+    const deviceId = devices[index]?.deviceId ?? '?';
+    const turned = (link: { isUp: boolean; session: number }) =>
+      links.map((other, at) => (at === index ? link : other));
+    if (isUp && left.disconnects === 0) return [];
+    if (isUp) {
+      const change = { links: turned({ isUp: false, session }), isSettled: false };
+      const fewer = { ...left, disconnects: left.disconnects - 1 };
+      return [{ kind: 'fleet', label: `${deviceId} is gone`, inputs: null, change, left: fewer }];
+    }
+    const change = { links: turned({ isUp: true, session: session + 1 }), isSettled: false };
+    const inputs = starvedOf.has(ANY_DEVICE) ? [WAKE] : null;
+    return [{ kind: 'fleet', label: `${deviceId} is back`, inputs, change }];
+  });
+  return isSettled ? steps : [...steps, { kind: 'fleet', label: 'the run is looked at again', inputs: [WAKE] }];
+}
+
+/** The orchestrator dies and what it had in memory is gone: the run is folded again, and nobody is known to wait for a device. */
+function crashSteps({ starvedOf }: World): Step[] {
+  if (starvedOf.size === 0) return [];
+  const change = { starvedOf: new Set<string>() };
+  return [{ kind: 'crash', label: 'the orchestrator is killed and loads the run again', inputs: null, change }];
+}
