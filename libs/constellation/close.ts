@@ -15,6 +15,8 @@ export const ANY_DEVICE = '*';
 
 /** Starts beyond this go into the next commit, so that results and ends always fit into theirs. */
 const STARTED_BYTES_MAX = 512 * 1024;
+/** The same for skips, a wave at a time: one task that fails may doom all the others. */
+const SKIPPED_BYTES_MAX = 512 * 1024;
 
 export interface Closed {
   /** When the run must be looked at again, milliseconds since the epoch; null when it is terminal. */
@@ -33,14 +35,16 @@ export function close(draft: RunDraft, circumstances: Circumstances): Closed {
   enforceEditDeadline(draft, circumstances);
   if (isTerminal(draft.run)) return OVER;
   let started: Started;
+  let more: boolean;
   do {
     openEdit(draft, circumstances);
     const held = isHeld(draft.run);
-    skipDoomed(draft, held, circumstances);
+    more = skipDoomed(draft, held, circumstances);
     started = startReady(draft, held, circumstances);
   } while (started.failed > 0);
   end(draft, circumstances);
   if (isTerminal(draft.run)) return OVER;
+  if (more || started.more) return { wakeAt: circumstances.now, starvedOf: started.starvedOf };
   return { wakeAt: wakeAt(draft.run, started, circumstances.now), starvedOf: started.starvedOf };
 }
 
@@ -94,12 +98,16 @@ function stop(taskId: string, attempt: number, reason: 'timeout' | 'task_deadlin
   return { type: 'TASK_STOP_REQUESTED', data: { taskId, attempt, reason, requestedAt: instantOf(now), graceUntil } };
 }
 
-/** A task whose line can no longer be satisfied is skipped at once, and so is what hangs from it, unless an edit may save it. */
-function skipDoomed(draft: RunDraft, held: (index: number) => boolean, { now }: Circumstances): void {
-  for (;;) {
+/**
+ * A task whose line can no longer be satisfied is skipped at once, and so is what hangs from it, unless an edit may save it.
+ * True when so many are that the rest goes into the next commit.
+ */
+function skipDoomed(draft: RunDraft, held: (index: number) => boolean, { now }: Circumstances): boolean {
+  for (let bytes = 0; ;) {
     const { run } = draft;
     const doomed = [...run.doomed].filter((index) => !held(index));
-    if (doomed.length === 0) return;
+    if (doomed.length === 0) return false;
+    if (bytes > SKIPPED_BYTES_MAX) return true;
     const events = doomed.map((index): RunEvent => {
       const { lineId, by, reason } = doomOf(run, index);
       const { star, result } = run.tasks.at(index);
@@ -107,6 +115,7 @@ function skipDoomed(draft: RunDraft, held: (index: number) => boolean, { now }: 
       const taskId = star.id;
       return { type: 'TASK_SKIPPED', data: { taskId, by, lineId, reason, lines, skippedAt: instantOf(now) } };
     });
+    bytes += jsonBytes(events);
     draft.add(...events);
   }
 }
@@ -234,8 +243,7 @@ function neverSatisfiable(
  * Nothing waits for ever: the earliest of timeouts, graces, retries, deadlines, the end of an edit round and a look at the
  * fleet; at most 1 h ahead.
  */
-function wakeAt(run: Run, { starvedOf, more, until }: Started, now: number): number {
-  if (more) return now;
+function wakeAt(run: Run, { starvedOf, until }: Started, now: number): number {
   let earliest: string | undefined;
   const at = (instant: string | null | undefined) => {
     if (instant && (earliest === undefined || instant < earliest)) earliest = instant;

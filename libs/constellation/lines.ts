@@ -28,9 +28,17 @@ export function judgeLine({ id, type, condition = '', from }: TaskStarLine, endi
       return { id, satisfied: false, reason: `${from} is ${ending.status}` };
     case 'conditional': {
       const value = evaluateCondition(condition, ending);
-      return value.satisfied ? { id, satisfied: true } : { id, satisfied: false, reason: value.reason };
+      return value.satisfied ? { id, satisfied: true } : { id, satisfied: false, reason: shortened(value.reason) };
     }
   }
+}
+
+/** Thousands of lines may be judged in one commit: together their reasons have to fit into it. */
+const REASON_CHARS_MAX = 100;
+
+function shortened(reason: string): string {
+  if (reason.length <= REASON_CHARS_MAX) return reason;
+  return `${reason.slice(0, REASON_CHARS_MAX - 1).replace(/[\uD800-\uDBFF]$/u, '')}…`;
 }
 
 /** Which of a task's lines dooms it, and whether a condition or a failure is behind it (further up, too). */

@@ -55,7 +55,7 @@ export interface WakeUps {
 /** Another writer is faster again and again: the partition has moved, or two replicas both believe they own it. */
 const CONFLICTS_MAX = 8;
 /** Inputs of one commit, so that their results fit into it. */
-const COMMIT_INPUT_BYTES_MAX = 512 * 1024;
+const COMMIT_INPUT_BYTES_MAX = 256 * 1024;
 const COMMIT_INPUTS_MAX = 500;
 
 interface Served {
