@@ -1,0 +1,195 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { RunView, VerbAnswer } from '#proto';
+import { writeRequest } from './requests.js';
+import { TestSystem, until } from './system.js';
+
+interface Exported {
+  readonly stream: string;
+  readonly commit: { readonly events: { readonly type: string; readonly data: Record<string, unknown> }[] };
+}
+
+describe('a run under control', () => {
+  let system: TestSystem;
+
+  beforeAll(async () => {
+    system = await TestSystem.start('--devices', '2');
+  });
+
+  afterAll(() => system.stop());
+
+  it('is cancelled: the command dies on its device, what it printed is kept, and the log says who asked', async () => {
+    const pidFile = join(system.home, 'cancelled.pid');
+    const runId = await submit('cancelled', [
+      exec('long', `echo begun; echo $$ > ${pidFile}; exec sleep 600`),
+      exec('after', 'echo never'),
+    ]);
+    const pid = Number(await until('the command', () => readText(pidFile)));
+    expect(isAlive(pid)).toBe(true);
+    expect(await system.cli('cancel', runId, '--reason', 'wrong host', '--wait')).toMatchObject({ code: 2 });
+    await until('the end of the process', async () => (isAlive(pid) ? undefined : true));
+    const view = await system.show(runId);
+    expect(view).toMatchObject({ status: 'CANCELLED', reason: 'wrong host' });
+    expect(view.tasks.map(({ status }) => status)).toEqual(['CANCELLED', 'CANCELLED']);
+    expect(view.tasks[0]?.result?.value).toMatchObject({ stdout: 'begun\n' });
+    const ends = await eventsOf(runId, 'RUN_CANCELLED');
+    expect(ends).toMatchObject([{ by: { kind: 'person', id: 'cli' }, reason: 'wrong host' }]);
+    expect(await system.cli('cancel', runId)).toMatchObject({ code: 0 });
+  });
+
+  it('is paused and resumed; a device that is held gets nothing, and the run says what it waits for', async () => {
+    const gate = join(system.home, 'gate');
+    const runId = await submit('paused', [exec('first', untilFile(gate)), exec('second', 'echo done')]);
+    await until('the first task', async () =>
+      (await system.show(runId)).tasks[0]?.status === 'RUNNING' ? true : undefined,
+    );
+    expect(await system.cli('pause', runId, '--reason', 'lunch')).toMatchObject({ code: 0 });
+    await writeFile(gate, '');
+    const paused = await untilView(runId, ({ tasks }) => tasks[0]?.status === 'COMPLETED');
+    expect(paused).toMatchObject({ status: 'PAUSED', waitingFor: { reason: 'paused', wokenBy: 'operator' } });
+    expect((await system.cli('show', runId)).stdout).toContain('lunch');
+    expect(await system.cli('devices', 'hold', 'web-1', '--reason', 'disk is being replaced')).toMatchObject({
+      code: 0,
+    });
+    expect(await system.cli('resume', runId)).toMatchObject({ code: 0 });
+    const held = await untilView(runId, ({ status }) => status === 'WAITING');
+    expect(held.waitingFor).toMatchObject({ reason: 'device', wokenBy: 'fleet' });
+    expect(await system.cli('devices', 'release', 'web-1')).toMatchObject({ code: 0 });
+    expect(await system.untilEnd(runId)).toMatchObject({ outcome: 'succeeded' });
+  });
+
+  it('is tried again after its end, from the task that failed', async () => {
+    const [flag, effects] = [join(system.home, 'flag'), join(system.home, 'retried.effects')];
+    const runId = await submit(
+      'retried',
+      [exec('a', `echo a >> ${effects}; test -f ${flag}`), exec('b', `echo b >> ${effects}`)],
+      'success-only',
+    );
+    expect(await system.untilEnd(runId)).toMatchObject({ status: 'FAILED' });
+    await writeFile(flag, '');
+    expect(await system.cli('retry', runId, 'a', '--wait')).toMatchObject({ code: 0 });
+    const view = await system.show(runId);
+    expect(view).toMatchObject({ outcome: 'succeeded', tasks: [{ attempts: 2 }, { attempts: 1 }] });
+    expect(await readFile(effects, 'utf8')).toBe('a\na\nb\n');
+    expect(await system.cli('retry', runId, 'a')).toMatchObject({ code: 3 });
+  });
+
+  it('is forked: the new run goes on from there with the results of the old one, and runs nothing again', async () => {
+    const effects = join(system.home, 'forked.effects');
+    const source = exec('a', `echo a >> ${effects}; echo hello`);
+    const sink = exec('b', `cat >> ${effects}`, { stdin: { from: ['a'] } });
+    const runId = await submit('forked', [source, sink]);
+    await system.untilEnd(runId);
+    const started = await eventsOf(runId, 'TASK_STARTED');
+    expect(started.map(({ taskId }) => taskId)).toEqual(['a', 'b']);
+    // The first commit ends with the start of a: in a fork from there nobody knows what a has done.
+    const unknown = await system.json<{ runId: string }>('fork', runId, '--at', '3', '--wait');
+    expect(await system.show(unknown.runId)).toMatchObject({
+      parent: { runId, sequence: 3 },
+      tasks: [{ status: 'FAILED', error: { outcome: 'unknown' } }, { status: 'COMPLETED' }],
+    });
+    expect(await readFile(effects, 'utf8')).toBe('a\nhello\n');
+  });
+
+  it('is edited while it runs, by whoever answers its edit rounds', async () => {
+    const runId = await submit('edited', [exec('a', 'exit 3')], 'unconditional', { editPolicy: 'when-needed' });
+    const asked = await untilView(runId, ({ editing }) => editing !== null);
+    expect(asked).toMatchObject({ editing: { editId: 'e1' }, waitingFor: { reason: 'planner', wokenBy: 'proposal' } });
+    const file = join(system.home, 'edits.json');
+    await writeFile(file, JSON.stringify([{ tool: 'remove_task', taskId: 'a' }]));
+    const hostile = await system.cli('propose', runId, '-f', file, '--edit-id', 'e1');
+    expect(hostile).toMatchObject({ code: 3, stderr: expect.stringContaining('"a" is FAILED') });
+    const diagnose = { ...exec('why', 'echo because'), description: '', tips: [] };
+    await writeFile(
+      file,
+      JSON.stringify([
+        { tool: 'add_task', task: diagnose },
+        { tool: 'add_dependency', line: { id: 'a-why', from: 'a', to: 'why' } },
+      ]),
+    );
+    const answer = await system.json<VerbAnswer>('propose', runId, '-f', file, '--edit-id', 'e1', '--try', '2');
+    expect(answer).toMatchObject({ answer: 'accepted' });
+    await untilView(runId, ({ editing }) => editing?.editId === 'e2');
+    await writeFile(file, JSON.stringify({ editId: 'e2', state: 'FINISH' }));
+    expect(await system.cli('propose', runId, '-f', file)).toMatchObject({ code: 0 });
+    expect(await system.untilEnd(runId)).toMatchObject({ outcome: 'partially_failed', revision: 2 });
+    const { stdout: report } = await system.cli('report', runId);
+    expect(report).toContain('adds task why');
+    expect(report).toMatch(/parallelism/iu);
+  });
+
+  it('stays what the log says: every run is verified, and Postgres shows the same', async () => {
+    expect(await system.cli('verify', '--all')).toMatchObject({ code: 0 });
+    const { runs } = await system.json<{ runs: { runId: string; sequence: number; status: string }[] }>('runs');
+    expect(runs.length).toBeGreaterThanOrEqual(6);
+    for (const { runId, sequence, status } of runs) {
+      expect(await system.show(runId)).toMatchObject({ sequence, status });
+    }
+  });
+
+  async function submit(
+    requestId: string,
+    tasks: readonly object[],
+    type = 'unconditional',
+    options: object = {},
+  ): Promise<string> {
+    const ids = tasks.map((task) => ('id' in task ? String(task.id) : ''));
+    const lines = ids.slice(1).map((to, index) => ({ id: `l${index}`, from: ids[index], to, type }));
+    const file = await writeRequest(system.home, {
+      requestId,
+      constellation: { name: requestId, tasks, lines },
+      options,
+    });
+    return (await system.json<{ runId: string }>('submit', '-f', file)).runId;
+  }
+
+  function untilView(runId: string, holds: (view: RunView) => boolean): Promise<RunView> {
+    return until(`the state of ${runId}`, async () => {
+      const view = await system.show(runId);
+      return holds(view) ? view : undefined;
+    });
+  }
+
+  async function eventsOf(runId: string, type: string): Promise<Record<string, unknown>[]> {
+    const { stdout } = await system.cli('export', runId);
+    const records = stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as Partial<Exported>);
+    return records
+      .flatMap(({ stream, commit }) => (stream === 'RUNS' ? (commit?.events ?? []) : []))
+      .filter((event) => event.type === type)
+      .map(({ data }) => data);
+  }
+});
+
+function exec(id: string, command: string, more: object = {}) {
+  return {
+    id,
+    name: id,
+    target: { device: 'web-1' },
+    command: { tool: 'EXEC_CLI', arguments: { command, timeout: 600, ...more } },
+  };
+}
+
+function untilFile(path: string): string {
+  return `while [ ! -e ${path} ]; do sleep 0.05; done`;
+}
+
+async function readText(path: string): Promise<string | undefined> {
+  try {
+    const text = await readFile(path, 'utf8');
+    return text === '' ? undefined : text;
+  } catch {
+    return undefined;
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
