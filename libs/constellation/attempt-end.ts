@@ -2,7 +2,7 @@ import type { Actor, StopReason, TaskError, TaskResult } from '#proto';
 import type { RunDraft } from './evolve.js';
 import { type FleetView, isRepeatable } from './fleet-view.js';
 import { judgeLines } from './lines.js';
-import { reopenTask } from './reopen.js';
+import { linesToWaitFor, reopenTask } from './reopen.js';
 import { endsTheRun, type Run, type TaskState } from './run.js';
 
 export interface Circumstances {
@@ -42,7 +42,8 @@ export function failAttempt(
   draft.add({ type: 'TASK_FAILED', data: { taskId, attempt, error: known, lines, failedAt: at, attemptHash } });
   if (!retried) return;
   const notBefore = instantOf(circumstances.now + backoffMs(run, task));
-  draft.add({ type: 'TASK_REOPENED', data: { taskId, attempt, reason: 'retry_policy', notBefore } });
+  const reopened = { taskId, attempt, reason: 'retry_policy', notBefore } as const;
+  draft.add({ type: 'TASK_REOPENED', data: { ...reopened, lines: linesToWaitFor(draft.run, index) } });
 }
 
 interface Cancelled {

@@ -212,14 +212,14 @@ function start(run: Run, task: TaskState, device: Extract<Assignment, { kind: 'd
   } as const satisfies RunEvent;
 }
 
-/** Predecessors whose outputs the command takes: those that ran; one that was skipped or cancelled has none. */
+/** Predecessors whose outputs the command takes: those of which it is known how they ended; skipped and cancelled ones have none. */
 function inputsOf(run: Run, { star }: TaskState): RunEventData<'TASK_STARTED'>['inputs'] {
   const parsed = StdinFrom.safeParse(star.command?.arguments['stdin']);
   if (!parsed.success) return [];
   const { taskIndex } = graphOf(run);
   return parsed.data.from.flatMap((taskId) => {
-    const { status, attempt, ranIn } = run.tasks.at(taskIndex.get(taskId) ?? -1);
-    if ((status !== 'COMPLETED' && status !== 'FAILED') || attempt === 0) return [];
+    const { status, attempt, error, ranIn } = run.tasks.at(taskIndex.get(taskId) ?? -1);
+    if ((status !== 'COMPLETED' && status !== 'FAILED') || attempt === 0 || error?.outcome === 'unknown') return [];
     return [{ taskId, attempt, ...(ranIn === null ? {} : { runId: ranIn }) }];
   });
 }

@@ -10,9 +10,9 @@ import { endsTheRun, isTerminal, type Run, type RunEnding, type TaskState } from
  */
 export function beginToEnd(draft: RunDraft, ending: RunEnding, now: number): void {
   const { reason, by } = ending;
-  // What is recorded already, and may be long, is not said again with every task.
-  const note = draft.run.ending === null ? ending.note : null;
   for (let index = 0; index < draft.run.tasks.length; index++) {
+    // Said once: thousands of tasks that each say it would not fit into one commit.
+    const note = draft.run.ending === null ? ending.note : null;
     const { star, status, attempt, stopping } = draft.run.tasks.at(index);
     if (status === 'PENDING') cancelAttempt(draft, index, { reason, by, note }, now);
     else if (status === 'RUNNING' && !endsAlready(stopping)) {

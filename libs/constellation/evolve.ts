@@ -266,7 +266,8 @@ function reopenTask(draft: Draft, data: RunEventData<'TASK_REOPENED'>): void {
   const afresh = ({ star }: TaskState) => ({ failedOn: [], deadlineAt: deadlineOf(star, Date.parse(notBefore)) });
   change(draft, taskId, (task) => ({
     status: 'PENDING',
-    notBefore,
+    // RFC 3339 in UTC with milliseconds compares as text; what may start at once waits for no instant.
+    notBefore: reason === 'operator' || notBefore <= (task.endedAt ?? '') ? null : notBefore,
     endedAt: null,
     reason: null,
     skippedBy: null,

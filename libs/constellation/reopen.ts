@@ -1,7 +1,7 @@
 import type { Actor, LineId } from '#proto';
-import { targetOf } from './graph.js';
+import { sourceOf, targetOf } from './graph.js';
 import type { RunDraft } from './evolve.js';
-import { graphOf, type Run, type TaskState } from './run.js';
+import { graphOf, isTerminalTask, type Run, type TaskState } from './run.js';
 
 interface Reopened {
   readonly reason: 'retry_policy' | 'operator';
@@ -25,7 +25,7 @@ export function reopenTask(draft: RunDraft, index: number, { reason, by, notBefo
         reason,
         ...(by === null ? {} : { by }),
         notBefore,
-        lines: linesToOpen(draft.run, position),
+        lines: [...linesToOpen(draft.run, position), ...linesToWaitFor(draft.run, position)],
       },
     });
   }
@@ -55,6 +55,16 @@ function linesToOpen(run: Run, position: number): LineId[] {
   return graph.linesFrom
     .at(position)
     .filter((line) => run.lines.at(line).satisfied !== null && !hasRun(run.tasks.at(targetOf(graph, line))))
+    .map((line) => graph.lines.at(line).id);
+}
+
+/** Lines into a task whose source has been opened again since they were judged: the next try waits for it like the first one did. */
+export function linesToWaitFor(run: Run, position: number): LineId[] {
+  const graph = graphOf(run);
+  return graph.linesInto
+    .at(position)
+    .filter((line) => run.lines.at(line).satisfied !== null)
+    .filter((line) => !isTerminalTask(run.tasks.at(sourceOf(graph, line)).status))
     .map((line) => graph.lines.at(line).id);
 }
 

@@ -4,14 +4,14 @@ import { type Editing, isTerminal, type Run, type TaskState } from './run.js';
 import { listed } from './validate.js';
 
 /** A run as people and programs are shown it; pure, so the log, Postgres and the live state show the same. */
-export function viewOf(run: Run): RunView {
+export function viewOf(run: Run, now?: number): RunView {
   const held = isHeld(run);
   return {
     ...headOf(run),
     reason: run.reason,
     revision: run.revision,
     requestedBy: requestOf(run).requestedBy.id,
-    waitingFor: waitingFor(run),
+    waitingFor: waitingFor(run, now),
     editing: run.editing === null ? null : editingView(run.editing),
     parent: run.parent === null ? null : { runId: run.parent.runId, sequence: run.parent.sequence },
     tasks: [...run.tasks].map((task, index) => taskView(task, task.status === 'PENDING' && held(index))),
@@ -27,8 +27,11 @@ export function summaryOf(run: Run): RunSummary {
   return { ...headOf(run), tasks: run.tasks.length };
 }
 
-/** Why a run is not terminal and what wakes it; null when it is terminal. */
-export function waitingFor(run: Run): WaitingFor | null {
+/**
+ * Why a run is not terminal and what wakes it; null when it is terminal. `now`, in milliseconds since the epoch, tells a wait
+ * that is over from one that is not; without it what is recorded is taken as it is.
+ */
+export function waitingFor(run: Run, now?: number): WaitingFor | null {
   if (isTerminal(run) || run.phase === 'NONE') return null;
   if (run.running.size > 0) return waitingForTasks(run);
   if (run.phase === 'PAUSED') {
@@ -37,7 +40,7 @@ export function waitingFor(run: Run): WaitingFor | null {
   const startable = [...run.ready].filter(not(isHeld(run))).map((index) => run.tasks.at(index));
   if (run.editing !== null && startable.length === 0) return waitingForPlanner(run.editing);
   const ids = listed(startable.map(({ star }) => star.id));
-  const delayed = startable.filter(({ notBefore }) => notBefore !== null);
+  const delayed = startable.filter(({ notBefore }) => notBefore !== null && Date.parse(notBefore) > (now ?? -Infinity));
   if (startable.length > 0 && delayed.length === startable.length) {
     const wakesAt = earliest(delayed.map(({ notBefore }) => notBefore));
     return { reason: 'backoff', detail: `the next try of ${ids}`, wokenBy: 'timer', wakesAt };

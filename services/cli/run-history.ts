@@ -39,14 +39,18 @@ export function* momentsOf(
   }
 }
 
-/** The state at event `at`, or at the end. */
-export function stateAt(runId: RunId, commits: readonly RunCommit[], at?: number): RunView {
+/** The state at event `at`, or at the end as it is to be read at `now` (milliseconds since the epoch). */
+export function stateAt(
+  runId: RunId,
+  commits: readonly RunCommit[],
+  { at, now }: { readonly at?: number | undefined; readonly now?: number } = {},
+): RunView {
   const last = commits.at(-1)?.events.at(-1)?.sequence ?? 0;
   if (at !== undefined && at > last) throw badInput(`--at: run ${runId} has ${last} events`);
   let run: Run | undefined;
   for (const moment of momentsOf(runId, commits, at)) run = moment.run;
   if (run === undefined) throw unknownRun(runId);
-  return viewOf(run);
+  return viewOf(run, at === undefined ? now : undefined);
 }
 
 export function unknownRun(runId: string): CliError {

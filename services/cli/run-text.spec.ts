@@ -9,7 +9,7 @@ const SCREEN = { isTerminal: false, color: false, columns: 200 };
 const steps = generateEditedHistory({ seed: 6, goal: true });
 const commits = runCommitsOf(steps);
 const runId = commits[0]?.runId ?? '';
-const views = commits.map(({ events }) => stateAt(runId, commits, events.at(-1)?.sequence));
+const views = commits.map(({ events }) => stateAt(runId, commits, { at: events.at(-1)?.sequence }));
 const viewWith = (passes: (view: RunView) => boolean): RunView => {
   const found = views.find(passes);
   if (found === undefined) throw new Error('the history has no such state');
@@ -63,7 +63,7 @@ describe('a replay', () => {
   it('draws every state between two events, with the tasks that are there then and no others', () => {
     const known = new Set<string>();
     for (const { run } of momentsOf(runId, commits)) {
-      const view = stateAt(runId, commits, run.sequence);
+      const view = stateAt(runId, commits, { at: run.sequence });
       const drawing = drawingOf(view, SCREEN).join('\n');
       const ids = view.tasks.map(({ id }) => id);
       for (const id of ids) expect(drawing).toMatch(new RegExp(`\\b${id}\\b`, 'u'));
