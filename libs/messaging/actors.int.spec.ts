@@ -53,7 +53,10 @@ const ask = (actors: Actors, seed: string): ActorAnswer => actors.actorOf(proofO
 
 /** Waits for a fact; ends with the test's own limit only. */
 async function until(holds: () => boolean): Promise<void> {
-  while (!holds()) await sleep(LOOK_MS);
+  while (!holds()) {
+    if (nc.isClosed()) throw new Error('it never came');
+    await sleep(LOOK_MS);
+  }
 }
 
 async function stored(): Promise<Record<string, KnownActor>> {

@@ -36,7 +36,7 @@ export async function provisionActors(
     written.push(key);
   }
   const removed = keepOthers ? [] : [...stored.keys()].filter((key) => !actors.has(key));
-  
+  for (const key of removed) await bucket.purge(key);
   return { written, removed };
 }
 

@@ -60,6 +60,7 @@ export class PresenceConsumer {
     const bucket = await openPresence(this.nc);
     const entries = await bucket.watch();
     signal.addEventListener('abort', () => entries.stop());
+    if (signal.aborted) entries.stop(); // it came before anybody listened
     const missing = new Set(this.view.connected());
     const sweeping = this.sweep(signal);
     void this.endAtReconnect(ended, signal);
