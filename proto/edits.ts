@@ -50,7 +50,7 @@ export const Edit = z.discriminatedUnion('tool', [
   z.strictObject({ tool: z.literal('add_dependency'), line: TaskStarLine }),
   z.strictObject({ tool: z.literal('remove_dependency'), lineId: LineId }),
   z.strictObject({ tool: z.literal('update_dependency'), lineId: LineId, change: LineChange }),
-  /** With `clear`, what is PENDING and not named is removed; without, tasks and lines are only added or replaced. */
+  /** With `clear`, what has not started and is not named is removed; without, tasks and lines are only added or replaced. */
   z.strictObject({
     tool: z.literal('build_constellation'),
     constellation: TaskConstellation,

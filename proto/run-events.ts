@@ -160,7 +160,7 @@ export const TaskReopened = z.strictObject({
   reason: z.enum(['retry_policy', 'operator']),
   by: Actor.optional(),
   notBefore: Instant,
-  /** Judged lines of the task that are open again: those whose target has not run. */
+  /** Judged lines that are open again: those out of the task whose target has not run, and those into it whose source is open. */
   lines: z.array(LineId).optional(),
 });
 

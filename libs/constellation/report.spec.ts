@@ -243,6 +243,21 @@ describe('the report of a run that was edited while it ran', () => {
     expect(fences.some(({ body }) => body.startsWith('round e1'))).toBe(true);
   });
 
+  it('says how every round ended', () => {
+    const outcomes = [...report.matchAll(/^\| Outcome \| (.*) \|$/gmu)].map(([, text]) => text).slice(1);
+    const ends = events.flatMap((event) => {
+      if (event.type === 'EDIT_ABANDONED') {
+        return [`given up: \`${event.data.reason.code}: ${event.data.reason.message}\``];
+      }
+      if (event.type !== 'CONSTELLATION_MODIFIED' || event.data.editId === undefined) return [];
+      const { revision, edits = [], try: number, state } = event.data;
+      const what = edits.length === 0 ? `no change of revision ${revision}` : `revision ${revision}`;
+      return [`${what} by \`planner\`, try ${number}, ${state}`];
+    });
+    expect(outcomes).toEqual(ends);
+    expect(ends.some((text) => text.startsWith('given up'))).toBe(true);
+  });
+
   it('shows the plan as its first round made it, although nobody had sent one', () => {
     const [before] = partsOf(report).fences.filter(({ language }) => language === 'mermaid');
     expect(before?.body).toContain('t0: Task');

@@ -2,6 +2,7 @@ import type { NatsConnection } from '@nats-io/transport-node';
 import {
   type AgentProfile,
   type AttemptFinished,
+  type AttemptKey,
   BUCKETS,
   type RunCommit,
   type RunEventData,
@@ -11,11 +12,22 @@ import { newCommitId, openAttemptLog, readCommits, sealCommit } from '#libs/even
 import { Kvm } from '@nats-io/kv';
 
 export interface InstantDeviceOptions {
-  /** What an attempt comes to; by default it completes with exit code 0. Undefined: it is not answered. */
+  /** What an attempt comes to; by default it completes with exit code 0. Undefined: it runs until it is stopped. */
   readonly answer?: (started: RunEventData<'TASK_STARTED'>, runId: RunId) => AttemptFinished | undefined;
+  /** What an attempt comes to that runs until it is stopped; by default it is cancelled, with what it had printed. Undefined: it never ends. */
+  readonly stopped?: (stop: RunEventData<'TASK_STOP_REQUESTED'>, runId: RunId) => AttemptFinished | undefined;
 }
 
 const COMPLETED: AttemptFinished = { status: 'completed', result: { value: { exit_code: 0, stdout: '' } } };
+const CANCELLED: AttemptFinished = {
+  status: 'failed',
+  error: {
+    code: 'CANCELLED',
+    message: 'the command was stopped',
+    outcome: 'cancelled',
+    output: { value: { exit_code: 143, stdout: 'so far' } },
+  },
+};
 
 /**
  * Stands where device agent, gateway and device stand: answers each TASK_STARTED with the end of its attempt, one append to
@@ -23,12 +35,11 @@ const COMPLETED: AttemptFinished = { status: 'completed', result: { value: { exi
  */
 export function instantDevice(nc: NatsConnection, options: InstantDeviceOptions = {}): { stop(): void } {
   const log = openAttemptLog(nc);
-  const stopped = new AbortController();
-  const { answer = () => COMPLETED } = options;
-  const end = async (runId: RunId, started: RunEventData<'TASK_STARTED'>): Promise<void> => {
-    const finished = answer(started, runId);
-    if (finished === undefined) return;
-    const { taskId, attempt } = started;
+  const closed = new AbortController();
+  const { answer = () => COMPLETED, stopped = () => CANCELLED } = options;
+  /** Attempts that were not answered. */
+  const open = new Set<string>();
+  const end = async ({ runId, taskId, attempt }: AttemptKey, finished: AttemptFinished): Promise<void> => {
     const now = Date.now();
     const commit = sealCommit(
       {
@@ -54,16 +65,26 @@ export function instantDevice(nc: NatsConnection, options: InstantDeviceOptions 
     );
     await log.append({ runId, taskId, attempt, kind: 'end' }, commit, 0);
   };
+  const take = (runId: RunId, event: RunCommit['events'][number]): void => {
+    if (event.type !== 'TASK_STARTED' && event.type !== 'TASK_STOP_REQUESTED') return;
+    const { taskId, attempt } = event.data;
+    const key = `${runId}.${taskId}.${attempt}`;
+    if (event.type === 'TASK_STOP_REQUESTED' && !open.has(key)) return;
+    const finished = event.type === 'TASK_STARTED' ? answer(event.data, runId) : stopped(event.data, runId);
+    if (finished === undefined) return void open.add(key);
+    open.delete(key);
+    void end({ runId, taskId, attempt }, finished);
+  };
   const follow = async (): Promise<void> => {
-    for await (const entry of readCommits(nc, 'RUNS', { afterSequence: 0, signal: stopped.signal })) {
-      if (!entry.types.includes('TASK_STARTED')) continue;
+    for await (const { types, data } of readCommits(nc, 'RUNS', { afterSequence: 0, signal: closed.signal })) {
+      if (!types.includes('TASK_STARTED') && !types.includes('TASK_STOP_REQUESTED')) continue;
       // Taken as it is: what a schema costs belongs to a device agent, which this leaves out.
-      const commit = JSON.parse(new TextDecoder().decode(entry.data)) as RunCommit;
-      for (const event of commit.events) if (event.type === 'TASK_STARTED') void end(commit.runId, event.data);
+      const { runId, events } = JSON.parse(new TextDecoder().decode(data)) as RunCommit;
+      for (const event of events) take(runId, event);
     }
   };
   void follow();
-  return { stop: () => stopped.abort() };
+  return { stop: () => closed.abort() };
 }
 
 /** Writes the profile of a connected device with the tools EXEC_CLI, SYS_INFO and NOOP, as the registry would. */

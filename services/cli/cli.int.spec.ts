@@ -6,7 +6,14 @@ import { jetstream } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { openAttemptLog, openRunLog } from '#libs/event-log';
 import { connectBus, provision } from '#libs/messaging';
-import { startTestNats, type TestNats } from '#libs/testing';
+import {
+  forkHistory,
+  generateEditedHistory,
+  runCommitsOf,
+  startTestNats,
+  type HistoryStep,
+  type TestNats,
+} from '#libs/testing';
 import { AttemptCommit, RunCommit, subjects } from '#proto';
 import type { DeadLetter } from '#proto';
 import type { ExportRecord } from './audit/export-file.js';
@@ -24,6 +31,22 @@ async function append(record: ExportRecord | undefined): Promise<void> {
   const commit = RunCommit.parse(record?.commit);
   const log = openRunLog(nc);
   expect(await log.append(SAMPLE_RUN, commit, await log.endsAt(SAMPLE_RUN))).toMatchObject({ kind: 'appended' });
+}
+
+/** A run that is not in the log. */
+const other = generateEditedHistory({ seed: 6 });
+
+async function appendAll(steps: readonly HistoryStep[]): Promise<void> {
+  let end = 0;
+  for (const step of steps) {
+    if (step.kind === 'attempt') {
+      const { runId, taskId, attempt } = step.commit;
+      await openAttemptLog(nc).append({ runId, taskId, attempt, kind: step.subject }, step.commit, 0);
+      continue;
+    }
+    const appended = await openRunLog(nc).append(step.commit.runId, step.commit, end);
+    if (appended.kind === 'appended') end = appended.sequence;
+  }
 }
 
 async function orrery(line: string, terminal: FakeTerminal = fakeTerminal()) {
@@ -111,15 +134,25 @@ describe('over a log', () => {
     expect(`${out.join('\n')}\n`).toBe(await readFile(join(directory, 'run.jsonl'), 'utf8'));
   });
 
+  it('verify compares a forked run with its parent in the log, and says so when it is not there', async () => {
+    const parent = generateEditedHistory({ seed: 4 });
+    const [fork, orphan] = [1, 2].map((seed) => forkHistory(seed === 1 ? parent : other, { at: 12, seed }));
+    for (const steps of [parent, fork ?? [], orphan ?? []]) await appendAll(steps);
+    const [known, unknown] = [fork, orphan].map((steps) => runCommitsOf(steps ?? [])[0]?.runId ?? '');
+    const [compared, alone] = [await orrery(`verify ${known}`), await orrery(`verify ${unknown}`)];
+    expect([compared.exitCode, compared.out.length]).toEqual([0, 1]);
+    expect(alone.out[1]).toMatch(/forked from event \d+ of run \w+, which is not there/u);
+  });
+
   it('verify --all finds the one run that somebody wrote into', async () => {
     expect((await orrery('verify --all')).exitCode).toBe(0);
     const forged = JSON.stringify({ ...(third?.commit as object), runId: 'forged', number: 1 });
     await jetstream(nc).publish(subjects.run('forged'), forged);
     const { exitCode, out } = await orrery('verify --all');
     expect(exitCode).toBe(1);
-    expect(out[0]).toMatch(/^BAD forged {2}/u);
+    expect(out.filter((line) => line.startsWith('BAD'))).toEqual([expect.stringMatching(/^BAD forged {2}/u)]);
     expect(out.join('\n')).toContain('run forged, RUNS commit 1: its hash is not the hash of its content');
-    expect(out.at(-1)).toBe('1 of 2 runs bad');
+    expect(out.at(-1)).toBe('1 of 5 runs bad');
   });
 
   it('a run that nobody knows is bad input', async () => {

@@ -1,12 +1,19 @@
 import { describe, expect, it } from '@jest/globals';
 import { CloudEvent } from 'cloudevents';
 import { FeedMessage } from '#proto';
-import { generateHistory, runCommitsOf } from '#libs/testing';
+import { forkHistory, generateEditedHistory, generateHistory, runCommitsOf } from '#libs/testing';
 import { feedEntriesOf, isAfter, parsePosition, positionText, wholeMessage } from './feed-message.js';
 
+const edited = generateEditedHistory({ seed: 6, goal: true });
+const HISTORIES = [
+  ['as it was asked for', generateHistory({ seed: 2 })],
+  ['that is edited', edited],
+  ['that is forked', forkHistory(edited, { at: 20, seed: 1 })],
+] as const;
+
 describe('feedEntriesOf', () => {
-  it('makes one valid message of every event, in order, with its place', () => {
-    for (const [index, commit] of runCommitsOf(generateHistory({ seed: 2 })).entries()) {
+  it.each(HISTORIES)('makes one valid message of every event of a run %s, in order, with its place', (_, steps) => {
+    for (const [index, commit] of runCommitsOf(steps).entries()) {
       const entries = feedEntriesOf(commit, index + 10);
       expect(entries.map(({ message }) => message.data)).toEqual(commit.events.map(({ data }) => data));
       for (const [place, { message, position }] of entries.entries()) {
@@ -22,7 +29,9 @@ describe('feedEntriesOf', () => {
         expect(new CloudEvent(JSON.parse(JSON.stringify(message)) as Partial<CloudEvent>, true).id).toBe(event?.id);
         expect(position).toEqual({ sequence: index + 10, index: place });
         expect(parsePosition(message.orrerysource)).toEqual(position);
-        expect(message.subject).toBe(event && 'taskId' in event.data ? event.data.taskId : undefined);
+        const isAboutTask = /^TASK_|^RUN_ANNOTATED$/u.test(event?.type ?? '');
+        expect(message.subject).toBe(isAboutTask && event && 'taskId' in event.data ? event.data.taskId : undefined);
+        expect(message.subject !== undefined).toBe(isAboutTask);
       }
     }
   });

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { evolveCommit, summaryOf, viewOf, type Run } from '#libs/constellation';
-import { attemptCommitsOf, generateHistory, runCommitsOf } from '#libs/testing';
+import { attemptCommitsOf, forkHistory, generateEditedHistory, generateHistory, runCommitsOf } from '#libs/testing';
 import { AttemptEntity, CommandEntity, CommitEntity } from './entities/index.js';
 import { forgetProjection } from './rebuild.adapter.js';
 import { Rig } from './rig.testing.js';
@@ -11,9 +11,13 @@ beforeAll(async () => {
 });
 afterAll(() => rig.stop());
 
-const HISTORIES = [11, 12, 13].map((seed) =>
-  generateHistory({ seed, tasks: 7, output: 'nul \u0000 \u{f0000} \ud83d\ude00 ' }),
-);
+const OUTPUT = 'nul \u0000 \u{f0000} \ud83d\ude00 ';
+const EDITED = generateEditedHistory({ seed: 6, goal: true });
+const HISTORIES = [
+  ...[11, 12, 13].map((seed) => generateHistory({ seed, tasks: 7, output: OUTPUT })),
+  EDITED,
+  forkHistory(EDITED, { at: 20, seed: 1 }),
+];
 
 describe('the projection of RUNS', () => {
   it('reads from Postgres what the fold shows, after every prefix of a history', async () => {
@@ -56,7 +60,8 @@ describe('the projection of ATTEMPTS', () => {
     const commands = await rig.source.getRepository(CommandEntity).find({ order: { streamSequence: 'ASC' } });
     expect(commands).toHaveLength(commits.length);
     expect(commands[0]).toMatchObject({ tool: 'EXEC_CLI', arguments: { command: 'echo 0' }, deviceId: 'web-1' });
-    expect(commands.map(({ stdout }) => stdout?.startsWith('nul \u0000 \u{f0000} \ud83d\ude00 '))).not.toContain(false);
+    const plain = commands.filter(({ runId }) => runId.startsWith('run'));
+    expect(plain.map(({ stdout }) => stdout?.startsWith(OUTPUT))).not.toContain(false);
     const attempts = await rig.source.getRepository(AttemptEntity).find();
     expect(new Set(attempts.map(({ hash }) => hash))).toEqual(new Set(commits.map(({ hash }) => hash)));
     expect(

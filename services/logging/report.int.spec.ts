@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { commandsOf, foldRun, renderReport, viewOf } from '#libs/constellation';
 import { query } from '#libs/messaging';
-import { attemptCommitsOf, generateHistory, runCommitsOf } from '#libs/testing';
+import { attemptCommitsOf, generateEditedHistory, generateHistory, runCommitsOf } from '#libs/testing';
 import { ReportEntity } from './entities/index.js';
 import { UnavailableError } from './projection.adapter.js';
 import { serveLogging } from './queries.controller.js';
@@ -17,6 +17,8 @@ beforeAll(async () => {
 });
 afterAll(() => rig.stop());
 
+/** A history that ends more than once. */
+const REOPENED_SEED = 1;
 const HISTORY = generateHistory({ seed: 61, tasks: 5 });
 const COMMITS = runCommitsOf(HISTORY);
 const END = COMMITS.findIndex(({ events }) =>
@@ -34,9 +36,9 @@ function expected(count: number): string {
 }
 
 /** Looks again until the report of this sequence is stored: the writer works beside the test. */
-async function stored(sequence: number): Promise<string> {
+async function stored(sequence: number, of = runId): Promise<string> {
   for (;;) {
-    const markdown = await rig.reader.readReport(runId, sequence);
+    const markdown = await rig.reader.readReport(of, sequence);
     if (markdown !== undefined) return markdown;
   }
 }
@@ -69,10 +71,42 @@ describe('the report of a run', () => {
   });
 });
 
+describe('the report of a run whose end is taken back', () => {
+  it('is written again at its next end, and at no other time', async () => {
+    const history = generateEditedHistory({ seed: REOPENED_SEED });
+    const commits = runCommitsOf(history);
+    const endings = commits.flatMap(({ events }, index) =>
+      events.some(({ type }) => /^RUN_(COMPLETED|FAILED|CANCELLED)$/u.test(type)) ? [index] : [],
+    );
+    expect(endings.length).toBeGreaterThan(1);
+    const { runId: reopened } = commits[0] ?? fail();
+    const writer = rig.reports();
+    writer.start();
+    const followers = [rig.runs(), rig.attempts()].map((projection) =>
+      rig.follower(projection, { onApplied: () => writer.notice() }),
+    );
+    for (const follower of followers) follower.start();
+    let done = 0;
+    for (const ending of endings) {
+      const upTo = history.findIndex((step) => step.commit === commits[ending]) + 1;
+      await rig.appendAll(history.slice(done, upTo));
+      done = upTo;
+      const sequence = commits[ending]?.events.at(-1)?.sequence ?? 0;
+      const markdown = await stored(sequence, reopened);
+      const told = commits.slice(0, ending + 1);
+      const commands = commandsOf(attemptCommitsOf(history.slice(0, upTo)));
+      expect(markdown).toBe(renderReport({ run: viewOf(foldRun(told) ?? fail()), commits: told, commands }));
+    }
+    await Promise.all([writer.stop(), ...followers.map((follower) => follower.stop())]);
+    expect(await rig.source.getRepository(ReportEntity).countBy({ runId: reopened })).toBe(1);
+  });
+});
+
 describe('the queries', () => {
   it('answer runs, run and report', async () => {
     const view = viewOf(foldRun(COMMITS) ?? fail());
-    expect((await query(rig.nc, 'logging', 'runs', {})).runs).toMatchObject([{ runId, tasks: 5 }]);
+    const { runs } = await query(rig.nc, 'logging', 'runs', {});
+    expect(runs.find((run) => run.runId === runId)).toMatchObject({ runId, tasks: 5 });
     expect((await query(rig.nc, 'logging', 'run', { runId })).run).toEqual(view);
     expect((await query(rig.nc, 'logging', 'report', { runId })).markdown).toBe(expected(COMMITS.length));
   });

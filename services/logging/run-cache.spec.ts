@@ -37,5 +37,8 @@ describe('RunCache', () => {
     cache.put({ run: run('a', 1), bytes: 60 });
     cache.put({ run: run('a', 2, 'COMPLETED'), bytes: 60 });
     expect([cache.size, cache.get('a', 2)]).toEqual([0, undefined]);
+    // Opened again it is one like any other.
+    cache.put({ run: run('a', 3), bytes: 60 });
+    expect(cache.get('a', 3)?.bytes).toBe(60);
   });
 });

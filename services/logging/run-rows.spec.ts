@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { RunCommit, RunView, type RunCommit as Commit } from '#proto';
 import { evolveCommit, viewOf, type Run } from '#libs/constellation';
-import { generateHistory, runCommitsOf } from '#libs/testing';
+import { forkHistory, generateEditedHistory, generateHistory, runCommitsOf } from '#libs/testing';
 import type { LineRow, RunRow, TaskRow } from './entities/index.js';
 import { changeOf, summaryOfRow, viewOfRows, type RunChange } from './run-rows.js';
 
@@ -27,13 +27,22 @@ class Rows {
   }
 }
 
-const SEEDS = [1, 2, 3, 4, 5, 6, 7, 8];
+const parsed = (commits: readonly Commit[]): Commit[] => commits.map((commit) => RunCommit.parse(commit));
+const HISTORIES: [string, Commit[]][] = [
+  ...[1, 2, 3, 4, 5, 6, 7, 8].map((seed): [string, Commit[]] => [`${seed}`, commitsOf(seed)]),
+  // Tasks come and go, the end is taken back, rounds are open or not.
+  ...[1, 3, 4, 6, 9, 12].map((seed): [string, Commit[]] => [
+    `edited ${seed}`,
+    parsed(runCommitsOf(generateEditedHistory({ seed, goal: seed % 3 === 0 }))),
+  ]),
+  ['forked', parsed(runCommitsOf(forkHistory(generateEditedHistory({ seed: 4 }), { at: 12, seed: 1 })))],
+];
 
 describe('changeOf', () => {
-  it.each(SEEDS)('gives the rows of viewOf after every prefix of history %i', (seed) => {
+  it.each(HISTORIES)('gives the rows of viewOf after every prefix of history %s', (_, commits) => {
     const rows = new Rows();
     let run: Run | undefined;
-    for (const commit of commitsOf(seed)) {
+    for (const commit of commits) {
       const before = run;
       run = evolveCommit(run, commit);
       rows.apply(changeOf(before, run, commit.number));

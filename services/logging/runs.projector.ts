@@ -189,7 +189,10 @@ function fold(run: Run | undefined, commit: RunCommit): Run | string {
   const number = (run?.number ?? 0) + 1;
   if (commit.number !== number) return `it has the number ${commit.number}, the next one is ${number}`;
   if (run !== undefined && commit.prevHash !== run.hash) return 'prevHash is not the hash of the commit before it';
-  if (run === undefined && commit.events[0]?.type !== 'RUN_REQUESTED') return 'a run begins with RUN_REQUESTED';
+  const [first] = commit.events;
+  if (run === undefined && first?.type !== 'RUN_REQUESTED' && first?.type !== 'RUN_FORKED') {
+    return 'a run begins with RUN_REQUESTED or RUN_FORKED';
+  }
   try {
     return evolveCommit(run, commit);
   } catch (error) {

@@ -1,125 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
-import { subjects, type Edit, type Proposal, type RunEvent, type RunEventData, type TaskConstellation } from '#proto';
-import { findTask, forkedFrom, type Input } from '#libs/constellation';
-import { runIdOf } from '#libs/event-log';
-import { forkHistory, generateEditedHistory, History, runCommitsOf, type HistoryStep } from '#libs/testing';
-import { sealRun } from '../testing/sample-run.js';
+import type { RunEventData } from '#proto';
+import { generateEditedHistory, runCommitsOf } from '#libs/testing';
+import { altered, AT, dataOf, edited, LATE, line, recordsOf, RUN, type Groups } from '../testing/edited-run.js';
 import { auditRun } from './audit-run.js';
-import type { ExportRecord } from './export-file.js';
 import { findingText } from './findings.js';
-
-const AT = '2026-01-01T00:00:00.000Z';
-const LATE = '2026-01-01T12:00:00.000Z';
-const REQUEST_ID = 'edited';
-const RUN = runIdOf('default', REQUEST_ID);
-const OPERATOR = { kind: 'person', id: 'operator' } as const;
-const PLANNER = { kind: 'system', id: 'planner' } as const;
-
-/** As the steps would lie in the log. */
-function recordsOf(steps: readonly HistoryStep[]): ExportRecord[] {
-  const records = steps.map((step, index): ExportRecord => {
-    const { kind, commit } = step;
-    if (kind === 'run') return { stream: 'RUNS', subject: subjects.run(commit.runId), sequence: index + 1, commit };
-    const subject = subjects.attempt(step.commit, step.subject);
-    return { stream: 'ATTEMPTS', subject, sequence: index + 1, commit };
-  });
-  return records.toSorted((a, b) => (a.stream === b.stream ? a.sequence - b.sequence : a.stream === 'RUNS' ? -1 : 1));
-}
-
-const star = (id: string) => ({
-  id,
-  name: id,
-  description: '',
-  tips: [],
-  target: { device: 'web-1' },
-  command: { tool: 'EXEC_CLI', arguments: { command: `echo ${id}` } },
-});
-const line = (from: string, to: string) => ({ id: `${from}-${to}`, from, to, type: 'unconditional' as const });
-const PLAN: TaskConstellation = {
-  name: 'plan',
-  tasks: [star('a'), star('b'), star('c')],
-  lines: [line('a', 'b'), line('b', 'c')],
-};
-
-class Told extends History {
-  constructor() {
-    super(RUN);
-    const requested: RunEventData<'RUN_REQUESTED'> = {
-      requestId: REQUEST_ID,
-      namespace: 'default',
-      contentHash: 'c'.repeat(64),
-      goal: null,
-      constellation: PLAN,
-      options: { editPolicy: 'every-result', lockPolicy: 'scoped' },
-      metadata: {},
-      requestedBy: OPERATOR,
-      requestedAt: AT,
-      deadlineAt: '2026-01-02T00:00:00.000Z',
-    };
-    this.decide([{ kind: 'submit', requested }]);
-  }
-
-  ends(taskId: string, failing = false): this {
-    const task = findTask(this.run, taskId);
-    if (task === undefined) throw new Error(`no task ${taskId}`);
-    this.decide([this.endAttempt(task, failing, taskId)]);
-    return this;
-  }
-
-  proposes(number: number, change: Partial<Proposal>): this {
-    const { editing } = this.run;
-    const proposal: Proposal = {
-      editId: editing?.editId ?? null,
-      try: number,
-      baseRevision: null,
-      state: 'CONTINUE',
-      edits: [],
-      ...change,
-    };
-    this.decide([{ kind: 'proposal', proposal, by: PLANNER, planHash: null }]);
-    return this;
-  }
-
-  obeys(action: Extract<Input, { kind: 'verb' }>['action']): this {
-    this.decide([{ kind: 'verb', id: `v${this.run.verbs.size}`, by: OPERATOR, action }]);
-    return this;
-  }
-}
-
-const ADD: readonly Edit[] = [
-  { tool: 'add_task', task: star('d') },
-  { tool: 'add_dependency', line: line('a', 'd') },
-];
-
-/** a ends and opens a round; its first answer is refused, the second one adds d, which hangs from a. */
-const edited = () =>
-  new Told()
-    .ends('a')
-    .proposes(1, { edits: [{ tool: 'remove_task', taskId: 'a' }] })
-    .proposes(2, { edits: [...ADD] });
-
-type Groups = RunEvent[][];
-/** The events of each commit, to alter at will. */
-function groupsOf(steps: readonly HistoryStep[]): Groups {
-  return structuredClone(runCommitsOf(steps)).map(({ events }) =>
-    events.map(({ type, data }) => ({ type, data }) as RunEvent),
-  );
-}
-
-/** The findings after somebody altered the events and made all hashes again. */
-function altered({ steps }: History, alter: (groups: Groups) => void): string {
-  const groups = groupsOf(steps);
-  alter(groups);
-  const attempts = recordsOf(steps).filter(({ stream }) => stream === 'ATTEMPTS');
-  const { findings } = auditRun(RUN, [...sealRun(groups, RUN), ...attempts]);
-  return findings.map(findingText).join('\n');
-}
-
-function dataOf<T extends RunEvent['type']>(groups: Groups, type: T): RunEventData<T> {
-  const found = groups.flat().find((event) => event.type === type);
-  if (found === undefined) throw new Error(`there is no ${type}`);
-  return found.data as RunEventData<T>;
-}
 
 describe('runs that are edited while they run', () => {
   it.each(Array.from({ length: 40 }, (_, index) => index + 1))('are as they were written (history %i)', (seed) => {
@@ -269,6 +153,44 @@ describe('runs that are edited while they run', () => {
       'CONSTELLATION_MODIFIED: it does not judge the lines whose tasks had ended',
     ],
     [
+      'a second creation',
+      (groups) => groups.push([{ type: 'CONSTELLATION_MODIFIED', data: dataOf(groups, 'CONSTELLATION_MODIFIED') }]),
+      'CONSTELLATION_MODIFIED: the run has a constellation, and no edits are named',
+    ],
+    [
+      'a creation out of nothing',
+      (groups) => Object.assign(dataOf(groups, 'RUN_REQUESTED'), { goal: 'x', constellation: null }),
+      'CONSTELLATION_MODIFIED: the request had no constellation, and no edits are named',
+    ],
+    [
+      'an edit of an operator before there is anything to edit',
+      (groups) => {
+        Object.assign(dataOf(groups, 'RUN_REQUESTED'), { goal: 'x', constellation: null });
+        const { editId: _, ...data } = modified(groups);
+        groups[0]?.splice(1, 2, { type: 'CONSTELLATION_MODIFIED', data: { ...data, origin: 'operator' } });
+      },
+      'CONSTELLATION_MODIFIED: there is no constellation yet',
+    ],
+    [
+      'a refusal of what was refused before',
+      (groups) => groups[2]?.push({ type: 'EDIT_REJECTED', data: dataOf(groups, 'EDIT_REJECTED') }),
+      'EDIT_REJECTED: try 1 was judged before; the last one is 1',
+    ],
+    [
+      'an end of a round that is not open',
+      (groups) =>
+        groups[2]?.push({
+          type: 'EDIT_ABANDONED',
+          data: { editId: 'e9', reason: { code: 'RUN_ENDING', message: 'no' }, abandonedAt: AT },
+        }),
+      'EDIT_ABANDONED: the round e9 is not open; e1 is',
+    ],
+    [
+      'an edit in a round that is not open',
+      (groups) => Object.assign(modified(groups), { editId: 'e9' }),
+      'CONSTELLATION_MODIFIED: the round e9 is not open; e1 is',
+    ],
+    [
       'a round in a run whose planner is never asked',
       (groups) => Object.assign(dataOf(groups, 'RUN_REQUESTED'), { options: { editPolicy: 'never' } }),
       'EDIT_OPENED: the run takes no edits of a planner',
@@ -293,265 +215,5 @@ describe('runs that are edited while they run', () => {
 function modified(groups: Groups): RunEventData<'CONSTELLATION_MODIFIED'> {
   const found = groups.flat().findLast((event) => event.type === 'CONSTELLATION_MODIFIED');
   if (found === undefined) throw new Error('there is no edit');
-  return found.data as RunEventData<'CONSTELLATION_MODIFIED'>;
+  return found.data;
 }
-
-describe('what people do to runs', () => {
-  const cancelled = () => new Told().obeys({ verb: 'CANCEL', reason: 'enough' }).ends('a');
-  const finished = () => new Told().ends('a').proposes(1, {}).ends('b', true).proposes(1, { state: 'FINISH' });
-  const retried = () => cancelled().obeys({ verb: 'RETRY', taskId: 'a' });
-
-  it('is legal as the orchestrator decides it', () => {
-    for (const history of [
-      cancelled(),
-      retried(),
-      finished(),
-      new Told().obeys({ verb: 'RETRY', taskId: 'a' }).ends('a'),
-    ]) {
-      expect(auditRun(RUN, recordsOf(history.steps)).findings.map(findingText)).toEqual([]);
-    }
-  });
-
-  const counts = { completed: 0, failed: 0, skipped: 0, cancelled: 3 };
-  const cases: [string, () => History, (groups: Groups) => unknown, string][] = [
-    [
-      'a start while the run is paused',
-      () => new Told(),
-      (groups) => groups[0]?.splice(2, 0, { type: 'RUN_PAUSED', data: { by: 'system', reason: 'dlq', pausedAt: AT } }),
-      'TASK_STARTED of a: the run is paused',
-    ],
-    [
-      'a pause of nobody',
-      () => new Told().obeys({ verb: 'PAUSE' }),
-      (groups) => delete dataOf(groups, 'RUN_PAUSED').actor,
-      'RUN_PAUSED does not say who did it',
-    ],
-    [
-      'a run that goes on without having been paused',
-      () => new Told(),
-      (groups) => groups.push([{ type: 'RUN_RESUMED', data: { by: OPERATOR, resumedAt: AT } }]),
-      'RUN_RESUMED: the run is not paused',
-    ],
-    [
-      'an end that is taken back for nothing',
-      retried,
-      (groups) => void groups[3]?.splice(1),
-      'RUN_REOPENED opens no task again',
-    ],
-    [
-      'an end that is taken back before it came',
-      () => new Told(),
-      (groups) => groups.push([{ type: 'RUN_REOPENED', data: { by: OPERATOR, reopenedAt: AT, deadlineAt: LATE } }]),
-      'RUN_REOPENED: the run has not ended',
-    ],
-    [
-      'a task that runs and is cancelled unasked',
-      cancelled,
-      (groups) => groups[1]?.splice(0, 1),
-      'TASK_CANCELLED of a: it runs and nobody asked it to stop',
-    ],
-    [
-      'a task that is cancelled for another reason',
-      cancelled,
-      (groups) => {
-        const [event] = groups[2] ?? [];
-        if (event?.type === 'TASK_CANCELLED') event.data.reason = 'run_deadline';
-      },
-      'TASK_CANCELLED of a: it was told to stop for another reason (cancelled)',
-    ],
-    [
-      'a stop of nobody',
-      cancelled,
-      (groups) => delete dataOf(groups, 'TASK_STOP_REQUESTED').by,
-      'TASK_STOP_REQUESTED of a: it does not say who asked for it',
-    ],
-    [
-      'a stop that is asked for twice',
-      cancelled,
-      (groups) => groups[1]?.push({ type: 'TASK_STOP_REQUESTED', data: dataOf(groups, 'TASK_STOP_REQUESTED') }),
-      'TASK_STOP_REQUESTED of a: it was told to stop before (cancelled)',
-    ],
-    [
-      'an output that the stopped attempt never made',
-      cancelled,
-      (groups) => {
-        const [event] = groups[2] ?? [];
-        if (event?.type === 'TASK_CANCELLED') event.data.output = { value: 'better' };
-      },
-      'TASK_CANCELLED of a: the result is not the one that attempt 1 recorded',
-    ],
-    [
-      'a run that ends for another reason',
-      cancelled,
-      (groups) =>
-        groups[2]?.splice(1, 1, {
-          type: 'RUN_FAILED',
-          data: { reason: { code: 'X1', message: 'no' }, counts, failedAt: AT },
-        }),
-      'RUN_FAILED: the run was to end as cancelled',
-    ],
-    [
-      'another try of what completed',
-      () => new Told().ends('a'),
-      (groups) =>
-        groups.push([
-          { type: 'TASK_REOPENED', data: { taskId: 'a', attempt: 1, reason: 'operator', by: OPERATOR, notBefore: AT } },
-        ]),
-      'TASK_REOPENED of a: it is COMPLETED',
-    ],
-    [
-      'another try that nobody asked for',
-      retried,
-      (groups) => delete dataOf(groups, 'TASK_REOPENED').by,
-      'TASK_REOPENED of a: it does not say who asked for it',
-    ],
-    [
-      'another try that no policy allows',
-      retried,
-      (groups) => Object.assign(dataOf(groups, 'TASK_REOPENED'), { reason: 'retry_policy' }),
-      'TASK_REOPENED of a: it is CANCELLED, and a retry policy is for what FAILED',
-    ],
-    [
-      'a line that is open again though its task has run',
-      retried,
-      (groups) => Object.assign(dataOf(groups, 'TASK_REOPENED'), { lines: ['b-c'] }),
-      'TASK_REOPENED of a: line b-c cannot be open again',
-    ],
-    [
-      'a task that was stopped for another try and got none',
-      () => new Told().obeys({ verb: 'RETRY', taskId: 'a' }).ends('a'),
-      (groups) => void groups[2]?.splice(1),
-      'TASK_CANCELLED of a: it was to be tried again and is not open',
-    ],
-    [
-      'another try before its time',
-      retried,
-      (groups) => Object.assign(dataOf(groups, 'TASK_REOPENED'), { notBefore: LATE }),
-      `TASK_STARTED of a: it may not start before ${LATE}`,
-    ],
-    [
-      'an end in the middle of a round',
-      finished,
-      (groups) => groups.at(-1)?.shift(),
-      'the run ends while the edit round e2 is open',
-    ],
-    [
-      'an outcome that is better than the tasks',
-      finished,
-      (groups) => Object.assign(dataOf(groups, 'RUN_COMPLETED'), { outcome: 'succeeded' }),
-      'the outcome is succeeded, and 1 tasks failed',
-    ],
-    [
-      'a fork in the middle',
-      () => new Told(),
-      (groups) => {
-        const steps = forkHistory(new Told().steps, { at: 3, seed: 1 });
-        const [event] = runCommitsOf(steps)[0]?.events ?? [];
-        if (event?.type === 'RUN_FORKED') groups.push([{ type: event.type, data: event.data }]);
-      },
-      'RUN_FORKED is not the first event',
-    ],
-    [
-      'something after the end',
-      cancelled,
-      (groups) => groups.push([{ type: 'RUN_PAUSED', data: { by: 'system', reason: 'x', pausedAt: AT } }]),
-      'RUN_PAUSED comes after the end of the run',
-    ],
-  ];
-  it.each(cases)('is noticed when there is %s', (_, history, alter, finding) =>
-    expect(altered(history(), alter)).toContain(finding),
-  );
-});
-
-describe('a forked run', () => {
-  const parent = generateEditedHistory({ seed: 12, tasks: 6 });
-  const sequences = runCommitsOf(parent).map(({ events }) => events.at(-1)?.sequence ?? 0);
-  const auditedFork = (at: number, alter: (records: ExportRecord[]) => ExportRecord[] | undefined = (same) => same) => {
-    const steps = forkHistory(parent, { at, seed: at });
-    const runId = runCommitsOf(steps)[0]?.runId ?? '';
-    return auditRun(runId, recordsOf(steps), alter(structuredClone(recordsOf(parent))));
-  };
-
-  it.each(sequences)('begins where its parent stood after event %i', (at) => {
-    const { findings, unchecked } = auditedFork(at);
-    expect([findings.map(findingText), unchecked]).toEqual([[], []]);
-  });
-
-  it('says that nothing was compared when its parent is not at hand', () => {
-    const { ok, unchecked } = auditedFork(sequences[2] ?? 0, () => undefined);
-    expect([ok, unchecked]).toEqual([
-      true,
-      [expect.stringMatching(/^forked from event \d+ of run \w+, which is not there/u)],
-    ]);
-  });
-
-  const altering: [string, (records: ExportRecord[]) => ExportRecord[], RegExp][] = [
-    ['has no such commit', (records) => records.slice(0, 1), /which has no such commit$/u],
-    [
-      'has another hash there',
-      (records) => {
-        const last = records[2];
-        if (last !== undefined) Object.assign(last.commit as object, { hash: 'f'.repeat(64) });
-        return records;
-      },
-      /commit 3 of its parent, run \w+, has another hash than it had when it was forked$/u,
-    ],
-    [
-      'was changed further up',
-      (records) => {
-        const [first] = records;
-        if (first !== undefined) Object.assign(first.commit as object, { at: LATE });
-        return records;
-      },
-      /the history of its parent, run \w+, was changed: commit 1/u,
-    ],
-  ];
-  it.each(altering)('is noticed when its parent %s', (_, alter, finding) => {
-    const { ok, findings } = auditedFork(sequences[2] ?? 0, alter);
-    expect([ok, findings[0]?.message]).toEqual([false, expect.stringMatching(finding)]);
-  });
-
-  it('is noticed when it took over what its parent never had', () => {
-    const steps = forkHistory(parent, { at: sequences[3] ?? 0, seed: 3 });
-    const groups = groupsOf(steps);
-    const data = dataOf(groups, 'RUN_FORKED');
-    const [task] = data.tasks;
-    if (task === undefined) throw new Error('the parent has no task');
-    task.result = { value: 'better' };
-    data.revision = 77;
-    const runId = runCommitsOf(steps)[0]?.runId ?? '';
-    const { findings } = auditRun(runId, sealRun(groups.slice(0, 1), runId), recordsOf(parent));
-    expect(findings.map(({ message }) => message)).toEqual(
-      expect.arrayContaining([
-        expect.stringMatching(/^its revision is not that of run/u),
-        expect.stringMatching(/^its task t0 is not the one of run/u),
-      ]),
-    );
-  });
-
-  it('has the id that follows from its parent and its request', () => {
-    const steps = forkHistory(parent, { at: sequences[1] ?? 0, seed: 4 });
-    const runId = runIdOf('default', 'fork-4');
-    const { findings } = auditRun(runId, sealRun(groupsOf(steps), runId));
-    expect(findings[0]?.message).toMatch(/^the fork "fork-4" is the run [0-9a-z]{26}$/u);
-  });
-
-  it('takes inputs from the run that made them, and from no other', () => {
-    const parentRun = new Told().ends('a').run;
-    const forked = forkedFrom({ run: parentRun, by: OPERATOR, requestId: 'f', now: Date.parse(AT) });
-    const fork = new History(runIdOf(`fork:${RUN}`, 'f'));
-    fork.decide([{ kind: 'fork', id: 'f', forked }]);
-    const proposal: Proposal = { editId: 'e1', try: 1, baseRevision: null, state: 'CONTINUE', edits: [] };
-    fork.decide([{ kind: 'proposal', proposal, by: PLANNER, planHash: null }]);
-    const { runId: own } = fork.run;
-    const withInput = (runId: string | undefined, attempt = 1): string[] => {
-      const groups = groupsOf(fork.steps);
-      const input = { taskId: 'a', attempt, ...(runId === undefined ? {} : { runId }) };
-      dataOf(groups, 'TASK_STARTED').inputs = [input];
-      return auditRun(own, sealRun(groups, own)).findings.map(({ message }) => message);
-    };
-    expect(withInput(RUN)).toEqual([]);
-    expect(withInput(RUN, 2)[0]).toMatch(/it takes attempt 2 of a, the last one is 1$/u);
-    expect(withInput(undefined)[0]).toMatch(/it takes the output of a in this run, but it ran in run \w+$/u);
-  });
-});

@@ -51,13 +51,18 @@ export function auditFork(forked: Forked, parent: readonly ExportRecord[]): stri
   return differences(forked, run);
 }
 
+/** Undefined when it cannot be folded up to there: what is wrong with it is a finding of the parent. */
 function fold(records: readonly ExportRecord[], number: number): Run | undefined {
   let run: Run | undefined;
-  for (const { commit } of records) {
-    const parsed = parseWith(RunCommit, commit);
-    if (!parsed.ok) return undefined;
-    if (parsed.value.number > number) break;
-    run = evolveCommit(run, parsed.value);
+  try {
+    for (const { commit } of records) {
+      const parsed = parseWith(RunCommit, commit);
+      if (!parsed.ok) return undefined;
+      if (parsed.value.number > number) break;
+      run = evolveCommit(run, parsed.value);
+    }
+  } catch {
+    return undefined;
   }
   return run?.graph === null ? undefined : run;
 }

@@ -8,12 +8,8 @@ import { illegalForRounds } from './rounds.js';
  * does not trust the writer. A fold says nothing about that, it takes facts as they are. Undefined when all is well.
  */
 export function illegal(run: Run, event: RecordedRunEvent): string | undefined {
-  switch (event.type) {
-    case 'RUN_REQUESTED':
-      return run.phase === 'NONE' ? undefined : 'the run is requested a second time';
-    case 'RUN_FORKED':
-      return run.phase === 'NONE' ? undefined : 'RUN_FORKED is not the first event';
-  }
+  if (event.type === 'RUN_REQUESTED') return run.phase === 'NONE' ? undefined : 'the run is requested a second time';
+  if (event.type === 'RUN_FORKED') return run.phase === 'NONE' ? undefined : 'RUN_FORKED is not the first event';
   if (run.phase === 'NONE') return `${event.type} comes before RUN_REQUESTED or RUN_FORKED`;
   if (isTerminal(run) && event.type !== 'RUN_ANNOTATED' && event.type !== 'RUN_REOPENED') {
     return `${event.type} comes after the end of the run`;
@@ -152,13 +148,18 @@ function illegalReopening(run: Run, task: TaskState, { data }: EventOf<'TASK_REO
   return wrong === undefined ? undefined : `line ${wrong} cannot be open again: what follows from it has happened`;
 }
 
-/** A line of the task to what has not run. */
+/** A line of the task to what has not run, or into it from what has not ended. */
 function mayBeOpenAgain(run: Run, { star }: TaskState, lineId: LineId): boolean {
   const index = run.graph?.lineIndex.get(lineId);
   const line = index === undefined ? undefined : run.graph?.lines.at(index);
-  if (line?.from !== star.id) return false;
+  if (line === undefined) return false;
+  if (line.to === star.id) {
+    const source = findTask(run, line.from)?.status;
+    return source === 'PENDING' || source === 'RUNNING';
+  }
   const target = findTask(run, line.to);
-  return target?.status === 'PENDING' || target?.status === 'SKIPPED' || target?.attempt === 0;
+  const hasNotRun = target?.status === 'PENDING' || target?.status === 'SKIPPED' || target?.attempt === 0;
+  return line.from === star.id && hasNotRun;
 }
 
 function unless({ status }: TaskState, allowed: readonly TaskStatus[]): string | undefined {

@@ -1,11 +1,10 @@
 import { EntitySchema } from 'typeorm';
-import type { LineView, RunView, TaskView, WaitingFor } from '#proto';
+import type { LineView, RunView, TaskView } from '#proto';
 import { id, instant, int, json, position, text } from './columns.js';
 
 /** A run without its tasks and lines, and where in the log this was read. */
 export interface RunRow extends Omit<RunView, 'tasks' | 'lines'> {
   tasks: number;
-  waitingFor: WaitingFor | null;
   /** Of the last commit that is folded in. */
   number: number;
   hash: string;
@@ -37,6 +36,8 @@ export const RunEntity = new EntitySchema<RunRow>({
     endedAt: instant('ended_at', true),
     requestedBy: text('requested_by'),
     waitingFor: json('waiting_for', true),
+    editing: json('editing', true),
+    parent: json('parent', true),
     tasks: int('tasks'),
     number: int('number'),
     hash: id('hash'),
@@ -58,6 +59,8 @@ export const TaskEntity = new EntitySchema<TaskRow>({
     result: json('result', true),
     error: json('error', true),
     reason: text('reason', true),
+    // The default is for rows that were written before there was anything to hold a task.
+    held: { name: 'held', type: 'boolean', default: false },
     startedAt: instant('started_at', true),
     endedAt: instant('ended_at', true),
   },
