@@ -202,13 +202,14 @@ class Batch {
       staging.rename(name);
       const namedLines = new Set(lines.map(({ id }) => id));
       for (const index of staging.linePositions()) {
-        if (namedLines.has(staging.line(index).id) || this.#whyNotLine(index) !== undefined) continue;
+        const { id, to } = staging.line(index);
+        if (namedLines.has(id) || this.#hasStarted(staging.positionOfTask(to) ?? -1)) continue;
         staging.removeLine(index);
       }
       const named = new Set(tasks.map(({ id }) => id));
       for (const index of staging.taskPositions()) {
-        const task = staging.task(index);
-        if (!named.has(task.star.id) && mayChangeTask(task) === undefined) this.#removeTask(task.star.id, path);
+        const { id } = staging.task(index).star;
+        if (!named.has(id) && !this.#hasStarted(index)) this.#removeTask(id, path);
       }
     }
     this.#checkUnique(tasks, `${path}.tasks`);
@@ -228,6 +229,12 @@ class Batch {
       this.#removeLine(line.id, linePath);
       if (staging.positionOfLine(line.id) === undefined) this.#addLine(line, linePath);
     });
+  }
+
+  /** A task that waits for its next try has: whoever named it not has seen it run, and the failure came meanwhile. */
+  #hasStarted(index: number): boolean {
+    const { status, attempt } = this.#staging.task(index);
+    return status !== 'PENDING' || attempt > 0;
   }
 
   /** Else the last of two would silently be the one that counts. */
@@ -286,13 +293,20 @@ class Batch {
   }
 
   #unknownTask(taskId: string, path: string): void {
+    if (this.#isToldEnough) return;
     const known = listed([...this.#staging.taskPositions()].map((index) => this.#staging.task(index).star.id));
     this.#refuse('UNKNOWN_TASK', path, `there is no task "${taskId}"; known are ${known}`);
   }
 
   #unknownLine(lineId: string, path: string): void {
+    if (this.#isToldEnough) return;
     const known = listed([...this.#staging.linePositions()].map((index) => this.#staging.line(index).id));
     this.#refuse('UNKNOWN_LINE', path, `there is no line "${lineId}"; known are ${known}`);
+  }
+
+  /** Nobody reads more, and saying what is known costs a look at everything. */
+  get #isToldEnough(): boolean {
+    return this.#violations.length >= VIOLATIONS_MAX;
   }
 
   #used(id: string, path: string): void {
