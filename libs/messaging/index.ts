@@ -27,7 +27,7 @@ export type {
 } from './queries.adapter.js';
 export { handAgain, type StreamHandlers } from './hand-again.adapter.js';
 export { ArtifactError, getArtifact, putArtifact } from './artifacts.adapter.js';
-export { ownerOf, partitionsOf } from './assignment.js';
+export { ownersOf, partitionsOf } from './assignment.js';
 export { Members, readMembers } from './members.adapter.js';
 export type { MembersOptions } from './members.adapter.js';
 export type { Clock } from './clock.js';

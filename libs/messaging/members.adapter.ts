@@ -35,6 +35,8 @@ export class Members {
   private readonly key: string;
   private owned: ReadonlySet<number> = new Set();
   private lease: NodeJS.Timeout | undefined;
+  /** `performance.now()` at which the others may take this one for dead. */
+  private leaseEnds = 0;
   private beating: Promise<void> | undefined;
 
   constructor(nc: NatsConnection, options: MembersOptions) {
@@ -49,6 +51,14 @@ export class Members {
 
   partitions(): ReadonlySet<number> {
     return this.owned;
+  }
+
+  /**
+   * Whether the others still count on this replica. By the clock and not by a timer, so that it is right also in the first
+   * instant after this process was frozen. Asked before anything is written, and after anything was read for an answer.
+   */
+  alive(): boolean {
+    return performance.now() < this.leaseEnds;
   }
 
   /** Gives up all partitions, then tells the others, so that they need not wait for the key to expire. */
@@ -75,10 +85,10 @@ export class Members {
     await this.renew();
     if (this.stopped.signal.aborted) return;
     clearTimeout(this.lease);
-    const left = BUCKETS.MEMBERS.ttlMs - (performance.now() - began);
-    this.lease = setTimeout(() => this.own([]), Math.max(left, 0));
+    this.leaseEnds = began + BUCKETS.MEMBERS.ttlMs;
+    this.lease = setTimeout(() => this.own([]), Math.max(this.leaseEnds - performance.now(), 0));
     const others = await this.readAll();
-    if (this.stopped.signal.aborted || left <= 0) return;
+    if (this.stopped.signal.aborted || !this.alive()) return;
     const own = others.filter(({ service }) => service === this.options.service);
     const ids = new Set([this.key, ...own.map(({ service, instance }) => `${service}.${instance}`)]);
     this.own(partitionsOf(this.key, [...ids].toSorted()));

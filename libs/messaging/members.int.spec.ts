@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { NatsConnection } from '@nats-io/transport-node';
-import { PARTITIONS } from '#proto';
+import { BUCKETS, PARTITIONS } from '#proto';
 import type { Member } from '#proto';
 import { startTestNats } from '#libs/testing';
 import type { TestNats } from '#libs/testing';
@@ -99,6 +99,17 @@ describe('Members', () => {
     expect(await readMembers(a.nc, 'registry')).toEqual([]);
   });
 
+  it('knows that its membership is over in the first instant after it was frozen', async () => {
+    const a = await replica('a');
+    await a.until(() => a.owned() === PARTITIONS);
+    expect(a.members.alive()).toBe(true);
+    freeze(BUCKETS.MEMBERS.ttlMs);
+    expect([a.members.alive(), a.owned()]).toEqual([false, PARTITIONS]);
+    await a.until(() => a.owned() === 0);
+    await a.until(() => a.owned() === PARTITIONS);
+    expect(a.members.alive()).toBe(true);
+  });
+
   it('serves nothing when it could not renew in time, and everything again afterwards', async () => {
     const a = await replica('a');
     await a.until(() => a.owned() === PARTITIONS);
@@ -108,3 +119,8 @@ describe('Members', () => {
     await a.until(() => a.owned() === PARTITIONS);
   });
 });
+
+/** Nothing of this process runs for so long, as under SIGSTOP: no timer, no socket. */
+function freeze(ms: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
+}

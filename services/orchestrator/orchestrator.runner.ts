@@ -44,17 +44,19 @@ export class Orchestrator {
     const by = { service: SERVICE, instance };
     const attempts = openAttemptLog(nc);
     const log = openRunLog(nc);
+    const alive = () => this.#members.alive();
     this.server = new RunServer({
       log,
       endsOf: (run) => storedEnds(attempts, run),
       wakeUps: new RunTimers(nc),
       fleet,
       clock,
+      alive,
       by,
       logger,
       planner: () => this.#plannerIsThere,
     });
-    const owns = (runId: RunId) => this.#partitions.owns(runId);
+    const owns = (runId: RunId) => alive() && this.#partitions.owns(runId);
     const submit = new SubmitHandler({ nc, server: this.server, owns, clock });
     const actors = { actorOf: (...asked: Parameters<Actors['actorOf']>) => this.#known().actorOf(...asked) };
     const verbs = new VerbsHandler({ nc, log, server: this.server, actors, owns, clock });

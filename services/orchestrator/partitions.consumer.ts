@@ -53,7 +53,7 @@ export class PartitionsConsumer {
   readonly #verbs: VerbsHandler;
   readonly #logger: Logger;
   readonly #serving = new Map<number, Serving>();
-  #changes: Promise<void> = Promise.resolve();
+  #stopping: Promise<unknown> = Promise.resolve();
 
   constructor(nc: NatsConnection, parts: PartitionParts) {
     this.#nc = nc;
@@ -67,18 +67,21 @@ export class PartitionsConsumer {
     return this.#serving.has(partitionOf(runId));
   }
 
-  /** Starts what is ours now and gives up what is not; changes are made one after the other. */
-  serve(partitions: ReadonlySet<number>): Promise<void> {
-    this.#changes = this.#change(this.#changes, partitions);
-    return this.#changes;
-  }
-
-  async #change(before: Promise<void>, partitions: ReadonlySet<number>): Promise<void> {
-    await before;
+  /**
+   * Serves these from now on, and gives up all others. Resolves when what was given up has been let go; what is ours now does
+   * not wait for that, because nobody else serves it any more. The runs of what was given up are forgotten first: should it
+   * come back soon, they are loaded as the one in between has left them.
+   */
+  async serve(partitions: ReadonlySet<number>): Promise<void> {
     const lost = [...this.#serving].filter(([partition]) => !partitions.has(partition));
-    await Promise.all(lost.map(([partition, serving]) => this.#stop(partition, serving)));
-    for (const partition of partitions) if (!this.#serving.has(partition)) this.#start(partition);
+    for (const [partition] of lost) this.#serving.delete(partition);
     if (lost.length > 0) this.#server.drop((runId) => this.owns(runId));
+    for (const partition of partitions) if (!this.#serving.has(partition)) this.#start(partition);
+    this.#stopping = Promise.all([
+      this.#stopping,
+      ...lost.map(([partition, serving]) => this.#stop(partition, serving)),
+    ]);
+    await this.#stopping;
   }
 
   /** The end of an attempt, or a late result, once more. */
@@ -104,8 +107,11 @@ export class PartitionsConsumer {
   }
 
   async #stop(partition: number, { consumptions, verbs }: Serving): Promise<void> {
-    this.#serving.delete(partition);
-    await Promise.all([verbs.drain(), ...consumptions.map((consumption) => consumption.stop())]);
+    try {
+      await Promise.all([verbs.drain(), ...consumptions.map((consumption) => consumption.stop())]);
+    } catch (error) {
+      this.#logger.warn({ err: error, partition }, 'a partition was not given up in order');
+    }
   }
 
   #consume(durable: DurableSpec, take: (message: BatchMessage) => void): Consumption {

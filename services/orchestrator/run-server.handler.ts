@@ -62,6 +62,8 @@ interface Served {
   readonly runId: RunId;
   waiting: Waiting[];
   busy: boolean;
+  /** Its partition was given up while it was busy: what is in memory ends with what is in work. */
+  givenUp: boolean;
   loaded: { readonly run: Run; readonly end: number } | undefined;
   armedAt: number | undefined;
 }
@@ -76,6 +78,8 @@ export interface RunServerParts {
   readonly wakeUps: WakeUps;
   readonly fleet: Fleet;
   readonly clock: Clock;
+  /** Whether the other replicas still count on this one: without that nothing is written and nothing is answered. */
+  readonly alive: () => boolean;
   readonly by: CommitAuthor;
   readonly logger: Logger;
   /** Somebody is there who makes plans. */
@@ -112,6 +116,7 @@ export class RunServer {
       runId,
       waiting: [],
       busy: false,
+      givenUp: false,
       loaded: undefined,
       armedAt: undefined,
     };
@@ -123,14 +128,24 @@ export class RunServer {
   /** Forgets the runs of partitions that another replica owns now; what is in flight ends by the fence of its append. */
   drop(owns: (runId: RunId) => boolean): void {
     this.#owns = owns;
-    for (const served of this.#served.values()) if (!owns(served.runId) && !served.busy) this.#forget(served);
+    const lost = [...this.#served.values()].filter(({ runId }) => !owns(runId));
+    // First of all: a slot that one of them seems to leave must not wake another one.
+    for (const { runId } of lost) this.#starved.remove(runId);
+    for (const served of lost) {
+      if (served.busy) served.givenUp = true;
+      else this.#forget(served);
+    }
   }
 
   async #serve(served: Served): Promise<void> {
     served.busy = true;
     try {
       await (this.#parts.turn ?? eventLoopTurn)();
-      while (served.waiting.length > 0) await this.#serveBatch(served, takeBatch(served));
+      while (served.waiting.length > 0) {
+        await this.#serveBatch(served, takeBatch(served));
+        if (served.givenUp) served.loaded = undefined;
+        served.givenUp = false;
+      }
     } finally {
       served.busy = false;
       if (this.#isOver(served)) this.#forget(served);
@@ -147,7 +162,10 @@ export class RunServer {
       }
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
-      this.#parts.logger.error({ runId: served.runId, err: error }, 'run not served');
+      const { runId } = served;
+      if (error instanceof MembershipOverError)
+        this.#parts.logger.info({ runId, inputs: batch.length }, 'handed back: this replica is no member');
+      else this.#parts.logger.error({ runId, err: error }, 'run not served');
       served.loaded = undefined;
       const kind = error instanceof CorruptLogError || error instanceof UnsoundRunError ? 'poison' : 'retry';
       for (const waiting of batch) waiting.settle({ kind, reason });
@@ -189,21 +207,24 @@ export class RunServer {
       this.#parts.fleet.occupy(served.runId, decision.run);
       for (const deviceId of released) this.#parts.fleet.offer(deviceId);
       if (!(await this.#arm(served, decision))) {
-        served.loaded = undefined;
+        this.#conflict(served, 'timer');
         continue;
       }
       if (decision.events.length === 0) {
         if (batch.length > 0 && (await this.#parts.log.endsAt(served.runId)) !== end) {
-          served.loaded = undefined;
+          this.#conflict(served, 'end');
           continue;
         }
+        // What was read may have waited here while this process was frozen.
+        this.#requireMembership(served);
         answerAll(batch, decision, run.sequence);
         return false;
       }
       const commit = this.#seal(run, decision, batch, now);
+      this.#requireMembership(served);
       const appended = await this.#parts.log.append(served.runId, commit, end);
       if (appended.kind === 'conflict') {
-        served.loaded = undefined;
+        this.#conflict(served, 'append');
         continue;
       }
       const sequence = run.sequence + decision.events.length;
@@ -217,6 +238,17 @@ export class RunServer {
       return decision.wakeAt !== null && decision.wakeAt <= now;
     }
     throw new Error(`run ${served.runId} was written by another replica ${CONFLICTS_MAX + 1} times in a row`);
+  }
+
+  /** Somebody else has written: what is in memory is loaded again. */
+  #conflict(served: Served, seenBy: 'timer' | 'end' | 'append'): void {
+    this.#parts.logger.info({ runId: served.runId, seenBy }, 'conflict: the run is loaded again');
+    served.loaded = undefined;
+  }
+
+  /** Throws when this replica counts as dead. It may have been frozen for long; its partitions are served by others now. */
+  #requireMembership({ runId }: Served): void {
+    if (!this.#parts.alive()) throw new MembershipOverError(`run ${runId} is left to the other replicas`);
   }
 
   #begin(served: Served): { readonly run: Run; readonly end: number } {
@@ -327,6 +359,9 @@ export class RunServer {
     this.#parts.wakeUps.forget(served.runId);
   }
 }
+
+/** This replica could not renew its membership in time. */
+class MembershipOverError extends Error {}
 
 /** `decide` threw on a batch: one of its inputs is poison. */
 class UndecidableError extends Error {}

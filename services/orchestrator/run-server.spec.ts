@@ -17,7 +17,8 @@ function setUp({
   log = memoryRunLog(),
   tasksMax = 4,
   stored = [],
-}: { log?: RunLog; tasksMax?: number; stored?: StoredEnd[] } = {}) {
+  alive = () => true,
+}: { log?: RunLog; tasksMax?: number; stored?: StoredEnd[]; alive?: () => boolean } = {}) {
   const effects: string[] = [];
   const armed = new Map<RunId, number>();
   const recording: RunLog = {
@@ -46,7 +47,7 @@ function setUp({
   const endsOf = async () => stored;
   const clock = { now: () => NOW };
   const planner = () => false;
-  const server = new RunServer({ log: recording, endsOf, wakeUps, fleet, clock, by, logger, planner });
+  const server = new RunServer({ log: recording, endsOf, wakeUps, fleet, clock, alive, by, logger, planner });
   const ask = (input: Input, options: { runId?: RunId; due?: boolean; cause?: string } = {}) =>
     new Promise<Settled>((settle) => {
       const { runId = RUN, due = false, cause = 'test' } = options;
@@ -77,8 +78,8 @@ function device(tasksMax: number): AgentProfile {
   };
 }
 
-function submit(ids: readonly string[], requestId = 'request-1'): Input {
-  const tasks = ids.map((id) => ({ id, name: id, target: { device: 'web-1' }, command: { tool: 'NOOP' } }));
+function submit(ids: readonly string[], requestId = 'request-1', deviceId = 'web-1'): Input {
+  const tasks = ids.map((id) => ({ id, name: id, target: { device: deviceId }, command: { tool: 'NOOP' } }));
   const submission = checkSubmission(
     { requestId, constellation: { name: 'test', tasks } satisfies Loose },
     'default',
@@ -181,12 +182,78 @@ describe('RunServer', () => {
     expect(await ask(ended('b'))).toMatchObject({ answer: { kind: 'accepted' } });
   });
 
+  it('gives up all runs at once: the slot of one that it forgets is not for another one', async () => {
+    const { ask, log, server } = setUp({ tasksMax: 1 });
+    for (const runId of ['run-1', 'run-2']) await ask(submit(['a'], runId), { runId });
+    server.drop(() => false);
+    await settled();
+    const started = (await log.load('run-2')).flatMap(({ commit }) => commit.events).map(({ type }) => type);
+    expect([started, server.size]).toEqual([['RUN_REQUESTED', 'CONSTELLATION_MODIFIED'], 0]);
+  });
+
+  it('forgets a run that it gave up while it was being stored, also when the partition is back by then', async () => {
+    const log = memoryRunLog();
+    const gate = Promise.withResolvers<void>();
+    let loads = 0;
+    const slow: RunLog = {
+      load: (key, after) => {
+        loads += 1;
+        return log.load(key, after);
+      },
+      endsAt: (key) => log.endsAt(key),
+      append: async (key, commit, end) => {
+        if (end > 0) await gate.promise;
+        return log.append(key, commit, end);
+      },
+    };
+    const { ask, server } = setUp({ log: slow });
+    await ask(submit(['a', 'b', 'c']));
+    const inWork = ask(ended('a'));
+    await settled();
+    server.drop(() => false);
+    server.drop(() => true);
+    gate.resolve();
+    await inWork;
+    await ask(ended('b'));
+    expect(loads).toBe(1);
+  });
+
   it('does not answer from a state that is behind: without an append it reads that the run still ends there', async () => {
     const log = memoryRunLog();
     const one = setUp({ log });
     await one.ask(submit(['a', 'b']));
     await setUp({ log }).ask(ended('a'));
     expect(await one.ask({ kind: 'wake' })).toMatchObject({ kind: 'answered', sequence: 5 });
+  });
+
+  it('hands everything back when its membership is over, and serves again when it has a new one', async () => {
+    let alive = true;
+    const { ask, log, server } = setUp({ alive: () => alive });
+    await ask(submit(['a', 'b']));
+    alive = false;
+    expect(await ask(ended('a'))).toMatchObject({ kind: 'retry' });
+    expect(await ask(submit(['a'], 'request-2'), { runId: 'run-2' })).toMatchObject({ kind: 'retry' });
+    await settled();
+    expect([server.size, (await log.load(RUN)).length, (await log.load('run-2')).length]).toEqual([0, 1, 0]);
+    alive = true;
+    expect(await ask(ended('a'))).toMatchObject({ kind: 'answered', answer: { kind: 'accepted' } });
+  });
+
+  it('does not answer from what it read before its membership was over: it may have been frozen in between', async () => {
+    const log = memoryRunLog();
+    let alive = true;
+    const freezing: RunLog = {
+      load: (key, after) => log.load(key, after),
+      append: (key, commit, end) => log.append(key, commit, end),
+      endsAt: async (key) => {
+        const end = await log.endsAt(key);
+        alive = false;
+        return end;
+      },
+    };
+    const { ask } = setUp({ log: freezing, alive: () => alive });
+    const refused = submit(['a'], 'request-1', 'enrolled-meanwhile');
+    expect(await ask(refused)).toMatchObject({ kind: 'retry' });
   });
 
   it.each(['stored-unknown', 'lost-unknown'] as const)(
