@@ -17,6 +17,7 @@ import {
   WAKE,
 } from './given.js';
 import { checkInvariants } from './invariants.js';
+import { jsonBytes } from './json-bytes.js';
 import { viewOf } from './view.js';
 
 const CANCEL = verb({ verb: 'CANCEL', reason: 'not today' });
@@ -42,7 +43,7 @@ const isRecordable = (event: RunEvent) =>
   RecordedRunEvent.safeParse({ id: 'run-1-1', sequence: 1, schemaVersion: 1, ...event }).error ?? true;
 
 describe('CANCEL', () => {
-  it('cancels what is pending and stops what runs, in the words of whoever asked', () => {
+  it('cancels what is pending and stops what runs, in the words of whoever asked, which are said once', () => {
     const story = midway().when(CANCEL);
     expect(story.last?.events).toEqual([
       {
@@ -64,7 +65,6 @@ describe('CANCEL', () => {
           attempt: 0,
           reason: 'cancelled',
           by: ALICE,
-          note: 'not today',
           lines: [{ id: 'c-d', satisfied: false, reason: 'c is CANCELLED' }],
           cancelledAt: instant(0),
         },
@@ -76,7 +76,6 @@ describe('CANCEL', () => {
           attempt: 0,
           reason: 'cancelled',
           by: ALICE,
-          note: 'not today',
           lines: [],
           cancelledAt: instant(0),
         },
@@ -243,9 +242,12 @@ describe('PAUSE and RESUME', () => {
 });
 
 describe('every verb', () => {
-  const verbs = [CANCEL, PAUSE, RESUME, verb({ verb: 'RETRY', taskId: 'a' })];
-
-  it.each(verbs)('is refused for a run that is not there', (input) => {
+  it.each([
+    ['CANCEL', CANCEL],
+    ['PAUSE', PAUSE],
+    ['RESUME', RESUME],
+    ['RETRY', verb({ verb: 'RETRY', taskId: 'a' })],
+  ])('%s is refused for a run that is not there', (_, input) => {
     const story = inPhase.NONE().when(input);
     expect(story.answers).toEqual([
       { kind: 'rejected', reason: { code: 'NOT_FOUND', message: 'there is no such run', issues: [] } },
@@ -324,6 +326,13 @@ describe('every verb', () => {
     story.when(failed('b', 1, 'cancelled'));
     expect(story.run.phase).toBe('FAILED');
     expect(story.events.map(isRecordable)).toEqual(story.events.map(() => true));
+  });
+
+  it('leaves a commit that fits, however many tasks there are and however much a person says', () => {
+    const plan = constellation(Array.from({ length: LIMITS.tasksMax }, (_, index) => `t${index}`));
+    const story = new Story().when(submit(plan)).when(verb({ verb: 'CANCEL', reason: '€'.repeat(1_000) }));
+    expect(story.told).toHaveLength(LIMITS.tasksMax);
+    expect(jsonBytes(story.last?.events)).toBeLessThan(LIMITS.commitBytesMax / 2);
   });
 
   it('leaves facts that can be recorded, however much a person says', () => {

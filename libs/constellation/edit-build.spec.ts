@@ -150,6 +150,15 @@ describe('build_constellation of a plan that runs', () => {
     ]);
   });
 
+  it('keeps what waits for its next try: it had started, and the planner may have seen it run', () => {
+    const plan = constellation(['a', { id: 'r', retry: { attempts: 2, backoffMs: 60_000 } }, 'p'], ['a->r', 'r->p']);
+    const story = new Story().when(submit(plan)).when(completed('a')).when(failed('r'));
+    expect(story.status('r')).toBe('PENDING');
+    const run = edited(story, build(constellation(['n'])));
+    expect(ids(run)).toEqual({ tasks: ['a', 'r', 'n'], lines: ['a-r'] });
+    expect(ids(edited(story, build(constellation(['n'])), remove.task('r'))).tasks).toEqual(['a', 'n']);
+  });
+
   it('may say what has run as it is, and hang something new from it', () => {
     const plan = constellation(['a', 'b', 'f', 's', 'n'], ['a->b', 'f=>s', 'f->n', 'b=>n']);
     const run = edited(running(), build(plan));
@@ -279,6 +288,13 @@ describe('a line from a predecessor that has ended', () => {
     expect(judgedIn(begun)).toEqual([
       { id: 'f-p', satisfied: false, reason: 'the condition status == "SKIPPED" is false' },
     ]);
+  });
+
+  it('is judged anew when its condition alone changes', () => {
+    const begun = story().when(propose(null, [add.line('c?result.exit_code == 0>p')]));
+    begun.when(propose(null, [change.line('c-p', { condition: 'result.exit_code == 1' })]));
+    expect(judgedIn(begun)).toMatchObject([{ id: 'c-p', satisfied: false }]);
+    expect(begun.told.at(-1)).toBe('TASK_SKIPPED p by condition');
   });
 
   it('is judged as it would have been by that end, also when an earlier try had answered something', () => {

@@ -188,21 +188,30 @@ describe('a task of a fork that takes outputs', () => {
   }
 
   it('names the run in which they were made, where that is another one', () => {
-    // b ran when it was forked: what it came to later belongs to the other run.
+    const fork = forked(new Story().when(submit(readers)).when(completed('a'), failed('b')));
+    expect(fork.when(verb({ verb: 'RETRY', taskId: 'z' })).told.at(-1)).toBe('TASK_STARTED z 2 on web-1');
+    expect(inputsOf(fork, 'z')).toEqual([
+      { taskId: 'a', attempt: 1, runId: 'run-1' },
+      { taskId: 'b', attempt: 1, runId: 'run-1' },
+    ]);
+  });
+
+  it('takes nothing of what was running: that attempt is none of its own, and may not have ended', () => {
     const fork = forked(new Story().when(submit(readers)).when(completed('a')));
     expect(inputsOf(fork, 'z')).toEqual([{ taskId: 'a', attempt: 1, runId: 'run-1' }]);
   });
 
   it('names its own attempt when the fork has tried again', () => {
-    const full = fleet([device('web-1', { tasksMax: 1 })]);
-    const story = new Story().on(full).when(submit(readers)).when(failed('a'));
+    const story = new Story().when(submit(readers)).when(failed('a'), completed('b'));
     const fork = forked(story)
       .when(verb({ verb: 'RETRY', taskId: 'a' }))
       .when(completed('a', 2))
-      .when(verb({ verb: 'RETRY', taskId: 'z' }))
-      .when(failed('z', 1, 'cancelled'));
+      .when(verb({ verb: 'RETRY', taskId: 'z' }));
     expect(fork.told.at(-1)).toBe('TASK_STARTED z 2 on web-1');
-    expect(inputsOf(fork, 'z')).toEqual([{ taskId: 'a', attempt: 2 }]);
+    expect(inputsOf(fork, 'z')).toEqual([
+      { taskId: 'a', attempt: 2 },
+      { taskId: 'b', attempt: 1, runId: 'run-1' },
+    ]);
   });
 
   it('names each ancestor by itself in a fork of a fork', () => {

@@ -191,6 +191,10 @@ export class Story {
     return this;
   }
 
+  get fleet(): FleetView {
+    return this.#fleet;
+  }
+
   on(view: FleetView): this {
     this.#fleet = view;
     return this;

@@ -1,9 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import type { RunEvent, TaskConstellation } from '#proto';
+import { plans } from './arbitrary.testing.js';
 import type { Input } from './decide.js';
 import { evolve, foldEvents } from './evolve.js';
-import { completed, constellation, device, failed, fleet, Story, submit, WAKE } from './given.js';
+import { completed, device, failed, fleet, Story, submit, WAKE } from './given.js';
 import { checkInvariants } from './invariants.js';
 import { emptyRun, isTerminal, type Run } from './run.js';
 import { validateConstellation } from './validate.js';
@@ -11,53 +12,21 @@ import { viewOf } from './view.js';
 
 const CASES = 1_000;
 const STEPS_MAX = 400;
-const MINUTE = 60_000;
 
-/** A random DAG: lines only lead from earlier to later tasks. */
-const plans: fc.Arbitrary<TaskConstellation> = fc
-  .record({
-    count: fc.integer({ min: 1, max: 9 }),
-    edges: fc.array(
-      fc.tuple(fc.nat(8), fc.nat(8), fc.constantFrom('->', '=>', '?result.exit_code == 0>', '?status == "FAILED">')),
-      { maxLength: 20 },
-    ),
-    retries: fc.array(fc.record({ attempts: fc.integer({ min: 1, max: 3 }), backoffMs: fc.constantFrom(0, 500) }), {
-      maxLength: 9,
-    }),
-    selectors: fc.array(fc.boolean(), { maxLength: 9 }),
-  })
-  .map(({ count, edges, retries, selectors }) => {
-    const names = 'abcdefghi'.slice(0, count).split('');
-    const seen = new Set<string>();
-    const lines = edges.flatMap(([one, other, arrow]) => {
-      const [from, to] = [names[Math.min(one, other)], names[Math.max(one, other)]];
-      if (from === undefined || to === undefined || from === to || seen.has(from + to)) return [];
-      seen.add(from + to);
-      return [`${from}${arrow}${to}`];
-    });
-    const tasks = names.map((id, index) => ({
-      id,
-      timeoutMs: MINUTE,
-      ...(retries[index] === undefined ? {} : { retry: retries[index] }),
-      ...(selectors[index] === true ? { target: { os: 'linux' } } : {}),
-    }));
-    return constellation(tasks, lines);
-  });
-
-interface Chaos {
+interface Played {
   readonly plan: TaskConstellation;
   readonly slots: number;
   readonly seeds: readonly number[];
 }
 
-const chaos: fc.Arbitrary<Chaos> = fc.record({
+const chaos: fc.Arbitrary<Played> = fc.record({
   plan: plans,
   slots: fc.integer({ min: 1, max: 3 }),
   seeds: fc.array(fc.nat(1_000), { minLength: 30, maxLength: 30 }),
 });
 
 /** Drives a run with results, duplicates, stale attempts, silence and time until it is over. */
-function play({ plan, slots, seeds }: Chaos, each: (story: Story) => void = () => undefined): Story {
+function play({ plan, slots, seeds }: Played, each: (story: Story) => void = () => undefined): Story {
   const view = fleet([device('web-1', { tasksMax: slots }), device('db-1', { tasksMax: slots })]);
   const story = new Story().on(view).when(submit(plan));
   each(story);

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { DEFAULTS, LIMITS } from '#proto';
 import {
+  add,
   ALICE,
   completed,
   constellation,
@@ -105,6 +106,17 @@ describe('RETRY of a task that FAILED', () => {
     story.when(completed('x', 2));
     expect(story.status('b')).toBe('PENDING');
     expect(story.when(failed('a', 2)).told).toEqual(['TASK_FAILED a 2 EXIT_CODE failed', 'TASK_SKIPPED b by failure']);
+  });
+
+  it('judges anew the line to what was skipped in the end, though it had run before', () => {
+    const again = { id: 'b', retry: { attempts: 2, backoffMs: HOUR } };
+    const plan = constellation(['a', 'f', again, 'o'], ['a?status == "FAILED">b']);
+    const story = new Story().when(submit(plan)).when(failed('a')).when(failed('b')).when(failed('f'));
+    story.when(propose(null, [add.line('f=>b')]));
+    expect(story.told.at(-1)).toBe('TASK_SKIPPED b by failure');
+    story.when(retry('a')).when(completed('a', 2)).when(retry('f'));
+    expect(linesOf(story)).toEqual({ 'a-b': false, 'f-b': null });
+    expect(story.status('b')).toBe('SKIPPED');
   });
 
   it('leaves what a condition chose not to take, and what hangs from that', () => {

@@ -75,7 +75,7 @@ export class VerbsHandler {
     if (!('run' in origin)) return origin;
     const { clock } = this.#parts;
     const forked = forkedFrom({ run: origin.run, by, requestId: body.id, now: clock.now() });
-    const bytes = JSON.stringify(forked).length;
+    const bytes = Buffer.byteLength(JSON.stringify(forked));
     if (bytes > FORK_BYTES_MAX) {
       return rejected('TOO_LARGE', `the state at event ${body.at} has ${bytes} bytes; at most ${FORK_BYTES_MAX} fit`);
     }
