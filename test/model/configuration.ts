@@ -1,4 +1,4 @@
-import type { AgentProfile, Edit, PlannerState, RunOptions, TaskConstellation, TaskId } from '#proto';
+import type { AgentProfile, DeviceId, Edit, PlannerState, RunOptions, TaskConstellation, TaskId } from '#proto';
 import type { Control } from '#libs/constellation';
 
 /** One closed world that the model explores to its end: a constellation, and everything that may happen to it. */
@@ -14,6 +14,8 @@ export interface Configuration {
   readonly verbs: readonly VerbOffer[];
   /** Tasks whose attempts may fail; the others complete, unless they are lost or stopped. */
   readonly mayFail: readonly TaskId[];
+  /** Devices that may go away. */
+  readonly mayLeave: readonly DeviceId[];
   readonly limits: Limits;
 }
 
@@ -25,15 +27,20 @@ export interface Offer {
 
 export interface VerbOffer {
   readonly name: string;
-  readonly action: Control | { readonly verb: 'PROPOSE'; readonly edits: readonly Edit[] } | typeof FORK;
+  readonly action:
+    Control | { readonly verb: 'PROPOSE'; readonly edits: readonly Edit[] } | typeof FORK | typeof OUTAGE;
 }
 
-/** How often the adversary may do what would otherwise go on for ever. Duplicates and crashes have no limit. */
+/** How often the adversary may do what would otherwise go on for ever. Duplicates have no limit. */
 export interface Limits {
   /** Proposals that are more than "go on". */
   readonly edits: number;
   readonly disconnects: number;
+  readonly crashes: number;
 }
 
 /** Not an input of the run: another run begins where it stands, and the model goes on with that one. */
 export const FORK = { verb: 'FORK' } as const;
+
+/** Nobody decides anything until the deadline of the run: then all that was due is due together. */
+export const OUTAGE = { verb: 'OUTAGE' } as const;

@@ -1,6 +1,6 @@
 import { Edit, type RunOptions, type TaskConstellation } from '#proto';
 import { add, constellation, device } from '../../libs/constellation/given.js';
-import { type Configuration, FORK, type Offer, type VerbOffer } from './configuration.js';
+import { type Configuration, FORK, type Offer, OUTAGE, type VerbOffer } from './configuration.js';
 import { FAILED_ONLY } from './ledger.js';
 
 const DEVICES = [device('web-1', { tasksMax: 1 }), device('db-1', { tasksMax: 1 })];
@@ -9,6 +9,7 @@ const RETRIED = { ...ANYWHERE, idempotent: true, retry: { attempts: 2, backoffMs
 
 const on = (id: string, change = {}) => ({ id, ...ANYWHERE, ...change });
 const CHAIN = constellation([on('a', RETRIED), on('b'), on('c')], ['a->b', 'b=>c']);
+const ONCE = constellation([on('a'), on('b'), on('c')], ['a->b', 'b=>c']);
 const FORK_PLAN = constellation([on('a', RETRIED), on('b'), on('c')], ['a->b', 'a=>c']);
 const CIRCLE = constellation([on('a'), on('b'), on('c')], ['a->b', 'b->c', 'c->b']);
 const FAN_IN = constellation([on('a', RETRIED), on('b'), on('c')], ['a=>c', 'b->c']);
@@ -24,6 +25,8 @@ const update = (taskId: string): Offer =>
     change: { command: { tool: 'EXEC_CLI', arguments: { command: 'false' } } },
   });
 const cycle = (text: string): Offer => offer(`the line ${text}, which closes a cycle`, add.line(text));
+const save = (lineId: string): Offer =>
+  offer(`${lineId} without a condition`, { tool: 'update_dependency', lineId, change: { type: 'unconditional' } });
 const rewire = (lineId: string, text: string): Offer =>
   offer(`${text} instead of ${lineId}`, { tool: 'remove_dependency', lineId }, add.line(text));
 
@@ -31,11 +34,17 @@ const STRICT: RunOptions = { lockPolicy: 'strict', editPolicy: 'every-result' };
 const SCOPED: RunOptions = { lockPolicy: 'scoped', editPolicy: 'every-result' };
 const WHEN_NEEDED = { editPolicy: 'when-needed' } as const;
 
-const CHAIN_MENU = [addAfter('a'), remove('c'), update('b'), cycle('c->b'), rewire('b-c', 'a->c')];
-const FORK_MENU = [addAfter('a'), remove('c'), update('b'), rewire('a-c', 'b->c')];
-const FAN_IN_MENU = [addAfter('a'), remove('c'), update('b'), rewire('b-c', 'a->c')];
+const CHAIN_MENU = [addAfter('a'), update('b'), cycle('c->b')];
+const FORK_MENU = [addAfter('a'), remove('c'), save('a-c'), rewire('a-c', 'b->c')];
+const FAN_IN_MENU = [addAfter('a'), remove('c'), rewire('b-c', 'a->c')];
 
-const MODEL = { devices: DEVICES, verbs: [], mayFail: ['a', 'b'], limits: { edits: 2, disconnects: 1 } } as const;
+const MODEL = {
+  devices: DEVICES,
+  verbs: [],
+  mayFail: ['a', 'b'],
+  mayLeave: ['db-1'],
+  limits: { edits: 2, disconnects: 1, crashes: 1 },
+} as const;
 
 const finish: Offer = { name: 'the goal is reached', edits: [], state: 'FINISH' };
 const fail: Offer = { name: 'the goal cannot be reached', edits: [], state: 'FAIL' };
@@ -56,7 +65,7 @@ const PINNED = constellation(
 
 export const CONFIGURATIONS: readonly Configuration[] = [
   { ...MODEL, name: 'chain, strict', plan: CHAIN, options: STRICT, menu: CHAIN_MENU },
-  { ...MODEL, name: 'chain, scoped', plan: CHAIN, options: SCOPED, menu: CHAIN_MENU },
+  { ...MODEL, name: 'chain, scoped', plan: CHAIN, options: SCOPED, menu: [...CHAIN_MENU, rewire('b-c', 'a->c')] },
   {
     ...MODEL,
     name: 'fork, strict, when needed',
@@ -84,7 +93,10 @@ export const CONFIGURATIONS: readonly Configuration[] = [
     name: 'conditions, deadlines, reviews and pinned tasks',
     plan: PINNED,
     options: { ...SCOPED, ...WHEN_NEEDED },
-    menu: [addAfter('a'), update('b')],
+    menu: [addAfter('a')],
+    mayFail: ['a'],
+    mayLeave: ['web-1'],
+    limits: { edits: 1, disconnects: 1, crashes: 1 },
   },
   {
     ...MODEL,
@@ -92,7 +104,7 @@ export const CONFIGURATIONS: readonly Configuration[] = [
     plan: FAN_IN,
     options: { editPolicy: 'never' },
     menu: [],
-    limits: { edits: 0, disconnects: 2 },
+    limits: { edits: 0, disconnects: 2, crashes: 1 },
   },
   {
     ...MODEL,
@@ -100,7 +112,7 @@ export const CONFIGURATIONS: readonly Configuration[] = [
     plan: null,
     options: STRICT,
     menu: [build('a chain', CHAIN), build('a circle', CIRCLE), finish, fail, addAfter('a')],
-    limits: { edits: 3, disconnects: 0 },
+    limits: { edits: 3, disconnects: 0, crashes: 1 },
   },
   {
     ...MODEL,
@@ -108,7 +120,7 @@ export const CONFIGURATIONS: readonly Configuration[] = [
     plan: FAN_IN,
     options: SCOPED,
     menu: [cycle('c->a'), update('b'), remove('z')],
-    limits: { edits: 5, disconnects: 0 },
+    limits: { edits: 5, disconnects: 0, crashes: 1 },
   },
   {
     ...MODEL,
@@ -116,23 +128,23 @@ export const CONFIGURATIONS: readonly Configuration[] = [
     plan: FAN_IN,
     options: SCOPED,
     menu: [addAfter('a'), finish, fail, { ...remove('c'), state: 'FINISH' }],
-    limits: { edits: 2, disconnects: 0 },
+    limits: { edits: 2, disconnects: 0, crashes: 1 },
   },
   {
     ...MODEL,
-    name: 'cancel, pause, resume',
+    name: 'cancel, pause, resume, an outage',
     plan: CHAIN,
     options: SCOPED,
     menu: [addAfter('a')],
-    verbs: [say('CANCEL'), say('PAUSE'), say('RESUME')],
-    limits: { edits: 1, disconnects: 0 },
+    verbs: [say('CANCEL'), say('PAUSE'), say('RESUME'), { name: 'nobody decides until the deadline', action: OUTAGE }],
+    limits: { edits: 1, disconnects: 0, crashes: 1 },
   },
   {
     ...MODEL,
     name: 'retries and edits of a person',
-    plan: CHAIN,
+    plan: ONCE,
     options: { ...SCOPED, ...WHEN_NEEDED },
-    menu: [addAfter('a')],
+    menu: [],
     verbs: [
       retry('a'),
       retry('b'),
@@ -141,7 +153,7 @@ export const CONFIGURATIONS: readonly Configuration[] = [
         action: { verb: 'PROPOSE', edits: edits(add.task('y', ANYWHERE), add.line('b->y')) },
       },
     ],
-    limits: { edits: 1, disconnects: 1 },
+    limits: { edits: 0, disconnects: 0, crashes: 1 },
   },
   {
     ...MODEL,
@@ -150,6 +162,6 @@ export const CONFIGURATIONS: readonly Configuration[] = [
     options: { ...STRICT, ...WHEN_NEEDED },
     menu: [addAfter('a')],
     verbs: [{ name: 'FORK', action: FORK }],
-    limits: { edits: 1, disconnects: 1 },
+    limits: { edits: 1, disconnects: 1, crashes: 1 },
   },
 ];

@@ -5,7 +5,7 @@ import { checkConfluence, checkStep, checkWorld } from './checks.js';
 import type { Configuration } from './configuration.js';
 import type { Violation } from './record.js';
 import { stepsOf } from './steps.js';
-import { begin, keyOf, type Step, take, type Taken, type World } from './world.js';
+import { begin, keyOf, reloaded, type Step, take, type Taken, type World } from './world.js';
 
 export interface Exploration {
   readonly states: number;
@@ -14,6 +14,8 @@ export interface Exploration {
   readonly depth: number;
   /** States in which the run is over. */
   readonly ends: number;
+  /** What happened somewhere, as `type reason`: what is not here was not explored. */
+  readonly kinds: ReadonlySet<string>;
   /** The first thing that is wrong, and the shortest way there. */
   readonly violation: (Violation & { readonly trace: readonly string[] }) | null;
 }
@@ -30,8 +32,8 @@ interface Node {
 export function explore(configuration: Configuration): Exploration {
   const search = new Search(configuration);
   const violation = search.run();
-  const { states, transitions, depth, ends } = search;
-  return { states, transitions, depth, ends, violation };
+  const { states, transitions, depth, ends, kinds } = search;
+  return { states, transitions, depth, ends, kinds, violation };
 }
 
 interface Open {
@@ -52,6 +54,7 @@ class Search {
   transitions = 0;
   depth = 0;
   ends = 0;
+  readonly kinds = new Set<string>();
 
   constructor(configuration: Configuration) {
     this.#configuration = configuration;
@@ -90,7 +93,7 @@ class Search {
       const to: Node = { parent: node, step, depth: node.depth + 1, number: this.states };
       const taken = this.#take(world, to);
       this.transitions++;
-      if (step.isSwapped === true && before !== undefined) this.#report(to, checkConfluence(before, taken));
+      if (step.swapped !== undefined && before !== undefined) this.#compare(to, before, taken);
       before = taken;
       const key = keyOf(taken.world, this.#configuration);
       const known = this.#numbers.get(key);
@@ -102,8 +105,10 @@ class Search {
       this.#numbers.set(key, to.number);
       this.#nodes.push(to);
       this.depth = to.depth;
-      this.#report(to, checkWorld(world, taken, this.#configuration));
-      opened.push({ node: to, world: taken.world });
+      for (const event of taken.events) this.kinds.add(kindOf(event));
+      const loaded = reloaded(taken);
+      this.#report(to, checkWorld(loaded, this.#configuration));
+      opened.push({ node: to, world: loaded.world });
     }
     if (!changes) throw new Found(node, { name: 'DEADLOCK', message: 'the run goes on, and nothing can change it' });
     return opened;
@@ -113,12 +118,26 @@ class Search {
     try {
       const taken = take(world, to.step, this.#configuration);
       this.#report(to, taken.violations);
-      this.#report(to, checkStep(world, taken));
+      this.#report(to, checkStep(taken));
       return taken;
     } catch (error) {
       if (error instanceof Found) throw error;
       throw new Found(to, { name: 'THROWS', message: String(error) });
     }
+  }
+
+  /** In one commit, and in two where nothing else follows from the first one. */
+  #compare(node: Node, one: Taken, other: Taken): void {
+    this.#report(node, checkConfluence(one, other));
+    const { result, edit } = node.step.swapped ?? {};
+    if (result === undefined || edit === undefined) return;
+    const [first, second] = [result, edit].map((step) => take(one.stage, step, this.#configuration));
+    if (first?.events.length !== 1 || second?.events.length !== 1) return;
+    const ends = [
+      take(first.world, edit, this.#configuration),
+      take(second.world, result, this.#configuration),
+    ] as const;
+    this.#report(node, checkConfluence(...ends));
   }
 
   #report(node: Node, violations: Iterable<Violation>): void {
@@ -135,7 +154,34 @@ class Search {
     const node = this.#nodes[circling[0] ?? -1];
     if (node === undefined) return null;
     const message = `the run can go on for ever through ${circling.length} states`;
-    return { name: 'LIVELOCK', message, trace: this.#trace(node) };
+    return { name: 'LIVELOCK', message, trace: [...this.#trace(node), ...this.#circle(node, new Set(circling))] };
+  }
+
+  /** The steps that lead from a state on a circle back to it. */
+  #circle(start: Node, circling: ReadonlySet<number>): string[] {
+    const ways = new Map<number, string[]>([[start.number, ['and from here on']]]);
+    const open: Open[] = [{ node: start, world: this.#worldOf(start) }];
+    for (const { node, world } of open) {
+      for (const step of stepsOf(world, this.#configuration)) {
+        const { world: next } = take(world, step, this.#configuration);
+        const number = this.#numbers.get(keyOf(next, this.#configuration)) ?? -1;
+        if (number === node.number || !circling.has(number)) continue;
+        const way = [...(ways.get(node.number) ?? []), step.label];
+        if (number === start.number) return way;
+        const to = this.#nodes[number];
+        if (to === undefined || ways.has(number)) continue;
+        ways.set(number, way);
+        open.push({ node: to, world: next });
+      }
+    }
+    return [];
+  }
+
+  #worldOf(last: Node): World {
+    const steps: Step[] = [];
+    for (let node: Node | null = last; node !== null && node.number >= 0; node = node.parent) steps.unshift(node.step);
+    const { world } = begin(this.#configuration);
+    return steps.reduce((before, step) => take(before, step, this.#configuration).world, world);
   }
 
   /** The steps from the beginning, decided again, each with what followed from it. */
@@ -167,22 +213,40 @@ class Found extends Error {
   }
 }
 
-/** The states that are left when those that nothing leads to are taken away again and again: a circle and what is behind it. */
+/** The type of an event and, where it has one, its reason. */
+function kindOf({ type, data }: RunEvent): string {
+  if (type === 'TASK_FAILED') return `${type} ${data.error.outcome}`;
+  if (type === 'EDIT_REJECTED') return `${type} ${data.violations[0]?.code}`;
+  if (type === 'EDIT_ABANDONED' || type === 'RUN_FAILED') return `${type} ${data.reason.code}`;
+  if (type === 'RUN_COMPLETED') return `${type} ${data.outcome}`;
+  if (type === 'TASK_SKIPPED') return `${type} ${data.by}`;
+  if (type === 'CONSTELLATION_MODIFIED') return `${type} ${data.origin} ${data.state ?? ''}`.trim();
+  return 'reason' in data && type.startsWith('TASK') ? `${type} ${data.reason}` : type;
+}
+
+/** What is left when states that nothing leads to, and those that lead nowhere, are taken away again and again. */
 function statesOnCircles(states: number, edges: readonly number[]): number[] {
+  const forwards = peel(states, edges, new Set());
+  const backwards = peel(states, edges.toReversed(), forwards);
+  return [...Array.from({ length: states }).keys()].filter((state) => !forwards.has(state) && !backwards.has(state));
+}
+
+function peel(states: number, edges: readonly number[], gone: ReadonlySet<number>): ReadonlySet<number> {
   const arrivals = new Int32Array(states);
   const leaving = Array.from({ length: states }, (): number[] => []);
   for (let at = 0; at < edges.length; at += 2) {
     const [from = 0, to = 0] = [edges[at], edges[at + 1]];
-    if (from < 0) continue;
+    if (from < 0 || to < 0 || gone.has(from) || gone.has(to)) continue;
     leaving[from]?.push(to);
     arrivals[to] = (arrivals[to] ?? 0) + 1;
   }
-  const peeled = [...arrivals.keys()].filter((state) => arrivals[state] === 0);
+  const peeled = new Set([...arrivals.keys()].filter((state) => arrivals[state] === 0));
+  // A Set is walked in the order of insertion, and what is added on the way is walked, too.
   for (const state of peeled) {
     for (const to of leaving[state] ?? []) {
       arrivals[to] = (arrivals[to] ?? 0) - 1;
-      if (arrivals[to] === 0) peeled.push(to);
+      if (arrivals[to] === 0) peeled.add(to);
     }
   }
-  return [...arrivals.keys()].filter((state) => (arrivals[state] ?? 0) > 0);
+  return peeled;
 }

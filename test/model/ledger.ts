@@ -125,11 +125,12 @@ interface Structure {
 export function applied(ledger: Ledger, edits: readonly Edit[]): Structure {
   const stars = new Map([...ledger.tasks].map(([id, { star }]) => [id, star]));
   const structure = { stars, lines: new Map(ledger.lines) };
-  for (const edit of edits) applyOne(structure, edit);
+  const mayGo = (id: TaskId) => (ledger.tasks.get(id)?.status ?? 'PENDING') === 'PENDING';
+  for (const edit of edits) applyOne(structure, edit, mayGo);
   return structure;
 }
 
-function applyOne({ stars, lines }: Structure, edit: Edit): void {
+function applyOne({ stars, lines }: Structure, edit: Edit, mayGo: (id: TaskId) => boolean): void {
   switch (edit.tool) {
     case 'add_task':
       stars.set(edit.task.id, edit.task);
@@ -154,9 +155,19 @@ function applyOne({ stars, lines }: Structure, edit: Edit): void {
       if (line !== undefined) lines.set(edit.lineId, { ...line, ...edit.change } as TaskStarLine);
       return;
     }
-    case 'build_constellation': // the model builds from nothing only
-      for (const star of edit.constellation.tasks) stars.set(star.id, star);
-      for (const line of edit.constellation.lines) lines.set(line.id, line);
+    case 'build_constellation': {
+      const { constellation, clear } = edit;
+      const named = new Set(
+        [...constellation.tasks, ...constellation.lines.map(({ id }) => ({ id: `line ${id}` }))].map(({ id }) => id),
+      );
+      for (const [id, { to }] of lines) if (clear && mayGo(to) && !named.has(`line ${id}`)) lines.delete(id);
+      for (const id of stars.keys()) {
+        if (!clear || !mayGo(id) || named.has(id)) continue;
+        applyOne({ stars, lines }, { tool: 'remove_task', taskId: id }, mayGo);
+      }
+      for (const star of constellation.tasks) stars.set(star.id, star);
+      for (const line of constellation.lines) lines.set(line.id, line);
+    }
   }
 }
 

@@ -66,8 +66,11 @@ export function record(
   return { ledger: draft, violations };
 }
 
+/** A fork is another run: it may begin where one has ended. */
+const AFTER_THE_END: ReadonlySet<string> = new Set(['RUN_ANNOTATED', 'RUN_REOPENED', 'RUN_FORKED']);
+
 function recordOne(draft: Draft, event: RunEvent, occasion: Occasion, report: Report): void {
-  if (draft.phase === 'ENDED' && event.type !== 'RUN_ANNOTATED' && event.type !== 'RUN_REOPENED') {
+  if (draft.phase === 'ENDED' && !AFTER_THE_END.has(event.type)) {
     report('I5_TRANSITIONS', `${event.type} after the end of the run`);
   }
   switch (event.type) {
@@ -97,13 +100,21 @@ function recordOne(draft: Draft, event: RunEvent, occasion: Occasion, report: Re
     case 'TASK_SKIPPED':
       return recordTask(draft, event, occasion, report);
     default:
-      return recordRun(draft, event, report);
+      return recordRun(draft, event, occasion, report);
   }
 }
 
+/** Its plan has ended, and none of it completed. */
+const NOTHING_DONE = 'NO_TASK_COMPLETED';
+
 type RunWord = Extract<RunEvent, { type: `RUN_${string}` }>;
 
-function recordRun(draft: Draft, event: Exclude<RunWord, { type: 'RUN_REQUESTED' }>, report: Report): void {
+function recordRun(
+  draft: Draft,
+  event: Exclude<RunWord, { type: 'RUN_REQUESTED' }>,
+  { now }: Occasion,
+  report: Report,
+): void {
   switch (event.type) {
     case 'RUN_COMPLETED':
     case 'RUN_FAILED':
@@ -112,7 +123,10 @@ function recordRun(draft: Draft, event: Exclude<RunWord, { type: 'RUN_REQUESTED'
         if (!isOver(status)) report('I5_TRANSITIONS', `${event.type} while ${id} is ${status}`);
       }
       if (draft.round !== null) report('ROUNDS', `${event.type} while round ${draft.round.editId} is open`);
-      if (!draft.ending && !draft.silent && draft.queued.length > 0) {
+      const isDone =
+        event.type === 'RUN_COMPLETED' || (event.type === 'RUN_FAILED' && event.data.reason.code === NOTHING_DONE);
+      const isAsked = !draft.ending && !draft.silent && now < draft.deadlineAt;
+      if (isDone && isAsked && draft.queued.length > 0) {
         report('TRIGGERS', `${event.type} and nobody was asked about ${draft.queued.join(' ')}`);
       }
       Object.assign(draft, { phase: 'ENDED', ending: false, queued: [] });

@@ -1,7 +1,7 @@
 import { Proposal } from '#proto';
 import { ANY_DEVICE, emptyRun, forkedFrom, type Input, isTerminal, lockPolicyOf } from '#libs/constellation';
 import { ALICE, completed, failed, propose, verb, WAKE } from '../../libs/constellation/given.js';
-import type { Configuration, FORK, Offer, VerbOffer } from './configuration.js';
+import type { Configuration, FORK, Offer, OUTAGE, VerbOffer } from './configuration.js';
 import { isLocked, isReady, type Ledger } from './ledger.js';
 import type { Left, Step, World } from './world.js';
 
@@ -30,7 +30,7 @@ export function stepsOf(world: World, configuration: Configuration): Step[] {
     ...inputs.flatMap((other) =>
       results.flatMap(({ step }) => [
         both(step, other),
-        { ...both(other, step), isSwapped: other.kind === 'proposal' },
+        isEdit(other) ? { ...both(other, step), swapped: { result: step, edit: other } } : both(other, step),
       ]),
     ),
     ...lateSteps(world, [...results.map(({ step }) => step), ...proposals]),
@@ -38,12 +38,19 @@ export function stepsOf(world: World, configuration: Configuration): Step[] {
 }
 
 function both(one: Step, other: Step): Step {
+  const left = one.left ?? other.left;
   return {
     kind: 'both',
     label: `${one.label}, and in the same commit ${other.label}`,
     inputs: [...(one.inputs ?? []), ...(other.inputs ?? [])],
-    ...((one.left ?? other.left) === undefined ? {} : { left: one.left ?? other.left }),
-  } as Step;
+    ...(left === undefined ? {} : { left }),
+  };
+}
+
+/** A proposal that ends the run is no edit: what runs then is stopped, and a result may come before or after that. */
+function isEdit({ inputs }: Step): boolean {
+  const [input] = inputs ?? [];
+  return input?.kind === 'proposal' && input.proposal.state === 'CONTINUE';
 }
 
 interface Result {
@@ -94,14 +101,20 @@ export function proposalOf(offer: Offer, editId: string, tries: number): Input {
 }
 
 function verbSteps(world: World, { verbs }: Configuration): Step[] {
-  const { left, run } = world;
-  return verbs
-    .filter(({ name, action }) => left.verbs.includes(name) && (action.verb !== 'FORK' || run.graph !== null))
-    .map(({ name, action }): Step => {
-      const others: Left = { ...left, verbs: left.verbs.filter((other) => other !== name) };
-      const step = { kind: 'operator', label: `a person says ${name}`, left: others } as const;
-      return action.verb === 'FORK' ? { ...step, ...forkOf(world) } : { ...step, inputs: [verbOf(name, action)] };
-    });
+  const { left, run, ledger } = world;
+  return verbs.flatMap(({ name, action }): Step[] => {
+    if (!left.verbs.includes(name)) return [];
+    const others: Left = { ...left, verbs: left.verbs.filter((other) => other !== name) };
+    const step = { kind: 'operator', label: `a person says ${name}`, left: others } as const;
+    switch (action.verb) {
+      case 'FORK':
+        return run.graph === null ? [] : [{ ...step, ...forkOf(world) }];
+      case 'OUTAGE':
+        return ledger.phase === 'ENDED' || ledger.ending ? [] : [{ ...step, ...outageOf(ledger, name) }];
+      default:
+        return [{ ...step, inputs: [verbOf(name, action)] }];
+    }
+  });
 }
 
 function forkOf({ run, now }: World): Pick<Step, 'inputs' | 'change'> {
@@ -109,7 +122,11 @@ function forkOf({ run, now }: World): Pick<Step, 'inputs' | 'change'> {
   return { inputs: [{ kind: 'fork', id: 'FORK', forked }], change: { run: emptyRun('run-2') } };
 }
 
-export function verbOf(name: string, action: Exclude<VerbOffer['action'], typeof FORK>): Input {
+function outageOf({ deadlineAt }: Ledger, name: string): Pick<Step, 'kind' | 'label' | 'inputs' | 'change'> {
+  return { kind: 'timer', label: name, inputs: [WAKE], change: { now: deadlineAt } };
+}
+
+export function verbOf(name: string, action: Exclude<VerbOffer['action'], typeof FORK | typeof OUTAGE>): Input {
   if (action.verb !== 'PROPOSE') return verb(action, name);
   const proposal = Proposal.parse({ editId: null, edits: action.edits });
   return { kind: 'verb', id: name, by: ALICE, action: { verb: 'PROPOSE', proposal } };
@@ -128,7 +145,8 @@ export function dueOf(world: World): number {
     return isWaiting ? [deadlineAt, notBefore] : [deadlineAt];
   });
   const due = Math.min(...instants, round?.deadlineAt ?? Infinity, ending ? Infinity : runDeadlineAt);
-  if (due !== runDeadlineAt && due > runDeadlineAt - MARGIN_MS) throw new Error('the deadline of the run came near');
+  if (!ending && due !== runDeadlineAt && due > runDeadlineAt - MARGIN_MS)
+    throw new Error('the deadline of the run came near');
   return due;
 }
 
@@ -157,12 +175,12 @@ function lateSteps(world: World, steps: readonly Step[]): Step[] {
 }
 
 /** A device goes away, or comes back with a new session. Who waits for one is woken at once, unless a crash forgot it. */
-function linkSteps({ links, left, starvedOf, isSettled }: World, { devices }: Configuration): Step[] {
+function linkSteps({ links, left, starvedOf, isSettled }: World, { devices, mayLeave }: Configuration): Step[] {
   const steps = links.flatMap(({ isUp, session }, index): Step[] => {
     const deviceId = devices[index]?.deviceId ?? '?';
     const turned = (link: { isUp: boolean; session: number }) =>
       links.map((other, at) => (at === index ? link : other));
-    if (isUp && left.disconnects === 0) return [];
+    if (isUp && (left.disconnects === 0 || !mayLeave.includes(deviceId))) return [];
     if (isUp) {
       const change = { links: turned({ isUp: false, session }), isSettled: false };
       const fewer = { ...left, disconnects: left.disconnects - 1 };
@@ -176,8 +194,11 @@ function linkSteps({ links, left, starvedOf, isSettled }: World, { devices }: Co
 }
 
 /** The orchestrator dies and what it had in memory is gone: the run is folded again, and nobody is known to wait for a device. */
-function crashSteps({ starvedOf }: World): Step[] {
-  if (starvedOf.size === 0) return [];
+function crashSteps({ starvedOf, left }: World): Step[] {
+  if (starvedOf.size === 0 || left.crashes === 0) return [];
   const change = { starvedOf: new Set<string>() };
-  return [{ kind: 'crash', label: 'the orchestrator is killed and loads the run again', inputs: null, change }];
+  const fewer = { ...left, crashes: left.crashes - 1 };
+  return [
+    { kind: 'crash', label: 'the orchestrator is killed and loads the run again', inputs: null, change, left: fewer },
+  ];
 }

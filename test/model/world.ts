@@ -13,7 +13,7 @@ import {
   type Run,
 } from '#libs/constellation';
 import { fleet, HASH, instant, requested, T0 } from '../../libs/constellation/given.js';
-import type { Configuration } from './configuration.js';
+import type { Configuration, Limits } from './configuration.js';
 import { EMPTY, type Ledger } from './ledger.js';
 import { type Occasion, record, type Violation } from './record.js';
 
@@ -37,9 +37,7 @@ export interface Link {
 }
 
 /** What may still happen, of what has a limit. */
-export interface Left {
-  readonly edits: number;
-  readonly disconnects: number;
+export interface Left extends Limits {
   readonly verbs: readonly string[];
 }
 
@@ -52,11 +50,13 @@ export interface Step {
   readonly change?: Partial<Omit<World, 'left'>>;
   /** What it uses up, when it is not ignored. */
   readonly left?: Left;
-  /** The same inputs as of the step before it, a result and an edit, in the other order. */
-  readonly isSwapped?: boolean;
+  /** A result and an edit that are decided together, and after the same two in the other order. */
+  readonly swapped?: { readonly result: Step; readonly edit: Step };
 }
 
 export interface Taken {
+  /** As it was when the inputs were decided. */
+  readonly stage: World;
   readonly world: World;
   readonly events: readonly RunEvent[];
   readonly commit: RunCommit | null;
@@ -75,7 +75,7 @@ export function begin(configuration: Configuration): { readonly step: Step; read
     ledger: EMPTY,
     now: T0,
     links: devices.map(() => ({ isUp: true, session: 1 })),
-    left: { edits: limits.edits, disconnects: limits.disconnects, verbs: verbs.map(({ name }) => name) },
+    left: { ...limits, verbs: verbs.map(({ name }) => name) },
     starvedOf: new Set(),
     isSettled: true,
   };
@@ -114,25 +114,37 @@ export function take(
   configuration: Configuration,
 ): Taken {
   const stage = { ...before, ...change };
-  if (inputs === null) return { world: { ...stage, left }, events: [], commit: null, decision: null, violations: [] };
+  if (inputs === null)
+    return { stage, world: { ...stage, left }, events: [], commit: null, decision: null, violations: [] };
   const circumstances = circumstancesOf(stage, configuration);
   const decision = decide(stage.run, inputs, circumstances);
   const { starvedOf } = decision;
   const isTaken = decision.answers.some((answer, index) => isSpent(answer, inputs[index]));
   const settled = { ...stage, left: isTaken ? left : before.left, starvedOf, isSettled: true };
-  if (decision.events.length === 0) return { world: settled, events: [], commit: null, decision, violations: [] };
+  if (decision.events.length === 0)
+    return { stage, world: settled, events: [], commit: null, decision, violations: [] };
   const commit = stored(stage, inputs, decision);
   const run = evolveCommit(stage.run, commit);
   const { fleet: view, now } = circumstances;
   const policies = { lockPolicy: lockPolicyOf(run), editPolicy: editPolicyOf(run) };
   const occasion: Occasion = { inputs, fleet: view, now, ...policies };
   const { ledger, violations } = record(stage.ledger, commit.events, occasion);
-  return { world: { ...settled, run, ledger }, events: commit.events, commit, decision, violations };
+  return { stage, world: { ...settled, run, ledger }, events: commit.events, commit, decision, violations };
+}
+
+/** The same with the run as it is loaded from the stream: what JSON does not keep is lost. */
+export function reloaded(taken: Taken): Taken {
+  const { stage, world, commit } = taken;
+  if (commit === null) return taken;
+  return {
+    ...taken,
+    world: { ...world, run: evolveCommit(stage.run, JSON.parse(JSON.stringify(commit)) as RunCommit) },
+  };
 }
 
 /** Proposals and verbs are counted when something followed from them. */
 function isSpent(answer: Answer, input: Input | undefined): boolean {
-  if (input?.kind !== 'proposal' && input?.kind !== 'verb' && input?.kind !== 'fork') return false;
+  if (input === undefined || input.kind === 'attempt-ended') return false;
   return answer.kind === 'accepted' || (answer.kind === 'rejected' && answer.recorded === true);
 }
 
@@ -198,7 +210,7 @@ export function keyOf({ run, now, links, left, starvedOf, isSettled }: World, { 
     [...run.usedIds].toSorted().join(),
     [...run.ready].join(),
     links.map(({ isUp, session }) => `${isUp}${session}`).join(),
-    `${left.edits}${left.disconnects}${left.verbs.join()}`,
+    `${left.edits}${left.disconnects}${left.crashes}${left.verbs.join()}`,
     [...starvedOf].toSorted().join(),
   ].join('|');
 }

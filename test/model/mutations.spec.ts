@@ -1,0 +1,192 @@
+import { spawnSync } from 'node:child_process';
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { Violation } from './record.js';
+
+/** A line of the core that is broken on purpose, and what the model must say about it in the named configuration. */
+interface Mutation {
+  readonly what: string;
+  /** Stands in the core exactly once. */
+  readonly text: string;
+  readonly becomes: string;
+  readonly configuration: string;
+  readonly found: Violation['name'];
+}
+
+const MUTATIONS: readonly Mutation[] = [
+  {
+    what: 'no lock',
+    text: 'if (graph === null || plannerSilent || (editing === null && queued.length === 0)) return NOBODY;',
+    becomes: 'if (graph !== undefined) return NOBODY;',
+    configuration: 'fan-in, strict',
+    found: 'LOCK',
+  },
+  {
+    what: 'no scoped lock',
+    text: 'return (index) => downstream[index] === 1;',
+    becomes: 'return () => downstream.length < 0;',
+    configuration: 'fan-in, scoped',
+    found: 'LOCK',
+  },
+  {
+    what: 'a lock that forgets what is queued',
+    text: '[...(editing?.triggers ?? []), ...queued]',
+    becomes: '[...(editing?.triggers ?? [])]',
+    configuration: 'chain, scoped',
+    found: 'LOCK',
+  },
+  {
+    what: 'no fencing: any attempt ends a task that runs',
+    text: "return status === 'RUNNING' && attempt === reported;",
+    becomes: "return status === 'RUNNING' && attempt > 0;",
+    configuration: 'no planner',
+    found: 'FENCING',
+  },
+  {
+    what: 'no fencing: a result counts twice',
+    text: "return status === 'RUNNING' && attempt === reported;",
+    becomes: "return status !== 'PENDING' && attempt === reported;",
+    configuration: 'no planner',
+    found: 'FENCING',
+  },
+  {
+    what: 'no cycle check of edits',
+    text: 'const cycle = findCycleThrough(staging.graph, staging.openedLines);',
+    becomes: 'const cycle = findCycleThrough(staging.graph, new Set());',
+    configuration: 'repairs',
+    found: 'I2_ACYCLIC',
+  },
+  {
+    what: 'a search for cycles that finds none',
+    text: 'if (index === to) return pathBack(cameFrom, from, to);',
+    becomes: 'if (index === to && from === to) return pathBack(cameFrom, from, to);',
+    configuration: 'repairs',
+    found: 'I2_ACYCLIC',
+  },
+  {
+    what: 'no I3 check of tasks',
+    text: "if (status === 'PENDING') return undefined;",
+    becomes: "if (status !== 'CANCELLED') return undefined;",
+    configuration: 'repairs',
+    found: 'I3_ONLY_PENDING',
+  },
+  {
+    what: 'no I3 check of lines',
+    text: "if (target.status === 'PENDING') return undefined;",
+    becomes: "if (target.status !== 'CANCELLED') return undefined;",
+    configuration: 'chain, scoped',
+    found: 'I3_ONLY_PENDING',
+  },
+  {
+    what: 'what ends while a round is open is not queued',
+    text: "if (draft.ending !== null || editPolicyOf(draft) === 'never') return;",
+    becomes: "if (draft.editing !== null || draft.ending !== null || editPolicyOf(draft) === 'never') return;",
+    configuration: 'fan-in, scoped',
+    found: 'TRIGGERS',
+  },
+  {
+    what: 'a round that is abandoned keeps the lock',
+    text: "    case 'EDIT_ABANDONED':\n      draft.editing = null;",
+    becomes: "    case 'EDIT_ABANDONED':",
+    configuration: 'fan-in, strict',
+    found: 'ROUNDS',
+  },
+  {
+    what: 'lines of a task that is tried again stay judged',
+    text: '  reopenLines(draft, lines);',
+    becomes: '  reopenLines(draft, lines.slice(lines.length));',
+    configuration: 'retries',
+    found: 'READINESS',
+  },
+  {
+    what: 'a proposal is judged twice',
+    text: 'if (proposal.try <= editing.tries)',
+    becomes: 'if (proposal.try < editing.tries)',
+    configuration: 'repairs',
+    found: 'DUPLICATE',
+  },
+  {
+    what: 'a verb is obeyed twice',
+    text: 'if (decided?.rejected === false)',
+    becomes: 'if (decided === null)',
+    configuration: 'cancel',
+    found: 'DUPLICATE',
+  },
+  {
+    what: 'nothing wakes the run at the deadline of a round',
+    text: 'at(run.editing?.deadlineAt);',
+    becomes: 'at(null);',
+    configuration: 'fan-in, strict',
+    found: 'I12_WAITING',
+  },
+  {
+    what: 'no round has a deadline',
+    text: 'if (editing === null || instantOf(now) < editing.deadlineAt) return;',
+    becomes: 'if (editing === null || editing.openedAt > instantOf(0)) return;',
+    configuration: 'fan-in, strict',
+    found: 'I12_WAITING',
+  },
+];
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+const COPIED = ['proto', 'libs/constellation', 'libs/platform/typescript-hooks.testing.mjs', 'test/model'];
+const ALONE = ['.swcrc', 'package.json'];
+const CHILD_MS_MAX = 120_000;
+
+/** A tree of its own with everything that the model needs, so that nobody ever meets a broken core. */
+let tree = '';
+
+beforeAll(() => {
+  tree = mkdtempSync(join(tmpdir(), 'orrery-mutation-'));
+  const filter = (path: string) => basename(path) !== 'fixtures' && !path.endsWith('.spec.ts');
+  for (const path of [...COPIED, ...ALONE]) cpSync(join(ROOT, path), join(tree, path), { recursive: true, filter });
+  symlinkSync(join(ROOT, 'node_modules'), join(tree, 'node_modules'));
+});
+
+afterAll(() => rmSync(tree, { recursive: true, force: true }));
+
+function check(configuration: string): { readonly code: number | null; readonly output: string } {
+  const [hooks, main] = ['libs/platform/typescript-hooks.testing.mjs', 'test/model/model-check.main.ts'];
+  const words = ['--no-warnings', '--import', `./${hooks}`, main, configuration];
+  const { status, stdout, stderr } = spawnSync(process.execPath, words, {
+    cwd: tree,
+    encoding: 'utf8',
+    timeout: CHILD_MS_MAX,
+  });
+  return { code: status, output: stdout + stderr };
+}
+
+describe('the model check in a tree of its own', () => {
+  it('passes when nothing is broken', () => {
+    const { code, output } = check('repairs');
+    expect(output).toContain('repairs');
+    expect(code).toBe(0);
+  });
+
+  it.each(MUTATIONS)('finds $what', ({ text, becomes, configuration, found }) => {
+    const places = sources(join(tree, 'libs/constellation')).filter((path) =>
+      readFileSync(path, 'utf8').includes(text),
+    );
+    expect(places).toHaveLength(1);
+    const [path = ''] = places;
+    const sound = readFileSync(path, 'utf8');
+    expect(sound.split(text)).toHaveLength(2);
+    writeFileSync(
+      path,
+      sound.replace(text, () => becomes),
+    );
+    try {
+      const { code, output } = check(configuration);
+      expect(output).toContain(`\n${found}: `);
+      expect(code).toBe(1);
+    } finally {
+      writeFileSync(path, sound);
+    }
+  });
+});
+
+const sources = (folder: string) =>
+  readdirSync(folder).flatMap((name) => (name.endsWith('.ts') ? [join(folder, name)] : []));
