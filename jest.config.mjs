@@ -1,11 +1,13 @@
-// Three suites by file name: .spec.ts is pure, .int.spec.ts talks to a real nats-server or PostgreSQL, .e2e.spec.ts runs processes.
+// Suites by file name: .spec.ts is pure, .sim.spec.ts runs the orchestrator on a virtual clock, .int.spec.ts talks to a real
+// nats-server or PostgreSQL, .e2e.spec.ts runs processes.
 // By folder: `model` explores small worlds to their end, `containers` needs a Docker engine and runs only when it is asked for.
 const suites = {
   unit: {
     testMatch: ['**/*.spec.ts'],
-    testPathIgnorePatterns: ['/node_modules/', '/dist/', '\\.int\\.spec\\.ts$', '\\.e2e\\.spec\\.ts$', '/test/model/'],
+    testPathIgnorePatterns: ['/node_modules/', '/dist/', '\\.(sim|int|e2e)\\.spec\\.ts$', '/test/model/'],
   },
   model: { testMatch: ['**/test/model/*.spec.ts'], testPathIgnorePatterns: ['/node_modules/', '/dist/'] },
+  sim: { testMatch: ['**/*.sim.spec.ts'], testPathIgnorePatterns: ['/node_modules/', '/dist/'] },
   int: { testMatch: ['**/*.int.spec.ts'], testPathIgnorePatterns: ['/node_modules/', '/dist/'] },
   e2e: { testMatch: ['**/*.e2e.spec.ts'], testPathIgnorePatterns: ['/node_modules/', '/dist/'] },
   containers: { testMatch: ['**/test/containers/*.e2e.ts'], testPathIgnorePatterns: ['/node_modules/', '/dist/'] },
@@ -26,6 +28,6 @@ export default {
     '^(\\.{1,2}/.*)\\.js$': '$1',
   },
   modulePathIgnorePatterns: ['<rootDir>/dist/'],
-  testTimeout: { unit: 20_000, model: 300_000, containers: 600_000 }[suite] ?? 120_000,
+  testTimeout: { unit: 20_000, model: 300_000, sim: 600_000, containers: 600_000 }[suite] ?? 120_000,
   maxWorkers: suite === 'e2e' || suite === 'containers' ? 1 : 2,
 };

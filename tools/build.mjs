@@ -9,7 +9,9 @@ import { fileURLToPath } from 'node:url';
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const cli = join(dirname(createRequire(import.meta.url).resolve('@swc/cli/package.json')), 'bin/swc.js');
 const [dist, next, old] = ['dist', 'dist.next', 'dist.old'].map((name) => join(root, name));
-const sources = ['proto', 'libs', 'services', 'test/bench'].filter((folder) => existsSync(join(root, folder)));
+const sources = ['proto', 'libs', 'services', 'test/bench', 'test/simulation'].filter((folder) =>
+  existsSync(join(root, folder)),
+);
 
 rmSync(next, { recursive: true, force: true });
 const { status } = spawnSync(

@@ -72,9 +72,10 @@ export function decide(run: Run, inputs: readonly Input[], circumstances: Circum
   const draft = new RunDraft(run);
   const decided = new Map<string, Answer>();
   const answers = inputs.map((input) => {
-    const before = input.kind === 'verb' ? decided.get(input.id) : undefined;
-    const answer = before ?? take(draft, input, circumstances);
-    if (input.kind === 'verb') decided.set(input.id, answer);
+    if (!('id' in input)) return take(draft, input, circumstances);
+    // Sent again before it was answered: both wait here together, and it is one verb all the same.
+    const answer = decided.get(input.id) ?? take(draft, input, circumstances);
+    decided.set(input.id, answer);
     return answer;
   });
   const { wakeAt, starvedOf } = close(draft, circumstances);

@@ -267,3 +267,12 @@ describe('a fork and the planner', () => {
     expect(fork.answers.at(-1)).toMatchObject({ reason: { message: expect.stringContaining('was removed before') } });
   });
 });
+
+it('is one fork when it waits twice: both are answered with the commit that follows', () => {
+  const forked = forkedAt(new Story().when(submit(constellation(['a']))));
+  const twice = new Story()
+    .from(emptyRun('run-2'))
+    .when({ kind: 'fork', id: 'f', forked }, { kind: 'fork', id: 'f', forked });
+  expect(twice.events.filter(({ type }) => type === 'RUN_FORKED')).toHaveLength(1);
+  expect(twice.answers).toEqual([{ kind: 'accepted' }, { kind: 'accepted' }]);
+});

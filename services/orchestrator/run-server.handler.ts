@@ -87,6 +87,8 @@ export interface RunServerParts {
   /** One turn of the event loop, so that messages that arrived together are decided together. */
   readonly turn?: () => Promise<void>;
   readonly decide?: typeof decide;
+  /** The id of the next commit, a ULID. */
+  readonly commitId?: (now: number) => string;
 }
 
 /**
@@ -206,7 +208,7 @@ export class RunServer {
       const released = this.#starved.set(served.runId, decision.starvedOf, turnOf(decision));
       this.#parts.fleet.occupy(served.runId, decision.run);
       for (const deviceId of released) this.#parts.fleet.offer(deviceId);
-      if (!(await this.#arm(served, decision))) {
+      if (!(await this.#arm(served, decision, now))) {
         this.#conflict(served, 'timer');
         continue;
       }
@@ -217,6 +219,7 @@ export class RunServer {
         }
         // What was read may have waited here while this process was frozen.
         this.#requireMembership(served);
+        await this.#keepArmed(served, decision);
         answerAll(batch, decision, run.sequence);
         return false;
       }
@@ -234,6 +237,7 @@ export class RunServer {
         end: appended.sequence,
       };
       this.#tellEnds(run, decision, now);
+      await this.#keepArmed(served, decision);
       answerAll(batch, decision, sequence);
       return decision.wakeAt !== null && decision.wakeAt <= now;
     }
@@ -275,8 +279,13 @@ export class RunServer {
   }
 
   /** Stored before the commit that needs it: a spurious wake-up is harmless, a missing one is a dead run. False: reload. */
-  async #arm(served: Served, { wakeAt }: Decision): Promise<boolean> {
-    if (wakeAt === null || (served.armedAt !== undefined && served.armedAt <= wakeAt)) return true;
+  async #arm(served: Served, { wakeAt }: Decision, now: number): Promise<boolean> {
+    if (wakeAt === null) return true;
+    // One that should have fired by now may have, at a replica that owned the run before.
+    if (served.armedAt !== undefined && served.armedAt <= now) {
+      served.armedAt = await this.#parts.wakeUps.armed(served.runId);
+    }
+    if (served.armedAt !== undefined && served.armedAt <= wakeAt) return true;
     try {
       await this.#parts.wakeUps.arm(served.runId, wakeAt);
     } catch (error) {
@@ -287,6 +296,14 @@ export class RunServer {
     return true;
   }
 
+  /** The wake-up that was counted on may have fired meanwhile, at a replica that decided on the state before. */
+  async #keepArmed(served: Served, decision: Decision): Promise<void> {
+    for (let conflicts = 0; conflicts <= CONFLICTS_MAX; conflicts++) {
+      if (await this.#arm(served, decision, this.#parts.clock.now())) return;
+    }
+    throw new Error(`the wake-up of run ${served.runId} was armed by another replica again and again`);
+  }
+
   #seal(run: Run, { answers, events }: Decision, batch: readonly Waiting[], now: number): RunCommit {
     const { runId, number, sequence, hash } = run;
     const recorded = events.map((event, index) => {
@@ -295,7 +312,7 @@ export class RunServer {
     });
     return sealCommit(
       {
-        commit: newCommitId(now),
+        commit: (this.#parts.commitId ?? newCommitId)(now),
         runId,
         number: number + 1,
         at: new Date(now).toISOString(),
@@ -406,7 +423,8 @@ function priorityOf({ request }: Run): number {
 
 /** A commit names what it decided; what was ignored or refused without a trace is not among it. */
 function causeOf(cause: Cause, answer: Answer | undefined): Cause[] {
-  if (answer?.kind === 'accepted') return [cause];
+  // What was decided before keeps its place in the commit of then.
+  if (answer?.kind === 'accepted') return answer.sequence === undefined ? [cause] : [];
   return answer?.kind === 'rejected' && answer.recorded === true ? [{ ...cause, rejected: true }] : [];
 }
 
