@@ -39,6 +39,8 @@ export interface Waiting {
   readonly due?: boolean;
   /** Server time the input carries, for a due wake-up: the run is decided at the later of it and the clock. */
   readonly at?: number;
+  /** Read from ATTEMPTS when the run was loaded: nobody waits for what becomes of it. */
+  readonly isStored?: boolean;
   settle(settled: Settled): void;
 }
 
@@ -169,6 +171,8 @@ export class RunServer {
         this.#parts.logger.info({ runId, inputs: batch.length }, 'handed back: this replica is no member');
       else this.#parts.logger.error({ runId, err: error }, 'run not served');
       served.loaded = undefined;
+      // What was read from ATTEMPTS is read again with the run.
+      served.waiting = served.waiting.filter(({ isStored }) => isStored !== true);
       const kind = error instanceof CorruptLogError || error instanceof UnsoundRunError ? 'poison' : 'retry';
       for (const waiting of batch) waiting.settle({ kind, reason });
     }
@@ -273,7 +277,7 @@ export class RunServer {
     served.armedAt = stored.length === 0 || isTerminal(run) ? undefined : await this.#parts.wakeUps.armed(served.runId);
     if (run.running.size > 0) {
       const ends = await this.#parts.endsOf(run);
-      served.waiting.push(...ends.map((end) => ({ ...end, settle: () => undefined })));
+      served.waiting.push(...ends.map((end) => ({ ...end, isStored: true, settle: () => undefined })));
     }
     return served.loaded;
   }

@@ -26,6 +26,8 @@ export interface Replica {
   publishing: boolean;
   /** Its key in the bucket of members has not expired. */
   isMember: boolean;
+  /** Until when it counts itself a member; Infinity while it renews its key in time. */
+  leaseEnds: number;
   /** The server still sends what it asked for before it froze. */
   pullsUntil: number;
   /** When the last profile that was sent to it arrives. */
@@ -38,6 +40,8 @@ export interface ReplicaParts {
   readonly dice: Dice;
   readonly trace: Trace;
   readonly bus: Bus;
+  /** The server answers nobody. */
+  readonly isAway: () => boolean;
   /** Somebody makes plans. */
   readonly hasPlanner: boolean;
   /** Tasks that may run in the whole fleet. */
@@ -94,11 +98,11 @@ export class Replicas {
       ...ports(process),
       endsOf: (run) => endsOf(process, run),
       fleet,
-      alive: () => true,
       clock: { now: () => scheduler.now() + skew },
       by: { service: 'orchestrator', instance: name },
       logger,
       planner: () => hasPlanner,
+      alive: () => scheduler.now() < replica.leaseEnds,
       turn,
       commitId: (now) => commitIdOf(now, ++this.#commits),
     });
@@ -112,6 +116,7 @@ export class Replicas {
       published: new Map(),
       publishing: false,
       isMember: true,
+      leaseEnds: Infinity,
       pullsUntil: Infinity,
       profilesUntil: 0,
     };
@@ -173,10 +178,11 @@ export class Replicas {
 
   /** Stopped for so long. The others take over when its key expires; it notices that when it is woken. */
   freeze(replica: Replica, ms: number): void {
-    const { scheduler, bus, trace } = this.#parts;
+    const { scheduler, bus, trace, dice } = this.#parts;
     trace.note(replica.name, `freezes for ${Math.round(ms)} ms`);
     this.disturbances += 1;
     replica.process.freeze();
+    replica.leaseEnds = scheduler.now() + MEMBER_TTL_MS - dice.between(0, HEARTBEAT_MS);
     replica.pullsUntil = scheduler.now() + PULL_EXPIRY_MS;
     bus.silent(replica);
     scheduler.after(MEMBER_TTL_MS, () => {
@@ -190,6 +196,7 @@ export class Replicas {
   /** Everybody is there and well. */
   heal(): void {
     for (const replica of this.#replicas) this.#thaw(replica);
+    this.#membersChanged();
     if (this.#replicas.length === 0) this.join();
   }
 
@@ -229,30 +236,53 @@ export class Replicas {
     const { scheduler, trace, dice } = this.#parts;
     if (replica.process.state !== 'frozen') return;
     trace.note(replica.name, 'thaws');
-    const wasMember = replica.isMember;
-    replica.isMember = true;
     replica.pullsUntil = Infinity;
     replica.process.thaw();
-    if (wasMember) return;
-    // The lease has run out meanwhile. What was in its sockets may be served before the timer that says so.
-    scheduler.after(dice.spread(0.01, 50), () => replica.process.post(() => this.#own(replica, new Set())));
-    this.#membersChanged();
+    // What was in its sockets may be served before the timer of its lease.
+    const isOver = () => scheduler.now() >= replica.leaseEnds;
+    scheduler.after(dice.spread(0.01, 50), () => replica.process.post(() => isOver() && this.#own(replica, new Set())));
+    this.#beatSoon(replica);
+  }
+
+  /** The server is away for so long: nobody can renew its key, and with its lease everybody loses what it owns. */
+  cutOff(ms: number): void {
+    const { scheduler } = this.#parts;
+    scheduler.after(ms, () => this.#membersChanged());
+    if (ms < MEMBER_TTL_MS) return;
+    scheduler.after(MEMBER_TTL_MS, () => {
+      if (!this.#parts.isAway()) return;
+      for (const replica of this.#replicas) {
+        replica.leaseEnds = Math.min(replica.leaseEnds, scheduler.now());
+        replica.isMember = false;
+        replica.process.post(() => this.#own(replica, new Set()));
+      }
+    });
   }
 
   #membersChanged(): void {
-    const { scheduler, dice } = this.#parts;
-    for (const replica of this.#replicas) {
-      scheduler.after(dice.between(50, HEARTBEAT_MS), () => replica.process.post(() => this.#beat(replica)));
-    }
+    for (const replica of this.#replicas) this.#beatSoon(replica);
   }
 
+  #beatSoon(replica: Replica): void {
+    const { scheduler, dice, isAway } = this.#parts;
+    scheduler.after(dice.between(50, HEARTBEAT_MS), () => {
+      // A beat that is asked for meanwhile begins when it can.
+      if (replica.process.state === 'running' && !isAway()) this.#beat(replica);
+    });
+  }
+
+  /** Renews the key, reads those of the others, and takes what they leave to it. */
   #beat(replica: Replica): void {
     const now = this.#parts.scheduler.now();
     for (const [name, until] of this.#dead) if (until <= now) this.#dead.delete(name);
+    const wasMember = replica.isMember;
+    replica.isMember = true;
+    replica.leaseEnds = Infinity;
     const members = this.#replicas.filter(({ isMember }) => isMember).map(({ name }) => name);
-    const seen = [...new Set([...members, replica.name, ...this.#dead.keys()])].toSorted();
+    const seen = [...new Set([...members, ...this.#dead.keys()])].toSorted();
     this.#own(replica, new Set(partitionsOf(replica.name, seen)));
     this.#tell(replica);
+    if (!wasMember) this.#membersChanged();
   }
 
   #own(replica: Replica, owned: ReadonlySet<number>): void {

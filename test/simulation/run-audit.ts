@@ -55,6 +55,7 @@ export class RunAudit {
   #sequence = 0;
   #hash = GENESIS_HASH;
   #over = false;
+  #paused = false;
 
   constructor(parts: AuditParts) {
     this.#parts = parts;
@@ -150,6 +151,13 @@ export class RunAudit {
       case 'RUN_REOPENED':
         if (!this.#over) this.#fail('I5_TRANSITIONS', 'RUN_REOPENED before the end');
         this.#over = false;
+        this.#paused = false;
+        return;
+      case 'RUN_PAUSED':
+        this.#paused = true;
+        return;
+      case 'RUN_RESUMED':
+        this.#paused = false;
         return;
       case 'RUN_COMPLETED':
       case 'RUN_FAILED':
@@ -191,6 +199,7 @@ export class RunAudit {
 
   /** I1, the lock and the lines: a task starts when it is pending and free, with the next attempt, and all its lines are satisfied. */
   #started(taskId: TaskId, attempt: number): void {
+    if (this.#paused) this.#fail('PAUSED', `${taskId} was started while the run is paused`);
     this.#unheld(taskId);
     const task = this.#find(taskId);
     const open = (this.#linesInto.get(taskId) ?? []).filter((line) => this.#satisfied.get(line) !== true);

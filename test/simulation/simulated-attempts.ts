@@ -228,7 +228,7 @@ export class Attempts {
     const what = finished.status === 'completed' ? 'completed' : finished.error.outcome;
     trace.note(attempt.device.id, `${textOf(key)} ${what}`);
     const read = () => ({ input, cause: causeOf(key, 'end'), bytes: 400 });
-    attempt.told = bus.publish({ stream: 'ATTEMPTS', runId, about: `end of ${textOf(key)}`, read });
+    attempt.told = bus.publish({ stream: 'ATTEMPTS', runId, about: `end of ${textOf(key)}`, ends: key, read });
   }
 
   #commitOf(key: AttemptKey, finished: AttemptFinished): AttemptCommit {

@@ -1,4 +1,5 @@
-import type { RunId } from '#proto';
+import type { AttemptKey, RunId } from '#proto';
+import type { Answer } from '#libs/constellation';
 import type { Settled, Waiting } from '../../services/orchestrator/run-server.handler.js';
 import type { Faults } from './faults.js';
 import type { Replica, Replicas } from './replicas.js';
@@ -16,6 +17,8 @@ export interface Message {
   readonly about: string;
   /** What a replica makes of it, each time that it comes. */
   readonly read: (now: number) => Omit<Waiting, 'settle'>;
+  /** The attempt whose end it is. */
+  readonly ends?: AttemptKey;
   /** The final answers it got: more than one when it came more than once. */
   readonly answers: Extract<Settled, { kind: 'answered' }>[];
   /** Why it was given up; such a message is in the dead letters. */
@@ -44,6 +47,10 @@ export interface BusParts {
   readonly faults: Faults;
   readonly dice: Dice;
   readonly trace: Trace;
+  /** The server takes and gives nothing. */
+  readonly isAway: () => boolean;
+  /** A replica gave its final word about a message. */
+  readonly answered: (message: Message, answer: Answer) => void;
   /** Nothing is delayed beyond this: milliseconds since the epoch. */
   readonly horizon: number;
 }
@@ -70,7 +77,7 @@ export class Bus {
     this.#replicas = replicas;
   }
 
-  publish(message: Pick<Message, 'stream' | 'runId' | 'about' | 'read'>): Message {
+  publish(message: Pick<Message, 'stream' | 'runId' | 'about' | 'read' | 'ends'>): Message {
     const { faults } = this.#parts;
     const published: Message = { ...message, answers: [], buried: null, done: false };
     this.messages.push(published);
@@ -109,7 +116,7 @@ export class Bus {
   #deliver(message: Message): void {
     if (message.done || this.#replicas === undefined) return;
     const { scheduler, trace } = this.#parts;
-    const to = this.#replicas.consumerOf(message.runId);
+    const to = this.#parts.isAway() ? undefined : this.#replicas.consumerOf(message.runId);
     if (to === undefined) return this.#after(NOBODY_MS, () => this.#deliver(message));
     const delivery: Delivery = { message, to };
     this.#held.add(delivery);
@@ -130,15 +137,18 @@ export class Bus {
 
   #settle(delivery: Delivery, settled: Settled): void {
     const { message, to } = delivery;
-    const { faults, trace } = this.#parts;
+    const { faults, trace, isAway } = this.#parts;
     trace.note(to.name, `${settled.kind} ${message.about}${reasonOf(settled)}`);
     this.#held.delete(delivery);
     this.#replicas?.publishSoon(to);
-    if (settled.kind === 'answered') message.answers.push(settled);
+    if (settled.kind === 'answered') {
+      message.answers.push(settled);
+      this.#parts.answered(message, settled.answer);
+    }
     if (message.done) return;
     if (settled.kind === 'retry') return this.#after(RETRY_MS, () => this.#deliver(message));
     if (settled.kind === 'poison') message.buried = settled.reason;
-    else if (faults.strike('input-ack-lost', message.about)) {
+    else if (isAway() || faults.strike('input-ack-lost', message.about)) {
       return this.#after(ACK_WAIT_MS, () => this.#deliver(message));
     }
     message.done = true;

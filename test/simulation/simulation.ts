@@ -138,7 +138,11 @@ class Simulation {
     fleet.tick();
     operators.tick();
     const away = faults.strike('log-away', 'the log');
-    if (away !== undefined) log.leave(away.spread(AWAY_MS_MIN, AWAY_MS_MAX));
+    if (away !== undefined) {
+      const ms = away.spread(AWAY_MS_MIN, AWAY_MS_MAX);
+      log.leave(ms);
+      replicas.cutOff(ms);
+    }
     scheduler.after(TICK_MS, () => this.#tick());
   }
 

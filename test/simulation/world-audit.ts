@@ -1,10 +1,11 @@
 import type { AttemptKey, DeviceId, RunCommit, RunId } from '#proto';
-import { findTask, type Run } from '#libs/constellation';
+import { type Answer, findTask, type Run } from '#libs/constellation';
 import type { Fail } from './failure.js';
 import type { FaultKind, Faults } from './faults.js';
 import { RunAudit } from './run-audit.js';
 import type { Scheduler } from './scheduler.js';
 import { type Attempt, type Attempts, textOf } from './simulated-attempts.js';
+import type { Message } from './simulated-bus.js';
 import type { DeviceFleet } from './simulated-devices.js';
 import type { StoredCommit } from './simulated-log.js';
 
@@ -96,6 +97,15 @@ export class WorldAudit {
     const audit = new RunAudit({ runId, fail, endOf });
     this.runs.set(runId, audit);
     return audit;
+  }
+
+  /** An end that is ignored has been recorded before, or came too late: whoever ignores it must have seen the start. */
+  answered({ ends, about }: Message, answer: Answer): void {
+    if (ends === undefined || answer.kind === 'accepted') return;
+    const run = this.runOf(ends.runId);
+    const task = run === undefined ? undefined : findTask(run, ends.taskId);
+    if (task?.status !== 'RUNNING' || task.attempt !== ends.attempt) return;
+    this.#parts.fail('LOST_INPUT', `${about} was ${answer.kind} while the attempt runs`);
   }
 
   /** Slots are counted in memory, by each replica for itself: exactly while nobody loses sight of a run, and never without bound. */

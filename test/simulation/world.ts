@@ -59,10 +59,17 @@ export class World {
     this.#hasPlanner = !this.dice('planner is there').chance(NO_PLANNER_SHARE);
     const faults = (this.faults = new Faults(seed, scheduler, only));
     const trace = (this.trace = new Trace(scheduler, verbose));
+    const isAway = () => this.log.isAway;
     const common = { scheduler, faults, trace, fail: (check: string, message: string) => this.fail(check, message) };
     this.log = new LogServer(scheduler, (message) => this.#stored(message));
     this.timers = new TimerServer({ ...common, due: (runId, at) => this.#due(runId, at) });
-    const bus = (this.bus = new Bus({ ...common, dice: this.dice('bus'), horizon: START_MS + horizon }));
+    const bus = (this.bus = new Bus({
+      ...common,
+      isAway,
+      dice: this.dice('bus'),
+      horizon: START_MS + horizon,
+      answered: (message, answer) => this.audit.answered(message, answer),
+    }));
     const fleet = (this.fleet = new DeviceFleet({
       ...common,
       dice: this.dice('fleet'),
@@ -82,6 +89,7 @@ export class World {
     const replicas = (this.replicas = new Replicas({
       ...common,
       bus,
+      isAway,
       dice: this.dice('replicas'),
       hasPlanner: this.#hasPlanner,
       tasksMax: tasksMaxOf(this.dice('tasksMax')),
