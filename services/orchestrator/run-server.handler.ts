@@ -205,7 +205,8 @@ export class RunServer {
     for (let conflicts = 0; conflicts <= CONFLICTS_MAX; conflicts++) {
       // A run is new far more often than it is asked for again: the expected sequences show when it is not.
       const { run, end } = conflicts === 0 && isNew(served, batch) ? this.#begin(served) : await this.#load(served);
-      if (batch.some(({ due }) => due)) served.armedAt = undefined;
+      this.#noticeFired(served, batch);
+      this.#requireMembership(served);
       const now = this.#nowOf(batch);
       const decision = this.#decideOrExplain(run, batch, now);
       // Before anything is awaited: other runs see what this one takes, and a slot that becomes free meanwhile wakes it, too.
@@ -246,6 +247,13 @@ export class RunServer {
       return decision.wakeAt !== null && decision.wakeAt <= now;
     }
     throw new Error(`run ${served.runId} was written by another replica ${CONFLICTS_MAX + 1} times in a row`);
+  }
+
+  /** A due wake-up says that it has fired; one that was armed later has not. */
+  #noticeFired(served: Served, batch: readonly Waiting[]): void {
+    for (const { due, at = Infinity } of batch) {
+      if (due === true && served.armedAt !== undefined && served.armedAt <= at) served.armedAt = undefined;
+    }
   }
 
   /** Somebody else has written: what is in memory is loaded again. */

@@ -64,7 +64,8 @@ const RESTART_MS_MAX = 3_000;
 const FREEZE_MS_MIN = 300;
 const FREEZE_MS_MAX = 60_000;
 const REPLICAS_MAX = 4;
-const SKEW_MS_MAX = 3_000;
+/** How far the clock of a replica may be off, either way. */
+export const SKEW_MS_MAX = 3_000;
 
 /** The replicas of the orchestrator, who of them is a member, and what each believes to own. */
 export class Replicas {

@@ -2,6 +2,7 @@ import type { AttemptKey, DeviceId, RunCommit, RunId } from '#proto';
 import { type Answer, findTask, type Run } from '#libs/constellation';
 import type { Fail } from './failure.js';
 import type { FaultKind, Faults } from './faults.js';
+import { SKEW_MS_MAX } from './replicas.js';
 import { RunAudit } from './run-audit.js';
 import type { Scheduler } from './scheduler.js';
 import { type Attempt, type Attempts, textOf } from './simulated-attempts.js';
@@ -139,7 +140,7 @@ export class WorldAudit {
   /** A slot is free as soon as somebody knows of the end, or waits for it no more, which the run may record a moment later. */
   #occupies(task: string): boolean {
     const start = this.#startOf.get(task);
-    if ((this.#graceOf.get(task) ?? Infinity) <= this.#parts.scheduler.now()) return false;
+    if ((this.#graceOf.get(task) ?? Infinity) <= this.#parts.scheduler.now() + SKEW_MS_MAX) return false;
     return start !== undefined && (this.#parts.attempts.find(start)?.end ?? null) === null;
   }
 
