@@ -15,23 +15,65 @@ import { LIMITS, type RunEvent, type TaskStarLine } from '#proto';
 import { completed, failed, verb, WAKE } from '../../libs/constellation/given.js';
 import type { Configuration } from './configuration.js';
 import { isDoomed, isLocked, type Ledger, satisfied, triggerName } from './ledger.js';
-import type { Violation } from './record.js';
+import type { Violation } from './occasion.js';
 import { dueOf, GO_ON, mayStart, proposalOf, resultSteps, verbOf } from './steps.js';
 import { circumstancesOf, fleetOf, type Step, take, type Taken, type World } from './world.js';
 
 /** What must hold after every step, whatever it was. */
-export function* checkStep({ stage, world, events, decision }: Taken): Generator<Violation> {
+export function* checkStep(step: Step, taken: Taken): Generator<Violation> {
+  const { stage, world, events, decision } = taken;
   yield* checkEdits(stage.run, events);
+  const [input] = step.inputs ?? [];
+  if (input !== undefined && step.inputs?.length === 1) yield* checkObeyed(input, taken);
+  if (input !== undefined && step.inputs?.length === 1) yield* checkRetried(input, taken);
+  yield* checkPriorities(taken);
   if (decision === null) return;
   const { wakeAt, starvedOf } = decision;
   const { now, run } = world;
   if ((wakeAt === null) !== (isTerminal(run) || run.phase === 'NONE')) {
     yield { name: 'I12_WAITING', message: `the run is ${run.phase} and its wake-up is ${wakeAt}` };
   }
+  if (wakeAt !== null && wakeAt <= now)
+    yield { name: 'I12_WAITING', message: 'it wants to be woken at once, for nothing' };
   const latest = Math.min(dueOf(world), starvedOf.size > 0 ? now + LIMITS.waitingPollMs : Infinity);
   if (wakeAt !== null && wakeAt > latest) {
     yield { name: 'I12_WAITING', message: `the wake-up comes ${wakeAt - latest} ms after something is due` };
   }
+}
+
+/** What was asked and could be done is done; what was told is recorded. */
+function* checkObeyed(input: Input, { stage, world }: Taken): Generator<Violation> {
+  const [before, after] = [stage.ledger, world.ledger];
+  const fail = (message: string): Violation => ({ name: 'OBEDIENCE', message });
+  const isOver = after.phase === 'ENDED';
+  if (input.kind === 'attempt-ended') {
+    const { status, attempt } = after.tasks.get(input.taskId) ?? {};
+    if (status === 'RUNNING' && attempt === input.attempt) yield fail(`the end of attempt ${attempt} was not recorded`);
+  }
+  if (input.kind === 'proposal') {
+    const { round } = after;
+    const isOpen = round?.editId === before.round?.editId && round?.tries === before.round?.tries;
+    if (isOpen && before.round !== null) yield fail('a proposal was not judged');
+  }
+  if (input.kind !== 'verb' || before.phase === 'ENDED' || before.ending !== null) return;
+  const { action } = input;
+  if (action.verb === 'CANCEL' && !isOver && after.ending !== 'cancelled') yield fail('the run was not cancelled');
+  if (action.verb === 'PAUSE' && !isOver && after.phase !== 'PAUSED') yield fail('the run was not paused');
+  if (action.verb === 'RESUME' && !isOver && after.phase !== 'RUNNING') yield fail('the run was not resumed');
+}
+
+/** A person's word opens a task again whatever is known of it, unless a line says that it cannot start. */
+function* checkRetried(input: Input, { stage, world }: Taken): Generator<Violation> {
+  if (input.kind !== 'verb' || input.action.verb !== 'RETRY' || stage.ledger.ending !== null) return;
+  const { taskId } = input.action;
+  const [before, after] = [stage, world].map(({ ledger }) => ledger.tasks.get(taskId));
+  if (before === undefined || after === undefined || before.status === 'COMPLETED' || before.status === 'PENDING')
+    return;
+  const isRetried =
+    before.status === 'RUNNING'
+      ? after.stopping?.reason === 'retry'
+      : isDoomed(stage.ledger, taskId) || after.status === 'PENDING' || after.attempt > before.attempt;
+  if (!isRetried) yield { name: 'OBEDIENCE', message: `${taskId} was ${before.status} and is not tried again` };
 }
 
 /** I3 by the core's own audit, over every edit of a commit. */
@@ -88,17 +130,48 @@ function* checkAgreement({ run, ledger }: World): Generator<Violation> {
   yield* differ('TRIGGERS', 'to be asked about', queued.map(triggerName), ledger.queued);
   yield* differ('ROUNDS', 'a silent planner', [plannerSilent], [ledger.silent]);
   yield* differ('I5_TRANSITIONS', 'the run', [isTerminal(run) ? 'ENDED' : phase], [ledger.phase]);
+  yield* differ('STRUCTURE', 'the revision', [run.revision], [ledger.revision]);
+  const end = run.outcome === null ? `RUN_${phase}` : `RUN_${phase} ${run.outcome}`;
+  yield* differ(
+    'OUTCOME',
+    'the end',
+    isTerminal(run) ? [end] : [],
+    ledger.end === null ? [] : [withoutCode(ledger.end)],
+  );
   yield* differ('I4_SEQUENCE', 'the last event', [sequence], [ledger.sequence]);
 }
+
+/** Of two tasks that could start where one did, the one with the higher priority did. */
+function* checkPriorities({ world, events }: Taken): Generator<Violation> {
+  const { ledger, now, run } = world;
+  const priority = (taskId: string) => ledger.tasks.get(taskId)?.star.priority ?? 0;
+  for (const event of events) {
+    if (event.type !== 'TASK_STARTED') continue;
+    const { taskId: started, deviceId, sessionId } = event.data;
+    for (const [taskId, { status, star, notBefore, lostSession, failedOn }] of ledger.tasks) {
+      const isFit = 'device' in star.target ? star.target.device === deviceId : lostSession !== sessionId;
+      const isWaiting = status === 'PENDING' && mayStart(ledger, taskId) && now >= notBefore && failedOn.length === 0;
+      const isHeld = isLocked(ledger, taskId, lockPolicyOf(run));
+      if (isWaiting && isFit && !isHeld && priority(taskId) > priority(started)) {
+        yield { name: 'IDLE', message: `${started} was started before ${taskId}, which has a higher priority` };
+      }
+    }
+  }
+}
+
+/** A run does not say with which code it failed. */
+const withoutCode = (end: string) => (end.startsWith('RUN_FAILED') ? 'RUN_FAILED' : end);
 
 /** A commit is closed: nothing that could start, be skipped, be asked or end is left lying. */
 function* checkIdle(world: World, configuration: Configuration): Generator<Violation> {
   const { ledger, now, run } = world;
   const { devices } = fleetOf(world, configuration);
+  const { concurrency = Infinity } = configuration.options;
+  const running = [...ledger.tasks.values()].filter(({ status }) => status === 'RUNNING').length;
   for (const [taskId, { status, star, notBefore, lostSession, failedOn }] of ledger.tasks) {
     if (status !== 'PENDING' || isLocked(ledger, taskId, lockPolicyOf(run))) continue;
     if (isDoomed(ledger, taskId)) yield { name: 'IDLE', message: `${taskId} can never start, and was not skipped` };
-    if (!mayStart(ledger, taskId) || now < notBefore) continue;
+    if (!mayStart(ledger, taskId) || now < notBefore || running >= concurrency) continue;
     const able = [...devices.values()].filter(
       (device) =>
         device.status === 'connected' &&
@@ -111,9 +184,13 @@ function* checkIdle(world: World, configuration: Configuration): Generator<Viola
     );
     if (free !== undefined) yield { name: 'IDLE', message: `${taskId} may start on ${free.deviceId}, and does not` };
   }
-  if (ledger.ending) return;
+  if (ledger.ending !== null) return;
   if (ledger.round === null && ledger.queued.length > 0) {
     yield { name: 'TRIGGERS', message: `nobody is asked about ${ledger.queued.join(' ')}` };
+  }
+  for (const [taskId, { status }] of ledger.tasks) {
+    if (status === 'SKIPPED' && !isDoomed(ledger, taskId))
+      yield { name: 'IDLE', message: `${taskId} stays skipped for nothing` };
   }
   const isMoving = [...ledger.tasks.values()].some((entry) => entry.status === 'RUNNING' || entry.notBefore > now);
   if (!isMoving && ledger.round === null && world.links.every(({ isUp }) => isUp)) {
@@ -133,7 +210,12 @@ function* checkStale(world: World, configuration: Configuration): Generator<Viol
   const circumstances = circumstancesOf(world, configuration);
   const inputs = staleInputs(world, configuration);
   const owed = world.isSettled ? [] : decide(run, [WAKE], circumstances).events;
-  const { events } = decide(run, [WAKE, ...inputs], circumstances);
+  const { events, answers } = decide(run, [WAKE, ...inputs], circumstances);
+  for (const [index, input] of inputs.entries()) {
+    const answer = answers[index + 1];
+    if (input.kind !== 'verb' || (answer?.kind === 'accepted' && answer.sequence !== undefined)) continue;
+    yield { name: 'DUPLICATE', message: `${input.id} was accepted, and asked again it is ${answer?.kind}` };
+  }
   if (events.length === owed.length) return;
   const follows = (input: Input) => decide(run, [WAKE, input], circumstances).events.length !== owed.length;
   const found = follows(WAKE) ? undefined : inputs.find(follows);

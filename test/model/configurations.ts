@@ -13,6 +13,9 @@ const ONCE = constellation([on('a'), on('b'), on('c')], ['a->b', 'b=>c']);
 const FORK_PLAN = constellation([on('a', RETRIED), on('b'), on('c')], ['a->b', 'a=>c']);
 const CIRCLE = constellation([on('a'), on('b'), on('c')], ['a->b', 'b->c', 'c->b']);
 const FAN_IN = constellation([on('a', RETRIED), on('b'), on('c')], ['a=>c', 'b->c']);
+const JOIN = constellation([on('a'), on('b'), on('c')], ['a=>c', 'b=>c']);
+const PIPED = { command: { tool: 'EXEC_CLI', arguments: { command: 'sort', stdin: { from: ['b', 'a'] } } } };
+const PIPES = constellation([on('a', RETRIED), on('b'), on('c', PIPED)], ['a->c', 'b->c']);
 
 const edits = (...list: readonly unknown[]) => list.map((edit) => Edit.parse(edit));
 const offer = (name: string, ...list: readonly unknown[]): Offer => ({ name, edits: edits(...list) });
@@ -54,14 +57,26 @@ const build = (name: string, plan: TaskConstellation): Offer =>
 const say = (verb: 'CANCEL' | 'PAUSE' | 'RESUME'): VerbOffer => ({ name: verb, action: { verb } });
 const retry = (taskId: string): VerbOffer => ({ name: `RETRY ${taskId}`, action: { verb: 'RETRY', taskId } });
 
+const ADD_Y: VerbOffer = {
+  name: 'PROPOSE y after b',
+  action: { verb: 'PROPOSE', edits: edits(add.task('y', ANYWHERE), add.line('b->y')) },
+};
+const SLEEP: VerbOffer = { name: 'nobody decides anything until the deadline of the run', action: OUTAGE };
+
+const MINUTE = 60_000;
 const PINNED = constellation(
   [
     { id: 'a', target: { device: 'web-1' }, retry: { attempts: 2, backoffMs: 1_000 } },
-    on('b', { deadlineMs: 30 * 60_000, review: true }),
-    on('c', { deadlineMs: 5 * 60_000, priority: 5 }),
+    on('b', { deadlineMs: 30 * MINUTE, review: true }),
+    on('c', { deadlineMs: 5 * MINUTE, priority: 5 }),
+    on('d'),
   ],
-  [`a?${FAILED_ONLY}>b`, 'a->c'],
+  [`a?${FAILED_ONLY}>b`, 'a->c', 'b=>d', 'c=>d'],
 );
+const PINNED_MENU = [
+  offer('x, which has little time, after a', add.task('x', { ...ANYWHERE, deadlineMs: 2 * MINUTE }), add.line('a->x')),
+  offer('more time for c', { tool: 'update_task', taskId: 'c', change: { deadlineMs: 60 * MINUTE } }),
+];
 
 export const CONFIGURATIONS: readonly Configuration[] = [
   { ...MODEL, name: 'chain, strict', plan: CHAIN, options: STRICT, menu: CHAIN_MENU },
@@ -87,13 +102,13 @@ export const CONFIGURATIONS: readonly Configuration[] = [
     options: { ...STRICT, ...WHEN_NEEDED },
     menu: FAN_IN_MENU,
   },
-  { ...MODEL, name: 'fan-in, scoped', plan: FAN_IN, options: SCOPED, menu: FAN_IN_MENU },
+  { ...MODEL, name: 'fan-in, scoped', plan: FAN_IN, options: SCOPED, menu: [addAfter('a'), remove('c')] },
   {
     ...MODEL,
     name: 'conditions, deadlines, reviews and pinned tasks',
     plan: PINNED,
     options: { ...SCOPED, ...WHEN_NEEDED },
-    menu: [addAfter('a')],
+    menu: PINNED_MENU,
     mayFail: ['a'],
     mayLeave: ['web-1'],
     limits: { edits: 1, disconnects: 1, crashes: 1 },
@@ -103,6 +118,14 @@ export const CONFIGURATIONS: readonly Configuration[] = [
     name: 'no planner',
     plan: FAN_IN,
     options: { editPolicy: 'never' },
+    menu: [],
+    limits: { edits: 0, disconnects: 2, crashes: 1 },
+  },
+  {
+    ...MODEL,
+    name: 'no planner, one task at a time',
+    plan: PIPES,
+    options: { editPolicy: 'never', concurrency: 1 },
     menu: [],
     limits: { edits: 0, disconnects: 2, crashes: 1 },
   },
@@ -119,7 +142,7 @@ export const CONFIGURATIONS: readonly Configuration[] = [
     name: 'repairs',
     plan: FAN_IN,
     options: SCOPED,
-    menu: [cycle('c->a'), update('b'), remove('z')],
+    menu: [cycle('c->a'), update('b'), remove('c'), offer('c once more', add.task('c'))],
     limits: { edits: 5, disconnects: 0, crashes: 1 },
   },
   {
@@ -135,30 +158,32 @@ export const CONFIGURATIONS: readonly Configuration[] = [
     name: 'cancel, pause, resume, an outage',
     plan: CHAIN,
     options: SCOPED,
-    menu: [addAfter('a')],
-    verbs: [say('CANCEL'), say('PAUSE'), say('RESUME'), { name: 'nobody decides until the deadline', action: OUTAGE }],
-    limits: { edits: 1, disconnects: 0, crashes: 1 },
+    menu: [],
+    verbs: [say('CANCEL'), say('PAUSE'), say('RESUME'), ADD_Y, SLEEP],
+    limits: { edits: 0, disconnects: 0, crashes: 1 },
   },
   {
     ...MODEL,
-    name: 'retries and edits of a person',
+    name: 'retries in a chain, an outage',
     plan: ONCE,
     options: { ...SCOPED, ...WHEN_NEEDED },
     menu: [],
-    verbs: [
-      retry('a'),
-      retry('b'),
-      {
-        name: 'PROPOSE to add y',
-        action: { verb: 'PROPOSE', edits: edits(add.task('y', ANYWHERE), add.line('b->y')) },
-      },
-    ],
+    verbs: [retry('a'), retry('b'), SLEEP],
+    limits: { edits: 0, disconnects: 0, crashes: 1 },
+  },
+  {
+    ...MODEL,
+    name: 'retries before a join',
+    plan: JOIN,
+    options: { ...STRICT, ...WHEN_NEEDED },
+    menu: [],
+    verbs: [retry('a'), retry('b')],
     limits: { edits: 0, disconnects: 0, crashes: 1 },
   },
   {
     ...MODEL,
     name: 'a fork of the run',
-    plan: FAN_IN,
+    plan: PIPES,
     options: { ...STRICT, ...WHEN_NEEDED },
     menu: [addAfter('a')],
     verbs: [{ name: 'FORK', action: FORK }],

@@ -3,7 +3,7 @@ import { isTerminal } from '#libs/constellation';
 import { tell } from '../../libs/constellation/given.js';
 import { checkConfluence, checkStep, checkWorld } from './checks.js';
 import type { Configuration } from './configuration.js';
-import type { Violation } from './record.js';
+import type { Violation } from './occasion.js';
 import { stepsOf } from './steps.js';
 import { begin, keyOf, reloaded, type Step, take, type Taken, type World } from './world.js';
 
@@ -118,7 +118,7 @@ class Search {
     try {
       const taken = take(world, to.step, this.#configuration);
       this.#report(to, taken.violations);
-      this.#report(to, checkStep(taken));
+      this.#report(to, checkStep(to.step, taken));
       return taken;
     } catch (error) {
       if (error instanceof Found) throw error;

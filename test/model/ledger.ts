@@ -1,4 +1,4 @@
-import type { Edit, Instant, LineId, LockPolicy, RunEvent, TaskId, TaskStar, TaskStarLine, TaskStatus } from '#proto';
+import type { Instant, LineId, LockPolicy, RunEvent, TaskId, TaskStar, TaskStarLine, TaskStatus } from '#proto';
 
 /**
  * What the model itself knows of a run: its own, naive fold of the recorded events. It shares no code with the core, so
@@ -6,16 +6,23 @@ import type { Edit, Instant, LineId, LockPolicy, RunEvent, TaskId, TaskStar, Tas
  */
 export interface Ledger {
   readonly phase: 'NONE' | 'RUNNING' | 'PAUSED' | 'ENDED';
-  /** The run is about to end: nothing starts any more. */
-  readonly ending: boolean;
+  /** Why the run is about to end: nothing starts any more. */
+  readonly ending: string | null;
   readonly tasks: ReadonlyMap<TaskId, Entry>;
   readonly lines: ReadonlyMap<LineId, TaskStarLine>;
+  /** Ids of tasks and lines that were removed. */
+  readonly removed: ReadonlySet<string>;
   readonly round: Round | null;
   /** What the planner has to look at in the next round. */
   readonly queued: readonly string[];
   /** The planner let a deadline pass and has not spoken since. */
   readonly silent: boolean;
   readonly rounds: number;
+  readonly revision: number;
+  /** The revision whose end the planner was asked about last. */
+  readonly askedAtEnd: number;
+  /** How the run ended. */
+  readonly end: string | null;
   readonly deadlineAt: number;
   readonly sequence: number;
 }
@@ -35,6 +42,11 @@ export interface Entry {
   readonly lostSession: string | null;
   /** Where it failed: taken again only when no other device that would do is connected. */
   readonly failedOn: readonly string[];
+  /** Something is known of how its last attempt ended. */
+  readonly isKnown: boolean;
+  /** The run in which its last attempt ran, when that is not this one. */
+  readonly ranIn: string | null;
+  readonly skippedBy: 'condition' | 'failure' | null;
 }
 
 export interface Round {
@@ -42,18 +54,23 @@ export interface Round {
   readonly triggers: readonly string[];
   readonly lockPolicy: LockPolicy;
   readonly tries: number;
+  readonly rejections: number;
   readonly deadlineAt: number;
 }
 
 export const EMPTY: Ledger = {
   phase: 'NONE',
-  ending: false,
+  ending: null,
   tasks: new Map(),
   lines: new Map(),
+  removed: new Set(),
   round: null,
   queued: [],
   silent: false,
   rounds: 0,
+  revision: 0,
+  askedAtEnd: -1,
+  end: null,
   deadlineAt: Infinity,
   sequence: 0,
 };
@@ -116,61 +133,6 @@ export function cycleIn(lines: Ledger['lines']): TaskId[] {
   return [];
 }
 
-interface Structure {
-  readonly stars: Map<TaskId, TaskStar>;
-  readonly lines: Map<LineId, TaskStarLine>;
-}
-
-/** What a batch says, without asking whether it may: the seven primitives in their plainest form. */
-export function applied(ledger: Ledger, edits: readonly Edit[]): Structure {
-  const stars = new Map([...ledger.tasks].map(([id, { star }]) => [id, star]));
-  const structure = { stars, lines: new Map(ledger.lines) };
-  const mayGo = (id: TaskId) => (ledger.tasks.get(id)?.status ?? 'PENDING') === 'PENDING';
-  for (const edit of edits) applyOne(structure, edit, mayGo);
-  return structure;
-}
-
-function applyOne({ stars, lines }: Structure, edit: Edit, mayGo: (id: TaskId) => boolean): void {
-  switch (edit.tool) {
-    case 'add_task':
-      stars.set(edit.task.id, edit.task);
-      return;
-    case 'remove_task':
-      stars.delete(edit.taskId);
-      for (const [id, { from, to }] of lines) if (from === edit.taskId || to === edit.taskId) lines.delete(id);
-      return;
-    case 'update_task': {
-      const star = stars.get(edit.taskId);
-      if (star !== undefined) stars.set(edit.taskId, { ...star, ...edit.change } as TaskStar);
-      return;
-    }
-    case 'add_dependency':
-      lines.set(edit.line.id, edit.line);
-      return;
-    case 'remove_dependency':
-      lines.delete(edit.lineId);
-      return;
-    case 'update_dependency': {
-      const line = lines.get(edit.lineId);
-      if (line !== undefined) lines.set(edit.lineId, { ...line, ...edit.change } as TaskStarLine);
-      return;
-    }
-    case 'build_constellation': {
-      const { constellation, clear } = edit;
-      const named = new Set(
-        [...constellation.tasks, ...constellation.lines.map(({ id }) => ({ id: `line ${id}` }))].map(({ id }) => id),
-      );
-      for (const [id, { to }] of lines) if (clear && mayGo(to) && !named.has(`line ${id}`)) lines.delete(id);
-      for (const id of stars.keys()) {
-        if (!clear || !mayGo(id) || named.has(id)) continue;
-        applyOne({ stars, lines }, { tool: 'remove_task', taskId: id }, mayGo);
-      }
-      for (const star of constellation.tasks) stars.set(star.id, star);
-      for (const line of constellation.lines) lines.set(line.id, line);
-    }
-  }
-}
-
 export const newEntry = (star: TaskStar, at: Instant): Entry => ({
   star,
   status: 'PENDING',
@@ -183,6 +145,9 @@ export const newEntry = (star: TaskStar, at: Instant): Entry => ({
   deadlineAt: star.deadlineMs === undefined ? Infinity : Date.parse(at) + star.deadlineMs,
   lostSession: null,
   failedOn: [],
+  isKnown: true,
+  ranIn: null,
+  skippedBy: null,
 });
 
 export const triggerName = (trigger: Extract<RunEvent, { type: 'EDIT_OPENED' }>['data']['triggers'][number]): string =>

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { Violation } from './record.js';
+import type { Violation } from './occasion.js';
 
 /** A line of the core that is broken on purpose, and what the model must say about it in the named configuration. */
 interface Mutation {
@@ -92,14 +92,28 @@ const MUTATIONS: readonly Mutation[] = [
     text: "    case 'EDIT_ABANDONED':\n      draft.editing = null;",
     becomes: "    case 'EDIT_ABANDONED':",
     configuration: 'fan-in, strict',
-    found: 'ROUNDS',
+    found: 'I12_WAITING',
   },
   {
     what: 'lines of a task that is tried again stay judged',
     text: '  reopenLines(draft, lines);',
     becomes: '  reopenLines(draft, lines.slice(lines.length));',
-    configuration: 'retries',
+    configuration: 'retries in a chain',
     found: 'READINESS',
+  },
+  {
+    what: 'a retry of what may still run',
+    text: 'return outcomeKnown || isRepeatable(star, fleet, deviceId);',
+    becomes: 'return outcomeKnown || !isRepeatable(star, fleet, deviceId);',
+    configuration: 'no planner',
+    found: 'RETRIES',
+  },
+  {
+    what: 'a planner that is not asked whether the plan was all',
+    text: 'run.plannerSilent || run.endOfPlanRevision >= run.revision',
+    becomes: 'run.plannerSilent || run.endOfPlanRevision <= run.revision',
+    configuration: 'fan-in, strict',
+    found: 'TRIGGERS',
   },
   {
     what: 'a proposal is judged twice',

@@ -1,56 +1,9 @@
-import type { Edit, EditPolicy, LineId, LockPolicy, RunEvent, RunEventData, TaskId, TaskStarLine } from '#proto';
-import type { FleetView, Input } from '#libs/constellation';
-import {
-  applied,
-  cycleIn,
-  type Entry,
-  isDoomed,
-  isLocked,
-  isOver,
-  isReady,
-  type Ledger,
-  newEntry,
-  triggerName,
-} from './ledger.js';
-
-/** What a commit was decided for, and under which circumstances. */
-export interface Occasion {
-  readonly inputs: readonly Input[];
-  readonly fleet: FleetView;
-  readonly now: number;
-  readonly lockPolicy: LockPolicy;
-  readonly editPolicy: EditPolicy;
-}
-
-/** `name` is what a mutation test expects; the message is for whoever reads the trace. */
-export interface Violation {
-  readonly name:
-    | 'I1_SINGLE_ATTEMPT'
-    | 'I2_ACYCLIC'
-    | 'I3_ONLY_PENDING'
-    | 'I4_SEQUENCE'
-    | 'I5_TRANSITIONS'
-    | 'I8_FOLD'
-    | 'I9_CONFLUENCE'
-    | 'I12_WAITING'
-    | 'LOCK'
-    | 'FENCING'
-    | 'DUPLICATE'
-    | 'READINESS'
-    | 'TRIGGERS'
-    | 'ROUNDS'
-    | 'STRUCTURE'
-    | 'IDLE'
-    | 'NOT_CLOSED'
-    | 'THROWS'
-    | 'DEADLOCK'
-    | 'LIVELOCK';
-  readonly message: string;
-}
-
-type Data<T extends RunEvent['type']> = RunEventData<T>;
-type Report = (name: Violation['name'], message: string) => void;
-type Draft = { -readonly [K in keyof Ledger]: Ledger[K] } & { tasks: Map<TaskId, Entry> };
+import { type Edit, LIMITS, type LineId, type Proposal, type RunEvent, type TaskId, type TaskStarLine } from '#proto';
+import type { Input } from '#libs/constellation';
+import { applied, isValid } from './judge.js';
+import { cycleIn, isOver, type Ledger, newEntry, triggerName } from './ledger.js';
+import type { Data, Draft, Occasion, Report, Violation } from './occasion.js';
+import { end, recordTask, start } from './record-tasks.js';
 
 /** Folds the events of one commit into the ledger and reports every event that must not follow from what is known. */
 export function record(
@@ -59,11 +12,15 @@ export function record(
   occasion: Occasion,
 ): { readonly ledger: Ledger; readonly violations: readonly Violation[] } {
   const violations: Violation[] = [];
-  const draft: Draft = { ...before, tasks: new Map(before.tasks) };
+  const draft: Draft = { ...before, tasks: new Map(before.tasks), owed: new Set() };
   const report: Report = (name, message) => void violations.push({ name, message });
   for (const event of events) recordOne(draft, event, occasion, report);
-  draft.sequence += events.length;
-  return { ledger: draft, violations };
+  const { owed, ...ledger } = draft;
+  for (const taskId of owed) report('RETRIES', `${taskId} failed, and its policy allows another try`);
+  if (draft.round !== null && draft.round.rejections > LIMITS.repairsMax) {
+    report('ROUNDS', `round ${draft.round.editId} goes on after ${draft.round.rejections} refusals`);
+  }
+  return { ledger: { ...ledger, sequence: ledger.sequence + events.length }, violations };
 }
 
 /** A fork is another run: it may begin where one has ended. */
@@ -84,7 +41,7 @@ function recordOne(draft: Draft, event: RunEvent, occasion: Occasion, report: Re
       if (event.data.constellation === null) draft.queued = ['goal'];
       return;
     case 'CONSTELLATION_MODIFIED':
-      return modify(draft, event.data, report);
+      return modify(draft, event.data, occasion, report);
     case 'EDIT_OPENED':
     case 'EDIT_REJECTED':
     case 'EDIT_ABANDONED':
@@ -104,32 +61,20 @@ function recordOne(draft: Draft, event: RunEvent, occasion: Occasion, report: Re
   }
 }
 
-/** Its plan has ended, and none of it completed. */
-const NOTHING_DONE = 'NO_TASK_COMPLETED';
-
 type RunWord = Extract<RunEvent, { type: `RUN_${string}` }>;
 
 function recordRun(
   draft: Draft,
   event: Exclude<RunWord, { type: 'RUN_REQUESTED' }>,
-  { now }: Occasion,
+  occasion: Occasion,
   report: Report,
 ): void {
   switch (event.type) {
     case 'RUN_COMPLETED':
     case 'RUN_FAILED':
     case 'RUN_CANCELLED': {
-      for (const [id, { status }] of draft.tasks) {
-        if (!isOver(status)) report('I5_TRANSITIONS', `${event.type} while ${id} is ${status}`);
-      }
-      if (draft.round !== null) report('ROUNDS', `${event.type} while round ${draft.round.editId} is open`);
-      const isDone =
-        event.type === 'RUN_COMPLETED' || (event.type === 'RUN_FAILED' && event.data.reason.code === NOTHING_DONE);
-      const isAsked = !draft.ending && !draft.silent && now < draft.deadlineAt;
-      if (isDone && isAsked && draft.queued.length > 0) {
-        report('TRIGGERS', `${event.type} and nobody was asked about ${draft.queued.join(' ')}`);
-      }
-      Object.assign(draft, { phase: 'ENDED', ending: false, queued: [] });
+      checkEnd(draft, event, occasion, report);
+      Object.assign(draft, { phase: 'ENDED', ending: null, queued: [], end: endName(event) });
       return;
     }
     case 'RUN_PAUSED':
@@ -143,6 +88,7 @@ function recordRun(
     case 'RUN_REOPENED':
       if (draft.phase !== 'ENDED') report('I5_TRANSITIONS', 'reopened before its end');
       draft.phase = 'RUNNING';
+      draft.end = null;
       draft.deadlineAt = Date.parse(event.data.deadlineAt);
       return;
     case 'RUN_FORKED':
@@ -152,29 +98,88 @@ function recordRun(
   }
 }
 
+type RunEnd = Extract<RunEvent, { type: 'RUN_COMPLETED' | 'RUN_FAILED' | 'RUN_CANCELLED' }>;
+
+function checkEnd(draft: Draft, event: RunEnd, { now, inputs, editPolicy }: Occasion, report: Report): void {
+  for (const [id, { status }] of draft.tasks) {
+    if (!isOver(status)) report('I5_TRANSITIONS', `${event.type} while ${id} is ${status}`);
+  }
+  if (draft.round !== null) report('ROUNDS', `${event.type} while round ${draft.round.editId} is open`);
+  const { ending, queued, silent, deadlineAt } = draft;
+  const told = endName(event);
+  const byCounts = draft.tasks.size === 0 && ending === null ? 'RUN_FAILED PLAN_FAILED' : endByCounts(draft);
+  const isCancelled = inputs.some((input) => input.kind === 'verb' && input.action.verb === 'CANCEL');
+  const wanted =
+    ending === null && told === 'RUN_CANCELLED' && isCancelled ? told : (ENDS.get(ending ?? '') ?? byCounts);
+  if (told !== wanted) report('OUTCOME', `the run ended with ${told} where it should with ${wanted}`);
+  if (ending !== null || told !== byCounts || silent || now >= deadlineAt || editPolicy === 'never') return;
+  if (queued.length > 0) report('TRIGGERS', `${told} and nobody was asked about ${queued.join(' ')}`);
+  if (draft.askedAtEnd !== draft.revision) report('TRIGGERS', `${told} and nobody was asked whether the plan was all`);
+}
+
+const ENDS: ReadonlyMap<string, string> = new Map([
+  ['cancelled', 'RUN_CANCELLED'],
+  ['run_deadline', 'RUN_FAILED DEADLINE'],
+  ['plan_failed', 'RUN_FAILED PLAN_FAILED'],
+]);
+
+function endName(event: RunEnd): string {
+  if (event.type === 'RUN_COMPLETED') return `${event.type} ${event.data.outcome}`;
+  return event.type === 'RUN_FAILED' ? `${event.type} ${event.data.reason.code}` : event.type;
+}
+
+/** What the planner found no longer necessary is no failure; what was skipped because of one is. */
+function endByCounts({ tasks, ending }: Draft): string {
+  const entries = [...tasks.values()];
+  const some = (status: string) => entries.some((entry) => entry.status === status);
+  const isFinished = ending === 'finished';
+  if (!some('COMPLETED') && !(isFinished && entries.length === 0)) return 'RUN_FAILED NO_TASK_COMPLETED';
+  const isFailure =
+    some('FAILED') || entries.some(({ status, skippedBy }) => status === 'SKIPPED' && skippedBy === 'failure');
+  const isPartial = isFailure || (some('CANCELLED') && !isFinished);
+  return `RUN_COMPLETED ${isPartial ? 'partially_failed' : 'succeeded'}`;
+}
+
 /** The ledger goes on as that of the fork. What ran in the parent ends here as something of which nothing will be known. */
-function recordFork(draft: Draft, { deadlineAt, forkedAt }: Data<'RUN_FORKED'>): void {
+function recordFork(draft: Draft, { deadlineAt, forkedAt, parent }: Data<'RUN_FORKED'>): void {
   const unknown = { reason: 'fork', graceUntil: -Infinity };
   for (const [id, entry] of draft.tasks) {
     const isPending = entry.status === 'PENDING';
     const due = isPending ? newEntry(entry.star, forkedAt).deadlineAt : entry.deadlineAt;
     const stopping = entry.status === 'RUNNING' ? unknown : null;
-    draft.tasks.set(id, { ...entry, failedOn: [], stopping, deadlineAt: due });
+    const ranIn = entry.attempt === 0 ? null : (entry.ranIn ?? parent.runId);
+    draft.tasks.set(id, { ...entry, failedOn: [], stopping, deadlineAt: due, ranIn });
   }
   const open = [...(draft.round?.triggers ?? []), ...draft.queued].filter((trigger) => trigger.includes('.'));
-  const over = { round: null, queued: open, silent: false, rounds: 0, sequence: 0 };
-  Object.assign(draft, { phase: 'RUNNING', ending: false, deadlineAt: Date.parse(deadlineAt), ...over });
+  const over = { round: null, queued: open, silent: false, rounds: 0, sequence: 0, askedAtEnd: -1, end: null };
+  Object.assign(draft, { phase: 'RUNNING', ending: null, deadlineAt: Date.parse(deadlineAt), ...over });
 }
 
-function modify(draft: Draft, data: Data<'CONSTELLATION_MODIFIED'>, report: Report): void {
-  const { edits, editId, state, try: tries = 0 } = data;
+function modify(draft: Draft, data: Data<'CONSTELLATION_MODIFIED'>, { inputs }: Occasion, report: Report): void {
+  const { edits, editId, state, try: tries = 0, revision } = data;
+  if (edits !== undefined && (draft.ending !== null || draft.phase === 'ENDED')) {
+    report('I5_TRANSITIONS', 'an edit was taken of a run that is about to end');
+  }
+  const isSound = edits === undefined || isValid(draft, { edits, state: state ?? 'CONTINUE' }) !== false;
+  const shape = () => JSON.stringify([[...draft.tasks.values()].map(({ star }) => star), [...draft.lines.values()]]);
+  const before = edits === undefined ? '' : shape();
+  const proposal = proposed(inputs, editId, tries);
+  const { stars, lines } = applied(draft, proposal?.edits ?? []);
   if (edits !== undefined && edits.length > 0) restructure(draft, data, edits, report);
+  if (edits !== undefined && shape() !== JSON.stringify([[...stars.values()], [...lines.values()]])) {
+    report('STRUCTURE', 'what was recorded of an edit is not what was proposed');
+  }
+  const changes = shape() === before ? 0 : 1;
+  if (revision !== draft.revision + changes) report('STRUCTURE', `revision ${revision} follows ${draft.revision}`);
+  draft.revision = revision;
+  if (!isSound) report('STRUCTURE', 'an edit was taken that is not valid');
   if (editId === undefined) return;
   if (draft.round?.editId !== editId) report('ROUNDS', `an edit of round ${editId} was taken, which is not open`);
   else if (tries <= draft.round.tries) report('ROUNDS', `try ${tries} of round ${editId} was judged twice`);
   draft.round = null;
   draft.silent = false;
-  if (state === 'FINISH' || state === 'FAIL') draft.ending = true;
+  if (state === 'FINISH') draft.ending = 'finished';
+  if (state === 'FAIL') draft.ending = 'plan_failed';
 }
 
 function restructure(draft: Draft, data: Data<'CONSTELLATION_MODIFIED'>, edits: readonly Edit[], report: Report): void {
@@ -194,9 +199,15 @@ function restructure(draft: Draft, data: Data<'CONSTELLATION_MODIFIED'>, edits: 
   draft.tasks = new Map(
     [...stars].map(([id, star]) => {
       const entry = before.get(id);
-      return [id, entry === undefined ? newEntry(star, data.modifiedAt) : { ...entry, star }];
+      const anew = newEntry(star, data.modifiedAt);
+      if (entry === undefined) return [id, anew];
+      const isSame = entry.star.deadlineMs === star.deadlineMs;
+      return [id, { ...entry, star, deadlineAt: isSame ? entry.deadlineAt : anew.deadlineAt }];
     }),
   );
+  const gone = [...before.keys()].filter((id) => !stars.has(id));
+  const goneLines = [...draft.lines.keys()].filter((id) => !lines.has(id)).map((id) => `line ${id}`);
+  draft.removed = new Set([...draft.removed, ...gone, ...goneLines]);
   draft.lines = lines;
   const cycle = cycleIn(lines);
   if (cycle.length > 0) report('I2_ACYCLIC', `an edit made the cycle ${cycle.join(' -> ')}`);
@@ -204,7 +215,7 @@ function restructure(draft: Draft, data: Data<'CONSTELLATION_MODIFIED'>, edits: 
 
 type RoundWord = Extract<RunEvent, { type: `EDIT_${string}` }>;
 
-function recordRound(draft: Draft, event: RoundWord, { now }: Occasion, report: Report): void {
+function recordRound(draft: Draft, event: RoundWord, occasion: Occasion, report: Report): void {
   const { editId } = event.data;
   if (event.type !== 'EDIT_OPENED' && draft.round?.editId !== editId) {
     report('ROUNDS', `${event.type} of ${editId}, which is not open`);
@@ -213,7 +224,8 @@ function recordRound(draft: Draft, event: RoundWord, { now }: Occasion, report: 
     case 'EDIT_OPENED': {
       const triggers = event.data.triggers.map(triggerName);
       if (draft.round !== null) report('ROUNDS', `round ${editId} was opened while ${draft.round.editId} is open`);
-      if (draft.phase !== 'RUNNING' || draft.ending) report('ROUNDS', 'a round was opened and the run does not go on');
+      if (draft.phase !== 'RUNNING' || draft.ending !== null)
+        report('ROUNDS', 'a round was opened and the run does not go on');
       const [asked, wanted] = [triggers.toSorted().join(' '), draft.queued.toSorted().join(' ')];
       if (asked !== (wanted === '' ? 'end-of-plan' : wanted)) {
         report('TRIGGERS', `round ${editId} asks about ${asked} where ${wanted} was to be asked about`);
@@ -222,135 +234,56 @@ function recordRound(draft: Draft, event: RoundWord, { now }: Occasion, report: 
         report('TRIGGERS', 'the end of a plan was asked about that has not ended');
       }
       const { lockPolicy, deadlineAt } = event.data;
-      draft.round = { editId, triggers, lockPolicy, tries: 0, deadlineAt: Date.parse(deadlineAt) };
+      if (lockPolicy !== occasion.lockPolicy) report('LOCK', `round ${editId} is ${lockPolicy}`);
+      draft.round = { editId, triggers, lockPolicy, tries: 0, rejections: 0, deadlineAt: Date.parse(deadlineAt) };
       draft.queued = [];
       draft.rounds++;
-      return;
-    }
-    case 'EDIT_REJECTED': {
-      const { try: tries, lockPolicy } = event.data;
-      if (draft.round === null) return;
-      if (tries <= draft.round.tries) report('ROUNDS', `try ${tries} of ${editId} was refused twice`);
-      draft.round = { ...draft.round, tries, lockPolicy };
-      draft.silent = false;
-      return;
-    }
-    case 'EDIT_ABANDONED':
-      if (event.data.reason.code === 'DEADLINE') {
-        if (now < (draft.round?.deadlineAt ?? 0)) report('ROUNDS', `${editId} was abandoned before its deadline`);
-        draft.silent = true;
+      if ([...draft.tasks.values()].every(({ status }) => isOver(status))) {
+        if (draft.askedAtEnd === draft.revision && wanted === '')
+          report('TRIGGERS', 'the end of a plan was asked about twice');
+        draft.askedAtEnd = draft.revision;
       }
+      return;
+    }
+    case 'EDIT_REJECTED':
+      return refuse(draft, event.data, occasion, report);
+    case 'EDIT_ABANDONED': {
+      const { code } = event.data.reason;
+      const { rejections = 0, deadlineAt = 0 } = draft.round ?? {};
+      if (code === 'DEADLINE' && occasion.now < deadlineAt)
+        report('ROUNDS', `${editId} was abandoned before its deadline`);
+      if (code === 'REPAIRS_EXHAUSTED' && rejections <= LIMITS.repairsMax)
+        report('ROUNDS', `${editId} had repairs left`);
+      if (code === 'DEADLINE') draft.silent = true;
       draft.round = null;
-  }
-}
-
-/** A task starts when its lines allow it, nothing holds it, nobody runs it, and on a device that is there and has room. */
-function start(draft: Draft, data: Data<'TASK_STARTED'>, occasion: Occasion, report: Report): void {
-  const { taskId, attempt, deviceId, sessionId, timeoutAt } = data;
-  const entry = draft.tasks.get(taskId);
-  if (entry === undefined) return report('STRUCTURE', `${taskId} was started and is not there`);
-  const { status, attempt: last, notBefore, lostSession } = entry;
-  if (status !== 'PENDING') report('I1_SINGLE_ATTEMPT', `${taskId} was started while it is ${status}`);
-  if (attempt !== last + 1) report('I1_SINGLE_ATTEMPT', `attempt ${attempt} of ${taskId} follows attempt ${last}`);
-  if (draft.phase !== 'RUNNING' || draft.ending)
-    report('I5_TRANSITIONS', `${taskId} was started in a run that does not go on`);
-  if (isLocked(draft, taskId, occasion.lockPolicy)) report('LOCK', `${taskId} was started while the lock holds it`);
-  if (!isReady(draft, taskId)) report('READINESS', `${taskId} was started before its lines are satisfied`);
-  if (occasion.now < notBefore) report('READINESS', `${taskId} was started before its time`);
-  const device = occasion.fleet.devices.get(deviceId);
-  const load = [...draft.tasks.values()].filter(
-    (other) => other.status === 'RUNNING' && other.deviceId === deviceId,
-  ).length;
-  if (device?.status !== 'connected' || device.session?.sessionId !== sessionId || load >= device.tasksMax) {
-    report('I1_SINGLE_ATTEMPT', `${taskId} was given to ${deviceId}, which is away or has no slot`);
-  }
-  if (sessionId === lostSession) report('I1_SINGLE_ATTEMPT', `${taskId} was given to the session that it lost`);
-  const started = { status: 'RUNNING', attempt, deviceId, sessionId, timeoutAt: Date.parse(timeoutAt) } as const;
-  draft.tasks.set(taskId, { ...entry, ...started, stopping: null, lostSession: null });
-}
-
-type EndWord = Extract<RunEvent, { type: 'TASK_COMPLETED' | 'TASK_FAILED' | 'TASK_CANCELLED' }>;
-
-/** A task ends by the word of the attempt that runs, by the grace of a stop, or without an attempt. */
-function end(draft: Draft, event: EndWord, occasion: Occasion, report: Report): void {
-  const { taskId, attempt } = event.data;
-  const entry = draft.tasks.get(taskId);
-  if (entry === undefined) return report('STRUCTURE', `${taskId} has ended and is not there`);
-  const { status, attempt: current, stopping, deadlineAt, deviceId, sessionId } = entry;
-  if (isOver(status)) report('I5_TRANSITIONS', `${event.type} of ${taskId}, which is ${status}`);
-  if (attempt !== current)
-    report('FENCING', `${event.type} of attempt ${attempt} of ${taskId}, whose last one is ${current}`);
-  const word = event.type === 'TASK_COMPLETED' ? 'completed' : 'failed';
-  const reported = occasion.inputs.some(
-    (input) =>
-      input.kind === 'attempt-ended' &&
-      input.taskId === taskId &&
-      input.attempt === current &&
-      input.finished.status === word,
-  );
-  const isUp = stopping !== null && occasion.now >= stopping.graceUntil && word === 'failed';
-  if (status === 'RUNNING' && !reported && !isUp) {
-    report('FENCING', `${event.type} of ${taskId}: nothing is known of the end of attempt ${current}, which runs`);
-  }
-  if (status === 'PENDING' && event.type === 'TASK_COMPLETED')
-    report('I5_TRANSITIONS', `${taskId} completed without a start`);
-  if (status === 'PENDING' && event.type === 'TASK_FAILED' && occasion.now < deadlineAt) {
-    report('I5_TRANSITIONS', `${taskId} failed without a start, before its deadline`);
-  }
-  const lost = event.type === 'TASK_FAILED' && event.data.error.outcome === 'device_lost' ? sessionId : null;
-  const now = event.type.slice('TASK_'.length) as 'COMPLETED' | 'FAILED' | 'CANCELLED';
-  const where = event.type === 'TASK_FAILED' && deviceId !== null ? [deviceId] : [];
-  const failedOn = [...entry.failedOn, ...where];
-  draft.tasks.set(taskId, {
-    ...entry,
-    status: now,
-    stopping: stopping?.reason === 'fork' ? stopping : null,
-    lostSession: lost,
-    failedOn,
-  });
-  if (event.type === 'TASK_CANCELLED') {
-    if (event.data.reason !== 'retry') draft.ending = true;
-    return;
-  }
-  const isAsked = event.type === 'TASK_FAILED' || entry.star.review === true || occasion.editPolicy === 'every-result';
-  if (isAsked && occasion.editPolicy !== 'never' && !draft.ending)
-    draft.queued = [...draft.queued, `${taskId}.${attempt}`];
-}
-
-type TaskWord = Extract<RunEvent, { type: 'TASK_STOP_REQUESTED' | 'TASK_REOPENED' | 'TASK_SKIPPED' }>;
-
-function recordTask(draft: Draft, event: TaskWord, occasion: Occasion, report: Report): void {
-  const { taskId } = event.data;
-  const entry = draft.tasks.get(taskId);
-  if (entry === undefined) return report('STRUCTURE', `${event.type} of ${taskId}, which is not there`);
-  switch (event.type) {
-    case 'TASK_STOP_REQUESTED': {
-      const { reason, attempt, graceUntil } = event.data;
-      if (entry.status !== 'RUNNING' || entry.attempt !== attempt)
-        report('FENCING', `a stop of ${taskId}, which does not run`);
-      draft.tasks.set(taskId, { ...entry, stopping: { reason, graceUntil: Date.parse(graceUntil) } });
-      if (!['timeout', 'task_deadline', 'retry'].includes(reason)) draft.ending = true;
-      return;
     }
-    case 'TASK_REOPENED':
-      if (entry.stopping?.reason === 'fork')
-        report('FENCING', `${taskId} is tried again after a fork, and may still run`);
-      if (!isOver(entry.status) || entry.status === 'COMPLETED') {
-        report('I5_TRANSITIONS', `${taskId} was reopened while it is ${entry.status}`);
-      }
-      draft.tasks.set(taskId, {
-        ...entry,
-        status: 'PENDING',
-        stopping: null,
-        notBefore: Date.parse(event.data.notBefore),
-        failedOn: event.data.reason === 'operator' ? [] : entry.failedOn,
-      });
-      draft.queued = draft.queued.filter((trigger) => !trigger.startsWith(`${taskId}.`));
-      return;
-    case 'TASK_SKIPPED':
-      if (entry.status !== 'PENDING') report('I5_TRANSITIONS', `${taskId} was skipped while it is ${entry.status}`);
-      if (isLocked(draft, taskId, occasion.lockPolicy)) report('LOCK', `${taskId} was skipped while the lock holds it`);
-      if (!isDoomed(draft, taskId)) report('READINESS', `${taskId} was skipped and no line of it is unsatisfied`);
-      draft.tasks.set(taskId, { ...entry, status: 'SKIPPED' });
   }
+}
+
+/** The planner's proposal of a round, or a person's without one, among what was decided. */
+function proposed(inputs: readonly Input[], editId: string | undefined, tries: number): Proposal | undefined {
+  const proposals = inputs.flatMap((input) => {
+    if (input.kind === 'proposal') return [input.proposal];
+    return input.kind === 'verb' && input.action.verb === 'PROPOSE' ? [input.action.proposal] : [];
+  });
+  return proposals.find((proposal) =>
+    editId === undefined ? proposal.editId === null : proposal.editId === editId && proposal.try === tries,
+  );
+}
+
+/** A refusal has a reason, and what was started under the planner's eyes stops everything until the round is over. */
+function refuse(draft: Draft, data: Data<'EDIT_REJECTED'>, { inputs }: Occasion, report: Report): void {
+  const { editId, try: tries, lockPolicy, violations } = data;
+  if (draft.round === null) return;
+  if (tries <= draft.round.tries) report('ROUNDS', `try ${tries} of ${editId} was refused twice`);
+  const proposal = proposed(inputs, editId, tries);
+  if (proposal === undefined) report('ROUNDS', `try ${tries} of ${editId} was refused, and nobody made it`);
+  else if (isValid(draft, proposal) === true) {
+    report('STRUCTURE', `a valid edit was refused: ${violations.map(({ message }) => message).join('; ')}`);
+  }
+  const isRace = violations.some(({ code }) => code === 'I3_ONLY_PENDING');
+  if (lockPolicy !== (isRace ? 'strict' : draft.round.lockPolicy))
+    report('LOCK', `round ${editId} goes on ${lockPolicy}`);
+  draft.round = { ...draft.round, tries, rejections: draft.round.rejections + 1, lockPolicy };
+  draft.silent = false;
 }

@@ -15,7 +15,8 @@ import {
 import { fleet, HASH, instant, requested, T0 } from '../../libs/constellation/given.js';
 import type { Configuration, Limits } from './configuration.js';
 import { EMPTY, type Ledger } from './ledger.js';
-import { type Occasion, record, type Violation } from './record.js';
+import type { Occasion, Violation } from './occasion.js';
+import { record } from './record.js';
 
 /** Everything that decides what may happen next: the run, what the model knows of it, and what is around it. */
 export interface World {
@@ -126,7 +127,8 @@ export function take(
   const commit = stored(stage, inputs, decision);
   const run = evolveCommit(stage.run, commit);
   const { fleet: view, now } = circumstances;
-  const policies = { lockPolicy: lockPolicyOf(run), editPolicy: editPolicyOf(run) };
+  const { concurrency = Infinity } = configuration.options;
+  const policies = { lockPolicy: lockPolicyOf(run), editPolicy: editPolicyOf(run), concurrency };
   const occasion: Occasion = { inputs, fleet: view, now, ...policies };
   const { ledger, violations } = record(stage.ledger, commit.events, occasion);
   return { stage, world: { ...settled, run, ledger }, events: commit.events, commit, decision, violations };
