@@ -126,7 +126,9 @@ export class Fleet {
   offer(deviceId: DeviceId): void {
     const device = this.#devices.get(deviceId);
     if (device?.status !== 'connected' || device.held !== null) return;
-    const slots = device.tasksMax - this.running(deviceId);
+    // A device whose circuit is open, or was, is tried with one task: two that are woken would wait for each other.
+    const { openUntil } = this.#circuits.get(deviceId) ?? CLOSED;
+    const slots = (openUntil === null ? device.tasksMax : 1) - this.running(deviceId);
     if (slots > 0) this.#free(deviceId, slots);
   }
 

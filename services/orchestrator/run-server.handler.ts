@@ -212,7 +212,8 @@ export class RunServer {
       // Before anything is awaited: other runs see what this one takes, and a slot that becomes free meanwhile wakes it, too.
       const released = this.#starved.set(served.runId, decision.starvedOf, turnOf(decision));
       this.#parts.fleet.occupy(served.runId, decision.run);
-      for (const deviceId of released) this.#parts.fleet.offer(deviceId);
+      // Who was granted a slot and waits for it all the same has shown that there is none: offering it on would go round for ever.
+      for (const deviceId of released) if (!decision.starvedOf.has(deviceId)) this.#parts.fleet.offer(deviceId);
       if (!(await this.#arm(served, decision, now))) {
         this.#conflict(served, 'timer');
         continue;

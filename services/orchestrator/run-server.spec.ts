@@ -412,3 +412,13 @@ it('a slot that becomes free while a run that waits for it is being stored wakes
 async function settled(): Promise<void> {
   for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
 }
+
+it('offers one slot of a device that kept failing: two runs that are woken for it would wait for each other', () => {
+  const { fleet } = setUp({ tasksMax: 4 });
+  const offered: number[] = [];
+  fleet.onFree((_, slots) => offered.push(slots));
+  fleet.offer('web-1');
+  for (let failure = 0; failure < 3; failure++) fleet.attemptEnded('web-1', 'unknown', NOW);
+  fleet.offer('web-1');
+  expect(offered).toEqual([4, 1]);
+});
