@@ -24,6 +24,32 @@ export const ClientTelemetry = z.strictObject({
 });
 export type ClientTelemetry = z.infer<typeof ClientTelemetry>;
 
+/** How a device is doing, as it says every now and then: a view, never a fact in a log. */
+export const DeviceMetrics = z.strictObject({
+  /** Processes that wanted to run, averaged over the last minute. */
+  load1: z.number().min(0).max(1e6),
+  memoryFreeMb: z.int().min(0),
+  /** Free space where the device's own data lies. */
+  diskFreeMb: z.int().min(0),
+  gpus: z
+    .array(
+      z.strictObject({
+        name: z.string().max(128),
+        memoryMb: z.int().min(0),
+        memoryFreeMb: z.int().min(0),
+        /** 0 to 1. */
+        utilisation: z.number().min(0).max(1),
+      }),
+    )
+    .max(32)
+    .default([]),
+});
+export type DeviceMetrics = z.infer<typeof DeviceMetrics>;
+
+/** Metrics with the gateway's time of their receipt. */
+export const MeasuredMetrics = z.strictObject({ ...DeviceMetrics.shape, at: Instant });
+export type MeasuredMetrics = z.infer<typeof MeasuredMetrics>;
+
 /** The administrator's part of a profile; it wins over everything a device says. */
 export const AdminProfile = z.strictObject({
   tags: z.array(z.string().min(1).max(64)).max(32).default([]),
@@ -59,6 +85,10 @@ export type DeviceSession = z.infer<typeof DeviceSession>;
 export const DeviceHold = z.strictObject({ by: Actor, reason: z.string().max(1_000), heldAt: Instant });
 export type DeviceHold = z.infer<typeof DeviceHold>;
 
+/** An administrator's word that the credentials of a device or client count no more. */
+export const Revocation = z.strictObject({ by: Actor, reason: z.string().max(1_000), revokedAt: Instant });
+export type Revocation = z.infer<typeof Revocation>;
+
 /** AgentProfile (paper section 5): one device as the scheduler sees it, merged from administrator, manifest and telemetry. */
 export const AgentProfile = z.strictObject({
   deviceId: DeviceId,
@@ -74,6 +104,12 @@ export const AgentProfile = z.strictObject({
   tasksMax: z.int().min(1),
   /** Nothing new starts on it: it, or the whole fleet, was held by somebody. */
   held: DeviceHold.nullable().default(null),
+  /** Its credentials count no more, and it is nobody's device until it is enrolled and joins again. */
+  revoked: Revocation.nullable().optional(),
+  /** How its client proves who it is; null while it has not joined yet. */
+  credential: z.enum(['token', 'key']).nullable().optional(),
+  /** The newest that are known; written anew only when they have changed enough to matter. */
+  metrics: MeasuredMetrics.nullable().optional(),
   /** The session of the last connection; null before the first. */
   session: DeviceSession.nullable(),
   /** Sequence of the last FLEET event of this device that is folded in. */
@@ -84,5 +120,10 @@ export const AgentProfile = z.strictObject({
 export type AgentProfile = z.infer<typeof AgentProfile>;
 
 /** Value of PRESENCE: written by the gateway that holds the socket, gone within 10 s when that gateway dies. */
-export const Presence = z.strictObject({ ...DeviceSession.shape, deviceId: DeviceId, telemetry: ClientTelemetry });
+export const Presence = z.strictObject({
+  ...DeviceSession.shape,
+  deviceId: DeviceId,
+  telemetry: ClientTelemetry,
+  metrics: MeasuredMetrics.optional(),
+});
 export type Presence = z.infer<typeof Presence>;

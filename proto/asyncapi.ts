@@ -1,7 +1,15 @@
 import { z } from 'zod';
 import { Actor, ActorProof } from './actors.js';
-import { AdminProfile, ClientTelemetry, DeviceSession, ServiceManifest, ToolInfo } from './agent-profile.js';
-import { AIP_REVISION } from './aip/messages.js';
+import {
+  AdminProfile,
+  ClientTelemetry,
+  DeviceMetrics,
+  DeviceSession,
+  Revocation,
+  ServiceManifest,
+  ToolInfo,
+} from './agent-profile.js';
+import { AIP_REVISION } from './aip/frames.js';
 import { CommandOutcome, Verb } from './commands.js';
 import { CommandCall, TaskConstellation, TaskStar, TaskStarLine } from './constellation.js';
 import { HEADER_COMMIT, HEADER_TYPES } from './commit.js';
@@ -22,6 +30,7 @@ const PARTS: Readonly<Record<string, z.ZodType>> = {
   ClientTelemetry,
   CommandCall,
   CommandOutcome,
+  DeviceMetrics,
   DeviceSession,
   Edit,
   EditTrace,
@@ -32,6 +41,7 @@ const PARTS: Readonly<Record<string, z.ZodType>> = {
   Json,
   Proposal,
   Refusal,
+  Revocation,
   RunOptions,
   RunSummary,
   RunView,
@@ -64,6 +74,8 @@ const PARAMETERS: Readonly<Record<string, string>> = {
   runId: 'of the run: 26 lower-case letters and digits',
   taskId: `of the task in its run: ${ID}`,
   attempt: 'number of the try, from 1',
+  step: 'of the attempt, from 0',
+  index: 'of the command in its step, from 0',
   kind: 'step, ask, end (exactly one) or late (a result after the end)',
   partition: 'of the run: FNV-1a (32 bit) of its id, modulo 32',
   deviceId: `of the device: ${ID}`,
@@ -148,6 +160,14 @@ const CHANNELS: Readonly<Record<string, ChannelSpec>> = {
     action: 'receive',
     answers: ['DeviceAnswer'],
   },
+  output: {
+    subject: subjects.anyOutput.replace('>', '*.*.*.*.*'),
+    parameters: ['runId', 'taskId', 'attempt', 'step', 'index'],
+    about:
+      'What running commands write, as it is written: for people who watch. Stored nowhere, pieces may be missing.',
+    messages: ['OutputChunk'],
+    action: 'send',
+  },
   deadLetters: {
     subject: subjects.anyDlq,
     parameters: ['service'],
@@ -158,14 +178,14 @@ const CHANNELS: Readonly<Record<string, ChannelSpec>> = {
   ...Object.fromEntries(queryChannels()),
   deviceFrames: {
     subject: '/ws',
-    about: `AIP revision ${AIP_REVISION}: what devices send. The token is in the upgrade request, never in the address.`,
+    about: `AIP revision ${AIP_REVISION}: what clients send. The token is in the upgrade request, never in the address.`,
     messages: framesOf('device'),
     action: 'receive',
     server: 'gateway',
   },
   serverFrames: {
     subject: '/ws',
-    about: `AIP revision ${AIP_REVISION}: what devices are sent.`,
+    about: `AIP revision ${AIP_REVISION}: what clients are sent.`,
     messages: framesOf('server'),
     action: 'send',
     server: 'gateway',

@@ -49,6 +49,17 @@ export const DeviceAnswer = z.discriminatedUnion('state', [
 ]);
 export type DeviceAnswer = z.infer<typeof DeviceAnswer>;
 
+/** One piece of what a running command writes, on `orrery.output.<commandId>`: for people who watch, stored nowhere. */
+export const OutputChunk = z.strictObject({
+  commandId: CommandId,
+  deviceId: DeviceId,
+  stream: z.enum(['stdout', 'stderr']),
+  /** Bytes of that stream before this piece; larger than expected when pieces were left out. */
+  offset: z.int().min(0),
+  text: z.string(),
+});
+export type OutputChunk = z.infer<typeof OutputChunk>;
+
 /** Verbs of people and programs on `orrery.command.<p>.<runId>.<VERB>`. */
 export const Verb = z.enum(['SUBMIT', 'CANCEL', 'PAUSE', 'RESUME', 'RETRY', 'FORK', 'PROPOSE']);
 export type Verb = z.infer<typeof Verb>;

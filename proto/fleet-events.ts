@@ -1,19 +1,45 @@
 import { z } from 'zod';
 import { Actor } from './actors.js';
-import { AdminProfile, ClientTelemetry, DeviceHold, DeviceSession, ServiceManifest } from './agent-profile.js';
+import {
+  AdminProfile,
+  ClientTelemetry,
+  DeviceHold,
+  DeviceSession,
+  Revocation,
+  ServiceManifest,
+} from './agent-profile.js';
 import { commitShape, eventEnvelope } from './commit.js';
 import { DeviceId, Instant, SessionId, Sha256 } from './ids.js';
 
 /** Aggregate of what holds for the whole fleet; no device can be enrolled under it. */
 export const FLEET_ID: DeviceId = '_fleet';
 
+/** An Ed25519 public key as in RFC 8037: the 32 bytes in base64url. */
+export const DeviceKey = z
+  .string()
+  .regex(/^[A-Za-z0-9_-]{43}$/, 'must be an Ed25519 public key, 32 bytes in base64url');
+export type DeviceKey = z.infer<typeof DeviceKey>;
+
 export const DeviceEnrolled = z.strictObject({
   admin: AdminProfile,
   manifest: ServiceManifest,
-  /** SHA-256 of the device's token; the token itself is shown once and stored nowhere. */
+  /** SHA-256 of the device's static token, null without one; the token itself is shown once and stored nowhere. */
+  credentialHash: Sha256.nullable(),
+  /** The token with which its client may join, once, and until when. */
+  join: z.strictObject({ tokenHash: Sha256, expiresAt: Instant }).optional(),
+  enrolledAt: Instant,
+});
+/** A client has used the join token and bound its own key to the device; the key before, if there was one, counts no more. */
+export const DeviceJoined = z.strictObject({ tokenHash: Sha256, publicKey: DeviceKey, joinedAt: Instant });
+export const DeviceRevoked = Revocation;
+/** A client that is no device: it may send tasks to `targets`, or to every device. */
+export const ClientEnrolled = z.strictObject({
+  role: z.literal('constellation'),
+  targets: z.array(DeviceId).max(1_000).nullable(),
   credentialHash: Sha256,
   enrolledAt: Instant,
 });
+export const ClientRevoked = Revocation;
 export const DeviceConnected = z.strictObject({ session: DeviceSession, telemetry: ClientTelemetry });
 export const DeviceSuspect = z.strictObject({ sessionId: SessionId, suspectAt: Instant, lostAt: Instant });
 export const DeviceLost = z.strictObject({ sessionId: SessionId, lostAt: Instant });
@@ -29,6 +55,10 @@ const SCHEMAS = {
   DEVICE_LOST: DeviceLost,
   DEVICE_HELD: DeviceHeld,
   DEVICE_RELEASED: DeviceReleased,
+  DEVICE_JOINED: DeviceJoined,
+  DEVICE_REVOKED: DeviceRevoked,
+  CLIENT_ENROLLED: ClientEnrolled,
+  CLIENT_REVOKED: ClientRevoked,
 } as const;
 
 export type FleetEventType = keyof typeof SCHEMAS;
@@ -44,6 +74,10 @@ export const RecordedFleetEvent = z.discriminatedUnion('type', [
   recorded('DEVICE_LOST'),
   recorded('DEVICE_HELD'),
   recorded('DEVICE_RELEASED'),
+  recorded('DEVICE_JOINED'),
+  recorded('DEVICE_REVOKED'),
+  recorded('CLIENT_ENROLLED'),
+  recorded('CLIENT_REVOKED'),
 ]);
 export type RecordedFleetEvent = z.infer<typeof RecordedFleetEvent>;
 
@@ -51,7 +85,7 @@ export type FleetEvent = {
   [T in FleetEventType]: { type: T; data: z.infer<(typeof SCHEMAS)[T]> };
 }[FleetEventType];
 
-/** One message of `orrery.fleet.<deviceId>`. */
+/** One message of `orrery.fleet.<deviceId>`; a client that is no device has its own subject there, under an id that no device has. */
 export const FleetCommit = z.strictObject({
   ...commitShape,
   deviceId: DeviceId,

@@ -45,6 +45,16 @@ export function commandIdOf(
   return `${attempt.runId}.${attempt.taskId}.${attempt.attempt}.${step}.${index}`;
 }
 
+/** The attempt whose command this is; undefined for an id that `commandIdOf` never gives. */
+export function attemptOfCommand(commandId: CommandId): { runId: RunId; taskId: TaskId; attempt: number } | undefined {
+  const [, runId, taskId, attempt] = OF_ATTEMPT.exec(commandId) ?? [];
+  if (runId === undefined || taskId === undefined || attempt === undefined) return undefined;
+  return { runId, taskId, attempt: Number(attempt) };
+}
+
+const OF_ATTEMPT =
+  /^([A-Za-z0-9_-]{1,64})\.([A-Za-z0-9_-]{1,64})\.([1-9][0-9]{0,8})\.(?:0|[1-9][0-9]*)\.(?:0|[1-9][0-9]*)$/;
+
 /** Point in time, RFC 3339 in UTC with milliseconds, e.g. `2026-11-20T15:40:40.489Z`. */
 export const Instant = z.iso.datetime({ error: 'must be an RFC 3339 time in UTC, e.g. 2026-11-20T15:40:40.489Z' });
 export type Instant = z.infer<typeof Instant>;

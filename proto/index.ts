@@ -20,4 +20,6 @@ export * from './dead-letter.js';
 export * from './subjects.js';
 export * from './streams.js';
 export * from './aip/limits.js';
-export * from './aip/messages.js';
+export * from './aip/frames.js';
+export * from './aip/client-messages.js';
+export * from './aip/server-messages.js';

@@ -26,6 +26,14 @@ export const LIMITS = {
   stopGraceMs: 10_000,
   /** A device whose presence vanished is suspect for this long, then lost. */
   deviceGraceMs: 60_000,
+  /** A join token is used within this time, once. */
+  joinTokenMs: 15 * 60 * 1000,
+  /** A credential of a device is renewed when a third of this is left. */
+  credentialMs: 60 * 60 * 1000,
+  /** An assertion signed with a device's key is good for this long. */
+  assertionMs: 60 * 1000,
+  /** A file that a device sends or gets. */
+  fileBytesMax: 1024 * 1024 * 1024,
   presenceTtlMs: 10_000,
   memberTtlMs: 2_000,
   verbAnswerMs: 4_000,

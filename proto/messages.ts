@@ -1,9 +1,10 @@
 import type { z } from 'zod';
 import { KnownActor } from './actors.js';
 import { AgentProfile, Presence } from './agent-profile.js';
-import { ClientMessage, ServerMessage } from './aip/messages.js';
+import { ClientMessage } from './aip/client-messages.js';
+import { ServerMessage } from './aip/server-messages.js';
 import { AttemptCommit, RecordedAttemptEvent } from './attempt-events.js';
-import { DeviceAnswer, DeviceRequest, SubmitCommand, VERB_BODIES, VerbAnswer } from './commands.js';
+import { DeviceAnswer, DeviceRequest, OutputChunk, SubmitCommand, VERB_BODIES, VerbAnswer } from './commands.js';
 import { DeadLetter } from './dead-letter.js';
 import { FeedMessage } from './feed.js';
 import { FleetCommit, RecordedFleetEvent } from './fleet-events.js';
@@ -65,6 +66,7 @@ export const MESSAGES: Readonly<Record<string, MessageSpec>> = Object.fromEntrie
   ['FeedMessage', message(FeedMessage, 'one event of a run for everybody outside, as a CloudEvent')],
   ['DeviceRequest', message(DeviceRequest, 'run a command, stop an attempt, forget a result')],
   ['DeviceAnswer', message(DeviceAnswer, 'what became of a command so far')],
+  ['OutputChunk', message(OutputChunk, 'a piece of what a running command writes')],
   ['AgentProfile', message(AgentProfile, 'value of AGENT_PROFILES: one device as the scheduler sees it')],
   ['Presence', message(Presence, 'value of PRESENCE: who holds the socket of a device')],
   ['KnownActor', message(KnownActor, 'value of ACTORS: whom a public bus key stands for')],

@@ -1,13 +1,27 @@
 import { z } from 'zod';
 import { ActorProof } from './actors.js';
-import { AdminProfile, AgentProfile, ServiceManifest } from './agent-profile.js';
-import { DeviceId, RunId, Sha256 } from './ids.js';
+import { AdminProfile, AgentProfile, Revocation, ServiceManifest } from './agent-profile.js';
+import { ClientRole } from './aip/frames.js';
+import { CommandOutcome } from './commands.js';
+import { CommandId, DeviceId, Instant, RunId, Sha256 } from './ids.js';
 import { Refusal } from './request.js';
 import { RunSummary, RunView } from './view.js';
 
 /** Answer of a query that cannot be served as asked. */
 export const QueryError = z.strictObject({ error: Refusal });
 export type QueryError = z.infer<typeof QueryError>;
+
+/** Who stands behind a connection, from its credential. */
+export const Identity = z.strictObject({
+  /** A device, or a client that is none. */
+  id: DeviceId,
+  role: ClientRole,
+  /** The devices that a constellation client may send tasks to; null: every one. Of a device always null. */
+  targets: z.array(DeviceId).nullable(),
+  /** When the credential expires; null for a static token. */
+  expiresAt: Instant.nullable(),
+});
+export type Identity = z.infer<typeof Identity>;
 
 /** `changed` is false when it was so already. `devices` show it in their profiles by now. */
 const HeldAnswer = z.strictObject({ changed: z.boolean(), devices: z.int().min(0) });
@@ -21,7 +35,17 @@ const dlqRetry = {
 /** Queries on `orrery.v.<service>.<name>`: NATS micro services, plain JSON in both directions, discoverable with `$SRV`. */
 export const QUERIES = {
   orchestrator: { 'dlq-retry': dlqRetry },
-  'device-agent': { 'dlq-retry': dlqRetry },
+  'device-agent': {
+    'dlq-retry': dlqRetry,
+    /**
+     * A result that a device brings and that nobody asked for since: `stored` (the device may forget it), `wanted` (somebody
+     * will ask), `unknown` (no such command was ever given to this device: forget it).
+     */
+    deliver: {
+      request: z.strictObject({ deviceId: DeviceId, commandId: CommandId, outcome: CommandOutcome }),
+      answer: z.strictObject({ state: z.enum(['stored', 'wanted', 'unknown']) }),
+    },
+  },
   registry: {
     devices: { request: z.strictObject({}), answer: z.strictObject({ devices: z.array(AgentProfile) }) },
     /** The token is in this answer only, once. */
@@ -30,8 +54,50 @@ export const QUERIES = {
         deviceId: DeviceId.optional(),
         admin: AdminProfile.optional(),
         manifest: ServiceManifest.optional(),
+        /** `token` (without a word): a static one, for foreign clients. `join`: used once, by a client that then has a key of its own. */
+        credential: z.enum(['token', 'join']).optional(),
       }),
-      answer: z.strictObject({ deviceId: DeviceId, token: z.string() }),
+      answer: z.strictObject({ deviceId: DeviceId, token: z.string(), expiresAt: Instant.optional() }),
+    },
+    /** Lets a foreign constellation client send tasks, to these devices or to all. The token is in this answer only, once. */
+    'enroll-client': {
+      request: z.strictObject({
+        clientId: DeviceId.optional(),
+        targets: z.array(DeviceId).min(1).max(1_000).nullable(),
+      }),
+      answer: z.strictObject({ clientId: DeviceId, token: z.string() }),
+    },
+    clients: {
+      request: z.strictObject({}),
+      answer: z.strictObject({
+        clients: z.array(
+          z.strictObject({
+            clientId: DeviceId,
+            role: ClientRole,
+            targets: z.array(DeviceId).nullable(),
+            enrolledAt: Instant,
+            revoked: Revocation.nullable(),
+          }),
+        ),
+      }),
+    },
+    /** Nobody gets in with the credentials of this device or client any more. Signed, like a verb. */
+    revoke: {
+      request: z.strictObject({ id: DeviceId, reason: z.string().min(1).max(1_000).optional(), actor: ActorProof }),
+      answer: z.strictObject({ changed: z.boolean() }),
+    },
+    /**
+     * Asked by gateways for a client that has a join token: uses it up and binds the key. `assertion`: a JWT (RFC 7519)
+     * signed with the new key, which stands in its header (`jwk`), with the token's hash as claim `th`. The same key may ask again.
+     */
+    join: {
+      request: z.strictObject({ tokenHash: Sha256, assertion: z.string().max(4_096) }),
+      answer: z.strictObject({ deviceId: DeviceId, credential: z.string(), expiresAt: Instant }),
+    },
+    /** The next credential of a device. `assertion`: a JWT signed with the device's key (RFC 7523), issuer and subject its id. */
+    renew: {
+      request: z.strictObject({ assertion: z.string().max(4_096) }),
+      answer: z.strictObject({ deviceId: DeviceId, credential: z.string(), expiresAt: Instant }),
     },
     /** Nothing new starts there; without a device, nowhere. Signed, like a verb. */
     hold: {
@@ -46,10 +112,18 @@ export const QUERIES = {
       request: z.strictObject({ deviceId: DeviceId.nullable(), actor: ActorProof }),
       answer: HeldAnswer,
     },
-    /** Asked by gateways before the upgrade; only the hash of a token ever crosses the bus. */
-    authenticate: {
-      request: z.strictObject({ tokenHash: Sha256 }),
-      answer: z.strictObject({ deviceId: DeviceId.nullable() }),
+    /** Asked by gateways before the upgrade: whose token or credential this is. Of a token only the hash ever crosses the bus. */
+    identify: {
+      request: z.discriminatedUnion('kind', [
+        z.strictObject({ kind: z.literal('token'), tokenHash: Sha256 }),
+        z.strictObject({ kind: z.literal('credential'), credential: z.string().max(4_096) }),
+      ]),
+      answer: z.strictObject({ identity: Identity.nullable() }),
+    },
+    /** Who lost its credentials after that message of FLEET; asked by gateways every second. `sequence`: to be asked for next. */
+    revocations: {
+      request: z.strictObject({ after: z.int().min(0) }),
+      answer: z.strictObject({ sequence: z.int().min(0), revoked: z.array(DeviceId) }),
     },
   },
   logging: {

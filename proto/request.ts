@@ -70,6 +70,12 @@ export const RefusalCode = z.enum([
   'EDIT_REJECTED',
   /** There was nothing to do. */
   'IGNORED',
+  /** A join token that a client with another key has used; that came too late; that was never made, or was replaced. */
+  'TOKEN_USED',
+  'TOKEN_EXPIRED',
+  'TOKEN_UNKNOWN',
+  /** The clock of the sender is too far off. */
+  'CLOCK_SKEW',
 ]);
 export type RefusalCode = z.infer<typeof RefusalCode>;
 

@@ -39,6 +39,9 @@ export const ExecCliResult = z.strictObject({
   status: z.enum(['SUCCESS', 'ERROR', 'TIMEOUT']),
   stdout_bytes: z.int().optional().describe('bytes before the cap'),
   stderr_bytes: z.int().optional().describe('bytes before the cap'),
+  stdout_artifact: ArtifactRef.optional().describe('the whole of stdout, where this result does not hold it'),
+  stderr_artifact: ArtifactRef.optional().describe('the whole of stderr, where this result does not hold it'),
+  artifact_error: z.string().optional().describe('why a whole output is not stored, or not all of it'),
 });
 export type ExecCliResult = z.infer<typeof ExecCliResult>;
 

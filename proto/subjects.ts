@@ -1,5 +1,5 @@
 import type { AttemptKey } from './attempt-events.js';
-import type { DeviceId, RequestId, RunId } from './ids.js';
+import type { CommandId, DeviceId, RequestId, RunId, TaskId } from './ids.js';
 import type { RunEventType } from './run-events.js';
 
 /** Runs are spread over this many partitions; it can never change without moving every subject that carries one. */
@@ -59,6 +59,11 @@ export const subjects = {
   anyVerb: 'orrery.command.>',
   deviceCommand: (deviceId: DeviceId) => `orrery.device.${deviceId}.command`,
   anyDeviceCommand: 'orrery.device.*.command',
+  /** Command ids begin with their run and task, each a token of its own. */
+  output: (commandId: CommandId) => `orrery.output.${commandId}`,
+  outputOfRun: (runId: RunId) => `orrery.output.${runId}.>`,
+  outputOfTask: (runId: RunId, taskId: TaskId) => `orrery.output.${runId}.${taskId}.>`,
+  anyOutput: 'orrery.output.>',
   query: (service: string, name: string) => `orrery.v.${service}.${name}`,
   anyQuery: 'orrery.v.>',
   anyQueryOf: (service: string) => `orrery.v.${service}.>`,

@@ -1,12 +1,11 @@
-import { createPublicKey, verify, type KeyObject } from 'node:crypto';
-import { fromPublic, fromSeed } from '@nats-io/nkeys';
+import { verify } from 'node:crypto';
+import { fromSeed } from '@nats-io/nkeys';
 import canonicalize from 'canonicalize';
 import type { ActorProof, Instant } from '#proto';
+import { ed25519KeyOf } from './nkey.js';
 
 /** How far the time of a proof may lie from the clock of who verifies it, before and after. */
 export const PROOF_MS_MAX = 5 * 60 * 1_000;
-const BASE32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
-const KEY_BYTES = 32;
 
 export interface Proven {
   /** Where the command is sent. A proof for another subject is none: other run, other verb, other query. */
@@ -54,13 +53,4 @@ function signedBytes({ subject, at, body }: Proven & { readonly at: Instant }): 
   const text = canonicalize({ subject, at, body: command });
   if (text === undefined) throw new TypeError('A command must be a JSON object.');
   return new TextEncoder().encode(text);
-}
-
-/** What a public nkey wraps: base32 of a byte for its kind, the Ed25519 key, and a checksum. Throws when it is no nkey. */
-function ed25519KeyOf(nkey: string): KeyObject {
-  fromPublic(nkey);
-  const bits = Array.from(nkey, (letter) => BASE32.indexOf(letter).toString(2).padStart(5, '0')).join('');
-  const bytes = Buffer.from((bits.match(/.{8}/gu) ?? []).map((byte) => Number.parseInt(byte, 2)));
-  const x = bytes.subarray(1, 1 + KEY_BYTES).toString('base64url');
-  return createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x }, format: 'jwk' });
 }

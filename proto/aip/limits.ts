@@ -18,6 +18,8 @@ export const AIP_LIMITS = {
   commandBytesMax: LIMITS.aipFrameBytesMax - 4 * 1024,
   /** Nesting of arrays and objects in a frame. */
   jsonDepthMax: 64,
+  /** Objects, arrays and keys of a frame: to check a million of them takes a second, in which nobody else is served. */
+  jsonValuesMax: 100_000,
   errorCharsMax: 4_000,
   /** More than this not yet taken by the peer: nothing new is sent until it is. */
   congestedBytes: 1024 * 1024,
@@ -36,6 +38,35 @@ export const AIP_LIMITS = {
   sentIdsMax: 100_000,
   stoppedAttemptsMax: 10_000,
   presenceRenewMs: 3_000,
+  /** From the confirmation of REGISTER to the last RESUME of a device of revision 2. */
+  resumeWithinMs: 5_000,
+  /** Frames that may be taken without saying so, and for how long. */
+  ackEveryFrames: 16,
+  ackAfterMs: 200,
+  /** A peer that acknowledges nothing for this long does not take what it is sent. */
+  unackedMsMax: 45_000,
+  /** Live output of a device that is sent and not acknowledged; more is left out. */
+  outputUnackedBytesMax: 256 * 1024,
+  /** One piece of live output, and how often there is one. */
+  outputChunkCharsMax: 16 * 1024,
+  outputEveryMs: 100,
+  /** Bytes of one piece of a file; its frame is a third larger. */
+  fileChunkBytes: 256 * 1024,
+  /** Bytes of a file that are sent and not taken yet. */
+  fileWindowBytes: 1024 * 1024,
+  transfersMax: 16,
+  /** A transfer without a piece or a word for this long is given up. */
+  transferIdleMs: 60_000,
+  /** Metrics of a device are taken this often, whatever it sends. */
+  metricsEveryMs: 10_000,
+  /** A result that nobody asks for within this is handed to the device-agent. */
+  unclaimedMs: 5_000,
+  /** Open tasks of one constellation client's connection. */
+  tasksOpenMax: 256,
+  /** Ended tasks it may ask for again. */
+  tasksEndedMax: 1_024,
+  /** Revocations are asked for this often. */
+  revocationsEveryMs: 1_000,
 } as const;
 
 /** Close codes with a meaning beyond RFC 6455. */
@@ -47,6 +78,12 @@ export const AIP_CLOSE = {
   tryAgainLater: 1013,
   /** A newer connection of the same device holds the session. */
   replaced: 4000,
+  /** The credential of the connection is revoked. */
+  revoked: 4001,
+  /** The credential of the connection has expired. */
+  expired: 4002,
+  /** The peer does not acknowledge what it is sent. */
+  unacknowledged: 4003,
 } as const;
 
 /** Codes of `DeviceAnswer` `refused`: by this request nothing was and nothing will be executed. */

@@ -1,0 +1,28 @@
+import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
+import { fromPublic, fromSeed } from '@nats-io/nkeys';
+
+const BASE32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
+const KEY_BYTES = 32;
+/** What stands before the 32 bytes in the PKCS #8 form of an Ed25519 key (RFC 8410, 7). */
+const PKCS8_PREFIX = Buffer.from('302e020100300506032b657004220420', 'hex');
+
+/** What a public nkey wraps: base32 of a byte for its kind, the Ed25519 key, and a checksum. Throws when it is no nkey. */
+export function ed25519KeyOf(nkey: string): KeyObject {
+  fromPublic(nkey);
+  const x = bytesOf(nkey)
+    .subarray(1, 1 + KEY_BYTES)
+    .toString('base64url');
+  return createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x }, format: 'jwk' });
+}
+
+/** What the seed of an nkey wraps: base32 of two bytes for its kinds, the Ed25519 seed, and a checksum. Throws when it is none. */
+export function ed25519PrivateKeyOf(seed: string): KeyObject {
+  fromSeed(new TextEncoder().encode(seed));
+  const raw = bytesOf(seed).subarray(2, 2 + KEY_BYTES);
+  return createPrivateKey({ key: Buffer.concat([PKCS8_PREFIX, raw]), format: 'der', type: 'pkcs8' });
+}
+
+function bytesOf(base32: string): Buffer {
+  const bits = Array.from(base32, (letter) => BASE32.indexOf(letter).toString(2).padStart(5, '0')).join('');
+  return Buffer.from((bits.match(/.{8}/gu) ?? []).map((byte) => Number.parseInt(byte, 2)));
+}
