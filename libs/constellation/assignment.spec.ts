@@ -52,6 +52,44 @@ describe('a device is chosen', () => {
     expect(chosen(LINUX, fleet(devices.toReversed(), { a: 2, b: 1, c: 1 }))).toBe('b');
   });
 
+  describe('among those with as many tasks by how busy the machine is', () => {
+    const at = instant(0);
+    const says = (id: string, load1: number | null, cpuCount = 4) =>
+      device(id, {
+        resources: { cpuCount, memoryMb: 1_024 },
+        metrics: load1 === null ? null : { load1, memoryFreeMb: 1, diskFreeMb: 1, gpus: [], at },
+      });
+
+    it.each<[string, AgentProfile[], string]>([
+      ['the idle one before the busy one', [says('a', 9), says('b', 0.1)], 'b'],
+      ['for each of its processors', [says('a', 4, 2), says('b', 4, 32)], 'b'],
+      ['in coarse steps: the id decides between two that are idle', [says('b', 0), says('a', 0.9)], 'a'],
+      ['one that says nothing is in the middle: after the idle', [says('a', null), says('b', 0.1)], 'b'],
+      ['one that says nothing is in the middle: before the busy', [says('a', 8), says('b', null)], 'b'],
+      ['one without known processors is in the middle, too', [says('a', 0, 0), says('b', 0.1)], 'b'],
+      ['without any word of them by id', [says('b', null), says('a', null)], 'a'],
+    ])('%s', (_, devices, expected) => {
+      expect(chosen(LINUX, fleet(devices))).toBe(expected);
+      expect(chosen(LINUX, fleet(devices.toReversed()))).toBe(expected);
+    });
+
+    it('and never against the number of tasks', () => {
+      expect(chosen(LINUX, fleet([says('a', 99), says('b', 0)], { a: 1, b: 2 }))).toBe('a');
+    });
+  });
+
+  it('but not one that is revoked', () => {
+    const revoked = { by: HOLD.by, reason: 'stolen', revokedAt: instant(0) };
+    const devices = [device('a', { revoked }), device('b')];
+    expect(chosen(LINUX, fleet(devices))).toBe('b');
+    expect(checkTarget(star({ target: { device: 'a' } }), fleet(devices))).toMatchObject({
+      code: 'NO_DEVICE',
+      message: 'the device "a" is revoked; known are b',
+    });
+    expect(checkTarget(LINUX, fleet([device('a', { revoked })]))).toMatchObject({ code: 'NO_DEVICE' });
+    expect(chosen(LINUX, fleet([device('a', { revoked: null }), device('b')]))).toBe('a');
+  });
+
   it.each(['offline', 'suspect', 'lost'] as const)('but not one that is %s', (status) => {
     expect(chosen(LINUX, fleet([device('a', { status })]))).toEqual({ kind: 'wait', busy: [], until: null });
   });

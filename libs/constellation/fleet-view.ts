@@ -40,7 +40,7 @@ const NOTHING_AVOIDED: Avoided = { session: null, failedOn: [] };
 
 /**
  * Chooses the device for a task: among the connected ones that satisfy its target, offer its tool and have a free slot,
- * the least loaded first, then by id, so that the same view gives the same choice.
+ * the one with the fewest tasks first, then the least busy machine, then by id, so that the same view gives the same choice.
  */
 export function assign(task: TaskStar, fleet: FleetView, avoid: Avoided = NOTHING_AVOIDED): Assignment {
   const able = [...candidates(task.target, fleet)].filter(
@@ -61,7 +61,7 @@ export function assign(task: TaskStar, fleet: FleetView, avoid: Avoided = NOTHIN
 }
 
 function leastLoaded(able: readonly AgentProfile[], fleet: FleetView): Exclude<Assignment, { kind: 'never' }> {
-  let best: { device: AgentProfile; running: number } | undefined;
+  let best: Candidate | undefined;
   const busy: DeviceId[] = [];
   let until: number | null = null;
   for (const device of able) {
@@ -73,16 +73,40 @@ function leastLoaded(able: readonly AgentProfile[], fleet: FleetView): Exclude<A
     }
     const running = fleet.running(deviceId);
     const slots = circuit.state === 'half-open' ? 1 : tasksMax;
-    if (running + fleet.reserved(deviceId) >= slots) busy.push(deviceId);
-    else if (
-      best === undefined ||
-      running < best.running ||
-      (running === best.running && deviceId < best.device.deviceId)
-    ) {
-      best = { device, running };
+    if (running + fleet.reserved(deviceId) >= slots) {
+      busy.push(deviceId);
+      continue;
     }
+    const candidate = { device, running };
+    if (best === undefined || comesBefore(candidate, best)) best = candidate;
   }
   return best === undefined ? { kind: 'wait', busy, until } : { kind: 'device', device: best.device };
+}
+
+interface Candidate {
+  readonly device: AgentProfile;
+  readonly running: number;
+}
+
+function comesBefore(one: Candidate, other: Candidate): boolean {
+  if (one.running !== other.running) return one.running < other.running;
+  const [load, otherLoad] = [loadStep(one.device), loadStep(other.device)];
+  if (load !== otherLoad) return load < otherLoad;
+  return one.device.deviceId < other.device.deviceId;
+}
+
+/** Processes that want to run, per processor. Coarse, so that the noise of machines with nothing to do decides nothing. */
+const LOAD_STEPS = [0.25, 0.5, 1, 2] as const;
+/** Of a device that says nothing about itself: neither idle nor busy. */
+const LOAD_UNKNOWN = 2;
+
+/** 0 for an idle machine, up to 4. It only ever breaks ties: metrics are late, and a device may say of itself what it likes. */
+function loadStep({ metrics, resources }: AgentProfile): number {
+  if (metrics === null || metrics === undefined || resources.cpuCount === 0) return LOAD_UNKNOWN;
+  const perProcessor = metrics.load1 / resources.cpuCount;
+  let steps = 0;
+  for (const step of LOAD_STEPS) if (perProcessor >= step) steps += 1;
+  return steps;
 }
 
 /** What no enrolled device can ever do of a task, with the path of what would have to change; undefined when one might. */
@@ -124,18 +148,28 @@ function unsatisfiable(task: TaskStar, fleet: FleetView): TargetIssue | undefine
 }
 
 function whyNoTarget(target: Target, fleet: FleetView): string {
-  const ids = [...fleet.devices.keys()].toSorted();
-  if ('device' in target) return `no device "${target.device}" is enrolled; known are ${listed(ids)}`;
+  const ids = [...candidates({}, fleet)].map(({ deviceId }) => deviceId).toSorted();
+  if ('device' in target) {
+    const why = fleet.devices.has(target.device)
+      ? `the device "${target.device}" is revoked`
+      : `no device "${target.device}" is enrolled`;
+    return `${why}; known are ${listed(ids)}`;
+  }
   return `no enrolled device can satisfy ${JSON.stringify(target)}; known devices are ${listed(ids)}`;
 }
 
+/** Devices that may be meant. One that is revoked is nobody's device until it is enrolled and has joined again. */
 function* candidates(target: Target, fleet: FleetView): Generator<AgentProfile> {
-  if (!('device' in target)) {
-    yield* fleet.devices.values();
+  if ('device' in target) {
+    const device = fleet.devices.get(target.device);
+    if (device !== undefined && !isRevoked(device)) yield device;
     return;
   }
-  const device = fleet.devices.get(target.device);
-  if (device !== undefined) yield device;
+  for (const device of fleet.devices.values()) if (!isRevoked(device)) yield device;
+}
+
+export function isRevoked({ revoked }: AgentProfile): boolean {
+  return revoked !== null && revoked !== undefined;
 }
 
 function satisfies(device: AgentProfile, target: Target): boolean {

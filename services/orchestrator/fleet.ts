@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { AgentProfile, DeviceId, FailureOutcome, RunId } from '#proto';
 import {
   afterAttempt,
@@ -6,6 +7,7 @@ import {
   type CircuitState,
   CLOSED,
   type FleetView,
+  isRevoked,
   type Run,
 } from '#libs/constellation';
 
@@ -79,6 +81,8 @@ export class Fleet {
     // Whoever has come back is given another chance at once.
     if (before?.session?.sessionId !== profile.session?.sessionId) this.#circuits.delete(profile.deviceId);
     this.#devices.set(profile.deviceId, profile);
+    // How busy a device is gives nobody a slot.
+    if (before !== undefined && isDeepStrictEqual({ ...before, metrics: null }, { ...profile, metrics: null })) return;
     this.#changed(profile.deviceId);
     this.offer(profile.deviceId);
   }
@@ -125,7 +129,7 @@ export class Fleet {
   /** Tells whoever waits for a slot of a device that there are some, if there are. */
   offer(deviceId: DeviceId): void {
     const device = this.#devices.get(deviceId);
-    if (device?.status !== 'connected' || device.held !== null) return;
+    if (device?.status !== 'connected' || device.held !== null || isRevoked(device)) return;
     // A device whose circuit is open, or was, is tried with one task: two that are woken would wait for each other.
     const { openUntil } = this.#circuits.get(deviceId) ?? CLOSED;
     const slots = (openUntil === null ? device.tasksMax : 1) - this.running(deviceId);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { array, assert, constantFrom, integer, property, record } from 'fast-check';
 import type { FleetEvent, Presence } from '#proto';
-import { decideEnrolment, decideHold, decidePresence, decideRelease, wakeUpAfter, type Decision } from './decide.js';
+import { decideHold, decidePresence, decideRelease, wakeUpAfter, type Decision } from './decide.js';
 import type { Device } from './device.js';
 import {
   ANNA,
@@ -33,6 +33,11 @@ describe('decidePresence', () => {
 
   it('records the first connection', () =>
     expect(look(given(enrolled()), presence('s1'))).toEqual(accepted(connected('s1'))));
+
+  it('records nothing of how the device is doing', () => {
+    const metrics = { load1: 1, memoryFreeMb: 1, diskFreeMb: 1, gpus: [], at: at(0) };
+    expect(look(given(enrolled()), presence('s1', { metrics }))).toEqual(accepted(connected('s1')));
+  });
 
   it('ignores a renewal of the session', () =>
     expect(look(given(enrolled(), connected('s1')), presence('s1'))).toEqual(ignored('SAME_SESSION')));
@@ -80,23 +85,6 @@ describe('wakeUpAfter', () => {
   it('is nothing when the loss is in the same commit', () =>
     expect(wakeUpAfter([suspect('s1'), lost('s1')])).toBeUndefined());
   it('is nothing for a connection', () => expect(wakeUpAfter([connected('s1')])).toBeUndefined());
-});
-
-describe('decideEnrolment', () => {
-  const enrolment = { admin: undefined, manifest: undefined, credentialHash: 'a'.repeat(64), now: T0 };
-
-  it('starts with nothing granted', () =>
-    expect(decideEnrolment(undefined, enrolment)).toEqual(accepted(enrolled({}, 'a'.repeat(64)))));
-
-  it('keeps what was granted when only the credential is renewed', () =>
-    expect(decideEnrolment(given(enrolled({ tags: ['db'] })), enrolment)).toEqual(
-      accepted(enrolled({ tags: ['db'] }, 'a'.repeat(64))),
-    ));
-
-  it('replaces what is granted anew', () =>
-    expect(
-      decideEnrolment(given(enrolled({ tags: ['db'] })), { ...enrolment, admin: { tags: ['web'], capabilities: [] } }),
-    ).toEqual(accepted(enrolled({ tags: ['web'] }, 'a'.repeat(64)))));
 });
 
 describe('decideHold', () => {
@@ -149,7 +137,7 @@ describe('any order of looks', () => {
           const seen = session === undefined ? undefined : presence(session);
           for (let index = 0; index < looks; index++) {
             const decision = look(given(...facts), seen, now);
-            if (decision.kind === 'ignored') continue;
+            if (decision.kind !== 'accepted') continue;
             expect(index).toBe(0);
             facts.push(...decision.events);
           }

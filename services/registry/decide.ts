@@ -1,9 +1,10 @@
-import type { Actor, AdminProfile, DeviceHold, FleetEvent, Presence, ServiceManifest } from '#proto';
+import type { Actor, DeviceHold, FleetEvent, Presence } from '#proto';
 import { liveSession, type Device } from './device.js';
 
 export type Decision =
   | { readonly kind: 'accepted'; readonly events: readonly [FleetEvent, ...FleetEvent[]] }
-  | { readonly kind: 'ignored'; readonly reason: IgnoredReason };
+  | { readonly kind: 'ignored'; readonly reason: IgnoredReason }
+  | { readonly kind: 'rejected'; readonly reason: RejectedReason };
 
 export type IgnoredReason =
   | 'NOT_ENROLLED'
@@ -12,7 +13,19 @@ export type IgnoredReason =
   | 'STILL_IN_GRACE'
   | 'FOREIGN_PRESENCE'
   | 'ALREADY_HELD'
-  | 'NOT_HELD';
+  | 'NOT_HELD'
+  | 'ALREADY_REVOKED'
+  /** With this token, by this key. */
+  | 'ALREADY_JOINED';
+
+export type RejectedReason =
+  /** The id is a client's. */
+  | 'IS_CLIENT'
+  /** The id is a device's. */
+  | 'IS_DEVICE'
+  | 'TOKEN_USED'
+  | 'TOKEN_EXPIRED'
+  | 'TOKEN_UNKNOWN';
 
 export interface Now {
   /** Milliseconds since the epoch. */
@@ -29,7 +42,9 @@ export function decidePresence(device: Device | undefined, presence: Presence | 
   return presence === undefined ? decideAbsent(device, now) : decidePresent(device, presence);
 }
 
-function decidePresent(device: Device, { deviceId, telemetry, ...session }: Presence): Decision {
+function decidePresent(device: Device, presence: Presence): Decision {
+  // Metrics are no facts: they come with every renewal and stay out of the log.
+  const { deviceId, telemetry, metrics: _, ...session } = presence;
   if (deviceId !== device.deviceId) return { kind: 'ignored', reason: 'FOREIGN_PRESENCE' };
   if (session.sessionId === liveSession(device)) return { kind: 'ignored', reason: 'SAME_SESSION' };
   return { kind: 'accepted', events: [{ type: 'DEVICE_CONNECTED', data: { session, telemetry } }] };
@@ -48,25 +63,6 @@ function decideAbsent(device: Device, { now, graceMs }: Now): Decision {
   const lostAt = instant(now + graceMs);
   const suspect: FleetEvent = { type: 'DEVICE_SUSPECT', data: { sessionId, suspectAt: instant(now), lostAt } };
   return { kind: 'accepted', events: graceMs === 0 ? [suspect, lost] : [suspect] };
-}
-
-export interface Enrolment {
-  readonly admin: AdminProfile | undefined;
-  readonly manifest: ServiceManifest | undefined;
-  readonly credentialHash: string;
-  readonly now: number;
-}
-
-const NO_ADMIN: AdminProfile = { tags: [], capabilities: [] };
-const LINUX_AGENT: ServiceManifest = { agent: 'LinuxAgent', capabilities: [] };
-
-/** Enrolling a known device replaces its credential; what is not given again stays as it was. */
-export function decideEnrolment(device: Device | undefined, enrolment: Enrolment): Decision {
-  const { credentialHash, now } = enrolment;
-  const admin = enrolment.admin ?? device?.admin ?? NO_ADMIN;
-  const manifest = enrolment.manifest ?? device?.manifest ?? LINUX_AGENT;
-  const data = { admin, manifest, credentialHash, enrolledAt: instant(now) };
-  return { kind: 'accepted', events: [{ type: 'DEVICE_ENROLLED', data }] };
 }
 
 export interface HoldOrder {

@@ -1,7 +1,7 @@
-import type { AgentProfile, DeviceId } from '#proto';
+import type { DeviceId } from '#proto';
 import type { Postgres } from '#libs/platform';
 import { DeviceEntity } from './device.entity.js';
-import type { ProfileStore } from './profile-store.js';
+import type { Newest, ProfileStore } from './profile-store.js';
 
 /** The statement compares the revisions, so replicas and repetitions need no transaction around it. */
 const UPSERT = `
@@ -20,7 +20,7 @@ export class DeviceRows implements ProfileStore {
     this.postgres = postgres;
   }
 
-  async write(deviceId: DeviceId, newest: () => Promise<AgentProfile>): Promise<void> {
+  async write(deviceId: DeviceId, newest: Newest): Promise<void> {
     const profile = await newest();
     const { status, revision, changedAt } = profile;
     const values = [deviceId, status, revision, JSON.stringify(profile), changedAt];

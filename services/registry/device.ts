@@ -3,14 +3,19 @@ import type {
   ClientTelemetry,
   DeviceHold,
   DeviceId,
+  DeviceKey,
   DeviceSession,
   DeviceStatus,
   FleetCommit,
+  FleetEvent,
   Instant,
   RecordedFleetEvent,
+  Revocation,
   ServiceManifest,
   SessionId,
 } from '#proto';
+
+type DeviceEnrolled = Extract<FleetEvent, { type: 'DEVICE_ENROLLED' }>['data'];
 
 /*
  *            DEVICE_ENROLLED          DEVICE_CONNECTED          DEVICE_SUSPECT              DEVICE_LOST
@@ -19,6 +24,12 @@ import type {
  *                                                           +----------- DEVICE_CONNECTED -------------------+
  * A connected device that connects again has a new session. Enrolling again changes the credential, never the status.
  * DEVICE_HELD and DEVICE_RELEASED go beside all of it: a device is held by an operator, whatever its status is.
+ *
+ * Beside all of it, too, is how its client proves who it is:
+ *
+ *   DEVICE_ENROLLED with a token   that token alone, from now on
+ *   DEVICE_ENROLLED to join        as before, until DEVICE_JOINED: then the key of whoever had the join token alone
+ *   DEVICE_REVOKED                 by nothing; a new enrolment has to be made use of before anybody is the device again
  */
 
 /** One device, folded from its subject in FLEET. */
@@ -27,7 +38,13 @@ export interface Device {
   readonly status: DeviceStatus;
   readonly admin: AdminProfile;
   readonly manifest: ServiceManifest;
-  readonly credentialHash: string;
+  /** SHA-256 of its static token; null when it has none. */
+  readonly credentialHash: string | null;
+  /** The key of its client, and the join token that it came with; null when it has none. */
+  readonly key: { readonly publicKey: DeviceKey; readonly tokenHash: string } | null;
+  /** The join token that nobody has used yet; it may be over. */
+  readonly join: { readonly tokenHash: string; readonly expiresAt: Instant } | null;
+  readonly revoked: Revocation | null;
   readonly enrolledAt: Instant;
   /** Of the last connection; null before the first. */
   readonly session: DeviceSession | null;
@@ -44,9 +61,7 @@ export interface Device {
 /** Folds one recorded fact; total over FleetEvent, without a clock. `at` is the time of its commit. */
 export function evolveDevice(device: Device | undefined, event: RecordedFleetEvent, at: EventContext): Device {
   const stamp = { revision: event.sequence, changedAt: at.at };
-  if (event.type === 'DEVICE_ENROLLED') {
-    return { ...(device ?? fresh(at.deviceId)), ...event.data, ...stamp };
-  }
+  if (event.type === 'DEVICE_ENROLLED') return enrolled(device ?? fresh(at.deviceId), event.data, stamp);
   // Facts about a device begin with its enrolment: a log without it is damaged, and guessing would hide that.
   if (device === undefined) throw new Error(`${event.type} of ${at.deviceId} comes before DEVICE_ENROLLED`);
   switch (event.type) {
@@ -62,6 +77,15 @@ export function evolveDevice(device: Device | undefined, event: RecordedFleetEve
       return { ...device, ...stamp, held: event.data };
     case 'DEVICE_RELEASED':
       return { ...device, ...stamp, held: null };
+    case 'DEVICE_JOINED': {
+      const { publicKey, tokenHash } = event.data;
+      return { ...device, ...stamp, ...NO_CREDENTIAL, key: { publicKey, tokenHash }, revoked: null };
+    }
+    case 'DEVICE_REVOKED':
+      return { ...device, ...stamp, ...NO_CREDENTIAL, revoked: event.data };
+    case 'CLIENT_ENROLLED':
+    case 'CLIENT_REVOKED':
+      throw new Error(`${event.type} cannot be said of the device ${at.deviceId}`);
     default:
       return event satisfies never;
   }
@@ -70,6 +94,15 @@ export function evolveDevice(device: Device | undefined, event: RecordedFleetEve
 export interface EventContext {
   readonly deviceId: DeviceId;
   readonly at: Instant;
+}
+
+const NO_CREDENTIAL = { credentialHash: null, key: null, join: null } as const;
+
+function enrolled(device: Fresh, data: DeviceEnrolled, stamp: Pick<Device, 'revision' | 'changedAt'>): Device {
+  const { join = null, ...granted } = data;
+  // What it has goes on until the join token is used; a static token is in force at once, and ends everything else.
+  const credentials = join === null ? { key: null, join, revoked: null } : { join };
+  return { ...device, ...granted, ...credentials, ...stamp };
 }
 
 /** Folds a stored commit. */
@@ -88,11 +121,20 @@ export function evolveFleetHold(held: DeviceHold | null, commit: FleetCommit): D
   return now;
 }
 
+/** How the client of a device proves who it is. */
+export function credentialKind({ key, credentialHash }: Device): 'key' | 'token' | null {
+  if (key !== null) return 'key';
+  return credentialHash === null ? null : 'token';
+}
+
 /** The session a device was last known by, while it counts as there. */
 export function liveSession(device: Device): SessionId | undefined {
   return device.status === 'connected' ? device.session?.sessionId : undefined;
 }
 
-function fresh(deviceId: DeviceId): Pick<Device, 'deviceId' | 'status' | 'session' | 'telemetry' | 'lostAt' | 'held'> {
-  return { deviceId, status: 'offline', session: null, telemetry: null, lostAt: null, held: null };
+type Fresh = Omit<Device, 'admin' | 'manifest' | 'credentialHash' | 'enrolledAt' | 'revision' | 'changedAt'>;
+
+function fresh(deviceId: DeviceId): Fresh {
+  const unconnected = { status: 'offline', session: null, telemetry: null, lostAt: null } as const;
+  return { deviceId, ...unconnected, held: null, key: null, join: null, revoked: null };
 }

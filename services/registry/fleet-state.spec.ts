@@ -2,7 +2,25 @@ import { describe, expect, it } from '@jest/globals';
 import { FLEET_ID, type DeviceId, type FleetCommit, type FleetEvent } from '#proto';
 import type { Stored } from '#libs/event-log';
 import { FleetState, nextCommit } from './fleet-state.js';
-import { connected, DEVICE_ID, enrolled, HELD, held, lost, released, suspect, T0 } from './given.testing.js';
+import {
+  CLIENT_ID,
+  clientEnrolled,
+  clientRevoked,
+  connected,
+  DEVICE_ID,
+  enrolled,
+  HELD,
+  held,
+  invited,
+  JOIN_HASH,
+  joined,
+  lost,
+  OTHER_KEY,
+  released,
+  revoked,
+  suspect,
+  T0,
+} from './given.testing.js';
 
 /** The facts as one replica wrote them, a commit each. */
 const stored = (...events: FleetEvent[]): Stored<FleetCommit>[] => storedOf(DEVICE_ID, events);
@@ -40,7 +58,76 @@ describe('FleetState', () => {
   it('forgets a replaced credential', () => {
     const state = new FleetState();
     for (const commit of stored(...story)) state.apply(commit);
-    expect([state.deviceOf('a'.repeat(64)), state.deviceOf('b'.repeat(64))]).toEqual([undefined, DEVICE_ID]);
+    expect([state.ownerOf('a'.repeat(64)), state.ownerOf('b'.repeat(64))]).toEqual([undefined, DEVICE_ID]);
+  });
+
+  it('knows whose join token it is, also when it is used, until another one is', () => {
+    const other = 'f'.repeat(64);
+    const state = new FleetState();
+    const [invite, join, again, anew] = stored(invited(), joined(), invited(other), joined(OTHER_KEY, other));
+    const known = (): unknown[] => [state.deviceToJoin(JOIN_HASH), state.deviceToJoin(other)];
+    const after = (commit: Stored<FleetCommit> | undefined): unknown[] => {
+      if (commit !== undefined) state.apply(commit);
+      return known();
+    };
+    expect(after(invite)).toEqual([DEVICE_ID, undefined]);
+    expect(after(join)).toEqual([DEVICE_ID, undefined]);
+    expect(after(again)).toEqual([DEVICE_ID, DEVICE_ID]);
+    expect(after(anew)).toEqual([undefined, DEVICE_ID]);
+  });
+
+  it('knows clients, which are no devices', () => {
+    const state = new FleetState();
+    for (const commit of storedOf(CLIENT_ID, [clientEnrolled('c'.repeat(64)), clientRevoked()])) state.apply(commit);
+    expect(state.client(CLIENT_ID)).toMatchObject({ clientId: CLIENT_ID, revoked: { reason: 'stolen' } });
+    expect([state.all(), state.clients().length, state.ownerOf('c'.repeat(64))]).toEqual([[], 1, undefined]);
+    expect(state.endOf(CLIENT_ID)).toMatchObject({ number: 2, revision: 2 });
+  });
+
+  it('takes no fact of a client about a device', () => {
+    const state = new FleetState();
+    for (const commit of stored(enrolled())) state.apply(commit);
+    const commit = nextCommit(DEVICE_ID, state.endOf(DEVICE_ID), [clientEnrolled()], {
+      commit: '01JD0000000000000000000000',
+      now: T0,
+      by: { service: 'registry', instance: 'a' },
+      causes: [],
+    });
+    expect(() => state.apply({ commit, sequence: 99 })).toThrow(/cannot be said of the device/u);
+  });
+
+  describe('who is cut off', () => {
+    const after = (id: DeviceId, ...events: FleetEvent[]): DeviceId[] => {
+      const state = new FleetState();
+      for (const commit of storedOf(id, events)) state.apply(commit);
+      return state.cutOffBetween(0, 1_000);
+    };
+
+    it('is whoever lost a credential: revoked, or given a static one in its place', () => {
+      expect(after(DEVICE_ID, invited(), joined(), revoked())).toEqual([DEVICE_ID]);
+      expect(after(DEVICE_ID, enrolled({}, 'a'.repeat(64)), enrolled({}, 'b'.repeat(64)))).toEqual([DEVICE_ID]);
+      expect(after(DEVICE_ID, invited(), joined(), enrolled())).toEqual([DEVICE_ID]);
+      expect(after(CLIENT_ID, clientEnrolled(), clientRevoked())).toEqual([CLIENT_ID]);
+      expect(after(CLIENT_ID, clientEnrolled('a'.repeat(64)), clientEnrolled('b'.repeat(64)))).toEqual([CLIENT_ID]);
+    });
+
+    it('is nobody who got one, or is only offered another one', () => {
+      expect(after(DEVICE_ID, enrolled(), connected('s1'), held())).toEqual([]);
+      expect(after(DEVICE_ID, invited(), joined(), invited('f'.repeat(64)))).toEqual([]);
+      expect(after(CLIENT_ID, clientEnrolled())).toEqual([]);
+    });
+
+    it('is nobody who has joined again', () =>
+      expect(after(DEVICE_ID, invited(), joined(), revoked(), invited(), joined())).toEqual([]));
+
+    it('is told from a message of the log on', () => {
+      const state = new FleetState();
+      const commits = storedOf(DEVICE_ID, [invited(), joined(), revoked()]);
+      for (const commit of commits) state.apply(commit);
+      const at = commits[2]?.sequence ?? 0;
+      expect([state.cutOffBetween(at - 1, at), state.cutOffBetween(at, at + 5)]).toEqual([[DEVICE_ID], []]);
+      expect(state.cutOffBetween(0, at - 1)).toEqual([]);
+    });
   });
 
   it('knows by whom everything is held, and makes no device of it', () => {

@@ -1,6 +1,7 @@
 import { FLEET_ID, GENESIS_HASH } from '#proto';
 import type { CommitAuthor, Cause, DeviceHold, DeviceId, FleetCommit, FleetEvent } from '#proto';
 import { sealCommit, type Stored } from '#libs/event-log';
+import { evolveClientCommit, type Client } from './client.js';
 import { evolveCommit, evolveFleetHold, type Device } from './device.js';
 
 /** The end of the log of a device, or of the whole fleet: what its next commit continues. */
@@ -17,22 +18,30 @@ export interface Tracked extends LogEnd {
   readonly device: Device;
 }
 
+interface TrackedClient extends LogEnd {
+  readonly client: Client;
+}
+
 /**
- * All devices, folded from FLEET, with the way from a credential to its device, and the hold of the whole fleet, which is no
- * device. Every commit may be applied again.
+ * All devices and clients, folded from FLEET, with the way from a token to whose it is, and the hold of the whole fleet,
+ * which is neither. Every commit may be applied again.
  */
 export class FleetState {
   private readonly devices = new Map<DeviceId, Tracked>();
+  private readonly clientsById = new Map<DeviceId, TrackedClient>();
   private fleet: (LogEnd & { readonly held: DeviceHold | null }) | undefined;
-  private readonly deviceByCredential = new Map<string, DeviceId>();
+  /** Of static tokens. */
+  private readonly ownerByToken = new Map<string, DeviceId>();
+  private readonly deviceByJoinToken = new Map<string, DeviceId>();
+  private readonly cutOff = new Map<DeviceId, number>();
 
   get(deviceId: DeviceId): Tracked | undefined {
     return this.devices.get(deviceId);
   }
 
-  /** Of a device or of FLEET_ID; undefined before its first fact. */
+  /** Of a device, a client or FLEET_ID; undefined before its first fact. */
   endOf(id: DeviceId): LogEnd | undefined {
-    return id === FLEET_ID ? this.fleet : this.devices.get(id);
+    return id === FLEET_ID ? this.fleet : (this.devices.get(id) ?? this.clientsById.get(id));
   }
 
   /** By whom everything is held. */
@@ -44,22 +53,48 @@ export class FleetState {
     return [...this.devices.values()].map(({ device }) => device);
   }
 
-  /** A lookup by hash: neither its time nor its answer says anything about other credentials. */
-  deviceOf(credentialHash: string): DeviceId | undefined {
-    return this.deviceByCredential.get(credentialHash);
+  client(id: DeviceId): Client | undefined {
+    return this.clientsById.get(id)?.client;
+  }
+
+  clients(): Client[] {
+    return [...this.clientsById.values()].map(({ client }) => client);
+  }
+
+  /** Whose static token this is. A lookup by hash: neither its time nor its answer says anything about other tokens. */
+  ownerOf(tokenHash: string): DeviceId | undefined {
+    return this.ownerByToken.get(tokenHash);
+  }
+
+  /** The device that may be joined with this token, or was. */
+  deviceToJoin(tokenHash: string): DeviceId | undefined {
+    return this.deviceByJoinToken.get(tokenHash);
+  }
+
+  /** Who lost its credentials by a message of FLEET after this one, up to that one, and has not joined again since. */
+  cutOffBetween(after: number, upTo: number): DeviceId[] {
+    return [...this.cutOff].filter(([, sequence]) => sequence > after && sequence <= upTo).map(([id]) => id);
   }
 
   /** Folds a stored commit in; one that is in already changes nothing. */
   apply({ commit, sequence }: Stored<FleetCommit>): void {
-    const before = this.endOf(commit.deviceId);
+    const { deviceId } = commit;
+    const before = this.endOf(deviceId);
     if (before !== undefined && sequence <= before.end) return;
     if (commit.number !== (before?.number ?? 0) + 1 || commit.prevHash !== (before?.hash ?? GENESIS_HASH)) {
-      throw new Error(`commit ${commit.number} of ${commit.deviceId} does not continue its chain`);
+      throw new Error(`commit ${commit.number} of ${deviceId} does not continue its chain`);
     }
     const revision = (before?.revision ?? 0) + commit.events.length;
     const end: LogEnd = { end: sequence, number: commit.number, hash: commit.hash, revision };
-    if (commit.deviceId === FLEET_ID) this.fleet = { ...end, held: evolveFleetHold(this.fleetHeld(), commit) };
+    if (deviceId === FLEET_ID) this.fleet = { ...end, held: evolveFleetHold(this.fleetHeld(), commit) };
+    else if (this.isAboutClient(commit)) this.applyToClient(commit, end);
     else this.applyToDevice(commit, end);
+  }
+
+  /** The first fact about an id says what it is, for ever. */
+  private isAboutClient({ deviceId, events }: FleetCommit): boolean {
+    if (this.devices.has(deviceId)) return false;
+    return this.clientsById.has(deviceId) || events[0]?.type === 'CLIENT_ENROLLED';
   }
 
   private applyToDevice(commit: FleetCommit, end: LogEnd): void {
@@ -68,9 +103,41 @@ export class FleetState {
     const device = evolveCommit(before, commit);
     if (device === undefined) return;
     this.devices.set(deviceId, { ...end, device });
-    if (before !== undefined) this.deviceByCredential.delete(before.credentialHash);
-    this.deviceByCredential.set(device.credentialHash, deviceId);
+    move(this.ownerByToken, deviceId, { from: [before?.credentialHash], to: [device.credentialHash] });
+    const tokens = (of: Device | undefined) => [of?.join?.tokenHash, of?.key?.tokenHash];
+    move(this.deviceByJoinToken, deviceId, { from: tokens(before), to: tokens(device) });
+    if (commit.events.some(({ type }) => type === 'DEVICE_JOINED')) {
+      // The connection of the new key takes the place of an older one: it must not be cut off for what was before.
+      this.cutOff.delete(deviceId);
+    } else if (before !== undefined && hasLost(before, device)) this.cutOff.set(deviceId, end.end);
   }
+
+  private applyToClient(commit: FleetCommit, end: LogEnd): void {
+    const { deviceId } = commit;
+    const before = this.clientsById.get(deviceId)?.client;
+    const client = evolveClientCommit(before, commit);
+    if (client === undefined) return;
+    this.clientsById.set(deviceId, { ...end, client });
+    move(this.ownerByToken, deviceId, { from: [before?.credentialHash], to: [client.credentialHash] });
+    if (before !== undefined && hasLost(before, client)) this.cutOff.set(deviceId, end.end);
+  }
+}
+
+type Hashes = readonly (string | null | undefined)[];
+
+function move(owners: Map<string, DeviceId>, owner: DeviceId, { from, to }: { from: Hashes; to: Hashes }): void {
+  for (const hash of from) if (typeof hash === 'string') owners.delete(hash);
+  for (const hash of to) if (typeof hash === 'string') owners.set(hash, owner);
+}
+
+interface Holder {
+  readonly credentialHash: string | null;
+  readonly key?: Device['key'];
+}
+
+function hasLost(before: Holder, after: Holder): boolean {
+  if (before.credentialHash !== null && before.credentialHash !== after.credentialHash) return true;
+  return (before.key ?? null) !== null && before.key?.publicKey !== after.key?.publicKey;
 }
 
 export interface CommitStamp {

@@ -5,6 +5,7 @@ import type { Logger } from 'pino';
 import { deviceIdOfSubject, FleetCommit, STREAMS, type DeviceId } from '#proto';
 import { parseCommits, readCommits, type StreamEntry } from '#libs/event-log';
 import type { FleetState } from './fleet-state.js';
+import { SharedLook } from './shared-look.js';
 
 const CATCH_UP_MS_MAX = 1_000;
 const CATCH_UP_LOOK_MS = 5;
@@ -16,7 +17,8 @@ export class FleetConsumer {
   private readonly changed: (deviceId: DeviceId) => void;
   private readonly logger: Logger;
   private readonly damaged = new Set<DeviceId>();
-  private position = 0;
+  private readonly looks = new SharedLook(() => this.lastSequence());
+  private folded = 0;
 
   constructor(options: {
     nc: NatsConnection;
@@ -34,7 +36,7 @@ export class FleetConsumer {
   async follow(signal: AbortSignal): Promise<void> {
     for await (const entry of readCommits(this.nc, 'FLEET', { afterSequence: 0, signal })) {
       this.apply(entry);
-      this.position = entry.sequence;
+      this.folded = entry.sequence;
     }
   }
 
@@ -45,11 +47,21 @@ export class FleetConsumer {
     return state.messages === 0 ? 0 : state.last_seq;
   }
 
+  /** The same for many who ask at once. */
+  newest(): Promise<number> {
+    return this.looks.ask();
+  }
+
+  /** Stream sequence of the last message that is folded in. */
+  get position(): number {
+    return this.folded;
+  }
+
   /** True when everything up to this sequence is folded in, false when that took too long. */
   async reached(sequence: number, signal: AbortSignal, limitMs = CATCH_UP_MS_MAX): Promise<boolean> {
     const within = AbortSignal.any([signal, AbortSignal.timeout(limitMs)]);
-    while (this.position < sequence && !within.aborted) await sleep(CATCH_UP_LOOK_MS);
-    return this.position >= sequence;
+    while (this.folded < sequence && !within.aborted) await sleep(CATCH_UP_LOOK_MS);
+    return this.folded >= sequence;
   }
 
   /** One damaged device does not stop the others; its facts are not guessed either. */

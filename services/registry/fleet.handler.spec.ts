@@ -1,7 +1,7 @@
-import { createHash } from 'node:crypto';
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { FLEET_ID, type DeviceId, type Presence } from '#proto';
 import { memoryFleetLog, verifyChain } from '#libs/event-log';
+import { tokenHash } from '#libs/keys';
 import { QueryRefusedError, TimerConflictError } from '#libs/messaging';
 import { createLogger } from '#libs/platform';
 import { FleetHandler, type FleetPorts } from './fleet.handler.js';
@@ -52,7 +52,7 @@ describe('FleetHandler', () => {
     const handler = replica();
     const { token } = await enrol(handler);
     expect(Buffer.from(token, 'base64url')).toHaveLength(32);
-    expect(handler.state.deviceOf(createHash('sha256').update(token).digest('hex'))).toBe(DEVICE_ID);
+    expect(handler.state.ownerOf(tokenHash(token))).toBe(DEVICE_ID);
   });
 
   it('keeps one unbroken chain over all that happens to a device', async () => {
@@ -248,5 +248,77 @@ describe('holds', () => {
     expect(refusal).toBeInstanceOf(QueryRefusedError);
     expect(refusal).toMatchObject({ refusal: { code: 'INVALID_REQUEST', issues: [{ path: 'deviceId' }] } });
     expect(await fleetFacts()).toEqual([]);
+  });
+});
+
+describe('joining', () => {
+  const KEY = `${'K'.repeat(42)}A`;
+  const OTHER_KEY = `${'L'.repeat(42)}A`;
+  const reasonOf = (asked: Promise<unknown>): Promise<unknown> =>
+    asked.then(
+      () => 'joined',
+      (error: unknown) => (error instanceof QueryRefusedError ? error.refusal.code : error),
+    );
+  const invite = async (handler: FleetHandler): Promise<string> =>
+    tokenHash((await handler.enroll({ deviceId: DEVICE_ID, credential: 'join' })).token);
+
+  it('has a token of 128 bit that is good for a quarter of an hour', async () => {
+    const handler = replica();
+    const { token, expiresAt } = await handler.enroll({ deviceId: DEVICE_ID, credential: 'join' });
+    expect(token).toMatch(/^join-[\w-]{22}$/u);
+    expect(expiresAt).toBe(at(15 * 60 * 1_000));
+    expect(JSON.stringify(await log.load(DEVICE_ID))).not.toContain(token);
+    now += 15 * 60 * 1_000;
+    expect(await reasonOf(handler.join(DEVICE_ID, { tokenHash: tokenHash(token), publicKey: KEY }))).toBe(
+      'TOKEN_EXPIRED',
+    );
+  });
+
+  it('is one fact, however often the same key asks', async () => {
+    const handler = replica();
+    const hash = await invite(handler);
+    for (let index = 0; index < 3; index++) await handler.join(DEVICE_ID, { tokenHash: hash, publicKey: KEY });
+    expect(await facts()).toEqual(['DEVICE_ENROLLED', 'DEVICE_JOINED']);
+  });
+
+  it('is won by one of two keys that come to two replicas with one token', async () => {
+    const [a, b] = [replica(), replica({ instance: 'b' })];
+    const hash = await invite(a);
+    const answers = await Promise.all([
+      reasonOf(a.join(DEVICE_ID, { tokenHash: hash, publicKey: KEY })),
+      reasonOf(b.join(DEVICE_ID, { tokenHash: hash, publicKey: OTHER_KEY })),
+    ]);
+    expect(new Set(answers)).toEqual(new Set(['joined', 'TOKEN_USED']));
+    expect(await facts()).toEqual(['DEVICE_ENROLLED', 'DEVICE_JOINED']);
+  });
+});
+
+describe('names', () => {
+  const issueOf = (asked: Promise<unknown>): Promise<unknown> =>
+    asked.catch((error: unknown) => (error instanceof QueryRefusedError ? error.refusal.issues[0] : error));
+
+  it('of devices and clients are one kind: whoever is first has it', async () => {
+    const handler = replica();
+    await enrol(handler);
+    await handler.enrollClient({ clientId: 'planner-1', targets: null });
+    expect(await issueOf(handler.enrollClient({ clientId: DEVICE_ID, targets: null }))).toEqual({
+      path: 'clientId',
+      message: 'must be another name: a device is enrolled as web-1',
+    });
+    expect(await issueOf(handler.enroll({ deviceId: 'planner-1' }))).toEqual({
+      path: 'deviceId',
+      message: 'must be another name: a client is enrolled as planner-1',
+    });
+    expect(await issueOf(handler.enrollClient({ clientId: FLEET_ID, targets: null }))).toMatchObject({
+      path: 'clientId',
+    });
+  });
+
+  it('are made for who has none', async () => {
+    const handler = replica();
+    expect((await handler.enroll({})).deviceId).toMatch(/^device-[0-9a-f]{20}$/u);
+    const { clientId, token } = await handler.enrollClient({ targets: [DEVICE_ID] });
+    expect(clientId).toMatch(/^client-[0-9a-f]{20}$/u);
+    expect(handler.state.ownerOf(tokenHash(token))).toBe(clientId);
   });
 });

@@ -1,6 +1,6 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import type { Logger } from 'pino';
-import { FLEET_ID } from '#proto';
+import { FLEET_ID, LIMITS } from '#proto';
 import type {
   Actor,
   AdminProfile,
@@ -9,21 +9,30 @@ import type {
   DeviceId,
   FleetCommit,
   FleetEvent,
+  Instant,
   Presence,
-  Refusal,
   ServiceManifest,
 } from '#proto';
 import { newCommitId, type FleetLog } from '#libs/event-log';
+import { newJoinToken, newToken, tokenHash } from '#libs/keys';
 import { QueryRefusedError, TimerConflictError } from '#libs/messaging';
 import type { Clock } from '#libs/platform';
-import { decideEnrolment, decideHold, decidePresence, decideRelease, wakeUpAfter, type Decision } from './decide.js';
-import type { Device } from './device.js';
+import { decideHold, decidePresence, decideRelease, wakeUpAfter, type Decision } from './decide.js';
+import {
+  decideClientEnrolment,
+  decideEnrolment,
+  decideJoin,
+  decideRevocation,
+  type Bearer,
+  type Joining,
+  type NewCredential,
+} from './decide-identity.js';
 import { nextCommit, type FleetState, type LogEnd } from './fleet-state.js';
+import { refusalOf, reservedName } from './refusals.js';
 
 /** Two replicas see the same change at the same time, so one conflict is normal; more than a few is a bug. */
 const CONFLICTS_MAX = 10;
-const TOKEN_BYTES = 32;
-const DEVICE_ID_BYTES = 10;
+const ID_BYTES = 10;
 
 export interface FleetPorts {
   readonly log: FleetLog;
@@ -42,18 +51,19 @@ export interface EnrolRequest {
   readonly deviceId?: DeviceId | undefined;
   readonly admin?: AdminProfile | undefined;
   readonly manifest?: ServiceManifest | undefined;
+  readonly credential?: 'token' | 'join' | undefined;
 }
 
-const RESERVED: Refusal = {
-  code: 'INVALID_REQUEST',
-  message: 'The device cannot be enrolled.',
-  issues: [{ path: 'deviceId', message: `must be another name: ${FLEET_ID} stands for the whole fleet` }],
-};
+/** The token exists in this answer only; the log gets its hash. */
+export interface Enrolled {
+  readonly deviceId: DeviceId;
+  readonly token: string;
+  /** Of a join token. */
+  readonly expiresAt?: Instant;
+}
 
-/** What is decided upon, all of one moment. */
-interface Known {
-  /** Undefined for who is not enrolled, and for the whole fleet. */
-  readonly device: Device | undefined;
+/** What is decided upon, all of one moment; neither device nor client for who is not enrolled, and for the whole fleet. */
+interface Known extends Bearer {
   readonly fleetHeld: DeviceHold | null;
   readonly end: LogEnd | undefined;
 }
@@ -79,7 +89,7 @@ export class FleetHandler {
   /** A timer fired. One that was armed for an older suspicion fires too early: then the device needs another one. */
   async due(deviceId: DeviceId, cause: Cause, at: number): Promise<void> {
     const decision = await this.look(deviceId, cause, at);
-    if (decision.kind === 'accepted' || decision.reason !== 'STILL_IN_GRACE') return;
+    if (decision.kind !== 'ignored' || decision.reason !== 'STILL_IN_GRACE') return;
     const lostAt = this.ports.state.get(deviceId)?.device.lostAt;
     if (lostAt === null || lostAt === undefined) return;
     const { timers } = this.ports;
@@ -90,17 +100,52 @@ export class FleetHandler {
     });
   }
 
-  /** The token exists in the answer only; the log gets its hash. */
-  async enroll(request: EnrolRequest): Promise<{ deviceId: DeviceId; token: string }> {
-    if (request.deviceId === FLEET_ID) throw new QueryRefusedError(RESERVED);
-    const deviceId = request.deviceId ?? `device-${randomBytes(DEVICE_ID_BYTES).toString('hex')}`;
-    const token = randomBytes(TOKEN_BYTES).toString('base64url');
-    const credentialHash = createHash('sha256').update(token).digest('hex');
+  async enroll({ credential: kind = 'token', ...request }: EnrolRequest): Promise<Enrolled> {
+    const deviceId = request.deviceId ?? newId('device');
+    if (deviceId === FLEET_ID) throw new QueryRefusedError(reservedName('deviceId'));
+    const now = this.ports.clock.now();
+    const token = kind === 'join' ? newJoinToken() : newToken();
+    const hash = tokenHash(token);
+    const expiresAt = now + LIMITS.joinTokenMs;
+    const credential: NewCredential =
+      kind === 'join' ? { kind, tokenHash: hash, expiresAt } : { kind, tokenHash: hash };
     const { admin, manifest } = request;
-    await this.decideAndAppend(deviceId, this.asked(), async ({ device }) =>
-      decideEnrolment(device, { admin, manifest, credentialHash, now: this.ports.clock.now() }),
+    const decision = await this.decideAndAppend(deviceId, this.asked(), async (known) =>
+      decideEnrolment(known, { admin, manifest, credential, now }),
     );
-    return { deviceId, token };
+    unlessRejected(decision, deviceId);
+    return kind === 'join' ? { deviceId, token, expiresAt: new Date(expiresAt).toISOString() } : { deviceId, token };
+  }
+
+  /** A client that is no device. Its token exists in the answer only, too. */
+  async enrollClient(request: {
+    readonly clientId?: DeviceId | undefined;
+    readonly targets: DeviceId[] | null;
+  }): Promise<{ clientId: DeviceId; token: string }> {
+    const clientId = request.clientId ?? newId('client');
+    if (clientId === FLEET_ID) throw new QueryRefusedError(reservedName('clientId'));
+    const { targets } = request;
+    const token = newToken();
+    const decision = await this.decideAndAppend(clientId, this.asked(), async (known) =>
+      decideClientEnrolment(known, { targets, tokenHash: tokenHash(token), now: this.ports.clock.now() }),
+    );
+    unlessRejected(decision, clientId);
+    return { clientId, token };
+  }
+
+  /** Binds the key of whoever has the join token, if it is still good. Throws with the reason when it is not. */
+  async join(deviceId: DeviceId, joining: Omit<Joining, 'now'>): Promise<void> {
+    const decision = await this.decideAndAppend(deviceId, this.asked(), async ({ device }) =>
+      decideJoin(device, { ...joining, now: this.ports.clock.now() }),
+    );
+    unlessRejected(decision, deviceId);
+  }
+
+  /** Ends every credential of a device or client; `by` is proven. */
+  revoke(id: DeviceId, { by, reason }: { by: Actor; reason: string }): Promise<Decision> {
+    return this.decideAndAppend(id, this.asked(), async (known) =>
+      decideRevocation(known, { by, reason, now: this.ports.clock.now() }),
+    );
   }
 
   /** Holds a device, or everything when there is none; `by` is proven. */
@@ -134,7 +179,7 @@ export class FleetHandler {
     for (let conflicts = 0; conflicts <= CONFLICTS_MAX; conflicts++) {
       const known = await this.load(deviceId);
       const decision = await decide(known);
-      if (decision.kind === 'ignored') return decision;
+      if (decision.kind !== 'accepted') return decision;
       if (await this.arm(deviceId, decision.events)) {
         if (await this.append(deviceId, known.end, decision.events, cause)) return decision;
       }
@@ -145,7 +190,8 @@ export class FleetHandler {
   private async load(deviceId: DeviceId): Promise<Known> {
     const { log, state } = this.ports;
     for (const stored of await log.load(deviceId, state.endOf(deviceId)?.end ?? 0)) state.apply(stored);
-    return { device: state.get(deviceId)?.device, fleetHeld: state.fleetHeld(), end: state.endOf(deviceId) };
+    const device = state.get(deviceId)?.device;
+    return { device, client: state.client(deviceId), fleetHeld: state.fleetHeld(), end: state.endOf(deviceId) };
   }
 
   /** A wake-up without its fact is harmless, a fact without its wake-up is a device that is suspect for ever: arm first. */
@@ -183,4 +229,12 @@ export class FleetHandler {
     for (const { type, sequence } of commit.events) logger.info({ deviceId, sequence, type }, 'fact');
     return true;
   }
+}
+
+function newId(kind: 'device' | 'client'): DeviceId {
+  return `${kind}-${randomBytes(ID_BYTES).toString('hex')}`;
+}
+
+function unlessRejected(decision: Decision, id: DeviceId): void {
+  if (decision.kind === 'rejected') throw new QueryRefusedError(refusalOf(decision.reason, id));
 }

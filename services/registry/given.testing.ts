@@ -1,9 +1,20 @@
 import { GENESIS_HASH } from '#proto';
-import type { Actor, AdminProfile, ClientTelemetry, DeviceHold, FleetEvent, Presence } from '#proto';
+import type {
+  Actor,
+  AdminProfile,
+  ClientTelemetry,
+  DeviceHold,
+  FleetEvent,
+  Presence,
+  RecordedFleetEvent,
+  Revocation,
+} from '#proto';
+import { evolveClient, type Client } from './client.js';
 import { evolveDevice, type Device } from './device.js';
 
 /** Facts and inputs that the tests of this service tell their stories with. */
 export const DEVICE_ID = 'web-1';
+export const CLIENT_ID = 'planner-1';
 export const T0 = Date.parse('2026-11-20T12:00:00.000Z');
 export const GRACE_MS = 60_000;
 
@@ -70,15 +81,52 @@ export const released = (by: Actor = ANNA): FleetEvent => ({
   data: { by, releasedAt: at(0) },
 });
 
+export const JOIN_HASH = 'e'.repeat(64);
+export const KEY = `${'K'.repeat(42)}A`;
+export const OTHER_KEY = `${'L'.repeat(42)}A`;
+
+/** Enrolled with a join token that is good for a minute from T0; `credentialHash`: the static token that goes on till then. */
+export const invited = (tokenHash = JOIN_HASH, credentialHash: string | null = null): FleetEvent => ({
+  type: 'DEVICE_ENROLLED',
+  data: {
+    admin: { tags: [], capabilities: [] },
+    manifest: { agent: 'LinuxAgent', capabilities: [] },
+    credentialHash,
+    join: { tokenHash, expiresAt: at(60_000) },
+    enrolledAt: at(0),
+  },
+});
+
+export const joined = (publicKey = KEY, tokenHash = JOIN_HASH): FleetEvent => ({
+  type: 'DEVICE_JOINED',
+  data: { tokenHash, publicKey, joinedAt: at(0) },
+});
+
+export const REVOKED: Revocation = { by: ANNA, reason: 'stolen', revokedAt: at(0) };
+export const revoked = (): FleetEvent => ({ type: 'DEVICE_REVOKED', data: REVOKED });
+export const clientRevoked = (): FleetEvent => ({ type: 'CLIENT_REVOKED', data: REVOKED });
+
+export const clientEnrolled = (credentialHash = GENESIS_HASH, targets: string[] | null = null): FleetEvent => ({
+  type: 'CLIENT_ENROLLED',
+  data: { role: 'constellation', targets, credentialHash, enrolledAt: at(0) },
+});
+
 /** The device after these facts, one second apart. */
 export function given(...events: FleetEvent[]): Device | undefined {
-  return events.reduce<Device | undefined>(
-    (device, event, index) =>
-      evolveDevice(
-        device,
-        { id: `event.${index}`, sequence: index + 1, schemaVersion: 1, ...event },
-        { deviceId: DEVICE_ID, at: at(index * 1_000) },
-      ),
+  return recorded(events).reduce<Device | undefined>(
+    (device, event, index) => evolveDevice(device, event, { deviceId: DEVICE_ID, at: at(index * 1_000) }),
     undefined,
   );
+}
+
+/** The same for a client. */
+export function givenClient(...events: FleetEvent[]): Client | undefined {
+  return recorded(events).reduce<Client | undefined>(
+    (client, event, index) => evolveClient(client, event, { deviceId: CLIENT_ID, at: at(index * 1_000) }),
+    undefined,
+  );
+}
+
+function recorded(events: readonly FleetEvent[]): RecordedFleetEvent[] {
+  return events.map((event, index) => ({ id: `event.${index}`, sequence: index + 1, schemaVersion: 1, ...event }));
 }

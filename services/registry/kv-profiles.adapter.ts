@@ -2,7 +2,7 @@ import { jetstream, JetStreamApiCodes, JetStreamApiError } from '@nats-io/jetstr
 import { Kvm, type KV, type KvEntry } from '@nats-io/kv';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { AgentProfile, BUCKETS, type DeviceId } from '#proto';
-import type { ProfileStore } from './profile-store.js';
+import type { Newest, ProfileStore } from './profile-store.js';
 
 /** Replicas that write the same profile at the same time: one of them is first, the others find nothing left to do. */
 const CONFLICTS_MAX = 10;
@@ -16,7 +16,7 @@ export class KvProfiles implements ProfileStore {
     this.nc = nc;
   }
 
-  async write(deviceId: DeviceId, newest: () => Promise<AgentProfile>): Promise<void> {
+  async write(deviceId: DeviceId, newest: Newest): Promise<void> {
     for (let conflicts = 0; ; conflicts++) {
       try {
         return await this.compareAndWrite(deviceId, newest);
@@ -26,15 +26,15 @@ export class KvProfiles implements ProfileStore {
     }
   }
 
-  private async compareAndWrite(deviceId: DeviceId, newest: () => Promise<AgentProfile>): Promise<void> {
+  private async compareAndWrite(deviceId: DeviceId, newest: Newest): Promise<void> {
     const kv = await this.open();
     const before = await kv.get(deviceId);
-    const profile = await newest();
+    const stored = before === null ? undefined : parse(before);
+    const profile = await newest(stored);
     const value = JSON.stringify(profile);
     if (before === null) return void (await kv.create(deviceId, value));
-    const stored = parse(before);
     if (stored !== undefined && stored.revision > profile.revision) return;
-    // The same revision with other content: the whole fleet was held or released, or an older version of this code merged it.
+    // The same revision with other content: newer metrics, the whole fleet was held or released, or older code merged it.
     if (before.operation === 'PUT' && before.string() === value) return;
     await kv.update(deviceId, value, before.revision);
   }

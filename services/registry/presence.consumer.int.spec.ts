@@ -15,7 +15,13 @@ describe('PresenceConsumer', () => {
     const consumer = new PresenceConsumer({
       nc: rig.nc,
       logger: createLogger({ service: 'registry', instance: 'a', level: 'silent' }),
-      view: { recorded: () => undefined, connected: () => [], hint: (id) => void hints.push(id) },
+      view: {
+        recorded: () => undefined,
+        connected: () => [],
+        hint: (id) => void hints.push(id),
+        seen: () => undefined,
+        gone: () => undefined,
+      },
     });
     const stop = new AbortController();
     const running = consumer.run(stop.signal);

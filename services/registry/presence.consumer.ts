@@ -18,6 +18,10 @@ export interface PresenceView {
   readonly connected: () => Iterable<DeviceId>;
   /** Something may have changed: look at the device. */
   readonly hint: (deviceId: DeviceId) => void;
+  /** Every presence that can be understood, renewals too. */
+  readonly seen: (presence: Presence) => void;
+  /** There is none any more. */
+  readonly gone: (deviceId: DeviceId) => void;
 }
 
 /**
@@ -87,11 +91,14 @@ export class PresenceConsumer {
     const { data: id } = deviceId;
     if (entry.operation !== 'PUT') {
       this.seenAt.delete(id);
+      this.view.gone(id);
       return this.view.hint(id);
     }
     this.seenAt.set(id, performance.now());
+    const presence = understood(entry);
+    if (presence !== undefined) this.view.seen(presence);
     // Most entries are renewals: telling them apart must not cost a read of the log.
-    if (sessionOf(entry) !== this.view.recorded(id)) this.view.hint(id);
+    if (presence?.sessionId !== this.view.recorded(id)) this.view.hint(id);
   }
 
   private async sweep(signal: AbortSignal): Promise<void> {
@@ -128,9 +135,9 @@ function parse(entry: KvEntry): Presence {
   throw new Error(`the presence of ${entry.key} cannot be understood`);
 }
 
-function sessionOf(entry: KvWatchEntry): SessionId | undefined {
+function understood(entry: KvWatchEntry): Presence | undefined {
   try {
-    return parse(entry).sessionId;
+    return parse(entry);
   } catch {
     return undefined;
   }

@@ -1,6 +1,26 @@
 import { describe, expect, it } from '@jest/globals';
-import { AgentProfile, DEFAULTS, type AdminProfile, type DeviceHold, type ServiceManifest } from '#proto';
-import { at, connected, enrolled, given, HELD, held, released, telemetry } from './given.testing.js';
+import {
+  AgentProfile,
+  DEFAULTS,
+  type AdminProfile,
+  type DeviceHold,
+  type FleetEvent,
+  type ServiceManifest,
+} from '#proto';
+import {
+  at,
+  connected,
+  enrolled,
+  given,
+  HELD,
+  held,
+  invited,
+  joined,
+  released,
+  REVOKED,
+  revoked,
+  telemetry,
+} from './given.testing.js';
 import { mergeProfile, profileOf } from './profile.js';
 
 const FLEET_HELD: DeviceHold = { by: { kind: 'person', id: 'bert' }, reason: 'all of it', heldAt: at(1) };
@@ -139,6 +159,19 @@ describe('profileOf', () => {
     const device = given(enrolled(), ...facts);
     if (device === undefined) throw new Error('no device');
     expect(profileOf(device, fleetHeld).held).toEqual(expected);
+  });
+
+  it('says that it is revoked, and how its client proves who it is', () => {
+    const show = (...facts: FleetEvent[]) => {
+      const device = given(...facts);
+      if (device === undefined) throw new Error('no device');
+      const { revoked: by, credential } = profileOf(device, null);
+      return { by, credential };
+    };
+    expect(show(enrolled())).toEqual({ by: null, credential: 'token' });
+    expect(show(invited())).toEqual({ by: null, credential: null });
+    expect(show(invited(), joined())).toEqual({ by: null, credential: 'key' });
+    expect(show(invited(), joined(), revoked())).toEqual({ by: REVOKED, credential: null });
   });
 
   it('shows nothing of the credential', () => {

@@ -1,6 +1,14 @@
 import { DEFAULTS } from '#proto';
-import type { AdminProfile, AgentProfile, ClientTelemetry, DeviceHold, ServiceManifest, ToolInfo } from '#proto';
-import type { Device } from './device.js';
+import type {
+  AdminProfile,
+  AgentProfile,
+  ClientTelemetry,
+  DeviceHold,
+  MeasuredMetrics,
+  ServiceManifest,
+  ToolInfo,
+} from '#proto';
+import { credentialKind, type Device } from './device.js';
 
 /** A profile travels to every replica at every change: what a device says of itself may not make it large. */
 const TOOLS_MAX = 256;
@@ -42,11 +50,16 @@ export function mergeProfile(
 }
 
 /** The device as the scheduler and people see it. Its own hold says more than the one of the whole fleet. */
-export function profileOf(device: Device, fleetHeld: DeviceHold | null): AgentProfile {
-  const { deviceId, status, session, revision, enrolledAt, changedAt, admin, manifest, telemetry } = device;
+export function profileOf(
+  device: Device,
+  fleetHeld: DeviceHold | null,
+  metrics: MeasuredMetrics | null = null,
+): AgentProfile {
+  const { deviceId, status, session, revision, enrolledAt, changedAt, admin, manifest, telemetry, revoked } = device;
   const held = device.held ?? fleetHeld;
   const merged = mergeProfile(admin, manifest, telemetry);
-  return { deviceId, status, ...merged, held, session, revision, enrolledAt, changedAt };
+  const identity = { revoked, credential: credentialKind(device) };
+  return { deviceId, status, ...merged, held, ...identity, metrics, session, revision, enrolledAt, changedAt };
 }
 
 /** A name counts once, in its first meaning: a second tool of the same name could not be called anyway. */

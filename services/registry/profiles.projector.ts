@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
-import type { DeviceHold, DeviceId } from '#proto';
+import type { AgentProfile, DeviceHold, DeviceId, MeasuredMetrics } from '#proto';
+import type { Device } from './device.js';
 import { DirtyKeys } from './dirty-keys.runner.js';
 import type { FleetState } from './fleet-state.js';
 import { profileOf } from './profile.js';
@@ -11,6 +12,8 @@ export interface ProjectorOptions {
   readonly state: FleetState;
   /** By whom the whole fleet is held, as the log says now. */
   readonly fleetHeld: () => Promise<DeviceHold | null>;
+  /** What is known of how a device is doing, with this profile stored. */
+  readonly metrics: (device: Device, stored: AgentProfile | undefined) => MeasuredMetrics | null;
   /** True when FLEET has no message about the device, asked from its leader. */
   readonly isUnknown: (deviceId: DeviceId) => Promise<boolean>;
   readonly logger: Logger;
@@ -68,15 +71,16 @@ export class ProfilesProjector {
   }
 
   private async project(deviceId: DeviceId): Promise<void> {
-    const { state, store, fleetHeld, isUnknown } = this.options;
+    const { state, store, fleetHeld, isUnknown, metrics } = this.options;
     const tracked = state.get(deviceId);
     if (tracked === undefined) {
       if (await isUnknown(deviceId)) await store.remove(deviceId);
       return;
     }
-    await store.write(deviceId, async () => {
+    await store.write(deviceId, async (stored) => {
       const held = await fleetHeld();
-      return profileOf((state.get(deviceId) ?? tracked).device, held);
+      const { device } = state.get(deviceId) ?? tracked;
+      return profileOf(device, held, metrics(device, stored));
     });
   }
 }

@@ -11,11 +11,14 @@ import {
   type Served,
 } from '#libs/messaging';
 import type { Clock } from '#libs/platform';
+import type { Client } from './client.js';
 import type { Decision } from './decide.js';
 import type { Device } from './device.js';
 import type { FleetConsumer } from './fleet.consumer.js';
 import type { FleetHandler } from './fleet.handler.js';
 import type { FleetState } from './fleet-state.js';
+import type { IdentityHandler } from './identity.handler.js';
+import type { MetricsBoard } from './metrics-board.js';
 import { profileOf } from './profile.js';
 import type { ProfilesProjector } from './profiles.projector.js';
 
@@ -26,7 +29,9 @@ const IDS_LISTED_MAX = 20;
 export interface QueryPorts {
   readonly nc: NatsConnection;
   readonly fleet: FleetHandler;
+  readonly identities: IdentityHandler;
   readonly state: FleetState;
+  readonly metrics: MetricsBoard;
   /** AGENT_PROFILES. */
   readonly profiles: ProfilesProjector;
   readonly actors: Actors;
@@ -44,14 +49,17 @@ export function serveRegistry(ports: QueryPorts): Promise<Served> {
 }
 
 function handlers(ports: QueryPorts): QueryHandlers<'registry'> {
-  const { fleet, state, consumer, signal } = ports;
+  const { fleet, state, identities } = ports;
   return {
-    devices: async () => ({
-      devices: state
-        .all()
-        .map((device) => listed(device, state))
-        .toSorted(byId),
-    }),
+    devices: async () => {
+      await seen(ports);
+      return {
+        devices: state
+          .all()
+          .map((device) => listed(device, ports))
+          .toSorted(byId('deviceId')),
+      };
+    },
     enroll: (request) => fleet.enroll(request),
     hold: async (request) => {
       const by = senderOf('hold', request, ports);
@@ -62,19 +70,31 @@ function handlers(ports: QueryPorts): QueryHandlers<'registry'> {
       const by = senderOf('release', request, ports);
       return shown(request.deviceId, await fleet.release(request.deviceId, { by }), ports);
     },
-    authenticate: async ({ tokenHash }) => {
-      const known = state.deviceOf(tokenHash);
-      if (known !== undefined) return { deviceId: known };
-      // Perhaps another replica enrolled it a moment ago: look at everything there is before saying no.
-      await consumer.reached(await consumer.lastSequence(), signal);
-      return { deviceId: state.deviceOf(tokenHash) ?? null };
+    'enroll-client': (request) => fleet.enrollClient(request),
+    clients: async () => {
+      await seen(ports);
+      return { clients: state.clients().map(listedClient).toSorted(byId('clientId')) };
     },
+    revoke: async (request) => {
+      const by = senderOf('revoke', request, ports);
+      const { id, reason = '' } = request;
+      const decision = await fleet.revoke(id, { by, reason });
+      if (isNobody(decision)) throw nobody(id);
+      // Profiles show devices only; a client is revoked as soon as it is recorded.
+      if (state.client(id) !== undefined) return { changed: decision.kind === 'accepted' };
+      const { changed } = await shown(id, decision, ports);
+      return { changed };
+    },
+    join: (request) => identities.join(request),
+    renew: (request) => identities.renew(request),
+    identify: async (request) => ({ identity: await identities.identify(request) }),
+    revocations: ({ after }) => identities.revocations(after),
   };
 }
 
 /** These requests have no defaults, so that what was parsed is what was signed. */
 function senderOf(
-  name: 'hold' | 'release',
+  name: 'hold' | 'release' | 'revoke',
   request: { readonly actor: ActorProof },
   { actors, clock }: QueryPorts,
 ): Actor {
@@ -90,7 +110,7 @@ async function shown(
   decision: Decision,
   { state, consumer, profiles, signal }: QueryPorts,
 ): Promise<QueryAnswer<'registry', 'hold'>> {
-  if (decision.kind === 'ignored' && decision.reason === 'NOT_ENROLLED') throw notEnrolled(deviceId, state);
+  if (isNobody(decision)) throw notEnrolled(deviceId, state);
   // What other replicas have enrolled by now is held, too.
   const inTime = await consumer.reached(await consumer.lastSequence(), signal);
   const deviceIds = deviceId === null ? state.all().map((device) => device.deviceId) : [deviceId];
@@ -99,6 +119,15 @@ async function shown(
     throw new QueryRefusedError({ code: 'TRY_AGAIN', message, issues: [] });
   }
   return { changed: decision.kind === 'accepted', devices: deviceIds.length };
+}
+
+function isNobody(decision: Decision): boolean {
+  return decision.kind === 'ignored' && decision.reason === 'NOT_ENROLLED';
+}
+
+function nobody(id: DeviceId): QueryRefusedError {
+  const message = `There is no device or client ${id}.`;
+  return new QueryRefusedError({ code: 'NOT_FOUND', message, issues: [{ path: 'id', message: 'must be enrolled' }] });
 }
 
 async function within(limitMs: number, work: Promise<void>): Promise<boolean> {
@@ -121,12 +150,23 @@ function notEnrolled(deviceId: DeviceId | null, state: FleetState): QueryRefused
   });
 }
 
+/** Whoever has changed something by another replica sees it in a list, as a rule; a list that is a little old is one, too. */
+async function seen({ consumer, signal }: QueryPorts): Promise<void> {
+  const newest = await consumer.newest().catch(() => 0);
+  await consumer.reached(newest, signal);
+}
+
 /** Descriptions of tools are in AGENT_PROFILES; a list of many devices has to fit into one message. */
-function listed(device: Device, state: FleetState): AgentProfile {
-  const profile = profileOf(device, state.fleetHeld());
+function listed(device: Device, { state, metrics }: QueryPorts): AgentProfile {
+  const profile = profileOf(device, state.fleetHeld(), metrics.of(device.deviceId, device.session));
   return { ...profile, tools: profile.tools.map((tool) => ({ ...tool, description: '' })) };
 }
 
-function byId(a: AgentProfile, b: AgentProfile): number {
-  return a.deviceId < b.deviceId ? -1 : 1;
+/** Without what it proves itself with. */
+function listedClient({ clientId, role, targets, enrolledAt, revoked }: Client) {
+  return { clientId, role, targets, enrolledAt, revoked };
+}
+
+function byId<K extends string>(id: K) {
+  return (a: Readonly<Record<K, DeviceId>>, b: Readonly<Record<K, DeviceId>>): number => (a[id] < b[id] ? -1 : 1);
 }

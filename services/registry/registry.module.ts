@@ -3,16 +3,19 @@ import type { NatsConnection } from '@nats-io/transport-node';
 import type { Logger } from 'pino';
 import {
   CLOCK,
-  INSTANCE,
+  ConfigError,
   loadConfig,
   LOGGER,
   NATS,
   PlatformModule,
   POSTGRES,
   postgresModule,
+  SERVICE_CONFIG,
   type Clock,
   type Postgres,
+  type ServiceConfig,
 } from '#libs/platform';
+import { readSecret } from '#libs/keys';
 import { DeviceEntity } from './device.entity.js';
 import { DeviceRows } from './device-rows.adapter.js';
 import { RegistryConfig } from './registry.config.js';
@@ -23,10 +26,17 @@ import { Registry } from './registry.runner.js';
   providers: [
     {
       provide: Registry,
-      inject: [NATS, CLOCK, LOGGER, INSTANCE, POSTGRES],
-      useFactory: (nc: NatsConnection, clock: Clock, logger: Logger, instance: string, postgres: Postgres) => {
-        const { graceMs } = loadConfig(RegistryConfig);
-        return new Registry({ nc, clock, logger, instance, graceMs, stores: [new DeviceRows(postgres)] });
+      inject: [NATS, CLOCK, LOGGER, SERVICE_CONFIG, POSTGRES],
+      useFactory: async (
+        nc: NatsConnection,
+        clock: Clock,
+        logger: Logger,
+        { instance, nats }: ServiceConfig,
+        postgres: Postgres,
+      ) => {
+        const config = loadConfig(RegistryConfig);
+        const seed = await readSeed(nats.seedFile);
+        return new Registry({ nc, clock, logger, instance, seed, ...config, stores: [new DeviceRows(postgres)] });
       },
     },
   ],
@@ -45,4 +55,13 @@ export class RegistryModule implements OnApplicationBootstrap, BeforeApplication
   beforeApplicationShutdown(): Promise<void> {
     return this.registry.stop();
   }
+}
+
+/** Replicas without a common key would not know each other's credentials. */
+async function readSeed(file: string | undefined): Promise<string> {
+  const seed = file === undefined ? undefined : await readSecret(file);
+  if (seed !== undefined) return seed;
+  throw new ConfigError(
+    'ORRERY_NATS_SEED_FILE must name the file with the seed of the registry: it signs the credentials of devices.',
+  );
 }

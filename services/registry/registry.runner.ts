@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import { FLEET_ID } from '#proto';
 import type { DeviceId } from '#proto';
 import { openFleetLog } from '#libs/event-log';
+import { CredentialIssuer } from '#libs/keys';
 import { Actors, DeviceTimers, type Consumption, type Served } from '#libs/messaging';
 import { untilItWorks, type Clock } from '#libs/platform';
 import { liveSession } from './device.js';
@@ -11,10 +12,12 @@ import { consumeDue } from './due.consumer.js';
 import { FleetConsumer } from './fleet.consumer.js';
 import { FleetHandler } from './fleet.handler.js';
 import { FleetState } from './fleet-state.js';
+import { IdentityHandler } from './identity.handler.js';
 import { KvProfiles } from './kv-profiles.adapter.js';
+import { MetricsBoard } from './metrics-board.js';
 import { PresenceConsumer } from './presence.consumer.js';
 import type { ProfileStore } from './profile-store.js';
-import { ProfilesProjector } from './profiles.projector.js';
+import { ProfilesProjector, type ProjectorOptions } from './profiles.projector.js';
 import { serveRegistry } from './queries.controller.js';
 
 const FOLD_LOOK_MS_MAX = 10_000;
@@ -25,6 +28,9 @@ export interface RegistryOptions {
   readonly logger: Logger;
   readonly instance: string;
   readonly graceMs: number;
+  /** Of the registry's user of the bus, the same one in every replica: what credentials are signed with. */
+  readonly seed: string;
+  readonly credentialMs: number;
   /** Projections besides AGENT_PROFILES. */
   readonly stores: readonly (ProfileStore & { readonly name: string })[];
 }
@@ -34,13 +40,14 @@ export interface RegistryOptions {
  *
  *   PRESENCE ──hints──┐
  *   due timers ───────┼──► FleetHandler: load, decide, append ──► FLEET ──► FleetState ──► AGENT_PROFILES, Postgres
- *   enroll, hold ─────┘                                             └── also what other replicas append
+ *   enroll, join, … ──┘                                             └── also what other replicas append
  */
 export class Registry {
   private readonly options: RegistryOptions;
   private readonly stopping = new AbortController();
   private readonly running: Promise<unknown>[] = [];
   private readonly state = new FleetState();
+  private readonly metrics = new MetricsBoard();
   private readonly profiles: ProfilesProjector;
   private readonly projectors: readonly ProfilesProjector[];
   private readonly fleet: FleetHandler;
@@ -53,20 +60,26 @@ export class Registry {
 
   constructor(options: RegistryOptions) {
     const { nc, clock, instance, graceMs, logger } = options;
-    const { state } = this;
+    const { state, metrics } = this;
     const log = openFleetLog(nc);
     this.options = options;
-    const projector = (name: string, store: ProfileStore): ProfilesProjector =>
+    const projector = (name: string, store: ProfileStore, shown: ProjectorOptions['metrics']): ProfilesProjector =>
       new ProfilesProjector({
         name,
         store,
         state,
         logger,
+        metrics: shown,
         fleetHeld: () => this.fleet.fleetHeld(),
         isUnknown: async (id) => (await log.endsAt(id)) === 0,
       });
-    this.profiles = projector('AGENT_PROFILES', new KvProfiles(nc));
-    this.projectors = [this.profiles, ...options.stores.map((store) => projector(store.name, store))];
+    this.profiles = projector('AGENT_PROFILES', new KvProfiles(nc), ({ deviceId, session }, stored) =>
+      metrics.toShow(deviceId, session, stored),
+    );
+    const rows = options.stores.map((store) =>
+      projector(store.name, store, ({ deviceId, session }) => metrics.of(deviceId, session)),
+    );
+    this.projectors = [this.profiles, ...rows];
     this.follower = new FleetConsumer({ nc, state, logger, changed: (id) => this.changed(id) });
     this.looks = new DirtyKeys({
       process: (id) => this.fleet.look(id, { kind: 'presence', id }),
@@ -80,6 +93,11 @@ export class Registry {
         recorded: (id) => recordedSession(state, id),
         connected: () => connectedDevices(state),
         hint: (id) => this.looks.mark(id),
+        // Metrics are for the scheduler and for people who look now: no row is written for them.
+        seen: (presence) => {
+          if (metrics.take(presence)) this.profiles.changed(presence.deviceId);
+        },
+        gone: (id) => metrics.gone(id),
       },
     });
     const presence = (id: DeviceId) => this.presence.read(id);
@@ -89,7 +107,7 @@ export class Registry {
 
   /** Resolves when FLEET is folded and everything runs; waits for streams that do not exist yet. */
   async start(): Promise<void> {
-    const { nc, clock, logger } = this.options;
+    const { nc, clock, logger, seed, credentialMs } = this.options;
     const { signal } = this.stopping;
     const end = await untilItWorks(() => this.follower.lastSequence(), { what: 'FLEET', logger, signal });
     this.run(this.follower.follow(signal));
@@ -100,18 +118,11 @@ export class Registry {
     this.run(this.looks.run(signal));
     this.run(this.presence.run(signal));
     this.due = consumeDue(nc, this.fleet, logger);
-    const { fleet, state, follower, profiles, actors } = this;
-    this.queries = await serveRegistry({
-      nc,
-      fleet,
-      state,
-      profiles,
-      actors,
-      clock,
-      consumer: follower,
-      logger,
-      signal,
-    });
+    const { fleet, state, metrics, follower: consumer, profiles, actors } = this;
+    const issuer = new CredentialIssuer({ seed, lifeMs: credentialMs });
+    const identities = new IdentityHandler({ fleet, state, consumer, issuer, clock, signal });
+    const ports = { nc, fleet, identities, state, metrics, profiles, actors, consumer, clock, logger, signal };
+    this.queries = await serveRegistry(ports);
   }
 
   /** Takes nothing more on, ends what is in work. Safe to call twice, and before `start` is over. */

@@ -1,15 +1,15 @@
-import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { jetstream } from '@nats-io/jetstream';
 import { Kvm, type KV } from '@nats-io/kv';
+import { createUser } from '@nats-io/nkeys';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { expect } from '@jest/globals';
 import { BUCKETS, subjects } from '#proto';
-import type { AgentProfile, DeviceId, FleetEventType, Presence } from '#proto';
+import type { AgentProfile, DeviceId, FleetEventType, Identity, Presence } from '#proto';
 import { openFleetLog } from '#libs/event-log';
-import { proveActor } from '#libs/keys';
-import { connectBus, provision, query } from '#libs/messaging';
-import { createLogger, systemClock } from '#libs/platform';
+import { makeDeviceSecret, makeJoinAssertion, proveActor, tokenHash, type DeviceSecret } from '#libs/keys';
+import { connectBus, provision, query, type QueryAnswer } from '#libs/messaging';
+import { createLogger, systemClock, type Clock } from '#libs/platform';
 import { startTestNats, type TestNats } from '#libs/testing';
 import { evolveCommit, type Device } from './device.js';
 import { telemetry } from './given.testing.js';
@@ -20,6 +20,7 @@ import { Registry, type RegistryOptions } from './registry.runner.js';
 /** Waiting is for a fact, and ends only with the test's own limit. */
 const LOOK_MS = 10;
 const GRACE_MS = 400;
+const CREDENTIAL_MS = 3_600_000;
 
 interface Replica {
   readonly registry: Registry;
@@ -30,6 +31,8 @@ interface ReplicaOptions {
   readonly graceMs?: number;
   readonly instance?: string;
   readonly stores?: RegistryOptions['stores'];
+  readonly clock?: Clock;
+  readonly credentialMs?: number;
 }
 
 export async function until<T>(read: () => Promise<T>, wanted: (value: T) => boolean): Promise<T> {
@@ -44,6 +47,8 @@ export async function until<T>(read: () => Promise<T>, wanted: (value: T) => boo
 export class Rig {
   readonly server: TestNats;
   readonly nc: NatsConnection;
+  /** All replicas sign with it. */
+  readonly seed = new TextDecoder().decode(createUser().getSeed());
   readonly #presence: KV;
   readonly #running = new Set<Replica>();
 
@@ -65,10 +70,17 @@ export class Rig {
     await this.server.stop();
   }
 
-  async startRegistry({ graceMs = GRACE_MS, instance = 'a', stores = [] }: ReplicaOptions = {}): Promise<Replica> {
+  async startRegistry({
+    graceMs = GRACE_MS,
+    instance = 'a',
+    stores = [],
+    clock = systemClock,
+    credentialMs = CREDENTIAL_MS,
+  }: ReplicaOptions = {}): Promise<Replica> {
     const nc = await connect(this.server, `registry-${instance}`);
     const logger = createLogger({ service: 'registry', instance, level: 'silent' });
-    const registry = new Registry({ nc, clock: systemClock, logger, instance, graceMs, stores });
+    const seed = this.seed;
+    const registry = new Registry({ nc, clock, logger, instance, graceMs, stores, seed, credentialMs });
     await registry.start();
     const replica = { registry, nc };
     this.#running.add(replica);
@@ -121,7 +133,7 @@ export class Rig {
     return found;
   }
 
-  async appear(deviceId: DeviceId, sessionId: string): Promise<void> {
+  async appear(deviceId: DeviceId, sessionId: string, metrics?: Presence['metrics']): Promise<void> {
     const value: Presence = {
       deviceId,
       sessionId,
@@ -129,6 +141,7 @@ export class Rig {
       journalId: 'journal-1',
       connectedAt: '2026-11-20T15:40:40.489Z',
       telemetry: telemetry({ hostname: deviceId }),
+      ...(metrics === undefined ? {} : { metrics }),
     };
     await this.#presence.put(deviceId, JSON.stringify(value));
   }
@@ -142,9 +155,36 @@ export class Rig {
     return query(this.nc, 'registry', 'enroll', request);
   }
 
+  /** Whose static token this is. */
   async authenticate(token: string): Promise<DeviceId | null> {
-    const tokenHash = createHash('sha256').update(token).digest('hex');
-    return (await query(this.nc, 'registry', 'authenticate', { tokenHash })).deviceId;
+    return (await this.identify({ kind: 'token', tokenHash: tokenHash(token) }))?.id ?? null;
+  }
+
+  async identify(
+    by: { kind: 'token'; tokenHash: string } | { kind: 'credential'; credential: string },
+  ): Promise<Identity | null> {
+    return (await query(this.nc, 'registry', 'identify', by)).identity;
+  }
+
+  /** A join token for a device, new or known. */
+  async invite(deviceId: DeviceId): Promise<string> {
+    return (await query(this.nc, 'registry', 'enroll', { deviceId, credential: 'join' })).token;
+  }
+
+  async join(
+    token: string,
+    { secret = makeDeviceSecret(), now = Date.now() }: { secret?: DeviceSecret; now?: number } = {},
+  ): Promise<QueryAnswer<'registry', 'join'>> {
+    const assertion = await makeJoinAssertion(secret, { token, now });
+    return query(this.nc, 'registry', 'join', { tokenHash: tokenHash(token), assertion });
+  }
+
+  /** Asked by whoever has the seed. */
+  revoke(id: DeviceId, { seed, reason }: { seed: string; reason?: string }): Promise<{ changed: boolean }> {
+    const body = { id, ...(reason === undefined ? {} : { reason }) };
+    const at = new Date().toISOString();
+    const actor = proveActor(seed, { subject: subjects.query('registry', 'revoke'), at, body });
+    return query(this.nc, 'registry', 'revoke', { ...body, actor });
   }
 
   /** A hold or a release, asked by whoever has the seed; `signed`: what the proof is for. */

@@ -1,0 +1,35 @@
+import { FLEET_ID, LIMITS, type DeviceId, type Refusal } from '#proto';
+import type { RejectedReason } from './decide.js';
+
+/** What people and devices are told when the answer is no. */
+export function refusalOf(reason: RejectedReason, id: DeviceId): Refusal {
+  switch (reason) {
+    case 'IS_CLIENT':
+      return clash('deviceId', `must be another name: a client is enrolled as ${id}`);
+    case 'IS_DEVICE':
+      return clash('clientId', `must be another name: a device is enrolled as ${id}`);
+    case 'TOKEN_USED':
+      return tokenRefused(reason, 'was used by a client with another key, and works once');
+    case 'TOKEN_EXPIRED':
+      return tokenRefused(reason, `is older than ${LIMITS.joinTokenMs / 60_000} minutes`);
+    case 'TOKEN_UNKNOWN':
+      return tokenRefused(reason, 'is not known: it was replaced by a newer one, revoked, or never made here');
+    default:
+      return reason satisfies never;
+  }
+}
+
+/** No device or client can have this name. */
+export function reservedName(path: 'deviceId' | 'clientId'): Refusal {
+  return clash(path, `must be another name: ${FLEET_ID} stands for the whole fleet`);
+}
+
+function clash(path: 'deviceId' | 'clientId', message: string): Refusal {
+  const what = path === 'deviceId' ? 'device' : 'client';
+  return { code: 'INVALID_REQUEST', message: `The ${what} cannot be enrolled.`, issues: [{ path, message }] };
+}
+
+function tokenRefused(code: Extract<RejectedReason, `TOKEN_${string}`>, what: string): Refusal {
+  const message = `The join token ${what}; an administrator makes a new one with "orrery devices enroll <id>".`;
+  return { code, message, issues: [] };
+}
