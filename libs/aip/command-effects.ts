@@ -1,4 +1,13 @@
-import type { AttemptKey, CommandId, DeviceAnswer, JournalId, RunCommandRequest, SessionId } from '#proto';
+import type {
+  AttemptKey,
+  CommandCall,
+  CommandId,
+  CommandOutcome,
+  DeviceAnswer,
+  JournalId,
+  RunCommandRequest,
+  SessionId,
+} from '#proto';
 import type { OutgoingCommand } from './command-message.js';
 
 /* What goes into a CommandTable and comes out of it. */
@@ -11,6 +20,19 @@ export interface CommandTableOptions {
   readonly tools: ReadonlySet<string> | undefined;
   /** Commands that may be at the device at once. */
   readonly slots: number;
+}
+
+/** A command that is at the device now. */
+export interface OpenAtDevice {
+  /** Null: it runs from before this connection, and nobody has asked for it here yet. */
+  readonly command: CommandCall | null;
+}
+
+/** A result as it comes from the device. */
+export interface Reported {
+  readonly outcome: CommandOutcome;
+  /** Size of the frame that it came in. */
+  readonly bytes: number;
 }
 
 /** A request as the table sees it: with the digest of its content and its size. */
@@ -26,6 +48,8 @@ export type TableEffect =
   | { readonly kind: 'stop'; readonly attempt: AttemptKey }
   /** For devices of our revision: the journal may forget the result. */
   | { readonly kind: 'stored'; readonly commandId: CommandId }
+  /** Nobody asks for this result: hand it to whoever keeps results, then say `delivered`. */
+  | { readonly kind: 'deliver'; readonly commandId: CommandId; readonly outcome: CommandOutcome }
   /** Whoever waits for the command gets this. `sentAtMs` when the device was involved. */
   | Answered;
 

@@ -3,10 +3,11 @@ import { chooseNext, type Waiting } from './command-queue.js';
 
 const command = (runId: string, state: Waiting['state'] = 'queued', priority = 0): Waiting => ({
   state,
-  request: { priority, attempt: { runId } },
+  runId,
+  priority,
 });
 const runOf = (open: Waiting[], turns: [string, number][] = []): string | undefined =>
-  chooseNext(open, new Map(turns))?.request.attempt.runId;
+  chooseNext(open, new Map(turns))?.runId;
 
 describe('chooseNext', () => {
   it('finds nothing when nothing waits', () => {

@@ -2,7 +2,8 @@ import type { RunId } from '#proto';
 
 /** What the choice needs to know of an open command. */
 export interface Waiting {
-  readonly request: { readonly priority: number; readonly attempt: { readonly runId: RunId } };
+  readonly runId: RunId;
+  readonly priority: number;
   readonly state: 'queued' | 'sent' | 'running';
 }
 
@@ -13,14 +14,13 @@ export interface Waiting {
 export function chooseNext<C extends Waiting>(open: Iterable<C>, turns: ReadonlyMap<RunId, number>): C | undefined {
   const commands = [...open];
   const atDevice = new Map<RunId, number>();
-  for (const { state, request } of commands) {
-    const { runId } = request.attempt;
+  for (const { state, runId } of commands) {
     if (state !== 'queued') atDevice.set(runId, (atDevice.get(runId) ?? 0) + 1);
   }
-  const rank = ({ request }: C): [number, number, number] => [
-    -request.priority,
-    atDevice.get(request.attempt.runId) ?? 0,
-    turns.get(request.attempt.runId) ?? 0,
+  const rank = ({ priority, runId }: C): [number, number, number] => [
+    -priority,
+    atDevice.get(runId) ?? 0,
+    turns.get(runId) ?? 0,
   ];
   let best: C | undefined;
   for (const command of commands) {

@@ -102,7 +102,7 @@ class Story {
   #finish(commandId: CommandId): void {
     // Each report differs, so that a second one counting would be seen.
     const outcome = withoutResult('FAILED', 'X', `report ${++this.#reports}`);
-    this.#see(this.#table.finish(commandId, outcome, 1));
+    this.#see(this.#table.finish(commandId, { outcome, bytes: 1 }, this.#nowMs));
     this.#atDevice.delete(commandId);
   }
 
@@ -172,6 +172,94 @@ describe('whatever the order of asking, progress, results, stops, time and the e
         for (const commandId of story.unstored) {
           expect(story.sends.filter((sent) => sent === commandId).length).toBeLessThanOrEqual(1);
         }
+      }),
+    ));
+});
+
+/** A device with a journal over many connections: what it runs and what it has finished outlives each of them. */
+class Journal {
+  readonly running = new Set<CommandId>();
+  readonly started: CommandId[] = [];
+  readonly #finished = new Map<CommandId, ReturnType<typeof withoutResult>>();
+  readonly #asked = new Map<CommandId, string>();
+  readonly #slots: number;
+  #connections = 0;
+  #table: CommandTable;
+
+  constructor(slots: number) {
+    this.#slots = slots;
+    this.#table = this.#connect();
+  }
+
+  ask(task: string): DeviceAnswer | null {
+    const commandId = idOf(task);
+    // A task is started for the session of then; its repeats name the same.
+    const sessionId = this.#asked.get(commandId) ?? `s${this.#connections}`;
+    this.#asked.set(commandId, sessionId);
+    const asked = { ...request(task), sessionId, notAfter: '2099-01-01T00:00:00.000Z' };
+    const answer = this.#table.admit({ request: asked, digest: task, bytes: 1 }, 0);
+    this.#see(this.#table.next(0));
+    return answer;
+  }
+
+  finish(task: string): void {
+    const commandId = idOf(task);
+    if (!this.running.delete(commandId)) return;
+    const outcome = withoutResult('FAILED', 'X', 'x');
+    this.#finished.set(commandId, outcome);
+    this.#see(this.#table.finish(commandId, { outcome, bytes: 1 }, 0));
+    this.#see(this.#table.next(0));
+  }
+
+  reconnect(): void {
+    this.#table.close();
+    this.#table = this.#connect();
+    this.#table.takeOver([...this.running]);
+    for (const [commandId, outcome] of this.#finished) this.#table.finish(commandId, { outcome, bytes: 1 }, 0);
+    this.#see(this.#table.next(0));
+  }
+
+  #connect(): CommandTable {
+    const sessionId = `s${++this.#connections}`;
+    return new CommandTable({ sessionId, journalId: 'j', tools: new Set(['T']), slots: this.#slots });
+  }
+
+  #see(effects: readonly TableEffect[]): void {
+    for (const effect of effects) {
+      if (effect.kind !== 'send') continue;
+      const { commandId } = effect.command;
+      expect(this.running).not.toContain(commandId);
+      const outcome = this.#finished.get(commandId);
+      if (outcome === undefined) this.running.add(commandId);
+      else this.#see(this.#table.finish(commandId, { outcome, bytes: 1 }, 0));
+      this.started.push(commandId);
+    }
+  }
+}
+
+describe('whatever connections come and go', () => {
+  type Event = { readonly event: 'ask' | 'finish' | 'reconnect'; readonly task: string };
+  const events: fc.Arbitrary<Event[]> = fc.array(
+    fc.record({ event: fc.constantFrom('ask', 'ask', 'finish', 'reconnect'), task: fc.constantFrom(...TASKS) }),
+    { maxLength: 40 },
+  );
+
+  it('what runs at the device is never sent again, and no more runs there than it has slots', () =>
+    check(
+      fc.property(events, fc.integer({ min: 1, max: 3 }), (history, slots) => {
+        const device = new Journal(slots);
+        for (const { event, task } of history) {
+          if (event === 'ask') device.ask(task);
+          else if (event === 'finish') device.finish(task);
+          else device.reconnect();
+          expect(device.running.size).toBeLessThanOrEqual(slots);
+        }
+        // What it has finished is known in the last session as well.
+        for (const task of TASKS) {
+          if (!device.started.includes(idOf(task)) || device.running.has(idOf(task))) continue;
+          expect(device.ask(task)).toMatchObject({ state: 'finished' });
+        }
+        expect(new Set(device.started).size).toBe(device.started.length);
       }),
     ));
 });

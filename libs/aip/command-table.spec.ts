@@ -47,7 +47,7 @@ describe('a command', () => {
     const commands = running(table());
     expect(commands.stateOf('r1.a')).toEqual({ state: 'running' });
     commands.started('r1.a');
-    expect(commands.finish('r1.a', DONE, 10)).toEqual([
+    expect(commands.finish('r1.a', { outcome: DONE, bytes: 10 }, 0)).toEqual([
       { kind: 'answered', commandId: 'r1.a', answer: FINISHED, sentAtMs: 0 },
     ]);
     expect(admit(commands, request())).toEqual(FINISHED);
@@ -62,15 +62,15 @@ describe('a command', () => {
 
   it('keeps its first result when the device reports another', () => {
     const commands = running(table());
-    commands.finish('r1.a', DONE, 10);
-    expect(commands.finish('r1.a', withoutResult('FAILED', 'X', 'x'), 10)).toEqual([]);
+    commands.finish('r1.a', { outcome: DONE, bytes: 10 }, 0);
+    expect(commands.finish('r1.a', { outcome: withoutResult('FAILED', 'X', 'x'), bytes: 10 }, 0)).toEqual([]);
     expect(admit(commands, request())).toEqual(FINISHED);
   });
 
   it('with the same id and other content is refused, while it is open and when it is finished', () => {
     const commands = running(table());
     expect(admit(commands, request(), { digest: 'd2' })).toMatchObject({ code: 'COMMAND_CONFLICT' });
-    commands.finish('r1.a', DONE, 10);
+    commands.finish('r1.a', { outcome: DONE, bytes: 10 }, 0);
     expect(admit(commands, request(), { digest: 'd2' })).toMatchObject({ code: 'COMMAND_CONFLICT' });
   });
 
@@ -93,7 +93,7 @@ describe('the queue', () => {
     for (const task of ['a', 'b', 'c']) admit(commands, request(task));
     expect(sent(commands.next(0))).toEqual(['r1.a', 'r1.b']);
     expect(commands.stateOf('r1.c')).toEqual({ state: 'queued' });
-    commands.finish('r1.b', DONE, 10);
+    commands.finish('r1.b', { outcome: DONE, bytes: 10 }, 0);
     expect(sent(commands.next(0))).toEqual(['r1.c']);
   });
 
@@ -118,7 +118,7 @@ describe('the queue', () => {
     for (let effects = commands.next(0); effects.length > 0; effects = commands.next(0)) {
       const [commandId] = sent(effects);
       order.push(commandId ?? '');
-      commands.finish(commandId ?? '', DONE, 1);
+      commands.finish(commandId ?? '', { outcome: DONE, bytes: 1 }, 0);
     }
     expect(order).toEqual(['large.a', 'small.x', 'large.b', 'large.c']);
   });
@@ -128,13 +128,13 @@ describe('the queue', () => {
     for (let task = 0; task < AIP_LIMITS.commandsMax; task++) admit(commands, request(`t${task}`));
     expect(admit(commands, request('more'))).toEqual({ state: 'queued' });
     commands.next(0);
-    commands.finish('r1.t0', DONE, 1);
+    commands.finish('r1.t0', { outcome: DONE, bytes: 1 }, 0);
     expect(admit(commands, request('more'))).toBeNull();
   });
 
   it('forgets the oldest result when the kept ones are too large; the journal gives it again', () => {
     const commands = running(table());
-    commands.finish('r1.a', DONE, AIP_LIMITS.resultBytesMax + 1);
+    commands.finish('r1.a', { outcome: DONE, bytes: AIP_LIMITS.resultBytesMax + 1 }, 0);
     expect(admit(commands, request('b'))).toBeNull();
     expect(admit(commands, request('a'))).toBeNull();
     expect(sent(commands.next(0))).toEqual(['r1.b', 'r1.a']);
@@ -198,7 +198,7 @@ describe('stop', () => {
   it('leaves to the device what is there: its report decides, also a success', () => {
     const commands = running(table());
     expect(commands.stop(attempt, 0)).toEqual([{ kind: 'stop', attempt }]);
-    expect(commands.finish('r1.a', DONE, 1)).toMatchObject([{ answer: FINISHED }]);
+    expect(commands.finish('r1.a', { outcome: DONE, bytes: 1 }, 0)).toMatchObject([{ answer: FINISHED }]);
   });
 
   it('of an older session does not cancel a repeat: only the journal knows whether it ran', () => {
@@ -216,7 +216,7 @@ describe('stop', () => {
     expect(commands.tick(2 * LIMITS.stopGraceMs)).toMatchObject([{ answer: { state: 'running' } }]);
     expect(sent(commands.next(0))).toEqual(['r1.b']);
     // What the device tells after all is kept for who asks again.
-    commands.finish('r1.a', DONE, 1);
+    commands.finish('r1.a', { outcome: DONE, bytes: 1 }, 0);
     expect(admit(commands, request())).toEqual(FINISHED);
   });
 
@@ -226,21 +226,23 @@ describe('stop', () => {
     expect(commands.tick(2 * LIMITS.stopGraceMs)).toMatchObject([
       { answer: { state: 'finished', outcome: { state: 'OUTCOME_UNKNOWN' } } },
     ]);
-    expect(commands.finish('r1.a', DONE, 1)).toEqual([]);
+    expect(commands.finish('r1.a', { outcome: DONE, bytes: 1 }, 0)).toEqual([]);
   });
 });
 
 describe('a result', () => {
   it('that nobody has asked for in this session is kept for the repeat', () => {
     const commands = table({ sessionId: 's2' });
-    expect(commands.finish('r1.a', DONE, 1)).toEqual([]);
+    expect(commands.finish('r1.a', { outcome: DONE, bytes: 1 }, 0)).toEqual([]);
     expect(admit(commands, request())).toEqual(FINISHED);
   });
 
   it('for a waiting repeat ends it before it is sent', () => {
     const commands = table({ sessionId: 's2', slots: 0 });
     admit(commands, request());
-    expect(commands.finish('r1.a', DONE, 1)).toMatchObject([{ answer: FINISHED, sentAtMs: null }]);
+    expect(commands.finish('r1.a', { outcome: DONE, bytes: 1 }, 0)).toMatchObject([
+      { answer: FINISHED, sentAtMs: null },
+    ]);
   });
 
   it('of a foreign client counts only for a command that was sent to it', () => {
@@ -248,27 +250,166 @@ describe('a result', () => {
     admit(commands, request('a'));
     admit(commands, request('b'));
     commands.next(0);
-    expect(commands.finish('r1.b', DONE, 1)).toEqual([]);
-    expect(commands.finish('made.up', DONE, 1)).toEqual([]);
+    expect(commands.finish('r1.b', { outcome: DONE, bytes: 1 }, 0)).toEqual([]);
+    expect(commands.finish('made.up', { outcome: DONE, bytes: 1 }, 0)).toEqual([]);
     expect(admit(commands, request('b'))).toBeNull();
   });
 
   it('that is stored is forgotten here and at the device; its id is not', () => {
     const commands = running(table());
-    commands.finish('r1.a', DONE, 1);
+    commands.finish('r1.a', { outcome: DONE, bytes: 1 }, 0);
     expect(commands.stored('r1.a')).toEqual([{ kind: 'stored', commandId: 'r1.a' }]);
     // The device has missed it and repeats its result.
-    expect(commands.finish('r1.a', DONE, 1)).toEqual([{ kind: 'stored', commandId: 'r1.a' }]);
+    expect(commands.finish('r1.a', { outcome: DONE, bytes: 1 }, 0)).toEqual([{ kind: 'stored', commandId: 'r1.a' }]);
     expect(admit(commands, request())).toBeNull();
 
     const client = running(foreign());
-    client.finish('r1.a', DONE, 1);
+    client.finish('r1.a', { outcome: DONE, bytes: 1 }, 0);
     expect(client.stored('r1.a')).toEqual([]);
     expect(admit(client, request())).toMatchObject({ code: 'OUTCOME_UNKNOWN' });
   });
 
   it('that is stored is passed on although this session has never heard of it', () =>
     expect(table().stored('r9.z')).toEqual([{ kind: 'stored', commandId: 'r9.z' }]));
+});
+
+describe('what runs at the device from before this connection', () => {
+  const ID = 'r1.a.1.0.0';
+  const asked = (change: Partial<RunCommandRequest> = {}) =>
+    request('a', { commandId: ID, sessionId: 's1-before', ...change });
+  const resumed = (change: Partial<CommandTableOptions> = {}): CommandTable => {
+    const commands = table({ sessionId: 's2', ...change });
+    commands.takeOver([ID]);
+    return commands;
+  };
+
+  it('has its slot', () => {
+    const commands = resumed({ slots: 1 });
+    admit(commands, request('b'));
+    expect(commands.next(0)).toEqual([]);
+    commands.finish(ID, { outcome: DONE, bytes: 1 }, 0);
+    expect(sent(commands.next(0))).toEqual(['r1.b']);
+  });
+
+  it('is not sent again to who asks for it, and answered with its end', () => {
+    const commands = resumed();
+    expect(admit(commands, asked())).toBeNull();
+    expect(commands.stateOf(ID)).toEqual({ state: 'running' });
+    expect(commands.next(0)).toEqual([]);
+    expect(commands.finish(ID, { outcome: DONE, bytes: 1 }, 0)).toMatchObject([{ commandId: ID, answer: FINISHED }]);
+    expect(admit(commands, asked())).toEqual(FINISHED);
+  });
+
+  it('is another command than one of another journal, whatever its id', () =>
+    expect(admit(resumed(), asked({ journalId: 'j0' }))).toMatchObject({ code: 'OUTCOME_UNKNOWN' }));
+
+  it('is stopped like what was sent here, and given up in time', () => {
+    const commands = resumed({ slots: 1 });
+    expect(commands.stop({ runId: 'r1', taskId: 'a', attempt: 1 }, 0)).toMatchObject([{ kind: 'stop' }]);
+    admit(commands, request('b', { sessionId: 's2' }));
+    commands.tick(2 * LIMITS.stopGraceMs);
+    expect(sent(commands.next(0))).toEqual(['r1.b']);
+  });
+
+  it('is open, but nobody has said yet that it was given to this device', () => {
+    const commands = resumed();
+    expect(commands.openCommand(ID)).toEqual({ command: null });
+    admit(commands, asked());
+    expect(commands.openCommand(ID)).toEqual({ command: { tool: 'T', arguments: {} } });
+  });
+
+  it('counts once, and not at all under an id that nobody gives', () => {
+    const commands = table({ slots: 1 });
+    commands.takeOver(['..', 'r1', 'r1.a.0.0.0']);
+    expect(commands.openCount).toBe(0);
+    commands.takeOver([ID, ID]);
+    commands.takeOver([ID]);
+    commands.finish(ID, { outcome: DONE, bytes: 1 }, 0);
+    admit(commands, request('b'));
+    admit(commands, request('c'));
+    expect(sent(commands.next(0))).toEqual(['r1.b']);
+  });
+
+  it('is left to the journal again when the connection ends', () =>
+    expect(resumed().close()).toMatchObject([{ commandId: ID, answer: { state: 'running' } }]));
+});
+
+describe('a result that nobody asks for', () => {
+  const { unclaimedMs } = AIP_LIMITS;
+  const brought = (): CommandTable => {
+    const commands = table({ sessionId: 's2' });
+    commands.finish('r1.a', { outcome: DONE, bytes: 1 }, 0);
+    return commands;
+  };
+  const deliver = { kind: 'deliver', commandId: 'r1.a', outcome: DONE };
+
+  it('is handed over after a while', () => {
+    const commands = brought();
+    expect(commands.isIdle).toBe(false);
+    expect(commands.tick(unclaimedMs - 1)).toEqual([]);
+    expect(commands.tick(unclaimedMs)).toEqual([deliver]);
+    expect(commands.tick(1_000_000)).toEqual([]);
+  });
+
+  it.each(['stored', 'unknown'] as const)('is forgotten at the device when it is %s', (state) => {
+    const commands = brought();
+    commands.tick(unclaimedMs);
+    expect(commands.delivered('r1.a', state, unclaimedMs)).toEqual([{ kind: 'stored', commandId: 'r1.a' }]);
+    expect(commands.isIdle).toBe(true);
+  });
+
+  it.each(['wanted', null] as const)('is kept and handed over again when the answer is %s', (state) => {
+    const commands = brought();
+    commands.tick(unclaimedMs);
+    expect(commands.delivered('r1.a', state, unclaimedMs)).toEqual([]);
+    expect(admit(commands, request('a', { sessionId: 's1' }), { nowMs: unclaimedMs })).toEqual(FINISHED);
+    expect(commands.tick(100 * unclaimedMs)).toEqual([deliver]);
+  });
+
+  it('is not handed over behind the back of who asks for it just then', () => {
+    const commands = brought();
+    admit(commands, request('a', { sessionId: 's1' }), { nowMs: unclaimedMs - 1 });
+    expect(commands.tick(unclaimedMs)).toEqual([]);
+  });
+
+  it('is left to who has asked, until that one should have stored it', () => {
+    const commands = running(table());
+    commands.finish('r1.a', { outcome: DONE, bytes: 1 }, 0);
+    expect(commands.tick(unclaimedMs)).toEqual([]);
+    expect(commands.tick(6 * unclaimedMs)).toEqual([deliver]);
+    expect(commands.stored('r1.a')).toEqual([{ kind: 'stored', commandId: 'r1.a' }]);
+    expect(commands.delivered('r1.a', null, 7 * unclaimedMs)).toEqual([]);
+    expect(commands.isIdle).toBe(true);
+  });
+
+  it('of a foreign client is nobody’s: it keeps no journal', () => {
+    const commands = running(foreign());
+    commands.finish('r1.a', { outcome: DONE, bytes: 1 }, 0);
+    expect(commands.tick(1_000_000)).toEqual([]);
+    expect(commands.isIdle).toBe(true);
+  });
+});
+
+describe('what is open at the device', () => {
+  it('is what was sent and has no end: not what waits, not what is over, not what somebody made up', () => {
+    const commands = running(table({ slots: 1 }));
+    admit(commands, request('b'));
+    expect(commands.openCommand('r1.a')).toEqual({ command: { tool: 'T', arguments: {} } });
+    expect([commands.openCommand('r1.b'), commands.openCommand('made.up')]).toEqual([undefined, undefined]);
+    commands.finish('r1.a', { outcome: DONE, bytes: 1 }, 0);
+    expect(commands.openCommand('r1.a')).toBeUndefined();
+  });
+
+  it('follows the profile: more slots take more, fewer take nothing back', () => {
+    const commands = table({ slots: 1 });
+    for (const task of ['a', 'b', 'c', 'd']) admit(commands, request(task));
+    expect(sent(commands.next(0))).toEqual(['r1.a']);
+    commands.slots = 3;
+    expect(sent(commands.next(0))).toEqual(['r1.b', 'r1.c']);
+    commands.slots = 1;
+    commands.finish('r1.a', { outcome: DONE, bytes: 1 }, 0);
+    expect(commands.next(0)).toEqual([]);
+  });
 });
 
 describe('the end of the connection', () => {
@@ -296,7 +437,7 @@ describe('ids without end', () => {
     for (const task of ids) {
       admit(commands, request(task));
       commands.next(0);
-      commands.finish(`r1.${task}`, DONE, 1);
+      commands.finish(`r1.${task}`, { outcome: DONE, bytes: 1 }, 0);
       commands.stored(`r1.${task}`);
     }
     expect(admit(commands, request('t1'))).toMatchObject({ code: 'OUTCOME_UNKNOWN' });

@@ -1,5 +1,5 @@
-import { AIP_LIMITS, LIMITS } from '#proto';
-import type { AttemptKey, CommandId, CommandOutcome, DeviceAnswer, RunCommandRequest } from '#proto';
+import { AIP_LIMITS, attemptOfCommand, LIMITS } from '#proto';
+import type { AttemptKey, CommandId, CommandOutcome, DeviceAnswer, RunCommandRequest, RunId } from '#proto';
 import {
   CANCELLED,
   CONFLICT,
@@ -10,15 +10,25 @@ import {
   UNKNOWN,
   unknownTool,
 } from './command-answers.js';
-import type { Admission, Answered, CommandTableOptions, TableEffect } from './command-effects.js';
+import type {
+  Admission,
+  Answered,
+  CommandTableOptions,
+  OpenAtDevice,
+  Reported,
+  TableEffect,
+} from './command-effects.js';
 import { chooseNext } from './command-queue.js';
+import { UnclaimedResults } from './unclaimed.js';
 
 /*
  * The commands of one session. An id is answered finally once; what the device did decides, not what was asked last.
  *
  *   admit --> queued --> sent --> running --> finished --stored--> remembered as sent
- *                \--notAfter: refused  \--session closed: the journal's device answers the repeat,
- *                 \--stop: CANCELLED       a device without one gives OUTCOME_UNKNOWN
+ *                \--notAfter: refused  |  ^        \--nobody asks: deliver
+ *                 \--stop: CANCELLED   |  takeOver: it runs from before this connection
+ *                                      \--session closed: the journal's device answers the repeat,
+ *                                         a device without one gives OUTCOME_UNKNOWN
  *
  * Deterministic: no clock, no waiting, no I/O. Its maps are its own, so a session of a thousand commands stays cheap.
  */
@@ -28,15 +38,25 @@ const GIVE_UP_MS = 2 * LIMITS.stopGraceMs;
 
 /** A command that has no outcome yet. */
 interface OpenCommand {
-  readonly request: RunCommandRequest;
-  readonly digest: string;
-  readonly notAfterMs: number;
+  readonly commandId: CommandId;
+  readonly runId: RunId;
+  readonly attempt: AttemptKey;
+  readonly priority: number;
+  /** Null for one that was taken over and not asked for here yet. */
+  asked: Asked | null;
   /** May have been sent before: only the device's journal knows, so it is asked whatever the time. */
   readonly again: boolean;
   state: 'queued' | 'sent' | 'running';
   sentAtMs: number | null;
   /** Set by a stop: when the table no longer waits for the device. */
   giveUpAtMs: number | null;
+}
+
+/** What somebody has asked for. */
+interface Asked {
+  readonly request: RunCommandRequest;
+  readonly digest: string;
+  readonly notAfterMs: number;
 }
 
 interface Finished {
@@ -63,11 +83,24 @@ export class CommandTable {
   readonly #stopped = new Set<string>();
   readonly #turns = new Map<string, number>();
   #turn = 0;
+  readonly #unclaimed = new UnclaimedResults();
+  #slots = 0;
   #atDevice = 0;
   #resultBytes = 0;
 
   constructor(options: CommandTableOptions) {
     this.#options = options;
+    this.slots = options.slots;
+  }
+
+  /** Commands that may be at the device at once. A foreign client executes one after the other whatever it is sent; kept here, the rest can still be stopped. */
+  set slots(slots: number) {
+    this.#slots = this.#foreign ? 1 : slots;
+  }
+
+  /** Nothing is open and no result waits: there is nothing to tick for. */
+  get isIdle(): boolean {
+    return this.#open.size === 0 && this.#unclaimed.size === 0;
   }
 
   /** How many commands have no outcome yet. */
@@ -83,9 +116,12 @@ export class CommandTable {
     const { commandId } = request;
     const open = this.#open.get(commandId);
     const finished = this.#finished.get(commandId);
-    if ((open?.digest ?? finished?.digest ?? digest) !== digest) return CONFLICT;
-    if (finished !== undefined) return { state: 'finished', outcome: finished.outcome };
-    if (open !== undefined) return null;
+    if ((open?.asked?.digest ?? finished?.digest ?? digest) !== digest) return CONFLICT;
+    if (finished !== undefined) {
+      this.#unclaimed.asked(commandId, nowMs);
+      return { state: 'finished', outcome: finished.outcome };
+    }
+    if (open !== undefined) return this.#askAgain(open, { request, digest });
 
     if (bytes > AIP_LIMITS.commandBytesMax) return TOO_LARGE;
     const notAfterMs = Date.parse(request.notAfter);
@@ -101,9 +137,21 @@ export class CommandTable {
       this.#keep(commandId, { outcome: CANCELLED, digest, notAfterMs, bytes: 0 });
       return { state: 'finished', outcome: CANCELLED };
     }
-    const fresh = { request, digest, notAfterMs, again, sentAtMs: null, giveUpAtMs: null };
-    this.#open.set(commandId, { ...fresh, state: 'queued' });
+    const { attempt, priority } = request;
+    const fresh = { commandId, attempt, priority, runId: attempt.runId, again, sentAtMs: null, giveUpAtMs: null };
+    this.#open.set(commandId, { ...fresh, state: 'queued', asked: { request, digest, notAfterMs } });
     return null;
+  }
+
+  /** These run at the device, from before this connection: they have their slots, and are not sent again. Ids that nobody gives are ignored. */
+  takeOver(running: readonly CommandId[]): void {
+    for (const commandId of running) {
+      const attempt = attemptOfCommand(commandId);
+      if (attempt === undefined || this.#open.has(commandId) || this.#finished.has(commandId)) continue;
+      const unasked = { runId: attempt.runId, priority: 0, asked: null, again: true, sentAtMs: null };
+      this.#open.set(commandId, { commandId, attempt, ...unasked, state: 'running', giveUpAtMs: null });
+      this.#atDevice++;
+    }
   }
 
   /** What may be sent now: the highest priority first, then the run that has the least at the device. */
@@ -112,13 +160,15 @@ export class CommandTable {
     while (this.#atDevice < this.#slots) {
       const chosen = chooseNext(this.#open.values(), this.#turns);
       if (chosen === undefined) break;
-      const { request, digest, notAfterMs } = chosen;
-      const { commandId, attempt, command } = request;
+      const { commandId, asked, runId } = chosen;
+      if (asked === null) break; // what waits was asked for
+      const { request, digest, notAfterMs } = asked;
+      const { attempt, command } = request;
       chosen.state = 'sent';
       chosen.sentAtMs = nowMs;
       if (chosen.giveUpAtMs !== null) chosen.giveUpAtMs = nowMs + GIVE_UP_MS;
       this.#atDevice++;
-      this.#turns.set(attempt.runId, ++this.#turn);
+      this.#turns.set(runId, ++this.#turn);
       effects.push({
         kind: 'send',
         command: { commandId, attempt, command, digest, startWithinMs: Math.max(0, notAfterMs - nowMs) },
@@ -133,18 +183,36 @@ export class CommandTable {
   }
 
   /** The first result counts. One that nobody asked for in this session is kept for the repeat that will, if a journal stands behind it. */
-  finish(commandId: CommandId, outcome: CommandOutcome, bytes: number): TableEffect[] {
+  finish(commandId: CommandId, { outcome, bytes }: Reported, nowMs: number): TableEffect[] {
     if (this.#finished.has(commandId)) return [];
     const open = this.#open.get(commandId);
     if (open !== undefined) {
       if (open.state === 'queued' && this.#foreign) return [];
-      return this.#settle(open, outcome, bytes);
+      if (!this.#foreign) this.#unclaimed.keep(commandId, open.asked !== null, nowMs);
+      return this.#settle(open, { outcome, bytes });
     }
     if (this.#foreign) return [];
     // The device repeats what is stored already: it has missed `result_stored`.
     if (this.#sent.get(commandId)?.stored === true) return [{ kind: 'stored', commandId }];
-    if (this.#makeRoom()) this.#keep(commandId, { outcome, digest: null, notAfterMs: -Infinity, bytes });
+    if (!this.#makeRoom()) return [];
+    this.#keep(commandId, { outcome, digest: null, notAfterMs: -Infinity, bytes });
+    this.#unclaimed.keep(commandId, false, nowMs);
     return [];
+  }
+
+  /** What became of a result that was handed over. Null: nobody has answered. */
+  delivered(commandId: CommandId, state: 'stored' | 'wanted' | 'unknown' | null, nowMs: number): TableEffect[] {
+    // Nobody knows the command: the device need not keep what nobody will ever take.
+    if (state === 'stored' || state === 'unknown') return this.stored(commandId);
+    this.#unclaimed.undelivered(commandId, nowMs);
+    return [];
+  }
+
+  /** A command that was sent and has no outcome yet; undefined for every other id. */
+  openCommand(commandId: CommandId): OpenAtDevice | undefined {
+    const open = this.#open.get(commandId);
+    if (open === undefined || open.state === 'queued') return undefined;
+    return { command: open.asked?.request.command ?? null };
   }
 
   /** Ends what is queued of the attempt, tells the device about the rest, and refuses what comes later. */
@@ -154,8 +222,8 @@ export class CommandTable {
     if (oldest !== undefined) this.#stopped.delete(oldest);
     const effects: TableEffect[] = this.#foreign ? [] : [{ kind: 'stop', attempt }];
     for (const open of this.#open.values()) {
-      if (keyOf(open.request.attempt) !== keyOf(attempt)) continue;
-      if (open.state === 'queued' && !open.again) effects.push(...this.#settle(open, CANCELLED, 0));
+      if (keyOf(open.attempt) !== keyOf(attempt)) continue;
+      if (open.state === 'queued' && !open.again) effects.push(...this.#settle(open, NEVER_SENT));
       else open.giveUpAtMs ??= nowMs + GIVE_UP_MS;
     }
     return effects;
@@ -172,12 +240,17 @@ export class CommandTable {
   tick(nowMs: number): TableEffect[] {
     const effects: TableEffect[] = [];
     for (const open of this.#open.values()) {
-      if (open.state === 'queued' && !open.again && open.notAfterMs <= nowMs) {
+      if (open.state === 'queued' && !open.again && notAfterOf(open) <= nowMs) {
         this.#drop(open);
         effects.push(ended(open, EXPIRED));
       } else if (open.state !== 'queued' && open.giveUpAtMs !== null && open.giveUpAtMs <= nowMs) {
         effects.push(...this.#giveUp(open));
       }
+    }
+    for (const commandId of this.#unclaimed.due(nowMs)) {
+      const finished = this.#finished.get(commandId);
+      if (finished === undefined) this.#unclaimed.forget(commandId);
+      else effects.push({ kind: 'deliver', commandId, outcome: finished.outcome });
     }
     return effects;
   }
@@ -203,32 +276,35 @@ export class CommandTable {
     return this.#options.journalId === null;
   }
 
-  /** A foreign client executes one after the other whatever it is sent; kept here, the rest can still be stopped. */
-  get #slots(): number {
-    return this.#foreign ? 1 : this.#options.slots;
-  }
-
   #maybeSentBefore({ commandId, sessionId }: RunCommandRequest, notAfterMs: number): boolean {
     return sessionId !== this.#options.sessionId || this.#sent.has(commandId) || notAfterMs <= this.#forgottenUpToMs;
   }
 
-  #settle(open: OpenCommand, outcome: CommandOutcome, bytes: number): TableEffect[] {
-    const { digest, notAfterMs, request } = open;
+  /** A repeat of what is open waits with the others. What was taken over is known by its id and its journal. */
+  #askAgain(open: OpenCommand, { request, digest }: Omit<Admission, 'bytes'>): DeviceAnswer | null {
+    if (open.asked !== null) return null;
+    if (request.journalId !== this.#options.journalId) return NOBODY_KNOWS;
+    open.asked = { request, digest, notAfterMs: Date.parse(request.notAfter) };
+    return null;
+  }
+
+  #settle(open: OpenCommand, { outcome, bytes }: Reported): TableEffect[] {
     this.#drop(open);
-    this.#keep(request.commandId, { outcome, digest, notAfterMs, bytes });
+    const digest = open.asked?.digest ?? null;
+    this.#keep(open.commandId, { outcome, digest, notAfterMs: notAfterOf(open), bytes });
     return [ended(open, { state: 'finished', outcome })];
   }
 
   /** The slot is needed; a journal may still deliver the truth later. */
   #giveUp(open: OpenCommand): TableEffect[] {
-    if (this.#foreign) return this.#settle(open, UNKNOWN, 0);
+    if (this.#foreign) return this.#settle(open, { outcome: UNKNOWN, bytes: 0 });
     this.#drop(open);
-    this.#rememberSent(open.request.commandId, { notAfterMs: open.notAfterMs, stored: false });
+    this.#rememberSent(open.commandId, { notAfterMs: notAfterOf(open), stored: false });
     return [ended(open, stateAnswer(open))];
   }
 
-  #drop({ request, state }: OpenCommand): void {
-    this.#open.delete(request.commandId);
+  #drop({ commandId, state }: OpenCommand): void {
+    this.#open.delete(commandId);
     if (state !== 'queued') this.#atDevice--;
     if (this.#open.size === 0) this.#turns.clear();
   }
@@ -240,6 +316,7 @@ export class CommandTable {
 
   #forget(commandId: CommandId, { notAfterMs, bytes }: Finished, stored: boolean): void {
     this.#finished.delete(commandId);
+    this.#unclaimed.forget(commandId);
     this.#resultBytes -= bytes;
     this.#rememberSent(commandId, { notAfterMs, stored });
   }
@@ -268,9 +345,14 @@ const keyOf = ({ runId, taskId, attempt }: AttemptKey): string => `${runId}.${ta
 
 const stateAnswer = ({ state }: OpenCommand): DeviceAnswer => ({ state: state === 'queued' ? 'queued' : 'running' });
 
-const ended = ({ request, sentAtMs }: OpenCommand, answer: DeviceAnswer): Answered => ({
+const NEVER_SENT: Reported = { outcome: CANCELLED, bytes: 0 };
+
+/** Of what was taken over and never asked for nobody knows it. */
+const notAfterOf = ({ asked }: OpenCommand): number => asked?.notAfterMs ?? -Infinity;
+
+const ended = ({ commandId, sentAtMs }: OpenCommand, answer: DeviceAnswer): Answered => ({
   kind: 'answered',
-  commandId: request.commandId,
+  commandId,
   answer,
   sentAtMs,
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { AIP_LIMITS } from '#proto';
-import { decodeClientMessage, decodeServerMessage, nestsDeeperThan } from './decode.js';
+import { decodeClientMessage, decodeServerMessage, tooMuchOf } from './decode.js';
 
 const nested = (depth: number) => `${'['.repeat(depth)}1${']'.repeat(depth)}`;
 const results = (result: string) =>
@@ -40,6 +40,7 @@ describe('decodeClientMessage', () => {
     ],
     ['a bottomless frame', '['.repeat(100_000)],
     ['a frame that is nested too deeply', results(nested(AIP_LIMITS.jsonDepthMax))],
+    ['a frame of many empty objects', results(`[${'{},'.repeat(AIP_LIMITS.jsonValuesMax)}0]`)],
   ])('says what is wrong with %s, without repeating it', (_, frame) => {
     const decoded = decodeClientMessage(frame);
     expect(decoded).toEqual({ ok: false, error: expect.any(String) });
@@ -66,13 +67,20 @@ describe('decodeServerMessage', () => {
   });
 });
 
-describe('nestsDeeperThan', () => {
+describe('tooMuchOf', () => {
+  const limits = { ...AIP_LIMITS, jsonDepthMax: 4, jsonValuesMax: 6 };
+  const [deep, many] = ['nested deeper than 4 levels', 'more than 6 objects, arrays and keys'];
+
   it.each([
-    ['exactly as deep', nested(4), false],
-    ['one deeper', nested(5), true],
-    ['brackets in a string', '"[[[[[[[["', false],
-    ['an escaped quote before brackets', '"\\"[[[[[["', false],
-    ['a backslash before the closing quote', '["\\\\",[[[[1]]]]]', true],
-    ['many shallow ones', '[[1],[1],[1],[1],[1],[1]]', false],
-  ])('counts %s', (_, text, deeper) => expect(nestsDeeperThan(text, 4)).toBe(deeper));
+    ['exactly as deep', nested(4), undefined],
+    ['one deeper', nested(5), deep],
+    ['brackets in a string', '"[[[[[[[["', undefined],
+    ['an escaped quote before brackets', '"\\"[[[[[["', undefined],
+    ['a backslash before the closing quote', '["\\\\",[[[[1]]]]]', deep],
+    ['exactly as many', '[[],[],[],[],[1,2,3]]', undefined],
+    ['one more', '[[],[],[],[],[],[]]', many],
+    ['keys as much as brackets', '{"a":{"b":{"c":1}}}', undefined],
+    ['one key more', '{"a":{"b":{"c":1}},"d":1}', many],
+    ['colons in a string', '["::::::::"]', undefined],
+  ])('counts %s', (_, text, says) => expect(tooMuchOf(text, limits)).toBe(says));
 });

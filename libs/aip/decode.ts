@@ -12,10 +12,9 @@ export const decodeServerMessage = (text: string | null): Decoded<ServerMessage>
 
 function decode<M>(schema: z.ZodType<M>, text: string | null): Decoded<M> {
   if (text === null) return { ok: false, error: 'AIP is text frames only' };
-  // Before parsing: schema checks and hashes recurse, and a stack is not a limit with a name.
-  if (nestsDeeperThan(text, AIP_LIMITS.jsonDepthMax)) {
-    return { ok: false, error: `nested deeper than ${AIP_LIMITS.jsonDepthMax} levels` };
-  }
+  // Before parsing: schema checks and hashes recurse, and take their time with every value.
+  const tooMuch = tooMuchOf(text);
+  if (tooMuch !== undefined) return { ok: false, error: tooMuch };
   const json = parseJson(text);
   if (json === undefined) return { ok: false, error: 'not JSON' };
   const parsed = parseWith(schema, json);
@@ -45,23 +44,32 @@ function wellFormed(value: Json): Json {
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key.toWellFormed(), wellFormed(item)]));
 }
 
-const [QUOTE, BACKSLASH] = [0x22, 0x5c];
+const [QUOTE, BACKSLASH, COLON] = [0x22, 0x5c, 0x3a];
 const OPENING = new Set([0x5b, 0x7b]);
 const CLOSING = new Set([0x5d, 0x7d]);
 
-/** Counts brackets outside of strings, so that the text need not be parsed to know. */
-export function nestsDeeperThan(text: string, depthMax: number): boolean {
-  if (text.length <= depthMax) return false;
-  let depth = 0;
-  let inString = false;
+interface ShapeLimits {
+  readonly jsonDepthMax: number;
+  readonly jsonValuesMax: number;
+}
+
+/** Counts brackets and keys outside of strings, so that the text need not be parsed to know what there is too much of. */
+export function tooMuchOf(text: string, { jsonDepthMax, jsonValuesMax }: ShapeLimits = AIP_LIMITS): string | undefined {
+  if (text.length <= jsonDepthMax) return undefined;
+  let [depth, values, inString] = [0, 0, false];
   for (let index = 0; index < text.length; index++) {
     const code = text.charCodeAt(index);
     if (inString) {
       if (code === BACKSLASH) index++;
       else if (code === QUOTE) inString = false;
     } else if (code === QUOTE) inString = true;
-    else if (OPENING.has(code) && ++depth > depthMax) return true;
     else if (CLOSING.has(code)) depth--;
+    else if (code === COLON) values++;
+    else if (OPENING.has(code)) {
+      values++;
+      if (++depth > jsonDepthMax) return `nested deeper than ${jsonDepthMax} levels`;
+    }
+    if (values > jsonValuesMax) return `more than ${jsonValuesMax} objects, arrays and keys`;
   }
-  return false;
+  return undefined;
 }

@@ -1,3 +1,4 @@
+import type { SecureContextOptions } from 'node:tls';
 import { WebSocket, type ClientOptions, type RawData } from 'ws';
 import { AIP_LIMITS } from '#proto';
 import { alive, check, heard, type LivenessPolicy } from './liveness.js';
@@ -103,15 +104,18 @@ export interface ConnectOptions extends WsTransportOptions {
   /** Sent as a header: a URL ends up in logs. */
   readonly token?: string;
   readonly headers?: Readonly<Record<string, string>>;
+  /** Of wss: whom to trust, and what to show to a server that asks for a certificate. */
+  readonly tls?: Pick<SecureContextOptions, 'ca' | 'cert' | 'key'>;
   readonly frameBytesMax?: number;
   readonly signal?: AbortSignal;
 }
 
 /** The client's end. Throws HandshakeRefused, or the network's error when nobody answers. */
 export function connectWs(options: ConnectOptions): Promise<Transport> {
-  const { url, token, headers, frameBytesMax = AIP_LIMITS.frameBytesMax, signal } = options;
+  const { url, token, headers, tls, frameBytesMax = AIP_LIMITS.frameBytesMax, signal } = options;
   signal?.throwIfAborted();
   const settings: ClientOptions = {
+    ...tls,
     handshakeTimeout: AIP_LIMITS.handshakeMs,
     maxPayload: frameBytesMax,
     perMessageDeflate: false,

@@ -1,4 +1,12 @@
-export type { CallOptions, ListedTool, ToolAnswer, ToolServerFact, ToolServerSpec } from './tool-server.js';
+export type { CallOptions, ListedTool, ToolAnswer, ToolOutput, ToolServerFact, ToolServerSpec } from './tool-server.js';
 export { MCP_LIMITS } from './tool-server.js';
 export { ToolClient, type ToolClientOptions } from './tool-client.js';
-export { serveTools, ToolFailure, type HostedTool, type HostOptions, type ToolHost } from './tool-host.js';
+export {
+  serveTools,
+  ToolFailure,
+  type HostedTool,
+  type HostOptions,
+  type Tell,
+  type ToolHost,
+  ToolResult,
+} from './tool-host.js';

@@ -9,7 +9,7 @@ import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/
 import { z } from 'zod';
 import { ToolClient } from './tool-client.js';
 import { serveTools } from './tool-host.js';
-import type { ToolServerFact, ToolServerSpec } from './tool-server.js';
+import type { ToolOutput, ToolServerFact, ToolServerSpec } from './tool-server.js';
 
 const ODD = fileURLToPath(new URL('testing/odd-server.ts', import.meta.url));
 const never = new AbortController().signal;
@@ -93,6 +93,26 @@ describe('a tool server over stdio', () => {
       kind: 'cancelled',
       value: null,
     });
+  });
+
+  it('is heard while it works, as far as it makes sense', async () => {
+    const client = odd();
+    await client.ready(20_000);
+    const heard: ToolOutput[] = [];
+    const answer = await client.call('talks', {}, { ...CALL, onOutput: (piece) => heard.push(piece) });
+    expect(answer).toMatchObject({ value: 'said' });
+    expect(heard).toEqual([
+      { stream: 'stdout', offset: 0, text: 'one' },
+      { stream: 'stderr', offset: 7, text: 'two' },
+    ]);
+    expect(await client.call('text', {}, CALL)).toMatchObject({ kind: 'answered' });
+  });
+
+  it.each(['normal', 'silent'])('is not asked to talk by who does not listen, or when it cannot (%s)', async (mode) => {
+    const client = odd(mode);
+    await client.ready(20_000);
+    const onOutput = mode === 'silent' ? () => undefined : undefined;
+    expect(await client.call('talks', {}, { ...CALL, onOutput })).toMatchObject({ value: 'nobody listens' });
   });
 
   it('that dies during a call leaves it lost and the next ones unavailable until it is back', async () => {

@@ -6,10 +6,12 @@ import { drainSlowly } from './stderr.js';
 import {
   CALL_META,
   MCP_LIMITS,
+  OUTPUT_META,
   SETTLED_METHOD,
   type CallOptions,
   type ListedTool,
   type ToolAnswer,
+  type ToolOutput,
   type ToolServerSpec,
 } from './tool-server.js';
 
@@ -71,6 +73,8 @@ export async function openConnection(
     const tools = await listTools(sdk, client);
     const connection = new OpenConnection(sdk, client, spec.kind, life, tools);
     client.setNotificationHandler(sdk.types.ToolListChangedNotificationSchema, () => connection.refresh(events));
+    // Not the SDK's own: it forgets who listens when the answer arrives, before it has passed on what came just before.
+    client.setNotificationHandler(sdk.types.ProgressNotificationSchema, ({ params }) => connection.heard(params));
     return connection;
   } catch (error) {
     const words = lastWords();
@@ -131,7 +135,10 @@ class OpenConnection implements Connection {
   private calls = 0;
   private refreshing = false;
   private stale = false;
+  /** Who hears what a call writes, by its id. */
+  private readonly listeners = new Map<string, (piece: ToolOutput) => void>();
   private readonly settles: boolean;
+  private readonly tells: boolean;
 
   constructor(
     private readonly sdk: Sdk,
@@ -140,7 +147,9 @@ class OpenConnection implements Connection {
     private readonly life: Life,
     public tools: readonly ListedTool[],
   ) {
-    this.settles = client.getServerCapabilities()?.experimental?.[SETTLED_METHOD] !== undefined;
+    const offered = client.getServerCapabilities()?.experimental;
+    this.settles = offered?.[SETTLED_METHOD] !== undefined;
+    this.tells = offered?.[OUTPUT_META] !== undefined;
   }
 
   get closed(): Promise<string> {
@@ -154,20 +163,31 @@ class OpenConnection implements Connection {
     if (options.signal.aborted) return { kind: 'cancelled', value: null };
     options.signal.addEventListener('abort', onAbort, { once: true });
     const timer = setTimeout(() => stop.abort('timed out'), options.timeoutMs);
+    const { onOutput } = options;
+    if (this.tells && onOutput !== undefined) this.listeners.set(id, onOutput);
+    const _meta = { [CALL_META]: id, ...(this.listeners.has(id) && { progressToken: id }) };
     try {
       const result = await this.client.request(
-        { method: 'tools/call', params: { name: tool, arguments: { ...args }, _meta: { [CALL_META]: id } } },
+        { method: 'tools/call', params: { name: tool, arguments: { ...args }, _meta } },
         this.sdk.types.CallToolResultSchema,
         // The SDK has a timer of its own; it must never be the one that fires.
         { signal: stop.signal, timeout: options.timeoutMs + MCP_LIMITS.connectMs },
       );
-      return { kind: 'answered', isError: result.isError === true, value: valueOf(result) };
+      const { isError = false, _meta: meta } = result;
+      return { kind: 'answered', isError, value: valueOf(result), ...(meta !== undefined && { meta }) };
     } catch (error) {
       return await this.explain(error, id, stop.signal, options.signal);
     } finally {
       clearTimeout(timer);
+      this.listeners.delete(id);
       options.signal.removeEventListener('abort', onAbort);
     }
+  }
+
+  /** A progress notification: of a call that is running and wants to hear of it, or of nobody. */
+  heard(params: { readonly progressToken?: unknown }): void {
+    const piece = pieceOf(params);
+    if (piece !== undefined) this.listeners.get(String(params.progressToken))?.(piece);
   }
 
   async close(): Promise<void> {
@@ -259,6 +279,19 @@ function valueOf(result: CallToolResult): Json {
   const texts = result.content.flatMap((part) => (part.type === 'text' ? [part.text] : []));
   return texts.length === result.content.length ? texts.join('\n') : json(result.content);
 }
+
+/** Live output in a progress notification; undefined when it is none, or one that no honest server sends. */
+function pieceOf(progress: unknown): ToolOutput | undefined {
+  const { message, _meta } = fieldsOf(progress);
+  const { stream, offset } = fieldsOf(fieldsOf(_meta)[OUTPUT_META]);
+  if (stream !== 'stdout' && stream !== 'stderr') return undefined;
+  if (typeof offset !== 'number' || !Number.isSafeInteger(offset) || offset < 0) return undefined;
+  if (typeof message !== 'string' || message.length > MCP_LIMITS.outputCharsMax) return undefined;
+  return { stream, offset, text: message };
+}
+
+const fieldsOf = (value: unknown): Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
 
 /** What came out of `JSON.parse` is JSON; only the SDK's types do not know it. */
 function json(value: unknown): Json {

@@ -1,8 +1,15 @@
+import type { RequestHandlerExtra } from '@modelcontextprotocol/sdk/shared/protocol.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
-import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
+import type { CallToolResult, ServerNotification, ServerRequest } from '@modelcontextprotocol/sdk/types.js';
 import type { ZodObject } from 'zod';
 import { z } from 'zod';
-import { CALL_META, MCP_LIMITS, SETTLED_METHOD } from './tool-server.js';
+import { CALL_META, MCP_LIMITS, OUTPUT_META, SETTLED_METHOD, type ToolMeta, type ToolOutput } from './tool-server.js';
+
+/**
+ * Tells the caller what the tool writes; resolves when it is handed to the connection. A tool waits for that before it
+ * tells more, and drops what it cannot keep: nothing is queued here.
+ */
+export type Tell = (piece: ToolOutput) => Promise<void>;
 
 /** A tool of ours: typed by its schemas, cancelled by its signal. */
 export interface HostedTool<Input extends ZodObject = ZodObject, Output extends ZodObject = ZodObject> {
@@ -13,7 +20,15 @@ export interface HostedTool<Input extends ZodObject = ZodObject, Output extends 
   readonly output: Output;
   /** Running it twice harms nobody. */
   readonly readOnly: boolean;
-  run(args: z.infer<Input>, signal: AbortSignal): Promise<z.infer<Output>>;
+  run(args: z.infer<Input>, signal: AbortSignal, tell: Tell): Promise<z.infer<Output> | ToolResult<z.infer<Output>>>;
+}
+
+/** A result with something beside it that is not for whoever reads the result: `_meta` of MCP. */
+export class ToolResult<T> {
+  constructor(
+    readonly value: T,
+    readonly meta: ToolMeta,
+  ) {}
 }
 
 /** What a tool throws to say "no" to its caller in one sentence; everything else it throws is a bug of ours. */
@@ -48,7 +63,7 @@ export async function serveTools(options: HostOptions): Promise<ToolHost> {
   ]);
   const server = new McpServer(
     { name: options.name, version: options.version },
-    { capabilities: { experimental: { [SETTLED_METHOD]: {} } } },
+    { capabilities: { experimental: { [SETTLED_METHOD]: {}, [OUTPUT_META]: {} } } },
   );
   const calls = new CallBook();
   for (const tool of options.tools) {
@@ -57,7 +72,7 @@ export async function serveTools(options: HostOptions): Promise<ToolHost> {
     server.registerTool(
       tool.name,
       { title, description, inputSchema: input, outputSchema: output, annotations },
-      (args, { signal, _meta }) => calls.follow(_meta?.[CALL_META], signal, answer(tool, args, signal)),
+      (args, extra) => calls.follow(extra._meta?.[CALL_META], extra.signal, answer(tool, args, extra)),
     );
   }
   server.server.setRequestHandler(SettledRequest, async ({ params }) => ({ result: await calls.settled(params.call) }));
@@ -72,14 +87,31 @@ async function stdioTransport(): Promise<Transport> {
   return new StdioServerTransport(process.stdin, process.stdout, { maxBufferSize: MCP_LIMITS.messageBytesMax });
 }
 
-async function answer(tool: HostedTool, args: Record<string, unknown>, signal: AbortSignal): Promise<CallToolResult> {
+type Extra = RequestHandlerExtra<ServerRequest, ServerNotification>;
+
+async function answer(tool: HostedTool, args: Record<string, unknown>, extra: Extra): Promise<CallToolResult> {
   try {
     // The result travels once, as structured content: a copy as text would double every output.
-    return { content: [], structuredContent: { ...(await tool.run(args, signal)) } };
+    const result = await tool.run(args, extra.signal, tellerOf(extra));
+    if (!(result instanceof ToolResult)) return { content: [], structuredContent: { ...result } };
+    return { content: [], structuredContent: { ...result.value }, _meta: { ...result.meta } };
   } catch (error) {
     if (!(error instanceof ToolFailure)) throw error;
     return { content: [{ type: 'text', text: error.message }], isError: true };
   }
+}
+
+/** Whoever gave a progress token is told; nobody else is, and the tool need not know. */
+function tellerOf({ _meta, sendNotification }: Extra): Tell {
+  const progressToken = _meta?.progressToken;
+  if (progressToken === undefined) return () => Promise.resolve();
+  let progress = 0;
+  return async ({ stream, offset, text: message }) => {
+    progress++;
+    const params = { progressToken, progress, message, _meta: { [OUTPUT_META]: { stream, offset } } };
+    // A caller that is gone is noticed by the connection; its call ends by that and not by this.
+    await sendNotification({ method: 'notifications/progress', params }).catch(() => undefined);
+  };
 }
 
 /** The calls that are running, and the ends of those that were cancelled, by the ids their client gave them. */

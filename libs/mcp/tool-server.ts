@@ -24,9 +24,12 @@ export interface ListedTool {
   readonly readOnly: boolean;
 }
 
+/** What a server says beside its answer (`_meta` of MCP): for clients that know what it means, hostile like the rest. */
+export type ToolMeta = Readonly<Record<string, unknown>>;
+
 /** What became of one call. Only `answered` with `isError: false` is a success; `unavailable` was certainly not executed. */
 export type ToolAnswer =
-  | { readonly kind: 'answered'; readonly isError: boolean; readonly value: Json }
+  | { readonly kind: 'answered'; readonly isError: boolean; readonly value: Json; readonly meta?: ToolMeta }
   | { readonly kind: 'timed_out' }
   /** `value` is what the tool had produced until then, when its server can say so. */
   | { readonly kind: 'cancelled'; readonly value: Json }
@@ -34,9 +37,19 @@ export type ToolAnswer =
   /** The connection ended while the call was running: nobody knows what was executed. */
   | { readonly kind: 'lost'; readonly reason: string };
 
+/** A piece of what a running call writes: hostile input, and nothing of it is in the answer because of it. */
+export interface ToolOutput {
+  readonly stream: 'stdout' | 'stderr';
+  /** Bytes of that stream before this piece; larger than expected when pieces were left out. */
+  readonly offset: number;
+  readonly text: string;
+}
+
 export interface CallOptions {
   readonly signal: AbortSignal;
   readonly timeoutMs: number;
+  /** Told what the call writes while it runs, by servers that can say so, until the call has its answer. */
+  readonly onOutput?: ((piece: ToolOutput) => void) | undefined;
 }
 
 /** A server's life as facts for a log; none of them stops the process that hosts the client. */
@@ -62,6 +75,8 @@ export const MCP_LIMITS = {
   /** Standard error is read no faster than this, so that a server that floods it blocks itself and not us. */
   stderrBytesPerSecondMax: 256 * 1024,
   stderrTailBytes: 2_048,
+  /** One piece of what a running call writes. */
+  outputCharsMax: 16 * 1024,
 } as const;
 
 /**
@@ -70,3 +85,9 @@ export const MCP_LIMITS = {
  */
 export const SETTLED_METHOD = 'orrery/settled';
 export const CALL_META = 'orrery/call';
+
+/**
+ * Live output, offered under `capabilities.experimental`: a `notifications/progress` of MCP whose `message` is the text, and
+ * whose `_meta` has here the stream and the offset of it. A client that knows nothing of it sees a progress bar with words.
+ */
+export const OUTPUT_META = 'orrery/output';

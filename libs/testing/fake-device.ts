@@ -1,5 +1,14 @@
-import { connectWs, decodeServerMessage, type Closed, type Transport } from '#libs/aip';
-import type { ClientMessage, ClientTelemetry, CommandMessage, CommandOutcome, ServerMessage, ToolInfo } from '#proto';
+import { connectWs, decodeClientMessage, decodeServerMessage, Sequence, type Closed, type Transport } from '#libs/aip';
+import { AIP_REVISION } from '#proto';
+import type {
+  ClientMessage,
+  ClientTelemetry,
+  CommandMessage,
+  CommandOutcome,
+  DeviceMetrics,
+  ServerMessage,
+  ToolInfo,
+} from '#proto';
 
 export interface FakeDeviceOptions {
   /** `ws://127.0.0.1:<port>/ws`; a foreign client carries its token in here. */
@@ -9,6 +18,10 @@ export interface FakeDeviceOptions {
   readonly token?: string;
   /** Null: a foreign client without journal, which knows nothing of our revision. Default `journal-<deviceId>`. */
   readonly journalId?: string | null;
+  /** What one of our devices offers; default the newest. Of revision 2 it numbers and acknowledges its frames. */
+  readonly revision?: number;
+  /** What the journal holds when it connects, said in RESUME; null: it says nothing by itself. */
+  readonly resume?: { readonly running?: readonly string[]; readonly finished?: readonly string[] } | null;
   readonly tools?: readonly string[];
   /** Whether a foreign client names its tools by itself; default true. */
   readonly namesTools?: boolean;
@@ -17,6 +30,7 @@ export interface FakeDeviceOptions {
 }
 
 const WAIT_MS_MAX = 10_000;
+const ACK_EVERY_MS = 100;
 const CLOCK = { now: () => Date.now() };
 
 /** A device that does what the test says, on a real socket. It keeps every frame it was sent. */
@@ -27,13 +41,19 @@ export class FakeDevice {
   readonly #transport: Transport;
   readonly #closed = Promise.withResolvers<Closed>();
   readonly #watchers = new Set<() => void>();
+  /** From the confirmation on, of revision 2. */
+  #sequence: Sequence | undefined;
+  #acknowledging: NodeJS.Timeout | undefined;
 
   private constructor(options: FakeDeviceOptions, transport: Transport) {
     this.#options = options;
     this.#transport = transport;
     transport.handle({
       frame: (text) => this.#receive(text),
-      closed: (why) => this.#closed.resolve(why),
+      closed: (why) => {
+        clearInterval(this.#acknowledging);
+        this.#closed.resolve(why);
+      },
     });
   }
 
@@ -43,11 +63,12 @@ export class FakeDevice {
     return new FakeDevice(options, await connectWs({ url, clock: CLOCK, ...(token !== undefined && { token }) }));
   }
 
-  /** Dials, registers and has its confirmation. */
+  /** Dials, registers, says what its journal holds and may take commands. */
   static async connect(options: FakeDeviceOptions): Promise<FakeDevice> {
     const device = await FakeDevice.dial(options);
     device.register();
     await device.until((message) => message.type === 'heartbeat');
+    if (device.isNumbered && options.resume !== null) await device.until((message) => message.type === 'resumed');
     return device;
   }
 
@@ -66,13 +87,19 @@ export class FakeDevice {
     return journalId;
   }
 
+  /** Frames have numbers: the server has confirmed revision 2. */
+  get isNumbered(): boolean {
+    return this.#sequence !== undefined;
+  }
+
   /** Why the socket was closed, once it is. */
   get closed(): Promise<Closed> {
     return this.#closed.promise;
   }
 
   register(): void {
-    const orrery = { revision: 1, journal_id: this.journalId ?? '', telemetry: this.#telemetry() };
+    const { revision = AIP_REVISION } = this.#options;
+    const orrery = { revision, journal_id: this.journalId ?? '', telemetry: this.#telemetry() };
     const { platform } = orrery.telemetry;
     this.send({
       type: 'register',
@@ -80,8 +107,17 @@ export class FakeDevice {
     });
   }
 
-  heartbeat(): void {
-    this.send({ type: 'heartbeat' });
+  /** One frame of RESUME; the last unless `more` is said. */
+  resume({ running = [], finished = [], more = false }: ResumeFrame = {}): void {
+    this.send({ type: 'resume', orrery: { running: [...running], finished: [...finished], more } });
+  }
+
+  heartbeat(metrics?: DeviceMetrics): void {
+    this.send({ type: 'heartbeat', ...(metrics !== undefined && { orrery: { metrics } }) });
+  }
+
+  output(commandId: string, text: string, offset = 0): void {
+    this.send({ type: 'command_output', orrery: { command_id: commandId, stream: 'stdout', offset, text } });
   }
 
   started(command: CommandMessage): void {
@@ -110,13 +146,15 @@ export class FakeDevice {
     this.send({ type: 'command_results', prev_response_id: commandId, action_results: results, ...ours });
   }
 
-  /** Any frame of the right shape, with what every frame of this device carries. */
+  /** Any frame of the right shape, with what every frame of this device carries, its number included. */
   send(message: PartialMessage): void {
-    this.raw(JSON.stringify({ status: 'ok', client_type: 'device', client_id: this.#options.deviceId, ...message }));
+    const whole = { status: 'ok', client_type: 'device', client_id: this.#options.deviceId, ...message } as const;
+    this.#transport.send(JSON.stringify(this.#sequence?.stamp(whole, CLOCK.now()) ?? whole));
   }
 
-  /** Any bytes. */
+  /** Any bytes. What the server cannot read counts as a frame there, so it counts here. */
   raw(text: string): void {
+    if (!decodeClientMessage(text).ok) this.#sequence?.stamp({ type: 'unreadable' }, CLOCK.now());
     this.#transport.send(text);
   }
 
@@ -158,9 +196,24 @@ export class FakeDevice {
     const decoded = decodeServerMessage(text);
     if (!decoded.ok) throw new Error(`the server sent a bad frame: ${decoded.error}`);
     const { message } = decoded;
+    const judged = this.#sequence?.take(message, CLOCK.now());
+    if (judged !== undefined && judged.kind !== 'fresh') throw new Error(`the server sent a ${judged.kind}`);
     this.received.push(message);
+    if (message.type === 'heartbeat' && message.orrery?.revision === 2) this.#number();
     if (message.type === 'command') this.#act(message);
     for (const look of this.#watchers) look();
+  }
+
+  /** The confirmation: what follows has numbers, and the journal's state comes first. */
+  #number(): void {
+    if (this.#sequence !== undefined) return;
+    const sequence = new Sequence();
+    this.#sequence = sequence;
+    this.#acknowledging = setInterval(() => {
+      if (sequence.ackDue(CLOCK.now())) this.send({ type: 'ack' });
+    }, ACK_EVERY_MS);
+    const { resume = {} } = this.#options;
+    if (resume !== null) this.resume(resume);
   }
 
   #act(command: CommandMessage): void {
@@ -185,6 +238,12 @@ export class FakeDevice {
     const { tools = ['EXEC_CLI', 'SYS_INFO'] } = this.#options;
     return tools.map((name) => ({ name, description: '', readOnly: false }));
   }
+}
+
+export interface ResumeFrame {
+  readonly running?: readonly string[];
+  readonly finished?: readonly string[];
+  readonly more?: boolean;
 }
 
 /** A message without what `send` adds. */

@@ -1,12 +1,5 @@
 import type { Logger } from 'pino';
-import {
-  commandIdOf,
-  type CommandCall,
-  type CommandOutcome,
-  type DeviceRequest,
-  type RunCommandRequest,
-  type TaskResult,
-} from '#proto';
+import { commandIdOf, type CommandCall, type DeviceRequest, type RunCommandRequest } from '#proto';
 import type { AttemptLog } from '#libs/event-log';
 import { ArtifactError } from '#libs/messaging';
 import { CONFLICTS_MAX, ContendedError, type AttemptCommits } from './attempt-commits.adapter.js';
@@ -16,7 +9,7 @@ import type { DeviceLink, Reply } from './device.client.js';
 import { eventsOf, lateEventsOf, type Ending } from './ending.js';
 import { readInputs, type Artifacts } from './inputs.adapter.js';
 import type { Carried, Interruption, LiveAttempt, LiveAttempts } from './live-attempts.js';
-import { shapeResult } from './shape-result.js';
+import { outcomeEnding } from './outcome-ending.adapter.js';
 import type { Slots } from './slots.js';
 import { withInputs } from './stdin.js';
 import { Backoff, pause } from './waiting.runner.js';
@@ -144,7 +137,7 @@ export class AttemptRunner {
       const asked = performance.now();
       const answer = await this.#askOrStop(live, request, sent);
       if (answer === 'not-sent') return { kind: 'stopped' };
-      if (answer.state === 'finished') return this.#outcome(answer.outcome);
+      if (answer.state === 'finished') return await outcomeEnding(answer.outcome, this.#parts.artifacts);
       if (answer.state === 'refused') return { kind: 'refused', code: answer.code, message: answer.message };
       if (answer.state === 'unreadable') return UNREADABLE;
       if (answer.state !== 'away') sent = true;
@@ -191,16 +184,6 @@ export class AttemptRunner {
       if (!(error instanceof ArtifactError)) throw error;
       return { kind: 'impossible', code: 'INPUT_UNAVAILABLE', message: error.message };
     }
-  }
-
-  /** What does not fit into an event is stored before the event names it. */
-  async #outcome(outcome: CommandOutcome): Promise<Ending> {
-    if (outcome.result === null) return { kind: 'outcome', outcome, result: null };
-    const { value, cutFrom } = shapeResult(outcome.result);
-    if (cutFrom === null) return { kind: 'outcome', outcome, result: { value } };
-    const artifact = await this.#parts.artifacts.put(cutFrom.json);
-    const result: TaskResult = { value, cut: [...cutFrom.paths], artifact };
-    return { kind: 'outcome', outcome, result };
   }
 
   /** Exactly one end. Who finds another one already there adds at most what that one could not know. */

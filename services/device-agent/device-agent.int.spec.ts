@@ -28,7 +28,7 @@ import {
   type RunLog,
   type Stored,
 } from '#libs/event-log';
-import { connectBus, getArtifact, natsUsers, provision } from '#libs/messaging';
+import { connectBus, getArtifact, natsUsers, provision, query } from '#libs/messaging';
 import { startTestNats, type TestNats, type TestNatsOptions } from '#libs/testing';
 import { foldAttempt, nextCommit } from './attempt.js';
 import { startDeviceAgent, type DeviceAgent } from './device-agent.runner.js';
@@ -329,6 +329,31 @@ describe('the device agent on a real server', () => {
       data: { error: { code: 'DEVICE_LOST' } },
     });
     await acknowledged();
+  });
+
+  it('records a result that comes after the loss of its device once, whichever replica is asked how often', async () => {
+    device.holds = true;
+    const kv = await new Kvm(nc).open(BUCKETS.AGENT_PROFILES.bucket);
+    await kv.put(DEVICE_ID, JSON.stringify(profile('connected')));
+    await agent('i1');
+    await agent('i2');
+    run.start(A);
+    await record();
+    await device.until(() => device.executed.length === 1);
+    const deliver = async (deviceId = DEVICE_ID) => {
+      const outcome = outcomeOf('COMPLETED', execCli('late'));
+      return (await query(nc, 'device-agent', 'deliver', { deviceId, commandId: COMMAND_A, outcome })).state;
+    };
+    expect(await deliver()).toBe('wanted');
+    await kv.put(DEVICE_ID, JSON.stringify(profile('lost')));
+    await stored(1);
+    expect(await deliver('web-2')).toBe('unknown');
+    const answers = await Promise.all(Array.from({ length: 8 }, () => deliver()));
+    expect(new Set(answers)).toEqual(new Set(['stored']));
+    expect(await stored(2)).toEqual([ENDED, ['COMMAND_FINISHED']]);
+    const commits = commitsOf(await attempts.load(KEY_A));
+    expect(verifyChain(commits)).toEqual([]);
+    expect(commits[1]?.events).toMatchObject([{ data: { state: 'COMPLETED', result: { value: execCli('late') } } }]);
   });
 
   it('buries a commit that is none and carries out the next one', async () => {

@@ -17,6 +17,7 @@ import { AttemptCommits, SERVICE } from './attempt-commits.adapter.js';
 import { AttemptRunner, RUNNER_TIMES, type RunnerTimes } from './attempt.runner.js';
 import { AttemptsConsumer } from './attempts.consumer.js';
 import { ControlConsumer } from './control.consumer.js';
+import { DeliverHandler } from './deliver.handler.js';
 import { hasLost, type DeviceState } from './device-session.js';
 import { watchDeviceStates } from './device-states.adapter.js';
 import { NatsDeviceLink } from './device.client.js';
@@ -72,9 +73,16 @@ export function startDeviceAgent(options: DeviceAgentOptions): DeviceAgent {
       concurrency: CONTROL_CONCURRENCY,
     }),
   ];
-  const queries = serveQueries(nc, SERVICE, {
-    'dlq-retry': (request) => handAgain(nc, request, { RUNS: (message) => takeBoth(message, starts, control) }),
-  });
+  const results = new DeliverHandler({ commits, artifacts, live, logger });
+  const queries = serveQueries(
+    nc,
+    SERVICE,
+    {
+      'dlq-retry': (request) => handAgain(nc, request, { RUNS: (message) => takeBoth(message, starts, control) }),
+      deliver: (delivery) => results.deliver(delivery),
+    },
+    { report: (error, query) => logger.warn({ err: error, query }, 'the query could not be answered') },
+  );
   return {
     get attempts() {
       return live.size;

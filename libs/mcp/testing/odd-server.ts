@@ -12,8 +12,16 @@ if (mode === 'dies') {
   process.exit(7);
 }
 
-const server = new Server({ name: 'odd', version: '1' }, { capabilities: { tools: { listChanged: true } } });
+const experimental = mode === 'silent' ? {} : { 'orrery/output': {} };
+const server = new Server(
+  { name: 'odd', version: '1' },
+  { capabilities: { tools: { listChanged: true }, experimental } },
+);
 const names = ['structured', 'text', 'mixed', 'fails', 'hangs', 'exits', 'floods', 'grows', 'environment', 'breaks'];
+const progress = async (progressToken: string | number, message: unknown, piece: unknown): Promise<void> => {
+  const params = { progressToken, progress: 1, message, _meta: { 'orrery/output': piece } };
+  await server.notification({ method: 'notifications/progress', params });
+};
 const text = (value: string): CallToolResult => ({ content: [{ type: 'text', text: value }] });
 
 const tools: Record<string, (args: Record<string, unknown>) => CallToolResult | Promise<CallToolResult>> = {
@@ -45,6 +53,21 @@ const tools: Record<string, (args: Record<string, unknown>) => CallToolResult | 
   },
 };
 
+/** Says on the way what it writes, and what no honest server says. */
+async function talk(token: string | number | undefined): Promise<CallToolResult> {
+  if (token === undefined) return text('nobody listens');
+  await progress(token, 'one', { stream: 'stdout', offset: 0 });
+  await progress(token, 'half done', undefined);
+  await progress(token, 'x', { stream: 'stdin', offset: 0 });
+  await progress(token, 'x', { stream: 'stdout', offset: -1 });
+  await progress(token, 'x', { stream: 'stdout', offset: 0.5 });
+  await progress(token, 'x'.repeat(20_000), { stream: 'stdout', offset: 3 });
+  await progress(token, undefined, { stream: 'stdout', offset: 3 });
+  await progress(999, 'of another call', { stream: 'stdout', offset: 3 });
+  await progress(token, 'two', { stream: 'stderr', offset: 7 });
+  return text('said');
+}
+
 /** Three tools to a page. */
 server.setRequestHandler(ListToolsRequestSchema, ({ params }) => {
   const start = Number(params?.cursor ?? 0);
@@ -61,6 +84,8 @@ server.setRequestHandler(ListToolsRequestSchema, ({ params }) => {
   };
 });
 server.setRequestHandler(CallToolRequestSchema, ({ params }) => {
+  const token = params._meta?.progressToken;
+  if (params.name === 'talks') return talk(token);
   const tool = tools[params.name];
   if (tool === undefined) throw new Error(`no tool ${params.name}`);
   return tool(params.arguments ?? {});

@@ -7,6 +7,7 @@ import { AttemptCommits } from '../attempt-commits.adapter.js';
 import { AttemptRunner } from '../attempt.runner.js';
 import { AttemptsConsumer } from '../attempts.consumer.js';
 import { ControlConsumer } from '../control.consumer.js';
+import { DeliverHandler } from '../deliver.handler.js';
 import type { DeviceState } from '../device-session.js';
 import type { DeviceLink } from '../device.client.js';
 import type { Artifacts } from '../inputs.adapter.js';
@@ -65,6 +66,7 @@ export class TestAgent {
   readonly live = new LiveAttempts();
   readonly starts: AttemptsConsumer;
   readonly control: ControlConsumer;
+  readonly results: DeliverHandler;
   state: DeviceState | undefined;
 
   constructor(world: World, options: AgentOptions = {}) {
@@ -81,22 +83,25 @@ export class TestAgent {
       ask: (request) => guard(`ask ${request.kind}`, () => world.device.ask(request)),
       tell: (request) => void guard(`tell ${request.kind}`, async () => world.device.tell(request)),
     };
+    const artifacts = memoryArtifacts(world.stored, guard);
+    const logger = pino({ level: 'silent' });
     const runner = new AttemptRunner(
       {
         commits,
         attempts,
         device,
-        artifacts: memoryArtifacts(world.stored, guard),
+        artifacts,
         live: this.live,
         slots: new Slots(attemptsMax),
         deviceState: () => this.state,
         instance,
-        logger: pino({ level: 'silent' }),
+        logger,
       },
       { lookMs: 5, askMsMin: 1, askMsMax: 4 },
     );
     this.starts = new AttemptsConsumer({ runner, live: this.live, clock: CLOCK });
     this.control = new ControlConsumer({ commits, device, live: this.live });
+    this.results = new DeliverHandler({ commits, artifacts, live: this.live, logger });
   }
 }
 

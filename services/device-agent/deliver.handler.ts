@@ -1,0 +1,66 @@
+import type { Logger } from 'pino';
+import { attemptOfCommand, commandIdOf, type CommandOutcome } from '#proto';
+import type { QueryAnswer, QueryRequest } from '#libs/messaging';
+import { CONFLICTS_MAX, ContendedError, type AttemptCommits } from './attempt-commits.adapter.js';
+import type { Attempt, AttemptOrder } from './attempt.js';
+import { lateEventsOf, type Ending } from './ending.js';
+import type { Artifacts } from './inputs.adapter.js';
+import type { LiveAttempts } from './live-attempts.js';
+import { outcomeEnding } from './outcome-ending.adapter.js';
+
+type Delivery = QueryRequest<'device-agent', 'deliver'>;
+type Delivered = QueryAnswer<'device-agent', 'deliver'>['state'];
+
+export interface DeliverParts {
+  readonly commits: AttemptCommits;
+  readonly artifacts: Artifacts;
+  readonly live: LiveAttempts;
+  readonly logger: Logger;
+}
+
+/**
+ * A result that a device brings and that nobody asked for since. It is never an end: an attempt that runs is asked for by
+ * whoever carries it out, and one that has ended without its command's outcome gets it as an annotation, once.
+ *
+ *   never given to this device: unknown        runs: wanted        ended: [annotation, if it says something new] stored
+ */
+export class DeliverHandler {
+  readonly #parts: DeliverParts;
+
+  constructor(parts: DeliverParts) {
+    this.#parts = parts;
+  }
+
+  /** May be asked again with the same result. Throws when the log cannot be read or written. */
+  async deliver({ deviceId, commandId, outcome }: Delivery): Promise<{ state: Delivered }> {
+    const order = await this.#orderOf(commandId);
+    // A device may say any id: only the one that was given the command has a result of it.
+    if (order === undefined || order.start.deviceId !== deviceId) return { state: 'unknown' };
+    return { state: await this.#record(order, outcome) };
+  }
+
+  async #orderOf(commandId: string): Promise<AttemptOrder | undefined> {
+    const key = attemptOfCommand(commandId);
+    if (key === undefined || commandIdOf(key) !== commandId) return undefined;
+    const { live, commits } = this.#parts;
+    return live.find(key)?.order ?? (await commits.findOrder(key));
+  }
+
+  async #record(order: AttemptOrder, outcome: CommandOutcome): Promise<Delivered> {
+    const { commits, artifacts, logger } = this.#parts;
+    let ending: Ending | undefined;
+    for (let conflicts = 0; conflicts < CONFLICTS_MAX; conflicts++) {
+      const attempt: Attempt = await commits.load(order.key);
+      if (attempt.finished === null) return 'wanted';
+      if (attempt.commandFinished) return 'stored';
+      // What is too large for an event is stored before the event names it; once, however many tries there are.
+      ending ??= await outcomeEnding(outcome, artifacts);
+      const events = lateEventsOf(order, ending);
+      if (events.length === 0) return 'stored';
+      if ((await commits.append(attempt, { kind: 'late', events, cause: order.commit })) === null) continue;
+      logger.info({ ...order.key, state: outcome.state }, 'a late result is recorded');
+      return 'stored';
+    }
+    throw new ContendedError(order.key);
+  }
+}
