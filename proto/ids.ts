@@ -62,6 +62,49 @@ export type Instant = z.infer<typeof Instant>;
 export const Sha256 = z.string().regex(/^[0-9a-f]{64}$/, 'must be a SHA-256 in lower-case hex');
 export type Sha256 = z.infer<typeof Sha256>;
 
+/** Far more than anybody needs, far less than a stack holds. */
+const JSON_DEPTH_MAX = 1_000;
+
 /** Any JSON value. */
 export type Json = string | number | boolean | null | Json[] | { [key: string]: Json };
-export const Json: z.ZodType<Json> = z.json();
+export const Json: z.ZodType<Json> = z
+  .unknown()
+  .refine((value) => isJson(value, 0), {
+    error: `must be JSON, nested no deeper than ${JSON_DEPTH_MAX} levels`,
+    abort: true,
+  })
+  .overwrite((value) => withoutPrototypes(value)) as z.ZodType<Json>;
+
+/** By hand: the library's own takes seconds for what a device can put into one frame, in which nobody else is served. */
+function isJson(value: unknown, depth: number): boolean {
+  if (value === null || typeof value === 'string' || typeof value === 'boolean') return true;
+  if (typeof value === 'number') return Number.isFinite(value);
+  if (typeof value !== 'object' || depth === JSON_DEPTH_MAX || !isPlain(value)) return false;
+  const items: readonly unknown[] = Array.isArray(value) ? value : Object.values(value);
+  for (const item of items) if (!isJson(item, depth + 1)) return false;
+  return true;
+}
+
+function isPlain(value: object): boolean {
+  if (Array.isArray(value)) return true;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === Object.prototype || prototype === null;
+}
+
+/** A key `__proto__` is left out: whoever copies it key by key would change what it copies to. */
+function withoutPrototypes(value: unknown): unknown {
+  if (!namesPrototype(value)) return value;
+  if (Array.isArray(value)) return value.map(withoutPrototypes);
+  const kept = Object.entries(value ?? {}).filter(([key]) => key !== PROTOTYPE);
+  return Object.fromEntries(kept.map(([key, item]) => [key, withoutPrototypes(item)]));
+}
+
+const PROTOTYPE = '__proto__';
+
+function namesPrototype(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  if (!Array.isArray(value) && Object.hasOwn(value, PROTOTYPE)) return true;
+  const items: readonly unknown[] = Array.isArray(value) ? value : Object.values(value);
+  for (const item of items) if (typeof item === 'object' && namesPrototype(item)) return true;
+  return false;
+}

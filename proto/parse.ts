@@ -23,7 +23,9 @@ export function pathOf(path: readonly PropertyKey[]): string {
 
 function issueOf(issue: z.core.$ZodIssue): Issue[] {
   if (issue.code === 'unrecognized_keys') {
-    return issue.keys.map((key) => ({ path: pathOf([...issue.path, key]), message: 'unknown field' }));
+    return issue.keys
+      .slice(0, ISSUES_MAX)
+      .map((key) => ({ path: pathOf([...issue.path, key]), message: 'unknown field' }));
   }
   return [{ path: pathOf(issue.path), message: issue.message }];
 }

@@ -23,6 +23,13 @@ export const NOBODY_KNOWS = refusal(
   'an earlier request with this id may have reached a session or journal of the device that is gone',
 );
 
+/**
+ * Whether the table says by itself that nothing was executed. Only as long as nobody else may send to the device is that
+ * true: a newer session does not know what this one keeps back.
+ */
+export const isOwnWord = (answer: DeviceAnswer): boolean =>
+  answer.state === 'refused' || (answer.state === 'finished' && answer.outcome === CANCELLED);
+
 function refusal(code: string, message: string): DeviceAnswer {
   return { state: 'refused', code, message };
 }

@@ -139,6 +139,20 @@ describe('the queue', () => {
     expect(admit(commands, request('a'))).toBeNull();
     expect(sent(commands.next(0))).toEqual(['r1.b', 'r1.a']);
   });
+
+  it('keeps no more than so many bytes of results, even when nobody asks for anything any more', () => {
+    const commands = table({ slots: 3 });
+    for (const task of ['a', 'b', 'c']) admit(commands, request(task));
+    commands.next(0);
+    const half = AIP_LIMITS.resultBytesMax / 2;
+    for (const id of ['r1.a', 'r1.b', 'r1.c']) {
+      expect(commands.finish(id, { outcome: DONE, bytes: half }, 0)).toMatchObject([{ answer: FINISHED }]);
+    }
+    // The oldest is asked for at the device again, the others are still known.
+    expect(admit(commands, request('a'))).toBeNull();
+    expect(admit(commands, request('b'))).toEqual(FINISHED);
+    expect(admit(commands, request('c'))).toEqual(FINISHED);
+  });
 });
 
 describe('notAfter', () => {

@@ -292,6 +292,7 @@ export class CommandTable {
     this.#drop(open);
     const digest = open.asked?.digest ?? null;
     this.#keep(open.commandId, { outcome, digest, notAfterMs: notAfterOf(open), bytes });
+    this.#makeRoomBeside(open.commandId);
     return [ended(open, { state: 'finished', outcome })];
   }
 
@@ -327,6 +328,14 @@ export class CommandTable {
     if (oldest === undefined) return;
     this.#sent.delete(oldest[0]);
     this.#forgottenUpToMs = Math.max(this.#forgottenUpToMs, oldest[1].notAfterMs);
+  }
+
+  /** A thousand commands may end one after the other without one more being asked for. */
+  #makeRoomBeside(newest: CommandId): void {
+    for (const [commandId, finished] of this.#finished) {
+      if (this.#resultBytes <= AIP_LIMITS.resultBytesMax || commandId === newest) return;
+      this.#forget(commandId, finished, false);
+    }
   }
 
   /** The oldest results go first: a journal gives them again, and who cares has asked long ago. False when all is open. */

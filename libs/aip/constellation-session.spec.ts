@@ -277,6 +277,21 @@ describe('a TASK that is refused always gets its TASK_END', () => {
     expect(given([register, ...many.slice(1)]).when(task('one-more')).effects).toMatchObject([{ kind: 'lookUp' }]);
   });
 
+  it('when what is open asks for too much: a client may not fill the memory of the gateway', () => {
+    const large = (bytes: number) => ({
+      metadata: { orrery: { command: { tool: 'T', arguments: { text: 'x'.repeat(bytes) } } } },
+    });
+    const mib = 1_000 * 1_000;
+    const many = Array.from({ length: 16 }, (_, index) => task(`s${index}`, large(mib)));
+    expect(given([register, ...many]).when(task('one-more', large(mib))).effects).toEqual([
+      fails('one-more', /have 16777216 characters together/u),
+    ]);
+    expect(given([register, ...many]).when(task('small')).effects).toMatchObject([{ kind: 'lookUp' }]);
+    expect(given([register]).when(task('alone', large(2 * mib))).effects).toEqual([
+      fails('alone', 'a task has at most 1048576 characters'),
+    ]);
+  });
+
   it('and may be sent again: nothing ran', () =>
     expect(given([register, task('s1'), target('s1', 'not-connected')]).when(task('s1')).effects).toMatchObject([
       { kind: 'lookUp', sessionId: 's1' },

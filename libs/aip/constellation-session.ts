@@ -20,7 +20,7 @@ import type {
 } from './constellation-state.js';
 import { instantOf } from './instant.js';
 import { authorised, wrapped, type StepOf } from './middleware.js';
-import { endedOf, NO_TASKS, opened, withPhase, type OpenTask } from './task-book.js';
+import { endedOf, noRoomFor, NO_TASKS, opened, withPhase, type OpenTask } from './task-book.js';
 
 type Step = [ConstellationSession, ConstellationEffect[]];
 
@@ -157,10 +157,8 @@ function onTask(session: Ready, message: TaskMessage, nowMs: number): Step {
   if (task.request.length > REQUEST_CHARS_MAX) {
     return fails(session, task, { error: `request: at most ${REQUEST_CHARS_MAX} characters are taken`, nowMs });
   }
-  if (tasks.open.size >= AIP_LIMITS.tasksOpenMax) {
-    const error = `${AIP_LIMITS.tasksOpenMax} tasks are open on this connection, more are not taken`;
-    return fails(session, task, { error, nowMs });
-  }
+  const error = noRoomFor(tasks, content);
+  if (error !== undefined) return fails(session, task, { error, nowMs });
   const open: OpenTask = { ...task, deviceId, phase: 'CHECKING', content, sinceMs: nowMs };
   return [{ ...session, tasks: opened(tasks, open) }, [{ kind: 'lookUp', sessionId, deviceId }]];
 }

@@ -1,6 +1,7 @@
 export type { FileMessage, OutputPiece } from './session-state.js';
 export { CommandTable } from './command-table.js';
 export type { Admission, Answered, CommandTableOptions, OpenAtDevice, TableEffect } from './command-effects.js';
+export { isOwnWord } from './command-answers.js';
 export { commandMessage, LIST_TOOLS_ID, listToolsMessage, type OutgoingCommand } from './command-message.js';
 export { outcomeOf, withoutResult } from './outcome.js';
 export { clientOf, toolsOf, type RegisteredClient } from './telemetry.js';
@@ -54,7 +55,16 @@ export {
   type Transfer,
   type TransferFrame,
 } from './file-pump.adapter.js';
-export { alive, check, heard, type Liveness, type LivenessPolicy, type LivenessVerdict } from './liveness.js';
+export {
+  alive,
+  check,
+  heard,
+  livenessPolicy,
+  trickled,
+  type Liveness,
+  type LivenessPolicy,
+  type LivenessVerdict,
+} from './liveness.js';
 export { fullRate, takeToken, type Rate, type RatePolicy } from './rate.js';
 export { Sequence } from './sequence.js';
 export {

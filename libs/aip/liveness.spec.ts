@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { alive, check, heard, type Liveness, type LivenessVerdict } from './liveness.js';
+import { alive, check, heard, livenessPolicy, trickled, type Liveness, type LivenessVerdict } from './liveness.js';
 
 /** Asks at each instant; returns what was said. */
 function verdicts(start: Liveness, instants: number[], heardAt: number[] = []): LivenessVerdict[] {
@@ -32,4 +32,18 @@ describe('liveness', () => {
       'ping',
       'dead',
     ]));
+
+  it('is proven by bytes of a frame that is not whole yet, and the peer is pinged all the same', () => {
+    let liveness = alive(0);
+    const said = [15_000, 20_000, 30_000, 40_000, 60_000, 70_000, 104_000, 105_000].map((now) => {
+      if (now <= 60_000) liveness = trickled(liveness, now);
+      const [next, verdict] = check(liveness, now);
+      liveness = next;
+      return verdict;
+    });
+    expect(said).toEqual(['alive', 'ping', 'alive', 'ping', 'ping', 'alive', 'ping', 'dead']);
+  });
+
+  it('keeps the proportion of pings to patience when that is set', () =>
+    expect(livenessPolicy(9_000)).toEqual({ deadAfterMs: 9_000, pingEveryMs: 4_000 }));
 });

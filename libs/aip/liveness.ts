@@ -15,6 +15,12 @@ export interface LivenessPolicy {
   readonly deadAfterMs: number;
 }
 
+/** A peer that is silent for this long is dead; it is pinged as often, in proportion, as it usually is. */
+export const livenessPolicy = (deadAfterMs: number): LivenessPolicy => ({
+  deadAfterMs,
+  pingEveryMs: Math.round((deadAfterMs * AIP_LIMITS.pingEveryMs) / AIP_LIMITS.deadAfterMs),
+});
+
 export type LivenessVerdict = 'alive' | 'ping' | 'dead';
 
 export const alive = (nowMs: number): Liveness => ({ heardAtMs: nowMs, pingedAtMs: null });
@@ -22,6 +28,11 @@ export const alive = (nowMs: number): Liveness => ({ heardAtMs: nowMs, pingedAtM
 /** Whatever arrives, a frame as much as a pong, proves life. */
 export function heard(_: Liveness, nowMs: number): Liveness {
   return alive(nowMs);
+}
+
+/** Bytes of a frame that is not whole yet: the peer lives, but it hears nothing of us unless it is pinged as before. */
+export function trickled({ heardAtMs, pingedAtMs }: Liveness, nowMs: number): Liveness {
+  return { heardAtMs: nowMs, pingedAtMs: pingedAtMs ?? heardAtMs };
 }
 
 /** To be asked every few seconds; `ping` is said once per silence of `pingEveryMs`. */

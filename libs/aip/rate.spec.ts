@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { fullRate, takeToken } from './rate.js';
+import { fullFrameRate, fullRate, takeFrame, takeToken } from './rate.js';
 
 const POLICY = { perSecond: 10, burst: 3 };
 
@@ -19,5 +19,17 @@ describe('takeToken', () => {
     const [rested] = takeToken(fullRate(POLICY, 0), POLICY, 60_000);
     expect(rested.tokens).toBe(2);
     expect(takeToken(rested, POLICY, 0)[0].tokens).toBe(1);
+  });
+});
+
+describe('takeFrame', () => {
+  it('counts a large frame for many: megabytes of them are read no faster than they can be', () => {
+    const large = 'x'.repeat(8 * 1024 * 1024);
+    let rate = fullFrameRate(0);
+    let bytes = 0;
+    for (let waitMs = 0; waitMs === 0; bytes += large.length) [rate, { waitMs }] = takeFrame(rate, large, 0);
+    expect(bytes).toBe(64 * 1024 * 1024);
+    expect(takeFrame(fullFrameRate(0), '{}', 0)[0]).toEqual({ tokens: 3_999, atMs: 0 });
+    expect(takeFrame(fullFrameRate(0), null, 0)[0]).toEqual({ tokens: 3_999, atMs: 0 });
   });
 });

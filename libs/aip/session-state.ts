@@ -32,6 +32,8 @@ interface Connection {
   readonly credentialUntilMs: number | null;
   /** A renewed credential is being looked at. */
   readonly renewing: boolean;
+  /** When the last one came that was looked at. */
+  readonly renewedMs: number;
 }
 
 interface Registered extends Connection {
@@ -117,6 +119,7 @@ export const openSession = ({ id, expiresAt }: Identity, nowMs: number): Session
   answers: 0,
   credentialUntilMs: expiresAt === null ? null : Date.parse(expiresAt),
   renewing: false,
+  renewedMs: -Infinity,
 });
 
 /** Whether frames have numbers now: after the confirmation, when both ends speak revision 2. */

@@ -307,6 +307,13 @@ describe('a credential', () => {
   it('is looked at one after the other', () =>
     expect(ready(renewal).when(renewal).effects).toEqual([error('a credential is being checked already')]));
 
+  it('is checked once in a second: the registry signs for everybody', () => {
+    const again = ready(renewal, identified(AT_2000));
+    const tooSoon = 'a credential was checked a moment ago, send it again later';
+    expect(again.when(renewal, 999).effects).toEqual([error(tooSoon)]);
+    expect(again.when(renewal, 1_000).effects).toEqual([{ kind: 'identify', credential: 'secret' }]);
+  });
+
   it('that nobody asked about changes nothing', () =>
     expect(ready().when(identified(AT_2000))).toEqual({ phase: 'READY', effects: [] }));
 

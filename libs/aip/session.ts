@@ -6,13 +6,15 @@ import { outcomeOf } from './outcome.js';
 import { answer, close, errorMessage, refusalOf, sendAway } from './session-answers.js';
 import { NUMBERED_SINCE } from './session-state.js';
 import type { InPhase, OpenSession, Session, SessionInput, Step } from './session-state.js';
-import { clientOf, toolsOf } from './telemetry.js';
+import { clientOf, fitting, toolsOf } from './telemetry.js';
 
 /*
  * The protocol of a device connection, after the middleware: who may send what is judged before (permissions.ts), and
  * whatever gets here out of place is refused all the same.
  */
 
+/** Each costs the registry a signature, which all connections share. */
+const CREDENTIAL_EVERY_MS = 1_000;
 /** More RESUMEs than a journal could need. */
 const RESUME_FRAMES_MAX = 64;
 
@@ -121,7 +123,7 @@ function onTools(session: InPhase<'LISTING_TOOLS'>, message: Of<'command_results
 
 function claim(session: InPhase<'LISTING_TOOLS'>, tools: ReturnType<typeof toolsOf>, nowMs: number): Step {
   const { client: known } = session;
-  const named = tools && { toolsKnown: true, telemetry: { ...known.telemetry, tools } };
+  const named = tools && { toolsKnown: true, telemetry: fitting({ ...known.telemetry, tools }) };
   const client = { ...known, ...named };
   return [{ ...session, phase: 'CLAIMING', client, sinceMs: nowMs }, [{ kind: 'claim', client }]];
 }
@@ -212,7 +214,7 @@ function onWork(session: InPhase<'READY'>, message: ClientMessage, nowMs: number
       return [
         { ...session, toldMs: nowMs },
         [
-          { kind: 'telemetry', telemetry },
+          { kind: 'telemetry', telemetry: fitting(telemetry) },
           { kind: 'metrics', metrics },
         ],
       ];
@@ -231,7 +233,10 @@ function onWork(session: InPhase<'READY'>, message: ClientMessage, nowMs: number
 
 function onCredential(session: OpenSession, credential: string, nowMs: number): Step {
   if (session.renewing) return answer(session, errorMessage('a credential is being checked already'), nowMs);
-  return [{ ...session, renewing: true }, [{ kind: 'identify', credential }]];
+  if (nowMs - session.renewedMs < CREDENTIAL_EVERY_MS) {
+    return answer(session, errorMessage('a credential was checked a moment ago, send it again later'), nowMs);
+  }
+  return [{ ...session, renewing: true, renewedMs: nowMs }, [{ kind: 'identify', credential }]];
 }
 
 /** The old credential counts until it expires, whatever became of the new one. */

@@ -1,4 +1,4 @@
-import { AIP_LIMITS } from '#proto';
+import { AIP_LIMITS, LIMITS } from '#proto';
 import type { TaskEndMessage } from '#proto';
 import type { ClientTask } from './client-task.js';
 
@@ -28,6 +28,22 @@ export const NO_TASKS: TaskBook = { open: new Map(), ended: new Map(), endedChar
 
 /** What the ended tasks of one connection may hold in memory; the log has them all. */
 const ENDED_CHARS_MAX = 8 * 1024 * 1024;
+
+/** What all open tasks of one connection ask for may be as long as this; each is held several times while it becomes a run. */
+const OPEN_CHARS_MAX = 16 * 1024 * 1024;
+/** One task becomes one request on the bus, which takes no more. */
+const CONTENT_CHARS_MAX = LIMITS.requestBytesMax;
+
+/** Why a task that asks for this cannot be taken now, as a sentence for people; undefined when it can. */
+export function noRoomFor({ open }: TaskBook, content: string): string | undefined {
+  if (open.size >= AIP_LIMITS.tasksOpenMax) {
+    return `${AIP_LIMITS.tasksOpenMax} tasks are open on this connection, more are not taken`;
+  }
+  if (content.length > CONTENT_CHARS_MAX) return `a task has at most ${CONTENT_CHARS_MAX} characters`;
+  const chars = [...open.values()].reduce((sum, task) => sum + task.content.length, content.length);
+  if (chars <= OPEN_CHARS_MAX) return undefined;
+  return `the tasks that are open on this connection have ${OPEN_CHARS_MAX} characters together, more are not taken`;
+}
 
 export const opened = (book: TaskBook, task: OpenTask): TaskBook => ({
   ...book,

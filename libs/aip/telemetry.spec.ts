@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { ClientTelemetry } from '#proto';
 import type { Json, RegisterMessage } from '#proto';
-import { clientOf, toolsOf } from './telemetry.js';
+import { clientOf, fitting, toolsOf } from './telemetry.js';
 
 const register = (metadata: RegisterMessage['metadata']): RegisterMessage => ({
   type: 'register',
@@ -98,5 +98,36 @@ describe('toolsOf', () => {
     expect(toolsOf({ status: 'failure', error: 'x' })).toBeUndefined();
     expect(toolsOf({ status: 'success', result: { tools: [] } })).toBeUndefined();
     expect(toolsOf({ status: 'success', result: [] })).toEqual([]);
+  });
+});
+
+describe('what a device may say of itself', () => {
+  const said = (changes: object): ClientTelemetry => ClientTelemetry.parse({ platform: 'linux', ...changes });
+  const tools = (count: number, more: (index: number) => object) =>
+    Array.from({ length: count }, (_, index) => ({ name: `tool-${index}`, ...more(index) }));
+  const charsOf = (value: unknown): number => JSON.stringify(value).length;
+
+  it('stays as it is when it is of a size that somebody needs', () => {
+    const honest = said({ tools: tools(50, () => ({ description: 'x'.repeat(1_000) })), metadata: { gpu: 'A100' } });
+    expect(fitting(honest)).toEqual(honest);
+    expect(clientOf(register({ orrery: { revision: 2, journal_id: 'j', telemetry: honest } }), 2).telemetry).toEqual(
+      honest,
+    );
+  });
+
+  it('loses first what is only there to be read', () => {
+    const long = fitting(said({ tools: tools(200, () => ({ description: 'x'.repeat(4_000) })) }));
+    expect(long.tools.map(({ description }) => description.length)).toEqual(Array.from({ length: 200 }, () => 400));
+    const many = fitting(said({ tools: tools(1_000, () => ({ description: 'x'.repeat(4_000) })) }));
+    expect([many.tools.length, many.tools[0]?.description]).toEqual([1_000, '']);
+    expect(fitting(said({ metadata: { text: 'x'.repeat(20_000) } })).metadata).toEqual({});
+  });
+
+  it('never has more characters than a log can bear', () => {
+    const name = (index: number) => ({ name: String(index).padEnd(128, '\u0001') });
+    const hostile = said({ tools: tools(1_000, name), metadata: { text: 'x'.repeat(500_000) } });
+    expect(charsOf(hostile)).toBeGreaterThan(1_000_000);
+    expect(charsOf(fitting(hostile))).toBeLessThan(150 * 1024);
+    expect(fitting(hostile).tools.length).toBeGreaterThan(100);
   });
 });

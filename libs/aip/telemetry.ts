@@ -23,7 +23,7 @@ export function clientOf({ metadata }: RegisterMessage, revisionMax: number): Re
   const ours = metadata?.orrery ?? undefined;
   if (ours !== undefined) {
     const { revision, journal_id: journalId, telemetry } = ours;
-    return { revision: Math.min(revision, revisionMax), journalId, telemetry, toolsKnown: true };
+    return { revision: Math.min(revision, revisionMax), journalId, telemetry: fitting(telemetry), toolsKnown: true };
   }
   const info: Record<string, Json> = metadata?.system_info ?? {};
   return {
@@ -56,6 +56,31 @@ export function toolsOf(result: ActionResult | undefined): ToolInfo[] | undefine
   });
   return [...new Map(tools.map((tool) => [tool.name, tool])).values()].slice(0, TOOLS_MAX);
 }
+
+/**
+ * What a device says of itself is written again with every renewal of its presence, and once for every connection into a
+ * log that is kept: what is there only to be read goes first, and what no honest device has last.
+ */
+export function fitting(telemetry: ClientTelemetry): ClientTelemetry {
+  const metadata = charsOf(telemetry.metadata) <= METADATA_CHARS_MAX ? telemetry.metadata : {};
+  return { ...telemetry, metadata, tools: fittingTools(telemetry.tools) };
+}
+
+const METADATA_CHARS_MAX = 16 * 1024;
+const TOOLS_CHARS_MAX = 128 * 1024;
+const SHORT_DESCRIPTION_MAX = 400;
+
+function fittingTools(tools: readonly ToolInfo[]): ToolInfo[] {
+  for (const charsMax of [DESCRIPTION_MAX, SHORT_DESCRIPTION_MAX, 0]) {
+    const shorter = tools.map((tool) => ({ ...tool, description: tool.description.slice(0, charsMax).toWellFormed() }));
+    if (charsOf(shorter) <= TOOLS_CHARS_MAX) return shorter;
+  }
+  const names = tools.map((tool) => ({ ...tool, description: '' }));
+  let chars = 0;
+  return names.filter((tool) => (chars += charsOf(tool) + 1) < TOOLS_CHARS_MAX);
+}
+
+const charsOf = (value: Json | readonly ToolInfo[] | ToolInfo): number => JSON.stringify(value).length;
 
 function extrasOf(info: Record<string, Json>): Record<string, Json> {
   const short = (value: Json): boolean => JSON.stringify(value).length <= EXTRA_CHARS_MAX;

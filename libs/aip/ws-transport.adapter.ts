@@ -1,7 +1,7 @@
 import type { SecureContextOptions } from 'node:tls';
 import { WebSocket, type ClientOptions, type RawData } from 'ws';
 import { AIP_LIMITS } from '#proto';
-import { alive, check, heard, type LivenessPolicy } from './liveness.js';
+import { alive, check, heard, trickled, type LivenessPolicy } from './liveness.js';
 import type { Closed, Transport, TransportHandlers } from './transport.js';
 
 const CHECK_EVERY_MS = 1_000;
@@ -11,11 +11,13 @@ export interface WsTransportOptions {
   readonly liveness?: LivenessPolicy;
   /** How often the peer's silence is measured. */
   readonly checkEveryMs?: number;
+  /** Bytes that have come in so far: on a slow line they prove life long before a large frame is whole. */
+  readonly bytesRead?: () => number;
 }
 
 /** The WebSocket of either end as a Transport: pings, finds a dead peer, and cuts off one that takes nothing. */
 export function wsTransport(socket: WebSocket, options: WsTransportOptions): Transport {
-  const { clock, liveness: policy = AIP_LIMITS, checkEveryMs = CHECK_EVERY_MS } = options;
+  const { clock, liveness: policy = AIP_LIMITS, checkEveryMs = CHECK_EVERY_MS, bytesRead = () => 0 } = options;
   let handlers: TransportHandlers | undefined;
   const early: (string | null)[] = [];
   let ended: Closed | undefined;
@@ -26,7 +28,11 @@ export function wsTransport(socket: WebSocket, options: WsTransportOptions): Tra
   const onSound = (): void => {
     liveness = heard(liveness, clock.now());
   };
+  let bytesHeard = bytesRead();
   const ticking = setInterval(() => {
+    const bytes = bytesRead();
+    if (bytes !== bytesHeard) liveness = trickled(liveness, clock.now());
+    bytesHeard = bytes;
     const [next, verdict] = check(liveness, clock.now(), policy);
     liveness = next;
     if (verdict === 'dead') socket.terminate();
@@ -126,7 +132,9 @@ export function connectWs(options: ConnectOptions): Promise<Transport> {
   const abort = (): void => socket.terminate();
   signal?.addEventListener('abort', abort, { once: true });
   // Made at once: a frame that comes with the answer to the handshake must not get lost.
-  const transport = wsTransport(socket, options);
+  let incoming: { readonly bytesRead: number } | undefined;
+  socket.once('upgrade', ({ socket: raw }) => (incoming = raw));
+  const transport = wsTransport(socket, { ...options, bytesRead: () => incoming?.bytesRead ?? 0 });
   socket.once('open', () => resolve(transport));
   socket.once('unexpected-response', (request, response) => {
     reject(new HandshakeRefused(response.statusCode ?? 0));

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { WebSocket, WebSocketServer } from 'ws';
 import { AIP_LIMITS } from '#proto';
+import { ChaosProxy } from '#libs/testing';
 import type { Closed, Transport } from './transport.js';
 import { connectWs, HandshakeRefused, wsTransport, type WsTransportOptions } from './ws-transport.adapter.js';
 
@@ -60,6 +61,22 @@ function listen(end: Transport) {
 }
 
 describe('wsTransport', () => {
+  it('takes the bytes of a frame that is not whole yet as a sign of life', async () => {
+    const { url, accepted } = await listener();
+    const line = await ChaosProxy.start(url);
+    const liveness = { pingEveryMs: 50, deadAfterMs: 200 };
+    const client = await connectWs({ url: line.url, clock: CLOCK, liveness, checkEveryMs: 20 });
+    cleanups.push(
+      () => client.terminate(),
+      () => void line.close(),
+    );
+    const one = listen(client);
+    // Its whole way takes five times as long as silence may take.
+    line.shape({ bytesPerSecond: 20_000 }, 'down');
+    (await accepted).send('x'.repeat(20_000));
+    expect(await Promise.race([one.after(1), one.closed])).toBeUndefined();
+  });
+
   it('carries frames both ways, those included that came before anybody listened', async () => {
     const { client, server } = await pair();
     server.send('early');

@@ -5,7 +5,8 @@ import type { NatsConnection } from '@nats-io/transport-node';
 import { ARTIFACTS_BUCKET } from '#proto';
 import { startTestNats } from '#libs/testing';
 import type { TestNats } from '#libs/testing';
-import { ArtifactError, getArtifact, putArtifact } from './artifacts.adapter.js';
+import { ArtifactError } from './artifact-upload.adapter.js';
+import { getArtifact, putArtifact } from './artifacts.adapter.js';
 import { connectBus } from './bus.client.js';
 import { provision } from './provision.adapter.js';
 

@@ -26,7 +26,11 @@ export type {
   ServeOptions,
 } from './queries.adapter.js';
 export { handAgain, type StreamHandlers } from './hand-again.adapter.js';
-export { ArtifactError, getArtifact, putArtifact } from './artifacts.adapter.js';
+export { getArtifact, openArtifact, openUpload, putArtifact, readArtifact } from './artifacts.adapter.js';
+export type { ArtifactReader } from './artifacts.adapter.js';
+export { ArtifactError } from './artifact-upload.adapter.js';
+export { sweepArtifacts, type SweepOptions } from './artifact-sweep.adapter.js';
+export type { ArtifactUpload, UploadEvents } from './artifact-upload.adapter.js';
 export { ownersOf, partitionsOf } from './assignment.js';
 export { Members, readMembers } from './members.adapter.js';
 export type { MembersOptions } from './members.adapter.js';

@@ -3,7 +3,7 @@ import { jetstream, jetstreamManager } from '@nats-io/jetstream';
 import { Kvm } from '@nats-io/kv';
 import { errors } from '@nats-io/transport-node';
 import type { NatsConnection } from '@nats-io/transport-node';
-import { BUCKETS, DURABLES, partitionDurables, partitionOf, subjects } from '#proto';
+import { ARTIFACTS_BUCKET, BUCKETS, DURABLES, partitionDurables, partitionOf, subjects } from '#proto';
 import { proveActor } from '#libs/keys';
 import { startTestBus } from '#libs/testing';
 import type { TestBus } from '#libs/testing';
@@ -22,6 +22,7 @@ const ATTEMPT = { runId: RUN, taskId: 'task-1', attempt: 1 };
 const SERVICES = ['orchestrator', 'registry', 'aip-gateway', 'device-agent', 'logging', 'console', 'planner'];
 const ALL = [...SERVICES, 'cli', 'external', 'auditor'];
 const AGENT_PROFILES_READERS = ['orchestrator', 'registry', 'aip-gateway', 'device-agent', 'planner', 'cli'];
+const RUNS_READERS = ['orchestrator', 'aip-gateway', 'device-agent', 'logging', 'console', 'planner', 'cli', 'auditor'];
 const KEY = `U${'A'.repeat(55)}`;
 
 let bus: TestBus;
@@ -89,7 +90,7 @@ const attempts = partitionDurables(partitionOf(RUN)).attempts;
 describe('who may publish', () => {
   it.each<[string, string[]]>([
     [subjects.requests, ['cli', 'external']],
-    [subjects.submit, ['console', 'cli', 'external']],
+    [subjects.submit, ['aip-gateway', 'console', 'cli', 'external']],
     [subjects.run(RUN), ['orchestrator']],
     [subjects.attempt(ATTEMPT, 'end'), ['device-agent']],
     [subjects.fleet('web-1'), ['registry']],
@@ -101,10 +102,22 @@ describe('who may publish', () => {
     [subjects.liveRun(RUN), []],
     [subjects.answer('request-1'), ['orchestrator']],
     [subjects.verb(RUN, 'SUBMIT'), ['orchestrator']],
-    [subjects.verb(RUN, 'CANCEL'), ['orchestrator', 'console', 'cli']],
+    [subjects.verb(RUN, 'CANCEL'), ['orchestrator', 'aip-gateway', 'console', 'cli']],
+    [subjects.verb(RUN, 'PAUSE'), ['orchestrator', 'console', 'cli']],
     [subjects.verb(RUN, 'FORK'), ['orchestrator', 'console', 'cli']],
     [subjects.verb(RUN, 'PROPOSE'), ['orchestrator', 'console', 'planner', 'cli']],
-    [subjects.query('registry', 'hold'), ['aip-gateway', 'console', 'cli']],
+    [subjects.query('registry', 'hold'), ['console', 'cli']],
+    [subjects.query('registry', 'enroll'), ['console', 'cli']],
+    [subjects.query('registry', 'enroll-client'), ['console', 'cli']],
+    [subjects.query('registry', 'revoke'), ['console', 'cli']],
+    [subjects.query('registry', 'identify'), ['aip-gateway', 'console', 'cli']],
+    [subjects.query('registry', 'join'), ['aip-gateway', 'console', 'cli']],
+    [subjects.query('registry', 'renew'), ['aip-gateway', 'console', 'cli']],
+    [subjects.query('registry', 'revocations'), ['aip-gateway', 'console', 'cli']],
+    [subjects.query('device-agent', 'deliver'), ['aip-gateway', 'console', 'cli']],
+    [subjects.output('run-1.task-1.1.1.1'), ['aip-gateway']],
+    [`$O.${ARTIFACTS_BUCKET}.C.x`, ['aip-gateway', 'device-agent']],
+    [`${API}.DIRECT.GET.RUNS`, RUNS_READERS],
     [subjects.deviceCommand('web-1'), ['device-agent']],
     [subjects.dlq('registry'), ['registry']],
     ['$KV.AGENT_PROFILES.web-1', ['registry']],
@@ -138,7 +151,9 @@ describe('who may listen', () => {
     [subjects.anyRun, []],
     [subjects.anyAttempt, []],
     [subjects.requests, []],
-    [subjects.anyLiveRun, ['console', 'cli', 'external']],
+    [subjects.anyLiveRun, ['aip-gateway', 'console', 'cli', 'external']],
+    [subjects.anyOutput, ['console', 'cli']],
+    [subjects.anyQueryOf('aip-gateway'), ['aip-gateway']],
     [subjects.anyAnswer, ['console', 'cli', 'external']],
     [subjects.submit, ['orchestrator']],
     [subjects.anyVerb, ['orchestrator']],
@@ -179,7 +194,7 @@ describe('whose key stands for whom', () => {
     expect(Object.fromEntries(found)).toEqual({
       orchestrator: 'UNAUTHORIZED',
       registry: 'UNAUTHORIZED',
-      'aip-gateway': 'UNAUTHORIZED',
+      'aip-gateway': 'system aip-gateway',
       'device-agent': 'UNAUTHORIZED',
       logging: 'UNAUTHORIZED',
       console: 'person console',
@@ -238,16 +253,23 @@ describe('what each service does', () => {
     await profiles.put('web-1', '{}');
     const other = await new Kvm(await as('device-agent')).open(BUCKETS.AGENT_PROFILES.bucket);
     expect((await other.get('web-1'))?.string()).toBe('{}');
+    const notAsked = () => Promise.reject(new Error('not asked'));
     const served = await serveQueries(nc, 'registry', {
       devices: () => Promise.resolve({ devices: [] }),
-      enroll: () => Promise.reject(new Error('not asked')),
-      hold: () => Promise.reject(new Error('not asked')),
-      release: () => Promise.reject(new Error('not asked')),
-      authenticate: () => Promise.resolve({ deviceId: null }),
+      enroll: notAsked,
+      'enroll-client': notAsked,
+      clients: notAsked,
+      join: notAsked,
+      renew: notAsked,
+      hold: notAsked,
+      release: notAsked,
+      revoke: notAsked,
+      identify: () => Promise.resolve({ identity: null }),
+      revocations: ({ after }) => Promise.resolve({ sequence: after, revoked: [] }),
     });
     expect(await query(await as('cli'), 'registry', 'devices', {})).toEqual({ devices: [] });
-    const asked = query(await as('aip-gateway'), 'registry', 'authenticate', { tokenHash: '0'.repeat(64) });
-    expect(await asked).toEqual({ deviceId: null });
+    const asked = query(await as('aip-gateway'), 'registry', 'identify', { kind: 'token', tokenHash: '0'.repeat(64) });
+    expect(await asked).toEqual({ identity: null });
     await served.stop();
   });
 
@@ -255,6 +277,14 @@ describe('what each service does', () => {
     const content = new TextEncoder().encode('output');
     const { sha256 } = await putArtifact(await as('device-agent'), content);
     expect(Buffer.from(await getArtifact(await as('logging'), sha256)).toString()).toBe('output');
+  });
+
+  it('aip-gateway: stores what devices send, and reads what they are to get', async () => {
+    const content = new TextEncoder().encode('a file of a device');
+    const { sha256 } = await putArtifact(await as('aip-gateway'), content);
+    expect(Buffer.from(await getArtifact(await as('device-agent'), sha256)).toString()).toBe('a file of a device');
+    const { sha256: given } = await putArtifact(await as('device-agent'), new TextEncoder().encode('for a device'));
+    expect(Buffer.from(await getArtifact(await as('aip-gateway'), given)).toString()).toBe('for a device');
   });
 
   it('planner: follows runs, and proposes to whoever serves them', async () => {

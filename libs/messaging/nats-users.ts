@@ -96,16 +96,25 @@ function registry(): NatsUserSpec {
   });
 }
 
+/** Asks who somebody is, never enrols or revokes anybody; submits and cancels for the clients that are connected to it. */
 function aipGateway(): NatsUserSpec {
-  return service('aip-gateway', {
+  const permissions = service('aip-gateway', {
     publish: [
-      subjects.anyQueryOf('registry'),
+      ...(['identify', 'join', 'renew', 'revocations'] as const).map((name) => subjects.query('registry', name)),
+      subjects.query('device-agent', 'deliver'),
+      subjects.submit,
+      subjects.anyVerbOf('CANCEL'),
+      subjects.anyOutput,
+      ...loads('RUNS'),
       ...readsBucket(BUCKETS.PRESENCE.bucket),
       key(BUCKETS.PRESENCE.bucket, '*'),
       ...readsBucket(BUCKETS.AGENT_PROFILES.bucket),
+      ...readsArtifacts(),
+      `$O.${ARTIFACTS_BUCKET}.>`,
     ],
-    subscribe: [subjects.anyDeviceCommand],
+    subscribe: [subjects.anyDeviceCommand, subjects.anyLiveRun],
   });
+  return { ...permissions, actor: { kind: 'system', id: 'aip-gateway' } };
 }
 
 function deviceAgent(): NatsUserSpec {
@@ -146,7 +155,7 @@ function consoleUser(): NatsUserSpec {
       ...SIGNED_VERBS,
       ...streams.flatMap((stream) => [...loads(stream), ...follows(stream)]),
     ],
-    subscribe: [subjects.anyLiveRun, subjects.anyAnswer],
+    subscribe: [subjects.anyLiveRun, subjects.anyAnswer, subjects.anyOutput],
   });
   return { ...permissions, actor: { kind: 'person', id: 'console' } };
 }
@@ -180,7 +189,7 @@ function cli(): NatsUserSpec {
       ...readsBucket(BUCKETS.AGENT_PROFILES.bucket),
       ...readsArtifacts(),
     ],
-    subscribe: [subjects.anyLiveRun, subjects.anyAnswer],
+    subscribe: [subjects.anyLiveRun, subjects.anyAnswer, subjects.anyOutput],
   });
   return { ...permissions, actor: { kind: 'person', id: 'cli' } };
 }

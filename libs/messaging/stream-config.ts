@@ -83,7 +83,9 @@ export function objectStoreSetting(bucket: string): StreamSetting {
     max_msg_size: -1,
     max_age: 0,
     duplicate_window: nanos(DEDUPE_MS_MAX),
+    // Pieces of an object that was not finished are rolled up, and what that leaves behind expires.
     allow_rollup_hdrs: true,
+    allow_msg_ttl: true,
   };
 }
 

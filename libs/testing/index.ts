@@ -1,7 +1,18 @@
+export { makeTestAuthority, type TestAuthority, type TestCertificate } from './certificates.js';
 export { startTestNats, type TestNats, type TestNatsOptions } from './nats-server.js';
 export { introduce, startTestBus, type TestBus } from './test-bus.js';
 export { startTestPostgres, type TestPostgres } from './postgres.js';
 export { connectDevice, instantDevice, type InstantDeviceOptions } from './instant-device.js';
+export {
+  ChaosProxy,
+  type ChaosProxyOptions,
+  type ChaosStats,
+  type Cut,
+  type Flapping,
+  type Shape,
+  type Way,
+} from './chaos-proxy.js';
+export type { CutKind } from './chaos-proxy-pipe.js';
 export { FakeDevice, type FakeDeviceOptions } from './fake-device.js';
 export { attemptCommitsOf, generateHistory, runCommitsOf, type HistoryOptions } from './histories.js';
 export { forkHistory, generateEditedHistory, type EditedHistoryOptions, type ForkOptions } from './edited-histories.js';

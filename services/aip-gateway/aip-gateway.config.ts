@@ -1,5 +1,9 @@
 import { z } from 'zod';
+import { livenessPolicy } from '#libs/aip';
 import { envInt } from '#libs/platform';
+import { AIP_LIMITS } from '#proto';
+
+const TOGETHER = 'must be set together with';
 
 /** What this service reads beside `ServiceConfig`. */
 export const AipGatewayConfig = z
@@ -7,11 +11,41 @@ export const AipGatewayConfig = z
     ORRERY_AIP_PORT: envInt({ min: 0, max: 65_535 }).default(5_000),
     /** Comma list. A device sends no Origin; a page in a browser always does. */
     ORRERY_AIP_ORIGINS: z.string().default(''),
+    /** A device that is silent for this long is gone: shorter on good lines, longer where devices sleep. */
+    ORRERY_AIP_DEAD_AFTER_MS: envInt({ min: 2_000, max: 3_600_000 }).default(AIP_LIMITS.deadAfterMs),
     ORRERY_AIP_CONNECTIONS_MAX: envInt({ min: 1, max: 100_000 }).default(10_000),
+    /** PEM files; read again when they change, and on SIGHUP. */
+    ORRERY_AIP_TLS_CERT_FILE: z.string().optional(),
+    ORRERY_AIP_TLS_KEY_FILE: z.string().optional(),
+    /** Clients need a certificate of this authority, beside their token or credential. */
+    ORRERY_AIP_TLS_CLIENT_CA_FILE: z.string().optional(),
+    /** YAML: parameters that foreign devices' tools get beside what a command says. Holds secrets. */
+    ORRERY_AIP_INJECT_FILE: z.string().optional(),
   })
-  .transform((env) => ({
-    port: env.ORRERY_AIP_PORT,
-    origins: env.ORRERY_AIP_ORIGINS.split(',').flatMap((origin) => origin.trim() || []),
-    connectionsMax: env.ORRERY_AIP_CONNECTIONS_MAX,
-  }));
+  .superRefine((env, context) => {
+    const [cert, key, clientCa] = TLS_VARIABLES.map((name) => env[name] !== undefined);
+    const missing = (name: TlsVariable, other: TlsVariable): void =>
+      context.addIssue({ code: 'custom', path: [name], message: `${TOGETHER} ${other}` });
+    if (cert !== key || (clientCa === true && cert !== true)) {
+      const given = TLS_VARIABLES.find((name) => env[name] !== undefined) ?? CERT;
+      for (const name of [CERT, KEY] as const) if (env[name] === undefined) missing(name, given);
+    }
+  })
+  .transform((env) => {
+    const { ORRERY_AIP_TLS_CERT_FILE: certFile, ORRERY_AIP_TLS_KEY_FILE: keyFile } = env;
+    const clientCaFile = env.ORRERY_AIP_TLS_CLIENT_CA_FILE;
+    return {
+      port: env.ORRERY_AIP_PORT,
+      origins: env.ORRERY_AIP_ORIGINS.split(',').flatMap((origin) => origin.trim() || []),
+      connectionsMax: env.ORRERY_AIP_CONNECTIONS_MAX,
+      liveness: livenessPolicy(env.ORRERY_AIP_DEAD_AFTER_MS),
+      tls: certFile === undefined || keyFile === undefined ? undefined : { certFile, keyFile, clientCaFile },
+      injectFile: env.ORRERY_AIP_INJECT_FILE,
+    };
+  });
 export type AipGatewayConfig = z.infer<typeof AipGatewayConfig>;
+
+const CERT = 'ORRERY_AIP_TLS_CERT_FILE';
+const KEY = 'ORRERY_AIP_TLS_KEY_FILE';
+const TLS_VARIABLES = [CERT, KEY, 'ORRERY_AIP_TLS_CLIENT_CA_FILE'] as const;
+type TlsVariable = (typeof TLS_VARIABLES)[number];

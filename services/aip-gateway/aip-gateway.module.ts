@@ -1,6 +1,7 @@
 import { Inject, Module, type BeforeApplicationShutdown, type OnApplicationBootstrap } from '@nestjs/common';
 import type { NatsConnection } from '@nats-io/transport-node';
 import type { Logger } from 'pino';
+import { readSecret } from '#libs/keys';
 import {
   CLOCK,
   loadConfig,
@@ -16,9 +17,14 @@ import {
 import { LIMITS } from '#proto';
 import { AipGatewayConfig } from './aip-gateway.config.js';
 import { AipServer } from './aip-server.gateway.js';
+import { ArtifactSweep } from './artifact-sweep.runner.js';
+import { ClientRuns } from './client-runs.client.js';
+import { DeviceDirectory } from './device-directory.client.js';
+import { fileDesks } from './file-desk.adapter.js';
 import { gatewayMetrics } from './gateway-metrics.adapter.js';
+import { readInjection } from './injection-file.adapter.js';
 import { PresenceBook } from './presence.client.js';
-import { registryAuthentication } from './registry.client.js';
+import { registryOnBus } from './registry.client.js';
 
 /** The waiting answer leaves earlier than it is due: the caller's clock started before ours. */
 const ANSWER_WITHIN_MS = LIMITS.commandAnswerMs - 1_000;
@@ -30,36 +36,64 @@ const ANSWER_WITHIN_MS = LIMITS.commandAnswerMs - 1_000;
       provide: AipServer,
       inject: [SERVICE_CONFIG, NATS, CLOCK, LOGGER, Metrics],
       useFactory: async (
-        { bind, instance }: ServiceConfig,
+        { bind, instance, nats: { seedFile } }: ServiceConfig,
         nc: NatsConnection,
         clock: Clock,
         logger: Logger,
         metrics: Metrics,
       ): Promise<AipServer> => {
-        const around = { nc, clock, logger, instance, answerWithinMs: ANSWER_WITHIN_MS };
+        const { injectFile, ...options } = loadConfig(AipGatewayConfig);
+        const injection = await readInjection(injectFile);
+        const shared = { nc, clock, logger, metrics: gatewayMetrics(metrics) };
+        const around = {
+          ...shared,
+          instance,
+          answerWithinMs: ANSWER_WITHIN_MS,
+          fileDesk: fileDesks(shared),
+          injection,
+        };
+        const seed = seedFile === undefined ? undefined : await readSecret(seedFile);
+        const runs = new ClientRuns({ nc, seed, clock, logger });
         return new AipServer(
-          { ...loadConfig(AipGatewayConfig), bind },
-          { ...around, book: await PresenceBook.open(nc), metrics: gatewayMetrics(metrics) },
-          registryAuthentication(nc),
+          { ...options, bind },
+          {
+            ...around,
+            book: await PresenceBook.open(nc),
+            clients: { runs, directory: await DeviceDirectory.open(nc) },
+          },
+          registryOnBus(nc),
         );
       },
+    },
+    {
+      provide: ArtifactSweep,
+      inject: [NATS, CLOCK, LOGGER],
+      useFactory: (nc: NatsConnection, clock: Clock, logger: Logger) => new ArtifactSweep({ nc, clock, logger }),
     },
   ],
 })
 export class AipGatewayModule implements OnApplicationBootstrap, BeforeApplicationShutdown {
   readonly #server: AipServer;
+  readonly #sweep: ArtifactSweep;
   readonly #ports: ServicePorts;
 
-  constructor(@Inject(AipServer) server: AipServer, @Inject(ServicePorts) ports: ServicePorts) {
+  constructor(
+    @Inject(AipServer) server: AipServer,
+    @Inject(ArtifactSweep) sweep: ArtifactSweep,
+    @Inject(ServicePorts) ports: ServicePorts,
+  ) {
     this.#server = server;
+    this.#sweep = sweep;
     this.#ports = ports;
   }
 
   async onApplicationBootstrap(): Promise<void> {
     this.#ports.register('aip', await this.#server.start());
+    this.#sweep.start();
   }
 
   async beforeApplicationShutdown(): Promise<void> {
+    this.#sweep.stop();
     await this.#server.stop();
   }
 }

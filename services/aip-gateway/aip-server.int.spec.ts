@@ -28,8 +28,40 @@ describe('the handshake', () => {
   });
 
   it('says 503 and lets nobody in while the registry does not answer', async () => {
-    const { url } = await bench.gateway({ authenticate: () => Promise.reject(new Error('no responders')) });
+    const { url } = await bench.gateway({ registry: { identify: () => Promise.reject(new Error('no responders')) } });
     expect(await refusal(`${url}?token=token-h1`)).toMatchObject({ status: 503 });
+  });
+
+  it('says 503 as long as it cannot know from where on somebody may be revoked', async () => {
+    let revocations = (): Promise<{ sequence: number; revoked: string[] }> => Promise.reject(new Error('away'));
+    const { url } = await bench.gateway({ registry: { revocations: () => revocations() } });
+    expect(await refusal(`${url}?token=token-h1`)).toMatchObject({ status: 503 });
+    revocations = () => Promise.resolve({ sequence: 1, revoked: [] });
+    bench.keep(await FakeDevice.dial({ url, deviceId: 'h1', token: 'token-h1' }));
+  });
+
+  it('asks again who it is when credentials were revoked while it asked', async () => {
+    const heard = Promise.withResolvers<void>();
+    let [asked, revoked] = [0, ['h1']];
+    const { url } = await bench.gateway({
+      registry: {
+        identify: async () => {
+          if (++asked > 1) return null;
+          await heard.promise;
+          return { id: 'h1', role: 'device', targets: null, expiresAt: null };
+        },
+        revocations: async (after) => {
+          if (asked === 0 || after === 0) return { sequence: 1, revoked: [] };
+          const answer = { sequence: 2, revoked };
+          revoked = [];
+          // The watch has heard it before the answer to the other question is here.
+          setImmediate(() => heard.resolve());
+          return answer;
+        },
+      },
+    });
+    expect(await refusal(`${url}?token=token-h1`)).toMatchObject({ status: 401 });
+    expect(asked).toBe(2);
   });
 
   it('gives one device no more than four sockets that say nothing', async () => {

@@ -39,6 +39,11 @@ export class Callers {
     }
   }
 
+  /** Everybody who still waits gets the waiting answer now. */
+  close(): void {
+    for (const commandId of this.#callers.keys()) this.answer(commandId, this.#waiting(commandId));
+  }
+
   /** All wait equally long, so the timer that fires is always the oldest caller's. */
   #dismissOldest(commandId: CommandId): void {
     const callers = this.#callers.get(commandId);

@@ -1,13 +1,22 @@
 import type { Msg, NatsConnection, Subscription } from '@nats-io/transport-node';
 import type { Logger } from 'pino';
-import { commandMessage, CommandTable, digestOf, instantOf } from '#libs/aip';
-import type { RegisteredClient, TableEffect, Transport } from '#libs/aip';
+import { commandMessage, CommandTable, digestOf, instantOf, isOwnWord } from '#libs/aip';
+import type { OpenAtDevice, OutgoingCommand, OutputPiece, RegisteredClient, TableEffect } from '#libs/aip';
+import { query } from '#libs/messaging';
 import type { Clock } from '#libs/platform';
 import { COMMAND_REFUSALS, DeviceRequest, parseWith, sentenceOf, subjects } from '#proto';
 import type { CommandId, CommandOutcome, DeviceAnswer, DeviceId, ServerMessage, SessionId } from '#proto';
 import type { RunCommandRequest } from '#proto';
 import { Callers } from './callers.adapter.js';
 import type { GatewayMetrics } from './gateway-metrics.adapter.js';
+import { LiveOutput } from './live-output.adapter.js';
+import type { ParameterInjection } from './parameter-injection.js';
+
+/** The device's end, as far as the desk has to know it. */
+export interface DeskLink {
+  say(message: ServerMessage): void;
+  readonly congested: boolean;
+}
 
 export interface DeskOptions {
   readonly nc: NatsConnection;
@@ -16,7 +25,7 @@ export interface DeskOptions {
   readonly metrics: GatewayMetrics;
   /** How long a caller waits for the outcome before it is told that the command is queued or running. */
   readonly answerWithinMs: number;
-  readonly transport: Transport;
+  readonly link: DeskLink;
   readonly deviceId: DeviceId;
   readonly sessionId: SessionId;
   readonly client: RegisteredClient;
@@ -24,6 +33,8 @@ export interface DeskOptions {
   readonly slots: number;
   /** Whether PRESENCE still holds this session, read now. */
   readonly holds: () => Promise<boolean>;
+  /** Of a foreign client: what its tools want beside what a command says. */
+  readonly injection: ParameterInjection;
 }
 
 /** Takes the commands for one device while its session lasts: requests on the bus, frames to the device, answers back. */
@@ -31,6 +42,7 @@ export class CommandDesk {
   readonly #options: DeskOptions;
   readonly #table: CommandTable;
   readonly #callers: Callers;
+  readonly #output: LiveOutput;
   #subscription: Subscription | undefined;
   #closed = false;
 
@@ -41,6 +53,23 @@ export class CommandDesk {
     this.#options = options;
     this.#table = new CommandTable({ sessionId, journalId, slots, tools });
     this.#callers = new Callers(answerWithinMs, (commandId) => this.#table.stateOf(commandId) ?? { state: 'queued' });
+    this.#output = new LiveOutput(options);
+  }
+
+  /** Commands that may be at the device at once. */
+  set slots(slots: number) {
+    this.#table.slots = slots;
+    this.sendNext();
+  }
+
+  /** These run at the device from before this connection. */
+  takeOver(running: readonly CommandId[]): void {
+    this.#table.takeOver(running);
+  }
+
+  /** A command that was sent to the device in this session and has no outcome yet; undefined for every other id. */
+  openCommand(commandId: CommandId): OpenAtDevice | undefined {
+    return this.#closed ? undefined : this.#table.openCommand(commandId);
   }
 
   /** Resolves when the bus knows that requests for the device come here. */
@@ -61,6 +90,7 @@ export class CommandDesk {
     this.#closed = true;
     this.#subscription?.unsubscribe();
     this.#perform(this.#table.close());
+    this.#callers.close();
   }
 
   started(commandId: CommandId): void {
@@ -68,19 +98,27 @@ export class CommandDesk {
   }
 
   finished(commandId: CommandId, outcome: CommandOutcome, bytes: number): void {
-    this.#perform(this.#table.finish(commandId, this.#fitting(outcome), bytes));
+    const { clock, client, deviceId, injection } = this.#options;
+    const own = client.revision === null ? injection.masked(deviceId, outcome) : outcome;
+    this.#perform(this.#table.finish(commandId, { outcome: this.#fitting(own), bytes }, clock.now()));
     this.sendNext();
   }
 
+  /** Only of a command that somebody has given to this device, and that runs: a device may say any id. */
+  output(commandId: CommandId, piece: OutputPiece): void {
+    const isGiven = (this.openCommand(commandId)?.command ?? null) !== null;
+    this.#options.metrics.output(isGiven && this.#output.publish(commandId, piece) ? 'published' : 'left out');
+  }
+
   tick(nowMs: number): void {
-    if (this.#table.openCount === 0) return;
+    if (this.#closed || this.#table.isIdle) return;
     this.#perform(this.#table.tick(nowMs));
     this.sendNext();
   }
 
   /** Sends what may be sent, unless the device takes its frames more slowly than they come. */
   sendNext(): void {
-    if (this.#closed || this.#options.transport.congested) return;
+    if (this.#closed || this.#options.link.congested) return;
     this.#perform(this.#table.next(this.#options.clock.now()));
   }
 
@@ -96,7 +134,8 @@ export class CommandDesk {
       case 'stop':
         this.#perform(this.#table.stop(value.attempt, clock.now()));
         this.sendNext();
-        return respond(message, { state: 'done' });
+        // Whoever hears this sends the command again: it must have been said where that will arrive.
+        return void this.#ifHeld(value.kind, () => respond(message, { state: 'done' }));
       case 'stored':
         this.#perform(this.#table.stored(value.commandId));
         return respond(message, { state: 'done' });
@@ -104,11 +143,16 @@ export class CommandDesk {
   }
 
   /** Asked for another session: an older one, or a newer one that we have not heard of, and then nobody may be answered here. */
-  async #admitIfHeld(message: Msg, request: RunCommandRequest): Promise<void> {
+  #admitIfHeld(message: Msg, request: RunCommandRequest): Promise<void> {
+    return this.#ifHeld(request.commandId, () => this.#admit(message, request));
+  }
+
+  /** For what only the session that counts may say or do; any other is silent, so that one is heard. */
+  async #ifHeld(what: string, act: () => void): Promise<void> {
     try {
-      if ((await this.#options.holds()) && !this.#closed) this.#admit(message, request);
+      if ((await this.#options.holds()) && !this.#closed) act();
     } catch (error) {
-      this.#options.logger.warn({ err: error, commandId: request.commandId }, 'the session could not be checked');
+      this.#options.logger.warn({ err: error, what }, 'the session could not be checked');
     }
   }
 
@@ -119,18 +163,19 @@ export class CommandDesk {
     const answer = this.#table.admit(admission, clock.now());
     // `queued` from here means that there is no room: the caller waits like the others and then asks again.
     if (answer === null || answer.state === 'queued') this.#callers.add(commandId, message);
+    else if (isOwnWord(answer)) void this.#ifHeld(commandId, () => respond(message, answer));
     else respond(message, answer);
     if (answer?.state === 'refused') metrics.answered(answer, null);
     this.sendNext();
   }
 
   #perform(effects: readonly TableEffect[]): void {
-    const { clock, client, sessionId, metrics } = this.#options;
+    const { clock, sessionId, metrics } = this.#options;
     for (const effect of effects) {
       const nowMs = clock.now();
       switch (effect.kind) {
         case 'send':
-          this.#send(commandMessage(effect.command, { sessionId, revision: client.revision }, nowMs));
+          this.#send(this.#commandMessage(effect.command, { sessionId, nowMs }));
           break;
         case 'stop':
           this.#send({ ...OK, type: 'stop_attempt', timestamp: instantOf(nowMs), orrery: { attempt: effect.attempt } });
@@ -138,16 +183,52 @@ export class CommandDesk {
         case 'stored':
           this.#send({ ...OK, type: 'result_stored', orrery: { command_id: effect.commandId } });
           break;
+        case 'deliver':
+          void this.#deliver(effect.commandId, effect.outcome);
+          break;
         case 'answered':
-          this.#callers.answer(effect.commandId, effect.answer);
+          this.#answer(effect.commandId, effect.answer);
           metrics.answered(effect.answer, effect.sentAtMs === null ? null : nowMs - effect.sentAtMs);
           break;
       }
     }
   }
 
+  /** At its end a desk says what it knows at once: of a device without a journal no other session will say it. */
+  #answer(commandId: CommandId, answer: DeviceAnswer): void {
+    const say = (): void => this.#callers.answer(commandId, answer);
+    if (this.#closed || !isOwnWord(answer)) say();
+    else void this.#ifHeld(commandId, say);
+  }
+
+  /** Hands over a result that nobody asks for; the table says when it is tried again. */
+  async #deliver(commandId: CommandId, outcome: CommandOutcome): Promise<void> {
+    const { nc, clock, logger, metrics, deviceId } = this.#options;
+    const request = { deviceId, commandId, outcome };
+    const state = await query(nc, 'device-agent', 'deliver', request, DELIVER_MS).then(
+      (answer) => answer.state,
+      (error: unknown) => {
+        logger.warn({ err: error, deviceId, commandId }, 'a result that nobody asks for was not taken');
+        return null;
+      },
+    );
+    metrics.delivered(state);
+    if (!this.#closed) this.#perform(this.#table.delivered(commandId, state, clock.now()));
+  }
+
+  /** What is injected stands in this frame and nowhere else: the digest, the table and the bus know the command as it was given. */
+  #commandMessage(
+    given: OutgoingCommand,
+    { sessionId, nowMs }: { readonly sessionId: SessionId; readonly nowMs: number },
+  ): ServerMessage {
+    const { client, deviceId, injection } = this.#options;
+    const { revision } = client;
+    const command = revision === null ? injection.injected(deviceId, given.command) : given.command;
+    return commandMessage({ ...given, command }, { sessionId, revision }, nowMs);
+  }
+
   #send(message: ServerMessage): void {
-    this.#options.transport.send(JSON.stringify(message));
+    this.#options.link.say(message);
   }
 
   /** An answer that the bus cannot carry would leave the caller asking for ever. */
@@ -166,6 +247,8 @@ export class CommandDesk {
 }
 
 const OK = { status: 'ok' } as const;
+/** The device-agent reads the run and writes at most one commit. */
+const DELIVER_MS = 5_000;
 /** What every server carries. */
 const BUS_BYTES_MAX_DEFAULT = 1024 * 1024;
 /** Room for what the bus puts around an answer. */

@@ -1,14 +1,36 @@
 import type { NatsConnection } from '@nats-io/transport-node';
 import type { Logger } from 'pino';
 import { ulid } from 'ulid';
-import { decodeClientMessage, fullRate, instantOf, openSession, step, takeToken } from '#libs/aip';
-import type { Closed, Rate, RegisteredClient, Session, SessionEffect, SessionInput, Transport } from '#libs/aip';
+import { DeviceServerEndpoint, instantOf } from '#libs/aip';
+import type { Closed, DevicePort, DeviceWatch, FileDesk, OpenAtDevice, RegisteredClient, Transport } from '#libs/aip';
 import type { Clock } from '#libs/platform';
 import { AIP_LIMITS, DEFAULTS } from '#proto';
-import type { DeviceId } from '#proto';
+import type { CommandId, DeviceId, Identity, ServerMessage } from '#proto';
 import { CommandDesk } from './command-desk.consumer.js';
+import type { Connection } from './connection.js';
+import type { ClientServices } from './constellation-connection.gateway.js';
 import type { GatewayMetrics } from './gateway-metrics.adapter.js';
+import { NO_INJECTION, type ParameterInjection } from './parameter-injection.js';
 import type { PresenceBook, PresenceLease } from './presence.client.js';
+
+/** What a desk for files gets to know of the device's connection. */
+export interface FileContext {
+  readonly deviceId: DeviceId;
+  /** Sends a frame to the device, if it is still there. */
+  say(message: ServerMessage): void;
+  /** The device takes its frames more slowly than they are sent. */
+  readonly congested: boolean;
+  /** A command that runs at the device in this session; undefined for every other id. */
+  openCommand(commandId: CommandId): OpenAtDevice | undefined;
+}
+
+/** A FileDesk that wants to be told of time and of room. */
+export interface TimedFileDesk extends FileDesk {
+  /** A few times a second. */
+  tick?(nowMs: number): void;
+  /** What made the connection congested has been taken by the device. */
+  drained?(): void;
+}
 
 /** What all connections of a gateway share; nothing in here belongs to one of them. */
 export interface Surroundings {
@@ -19,156 +41,211 @@ export interface Surroundings {
   readonly metrics: GatewayMetrics;
   readonly instance: string;
   readonly answerWithinMs: number;
+  /** Undefined: files are not taken or given here. */
+  readonly fileDesk?: (context: FileContext) => TimedFileDesk;
+  /** Undefined: clients of other systems that send tasks are not let in. */
+  readonly clients?: ClientServices;
+  /** Undefined: foreign devices get their commands as they are. */
+  readonly injection?: ParameterInjection;
 }
 
+/** The server that accepted the socket, as far as a connection needs it. */
 export interface ConnectionEvents {
+  /** Whose credential this is; null when it is nobody's. Throws when nobody can say. */
+  identify(credential: string): Promise<Identity | null>;
   /** This connection holds the device's session now: who held it before has to look again. */
   claimed(connection: DeviceConnection): void;
   ended(connection: DeviceConnection): void;
 }
 
-const RATE = { perSecond: AIP_LIMITS.framesPerSecond, burst: AIP_LIMITS.framesBurst };
+/** How often the profile is asked how many commands the device takes. */
+const SLOTS_EVERY_MS = 60_000;
+const REASON_CHARS_MAX = 200;
 
-/** One device's socket: carries the pure session's effects out, and holds its key in PRESENCE while the socket lives. */
-export class DeviceConnection {
-  readonly identity: DeviceId;
-  readonly #transport: Transport;
+/** One device's connection as the bus sees it: its key in PRESENCE while the socket lives, and the desk for its commands. */
+export class DeviceConnection implements Connection {
+  readonly identity: Identity;
   readonly #around: Surroundings;
   readonly #events: ConnectionEvents;
+  readonly #endpoint: DeviceServerEndpoint;
+  readonly #files: TimedFileDesk | undefined;
   readonly #socketGone = Promise.withResolvers<void>();
   readonly #left = Promise.withResolvers<void>();
-  #session: Session;
-  #rate: Rate;
-  #resuming: NodeJS.Timeout | undefined;
   #lease: PresenceLease | undefined;
   #desk: CommandDesk | undefined;
   #renewAtMs = Infinity;
+  #slotsAtMs = Infinity;
 
-  constructor(identity: DeviceId, transport: Transport, around: Surroundings, events: ConnectionEvents) {
-    const nowMs = around.clock.now();
+  constructor(identity: Identity, transport: Transport, around: Surroundings, events: ConnectionEvents) {
+    const { clock } = around;
     this.identity = identity;
-    this.#transport = transport;
     this.#around = around;
     this.#events = events;
-    this.#session = openSession(identity, nowMs);
-    this.#rate = fullRate(RATE, nowMs);
-    transport.handle({
-      frame: (text) => this.#receive(text),
-      closed: (why) => this.#closed(why),
-      drained: () => this.#desk?.sendNext(),
-    });
+    this.#files = around.fileDesk?.(this.#fileContext());
+    const [port, watch] = [this.#port(), this.#watch()];
+    this.#endpoint = new DeviceServerEndpoint({ identity, transport, clock, port, watch });
   }
 
   get isRegistered(): boolean {
     return this.#lease !== undefined;
   }
 
-  /** Resolves when the socket is closed and the device's key is given back. */
   async gone(): Promise<void> {
     await Promise.all([this.#socketGone.promise, this.#left.promise]);
   }
 
-  /** A few times a second. */
   tick(nowMs: number): void {
-    this.#input({ kind: 'tick' });
+    this.#endpoint.tick();
+    if (this.#isClosed) return;
     this.#desk?.tick(nowMs);
+    this.#files?.tick?.(nowMs);
+    if (nowMs >= this.#slotsAtMs) {
+      this.#slotsAtMs = nowMs + SLOTS_EVERY_MS;
+      void this.#followSlots();
+    }
     if (nowMs < this.#renewAtMs) return;
     this.#renewAtMs = nowMs + AIP_LIMITS.presenceRenewMs;
     void this.#checkHold((lease) => lease.renew());
   }
 
-  /** The device's key may have changed, at this revision of the bucket. */
   look(revision?: number): void {
     void this.#checkHold((lease) => lease.holds(revision));
   }
 
+  revoke(): void {
+    this.#endpoint.revoke();
+  }
+
   shutDown(): void {
-    this.#input({ kind: 'shutdown' });
+    this.#endpoint.shutDown();
   }
 
-  #receive(text: string | null): void {
-    const { clock } = this.#around;
-    const [rate, { waitMs }] = takeToken(this.#rate, RATE, clock.now());
-    this.#rate = rate;
-    if (waitMs > 0 && this.#resuming === undefined) {
-      this.#transport.pause();
-      this.#resuming = setTimeout(() => {
-        this.#resuming = undefined;
-        this.#transport.resume();
-      }, waitMs);
-    }
-    const decoded = decodeClientMessage(text);
-    if (decoded.ok) this.#input({ kind: 'message', message: decoded.message }, text?.length);
-    else this.#input({ kind: 'unreadable', error: decoded.error });
+  get #deviceId(): DeviceId {
+    return this.identity.id;
   }
 
-  #input(input: SessionInput, bytes = 0): void {
-    if (this.#session.phase === 'CLOSED') return;
-    const [session, effects] = step(this.#session, input, this.#around.clock.now());
-    this.#session = session;
-    for (const effect of effects) this.#perform(effect, bytes);
-    if (session.phase === 'CLOSED') void this.#leave();
+  get #isClosed(): boolean {
+    return this.#endpoint.phase === 'CLOSED';
   }
 
-  #perform(effect: SessionEffect, bytes: number): void {
-    const { logger, metrics } = this.#around;
-    switch (effect.kind) {
-      case 'send':
-        if (effect.message.type === 'error') metrics.frameRefused();
-        return this.#transport.send(JSON.stringify(effect.message));
-      case 'close':
-        logger.info({ deviceId: this.identity, code: effect.code, reason: effect.reason }, 'device sent away');
-        return this.#transport.close(effect.code, effect.reason);
-      case 'claim':
-        return void this.#claim(effect.client);
-      case 'started':
-        return this.#desk?.started(effect.commandId);
-      case 'result':
-        return this.#desk?.finished(effect.commandId, effect.outcome, bytes);
-      case 'complaint':
-        return logger.warn({ deviceId: this.identity, error: effect.error }, 'device reports an error');
-    }
+  #fileContext(): FileContext {
+    const endpoint = (): DeviceServerEndpoint => this.#endpoint;
+    return {
+      deviceId: this.#deviceId,
+      say: (message) => endpoint().say(message),
+      get congested() {
+        return endpoint().congested;
+      },
+      openCommand: (commandId) => this.#desk?.openCommand(commandId),
+    };
   }
 
+  #port(): DevicePort {
+    return {
+      claim: (client) => void this.#claim(client),
+      resume: (running) => this.#desk?.takeOver(running),
+      open: () => void this.#open(),
+      started: (commandId) => this.#desk?.started(commandId),
+      result: (commandId, outcome, bytes) => this.#desk?.finished(commandId, outcome, bytes),
+      output: (commandId, piece) => this.#desk?.output(commandId, piece),
+      metrics: (metrics) => this.#lease?.tell({ metrics: { ...metrics, at: instantOf(this.#around.clock.now()) } }),
+      telemetry: (telemetry) => this.#lease?.tell({ telemetry }),
+      identify: (credential) => void this.#identify(credential),
+      drained: () => {
+        this.#desk?.sendNext();
+        this.#files?.drained?.();
+      },
+      left: () => void this.#leave(),
+      closed: (why) => this.#closed(why),
+      files: this.#files,
+    };
+  }
+
+  /** Never what is in a frame: only its type, and why it was refused. */
+  #watch(): DeviceWatch {
+    const { logger, metrics, injection = NO_INJECTION } = this.#around;
+    const deviceId = this.#deviceId;
+    return {
+      count: (direction, type) => metrics.frame(direction, type),
+      latency: (ms) => metrics.latency(ms),
+      log: (event) => {
+        if (event.kind === 'refused') {
+          metrics.frameRefused();
+          logger.debug({ deviceId, type: event.type, error: event.error }, 'frame refused');
+        } else if (event.kind === 'sent-away') {
+          logger.info({ deviceId, code: event.code, reason: event.reason }, 'device sent away');
+        } else {
+          const error = injection.maskedText(deviceId, event.error);
+          logger.warn({ deviceId, error }, 'device reports an error');
+        }
+      },
+    };
+  }
+
+  /** The key first, then the device is told: nobody believes in a session that nobody else can see. */
   async #claim(client: RegisteredClient): Promise<void> {
-    const { book, clock, instance, logger } = this.#around;
+    const { book, clock, instance, logger, metrics } = this.#around;
     const nowMs = clock.now();
     const session = { sessionId: ulid(nowMs), gateway: instance, journalId: client.journalId };
-    const presence = { ...session, connectedAt: instantOf(nowMs), deviceId: this.identity };
+    const presence = { ...session, connectedAt: instantOf(nowMs), deviceId: this.#deviceId };
     try {
       const slots = await this.#slots();
       const lease = await book.claim({ ...presence, telemetry: client.telemetry });
       if (this.#isClosed) return await lease.release();
       this.#lease = lease;
-      this.#events.claimed(this);
-      const desk = this.#openDesk(client, lease, slots);
-      await desk.open();
-      if (this.#isClosed) return;
+      this.#desk = this.#makeDesk(client, lease, slots);
+      metrics.registered();
       this.#renewAtMs = clock.now() + AIP_LIMITS.presenceRenewMs;
-      logger.info({ deviceId: this.identity, ...session, slots }, 'device connected');
-      this.#input({ kind: 'claimed', sessionId: session.sessionId });
+      this.#slotsAtMs = clock.now() + SLOTS_EVERY_MS;
+      this.#events.claimed(this);
+      logger.info({ deviceId: this.#deviceId, ...session, slots, revision: client.revision }, 'device connected');
+      this.#endpoint.claimed(session.sessionId);
     } catch (error) {
-      logger.warn({ err: error, deviceId: this.identity }, 'session not opened');
-      this.#input({ kind: 'claim-failed' });
+      logger.warn({ err: error, deviceId: this.#deviceId }, 'session not opened');
+      this.#endpoint.claimFailed();
     }
   }
 
-  #openDesk(client: RegisteredClient, lease: PresenceLease, slots: number): CommandDesk {
-    const { nc, clock, logger, metrics, answerWithinMs } = this.#around;
-    const { sessionId } = lease;
-    const holds = (): Promise<boolean> => lease.holds();
-    const shared = { nc, clock, logger, metrics, answerWithinMs, holds, transport: this.#transport };
-    this.#desk = new CommandDesk({ ...shared, deviceId: this.identity, sessionId, client, slots });
-    metrics.registered();
-    return this.#desk;
+  #makeDesk(client: RegisteredClient, { sessionId }: PresenceLease, slots: number): CommandDesk {
+    const { nc, clock, logger, metrics, answerWithinMs, injection = NO_INJECTION } = this.#around;
+    const holds = async (): Promise<boolean> => (await this.#lease?.holds()) ?? false;
+    const shared = { nc, clock, logger, metrics, answerWithinMs, holds, injection, link: this.#endpoint };
+    return new CommandDesk({ ...shared, deviceId: this.#deviceId, sessionId, client, slots });
+  }
+
+  /** A bus that cannot be told now is told when it is back: the subscription is made again by the client. */
+  async #open(): Promise<void> {
+    try {
+      await this.#desk?.open();
+    } catch (error) {
+      this.#around.logger.warn({ err: error, deviceId: this.#deviceId }, 'the bus does not confirm the desk yet');
+    }
   }
 
   async #slots(): Promise<number> {
     try {
-      return await this.#around.book.slotsOf(this.identity);
+      return await this.#around.book.slotsOf(this.#deviceId);
     } catch (error) {
-      this.#around.logger.warn({ err: error, deviceId: this.identity }, 'profile not read, default slots');
+      this.#around.logger.warn({ err: error, deviceId: this.#deviceId }, 'profile not read, default slots');
       return DEFAULTS.deviceTasksMax;
+    }
+  }
+
+  async #followSlots(): Promise<void> {
+    try {
+      const slots = await this.#around.book.slotsOf(this.#deviceId);
+      if (this.#desk !== undefined) this.#desk.slots = slots;
+    } catch (error) {
+      this.#around.logger.warn({ err: error, deviceId: this.#deviceId }, 'profile not read, slots stay');
+    }
+  }
+
+  async #identify(credential: string): Promise<void> {
+    try {
+      this.#endpoint.identified(await this.#events.identify(credential));
+    } catch (error) {
+      this.#around.logger.warn({ err: error, deviceId: this.#deviceId }, 'nobody could say whose credential this is');
+      this.#endpoint.identified(null, 'the credential cannot be checked now, try again');
     }
   }
 
@@ -177,27 +254,22 @@ export class DeviceConnection {
     try {
       if ((await ask(this.#lease)) || this.#isClosed) return;
       this.#around.metrics.replaced();
-      this.#input({ kind: 'replaced' });
+      this.#endpoint.replaced();
     } catch (error) {
       // The bus is away: the socket stays, and the next tick tries again.
-      this.#around.logger.warn({ err: error, deviceId: this.identity }, 'presence could not be checked');
+      this.#around.logger.warn({ err: error, deviceId: this.#deviceId }, 'presence could not be checked');
     }
   }
 
-  get #isClosed(): boolean {
-    return this.#session.phase === 'CLOSED';
-  }
-
   #closed({ code, reason }: Closed): void {
-    const { logger } = this.#around;
-    logger.info({ deviceId: this.identity, code, reason: reason.slice(0, REASON_CHARS_MAX) }, 'device disconnected');
-    clearTimeout(this.#resuming);
-    this.#input({ kind: 'closed' });
+    const { logger, injection = NO_INJECTION } = this.#around;
+    const said = injection.maskedText(this.#deviceId, reason).slice(0, REASON_CHARS_MAX);
+    logger.info({ deviceId: this.#deviceId, code, reason: said }, 'device disconnected');
     this.#events.ended(this);
     this.#socketGone.resolve();
   }
 
-  /** Once, when the session is closed, whether or not the socket is already. */
+  /** Once, when the session is over, whether or not the socket is already closed. */
   async #leave(): Promise<void> {
     if (this.#desk !== undefined) {
       this.#desk.close();
@@ -207,10 +279,8 @@ export class DeviceConnection {
       await this.#lease?.release();
     } catch (error) {
       // The key expires by itself.
-      this.#around.logger.warn({ err: error, deviceId: this.identity }, 'presence not given back');
+      this.#around.logger.warn({ err: error, deviceId: this.#deviceId }, 'presence not given back');
     }
     this.#left.resolve();
   }
 }
-
-const REASON_CHARS_MAX = 200;

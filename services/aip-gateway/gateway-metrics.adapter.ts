@@ -6,10 +6,21 @@ const SECONDS = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 
 /** What the gateway counts. */
 export interface GatewayMetrics {
   handshakeRefused(status: number): void;
+  /** Somebody asked for a credential over HTTP. */
+  identityAnswered(kind: 'join' | 'renew' | 'refused', status: number): void;
   registered(): void;
   unregistered(): void;
   replaced(): void;
   frameRefused(): void;
+  frame(direction: 'in' | 'out', type: string): void;
+  /** From sending a frame to its acknowledgement. */
+  latency(ms: number): void;
+  /** A result that nobody asked for was handed over; null when nobody answered. */
+  delivered(state: 'stored' | 'wanted' | 'unknown' | null): void;
+  /** A piece of live output came. */
+  output(fate: 'published' | 'left out'): void;
+  /** A file was stored or given, or was not: then `outcome` is why. */
+  fileEnded(direction: 'up' | 'down', outcome: string, bytes: number): void;
   /** A command got its final answer; `roundTripMs` when the device was involved. */
   answered(answer: DeviceAnswer, roundTripMs: number | null): void;
 }
@@ -17,8 +28,27 @@ export interface GatewayMetrics {
 export function gatewayMetrics(metrics: Metrics): GatewayMetrics {
   const connected = metrics.gauge('aip_devices_connected', 'devices with a session on this gateway');
   const refused = metrics.counter('aip_handshakes_refused_total', 'upgrades refused, by HTTP status', ['status']);
+  const identities = metrics.counter('aip_identity_requests_total', 'requests for a credential, by HTTP status', [
+    'kind',
+    'status',
+  ]);
   const replaced = metrics.counter('aip_sessions_replaced_total', 'sessions closed because a newer one took over');
   const frames = metrics.counter('aip_frames_refused_total', 'frames answered with ERROR');
+  const traffic = metrics.counter('aip_frames_total', 'frames by direction and type', ['direction', 'type']);
+  const latency = metrics.histogram('aip_ack_round_trip_seconds', 'from sending a frame to its acknowledgement', {
+    buckets: SECONDS,
+  });
+  const delivered = metrics.counter(
+    'aip_results_delivered_total',
+    'results that nobody asked for, by what became of them',
+    ['state'],
+  );
+  const output = metrics.counter('aip_output_pieces_total', 'pieces of live output, by what became of them', ['fate']);
+  const files = metrics.counter('aip_files_total', 'files of devices, by what became of them', [
+    'direction',
+    'outcome',
+  ]);
+  const fileBytes = metrics.counter('aip_file_bytes_total', 'bytes of files that arrived', ['direction']);
   const commands = metrics.counter('aip_commands_total', 'commands by their final answer', ['outcome']);
   const roundTrip = metrics.histogram(
     'aip_command_round_trip_seconds',
@@ -28,10 +58,19 @@ export function gatewayMetrics(metrics: Metrics): GatewayMetrics {
   connected.set(0);
   return {
     handshakeRefused: (status) => refused.inc({ status: String(status) }),
+    identityAnswered: (kind, status) => identities.inc({ kind, status: String(status) }),
     registered: () => connected.inc(),
     unregistered: () => connected.dec(),
     replaced: () => replaced.inc(),
     frameRefused: () => frames.inc(),
+    frame: (direction, type) => traffic.inc({ direction, type }),
+    latency: (ms) => latency.observe(ms / 1_000),
+    delivered: (state) => delivered.inc({ state: state ?? 'no answer' }),
+    output: (fate) => output.inc({ fate }),
+    fileEnded: (direction, outcome, bytes) => {
+      files.inc({ direction, outcome });
+      if (outcome === 'done') fileBytes.inc({ direction }, bytes);
+    },
     answered: (answer, roundTripMs) => {
       if (answer.state === 'finished') commands.inc({ outcome: answer.outcome.state });
       if (answer.state === 'refused') commands.inc({ outcome: answer.code });

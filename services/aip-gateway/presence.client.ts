@@ -2,7 +2,7 @@ import { JetStreamApiCodes, JetStreamApiError } from '@nats-io/jetstream';
 import { Kvm, KvWatchInclude, type KV, type KvEntry } from '@nats-io/kv';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { AgentProfile, BUCKETS, DEFAULTS } from '#proto';
-import type { DeviceId, Presence, SessionId } from '#proto';
+import type { ClientTelemetry, DeviceId, MeasuredMetrics, Presence, SessionId } from '#proto';
 
 const TRIES_MAX = 8;
 const KV_TIMEOUT_MS = 3_000;
@@ -60,7 +60,8 @@ export class PresenceLease {
   readonly sessionId: SessionId;
   readonly #kv: KV;
   readonly #deviceId: DeviceId;
-  readonly #value: string;
+  #presence: Presence;
+  #value: string;
   #revision: number;
   #tail: Promise<unknown> = Promise.resolve();
   #held = true;
@@ -69,8 +70,15 @@ export class PresenceLease {
     this.sessionId = presence.sessionId;
     this.#kv = kv;
     this.#deviceId = presence.deviceId;
+    this.#presence = presence;
     this.#value = JSON.stringify(presence);
     this.#revision = revision;
+  }
+
+  /** What the device says of itself now: it is written with the next renewal. */
+  tell(news: { readonly metrics?: MeasuredMetrics; readonly telemetry?: ClientTelemetry }): void {
+    this.#presence = { ...this.#presence, ...news };
+    this.#value = JSON.stringify(this.#presence);
   }
 
   /** Keeps the key alive. False: another session has it now, for good. Throws when the bus does not answer. */

@@ -1,17 +1,41 @@
-import { createHash } from 'node:crypto';
 import type { NatsConnection } from '@nats-io/transport-node';
-import { query } from '#libs/messaging';
-import type { DeviceId } from '#proto';
+import { tokenHash } from '#libs/keys';
+import { query, type QueryAnswer } from '#libs/messaging';
+import type { Identity } from '#proto';
+import { isCredential } from './bearer.js';
 
-const AUTHENTICATE_MS = 3_000;
+const IDENTIFY_MS = 3_000;
+/** Of an answer of `join` and `renew`: facts are stored before it. */
+const ISSUE_MS = 4_000;
+const REVOCATIONS_MS = 2_000;
 
-/** Whose token this is; null when it is nobody's. Only its hash crosses the bus. Throws when the registry does not answer. */
-export type Authenticate = (token: string) => Promise<DeviceId | null>;
+/**
+ * Who comes with this token or credential; null when it is nobody's. Of a token only the hash crosses the bus. Throws when
+ * the registry does not answer.
+ */
+export type Authenticate = (bearer: string) => Promise<Identity | null>;
 
-export function registryAuthentication(nc: NatsConnection): Authenticate {
-  return async (token) => {
-    const tokenHash = createHash('sha256').update(token).digest('hex');
-    const { deviceId } = await query(nc, 'registry', 'authenticate', { tokenHash }, AUTHENTICATE_MS);
-    return deviceId;
+export type Issued = QueryAnswer<'registry', 'join'>;
+export type Revocations = QueryAnswer<'registry', 'revocations'>;
+
+/** What a gateway asks the registry. Throws QueryRefusedError when the answer is no, QueryUnavailableError when there is none. */
+export interface RegistryPort {
+  readonly identify: Authenticate;
+  join(token: string, assertion: string): Promise<Issued>;
+  renew(assertion: string): Promise<Issued>;
+  revocations(after: number): Promise<Revocations>;
+}
+
+export function registryOnBus(nc: NatsConnection): RegistryPort {
+  return {
+    identify: async (bearer) => {
+      const request = isCredential(bearer)
+        ? ({ kind: 'credential', credential: bearer } as const)
+        : ({ kind: 'token', tokenHash: tokenHash(bearer) } as const);
+      return (await query(nc, 'registry', 'identify', request, IDENTIFY_MS)).identity;
+    },
+    join: (token, assertion) => query(nc, 'registry', 'join', { tokenHash: tokenHash(token), assertion }, ISSUE_MS),
+    renew: (assertion) => query(nc, 'registry', 'renew', { assertion }, ISSUE_MS),
+    revocations: (after) => query(nc, 'registry', 'revocations', { after }, REVOCATIONS_MS),
   };
 }

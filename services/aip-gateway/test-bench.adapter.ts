@@ -4,16 +4,21 @@ import { join } from 'node:path';
 import { Kvm } from '@nats-io/kv';
 import { createUser } from '@nats-io/nkeys';
 import { errors, type NatsConnection } from '@nats-io/transport-node';
-import { pino } from 'pino';
+import { pino, type Logger } from 'pino';
+import { readSecret } from '#libs/keys';
 import { connectBus, natsUsers, provision } from '#libs/messaging';
-import { Metrics, systemClock } from '#libs/platform';
+import { Metrics, systemClock, type Clock } from '#libs/platform';
 import { FakeDevice, startTestNats, type FakeDeviceOptions, type TestNats } from '#libs/testing';
 import { commandIdOf, DeviceAnswer, Presence, subjects } from '#proto';
-import type { DeviceRequest, RunCommandRequest } from '#proto';
-import { AipServer } from './aip-server.gateway.js';
+import type { DeviceRequest, Identity, RunCommandRequest } from '#proto';
+import { AipServer, type AipServerOptions } from './aip-server.gateway.js';
+import { ClientRuns } from './client-runs.client.js';
+import { DeviceDirectory } from './device-directory.client.js';
+import { fileDesks } from './file-desk.adapter.js';
 import { gatewayMetrics } from './gateway-metrics.adapter.js';
+import { parameterInjection, type InjectedParameters } from './parameter-injection.js';
 import { PresenceBook } from './presence.client.js';
-import type { Authenticate } from './registry.client.js';
+import { registryOnBus, type RegistryPort } from './registry.client.js';
 
 export interface BenchGateway {
   readonly server: AipServer;
@@ -22,8 +27,37 @@ export interface BenchGateway {
   readonly metrics: Metrics;
 }
 
-/** Tokens are `token-<device>`; everything else is nobody's. */
-const authenticate: Authenticate = async (token) => (token.startsWith('token-') ? token.slice(6) : null);
+/** Tokens are `token-<device>` and `client-<constellation client>`, who may do everything; everything else is nobody's. */
+const registry: RegistryPort = {
+  identify: async (bearer): Promise<Identity | null> => {
+    const [, kind, id = ''] = /^(token|client)-(.+)$/u.exec(bearer) ?? [];
+    if (kind === undefined) return null;
+    return { id, role: kind === 'token' ? 'device' : 'constellation', targets: null, expiresAt: null };
+  },
+  join: () => Promise.reject(new Error('nobody joins here')),
+  renew: () => Promise.reject(new Error('nobody renews here')),
+  revocations: async (after) => ({ sequence: after, revoked: [] }),
+};
+
+const SERVER: AipServerOptions = {
+  port: 0,
+  bind: '127.0.0.1',
+  origins: ['https://console.example'],
+  connectionsMax: 100,
+  tls: undefined,
+};
+
+interface GatewayOptions {
+  readonly answerWithinMs?: number;
+  /** A clock that a test may put forward. */
+  readonly clock?: Clock;
+  /** What of the registry is another one; or the registry on the bus, asked with the rights of a gateway. */
+  readonly registry?: Partial<RegistryPort> | 'on the bus';
+  readonly logger?: Logger;
+  readonly server?: Partial<AipServerOptions>;
+  /** Parameters of foreign devices' tools. */
+  readonly injected?: InjectedParameters;
+}
 
 /** A real nats-server, as many gateways and devices as a test asks for, and the device-agent's end of the bus. */
 export class TestBench {
@@ -70,20 +104,49 @@ export class TestBench {
     await rm(this.#seeds, { recursive: true, force: true });
   }
 
-  async gateway(overrides: { answerWithinMs?: number; authenticate?: Authenticate } = {}): Promise<BenchGateway> {
+  /** Another one on the bus, with the rights of this user; ended by who asked for it. */
+  as(user: string): Promise<NatsConnection> {
+    return busOf(this.nats.url, this.#seeds, user);
+  }
+
+  async gateway(overrides: GatewayOptions = {}): Promise<BenchGateway> {
     const nc = await busOf(this.nats.url, this.#seeds, 'aip-gateway');
     const metrics = new Metrics('aip-gateway');
+    const counts = gatewayMetrics(metrics);
     const instance = `gateway-${this.#gateways.length}`;
-    const { answerWithinMs = 5_000 } = overrides;
-    const around = { nc, clock: systemClock, logger: pino({ level: 'silent' }), instance, answerWithinMs };
+    const { answerWithinMs = 5_000, clock = systemClock, logger = pino({ level: 'silent' }) } = overrides;
+    const around = { nc, clock, logger, instance, answerWithinMs };
+    const seed = await readSecret(join(this.#seeds, 'aip-gateway'));
+    const runs = new ClientRuns({ ...around, seed });
     const server = new AipServer(
-      { port: 0, bind: '127.0.0.1', origins: ['https://console.example'], connectionsMax: 100 },
-      { ...around, book: await PresenceBook.open(nc), metrics: gatewayMetrics(metrics) },
-      overrides.authenticate ?? authenticate,
+      { ...SERVER, ...overrides.server },
+      {
+        ...around,
+        book: await PresenceBook.open(nc),
+        metrics: counts,
+        fileDesk: fileDesks({ nc, clock, logger, metrics: counts }),
+        clients: { runs, directory: await DeviceDirectory.open(nc) },
+        injection: parameterInjection(overrides.injected ?? {}),
+      },
+      overrides.registry === 'on the bus' ? registryOnBus(nc) : { ...registry, ...overrides.registry },
     );
-    const made = { server, nc, metrics, url: `ws://127.0.0.1:${await server.start()}/ws` };
+    const port = await server.start().catch(async (error: unknown) => {
+      await nc.close();
+      throw error;
+    });
+    const made = { server, nc, metrics, url: `ws://127.0.0.1:${port}/ws` };
     this.#gateways.push(made);
     return made;
+  }
+
+  /** As kill -9 does: its connection to the bus is cut first, so that PRESENCE stays as it is. */
+  async kill({ nc, server }: BenchGateway): Promise<void> {
+    this.#gateways.splice(
+      this.#gateways.findIndex((gateway) => gateway.nc === nc),
+      1,
+    );
+    await nc.close();
+    await server.stop();
   }
 
   /** A device that has registered. */

@@ -51,7 +51,10 @@ export function startDeviceAgent(options: DeviceAgentOptions): DeviceAgent {
   const commits = new AttemptCommits({ attempts, runs, clock, instance });
   const device = new NatsDeviceLink(nc, logger);
   const live = new LiveAttempts();
-  const states = watchDeviceStates(nc, logger, (state) => interruptLost(live, state));
+  const states = watchDeviceStates(nc, logger, (state, before) => {
+    interruptLost(live, state);
+    if (before !== undefined && before.sessionId !== state.sessionId) device.moved(state.deviceId);
+  });
   const artifacts = {
     put: (content: Uint8Array) => putArtifact(nc, content),
     get: (sha256: string) => getArtifact(nc, sha256),

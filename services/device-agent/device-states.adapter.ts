@@ -19,7 +19,7 @@ export interface DeviceStates {
 export function watchDeviceStates(
   nc: NatsConnection,
   logger: Logger,
-  changed: (state: DeviceState) => void,
+  changed: (state: DeviceState, before: DeviceState | undefined) => void,
 ): DeviceStates {
   const states = new Map<DeviceId, DeviceState>();
   const stopped = new AbortController();
@@ -34,8 +34,9 @@ export function watchDeviceStates(
           backoff.reset();
           const state = stateOf(entry, logger);
           if (state === null) continue;
+          const before = states.get(state.deviceId);
           states.set(state.deviceId, state);
-          changed(state);
+          changed(state, before);
         }
       } catch (error) {
         logger.warn({ err: error }, 'the profiles cannot be followed');

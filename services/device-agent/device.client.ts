@@ -1,6 +1,6 @@
 import { RequestError, TimeoutError, type NatsConnection } from '@nats-io/transport-node';
 import type { Logger } from 'pino';
-import { DeviceAnswer, LIMITS, subjects, type DeviceRequest } from '#proto';
+import { DeviceAnswer, LIMITS, subjects, type DeviceId, type DeviceRequest } from '#proto';
 import { Backoff, pause } from './waiting.runner.js';
 
 /** A gateway answers within `commandAnswerMs`; the rest is for the way. */
@@ -26,6 +26,8 @@ export class NatsDeviceLink implements DeviceLink {
   readonly #stopped = new AbortController();
   /** Resolves when the connection breaks or is there again: what was asked before may have reached nobody. */
   #broken = Promise.withResolvers<Reply>();
+  /** The same for one device, while somebody waits for its answer. */
+  readonly #asking = new Map<DeviceId, { readonly moved: PromiseWithResolvers<Reply>; waiting: number }>();
 
   constructor(nc: NatsConnection, logger: Logger) {
     this.#nc = nc;
@@ -34,15 +36,29 @@ export class NatsDeviceLink implements DeviceLink {
   }
 
   async ask(request: DeviceRequest): Promise<Reply> {
-    const subject = subjects.deviceCommand(request.deviceId);
+    const { deviceId } = request;
+    const asking = this.#asking.get(deviceId) ?? { moved: Promise.withResolvers<Reply>(), waiting: 0 };
+    this.#asking.set(deviceId, asking);
+    asking.waiting++;
     try {
-      const answer = this.#nc.request(subject, JSON.stringify(request), { timeout: ANSWER_MS });
-      return await Promise.race([answer.then(({ data }) => parseAnswer(data)), this.#broken.promise]);
+      const answer = this.#nc.request(subjects.deviceCommand(deviceId), JSON.stringify(request), {
+        timeout: ANSWER_MS,
+      });
+      const answered = answer.then(({ data }) => parseAnswer(data));
+      return await Promise.race([answered, this.#broken.promise, asking.moved.promise]);
     } catch (error) {
       if (error instanceof RequestError && error.isNoResponders()) return { state: 'away' };
       if (error instanceof TimeoutError) return { state: 'silent' };
       throw error;
+    } finally {
+      if (--asking.waiting === 0 && this.#asking.get(deviceId) === asking) this.#asking.delete(deviceId);
     }
+  }
+
+  /** The device has another session: a gateway that was killed never answers whoever had asked it. */
+  moved(deviceId: DeviceId): void {
+    this.#asking.get(deviceId)?.moved.resolve({ state: 'silent' });
+    this.#asking.delete(deviceId);
   }
 
   tell(request: DeviceRequest): void {

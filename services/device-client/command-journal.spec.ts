@@ -95,7 +95,9 @@ describe('a command that arrives', () => {
 describe('the journal', () => {
   it('delivers what nobody acknowledged, oldest first', () => {
     const journal = holding(started('a'), started('b'), started('c'), finished('b'), finished('a'), stored('b'));
-    expect(journal.undelivered().map(({ id }) => id)).toEqual(['a']);
+    expect(journal.undelivered()).toEqual(['a']);
+    expect(journal.outcomeOf('a')).toEqual(completed('x'));
+    expect(journal.outcomeOf('b')).toBeUndefined();
   });
 
   it('calls what it finds started after a restart unknown, and that only once', () => {
@@ -300,7 +302,10 @@ class ModelDevice {
     this.journal = this.reopen();
     this.disk = whole;
     for (const record of this.journal.interrupted()) this.write(record);
-    for (const { id, outcome } of this.journal.undelivered()) this.send(id, outcome);
+    for (const id of this.journal.undelivered()) {
+      const outcome = this.journal.outcomeOf(id);
+      if (outcome !== undefined) this.send(id, outcome);
+    }
   }
 
   private reopen(): CommandJournal {

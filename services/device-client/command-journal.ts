@@ -78,6 +78,16 @@ export class CommandJournal {
     return { kind: 'start' };
   }
 
+  /** Nothing new may begin: there would be no room for its result, or for its id. */
+  get isFull(): boolean {
+    return (
+      this.unstored >= JOURNAL_LIMITS.resultsMax ||
+      this.unstoredBytes >= JOURNAL_LIMITS.resultBytesMax ||
+      // Every id here may still be sent again: forgetting one could run it twice.
+      this.entries.size >= 2 * JOURNAL_LIMITS.idsMax
+    );
+  }
+
   /** Folds one record in; throws when it cannot have happened. */
   apply(record: JournalRecord): void {
     switch (record.type) {
@@ -108,11 +118,15 @@ export class CommandJournal {
     return { type: 'stored', id, at, until: entry.record.until };
   }
 
-  /** Results to deliver, oldest first: everything the server has not acknowledged. */
-  undelivered(): { readonly id: CommandId; readonly outcome: CommandOutcome }[] {
-    return [...this.entries].flatMap(([id, entry]) =>
-      entry.phase === 'finished' ? [{ id, outcome: entry.outcome }] : [],
-    );
+  /** Commands whose results are to be delivered, oldest first: everything the server has not acknowledged. */
+  undelivered(): CommandId[] {
+    return [...this.entries].flatMap(([id, entry]) => (entry.phase === 'finished' ? [id] : []));
+  }
+
+  /** The result of a command, until it is acknowledged. */
+  outcomeOf(id: CommandId): CommandOutcome | undefined {
+    const entry = this.entries.get(id);
+    return entry?.phase === 'finished' ? entry.outcome : undefined;
   }
 
   /** After a restart: what was started and has no end was interrupted; nobody knows how far it came, and it never runs again. */
@@ -148,15 +162,6 @@ export class CommandJournal {
       else yield entry.record;
       if (entry.phase === 'finished') yield { type: 'finished', id, outcome: entry.outcome };
     }
-  }
-
-  private get isFull(): boolean {
-    return (
-      this.unstored >= JOURNAL_LIMITS.resultsMax ||
-      this.unstoredBytes >= JOURNAL_LIMITS.resultBytesMax ||
-      // Every id here may still be sent again: forgetting one could run it twice.
-      this.entries.size >= 2 * JOURNAL_LIMITS.idsMax
-    );
   }
 
   private finish(id: CommandId, outcome: CommandOutcome): void {

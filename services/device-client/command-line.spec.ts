@@ -17,8 +17,13 @@ describe('orrery-device', () => {
     const { code, joined } = await run('join', '--url', 'ws://h:5000/ws', '--token-file', 't', '--data-dir', 'd');
     expect({ code, joined }).toMatchObject({
       code: 0,
-      joined: [{ url: 'ws://h:5000/ws', tokenFile: 't', dataDir: 'd' }],
+      joined: [{ url: ['ws://h:5000/ws'], tokenFile: 't', dataDir: 'd' }],
     });
+  });
+
+  it('takes several servers, by repeating the option', async () => {
+    const { joined } = await run('join', '--url', 'ws://a/ws', '--url', 'ws://b/ws,ws://c/ws');
+    expect(joined).toMatchObject([{ url: ['ws://a/ws', 'ws://b/ws,ws://c/ws'] }]);
   });
 
   it('explains itself with examples', async () => {

@@ -1,8 +1,12 @@
 import { Command, CommanderError } from 'commander';
 
 export interface JoinOptions {
-  readonly url: string;
+  /** One at least; each may be a list with commas. */
+  readonly url: readonly string[];
   readonly tokenFile?: string;
+  readonly caFile?: string;
+  readonly certFile?: string;
+  readonly keyFile?: string;
   readonly dataDir?: string;
   readonly jailDir?: string;
   readonly config?: string;
@@ -22,14 +26,24 @@ const EXAMPLES = `
 Examples:
   orrery-device join --url ws://10.0.0.5:5000/ws --token-file /etc/orrery-device/token
   printf %s "$TOKEN" | orrery-device join --url wss://orrery.example.org/ws
+  orrery-device join --url wss://orrery.example.org/ws --ca-file ca.pem    # has joined before
+  orrery-device join --url ws://a.example.org:5000/ws,ws://b.example.org:5000/ws --token-file t
   orrery-device join --url ws://127.0.0.1:5000/ws --token-file t --config tools.yaml
+
+Tokens:
+  join-...   used once: the device makes a key of its own, keeps it in <data-dir>/identity.json and needs no token again
+  any other  static: sent at every connection
 
 More MCP servers, in the file given with --config:
   mcpServers:
     files: { command: npx, args: [-y, some-mcp-server, /srv/data], env: { API_KEY: "\${FILES_API_KEY}" } }
     search: { url: "https://tools.example.org/mcp", headers: { Authorization: "Bearer \${SEARCH_TOKEN}" } }
 
-Exit codes: 0 stopped by SIGTERM or SIGINT, 1 the journal cannot be used, 3 bad input.`;
+Also in that file: commandsMax (16), onDisconnect: finish or kill (what becomes of commands while there is no server),
+disconnectGraceMs (60000), credentialIn: header or query (query only for servers of other systems that want ?token=),
+files: { paths: [/srv/data] } (where files may be read and written beside the jail directory), outputBytesMax (268435456).
+
+Exit codes: 0 stopped by SIGTERM or SIGINT, 1 the journal cannot be used, 3 bad input, or the server refuses the join token.`;
 
 /** Parses the command line and calls the action; resolves with the exit code of bad input, of help, or of the action. */
 export async function runCommandLine(
@@ -49,12 +63,19 @@ export async function runCommandLine(
   program
     .command('join')
     .description('connect to the server and stay connected')
-    .requiredOption('--url <url>', 'WebSocket address of the gateway, e.g. ws://host:5000/ws')
+    .requiredOption(
+      '--url <url>',
+      'WebSocket address of the gateway, e.g. ws://host:5000/ws; several, with commas or by repeating it, are tried in turn',
+      (url: string, before: string[] | undefined) => [...(before ?? []), url],
+    )
     .option(
       '--token-file <file>',
-      'file with the token of this device; without it the token is read from standard input',
+      'file with the token of this device; without it the token is read from standard input. A device that has joined needs none',
     )
-    .option('--data-dir <dir>', 'where the journal of commands is kept (default: ~/.orrery-device)')
+    .option('--ca-file <file>', 'trust servers with certificates of this authority (PEM) and no others')
+    .option('--cert-file <file>', 'certificate to show to servers that ask for one (PEM), with --key-file')
+    .option('--key-file <file>', 'its private key (PEM)')
+    .option('--data-dir <dir>', 'where its key and the journal of commands are kept (default: ~/.orrery-device)')
     .option('--jail-dir <dir>', 'where commands start (default: <data-dir>/jail)')
     .option('--config <file>', 'YAML file with more MCP servers and limits')
     .option('--id <id>', 'name to register with, for foreign AIP servers only: ours take it from the token')

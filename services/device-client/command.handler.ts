@@ -4,20 +4,32 @@
 //   frame ──► known? ──yes──► its result again, or "running"
 //               └─no──► refused, or queued ──slot──► started ──► tool ──► finished ──► result
 //                                    └── stop, too late ──► result, nothing ran
+//
+// Results in the journal are not sent but fetched, by a connection that has room for them: each once per connection, and
+// again when no server has acknowledged it for minutes, because one that held too much may have dropped it.
 import type { Logger } from 'pino';
+import type { Holdings } from '#libs/aip';
+import type { ToolAnswer, ToolOutput } from '#libs/mcp';
+import { AIP_LIMITS } from '#proto';
 import type { Action, AttemptKey, ClientMessage, CommandId, CommandMessage, CommandOutcome } from '#proto';
 import { fitOutcome } from './fit.js';
 import type { JournalFile } from './journal-file.adapter.js';
-import { progressMessage, resultMessage, type Reply } from './messages.js';
-import { DEVICE_STOPPED, endedWithout, outcomeOf } from './outcome.js';
+import { outputMessage, progressMessage, resultMessage, type Reply } from './messages.js';
+import { DEVICE_STOPPED, DISCONNECTED, endedWithout, outcomeOf } from './outcome.js';
 import type { Toolbox } from './toolbox.client.js';
 
 export interface CommandHandlerOptions {
-  readonly file: JournalFile;
+  readonly file: Pick<JournalFile, 'journal' | 'append' | 'note' | 'noteLazily'>;
   readonly tools: Pick<Toolbox, 'has' | 'call'>;
   readonly commandsMax: number;
+  /** How long commands go on without a server; null: to their ends. */
+  readonly disconnectGraceMs: number | null;
   /** Says it to the server when there is one; what must not get lost is in the journal. */
   readonly send: (message: ClientMessage) => void;
+  /** Live output: said now or never. */
+  readonly sendOutput: (message: ClientMessage) => void;
+  /** There is something for `nextResult`. */
+  readonly sendResults: () => void;
   readonly now: () => number;
   readonly monotonicMs: () => number;
   readonly logger: Logger;
@@ -25,7 +37,10 @@ export interface CommandHandlerOptions {
   readonly onFatal: (error: unknown) => void;
 }
 
-const QUEUE_MAX = 1_024;
+/** Queued or running: no server takes over more when the device comes back. */
+const OPEN_MAX = AIP_LIMITS.commandsMax;
+/** A result that was not acknowledged from one of these times to the next is sent again. */
+const OFFER_AGAIN_MS = 5 * 60 * 1_000;
 /** A command that takes longer is announced as running; most are over before anybody could read that. */
 const ANNOUNCE_MS = 1_000;
 
@@ -48,6 +63,13 @@ export class CommandHandler {
   private readonly open = new Map<CommandId, Open>();
   private readonly queue: Open[] = [];
   private readonly running = new Set<Promise<void>>();
+  /** Results in the journal that this connection has not been sent yet, oldest first, with what their commands came with. */
+  private readonly results = new Map<CommandId, Reply>();
+  /** Results that were not acknowledged when it was looked last. */
+  private overdue: ReadonlySet<CommandId> = new Set();
+  private offering: NodeJS.Timeout | undefined;
+  private connected = false;
+  private grace: NodeJS.Timeout | undefined;
   private accepting = true;
 
   constructor(private readonly options: CommandHandlerOptions) {}
@@ -65,6 +87,7 @@ export class CommandHandler {
     const verdict = this.options.file.journal.receive({ id, digest, attempt });
     switch (verdict.kind) {
       case 'finished':
+        return this.offer(id, reply);
       case 'refused':
         return this.answer(id, verdict.outcome, reply);
       case 'running':
@@ -93,16 +116,54 @@ export class CommandHandler {
     if (record === undefined) return;
     file.noteLazily(record);
     file.journal.forget(now());
+    this.startNext();
   }
 
-  /** After a reconnect: every result that the server has not acknowledged. */
-  redeliver(): void {
-    for (const { id, outcome } of this.options.file.journal.undelivered()) this.answer(id, outcome, {});
+  /** Everything whose end a server may still want to know. */
+  holdings(): Holdings {
+    const finished = this.options.file.journal.undelivered();
+    const ended = new Set(finished);
+    return { running: [...this.open.keys()].filter((id) => !ended.has(id)), finished };
+  }
+
+  /** One of our servers is there: it gets every result that was not acknowledged. */
+  onConnected(): void {
+    clearTimeout(this.grace);
+    this.grace = undefined;
+    this.connected = true;
+    this.results.clear();
+    for (const id of this.options.file.journal.undelivered()) this.results.set(id, {});
+    clearInterval(this.offering);
+    this.overdue = new Set();
+    this.offering = setInterval(() => this.offerAgain(), OFFER_AGAIN_MS);
+  }
+
+  /** It is gone. What runs goes on, as long as the configuration says. */
+  onDisconnected(): void {
+    const { disconnectGraceMs } = this.options;
+    if (!this.connected) return;
+    this.connected = false;
+    this.results.clear();
+    clearInterval(this.offering);
+    if (disconnectGraceMs !== null) this.grace = setTimeout(() => this.giveUp(), disconnectGraceMs);
+  }
+
+  /** The oldest result that this connection has not been sent yet. */
+  nextResult(): ClientMessage | undefined {
+    const { file, now } = this.options;
+    for (const [id, reply] of this.results) {
+      this.results.delete(id);
+      const outcome = file.journal.outcomeOf(id);
+      if (outcome !== undefined) return resultMessage(id, outcome, reply, now());
+    }
+    return undefined;
   }
 
   /** Takes nothing new, gives what runs some time, then ends it; its results are in the journal for the next start. */
   async drain(waitMs: number): Promise<void> {
     this.accepting = false;
+    clearTimeout(this.grace);
+    clearInterval(this.offering);
     for (const open of this.queue.splice(0)) this.open.delete(open.id);
     const timer = setTimeout(() => {
       for (const { stop } of this.open.values()) stop.abort(DEVICE_STOPPED);
@@ -140,11 +201,12 @@ export class CommandHandler {
     if (!this.options.tools.has(action.tool_name)) {
       return endedWithout('FAILED', 'UNKNOWN_TOOL', `this device has no tool ${action.tool_name.slice(0, 128)}`);
     }
-    return this.queue.length >= QUEUE_MAX ? BUSY : undefined;
+    return this.open.size >= OPEN_MAX ? BUSY : undefined;
   }
 
   private startNext(): void {
-    while (this.running.size < this.options.commandsMax) {
+    // What waits when the journal becomes full goes on waiting: its results would have no room.
+    while (this.running.size < this.options.commandsMax && !this.options.file.journal.isFull) {
       const open = this.queue.shift();
       if (open === undefined) return;
       if (this.options.monotonicMs() - open.receivedMs >= open.startWithinMs) {
@@ -163,19 +225,23 @@ export class CommandHandler {
 
   /** Never rejects. */
   private async run(open: Open): Promise<void> {
-    const { file, tools, now, monotonicMs, send } = this.options;
+    const { file, tools, now, monotonicMs, send, sendOutput } = this.options;
     const { id, digest, attempt, action, stop } = open;
     const announce = setTimeout(() => send(progressMessage(id, 'running', now())), ANNOUNCE_MS);
     try {
       const at = now();
       await file.append({ type: 'started', id, digest, attempt, at, until: at + open.startWithinMs });
       const calledMs = monotonicMs();
-      const answer = await tools.call(action.tool_name, action.parameters ?? {}, stop.signal);
+      const onOutput = (piece: ToolOutput): void => sendOutput(outputMessage(id, piece, now()));
+      const answer = stop.signal.aborted
+        ? NOT_CALLED
+        : await tools.call(action.tool_name, action.parameters ?? {}, { commandId: id, signal: stop.signal, onOutput });
       const durationMs = Math.round((monotonicMs() - calledMs) * 1_000) / 1_000;
       const timing = { startedAt: new Date(at).toISOString(), durationMs };
       const outcome = fitOutcome(outcomeOf(action.tool_name, answer, stop.signal, timing));
       await file.append({ type: 'finished', id, outcome });
-      this.end(open, outcome);
+      this.open.delete(id);
+      this.offer(id, open.reply);
     } catch (error) {
       // Without its record nothing may be said about the command: the next start finds it interrupted.
       this.open.delete(id);
@@ -185,11 +251,33 @@ export class CommandHandler {
     }
   }
 
+  /** Without a server for too long: everything open ends, in the journal first. What waits still has its turn, without its tool. */
+  private giveUp(): void {
+    this.options.logger.warn({ commands: this.open.size }, 'no server for too long: commands are ended');
+    for (const { stop } of this.open.values()) stop.abort(DISCONNECTED);
+  }
+
+  /** A command that ended without having run, and without a record of it. */
   private end(open: Open, outcome: CommandOutcome): void {
     this.open.delete(open.id);
     const index = this.queue.indexOf(open);
     if (index >= 0) this.queue.splice(index, 1);
     this.answer(open.id, outcome, open.reply);
+  }
+
+  /** A result that is in the journal. */
+  private offer(id: CommandId, reply: Reply): void {
+    this.options.logger.debug({ commandId: id }, 'result in the journal');
+    if (!this.connected) return;
+    this.results.set(id, reply);
+    this.options.sendResults();
+  }
+
+  private offerAgain(): void {
+    const waiting = this.options.file.journal.undelivered();
+    for (const id of waiting) if (this.overdue.has(id) && !this.results.has(id)) this.results.set(id, {});
+    this.overdue = new Set(waiting);
+    this.options.sendResults();
   }
 
   private answer(id: CommandId, outcome: CommandOutcome, reply: Reply): void {
@@ -199,8 +287,11 @@ export class CommandHandler {
   }
 }
 
+/** Ended between its record and its tool. */
+const NOT_CALLED: ToolAnswer = { kind: 'cancelled', value: null };
+
 const INVALID = endedWithout('FAILED', 'INVALID_COMMAND', 'a command has exactly one action');
-const BUSY = endedWithout('FAILED', 'DEVICE_BUSY', `more than ${QUEUE_MAX} commands wait on this device`);
+const BUSY = endedWithout('FAILED', 'DEVICE_BUSY', `more than ${OPEN_MAX} commands are open on this device`);
 const EXPIRED = endedWithout('FAILED', 'EXPIRED', 'the time in which the command could start is over; it was not run');
 const REUSED = endedWithout(
   'FAILED',

@@ -2,7 +2,16 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { InputError, readConfig, serverUrl, tokenSource, toolServersOf } from './device-client.config.js';
+import { makeTestAuthority } from '#libs/testing';
+import {
+  InputError,
+  readConfig,
+  serverUrl,
+  serverUrls,
+  tlsSource,
+  tokenSource,
+  toolServersOf,
+} from './device-client.config.js';
 
 let dir: string;
 beforeEach(async () => {
@@ -17,8 +26,19 @@ const file = async (text: string): Promise<string> => {
 
 describe('the configuration', () => {
   it('is not needed', async () => {
-    expect(await readConfig(undefined)).toEqual({ mcpServers: {}, commandsMax: 16 });
-    expect(await readConfig(await file(''))).toEqual({ mcpServers: {}, commandsMax: 16 });
+    const defaults = {
+      mcpServers: {},
+      deadAfterMs: 45_000,
+      reconnectMsMax: 30_000,
+      commandsMax: 16,
+      onDisconnect: 'finish',
+      disconnectGraceMs: 60_000,
+      files: { paths: [] },
+      outputBytesMax: 256 * 1024 * 1024,
+      credentialIn: 'header',
+    };
+    expect(await readConfig(undefined)).toEqual(defaults);
+    expect(await readConfig(await file(''))).toEqual(defaults);
   });
 
   it('names tool servers, whose variables come from the environment', async () => {
@@ -58,6 +78,12 @@ mcpServers:
     ['mcpServers: { a: { url: "file:///etc/passwd" } }', 'mcpServers.a'],
     ['mcpServers: { "a b": { command: x } }', 'mcpServers.a b: '],
     ['commandsMax: 0', 'commandsMax: '],
+    ['onDisconnect: stop', 'onDisconnect: '],
+    ['disconnectGraceMs: -1', 'disconnectGraceMs: '],
+    ['credentialIn: cookie', 'credentialIn: '],
+    ['files: { paths: [tmp] }', 'files.paths[0]: must be an absolute path'],
+    ['files: { write: [/srv] }', 'files.write: unknown field'],
+    ['outputBytesMax: -1', 'outputBytesMax: '],
   ])('that says %j is refused with a sentence that names the place', async (text, sentence) => {
     const path = await file(text);
     await expect(readConfig(path)).rejects.toThrow(InputError);
@@ -74,6 +100,20 @@ mcpServers:
 describe('the address of the server', () => {
   it('is a WebSocket address', () => expect(serverUrl('wss://example.org/ws')).toBe('wss://example.org/ws'));
 
+  it('may be one of several, in lists and alone, each once', () =>
+    expect(serverUrls(['ws://a/ws, ws://b/ws', 'ws://c/ws', 'ws://a/ws'])).toEqual([
+      'ws://a/ws',
+      'ws://b/ws',
+      'ws://c/ws',
+    ]));
+
+  it('is not left out of a list', () => expect(() => serverUrls(['ws://a/ws,,ws://b/ws'])).toThrow(InputError));
+
+  it('does not take a token along', () => {
+    expect(() => serverUrl('ws://h/ws?token=canary')).toThrow('--token-file');
+    expect(() => serverUrl('ws://h/ws?token=canary')).not.toThrow('canary');
+  });
+
   it.each(['http://h/ws', 'h:5000', '', 'ws://user:secret@h/ws', 'ws://secret@h/ws'])('%j is refused', (text) => {
     expect(() => serverUrl(text)).toThrow(InputError);
   });
@@ -85,15 +125,55 @@ describe('the address of the server', () => {
 
 describe('the token', () => {
   it('is read again when it is needed again', async () => {
-    const token = await tokenSource(await file(' one\n'));
-    expect(await token()).toBe('one');
+    const token = tokenSource(await file(' one\n'));
+    expect(await token.read(true)).toBe('one');
     await file('two');
-    expect(await token()).toBe('two');
+    expect(await token.again()).toBe('two');
+  });
+
+  it('may be gone when it is not needed, and only then', async () => {
+    const gone = tokenSource(join(dir, 'gone'));
+    expect(await gone.read(false)).toBeUndefined();
+    await expect(gone.read(true)).rejects.toThrow(`--token-file: the file ${join(dir, 'gone')} does not exist.`);
+  });
+
+  it('on standard input is left there when it is not needed', async () => {
+    expect(await tokenSource(undefined).read(false)).toBeUndefined();
   });
 
   it.each(['', ' \n', 'two words', 'über'])('%j is refused without being repeated', async (text) => {
-    const failure = await tokenSource(await file(text)).catch((error: unknown) => error);
+    const failure = await tokenSource(await file(text))
+      .read(true)
+      .catch((error: unknown) => error);
     expect(failure).toMatchObject({ message: expect.stringContaining('token in') });
     if (text.trim() !== '') expect(String(failure)).not.toContain(text);
+  });
+});
+
+describe('the files for TLS', () => {
+  const authority = makeTestAuthority();
+  const inFile = async (name: string, text: string): Promise<string> => {
+    const path = join(dir, name);
+    await writeFile(path, text);
+    return path;
+  };
+
+  it('are not needed', async () => expect(await (await tlsSource({}))()).toEqual({}));
+
+  it('are read again for every connection', async () => {
+    const caFile = await inFile('ca', authority.cert);
+    const tls = await tlsSource({ caFile });
+    const other = makeTestAuthority().cert;
+    await inFile('ca', other);
+    expect(await tls()).toEqual({ ca: other });
+  });
+
+  it('are refused when they do not belong together, or are none', async () => {
+    const [one, other] = [authority.issue('a'), authority.issue('b')];
+    const [certFile, keyFile] = [await inFile('cert', one.cert), await inFile('key', other.key)];
+    await expect(tlsSource({ certFile })).rejects.toThrow('--cert-file and --key-file must be given together.');
+    await expect(tlsSource({ certFile, keyFile })).rejects.toThrow('must be PEM files');
+    await expect(tlsSource({ caFile: await inFile('ca', 'no certificate') })).rejects.toThrow('is not a PEM file.');
+    await expect(tlsSource({ caFile: join(dir, 'gone') })).rejects.toThrow('--ca-file: the file');
   });
 });

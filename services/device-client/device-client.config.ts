@@ -1,10 +1,13 @@
-import { readFile } from 'node:fs/promises';
+import { access, readFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { createSecureContext } from 'node:tls';
 import { parse, YAMLParseError } from 'yaml';
 import { z } from 'zod';
-import { parseWith, sentenceOf } from '#proto';
+import { RECONNECT } from '#libs/aip';
+import { AIP_LIMITS, LIMITS, parseWith, sentenceOf } from '#proto';
 import { errorCode } from './error-code.js';
+import type { ClientTls } from './identity.client.js';
 import type { ToolboxServer } from './toolbox.client.js';
 
 /** Bad input of a person: one clear sentence, exit code 3. */
@@ -44,8 +47,36 @@ export const DeviceConfig = z.strictObject({
   mcpServers: z
     .record(z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, 'must be 1 to 64 letters, digits, _ or -'), ToolServer)
     .default({}),
+  /** A server that is silent for this long is gone: shorter on good lines. */
+  deadAfterMs: z.int().min(2_000).max(HOUR_MS).default(AIP_LIMITS.deadAfterMs),
+  /** The longest wait between two tries to connect. */
+  reconnectMsMax: z.int().min(1_000).max(HOUR_MS).default(RECONNECT.msMax),
   /** Commands that run at the same time. */
   commandsMax: z.int().min(1).max(256).default(16),
+  /** What becomes of running commands while there is no server: they go on, or they are ended after the grace. */
+  onDisconnect: z.enum(['finish', 'kill']).default('finish'),
+  disconnectGraceMs: z
+    .int()
+    .min(0)
+    .max(24 * HOUR_MS)
+    .default(60_000),
+  files: z
+    .strictObject({
+      /** Directories beside the jail directory from which files may be given, and into which they may be written. */
+      paths: z
+        .array(z.string().regex(/^\/[^\0]*$/, 'must be an absolute path'))
+        .max(64)
+        .default([]),
+    })
+    .default({ paths: [] }),
+  /** Of each output of a command that is longer than its result holds: so much is stored as an artifact. 0: nothing is. */
+  outputBytesMax: z
+    .int()
+    .min(0)
+    .max(LIMITS.fileBytesMax)
+    .default(256 * 1024 * 1024),
+  /** `query`: for servers of UFO, which take a token as `?token=` only. It ends up in their logs. */
+  credentialIn: z.enum(['header', 'query']).default('header'),
 });
 export type DeviceConfig = z.infer<typeof DeviceConfig>;
 
@@ -75,7 +106,12 @@ export function toolServersOf(
   });
 }
 
-/** The address of the server. A credential in it would end up in logs. */
+/** The addresses of servers, each given with an option of its own or in a list with commas. */
+export function serverUrls(texts: readonly string[]): string[] {
+  return [...new Set(texts.flatMap((text) => text.split(',')).map((text) => serverUrl(text.trim())))];
+}
+
+/** The address of a server. A credential in it would end up in logs. */
 export function serverUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || !['ws:', 'wss:'].includes(url.protocol)) {
@@ -83,18 +119,83 @@ export function serverUrl(text: string): string {
   }
   if (url.username !== '' || url.password !== '')
     throw new InputError('--url must not contain a user name or password.');
+  if (url.searchParams.has('token')) {
+    throw new InputError(
+      '--url must not contain a token: give it with --token-file, and "credentialIn: query" in the file of --config if the server wants it in the address.',
+    );
+  }
   return url.href;
 }
 
-/** The device's token: from a file, read again at every connection, or once from standard input. */
-export async function tokenSource(file: string | undefined): Promise<() => Promise<string>> {
-  if (file === undefined) {
-    const token = checkedToken(await readStandardInput(), 'standard input');
-    return () => Promise.resolve(token);
+/** Where a person has put the device's token. */
+export interface TokenSource {
+  /** `needed`: there is nothing else to prove oneself with. Otherwise a file may be gone, and standard input is left alone. */
+  read(needed: boolean): Promise<string | undefined>;
+  /** For every further connection: a file is read again, so that a new token in it counts. */
+  again(): Promise<string>;
+}
+
+export function tokenSource(file: string | undefined): TokenSource {
+  return file === undefined ? tokenOnStandardInput() : tokenInFile(file);
+}
+
+function tokenInFile(file: string): TokenSource {
+  const again = async (): Promise<string> => checkedToken(await readText(file, '--token-file', TOKEN_BYTES_MAX), file);
+  const read = async (needed: boolean): Promise<string | undefined> =>
+    !needed && (await isMissing(file)) ? undefined : again();
+  return { again, read };
+}
+
+function tokenOnStandardInput(): TokenSource {
+  let token: Promise<string> | undefined;
+  const again = (): Promise<string> =>
+    (token ??= readStandardInput().then((text) => checkedToken(text, STANDARD_INPUT)));
+  return { again, read: (needed) => (needed ? again() : Promise.resolve(undefined)) };
+}
+
+const STANDARD_INPUT = 'standard input';
+
+/** Files for connections with TLS, all PEM. */
+export interface TlsOptions {
+  readonly caFile?: string;
+  readonly certFile?: string;
+  readonly keyFile?: string;
+}
+
+/** Reads them at every connection: what was renewed counts without a restart. */
+export async function tlsSource({ caFile, certFile, keyFile }: TlsOptions): Promise<() => Promise<ClientTls>> {
+  if ((certFile === undefined) !== (keyFile === undefined)) {
+    throw new InputError('--cert-file and --key-file must be given together.');
   }
-  const read = async (): Promise<string> => checkedToken(await readText(file, '--token-file', TOKEN_BYTES_MAX), file);
-  await read();
+  const part = async (file: string | undefined, option: string): Promise<string | undefined> => {
+    if (file === undefined) return undefined;
+    const text = await readText(file, option, CONFIG_BYTES_MAX);
+    // What is none would pass for "no certificate at all".
+    if (!text.includes('-----BEGIN ')) throw new InputError(`${option}: ${file} is not a PEM file.`);
+    return text;
+  };
+  const read = async (): Promise<ClientTls> => {
+    const ca = await part(caFile, '--ca-file');
+    const cert = await part(certFile, '--cert-file');
+    const key = await part(keyFile, '--key-file');
+    return { ...(ca !== undefined && { ca }), ...(cert !== undefined && { cert }), ...(key !== undefined && { key }) };
+  };
+  await checkTls(read);
   return read;
+}
+
+async function checkTls(read: () => Promise<ClientTls>): Promise<void> {
+  const tls = await read();
+  try {
+    createSecureContext(tls);
+  } catch (cause) {
+    throw new InputError(
+      '--ca-file, --cert-file and --key-file must be PEM files, and the key that of the certificate.',
+      {
+        cause,
+      },
+    );
+  }
 }
 
 export function dataDirOf(given: string | undefined): string {
@@ -120,6 +221,13 @@ function checkedToken(text: string, where: string): string {
   if (!/^[\x21-\x7e]+$/.test(token))
     throw new InputError(`The token in ${where} is not one word of visible characters.`);
   return token;
+}
+
+async function isMissing(file: string): Promise<boolean> {
+  return access(file).then(
+    () => false,
+    (error: unknown) => errorCode(error) === 'ENOENT',
+  );
 }
 
 async function readText(file: string, option: string, bytesMax: number): Promise<string> {

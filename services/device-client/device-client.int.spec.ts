@@ -51,11 +51,13 @@ describe('a device client', () => {
       platform_type: 'computer',
     });
     const { revision, journal_id: journalId, telemetry } = register.metadata?.orrery ?? {};
-    expect({ revision, journalId }).toEqual({ revision: 1, journalId: expect.stringMatching(/^[0-9a-f]{32}$/) });
+    expect({ revision, journalId }).toEqual({ revision: 2, journalId: expect.stringMatching(/^[0-9a-f]{32}$/) });
     expect(telemetry?.capabilities).toContain('cli');
     expect(telemetry?.tools.map(({ name, readOnly }) => ({ name, readOnly }))).toEqual([
       { name: 'EXEC_CLI', readOnly: false },
       { name: 'SYS_INFO', readOnly: true },
+      { name: 'FILE_GET', readOnly: true },
+      { name: 'FILE_PUT', readOnly: false },
     ]);
     await until(() => (device.output().includes('"registered"') ? true : undefined));
     expect(device.output()).not.toContain(TOKEN);
@@ -309,7 +311,7 @@ describe('a server that behaves badly', () => {
         result: [{ tool_name: 'EXEC_CLI', tool_key: 'action::EXEC_CLI' }, { tool_name: 'SYS_INFO' }],
       },
       { status: 'success', call_id: 'a2', result: { exit_code: 4 } },
-      { status: 'failure', call_id: 'a3', error: 'unknown tool nope' },
+      { status: 'failure', call_id: 'a3', error: 'unknown tool nope', namespace: null },
       { status: 'skipped', call_id: 'a4' },
     ]);
     connection.send({ type: 'command', status: 'completed', response_id: 'r2', actions: [] });

@@ -1,9 +1,11 @@
 import { runDeviceTools } from './device-mcp.runner.js';
 
-const [jailDir] = process.argv.slice(2);
+const [jailDir, outputsDir, outputBytesMax] = process.argv.slice(2);
 if (jailDir === undefined) {
-  process.stderr.write('usage: device-mcp.main.js <jail directory>\n');
+  process.stderr.write('usage: device-mcp.main.js <jail directory> [<directory for outputs> <bytes of an output>]\n');
   process.exit(3);
 }
-await runDeviceTools(jailDir);
+const bytesMax = Number(outputBytesMax ?? 0);
+const spool = outputsDir !== undefined && bytesMax > 0 ? { dir: outputsDir, bytesMax } : undefined;
+await runDeviceTools({ jailDir, spool });
 process.exit(0);

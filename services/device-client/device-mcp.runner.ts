@@ -1,16 +1,25 @@
-import { serveTools, type HostedTool } from '#libs/mcp';
+import { serveTools, ToolResult, type HostedTool } from '#libs/mcp';
+import type { ExecCliResult } from '#proto';
 import { EXEC_CLI } from './exec-cli.js';
-import { ExecCli } from './exec-cli.runner.js';
+import { ExecCli, type Executed } from './exec-cli.runner.js';
+import { OUTPUT_FILES_META } from './output-files.js';
+import { clearOutputs, type SpoolOptions } from './output-spool.adapter.js';
 import { SYS_INFO, sysInfo } from './sys-info.adapter.js';
+
+export interface DeviceToolsOptions {
+  readonly jailDir: string;
+  /** Undefined: whole outputs are not kept. */
+  readonly spool: SpoolOptions | undefined;
+}
 
 /**
  * The device's own tools as an MCP server on its standard streams. It is a process of its own so that a tool that eats all
  * memory takes the tools down and not the journal. It must outlive nothing: when the client is gone, however it died, its
  * end of the pipe closes, and every command ends before this process does.
  */
-export async function runDeviceTools(jailDir: string): Promise<void> {
+export async function runDeviceTools({ jailDir, spool }: DeviceToolsOptions): Promise<void> {
   const now = (): number => Date.now();
-  const exec = new ExecCli({ jailDir, env: process.env, now });
+  const exec = new ExecCli({ jailDir, env: process.env, now, spool });
   // The terminal's Ctrl-C reaches the whole foreground group: the client decides when the tools end.
   process.on('SIGINT', () => undefined);
   process.on('SIGHUP', () => undefined);
@@ -19,6 +28,8 @@ export async function runDeviceTools(jailDir: string): Promise<void> {
   process.stdin.once('end', end);
   process.stdin.once('close', end);
   process.stdout.once('error', end);
+  // Without the directory every whole output has a reason not to be kept, and commands run all the same.
+  if (spool !== undefined) await clearOutputs(spool).catch(() => undefined);
   const host = await serveTools({ name: 'orrery-device', version: '1', tools: deviceTools(exec, now) });
   await Promise.race([orphaned, host.closed]);
   await exec.endAll();
@@ -26,7 +37,15 @@ export async function runDeviceTools(jailDir: string): Promise<void> {
 
 function deviceTools(exec: ExecCli, now: () => number): HostedTool[] {
   return [
-    { ...EXEC_CLI, run: (args, signal) => exec.run(EXEC_CLI.input.parse(args), signal) },
+    {
+      ...EXEC_CLI,
+      run: async (args, signal, tell) => withFiles(await exec.runWhole(EXEC_CLI.input.parse(args), signal, tell)),
+    },
     { ...SYS_INFO, run: (args) => sysInfo(SYS_INFO.input.parse(args).info_type, now) },
   ];
+}
+
+/** Whole outputs go beside the result: where the files are is nobody's business but the client's. */
+function withFiles({ result, files }: Executed): ExecCliResult | ToolResult<ExecCliResult> {
+  return Object.keys(files).length === 0 ? result : new ToolResult(result, { [OUTPUT_FILES_META]: files });
 }

@@ -1,15 +1,17 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { mkdtemp, realpath, rm } from 'node:fs/promises';
+import { mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { ToolOutput } from '#libs/mcp';
+import { AIP_LIMITS } from '#proto';
 import { EXEC_LIMITS, ExecCliInput } from './exec-cli.js';
 import { ExecCli } from './exec-cli.runner.js';
-import { isAlive, pidIn } from './testing/until.js';
+import { isAlive, pidIn, until } from './testing/until.js';
 
 let root: string;
 let exec: ExecCli;
 const run = (input: Partial<ExecCliInput> & { command: string }, signal = new AbortController().signal) =>
-  exec.run(ExecCliInput.parse(input), signal);
+  exec.run(ExecCliInput.parse(input), signal, () => Promise.resolve());
 
 beforeEach(async () => {
   root = await realpath(await mkdtemp(join(tmpdir(), 'orrery-exec-')));
@@ -133,6 +135,78 @@ describe('EXEC_CLI', () => {
     } finally {
       process.kill(pid, 'SIGKILL');
     }
+  });
+
+  it('tells what a command writes while it runs, in order and whole', async () => {
+    const told: ToolOutput[] = [];
+    const tell = (piece: ToolOutput): Promise<void> => {
+      told.push(piece);
+      return Promise.resolve();
+    };
+    const command = 'for n in 1 2 3; do echo "ä$n"; echo "e$n" >&2; until [ -e go$n ]; do sleep 0.01; done; done';
+    const running = exec.run(ExecCliInput.parse({ command }), new AbortController().signal, tell);
+    for (const n of [1, 2, 3]) {
+      // The command goes on when both streams were told: nothing of it can have come from its result.
+      await until(() => (told.filter(({ text }) => text.includes(`${n}\n`)).length === 2 ? true : undefined));
+      await writeFile(join(root, 'jail', `go${n}`), '');
+    }
+    const result = await running;
+    for (const stream of ['stdout', 'stderr'] as const) {
+      const pieces = told.filter((piece) => piece.stream === stream);
+      expect(pieces.map(({ text }) => text).join('')).toBe(result[stream]);
+      expect(pieces.map(({ offset }) => offset)).toEqual(stream === 'stdout' ? [0, 4, 8] : [0, 3, 6]);
+    }
+  });
+
+  it('tells what is left at the end, also of a command that was over at once', async () => {
+    const told: ToolOutput[] = [];
+    const tell = (piece: ToolOutput): Promise<void> => {
+      told.push(piece);
+      return Promise.resolve();
+    };
+    await exec.run(ExecCliInput.parse({ command: 'printf a; printf €' }), new AbortController().signal, tell);
+    expect(told).toEqual([{ stream: 'stdout', offset: 0, text: 'a€' }]);
+  });
+
+  it('does not tell the next piece before the last one is taken', async () => {
+    const told: ToolOutput[] = [];
+    const { promise: taken, resolve: take } = Promise.withResolvers<void>();
+    const tell = (piece: ToolOutput): Promise<void> => {
+      told.push(piece);
+      return taken;
+    };
+    const command = 'echo first; until [ -e go ]; do echo more; sleep 0.02; done';
+    const running = exec.run(ExecCliInput.parse({ command }), new AbortController().signal, tell);
+    await until(() => told[0]);
+    // Long enough for several pieces, by the command's own clock.
+    await exec.run(ExecCliInput.parse({ command: 'sleep 0.5' }), new AbortController().signal, tell);
+    expect(told).toHaveLength(1);
+    await writeFile(join(root, 'jail', 'go'), '');
+    await running;
+    // The last one is told all the same: nothing comes after it.
+    expect(told).toHaveLength(2);
+    take();
+  });
+
+  it('tells no more than its share of a flood, one piece at a time, and none of it after the end', async () => {
+    const told: ToolOutput[] = [];
+    let [open, openMax] = [0, 0];
+    const tell = async (piece: ToolOutput): Promise<void> => {
+      told.push(piece);
+      openMax = Math.max(openMax, ++open);
+      await new Promise(setImmediate);
+      open--;
+    };
+    const command = 'head -c 20000000 /dev/zero | tr "\\0" x; echo; echo end';
+    const result = await exec.run(ExecCliInput.parse({ command }), new AbortController().signal, tell);
+    const count = told.length;
+    expect(result.stdout_bytes).toBe(20_000_005);
+    expect(openMax).toBe(1);
+    expect(Math.max(...told.map(({ text }) => text.length))).toBeLessThanOrEqual(AIP_LIMITS.outputChunkCharsMax);
+    const ends = told.map(({ offset, text }) => offset + text.length);
+    expect(told.every(({ offset }, index) => offset >= (ends[index - 1] ?? 0))).toBe(true);
+    await exec.endAll();
+    expect(told).toHaveLength(count);
   });
 
   it.each([

@@ -4,10 +4,13 @@ import { mkdir, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { Readable } from 'node:stream';
 import { execa } from 'execa';
-import { ToolFailure } from '#libs/mcp';
+import { ToolFailure, type Tell } from '#libs/mcp';
 import type { ExecCliResult } from '#proto';
 import { EXEC_LIMITS, exitOf, minimalEnvironment, type ExecCliInput } from './exec-cli.js';
 import { HeadTail } from './head-tail.js';
+import { LiveOutput } from './live-output.runner.js';
+import type { OutputFile, OutputFiles } from './output-files.js';
+import { OutputSpool, removeOutputs, type SpoolOptions } from './output-spool.adapter.js';
 import { ProcessGroup } from './process-group.runner.js';
 
 // POSIX sh and not bash: every Linux has it, and a task that needs bash can say `bash -c`.
@@ -29,6 +32,14 @@ export interface ExecCliOptions {
   readonly jailDir: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly now: () => number;
+  /** Absent: of a long output nothing but head and tail is kept. */
+  readonly spool?: SpoolOptions | undefined;
+}
+
+export interface Executed {
+  readonly result: ExecCliResult;
+  /** Outputs of which the result holds only a part. */
+  readonly files: OutputFiles;
 }
 
 /** Runs shell commands and never leaves one behind: each ends by itself, by its timeout, by its signal, or by `endAll`. */
@@ -40,21 +51,35 @@ export class ExecCli {
     this.env = minimalEnvironment(options.env);
   }
 
-  async run(input: ExecCliInput, signal: AbortSignal): Promise<ExecCliResult> {
+  /** Tells what the command writes while it runs, and answers with all of it that is kept. */
+  async run(input: ExecCliInput, signal: AbortSignal, tell: Tell): Promise<ExecCliResult> {
+    const { result, files } = await this.runWhole(input, signal, tell);
+    await removeOutputs(this.options.spool, files);
+    return result;
+  }
+
+  /** The same; whoever asks for the files has to remove them. */
+  async runWhole(input: ExecCliInput, signal: AbortSignal, tell: Tell): Promise<Executed> {
     const cwd = await this.directory(input.working_directory);
     if (signal.aborted) throw new ToolFailure('The command was cancelled before it was started.');
     const timestamp = new Date(this.options.now()).toISOString();
     const startedAt = performance.now();
     const child = this.spawn(input, cwd);
     if (child.pid === undefined) throw new ToolFailure(`The command could not be started: ${await reasonOf(child)}`);
-    const output = { stdout: collect(child.stdout), stderr: collect(child.stderr) };
+    const live = { stdout: new LiveOutput('stdout', tell), stderr: new LiveOutput('stderr', tell) };
+    const { spool } = this.options;
+    const output = {
+      stdout: collect(child.stdout, live.stdout, spool),
+      stderr: collect(child.stderr, live.stderr, spool),
+    };
     const group = new ProcessGroup(child.pid);
     const shell = child.nodeChildProcess;
     this.groups.add(group);
     try {
       const { timedOut } = await this.follow(shell, group, input.timeout * 1_000, signal);
+      for (const { spool: held } of Object.values(output)) held?.hurry();
       await drained(output.stdout.closed, output.stderr.closed);
-      return {
+      const result: ExecCliResult = {
         stdout: output.stdout.kept.text(),
         stderr: output.stderr.kept.text(),
         ...exitOf({ code: shell.exitCode, signal: shell.signalCode, timedOut }),
@@ -64,10 +89,14 @@ export class ExecCli {
         stdout_bytes: output.stdout.kept.bytes,
         stderr_bytes: output.stderr.kept.bytes,
       };
+      return { result, files: signal.aborted ? {} : await wholeOutputs(output, result) };
     } finally {
+      for (const { spool: held } of Object.values(output)) await held?.discard();
       this.groups.delete(group);
       child.stdout.destroy();
       child.stderr.destroy();
+      live.stdout.end();
+      live.stderr.end();
     }
   }
 
@@ -117,14 +146,40 @@ export class ExecCli {
   }
 }
 
-function collect(stream: Readable): { kept: HeadTail; closed: Promise<void> } {
+interface Collected {
+  readonly kept: HeadTail;
+  readonly spool: OutputSpool | undefined;
+  readonly closed: Promise<void>;
+}
+
+function collect(stream: Readable, live: LiveOutput, options: SpoolOptions | undefined): Collected {
+  const valve = { pause: () => void stream.pause(), resume: () => void stream.resume() };
+  const spool = options && new OutputSpool(options, valve);
   const kept = new HeadTail(EXEC_LIMITS.headBytesMax, EXEC_LIMITS.tailBytesMax);
   const { promise: closed, resolve: close } = Promise.withResolvers<void>();
-  stream.on('data', (chunk: Buffer) => kept.push(chunk));
+  stream.on('data', (chunk: Buffer) => {
+    spool?.before(kept, chunk);
+    kept.push(chunk);
+    live.push(chunk);
+  });
   stream.once('close', close);
   stream.once('end', close);
   stream.once('error', close);
-  return { kept, closed };
+  return { kept, spool, closed };
+}
+
+/** The files of the outputs that the result does not hold, or will not when it is made to fit into a frame. */
+async function wholeOutputs(
+  output: Readonly<Record<'stdout' | 'stderr', Collected>>,
+  result: ExecCliResult,
+): Promise<OutputFiles> {
+  const fits = Buffer.byteLength(JSON.stringify(result)) <= EXEC_LIMITS.resultBytesMax;
+  const fileOf = async ({ kept, spool }: Collected): Promise<OutputFile | undefined> => {
+    if (!fits && kept.bytes > EXEC_LIMITS.neverCutBytes) await spool?.takeWhole(kept);
+    return spool?.take();
+  };
+  const [stdout, stderr] = await Promise.all([fileOf(output.stdout), fileOf(output.stderr)]);
+  return { ...(stdout && { stdout }), ...(stderr && { stderr }) };
 }
 
 /** Both streams to their ends, or as far as they come while somebody outside of the group holds them open. */

@@ -1,5 +1,6 @@
 import { constants } from 'node:os';
 import { ExecCliResult } from '#proto';
+import { OUTCOME_BYTES_MAX } from './fit.js';
 import { z } from 'zod';
 
 export const EXEC_LIMITS = {
@@ -12,6 +13,10 @@ export const EXEC_LIMITS = {
   /** Per stream: 1 MiB, half of it the beginning and half of it the end. */
   headBytesMax: 512 * 1024,
   tailBytesMax: 512 * 1024,
+  /** As JSON, with something around it in its frame: of a longer result outputs are cut further. */
+  resultBytesMax: OUTCOME_BYTES_MAX - 4 * 1024,
+  /** No output of this length is ever cut. */
+  neverCutBytes: 64 * 1024,
   /** After the end of the group only a process that left it on purpose can hold the output open. */
   drainMs: 200,
 } as const;

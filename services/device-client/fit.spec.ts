@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { AIP_LIMITS, type CommandOutcome, type Json } from '#proto';
-import { fitOutcome } from './fit.js';
+import { fitJson, fitOutcome } from './fit.js';
 
 const outcome = (result: Json): CommandOutcome => ({
   state: 'COMPLETED',
@@ -36,6 +36,25 @@ describe('an outcome on its way into a frame', () => {
     const cut = fitOutcome(outcome(Array.from({ length: 300_000 }, (_, n) => n)));
     expect(bytesOf(cut)).toBeLessThan(AIP_LIMITS.frameBytesMax);
     expect(cut.result).toMatch(/^\[0,1,2,.*299999\]$/s);
+  });
+
+  it('becomes text when it has more objects than a frame may have', () => {
+    const cut = fitOutcome(outcome(Array.from({ length: AIP_LIMITS.jsonValuesMax }, () => ({}))));
+    expect(cut.result).toMatch(/^\[\{\},\{\}.*\{\}\]$/s);
+  });
+
+  it.each([1_024, 100_000])('takes what it may take and no more: %i bytes', (bytesMax) => {
+    const fitting = { a: 'x'.repeat(bytesMax - 10) };
+    expect(fitJson(fitting, bytesMax)).toEqual(fitting);
+    for (const large of [{ a: 'x'.repeat(bytesMax) }, 'é'.repeat(bytesMax), Array(bytesMax).fill(0) as Json]) {
+      expect(bytesOf(fitJson(large, bytesMax))).toBeLessThanOrEqual(bytesMax);
+    }
+  });
+
+  it('leaves room for a long error beside it', () => {
+    const error = { code: 'X', message: '\u0001'.repeat(4_000), outcome: 'failed' } as const;
+    const cut = fitOutcome({ ...outcome('x'.repeat(2_000_000)), state: 'FAILED', error });
+    expect(bytesOf(cut)).toBeLessThan(AIP_LIMITS.frameBytesMax - 30 * 1024);
   });
 
   it('is never nested deeper than a frame may be', () => {

@@ -19,6 +19,14 @@ describe('HeadTail', () => {
     expect(kept.bytes).toBe(13);
   });
 
+  it('gives back all that was pushed as long as it holds it, and knows when it will not', () => {
+    for (const text of ['', 'abc', 'abcd', 'abcdefgh']) {
+      const kept = feed(new HeadTail(4, 4), text, 3);
+      expect(Buffer.concat(kept.parts()).toString()).toBe(text);
+      expect([kept.holds(8 - text.length), kept.holds(9 - text.length)]).toEqual([true, false]);
+    }
+  });
+
   it('does not show half a character at the edges of the gap', () => {
     const kept = feed(new HeadTail(5, 5), 'ääää----€€€', 4);
     expect(kept.text()).toBe('ää\n[... 14 bytes omitted ...]\n€');

@@ -20,6 +20,18 @@ export class HeadTail {
     return this.total;
   }
 
+  /** Whether so many bytes more leave nothing out. */
+  holds(bytes: number): boolean {
+    return this.total + bytes <= this.headBytesMax + this.tailBytesMax;
+  }
+
+  /** Copies of all that was pushed, in order, as long as nothing was left out. */
+  parts(): Buffer[] {
+    const head = Buffer.from(this.head.subarray(0, this.headLength));
+    const rest = this.ring?.subarray(0, this.total - this.headLength);
+    return rest === undefined ? [head] : [head, Buffer.from(rest)];
+  }
+
   push(chunk: Buffer): void {
     this.total += chunk.length;
     const room = this.headBytesMax - this.headLength;

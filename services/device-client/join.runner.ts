@@ -1,26 +1,40 @@
+import { mkdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { BAD_INPUT, type JoinOptions } from './command-line.js';
 import { JournalError } from './command-journal.js';
-import { DataDirInUse } from './data-dir-lock.adapter.js';
-import { dataDirOf, InputError, readConfig, serverUrl, tokenSource } from './device-client.config.js';
+import type { CredentialSource } from './credential.client.js';
+import { openCredentials, type CredentialsOptions } from './credentials.runner.js';
+import { DataDirInUse, lockDataDir } from './data-dir-lock.adapter.js';
+import { dataDirOf, InputError, readConfig, serverUrls, tlsSource, tokenSource } from './device-client.config.js';
 import { runDeviceClient } from './device-client.runner.js';
+import { createLogger } from './device-logger.adapter.js';
 
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'];
+const STOP_SIGNALS = ['SIGTERM', 'SIGINT'] as const;
 
-/** `orrery-device join`: checks everything a person can get wrong, then runs. */
+/** `orrery-device join`: checks everything a person can get wrong, joins when it has to, then runs. Resolves with the exit code. */
 export async function joinServer(options: JoinOptions, complain: (sentence: string) => void): Promise<number> {
   try {
     const logLevel = options.logLevel ?? process.env['ORRERY_LOG_LEVEL'] ?? 'info';
     if (!LOG_LEVELS.includes(logLevel)) {
       throw new InputError(`--log-level must be one of ${LOG_LEVELS.join(', ')}, not "${logLevel}".`);
     }
-    const url = serverUrl(options.url);
+    const urls = serverUrls(options.url);
     const config = await readConfig(options.config);
-    const token = await tokenSource(options.tokenFile);
+    const tls = await tlsSource(options);
     const dataDir = dataDirOf(options.dataDir);
     const jailDir = resolve(options.jailDir ?? join(dataDir, 'jail'));
     const clientId = options.id ?? null;
-    return await runDeviceClient({ url, token, clientId, dataDir, jailDir, config, logLevel });
+    await mkdir(dataDir, { recursive: true, mode: 0o700 });
+    await lockDataDir(dataDir);
+    const token = tokenSource(options.tokenFile);
+    const credentials = await credentialsFor({ urls, tls, dataDir, token, logger: createLogger(logLevel) });
+    if (credentials === undefined) return 0;
+    try {
+      return await runDeviceClient({ urls, tls, credentials, clientId, dataDir, jailDir, config, logLevel });
+    } finally {
+      credentials.stop();
+    }
   } catch (error) {
     if (error instanceof InputError || error instanceof DataDirInUse) {
       complain(`orrery-device: ${error.message}\n`);
@@ -33,5 +47,24 @@ export async function joinServer(options: JoinOptions, complain: (sentence: stri
       return 1;
     }
     throw error;
+  }
+}
+
+type Given = Pick<CredentialsOptions, 'urls' | 'tls' | 'dataDir' | 'token' | 'logger'>;
+
+/** Undefined when a signal ended the waiting for a server. */
+async function credentialsFor(given: Given): Promise<CredentialSource | undefined> {
+  const stopped = new AbortController();
+  const stop = (): void => stopped.abort();
+  for (const name of STOP_SIGNALS) process.on(name, stop);
+  const [now, monotonicMs, random] = [() => Date.now(), () => performance.now(), () => Math.random()];
+  try {
+    return await openCredentials({ ...given, now, monotonicMs, random, signal: stopped.signal });
+  } catch (error) {
+    if (stopped.signal.aborted) return undefined;
+    throw error;
+  } finally {
+    // From here on the client has signal handlers of its own.
+    for (const name of STOP_SIGNALS) process.off(name, stop);
   }
 }

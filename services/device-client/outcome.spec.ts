@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { ToolAnswer } from '#libs/mcp';
 import type { ExecCliResult, Json } from '#proto';
-import { DEVICE_STOPPED, outcomeOf } from './outcome.js';
+import { DEVICE_STOPPED, DISCONNECTED, outcomeOf } from './outcome.js';
 
 const timing = { startedAt: '2026-11-20T00:00:00.000Z', durationMs: 5 };
 const quiet = new AbortController().signal;
@@ -89,6 +89,13 @@ describe('the outcome of a command', () => {
       { kind: 'cancelled', value: null },
       AbortSignal.abort(DEVICE_STOPPED),
       { state: 'FAILED', error: { code: 'DEVICE_STOPPED', outcome: 'failed' } },
+    ],
+    [
+      'a device without a server',
+      'EXEC_CLI',
+      { kind: 'cancelled', value: 'so far' },
+      AbortSignal.abort(DISCONNECTED),
+      { state: 'CANCELLED', result: 'so far', error: { code: 'DISCONNECTED', outcome: 'cancelled' } },
     ],
   ])('tells %s', (_, tool, answer, stop, expected) => {
     expect(outcomeOf(tool, answer, stop, timing)).toMatchObject({ ...timing, ...expected });

@@ -38,9 +38,7 @@ function stateOf(tool: string, answer: ToolAnswer, stop: AbortSignal): End {
     case 'timed_out':
       return ended('TIMED_OUT', 'TOOL_TIMEOUT', 'the tool did not answer in time', null);
     case 'cancelled':
-      return stop.reason === DEVICE_STOPPED
-        ? ended('FAILED', DEVICE_STOPPED, 'the device client was stopped', answer.value)
-        : ended('CANCELLED', 'ATTEMPT_STOPPED', 'the attempt was stopped', answer.value);
+      return cancelled(stop.reason, answer.value);
     case 'unavailable':
       return ended('FAILED', 'TOOL_UNAVAILABLE', answer.reason, null);
     case 'lost':
@@ -48,8 +46,21 @@ function stateOf(tool: string, answer: ToolAnswer, stop: AbortSignal): End {
   }
 }
 
-/** Reason of an abort that is ours: the client ends, nobody asked to stop the attempt. */
+/** Reasons of an abort that are ours: nobody asked to stop the attempt, but the client ends, or has had no server for too long. */
 export const DEVICE_STOPPED = 'DEVICE_STOPPED';
+export const DISCONNECTED = 'DISCONNECTED';
+
+/** Why a command was ended although its tool would have gone on; `result` is what it had produced until then. */
+function cancelled(reason: unknown, result: Json): End {
+  switch (reason) {
+    case DEVICE_STOPPED:
+      return ended('FAILED', DEVICE_STOPPED, 'the device client was stopped', result);
+    case DISCONNECTED:
+      return ended('CANCELLED', DISCONNECTED, 'the device lost its server, and ends its commands then', result);
+    default:
+      return ended('CANCELLED', 'ATTEMPT_STOPPED', 'the attempt was stopped', result);
+  }
+}
 
 function execEnd(value: Json): End {
   const parsed = ExecCliResult.safeParse(value);

@@ -1,6 +1,14 @@
 import type { Logger } from 'pino';
-import { ToolClient, type ListedTool, type ToolAnswer, type ToolServerFact, type ToolServerSpec } from '#libs/mcp';
-import type { Json, ToolInfo } from '#proto';
+import {
+  ToolClient,
+  type CallOptions,
+  type ListedTool,
+  type ToolAnswer,
+  type ToolServerFact,
+  type ToolServerSpec,
+} from '#libs/mcp';
+import type { CommandId, Json, ToolInfo } from '#proto';
+import { toolInfos } from './tool-infos.js';
 
 export interface ToolboxServer {
   readonly name: string;
@@ -8,9 +16,28 @@ export interface ToolboxServer {
   readonly timeoutMs: number;
 }
 
+/** What a call is told of its command. */
+export interface ToolCall extends Omit<CallOptions, 'timeoutMs'> {
+  /** Null: the command of a foreign server, which gives none. */
+  readonly commandId: CommandId | null;
+}
+
+/** Tools of the client itself, in its own process. */
+export interface BuiltInTools {
+  /** The server that they seem to be of. */
+  readonly name: string;
+  readonly tools: readonly ListedTool[];
+  /** Never rejects, and keeps to times of its own. */
+  call(tool: string, args: Readonly<Record<string, Json>>, call: ToolCall): Promise<ToolAnswer>;
+}
+
 export interface ToolboxOptions {
   /** In order of precedence: the device's own server comes first and wins every name. */
   readonly servers: readonly ToolboxServer[];
+  /** They come after the device's own server. */
+  readonly builtIn?: BuiltInTools | undefined;
+  /** What is done to an answer of the device's own server before anybody gets it; never rejects. */
+  readonly settle?: ((answer: ToolAnswer, call: ToolCall) => Promise<ToolAnswer>) | undefined;
   readonly logger: Logger;
   readonly monotonicMs: () => number;
   /** The tools are not those of the last time any more. */
@@ -19,16 +46,17 @@ export interface ToolboxOptions {
 
 interface Entry {
   readonly tool: ListedTool;
-  readonly client: ToolClient;
+  readonly client: Pick<ToolClient, 'name' | 'call'> | BuiltInTools;
   readonly timeoutMs: number;
 }
 
 /** The meta tool of AIP; servers ask it as if it were a tool. */
 const LIST_TOOLS = 'list_tools';
+const ACTION = 'action';
 const TOOL_NAME = /^[A-Za-z0-9_.:-]{1,128}$/;
-const DESCRIPTION_CHARS_MAX = 4_000;
-/** All descriptions together, so that REGISTER fits into a frame. */
-const DESCRIPTIONS_CHARS_MAX = 400_000;
+/** Of all servers together: no server takes a REGISTER with more. */
+const TOOLS_MAX = 1_000;
+const COMPLAINTS_MAX = 1_000;
 
 const OWN_WAIT_MS = 30_000;
 const OTHERS_WAIT_MS = 5_000;
@@ -59,38 +87,44 @@ export class Toolbox {
     return tool === LIST_TOOLS || this.entries.has(tool);
   }
 
-  async call(tool: string, args: Readonly<Record<string, Json>>, signal: AbortSignal): Promise<ToolAnswer> {
-    if (tool === LIST_TOOLS) return { kind: 'answered', isError: false, value: this.list() };
+  /** The name of the server that has the tool; null for the meta tool, which is nobody's. */
+  serverOf(tool: string): string | null {
+    return this.entries.get(tool)?.client.name ?? null;
+  }
+
+  async call(tool: string, args: Readonly<Record<string, Json>>, options: ToolCall): Promise<ToolAnswer> {
+    if (tool === LIST_TOOLS) return { kind: 'answered', isError: false, value: this.list(args) };
     const entry = this.entries.get(tool);
     if (entry === undefined) return { kind: 'unavailable', reason: `there is no tool ${tool} any more` };
-    return entry.client.call(tool, args, { signal, timeoutMs: entry.timeoutMs });
+    const answer = await entry.client.call(tool, args, { ...options, timeoutMs: entry.timeoutMs });
+    const { settle } = this.options;
+    return settle !== undefined && entry.client === this.servers[0]?.client ? settle(answer, options) : answer;
   }
 
   /** For REGISTER. */
   telemetry(): ToolInfo[] {
-    const charsMax = Math.min(
-      DESCRIPTION_CHARS_MAX,
-      Math.floor(DESCRIPTIONS_CHARS_MAX / Math.max(1, this.entries.size)),
-    );
-    return [...this.entries.values()].map(({ tool: { name, description, readOnly } }) => ({
-      name,
-      description: description.slice(0, charsMax).toWellFormed(),
-      readOnly,
-    }));
+    return toolInfos([...this.entries.values()].map(({ tool }) => tool));
   }
 
   async close(): Promise<void> {
     await Promise.all(this.servers.map(({ client }) => client.close()));
   }
 
-  /** The answer to `list_tools`, in the shape that AIP servers know. */
-  private list(): Json[] {
-    return [...this.entries.values()].map(({ client, tool }) => ({
-      tool_key: `action::${tool.name}`,
+  /**
+   * The answer to `list_tools`, in the shape that foreign servers know: who asks this is one. All tools here act, none only
+   * collects data for a prompt; those of the client itself need frames that a foreign server does not have.
+   */
+  private list({ tool_type: type, namespace }: Readonly<Record<string, Json>>): Json[] {
+    const wanted = [...this.entries.values()].filter(
+      ({ client }) =>
+        client !== this.options.builtIn && (type ?? ACTION) === ACTION && (namespace ?? client.name) === client.name,
+    );
+    return wanted.map(({ client, tool }) => ({
+      tool_key: `${ACTION}::${tool.name}`,
       tool_name: tool.name,
       title: tool.title,
       namespace: client.name,
-      tool_type: 'action',
+      tool_type: ACTION,
       description: tool.description,
       input_schema: tool.inputSchema,
       output_schema: tool.outputSchema,
@@ -113,9 +147,13 @@ export class Toolbox {
     // Until the own server has named its tools, nobody else may have a name that could be one of them.
     if (this.servers[0]?.client.tools.length === 0) return;
     const entries = new Map<string, Entry>();
-    for (const { client, timeoutMs } of this.servers) {
+    const { builtIn } = this.options;
+    const [own, ...others] = this.servers;
+    const all = [own, builtIn && { client: builtIn, timeoutMs: 0 }, ...others].filter((server) => server !== undefined);
+    for (const { client, timeoutMs } of all) {
       for (const tool of client.tools) {
-        const refusal = refusalOf(tool.name, entries.get(tool.name)?.client.name);
+        const full = entries.size >= TOOLS_MAX ? `the device has ${TOOLS_MAX} tools already` : undefined;
+        const refusal = refusalOf(tool.name, entries.get(tool.name)?.client.name) ?? full;
         if (refusal === undefined) entries.set(tool.name, { tool, client, timeoutMs });
         else this.complain(client.name, tool.name, refusal);
       }
@@ -130,7 +168,7 @@ export class Toolbox {
   /** Once per tool: a server that is started again every few seconds would say it every few seconds. */
   private complain(server: string, tool: string, reason: string): void {
     const key = `${server} ${tool}`;
-    if (this.complaints.has(key)) return;
+    if (this.complaints.has(key) || this.complaints.size >= COMPLAINTS_MAX) return;
     this.complaints.add(key);
     this.options.logger.warn({ server, tool: tool.slice(0, 128), reason }, 'tool refused');
   }

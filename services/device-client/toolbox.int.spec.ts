@@ -44,7 +44,7 @@ describe('a device with more tool servers', () => {
   it('offers the tools of all, and its own ones win their names', async () => {
     const { connection, register } = await server.registered();
     const names = register.metadata?.orrery?.telemetry.tools.map(({ name }) => name) ?? [];
-    expect(names.slice(0, 3)).toEqual(['EXEC_CLI', 'SYS_INFO', 'only_mine']);
+    expect(names.slice(0, 5)).toEqual(['EXEC_CLI', 'SYS_INFO', 'FILE_GET', 'FILE_PUT', 'only_mine']);
     expect(names).toContain('hangs');
     expect(new Set(names).size).toBe(names.length);
     connection.command('c1', 'EXEC_CLI', { command: 'echo own' });

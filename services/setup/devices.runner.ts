@@ -1,30 +1,71 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { NatsConnection } from '@nats-io/transport-node';
-import { readSecret, writeSecret } from '#libs/keys';
+import { writeSecret } from '#libs/keys';
 import { query } from '#libs/messaging';
+import { LIMITS, type AdminProfile, type AgentProfile, type DeviceId } from '#proto';
 import type { DeviceWish } from './devices.js';
 import type { Say } from './setup.runner.js';
 
 const PRIVATE_DIR = 0o700;
+const MINUTES = LIMITS.joinTokenMs / 60_000;
+
+/** One sentence for a person. */
+export class SetupInputError extends Error {
+  override readonly name = 'SetupInputError';
+}
 
 /**
- * Admits each device once and writes its token where only the device mounts it. Who is killed between the two admits the
- * device again at the next start: the registry replaces the credential that nobody has.
+ * Admits each device that has no key yet, and writes its join token where only the device mounts it. Who is killed between the
+ * two admits the device again at the next start: the token that nobody has is replaced. A device that has joined keeps its
+ * key in its own volume, which nobody else sees; without that volume it needs `renewDevice`.
  */
 export async function admitDevices(
   nc: NatsConnection,
   { wishes, directory, say }: { wishes: readonly DeviceWish[]; directory: string; say: Say },
 ): Promise<void> {
+  const { devices } = await query(nc, 'registry', 'devices', {});
+  const known = new Map(devices.map((profile) => [profile.deviceId, profile]));
   for (const { deviceId, admin } of wishes) {
-    const tokenFile = join(directory, deviceId, 'token');
-    if ((await readSecret(tokenFile)) !== undefined) {
+    const profile = known.get(deviceId);
+    if (isKeptOut(profile)) {
+      say(`device ${deviceId}: revoked; the step "device-token ${deviceId}" lets it in again`);
+    } else if (profile?.credential === 'key') {
       say(`device ${deviceId}: known`);
-      continue;
+    } else {
+      // Only what is new gets tags: an operator may have given it others since.
+      await admit(nc, { deviceId, directory, ...(profile === undefined ? { admin } : {}) });
+      say(`device ${deviceId}: admitted with tags ${(profile?.tags ?? admin.tags).join(', ') || 'none'}`);
     }
-    await mkdir(join(directory, deviceId), { recursive: true, mode: PRIVATE_DIR });
-    const { token } = await query(nc, 'registry', 'enroll', { deviceId, admin });
-    await writeSecret(tokenFile, token);
-    say(`device ${deviceId}: admitted with tags ${admin.tags.join(', ') || 'none'}`);
   }
+}
+
+/** A person has revoked it, and has not enrolled it since. */
+function isKeptOut(profile: AgentProfile | undefined): boolean {
+  const { revoked = null, enrolledAt = '' } = profile ?? {};
+  return revoked !== null && Date.parse(enrolledAt) <= Date.parse(revoked.revokedAt);
+}
+
+/** A new join token for a device that lost its key, or was revoked. What it has goes on until it joins. */
+export async function renewDevice(
+  nc: NatsConnection,
+  { deviceId, directory, say }: { deviceId: DeviceId; directory: string; say: Say },
+): Promise<void> {
+  const { devices } = await query(nc, 'registry', 'devices', {});
+  const known = devices.map((profile) => profile.deviceId);
+  if (!known.includes(deviceId)) {
+    throw new SetupInputError(`There is no device ${deviceId}; there are ${known.toSorted().join(', ') || 'none'}.`);
+  }
+  await admit(nc, { deviceId, directory });
+  say(`device ${deviceId}: has a new join token, good for ${MINUTES} minutes; restart its container`);
+}
+
+async function admit(
+  nc: NatsConnection,
+  { deviceId, directory, admin }: { deviceId: DeviceId; directory: string; admin?: AdminProfile },
+): Promise<void> {
+  await mkdir(join(directory, deviceId), { recursive: true, mode: PRIVATE_DIR });
+  const granted = admin === undefined ? {} : { admin };
+  const { token } = await query(nc, 'registry', 'enroll', { deviceId, ...granted, credential: 'join' });
+  await writeSecret(join(directory, deviceId, 'token'), token);
 }

@@ -55,7 +55,7 @@ describe('makeKeys', () => {
     await makeKeys(secrets, say);
     const actors = parseActors(await text(secrets.actorsFile));
     const known = await Promise.all(
-      ['cli', 'console', 'planner', 'admin', 'external'].map(async (user) => [
+      ['cli', 'console', 'planner', 'admin', 'external', 'aip-gateway'].map(async (user) => [
         await keyOf(secrets.seedFile(user)),
         expect.objectContaining({ id: user }),
       ]),

@@ -3,7 +3,7 @@ import { readSecret } from '#libs/keys';
 import { provision, provisionActors } from '#libs/messaging';
 import { parseActors } from './actors.js';
 import { withBus } from './bus.client.js';
-import { admitDevices } from './devices.runner.js';
+import { admitDevices, renewDevice } from './devices.runner.js';
 import { makeKeys, renewAdminToken } from './keys.runner.js';
 import { secretsAt, type Secrets } from './secrets.js';
 import { readSetupConfig } from './setup.config.js';
@@ -15,6 +15,7 @@ const HELP = `Prepares a system of containers. Every step can be repeated.
   keys         make what is missing of the credentials, and nats.conf
   streams      make the streams, durables and buckets, and say whose the keys are (needs NATS)
   devices      admit the devices of ORRERY_SETUP_DEVICES, such as "web-1:web db-1:db" (needs the registry)
+  device-token <id>  a new join token for one that lost its volume, or was revoked; restart its container then
   admin-token  make a new admin token; the console takes it after a restart
 
 ORRERY_SECRETS_DIR is the directory of credentials (default /secrets).`;
@@ -29,7 +30,12 @@ export async function runSetup(
   const { secretsDir, natsUrl: url, devices: wishes } = readSetupConfig(env);
   const secrets = secretsAt(secretsDir);
   const as = (user: string) => ({ url, user, seedFile: secrets.seedFile(user) });
-  switch (words.length === 1 ? words[0] : undefined) {
+  const [step, deviceId] = words;
+  if (step === 'device-token' && deviceId !== undefined && words.length === 2) {
+    await withBus(as('cli'), (nc) => renewDevice(nc, { deviceId, directory: secrets.directory('devices'), say }));
+    return OK;
+  }
+  switch (words.length === 1 ? step : undefined) {
     case 'keys':
       await makeKeys(secrets, say);
       return OK;

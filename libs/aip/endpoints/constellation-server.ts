@@ -1,4 +1,3 @@
-import { AIP_LIMITS } from '#proto';
 import type { Json, RunId } from '#proto';
 import type { ClientTask, ClientTaskEnd } from '../client-task.js';
 import { constellationStep } from '../constellation-session.js';
@@ -10,9 +9,10 @@ import {
   type ConstellationSession,
   type TargetState,
 } from '../constellation-state.js';
+import { Complaints } from '../complaints.js';
 import { decodeClientMessage } from '../decode.js';
 import { counted, logged, wrapped, type ProtocolEvent, type StepOf } from '../middleware.js';
-import { fullRate, takeToken, type Rate } from '../rate.js';
+import { fullFrameRate, takeFrame, type Rate } from '../rate.js';
 import type { Closed, Transport } from '../transport.js';
 import { unreadableTaskOf } from '../unreadable-task.js';
 
@@ -50,8 +50,6 @@ export interface ConstellationServerOptions {
 
 type Protocol = StepOf<ConstellationSession, ConstellationInput, ConstellationEffect>;
 
-const RATE = { perSecond: AIP_LIMITS.framesPerSecond, burst: AIP_LIMITS.framesBurst };
-
 /**
  * The server's end of one constellation client's connection (paper section 7.1, L5): transport, decoding, rate, the
  * protocol in its layers, and ticks. It knows no bus and no clock of its own, so it runs on a linked pair as well as on a socket.
@@ -63,6 +61,7 @@ export class ConstellationServerEndpoint {
   readonly #waiting: ConstellationInput[] = [];
   #session: ConstellationSession;
   #rate: Rate;
+  readonly #complaints: Complaints;
   #pausedUntilMs: number | null = null;
   #busy = false;
   #left = false;
@@ -73,7 +72,8 @@ export class ConstellationServerEndpoint {
     this.#options = options;
     this.#step = protocolOf(watch);
     this.#session = openConstellationSession(identity, nowMs);
-    this.#rate = fullRate(RATE, nowMs);
+    this.#rate = fullFrameRate(nowMs);
+    this.#complaints = new Complaints(nowMs);
     transport.handle({
       frame: (text) => this.#receive(text),
       closed: (why) => {
@@ -134,7 +134,7 @@ export class ConstellationServerEndpoint {
   #receive(text: string | null): void {
     const { clock, transport } = this.#options;
     const nowMs = clock.now();
-    const [rate, { waitMs }] = takeToken(this.#rate, RATE, nowMs);
+    const [rate, { waitMs }] = takeFrame(this.#rate, text, nowMs);
     this.#rate = rate;
     if (waitMs > 0 && this.#pausedUntilMs === null) {
       this.#pausedUntilMs = nowMs + waitMs;
@@ -183,7 +183,8 @@ export class ConstellationServerEndpoint {
       case 'deviceInfo':
         return port.deviceInfo(effect.deviceId, effect.requestId);
       case 'complaint':
-        return watch.log(effect);
+        if (this.#complaints.take(this.#options.clock.now())) watch.log(effect);
+        return;
     }
   }
 }

@@ -167,6 +167,8 @@ export class DeviceClientEndpoint {
     this.#connection = connection;
     const ticking = setInterval(() => connection.tick(), TICK_MS);
     connection.start();
+    // It came while the connection was made, and is not said again.
+    if (signal.aborted) goodbye();
     try {
       return await ended;
     } finally {

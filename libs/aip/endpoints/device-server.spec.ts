@@ -164,6 +164,12 @@ describe('the server’s end of a device connection', () => {
     expect(answered()).toBe(beats);
   });
 
+  it('lets nobody write a log full: of many complaints a few are heard', () => {
+    const rig = new Rig().ready();
+    for (let count = 0; count < 1_000; count++) rig.send({ type: 'error', error: 'x'.repeat(4_000) });
+    expect(rig.watched.filter((what) => what === 'complaint')).toHaveLength(10);
+  });
+
   it('says that it is over once, and closes the socket once', () => {
     const rig = new Rig().ready();
     rig.endpoint.replaced();

@@ -1,4 +1,3 @@
-import { AIP_LIMITS } from '#proto';
 import type {
   ClientTelemetry,
   CommandId,
@@ -8,9 +7,10 @@ import type {
   ServerMessage,
   SessionId,
 } from '#proto';
+import { Complaints } from '../complaints.js';
 import { decodeClientMessage } from '../decode.js';
 import { authorised, counted, logged, numbered, wrapped, type ProtocolEvent, type StepOf } from '../middleware.js';
-import { fullRate, takeToken, type Rate } from '../rate.js';
+import { fullFrameRate, takeFrame, type Rate } from '../rate.js';
 import { Sequence } from '../sequence.js';
 import { isNumbered, openSession, senderOf } from '../session-state.js';
 import type { FileMessage, OutputPiece, Session, SessionEffect, SessionInput } from '../session-state.js';
@@ -68,8 +68,6 @@ export interface DeviceServerOptions {
   readonly watch: DeviceWatch;
 }
 
-const RATE = { perSecond: AIP_LIMITS.framesPerSecond, burst: AIP_LIMITS.framesBurst };
-
 /**
  * The server's end of one device connection (paper section 7.1, L5): transport, decoding, rate, the protocol in its layers,
  * numbers and ticks. It knows no bus and no clock of its own, so it runs on a linked pair as well as on a socket.
@@ -81,6 +79,7 @@ export class DeviceServerEndpoint {
   readonly #waiting: { readonly input: SessionInput; readonly bytes: number }[] = [];
   #session: Session;
   #rate: Rate;
+  readonly #complaints: Complaints;
   #pausedUntilMs: number | null = null;
   #busy = false;
   #left = false;
@@ -91,7 +90,8 @@ export class DeviceServerEndpoint {
     this.#options = options;
     this.#step = protocolOf(watch);
     this.#session = openSession(identity, nowMs);
-    this.#rate = fullRate(RATE, nowMs);
+    this.#rate = fullFrameRate(nowMs);
+    this.#complaints = new Complaints(nowMs);
     transport.handle({
       frame: (text) => this.#receive(text),
       closed: (why) => {
@@ -157,7 +157,7 @@ export class DeviceServerEndpoint {
   #receive(text: string | null): void {
     const { clock, transport } = this.#options;
     const nowMs = clock.now();
-    const [rate, { waitMs }] = takeToken(this.#rate, RATE, nowMs);
+    const [rate, { waitMs }] = takeFrame(this.#rate, text, nowMs);
     this.#rate = rate;
     if (waitMs > 0 && this.#pausedUntilMs === null) {
       this.#pausedUntilMs = nowMs + waitMs;
@@ -218,7 +218,8 @@ export class DeviceServerEndpoint {
       case 'identify':
         return port.identify(effect.credential);
       case 'complaint':
-        return watch.log(effect);
+        if (this.#complaints.take(this.#options.clock.now())) watch.log(effect);
+        return;
     }
   }
 

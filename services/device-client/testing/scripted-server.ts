@@ -1,25 +1,70 @@
 import { createServer, type IncomingMessage } from 'node:http';
 import { WebSocketServer, type WebSocket } from 'ws';
-import type { AttemptKey, ClientMessage, CommandId, CommandOutcome, Json } from '#proto';
+import { Sequence } from '#libs/aip';
 import { ClientMessage as ClientMessageSchema } from '#proto';
+import type { AttemptKey, ClientMessage, CommandId, CommandOutcome, Json } from '#proto';
 import { until } from './until.js';
 
 type Of<T extends ClientMessage['type']> = Extract<ClientMessage, { type: T }>;
 
+const ACKS_EVERY_MS = 20;
+
 /** One connection as the server sees it; frames are kept until a test asks for them. */
 export class ScriptedConnection {
   private readonly inbox: ClientMessage[] = [];
+  private sequence: Sequence | undefined;
+  private acks: NodeJS.Timeout | undefined;
+  /** Whether a file that the device offers is refused at once; else a test has to answer. */
+  refusesFiles = true;
+  /** False: nothing is acknowledged any more, except on what is sent. */
+  acknowledging = true;
   closed = false;
+  /** The code that the device closed with, or 1006. */
+  closeCode = 0;
+  /** Bytes of all frames that came, and of them those of results. */
+  received = { bytes: 0, resultBytes: 0 };
+  /** What was wrong with the numbers of the device's frames. */
+  readonly wrong: string[] = [];
 
   constructor(
     private readonly socket: WebSocket,
     readonly request: IncomingMessage,
   ) {
-    socket.on('message', (data: Buffer) => this.inbox.push(ClientMessageSchema.parse(JSON.parse(data.toString()))));
-    socket.on('close', () => {
+    socket.on('message', (data: Buffer) => this.take(data));
+    socket.on('close', (code) => {
+      clearInterval(this.acks);
       this.closed = true;
+      this.closeCode = code;
     });
     socket.on('error', () => undefined);
+  }
+
+  /** Confirms the registration as our gateway does. Of revision 2 frames are numbered and acknowledged from here on. */
+  confirm(revision: number): void {
+    const orrery = { revision, session_id: 's1', server_time: '2026-11-20T00:00:00.000Z' };
+    this.send({ type: 'heartbeat', status: 'ok', response_id: 'r', orrery });
+    if (revision < 2) return;
+    this.sequence = new Sequence();
+    this.acks = setInterval(() => {
+      if (this.acknowledging && this.sequence?.ackDue(Infinity) === true) this.send({ type: 'ack', status: 'ok' });
+    }, ACKS_EVERY_MS);
+  }
+
+  /** Everything that the device says to hold, and the answer to it. */
+  async resume(): Promise<{ running: CommandId[]; finished: CommandId[]; frames: number }> {
+    const held = { running: [] as CommandId[], finished: [] as CommandId[], frames: 0 };
+    for (let more = true; more;) {
+      const { orrery } = await this.next('resume');
+      held.running.push(...orrery.running);
+      held.finished.push(...orrery.finished);
+      held.frames++;
+      ({ more } = orrery);
+    }
+    return held;
+  }
+
+  resumed(): void {
+    this.send({ type: 'resumed', status: 'ok' });
   }
 
   /** The next message of the type; others before it stay. */
@@ -46,11 +91,18 @@ export class ScriptedConnection {
     return this.inbox.filter((message) => message.type === type).length;
   }
 
-  send(message: Json): void {
-    this.socket.send(JSON.stringify(message));
+  /** All messages that wait, the oldest first. */
+  waiting(): readonly ClientMessage[] {
+    return this.inbox;
   }
 
+  send(message: Json): void {
+    this.socket.send(JSON.stringify(this.stamped(message)));
+  }
+
+  /** Any bytes; on a connection with numbers they count as the next frame, as everything does. */
   raw(text: string): void {
+    this.sequence?.stamp({ type: 'raw' }, performance.now());
     this.socket.send(text);
   }
 
@@ -82,6 +134,29 @@ export class ScriptedConnection {
   close(code = 1000): void {
     this.socket.close(code);
   }
+
+  private stamped(message: Json): Json {
+    if (this.sequence === undefined || message === null || typeof message !== 'object' || Array.isArray(message)) {
+      return message;
+    }
+    const type = message['type'] === 'ack' ? 'ack' : 'other';
+    return { ...message, ...this.sequence.stamp({ type }, performance.now()), type: message['type'] ?? null };
+  }
+
+  private take(data: Buffer): void {
+    const message = ClientMessageSchema.parse(JSON.parse(data.toString()));
+    this.received.bytes += data.length;
+    if (message.type === 'command_results') this.received.resultBytes += data.length;
+    const judged = this.sequence?.take(message, performance.now());
+    if (judged !== undefined && judged.kind !== 'fresh') this.wrong.push(JSON.stringify(judged));
+    if (this.sequence === undefined && typeof message.seq === 'number') this.wrong.push(`${message.type} has a number`);
+    if (message.type === 'file_begin' && this.refusesFiles) {
+      const { transfer_id } = message.orrery;
+      const orrery = { transfer_id, code: 'NO_FILES', message: 'this server takes and gives no files' };
+      return this.send({ type: 'file_abort', status: 'error', orrery });
+    }
+    if (message.type !== 'ack') this.inbox.push(message);
+  }
 }
 
 interface CommandOptions {
@@ -92,12 +167,19 @@ interface CommandOptions {
 
 export const ATTEMPT: AttemptKey = { runId: 'r1', taskId: 't1', attempt: 1 };
 
+export interface Registered {
+  readonly connection: ScriptedConnection;
+  readonly register: Of<'register'>;
+  /** What the device said to hold; nothing of a device that was confirmed with revision 1. */
+  readonly held: { readonly running: CommandId[]; readonly finished: CommandId[] };
+}
+
 export interface ScriptedServer {
   readonly url: string;
   /** The next connection that nobody has taken yet, not registered. */
   connection(): Promise<ScriptedConnection>;
   /** The next connection, registered as our gateway does. */
-  registered(): Promise<{ connection: ScriptedConnection; register: Of<'register'> }>;
+  registered(revision?: number): Promise<Registered>;
   /** Handshakes are refused with this status from now on; 101 lets them in again. */
   refuse(status: number): void;
   readonly handshakes: number;
@@ -105,7 +187,7 @@ export interface ScriptedServer {
 }
 
 /** A device server that does what a test says, on a real socket. */
-export async function startScriptedServer(): Promise<ScriptedServer> {
+export async function startScriptedServer(port = 0): Promise<ScriptedServer> {
   const http = createServer();
   const sockets = new WebSocketServer({ noServer: true });
   const connections: ScriptedConnection[] = [];
@@ -117,19 +199,21 @@ export async function startScriptedServer(): Promise<ScriptedServer> {
       sockets.handleUpgrade(request, socket, head, (ws) => connections.push(new ScriptedConnection(ws, request)));
     } else socket.end(`HTTP/1.1 ${status} No\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
   });
-  await new Promise<void>((resolve) => void http.listen(0, '127.0.0.1', resolve));
+  await new Promise<void>((resolve) => void http.listen(port, '127.0.0.1', resolve));
   const address = http.address();
-  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  const listening = typeof address === 'object' && address !== null ? address.port : 0;
   const connection = (): Promise<ScriptedConnection> => until(() => connections.shift());
   return {
-    url: `ws://127.0.0.1:${port}/ws`,
+    url: `ws://127.0.0.1:${listening}/ws`,
     connection,
-    registered: async () => {
+    registered: async (revision = 2) => {
       const taken = await connection();
       const register = await taken.next('register');
-      const orrery = { revision: 1, session_id: 's1', server_time: '2026-11-20T00:00:00.000Z' };
-      taken.send({ type: 'heartbeat', status: 'ok', response_id: 'r', orrery });
-      return { connection: taken, register };
+      taken.confirm(revision);
+      if (revision < 2) return { connection: taken, register, held: { running: [], finished: [] } };
+      const held = await taken.resume();
+      taken.resumed();
+      return { connection: taken, register, held };
     },
     refuse: (given) => {
       status = given;

@@ -18,6 +18,17 @@ export const pidIn = (file: string): Promise<number> =>
     return text.endsWith('\n') ? Number(text) : undefined;
   });
 
+/** Bytes of a process: in use now (VmRSS), or at most so far (VmHWM). */
+export async function memoryOf(pid: number, what: 'VmRSS' | 'VmHWM'): Promise<number> {
+  const status = await readFile(`/proc/${pid}/status`, 'utf8');
+  return Number(new RegExp(`${what}:\\s+(\\d+) kB`).exec(status)?.[1]) * 1024;
+}
+
+/** The only process that it started and that still runs. */
+export async function childOf(pid: number): Promise<number> {
+  return Number((await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8')).trim());
+}
+
 /** A zombie is dead: where nobody reaps orphans it would look alive for ever. */
 export async function isAlive(pid: number): Promise<boolean> {
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');

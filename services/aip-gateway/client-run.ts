@@ -1,0 +1,74 @@
+import { createHash } from 'node:crypto';
+import { CLIENT_WAITS_MS, type ClientTask, type ClientTaskEnd } from '#libs/aip';
+import { findTask, isTerminal, type Run } from '#libs/constellation';
+import { LIMITS, sentenceOf } from '#proto';
+import type { DeviceId, Refusal, RequestId, RunRequest } from '#proto';
+
+/* A task of a constellation client as a run of one task, and back (docs/adr/0020). */
+
+/** Who gives the task, over which connection. */
+export interface ClientName {
+  readonly id: DeviceId;
+  /** Of the connection: a client uses its session ids again after a restart, and means something else. */
+  readonly connectionId: string;
+  /** Submissions that were refused on this connection so far. */
+  readonly refusals: number;
+  /** What the client calls itself. */
+  readonly label: string | null;
+}
+
+const TASK_ID = 'task';
+/** The run is over, whatever its device does, before its client stops to wait. */
+const RUN_MS = CLIENT_WAITS_MS - LIMITS.stopGraceMs - 5_000;
+const DIGEST_CHARS = 24;
+
+/**
+ * The same task over the same connection is the same run, however often it is submitted; until one is refused (`refusals`
+ * counts them), because what was refused may have become a run all the same, and is being cancelled.
+ */
+export function requestIdOf(
+  { connectionId, refusals }: Pick<ClientName, 'connectionId' | 'refusals'>,
+  sessionId: string,
+): RequestId {
+  const digest = createHash('sha256').update(`${refusals}:${sessionId}`).digest('hex').slice(0, DIGEST_CHARS);
+  return `aip-${connectionId.toLowerCase()}-${digest}`;
+}
+
+export function requestOf(task: ClientTask, client: ClientName): RunRequest {
+  const { sessionId, deviceId, name, request, command } = task;
+  const star = { id: TASK_ID, name, description: request, tips: [], target: { device: deviceId }, timeoutMs: RUN_MS };
+  return {
+    requestId: requestIdOf(client, sessionId),
+    goal: null,
+    constellation: { name, tasks: [command === null ? star : { ...star, command }], lines: [] },
+    options: { deadlineMs: RUN_MS },
+    metadata: { aip: { client: client.id, label: client.label, sessionId } },
+  };
+}
+
+/** How the task ended; null while it has not. */
+export function endOf(run: Run): ClientTaskEnd | null {
+  if (!isTerminal(run)) return null;
+  const task = run.graph === null ? undefined : findTask(run, TASK_ID);
+  const result = task?.result?.value ?? null;
+  if (task?.status === 'COMPLETED') return { status: 'completed', result, error: null };
+  const error = task?.error?.message ?? run.reason ?? 'the run ended without the task';
+  return { status: 'failed', result, error };
+}
+
+/** Where the fields of a run's request come from in a TASK. */
+const FIELDS: readonly (readonly [RegExp, string])[] = [
+  [/^constellation\.tasks\[0\]\.command/u, 'metadata.orrery.command'],
+  [/^constellation\.tasks\[0\]\.description/u, 'request'],
+  [/^constellation\.tasks\[0\]\.target(?:\.device)?/u, 'target_id'],
+  [/^constellation\.(?:tasks\[0\]\.)?name/u, 'task_name'],
+];
+
+/** Why it became no run, in one sentence that names the fields of the client's own message. */
+export function sentenceOfRefusal({ message, issues }: Refusal): string {
+  const own = issues.map(({ path, message: what }) => {
+    const [pattern, field] = FIELDS.find(([known]) => known.test(path)) ?? [];
+    return sentenceOf({ path: pattern === undefined ? path : path.replace(pattern, field ?? ''), message: what });
+  });
+  return own.length === 0 ? message : own.join('; ');
+}

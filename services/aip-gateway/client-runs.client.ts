@@ -1,0 +1,189 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { errors, type NatsConnection } from '@nats-io/transport-node';
+import type { Logger } from 'pino';
+import { ulid } from 'ulid';
+import { fullRate, takeToken, type ClientTaskEnd, type Rate } from '#libs/aip';
+import { openRunLog, runIdOf, type RunLog } from '#libs/event-log';
+import { sendVerb, type VerbOutcome } from '#libs/messaging';
+import type { Clock } from '#libs/platform';
+import { LIMITS, parseWith, SubmitAnswer, subjects } from '#proto';
+import type { DeviceId, RequestId, RunId, RunRequest } from '#proto';
+import { sentenceOfRefusal } from './client-run.js';
+import { RunFollower } from './run-follower.client.js';
+
+/** A client that gives a task hears within 10 s that nobody takes it. */
+const SUBMIT_MS = 8_000;
+const SUBMIT_AGAIN_MS = 250;
+/** A CANCEL is sent until somebody has answered it, as long as a run of a client may take. */
+const CANCEL_MS = 1_000_000;
+/** A run that is still not there after this will not come any more: its request was lost on the way. */
+const ARRIVES_MS = 30_000;
+const CANCEL_AGAIN_MS = 1_000;
+/** The gateway that loses all its clients at once sends so many CANCELs at a time. */
+const CANCELS_AT_ONCE = 64;
+/** Tasks of one client, over all its connections: each is a run, and stays in the log for ever. */
+const TASK_RATE = { perSecond: 20, burst: 1_000 };
+/** Where requests that come over the bus are unique; part of what gives the run id. */
+const NAMESPACE = 'default';
+
+export interface ClientRunsParts {
+  readonly nc: NatsConnection;
+  /** Of the gateway's bus key. Without it nobody could say who cancels, and runs of clients that left go on to their end. */
+  readonly seed: string | undefined;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly submitMs?: number;
+  /** Where runs are read; by default over the same connection. */
+  readonly log?: RunLog;
+}
+
+/** `error` is one sentence for the client. */
+export type Submitted =
+  { readonly kind: 'accepted'; readonly runId: RunId } | { readonly kind: 'refused'; readonly error: string };
+
+/** The runs that constellation clients are waiting for: submitted, followed and cancelled in the gateway's own name. */
+export class ClientRuns {
+  readonly #parts: ClientRunsParts;
+  readonly #log: RunLog;
+  readonly #followers = new Set<RunFollower>();
+  /** One for each client that has given a task. */
+  readonly #rates = new Map<DeviceId, Rate>();
+  readonly #queue: (() => void)[] = [];
+  #cancelling = 0;
+
+  constructor(parts: ClientRunsParts) {
+    this.#parts = parts;
+    this.#log = parts.log ?? openRunLog(parts.nc);
+    void this.#followConnection();
+  }
+
+  /** The id that the run has, or would have. */
+  runIdOf(requestId: RequestId): RunId {
+    return runIdOf(NAMESPACE, requestId);
+  }
+
+  /** False: the client gives more tasks than one of many may; what is refused costs it nothing. */
+  mayGive(clientId: DeviceId): boolean {
+    const nowMs = this.#parts.clock.now();
+    const [rate, { waitMs }] = takeToken(this.#rates.get(clientId) ?? fullRate(TASK_RATE, nowMs), TASK_RATE, nowMs);
+    if (waitMs > 0) return false;
+    this.#rates.set(clientId, rate);
+    return true;
+  }
+
+  /** Safe to repeat, and repeated until somebody answers. What may have been taken although nobody said so is cancelled. */
+  async submit(request: RunRequest, signal: AbortSignal): Promise<Submitted> {
+    const { submitMs = SUBMIT_MS } = this.#parts;
+    const body = JSON.stringify(request);
+    const end = performance.now() + submitMs;
+    for (let mayBeTaken = false; ;) {
+      const left = end - performance.now();
+      const answer = await this.#ask(body, Math.min(LIMITS.submitAnswerMs + 1_000, Math.max(1, left)));
+      if (answer.kind === 'accepted' || answer.kind === 'refused') return answer;
+      mayBeTaken ||= answer.mayBeTaken;
+      if (!signal.aborted && end - performance.now() > SUBMIT_AGAIN_MS) {
+        await sleep(SUBMIT_AGAIN_MS);
+        continue;
+      }
+      if (mayBeTaken) void this.cancel(this.runIdOf(request.requestId), 'its client was told that it was not taken');
+      return { kind: 'refused', error: `TRY_AGAIN: ${answer.why}` };
+    }
+  }
+
+  /** To be ticked by whoever waits, and stopped when nobody does. */
+  follow(runId: RunId, ended: (end: ClientTaskEnd) => void): RunFollower {
+    const { nc, logger } = this.#parts;
+    const follower = new RunFollower(runId, {
+      nc,
+      logger,
+      log: this.#log,
+      ended: (end) => {
+        this.#followers.delete(follower);
+        ended(end);
+      },
+    });
+    this.#followers.add(follower);
+    return follower;
+  }
+
+  stop(follower: RunFollower): void {
+    follower.stop();
+    this.#followers.delete(follower);
+  }
+
+  /** Until it is certain that the run will end, or nobody can be asked any more. Never throws. */
+  async cancel(runId: RunId, reason: string): Promise<void> {
+    await this.#turn();
+    try {
+      await this.#cancel(runId, reason);
+    } catch (error) {
+      this.#parts.logger.error({ err: error, runId }, 'a run of a client could not be cancelled');
+    } finally {
+      this.#cancelling -= 1;
+      this.#queue.shift()?.();
+    }
+  }
+
+  async #cancel(runId: RunId, reason: string): Promise<void> {
+    const { nc, seed, clock, logger } = this.#parts;
+    if (seed === undefined) return logger.warn({ runId }, 'without a key of its own the gateway cancels nothing');
+    const id = ulid(clock.now());
+    const begun = performance.now();
+    for (;;) {
+      const now = (): number => clock.now();
+      const outcome = await sendVerb(nc, { runId, verb: 'CANCEL', fields: { reason }, seed, now, id });
+      const waited = performance.now() - begun;
+      if (isSettled(outcome, waited)) {
+        const { answer } = outcome;
+        const why = answer === 'unknown' ? outcome.why : outcome.reason?.message;
+        return logger.info({ runId, answer, why }, 'the run of a client that left is cancelled');
+      }
+      if (nc.isClosed() || waited > CANCEL_MS) return logger.warn({ runId }, 'a run of a client is not cancelled');
+      await sleep(CANCEL_AGAIN_MS);
+    }
+  }
+
+  async #turn(): Promise<void> {
+    if (this.#cancelling >= CANCELS_AT_ONCE) {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      this.#queue.push(resolve);
+      await promise;
+    }
+    this.#cancelling += 1;
+  }
+
+  async #ask(
+    body: string,
+    timeout: number,
+  ): Promise<Submitted | { readonly kind: 'again'; readonly why: string; readonly mayBeTaken: boolean }> {
+    try {
+      const reply = await this.#parts.nc.request(subjects.submit, body, { timeout });
+      const parsed = parseWith(SubmitAnswer, reply.json());
+      if (!parsed.ok) return { kind: 'again', why: 'the orchestrator gave no valid answer', mayBeTaken: true };
+      const answer = parsed.value;
+      if ('runId' in answer) return { kind: 'accepted', runId: answer.runId };
+      if (answer.error.code === 'TRY_AGAIN') return { kind: 'again', why: answer.error.message, mayBeTaken: true };
+      return { kind: 'refused', error: sentenceOfRefusal(answer.error) };
+    } catch (error) {
+      if (error instanceof errors.RequestError && error.isNoResponders()) {
+        return { kind: 'again', why: 'nobody takes tasks at the moment, send it again later', mayBeTaken: false };
+      }
+      this.#parts.logger.warn({ err: error }, 'no answer to a submission');
+      return { kind: 'again', why: 'nobody has said that the task is taken, send it again later', mayBeTaken: true };
+    }
+  }
+
+  /** What was said while the connection was broken was not heard. */
+  async #followConnection(): Promise<void> {
+    for await (const { type } of this.#parts.nc.status()) {
+      if (type === 'reconnect') for (const follower of this.#followers) follower.look();
+    }
+  }
+}
+
+/** A run that nobody knows may still be on its way. */
+function isSettled(outcome: VerbOutcome, waitedMs: number): boolean {
+  if (outcome.answer === 'unknown') return false;
+  if (outcome.answer !== 'rejected' || outcome.reason?.code !== 'NOT_FOUND') return true;
+  return waitedMs > ARRIVES_MS;
+}

@@ -1,0 +1,131 @@
+import { access, readdir, readFile, statfs } from 'node:fs/promises';
+import { loadavg } from 'node:os';
+import { execa } from 'execa';
+import { DeviceMetrics } from '#proto';
+
+type Gpu = DeviceMetrics['gpus'][number];
+
+const MIB = 1024 ** 2;
+const GPUS_MAX = 32;
+const NAME_CHARS_MAX = 128;
+/** Asking for graphics cards starts a program or wakes them up: not at every heartbeat. */
+const GPUS_EVERY_MS = 60_000;
+const GPU_ANSWER_MS = 5_000;
+const GPU_ANSWER_BYTES_MAX = 64 * 1024;
+
+export interface MachineMetricsOptions {
+  /** The free space that is told of is that of its disk. */
+  readonly dataDir: string;
+  readonly monotonicMs: () => number;
+  /** Where the kernel describes graphics cards and drivers. */
+  readonly sysDir?: string;
+  readonly procDir?: string;
+}
+
+/**
+ * How the machine is doing, cheap enough for every heartbeat. What has to be waited for, a slow disk or a graphics card, is
+ * asked for in the background and told with the next heartbeat: nothing here ever holds a connection up.
+ */
+export class MachineMetrics {
+  private diskFreeMb = 0;
+  private gpus: Gpu[] = [];
+  private gpusAtMs = -Infinity;
+  private refreshing = false;
+
+  constructor(private readonly options: MachineMetricsOptions) {}
+
+  /** As of now for load and memory, as of the last `refresh` for the rest. */
+  current(): DeviceMetrics {
+    return {
+      load1: Math.max(0, loadavg()[0] ?? 0),
+      // Within the limits of a container, when there are some.
+      memoryFreeMb: Math.floor(process.availableMemory() / MIB),
+      diskFreeMb: this.diskFreeMb,
+      gpus: this.gpus,
+    };
+  }
+
+  /** Measures what takes a moment; a call during another one does nothing. Never rejects. */
+  async refresh(): Promise<void> {
+    if (this.refreshing) return;
+    this.refreshing = true;
+    try {
+      const { bavail, bsize } = await statfs(this.options.dataDir);
+      this.diskFreeMb = Math.floor((bavail * bsize) / MIB);
+      await this.refreshGpus();
+    } catch {
+      // A view of the machine: what cannot be read now stays as it was.
+    } finally {
+      this.refreshing = false;
+    }
+  }
+
+  private async refreshGpus(): Promise<void> {
+    const { monotonicMs, sysDir = '/sys', procDir = '/proc' } = this.options;
+    if (monotonicMs() - this.gpusAtMs < GPUS_EVERY_MS) return;
+    this.gpusAtMs = monotonicMs();
+    const found = await Promise.all([nvidiaGpus(procDir), amdGpus(sysDir)]);
+    this.gpus = found.flat().slice(0, GPUS_MAX);
+  }
+}
+
+/** Only where its driver is loaded: elsewhere the program would be looked for in vain every minute. */
+async function nvidiaGpus(procDir: string): Promise<Gpu[]> {
+  const driver = await access(`${procDir}/driver/nvidia/version`).then(
+    () => true,
+    () => false,
+  );
+  if (!driver) return [];
+  const query = 'name,memory.total,memory.free,utilization.gpu';
+  // Not through `systeminformation`, which stops the whole process until the program has answered.
+  const { stdout } = await execa('nvidia-smi', [`--query-gpu=${query}`, '--format=csv,noheader,nounits'], {
+    timeout: GPU_ANSWER_MS,
+    maxBuffer: GPU_ANSWER_BYTES_MAX,
+    stdin: 'ignore',
+    stderr: 'ignore',
+    reject: false,
+  });
+  return (stdout ?? '').split('\n').flatMap((line) => {
+    const [name = '', total, free, used] = line.split(',').map((field) => field.trim());
+    return gpu({ name, memoryMb: Number(total), memoryFreeMb: Number(free), utilisation: Number(used) / 100 });
+  });
+}
+
+/** The kernel's own files: reading them costs nothing. */
+async function amdGpus(sysDir: string): Promise<Gpu[]> {
+  const root = `${sysDir}/class/drm`;
+  const cards = (await readdir(root).catch(() => [])).filter((name) => /^card\d+$/.test(name)).slice(0, GPUS_MAX);
+  const found = await Promise.all(
+    cards.map(async (card) => {
+      const read = (name: string): Promise<string> => readFile(`${root}/${card}/device/${name}`, 'utf8');
+      try {
+        const [total, used, busy] = await Promise.all([
+          read('mem_info_vram_total'),
+          read('mem_info_vram_used'),
+          read('gpu_busy_percent'),
+        ]);
+        const name = (await read('product_name').catch(() => '')).trim();
+        return gpu({
+          name: name === '' ? card : name,
+          memoryMb: Number(total) / MIB,
+          memoryFreeMb: (Number(total) - Number(used)) / MIB,
+          utilisation: Number(busy) / 100,
+        });
+      } catch {
+        return [];
+      }
+    }),
+  );
+  return found.flat();
+}
+
+/** A card that cannot say how it is doing is left out: no number is better than a wrong one. */
+function gpu({ name, memoryMb, memoryFreeMb, utilisation }: Gpu): Gpu[] {
+  const given: Gpu = {
+    name: name.slice(0, NAME_CHARS_MAX).toWellFormed(),
+    memoryMb: Math.floor(memoryMb),
+    memoryFreeMb: Math.floor(memoryFreeMb),
+    utilisation,
+  };
+  return DeviceMetrics.shape.gpus.safeParse([given]).success ? [given] : [];
+}

@@ -1,0 +1,98 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { delimiter, dirname, join } from 'node:path';
+import { DeviceMetrics } from '#proto';
+import { MachineMetrics } from './metrics.adapter.js';
+
+let dir: string;
+let path: string | undefined;
+beforeEach(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'orrery-metrics-'));
+  path = process.env['PATH'];
+});
+afterEach(async () => {
+  process.env['PATH'] = path;
+  await rm(dir, { recursive: true, force: true });
+});
+
+const put = async (name: string, text: string, mode = 0o600): Promise<void> => {
+  const file = join(dir, name);
+  await mkdir(dirname(file), { recursive: true });
+  await writeFile(file, text, { mode });
+};
+const metrics = (monotonicMs = () => 0): MachineMetrics =>
+  new MachineMetrics({ dataDir: dir, monotonicMs, sysDir: join(dir, 'sys'), procDir: join(dir, 'proc') });
+const card = async (name: string, files: Record<string, string>): Promise<void> => {
+  for (const [file, text] of Object.entries(files)) await put(`sys/class/drm/${name}/device/${file}`, text);
+};
+/** A machine with NVIDIA's driver, and a program that says this. */
+const nvidia = async (script: string): Promise<void> => {
+  await put('proc/driver/nvidia/version', 'NVRM version: x');
+  await put('bin/nvidia-smi', `#!/bin/sh\n${script}\n`, 0o700);
+  process.env['PATH'] = `${join(dir, 'bin')}${delimiter}${path}`;
+};
+
+describe('the metrics of a machine', () => {
+  it('are there at once, and complete when they were measured', async () => {
+    const machine = metrics();
+    expect(DeviceMetrics.parse(machine.current())).toMatchObject({ diskFreeMb: 0, gpus: [] });
+    await machine.refresh();
+    const { load1, memoryFreeMb, diskFreeMb, gpus } = DeviceMetrics.parse(machine.current());
+    expect(load1).toBeGreaterThanOrEqual(0);
+    expect(memoryFreeMb).toBeGreaterThan(0);
+    expect(diskFreeMb).toBeGreaterThan(0);
+    expect(gpus).toEqual([]);
+  });
+
+  it('name graphics cards of which the kernel knows how they are', async () => {
+    await card('card0', {
+      mem_info_vram_total: '17163091968\n',
+      mem_info_vram_used: '1073741824\n',
+      gpu_busy_percent: '37\n',
+      product_name: 'Radeon\n',
+    });
+    await card('card1', { mem_info_vram_total: '1048576\n', mem_info_vram_used: 'n/a\n', gpu_busy_percent: '1\n' });
+    await card('card2', { vendor: '0x8086\n' });
+    await card('card0-HDMI-A-1', { status: 'connected\n' });
+    const machine = metrics();
+    await machine.refresh();
+    expect(machine.current().gpus).toEqual([
+      { name: 'Radeon', memoryMb: 16_368, memoryFreeMb: 15_344, utilisation: 0.37 },
+    ]);
+  });
+
+  it('name those of NVIDIA, and are not broken by what their program says', async () => {
+    await nvidia('echo "NVIDIA A100 80G, 81920, 81000, 5"; echo "Tesla, [N/A], [N/A], [N/A]"; echo nonsense');
+    const machine = metrics();
+    await machine.refresh();
+    expect(machine.current().gpus).toEqual([
+      { name: 'NVIDIA A100 80G', memoryMb: 81_920, memoryFreeMb: 81_000, utilisation: 0.05 },
+    ]);
+  });
+
+  it('are asked for once a minute where a program has to be run', async () => {
+    await nvidia(`echo x >> ${join(dir, 'asked')}; echo "A, 1, 1, 1"`);
+    let nowMs = 0;
+    const machine = metrics(() => nowMs);
+    const asked = async (): Promise<number> => {
+      await machine.refresh();
+      return machine.current().gpus.length;
+    };
+    expect(await asked()).toBe(1);
+    await rm(join(dir, 'bin'), { recursive: true });
+    nowMs = 59_999;
+    expect(await asked()).toBe(1);
+    nowMs = 60_000;
+    expect(await asked()).toBe(0);
+  });
+
+  it('are not measured twice at the same time', async () => {
+    const machine = metrics();
+    const first = machine.refresh();
+    await machine.refresh();
+    expect(machine.current().diskFreeMb).toBe(0);
+    await first;
+    expect(machine.current().diskFreeMb).toBeGreaterThan(0);
+  });
+});

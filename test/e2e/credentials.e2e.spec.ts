@@ -1,0 +1,197 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { connectWs } from '#libs/aip';
+import { makeDeviceSecret, makeJoinAssertion } from '#libs/keys';
+import { FakeDevice } from '#libs/testing';
+import { TestSystem, until } from './system.js';
+
+const CLIENT = resolve(import.meta.dirname, '../../dist/services/device-client/main.js');
+/** Short enough to see credentials renewed, and the one of a frozen device expire. */
+const CREDENTIAL_MS = 6_000;
+/** From the order to the end of the connection: ten times what is promised. */
+const REVOKED_WITHIN_MS = 20_000;
+const SETTINGS = { ORRERY_LOG_LEVEL: 'trace', ORRERY_CREDENTIAL_MS: String(CREDENTIAL_MS) };
+
+let system: TestSystem;
+let dir: string;
+let url: string;
+/** What must be in no log. */
+const secrets = new Set<string>();
+const devices: DeviceProcess[] = [];
+
+beforeAll(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'orrery-credentials-'));
+  Object.assign(process.env, SETTINGS);
+  system = await TestSystem.start('--devices', '0');
+  url = (await system.endpoints()).aip;
+});
+afterAll(async () => {
+  for (const device of devices) await device.kill('SIGKILL');
+  await system.stop();
+  await rm(dir, { recursive: true, force: true });
+  for (const name of Object.keys(SETTINGS)) delete process.env[name];
+});
+
+/** `orrery-device join`, as a person starts it. */
+class DeviceProcess {
+  output = '';
+  readonly dataDir: string;
+  readonly #child: ChildProcess;
+  readonly #exited: Promise<unknown>;
+
+  constructor(name: string, token?: string) {
+    this.dataDir = join(dir, name);
+    this.#child = spawn(process.execPath, [CLIENT, 'join', '--url', url, '--data-dir', this.dataDir], {
+      stdio: [token === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
+      env: { PATH: process.env['PATH'], ORRERY_LOG_LEVEL: 'trace' },
+    });
+    this.#child.stdin?.end(token);
+    for (const stream of [this.#child.stdout, this.#child.stderr]) {
+      stream?.on('data', (chunk: Buffer) => (this.output += chunk.toString()));
+    }
+    this.#exited = once(this.#child, 'exit');
+    devices.push(this);
+  }
+
+  says(text: string, times = 1): Promise<true> {
+    return until(`"${text}" of the device`, async () => this.output.split(text).length > times || undefined);
+  }
+
+  async kill(signal: NodeJS.Signals): Promise<void> {
+    this.#child.kill(signal);
+    await this.#exited;
+  }
+
+  async exitCode(): Promise<number | null> {
+    await this.#exited;
+    return this.#child.exitCode;
+  }
+
+  signal(name: NodeJS.Signals): void {
+    this.#child.kill(name);
+  }
+}
+
+async function enrol(id: string, ...options: readonly string[]): Promise<string> {
+  const { token } = await system.json<{ token: string }>('devices', 'enroll', '--id', id, ...options);
+  secrets.add(token);
+  return token;
+}
+
+const gatewayLog = (): Promise<string> => readFile(join(system.home, 'logs/aip-gateway.log'), 'utf8');
+
+async function refusal(credential: string): Promise<unknown> {
+  const clock = { now: () => Date.now() };
+  return connectWs({ url, token: credential, clock }).then(
+    () => 'let in',
+    (error: unknown) => (error as { status?: number }).status,
+  );
+}
+
+describe('a device with a join token', () => {
+  let token: string;
+  let device: DeviceProcess;
+
+  it('joins with it, once, and keeps a key for itself alone', async () => {
+    token = await enrol('web-1');
+    expect(token).toMatch(/^join-/u);
+    device = new DeviceProcess('web-1', token);
+    await device.says('"msg":"registered"');
+    const file = join(device.dataDir, 'identity.json');
+    expect((await stat(file)).mode & 0o777).toBe(0o600);
+    const { joined } = JSON.parse(await readFile(file, 'utf8')) as { joined: { secret: { d: string } } };
+    secrets.add(joined.secret.d);
+
+    const thief = new DeviceProcess('thief', token);
+    expect(await thief.exitCode()).toBe(3);
+    expect(thief.output).toContain('Another client has used this join token already');
+  });
+
+  it('stays connected on credentials that it renews', async () => {
+    await until('three renewals', async () => {
+      const renewed = (await gatewayLog()).match(/"kind":"renew","deviceId":"web-1"/gu)?.length ?? 0;
+      return renewed >= 3 || undefined;
+    });
+    expect(device.output).not.toContain('"disconnected"');
+  });
+
+  it('comes back without a token, and after a sleep that its credential did not survive', async () => {
+    await device.kill('SIGTERM');
+    device = new DeviceProcess('web-1');
+    await device.says('"msg":"registered"');
+    device.signal('SIGSTOP');
+    await until('4002', async () => (await gatewayLog()).includes('"code":4002') || undefined);
+    device.signal('SIGCONT');
+    await device.says('"msg":"registered"', 2);
+  });
+
+  it('is sent away when it is revoked, says so once, and is let in by a new token alone', async () => {
+    const revokedAt = performance.now();
+    const { code, stderr } = await system.cli('devices', 'revoke', 'web-1', '--reason', 'stolen');
+    expect({ code, stderr }).toMatchObject({ code: 0 });
+    await device.says('"code":4001');
+    expect(performance.now() - revokedAt).toBeLessThan(REVOKED_WITHIN_MS);
+    await device.kill('SIGTERM');
+
+    const again = new DeviceProcess('web-1');
+    await again.says('does not accept this device, web-1, any more');
+    expect(again.output).not.toContain('"msg":"registered"');
+    await again.kill('SIGTERM');
+
+    const late = new DeviceProcess('late', token);
+    expect(await late.exitCode()).toBe(3);
+    const back = new DeviceProcess('web-1-again', await enrol('web-1'));
+    await back.says('"msg":"registered"');
+    await back.kill('SIGTERM');
+  });
+});
+
+describe('a credential', () => {
+  it('that was changed, or made by somebody else, lets nobody in', async () => {
+    const [token, secret] = [await enrol('web-2'), makeDeviceSecret()];
+    const assertion = await makeJoinAssertion(secret, { token, now: Date.now() });
+    const answer = await fetch(url.replace('ws:', 'http:').replace('/ws', '/v1/join'), {
+      method: 'POST',
+      body: JSON.stringify({ token, assertion }),
+    });
+    const { credential } = (await answer.json()) as { credential: string };
+    secrets.add(credential).add(assertion).add(secret.d);
+    const [header = '', claims = '', signature = ''] = credential.split('.');
+    const part = (json: object): string => Buffer.from(JSON.stringify(json)).toString('base64url');
+    const told = JSON.parse(Buffer.from(claims, 'base64url').toString()) as object;
+    const forged = [
+      `${part({ alg: 'none' })}.${claims}.${signature}`,
+      `${header}.${part({ ...told, sub: 'web-1' })}.${signature}`,
+      `${header}.${part({ ...told, exp: 4_000_000_000 })}.${signature}`,
+      `${header}.${claims}.${signature.split('').toReversed().join('')}`,
+      assertion,
+    ];
+    for (const text of forged) expect(await refusal(text)).toBe(401);
+    expect(await refusal(credential)).toBe('let in');
+  });
+});
+
+describe('the logs of everything', () => {
+  it('hold no token, no credential and no key, also of clients that put theirs into the URL', async () => {
+    const token = await enrol('ufo-1', '--foreign');
+    const foreign = await FakeDevice.connect({ url: `${url}?token=${token}`, deviceId: 'ufo-1', journalId: null });
+    foreign.raw('{"type":"canary-in-a-frame"}');
+    await foreign.until(({ type }) => type === 'error');
+    await foreign.close();
+    secrets.add('canary-in-a-frame').add('canary-in-a-url');
+    await connectWs({ url: `${url}?token=canary-in-a-url`, clock: { now: () => Date.now() } }).catch(() => undefined);
+    await system.cli('devices', 'revoke', 'ufo-1');
+
+    const files = (await readdir(join(system.home, 'logs'))).map((name) => join(system.home, 'logs', name));
+    expect(files.length).toBeGreaterThan(5);
+    const texts = await Promise.all(files.map((file) => readFile(file, 'utf8')));
+    const all = [...texts, ...devices.map(({ output }) => output)].join('\n');
+    // Nothing was left out because it is only for those who look closely.
+    expect(all.includes('"level":"debug"')).toBe(true);
+    for (const secret of secrets) expect(all.includes(secret)).toBe(false);
+  });
+});

@@ -1,0 +1,144 @@
+import { createHash } from 'node:crypto';
+import { readFile, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import type { ArtifactRef, RunView, TaskConstellation } from '#proto';
+import { writeRequest } from './requests.js';
+import { TestSystem, until } from './system.js';
+
+/* A file from one machine to another through the whole system, and an output that no event could hold. */
+
+const MIB = 1024 * 1024;
+const FILE_BYTES = 100_000_000;
+let system: TestSystem;
+beforeAll(async () => {
+  system = await TestSystem.start('--devices', '2');
+});
+afterAll(() => system.stop());
+
+const jailOf = (device: string): string => join(system.home, 'devices', device, 'jail');
+
+/** A content that does not compress and is the same in every run. */
+function content(bytes: number): Buffer {
+  const made = Buffer.alloc(bytes);
+  let block = createHash('sha512').update('files.e2e').digest();
+  for (let at = 0; at < bytes; at += 4_096) {
+    block = createHash('sha512').update(block).digest();
+    made.fill(block, at, Math.min(bytes, at + 4_096));
+  }
+  return made;
+}
+
+async function runTask(requestId: string, task: TaskConstellation['tasks'][number]): Promise<RunView['tasks'][number]> {
+  const constellation = { name: requestId, tasks: [task], lines: [] };
+  const file = await writeRequest(system.home, { requestId, constellation });
+  const { runId } = await system.json<{ runId: string }>('submit', '-f', file);
+  const view = await system.untilEnd(runId);
+  const [ended] = view.tasks;
+  if (ended === undefined) throw new Error(`${requestId} has no task`);
+  return ended;
+}
+
+const task = (device: string, tool: string, args: Record<string, unknown>) =>
+  ({
+    id: 'only',
+    name: 'Only',
+    description: 'only',
+    target: { device },
+    command: { tool, arguments: args },
+  }) as TaskConstellation['tasks'][number];
+
+/** Resident memory of a process and its highest so far, in bytes. */
+async function memoryOf(pid: number): Promise<{ now: number; most: number }> {
+  const status = await readFile(`/proc/${pid}/status`, 'utf8');
+  const kib = (name: string): number => Number(new RegExp(`^${name}:\\s+(\\d+) kB`, 'mu').exec(status)?.[1] ?? 0);
+  return { now: kib('VmRSS') * 1024, most: kib('VmHWM') * 1024 };
+}
+
+/** From here on the highest memory is counted anew. */
+const forgetMost = (pid: number): Promise<void> => writeFile(`/proc/${pid}/clear_refs`, '5');
+
+async function watchMemory(parts: readonly string[]): Promise<() => Promise<Record<string, number>>> {
+  const before = await Promise.all(
+    parts.map(async (part) => {
+      const pid = await system.pidOf(part);
+      await forgetMost(pid);
+      return { part, pid, bytes: (await memoryOf(pid)).now };
+    }),
+  );
+  return async () =>
+    Object.fromEntries(
+      await Promise.all(
+        before.map(async ({ part, pid, bytes }) => [part, ((await memoryOf(pid)).most - bytes) / MIB] as const),
+      ),
+    );
+}
+
+it('a file of 100 MB goes from one machine to another, identical, and neither end holds it in memory', async () => {
+  const whole = content(FILE_BYTES);
+  const artifact: ArtifactRef = { sha256: createHash('sha256').update(whole).digest('hex'), bytes: FILE_BYTES };
+  await writeFile(join(jailOf('web-1'), 'from.bin'), whole);
+  // Everything that is loaded at the first file is loaded before memory is measured.
+  await runTask('files-warm', task('web-1', 'FILE_GET', { path: '.' }));
+  const added = await watchMemory(['aip-gateway', 'web-1', 'db-1']);
+
+  const startedMs = performance.now();
+  const got = await runTask('files-get', task('web-1', 'FILE_GET', { path: 'from.bin' }));
+  expect(got).toMatchObject({ status: 'COMPLETED', result: { value: { artifact, bytes: FILE_BYTES } } });
+  const storedMs = performance.now();
+  const put = await runTask('files-put', task('db-1', 'FILE_PUT', { artifact, path: 'in/to.bin', mode: '640' }));
+  expect(put).toMatchObject({ status: 'COMPLETED', result: { value: { artifact, mode: '640', replaced: false } } });
+  const writtenMs = performance.now();
+
+  const to = join(jailOf('db-1'), 'in', 'to.bin');
+  expect((await readFile(to)).equals(whole)).toBe(true);
+  expect((await stat(to)).mode & 0o777).toBe(0o640);
+  const mebibytes = await added();
+  const perSecond = (ms: number): number => Math.round(FILE_BYTES / 1e6 / (ms / 1_000));
+  process.stderr.write(
+    `100 MB up in ${Math.round(storedMs - startedMs)} ms (${perSecond(storedMs - startedMs)} MB/s), down in ` +
+      `${Math.round(writtenMs - storedMs)} ms (${perSecond(writtenMs - storedMs)} MB/s); MiB more: ${JSON.stringify(mebibytes)}\n`,
+  );
+  for (const more of Object.values(mebibytes)) expect(more).toBeLessThan(64);
+
+  const file = join(system.home, 'fetched.bin');
+  expect(await system.cli('artifacts', 'get', artifact.sha256, '-o', file)).toMatchObject({ code: 0 });
+  expect((await readFile(file)).equals(whole)).toBe(true);
+});
+
+it('an output of 3 MB is stored whole, named in the result, and fetched by that name', async () => {
+  const command = 'awk \'BEGIN { for (n = 0; n < 400000; n++) printf "%07d\\n", n }\'';
+  const { result } = await runTask('files-output', task('web-1', 'EXEC_CLI', { command }));
+  const value = result?.value as { stdout_artifact?: ArtifactRef; stdout_bytes?: number };
+  expect(value).toMatchObject({ stdout_bytes: 3_200_000, stdout_artifact: { bytes: 3_200_000 } });
+  const { stdout } = await system.cli('artifacts', 'get', value.stdout_artifact?.sha256 ?? '');
+  expect(stdout).toHaveLength(3_200_000);
+  expect(stdout.slice(8 * 123_456, 8 * 123_457)).toBe('0123456\n');
+});
+
+it('what nobody may have is refused, and says so in the run', async () => {
+  const secret = await runTask('files-secret', task('web-1', 'FILE_GET', { path: '/etc/hostname' }));
+  expect(secret).toMatchObject({ status: 'FAILED', error: { code: 'TOOL_ERROR' } });
+  expect(secret.error?.message).toContain('is outside of the directories');
+  const missing = { sha256: '0'.repeat(64), bytes: 1 };
+  const nothing = await runTask('files-nothing', task('db-1', 'FILE_PUT', { artifact: missing, path: 'x' }));
+  expect(nothing).toMatchObject({ status: 'FAILED', error: { message: expect.stringContaining('is not stored') } });
+});
+
+it('a file that is on its way when the gateway is killed arrives all the same', async () => {
+  const whole = content(60_000_000);
+  const artifact = { sha256: createHash('sha256').update(whole).digest('hex'), bytes: whole.length };
+  await writeFile(join(jailOf('db-1'), 'again.bin'), whole);
+  const ended = runTask('files-killed', task('db-1', 'FILE_GET', { path: 'again.bin' }));
+  const { health } = JSON.parse(await readFile(join(system.home, 'endpoints.json'), 'utf8')) as {
+    health: Record<string, string>;
+  };
+  const seen = async (): Promise<number> => {
+    const metrics = await (await fetch(`${health['aip-gateway']}/metrics`)).text();
+    return Number(/^orrery_aip_frames_total\{.*type="file_chunk".*\} (\d+)$/mu.exec(metrics)?.[1] ?? 0);
+  };
+  const before = await seen();
+  await until('pieces of the file at the gateway', async () => ((await seen()) > before + 20 ? true : undefined));
+  await system.kill9('aip-gateway');
+  expect(await ended).toMatchObject({ status: 'COMPLETED', attempts: 1, result: { value: { artifact } } });
+});
