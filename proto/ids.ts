@@ -87,8 +87,9 @@ function isJson(value: unknown, depth: number): boolean {
 
 function isPlain(value: object): boolean {
   if (Array.isArray(value)) return true;
+  // Not compared with this realm's own: a structured clone may come from another one.
   const prototype: unknown = Object.getPrototypeOf(value);
-  return prototype === Object.prototype || prototype === null;
+  return prototype === null || Object.getPrototypeOf(prototype) === null;
 }
 
 /** A key `__proto__` is left out: whoever copies it key by key would change what it copies to. */

@@ -88,7 +88,8 @@ export function objectionTo(message: ClientMessage, sender: Sender): string | nu
 function outOfPlace(type: MessageType, { role, phase }: Sender): string {
   if (phase === 'AWAITING_REGISTER') return 'REGISTER comes first';
   if (type === 'register') return 'this connection is already registered';
-  if (!ALLOWED[role].READY.has(type) && !ALLOWED[role].RESUMING.has(type)) return `a ${role} client may not send ${type}`;
+  if (!ALLOWED[role].READY.has(type) && !ALLOWED[role].RESUMING.has(type))
+    return `a ${role} client may not send ${type}`;
   if (phase === 'RESUMING') return 'RESUME comes first';
   if (phase === 'READY') return 'RESUME comes once, before everything else';
   return 'the registration is not confirmed yet';

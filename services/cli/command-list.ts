@@ -1,17 +1,15 @@
 // Every command with its words, its help and its examples. What a command does is loaded when it is called, so that help
 // and the commands that work on files do not wait for the libraries of the others.
 import { InvalidArgumentError, Option, type Command } from 'commander';
-import type { ExitCode } from './exit-codes.js';
-import type { CliContext } from './terminal.js';
-
-export type Run = (command: Command, action: (context: CliContext) => Promise<ExitCode>) => Promise<void>;
+import { defineArtifacts } from './artifact-commands.js';
+import { define, wholeFrom, type Run } from './command-definition.js';
+import { defineClients, defineDevices } from './device-commands.js';
 
 const LIMIT_MAX = 1_000;
 const DEVICES_MAX = 32;
 const REPLICAS_MAX = 16;
 const TRY_SECONDS_MAX = 600;
 const TRY_SECONDS = 30;
-const WHOLE = /^\d{1,15}$/u;
 
 export function defineCommands(program: Command, run: Run): void {
   defineSystem(program, run);
@@ -20,7 +18,9 @@ export function defineCommands(program: Command, run: Run): void {
   defineEdits(program, run);
   defineAudit(program, run);
   defineDevices(program, run);
+  defineClients(program, run);
   defineDeadLetters(program, run);
+  defineArtifacts(program, run);
 }
 
 function defineSystem(program: Command, run: Run): void {
@@ -54,7 +54,15 @@ function defineSystem(program: Command, run: Run): void {
   );
 }
 
+interface SubmitWords {
+  file?: string;
+  requestId?: string;
+  wait?: boolean;
+  output?: boolean;
+}
+
 function defineRequests(program: Command, run: Run): void {
+  const withOutput = ['--output', 'also what the tasks write while they run'] as const;
   define(program, 'submit', 'publish a request: a goal in words, or a constellation from a file', [
     'orrery submit -f deploy/examples/fleet-health.json --wait',
     'orrery submit -f plan.yaml --request-id backup-2026-11-20 --json',
@@ -64,18 +72,32 @@ function defineRequests(program: Command, run: Run): void {
     .option('-f, --file <file>', 'request or bare constellation, JSON or YAML; "-" is standard input')
     .option('--request-id <id>', 'the same id is the same run for ever, however often it is sent')
     .option('--wait', 'show the run until it ends; the exit code says how')
-    .action(
-      (goal: string | undefined, options: { file?: string; requestId?: string; wait?: boolean }, command: Command) =>
-        run(command, async (context) => {
-          const { submit } = await import('./commands/submit.runner.js');
-          const { file, requestId, wait = false } = options;
-          return submit(context, { goal, file, requestId, wait });
-        }),
+    .option(...withOutput)
+    .action((goal: string | undefined, options: SubmitWords, command: Command) =>
+      run(command, async (context) => {
+        const { submit } = await import('./commands/submit.runner.js');
+        const { file, requestId, wait = false, output = false } = options;
+        return submit(context, { goal, file, requestId, wait, output });
+      }),
     );
-  define(program, 'watch', 'show a run live until it ends', ['orrery watch 0k3j…', 'orrery watch 0k3j… | tee run.log'])
+  define(program, 'watch', 'show a run live until it ends', [
+    'orrery watch 0k3j… --output',
+    'orrery watch 0k3j… | tee run.log',
+  ])
     .argument('<run>')
-    .action((id: string, _: object, command: Command) =>
-      run(command, async (context) => (await import('./commands/watch.runner.js')).watch(context, id)),
+    .option(...withOutput)
+    .action((id: string, { output = false }: { output?: boolean }, command: Command) =>
+      run(command, async (context) => (await import('./commands/watch.runner.js')).watch(context, id, output)),
+    );
+  define(program, 'output', 'follow what the tasks of a run write, until it ends; nothing of it is stored', [
+    'orrery output 0k3j…',
+    'orrery output 0k3j… backup > backup.log',
+    'orrery output 0k3j… --json',
+  ])
+    .argument('<run>')
+    .argument('[task]', 'of this task only')
+    .action((id: string, task: string | undefined, _: object, command: Command) =>
+      run(command, async (context) => (await import('./commands/output.runner.js')).output(context, id, task)),
     );
   define(program, 'runs', 'list the runs, newest first', ['orrery runs --limit 10', 'orrery runs --json'])
     .option('--limit <n>', 'at most this many', wholeFrom(1, LIMIT_MAX), 50)
@@ -231,60 +253,6 @@ function defineAudit(program: Command, run: Run): void {
     );
 }
 
-interface EnrollWords {
-  id?: string;
-  tags: string[];
-  capabilities: string[];
-  tokenFile?: string;
-}
-
-function defineDevices(program: Command, run: Run): void {
-  const devices = define(program, 'devices', 'list the devices, enrol one, hold or release some', [
-    'orrery devices --json',
-  ]).action((_: object, command: Command) =>
-    run(command, async (context) => (await import('./commands/devices.runner.js')).listDevices(context)),
-  );
-  define(devices, 'enroll', 'admit a device; prints the one command to run there', [
-    'orrery devices enroll --id web-1 --tags web,eu --token-file web-1.token',
-  ])
-    .option('--id <id>', 'name of the device; one is made when absent')
-    .option('--tags <a,b>', 'for selectors of tasks', commaList, [])
-    .option('--capabilities <a,b>', 'beside those the device reports', commaList, [])
-    .option('--token-file <file>', 'write the token there instead of printing it')
-    .action((options: EnrollWords, command: Command) =>
-      run(command, async (context) => {
-        const { enrollDevice } = await import('./commands/devices.runner.js');
-        const { id, tags, capabilities, tokenFile } = options;
-        return enrollDevice(context, { id, tags, capabilities, tokenFile });
-      }),
-    );
-  define(devices, 'hold', 'let nothing new start on devices; what runs there goes on', [
-    'orrery devices hold web-1 db-1 --reason "new disks"',
-    'orrery devices hold --all',
-  ])
-    .argument('[id...]', 'as listed')
-    .option('--all', 'the whole fleet, with what is enrolled later')
-    .option('--reason <text>', 'recorded with it')
-    .action((ids: string[], options: { all?: boolean; reason?: string }, command: Command) =>
-      run(command, async (context) => {
-        const { holdDevices } = await import('./commands/devices.runner.js');
-        return holdDevices(context, { ids, all: options.all ?? false, reason: options.reason });
-      }),
-    );
-  define(devices, 'release', 'let tasks start there again', [
-    'orrery devices release web-1',
-    'orrery devices release --all',
-  ])
-    .argument('[id...]', 'as listed')
-    .option('--all', 'the whole fleet; what is held alone stays so')
-    .action((ids: string[], options: { all?: boolean }, command: Command) =>
-      run(command, async (context) => {
-        const { releaseDevices } = await import('./commands/devices.runner.js');
-        return releaseDevices(context, { ids, all: options.all ?? false });
-      }),
-    );
-}
-
 function defineDeadLetters(program: Command, run: Run): void {
   const dlq = define(program, 'dlq', 'messages that no service could handle', ['orrery dlq ls', 'orrery dlq show 3']);
   define(dlq, 'ls', 'list them', ['orrery dlq ls --json']).action((_: object, command: Command) =>
@@ -310,32 +278,10 @@ function defineDeadLetters(program: Command, run: Run): void {
     );
 }
 
-function define(parent: Command, name: string, description: string, examples: readonly string[]): Command {
-  const lines = examples.map((example) => `  $ ${example}`).join('\n');
-  return parent
-    .command(name)
-    .description(description)
-    .option('--json', 'print JSON')
-    .addHelpText('after', `\nExamples:\n${lines}`);
-}
-
-function wholeFrom(min: number, max = Number.MAX_SAFE_INTEGER): (text: string) => number {
-  return (text) => {
-    const value = WHOLE.test(text) ? Number(text) : Number.NaN;
-    if (value >= min && value <= max) return value;
-    const range = max === Number.MAX_SAFE_INTEGER ? `of at least ${min}` : `from ${min} to ${max}`;
-    throw new InvalidArgumentError(`A whole number ${range} is needed.`);
-  };
-}
-
 function factor(text: string): number {
   const value = Number(text);
   if (text.trim() !== '' && Number.isFinite(value) && value > 0) return value;
   throw new InvalidArgumentError('A number greater than 0 is needed.');
-}
-
-function commaList(text: string, before: readonly string[]): string[] {
-  return [...before, ...text.split(',').map((part) => part.trim())].filter((part) => part !== '');
 }
 
 function replicas(text: string, before: Readonly<Record<string, number>>): Record<string, number> {

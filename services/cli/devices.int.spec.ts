@@ -1,73 +1,23 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { Actors, QueryRefusedError, serveQueries, type Served } from '#libs/messaging';
 import { startTestBus, type TestBus } from '#libs/testing';
-import { subjects, type ActorProof, type AgentProfile, type DeviceHold, type DeviceId } from '#proto';
+import type { AgentProfile } from '#proto';
 import { runProgram } from './run-program.js';
+import { FakeRegistry } from './testing/fake-registry.js';
 import { fakeTerminal, surroundings } from './testing/fake-terminal.js';
 
 const NOW = '2026-11-20T12:00:00.000Z';
-const profile = (deviceId: DeviceId): Omit<AgentProfile, 'held'> => ({
-  deviceId,
-  status: 'connected',
-  agent: 'LinuxAgent',
-  os: 'linux',
-  arch: 'x64',
-  hostname: `${deviceId}.example.org`,
-  capabilities: ['cli'],
-  tags: [],
-  tools: [],
-  resources: { cpuCount: 1, memoryMb: 1 },
-  tasksMax: 8,
-  session: null,
-  revision: 1,
-  enrolledAt: NOW,
-  changedAt: NOW,
-});
+const busy = { load1: 2.5, memoryFreeMb: 1, diskFreeMb: 1, gpus: [], at: NOW };
 
 let bus: TestBus;
-let actors: Actors;
-let served: Served;
-/** What stands for the registry: holds by device, `null` for the whole fleet. */
-const holds = new Map<DeviceId | null, DeviceHold>();
-/** How far its clock is ahead. */
-let aheadMs = 0;
+let registry: FakeRegistry;
 
 beforeAll(async () => {
   bus = await startTestBus();
-  const nc = await bus.as('registry');
-  actors = await Actors.open(nc);
-  const order = (name: 'hold' | 'release', request: { deviceId: DeviceId | null; actor: ActorProof }) => {
-    const subject = subjects.query('registry', name);
-    const sender = actors.actorOf(request.actor, { subject, body: request, now: Date.parse(NOW) + aheadMs });
-    if (!sender.ok) throw new QueryRefusedError(sender.refusal);
-    return { by: sender.actor, known: holds.has(request.deviceId) };
-  };
-  served = await serveQueries(nc, 'registry', {
-    devices: async () => {
-      const heldOf = (id: DeviceId) => holds.get(id) ?? holds.get(null) ?? null;
-      return { devices: ['db-1', 'web-1'].map((id) => ({ ...profile(id), held: heldOf(id) })) };
-    },
-    enroll: () => Promise.reject(new Error('not asked')),
-    authenticate: () => Promise.reject(new Error('not asked')),
-    hold: async (request) => {
-      const { by, known } = order('hold', request);
-      if (!known) holds.set(request.deviceId, { by, reason: request.reason ?? '', heldAt: NOW });
-      return { changed: !known, devices: 1 };
-    },
-    release: async (request) => {
-      const { known } = order('release', request);
-      holds.delete(request.deviceId);
-      return { changed: known, devices: 1 };
-    },
-  });
+  registry = await FakeRegistry.start(await bus.as('registry'));
 });
-afterEach(() => {
-  holds.clear();
-  aheadMs = 0;
-});
+afterEach(() => registry.forget());
 afterAll(async () => {
-  await served.stop();
-  await actors.stop();
+  await registry.stop();
   await bus.stop();
 });
 
@@ -93,6 +43,17 @@ describe('orrery devices', () => {
     expect(out.map((line) => line.split('\t').at(-1))).toEqual(['by cli', 'by cli: new disks']);
     const listed = JSON.parse((await orrery(['devices', '--json'])).out.join('')) as { devices: AgentProfile[] };
     expect(listed.devices[1]).toMatchObject({ id: 'web-1', held: { by: { kind: 'person', id: 'cli' } } });
+  });
+
+  it('says how busy each one is, and who is revoked', async () => {
+    registry.profiles.set('db-1', { metrics: busy, resources: { cpuCount: 4, memoryMb: 1 } });
+    registry.profiles.set('web-1', { revoked: { by: { kind: 'person', id: 'anna' }, reason: 'lost', revokedAt: NOW } });
+    const { out } = await orrery(['devices']);
+    const cells = out.map((line) => line.split('\t'));
+    expect(cells.map((row) => [row[0], row[1], row.at(-2)])).toEqual([
+      ['db-1', 'connected', '2.50/4'],
+      ['web-1', 'REVOKED', '-'],
+    ]);
   });
 
   it('release says who is still held with the whole fleet, and who is held alone', async () => {
@@ -131,17 +92,17 @@ describe('orrery devices', () => {
     [['hold', 'web-1', 'web-2', 'x\u001By'], 'orrery: There is no device "web-2", "xy"; see: orrery devices'],
   ])('%j holds nothing', async (words, sentence) => {
     expect(await orrery(['devices', ...words])).toEqual({ exitCode: 3, out: [], err: [sentence] });
-    expect(holds.size).toBe(0);
+    expect(registry.holds.size).toBe(0);
   });
 
   it('hold says what is wrong with the clocks', async () => {
-    aheadMs = 60 * 60 * 1_000;
+    registry.aheadMs = 60 * 60 * 1_000;
     expect(await orrery(['devices', 'hold', 'web-1'])).toEqual({
       exitCode: 1,
       out: [],
       err: ['orrery: The proof of the sender is 3600 s old; it is good for 300 s.'],
     });
-    expect(holds.size).toBe(0);
+    expect(registry.holds.size).toBe(0);
   });
 
   it('hold needs a key to sign with', async () => {

@@ -24,6 +24,7 @@ const STATUS_COLOURS: Readonly<Record<string, Colour>> = {
   connected: 'green',
   suspect: 'yellow',
   lost: 'red',
+  REVOKED: 'red',
   offline: 'dim',
   succeeded: 'green',
   partially_failed: 'red',

@@ -16,6 +16,7 @@ export function processTerminal(env: NodeJS.ProcessEnv): Terminal {
   const isTerminal = stdout.isTTY;
   return {
     out: (text) => void stdout.write(`${text}\n`),
+    bytes: (data) => new Promise((resolve) => void stdout.write(data, () => resolve())),
     err: (text) => void stderr.write(`${text}\n`),
     isTerminal,
     color: wantsColor(env, isTerminal),

@@ -2,6 +2,8 @@
 export interface Terminal {
   /** Result: standard output. A line break is added. */
   out(text: string): void;
+  /** Result that is no text: standard output as it is. Resolves when more is welcome. */
+  bytes(data: Uint8Array): Promise<void>;
   /** What is said about the work, and errors: standard error. */
   err(text: string): void;
   /** A person is watching standard output: tables, drawings and colours are welcome. */

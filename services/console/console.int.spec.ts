@@ -6,7 +6,7 @@ import { NestFactory } from '@nestjs/core';
 import type { INestApplication } from '@nestjs/common';
 import { jetstream } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
-import { FeedMessage, LIMITS, subjects, type RunEventType, type SubmitAnswer } from '#proto';
+import { commandIdOf, FeedMessage, LIMITS, subjects, type RunEventType, type SubmitAnswer } from '#proto';
 import { evolveCommit, summaryOf, viewOf, type Run } from '#libs/constellation';
 import { connectBus, provision, QueryRefusedError, serveQueries } from '#libs/messaging';
 import { generateHistory, runCommitsOf, startTestNats, type TestNats } from '#libs/testing';
@@ -95,10 +95,12 @@ interface Call {
   readonly body?: string;
   /** Ends the reading as soon as the text so far holds this. */
   readonly until?: string;
+  /** The answer has begun to come. */
+  readonly onBegin?: () => void;
 }
 
 /** A client that may say of itself what it likes, Host included. */
-function call(path: string, { method = 'GET', headers = {}, body, until }: Call = {}): Promise<Reply> {
+function call(path: string, { method = 'GET', headers = {}, body, until, onBegin }: Call = {}): Promise<Reply> {
   const { promise, resolve, reject } = Promise.withResolvers<Reply>();
   const authorization = `Bearer ${TOKEN}`;
   const options = { host: '127.0.0.1', port, path, method, headers: { authorization, ...headers } };
@@ -106,6 +108,7 @@ function call(path: string, { method = 'GET', headers = {}, body, until }: Call 
     let text = '';
     const done = () => resolve({ status: response.statusCode ?? 0, headers: response.headers, text });
     response.setEncoding('utf8').on('data', (chunk: string) => {
+      if (text === '') onBegin?.();
       text += chunk;
       if (until !== undefined && text.includes(until)) {
         done();
@@ -127,6 +130,7 @@ describe('who may come in', () => {
     '/v1/nothing',
     '/',
     '/v1/runs/x/events',
+    '/v1/runs/x/output',
     '/healthz/x',
     '//healthz',
     '/V1/runs',
@@ -296,6 +300,39 @@ describe('GET /v1/runs/:id/events', () => {
   });
 });
 
+describe('GET /v1/runs/:id/output', () => {
+  it('follows a run that goes on, and sends nothing of one that is over', async () => {
+    const [first, ...rest] = COMMITS;
+    const append = (commit: unknown) => jetstream(nc).publish(subjects.run(RUN.runId), JSON.stringify(commit));
+    await append(first);
+    const [task] = RUN.requested?.tasks ?? [];
+    const path = `/v1/runs/${RUN.runId}/output`;
+    const [whole, part] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const live = call(path, { onBegin: whole.resolve });
+    const ofTask = call(`${path}?task=${task?.id}`, { onBegin: part.resolve });
+    await Promise.all([whole.promise, part.promise]);
+    const commandId = commandIdOf({ runId: RUN.runId, taskId: task?.id ?? '', attempt: 1 });
+    const chunk = { commandId, deviceId: 'web-1', stream: 'stdout', offset: 0, text: 'one' };
+    nc.publish(subjects.output(commandId), JSON.stringify(chunk));
+    for (const commit of rest) await append(commit);
+    for (const { status, headers, text } of [await live, await ofTask]) {
+      expect([status, headers['content-type']]).toEqual([200, 'text/event-stream; charset=utf-8']);
+      expect(text).toContain(`event: output\ndata: ${JSON.stringify(chunk)}\n\n`);
+    }
+    expect((await call(path)).status).toBe(204);
+  });
+
+  it.each([
+    ['/v1/runs/unknown/output', 404, 'NOT_FOUND'],
+    ['/v1/runs/a.b/output', 400, 'INVALID_REQUEST'],
+    ['/v1/runs/x/output?task=%3E', 400, 'INVALID_REQUEST'],
+    ['/v1/runs/x/output?task=a&task=b', 400, 'INVALID_REQUEST'],
+  ] as const)('refuses %s with %i', async (path, status, code) => {
+    const reply = await call(path);
+    expect([reply.status, json(reply)['error']]).toEqual([status, expect.objectContaining({ code })]);
+  });
+});
+
 describe('GET /openapi.json', () => {
   it('refers only to what it holds', async () => {
     const document = json(await call('/openapi.json'));
@@ -306,7 +343,9 @@ describe('GET /openapi.json', () => {
     expect(
       [...references].map((reference) => reference?.split('/')[3]).filter((name) => !(name && name in schemas)),
     ).toEqual([]);
-    expect(Object.keys(document['paths'] as object)).toContain('/v1/runs/{id}/events');
+    expect(Object.keys(document['paths'] as object)).toEqual(
+      expect.arrayContaining(['/v1/runs/{id}/events', '/v1/runs/{id}/output']),
+    );
   });
 
   it('describes every command that changes a run, with its body and the header that makes it safe to repeat', async () => {

@@ -6,17 +6,20 @@ import { readSecret } from '#libs/keys';
 import { CLOCK, LOGGER, NATS, PlatformModule, SERVICE_CONFIG, type Clock, type ServiceConfig } from '#libs/platform';
 import { ControlController } from './control.controller.js';
 import { OpenApiController } from './openapi.controller.js';
+import { OutputController } from './output.controller.js';
 import { RefusalsFilter } from './refusals.filter.js';
 import { RequestsController } from './requests.controller.js';
 import { RunEvents } from './run-events.gateway.js';
+import { RunOutput } from './run-output.gateway.js';
 import { RunVerbs } from './run-verbs.client.js';
 import { RunsController } from './runs.controller.js';
 
 @Module({
   imports: [PlatformModule.forService('console')],
-  controllers: [RequestsController, RunsController, ControlController, OpenApiController],
+  controllers: [RequestsController, RunsController, OutputController, ControlController, OpenApiController],
   providers: [
     { provide: RunEvents, inject: [NATS], useFactory: (nc: NatsConnection) => new RunEvents({ nc }) },
+    { provide: RunOutput, inject: [NATS], useFactory: (nc: NatsConnection) => new RunOutput({ nc }) },
     {
       provide: RunVerbs,
       inject: [NATS, SERVICE_CONFIG, CLOCK],

@@ -1,6 +1,17 @@
 import { z } from 'zod';
 import { VERB_FIELDS } from '#libs/messaging';
-import { FeedMessage, Json, Proposal, QUERIES, Refusal, RunRequest, RunSummary, RunView, VerbAnswer } from '#proto';
+import {
+  FeedMessage,
+  Json,
+  OutputChunk,
+  Proposal,
+  QUERIES,
+  Refusal,
+  RunRequest,
+  RunSummary,
+  RunView,
+  VerbAnswer,
+} from '#proto';
 
 const SCHEMAS = {
   Json,
@@ -8,6 +19,7 @@ const SCHEMAS = {
   RunSummary,
   RunView,
   FeedMessage,
+  OutputChunk,
   Runs: QUERIES.logging.runs.answer,
   Accepted: z.strictObject({ runId: z.string(), requestId: z.string() }),
   Refused: z.strictObject({ error: Refusal }),
@@ -26,7 +38,7 @@ export function openApi(): Record<string, unknown> {
     info: {
       title: 'Orrery',
       version: '1',
-      description: 'Send requests, read runs, follow their events, control them.',
+      description: 'Send requests, read runs, follow their events and what their tasks write, control them.',
     },
     security: [{ token: [] }],
     paths: {
@@ -43,6 +55,17 @@ export function openApi(): Record<string, unknown> {
           [ID, LAST_EVENT_ID],
         ),
       },
+      '/v1/runs/{id}/output': {
+        get: operation(
+          'What the tasks of a run write while they run, as Server-Sent Events, each an OutputChunk, until the run ends',
+          {
+            '200': text('text/event-stream'),
+            '204': { description: 'the run is over: there is no more' },
+            ...refusals(404),
+          },
+          [ID, TASK],
+        ),
+      },
       ...controlPaths(),
     },
     components: { schemas: schemas(), securitySchemes: { token: { type: 'http', scheme: 'bearer' } } },
@@ -51,6 +74,7 @@ export function openApi(): Record<string, unknown> {
 
 const ID = { name: 'id', in: 'path', required: true, schema: { type: 'string' } };
 const LIMIT = { name: 'limit', in: 'query', schema: { type: 'integer', minimum: 1, maximum: 1_000 } };
+const TASK = { name: 'task', in: 'query', description: 'of this task only', schema: { type: 'string' } };
 const LAST_EVENT_ID = { name: 'Last-Event-ID', in: 'header', schema: { type: 'string' } };
 const IDEMPOTENCY_KEY = {
   name: 'Idempotency-Key',
@@ -108,7 +132,7 @@ const REASONS: Readonly<Record<number, string>> = {
   400: 'not valid; the issues name each field',
   401: 'no token, or not the right one',
   403: 'the Host or Origin is not one of ours',
-  404: 'there is no such run',
+  404: 'there is no such run or task',
   409: 'the request id was used with other content, the state of the run does not allow it, or an edit breaks a rule',
   413: 'larger than allowed',
   503: 'not now, or nobody knows yet what came of it; send the same id again',

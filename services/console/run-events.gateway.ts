@@ -1,20 +1,10 @@
-import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { jetstreamManager } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { FeedMessage, parseWith, STREAMS, subjects, type RunId } from '#proto';
 import { readCommits, type StreamEntry } from '#libs/event-log';
-import { RefusedError } from './refusal.js';
-import { HEARTBEAT, isEnd, RETRY, sseEvent } from './sse.js';
-
-export const SSE_LIMITS = {
-  heartbeatMs: 15_000,
-  streamsMax: 200,
-  /** What may wait to be sent to one client. */
-  bufferBytesMax: 1024 * 1024,
-  /** A client that does not take what waits within this is dropped; it comes back with the id it saw last. */
-  drainMsMax: 10_000,
-} as const;
+import { beginStream, drained, endForGood, SseResponses } from './sse-responses.adapter.js';
+import { isEnd, SSE_LIMITS, sseEvent, type SseLimits } from './sse.js';
 
 interface Found {
   readonly sequence: number;
@@ -23,44 +13,32 @@ interface Found {
 
 export interface RunEventsOptions {
   readonly nc: NatsConnection;
-  readonly limits?: { readonly [K in keyof typeof SSE_LIMITS]: number };
+  readonly limits?: SseLimits;
 }
 
-/** Events of one run from FEED as Server-Sent Events, to its end. */
+/** Events of one run from FEED as Server-Sent Events, to its end. A client that is dropped comes back with the id it saw last. */
 export class RunEvents {
   private readonly nc: NatsConnection;
-  private readonly limits: { readonly [K in keyof typeof SSE_LIMITS]: number };
-  private readonly open = new Set<AbortController>();
+  private readonly limits: SseLimits;
+  private readonly responses: SseResponses;
 
   constructor({ nc, limits = SSE_LIMITS }: RunEventsOptions) {
     this.nc = nc;
     this.limits = limits;
+    this.responses = new SseResponses(limits.streamsMax);
   }
 
   /** Returns when the run ended, the client went, was too slow, or the service stops. */
   async serve(runId: RunId, lastEventId: string | undefined, response: ServerResponse): Promise<void> {
-    if (this.open.size >= this.limits.streamsMax) {
-      throw new RefusedError({ code: 'TRY_AGAIN', message: 'Too many streams are open.' });
-    }
-    const stopped = new AbortController();
-    this.open.add(stopped);
-    response.once('close', () => stopped.abort());
-    response.once('error', () => stopped.abort());
-    try {
-      const from = lastEventId === undefined ? undefined : await this.find(runId, lastEventId, stopped.signal);
-      if (from !== undefined && isEnd(from.message)) {
-        // Tells a browser not to come back.
-        response.writeHead(204).end();
-        return;
-      }
-      await this.stream(runId, from?.sequence ?? 0, response, stopped.signal);
-    } finally {
-      this.open.delete(stopped);
-    }
+    await this.responses.serve(response, async (signal) => {
+      const from = lastEventId === undefined ? undefined : await this.find(runId, lastEventId, signal);
+      if (from !== undefined && isEnd(from.message)) endForGood(response);
+      else await this.stream(runId, from?.sequence ?? 0, response, signal);
+    });
   }
 
   onModuleDestroy(): void {
-    for (const stopped of this.open) stopped.abort();
+    this.responses.stop();
   }
 
   private async stream(
@@ -69,33 +47,21 @@ export class RunEvents {
     response: ServerResponse,
     signal: AbortSignal,
   ): Promise<void> {
-    response.writeHead(200, { 'Content-Type': 'text/event-stream; charset=utf-8', 'X-Accel-Buffering': 'no' });
-    response.write(RETRY);
-    const heartbeat = setInterval(() => response.write(HEARTBEAT), this.limits.heartbeatMs);
+    const quiet = beginStream(response, this.limits.heartbeatMs);
     try {
       for await (const entry of this.read(runId, afterSequence, signal)) {
         const message = parse(entry);
         if (message === undefined) continue;
         response.write(sseEvent(message));
         if (isEnd(message)) break;
-        if (response.writableLength > this.limits.bufferBytesMax && !(await this.drained(response, signal))) {
-          response.destroy();
-          return;
-        }
+        if (response.writableLength <= this.limits.bufferBytesMax) continue;
+        if (await drained(response, signal, this.limits.drainMsMax)) continue;
+        response.destroy();
+        return;
       }
       response.end();
     } finally {
-      clearInterval(heartbeat);
-    }
-  }
-
-  private async drained(response: ServerResponse, signal: AbortSignal): Promise<boolean> {
-    const late = AbortSignal.any([signal, AbortSignal.timeout(this.limits.drainMsMax)]);
-    try {
-      await once(response, 'drain', { signal: late });
-      return true;
-    } catch {
-      return false;
+      quiet();
     }
   }
 

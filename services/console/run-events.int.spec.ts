@@ -6,7 +6,8 @@ import type { NatsConnection } from '@nats-io/transport-node';
 import { FeedMessage, subjects } from '#proto';
 import { connectBus, provision } from '#libs/messaging';
 import { startTestNats, type TestNats } from '#libs/testing';
-import { RunEvents, SSE_LIMITS } from './run-events.gateway.js';
+import { RunEvents } from './run-events.gateway.js';
+import { SSE_LIMITS } from './sse.js';
 
 const TAIL_CHARS = 500;
 

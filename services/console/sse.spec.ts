@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { FeedMessage, type FeedMessage as Message } from '#proto';
-import { isEnd, sseEvent } from './sse.js';
+import { isEnd, sseEvent, sseOutput } from './sse.js';
 
 const message = (change: Partial<Message>): Message => ({
   ...FeedMessage.parse({
@@ -27,6 +27,14 @@ describe('sseEvent', () => {
 
   it('cannot be broken out of by an id', () => {
     expect(sseEvent(message({ id: 'a\n\ndata: evil\r' })).split('\n')[0]).toBe('id: adata: evil');
+  });
+});
+
+describe('sseOutput', () => {
+  it('cannot be broken out of by what a task writes', () => {
+    const chunk = { commandId: 'r1.a.1.0.0', deviceId: 'web-1', stream: 'stdout', offset: 0 } as const;
+    const text = sseOutput({ ...chunk, text: 'a\n\nevent: evil\r\rdata: b' });
+    expect(text.split(/[\r\n]/u).map((line) => line.split(':', 1)[0])).toEqual(['event', 'data', '', '']);
   });
 });
 

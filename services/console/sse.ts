@@ -1,4 +1,14 @@
-import type { FeedMessage, RunEventType } from '#proto';
+import type { FeedMessage, OutputChunk, RunEventType } from '#proto';
+
+export const SSE_LIMITS = {
+  heartbeatMs: 15_000,
+  streamsMax: 200,
+  /** What may wait to be sent to one client. */
+  bufferBytesMax: 1024 * 1024,
+  /** A client that does not take what waits within this is dropped. */
+  drainMsMax: 10_000,
+} as const;
+export type SseLimits = { readonly [K in keyof typeof SSE_LIMITS]: number };
 
 /** After one of these a run takes annotations only: the stream of its events is over. */
 const ENDS: readonly RunEventType[] = ['RUN_COMPLETED', 'RUN_FAILED'];
@@ -10,6 +20,11 @@ export const RETRY = 'retry: 3000\n\n';
 /** One event of the stream. JSON has no line breaks of its own, so one data line is enough. */
 export function sseEvent(message: FeedMessage): string {
   return `id: ${oneLine(message.id)}\nevent: ${typeOf(message)}\ndata: ${JSON.stringify(message)}\n\n`;
+}
+
+/** Without an id: what was missed cannot be had again. */
+export function sseOutput(chunk: OutputChunk): string {
+  return `event: output\ndata: ${JSON.stringify(chunk)}\n\n`;
 }
 
 export function isEnd(message: FeedMessage): boolean {

@@ -5,8 +5,8 @@ import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { RunView } from '#proto';
 
-const ROOT = resolve(import.meta.dirname, '../..');
-const CLI = join(ROOT, 'dist/services/cli/main.js');
+export const ROOT = resolve(import.meta.dirname, '../..');
+export const CLI = join(ROOT, 'dist/services/cli/main.js');
 const POLL_MS = 20;
 /** A liveness deadline, ten times what is aimed at: a test that hits it hangs, it is not slow. */
 const DEADLINE_MS = 60_000;

@@ -20,9 +20,12 @@ export interface SubmitOptions {
   readonly file: string | undefined;
   readonly requestId: string | undefined;
   readonly wait: boolean;
+  /** While it waits, also what the tasks write. */
+  readonly output: boolean;
 }
 
 export async function submit(context: CliContext, options: SubmitOptions): Promise<ExitCode> {
+  if (options.output && !options.wait) throw badInput('--output shows what is written while it waits: add --wait.');
   const request = await requestOf(context, options);
   return withBus(context, async (nc) => {
     const { runId, requestId } = await send(nc, request);
@@ -32,7 +35,7 @@ export async function submit(context: CliContext, options: SubmitOptions): Promi
       return EXIT.ok;
     }
     if (!context.json) context.terminal.err(`run ${runId} accepted (request ${requestId})`);
-    return waitForEnd(context, nc, runId);
+    return waitForEnd(context, nc, runId, { output: options.output ? {} : undefined });
   });
 }
 

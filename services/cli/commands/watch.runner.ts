@@ -1,5 +1,3 @@
-import type { NatsConnection } from '@nats-io/transport-node';
-import type { RunId } from '#proto';
 import { withBus } from '../bus.client.js';
 import { EXIT, exitCodeOfRun, type ExitCode } from '../exit-codes.js';
 import { watchRun } from '../live.runner.js';
@@ -8,16 +6,12 @@ import { unknownRun } from '../run-history.js';
 import { runIdFrom } from '../sources.client.js';
 import type { CliContext } from '../terminal.js';
 
-/** Follows a run to its end; the exit code says how it ended. */
-export async function watch(context: CliContext, run: string): Promise<ExitCode> {
+/** Follows a run to its end, with what its tasks write when `output` is set; the exit code says how it ended. */
+export async function watch(context: CliContext, run: string, output = false): Promise<ExitCode> {
   const runId = runIdFrom(run);
   return withBus(context, async (nc) => {
     if (!(await isKnown(nc, runId))) throw unknownRun(runId);
-    return watchToTheEnd(context, nc, runId);
+    const view = await watchRun(context, nc, runId, { output: output ? {} : undefined });
+    return view === undefined ? EXIT.failure : exitCodeOfRun(view);
   });
-}
-
-async function watchToTheEnd(context: CliContext, nc: NatsConnection, runId: RunId): Promise<ExitCode> {
-  const view = await watchRun(context, nc, runId);
-  return view === undefined ? EXIT.failure : exitCodeOfRun(view);
 }

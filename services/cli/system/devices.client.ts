@@ -1,7 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { readSecret, writeSecret } from '#libs/keys';
 import type { NatsConnection } from '@nats-io/transport-node';
+import { z } from 'zod';
+import { readSecret, writeSecret } from '#libs/keys';
 import { query, QueryRefusedError, QueryUnavailableError } from '#libs/messaging';
+import type { AgentProfile } from '#proto';
 import { failure } from '../errors.js';
 import type { Home } from './home.js';
 import type { LocalDevice } from './plan.js';
@@ -11,31 +13,85 @@ const CONNECT_MS_MAX = 30_000;
 const POLL_MS = 50;
 const PRIVATE_DIR = 0o700;
 
-/** Enrols a local device once; its token stays in the home and is used again at every start. */
-export async function enrolLocal(nc: NatsConnection, home: Home, { id, tags }: LocalDevice): Promise<void> {
+/** What a device client keeps in its data directory, as far as it matters here. */
+const KeptIdentity = z.looseObject({ joined: z.looseObject({ deviceId: z.string() }).nullable() });
+
+/**
+ * Gives a join token to each local device that has no key, or one that the registry does not know. One that has both needs
+ * nothing. Resolves with those that can connect; one that was revoked stays out until a person enrols it.
+ */
+export async function enrolLocals(
+  nc: NatsConnection,
+  home: Home,
+  { devices, say }: { readonly devices: readonly LocalDevice[]; readonly say: (text: string) => void },
+): Promise<LocalDevice[]> {
+  const { devices: profiles } = await query(nc, 'registry', 'devices', {});
+  const known = new Map(profiles.map((profile) => [profile.deviceId, profile]));
+  const ready = await Promise.all(
+    devices.map(async (device) => {
+      const profile = known.get(device.id);
+      if (isKeptOut(profile)) {
+        const again = `orrery devices enroll --id ${device.id}`;
+        say(`${device.id} is revoked and not started; "${again}" lets it in again at the next start`);
+        return [];
+      }
+      await enrolLocal(nc, home, { device, profile });
+      return [device];
+    }),
+  );
+  return ready.flat();
+}
+
+async function enrolLocal(
+  nc: NatsConnection,
+  home: Home,
+  { device: { id, tags }, profile }: { readonly device: LocalDevice; readonly profile: AgentProfile | undefined },
+): Promise<void> {
   await makeDir(home.deviceDir(id), PRIVATE_DIR);
-  const file = home.deviceTokenFile(id);
-  if ((await readSecret(file)) !== undefined) return;
+  if (profile?.credential === 'key' && (await hasKey(home, id))) return;
   try {
-    const { token } = await query(nc, 'registry', 'enroll', {
-      deviceId: id,
-      admin: { tags: [...tags], capabilities: [] },
-    });
-    await writeSecret(file, token);
+    // Only what is new gets tags: an operator may have given it others since.
+    const admin = profile === undefined ? { admin: { tags: [...tags], capabilities: [] } } : {};
+    const { token } = await query(nc, 'registry', 'enroll', { deviceId: id, ...admin, credential: 'join' });
+    await writeSecret(home.deviceTokenFile(id), token);
   } catch (error) {
     if (!(error instanceof QueryRefusedError)) throw error;
     throw failure(`The local device ${id} cannot be enrolled: ${error.message}`, error);
   }
 }
 
+/** What cannot be read is none: the device says so itself, and what would help. */
+async function hasKey(home: Home, id: string): Promise<boolean> {
+  const text = await readSecret(home.deviceIdentityFile(id)).catch(() => undefined);
+  try {
+    return KeptIdentity.safeParse(JSON.parse(text ?? '')).data?.joined?.deviceId === id;
+  } catch {
+    return false;
+  }
+}
+
+/** A person has revoked it, and has not enrolled it since. */
+function isKeptOut(profile: AgentProfile | undefined): boolean {
+  const { revoked = null, enrolledAt = '' } = profile ?? {};
+  return revoked !== null && Date.parse(enrolledAt) <= Date.parse(revoked.revokedAt);
+}
+
 /** Resolves when all of them are connected, as the registry sees it. */
-export async function untilConnected(nc: NatsConnection, ids: readonly string[], signal: AbortSignal): Promise<void> {
+export async function untilConnected(
+  nc: NatsConnection,
+  home: Home,
+  { ids, signal }: { readonly ids: readonly string[]; readonly signal: AbortSignal },
+): Promise<void> {
   const deadline = performance.now() + CONNECT_MS_MAX;
   for (;;) {
     const missing = await notConnected(nc, ids);
     if (missing.length === 0) return;
     if (performance.now() > deadline) {
-      throw failure(`${missing.join(', ')} did not connect in ${CONNECT_MS_MAX / 1000} s; see the log of the device.`);
+      const [first = ''] = missing;
+      throw failure(
+        `${missing.join(', ')} did not connect in ${CONNECT_MS_MAX / 1000} s; see ${home.logFile(first)}. ` +
+          `If its key counts no more, remove ${home.deviceIdentityFile(first)} and start again: it gets a new one.`,
+      );
     }
     await sleep(POLL_MS, undefined, { signal });
   }

@@ -8,7 +8,10 @@ export const Endpoints = z.looseObject({
   /** Without the password. */
   postgres: z.string(),
   console: z.string(),
+  /** The first gateway. */
   aip: z.string(),
+  /** Every gateway, the first one first. */
+  aips: z.array(z.string()).optional(),
   health: z.record(z.string(), z.string()),
 });
 export type Endpoints = z.infer<typeof Endpoints>;

@@ -3,8 +3,20 @@ import { ADMIN_TOKEN_HASH, type Home } from './home.js';
 import { WITH_DATABASE, type Instance } from './plan.js';
 
 /** What a program needs from the surroundings of whoever starts the system. */
-const PASSED_ON = ['PATH', 'HOME', 'LANG', 'LC_ALL', 'TZ', 'TMPDIR', 'USER', 'LOGNAME', 'SHELL'] as const;
-const PASSED_TO_SERVICES = /^(?:ORRERY_|OPENAI_|OTEL_|NODE_EXTRA_CA_CERTS$|HTTPS?_PROXY$|NO_PROXY$)/u;
+const PASSED_ON = [
+  'PATH',
+  'HOME',
+  'LANG',
+  'LC_ALL',
+  'TZ',
+  'TMPDIR',
+  'USER',
+  'LOGNAME',
+  'SHELL',
+  // Whom to trust is no secret: a gateway may have the certificate of an authority that only its people know.
+  'NODE_EXTRA_CA_CERTS',
+] as const;
+const PASSED_TO_SERVICES = /^(?:ORRERY_|OPENAI_|OTEL_|HTTPS?_PROXY$|NO_PROXY$)/u;
 
 export interface SystemAddresses {
   readonly natsUrl: string;
@@ -14,6 +26,7 @@ export interface SystemAddresses {
   readonly foreignSeedFile: string | undefined;
 }
 
+/** 0: any free one. What was taken once is taken again at a restart: others know it by then. */
 export interface InstancePorts {
   readonly health: number;
   readonly own: number;
@@ -25,7 +38,7 @@ export function deviceEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
 }
 
 export function serviceEnvironment(
-  { service, name, first }: Instance,
+  { service, name }: Instance,
   {
     home,
     env,
@@ -41,8 +54,8 @@ export function serviceEnvironment(
     ORRERY_NATS_SEED_FILE: foreignSeedFile ?? home.seedFile(service),
     ORRERY_INSTANCE: name,
     ORRERY_HEALTH_PORT: String(ports.health),
-    ORRERY_AIP_PORT: String(first ? ports.own : 0),
-    ORRERY_CONSOLE_PORT: String(first ? ports.own : 0),
+    ORRERY_AIP_PORT: String(ports.own),
+    ORRERY_CONSOLE_PORT: String(ports.own),
     ORRERY_CONSOLE_TOKEN_FILE: env['ORRERY_CONSOLE_TOKEN_FILE'] ?? home.secretFile(ADMIN_TOKEN_HASH),
     ...(natsMonitorUrl === undefined ? {} : { ORRERY_NATS_MONITOR_URL: natsMonitorUrl }),
   };

@@ -20,6 +20,8 @@ export interface Home {
   readonly logFile: (name: string) => string;
   readonly deviceDir: (deviceId: string) => string;
   readonly deviceTokenFile: (deviceId: string) => string;
+  /** Its own: written and read by the device client. */
+  readonly deviceIdentityFile: (deviceId: string) => string;
 }
 
 export interface Owner {
@@ -53,5 +55,6 @@ export function homeAt(root: string): Home {
     logFile: (name) => join(logs, `${name}.log`),
     deviceDir: (deviceId) => join(devices, deviceId),
     deviceTokenFile: (deviceId) => join(devices, deviceId, 'token'),
+    deviceIdentityFile: (deviceId) => join(devices, deviceId, 'identity.json'),
   };
 }

@@ -74,8 +74,11 @@ describe('environments', () => {
     databaseUrl: 'postgres://orrery:secret@127.0.0.1:5432/orrery',
     foreignSeedFile: undefined,
   };
-  const environmentOf = (service: 'orchestrator' | 'logging' | 'aip-gateway', first = true) =>
-    serviceEnvironment({ service, name: service, first }, { home, env, addresses, ports: { health: 7, own: 5000 } });
+  const environmentOf = (service: 'orchestrator' | 'logging' | 'aip-gateway') =>
+    serviceEnvironment(
+      { service, name: service, first: true },
+      { home, env, addresses, ports: { health: 7, own: 5000 } },
+    );
 
   it('tells a device nothing of ours and nothing that is secret', () =>
     expect(deviceEnvironment(env)).toEqual({ PATH: '/bin', HOME: '/home/ann' }));
@@ -95,9 +98,8 @@ describe('environments', () => {
     expect(environmentOf('logging')).not.toHaveProperty('AWS_SECRET_ACCESS_KEY');
   });
 
-  it('gives the announced port to the first process only', () => {
+  it('tells a service its port', () => {
     expect(environmentOf('aip-gateway')).toMatchObject({ ORRERY_AIP_PORT: '5000' });
-    expect(environmentOf('aip-gateway', false)).toMatchObject({ ORRERY_AIP_PORT: '0' });
   });
 });
 

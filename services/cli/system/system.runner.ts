@@ -9,7 +9,7 @@ import type { NatsConnection } from '@nats-io/transport-node';
 import { provision, provisionActors, type Provisioned } from '#libs/messaging';
 import { withBusAt } from '../bus.client.js';
 import { failure } from '../errors.js';
-import { enrolLocal, untilConnected } from './devices.client.js';
+import { enrolLocals, untilConnected } from './devices.client.js';
 import { withoutCredentials, type Endpoints } from './endpoints.js';
 import { deviceEnvironment, serviceEnvironment, type SystemAddresses } from './environment.js';
 import type { Home } from './home.js';
@@ -100,17 +100,8 @@ export class EmbeddedSystem {
     if (local.length > 0) {
       await this.step(
         'devices',
-        () =>
-          withBusAt(at('cli'), async (nc) => {
-            await Promise.all(local.map((device) => enrolLocal(nc, home, device)));
-            await allSettled(local.map((device) => this.startDevice(device, endpoints.aip)));
-            await untilConnected(
-              nc,
-              local.map(({ id }) => id),
-              signal,
-            );
-          }),
-        () => local.map(({ id }) => id).join(' '),
+        () => withBusAt(at('cli'), (nc) => this.startDevices(nc, local, endpoints.aips ?? [endpoints.aip])),
+        (started) => started.join(' '),
       );
     }
     signal.throwIfAborted();
@@ -176,8 +167,9 @@ export class EmbeddedSystem {
 
   private async startService(instance: Instance, addresses: SystemAddresses): Promise<void> {
     const { home, env } = this.options;
-    const { service, name } = instance;
-    const wanted = service === 'aip-gateway' || service === 'console' ? await portFor(ownPort(service), env) : 0;
+    const { service, name, first } = instance;
+    const isKnown = first && (service === 'aip-gateway' || service === 'console');
+    const wanted = isKnown ? await portFor(ownPort(service), env) : 0;
     const supervised = await this.keep<NodeProcess>('services', name, (before, signal) => {
       const ports = { health: before?.ports['health'] ?? 0, own: before?.ports[ownPort(service)] ?? wanted };
       return startNodeProcess(
@@ -195,15 +187,30 @@ export class EmbeddedSystem {
     this.services.set(instance, supervised);
   }
 
-  private async startDevice({ id }: LocalDevice, aip: string): Promise<void> {
+  /** Resolves with their ids when they are connected. */
+  private async startDevices(
+    nc: NatsConnection,
+    devices: readonly LocalDevice[],
+    gateways: readonly string[],
+  ): Promise<string[]> {
+    const { home, say, signal } = this.options;
+    const admitted = await enrolLocals(nc, home, { devices, say });
+    await allSettled(admitted.map((device) => this.startDevice(device, gateways)));
+    const ids = admitted.map(({ id }) => id);
+    await untilConnected(nc, home, { ids, signal });
+    return ids;
+  }
+
+  private async startDevice({ id }: LocalDevice, gateways: readonly string[]): Promise<void> {
     const { home, env } = this.options;
     const directory = home.deviceDir(id);
+    const urls = gateways.flatMap((url) => ['--url', url]);
     await this.keep<NodeProcess>('devices', id, (_, signal) =>
       startNodeProcess(
         {
           name: id,
           entry: 'device-client/main.js',
-          args: ['join', '--url', aip, '--token-file', home.deviceTokenFile(id), '--data-dir', directory],
+          args: ['join', ...urls, '--token-file', home.deviceTokenFile(id), '--data-dir', directory],
           env: deviceEnvironment(env),
           cwd: directory,
           logFile: home.logFile(id),
@@ -228,20 +235,25 @@ export class EmbeddedSystem {
 
   private endpointsOf(instances: readonly Instance[], addresses: SystemAddresses): Endpoints {
     const { natsUrl, natsMonitorUrl, databaseUrl } = addresses;
+    const { env } = this.options;
     const running = instances.flatMap((instance) => {
       const ports = this.services.get(instance)?.current.ports;
       return ports === undefined ? [] : [{ ...instance, ports }];
     });
-    const portOf = (service: string): number => {
-      const port = running.find((one) => one.service === service && one.first)?.ports;
-      return port?.[service === 'console' ? 'console' : 'aip'] ?? port?.['health'] ?? 0;
-    };
+    const portsOf = (service: string): number[] =>
+      running
+        .filter((one) => one.service === service)
+        .toSorted((a, b) => Number(b.first) - Number(a.first))
+        .map(({ ports }) => ports[ownPort(service)] ?? ports['health'] ?? 0);
+    const scheme = (env['ORRERY_AIP_TLS_CERT_FILE'] ?? '') === '' ? 'ws' : 'wss';
+    const [first = '', ...others] = portsOf('aip-gateway').map((port) => `${scheme}://127.0.0.1:${port}/ws`);
     return {
       nats: natsUrl,
       ...(natsMonitorUrl === undefined ? {} : { natsMonitor: natsMonitorUrl }),
       postgres: withoutCredentials(databaseUrl),
-      console: `http://127.0.0.1:${portOf('console')}`,
-      aip: `ws://127.0.0.1:${portOf('aip-gateway')}/ws`,
+      console: `http://127.0.0.1:${portsOf('console')[0] ?? 0}`,
+      aip: first,
+      aips: [first, ...others],
       health: Object.fromEntries(running.map(({ name, ports }) => [name, `http://127.0.0.1:${ports['health'] ?? 0}`])),
     };
   }

@@ -4,20 +4,24 @@ import type { Surroundings } from '../program.js';
 export interface FakeTerminal extends Terminal {
   readonly outLines: string[];
   readonly errLines: string[];
+  readonly outBytes: Uint8Array[];
 }
 
 /** Keeps what is printed. A pipe unless told otherwise. */
 export function fakeTerminal(overrides: Partial<Terminal> = {}): FakeTerminal {
   const outLines: string[] = [];
   const errLines: string[] = [];
+  const outBytes: Uint8Array[] = [];
   return {
     out: (text) => void outLines.push(...text.split('\n')),
+    bytes: async (data) => void outBytes.push(data),
     err: (text) => void errLines.push(...text.split('\n')),
     isTerminal: false,
     color: false,
     columns: 100,
     outLines,
     errLines,
+    outBytes,
     ...overrides,
   };
 }

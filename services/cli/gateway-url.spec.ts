@@ -1,0 +1,27 @@
+import { describe, expect, it } from '@jest/globals';
+import { checkGatewayUrl, shellWord } from './gateway-url.js';
+
+describe('the address of a gateway', () => {
+  it.each([
+    ['ws://10.0.0.5:5000/ws', 'ws://10.0.0.5:5000/ws'],
+    ['wss://orrery.example.org/ws', 'wss://orrery.example.org/ws'],
+    ['wss://ORRERY.example.org', 'wss://orrery.example.org/'],
+  ])('%s', (text, url) => expect(checkGatewayUrl(text)).toBe(url));
+
+  it.each(['', 'orrery.example.org', 'http://orrery.example.org/ws', 'file:///etc/passwd'])('is not %j', (text) =>
+    expect(() => checkGatewayUrl(text)).toThrow(/must be a ws:\/\/ or wss:\/\/ address/u),
+  );
+
+  it.each(['ws://a:b@host/ws', 'ws://host/ws?token=secret', 'ws://host/ws#x'])('carries no secret: %s', (text) =>
+    expect(() => checkGatewayUrl(text)).toThrow(/must be an address only/u),
+  );
+});
+
+describe('a word for a shell', () => {
+  it.each([
+    ['wss://orrery.example.org:5000/ws', 'wss://orrery.example.org:5000/ws'],
+    ['my token.txt', `'my token.txt'`],
+    [`it's; rm -rf $HOME`, String.raw`'it'\''s; rm -rf $HOME'`],
+    ['', `''`],
+  ])('%s', (text, word) => expect(shellWord(text)).toBe(word));
+});

@@ -1,0 +1,39 @@
+import { attemptOfCommand, OutputChunk, parseWith, subjects } from '#proto';
+import type { TaskId } from '#proto';
+
+/** One piece of what a task writes while it runs. */
+export interface OutputPiece extends OutputChunk {
+  readonly taskId: TaskId;
+  readonly attempt: number;
+}
+
+const decoder = new TextDecoder();
+
+/** Undefined for what is no piece of the command whose subject it came on. */
+export function parsePiece(subject: string, data: Uint8Array): OutputPiece | undefined {
+  const parsed = parseWith(OutputChunk, jsonOf(data));
+  if (!parsed.ok || subjects.output(parsed.value.commandId) !== subject) return undefined;
+  const key = attemptOfCommand(parsed.value.commandId);
+  return key === undefined ? undefined : { ...parsed.value, taskId: key.taskId, attempt: key.attempt };
+}
+
+/**
+ * Bytes of the stream up to the end of this piece, at most: bytes that are no text were replaced by a character of three,
+ * so a piece with such characters may end sooner. A gap is therefore never seen where there is none.
+ */
+export function endOf({ offset, text }: Pick<OutputChunk, 'offset' | 'text'>): number {
+  return offset + Buffer.byteLength(text);
+}
+
+/** Stands where pieces were left out, or before the first one that came: live output is stored nowhere. */
+export function gapText(bytes: number): string {
+  return `[... ${bytes} bytes not shown ...]`;
+}
+
+function jsonOf(data: Uint8Array): unknown {
+  try {
+    return JSON.parse(decoder.decode(data)) as unknown;
+  } catch {
+    return undefined;
+  }
+}

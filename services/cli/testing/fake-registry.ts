@@ -1,0 +1,115 @@
+import type { NatsConnection } from '@nats-io/transport-node';
+import { Actors, QueryRefusedError, serveQueries, type QueryAnswer, type Served } from '#libs/messaging';
+import { subjects, type ActorProof, type AgentProfile, type DeviceHold, type DeviceId } from '#proto';
+
+const NOW = '2026-11-20T12:00:00.000Z';
+export const JOIN_TOKEN = `join-${'A'.repeat(22)}`;
+export const STATIC_TOKEN = 'S'.repeat(43);
+
+type ListedClient = QueryAnswer<'registry', 'clients'>['clients'][number];
+type Order = 'hold' | 'release' | 'revoke';
+
+/** What stands for the registry: the devices db-1 and web-1, and whatever it was told. */
+export class FakeRegistry {
+  /** By device, `null` for the whole fleet. */
+  readonly holds = new Map<DeviceId | null, DeviceHold>();
+  readonly profiles = new Map<DeviceId, Partial<AgentProfile>>();
+  readonly clients: ListedClient[] = [];
+  /** What was asked, as it came. */
+  readonly asked: object[] = [];
+  readonly revoked = new Map<DeviceId, string>();
+  /** How far its clock is ahead. */
+  aheadMs = 0;
+  readonly #actors: Actors;
+  #served: Served | undefined;
+
+  private constructor(actors: Actors) {
+    this.#actors = actors;
+  }
+
+  static async start(nc: NatsConnection): Promise<FakeRegistry> {
+    const registry = new FakeRegistry(await Actors.open(nc));
+    await registry.#serve(nc);
+    return registry;
+  }
+
+  forget(): void {
+    for (const known of [this.holds, this.profiles, this.revoked]) known.clear();
+    this.clients.length = 0;
+    this.asked.length = 0;
+    this.aheadMs = 0;
+  }
+
+  async stop(): Promise<void> {
+    await this.#served?.stop();
+    await this.#actors.stop();
+  }
+
+  async #serve(nc: NatsConnection): Promise<void> {
+    const notAsked = () => Promise.reject(new Error('not asked'));
+    this.#served = await serveQueries(nc, 'registry', {
+      devices: async () => ({ devices: ['db-1', 'web-1'].map((id) => this.#profile(id)) }),
+      clients: async () => ({ clients: this.clients }),
+      enroll: async (request) => {
+        this.asked.push(request);
+        const { deviceId = 'device-1', credential } = request;
+        if (credential !== 'join') return { deviceId, token: STATIC_TOKEN };
+        return { deviceId, token: JOIN_TOKEN, expiresAt: '2026-11-20T12:15:00.000Z' };
+      },
+      'enroll-client': async (request) => {
+        this.asked.push(request);
+        return { clientId: request.clientId ?? 'client-1', token: STATIC_TOKEN };
+      },
+      hold: async (request) => {
+        const by = this.#sender('hold', request);
+        const changed = !this.holds.has(request.deviceId);
+        if (changed) this.holds.set(request.deviceId, { by, reason: request.reason ?? '', heldAt: NOW });
+        return { changed, devices: 1 };
+      },
+      release: async (request) => {
+        this.#sender('release', request);
+        return { changed: this.holds.delete(request.deviceId), devices: 1 };
+      },
+      revoke: async (request) => {
+        const by = this.#sender('revoke', request);
+        const changed = !this.revoked.has(request.id);
+        if (changed) this.revoked.set(request.id, `${by.id}: ${request.reason ?? ''}`);
+        return { changed };
+      },
+      join: notAsked,
+      renew: notAsked,
+      identify: notAsked,
+      revocations: notAsked,
+    });
+  }
+
+  #sender(name: Order, request: { readonly actor: ActorProof }) {
+    const subject = subjects.query('registry', name);
+    const now = Date.parse(NOW) + this.aheadMs;
+    const sender = this.#actors.actorOf(request.actor, { subject, body: request, now });
+    if (!sender.ok) throw new QueryRefusedError(sender.refusal);
+    return sender.actor;
+  }
+
+  #profile(deviceId: DeviceId): AgentProfile {
+    return {
+      deviceId,
+      status: 'connected',
+      agent: 'LinuxAgent',
+      os: 'linux',
+      arch: 'x64',
+      hostname: `${deviceId}.example.org`,
+      capabilities: ['cli'],
+      tags: [],
+      tools: [],
+      resources: { cpuCount: 1, memoryMb: 1 },
+      tasksMax: 8,
+      session: null,
+      revision: 1,
+      enrolledAt: NOW,
+      changedAt: NOW,
+      ...this.profiles.get(deviceId),
+      held: this.holds.get(deviceId) ?? this.holds.get(null) ?? null,
+    };
+  }
+}
