@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import type { CommandId, DeviceAnswer, RunCommandRequest } from '#proto';
+import { AIP_LIMITS } from '#proto';
+import type { CommandId, CommandOutcome, DeviceAnswer, RunCommandRequest } from '#proto';
 import type { TableEffect } from './command-effects.js';
 import { CommandTable } from './command-table.js';
 import { withoutResult } from './outcome.js';
@@ -30,6 +31,7 @@ const ops: fc.Arbitrary<Op[]> = fc.array(
 );
 
 const idOf = (task: string): CommandId => `r.${task}.1.0.0`;
+const taskOf = (commandId: CommandId): string => commandId.split('.')[1] ?? '';
 
 function request(task: string): RunCommandRequest {
   return {
@@ -180,6 +182,10 @@ describe('whatever the order of asking, progress, results, stops, time and the e
 class Journal {
   readonly running = new Set<CommandId>();
   readonly started: CommandId[] = [];
+  /** Tasks whose results are stored. */
+  readonly settled = new Set<string>();
+  readonly #stopped = new Set<CommandId>();
+  #nowMs = 0;
   readonly #finished = new Map<CommandId, ReturnType<typeof withoutResult>>();
   readonly #asked = new Map<CommandId, string>();
   readonly #slots: number;
@@ -200,6 +206,31 @@ class Journal {
     const answer = this.#table.admit({ request: asked, digest: task, bytes: 1 }, 0);
     this.#see(this.#table.next(0));
     return answer;
+  }
+
+  /** The device kills what runs of it, and refuses what comes later: both are ends. */
+  stop(task: string): void {
+    this.#stopped.add(idOf(task));
+    this.#see(this.#table.stop(request(task).attempt, 0));
+    this.finish(task);
+  }
+
+  /** The result is in the log: the device forgets it when it is told, and nobody asks any more. */
+  stored(task: string): void {
+    const commandId = idOf(task);
+    if (!this.#finished.has(commandId)) return;
+    this.settled.add(task);
+    this.#see(this.#table.stored(commandId));
+  }
+
+  /** Results that nobody asked for are handed over after a while, and then they are stored. */
+  wait(): void {
+    this.#nowMs += AIP_LIMITS.unclaimedMs * 10;
+    for (const effect of this.#table.tick(this.#nowMs)) {
+      if (effect.kind !== 'deliver') continue;
+      this.settled.add(taskOf(effect.commandId));
+      this.#see(this.#table.delivered(effect.commandId, 'stored', this.#nowMs));
+    }
   }
 
   finish(task: string): void {
@@ -226,40 +257,64 @@ class Journal {
 
   #see(effects: readonly TableEffect[]): void {
     for (const effect of effects) {
+      if (effect.kind === 'stored') this.#finished.delete(effect.commandId);
       if (effect.kind !== 'send') continue;
       const { commandId } = effect.command;
       expect(this.running).not.toContain(commandId);
-      const outcome = this.#finished.get(commandId);
-      if (outcome === undefined) this.running.add(commandId);
-      else this.#see(this.#table.finish(commandId, { outcome, bytes: 1 }, 0));
-      this.started.push(commandId);
+      const outcome = this.#finished.get(commandId) ?? this.#refusalOf(commandId);
+      if (outcome === undefined) {
+        this.running.add(commandId);
+        this.started.push(commandId);
+      } else this.#see(this.#table.finish(commandId, { outcome, bytes: 1 }, 0));
     }
+  }
+
+  /** What a journal says without executing anything. */
+  #refusalOf(commandId: CommandId): CommandOutcome | undefined {
+    if (this.started.includes(commandId)) return withoutResult('OUTCOME_UNKNOWN', 'RESULT_FORGOTTEN', 'it was stored');
+    return this.#stopped.has(commandId) ? withoutResult('CANCELLED', 'ATTEMPT_STOPPED', 'stopped') : undefined;
   }
 }
 
 describe('whatever connections come and go', () => {
-  type Event = { readonly event: 'ask' | 'finish' | 'reconnect'; readonly task: string };
+  const EVENTS = ['ask', 'finish', 'reconnect', 'stop', 'stored', 'wait'] as const;
+  type Event = { readonly event: (typeof EVENTS)[number]; readonly task: string };
   const events: fc.Arbitrary<Event[]> = fc.array(
-    fc.record({ event: fc.constantFrom('ask', 'ask', 'finish', 'reconnect'), task: fc.constantFrom(...TASKS) }),
-    { maxLength: 40 },
+    fc.record({
+      event: fc.constantFrom('ask' as const, 'finish' as const, ...EVENTS),
+      task: fc.constantFrom(...TASKS),
+    }),
+    { maxLength: 50 },
   );
 
-  it('what runs at the device is never sent again, and no more runs there than it has slots', () =>
-    check(
-      fc.property(events, fc.integer({ min: 1, max: 3 }), (history, slots) => {
-        const device = new Journal(slots);
-        for (const { event, task } of history) {
-          if (event === 'ask') device.ask(task);
-          else if (event === 'finish') device.finish(task);
-          else device.reconnect();
-          expect(device.running.size).toBeLessThanOrEqual(slots);
-        }
-        // What it has finished is known in the last session as well.
-        for (const task of TASKS) {
-          if (!device.started.includes(idOf(task)) || device.running.has(idOf(task))) continue;
-          expect(device.ask(task)).toMatchObject({ state: 'finished' });
-        }
-        expect(new Set(device.started).size).toBe(device.started.length);
-      }),
-    ));
+  it.each([
+    ['has room', AIP_LIMITS.commandsMax],
+    ['is full', 2],
+  ])('a device executes nothing twice and no more at once than it has slots, when a table %s', (_, commandsMax) => {
+    const before = AIP_LIMITS.commandsMax;
+    Object.assign(AIP_LIMITS, { commandsMax });
+    try {
+      check(
+        fc.property(events, fc.integer({ min: 1, max: 3 }), (history, slots) => {
+          const device = new Journal(slots);
+          for (const { event, task } of history) {
+            if (event === 'wait' || event === 'reconnect') device[event]();
+            else device[event](task);
+            expect(device.running.size).toBeLessThanOrEqual(slots);
+          }
+          for (const task of TASKS) device.finish(task);
+          // What it has finished is known in the last session as well, at the latest when it is asked again.
+          for (const task of TASKS) {
+            if (!device.started.includes(idOf(task)) || device.settled.has(task)) continue;
+            device.ask(task);
+            device.finish(task);
+            expect(device.ask(task)).toMatchObject({ state: 'finished', outcome: { state: 'FAILED' } });
+          }
+          expect(new Set(device.started).size).toBe(device.started.length);
+        }),
+      );
+    } finally {
+      Object.assign(AIP_LIMITS, { commandsMax: before });
+    }
+  });
 });

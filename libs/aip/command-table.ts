@@ -60,7 +60,8 @@ interface Asked {
 }
 
 interface Finished {
-  readonly outcome: CommandOutcome;
+  /** The outcome as JSON: parsed, a hostile one takes nine times its bytes. */
+  readonly text: string;
   /** Null for a result that came without being asked for in this session. */
   readonly digest: string | null;
   readonly notAfterMs: number;
@@ -119,7 +120,7 @@ export class CommandTable {
     if ((open?.asked?.digest ?? finished?.digest ?? digest) !== digest) return CONFLICT;
     if (finished !== undefined) {
       this.#unclaimed.asked(commandId, nowMs);
-      return { state: 'finished', outcome: finished.outcome };
+      return { state: 'finished', outcome: outcomeIn(finished) };
     }
     if (open !== undefined) return this.#askAgain(open, { request, digest });
 
@@ -134,7 +135,7 @@ export class CommandTable {
     // Not refused for good: the caller repeats it, and room there will be.
     if (!this.#makeRoom()) return { state: 'queued' };
     if (!again && this.#stopped.has(keyOf(request.attempt))) {
-      this.#keep(commandId, { outcome: CANCELLED, digest, notAfterMs, bytes: 0 });
+      this.#keep(commandId, { text: JSON.stringify(CANCELLED), digest, notAfterMs, bytes: 0 });
       return { state: 'finished', outcome: CANCELLED };
     }
     const { attempt, priority } = request;
@@ -195,7 +196,7 @@ export class CommandTable {
     // The device repeats what is stored already: it has missed `result_stored`.
     if (this.#sent.get(commandId)?.stored === true) return [{ kind: 'stored', commandId }];
     if (!this.#makeRoom()) return [];
-    this.#keep(commandId, { outcome, digest: null, notAfterMs: -Infinity, bytes });
+    this.#keep(commandId, { text: JSON.stringify(outcome), digest: null, notAfterMs: -Infinity, bytes });
     this.#unclaimed.keep(commandId, false, nowMs);
     return [];
   }
@@ -250,7 +251,7 @@ export class CommandTable {
     for (const commandId of this.#unclaimed.due(nowMs)) {
       const finished = this.#finished.get(commandId);
       if (finished === undefined) this.#unclaimed.forget(commandId);
-      else effects.push({ kind: 'deliver', commandId, outcome: finished.outcome });
+      else effects.push({ kind: 'deliver', commandId, outcome: outcomeIn(finished) });
     }
     return effects;
   }
@@ -291,7 +292,7 @@ export class CommandTable {
   #settle(open: OpenCommand, { outcome, bytes }: Reported): TableEffect[] {
     this.#drop(open);
     const digest = open.asked?.digest ?? null;
-    this.#keep(open.commandId, { outcome, digest, notAfterMs: notAfterOf(open), bytes });
+    this.#keep(open.commandId, { text: JSON.stringify(outcome), digest, notAfterMs: notAfterOf(open), bytes });
     this.#makeRoomBeside(open.commandId);
     return [ended(open, { state: 'finished', outcome })];
   }
@@ -353,6 +354,9 @@ export class CommandTable {
 const keyOf = ({ runId, taskId, attempt }: AttemptKey): string => `${runId}.${taskId}.${attempt}`;
 
 const stateAnswer = ({ state }: OpenCommand): DeviceAnswer => ({ state: state === 'queued' ? 'queued' : 'running' });
+
+/** As it was kept. */
+const outcomeIn = ({ text }: Finished): CommandOutcome => JSON.parse(text) as CommandOutcome;
 
 const NEVER_SENT: Reported = { outcome: CANCELLED, bytes: 0 };
 

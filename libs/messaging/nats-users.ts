@@ -1,4 +1,13 @@
-import { ARTIFACTS_BUCKET, BUCKETS, DURABLES, PARTITIONS, partitionDurables, subjects, VERB_BODIES } from '#proto';
+import {
+  ARTIFACTS_BUCKET,
+  BUCKETS,
+  DURABLES,
+  PARTITIONS,
+  partitionDurables,
+  QUERIES,
+  subjects,
+  VERB_BODIES,
+} from '#proto';
 import type { Actor, DurableSpec, StreamName } from '#proto';
 
 /** One client identity of the bus and all it may do; what is not listed is refused. Devices have none: they speak AIP only. */
@@ -19,6 +28,16 @@ const SERVICES = '$SRV.>';
 const EVERYTHING = '>';
 /** The verbs that are signed. SUBMIT is not: it names its actor itself, so only the orchestrator's replicas send it to each other. */
 const SIGNED_VERBS = Object.keys(VERB_BODIES).map((verb) => subjects.anyVerbOf(verb));
+
+/** What only gateways ask: who a client is, and what a device has brought. Whoever may ask that can speak for any device. */
+const GATEWAY_QUERIES = [
+  ...(['identify', 'join', 'renew', 'revocations'] as const).map((name) => subjects.query('registry', name)),
+  subjects.query('device-agent', 'deliver'),
+];
+/** What people ask, and change. */
+const PEOPLES_QUERIES = Object.entries(QUERIES)
+  .flatMap(([service, queries]) => Object.keys(queries).map((name) => subjects.query(service, name)))
+  .filter((subject) => !GATEWAY_QUERIES.includes(subject));
 
 /**
  * Every user of the bus. Only the owner of a stream publishes to its subjects, and no service deletes or changes a stream.
@@ -100,8 +119,7 @@ function registry(): NatsUserSpec {
 function aipGateway(): NatsUserSpec {
   const permissions = service('aip-gateway', {
     publish: [
-      ...(['identify', 'join', 'renew', 'revocations'] as const).map((name) => subjects.query('registry', name)),
-      subjects.query('device-agent', 'deliver'),
+      ...GATEWAY_QUERIES,
       subjects.submit,
       subjects.anyVerbOf('CANCEL'),
       subjects.anyOutput,
@@ -151,7 +169,7 @@ function consoleUser(): NatsUserSpec {
   const permissions = service('console', {
     publish: [
       subjects.submit,
-      subjects.anyQuery,
+      ...PEOPLES_QUERIES,
       ...SIGNED_VERBS,
       ...streams.flatMap((stream) => [...loads(stream), ...follows(stream)]),
     ],
@@ -183,7 +201,7 @@ function cli(): NatsUserSpec {
       SERVICES,
       subjects.requests,
       subjects.submit,
-      subjects.anyQuery,
+      ...PEOPLES_QUERIES,
       ...SIGNED_VERBS,
       ...streams.flatMap((stream) => [...loads(stream), ...follows(stream)]),
       ...readsBucket(BUCKETS.AGENT_PROFILES.bucket),

@@ -10,6 +10,7 @@ import {
   DEVICE_ID,
   enrolled,
   given,
+  givenLater,
   GRACE_MS,
   HELD,
   held,
@@ -78,6 +79,42 @@ describe('decidePresence', () => {
   ])('ignores the absence of a device that is %s', (_status, facts) =>
     expect(look(given(...facts), undefined, 10 * GRACE_MS)).toEqual(ignored('ALREADY_ABSENT')),
   );
+});
+
+describe('a device that connects again and again', () => {
+  /** As long as it is taken down: how many connections of one that has a new session in every second. */
+  const recorded = (seconds: number): number => {
+    let device = given(enrolled());
+    let count = 0;
+    for (let second = 0; second < seconds; second++) {
+      const session = `s${second}`;
+      if (look(device, presence(session), second * 1_000).kind !== 'accepted') continue;
+      count++;
+      device = givenLater(device, { event: connected(session), ms: second * 1_000 });
+    }
+    return count;
+  };
+
+  it('is recorded every time at first, and then no more often than twice a minute', () => {
+    expect(recorded(60)).toBe(60);
+    expect(recorded(3_600)).toBe(60 + 3_600 / 30 - 1);
+  });
+
+  it('is not forgotten: later it is recorded, and its absence is whenever it comes', () => {
+    const often = Array.from({ length: 60 }, () => connected('s1'));
+    const device = given(enrolled(), ...often);
+    expect(look(device, presence('s2'))).toEqual(ignored('TOO_OFTEN'));
+    expect(look(device, presence('s2'), 31_000)).toEqual(accepted(connected('s2')));
+    expect(look(device, undefined)).toEqual(accepted(suspect('s1')));
+  });
+});
+
+describe('a clock that was wrong once', () => {
+  it('keeps no device out of the log', () => {
+    const often = Array.from({ length: 60 }, () => connected('s1'));
+    const device = given(enrolled(), ...often);
+    expect(look(device, presence('s2'), -86_400_000)).toEqual(accepted(connected('s2')));
+  });
 });
 
 describe('wakeUpAfter', () => {

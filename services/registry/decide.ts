@@ -1,5 +1,11 @@
 import type { Actor, DeviceHold, FleetEvent, Presence } from '#proto';
-import { liveSession, type Device } from './device.js';
+import {
+  CONNECTION_SHARE_MS,
+  connectionsAheadMs,
+  CONNECTIONS_AT_ONCE_MAX,
+  liveSession,
+  type Device,
+} from './device.js';
 
 export type Decision =
   | { readonly kind: 'accepted'; readonly events: readonly [FleetEvent, ...FleetEvent[]] }
@@ -11,6 +17,8 @@ export type IgnoredReason =
   | 'SAME_SESSION'
   | 'ALREADY_ABSENT'
   | 'STILL_IN_GRACE'
+  /** To be looked at again: its next renewal is a reason to. */
+  | 'TOO_OFTEN'
   | 'FOREIGN_PRESENCE'
   | 'ALREADY_HELD'
   | 'NOT_HELD'
@@ -39,14 +47,18 @@ export interface Now {
  */
 export function decidePresence(device: Device | undefined, presence: Presence | undefined, now: Now): Decision {
   if (device === undefined) return { kind: 'ignored', reason: 'NOT_ENROLLED' };
-  return presence === undefined ? decideAbsent(device, now) : decidePresent(device, presence);
+  return presence === undefined ? decideAbsent(device, now) : decidePresent(device, presence, now);
 }
 
-function decidePresent(device: Device, presence: Presence): Decision {
+/** The log keeps what is written for ever: a device that connects again and again gets into it at a measured pace only. */
+function decidePresent(device: Device, presence: Presence, { now }: Now): Decision {
   // Metrics are no facts: they come with every renewal and stay out of the log.
   const { deviceId, telemetry, metrics: _, ...session } = presence;
   if (deviceId !== device.deviceId) return { kind: 'ignored', reason: 'FOREIGN_PRESENCE' };
   if (session.sessionId === liveSession(device)) return { kind: 'ignored', reason: 'SAME_SESSION' };
+  if (connectionsAheadMs(device, now) > (CONNECTIONS_AT_ONCE_MAX - 1) * CONNECTION_SHARE_MS) {
+    return { kind: 'ignored', reason: 'TOO_OFTEN' };
+  }
   return { kind: 'accepted', events: [{ type: 'DEVICE_CONNECTED', data: { session, telemetry } }] };
 }
 

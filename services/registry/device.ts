@@ -51,6 +51,8 @@ export interface Device {
   readonly telemetry: ClientTelemetry | null;
   /** While suspect: when the grace is over. */
   readonly lostAt: Instant | null;
+  /** Every connection that is recorded takes its share of time; up to then all shares are used. Milliseconds since the epoch. */
+  readonly connectedUpToMs: number;
   /** Its own hold; the whole fleet may be held besides. */
   readonly held: DeviceHold | null;
   /** Sequence of the last event that is folded in. */
@@ -67,7 +69,9 @@ export function evolveDevice(device: Device | undefined, event: RecordedFleetEve
   switch (event.type) {
     case 'DEVICE_CONNECTED': {
       const { session, telemetry } = event.data;
-      return { ...device, ...stamp, status: 'connected', session, telemetry, lostAt: null };
+      const atMs = Date.parse(at.at);
+      const connectedUpToMs = atMs + connectionsAheadMs(device, atMs) + CONNECTION_SHARE_MS;
+      return { ...device, ...stamp, status: 'connected', session, telemetry, lostAt: null, connectedUpToMs };
     }
     case 'DEVICE_SUSPECT':
       return { ...device, ...stamp, status: 'suspect', lostAt: event.data.lostAt };
@@ -89,6 +93,17 @@ export function evolveDevice(device: Device | undefined, event: RecordedFleetEve
     default:
       return event satisfies never;
   }
+}
+
+/** In the long run a device has no more connections on record than one in this time. */
+export const CONNECTION_SHARE_MS = 30_000;
+/** Connections in a row that are recorded at once: a network that comes and goes, a device that is worked on. */
+export const CONNECTIONS_AT_ONCE_MAX = 60;
+
+/** How much of the time to come the recorded connections have used already. More than they can was told by another clock. */
+export function connectionsAheadMs({ connectedUpToMs }: Device, nowMs: number): number {
+  const aheadMs = connectedUpToMs - nowMs;
+  return aheadMs > (CONNECTIONS_AT_ONCE_MAX + 1) * CONNECTION_SHARE_MS ? 0 : Math.max(0, aheadMs);
 }
 
 export interface EventContext {
@@ -135,6 +150,6 @@ export function liveSession(device: Device): SessionId | undefined {
 type Fresh = Omit<Device, 'admin' | 'manifest' | 'credentialHash' | 'enrolledAt' | 'revision' | 'changedAt'>;
 
 function fresh(deviceId: DeviceId): Fresh {
-  const unconnected = { status: 'offline', session: null, telemetry: null, lostAt: null } as const;
+  const unconnected = { status: 'offline', session: null, telemetry: null, lostAt: null, connectedUpToMs: 0 } as const;
   return { deviceId, ...unconnected, held: null, key: null, join: null, revoked: null };
 }

@@ -117,8 +117,15 @@ describe('FleetState', () => {
       expect(after(CLIENT_ID, clientEnrolled())).toEqual([]);
     });
 
-    it('is nobody who has joined again', () =>
-      expect(after(DEVICE_ID, invited(), joined(), revoked(), invited(), joined())).toEqual([]));
+    it('is also who has joined again by now: a connection from before may still be open', () => {
+      expect(after(DEVICE_ID, invited(), joined(), revoked(), invited(), joined())).toEqual([DEVICE_ID]);
+      expect(after(DEVICE_ID, enrolled(), invited(), joined())).toEqual([DEVICE_ID]);
+    });
+
+    it('is who has another key now', () =>
+      expect(after(DEVICE_ID, invited(), joined(), invited('f'.repeat(64)), joined(OTHER_KEY, 'f'.repeat(64)))).toEqual(
+        [DEVICE_ID],
+      ));
 
     it('is told from a message of the log on', () => {
       const state = new FleetState();

@@ -71,7 +71,7 @@ export class FleetState {
     return this.deviceByJoinToken.get(tokenHash);
   }
 
-  /** Who lost its credentials by a message of FLEET after this one, up to that one, and has not joined again since. */
+  /** Who lost credentials by a message of FLEET after this one, up to that one; it may have new ones since. */
   cutOffBetween(after: number, upTo: number): DeviceId[] {
     return [...this.cutOff].filter(([, sequence]) => sequence > after && sequence <= upTo).map(([id]) => id);
   }
@@ -106,10 +106,8 @@ export class FleetState {
     move(this.ownerByToken, deviceId, { from: [before?.credentialHash], to: [device.credentialHash] });
     const tokens = (of: Device | undefined) => [of?.join?.tokenHash, of?.key?.tokenHash];
     move(this.deviceByJoinToken, deviceId, { from: tokens(before), to: tokens(device) });
-    if (commit.events.some(({ type }) => type === 'DEVICE_JOINED')) {
-      // The connection of the new key takes the place of an older one: it must not be cut off for what was before.
-      this.cutOff.delete(deviceId);
-    } else if (before !== undefined && hasLost(before, device)) this.cutOff.set(deviceId, end.end);
+    // Also when it has joined again by now: what it was let in with before may still be open somewhere.
+    if (before !== undefined && hasLost(before, device)) this.cutOff.set(deviceId, end.end);
   }
 
   private applyToClient(commit: FleetCommit, end: LogEnd): void {

@@ -119,6 +119,13 @@ export function given(...events: FleetEvent[]): Device | undefined {
   );
 }
 
+/** The device after one more fact, `ms` after T0. */
+export function givenLater(device: Device | undefined, { event, ms }: { event: FleetEvent; ms: number }): Device {
+  const sequence = (device?.revision ?? 0) + 1;
+  const one: RecordedFleetEvent = { id: `event.${sequence}`, sequence, schemaVersion: 1, ...event };
+  return evolveDevice(device, one, { deviceId: DEVICE_ID, at: at(ms) });
+}
+
 /** The same for a client. */
 export function givenClient(...events: FleetEvent[]): Client | undefined {
   return recorded(events).reduce<Client | undefined>(

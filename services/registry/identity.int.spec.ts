@@ -206,7 +206,8 @@ describe('a revocation', () => {
     const { credential } = await rig.join(token);
     expect([await whoHas(credential), await whoHas(old.credential)]).toMatchObject([{ id: 'found' }, null]);
     expect(await rig.projected('found')).toMatchObject({ revoked: null, credential: 'key' });
-    expect((await query(rig.nc, 'registry', 'revocations', { after: 0 })).revoked).not.toContain('found');
+    // A gateway that hears of it only now has to look: what it let in before may still be open there.
+    expect((await query(rig.nc, 'registry', 'revocations', { after: 0 })).revoked).toContain('found');
   });
 
   it('of a static token is told to gateways, too, also when it was replaced', async () => {

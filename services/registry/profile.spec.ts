@@ -21,7 +21,7 @@ import {
   revoked,
   telemetry,
 } from './given.testing.js';
-import { mergeProfile, profileOf } from './profile.js';
+import { listed, mergeProfile, profileOf } from './profile.js';
 
 const FLEET_HELD: DeviceHold = { by: { kind: 'person', id: 'bert' }, reason: 'all of it', heldAt: at(1) };
 
@@ -178,5 +178,25 @@ describe('profileOf', () => {
     const device = given(enrolled({}, 'c'.repeat(64)));
     if (device === undefined) throw new Error('no device');
     expect(JSON.stringify(profileOf(device, null))).not.toContain('cccc');
+  });
+});
+
+describe('a list of all devices', () => {
+  const device = given(enrolled(), connected('s1'));
+  if (device === undefined) throw new Error('no device');
+  const profiles = Array.from({ length: 10 }, (_, index) => ({ ...profileOf(device, null), deviceId: `d${index}` }));
+  const bytesOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value));
+
+  it('has the names of their tools and not what these do', () => {
+    const [first] = listed(profiles);
+    expect(first).toEqual({ ...profiles[0], tools: [{ name: 'EXEC_CLI', description: '', readOnly: false }] });
+  });
+
+  it('has every device also when the tools of some are too many for one message', () => {
+    const whole = bytesOf(listed(profiles));
+    const short = listed(profiles, whole - 1);
+    expect(bytesOf(short)).toBeLessThan(whole);
+    expect(short).toEqual(profiles.map((profile) => ({ ...profile, tools: [] })));
+    expect(listed(profiles, whole)).toEqual(listed(profiles));
   });
 });

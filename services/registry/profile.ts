@@ -1,4 +1,4 @@
-import { DEFAULTS } from '#proto';
+import { DEFAULTS, LIMITS } from '#proto';
 import type {
   AdminProfile,
   AgentProfile,
@@ -14,6 +14,8 @@ import { credentialKind, type Device } from './device.js';
 const TOOLS_MAX = 256;
 const TOOL_DESCRIPTION_CHARS_MAX = 400;
 const NAMES_MAX = 96;
+/** A list of them all is one message on the bus, with room for what is put around it. */
+const LIST_BYTES_MAX = LIMITS.natsPayloadBytesMax - 64 * 1024;
 
 /** Control characters, and those that turn the direction of text: they have no place in a name and fool terminals. */
 const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu;
@@ -60,6 +62,17 @@ export function profileOf(
   const merged = mergeProfile(admin, manifest, telemetry);
   const identity = { revoked, credential: credentialKind(device) };
   return { deviceId, status, ...merged, held, ...identity, metrics, session, revision, enrolledAt, changedAt };
+}
+
+/** All of them fit into one message, whatever some devices say of themselves: with all their tools, or without any. */
+export function listed(profiles: readonly AgentProfile[], bytesMax = LIST_BYTES_MAX): AgentProfile[] {
+  // Descriptions of tools are in AGENT_PROFILES.
+  const named = profiles.map((profile) => ({
+    ...profile,
+    tools: profile.tools.map((tool) => ({ ...tool, description: '' })),
+  }));
+  if (Buffer.byteLength(JSON.stringify(named)) <= bytesMax) return named;
+  return named.map((profile) => ({ ...profile, tools: [] }));
 }
 
 /** A name counts once, in its first meaning: a second tool of the same name could not be called anyway. */

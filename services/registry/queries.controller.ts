@@ -19,7 +19,7 @@ import type { FleetHandler } from './fleet.handler.js';
 import type { FleetState } from './fleet-state.js';
 import type { IdentityHandler } from './identity.handler.js';
 import type { MetricsBoard } from './metrics-board.js';
-import { profileOf } from './profile.js';
+import { listed, profileOf } from './profile.js';
 import type { ProfilesProjector } from './profiles.projector.js';
 
 /** The caller waits for five seconds: within this he hears what is missing. */
@@ -53,12 +53,8 @@ function handlers(ports: QueryPorts): QueryHandlers<'registry'> {
   return {
     devices: async () => {
       await seen(ports);
-      return {
-        devices: state
-          .all()
-          .map((device) => listed(device, ports))
-          .toSorted(byId('deviceId')),
-      };
+      const profiles = state.all().map((device) => profileNow(device, ports));
+      return { devices: listed(profiles.toSorted(byId('deviceId'))) };
     },
     enroll: (request) => fleet.enroll(request),
     hold: async (request) => {
@@ -156,10 +152,8 @@ async function seen({ consumer, signal }: QueryPorts): Promise<void> {
   await consumer.reached(newest, signal);
 }
 
-/** Descriptions of tools are in AGENT_PROFILES; a list of many devices has to fit into one message. */
-function listed(device: Device, { state, metrics }: QueryPorts): AgentProfile {
-  const profile = profileOf(device, state.fleetHeld(), metrics.of(device.deviceId, device.session));
-  return { ...profile, tools: profile.tools.map((tool) => ({ ...tool, description: '' })) };
+function profileNow(device: Device, { state, metrics }: QueryPorts): AgentProfile {
+  return profileOf(device, state.fleetHeld(), metrics.of(device.deviceId, device.session));
 }
 
 /** Without what it proves itself with. */

@@ -6,7 +6,14 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import { WebSocketServer, type WebSocket } from 'ws';
 import { AIP_CLOSE, type ClientMessage } from '#proto';
 import type { BackoffPolicy } from '../backoff.js';
-import { DeviceClientEndpoint, Unwelcome, type Credentials, type LinkFact } from './device-client.runner.js';
+import { linkedPair } from '../linked-pair.js';
+import {
+  DeviceClientEndpoint,
+  Unwelcome,
+  type Credentials,
+  type DeviceClientEndpointOptions,
+  type LinkFact,
+} from './device-client.runner.js';
 import type { Device } from './device-connection.js';
 
 const REGISTER: ClientMessage = { type: 'register', status: 'ok', client_type: 'device' };
@@ -63,7 +70,9 @@ async function listen(
 
 const confirms = (socket: WebSocket): void => void socket.on('message', () => socket.send(CONFIRMED));
 
-function start(urls: readonly string[], more: Partial<Credentials> & { credentialIn?: 'query' } = {}) {
+type More = Partial<Credentials> & Partial<Pick<DeviceClientEndpointOptions, 'credentialIn' | 'connect'>>;
+
+function start(urls: readonly string[], more: More = {}) {
   const facts: LinkFact[] = [];
   const device: Device = {
     register: () => REGISTER,
@@ -78,6 +87,7 @@ function start(urls: readonly string[], more: Partial<Credentials> & { credentia
     urls,
     credentials: { credential: () => Promise.resolve('canary'), disbelieved: () => false, ...more },
     ...(more.credentialIn !== undefined && { credentialIn: more.credentialIn }),
+    ...(more.connect !== undefined && { connect: more.connect }),
     device,
     monotonicMs: () => performance.now(),
     random: () => 1,
@@ -93,7 +103,7 @@ function start(urls: readonly string[], more: Partial<Credentials> & { credentia
   cleanups.unshift(stop);
   const named = <N extends LinkFact['fact']>(name: N): Extract<LinkFact, { fact: N }>[] =>
     facts.flatMap((fact) => (fact.fact === name ? [fact as Extract<LinkFact, { fact: N }>] : []));
-  return { endpoint, facts, named, stop };
+  return { endpoint, facts, named, stop, ending, running };
 }
 
 const seen = (count: number, list: () => readonly unknown[]): Promise<boolean> =>
@@ -219,5 +229,23 @@ describe('a credential', () => {
     expect(server.requests[0]?.headers.authorization).toBeUndefined();
     expect(JSON.stringify(facts)).not.toContain('canary');
     expect(named('registered')[0]?.address).toBe(server.url);
+  });
+});
+
+describe('the end of a device client', () => {
+  it('that comes in the moment in which a connection is made ends that connection as well', async () => {
+    const wire = linkedPair();
+    const { left, right } = wire;
+    right.handle({ frame: () => right.send(CONFIRMED), closed: () => undefined });
+    const { ending, running } = start(['ws://127.0.0.1:9/ws'], {
+      connect: async () => {
+        ending.abort();
+        // Without a goodbye it would be confirmed, and live on.
+        setTimeout(() => wire.deliver(), 50);
+        return left;
+      },
+    });
+    await running;
+    expect(ending.signal.aborted).toBe(true);
   });
 });

@@ -23,7 +23,7 @@ export interface Device {
   register(): ClientMessage;
   /** For RESUME: everything whose end the server may still want. */
   holdings(): Holdings;
-  /** The next result that no server has acknowledged, once per connection; undefined when there is none. */
+  /** The next result that is to be sent to this server now; undefined when there is none. */
   nextResult(): ClientMessage | undefined;
   heartbeat(server: ServerFacts): ClientMessage;
   /** Commands may come, results are asked for with `nextResult` from now on. */
