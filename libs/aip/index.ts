@@ -107,3 +107,4 @@ export {
   type ConnectOptions,
   type WsTransportOptions,
 } from './ws-transport.adapter.js';
+export { Complaints } from './complaints.js';

@@ -41,6 +41,8 @@ const HEADER_BYTES_MAX = 8 * 1024;
 const UNREGISTERED_MAX = 4;
 /** A client that sends tasks has a connection for each of its devices, and may open them all at once. */
 const UNREGISTERED_CLIENTS_MAX = 64;
+/** Connections of one constellation client, one per device it works with: it leaves room for the devices. */
+const CLIENT_CONNECTIONS_MAX = 1_024;
 /** Credentials that change while it is asked whose they are. */
 const IDENTIFY_TRIES_MAX = 3;
 /** Connections that the kernel has made and we have not taken yet: a whole fleet may come back in one moment. */
@@ -185,6 +187,7 @@ export class AipServer {
   #noRoomFor({ id, role }: Identity): number | undefined {
     if (this.#isFull) return 503;
     if (role === 'constellation' && this.#around.clients === undefined) return 403;
+    if (role === 'constellation' && (this.#connections.get(id)?.size ?? 0) >= CLIENT_CONNECTIONS_MAX) return 429;
     const most = role === 'device' ? UNREGISTERED_MAX : UNREGISTERED_CLIENTS_MAX;
     return this.#of(id).filter(({ isRegistered }) => !isRegistered).length >= most ? 429 : undefined;
   }

@@ -6,6 +6,7 @@ import type { NatsConnection } from '@nats-io/transport-node';
 import type { Logger } from 'pino';
 import {
   abortFrame,
+  Complaints,
   CONNECTION_LOST,
   FILE_ABORTS,
   failureOf,
@@ -61,6 +62,8 @@ interface Entry {
   over: boolean;
 }
 
+/** Of all files that one command stores: two whole outputs of the largest size. */
+const COMMAND_BYTES_MAX = 2 * LIMITS.fileBytesMax;
 /** Ended transfers whose late frames are no mistake. */
 const ENDED_KEPT_MAX = 256;
 
@@ -70,11 +73,15 @@ export class FileDesk implements TimedFileDesk {
   readonly #wire: FileWire;
   readonly #open = new Map<TransferId, Entry>();
   readonly #ended = new Set<TransferId>();
+  /** Bytes that commands have wanted to store on this connection, while they are open. */
+  readonly #announced = new Map<CommandId, number>();
+  readonly #complaints: Complaints;
   #closed = false;
 
   constructor(options: FileDeskOptions) {
-    const { device } = options;
+    const { device, clock } = options;
     this.#options = options;
+    this.#complaints = new Complaints(clock.now());
     this.#wire = {
       send: (frame) => this.#send(frame),
       get congested() {
@@ -101,6 +108,9 @@ export class FileDesk implements TimedFileDesk {
 
   /** A few times a second: what stands still is given up, and what belongs to a command that has ended. */
   tick(): void {
+    for (const commandId of this.#announced.keys()) {
+      if (this.#options.device.openCommand(commandId) === undefined) this.#announced.delete(commandId);
+    }
     for (const entry of this.#open.values()) {
       if (this.#options.device.openCommand(entry.commandId) !== undefined) entry.transfer?.tick();
       else this.#cancel(entry, COMMAND_ENDED);
@@ -117,9 +127,18 @@ export class FileDesk implements TimedFileDesk {
   }
 
   #begin({ transfer_id: id, command_id: commandId, sha256, bytes }: Begin): void {
-    const refusal = this.#refusalOf(id, commandId) ?? (bytes > LIMITS.fileBytesMax ? TOO_LARGE : undefined);
+    const refusal = this.#refusalOf(id, commandId) ?? this.#tooMuch(commandId, bytes);
     const entry = this.#admit({ id, commandId, sha256, bytes, direction: 'up' }, refusal);
-    if (entry !== undefined) void this.#takeUp(entry, { sha256, bytes });
+    if (entry === undefined) return;
+    this.#announced.set(commandId, (this.#announced.get(commandId) ?? 0) + bytes);
+    void this.#takeUp(entry, { sha256, bytes });
+  }
+
+  /** One command could fill the store otherwise, file by file. */
+  #tooMuch(commandId: CommandId, bytes: number): FileFailure | undefined {
+    if (bytes > LIMITS.fileBytesMax) return TOO_LARGE;
+    const announced = (this.#announced.get(commandId) ?? 0) + bytes;
+    return announced > COMMAND_BYTES_MAX ? TOO_MUCH : undefined;
   }
 
   #request({ transfer_id: id, command_id: commandId, sha256 }: Request): void {
@@ -237,6 +256,7 @@ export class FileDesk implements TimedFileDesk {
     const about = { deviceId: device.deviceId, commandId, transferId: id, direction, sha256, bytes };
     metrics.fileEnded(direction, outcomeOf(failure), bytes);
     if (failure === null) logger.info(about, 'file transferred');
+    else if (!this.#complaints.take(this.#options.clock.now())) return;
     else if (mayPass(failure)) logger.info({ ...about, code: failure.code }, 'file not transferred');
     else logger.warn({ ...about, ...failure }, 'file not transferred');
   }
@@ -280,6 +300,7 @@ const NOT_KNOWN_YET = failureOf(
 );
 const NOT_NAMED = failureOf(FILE_ABORTS.notNamed, 'the command does not name this artifact');
 const TOO_LARGE = failureOf(FILE_ABORTS.tooLarge, `a file has at most ${LIMITS.fileBytesMax} bytes`);
+const TOO_MUCH = failureOf(FILE_ABORTS.tooLarge, `a command stores at most ${COMMAND_BYTES_MAX} bytes`);
 const TOO_MANY = failureOf(
   FILE_ABORTS.tooMany,
   `a connection has at most ${AIP_LIMITS.transfersMax} transfers at the same time`,

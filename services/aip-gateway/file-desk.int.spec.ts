@@ -253,6 +253,17 @@ describe('a file of a device', () => {
     await device.next('file_ready', 't18');
   });
 
+  it('is refused when its command has wanted to store enough, and no other command pays for that', async () => {
+    const half = { bytes: 1024 ** 3 };
+    device.begin('t1', fresh(10), half);
+    device.begin('t2', fresh(10), half);
+    device.begin('t3', fresh(10));
+    expect(await device.refusal('t3')).toBe('TOO_LARGE');
+    device.commands.set('run-1.other.1.0.0', { tool: 'FILE_GET', arguments: {} });
+    device.begin('t4', fresh(10), { command_id: 'run-1.other.1.0.0' });
+    await device.next('file_ready', 't4');
+  });
+
   it('waits for the room that the whole gateway has', async () => {
     const budget = new FileBudget(1);
     const [one, other] = [new Device(budget), new Device(budget)];

@@ -60,7 +60,9 @@ export class IdentityHttp {
     const { status, body, headers } = await this.#answer(route, request, remoteAddress);
     metrics.identityAnswered(route.kind, status);
     if ('error' in body) {
-      logger.info({ kind: route.kind, status, code: body.error.code, remoteAddress }, 'no credential given');
+      // Anybody may ask: who asks too often does not fill the log as well.
+      const level = status === 429 || status === 405 ? 'debug' : 'info';
+      logger[level]({ kind: route.kind, status, code: body.error.code, remoteAddress }, 'no credential given');
     } else {
       logger.info({ kind: route.kind, deviceId: body.deviceId, expiresAt: body.expiresAt }, 'credential given');
     }

@@ -33,6 +33,8 @@ const USED_WITHIN_MS = 2_000;
 /** Who is not believed again within this, with a new one, gains nothing by a newer one. */
 const DISBELIEF_MS = 60_000;
 /** A timer of the runtime holds no longer. */
+/** When the clocks are so far apart that what was just given seems to be over. */
+const TIMER_MS_MIN = 1_000;
 const TIMER_MS_MAX = 24 * 60 * 60 * 1_000;
 
 /** Short-lived credentials of a device that has joined, each got with its key; a week without one loses nothing. */
@@ -121,7 +123,7 @@ export class KeyCredentials implements CredentialSource {
 
   #renewIn(ms: number): void {
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => void this.#renewInTime(), Math.min(ms, TIMER_MS_MAX));
+    this.#timer = setTimeout(() => void this.#renewInTime(), Math.min(Math.max(ms, TIMER_MS_MIN), TIMER_MS_MAX));
     // It keeps a connection alive, not the process.
     this.#timer.unref();
   }
