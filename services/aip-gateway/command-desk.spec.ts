@@ -26,7 +26,10 @@ function request(taskId = 'a', notAfterMs = NOT_AFTER_MS): DeviceRequest {
   };
 }
 
-beforeEach(() => void jest.useFakeTimers({ now: NOW_MS }));
+beforeEach(() => {
+  jest.useFakeTimers({ now: NOW_MS, doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask'] });
+  jest.clearAllTimers();
+});
 afterEach(() => void jest.useRealTimers());
 
 /** A desk on a bus and on a link that are in the test's hands. */

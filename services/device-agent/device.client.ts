@@ -5,9 +5,12 @@ import { Backoff, pause } from './waiting.runner.js';
 
 /** A gateway answers within `commandAnswerMs`; the rest is for the way. */
 const ANSWER_MS = LIMITS.commandAnswerMs + 2_000;
-const TELL_TRIES_MAX = 8;
-const TELL_MS_MIN = 50;
-const TELL_MS_MAX = 2_000;
+const TELL_MS = { msMin: 50, msMax: 2_000 };
+/**
+ * A stop is said for ten minutes at least: a device that was away when its attempt was closed goes on with the command when
+ * it is back, and nobody else would ever tell it. The other tellings only save work.
+ */
+const TRIES_MAX = { run: 8, stored: 8, stop: 300 } as const satisfies Record<DeviceRequest['kind'], number>;
 
 /** `away`: nobody serves the device, so nobody got the request. `silent`: perhaps somebody did. */
 export type Reply =
@@ -23,14 +26,16 @@ export interface DeviceLink {
 export class NatsDeviceLink implements DeviceLink {
   readonly #nc: NatsConnection;
   readonly #logger: Logger;
+  readonly #tellMs: { readonly msMin: number; readonly msMax: number };
   readonly #stopped = new AbortController();
   /** Resolves when the connection breaks or is there again: what was asked before may have reached nobody. */
   #broken = Promise.withResolvers<Reply>();
   /** The same for one device, while somebody waits for its answer. */
   readonly #asking = new Map<DeviceId, { readonly moved: PromiseWithResolvers<Reply>; waiting: number }>();
 
-  constructor(nc: NatsConnection, logger: Logger) {
+  constructor(nc: NatsConnection, logger: Logger, tellMs = TELL_MS) {
     this.#nc = nc;
+    this.#tellMs = tellMs;
     this.#logger = logger;
     void this.#noticeBreaks();
   }
@@ -80,8 +85,8 @@ export class NatsDeviceLink implements DeviceLink {
   }
 
   async #repeat(request: DeviceRequest): Promise<void> {
-    const backoff = new Backoff({ msMin: TELL_MS_MIN, msMax: TELL_MS_MAX });
-    for (let tries = 0; tries < TELL_TRIES_MAX && !this.#stopped.signal.aborted; tries++) {
+    const backoff = new Backoff(this.#tellMs);
+    for (let tries = 0; tries < TRIES_MAX[request.kind] && !this.#stopped.signal.aborted; tries++) {
       const { state } = await this.ask(request);
       if (state !== 'away' && state !== 'silent') return;
       await pause(backoff.next(), this.#stopped.signal);
