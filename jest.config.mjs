@@ -1,15 +1,18 @@
-// Suites by file name: .spec.ts is pure, .sim.spec.ts runs the orchestrator on a virtual clock, .int.spec.ts talks to a real
-// nats-server or PostgreSQL, .e2e.spec.ts runs processes.
-// By folder: `model` explores small worlds to their end, `containers` needs a Docker engine and runs only when it is asked for.
+// Suites by file name: .spec.ts is pure, .sim.spec.ts runs the orchestrator on a virtual clock, .fuzz.spec.ts gives endpoints
+// hostile frames, .int.spec.ts talks to a real nats-server or PostgreSQL, .e2e.spec.ts runs processes.
+// By folder: `model` explores small worlds to their end. `containers`, which needs a Docker engine, and `load`, which needs an
+// idle machine and half an hour, run only when they are asked for.
 const suites = {
   unit: {
     testMatch: ['**/*.spec.ts'],
-    testPathIgnorePatterns: ['/node_modules/', '/dist/', '\\.(sim|int|e2e)\\.spec\\.ts$', '/test/model/'],
+    testPathIgnorePatterns: ['/node_modules/', '/dist/', '\\.(sim|fuzz|int|e2e)\\.spec\\.ts$', '/test/model/'],
   },
   model: { testMatch: ['**/test/model/*.spec.ts'], testPathIgnorePatterns: ['/node_modules/', '/dist/'] },
   sim: { testMatch: ['**/*.sim.spec.ts'], testPathIgnorePatterns: ['/node_modules/', '/dist/'] },
+  fuzz: { testMatch: ['**/*.fuzz.spec.ts'], testPathIgnorePatterns: ['/node_modules/', '/dist/'] },
   int: { testMatch: ['**/*.int.spec.ts'], testPathIgnorePatterns: ['/node_modules/', '/dist/'] },
   e2e: { testMatch: ['**/*.e2e.spec.ts'], testPathIgnorePatterns: ['/node_modules/', '/dist/'] },
+  load: { testMatch: ['**/test/load/*.load.ts'], testPathIgnorePatterns: ['/node_modules/', '/dist/'] },
   containers: { testMatch: ['**/test/containers/*.e2e.ts'], testPathIgnorePatterns: ['/node_modules/', '/dist/'] },
 };
 const suite = process.env.ORRERY_TEST_SUITE ?? 'unit';
@@ -28,6 +31,8 @@ export default {
     '^(\\.{1,2}/.*)\\.js$': '$1',
   },
   modulePathIgnorePatterns: ['<rootDir>/dist/'],
-  testTimeout: { unit: 20_000, model: 300_000, sim: 600_000, containers: 600_000 }[suite] ?? 120_000,
-  maxWorkers: suite === 'e2e' || suite === 'containers' ? 1 : 2,
+  testTimeout:
+    { unit: 20_000, model: 300_000, sim: 600_000, fuzz: 600_000, containers: 600_000, load: 1_200_000 }[suite] ??
+    120_000,
+  maxWorkers: ['e2e', 'containers', 'load'].includes(suite) ? 1 : 2,
 };

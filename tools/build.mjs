@@ -1,4 +1,4 @@
-// Compiles proto, libs, services and the benches to dist/ with swc. Types are checked by `npm run types`.
+// Compiles proto, libs, services and the test programs to dist/ with swc. Types are checked by `npm run types`.
 // Made beside the old dist and swapped in, so that a system that runs from it never meets half a build.
 import { spawnSync } from 'node:child_process';
 import { existsSync, renameSync, rmSync } from 'node:fs';
@@ -9,9 +9,8 @@ import { fileURLToPath } from 'node:url';
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const cli = join(dirname(createRequire(import.meta.url).resolve('@swc/cli/package.json')), 'bin/swc.js');
 const [dist, next, old] = ['dist', 'dist.next', 'dist.old'].map((name) => join(root, name));
-const sources = ['proto', 'libs', 'services', 'test/bench', 'test/simulation'].filter((folder) =>
-  existsSync(join(root, folder)),
-);
+const tests = ['test/bench', 'test/simulation', 'test/conformance', 'test/fuzz'];
+const sources = ['proto', 'libs', 'services', ...tests].filter((folder) => existsSync(join(root, folder)));
 
 rmSync(next, { recursive: true, force: true });
 const { status } = spawnSync(

@@ -1,4 +1,4 @@
-// `node tools/jest.mjs unit|model|sim|int|e2e [jest arguments]`: runs one suite under ES modules.
+// `node tools/jest.mjs unit|model|sim|fuzz|int|e2e [jest arguments]`: runs one suite under ES modules.
 import { spawnSync } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';

@@ -1,6 +1,5 @@
-import { once } from 'node:events';
-import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { HEADER_COMMIT, type RunId, subjects } from '#proto';
+import { ChaosProxy } from '#libs/testing';
 
 /** A commit that its author has sent and that the server has not been given. */
 export interface HeldCommit {
@@ -16,63 +15,34 @@ const COMMIT = new RegExp(
 /** Stands between one client and the server, and can keep for itself what the client says. */
 export class BusProxy {
   readonly url: string;
-  readonly #server: Server;
-  readonly #sockets: Socket[] = [];
-  #holding = false;
-  #held: (() => void)[] = [];
-  #text = '';
+  readonly #proxy: ChaosProxy;
 
-  private constructor(server: Server, target: URL) {
-    this.#server = server;
-    const { port } = server.address() as AddressInfo;
-    this.url = `nats://127.0.0.1:${port}`;
-    server.on('connection', (client) => this.#join(client, connect(Number(target.port), target.hostname)));
+  private constructor(proxy: ChaosProxy) {
+    this.url = proxy.url;
+    this.#proxy = proxy;
   }
 
   static async start(target: string): Promise<BusProxy> {
-    const server = createServer();
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    return new BusProxy(server, new URL(target));
+    return new BusProxy(await ChaosProxy.start(target));
   }
 
   /** From now on the server hears nothing from the client; the client hears everything. */
   hold(): void {
-    this.#holding = true;
+    this.#proxy.hold('up');
   }
 
   /** What the client has written into the log of runs since `hold`. */
   heldCommits(): HeldCommit[] {
-    return [...this.#text.matchAll(COMMIT)].map(([, runId = '', commit = '']) => ({ runId, commit }));
+    const text = this.#proxy.held('up').toString('latin1');
+    return [...text.matchAll(COMMIT)].map(([, runId = '', commit = '']) => ({ runId, commit }));
   }
 
   /** The server hears all of it, in order. */
   release(): void {
-    this.#holding = false;
-    for (const send of this.#held.splice(0)) send();
-    this.#text = '';
+    this.#proxy.release('up');
   }
 
-  async close(): Promise<void> {
-    this.#server.close();
-    for (const socket of this.#sockets) socket.destroy();
-    await once(this.#server, 'close');
-  }
-
-  #join(client: Socket, server: Socket): void {
-    this.#sockets.push(client, server);
-    server.pipe(client);
-    client.on('data', (bytes: Buffer) => {
-      if (!this.#holding) return void server.write(bytes);
-      this.#held.push(() => server.write(bytes));
-      this.#text += bytes.toString('latin1');
-    });
-    for (const [one, other] of [
-      [client, server],
-      [server, client],
-    ] as const) {
-      one.on('close', () => other.destroy());
-      one.on('error', () => other.destroy());
-    }
+  close(): Promise<void> {
+    return this.#proxy.close();
   }
 }

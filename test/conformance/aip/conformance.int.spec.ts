@@ -1,0 +1,38 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { CATALOGUE } from './catalogue.js';
+import { sumsOf } from './report.js';
+import { runChecks, type Result } from './run-checks.js';
+import { startStand, type Gateway, type Stand } from './stand/stand.js';
+
+/** Longer than this a check waits for its limit only when it is asked for: `npm run conformance -- --stand`. */
+const WAITS_MS_MAX = 10_000;
+const CHECKS = CATALOGUE.filter(({ waitsMs = 0 }) => waitsMs <= WAITS_MS_MAX);
+/** Liveness: on a busy machine an answer may take its time. */
+const ANSWER_MS = 20_000;
+
+describe('our gateway', () => {
+  let stand: Stand;
+  let gateway: Gateway;
+  const results = new Map<string, Result>();
+
+  beforeAll(async () => {
+    stand = await startStand({ executes: true });
+    gateway = await stand.gateway({ answerMs: ANSWER_MS, taskMs: 3 * ANSWER_MS });
+    const all = await runChecks(CHECKS, gateway.options);
+    for (const result of all) results.set(result.id, result);
+    process.stdout.write(`conformance: ${sumsOf(all)}\n`);
+  });
+
+  afterAll(async () => {
+    await gateway.stop();
+    await stand.stop();
+  });
+
+  it.each(CHECKS)('$id: $what', ({ id }) => {
+    const { outcome, reason } = results.get(id) ?? { outcome: 'not run' };
+    expect(reason ?? '').toBe('');
+    expect(outcome).toBe('passed');
+  });
+
+  it('lives on', () => expect(gateway.hasEnded()).toBe(false));
+});

@@ -1,0 +1,69 @@
+import { fork, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+
+export interface ServiceOptions {
+  /** Folder of `services`. */
+  readonly name: string;
+  /** The tree whose sources are run: this one, or a copy with a mutant in it. */
+  readonly root: string;
+  readonly env: NodeJS.ProcessEnv;
+}
+
+export interface Service {
+  readonly ports: Readonly<Record<string, number>>;
+  readonly hasEnded: () => boolean;
+  stop(): Promise<void>;
+}
+
+const READY_MS = 60_000;
+const STOP_MS = 5_000;
+const WORDS_CHARS_MAX = 2_000;
+/** However the parent ends: nobody else would stop it. */
+const END_WITH_PARENT = `data:text/javascript,${encodeURIComponent(
+  "process.on('disconnect', () => process.exit(1)); process.channel?.unref();",
+)}`;
+const HOOKS = 'libs/platform/typescript-hooks.testing.mjs';
+
+/** Runs a service as a process of its own, from the sources of a tree, and waits until it says that it is ready. */
+export async function startService({ name, root, env }: ServiceOptions): Promise<Service> {
+  const child = fork(join(root, 'services', name, 'main.ts'), [], {
+    cwd: root,
+    execArgv: ['--no-warnings', '--import', END_WITH_PARENT, '--import', join(root, HOOKS)],
+    env: { PATH: process.env['PATH'], ORRERY_LOG_LEVEL: 'error', ...env },
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+  });
+  let words = '';
+  const hear = (chunk: Buffer): void => void (words = (words + chunk.toString()).slice(-WORDS_CHARS_MAX));
+  child.stdout?.on('data', hear);
+  child.stderr?.on('data', hear);
+  const hasEnded = (): boolean => child.exitCode !== null || child.signalCode !== null;
+  const stop = (): Promise<void> => stopChild(child, hasEnded);
+  const { promise: late, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => reject(new Error(`${name} was not ready in ${READY_MS} ms`)), READY_MS);
+  const ended = once(child, 'exit').then(() => Promise.reject(new Error(`${name} ended while starting: ${words}`)));
+  ended.catch(() => undefined);
+  try {
+    const [message] = (await Promise.race([once(child, 'message'), ended, late])) as [
+      { ports: Record<string, number> },
+    ];
+    return { ports: message.ports, hasEnded, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+async function stopChild(child: ChildProcess, hasEnded: () => boolean): Promise<void> {
+  for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
+    if (hasEnded()) return;
+    const exited = once(child, 'exit');
+    child.kill(signal);
+    const { promise: late, resolve } = Promise.withResolvers<void>();
+    const timer = setTimeout(resolve, STOP_MS);
+    await Promise.race([exited, late]);
+    clearTimeout(timer);
+  }
+}

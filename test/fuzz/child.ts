@@ -1,0 +1,54 @@
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { whole } from './arguments.js';
+import { ROOT } from './root.js';
+import { FRAMES_DEFAULT, SEED_DEFAULT, TARGETS } from './targets.js';
+
+/** From the environment: another seed, or more frames, for who has the time. */
+export const SEED = fromEnvironment('ORRERY_FUZZ_SEED', SEED_DEFAULT);
+export const FRAMES = fromEnvironment('ORRERY_FUZZ_FRAMES', FRAMES_DEFAULT);
+
+/** Ten times what is aimed at: whoever hits it blocks everybody else, however busy the machine is. */
+export const FRAME_MS_MAX = 1_000;
+
+const HOOKS = 'libs/platform/typescript-hooks.testing.mjs';
+const OUTPUT_BYTES_MAX = 64 * 1024 * 1024;
+
+export interface ProgramOptions {
+  /** The tree that it is run in; this one when absent. */
+  readonly root?: string;
+  /** Its words are for nobody. */
+  readonly quiet?: boolean;
+}
+
+/**
+ * What the program prints as JSON, a line each; its words go to our standard output. A process of its own: in the sandbox
+ * of the test runner the same work takes many times as long, and figures mean nothing.
+ */
+export function fuzzProgram<T>(
+  args: readonly string[],
+  { root = ROOT, quiet = false }: ProgramOptions = {},
+): Promise<T[]> {
+  const program = join(root, 'test/fuzz/fuzz.main.ts');
+  const words = ['--no-warnings', '--import', join(root, HOOKS), program, ...args, '--json'];
+  return new Promise((resolve, reject) => {
+    execFile(process.execPath, words, { cwd: root, maxBuffer: OUTPUT_BYTES_MAX }, (error, stdout, stderr) => {
+      if (!quiet) process.stdout.write(stderr);
+      const lines = stdout.split('\n').filter((line) => line !== '');
+      if (lines.length === 0) reject(new Error(`the fuzz program printed nothing: ${stderr}`, { cause: error }));
+      else resolve(lines.map((line) => JSON.parse(line) as T));
+    });
+  });
+}
+
+/** Frames of the default run that are this target's. */
+export function framesFor(name: string): number {
+  const found = TARGETS.find(({ target }) => target.name === name);
+  if (found === undefined) throw new Error(`there is no target ${name}`);
+  return Math.round(FRAMES * found.share);
+}
+
+function fromEnvironment(name: string, otherwise: number): number {
+  const text = process.env[name];
+  return text === undefined || text === '' ? otherwise : whole(name, text);
+}
