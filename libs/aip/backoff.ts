@@ -6,7 +6,8 @@ export interface BackoffPolicy {
   readonly uptimeMsMin: number;
 }
 
-export const RECONNECT: BackoffPolicy = { msMin: 500, msMax: 30_000, uptimeMsMin: 10_000 };
+/** Several tries fit into the time after which a device counts as lost. */
+export const RECONNECT: BackoffPolicy = { msMin: 500, msMax: 10_000, uptimeMsMin: 10_000 };
 
 const DOUBLINGS_MAX = 30;
 

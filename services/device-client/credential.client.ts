@@ -149,7 +149,7 @@ export class KeyCredentials implements CredentialSource {
   #sentence(reason: string): string {
     return (
       `The server does not accept this device, ${this.#options.deviceId}, any more: ${reason} ` +
-      'Have it enrolled again and join with the new token (--token-file); until then it is tried every 30 s.'
+      'Have it enrolled again and join with the new token (--token-file); until then it is tried every 10 s.'
     );
   }
 }

@@ -29,7 +29,7 @@ describe('the configuration', () => {
     const defaults = {
       mcpServers: {},
       deadAfterMs: 45_000,
-      reconnectMsMax: 30_000,
+      reconnectMsMax: 10_000,
       commandsMax: 16,
       onDisconnect: 'finish',
       disconnectGraceMs: 60_000,

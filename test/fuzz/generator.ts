@@ -1,3 +1,4 @@
+import { AIP_LIMITS } from '#proto';
 import type { Dice } from '../simulation/random.js';
 import type { Corpus, Tree } from './corpus.js';
 import { mutate } from './mutate.js';
@@ -55,7 +56,9 @@ export class Generator {
     if (made === 'structure' && !dice.chance(UNTOUCHED)) mutate(tree, dice, this.#seed(recipe, dice));
     number(tree, recipe, dice);
     const good = JSON.stringify(tree);
-    const text = made === 'structure' ? good : dice.pick(BREAKERS)(good, dice);
+    const whole = made === 'structure' ? good : dice.pick(BREAKERS)(good, dice);
+    // No socket lets more through.
+    const text = whole?.slice(0, AIP_LIMITS.foreignFrameBytesMax) ?? null;
     return { kind: 'frame', text, made, afterEnd: dice.chance(AFTER_END), fresh: dice.chance(FRESH) };
   }
 
