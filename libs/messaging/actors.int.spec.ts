@@ -161,6 +161,14 @@ describe('Actors', () => {
     await until(() => !ask(actors, seed).ok);
   });
 
+  it('cannot be opened where there is no bucket', async () => {
+    const empty = await startTestNats();
+    const alone = await connectBus({ url: empty.url, name: 'alone', inboxPrefix: '_INBOX_alone' });
+    await expect(Actors.open(alone)).rejects.toThrow();
+    await alone.close();
+    await empty.stop();
+  });
+
   it('finds out who was taken out while the connection was down', async () => {
     const seed = await introduce(nc, ANNA);
     const own = await connectBus({ url: server.url, name: 'own', inboxPrefix: '_INBOX_own' });
@@ -174,13 +182,5 @@ describe('Actors', () => {
     await until(() => !ask(actors, seed).ok && ask(actors, left).ok);
     await actors.stop();
     await own.close();
-  });
-
-  it('cannot be opened where there is no bucket', async () => {
-    const empty = await startTestNats();
-    const alone = await connectBus({ url: empty.url, name: 'alone', inboxPrefix: '_INBOX_alone' });
-    await expect(Actors.open(alone)).rejects.toThrow();
-    await alone.close();
-    await empty.stop();
   });
 });

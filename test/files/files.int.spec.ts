@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
 import { mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
@@ -94,8 +95,8 @@ describe('FILE_GET', () => {
     const write = rig.forge;
     let writes = 0;
     rig.forge = (to, frame) => {
-      // When it is announced, it becomes another one.
-      if ((frame as { type: string }).type === 'file_ready' && writes++ === 0) void writeFile(inJail('file'), after);
+      // When it is announced, it becomes another one, at once: half a file would be a file, too.
+      if ((frame as { type: string }).type === 'file_ready' && writes++ === 0) writeFileSync(inJail('file'), after);
       return write(to, frame);
     };
     expect(await rig.call('FILE_GET', { path: 'file' })).toMatchObject({ value: { artifact: refOf(after) } });
