@@ -111,8 +111,8 @@ describe('a client of another system that sends tasks', () => {
     const device = await TraceSocket.dial(`${url}?token=${enrolled.token}`, { exchanges });
     if (register !== undefined && 'frame' in register.what) device.send(register.what.frame);
     await device.take(({ type }) => type === 'heartbeat', 'the confirmation');
-    const { token: any } = await system.json<{ token: string }>('clients', 'enroll', '--id', 'all-of-them');
-    const endpoint = await until('the device', () => connect({ token: any, targetId: id }).catch(() => undefined));
+    const { token: ofAll } = await system.json<{ token: string }>('clients', 'enroll', '--id', 'all-of-them');
+    const endpoint = await until('the device', () => connect({ token: ofAll, targetId: id }).catch(() => undefined));
     expect(await endpoint.deviceInfo()).toMatchObject({ device_id: id, hostname: 'vm', ip_address: '192.0.2.2' });
     const command = { tool: 'execute_command', arguments: { command: 'uname -s' } };
     expect(await endpoint.task({ sessionId: 'trip@ufo', name: 'ufo', request: '', command })).toMatchObject({
