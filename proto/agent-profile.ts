@@ -7,6 +7,9 @@ export const ToolInfo = z.strictObject({
   description: z.string().max(4_000).default(''),
   /** Declared by the tool's server (`annotations.readOnlyHint`): running it twice harms nobody. */
   readOnly: z.boolean().default(false),
+  /** JSON Schema of its arguments, and what it says of its answer. */
+  inputSchema: z.record(z.string(), Json).optional(),
+  returns: z.string().max(1_000).optional(),
 });
 export type ToolInfo = z.infer<typeof ToolInfo>;
 

@@ -9,13 +9,17 @@ import {
   ServiceManifest,
   ToolInfo,
 } from './agent-profile.js';
+import { ApprovalView, Ask } from './approvals.js';
 import { AIP_REVISION } from './aip/frames.js';
-import { CommandOutcome, Verb } from './commands.js';
-import { CommandCall, TaskConstellation, TaskStar, TaskStarLine } from './constellation.js';
+import { Budget, Usage } from './budget.js';
+import { CommandOutcome, Judged, Verb } from './commands.js';
+import { CommandCall, TaskConstellation, TaskStar, TaskStarLine, Verification } from './constellation.js';
 import { HEADER_COMMIT, HEADER_TYPES } from './commit.js';
 import { Edit, EditTrace, EditTrigger, EditViolation, Proposal } from './edits.js';
 import { Instant, Json } from './ids.js';
 import { titleOf, MESSAGES, VERB_COMMANDS } from './messages.js';
+import { ModelCall } from './model.js';
+import { PolicyVerdict } from './policy.js';
 import { QUERIES } from './queries.js';
 import { Refusal, RunOptions } from './request.js';
 import { TaskError, TaskResult } from './result.js';
@@ -27,6 +31,9 @@ const PARTS: Readonly<Record<string, z.ZodType>> = {
   Actor,
   ActorProof,
   AdminProfile,
+  ApprovalView,
+  Ask,
+  Budget,
   ClientTelemetry,
   CommandCall,
   CommandOutcome,
@@ -39,6 +46,9 @@ const PARTS: Readonly<Record<string, z.ZodType>> = {
   EditingView,
   Instant,
   Json,
+  Judged,
+  ModelCall,
+  PolicyVerdict,
   Proposal,
   Refusal,
   Revocation,
@@ -52,6 +62,8 @@ const PARTS: Readonly<Record<string, z.ZodType>> = {
   TaskStar,
   TaskStarLine,
   ToolInfo,
+  Usage,
+  Verification,
 };
 
 type Direction = 'send' | 'receive';

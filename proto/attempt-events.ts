@@ -1,7 +1,11 @@
 import { z } from 'zod';
+import { Ask, ApprovalId, Decided } from './approvals.js';
+import { Usage } from './budget.js';
 import { commitShape, eventEnvelope } from './commit.js';
 import { CommandCall } from './constellation.js';
-import { CommandId, DeviceId, Instant, RunId, SessionId, TaskId } from './ids.js';
+import { CommandId, DeviceId, Instant, JournalId, Json, RunId, SessionId, Sha256, TaskId } from './ids.js';
+import { ModelCall, Note } from './model.js';
+import { PolicyVerdict } from './policy.js';
 import { StopReason } from './run-events.js';
 import { TaskError, TaskResult } from './result.js';
 
@@ -15,10 +19,81 @@ export type CommandState = z.infer<typeof CommandState>;
 
 export const AttemptResumed = z.strictObject({ instance: z.string() });
 
-export const AttemptSignalled = z.strictObject({
-  signal: z.literal('stop'),
-  reason: StopReason,
-  graceUntil: Instant,
+/** What the run says to an attempt while it is carried out. */
+export const AttemptSignalled = z.discriminatedUnion('signal', [
+  z.strictObject({ signal: z.literal('stop'), reason: StopReason, graceUntil: Instant }),
+  z.strictObject({ signal: z.literal('decision'), ...Decided.shape }),
+]);
+
+/** Counts the turns of an attempt from 1; everything that belongs to one turn carries its number. */
+const step = z.int().min(1);
+
+/** Requests to models in one step, at most: its tries, each with its retries at one endpoint after the other. */
+const MODEL_CALLS_MAX = 64;
+
+/** The model spoke, and what it said can be used: the plan of one step. Recorded before anything follows from it. */
+export const StepPlanned = z.strictObject({
+  step,
+  /** Which agent of the attempt, e.g. `LinuxAgent`. */
+  agent: z.string().min(1).max(64),
+  /** All calls of the step: the last one's reply is the plan, those before it were refused. */
+  calls: z.array(ModelCall).min(1).max(MODEL_CALLS_MAX),
+  templates: z.array(z.strictObject({ id: z.string().max(128), hash: Sha256 })).max(20),
+  /** The reply as it was parsed. */
+  reply: Json,
+  /** Out of it, for people: hostile text. */
+  status: z.string().max(64),
+  observation: z.string().max(20_000),
+  thought: z.string().max(20_000),
+  plan: z.array(z.string().max(2_000)).max(50),
+  comment: z.string().max(4_000),
+  notes: z.array(Note).max(20),
+});
+
+/** No reply of the model could be used, or there was none: the end follows. */
+export const StepFailed = z.strictObject({
+  step,
+  agent: z.string().min(1).max(64),
+  calls: z.array(ModelCall).max(MODEL_CALLS_MAX),
+  error: z.strictObject({ code: z.string().max(64), message: z.string().max(2_000) }),
+});
+
+const commandShape = {
+  step,
+  /** Position among the commands of the step. */
+  index: z.int().min(0),
+  commandId: CommandId,
+  command: CommandCall,
+} as const;
+
+/** What the policy said about a command, before anything was done with it. */
+export const CommandJudged = z.strictObject({
+  ...commandShape,
+  ...PolicyVerdict.shape,
+  /** `agent`: a model proposed it. `person`: one changed it. `verify`: the task's post-condition. */
+  origin: z.enum(['agent', 'person', 'verify']),
+  policyHash: Sha256,
+});
+
+/** The attempt waits for a person: on the subject `.ask`, where the orchestrator reads it. */
+export const AttemptAsked = Ask;
+
+/** The command may run: recorded before it is sent. */
+export const CommandIssued = z.strictObject({
+  ...commandShape,
+  deviceId: DeviceId,
+  sessionId: SessionId,
+  journalId: JournalId.nullable(),
+  notAfter: Instant,
+  approvalId: ApprovalId.optional(),
+});
+
+/** Whether the task's post-condition holds. */
+export const PostconditionChecked = z.strictObject({
+  satisfied: z.boolean(),
+  reason: z.string().max(2_000),
+  /** The command that was run for it. */
+  commandId: CommandId.optional(),
 });
 
 export const CommandFinished = z.strictObject({
@@ -27,6 +102,8 @@ export const CommandFinished = z.strictObject({
   sessionId: SessionId,
   command: CommandCall,
   state: CommandState,
+  /** Gateway or device did not take it: it never ran, and `error` says why. */
+  refused: z.literal(true).optional(),
   result: TaskResult.nullable(),
   error: TaskError.nullable(),
   /** By the device's clock: an annotation, never compared with server time. */
@@ -34,17 +111,30 @@ export const CommandFinished = z.strictObject({
   durationMs: z.number().min(0).nullable(),
 });
 
-/** Exactly one per attempt, on the subject `.end`. */
+const endShape = {
+  /** What the attempt used up; absent where nothing was counted. */
+  used: Usage.optional(),
+  /** What its agents noted for the others of the run. */
+  notes: z.array(Note).max(50).optional(),
+} as const;
+
+/** Exactly one per attempt, on the subject `.end`. The result of an agent's task is the text it finished with. */
 export const AttemptFinished = z.discriminatedUnion('status', [
-  z.strictObject({ status: z.literal('completed'), result: TaskResult }),
-  z.strictObject({ status: z.literal('failed'), error: TaskError }),
+  z.strictObject({ status: z.literal('completed'), result: TaskResult, ...endShape }),
+  z.strictObject({ status: z.literal('failed'), error: TaskError, ...endShape }),
 ]);
 export type AttemptFinished = z.infer<typeof AttemptFinished>;
 
 const SCHEMAS = {
   ATTEMPT_RESUMED: AttemptResumed,
   ATTEMPT_SIGNALLED: AttemptSignalled,
+  STEP_PLANNED: StepPlanned,
+  STEP_FAILED: StepFailed,
+  COMMAND_JUDGED: CommandJudged,
+  ATTEMPT_ASKED: AttemptAsked,
+  COMMAND_ISSUED: CommandIssued,
   COMMAND_FINISHED: CommandFinished,
+  POSTCONDITION_CHECKED: PostconditionChecked,
   ATTEMPT_FINISHED: AttemptFinished,
 } as const;
 
@@ -57,7 +147,13 @@ const recorded = <T extends AttemptEventType>(type: T) =>
 export const RecordedAttemptEvent = z.discriminatedUnion('type', [
   recorded('ATTEMPT_RESUMED'),
   recorded('ATTEMPT_SIGNALLED'),
+  recorded('STEP_PLANNED'),
+  recorded('STEP_FAILED'),
+  recorded('COMMAND_JUDGED'),
+  recorded('ATTEMPT_ASKED'),
+  recorded('COMMAND_ISSUED'),
   recorded('COMMAND_FINISHED'),
+  recorded('POSTCONDITION_CHECKED'),
   recorded('ATTEMPT_FINISHED'),
 ]);
 export type RecordedAttemptEvent = z.infer<typeof RecordedAttemptEvent>;

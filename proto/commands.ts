@@ -1,11 +1,27 @@
 import { z } from 'zod';
+import { ApprovalId } from './approvals.js';
 import { AttemptKey, CommandState } from './attempt-events.js';
 import { CommandCall } from './constellation.js';
 import { Actor, ActorProof } from './actors.js';
 import { Proposal } from './edits.js';
+import { CommandClass, PolicyDecision } from './policy.js';
 import { CommandId, DeviceId, idSchema, Instant, JournalId, Json, RunId, SessionId, TaskId } from './ids.js';
+import { LIMITS } from './limits.js';
 import { Refusal, RunRequest } from './request.js';
 import { TaskError } from './result.js';
+
+/**
+ * That a command was judged before it was sent, and how: the device judges again and may only be stricter. Absent for an exact
+ * command of a request, which its requester wrote.
+ */
+export const Judged = z.strictObject({
+  class: CommandClass,
+  decision: PolicyDecision,
+  rule: z.string().max(128),
+  /** The approval that let it through. */
+  approvalId: ApprovalId.optional(),
+});
+export type Judged = z.infer<typeof Judged>;
 
 /** Request on `orrery.device.<deviceId>.command`: run one command, stop an attempt, or forget a result that is stored. */
 export const DeviceRequest = z.discriminatedUnion('kind', [
@@ -18,6 +34,7 @@ export const DeviceRequest = z.discriminatedUnion('kind', [
     sessionId: SessionId,
     journalId: JournalId.nullable(),
     command: CommandCall,
+    judged: Judged.optional(),
     priority: z.int(),
     /** Server time after which gateway and device refuse to start it; unchanged in its repeats. */
     notAfter: Instant,
@@ -53,7 +70,8 @@ export type DeviceAnswer = z.infer<typeof DeviceAnswer>;
 export const OutputChunk = z.strictObject({
   commandId: CommandId,
   deviceId: DeviceId,
-  stream: z.enum(['stdout', 'stderr']),
+  /** `thought`: what the model of an agent says while it says it; then the id is the one its next command would have. */
+  stream: z.enum(['stdout', 'stderr', 'thought']),
   /** Bytes of that stream before this piece; larger than expected when pieces were left out. */
   offset: z.int().min(0),
   text: z.string(),
@@ -61,7 +79,18 @@ export const OutputChunk = z.strictObject({
 export type OutputChunk = z.infer<typeof OutputChunk>;
 
 /** Verbs of people and programs on `orrery.command.<p>.<runId>.<VERB>`. */
-export const Verb = z.enum(['SUBMIT', 'CANCEL', 'PAUSE', 'RESUME', 'RETRY', 'FORK', 'PROPOSE']);
+export const Verb = z.enum([
+  'SUBMIT',
+  'CANCEL',
+  'PAUSE',
+  'RESUME',
+  'RETRY',
+  'FORK',
+  'PROPOSE',
+  'APPROVE',
+  'REJECT',
+  'ANSWER',
+]);
 export type Verb = z.infer<typeof Verb>;
 
 /** Body of SUBMIT, sent by an entry point that has parsed the request and derived the run id. */
@@ -98,6 +127,17 @@ export const VERB_BODIES = {
   FORK: z.strictObject({ ...verbShape, at: z.int().min(1), parent: RunId.optional() }),
   /** An edit, by an operator or by whoever plans for the run. */
   PROPOSE: z.strictObject({ ...verbShape, proposal: Proposal }),
+  /** Lets a command run: as it is, or as `command` says. `grantMs`: and the same one on the same device for this long. */
+  APPROVE: z.strictObject({
+    ...verbShape,
+    approvalId: ApprovalId,
+    command: CommandCall.optional(),
+    grantMs: z.int().min(1_000).max(LIMITS.grantMsMax).optional(),
+    note: why,
+  }),
+  /** A no; of an approval that was given, its grant is taken back. */
+  REJECT: z.strictObject({ ...verbShape, approvalId: ApprovalId, note: why }),
+  ANSWER: z.strictObject({ ...verbShape, approvalId: ApprovalId, text: z.string().min(1).max(20_000) }),
 } as const;
 export type RunVerb = keyof typeof VERB_BODIES;
 export type VerbBody<V extends RunVerb> = z.infer<(typeof VERB_BODIES)[V]>;

@@ -14,6 +14,21 @@ export type CommandCall = z.infer<typeof CommandCall>;
 export const StdinFrom = z.strictObject({ from: z.array(TaskId).min(1) });
 export type StdinFrom = z.infer<typeof StdinFrom>;
 
+/** A condition over how something ended and what it answered. */
+const Condition = z.string().min(1).max(LIMITS.conditionCharsMax);
+
+/**
+ * What must hold when the work says that it is done; a FINISH without it is no success. `command` runs on the same device
+ * and must succeed; `condition` is a CEL expression over `status` and `result`, of `command` where there is one, of the task
+ * where there is none.
+ */
+export const Verification = z
+  .strictObject({ command: CommandCall.optional(), condition: Condition.optional() })
+  .refine(({ command, condition }) => command !== undefined || condition !== undefined, {
+    error: 'verify needs a command, a condition, or both',
+  });
+export type Verification = z.infer<typeof Verification>;
+
 export const ResourceFloor = z.strictObject({
   cpuCount: z.int().min(1).optional(),
   memoryMb: z.int().min(1).optional(),
@@ -68,6 +83,8 @@ export const TaskStar = z.strictObject({
   priority: z.int().min(-100).max(100).optional(),
   /** May be executed again when nobody knows whether it was executed. */
   idempotent: z.boolean().optional(),
+  /** Post-condition: checked before the task is called completed. */
+  verify: Verification.optional(),
   /** The planner must look at its result, also when the edit policy would not ask. */
   review: z.boolean().optional(),
 });
@@ -84,7 +101,7 @@ export const TaskStarLine = z
     from: TaskId,
     to: TaskId,
     type: LineType.default('unconditional'),
-    condition: z.string().min(1).max(LIMITS.conditionCharsMax).optional(),
+    condition: Condition.optional(),
     /** For people and models; decides nothing. */
     description: z.string().max(2_000).optional(),
   })

@@ -7,6 +7,7 @@ import {
   TaskConstellation,
   TaskStar,
   TaskStarLine,
+  Verification,
 } from './constellation.js';
 import { EditId, LineId, TaskId } from './ids.js';
 import { LIMITS } from './limits.js';
@@ -24,6 +25,7 @@ export const TaskChange = z
     retry: RetryPolicy.nullable(),
     priority: z.int().min(-100).max(100),
     idempotent: z.boolean(),
+    verify: Verification.nullable(),
     review: z.boolean(),
   })
   .partial()

@@ -52,8 +52,14 @@ export function attemptOfCommand(commandId: CommandId): { runId: RunId; taskId: 
   return { runId, taskId, attempt: Number(attempt) };
 }
 
+/** Where in its attempt a command stands: step 0 is the exact command of a task, an agent's steps count from 1. */
+export function placeOfCommand(commandId: CommandId): { step: number; index: number } | undefined {
+  const [, , , , step, index] = OF_ATTEMPT.exec(commandId) ?? [];
+  return step === undefined || index === undefined ? undefined : { step: Number(step), index: Number(index) };
+}
+
 const OF_ATTEMPT =
-  /^([A-Za-z0-9_-]{1,64})\.([A-Za-z0-9_-]{1,64})\.([1-9][0-9]{0,8})\.(?:0|[1-9][0-9]*)\.(?:0|[1-9][0-9]*)$/;
+  /^([A-Za-z0-9_-]{1,64})\.([A-Za-z0-9_-]{1,64})\.([1-9][0-9]{0,8})\.(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)$/;
 
 /** Point in time, RFC 3339 in UTC with milliseconds, e.g. `2026-11-20T15:40:40.489Z`. */
 export const Instant = z.iso.datetime({ error: 'must be an RFC 3339 time in UTC, e.g. 2026-11-20T15:40:40.489Z' });

@@ -36,6 +36,16 @@ export const LIMITS = {
   fileBytesMax: 1024 * 1024 * 1024,
   presenceTtlMs: 10_000,
   memberTtlMs: 2_000,
+  /** A grant that an approval gives lasts no longer. */
+  grantMsMax: 8 * 60 * 60 * 1000,
+  /** Steps of one attempt of an agent. */
+  stepsMax: 200,
+  /** A reply of a model; a longer one is refused. */
+  replyBytesMax: 256 * 1024,
+  /** Tries after the first to get a reply that can be used. */
+  replyRepairsMax: 3,
+  /** What agents of a run have noted, as JSON; the oldest notes go first. */
+  blackboardBytesMax: 8 * 1024,
   verbAnswerMs: 4_000,
   submitAnswerMs: 5_000,
   commandAnswerMs: 10_000,
@@ -46,4 +56,9 @@ export const DEFAULTS = {
   taskTimeoutMs: 10 * 60 * 1000,
   runDeadlineMs: 24 * 60 * 60 * 1000,
   deviceTasksMax: 8,
+  /** A person who says nothing for this long has said no; never longer than the attempt may take. */
+  approvalMs: 15 * 60 * 1000,
+  stepsMax: 50,
+  /** Tokens of a prompt that an agent's memory may fill. */
+  memoryTokens: 8_000,
 } as const;

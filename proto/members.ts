@@ -7,6 +7,8 @@ export const Member = z.strictObject({
   instance: z.string(),
   partitions: z.array(z.int().min(0)),
   running: z.record(DeviceId, z.int().min(0)),
+  /** Agents with a model that this replica of the device-agent serves, e.g. `LinuxAgent`. */
+  agents: z.array(z.string().max(64)).max(64).optional(),
   at: Instant,
 });
 export type Member = z.infer<typeof Member>;

@@ -1,9 +1,12 @@
 import { z } from 'zod';
 import { ActorProof } from './actors.js';
+import { ApprovalView } from './approvals.js';
 import { AdminProfile, AgentProfile, Revocation, ServiceManifest } from './agent-profile.js';
 import { ClientRole } from './aip/frames.js';
 import { CommandOutcome } from './commands.js';
+import { CommandCall } from './constellation.js';
 import { CommandId, DeviceId, Instant, RunId, Sha256 } from './ids.js';
+import { PolicyVerdict } from './policy.js';
 import { Refusal } from './request.js';
 import { RunSummary, RunView } from './view.js';
 
@@ -37,6 +40,11 @@ export const QUERIES = {
   orchestrator: { 'dlq-retry': dlqRetry },
   'device-agent': {
     'dlq-retry': dlqRetry,
+    /** What the service's command policy says about a call that an agent would make on a device; nothing is run. */
+    explain: {
+      request: z.strictObject({ deviceId: DeviceId.optional(), command: CommandCall }),
+      answer: z.strictObject({ verdict: PolicyVerdict, policyHash: Sha256 }),
+    },
     /**
      * A result that a device brings and that nobody asked for since: `stored` (the device may forget it), `wanted` (somebody
      * will ask), `unknown` (no such command was ever given to this device: forget it).
@@ -130,6 +138,14 @@ export const QUERIES = {
     runs: {
       request: z.strictObject({ limit: z.int().min(1).max(1_000).optional() }),
       answer: z.strictObject({ runs: z.array(RunSummary) }),
+    },
+    /** Over all runs, newest first. */
+    approvals: {
+      request: z.strictObject({
+        state: z.enum(['open', 'all']).optional(),
+        limit: z.int().min(1).max(1_000).optional(),
+      }),
+      answer: z.strictObject({ approvals: z.array(ApprovalView) }),
     },
     run: { request: z.strictObject({ runId: RunId }), answer: z.strictObject({ run: RunView }) },
     report: {

@@ -1,7 +1,9 @@
 import { z } from 'zod';
+import { Budget } from './budget.js';
 import { TaskConstellation } from './constellation.js';
 import { Json, RequestId, RunId } from './ids.js';
 import { LIMITS } from './limits.js';
+import { ApprovalMode } from './policy.js';
 
 export const EditPolicy = z.enum(['every-result', 'when-needed', 'never']);
 export type EditPolicy = z.infer<typeof EditPolicy>;
@@ -26,14 +28,9 @@ export const RunOptions = z.strictObject({
     .min(1_000)
     .max(LIMITS.timeoutMsMax * 7)
     .optional(),
-  budget: z
-    .strictObject({
-      llmCalls: z.int().min(0).optional(),
-      tokens: z.int().min(0).optional(),
-      commands: z.int().min(0).optional(),
-    })
-    .optional(),
-  approval: z.enum(['policy', 'always', 'never']).optional(),
+  /** What the whole run may use up; when it is gone, what is pending is cancelled and the run fails. */
+  budget: Budget.optional(),
+  approval: ApprovalMode.optional(),
 });
 export type RunOptions = z.infer<typeof RunOptions>;
 

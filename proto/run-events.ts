@@ -1,7 +1,17 @@
 import { z } from 'zod';
 import { Actor } from './actors.js';
+import { Ask, ApprovalId, Decided } from './approvals.js';
+import { Budget, Usage } from './budget.js';
 import { commitShape, eventEnvelope } from './commit.js';
-import { CommandCall, RunOutcome, TaskConstellation, TaskStar, TaskStarLine, TaskStatus } from './constellation.js';
+import {
+  CommandCall,
+  RunOutcome,
+  TaskConstellation,
+  TaskStar,
+  TaskStarLine,
+  TaskStatus,
+  Verification,
+} from './constellation.js';
 import { Edit, EditTrace, EditTrigger, EditViolation, PlannerState } from './edits.js';
 import {
   DeviceId,
@@ -16,6 +26,8 @@ import {
   Sha256,
   TaskId,
 } from './ids.js';
+import { Note } from './model.js';
+import { ApprovalMode } from './policy.js';
 import { LockPolicy, RunOptions } from './request.js';
 import { TaskError, TaskResult } from './result.js';
 
@@ -92,6 +104,20 @@ export const EditAbandoned = z.strictObject({
   abandonedAt: Instant,
 });
 
+/** A note of an agent of this run, with whose it is. */
+export const BlackboardNote = z.strictObject({ taskId: TaskId, deviceId: DeviceId, note: Note });
+export type BlackboardNote = z.infer<typeof BlackboardNote>;
+
+/** What the device's agent is asked to do, where no exact command was given. */
+export const AgentOrder = z.strictObject({
+  name: z.string(),
+  description: z.string(),
+  tips: z.array(z.string()),
+  /** What other agents of the run have noted so far, newest last. */
+  blackboard: z.array(BlackboardNote),
+});
+export type AgentOrder = z.infer<typeof AgentOrder>;
+
 /** This *is* the dispatch and the assignment (I1): the device agent acts on it, nothing else is sent. */
 export const TaskStarted = z.strictObject({
   taskId: TaskId,
@@ -99,9 +125,15 @@ export const TaskStarted = z.strictObject({
   deviceId: DeviceId,
   sessionId: SessionId,
   journalId: JournalId.nullable(),
-  command: CommandCall,
+  /** The exact call to make; absent: the device's agent does the work, as `agent` says. Exactly one of the two is there. */
+  command: CommandCall.optional(),
+  agent: AgentOrder.optional(),
+  verify: Verification.optional(),
+  /** What this attempt may use up of the run's budget; its end says what it did use. */
+  budget: Budget.optional(),
+  approval: ApprovalMode.optional(),
   /**
-   * Whose outputs the command takes, named by the attempt that made them, in the order they are delivered. `runId` when the
+   * Whose outputs the command takes (of an agent's task: its predecessors'), named by the attempt that made them, in the order they are delivered. `runId` when the
    * attempt belongs to a run that this one was forked from.
    */
   inputs: z.array(z.strictObject({ taskId: TaskId, attempt: attempt.min(1), runId: RunId.optional() })),
@@ -118,6 +150,8 @@ export const TaskCompleted = z.strictObject({
   lines: z.array(LineResult),
   completedAt: Instant,
   attemptHash: Sha256,
+  used: Usage.optional(),
+  notes: z.array(Note).optional(),
 });
 
 /** Attempt 0 and no hash when the task never started (never satisfiable, or its deadline passed). */
@@ -128,9 +162,11 @@ export const TaskFailed = z.strictObject({
   lines: z.array(LineResult),
   failedAt: Instant,
   attemptHash: Sha256.nullable(),
+  used: Usage.optional(),
+  notes: z.array(Note).optional(),
 });
 
-/** `timeout` of an attempt, `task_deadline` of all its tries, `retry` by a person; the others end the run. */
+/** `timeout` of an attempt, `task_deadline` of all its tries, `retry` by a person; the others end the run: `budget`: nothing of it is left. */
 export const StopReason = z.enum([
   'timeout',
   'task_deadline',
@@ -139,6 +175,7 @@ export const StopReason = z.enum([
   'cancelled',
   'finished',
   'plan_failed',
+  'budget',
 ]);
 export type StopReason = z.infer<typeof StopReason>;
 
@@ -185,6 +222,7 @@ export const TaskCancelled = z.strictObject({
   /** What the stopped attempt had answered until then, and the end of its steps. */
   output: TaskResult.optional(),
   attemptHash: Sha256.nullable().optional(),
+  used: Usage.optional(),
 });
 
 export const TaskCounts = z.strictObject({
@@ -260,6 +298,30 @@ export const RunForked = z.strictObject({
   usedIds: z.array(z.string()),
   /** What the parent's planner had not looked at yet. */
   triggers: z.array(EditTrigger),
+  /** What agents of the parent had noted. */
+  blackboard: z.array(BlackboardNote).optional(),
+});
+
+/** An attempt waits for a person. */
+export const ApprovalRequested = z.strictObject({
+  taskId: TaskId,
+  attempt: attempt.min(1),
+  ask: Ask,
+  requestedAt: Instant,
+  attemptHash: Sha256,
+});
+
+/**
+ * Exactly one for a request whose attempt still waits, and one more when a grant is revoked. `grant`: the same command on the
+ * same device in this run needs no other word until then; what it lets through is decided by the grant, named in `grantOf`.
+ */
+export const ApprovalDecided = z.strictObject({
+  taskId: TaskId,
+  attempt: attempt.min(1),
+  ...Decided.shape,
+  grant: z.strictObject({ until: Instant }).optional(),
+  grantOf: ApprovalId.optional(),
+  decidedAt: Instant,
 });
 
 export const RunAnnotated = z.strictObject({
@@ -284,6 +346,8 @@ const SCHEMAS = {
   TASK_REOPENED: TaskReopened,
   TASK_SKIPPED: TaskSkipped,
   TASK_CANCELLED: TaskCancelled,
+  APPROVAL_REQUESTED: ApprovalRequested,
+  APPROVAL_DECIDED: ApprovalDecided,
   RUN_COMPLETED: RunCompleted,
   RUN_FAILED: RunFailed,
   RUN_CANCELLED: RunCancelled,
@@ -314,6 +378,8 @@ export const RecordedRunEvent = z.discriminatedUnion('type', [
   recorded('TASK_REOPENED'),
   recorded('TASK_SKIPPED'),
   recorded('TASK_CANCELLED'),
+  recorded('APPROVAL_REQUESTED'),
+  recorded('APPROVAL_DECIDED'),
   recorded('RUN_COMPLETED'),
   recorded('RUN_FAILED'),
   recorded('RUN_CANCELLED'),

@@ -111,7 +111,7 @@ export function partitionDurables(partition: number): { attempts: DurableSpec; t
     attempts: {
       stream: 'ATTEMPTS',
       durable: `orchestrator-attempts-${partition}`,
-      filters: [subjects.attemptsOfPartition(partition, 'end'), subjects.attemptsOfPartition(partition, 'late')],
+      filters: (['ask', 'end', 'late'] as const).map((kind) => subjects.attemptsOfPartition(partition, kind)),
       ackWaitMs: PARTITION_ACK_WAIT_MS,
     },
     timers: {

@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import { ApprovalView } from './approvals.js';
+import { Usage } from './budget.js';
 import { LineType, RunOutcome, RunStatus, TaskStatus } from './constellation.js';
 import { EditTrigger, EditViolation } from './edits.js';
 import { DeviceId, EditId, Instant, LineId, RequestId, RunId, TaskId } from './ids.js';
@@ -7,7 +9,7 @@ import { TaskError, TaskResult } from './result.js';
 
 /** Why a run is not terminal and what wakes it. */
 export const WaitingFor = z.strictObject({
-  reason: z.enum(['running_tasks', 'planner', 'device', 'backoff', 'paused']),
+  reason: z.enum(['running_tasks', 'planner', 'device', 'backoff', 'paused', 'approval', 'budget']),
   detail: z.string(),
   /** Whose word changes it: the end of an attempt, a proposal, the fleet, the clock, a person. Of an older answer only the clock is sure. */
   wokenBy: z.enum(['attempt', 'proposal', 'fleet', 'timer', 'operator']).default('timer'),
@@ -80,6 +82,10 @@ export const RunView = z.strictObject({
     .default(null),
   tasks: z.array(TaskView),
   lines: z.array(LineView),
+  /** In the order in which they were asked; the oldest decided ones are left out of a long list. */
+  approvals: z.array(ApprovalView).default([]),
+  /** Used up so far by attempts that have ended. */
+  used: Usage.optional(),
 });
 export type RunView = z.infer<typeof RunView>;
 

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { AttemptKey } from '../attempt-events.js';
+import { Judged } from '../commands.js';
 import { CommandId, Instant, Json, Sha256 } from '../ids.js';
 import { Action, AipStatus, FileAbort, FilePiece, numbered, optional, TransferId } from './frames.js';
 
@@ -45,7 +46,14 @@ export const CommandMessage = z.object({
   actions: z.array(Action).max(64),
   /** `not_after_ms`: how long from receipt the device may still start it (its own clock is never compared with ours). */
   orrery: optional(
-    z.object({ command_id: CommandId, attempt: AttemptKey, not_after_ms: z.int().min(0), digest: z.string() }),
+    z.object({
+      command_id: CommandId,
+      attempt: AttemptKey,
+      not_after_ms: z.int().min(0),
+      digest: z.string(),
+      /** How the service judged it; absent for an exact command of a request. */
+      judged: optional(Judged),
+    }),
   ),
 });
 export type CommandMessage = z.infer<typeof CommandMessage>;

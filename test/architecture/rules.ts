@@ -46,6 +46,8 @@ const each = (...sources: Source[]): Source[][] => sources.map((source) => [sour
 const LIB = /^#libs\/([a-z0-9-]+)$/u;
 /** The one parser of conditions; `libs/constellation/condition.ts` alone may use it (docs/adr/0003). */
 const CEL = '@marcbachmann/cel-js';
+/** The one template engine of prompts; `libs/device-agent/prompter/template.ts` alone may use it (docs/adr/0028). */
+const LIQUID = 'liquidjs';
 
 const LAYERS: readonly Rule[] = [
   {
@@ -68,6 +70,7 @@ const LAYERS: readonly Rule[] = [
         const lib = libOf(file.path);
         if (specifier === '#proto' || (specifier === 'zod' && typeOnly)) return true;
         if (specifier === CEL) return file.path === 'libs/constellation/condition.ts';
+        if (specifier === LIQUID) return file.path === 'libs/device-agent/prompter/template.ts';
         return (
           staysIn(`libs/${lib}/`, file, specifier) && !hasRole(resolved(file.path, specifier).replace(/\.js$/u, '.ts'))
         );
@@ -78,6 +81,7 @@ const LAYERS: readonly Rule[] = [
       { path: 'libs/device-agent/a.ts', text: `import { chat } from '#libs/llm';` },
       { path: 'libs/aip/a.ts', text: `import { open } from './ws-transport.adapter.js';` },
       { path: 'libs/constellation/a.ts', text: `import { parse } from '@marcbachmann/cel-js';` },
+      { path: 'libs/device-agent/prompter/a.ts', text: `import { Liquid } from 'liquidjs';` },
     ),
   },
   {

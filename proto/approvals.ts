@@ -1,0 +1,75 @@
+import { z } from 'zod';
+import { Actor } from './actors.js';
+import { CommandCall } from './constellation.js';
+import { CommandId, DeviceId, Instant, RunId, Sha256, TaskId } from './ids.js';
+import { CommandClass } from './policy.js';
+
+/** The id of what is asked: the id that the command has, or would have. It names run, task, attempt and step. */
+export const ApprovalId = CommandId;
+export type ApprovalId = z.infer<typeof ApprovalId>;
+
+/** `approval`: may this command run? `question`: the agent needs to know something. */
+export const AskKind = z.enum(['approval', 'question']);
+export type AskKind = z.infer<typeof AskKind>;
+
+const askShape = {
+  approvalId: ApprovalId,
+  deviceId: DeviceId,
+  /** The agent that asks, and its step. */
+  agent: z.string().max(64),
+  step: z.int().min(0),
+  /** What the agent was thinking and what it means to do next: hostile text like everything a model says. */
+  thought: z.string().max(4_000),
+  plan: z.array(z.string().max(500)).max(20),
+  expiresAt: Instant,
+} as const;
+
+/** What a person is asked by an attempt. */
+export const Ask = z.discriminatedUnion('kind', [
+  z.strictObject({
+    kind: z.literal('approval'),
+    ...askShape,
+    /** Exactly what would run. */
+    command: CommandCall,
+    class: CommandClass,
+    rule: z.string().min(1).max(128),
+    reasons: z.array(z.string().max(500)).max(20),
+    policyHash: Sha256,
+    grantable: z.boolean(),
+  }),
+  z.strictObject({ kind: z.literal('question'), ...askShape, question: z.string().min(1).max(4_000) }),
+]);
+export type Ask = z.infer<typeof Ask>;
+
+/** `expired`: nobody spoke in time, which is a no. `revoked`: a grant that this approval gave counts no more. */
+export const ApprovalDecision = z.enum(['approved', 'edited', 'rejected', 'answered', 'expired', 'revoked']);
+export type ApprovalDecision = z.infer<typeof ApprovalDecision>;
+
+/** What a person decided. `command`: what may run instead (`edited`). `answer`: of a question. */
+export const Decided = z.strictObject({
+  approvalId: ApprovalId,
+  decision: ApprovalDecision,
+  by: Actor,
+  command: CommandCall.optional(),
+  answer: z.string().max(20_000).optional(),
+  note: z.string().max(1_000).optional(),
+});
+export type Decided = z.infer<typeof Decided>;
+
+/** One approval or question of a run, open or decided, as it is shown. */
+export const ApprovalView = z.strictObject({
+  approvalId: ApprovalId,
+  runId: RunId,
+  taskId: TaskId,
+  attempt: z.int().min(1),
+  ask: Ask,
+  requestedAt: Instant,
+  /** `withdrawn`: its attempt ended before anybody spoke. */
+  state: z.enum(['open', 'withdrawn', ...ApprovalDecision.options]),
+  by: Actor.nullable(),
+  note: z.string().nullable(),
+  decidedAt: Instant.nullable(),
+  /** The same command runs on the same device in this run without being asked again until then. */
+  grantUntil: Instant.nullable(),
+});
+export type ApprovalView = z.infer<typeof ApprovalView>;
