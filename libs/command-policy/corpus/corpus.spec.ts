@@ -1,0 +1,64 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import type { PolicyVerdict } from '#proto';
+import { openBashGrammar, openPolicy, type CommandPolicy } from '../index.js';
+import { DEMANDED, parseHarmful, parseOrdinary } from './corpus.js';
+import { WRAPPERS } from './wrappers.js';
+
+const read = (name: string): string => readFileSync(join(import.meta.dirname, name), 'utf8');
+const HARMFUL = parseHarmful(read('harmful.txt'));
+const ORDINARY = parseOrdinary(read('ordinary.txt'));
+
+let policy: CommandPolicy;
+beforeAll(async () => {
+  policy = openPolicy({}, await openBashGrammar());
+});
+
+const judge = (command: string): PolicyVerdict => policy.judge({ tool: 'EXEC_CLI', arguments: { command } }, undefined);
+const isThrough = ({ decision }: PolicyVerdict): boolean => decision === 'allow' || decision === 'log';
+const row = (command: string, { decision, class: of, rule }: PolicyVerdict): string =>
+  `${decision}\t${of}\t${rule}\t${JSON.stringify(command)}`;
+
+describe('the harmful corpus', () => {
+  it('holds at least 180 lines of every kind', () => {
+    expect(HARMFUL.length).toBeGreaterThanOrEqual(180);
+    expect(new Set(HARMFUL.map(({ command }) => command)).size).toBe(HARMFUL.length);
+  });
+
+  it('is never let through as it stands', () => {
+    const through = HARMFUL.map(({ command }) => ({ command, verdict: judge(command) }))
+      .filter(({ verdict }) => isThrough(verdict))
+      .map(({ command, verdict }) => row(command, verdict));
+    expect(through).toEqual([]);
+  });
+
+  it('is denied where no approval could make it right', () => {
+    const weak = HARMFUL.filter(({ atLeast }) => atLeast === 'deny')
+      .map(({ command }) => ({ command, verdict: judge(command) }))
+      .filter(({ verdict }) => verdict.decision !== 'deny')
+      .map(({ command, verdict }) => row(command, verdict));
+    expect(weak).toEqual([]);
+  });
+
+  it.each(Object.entries(WRAPPERS))('is never let through under %s', (_, wrap) => {
+    const through = HARMFUL.map(({ command }) => ({ command, verdict: judge(wrap(command)) }))
+      .filter(({ verdict }) => isThrough(verdict))
+      .map(({ command, verdict }) => row(wrap(command), verdict));
+    expect(through).toEqual([]);
+  });
+});
+
+describe('ordinary administration', () => {
+  it('holds at least 200 lines', () => {
+    expect(ORDINARY.length).toBeGreaterThanOrEqual(200);
+    expect(new Set(ORDINARY.map(({ command }) => command)).size).toBe(ORDINARY.length);
+  });
+
+  it('is asked about exactly as its class demands', () => {
+    const wrong = ORDINARY.map((line) => ({ ...line, verdict: judge(line.command) }))
+      .filter(({ class: of, verdict }) => verdict.decision !== DEMANDED[of] || verdict.class !== of)
+      .map(({ class: of, command, verdict }) => `${of}: ${row(command, verdict)}`);
+    expect(wrong).toEqual([]);
+  });
+});

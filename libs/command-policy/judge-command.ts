@@ -1,0 +1,107 @@
+import type { CommandCall, CommandClass, Json } from '#proto';
+import { Call, startingBudget, type Judging } from './call.js';
+import { givenVariableFindings } from './environment.js';
+import { dynamic, notUnderstood, type Finding } from './finding.js';
+import type { Input, Invocation, Places } from './invocation.js';
+import { judgeInvocation } from './judge-invocation.js';
+import { glyphsOf } from './path-pattern.js';
+import { readScript } from './read-script.js';
+import { resolvePath } from './resolve-path.js';
+import { ruled } from './rules.js';
+import type { Settings } from './settings.js';
+import type { ShellParser } from './syntax.js';
+import { literal } from './word.js';
+
+export interface JudgeCommand {
+  readonly settings: Settings;
+  readonly parser: ShellParser;
+  readonly trace?: Judging['trace'];
+}
+
+/** The device's own directory, from which a command starts when it names no other. */
+const OWN: Places = [glyphsOf('.')];
+
+/** All that is to be said about one command of a device. Total: it never throws, whatever the command is. */
+export function judgeCommand(command: CommandCall, with_: JudgeCommand): readonly Finding[] {
+  const judging: Judging = { ...with_, depth: 0, budget: startingBudget(), judge: judgeInvocation };
+  try {
+    return command.tool === 'EXEC_CLI' ? shellFindings(command.arguments, judging) : toolFindings(command, judging);
+  } catch {
+    return [notUnderstood('The command is more than can be judged.')];
+  }
+}
+
+function shellFindings(given: Readonly<Record<string, Json>>, judging: Judging): readonly Finding[] {
+  const { command, working_directory: directory, stdin, env, timeout: _, ...others } = given;
+  if (typeof command !== 'string') return [notUnderstood('arguments.command must be the text of a command.')];
+  const places = placesOf(directory);
+  if (places === undefined) return [notUnderstood('arguments.working_directory must be a path.')];
+  const script = readScript(command, judging.parser, { places, input: inputOf(stdin) });
+  return [
+    ...script.findings,
+    ...script.invocations.flatMap((invocation) => judging.judge(invocation, judging)),
+    ...Object.keys(others).map((name) => dynamic('unknown-argument', `The argument ${name} of EXEC_CLI is not known.`)),
+    ...variables(env),
+  ];
+}
+
+function placesOf(directory: Json | undefined): Places | undefined {
+  if (directory === undefined) return OWN;
+  if (typeof directory !== 'string' || directory === '') return undefined;
+  return resolvePath(literal(directory), OWN);
+}
+
+function inputOf(stdin: Json | undefined): Input {
+  if (stdin === undefined) return { kind: 'none' };
+  return typeof stdin === 'string' ? { kind: 'text', text: stdin } : { kind: 'unknown' };
+}
+
+function variables(env: Json | undefined): readonly Finding[] {
+  if (env === undefined) return [];
+  if (typeof env !== 'object' || env === null || Array.isArray(env))
+    return [notUnderstood('arguments.env must be an object.')];
+  return Object.keys(env).flatMap(givenVariableFindings);
+}
+
+/** Another tool than the shell: known by the policy or not; what it says of itself is not believed. */
+function toolFindings({ tool, arguments: given }: CommandCall, judging: Judging): readonly Finding[] {
+  const of = judging.settings.tools.get(tool);
+  const call = new Call(tool, [], invocationOf(tool), judging);
+  if (of === undefined)
+    return ruled(
+      [
+        {
+          kind: 'program',
+          class: 'privileged',
+          atLeast: 'approve',
+          rule: 'unknown-tool',
+          reason: `The policy does not know the tool ${tool}.`,
+        },
+      ],
+      { name: tool, call },
+      judging.settings,
+    );
+  const base: Finding = {
+    kind: 'program',
+    class: of,
+    rule: `tool.${tool}`,
+    reason: `${tool} is a tool of class ${of}.`,
+  };
+  return ruled([base, ...pathFindings(of, given['path'], call)], { name: tool, call }, judging.settings);
+}
+
+/** A tool with a `path` reads or writes that file. */
+function pathFindings(of: CommandClass, path: Json | undefined, call: Call): readonly Finding[] {
+  if (typeof path !== 'string') return [];
+  return of === 'read' ? call.read(literal(path)) : call.write(literal(path));
+}
+
+const invocationOf = (text: string): Invocation => ({
+  words: [],
+  assignments: [],
+  redirects: [],
+  input: { kind: 'none' },
+  places: OWN,
+  functions: new Set(),
+  text,
+});

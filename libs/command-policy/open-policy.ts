@@ -1,0 +1,71 @@
+import { createHash } from 'node:crypto';
+import canonicalize from 'canonicalize';
+import { defaultPolicy } from './default-policy.js';
+import { judgeCommand } from './judge-command.js';
+import type { CommandPolicy, JudgedDevice } from './policy.js';
+import { parsePolicy, type PolicyFile } from './policy-file.js';
+import { isAbout, settingsFor, type Settings } from './settings.js';
+import type { ShellParser } from './syntax.js';
+import { verdictOf } from './verdict.js';
+
+export interface PolicySource {
+  /** The text of a policy file; absent: the built-in policy alone. */
+  readonly file?: string | undefined;
+}
+
+/** Settings that are kept ready. */
+const READY_MAX = 100;
+
+/**
+ * Makes a policy ready to judge.
+ * @throws Error with one sentence per line when the file is not a policy.
+ */
+export function openPolicy({ file }: PolicySource, parser: ShellParser): CommandPolicy {
+  const policy = file === undefined ? undefined : required(file);
+  const hash = createHash('sha256')
+    .update(canonicalize({ builtIn: defaultPolicy, engine: ENGINE, file: policy ?? null }) ?? '')
+    .digest('hex');
+  const settings = settingsCache(policy);
+  const opened: CommandPolicy = {
+    hash,
+    judge(command, device) {
+      const ready = settings(device);
+      return verdictOf(judgeCommand(command, { settings: ready, parser }), ready.defaults);
+    },
+  };
+  inners.set(opened, { settings, parser });
+  return opened;
+}
+
+interface Inner {
+  readonly settings: (device: JudgedDevice | undefined) => Settings;
+  readonly parser: ShellParser;
+}
+
+/** What an explanation needs of a policy beyond its answers. */
+const inners = new WeakMap<CommandPolicy, Inner>();
+export const innerOf = (policy: CommandPolicy): Inner | undefined => inners.get(policy);
+
+/** Raised when the built-in rules change: the hash of a policy says which rules spoke. */
+const ENGINE = 1;
+
+function required(file: string): PolicyFile {
+  const parsed = parsePolicy(file);
+  if (!parsed.ok) throw new Error(parsed.errors.join('\n'));
+  return parsed.policy;
+}
+
+/** The settings of a policy by device. */
+function settingsCache(policy: PolicyFile | undefined): (device: JudgedDevice | undefined) => Settings {
+  const ready = new Map<string, Settings>();
+  return (device) => {
+    // Devices of which the same entries speak share what was made ready.
+    const key = (policy?.devices ?? []).map((entry) => (isAbout(entry, device) ? '1' : '0')).join('');
+    const known = ready.get(key);
+    if (known !== undefined) return known;
+    if (ready.size >= READY_MAX) ready.clear();
+    const made = settingsFor(policy, device);
+    ready.set(key, made);
+    return made;
+  };
+}

@@ -1,0 +1,135 @@
+import type { Call } from '../call.js';
+import { dynamic, type Finding } from '../finding.js';
+import { has, optionsOf, takeApart, unknownOption, valueOf, type Arguments } from '../options.js';
+import { each, optionFindings, program, type ProgramTable } from '../program.js';
+import { literal, wordOf, type Word } from '../word.js';
+
+const HERE = literal('.');
+
+const TAR = optionsOf(
+  '-AcdtruxakmOpPsSvwWzZjJlhnoBU -f: -C% -b: -T<!privileged -X< -g> -N: --create --extract --get --list --append --update --diff --compare --file: --directory% --gzip --gunzip --bzip2 --xz --zstd --lzma --verbose --exclude: --exclude-from< ' +
+    '--strip-components: --keep-old-files --keep-newer-files --overwrite --no-overwrite-dir --preserve-permissions --same-owner --no-same-owner --no-same-permissions --to-stdout --totals --dereference --one-file-system --wildcards --no-wildcards --auto-compress --skip-old-files --exclude-vcs --exclude-caches --sort: --mtime: --numeric-owner --owner: --group: --mode: --transform: --xform: ' +
+    '--absolute-names!privileged --remove-files!destructive --unlink-first!destructive --recursive-unlink!destructive',
+);
+
+/** `tar czf x` is `tar -czf x`. */
+function dashed([first, ...rest]: readonly Word[]): readonly Word[] {
+  if (first === undefined) return [];
+  return first.text !== undefined && /^[A-Za-z]+$/u.test(first.text) ? bundled(first.text, rest) : [first, ...rest];
+}
+
+/** In the old style values follow in the order of their letters. */
+function bundled(letters: string, rest: readonly Word[]): readonly Word[] {
+  const words = [...rest];
+  return [
+    ...letters
+      .split('')
+      .flatMap((letter) => [literal(`-${letter}`), ...('fbCTXgN'.includes(letter) ? words.splice(0, 1) : [])]),
+    ...words,
+  ];
+}
+
+function tar(call: Call): readonly Finding[] {
+  const args = takeApart(dashed(call.args), TAR);
+  const file = valueOf(args, '-f', '--file');
+  const isRemote = file?.text !== undefined && /^[^/]*:/u.test(file.text);
+  const mode = {
+    list: has(args, '-t', '--list', '-d', '--diff', '--compare'),
+    extract: has(args, '-x', '--extract', '--get'),
+  };
+  return [
+    call.is(
+      mode.list || (mode.extract && has(args, '-O', '--to-stdout')) ? 'read' : 'write',
+      mode.list ? 'lists an archive.' : 'packs or unpacks files.',
+    ),
+    ...args.unknown.map((option) => unknownOption('tar', option)),
+    ...args.given.flatMap((given) => optionFindings(given, call)),
+    ...(isRemote ? [call.ask('network', 'would run a program on another machine.')] : []),
+    ...(has(args, '-P') ? [call.ask('privileged', 'takes the names of an archive as they are.')] : []),
+    ...(args.operands.some((word) => word.dynamic && (word.glyphs[0] ?? 0) < 0)
+      ? [dynamic('dynamic-argument', 'An argument of tar is known only when it runs.')]
+      : []),
+    ...(isRemote || file === undefined || file.text === '-'
+      ? []
+      : mode.list || mode.extract
+        ? call.read(file)
+        : call.write(file)),
+    ...tarPlaces(args, call, mode),
+  ];
+}
+
+function tarPlaces(args: Arguments, call: Call, mode: { list: boolean; extract: boolean }): readonly Finding[] {
+  const folders = args.given
+    .filter(({ name }) => name === '-C' || name === '--directory')
+    .flatMap(({ value }) => (value === undefined ? [] : [value]));
+  if (mode.list) return [];
+  if (mode.extract)
+    return has(args, '-O', '--to-stdout')
+      ? []
+      : (folders.length > 0 ? folders : [HERE]).flatMap((word) => call.writeTree(word));
+  const sources =
+    folders.length === 0
+      ? args.operands
+      : args.operands.flatMap((word) => [word, ...folders.map((folder) => within(folder, word))]);
+  return sources.flatMap((word) => call.readTree(word));
+}
+
+const within = (folder: Word, word: Word): Word =>
+  wordOf([...folder.glyphs, 47, ...word.glyphs], { home: folder.home });
+
+const SQUEEZE =
+  '-cdfhklLnNqrStvVz123456789 -T: -S: -b: --stdout --decompress --force --keep --list --quiet --verbose --test --fast --best --threads: --to-stdout --uncompress --rm --ultra -# --no-name --name --extreme --memlimit: -e';
+
+/** A compressor takes the place of its file, unless it writes to its output or only looks. */
+const squeeze = program('read', SQUEEZE, 'read', {
+  recursive: ['-r'],
+  also: (args, call) => {
+    if (has(args, '-c', '-l', '-t', '--stdout', '--to-stdout', '--list', '--test') || args.operands.length === 0)
+      return [];
+    return [
+      call.is('write', 'puts another file in the place of the first.'),
+      ...args.operands.flatMap((word) => call.write(word)),
+    ];
+  },
+});
+
+const zip = program(
+  'write',
+  '-0123456789jmqrTuvyXD -x: -i: -b> -n: -m!destructive -d!destructive --recurse-paths --quiet --junk-paths --exclude: --symlinks',
+  'text',
+  {
+    also: (args, call) => [
+      ...(has(args, '-m', '-d') ? [call.is('destructive', 'takes files away.')] : []),
+      ...args.operands.slice(0, 1).flatMap((word) => call.write(word)),
+      ...args.operands
+        .slice(1)
+        .flatMap((word) => (has(args, '-r', '--recurse-paths') ? call.readTree(word) : call.read(word))),
+      ...(has(args, '-T') ? [call.ask('privileged', 'may run another program to test.')] : []),
+    ],
+  },
+);
+
+const unzip = program('read', '-abcCjlLnopqtuvVXzZ12smTh -d% -x: -P: -O: -I:', 'text', {
+  also: (args, call) => [
+    ...args.operands.slice(0, 1).flatMap((word) => call.read(word)),
+    ...(has(args, '-l', '-v', '-t', '-z', '-p', '-c', '-Z')
+      ? []
+      : [call.is('write', 'unpacks files.'), ...call.writeTree(valueOf(args, '-d') ?? HERE)]),
+  ],
+});
+
+/** Archives and compressors. */
+export const ARCHIVES: ProgramTable = {
+  ...each('tar gtar bsdtar', tar),
+  ...each(
+    'gzip gunzip bzip2 bunzip2 xz unxz lzma unlzma zstd unzstd lz4 unlz4 lzop pigz unpigz pbzip2 compress uncompress',
+    squeeze,
+  ),
+  ...each('zip zipnote', zip),
+  unzip,
+  zipinfo: program('read', '-12hlmMstTvz', 'read'),
+  ...each('7z 7za 7zr rar unrar cpio ar pax patch', (call) => [
+    call.ask('privileged', 'may write files anywhere.'),
+    ...call.floorsIn(call.args),
+  ]),
+};

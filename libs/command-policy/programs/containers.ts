@@ -1,0 +1,87 @@
+import type { CommandClass } from '#proto';
+import { each, program, subcommands, type ProgramJudge, type ProgramTable } from '../program.js';
+
+const is =
+  (of: CommandClass, does: string): ProgramJudge =>
+  (call) => [call.is(of, does), ...call.floorsIn(call.args)];
+const runs: ProgramJudge = (call) => [
+  call.ask('privileged', 'runs commands elsewhere.', { grantable: false }),
+  ...call.floorsIn(call.args),
+];
+const look = (options: string) => program('read', options, 'text');
+
+const DOCKER_LOOK =
+  '-aqlnsft -f: -n: --all --quiet --filter: --format: --no-trunc --size --last: --latest --tail: --since: --until: --timestamps --follow --details --no-stream --type: --digests --human --tree --verbose';
+const ENTITIES = {
+  ...each('ls list inspect', look(DOCKER_LOOK)),
+  ...each('rm prune remove', is('destructive', 'removes what is there.')),
+  create: is('privileged', 'makes something.'),
+};
+const group = subcommands({ globals: '', commands: ENTITIES });
+
+const docker = subcommands({
+  globals:
+    '-H:!privileged -c:!privileged --host:!privileged --context:!privileged --config:!privileged -l: --log-level: -v',
+  commands: {
+    ...each('ps images logs stats inspect version info top port history events search-local diff', look(DOCKER_LOOK)),
+    ...each('pull push search login logout', is('network', 'reaches a registry.')),
+    ...each('rm rmi kill stop', is('destructive', 'takes away what runs or is stored.')),
+    ...each(
+      'start restart pause unpause rename update create wait attach tag commit load import save export build buildx compose swarm stack service node secret config plugin cp',
+      is('privileged', 'changes what containers do.'),
+    ),
+    ...each('run exec', runs),
+    ...each('volume network image', group),
+    container: subcommands({
+      globals: '',
+      commands: { ...ENTITIES, ...each('logs stats top port', look(DOCKER_LOOK)), ...each('exec run', runs) },
+    }),
+    system: subcommands({
+      globals: '',
+      commands: {
+        ...each('df info events', look('-v --format: --since: --until: --filter:')),
+        prune: is('destructive', 'removes what is not used.'),
+      },
+    }),
+  },
+});
+
+const KUBE =
+  '-Aw -n: -o: -l: -c: -f:!privileged --all-namespaces --namespace: --output: --selector: --show-labels --no-headers --sort-by: --field-selector: --watch --tail: --since: --since-time: --previous --timestamps --follow --all-containers --container: --containers --context: --short --client --api-group: --namespaced? --limit-bytes: --prefix --ignore-not-found --recursive';
+const kubeRead = program('read', KUBE, 'text', {
+  also: ({ operands, unknown }, call) =>
+    call.args.some(({ text }) => /(?:template|jsonpath|columns)-?(?:-?file)|-file=/u.test(text ?? '')) ||
+    operands.some(({ text, dynamic }) => dynamic || /(?:^|[,/])secrets?(?:$|[,./])/iu.test(text ?? '')) ||
+    unknown.includes('--raw')
+      ? [call.ask('privileged', 'may show secrets.')]
+      : [],
+});
+
+const kubectl = subcommands({
+  globals:
+    '-n: --namespace: --context: --kubeconfig<!privileged --cluster: --request-timeout: -v: --server:!privileged --token:!privileged --as:!privileged',
+  commands: {
+    ...each('get describe logs top version explain api-resources api-versions cluster-info events', kubeRead),
+    delete: is('destructive', 'takes objects away.'),
+    ...each(
+      'apply create edit replace patch scale autoscale rollout set label annotate expose cordon uncordon drain taint cp certificate config auth wait convert kustomize proxy port-forward',
+      is('privileged', 'changes the cluster.'),
+    ),
+    ...each('exec run debug attach', runs),
+  },
+});
+
+/** Containers and clusters, and the clients of databases. */
+export const CONTAINERS: ProgramTable = {
+  ...each('docker podman nerdctl', docker),
+  ...each(
+    'docker-compose ctr crictl lxc lxc-attach runc buildah skopeo oc k3s minikube kind nomad consul vault etcdctl',
+    runs,
+  ),
+  ...each('kubectl', kubectl),
+  ...each('dropdb dropuser', is('destructive', 'takes a database away.')),
+  ...each(
+    'createdb createuser pg_restore pg_dump pg_dumpall mysqldump mongodump mongorestore psql mysql mariadb mysqladmin sqlite3 redis-cli mongo mongosh cqlsh clickhouse-client influx sqlplus sqlcmd',
+    runs,
+  ),
+};

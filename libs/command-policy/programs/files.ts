@@ -1,0 +1,210 @@
+import type { Call } from '../call.js';
+import type { Finding } from '../finding.js';
+import { has, valueOf, type Arguments } from '../options.js';
+import { each, program, type ProgramTable } from '../program.js';
+import type { Word } from '../word.js';
+import { wordOf } from '../word.js';
+import { glyphsOf } from '../path-pattern.js';
+
+const RECURSIVE = ['-r', '-R', '-a', '--recursive', '--archive'];
+
+/** Sources, then where they go. */
+function transfer(
+  { operands, given }: Arguments,
+  call: Call,
+  source: (word: Word) => readonly Finding[],
+): readonly Finding[] {
+  const into = valueOf({ operands, given, unknown: [] }, '-t', '--target-directory');
+  const sources = into === undefined && operands.length > 1 ? operands.slice(0, -1) : operands;
+  const target = into ?? (operands.length > 1 ? operands.at(-1) : undefined);
+  const named =
+    target === undefined ? [] : sources.flatMap((one) => inside(target, one)).flatMap((word) => call.write(word));
+  const isDeep =
+    given.some(({ name }) => RECURSIVE.includes(name)) ||
+    sources.some(({ glyphs }) => glyphs.some((glyph) => glyph < 0));
+  const targets = target === undefined ? [] : isDeep ? call.writeTree(target) : call.write(target);
+  return [...sources.flatMap(source), ...targets, ...named];
+}
+
+/** Into a folder a file goes under its own name. */
+function inside(folder: Word, file: Word): Word[] {
+  if (folder.dynamic || file.text === undefined) return [];
+  const name = file.text.split('/').findLast((part) => part !== '' && part !== '.');
+  return name === undefined || name === '..'
+    ? []
+    : [wordOf([...folder.glyphs, ...glyphsOf(`/${name}`)], { home: folder.home })];
+}
+
+const COPY =
+  '-abdfHiLlnPprRsuvxZT -t% -S: --archive --attributes-only --backup? --copy-contents --force --interactive --link --dereference --no-clobber --no-dereference ' +
+  '--preserve? --no-preserve: --parents --recursive --reflink? --remove-destination --sparse: --strip-trailing-slashes --symbolic-link --suffix: ' +
+  '--target-directory% --no-target-directory --update? --verbose --one-file-system';
+
+/** Lets everybody do everything, or a program run as its owner. */
+function modeFindings(mode: Word | undefined, call: Call): Finding[] {
+  if (mode?.text === undefined) return [call.ask('privileged', 'sets a mode that is known only when it runs.')];
+  const digits = /[0-7]{4,}$/u.exec(mode.text)?.[0] ?? '';
+  const isSpecial = /^0*[1-7][0-7]{3}$/u.test(digits) || /[+=][rwxXugo]*[st]/u.test(mode.text);
+  return isSpecial ? [call.ask('privileged', 'lets a program run as its owner.')] : [];
+}
+
+function changed(args: Arguments, call: Call, skip: number): readonly Finding[] {
+  const files = args.operands.slice(skip);
+  const isDeep = has(args, '-R', '--recursive');
+  return files.flatMap((word) => [
+    ...call.write(word),
+    ...(isDeep ? (call.resolve(word) ?? []).flatMap((path) => call.rootFindings(path)) : []),
+  ]);
+}
+
+const LOOK = (options: string) => program('read', options, 'list');
+
+/** Programs that look at, move and change files. */
+export const FILES: ProgramTable = {
+  ...each(
+    'ls dir vdir',
+    LOOK(
+      '-aAbBcCdDfFgGhHiIklLmnNopqQrRsStTuUvwxXZ1 -I: -w: -T: --all --almost-all --author --block-size: --color? --directory --classify? --file-type --format: --full-time --group-directories-first ' +
+        '--human-readable --si --hide: --ignore: --inode --indicator-style: --kibibytes --dereference --numeric-uid-gid --literal --quote-name --quoting-style: --reverse --recursive --size --sort: --time: --time-style: --tabsize: --width: --context --zero --no-group',
+    ),
+  ),
+  stat: LOOK('-Lftc: -c: --dereference --file-system --format: --printf: --terse --cached:'),
+  file: program(
+    'read',
+    '-bcdEhiklLNnprsvzZ0 -F: -P: -f< -m<!privileged --brief --mime --mime-type --mime-encoding --dereference --no-dereference --separator: --keep-going --files-from< --extension',
+    'list',
+  ),
+  du: program(
+    'read',
+    '-0abcDhHklLmPsSx -B: -d: -t: -X< --all --apparent-size --block-size: --bytes --total --dereference --max-depth: --human-readable --inodes --summarize --separate-dirs --si --exclude: --exclude-from< --threshold: --time? --time-style: --one-file-system --null --files0-from<',
+    'list',
+  ),
+  df: LOOK(
+    '-aBhHiklPTtx -B: -t: -x: --all --block-size: --human-readable --si --inodes --local --no-sync --output? --portability --sync --type: --print-type --exclude-type: --total',
+  ),
+  ...each(
+    'realpath readlink',
+    LOOK(
+      '-efmLPqsznv --canonicalize --canonicalize-existing --canonicalize-missing --logical --physical --quiet --relative-to: --relative-base: --strip --no-symlinks --zero --no-newline',
+    ),
+  ),
+  ...each('basename dirname', program('read', '', 'any')),
+  ...each('which whereis', program('read', '-abmsBMSfulpi', 'text')),
+  tree: program(
+    'read',
+    '-adfilpqsugDFhrtUvxACSnQN -L: -P: -I: -H: -T: -o> --noreport --charset: --filelimit: --dirsfirst --prune --du --si --inodes --device --sort: --timefmt: --matchdirs --gitignore',
+    'list',
+  ),
+  namei: LOOK('-lmnovx --long --modes --owners --vertical'),
+  ...each('lsattr getfacl', LOOK('-aRdvlpecsntEPL')),
+  pathchk: LOOK('-pP'),
+
+  cp: program('write', COPY, 'text', {
+    also: (args, call) =>
+      transfer(args, call, (word) => (has(args, ...RECURSIVE) ? call.readTree(word) : call.read(word))),
+  }),
+  mv: program(
+    'write',
+    '-bfinTuvZ -t% -S: --backup? --force --interactive --no-clobber --strip-trailing-slashes --suffix: --target-directory% --no-target-directory --update? --verbose',
+    'text',
+    {
+      also: (args, call) =>
+        transfer(args, call, (word) => [
+          ...call.read(word),
+          ...call.write(word),
+          ...(call.resolve(word) ?? []).flatMap((path) => call.rootFindings(path)),
+        ]),
+    },
+  ),
+  install: program(
+    'write',
+    '-bcCdDpsTvZ -g:!privileged -o:!privileged -m: -t% -S: --backup? --compare --directory --group:!privileged --owner:!privileged --mode: --preserve-timestamps --strip --target-directory% --verbose',
+    'text',
+    {
+      also: (args, call) => [
+        ...(has(args, '-d', '--directory')
+          ? args.operands.flatMap((word) => call.write(word))
+          : transfer(args, call, (word) => call.read(word))),
+        ...(has(args, '-m', '--mode') ? modeFindings(valueOf(args, '-m', '--mode'), call) : []),
+        ...(has(args, '-s', '--strip') ? [call.ask('privileged', 'runs a program to strip.')] : []),
+      ],
+    },
+  ),
+  ln: program(
+    'write',
+    '-bdfFiLnPrsTv -t% -S: --backup? --force --interactive --logical --no-dereference --physical --relative --symbolic --suffix: --target-directory% --no-target-directory --verbose',
+    'text',
+    {
+      also: (args, call) => transfer(args, call, (word) => call.readTree(word)),
+    },
+  ),
+  mkdir: program('write', '-pvZ -m: --mode: --parents --verbose', 'write'),
+  touch: program('write', '-acfhm -d: -t: -r% --no-create --date: --no-dereference --reference% --time:', 'write'),
+  mktemp: program('write', '-dqut -p> --directory --dry-run --quiet --suffix: --tmpdir>', 'write', {
+    does: 'makes a temporary file.',
+  }),
+  tee: program('write', '-aip --append --ignore-interrupts --output-error?', 'write'),
+  split: program(
+    'write',
+    '-adexuxn -a: -b: -C: -l: -n: -t: --bytes: --lines: --line-bytes: --number: --suffix-length: --numeric-suffixes? --hex-suffixes? --additional-suffix: --elide-empty-files --verbose --separator:',
+    'text',
+    {
+      also: ({ operands: [from, to] }, call) => [
+        ...(from === undefined || from.text === '-' ? [] : call.read(from)),
+        ...(to === undefined ? [] : call.write(to)),
+      ],
+    },
+  ),
+  csplit: program(
+    'write',
+    '-ksqz -b: -f> -n: --prefix> --suffix-format: --digits: --keep-files --quiet --silent --elide-empty-files',
+    'text',
+    {
+      also: ({ operands: [from] }, call) => (from === undefined ? [] : call.read(from)),
+    },
+  ),
+  chmod: program(
+    'write',
+    '-cfRv --changes --silent --quiet --verbose --recursive --preserve-root --reference%',
+    'text',
+    {
+      also: (args, call) => [
+        ...(has(args, '--reference')
+          ? changed(args, call, 0)
+          : [...modeFindings(args.operands[0], call), ...changed(args, call, 1)]),
+      ],
+    },
+  ),
+  ...each(
+    'chown chgrp',
+    program(
+      'privileged',
+      '-cfhHLPRv --changes --silent --quiet --verbose --recursive --dereference --no-dereference --from: --preserve-root --reference%',
+      'text',
+      {
+        does: 'gives files to somebody else.',
+        also: (args, call) => changed(args, call, has(args, '--reference') ? 0 : 1),
+      },
+    ),
+  ),
+  ...each(
+    'setfacl chattr setcap chcon restorecon setfattr',
+    program('privileged', '', 'text', { does: 'changes who may use a file.' }),
+  ),
+
+  rm: program(
+    'destructive',
+    '-dfiIrRv --dir --force --interactive? --one-file-system --recursive --verbose --preserve-root? --no-preserve-root',
+    'remove',
+  ),
+  ...each('rmdir unlink', program('destructive', '-pv --ignore-fail-on-non-empty --parents --verbose', 'remove')),
+  shred: program(
+    'destructive',
+    '-fuvxz -n: -s: --force --iterations: --size: --remove? --verbose --exact --zero --random-source<',
+    'remove',
+  ),
+  truncate: program('destructive', '-cor -s: -r% --no-create --io-blocks --reference% --size:', 'remove'),
+  fallocate: program('destructive', '-cdinpxvz -l: -o: --length:', 'remove'),
+  ...each('sync', program('read', '-df --data --file-system', 'list')),
+  ...each('bc', program('read', '-hilqsw --mathlib --quiet --standard --warn --interactive', 'read')),
+};

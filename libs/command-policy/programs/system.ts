@@ -1,0 +1,211 @@
+import type { Call } from '../call.js';
+import { floor, type Finding } from '../finding.js';
+import { has, type Arguments } from '../options.js';
+import { each, program, type ProgramJudge, type ProgramTable } from '../program.js';
+import { show } from '../word.js';
+
+const read = (options: string, operands: 'text' | 'none' | 'list' | 'any' = 'text', also?: Extra) =>
+  program('read', options, operands, also === undefined ? {} : { also });
+type Extra = (args: Arguments, call: Call) => readonly Finding[];
+/** Whatever its arguments are: what must never run is looked for in them all the same. */
+const always =
+  (of: 'privileged' | 'destructive' | 'network', does: string): ProgramJudge =>
+  (call) => [call.is(of, does), ...call.floorsIn(call.args)];
+
+/** Set the value of a variable of the kernel, or only say it. */
+function sysctl({ operands, given }: Arguments, call: Call): Finding[] {
+  const writes =
+    given.some(({ name }) => name === '-w' || name === '--write') ||
+    operands.some(({ text, dynamic }) => dynamic || text?.includes('='));
+  return writes ? [call.is('privileged', 'changes the kernel.')] : [];
+}
+
+/** Programs that ask or change the machine itself. */
+export const SYSTEM: ProgramTable = {
+  ...each('true false : sleep whoami groups arch tty users logname hostid printenv nproc', program('read', '', 'any')),
+  pwd: read('-LP --logical --physical', 'none'),
+  id: read('-agGnruzZ --user --group --groups --name --real --zero --context', 'any'),
+  echo: program('read', '', 'any'),
+  uname: read(
+    '-asnrvmpio --all --kernel-name --nodename --kernel-release --kernel-version --machine --processor --hardware-platform --operating-system',
+    'none',
+  ),
+  hostname: read(
+    '-aAdfiIsy --fqdn --all-fqdns --ip-address --all-ip-addresses --short --domain --alias --long',
+    'none',
+  ),
+  uptime: read('-psV --pretty --since', 'none'),
+  free: read(
+    '-bkmghtlwvs -c: -s: --bytes --kilo --mega --giga --human --total --wide --lohi --si --seconds: --count:',
+    'none',
+  ),
+  date: read(
+    '-uRI -d: -r% -f< -I? -s:!privileged --utc --universal --date: --reference% --file< --iso-8601? --rfc-3339: --rfc-email --set:!privileged --debug',
+    'text',
+    ({ operands }, call) =>
+      operands.every(({ text }) => text?.startsWith('+')) ? [] : [call.ask('privileged', 'may set the clock.')],
+  ),
+  ...each('cal ncal', read('-13jmsywhbneMSpN -A: -B: -d: -H: -m:')),
+  ...each(
+    'who w last lastlog lastb',
+    read(
+      '-abdHilmpqrsTtuwxFRhofc -n: -# -s: -t: -u: -b: -p: --count --heading --lookup --fulltimes --ip --no-header --short --from --limit: --since: --until: --user: --time:',
+    ),
+  ),
+  ps: program('read', '', 'any', {
+    also: (_, call) =>
+      showsEnvironment(call) ? [call.ask('privileged', 'may show the environment of programs.')] : [],
+  }),
+  ...each(
+    'pgrep pidof pstree',
+    read(
+      '-acdflLnovwxsiAghklnNpSTtuUZqm -d: -P: -u: -U: -g: -G: -t: -F< -H: -c -o: --full --list-name --list-full --newest --oldest --count --delimiter: --exact --ignore-case --parent: --euid: --uid: --show-pids --arguments --ascii',
+    ),
+  ),
+  top: read('-bcHiSs1Eee -n: -d: -p: -u: -U: -o: -w: -E: -e: -w?', 'none'),
+  ...each(
+    'vmstat iostat mpstat sar pidstat slabtop',
+    read('-abcdDfghikmnpstwxzArRuqvVFSyBHWj -P: -p: -S: -n: -u: -I: -T: -# --human --pretty --dec: -m:'),
+  ),
+  ...each(
+    'lsblk lspci lsusb lsmem lsns lsipc lslogins lslocks lsmod lshw dmidecode lsscsi numastat',
+    read(
+      '-abdDefghiJlmMnNOpPqQrStTvVxyzkcCuULG -o: -e: -I: --all --bytes --fs --json --list --output: --output-all --pairs --paths --raw --scsi --noheadings --nodeps --tree? --sort: --extended? --parse? --online --offline --type: -class -short -businfo -sanitize --summary',
+    ),
+  ),
+  lsof: program('read', '-abCGhlnNoOPRstUvVwX -i? -p: -u: -c: -d: -g: -r? -F? -s? -T? +D: -a -E --', 'list', {
+    also: (args, call) => (has(args, '-r') ? [call.ask('read', 'would never end.')] : []),
+  }),
+  blkid: read('-dghikpV -o: -s: -t: -u: -L: -U: -n: --output: --match-tag: --list-one'),
+  findmnt: read(
+    '-aAbcCDdefiJklmnoOPrRstTuUvVy -o: -S: -T: -t: -M: -N: -O: --all --df --fstab --json --list --noheadings --output: --raw --source: --target: --types: --real --pseudo --output-all --tree --kernel --mtab --bytes --pairs --verify',
+    'list',
+  ),
+  mount: program('read', '-lvV -t: --types: --show-labels --verbose', 'text', {
+    also: ({ operands }, call) =>
+      operands.length === 0 ? [] : [call.is('privileged', 'changes what the file system is.'), ...mountFindings(call)],
+  }),
+  dmesg: read(
+    '-deHkLPrStTuwWxN -f: -l: -n:!privileged -s: -F< -c!destructive -C!destructive -D!privileged -E!privileged --clear!destructive --read-clear!destructive --level: --facility: --ctime --human --kernel --notime --nopager --reltime --raw --time-format: --userspace --decode --since: --until: --follow --color? --file< --json',
+    'none',
+  ),
+  ...each('ulimit', read('-aHSbcdefiklmnpqrstuvxPRT', 'text')),
+  umask: program('read', '-pS', 'text', {
+    also: ({ operands }, call) => (operands.length > 0 ? [call.is('write', 'changes the mode of new files.')] : []),
+  }),
+  ...each('locale localectl getconf', read('-akcmv --all-locales --charmaps --keyword --category-name')),
+  getent: program('read', '-s: -i --service: --no-idn', 'text', {
+    also: ({ operands }, call) => {
+      const database = operands[0]?.text;
+      if (database === 'hosts' || database?.startsWith('ahosts') || database === undefined)
+        return [call.is('network', 'asks name servers.')];
+      return database.includes('shadow') ? [call.ask('privileged', 'shows the hashes of passwords.')] : [];
+    },
+  }),
+  sysctl: program(
+    'read',
+    '-abAeNnqr -w!privileged -p<!privileged -f<!privileged --all --names --values --ignore --quiet --pattern: --write!privileged --load<!privileged --system!privileged',
+    'text',
+    { also: sysctl },
+  ),
+  ...each('lpstat sensors acpi runlevel uuidgen', read('-aABu')),
+  ldd: always('privileged', 'may run the program that it looks at.'),
+  lscpu: read(
+    '-abcexyJBCp? -C? --all --online --offline --json --bytes --extended? --parse? --caches? --hex --physical',
+    'none',
+  ),
+  'nvidia-smi': read('-L --list-gpus --query-gpu: --format:', 'none'),
+  getcap: read('-rvn', 'list'),
+
+  ...each(
+    'kill pkill killall killall5 skill snice fuser xkill slay',
+    program('destructive', '', 'any', { does: 'ends or changes programs.', also: ownFindings }),
+  ),
+  ...each(
+    'useradd adduser usermod userdel deluser groupadd addgroup groupmod groupdel delgroup gpasswd passwd chpasswd chage chsh chfn newusers vipw vigr visudo pwconv pwunconv grpconv faillock pam_tally2',
+    always('privileged', 'changes who may use the machine.'),
+  ),
+  ...each(
+    'reboot shutdown poweroff halt init telinit kexec rtcwake pm-suspend pm-hibernate',
+    always('privileged', 'stops the machine.'),
+  ),
+  ...each(
+    'umount swapon swapoff losetup cryptsetup mdadm lvcreate lvremove lvextend lvreduce lvresize lvrename vgcreate vgremove vgextend vgreduce pvcreate pvremove pvresize dmsetup tune2fs resize2fs e2fsck fsck xfs_growfs xfs_repair hdparm quotaon quotaoff setquota edquota mknod zpool zfs btrfs grub-install update-grub grub-mkconfig update-initramfs dracut mkinitramfs efibootmgr bootctl nvme sg_format fstrim',
+    always('privileged', 'changes disks or what the machine starts from.'),
+  ),
+  ...each(
+    'fdisk sfdisk gdisk cfdisk parted partprobe partx kpartx addpart delpart',
+    always('privileged', 'changes partitions.'),
+  ),
+  ...each('mkfs mke2fs mkswap mkdosfs mkntfs wipefs blkdiscard sgdisk badblocks', onDisk),
+  ...each(
+    'mkfs.ext2 mkfs.ext3 mkfs.ext4 mkfs.xfs mkfs.btrfs mkfs.vfat mkfs.fat mkfs.ntfs mkfs.minix mkfs.f2fs mkfs.exfat mkfs.msdos mkfs.cramfs mkfs.bfs newfs',
+    onDisk,
+  ),
+  dd,
+  ...each('insmod modprobe rmmod depmod kmod', always('privileged', 'changes the kernel.')),
+  ...each(
+    'iptables ip6tables iptables-save iptables-restore ip6tables-save ip6tables-restore nft ufw firewall-cmd ebtables arptables ipset tc ipvsadm fail2ban-client',
+    always('privileged', 'decides about connections.'),
+  ),
+  ...each(
+    'update-alternatives alternatives ldconfig setenforce semanage setsebool getenforce apparmor_parser aa-disable aa-complain auditctl authselect locale-gen dpkg-reconfigure debconf-set-selections hwclock ntpdate chronyc setcap setpriv capsh logrotate',
+    always('privileged', 'changes the system.'),
+  ),
+  ...each(
+    'systemd-run systemd-nspawn systemd-cryptenroll systemd-tmpfiles busctl dbus-send gdbus machinectl portablectl homectl udevadm',
+    always('privileged', 'tells the system what to do.'),
+  ),
+  ...each('at batch atrm anacron', always('privileged', 'plans commands for later.')),
+  crontab: (call) =>
+    call.args.length === 1 && call.args[0]?.text === '-l'
+      ? [call.is('read', 'lists what is planned.')]
+      : [
+          call.is('privileged', 'changes what is planned.'),
+          ...call.args.flatMap((word) => (word.text?.startsWith('-') ? [] : call.read(word))),
+        ],
+};
+
+/** `ps e` does, `ps -e` does not. */
+const showsEnvironment = ({ args }: Call): boolean =>
+  args.some(
+    ({ text }, at) =>
+      text === undefined ||
+      (/^[A-Za-z]*e[A-Za-z]*$/u.test(text) && !/^-[a-zA-Z]*[opCUuGgtqks]$/u.test(args[at - 1]?.text ?? '')),
+  );
+
+function mountFindings(call: Call): readonly Finding[] {
+  return call.floorsIn(call.args.slice(0, 1));
+}
+
+/** To stop the program that enforces the policy is to have none. */
+export function ownFindings(_: unknown, call: Call): Finding[] {
+  return call.args.some(({ text }) => text !== undefined && /orrery/iu.test(text))
+    ? [floor('own-service', 'It would stop what enforces this policy.')]
+    : [];
+}
+
+function onDisk(call: Call): readonly Finding[] {
+  const disks = call.args.filter(({ text, dynamic }) => dynamic || text?.startsWith('/dev/'));
+  return [
+    call.is('destructive', 'makes a disk forget what is on it.'),
+    call.ask('privileged', 'works on disks.'),
+    ...disks.flatMap((word) => call.write(word)),
+    ...call.args.flatMap((word) =>
+      word.text?.startsWith('-') || word.text?.startsWith('/dev/') ? [] : call.write(word),
+    ),
+  ];
+}
+
+function dd(call: Call): readonly Finding[] {
+  const parts = call.args.flatMap((word): readonly Finding[] => {
+    const match = /^(if|of|bs|count|skip|seek|ibs|obs|status|conv|iflag|oflag|cbs|iseek|oseek)=(.*)$/su.exec(
+      word.text ?? '',
+    );
+    if (match === null) return [call.ask('privileged', `${show(word)} is not known.`)];
+    const [, key = '', value = ''] = match;
+    const path = { glyphs: word.glyphs.slice(key.length + 1), text: value, home: false, dynamic: false };
+    return key === 'if' ? call.read(path) : key === 'of' ? call.write(path) : [];
+  });
+  return [call.is('destructive', 'overwrites what it writes to.'), ...parts];
+}

@@ -1,0 +1,31 @@
+/** A syntax tree as plain data. Positions count UTF-16 units of the parsed text. */
+export interface SyntaxNode {
+  /** The name of a rule of the grammar, or the token itself. */
+  readonly type: string;
+  readonly named: boolean;
+  /** Where it stands in its parent, when the grammar names the place. */
+  readonly field: string | null;
+  readonly start: number;
+  readonly end: number;
+  readonly children: readonly SyntaxNode[];
+}
+
+export type Parsed =
+  | { readonly ok: true; readonly root: SyntaxNode }
+  /** Why the text has no tree, as a sentence. */
+  | { readonly ok: false; readonly reason: string };
+
+/** Reads shell text. Never throws: what it cannot read it says. */
+export interface ShellParser {
+  parse(text: string): Parsed;
+}
+
+/** Text beyond these is not read: a person could not read it either. */
+export const SYNTAX_LIMITS = {
+  charsMax: 16 * 1024,
+  nodesMax: 8_000,
+  depthMax: 120,
+  parseMsMax: 50,
+} as const;
+
+export const textOf = (source: string, node: SyntaxNode): string => source.slice(node.start, node.end);
