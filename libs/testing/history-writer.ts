@@ -123,6 +123,7 @@ const FLEET: FleetView = {
   reserved: () => 0,
   circuit: () => ({ state: 'closed' }),
   slotsLeft: Infinity,
+  agents: new Set(['LinuxAgent']),
   devices: new Map(
     DEVICES.map((deviceId) => [
       deviceId,

@@ -15,5 +15,13 @@ export {
 export type { CutKind } from './chaos-proxy-pipe.js';
 export { FakeDevice, type FakeDeviceOptions } from './fake-device.js';
 export { attemptCommitsOf, generateHistory, runCommitsOf, type HistoryOptions } from './histories.js';
+export { generateAskedHistory } from './asked-history.js';
 export { forkHistory, generateEditedHistory, type EditedHistoryOptions, type ForkOptions } from './edited-histories.js';
 export { History, type HistoryStep } from './history-writer.js';
+export { startModelServer, type ModelServer, type ModelServerOptions, type ModelServerScript } from './model-server.js';
+export type {
+  ModelServerFault,
+  ModelServerReply,
+  ModelServerRequest,
+  ModelServerSupport,
+} from './model-server-script.js';

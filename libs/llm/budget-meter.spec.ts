@@ -1,0 +1,105 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { NO_USAGE, type ModelCall } from '#proto';
+import { addUsage, leftOf, mayCallModel, mayRunCommand, usageOf, usageOfCalls } from './budget-meter.js';
+import { costOf } from './price.js';
+
+const call = (over: Partial<ModelCall> = {}): ModelCall => ({
+  model: 'm',
+  endpoint: 'main',
+  promptHash: '0'.repeat(64),
+  parameters: {},
+  reply: '{}',
+  problems: [],
+  error: null,
+  tokens: { prompt: 100, completion: 20 },
+  costUsd: 0.1,
+  startedAt: '2026-01-01T00:00:00.000Z',
+  durationMs: 1,
+  ...over,
+});
+const failed = (code: string, prompt = 0) =>
+  call({ error: { code, message: 'm' }, tokens: { prompt, completion: 0 }, costUsd: null, reply: null });
+
+describe('usage', () => {
+  it('is that of every call, also of one that could not be used', () => {
+    expect(usageOfCalls([call(), call({ problems: ['bad'] }), failed('SERVER_ERROR')])).toEqual({
+      llmCalls: 3,
+      tokens: 240,
+      commands: 0,
+      costUsd: 0.2,
+    });
+  });
+
+  it.each(['CIRCUIT_OPEN', 'ABORTED', 'NOT_RECORDED', 'UNREACHABLE'])('is none when nobody was asked: %s', (code) => {
+    expect(usageOf(failed(code))).toEqual(NO_USAGE);
+    expect(usageOf(failed(code, 10))).toMatchObject({ llmCalls: 1, tokens: 10 });
+  });
+
+  it('adds up to the same in any order, without the dust of floating point', () => {
+    expect(addUsage(...Array.from({ length: 10 }, () => ({ ...NO_USAGE, costUsd: 0.1 }))).costUsd).toBe(1);
+    expect(addUsage()).toEqual(NO_USAGE);
+  });
+});
+
+describe('a budget', () => {
+  it('without bounds allows everything', () => {
+    const used = { llmCalls: 1e6, tokens: 1e9, commands: 1e6, costUsd: 1e6 };
+    expect([mayCallModel({}, used), mayRunCommand({}, used)]).toEqual([null, null]);
+    expect(leftOf({}, used)).toEqual({});
+  });
+
+  it.each([
+    ['calls', { llmCalls: 2 }, { llmCalls: 1 }, { llmCalls: 2 }],
+    ['tokens', { tokens: 100 }, { tokens: 99 }, { tokens: 100 }],
+    ['money', { costUsd: 0.5 }, { costUsd: 0.49 }, { costUsd: 0.5 }],
+  ])('of %s ends exactly at its bound', (_, budget, below, at) => {
+    expect(mayCallModel(budget, { ...NO_USAGE, ...below })).toBeNull();
+    expect(mayCallModel(budget, { ...NO_USAGE, ...at })?.code).toBe('BUDGET_EXHAUSTED');
+    expect(mayRunCommand(budget, { ...NO_USAGE, ...at })).toBeNull();
+  });
+
+  it('refuses what would exceed it, before it does', () => {
+    expect(mayCallModel({ tokens: 100 }, { ...NO_USAGE, tokens: 60 }, { tokens: 40 })).toBeNull();
+    expect(mayCallModel({ tokens: 100 }, { ...NO_USAGE, tokens: 60 }, { tokens: 41 })?.message).toBe(
+      'The budget of 100 tokens does not allow another one: 60 used.',
+    );
+    expect(mayCallModel({ costUsd: 0.3 }, { ...NO_USAGE, costUsd: 0.1 }, { costUsd: 0.2 })).toBeNull();
+    expect(mayCallModel({ costUsd: 0.3 }, { ...NO_USAGE, costUsd: 0.1 }, { costUsd: 0.21 })).not.toBeNull();
+  });
+
+  it('of nothing allows nothing', () => {
+    expect(mayCallModel({ llmCalls: 0 }, NO_USAGE)).not.toBeNull();
+    expect(mayCallModel({ tokens: 0 }, NO_USAGE)).not.toBeNull();
+    expect(mayRunCommand({ commands: 0 }, NO_USAGE)).not.toBeNull();
+    expect(mayRunCommand({ commands: 1 }, NO_USAGE)).toBeNull();
+    expect(mayRunCommand({ commands: 1 }, { ...NO_USAGE, commands: 1 })).not.toBeNull();
+  });
+
+  it('leaves what is not used, never less than nothing', () => {
+    const bounds = fc.record({ llmCalls: fc.nat(9), tokens: fc.nat(9), commands: fc.nat(9), costUsd: fc.nat(9) });
+    fc.assert(
+      fc.property(bounds, bounds, (budget, used) => {
+        const left = leftOf(budget, used);
+        expect(mayCallModel(left, NO_USAGE) === null).toBe(mayCallModel(budget, used) === null);
+        expect(mayRunCommand(left, NO_USAGE) === null).toBe(mayRunCommand(budget, used) === null);
+        expect(Object.values(left).every((bound) => (bound ?? 0) >= 0)).toBe(true);
+      }),
+      { seed: 3, numRuns: 200 },
+    );
+  });
+});
+
+describe('a price', () => {
+  const prices = { m: { promptPerMillion: 2.5, completionPerMillion: 10 } };
+
+  it('is by the million, prompt and completion apart', () => {
+    expect(costOf({ prompt: 1_000, completion: 100 }, 'm', prices)).toBe(0.0035);
+    expect(costOf({ prompt: 0, completion: 0 }, 'm', prices)).toBe(0);
+  });
+
+  it('of a model that is not in the table is not known', () => {
+    expect(costOf({ prompt: 1, completion: 1 }, 'other', prices)).toBeNull();
+    expect(costOf({ prompt: 1, completion: 1 }, 'constructor', prices)).toBeNull();
+  });
+});

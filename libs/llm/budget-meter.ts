@@ -1,0 +1,73 @@
+import { NO_USAGE, type Budget, type ModelCall, type Usage } from '#proto';
+
+/** What a call used. One that never left has used nothing. */
+export function usageOf({ tokens, costUsd, error }: Pick<ModelCall, 'tokens' | 'costUsd' | 'error'>): Usage {
+  const asked = error === null || !NOT_ASKED.has(error.code) || tokens.prompt > 0;
+  if (!asked) return NO_USAGE;
+  return { llmCalls: 1, tokens: tokens.prompt + tokens.completion, commands: 0, costUsd: costUsd ?? 0 };
+}
+
+const NOT_ASKED = new Set(['CIRCUIT_OPEN', 'ABORTED', 'NOT_RECORDED', 'UNREACHABLE']);
+
+export function addUsage(...parts: readonly Usage[]): Usage {
+  return parts.reduce(
+    (sum, part) => ({
+      llmCalls: sum.llmCalls + part.llmCalls,
+      tokens: sum.tokens + part.tokens,
+      commands: sum.commands + part.commands,
+      costUsd: roundedUsd(sum.costUsd + part.costUsd),
+    }),
+    NO_USAGE,
+  );
+}
+
+export const usageOfCalls = (calls: readonly ModelCall[]): Usage => addUsage(...calls.map(usageOf));
+
+/** What is left; a bound that was not given stays absent, one that is exceeded is 0. */
+export function leftOf(budget: Budget, used: Usage): Budget {
+  const left: Budget = {};
+  if (budget.llmCalls !== undefined) left.llmCalls = Math.max(0, budget.llmCalls - used.llmCalls);
+  if (budget.tokens !== undefined) left.tokens = Math.max(0, budget.tokens - used.tokens);
+  if (budget.commands !== undefined) left.commands = Math.max(0, budget.commands - used.commands);
+  if (budget.costUsd !== undefined) left.costUsd = Math.max(0, roundedUsd(budget.costUsd - used.costUsd));
+  return left;
+}
+
+export interface Exhausted {
+  readonly code: 'BUDGET_EXHAUSTED';
+  readonly message: string;
+}
+
+/**
+ * Whether a model may be called once more; null when it may. `next`: what the call will use at least, as far as one can know
+ * before (the tokens of the prompt, and what they cost).
+ */
+export function mayCallModel(
+  budget: Budget,
+  used: Usage,
+  next: { readonly tokens?: number; readonly costUsd?: number } = {},
+): Exhausted | null {
+  const { llmCalls, tokens, costUsd } = budget;
+  if (llmCalls !== undefined && used.llmCalls + 1 > llmCalls) return exhausted('model calls', used.llmCalls, llmCalls);
+  if (tokens !== undefined && (used.tokens >= tokens || used.tokens + (next.tokens ?? 0) > tokens)) {
+    return exhausted('tokens', used.tokens, tokens);
+  }
+  if (costUsd !== undefined && (used.costUsd >= costUsd || roundedUsd(used.costUsd + (next.costUsd ?? 0)) > costUsd)) {
+    return exhausted('US dollars', used.costUsd, costUsd);
+  }
+  return null;
+}
+
+/** Whether a command may be issued once more; null when it may. */
+export function mayRunCommand({ commands }: Budget, used: Usage): Exhausted | null {
+  if (commands === undefined || used.commands + 1 <= commands) return null;
+  return exhausted('commands', used.commands, commands);
+}
+
+function exhausted(what: string, used: number, bound: number): Exhausted {
+  const message = `The budget of ${bound} ${what} does not allow another one: ${used} used.`;
+  return { code: 'BUDGET_EXHAUSTED', message };
+}
+
+/** To a billionth, so that sums do not end in 0.30000000000000004. */
+const roundedUsd = (dollars: number): number => Math.round(dollars * 1e9) / 1e9;

@@ -1,0 +1,65 @@
+import type { ChatMessage, Json, ModelCall } from '#proto';
+
+/** One question to a model. */
+export interface ModelRequest {
+  /** Whose settings count: `LinuxAgent`, `ConstellationAgent`, ... */
+  readonly agent: string;
+  readonly messages: readonly ChatMessage[];
+  /** Strict structured output: the name and JSON Schema of what the reply must be. */
+  readonly schema: { readonly name: string; readonly json: Record<string, Json> };
+  /** Aborted when nobody wants the reply any more. */
+  readonly signal: AbortSignal;
+  /** Milliseconds from now after which no reply helps. */
+  readonly deadlineMs: number;
+  /** Names the conversation and the turn, the same in every repeat: what recorded replies are found by. */
+  readonly turn: string;
+  /**
+   * Called with the text so far while it is written; never after the promise has settled. Text that a later try replaces is
+   * taken back by a call with the empty text.
+   */
+  readonly onText?: (soFar: string) => void;
+}
+
+/** Everything but `prompt`, `replyArtifact` and `problems` of the record: what a model knows of its own call. */
+export type ModelAnswer = Omit<ModelCall, 'prompt' | 'replyArtifact' | 'problems'>;
+
+/** Why there is no reply, or none that is whole. */
+export type ModelErrorCode =
+  /** No whole reply in time. */
+  | 'TIMEOUT'
+  /** HTTP 429. */
+  | 'RATE_LIMITED'
+  /** HTTP 5xx. */
+  | 'SERVER_ERROR'
+  /** HTTP 400 and its like: the same request will be refused again. */
+  | 'BAD_REQUEST'
+  /** HTTP 401 or 403. */
+  | 'UNAUTHORIZED'
+  /** No connection, or it broke before the answer began. */
+  | 'UNREACHABLE'
+  /** It broke, or simply ended, in the middle of the reply. */
+  | 'STREAM_CUT'
+  /** What came is no answer of a model. */
+  | 'BAD_RESPONSE'
+  /** More than `LIMITS.replyBytesMax`; the head is kept. */
+  | 'REPLY_TOO_LARGE'
+  /** The model stopped at its own limit of tokens; what there is of it is kept. */
+  | 'REPLY_CUT'
+  | 'EMPTY_REPLY'
+  /** The model, or a filter in front of it, would not answer. */
+  | 'REFUSED'
+  /** The caller no longer wants it. */
+  | 'ABORTED'
+  /** The endpoint failed so often lately that it was not asked. */
+  | 'CIRCUIT_OPEN'
+  /** A recording was to be replayed that does not have this turn. */
+  | 'NOT_RECORDED';
+
+/** Asks language models. Never throws: what went wrong is in the answer's `error`. */
+export interface ChatModel {
+  /**
+   * One answer per request that was made to an endpoint, in order; the last one is the one that counts. Retries are inside.
+   * Never empty: when no endpoint was asked at all, one answer says why, with no tokens.
+   */
+  ask(request: ModelRequest): Promise<ModelAnswer[]>;
+}

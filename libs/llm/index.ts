@@ -1,0 +1,31 @@
+export {
+  addUsage,
+  leftOf,
+  mayCallModel,
+  mayRunCommand,
+  usageOf,
+  usageOfCalls,
+  type Exhausted,
+} from './budget-meter.js';
+export type { ChatModel, ModelAnswer, ModelErrorCode, ModelRequest } from './chat-model.js';
+export type { BreakerOptions } from './endpoint.adapter.js';
+export { loadChatModel } from './load.adapter.js';
+export { OpenAiChatModel, type OpenAiChatModelOptions } from './openai.adapter.js';
+export { costOf, Price, type PriceTable, type Tokens } from './price.js';
+export { promptHash } from './prompt-hash.js';
+export { parseTranscript, RecordingChatModel, ReplayedChatModel, TranscriptError, TranscriptLine } from './recorded.js';
+export { withRecording } from './recording.adapter.js';
+export { ScriptedChatModel, type Script, type Scripted, type ScriptedOptions } from './scripted.js';
+export { SecretKey } from './secret-key.js';
+export { loadModelSettings } from './settings.adapter.js';
+export {
+  makeSettings,
+  ModelSettingsError,
+  type ModelEndpoint,
+  type ModelSettings,
+  type ModelSettingsBook,
+} from './settings.js';
+export { strictSchema, type StrictSchema } from './strict-schema.js';
+export { askStructured, type Refusal, type StructuredAsk, type StructuredReply } from './structured-reply.js';
+export { fieldSoFar, readOn, startReading, thoughtFollower, type Reading } from './thought-stream.js';
+export { countPromptTokens, countTokens } from './tokens.js';
