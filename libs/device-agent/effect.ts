@@ -1,0 +1,164 @@
+import type { z } from 'zod';
+import type {
+  CommandCall,
+  CommandOutcome,
+  DeviceId,
+  Json,
+  Note,
+  Prompt,
+  TaskId,
+  TaskResult,
+  ToolInfo,
+  Usage,
+} from '#proto';
+
+/**
+ * What an agent wants done in the world. Agents are generators: they yield an effect and are given its outcome, so they wait
+ * for nothing themselves. Whoever carries an attempt out records each outcome before the agent sees it; after a crash the agent
+ * is run again from its beginning and is given the recorded outcomes, so nothing is asked or done twice. An agent therefore
+ * must depend on its task and on outcomes only: no clock, no dice, no state from elsewhere.
+ */
+export type Effect = AskModel | CallTool | AskPerson | ReadOutput;
+
+/** Asks the model of `agent` for one reply; begins the next step of the attempt. */
+export interface AskModel {
+  readonly kind: 'ask-model';
+  readonly agent: string;
+  /** Made only when the model is really asked. `boundary`: random, new in every call; device output is fenced with it. */
+  readonly prompt: (boundary: string) => Prompt;
+  readonly schema: z.ZodType<AgentReply>;
+}
+
+/** What every agent's reply can be read as, for the record and for people. */
+export interface AgentReply {
+  readonly observation: string;
+  readonly thought: string;
+  readonly plan: readonly string[];
+  readonly comment: string;
+  readonly notes: readonly Note[];
+}
+
+/** Makes one call of a tool on the device, if the command policy, and perhaps a person, lets it. Belongs to the current step. */
+export interface CallTool {
+  readonly kind: 'call-tool';
+  readonly command: CommandCall;
+}
+
+/** Asks a person something only a person can know. */
+export interface AskPerson {
+  readonly kind: 'ask-person';
+  readonly question: string;
+}
+
+/** Reads on in an output that was shown in part. Touches no device; its outcome is not recorded, it is the same every time. */
+export interface ReadOutput {
+  readonly kind: 'read-output';
+  readonly step: number;
+  readonly index: number;
+  readonly stream: 'stdout' | 'stderr' | 'result';
+  /** From 1. */
+  readonly fromLine: number;
+  readonly lines: number;
+  /** Only lines that contain this text. */
+  readonly containing?: string;
+}
+
+export type Outcome = ModelReplied | ModelFailed | ToolCalled | PersonAnswered | OutputRead;
+
+export interface ModelReplied {
+  readonly kind: 'replied';
+  readonly step: number;
+  /** As the effect's schema parsed it. */
+  readonly reply: AgentReply;
+  /** What the calls for it have used up, for those who look on; absent where nobody counted. */
+  readonly used?: Usage;
+}
+
+/** No reply could be had, or none that could be used, after all repairs. */
+export interface ModelFailed {
+  readonly kind: 'model-failed';
+  readonly step: number;
+  readonly code: string;
+  readonly message: string;
+}
+
+/** What became of a call. `command` is what really ran: a person may have changed it. */
+export interface ToolCalled {
+  readonly kind: 'called';
+  readonly step: number;
+  readonly index: number;
+  readonly command: CommandCall;
+  readonly ended:
+    | {
+        readonly kind: 'finished';
+        readonly state: CommandOutcome['state'];
+        readonly result: TaskResult | null;
+        readonly message: string | null;
+      }
+    /** It did not run: the policy, the device, or a person said no; or there is no such tool. */
+    | {
+        readonly kind: 'refused';
+        readonly by: 'policy' | 'person' | 'device';
+        readonly code: string;
+        readonly message: string;
+      };
+}
+
+export interface PersonAnswered {
+  readonly kind: 'answered';
+  readonly step: number;
+  /** Null: nobody answered in time, or somebody refused to; `note` says why. */
+  readonly text: string | null;
+  readonly note: string;
+}
+
+export interface OutputRead {
+  readonly kind: 'read';
+  readonly text: string;
+  readonly totalLines: number;
+}
+
+/** A predecessor's result, as data. */
+export interface AgentInput {
+  readonly taskId: TaskId;
+  readonly value: Json;
+}
+
+/** What an agent is given: all of it is in TASK_STARTED, in the profile of the device, or in what predecessors answered. */
+export interface AgentTask {
+  readonly taskId: TaskId;
+  readonly name: string;
+  readonly description: string;
+  readonly tips: readonly string[];
+  readonly inputs: readonly AgentInput[];
+  readonly blackboard: readonly { readonly taskId: TaskId; readonly deviceId: DeviceId; readonly note: Note }[];
+  readonly device: {
+    readonly deviceId: DeviceId;
+    readonly os: string;
+    readonly arch: string;
+    readonly hostname: string;
+    readonly tools: readonly ToolInfo[];
+  };
+  /** Turns in all, of all agents of the attempt together. */
+  readonly stepsMax: number;
+}
+
+/** How the work ended, in the agent's own words; the post-condition is not its business. */
+export type AgentEnd =
+  | { readonly kind: 'finished'; readonly result: Json; readonly notes: readonly Note[] }
+  | {
+      readonly kind: 'failed';
+      readonly code: string;
+      readonly message: string;
+      readonly result: Json;
+      readonly notes: readonly Note[];
+    };
+
+/** One attempt of an agent: yields effects, is given outcomes, returns how it ended. */
+export type AgentProgram = Generator<Effect, AgentEnd, Outcome>;
+
+/** A kind of agent that devices can have, by the name that AgentProfiles carry. */
+export interface AgentKind {
+  readonly name: string;
+  run(task: AgentTask): AgentProgram;
+}

@@ -1,0 +1,24 @@
+export * from './effect.js';
+export * from './state.js';
+export * from './states.js';
+export * from './state-registry.js';
+export * from './strategy.js';
+export { PHASES, type Phase, type PhasePlan, type ProcessorPlan } from './processor-plan.js';
+export * from './processor.js';
+export * from './middleware.js';
+export * from './failure.js';
+export * from './attempt-context.js';
+export * from './agent.js';
+export * from './session.js';
+export * from './strategies/effects.js';
+export * from './strategies/values.js';
+export * from './strategies/own-tools.js';
+export * from './strategies/llm-interaction.js';
+export * from './strategies/action-execution.js';
+export * from './strategies/memory-update.js';
+export * from './agents/linux-agent.js';
+export * from './blackboard.js';
+export * from './memory.js';
+export * from './prompter/index.js';
+/** For tests of agents: a scripted driver, samples, and the two agents of a desktop. */
+export * as testing from './testing/index.js';

@@ -1,0 +1,225 @@
+import type { ChatMessage, ContentPart, Prompt } from '#proto';
+import { examplesPrompt, retrievedDocumentsPrompt } from './documents.js';
+import { excerpt } from './excerpt.js';
+import { Fence } from './fence.js';
+import { MemoryPrompt } from './memory-prompt.js';
+import { outputOf } from './output-text.js';
+import { TemplateBook, type PromptMode, type PromptTemplate, type PromptTemplates } from './template.js';
+import type { CountTokens } from './tokens.js';
+import { toolsToPrompt } from './tool-prompt.js';
+import type { PromptView } from './view.js';
+
+export interface PrompterOptions {
+  readonly templates: PromptTemplates;
+  readonly countTokens: CountTokens;
+  /** Whether the model sees images. */
+  readonly visual: boolean;
+  /** Tokens that the memory may fill. */
+  readonly memoryTokens: number;
+}
+
+/** Tokens for the results of all predecessors together, for the blackboard, and for all documents. */
+const INPUT_TOKENS = 12_000;
+const BLACKBOARD_TOKENS = 3_000;
+const KNOWLEDGE_TOKENS = 4_000;
+const PLAN_TOKENS = 2_000;
+/** For each text of an observation. */
+const OBSERVATION_TOKENS = 8_000;
+
+/**
+ * Makes the prompts of one kind of agent out of a template, by mode: a system message (instructions, format of the reply,
+ * examples, tools) and a user message (what there is to know and to do). Custom prompters extend it, or one of its heirs, and
+ * override what they want different. Everything that others wrote stands inside a fence.
+ */
+export abstract class BasePrompter {
+  protected readonly mode: PromptMode;
+  private readonly book: TemplateBook;
+  private readonly memory: MemoryPrompt;
+
+  constructor(protected readonly options: PrompterOptions) {
+    this.mode = options.visual ? 'visual' : 'nonvisual';
+    this.book = bookOf(options.templates);
+    this.memory = new MemoryPrompt(options.countTokens, options.memoryTokens);
+  }
+
+  /** Ids of the template and of the examples. */
+  protected abstract readonly templateId: string;
+  protected abstract readonly examplesId: string;
+
+  /**
+   * The prompt of one turn. `boundary` is random and new in every call. Throws BoundaryTaken when some text contains it:
+   * then the prompt is made again with another one.
+   */
+  prompt(view: PromptView, boundary: string): Prompt {
+    const fence = new Fence(boundary);
+    const messages = this.assemble(this.systemPrompt(view, fence), this.userContent(view, fence));
+    const { id, mode, hash } = this.book.examples(this.examplesId, this.mode);
+    const examples = { id: mode === 'any' ? id : `${id}.${mode}`, hash };
+    return { messages, templates: [...this.book.uses(this.template()), examples] };
+  }
+
+  /** Who the agent is, its rules, how it must reply, examples, and what it may call. */
+  protected systemPrompt(view: PromptView, fence: Fence): string {
+    return this.render('system', {
+      boundary: fence.boundary,
+      apis: this.apiPrompt(view, fence),
+      examples: this.examplesPrompt(),
+      agents: this.agentsPrompt(view, fence),
+      instructions: this.instructions(view).join('\n'),
+    });
+  }
+
+  /** Rules of a custom prompter, which stand behind those of the template. Ours: nothing that others wrote belongs here. */
+  protected instructions(_view: PromptView): readonly string[] {
+    return [];
+  }
+
+  protected apiPrompt({ tools }: PromptView, fence: Fence): string {
+    return tools.length === 0 ? '(none)' : toolsToPrompt(tools, (text) => fence.around('tool', text));
+  }
+
+  protected examplesPrompt(): string {
+    return examplesPrompt(this.book.examples(this.examplesId, this.mode).examples).trim();
+  }
+
+  /** The agents that a part of the task can be given to. */
+  protected agentsPrompt({ agents = [] }: PromptView, fence: Fence): string {
+    const shown = agents.map(({ name, introduction }) => fence.around('agent', `${name}: ${introduction}`));
+    return shown.length === 0 ? '(none)' : shown.join('\n');
+  }
+
+  /** What there is to know and to do, as text. */
+  protected userPrompt(view: PromptView, fence: Fence): string {
+    const { history, last } = this.memory.render(view.memory, fence);
+    return this.render('user', {
+      boundary: fence.boundary,
+      request: this.requestPrompt(view, fence),
+      subtask: view.subtask === undefined ? '' : fence.around('subtask', view.subtask),
+      device: fence.around('device', devicePrompt(view)),
+      inputs: this.inputsPrompt(view, fence),
+      knowledge: this.knowledgePrompt(view, fence),
+      blackboard: this.blackboardPrompt(view, fence),
+      history,
+      last,
+      plan: this.planPrompt(view, fence),
+      step: (view.memory.items.at(-1)?.step ?? 0) + 1,
+      steps_left: view.stepsLeft,
+    });
+  }
+
+  /** Text for a model that reads only; text and images for one that sees. */
+  protected userContent(view: PromptView, fence: Fence): string | ContentPart[] {
+    const observed = (view.observation ?? []).map((part) => this.observedPart(part, fence));
+    const text = this.userPrompt(view, fence);
+    if (this.options.visual) return [...observed, { type: 'text', text }];
+    return [...observed.map((part) => (part.type === 'text' ? part.text : '')), text].join('\n');
+  }
+
+  /** Text in a fence, or an image for who sees it. An image that would have to be fetched is none: the message holds all there is. */
+  protected observedPart(part: ContentPart, fence: Fence): ContentPart {
+    if (part.type === 'text') {
+      return {
+        type: 'text',
+        text: this.data(part.text, { fence, label: 'observation', tokensMax: OBSERVATION_TOKENS }),
+      };
+    }
+    if (!part.image_url.url.startsWith('data:image/')) return leftOut('it is not in the message');
+    return this.options.visual ? part : leftOut('this model does not see images');
+  }
+
+  protected assemble(system: string, user: ChatMessage['content']): ChatMessage[] {
+    return [
+      { role: 'system', content: system },
+      { role: 'user', content: user },
+    ];
+  }
+
+  protected requestPrompt({ task: { name, description, tips } }: PromptView, fence: Fence): string {
+    const tipLines = tips.length === 0 ? '' : `\nTips:\n${tips.map((tip) => `- ${tip}`).join('\n')}`;
+    return fence.around('request', `${name}\n${description}${tipLines}`);
+  }
+
+  /** Results of predecessors, as they were; when they are too long together, each gets its share. */
+  protected inputsPrompt({ task: { inputs } }: PromptView, fence: Fence): string {
+    const share = Math.floor(INPUT_TOKENS / Math.max(1, inputs.length));
+    const shown = inputs.map(({ taskId, value }) => {
+      const { exitCode, streams } = outputOf({ value });
+      const tokensMax = Math.floor(share / Math.max(1, streams.length));
+      const texts = streams.map(({ stream, head }) =>
+        this.data(head, { fence, label: `${stream} of task ${taskId}`, tokensMax }),
+      );
+      const ending = exitCode === null ? [] : [`[Exit code ${exitCode}]`];
+      return [...ending, ...(texts.length === 0 ? ['[No output]'] : texts)].join('\n');
+    });
+    return retrievedDocumentsPrompt('', 'Input', shown).trim();
+  }
+
+  protected knowledgePrompt({ knowledge = [] }: PromptView, fence: Fence): string {
+    const share = Math.floor(KNOWLEDGE_TOKENS / Math.max(1, knowledge.length));
+    const shown = knowledge.map((text) => this.data(text, { fence, label: 'document', tokensMax: share }));
+    return retrievedDocumentsPrompt('', 'Document', shown).trim();
+  }
+
+  /** What other agents noted, the newest last. What the agent noted itself stands in its memory. */
+  protected blackboardPrompt({ blackboard, memory }: PromptView, fence: Fence): string {
+    const own = new Set(memory.items.flatMap(({ notes }) => notes));
+    const others = blackboard.entries.filter(({ taskId, text }) => taskId !== undefined || !own.has(text));
+    if (others.length === 0) return '';
+    const lines = others.map(({ agent, taskId, text }) => JSON.stringify({ agent, task: taskId, note: text }));
+    return this.data(lines.join('\n'), { fence, label: 'blackboard', tokensMax: BLACKBOARD_TOKENS });
+  }
+
+  /** What the agent meant to do next, in its own words. */
+  protected planPrompt({ plan }: PromptView, fence: Fence): string {
+    if (plan.length === 0) return '';
+    const text = plan.map((entry, index) => `${index + 1}. ${entry}`).join('\n');
+    return this.data(text, { fence, label: 'plan', tokensMax: PLAN_TOKENS });
+  }
+
+  /** Renders a part of this prompter's template. */
+  protected render(part: string, values: Readonly<Record<string, unknown>>): string {
+    return this.book.render(this.template(), part, values).trim();
+  }
+
+  protected template(): PromptTemplate {
+    return this.book.template(this.templateId, this.mode);
+  }
+
+  /**
+   * A text of somebody else, in a fence. When it takes more than `tokensMax` tokens, its beginning and its end, each in its own
+   * fence, with a line of ours between them.
+   */
+  protected data(text: string, { fence, label, tokensMax }: DataOptions): string {
+    const whole = { head: text, tail: '', gapChars: 0 };
+    const { head, tail, omitted } = excerpt(whole, tokensMax, this.options.countTokens);
+    if (omitted === null) return fence.around(label, head);
+    return [
+      fence.around(`${label}, beginning`, head),
+      `[${omitted.chars} characters are left out here]`,
+      fence.around(`${label}, end`, tail),
+    ].join('\n');
+  }
+}
+
+export interface DataOptions {
+  readonly fence: Fence;
+  /** What the text is, in our words. */
+  readonly label: string;
+  readonly tokensMax: number;
+}
+
+function devicePrompt({ task: { device } }: PromptView): string {
+  const { deviceId, hostname, os, arch } = device;
+  return JSON.stringify({ device: deviceId, hostname, os, arch });
+}
+
+const leftOut = (why: string): ContentPart => ({ type: 'text', text: `[An image is left out here: ${why}]` });
+
+/** Templates are parsed once, however many agents use them. */
+function bookOf(templates: PromptTemplates): TemplateBook {
+  const known = BOOKS.get(templates) ?? new TemplateBook(templates);
+  BOOKS.set(templates, known);
+  return known;
+}
+
+const BOOKS = new WeakMap<PromptTemplates, TemplateBook>();

@@ -1,0 +1,87 @@
+import type { CommandCall } from '#proto';
+import { failed } from '../failure.js';
+import { CONTINUE, FAIL, FINISH } from '../states.js';
+import type { Work } from '../state.js';
+import { strategyOf, type Strategy, type StrategyCall } from '../strategy.js';
+import { callProblem } from './call-problems.js';
+import { askPerson, callTool, readOutput } from './effects.js';
+import { ASK_TOOL, isOwnTool, questionOf, readOf } from './own-tools.js';
+import { isFailing, outcomeText } from './repeats.js';
+import type { ActingReply, Done, RoundValues } from './values.js';
+
+/**
+ * Makes the call of the reply, and lets the agent go where the reply says. What cannot be called, was refused or went wrong is
+ * told to the model; nothing of it ends the task, unless the model says so or goes on repeating what did not help.
+ */
+export function actionExecution<R extends ActingReply, G extends object = object>(): Strategy<RoundValues<R>, G> {
+  return strategyOf<RoundValues<R>, G>()({
+    name: 'action-execution',
+    dependsOn: ['turn', 'tools'],
+    provides: ['done'],
+    *execute(at, { turn: { reply }, tools }) {
+      const { action, result } = reply;
+      const call: CommandCall = { tool: action.function, arguments: { ...action.arguments } };
+      if (action.status === FAIL) {
+        at.agent.fail(failed(result), result);
+        return { done: { ...NOTHING, status: FAIL } };
+      }
+      if (call.tool === '') {
+        at.agent.decide(action.status, result);
+        return { done: { ...NOTHING, status: action.status } };
+      }
+      const hopeless = at.agent.repeats.hopeless(call);
+      if (hopeless !== null) {
+        at.agent.fail(failed(`gave up: ${call.tool} was called ${hopeless} times with the same outcome`), result);
+        return { done: { ...NOTHING, status: FAIL } };
+      }
+      const problem = callProblem(call, tools);
+      const done = problem === null ? yield* act(at, call) : untried(at, call, problem);
+      return { done: conclude(at, reply, done) };
+    },
+    fallback: ({ turn }) => ({ done: { ...NOTHING, status: turn.reply.action.status === FAIL ? FAIL : CONTINUE } }),
+  });
+}
+
+type Acted = Omit<Done, 'status'> & {
+  /** What was wanted was done and went well. */
+  readonly succeeded: boolean;
+};
+
+const NOTHING: Omit<Done, 'status'> = { calls: [], answers: [], reads: [], problems: [] };
+
+function* act<G extends object>({ agent }: StrategyCall<G>, call: CommandCall): Work<Acted> {
+  if (call.tool === ASK_TOOL.name) {
+    const question = questionOf(call);
+    const { text, note } = yield* askPerson(question);
+    const told = agent.repeats.note(call, text ?? note, text === null);
+    return { ...NOTHING, answers: [{ question, text, note }], problems: told, succeeded: text !== null };
+  }
+  if (isOwnTool(call.tool)) {
+    const read = readOf(call);
+    const { text } = yield* readOutput(read);
+    const told = agent.repeats.note(call, text, false);
+    return { ...NOTHING, reads: [{ step: read.step, index: read.index, text }], problems: told, succeeded: true };
+  }
+  const { index, command, ended } = yield* callTool(call);
+  const failing = isFailing(ended);
+  const told = agent.repeats.note(call, outcomeText(ended), failing);
+  return { ...NOTHING, calls: [{ index, command, ended }], problems: told, succeeded: !failing };
+}
+
+function untried<G extends object>({ agent }: StrategyCall<G>, call: CommandCall, problem: string): Acted {
+  const told = agent.repeats.note(call, problem, true);
+  return { ...NOTHING, problems: [problem, ...told], succeeded: false };
+}
+
+/** A FINISH whose own call went wrong was said too early. */
+function conclude<G extends object>({ agent }: StrategyCall<G>, reply: ActingReply, acted: Acted): Done {
+  const { succeeded, ...done } = acted;
+  const { status } = reply.action;
+  if (status !== FINISH || succeeded) {
+    agent.decide(status, reply.result);
+    return { ...done, status };
+  }
+  agent.decide(CONTINUE);
+  const problem = 'FINISH was not taken: the call that came with it did not succeed.';
+  return { ...done, status: CONTINUE, problems: [...done.problems, problem] };
+}

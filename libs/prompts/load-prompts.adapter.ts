@@ -1,0 +1,125 @@
+import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { readdir, readFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseDocument } from 'yaml';
+import type { z } from 'zod';
+import {
+  TemplateBook,
+  TemplateError,
+  type PromptExamples,
+  type PromptTemplate,
+  type PromptTemplates,
+} from '#libs/device-agent';
+import { parseWith, sentenceOf } from '#proto';
+import { ExamplesFile, PROMPT_LIMITS, TemplateFile } from './prompt-file.js';
+
+/** A file of prompts that cannot be used: which one, where in it, and what would be valid. */
+export class PromptFileError extends Error {
+  constructor(
+    readonly file: string,
+    readonly problems: readonly string[],
+  ) {
+    super(`the prompts in ${file} cannot be used: ${problems.join('; ')}`);
+    this.name = 'PromptFileError';
+  }
+}
+
+/**
+ * Reads all prompts: `prompts/` of this installation, or the directory in ORRERY_PROMPTS_DIR, or the one given. The id of a
+ * template is the path of its file without the ending; its hash is the SHA-256 of the file's bytes, as `sha256sum` gives it.
+ */
+export async function loadPrompts(directory: string = promptsDirectory()): Promise<PromptTemplates> {
+  const files = await yamlFiles(directory);
+  const templates: PromptTemplate[] = [];
+  const examples: PromptExamples[] = [];
+  for (const file of files) {
+    const { bytes, hash } = await contentOf(directory, file);
+    const id = file.replace(ENDING, '');
+    const [, mode, name] = EXAMPLES.exec(id) ?? [];
+    if (mode === 'visual' || mode === 'nonvisual') {
+      const parsed = parsedAs(ExamplesFile, file, bytes);
+      examples.push({ id: `examples/${name ?? ''}`, mode, hash, examples: parsed.examples });
+    } else {
+      templates.push(...templatesOf(id, hash, parsedAs(TemplateFile, file, bytes)));
+    }
+  }
+  const prompts = { templates, examples };
+  checkTemplates(directory, prompts);
+  return prompts;
+}
+
+/** The directory that counts when none is given. */
+export function promptsDirectory(environment: NodeJS.ProcessEnv = process.env): string {
+  const chosen = environment['ORRERY_PROMPTS_DIR'];
+  if (chosen !== undefined && chosen !== '') return chosen;
+  // Sources and the build lie at different depths: the root is where the package begins.
+  for (let place = dirname(fileURLToPath(import.meta.url)); place !== dirname(place); place = dirname(place)) {
+    if (existsSync(join(place, 'package.json'))) return join(place, 'prompts');
+  }
+  throw new PromptFileError('prompts', [
+    'there is no such directory beside package.json; name one in ORRERY_PROMPTS_DIR',
+  ]);
+}
+
+const ENDING = /\.ya?ml$/u;
+const EXAMPLES = /^examples\/(visual|nonvisual)\/(.+)$/u;
+
+async function yamlFiles(directory: string): Promise<string[]> {
+  const entries = await readdir(directory, { recursive: true }).catch((error: unknown) => {
+    throw new PromptFileError(directory, [`the directory cannot be read (${codeOf(error)})`]);
+  });
+  const files = entries.map((entry) => entry.replaceAll('\\', '/')).filter((entry) => ENDING.test(entry));
+  if (files.length === 0) throw new PromptFileError(directory, ['there is no .yaml file in the directory']);
+  if (files.length > PROMPT_LIMITS.filesMax) {
+    throw new PromptFileError(directory, [`there are ${files.length} files; ${PROMPT_LIMITS.filesMax} are allowed`]);
+  }
+  return files.sort();
+}
+
+async function contentOf(directory: string, file: string): Promise<{ bytes: Buffer; hash: string }> {
+  const bytes = await readFile(join(directory, file)).catch((error: unknown) => {
+    throw new PromptFileError(file, [`the file cannot be read (${codeOf(error)})`]);
+  });
+  if (bytes.length > PROMPT_LIMITS.fileBytesMax) {
+    throw new PromptFileError(file, [`it has ${bytes.length} bytes; ${PROMPT_LIMITS.fileBytesMax} are allowed`]);
+  }
+  return { bytes, hash: createHash('sha256').update(bytes).digest('hex') };
+}
+
+function parsedAs<T>(schema: z.ZodType<T>, file: string, bytes: Buffer): T {
+  const parsed = parseWith(schema, fromYaml(file, bytes.toString('utf8')));
+  if (parsed.ok) return parsed.value;
+  throw new PromptFileError(file, parsed.issues.map(sentenceOf));
+}
+
+function fromYaml(file: string, text: string): unknown {
+  const document = parseDocument(text, { prettyErrors: true });
+  const [wrong] = document.errors;
+  if (wrong !== undefined) throw new PromptFileError(file, [wrong.message.split('\n', 1)[0] ?? 'it is not YAML']);
+  try {
+    return document.toJS({ maxAliasCount: PROMPT_LIMITS.aliasesMax });
+  } catch {
+    throw new PromptFileError(file, [`its aliases stand for more than ${PROMPT_LIMITS.aliasesMax} nodes`]);
+  }
+}
+
+function templatesOf(id: string, hash: string, file: TemplateFile): PromptTemplate[] {
+  return (['visual', 'nonvisual', 'any'] as const).flatMap((mode) => {
+    const parts = file[mode];
+    return parts === undefined ? [] : [{ id, mode, hash, parts }];
+  });
+}
+
+/** A template that is not valid is found when prompts are loaded, not when an agent needs it. */
+function checkTemplates(directory: string, prompts: PromptTemplates): void {
+  try {
+    void new TemplateBook(prompts);
+  } catch (error) {
+    if (!(error instanceof TemplateError)) throw error;
+    throw new PromptFileError(join(directory, `${error.templateId}.yaml`), [error.message]);
+  }
+}
+
+const codeOf = (error: unknown): string => (error as NodeJS.ErrnoException).code ?? String(error);
