@@ -4,7 +4,8 @@ import type { Refusal } from '#proto';
 export type Answer =
   /** `sequence` when it was decided before: the last event of the commit that followed then. */
   | { readonly kind: 'accepted'; readonly sequence?: number }
-  | { readonly kind: 'ignored'; readonly reason: string }
+  /** `detail`: what is to be said of it instead of what the reason says to everybody. */
+  | { readonly kind: 'ignored'; readonly reason: string; readonly detail?: string }
   /** `recorded`: the refusal is itself a fact. */
   | { readonly kind: 'rejected'; readonly reason: Refusal; readonly recorded?: true };
 
@@ -18,6 +19,7 @@ export const IGNORED: Readonly<Record<string, string>> = {
   RETRIED_BEFORE: 'the task is being stopped for another try already',
   ROUND_IS_OVER: 'the edit round is over',
   REPEATED_TRY: 'this try of the round was judged before',
+  ALREADY_DECIDED: 'it was decided before',
   NO_CHANGE: 'the constellation is so already',
 };
 

@@ -1,4 +1,5 @@
-import type { Actor, StopReason, TaskError, TaskResult } from '#proto';
+import type { Actor, Note, StopReason, TaskError, TaskResult, Usage } from '#proto';
+import { allOf } from './budget.js';
 import type { RunDraft } from './evolve.js';
 import { type FleetView, isRepeatable } from './fleet-view.js';
 import { judgeLines } from './lines.js';
@@ -13,6 +14,13 @@ export interface Circumstances {
   readonly planner: boolean;
 }
 
+interface FailedAttempt {
+  readonly error: TaskError;
+  readonly attemptHash: string | null;
+  readonly used?: Usage | undefined;
+  readonly notes?: Note[] | undefined;
+}
+
 /**
  * Ends the running attempt of a task that did not succeed: cancelled when the run is to end, open again when a person asked
  * for another try, failed otherwise, and reopened in the same commit when the task's retry policy allows another try and
@@ -21,7 +29,7 @@ export interface Circumstances {
 export function failAttempt(
   draft: RunDraft,
   index: number,
-  { error, attemptHash }: { error: TaskError; attemptHash: string | null },
+  { error, attemptHash, used = usedUnheard(draft.run, index, attemptHash), notes }: FailedAttempt,
   circumstances: Circumstances,
 ): void {
   const { run } = draft;
@@ -30,16 +38,20 @@ export function failAttempt(
   const { stopping, attempt } = task;
   const at = instantOf(circumstances.now);
   if (stopping !== null && (endsTheRun(stopping.reason) || stopping.reason === 'retry')) {
-    cancelAttempt(draft, index, { ...stopping, output: error.output, attemptHash }, circumstances.now);
+    cancelAttempt(draft, index, { ...stopping, output: error.output, attemptHash, used }, circumstances.now);
     if (stopping.reason === 'retry') {
       reopenTask(draft, index, { reason: 'operator', by: stopping.by, notBefore: at });
     }
     return;
   }
   const known = stopping === null ? error : timedOut(error, stopping.reason);
+  const more = { ...(used === undefined ? {} : { used }), ...(notes === undefined ? {} : { notes }) };
   const retried = mayRetry(run, task, known, circumstances);
   const lines = retried ? [] : judgeLines(run, index, { status: 'FAILED', result: known.output?.value ?? null });
-  draft.add({ type: 'TASK_FAILED', data: { taskId, attempt, error: known, lines, failedAt: at, attemptHash } });
+  draft.add({
+    type: 'TASK_FAILED',
+    data: { taskId, attempt, error: known, lines, failedAt: at, attemptHash, ...more },
+  });
   if (!retried) return;
   const notBefore = instantOf(circumstances.now + backoffMs(run, task));
   const reopened = { taskId, attempt, reason: 'retry_policy', notBefore } as const;
@@ -52,13 +64,19 @@ interface Cancelled {
   readonly note?: string | null;
   readonly output?: TaskResult | undefined;
   readonly attemptHash?: string | null;
+  readonly used?: Usage | undefined;
+}
+
+/** Of an attempt whose end nobody reported: it may have used all that it was given. */
+function usedUnheard({ tasks }: Run, index: number, attemptHash: string | null): Usage | undefined {
+  return attemptHash === null ? allOf(tasks.at(index)) : undefined;
 }
 
 /** A task that is given up; what it had answered until then is kept. */
 export function cancelAttempt(
   draft: RunDraft,
   index: number,
-  { reason, by, note = null, output, attemptHash }: Cancelled,
+  { reason, by, note = null, output, attemptHash, used }: Cancelled,
   now: number,
 ): void {
   const { run } = draft;
@@ -79,6 +97,7 @@ export function cancelAttempt(
       cancelledAt: instantOf(now),
       ...(output === undefined ? {} : { output }),
       ...(attemptHash === undefined ? {} : { attemptHash }),
+      ...(used === undefined ? {} : { used }),
     },
   });
 }

@@ -1,10 +1,22 @@
-import { DEFAULTS, type DeviceId, LIMITS, type RunEvent, type RunEventData, StdinFrom } from '#proto';
+import {
+  type Budget,
+  DEFAULTS,
+  type DeviceId,
+  LIMITS,
+  type RunEvent,
+  type RunEventData,
+  StdinFrom,
+  type TaskStar,
+} from '#proto';
+import { enforceApprovals } from './approvals.js';
 import { type Circumstances, deadlinePassed, failAttempt, instantOf } from './attempt-end.js';
+import { type Bound, isAgentTask, Purse } from './budget.js';
 import { enforceEditDeadline } from './edit-cycle.js';
 import { abandonEdit, openEdit } from './edit-rounds.js';
 import { beginToEnd, end, endAsItIs } from './ending.js';
 import type { RunDraft } from './evolve.js';
 import { type Assignment, assign, type FleetView } from './fleet-view.js';
+import { positionOf, sourceOf } from './graph.js';
 import { isHeld } from './held.js';
 import { jsonBytes } from './json-bytes.js';
 import { doomOf, judgeLines } from './lines.js';
@@ -32,6 +44,7 @@ export function close(draft: RunDraft, circumstances: Circumstances): Closed {
   enforceRunDeadline(draft, circumstances);
   enforceTaskDeadlines(draft, circumstances);
   enforceTimeouts(draft, circumstances);
+  enforceApprovals(draft, circumstances);
   enforceEditDeadline(draft, circumstances);
   if (isTerminal(draft.run)) return OVER;
   let started: Started;
@@ -42,6 +55,7 @@ export function close(draft: RunDraft, circumstances: Circumstances): Closed {
     more = skipDoomed(draft, held, circumstances);
     started = startReady(draft, held, circumstances);
   } while (started.failed > 0);
+  enforceBudget(draft, started, circumstances);
   end(draft, circumstances);
   if (isTerminal(draft.run)) return OVER;
   if (more || started.more) return { wakeAt: circumstances.now, starvedOf: started.starvedOf };
@@ -120,6 +134,14 @@ function skipDoomed(draft: RunDraft, held: (index: number) => boolean, { now }: 
   }
 }
 
+/** A task has to start, too little is left for it, and nobody runs who could give some back: the run ends. */
+function enforceBudget(draft: RunDraft, { short }: Started, { now }: Circumstances): void {
+  if (short === null || draft.run.running.size > 0) return;
+  const note = `nothing is left of the budget (${short.bounds.join(', ')}) for task "${short.taskId}"`;
+  abandonEdit(draft, { code: 'RUN_ENDING', message: 'the budget of the run is used up' }, now);
+  beginToEnd(draft, { reason: 'budget', by: null, note }, now);
+}
+
 interface Started {
   /** Busy devices of which a ready task waits for a slot; ANY_DEVICE when it waits for one to connect. */
   readonly starvedOf: ReadonlySet<string>;
@@ -129,20 +151,24 @@ interface Started {
   readonly failed: number;
   /** When the circuit of a device may be tried; Infinity when none is waited for. */
   readonly until: number;
+  /** The first ready task for which too little of the budget is left, and what. */
+  readonly short: { readonly taskId: string; readonly bounds: readonly Bound[] } | null;
 }
 
-const NOTHING_STARTED: Started = { starvedOf: new Set(), more: false, failed: 0, until: Infinity };
+const NOTHING_STARTED: Started = { starvedOf: new Set(), more: false, failed: 0, until: Infinity, short: null };
 
 function startReady(draft: RunDraft, held: (index: number) => boolean, { fleet, now }: Circumstances): Started {
   const { run } = draft;
   if (run.phase !== 'RUNNING' || run.ending !== null) return NOTHING_STARTED;
   const slots = new Slots(fleet, run);
+  const purse = new Purse(run);
   // A wide constellation on a busy fleet has thousands of ready tasks with the same needs: one answer serves them all.
   const waitingNeeds = new Set<string>();
   const starts: RunEvent[] = [];
   const failures: RunEvent[] = [];
   const starvedOf = new Set<string>();
   let [more, bytes, until] = [false, 0, Infinity];
+  let short: Started['short'] = null;
   for (const index of inOrder(run)) {
     const task = run.tasks.at(index);
     if (held(index) || waitingNeeds.has(task.need)) continue;
@@ -156,6 +182,11 @@ function startReady(draft: RunDraft, held: (index: number) => boolean, { fleet, 
       if (slots.isFleetFull) starvedOf.add(ANY_DEVICE);
       break;
     }
+    const bounds = purse.lacking(task.star);
+    if (bounds.length > 0) {
+      short ??= { taskId: task.star.id, bounds };
+      continue;
+    }
     const avoid = { session: lostSession(task), failedOn: task.failedOn };
     const assignment = assign(task.star, slots, avoid);
     if (assignment.kind === 'never') {
@@ -166,8 +197,8 @@ function startReady(draft: RunDraft, held: (index: number) => boolean, { fleet, 
       until = Math.min(until, assignment.until ?? Infinity);
       if (avoid.session === null && avoid.failedOn.length === 0) waitingNeeds.add(task.need);
     } else {
-      const event = start(run, task, assignment.device, now);
-      bytes += jsonBytes(event.data.command);
+      const event = start(run, index, { device: assignment.device, budget: purse.take(task.star) }, now);
+      bytes += jsonBytes(event.data);
       slots.take(assignment.device.deviceId);
       starts.push(event);
     }
@@ -175,7 +206,7 @@ function startReady(draft: RunDraft, held: (index: number) => boolean, { fleet, 
   // A failure may open a round, which may hold what would start: it comes first, and then all is looked at again.
   const failed = failures.length;
   draft.add(...(failed > 0 ? failures : starts));
-  return { starvedOf, more, failed, until };
+  return { starvedOf, more, failed, until, short };
 }
 
 /** By priority, then first ready first; the sort is stable. */
@@ -189,11 +220,16 @@ function lostSession({ error, sessionId }: TaskState): string | null {
   return error?.outcome === 'device_lost' ? sessionId : null;
 }
 
-function start(run: Run, task: TaskState, device: Extract<Assignment, { kind: 'device' }>['device'], now: number) {
+interface Given {
+  readonly device: Extract<Assignment, { kind: 'device' }>['device'];
+  readonly budget: Budget | undefined;
+}
+
+function start(run: Run, index: number, { device, budget }: Given, now: number) {
+  const task = run.tasks.at(index);
   const { star } = task;
   const { session } = device;
   if (session === null) throw new Error(`device ${device.deviceId} was chosen without a session`);
-  if (star.command === undefined) throw new Error(`task ${star.id} was given to a device without a command`);
   const timeoutMs = star.timeoutMs ?? DEFAULTS.taskTimeoutMs;
   return {
     type: 'TASK_STARTED',
@@ -203,8 +239,10 @@ function start(run: Run, task: TaskState, device: Extract<Assignment, { kind: 'd
       deviceId: device.deviceId,
       sessionId: session.sessionId,
       journalId: session.journalId,
-      command: star.command,
-      inputs: inputsOf(run, task),
+      ...(star.command === undefined ? orderOf(run, star) : { command: star.command }),
+      ...(star.verify === undefined ? {} : { verify: star.verify }),
+      ...(budget === undefined ? {} : { budget }),
+      inputs: inputsOf(run, index),
       priority: star.priority ?? 0,
       startedAt: instantOf(now),
       timeoutAt: instantOf(now + timeoutMs),
@@ -212,16 +250,37 @@ function start(run: Run, task: TaskState, device: Extract<Assignment, { kind: 'd
   } as const satisfies RunEvent;
 }
 
-/** Predecessors whose outputs the command takes: those of which it is known how they ended; skipped and cancelled ones have none. */
-function inputsOf(run: Run, { star }: TaskState): RunEventData<'TASK_STARTED'>['inputs'] {
-  const parsed = StdinFrom.safeParse(star.command?.arguments['stdin']);
-  if (!parsed.success) return [];
-  const { taskIndex } = graphOf(run);
-  return parsed.data.from.flatMap((taskId) => {
-    const { status, attempt, error, ranIn } = run.tasks.at(taskIndex.get(taskId) ?? -1);
+/** What the device's agent is asked to do, and how a person has a say in it. */
+function orderOf(
+  run: Run,
+  { name, description, tips }: TaskStar,
+): Pick<RunEventData<'TASK_STARTED'>, 'agent' | 'approval'> {
+  const { approval = 'policy' } = run.request?.options ?? {};
+  const agent = { name, description, tips, blackboard: [...run.blackboard] };
+  return approval === 'policy' ? { agent } : { agent, approval };
+}
+
+/**
+ * Predecessors whose outputs the task takes: those that its command names, all of them where an agent does it. Only of those
+ * of which it is known how they ended; skipped and cancelled ones have none.
+ */
+function inputsOf(run: Run, index: number): RunEventData<'TASK_STARTED'>['inputs'] {
+  const graph = graphOf(run);
+  const sources = sourcesOf(run, index);
+  return sources.flatMap((position) => {
+    const taskId = graph.taskIds.at(position);
+    const { status, attempt, error, ranIn } = run.tasks.at(position);
     if ((status !== 'COMPLETED' && status !== 'FAILED') || attempt === 0 || error?.outcome === 'unknown') return [];
     return [{ taskId, attempt, ...(ranIn === null ? {} : { runId: ranIn }) }];
   });
+}
+
+function sourcesOf(run: Run, index: number): number[] {
+  const graph = graphOf(run);
+  const { star } = run.tasks.at(index);
+  if (isAgentTask(star)) return [...new Set(graph.linesInto.at(index).map((line) => sourceOf(graph, line)))];
+  const parsed = StdinFrom.safeParse(star.command?.arguments['stdin']);
+  return parsed.success ? parsed.data.from.map((taskId) => positionOf(graph.taskIndex, taskId)) : [];
 }
 
 function neverSatisfiable(
@@ -260,6 +319,7 @@ function wakeAt(run: Run, { starvedOf, until }: Started, now: number): number {
     const { deadlineAt, stopping } = run.tasks.at(index);
     if (stopping === null) at(deadlineAt);
   }
+  for (const { ask } of run.approvals.open.values()) at(ask.expiresAt);
   at(run.editing?.deadlineAt);
   if (run.ending === null) at(run.deadlineAt);
   const look = now + (starvedOf.size > 0 ? LIMITS.waitingPollMs : LIMITS.wakeUpMsMax);
@@ -284,6 +344,10 @@ class Slots implements FleetView {
 
   get complete(): boolean {
     return this.#fleet.complete;
+  }
+
+  get agents(): FleetView['agents'] {
+    return this.#fleet.agents;
   }
 
   get devices(): FleetView['devices'] {

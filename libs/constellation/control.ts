@@ -1,6 +1,8 @@
 import { type Actor, DEFAULTS, LIMITS, type TaskId } from '#proto';
 import { ACCEPTED, type Answer, refuse } from './answer.js';
+import { decideApproval, type Word } from './approvals.js';
 import { type Circumstances, instantOf } from './attempt-end.js';
+import { Purse } from './budget.js';
 import { abandonEdit } from './edit-rounds.js';
 import { beginToEnd } from './ending.js';
 import type { RunDraft } from './evolve.js';
@@ -14,7 +16,8 @@ export type Control =
   | { readonly verb: 'CANCEL'; readonly reason?: string | undefined }
   | { readonly verb: 'PAUSE'; readonly reason?: string | undefined }
   | { readonly verb: 'RESUME' }
-  | { readonly verb: 'RETRY'; readonly taskId: TaskId };
+  | { readonly verb: 'RETRY'; readonly taskId: TaskId }
+  | Word;
 
 export function control(draft: RunDraft, action: Control, by: Actor, circumstances: Circumstances): Answer {
   if (draft.run.phase === 'NONE') return refuse('NOT_FOUND', 'there is no such run');
@@ -27,6 +30,10 @@ export function control(draft: RunDraft, action: Control, by: Actor, circumstanc
       return resume(draft, by, circumstances);
     case 'RETRY':
       return retry(draft, action.taskId, by, circumstances);
+    case 'APPROVE':
+    case 'REJECT':
+    case 'ANSWER':
+      return decideApproval(draft, action, by, circumstances);
   }
 }
 
@@ -89,6 +96,11 @@ function retry(draft: RunDraft, taskId: TaskId, by: Actor, { now }: Circumstance
     case 'CANCELLED': {
       const blocked = whatBlocks(run, index);
       if (blocked !== undefined) return refuse('INVALID_STATE', `taskId: ${blocked}`);
+      const lacking = run.running.size === 0 ? new Purse(run).lacking(run.tasks.at(index).star) : [];
+      if (lacking.length > 0) {
+        const message = `nothing is left of the budget of the run (${lacking.join(', ')}); a fork of it has a new one`;
+        return refuse('INVALID_STATE', `taskId: ${message}`);
+      }
       if (isTerminal(run)) {
         const deadlineMs = run.request?.options.deadlineMs ?? DEFAULTS.runDeadlineMs;
         draft.add({

@@ -8,6 +8,7 @@ import {
   type TaskId,
 } from '#proto';
 import { ACCEPTED, type Answer, refuse } from './answer.js';
+import { type Asked, recordAsk } from './approvals.js';
 import { type Circumstances, failAttempt, instantOf } from './attempt-end.js';
 import { close } from './close.js';
 import { control, type Control } from './control.js';
@@ -30,6 +31,8 @@ export type Input =
       readonly finished: AttemptFinished;
       readonly attemptHash: string;
     }
+  /** An attempt waits for a person. */
+  | ({ readonly kind: 'asked' } & Asked)
   | {
       readonly kind: 'late-result';
       readonly taskId: TaskId;
@@ -92,6 +95,8 @@ function take(draft: RunDraft, input: Input, circumstances: Circumstances): Answ
       return fork(draft, input, circumstances);
     case 'attempt-ended':
       return endAttempt(draft, input, circumstances);
+    case 'asked':
+      return recordAsk(draft, input, circumstances);
     case 'late-result':
       return annotate(draft, input, circumstances);
     case 'proposal':
@@ -201,14 +206,16 @@ function endAttempt(
   if (!isCurrentAttempt(task, attempt)) {
     return { kind: 'ignored', reason: task.attempt === attempt ? 'DUPLICATE_RESULT' : 'STALE_ATTEMPT' };
   }
+  const { used, notes } = finished;
   if (finished.status === 'completed') {
     const { result } = finished;
     const lines = judgeLines(run, index, { status: 'COMPLETED', result: result.value });
     const completedAt = instantOf(circumstances.now);
-    draft.add({ type: 'TASK_COMPLETED', data: { taskId, attempt, result, lines, completedAt, attemptHash } });
+    const more = { ...(used === undefined ? {} : { used }), ...(notes === undefined ? {} : { notes }) };
+    draft.add({ type: 'TASK_COMPLETED', data: { taskId, attempt, result, lines, completedAt, attemptHash, ...more } });
     return ACCEPTED;
   }
-  failAttempt(draft, index, { error: finished.error, attemptHash }, circumstances);
+  failAttempt(draft, index, { error: finished.error, attemptHash, used, notes }, circumstances);
   return ACCEPTED;
 }
 

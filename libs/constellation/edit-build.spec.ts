@@ -239,7 +239,7 @@ describe('the stdin of a task', () => {
       {
         code: 'INVALID_INPUT',
         path: 'edits[0].change.command.arguments.stdin',
-        message: 'the stdin of "b" is a text or {"from": [ids of predecessors]}',
+        message: 'the stdin of "b" is a text, {"from": [ids of predecessors]} or {"secret": name}',
       },
     ]);
     expect(

@@ -16,7 +16,7 @@ import { judgeLine } from './lines.js';
 import { isTerminalTask, type Run } from './run.js';
 import { sameJson } from './same-json.js';
 import { Staging } from './staging.js';
-import { listed } from './validate.js';
+import { checkVerification, listed, STDIN_FORMS, takesOutputs } from './validate.js';
 
 const VIOLATIONS_MAX = 20;
 
@@ -100,6 +100,7 @@ class Batch {
       this.#refuse('I2_ACYCLIC', 'edits', `the lines would form a cycle: ${path}; a constellation must be acyclic`);
     }
     for (const index of staging.touchedTasks) this.#checkInputs(index);
+    for (const [index, path] of this.#defined) this.#checkVerification(index, path);
     if (this.#violations.length > 0) return { ok: false, violations: this.#violations.slice(0, VIOLATIONS_MAX) };
     const judged = [...staging.openedLines].flatMap((line): LineResult[] => {
       const { from } = staging.line(line);
@@ -276,20 +277,24 @@ class Batch {
     const { star, status } = staging.task(index);
     if (status !== 'PENDING' || staging.positionOfTask(star.id) === undefined) return;
     const stdin = star.command?.arguments['stdin'];
-    if (stdin === undefined || stdin === null || typeof stdin === 'string') return;
+    if (!takesOutputs(stdin)) return;
     const defined = this.#defined.get(index);
     // A line that went away is what is wrong then, wherever in the batch that was.
     const path = defined === undefined ? 'edits' : `${defined}.command.arguments.stdin`;
     const parsed = StdinFrom.safeParse(stdin);
     if (!parsed.success) {
-      const message = `the stdin of "${star.id}" is a text or {"from": [ids of predecessors]}`;
-      return this.#refuse('INVALID_INPUT', path, message);
+      return this.#refuse('INVALID_INPUT', path, `the stdin of "${star.id}" is ${STDIN_FORMS}`);
     }
     const before = staging.graph.linesInto.at(index).map((line) => staging.line(line).from);
     const stranger = parsed.data.from.find((id) => !before.includes(id));
     if (stranger === undefined) return;
     const message = `"${star.id}" takes the output of "${stranger}", which is not its predecessor; those are ${listed(before)}`;
     this.#refuse('INVALID_INPUT', path, message);
+  }
+
+  #checkVerification(index: number, path: string): void {
+    const wrong = checkVerification(this.#staging.task(index).star);
+    if (wrong !== undefined) this.#refuse('INVALID_CONDITION', `${path}.verify.condition`, wrong);
   }
 
   #unknownTask(taskId: string, path: string): void {

@@ -62,6 +62,7 @@ function endOf(run: Run, ending: RunEnding | null, now: number): RunEvent {
     return fail('DEADLINE', 'the deadline of the run passed before all tasks had ended');
   }
   if (ending?.reason === 'plan_failed') return fail('PLAN_FAILED', ending.note ?? 'the planner gave the request up');
+  if (ending?.reason === 'budget') return fail('BUDGET_EXHAUSTED', ending.note ?? 'the budget of the run is used up');
   if (ending?.reason === 'cancelled') {
     const by = ending.by ?? { kind: 'system', id: 'orchestrator' };
     return { type: 'RUN_CANCELLED', data: { by, reason: ending.note ?? 'cancelled', counts, cancelledAt: at } };

@@ -1,6 +1,16 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Edit, WaitingFor } from '#proto';
-import { editsText, editText, stopText, triggersText, violationsText, wakerText } from './event-text.js';
+import {
+  callText,
+  decisionText,
+  editsText,
+  editText,
+  stopText,
+  triggersText,
+  usageText,
+  violationsText,
+  wakerText,
+} from './event-text.js';
 
 const task = {
   id: 'd',
@@ -83,5 +93,32 @@ describe('what rounds and stops are about', () => {
     expect(wakerText({ ...waiting, wakesAt: '2026-01-01T00:00:00.000Z' })).toBe(
       `${text}, at the latest 2026-01-01T00:00:00.000Z`,
     );
+  });
+});
+
+describe('what persons and agents say', () => {
+  const anna = { kind: 'person', id: 'anna' } as const;
+  const command = { tool: 'EXEC_CLI', arguments: { command: 'rm /srv/x' } };
+
+  it('is told with the exact command', () => {
+    expect(callText(command)).toBe('EXEC_CLI: rm /srv/x');
+    expect(callText({ ...command, arguments: { command: 'df', timeout: 5 } })).toBe('EXEC_CLI: df {"timeout":5}');
+    expect(callText({ tool: 'SYS_INFO', arguments: { info_type: 'disk' } })).toBe('SYS_INFO {"info_type":"disk"}');
+  });
+
+  it.each([
+    ['approved by anna', { decision: 'approved', by: anna }],
+    [
+      'approved by anna, the same until 12:00: ok',
+      { decision: 'approved', by: anna, grant: { until: '12:00' }, note: 'ok' },
+    ],
+    ['approved by anna, as r.a.1.1.0 allows', { decision: 'approved', by: anna, grantOf: 'r.a.1.1.0' }],
+    ['edited by anna, as EXEC_CLI: rm /srv/x', { decision: 'edited', by: anna, command }],
+    ['answered by anna: the second', { decision: 'answered', by: anna, answer: 'the second' }],
+  ])('is %s', (text, said) => expect(decisionText(said)).toBe(text));
+
+  it('names of a budget what it bounds', () => {
+    expect(usageText({ llmCalls: 3, costUsd: 0.5 })).toBe('3 calls of a model, 0.5 USD');
+    expect(usageText({})).toBe('no bound');
   });
 });

@@ -1,4 +1,16 @@
-import type { Actor, Edit, EditTrigger, EditViolation, LineChange, StopReason, TaskChange, WaitingFor } from '#proto';
+import type {
+  Actor,
+  Ask,
+  Budget,
+  CommandCall,
+  Edit,
+  EditTrigger,
+  EditViolation,
+  LineChange,
+  StopReason,
+  TaskChange,
+  WaitingFor,
+} from '#proto';
 
 /** Edits of one batch that are told one by one where there is one line for all of them. */
 const LISTED_MAX = 8;
@@ -62,6 +74,51 @@ interface Stopped {
 /** `cancelled by anna: wrong device`. */
 export function stopText({ reason, by, note }: Stopped): string {
   return `${reason}${by === undefined ? '' : ` by ${by.id}`}${note === undefined ? '' : `: ${note}`}`;
+}
+
+/** What would run, on one line: the command line where there is one, else the tool with what it is given. */
+export function callText({ tool, arguments: given }: CommandCall): string {
+  const { command, ...rest } = given;
+  const more = Object.keys(rest).length === 0 ? '' : ` ${JSON.stringify(rest)}`;
+  return typeof command === 'string' ? `${tool}: ${command}${more}` : `${tool} ${JSON.stringify(given)}`;
+}
+
+/** `destructive: EXEC_CLI: rm -r /srv/old` or the question. */
+export function askText(ask: Ask): string {
+  return ask.kind === 'question' ? `question: ${ask.question}` : `${ask.class}: ${callText(ask.command)}`;
+}
+
+interface Said {
+  readonly decision: string;
+  readonly by: Actor;
+  readonly command?: CommandCall | undefined;
+  readonly answer?: string | undefined;
+  readonly note?: string | undefined;
+  readonly grant?: { readonly until: string } | undefined;
+  readonly grantOf?: string | undefined;
+}
+
+/** `approved by anna, the same until 2026-11-20T12:00:00.000Z: looks right`. */
+export function decisionText({ decision, by, command, answer, note, grant, grantOf }: Said): string {
+  const parts = [
+    `${decision} by ${by.id}`,
+    ...(grantOf === undefined ? [] : [`as ${grantOf} allows`]),
+    ...(grant === undefined ? [] : [`the same until ${grant.until}`]),
+    ...(command === undefined ? [] : [`as ${callText(command)}`]),
+  ];
+  const said = answer ?? note;
+  return `${parts.join(', ')}${said === undefined ? '' : `: ${said}`}`;
+}
+
+/** `3 calls of a model, 1200 tokens, 2 commands, 0.0312 USD`; of a budget what it bounds. */
+export function usageText({ llmCalls, tokens, commands, costUsd }: Budget): string {
+  const parts = [
+    ...(llmCalls === undefined ? [] : [`${llmCalls} calls of a model`]),
+    ...(tokens === undefined ? [] : [`${tokens} tokens`]),
+    ...(commands === undefined ? [] : [`${commands} commands`]),
+    ...(costUsd === undefined ? [] : [`${Number(costUsd.toFixed(6))} USD`]),
+  ];
+  return parts.length === 0 ? 'no bound' : parts.join(', ');
 }
 
 const WAKERS = {

@@ -3,16 +3,32 @@ import {
   type EditTrigger,
   type LineId,
   type LineResult,
+  NO_USAGE,
   type RunCommit,
   type RunEvent,
   type RunEventData,
   type StopReason,
   type TaskId,
   type TaskStatus,
+  type Usage,
 } from '#proto';
+import { withDecided, withoutGrants, withRequested, withWithdrawn } from './approval-state.js';
+import { withNotes } from './blackboard.js';
+import { isAgentTask, minus, ONE_COMMAND, plus } from './budget.js';
 import { stageRecorded } from './edit.js';
 import { positionOf, targetOf } from './graph.js';
-import { deadlineOf, editPolicyOf, emptyRun, endsTheRun, graphOf, NO_COUNTS, type Run, type TaskState } from './run.js';
+import {
+  deadlineOf,
+  editPolicyOf,
+  emptyRun,
+  endsTheRun,
+  findTask,
+  graphOf,
+  NO_COUNTS,
+  NOTHING_ASKED,
+  type Run,
+  type TaskState,
+} from './run.js';
 import { restored } from './fork.js';
 import { type Shape, shapeOf } from './staging.js';
 
@@ -113,6 +129,15 @@ function apply(draft: Draft, event: RunEvent): void {
     case 'TASK_SKIPPED':
     case 'TASK_CANCELLED':
       return applyToTask(draft, event);
+    case 'APPROVAL_REQUESTED':
+      draft.approvals = withRequested(draft.approvals, event.data);
+      change(draft, event.data.taskId, ({ asks }) => ({ asks: [...asks, event.data.ask.approvalId] }));
+      return;
+    case 'APPROVAL_DECIDED': {
+      const deviceId = findTask(draft, event.data.taskId)?.deviceId ?? null;
+      draft.approvals = withDecided(draft.approvals, event.data, deviceId);
+      return;
+    }
     case 'RUN_COMPLETED':
     case 'RUN_FAILED':
     case 'RUN_CANCELLED':
@@ -150,6 +175,7 @@ function fork(draft: Draft, data: RunEventData<'RUN_FORKED'>): void {
   draft.deadlineAt = data.deadlineAt;
   draft.revision = data.revision;
   draft.queued = data.triggers;
+  draft.blackboard = data.blackboard ?? [];
   draft.endOfPlanRevision = -1;
   reshape(draft, shape, null);
 }
@@ -201,24 +227,29 @@ function applyRound(draft: Draft, event: RoundEvent): void {
 
 type TaskEvent = Extract<RunEvent, { type: `TASK_${string}` }>;
 
+/** Of a task whose attempt is over. */
+const OVER = { stopping: null, slice: null } as const;
+
 function applyToTask(draft: Draft, event: TaskEvent): void {
   switch (event.type) {
     case 'TASK_STARTED':
       return startTask(draft, event.data);
     case 'TASK_COMPLETED': {
       const { taskId, attempt, result, lines, completedAt } = event.data;
-      const ended = { status: 'COMPLETED', result, error: null, stopping: null, endedAt: completedAt } as const;
+      endAttempt(draft, event.data);
+      const ended = { ...OVER, status: 'COMPLETED', result, error: null, endedAt: completedAt } as const;
       const { star } = change(draft, taskId, () => ended);
       if (star.review === true || editPolicyOf(draft) === 'every-result') trigger(draft, taskId, attempt);
       return judge(draft, lines);
     }
     case 'TASK_FAILED': {
       const { taskId, attempt, error, lines, failedAt } = event.data;
+      endAttempt(draft, event.data);
       change(draft, taskId, ({ deviceId, failedOn }) => ({
         status: 'FAILED',
         error,
         result: error.output ?? null,
-        stopping: null,
+        ...OVER,
         endedAt: failedAt,
         failedOn: deviceId === null || failedOn.includes(deviceId) ? failedOn : [...failedOn, deviceId],
       }));
@@ -241,11 +272,29 @@ function applyToTask(draft: Draft, event: TaskEvent): void {
     case 'TASK_CANCELLED': {
       const { taskId, reason, lines, cancelledAt, by = null, note = null, output } = event.data;
       beginEnding(draft, { reason, by, note });
+      endAttempt(draft, event.data);
       const result = output === undefined ? {} : { result: output };
-      change(draft, taskId, () => ({ status: 'CANCELLED', reason, stopping: null, endedAt: cancelledAt, ...result }));
+      change(draft, taskId, () => ({ ...OVER, status: 'CANCELLED', reason, endedAt: cancelledAt, ...result }));
       return judge(draft, lines);
     }
   }
+}
+
+interface EndOfAttempt {
+  readonly taskId: TaskId;
+  readonly used?: Usage | undefined;
+  readonly notes?: readonly string[] | undefined;
+}
+
+/** What the attempt leaves behind: what it used of the budget, its notes, and questions that nobody answered. */
+function endAttempt(draft: Draft, { taskId, used, notes }: EndOfAttempt): void {
+  const task = draft.tasks.at(positionOf(graphOf(draft).taskIndex, taskId));
+  if (task.status !== 'RUNNING') return;
+  const { slice, star, deviceId, asks } = task;
+  draft.used = plus(draft.used, used ?? (slice !== null && !isAgentTask(star) ? ONE_COMMAND : NO_USAGE));
+  if (slice !== null) draft.granted = minus(draft.granted, slice);
+  draft.blackboard = withNotes(draft.blackboard, { taskId, deviceId, notes });
+  if (asks.length > 0) draft.approvals = withWithdrawn(draft.approvals, asks);
 }
 
 function beginEnding(draft: Draft, ending: { reason: StopReason; by: Actor | null; note: string | null }): void {
@@ -279,6 +328,7 @@ function reopenTask(draft: Draft, data: RunEventData<'TASK_REOPENED'>): void {
 type RunEnd = Extract<RunEvent, { type: 'RUN_COMPLETED' | 'RUN_FAILED' | 'RUN_CANCELLED' }>;
 
 function endRun(draft: Draft, event: RunEnd): void {
+  draft.approvals = withoutGrants(draft.approvals);
   draft.queued = [];
   draft.ending = null;
   switch (event.type) {
@@ -321,9 +371,11 @@ function reshape(draft: Draft, shape: Shape, moved: ReadonlyMap<number, number> 
     for (const set of [draft.ready, draft.doomed, draft.running, draft.timed]) set.clear();
     for (const index of readyBefore) draft.ready.add(index);
     let index = 0;
+    draft.agentsPending = 0;
     const counts = { ...NO_COUNTS } as Record<TaskStatus, number>;
     for (const task of shape.tasks) {
       counts[task.status]++;
+      draft.agentsPending += agentPending(task);
       place(draft, index++, task);
     }
     draft.counts = counts;
@@ -331,10 +383,20 @@ function reshape(draft: Draft, shape: Shape, moved: ReadonlyMap<number, number> 
   }
   const added = shape.tasks.length - old.length;
   if (added > 0) draft.counts = { ...draft.counts, PENDING: draft.counts.PENDING + added };
-  shape.tasks.forEachChanged(old, (task, index) => place(draft, index, task));
+  shape.tasks.forEachChanged(old, (task, index) => {
+    draft.agentsPending += agentPending(task) - (index < old.length ? agentPending(old.at(index)) : 0);
+    place(draft, index, task);
+  });
+}
+
+/** 1 for a task of an agent that is still to start. */
+export function agentPending({ star, status }: TaskState): number {
+  return status === 'PENDING' && isAgentTask(star) ? 1 : 0;
 }
 
 function startTask(draft: Draft, data: RunEventData<'TASK_STARTED'>): void {
+  const slice = data.budget ?? (data.command === undefined ? {} : ONE_COMMAND);
+  draft.granted = plus(draft.granted, slice);
   change(draft, data.taskId, () => ({
     status: 'RUNNING',
     attempt: data.attempt,
@@ -347,6 +409,8 @@ function startTask(draft: Draft, data: RunEventData<'TASK_STARTED'>): void {
     error: null,
     reason: null,
     ranIn: null,
+    slice,
+    asks: NOTHING_ASKED,
   }));
 }
 
@@ -355,15 +419,18 @@ function change(draft: Draft, taskId: string, to: (task: TaskState) => Partial<T
   const before = draft.tasks.at(index);
   const after = { ...before, ...to(before) };
   draft.tasks = draft.tasks.with(index, after);
-  reindex(draft, index, before.status, after);
+  reindex(draft, index, before, after);
   return after;
 }
 
 /** Keeps the sets and counts in step with one task; every status change and every judged line comes by here. */
-function reindex(draft: Draft, index: number, was: TaskStatus, task: TaskState): void {
+function reindex(draft: Draft, index: number, before: TaskState, task: TaskState): void {
   const { status } = task;
-  if (was !== status)
+  const { status: was } = before;
+  if (was !== status) {
     draft.counts = { ...draft.counts, [was]: draft.counts[was] - 1, [status]: draft.counts[status] + 1 };
+    draft.agentsPending += agentPending(task) - agentPending(before);
+  }
   place(draft, index, task);
 }
 
@@ -409,7 +476,7 @@ function setLine(draft: Draft, index: number, to: { satisfied: boolean | null; r
     linesUnsatisfied: before.linesUnsatisfied - Number(was === false) + Number(to.satisfied === false),
   };
   draft.tasks = draft.tasks.with(target, after);
-  reindex(draft, target, before.status, after);
+  reindex(draft, target, before, after);
 }
 
 export function assertNever(value: never): never {

@@ -15,6 +15,8 @@ export interface FleetView {
   /** Slots of a device that this run leaves to runs that have waited for it longer. */
   reserved(deviceId: DeviceId): number;
   circuit(deviceId: DeviceId): Circuit;
+  /** Kinds of agents that somebody serves with a model: a task without a command needs one. */
+  readonly agents: ReadonlySet<string>;
   /** Tasks that may run in the whole fleet, those of all other runs taken off; Infinity without a limit. */
   readonly slotsLeft: number;
 }
@@ -50,14 +52,15 @@ export function assign(task: TaskStar, fleet: FleetView, avoid: Avoided = NOTHIN
       device.session !== null &&
       device.session.sessionId !== avoid.session &&
       satisfies(device, task.target) &&
-      offers(device, task.command?.tool),
+      serves(device, task, fleet),
   );
   const untried =
     avoid.failedOn.length === 0 ? able : able.filter(({ deviceId }) => !avoid.failedOn.includes(deviceId));
   const offered = leastLoaded(untried.length > 0 ? untried : able, fleet);
   if (offered.kind === 'device') return offered;
   const issue = fleet.complete ? unsatisfiable(task, fleet) : undefined;
-  return issue === undefined ? offered : { kind: 'never', issue };
+  // Whoever serves the agents may be away for a while; it was there when the task was accepted.
+  return issue === undefined || issue.code === 'NO_COMMAND' ? offered : { kind: 'never', issue };
 }
 
 function leastLoaded(able: readonly AgentProfile[], fleet: FleetView): Exclude<Assignment, { kind: 'never' }> {
@@ -137,14 +140,27 @@ function unsatisfiable(task: TaskStar, fleet: FleetView): TargetIssue | undefine
   const able = [...candidates(task.target, fleet)].filter((device) => couldSatisfy(device, task.target));
   if (able.length === 0) return { code: 'NO_DEVICE', path: 'target', message: whyNoTarget(task.target, fleet) };
   if (task.command === undefined) {
-    const message = 'a task without a command needs a device agent with a model and none is there; give it a command';
-    return { code: 'NO_COMMAND', path: 'command', message };
+    if (!able.some(({ agent }) => fleet.agents.has(agent))) return noAgent(able, fleet);
+    return missingTool(able, task.verify?.command?.tool, 'verify.command.tool');
   }
   const { tool } = task.command;
-  if (able.some((device) => device.session === null || offers(device, tool))) return undefined;
+  return (
+    missingTool(able, tool, 'command.tool') ?? missingTool(able, task.verify?.command?.tool, 'verify.command.tool')
+  );
+}
+
+function noAgent(able: readonly AgentProfile[], { agents }: FleetView): TargetIssue {
+  const wanted = listed([...new Set(able.map(({ agent }) => agent))].toSorted());
+  const there = agents.size === 0 ? 'none is there' : `those that are there serve ${listed([...agents].toSorted())}`;
+  const message = `a task without a command needs a device agent with a model for ${wanted} and ${there}; give it a command`;
+  return { code: 'NO_COMMAND', path: 'command', message };
+}
+
+function missingTool(able: readonly AgentProfile[], tool: string | undefined, path: string): TargetIssue | undefined {
+  if (tool === undefined || able.some((device) => device.session === null || offers(device, tool))) return undefined;
   const known = [...new Set(able.flatMap((device) => device.tools.map(({ name }: ToolInfo) => name)))].toSorted();
   const message = `no device that satisfies the target has the tool "${tool}"; known are ${listed(known)}`;
-  return { code: 'UNKNOWN_TOOL', path: 'command.tool', message };
+  return { code: 'UNKNOWN_TOOL', path, message };
 }
 
 function whyNoTarget(target: Target, fleet: FleetView): string {
@@ -190,6 +206,12 @@ function couldSatisfy(device: AgentProfile, target: Target): boolean {
   return (target.tags ?? []).every((tag) => device.tags.includes(tag));
 }
 
-function offers(device: AgentProfile, tool: string | undefined): boolean {
+/** Can do the work, and what is checked afterwards. */
+function serves(device: AgentProfile, { command, verify }: TaskStar, { agents }: FleetView): boolean {
+  if (command === undefined ? !agents.has(device.agent) : !offers(device, command.tool)) return false;
+  return verify?.command === undefined || offers(device, verify.command.tool);
+}
+
+function offers(device: AgentProfile, tool: string): boolean {
   return device.tools.some(({ name }) => name === tool);
 }

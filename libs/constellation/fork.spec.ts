@@ -48,7 +48,14 @@ const plan = constellation(['a', 'b', 'f', 's', 'r', 'p', 'q'], ['a->b', 'f=>s',
 const midway = () => new Story().when(submit(plan)).when(completed('a'), failed('f')).when(completed('b'));
 
 /** What a fork does not take over: what it needs no more. */
-const facts = (task: TaskState) => ({ ...task, timeoutAt: null, failedOn: [], stopping: null, ranIn: null });
+const facts = (task: TaskState) => ({
+  ...task,
+  timeoutAt: null,
+  failedOn: [],
+  stopping: null,
+  ranIn: null,
+  slice: null,
+});
 
 describe('a fork', () => {
   it('begins with the state of its parent, and goes on from there', () => {

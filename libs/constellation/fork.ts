@@ -43,6 +43,7 @@ export function forkedFrom({ run, by, requestId, now }: ForkOrigin): RunEventDat
     tasks: [...run.tasks].map((task) => carried(task, run, now)),
     lines: [...graph.lines].map((line, index): ForkedLine => ({ line, ...run.lines.at(index) })),
     usedIds: [...run.usedIds],
+    ...(run.blackboard.length === 0 ? {} : { blackboard: [...run.blackboard] }),
     triggers: run.editing === null ? [...run.queued] : [...run.editing.triggers, ...run.queued].filter(isTask),
   };
 }

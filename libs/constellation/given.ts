@@ -1,6 +1,8 @@
 import {
   type Actor,
   type AgentProfile,
+  type Ask,
+  attemptOfCommand,
   type LineChange,
   Proposal,
   type RunEvent,
@@ -59,8 +61,14 @@ export function fleet(
     running: (deviceId) => running[deviceId] ?? 0,
     reserved: () => 0,
     circuit: () => ({ state: 'closed' }),
+    agents: new Set(),
     slotsLeft: Infinity,
   };
+}
+
+/** Somebody serves the agents of these devices. */
+export function withAgents(view: FleetView, agents: readonly string[] = ['LinuxAgent']): FleetView {
+  return { ...view, agents: new Set(agents) };
 }
 
 export const TWO_DEVICES = fleet([device('web-1'), device('db-1', { tags: ['db'] })]);
@@ -132,14 +140,49 @@ export function failed(
   return { kind: 'attempt-ended', taskId, attempt, attemptHash: HASH, finished: { status: 'failed', error } };
 }
 
+/** What an attempt asks a person about a command; `approvalId` as `commandIdOf` gives it. */
+export function commandAsk(
+  approvalId: string,
+  change: Partial<Extract<Ask, { kind: 'approval' }>> = {},
+): Extract<Ask, { kind: 'approval' }> {
+  return {
+    kind: 'approval',
+    approvalId,
+    deviceId: 'web-1',
+    agent: 'LinuxAgent',
+    step: 1,
+    thought: 'The old logs fill the disk.',
+    plan: ['remove them', 'look again'],
+    expiresAt: instant(15 * 60_000),
+    command: { tool: 'EXEC_CLI', arguments: { command: 'rm -r /srv/old' } },
+    class: 'destructive',
+    rule: 'program.rm',
+    reasons: ['rm removes files'],
+    policyHash: HASH,
+    grantable: true,
+    ...change,
+  };
+}
+
+export function questionAsk(approvalId: string, question = 'Which of the two?'): Extract<Ask, { kind: 'question' }> {
+  const { deviceId, agent, step, thought, plan, expiresAt } = commandAsk(approvalId);
+  return { kind: 'question', approvalId, deviceId, agent, step, thought, plan, expiresAt, question };
+}
+
+/** The attempt that the id of an ask names waits for a person. */
+export function asked(ask: Ask): Input {
+  const { taskId = '', attempt = 0 } = attemptOfCommand(ask.approvalId) ?? {};
+  return { kind: 'asked', taskId, attempt, ask, attemptHash: HASH };
+}
+
 export const WAKE: Input = { kind: 'wake' };
 
 export const ALICE: Actor = { kind: 'person', id: 'alice' };
 export const PLANNER: Actor = { kind: 'system', id: 'planner' };
 
 /** A verb of Alice's; every one has an id of its own unless one is given. */
-export function verb(action: Control, id = JSON.stringify(action)): Input {
-  return { kind: 'verb', id, by: ALICE, action };
+export function verb(action: Control, id = JSON.stringify(action), by: Actor = ALICE): Input {
+  return { kind: 'verb', id, by, action };
 }
 
 /** The planner's answer to a round: `propose('e1', [add('x')], {try: 2})`. */
@@ -273,12 +316,23 @@ export function tell(event: RunEvent): string {
     case 'RUN_RESUMED':
     case 'RUN_REOPENED':
       return `${type} by ${data.by.id}`;
+    case 'APPROVAL_REQUESTED':
+      return `${type} ${data.ask.kind} ${tellAsk(data.ask.approvalId)}`;
+    case 'APPROVAL_DECIDED': {
+      const grant = data.grantOf === undefined ? '' : ` grant of ${tellAsk(data.grantOf)}`;
+      return `${type} ${tellAsk(data.approvalId)} ${data.decision} by ${data.by.id}${grant}`;
+    }
     case 'RUN_PAUSED':
     case 'RUN_ANNOTATED':
     case 'RUN_REQUESTED':
     case 'RUN_FORKED':
       return type;
   }
+}
+
+/** Without the run: `a.1.2.0` is the first command of the second step of the first attempt of a. */
+function tellAsk(approvalId: string): string {
+  return approvalId.slice(approvalId.indexOf('.') + 1);
 }
 
 function tellTrigger(trigger: RunEventData<'EDIT_OPENED'>['triggers'][number]): string {

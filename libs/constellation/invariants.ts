@@ -1,17 +1,34 @@
-import type { RunEvent, TaskId, TaskStatus } from '#proto';
+import { NO_USAGE, type RunEvent, type TaskId, type TaskStatus } from '#proto';
 import { findCycle } from './acyclic.js';
+import { BOUNDS, exceeded, plus, sameUsage } from './budget.js';
 import { changedBesidesPending } from './edit-locality.js';
+import { agentPending } from './evolve.js';
 import { isTerminal, isTerminalTask, NO_COUNTS, type Run } from './run.js';
 
 export interface Violation {
-  readonly invariant: 'I1_SINGLE_ASSIGNMENT' | 'I2_ACYCLIC' | 'I3_ONLY_PENDING' | 'I5_TRANSITIONS' | 'INDEX';
+  readonly invariant:
+    | 'I1_SINGLE_ASSIGNMENT'
+    | 'I2_ACYCLIC'
+    | 'I3_ONLY_PENDING'
+    | 'I5_TRANSITIONS'
+    | 'I6_APPROVAL'
+    | 'I11_BUDGET'
+    | 'INDEX';
   readonly tasks: readonly TaskId[];
   readonly message: string;
 }
 
 /** The full check over a state: after a load and in every test. Empty when the run is sound. */
 export function checkInvariants(run: Run): Violation[] {
-  return [...singleAssignment(run), ...acyclic(run), ...terminalRun(run), ...editRound(run), ...indexes(run)];
+  return [
+    ...singleAssignment(run),
+    ...acyclic(run),
+    ...terminalRun(run),
+    ...editRound(run),
+    ...openApprovals(run),
+    ...budget(run),
+    ...indexes(run),
+  ];
 }
 
 /** I1: a task that runs has exactly one device and one attempt; one that does not run has no open stop. */
@@ -56,6 +73,31 @@ function* editRound({ editing, ending, phase }: Run): Generator<Violation> {
   }
 }
 
+/** I6: whoever is asked something is asked by an attempt that runs and waits for the answer. */
+function* openApprovals(run: Run): Generator<Violation> {
+  for (const [approvalId, { taskId, attempt }] of run.approvals.open) {
+    const index = run.graph?.taskIndex.get(taskId);
+    const task = index === undefined ? undefined : run.tasks.at(index);
+    if (task?.status === 'RUNNING' && task.attempt === attempt && task.asks.includes(approvalId)) continue;
+    const message = `approval ${approvalId} is open and its attempt does not run`;
+    yield { invariant: 'I6_APPROVAL', tasks: [taskId], message };
+  }
+}
+
+/** I11: what running attempts were given is what is accounted for. */
+function* budget(run: Run): Generator<Violation> {
+  let granted = NO_USAGE;
+  for (const { star, status, slice } of run.tasks) {
+    if (status !== 'RUNNING' && slice !== null) {
+      yield { invariant: 'I11_BUDGET', tasks: [star.id], message: `is ${status} and keeps its part of the budget` };
+    }
+    if (slice !== null) granted = plus(granted, slice);
+  }
+  if (sameUsage(granted, run.granted)) return;
+  const message = `${JSON.stringify(run.granted)} is given to attempts, and they have ${JSON.stringify(granted)}`;
+  yield { invariant: 'I11_BUDGET', tasks: [], message };
+}
+
 /** The derived sets and counts say what a scan of the tasks says. */
 function* indexes(run: Run): Generator<Violation> {
   for (const [index, { star, status, linesOpen, linesUnsatisfied, deadlineAt }] of [...run.tasks].entries()) {
@@ -74,6 +116,12 @@ function* indexes(run: Run): Generator<Violation> {
   }
   const counted: Record<TaskStatus, number> = { ...NO_COUNTS };
   for (const { status } of run.tasks) counted[status]++;
+  let pending = 0;
+  for (const task of run.tasks) pending += agentPending(task);
+  if (pending !== run.agentsPending) {
+    const message = `${run.agentsPending} tasks of agents are counted as pending, and ${pending} are`;
+    yield { invariant: 'INDEX', tasks: [], message };
+  }
   if (JSON.stringify(counted) !== JSON.stringify(run.counts)) {
     yield {
       invariant: 'INDEX',
@@ -89,4 +137,19 @@ export function checkEdit(before: Run, event: RunEvent, after: Run): Violation[]
   const changed = changedBesidesPending(before, after);
   if (changed.length === 0) return [];
   return [{ invariant: 'I3_ONLY_PENDING', tasks: changed, message: 'an edit changed what was not PENDING' }];
+}
+
+/** I11 over one event: what was used never becomes less, and a start gives out no more than is left. */
+export function checkBudget(before: Run, event: RunEvent, after: Run): Violation[] {
+  const shrunk = BOUNDS.filter((bound) => after.used[bound] < before.used[bound]);
+  if (shrunk.length > 0) {
+    return [{ invariant: 'I11_BUDGET', tasks: [], message: `less of ${shrunk.join(', ')} is used than before` }];
+  }
+  const over =
+    event.type === 'TASK_STARTED'
+      ? exceeded(after).filter((bound) => after.granted[bound] > before.granted[bound])
+      : [];
+  if (event.type !== 'TASK_STARTED' || over.length === 0) return [];
+  const message = `was given more of ${over.join(', ')} than the budget has left`;
+  return [{ invariant: 'I11_BUDGET', tasks: [event.data.taskId], message }];
 }

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { RUN_EVENT_TYPES } from '#proto';
 import type { Edit, RunCommit, RunEvent, RunEventData, TaskConstellation, TaskStar, TaskStarLine } from '#proto';
+import { commandAsk } from './given.js';
 import { metricsOf, type RunMetrics } from './metrics.js';
 
 const T0 = Date.parse('2026-01-01T00:00:00.000Z');
@@ -331,6 +332,21 @@ describe('metricsOf', () => {
       {
         type: 'TASK_STOP_REQUESTED',
         data: { taskId: 'a', attempt: 1, reason: 'retry', requestedAt: at(55), graceUntil: at(60) },
+      },
+      {
+        type: 'APPROVAL_REQUESTED',
+        data: { taskId: 'a', attempt: 1, ask: commandAsk('run-1.a.1.1.0'), requestedAt: at(56), attemptHash: HASH },
+      },
+      {
+        type: 'APPROVAL_DECIDED',
+        data: {
+          taskId: 'a',
+          attempt: 1,
+          approvalId: 'run-1.a.1.1.0',
+          decision: 'rejected',
+          by: ops,
+          decidedAt: at(57),
+        },
       },
       failed('a', 60),
       reopened('a', 60),

@@ -136,6 +136,8 @@ class Measures {
         this.#ended = null;
         return;
       case 'TASK_STOP_REQUESTED':
+      case 'APPROVAL_REQUESTED':
+      case 'APPROVAL_DECIDED':
       case 'RUN_PAUSED':
       case 'RUN_RESUMED':
       case 'RUN_ANNOTATED':

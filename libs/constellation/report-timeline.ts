@@ -1,5 +1,5 @@
 import type { RecordedRunEvent, RunCommit, RunView, TaskId } from '#proto';
-import { editsText, stopText, triggersText, violationsText } from './event-text.js';
+import { askText, decisionText, editsText, stopText, triggersText, violationsText } from './event-text.js';
 import { assertNever } from './evolve.js';
 import { limited } from './report-limits.js';
 import { cell } from './report-text.js';
@@ -117,6 +117,15 @@ function taskText(event: TaskEvent): string {
       return `${cell(event.data.taskId)} by ${event.data.by}: ${cell(event.data.reason)}`;
     case 'TASK_CANCELLED':
       return `${cell(event.data.taskId)}: ${cell(stopText(event.data))}`;
+    case 'APPROVAL_REQUESTED': {
+      const { taskId, attempt, ask } = event.data;
+      return `${cell(taskId)} attempt ${attempt} asks, ${cell(askText(ask), TEXT_CHARS_MAX)}`;
+    }
+    case 'APPROVAL_DECIDED': {
+      const { taskId, attempt, approvalId } = event.data;
+      const said = cell(decisionText(event.data), TEXT_CHARS_MAX);
+      return `${cell(taskId)} attempt ${attempt}, ${cell(approvalId)}: ${said}`;
+    }
     case 'RUN_ANNOTATED':
       return `${cell(event.data.taskId)} attempt ${event.data.attempt}: ${cell(event.data.text)}`;
     default:

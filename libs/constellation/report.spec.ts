@@ -3,6 +3,7 @@ import type { RunCommit, RunView } from '#proto';
 import {
   attemptCommitsOf,
   forkHistory,
+  generateAskedHistory,
   generateEditedHistory,
   generateHistory,
   History,
@@ -68,12 +69,29 @@ function poisoned(input: ReportInput): ReportInput {
   return { run, commits, commands };
 }
 
-const FOREIGN = new Set(['message', 'reason', 'text', 'name', 'note', 'observation', 'thought', 'description', 'path']);
+const FOREIGN = new Set([
+  'message',
+  'reason',
+  'text',
+  'name',
+  'note',
+  'observation',
+  'thought',
+  'description',
+  'path',
+  'question',
+  'answer',
+  'reasons',
+  'rule',
+  'agent',
+  'command',
+]);
 
 /** Whatever a device, a planner or a person may have written, at any depth. */
 function poison(value: object): void {
   for (const [key, item] of Object.entries(value)) {
-    if (typeof item === 'object' && item !== null) poison(item as object);
+    if (Array.isArray(item) && FOREIGN.has(key)) Object.assign(value, { [key]: item.map(() => HOSTILE) });
+    else if (typeof item === 'object' && item !== null) poison(item as object);
     else if (typeof item === 'string' && FOREIGN.has(key)) Object.assign(value, { [key]: HOSTILE });
     else if (key === 'id' && 'kind' in value) Object.assign(value, { id: HOSTILE });
   }
@@ -313,5 +331,46 @@ describe('the report of a forked run', () => {
     for (const { id } of tasks.slice(0, 3))
       expect(report).toMatch(new RegExp(`^\\| \`${id}\` \\| [A-Z]+ \\| \\d+ \\| `, 'mu'));
     expect(partsOf(report).fences.filter(({ language }) => language === 'mermaid')).toHaveLength(2);
+  });
+});
+
+describe('the approvals of a run', () => {
+  const input = inputOf(generateAskedHistory({ seed: 3 }));
+  const report = renderReport(input);
+  const section = report.slice(report.indexOf('## Approvals'), report.indexOf('## Commands'));
+  const events = input.commits.flatMap((commit) => commit.events);
+
+  it('are told with the exact command, its class, why it was asked about, and whose word it was', () => {
+    const { fences } = partsOf(section);
+    const asked = events.flatMap((event) => (event.type === 'APPROVAL_REQUESTED' ? [event.data] : []));
+    expect(asked.length).toBeGreaterThan(3);
+    for (const { ask } of asked) {
+      expect(section).toContain(`\`${ask.approvalId}\``);
+      if (ask.kind === 'question') expect(fences.map(({ body }) => body)).toContain(ask.question);
+      else expect(section).toContain(`${ask.class}, by rule \`${ask.rule}\``);
+    }
+    const decided = events.flatMap((event) => (event.type === 'APPROVAL_DECIDED' ? [event.data] : []));
+    for (const { decision, by } of decided) expect(section).toContain(`${decision} by ${by.id}`);
+    expect(section.match(/^### /gmu)).toHaveLength(asked.length);
+  });
+
+  it('are in the timeline, and hostile text in them stays text', () => {
+    expect(report).toContain('| APPROVAL_REQUESTED |');
+    const { prose } = partsOf(renderReport(poisoned(input)));
+    expect(prose).not.toMatch(/<script|\]\(|!\[|http:|\u001b|\u202e|TITLE/u);
+  });
+
+  it('are left out where nobody was asked', () => {
+    expect(renderReport(inputOf(generateHistory({ seed: 3, tasks: 6 })))).not.toContain('## Approvals');
+  });
+});
+
+describe('the usage of a run', () => {
+  it('is told with its budget, where something was counted or bounded', () => {
+    const { commits, run, commands } = inputOf(generateHistory({ seed: 3, tasks: 6 }));
+    const used = { llmCalls: 3, tokens: 2_400, commands: 2, costUsd: 0.0123 };
+    const report = renderReport({ commits, commands, run: { ...run, used } });
+    expect(report).toContain('3 calls of a model, 2400 tokens, 2 commands, 0.0123 USD');
+    expect(report).toContain('| Budget | none |');
   });
 });

@@ -1,6 +1,7 @@
 import type { RunCommit, RunEventData, RunView, TaskView } from '#proto';
 import { foldRun } from './evolve.js';
 import type { CommandRecord } from './report-commands.js';
+import { approvalsSection, usageSection } from './report-approvals.js';
 import { drawingOf, type Drawing, judgement, mermaid, textDag } from './report-dag.js';
 import { editsSection } from './report-edits.js';
 import { figuresSection } from './report-figures.js';
@@ -36,6 +37,8 @@ export function renderReport(input: ReportInput): string {
     tasksSection(run),
     timelineSection(run, input.commits),
     editsSection(input.commits),
+    approvalsSection(input.commits),
+    usageSection(input),
     commandsSection(input),
     linesSection(run),
     skippedSection(run),
@@ -160,6 +163,10 @@ function commandsSection({ commits, commands }: ReportInput): string {
 
 /** Started, and no end is recorded: it runs, or nobody knows what became of it. */
 function openCommand({ taskId, attempt, deviceId, command }: RunEventData<'TASK_STARTED'>): string {
+  if (command === undefined) {
+    const text = `The agent of ${span(deviceId)}: no command of it is recorded.`;
+    return [`### Task ${span(taskId)}, attempt ${attempt}`, text].join('\n\n');
+  }
   return [
     `### Task ${span(taskId)}, attempt ${attempt}`,
     `${span(command.tool)} on ${span(deviceId)}: no end of this command is recorded.`,

@@ -1,5 +1,8 @@
 import {
   type Actor,
+  type ApprovalId,
+  type BlackboardNote,
+  type Budget,
   type DeviceId,
   type EditId,
   type EditPolicy,
@@ -8,6 +11,7 @@ import {
   GENESIS_HASH,
   type Instant,
   type LockPolicy,
+  NO_USAGE,
   type RunEventData,
   type RunId,
   type RunOutcome,
@@ -19,7 +23,9 @@ import {
   type TaskResult,
   type TaskStar,
   type TaskStatus,
+  type Usage,
 } from '#proto';
+import { type Approvals, NO_APPROVALS } from './approval-state.js';
 import type { Graph } from './graph.js';
 import { PersistentArray } from './persistent-array.js';
 
@@ -51,6 +57,10 @@ export interface TaskState {
   readonly skippedBy: 'condition' | 'failure' | null;
   /** The ancestor run in which its last attempt ran; null when that is this run. */
   readonly ranIn: RunId | null;
+  /** What the running attempt may use up of the run's budget; null when none runs. */
+  readonly slice: Budget | null;
+  /** What the last attempt asked a person, in that order. */
+  readonly asks: readonly ApprovalId[];
   /** Incoming lines that are not judged yet, and that were judged not satisfied. */
   readonly linesOpen: number;
   readonly linesUnsatisfied: number;
@@ -113,6 +123,13 @@ export interface Run {
   /** Positions of PENDING and RUNNING tasks with a deadline of their own. */
   readonly timed: ReadonlySet<number>;
   readonly counts: Readonly<Record<TaskStatus, number>>;
+  /** PENDING tasks of agents: they share what is left of the budget. */
+  readonly agentsPending: number;
+  /** Used up by attempts that have ended, and given to those that run. */
+  readonly used: Usage;
+  readonly granted: Usage;
+  readonly approvals: Approvals;
+  readonly blackboard: readonly BlackboardNote[];
   readonly editing: Editing | null;
   /** What the planner has to look at in its next round. */
   readonly queued: readonly EditTrigger[];
@@ -156,6 +173,11 @@ export function emptyRun(runId: RunId): Run {
     running: new Set(),
     timed: new Set(),
     counts: NO_COUNTS,
+    agentsPending: 0,
+    used: NO_USAGE,
+    granted: NO_USAGE,
+    approvals: NO_APPROVALS,
+    blackboard: [],
     editing: null,
     queued: [],
     rounds: 0,
@@ -171,6 +193,9 @@ export function emptyRun(runId: RunId): Run {
     hash: GENESIS_HASH,
   };
 }
+
+/** The same for all tasks that never asked. */
+export const NOTHING_ASKED: readonly ApprovalId[] = [];
 
 /** A task that is new in its run. `at`: when it was added, in milliseconds since the epoch. */
 export function pendingTask(star: TaskStar, at: number): TaskState {
@@ -193,13 +218,15 @@ export function pendingTask(star: TaskStar, at: number): TaskState {
     reason: null,
     skippedBy: null,
     ranIn: null,
+    slice: null,
+    asks: NOTHING_ASKED,
     linesOpen: 0,
     linesUnsatisfied: 0,
   };
 }
 
-export function needOf({ target, command }: TaskStar): string {
-  return JSON.stringify([target, command?.tool]);
+export function needOf({ target, command, verify }: TaskStar): string {
+  return JSON.stringify([target, command?.tool, verify?.command?.tool]);
 }
 
 export function deadlineOf({ deadlineMs }: TaskStar, at: number): Instant | null {

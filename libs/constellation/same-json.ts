@@ -13,3 +13,12 @@ export function sameJson(left: unknown, right: unknown): boolean {
 function entriesOf(value: object): Map<string, unknown> {
   return new Map(Object.entries(value).filter(([, field]) => field !== undefined));
 }
+
+/** JSON with the fields of every object in order: equal values have equal texts. */
+export function canonicalJson(value: unknown): string {
+  return JSON.stringify(value, (_, field: unknown) =>
+    typeof field === 'object' && field !== null && !Array.isArray(field)
+      ? Object.fromEntries(Object.entries(field).toSorted(([a], [b]) => (a < b ? -1 : 1)))
+      : field,
+  );
+}

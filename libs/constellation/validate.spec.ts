@@ -27,7 +27,7 @@ describe('a constellation is refused with the path of the offending field', () =
       'a stdin of another shape',
       constellation([{ id: 'b', command: stdin({ of: ['a'] }) }]),
       'tasks[0].command.arguments.stdin',
-      'a text or',
+      'a text, {"from"',
     ],
   ])('%s', (_, plan, path, message) => {
     expect(validateConstellation(plan)).toContainEqual({ path, message: expect.stringContaining(message) });

@@ -1,4 +1,4 @@
-import { type Issue, StdinFrom, type TaskConstellation } from '#proto';
+import { type Issue, type Json, StdinFrom, type TaskConstellation, type TaskStar } from '#proto';
 import { findCycle } from './acyclic.js';
 import { checkCondition } from './condition.js';
 import { graphOfConstellation } from './graph.js';
@@ -47,10 +47,20 @@ function* danglingLines({ tasks, lines }: TaskConstellation): Generator<Issue> {
   }
 }
 
-function* conditions({ lines }: TaskConstellation): Generator<Issue> {
+/** What is wrong with the condition that a task has to meet at its end; undefined when nothing is. */
+export function checkVerification({ verify }: TaskStar): string | undefined {
+  const wrong = verify?.condition === undefined ? undefined : checkCondition(verify.condition);
+  return wrong === undefined ? undefined : `the condition ${wrong}`;
+}
+
+function* conditions({ tasks, lines }: TaskConstellation): Generator<Issue> {
   for (const [index, { condition }] of lines.entries()) {
     const wrong = condition === undefined ? undefined : checkCondition(condition);
     if (wrong !== undefined) yield { path: `lines[${index}].condition`, message: `the condition ${wrong}` };
+  }
+  for (const [index, task] of tasks.entries()) {
+    const wrong = checkVerification(task);
+    if (wrong !== undefined) yield { path: `tasks[${index}].verify.condition`, message: wrong };
   }
 }
 
@@ -67,11 +77,11 @@ function* inputs({ tasks, lines }: TaskConstellation): Generator<Issue> {
   for (const { from, to } of lines) predecessors.set(to, [...(predecessors.get(to) ?? []), from]);
   for (const [index, task] of tasks.entries()) {
     const stdin = task.command?.arguments['stdin'];
-    if (stdin === undefined || stdin === null || typeof stdin === 'string') continue;
+    if (!takesOutputs(stdin)) continue;
     const path = `tasks[${index}].command.arguments.stdin`;
     const parsed = StdinFrom.safeParse(stdin);
     if (!parsed.success) {
-      yield { path, message: 'stdin is a text or {"from": [ids of predecessors]}' };
+      yield { path, message: `stdin is ${STDIN_FORMS}` };
       continue;
     }
     const before = new Set(predecessors.get(task.id));
@@ -84,6 +94,16 @@ function* inputs({ tasks, lines }: TaskConstellation): Generator<Issue> {
       }
     }
   }
+}
+
+export const STDIN_FORMS = 'a text, {"from": [ids of predecessors]} or {"secret": name}';
+
+/** False for a text, nothing, and a secret of the device, which need nobody's output. */
+export function takesOutputs(stdin: Json | undefined): boolean {
+  if (stdin === undefined || stdin === null || typeof stdin === 'string') return false;
+  if (typeof stdin !== 'object' || Array.isArray(stdin)) return true;
+  const [name, ...others] = Object.keys(stdin);
+  return !(name === 'secret' && others.length === 0 && typeof stdin['secret'] === 'string');
 }
 
 const LISTED_MAX = 10;

@@ -1,4 +1,6 @@
-import type { EditingView, LineView, RunStatus, RunSummary, RunView, TaskView, WaitingFor } from '#proto';
+import type { ApprovalView, EditingView, LineView, RunStatus, RunSummary, RunView, TaskView, WaitingFor } from '#proto';
+import type { DecidedApproval, OpenApproval } from './approval-state.js';
+import { Purse } from './budget.js';
 import { isHeld } from './held.js';
 import { type Editing, isTerminal, type Run, type TaskState } from './run.js';
 import { listed } from './validate.js';
@@ -20,6 +22,8 @@ export function viewOf(run: Run, now?: number): RunView {
       const { id, from, to, type, condition } = line;
       return { id, from, to, type, condition: condition ?? null, satisfied, reason };
     }),
+    approvals: approvalsOf(run),
+    used: run.used,
   };
 }
 
@@ -33,7 +37,8 @@ export function summaryOf(run: Run): RunSummary {
  */
 export function waitingFor(run: Run, now?: number): WaitingFor | null {
   if (isTerminal(run) || run.phase === 'NONE') return null;
-  if (run.running.size > 0) return waitingForTasks(run);
+  if (run.approvals.open.size > 0) return waitingForPersons(run);
+  if (run.running.size > 0) return waitingForBudget(run) ?? waitingForTasks(run);
   if (run.phase === 'PAUSED') {
     return { reason: 'paused', detail: run.reason ?? 'paused', wokenBy: 'operator', wakesAt: run.deadlineAt };
   }
@@ -49,13 +54,45 @@ export function waitingFor(run: Run, now?: number): WaitingFor | null {
   return { reason: 'device', detail, wokenBy: 'fleet', wakesAt: run.deadlineAt };
 }
 
+/** A person has to speak; the end of what else runs changes things, too, and is said. */
+function waitingForPersons(run: Run): WaitingFor {
+  const open = [...run.approvals.open.values()];
+  const asks = open.map(({ taskId, ask }) => {
+    if (ask.kind === 'question') return `an answer for ${taskId} (${ask.approvalId})`;
+    return `approval of ${ask.command.tool} for ${taskId} on ${ask.deviceId} (${ask.approvalId})`;
+  });
+  const asking = new Set(open.map(({ taskId }) => taskId));
+  const others = run.running.size - asking.size;
+  const more = others > 0 ? `; and the end of ${others === 1 ? 'another task' : `${others} other tasks`}` : '';
+  const wakesAt = earliest([...open.map(({ ask }) => ask.expiresAt), ...dueOf(run)]);
+  return { reason: 'approval', detail: `${listed(asks)}${more}`, wokenBy: 'operator', wakesAt };
+}
+
+/** What those that run may give back of the budget; undefined when no task waits for that. */
+function waitingForBudget(run: Run): WaitingFor | undefined {
+  if (run.request?.options.budget === undefined || run.phase !== 'RUNNING' || run.ending !== null) return undefined;
+  const purse = new Purse(run);
+  const ready = [...run.ready].filter(not(isHeld(run))).map((index) => run.tasks.at(index).star);
+  const short = ready.filter((star) => purse.lacking(star).length > 0);
+  if (short.length === 0) return undefined;
+  const detail = `what running tasks leave of the budget for ${listed(short.map(({ id }) => id))}`;
+  return { reason: 'budget', detail, wokenBy: 'attempt', wakesAt: earliest(dueOf(run)) };
+}
+
 function waitingForTasks(run: Run): WaitingFor {
   const running = [...run.running].map((index) => run.tasks.at(index));
   const names = running.slice(0, 5).map(({ star, deviceId }) => `${star.id} on ${deviceId ?? '?'}`);
   const more = running.length > 5 ? ` and ${running.length - 5} more` : '';
-  const due = running.map(({ stopping, timeoutAt }) => stopping?.graceUntil ?? timeoutAt);
   const detail = `the end of ${names.join(', ')}${more}`;
-  return { reason: 'running_tasks', detail, wokenBy: 'attempt', wakesAt: earliest(due) };
+  return { reason: 'running_tasks', detail, wokenBy: 'attempt', wakesAt: earliest(dueOf(run)) };
+}
+
+/** When what runs is stopped, or is given up after a stop. */
+function dueOf(run: Run): (string | null)[] {
+  return [...run.running].map((index) => {
+    const { stopping, timeoutAt } = run.tasks.at(index);
+    return stopping?.graceUntil ?? timeoutAt;
+  });
 }
 
 function waitingForPlanner({ editId, mode, triggers, deadlineAt }: Editing): WaitingFor {
@@ -83,6 +120,21 @@ function editingView(editing: Editing): EditingView {
     openedAt,
     deadlineAt,
   };
+}
+
+function approvalsOf(run: Run): ApprovalView[] {
+  const { open, decided } = run.approvals;
+  if (open.size === 0 && decided.length === 0) return [];
+  return [...decided, ...open.values()].toSorted((a, b) => a.order - b.order).map((one) => approvalView(run, one));
+}
+
+function approvalView({ runId }: Run, approval: OpenApproval | DecidedApproval): ApprovalView {
+  const { taskId, attempt, ask, requestedAt } = approval;
+  const asked = { approvalId: ask.approvalId, runId, taskId, attempt, ask, requestedAt };
+  if (!('state' in approval))
+    return { ...asked, state: 'open', by: null, note: null, decidedAt: null, grantUntil: null };
+  const { state, by, note, decidedAt, grantUntil } = approval;
+  return { ...asked, state, by, note, decidedAt, grantUntil };
 }
 
 function headOf(run: Run) {

@@ -1,4 +1,4 @@
-import type { AttemptCommit, AttemptKey, AttemptSubjectKind } from '#proto';
+import { type AttemptCommit, type AttemptKey, attemptOfCommand, type AttemptSubjectKind } from '#proto';
 import type { Input, Run } from '#libs/constellation';
 import type { AttemptLog } from '#libs/event-log';
 import type { StoredEnd } from './run-server.handler.js';
@@ -35,6 +35,22 @@ export function attemptEnded(commit: AttemptCommit): Input | undefined {
   return { kind: 'attempt-ended', taskId, attempt, attemptHash: hash, finished: finished.data };
 }
 
-export function causeOf({ taskId, attempt }: AttemptKey, kind: AttemptSubjectKind): StoredEnd['cause'] {
-  return { kind: 'attempt', id: `${taskId}.${attempt}.${kind}` };
+/** The input that a commit is with which an attempt waits for a person; undefined for another one. */
+export function attemptAsked(commit: AttemptCommit): Input | undefined {
+  const asked = commit.events.find((event) => event.type === 'ATTEMPT_ASKED');
+  if (asked === undefined) return undefined;
+  const { runId, taskId, attempt, hash } = commit;
+  const of = attemptOfCommand(asked.data.approvalId);
+  if (of?.runId !== runId || of.taskId !== taskId || of.attempt !== attempt) {
+    throw new Error(`the approval ${asked.data.approvalId} is not of this attempt`);
+  }
+  return { kind: 'asked', taskId, attempt, ask: asked.data, attemptHash: hash };
+}
+
+/** An attempt has one end, and may ask often. */
+export function causeOf(
+  { taskId, attempt, number = 0 }: AttemptKey & { readonly number?: number },
+  kind: AttemptSubjectKind,
+): StoredEnd['cause'] {
+  return { kind: 'attempt', id: `${taskId}.${attempt}.${kind}${kind === 'ask' ? `.${number}` : ''}` };
 }

@@ -4,6 +4,9 @@ import type { Logger } from 'pino';
 import { AgentProfile, BUCKETS, type Member } from '#proto';
 import type { Fleet } from './fleet.js';
 
+const ORCHESTRATOR = 'orchestrator';
+const DEVICE_AGENT = 'device-agent';
+
 /** Keeps the fleet view up to date: profiles from the registry's bucket, running tasks from the other replicas. */
 export class FleetConsumer {
   readonly #nc: NatsConnection;
@@ -36,10 +39,14 @@ export class FleetConsumer {
     this.#stop();
   }
 
+  /** `members`: of all services. */
   members(members: readonly Member[]): void {
+    this.#fleet.agents(
+      new Set(members.flatMap(({ service, agents = [] }) => (service === DEVICE_AGENT ? agents : []))),
+    );
     const running = new Map<string, number>();
     for (const member of members) {
-      if (member.instance === this.#instance) continue;
+      if (member.service !== ORCHESTRATOR || member.instance === this.#instance) continue;
       for (const [deviceId, count] of Object.entries(member.running))
         running.set(deviceId, (running.get(deviceId) ?? 0) + count);
     }

@@ -35,6 +35,17 @@ function listening() {
 }
 
 describe('the fleet', () => {
+  it('shows who serves agents, and tells those that wait when another kind is served', () => {
+    const { fleet, said } = listening();
+    const agents = () => [...fleet.viewOf('run-1', { now: 0, reserved: () => 0 }).agents];
+    expect(agents()).toEqual([]);
+    fleet.agents(new Set(['LinuxAgent']));
+    fleet.agents(new Set(['LinuxAgent']));
+    fleet.agents(new Set());
+    expect(said).toEqual(['changed *']);
+    expect(agents()).toEqual([]);
+  });
+
   it('offers the slots of a device that connected', () => {
     const { fleet, said } = listening();
     fleet.profile(profile());

@@ -22,9 +22,10 @@ export class Fleet {
   readonly #circuits = new Map<DeviceId, CircuitState>();
   readonly #tasksMax: number;
   #others: ReadonlyMap<DeviceId, number> = new Map();
+  #agents: ReadonlySet<string> = new Set();
   #complete = false;
   #free: (deviceId: DeviceId, slots: number) => void = () => undefined;
-  #changed: (deviceId: DeviceId) => void = () => undefined;
+  #changed: (what: string) => void = () => undefined;
 
   /** `tasksMax`: tasks that may run in the whole fleet at a time. */
   constructor(tasksMax = Infinity) {
@@ -43,6 +44,7 @@ export class Fleet {
       devices: this.#devices,
       running: (deviceId) => this.running(deviceId) - (counted?.get(deviceId) ?? 0),
       reserved,
+      agents: this.#agents,
       circuit: (deviceId) => circuitAt(this.#circuits.get(deviceId) ?? CLOSED, now),
       slotsLeft: this.#tasksMax - this.#runningOutside(counted),
     };
@@ -66,8 +68,8 @@ export class Fleet {
     this.#free = listener;
   }
 
-  /** A device connected, or became another one: whoever waits for a device looks again. */
-  onChanged(listener: (deviceId: DeviceId) => void): void {
+  /** A device connected, or became another one, or somebody serves another kind of agent: whoever waits for one looks again. */
+  onChanged(listener: (what: string) => void): void {
     this.#changed = listener;
   }
 
@@ -85,6 +87,13 @@ export class Fleet {
     if (before !== undefined && isDeepStrictEqual({ ...before, metrics: null }, { ...profile, metrics: null })) return;
     this.#changed(profile.deviceId);
     this.offer(profile.deviceId);
+  }
+
+  /** Kinds of agents that the living members serve; whoever waits for one that is new looks again. */
+  agents(agents: ReadonlySet<string>): void {
+    const before = this.#agents;
+    this.#agents = agents;
+    if ([...agents].some((agent) => !before.has(agent))) this.#changed(ANY_DEVICE);
   }
 
   remove(deviceId: DeviceId): void {

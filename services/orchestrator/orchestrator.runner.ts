@@ -101,7 +101,7 @@ export class Orchestrator {
 
   #see(members: readonly Member[]): void {
     this.#plannerIsThere = members.some(({ service }) => service === PLANNER);
-    this.#fleet.members(members.filter(({ service }) => service === SERVICE));
+    this.#fleet.members(members);
   }
 
   #known(): Actors {

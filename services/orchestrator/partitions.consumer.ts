@@ -22,7 +22,7 @@ import {
   type Outcome,
   TimerBody,
 } from '#libs/messaging';
-import { attemptEnded, causeOf } from './attempt-ends.client.js';
+import { attemptAsked, attemptEnded, causeOf } from './attempt-ends.client.js';
 import type { RunServer, Settled, Waiting } from './run-server.handler.js';
 import type { SubmitHandler } from './submit.handler.js';
 import type { VerbsHandler } from './verbs.handler.js';
@@ -45,7 +45,7 @@ interface Serving {
   readonly verbs: Subscription;
 }
 
-/** The inputs of the partitions this replica owns: ends of attempts, due wake-ups, verbs. Each becomes one Waiting of its run. */
+/** The inputs of the partitions this replica owns: ends of attempts and what they ask, due wake-ups, verbs. Each becomes one Waiting of its run. */
 export class PartitionsConsumer {
   readonly #nc: NatsConnection;
   readonly #server: RunServer;
@@ -84,9 +84,9 @@ export class PartitionsConsumer {
     await this.#stopping;
   }
 
-  /** The end of an attempt, or a late result, once more. */
+  /** The end of an attempt, what it asks, or a late result, once more. */
   handleAttempt(message: BusMessage): Promise<Outcome> {
-    return new Promise((settle) => this.#attemptEnded({ ...message, settle }));
+    return new Promise((settle) => this.#attemptSaid({ ...message, settle }));
   }
 
   /** A due wake-up, once more. */
@@ -100,7 +100,7 @@ export class PartitionsConsumer {
       callback: (error, message) => void (error === null ? this.#answer(message) : undefined),
     });
     const consumptions = [
-      this.#consume(durables.attempts, (message) => this.#attemptEnded(message)),
+      this.#consume(durables.attempts, (message) => this.#attemptSaid(message)),
       this.#consume(durables.timers, (message) => this.#due(message)),
     ];
     this.#serving.set(partition, { verbs, consumptions });
@@ -136,7 +136,7 @@ export class PartitionsConsumer {
     );
   }
 
-  #attemptEnded(message: BatchMessage): void {
+  #attemptSaid(message: BatchMessage): void {
     const key = attemptOfSubject(message.subject);
     const commit = AttemptCommit.parse(JSON.parse(new TextDecoder().decode(message.data)));
     if (
@@ -158,6 +158,11 @@ export class PartitionsConsumer {
         attemptHash,
         text: 'a result arrived after the attempt had ended',
       });
+    }
+    if (key.kind === 'ask') {
+      const asked = attemptAsked(commit);
+      if (asked === undefined) throw new Error('what an attempt asks has no ATTEMPT_ASKED');
+      return deliver(asked);
     }
     const ended = attemptEnded(commit);
     if (ended === undefined) throw new Error('the end of an attempt has no ATTEMPT_FINISHED');

@@ -250,10 +250,14 @@ export class RunServer {
     throw new Error(`run ${served.runId} was written by another replica ${CONFLICTS_MAX + 1} times in a row`);
   }
 
-  /** A due wake-up says that it has fired; one that was armed later has not. */
+  /**
+   * A due wake-up says that it has fired. One that was not counted on may have been armed in place of the one that was, by a
+   * replica that was frozen meanwhile: `#arm` takes its instant for over, and reads what is armed.
+   */
   #noticeFired(served: Served, batch: readonly Waiting[]): void {
     for (const { due, at = Infinity } of batch) {
-      if (due === true && served.armedAt !== undefined && served.armedAt <= at) served.armedAt = undefined;
+      if (due !== true || served.armedAt === undefined) continue;
+      served.armedAt = served.armedAt <= at ? undefined : at;
     }
   }
 

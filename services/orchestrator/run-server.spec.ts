@@ -48,12 +48,13 @@ function setUp({
   const clock = { now: () => NOW };
   const planner = () => false;
   const server = new RunServer({ log: recording, endsOf, wakeUps, fleet, clock, alive, by, logger, planner });
-  const ask = (input: Input, options: { runId?: RunId; due?: boolean; cause?: string } = {}) =>
+  const ask = (input: Input, options: { runId?: RunId; due?: boolean; at?: number; cause?: string } = {}) =>
     new Promise<Settled>((settle) => {
-      const { runId = RUN, due = false, cause = 'test' } = options;
-      server.deliver(runId, { input, cause: { kind: 'verb', id: cause }, bytes: 0, due, settle });
+      const { runId = RUN, due = false, at, cause = 'test' } = options;
+      const when = at === undefined ? {} : { at };
+      server.deliver(runId, { input, cause: { kind: 'verb', id: cause }, bytes: 0, due, ...when, settle });
     });
-  return { server, fleet, log, effects, ask };
+  return { server, fleet, log, effects, armed, ask };
 }
 
 function device(tasksMax: number): AgentProfile {
@@ -122,6 +123,19 @@ describe('RunServer', () => {
     effects.length = 0;
     expect(await ask({ kind: 'wake' }, { due: true })).toMatchObject({ kind: 'answered' });
     expect(effects).toEqual(['armed +600000']);
+  });
+
+  it('arms again when a wake-up fired that took the place of the one it counted on', async () => {
+    const { effects, armed, ask } = setUp();
+    await ask(submit(['a']));
+    effects.length = 0;
+    // A replica that was frozen has armed an earlier one, and that one has fired: nothing is armed any more.
+    armed.delete(RUN);
+    expect(await ask({ kind: 'wake' }, { due: true, at: NOW - 1_000 })).toMatchObject({ kind: 'answered' });
+    expect(effects).toEqual(['armed +600000']);
+    effects.length = 0;
+    expect(await ask({ kind: 'wake' }, { due: true, at: NOW - 1_000 })).toMatchObject({ kind: 'answered' });
+    expect(effects).toEqual([]);
   });
 
   it('decides together what waits together: a fan-in of results is one commit', async () => {

@@ -150,7 +150,7 @@ function answerOf(settled: Settled): VerbAnswer {
     case 'ignored':
       return {
         answer: 'ignored',
-        reason: { code: 'IGNORED', message: IGNORED[answer.reason] ?? answer.reason, issues: [] },
+        reason: { code: 'IGNORED', message: answer.detail ?? IGNORED[answer.reason] ?? answer.reason, issues: [] },
         sequence,
       };
     case 'rejected':
@@ -167,6 +167,18 @@ function actionOf(verb: Exclude<RunVerb, 'FORK'>, body: VerbBody<RunVerb>): Extr
       return { verb };
     case 'RETRY':
       return { verb, taskId: (body as VerbBody<'RETRY'>).taskId };
+    case 'APPROVE': {
+      const { approvalId, command, grantMs, note } = body as VerbBody<'APPROVE'>;
+      return { verb, approvalId, command, grantMs, note };
+    }
+    case 'REJECT': {
+      const { approvalId, note } = body as VerbBody<'REJECT'>;
+      return { verb, approvalId, note };
+    }
+    case 'ANSWER': {
+      const { approvalId, text } = body as VerbBody<'ANSWER'>;
+      return { verb, approvalId, text };
+    }
     case 'PROPOSE':
       return { verb, proposal: (body as VerbBody<'PROPOSE'>).proposal };
   }

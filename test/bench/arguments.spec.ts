@@ -6,7 +6,7 @@ const KNOWN = ['chain', 'fan'];
 describe('parseArguments', () => {
   it('takes everything when nothing is said', () => {
     expect(parseArguments([], KNOWN)).toMatchObject({
-      tables: ['core', 'lock-policy', 'engine', 'path'],
+      tables: ['core', 'policy', 'lock-policy', 'engine', 'path'],
       only: [],
       repetitions: undefined,
       logging: true,

@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util';
 /** Bad input of a person: one clear sentence, exit code 3. */
 export class UsageError extends Error {}
 
-export type TableName = 'core' | 'lock-policy' | 'engine' | 'path';
+export type TableName = 'core' | 'policy' | 'lock-policy' | 'engine' | 'path';
 
 export interface BenchArguments {
   readonly tables: readonly TableName[];
@@ -17,10 +17,11 @@ export interface BenchArguments {
   readonly logging: boolean;
 }
 
-export const USAGE = `usage: bench [core|lock-policy|engine|path|all] [--only chain,fan,...] [--repetitions n] [--json file] [--profile directory]
-             [--dir directory] [--without-logging]
+export const USAGE = `usage: bench [core|policy|lock-policy|engine|path|all] [--only chain,fan,...] [--repetitions n] [--json file]
+             [--profile directory] [--dir directory] [--without-logging]
 
   core           the pure core alone: decisions, folds, edits
+  policy         judging command lines
   lock-policy    what the planner holds up under each policy, on a clock of its own
   engine         the orchestrator and the log, tasks answered inside the bench
   path           every service, real devices, real programs
@@ -34,10 +35,11 @@ export const USAGE = `usage: bench [core|lock-policy|engine|path|all] [--only ch
 
 const TABLES: Readonly<Record<string, readonly TableName[]>> = {
   core: ['core'],
+  policy: ['policy'],
   'lock-policy': ['lock-policy'],
   engine: ['engine'],
   path: ['path'],
-  all: ['core', 'lock-policy', 'engine', 'path'],
+  all: ['core', 'policy', 'lock-policy', 'engine', 'path'],
 };
 
 export function parseArguments(argv: readonly string[], known: readonly string[]): BenchArguments {

@@ -9,6 +9,7 @@ import { EngineTarget } from './engine.target.js';
 import { study, studyTable } from './lock-policy.js';
 import { PATH_DEVICES, PATH_WORKLOADS } from './path-workloads.js';
 import { PathTarget } from './path.target.js';
+import { policyFigures } from './policy-figures.js';
 import { stepTimes } from './step-times.runner.js';
 import { type Output, runTable, type TableOptions } from './table.runner.js';
 import type { Workload } from './workload.js';
@@ -34,7 +35,8 @@ export async function runBench(argv: readonly string[], output: Output): Promise
 
 /** Nothing when `--only` leaves nothing of the table. */
 async function resultOf(name: TableName, options: BenchArguments, output: Output): Promise<object[]> {
-  if (name === 'core' || name === 'lock-policy') return options.only.length > 0 ? [] : [pureTable(name, output)];
+  if (name === 'core' || name === 'policy' || name === 'lock-policy')
+    return options.only.length > 0 ? [] : [await pureTable(name, output)];
   const parent = options.directory ?? tmpdir();
   const profileDirectory = options.profile === undefined ? undefined : resolve(options.profile, name);
   if (profileDirectory !== undefined) await mkdir(profileDirectory, { recursive: true });
@@ -54,9 +56,9 @@ async function resultOf(name: TableName, options: BenchArguments, output: Output
 }
 
 /** What needs no process and no bus. */
-function pureTable(name: 'core' | 'lock-policy', output: Output): object {
-  if (name === 'core') {
-    const figures = coreFigures();
+async function pureTable(name: 'core' | 'policy' | 'lock-policy', output: Output): Promise<object> {
+  if (name !== 'lock-policy') {
+    const figures = name === 'core' ? coreFigures() : await policyFigures();
     output.out(`${name}\n\n${coreTable(figures)}\n`);
     return { table: name, figures };
   }

@@ -59,6 +59,7 @@ const FLEET: FleetView = {
   running: () => 0,
   reserved: () => 0,
   circuit: () => ({ state: 'closed' }),
+  agents: new Set(),
   slotsLeft: Infinity,
 };
 

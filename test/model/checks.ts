@@ -1,4 +1,5 @@
 import {
+  checkBudget,
   checkEdit,
   checkInvariants,
   decide,
@@ -12,17 +13,18 @@ import {
   waitingFor,
 } from '#libs/constellation';
 import { LIMITS, type RunEvent, type TaskStarLine } from '#proto';
-import { completed, failed, verb, WAKE } from '../../libs/constellation/given.js';
+import { asked, commandAsk, completed, failed, verb, WAKE } from '../../libs/constellation/given.js';
 import type { Configuration } from './configuration.js';
-import { isDoomed, isLocked, type Ledger, satisfied, triggerName } from './ledger.js';
+import { callsLeft, isDoomed, isLocked, type Ledger, satisfied, triggerName } from './ledger.js';
 import type { Violation } from './occasion.js';
-import { dueOf, GO_ON, mayStart, proposalOf, resultSteps, verbOf } from './steps.js';
+import { askId, dueOf, GO_ON, mayStart, proposalOf, resultSteps, verbOf } from './steps.js';
 import { circumstancesOf, fleetOf, type Step, take, type Taken, type World } from './world.js';
 
 /** What must hold after every step, whatever it was. */
 export function* checkStep(step: Step, taken: Taken): Generator<Violation> {
   const { stage, world, events, decision } = taken;
   yield* checkEdits(stage.run, events);
+  if (stage.run.request?.options.budget !== undefined) yield* checkSpending(stage.run, events);
   const [input] = step.inputs ?? [];
   if (input !== undefined && step.inputs?.length === 1) yield* checkObeyed(input, taken);
   if (input !== undefined && step.inputs?.length === 1) yield* checkRetried(input, taken);
@@ -55,6 +57,20 @@ function* checkObeyed(input: Input, { stage, world }: Taken): Generator<Violatio
     const isOpen = round?.editId === before.round?.editId && round?.tries === before.round?.tries;
     if (isOpen && before.round !== null) yield fail('a proposal was not judged');
   }
+  if (input.kind === 'asked') {
+    const { status, attempt, stopping } = after.tasks.get(input.taskId) ?? {};
+    const isHeard = after.asks.has(input.ask.approvalId);
+    const mustBe = status === 'RUNNING' && attempt === input.attempt && stopping === null;
+    if (mustBe && !isHeard) yield fail(`what attempt ${attempt} asks was not recorded`);
+  }
+  if (input.kind === 'verb' && (input.action.verb === 'APPROVE' || input.action.verb === 'REJECT')) {
+    const { verb: word, approvalId } = input.action;
+    const [was, is] = [before.asks.get(approvalId), after.asks.get(approvalId)];
+    const isStopping = before.tasks.get(was?.taskId ?? '')?.stopping !== null && word === 'APPROVE';
+    const wanted = word === 'APPROVE' ? 'approved' : 'rejected';
+    const isOpen = was?.state === 'open' && world.now < was.expiresAt && !isStopping;
+    if (isOpen && is?.state !== wanted && is?.state !== 'withdrawn') yield fail(`${approvalId} was not ${wanted}`);
+  }
   if (input.kind !== 'verb' || before.phase === 'ENDED' || before.ending !== null) return;
   const { action } = input;
   if (action.verb === 'CANCEL' && !isOver && after.ending !== 'cancelled') yield fail('the run was not cancelled');
@@ -85,6 +101,16 @@ function* checkEdits(before: Run, events: readonly RunEvent[]): Generator<Violat
     for (const { tasks, message } of checkEdit(run, event, after)) {
       yield { name: 'I3_ONLY_PENDING', message: `${tasks.join(', ')}: ${message}` };
     }
+    run = after;
+  }
+}
+
+/** I11 by the core's own audit. */
+function* checkSpending(before: Run, events: readonly RunEvent[]): Generator<Violation> {
+  let run = before;
+  for (const event of events) {
+    const after = evolve(run, event);
+    for (const { message } of checkBudget(run, event, after)) yield { name: 'I11_BUDGET', message };
     run = after;
   }
 }
@@ -128,6 +154,9 @@ function* checkAgreement({ run, ledger }: World): Generator<Violation> {
   yield* differ('ROUNDS', 'the open round', [editing?.editId], [ledger.round?.editId]);
   yield* differ('TRIGGERS', 'asked about', (editing?.triggers ?? []).map(triggerName), ledger.round?.triggers ?? []);
   yield* differ('TRIGGERS', 'to be asked about', queued.map(triggerName), ledger.queued);
+  const asking = [...ledger.asks].flatMap(([id, { state }]) => (state === 'open' ? [id] : []));
+  yield* differ('I6_APPROVAL', 'asked a person', [...run.approvals.open.keys()], asking);
+  yield* differ('I11_BUDGET', 'calls made', [run.used.llmCalls], [ledger.calls]);
   yield* differ('ROUNDS', 'a silent planner', [plannerSilent], [ledger.silent]);
   yield* differ('I5_TRANSITIONS', 'the run', [isTerminal(run) ? 'ENDED' : phase], [ledger.phase]);
   yield* differ('STRUCTURE', 'the revision', [run.revision], [ledger.revision]);
@@ -166,12 +195,14 @@ const withoutCode = (end: string) => (end.startsWith('RUN_FAILED') ? 'RUN_FAILED
 function* checkIdle(world: World, configuration: Configuration): Generator<Violation> {
   const { ledger, now, run } = world;
   const { devices } = fleetOf(world, configuration);
-  const { concurrency = Infinity } = configuration.options;
+  const { concurrency = Infinity, budget } = configuration.options;
+  const callsMax = budget?.llmCalls ?? Infinity;
   const running = [...ledger.tasks.values()].filter(({ status }) => status === 'RUNNING').length;
   for (const [taskId, { status, star, notBefore, lostSession, failedOn }] of ledger.tasks) {
     if (status !== 'PENDING' || isLocked(ledger, taskId, lockPolicyOf(run))) continue;
     if (isDoomed(ledger, taskId)) yield { name: 'IDLE', message: `${taskId} can never start, and was not skipped` };
     if (!mayStart(ledger, taskId) || now < notBefore || running >= concurrency) continue;
+    if (star.command === undefined && callsLeft(ledger, callsMax) <= 0) continue;
     const able = [...devices.values()].filter(
       (device) =>
         device.status === 'connected' &&
@@ -230,12 +261,18 @@ function* checkStale(world: World, configuration: Configuration): Generator<Viol
   yield { name, message: `${JSON.stringify(found)} was judged before or never sent, and something follows from it` };
 }
 
-function staleInputs({ ledger, left }: World, { menu, verbs }: Configuration): Input[] {
+function staleInputs({ ledger, left, run }: World, { menu, verbs, mayAsk = [] }: Configuration): Input[] {
   const results = [...ledger.tasks].flatMap(([taskId, { attempt: last, status }]) => {
     const attempts = Array.from({ length: last + 1 }, (_, index) => index + 1);
     return attempts
       .filter((attempt) => attempt !== last || status !== 'RUNNING')
       .flatMap((attempt) => [completed(taskId, attempt), failed(taskId, attempt)]);
+  });
+  const asks = mayAsk.flatMap((taskId) => {
+    const { attempt: last = 0, status } = ledger.tasks.get(taskId) ?? {};
+    const ids = Array.from({ length: last }, (_, index) => askId(run.runId, taskId, index + 1));
+    const isKnown = (id: string) => ledger.asks.has(id) || status !== 'RUNNING' || id !== ids.at(-1);
+    return ids.filter(isKnown).map((id) => asked(commandAsk(id)));
   });
   const { round, rounds } = ledger;
   const offer = menu.find(({ state = 'CONTINUE' }) => state === 'CONTINUE') ?? GO_ON;
@@ -243,6 +280,7 @@ function staleInputs({ ledger, left }: World, { menu, verbs }: Configuration): I
   const tries = Array.from({ length: round?.tries ?? 0 }, (_, index) => index + 1);
   return [
     ...results,
+    ...asks,
     ...over.slice(-2).map((editId) => proposalOf(offer, editId, 1)),
     ...tries.map((number) => proposalOf(offer, round?.editId ?? '', number)),
     ...verbs.flatMap(({ name, action }) =>
@@ -291,8 +329,11 @@ function wakers(world: World, configuration: Configuration, wokenBy: string): St
       const { wakesAt = null } = waitingFor(world.run, world.now) ?? {};
       return wakesAt === null ? [] : [step([WAKE], { links: allUp(world), now: Date.parse(wakesAt) })];
     }
-    case 'operator':
-      return [step([verb({ verb: 'RESUME' }, 'RESUME at last')])];
+    case 'operator': {
+      const open = [...ledger.asks].flatMap(([id, { state }]) => (state === 'open' ? [id] : []));
+      const words = open.map((approvalId) => step([verb({ verb: 'REJECT', approvalId }, `no to ${approvalId}`)]));
+      return words.length > 0 ? words : [step([verb({ verb: 'RESUME' }, 'RESUME at last')])];
+    }
     default:
       return [];
   }

@@ -14,6 +14,8 @@ export interface Configuration {
   readonly verbs: readonly VerbOffer[];
   /** Tasks whose attempts may fail; the others complete, unless they are lost or stopped. */
   readonly mayFail: readonly TaskId[];
+  /** Tasks of agents whose attempts may ask a person, each once. */
+  readonly mayAsk?: readonly TaskId[];
   /** Devices that may go away. */
   readonly mayLeave: readonly DeviceId[];
   readonly limits: Limits;

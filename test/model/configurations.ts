@@ -78,6 +78,14 @@ const PINNED_MENU = [
   offer('more time for c', { tool: 'update_task', taskId: 'c', change: { deadlineMs: 60 * MINUTE } }),
 ];
 
+const agent = (id: string, change = {}) => ({ id, ...ANYWHERE, ...change, command: undefined as never });
+const ASKING = constellation(
+  [agent('a', { idempotent: true, retry: { attempts: 2, backoffMs: 0 } }), on('b')],
+  ['a=>b'],
+);
+const SPENDING = constellation([agent('a', RETRIED), agent('b', RETRIED), on('c')], ['a->c', 'b=>c']);
+const ABOUT = 'run-1.a.1.1.0';
+
 export const CONFIGURATIONS: readonly Configuration[] = [
   { ...MODEL, name: 'chain, strict', plan: CHAIN, options: STRICT, menu: CHAIN_MENU },
   { ...MODEL, name: 'chain, scoped', plan: CHAIN, options: SCOPED, menu: [...CHAIN_MENU, rewire('b-c', 'a->c')] },
@@ -179,6 +187,30 @@ export const CONFIGURATIONS: readonly Configuration[] = [
     menu: [],
     verbs: [retry('a'), retry('b')],
     limits: { edits: 0, disconnects: 0, crashes: 1 },
+  },
+  {
+    ...MODEL,
+    name: 'an agent that asks',
+    plan: ASKING,
+    options: { editPolicy: 'never' },
+    menu: [],
+    mayAsk: ['a'],
+    verbs: [
+      { name: 'APPROVE', action: { verb: 'APPROVE', approvalId: ABOUT } },
+      { name: 'REJECT', action: { verb: 'REJECT', approvalId: ABOUT } },
+      say('CANCEL'),
+      retry('a'),
+    ],
+    limits: { edits: 0, disconnects: 1, crashes: 1 },
+  },
+  {
+    ...MODEL,
+    name: 'agents with a budget',
+    plan: SPENDING,
+    options: { editPolicy: 'never', budget: { llmCalls: 2 } },
+    menu: [],
+    verbs: [say('CANCEL'), say('PAUSE'), say('RESUME')],
+    limits: { edits: 0, disconnects: 1, crashes: 1 },
   },
   {
     ...MODEL,

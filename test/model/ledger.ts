@@ -1,4 +1,14 @@
-import type { Instant, LineId, LockPolicy, RunEvent, TaskId, TaskStar, TaskStarLine, TaskStatus } from '#proto';
+import type {
+  ApprovalDecision,
+  Instant,
+  LineId,
+  LockPolicy,
+  RunEvent,
+  TaskId,
+  TaskStar,
+  TaskStarLine,
+  TaskStatus,
+} from '#proto';
 
 /**
  * What the model itself knows of a run: its own, naive fold of the recorded events. It shares no code with the core, so
@@ -21,6 +31,10 @@ export interface Ledger {
   readonly revision: number;
   /** The revision whose end the planner was asked about last. */
   readonly askedAtEnd: number;
+  /** What attempts asked a person, by id, and what became of it. */
+  readonly asks: ReadonlyMap<string, AskEntry>;
+  /** Calls of a model that ended attempts have used. */
+  readonly calls: number;
   /** How the run ended. */
   readonly end: string | null;
   readonly deadlineAt: number;
@@ -47,6 +61,15 @@ export interface Entry {
   /** The run in which its last attempt ran, when that is not this one. */
   readonly ranIn: string | null;
   readonly skippedBy: 'condition' | 'failure' | null;
+  /** Calls of a model that its running attempt may make. */
+  readonly share: number;
+}
+
+export interface AskEntry {
+  readonly taskId: TaskId;
+  readonly attempt: number;
+  readonly expiresAt: number;
+  readonly state: 'open' | 'withdrawn' | ApprovalDecision;
 }
 
 export interface Round {
@@ -70,6 +93,8 @@ export const EMPTY: Ledger = {
   rounds: 0,
   revision: 0,
   askedAtEnd: -1,
+  asks: new Map(),
+  calls: 0,
   end: null,
   deadlineAt: Infinity,
   sequence: 0,
@@ -116,6 +141,13 @@ export function isLocked({ round, queued, silent, lines }: Ledger, taskId: TaskI
   return behind(taskId, []);
 }
 
+/** Calls of a model that are left of a budget for whoever is to start; Infinity without a budget. */
+export function callsLeft({ tasks, calls }: Ledger, callsMax: number): number {
+  let given = 0;
+  for (const { status, share } of tasks.values()) if (status === 'RUNNING') given += share;
+  return callsMax - calls - given;
+}
+
 /** The ids of a cycle's members, by walking from every task as long as the walk does not end. */
 export function cycleIn(lines: Ledger['lines']): TaskId[] {
   const walk = (at: TaskId, path: readonly TaskId[]): TaskId[] => {
@@ -148,6 +180,7 @@ export const newEntry = (star: TaskStar, at: Instant): Entry => ({
   isKnown: true,
   ranIn: null,
   skippedBy: null,
+  share: 0,
 });
 
 export const triggerName = (trigger: Extract<RunEvent, { type: 'EDIT_OPENED' }>['data']['triggers'][number]): string =>

@@ -32,6 +32,10 @@ describe.each(CONFIGURATIONS)('$name', (configuration) => {
 
 /** Types of events with their reasons. A late result is the only fact that is beside the history, and is not explored. */
 const HAPPENS = [
+  'APPROVAL_DECIDED approved',
+  'APPROVAL_DECIDED expired',
+  'APPROVAL_DECIDED rejected',
+  'APPROVAL_REQUESTED',
   'CONSTELLATION_MODIFIED operator',
   'CONSTELLATION_MODIFIED planner CONTINUE',
   'CONSTELLATION_MODIFIED planner FAIL',
@@ -51,6 +55,7 @@ const HAPPENS = [
   'RUN_CANCELLED',
   'RUN_COMPLETED partially_failed',
   'RUN_COMPLETED succeeded',
+  'RUN_FAILED BUDGET_EXHAUSTED',
   'RUN_FAILED DEADLINE',
   'RUN_FAILED NO_TASK_COMPLETED',
   'RUN_FAILED PLAN_FAILED',
@@ -59,6 +64,7 @@ const HAPPENS = [
   'RUN_REOPENED',
   'RUN_REQUESTED',
   'RUN_RESUMED',
+  'TASK_CANCELLED budget',
   'TASK_CANCELLED cancelled',
   'TASK_CANCELLED finished',
   'TASK_CANCELLED plan_failed',

@@ -143,6 +143,55 @@ const MUTATIONS: readonly Mutation[] = [
     configuration: 'fan-in, strict',
     found: 'I12_WAITING',
   },
+  {
+    what: 'what nobody decided stays open when its attempt has ended',
+    text: 'if (asks.length > 0) draft.approvals = withWithdrawn(draft.approvals, asks);',
+    becomes: 'if (asks.length > 9) draft.approvals = withWithdrawn(draft.approvals, asks);',
+    configuration: 'an agent that asks',
+    found: 'I6_APPROVAL',
+  },
+  {
+    what: 'a person is asked the same thing again',
+    text: 'if (task.asks.includes(ask.approvalId))',
+    becomes: "if (task.asks.includes(''))",
+    configuration: 'an agent that asks',
+    found: 'DUPLICATE',
+  },
+  {
+    what: 'nothing wakes the run when nobody has spoken in time',
+    text: 'at(ask.expiresAt);',
+    becomes: 'at(ask.expiresAt && null);',
+    configuration: 'an agent that asks',
+    found: 'I12_WAITING',
+  },
+  {
+    what: 'a word that comes too late',
+    text: 'if (at >= request.ask.expiresAt)',
+    becomes: 'if (at > request.ask.expiresAt)',
+    configuration: 'an agent that asks',
+    found: 'I6_APPROVAL',
+  },
+  {
+    what: 'a command is let through for a task that is being stopped',
+    text: 'if (task.stopping !== null) {',
+    becomes: 'if (task.attempt === 0) {',
+    configuration: 'an agent that asks',
+    found: 'I6_APPROVAL',
+  },
+  {
+    what: 'a budget that forgets what it has given to running attempts',
+    text: 'limit - used[bound] - granted[bound]',
+    becomes: 'limit - used[bound]',
+    configuration: 'agents with a budget',
+    found: 'I11_BUDGET',
+  },
+  {
+    what: 'a run that is given up while somebody may give some of the budget back',
+    text: 'if (short === null || draft.run.running.size > 0) return;',
+    becomes: 'if (short === null) return;',
+    configuration: 'agents with a budget',
+    found: 'I11_BUDGET',
+  },
 ];
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));

@@ -10,6 +10,8 @@ export interface Occasion {
   readonly lockPolicy: LockPolicy;
   readonly editPolicy: EditPolicy;
   readonly concurrency: number;
+  /** Calls of a model that the run may make; Infinity without a bound. */
+  readonly callsMax: number;
 }
 
 /** `name` is what a mutation test expects; the message is for whoever reads the trace. */
@@ -20,8 +22,10 @@ export interface Violation {
     | 'I3_ONLY_PENDING'
     | 'I4_SEQUENCE'
     | 'I5_TRANSITIONS'
+    | 'I6_APPROVAL'
     | 'I8_FOLD'
     | 'I9_CONFLUENCE'
+    | 'I11_BUDGET'
     | 'I12_WAITING'
     | 'LOCK'
     | 'FENCING'

@@ -1,5 +1,5 @@
 import { LIMITS, type RunEvent, StdinFrom } from '#proto';
-import { type Entry, isDoomed, isLocked, isOver, isReady, linesInto, satisfied } from './ledger.js';
+import { callsLeft, type Entry, isDoomed, isLocked, isOver, isReady, linesInto, satisfied } from './ledger.js';
 import type { Data, Draft, Occasion, Report } from './occasion.js';
 
 /** A task starts when its lines allow it, nothing holds it, nobody runs it, and on a device that is there and has room. */
@@ -27,14 +27,22 @@ export function start(draft: Draft, data: Data<'TASK_STARTED'>, occasion: Occasi
   if (sessionId === lostSession) report('I1_SINGLE_ATTEMPT', `${taskId} was given to the session that it lost`);
   const [given, wanted] = [JSON.stringify(inputs), JSON.stringify(outputsFor(draft, entry))];
   if (given !== wanted) report('READINESS', `${taskId} was started with ${given} where ${wanted} is there`);
-  const started = { status: 'RUNNING', attempt, deviceId, sessionId, timeoutAt: Date.parse(timeoutAt) } as const;
+  const isOfAgent = entry.star.command === undefined;
+  const share = data.budget?.llmCalls ?? 0;
+  if (isOfAgent !== (data.agent !== undefined)) report('STRUCTURE', `${taskId} was started as what it is not`);
+  if (isOfAgent && occasion.callsMax < Infinity && !(share > 0 && share <= callsLeft(draft, occasion.callsMax))) {
+    report('I11_BUDGET', `${taskId} was given ${share} calls, and ${callsLeft(draft, occasion.callsMax)} are left`);
+  }
+  const started = { status: 'RUNNING', attempt, deviceId, sessionId, timeoutAt: Date.parse(timeoutAt), share } as const;
   draft.tasks.set(taskId, { ...entry, ...started, stopping: null, lostSession: null, ranIn: null });
 }
 
 /** What a task takes of its predecessors: the outputs of those that ran and of whose end something is known. */
-function outputsFor({ tasks }: Draft, { star }: Entry): Data<'TASK_STARTED'>['inputs'] {
+function outputsFor(draft: Draft, { star }: Entry): Data<'TASK_STARTED'>['inputs'] {
+  const { tasks } = draft;
   const stdin = StdinFrom.safeParse(star.command?.arguments['stdin']);
-  return (stdin.data?.from ?? []).flatMap((taskId) => {
+  const before = linesInto(draft, star.id).map(({ from }) => from);
+  return (star.command === undefined ? before : (stdin.data?.from ?? [])).flatMap((taskId) => {
     const { status, attempt = 0, isKnown, ranIn } = tasks.get(taskId) ?? {};
     if (attempt === 0 || isKnown !== true || (status !== 'COMPLETED' && status !== 'FAILED')) return [];
     return [{ taskId, attempt, ...(typeof ranIn === 'string' ? { runId: ranIn } : {}) }];
@@ -56,6 +64,9 @@ export function end(draft: Draft, event: EndWord, occasion: Occasion, report: Re
   else checkEndWithoutAttempt(event, entry, occasion, report);
   if (owesRetry(draft, event, entry, occasion)) draft.owed.add(taskId);
   const outcome = event.type === 'TASK_FAILED' ? event.data.error.outcome : null;
+  draft.calls += event.data.used?.llmCalls ?? 0;
+  if (event.type === 'TASK_CANCELLED' && event.data.reason === 'budget' && draft.ending === null)
+    checkBroke(draft, occasion, report);
   const { deviceId, sessionId, stopping, failedOn } = entry;
   draft.tasks.set(taskId, {
     ...entry,
@@ -73,6 +84,18 @@ export function end(draft: Draft, event: EndWord, occasion: Occasion, report: Re
   const isAsked = event.type === 'TASK_FAILED' || entry.star.review === true || editPolicy === 'every-result';
   if (isAsked && editPolicy !== 'never' && draft.ending === null)
     draft.queued = [...draft.queued, `${taskId}.${attempt}`];
+}
+
+/** The budget ends a run when a task has to start, nothing is left for it, and nobody runs who could give some back. */
+function checkBroke(draft: Draft, { callsMax, lockPolicy }: Occasion, report: Report): void {
+  const entries = [...draft.tasks.values()];
+  if (entries.some(({ status }) => status === 'RUNNING')) report('I11_BUDGET', 'given up while somebody runs');
+  if (callsLeft(draft, callsMax) > 0) report('I11_BUDGET', 'given up while something of the budget is left');
+  const isWaiting = entries.some(
+    ({ status, star: { id, command } }) =>
+      status === 'PENDING' && command === undefined && isReady(draft, id) && !isLocked(draft, id, lockPolicy),
+  );
+  if (!isWaiting) report('I11_BUDGET', 'given up, and no task of an agent has to start');
 }
 
 const ENDED = { TASK_COMPLETED: 'COMPLETED', TASK_FAILED: 'FAILED', TASK_CANCELLED: 'CANCELLED' } as const;

@@ -3,6 +3,7 @@ import type { Input } from '#libs/constellation';
 import { applied, isValid } from './judge.js';
 import { cycleIn, isOver, type Ledger, newEntry, triggerName } from './ledger.js';
 import type { Data, Draft, Occasion, Report, Violation } from './occasion.js';
+import { recordApproval, withdrawAsks } from './record-approvals.js';
 import { end, recordTask, start } from './record-tasks.js';
 
 /** Folds the events of one commit into the ledger and reports every event that must not follow from what is known. */
@@ -51,7 +52,11 @@ function recordOne(draft: Draft, event: RunEvent, occasion: Occasion, report: Re
     case 'TASK_COMPLETED':
     case 'TASK_FAILED':
     case 'TASK_CANCELLED':
-      return end(draft, event, occasion, report);
+      end(draft, event, occasion, report);
+      return withdrawAsks(draft, event.data.taskId);
+    case 'APPROVAL_REQUESTED':
+    case 'APPROVAL_DECIDED':
+      return recordApproval(draft, event, occasion, report);
     case 'TASK_STOP_REQUESTED':
     case 'TASK_REOPENED':
     case 'TASK_SKIPPED':
@@ -121,6 +126,7 @@ const ENDS: ReadonlyMap<string, string> = new Map([
   ['cancelled', 'RUN_CANCELLED'],
   ['run_deadline', 'RUN_FAILED DEADLINE'],
   ['plan_failed', 'RUN_FAILED PLAN_FAILED'],
+  ['budget', 'RUN_FAILED BUDGET_EXHAUSTED'],
 ]);
 
 function endName(event: RunEnd): string {
@@ -151,7 +157,16 @@ function recordFork(draft: Draft, { deadlineAt, forkedAt, parent }: Data<'RUN_FO
     draft.tasks.set(id, { ...entry, failedOn: [], stopping, deadlineAt: due, ranIn });
   }
   const open = [...(draft.round?.triggers ?? []), ...draft.queued].filter((trigger) => trigger.includes('.'));
-  const over = { round: null, queued: open, silent: false, rounds: 0, sequence: 0, askedAtEnd: -1, end: null };
+  const over = {
+    round: null,
+    queued: open,
+    silent: false,
+    rounds: 0,
+    sequence: 0,
+    asks: new Map(),
+    askedAtEnd: -1,
+    end: null,
+  };
   Object.assign(draft, { phase: 'RUNNING', ending: null, deadlineAt: Date.parse(deadlineAt), ...over });
 }
 

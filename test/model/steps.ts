@@ -1,6 +1,6 @@
-import { Proposal } from '#proto';
+import { NO_USAGE, Proposal } from '#proto';
 import { ANY_DEVICE, emptyRun, forkedFrom, type Input, isTerminal, lockPolicyOf } from '#libs/constellation';
-import { ALICE, completed, failed, propose, verb, WAKE } from '../../libs/constellation/given.js';
+import { ALICE, asked, commandAsk, completed, failed, propose, verb, WAKE } from '../../libs/constellation/given.js';
 import type { Configuration, FORK, Offer, OUTAGE, VerbOffer } from './configuration.js';
 import { isLocked, isReady, type Ledger } from './ledger.js';
 import type { Left, Step, World } from './world.js';
@@ -16,10 +16,12 @@ export function stepsOf(world: World, configuration: Configuration): Step[] {
   if (isTerminal(run)) return verbs;
   const results = resultSteps(world, configuration);
   const proposals = proposalSteps(world, configuration);
-  const inputs = [...proposals, ...verbs.filter(({ change }) => change === undefined)];
+  const asks = askSteps(world, configuration);
+  const inputs = [...proposals, ...asks, ...verbs.filter(({ change }) => change === undefined)];
   return [
     ...results.map(({ step }) => step),
     ...proposals,
+    ...asks,
     ...verbs,
     ...timeSteps(world),
     ...linkSteps(world, configuration),
@@ -33,7 +35,7 @@ export function stepsOf(world: World, configuration: Configuration): Step[] {
         isEdit(other) ? { ...both(other, step), swapped: { result: step, edit: other } } : both(other, step),
       ]),
     ),
-    ...lateSteps(world, [...results.map(({ step }) => step), ...proposals]),
+    ...lateSteps(world, [...results.map(({ step }) => step), ...proposals, ...asks, ...verbs.filter(isWord)]),
   ];
 }
 
@@ -45,6 +47,12 @@ function both(one: Step, other: Step): Step {
     inputs: [...(one.inputs ?? []), ...(other.inputs ?? [])],
     ...(left === undefined ? {} : { left }),
   };
+}
+
+/** About something that an attempt asked. */
+function isWord({ inputs }: Step): boolean {
+  const [input] = inputs ?? [];
+  return input?.kind === 'verb' && (input.action.verb === 'APPROVE' || input.action.verb === 'REJECT');
 }
 
 /** A proposal that ends the run is no edit: what runs then is stopped, and a result may come before or after that. */
@@ -59,7 +67,8 @@ interface Result {
 }
 
 /** What a running attempt may come to. On a lost session: what the device's journal says, or that nobody knows. */
-export function resultSteps({ ledger, links }: World, { devices, mayFail }: Configuration): Result[] {
+export function resultSteps({ ledger, links }: World, configuration: Configuration): Result[] {
+  const { devices, mayFail, options } = configuration;
   return [...ledger.tasks].flatMap(([taskId, { status, attempt, deviceId, sessionId, stopping }]): Result[] => {
     if (status !== 'RUNNING') return [];
     const index = devices.findIndex((device) => device.deviceId === deviceId);
@@ -67,12 +76,38 @@ export function resultSteps({ ledger, links }: World, { devices, mayFail }: Conf
     const isLost = link?.isUp !== true || sessionId !== `${deviceId}-s${link.session}`;
     const result = (input: Input, word: string): Result => ({
       taskId,
-      step: { kind: 'attempt', label: `attempt ${attempt} of ${taskId} ${word}`, inputs: [input] },
+      step: {
+        kind: 'attempt',
+        label: `attempt ${attempt} of ${taskId} ${word}`,
+        inputs: [options.budget === undefined ? input : spending(input)],
+      },
     });
     const done = result(completed(taskId, attempt), 'completes');
     if (isLost) return [done, result(failed(taskId, attempt, 'device_lost'), 'is lost with its device')];
     if (stopping !== null) return [done, result(failed(taskId, attempt, 'cancelled'), 'is stopped')];
     return mayFail.includes(taskId) ? [done, result(failed(taskId, attempt), 'fails')] : [done];
+  });
+}
+
+/** Each attempt makes one call of a model. */
+function spending(input: Input): Input {
+  if (input.kind !== 'attempt-ended') return input;
+  return { ...input, finished: { ...input.finished, used: { ...NO_USAGE, llmCalls: 1 } } };
+}
+
+const ASK_MS = 5 * 60_000;
+
+export const askId = (runId: string, taskId: string, attempt: number) => `${runId}.${taskId}.${attempt}.1.0`;
+
+/** The attempt of an agent may wait for a person: once, as long as nobody stops it. */
+function askSteps({ ledger, run, now }: World, { mayAsk = [] }: Configuration): Step[] {
+  return mayAsk.flatMap((taskId): Step[] => {
+    const { status, attempt = 0, stopping, deviceId } = ledger.tasks.get(taskId) ?? {};
+    const approvalId = askId(run.runId, taskId, attempt);
+    if (status !== 'RUNNING' || stopping !== null || ledger.asks.has(approvalId)) return [];
+    const expiresAt = new Date(now + ASK_MS).toISOString();
+    const ask = commandAsk(approvalId, { expiresAt, deviceId: deviceId ?? '' });
+    return [{ kind: 'attempt', label: `attempt ${attempt} of ${taskId} asks a person`, inputs: [asked(ask)] }];
   });
 }
 
@@ -137,6 +172,7 @@ export function dueOf(world: World): number {
   const { ledger, now, run } = world;
   if (ledger.phase === 'ENDED') return Infinity;
   const { ending, round, deadlineAt: runDeadlineAt } = ledger;
+  const asks = [...ledger.asks.values()].flatMap(({ state, expiresAt }) => (state === 'open' ? [expiresAt] : []));
   const instants = [...ledger.tasks].flatMap(([taskId, entry]): number[] => {
     const { status, stopping, timeoutAt, deadlineAt, notBefore } = entry;
     if (status === 'RUNNING') return stopping === null ? [timeoutAt, deadlineAt] : [stopping.graceUntil];
@@ -144,7 +180,7 @@ export function dueOf(world: World): number {
     const isWaiting = notBefore > now && mayStart(ledger, taskId) && !isLocked(ledger, taskId, lockPolicyOf(run));
     return isWaiting ? [deadlineAt, notBefore] : [deadlineAt];
   });
-  const due = Math.min(...instants, round?.deadlineAt ?? Infinity, ending ? Infinity : runDeadlineAt);
+  const due = Math.min(...instants, ...asks, round?.deadlineAt ?? Infinity, ending ? Infinity : runDeadlineAt);
   if (!ending && due !== runDeadlineAt && due > runDeadlineAt - MARGIN_MS)
     throw new Error('the deadline of the run came near');
   return due;

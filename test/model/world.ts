@@ -12,7 +12,7 @@ import {
   lockPolicyOf,
   type Run,
 } from '#libs/constellation';
-import { fleet, HASH, instant, requested, T0 } from '../../libs/constellation/given.js';
+import { fleet, HASH, instant, requested, T0, withAgents } from '../../libs/constellation/given.js';
 import type { Configuration, Limits } from './configuration.js';
 import { EMPTY, type Ledger } from './ledger.js';
 import type { Occasion, Violation } from './occasion.js';
@@ -99,7 +99,7 @@ export function fleetOf({ links }: Pick<World, 'links'>, { devices }: Configurat
     };
     return { ...profile, status: isUp ? 'connected' : 'suspect', session: at };
   });
-  const view = fleet(profiles);
+  const view = withAgents(fleet(profiles));
   views.set(links, view);
   return view;
 }
@@ -127,8 +127,9 @@ export function take(
   const commit = stored(stage, inputs, decision);
   const run = evolveCommit(stage.run, commit);
   const { fleet: view, now } = circumstances;
-  const { concurrency = Infinity } = configuration.options;
-  const policies = { lockPolicy: lockPolicyOf(run), editPolicy: editPolicyOf(run), concurrency };
+  const { concurrency = Infinity, budget } = configuration.options;
+  const callsMax = budget?.llmCalls ?? Infinity;
+  const policies = { lockPolicy: lockPolicyOf(run), editPolicy: editPolicyOf(run), concurrency, callsMax };
   const occasion: Occasion = { inputs, fleet: view, now, ...policies };
   const { ledger, violations } = record(stage.ledger, commit.events, occasion);
   return { stage, world: { ...settled, run, ledger }, events: commit.events, commit, decision, violations };
@@ -146,7 +147,7 @@ export function reloaded(taken: Taken): Taken {
 
 /** Proposals and verbs are counted when something followed from them. */
 function isSpent(answer: Answer, input: Input | undefined): boolean {
-  if (input === undefined || input.kind === 'attempt-ended') return false;
+  if (input === undefined || input.kind === 'attempt-ended' || input.kind === 'asked') return false;
   return answer.kind === 'accepted' || (answer.kind === 'rejected' && answer.recorded === true);
 }
 
@@ -188,8 +189,10 @@ export function keyOf({ run, now, links, left, starvedOf, isSettled }: World, { 
     const { star, status, attempt, deviceId, sessionId, stopping, error, skippedBy } = task;
     const head = `${starNumber(star)}${status.slice(0, 2)}${attempt}`;
     if (status === 'RUNNING') {
+      const open = task.asks.map((id) => until(run.approvals.open.get(id)?.ask.expiresAt) || 'o');
+      const asks = open.length === 0 ? '' : `?${open.join()}`;
       const stop = stopping === null ? '' : `!${stopping.reason}${until(stopping.graceUntil)}`;
-      return `${head}@${sessionId}+${stopping === null ? until(task.timeoutAt) : ''}${stop}^${until(task.deadlineAt)}${task.failedOn.join()}`;
+      return `${head}@${sessionId}+${stopping === null ? until(task.timeoutAt) : ''}${stop}^${until(task.deadlineAt)}${task.failedOn.join()}${asks}`;
     }
     if (status !== 'PENDING' && verbs.length === 0) return head + (skippedBy ?? '');
     const lost = error?.outcome === 'device_lost' ? `${deviceId}${sessionId}` : '';
@@ -214,6 +217,7 @@ export function keyOf({ run, now, links, left, starvedOf, isSettled }: World, { 
     links.map(({ isUp, session }) => `${isUp}${session}`).join(),
     `${left.edits}${left.disconnects}${left.crashes}${left.verbs.join()}`,
     [...starvedOf].toSorted().join(),
+    run.used.llmCalls,
   ].join('|');
 }
 

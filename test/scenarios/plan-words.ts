@@ -1,4 +1,4 @@
-import type { RunEventData, RunOptions, TaskConstellation, TaskStar, TaskStarLine } from '#proto';
+import type { Budget, RunEventData, RunOptions, TaskConstellation, TaskStar, TaskStarLine } from '#proto';
 import { constellation } from '../../libs/constellation/given.js';
 
 const HASH = 'a'.repeat(64);
@@ -22,7 +22,7 @@ export function constellationOf(text: string): TaskConstellation {
   return constellation(words(tasks).map(taskOf), lines === '' ? [] : lines.split(',').map((line) => line.trim()));
 }
 
-/** `A@web-1`, `A@os:linux`, `A@tags:db(retry=2,backoff=1000,timeout=5000,deadline=60000,idempotent,review,priority=3)`. */
+/** `A@web-1`, `A@os:linux`, `A@tags:db(retry=2,backoff=1000,timeout=5000,deadline=60000,idempotent,review,priority=3,agent)`: `agent` has no command. */
 export function taskOf(text: string): TaskStar {
   const match = /^(?<id>[^@]+)@(?<target>[^(]+)(?:\((?<options>.*)\))?$/u.exec(text)?.groups;
   if (match === undefined) throw new Error(`"${text}" is no task; write A@device(options)`);
@@ -40,7 +40,7 @@ function selectorOf(selector: string, value: string): TaskStar['target'] {
 }
 
 function taskOptions(text: string): Partial<TaskStar> {
-  const { retry, backoff, timeout, deadline, priority, idempotent, review } = pairs(text.split(',').join(' '));
+  const { retry, backoff, timeout, deadline, priority, idempotent, review, agent } = pairs(text.split(',').join(' '));
   return {
     ...(retry === undefined ? {} : { retry: { attempts: Number(retry), backoffMs: Number(backoff ?? 0) } }),
     ...(timeout === undefined ? {} : { timeoutMs: Number(timeout) }),
@@ -48,8 +48,12 @@ function taskOptions(text: string): Partial<TaskStar> {
     ...(priority === undefined ? {} : { priority: Number(priority) }),
     ...(idempotent === undefined ? {} : { idempotent: true }),
     ...(review === undefined ? {} : { review: true }),
+    ...(agent === undefined ? {} : NO_COMMAND),
   };
 }
+
+/** Said, because a task of a story has a command unless it says otherwise. */
+const NO_COMMAND = { command: undefined } as object;
 
 export function lineOf(text: string): TaskStarLine {
   const ends = /^(?<from>[\w-]+?)(?:->|=>|\?.*>)(?<to>[\w-]+)$/u.exec(text)?.groups;
@@ -60,14 +64,21 @@ export function lineOf(text: string): TaskStarLine {
 }
 
 function optionsOf(text: string): RunOptions & { deadlineMs?: number } {
-  const { edit, lock, deadline, round, concurrency } = pairs(text);
+  const { edit, lock, deadline, round, concurrency, budget, approval } = pairs(text);
   return {
     ...(edit === undefined ? {} : { editPolicy: edit as RunOptions['editPolicy'] }),
     ...(lock === undefined ? {} : { lockPolicy: lock as RunOptions['lockPolicy'] }),
     ...(deadline === undefined ? {} : { deadlineMs: Number(deadline) }),
     ...(round === undefined ? {} : { editDeadlineMs: Number(round) }),
     ...(concurrency === undefined ? {} : { concurrency: Number(concurrency) }),
+    ...(budget === undefined ? {} : { budget: amountsOf(budget) }),
+    ...(approval === undefined ? {} : { approval: approval as NonNullable<RunOptions['approval']> }),
   };
+}
+
+/** `llmCalls/3+tokens/500`. */
+export function amountsOf(text: string): Budget {
+  return Object.fromEntries(text.split('+').map((amount) => [amount.split('/')[0], Number(amount.split('/')[1])]));
 }
 
 function requested(

@@ -1,20 +1,24 @@
-import type { AgentProfile, RunEvent } from '#proto';
+import { type Actor, type AgentProfile, NO_USAGE, type RunEvent } from '#proto';
 import {
   type Answer,
+  checkBudget,
   checkEdit,
   checkInvariants,
   decide,
   emptyRun,
   evolve,
+  findTask,
   foldEvents,
   type Input,
   isTerminal,
+  plus,
   type Run,
   viewOf,
   withVerbs,
 } from '#libs/constellation';
 import { device, fleet, T0, tell } from '../../libs/constellation/given.js';
-import { goalOf, planOf } from './plan-words.js';
+import { askOf, wordOf } from './approval-words.js';
+import { amountsOf, goalOf, planOf } from './plan-words.js';
 import { proposalOf } from './proposal-words.js';
 
 const ALICE = { kind: 'person', id: 'alice' } as const;
@@ -31,6 +35,7 @@ export class Stage {
   readonly #events: RunEvent[] = [];
   readonly #devices = new Map<string, AgentProfile>();
   #verbs = 0;
+  #agents: ReadonlySet<string> = new Set(['LinuxAgent']);
 
   /** What is recorded, an event per line, what is refused, and what the run waits for then. */
   play(commands: readonly string[]): string[] {
@@ -78,6 +83,9 @@ export class Stage {
       case 'hold':
         this.#devices.set(id, { ...profile, held: { by: ALICE, reason: 'held', heldAt: new Date(T0).toISOString() } });
         return true;
+      case 'agents':
+        this.#agents = new Set([id, ...options].filter((name) => name !== 'none'));
+        return true;
       case 'release':
         this.#devices.set(id, { ...profile, held: null });
         return true;
@@ -97,6 +105,23 @@ export class Stage {
         const value = text.split(' ').slice(2).join(' ');
         const result = { value: value === '' ? { exit_code: 0 } : JSON.parse(value) };
         return { ...this.#attempt(subject), finished: { status: 'completed', result } };
+      }
+      case 'done': {
+        const used = plus(NO_USAGE, amountsOf((detail ?? '').replace('used=', '')));
+        return { ...this.#attempt(subject), finished: { status: 'completed', result: { value: 'done' }, used } };
+      }
+      case 'ask':
+      case 'question': {
+        const { taskId, attempt, attemptHash } = this.#attempt(subject);
+        const deviceId = findTask(this.#run, taskId)?.deviceId ?? 'nowhere';
+        const ask = askOf(text.replace(subject, taskId), attempt, { now: this.#now, deviceId });
+        return { kind: 'asked', taskId, attempt, attemptHash, ask };
+      }
+      case 'approve':
+      case 'reject':
+      case 'answer': {
+        const { action, by } = wordOf(text);
+        return this.#verb(action, by);
       }
       case 'fail': {
         const outcome = (detail ?? 'failed') as 'failed';
@@ -132,12 +157,16 @@ export class Stage {
     };
   }
 
-  #verb(action: Extract<Input, { kind: 'verb' }>['action']): Input {
-    return { kind: 'verb', id: `verb-${++this.#verbs}`, by: ALICE, action };
+  #verb(action: Extract<Input, { kind: 'verb' }>['action'], by: Actor = ALICE): Input {
+    return { kind: 'verb', id: `verb-${++this.#verbs}`, by, action };
   }
 
   #decide(inputs: readonly Input[]): string[] {
-    const circumstances = { fleet: fleet([...this.#devices.values()]), now: this.#now, planner: true };
+    const circumstances = {
+      fleet: { ...fleet([...this.#devices.values()]), agents: this.#agents },
+      now: this.#now,
+      planner: true,
+    };
     const { answers, events } = decide(this.#run, inputs, circumstances);
     const first = this.#events.length + 1;
     for (const event of events) {
@@ -145,6 +174,7 @@ export class Stage {
       this.#run = evolve(before, event);
       this.#events.push(event);
       this.#sound(checkEdit(before, event, this.#run));
+      this.#sound(checkBudget(before, event, this.#run));
     }
     this.#sound(checkInvariants(this.#run));
     const verbs = inputs.flatMap((input) => (input.kind === 'verb' ? [{ kind: 'verb' as const, id: input.id }] : []));
@@ -170,7 +200,7 @@ export class Stage {
 }
 
 function refusal(answer: Answer): string[] {
-  if (answer.kind === 'ignored') return [`ignored: ${answer.reason}`];
+  if (answer.kind === 'ignored') return [`ignored: ${answer.detail ?? answer.reason}`];
   if (answer.kind === 'rejected')
     return answer.reason.issues.length === 0
       ? [`refused: ${answer.reason.message}`]

@@ -72,6 +72,20 @@ function leakingTheLock(run: Run, decision: Decision): Decision {
   return { ...decision, events, run: foldEvents(run, events) };
 }
 
+/** Nobody remembers what was asked before. */
+function askAgain(run: Run, decision: Decision, inputs: readonly Input[]): Decision {
+  const events = inputs.flatMap((input, index): RunEvent[] => {
+    const answer = decision.answers[index];
+    if (input.kind !== 'asked' || answer?.kind !== 'ignored' || answer.reason !== 'ASKED_BEFORE') return [];
+    const { taskId, attempt, ask, attemptHash } = input;
+    const requestedAt = new Date(0).toISOString();
+    return [{ type: 'APPROVAL_REQUESTED', data: { taskId, attempt, ask, requestedAt, attemptHash } }];
+  });
+  if (events.length === 0) return decision;
+  const all = [...events, ...decision.events];
+  return { ...decision, events: all, run: foldEvents(run, all) };
+}
+
 /** One of each kind that a run must survive; every one of them has to be found. */
 export const BUGS = {
   'lost-ack': { log: HastyLogClient },
@@ -89,6 +103,9 @@ export const BUGS = {
   'stale-timer': { wakeUps: keepingTheFirst },
   'leaked-lock': {
     decide: (proper) => (run, inputs, circumstances) => leakingTheLock(run, proper(run, inputs, circumstances)),
+  },
+  'asked-again': {
+    decide: (proper) => (run, inputs, circumstances) => askAgain(run, proper(run, inputs, circumstances), inputs),
   },
 } as const satisfies Record<string, Bug>;
 

@@ -1,4 +1,4 @@
-import { assign, type FleetView, isHeld, isTerminal, type Run, waitingFor } from '#libs/constellation';
+import { assign, type FleetView, isHeld, isTerminal, Purse, type Run, waitingFor } from '#libs/constellation';
 import type { Fail } from './failure.js';
 import type { Replicas } from './replicas.js';
 import type { Scheduler } from './scheduler.js';
@@ -47,7 +47,7 @@ export class Liveness {
     const late = new Date(now - OVERDUE_MS).toISOString();
     const since = new Map(this.#ready);
     this.#ready.clear();
-    for (const { run, lock } of audit.runs.values()) {
+    for (const { run, lock, asks } of audit.runs.values()) {
       if (run === undefined || isTerminal(run)) continue;
       if (waitingFor(run) === null) this.#fail(run, 'NO_REASON', 'waits for nothing');
       for (const { star, status, stopping, timeoutAt, deadlineAt } of run.tasks) {
@@ -61,6 +61,7 @@ export class Liveness {
       }
       const lockUntil = lock.deadlineAt;
       if (lockUntil !== null && lockUntil < late) this.#fail(run, 'LOCK', `the open round was to end at ${lockUntil}`);
+      for (const id of asks.overdue(late)) this.#fail(run, 'OVERDUE', `${id} was to be decided by now`);
       this.#checkStarts(run, now, since);
     }
   }
@@ -120,6 +121,7 @@ export class Liveness {
     const { concurrency = Infinity } = run.request?.options ?? {};
     const held = isHeld(run);
     const view = this.#view(run);
+    const purse = new Purse(run);
     for (const index of run.ready) {
       const { star, notBefore, error, failedOn } = run.tasks.at(index);
       const id = `${run.runId} ${star.id}`;
@@ -129,6 +131,7 @@ export class Liveness {
         view.slotsLeft > run.running.size &&
         isDue &&
         !held(index) &&
+        purse.lacking(star).length === 0 &&
         run.running.size < concurrency &&
         error?.outcome !== 'device_lost';
       const couldStart = isFree && assign(star, view, { session: null, failedOn }).kind === 'device';
@@ -150,6 +153,7 @@ export class Liveness {
       devices: new Map(fleet.profiles.map((profile) => [profile.deviceId, profile])),
       running: (deviceId) => audit.running(deviceId),
       reserved: () => 0,
+      agents: new Set(['LinuxAgent']),
       circuit: (deviceId) => {
         const circuits = views.map((view) => view.circuit(deviceId));
         return circuits.find(({ state }) => state !== 'closed') ?? { state: 'closed' };

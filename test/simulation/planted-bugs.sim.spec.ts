@@ -21,6 +21,7 @@ describe('a planted bug is found, and goes away with it', () => {
     ['double-apply', ['I5_TRANSITIONS']],
     ['stale-timer', ['OVERDUE', 'LOCK']],
     ['leaked-lock', ['LOCK']],
+    ['asked-again', ['I6_APPROVAL']],
   ] as const)('%s', async (bug, checks) => {
     const { seed, failure } = await firstFailure(bug);
     expect(checks).toContain(failure?.check);

@@ -52,6 +52,7 @@ export interface ReplicaParts {
   readonly ports: (process: Process) => Pick<RunServerParts, 'log' | 'wakeUps' | 'decide'>;
 }
 
+const AGENTS: ReadonlySet<string> = new Set(['LinuxAgent']);
 const logger = pino({ level: 'silent' });
 const HEARTBEAT_MS = 500;
 /** While nothing is heard of a replica its heartbeats are looked at less often, which nobody notices and costs less. */
@@ -93,6 +94,7 @@ export class Replicas {
     const fleet = new Fleet(tasksMax);
     for (const profile of profiles()) fleet.profile(profile);
     fleet.completed();
+    fleet.agents(AGENTS);
     const skew = Math.round(this.#parts.faults.strike('clock-skewed', name)?.between(-SKEW_MS_MAX, SKEW_MS_MAX) ?? 0);
     const turn = () => process.sleep(dice.spread(0.01, 1));
     const server = new RunServer({

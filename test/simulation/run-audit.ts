@@ -10,6 +10,7 @@ import {
   type TaskStatus,
 } from '#proto';
 import { checkInvariants, evolveCommit, findTask, isTerminal, type Run } from '#libs/constellation';
+import { ApprovalAudit } from './approval-audit.js';
 import type { Fail } from './failure.js';
 import { LockAudit } from './lock-audit.js';
 import type { Attempt } from './simulated-attempts.js';
@@ -44,6 +45,7 @@ export class RunAudit {
   /** The state after each commit, by its number; the first is the one before any. */
   readonly folds: (Run | undefined)[] = [undefined];
   readonly lock: LockAudit;
+  readonly asks: ApprovalAudit;
   readonly #parts: AuditParts;
   readonly #tasks = new Map<TaskId, AuditedTask>();
   readonly #satisfied = new Map<LineId, boolean>();
@@ -59,6 +61,7 @@ export class RunAudit {
 
   constructor(parts: AuditParts) {
     this.#parts = parts;
+    this.asks = new ApprovalAudit((check, message) => this.#fail(check, message));
     this.lock = new LockAudit((check, message) => this.#fail(check, message));
   }
 
@@ -121,6 +124,7 @@ export class RunAudit {
   #event(event: RecordedRunEvent, after: Run): void {
     if (this.#over && !MAY_FOLLOW_END.has(event.type)) this.#fail('I5_TRANSITIONS', `${event.type} after the end`);
     this.lock.take(event);
+    this.asks.take(event, 'taskId' in event.data ? this.#tasks.get(event.data.taskId) : undefined);
     switch (event.type) {
       case 'CONSTELLATION_MODIFIED':
         this.#restructure(after);
@@ -266,6 +270,7 @@ export class RunAudit {
         this.#fail('FOLD', `${star.id} is ${status} in attempt ${attempt}, ${said}`);
       }
     }
+    this.asks.compare(after);
     if (isTerminal(after) !== this.#over) this.#fail('FOLD', `the run is ${after.phase}`);
     for (const taskId of this.#tasks.keys()) {
       if (findTask(after, taskId) === undefined) this.#fail('FOLD', `${taskId} is gone`);

@@ -1,4 +1,17 @@
-import type { AttemptCommit, AttemptFinished, AttemptKey, RunCommit, RunEventData, TaskError } from '#proto';
+import {
+  type ApprovalDecision,
+  type ApprovalId,
+  type Ask,
+  type AttemptCommit,
+  type AttemptFinished,
+  type AttemptKey,
+  commandIdOf,
+  DEFAULTS,
+  type RunCommit,
+  type RunEventData,
+  type TaskError,
+  type Usage,
+} from '#proto';
 import type { AttemptLog } from '#libs/event-log';
 import { attemptEnded, causeOf } from '../../services/orchestrator/attempt-ends.client.js';
 import type { Faults } from './faults.js';
@@ -25,12 +38,17 @@ export interface Attempt {
   /** The message that carries its end to the run. */
   told: Message | null;
   late: boolean;
+  /** The person's word that it waits for, and what comes then. */
+  waits: { readonly approvalId: string; readonly goOn: (decision: ApprovalDecision) => void } | null;
 }
 
 const FAIL_SHARE = 0.12;
 const DURATION_MS_MIN = 20;
 const DURATION_MS_MAX = 6_000;
 const SLOW_MS_MAX = 180_000;
+const ASKS_SHARE = 0.7;
+const ASKS_AGAIN_SHARE = 0.4;
+const CALLS_MAX = 5;
 const STOP_MS_MAX = 3_000;
 const DELAY_MS_MAX = 30_000;
 const READ_TIMEOUT_MS = 1_000;
@@ -45,6 +63,8 @@ export interface AttemptsParts {
   readonly fleet: DeviceFleet;
   /** A device begins to execute: an effect in the world that cannot be taken back. */
   readonly begins: (attempt: Attempt) => void;
+  /** The command of an agent that was let through: another such effect. */
+  readonly acts: (attempt: Attempt, approvalId: ApprovalId) => void;
 }
 
 /** Device agents and devices: what a run starts is executed once, and comes to exactly one end in ATTEMPTS. */
@@ -68,7 +88,7 @@ export class Attempts {
   /** A commit of RUNS on its way to the device agents: at least once, each stop after its start or before it. */
   follow(commit: RunCommit): void {
     const { scheduler, dice, faults } = this.#parts;
-    if (!commit.events.some(({ type }) => type.startsWith('TASK_'))) return;
+    if (!commit.events.some(({ type }) => type.startsWith('TASK_') || type === 'APPROVAL_DECIDED')) return;
     const about = `${commit.runId} ${commit.number}`;
     const way = dice.spread(0.3, 10) + (faults.strike('order-delayed', about)?.spread(100, DELAY_MS_MAX) ?? 0);
     scheduler.after(way, () => this.#take(commit));
@@ -113,6 +133,7 @@ export class Attempts {
   #take({ runId, events }: RunCommit): void {
     for (const { type, data } of events) {
       if (type === 'TASK_STARTED') this.#order({ runId, taskId: data.taskId, attempt: data.attempt }, data);
+      else if (type === 'APPROVAL_DECIDED') this.#decided(runId, data);
       else if (type === 'TASK_STOP_REQUESTED') this.#stop({ runId, taskId: data.taskId, attempt: data.attempt });
       else if (type === 'TASK_CANCELLED' || (type === 'TASK_FAILED' && data.attemptHash === null)) {
         const attempt = this.find({ runId, taskId: data.taskId, attempt: data.attempt });
@@ -125,7 +146,7 @@ export class Attempts {
     if (this.find(key) !== undefined) return;
     const { fleet, scheduler } = this.#parts;
     const stopped = this.#stoppedBefore.has(textOf(key));
-    const state = { begunAt: null, doneAt: null, stopped, end: null, told: null, late: false };
+    const state = { begunAt: null, doneAt: null, stopped, end: null, told: null, late: false, waits: null };
     const attempt: Attempt = { key, start, device: fleet.find(start.deviceId), ...state };
     this.#attempts.set(textOf(key), attempt);
     scheduler.at(Date.parse(start.timeoutAt), () => this.#try(attempt));
@@ -156,11 +177,67 @@ export class Attempts {
     const isFailure = dice.chance(FAIL_SHARE);
     const value = { exit_code: isFailure ? 1 : 0, n: dice.int(0, 9) };
     const { life } = device;
+    if (attempt.start.agent !== undefined) return this.#think(attempt, { ms, isFailure, dice });
     scheduler.after(ms, () => {
       if (device.life !== life || attempt.doneAt !== null) return;
       const error = { code: 'EXIT_CODE', message: 'exit code 1', outcome: 'failed', output: { value } } as const;
       this.#done(attempt, isFailure ? { status: 'failed', error } : { status: 'completed', result: { value } });
     });
+  }
+
+  /** An agent: it looks around, perhaps asks a person, acts when it may, and says how it ended and what it used. */
+  #think(attempt: Attempt, { ms, isFailure, dice }: { ms: number; isFailure: boolean; dice: Dice }): void {
+    const { scheduler, acts } = this.#parts;
+    const { start, device } = attempt;
+    const { life } = device;
+    const spent = dice.int(1, CALLS_MAX);
+    const calls = Math.min(spent, start.budget?.llmCalls ?? spent);
+    const used: Usage = { llmCalls: calls, tokens: calls * 100, commands: 1, costUsd: calls / 1_000 };
+    const isAlive = () => device.life === life && attempt.doneAt === null;
+    const later = (share: number, then: () => void) => scheduler.after(ms * share, () => isAlive() && then());
+    const done = (isGood: boolean) => {
+      const error = { code: 'AGENT_FAILED', message: 'it could not be done', outcome: 'failed' } as const;
+      const value = { exit_code: 0, n: dice.int(0, 9) };
+      const ended = isGood
+        ? ({ status: 'completed', result: { value } } as const)
+        : ({ status: 'failed', error } as const);
+      this.#done(attempt, { ...ended, used, notes: [`note of ${start.taskId}`] });
+    };
+    if (!dice.chance(ASKS_SHARE)) return later(1, () => done(!isFailure));
+    const ask = (step: number): void =>
+      this.#ask(attempt, { step, dice }, (decision) => {
+        if (!isAlive()) return;
+        const isLetThrough = decision === 'approved' || decision === 'edited';
+        if (isLetThrough) acts(attempt, commandIdOf(attempt.key, step));
+        if (step === 1 && dice.chance(ASKS_AGAIN_SHARE)) return later(0.2, () => ask(2));
+        later(0.5, () => done(isLetThrough || decision === 'answered'));
+      });
+    later(0.5, () => ask(1));
+  }
+
+  #ask(
+    attempt: Attempt,
+    { step, dice }: { step: number; dice: Dice },
+    goOn: (decision: ApprovalDecision) => void,
+  ): void {
+    const { scheduler, bus, trace } = this.#parts;
+    const { key, start } = attempt;
+    const { runId, taskId } = key;
+    const ask = askOf(attempt, { step, isQuestion: dice.chance(0.2), what: dice.int(1, 2), now: scheduler.now() });
+    attempt.waits = { approvalId: ask.approvalId, goOn };
+    const about = `${ask.kind} ${step} of ${textOf(key)}`;
+    trace.note(start.deviceId, about);
+    const input = { kind: 'asked', taskId, attempt: key.attempt, ask, attemptHash: 'a'.repeat(64) } as const;
+    const read = () => ({ input, cause: causeOf({ ...key, number: step }, 'ask'), bytes: 1_000 });
+    bus.publish({ stream: 'ATTEMPTS', runId, about, read });
+  }
+
+  #decided(runId: string, { taskId, attempt: number, approvalId, decision }: RunEventData<'APPROVAL_DECIDED'>): void {
+    const attempt = this.find({ runId, taskId, attempt: number });
+    if (attempt?.waits?.approvalId !== approvalId || decision === 'revoked') return;
+    const { goOn } = attempt.waits;
+    attempt.waits = null;
+    if (!attempt.stopped) goOn(decision);
   }
 
   /** The device has an outcome and says so as soon as somebody hears it. */
@@ -247,6 +324,19 @@ export class Attempts {
       hash,
     };
   }
+}
+
+function askOf(
+  { key, start }: Attempt,
+  { step, isQuestion, what, now }: { step: number; isQuestion: boolean; what: number; now: number },
+): Ask {
+  const until = Math.min(now + DEFAULTS.approvalMs, Date.parse(start.timeoutAt));
+  const head = { agent: 'LinuxAgent', step, thought: '', plan: [], expiresAt: instant(until) };
+  const asked = { ...head, approvalId: commandIdOf(key, step), deviceId: start.deviceId };
+  if (isQuestion) return { kind: 'question', ...asked, question: 'Which of the two?' };
+  const command = { tool: 'EXEC_CLI', arguments: { command: `rm /srv/${what}` } };
+  const verdict = { class: 'destructive', rule: 'program.rm' } as const;
+  return { kind: 'approval', ...asked, command, ...verdict, reasons: [], policyHash: 'a'.repeat(64), grantable: true };
 }
 
 export function textOf({ runId, taskId, attempt }: AttemptKey): string {

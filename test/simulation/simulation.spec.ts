@@ -30,9 +30,9 @@ describe('a simulation', () => {
   });
 
   it('says how to see a failure again', async () => {
-    const failed = await simulate({ seed: 2, bug: 'double-apply' });
+    const failed = await simulate({ seed: 3, bug: 'double-apply' });
     const text = describeFailure(await shrink(failed, 'double-apply'), 'double-apply');
-    expect(text).toMatch(/^seed 2: I5_TRANSITIONS after \d+ ms: run \w+, commit \d+: /u);
-    expect(text).toContain('npm run simulate -- --seed 2 --bug double-apply --verbose --only request-');
+    expect(text).toMatch(/^seed 3: I5_TRANSITIONS after \d+ ms: run \w+, commit \d+: /u);
+    expect(text).toContain('npm run simulate -- --seed 3 --bug double-apply --verbose --only request-');
   });
 });

@@ -77,7 +77,7 @@ class Simulation {
     const horizon = this.#horizon;
     this.#world = new World({ seed, bug: planted, only, verbose, horizon, decide: judged });
     const devices = this.#world.fleet.devices.map(({ id }) => id);
-    const workload = workloadOf(this.#world.dice('workload'), devices);
+    const workload = workloadOf(this.#world.dice('workload'), devices, this.#world.dice('agents'));
     this.#workload = workload.filter(({ submission }) => only?.has(submission.request.requestId) !== false);
   }
 

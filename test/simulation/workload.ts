@@ -16,8 +16,12 @@ export interface Submitted {
   readonly at: number;
 }
 
-/** Random requests with at least TASKS_MIN tasks together: DAGs with all kinds of lines, targets, retries and limits. */
-export function workloadOf(dice: Dice, devices: readonly string[]): Submitted[] {
+const AGENTS_SHARE = 0.4;
+const AGENT_TASKS_SHARE = 0.4;
+const BUDGET_SHARE = 0.4;
+
+/** Random requests with at least TASKS_MIN tasks together: DAGs with all kinds of lines, targets, retries and limits. Agents come into some of the worlds, by dice of their own. */
+export function workloadOf(dice: Dice, devices: readonly string[], agents: Dice): Submitted[] {
   const total = dice.int(TASKS_MIN, TASKS_MAX);
   const runs = dice.int(2, RUNS_MAX);
   const requests = Array.from({ length: runs }, (_, index) => {
@@ -26,11 +30,25 @@ export function workloadOf(dice: Dice, devices: readonly string[]): Submitted[] 
   });
   const goal = { requestId: 'request-goal', goal: 'do what is needed', options: optionsOf(dice) };
   const all = dice.chance(GOAL_SHARE) ? [...requests, goal] : requests;
+  const isWithAgents = agents.chance(AGENTS_SHARE);
   return all.map((request, index) => {
-    const submission = checkSubmission(request, 'default', 2_000);
+    const submission = checkSubmission(isWithAgents ? withAgents(request, agents) : request, 'default', 2_000);
     if (!submission.ok) throw new Error(`the workload is not valid: ${submission.refusal.message}`);
     return { submission, at: index === 0 ? 0 : dice.spread(1, SUBMITTED_WITHIN_MS) };
   });
+}
+
+type Requested = ReturnType<typeof requestOf> | { readonly options: Partial<RunRequest['options']> };
+
+/** Some tasks are done by agents, and some requests have a budget for them. */
+function withAgents(request: Requested, dice: Dice): object {
+  const budget = { llmCalls: dice.int(2, 40), ...(dice.chance(0.3) && { commands: dice.int(5, 60) }) };
+  const options = { ...request.options, ...(dice.chance(BUDGET_SHARE) && { budget }) };
+  if (!('constellation' in request)) return { ...request, options };
+  const tasks = request.constellation.tasks.map(({ command, ...task }) =>
+    dice.chance(AGENT_TASKS_SHARE) ? task : { ...task, command },
+  );
+  return { ...request, options, constellation: { ...request.constellation, tasks } };
 }
 
 function requestOf(dice: Dice, requestId: string, of: { count: number; devices: readonly string[] }) {

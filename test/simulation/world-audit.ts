@@ -1,4 +1,4 @@
-import type { AttemptKey, DeviceId, RunCommit, RunId } from '#proto';
+import type { ApprovalId, AttemptKey, DeviceId, RunCommit, RunId } from '#proto';
 import { type Answer, findTask, type Run } from '#libs/constellation';
 import type { Fail } from './failure.js';
 import type { FaultKind, Faults } from './faults.js';
@@ -79,7 +79,7 @@ export class WorldAudit {
     if (before.some(({ key }) => key.attempt === attempt.key.attempt)) {
       return this.#parts.fail('DOUBLE_EFFECT', `${textOf(attempt.key)} is executed twice`);
     }
-    if (star.idempotent === true || attempt.start.command.tool === 'SYS_INFO') return;
+    if (star.idempotent === true || attempt.start.command?.tool === 'SYS_INFO') return;
     const excused = this.#excused.get(about) ?? 0;
     const open = before.find((earlier) => earlier.key.attempt > excused && !isKnown(earlier));
     if (open !== undefined) {
@@ -149,6 +149,13 @@ export class WorldAudit {
     if (deviceId !== undefined) this.#running.get(deviceId)?.delete(task);
   }
 
+  /** Somebody let it through, and took it not back before it was. */
+  acts({ key }: Attempt, approvalId: ApprovalId): void {
+    const state = this.runs.get(key.runId)?.asks.stateOf(approvalId);
+    if (state === 'approved' || state === 'edited' || state === 'revoked') return;
+    this.#parts.fail('I6_APPROVAL', `${textOf(key)} acts on ${approvalId}, which is ${state ?? 'unknown'}`);
+  }
+
   /** Tasks that run on a device by the log. */
   running(deviceId: DeviceId): number {
     return this.#running.get(deviceId)?.size ?? 0;
@@ -156,7 +163,7 @@ export class WorldAudit {
 }
 
 function isKnown({ end, doneAt }: Attempt): boolean {
-  const finished = end?.events.find(({ type }) => type === 'ATTEMPT_FINISHED')?.data;
-  if (doneAt === null || finished === undefined || !('status' in finished)) return false;
+  const finished = end?.events.find((event) => event.type === 'ATTEMPT_FINISHED')?.data;
+  if (doneAt === null || finished === undefined) return false;
   return finished.status === 'completed' || KNOWN_OUTCOMES.has(finished.error.outcome);
 }

@@ -9,6 +9,7 @@ import type { Process } from './process.js';
 import { Dice } from './random.js';
 import { Replicas } from './replicas.js';
 import { Scheduler, START_MS } from './scheduler.js';
+import { Approvers } from './simulated-approvers.js';
 import { Attempts } from './simulated-attempts.js';
 import { Bus } from './simulated-bus.js';
 import { DeviceFleet } from './simulated-devices.js';
@@ -44,6 +45,7 @@ export class World {
   readonly fleet: DeviceFleet;
   readonly attempts: Attempts;
   readonly replicas: Replicas;
+  readonly approvers: Approvers;
   readonly planner: Planner;
   readonly operators: Operators;
   readonly audit: WorldAudit;
@@ -83,6 +85,7 @@ export class World {
       bus,
       fleet,
       begins,
+      acts: (attempt, approvalId) => this.audit.acts(attempt, approvalId),
       seed,
       dice: this.dice('attempts'),
     }));
@@ -102,6 +105,7 @@ export class World {
     this.liveness = new Liveness({ ...common, audit, fleet, attempts, bus, replicas });
     const devices = fleet.devices.map(({ id }) => id);
     this.planner = new Planner({ ...common, bus, devices, dice: this.dice('planner'), runOf: (id) => audit.runOf(id) });
+    this.approvers = new Approvers({ ...common, bus, seed });
     this.operators = new Operators({ ...common, bus, devices, audit });
   }
 
@@ -138,6 +142,7 @@ export class World {
     this.trace.note('RUNS', `${commit.runId.slice(0, 6)} ${commit.number} by ${instance}: ${events.join(', ')}`);
     this.audit.take(message);
     this.attempts.follow(commit);
+    this.approvers.follow(commit);
     if (this.#hasPlanner) this.planner.follow(commit);
     const writer = this.replicas.living.find(({ name }) => name === instance);
     if (writer !== undefined) this.replicas.publishSoon(writer);

@@ -1,0 +1,88 @@
+import { type Budget, NO_USAGE, type TaskStar, type Usage } from '#proto';
+import type { Run, TaskState } from './run.js';
+
+export const BOUNDS = ['llmCalls', 'tokens', 'commands', 'costUsd'] as const;
+export type Bound = (typeof BOUNDS)[number];
+
+/** What an exact command uses up. */
+export const ONE_COMMAND: Budget = { commands: 1 };
+
+/** Prices are fractions: what is left of them after adding and taking off is never exact. */
+const EPSILON = 1e-9;
+
+export function plus(one: Usage, other: Budget): Usage {
+  return {
+    llmCalls: one.llmCalls + (other.llmCalls ?? 0),
+    tokens: one.tokens + (other.tokens ?? 0),
+    commands: one.commands + (other.commands ?? 0),
+    costUsd: one.costUsd + (other.costUsd ?? 0),
+  };
+}
+
+export function minus(one: Usage, other: Budget): Usage {
+  const costUsd = one.costUsd - (other.costUsd ?? 0);
+  return {
+    llmCalls: one.llmCalls - (other.llmCalls ?? 0),
+    tokens: one.tokens - (other.tokens ?? 0),
+    commands: one.commands - (other.commands ?? 0),
+    costUsd: costUsd < EPSILON ? 0 : costUsd,
+  };
+}
+
+/** Within what fractions allow. */
+export function sameUsage(one: Usage, other: Usage): boolean {
+  return BOUNDS.every((bound) => Math.abs(one[bound] - other[bound]) <= EPSILON);
+}
+
+/** Bounds of a run's budget that are exceeded by what was used and what is given to running attempts. */
+export function exceeded({ request, used, granted }: Pick<Run, 'request' | 'used' | 'granted'>): Bound[] {
+  const cap = request?.options.budget ?? {};
+  return BOUNDS.filter((bound) => used[bound] + granted[bound] > (cap[bound] ?? Infinity) + EPSILON);
+}
+
+/** An agent's task thinks and acts; an exact one makes its one call. */
+export function isAgentTask({ command }: Pick<TaskStar, 'command'>): boolean {
+  return command === undefined;
+}
+
+/** What an attempt is taken to have used of which nobody said it: all that it might have. */
+export function allOf({ slice, star }: TaskState): Usage | undefined {
+  return slice === null || !isAgentTask(star) ? undefined : plus(NO_USAGE, slice);
+}
+
+/** What is left of a run's budget while a commit gives it out. */
+export class Purse {
+  readonly #left: Map<Bound, number>;
+  #waiting: number;
+
+  constructor({ request, used, granted, agentsPending }: Run) {
+    const cap = request?.options.budget ?? {};
+    this.#waiting = agentsPending;
+    this.#left = new Map(
+      BOUNDS.flatMap((bound) => {
+        const limit = cap[bound];
+        return limit === undefined ? [] : [[bound, limit - used[bound] - granted[bound]] as const];
+      }),
+    );
+  }
+
+  /** The bounds of which nothing is left for a task to start with. */
+  lacking(star: TaskStar): Bound[] {
+    if (this.#left.size === 0) return [];
+    const needed = isAgentTask(star) ? BOUNDS : (['commands'] as const);
+    return needed.filter((bound) => (this.#left.get(bound) ?? Infinity) <= EPSILON);
+  }
+
+  /** Takes the part of the next task: an equal share of what is left among the agents' tasks that are still to start. */
+  take(star: TaskStar): Budget | undefined {
+    if (this.#left.size === 0) return undefined;
+    const slice: Budget = {};
+    if (isAgentTask(star)) {
+      const sharers = Math.max(1, this.#waiting--);
+      for (const [bound, left] of this.#left)
+        slice[bound] = bound === 'costUsd' ? left / sharers : Math.ceil(left / sharers);
+    } else if (this.#left.has('commands')) slice.commands = 1;
+    for (const [bound, left] of this.#left) this.#left.set(bound, left - (slice[bound] ?? 0));
+    return isAgentTask(star) ? slice : undefined;
+  }
+}

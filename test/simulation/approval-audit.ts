@@ -1,0 +1,103 @@
+import type { ApprovalId, RecordedRunEvent, TaskId, Usage } from '#proto';
+import type { Run } from '#libs/constellation';
+import type { Fail } from './failure.js';
+
+interface Asked {
+  readonly taskId: TaskId;
+  readonly attempt: number;
+  readonly expiresAt: string;
+  state: string;
+}
+
+interface Runs {
+  readonly status: string;
+  readonly attempt: number;
+  readonly stopping: boolean;
+}
+
+/** What persons are asked and what they said, and what is used of the budget: by the log alone. */
+export class ApprovalAudit {
+  readonly #fail: Fail;
+  readonly #asked = new Map<ApprovalId, Asked>();
+  readonly #shares = new Map<TaskId, number>();
+  #calls = 0;
+  #callsMax = Infinity;
+
+  constructor(fail: Fail) {
+    this.#fail = fail;
+  }
+
+  stateOf(approvalId: ApprovalId): string | undefined {
+    return this.#asked.get(approvalId)?.state;
+  }
+
+  /** Open ones that have been due since before an instant. */
+  *overdue(before: string): Generator<ApprovalId> {
+    for (const [id, { state, expiresAt }] of this.#asked) if (state === 'open' && expiresAt < before) yield id;
+  }
+
+  /** `task`: as it was before the event. */
+  take(event: RecordedRunEvent, task: Runs | undefined): void {
+    switch (event.type) {
+      case 'RUN_REQUESTED':
+      case 'RUN_FORKED':
+        this.#callsMax = event.data.options.budget?.llmCalls ?? Infinity;
+        return;
+      case 'APPROVAL_REQUESTED': {
+        const { taskId, attempt, ask } = event.data;
+        if (this.#asked.has(ask.approvalId)) this.#fail('I6_APPROVAL', `${ask.approvalId} is asked again`);
+        if (task?.status !== 'RUNNING' || task.attempt !== attempt || task.stopping)
+          this.#fail('I6_APPROVAL', `${ask.approvalId} is asked, and attempt ${attempt} does not go on`);
+        this.#asked.set(ask.approvalId, { taskId, attempt, expiresAt: ask.expiresAt, state: 'open' });
+        return;
+      }
+      case 'APPROVAL_DECIDED':
+        return this.#decided(event.data);
+      case 'TASK_STARTED': {
+        const share = event.data.budget?.llmCalls ?? 0;
+        this.#shares.set(event.data.taskId, share);
+        const given = [...this.#shares.values()].reduce((sum, one) => sum + one, 0);
+        if (share > 0 && this.#calls + given > this.#callsMax)
+          this.#fail('I11_BUDGET', `${given} calls are given and ${this.#calls} used of ${this.#callsMax}`);
+        return;
+      }
+      case 'TASK_COMPLETED':
+      case 'TASK_FAILED':
+      case 'TASK_CANCELLED':
+        return this.#ended(event.data);
+      default:
+    }
+  }
+
+  /** The fold says the same. */
+  compare({ approvals, used }: Run): void {
+    const open = [...this.#asked].flatMap(([id, { state }]) => (state === 'open' ? [id] : []));
+    const [one, other] = [open.join(' '), [...approvals.open.keys()].join(' ')];
+    if (one !== other) this.#fail('FOLD', `open approvals are ${other}; the events say ${one}`);
+    if (used.llmCalls !== this.#calls)
+      this.#fail('FOLD', `${used.llmCalls} calls are used, the events say ${this.#calls}`);
+  }
+
+  #decided({
+    approvalId,
+    decision,
+    by,
+    decidedAt,
+  }: Extract<RecordedRunEvent, { type: 'APPROVAL_DECIDED' }>['data']): void {
+    const asked = this.#asked.get(approvalId);
+    const [before, isExpired] = [decision === 'revoked' ? 'approved' : 'open', decision === 'expired'];
+    if (asked?.state !== before) this.#fail('I6_APPROVAL', `${approvalId} was ${decision} and is ${asked?.state}`);
+    if (asked === undefined) return;
+    if (decision !== 'revoked' && decidedAt >= asked.expiresAt !== isExpired)
+      this.#fail('I6_APPROVAL', `${approvalId} was ${decision} at ${decidedAt} and is valid until ${asked.expiresAt}`);
+    if (by.kind !== 'person' && !isExpired) this.#fail('I6_APPROVAL', `${approvalId} was ${decision} by ${by.kind}`);
+    asked.state = decision;
+  }
+
+  #ended({ taskId, used }: { readonly taskId: TaskId; readonly used?: Usage | undefined }): void {
+    this.#calls += used?.llmCalls ?? 0;
+    this.#shares.delete(taskId);
+    for (const asked of this.#asked.values())
+      if (asked.taskId === taskId && asked.state === 'open') asked.state = 'withdrawn';
+  }
+}
