@@ -31,10 +31,10 @@ export type ConsumeEvent =
 export interface ConsumeOptions {
   /** Whose dead letters these are. */
   readonly service: string;
-  /** Handlers at once. */
-  readonly concurrency?: number;
+  /** Handlers at once; a function when it changes with time, see `Consumption.look`. */
+  readonly concurrency?: number | (() => number);
   /** Messages taken and not yet settled, at most; twice the concurrency when absent. */
-  readonly maxPull?: number;
+  readonly maxPull?: number | (() => number);
   /**
    * Acks of what is done leave together this often, at most; at once when absent. The server writes a consumer's position to
    * the disk as often as acks come in, so on a busy durable single acks cost more than the messages. Far below `ack_wait`.
@@ -47,6 +47,8 @@ export interface ConsumeOptions {
 export interface Consumption {
   /** Takes no more messages, waits for those in work up to the limit, and gives back what has not been begun. Safe to call twice. */
   stop(drainMs?: number): Promise<void>;
+  /** There may be room for more than before: `concurrency` and `maxPull` are asked again. */
+  look(): void;
 }
 
 /**
@@ -59,12 +61,12 @@ export function consumeDurable(
   handler: (message: BusMessage) => Promise<Outcome>,
   options: ConsumeOptions,
 ): Consumption {
-  const concurrency = options.concurrency ?? CONCURRENCY_DEFAULT;
+  const concurrency = bound(options.concurrency ?? CONCURRENCY_DEFAULT);
   const waiting: BatchMessage[] = [];
   let running = 0;
   let stopping = false;
   const next = () => {
-    while (running < concurrency) {
+    while (running < concurrency()) {
       const message = waiting.shift();
       if (message === undefined) return;
       running += 1;
@@ -91,9 +93,13 @@ export function consumeDurable(
       if (stopping) giveBack();
       else next();
     },
-    { ...options, maxPull: options.maxPull ?? concurrency * 2 },
+    { ...options, maxPull: options.maxPull ?? (() => concurrency() * 2) },
   );
   return {
+    look: () => {
+      if (!stopping) next();
+      batches.look();
+    },
     stop: async (drainMs) => {
       stopping = true;
       giveBack();
@@ -116,7 +122,7 @@ export function consumeBatches(
   options: ConsumeOptions,
 ): Consumption {
   const { service, report, clock = systemTime } = options;
-  const concurrency = options.concurrency ?? CONCURRENCY_DEFAULT;
+  const concurrency = bound(options.concurrency ?? CONCURRENCY_DEFAULT);
   let arrived: BatchMessage[] = [];
   const deliver = () => {
     const messages = arrived;
@@ -124,7 +130,7 @@ export function consumeBatches(
     handler(messages);
   };
   const loop = new PullLoop(nc, durable, {
-    maxPull: options.maxPull ?? concurrency * 2,
+    maxPull: bound(options.maxPull ?? (() => concurrency() * 2)),
     onMessage: (raw) => {
       // What one read of the socket brought goes together.
       if (arrived.push(batchMessage(raw)) === 1) setImmediate(deliver);
@@ -178,5 +184,9 @@ export function consumeBatches(
     acknowledge();
     for (const raw of loop.end()) await settle(raw, NOT_BEGUN, () => Promise.resolve()).catch(() => {});
   };
-  return { stop: (drainMs = DRAIN_MS_DEFAULT) => (stopped ??= stop(drainMs)) };
+  return { stop: (drainMs = DRAIN_MS_DEFAULT) => (stopped ??= stop(drainMs)), look: () => loop.look() };
+}
+
+function bound(of: number | (() => number)): () => number {
+  return typeof of === 'number' ? () => of : of;
 }

@@ -140,11 +140,14 @@ function deviceAgent(): NatsUserSpec {
     publish: [
       subjects.anyAttempt,
       subjects.anyDeviceCommand,
+      subjects.anyOutput,
       ...consumesDurable(DURABLES.deviceAgentAttempts),
       ...consumesDurable(DURABLES.deviceAgentControl),
       ...loads('RUNS'),
       ...loads('ATTEMPTS'),
       ...readsBucket(BUCKETS.AGENT_PROFILES.bucket),
+      opensBucket(BUCKETS.MEMBERS.bucket),
+      key(BUCKETS.MEMBERS.bucket, 'device-agent.*'),
       ...readsArtifacts(),
       `$O.${ARTIFACTS_BUCKET}.>`,
     ],
@@ -289,6 +292,11 @@ function acknowledges(stream: string, durable: string): string[] {
 /** Keys of a bucket, and watching them: an ordered push consumer with flow control. */
 function readsBucket(bucket: string): string[] {
   return watches(`KV_${bucket}`);
+}
+
+/** To write a key of one's own; what others have written stays unread. */
+function opensBucket(bucket: string): string {
+  return `${API}.STREAM.INFO.KV_${bucket}`;
 }
 
 function readsArtifacts(): string[] {

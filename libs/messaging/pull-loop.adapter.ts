@@ -16,7 +16,7 @@ const BACKOFF_MS_MAX = 2_000;
 
 export interface PullLoopOptions {
   /** Messages taken and not yet settled, at most: the only back-pressure there is. */
-  readonly maxPull: number;
+  readonly maxPull: () => number;
   readonly onMessage: (message: JsMsg) => void;
   /** The server is away, or the durable is gone: tried again for ever. */
   readonly onInterrupted?: ((error: unknown) => void) | undefined;
@@ -50,6 +50,11 @@ export class PullLoop {
 
   release(message: JsMsg): void {
     this.held.delete(message);
+    this.wakeAll();
+  }
+
+  /** There may be more room than before. */
+  look(): void {
     this.wakeAll();
   }
 
@@ -107,10 +112,10 @@ export class PullLoop {
 
   /** A pull that asks for exactly what there is room for: more would wait here without beats and come twice. */
   private async pullOnce(consumer: Consumer): Promise<void> {
-    while (this.held.size > this.options.maxPull * 0.75 && !this.stopped.signal.aborted) await this.released();
+    while (this.held.size > this.options.maxPull() * 0.75 && !this.stopped.signal.aborted) await this.released();
     if (this.stopped.signal.aborted) return;
     this.batch = await consumer.fetch({
-      max_messages: this.options.maxPull - this.held.size,
+      max_messages: Math.max(1, this.options.maxPull() - this.held.size),
       expires: PULL_EXPIRY_MS,
       bind: true,
     });

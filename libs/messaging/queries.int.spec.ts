@@ -19,6 +19,7 @@ describe('queries', () => {
       limit === 7 ? Promise.reject(new Error('the database is away')) : Promise.resolve({ runs: [] }),
     run: ({ runId }) =>
       Promise.reject(new QueryRefusedError({ code: 'NOT_FOUND', message: `There is no run ${runId}.`, issues: [] })),
+    approvals: () => Promise.resolve({ approvals: [] }),
     report: ({ runId }) => Promise.resolve({ runId, markdown: `# ${runId}` }),
   };
   beforeAll(async () => {

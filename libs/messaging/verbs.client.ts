@@ -27,6 +27,9 @@ export const VERB_FIELDS = {
   RETRY: VERB_BODIES.RETRY.omit(MADE_HERE),
   FORK: VERB_BODIES.FORK.omit({ ...MADE_HERE, parent: true }),
   PROPOSE: VERB_BODIES.PROPOSE.omit(MADE_HERE),
+  APPROVE: VERB_BODIES.APPROVE.omit(MADE_HERE),
+  REJECT: VERB_BODIES.REJECT.omit(MADE_HERE),
+  ANSWER: VERB_BODIES.ANSWER.omit(MADE_HERE),
 } as const satisfies Record<RunVerb, z.ZodType>;
 export type VerbFields<V extends RunVerb> = z.infer<(typeof VERB_FIELDS)[V]>;
 

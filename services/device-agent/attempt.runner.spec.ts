@@ -1,7 +1,8 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { ACK_WAIT_MS, commandIdOf, LIMITS, type AttemptFinished } from '#proto';
 import { verifyChain } from '#libs/event-log';
-import { keyOf, messageOf, TestAgent, World, type AgentOptions } from './testing/agent.js';
+import { keyOf, messageOf, TestAgent, World } from './testing/agent.js';
+import { dying } from './testing/dying.js';
 import { outcomeOf, ScriptedDevice } from './testing/device.js';
 import { execCli, SESSION_ID, DEVICE_ID, RUN_ID, TestRun } from './testing/run.js';
 
@@ -330,30 +331,6 @@ describe('trouble with the log', () => {
 });
 
 describe('a process that dies', () => {
-  /** Dies at its n-th call to the outside, before or after the call took effect. */
-  const dying = (n: number, when: 'before' | 'after'): { options: AgentOptions; died: Promise<void> } => {
-    const { promise: died, resolve } = Promise.withResolvers<void>();
-    const never = new Promise<void>(() => {});
-    let calls = 0;
-    let dead = false;
-    const die = (): Promise<void> => {
-      dead = true;
-      resolve();
-      return never;
-    };
-    const options: AgentOptions = {
-      instance: 'dying',
-      before: async () => {
-        calls += 1;
-        if (dead || (when === 'before' && calls === n)) await die();
-      },
-      after: async () => {
-        if (dead || (when === 'after' && calls === n)) await die();
-      },
-    };
-    return { options, died };
-  };
-
   it.each(['before', 'after'] as const)(
     '%s any of its effects: the next one ends the attempt, the command runs once',
     async (when) => {

@@ -1,11 +1,14 @@
 import type { Logger } from 'pino';
 import { commandIdOf, type CommandCall, type DeviceRequest, type RunCommandRequest } from '#proto';
 import type { AttemptLog } from '#libs/event-log';
+import type { AgentKind } from '#libs/device-agent';
 import { ArtifactError } from '#libs/messaging';
+import type { AgentAttemptRunner } from './agent-attempt.runner.js';
 import { CONFLICTS_MAX, ContendedError, type AttemptCommits } from './attempt-commits.adapter.js';
-import { emptyAttempt, type Attempt, type AttemptOrder } from './attempt.js';
-import { hasLost, type DeviceState } from './device-session.js';
-import type { DeviceLink, Reply } from './device.client.js';
+import { emptyAttempt, isExact, isExactAlone, type Attempt, type AttemptOrder, type ExactOrder } from './attempt.js';
+import { isKnown, lastFinished } from './book.js';
+import type { CommandRunner, CommandTimes } from './command.runner.js';
+import type { DeviceLink } from './device.client.js';
 import { eventsOf, lateEventsOf, type Ending } from './ending.js';
 import { readInputs, type Artifacts } from './inputs.adapter.js';
 import type { Carried, Interruption, LiveAttempt, LiveAttempts } from './live-attempts.js';
@@ -21,17 +24,19 @@ export interface RunnerParts {
   readonly artifacts: Artifacts;
   readonly live: LiveAttempts;
   readonly slots: Slots;
-  readonly deviceState: (deviceId: string) => DeviceState | undefined;
+  readonly command: CommandRunner;
+  readonly agents: AgentAttemptRunner;
   readonly instance: string;
   readonly logger: Logger;
 }
 
-export interface RunnerTimes {
+export interface RunnerTimes extends CommandTimes {
   /** How often the log is asked what others wrote about a waiting attempt. */
   readonly lookMs: number;
-  readonly askMsMin: number;
-  readonly askMsMax: number;
 }
+
+/** Looks for the profile of a device before its agent's attempt is left to somebody else. */
+const PROFILE_TRIES = 8;
 
 export const RUNNER_TIMES: RunnerTimes = { lookMs: 1_000, askMsMin: 50, askMsMax: 1_000 };
 
@@ -52,10 +57,12 @@ export interface Delivery {
 export class AttemptRunner {
   readonly #parts: RunnerParts;
   readonly #times: RunnerTimes;
+  readonly #command: CommandRunner;
 
   constructor(parts: RunnerParts, times: RunnerTimes = RUNNER_TIMES) {
     this.#parts = parts;
     this.#times = times;
+    this.#command = parts.command;
   }
 
   /**
@@ -69,14 +76,49 @@ export class AttemptRunner {
 
   async #carryOut(live: LiveAttempt, delivery: Delivery): Promise<Carried> {
     if (live.interruption === 'shutdown') return 'left';
+    const { order } = live;
+    if (isExactAlone(order)) return this.#carryOutExact(live, order, delivery);
+    const kind = isExact(order) ? 'exact' : await this.#kindFor(live);
+    if (kind === null) return (await this.#parts.commits.isRunning(order.key)) ? 'left' : 'ended';
     const begun = await this.#begin(live, delivery);
     if (begun === null) return 'ended';
-    const looking = this.#look(live, begun);
-    try {
-      const ending = await this.#execute(live, delivery);
+    const { agents } = this.#parts;
+    const session = agents.open(live, begun);
+    return this.#watched(live, session, () =>
+      kind === 'exact' && isExact(order)
+        ? agents.carryOutVerified(session, () => this.#execute(live, order, delivery))
+        : agents.carryOut(session, kind as AgentKind),
+    );
+  }
+
+  /** Null when this replica cannot serve the agent of the device: another one may. */
+  async #kindFor(live: LiveAttempt): Promise<AgentKind | null> {
+    const { deviceId } = live.order.start;
+    const backoff = new Backoff({ msMin: this.#times.askMsMin, msMax: this.#times.askMsMax });
+    // The profiles of a process that has just begun are still on their way.
+    for (let tries = 0; tries < PROFILE_TRIES && live.interruption === null; tries++) {
+      if (this.#parts.agents.knows(deviceId)) break;
+      await pause(backoff.next(), live.signal);
+    }
+    return this.#parts.agents.kindOf(deviceId) ?? null;
+  }
+
+  /** One request, one append, and nothing else on the way. */
+  async #carryOutExact(live: LiveAttempt, order: ExactOrder, delivery: Delivery): Promise<Carried> {
+    const begun = await this.#begin(live, delivery);
+    if (begun === null) return 'ended';
+    return this.#watched(live, { endsAt: begun.end.sequence }, async () => {
+      const ending = await this.#execute(live, order, delivery);
       if (ending === 'finished') return 'ended';
       if (ending === 'foreign' || ending === 'shutdown') return 'left';
-      return await this.#finish(live, begun, ending);
+      return this.#finish(order, begun, ending);
+    });
+  }
+
+  async #watched(live: LiveAttempt, known: Known, work: () => Promise<Carried>): Promise<Carried> {
+    const looking = this.#look(live, known);
+    try {
+      return await work();
     } finally {
       live.interrupt('finished');
       await looking;
@@ -92,12 +134,13 @@ export class AttemptRunner {
       const attempt = await commits.load(key);
       if (attempt.finished !== null) {
         // The process may have died between the end and this.
-        if (attempt.commandFinished) device.tell(stored(start.deviceId, live.order));
+        const last = lastFinished(attempt.book)?.finished ?? null;
+        if (last !== null && isKnown(last)) device.tell(stored(start.deviceId, last.commandId));
         return null;
       }
       if (!(await commits.isRunning(key))) return null;
       if (attempt.stop !== null) live.requestStop(attempt.stop);
-      if (!repeated || attempt.owner === instance) return attempt;
+      if (attempt.owner === instance || isOurs(attempt, repeated, instance, live)) return attempt;
       const events = [{ type: 'ATTEMPT_RESUMED' as const, data: { instance } }];
       const resumed = await commits.append(attempt, { kind: 'step', events, cause: commit });
       if (resumed !== null) return resumed;
@@ -106,75 +149,50 @@ export class AttemptRunner {
   }
 
   /** Notices what other processes wrote: a stop, an end, a new owner. */
-  async #look(live: LiveAttempt, begun: Attempt): Promise<void> {
+  async #look(live: LiveAttempt, known: Known): Promise<void> {
     const { commits, instance, logger } = this.#parts;
-    let known = begun.end.sequence;
+    const { key } = live.order;
+    let seen = known.endsAt;
     for (;;) {
       await pause(this.#times.lookMs, live.signal);
       if (live.interruption !== null) return;
+      this.#command.noticeLoss(live);
       try {
-        const end = await commits.endsAt(begun.key);
-        if (end === known) continue;
-        live.learn(await commits.load(begun.key), instance);
-        known = end;
+        const end = await commits.endsAt(key);
+        if (end === seen || end === known.endsAt) continue;
+        live.learn(await commits.load(key), instance);
+        live.tell();
+        seen = end;
       } catch (error) {
-        logger.warn({ err: error, ...begun.key }, 'the attempt cannot be read');
+        logger.warn({ err: error, ...key }, 'the attempt cannot be read');
       }
     }
   }
 
-  /** Asks until somebody says what became of the command, or why nobody will. */
-  async #execute(live: LiveAttempt, { repeated, old }: Delivery): Promise<Ending | Exclude<Interruption, 'lost'>> {
-    const prepared = await this.#prepare(live.order);
+  /** Asks until somebody says what became of the exact command, or why nobody will. */
+  async #execute(
+    live: LiveAttempt,
+    order: ExactOrder,
+    { repeated, old }: Delivery,
+  ): Promise<Ending | Exclude<Interruption, 'lost'>> {
+    const prepared = await this.#prepare(order);
     if (prepared.kind !== 'ready') return prepared;
-    const request = runRequest(live.order, prepared.command);
-    const backoff = new Backoff({ msMin: this.#times.askMsMin, msMax: this.#times.askMsMax });
-    let sent = repeated || old;
-    for (;;) {
-      this.#noticeLoss(live);
-      const { interruption } = live;
-      if (interruption !== null) return interruption === 'lost' ? { kind: 'lost', sent } : interruption;
-      const asked = performance.now();
-      const answer = await this.#askOrStop(live, request, sent);
-      if (answer === 'not-sent') return { kind: 'stopped' };
-      if (answer.state === 'finished') return await outcomeEnding(answer.outcome, this.#parts.artifacts);
-      if (answer.state === 'refused') return { kind: 'refused', code: answer.code, message: answer.message };
-      if (answer.state === 'unreadable') return UNREADABLE;
-      if (answer.state !== 'away') sent = true;
-      // A gateway that took its time has waited for us; one that answers at once must not be asked all the time.
-      if (performance.now() - asked < this.#times.askMsMax) await pause(backoff.next(), live.signal);
-      else backoff.reset();
+    const asked = await this.#command.run(live, runRequest(order, prepared.command), repeated || old);
+    switch (asked.kind) {
+      case 'answered':
+        return outcomeEnding(asked.outcome, this.#parts.artifacts);
+      case 'refused':
+        return asked;
+      case 'not-sent':
+        return { kind: 'stopped' };
+      case 'unreadable':
+        return UNREADABLE;
+      default:
+        return asked.why === 'lost' ? { kind: 'lost', sent: asked.sent } : asked.why;
     }
   }
 
-  /** A stop goes before the request, each time: so the device knows it before it could start anything. */
-  async #askOrStop(live: LiveAttempt, request: RunCommandRequest, sent: boolean): Promise<Reply | 'not-sent'> {
-    if (live.stop !== null) {
-      if (!sent) return 'not-sent';
-      const { attempt, deviceId } = request;
-      const told = await this.#ask(live, { kind: 'stop', attempt, deviceId });
-      if (told.state === 'away' || told.state === 'silent') return { state: 'away' };
-    }
-    return this.#ask(live, request);
-  }
-
-  /** What is being waited for is left alone when the attempt is interrupted. */
-  #ask(live: LiveAttempt, request: DeviceRequest): Promise<Reply> {
-    const { promise, resolve } = Promise.withResolvers<Reply>();
-    const giveUp = () => resolve({ state: 'silent' });
-    if (live.signal.aborted) giveUp();
-    live.signal.addEventListener('abort', giveUp, { once: true });
-    const answered = this.#parts.device.ask(request);
-    return Promise.race([answered, promise]).finally(() => live.signal.removeEventListener('abort', giveUp));
-  }
-
-  #noticeLoss(live: LiveAttempt): void {
-    const { start } = live.order;
-    const state = this.#parts.deviceState(start.deviceId);
-    if (state !== undefined && hasLost(state, start)) live.interrupt('lost');
-  }
-
-  async #prepare(order: AttemptOrder): Promise<{ kind: 'ready'; command: CommandCall } | Ending> {
+  async #prepare(order: ExactOrder): Promise<{ kind: 'ready'; command: CommandCall } | Ending> {
     try {
       const stdin = withInputs(order.start.command, await readInputs(order, this.#parts));
       if (stdin.kind === 'ready') return stdin;
@@ -187,16 +205,15 @@ export class AttemptRunner {
   }
 
   /** Exactly one end. Who finds another one already there adds at most what that one could not know. */
-  async #finish(live: LiveAttempt, begun: Attempt, ending: Ending): Promise<Carried> {
+  async #finish(order: ExactOrder, begun: Attempt, ending: Ending): Promise<Carried> {
     const { commits, instance, device, logger } = this.#parts;
-    const { order } = live;
     let attempt = begun;
     for (let conflicts = 0; conflicts < CONFLICTS_MAX; conflicts++) {
       const late = attempt.finished !== null;
       const events = late ? lateOf(attempt, order, ending) : eventsOf(order, ending);
       const append = { kind: late ? ('late' as const) : ('end' as const), events, cause: order.commit };
       if (events.length === 0 || (await commits.append(attempt, append)) !== null) {
-        if (ending.kind === 'outcome') device.tell(stored(order.start.deviceId, order));
+        if (ending.kind === 'outcome') device.tell(stored(order.start.deviceId, commandIdOf(order.key)));
         logger.info({ ...order.key, ending: ending.kind, late }, 'attempt ended');
         return 'ended';
       }
@@ -214,11 +231,22 @@ const UNREADABLE: Ending = {
   message: 'the answer of the gateway could not be read',
 };
 
-function lateOf(attempt: Attempt, order: AttemptOrder, ending: Ending): ReturnType<typeof lateEventsOf> {
+/** What a look at the log would tell nobody anything new about. */
+interface Known {
+  readonly endsAt: number;
+}
+
+/** Who goes on with steps that somebody else has written says so, however the order came. */
+function isOurs(attempt: Attempt, repeated: boolean, instance: string, { order }: LiveAttempt): boolean {
+  if (isExactAlone(order)) return !repeated;
+  return !repeated && (attempt.writer === null || attempt.writer === instance);
+}
+
+function lateOf(attempt: Attempt, order: ExactOrder, ending: Ending): ReturnType<typeof lateEventsOf> {
   return attempt.commandFinished ? [] : lateEventsOf(order, ending);
 }
 
-function runRequest({ key, start }: AttemptOrder, command: CommandCall): RunCommandRequest {
+function runRequest({ key, start }: ExactOrder, command: CommandCall): RunCommandRequest {
   const { deviceId, sessionId, journalId, priority, timeoutAt } = start;
   return {
     kind: 'run',
@@ -234,6 +262,6 @@ function runRequest({ key, start }: AttemptOrder, command: CommandCall): RunComm
 }
 
 /** The result is in the log: the device's journal may forget it. */
-function stored(deviceId: string, { key }: AttemptOrder): DeviceRequest {
-  return { kind: 'stored', commandId: commandIdOf(key), deviceId };
+function stored(deviceId: string, commandId: string): DeviceRequest {
+  return { kind: 'stored', commandId, deviceId };
 }

@@ -1,16 +1,17 @@
 import { describe, expect, it } from '@jest/globals';
-import { AttemptCommit, GENESIS_HASH, type AttemptEvent } from '#proto';
+import { AttemptCommit, GENESIS_HASH, type AttemptEvent, type StopReason } from '#proto';
 import { verifyChain } from '#libs/event-log';
-import { emptyAttempt, evolveAttempt, findOrder, foldAttempt, nextCommit, ordersOf } from './attempt.js';
+import { emptyAttempt, evolveAttempt, findOrder, foldAttempt, isExact, nextCommit, ordersOf } from './attempt.js';
 import { eventsOf } from './ending.js';
 import { NOW, RUN_ID, TestRun } from './testing/run.js';
 
 const key = { runId: RUN_ID, taskId: 'a', attempt: 1 };
 const resumed = (instance: string): AttemptEvent => ({ type: 'ATTEMPT_RESUMED', data: { instance } });
-const stopped: AttemptEvent = {
+const stop = (reason: StopReason): AttemptEvent => ({
   type: 'ATTEMPT_SIGNALLED',
-  data: { signal: 'stop', reason: 'timeout', graceUntil: '2026-11-20T10:00:10.000Z' },
-};
+  data: { signal: 'stop', reason, graceUntil: '2026-11-20T10:00:10.000Z' },
+});
+const stopped = stop('timeout');
 const stamp = (number: number) => ({
   commit: `01HZZZZZZZZZZZZZZZZZZZZ00${number}`,
   now: NOW,
@@ -25,13 +26,12 @@ describe('an attempt as its events tell it', () => {
   });
 
   it('keeps the first stop', () => {
-    const second: AttemptEvent = { ...stopped, data: { ...stopped.data, reason: 'cancelled' } };
-    expect(fold(stopped, second).stop?.reason).toBe('timeout');
+    expect(fold(stopped, stop('cancelled')).stop?.reason).toBe('timeout');
   });
 
   it('knows whether the outcome of its command is recorded', () => {
     const [order] = ordersOf(new TestRun([{ id: 'a' }]).start({ id: 'a' }));
-    if (order === undefined) throw new Error('no order');
+    if (order === undefined || !isExact(order)) throw new Error('no order');
     const lost = fold(...eventsOf(order, { kind: 'lost', sent: true }));
     expect(lost).toMatchObject({ commandFinished: false, finished: { status: 'failed' } });
     const outcome = { state: 'COMPLETED' as const, result: 1, error: null, startedAt: null, durationMs: null };

@@ -1,18 +1,22 @@
 import {
+  commandIdOf,
   GENESIS_HASH,
   type AttemptCommit,
   type AttemptEvent,
   type AttemptFinished,
   type AttemptKey,
   type Cause,
+  type CommandCall,
   type CommitAuthor,
   type RunCommit,
   type RunEventData,
   type StopReason,
 } from '#proto';
 import { sealCommit, type Stored } from '#libs/event-log';
+import { EMPTY_BOOK, recordFact, type Book } from './book.js';
 
 export type TaskStart = RunEventData<'TASK_STARTED'>;
+export type ExactStart = TaskStart & { readonly command: CommandCall };
 
 /** One attempt that a run ordered: TASK_STARTED is the whole order, nothing else is sent. */
 export interface AttemptOrder {
@@ -20,6 +24,20 @@ export interface AttemptOrder {
   readonly start: TaskStart;
   /** The commit of the run that holds TASK_STARTED: the cause of everything that follows. */
   readonly commit: string;
+}
+
+/** The order of one exact call: its requester wrote it, and TASK_STARTED is the fact that allows it. */
+export interface ExactOrder extends AttemptOrder {
+  readonly start: ExactStart;
+}
+
+export function isExact(order: AttemptOrder): order is ExactOrder {
+  return order.start.command !== undefined;
+}
+
+/** An exact command without a post-condition: one request, and one commit at its end. */
+export function isExactAlone(order: AttemptOrder): order is ExactOrder {
+  return isExact(order) && order.start.verify === undefined;
 }
 
 export interface Stop {
@@ -42,10 +60,14 @@ export interface Attempt {
   readonly end: ChainEnd;
   /** The instance that took it over last; null while only its first owner, who writes nothing before the end, had it. */
   readonly owner: string | null;
+  /** The instance that wrote last, signals aside: they come from whoever happens to hear of them. */
+  readonly writer: string | null;
   readonly stop: Stop | null;
   readonly finished: AttemptFinished | null;
-  /** The outcome of its command is recorded, in the end or after it. */
+  /** The outcome of its exact command is recorded, in the end or after it. */
   readonly commandFinished: boolean;
+  /** What is recorded of its steps and commands. */
+  readonly book: Book;
 }
 
 export function emptyAttempt(key: AttemptKey): Attempt {
@@ -53,23 +75,38 @@ export function emptyAttempt(key: AttemptKey): Attempt {
     key,
     end: { sequence: 0, number: 0, events: 0, hash: GENESIS_HASH },
     owner: null,
+    writer: null,
     stop: null,
     finished: null,
     commandFinished: false,
+    book: EMPTY_BOOK,
   };
 }
 
 /** Folds one recorded fact: total over AttemptEvent. */
-export function evolveAttempt(attempt: Attempt, event: AttemptEvent): Attempt {
+export function evolveAttempt(before: Attempt, event: AttemptEvent): Attempt {
+  const attempt = { ...before, book: recordFact(before.book, event) };
   switch (event.type) {
     case 'ATTEMPT_RESUMED':
       return { ...attempt, owner: event.data.instance };
-    case 'ATTEMPT_SIGNALLED':
-      return { ...attempt, stop: attempt.stop ?? { reason: event.data.reason, graceUntil: event.data.graceUntil } };
-    case 'COMMAND_FINISHED':
+    case 'ATTEMPT_SIGNALLED': {
+      if (event.data.signal !== 'stop') return attempt;
+      const { reason, graceUntil } = event.data;
+      return { ...attempt, stop: attempt.stop ?? { reason, graceUntil } };
+    }
+    case 'COMMAND_FINISHED': {
+      if (event.data.commandId !== commandIdOf(attempt.key)) return attempt;
       return { ...attempt, commandFinished: event.data.state !== 'OUTCOME_UNKNOWN' };
+    }
     case 'ATTEMPT_FINISHED':
       return { ...attempt, finished: event.data };
+    case 'STEP_PLANNED':
+    case 'STEP_FAILED':
+    case 'COMMAND_JUDGED':
+    case 'ATTEMPT_ASKED':
+    case 'COMMAND_ISSUED':
+    case 'POSTCONDITION_CHECKED':
+      return attempt;
     default:
       return assertNever(event); // an unknown fact stops the replay: upcast it, never skip it
   }
@@ -83,7 +120,9 @@ export function foldAttempt(
   return stored.reduce((attempt, { commit, sequence }) => {
     const after = commit.events.reduce(evolveAttempt, attempt);
     const events = attempt.end.events + commit.events.length;
-    return { ...after, end: { sequence, number: commit.number, events, hash: commit.hash } };
+    const signal = commit.events.every(({ type }) => type === 'ATTEMPT_SIGNALLED');
+    const writer = signal ? attempt.writer : commit.by.instance;
+    return { ...after, writer, end: { sequence, number: commit.number, events, hash: commit.hash } };
   }, before);
 }
 

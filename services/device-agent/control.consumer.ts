@@ -1,14 +1,29 @@
-import type { AttemptEvent, AttemptKey, DeviceRequest, RecordedRunEvent, RunCommit, RunEventType } from '#proto';
+import {
+  commandIdOf,
+  type AttemptEvent,
+  type AttemptKey,
+  type Decided,
+  type DeviceRequest,
+  type RecordedRunEvent,
+  type RunCommit,
+  type RunEventType,
+} from '#proto';
 import { CorruptLogError } from '#libs/event-log';
 import { DONE, type BusMessage, type Outcome } from '#libs/messaging';
+import { endOfSteps } from './agent-ending.js';
 import { CONFLICTS_MAX, ContendedError, type AttemptCommits } from './attempt-commits.adapter.js';
-import type { AttemptOrder, Stop } from './attempt.js';
+import { isExact, type AttemptOrder, type Stop } from './attempt.js';
 import type { DeviceLink } from './device.client.js';
 import { eventsOf } from './ending.js';
 import type { LiveAttempts } from './live-attempts.js';
 import { mayHold, parseCommit } from './run-commit.js';
 
-const TYPES = ['TASK_STOP_REQUESTED', 'TASK_FAILED', 'TASK_CANCELLED'] as const satisfies readonly RunEventType[];
+const TYPES = [
+  'TASK_STOP_REQUESTED',
+  'TASK_FAILED',
+  'TASK_CANCELLED',
+  'APPROVAL_DECIDED',
+] as const satisfies readonly RunEventType[];
 
 export interface ControlConsumerParts {
   readonly commits: AttemptCommits;
@@ -50,9 +65,30 @@ export class ControlConsumer {
         if (attempt > 0 && attemptHash === null) await this.#close({ runId, taskId, attempt }, commit);
         return;
       }
+      case 'APPROVAL_DECIDED': {
+        const { taskId, attempt, grant: _grant, grantOf: _grantOf, decidedAt: _decidedAt, ...decided } = event.data;
+        // A grant that is taken back changes nothing that was let through.
+        if (decided.decision !== 'revoked') await this.#decide({ runId, taskId, attempt }, decided, commit);
+        return;
+      }
       default:
         return;
     }
+  }
+
+  /** What a person decided, once; the attempt goes on with it, here or wherever it is carried out. */
+  async #decide(key: AttemptKey, decided: Decided, cause: string): Promise<void> {
+    const { commits, live } = this.#parts;
+    const events: AttemptEvent[] = [{ type: 'ATTEMPT_SIGNALLED', data: { signal: 'decision', ...decided } }];
+    for (let conflicts = 0; conflicts < CONFLICTS_MAX; conflicts++) {
+      const attempt = await commits.load(key);
+      if (attempt.finished !== null) return;
+      const known = attempt.book.commands.get(decided.approvalId)?.decided ?? null;
+      if (known === null && (await commits.append(attempt, { kind: 'step', events, cause })) === null) continue;
+      live.find(key)?.tell();
+      return;
+    }
+    throw new ContendedError(key);
   }
 
   /** First the fact, then the attempt in this process, then the device. */
@@ -78,7 +114,11 @@ export class ControlConsumer {
       const attempt = await commits.load(key);
       if (attempt.finished !== null) return live.find(key)?.interrupt('finished');
       const order = await this.#orderOf(key);
-      const events = eventsOf(order, { kind: 'unknown', ...CLOSED });
+      const open = (attempt.book.commands.get(commandIdOf(key))?.finished ?? null) === null;
+      const events =
+        isExact(order) && open
+          ? eventsOf(order, { kind: 'unknown', ...CLOSED })
+          : endOfSteps(attempt.book, { kind: 'failed', ...CLOSED, outcome: 'unknown' });
       if ((await commits.append(attempt, { kind: 'end', events, cause })) === null) continue;
       live.find(key)?.interrupt('finished');
       this.#tellStop(order);

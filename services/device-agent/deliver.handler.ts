@@ -1,12 +1,21 @@
 import type { Logger } from 'pino';
-import { attemptOfCommand, commandIdOf, type CommandOutcome } from '#proto';
+import {
+  attemptOfCommand,
+  commandIdOf,
+  type AttemptEvent,
+  type CommandId,
+  type CommandOutcome,
+  type TaskResult,
+} from '#proto';
 import type { QueryAnswer, QueryRequest } from '#libs/messaging';
+import { answeredEnd, commandEnded } from './agent-ending.js';
 import { CONFLICTS_MAX, ContendedError, type AttemptCommits } from './attempt-commits.adapter.js';
-import type { Attempt, AttemptOrder } from './attempt.js';
-import { lateEventsOf, type Ending } from './ending.js';
+import { isExact, type Attempt, type AttemptOrder } from './attempt.js';
+import { emptyRecord, isKnown, type CommandRecord } from './book.js';
+import { lateEventsOf } from './ending.js';
 import type { Artifacts } from './inputs.adapter.js';
 import type { LiveAttempts } from './live-attempts.js';
-import { outcomeEnding } from './outcome-ending.adapter.js';
+import { resultOf } from './outcome-ending.adapter.js';
 
 type Delivery = QueryRequest<'device-agent', 'deliver'>;
 type Delivered = QueryAnswer<'device-agent', 'deliver'>['state'];
@@ -36,31 +45,50 @@ export class DeliverHandler {
     const order = await this.#orderOf(commandId);
     // A device may say any id: only the one that was given the command has a result of it.
     if (order === undefined || order.start.deviceId !== deviceId) return { state: 'unknown' };
-    return { state: await this.#record(order, outcome) };
+    return { state: await this.#record(order, commandId, outcome) };
   }
 
   async #orderOf(commandId: string): Promise<AttemptOrder | undefined> {
     const key = attemptOfCommand(commandId);
-    if (key === undefined || commandIdOf(key) !== commandId) return undefined;
+    if (key === undefined) return undefined;
     const { live, commits } = this.#parts;
     return live.find(key)?.order ?? (await commits.findOrder(key));
   }
 
-  async #record(order: AttemptOrder, outcome: CommandOutcome): Promise<Delivered> {
+  async #record(order: AttemptOrder, commandId: CommandId, outcome: CommandOutcome): Promise<Delivered> {
     const { commits, artifacts, logger } = this.#parts;
-    let ending: Ending | undefined;
+    let result: Promise<TaskResult | null> | undefined;
     for (let conflicts = 0; conflicts < CONFLICTS_MAX; conflicts++) {
       const attempt: Attempt = await commits.load(order.key);
+      const record = recordOf(order, commandId, attempt);
+      if (record === undefined) return 'unknown';
+      if (record.finished !== null && isKnown(record.finished)) return 'stored';
       if (attempt.finished === null) return 'wanted';
-      if (attempt.commandFinished) return 'stored';
+      if (outcome.state === 'OUTCOME_UNKNOWN') return 'stored';
       // What is too large for an event is stored before the event names it; once, however many tries there are.
-      ending ??= await outcomeEnding(outcome, artifacts);
-      const events = lateEventsOf(order, ending);
-      if (events.length === 0) return 'stored';
+      result ??= resultOf(outcome, artifacts);
+      const events = lateEvents(order, record, outcome, await result);
       if ((await commits.append(attempt, { kind: 'late', events, cause: order.commit })) === null) continue;
-      logger.info({ ...order.key, state: outcome.state }, 'a late result is recorded');
+      logger.info({ ...order.key, commandId, state: outcome.state }, 'a late result is recorded');
       return 'stored';
     }
     throw new ContendedError(order.key);
   }
+}
+
+/** What is recorded of a command that was given to the device; undefined when it never was. An exact one was with the start. */
+function recordOf(order: AttemptOrder, commandId: CommandId, { book }: Attempt): CommandRecord | undefined {
+  const record = book.commands.get(commandId);
+  if (commandIdOf(order.key) === commandId) return isExact(order) ? (record ?? emptyRecord(commandId)) : undefined;
+  return record?.issued === null ? undefined : record;
+}
+
+function lateEvents(
+  order: AttemptOrder,
+  record: CommandRecord,
+  outcome: CommandOutcome,
+  result: TaskResult | null,
+): AttemptEvent[] {
+  if (record.issued !== null) return [commandEnded(record, answeredEnd(outcome, result))];
+  return isExact(order) ? lateEventsOf(order, { kind: 'outcome', outcome, result }) : [];
 }

@@ -31,8 +31,10 @@ import {
 import { connectBus, getArtifact, natsUsers, provision, query } from '#libs/messaging';
 import { startTestNats, type TestNats, type TestNatsOptions } from '#libs/testing';
 import { foldAttempt, nextCommit } from './attempt.js';
-import { startDeviceAgent, type DeviceAgent } from './device-agent.runner.js';
+import { startDeviceAgent, type DeviceAgent, type DeviceAgentOptions } from './device-agent.runner.js';
 import { outcomeOf, ScriptedDevice } from './testing/device.js';
+import { testPolicy } from './testing/policy.js';
+import { shellAgent } from './testing/shell-agent.js';
 import { DEVICE_ID, execCli, RUN_ID, SESSION_ID, STARTED_AT, TestRun } from './testing/run.js';
 
 const A = { id: 'a', startedAt: new Date().toISOString() };
@@ -103,7 +105,11 @@ function serveDevice(connection: NatsConnection): { unsubscribe(): void } {
   });
 }
 
-async function agent(instance: string, connection?: NatsConnection): Promise<DeviceAgent> {
+async function agent(
+  instance: string,
+  connection?: NatsConnection,
+  change: Partial<DeviceAgentOptions> = {},
+): Promise<DeviceAgent> {
   const started = startDeviceAgent({
     nc: connection ?? (await connect('device-agent')),
     instance,
@@ -111,6 +117,10 @@ async function agent(instance: string, connection?: NatsConnection): Promise<Dev
     logger: pino({ level: 'silent' }),
     attemptsMax: 50,
     times: TIMES,
+    policy: testPolicy(),
+    model: null,
+    kinds: [shellAgent()],
+    ...change,
   });
   closing.push(() => started.stop());
   return started;

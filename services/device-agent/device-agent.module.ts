@@ -2,6 +2,7 @@ import { Inject, Module, type BeforeApplicationShutdown, type OnApplicationBoots
 import type { NatsConnection } from '@nats-io/transport-node';
 import type { Logger } from 'pino';
 import { CLOCK, INSTANCE, loadConfig, LOGGER, Metrics, NATS, PlatformModule, type Clock } from '#libs/platform';
+import { loadAgentKit } from './agents.adapter.js';
 import { SERVICE } from './attempt-commits.adapter.js';
 import { DeviceAgentConfig } from './device-agent.config.js';
 import { startDeviceAgent, type DeviceAgent, type DeviceAgentOptions } from './device-agent.runner.js';
@@ -14,13 +15,15 @@ const OPTIONS = Symbol('OPTIONS');
     {
       provide: OPTIONS,
       inject: [NATS, INSTANCE, CLOCK, LOGGER],
-      useFactory: (nc: NatsConnection, instance: string, clock: Clock, logger: Logger): DeviceAgentOptions => ({
-        nc,
-        instance,
-        clock,
-        logger,
-        ...loadConfig(DeviceAgentConfig),
-      }),
+      useFactory: async (
+        nc: NatsConnection,
+        instance: string,
+        clock: Clock,
+        logger: Logger,
+      ): Promise<DeviceAgentOptions> => {
+        const config = loadConfig(DeviceAgentConfig);
+        return { nc, instance, clock, logger, ...config, ...(await loadAgentKit(config, process.env)) };
+      },
     },
   ],
 })

@@ -1,6 +1,10 @@
+import { randomBytes } from 'node:crypto';
 import type { NatsConnection } from '@nats-io/transport-node';
 import type { Logger } from 'pino';
-import { DURABLES } from '#proto';
+import { DEFAULTS, DURABLES, subjects, type OutputChunk } from '#proto';
+import type { CommandPolicy } from '#libs/command-policy';
+import type { AgentKind } from '#libs/device-agent';
+import type { ChatModel } from '#libs/llm';
 import { openAttemptLog, openRunLog } from '#libs/event-log';
 import {
   consumeDurable,
@@ -10,18 +14,24 @@ import {
   serveQueries,
   type BusMessage,
   type ConsumeEvent,
+  type Consumption,
   type Outcome,
 } from '#libs/messaging';
 import type { Clock } from '#libs/platform';
+import { AgentAttemptRunner, type AgentAttemptParts } from './agent-attempt.runner.js';
 import { AttemptCommits, SERVICE } from './attempt-commits.adapter.js';
 import { AttemptRunner, RUNNER_TIMES, type RunnerTimes } from './attempt.runner.js';
 import { AttemptsConsumer } from './attempts.consumer.js';
+import { CommandRunner } from './command.runner.js';
 import { ControlConsumer } from './control.consumer.js';
 import { DeliverHandler } from './deliver.handler.js';
 import { hasLost, type DeviceState } from './device-session.js';
 import { watchDeviceStates } from './device-states.adapter.js';
 import { NatsDeviceLink } from './device.client.js';
+import { ExplainHandler } from './explain.handler.js';
 import { LiveAttempts } from './live-attempts.js';
+import { announceAgents, type Announcement } from './members.adapter.js';
+import { StoringModelDesk } from './model-desk.adapter.js';
 import { Slots } from './slots.js';
 
 /** Commits of RUNS that the control durable works on at once; each costs a read or two. */
@@ -33,6 +43,13 @@ export interface DeviceAgentOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly attemptsMax: number;
+  readonly policy: CommandPolicy;
+  /** Null: exact commands only. */
+  readonly model: ChatModel | null;
+  /** Agents that devices can have; none of them is served without a model. */
+  readonly kinds: readonly AgentKind[];
+  readonly stepsMax?: number;
+  readonly keepPrompts?: boolean;
   readonly times?: RunnerTimes;
 }
 
@@ -43,9 +60,12 @@ export interface DeviceAgent {
   stop(): Promise<void>;
 }
 
+/** Bytes of the text that device output is fenced with in a prompt. */
+const BOUNDARY_BYTES = 16;
+
 /** Puts the parts together and begins to serve both durables. */
 export function startDeviceAgent(options: DeviceAgentOptions): DeviceAgent {
-  const { nc, instance, clock, logger, attemptsMax, times = RUNNER_TIMES } = options;
+  const { nc, instance, clock, logger, attemptsMax, policy, times = RUNNER_TIMES } = options;
   const attempts = openAttemptLog(nc);
   const runs = openRunLog(nc);
   const commits = new AttemptCommits({ attempts, runs, clock, instance });
@@ -59,39 +79,34 @@ export function startDeviceAgent(options: DeviceAgentOptions): DeviceAgent {
     put: (content: Uint8Array) => putArtifact(nc, content),
     get: (sha256: string) => getArtifact(nc, sha256),
   };
-  const deviceState = (deviceId: string) => states.get(deviceId);
-  const slots = new Slots(attemptsMax);
-  const parts = { commits, attempts, device, artifacts, live, slots, deviceState, instance, logger };
-  const starts = new AttemptsConsumer({ runner: new AttemptRunner(parts, times), live, clock });
+  const slots = new Slots(attemptsMax, () => consumptions[0]?.look());
+  const command = new CommandRunner(device, (deviceId) => states.get(deviceId), times);
+  const common = { commits, attempts, device, artifacts, slots, instance, logger, clock, policy };
+  const agents = agentsOf(options, { ...common, runner: command, profile: (deviceId) => states.profile(deviceId) });
+  const runner = new AttemptRunner({ ...common, live, command, agents }, times);
+  const starts = new AttemptsConsumer({ runner, live, clock });
   const control = new ControlConsumer({ commits, device, live });
-  const common = { service: SERVICE, clock, report: (event: ConsumeEvent) => report(logger, event) };
-  const consumptions = [
-    consumeDurable(nc, DURABLES.deviceAgentAttempts, (message) => starts.handle(message), {
-      ...common,
-      concurrency: attemptsMax,
-      maxPull: attemptsMax,
-    }),
-    consumeDurable(nc, DURABLES.deviceAgentControl, (message) => control.handle(message), {
-      ...common,
-      concurrency: CONTROL_CONCURRENCY,
-    }),
-  ];
+  const consumptions = consume(options, { starts, control, slots });
   const results = new DeliverHandler({ commits, artifacts, live, logger });
+  const explain = new ExplainHandler(policy, (deviceId) => states.profile(deviceId));
   const queries = serveQueries(
     nc,
     SERVICE,
     {
       'dlq-retry': (request) => handAgain(nc, request, { RUNS: (message) => takeBoth(message, starts, control) }),
+      explain: (question) => explain.explain(question),
       deliver: (delivery) => results.deliver(delivery),
     },
     { report: (error, query) => logger.warn({ err: error, query }, 'the query could not be answered') },
   );
+  const announcement = announce(options);
   return {
     get attempts() {
       return live.size;
     },
     stop: async () => {
       await (await queries).stop();
+      await announcement?.stop();
       const stopped = consumptions.map((consumption) => consumption.stop());
       live.shutDown();
       device.stop();
@@ -99,6 +114,57 @@ export function startDeviceAgent(options: DeviceAgentOptions): DeviceAgent {
       await Promise.all(stopped);
     },
   };
+}
+
+type Shared = Omit<AgentAttemptParts, 'desk' | 'random' | 'publish' | 'stepsMax' | 'kinds'>;
+
+function agentsOf(
+  { nc, model, kinds, stepsMax = DEFAULTS.stepsMax, keepPrompts = true }: DeviceAgentOptions,
+  shared: Shared,
+): AgentAttemptRunner {
+  const { artifacts, logger } = shared;
+  return new AgentAttemptRunner({
+    ...shared,
+    stepsMax,
+    kinds: new Map(model === null ? [] : kinds.map((kind) => [kind.name, kind])),
+    desk: new StoringModelDesk({ model: model ?? NO_MODEL, artifacts, keepPrompts, logger }),
+    random: () => randomBytes(BOUNDARY_BYTES).toString('hex'),
+    publish: (chunk: OutputChunk) => nc.publish(subjects.output(chunk.commandId), JSON.stringify(chunk)),
+  });
+}
+
+/** Never asked: without a model no agent is served. */
+const NO_MODEL: ChatModel = { ask: () => Promise.resolve([]) };
+
+function consume(
+  { nc, clock, logger, attemptsMax }: DeviceAgentOptions,
+  { starts, control, slots }: { starts: AttemptsConsumer; control: ControlConsumer; slots: Slots },
+): Consumption[] {
+  const common = { service: SERVICE, clock, report: (event: ConsumeEvent) => report(logger, event) };
+  // Who waits for a person holds a message, but no place.
+  const room = () => attemptsMax + slots.lent;
+  return [
+    consumeDurable(nc, DURABLES.deviceAgentAttempts, (message) => starts.handle(message), {
+      ...common,
+      concurrency: room,
+      maxPull: room,
+    }),
+    consumeDurable(nc, DURABLES.deviceAgentControl, (message) => control.handle(message), {
+      ...common,
+      concurrency: CONTROL_CONCURRENCY,
+    }),
+  ];
+}
+
+function announce({ nc, instance, clock, logger, model, kinds }: DeviceAgentOptions): Announcement | undefined {
+  if (model === null || kinds.length === 0) return undefined;
+  return announceAgents(nc, {
+    service: SERVICE,
+    instance,
+    clock,
+    agents: kinds.map(({ name }) => name),
+    report: (error) => logger.warn({ err: error }, 'the orchestrator was not told which agents are served'),
+  });
 }
 
 /** A commit is read by both durables; a dead letter does not say for which it was bad. */

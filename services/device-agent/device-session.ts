@@ -1,4 +1,4 @@
-import type { AgentProfile, DeviceId } from '#proto';
+import type { AgentProfile, DeviceId, DeviceSession } from '#proto';
 import type { TaskStart } from './attempt.js';
 
 /** The last session of a device, as its profile has it. */
@@ -12,6 +12,19 @@ export interface DeviceState {
 export function deviceStateOf({ deviceId, status, session }: AgentProfile): DeviceState | null {
   if (session === null) return null;
   return { deviceId, lost: status === 'lost', sessionId: session.sessionId, connectedAt: session.connectedAt };
+}
+
+/**
+ * The session and the journal that a command is issued for now. A profile that is older than the start is not asked: whoever
+ * started the attempt knew a newer one.
+ */
+export function sessionFor(
+  profile: AgentProfile | undefined,
+  { sessionId, journalId, startedAt }: TaskStart,
+): Pick<DeviceSession, 'sessionId' | 'journalId'> {
+  const now = profile?.session ?? null;
+  if (now === null || Date.parse(now.connectedAt) <= Date.parse(startedAt)) return { sessionId, journalId };
+  return { sessionId: now.sessionId, journalId: now.journalId };
 }
 
 /**

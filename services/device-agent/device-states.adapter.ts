@@ -12,6 +12,8 @@ const RESTART_MS_MAX = 2_000;
 export interface DeviceStates {
   /** What is known of a device; undefined before its first profile was seen. */
   get(deviceId: DeviceId): DeviceState | undefined;
+  /** Its whole profile, of a device that was connected at least once. */
+  profile(deviceId: DeviceId): AgentProfile | undefined;
   stop(): void;
 }
 
@@ -22,6 +24,7 @@ export function watchDeviceStates(
   changed: (state: DeviceState, before: DeviceState | undefined) => void,
 ): DeviceStates {
   const states = new Map<DeviceId, DeviceState>();
+  const profiles = new Map<DeviceId, AgentProfile>();
   const stopped = new AbortController();
   const follow = async (): Promise<void> => {
     const backoff = new Backoff({ msMin: RESTART_MS_MIN, msMax: RESTART_MS_MAX });
@@ -32,8 +35,10 @@ export function watchDeviceStates(
         stopped.signal.addEventListener('abort', () => entries.stop());
         for await (const entry of entries) {
           backoff.reset();
-          const state = stateOf(entry, logger);
-          if (state === null) continue;
+          const profile = profileOf(entry, logger);
+          const state = profile === null ? null : deviceStateOf(profile);
+          if (profile === null || state === null) continue;
+          profiles.set(profile.deviceId, profile);
           const before = states.get(state.deviceId);
           states.set(state.deviceId, state);
           changed(state, before);
@@ -45,12 +50,16 @@ export function watchDeviceStates(
     }
   };
   void follow();
-  return { get: (deviceId) => states.get(deviceId), stop: () => stopped.abort() };
+  return {
+    get: (deviceId) => states.get(deviceId),
+    profile: (deviceId) => profiles.get(deviceId),
+    stop: () => stopped.abort(),
+  };
 }
 
-function stateOf(entry: KvWatchEntry, logger: Logger): DeviceState | null {
+function profileOf(entry: KvWatchEntry, logger: Logger): AgentProfile | null {
   try {
-    return deviceStateOf(AgentProfile.parse(entry.json()));
+    return AgentProfile.parse(entry.json());
   } catch (error) {
     logger.warn({ err: error, key: entry.key }, 'a profile cannot be read');
     return null;

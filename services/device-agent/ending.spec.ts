@@ -1,12 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
 import { AttemptFinished, type CommandOutcome, type CommandState } from '#proto';
-import type { AttemptOrder } from './attempt.js';
+import type { ExactOrder } from './attempt.js';
 import { eventsOf, lateEventsOf, type Ending } from './ending.js';
 import { execCli, RUN_ID, STARTED_AT, startOf } from './testing/run.js';
 
-const order = (tool = 'EXEC_CLI'): AttemptOrder => ({
+const order = (tool = 'EXEC_CLI'): ExactOrder => ({
   key: { runId: RUN_ID, taskId: 'a', attempt: 1 },
-  start: startOf({ id: 'a', tool }),
+  start: { ...startOf({ id: 'a' }), command: { tool, arguments: {} } },
   commit: '01HZZZZZZZZZZZZZZZZZZZZ001',
 });
 const outcome = (state: CommandState, change: Partial<CommandOutcome> = {}): CommandOutcome => ({

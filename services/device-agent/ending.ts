@@ -1,14 +1,16 @@
 import {
   COMMAND_REFUSALS,
   commandIdOf,
+  NO_USAGE,
   TaskError,
   type AttemptEvent,
+  type CommandCall,
   type CommandOutcome,
   type CommandState,
   type FailureOutcome,
   type TaskResult,
 } from '#proto';
-import type { AttemptOrder } from './attempt.js';
+import type { ExactOrder } from './attempt.js';
 
 /** How an attempt can come to its end. */
 export type Ending =
@@ -38,8 +40,22 @@ const OUTCOMES: Record<
   OUTCOME_UNKNOWN: { code: 'OUTCOME_UNKNOWN', message: 'nobody can say whether it was executed', outcome: 'unknown' },
 };
 
-/** The events of the attempt's one commit at its end. */
-export function eventsOf(order: AttemptOrder, ending: Ending): AttemptEvent[] {
+/** The events of the one commit of an exact command's attempt at its end. */
+export function eventsOf(order: ExactOrder, ending: Ending): AttemptEvent[] {
+  const events = endOf(order, ending);
+  return order.start.budget === undefined ? events : withUsage(events);
+}
+
+/** A run with a budget wants to know what was used; the others save the bytes. */
+function withUsage(events: readonly AttemptEvent[]): AttemptEvent[] {
+  const commands = events.some(({ type }) => type === 'COMMAND_FINISHED') ? 1 : 0;
+  const used = { ...NO_USAGE, commands };
+  return events.map((event) =>
+    event.type === 'ATTEMPT_FINISHED' ? { type: event.type, data: { ...event.data, used } } : event,
+  );
+}
+
+function endOf(order: ExactOrder, ending: Ending): AttemptEvent[] {
   switch (ending.kind) {
     case 'outcome':
       return [commandFinished(order, ending.outcome, ending.result), finishedBy(order, ending.outcome, ending.result)];
@@ -63,13 +79,13 @@ export function eventsOf(order: AttemptOrder, ending: Ending): AttemptEvent[] {
 }
 
 /** A refused command was never executed, but for the one refusal that says that an earlier request with its id may have been. */
-function refusedBy(order: AttemptOrder, { code, message }: { code: string; message: string }): AttemptEvent[] {
-  if (code === COMMAND_REFUSALS.outcomeUnknown) return eventsOf(order, { kind: 'unknown', code, message });
+function refusedBy(order: ExactOrder, { code, message }: { code: string; message: string }): AttemptEvent[] {
+  if (code === COMMAND_REFUSALS.outcomeUnknown) return endOf(order, { kind: 'unknown', code, message });
   return [failed(errorOf({ code, message, outcome: code === COMMAND_REFUSALS.expired ? 'timed_out' : 'failed' }))];
 }
 
 /** What arrived after the attempt had been closed without it: an annotation, never another end. */
-export function lateEventsOf(order: AttemptOrder, ending: Ending): AttemptEvent[] {
+export function lateEventsOf(order: ExactOrder, ending: Ending): AttemptEvent[] {
   if (ending.kind !== 'outcome' || ending.outcome.state === 'OUTCOME_UNKNOWN') return [];
   return [commandFinished(order, ending.outcome, ending.result)];
 }
@@ -82,7 +98,7 @@ const UNKNOWN: CommandOutcome = {
   durationMs: null,
 };
 
-function commandFinished(order: AttemptOrder, outcome: CommandOutcome, result: TaskResult | null): AttemptEvent {
+function commandFinished(order: ExactOrder, outcome: CommandOutcome, result: TaskResult | null): AttemptEvent {
   const { deviceId, sessionId, command } = order.start;
   const { state, startedAt, durationMs } = outcome;
   const error = state === 'COMPLETED' ? null : failureOf(outcome, state);
@@ -102,9 +118,9 @@ function commandFinished(order: AttemptOrder, outcome: CommandOutcome, result: T
   };
 }
 
-function finishedBy(order: AttemptOrder, outcome: CommandOutcome, result: TaskResult | null): AttemptEvent {
+function finishedBy(order: ExactOrder, outcome: CommandOutcome, result: TaskResult | null): AttemptEvent {
   if (outcome.state !== 'COMPLETED') return failed(failureOf(outcome, outcome.state), result);
-  const exitCode = exitCodeOf(order, result);
+  const exitCode = exitCodeOf(order.start.command, result);
   if (exitCode !== 0) {
     const message = `the command ended with exit code ${exitCode}`;
     return failed({ code: 'EXIT_CODE', message, outcome: 'failed' }, result);
@@ -113,10 +129,9 @@ function finishedBy(order: AttemptOrder, outcome: CommandOutcome, result: TaskRe
 }
 
 /** A foreign client calls every command that ran a success; by contract the exit code of EXEC_CLI decides. */
-function exitCodeOf({ start }: AttemptOrder, result: TaskResult | null): number {
+export function exitCodeOf({ tool }: CommandCall, result: TaskResult | null): number {
   const value = result?.value;
-  if (start.command.tool !== 'EXEC_CLI' || typeof value !== 'object' || value === null || Array.isArray(value))
-    return 0;
+  if (tool !== 'EXEC_CLI' || typeof value !== 'object' || value === null || Array.isArray(value)) return 0;
   const exitCode = value['exit_code'];
   return typeof exitCode === 'number' ? exitCode : 0;
 }

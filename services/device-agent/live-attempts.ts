@@ -19,6 +19,8 @@ export class LiveAttempt {
   readonly order: AttemptOrder;
   readonly done: Promise<Carried>;
   readonly #ending = new AbortController();
+  readonly #halting = new AbortController();
+  #news = Promise.withResolvers<void>();
   #interruption: Interruption | null = null;
   #stop: Stop | null = null;
 
@@ -32,6 +34,16 @@ export class LiveAttempt {
     return this.#ending.signal;
   }
 
+  /** Aborted with the first interruption or a stop: ends what nobody wants any more, as a model's reply. */
+  get halted(): AbortSignal {
+    return this.#halting.signal;
+  }
+
+  /** Resolves when something may have changed: a stop, an interruption, a commit of somebody else. */
+  get news(): Promise<void> {
+    return this.#news.promise;
+  }
+
   get interruption(): Interruption | null {
     return this.#interruption;
   }
@@ -42,11 +54,21 @@ export class LiveAttempt {
 
   requestStop(stop: Stop): void {
     this.#stop ??= stop;
+    this.#halting.abort();
+    this.tell();
   }
 
   interrupt(why: Interruption): void {
     this.#interruption ??= why;
     this.#ending.abort();
+    this.#halting.abort();
+    this.tell();
+  }
+
+  /** Wakes who waits for news. */
+  tell(): void {
+    this.#news.resolve();
+    this.#news = Promise.withResolvers();
   }
 
   /** Takes over what the log says: an end and a foreign owner are obeyed at once, a stop before the next request. */

@@ -5,10 +5,16 @@ import { shapeResult } from './shape-result.js';
 
 /** How a command ended that a device has reported: what does not fit into an event is stored before the event names it. */
 export async function outcomeEnding(outcome: CommandOutcome, artifacts: Artifacts): Promise<Ending> {
-  if (outcome.result === null) return { kind: 'outcome', outcome, result: null };
-  const { value, cutFrom } = shapeResult(outcome.result);
-  if (cutFrom === null) return { kind: 'outcome', outcome, result: { value } };
-  const artifact = await artifacts.put(cutFrom.json);
-  const result: TaskResult = { value, cut: [...cutFrom.paths], artifact };
-  return { kind: 'outcome', outcome, result };
+  return { kind: 'outcome', outcome, result: await resultOf(outcome, artifacts) };
+}
+
+/** What an event holds of an answer; the whole of a longer one lies in ARTIFACTS. */
+export async function resultOf(
+  { result }: Pick<CommandOutcome, 'result'>,
+  artifacts: Artifacts,
+): Promise<TaskResult | null> {
+  if (result === null) return null;
+  const { value, cutFrom } = shapeResult(result);
+  if (cutFrom === null) return { value };
+  return { value, cut: [...cutFrom.paths], artifact: await artifacts.put(cutFrom.json) };
 }

@@ -16,7 +16,7 @@ const encoder = new TextEncoder();
 
 /** What an event may hold of a tool's answer. Strings that no canonical JSON could carry (lone surrogates) are repaired first. */
 export function shapeResult(answer: Json): ShapedResult {
-  const whole = LONE_SURROGATE.test(JSON.stringify(answer)) ? repaired(answer) : answer;
+  const whole = repairedJson(answer);
   const json = encode(whole);
   if (json.length <= LIMITS.resultBytesMax) return { value: whole, cutFrom: null };
   for (const chars of STRING_CHARS) {
@@ -65,6 +65,11 @@ function encode(value: Json): Uint8Array {
 
 /** `JSON.stringify` writes lone surrogates, and only those, as escapes. */
 const LONE_SURROGATE = /\\ud[89a-f][0-9a-f]{2}/u;
+
+/** Strings without a canonical form (lone surrogates) repaired; nearly always the value as it is. */
+export function repairedJson(value: Json): Json {
+  return LONE_SURROGATE.test(JSON.stringify(value)) ? repaired(value) : value;
+}
 
 function repaired(value: Json): Json {
   if (typeof value === 'string') return value.toWellFormed();

@@ -2,10 +2,14 @@
 export class Slots {
   readonly #max: number;
   readonly #waiting: (() => void)[] = [];
+  readonly #changed: (() => void) | undefined;
   #taken = 0;
+  #lent = 0;
 
-  constructor(max: number) {
+  /** `changed`: there is more room, or less, than before because somebody waits outside. */
+  constructor(max: number, changed?: () => void) {
     this.#max = max;
+    this.#changed = changed;
   }
 
   get taken(): number {
@@ -13,14 +17,43 @@ export class Slots {
   }
 
   async use<T>(work: () => Promise<T>): Promise<T> {
-    if (this.#taken >= this.#max) await new Promise<void>((resolve) => this.#waiting.push(resolve));
-    else this.#taken += 1;
+    const turn = this.#take();
+    if (turn !== null) await turn;
     try {
       return await work();
     } finally {
-      const next = this.#waiting.shift();
-      if (next === undefined) this.#taken -= 1;
-      else next(); // the slot is handed on: nobody can come in between
+      this.#giveBack();
     }
+  }
+
+  /** Who waits for a person gives its slot back meanwhile; to be called by who has one. */
+  async without<T>(work: () => Promise<T>): Promise<T> {
+    this.#lent += 1;
+    this.#giveBack();
+    this.#changed?.();
+    try {
+      return await work();
+    } finally {
+      await this.#take();
+      this.#lent -= 1;
+    }
+  }
+
+  /** Those that gave their slot back for a while. */
+  get lent(): number {
+    return this.#lent;
+  }
+
+  /** Null when there is room. */
+  #take(): Promise<void> | null {
+    if (this.#taken >= this.#max) return new Promise<void>((resolve) => this.#waiting.push(resolve));
+    this.#taken += 1;
+    return null;
+  }
+
+  #giveBack(): void {
+    const next = this.#waiting.shift();
+    if (next === undefined) this.#taken -= 1;
+    else next(); // the slot is handed on: nobody can come in between
   }
 }

@@ -7,7 +7,11 @@ const command = (stdin: object | string) => ({
   tool: 'EXEC_CLI',
   arguments: { command: 'cat', stdin: stdin as string },
 });
-const cli = (taskId: string, stdout: string): Input => ({ taskId, tool: 'EXEC_CLI', value: execCli(stdout) });
+const cli = (taskId: string, stdout: string): Input => ({
+  taskId,
+  madeBy: { tool: 'EXEC_CLI' },
+  value: execCli(stdout),
+});
 const delivered = (from: string[], inputs: Input[]) => {
   const stdin = withInputs(command({ from }), inputs);
   return stdin.kind === 'ready' ? stdin.command.arguments['stdin'] : stdin;
@@ -24,18 +28,27 @@ describe('withInputs', () => {
 
   it('gives any other answer as one line of JSON', () => {
     const memory = { info_type: 'memory', data: { total: 1 } };
-    expect(delivered(['m', 'a'], [{ taskId: 'm', tool: 'SYS_INFO', value: memory }, cli('a', 'A')])).toBe(
+    expect(delivered(['m', 'a'], [{ taskId: 'm', madeBy: { tool: 'SYS_INFO' }, value: memory }, cli('a', 'A')])).toBe(
       '{"info_type":"memory","data":{"total":1}}\nA',
     );
-    expect(delivered(['n'], [{ taskId: 'n', tool: 'plug-in', value: null }])).toBe('null\n');
+    expect(delivered(['n'], [{ taskId: 'n', madeBy: { tool: 'plug-in' }, value: null }])).toBe('null\n');
   });
 
   it('gives an answer of EXEC_CLI without output as JSON, too: a foreign client may answer anything', () => {
-    expect(delivered(['a'], [{ taskId: 'a', tool: 'EXEC_CLI', value: 'plain text' }])).toBe('"plain text"\n');
+    expect(delivered(['a'], [{ taskId: 'a', madeBy: { tool: 'EXEC_CLI' }, value: 'plain text' }])).toBe(
+      '"plain text"\n',
+    );
+  });
+
+  it('gives the text of an agent as it is, and anything else of it as JSON', () => {
+    expect(delivered(['t'], [{ taskId: 't', madeBy: 'agent', value: 'two disks\nare full' }])).toBe(
+      'two disks\nare full',
+    );
+    expect(delivered(['t'], [{ taskId: 't', madeBy: 'agent', value: { stdout: 'x' } }])).toBe('{"stdout":"x"}\n');
   });
 
   it('gives nothing of a source that answered nothing or never ran', () => {
-    expect(delivered(['a', 'gone', 'b'], [cli('a', 'A'), { taskId: 'b', tool: null, value: null }])).toBe('A');
+    expect(delivered(['a', 'gone', 'b'], [cli('a', 'A'), { taskId: 'b', madeBy: null, value: null }])).toBe('A');
   });
 
   it('delivers a source twice when it is named twice', () => {

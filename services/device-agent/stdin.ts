@@ -1,9 +1,12 @@
 import { AIP_LIMITS, ExecCliResult, StdinFrom, type CommandCall, type Json, type TaskId } from '#proto';
 
-/** What one source of `stdin: {"from": [...]}` delivers: the tool that made it and its whole answer; null when it has none. */
+/** An agent made it: the text that it finished with, not what a tool answered. */
+export const AGENT = 'agent';
+
+/** What one source of `stdin: {"from": [...]}` delivers: who made it and its whole answer; null when it has none. */
 export interface Input {
   readonly taskId: TaskId;
-  readonly tool: string | null;
+  readonly madeBy: typeof AGENT | { readonly tool: string } | null;
   readonly value: Json | null;
 }
 
@@ -32,10 +35,11 @@ export function withInputs(command: CommandCall, inputs: readonly Input[]): Stdi
   return bytes > bytesMax ? { kind: 'too-large', bytes, bytesMax } : { kind: 'ready', command: delivered };
 }
 
-/** Standard output as it was; any other answer as one line of JSON; nothing of a source that answered nothing. */
+/** Standard output, or an agent's text, as it was; any other answer as one line of JSON; nothing of a source without any. */
 function textOf(input: Input | undefined): string {
-  if (input === undefined || input.tool === null) return '';
-  const output = input.tool === 'EXEC_CLI' ? stdoutOf(input.value) : undefined;
+  if (input === undefined || input.madeBy === null) return '';
+  if (input.madeBy === AGENT && typeof input.value === 'string') return input.value;
+  const output = input.madeBy !== AGENT && input.madeBy.tool === 'EXEC_CLI' ? stdoutOf(input.value) : undefined;
   return output ?? `${JSON.stringify(input.value)}\n`;
 }
 

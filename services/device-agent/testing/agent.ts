@@ -1,20 +1,37 @@
 import { createHash } from 'node:crypto';
 import { pino } from 'pino';
-import { HEADER_TYPES, subjects, type AttemptCommit, type AttemptKey, type RunCommit } from '#proto';
+import {
+  HEADER_TYPES,
+  subjects,
+  type AgentProfile,
+  type AttemptCommit,
+  type AttemptKey,
+  type OutputChunk,
+  type RunCommit,
+} from '#proto';
 import { memoryAttemptLog, memoryRunLog, type AttemptLog, type RunLog, type Stored } from '#libs/event-log';
+import type { CommandPolicy } from '#libs/command-policy';
+import type { AgentKind } from '#libs/device-agent';
+import { ScriptedChatModel, type ChatModel } from '#libs/llm';
 import { ArtifactError, type BusMessage } from '#libs/messaging';
+import { AgentAttemptRunner } from '../agent-attempt.runner.js';
 import { AttemptCommits } from '../attempt-commits.adapter.js';
 import { AttemptRunner } from '../attempt.runner.js';
 import { AttemptsConsumer } from '../attempts.consumer.js';
+import { CommandRunner } from '../command.runner.js';
 import { ControlConsumer } from '../control.consumer.js';
 import { DeliverHandler } from '../deliver.handler.js';
 import type { DeviceState } from '../device-session.js';
 import type { DeviceLink } from '../device.client.js';
 import type { Artifacts } from '../inputs.adapter.js';
 import { LiveAttempts } from '../live-attempts.js';
+import { StoringModelDesk } from '../model-desk.adapter.js';
 import { Slots } from '../slots.js';
 import type { ScriptedDevice } from './device.js';
+import { testPolicy } from './policy.js';
+import { profileOf } from './profile.js';
 import { NOW, RUN_ID, type TestRun } from './run.js';
+import { shellAgent } from './shell-agent.js';
 
 /** What outlives a process, for tests: the logs, the artifacts and the device. */
 export class World {
@@ -59,6 +76,11 @@ export interface AgentOptions {
   /** Called before each call that leaves the process; throws or waits to simulate trouble. */
   readonly before?: (call: string) => Promise<void>;
   readonly after?: (call: string) => Promise<void>;
+  readonly model?: ChatModel;
+  readonly policy?: CommandPolicy;
+  readonly kinds?: readonly AgentKind[];
+  readonly stepsMax?: number;
+  readonly keepPrompts?: boolean;
 }
 
 /** One process of the service over a world, for tests. */
@@ -67,10 +89,15 @@ export class TestAgent {
   readonly starts: AttemptsConsumer;
   readonly control: ControlConsumer;
   readonly results: DeliverHandler;
+  readonly slots: Slots;
+  /** What was said to people who watch. */
+  readonly said: OutputChunk[] = [];
+  readonly boundaries: string[] = [];
   state: DeviceState | undefined;
+  profile: AgentProfile | undefined = profileOf();
 
   constructor(world: World, options: AgentOptions = {}) {
-    const { instance = 'i1', attemptsMax = 100, before, after } = options;
+    const { instance = 'i1', attemptsMax = 100, before, after, policy = testPolicy() } = options;
     const guard = async <T>(call: string, work: () => Promise<T>): Promise<T> => {
       await before?.(call);
       const result = await work();
@@ -85,20 +112,28 @@ export class TestAgent {
     };
     const artifacts = memoryArtifacts(world.stored, guard);
     const logger = pino({ level: 'silent' });
-    const runner = new AttemptRunner(
-      {
-        commits,
-        attempts,
-        device,
-        artifacts,
-        live: this.live,
-        slots: new Slots(attemptsMax),
-        deviceState: () => this.state,
-        instance,
-        logger,
+    this.slots = new Slots(attemptsMax);
+    const times = { lookMs: 5, askMsMin: 1, askMsMax: 4 };
+    const command = new CommandRunner(device, () => this.state, times);
+    const { model = new ScriptedChatModel([]), kinds = [shellAgent()], stepsMax = 20, keepPrompts = false } = options;
+    const guarding: ChatModel = { ask: (request) => guard('model', () => model.ask(request)) };
+    const common = { commits, attempts, device, artifacts, slots: this.slots, instance, logger, clock: CLOCK };
+    const agents = new AgentAttemptRunner({
+      ...common,
+      runner: command,
+      policy,
+      profile: () => this.profile,
+      kinds: new Map(kinds.map((kind) => [kind.name, kind])),
+      desk: new StoringModelDesk({ model: guarding, artifacts, keepPrompts, logger }),
+      stepsMax,
+      random: () => {
+        const boundary = `boundary-${instance}-${this.boundaries.length}`;
+        this.boundaries.push(boundary);
+        return boundary;
       },
-      { lookMs: 5, askMsMin: 1, askMsMax: 4 },
-    );
+      publish: (chunk) => this.said.push(chunk),
+    });
+    const runner = new AttemptRunner({ ...common, live: this.live, command, agents }, times);
     this.starts = new AttemptsConsumer({ runner, live: this.live, clock: CLOCK });
     this.control = new ControlConsumer({ commits, device, live: this.live });
     this.results = new DeliverHandler({ commits, artifacts, live: this.live, logger });

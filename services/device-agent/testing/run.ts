@@ -1,4 +1,12 @@
-import { GENESIS_HASH, type Json, type RunCommit, type RunEvent, type RunEventData, type StopReason } from '#proto';
+import {
+  GENESIS_HASH,
+  type Ask,
+  type Json,
+  type RunCommit,
+  type RunEvent,
+  type RunEventData,
+  type StopReason,
+} from '#proto';
 import { runIdOf, sealCommit } from '#libs/event-log';
 
 /** A run written by hand, for tests: what the orchestrator would have appended. */
@@ -15,6 +23,10 @@ export interface TaskLike {
   readonly inputs?: readonly { taskId: string; attempt: number; runId?: string }[];
   readonly attempt?: number;
   readonly startedAt?: string;
+  /** What the start says besides, or instead. */
+  readonly start?: Partial<RunEventData<'TASK_STARTED'>>;
+  /** No exact command: the device's agent does it. */
+  readonly agent?: boolean;
 }
 
 /** Commits of one run, chained as stored. */
@@ -31,7 +43,7 @@ export class TestRun {
       description: '',
       tips: [],
       target: { device: DEVICE_ID },
-      command: commandOf(task),
+      ...(task.agent !== true && { command: commandOf(task) }),
     }));
     this.append(
       {
@@ -96,6 +108,22 @@ export class TestRun {
     return this.append({ type: 'TASK_STOP_REQUESTED', data });
   }
 
+  /** As the orchestrator records what an attempt asks. */
+  ask(ask: Ask, taskId = 'a'): RunCommit {
+    const data = { taskId, attempt: 1, ask, requestedAt: STARTED_AT, attemptHash: 'c'.repeat(64) };
+    return this.append({ type: 'APPROVAL_REQUESTED', data });
+  }
+
+  /** As the orchestrator records what a person said. */
+  decide(
+    decided: Omit<RunEventData<'APPROVAL_DECIDED'>, 'taskId' | 'attempt' | 'decidedAt' | 'by'>,
+    taskId = 'a',
+  ): RunCommit {
+    const by = { kind: 'person' as const, id: 'operator' };
+    const data = { taskId, attempt: 1, by, decidedAt: STARTED_AT, ...decided };
+    return this.append({ type: 'APPROVAL_DECIDED', data });
+  }
+
   /** A stopped task ends: with the hash of the end that its attempt has, or without any when the grace was over. */
   cancel(taskId: string, attemptHash: string | null, attempt = 1): RunCommit {
     const data = {
@@ -125,13 +153,16 @@ export function startOf(task: TaskLike): RunEventData<'TASK_STARTED'> {
     deviceId: DEVICE_ID,
     sessionId: SESSION_ID,
     journalId: 'journal-1',
-    command: commandOf(task),
+    ...(task.agent !== true ? { command: commandOf(task) } : { agent: AGENT_ORDER }),
     inputs: [...(task.inputs ?? [])],
     priority: 0,
     startedAt: task.startedAt ?? STARTED_AT,
     timeoutAt: '2026-11-20T10:10:00.000Z',
+    ...task.start,
   };
 }
+
+const AGENT_ORDER = { name: 'check', description: 'look at the disks', tips: [], blackboard: [] };
 
 function commandOf(task: TaskLike): { tool: string; arguments: Record<string, Json> } {
   return { tool: task.tool ?? 'EXEC_CLI', arguments: task.arguments ?? { command: `echo ${task.id}` } };

@@ -1,0 +1,239 @@
+import type { Logger } from 'pino';
+import { commandIdOf, type Verification } from '#proto';
+import type { AgentEnd, AgentKind, AgentProgram, AgentTask, Outcome } from '#libs/device-agent';
+import type { AttemptLog } from '#libs/event-log';
+import { ArtifactError } from '#libs/messaging';
+import { DEVICE_LOST, STOPPED, type AgentEnding } from './agent-ending.js';
+import type { AttemptCommits } from './attempt-commits.adapter.js';
+import { AttemptSession, Halt } from './attempt-session.runner.js';
+import { isExact, type Attempt } from './attempt.js';
+import { isKnown, lastFinished } from './book.js';
+import { eventsOf, type Ending } from './ending.js';
+import { Effects, type EffectParts } from './effects.runner.js';
+import { agentError, Ends } from './ends.js';
+import { readAgentInputs } from './inputs.adapter.js';
+import type { Carried, LiveAttempt } from './live-attempts.js';
+import { resultOf } from './outcome-ending.adapter.js';
+import { postcondition, verifiedEnding } from './verification.js';
+
+export interface AgentAttemptParts extends EffectParts {
+  readonly commits: AttemptCommits;
+  readonly attempts: AttemptLog;
+  readonly instance: string;
+  readonly logger: Logger;
+  /** The kinds of agents that this replica serves, by name. */
+  readonly kinds: ReadonlyMap<string, AgentKind>;
+}
+
+/** What the exact command of a task came to, as far as it is known. */
+export type ExactEnd = (session: AttemptSession) => Promise<Ending | Halt['why']>;
+
+/**
+ * Carries out attempts of more than one command: those of agents, and exact commands with a post-condition. An agent runs from
+ * its beginning each time and is told what is recorded; only what is not recorded yet is asked or done.
+ */
+export class AgentAttemptRunner {
+  readonly #parts: AgentAttemptParts;
+
+  constructor(parts: AgentAttemptParts) {
+    this.#parts = parts;
+  }
+
+  knows(deviceId: string): boolean {
+    return this.#parts.profile(deviceId) !== undefined;
+  }
+
+  /** The agent of a device, when its profile is known and this replica serves such agents. */
+  kindOf(deviceId: string): AgentKind | undefined {
+    const profile = this.#parts.profile(deviceId);
+    return profile === undefined ? undefined : this.#parts.kinds.get(profile.agent);
+  }
+
+  open(live: LiveAttempt, begun: Attempt): AttemptSession {
+    return new AttemptSession(live, begun, this.#parts);
+  }
+
+  /** `ended`: the end is stored. `left`: it belongs to somebody else or to later. Throws when the log cannot be read or written. */
+  carryOut(session: AttemptSession, kind: AgentKind): Promise<Carried> {
+    const effects = new Effects(this.#parts, session);
+    return this.#toEnd(session, effects, async () => {
+      const program = started(kind, await this.#taskOf(session));
+      const ending = await this.#follow(program, effects);
+      return this.#verified(session, effects, ending, 'verify');
+    });
+  }
+
+  /** The exact command first; then, when it succeeded, what its task says must hold. */
+  carryOutVerified(session: AttemptSession, exact: ExactEnd): Promise<Carried> {
+    const effects = new Effects(this.#parts, session);
+    return this.#toEnd(session, effects, async () => {
+      const ending = await this.#exactEnding(session, effects, exact);
+      return this.#verified(session, effects, ending, 'requester');
+    });
+  }
+
+  async #toEnd(session: AttemptSession, effects: Effects, work: () => Promise<AgentEnding>): Promise<Carried> {
+    this.#tellAgain(session);
+    const ending = await this.#endingOf(session, work);
+    if (typeof ending === 'string') return ending;
+    const carried = await session.end(ending);
+    if (carried === 'ended') effects.commands.tellStored();
+    const code = ending.kind === 'failed' ? ending.code : undefined;
+    this.#parts.logger.info({ ...session.live.order.key, ending: ending.kind, code, carried }, 'attempt ended');
+    return carried;
+  }
+
+  async #endingOf(session: AttemptSession, work: () => Promise<AgentEnding>): Promise<AgentEnding | Carried> {
+    try {
+      session.check();
+      return await work();
+    } catch (error) {
+      if (error instanceof Ends) return error.ending;
+      if (!(error instanceof Halt)) throw error;
+      switch (error.why) {
+        case 'stopped':
+          return STOPPED;
+        case 'lost':
+          return DEVICE_LOST;
+        case 'finished':
+          return 'ended';
+        case 'shutdown':
+          return this.#leave(session);
+        default:
+          return 'left';
+      }
+    }
+  }
+
+  /** What the model has said is not to be asked again by who goes on. */
+  async #leave(session: AttemptSession): Promise<Carried> {
+    session.forgetIntents();
+    try {
+      await session.flush();
+    } catch (error) {
+      if (!(error instanceof Halt)) this.#parts.logger.warn({ err: error }, 'what was recorded last is not stored');
+    }
+    return 'left';
+  }
+
+  /** The process may have died between a result and this. */
+  #tellAgain({ book, live }: AttemptSession): void {
+    const last = lastFinished(book);
+    if (last === undefined || last.finished === null || !isKnown(last.finished)) return;
+    this.#parts.device.tell({ kind: 'stored', commandId: last.commandId, deviceId: live.order.start.deviceId });
+  }
+
+  async #taskOf({ live }: AttemptSession): Promise<AgentTask> {
+    const { order } = live;
+    const { agent, taskId, deviceId } = order.start;
+    const profile = this.#parts.profile(deviceId);
+    if (agent === undefined) throw new Error(`attempt of ${taskId} is not for an agent`);
+    const { name, description, tips, blackboard } = agent;
+    const { os = '', arch = '', hostname = '', tools = [] } = profile ?? {};
+    const inputs = await this.#inputsOf(order);
+    const device = { deviceId, os, arch, hostname, tools };
+    return { taskId, name, description, tips, inputs, blackboard, device, stepsMax: this.#parts.stepsMax };
+  }
+
+  async #inputsOf(order: LiveAttempt['order']): Promise<AgentTask['inputs']> {
+    try {
+      return await readAgentInputs(order, this.#parts);
+    } catch (error) {
+      if (!(error instanceof ArtifactError)) throw error;
+      throw new Ends({ kind: 'failed', code: 'INPUT_UNAVAILABLE', message: error.message });
+    }
+  }
+
+  async #follow(program: AgentProgram, effects: Effects): Promise<AgentEnding> {
+    let at = advance(program);
+    while (at.done !== true) {
+      const outcome = await effects.outcomeOf(at.value);
+      at = advance(program, outcome);
+    }
+    effects.checkEnd();
+    return this.#endingBy(at.value);
+  }
+
+  async #endingBy(end: AgentEnd): Promise<AgentEnding> {
+    const result = await resultOf({ result: end.result }, this.#parts.artifacts);
+    const { notes } = end;
+    if (end.kind === 'finished') return { kind: 'completed', result: result ?? { value: null }, notes };
+    const output = end.result === '' ? null : result;
+    return { kind: 'failed', code: end.code, message: end.message, output, notes };
+  }
+
+  async #verified(
+    session: AttemptSession,
+    effects: Effects,
+    ending: AgentEnding,
+    origin: 'verify' | 'requester',
+  ): Promise<AgentEnding> {
+    const { verify, agent } = session.live.order.start;
+    if (verify === undefined || ending.kind === 'failed') return ending;
+    if (session.book.checked === null) {
+      const step = agent === undefined ? 1 : effects.nextStep;
+      const checked = await this.#runCheck(session, effects, { verify, step, origin });
+      session.record(postcondition(verify, ending.result.value, checked));
+    }
+    const { checked } = session.book;
+    return checked === null ? ending : verifiedEnding(ending, checked);
+  }
+
+  async #runCheck(
+    { live }: AttemptSession,
+    { commands }: Effects,
+    { verify, step, origin }: { verify: Verification; step: number; origin: 'verify' | 'requester' },
+  ): Promise<Parameters<typeof postcondition>[2]> {
+    const { command } = verify;
+    if (command === undefined) return undefined;
+    const asker = { agent: 'verify', thought: 'checks whether the task is done', plan: [] };
+    const called = await commands.carryOut({ step, index: 0, command, origin, asker });
+    return { called, commandId: commandIdOf(live.order.key, step, 0) };
+  }
+
+  /** What is recorded of the exact command, or else what the device says now; recorded before anything follows from it. */
+  async #exactEnding(session: AttemptSession, effects: Effects, exact: ExactEnd): Promise<AgentEnding> {
+    const { order } = session.live;
+    if (!isExact(order)) throw new Error('the attempt has no exact command');
+    const id = commandIdOf(order.key);
+    const ending = recordedExact(session) ?? (await exact(session));
+    if (typeof ending === 'string') throw new Halt(ending);
+    const events = eventsOf(order, ending);
+    if ((session.book.commands.get(id)?.finished ?? null) === null) {
+      session.record(...events.filter(({ type }) => type === 'COMMAND_FINISHED'));
+      if (ending.kind === 'outcome') effects.commands.tellLater(id);
+      if (order.start.verify?.command !== undefined) {
+        await session.flush();
+        effects.commands.tellStored();
+      }
+    }
+    const end = events.find((event) => event.type === 'ATTEMPT_FINISHED')?.data;
+    if (end === undefined) throw new Error('an exact command without an end');
+    if (end.status === 'completed') return { kind: 'completed', result: end.result };
+    const { code, message, outcome, output = null } = end.error;
+    return { kind: 'failed', code, message, outcome, output };
+  }
+}
+
+function recordedExact({ book, live }: AttemptSession): Ending | undefined {
+  const finished = book.commands.get(commandIdOf(live.order.key))?.finished ?? null;
+  if (finished === null) return undefined;
+  const { result, ...outcome } = finished;
+  return { kind: 'outcome', outcome: { ...outcome, result: result?.value ?? null }, result };
+}
+
+function started(kind: AgentKind, task: AgentTask): AgentProgram {
+  try {
+    return kind.run(task);
+  } catch (error) {
+    throw agentError(error);
+  }
+}
+
+function advance(program: AgentProgram, outcome?: Outcome): ReturnType<AgentProgram['next']> {
+  try {
+    return outcome === undefined ? program.next() : program.next(outcome);
+  } catch (error) {
+    throw agentError(error);
+  }
+}

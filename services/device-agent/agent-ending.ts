@@ -1,0 +1,122 @@
+import {
+  COMMAND_REFUSALS,
+  type AttemptEvent,
+  type CommandOutcome,
+  type FailureOutcome,
+  type TaskError,
+  type TaskResult,
+} from '#proto';
+import { lastFinished, NOTES_MAX, openCommands, type Book, type CommandRecord } from './book.js';
+import { commandOf } from './recorded-outcomes.js';
+import { errorOf, usableNotes } from './step-events.js';
+
+/** How an attempt of several steps ends, by itself or by others. */
+export type AgentEnding =
+  | { readonly kind: 'completed'; readonly result: TaskResult; readonly notes?: readonly string[] }
+  | {
+      readonly kind: 'failed';
+      readonly code: string;
+      readonly message: string;
+      readonly outcome?: FailureOutcome;
+      readonly output?: TaskResult | null;
+      readonly notes?: readonly string[];
+    };
+
+export const STOPPED: AgentEnding = {
+  kind: 'failed',
+  code: 'CANCELLED',
+  message: 'it was stopped',
+  outcome: 'cancelled',
+};
+
+export const DEVICE_LOST: AgentEnding = {
+  kind: 'failed',
+  code: 'DEVICE_LOST',
+  message: 'the device is lost',
+  outcome: 'device_lost',
+};
+
+/**
+ * The facts with which an attempt of several steps ends. Commands that nobody heard of any more have an unknown outcome;
+ * who fails without a result of its own has what its last command answered.
+ */
+export function endOfSteps(book: Book, ending: AgentEnding): AttemptEvent[] {
+  const unknown = openCommands(book).map((record) => commandEnded(record, UNKNOWN));
+  const notes = usableNotes(ending.notes ?? book.notes, NOTES_MAX);
+  const rest = { used: book.used, ...(notes.length > 0 && { notes }) };
+  if (ending.kind === 'completed') {
+    return [...unknown, { type: 'ATTEMPT_FINISHED', data: { status: 'completed', result: ending.result, ...rest } }];
+  }
+  const output = ending.output ?? lastFinished(book)?.finished?.result ?? null;
+  const error = errorOf(ending.code, ending.message, ending.outcome ?? 'failed');
+  const said: TaskError = output === null ? error : { ...error, output };
+  return [...unknown, { type: 'ATTEMPT_FINISHED', data: { status: 'failed', error: said, ...rest } }];
+}
+
+/** What is known of a command's end. `refused`: it never ran. */
+export interface CommandEnd {
+  readonly state: CommandOutcome['state'];
+  readonly result: TaskResult | null;
+  readonly error: TaskError | null;
+  readonly startedAt: string | null;
+  readonly durationMs: number | null;
+  readonly refused?: true;
+}
+
+const NOTHING = { result: null, startedAt: null, durationMs: null } as const;
+
+export const UNKNOWN: CommandEnd = {
+  ...NOTHING,
+  state: 'OUTCOME_UNKNOWN',
+  error: errorOf('OUTCOME_UNKNOWN', 'nobody can say whether it was executed', 'unknown'),
+};
+
+export const NOT_SENT: CommandEnd = {
+  ...NOTHING,
+  state: 'CANCELLED',
+  error: errorOf('CANCELLED', 'it was stopped before it was sent', 'cancelled'),
+};
+
+export const UNREADABLE: CommandEnd = {
+  ...UNKNOWN,
+  error: errorOf('INVALID_ANSWER', 'the answer of the gateway could not be read', 'unknown'),
+};
+
+/** A refused command never ran, but for the one refusal that says that an earlier request with its id may have. */
+export function refusedEnd(code: string, message: string): CommandEnd {
+  if (code === COMMAND_REFUSALS.outcomeUnknown) return { ...UNKNOWN, error: errorOf(code, message, 'unknown') };
+  const late = code === COMMAND_REFUSALS.expired;
+  const error = errorOf(code, message, late ? 'timed_out' : 'failed');
+  return { ...NOTHING, state: late ? 'TIMED_OUT' : 'FAILED', error, refused: true };
+}
+
+const WORDS: Record<Exclude<CommandOutcome['state'], 'COMPLETED'>, [string, string, FailureOutcome]> = {
+  FAILED: ['COMMAND_FAILED', 'the tool reported an error', 'failed'],
+  TIMED_OUT: ['TIMEOUT', 'the command did not end in its time', 'timed_out'],
+  CANCELLED: ['CANCELLED', 'the command was stopped', 'cancelled'],
+  OUTCOME_UNKNOWN: ['OUTCOME_UNKNOWN', 'nobody can say whether it was executed', 'unknown'],
+};
+
+/** What the device said, with its answer as far as an event holds it. */
+export function answeredEnd(
+  { state, error, startedAt, durationMs }: CommandOutcome,
+  result: TaskResult | null,
+): CommandEnd {
+  if (state === 'COMPLETED') return { state, result, error: null, startedAt, durationMs };
+  const [code, message, outcome] = WORDS[state];
+  return {
+    state,
+    result,
+    error: errorOf(error?.code ?? code, error?.message ?? message, outcome),
+    startedAt,
+    durationMs,
+  };
+}
+
+export function commandEnded(record: CommandRecord, end: CommandEnd): AttemptEvent {
+  const { issued, commandId } = record;
+  const command = commandOf(record);
+  if (issued === null || command === undefined) throw new Error(`${commandId} was never issued`);
+  const { deviceId, sessionId } = issued;
+  return { type: 'COMMAND_FINISHED', data: { commandId, deviceId, sessionId, command, ...end } };
+}

@@ -1,0 +1,61 @@
+import { readFile } from 'node:fs/promises';
+import { DEFAULTS } from '#proto';
+import { openBashGrammar, openPolicy, type CommandPolicy } from '#libs/command-policy';
+import { linuxAgent, LinuxAgentPrompter, type AgentKind, type PrompterOptions } from '#libs/device-agent';
+import { countTokens, loadChatModel, ModelSettingsError, TranscriptError, type ChatModel } from '#libs/llm';
+import { ConfigError, type Environment } from '#libs/platform';
+import { loadPrompts, PromptFileError } from '#libs/prompts';
+import { loadAgentModules } from './agent-modules.adapter.js';
+import type { DeviceAgentConfig } from './device-agent.config.js';
+
+/** What agents are made of: read once, when the service starts. */
+export interface AgentKit {
+  readonly policy: CommandPolicy;
+  /** Null: no model is configured, so there are exact commands only. */
+  readonly model: ChatModel | null;
+  readonly kinds: readonly AgentKind[];
+}
+
+/** Throws ConfigError with one sentence when the policy, the model or the prompts cannot be used as they are. */
+export async function loadAgentKit(config: DeviceAgentConfig, environment: Environment): Promise<AgentKit> {
+  const policy = await loadPolicy(config.policyFile);
+  const model = loadModel(environment);
+  if (model === null) return { policy, model, kinds: [] };
+  const options = await loadPrompterOptions(config.promptsDirectory);
+  const own = linuxAgent({ prompter: new LinuxAgentPrompter(options) });
+  return { policy, model, kinds: await loadAgentModules(config.agentModules, options, [own]) };
+}
+
+async function loadPolicy(path: string | undefined): Promise<CommandPolicy> {
+  const grammar = await openBashGrammar();
+  if (path === undefined) return openPolicy({}, grammar);
+  const file = await readFile(path, 'utf8').catch((error: unknown) => {
+    throw new ConfigError(`ORRERY_POLICY_FILE cannot be read: ${messageOf(error)}.`);
+  });
+  try {
+    return openPolicy({ file }, grammar);
+  } catch (error) {
+    throw new ConfigError(`ORRERY_POLICY_FILE names no policy: ${messageOf(error).replaceAll('\n', ' ')}`);
+  }
+}
+
+function loadModel(environment: Environment): ChatModel | null {
+  try {
+    return loadChatModel(environment);
+  } catch (error) {
+    if (error instanceof ModelSettingsError || error instanceof TranscriptError) throw new ConfigError(error.message);
+    throw error;
+  }
+}
+
+async function loadPrompterOptions(directory: string | undefined): Promise<PrompterOptions> {
+  try {
+    const templates = await loadPrompts(directory);
+    return { templates, countTokens, visual: false, memoryTokens: DEFAULTS.memoryTokens };
+  } catch (error) {
+    if (error instanceof PromptFileError) throw new ConfigError(`${error.message}.`);
+    throw error;
+  }
+}
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

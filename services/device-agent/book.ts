@@ -1,0 +1,137 @@
+import {
+  placeOfCommand,
+  NO_USAGE,
+  type Ask,
+  type AttemptEvent,
+  type CommandId,
+  type Decided,
+  type Json,
+  type Usage,
+} from '#proto';
+import { addUsage, usageOfCalls } from '#libs/llm';
+
+export type FactOf<T extends AttemptEvent['type']> = Extract<AttemptEvent, { type: T }>['data'];
+
+/** Notes that leave an attempt with its end. */
+export const NOTES_MAX = 50;
+
+/** How one turn of the model came out. */
+export type StepRecord =
+  | {
+      readonly kind: 'planned';
+      readonly agent: string;
+      readonly reply: Json;
+      readonly thought: string;
+      readonly plan: readonly string[];
+    }
+  | {
+      readonly kind: 'failed';
+      readonly agent: string;
+      readonly error: { readonly code: string; readonly message: string };
+    };
+
+/** What is known of one command of an attempt, or of one question to a person, which has an id of the same kind. */
+export interface CommandRecord {
+  readonly step: number;
+  readonly index: number;
+  readonly commandId: CommandId;
+  /** The agent's command first, what a person made of it after it. */
+  readonly judged: readonly FactOf<'COMMAND_JUDGED'>[];
+  readonly ask: Ask | null;
+  /** The first word of a person counts; a grant that is taken back later changes nothing that was let through. */
+  readonly decided: Decided | null;
+  readonly issued: FactOf<'COMMAND_ISSUED'> | null;
+  readonly finished: FactOf<'COMMAND_FINISHED'> | null;
+}
+
+/** The steps of one attempt as its commits tell them: what a crash does not take away. */
+export interface Book {
+  readonly steps: ReadonlyMap<number, StepRecord>;
+  readonly commands: ReadonlyMap<CommandId, CommandRecord>;
+  readonly checked: FactOf<'POSTCONDITION_CHECKED'> | null;
+  readonly used: Usage;
+  /** What the agents noted, newest last. */
+  readonly notes: readonly string[];
+}
+
+export const EMPTY_BOOK: Book = { steps: new Map(), commands: new Map(), checked: null, used: NO_USAGE, notes: [] };
+
+/** Folds one fact into the book; facts that are not about steps leave it as it is. */
+export function recordFact(book: Book, event: AttemptEvent): Book {
+  switch (event.type) {
+    case 'STEP_PLANNED': {
+      const { step, agent, reply, thought, plan, calls } = event.data;
+      const notes = [...book.notes, ...event.data.notes].slice(-NOTES_MAX);
+      const planned: StepRecord = { kind: 'planned', agent, reply, thought, plan };
+      return { ...withStep(book, step, planned), notes, used: addUsage(book.used, usageOfCalls(calls)) };
+    }
+    case 'STEP_FAILED': {
+      const { step, agent, error, calls } = event.data;
+      return {
+        ...withStep(book, step, { kind: 'failed', agent, error }),
+        used: addUsage(book.used, usageOfCalls(calls)),
+      };
+    }
+    case 'COMMAND_JUDGED':
+      return withCommand(book, event.data.commandId, ({ judged }) => ({ judged: [...judged, event.data] }));
+    case 'ATTEMPT_ASKED':
+      return withCommand(book, event.data.approvalId, () => ({ ask: event.data }));
+    case 'ATTEMPT_SIGNALLED': {
+      if (event.data.signal !== 'decision' || event.data.decision === 'revoked') return book;
+      const { signal: _, ...decision } = event.data;
+      return withCommand(book, decision.approvalId, ({ decided }) => ({ decided: decided ?? decision }));
+    }
+    case 'COMMAND_ISSUED': {
+      const used = { ...book.used, commands: book.used.commands + 1 };
+      return withCommand({ ...book, used }, event.data.commandId, () => ({ issued: event.data }));
+    }
+    case 'COMMAND_FINISHED':
+      return withCommand(afterExact(book, event.data.commandId), event.data.commandId, () => ({
+        finished: event.data,
+      }));
+    case 'POSTCONDITION_CHECKED':
+      return { ...book, checked: event.data };
+    default:
+      return book;
+  }
+}
+
+/** The command whose outcome was recorded last; what it answered is the output of an attempt that is stopped. */
+export function lastFinished(book: Book): CommandRecord | undefined {
+  return [...book.commands.values()].findLast(({ finished }) => finished !== null);
+}
+
+/** Commands that may be running, or have run, without anybody having said so. */
+export function openCommands(book: Book): CommandRecord[] {
+  return [...book.commands.values()].filter(({ issued, finished }) => issued !== null && finished === null);
+}
+
+/** An exact command has no COMMAND_ISSUED that could be counted. */
+function afterExact(book: Book, commandId: CommandId): Book {
+  if (book.commands.has(commandId) || placeOfCommand(commandId)?.step !== 0) return book;
+  return { ...book, used: { ...book.used, commands: book.used.commands + 1 } };
+}
+
+/** Whether the device said what became of the command: then it keeps that until it is told that it is stored. */
+export function isKnown({ state, refused }: FactOf<'COMMAND_FINISHED'>): boolean {
+  return state !== 'OUTCOME_UNKNOWN' && refused !== true;
+}
+
+function withStep(book: Book, step: number, record: StepRecord): Book {
+  return { ...book, steps: new Map(book.steps).set(step, record) };
+}
+
+function withCommand(
+  book: Book,
+  commandId: CommandId,
+  change: (record: CommandRecord) => Partial<CommandRecord>,
+): Book {
+  const record = book.commands.get(commandId) ?? emptyRecord(commandId);
+  return { ...book, commands: new Map(book.commands).set(commandId, { ...record, ...change(record) }) };
+}
+
+/** Of a command that nothing is recorded of. */
+export function emptyRecord(commandId: CommandId): CommandRecord {
+  const { step, index } = placeOfCommand(commandId) ?? { step: 0, index: 0 };
+  return { step, index, commandId, judged: [], ask: null, decided: null, issued: null, finished: null };
+}

@@ -1,0 +1,116 @@
+import type { CommandCall } from '#proto';
+import type {
+  AgentReply,
+  AskModel,
+  CallTool,
+  ModelFailed,
+  ModelReplied,
+  PersonAnswered,
+  ToolCalled,
+} from '#libs/device-agent';
+import { sameJson } from './same-json.js';
+import type { Book, CommandRecord } from './book.js';
+
+/** Rule of a verdict that the service itself gives: the device has no such tool. */
+export const NO_SUCH_TOOL = 'no-such-tool';
+
+/**
+ * The program, run again, wants something else than what is recorded at the same place: nothing that follows could be
+ * trusted. `where` says which place.
+ */
+export interface Diverged {
+  readonly kind: 'diverged';
+  readonly message: string;
+}
+
+export const diverged = (message: string): Diverged => ({ kind: 'diverged', message });
+
+/** What the model answered in this step, as it is recorded; undefined when it has not been asked yet. */
+export function modelOutcome(
+  book: Book,
+  step: number,
+  { agent, schema }: AskModel,
+): ModelReplied | ModelFailed | Diverged | undefined {
+  const record = book.steps.get(step);
+  if (record === undefined) return undefined;
+  if (record.agent !== agent) return diverged(`step ${step} was asked by ${record.agent}, now ${agent} asks`);
+  if (record.kind === 'failed') return { kind: 'model-failed', step, ...record.error };
+  const parsed = schema.safeParse(record.reply);
+  if (!parsed.success) return diverged(`the reply of step ${step} is none for the agent that asks now`);
+  return { kind: 'replied', step, reply: parsed.data };
+}
+
+/** What has to happen next with a command before anybody can say what became of it. */
+export type NextMove = 'judge' | 'ask' | 'wait' | 'judge-edited' | 'issue' | 'run';
+
+/** What became of the call, or what comes next. */
+export function callOutcome(record: CommandRecord): ToolCalled | NextMove {
+  return ended(record) ?? nextMove(record);
+}
+
+/** Whether the record at this place is one of the same call. */
+export function isCallOf(record: CommandRecord, { command }: CallTool): boolean {
+  const [first] = record.judged;
+  if (record.ask?.kind === 'question') return false;
+  return first === undefined ? record.issued === null : sameJson(first.command, command);
+}
+
+/** The command as a person or the agent left it: what runs, if it runs. */
+export function commandOf(record: CommandRecord): CommandCall | undefined {
+  return record.finished?.command ?? record.issued?.command ?? record.judged.at(-1)?.command;
+}
+
+/** What a person said to a question; undefined while nobody has. */
+export function answerOutcome(record: CommandRecord): PersonAnswered | undefined {
+  const { step, decided } = record;
+  if (decided === null) return undefined;
+  if (decided.decision === 'answered' && decided.answer !== undefined) {
+    return { kind: 'answered', step, text: decided.answer, note: decided.note ?? '' };
+  }
+  const why = decided.decision === 'expired' ? 'nobody answered in time' : 'a person refused to answer';
+  return { kind: 'answered', step, text: null, note: decided.note ?? why };
+}
+
+/** What a reply says of its state, for the record: agents have states of their own. */
+export function statusOf(reply: AgentReply): string {
+  const { status, action } = reply as AgentReply & { status?: unknown; action?: { status?: unknown } };
+  const said = action?.status ?? status;
+  return typeof said === 'string' ? said : '';
+}
+
+function ended(record: CommandRecord): ToolCalled | undefined {
+  const { step, index, finished, decided } = record;
+  const last = record.judged.at(-1);
+  const command = commandOf(record);
+  if (command === undefined) return undefined;
+  const called = { kind: 'called' as const, step, index, command };
+  const refused = (by: 'policy' | 'person' | 'device', code: string, message: string): ToolCalled => ({
+    ...called,
+    ended: { kind: 'refused', by, code, message },
+  });
+  if (finished !== null) {
+    const { state, result, error } = finished;
+    if (finished.refused === true) return refused('device', error?.code ?? 'REFUSED', error?.message ?? '');
+    return { ...called, ended: { kind: 'finished', state, result, message: error?.message ?? null } };
+  }
+  if (last?.decision === 'deny') {
+    const code = last.rule === NO_SUCH_TOOL ? 'UNKNOWN_TOOL' : 'POLICY_DENIED';
+    return refused('policy', code, last.reasons.join('; '));
+  }
+  if (decided === null || decided.decision === 'approved' || decided.decision === 'edited') return undefined;
+  if (decided.decision === 'expired') {
+    return refused('person', 'APPROVAL_EXPIRED', decided.note ?? 'nobody decided in time, which is a no');
+  }
+  return refused('person', 'APPROVAL_REJECTED', decided.note ?? 'a person said no');
+}
+
+function nextMove({ judged, ask, decided, issued }: CommandRecord): NextMove {
+  const last = judged.at(-1);
+  if (issued !== null) return 'run';
+  if (last === undefined) return 'judge';
+  if (last.origin === 'person') return 'issue';
+  if (decided !== null)
+    return decided.decision === 'edited' && decided.command !== undefined ? 'judge-edited' : 'issue';
+  if (last.decision === 'approve') return ask === null ? 'ask' : 'wait';
+  return 'issue';
+}

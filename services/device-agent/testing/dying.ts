@@ -1,0 +1,33 @@
+import type { AgentOptions } from './agent.js';
+
+export interface Dying {
+  readonly options: AgentOptions;
+  /** Resolves with the call at which it died. */
+  readonly died: Promise<string>;
+}
+
+/** A process that dies at its n-th call to the outside, before or after the call took effect, for tests. */
+export function dying(n: number, when: 'before' | 'after'): Dying {
+  const { promise: died, resolve } = Promise.withResolvers<string>();
+  const never = new Promise<void>(() => {});
+  let begun = 0;
+  let done = 0;
+  let dead = false;
+  const die = (call: string): Promise<void> => {
+    dead = true;
+    resolve(call);
+    return never;
+  };
+  const options: AgentOptions = {
+    instance: 'dying',
+    before: async (call) => {
+      begun += 1;
+      if (dead || (when === 'before' && begun === n)) await die(call);
+    },
+    after: async (call) => {
+      done += 1;
+      if (dead || (when === 'after' && done === n)) await die(call);
+    },
+  };
+  return { options, died };
+}
