@@ -18,6 +18,15 @@ describe('commandMessage', () => {
     expect(foreign).toEqual({ ...ours, orrery: undefined });
   });
 
+  it('says how a command was judged to devices that judge again, and to no other', () => {
+    const judged = { class: 'write', decision: 'approve', rule: 'program.rm', approvalId: 'r1.a.1.0.0' } as const;
+    const told = [2, 1, null].map(
+      (revision) => commandMessage({ ...command, judged }, { sessionId: 's', revision }, 0).orrery?.judged,
+    );
+    expect(told).toEqual([judged, undefined, undefined]);
+    expect(commandMessage(command, { sessionId: 's', revision: 2 }, 0).orrery).not.toHaveProperty('judged');
+  });
+
   it('has what a foreign client needs to answer at all: one action, an agent it knows, the type action', () => {
     for (const message of [commandMessage(command, { sessionId: 's', revision: null }, 0), listToolsMessage(0)]) {
       expect(message).toMatchObject({ agent_name: 'LinuxAgent', actions: [{ tool_type: 'action' }] });

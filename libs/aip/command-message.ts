@@ -1,8 +1,11 @@
-import type { AttemptKey, CommandCall, CommandId, CommandMessage, Json, SessionId } from '#proto';
+import type { AttemptKey, CommandCall, CommandId, CommandMessage, Json, Judged, SessionId } from '#proto';
 import { instantOf } from './instant.js';
 
 /** The one agent name that foreign clients with command line tools know; they ignore a command for any other without a word. */
 const FOREIGN_AGENT = 'LinuxAgent';
+
+/** The first revision whose devices judge the commands of agents once more. */
+const JUDGED_SINCE = 2;
 
 /** Correlates the answer of the meta tool; no command id, because those have dots. */
 export const LIST_TOOLS_ID = 'list_tools';
@@ -11,6 +14,8 @@ export interface OutgoingCommand {
   readonly commandId: CommandId;
   readonly attempt: AttemptKey;
   readonly command: CommandCall;
+  /** Absent for an exact command of a request. */
+  readonly judged?: Judged | undefined;
   readonly digest: string;
   /** How long from receipt the device may still start it. */
   readonly startWithinMs: number;
@@ -18,16 +23,17 @@ export interface OutgoingCommand {
 
 /** COMMAND for one command: the fields foreign clients need, and ours on top where the device speaks our revision. */
 export function commandMessage(
-  { commandId, attempt, command, digest, startWithinMs }: OutgoingCommand,
+  { commandId, attempt, command, judged, digest, startWithinMs }: OutgoingCommand,
   session: { readonly sessionId: SessionId; readonly revision: number | null },
   nowMs: number,
 ): CommandMessage {
+  const isTold = judged !== undefined && (session.revision ?? 0) >= JUDGED_SINCE;
   return {
     ...oneAction({ id: commandId, tool: command.tool, parameters: command.arguments }, nowMs),
     session_id: session.sessionId,
     task_name: attempt.taskId,
     ...(session.revision !== null && {
-      orrery: { command_id: commandId, attempt, not_after_ms: startWithinMs, digest },
+      orrery: { command_id: commandId, attempt, not_after_ms: startWithinMs, digest, ...(isTold && { judged }) },
     }),
   };
 }

@@ -164,7 +164,7 @@ export class CommandTable {
       const { commandId, asked, runId } = chosen;
       if (asked === null) break; // what waits was asked for
       const { request, digest, notAfterMs } = asked;
-      const { attempt, command } = request;
+      const { attempt, command, judged } = request;
       chosen.state = 'sent';
       chosen.sentAtMs = nowMs;
       if (chosen.giveUpAtMs !== null) chosen.giveUpAtMs = nowMs + GIVE_UP_MS;
@@ -172,7 +172,14 @@ export class CommandTable {
       this.#turns.set(runId, ++this.#turn);
       effects.push({
         kind: 'send',
-        command: { commandId, attempt, command, digest, startWithinMs: Math.max(0, notAfterMs - nowMs) },
+        command: {
+          commandId,
+          attempt,
+          command,
+          digest,
+          startWithinMs: Math.max(0, notAfterMs - nowMs),
+          ...(judged !== undefined && { judged }),
+        },
       });
     }
     return effects;

@@ -108,3 +108,4 @@ export {
   type WsTransportOptions,
 } from './ws-transport.adapter.js';
 export { Complaints } from './complaints.js';
+export { fitToolInfos, returnsOf, schemaOf } from './tool-info.js';

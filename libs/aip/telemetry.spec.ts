@@ -82,6 +82,12 @@ describe('toolsOf', () => {
         result: [
           { tool_name: 'a', description: 'x'.repeat(5_000), annotations: { readOnlyHint: true } },
           { tool_name: 'b', description: null, annotations: null },
+          {
+            tool_name: 'c',
+            input_schema: { $schema: 's', type: 'object' },
+            output_schema: { properties: { ok: { type: 'boolean' } } },
+          },
+          { tool_name: 'd', input_schema: 'x', output_schema: 4 },
           { tool_name: 'b' },
           { tool_name: 'not a name' },
           { tool_name: null },
@@ -91,6 +97,8 @@ describe('toolsOf', () => {
     ).toEqual([
       { name: 'a', description: 'x'.repeat(4_000), readOnly: true },
       { name: 'b', description: '', readOnly: false },
+      { name: 'c', description: '', readOnly: false, inputSchema: { type: 'object' }, returns: '{ok?: boolean}' },
+      { name: 'd', description: '', readOnly: false },
     ]));
 
   it('does not take silence for an empty list', () => {
@@ -119,7 +127,7 @@ describe('what a device may say of itself', () => {
     const long = fitting(said({ tools: tools(200, () => ({ description: 'x'.repeat(4_000) })) }));
     expect(long.tools.map(({ description }) => description.length)).toEqual(Array.from({ length: 200 }, () => 400));
     const many = fitting(said({ tools: tools(1_000, () => ({ description: 'x'.repeat(4_000) })) }));
-    expect([many.tools.length, many.tools[0]?.description]).toEqual([1_000, '']);
+    expect([many.tools.length, many.tools[0]?.description]).toEqual([1_000, 'x'.repeat(24)]);
     expect(fitting(said({ metadata: { text: 'x'.repeat(20_000) } })).metadata).toEqual({});
   });
 

@@ -1,4 +1,5 @@
 import type { ActionResult, ClientTelemetry, Json, RegisterMessage, ToolInfo } from '#proto';
+import { fitToolInfos, returnsOf, schemaOf } from './tool-info.js';
 
 /** Who registered: with our revision and a journal, or a foreign client with neither. */
 export interface RegisteredClient {
@@ -52,7 +53,8 @@ export function toolsOf(result: ActionResult | undefined): ToolInfo[] | undefine
     const name = tool['tool_name'];
     if (typeof name !== 'string' || !TOOL_NAME.test(name)) return [];
     const readOnly = record(tool['annotations'])['readOnlyHint'] === true;
-    return [{ name, description: text(tool['description'], DESCRIPTION_MAX), readOnly }];
+    const description = text(tool['description'], DESCRIPTION_MAX);
+    return [{ name, description, readOnly, ...schemaOf(tool['input_schema']), ...returnsOf(tool['output_schema']) }];
   });
   return [...new Map(tools.map((tool) => [tool.name, tool])).values()].slice(0, TOOLS_MAX);
 }
@@ -68,16 +70,11 @@ export function fitting(telemetry: ClientTelemetry): ClientTelemetry {
 
 const METADATA_CHARS_MAX = 16 * 1024;
 const TOOLS_CHARS_MAX = 128 * 1024;
-const SHORT_DESCRIPTION_MAX = 400;
 
 function fittingTools(tools: readonly ToolInfo[]): ToolInfo[] {
-  for (const charsMax of [DESCRIPTION_MAX, SHORT_DESCRIPTION_MAX, 0]) {
-    const shorter = tools.map((tool) => ({ ...tool, description: tool.description.slice(0, charsMax).toWellFormed() }));
-    if (charsOf(shorter) <= TOOLS_CHARS_MAX) return shorter;
-  }
-  const names = tools.map((tool) => ({ ...tool, description: '' }));
+  const shorter = fitToolInfos(tools, (fitted) => charsOf(fitted) <= TOOLS_CHARS_MAX);
   let chars = 0;
-  return names.filter((tool) => (chars += charsOf(tool) + 1) < TOOLS_CHARS_MAX);
+  return shorter.filter((tool) => (chars += charsOf(tool) + 1) < TOOLS_CHARS_MAX);
 }
 
 const charsOf = (value: Json | readonly ToolInfo[] | ToolInfo): number => JSON.stringify(value).length;

@@ -75,6 +75,16 @@ describe('a tool server over stdio', () => {
     expect(await client.call(tool, { a: 1 }, CALL)).toMatchObject(answer);
   });
 
+  it('is told what its caller says beside the arguments, and can have no other id by it', async () => {
+    const client = odd();
+    await client.ready(20_000);
+    const meta = { 'orrery/agent': true, 'orrery/call': 'mine' };
+    expect(await client.call('meta', {}, { ...CALL, meta })).toMatchObject({
+      value: '{"orrery/agent":true,"orrery/call":"1"}',
+    });
+    expect(await client.call('meta', {}, CALL)).toMatchObject({ value: '{"orrery/call":"2"}' });
+  });
+
   it('that does not answer is given up after the time, and is still there', async () => {
     const client = odd();
     await client.ready(20_000);

@@ -165,7 +165,7 @@ class OpenConnection implements Connection {
     const timer = setTimeout(() => stop.abort('timed out'), options.timeoutMs);
     const { onOutput } = options;
     if (this.tells && onOutput !== undefined) this.listeners.set(id, onOutput);
-    const _meta = { [CALL_META]: id, ...(this.listeners.has(id) && { progressToken: id }) };
+    const _meta = { ...options.meta, [CALL_META]: id, ...(this.listeners.has(id) && { progressToken: id }) };
     try {
       const result = await this.client.request(
         { method: 'tools/call', params: { name: tool, arguments: { ...args }, _meta } },

@@ -11,6 +11,13 @@ import { CALL_META, MCP_LIMITS, OUTPUT_META, SETTLED_METHOD, type ToolMeta, type
  */
 export type Tell = (piece: ToolOutput) => Promise<void>;
 
+/** Who calls, as far as a tool has to know. */
+export interface Caller {
+  readonly tell: Tell;
+  /** What the caller says beside the arguments: hostile input, unless the host knows who it is. */
+  readonly meta: ToolMeta;
+}
+
 /** A tool of ours: typed by its schemas, cancelled by its signal. */
 export interface HostedTool<Input extends ZodObject = ZodObject, Output extends ZodObject = ZodObject> {
   readonly name: string;
@@ -20,7 +27,11 @@ export interface HostedTool<Input extends ZodObject = ZodObject, Output extends 
   readonly output: Output;
   /** Running it twice harms nobody. */
   readonly readOnly: boolean;
-  run(args: z.infer<Input>, signal: AbortSignal, tell: Tell): Promise<z.infer<Output> | ToolResult<z.infer<Output>>>;
+  run(
+    args: z.infer<Input>,
+    signal: AbortSignal,
+    caller: Caller,
+  ): Promise<z.infer<Output> | ToolResult<z.infer<Output>>>;
 }
 
 /** A result with something beside it that is not for whoever reads the result: `_meta` of MCP. */
@@ -92,7 +103,7 @@ type Extra = RequestHandlerExtra<ServerRequest, ServerNotification>;
 async function answer(tool: HostedTool, args: Record<string, unknown>, extra: Extra): Promise<CallToolResult> {
   try {
     // The result travels once, as structured content: a copy as text would double every output.
-    const result = await tool.run(args, extra.signal, tellerOf(extra));
+    const result = await tool.run(args, extra.signal, { tell: tellerOf(extra), meta: extra._meta ?? {} });
     if (!(result instanceof ToolResult)) return { content: [], structuredContent: { ...result } };
     return { content: [], structuredContent: { ...result.value }, _meta: { ...result.meta } };
   } catch (error) {

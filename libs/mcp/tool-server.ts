@@ -50,6 +50,8 @@ export interface CallOptions {
   readonly timeoutMs: number;
   /** Told what the call writes while it runs, by servers that can say so, until the call has its answer. */
   readonly onOutput?: ((piece: ToolOutput) => void) | undefined;
+  /** Said to the server beside the arguments; to be given to servers only that may know it. */
+  readonly meta?: ToolMeta | undefined;
 }
 
 /** A server's life as facts for a log; none of them stops the process that hosts the client. */

@@ -44,6 +44,16 @@ describe('a command', () => {
     expect(await bench.ask(other)).toMatchObject({ state: 'refused', code: 'COMMAND_CONFLICT' });
   });
 
+  it('takes along how it was judged, which makes it no other command', async () => {
+    const runner = await bench.device(await bench.gateway(), 'c3j');
+    const judged = { class: 'write', decision: 'approve', rule: 'program.rm', approvalId: 'r1.a.1.1.0' } as const;
+    const request = run(runner, 'a', { judged });
+    const answer = await bench.ask(request);
+    expect(answer).toMatchObject({ state: 'finished' });
+    expect(await bench.ask(run(runner, 'a', { judged: { ...judged, rule: 'other' } }))).toEqual(answer);
+    expect(runner.commands.map(({ orrery }) => orrery?.judged)).toEqual([judged]);
+  });
+
   it('is answered with `running` in time, and with the outcome when it is asked for again', async () => {
     const runner = await bench.device(await bench.gateway({ answerWithinMs: 50 }), 'c4', { onCommand: NEVER });
     const request = run(runner, 'a');

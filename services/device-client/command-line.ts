@@ -9,6 +9,11 @@ export interface JoinOptions {
   readonly keyFile?: string;
   readonly dataDir?: string;
   readonly jailDir?: string;
+  readonly jail?: string;
+  readonly policy?: string;
+  readonly secrets?: string;
+  readonly runAs?: string;
+  readonly sandbox?: string;
   readonly config?: string;
   readonly id?: string;
   readonly logLevel?: string;
@@ -29,6 +34,8 @@ Examples:
   orrery-device join --url wss://orrery.example.org/ws --ca-file ca.pem    # has joined before
   orrery-device join --url ws://a.example.org:5000/ws,ws://b.example.org:5000/ws --token-file t
   orrery-device join --url ws://127.0.0.1:5000/ws --token-file t --config tools.yaml
+  sudo orrery-device join --url wss://orrery.example.org/ws --run-as orrery --jail /srv/orrery --sandbox bwrap \\
+    --policy /etc/orrery-device/policy.yaml --secrets /etc/orrery-device/secrets
 
 Tokens:
   join-...   used once: the device makes a key of its own, keeps it in <data-dir>/identity.json and needs no token again
@@ -42,6 +49,15 @@ More MCP servers, in the file given with --config:
 Also in that file: commandsMax (16), onDisconnect: finish or kill (what becomes of commands while there is no server),
 disconnectGraceMs (60000), credentialIn: header or query (query only for servers of other systems that want ?token=),
 files: { paths: [/srv/data] } (where files may be read and written beside the jail directory), outputBytesMax (268435456).
+
+How commands are run, also in that file:
+  exec:
+    umask: "027"                                                    # default "022"
+    limits: { cpuSeconds: 600, memoryMb: 2048, processes: 256, fileMb: 1024 }
+    sandbox: { commands: all, writable: [/srv/app], network: true } # for --sandbox bwrap; default agents, [], false
+
+A secret is used as {"env": {"DB_PASSWORD": {"secret": "db-password"}}} or {"stdin": {"secret": "db-password"}} in the
+arguments of EXEC_CLI; what the command prints of it leaves the device as [secret:db-password].
 
 Exit codes: 0 stopped by SIGTERM or SIGINT, 1 the journal cannot be used, 3 bad input, or the server refuses the join token.`;
 
@@ -77,6 +93,14 @@ export async function runCommandLine(
     .option('--key-file <file>', 'its private key (PEM)')
     .option('--data-dir <dir>', 'where its key and the journal of commands are kept (default: ~/.orrery-device)')
     .option('--jail-dir <dir>', 'where commands start (default: <data-dir>/jail)')
+    .option('--jail <dir>', 'the same, and a working directory outside of it is refused')
+    .option(
+      '--policy <file>',
+      'policy of this device (YAML): it can refuse what the service allows (default: ORRERY_DEVICE_POLICY, or none)',
+    )
+    .option('--secrets <dir>', 'one file (mode 600 or 400) for each secret that commands may be given by its name')
+    .option('--run-as <user>', 'user that commands run as, when the client runs as root')
+    .option('--sandbox <kind>', 'bwrap: commands of agents run in bubblewrap; off (default)')
     .option('--config <file>', 'YAML file with more MCP servers and limits')
     .option('--id <id>', 'name to register with, for foreign AIP servers only: ours take it from the token')
     .option('--log-level <level>', 'trace, debug, info, warn, error or silent (default: ORRERY_LOG_LEVEL, or info)')

@@ -1,14 +1,15 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import type { ToolAnswer } from '#libs/mcp';
 import { AIP_LIMITS } from '#proto';
-import type { ClientMessage, CommandId, CommandOutcome } from '#proto';
+import type { ClientMessage, CommandCall, CommandId, CommandMessage, CommandOutcome, Judged } from '#proto';
 import { JOURNAL_LIMITS } from './command-journal.js';
 import { CommandHandler, type CommandHandlerOptions } from './command.handler.js';
 import { JournalFile } from './journal-file.adapter.js';
+import { endedWithout } from './outcome.js';
 import { ATTEMPT } from './testing/scripted-server.js';
 import { until } from './testing/until.js';
 import type { ToolCall } from './toolbox.client.js';
@@ -60,6 +61,7 @@ function handling(more: Partial<CommandHandlerOptions> & { readonly answer?: Too
         return promise;
       },
     },
+    gate: { refusal: () => Promise.resolve(undefined) },
     commandsMax: 4,
     disconnectGraceMs: null,
     send: (message) => sent.push(message),
@@ -76,15 +78,17 @@ function handling(more: Partial<CommandHandlerOptions> & { readonly answer?: Too
   return { handler, sent, output, calls };
 }
 
-function arrives(id: CommandId): void {
+function arrives(id: CommandId, more: Partial<Of> = {}): void {
   handler?.onCommand({
     type: 'command',
     status: 'continue',
     response_id: id,
     actions: [{ tool_name: 't', parameters: {}, tool_type: 'action', call_id: id }],
-    orrery: { command_id: id, attempt: ATTEMPT, digest: 'd', not_after_ms: 60_000 },
+    orrery: { command_id: id, attempt: ATTEMPT, digest: 'd', not_after_ms: 60_000, ...more },
   });
 }
+
+type Of = NonNullable<CommandMessage['orrery']>;
 
 const resultOf = (message: ClientMessage | undefined): { id: CommandId; outcome: CommandOutcome } | undefined =>
   message?.type === 'command_results' && message.orrery
@@ -266,5 +270,53 @@ describe('live output', () => {
     expect(output).toMatchObject([
       { type: 'command_output', orrery: { command_id: 'c1', stream: 'stderr', offset: 7, text: 'hello' } },
     ]);
+  });
+});
+
+describe('a command that the device itself refuses', () => {
+  const judged: Judged = { class: 'read', decision: 'allow', rule: 'r' };
+
+  it('is answered at every repeat and never stands in the journal', async () => {
+    const asked: [CommandCall, Judged | undefined][] = [];
+    const refused = endedWithout('FAILED', 'POLICY_DENIED', 'the policy of this device denies it, rule r');
+    const gate = {
+      refusal: (call: CommandCall, how: Judged | undefined) => {
+        asked.push([call, how]);
+        return Promise.resolve(asked.length < 3 ? refused : undefined);
+      },
+    };
+    const { sent, calls } = handling({ gate });
+    handler?.onConnected();
+    const answers = (): CommandOutcome[] => sent.flatMap((message) => resultOf(message)?.outcome ?? []);
+    for (const count of [1, 2]) {
+      arrives('c1', { judged });
+      await until(() => (answers().length === count ? true : undefined));
+    }
+    expect(answers()).toEqual([refused, refused]);
+    expect(asked).toEqual(Array.from({ length: 2 }, () => [{ tool: 't', arguments: {} }, judged]));
+    expect(calls).toEqual([]);
+    expect(await readFile(join(dir, 'commands.journal'), 'utf8')).not.toContain('c1');
+    expect(handler?.holdings()).toEqual({ running: [], finished: [] });
+    // Nothing of it is remembered: what it is judged by may change, and then it runs.
+    arrives('c1', { judged });
+    await until(() => calls[0]);
+    expect(handler?.holdings().running).toEqual(['c1']);
+  });
+
+  it('gives its place to the next one', async () => {
+    const gate = {
+      refusal: ({ arguments: args }: CommandCall) =>
+        Promise.resolve(args['no'] === true ? endedWithout('FAILED', 'POLICY_DENIED', 'no') : undefined),
+    };
+    const { calls } = handling({ gate, commandsMax: 1 });
+    handler?.onCommand({
+      type: 'command',
+      status: 'continue',
+      actions: [{ tool_name: 't', parameters: { no: true }, tool_type: 'action' }],
+      orrery: { command_id: 'c1', attempt: ATTEMPT, digest: 'd', not_after_ms: 60_000 },
+    });
+    arrives('c2');
+    await until(() => calls[0]);
+    expect(handler?.holdings().running).toEqual(['c2']);
   });
 });

@@ -2,8 +2,8 @@
 // before `finished` is.
 //
 //   frame ──► known? ──yes──► its result again, or "running"
-//               └─no──► refused, or queued ──slot──► started ──► tool ──► finished ──► result
-//                                    └── stop, too late ──► result, nothing ran
+//               └─no──► refused, or queued ──slot──► gate ──► started ──► tool ──► finished ──► result
+//                                    └── stop, too late ─┴─ no ──► result, nothing ran
 //
 // Results in the journal are not sent but fetched, by a connection that has room for them: each once per connection, and
 // again when no server has acknowledged it for minutes, because one that held too much may have dropped it.
@@ -11,7 +11,9 @@ import type { Logger } from 'pino';
 import type { Holdings } from '#libs/aip';
 import type { ToolAnswer, ToolOutput } from '#libs/mcp';
 import { AIP_LIMITS } from '#proto';
-import type { Action, AttemptKey, ClientMessage, CommandId, CommandMessage, CommandOutcome } from '#proto';
+import type { Action, AttemptKey, ClientMessage, CommandId, CommandMessage, CommandOutcome, Judged } from '#proto';
+import { callOf } from './command-gate.js';
+import type { CommandGate } from './command-gate.runner.js';
 import { fitOutcome } from './fit.js';
 import type { JournalFile } from './journal-file.adapter.js';
 import { outputMessage, progressMessage, resultMessage, type Reply } from './messages.js';
@@ -21,6 +23,7 @@ import type { Toolbox } from './toolbox.client.js';
 export interface CommandHandlerOptions {
   readonly file: Pick<JournalFile, 'journal' | 'append' | 'note' | 'noteLazily'>;
   readonly tools: Pick<Toolbox, 'has' | 'call'>;
+  readonly gate: Pick<CommandGate, 'refusal'>;
   readonly commandsMax: number;
   /** How long commands go on without a server; null: to their ends. */
   readonly disconnectGraceMs: number | null;
@@ -49,6 +52,8 @@ interface Open {
   readonly digest: string;
   readonly attempt: AttemptKey;
   readonly action: Action;
+  /** How the service judged it; absent for an exact command of a request. */
+  readonly judged: Judged | undefined;
   readonly reply: Reply;
   readonly receivedMs: number;
   readonly startWithinMs: number;
@@ -184,6 +189,7 @@ export class CommandHandler {
       digest,
       attempt,
       action,
+      judged: message.orrery.judged ?? undefined,
       startWithinMs,
       reply: { ...reply, call_id: action.call_id },
       receivedMs: this.options.monotonicMs(),
@@ -225,17 +231,24 @@ export class CommandHandler {
 
   /** Never rejects. */
   private async run(open: Open): Promise<void> {
-    const { file, tools, now, monotonicMs, send, sendOutput } = this.options;
-    const { id, digest, attempt, action, stop } = open;
+    const { file, tools, gate, now, monotonicMs, send, sendOutput } = this.options;
+    const { id, digest, attempt, action, judged, stop } = open;
     const announce = setTimeout(() => send(progressMessage(id, 'running', now())), ANNOUNCE_MS);
     try {
+      const refusal = await gate.refusal(callOf(action.tool_name, action.parameters), judged);
+      if (refusal !== undefined) return this.end(open, refusal);
       const at = now();
       await file.append({ type: 'started', id, digest, attempt, at, until: at + open.startWithinMs });
       const calledMs = monotonicMs();
       const onOutput = (piece: ToolOutput): void => sendOutput(outputMessage(id, piece, now()));
       const answer = stop.signal.aborted
         ? NOT_CALLED
-        : await tools.call(action.tool_name, action.parameters ?? {}, { commandId: id, signal: stop.signal, onOutput });
+        : await tools.call(action.tool_name, action.parameters ?? {}, {
+            commandId: id,
+            isAgents: judged !== undefined,
+            signal: stop.signal,
+            onOutput,
+          });
       const durationMs = Math.round((monotonicMs() - calledMs) * 1_000) / 1_000;
       const timing = { startedAt: new Date(at).toISOString(), durationMs };
       const outcome = fitOutcome(outcomeOf(action.tool_name, answer, stop.signal, timing));

@@ -8,7 +8,8 @@ import { Unwelcome } from '#libs/aip';
 import { makeTestAuthority } from '#libs/testing';
 import type { CredentialSource } from './credential.client.js';
 import { openCredentials, type CredentialsOptions } from './credentials.runner.js';
-import { InputError, tokenSource } from './device-client.config.js';
+import { tokenSource } from './device-client.config.js';
+import { InputError } from './input-error.js';
 import { ScriptedGateway, type Asked, type Reply } from './testing/scripted-gateway.js';
 import { until } from './testing/until.js';
 

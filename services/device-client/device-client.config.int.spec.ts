@@ -3,15 +3,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { makeTestAuthority } from '#libs/testing';
-import {
-  InputError,
-  readConfig,
-  serverUrl,
-  serverUrls,
-  tlsSource,
-  tokenSource,
-  toolServersOf,
-} from './device-client.config.js';
+import { readConfig, serverUrl, serverUrls, tlsSource, tokenSource, toolServersOf } from './device-client.config.js';
+import { InputError } from './input-error.js';
 
 let dir: string;
 beforeEach(async () => {
@@ -34,6 +27,7 @@ describe('the configuration', () => {
       onDisconnect: 'finish',
       disconnectGraceMs: 60_000,
       files: { paths: [] },
+      exec: { umask: '022', limits: {}, sandbox: { commands: 'agents', writable: [], network: false } },
       outputBytesMax: 256 * 1024 * 1024,
       credentialIn: 'header',
     };

@@ -7,11 +7,10 @@ import { z } from 'zod';
 import { RECONNECT } from '#libs/aip';
 import { AIP_LIMITS, LIMITS, parseWith, sentenceOf } from '#proto';
 import { errorCode } from './error-code.js';
+import { ExecLimits } from './exec-settings.js';
 import type { ClientTls } from './identity.client.js';
+import { InputError } from './input-error.js';
 import type { ToolboxServer } from './toolbox.client.js';
-
-/** Bad input of a person: one clear sentence, exit code 3. */
-export class InputError extends Error {}
 
 const CONFIG_BYTES_MAX = 256 * 1024;
 const TOKEN_BYTES_MAX = 16 * 1024;
@@ -75,6 +74,27 @@ export const DeviceConfig = z.strictObject({
     .min(0)
     .max(LIMITS.fileBytesMax)
     .default(256 * 1024 * 1024),
+  /** How commands are run. */
+  exec: z
+    .strictObject({
+      umask: z
+        .string()
+        .regex(/^0?[0-7]{3}$/, 'must be three octal digits such as "022"')
+        .default('022'),
+      limits: ExecLimits.default({}),
+      /** For --sandbox. */
+      sandbox: z
+        .strictObject({
+          commands: z.enum(['agents', 'all']).default('agents'),
+          writable: z
+            .array(z.string().regex(/^\/[^\0]*$/, 'must be an absolute path'))
+            .max(64)
+            .default([]),
+          network: z.boolean().default(false),
+        })
+        .prefault({}),
+    })
+    .prefault({}),
   /** `query`: for servers of UFO, which take a token as `?token=` only. It ends up in their logs. */
   credentialIn: z.enum(['header', 'query']).default('header'),
 });

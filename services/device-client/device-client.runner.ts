@@ -15,10 +15,9 @@ const METRICS_EVERY_MS = 20_000;
 
 /** Runs the device client until SIGTERM or SIGINT; resolves with the exit code. */
 export async function runDeviceClient(options: DeviceClientOptions): Promise<number> {
-  const { dataDir, jailDir, credentials } = options;
-  const logger = createLogger(options.logLevel);
+  const { dataDir, secrets, credentials } = options;
+  const logger = createLogger(options.logLevel, secrets);
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
-  await mkdir(jailDir, { recursive: true, mode: 0o700 });
   await lockDataDir(dataDir);
   const ending = new AbortController();
   let exitCode = 0;
@@ -29,6 +28,8 @@ export async function runDeviceClient(options: DeviceClientOptions): Promise<num
   };
   const { endpoint, commands, foreign, metrics, close } = await openDevice({ ...options, logger, onFatal });
 
+  // The usual way to say that files were written anew; they are read for every command anyway.
+  if (secrets !== undefined) process.on('SIGHUP', () => void secrets.refresh());
   process.once('SIGTERM', () => ending.abort());
   process.once('SIGINT', () => ending.abort());
   const lost = new AbortController();

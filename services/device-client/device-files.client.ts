@@ -3,33 +3,31 @@ import type { ToolAnswer } from '#libs/mcp';
 import type { DeviceConfig } from './device-client.config.js';
 import { FileLink, type FileLinkOptions } from './file-link.client.js';
 import { FileTools } from './file-tools.adapter.js';
-import type { SpoolOptions } from './output-spool.adapter.js';
+import type { SecretStore } from './secret-store.adapter.js';
 import type { BuiltInTools, ToolCall } from './toolbox.client.js';
 import { WholeOutputs } from './whole-outputs.client.js';
 
 export interface DeviceFilesOptions extends FileLinkOptions {
   readonly dataDir: string;
   readonly jailDir: string;
-  readonly config: Pick<DeviceConfig, 'files' | 'outputBytesMax'>;
+  readonly config: Pick<DeviceConfig, 'files'>;
+  readonly secrets: Pick<SecretStore, 'refresh'> | undefined;
 }
 
 /** Everything of a device that has to do with files and the store of artifacts. */
 export interface DeviceFiles {
   readonly link: FileLink;
   readonly builtIn: BuiltInTools;
-  /** Where the process that runs commands puts outputs that are too long for their results. */
-  readonly spool: SpoolOptions;
   readonly settle: (answer: ToolAnswer, call: ToolCall) => Promise<ToolAnswer>;
 }
 
-export function deviceFiles({ dataDir, jailDir, config, ...options }: DeviceFilesOptions): DeviceFiles {
+export function deviceFiles({ dataDir, jailDir, config, secrets, ...options }: DeviceFilesOptions): DeviceFiles {
   const link = new FileLink(options);
   const dir = join(dataDir, 'outputs');
   const outputs = new WholeOutputs({ dir, link, logger: options.logger });
   return {
     link,
-    builtIn: new FileTools({ link, jailDir, allowed: config.files.paths }),
-    spool: { dir, bytesMax: config.outputBytesMax },
+    builtIn: new FileTools({ link, jailDir, allowed: config.files.paths, secrets }),
     settle: (answer, call) => outputs.settle(answer, call),
   };
 }

@@ -1,11 +1,10 @@
 import { runDeviceTools } from './device-mcp.runner.js';
+import { ExecSettings } from './exec-settings.js';
 
-const [jailDir, outputsDir, outputBytesMax] = process.argv.slice(2);
-if (jailDir === undefined) {
-  process.stderr.write('usage: device-mcp.main.js <jail directory> [<directory for outputs> <bytes of an output>]\n');
+const [settings] = process.argv.slice(2);
+if (settings === undefined) {
+  process.stderr.write('usage: device-mcp.main.js <settings as JSON>\n');
   process.exit(3);
 }
-const bytesMax = Number(outputBytesMax ?? 0);
-const spool = outputsDir !== undefined && bytesMax > 0 ? { dir: outputsDir, bytesMax } : undefined;
-await runDeviceTools({ jailDir, spool });
+await runDeviceTools(ExecSettings.parse(JSON.parse(settings)));
 process.exit(0);

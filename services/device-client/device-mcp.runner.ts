@@ -2,24 +2,24 @@ import { serveTools, ToolResult, type HostedTool } from '#libs/mcp';
 import type { ExecCliResult } from '#proto';
 import { EXEC_CLI } from './exec-cli.js';
 import { ExecCli, type Executed } from './exec-cli.runner.js';
+import { AGENT_META, type ExecSettings } from './exec-settings.js';
 import { OUTPUT_FILES_META } from './output-files.js';
-import { clearOutputs, type SpoolOptions } from './output-spool.adapter.js';
+import { clearOutputs } from './output-spool.adapter.js';
+import { SecretStore } from './secret-store.adapter.js';
 import { SYS_INFO, sysInfo } from './sys-info.adapter.js';
-
-export interface DeviceToolsOptions {
-  readonly jailDir: string;
-  /** Undefined: whole outputs are not kept. */
-  readonly spool: SpoolOptions | undefined;
-}
 
 /**
  * The device's own tools as an MCP server on its standard streams. It is a process of its own so that a tool that eats all
  * memory takes the tools down and not the journal. It must outlive nothing: when the client is gone, however it died, its
  * end of the pipe closes, and every command ends before this process does.
  */
-export async function runDeviceTools({ jailDir, spool }: DeviceToolsOptions): Promise<void> {
+export async function runDeviceTools(settings: ExecSettings): Promise<void> {
   const now = (): number => Date.now();
-  const exec = new ExecCli({ jailDir, env: process.env, now, spool });
+  const { spool, secretsDir } = settings;
+  const secrets = secretsDir === null ? undefined : SecretStore.at(secretsDir);
+  const exec = new ExecCli({ settings, env: process.env, now, secrets });
+  // Every command inherits it, whatever the client was started with.
+  process.umask(settings.umask);
   // The terminal's Ctrl-C reaches the whole foreground group: the client decides when the tools end.
   process.on('SIGINT', () => undefined);
   process.on('SIGHUP', () => undefined);
@@ -29,7 +29,7 @@ export async function runDeviceTools({ jailDir, spool }: DeviceToolsOptions): Pr
   process.stdin.once('close', end);
   process.stdout.once('error', end);
   // Without the directory every whole output has a reason not to be kept, and commands run all the same.
-  if (spool !== undefined) await clearOutputs(spool).catch(() => undefined);
+  if (spool !== null) await clearOutputs(spool).catch(() => undefined);
   const host = await serveTools({ name: 'orrery-device', version: '1', tools: deviceTools(exec, now) });
   await Promise.race([orphaned, host.closed]);
   await exec.endAll();
@@ -39,7 +39,10 @@ function deviceTools(exec: ExecCli, now: () => number): HostedTool[] {
   return [
     {
       ...EXEC_CLI,
-      run: async (args, signal, tell) => withFiles(await exec.runWhole(EXEC_CLI.input.parse(args), signal, tell)),
+      run: async (args, signal, { tell, meta }) => {
+        const caller = { signal, tell, isAgents: meta[AGENT_META] === true };
+        return withFiles(await exec.runWhole(EXEC_CLI.input.parse(args), caller));
+      },
     },
     { ...SYS_INFO, run: (args) => sysInfo(SYS_INFO.input.parse(args).info_type, now) },
   ];

@@ -6,17 +6,20 @@ import type { ToolOutput } from '#libs/mcp';
 import { AIP_LIMITS } from '#proto';
 import { EXEC_LIMITS, ExecCliInput } from './exec-cli.js';
 import { ExecCli } from './exec-cli.runner.js';
+import { ExecSettings } from './exec-settings.js';
 import { isAlive, pidIn, until } from './testing/until.js';
 
 let root: string;
 let exec: ExecCli;
+let settings: ExecSettings;
 const run = (input: Partial<ExecCliInput> & { command: string }, signal = new AbortController().signal) =>
   exec.run(ExecCliInput.parse(input), signal, () => Promise.resolve());
 
 beforeEach(async () => {
   root = await realpath(await mkdtemp(join(tmpdir(), 'orrery-exec-')));
   const env = { PATH: process.env['PATH'], HOME: '/root', SECRET_TOKEN: 'canary-4711', ORRERY_TOKEN: 'canary-4712' };
-  exec = new ExecCli({ jailDir: join(root, 'jail'), env, now: () => Date.UTC(2026, 10, 20) });
+  settings = ExecSettings.parse({ jailDir: join(root, 'jail') });
+  exec = new ExecCli({ settings, env, now: () => Date.UTC(2026, 10, 20) });
 });
 afterEach(async () => {
   await exec.endAll();
@@ -82,7 +85,7 @@ describe('EXEC_CLI', () => {
     expect(stdout).toContain('GIVEN=yes\n');
     expect(stdout).toContain('HOME=/elsewhere\n');
     expect(stdout).not.toContain('canary');
-    expect(new Set(names)).toEqual(new Set(['GIVEN', 'HOME', 'PATH', 'PWD', 'SHELL', 'TERM']));
+    expect(new Set(names)).toEqual(new Set(['GIVEN', 'HOME', 'ORRERY_COMMAND', 'PATH', 'PWD', 'SHELL', 'TERM']));
   });
 
   it('keeps head and tail of each stream with the number of bytes, whatever was in between', async () => {
@@ -124,17 +127,36 @@ describe('EXEC_CLI', () => {
     expect(await isAlive(await pidFile())).toBe(false);
   });
 
-  it('leaves alone what started its own session on purpose, and does not wait for its output', async () => {
-    const result = await run({
-      command: 'setsid sh -c "echo \\$\\$ > pid; sleep 600" & until [ -s pid ]; do :; done; echo done',
-    });
+  it.each([
+    ['its own session', 'setsid sh -c "echo \\$\\$ > pid; sleep 600" & until [ -s pid ]; do :; done'],
+    [
+      'a session of its child',
+      'setsid -f sh -c "setsid -f sh -c \'echo \\$\\$ > pid; sleep 600\'"; until [ -s pid ]; do :; done',
+    ],
+    ['its own session, by its timeout', 'setsid sh -c "echo \\$\\$ > pid; sleep 600" & sleep 600'],
+  ])('ends also what started %s', async (_, command) => {
+    const result = await run({ command: `${command}; echo done`, timeout: 1 });
+    expect(['SUCCESS', 'TIMEOUT']).toContain(result.status);
+    expect(await isAlive(await pidFile())).toBe(false);
+  });
+
+  it('ends it also when everything is ended', async () => {
+    const running = run({ command: 'setsid sh -c "echo \\$\\$ > pid; sleep 600"; true', timeout: 600 });
     const pid = await pidFile();
-    try {
-      expect(result).toMatchObject({ exit_code: 0, stdout: 'done\n' });
-      expect(await isAlive(pid)).toBe(true);
-    } finally {
-      process.kill(pid, 'SIGKILL');
-    }
+    await exec.endAll();
+    expect(await isAlive(pid)).toBe(false);
+    await running;
+  });
+
+  it('leaves the processes of other commands alone', async () => {
+    const cancel = new AbortController();
+    const other = run({ command: 'setsid sh -c "echo \\$\\$ > pid; sleep 600"; true', timeout: 600 }, cancel.signal);
+    const pid = await pidFile();
+    await run({ command: 'setsid -f sleep 600; sleep 0.1' });
+    expect(await isAlive(pid)).toBe(true);
+    cancel.abort();
+    await other;
+    expect(await isAlive(pid)).toBe(false);
   });
 
   it('tells what a command writes while it runs, in order and whole', async () => {

@@ -1,20 +1,24 @@
 import type { ChildProcess } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdir, stat } from 'node:fs/promises';
+import { mkdir, realpath, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { Readable } from 'node:stream';
 import { execa } from 'execa';
 import { ToolFailure, type Tell } from '#libs/mcp';
 import type { ExecCliResult } from '#proto';
 import { EXEC_LIMITS, exitOf, minimalEnvironment, type ExecCliInput } from './exec-cli.js';
+import { type CommandPlace, type ExecSettings, wrapped } from './exec-settings.js';
+import { isWithin } from './file-tools.js';
 import { HeadTail } from './head-tail.js';
 import { LiveOutput } from './live-output.runner.js';
+import { endMarked, MARK_VARIABLE } from './marked-processes.runner.js';
 import type { OutputFile, OutputFiles } from './output-files.js';
 import { OutputSpool, removeOutputs, type SpoolOptions } from './output-spool.adapter.js';
 import { ProcessGroup } from './process-group.runner.js';
-
-// POSIX sh and not bash: every Linux has it, and a task that needs bash can say `bash -c`.
-const SHELL = '/bin/sh';
+import { RedactedStream, type Redactor } from './redactor.js';
+import type { SecretStore } from './secret-store.adapter.js';
+import type { SecretRef } from './secrets.js';
 
 const options = {
   // Its own process group, so that the whole command can be ended and Ctrl-C on the client ends none of it halfway.
@@ -28,12 +32,18 @@ const options = {
 } as const;
 
 export interface ExecCliOptions {
-  /** Made when it is missing; where commands start. */
-  readonly jailDir: string;
+  readonly settings: ExecSettings;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly now: () => number;
-  /** Absent: of a long output nothing but head and tail is kept. */
-  readonly spool?: SpoolOptions | undefined;
+  readonly secrets?: Pick<SecretStore, 'refresh' | 'valueOf'> | undefined;
+}
+
+/** Who runs a command. */
+export interface CommandCaller {
+  readonly signal: AbortSignal;
+  readonly tell: Tell;
+  /** An agent, and not a person who wrote it. */
+  readonly isAgents: boolean;
 }
 
 export interface Executed {
@@ -44,41 +54,53 @@ export interface Executed {
 
 /** Runs shell commands and never leaves one behind: each ends by itself, by its timeout, by its signal, or by `endAll`. */
 export class ExecCli {
-  private readonly groups = new Set<ProcessGroup>();
+  /** What ends each command that is running. */
+  private readonly running = new Set<() => Promise<void>>();
   private readonly env: Readonly<Record<string, string>>;
 
   constructor(private readonly options: ExecCliOptions) {
-    this.env = minimalEnvironment(options.env);
+    const { runAs } = options.settings;
+    const own = runAs === null ? {} : { HOME: runAs.home, USER: runAs.name, LOGNAME: runAs.name };
+    this.env = { ...minimalEnvironment(options.env), ...own };
   }
 
   /** Tells what the command writes while it runs, and answers with all of it that is kept. */
   async run(input: ExecCliInput, signal: AbortSignal, tell: Tell): Promise<ExecCliResult> {
-    const { result, files } = await this.runWhole(input, signal, tell);
-    await removeOutputs(this.options.spool, files);
+    const { result, files } = await this.runWhole(input, { signal, tell, isAgents: false });
+    await removeOutputs(this.options.settings.spool ?? undefined, files);
     return result;
   }
 
   /** The same; whoever asks for the files has to remove them. */
-  async runWhole(input: ExecCliInput, signal: AbortSignal, tell: Tell): Promise<Executed> {
+  async runWhole(input: ExecCliInput, { signal, tell, isAgents }: CommandCaller): Promise<Executed> {
     const cwd = await this.directory(input.working_directory);
+    const redactor = await this.options.secrets?.refresh();
+    const mark = randomUUID();
+    const given = this.given(input, mark);
     if (signal.aborted) throw new ToolFailure('The command was cancelled before it was started.');
     const timestamp = new Date(this.options.now()).toISOString();
     const startedAt = performance.now();
-    const child = this.spawn(input, cwd);
+    const child = this.spawn(given, { command: input.command, cwd, isAgents });
     if (child.pid === undefined) throw new ToolFailure(`The command could not be started: ${await reasonOf(child)}`);
     const live = { stdout: new LiveOutput('stdout', tell), stderr: new LiveOutput('stderr', tell) };
-    const { spool } = this.options;
+    const spool = this.options.settings.spool ?? undefined;
     const output = {
-      stdout: collect(child.stdout, live.stdout, spool),
-      stderr: collect(child.stderr, live.stderr, spool),
+      stdout: collect(child.stdout, live.stdout, { spool, redactor }),
+      stderr: collect(child.stderr, live.stderr, { spool, redactor }),
     };
     const group = new ProcessGroup(child.pid);
+    const command = { mark, pid: child.pid, startedMs: startedAt };
     const shell = child.nodeChildProcess;
-    this.groups.add(group);
+    const end = async (): Promise<void> => {
+      await group.end();
+      await endMarked(command, performance.now());
+    };
+    this.running.add(end);
     try {
-      const { timedOut } = await this.follow(shell, group, input.timeout * 1_000, signal);
+      const { timedOut } = await this.follow({ shell, end }, input.timeout * 1_000, signal);
       for (const { spool: held } of Object.values(output)) held?.hurry();
       await drained(output.stdout.closed, output.stderr.closed);
+      for (const { close } of Object.values(output)) close();
       const result: ExecCliResult = {
         stdout: output.stdout.kept.text(),
         stderr: output.stderr.kept.text(),
@@ -92,7 +114,7 @@ export class ExecCli {
       return { result, files: signal.aborted ? {} : await wholeOutputs(output, result) };
     } finally {
       for (const { spool: held } of Object.values(output)) await held?.discard();
-      this.groups.delete(group);
+      this.running.delete(end);
       child.stdout.destroy();
       child.stderr.destroy();
       live.stdout.end();
@@ -102,20 +124,37 @@ export class ExecCli {
 
   /** Ends every command that is running now. */
   async endAll(): Promise<void> {
-    await Promise.all([...this.groups].map((group) => group.end()));
+    await Promise.all([...this.running].map((end) => end()));
   }
 
-  private spawn(input: ExecCliInput, cwd: string) {
-    const env = { ...this.env, ...input.env };
-    // Without input the command finds an end of file at once and not a pipe that nobody writes to.
-    const stdin = input.stdin === undefined ? 'ignore' : new TextEncoder().encode(input.stdin);
-    return execa(SHELL, ['-c', input.command], { ...options, cwd, env, stdin });
+  /** Secrets become values here and nowhere before: what is given to the process, and not what is said of it. */
+  private given({ env = {}, stdin }: ExecCliInput, mark: string): Given {
+    const valueOf = (text: string | SecretRef): string => {
+      if (typeof text === 'string') return text;
+      const value = this.options.secrets?.valueOf(text.secret);
+      if (value === undefined) throw new ToolFailure(`This device has no secret "${text.secret}".`);
+      return value;
+    };
+    const variables = Object.entries(env).map(([name, text]) => [name, valueOf(text)] as const);
+    return {
+      env: { ...this.env, ...Object.fromEntries(variables), [MARK_VARIABLE]: mark },
+      // Without input the command finds an end of file at once and not a pipe that nobody writes to.
+      stdin: stdin === undefined ? 'ignore' : new TextEncoder().encode(valueOf(stdin)),
+    };
   }
 
-  /** Waits for the shell's own end or makes one; in both cases nothing of the group is left. */
+  private spawn(given: Given, place: CommandPlace) {
+    const { settings } = this.options;
+    const { file, args } = wrapped(settings, place);
+    const { runAs } = settings;
+    // With the user the groups of the client are dropped, too.
+    const user = runAs === null ? {} : { uid: runAs.uid, gid: runAs.gid };
+    return execa(file, args, { ...options, ...given, ...user, cwd: place.cwd });
+  }
+
+  /** Waits for the shell's own end or makes one; in both cases nothing of the command is left. */
   private async follow(
-    shell: ChildProcess,
-    group: ProcessGroup,
+    { shell, end }: { readonly shell: ChildProcess; readonly end: () => Promise<void> },
     timeoutMs: number,
     signal: AbortSignal,
   ): Promise<{ timedOut: boolean }> {
@@ -126,7 +165,7 @@ export class ExecCli {
     signal.addEventListener('abort', cancel, { once: true });
     try {
       const first = await Promise.race([exited.then(() => 'exited' as const), stopped]);
-      await group.end();
+      await end();
       await exited;
       return { timedOut: first === 'timeout' };
     } finally {
@@ -136,36 +175,64 @@ export class ExecCli {
   }
 
   private async directory(given: string | undefined): Promise<string> {
-    const { jailDir } = this.options;
+    const { jailDir, confined } = this.options.settings;
     await mkdir(jailDir, { recursive: true, mode: 0o700 });
     if (given === undefined) return jailDir;
     const path = resolve(jailDir, given);
     const found = await stat(path).catch(() => undefined);
+    // Links are followed before the look: where it really is decides.
+    const [real, jail] = [await realpath(path).catch(() => path), await realpath(jailDir)];
+    if (confined && !isWithin(real, jail)) throw new ToolFailure(`working_directory ${path} is outside of ${jailDir}.`);
     if (found?.isDirectory() !== true) throw new ToolFailure(`working_directory ${path} is not a directory.`);
-    return path;
+    return confined ? real : path;
   }
+}
+
+/** What a process gets that its arguments do not show. */
+interface Given {
+  readonly env: Readonly<Record<string, string>>;
+  readonly stdin: 'ignore' | Uint8Array;
 }
 
 interface Collected {
   readonly kept: HeadTail;
   readonly spool: OutputSpool | undefined;
   readonly closed: Promise<void>;
+  /** Nothing that comes now counts; what was held back does. */
+  readonly close: () => void;
 }
 
-function collect(stream: Readable, live: LiveOutput, options: SpoolOptions | undefined): Collected {
+interface Collecting {
+  readonly spool: SpoolOptions | undefined;
+  readonly redactor: Redactor | undefined;
+}
+
+/** Takes what a stream gives, without its secrets: nothing behind this has ever seen one. */
+function collect(stream: Readable, live: LiveOutput, { spool: options, redactor }: Collecting): Collected {
   const valve = { pause: () => void stream.pause(), resume: () => void stream.resume() };
   const spool = options && new OutputSpool(options, valve);
   const kept = new HeadTail(EXEC_LIMITS.headBytesMax, EXEC_LIMITS.tailBytesMax);
-  const { promise: closed, resolve: close } = Promise.withResolvers<void>();
-  stream.on('data', (chunk: Buffer) => {
+  const redacted = redactor && new RedactedStream(redactor);
+  const { promise: closed, resolve } = Promise.withResolvers<void>();
+  const take = (chunk: Buffer): void => {
+    if (chunk.length === 0) return;
     spool?.before(kept, chunk);
     kept.push(chunk);
     live.push(chunk);
+  };
+  let isOpen = true;
+  const close = (): void => {
+    if (isOpen && redacted !== undefined) take(redacted.end());
+    isOpen = false;
+    resolve();
+  };
+  stream.on('data', (chunk: Buffer) => {
+    if (isOpen) take(redacted === undefined ? chunk : redacted.push(chunk));
   });
   stream.once('close', close);
   stream.once('end', close);
   stream.once('error', close);
-  return { kept, spool, closed };
+  return { kept, spool, closed, close };
 }
 
 /** The files of the outputs that the result does not hold, or will not when it is made to fit into a frame. */

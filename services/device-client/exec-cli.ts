@@ -1,6 +1,7 @@
 import { constants } from 'node:os';
 import { ExecCliResult } from '#proto';
 import { OUTCOME_BYTES_MAX } from './fit.js';
+import { SecretRef } from './secrets.js';
 import { z } from 'zod';
 
 export const EXEC_LIMITS = {
@@ -39,12 +40,20 @@ export const ExecCliInput = z.strictObject({
     .min(1)
     .optional()
     .describe("default: the device's jail directory, from which a relative path starts"),
-  stdin: z.string().max(EXEC_LIMITS.stdinCharsMax).optional().describe('default: empty'),
+  stdin: z
+    .union([z.string().max(EXEC_LIMITS.stdinCharsMax), SecretRef])
+    .optional()
+    .describe('what the command reads from its standard input: a text or a secret; default: empty'),
   env: z
-    .record(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'not the name of a variable'), text('a variable'))
+    .record(
+      z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'not the name of a variable'),
+      z.union([text('a variable'), SecretRef]),
+    )
     .refine((env) => Object.keys(env).length <= EXEC_LIMITS.envMax, `more than ${EXEC_LIMITS.envMax} variables`)
     .optional()
-    .describe('added to a minimal environment'),
+    .describe(
+      'variables added to a minimal environment: texts, or secrets such as {"DB_PASSWORD": {"secret": "db-password"}}',
+    ),
 });
 export type ExecCliInput = z.infer<typeof ExecCliInput>;
 
@@ -53,22 +62,22 @@ export const EXEC_CLI = {
   title: 'Run a shell command',
   description:
     'Runs one command line with /bin/sh -c and returns its output, exit code and duration. ' +
-    'The command ends with its shell: what it left in the background is killed unless it started its own session. ' +
+    'The command ends with its shell: what it left in the background is killed. ' +
+    'A password or key is never written into the command: it is given as a secret in env or stdin. ' +
     'exit_code is 124 after a timeout, 126 or 127 when the program cannot be run or found, 128+n after signal n.',
   input: ExecCliInput,
   output: ExecCliResult,
   readOnly: false,
 } as const;
 
-const INHERITED = ['PATH', 'HOME', 'USER', 'LOGNAME', 'LANG', 'LC_ALL', 'LC_CTYPE', 'TZ'] as const;
+const INHERITED = /^(?:PATH|HOME|USER|LOGNAME|LANG|LC_[A-Z]+|TZ|TMPDIR)$/;
 const PATH_DEFAULT = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 
 /** What a command finds in its environment: names listed here and nothing else, so no secret of ours leaks by a new name. */
 export function minimalEnvironment(own: Readonly<Record<string, string | undefined>>): Record<string, string> {
   const env: Record<string, string> = { PATH: PATH_DEFAULT, SHELL: '/bin/sh', TERM: 'dumb' };
-  for (const name of INHERITED) {
-    const value = own[name];
-    if (value !== undefined) env[name] = value;
+  for (const [name, value] of Object.entries(own)) {
+    if (value !== undefined && INHERITED.test(name)) env[name] = value;
   }
   return env;
 }

@@ -8,10 +8,14 @@ import { diskFailure, type FileErrand, type FileLink } from './file-link.client.
 import { FilePlaces, type FilePlacesOptions } from './file-places.adapter.js';
 import { FileTarget } from './file-target.adapter.js';
 import { FILE_GET, FILE_PUT, FILE_TOOL_LIMITS, type FileGetInput, type FilePutInput } from './file-tools.js';
+import { RedactedStream, type Redactor } from './redactor.js';
+import type { SecretStore } from './secret-store.adapter.js';
 import type { BuiltInTools, ToolCall } from './toolbox.client.js';
 
 export interface FileToolsOptions extends FilePlacesOptions {
   readonly link: Pick<FileLink, 'store' | 'fetch'>;
+  /** No file with one of them is given away: changed it would be another file. */
+  readonly secrets?: Pick<SecretStore, 'refresh'> | undefined;
 }
 
 const FILE_MODE = 0o600;
@@ -23,8 +27,10 @@ export class FileTools implements BuiltInTools {
   readonly tools: readonly ListedTool[] = [listed(FILE_GET), listed(FILE_PUT)];
   readonly #link: FileToolsOptions['link'];
   readonly #places: FilePlaces;
+  readonly #secrets: FileToolsOptions['secrets'];
 
   constructor(options: FileToolsOptions) {
+    this.#secrets = options.secrets;
     this.#link = options.link;
     this.#places = new FilePlaces(options);
   }
@@ -39,7 +45,9 @@ export class FileTools implements BuiltInTools {
     const { handle, path: real } = await this.#places.openFile(path);
     try {
       for (let readings = 1; ; readings++) {
-        const artifact = await measured(handle, errand.signal);
+        const redactor = await this.#secrets?.refresh();
+        const { artifact, hasSecret } = await measured(handle, errand.signal, redactor);
+        if (hasSecret) throw new ToolFailure(`${path} contains a secret of this device, and does not leave it.`);
         const { mtime } = await handle.stat();
         const failure = await this.#link.store(artifact, () => sourceOf(handle), errand);
         if (failure === null) return { artifact, path: real, bytes: artifact.bytes, modified: mtime.toISOString() };
@@ -105,16 +113,26 @@ async function run<I extends { readonly timeout: number }>(
 
 const refused = (reason: string): ToolAnswer => ({ kind: 'answered', isError: true, value: reason });
 
+interface Measured {
+  readonly artifact: ArtifactRef;
+  readonly hasSecret: boolean;
+}
+
 /** Its checksum and size as it is now. Throws ToolFailure when it is too long. */
-async function measured(handle: FileHandle, signal: AbortSignal): Promise<ArtifactRef> {
+async function measured(handle: FileHandle, signal: AbortSignal, redactor: Redactor | undefined): Promise<Measured> {
   const hash = createHash('sha256');
+  const redacted = redactor && new RedactedStream(redactor);
   const buffer = Buffer.allocUnsafe(AIP_LIMITS.fileChunkBytes);
   let bytes = 0;
   for (;;) {
     signal.throwIfAborted();
     const { bytesRead } = await handle.read(buffer, 0, buffer.length, bytes);
-    if (bytesRead === 0) return { sha256: hash.digest('hex'), bytes };
+    if (bytesRead === 0) {
+      redacted?.end();
+      return { artifact: { sha256: hash.digest('hex'), bytes }, hasSecret: redacted?.found === true };
+    }
     hash.update(buffer.subarray(0, bytesRead));
+    redacted?.push(buffer.subarray(0, bytesRead));
     bytes += bytesRead;
     if (bytes > LIMITS.fileBytesMax) throw new ToolFailure(`A file has at most ${LIMITS.fileBytesMax} bytes.`);
   }

@@ -31,7 +31,8 @@ export const FILE_GET = {
   title: 'Store a file as an artifact',
   description:
     'Reads a file of this machine and stores it as an artifact, named by the SHA-256 of its content. ' +
-    'Only files below the jail directory, or below a directory that the configuration of the device allows.',
+    'Only files below the jail directory, or below a directory that the configuration of the device allows, ' +
+    'and none that contains a secret of the device.',
   input: z.strictObject({ path, timeout }),
   output: z.strictObject({ artifact, path: z.string(), bytes: z.int(), modified: Instant }),
   readOnly: true,

@@ -30,7 +30,7 @@ export function fitJson(value: Json, bytesMax: number): Json {
 const bytesOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value));
 
 /** Objects, arrays and keys, as a server counts them. */
-function valuesOf(value: Json): number {
+export function valuesOf(value: Json): number {
   if (value === null || typeof value !== 'object') return 0;
   const keys = Array.isArray(value) ? 0 : Object.keys(value).length;
   return Object.values<Json>(value).reduce<number>((sum, item) => sum + valuesOf(item), 1 + keys);

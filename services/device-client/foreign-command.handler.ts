@@ -2,12 +2,15 @@ import type { Logger } from 'pino';
 import type { ToolAnswer } from '#libs/mcp';
 import { AIP_LIMITS } from '#proto';
 import type { Action, ActionResult, ClientMessage, CommandMessage, Json } from '#proto';
+import { callOf } from './command-gate.js';
+import type { CommandGate } from './command-gate.runner.js';
 import { fitJson } from './fit.js';
 import { foreignResultMessage, type Sender } from './messages.js';
 import type { Toolbox } from './toolbox.client.js';
 
 export interface ForeignCommandOptions {
   readonly tools: Pick<Toolbox, 'has' | 'call' | 'serverOf'>;
+  readonly gate: Pick<CommandGate, 'refusal'>;
   readonly send: (message: ClientMessage) => void;
   /** Signs an answer: with the name that the server knows, a new id, and the time. */
   readonly sign: () => Sender;
@@ -78,11 +81,14 @@ export class ForeignCommandHandler {
   }
 
   private async act(action: Action, signal: AbortSignal): Promise<ActionResult> {
-    const { tools } = this.options;
+    const { tools, gate } = this.options;
     const { tool_name: tool } = action;
     if (tool === '') return success(action, NO_ACTION, null);
     if (!tools.has(tool)) return failure(action, `unknown tool ${tool.slice(0, 128)}`, null);
     const namespace = tools.serverOf(tool);
+    // Such a server says nothing of who chose the command, so it counts as one that a person wrote.
+    const refusal = await gate.refusal(callOf(tool, action.parameters), undefined);
+    if (refusal !== undefined) return failure(action, refusal.error?.message ?? 'refused', namespace);
     const answer = await tools.call(tool, action.parameters ?? {}, { signal, commandId: null });
     if (answer.kind !== 'answered') return failure(action, reasonOf(answer), namespace);
     const { isError, value } = answer;

@@ -1,7 +1,7 @@
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseDeviceSecret, readSecret, writeSecret } from '#libs/keys';
-import { InputError } from './device-client.config.js';
+import { InputError } from './input-error.js';
 import { KeptIdentity, NOBODY } from './identity.js';
 
 const FILE = 'identity.json';

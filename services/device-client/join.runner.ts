@@ -5,9 +5,13 @@ import { JournalError } from './command-journal.js';
 import type { CredentialSource } from './credential.client.js';
 import { openCredentials, type CredentialsOptions } from './credentials.runner.js';
 import { DataDirInUse, lockDataDir } from './data-dir-lock.adapter.js';
-import { dataDirOf, InputError, readConfig, serverUrls, tlsSource, tokenSource } from './device-client.config.js';
+import { dataDirOf, readConfig, serverUrls, tlsSource, tokenSource } from './device-client.config.js';
 import { runDeviceClient } from './device-client.runner.js';
 import { createLogger } from './device-logger.adapter.js';
+import { execSettings } from './hardening.runner.js';
+import { InputError } from './input-error.js';
+import { readLocalPolicy } from './local-policy.adapter.js';
+import { SecretStore } from './secret-store.adapter.js';
 
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'];
 const STOP_SIGNALS = ['SIGTERM', 'SIGINT'] as const;
@@ -23,15 +27,23 @@ export async function joinServer(options: JoinOptions, complain: (sentence: stri
     const config = await readConfig(options.config);
     const tls = await tlsSource(options);
     const dataDir = dataDirOf(options.dataDir);
-    const jailDir = resolve(options.jailDir ?? join(dataDir, 'jail'));
+    const jailDir = jailDirOf(options, dataDir);
+    const localPolicy = await localPolicyOf(options.policy ?? process.env['ORRERY_DEVICE_POLICY']);
+    const secretsDir = options.secrets === undefined ? null : resolve(options.secrets);
+    const secrets = secretsDir === null ? undefined : await SecretStore.open(secretsDir);
     const clientId = options.id ?? null;
     await mkdir(dataDir, { recursive: true, mode: 0o700 });
     await lockDataDir(dataDir);
+    const { runAs, sandbox } = options;
+    const confined = options.jail !== undefined;
+    const exec = await execSettings({ dataDir, jailDir, confined, secretsDir, runAs, sandbox, config });
     const token = tokenSource(options.tokenFile);
-    const credentials = await credentialsFor({ urls, tls, dataDir, token, logger: createLogger(logLevel) });
+    const logger = createLogger(logLevel, secrets);
+    const credentials = await credentialsFor({ urls, tls, dataDir, token, logger });
     if (credentials === undefined) return 0;
     try {
-      return await runDeviceClient({ urls, tls, credentials, clientId, dataDir, jailDir, config, logLevel });
+      const identity = { urls, tls, credentials, clientId };
+      return await runDeviceClient({ ...identity, dataDir, exec, secrets, localPolicy, config, logLevel });
     } finally {
       credentials.stop();
     }
@@ -49,6 +61,17 @@ export async function joinServer(options: JoinOptions, complain: (sentence: stri
     throw error;
   }
 }
+
+/** --jail is --jail-dir with walls. */
+function jailDirOf({ jail, jailDir }: JoinOptions, dataDir: string): string {
+  if (jail !== undefined && jailDir !== undefined && resolve(jail) !== resolve(jailDir)) {
+    throw new InputError('--jail and --jail-dir name two directories; --jail alone is enough.');
+  }
+  return resolve(jail ?? jailDir ?? join(dataDir, 'jail'));
+}
+
+const localPolicyOf = async (file: string | undefined): Promise<string | undefined> =>
+  file === undefined || file === '' ? undefined : readLocalPolicy(file);
 
 type Given = Pick<CredentialsOptions, 'urls' | 'tls' | 'dataDir' | 'token' | 'logger'>;
 

@@ -2,18 +2,21 @@ import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
 import { connectWs, DeviceClientEndpoint, livenessPolicy, RECONNECT, type Device, type LinkFact } from '#libs/aip';
 import type { ClientMessage } from '#proto';
+import { CommandGate } from './command-gate.runner.js';
 import { CommandHandler } from './command.handler.js';
 import type { CredentialSource } from './credential.client.js';
 import { type DeviceConfig, toolServersOf } from './device-client.config.js';
 import { deviceFiles } from './device-files.client.js';
 import { DeviceRequests } from './device-requests.js';
 import { ForeignCommandHandler } from './foreign-command.handler.js';
+import type { ExecSettings } from './exec-settings.js';
 import type { ClientTls } from './identity.client.js';
 import { JournalFile } from './journal-file.adapter.js';
 import { describeMachine } from './machine.adapter.js';
 import { heartbeatMessage, registerMessage, type DeviceFacts } from './messages.js';
 import { MachineMetrics } from './metrics.adapter.js';
 import { ownServer } from './own-tools.adapter.js';
+import type { SecretStore } from './secret-store.adapter.js';
 import { Toolbox } from './toolbox.client.js';
 
 export interface OpenDeviceOptions {
@@ -24,7 +27,11 @@ export interface OpenDeviceOptions {
   readonly credentials: CredentialSource;
   readonly clientId: string | null;
   readonly dataDir: string;
-  readonly jailDir: string;
+  /** How commands are run, and where. */
+  readonly exec: ExecSettings;
+  readonly secrets: SecretStore | undefined;
+  /** The text of the local policy file. */
+  readonly localPolicy: string | undefined;
   readonly config: DeviceConfig;
   readonly logger: Logger;
   /** The journal cannot be written: the client has to end. */
@@ -46,7 +53,7 @@ const METRICS_SINCE = 2;
 
 /** Opens the journal, starts the tools and puts the parts together; nothing is dialled yet. */
 export async function openDevice(options: OpenDeviceOptions): Promise<OpenDevice> {
-  const { dataDir, jailDir, config, credentials, clientId, logger, onFatal } = options;
+  const { dataDir, exec, secrets, localPolicy, config, credentials, clientId, logger, onFatal } = options;
   const [now, monotonicMs, random] = [() => Date.now(), () => performance.now(), () => Math.random()];
   // The parts know each other only through these closures, none of which is called before `endpoint.run`.
   const send = (message: ClientMessage): void => endpoint.send(message);
@@ -73,11 +80,21 @@ export async function openDevice(options: OpenDeviceOptions): Promise<OpenDevice
     onDisconnected: (server) => requests.onDisconnected(server),
   };
   const endpoint = endpointOf(options, { device, monotonicMs, random });
-  const files = deviceFiles({ dataDir, jailDir, config, send, now, monotonicMs, random, logger });
-  const { builtIn, settle, link } = files;
-  const servers = [ownServer(jailDir, files.spool), ...toolServersOf(config, process.env)];
+  const { jailDir } = exec;
+  const { builtIn, settle, link } = deviceFiles({
+    dataDir,
+    jailDir,
+    config,
+    secrets,
+    send,
+    now,
+    monotonicMs,
+    random,
+    logger,
+  });
+  const servers = [ownServer(exec), ...toolServersOf(config, process.env)];
   const onChange = (): void => endpoint.registerAgain('the tools of this device changed');
-  const tools = new Toolbox({ servers, builtIn, settle, logger, monotonicMs, onChange });
+  const tools = new Toolbox({ servers, builtIn, settle, secrets, logger, monotonicMs, onChange });
   const [file] = await Promise.all([JournalFile.open(dataDir), tools.start(), metrics.refresh()]);
   const { journal, tornBytes } = file;
   logger.info({ journalId: journal.journalId, tornBytes, tools: tools.telemetry().length }, 'journal opened');
@@ -86,9 +103,10 @@ export async function openDevice(options: OpenDeviceOptions): Promise<OpenDevice
   const sendOutput = (message: ClientMessage): void => void endpoint.sendOutput(message);
   const sendResults = (): void => endpoint.sendResults();
   const saying = { send, sendOutput, sendResults, now, monotonicMs, logger };
-  const commands = new CommandHandler({ file, tools, ...saying, onFatal, commandsMax, disconnectGraceMs });
+  const gate = new CommandGate({ localPolicy, secrets, logger });
+  const commands = new CommandHandler({ file, tools, gate, ...saying, onFatal, commandsMax, disconnectGraceMs });
   const sign = () => ({ clientId, requestId: randomUUID(), now: now() });
-  const foreign = new ForeignCommandHandler({ tools, send, sign, logger });
+  const foreign = new ForeignCommandHandler({ tools, gate, send, sign, logger });
   const requests = new DeviceRequests({ commands, foreign, files: link, send, sign, facts });
   const close = async (): Promise<void> => {
     await tools.close();

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { ExecCliInput } from './exec-cli.js';
 import { ExecCli, type Executed } from './exec-cli.runner.js';
+import { ExecSettings } from './exec-settings.js';
 import { clearOutputs } from './output-spool.adapter.js';
 
 const MIB = 1024 * 1024;
@@ -22,12 +23,12 @@ function run(
   { bytesMax = 64 * MIB, at = dir, signal = new AbortController().signal, ...input }: Partial<Options> = {},
 ): Promise<Executed> {
   const exec = new ExecCli({
-    jailDir: join(root, 'jail'),
+    settings: ExecSettings.parse({ jailDir: join(root, 'jail'), spool: { dir: at, bytesMax } }),
     env: process.env,
     now: () => 0,
-    spool: { dir: at, bytesMax },
   });
-  return exec.runWhole(ExecCliInput.parse({ command, ...input }), signal, () => Promise.resolve());
+  const caller = { signal, tell: () => Promise.resolve(), isAgents: false };
+  return exec.runWhole(ExecCliInput.parse({ command, ...input }), caller);
 }
 interface Options {
   bytesMax: number;

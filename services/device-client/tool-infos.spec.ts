@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { ListedTool } from '#libs/mcp';
-import { AIP_LIMITS, ClientTelemetry } from '#proto';
+import { AIP_LIMITS, ClientTelemetry, type Json } from '#proto';
+import { valuesOf } from './fit.js';
 import { toolInfos } from './tool-infos.js';
 
 const tools = (count: number, description: string): ListedTool[] =>
@@ -31,5 +32,32 @@ describe('the tools in REGISTER', () => {
     expect(Buffer.byteLength(JSON.stringify(infos))).toBeLessThan(AIP_LIMITS.frameBytesMax / 2 + 1);
     expect(ClientTelemetry.shape.tools.safeParse(infos).success).toBe(true);
     expect(infos.every(({ description }) => description.length > 0)).toBe(true);
+  });
+
+  it('say how they are called and what they return', () => {
+    const inputSchema = { type: 'object', properties: { path: { type: 'string' } }, required: ['path'] };
+    const [tool] = tools(1, 'd');
+    if (tool === undefined) throw new Error('no tool');
+    const outputSchema = { properties: { ok: { type: 'boolean' } }, required: ['ok'] };
+    expect(toolInfos([{ ...tool, inputSchema, outputSchema }])).toMatchObject([
+      { inputSchema, returns: '{ok: boolean}' },
+    ]);
+  });
+
+  it('never have more values than a server takes', () => {
+    const [tool] = tools(1, 'd');
+    if (tool === undefined) throw new Error('no tool');
+    const inputSchema = Object.fromEntries(Array.from({ length: 1_500 }, (_, n) => [`${n}`, {}]));
+    const infos = toolInfos(Array.from({ length: 50 }, () => ({ ...tool, inputSchema })));
+    expect(valuesOf(JSON.parse(JSON.stringify(infos)) as Json)).toBeLessThan(AIP_LIMITS.jsonValuesMax);
+  });
+
+  it('fit into a frame with their schemas, which are as large as they may be', () => {
+    const [tool] = tools(1, 'd'.repeat(4_000));
+    if (tool === undefined) throw new Error('no tool');
+    const many = Array.from({ length: 1_000 }, () => ({ ...tool, inputSchema: { description: '€'.repeat(16_000) } }));
+    const infos = toolInfos(many);
+    expect(infos).toHaveLength(1_000);
+    expect(Buffer.byteLength(JSON.stringify(infos))).toBeLessThan(AIP_LIMITS.frameBytesMax / 2 + 1);
   });
 });

@@ -1,19 +1,24 @@
+import { fitToolInfos, schemaOf, returnsOf } from '#libs/aip';
 import type { ListedTool } from '#libs/mcp';
-import type { ToolInfo } from '#proto';
+import { AIP_LIMITS, type Json, type ToolInfo } from '#proto';
+import { valuesOf } from './fit.js';
 
-const DESCRIPTION_CHARS_MAX = 4_000;
-const DESCRIPTION_CHARS_MIN = 16;
 /** Of a frame, the rest is for the machine: a REGISTER that is too large would be refused for ever. */
 const BYTES_MAX = 512 * 1024;
+const VALUES_MAX = AIP_LIMITS.jsonValuesMax / 2;
 
-/** The tools as REGISTER names them; when their descriptions are too long together, all of them become shorter. */
+/** The tools as REGISTER names them, with what a caller has to know; when that is too long together, all of them say less. */
 export function toolInfos(tools: readonly ListedTool[]): ToolInfo[] {
-  for (let charsMax = DESCRIPTION_CHARS_MAX; ; charsMax = Math.floor(charsMax / 2)) {
-    const infos = tools.map(({ name, description, readOnly }) => ({
-      name,
-      description: description.slice(0, charsMax).toWellFormed(),
-      readOnly,
-    }));
-    if (charsMax < DESCRIPTION_CHARS_MIN || Buffer.byteLength(JSON.stringify(infos)) <= BYTES_MAX) return infos;
-  }
+  const infos = tools.map(({ name, description, readOnly, inputSchema, outputSchema }) => ({
+    name,
+    description,
+    readOnly,
+    ...schemaOf(inputSchema),
+    ...returnsOf(outputSchema),
+  }));
+  const fits = (fitted: readonly ToolInfo[]): boolean => {
+    const text = JSON.stringify(fitted);
+    return Buffer.byteLength(text) <= BYTES_MAX && valuesOf(JSON.parse(text) as Json) <= VALUES_MAX;
+  };
+  return fitToolInfos(infos, fits);
 }

@@ -4,10 +4,14 @@ import {
   type CallOptions,
   type ListedTool,
   type ToolAnswer,
+  type ToolOutput,
   type ToolServerFact,
   type ToolServerSpec,
 } from '#libs/mcp';
 import type { CommandId, Json, ToolInfo } from '#proto';
+import { AGENT_META } from './exec-settings.js';
+import { RedactedOutput, withoutSecrets } from './redacted-answer.js';
+import type { SecretStore } from './secret-store.adapter.js';
 import { toolInfos } from './tool-infos.js';
 
 export interface ToolboxServer {
@@ -20,6 +24,8 @@ export interface ToolboxServer {
 export interface ToolCall extends Omit<CallOptions, 'timeoutMs'> {
   /** Null: the command of a foreign server, which gives none. */
   readonly commandId: CommandId | null;
+  /** An agent chose it, and not a person. */
+  readonly isAgents?: boolean | undefined;
 }
 
 /** Tools of the client itself, in its own process. */
@@ -38,6 +44,8 @@ export interface ToolboxOptions {
   readonly builtIn?: BuiltInTools | undefined;
   /** What is done to an answer of the device's own server before anybody gets it; never rejects. */
   readonly settle?: ((answer: ToolAnswer, call: ToolCall) => Promise<ToolAnswer>) | undefined;
+  /** What must not be in any answer, nor in what is told of a running call. */
+  readonly secrets?: Pick<SecretStore, 'refresh'> | undefined;
   readonly logger: Logger;
   readonly monotonicMs: () => number;
   /** The tools are not those of the last time any more. */
@@ -96,9 +104,19 @@ export class Toolbox {
     if (tool === LIST_TOOLS) return { kind: 'answered', isError: false, value: this.list(args) };
     const entry = this.entries.get(tool);
     if (entry === undefined) return { kind: 'unavailable', reason: `there is no tool ${tool} any more` };
-    const answer = await entry.client.call(tool, args, { ...options, timeoutMs: entry.timeoutMs });
-    const { settle } = this.options;
-    return settle !== undefined && entry.client === this.servers[0]?.client ? settle(answer, options) : answer;
+    const { settle, secrets } = this.options;
+    const isOwn = entry.client === this.servers[0]?.client;
+    const redactor = await secrets?.refresh();
+    const output = redactor && options.onOutput && new RedactedOutput(redactor, options.onOutput);
+    const onOutput = output === undefined ? options.onOutput : (piece: ToolOutput) => output.push(piece);
+    // Only the own server may know who asks, and is believed to do as it is told.
+    const meta = isOwn && options.isAgents === true ? { [AGENT_META]: true } : undefined;
+    const { timeoutMs } = entry;
+    const answer = await entry.client.call(tool, args, { ...options, onOutput, meta, timeoutMs });
+    output?.end();
+    const settled = settle !== undefined && isOwn ? await settle(answer, options) : answer;
+    // Values may have been written anew while the call was running.
+    return withoutSecrets(settled, await secrets?.refresh());
   }
 
   /** For REGISTER. */

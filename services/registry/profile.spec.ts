@@ -105,7 +105,10 @@ describe('a hostile device', () => {
 
   it('cannot write on terminals, hide text or break a database', () => {
     const hidden = '\u001B[2J\u202Eevil\u0000\u200B\uD800\n';
-    const tools = [{ name: `E\u0007X${hidden}`, description: `a${hidden}b`, readOnly: true }];
+    const inputSchema = { [`p${hidden}`]: [{ description: hidden, [hidden]: null }] };
+    const tools = [
+      { name: `E\u0007X${hidden}`, description: `a${hidden}b`, readOnly: true, inputSchema, returns: hidden },
+    ];
     const profile = merged({
       hostname: `h${hidden}`,
       arch: hidden,
@@ -125,11 +128,26 @@ describe('a hostile device', () => {
     expect(merged({ tools }).tools).toEqual([{ name: 'EXEC_CLI', description: 'first', readOnly: false }]);
   });
 
+  it('says how its tools are called, as long as there is room', () => {
+    const inputSchema = {
+      type: 'object',
+      properties: { command: { type: 'string', maxLength: 5 } },
+      required: ['command'],
+    };
+    const tools = [
+      { name: 'a', description: '', readOnly: false, inputSchema, returns: '{stdout: string}' },
+      { name: 'b', description: '', readOnly: false, inputSchema: { description: 'x'.repeat(40_000) } },
+      { name: 'c', description: '', readOnly: false, inputSchema },
+    ];
+    expect(merged({ tools }).tools).toEqual([tools[0], { name: 'b', description: '', readOnly: false }, tools[2]]);
+  });
+
   it('cannot make its profile large', () => {
     const tools = Array.from({ length: 1_000 }, (_, index) => ({
       name: `tool-${index}`,
       description: '\u{1F600}'.repeat(2_000),
       readOnly: false,
+      inputSchema: { description: 'x'.repeat(5_000) },
     }));
     const profile = merged({ tools });
     expect(profile.tools).toHaveLength(256);

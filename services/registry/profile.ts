@@ -4,6 +4,7 @@ import type {
   AgentProfile,
   ClientTelemetry,
   DeviceHold,
+  Json,
   MeasuredMetrics,
   ServiceManifest,
   ToolInfo,
@@ -13,6 +14,8 @@ import { credentialKind, type Device } from './device.js';
 /** A profile travels to every replica at every change: what a device says of itself may not make it large. */
 const TOOLS_MAX = 256;
 const TOOL_DESCRIPTION_CHARS_MAX = 400;
+/** Of all tools of a device: a tool whose schema has no room any more is still there, with its description. */
+const TOOL_SCHEMAS_CHARS_MAX = 32 * 1024;
 const NAMES_MAX = 96;
 /** A list of them all is one message on the bus, with room for what is put around it. */
 const LIST_BYTES_MAX = LIMITS.natsPayloadBytesMax - 64 * 1024;
@@ -66,10 +69,10 @@ export function profileOf(
 
 /** All of them fit into one message, whatever some devices say of themselves: with all their tools, or without any. */
 export function listed(profiles: readonly AgentProfile[], bytesMax = LIST_BYTES_MAX): AgentProfile[] {
-  // Descriptions of tools are in AGENT_PROFILES.
+  // Descriptions and schemas of tools are in AGENT_PROFILES.
   const named = profiles.map((profile) => ({
     ...profile,
-    tools: profile.tools.map((tool) => ({ ...tool, description: '' })),
+    tools: profile.tools.map(({ name, readOnly }) => ({ name, description: '', readOnly })),
   }));
   if (Buffer.byteLength(JSON.stringify(named)) <= bytesMax) return named;
   return named.map((profile) => ({ ...profile, tools: [] }));
@@ -78,13 +81,33 @@ export function listed(profiles: readonly AgentProfile[], bytesMax = LIST_BYTES_
 /** A name counts once, in its first meaning: a second tool of the same name could not be called anyway. */
 function mergeTools(tools: readonly ToolInfo[]): ToolInfo[] {
   const byName = new Map<string, ToolInfo>();
-  for (const { name, description, readOnly } of tools) {
+  let room = TOOL_SCHEMAS_CHARS_MAX;
+  for (const { name, description, readOnly, inputSchema, returns } of tools) {
     const clean = printable(name);
     if (clean === '' || byName.has(clean) || byName.size === TOOLS_MAX) continue;
+    const chars = inputSchema === undefined ? Infinity : JSON.stringify(inputSchema).length;
+    const hasRoom = chars <= room;
+    if (hasRoom) room -= chars;
     const short = printable(description).slice(0, TOOL_DESCRIPTION_CHARS_MAX);
-    byName.set(clean, { name: clean, description: short.toWellFormed(), readOnly });
+    byName.set(clean, {
+      name: clean,
+      description: short.toWellFormed(),
+      readOnly,
+      ...(inputSchema !== undefined && hasRoom && { inputSchema: printableFields(inputSchema) }),
+      ...(returns !== undefined && { returns: printable(returns) }),
+    });
   }
   return [...byName.values()];
+}
+
+/** A database takes no NUL, and no honest schema has a control character in a name. */
+const printableFields = (fields: Readonly<Record<string, Json>>): Record<string, Json> =>
+  Object.fromEntries(Object.entries(fields).map(([key, value]) => [printable(key), printableJson(value)]));
+
+function printableJson(value: Json): Json {
+  if (typeof value === 'string') return printable(value);
+  if (Array.isArray(value)) return value.map(printableJson);
+  return value === null || typeof value !== 'object' ? value : printableFields(value);
 }
 
 function names(texts: readonly string[]): string[] {

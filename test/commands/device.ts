@@ -125,6 +125,7 @@ export class DeviceLife implements DeviceUnderTest {
           return promise;
         },
       },
+      gate: { refusal: () => Promise.resolve(undefined) },
       commandsMax: COMMANDS_AT_ONCE,
       disconnectGraceMs: ways.disconnectGraceMs,
       send,

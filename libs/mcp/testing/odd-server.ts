@@ -86,6 +86,7 @@ server.setRequestHandler(ListToolsRequestSchema, ({ params }) => {
 server.setRequestHandler(CallToolRequestSchema, ({ params }) => {
   const token = params._meta?.progressToken;
   if (params.name === 'talks') return talk(token);
+  if (params.name === 'meta') return text(JSON.stringify(params._meta));
   const tool = tools[params.name];
   if (tool === undefined) throw new Error(`no tool ${params.name}`);
   return tool(params.arguments ?? {});

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { transformFile } from '@swc/core';
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
-const PARTS = ['proto', 'libs/aip', 'libs/keys', 'libs/mcp', 'services/device-client'];
+const PARTS = ['proto', 'libs/aip', 'libs/command-policy', 'libs/keys', 'libs/mcp', 'services/device-client'];
 
 export interface Compiled {
   /** The compiled file of a source file, e.g. `services/device-client/main.ts`. */

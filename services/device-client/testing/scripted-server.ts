@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage } from 'node:http';
 import { WebSocketServer, type WebSocket } from 'ws';
 import { Sequence } from '#libs/aip';
 import { ClientMessage as ClientMessageSchema } from '#proto';
-import type { AttemptKey, ClientMessage, CommandId, CommandOutcome, Json } from '#proto';
+import type { AttemptKey, ClientMessage, CommandId, CommandOutcome, Json, Judged } from '#proto';
 import { until } from './until.js';
 
 type Of<T extends ClientMessage['type']> = Extract<ClientMessage, { type: T }>;
@@ -23,6 +23,8 @@ export class ScriptedConnection {
   closeCode = 0;
   /** Bytes of all frames that came, and of them those of results. */
   received = { bytes: 0, resultBytes: 0 };
+  /** Gets every frame as it came. */
+  onFrame: (text: string) => void = () => undefined;
   /** What was wrong with the numbers of the device's frames. */
   readonly wrong: string[] = [];
 
@@ -107,14 +109,20 @@ export class ScriptedConnection {
   }
 
   command(id: CommandId, tool: string, parameters: Json, more: Partial<CommandOptions> = {}): void {
-    const { attempt = ATTEMPT, digest = 'd1', not_after_ms = 60_000 } = more;
+    const { attempt = ATTEMPT, digest = 'd1', not_after_ms = 60_000, judged } = more;
     this.send({
       type: 'command',
       status: 'continue',
       response_id: id,
       agent_name: 'LinuxAgent',
       actions: [{ tool_name: tool, parameters, tool_type: 'action', call_id: id }],
-      orrery: { command_id: id, attempt, digest, not_after_ms },
+      orrery: {
+        command_id: id,
+        attempt,
+        digest,
+        not_after_ms,
+        ...(judged && { judged: JSON.parse(JSON.stringify(judged)) as Json }),
+      },
     });
   }
 
@@ -144,6 +152,7 @@ export class ScriptedConnection {
   }
 
   private take(data: Buffer): void {
+    this.onFrame(data.toString());
     const message = ClientMessageSchema.parse(JSON.parse(data.toString()));
     this.received.bytes += data.length;
     if (message.type === 'command_results') this.received.resultBytes += data.length;
@@ -163,6 +172,7 @@ interface CommandOptions {
   readonly attempt: AttemptKey;
   readonly digest: string;
   readonly not_after_ms: number;
+  readonly judged: Judged;
 }
 
 export const ATTEMPT: AttemptKey = { runId: 'r1', taskId: 't1', attempt: 1 };

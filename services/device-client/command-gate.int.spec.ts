@@ -1,0 +1,76 @@
+import { describe, expect, it } from '@jest/globals';
+import { pino } from 'pino';
+import type { CommandPolicy } from '#libs/command-policy';
+import type { CommandCall, Judged } from '#proto';
+import { CommandGate, type CommandGateOptions } from './command-gate.runner.js';
+
+const exec = (command: string, more: object = {}): CommandCall => ({
+  tool: 'EXEC_CLI',
+  arguments: { command, ...more },
+});
+const allowed: Judged = { class: 'read', decision: 'allow', rule: 'r' };
+const approved: Judged = { class: 'write', decision: 'approve', rule: 'r', approvalId: 'r1.a.1.1.0' };
+const LOCAL = `version: 1
+rules:
+  - { id: no-uptime, match: { program: uptime }, decision: deny, reason: The owner says so. }
+tools: { DEPLOY: destructive }
+`;
+
+function gate(more: Partial<CommandGateOptions> = {}) {
+  let log = '';
+  const logger = pino({ level: 'debug' }, { write: (line: string) => void (log += line) });
+  const made = new CommandGate({ localPolicy: undefined, secrets: undefined, logger, ...more });
+  const code = async (call: CommandCall, judged?: Judged): Promise<string | undefined> =>
+    (await made.refusal(call, judged))?.error?.code;
+  return { code, made, log: () => log };
+}
+
+describe('a command at the gate of a device', () => {
+  it('of an agent is judged again, by what is built in', async () => {
+    const { code } = gate();
+    expect(await code(exec('uptime'), allowed)).toBeUndefined();
+    expect(await code(exec('rm -rf --no-preserve-root /'), allowed)).toBe('POLICY_DENIED');
+    expect(await code(exec('rm -rf --no-preserve-root /'), approved)).toBe('POLICY_DENIED');
+    expect(await code(exec('rm -rf /srv/data'), allowed)).toBe('APPROVAL_REQUIRED');
+    expect(await code(exec('rm -rf /srv/data'), approved)).toBeUndefined();
+  });
+
+  it('that a person wrote is not judged where there is no local policy', async () => {
+    const { code } = gate({ open: () => Promise.reject(new Error('not needed')) });
+    expect(await code(exec('rm -rf --no-preserve-root /'))).toBeUndefined();
+  });
+
+  it('meets the local policy, whoever wrote it, and whatever the tool', async () => {
+    const { code, made } = gate({ localPolicy: LOCAL });
+    expect(await code(exec('uptime'))).toBe('POLICY_DENIED');
+    expect(await code(exec('uptime'), approved)).toBe('POLICY_DENIED');
+    expect((await made.refusal(exec('uptime'), allowed))?.error?.message).toContain('The owner says so.');
+    expect(await code({ tool: 'DEPLOY', arguments: {} }, allowed)).toBe('APPROVAL_REQUIRED');
+    expect(await code({ tool: 'DEPLOY', arguments: {} })).toBeUndefined();
+  });
+
+  it('is refused when it cannot be judged', async () => {
+    const throws: CommandPolicy = {
+      hash: 'h',
+      judge: () => {
+        throw new Error('a bug');
+      },
+    };
+    expect(await gate({ open: () => Promise.resolve(throws) }).code(exec('uptime'), allowed)).toBe('POLICY_DENIED');
+    expect(await gate({ open: () => Promise.reject(new Error('no grammar')) }).code(exec('uptime'), allowed)).toBe(
+      'POLICY_DENIED',
+    );
+  });
+
+  it('that wants a secret which is not here learns nothing of the others', async () => {
+    const secrets = { names: ['db-password'], refresh: () => Promise.resolve(undefined) };
+    const { made, code, log } = gate({ secrets });
+    const wants = (name: string): CommandCall => exec('true', { env: { A: { secret: name } } });
+    expect(await code(wants('db-password'))).toBeUndefined();
+    const refusal = await made.refusal(wants('db-pasword'), undefined);
+    expect(refusal?.error?.code).toBe('UNKNOWN_SECRET');
+    expect(JSON.stringify(refusal)).not.toContain('db-password');
+    expect(log()).toContain('"known":["db-password"]');
+    expect(await gate().code(wants('any'))).toBe('UNKNOWN_SECRET');
+  });
+});
