@@ -1,9 +1,11 @@
 // Every command with its words, its help and its examples. What a command does is loaded when it is called, so that help
 // and the commands that work on files do not wait for the libraries of the others.
 import { InvalidArgumentError, Option, type Command } from 'commander';
+import { defineApprovals } from './approval-commands.js';
 import { defineArtifacts } from './artifact-commands.js';
 import { define, wholeFrom, type Run } from './command-definition.js';
 import { defineClients, defineDevices } from './device-commands.js';
+import { definePolicy } from './policy-commands.js';
 
 const LIMIT_MAX = 1_000;
 const DEVICES_MAX = 32;
@@ -16,11 +18,13 @@ export function defineCommands(program: Command, run: Run): void {
   defineRequests(program, run);
   defineControl(program, run);
   defineEdits(program, run);
+  defineApprovals(program, run);
   defineAudit(program, run);
   defineDevices(program, run);
   defineClients(program, run);
   defineDeadLetters(program, run);
   defineArtifacts(program, run);
+  definePolicy(program, run);
 }
 
 function defineSystem(program: Command, run: Run): void {
@@ -203,6 +207,15 @@ function defineAudit(program: Command, run: Run): void {
     .option('--at <n>', 'after this event', wholeFrom(1))
     .action((source: string, options: { at?: number }, command: Command) =>
       run(command, async (context) => (await import('./commands/show.runner.js')).show(context, source, options.at)),
+    );
+  define(program, 'steps', 'what agents thought, proposed, were allowed and did in the tasks of a run', [
+    'orrery steps 0k3j…',
+    'orrery steps run.jsonl disk --json',
+  ])
+    .argument('<run|file>')
+    .argument('[task]', 'of this task only')
+    .action((source: string, task: string | undefined, _: object, command: Command) =>
+      run(command, async (context) => (await import('./commands/steps.runner.js')).steps(context, source, task)),
     );
   define(program, 'replay', 'print the constellation of a run as it evolved, from its events alone', [
     'orrery replay 0k3j… --speed 10',

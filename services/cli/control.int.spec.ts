@@ -8,6 +8,7 @@ import { verifyActorProof } from '#libs/keys';
 import { startTestBus, type TestBus } from '#libs/testing';
 import { sentenceOf, subjects, type ActorProof, type RunEvent, type VerbAnswer } from '#proto';
 import { runProgram } from './run-program.js';
+import { APPROVAL_ID } from './testing/sample-asks.js';
 import { fakeTerminal, surroundings } from './testing/fake-terminal.js';
 import { SAMPLE_RUN, sampleEvents, sealRun } from './testing/sample-run.js';
 
@@ -77,6 +78,30 @@ describe('a command that changes a run', () => {
     expect([received[0]?.subject, id]).toEqual([subjects.verb(RUN, verb), expect.stringMatching(/^[0-9A-Z]{26}$/u)]);
     const command = { subject: subjects.verb(RUN, verb), body: { ...rest, id }, now: NOW };
     expect(actor === undefined ? undefined : verifyActorProof(actor, command)).toMatchObject({ ok: true });
+  });
+
+  it.each<[string, string, object, string]>([
+    [`approve ${APPROVAL_ID} --grant 10 --note go_on`, 'APPROVE', { grantMs: 600_000, note: 'go on' }, 'approved'],
+    [`reject ${APPROVAL_ID} --note not_now`, 'REJECT', { note: 'not now' }, 'rejected'],
+    [`answer ${APPROVAL_ID} port_8443`, 'ANSWER', { text: 'port 8443' }, 'answered'],
+  ])('%s goes to the run that the approval names', async (line, verb, fields, word) => {
+    const received = await owner(ACCEPTED);
+    expect(await orrery(line)).toEqual({ exitCode: 0, out: [`${APPROVAL_ID} is ${word} (event 17)`], err: [] });
+    expect(received.map(({ subject, body }) => [subject, body])).toEqual([
+      [subjects.verb(RUN, verb), expect.objectContaining({ approvalId: APPROVAL_ID, ...fields })],
+    ]);
+  });
+
+  it.each([
+    ['approve web.1', 'orrery: "web.1" is no approval; it looks like'],
+    [`approve ${APPROVAL_ID} --command ls --arguments {}`, 'orrery: Say --command or --arguments, not both.'],
+    [`approve ${APPROVAL_ID} --grant 0`, 'orrery: Option'],
+    [`answer ${APPROVAL_ID}`, 'orrery: Missing required argument'],
+  ])('%s is bad input, said without asking anybody', async (line, sentence) => {
+    const received = await owner(ACCEPTED);
+    const { exitCode, err } = await orrery(line);
+    expect([exitCode, err[0]]).toEqual([3, expect.stringContaining(sentence)]);
+    expect(received).toEqual([]);
   });
 
   it('fork prints the new run', async () => {

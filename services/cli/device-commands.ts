@@ -9,6 +9,7 @@ interface EnrollWords {
   url?: string;
   tokenFile?: string;
   foreign?: boolean;
+  agent?: string;
 }
 
 export function defineDevices(program: Command, run: Run): void {
@@ -37,14 +38,16 @@ function defineEnroll(devices: Command, run: Run): void {
     .option('--id <id>', 'name of the device; one is made when absent')
     .option('--tags <a,b>', 'for selectors of tasks', commaList, [])
     .option('--capabilities <a,b>', 'beside those the device reports', commaList, [])
+    .option('--agent <name>', 'kind of agent that does its tasks in words (default LinuxAgent)')
     .option('--url <url>', 'address of the gateway as the device sees it, ws://... or wss://...')
     .option('--token-file <file>', 'write the token there instead of printing it')
     .option('--foreign', 'a static token that never expires, for clients that can keep no key')
     .action((options: EnrollWords, command: Command) =>
       run(command, async (context) => {
         const { enrollDevice } = await import('./commands/enroll.runner.js');
-        const { id, tags, capabilities, url, tokenFile, foreign = false } = options;
-        return enrollDevice(context, { id, tags, capabilities, url, tokenFile, foreign });
+        const { foreign = false, ...rest } = options;
+        const { id, tags, capabilities, url, tokenFile, agent } = rest;
+        return enrollDevice(context, { id, tags, capabilities, url, tokenFile, foreign, agent });
       }),
     );
 }

@@ -50,6 +50,8 @@ export function rawPrinter(terminal: Pick<Terminal, 'bytes' | 'err'>): OutputPri
   };
   return {
     piece: (piece) => {
+      // A file of what a task writes holds nothing of what its agent thinks.
+      if (piece.stream === 'thought') return;
       if (piece.stream === 'stderr') return errors.piece(piece);
       if (piece.commandId !== commandId) {
         showGap(seen);

@@ -13,6 +13,8 @@ export function cleanOutput(text: string): string {
   return expandTabs(cleanText(text)).trimEnd();
 }
 
+const COLOURS = { stdout: 'dim', stderr: 'yellow', thought: 'blue' } as const;
+
 export interface LabelOptions {
   readonly paint?: Paint;
   /** What is longer is cut. */
@@ -24,13 +26,14 @@ export function labelledOutput({ taskId, stream, text }: OutputLine, options: La
   const { paint = plain, charsMax = Number.MAX_SAFE_INTEGER } = options;
   const label = `${taskId} ${stream} |`;
   const whole = clip(`${label} ${cleanOutput(text)}`.trimEnd(), charsMax);
-  const colour = stream === 'stderr' ? 'yellow' : 'dim';
+  const colour = COLOURS[stream];
   return `${paint(colour, whole.slice(0, label.length))}${whole.slice(label.length)}`;
 }
 
 /** The lines of `alone` need no label: no other task writes, or no other is asked for. */
 export function outputText(line: OutputLine, alone: TaskId | undefined, paint: Paint = plain): string {
-  return line.taskId === alone ? cleanOutput(line.text) : labelledOutput(line, { paint });
+  // What a model thinks is never taken for what a command has written.
+  return line.taskId === alone && line.stream !== 'thought' ? cleanOutput(line.text) : labelledOutput(line, { paint });
 }
 
 /** One JSON object on one line; `type` tells it from the events of a run. */

@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import type { RecordedRunEvent, RunCommit, RunEvent } from '#proto';
 import { see, viewOfWatched, watchFrom } from './live-view.js';
 import { commitsOf } from './run-history.js';
+import { APPROVAL_ID, COMMAND_ASK, QUESTION_ASK } from './testing/sample-asks.js';
 import { sampleRecords, SAMPLE_RUN } from './testing/sample-run.js';
 import { timelineOf } from './timeline.js';
 
@@ -13,6 +14,7 @@ const lineOf = (event: RunEvent): string => {
   return line;
 };
 const ANNA = { kind: 'person' as const, id: 'anna' };
+const DECIDED = { taskId: 'web', attempt: 1, approvalId: APPROVAL_ID, by: ANNA, decidedAt: AT };
 const PLANNER = { kind: 'system' as const, id: 'planner' };
 const MODIFIED = { revision: 2, tasks: 3, lines: 1, modifiedAt: AT };
 const FORKED = {
@@ -222,6 +224,37 @@ describe('timelineOf', () => {
       { type: 'RUN_REOPENED', data: { by: ANNA, reopenedAt: AT, deadlineAt: AT } },
     ],
     ['12:01:02 RUN_PAUSED by system: dlq', { type: 'RUN_PAUSED', data: { by: 'system', reason: 'dlq', pausedAt: AT } }],
+    [
+      `12:01:02 APPROVAL_REQUESTED web: ? Which port? on web-1 (question), until 12:10:00; ${APPROVAL_ID}`,
+      {
+        type: 'APPROVAL_REQUESTED',
+        data: { taskId: 'web', attempt: 1, ask: QUESTION_ASK, requestedAt: AT, attemptHash: '' },
+      },
+    ],
+    [
+      String.raw`12:01:02 APPROVAL_REQUESTED web: EXEC_CLI systemctl restart nginx\u200b\nrm -rf /srv/old {"timeout":30} on web-1 (privileged), until 12:10:00; run-1.web.1.2.0`,
+      {
+        type: 'APPROVAL_REQUESTED',
+        data: { taskId: 'web', attempt: 1, ask: COMMAND_ASK, requestedAt: AT, attemptHash: '' },
+      },
+    ],
+    [
+      `12:01:02 APPROVAL_DECIDED web: edited to EXEC_CLI ls by anna (grant until ${AT.slice(11, 19)}): go on; ${APPROVAL_ID}`,
+      {
+        type: 'APPROVAL_DECIDED',
+        data: {
+          ...DECIDED,
+          decision: 'edited',
+          command: { tool: 'EXEC_CLI', arguments: { command: 'ls' } },
+          note: 'go on',
+          grant: { until: AT },
+        },
+      },
+    ],
+    [
+      `12:01:02 APPROVAL_DECIDED web: approved by anna through the grant of run-1.web.1.1.0; ${APPROVAL_ID}`,
+      { type: 'APPROVAL_DECIDED', data: { ...DECIDED, decision: 'approved', grantOf: 'run-1.web.1.1.0' } },
+    ],
     [
       '12:01:02 RUN_ANNOTATED a: a late result',
       {

@@ -1,5 +1,6 @@
 import { editsText, stopText, triggersText, violationsText } from '#libs/constellation';
 import type { RecordedRunEvent, RunCommit, RunEventData, TaskResult } from '#proto';
+import { askedText, commandText } from './approval-text.js';
 import { cleanLine, clip } from './clean.js';
 import { clockText } from './duration.js';
 
@@ -28,6 +29,10 @@ function detailOf(event: RecordedRunEvent): string {
     case 'TASK_CANCELLED':
     case 'RUN_ANNOTATED':
       return taskText(event);
+    case 'APPROVAL_REQUESTED':
+      return askedText(event.data.taskId, event.data.ask);
+    case 'APPROVAL_DECIDED':
+      return decidedText(event.data);
     default:
       return runEventText(event);
   }
@@ -35,7 +40,7 @@ function detailOf(event: RecordedRunEvent): string {
 
 type RoundEvent = Extract<RecordedRunEvent, { type: 'CONSTELLATION_MODIFIED' | `EDIT_${string}` }>;
 type TaskEvent = Extract<RecordedRunEvent, { type: `TASK_${string}` | 'RUN_ANNOTATED' }>;
-type RunOnlyEvent = Exclude<RecordedRunEvent, RoundEvent | TaskEvent>;
+type RunOnlyEvent = Exclude<RecordedRunEvent, RoundEvent | TaskEvent | { type: `APPROVAL_${string}` }>;
 
 function roundText(event: RoundEvent): string {
   switch (event.type) {
@@ -93,6 +98,16 @@ function taskText(event: TaskEvent): string {
     case 'RUN_ANNOTATED':
       return `${event.data.taskId}: ${event.data.text}`;
   }
+}
+
+/** `disk: approved by anna (grant until 12:10:00): go on; 0k3j….disk.1.2.0`. */
+function decidedText(data: RunEventData<'APPROVAL_DECIDED'>): string {
+  const { taskId, approvalId, decision, by, command, answer, note, grant, grantOf } = data;
+  const through = grantOf === undefined ? '' : ` through the grant of ${grantOf}`;
+  const until = grant === undefined ? '' : ` (grant until ${clockText(grant.until)})`;
+  const changed = command === undefined ? '' : ` to ${commandText(command)}`;
+  const said = [answer, note].flatMap((text) => (text === undefined ? [] : [clip(cleanLine(text), TRACE_CHARS_MAX)]));
+  return `${taskId}: ${decision}${changed} by ${by.id}${through}${until}${said.length === 0 ? '' : `: ${said.join('; ')}`}; ${approvalId}`;
 }
 
 function runEventText(event: RunOnlyEvent): string {

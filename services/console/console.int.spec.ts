@@ -6,7 +6,15 @@ import { NestFactory } from '@nestjs/core';
 import type { INestApplication } from '@nestjs/common';
 import { jetstream } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
-import { commandIdOf, FeedMessage, LIMITS, subjects, type RunEventType, type SubmitAnswer } from '#proto';
+import {
+  commandIdOf,
+  FeedMessage,
+  LIMITS,
+  subjects,
+  type ApprovalView,
+  type RunEventType,
+  type SubmitAnswer,
+} from '#proto';
 import { evolveCommit, summaryOf, viewOf, type Run } from '#libs/constellation';
 import { connectBus, provision, QueryRefusedError, serveQueries } from '#libs/messaging';
 import { generateHistory, runCommitsOf, startTestNats, type TestNats } from '#libs/testing';
@@ -22,6 +30,30 @@ let app: INestApplication;
 let port: number;
 const requests: string[] = [];
 let submitAnswer: SubmitAnswer | undefined = { runId: 'r1', requestId: 'q1' };
+
+const APPROVAL: ApprovalView = {
+  approvalId: 'run-1.web.1.2.0',
+  runId: 'run-1',
+  taskId: 'web',
+  attempt: 1,
+  ask: {
+    kind: 'question',
+    approvalId: 'run-1.web.1.2.0',
+    deviceId: 'web-1',
+    agent: 'LinuxAgent',
+    step: 2,
+    thought: '',
+    plan: [],
+    expiresAt: '2026-11-20T12:10:00.000Z',
+    question: 'Which port?',
+  },
+  requestedAt: '2026-11-20T12:00:00.000Z',
+  state: 'open',
+  by: null,
+  note: null,
+  decidedAt: null,
+  grantUntil: null,
+};
 
 beforeAll(async () => {
   server = await startTestNats();
@@ -43,6 +75,12 @@ beforeAll(async () => {
       if (runId === RUN.runId) return { run: viewOf(RUN) };
       throw new QueryRefusedError({ code: 'NOT_FOUND', message: `There is no run ${runId}.`, issues: [] });
     },
+    approvals: async ({ state = 'open', limit = 9 }) => ({
+      approvals: (state === 'all' ? [APPROVAL, { ...APPROVAL, state: 'rejected' as const }] : [APPROVAL]).slice(
+        0,
+        limit,
+      ),
+    }),
     report: async ({ runId }) => ({ runId, markdown: '# Report\n' }),
   });
   nc.subscribe(subjects.submit, {
@@ -236,6 +274,20 @@ describe('POST /v1/requests', () => {
     expect([tooLarge.status, json(tooLarge)['error']]).toEqual([413, expect.objectContaining({ code: 'TOO_LARGE' })]);
     const chunked = await post(body(LIMITS.requestBytesMax + 1), { 'transfer-encoding': 'chunked' });
     expect(chunked.status).toBe(413);
+  });
+});
+
+describe('GET /v1/approvals', () => {
+  it('lists what is open, or all', async () => {
+    expect(json(await call('/v1/approvals'))).toEqual({ approvals: [APPROVAL] });
+    expect(json(await call('/v1/approvals?state=all&limit=2'))['approvals']).toHaveLength(2);
+  });
+
+  it.each(['/v1/approvals?state=old', '/v1/approvals?limit=0'])('refuses %s', async (path) => {
+    expect([(await call(path)).status, json(await call(path))]).toMatchObject([
+      400,
+      { error: { code: 'INVALID_REQUEST' } },
+    ]);
   });
 });
 

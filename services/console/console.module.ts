@@ -4,6 +4,7 @@ import type { NatsConnection } from '@nats-io/transport-node';
 import type { Logger } from 'pino';
 import { readSecret } from '#libs/keys';
 import { CLOCK, LOGGER, NATS, PlatformModule, SERVICE_CONFIG, type Clock, type ServiceConfig } from '#libs/platform';
+import { ApprovalsController } from './approvals.controller.js';
 import { ControlController } from './control.controller.js';
 import { OpenApiController } from './openapi.controller.js';
 import { OutputController } from './output.controller.js';
@@ -16,7 +17,14 @@ import { RunsController } from './runs.controller.js';
 
 @Module({
   imports: [PlatformModule.forService('console')],
-  controllers: [RequestsController, RunsController, OutputController, ControlController, OpenApiController],
+  controllers: [
+    RequestsController,
+    RunsController,
+    OutputController,
+    ControlController,
+    ApprovalsController,
+    OpenApiController,
+  ],
   providers: [
     { provide: RunEvents, inject: [NATS], useFactory: (nc: NatsConnection) => new RunEvents({ nc }) },
     { provide: RunOutput, inject: [NATS], useFactory: (nc: NatsConnection) => new RunOutput({ nc }) },

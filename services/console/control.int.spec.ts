@@ -203,6 +203,40 @@ describe('POST /v1/runs/:id/…', () => {
   });
 });
 
+describe('POST /v1/approvals', () => {
+  const approvalId = `${RUN}.web.1.2.0`;
+  const decide = (word: object) => post('/../../approvals', JSON.stringify(word));
+
+  it.each<[string, object, string]>([
+    ['approve', { grantMs: 60_000, note: 'go on' }, 'APPROVE'],
+    ['approve', { command: { tool: 'EXEC_CLI', arguments: { command: 'ls' } } }, 'APPROVE'],
+    ['reject', {}, 'REJECT'],
+    ['answer', { text: 'port 8443' }, 'ANSWER'],
+  ])('sends %s with %j to the run that the approval names', async (decision, fields, verb) => {
+    const received = await owner(ACCEPTED);
+    const { status, headers, json } = await decide({ approvalId, decision, ...fields });
+    expect([status, json]).toEqual([200, ACCEPTED]);
+    expect(received.map(({ subject }) => subject)).toEqual([subjects.verb(RUN, verb)]);
+    const { id, actor: _actor, ...rest } = received[0]?.body ?? { id: '', actor: undefined };
+    expect(rest).toEqual({ approvalId, ...fields });
+    expect(headers.get('idempotency-key')).toBe(id);
+  });
+
+  it.each<[object, string]>([
+    [{ decision: 'approve' }, 'approvalId'],
+    [{ approvalId, decision: 'perhaps' }, 'decision'],
+    [{ approvalId: 'web.1', decision: 'reject' }, 'approvalId'],
+    [{ approvalId, decision: 'answer' }, 'text'],
+    [{ approvalId, decision: 'approve', grantMs: 1 }, 'grantMs'],
+    [{ approvalId, decision: 'reject', by: 'me' }, 'by'],
+  ])('refuses %j without asking anybody', async (word, path) => {
+    const received = await owner(ACCEPTED);
+    const { status, json } = await decide(word);
+    expect([status, json]).toMatchObject([400, { error: { issues: [{ path }] } }]);
+    expect(received).toEqual([]);
+  });
+});
+
 describe('a console without a key', () => {
   it('changes nothing', async () => {
     const verbs = new RunVerbs({ nc: orchestrator, seed: undefined, clock: systemClock });

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { ApprovalWord } from './approval-word.js';
 import { VERB_FIELDS } from '#libs/messaging';
 import {
   FeedMessage,
@@ -28,6 +29,8 @@ const SCHEMAS = {
   Reason: VERB_FIELDS.CANCEL,
   Fork: VERB_FIELDS.FORK,
   Proposal,
+  Approvals: QUERIES.logging.approvals.answer,
+  ApprovalWord,
 } as const;
 type Name = keyof typeof SCHEMAS;
 
@@ -38,7 +41,8 @@ export function openApi(): Record<string, unknown> {
     info: {
       title: 'Orrery',
       version: '1',
-      description: 'Send requests, read runs, follow their events and what their tasks write, control them.',
+      description:
+        'Send requests, read runs, follow their events and what their tasks write, control them, decide what their agents may do.',
     },
     security: [{ token: [] }],
     paths: {
@@ -67,6 +71,16 @@ export function openApi(): Record<string, unknown> {
         ),
       },
       ...controlPaths(),
+      '/v1/approvals': {
+        get: operation('What agents wait for a person to decide, newest first', { '200': answer('Approvals') }, [
+          STATE,
+          LIMIT,
+        ]),
+        post: {
+          ...operation('Decide it: once', { '200': answer('Controlled'), ...refusals(404, 409, 413) }, [VERB_KEY]),
+          ...body('ApprovalWord', true),
+        },
+      },
     },
     components: { schemas: schemas(), securitySchemes: { token: { type: 'http', scheme: 'bearer' } } },
   };
@@ -74,6 +88,7 @@ export function openApi(): Record<string, unknown> {
 
 const ID = { name: 'id', in: 'path', required: true, schema: { type: 'string' } };
 const LIMIT = { name: 'limit', in: 'query', schema: { type: 'integer', minimum: 1, maximum: 1_000 } };
+const STATE = { name: 'state', in: 'query', schema: { type: 'string', enum: ['open', 'all'], default: 'open' } };
 const TASK = { name: 'task', in: 'query', description: 'of this task only', schema: { type: 'string' } };
 const LAST_EVENT_ID = { name: 'Last-Event-ID', in: 'header', schema: { type: 'string' } };
 const IDEMPOTENCY_KEY = {

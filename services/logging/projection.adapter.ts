@@ -1,5 +1,6 @@
 import type { DataSource, EntityManager } from 'typeorm';
-import type { RunId, RunSummary, RunView } from '#proto';
+import { MoreThan } from 'typeorm';
+import type { ApprovalView, RunId, RunSummary, RunView } from '#proto';
 import type { ReportInput } from '#libs/constellation';
 import type { Postgres } from '#libs/platform';
 import {
@@ -32,6 +33,26 @@ export class ProjectionReader {
       .getRepository(RunEntity)
       .find({ order: { requestedAt: 'DESC', runId: 'ASC' }, take: limit });
     return rows.map(summaryOfRow);
+  }
+
+  /** Over all runs, newest first; `isOpen`: only those that wait for a person. */
+  async listApprovals({ isOpen, limit }: { isOpen: boolean; limit: number }): Promise<ApprovalView[]> {
+    const repository = (await this.source()).getRepository(RunEntity);
+    const order = { requestedAt: 'DESC', runId: 'ASC' } as const;
+    // Each run that asks has at least one.
+    const rows = isOpen
+      ? await repository.find({ where: { approvalsOpen: MoreThan(0) }, order, take: limit })
+      : await repository
+          .createQueryBuilder('run')
+          .where(`run.approvals::text <> '[]'`)
+          .orderBy('run.requestedAt', 'DESC')
+          .limit(limit)
+          .getMany();
+    return rows
+      .flatMap(({ approvals }) => approvals)
+      .filter(({ state }) => !isOpen || state === 'open')
+      .sort((left, right) => (left.requestedAt < right.requestedAt ? 1 : -1))
+      .slice(0, limit);
   }
 
   /** As `viewOf` shows the fold of the same commits; undefined when nothing of the run is projected. */

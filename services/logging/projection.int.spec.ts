@@ -1,6 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { evolveCommit, summaryOf, viewOf, type Run } from '#libs/constellation';
-import { attemptCommitsOf, forkHistory, generateEditedHistory, generateHistory, runCommitsOf } from '#libs/testing';
+import {
+  attemptCommitsOf,
+  forkHistory,
+  generateAskedHistory,
+  generateEditedHistory,
+  generateHistory,
+  runCommitsOf,
+} from '#libs/testing';
 import { AttemptEntity, CommandEntity, CommitEntity } from './entities/index.js';
 import { forgetProjection } from './rebuild.adapter.js';
 import { Rig } from './rig.testing.js';
@@ -13,9 +20,11 @@ afterAll(() => rig.stop());
 
 const OUTPUT = 'nul \u0000 \u{f0000} \ud83d\ude00 ';
 const EDITED = generateEditedHistory({ seed: 6, goal: true });
+const ASKED = [1, 2].map((seed) => generateAskedHistory({ seed }));
 const HISTORIES = [
   ...[11, 12, 13].map((seed) => generateHistory({ seed, tasks: 7, output: OUTPUT })),
   EDITED,
+  ...ASKED,
   forkHistory(EDITED, { at: 20, seed: 1 }),
 ];
 
@@ -33,6 +42,8 @@ describe('the projection of RUNS', () => {
         folds.set(runId, run);
         await rig.projected('RUNS', sequence);
         expect(await rig.reader.readRun(runId)).toEqual(viewOf(run));
+        const open = viewOf(run).approvals.filter(({ state }) => state === 'open');
+        expect(new Set(await rig.reader.listApprovals({ isOpen: true, limit: 10 }))).toEqual(new Set(open));
       }
     }
     await follower.stop();
@@ -40,6 +51,18 @@ describe('the projection of RUNS', () => {
     expect(await rig.reader.listRuns(10)).toEqual(summaries);
     expect(await rig.reader.listRuns(2)).toHaveLength(2);
     expect(await rig.reader.readRun('unknown')).toBeUndefined();
+  });
+
+  it('lists what people were asked over all runs, newest first', async () => {
+    const all = await rig.reader.listApprovals({ isOpen: false, limit: 1_000 });
+    const asked = ASKED.flatMap(runCommitsOf).flatMap(({ events }) =>
+      events.filter(({ type }) => type === 'APPROVAL_REQUESTED'),
+    );
+    expect(all).toHaveLength(asked.length);
+    const times = all.map(({ requestedAt }) => requestedAt);
+    expect(times).toEqual(times.toSorted().toReversed());
+    expect(await rig.reader.listApprovals({ isOpen: false, limit: 2 })).toEqual(all.slice(0, 2));
+    expect(await rig.reader.listApprovals({ isOpen: true, limit: 10 })).toEqual([]);
   });
 
   it('keeps every commit as it is stored', async () => {

@@ -6,6 +6,7 @@ import { UnavailableError, type ProjectionReader } from './projection.adapter.js
 import type { ReportWriter } from './report.reactor.js';
 
 const RUNS_DEFAULT = 100;
+const APPROVALS_DEFAULT = 100;
 /** Room for the envelope of the answer. */
 const ANSWER_BYTES_MAX = LIMITS.natsPayloadBytesMax - 64 * 1024;
 
@@ -16,7 +17,7 @@ export interface QueriesOptions {
   readonly logger: Logger;
 }
 
-/** `runs`, `run` and `report`, from Postgres. */
+/** `runs`, `run`, `approvals` and `report`, from Postgres. */
 export function serveLogging({ nc, reader, reports, logger }: QueriesOptions): Promise<Served> {
   const known = async <T>(runId: RunId, found: T | undefined): Promise<T> => {
     if (found !== undefined) return found;
@@ -29,6 +30,8 @@ export function serveLogging({ nc, reader, reports, logger }: QueriesOptions): P
     'logging',
     {
       runs: ({ limit = RUNS_DEFAULT }) => answered(async () => ({ runs: await reader.listRuns(limit) })),
+      approvals: ({ state = 'open', limit = APPROVALS_DEFAULT }) =>
+        answered(async () => ({ approvals: await reader.listApprovals({ isOpen: state === 'open', limit }) })),
       run: ({ runId }) => answered(async () => ({ run: await known(runId, await reader.readRun(runId)) })),
       report: ({ runId }) =>
         answered(async () => ({ runId, markdown: await known(runId, await reports.reportOf(runId)) })),

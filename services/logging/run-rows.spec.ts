@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { RunCommit, RunView, type RunCommit as Commit } from '#proto';
 import { evolveCommit, viewOf, type Run } from '#libs/constellation';
-import { forkHistory, generateEditedHistory, generateHistory, runCommitsOf } from '#libs/testing';
+import { forkHistory, generateAskedHistory, generateEditedHistory, generateHistory, runCommitsOf } from '#libs/testing';
 import type { LineRow, RunRow, TaskRow } from './entities/index.js';
 import { changeOf, summaryOfRow, viewOfRows, type RunChange } from './run-rows.js';
 
@@ -34,6 +34,10 @@ const HISTORIES: [string, Commit[]][] = [
   ...[1, 3, 4, 6, 9, 12].map((seed): [string, Commit[]] => [
     `edited ${seed}`,
     parsed(runCommitsOf(generateEditedHistory({ seed, goal: seed % 3 === 0 }))),
+  ]),
+  ...[1, 2, 3, 4].map((seed): [string, Commit[]] => [
+    `asked ${seed}`,
+    parsed(runCommitsOf(generateAskedHistory({ seed }))),
   ]),
   ['forked', parsed(runCommitsOf(forkHistory(generateEditedHistory({ seed: 4 }), { at: 12, seed: 1 })))],
 ];

@@ -8,7 +8,7 @@ import {
 } from 'typeorm';
 import { CheckpointEntity } from './entities/index.js';
 
-/** A statement takes 65,535 parameters; the widest table has 18 columns. */
+/** A statement takes 65,535 parameters; the widest table has 21 columns. */
 const ROWS_PER_STATEMENT = 1_000;
 
 export interface Step {

@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { verifyChain } from '#libs/event-log';
 import { AttemptCommit, attemptOfSubject, parseWith, sentenceOf, subjects } from '#proto';
-import type { RunId } from '#proto';
+import type { ApprovalDecision, RunId } from '#proto';
+import { auditCommands, type DecisionClaims } from './audit-commands.js';
 import type { ExportRecord } from './export-file.js';
 import { chained, type Finding } from './findings.js';
 
@@ -9,6 +10,9 @@ import { chained, type Finding } from './findings.js';
 export interface AttemptClaims {
   /** `<taskId>.<attempt>`. */
   readonly started: Set<string>;
+  /** Those of them that make one exact call, which is judged by nobody. */
+  readonly exact: Set<string>;
+  readonly decisions: Map<string, { decision: ApprovalDecision; by: string }[]>;
   readonly ended: AttemptClaim[];
 }
 interface AttemptClaim {
@@ -58,6 +62,8 @@ export function auditAttempts(
       void findings.push({ runId, stream: 'ATTEMPTS', attempt: name, number, message });
     auditAttempt(runId, name, attempt, say);
     if (!claims.started.has(name)) say(null, 'the run never started this attempt');
+    if (!claims.exact.has(name))
+      for (const { number, message } of judgedWrong(attempt, claims.decisions)) say(number, message);
   }
   for (const claim of claims.ended) {
     const message = broken(claim, attempts.get(`${claim.taskId}.${claim.attempt}`));
@@ -94,6 +100,13 @@ function auditAttempt(
     attempt.commits.set(value.hash, value);
   }
   if (attempt.ends > 1) say(null, `it has ${attempt.ends} ends`);
+}
+
+function judgedWrong({ commits }: Attempt, decisions: DecisionClaims) {
+  return auditCommands(
+    [...commits.values()].toSorted((left, right) => left.number - right.number),
+    decisions,
+  );
 }
 
 function broken(claim: AttemptClaim, attempt: Attempt | undefined): string | undefined {

@@ -77,7 +77,7 @@ function fold(
   findings: Finding[],
 ): { run: Run; claims: AttemptClaims } {
   let run = emptyRun(runId);
-  const claims: AttemptClaims = { started: new Set(), ended: [] };
+  const claims: AttemptClaims = { started: new Set(), exact: new Set(), decisions: new Map(), ended: [] };
   for (const record of records) {
     const parsed = parseWith(RunCommit, record.commit);
     const problems = parsed.ok ? [] : [parsed.issues.map(sentenceOf).join('; ')];
@@ -153,7 +153,15 @@ function runsElsewhere(run: Run): string | undefined {
 /** What the run says about its attempts. */
 function claim(claims: AttemptClaims, { number, events }: RunCommit): void {
   for (const event of events) {
-    if (event.type === 'TASK_STARTED') claims.started.add(`${event.data.taskId}.${event.data.attempt}`);
+    if (event.type === 'TASK_STARTED') {
+      const { taskId, attempt, command } = event.data;
+      claims.started.add(`${taskId}.${attempt}`);
+      if (command !== undefined) claims.exact.add(`${taskId}.${attempt}`);
+    }
+    if (event.type === 'APPROVAL_DECIDED') {
+      const { approvalId, decision, by } = event.data;
+      claims.decisions.set(approvalId, [...(claims.decisions.get(approvalId) ?? []), { decision, by: by.id }]);
+    }
     if (event.type === 'TASK_COMPLETED') {
       const { taskId, attempt, attemptHash, result } = event.data;
       claims.ended.push({ number, type: event.type, taskId, attempt, attemptHash, result });

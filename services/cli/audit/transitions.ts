@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { endsTheRun, findTask, isHeld, isTerminal, type Run, type TaskState } from '#libs/constellation';
 import type { LineId, RecordedRunEvent, TaskStatus } from '#proto';
+import { illegalForApprovals, type ApprovalEvent } from './approvals.js';
 import { illegalForRounds } from './rounds.js';
 
 /**
@@ -24,6 +25,9 @@ export function illegal(run: Run, event: RecordedRunEvent): string | undefined {
     case 'RUN_FAILED':
     case 'RUN_CANCELLED':
       return illegalEnd(run, event);
+    case 'APPROVAL_REQUESTED':
+    case 'APPROVAL_DECIDED':
+      return illegalForApprovals(run, event);
     case 'RUN_PAUSED':
     case 'RUN_RESUMED':
     case 'RUN_REOPENED':
@@ -47,7 +51,7 @@ function illegalTurn(run: Run, event: TurnEvent): string | undefined {
   }
 }
 
-type TaskEvent = Extract<RecordedRunEvent, { data: { taskId: string } }>;
+type TaskEvent = Exclude<Extract<RecordedRunEvent, { data: { taskId: string } }>, ApprovalEvent>;
 
 function illegalForTask(run: Run, event: TaskEvent): string | undefined {
   const task = findTask(run, event.data.taskId);
@@ -85,6 +89,8 @@ type EventOf<T extends TaskEvent['type']> = Extract<TaskEvent, { type: T }>;
 function illegalStart(run: Run, task: TaskState, { data }: EventOf<'TASK_STARTED'>): string | undefined {
   if (data.attempt !== task.attempt + 1) return `attempt ${data.attempt} follows ${task.attempt}`;
   if (!isDeepStrictEqual(data.command, task.star.command)) return 'the command is not that of the task';
+  if ((data.command === undefined) !== (data.agent !== undefined)) return 'it needs a command or an agent, one of both';
+  if (!isDeepStrictEqual(data.verify, task.star.verify)) return 'the post-condition is not that of the task';
   const unsatisfied = linesInto(run, task).filter(({ satisfied }) => satisfied !== true);
   if (unsatisfied.length > 0) return `line ${unsatisfied[0]?.id ?? '?'} is not satisfied`;
   if (run.phase === 'PAUSED') return 'the run is paused';

@@ -1,6 +1,6 @@
 import { chmod, readFile, writeFile } from 'node:fs/promises';
 import { query } from '#libs/messaging';
-import { AdminProfile, DeviceId, LIMITS, parseWith, sentenceOf, type AgentProfile } from '#proto';
+import { AdminProfile, DeviceId, LIMITS, parseWith, sentenceOf, ServiceManifest, type AgentProfile } from '#proto';
 import { withBus } from '../bus.client.js';
 import { badInput, failure } from '../errors.js';
 import { EXIT, type ExitCode } from '../exit-codes.js';
@@ -19,6 +19,8 @@ export interface EnrollOptions {
   readonly tokenFile: string | undefined;
   /** A static token. */
   readonly foreign: boolean;
+  /** The kind of agent that does its tasks in words; the one it has, or LinuxAgent, when absent. */
+  readonly agent?: string | undefined;
 }
 
 const MINUTES = LIMITS.joinTokenMs / 60_000;
@@ -32,6 +34,7 @@ export async function enrollDevice(context: CliContext, options: EnrollOptions):
   const request = {
     ...(id === undefined ? {} : { deviceId: checkId(id, 'a device id') }),
     ...admin,
+    ...manifestOf(options),
     credential,
   } as const;
   const { before, enrolled } = await withBus(context, async (nc) => {
@@ -44,6 +47,13 @@ export async function enrollDevice(context: CliContext, options: EnrollOptions):
   if (tokenFile !== undefined) await writeToken(tokenFile, enrolled.token, 'device');
   if (foreign) return sayForeign(context, enrolled, { url, tokenFile });
   return sayJoin(context, enrolled, { url, tokenFile, hasJoined: hasJoined(before) });
+}
+
+function manifestOf({ agent }: EnrollOptions): { manifest?: ServiceManifest } {
+  if (agent === undefined) return {};
+  const parsed = parseWith(ServiceManifest, { agent });
+  if (parsed.ok) return { manifest: parsed.value };
+  throw badInput(`--agent: ${parsed.issues.map(({ message }) => message).join('; ')}`);
 }
 
 /** It may still have its data directory, with a key that counts or has counted. */

@@ -1,6 +1,6 @@
 // What each process is told through its environment. Pure, so that a test can see who is told what.
 import { ADMIN_TOKEN_HASH, type Home } from './home.js';
-import { WITH_DATABASE, type Instance } from './plan.js';
+import { WITH_DATABASE, WITH_MODEL, type Instance } from './plan.js';
 
 /** What a program needs from the surroundings of whoever starts the system. */
 const PASSED_ON = [
@@ -16,12 +16,16 @@ const PASSED_ON = [
   // Whom to trust is no secret: a gateway may have the certificate of an authority that only its people know.
   'NODE_EXTRA_CA_CERTS',
 ] as const;
-const PASSED_TO_SERVICES = /^(?:ORRERY_|OPENAI_|OTEL_|HTTPS?_PROXY$|NO_PROXY$)/u;
+const PASSED_TO_SERVICES = /^(?:ORRERY_|OTEL_|HTTPS?_PROXY$|NO_PROXY$)/u;
+/** Which model, where, and the key to it. */
+const ABOUT_MODELS = /^(?:OPENAI_|ORRERY_MODEL)/u;
 
 export interface SystemAddresses {
   readonly natsUrl: string;
   readonly natsMonitorUrl: string | undefined;
   readonly databaseUrl: string;
+  /** What agents may do on devices, when the operator wrote a policy; otherwise the built-in one counts. */
+  readonly policyFile: string | undefined;
   /** Of users whose bus is not ours: everybody has this one. */
   readonly foreignSeedFile: string | undefined;
 }
@@ -46,8 +50,11 @@ export function serviceEnvironment(
     ports,
   }: { home: Home; env: NodeJS.ProcessEnv; addresses: SystemAddresses; ports: InstancePorts },
 ): NodeJS.ProcessEnv {
-  const settings = Object.entries(env).filter(([key]) => PASSED_TO_SERVICES.test(key));
-  const { natsUrl, natsMonitorUrl, databaseUrl, foreignSeedFile } = addresses;
+  const asksModels = WITH_MODEL.includes(service);
+  const settings = Object.entries(env).filter(([key]) =>
+    ABOUT_MODELS.test(key) ? asksModels : PASSED_TO_SERVICES.test(key),
+  );
+  const { natsUrl, natsMonitorUrl, databaseUrl, foreignSeedFile, policyFile } = addresses;
   const own: NodeJS.ProcessEnv = {
     ORRERY_HOME: home.root,
     ORRERY_NATS_URL: natsUrl,
@@ -57,6 +64,7 @@ export function serviceEnvironment(
     ORRERY_AIP_PORT: String(ports.own),
     ORRERY_CONSOLE_PORT: String(ports.own),
     ORRERY_CONSOLE_TOKEN_FILE: env['ORRERY_CONSOLE_TOKEN_FILE'] ?? home.secretFile(ADMIN_TOKEN_HASH),
+    ...(policyFile === undefined ? {} : { ORRERY_POLICY_FILE: policyFile }),
     ...(natsMonitorUrl === undefined ? {} : { ORRERY_NATS_MONITOR_URL: natsMonitorUrl }),
   };
   const merged = { ...deviceEnvironment(env), ...Object.fromEntries(settings), ...own };

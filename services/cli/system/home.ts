@@ -15,11 +15,15 @@ export interface Home {
   readonly nats: string;
   readonly postgres: string;
   readonly devices: string;
+  /** What agents may do on devices; the operator writes it, or the built-in policy counts. */
+  readonly policyFile: string;
   readonly seedFile: (user: string) => string;
   readonly secretFile: (name: string) => string;
   readonly logFile: (name: string) => string;
   readonly deviceDir: (deviceId: string) => string;
   readonly deviceTokenFile: (deviceId: string) => string;
+  /** Values that its commands may be given by name; the operator puts them there. */
+  readonly deviceSecretsDir: (deviceId: string) => string;
   /** Its own: written and read by the device client. */
   readonly deviceIdentityFile: (deviceId: string) => string;
 }
@@ -45,6 +49,7 @@ export function homeAt(root: string): Home {
     keys,
     logs,
     devices,
+    policyFile: join(root, 'policy.yaml'),
     lockFile: join(root, 'supervisor.lock'),
     endpointsFile: join(root, 'endpoints.json'),
     processesFile: join(root, 'processes.json'),
@@ -55,6 +60,7 @@ export function homeAt(root: string): Home {
     logFile: (name) => join(logs, `${name}.log`),
     deviceDir: (deviceId) => join(devices, deviceId),
     deviceTokenFile: (deviceId) => join(devices, deviceId, 'token'),
+    deviceSecretsDir: (deviceId) => join(devices, deviceId, 'secrets'),
     deviceIdentityFile: (deviceId) => join(devices, deviceId, 'identity.json'),
   };
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { deviceEnvironment, serviceEnvironment } from './environment.js';
 import { homeAt, homeDirOf } from './home.js';
-import { instancesOf, localDevices, portChoice } from './plan.js';
+import { instancesOf, localDevices, portChoice, SERVICES, type ServiceName } from './plan.js';
 import { deathsAfter, restartDelayMs, STABLE_MS } from './restarts.js';
 
 describe('portChoice', () => {
@@ -63,6 +63,7 @@ describe('environments', () => {
     PATH: '/bin',
     HOME: '/home/ann',
     OPENAI_API_KEY: 'sk-secret',
+    ORRERY_MODEL: 'some-model',
     ORRERY_LOG_LEVEL: 'debug',
     ORRERY_DATABASE_URL: 'postgres://u:p@h/d',
     AWS_SECRET_ACCESS_KEY: 'secret',
@@ -73,11 +74,12 @@ describe('environments', () => {
     natsMonitorUrl: 'http://127.0.0.1:8222',
     databaseUrl: 'postgres://orrery:secret@127.0.0.1:5432/orrery',
     foreignSeedFile: undefined,
+    policyFile: undefined,
   };
-  const environmentOf = (service: 'orchestrator' | 'logging' | 'aip-gateway') =>
+  const environmentOf = (service: ServiceName, policyFile?: string) =>
     serviceEnvironment(
       { service, name: service, first: true },
-      { home, env, addresses, ports: { health: 7, own: 5000 } },
+      { home, env, addresses: { ...addresses, policyFile }, ports: { health: 7, own: 5000 } },
     );
 
   it('tells a device nothing of ours and nothing that is secret', () =>
@@ -96,6 +98,22 @@ describe('environments', () => {
     expect(environmentOf('logging')).toMatchObject({ ORRERY_DATABASE_URL: addresses.databaseUrl });
     expect(environmentOf('orchestrator')).not.toHaveProperty('ORRERY_DATABASE_URL');
     expect(environmentOf('logging')).not.toHaveProperty('AWS_SECRET_ACCESS_KEY');
+  });
+
+  it('tells who asks models which one and with which key, and nobody else', () => {
+    const settings = { OPENAI_API_KEY: 'sk-secret', ORRERY_MODEL: 'some-model' };
+    expect(environmentOf('device-agent')).toMatchObject(settings);
+    for (const service of SERVICES) {
+      if (service === 'device-agent') continue;
+      for (const name of Object.keys(settings)) expect(environmentOf(service)).not.toHaveProperty(name);
+    }
+  });
+
+  it('tells of the policy that the operator wrote', () => {
+    expect(environmentOf('device-agent', '/srv/orrery/policy.yaml')).toMatchObject({
+      ORRERY_POLICY_FILE: '/srv/orrery/policy.yaml',
+    });
+    expect(environmentOf('device-agent')).not.toHaveProperty('ORRERY_POLICY_FILE');
   });
 
   it('tells a service its port', () => {

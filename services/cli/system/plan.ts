@@ -8,6 +8,9 @@ export type ServiceName = (typeof SERVICES)[number];
 /** Projections live there; the others never see the database's password. */
 export const WITH_DATABASE: readonly ServiceName[] = ['registry', 'logging'];
 
+/** Those that ask models: nobody else gets the key. */
+export const WITH_MODEL: readonly ServiceName[] = ['device-agent'];
+
 /** Ports people know; taken only when free, unless they are asked for by name. */
 export const PREFERRED_PORTS = { nats: 4222, postgres: 5432, console: 8080, aip: 5000 } as const;
 export type PortName = keyof typeof PREFERRED_PORTS;

@@ -19,7 +19,7 @@ import { startNodeProcess, type NodeProcess } from './node-process.runner.js';
 import { instancesOf, localDevices, type Instance, type LocalDevice } from './plan.js';
 import { portFor, startBus, startDatabase } from './stores.runner.js';
 import { Supervised, type Running } from './supervised.runner.js';
-import { makeDir, writeJson } from './whole-file.adapter.js';
+import { isDirectory, isFile, makeDir, writeJson } from './whole-file.adapter.js';
 
 export interface SystemOptions {
   readonly home: Home;
@@ -81,7 +81,8 @@ export class EmbeddedSystem {
     const instances = instancesOf(replicas);
     await this.prepareHome();
     const [bus, databaseUrl] = await bothOrNeither(this.startBus(), this.startDatabase());
-    const addresses: SystemAddresses = { ...bus, databaseUrl };
+    const policyFile = (await isFile(home.policyFile)) ? home.policyFile : undefined;
+    const addresses: SystemAddresses = { ...bus, databaseUrl, policyFile };
     const ownSeed = (user: string): string => bus.foreignSeedFile ?? home.seedFile(user);
     const at = (user: string): { url: string; seedFile: string } => ({ url: bus.natsUrl, seedFile: ownSeed(user) });
     await this.step(
@@ -119,7 +120,7 @@ export class EmbeddedSystem {
     if (left > 0) say(`ended ${left} processes that an earlier system had left`);
   }
 
-  private async startBus(): Promise<Omit<SystemAddresses, 'databaseUrl'>> {
+  private async startBus(): Promise<Omit<SystemAddresses, 'databaseUrl' | 'policyFile'>> {
     const { home, env } = this.options;
     const foreign = env['ORRERY_NATS_URL'] ?? '';
     if (foreign !== '') {
@@ -204,13 +205,15 @@ export class EmbeddedSystem {
   private async startDevice({ id }: LocalDevice, gateways: readonly string[]): Promise<void> {
     const { home, env } = this.options;
     const directory = home.deviceDir(id);
+    const secretsDir = home.deviceSecretsDir(id);
+    const secrets = (await isDirectory(secretsDir)) ? ['--secrets', secretsDir] : [];
     const urls = gateways.flatMap((url) => ['--url', url]);
     await this.keep<NodeProcess>('devices', id, (_, signal) =>
       startNodeProcess(
         {
           name: id,
           entry: 'device-client/main.js',
-          args: ['join', ...urls, '--token-file', home.deviceTokenFile(id), '--data-dir', directory],
+          args: ['join', ...urls, '--token-file', home.deviceTokenFile(id), '--data-dir', directory, ...secrets],
           env: deviceEnvironment(env),
           cwd: directory,
           logFile: home.logFile(id),

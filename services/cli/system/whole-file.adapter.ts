@@ -1,5 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { chmod, mkdir, rename, writeFile } from 'node:fs/promises';
+import type { Stats } from 'node:fs';
+import { chmod, mkdir, rename, stat, writeFile } from 'node:fs/promises';
+import { errorCode } from '../errors.js';
 
 const PRIVATE_FILE = 0o600;
 
@@ -14,4 +16,22 @@ export async function writeJson(file: string, value: unknown): Promise<void> {
 export async function makeDir(directory: string, mode: number): Promise<void> {
   await mkdir(directory, { recursive: true, mode });
   await chmod(directory, mode);
+}
+
+/** Throws for what is there and cannot be looked at: it must not count as absent. */
+export async function isFile(path: string): Promise<boolean> {
+  return (await look(path))?.isFile() ?? false;
+}
+
+export async function isDirectory(path: string): Promise<boolean> {
+  return (await look(path))?.isDirectory() ?? false;
+}
+
+async function look(path: string): Promise<Stats | undefined> {
+  try {
+    return await stat(path);
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return undefined;
+    throw error;
+  }
 }

@@ -3,8 +3,11 @@ import type { LineView, RunView, TaskView } from '#proto';
 import { id, instant, int, json, position, text } from './columns.js';
 
 /** A run without its tasks and lines, and where in the log this was read. */
-export interface RunRow extends Omit<RunView, 'tasks' | 'lines'> {
+export interface RunRow extends Omit<RunView, 'tasks' | 'lines' | 'used'> {
+  used: RunView['used'] | null;
   tasks: number;
+  /** Approvals that wait for a person. */
+  approvalsOpen: number;
   /** Of the last commit that is folded in. */
   number: number;
   hash: string;
@@ -38,12 +41,19 @@ export const RunEntity = new EntitySchema<RunRow>({
     waitingFor: json('waiting_for', true),
     editing: json('editing', true),
     parent: json('parent', true),
+    // The defaults are for rows that were written before agents asked for anything.
+    approvals: { ...json('approvals'), default: '[]' },
+    approvalsOpen: int('approvals_open', { default: 0 }),
+    used: json('used', true),
     tasks: int('tasks'),
     number: int('number'),
     hash: id('hash'),
     streamSequence: position('stream_sequence'),
   },
-  indices: [{ name: 'run_by_time', columns: ['requestedAt', 'runId'] }],
+  indices: [
+    { name: 'run_by_time', columns: ['requestedAt', 'runId'] },
+    { name: 'run_that_asks', columns: ['requestedAt'], where: 'approvals_open > 0' },
+  ],
 });
 
 export const TaskEntity = new EntitySchema<TaskRow>({

@@ -1,0 +1,67 @@
+import { describe, expect, it } from '@jest/globals';
+import type { AttemptCommit, AttemptEvent } from '#proto';
+import { APPROVAL_ID, ASKED_STEP } from '../testing/sample-asks.js';
+import { auditCommands, type DecisionClaims } from './audit-commands.js';
+
+const DECIDED: DecisionClaims = new Map([[APPROVAL_ID, [{ decision: 'approved', by: 'anna' }]]]);
+const problemsOf = (events: readonly AttemptEvent[], decisions = DECIDED): string[] => {
+  const commit = { number: 1, events } as unknown as AttemptCommit;
+  return auditCommands([commit], decisions).map(({ message }) => message);
+};
+const without = (...types: AttemptEvent['type'][]) => ASKED_STEP.filter(({ type }) => !types.includes(type));
+const altered = (type: AttemptEvent['type'], data: object) =>
+  ASKED_STEP.map((event) =>
+    event.type === type ? ({ ...event, data: { ...event.data, ...data } } as AttemptEvent) : event,
+  );
+
+describe('the audit of an agent’s commands', () => {
+  it('finds nothing in what was judged, asked, approved, issued and finished', () => {
+    expect(problemsOf(ASKED_STEP)).toEqual([]);
+    expect(problemsOf(altered('COMMAND_JUDGED', { decision: 'log' }))).toEqual([]);
+  });
+
+  it.each<[string, readonly AttemptEvent[], DecisionClaims, string]>([
+    ['was never judged', without('COMMAND_JUDGED'), DECIDED, 'was issued and never judged'],
+    ['was denied', altered('COMMAND_JUDGED', { decision: 'deny' }), DECIDED, 'was issued although it was denied'],
+    ['nobody approved', without('ATTEMPT_SIGNALLED'), DECIDED, 'was issued and nobody approved it'],
+    [
+      'was rejected',
+      altered('ATTEMPT_SIGNALLED', { decision: 'rejected' }),
+      new Map([[APPROVAL_ID, [{ decision: 'rejected', by: 'anna' }]]]),
+      'was issued and nobody approved it',
+    ],
+    [
+      'is another one than was judged',
+      altered('COMMAND_ISSUED', { command: { tool: 'EXEC_CLI', arguments: { command: 'id' } } }),
+      DECIDED,
+      'was issued as another command than was judged',
+    ],
+    [
+      'was issued twice',
+      [...ASKED_STEP, ...ASKED_STEP.filter(({ type }) => type === 'COMMAND_ISSUED')],
+      DECIDED,
+      'was issued twice',
+    ],
+    [
+      'ended twice',
+      [...ASKED_STEP, ...ASKED_STEP.filter(({ type }) => type === 'COMMAND_FINISHED')],
+      DECIDED,
+      'ended twice',
+    ],
+  ])('names a command that %s', (_, events, decisions, message) => {
+    expect(problemsOf(events, decisions)).toEqual([`${APPROVAL_ID} ${message}`]);
+  });
+
+  it('names a decision that the run knows nothing of', () => {
+    expect(problemsOf(ASKED_STEP, new Map())).toEqual([
+      `${APPROVAL_ID} is approved by anna, and the run says nothing of it`,
+    ]);
+  });
+
+  it('lets the truth follow an unknown outcome, once', () => {
+    const unknown = altered('COMMAND_FINISHED', { state: 'OUTCOME_UNKNOWN' });
+    const late = ASKED_STEP.filter(({ type }) => type === 'COMMAND_FINISHED');
+    expect(problemsOf([...unknown, ...late])).toEqual([]);
+    expect(problemsOf([...unknown, ...late, ...late])).toEqual([`${APPROVAL_ID} ended twice`]);
+  });
+});

@@ -1,0 +1,44 @@
+import { AttemptCommit, parseWith, sentenceOf, type RunId } from '#proto';
+import type { ExportRecord } from '../audit/export-file.js';
+import { cleanLine } from '../clean.js';
+import { badInput, failure } from '../errors.js';
+import { EXIT, type ExitCode } from '../exit-codes.js';
+import { openOneRun } from '../sources.client.js';
+import { stepsText } from '../steps-text.js';
+import { printJson, type CliContext } from '../terminal.js';
+
+/** What was thought, judged, asked and done in the attempts of a run, out of their own events. */
+export async function steps(context: CliContext, runOrFile: string, task: string | undefined): Promise<ExitCode> {
+  const [runId, records] = await openOneRun(context, runOrFile);
+  const commits = attemptCommits(runId, records);
+  const known = [...new Set(commits.map(({ taskId }) => taskId))];
+  if (task !== undefined && !known.includes(task)) {
+    const which = known.length === 0 ? 'none has one' : `these have: ${known.join(', ')}`;
+    throw badInput(`Task "${cleanLine(task)}" of run ${runId} has no recorded attempt; ${which}.`);
+  }
+  const attempts = Map.groupBy(
+    commits.filter(({ taskId }) => task === undefined || taskId === task),
+    ({ taskId, attempt }) => `${taskId} ${attempt}`,
+  );
+  if (context.json) {
+    const said = [...attempts.values()].map((of) => ({
+      taskId: of[0]?.taskId,
+      attempt: of[0]?.attempt,
+      events: of.flatMap(({ at, events }) => events.map((event) => ({ at, ...event }))),
+    }));
+    printJson(context, { runId, attempts: said });
+    return EXIT.ok;
+  }
+  if (attempts.size === 0) context.terminal.err(`Run ${runId} has no attempt with a record yet.`);
+  for (const of of attempts.values()) context.terminal.out(stepsText(of, context.terminal).join('\n'));
+  return EXIT.ok;
+}
+
+function attemptCommits(runId: RunId, records: readonly ExportRecord[]): AttemptCommit[] {
+  return records.flatMap(({ stream, commit }) => {
+    if (stream !== 'ATTEMPTS') return [];
+    const parsed = parseWith(AttemptCommit, commit);
+    if (parsed.ok) return [parsed.value];
+    throw failure(`Run ${runId} cannot be read: ${parsed.issues.map(sentenceOf).join('; ')}. Try: orrery verify`);
+  });
+}

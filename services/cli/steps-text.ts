@@ -1,0 +1,159 @@
+import type { AttemptCommit, ModelCall, RecordedAttemptEvent, TaskResult } from '#proto';
+import { commandText, askLine } from './approval-text.js';
+import { cleanLine, clip } from './clean.js';
+import { clockText, durationText } from './duration.js';
+import { cleanOutput } from './output-text.js';
+import { paintFor, paintStatus } from './style.js';
+import type { Terminal } from './terminal.js';
+import { counted } from './timeline.js';
+
+const TEXT_CHARS_MAX = 2_000;
+const OUTPUT_LINES_MAX = 12;
+
+type Screen = Pick<Terminal, 'color'>;
+type Event<T extends RecordedAttemptEvent['type']> = Extract<RecordedAttemptEvent, { type: T }>['data'];
+
+/** All that is recorded of one attempt, step by step: what was thought, judged, asked, done and answered. */
+export function stepsText(commits: readonly AttemptCommit[], screen: Screen): string[] {
+  const [first] = commits;
+  if (first === undefined) return [];
+  const paint = paintFor(screen);
+  const head = paint('bold', `${first.taskId} attempt ${first.attempt}`);
+  const lines = commits.flatMap(({ at, events }) =>
+    events.flatMap((event) => eventLines(event, clockText(at), screen)),
+  );
+  return [head, ...lines];
+}
+
+function eventLines(event: RecordedAttemptEvent, clock: string, screen: Screen): string[] {
+  const paint = paintFor(screen);
+  const said = (text: string, ...more: string[]): string[] => [
+    `  ${clock} ${text}`,
+    ...more.map((line) => `      ${line}`),
+  ];
+  switch (event.type) {
+    case 'ATTEMPT_RESUMED':
+      return said(`taken over by ${cleanLine(event.data.instance)}`);
+    case 'ATTEMPT_SIGNALLED':
+      return said(signalText(event.data));
+    case 'STEP_PLANNED': {
+      const { step, agent, status, calls } = event.data;
+      return said(
+        `${paint('bold', `step ${step}`)} ${cleanLine(agent)} ${paintStatus(paint, cleanLine(status))} (${callsText(calls)})`,
+        ...thoughtLines(event.data),
+        ...problemLines(calls),
+      );
+    }
+    case 'STEP_FAILED': {
+      const { step, agent, error, calls } = event.data;
+      const reason = `${cleanLine(error.code)}: ${cleanLine(error.message)}`;
+      return said(
+        `${paint('bold', `step ${step}`)} ${cleanLine(agent)} ${paint('red', reason)} (${callsText(calls)})`,
+        ...problemLines(calls),
+      );
+    }
+    case 'COMMAND_JUDGED': {
+      const { command, decision, rule, reasons } = event.data;
+      const judged = `${event.data.class}, ${paintStatus(paint, decision)}: rule ${cleanLine(rule)}`;
+      return said(commandText(command), judged, ...reasons.map((reason) => clip(cleanLine(reason), TEXT_CHARS_MAX)));
+    }
+    case 'ATTEMPT_ASKED':
+      return said(`asks a person: ${askLine(event.data)}`, `until ${event.data.expiresAt}; ${event.data.approvalId}`);
+    case 'COMMAND_ISSUED':
+      return said(`sent to ${event.data.deviceId}${event.data.approvalId === undefined ? '' : ', approved'}`);
+    case 'COMMAND_FINISHED':
+      return said(finishedText(event.data, screen), ...outputLines(event.data.result));
+    case 'POSTCONDITION_CHECKED': {
+      const { satisfied, reason } = event.data;
+      const word = satisfied ? paint('green', 'post-condition holds') : paint('red', 'post-condition does not hold');
+      return said(`${word}: ${clip(cleanLine(reason), TEXT_CHARS_MAX)}`);
+    }
+    case 'ATTEMPT_FINISHED':
+      return said(
+        endText(event.data, screen),
+        ...(event.data.status === 'completed' ? outputLines(event.data.result) : []),
+      );
+  }
+}
+
+function signalText(data: Event<'ATTEMPT_SIGNALLED'>): string {
+  if (data.signal === 'stop') return `told to stop: ${data.reason}`;
+  const { decision, by, note, answer, command } = data;
+  const changed = command === undefined ? '' : ` to ${commandText(command)}`;
+  const said = [answer, note].flatMap((text) => (text === undefined ? [] : [clip(cleanLine(text), TEXT_CHARS_MAX)]));
+  return `${decision}${changed} by ${cleanLine(by.id)}${said.length === 0 ? '' : `: ${said.join('; ')}`}`;
+}
+
+/** `gpt-5, 1,234 tokens, $0.0021, 0.8 s`: of all calls of a step together. */
+function callsText(calls: readonly ModelCall[]): string {
+  const tokens = calls.reduce((sum, call) => sum + call.tokens.prompt + call.tokens.completion, 0);
+  const cost = calls.reduce((sum, call) => sum + (call.costUsd ?? 0), 0);
+  const tookMs = calls.reduce((sum, call) => sum + call.durationMs, 0);
+  const parts = [
+    ...new Set(calls.map(({ model }) => cleanLine(model))),
+    ...(calls.length > 1 ? [counted(calls.length, 'call')] : []),
+    `${tokens.toLocaleString('en-US')} tokens`,
+    ...(cost > 0 ? [`$${cost.toFixed(4)}`] : []),
+    durationText(tookMs),
+  ];
+  return parts.join(', ');
+}
+
+function thoughtLines({ observation, thought, plan, comment, notes }: Event<'STEP_PLANNED'>): string[] {
+  const named = { observes: observation, thinks: thought, comments: comment };
+  const lines = Object.entries(named).filter(([, text]) => text !== '');
+  return [
+    ...lines.map(([name, text]) => `${name}: ${clip(cleanLine(text), TEXT_CHARS_MAX)}`),
+    ...(plan.length === 0 ? [] : [`plan: ${clip(cleanLine(plan.join(' / ')), TEXT_CHARS_MAX)}`]),
+    ...notes.map((note) => `notes: ${cleanLine(note)}`),
+  ];
+}
+
+function problemLines(calls: readonly ModelCall[]): string[] {
+  return calls.flatMap(({ problems, error }) => [
+    ...problems.map((problem) => `reply refused: ${clip(cleanLine(problem), TEXT_CHARS_MAX)}`),
+    ...(error === null
+      ? []
+      : [`call failed: ${cleanLine(error.code)} ${clip(cleanLine(error.message), TEXT_CHARS_MAX)}`]),
+  ]);
+}
+
+function finishedText({ state, error, durationMs, result }: Event<'COMMAND_FINISHED'>, { color }: Screen): string {
+  const paint = paintFor({ color });
+  const value = result?.value;
+  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
+  const code = isObject && typeof value['exit_code'] === 'number' ? `, exit code ${value['exit_code']}` : '';
+  const took = durationMs === null ? '' : `, ${durationText(durationMs)}`;
+  const why = error === null ? '' : `: ${cleanLine(error.message)}`;
+  return `${paintStatus(paint, state)}${code}${took}${why}`;
+}
+
+/** The beginning of what was answered, line by line behind a bar. */
+function outputLines(result: TaskResult | null): string[] {
+  if (result === null) return [];
+  const lines = textOf(result.value).split('\n').map(cleanOutput);
+  while (lines.at(-1) === '') lines.pop();
+  const shown = lines.slice(0, OUTPUT_LINES_MAX).map((line) => `| ${clip(line, TEXT_CHARS_MAX)}`);
+  const more = lines.length - shown.length;
+  return more > 0 ? [...shown, `| ... ${counted(more, 'more line')}`] : shown;
+}
+
+function textOf(value: TaskResult['value']): string {
+  if (typeof value === 'string') return value;
+  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
+  if (!isObject || typeof value['stdout'] !== 'string') return JSON.stringify(value, null, 2);
+  const stderr = typeof value['stderr'] === 'string' ? value['stderr'] : '';
+  return stderr === '' ? value['stdout'] : `${value['stdout']}\n${stderr}`;
+}
+
+function endText(end: Event<'ATTEMPT_FINISHED'>, screen: Screen): string {
+  const paint = paintFor(screen);
+  const { used } = end;
+  const spent =
+    used === undefined
+      ? ''
+      : ` (${counted(used.llmCalls, 'model call')}, ${used.tokens.toLocaleString('en-US')} tokens, ${counted(used.commands, 'command')})`;
+  if (end.status === 'completed') return `${paint('green', 'completed')}${spent}`;
+  const { code, message } = end.error;
+  return `${paint('red', 'failed')} ${cleanLine(code)}: ${clip(cleanLine(message), TEXT_CHARS_MAX)}${spent}`;
+}
