@@ -51,14 +51,26 @@ export class TestSystem {
   /** The administrator's token, as it is shown once. */
   token = '';
 
-  private constructor(home: string) {
+  readonly #settings: NodeJS.ProcessEnv;
+
+  private constructor(home: string, settings: NodeJS.ProcessEnv) {
     this.home = home;
+    this.#settings = settings;
   }
 
-  static async start(...options: readonly string[]): Promise<TestSystem> {
+  static start(...options: readonly string[]): Promise<TestSystem> {
+    return TestSystem.startWith({}, ...options);
+  }
+
+  /** `env`: set beside what every test system sets. `prepare`: what lies in its home before the first start. */
+  static async startWith(
+    { env = {}, prepare }: { env?: NodeJS.ProcessEnv; prepare?: (home: string) => Promise<void> },
+    ...options: readonly string[]
+  ): Promise<TestSystem> {
     const home = await mkdtemp(join(tmpdir(), 'orrery-e2e-'));
     await chmod(home, 0o711); // PostgreSQL of a root user runs as another user and has to get in
-    const system = new TestSystem(home);
+    await prepare?.(home);
+    const system = new TestSystem(home, env);
     const { code, stderr, stdout } = await system.cli('up', '--detach', '--json', ...options);
     if (code === 0) {
       system.token = (JSON.parse(stdout) as { adminToken: string }).adminToken;
@@ -70,7 +82,7 @@ export class TestSystem {
 
   get env(): NodeJS.ProcessEnv {
     const any = { ORRERY_NATS_PORT: '0', ORRERY_POSTGRES_PORT: '0', ORRERY_CONSOLE_PORT: '0', ORRERY_AIP_PORT: '0' };
-    return { ORRERY_HOME: this.home, ...any };
+    return { ...this.#settings, ORRERY_HOME: this.home, ...any };
   }
 
   cli(...args: readonly string[]): Promise<Ran> {
