@@ -62,15 +62,14 @@ export class TestSystem {
     return TestSystem.startWith({}, ...options);
   }
 
-  /** `env`: set beside what every test system sets. `prepare`: what lies in its home before the first start. */
+  /** `env`: set beside what every test system sets. `prepare`: makes what lies in its home before the first start, and says what else to set. */
   static async startWith(
-    { env = {}, prepare }: { env?: NodeJS.ProcessEnv; prepare?: (home: string) => Promise<void> },
+    { env = {}, prepare }: { env?: NodeJS.ProcessEnv; prepare?: (home: string) => Promise<NodeJS.ProcessEnv> },
     ...options: readonly string[]
   ): Promise<TestSystem> {
     const home = await mkdtemp(join(tmpdir(), 'orrery-e2e-'));
     await chmod(home, 0o711); // PostgreSQL of a root user runs as another user and has to get in
-    await prepare?.(home);
-    const system = new TestSystem(home, env);
+    const system = new TestSystem(home, { ...env, ...(await prepare?.(home)) });
     const { code, stderr, stdout } = await system.cli('up', '--detach', '--json', ...options);
     if (code === 0) {
       system.token = (JSON.parse(stdout) as { adminToken: string }).adminToken;
