@@ -10,6 +10,7 @@ import { startTestBus, type TestBus } from '#libs/testing';
 import { ScriptedDevice } from '../../services/device-agent/testing/device.js';
 import { profileOf } from '../../services/device-agent/testing/profile.js';
 import { DEVICE_ID, TestRun } from '../../services/device-agent/testing/run.js';
+import { HEAP_FLAGS } from '../../services/cli/system/plan.js';
 import { spreadOf } from '../bench/statistics.js';
 import { rssMib, say, scaled } from './load-system.js';
 
@@ -23,7 +24,7 @@ const MEMORY_MIB_AIM = 300;
 const STEP_MS_MAX = 100;
 const MIB_MAX = 600;
 
-/** The service as built, a server, and a device that answers at once: what a step costs besides model and device. */
+/** The service as built and as it is started, a server, and a device that answers at once: what a step costs besides model and device. */
 describe('steps of agents', () => {
   let bus: TestBus;
   let nc: NatsConnection;
@@ -49,7 +50,10 @@ describe('steps of agents', () => {
 
   async function serve(modelMs: number): Promise<ChildProcess> {
     const program = join(import.meta.dirname, '../../dist/test/bench/agent-steps.main.js');
-    const child = fork(program, { execArgv: ['--no-warnings'], stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+    const child = fork(program, {
+      execArgv: ['--no-warnings', ...HEAP_FLAGS],
+      stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+    });
     children.push(child);
     child.send({ url: bus.server.url, seedFile: bus.seedFile('device-agent'), steps: STEPS, modelMs });
     await once(child, 'message');

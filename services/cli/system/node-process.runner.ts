@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { failure, messageOf } from '../errors.js';
 import { CappedLog } from './capped-log.adapter.js';
 import type { Running } from './supervised.runner.js';
+import { HEAP_FLAGS } from './plan.js';
 
 /** Long enough for a first start on a slow machine; a service waits for NATS and PostgreSQL in it. */
 const READY_MS_MAX = 60_000;
@@ -33,11 +34,6 @@ export interface NodeProcess extends Running {
 const distServices = fileURLToPath(new URL('../../', import.meta.url));
 /** Compiled code of our modules, kept over starts: a service that died is back in about half the time. */
 const compileCache = fileURLToPath(new URL('../../../../.cache/node-compile', import.meta.url));
-/**
- * Without limits V8 lets the heap of a busy service grow to many times of what lives in it before it collects. What lives in
- * an orchestrator with 500 runs is about 50 MiB.
- */
-const HEAP_FLAGS = ['--max-semi-space-size=8', '--max-old-space-size=512'];
 const preload = new URL('end-with-supervisor.runner.js', import.meta.url).href;
 
 /** Starts a Node program of ours and waits until it is ready. It ends with us, and Ctrl-C reaches only us. */
