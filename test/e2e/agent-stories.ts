@@ -53,6 +53,7 @@ export const STORIES: Readonly<Record<string, readonly Turn[]>> = {
     exec('until [ -e go-live ]; do echo tick; sleep 0.1; done'),
     { fault: 'slow', reply: JSON.stringify({ ...SAID, thought: THOUGHT, action: LAST, result: 'seen' }), pieceMs: 20 },
   ],
+  foreign: [exec('hostname'), end('FINISH', 'The name is known.')],
   desktop: [
     assign('look into settings.ini.sample'),
     exec('cat settings.ini.sample'),

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { ConstellationEndpoint } from '#libs/aip';
 import type { ApprovalView, RunView, TaskStar } from '#proto';
 import { KEY, StoryModel } from './agent-model.js';
 import { CANARY, HOSTILE, STORIES, THOUGHT } from './agent-stories.js';
@@ -260,6 +261,24 @@ describe('a process that dies', () => {
 });
 
 const effects = (story: string): Promise<string> => readFile(join(jail, `effects-${story}`), 'utf8').catch(() => '');
+
+it('a client of another system has a task in words done', async () => {
+  const { aip: url } = await system.endpoints();
+  const { token } = await system.json<{ token: string }>('clients', 'enroll', '--id', 'galaxy', '--devices', 'web-1');
+  const endpoint = await ConstellationEndpoint.connect({
+    url,
+    credential: async () => token,
+    credentialIn: 'query',
+    clientId: 'trip@web-1',
+    targetId: 'web-1',
+    clock: { now: () => Date.now() },
+  });
+  const request =
+    'Task Description: story-foreign, say your name\nTips for Completion:\n - Expected textual result: one sentence';
+  const end = await endpoint.task({ sessionId: 'trip@t1', name: 'galaxy/trip/t1', request });
+  await endpoint.close();
+  expect(end).toMatchObject({ status: 'completed', error: null, result: [{ request, result: 'The name is known.' }] });
+});
 
 it('a HostAgent gives two subtasks to an AppAgent and has control back after each', async () => {
   expect((await system.cli('devices', 'enroll', '--id', 'db-1', '--agent', 'DesktopAgent')).code).toBe(0);
