@@ -3,6 +3,7 @@ import type { NatsConnection } from '@nats-io/transport-node';
 import type { Logger } from 'pino';
 import { AgentProfile, BUCKETS, type Member } from '#proto';
 import type { Fleet } from './fleet.js';
+import { KnownAgents } from './known-agents.js';
 
 const ORCHESTRATOR = 'orchestrator';
 const DEVICE_AGENT = 'device-agent';
@@ -13,6 +14,7 @@ export class FleetConsumer {
   readonly #fleet: Fleet;
   readonly #logger: Logger;
   readonly #instance: string;
+  readonly #agents = new KnownAgents();
   #stop: () => void = () => undefined;
 
   constructor(nc: NatsConnection, parts: { fleet: Fleet; logger: Logger; instance: string }) {
@@ -41,9 +43,8 @@ export class FleetConsumer {
 
   /** `members`: of all services. */
   members(members: readonly Member[]): void {
-    this.#fleet.agents(
-      new Set(members.flatMap(({ service, agents = [] }) => (service === DEVICE_AGENT ? agents : []))),
-    );
+    const served = members.flatMap(({ service, agents = [] }) => (service === DEVICE_AGENT ? agents : []));
+    this.#fleet.agents(this.#agents.see(served, performance.now()));
     const running = new Map<string, number>();
     for (const member of members) {
       if (member.service !== ORCHESTRATOR || member.instance === this.#instance) continue;

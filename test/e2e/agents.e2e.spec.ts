@@ -149,7 +149,11 @@ describe('an agent', () => {
   });
 
   it('gets the value of a secret to nobody', async () => {
-    const view = await told('secret');
+    const runId = await send('secret');
+    const { approvalId, ask } = await openApproval(runId);
+    expect(ask).toMatchObject({ kind: 'approval', rule: 'uses-secret' });
+    expect((await system.cli('approve', approvalId)).code).toBe(0);
+    const view = await system.untilEnd(runId);
     expect(view.outcome).toBe('succeeded');
     const steps = JSON.stringify(await stepsOf(view.runId));
     expect(steps).toContain(`${CANARY.length}`);

@@ -122,13 +122,20 @@ export class TestSystem {
     return RunView.parse(await this.json('show', runId));
   }
 
-  untilEnd(runId: string): Promise<RunView> {
-    return until(`the end of ${runId}`, async () => {
-      const { code, stdout } = await this.cli('show', runId, '--json');
-      if (code === 4) return undefined; // nats-server is being restarted
-      const view = RunView.parse(JSON.parse(stdout));
-      return view.endedAt === null ? undefined : view;
-    });
+  async untilEnd(runId: string): Promise<RunView> {
+    let last: RunView | undefined;
+    try {
+      return await until(`the end of ${runId}`, async () => {
+        const { code, stdout } = await this.cli('show', runId, '--json');
+        if (code === 4) return undefined; // nats-server is being restarted
+        last = RunView.parse(JSON.parse(stdout));
+        return last.endedAt === null ? undefined : last;
+      });
+    } catch (error) {
+      // Nobody sees this system again: what it has to say about the run is said now.
+      const { stdout } = await this.cli('steps', runId);
+      throw new Error(`${runId} did not end: ${JSON.stringify(last)}\n${stdout}`, { cause: error });
+    }
   }
 
   async stop(): Promise<void> {
