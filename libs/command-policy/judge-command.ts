@@ -42,7 +42,28 @@ function shellFindings(given: Readonly<Record<string, Json>>, judging: Judging):
     ...script.invocations.flatMap((invocation) => judging.judge(invocation, judging)),
     ...Object.keys(others).map((name) => dynamic('unknown-argument', `The argument ${name} of EXEC_CLI is not known.`)),
     ...variables(env),
+    ...secretFindings([stdin, ...valuesOf(env)], judging),
   ];
+}
+
+const isObject = (value: Json | undefined): value is Readonly<Record<string, Json>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+const valuesOf = (env: Json | undefined): Json[] => (isObject(env) ? Object.values(env) : []);
+
+/**
+ * What a command makes of a secret no redactor can foresee: `rev` or `fold` writes it so that nobody finds it again. A rule of a
+ * policy speaks of it as of a program with the name `secret:<name>`.
+ */
+function secretFindings(given: readonly (Json | undefined)[], judging: Judging): readonly Finding[] {
+  const named = given.flatMap((value) => (isObject(value) ? [value['secret']] : []));
+  const names = named.filter((name) => typeof name === 'string');
+  return [...new Set(names)].flatMap((name) => {
+    const of = `secret:${name}`;
+    const call = new Call(of, [], invocationOf(of), judging);
+    const reason = `The command is given the secret ${name}, and what it makes of it can be read.`;
+    const finding: Finding = { kind: 'program', class: 'privileged', atLeast: 'approve', rule: 'uses-secret', reason };
+    return ruled([finding], { name: of, call }, judging.settings);
+  });
 }
 
 function placesOf(directory: Json | undefined): Places | undefined {

@@ -11,6 +11,8 @@ import { verdictOf } from './verdict.js';
 export interface PolicySource {
   /** The text of a policy file; absent: the built-in policy alone. */
   readonly file?: string | undefined;
+  /** Patterns of more paths that hold secrets, beside those of the file. */
+  readonly sensitivePaths?: readonly string[] | undefined;
 }
 
 /** Settings that are kept ready. */
@@ -20,8 +22,8 @@ const READY_MAX = 100;
  * Makes a policy ready to judge.
  * @throws Error with one sentence per line when the file is not a policy.
  */
-export function openPolicy({ file }: PolicySource, parser: ShellParser): CommandPolicy {
-  const policy = file === undefined ? undefined : required(file);
+export function openPolicy({ file, sensitivePaths = [] }: PolicySource, parser: ShellParser): CommandPolicy {
+  const policy = withSensitive(file === undefined ? undefined : required(file), sensitivePaths);
   const hash = createHash('sha256')
     .update(canonicalize({ builtIn: defaultPolicy, engine: ENGINE, file: policy ?? null }) ?? '')
     .digest('hex');
@@ -48,6 +50,11 @@ export const innerOf = (policy: CommandPolicy): Inner | undefined => inners.get(
 
 /** Raised when the built-in rules change: the hash of a policy says which rules spoke. */
 const ENGINE = 1;
+
+function withSensitive(policy: PolicyFile | undefined, more: readonly string[]): PolicyFile | undefined {
+  if (more.length === 0) return policy;
+  return { version: 1, ...policy, sensitivePaths: [...(policy?.sensitivePaths ?? []), ...more] };
+}
 
 function required(file: string): PolicyFile {
   const parsed = parsePolicy(file);

@@ -75,11 +75,24 @@ describe('what a command is', () => {
     ['cat "$HOME"/.ssh/id_rsa', 'approve', 'path.sensitive'],
     ['grep -r x /etc', 'approve', 'path.sensitive'],
     ['find / -name shadow -exec cat {} +', 'approve', 'path.sensitive'],
+    ['cat ~/.orrery-device/identity.json', 'approve', 'path.sensitive'],
+    ['cat /home/bob/.orrery/keys/cli.seed', 'approve', 'path.sensitive'],
+    ['cat ~/.orrery/devices/web-1/identity.json', 'approve', 'path.sensitive'],
+    ['grep -r . ~/.orrery-device', 'approve', 'path.sensitive'],
+    ['echo x > ~/.orrery-device/identity.json', 'approve', 'path.guarded'],
+    ['mv ~/.orrery-device x', 'approve', 'path.sensitive'],
+    ['mv ~/.aws x', 'approve', 'path.sensitive'],
+    ['mv /srv/app x', 'log', 'program.mv'],
+    ['cat ~/.orrery-device/jail/notes.txt', 'allow', 'program.cat'],
     ['echo x >> ~/.bashrc', 'approve', 'path.guarded'],
     ['echo x > /etc/motd', 'approve', 'path.system'],
     ['cat /dev/zero', 'approve', 'path.endless'],
     // Shells differ.
     ['[[ a || rm ]]', 'approve', 'shells-differ'],
+    // Without a `[[` in sh the first half fails, its negation succeeds, and the second half is a command.
+    ['! [[ a && rm -rf /srv/app ]]', 'approve', 'shells-differ'],
+    ['if ! [[ -n a && reboot ]]; then ls; fi', 'approve', 'shells-differ'],
+    ['[[ -f /etc/fstab && -r /etc/fstab ]]', 'allow', 'nothing'],
     ['((reboot))', 'approve', 'shells-differ'],
     ['echo $((n))', 'approve', 'hidden-command'],
     ['n=1; echo $((n + 1))', 'allow', 'program.echo'],
@@ -118,8 +131,24 @@ describe('the other arguments of a command line', () => {
     expect(judge('ls', more).rule).toBe(rule);
   });
 
-  it('may name secrets and variables of an application', () => {
-    expect(judge('ls', { env: { DB_PASSWORD: { secret: 'db' } }, timeout: 5 }).decision).toBe('allow');
+  it('may name variables of an application', () => {
+    expect(judge('ls', { env: { DB_NAME: 'shop' }, timeout: 5 }).decision).toBe('allow');
+  });
+
+  it.each<[string, Record<string, Json>]>([
+    ['rev', { stdin: { secret: 'db' } }],
+    ['printf %s "$P" | fold -w 1', { env: { P: { secret: 'db' } } }],
+    ['true', { env: { A: 'x', P: { secret: 'db', more: 1 } } }],
+  ])('that give %j a secret are asked about: no redactor knows what it makes of it', (command, more) => {
+    expect(judge(command, more)).toMatchObject({ decision: 'approve', rule: 'uses-secret', grantable: true });
+  });
+
+  it('may give a secret without a question where a policy names it', () => {
+    const file = 'version: 1\nrules: [{ id: report, match: { program: "secret:report-*" }, decision: log }]';
+    const own = openPolicy({ file }, parser);
+    const decide = (secret: string) =>
+      own.judge({ tool: 'EXEC_CLI', arguments: { command: 'ls', env: { P: { secret } } } }, undefined).decision;
+    expect([decide('report-db'), decide('root-db')]).toEqual(['log', 'approve']);
   });
 });
 

@@ -1,3 +1,11 @@
+/** Keys and journals of devices and of the system itself; the directories where commands work lie beside them. */
+const OWN_PATHS: readonly string[] = [
+  '~/.orrery*/{*.json,*.journal,*.yaml,token}',
+  '~/.orrery*/{keys,logs,nats,postgres,outputs,secrets}/**',
+  '~/.orrery*/devices/*/{*.json,*.journal,token}',
+  '~/.orrery*/devices/*/{secrets,outputs}/**',
+];
+
 /** What holds secrets: to read it is never an ordinary read. `~` is every home. */
 export const SENSITIVE_PATHS: readonly string[] = [
   '/etc/{shadow,gshadow}*',
@@ -43,6 +51,7 @@ export const SENSITIVE_PATHS: readonly string[] = [
   '~/.{mozilla,thunderbird,password-store,electrum,bitcoin}/**',
   '~/.config/{google-chrome,chromium}/**',
   '~/.terraform.d/**',
+  ...OWN_PATHS,
   '~/.cargo/credentials*',
   '~/.gem/credentials',
   '**/.ssh/**',
@@ -70,6 +79,7 @@ export const GUARDED_PATHS: readonly string[] = [
   '**/cron.{d,daily,hourly,weekly,monthly}/**',
   '**/*.{service,timer,socket,path,mount}',
   '**/orrery*policy*.{yaml,yml,json}',
+  ...OWN_PATHS,
 ].flatMap(alternatives);
 
 /** Files whose loss leaves a machine that nobody can log in to. */

@@ -16,7 +16,8 @@ function differs(source: string, node: SyntaxNode): boolean {
   // Within a test these are redirections and pipes to a shell that does not know it.
   if (!node.named && /^(?:[<>&|]|>>|<<)$/u.test(node.type)) return true;
   if (node.type === 'regex' && /[|&;<>()]/u.test(textOf(source, node))) return true;
-  if (node.type === 'binary_expression' && node.children[1]?.type === '||') {
+  // To `sh` what follows is a command of its own: after `||` because there is no `[[`, after `&&` where that is negated.
+  if (node.type === 'binary_expression' && /^(?:\|\||&&)$/u.test(node.children[1]?.type ?? '')) {
     const right = node.children[2];
     // Where `sh` would look for a program of the name of an operator, nothing runs.
     if (right?.type !== 'unary_expression' || right.children[0]?.type !== 'test_operator') return true;

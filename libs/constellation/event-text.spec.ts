@@ -101,9 +101,10 @@ describe('what persons and agents say', () => {
   const command = { tool: 'EXEC_CLI', arguments: { command: 'rm /srv/x' } };
 
   it('is told with the exact command', () => {
-    expect(callText(command)).toBe('EXEC_CLI: rm /srv/x');
-    expect(callText({ ...command, arguments: { command: 'df', timeout: 5 } })).toBe('EXEC_CLI: df {"timeout":5}');
+    expect(callText(command)).toBe('EXEC_CLI rm /srv/x');
+    expect(callText({ ...command, arguments: { command: 'df', timeout: 5 } })).toBe('EXEC_CLI df {"timeout":5}');
     expect(callText({ tool: 'SYS_INFO', arguments: { info_type: 'disk' } })).toBe('SYS_INFO {"info_type":"disk"}');
+    expect(callText({ tool: 'SYS_INFO', arguments: {} })).toBe('SYS_INFO');
   });
 
   it.each([
@@ -113,8 +114,12 @@ describe('what persons and agents say', () => {
       { decision: 'approved', by: anna, grant: { until: '12:00' }, note: 'ok' },
     ],
     ['approved by anna, as r.a.1.1.0 allows', { decision: 'approved', by: anna, grantOf: 'r.a.1.1.0' }],
-    ['edited by anna, as EXEC_CLI: rm /srv/x', { decision: 'edited', by: anna, command }],
+    ['edited by anna, as EXEC_CLI rm /srv/x', { decision: 'edited', by: anna, command }],
     ['answered by anna: the second', { decision: 'answered', by: anna, answer: 'the second' }],
+    [
+      'answered by anna: the second; ask less',
+      { decision: 'answered', by: anna, answer: 'the second', note: 'ask less' },
+    ],
   ])('is %s', (text, said) => expect(decisionText(said)).toBe(text));
 
   it('names of a budget what it bounds', () => {

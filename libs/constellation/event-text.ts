@@ -76,19 +76,24 @@ export function stopText({ reason, by, note }: Stopped): string {
   return `${reason}${by === undefined ? '' : ` by ${by.id}`}${note === undefined ? '' : `: ${note}`}`;
 }
 
-/** What would run, on one line: the command line where there is one, else the tool with what it is given. */
+/** `EXEC_CLI systemctl restart nginx {"timeout":30}`: exactly what would run, every argument but the command line as JSON. */
 export function callText({ tool, arguments: given }: CommandCall): string {
-  const { command, ...rest } = given;
-  const more = Object.keys(rest).length === 0 ? '' : ` ${JSON.stringify(rest)}`;
-  return typeof command === 'string' ? `${tool}: ${command}${more}` : `${tool} ${JSON.stringify(given)}`;
+  const { command, ...others } = given;
+  const [line, rest] = typeof command === 'string' ? [` ${unmistakable(command)}`, others] : ['', given];
+  return `${tool}${line}${Object.keys(rest).length === 0 ? '' : ` ${JSON.stringify(rest)}`}`;
 }
 
-/** `destructive: EXEC_CLI: rm -r /srv/old` or the question. */
+/** A line that could be taken for one with arguments behind it is quoted. */
+const unmistakable = (command: string): string =>
+  command.startsWith('"') || command.includes(' {"') ? JSON.stringify(command) : command;
+
+/** `destructive: EXEC_CLI rm -r /srv/old` or the question. */
 export function askText(ask: Ask): string {
   return ask.kind === 'question' ? `question: ${ask.question}` : `${ask.class}: ${callText(ask.command)}`;
 }
 
-interface Said {
+/** What was decided of an ask, and by whom. */
+export interface SaidDecision {
   readonly decision: string;
   readonly by: Actor;
   readonly command?: CommandCall | undefined;
@@ -99,15 +104,15 @@ interface Said {
 }
 
 /** `approved by anna, the same until 2026-11-20T12:00:00.000Z: looks right`. */
-export function decisionText({ decision, by, command, answer, note, grant, grantOf }: Said): string {
+export function decisionText({ decision, by, command, answer, note, grant, grantOf }: SaidDecision): string {
   const parts = [
     `${decision} by ${by.id}`,
     ...(grantOf === undefined ? [] : [`as ${grantOf} allows`]),
     ...(grant === undefined ? [] : [`the same until ${grant.until}`]),
     ...(command === undefined ? [] : [`as ${callText(command)}`]),
   ];
-  const said = answer ?? note;
-  return `${parts.join(', ')}${said === undefined ? '' : `: ${said}`}`;
+  const said = [answer, note].filter((text) => text !== undefined);
+  return `${parts.join(', ')}${said.length === 0 ? '' : `: ${said.join('; ')}`}`;
 }
 
 /** `3 calls of a model, 1200 tokens, 2 commands, 0.0312 USD`; of a budget what it bounds. */

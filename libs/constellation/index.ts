@@ -3,6 +3,7 @@ export * from './graph.js';
 export * from './acyclic.js';
 export * from './validate.js';
 export * from './run.js';
+export { sameJson } from './same-json.js';
 export * from './held.js';
 export * from './edit.js';
 export * from './edit-locality.js';

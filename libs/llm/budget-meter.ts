@@ -23,16 +23,6 @@ export function addUsage(...parts: readonly Usage[]): Usage {
 
 export const usageOfCalls = (calls: readonly ModelCall[]): Usage => addUsage(...calls.map(usageOf));
 
-/** What is left; a bound that was not given stays absent, one that is exceeded is 0. */
-export function leftOf(budget: Budget, used: Usage): Budget {
-  const left: Budget = {};
-  if (budget.llmCalls !== undefined) left.llmCalls = Math.max(0, budget.llmCalls - used.llmCalls);
-  if (budget.tokens !== undefined) left.tokens = Math.max(0, budget.tokens - used.tokens);
-  if (budget.commands !== undefined) left.commands = Math.max(0, budget.commands - used.commands);
-  if (budget.costUsd !== undefined) left.costUsd = Math.max(0, roundedUsd(budget.costUsd - used.costUsd));
-  return left;
-}
-
 export interface Exhausted {
   readonly code: 'BUDGET_EXHAUSTED';
   readonly message: string;

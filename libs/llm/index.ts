@@ -1,12 +1,4 @@
-export {
-  addUsage,
-  leftOf,
-  mayCallModel,
-  mayRunCommand,
-  usageOf,
-  usageOfCalls,
-  type Exhausted,
-} from './budget-meter.js';
+export { addUsage, mayCallModel, mayRunCommand, usageOfCalls, type Exhausted } from './budget-meter.js';
 export type { ChatModel, ModelAnswer, ModelErrorCode, ModelRequest } from './chat-model.js';
 export type { BreakerOptions } from './endpoint.adapter.js';
 export { loadChatModel } from './load.adapter.js';
@@ -27,5 +19,5 @@ export {
 } from './settings.js';
 export { strictSchema, type StrictSchema } from './strict-schema.js';
 export { askStructured, type Refusal, type StructuredAsk, type StructuredReply } from './structured-reply.js';
-export { fieldSoFar, readOn, startReading, thoughtFollower, type Reading } from './thought-stream.js';
+export { thoughtFollower } from './thought-stream.js';
 export { countPromptTokens, countTokens } from './tokens.js';

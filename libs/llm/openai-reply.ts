@@ -61,7 +61,8 @@ export class ReplyBuilder {
       return { code: 'BAD_RESPONSE', message: 'the endpoint sent something that is not an answer of a model' };
     }
     if (this.#refusal !== '' && this.#text === '') {
-      return { code: 'REFUSED', message: `the model refused: ${this.#refusal.slice(0, 500).toWellFormed()}` };
+      // Cut only by whoever has taken the keys out of it: half a key would not be found.
+      return { code: 'REFUSED', message: `the model refused: ${this.#refusal.toWellFormed()}` };
     }
     if (this.#finish === 'content_filter') return { code: 'REFUSED', message: 'a content filter stopped the reply' };
     if (this.#finish === 'length') return { code: 'REPLY_CUT', message: 'the model stopped at its limit of tokens' };

@@ -260,6 +260,15 @@ describe('what goes wrong for good', () => {
     },
   );
 
+  it('says nothing of a key, also where a refusal is cut', async () => {
+    for (const before of [490, 980]) {
+      const message = `${'x'.repeat(before)}${KEY} and more`;
+      const { answer } = await askOnce({ fault: 'refusal', message });
+      expect(answer?.error?.code).toBe('REFUSED');
+      expect(answer?.error?.message).not.toContain(KEY.slice(0, 6));
+    }
+  });
+
   it('keeps what there is of a reply that stopped at a limit', async () => {
     const { answers, answer } = await askOnce({ fault: 'length', reply: GOOD.slice(0, 30) }, { retries: 2 });
     expect(answers).toHaveLength(1);

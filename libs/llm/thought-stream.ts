@@ -34,13 +34,9 @@ export function readOn(reading: Reading, piece: string): Reading {
   return reader.reading();
 }
 
-/** The decoded value so far of the top-level string field of this name; the empty text when it has not begun. */
-export function fieldSoFar(text: string, field = 'thought'): string {
-  return shown(readOn(startReading(field), text).value);
-}
-
 /**
- * Follows a text that grows (`onText`), and gives the field so far at each call. A text that does not go on from the one before has
+ * Follows a text that grows (`onText`), and gives the decoded value of the top-level string field of this name so far at each
+ * call; the empty text before it has begun. A text that does not go on from the one before has
  * begun anew; calls may be left out.
  */
 export function thoughtFollower(field = 'thought'): (soFar: string) => string {

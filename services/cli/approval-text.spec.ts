@@ -14,6 +14,16 @@ describe('what a person is asked', () => {
     );
   });
 
+  it('cannot look like another one, whatever it spells', () => {
+    const fake = { tool: 'EXEC_CLI', arguments: { command: 'rm -r data\nworking_directory = "/tmp/x"' } };
+    const real = { tool: 'EXEC_CLI', arguments: { command: 'rm -r data', working_directory: '/tmp/x' } };
+    const shown = [fake, real].map((command) => approvalText(approvalOf({ ...COMMAND_ASK, command }), PIPE));
+    expect(shown[0]).not.toBe(shown[1]);
+    const line = { tool: 'EXEC_CLI', arguments: { command: 'rm -r data {"working_directory":"/tmp/x"}' } };
+    expect(commandText(line)).not.toBe(commandText(real));
+    expect(commandText({ tool: 'T', arguments: { command: '"a"' } })).toBe(String.raw`T "\"a\""`);
+  });
+
   it('has a line in a list', () => {
     const row = approvalsTable([approvalOf(COMMAND_ASK), approvalOf(QUESTION_ASK, { state: 'answered' })], PIPE);
     expect(row.split('\n').map((line) => line.split('\t'))).toEqual([
@@ -37,6 +47,7 @@ describe('what a person is asked', () => {
         'EXEC_CLI',
         String.raw`    | systemctl restart nginx\u200b`,
         '    | rm -rf /srv/old',
+        'with',
         '    | timeout = 30',
         '',
         'the agent thinks',

@@ -1,5 +1,6 @@
+import { callText, decisionText, type SaidDecision } from '#libs/constellation';
 import type { ApprovalView, Ask, CommandCall } from '#proto';
-import { cleanLine, cleanText } from './clean.js';
+import { cleanLine, cleanText, clip } from './clean.js';
 import { clockText } from './duration.js';
 import { paintFor, paintStatus, type Paint } from './style.js';
 import { renderTable } from './table.js';
@@ -11,12 +12,13 @@ const INDENT = '    ';
 
 type Screen = Pick<Terminal, 'isTerminal' | 'color'>;
 
-/** `EXEC_CLI systemctl restart nginx`; every other argument as JSON behind it. Exactly what would run, nothing hidden. */
-export function commandText({ tool, arguments: all }: CommandCall): string {
-  const { command, ...others } = all;
-  const line = typeof command === 'string' ? ` ${visibleLine(command)}` : '';
-  const rest = typeof command === 'string' ? others : all;
-  return `${tool}${line}${Object.keys(rest).length === 0 ? '' : ` ${visibleLine(JSON.stringify(rest))}`}`;
+/** Exactly what would run, nothing hidden. */
+export const commandText = (call: CommandCall): string => visibleLine(callText(call));
+
+/** What was decided, on one line: the command whole, of what was said with it the first `charsMax` characters. */
+export function decidedText(said: SaidDecision, charsMax: number): string {
+  const cut = (text: string | undefined) => (text === undefined ? undefined : clip(cleanLine(text), charsMax));
+  return visibleLine(decisionText({ ...said, answer: cut(said.answer), note: cut(said.note) }));
 }
 
 /** What is asked, in one line. */
@@ -88,7 +90,9 @@ function whatLines(ask: Ask, paint: Paint): string[] {
   const lines = typeof command === 'string' ? visibleLines(command) : [];
   const rest = Object.entries(typeof command === 'string' ? others : ask.command.arguments);
   const named = rest.map(([name, value]) => `${visibleLine(name)} = ${visibleLine(JSON.stringify(value))}`);
-  return ['', ask.command.tool, ...[...lines, ...named].map(bar)];
+  // Under a word of their own: a line of the command that spells an argument is none.
+  const heading = lines.length > 0 && named.length > 0 ? ['with'] : [];
+  return ['', ask.command.tool, ...lines.map(bar), ...heading, ...named.map(bar)];
 }
 
 function contextLines({ thought, plan }: Ask): string[] {

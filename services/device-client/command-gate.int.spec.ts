@@ -35,6 +35,21 @@ describe('a command at the gate of a device', () => {
     expect(await code(exec('rm -rf /srv/data'), approved)).toBeUndefined();
   });
 
+  it('of an agent does not read what the client keeps for itself, wherever that lies', async () => {
+    const { code } = gate({ own: { dataDir: '/opt/device', secretsDir: '/opt/keys' } });
+    for (const path of ['/opt/keys/db-password', '/opt/keys', '/opt/device/identity.json', '/opt/device/outputs/1'])
+      expect(await code(exec(`rev ${path}`), allowed)).toBe('APPROVAL_REQUIRED');
+    expect(await code(exec('grep -r . /opt'), allowed)).toBe('APPROVAL_REQUIRED');
+    expect(await code(exec('cp identity.json x', { working_directory: '/opt/device' }), allowed)).toBe(
+      'APPROVAL_REQUIRED',
+    );
+    expect(await code({ tool: 'FILE_GET', arguments: { path: '/opt/device/commands.journal' } }, allowed)).toBe(
+      'APPROVAL_REQUIRED',
+    );
+    expect(await code(exec('rev /opt/device/jail/notes'), allowed)).toBeUndefined();
+    expect(await code(exec('rev /opt/keys/db-password'))).toBeUndefined();
+  });
+
   it('that a person wrote is not judged where there is no local policy', async () => {
     const { code } = gate({ open: () => Promise.reject(new Error('not needed')) });
     expect(await code(exec('rm -rf --no-preserve-root /'))).toBeUndefined();

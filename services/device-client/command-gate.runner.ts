@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
-import type { CommandPolicy } from '#libs/command-policy';
+import type { CommandPolicy, PolicySource } from '#libs/command-policy';
 import type { CommandCall, CommandOutcome, Judged } from '#proto';
-import { refusalOf, unknownSecret, unknownSecretOutcome } from './command-gate.js';
+import { ownPaths, refusalOf, unknownSecret, unknownSecretOutcome } from './command-gate.js';
 import { endedWithout } from './outcome.js';
 import type { SecretStore } from './secret-store.adapter.js';
 
@@ -9,9 +9,11 @@ export interface CommandGateOptions {
   /** The text of the local policy file; undefined: there is none. */
   readonly localPolicy: string | undefined;
   readonly secrets: Pick<SecretStore, 'refresh' | 'names'> | undefined;
+  /** What the client keeps for itself: agents do not read it. The service cannot know where it lies. */
+  readonly own?: { readonly dataDir: string; readonly secretsDir: string | null } | undefined;
   readonly logger: Logger;
   /** Makes the policy ready; by default with the grammar of bash, which is loaded when it is first needed. */
-  readonly open?: (file: string | undefined) => Promise<CommandPolicy>;
+  readonly open?: (source: PolicySource) => Promise<CommandPolicy>;
 }
 
 /** What a command has to pass on the device before anything of it is written down. */
@@ -29,11 +31,11 @@ export class CommandGate {
   }
 
   async #byPolicy(call: CommandCall, judged: Judged | undefined): Promise<CommandOutcome | undefined> {
-    const { localPolicy, logger, open = openDefault } = this.#options;
+    const { localPolicy, logger, own, open = openDefault } = this.#options;
     const hasLocal = localPolicy !== undefined;
     if (judged === undefined && !hasLocal) return undefined;
     try {
-      this.#policy ??= open(localPolicy);
+      this.#policy ??= open({ file: localPolicy, sensitivePaths: own === undefined ? [] : ownPaths(own) });
       const policy = await this.#policy;
       const refusal = refusalOf({ verdict: policy.judge(call, undefined), hasLocal }, judged);
       if (refusal !== undefined)
@@ -58,9 +60,9 @@ export class CommandGate {
 }
 
 /** Loaded when it is needed: many devices never see a command of an agent. */
-async function openDefault(file: string | undefined): Promise<CommandPolicy> {
+async function openDefault(source: PolicySource): Promise<CommandPolicy> {
   const { openBashGrammar, openPolicy } = await import('#libs/command-policy');
-  return openPolicy({ file }, await openBashGrammar());
+  return openPolicy(source, await openBashGrammar());
 }
 
 /** What nobody could judge does not run. */

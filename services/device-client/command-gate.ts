@@ -29,6 +29,21 @@ export function refusalOf({ verdict, hasLocal }: OwnVerdict, judged: Judged | un
   return undefined;
 }
 
+/**
+ * Patterns of the paths that hold the key of the device, its journal, its outputs and its secrets. Where commands work may lie
+ * below the data directory, so that is not meant as a whole.
+ */
+export function ownPaths({
+  dataDir,
+  secretsDir,
+}: {
+  readonly dataDir: string;
+  readonly secretsDir: string | null;
+}): string[] {
+  const kept = ['identity.json*', 'commands.journal*', 'token', 'outputs/**'].map((name) => `${dataDir}/${name}`);
+  return secretsDir === null ? kept : [...kept, secretsDir, `${secretsDir}/**`];
+}
+
 /** Which of the secrets that a command wants this device does not have. */
 export function unknownSecret({ tool, arguments: args }: CommandCall, names: readonly string[]): string | undefined {
   return tool === EXEC_CLI.name ? secretsIn(args).find((name) => !names.includes(name)) : undefined;

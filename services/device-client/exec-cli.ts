@@ -79,6 +79,9 @@ export function minimalEnvironment(own: Readonly<Record<string, string | undefin
   for (const [name, value] of Object.entries(own)) {
     if (value !== undefined && INHERITED.test(name)) env[name] = value;
   }
+  // Of a place relative to where a command starts anybody who may write there could say what `ls` means.
+  const path = (env['PATH'] ?? '').split(':').filter((directory) => directory.startsWith('/'));
+  env['PATH'] = path.length === 0 ? PATH_DEFAULT : path.join(':');
   return env;
 }
 

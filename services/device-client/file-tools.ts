@@ -60,9 +60,7 @@ export const FILE_PUT = {
 } as const;
 
 export type FileGetInput = z.infer<typeof FILE_GET.input>;
-export type FileGetResult = z.infer<typeof FILE_GET.output>;
 export type FilePutInput = z.infer<typeof FILE_PUT.input>;
-export type FilePutResult = z.infer<typeof FILE_PUT.output>;
 
 /** Whether a path is the directory or below it; both absolute, and both as given or both as they really are. */
 export function isWithin(path: string, directory: string): boolean {

@@ -103,7 +103,7 @@ export async function openDevice(options: OpenDeviceOptions): Promise<OpenDevice
   const sendOutput = (message: ClientMessage): void => void endpoint.sendOutput(message);
   const sendResults = (): void => endpoint.sendResults();
   const saying = { send, sendOutput, sendResults, now, monotonicMs, logger };
-  const gate = new CommandGate({ localPolicy, secrets, logger });
+  const gate = new CommandGate({ localPolicy, secrets, own: { dataDir, secretsDir: exec.secretsDir }, logger });
   const commands = new CommandHandler({ file, tools, gate, ...saying, onFatal, commandsMax, disconnectGraceMs });
   const sign = () => ({ clientId, requestId: randomUUID(), now: now() });
   const foreign = new ForeignCommandHandler({ tools, gate, send, sign, logger });

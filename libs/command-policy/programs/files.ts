@@ -110,7 +110,8 @@ export const FILES: ProgramTable = {
     {
       also: (args, call) =>
         transfer(args, call, (word) => [
-          ...call.read(word),
+          // A folder takes along what is in it, and has another name from then on.
+          ...call.readTree(word),
           ...call.write(word),
           ...(call.resolve(word) ?? []).flatMap((path) => call.rootFindings(path)),
         ]),
