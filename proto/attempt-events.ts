@@ -7,7 +7,7 @@ import { CommandId, DeviceId, Instant, JournalId, Json, RunId, SessionId, Sha256
 import { ModelCall, Note } from './model.js';
 import { PolicyVerdict } from './policy.js';
 import { StopReason } from './run-events.js';
-import { TaskError, TaskResult } from './result.js';
+import { ArtifactRef, TaskError, TaskResult } from './result.js';
 
 /** Identifies one try of one task: fences every dispatch, command and result. */
 export const AttemptKey = z.strictObject({ runId: RunId, taskId: TaskId, attempt: z.int().min(1) });
@@ -31,6 +31,12 @@ const step = z.int().min(1);
 /** Requests to models in one step, at most: its tries, each with its retries at one endpoint after the other. */
 const MODEL_CALLS_MAX = 64;
 
+/**
+ * Named by the first fact of an agent, in ARTIFACTS: the device as the agent was told of it when the attempt began. Whoever
+ * runs the agent again tells it the same, whatever the device is by then.
+ */
+const given = ArtifactRef.optional();
+
 /** The model spoke, and what it said can be used: the plan of one step. Recorded before anything follows from it. */
 export const StepPlanned = z.strictObject({
   step,
@@ -48,6 +54,7 @@ export const StepPlanned = z.strictObject({
   plan: z.array(z.string().max(2_000)).max(50),
   comment: z.string().max(4_000),
   notes: z.array(Note).max(20),
+  given,
 });
 
 /** No reply of the model could be used, or there was none: the end follows. */
@@ -56,6 +63,7 @@ export const StepFailed = z.strictObject({
   agent: z.string().min(1).max(64),
   calls: z.array(ModelCall).max(MODEL_CALLS_MAX),
   error: z.strictObject({ code: z.string().max(64), message: z.string().max(2_000) }),
+  given,
 });
 
 const commandShape = {
@@ -73,6 +81,7 @@ export const CommandJudged = z.strictObject({
   /** `agent`: a model proposed it. `person`: one changed it. `verify`: the task's post-condition. */
   origin: z.enum(['agent', 'person', 'verify']),
   policyHash: Sha256,
+  given,
 });
 
 /** The attempt waits for a person: on the subject `.ask`, where the orchestrator reads it. */

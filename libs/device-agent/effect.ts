@@ -124,7 +124,10 @@ export interface AgentInput {
   readonly value: Json;
 }
 
-/** What an agent is given: all of it is in TASK_STARTED, in the profile of the device, or in what predecessors answered. */
+/**
+ * What an agent is given: all of it is in TASK_STARTED, in the profile that the device had when the attempt began, or in what
+ * predecessors answered. The same again when the agent is run again, whatever the device is by then.
+ */
 export interface AgentTask {
   readonly taskId: TaskId;
   readonly name: string;

@@ -71,6 +71,11 @@ describe('a command that a person must approve', () => {
       { executed: [], told: /refused.*policy.*formats a disk/ },
     ],
     [
+      'does not run when it is changed into nothing',
+      { decision: 'edited' },
+      { executed: [], told: /refused.*person.*APPROVAL_REJECTED/ },
+    ],
+    [
       'does not run when it is rejected',
       { decision: 'rejected', note: 'use mv' },
       { executed: [], told: /refused.*person.*APPROVAL_REJECTED.*use mv/ },

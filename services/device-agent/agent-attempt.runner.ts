@@ -7,10 +7,11 @@ import { DEVICE_LOST, STOPPED, type AgentEnding } from './agent-ending.js';
 import type { AttemptCommits } from './attempt-commits.adapter.js';
 import { AttemptSession, Halt } from './attempt-session.runner.js';
 import { isExact, type Attempt } from './attempt.js';
-import { isKnown, lastFinished } from './book.js';
+import { isKnown, lastFinished, openCommands } from './book.js';
 import { eventsOf, type Ending } from './ending.js';
 import { Effects, type EffectParts } from './effects.runner.js';
 import { agentError, Ends } from './ends.js';
+import { GivenDevices } from './given-device.adapter.js';
 import { readAgentInputs } from './inputs.adapter.js';
 import type { Carried, LiveAttempt } from './live-attempts.js';
 import { resultOf } from './outcome-ending.adapter.js';
@@ -34,9 +35,11 @@ export type ExactEnd = (session: AttemptSession) => Promise<Ending | Halt['why']
  */
 export class AgentAttemptRunner {
   readonly #parts: AgentAttemptParts;
+  readonly #given: GivenDevices;
 
   constructor(parts: AgentAttemptParts) {
     this.#parts = parts;
+    this.#given = new GivenDevices(parts);
   }
 
   knows(deviceId: string): boolean {
@@ -57,10 +60,17 @@ export class AgentAttemptRunner {
   carryOut(session: AttemptSession, kind: AgentKind): Promise<Carried> {
     const effects = new Effects(this.#parts, session);
     return this.#toEnd(session, effects, async () => {
-      const program = started(kind, await this.#taskOf(session));
+      session.check();
+      const program = await this.#begun(session, kind);
       const ending = await this.#follow(program, effects);
       return this.#verified(session, effects, ending, 'verify');
     });
+  }
+
+  /** Nobody has to know the agent for the end of what is stopped: the device says what became of what it was given. */
+  carryOutStopped(session: AttemptSession): Promise<Carried> {
+    const stopped = () => Promise.reject(new Halt('stopped'));
+    return this.#toEnd(session, new Effects(this.#parts, session), stopped);
   }
 
   /** The exact command first; then, when it succeeded, what its task says must hold. */
@@ -74,25 +84,33 @@ export class AgentAttemptRunner {
 
   async #toEnd(session: AttemptSession, effects: Effects, work: () => Promise<AgentEnding>): Promise<Carried> {
     this.#tellAgain(session);
-    const ending = await this.#endingOf(session, work);
+    const ending = await this.#endingOf(session, effects, work);
     if (typeof ending === 'string') return ending;
+    const isOpen = ending !== DEVICE_LOST && openCommands(session.book).length > 0;
     const carried = await session.end(ending);
     if (carried === 'ended') effects.commands.tellStored();
+    if (carried === 'ended' && isOpen) this.#tellStop(session);
     const code = ending.kind === 'failed' ? ending.code : undefined;
     this.#parts.logger.info({ ...session.live.order.key, ending: ending.kind, code, carried }, 'attempt ended');
     return carried;
   }
 
-  async #endingOf(session: AttemptSession, work: () => Promise<AgentEnding>): Promise<AgentEnding | Carried> {
+  async #endingOf(
+    session: AttemptSession,
+    effects: Effects,
+    work: () => Promise<AgentEnding>,
+  ): Promise<AgentEnding | Carried> {
     try {
-      session.check();
       return await work();
     } catch (error) {
       if (error instanceof Ends) return error.ending;
       if (!(error instanceof Halt)) throw error;
       switch (error.why) {
         case 'stopped':
-          return STOPPED;
+          return this.#endingOf(session, effects, async () => {
+            await effects.commands.settleOpen();
+            return STOPPED;
+          });
         case 'lost':
           return DEVICE_LOST;
         case 'finished':
@@ -103,6 +121,12 @@ export class AgentAttemptRunner {
           return 'left';
       }
     }
+  }
+
+  /** Nobody waits any more for what may be running. */
+  #tellStop({ live }: AttemptSession): void {
+    const { key, start } = live.order;
+    this.#parts.device.tell({ kind: 'stop', attempt: key, deviceId: start.deviceId });
   }
 
   /** What the model has said is not to be asked again by who goes on. */
@@ -123,16 +147,19 @@ export class AgentAttemptRunner {
     this.#parts.device.tell({ kind: 'stored', commandId: last.commandId, deviceId: live.order.start.deviceId });
   }
 
-  async #taskOf({ live }: AttemptSession): Promise<AgentTask> {
-    const { order } = live;
+  /** The program is told what it was told when the attempt began, so that it goes the same way again. */
+  async #begun(session: AttemptSession, kind: AgentKind): Promise<AgentProgram> {
+    const { order } = session.live;
     const { agent, taskId, deviceId } = order.start;
-    const profile = this.#parts.profile(deviceId);
     if (agent === undefined) throw new Error(`attempt of ${taskId} is not for an agent`);
     const { name, description, tips, blackboard } = agent;
-    const { os = '', arch = '', hostname = '', tools = [] } = profile ?? {};
+    const { kind: wanted, device, ref } = await this.#given.of(session.book, this.#parts.profile(deviceId), deviceId);
+    session.given = ref;
     const inputs = await this.#inputsOf(order);
-    const device = { deviceId, os, arch, hostname, tools };
-    return { taskId, name, description, tips, inputs, blackboard, device, stepsMax: this.#parts.stepsMax };
+    // A limit that was lowered meanwhile ends the attempt after the steps that it has, not before them.
+    const stepsMax = Math.max(this.#parts.stepsMax, ...session.book.steps.keys());
+    const task = { taskId, name, description, tips, inputs, blackboard, device, stepsMax };
+    return started(this.#parts.kinds.get(wanted) ?? kind, task);
   }
 
   async #inputsOf(order: LiveAttempt['order']): Promise<AgentTask['inputs']> {
@@ -172,7 +199,9 @@ export class AgentAttemptRunner {
     if (verify === undefined || ending.kind === 'failed') return ending;
     if (session.book.checked === null) {
       const step = agent === undefined ? 1 : effects.nextStep;
-      const checked = await this.#runCheck(session, effects, { verify, step, origin });
+      const checked = await this.#runCheck(session, effects, { verify, step, origin }).catch((error: unknown) => {
+        throw error instanceof Ends ? error.keeping(ending) : error;
+      });
       session.record(postcondition(verify, ending.result.value, checked));
     }
     const { checked } = session.book;

@@ -179,7 +179,7 @@ describe('a program that wants something else than before', () => {
     const world = new AgentWorld([reply('df'), finish('done')]);
     world.device.holds = true;
     await world.world.record(world.run);
-    const { options, died } = dying(2, 'after');
+    const { options, died } = dying(3, 'after');
     void world.agent(options).starts.handle(messageOf(world.commit));
     await died;
     const other = world.agent({ instance: 'next', kinds: [changed()] });

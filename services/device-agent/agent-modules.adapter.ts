@@ -4,12 +4,10 @@ import type { AgentKind, PrompterOptions } from '#libs/device-agent';
 import { ConfigError } from '#libs/platform';
 
 /**
- * What a module with further kinds of agents exports: `agents`, which is given what prompters are made of and returns the
- * kinds, each under the name that AgentProfiles carry.
+ * The kinds that are known, and those of all modules, which are code like our own: they are named by the operator. A module
+ * exports `agents(options: PrompterOptions): AgentKind[]`; the names are those that AgentProfiles carry. Throws ConfigError in
+ * one sentence.
  */
-export type MakeAgents = (options: PrompterOptions) => readonly AgentKind[];
-
-/** The kinds of all modules, which are code like our own: they are named by the operator. Throws ConfigError in one sentence. */
 export async function loadAgentModules(
   files: readonly string[],
   options: PrompterOptions,

@@ -1,6 +1,8 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { execFile } from 'node:child_process';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { linuxAgent, LinuxAgentPrompter, type AgentKind, type PrompterOptions } from '#libs/device-agent';
 import { loadAgentModules } from './agent-modules.adapter.js';
@@ -53,4 +55,17 @@ it.each([
     name: 'ConfigError',
     message: expect.stringMatching(new RegExp(`^ORRERY_AGENT_MODULES: .*${sentence}`, 'u')),
   });
+});
+
+it('the module in docs/device-agents.md is one', async () => {
+  const root = join(import.meta.dirname, '../..');
+  const page = await readFile(join(root, 'docs/device-agents.md'), 'utf8');
+  const [, code = ''] = /^## Bringing[^]*?```js\n([^]*?)```/mu.exec(page) ?? [];
+  const file = join(directory, 'database.mjs');
+  await writeFile(file, code.replace('/opt/orrery/dist/', `${root}/dist/`));
+  const program = `
+    const [options, of] = [${JSON.stringify(OPTIONS)}, await import(${JSON.stringify(file)})];
+    console.log(JSON.stringify(of.agents(options).map(({ name, run }) => [name, typeof run])));`;
+  const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', program]);
+  expect(JSON.parse(stdout)).toEqual([['DatabaseAgent', 'function']]);
 });

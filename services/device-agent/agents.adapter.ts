@@ -1,7 +1,13 @@
 import { readFile } from 'node:fs/promises';
 import { DEFAULTS } from '#proto';
 import { openBashGrammar, openPolicy, type CommandPolicy } from '#libs/command-policy';
-import { linuxAgent, LinuxAgentPrompter, type AgentKind, type PrompterOptions } from '#libs/device-agent';
+import {
+  linuxAgent,
+  LinuxAgentPrompter,
+  type AgentKind,
+  type Middleware,
+  type PrompterOptions,
+} from '#libs/device-agent';
 import { countTokens, loadChatModel, ModelSettingsError, TranscriptError, type ChatModel } from '#libs/llm';
 import { ConfigError, type Environment } from '#libs/platform';
 import { loadPrompts, PromptFileError } from '#libs/prompts';
@@ -17,12 +23,16 @@ export interface AgentKit {
 }
 
 /** Throws ConfigError with one sentence when the policy, the model or the prompts cannot be used as they are. */
-export async function loadAgentKit(config: DeviceAgentConfig, environment: Environment): Promise<AgentKit> {
+export async function loadAgentKit(
+  config: DeviceAgentConfig,
+  environment: Environment,
+  middleware: readonly Middleware[] = [],
+): Promise<AgentKit> {
   const policy = await loadPolicy(config.policyFile);
   const model = loadModel(environment);
   if (model === null) return { policy, model, kinds: [] };
   const options = await loadPrompterOptions(config.promptsDirectory);
-  const own = linuxAgent({ prompter: new LinuxAgentPrompter(options) });
+  const own = linuxAgent({ prompter: new LinuxAgentPrompter(options), middleware });
   return { policy, model, kinds: await loadAgentModules(config.agentModules, options, [own]) };
 }
 

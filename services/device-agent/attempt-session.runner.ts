@@ -1,4 +1,4 @@
-import { LIMITS, type AttemptEvent, type AttemptSubjectKind } from '#proto';
+import { LIMITS, type ArtifactRef, type AttemptEvent, type AttemptSubjectKind } from '#proto';
 import { endOfSteps, type AgentEnding } from './agent-ending.js';
 import { CONFLICTS_MAX, ContendedError, type AttemptCommits } from './attempt-commits.adapter.js';
 import { evolveAttempt, type Attempt } from './attempt.js';
@@ -24,6 +24,8 @@ export class Halt extends Error {
  */
 export class AttemptSession {
   readonly live: LiveAttempt;
+  /** What the agent was told of its device; its first fact names it. */
+  given: ArtifactRef | null = null;
   readonly #commits: AttemptCommits;
   readonly #instance: string;
   #stored: Attempt;
@@ -48,8 +50,26 @@ export class AttemptSession {
   }
 
   record(...events: readonly AttemptEvent[]): void {
-    this.#pending.push(...events);
-    this.#view = events.reduce(evolveAttempt, this.#view);
+    for (const event of events) {
+      const fact = this.#naming(event);
+      this.#pending.push(fact);
+      this.#view = evolveAttempt(this.#view, [fact]);
+    }
+  }
+
+  #naming(event: AttemptEvent): AttemptEvent {
+    const { given } = this;
+    if (given === null || this.book.given !== null) return event;
+    switch (event.type) {
+      case 'STEP_PLANNED':
+        return { type: event.type, data: { ...event.data, given } };
+      case 'STEP_FAILED':
+        return { type: event.type, data: { ...event.data, given } };
+      case 'COMMAND_JUDGED':
+        return { type: event.type, data: { ...event.data, given } };
+      default:
+        return event;
+    }
   }
 
   /** Throws Halt when the attempt is stopped, interrupted, or not this process's any more. */
@@ -101,19 +121,25 @@ export class AttemptSession {
   /** What was only meant to be done, and is not stored yet, is not going to be done. */
   forgetIntents(): void {
     this.#pending = this.#pending.filter(({ type }) => type !== 'COMMAND_ISSUED' && type !== 'ATTEMPT_ASKED');
-    this.#view = this.#pending.reduce(evolveAttempt, this.#stored);
+    this.#view = evolveAttempt(this.#stored, this.#pending);
   }
 
   async #reread(): Promise<void> {
     const stored = await this.#commits.load(this.live.order.key);
-    const { writer, finished } = stored;
-    if (finished !== null) this.live.interrupt('finished');
-    else if (writer !== null && writer !== this.#instance) this.live.interrupt('foreign');
     if (stored.stop !== null) this.live.requestStop(stored.stop);
-    const { interruption } = this.live;
-    if (interruption === 'finished' || interruption === 'foreign') throw new Halt(interruption);
+    const over = this.#isOver(stored);
+    if (over !== null) {
+      this.live.interrupt(over);
+      throw new Halt(over);
+    }
     this.#stored = stored;
-    this.#view = this.#pending.reduce(evolveAttempt, stored);
+    this.#view = evolveAttempt(stored, this.#pending);
+  }
+
+  /** What the log says counts, whatever this process was interrupted by before: nobody adds to what is not his any more. */
+  #isOver({ writer, finished }: Attempt): 'finished' | 'foreign' | null {
+    if (finished !== null) return 'finished';
+    return writer !== null && writer !== this.#instance ? 'foreign' : null;
   }
 }
 

@@ -67,7 +67,7 @@ export class AttemptRunner {
 
   /**
    * `ended`: the end of the attempt is stored, or nothing follows from the order any more. `left`: it belongs to somebody
-   * else or to later. Throws when the log cannot be read or written.
+   * else or to later. `unserved`: this replica cannot serve its agent. Throws when the log cannot be read or written.
    */
   carryOut(order: AttemptOrder, delivery: Delivery): Promise<Carried> {
     const { live, slots } = this.#parts;
@@ -79,16 +79,25 @@ export class AttemptRunner {
     const { order } = live;
     if (isExactAlone(order)) return this.#carryOutExact(live, order, delivery);
     const kind = isExact(order) ? 'exact' : await this.#kindFor(live);
-    if (kind === null) return (await this.#parts.commits.isRunning(order.key)) ? 'left' : 'ended';
-    const begun = await this.#begin(live, delivery);
+    const unserved = kind === null ? await this.#unserved(order) : null;
+    if (unserved !== null) return unserved;
+    // Of what nobody here can serve the stop has been read.
+    const begun = await this.#begin(live, kind === null ? { ...delivery, repeated: true } : delivery);
     if (begun === null) return 'ended';
     const { agents } = this.#parts;
     const session = agents.open(live, begun);
-    return this.#watched(live, session, () =>
-      kind === 'exact' && isExact(order)
-        ? agents.carryOutVerified(session, () => this.#execute(live, order, delivery))
-        : agents.carryOut(session, kind as AgentKind),
-    );
+    return this.#watched(live, session, () => {
+      if (isExact(order)) return agents.carryOutVerified(session, () => this.#execute(live, order, delivery));
+      return kind === null ? agents.carryOutStopped(session) : agents.carryOut(session, kind as AgentKind);
+    });
+  }
+
+  /** Null when it is stopped: who serves its agent may never come, and nobody has to for its end. */
+  async #unserved({ key }: AttemptOrder): Promise<Carried | null> {
+    const { commits } = this.#parts;
+    const { stop, finished } = await commits.load(key);
+    if (finished !== null || !(await commits.isRunning(key))) return 'ended';
+    return stop === null ? 'unserved' : null;
   }
 
   /** Null when this replica cannot serve the agent of the device: another one may. */

@@ -18,7 +18,7 @@ const stamp = (number: number) => ({
   by: { service: 'device-agent', instance: 'i1' },
   causes: [{ kind: 'run' as const, id: 'c1' }],
 });
-const fold = (...events: AttemptEvent[]) => events.reduce(evolveAttempt, emptyAttempt(key));
+const fold = (...events: AttemptEvent[]) => evolveAttempt(emptyAttempt(key), events);
 
 describe('an attempt as its events tell it', () => {
   it('belongs to the instance that resumed it last', () => {

@@ -13,7 +13,7 @@ import {
   type StopReason,
 } from '#proto';
 import { sealCommit, type Stored } from '#libs/event-log';
-import { EMPTY_BOOK, recordFact, type Book } from './book.js';
+import { EMPTY_BOOK, recordFacts, type Book } from './book.js';
 
 export type TaskStart = RunEventData<'TASK_STARTED'>;
 export type ExactStart = TaskStart & { readonly command: CommandCall };
@@ -83,9 +83,13 @@ export function emptyAttempt(key: AttemptKey): Attempt {
   };
 }
 
-/** Folds one recorded fact: total over AttemptEvent. */
-export function evolveAttempt(before: Attempt, event: AttemptEvent): Attempt {
-  const attempt = { ...before, book: recordFact(before.book, event) };
+/** Folds recorded facts. */
+export function evolveAttempt(before: Attempt, events: readonly AttemptEvent[]): Attempt {
+  return { ...events.reduce(evolveState, before), book: recordFacts(before.book, events) };
+}
+
+/** All but the book: total over AttemptEvent. */
+function evolveState(attempt: Attempt, event: AttemptEvent): Attempt {
   switch (event.type) {
     case 'ATTEMPT_RESUMED':
       return { ...attempt, owner: event.data.instance };
@@ -117,13 +121,15 @@ export function foldAttempt(
   stored: readonly Stored<AttemptCommit>[],
   before: Attempt = emptyAttempt(key),
 ): Attempt {
-  return stored.reduce((attempt, { commit, sequence }) => {
-    const after = commit.events.reduce(evolveAttempt, attempt);
+  const folded = stored.reduce((attempt, { commit, sequence }) => {
+    const after = commit.events.reduce(evolveState, attempt);
     const events = attempt.end.events + commit.events.length;
     const signal = commit.events.every(({ type }) => type === 'ATTEMPT_SIGNALLED');
     const writer = signal ? attempt.writer : commit.by.instance;
     return { ...after, writer, end: { sequence, number: commit.number, events, hash: commit.hash } };
   }, before);
+  const events = stored.flatMap(({ commit }) => commit.events);
+  return { ...folded, book: recordFacts(before.book, events) };
 }
 
 export interface CommitStamp {

@@ -1,6 +1,7 @@
 import {
   placeOfCommand,
   NO_USAGE,
+  type ArtifactRef,
   type Ask,
   type AttemptEvent,
   type CommandId,
@@ -23,6 +24,8 @@ export type StepRecord =
       readonly reply: Json;
       readonly thought: string;
       readonly plan: readonly string[];
+      /** What the calls for it have used up. */
+      readonly used: Usage;
     }
   | {
       readonly kind: 'failed';
@@ -52,18 +55,42 @@ export interface Book {
   readonly used: Usage;
   /** What the agents noted, newest last. */
   readonly notes: readonly string[];
+  /** The device as the agent was told of it when it began. */
+  readonly given: ArtifactRef | null;
 }
 
-export const EMPTY_BOOK: Book = { steps: new Map(), commands: new Map(), checked: null, used: NO_USAGE, notes: [] };
+export const EMPTY_BOOK: Book = {
+  steps: new Map(),
+  commands: new Map(),
+  checked: null,
+  used: NO_USAGE,
+  notes: [],
+  given: null,
+};
 
-/** Folds one fact into the book; facts that are not about steps leave it as it is. */
-export function recordFact(book: Book, event: AttemptEvent): Book {
+/** A book whose maps belong to whoever is folding: a long attempt is read in time that grows with its length. */
+interface Draft extends Book {
+  readonly steps: Map<number, StepRecord>;
+  readonly commands: Map<CommandId, CommandRecord>;
+}
+
+/** Folds facts into the book, which stays as it was; facts that are not about steps add nothing. */
+export function recordFacts(book: Book, events: readonly AttemptEvent[]): Book {
+  if (events.length === 0) return book;
+  const draft: Draft = { ...book, steps: new Map(book.steps), commands: new Map(book.commands) };
+  return events.reduce(recordFact, draft);
+}
+
+function recordFact(before: Draft, event: AttemptEvent): Draft {
+  const given = 'given' in event.data ? event.data.given : undefined;
+  const book = given === undefined || before.given !== null ? before : { ...before, given };
   switch (event.type) {
     case 'STEP_PLANNED': {
       const { step, agent, reply, thought, plan, calls } = event.data;
       const notes = [...book.notes, ...event.data.notes].slice(-NOTES_MAX);
-      const planned: StepRecord = { kind: 'planned', agent, reply, thought, plan };
-      return { ...withStep(book, step, planned), notes, used: addUsage(book.used, usageOfCalls(calls)) };
+      const used = usageOfCalls(calls);
+      const planned: StepRecord = { kind: 'planned', agent, reply, thought, plan, used };
+      return { ...withStep(book, step, planned), notes, used: addUsage(book.used, used) };
     }
     case 'STEP_FAILED': {
       const { step, agent, error, calls } = event.data;
@@ -107,7 +134,7 @@ export function openCommands(book: Book): CommandRecord[] {
 }
 
 /** An exact command has no COMMAND_ISSUED that could be counted. */
-function afterExact(book: Book, commandId: CommandId): Book {
+function afterExact(book: Draft, commandId: CommandId): Draft {
   if (book.commands.has(commandId) || placeOfCommand(commandId)?.step !== 0) return book;
   return { ...book, used: { ...book.used, commands: book.used.commands + 1 } };
 }
@@ -117,17 +144,19 @@ export function isKnown({ state, refused }: FactOf<'COMMAND_FINISHED'>): boolean
   return state !== 'OUTCOME_UNKNOWN' && refused !== true;
 }
 
-function withStep(book: Book, step: number, record: StepRecord): Book {
-  return { ...book, steps: new Map(book.steps).set(step, record) };
+function withStep(book: Draft, step: number, record: StepRecord): Draft {
+  book.steps.set(step, record);
+  return book;
 }
 
 function withCommand(
-  book: Book,
+  book: Draft,
   commandId: CommandId,
   change: (record: CommandRecord) => Partial<CommandRecord>,
-): Book {
+): Draft {
   const record = book.commands.get(commandId) ?? emptyRecord(commandId);
-  return { ...book, commands: new Map(book.commands).set(commandId, { ...record, ...change(record) }) };
+  book.commands.set(commandId, { ...record, ...change(record) });
+  return book;
 }
 
 /** Of a command that nothing is recorded of. */

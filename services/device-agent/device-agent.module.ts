@@ -2,6 +2,7 @@ import { Inject, Module, type BeforeApplicationShutdown, type OnApplicationBoots
 import type { NatsConnection } from '@nats-io/transport-node';
 import type { Logger } from 'pino';
 import { CLOCK, INSTANCE, loadConfig, LOGGER, Metrics, NATS, PlatformModule, type Clock } from '#libs/platform';
+import { agentRecords } from './agent-records.adapter.js';
 import { loadAgentKit } from './agents.adapter.js';
 import { SERVICE } from './attempt-commits.adapter.js';
 import { DeviceAgentConfig } from './device-agent.config.js';
@@ -14,15 +15,17 @@ const OPTIONS = Symbol('OPTIONS');
   providers: [
     {
       provide: OPTIONS,
-      inject: [NATS, INSTANCE, CLOCK, LOGGER],
+      inject: [NATS, INSTANCE, CLOCK, LOGGER, Metrics],
       useFactory: async (
         nc: NatsConnection,
         instance: string,
         clock: Clock,
         logger: Logger,
+        metrics: Metrics,
       ): Promise<DeviceAgentOptions> => {
         const config = loadConfig(DeviceAgentConfig);
-        return { nc, instance, clock, logger, ...config, ...(await loadAgentKit(config, process.env)) };
+        const kit = await loadAgentKit(config, process.env, agentRecords(logger, metrics));
+        return { nc, instance, clock, logger, ...config, ...kit };
       },
     },
   ],

@@ -1,4 +1,4 @@
-import { commandIdOf, type OutputChunk, type Prompt } from '#proto';
+import { CommandCall, commandIdOf, parseWith, sentenceOf, type Json, type OutputChunk, type Prompt } from '#proto';
 import {
   BoundaryTaken,
   type AskModel,
@@ -16,12 +16,15 @@ import type { AttemptSession } from './attempt-session.runner.js';
 import { agentError, Ends } from './ends.js';
 import type { ModelAnswered, ModelDesk } from './model-desk.adapter.js';
 import { readOutput } from './read-output.adapter.js';
-import { answerOutcome, diverged, isCallOf, modelOutcome, type Diverged } from './recorded-outcomes.js';
+import { agentName, answerOutcome, diverged, isCallOf, modelOutcome, type Diverged } from './recorded-outcomes.js';
+import { repairedJson } from './shape-result.js';
 import { StepCommands, type StepParts } from './step-command.runner.js';
 import { askedQuestion, questionOf, stepFailed, stepPlanned } from './step-events.js';
 import { ThoughtChunks } from './thought-chunks.js';
 
 const BOUNDARY_TRIES = 3;
+/** Of one step, whatever the program is made of: one that never comes to an end would keep everybody else from working. */
+const EFFECTS_MAX = 1_000;
 
 export interface EffectParts extends StepParts {
   readonly desk: ModelDesk;
@@ -44,6 +47,7 @@ export class Effects {
   #step = 1;
   #index = 0;
   #asked = false;
+  #effects = 0;
 
   constructor(parts: EffectParts, session: AttemptSession) {
     this.#parts = parts;
@@ -58,6 +62,8 @@ export class Effects {
 
   /** Throws Halt when the attempt is not to go on, and Ends when it ends here. */
   async outcomeOf(effect: Effect): Promise<Outcome> {
+    if (++this.#effects > EFFECTS_MAX)
+      throw agentError(new Error(`it wanted ${this.#effects} things done in one step`));
     switch (effect.kind) {
       case 'ask-model':
         return this.#askModel(effect);
@@ -80,18 +86,16 @@ export class Effects {
         judged.at(0)?.origin !== 'verify' && (step > this.#step || (step === this.#step && index >= this.#index)),
     );
     if (later !== undefined) throw ended(diverged(`${later.commandId} is recorded, now the agent has come to its end`));
-    if (steps.has(this.#step + 1)) throw ended(diverged(`step ${this.#step + 1} is recorded, now the agent has ended`));
+    const next = this.#asked ? this.#step + 1 : this.#step;
+    if (steps.has(next)) throw ended(diverged(`step ${next} is recorded, now the agent has ended`));
   }
 
   async #askModel(effect: AskModel): Promise<ModelReplied | ModelFailed> {
-    if (this.#asked) [this.#step, this.#index] = [this.#step + 1, 0];
-    this.#asked = true;
+    this.#nextStep();
     const step = this.#step;
     const known = modelOutcome(this.#session.book, step, effect);
     if (known !== undefined) return agreed(known);
-    if (this.#session.book.commands.has(this.#idAt(this.#index))) {
-      throw ended(diverged(`${this.#idAt(this.#index)} is recorded, now the model is to be asked`));
-    }
+    this.#checkWanted();
     if (step > this.#parts.stepsMax) {
       throw new Ends({
         kind: 'failed',
@@ -107,6 +111,22 @@ export class Effects {
     return agreed(told);
   }
 
+  /** Throws Ends when a command of the step that is over is recorded and was not wanted again. */
+  #nextStep(): void {
+    if (this.#asked) {
+      this.#checkWanted();
+      [this.#step, this.#index] = [this.#step + 1, 0];
+    }
+    this.#asked = true;
+    this.#effects = 0;
+  }
+
+  #checkWanted(): void {
+    const id = this.#idAt(this.#index);
+    if (!this.#session.book.commands.has(id)) return;
+    throw ended(diverged(`${id} is recorded, now the model is to be asked`));
+  }
+
   /** A boundary that stands in some text already, which nobody could have known, is simply not used. */
   #promptOf({ prompt }: AskModel): Prompt {
     for (let tries = 1; ; tries++) {
@@ -120,7 +140,7 @@ export class Effects {
 
   async #recordTurn(effect: AskModel, step: number, prompt: Prompt): Promise<void> {
     const answered = await this.#askDesk(effect, step, prompt);
-    const place = { step, agent: effect.agent };
+    const place = { step, agent: agentName(effect.agent) };
     if (answered.kind === 'reply') {
       this.#session.record(stepPlanned(place, prompt, answered.calls, answered.value));
       return;
@@ -155,11 +175,17 @@ export class Effects {
   async #callTool(effect: CallTool): Promise<ToolCalled> {
     const step = this.#step;
     const index = this.#index++;
+    const { command, problem } = recordable(effect.command);
+    if (problem !== null) {
+      // The same each time it is wanted, so there is nothing to record.
+      const ended = { kind: 'refused', by: 'policy', code: 'INVALID_COMMAND', message: problem } as const;
+      return { kind: 'called', step, index, command, ended };
+    }
     const record = this.#session.book.commands.get(commandIdOf(this.#session.live.order.key, step, index));
-    if (record !== undefined && !isCallOf(record, effect)) {
+    if (record !== undefined && !isCallOf(record, { command })) {
       throw ended(diverged(`${record.commandId} is recorded with another command than the one that is wanted now`));
     }
-    return this.commands.carryOut({ step, index, command: effect.command, origin: 'agent', asker: this.#asker() });
+    return this.commands.carryOut({ step, index, command, origin: 'agent', asker: this.#asker() });
   }
 
   async #askPerson({ question }: AskPerson): Promise<PersonAnswered> {
@@ -203,6 +229,21 @@ function agreed(outcome: ModelReplied | ModelFailed | Diverged): ModelReplied | 
   if (outcome.kind === 'diverged') throw ended(outcome);
   if (outcome.kind === 'replied' || outcome.code !== 'BUDGET_EXHAUSTED') return outcome;
   throw new Ends({ kind: 'failed', code: outcome.code, message: outcome.message });
+}
+
+/** A command as the log can hold it. Devices name their tools as they like, and agents their arguments: what cannot be held is not run. */
+function recordable(wanted: CommandCall): { readonly command: CommandCall; readonly problem: string | null } {
+  const command = repairedJson(plainJson(wanted)) as unknown as CommandCall;
+  const parsed = parseWith(CommandCall, command);
+  return { command, problem: parsed.ok ? null : parsed.issues.map(sentenceOf).join('; ') };
+}
+
+function plainJson(value: CommandCall): Json {
+  try {
+    return JSON.parse(JSON.stringify(value)) as Json;
+  } catch (error) {
+    throw agentError(error);
+  }
 }
 
 function ended({ message }: Diverged): Ends {

@@ -1,3 +1,4 @@
+import type { TaskResult } from '#proto';
 import type { AgentEnding } from './agent-ending.js';
 
 /** Thrown where an attempt ends before its agent says so: its budget is used up, or its past is not the one that it remembers. */
@@ -7,6 +8,12 @@ export class Ends extends Error {
   constructor(ending: AgentEnding) {
     super(ending.kind === 'failed' ? ending.message : 'it is done');
     this.ending = ending;
+  }
+
+  /** The same end, with what the agent had come to. */
+  keeping({ result, notes }: { readonly result: TaskResult; readonly notes?: readonly string[] }): Ends {
+    if (this.ending.kind === 'completed') return this;
+    return new Ends({ ...this.ending, output: result, ...(notes !== undefined && { notes }) });
   }
 }
 

@@ -12,7 +12,8 @@ export type Interruption =
   /** This process is about to end. */
   | 'shutdown';
 
-export type Carried = 'ended' | 'left';
+/** `unserved`: nobody has it, and this replica cannot serve the agent that it is for. */
+export type Carried = 'ended' | 'left' | 'unserved';
 
 /** An attempt that this process is carrying out, and what it has learnt about it meanwhile. */
 export class LiveAttempt {

@@ -1,4 +1,5 @@
 import type { CommandCall } from '#proto';
+import { sameJson } from '#libs/constellation';
 import type {
   AgentReply,
   AskModel,
@@ -8,7 +9,6 @@ import type {
   PersonAnswered,
   ToolCalled,
 } from '#libs/device-agent';
-import { sameJson } from './same-json.js';
 import type { Book, CommandRecord } from './book.js';
 
 /** Rule of a verdict that the service itself gives: the device has no such tool. */
@@ -33,12 +33,16 @@ export function modelOutcome(
 ): ModelReplied | ModelFailed | Diverged | undefined {
   const record = book.steps.get(step);
   if (record === undefined) return undefined;
-  if (record.agent !== agent) return diverged(`step ${step} was asked by ${record.agent}, now ${agent} asks`);
+  if (record.agent !== agentName(agent))
+    return diverged(`step ${step} was asked by ${record.agent}, now ${agent} asks`);
   if (record.kind === 'failed') return { kind: 'model-failed', step, ...record.error };
   const parsed = schema.safeParse(record.reply);
   if (!parsed.success) return diverged(`the reply of step ${step} is none for the agent that asks now`);
-  return { kind: 'replied', step, reply: parsed.data };
+  return { kind: 'replied', step, reply: parsed.data, used: record.used };
 }
+
+/** The name of an agent as it is recorded. */
+export const agentName = (agent: string): string => agent.slice(0, 64).toWellFormed() || '?';
 
 /** What has to happen next with a command before anybody can say what became of it. */
 export type NextMove = 'judge' | 'ask' | 'wait' | 'judge-edited' | 'issue' | 'run';
@@ -49,7 +53,7 @@ export function callOutcome(record: CommandRecord): ToolCalled | NextMove {
 }
 
 /** Whether the record at this place is one of the same call. */
-export function isCallOf(record: CommandRecord, { command }: CallTool): boolean {
+export function isCallOf(record: CommandRecord, { command }: Pick<CallTool, 'command'>): boolean {
   const [first] = record.judged;
   if (record.ask?.kind === 'question') return false;
   return first === undefined ? record.issued === null : sameJson(first.command, command);
@@ -97,7 +101,9 @@ function ended(record: CommandRecord): ToolCalled | undefined {
     const code = last.rule === NO_SUCH_TOOL ? 'UNKNOWN_TOOL' : 'POLICY_DENIED';
     return refused('policy', code, last.reasons.join('; '));
   }
-  if (decided === null || decided.decision === 'approved' || decided.decision === 'edited') return undefined;
+  if (decided === null || decided.decision === 'approved') return undefined;
+  // Changed into nothing is no word for the command that was asked about.
+  if (decided.decision === 'edited' && decided.command !== undefined) return undefined;
   if (decided.decision === 'expired') {
     return refused('person', 'APPROVAL_EXPIRED', decided.note ?? 'nobody decided in time, which is a no');
   }

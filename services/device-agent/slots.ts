@@ -26,15 +26,22 @@ export class Slots {
     }
   }
 
-  /** Who waits for a person gives its slot back meanwhile; to be called by who has one. */
-  async without<T>(work: () => Promise<T>): Promise<T> {
+  /**
+   * Who waits for a person gives its slot back meanwhile; to be called by who has one. Who is halted, or fails, takes it again
+   * even where there is no room: what it has left to do is to end.
+   */
+  async without<T>(halted: AbortSignal, work: () => Promise<T>): Promise<T> {
     this.#lent += 1;
     this.#giveBack();
     this.#changed?.();
+    let isDone = false;
     try {
-      return await work();
+      const result = await work();
+      isDone = true;
+      return result;
     } finally {
-      await this.#take();
+      if (isDone) await this.#takeAgain(halted);
+      else this.#taken += 1;
       this.#lent -= 1;
     }
   }
@@ -51,8 +58,28 @@ export class Slots {
     return null;
   }
 
+  #takeAgain(halted: AbortSignal): Promise<void> | null {
+    if (!halted.aborted) {
+      const turn = this.#take();
+      const inLine = this.#waiting.at(-1);
+      if (turn === null || inLine === undefined) return turn;
+      const { promise, resolve } = Promise.withResolvers<void>();
+      const hurry = () => {
+        const place = this.#waiting.indexOf(inLine);
+        if (place === -1) return; // it was its turn
+        this.#waiting.splice(place, 1);
+        this.#taken += 1;
+        resolve();
+      };
+      halted.addEventListener('abort', hurry, { once: true });
+      return Promise.race([turn, promise]).finally(() => halted.removeEventListener('abort', hurry));
+    }
+    this.#taken += 1;
+    return null;
+  }
+
   #giveBack(): void {
-    const next = this.#waiting.shift();
+    const next = this.#taken > this.#max ? undefined : this.#waiting.shift();
     if (next === undefined) this.#taken -= 1;
     else next(); // the slot is handed on: nobody can come in between
   }

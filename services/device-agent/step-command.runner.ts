@@ -13,7 +13,7 @@ import { mayRunCommand } from '#libs/llm';
 import type { Clock } from '#libs/platform';
 import { answeredEnd, commandEnded, NOT_SENT, refusedEnd, UNREADABLE, type CommandEnd } from './agent-ending.js';
 import { Halt, type AttemptSession } from './attempt-session.runner.js';
-import type { CommandRecord } from './book.js';
+import { openCommands, type CommandRecord } from './book.js';
 import type { Asked, CommandRunner } from './command.runner.js';
 import { sessionFor } from './device-session.js';
 import type { DeviceLink } from './device.client.js';
@@ -133,7 +133,7 @@ export class StepCommands {
   async waitForPerson(commandId: CommandId): Promise<void> {
     const session = this.#session;
     const decided = () => (session.book.commands.get(commandId)?.decided ?? null) !== null;
-    await this.#parts.slots.without(async () => {
+    await this.#parts.slots.without(session.live.halted, async () => {
       for (;;) {
         const { news } = session.live;
         this.#parts.runner.noticeLoss(session.live);
@@ -178,6 +178,11 @@ export class StepCommands {
     if (asked.kind === 'answered') this.tellLater(record.commandId);
     await session.flush();
     this.tellStored();
+  }
+
+  /** What may be running when the attempt is stopped: the device is told, and says what became of it. */
+  async settleOpen(): Promise<void> {
+    for (const record of openCommands(this.#session.book)) await this.#run(record, true);
   }
 
   /** The device is told as soon as its result is stored. */

@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { countTokens as count } from 'gpt-tokenizer/encoding/o200k_base';
 import type { TaskResult, ToolInfo } from '#proto';
 import { Blackboard } from '../blackboard.js';
@@ -8,6 +9,9 @@ const PLAIN = { disallowedSpecial: new Set<string>() };
 
 /** A real tokenizer, so that budgets mean something. */
 export const countTokens = (text: string): number => count(text, PLAIN);
+
+/** Any character, halves of characters included. (The unit `binary` of fast-check takes two seconds to be made.) */
+export const anyCharacter = fc.nat(0x10_ff_ff).map((code) => String.fromCodePoint(code));
 
 export const BOUNDARY = 'k3J9sQx7PqLm2NvRt4Zw';
 

@@ -8,7 +8,7 @@ import { Memory } from '../memory.js';
 import { AppAgentPrompter } from './app-agent-prompter.js';
 import type { PrompterOptions } from './base-prompter.js';
 import { BoundaryTaken } from './fence.js';
-import { BOUNDARY, countTokens, listing, ran, shell, step, viewOf } from './given.testing.js';
+import { anyCharacter, BOUNDARY, countTokens, listing, ran, shell, step, viewOf } from './given.testing.js';
 import { HostAgentPrompter } from './host-agent-prompter.js';
 import { LinuxAgentPrompter } from './linux-agent-prompter.js';
 import type { PromptView } from './view.js';
@@ -129,7 +129,7 @@ describe('LinuxAgentPrompter', () => {
 
   it('has the same structure whatever device, tools, other agents and outputs say', () => {
     const hostile = fc
-      .array(fc.oneof(fc.constantFrom(...HOSTILE), fc.string({ unit: 'binary', maxLength: 30 })), { maxLength: 4 })
+      .array(fc.oneof(fc.constantFrom(...HOSTILE), fc.string({ unit: anyCharacter, maxLength: 30 })), { maxLength: 4 })
       .map((parts) => parts.join(''));
     fc.assert(
       fc.property(hostile, (text) => {

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { Memory, type MemoryItem } from '../memory.js';
 import { Fence } from './fence.js';
-import { BOUNDARY, countTokens, listing, ran, shell, step } from './given.testing.js';
+import { anyCharacter, BOUNDARY, countTokens, listing, ran, shell, step } from './given.testing.js';
 import { MemoryPrompt, TIERS } from './memory-prompt.js';
 
 const fence = new Fence(BOUNDARY);
@@ -104,7 +104,7 @@ describe('MemoryPrompt', () => {
 describe('the memory of any attempt', () => {
   const text = fc.oneof(
     fc.constantFrom('', 'ok', 'a longer line of output, as commands write them\n'.repeat(40)),
-    fc.string({ unit: 'binary', maxLength: 200 }).map((raw) => raw.toWellFormed()),
+    fc.string({ unit: anyCharacter, maxLength: 200 }).map((raw) => raw.toWellFormed()),
     fc.integer({ min: 1, max: 5 }).map((seed) => listing(6_000, seed)),
   );
   const item = fc.record({
