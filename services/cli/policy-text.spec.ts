@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import type { PolicyVerdict } from '#proto';
 import { parsePolicy } from '#libs/command-policy';
 import { stringify } from 'yaml';
-import { effectivePolicy, explainedJson, explainedRow, explainedText, refusedPolicy, visible } from './policy-text.js';
+import { effectivePolicy, explainedJson, explainedRow, explainedText, refusedPolicy } from './policy-text.js';
 import { painted, plain } from './style.js';
 
 const verdict: PolicyVerdict = {
@@ -32,7 +32,7 @@ describe('what a person reads', () => {
       'class     destructive',
       'rule      program.rm',
       'because   rm removes files.',
-      String.raw`          It reaches \u{1b}[2Jinto /srv.`,
+      String.raw`          It reaches \u001b[2Jinto /srv.`,
       '          each time: one approval never stands for the next',
       '',
       'what was found',
@@ -53,25 +53,18 @@ describe('what a person reads', () => {
   });
 
   it.each([
-    ['escape sequences', `ls ${ESCAPE}[2K${ESCAPE}]0;title\u0007`, String.raw`ls \u{1b}[2K\u{1b}]0;title\u{7}`],
-    ['zero-width characters', 'r\u200Bm', String.raw`r\u{200b}m`],
-    ['direction marks', 'l\u202Es', String.raw`l\u{202e}s`],
-    ['carriage returns', 'rm -rf x\rls       ', String.raw`rm -rf x\u{d}ls       `],
-    ['spaces that are none', 'ls\u00A0-la', String.raw`ls\u{a0}-la`],
-    ['line separators', 'ls\u2028rm', String.raw`ls\u{2028}rm`],
-    ['letters without a shape', 'a\u3164b', String.raw`a\u{3164}b`],
-    ['halves of characters', 'a\uD800b', String.raw`a\u{d800}b`],
-  ])('spells out %s', (_, text, shown) => {
-    expect(visible(text)).toBe(shown);
-    expect(explainedRow({ command: text, verdict }, plain)).toContain(shown.trimEnd());
-  });
+    ['an escape sequence', `ls ${ESCAPE}[2K`, String.raw`ls \u001b[2K`],
+    ['a space that is none', 'ls\u00A0-la', String.raw`ls\u00a0-la`],
+    ['a letter without a shape', 'a\u3164b', String.raw`a\u3164b`],
+    ['another line', 'ls\nrm -r x', String.raw`ls\nrm -r x`],
+  ])('spells out %s in a row', (_, command, shown) =>
+    expect(explainedRow({ command, verdict }, plain)).toBe(`approve destructive ${shown}  program.rm`),
+  );
 
-  it('leaves lines, tabs and letters of any script alone', () => {
-    expect(visible('printf "\tGrüße\n日本"')).toBe('printf "\tGrüße\n日本"');
-  });
-
-  it('keeps a row one line', () => {
-    expect(explainedRow({ command: 'ls\nrm -r x', verdict }, plain)).toBe('approve destructive ls⏎rm -r x  program.rm');
+  it('spells it out in every line of the whole', () => {
+    const details = { commands: [], policy: 'policy.yaml', paint: plain };
+    const [first, second] = explainedText({ command: `echo a\rb\nrm\u200b ü`, verdict }, details);
+    expect([first, second]).toEqual([String.raw`  echo a\rb`, String.raw`  rm\u200b ü`]);
   });
 });
 

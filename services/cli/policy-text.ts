@@ -1,7 +1,8 @@
 import { type ExplainedCommand, defaultPolicy, type PolicyFile } from '#libs/command-policy';
 import type { CommandCall, PolicyDecision, PolicyVerdict } from '#proto';
-import { cleanLine, cleanText, clip } from './clean.js';
+import { cleanLine } from './clean.js';
 import type { Colour, Paint } from './style.js';
+import { visibleClip, visibleLine, visibleLines } from './visible.js';
 
 /** What is known of one command line. */
 export interface ExplainedLine {
@@ -48,9 +49,7 @@ export function explainedText(
   const { commands, policy, paint } = details;
   const { decision, class: of, rule, reasons, grantable } = verdict;
   return [
-    ...visible(command)
-      .split('\n')
-      .map((text) => `  ${text}`),
+    ...visibleLines(command).map((text) => `  ${text}`),
     '',
     `decision  ${painted(paint, decision)}: ${MEANINGS[decision]}`,
     `class     ${of}`,
@@ -64,7 +63,7 @@ export function explainedText(
 }
 
 function foundLines({ text, class: of, decision, rule, reason, findings }: ExplainedCommand, paint: Paint): string[] {
-  const what = clip(visibleLine(text), LINE_WIDTH);
+  const what = visibleClip(text, LINE_WIDTH);
   return [
     `  ${painted(paint, decision, DECISION_WIDTH)} ${of.padEnd(CLASS_WIDTH)} ${what}`,
     ...(findings ?? [{ rule, reason }]).map((found) =>
@@ -75,17 +74,6 @@ function foundLines({ text, class: of, decision, rule, reason, findings }: Expla
 
 const painted = (paint: Paint, decision: PolicyDecision, width = 0): string =>
   paint(COLOURS[decision], decision.padEnd(width));
-
-/** What nobody would see, and what would move the screen. */
-const UNSEEN = /[^\P{C}\t\n]|[\p{Zl}\p{Zp}\u115F\u1160\u3164\uFFA0]|(?! )\p{Zs}/gu;
-
-/** Text that hides nothing: whatever cannot be seen is spelt out, because a person judges by what is shown. */
-export function visible(text: string): string {
-  const spelt = text.replace(UNSEEN, (character) => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`);
-  return cleanText(spelt);
-}
-
-const visibleLine = (text: string): string => cleanLine(visible(text.replaceAll('\n', '⏎').replaceAll('\t', ' ')));
 
 /** The sentences that say why a text is no policy. */
 export function refusedPolicy(name: string, errors: readonly string[]): string {

@@ -42,6 +42,14 @@ describe('runText', () => {
     expect(runText(view, SCREEN)).toMatch(new RegExp(`^${held[0]}\\tPENDING\\t.*held by an edit`, 'mu'));
   });
 
+  it('shows the words of an agent as they are', () => {
+    const view = viewWith(({ tasks }) => tasks.some(({ result }) => result !== null));
+    const tasks = view.tasks.map((task) =>
+      task.result === null ? task : { ...task, result: { value: 'Two "disks"' } },
+    );
+    expect(runText({ ...view, tasks }, SCREEN)).toMatch(/\tTwo "disks"$/mu);
+  });
+
   it('says where a run was forked from', () => {
     const forks = runCommitsOf(forkHistory(steps, { at: 20, seed: 1 }));
     const view = stateAt(forks[0]?.runId ?? '', forks);

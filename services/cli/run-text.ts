@@ -1,8 +1,9 @@
 import { triggersText, violationText, wakerText } from '#libs/constellation';
 import type { RunView } from '#proto';
-import { cleanLine, cleanText, clip } from './clean.js';
+import { cleanLine, clip } from './clean.js';
 import { drawDag } from './dag-drawing.js';
 import { durationText } from './duration.js';
+import { answerText } from './result-text.js';
 import { paintFor, paintStatus, type Paint } from './style.js';
 import { renderTable } from './table.js';
 import type { Terminal } from './terminal.js';
@@ -119,10 +120,7 @@ function resultText({ result, error, reason, held }: RunView['tasks'][number]): 
   if (error !== null) return clip(cleanLine(`${error.code} ${error.message}`), RESULT_CHARS_MAX);
   if (reason !== null) return clip(cleanLine(reason), RESULT_CHARS_MAX);
   if (result === null) return '-';
-  const { value } = result;
-  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
-  const output = isObject && typeof value['stdout'] === 'string' ? value['stdout'] : JSON.stringify(value);
-  return clip(cleanLine(cleanText(output)), RESULT_CHARS_MAX) || '-';
+  return clip(cleanLine(answerText(result.value)), RESULT_CHARS_MAX) || '-';
 }
 
 function durationBetween(from: string, to: string): string {

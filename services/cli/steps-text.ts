@@ -1,8 +1,9 @@
 import type { AttemptCommit, ModelCall, RecordedAttemptEvent, TaskResult } from '#proto';
-import { commandText, askLine } from './approval-text.js';
+import { askLine, commandText, decidedText } from './approval-text.js';
 import { cleanLine, clip } from './clean.js';
 import { clockText, durationText } from './duration.js';
 import { cleanOutput } from './output-text.js';
+import { answerText, exitCodeOf, stderrOf } from './result-text.js';
 import { paintFor, paintStatus } from './style.js';
 import type { Terminal } from './terminal.js';
 import { counted } from './timeline.js';
@@ -78,10 +79,7 @@ function eventLines(event: RecordedAttemptEvent, clock: string, screen: Screen):
 
 function signalText(data: Event<'ATTEMPT_SIGNALLED'>): string {
   if (data.signal === 'stop') return `told to stop: ${data.reason}`;
-  const { decision, by, note, answer, command } = data;
-  const changed = command === undefined ? '' : ` to ${commandText(command)}`;
-  const said = [answer, note].flatMap((text) => (text === undefined ? [] : [clip(cleanLine(text), TEXT_CHARS_MAX)]));
-  return `${decision}${changed} by ${cleanLine(by.id)}${said.length === 0 ? '' : `: ${said.join('; ')}`}`;
+  return decidedText(data, TEXT_CHARS_MAX);
 }
 
 /** `gpt-5, 1,234 tokens, $0.0021, 0.8 s`: of all calls of a step together. */
@@ -120,9 +118,8 @@ function problemLines(calls: readonly ModelCall[]): string[] {
 
 function finishedText({ state, error, durationMs, result }: Event<'COMMAND_FINISHED'>, { color }: Screen): string {
   const paint = paintFor({ color });
-  const value = result?.value;
-  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
-  const code = isObject && typeof value['exit_code'] === 'number' ? `, exit code ${value['exit_code']}` : '';
+  const exitCode = result === null ? undefined : exitCodeOf(result.value);
+  const code = exitCode === undefined ? '' : `, exit code ${exitCode}`;
   const took = durationMs === null ? '' : `, ${durationText(durationMs)}`;
   const why = error === null ? '' : `: ${cleanLine(error.message)}`;
   return `${paintStatus(paint, state)}${code}${took}${why}`;
@@ -131,19 +128,12 @@ function finishedText({ state, error, durationMs, result }: Event<'COMMAND_FINIS
 /** The beginning of what was answered, line by line behind a bar. */
 function outputLines(result: TaskResult | null): string[] {
   if (result === null) return [];
-  const lines = textOf(result.value).split('\n').map(cleanOutput);
+  const said = [answerText(result.value, 2), stderrOf(result.value)].filter((text) => text !== '').join('\n');
+  const lines = said.split('\n').map(cleanOutput);
   while (lines.at(-1) === '') lines.pop();
   const shown = lines.slice(0, OUTPUT_LINES_MAX).map((line) => `| ${clip(line, TEXT_CHARS_MAX)}`);
   const more = lines.length - shown.length;
   return more > 0 ? [...shown, `| ... ${counted(more, 'more line')}`] : shown;
-}
-
-function textOf(value: TaskResult['value']): string {
-  if (typeof value === 'string') return value;
-  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
-  if (!isObject || typeof value['stdout'] !== 'string') return JSON.stringify(value, null, 2);
-  const stderr = typeof value['stderr'] === 'string' ? value['stderr'] : '';
-  return stderr === '' ? value['stdout'] : `${value['stdout']}\n${stderr}`;
 }
 
 function endText(end: Event<'ATTEMPT_FINISHED'>, screen: Screen): string {

@@ -239,20 +239,20 @@ describe('timelineOf', () => {
       },
     ],
     [
-      `12:01:02 APPROVAL_DECIDED web: edited to EXEC_CLI ls by anna (grant until ${AT.slice(11, 19)}): go on; ${APPROVAL_ID}`,
+      String.raw`12:01:02 APPROVAL_DECIDED web: edited by anna, the same until ${AT}, as EXEC_CLI ls\u200b: go on; ${APPROVAL_ID}`,
       {
         type: 'APPROVAL_DECIDED',
         data: {
           ...DECIDED,
           decision: 'edited',
-          command: { tool: 'EXEC_CLI', arguments: { command: 'ls' } },
+          command: { tool: 'EXEC_CLI', arguments: { command: 'ls\u200b' } },
           note: 'go on',
           grant: { until: AT },
         },
       },
     ],
     [
-      `12:01:02 APPROVAL_DECIDED web: approved by anna through the grant of run-1.web.1.1.0; ${APPROVAL_ID}`,
+      `12:01:02 APPROVAL_DECIDED web: approved by anna, as run-1.web.1.1.0 allows; ${APPROVAL_ID}`,
       { type: 'APPROVAL_DECIDED', data: { ...DECIDED, decision: 'approved', grantOf: 'run-1.web.1.1.0' } },
     ],
     [

@@ -1,8 +1,9 @@
 import { editsText, stopText, triggersText, violationsText } from '#libs/constellation';
 import type { RecordedRunEvent, RunCommit, RunEventData, TaskResult } from '#proto';
-import { askedText, commandText } from './approval-text.js';
+import { askedText, decidedText } from './approval-text.js';
 import { cleanLine, clip } from './clean.js';
 import { clockText } from './duration.js';
+import { exitCodeOf } from './result-text.js';
 
 /** Of what a planner says of itself; the report has all of it. */
 const TRACE_CHARS_MAX = 200;
@@ -31,8 +32,10 @@ function detailOf(event: RecordedRunEvent): string {
       return taskText(event);
     case 'APPROVAL_REQUESTED':
       return askedText(event.data.taskId, event.data.ask);
-    case 'APPROVAL_DECIDED':
-      return decidedText(event.data);
+    case 'APPROVAL_DECIDED': {
+      const { taskId, approvalId } = event.data;
+      return `${taskId}: ${decidedText(event.data, TRACE_CHARS_MAX)}; ${approvalId}`;
+    }
     default:
       return runEventText(event);
   }
@@ -100,16 +103,6 @@ function taskText(event: TaskEvent): string {
   }
 }
 
-/** `disk: approved by anna (grant until 12:10:00): go on; 0k3j….disk.1.2.0`. */
-function decidedText(data: RunEventData<'APPROVAL_DECIDED'>): string {
-  const { taskId, approvalId, decision, by, command, answer, note, grant, grantOf } = data;
-  const through = grantOf === undefined ? '' : ` through the grant of ${grantOf}`;
-  const until = grant === undefined ? '' : ` (grant until ${clockText(grant.until)})`;
-  const changed = command === undefined ? '' : ` to ${commandText(command)}`;
-  const said = [answer, note].flatMap((text) => (text === undefined ? [] : [clip(cleanLine(text), TRACE_CHARS_MAX)]));
-  return `${taskId}: ${decision}${changed} by ${by.id}${through}${until}${said.length === 0 ? '' : `: ${said.join('; ')}`}; ${approvalId}`;
-}
-
 function runEventText(event: RunOnlyEvent): string {
   switch (event.type) {
     case 'RUN_REQUESTED': {
@@ -147,7 +140,6 @@ export function countsText(counts: Readonly<Record<string, number>>): string {
 }
 
 function exitCodeText({ value }: TaskResult): string {
-  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
-  const code = isObject ? value['exit_code'] : undefined;
-  return typeof code === 'number' ? ` (exit code ${code})` : '';
+  const code = exitCodeOf(value);
+  return code === undefined ? '' : ` (exit code ${code})`;
 }
