@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { connect, nkeyAuthenticator } from '@nats-io/transport-node';
 import type { NatsConnection } from '@nats-io/transport-node';
 
-const CONNECT_TIMEOUT_MS = 5_000;
+const CONNECT_TIMEOUT_MS = 10_000;
 const RECONNECT_WAIT_MS = 100;
 const RECONNECT_JITTER_MS = 100;
 const PING_INTERVAL_MS = 5_000;
