@@ -10,7 +10,7 @@ import { startTestBus, type TestBus } from '#libs/testing';
 import { ScriptedDevice } from '../../services/device-agent/testing/device.js';
 import { profileOf } from '../../services/device-agent/testing/profile.js';
 import { DEVICE_ID, TestRun } from '../../services/device-agent/testing/run.js';
-import { HEAP_FLAGS } from '../../services/cli/system/plan.js';
+import { heapFlags } from '../../services/cli/system/plan.js';
 import { spreadOf } from '../bench/statistics.js';
 import { rssMib, say, scaled } from './load-system.js';
 
@@ -51,7 +51,7 @@ describe('steps of agents', () => {
   async function serve(modelMs: number): Promise<ChildProcess> {
     const program = join(import.meta.dirname, '../../dist/test/bench/agent-steps.main.js');
     const child = fork(program, {
-      execArgv: ['--no-warnings', ...HEAP_FLAGS],
+      execArgv: ['--no-warnings', ...heapFlags('device-agent')],
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
     });
     children.push(child);

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { failure, messageOf } from '../errors.js';
 import { CappedLog } from './capped-log.adapter.js';
 import type { Running } from './supervised.runner.js';
-import { HEAP_FLAGS } from './plan.js';
+import { heapFlags, type ServiceName } from './plan.js';
 
 /** Long enough for a first start on a slow machine; a service waits for NATS and PostgreSQL in it. */
 const READY_MS_MAX = 60_000;
@@ -17,6 +17,8 @@ const Ready = z.object({ ready: z.literal(true), ports: z.record(z.string(), z.i
 
 export interface NodeProcessOptions {
   readonly name: string;
+  /** Absent for what is no service. */
+  readonly service?: ServiceName;
   /** Built file, relative to the root of the checkout's `dist/services`. */
   readonly entry: string;
   readonly args?: readonly string[];
@@ -41,7 +43,7 @@ export async function startNodeProcess(options: NodeProcessOptions, signal: Abor
   const log = new CappedLog(options.logFile);
   const child = fork(`${distServices}${options.entry}`, [...(options.args ?? [])], {
     execPath: process.execPath,
-    execArgv: ['--import', preload, '--enable-source-maps', ...HEAP_FLAGS],
+    execArgv: ['--import', preload, '--enable-source-maps', ...heapFlags(options.service)],
     env: { ...options.env, NODE_COMPILE_CACHE: compileCache },
     cwd: options.cwd,
     detached: true,

@@ -36,10 +36,16 @@ export function portChoice(name: PortName, env: NodeJS.ProcessEnv): PortChoice {
 }
 
 /**
- * Of the engine of every process. Without limits V8 lets the heap of a busy service grow to many times of what lives in it before it collects. What lives in
- * an orchestrator with 500 runs is about 50 MiB.
+ * For the engine of a process. Without limits V8 lets the heap of a busy service grow to many times of what lives in it before
+ * it collects. What lives in an orchestrator with 500 runs is about 50 MiB.
  */
-export const HEAP_FLAGS = ['--max-semi-space-size=8', '--max-old-space-size=512'];
+export function heapFlags(service?: ServiceName): string[] {
+  return ['--max-semi-space-size=8', `--max-old-space-size=${service === 'device-agent' ? AGENTS_HEAP_MIB : HEAP_MIB}`];
+}
+
+const HEAP_MIB = 512;
+/** Two hundred attempts of agents fit into 300 MiB with it; a thousand at once were tried, and fit into the heap, too. */
+const AGENTS_HEAP_MIB = 384;
 
 export interface Instance {
   readonly service: ServiceName;

@@ -176,6 +176,7 @@ export class EmbeddedSystem {
       return startNodeProcess(
         {
           name,
+          service,
           entry: `${service}/main.js`,
           env: serviceEnvironment(instance, { home, env, addresses, ports }),
           cwd: home.root,
