@@ -117,7 +117,8 @@ async function main() {
   if (total.passed + total.failed === 0) console.error('orrery: no test ran.');
   const mayBeSkipped = total.skipped > 0 && suites.every((suite) => OPT_IN.includes(suite));
   // Said aside: the last line is the same for everybody who reads it.
-  if (total.skipped > 0) console.error(`orrery: ${total.skipped} skipped, for want of what this machine does not have.`);
+  if (total.skipped > 0)
+    console.error(`orrery: ${total.skipped} skipped, for want of what this machine does not have.`);
   console.log(`${total.passed} passed, ${total.failed} failed`);
   process.exitCode = total.failed > 0 || (total.passed === 0 && !mayBeSkipped) ? 1 : 0;
 }
