@@ -2,6 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { createUser } from '@nats-io/nkeys';
 import { type CommandCall, HEADER_TYPES, type RunCommit, subjects } from '#proto';
 import { type PostgresHandle, startPostgres } from '#libs/embedded';
 import { query } from '#libs/messaging';
@@ -168,7 +169,10 @@ export class PathTarget implements BenchTarget {
   async #startServices(databaseUrl: string): Promise<void> {
     const { logging, profileDirectory } = this.#options;
     const { directory, env } = this.bus;
-    const own = { ORRERY_DATABASE_URL: databaseUrl, ORRERY_AIP_PORT: '0' };
+    // The server asks nobody who he is; the registry signs the devices' credentials with its key all the same.
+    const seedFile = join(directory, 'bench.seed');
+    await writeFile(seedFile, createUser().getSeed(), { mode: PRIVATE_FILE });
+    const own = { ORRERY_DATABASE_URL: databaseUrl, ORRERY_AIP_PORT: '0', ORRERY_NATS_SEED_FILE: seedFile };
     for (const name of SERVICES) {
       if (name === 'logging' && !logging) continue;
       const all = { ...env, ...own, ORRERY_INSTANCE: name };
