@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Instant } from './ids.js';
+import { Instant, RunId } from './ids.js';
 
 /** Who asked: from the credential of the sender, never from its message. */
 export const Actor = z.strictObject({ kind: z.enum(['person', 'system', 'external']), id: z.string().min(1).max(128) });
@@ -16,6 +16,21 @@ export const ActorProof = z.strictObject({
   signature: z.base64url(),
 });
 export type ActorProof = z.infer<typeof ActorProof>;
+
+/**
+ * What lets an MCP host see, and with `edit` change, the constellation of one run in the name of whoever signed it: an Ed25519
+ * signature, made with a bus key, over the RFC 8785 canonical JSON of the other fields. As a bearer token: base64url of its JSON.
+ * What comes in with it may have been written by a model, and is treated so.
+ */
+export const EditGrant = z.strictObject({
+  kind: z.literal('constellation-access'),
+  runId: RunId,
+  access: z.enum(['read', 'edit']),
+  key: z.string().regex(/^U[A-Z2-7]{55}$/, 'must be the public nkey of a user'),
+  expiresAt: Instant,
+  signature: z.base64url(),
+});
+export type EditGrant = z.infer<typeof EditGrant>;
 
 /** Value of the bucket ACTORS, by public key: whom a key stands for. Written with the administrator's credential only. */
 export const KnownActor = z.strictObject({ actor: Actor, since: Instant });

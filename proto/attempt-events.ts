@@ -78,8 +78,8 @@ const commandShape = {
 export const CommandJudged = z.strictObject({
   ...commandShape,
   ...PolicyVerdict.shape,
-  /** `agent`: a model proposed it. `person`: one changed it. `verify`: the task's post-condition. */
-  origin: z.enum(['agent', 'person', 'verify']),
+  /** `agent`: a model proposed it. `person`: one changed it. `verify`: the task's post-condition. `plan`: the task's exact command, which a model may have written. */
+  origin: z.enum(['agent', 'person', 'verify', 'plan']),
   policyHash: Sha256,
   given,
 });

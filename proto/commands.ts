@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { ApprovalId } from './approvals.js';
 import { AttemptKey, CommandState } from './attempt-events.js';
 import { CommandCall } from './constellation.js';
-import { Actor, ActorProof } from './actors.js';
+import { Actor, ActorProof, EditGrant } from './actors.js';
 import { Proposal } from './edits.js';
 import { CommandClass, PolicyDecision } from './policy.js';
 import { CommandId, DeviceId, idSchema, Instant, JournalId, Json, RunId, SessionId, TaskId } from './ids.js';
@@ -126,7 +126,12 @@ export const VERB_BODIES = {
   /** A new run that goes on from where this one stood after event `at`; `parent` is filled in on the way to its owner. */
   FORK: z.strictObject({ ...verbShape, at: z.int().min(1), parent: RunId.optional() }),
   /** An edit, by an operator or by whoever plans for the run. */
-  PROPOSE: z.strictObject({ ...verbShape, proposal: Proposal }),
+  PROPOSE: z.strictObject({
+    ...verbShape,
+    proposal: Proposal,
+    /** Sent for somebody else, who allowed it: then the edit is theirs. Taken from the planner only. */
+    grant: EditGrant.optional(),
+  }),
   /** Lets a command run: as it is, or as `command` says. `grantMs`: and the same one on the same device for this long. */
   APPROVE: z.strictObject({
     ...verbShape,

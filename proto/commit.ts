@@ -6,7 +6,7 @@ export const GENESIS_HASH = '0'.repeat(64);
 
 /** The input a commit was decided for; an id that is already a cause is answered again and appends nothing. */
 export const Cause = z.strictObject({
-  kind: z.enum(['request', 'verb', 'attempt', 'timer', 'fleet', 'run', 'presence']),
+  kind: z.enum(['request', 'verb', 'attempt', 'timer', 'fleet', 'run', 'presence', 'plan']),
   id: z.string().min(1).max(256),
   /** Its refusal is itself a fact of the commit (EDIT_REJECTED): asked again, it is refused again. */
   rejected: z.literal(true).optional(),

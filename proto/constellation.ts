@@ -36,7 +36,7 @@ export const ResourceFloor = z.strictObject({
 export type ResourceFloor = z.infer<typeof ResourceFloor>;
 
 const DeviceTarget = z.strictObject({ device: DeviceId });
-const Selector = z
+export const Selector = z
   .strictObject({
     os: z.string().min(1).max(64).optional(),
     capabilities: z.array(z.string().min(1).max(64)).max(32).optional(),
@@ -85,6 +85,8 @@ export const TaskStar = z.strictObject({
   idempotent: z.boolean().optional(),
   /** Post-condition: checked before the task is called completed. */
   verify: Verification.optional(),
+  /** Predecessors whose results an agent is given, in this order; all of them when absent. */
+  inputs: z.array(TaskId).max(100).optional(),
   /** The planner must look at its result, also when the edit policy would not ask. */
   review: z.boolean().optional(),
 });

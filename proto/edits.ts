@@ -27,6 +27,7 @@ export const TaskChange = z
     idempotent: z.boolean(),
     verify: Verification.nullable(),
     review: z.boolean(),
+    inputs: z.array(TaskId).max(100).nullable(),
   })
   .partial()
   .refine((change) => Object.keys(change).length > 0, 'at least one field of the task must change');
@@ -78,6 +79,8 @@ export const EditViolation = z.strictObject({
     'NO_COMMAND',
     'TOO_LARGE',
     'STALE_REVISION',
+    /** A model may have written it, and it would run on a device that the plan was not made for. */
+    'OUT_OF_SCOPE',
   ]),
   /** Path inside of the proposal, e.g. `edits[2].task.target`. */
   path: z.string(),
@@ -105,6 +108,10 @@ export type EditTrace = z.infer<typeof EditTrace>;
 export const PlannerState = z.enum(['CONTINUE', 'FINISH', 'FAIL']);
 export type PlannerState = z.infer<typeof PlannerState>;
 
+/** What a plan comes from: a model, a reviewed runbook, or the rules of the planner alone. */
+export const PlanSource = z.enum(['model', 'runbook', 'rule']);
+export type PlanSource = z.infer<typeof PlanSource>;
+
 /** A batch of edits, applied all or nothing to the current constellation. */
 export const Proposal = z.strictObject({
   /** The round it answers; null when nobody asked: then it is an operator's edit. */
@@ -116,5 +123,11 @@ export const Proposal = z.strictObject({
   state: PlannerState.default('CONTINUE'),
   edits: z.array(Edit).max(LIMITS.editsMax).default([]),
   trace: EditTrace.optional(),
+  /** Of a plan that begins: where later edits of a model may run things besides the targets of its tasks. */
+  spare: z.array(Target).max(50).optional(),
+  /** With FINISH and FAIL: the reply to whoever asked, and the tasks it rests on. */
+  answer: z
+    .strictObject({ text: z.string().max(LIMITS.answerCharsMax), evidence: z.array(TaskId).max(LIMITS.tasksMax) })
+    .optional(),
 });
 export type Proposal = z.infer<typeof Proposal>;

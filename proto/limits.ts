@@ -42,6 +42,11 @@ export const LIMITS = {
   stepsMax: 200,
   /** A reply of a model; a longer one is refused. */
   replyBytesMax: 256 * 1024,
+  /** The reply to whoever asked, and what it names as evidence. */
+  answerCharsMax: 16_000,
+  evidenceMax: 200,
+  /** An access token of the Constellation MCP server is good for no longer. */
+  editGrantMsMax: 24 * 60 * 60 * 1000,
   /** Tries after the first to get a reply that can be used. */
   replyRepairsMax: 3,
   /** What agents of a run have noted, as JSON; the oldest notes go first. */
@@ -61,4 +66,7 @@ export const DEFAULTS = {
   stepsMax: 50,
   /** Tokens of a prompt that an agent's memory may fill. */
   memoryTokens: 8_000,
+  /** Tokens of the constellation and the results in a prompt of the planner. */
+  planTokens: 6_000,
+  editGrantMs: 60 * 60 * 1000,
 } as const;

@@ -10,6 +10,7 @@ import { FeedMessage } from './feed.js';
 import { FleetCommit, RecordedFleetEvent } from './fleet-events.js';
 import { Member } from './members.js';
 import { QUERIES, QueryError } from './queries.js';
+import { PlanCommit, RecordedPlanEvent } from './plan-events.js';
 import { RunRequest, SubmitAnswer } from './request.js';
 import { RecordedRunEvent, RunCommit } from './run-events.js';
 
@@ -61,6 +62,8 @@ export const MESSAGES: Readonly<Record<string, MessageSpec>> = Object.fromEntrie
   ...events(RecordedRunEvent.options, 'event of a run'),
   ['AttemptCommit', message(AttemptCommit, 'events of one attempt')],
   ...events(RecordedAttemptEvent.options, 'event of an attempt'),
+  ['PlanCommit', message(PlanCommit, 'steps of the planner for one run')],
+  ...events(RecordedPlanEvent.options, 'step of the planner'),
   ['FleetCommit', message(FleetCommit, 'events of one device')],
   ...events(RecordedFleetEvent.options, 'event of a device'),
   ['FeedMessage', message(FeedMessage, 'one event of a run for everybody outside, as a CloudEvent')],

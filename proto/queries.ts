@@ -4,10 +4,11 @@ import { ApprovalView } from './approvals.js';
 import { AdminProfile, AgentProfile, Revocation, ServiceManifest } from './agent-profile.js';
 import { ClientRole } from './aip/frames.js';
 import { CommandOutcome } from './commands.js';
-import { CommandCall } from './constellation.js';
-import { CommandId, DeviceId, Instant, RunId, Sha256 } from './ids.js';
+import { CommandCall, TaskConstellation } from './constellation.js';
+import { CommandId, DeviceId, Instant, Json, RunId, Sha256 } from './ids.js';
 import { PolicyVerdict } from './policy.js';
-import { Refusal } from './request.js';
+import { Demonstration, Experience, GoalMatch, RunbookInfo, RunbookName } from './runbooks.js';
+import { Issue, Refusal } from './request.js';
 import { RunSummary, RunView } from './view.js';
 
 /** Answer of a query that cannot be served as asked. */
@@ -132,6 +133,50 @@ export const QUERIES = {
     revocations: {
       request: z.strictObject({ after: z.int().min(0) }),
       answer: z.strictObject({ sequence: z.int().min(0), revoked: z.array(DeviceId) }),
+    },
+  },
+  planner: {
+    'dlq-retry': dlqRetry,
+    /** How a goal would be planned, without planning it. */
+    match: { request: z.strictObject({ goal: z.string().min(1).max(20_000) }), answer: GoalMatch },
+    runbooks: {
+      request: z.strictObject({}),
+      answer: z.strictObject({
+        runbooks: z.array(RunbookInfo),
+        /** Files that could not be used, and why. */
+        problems: z.array(z.string()),
+      }),
+    },
+    /** The plan that a runbook makes of these parameters; or what is wrong with them. */
+    runbook: {
+      request: z.strictObject({ name: RunbookName, parameters: z.record(z.string(), Json).default({}) }),
+      answer: z.strictObject({
+        runbook: RunbookInfo,
+        constellation: TaskConstellation.nullable(),
+        issues: z.array(Issue),
+      }),
+    },
+    experiences: {
+      request: z.strictObject({ text: z.string().max(4_000).optional(), limit: z.int().min(1).max(200).optional() }),
+      answer: z.strictObject({ enabled: z.boolean(), experiences: z.array(Experience) }),
+    },
+    /** Makes an example of a run that has ended well. Signed, like a verb; takes as long as a model does. */
+    learn: {
+      request: z.strictObject({ runId: RunId, actor: ActorProof }),
+      answer: z.strictObject({ experience: Experience }),
+    },
+    demonstrate: {
+      request: z.strictObject({ demonstration: Demonstration, actor: ActorProof }),
+      answer: z.strictObject({ experience: Experience }),
+    },
+    forget: {
+      request: z.strictObject({ id: z.string().min(1).max(64), actor: ActorProof }),
+      answer: z.strictObject({ changed: z.boolean() }),
+    },
+    /** Lets the evaluation agent judge a run that has ended; the judgement becomes an event of the run. */
+    evaluate: {
+      request: z.strictObject({ runId: RunId, actor: ActorProof }),
+      answer: z.strictObject({ accepted: z.literal(true) }),
     },
   },
   logging: {

@@ -31,6 +31,10 @@ export const RunOptions = z.strictObject({
   /** What the whole run may use up; when it is gone, what is pending is cancelled and the run fails. */
   budget: Budget.optional(),
   approval: ApprovalMode.optional(),
+  /** `approve`: a plan that was made for a goal waits for a person's RESUME before anything starts. */
+  plan: z.enum(['start', 'approve']).optional(),
+  /** The evaluation agent judges the run when it has ended. */
+  evaluate: z.boolean().optional(),
 });
 export type RunOptions = z.infer<typeof RunOptions>;
 

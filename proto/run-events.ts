@@ -6,13 +6,15 @@ import { commitShape, eventEnvelope } from './commit.js';
 import {
   CommandCall,
   RunOutcome,
+  Target,
   TaskConstellation,
   TaskStar,
   TaskStarLine,
   TaskStatus,
   Verification,
 } from './constellation.js';
-import { Edit, EditTrace, EditTrigger, EditViolation, PlannerState } from './edits.js';
+import { Edit, EditTrace, EditTrigger, EditViolation, PlannerState, PlanSource } from './edits.js';
+import { FinalAnswer } from './final-answer.js';
 import {
   DeviceId,
   EditId,
@@ -27,6 +29,7 @@ import {
   TaskId,
 } from './ids.js';
 import { Note } from './model.js';
+import { Evaluation } from './planner-replies.js';
 import { ApprovalMode } from './policy.js';
 import { LockPolicy, RunOptions } from './request.js';
 import { TaskError, TaskResult } from './result.js';
@@ -72,6 +75,15 @@ export const ConstellationModified = z.strictObject({
   proposedBy: Actor.optional(),
   trace: EditTrace.optional(),
   planHash: Sha256.nullable().optional(),
+  source: PlanSource.optional(),
+  /** A model may have written it: the exact commands that it defines are judged like an agent's before they run. */
+  judgeCommands: z.literal(true).optional(),
+  /** Of a plan that begins: targets, besides those of its tasks, that later edits of a model may use. */
+  spare: z.array(Target).max(50).optional(),
+  /** With FINISH and FAIL. */
+  answer: FinalAnswer.optional(),
+  /** What the planner used up of the run's budget for it. */
+  used: Usage.optional(),
 });
 
 /** The lock is taken: until the round ends the tasks that `lockPolicy` covers neither start nor are skipped (paper, algorithm 1). */
@@ -84,6 +96,8 @@ export const EditOpened = z.strictObject({
   openedAt: Instant,
   /** The run goes on without the planner after this. */
   deadlineAt: Instant,
+  /** What the planner may use up of the run's budget in this round. */
+  budget: Budget.optional(),
 });
 
 /** Nothing of the proposal was applied. The round goes on until the deadline or the last repair, under `lockPolicy`. */
@@ -96,12 +110,19 @@ export const EditRejected = z.strictObject({
   proposedBy: Actor,
   rejectedAt: Instant,
   planHash: Sha256.nullable(),
+  used: Usage.optional(),
 });
 
 export const EditAbandoned = z.strictObject({
   editId: EditId,
-  reason: z.strictObject({ code: z.enum(['DEADLINE', 'REPAIRS_EXHAUSTED', 'RUN_ENDING']), message: z.string() }),
+  reason: z.strictObject({
+    code: z.enum(['DEADLINE', 'REPAIRS_EXHAUSTED', 'RUN_ENDING', 'PLANNER_FAILED']),
+    message: z.string(),
+  }),
   abandonedAt: Instant,
+  /** PLANNER_FAILED: end of the chain of the planner's steps that led there. */
+  planHash: Sha256.nullable().optional(),
+  used: Usage.optional(),
 });
 
 /** A note of an agent of this run, with whose it is. */
@@ -127,6 +148,8 @@ export const TaskStarted = z.strictObject({
   journalId: JournalId.nullable(),
   /** The exact call to make; absent: the device's agent does the work, as `agent` says. Exactly one of the two is there. */
   command: CommandCall.optional(),
+  /** The command and the post-condition are judged before they run: a model may have written them. */
+  judge: z.literal(true).optional(),
   agent: AgentOrder.optional(),
   verify: Verification.optional(),
   /** What this attempt may use up of the run's budget; its end says what it did use. */
@@ -232,11 +255,18 @@ export const TaskCounts = z.strictObject({
   cancelled: z.int(),
 });
 
-export const RunCompleted = z.strictObject({ outcome: RunOutcome, counts: TaskCounts, completedAt: Instant });
+export const RunCompleted = z.strictObject({
+  outcome: RunOutcome,
+  counts: TaskCounts,
+  completedAt: Instant,
+  /** Of a goal: the one reply to whoever asked. */
+  answer: FinalAnswer.optional(),
+});
 export const RunFailed = z.strictObject({
   reason: z.strictObject({ code: z.string(), message: z.string() }),
   counts: TaskCounts,
   failedAt: Instant,
+  answer: FinalAnswer.optional(),
 });
 export const RunCancelled = z.strictObject({ by: Actor, reason: z.string(), counts: TaskCounts, cancelledAt: Instant });
 /** Facts are recorded, nothing new starts. `actor` when a person paused it. */
@@ -245,6 +275,8 @@ export const RunPaused = z.strictObject({
   actor: Actor.optional(),
   reason: z.string(),
   pausedAt: Instant,
+  /** Why a system paused it: its plan waits for a person. */
+  waitsFor: z.literal('plan_approval').optional(),
 });
 export const RunResumed = z.strictObject({ by: Actor, resumedAt: Instant });
 /** The end of the run is taken back by an operator's RETRY; the deadline counts from now. */
@@ -267,6 +299,8 @@ export const ForkedTask = z.strictObject({
   skippedBy: z.enum(['condition', 'failure']).nullable(),
   /** The run in which its last attempt ran, and whose ATTEMPTS hold its steps. */
   ranIn: RunId.nullable(),
+  /** A model may have written its command. */
+  judge: z.literal(true).optional(),
 });
 export type ForkedTask = z.infer<typeof ForkedTask>;
 
@@ -300,6 +334,8 @@ export const RunForked = z.strictObject({
   triggers: z.array(EditTrigger),
   /** What agents of the parent had noted. */
   blackboard: z.array(BlackboardNote).optional(),
+  /** Where edits of a model may run things; null: everywhere. */
+  scope: z.array(Target).nullable().optional(),
 });
 
 /** An attempt waits for a person. */
@@ -324,14 +360,24 @@ export const ApprovalDecided = z.strictObject({
   decidedAt: Instant,
 });
 
-export const RunAnnotated = z.strictObject({
-  kind: z.enum(['late_result']),
-  taskId: TaskId,
-  attempt,
-  text: z.string(),
-  attemptHash: Sha256,
-  annotatedAt: Instant,
-});
+/** Beside the history, never in it: `late_result`: what came after an attempt had ended. `evaluation`: what the run was found to be worth. */
+export const RunAnnotated = z.discriminatedUnion('kind', [
+  z.strictObject({
+    kind: z.literal('late_result'),
+    taskId: TaskId,
+    attempt,
+    text: z.string(),
+    attemptHash: Sha256,
+    annotatedAt: Instant,
+  }),
+  z.strictObject({
+    kind: z.literal('evaluation'),
+    evaluation: Evaluation,
+    used: Usage,
+    planHash: Sha256,
+    annotatedAt: Instant,
+  }),
+]);
 
 const SCHEMAS = {
   RUN_REQUESTED: RunRequested,

@@ -46,6 +46,14 @@ export const STREAMS = {
     dedupeMs: 120_000,
     denyDelete: true,
   },
+  PLANS: {
+    name: 'PLANS',
+    subjects: [subjects.anyPlan],
+    description: 'what the planner asked models, what they said and what was proposed, by run',
+    messageBytesMax: LIMITS.commitBytesMax,
+    dedupeMs: 120_000,
+    denyDelete: true,
+  },
   FLEET: {
     name: 'FLEET',
     subjects: [subjects.anyFleet],
@@ -102,16 +110,24 @@ export const DURABLES = {
   requests: { stream: 'REQUESTS', durable: 'orchestrator-requests', filters: [subjects.requests] },
   deviceAgentAttempts: { stream: 'RUNS', durable: 'device-agent-attempts', filters: [subjects.anyRun] },
   deviceAgentControl: { stream: 'RUNS', durable: 'device-agent-control', filters: [subjects.anyRun] },
+  /** Rounds that are opened, and runs that have ended. */
+  plannerRounds: { stream: 'RUNS', durable: 'planner-rounds', filters: [subjects.anyRun] },
   registryDue: { stream: 'TIMERS', durable: 'registry-due', filters: [subjects.anyDeviceDue] },
 } as const satisfies Record<string, DurableSpec>;
 
 /** The inputs of one partition: served by the one replica that owns it. */
-export function partitionDurables(partition: number): { attempts: DurableSpec; timers: DurableSpec } {
+export function partitionDurables(partition: number): Record<'attempts' | 'plans' | 'timers', DurableSpec> {
   return {
     attempts: {
       stream: 'ATTEMPTS',
       durable: `orchestrator-attempts-${partition}`,
       filters: (['ask', 'end', 'late'] as const).map((kind) => subjects.attemptsOfPartition(partition, kind)),
+      ackWaitMs: PARTITION_ACK_WAIT_MS,
+    },
+    plans: {
+      stream: 'PLANS',
+      durable: `orchestrator-plans-${partition}`,
+      filters: [subjects.plansOfPartition(partition)],
       ackWaitMs: PARTITION_ACK_WAIT_MS,
     },
     timers: {

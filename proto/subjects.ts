@@ -36,6 +36,9 @@ export const subjects = {
   attemptsOfRun: (runId: RunId) => `orrery.attempt.${partitionOf(runId)}.${runId}.>`,
   attemptsOfPartition: (partition: number, kind: AttemptSubjectKind) => `orrery.attempt.${partition}.*.*.*.${kind}`,
   anyAttempt: 'orrery.attempt.>',
+  plan: (runId: RunId) => `orrery.plan.${partitionOf(runId)}.${runId}`,
+  plansOfPartition: (partition: number) => `orrery.plan.${partition}.*`,
+  anyPlan: 'orrery.plan.>',
   fleet: (deviceId: DeviceId) => `orrery.fleet.${deviceId}`,
   anyFleet: 'orrery.fleet.*',
   anyTimer: 'orrery.timer.>',
@@ -77,6 +80,7 @@ export function runIdOfSubject(subject: string): RunId | undefined {
     case 'feed':
       return tokens[2];
     case 'attempt':
+    case 'plan':
     case 'command':
       return tokens[3];
     case 'timer':

@@ -1,8 +1,10 @@
 import { z } from 'zod';
 import { ApprovalView } from './approvals.js';
-import { Usage } from './budget.js';
+import { Budget, Usage } from './budget.js';
 import { LineType, RunOutcome, RunStatus, TaskStatus } from './constellation.js';
 import { EditTrigger, EditViolation } from './edits.js';
+import { FinalAnswer } from './final-answer.js';
+import { Evaluation } from './planner-replies.js';
 import { DeviceId, EditId, Instant, LineId, RequestId, RunId, TaskId } from './ids.js';
 import { LockPolicy } from './request.js';
 import { TaskError, TaskResult } from './result.js';
@@ -84,8 +86,13 @@ export const RunView = z.strictObject({
   lines: z.array(LineView),
   /** In the order in which they were asked; the oldest decided ones are left out of a long list. */
   approvals: z.array(ApprovalView).default([]),
-  /** Used up so far by attempts that have ended. */
+  /** Used up so far by attempts and rounds that have ended. */
   used: Usage.optional(),
+  budget: Budget.optional(),
+  goal: z.string().nullable().optional(),
+  /** Of a goal that has ended. */
+  answer: FinalAnswer.nullable().optional(),
+  evaluation: Evaluation.nullable().optional(),
 });
 export type RunView = z.infer<typeof RunView>;
 

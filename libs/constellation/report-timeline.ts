@@ -1,4 +1,4 @@
-import type { RecordedRunEvent, RunCommit, RunView, TaskId } from '#proto';
+import type { RecordedRunEvent, RunCommit, RunEventData, RunView, TaskId } from '#proto';
 import { askText, decisionText, editsText, stopText, triggersText, violationsText } from './event-text.js';
 import { assertNever } from './evolve.js';
 import { limited } from './report-limits.js';
@@ -37,6 +37,7 @@ function happened(event: RecordedRunEvent): string {
     case 'RUN_PAUSED':
     case 'RUN_RESUMED':
     case 'RUN_REOPENED':
+    case 'RUN_ANNOTATED':
       return runText(event);
     default:
       return taskText(event);
@@ -91,6 +92,8 @@ function runText(event: RunOnlyEvent): string {
       return `by ${cell(event.data.by.id)}`;
     case 'RUN_REOPENED':
       return `by ${cell(event.data.by.id)}, deadline ${cell(event.data.deadlineAt)}`;
+    case 'RUN_ANNOTATED':
+      return annotationText(event.data);
     default:
       return assertNever(event);
   }
@@ -126,9 +129,13 @@ function taskText(event: TaskEvent): string {
       const said = cell(decisionText(event.data), TEXT_CHARS_MAX);
       return `${cell(taskId)} attempt ${attempt}, ${cell(approvalId)}: ${said}`;
     }
-    case 'RUN_ANNOTATED':
-      return `${cell(event.data.taskId)} attempt ${event.data.attempt}: ${cell(event.data.text)}`;
     default:
       return assertNever(event);
   }
+}
+
+function annotationText(data: RunEventData<'RUN_ANNOTATED'>): string {
+  if (data.kind === 'late_result') return `${cell(data.taskId)} attempt ${data.attempt}: ${cell(data.text)}`;
+  const { complete, reason } = data.evaluation;
+  return `evaluation, complete: ${complete}: ${cell(reason, TEXT_CHARS_MAX)}`;
 }

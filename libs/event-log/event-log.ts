@@ -1,4 +1,13 @@
-import type { AttemptCommit, AttemptKey, AttemptSubjectKind, DeviceId, FleetCommit, RunCommit, RunId } from '#proto';
+import type {
+  AttemptCommit,
+  AttemptKey,
+  AttemptSubjectKind,
+  DeviceId,
+  FleetCommit,
+  PlanCommit,
+  RunCommit,
+  RunId,
+} from '#proto';
 
 /** A commit as it is stored, with the position of its message in the stream: what the next append expects. */
 export interface Stored<C> {
@@ -23,4 +32,5 @@ export interface EventLog<K, C> {
 
 export type RunLog = EventLog<RunId, RunCommit>;
 export type AttemptLog = EventLog<AttemptKey & { kind?: AttemptSubjectKind }, AttemptCommit>;
+export type PlanLog = EventLog<RunId, PlanCommit>;
 export type FleetLog = EventLog<DeviceId, FleetCommit>;

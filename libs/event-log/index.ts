@@ -1,13 +1,19 @@
-export type { Appended, AttemptLog, EventLog, FleetLog, RunLog, Stored } from './event-log.js';
+export type { Appended, AttemptLog, EventLog, FleetLog, PlanLog, RunLog, Stored } from './event-log.js';
 export { AppendError, CorruptLogError, LoadError } from './errors.js';
 export { encodeCommit, hashCommit, sealCommit, verifyChain } from './chain.js';
 export type { ChainedCommit, VerifyOptions, Violation } from './chain.js';
 export { newCommitId, runIdOf } from './ids.js';
-export { ATTEMPT_LOG, FLEET_LOG, RUN_LOG } from './logs.js';
+export { ATTEMPT_LOG, FLEET_LOG, PLAN_LOG, RUN_LOG } from './logs.js';
 export type { AttemptLogKey, LogSpec } from './logs.js';
-export { JetStreamEventLog, openAttemptLog, openFleetLog, openRunLog } from './jetstream-event-log.adapter.js';
+export {
+  JetStreamEventLog,
+  openAttemptLog,
+  openFleetLog,
+  openPlanLog,
+  openRunLog,
+} from './jetstream-event-log.adapter.js';
 export type { EventLogOptions } from './jetstream-event-log.adapter.js';
-export { memoryAttemptLog, MemoryEventLog, memoryFleetLog, memoryRunLog } from './memory-event-log.js';
+export { memoryAttemptLog, MemoryEventLog, memoryFleetLog, memoryPlanLog, memoryRunLog } from './memory-event-log.js';
 export type { MemoryFault } from './memory-event-log.js';
 export { parseCommits } from './parse-commit.js';
 export type { ParseOptions, StoredBytes } from './parse-commit.js';

@@ -7,8 +7,8 @@ import { HEADER_COMMIT, HEADER_TYPES, LIMITS } from '#proto';
 import { ConnectionWatch } from '#libs/messaging';
 import { encodeCommit } from './chain.js';
 import { AppendError } from './errors.js';
-import type { Appended, AttemptLog, EventLog, FleetLog, RunLog, Stored } from './event-log.js';
-import { ATTEMPT_LOG, FLEET_LOG, RUN_LOG } from './logs.js';
+import type { Appended, AttemptLog, EventLog, FleetLog, PlanLog, RunLog, Stored } from './event-log.js';
+import { ATTEMPT_LOG, FLEET_LOG, PLAN_LOG, RUN_LOG } from './logs.js';
 import type { LogSpec } from './logs.js';
 import { parseCommits } from './parse-commit.js';
 import { StoredMessages } from './stored-messages.adapter.js';
@@ -36,6 +36,10 @@ export function openRunLog(nc: NatsConnection, options: EventLogOptions = {}): R
 
 export function openAttemptLog(nc: NatsConnection, options: EventLogOptions = {}): AttemptLog {
   return new JetStreamEventLog(nc, ATTEMPT_LOG, options);
+}
+
+export function openPlanLog(nc: NatsConnection, options: EventLogOptions = {}): PlanLog {
+  return new JetStreamEventLog(nc, PLAN_LOG, options);
 }
 
 export function openFleetLog(nc: NatsConnection, options: EventLogOptions = {}): FleetLog {

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { AttemptCommit, FleetCommit, RunCommit, STREAMS, subjects } from '#proto';
+import { AttemptCommit, FleetCommit, PlanCommit, RunCommit, STREAMS, subjects } from '#proto';
 import type { AttemptKey, AttemptSubjectKind, DeviceId, RunId } from '#proto';
 
 /** Where the commits of one kind of aggregate lie. */
@@ -26,6 +26,13 @@ export const ATTEMPT_LOG: LogSpec<AttemptLogKey, AttemptCommit> = {
   schema: AttemptCommit,
   subject: (key) => subjects.attempt(key, key.kind ?? 'step'),
   filter: subjects.attemptFilter,
+};
+
+export const PLAN_LOG: LogSpec<RunId, PlanCommit> = {
+  stream: STREAMS.PLANS.name,
+  schema: PlanCommit,
+  subject: subjects.plan,
+  filter: subjects.plan,
 };
 
 export const FLEET_LOG: LogSpec<DeviceId, FleetCommit> = {

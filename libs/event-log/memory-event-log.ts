@@ -1,8 +1,8 @@
 import { LIMITS } from '#proto';
 import { encodeCommit } from './chain.js';
 import { AppendError } from './errors.js';
-import type { Appended, AttemptLog, EventLog, FleetLog, RunLog, Stored } from './event-log.js';
-import { ATTEMPT_LOG, FLEET_LOG, RUN_LOG } from './logs.js';
+import type { Appended, AttemptLog, EventLog, FleetLog, PlanLog, RunLog, Stored } from './event-log.js';
+import { ATTEMPT_LOG, FLEET_LOG, PLAN_LOG, RUN_LOG } from './logs.js';
 import type { LogSpec } from './logs.js';
 import { parseCommits } from './parse-commit.js';
 
@@ -76,6 +76,10 @@ export function memoryRunLog(): RunLog & { readonly faults: MemoryFault[] } {
 
 export function memoryAttemptLog(): AttemptLog & { readonly faults: MemoryFault[] } {
   return new MemoryEventLog(ATTEMPT_LOG);
+}
+
+export function memoryPlanLog(): PlanLog & { readonly faults: MemoryFault[] } {
+  return new MemoryEventLog(PLAN_LOG);
 }
 
 export function memoryFleetLog(): FleetLog & { readonly faults: MemoryFault[] } {

@@ -5,6 +5,7 @@ export { loadChatModel } from './load.adapter.js';
 export { OpenAiChatModel, type OpenAiChatModelOptions } from './openai.adapter.js';
 export { costOf, Price, type PriceTable, type Tokens } from './price.js';
 export { promptHash } from './prompt-hash.js';
+export { StoringModelDesk, type ModelDesk, type ModelDeskParts, type ModelQuestion } from './model-desk.js';
 export { parseTranscript, RecordingChatModel, ReplayedChatModel, TranscriptError, TranscriptLine } from './recorded.js';
 export { withRecording } from './recording.adapter.js';
 export { ScriptedChatModel, type Script, type Scripted, type ScriptedOptions } from './scripted.js';

@@ -86,6 +86,7 @@ function orchestrator(): NatsUserSpec {
       ...[DURABLES.requests, ...partitions.flat()].flatMap(consumesDurable),
       ...loads('RUNS'),
       ...loads('ATTEMPTS'),
+      ...loads('PLANS'),
       ...loads('TIMERS'),
       ...loads('REQUESTS'),
       ...readsBucket(BUCKETS.AGENT_PROFILES.bucket),
@@ -156,7 +157,7 @@ function deviceAgent(): NatsUserSpec {
 }
 
 function logging(): NatsUserSpec {
-  const streams = ['RUNS', 'ATTEMPTS', 'FLEET', 'FEED'] as const;
+  const streams = ['RUNS', 'ATTEMPTS', 'PLANS', 'FLEET', 'FEED'] as const;
   return service('logging', {
     publish: [
       subjects.anyFeed,
@@ -181,12 +182,21 @@ function consoleUser(): NatsUserSpec {
   return { ...permissions, actor: { kind: 'person', id: 'console' } };
 }
 
-/** Whoever plans for runs: reads how they go and what devices there are, and proposes edits. */
+/** Plans for runs: reads how they go and what devices there are, and writes what it proposes. The verb is for those who edit through it. */
 function planner(): NatsUserSpec {
   const streams = ['RUNS', 'FEED'] as const;
   const permissions = service('planner', {
     publish: [
+      subjects.anyPlan,
       subjects.anyVerbOf('PROPOSE'),
+      ...consumesDurable(DURABLES.plannerRounds),
+      ...loads('PLANS'),
+      ...loads('ATTEMPTS'),
+      ...readsArtifacts(),
+      `$O.${ARTIFACTS_BUCKET}.>`,
+      ...readsBucket(BUCKETS.ACTORS.bucket),
+      opensBucket(BUCKETS.MEMBERS.bucket),
+      key(BUCKETS.MEMBERS.bucket, 'planner.*'),
       ...streams.flatMap((stream) => [...loads(stream), ...follows(stream)]),
       ...readsBucket(BUCKETS.AGENT_PROFILES.bucket),
     ],
@@ -197,7 +207,7 @@ function planner(): NatsUserSpec {
 
 /** A person at a terminal: asks, submits and reads everything, changes nothing but through the services. */
 function cli(): NatsUserSpec {
-  const streams = ['RUNS', 'ATTEMPTS', 'FLEET', 'FEED', 'DLQ'] as const;
+  const streams = ['RUNS', 'ATTEMPTS', 'PLANS', 'FLEET', 'FEED', 'DLQ'] as const;
   const permissions = user('cli', {
     publish: [
       ACCOUNT_INFO,
@@ -226,7 +236,7 @@ function external(): NatsUserSpec {
 
 /** Reads the logs, all of them, and nothing else. */
 function auditor(): NatsUserSpec {
-  const streams = ['RUNS', 'ATTEMPTS', 'FLEET'] as const;
+  const streams = ['RUNS', 'ATTEMPTS', 'PLANS', 'FLEET'] as const;
   return user('auditor', {
     publish: [ACCOUNT_INFO, ...streams.flatMap((stream) => [...loads(stream), ...follows(stream)])],
     subscribe: [],

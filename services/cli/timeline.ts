@@ -99,7 +99,8 @@ function taskText(event: TaskEvent): string {
       return `${taskId} (${stopText(event.data)})${output === undefined ? '' : exitCodeText(output)}`;
     }
     case 'RUN_ANNOTATED':
-      return `${event.data.taskId}: ${event.data.text}`;
+      if (event.data.kind === 'late_result') return `${event.data.taskId}: ${event.data.text}`;
+      return `evaluation, complete: ${event.data.evaluation.complete}: ${event.data.evaluation.reason}`;
   }
 }
 

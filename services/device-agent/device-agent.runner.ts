@@ -4,7 +4,7 @@ import type { Logger } from 'pino';
 import { DEFAULTS, DURABLES, subjects, type OutputChunk } from '#proto';
 import type { CommandPolicy } from '#libs/command-policy';
 import type { AgentKind } from '#libs/device-agent';
-import type { ChatModel } from '#libs/llm';
+import { StoringModelDesk, type ChatModel } from '#libs/llm';
 import { openAttemptLog, openRunLog } from '#libs/event-log';
 import {
   consumeDurable,
@@ -31,7 +31,6 @@ import { NatsDeviceLink } from './device.client.js';
 import { ExplainHandler } from './explain.handler.js';
 import { LiveAttempts } from './live-attempts.js';
 import { announceAgents, type Announcement } from './members.adapter.js';
-import { StoringModelDesk } from './model-desk.adapter.js';
 import { Slots } from './slots.js';
 
 /** Commits of RUNS that the control durable works on at once; each costs a read or two. */

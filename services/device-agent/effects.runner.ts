@@ -1,6 +1,7 @@
 import { CommandCall, commandIdOf, parseWith, sentenceOf, type Json, type OutputChunk, type Prompt } from '#proto';
 import {
   BoundaryTaken,
+  type AgentReply,
   type AskModel,
   type AskPerson,
   type CallTool,
@@ -11,10 +12,16 @@ import {
   type PersonAnswered,
   type ToolCalled,
 } from '#libs/device-agent';
-import { addUsage, countPromptTokens, mayCallModel, usageOfCalls } from '#libs/llm';
+import {
+  addUsage,
+  countPromptTokens,
+  mayCallModel,
+  usageOfCalls,
+  type ModelDesk,
+  type StructuredReply,
+} from '#libs/llm';
 import type { AttemptSession } from './attempt-session.runner.js';
 import { agentError, Ends } from './ends.js';
-import type { ModelAnswered, ModelDesk } from './model-desk.adapter.js';
 import { readOutput } from './read-output.adapter.js';
 import { agentName, answerOutcome, diverged, isCallOf, modelOutcome, type Diverged } from './recorded-outcomes.js';
 import { repairedJson } from './shape-result.js';
@@ -150,7 +157,7 @@ export class Effects {
     this.#session.record(stepFailed(place, answered.calls, answered));
   }
 
-  async #askDesk({ agent, schema }: AskModel, step: number, prompt: Prompt): Promise<ModelAnswered> {
+  async #askDesk({ agent, schema }: AskModel, step: number, prompt: Prompt): Promise<StructuredReply<AgentReply>> {
     const { desk, clock, publish } = this.#parts;
     const { live, book } = this.#session;
     const { key, start } = live.order;

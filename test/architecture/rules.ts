@@ -46,8 +46,14 @@ const each = (...sources: Source[]): Source[][] => sources.map((source) => [sour
 const LIB = /^#libs\/([a-z0-9-]+)$/u;
 /** The one parser of conditions; `libs/constellation/condition.ts` alone may use it (docs/adr/0003). */
 const CEL = '@marcbachmann/cel-js';
-/** The one template engine of prompts; `libs/device-agent/prompter/template.ts` alone may use it (docs/adr/0028). */
+/** The one template engine of prompts; `libs/prompter/template.ts` alone may use it (docs/adr/0028). */
 const LIQUID = 'liquidjs';
+
+/** Cores that are made of other cores. */
+const CORE_IMPORTS: ReadonlyMap<string, readonly string[]> = new Map([
+  ['device-agent', ['#libs/prompter']],
+  ['planner', ['#libs/prompter', '#libs/constellation']],
+]);
 
 const LAYERS: readonly Rule[] = [
   {
@@ -62,15 +68,16 @@ const LAYERS: readonly Rule[] = [
     ),
   },
   {
-    name: 'the core imports proto only',
+    name: 'the core imports proto and other cores only',
     reason: 'a fold or a decision must give the same tomorrow, on another machine, for an auditor',
     covers: isCore,
     offences: perFile(
       imports((specifier, file, typeOnly) => {
         const lib = libOf(file.path);
         if (specifier === '#proto' || (specifier === 'zod' && typeOnly)) return true;
+        if ((CORE_IMPORTS.get(lib ?? '') ?? []).includes(specifier)) return true;
         if (specifier === CEL) return file.path === 'libs/constellation/condition.ts';
-        if (specifier === LIQUID) return file.path === 'libs/device-agent/prompter/template.ts';
+        if (specifier === LIQUID) return file.path === 'libs/prompter/template.ts';
         return (
           staysIn(`libs/${lib}/`, file, specifier) && !hasRole(resolved(file.path, specifier).replace(/\.js$/u, '.ts'))
         );
@@ -79,6 +86,8 @@ const LAYERS: readonly Rule[] = [
     planted: each(
       { path: 'libs/constellation/a.ts', text: `import { readFile } from 'node:fs/promises';` },
       { path: 'libs/device-agent/a.ts', text: `import { chat } from '#libs/llm';` },
+      { path: 'libs/planner/a.ts', text: `import { chat } from '#libs/llm';` },
+      { path: 'libs/constellation/a.ts', text: `import { Fence } from '#libs/prompter';` },
       { path: 'libs/aip/a.ts', text: `import { open } from './ws-transport.adapter.js';` },
       { path: 'libs/constellation/a.ts', text: `import { parse } from '@marcbachmann/cel-js';` },
       { path: 'libs/device-agent/prompter/a.ts', text: `import { Liquid } from 'liquidjs';` },
@@ -153,9 +162,9 @@ const LAYERS: readonly Rule[] = [
     planted: each({ path: 'libs/messaging/a.ts', text: `import { Injectable } from '@nestjs/common';` }),
   },
   {
-    name: 'typeorm appears in registry, logging and libs/platform only',
+    name: 'typeorm appears in registry, logging, planner and libs/platform only',
     reason: 'Postgres holds projections, and each table has one owner',
-    covers: (path) => isProduction(path) && !/^(?:services\/(?:registry|logging)|libs\/platform)\//u.test(path),
+    covers: (path) => isProduction(path) && !/^(?:services\/(?:registry|logging|planner)|libs\/platform)\//u.test(path),
     offences: perFile(imports((specifier) => specifier !== 'typeorm' && specifier !== '@nestjs/typeorm')),
     planted: each({ path: 'services/orchestrator/a.ts', text: `import { DataSource } from 'typeorm';` }),
   },

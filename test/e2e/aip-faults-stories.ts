@@ -130,7 +130,7 @@ export class FaultStories {
 }
 
 const isLateResult = (event: RecordedRunEvent, taskId: string): boolean =>
-  event.type === 'RUN_ANNOTATED' && event.data.taskId === taskId;
+  event.type === 'RUN_ANNOTATED' && event.data.kind === 'late_result' && event.data.taskId === taskId;
 
 /** Until it does as much at once as it has room for. */
 async function untilAtWork(device: FaultDevice, commands: readonly EffectCommand[]): Promise<void> {

@@ -1,11 +1,17 @@
 import type { ChatMessage, ContentPart, Prompt } from '#proto';
-import { examplesPrompt, retrievedDocumentsPrompt } from './documents.js';
-import { excerpt } from './excerpt.js';
-import { Fence } from './fence.js';
+import {
+  type CountTokens,
+  examplesPrompt,
+  excerpt,
+  Fence,
+  outputOf,
+  type PromptMode,
+  type PromptTemplate,
+  type PromptTemplates,
+  retrievedDocumentsPrompt,
+  TemplateBook,
+} from '#libs/prompter';
 import { MemoryPrompt } from './memory-prompt.js';
-import { outputOf } from './output-text.js';
-import { TemplateBook, type PromptMode, type PromptTemplate, type PromptTemplates } from './template.js';
-import type { CountTokens } from './tokens.js';
 import { toolsToPrompt } from './tool-prompt.js';
 import type { PromptView } from './view.js';
 

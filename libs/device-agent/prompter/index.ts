@@ -3,12 +3,8 @@ export * from './base-prompter.js';
 export * from './host-agent-prompter.js';
 export * from './app-agent-prompter.js';
 export * from './linux-agent-prompter.js';
-export * from './template.js';
 export * from './tool-prompt.js';
-export * from './documents.js';
-export * from './fence.js';
-export * from './excerpt.js';
-export * from './output-text.js';
 export * from './read-output.js';
 export * from './memory-prompt.js';
-export * from './tokens.js';
+/** What all prompts are made of. */
+export * from '#libs/prompter';

@@ -7,7 +7,7 @@ import { Blackboard } from '../blackboard.js';
 import { Memory } from '../memory.js';
 import { AppAgentPrompter } from './app-agent-prompter.js';
 import type { PrompterOptions } from './base-prompter.js';
-import { BoundaryTaken } from './fence.js';
+import { BoundaryTaken } from '#libs/prompter';
 import { anyCharacter, BOUNDARY, countTokens, listing, ran, shell, step, viewOf } from './given.testing.js';
 import { HostAgentPrompter } from './host-agent-prompter.js';
 import { LinuxAgentPrompter } from './linux-agent-prompter.js';

@@ -1,5 +1,5 @@
 import { AppAgentPrompter } from './app-agent-prompter.js';
-import type { Fence } from './fence.js';
+import type { Fence } from '#libs/prompter';
 import { READ_OUTPUT_TOOL } from './read-output.js';
 import type { PromptView } from './view.js';
 

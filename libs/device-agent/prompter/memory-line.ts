@@ -1,7 +1,7 @@
 import type { Json } from '#proto';
 import type { MemoryItem } from '../memory.js';
 import { clip, withoutEmpty } from './memory-step.js';
-import { outputOf, type OutputText } from './output-text.js';
+import { outputOf, type OutputText } from '#libs/prompter';
 
 /** How much of an older step one line of JSON tells. */
 export interface LineBounds {

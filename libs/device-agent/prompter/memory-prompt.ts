@@ -1,8 +1,7 @@
 import type { Memory, MemoryItem } from '../memory.js';
-import type { Fence } from './fence.js';
+import { countPieces, type CountTokens, type Fence } from '#libs/prompter';
 import { stepLine, type LineBounds } from './memory-line.js';
 import { stepPieces, type Piece } from './memory-step.js';
-import { countPieces, type CountTokens } from './tokens.js';
 
 /** How much is told of a step, from nothing but its number to everything. */
 export const TIERS = ['number', 'note', 'notes', 'shortest', 'short', 'line', 'condensed', 'full'] as const;

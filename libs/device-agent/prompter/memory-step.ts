@@ -1,9 +1,7 @@
 import type { Json } from '#proto';
 import type { MemoryItem } from '../memory.js';
-import { excerpt } from './excerpt.js';
-import { outputOf, type OutputText } from './output-text.js';
+import { type CountTokens, excerpt, outputOf, type OutputText } from '#libs/prompter';
 import { readOnCall } from './read-output.js';
-import type { CountTokens } from './tokens.js';
 
 /** A piece of a prompt: ours, or data with a label, which gets a fence. `tokens` of the data, where they were counted already. */
 export type Piece =

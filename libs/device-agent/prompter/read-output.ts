@@ -1,5 +1,5 @@
 import type { ToolInfo } from '#proto';
-import type { OutputStream } from './output-text.js';
+import type { OutputStream } from '#libs/prompter';
 
 /** Lines that one READ_OUTPUT gives when it does not say how many. */
 export const READ_LINES_DEFAULT = 200;

@@ -170,7 +170,11 @@ function claim(claims: AttemptClaims, { number, events }: RunCommit): void {
       const { taskId, attempt, attemptHash = null, output: result } = event.data;
       if (attemptHash !== null) claims.ended.push({ number, type: event.type, taskId, attempt, attemptHash, result });
     }
-    if ((event.type === 'TASK_FAILED' || event.type === 'RUN_ANNOTATED') && event.data.attemptHash !== null) {
+    if (event.type === 'TASK_FAILED' && event.data.attemptHash !== null) {
+      const { taskId, attempt, attemptHash } = event.data;
+      claims.ended.push({ number, type: event.type, taskId, attempt, attemptHash });
+    }
+    if (event.type === 'RUN_ANNOTATED' && event.data.kind === 'late_result') {
       const { taskId, attempt, attemptHash } = event.data;
       claims.ended.push({ number, type: event.type, taskId, attempt, attemptHash });
     }

@@ -74,6 +74,8 @@ function illegalEndOfRound(run: Run, { data }: EventOf<'EDIT_ABANDONED'>): strin
   if (editing === null || editing.editId !== data.editId) return notOpen(run, data.editId);
   const { deadlineAt, rejections } = editing;
   switch (data.reason.code) {
+    case 'PLANNER_FAILED':
+      return undefined;
     case 'DEADLINE':
       return data.abandonedAt < deadlineAt ? `its deadline is ${deadlineAt}` : undefined;
     case 'REPAIRS_EXHAUSTED':

@@ -32,6 +32,8 @@ export function illegal(run: Run, event: RecordedRunEvent): string | undefined {
     case 'RUN_RESUMED':
     case 'RUN_REOPENED':
       return illegalTurn(run, event);
+    case 'RUN_ANNOTATED':
+      return illegalAnnotation(run, event);
     default:
       return illegalForTask(run, event);
   }
@@ -51,7 +53,15 @@ function illegalTurn(run: Run, event: TurnEvent): string | undefined {
   }
 }
 
-type TaskEvent = Exclude<Extract<RecordedRunEvent, { data: { taskId: string } }>, ApprovalEvent>;
+type Annotation = Extract<RecordedRunEvent, { type: 'RUN_ANNOTATED' }>;
+
+function illegalAnnotation(run: Run, { data }: Annotation): string | undefined {
+  if (data.kind === 'evaluation') return isTerminal(run) ? undefined : 'RUN_ANNOTATED: the run has not ended';
+  if (findTask(run, data.taskId) !== undefined) return undefined;
+  return `RUN_ANNOTATED is about "${data.taskId}", which is no task of this run`;
+}
+
+type TaskEvent = Exclude<Extract<RecordedRunEvent, { data: { taskId: string } }>, ApprovalEvent | Annotation>;
 
 function illegalForTask(run: Run, event: TaskEvent): string | undefined {
   const task = findTask(run, event.data.taskId);
@@ -79,8 +89,6 @@ function problemOf(run: Run, task: TaskState, event: TaskEvent): string | undefi
     }
     case 'TASK_REOPENED':
       return illegalReopening(run, task, event);
-    case 'RUN_ANNOTATED':
-      return undefined;
   }
 }
 

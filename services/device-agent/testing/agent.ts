@@ -12,7 +12,7 @@ import {
 import { memoryAttemptLog, memoryRunLog, type AttemptLog, type RunLog, type Stored } from '#libs/event-log';
 import type { CommandPolicy } from '#libs/command-policy';
 import type { AgentKind } from '#libs/device-agent';
-import { ScriptedChatModel, type ChatModel } from '#libs/llm';
+import { ScriptedChatModel, StoringModelDesk, type ChatModel } from '#libs/llm';
 import { ArtifactError, type BusMessage } from '#libs/messaging';
 import { AgentAttemptRunner } from '../agent-attempt.runner.js';
 import { AttemptCommits } from '../attempt-commits.adapter.js';
@@ -25,7 +25,6 @@ import type { DeviceState } from '../device-session.js';
 import type { DeviceLink } from '../device.client.js';
 import type { Artifacts } from '../inputs.adapter.js';
 import { LiveAttempts } from '../live-attempts.js';
-import { StoringModelDesk } from '../model-desk.adapter.js';
 import { Slots } from '../slots.js';
 import type { ScriptedDevice } from './device.js';
 import { testPolicy } from './policy.js';

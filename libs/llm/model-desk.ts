@@ -1,18 +1,17 @@
 import type { Logger } from 'pino';
 import type { z } from 'zod';
 import type { ArtifactRef, ModelCall, Prompt } from '#proto';
-import type { AgentReply } from '#libs/device-agent';
-import { askStructured, type ChatModel, type ModelAnswer, type ModelRequest, type Refusal } from '#libs/llm';
-import type { Artifacts } from './inputs.adapter.js';
+import type { ChatModel, ModelAnswer, ModelRequest } from './chat-model.js';
+import { askStructured, type Refusal, type StructuredReply } from './structured-reply.js';
 
 /** Bytes of a reply that stand in the event; of a longer one only the head does, and the whole lies in ARTIFACTS. */
 const REPLY_BYTES_MAX = 64 * 1024;
 const HEAD_CHARS = 8 * 1024;
 
-export interface ModelQuestion {
+export interface ModelQuestion<T> {
   readonly agent: string;
   readonly prompt: Prompt;
-  readonly schema: z.ZodType<AgentReply>;
+  readonly schema: z.ZodType<T>;
   readonly signal: AbortSignal;
   readonly deadlineMs: number;
   readonly turn: string;
@@ -21,18 +20,15 @@ export interface ModelQuestion {
   readonly onText?: (soFar: string) => void;
 }
 
-export type ModelAnswered =
-  | { readonly kind: 'reply'; readonly value: AgentReply; readonly calls: ModelCall[] }
-  | { readonly kind: 'failed'; readonly code: string; readonly message: string; readonly calls: ModelCall[] };
-
 /** Asks models, and keeps what was asked and answered where it does not fit into an event. */
 export interface ModelDesk {
-  ask(question: ModelQuestion): Promise<ModelAnswered>;
+  ask<T>(question: ModelQuestion<T>): Promise<StructuredReply<T>>;
 }
 
 export interface ModelDeskParts {
   readonly model: ChatModel;
-  readonly artifacts: Artifacts;
+  /** Where prompts and long replies are kept, by the hash of their content. */
+  readonly artifacts: { put(content: Uint8Array): Promise<ArtifactRef> };
   readonly keepPrompts: boolean;
   readonly logger: Logger;
 }
@@ -47,7 +43,7 @@ export class StoringModelDesk implements ModelDesk {
     this.#parts = parts;
   }
 
-  async ask({ prompt, ...question }: ModelQuestion): Promise<ModelAnswered> {
+  async ask<T>({ prompt, ...question }: ModelQuestion<T>): Promise<StructuredReply<T>> {
     const kept: Kept = new Map();
     const { messages } = prompt;
     const schemaName = `${question.agent}_reply`.replaceAll(/[^A-Za-z0-9_-]/gu, '_').slice(-64);

@@ -1,0 +1,207 @@
+import { z } from 'zod';
+import { CommandCall, LineType, ResourceFloor, Selector, TaskStatus, Verification } from './constellation.js';
+import { DeviceId, LineId, RunId, TaskId } from './ids.js';
+import { LIMITS } from './limits.js';
+
+/**
+ * The vocabulary in which models and MCP hosts speak of a constellation (paper section 5.3, table 1). It is the one of the wire in
+ * other clothes: libs/constellation turns a call into an Edit and a run into a snapshot.
+ */
+const taskFields = {
+  name: z.string().min(1).max(200),
+  description: z
+    .string()
+    .max(20_000)
+    .describe(
+      'everything that the agent of the device needs to know: it sees nothing else but the tips and the inputs',
+    ),
+  tips: z.array(z.string().max(2_000)).max(50).describe('hints; one of them says what the textual result must contain'),
+  target_device_id: DeviceId.describe('this device and no other; instead of target'),
+  target: Selector.describe('any device that satisfies this; instead of target_device_id'),
+  command: CommandCall.describe('one exact tool call instead of an agent; the command policy judges it'),
+  inputs: z.array(TaskId).max(100).describe('predecessors whose results the task is given; all of them when left out'),
+  verify: Verification.describe('what must hold when the task says that it is done'),
+  review: z.boolean().describe('true: you will be asked to look at the result before its successors start'),
+  timeout_seconds: z
+    .number()
+    .min(1)
+    .max(LIMITS.timeoutMsMax / 1000),
+  attempts: z.int().min(1).max(LIMITS.attemptsMax).describe('tries in all when it fails'),
+  priority: z.int().min(-100).max(100).describe('higher starts first'),
+  idempotent: z.boolean().describe('true: may be done again when nobody knows whether it was done'),
+} as const;
+
+const optionalFields = {
+  tips: taskFields.tips.optional(),
+  target_device_id: taskFields.target_device_id.optional(),
+  target: taskFields.target.optional(),
+  command: taskFields.command.optional(),
+  inputs: taskFields.inputs.optional(),
+  verify: taskFields.verify.optional(),
+  review: taskFields.review.optional(),
+  timeout_seconds: taskFields.timeout_seconds.optional(),
+  attempts: taskFields.attempts.optional(),
+  priority: taskFields.priority.optional(),
+  idempotent: taskFields.idempotent.optional(),
+} as const;
+
+/** A TaskStar as tools take it: exactly one of `target_device_id` and `target`, which is checked when it becomes an edit. */
+export const ToolTask = z.strictObject({
+  task_id: TaskId,
+  name: taskFields.name,
+  description: taskFields.description,
+  ...optionalFields,
+});
+export type ToolTask = z.infer<typeof ToolTask>;
+
+const dependencyFields = {
+  type: LineType.describe(
+    'unconditional: when the first has ended, whatever happened; success-only; conditional: when `condition` holds',
+  ),
+  condition: z
+    .string()
+    .min(1)
+    .max(LIMITS.conditionCharsMax)
+    .describe('CEL over `status` and `result` of the first task, e.g. result.exit_code == 0'),
+  condition_description: z.string().max(2_000).describe('for people; decides nothing'),
+} as const;
+
+/** A TaskStarLine as tools take it. `type` is `success-only` when left out, `conditional` when there is a condition. */
+export const ToolDependency = z.strictObject({
+  dependency_id: LineId,
+  from_task_id: TaskId,
+  to_task_id: TaskId,
+  type: dependencyFields.type.optional(),
+  condition: dependencyFields.condition.optional(),
+  condition_description: dependencyFields.condition_description.optional(),
+});
+export type ToolDependency = z.infer<typeof ToolDependency>;
+
+/** What build_constellation takes: a whole plan. */
+export const ToolConstellation = z.strictObject({
+  name: z.string().min(1).max(200).optional(),
+  tasks: z.array(ToolTask).min(1).max(LIMITS.tasksMax),
+  dependencies: z.array(ToolDependency).max(LIMITS.linesMax).default([]),
+});
+export type ToolConstellation = z.infer<typeof ToolConstellation>;
+
+/** Input of each of the seven tools, by name. An absent field of an update stays as it is, null removes it. */
+export const CONSTELLATION_TOOLS = {
+  add_task: {
+    about: 'Add a new task. The same task once more changes nothing.',
+    input: ToolTask,
+  },
+  remove_task: {
+    about: 'Remove a task that has not started, with all its dependencies.',
+    input: z.strictObject({ task_id: TaskId }),
+  },
+  update_task: {
+    about: 'Change fields of a task that has not started.',
+    input: z.strictObject({
+      task_id: TaskId,
+      name: taskFields.name.optional(),
+      description: taskFields.description.optional(),
+      tips: taskFields.tips.optional(),
+      target_device_id: taskFields.target_device_id.optional(),
+      target: taskFields.target.optional(),
+      command: taskFields.command.nullable().optional(),
+      inputs: taskFields.inputs.nullable().optional(),
+      verify: taskFields.verify.nullable().optional(),
+      review: taskFields.review.optional(),
+      timeout_seconds: taskFields.timeout_seconds.nullable().optional(),
+      attempts: taskFields.attempts.nullable().optional(),
+      priority: taskFields.priority.optional(),
+      idempotent: taskFields.idempotent.optional(),
+    }),
+  },
+  add_dependency: {
+    about: 'Let one task wait for another one, which may have ended already.',
+    input: ToolDependency,
+  },
+  remove_dependency: {
+    about: 'Remove a dependency whose second task has not started.',
+    input: z.strictObject({ dependency_id: LineId }),
+  },
+  update_dependency: {
+    about: 'Change when a dependency is satisfied, or its description.',
+    input: z.strictObject({
+      dependency_id: LineId,
+      type: dependencyFields.type.optional(),
+      condition: dependencyFields.condition.nullable().optional(),
+      condition_description: dependencyFields.condition_description.nullable().optional(),
+    }),
+  },
+  build_constellation: {
+    about:
+      'Add or replace many tasks and dependencies at once; with clear_existing, what has not started and is not named goes.',
+    input: z.strictObject({ config: ToolConstellation, clear_existing: z.boolean().default(true) }),
+  },
+} as const;
+export type ConstellationTool = keyof typeof CONSTELLATION_TOOLS;
+export const CONSTELLATION_TOOL_NAMES = Object.keys(CONSTELLATION_TOOLS) as ConstellationTool[];
+
+const call = <T extends ConstellationTool>(tool: T) =>
+  z.strictObject({ tool: z.literal(tool), arguments: CONSTELLATION_TOOLS[tool].input });
+
+/** One call of one of the seven tools, as a model writes it. */
+export const ConstellationToolCall = z.discriminatedUnion('tool', [
+  call('add_task'),
+  call('remove_task'),
+  call('update_task'),
+  call('add_dependency'),
+  call('remove_dependency'),
+  call('update_dependency'),
+  call('build_constellation'),
+]);
+export type ConstellationToolCall = z.infer<typeof ConstellationToolCall>;
+
+/** What each tool answers: the whole constellation as it stands after the call, all of it of one event. */
+export const ConstellationSnapshot = z.strictObject({
+  run_id: RunId,
+  name: z.string(),
+  status: z.string(),
+  revision: z.int().min(0),
+  /** Last event of the run that is contained. */
+  sequence: z.int().min(0),
+  tasks: z.array(
+    z.strictObject({
+      task_id: TaskId,
+      name: z.string(),
+      description: z.string(),
+      tips: z.array(z.string()),
+      target_device_id: DeviceId.optional(),
+      target: z
+        .strictObject({
+          os: z.string().optional(),
+          capabilities: z.array(z.string()).optional(),
+          tags: z.array(z.string()).optional(),
+          resources: ResourceFloor.optional(),
+        })
+        .optional(),
+      command: CommandCall.optional(),
+      inputs: z.array(TaskId).optional(),
+      verify: Verification.optional(),
+      review: z.boolean().optional(),
+      status: TaskStatus,
+      attempts: z.int().min(0),
+      device_id: DeviceId.nullable(),
+      /** Excerpt of what it answered; text of others. */
+      result: z.string().nullable(),
+      error: z.string().nullable(),
+      modifiable: z.boolean(),
+    }),
+  ),
+  dependencies: z.array(
+    z.strictObject({
+      dependency_id: LineId,
+      from_task_id: TaskId,
+      to_task_id: TaskId,
+      type: LineType,
+      condition: z.string().optional(),
+      condition_description: z.string().optional(),
+      satisfied: z.boolean().nullable(),
+      modifiable: z.boolean(),
+    }),
+  ),
+});
+export type ConstellationSnapshot = z.infer<typeof ConstellationSnapshot>;
