@@ -148,6 +148,13 @@ const CHANNELS: Readonly<Record<string, ChannelSpec>> = {
     messages: ['AttemptCommit'],
     action: 'send',
   },
+  plans: {
+    subject: subjects.anyPlan.replace('>', '*.*'),
+    parameters: ['partition', 'runId'],
+    about: 'The event log of the planner, by run; read by the services only.',
+    messages: ['PlanCommit'],
+    action: 'send',
+  },
   fleet: {
     subject: subjects.anyFleet,
     parameters: ['deviceId'],

@@ -67,7 +67,8 @@ export const StepFailed = z.strictObject({
 });
 
 const commandShape = {
-  step,
+  /** 0 for the exact command of a task that is judged; an agent's and those after it count from 1. */
+  step: z.int().min(0),
   /** Position among the commands of the step. */
   index: z.int().min(0),
   commandId: CommandId,

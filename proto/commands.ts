@@ -129,7 +129,7 @@ export const VERB_BODIES = {
   PROPOSE: z.strictObject({
     ...verbShape,
     proposal: Proposal,
-    /** Sent for somebody else, who allowed it: then the edit is theirs. Taken from the planner only. */
+    /** Sent for somebody who allowed it: then the edit is theirs. Taken from the planner, and from who signed it. */
     grant: EditGrant.optional(),
   }),
   /** Lets a command run: as it is, or as `command` says. `grantMs`: and the same one on the same device for this long. */

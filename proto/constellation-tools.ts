@@ -140,18 +140,19 @@ export const CONSTELLATION_TOOLS = {
 export type ConstellationTool = keyof typeof CONSTELLATION_TOOLS;
 export const CONSTELLATION_TOOL_NAMES = Object.keys(CONSTELLATION_TOOLS) as ConstellationTool[];
 
-const call = <T extends ConstellationTool>(tool: T) =>
-  z.strictObject({ tool: z.literal(tool), arguments: CONSTELLATION_TOOLS[tool].input });
+/** The schema of its arguments is a parameter of its own, or every call would have those of all tools as its type. */
+const call = <T extends ConstellationTool, I extends z.ZodType>(tool: T, { input }: { readonly input: I }) =>
+  z.strictObject({ tool: z.literal(tool), arguments: input });
 
 /** One call of one of the seven tools, as a model writes it. */
 export const ConstellationToolCall = z.discriminatedUnion('tool', [
-  call('add_task'),
-  call('remove_task'),
-  call('update_task'),
-  call('add_dependency'),
-  call('remove_dependency'),
-  call('update_dependency'),
-  call('build_constellation'),
+  call('add_task', CONSTELLATION_TOOLS.add_task),
+  call('remove_task', CONSTELLATION_TOOLS.remove_task),
+  call('update_task', CONSTELLATION_TOOLS.update_task),
+  call('add_dependency', CONSTELLATION_TOOLS.add_dependency),
+  call('remove_dependency', CONSTELLATION_TOOLS.remove_dependency),
+  call('update_dependency', CONSTELLATION_TOOLS.update_dependency),
+  call('build_constellation', CONSTELLATION_TOOLS.build_constellation),
 ]);
 export type ConstellationToolCall = z.infer<typeof ConstellationToolCall>;
 

@@ -6,6 +6,7 @@ import { ATTEMPT_EVENT_TYPES } from './attempt-events.js';
 import { FLEET_EVENT_TYPES } from './fleet-events.js';
 import { MESSAGES } from './messages.js';
 import { parseWith } from './parse.js';
+import { PLAN_EVENT_TYPES } from './plan-events.js';
 import { RUN_EVENT_TYPES } from './run-events.js';
 
 /**
@@ -38,7 +39,7 @@ describe('the golden corpus', () => {
   });
 
   it('covers every event type', () => {
-    const types = [...RUN_EVENT_TYPES, ...ATTEMPT_EVENT_TYPES, ...FLEET_EVENT_TYPES];
+    const types = [...RUN_EVENT_TYPES, ...ATTEMPT_EVENT_TYPES, ...PLAN_EVENT_TYPES, ...FLEET_EVENT_TYPES];
     expect(types.filter((type) => !folders.includes(type))).toEqual([]);
   });
 

@@ -19,6 +19,7 @@ export * from './run-events.js';
 export * from './attempt-events.js';
 export * from './plan-events.js';
 export * from './runbooks.js';
+export * from './runbook-file.js';
 export * from './agent-profile.js';
 export * from './fleet-events.js';
 export * from './commands.js';

@@ -39,6 +39,7 @@ export const RoundPlanned = z.strictObject({
   /** Examples of earlier runs that were shown. */
   examples: z.array(z.string().max(64)).max(20).optional(),
 });
+export type RoundPlanned = z.infer<typeof RoundPlanned>;
 
 /** No plan could be made: the round ends without one. */
 export const RoundFailed = z.strictObject({
@@ -47,15 +48,19 @@ export const RoundFailed = z.strictObject({
   error: z.strictObject({ code: z.string().max(64), message: z.string().max(2_000) }),
   used: Usage,
 });
+export type RoundFailed = z.infer<typeof RoundFailed>;
 
 /** What is put to the orchestrator, which judges it. */
 export const PlanProposed = z.strictObject({ proposal: Proposal, source: PlanSource, used: Usage });
+export type PlanProposed = z.infer<typeof PlanProposed>;
 
 /** A finished run was judged; the orchestrator adds it to the run's history. */
 export const RunEvaluated = z.strictObject({ ...asked, evaluation: Evaluation, used: Usage });
+export type RunEvaluated = z.infer<typeof RunEvaluated>;
 
 /** A finished run was made into an example. */
 export const RunSummarised = z.strictObject({ ...asked, exampleId: z.string().max(64), example: ExampleReply });
+export type RunSummarised = z.infer<typeof RunSummarised>;
 
 const SCHEMAS = {
   ROUND_PLANNED: RoundPlanned,

@@ -33,6 +33,8 @@ export const RunOptions = z.strictObject({
   approval: ApprovalMode.optional(),
   /** `approve`: a plan that was made for a goal waits for a person's RESUME before anything starts. */
   plan: z.enum(['start', 'approve']).optional(),
+  /** Who answers edit rounds: the planner of the system, or a program with PROPOSE, whom the planner leaves alone. */
+  planner: z.enum(['service', 'external']).optional(),
   /** The evaluation agent judges the run when it has ended. */
   evaluate: z.boolean().optional(),
 });

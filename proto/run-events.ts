@@ -336,6 +336,8 @@ export const RunForked = z.strictObject({
   blackboard: z.array(BlackboardNote).optional(),
   /** Where edits of a model may run things; null: everywhere. */
   scope: z.array(Target).nullable().optional(),
+  /** Its plan waited for a person, and waits here, too. */
+  waitsFor: z.literal('plan_approval').optional(),
 });
 
 /** An attempt waits for a person. */

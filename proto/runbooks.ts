@@ -11,7 +11,7 @@ export const RunbookParameter = z.strictObject({
   type: z.enum(['string', 'integer', 'number', 'boolean', 'device']).default('string'),
   required: z.boolean().default(false),
   default: z.union([z.string(), z.number(), z.boolean()]).optional(),
-  /** A regular expression of RE2 for the whole text. */
+  /** A regular expression for the whole text: characters, classes, groups, `|`, `? * + {n,m}`; run without backtracking. */
   pattern: z.string().max(200).optional(),
   enum: z.array(z.string().max(200)).max(50).optional(),
   minimum: z.number().optional(),

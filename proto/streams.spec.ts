@@ -34,7 +34,12 @@ describe('streams', () => {
   });
 
   it('that are the truth cannot be deleted from, and are kept for ever', () => {
-    for (const { denyDelete, ageMsMax } of [STREAMS.RUNS, STREAMS.ATTEMPTS, STREAMS.FLEET] as readonly StreamSpec[]) {
+    for (const { denyDelete, ageMsMax } of [
+      STREAMS.RUNS,
+      STREAMS.ATTEMPTS,
+      STREAMS.PLANS,
+      STREAMS.FLEET,
+    ] as readonly StreamSpec[]) {
       expect(denyDelete).toBe(true);
       expect(ageMsMax).toBeUndefined();
     }
@@ -72,8 +77,8 @@ describe('durables', () => {
 
   it('are one per partition for the inputs of runs', () => {
     const partitioned = allDurables().filter(({ durable }) => /-\d+$/u.test(durable));
-    expect(partitioned).toHaveLength(PARTITIONS * 2);
-    expect(allDurables()).toHaveLength(PARTITIONS * 2 + Object.keys(DURABLES).length);
+    expect(partitioned).toHaveLength(PARTITIONS * 3);
+    expect(allDurables()).toHaveLength(PARTITIONS * 3 + Object.keys(DURABLES).length);
   });
 
   it('give a message to the next one soon after its owner has died', () => {

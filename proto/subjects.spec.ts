@@ -60,6 +60,7 @@ describe('subjects', () => {
           subjects.verb(attempt.runId, 'SUBMIT'),
           subjects.runTimer(attempt.runId),
           subjects.runDue(attempt.runId),
+          subjects.plan(attempt.runId),
         ]) {
           expect(runIdOfSubject(subject)).toBe(attempt.runId);
         }
@@ -91,6 +92,8 @@ describe('subjects', () => {
         const partition = partitionOf(attempt.runId);
         expect(matches(subjects.runsDueOfPartition(partition), subjects.runDue(attempt.runId))).toBe(true);
         expect(matches(subjects.verbsOfPartition(partition), subjects.verb(attempt.runId, 'SUBMIT'))).toBe(true);
+        expect(matches(subjects.plansOfPartition(partition), subjects.plan(attempt.runId))).toBe(true);
+        expect(matches(subjects.anyPlan, subjects.plan(attempt.runId))).toBe(true);
         expect(matches(subjects.anyRun, subjects.run(attempt.runId))).toBe(true);
         expect(matches(subjects.anyDeviceDue, subjects.deviceDue(attempt.taskId))).toBe(true);
         expect(matches(subjects.anyDeviceDue, subjects.runDue(attempt.runId))).toBe(false);
