@@ -167,7 +167,7 @@ describe('a post-condition in an edit', () => {
       kind: 'verb',
       id,
       by,
-      action: { verb: 'PROPOSE', proposal: edit(input).proposal },
+      action: { verb: 'PROPOSE', proposal: edit(input).proposal, delegated: false },
     });
     expect(story().when(asked(wrong, 'v1')).answers.at(-1)).toMatchObject({
       kind: 'rejected',

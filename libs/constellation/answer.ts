@@ -20,6 +20,8 @@ export const IGNORED: Readonly<Record<string, string>> = {
   ROUND_IS_OVER: 'the edit round is over',
   REPEATED_TRY: 'this try of the round was judged before',
   ALREADY_DECIDED: 'it was decided before',
+  NOT_ENDED: 'the run has not ended yet',
+  EVALUATED_BEFORE: 'the run was evaluated before',
   NO_CHANGE: 'the constellation is so already',
 };
 

@@ -242,6 +242,16 @@ describe('a grant', () => {
     ]);
   });
 
+  it('does not cover what is heard of after its time: that is a no by then', () => {
+    const story = granted()
+      .at(200_000)
+      .when(asked(commandAsk(NEXT, { expiresAt: instant(200_000) })));
+    expect(story.told).toEqual([
+      'APPROVAL_REQUESTED approval a.1.2.0',
+      'APPROVAL_DECIDED a.1.2.0 expired by orchestrator',
+    ]);
+  });
+
   it('does not depend on the order of the arguments', () => {
     const given = { tool: 'T', arguments: { b: [{ y: 1, x: 2 }], a: 1 } };
     const same = { tool: 'T', arguments: { a: 1, b: [{ x: 2, y: 1 }] } };

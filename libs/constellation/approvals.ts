@@ -50,7 +50,8 @@ export function recordAsk(draft: RunDraft, asked: Asked, { now }: Circumstances)
   if (task.stopping !== null) return { kind: 'ignored', reason: 'STOPPING' };
   const at = instantOf(now);
   draft.add({ type: 'APPROVAL_REQUESTED', data: { taskId, attempt, ask, requestedAt: at, attemptHash } });
-  if (ask.kind !== 'approval' || !ask.grantable || task.deviceId === null) return ACCEPTED;
+  // What comes here after its time is a no by now, whatever was granted.
+  if (ask.kind !== 'approval' || !ask.grantable || task.deviceId === null || at >= ask.expiresAt) return ACCEPTED;
   const grant = run.approvals.grants.get(grantKey(task.deviceId, ask.command));
   if (grant === undefined || at >= grant.until) return ACCEPTED;
   const { approvalId: grantOf, by } = grant;

@@ -111,12 +111,24 @@ function editOf(run: Run, seed: number, hostile: boolean): unknown {
     case 3:
       return change.task(pick(touched) ?? 'n1', { priority: pick([0, 1, 5]) ?? 0, name: 'changed' });
     case 4:
-      return change.task(pick(touched) ?? 'n1', { retry: { attempts: pick([1, 2]) ?? 1, backoffMs: 0 } });
+      return change.task(
+        pick(touched) ?? 'n1',
+        pick([
+          { retry: { attempts: 1, backoffMs: 0 } },
+          { retry: { attempts: 2, backoffMs: 0 } },
+          { target: { device: 'db-1' } },
+          { target: { os: 'linux' } },
+          { command: { tool: 'EXEC_CLI', arguments: { command: 'date' } } },
+        ]) ?? {},
+      );
     case 5:
       return build(partOf(run, pick([1, 2, 3]) ?? 2), (pick([0, 1]) ?? 0) === 0);
     case 6:
     case 7:
-      return add.task(pick(NEW_NAMES) ?? 'n1', { timeoutMs: MINUTE });
+      return add.task(pick(NEW_NAMES) ?? 'n1', {
+        timeoutMs: MINUTE,
+        ...pick([{}, {}, { target: { device: 'db-1' } }, { target: { os: 'linux' } }]),
+      });
     default:
       return line();
   }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { LIMITS, type TaskConstellation } from '#proto';
+import { LIMITS, NO_USAGE, type TaskConstellation } from '#proto';
 import { completed, constellation, device, failed, fleet, instant, Story, submit, T0, verb, WAKE } from './given.js';
 import { checkInvariants } from './invariants.js';
 
@@ -173,6 +173,8 @@ describe('the deadline of a task', () => {
       kind: 'proposal',
       by: { kind: 'person', id: 'alice' },
       planHash: null,
+      source: 'rule',
+      used: NO_USAGE,
       proposal: {
         editId: null,
         try: 1,

@@ -29,6 +29,16 @@ export function minus(one: Usage, other: Budget): Usage {
   };
 }
 
+/** What is left of a budget of which some was used: less than nothing is nothing. */
+export function within(budget: Budget, used: Usage): Budget {
+  const left: Budget = {};
+  for (const bound of BOUNDS) {
+    const given = budget[bound];
+    if (given !== undefined) left[bound] = Math.max(0, given - used[bound]);
+  }
+  return left;
+}
+
 /** Within what fractions allow. */
 export function sameUsage(one: Usage, other: Usage): boolean {
   return BOUNDS.every((bound) => Math.abs(one[bound] - other[bound]) <= EPSILON);
@@ -48,6 +58,39 @@ export function isAgentTask({ command }: Pick<TaskStar, 'command'>): boolean {
 /** What an attempt is taken to have used of which nobody said it: all that it might have. */
 export function allOf({ slice, star }: TaskState): Usage | undefined {
   return slice === null || !isAgentTask(star) ? undefined : plus(NO_USAGE, slice);
+}
+
+/** Somebody works who may give back a part of what was given out. */
+export function mayGetMore({ running, editing }: Pick<Run, 'running' | 'editing'>): boolean {
+  return running.size > 0 || (editing !== null && editing.budget !== null);
+}
+
+/** What a planner uses up: it runs no commands. */
+const PLANNED = ['llmCalls', 'tokens', 'costUsd'] as const;
+
+/** Bounds that are used up for good, of those that a planner needs: no round is opened any more. */
+export function spentOnPlans({ request, used }: Pick<Run, 'request' | 'used'>): Bound[] {
+  const cap = request?.options.budget ?? {};
+  return PLANNED.filter((bound) => (cap[bound] ?? Infinity) - used[bound] <= EPSILON);
+}
+
+/**
+ * What the planner may use up in the next round: all that is left, at most half of it where agents of this run have still to
+ * start. Undefined when the run has no such bound; null when all of it is given out for now.
+ */
+export function budgetOfRound(run: Run): Budget | undefined | null {
+  const { request, used, granted, agentsPending } = run;
+  const cap = request?.options.budget ?? {};
+  const budget: Budget = {};
+  for (const bound of PLANNED) {
+    const limit = cap[bound];
+    if (limit === undefined) continue;
+    const left = limit - used[bound] - granted[bound];
+    if (left <= EPSILON) return null;
+    if (agentsPending === 0) budget[bound] = left;
+    else budget[bound] = bound === 'costUsd' ? left / 2 : Math.max(1, Math.floor(left / 2));
+  }
+  return Object.keys(budget).length === 0 ? undefined : budget;
 }
 
 /** What is left of a run's budget while a commit gives it out. */

@@ -7,8 +7,9 @@ import { evolve, foldEvents } from './evolve.js';
 import { forkedFrom } from './fork.js';
 import { ALICE, HASH, Story, T0, WAKE } from './given.js';
 import { isHeld } from './held.js';
-import { checkEdit, checkInvariants } from './invariants.js';
+import { checkBudget, checkEdit, checkInvariants } from './invariants.js';
 import { emptyRun, isTerminal, type Run } from './run.js';
+import { TrustAudit } from './trust.testing.js';
 import { viewOf } from './view.js';
 
 // Seconds on a quiet machine; the limit is for one that is not.
@@ -52,12 +53,13 @@ const forAll = (seed: number, check: (given: Chaos) => void, numRuns = CASES) =>
 
 describe('every run, whatever its planner, its operator and its devices do', () => {
   it('keeps the invariants after every event, and every edit leaves alone what has started', () => {
-    const seen = { edits: 0, rejected: 0, abandoned: 0, starts: 0, retried: 0, forced: 0 };
+    const seen = { edits: 0, rejected: 0, abandoned: 0, starts: 0, retried: 0, forced: 0, evaluated: 0 };
     forAll(20_260_140, (given) => {
       playChaos(given, (story, before) => {
         const steps = prefixes(before, story.last?.events ?? []);
         expect(steps.flatMap(({ to }) => checkInvariants(to))).toEqual([]);
         expect(steps.flatMap(({ from, event, to }) => checkEdit(from, event, to))).toEqual([]);
+        expect(steps.flatMap(({ from, event, to }) => checkBudget(from, event, to))).toEqual([]);
         for (const { event } of steps) {
           if (event.type === 'CONSTELLATION_MODIFIED' && (event.data.edits?.length ?? 0) > 0) seen.edits++;
           if (event.type === 'EDIT_REJECTED') seen.rejected++;
@@ -65,6 +67,7 @@ describe('every run, whatever its planner, its operator and its devices do', () 
           if (event.type === 'TASK_STARTED') seen.starts++;
           if (event.type === 'TASK_REOPENED' && event.data.reason === 'operator') seen.retried++;
           if (event.type === 'TASK_STOP_REQUESTED' && event.data.reason !== 'timeout') seen.forced++;
+          if (event.type === 'RUN_ANNOTATED' && event.data.kind === 'evaluation') seen.evaluated++;
         }
       });
     });
@@ -87,6 +90,25 @@ describe('every run, whatever its planner, its operator and its devices do', () 
         expect(wrong.map(({ event }) => event)).toEqual([]);
       });
     });
+  });
+
+  it('believes no model: what one wrote is judged, stays in the scope of its plan, and hides nothing in its answer', () => {
+    const seen = { judged: 0, beyond: 0, waited: 0, answers: 0, failed: 0, rounds: 0 };
+    forAll(20_260_148, (given) => {
+      const audit = new TrustAudit();
+      playChaos(given, (story, before) => {
+        if (JSON.stringify(story.last?.answers).includes('for which the plan was not made')) seen.beyond++;
+        for (const { event, to } of prefixes(before, story.last?.events ?? [])) {
+          expect([...audit.take(event, to, story.fleet)]).toEqual([]);
+          if (event.type === 'TASK_STARTED' && event.data.judge === true) seen.judged++;
+          if (to.waitsFor !== null) seen.waited++;
+          if (event.type === 'RUN_COMPLETED' && event.data.answer !== undefined) seen.answers++;
+          if (event.type === 'EDIT_ABANDONED' && event.data.reason.code === 'PLANNER_FAILED') seen.failed++;
+          if (event.type === 'EDIT_OPENED' && event.data.budget !== undefined) seen.rounds++;
+        }
+      });
+    });
+    expect(Object.entries(seen).filter(([, count]) => count < CASES / 20)).toEqual([]);
   });
 
   it('is rebuilt from its events alone: one at a time, all at once, and as decided', () => {

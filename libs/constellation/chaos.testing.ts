@@ -4,8 +4,26 @@ import { batchOf, plans, resultOf } from './arbitrary.testing.js';
 import type { Input } from './decide.js';
 import { applyEdits } from './edit.js';
 import type { Circuit, FleetView } from './fleet-view.js';
-import { ALICE, ask, completed, device, fleet, instant, propose, Story, submit, T0, verb, WAKE } from './given.js';
+import {
+  ALICE,
+  ask,
+  completed,
+  device,
+  fleet,
+  giveUp,
+  HASH,
+  insert,
+  instant,
+  propose,
+  Story,
+  submit,
+  T0,
+  verb,
+  WAKE,
+  withAgents,
+} from './given.js';
 import { isTerminal, type Run } from './run.js';
+import { IMAGINED } from './trust.testing.js';
 
 /** Wild steps, and those after which a run must have ended when nobody disturbs it any more. */
 const WILD = 30;
@@ -20,6 +38,10 @@ export interface Chaos {
   /** When the run must have ended, in milliseconds from its beginning. */
   readonly deadlineMs: number;
   readonly slots: number;
+  /** Every other task is left to an agent. */
+  readonly agents: boolean;
+  /** Who plans: what a model proposes is not believed. */
+  readonly source: 'model' | 'runbook';
   /** Whether proposals heed what is allowed. */
   readonly hostile: boolean;
   readonly seeds: readonly number[];
@@ -33,9 +55,13 @@ export const chaos: fc.Arbitrary<Chaos> = fc.record({
     lockPolicy: fc.constantFrom('strict', 'scoped'),
     editDeadlineMs: fc.constant(ROUND_MS),
     concurrency: fc.constantFrom(2, 100),
+    plan: fc.constantFrom('start', 'start', 'approve'),
+    budget: fc.constantFrom({}, {}, { llmCalls: 40 }, { llmCalls: 6, costUsd: 0.5 }),
   }),
   deadlineMs: fc.constantFrom(40_000, 24 * 3_600_000, 24 * 3_600_000),
   slots: fc.integer({ min: 1, max: 3 }),
+  agents: fc.boolean(),
+  source: fc.constantFrom('model', 'runbook'),
   hostile: fc.boolean(),
   seeds: fc.array(fc.nat(1_000_000), { minLength: WILD, maxLength: WILD }),
 });
@@ -45,7 +71,8 @@ export const chaos: fc.Arbitrary<Chaos> = fc.record({
  * that are held, lost and given up; then an operator resumes it, the planner has nothing to add, and it goes on until it is
  * over or the steps are used up. `each` sees every commit.
  */
-export function playChaos(given: Chaos, each: (story: Story, before: Run, now: number) => void): Story {
+export function playChaos(drawn: Chaos, each: (story: Story, before: Run, now: number) => void): Story {
+  const given = drawn.agents ? { ...drawn, plan: withAgentTasks(drawn.plan) } : drawn;
   const story = new Story().on(fleetOf(given, 0));
   const options = { options: given.options, deadlineAt: instant(given.deadlineMs) };
   let [before, now] = [story.run, 0];
@@ -71,7 +98,7 @@ function fleetOf({ slots }: Chaos, seed: number): FleetView {
   const held = { by: ALICE, reason: 'test', heldAt: instant(0) };
   const [lost, withHold]: Partial<AgentProfile>[] = [{ status: 'lost' }, { held }];
   const web = mood === 1 ? withHold : mood === 2 ? lost : {};
-  const view = fleet([device('web-1', { tasksMax: slots, ...web }), device('db-1', { tasksMax: slots })]);
+  const view = withAgents(fleet([device('web-1', { tasksMax: slots, ...web }), device('db-1', { tasksMax: slots })]));
   const circuit: Circuit = mood === 3 ? { state: 'open', until: T0 + 10_000_000 } : { state: 'half-open' };
   return {
     ...view,
@@ -82,15 +109,46 @@ function fleetOf({ slots }: Chaos, seed: number): FleetView {
   };
 }
 
-function calm(run: Run, { plan }: Chaos): Input[] {
+function withAgentTasks(plan: TaskConstellation): TaskConstellation {
+  const tasks = plan.tasks.map((task, index) => {
+    if (index % 2 === 0) return task;
+    const { command: _, ...agent } = task;
+    return agent;
+  });
+  return { ...plan, tasks };
+}
+
+function calm(run: Run, given: Chaos): Input[] {
   const running = [...run.running].map((index) => run.tasks.at(index));
   const { editing } = run;
   return [
     verb({ verb: 'RESUME' }, `calm-${run.rounds}-${run.counts.PENDING}`),
     ...running.map(({ star, attempt }) => completed(star.id, attempt)),
-    ...(editing === null ? [] : [propose(editing.editId, creationOf(run, plan), { try: editing.tries + 1 })]),
+    ...(editing === null
+      ? []
+      : [byPlanner(given, editing.editId, creationOf(run, given.plan), { try: editing.tries + 1 })]),
   ];
 }
+
+/** Every proposal of the planner costs a call. */
+const ONE_CALL = { llmCalls: 1, tokens: 100, commands: 0, costUsd: 0.01 };
+
+function byPlanner(
+  { source }: Chaos,
+  editId: string | null,
+  edits: readonly unknown[],
+  said: Parameters<typeof propose>[2] = {},
+): Input {
+  const trace = source === 'model' ? { trace: { ...said.trace, ...IMAGINED } } : {};
+  return propose(editId, edits, { ...said, ...trace }, { source, used: ONE_CALL });
+}
+
+const EVALUATED: Input = {
+  kind: 'evaluated',
+  evaluation: { reason: 'as asked', sub_scores: [{ name: 'all', evaluation: 'yes' }], complete: 'yes' },
+  used: ONE_CALL,
+  planHash: HASH,
+};
 
 const creationOf = (run: Run, plan: TaskConstellation) =>
   run.graph === null ? [{ tool: 'build_constellation', constellation: plan }] : [];
@@ -109,15 +167,19 @@ function wild(run: Run, seed: number, given: Chaos): Input[] {
   return seed % 2 === 0 ? inputs : inputs.toReversed();
 }
 
-function proposals(run: Run, seed: number, { plan, hostile }: Chaos): Input[] {
+function proposals(run: Run, seed: number, given: Chaos): Input[] {
+  const { plan, hostile } = given;
   const { editing } = run;
+  const propose = (editId: string | null, edits: readonly unknown[], said = {}) =>
+    byPlanner(given, editId, edits, said);
+  const answer = { text: 'as it is', evidence: ['a', 'b', 'nobody'] };
   const number = (editing?.tries ?? 0) + 1;
   const editId = editing?.editId ?? 'e1';
   const edits = (): unknown[] => {
     const batch = batchOf(run, [seed, seed * 3 + 1, seed * 7 + 5], hostile);
     return run.graph === null ? creationOf(run, plan) : hostile ? batch : validOf(run, batch);
   };
-  switch (Math.floor(seed / 17) % 14) {
+  switch (Math.floor(seed / 17) % 16) {
     case 0:
     case 1:
     case 2:
@@ -138,10 +200,22 @@ function proposals(run: Run, seed: number, { plan, hostile }: Chaos): Input[] {
     case 11:
       return [propose(null, edits())];
     case 12:
-      return seed % 5 === 0 ? [propose(editId, edits(), { try: number, state: 'FINISH' })] : [];
+      return seed % 5 === 0 ? [propose(editId, edits(), { try: number, state: 'FINISH', answer })] : [];
+    case 13:
+      return seed % 3 === 0 ? [giveUp(editId, 'the model is away', { try: number, used: ONE_CALL })] : [];
+    case 14:
+      return [EVALUATED, EVALUATED];
     default:
-      return seed % 7 === 0 ? [propose(editId, [], { try: number, state: 'FAIL', trace: { result: 'no' } })] : [];
+      return seed % 7 === 0
+        ? [propose(editId, [], { try: number, state: 'FAIL', answer, trace: { result: 'no' } })]
+        : [];
   }
+}
+
+/** An edit that a program makes in the name of a person. */
+function delegated(run: Run, batch: readonly Edit[], id: string): Input {
+  const { proposal } = propose(null, validOf(run, batch), { trace: IMAGINED });
+  return { kind: 'verb', id, by: ALICE, action: { verb: 'PROPOSE', proposal, delegated: true } };
 }
 
 function validOf(run: Run, batch: readonly Edit[]): Edit[] {
@@ -172,6 +246,10 @@ function verbs(run: Run, seed: number, { plan }: Chaos): Input[] {
       return [{ kind: 'pause', reason: 'poison' }];
     case 11:
       return [{ kind: 'late-result', taskId, attempt: 1, text: 'late', attemptHash: 'a'.repeat(64) }];
+    case 12:
+      return [delegated(run, batchOf(run, [seed, seed * 5 + 2]), id)];
+    case 13:
+      return [insert(validOf(run, batchOf(run, [seed, seed * 5 + 2])), { id })];
     default:
       return [];
   }

@@ -10,7 +10,7 @@ import {
 } from '#proto';
 import { enforceApprovals } from './approvals.js';
 import { type Circumstances, deadlinePassed, failAttempt, instantOf } from './attempt-end.js';
-import { type Bound, isAgentTask, Purse } from './budget.js';
+import { type Bound, isAgentTask, mayGetMore, Purse, spentOnPlans } from './budget.js';
 import { enforceEditDeadline } from './edit-cycle.js';
 import { abandonEdit, openEdit } from './edit-rounds.js';
 import { beginToEnd, end, endAsItIs } from './ending.js';
@@ -46,6 +46,7 @@ export function close(draft: RunDraft, circumstances: Circumstances): Closed {
   enforceTimeouts(draft, circumstances);
   enforceApprovals(draft, circumstances);
   enforceEditDeadline(draft, circumstances);
+  enforceBudgetOfPlan(draft, circumstances);
   if (isTerminal(draft.run)) return OVER;
   let started: Started;
   let more: boolean;
@@ -134,11 +135,21 @@ function skipDoomed(draft: RunDraft, held: (index: number) => boolean, { now }: 
   }
 }
 
-/** A task has to start, too little is left for it, and nobody runs who could give some back: the run ends. */
+/** A task has to start, too little is left for it, and nobody runs or plans who could give some back: the run ends. */
 function enforceBudget(draft: RunDraft, { short }: Started, { now }: Circumstances): void {
-  if (short === null || draft.run.running.size > 0) return;
+  if (short === null || mayGetMore(draft.run)) return;
   const note = `nothing is left of the budget (${short.bounds.join(', ')}) for task "${short.taskId}"`;
   abandonEdit(draft, { code: 'RUN_ENDING', message: 'the budget of the run is used up' }, now);
+  beginToEnd(draft, { reason: 'budget', by: null, note }, now);
+}
+
+/** Without a plan nothing can be done, and nothing is left for making one. */
+function enforceBudgetOfPlan(draft: RunDraft, { now }: Circumstances): void {
+  const { graph, editing, ending } = draft.run;
+  if (graph !== null || editing !== null || ending !== null || isTerminal(draft.run)) return;
+  const bounds = spentOnPlans(draft.run);
+  if (bounds.length === 0) return;
+  const note = `nothing is left of the budget (${bounds.join(', ')}) for making a plan`;
   beginToEnd(draft, { reason: 'budget', by: null, note }, now);
 }
 
@@ -240,6 +251,7 @@ function start(run: Run, index: number, { device, budget }: Given, now: number) 
       sessionId: session.sessionId,
       journalId: session.journalId,
       ...(star.command === undefined ? orderOf(run, star) : { command: star.command }),
+      ...(task.judged ? { judge: true as const, ...approvalOf(run) } : {}),
       ...(star.verify === undefined ? {} : { verify: star.verify }),
       ...(budget === undefined ? {} : { budget }),
       inputs: inputsOf(run, index),
@@ -255,14 +267,18 @@ function orderOf(
   run: Run,
   { name, description, tips }: TaskStar,
 ): Pick<RunEventData<'TASK_STARTED'>, 'agent' | 'approval'> {
+  return { agent: { name, description, tips, blackboard: [...run.blackboard] }, ...approvalOf(run) };
+}
+
+/** How a person has a say in what is judged. */
+function approvalOf(run: Run): Pick<RunEventData<'TASK_STARTED'>, 'approval'> {
   const { approval = 'policy' } = run.request?.options ?? {};
-  const agent = { name, description, tips, blackboard: [...run.blackboard] };
-  return approval === 'policy' ? { agent } : { agent, approval };
+  return approval === 'policy' ? {} : { approval };
 }
 
 /**
- * Predecessors whose outputs the task takes: those that its command names, all of them where an agent does it. Only of those
- * of which it is known how they ended; skipped and cancelled ones have none.
+ * Predecessors whose outputs the task takes: those that its command names; where an agent does it, those that its inputs name,
+ * and all of them without. Only of those of which it is known how they ended; skipped and cancelled ones have none.
  */
 function inputsOf(run: Run, index: number): RunEventData<'TASK_STARTED'>['inputs'] {
   const graph = graphOf(run);
@@ -278,7 +294,10 @@ function inputsOf(run: Run, index: number): RunEventData<'TASK_STARTED'>['inputs
 function sourcesOf(run: Run, index: number): number[] {
   const graph = graphOf(run);
   const { star } = run.tasks.at(index);
-  if (isAgentTask(star)) return [...new Set(graph.linesInto.at(index).map((line) => sourceOf(graph, line)))];
+  if (isAgentTask(star)) {
+    const named = star.inputs?.map((taskId) => positionOf(graph.taskIndex, taskId));
+    return [...new Set(named ?? graph.linesInto.at(index).map((line) => sourceOf(graph, line)))];
+  }
   const parsed = StdinFrom.safeParse(star.command?.arguments['stdin']);
   return parsed.success ? parsed.data.from.map((taskId) => positionOf(graph.taskIndex, taskId)) : [];
 }

@@ -303,6 +303,7 @@ describe('every verb', () => {
       action: {
         verb: 'PROPOSE',
         proposal: { editId: 'e1', try: 1, baseRevision: 7, state: 'CONTINUE', edits: [] },
+        delegated: false,
       },
     };
     const story = new Story().when(ask()).when(refused);

@@ -2,7 +2,7 @@ import { type Actor, DEFAULTS, LIMITS, type TaskId } from '#proto';
 import { ACCEPTED, type Answer, refuse } from './answer.js';
 import { decideApproval, type Word } from './approvals.js';
 import { type Circumstances, instantOf } from './attempt-end.js';
-import { Purse } from './budget.js';
+import { mayGetMore, Purse } from './budget.js';
 import { abandonEdit } from './edit-rounds.js';
 import { beginToEnd } from './ending.js';
 import type { RunDraft } from './evolve.js';
@@ -63,6 +63,9 @@ function resume(draft: RunDraft, by: Actor, { now }: Circumstances): Answer {
   const { run } = draft;
   if (run.phase === 'RUNNING') return { kind: 'ignored', reason: 'NOT_PAUSED' };
   if (isTerminal(run)) return refuse('INVALID_STATE', `the run is ${run.phase}; only a paused run can be resumed`);
+  if (run.waitsFor === 'plan_approval' && by.kind !== 'person') {
+    return refuse('UNAUTHORIZED', `only a person may accept a plan, and ${by.id} is of kind ${by.kind}`);
+  }
   draft.add({ type: 'RUN_RESUMED', data: { by, resumedAt: instantOf(now) } });
   return ACCEPTED;
 }
@@ -96,7 +99,7 @@ function retry(draft: RunDraft, taskId: TaskId, by: Actor, { now }: Circumstance
     case 'CANCELLED': {
       const blocked = whatBlocks(run, index);
       if (blocked !== undefined) return refuse('INVALID_STATE', `taskId: ${blocked}`);
-      const lacking = run.running.size === 0 ? new Purse(run).lacking(run.tasks.at(index).star) : [];
+      const lacking = mayGetMore(run) ? [] : new Purse(run).lacking(run.tasks.at(index).star);
       if (lacking.length > 0) {
         const message = `nothing is left of the budget of the run (${lacking.join(', ')}); a fork of it has a new one`;
         return refuse('INVALID_STATE', `taskId: ${message}`);

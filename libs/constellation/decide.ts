@@ -1,23 +1,27 @@
 import {
   type Actor,
   type AttemptFinished,
+  type Evaluation,
+  type PlanSource,
   type Proposal,
   type RunEvent,
   type RunEventData,
   sentenceOf,
+  type Sha256,
   type TaskId,
+  type Usage,
 } from '#proto';
 import { ACCEPTED, type Answer, refuse } from './answer.js';
 import { type Asked, recordAsk } from './approvals.js';
 import { type Circumstances, failAttempt, instantOf } from './attempt-end.js';
 import { close } from './close.js';
 import { control, type Control } from './control.js';
-import { type Proposed, propose } from './edit-cycle.js';
+import { failRound, propose, type RoundFailure } from './edit-cycle.js';
 import { RunDraft } from './evolve.js';
 import { isCurrentAttempt } from './fencing.js';
 import { checkTargets } from './fleet-view.js';
 import { judgeLines } from './lines.js';
-import type { Run } from './run.js';
+import { isTerminal, type Run } from './run.js';
 
 /** What a run is asked or told. Whatever waits for a run is decided together against one state. */
 export type Input =
@@ -41,7 +45,16 @@ export type Input =
       readonly attemptHash: string;
     }
   /** The planner's answer to an edit round. */
-  | ({ readonly kind: 'proposal' } & Proposed)
+  | ({ readonly kind: 'proposal' } & Planned)
+  /** The planner comes to no plan in this round. */
+  | ({ readonly kind: 'round-failed' } & RoundFailure)
+  /** A run that has ended was judged. */
+  | {
+      readonly kind: 'evaluated';
+      readonly evaluation: Evaluation;
+      readonly used: Usage;
+      readonly planHash: Sha256;
+    }
   /** A command with an id of its own, that is decided once however often it comes. */
   | { readonly kind: 'verb'; readonly id: string; readonly by: Actor; readonly action: Control | Propose }
   /** An input that could not be decided went to the dead letters: nothing new starts until a person has looked. */
@@ -52,6 +65,19 @@ export type Input =
 export interface Propose {
   readonly verb: 'PROPOSE';
   readonly proposal: Proposal;
+  /** Sent by a program that somebody let act for him: nobody knows whether he has read it. */
+  readonly delegated: boolean;
+}
+
+/** What the planner has recorded of a round before it proposed. */
+export interface Planned {
+  readonly proposal: Proposal;
+  readonly by: Actor;
+  /** End of the chain of the planner's steps that led here; null when there are none. */
+  readonly planHash: Sha256 | null;
+  /** `model`: what it wrote is judged. A reviewed runbook and a rule are trusted like a request. */
+  readonly source: PlanSource;
+  readonly used: Usage;
 }
 
 export interface Decision {
@@ -100,7 +126,11 @@ function take(draft: RunDraft, input: Input, circumstances: Circumstances): Answ
     case 'late-result':
       return annotate(draft, input, circumstances);
     case 'proposal':
-      return propose(draft, input, circumstances);
+      return propose(draft, { ...input, judged: input.source === 'model' }, circumstances);
+    case 'round-failed':
+      return failRound(draft, input, circumstances);
+    case 'evaluated':
+      return evaluate(draft, input, circumstances);
     case 'verb':
       return obey(draft, input, circumstances);
     case 'pause':
@@ -124,7 +154,9 @@ function obey(
     );
   }
   if (action.verb !== 'PROPOSE') return control(draft, action, by, circumstances);
-  return propose(draft, { proposal: action.proposal, by, planHash: null }, circumstances);
+  const { proposal, delegated } = action;
+  const judged = delegated || by.kind === 'system';
+  return propose(draft, { proposal, by, planHash: null, source: null, used: null, judged }, circumstances);
 }
 
 function submit(draft: RunDraft, requested: RunEventData<'RUN_REQUESTED'>, circumstances: Circumstances): Answer {
@@ -139,7 +171,7 @@ function submit(draft: RunDraft, requested: RunEventData<'RUN_REQUESTED'>, circu
   }
   const { constellation, requestedAt } = requested;
   if (constellation === null) {
-    if (!circumstances.planner) {
+    if (!circumstances.planner && requested.options.planner !== 'external') {
       const message = 'a goal needs a planner and none is there; send a constellation';
       return { kind: 'rejected', reason: { code: 'NO_PLANNER', message, issues: [{ path: 'goal', message }] } };
     }
@@ -226,6 +258,19 @@ function annotate(draft: RunDraft, input: Extract<Input, { kind: 'late-result' }
     type: 'RUN_ANNOTATED',
     data: { kind: 'late_result', taskId, attempt, text, attemptHash, annotatedAt: instantOf(now) },
   });
+  return ACCEPTED;
+}
+
+/** Once, and only of a run that is over: what it is worth may still change before. */
+function evaluate(
+  draft: RunDraft,
+  { evaluation, used, planHash }: Extract<Input, { kind: 'evaluated' }>,
+  { now }: Circumstances,
+): Answer {
+  if (!isTerminal(draft.run)) return { kind: 'ignored', reason: 'NOT_ENDED' };
+  if (draft.run.evaluation !== null) return { kind: 'ignored', reason: 'EVALUATED_BEFORE' };
+  const annotatedAt = instantOf(now);
+  draft.add({ type: 'RUN_ANNOTATED', data: { kind: 'evaluation', evaluation, used, planHash, annotatedAt } });
   return ACCEPTED;
 }
 

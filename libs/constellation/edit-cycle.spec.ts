@@ -451,6 +451,12 @@ describe('a goal', () => {
     expect(story.run.phase).toBe('NONE');
   });
 
+  it('is taken without a planner when a program of its own plans for it', () => {
+    const story = new Story().withoutPlanner().when(ask({ options: { planner: 'external' } }));
+    expect(story.answers).toMatchObject([{ kind: 'accepted' }]);
+    expect(story.run.editing).toMatchObject({ mode: 'creation' });
+  });
+
   it('becomes a plan also under never; then nobody is asked any more', () => {
     const story = new Story().when(ask({ options: { editPolicy: 'never' } })).when(propose('e1', [add.task('a')]));
     expect(story.told).toEqual(['CONSTELLATION_MODIFIED e1 revision 1', 'TASK_STARTED a 1 on web-1']);

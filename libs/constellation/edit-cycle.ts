@@ -1,20 +1,37 @@
-import { type Actor, type EditViolation, LIMITS, type Proposal, type Refusal, sentenceOf, type Sha256 } from '#proto';
+import {
+  type Actor,
+  type EditId,
+  type EditViolation,
+  LIMITS,
+  type PlanSource,
+  type Proposal,
+  type Refusal,
+  type RunEventData,
+  sentenceOf,
+  type Sha256,
+  type Usage,
+} from '#proto';
 import { type Circumstances, instantOf } from './attempt-end.js';
-import { applyEdits, type Applied } from './edit.js';
+import { applyEdits, type Applied, VIOLATIONS_MAX } from './edit.js';
 import { abandonEdit } from './edit-rounds.js';
 import { beginToEnd } from './ending.js';
+import { boundedAnswer } from './end-size.js';
 import type { RunDraft } from './evolve.js';
 import { checkTarget, type FleetView } from './fleet-view.js';
+import { answerOf } from './final-answer.js';
 import { ACCEPTED, type Answer, refuse } from './answer.js';
 import { jsonBytes } from './json-bytes.js';
-import { isTerminal, type Run } from './run.js';
+import { isTerminal, PLAN_WAITS, type Run } from './run.js';
+import { outOfScope } from './scope.js';
 
 /** A dead or slow planner stops a run for the length of one round at most. */
 export function enforceEditDeadline(draft: RunDraft, { now }: Circumstances): void {
   const { editing } = draft.run;
   if (editing === null || instantOf(now) < editing.deadlineAt) return;
+  const [first] = editing.violations;
   abandonEdit(draft, { code: 'DEADLINE', message: 'no valid proposal came before the deadline' }, now);
-  failWithoutPlan(draft, 'no plan was proposed before the deadline', now);
+  const why = first === undefined ? 'no plan was proposed' : 'no valid plan was proposed';
+  failWithoutPlan(draft, `${why} before the deadline${first === undefined ? '' : `: ${sentenceOf(first)}`}`, now);
 }
 
 /** What a run without any plan comes to when its first round is abandoned. */
@@ -28,6 +45,34 @@ export interface Proposed {
   readonly by: Actor;
   /** End of the chain of the planner's steps that led here; null when there are none. */
   readonly planHash: Sha256 | null;
+  /** What the planner made it from, and what it used up for it; null of what came as a verb. */
+  readonly source: PlanSource | null;
+  readonly used: Usage | null;
+  /** A model may have written it: its commands are judged before they run, and it is bound to the scope of the plan. */
+  readonly judged: boolean;
+}
+
+/** The planner's word that it comes to no plan. */
+export interface RoundFailure {
+  readonly editId: EditId;
+  readonly try: number;
+  readonly error: { readonly code: string; readonly message: string };
+  readonly used: Usage;
+  readonly planHash: Sha256 | null;
+}
+
+/** The round ends without an edit: what has a plan goes on with it, and what has none has failed. */
+export function failRound(
+  draft: RunDraft,
+  { editId, try: number, error, used, planHash }: RoundFailure,
+  { now }: Circumstances,
+): Answer {
+  const { editing } = draft.run;
+  if (editing === null || editing.editId !== editId) return { kind: 'ignored', reason: 'ROUND_IS_OVER' };
+  if (number <= editing.tries) return { kind: 'ignored', reason: 'REPEATED_TRY' };
+  abandonEdit(draft, { code: 'PLANNER_FAILED', message: error.message }, now, { planHash, used });
+  failWithoutPlan(draft, error.message, now);
+  return ACCEPTED;
 }
 
 /**
@@ -68,7 +113,7 @@ function proposeUnasked(draft: RunDraft, proposed: Proposed, circumstances: Circ
   return ACCEPTED;
 }
 
-function judge(run: Run, { proposal }: Proposed, { fleet, now }: Circumstances): Applied {
+function judge(run: Run, { proposal, judged }: Proposed, { fleet, now }: Circumstances): Applied {
   const { baseRevision, edits, state } = proposal;
   if (baseRevision !== null && baseRevision !== run.revision) {
     const message = `it was made for revision ${baseRevision} and the constellation has revision ${run.revision}; look at it again`;
@@ -79,14 +124,15 @@ function judge(run: Run, { proposal }: Proposed, { fleet, now }: Circumstances):
     const message = `the edits have ${bytes} bytes as JSON; at most ${LIMITS.editBytesMax} are taken`;
     return { ok: false, violations: [{ code: 'TOO_LARGE', path: 'edits', message }] };
   }
-  const applied = applyEdits(run, edits, now);
+  const applied = applyEdits(run, edits, now, judged);
   if (!applied.ok) return applied;
   if (state === 'CONTINUE' && applied.staging.counts.tasks === 0) {
     const message = 'a plan needs at least one task; propose some, or FINISH or FAIL';
     return { ok: false, violations: [{ code: 'INVALID_INPUT', path: 'edits', message }] };
   }
-  const violations = misdirected(applied, fleet);
-  return violations.length > 0 ? { ok: false, violations } : applied;
+  const violations = [...(judged ? outOfScope(applied, run.scope, fleet) : []), ...misdirected(applied, fleet)];
+  // Thousands of tasks that are all wrong would not fit into the commit that says so.
+  return violations.length > 0 ? { ok: false, violations: violations.slice(0, VIOLATIONS_MAX) } : applied;
 }
 
 /** What no device could ever do, of the tasks that the batch defines. */
@@ -101,14 +147,15 @@ function misdirected({ staging, defined }: Extract<Applied, { ok: true }>, fleet
 
 function modify(
   draft: RunDraft,
-  { proposal, by, planHash }: Proposed,
+  proposed: Proposed,
   { staging, judged }: Extract<Applied, { ok: true }>,
   now: number,
 ): void {
   const { run } = draft;
-  const { editId, state, edits, trace } = proposal;
+  const { proposal, by, planHash } = proposed;
+  const { editId, state, edits, trace, spare } = proposal;
   const { tasks, lines } = staging.counts;
-  const round = editId === null ? {} : { editId, try: proposal.try, state };
+  const isPlan = run.graph === null && tasks > 0;
   draft.add({
     type: 'CONSTELLATION_MODIFIED',
     data: {
@@ -117,21 +164,44 @@ function modify(
       tasks,
       lines,
       modifiedAt: instantOf(now),
-      ...round,
+      ...(editId === null ? {} : { editId, try: proposal.try, state }),
       edits: staging.changed ? edits : [],
       judged: [...judged],
       proposedBy: by,
       ...(trace === undefined ? {} : { trace }),
       planHash,
+      ...originOf(run, proposed),
+      ...(isPlan && spare !== undefined ? { spare } : {}),
     },
   });
   const { ending } = draft.run;
   if (ending !== null) beginToEnd(draft, ending, now);
+  else if (isPlan && draft.run.phase === 'RUNNING' && run.request?.options.plan === 'approve') {
+    const pausedAt = instantOf(now);
+    draft.add({
+      type: 'RUN_PAUSED',
+      data: { by: 'system', reason: PLAN_WAITS, pausedAt, waitsFor: 'plan_approval' },
+    });
+  }
+}
+
+type Origin = Pick<RunEventData<'CONSTELLATION_MODIFIED'>, 'source' | 'judgeCommands' | 'answer' | 'used'>;
+
+/** What a proposal comes from, what it cost, and what is answered with it. */
+function originOf(run: Run, { proposal, source, used, judged }: Proposed): Origin {
+  const { state, answer } = proposal;
+  const by = source === 'rule' || source === 'runbook' ? 'collected' : 'model';
+  return {
+    ...(source === null ? {} : { source }),
+    ...(judged ? { judgeCommands: true } : {}),
+    ...(state === 'CONTINUE' || answer === undefined ? {} : { answer: boundedAnswer(answerOf(run, answer, by)) }),
+    ...(used === null ? {} : { used }),
+  };
 }
 
 function reject(
   draft: RunDraft,
-  { proposal, by, planHash }: Proposed,
+  { proposal, by, planHash, used }: Proposed,
   violations: readonly EditViolation[],
   now: number,
 ): Answer {
@@ -151,11 +221,14 @@ function reject(
       proposedBy: by,
       rejectedAt: instantOf(now),
       planHash,
+      ...(used === null ? {} : { used }),
     },
   });
   if ((draft.run.editing?.rejections ?? 0) > LIMITS.repairsMax) {
     abandonEdit(draft, { code: 'REPAIRS_EXHAUSTED', message: `${LIMITS.repairsMax} repairs were refused, too` }, now);
-    failWithoutPlan(draft, 'no valid plan was proposed', now);
+    const [first] = violations;
+    const why = first === undefined ? '' : `: ${sentenceOf(first)}`;
+    failWithoutPlan(draft, `no valid plan was proposed${why}`, now);
   }
   return { kind: 'rejected', reason: refusalOf(violations), recorded: true };
 }

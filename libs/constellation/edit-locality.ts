@@ -19,7 +19,10 @@ export function changedBesidesPending(before: Run, after: Run): string[] {
   const tasks = [...before.tasks].flatMap((task) => {
     if (task.status === 'PENDING') return [];
     const index = after.graph?.taskIndex.get(task.star.id);
-    return index !== undefined && sameJson(after.tasks.at(index), task) ? [] : [task.star.id];
+    if (index === undefined) return [task.star.id];
+    const now = after.tasks.at(index);
+    // That what it reads comes from a model now is no change of it: only of how it is tried again.
+    return sameJson(now, { ...task, judged: task.judged || now.judged }) ? [] : [task.star.id];
   });
   const lines = [...(before.graph?.lines ?? [])].flatMap((line, position) => {
     const target = before.tasks.at(before.graph?.taskIndex.get(line.to) ?? -1);

@@ -377,6 +377,6 @@ describe('what is held', () => {
 });
 
 function byHand(edits: readonly unknown[]) {
-  const { proposal } = propose(null, edits) as Extract<ReturnType<typeof propose>, { kind: 'proposal' }>;
-  return { verb: 'PROPOSE' as const, proposal };
+  const { proposal } = propose(null, edits);
+  return { verb: 'PROPOSE' as const, proposal, delegated: false };
 }

@@ -1,5 +1,6 @@
 import { DEFAULTS, type EditTrigger, type RunEventData } from '#proto';
 import { type Circumstances, instantOf } from './attempt-end.js';
+import { budgetOfRound, spentOnPlans } from './budget.js';
 import type { RunDraft } from './evolve.js';
 import { editPolicyOf, lockPolicyOf } from './run.js';
 
@@ -9,6 +10,7 @@ export function openEdit(draft: RunDraft, { now }: Circumstances): void {
   if (run.queued.length === 0 || run.editing !== null || run.phase !== 'RUNNING' || run.ending !== null) return;
   // A planner that does not answer is not asked about a plan that has ended: the run ends without it.
   if (run.plannerSilent && run.counts.PENDING + run.counts.RUNNING === 0) return;
+  if (spentOnPlans(run).length > 0) return;
   open(draft, run.queued, now);
 }
 
@@ -16,13 +18,17 @@ export function openEdit(draft: RunDraft, { now }: Circumstances): void {
 export function opensEndOfPlan(draft: RunDraft, { now }: Circumstances): boolean {
   const { run } = draft;
   if (editPolicyOf(run) === 'never' || run.plannerSilent || run.endOfPlanRevision >= run.revision) return false;
+  if (spentOnPlans(run).length > 0) return false;
   if (run.phase === 'PAUSED') return true; // it is asked when the run goes on
   open(draft, [{ kind: 'end-of-plan' }], now);
   return true;
 }
 
+/** Not while all of the budget is given out: the end of what runs is the next occasion. */
 function open(draft: RunDraft, triggers: readonly EditTrigger[], now: number): void {
   const { run } = draft;
+  const budget = budgetOfRound(run);
+  if (budget === null) return;
   const { editDeadlineMs = DEFAULTS.editDeadlineMs } = run.request?.options ?? {};
   draft.add({
     type: 'EDIT_OPENED',
@@ -34,15 +40,22 @@ function open(draft: RunDraft, triggers: readonly EditTrigger[], now: number): v
       lockPolicy: lockPolicyOf(run),
       openedAt: instantOf(now),
       deadlineAt: instantOf(now + editDeadlineMs),
+      ...(budget === undefined ? {} : { budget }),
     },
   });
 }
 
 type AbandonReason = RunEventData<'EDIT_ABANDONED'>['reason'];
 
-/** Ends the open round, if there is one, without an edit. */
-export function abandonEdit(draft: RunDraft, reason: AbandonReason, now: number): void {
+/** Ends the open round, if there is one, without an edit. `failed`: what the planner came to, where it said so itself. */
+export function abandonEdit(
+  draft: RunDraft,
+  reason: AbandonReason,
+  now: number,
+  failed: Pick<RunEventData<'EDIT_ABANDONED'>, 'planHash' | 'used'> = {},
+): void {
   const { editing } = draft.run;
   if (editing === null) return;
-  draft.add({ type: 'EDIT_ABANDONED', data: { editId: editing.editId, reason, abandonedAt: instantOf(now) } });
+  const { editId } = editing;
+  draft.add({ type: 'EDIT_ABANDONED', data: { editId, reason, abandonedAt: instantOf(now), ...failed } });
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { Edit, type EditViolation, LIMITS, type TaskStatus } from '#proto';
+import { Edit, type EditViolation, LIMITS, NO_USAGE, type TaskStatus } from '#proto';
 import { applyEdits } from './edit.js';
 import { foldEvents } from './evolve.js';
 import {
@@ -103,6 +103,8 @@ describe('add_task', () => {
       kind: 'proposal',
       by: { kind: 'person', id: 'alice' },
       planHash: null,
+      source: 'rule',
+      used: NO_USAGE,
       proposal: { editId: null, try: 1, baseRevision: null, state: 'CONTINUE', edits: parsed([remove.task('c')]) },
     });
     expect(violationsOf(story.run, add.task('c'))).toEqual([{ ...used, path: 'edits[0].task.id' }]);
@@ -423,6 +425,8 @@ function asked(edits: readonly unknown[]) {
     kind: 'proposal' as const,
     by: { kind: 'person' as const, id: 'alice' },
     planHash: null,
+    source: 'rule' as const,
+    used: NO_USAGE,
     proposal: {
       editId: null,
       try: 1,

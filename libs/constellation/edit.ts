@@ -15,10 +15,11 @@ import { mayChangeLine, mayChangeTask } from './edit-locality.js';
 import { judgeLine } from './lines.js';
 import { isTerminalTask, type Run } from './run.js';
 import { sameJson } from './same-json.js';
-import { Staging } from './staging.js';
+import { type Made, Staging } from './staging.js';
 import { checkVerification, listed, STDIN_FORMS, takesOutputs } from './validate.js';
 
-const VIOLATIONS_MAX = 20;
+/** Nobody reads more. */
+export const VIOLATIONS_MAX = 20;
 
 export type Applied =
   | {
@@ -34,17 +35,17 @@ export type Applied =
 /**
  * Applies a batch of edits to the constellation of a run, all or nothing (paper section 5.3). Each primitive is idempotent:
  * what is so already is no change. Every violation says where in the batch it is and what would be valid. Needs nothing of
- * the fleet. `at`: when the edit is made, in milliseconds since the epoch.
+ * the fleet. `at`: when the edit is made, in milliseconds since the epoch. `judged`: a model may have written it.
  */
-export function applyEdits(run: Run, edits: readonly Edit[], at: number): Applied {
-  const batch = new Batch(run, at);
+export function applyEdits(run: Run, edits: readonly Edit[], at: number, judged = false): Applied {
+  const batch = new Batch(run, { at, judged });
   edits.forEach((edit, index) => batch.apply(edit, `edits[${index}]`));
   return batch.end();
 }
 
 /** The same for a recorded batch: it was judged before it was recorded, so a violation means that log and code disagree. */
-export function stageRecorded(run: Run, edits: readonly Edit[], at: number): Staging {
-  const applied = applyEdits(run, edits, at);
+export function stageRecorded(run: Run, edits: readonly Edit[], { at, judged }: Made): Staging {
+  const applied = applyEdits(run, edits, at, judged);
   if (applied.ok) return applied.staging;
   throw new Error(`a recorded edit cannot be applied: ${applied.violations[0]?.message ?? ''}`);
 }
@@ -54,8 +55,8 @@ class Batch {
   readonly #violations: EditViolation[] = [];
   readonly #defined = new Map<number, string>();
 
-  constructor(run: Run, at: number) {
-    this.#staging = new Staging(run, at);
+  constructor(run: Run, made: Made) {
+    this.#staging = new Staging(run, made);
   }
 
   apply(edit: Edit, path: string): void {
@@ -271,24 +272,30 @@ class Batch {
     }
   }
 
-  /** A command may take the outputs of its direct predecessors only: those are there when it starts. */
+  /** A task may take the outputs of its direct predecessors only: those are there when it starts. */
   #checkInputs(index: number): void {
     const staging = this.#staging;
     const { star, status } = staging.task(index);
     if (status !== 'PENDING' || staging.positionOfTask(star.id) === undefined) return;
+    // A line that went away is what is wrong then, wherever in the batch that was.
+    const defined = this.#defined.get(index);
+    const at = (field: string) => (defined === undefined ? 'edits' : `${defined}.${field}`);
+    if (star.inputs !== undefined) this.#checkPredecessors(index, star.inputs, at('inputs'));
     const stdin = star.command?.arguments['stdin'];
     if (!takesOutputs(stdin)) return;
-    const defined = this.#defined.get(index);
-    // A line that went away is what is wrong then, wherever in the batch that was.
-    const path = defined === undefined ? 'edits' : `${defined}.command.arguments.stdin`;
+    const path = at('command.arguments.stdin');
     const parsed = StdinFrom.safeParse(stdin);
-    if (!parsed.success) {
-      return this.#refuse('INVALID_INPUT', path, `the stdin of "${star.id}" is ${STDIN_FORMS}`);
-    }
-    const before = staging.graph.linesInto.at(index).map((line) => staging.line(line).from);
-    const stranger = parsed.data.from.find((id) => !before.includes(id));
+    if (parsed.success) this.#checkPredecessors(index, parsed.data.from, path);
+    else this.#refuse('INVALID_INPUT', path, `the stdin of "${star.id}" is ${STDIN_FORMS}`);
+  }
+
+  #checkPredecessors(index: number, taken: readonly string[], path: string): void {
+    const { graph } = this.#staging;
+    const before = graph.linesInto.at(index).map((line) => graph.lines.at(line).from);
+    const stranger = taken.find((id) => !before.includes(id));
     if (stranger === undefined) return;
-    const message = `"${star.id}" takes the output of "${stranger}", which is not its predecessor; those are ${listed(before)}`;
+    const id = graph.taskIds.at(index);
+    const message = `"${id}" takes the output of "${stranger}", which is not its predecessor; those are ${listed(before)}`;
     this.#refuse('INVALID_INPUT', path, message);
   }
 

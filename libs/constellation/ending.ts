@@ -1,7 +1,10 @@
 import { LIMITS, type RunEvent } from '#proto';
 import { cancelAttempt, type Circumstances, instantOf } from './attempt-end.js';
+import { spentOnPlans } from './budget.js';
 import { abandonEdit, opensEndOfPlan } from './edit-rounds.js';
+import { fittingAnswer } from './end-size.js';
 import type { RunDraft } from './evolve.js';
+import { answerAtEnd } from './final-answer.js';
 import { endsTheRun, isTerminal, type Run, type RunEnding, type TaskState } from './run.js';
 
 /**
@@ -26,7 +29,7 @@ export function beginToEnd(draft: RunDraft, ending: RunEnding, now: number): voi
     }
   }
   const { PENDING, RUNNING } = draft.run.counts;
-  if (PENDING + RUNNING === 0) draft.add(endOf(draft.run, ending, now));
+  if (PENDING + RUNNING === 0) draft.add(endOf(draft, ending, now));
 }
 
 function endsAlready(stopping: TaskState['stopping']): boolean {
@@ -38,23 +41,36 @@ export function end(draft: RunDraft, circumstances: Circumstances): void {
   const { run } = draft;
   if (isTerminal(run) || run.counts.PENDING > 0 || run.counts.RUNNING > 0) return;
   if (run.ending === null) {
-    if (!run.plannerSilent && (run.queued.length > 0 || run.editing !== null)) return;
+    const isAsked = run.editing !== null || (run.queued.length > 0 && spentOnPlans(run).length === 0);
+    if (!run.plannerSilent && isAsked) return;
     if (opensEndOfPlan(draft, circumstances)) return;
     abandonEdit(draft, { code: 'RUN_ENDING', message: 'the run ended without it' }, circumstances.now);
   }
-  draft.add(endOf(draft.run, run.ending, circumstances.now));
+  draft.add(endOf(draft, run.ending, circumstances.now));
 }
 
 /** Ends a run whose tasks have all ended by what they came to, whatever the planner might still have said. */
 export function endAsItIs(draft: RunDraft, now: number): void {
-  draft.add(endOf(draft.run, null, now));
+  draft.add(endOf(draft, null, now));
 }
 
-function endOf(run: Run, ending: RunEnding | null, now: number): RunEvent {
+/** An end always fits into its commit, whatever else is in it. */
+function endOf(draft: RunDraft, ending: RunEnding | null, now: number): RunEvent {
+  const end = bareEnd(draft.run, ending, now);
+  const answer = end.type === 'RUN_CANCELLED' ? undefined : answerAtEnd(draft.run);
+  const fitting = answer === undefined ? undefined : fittingAnswer(answer, [...draft.events, end]);
+  if (end.type === 'RUN_CANCELLED' || fitting === undefined) return end;
+  if (end.type === 'RUN_COMPLETED') return { type: end.type, data: { ...end.data, answer: fitting } };
+  return { type: end.type, data: { ...end.data, answer: fitting } };
+}
+
+type End = Extract<RunEvent, { type: 'RUN_COMPLETED' | 'RUN_FAILED' | 'RUN_CANCELLED' }>;
+
+function bareEnd(run: Run, ending: RunEnding | null, now: number): End {
   const { COMPLETED: completed, FAILED: failed, SKIPPED: skipped, CANCELLED: cancelled } = run.counts;
   const counts = { completed, failed, skipped, cancelled };
   const at = instantOf(now);
-  const fail = (code: string, message: string): RunEvent => ({
+  const fail = (code: string, message: string): End => ({
     type: 'RUN_FAILED',
     data: { reason: { code, message }, counts, failedAt: at },
   });

@@ -45,11 +45,11 @@ describe('editText', () => {
       { tool: 'update_dependency', lineId: 'l1', change: { type: 'success-only' } },
     ],
     [
-      'builds plan: 1 tasks, 1 lines',
+      'builds plan: 1 task, 1 line',
       { tool: 'build_constellation', constellation: { name: 'plan', tasks: [task], lines: [line] }, clear: true },
     ],
     [
-      'adds to the constellation plan: 1 tasks, 0 lines',
+      'adds to the constellation plan: 1 task, 0 lines',
       { tool: 'build_constellation', constellation: { name: 'plan', tasks: [task], lines: [] }, clear: false },
     ],
   ];

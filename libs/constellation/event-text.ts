@@ -36,11 +36,13 @@ export function editText(edit: Edit): string {
       return `changes line ${edit.lineId}: ${changeText(edit.change)}`;
     case 'build_constellation': {
       const { name, tasks, lines } = edit.constellation;
-      const sizes = `${tasks.length} tasks, ${lines.length} lines`;
+      const sizes = `${counted(tasks.length, 'task')}, ${counted(lines.length, 'line')}`;
       return `${edit.clear ? 'builds' : 'adds to the constellation'} ${name}: ${sizes}`;
     }
   }
 }
+
+const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
 
 /** A whole batch on one line. */
 export function editsText(edits: readonly Edit[]): string {

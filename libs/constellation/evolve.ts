@@ -1,22 +1,21 @@
 import {
   type Actor,
+  type Edit,
   type EditTrigger,
-  type LineId,
-  type LineResult,
   NO_USAGE,
   type RunCommit,
   type RunEvent,
   type RunEventData,
   type StopReason,
   type TaskId,
-  type TaskStatus,
   type Usage,
 } from '#proto';
 import { withDecided, withoutGrants, withRequested, withWithdrawn } from './approval-state.js';
 import { withNotes } from './blackboard.js';
-import { isAgentTask, minus, ONE_COMMAND, plus } from './budget.js';
+import { isAgentTask, minus, ONE_COMMAND, plus, within } from './budget.js';
+import { change, type Draft, draftOf, judge, reopenLines, reshape } from './draft.js';
 import { stageRecorded } from './edit.js';
-import { positionOf, targetOf } from './graph.js';
+import { positionOf } from './graph.js';
 import {
   deadlineOf,
   editPolicyOf,
@@ -24,13 +23,14 @@ import {
   endsTheRun,
   findTask,
   graphOf,
-  NO_COUNTS,
   NOTHING_ASKED,
+  PLAN_WAITS,
   type Run,
   type TaskState,
 } from './run.js';
 import { restored } from './fork.js';
-import { type Shape, shapeOf } from './staging.js';
+import { scopeOf, widened } from './scope.js';
+import { shapeOf } from './staging.js';
 
 /** Folds one recorded fact into the state: total over RunEvent, no decision, no mutation, no clock. */
 export function evolve(run: Run, event: RunEvent): Run {
@@ -96,19 +96,6 @@ export function withVerbs(verbs: Run['verbs'], causes: RunCommit['causes'], sequ
   return new Map([...verbs, ...decided.map(({ id, rejected = false }) => [id, { sequence, rejected }] as const)]);
 }
 
-/** Private to a fold: the parts that are replaced, and sets that nobody else sees yet. */
-type Draft = { -readonly [K in keyof Run]: Run[K] } & {
-  ready: Set<number>;
-  doomed: Set<number>;
-  running: Set<number>;
-  timed: Set<number>;
-};
-
-function draftOf(run: Run): Draft {
-  const { ready, doomed, running, timed } = run;
-  return { ...run, ready: new Set(ready), doomed: new Set(doomed), running: new Set(running), timed: new Set(timed) };
-}
-
 function apply(draft: Draft, event: RunEvent): void {
   switch (event.type) {
     case 'RUN_REQUESTED':
@@ -145,15 +132,19 @@ function apply(draft: Draft, event: RunEvent): void {
     case 'RUN_PAUSED':
       draft.phase = 'PAUSED';
       draft.reason = event.data.reason;
+      draft.waitsFor = event.data.waitsFor ?? null;
       return;
     case 'RUN_RESUMED':
       draft.phase = 'RUNNING';
       draft.reason = null;
+      draft.waitsFor = null;
       return;
     case 'RUN_REOPENED':
       return reopenRun(draft, event.data);
     case 'RUN_ANNOTATED':
-      return; // beside the history, never in it: no state depends on an annotation
+      // Beside the history, never in it: nothing that is done depends on an annotation.
+      if (event.data.kind === 'evaluation') draft.evaluation = event.data.evaluation;
+      return;
     default:
       return assertNever(event); // an unknown fact stops the replay: upcast it, never skip it
   }
@@ -170,6 +161,8 @@ function request(draft: Draft, { constellation, deadlineAt, ...asked }: RunEvent
 function fork(draft: Draft, data: RunEventData<'RUN_FORKED'>): void {
   const { request: asked, shape } = restored(data);
   draft.phase = 'RUNNING';
+  if (data.waitsFor !== undefined) waitForApproval(draft);
+  draft.scope = data.scope ?? null;
   draft.request = asked;
   draft.parent = data.parent;
   draft.deadlineAt = data.deadlineAt;
@@ -181,23 +174,50 @@ function fork(draft: Draft, data: RunEventData<'RUN_FORKED'>): void {
 }
 
 function modify(draft: Draft, data: RunEventData<'CONSTELLATION_MODIFIED'>): void {
-  const { edits, judged = [], modifiedAt, revision, state } = data;
+  const { edits, modifiedAt, revision, state } = data;
   if (edits === undefined) {
     if (draft.requested === null) throw new Error(`run ${draft.runId} was created without a constellation`);
     reshape(draft, shapeOf(draft.requested, Date.parse(modifiedAt)), null);
-  } else if (edits.length > 0) {
-    const { shape, moved } = stageRecorded(draft, edits, Date.parse(modifiedAt)).finish();
-    reshape(draft, shape, moved);
-    judge(draft, judged);
-  }
+    draft.scope = scopeOf(draft.requested.tasks.map(({ target }) => target));
+  } else if (edits.length > 0) applyBatch(draft, edits, data);
   draft.revision = revision;
   if (data.editId === undefined) return;
-  draft.editing = null;
+  endRound(draft, data.used);
   draft.plannerSilent = false;
-  if (state === 'FINISH') draft.ending = { reason: 'finished', by: data.proposedBy ?? null, note: null };
-  if (state === 'FAIL') {
-    draft.ending = { reason: 'plan_failed', by: data.proposedBy ?? null, note: data.trace?.result ?? null };
-  }
+  if (state === undefined || state === 'CONTINUE') return;
+  draft.answer = data.answer ?? null;
+  const by = data.proposedBy ?? null;
+  if (state === 'FINISH') draft.ending = { reason: 'finished', by, note: null };
+  else draft.ending = { reason: 'plan_failed', by, note: data.answer?.text ?? data.trace?.result ?? null };
+}
+
+function applyBatch(draft: Draft, edits: readonly Edit[], data: RunEventData<'CONSTELLATION_MODIFIED'>): void {
+  const { judged = [], modifiedAt, judgeCommands = false, spare = [] } = data;
+  const isPlan = draft.graph === null;
+  const staging = stageRecorded(draft, edits, { at: Date.parse(modifiedAt), judged: judgeCommands });
+  const directed = staging.directed();
+  const { shape, moved } = staging.finish();
+  reshape(draft, shape, moved);
+  judge(draft, judged);
+  if (isPlan) {
+    draft.scope = scopeOf([...directed, ...spare]);
+    // A person who has paused it before has not seen it either.
+    if (draft.phase === 'PAUSED' && draft.request?.options.plan === 'approve') waitForApproval(draft);
+  } else if (!judgeCommands) draft.scope = widened(draft.scope, directed);
+}
+
+function waitForApproval(draft: Draft): void {
+  draft.phase = 'PAUSED';
+  draft.waitsFor = 'plan_approval';
+  draft.reason = PLAN_WAITS;
+}
+
+/** What was given to the round and not used is there again. */
+function endRound(draft: Draft, used: Usage = NO_USAGE): void {
+  const { editing } = draft;
+  draft.editing = null;
+  draft.used = plus(draft.used, used);
+  if (editing !== null && editing.budget !== null) draft.granted = minus(draft.granted, editing.budget);
 }
 
 type RoundEvent = Extract<RunEvent, { type: 'EDIT_OPENED' | 'EDIT_REJECTED' | 'EDIT_ABANDONED' }>;
@@ -205,24 +225,40 @@ type RoundEvent = Extract<RunEvent, { type: 'EDIT_OPENED' | 'EDIT_REJECTED' | 'E
 function applyRound(draft: Draft, event: RoundEvent): void {
   switch (event.type) {
     case 'EDIT_OPENED': {
-      draft.editing = { ...event.data, tries: 0, rejections: 0, violations: [] };
+      const { budget = null } = event.data;
+      draft.editing = { ...event.data, tries: 0, rejections: 0, violations: [], budget };
+      draft.granted = plus(draft.granted, budget ?? {});
       draft.queued = [];
       draft.rounds++;
       if (draft.counts.PENDING + draft.counts.RUNNING === 0) draft.endOfPlanRevision = draft.revision;
       return;
     }
-    case 'EDIT_REJECTED': {
-      const { try: tries, violations, lockPolicy } = event.data;
-      const { editing } = draft;
-      if (editing === null) throw new Error(`an edit was rejected outside of a round in run ${draft.runId}`);
-      draft.editing = { ...editing, tries, rejections: editing.rejections + 1, violations, lockPolicy };
-      draft.plannerSilent = false;
-      return;
-    }
+    case 'EDIT_REJECTED':
+      return rejectTry(draft, event.data);
     case 'EDIT_ABANDONED':
-      draft.editing = null;
+      endRound(draft, event.data.used);
       if (event.data.reason.code === 'DEADLINE') draft.plannerSilent = true;
+      if (event.data.reason.code === 'PLANNER_FAILED') draft.plannerSilent = false;
   }
+}
+
+function rejectTry(draft: Draft, data: RunEventData<'EDIT_REJECTED'>): void {
+  const { try: tries, violations, lockPolicy, used = NO_USAGE } = data;
+  const { editing } = draft;
+  if (editing === null) throw new Error(`an edit was rejected outside of a round in run ${draft.runId}`);
+  const { budget } = editing;
+  const left = budget === null ? null : within(budget, used);
+  if (budget !== null && left !== null) draft.granted = plus(minus(draft.granted, budget), left);
+  draft.used = plus(draft.used, used);
+  draft.editing = {
+    ...editing,
+    tries,
+    rejections: editing.rejections + 1,
+    violations,
+    lockPolicy,
+    budget: left,
+  };
+  draft.plannerSilent = false;
 }
 
 type TaskEvent = Extract<RunEvent, { type: `TASK_${string}` }>;
@@ -331,6 +367,8 @@ function endRun(draft: Draft, event: RunEnd): void {
   draft.approvals = withoutGrants(draft.approvals);
   draft.queued = [];
   draft.ending = null;
+  draft.waitsFor = null;
+  draft.answer = (event.type === 'RUN_CANCELLED' ? undefined : event.data.answer) ?? null;
   switch (event.type) {
     case 'RUN_COMPLETED':
       draft.phase = 'COMPLETED';
@@ -355,43 +393,9 @@ function reopenRun(draft: Draft, { deadlineAt }: RunEventData<'RUN_REOPENED'>): 
   draft.outcome = null;
   draft.reason = null;
   draft.endedAt = null;
+  draft.answer = null;
+  draft.evaluation = null;
   draft.deadlineAt = deadlineAt;
-}
-
-/** Takes over another structure; the derived sets keep the order in which tasks became ready. */
-function reshape(draft: Draft, shape: Shape, moved: ReadonlyMap<number, number> | null): void {
-  const old = draft.tasks;
-  const readyBefore = [...draft.ready].flatMap((index) => (moved === null ? index : (moved.get(index) ?? [])));
-  draft.graph = shape.graph;
-  draft.tasks = shape.tasks;
-  draft.lines = shape.lines;
-  draft.usedIds = shape.usedIds;
-  if (moved !== null || old.length === 0) {
-    draft.counts = NO_COUNTS;
-    for (const set of [draft.ready, draft.doomed, draft.running, draft.timed]) set.clear();
-    for (const index of readyBefore) draft.ready.add(index);
-    let index = 0;
-    draft.agentsPending = 0;
-    const counts = { ...NO_COUNTS } as Record<TaskStatus, number>;
-    for (const task of shape.tasks) {
-      counts[task.status]++;
-      draft.agentsPending += agentPending(task);
-      place(draft, index++, task);
-    }
-    draft.counts = counts;
-    return;
-  }
-  const added = shape.tasks.length - old.length;
-  if (added > 0) draft.counts = { ...draft.counts, PENDING: draft.counts.PENDING + added };
-  shape.tasks.forEachChanged(old, (task, index) => {
-    draft.agentsPending += agentPending(task) - (index < old.length ? agentPending(old.at(index)) : 0);
-    place(draft, index, task);
-  });
-}
-
-/** 1 for a task of an agent that is still to start. */
-export function agentPending({ star, status }: TaskState): number {
-  return status === 'PENDING' && isAgentTask(star) ? 1 : 0;
 }
 
 function startTask(draft: Draft, data: RunEventData<'TASK_STARTED'>): void {
@@ -412,71 +416,6 @@ function startTask(draft: Draft, data: RunEventData<'TASK_STARTED'>): void {
     slice,
     asks: NOTHING_ASKED,
   }));
-}
-
-function change(draft: Draft, taskId: string, to: (task: TaskState) => Partial<TaskState>): TaskState {
-  const index = positionOf(graphOf(draft).taskIndex, taskId);
-  const before = draft.tasks.at(index);
-  const after = { ...before, ...to(before) };
-  draft.tasks = draft.tasks.with(index, after);
-  reindex(draft, index, before, after);
-  return after;
-}
-
-/** Keeps the sets and counts in step with one task; every status change and every judged line comes by here. */
-function reindex(draft: Draft, index: number, before: TaskState, task: TaskState): void {
-  const { status } = task;
-  const { status: was } = before;
-  if (was !== status) {
-    draft.counts = { ...draft.counts, [was]: draft.counts[was] - 1, [status]: draft.counts[status] + 1 };
-    draft.agentsPending += agentPending(task) - agentPending(before);
-  }
-  place(draft, index, task);
-}
-
-function place(
-  draft: Draft,
-  index: number,
-  { star, status, linesOpen, linesUnsatisfied, deadlineAt }: TaskState,
-): void {
-  member(draft.running, index, status === 'RUNNING');
-  member(draft.ready, index, status === 'PENDING' && linesOpen === 0 && linesUnsatisfied === 0);
-  member(draft.doomed, index, status === 'PENDING' && linesUnsatisfied > 0);
-  member(draft.timed, index, deadlineAt !== null && (status === 'PENDING' || status === 'RUNNING'));
-  if ((star.priority ?? 0) !== 0) draft.prioritized = true;
-}
-
-function member(set: Set<number>, index: number, belongs: boolean): void {
-  if (belongs) set.add(index);
-  else set.delete(index);
-}
-
-function judge(draft: Draft, results: readonly LineResult[]): void {
-  const { lineIndex } = graphOf(draft);
-  for (const { id, satisfied, reason } of results) {
-    const index = positionOf(lineIndex, id);
-    if (draft.lines.at(index).satisfied !== null) continue; // judged once: what followed from it has happened
-    setLine(draft, index, { satisfied, reason: reason ?? null });
-  }
-}
-
-function reopenLines(draft: Draft, lines: readonly LineId[]): void {
-  const { lineIndex } = graphOf(draft);
-  for (const id of lines) setLine(draft, positionOf(lineIndex, id), { satisfied: null, reason: null });
-}
-
-function setLine(draft: Draft, index: number, to: { satisfied: boolean | null; reason: string | null }): void {
-  const { satisfied: was } = draft.lines.at(index);
-  draft.lines = draft.lines.with(index, to);
-  const target = targetOf(graphOf(draft), index);
-  const before = draft.tasks.at(target);
-  const after = {
-    ...before,
-    linesOpen: before.linesOpen - Number(was === null) + Number(to.satisfied === null),
-    linesUnsatisfied: before.linesUnsatisfied - Number(was === false) + Number(to.satisfied === false),
-  };
-  draft.tasks = draft.tasks.with(target, after);
-  reindex(draft, target, before, after);
 }
 
 export function assertNever(value: never): never {

@@ -188,7 +188,7 @@ export function isRevoked({ revoked }: AgentProfile): boolean {
   return revoked !== null && revoked !== undefined;
 }
 
-function satisfies(device: AgentProfile, target: Target): boolean {
+export function satisfies(device: AgentProfile, target: Target): boolean {
   if ('device' in target) return device.deviceId === target.device;
   const { os, capabilities = [], tags = [], resources } = target;
   return (

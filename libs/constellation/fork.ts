@@ -43,6 +43,8 @@ export function forkedFrom({ run, by, requestId, now }: ForkOrigin): RunEventDat
     tasks: [...run.tasks].map((task) => carried(task, run, now)),
     lines: [...graph.lines].map((line, index): ForkedLine => ({ line, ...run.lines.at(index) })),
     usedIds: [...run.usedIds],
+    ...(run.scope === null ? {} : { scope: [...run.scope] }),
+    ...(run.waitsFor === null ? {} : { waitsFor: run.waitsFor }),
     ...(run.blackboard.length === 0 ? {} : { blackboard: [...run.blackboard] }),
     triggers: run.editing === null ? [...run.queued] : [...run.editing.triggers, ...run.queued].filter(isTask),
   };
@@ -59,7 +61,8 @@ function carried(task: TaskState, { runId }: Run, now: number): ForkedTask {
   const deadlineAt = status === 'PENDING' ? deadlineOf(star, now) : task.deadlineAt;
   const ranIn = attempt === 0 ? null : (task.ranIn ?? runId);
   const facts = { star, status, attempt, deviceId, sessionId, startedAt, endedAt };
-  return { ...facts, notBefore, deadlineAt, result, error, reason, skippedBy, ranIn };
+  const judge = task.judged ? { judge: true as const } : {};
+  return { ...facts, notBefore, deadlineAt, result, error, reason, skippedBy, ranIn, ...judge };
 }
 
 /** The state that a RUN_FORKED carries. */
@@ -69,11 +72,12 @@ export function restored(data: RunEventData<'RUN_FORKED'>): { readonly request: 
   const taskIds = data.tasks.map(({ star }) => star.id);
   const graph = buildGraph({ name: data.name, taskIds, lines: data.lines.map(({ line }) => line) });
   const lines = PersistentArray.from<LineState>(data.lines.map(({ satisfied, reason }) => ({ satisfied, reason })));
-  const tasks = data.tasks.map((task, index): TaskState => {
+  const tasks = data.tasks.map(({ judge = false, ...task }, index): TaskState => {
     const into = graph.linesInto.at(index).map((line) => lines.at(line).satisfied);
     return {
       ...pendingTask(task.star, 0),
       ...task,
+      judged: judge,
       linesOpen: into.filter((satisfied) => satisfied === null).length,
       linesUnsatisfied: into.filter((satisfied) => satisfied === false).length,
     };

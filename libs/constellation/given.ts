@@ -4,15 +4,18 @@ import {
   type Ask,
   attemptOfCommand,
   type LineChange,
+  NO_USAGE,
   Proposal,
   type RunEvent,
   type RunEventData,
   type TaskChange,
   type TaskConstellation,
+  type Usage,
 } from '#proto';
 import type { Answer } from './answer.js';
 import type { Control } from './control.js';
-import { decide, type Decision, type Input } from './decide.js';
+import { decide, type Decision, type Input, type Planned } from './decide.js';
+import type { RoundFailure } from './edit-cycle.js';
 import { foldEvents, withVerbs } from './evolve.js';
 import type { FleetView } from './fleet-view.js';
 import { emptyRun, type Run } from './run.js';
@@ -186,8 +189,39 @@ export function verb(action: Control, id = JSON.stringify(action), by: Actor = A
 }
 
 /** The planner's answer to a round: `propose('e1', [add('x')], {try: 2})`. */
-export function propose(editId: string | null, edits: readonly unknown[], change: Partial<Proposal> = {}): Input {
-  return { kind: 'proposal', by: PLANNER, planHash: null, proposal: Proposal.parse({ editId, edits, ...change }) };
+export function propose(
+  editId: string | null,
+  edits: readonly unknown[],
+  change: Partial<Proposal> = {},
+  made: Partial<Planned> = {},
+): Extract<Input, { kind: 'proposal' }> {
+  const proposal = Proposal.parse({ editId, edits, ...change });
+  return { kind: 'proposal', by: PLANNER, planHash: null, source: 'rule', used: NO_USAGE, proposal, ...made };
+}
+
+/** The same, as a model wrote it. */
+export function imagine(
+  editId: string | null,
+  edits: readonly unknown[],
+  change: Partial<Proposal> = {},
+  used: Partial<Usage> = {},
+): Input {
+  return propose(editId, edits, change, { source: 'model', planHash: HASH, used: { ...NO_USAGE, ...used } });
+}
+
+/** The planner's word that it comes to nothing. */
+export function giveUp(editId: string, message: string, change: Partial<RoundFailure> = {}): Input {
+  const error = { code: 'NO_MODEL', message };
+  return { kind: 'round-failed', editId, try: 1, error, used: NO_USAGE, planHash: HASH, ...change };
+}
+
+/** An edit that nobody asked for, as a verb. */
+export function insert(
+  edits: readonly unknown[],
+  { by = ALICE, delegated = false, id = JSON.stringify(edits) }: { by?: Actor; delegated?: boolean; id?: string } = {},
+): Input {
+  const proposal = Proposal.parse({ edits });
+  return { kind: 'verb', id, by, action: { verb: 'PROPOSE', proposal, delegated } };
 }
 
 export const add = {
@@ -288,7 +322,7 @@ export function tell(event: RunEvent): string {
   const { type, data } = event;
   switch (type) {
     case 'TASK_STARTED':
-      return `${type} ${data.taskId} ${data.attempt} on ${data.deviceId}`;
+      return `${type} ${data.taskId} ${data.attempt} on ${data.deviceId}${data.judge === true ? ' judged' : ''}`;
     case 'TASK_FAILED':
       return `${type} ${data.taskId} ${data.attempt} ${data.error.code} ${data.error.outcome}`;
     case 'TASK_SKIPPED':

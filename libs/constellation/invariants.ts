@@ -2,7 +2,7 @@ import { NO_USAGE, type RunEvent, type TaskId, type TaskStatus } from '#proto';
 import { findCycle } from './acyclic.js';
 import { BOUNDS, exceeded, plus, sameUsage } from './budget.js';
 import { changedBesidesPending } from './edit-locality.js';
-import { agentPending } from './evolve.js';
+import { agentPending } from './draft.js';
 import { isTerminal, isTerminalTask, NO_COUNTS, type Run } from './run.js';
 
 export interface Violation {
@@ -26,6 +26,7 @@ export function checkInvariants(run: Run): Violation[] {
     ...terminalRun(run),
     ...editRound(run),
     ...openApprovals(run),
+    ...planApproval(run),
     ...budget(run),
     ...indexes(run),
   ];
@@ -84,9 +85,16 @@ function* openApprovals(run: Run): Generator<Violation> {
   }
 }
 
-/** I11: what running attempts were given is what is accounted for. */
+/** A plan that waits for a person's word is there, and stands still: nobody is asked about it either. */
+function* planApproval({ waitsFor, phase, graph, editing }: Run): Generator<Violation> {
+  if (waitsFor === null || (phase === 'PAUSED' && graph !== null && editing === null)) return;
+  const message = `a plan waits for approval and the run is ${phase}${graph === null ? ' without a plan' : ''}`;
+  yield { invariant: 'I6_APPROVAL', tasks: [], message };
+}
+
+/** I11: what running attempts and the open round were given is what is accounted for. */
 function* budget(run: Run): Generator<Violation> {
-  let granted = NO_USAGE;
+  let granted = plus(NO_USAGE, run.editing?.budget ?? {});
   for (const { star, status, slice } of run.tasks) {
     if (status !== 'RUNNING' && slice !== null) {
       yield { invariant: 'I11_BUDGET', tasks: [star.id], message: `is ${status} and keeps its part of the budget` };
@@ -94,7 +102,7 @@ function* budget(run: Run): Generator<Violation> {
     if (slice !== null) granted = plus(granted, slice);
   }
   if (sameUsage(granted, run.granted)) return;
-  const message = `${JSON.stringify(run.granted)} is given to attempts, and they have ${JSON.stringify(granted)}`;
+  const message = `${JSON.stringify(run.granted)} is given out, and attempts and the round have ${JSON.stringify(granted)}`;
   yield { invariant: 'I11_BUDGET', tasks: [], message };
 }
 
@@ -139,17 +147,15 @@ export function checkEdit(before: Run, event: RunEvent, after: Run): Violation[]
   return [{ invariant: 'I3_ONLY_PENDING', tasks: changed, message: 'an edit changed what was not PENDING' }];
 }
 
-/** I11 over one event: what was used never becomes less, and a start gives out no more than is left. */
+/** I11 over one event: what was used never becomes less, and neither a start nor a round gives out more than is left. */
 export function checkBudget(before: Run, event: RunEvent, after: Run): Violation[] {
   const shrunk = BOUNDS.filter((bound) => after.used[bound] < before.used[bound]);
   if (shrunk.length > 0) {
     return [{ invariant: 'I11_BUDGET', tasks: [], message: `less of ${shrunk.join(', ')} is used than before` }];
   }
-  const over =
-    event.type === 'TASK_STARTED'
-      ? exceeded(after).filter((bound) => after.granted[bound] > before.granted[bound])
-      : [];
-  if (event.type !== 'TASK_STARTED' || over.length === 0) return [];
-  const message = `was given more of ${over.join(', ')} than the budget has left`;
-  return [{ invariant: 'I11_BUDGET', tasks: [event.data.taskId], message }];
+  if (event.type !== 'TASK_STARTED' && event.type !== 'EDIT_OPENED') return [];
+  const over = exceeded(after).filter((bound) => after.granted[bound] > before.granted[bound]);
+  if (over.length === 0) return [];
+  const message = `more of ${over.join(', ')} was given out than the budget has left`;
+  return [{ invariant: 'I11_BUDGET', tasks: event.type === 'TASK_STARTED' ? [event.data.taskId] : [], message }];
 }

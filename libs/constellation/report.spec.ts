@@ -311,7 +311,12 @@ describe('the report of a run that was edited while it ran', () => {
     history.decide([submit(constellation(['a', 'b'], ['a->b']))]);
     const edits = [{ tool: 'remove_task' as const, taskId: 'b' }];
     history.decide([
-      { kind: 'verb', id: 'v1', by: operator, action: { verb: 'PROPOSE', proposal: { ...proposal, edits } } },
+      {
+        kind: 'verb',
+        id: 'v1',
+        by: operator,
+        action: { verb: 'PROPOSE', proposal: { ...proposal, edits }, delegated: false },
+      },
     ]);
     const text = renderReport(inputOf(history.steps));
     expect(text).toContain('### Edit of event 4');

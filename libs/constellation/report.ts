@@ -1,5 +1,6 @@
 import type { RunCommit, RunEventData, RunView, TaskView } from '#proto';
 import { foldRun } from './evolve.js';
+import { answerSection, resultsSection } from './report-answer.js';
 import type { CommandRecord } from './report-commands.js';
 import { approvalsSection, usageSection } from './report-approvals.js';
 import { drawingOf, type Drawing, judgement, mermaid, textDag } from './report-dag.js';
@@ -7,6 +8,7 @@ import { editsSection } from './report-edits.js';
 import { figuresSection } from './report-figures.js';
 import { limited, more, REPORT_LIMITS } from './report-limits.js';
 import { cell, cut, duration, fence, span, table } from './report-text.js';
+import { plansSection, type PlanStep } from './report-plans.js';
 import { timelineSection } from './report-timeline.js';
 import { triggersText, violationText, wakerText } from './event-text.js';
 import { viewOf } from './view.js';
@@ -18,6 +20,8 @@ export interface ReportInput {
   /** All commits of the run, in order. */
   readonly commits: readonly RunCommit[];
   readonly commands: readonly CommandRecord[];
+  /** Steps of the planner, in order; none for a run that nobody planned. */
+  readonly plans?: readonly PlanStep[];
 }
 
 /**
@@ -30,15 +34,18 @@ export function renderReport(input: ReportInput): string {
   const sections = [
     `# Report of run ${span(run.name)}`,
     summary(run),
+    answerSection(run),
     requestSection(input),
     forkSection(input),
     dagSection(input),
     figuresSection(input.commits),
     tasksSection(run),
     timelineSection(run, input.commits),
+    plansSection(input.plans ?? []),
     editsSection(input.commits),
     approvalsSection(input.commits),
     usageSection(input),
+    resultsSection(run, input.commits),
     commandsSection(input),
     linesSection(run),
     skippedSection(run),

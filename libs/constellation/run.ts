@@ -8,6 +8,8 @@ import {
   type EditPolicy,
   type EditTrigger,
   type EditViolation,
+  type Evaluation,
+  type FinalAnswer,
   GENESIS_HASH,
   type Instant,
   type LockPolicy,
@@ -17,6 +19,7 @@ import {
   type RunOutcome,
   type SessionId,
   type StopReason,
+  type Target,
   type TaskConstellation,
   type TaskError,
   type TaskId,
@@ -59,6 +62,8 @@ export interface TaskState {
   readonly ranIn: RunId | null;
   /** What the running attempt may use up of the run's budget; null when none runs. */
   readonly slice: Budget | null;
+  /** A model may have written its command, its check or where they run: they are judged before they run, however often. */
+  readonly judged: boolean;
   /** What the last attempt asked a person, in that order. */
   readonly asks: readonly ApprovalId[];
   /** Incoming lines that are not judged yet, and that were judged not satisfied. */
@@ -84,6 +89,8 @@ export interface Editing {
   readonly lockPolicy: LockPolicy;
   readonly openedAt: Instant;
   readonly deadlineAt: Instant;
+  /** What is left of what the planner may use up in this round; null when the run has no bound on it. */
+  readonly budget: Budget | null;
 }
 
 /** Why the run is about to end before its plan does. */
@@ -111,6 +118,8 @@ export interface Run {
   /** Some task has, or had, a priority other than 0. */
   readonly prioritized: boolean;
   readonly revision: number;
+  /** Where edits that a model may have written can let tasks run; null: there is no bound. */
+  readonly scope: readonly Target[] | null;
   readonly tasks: PersistentArray<TaskState>;
   readonly lines: PersistentArray<LineState>;
   /** Ids of tasks that were removed, which are never used again, and of lines, marked as such. */
@@ -125,7 +134,7 @@ export interface Run {
   readonly counts: Readonly<Record<TaskStatus, number>>;
   /** PENDING tasks of agents: they share what is left of the budget. */
   readonly agentsPending: number;
-  /** Used up by attempts that have ended, and given to those that run. */
+  /** Used up by attempts and rounds that have ended, and given to those that go on. */
   readonly used: Usage;
   readonly granted: Usage;
   readonly approvals: Approvals;
@@ -141,9 +150,15 @@ export interface Run {
   readonly plannerSilent: boolean;
   /** Set by the first task that was cancelled or stopped because the run is to end. */
   readonly ending: RunEnding | null;
+  /** Whose word a paused run waits for; null when nothing but a RESUME is meant. */
+  readonly waitsFor: 'plan_approval' | null;
   readonly outcome: RunOutcome | null;
   readonly reason: string | null;
   readonly endedAt: Instant | null;
+  /** The reply to whoever asked: what the planner wrote with its last word, and then what the end says. */
+  readonly answer: FinalAnswer | null;
+  /** What the run was found to be worth since it ended: an annotation, on which nothing depends but that there is one. */
+  readonly evaluation: Evaluation | null;
   /** Verbs that were decided, by id: asked again, they are answered again and append nothing. */
   readonly verbs: ReadonlyMap<string, { readonly sequence: number; readonly rejected: boolean }>;
   /** Last event, last commit and its hash: what the next commit goes on from. */
@@ -165,6 +180,7 @@ export function emptyRun(runId: RunId): Run {
     graph: null,
     prioritized: false,
     revision: 0,
+    scope: null,
     tasks: PersistentArray.from<TaskState>([]),
     lines: PersistentArray.from<LineState>([]),
     usedIds: new Set(),
@@ -184,15 +200,21 @@ export function emptyRun(runId: RunId): Run {
     endOfPlanRevision: -1,
     plannerSilent: false,
     ending: null,
+    waitsFor: null,
     outcome: null,
     reason: null,
     endedAt: null,
+    answer: null,
+    evaluation: null,
     verbs: new Map(),
     sequence: 0,
     number: 0,
     hash: GENESIS_HASH,
   };
 }
+
+/** Why a run is paused whose plan nobody has accepted yet. */
+export const PLAN_WAITS = 'the plan waits for approval';
 
 /** The same for all tasks that never asked. */
 export const NOTHING_ASKED: readonly ApprovalId[] = [];
@@ -219,6 +241,7 @@ export function pendingTask(star: TaskStar, at: number): TaskState {
     skippedBy: null,
     ranIn: null,
     slice: null,
+    judged: false,
     asks: NOTHING_ASKED,
     linesOpen: 0,
     linesUnsatisfied: 0,

@@ -1,10 +1,17 @@
-import type { LineId, TaskId, TaskStar, TaskStarLine } from '#proto';
+import { type LineId, StdinFrom, type Target, type TaskId, type TaskStar, type TaskStarLine } from '#proto';
 import { buildGraph, type Graph, positionOf } from './graph.js';
 import { PersistentArray } from './persistent-array.js';
 import { deadlineOf, JUDGED_NEVER, type LineState, needOf, pendingTask, type Run, type TaskState } from './run.js';
+import { sameJson } from './same-json.js';
 
 /** The parts of a run that an edit may change. */
 export type Shape = Pick<Run, 'graph' | 'tasks' | 'lines' | 'usedIds'> & { readonly graph: Graph };
+
+/** `at`: when the edit is made, in milliseconds since the epoch. `judged`: a model may have written it. */
+export interface Made {
+  readonly at: number;
+  readonly judged: boolean;
+}
 
 const NO_GRAPH = buildGraph({ name: '', taskIds: [], lines: [] });
 
@@ -18,21 +25,25 @@ export class Staging {
   #tasks: PersistentArray<TaskState>;
   #lines: PersistentArray<LineState>;
   readonly #usedIds: Set<string>;
-  readonly #at: number;
+  readonly #made: Made;
+  /** As it was: positions stay while a batch is applied. */
+  readonly #before: Pick<Run, 'graph' | 'tasks'>;
   /** Positions that were added or changed; of lines, those that have to be judged anew. */
   readonly touchedTasks = new Set<number>();
   readonly openedLines = new Set<number>();
+  /** Positions of tasks that are new, or were given another target. */
+  readonly directedTasks = new Set<number>();
   readonly #removedTasks = new Set<number>();
   readonly #removedLines = new Set<number>();
   changed = false;
 
-  /** `at`: when the edit is made, in milliseconds since the epoch. */
-  constructor({ graph, tasks, lines, usedIds }: Pick<Run, 'graph' | 'tasks' | 'lines' | 'usedIds'>, at: number) {
+  constructor({ graph, tasks, lines, usedIds }: Pick<Run, 'graph' | 'tasks' | 'lines' | 'usedIds'>, made: Made) {
     this.#graph = graph ?? NO_GRAPH;
+    this.#before = { graph, tasks };
     this.#tasks = tasks;
     this.#lines = lines;
     this.#usedIds = new Set(usedIds);
-    this.#at = at;
+    this.#made = made;
   }
 
   /** The structure as it stands, removed parts included: they have no lines any more. */
@@ -98,14 +109,22 @@ export class Staging {
       linesFrom: linesFrom.push([]),
       linesInto: linesInto.push([]),
     };
-    this.#tasks = this.#tasks.push(pendingTask(star, this.#at));
+    const { at, judged } = this.#made;
+    this.#tasks = this.#tasks.push({ ...pendingTask(star, at), judged });
+    this.directedTasks.add(index);
     this.#touch(index);
   }
 
   updateTask(index: number, star: TaskStar): void {
     const before = this.#tasks.at(index);
-    const deadlineAt = star.deadlineMs === before.star.deadlineMs ? before.deadlineAt : deadlineOf(star, this.#at);
-    this.#tasks = this.#tasks.with(index, { ...before, star, need: needOf(star), deadlineAt });
+    const { at, judged } = this.#made;
+    const deadlineAt = star.deadlineMs === before.star.deadlineMs ? before.deadlineAt : deadlineOf(star, at);
+    const isDirected = !sameJson(before.star.target, star.target);
+    if (isDirected) this.directedTasks.add(index);
+    // What a person wrote for one device is not what a model makes of it on another one. The mark stays: who changes a part
+    // of it later has not read the rest.
+    const isJudged = before.judged || (judged && (isDirected || runsOtherwise(before.star, star)));
+    this.#tasks = this.#tasks.with(index, { ...before, star, need: needOf(star), deadlineAt, judged: isJudged });
     this.#touch(index);
   }
 
@@ -159,8 +178,15 @@ export class Staging {
     this.#count(target, this.#lines.at(index).satisfied, undefined);
   }
 
+  /** Where the edit lets tasks run. */
+  directed(): Target[] {
+    const directed = [...this.directedTasks].filter((index) => !this.#removedTasks.has(index));
+    return directed.map((index) => this.#tasks.at(index).star.target);
+  }
+
   /** The constellation afterwards. `moved` says where each task was before, when removals have moved them. */
   finish(): { readonly shape: Shape; readonly moved: ReadonlyMap<number, number> | null } {
+    if (this.#made.judged) this.#judgeFollowers();
     const usedIds = this.#usedIds;
     if (this.#removedTasks.size === 0 && this.#removedLines.size === 0) {
       return { shape: { graph: this.#graph, tasks: this.#tasks, lines: this.#lines, usedIds }, moved: null };
@@ -175,6 +201,46 @@ export class Staging {
     const tasks = PersistentArray.from(kept.map((index) => this.#tasks.at(index)));
     const lines = PersistentArray.from(keptLines.map((index) => this.#lines.at(index)));
     return { shape: { graph, tasks, lines, usedIds }, moved: new Map(kept.map((was, index) => [was, index])) };
+  }
+
+  /**
+   * What a person wrote runs where a person said: after that check, over that input. So it is judged, too, when a model has
+   * rewritten what it reads from or what has to succeed before it, or has taken such a condition away; and what follows on that.
+   */
+  #judgeFollowers(): void {
+    const open = [...this.touchedTasks].filter((index) => index < this.#before.tasks.length);
+    const seeds = open.filter((index) => this.#isRewritten(index) || this.#isLoosened(index));
+    const judged = new Set(seeds.filter((index) => this.#isLoosened(index)));
+    const seen = new Set(seeds);
+    for (const index of seeds) {
+      const from = this.#graph.taskIds.at(index);
+      for (const position of this.#graph.linesFrom.at(index)) {
+        const { to, type } = this.#graph.lines.at(position);
+        const follower = positionOf(this.#graph.taskIndex, to);
+        if (type === 'unconditional' && !reads(this.#tasks.at(follower).star, from)) continue;
+        judged.add(follower);
+        if (seen.has(follower)) continue;
+        seen.add(follower);
+        seeds.push(follower);
+      }
+    }
+    for (const index of judged) this.#tasks = this.#tasks.with(index, { ...this.#tasks.at(index), judged: true });
+  }
+
+  #isRewritten(index: number): boolean {
+    const [{ star: before }, { star: after }] = [this.#before.tasks.at(index), this.#tasks.at(index)];
+    return doesOtherwise(before, after);
+  }
+
+  /** It had to wait for something for which it has to wait no more. */
+  #isLoosened(index: number): boolean {
+    const { graph } = this.#before;
+    if (graph === null) return false;
+    const guards = (of: Graph) => of.linesInto.at(index).map((position) => of.lines.at(position));
+    const now = guards(this.#graph);
+    const holds = ({ from, type, condition }: TaskStarLine): boolean =>
+      now.some((line) => line.from === from && line.type === type && line.condition === condition);
+    return !guards(graph).every(holds);
   }
 
   #touch(index: number): void {
@@ -192,6 +258,25 @@ export class Staging {
     });
     this.#touch(target);
   }
+}
+
+function runsOtherwise(before: TaskStar, after: TaskStar): boolean {
+  // That it may run twice is a word about the command, and lets it run again when nobody knows whether it did.
+  const isRepeated = after.idempotent === true && before.idempotent !== true;
+  return isRepeated || !sameJson(before.command, after.command) || !sameJson(before.verify, after.verify);
+}
+
+/** Of an agent its words are what it does. */
+function doesOtherwise(before: TaskStar, after: TaskStar): boolean {
+  const does = ({ name, description, tips, inputs, target, command, verify }: TaskStar) =>
+    command === undefined ? { name, description, tips, inputs, target, verify } : { target, command, verify };
+  return !sameJson(does(before), does(after));
+}
+
+/** An agent reads, too, but what it makes of it is its own, and its commands are judged anyway. */
+function reads({ command }: TaskStar, from: TaskId): boolean {
+  const stdin = StdinFrom.safeParse(command?.arguments['stdin']);
+  return stdin.success && stdin.data.from.includes(from);
 }
 
 /** Lines and tasks may have the same ids; no id has a colon. */

@@ -71,11 +71,13 @@ function* cycle(constellation: TaskConstellation): Generator<Issue> {
   yield { path: 'lines', message: `the lines form a cycle: ${path}; a constellation must be acyclic` };
 }
 
-/** A command may take the outputs of its direct predecessors only: those are there when it starts. */
+/** A task may take the outputs of its direct predecessors only: those are there when it starts. */
 function* inputs({ tasks, lines }: TaskConstellation): Generator<Issue> {
-  const predecessors = new Map<string, string[]>();
-  for (const { from, to } of lines) predecessors.set(to, [...(predecessors.get(to) ?? []), from]);
+  const predecessors = new Map<string, Set<string>>();
+  for (const { from, to } of lines) predecessors.set(to, (predecessors.get(to) ?? new Set()).add(from));
   for (const [index, task] of tasks.entries()) {
+    const before = predecessors.get(task.id) ?? new Set<string>();
+    yield* strangers(task.id, task.inputs ?? [], before, `tasks[${index}].inputs`);
     const stdin = task.command?.arguments['stdin'];
     if (!takesOutputs(stdin)) continue;
     const path = `tasks[${index}].command.arguments.stdin`;
@@ -84,15 +86,22 @@ function* inputs({ tasks, lines }: TaskConstellation): Generator<Issue> {
       yield { path, message: `stdin is ${STDIN_FORMS}` };
       continue;
     }
-    const before = new Set(predecessors.get(task.id));
-    for (const [position, id] of parsed.data.from.entries()) {
-      if (!before.has(id)) {
-        yield {
-          path: `${path}.from[${position}]`,
-          message: `"${id}" is not a predecessor of "${task.id}"; its predecessors are ${listed([...before])}`,
-        };
-      }
-    }
+    yield* strangers(task.id, parsed.data.from, before, `${path}.from`);
+  }
+}
+
+function* strangers(
+  taskId: string,
+  taken: readonly string[],
+  before: ReadonlySet<string>,
+  path: string,
+): Generator<Issue> {
+  for (const [position, id] of taken.entries()) {
+    if (before.has(id)) continue;
+    yield {
+      path: `${path}[${position}]`,
+      message: `"${id}" is not a predecessor of "${taskId}"; its predecessors are ${listed([...before])}`,
+    };
   }
 }
 

@@ -8,11 +8,13 @@ import { listed } from './validate.js';
 /** A run as people and programs are shown it; pure, so the log, Postgres and the live state show the same. */
 export function viewOf(run: Run, now?: number): RunView {
   const held = isHeld(run);
+  const { goal, options, requestedBy } = requestOf(run);
+  const { budget } = options;
   return {
     ...headOf(run),
     reason: run.reason,
     revision: run.revision,
-    requestedBy: requestOf(run).requestedBy.id,
+    requestedBy: requestedBy.id,
     waitingFor: waitingFor(run, now),
     editing: run.editing === null ? null : editingView(run.editing),
     parent: run.parent === null ? null : { runId: run.parent.runId, sequence: run.parent.sequence },
@@ -24,6 +26,10 @@ export function viewOf(run: Run, now?: number): RunView {
     }),
     approvals: approvalsOf(run),
     used: run.used,
+    ...(budget === undefined ? {} : { budget }),
+    goal,
+    answer: isTerminal(run) ? run.answer : null,
+    evaluation: run.evaluation,
   };
 }
 
@@ -40,10 +46,15 @@ export function waitingFor(run: Run, now?: number): WaitingFor | null {
   if (run.approvals.open.size > 0) return waitingForPersons(run);
   if (run.running.size > 0) return waitingForBudget(run) ?? waitingForTasks(run);
   if (run.phase === 'PAUSED') {
-    return { reason: 'paused', detail: run.reason ?? 'paused', wokenBy: 'operator', wakesAt: run.deadlineAt };
+    const reason = run.waitsFor === null ? 'paused' : 'approval';
+    const detail = run.waitsFor === null ? (run.reason ?? 'paused') : 'approval of the plan';
+    return { reason, detail, wokenBy: 'operator', wakesAt: run.deadlineAt };
   }
   const startable = [...run.ready].filter(not(isHeld(run))).map((index) => run.tasks.at(index));
-  if (run.editing !== null && startable.length === 0) return waitingForPlanner(run.editing);
+  const purse = new Purse(run);
+  // What lacks a part of the budget gets it back from the planner: nobody else has one.
+  const isPlanned = run.editing !== null && startable.every(({ star }) => purse.lacking(star).length > 0);
+  if (run.editing !== null && isPlanned) return waitingForPlanner(run.editing);
   const ids = listed(startable.map(({ star }) => star.id));
   const delayed = startable.filter(({ notBefore }) => notBefore !== null && Date.parse(notBefore) > (now ?? -Infinity));
   if (startable.length > 0 && delayed.length === startable.length) {

@@ -27,7 +27,6 @@ const VERBS_MAX = 6;
 const EDIT_DEADLINE_MS = 5_000;
 
 const OPERATOR = { kind: 'person', id: 'operator' } as const;
-const PLANNER = { kind: 'system', id: 'planner' } as const;
 
 /**
  * One whole run that is edited while it runs: rounds that end with an edit, with nothing, after refusals or at their
@@ -121,7 +120,7 @@ class EditedHistory {
     const thought = `round ${editId}\nas \u0007chance | says`;
     const propose = (change: Partial<Proposal>): Input[] => {
       const proposal: Proposal = { ...about, state: 'CONTINUE', edits: [], trace: { thought }, ...change };
-      return [{ kind: 'proposal', proposal, by: PLANNER, planHash: 'e'.repeat(64) }];
+      return [this.history.proposing(proposal)];
     };
     if (mode === 'creation' && this.#plan !== null) {
       return propose({ edits: [{ tool: 'build_constellation', constellation: this.#plan, clear: true }] });
@@ -180,7 +179,7 @@ class EditedHistory {
     if (chance > 0.95 && pending !== undefined) {
       const edits: Edit[] = [{ tool: 'update_task', taskId: pending.star.id, change: { name: `${chance}` } }];
       const proposal: Proposal = { editId: null, try: 1, baseRevision: null, state: 'CONTINUE', edits };
-      return [this.#verb({ verb: 'PROPOSE', proposal })];
+      return [this.#verb({ verb: 'PROPOSE', proposal, delegated: false })];
     }
     return [];
   }

@@ -1,4 +1,4 @@
-import { TaskConstellation, type AttemptCommit, type RunCommit } from '#proto';
+import { TaskConstellation, type AttemptCommit, type PlanCommit, type RunCommit } from '#proto';
 import { isTerminal } from '#libs/constellation';
 import { DEVICES, History, instant, randomOf, START, type HistoryStep } from './history-writer.js';
 
@@ -49,6 +49,10 @@ export function generateHistory({ seed, tasks = 6, output = '' }: HistoryOptions
 /** The commits of the run alone. */
 export function runCommitsOf(steps: readonly HistoryStep[]): RunCommit[] {
   return steps.flatMap((step) => (step.kind === 'run' ? [step.commit] : []));
+}
+
+export function planCommitsOf(steps: readonly HistoryStep[]): PlanCommit[] {
+  return steps.flatMap((step) => (step.kind === 'plan' ? [step.commit] : []));
 }
 
 export function attemptCommitsOf(steps: readonly HistoryStep[]): AttemptCommit[] {

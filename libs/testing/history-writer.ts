@@ -1,11 +1,18 @@
 import {
   AgentProfile,
   commandIdOf,
+  GENESIS_HASH,
+  NO_USAGE,
   RunCommit,
   type AttemptCommit,
   type AttemptFinished,
   type AttemptSubjectKind,
   type Cause,
+  type ModelCall,
+  type PlanCommit,
+  type PlanEvent,
+  type PlanSource,
+  type Proposal,
   type RunId,
 } from '#proto';
 import {
@@ -23,7 +30,8 @@ import { sealCommit } from '#libs/event-log';
 /** What was stored, in an order that causality allows: the end of an attempt before the commit that follows from it. */
 export type HistoryStep =
   | { readonly kind: 'run'; readonly commit: RunCommit }
-  | { readonly kind: 'attempt'; readonly subject: AttemptSubjectKind; readonly commit: AttemptCommit };
+  | { readonly kind: 'attempt'; readonly subject: AttemptSubjectKind; readonly commit: AttemptCommit }
+  | { readonly kind: 'plan'; readonly commit: PlanCommit };
 
 export const START = Date.parse('2026-01-01T00:00:00.000Z');
 export const DEVICES = ['web-1', 'web-2'] as const;
@@ -33,6 +41,8 @@ export class History {
   readonly steps: HistoryStep[] = [];
   run: Run;
   now = START;
+  /** The chain of the planner's steps. */
+  #planned = { number: 0, sequence: 0, hash: GENESIS_HASH };
 
   constructor(runId: RunId) {
     this.run = emptyRun(runId);
@@ -97,6 +107,57 @@ export class History {
     const commit = sealCommit(draft, '0'.repeat(64));
     this.steps.push({ kind: 'attempt', subject: 'end', commit });
     return { kind: 'attempt-ended', taskId, attempt, finished, attemptHash: commit.hash };
+  }
+
+  /** What the planner proposes, with the steps that it recorded before. */
+  proposing(proposal: Proposal, source: PlanSource = 'rule'): Input {
+    const { editId, try: count } = proposal;
+    const used = { ...NO_USAGE, llmCalls: source === 'model' ? 1 : 0, tokens: source === 'model' ? 1_200 : 0 };
+    const planned = {
+      editId: editId ?? 'none',
+      try: count,
+      mode: this.run.graph === null ? ('creation' as const) : ('editing' as const),
+      source,
+      calls: source === 'model' ? [this.#call()] : [],
+      templates: [],
+      revision: this.run.revision,
+      reply: null,
+    };
+    const planHash = this.#plans([
+      { type: 'ROUND_PLANNED', data: planned },
+      { type: 'PLAN_PROPOSED', data: { proposal, source, used } },
+    ]);
+    return { kind: 'proposal', proposal, by: { kind: 'system', id: 'planner' }, planHash, source, used };
+  }
+
+  #plans(events: readonly PlanEvent[]): string {
+    const { runId } = this.run;
+    const { number, sequence, hash } = this.#planned;
+    const recorded = events.map((event, index) => {
+      const at = sequence + index + 1;
+      return { id: `${runId}-plan-${at}`, sequence: at, schemaVersion: 1, ...event };
+    });
+    const draft = { ...this.#shape(`P${runId}N${number + 1}`), runId, number: number + 1, events: recorded };
+    const commit = JSON.parse(JSON.stringify(sealCommit(draft, hash))) as PlanCommit;
+    this.#planned = { number: commit.number, sequence: sequence + events.length, hash: commit.hash };
+    this.steps.push({ kind: 'plan', commit });
+    return commit.hash;
+  }
+
+  #call(): ModelCall {
+    return {
+      model: 'some-model',
+      endpoint: 'main',
+      promptHash: 'a'.repeat(64),
+      parameters: {},
+      reply: '{}',
+      problems: [],
+      error: null,
+      tokens: { prompt: 1_000, completion: 200 },
+      costUsd: null,
+      startedAt: instant(this.now),
+      durationMs: 900,
+    };
   }
 
   #shape(name: string) {

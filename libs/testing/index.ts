@@ -14,7 +14,7 @@ export {
 } from './chaos-proxy.js';
 export type { CutKind } from './chaos-proxy-pipe.js';
 export { FakeDevice, type FakeDeviceOptions } from './fake-device.js';
-export { attemptCommitsOf, generateHistory, runCommitsOf, type HistoryOptions } from './histories.js';
+export { attemptCommitsOf, generateHistory, planCommitsOf, runCommitsOf, type HistoryOptions } from './histories.js';
 export { generateAskedHistory } from './asked-history.js';
 export { forkHistory, generateEditedHistory, type EditedHistoryOptions, type ForkOptions } from './edited-histories.js';
 export { History, type HistoryStep } from './history-writer.js';
@@ -25,3 +25,4 @@ export type {
   ModelServerRequest,
   ModelServerSupport,
 } from './model-server-script.js';
+export { dying, type CallHooks, type Dying } from './dying.js';

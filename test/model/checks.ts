@@ -57,6 +57,8 @@ function* checkObeyed(input: Input, { stage, world }: Taken): Generator<Violatio
     const isOpen = round?.editId === before.round?.editId && round?.tries === before.round?.tries;
     if (isOpen && before.round !== null) yield fail('a proposal was not judged');
   }
+  if (input.kind === 'round-failed' && before.round !== null && after.round?.editId === before.round.editId)
+    yield fail('the planner gave the round up, and it goes on');
   if (input.kind === 'asked') {
     const { status, attempt, stopping } = after.tasks.get(input.taskId) ?? {};
     const isHeard = after.asks.has(input.ask.approvalId);
@@ -216,7 +218,7 @@ function* checkIdle(world: World, configuration: Configuration): Generator<Viola
     if (free !== undefined) yield { name: 'IDLE', message: `${taskId} may start on ${free.deviceId}, and does not` };
   }
   if (ledger.ending !== null) return;
-  if (ledger.round === null && ledger.queued.length > 0) {
+  if (ledger.round === null && ledger.queued.length > 0 && callsLeft(ledger, callsMax) > 0) {
     yield { name: 'TRIGGERS', message: `nobody is asked about ${ledger.queued.join(' ')}` };
   }
   for (const [taskId, { status }] of ledger.tasks) {

@@ -25,6 +25,10 @@ export interface Offer {
   readonly name: string;
   readonly edits: readonly Edit[];
   readonly state?: PlannerState;
+  /** A model wrote it, which took one call. */
+  readonly isImagined?: true;
+  /** The planner says that it comes to nothing. */
+  readonly isFailure?: true;
 }
 
 export interface VerbOffer {

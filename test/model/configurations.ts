@@ -84,6 +84,18 @@ const ASKING = constellation(
   ['a=>b'],
 );
 const SPENDING = constellation([agent('a', RETRIED), agent('b', RETRIED), on('c')], ['a->c', 'b=>c']);
+const PLANNED = constellation(
+  [
+    { id: 'a', target: { device: 'web-1' } },
+    { id: 'b', target: { device: 'web-1' } },
+  ],
+  ['a->b'],
+);
+const SHARED = constellation([agent('a', RETRIED), on('c'), agent('b')], ['a->b', 'c->b']);
+const imagined = (one: Offer): Offer => ({ ...one, isImagined: true });
+const giveUp: Offer = { name: 'the planner comes to nothing', edits: [], isFailure: true };
+const elsewhere = (taskId: string): Offer =>
+  offer(`${taskId} on db-1`, { tool: 'update_task', taskId, change: { target: { device: 'db-1' } } });
 const ABOUT = 'run-1.a.1.1.0';
 
 export const CONFIGURATIONS: readonly Configuration[] = [
@@ -211,6 +223,25 @@ export const CONFIGURATIONS: readonly Configuration[] = [
     menu: [],
     verbs: [say('CANCEL'), say('PAUSE'), say('RESUME')],
     limits: { edits: 0, disconnects: 1, crashes: 1 },
+  },
+  {
+    ...MODEL,
+    name: 'a plan that a model makes and a person accepts',
+    plan: null,
+    options: { ...STRICT, plan: 'approve' },
+    menu: [imagined(build('two tasks', PLANNED)), imagined(elsewhere('b')), elsewhere('b'), giveUp],
+    verbs: [say('PAUSE'), say('RESUME'), ADD_Y],
+    limits: { edits: 2, disconnects: 0, crashes: 0 },
+  },
+  {
+    ...MODEL,
+    name: 'agents and a planner with one budget',
+    plan: SHARED,
+    options: { ...SCOPED, budget: { llmCalls: 4 } },
+    menu: [imagined(addAfter('a')), giveUp],
+    verbs: [say('CANCEL')],
+    mayFail: ['a', 'c'],
+    limits: { edits: 2, disconnects: 0, crashes: 0 },
   },
   {
     ...MODEL,

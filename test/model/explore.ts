@@ -215,6 +215,7 @@ class Found extends Error {
 
 /** The type of an event and, where it has one, its reason. */
 function kindOf({ type, data }: RunEvent): string {
+  if (type === 'RUN_PAUSED' && data.waitsFor !== undefined) return `${type} ${data.waitsFor}`;
   if (type === 'APPROVAL_DECIDED') return `${type} ${data.decision}`;
   if (type === 'TASK_FAILED') return `${type} ${data.error.outcome}`;
   if (type === 'EDIT_REJECTED') return `${type} ${data.violations[0]?.code}`;

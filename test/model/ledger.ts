@@ -33,8 +33,13 @@ export interface Ledger {
   readonly askedAtEnd: number;
   /** What attempts asked a person, by id, and what became of it. */
   readonly asks: ReadonlyMap<string, AskEntry>;
-  /** Calls of a model that ended attempts have used. */
+  /** Calls of a model that ended attempts and rounds have used, and how many the run may make. */
   readonly calls: number;
+  readonly callsMax: number;
+  /** Where the plan was made for, as text; null before there is one. */
+  readonly scope: ReadonlySet<string> | null;
+  /** Nobody has accepted the plan, and somebody must. */
+  readonly mustWait: boolean;
   /** How the run ended. */
   readonly end: string | null;
   readonly deadlineAt: number;
@@ -63,6 +68,8 @@ export interface Entry {
   readonly skippedBy: 'condition' | 'failure' | null;
   /** Calls of a model that its running attempt may make. */
   readonly share: number;
+  /** A model may have written what it runs, or where. */
+  readonly isJudged: boolean;
 }
 
 export interface AskEntry {
@@ -79,6 +86,8 @@ export interface Round {
   readonly tries: number;
   readonly rejections: number;
   readonly deadlineAt: number;
+  /** Calls of a model that the planner may still make in it. */
+  readonly share: number;
 }
 
 export const EMPTY: Ledger = {
@@ -95,6 +104,9 @@ export const EMPTY: Ledger = {
   askedAtEnd: -1,
   asks: new Map(),
   calls: 0,
+  callsMax: Infinity,
+  scope: null,
+  mustWait: false,
   end: null,
   deadlineAt: Infinity,
   sequence: 0,
@@ -126,10 +138,12 @@ export function isDoomed(ledger: Ledger, taskId: TaskId): boolean {
 
 /**
  * The lock, by its definition: while something is asked or is to be asked, `strict` holds every task and `scoped` holds what
- * can be reached from a task that is asked about. A silent planner holds nothing.
+ * can be reached from a task that is asked about. A silent planner holds nothing, and neither does one that can never be asked again.
  */
-export function isLocked({ round, queued, silent, lines }: Ledger, taskId: TaskId, policy: LockPolicy): boolean {
+export function isLocked(ledger: Ledger, taskId: TaskId, policy: LockPolicy): boolean {
+  const { round, queued, silent, lines, calls, callsMax } = ledger;
   const asked = [...(round?.triggers ?? []), ...queued];
+  if (round === null && calls >= callsMax) return false;
   if (silent || (round === null && asked.length === 0)) return false;
   if ((round?.lockPolicy ?? policy) === 'strict') return true;
   const about = new Set(asked.map((trigger) => trigger.split('.')[0]));
@@ -142,8 +156,8 @@ export function isLocked({ round, queued, silent, lines }: Ledger, taskId: TaskI
 }
 
 /** Calls of a model that are left of a budget for whoever is to start; Infinity without a budget. */
-export function callsLeft({ tasks, calls }: Ledger, callsMax: number): number {
-  let given = 0;
+export function callsLeft({ tasks, calls, round }: Ledger, callsMax: number): number {
+  let given = round?.share ?? 0;
   for (const { status, share } of tasks.values()) if (status === 'RUNNING') given += share;
   return callsMax - calls - given;
 }
@@ -181,6 +195,7 @@ export const newEntry = (star: TaskStar, at: Instant): Entry => ({
   ranIn: null,
   skippedBy: null,
   share: 0,
+  isJudged: false,
 });
 
 export const triggerName = (trigger: Extract<RunEvent, { type: 'EDIT_OPENED' }>['data']['triggers'][number]): string =>

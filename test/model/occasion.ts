@@ -37,6 +37,7 @@ export interface Violation {
     | 'TRIGGERS'
     | 'ROUNDS'
     | 'STRUCTURE'
+    | 'TRUST'
     | 'IDLE'
     | 'NOT_CLOSED'
     | 'THROWS'

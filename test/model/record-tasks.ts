@@ -27,6 +27,9 @@ export function start(draft: Draft, data: Data<'TASK_STARTED'>, occasion: Occasi
   if (sessionId === lostSession) report('I1_SINGLE_ATTEMPT', `${taskId} was given to the session that it lost`);
   const [given, wanted] = [JSON.stringify(inputs), JSON.stringify(outputsFor(draft, entry))];
   if (given !== wanted) report('READINESS', `${taskId} was started with ${given} where ${wanted} is there`);
+  if (draft.mustWait) report('I6_APPROVAL', `${taskId} was started and nobody has accepted the plan`);
+  if ((data.judge === true) !== entry.isJudged)
+    report('TRUST', `${taskId} was started as if it were ${data.judge === true ? 'not ' : ''}to be believed`);
   const isOfAgent = entry.star.command === undefined;
   const share = data.budget?.llmCalls ?? 0;
   if (isOfAgent !== (data.agent !== undefined)) report('STRUCTURE', `${taskId} was started as what it is not`);
@@ -89,6 +92,7 @@ export function end(draft: Draft, event: EndWord, occasion: Occasion, report: Re
 /** The budget ends a run when a task has to start, nothing is left for it, and nobody runs who could give some back. */
 function checkBroke(draft: Draft, { callsMax, lockPolicy }: Occasion, report: Report): void {
   const entries = [...draft.tasks.values()];
+  if ((draft.round?.share ?? 0) > 0) report('I11_BUDGET', 'given up while the planner thinks');
   if (entries.some(({ status }) => status === 'RUNNING')) report('I11_BUDGET', 'given up while somebody runs');
   if (callsLeft(draft, callsMax) > 0) report('I11_BUDGET', 'given up while something of the budget is left');
   const isWaiting = entries.some(

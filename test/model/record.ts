@@ -1,7 +1,16 @@
-import { type Edit, LIMITS, type LineId, type Proposal, type RunEvent, type TaskId, type TaskStarLine } from '#proto';
+import {
+  type Edit,
+  LIMITS,
+  type LineId,
+  type Proposal,
+  type RunEvent,
+  type TaskId,
+  type TaskStar,
+  type TaskStarLine,
+} from '#proto';
 import type { Input } from '#libs/constellation';
 import { applied, isValid } from './judge.js';
-import { cycleIn, isOver, type Ledger, newEntry, triggerName } from './ledger.js';
+import { callsLeft, cycleIn, isOver, type Ledger, newEntry, triggerName } from './ledger.js';
 import type { Data, Draft, Occasion, Report, Violation } from './occasion.js';
 import { recordApproval, withdrawAsks } from './record-approvals.js';
 import { end, recordTask, start } from './record-tasks.js';
@@ -35,6 +44,8 @@ function recordOne(draft: Draft, event: RunEvent, occasion: Occasion, report: Re
     case 'RUN_REQUESTED':
       draft.phase = 'RUNNING';
       draft.deadlineAt = Date.parse(event.data.deadlineAt);
+      draft.callsMax = event.data.options.budget?.llmCalls ?? Infinity;
+      draft.mustWait = event.data.goal !== null && event.data.options.plan === 'approve';
       draft.lines = new Map(event.data.constellation?.lines.map((line) => [line.id, line]));
       for (const star of event.data.constellation?.tasks ?? []) {
         draft.tasks.set(star.id, newEntry(star, event.data.requestedAt));
@@ -84,10 +95,12 @@ function recordRun(
     }
     case 'RUN_PAUSED':
       if (draft.phase !== 'RUNNING') report('I5_TRANSITIONS', 'paused twice');
+      if (event.data.waitsFor !== undefined && !draft.mustWait) report('I6_APPROVAL', 'a plan waits for nothing');
       draft.phase = 'PAUSED';
       return;
     case 'RUN_RESUMED':
       if (draft.phase !== 'PAUSED') report('I5_TRANSITIONS', 'resumed without a pause');
+      if (draft.tasks.size > 0) draft.mustWait = false;
       draft.phase = 'RUNNING';
       return;
     case 'RUN_REOPENED':
@@ -118,6 +131,7 @@ function checkEnd(draft: Draft, event: RunEnd, { now, inputs, editPolicy }: Occa
     ending === null && told === 'RUN_CANCELLED' && isCancelled ? told : (ENDS.get(ending ?? '') ?? byCounts);
   if (told !== wanted) report('OUTCOME', `the run ended with ${told} where it should with ${wanted}`);
   if (ending !== null || told !== byCounts || silent || now >= deadlineAt || editPolicy === 'never') return;
+  if (draft.calls >= draft.callsMax) return; // nobody can be asked any more
   if (queued.length > 0) report('TRIGGERS', `${told} and nobody was asked about ${queued.join(' ')}`);
   if (draft.askedAtEnd !== draft.revision) report('TRIGGERS', `${told} and nobody was asked whether the plan was all`);
 }
@@ -164,6 +178,7 @@ function recordFork(draft: Draft, { deadlineAt, forkedAt, parent }: Data<'RUN_FO
     rounds: 0,
     sequence: 0,
     asks: new Map(),
+    calls: 0,
     askedAtEnd: -1,
     end: null,
   };
@@ -171,7 +186,8 @@ function recordFork(draft: Draft, { deadlineAt, forkedAt, parent }: Data<'RUN_FO
 }
 
 function modify(draft: Draft, data: Data<'CONSTELLATION_MODIFIED'>, { inputs }: Occasion, report: Report): void {
-  const { edits, editId, state, try: tries = 0, revision } = data;
+  const { edits, editId, state, try: tries = 0, revision, used } = data;
+  checkTrust(draft, data, inputs, report);
   if (edits !== undefined && (draft.ending !== null || draft.phase === 'ENDED')) {
     report('I5_TRANSITIONS', 'an edit was taken of a run that is about to end');
   }
@@ -192,9 +208,47 @@ function modify(draft: Draft, data: Data<'CONSTELLATION_MODIFIED'>, { inputs }: 
   if (draft.round?.editId !== editId) report('ROUNDS', `an edit of round ${editId} was taken, which is not open`);
   else if (tries <= draft.round.tries) report('ROUNDS', `try ${tries} of round ${editId} was judged twice`);
   draft.round = null;
+  draft.calls += used?.llmCalls ?? 0;
   draft.silent = false;
   if (state === 'FINISH') draft.ending = 'finished';
   if (state === 'FAIL') draft.ending = 'plan_failed';
+}
+
+/** What a model wrote is marked as such, and goes nowhere but where the plan was made for; what a person adds widens that. */
+function checkTrust(
+  draft: Draft,
+  data: Data<'CONSTELLATION_MODIFIED'>,
+  inputs: readonly Input[],
+  report: Report,
+): void {
+  const { edits, editId, try: tries = 0, judgeCommands = false } = data;
+  if (judgeCommands !== isImagined(inputs, editId, tries))
+    report('TRUST', 'nobody knows whether a model wrote an edit');
+  const stars = [...applied(draft, edits ?? []).stars.values()];
+  const given = edits === undefined ? [...draft.tasks.values()].map(({ star }) => star) : stars;
+  const beyond = beyondScope(draft, given);
+  if (judgeCommands && beyond.length > 0) report('TRUST', `a model lets ${beyond.join(', ')} run where it must not`);
+  const targets = given.map(({ target }) => JSON.stringify(target));
+  if (given.length > 0 && (draft.scope === null || !judgeCommands)) {
+    draft.scope = new Set([...(draft.scope ?? []), ...targets]);
+  }
+}
+
+/** Tasks that are new or elsewhere, and where the plan was not made for. All devices here have the same system. */
+function beyondScope({ scope, tasks }: Draft, stars: readonly TaskStar[]): TaskId[] {
+  if (scope === null || scope.has(JSON.stringify({ os: 'linux' }))) return [];
+  const moved = stars.filter(({ id, target }) => JSON.stringify(tasks.get(id)?.star.target) !== JSON.stringify(target));
+  return moved.filter(({ target }) => !scope.has(JSON.stringify(target))).map(({ id }) => id);
+}
+
+function isImagined(inputs: readonly Input[], editId: string | undefined, tries: number): boolean {
+  return inputs.some(
+    (input) =>
+      input.kind === 'proposal' &&
+      input.source === 'model' &&
+      input.proposal.editId === editId &&
+      input.proposal.try === tries,
+  );
 }
 
 function restructure(draft: Draft, data: Data<'CONSTELLATION_MODIFIED'>, edits: readonly Edit[], report: Report): void {
@@ -211,21 +265,60 @@ function restructure(draft: Draft, data: Data<'CONSTELLATION_MODIFIED'>, edits: 
   for (const line of [...touched(lines, draft.lines), ...touched(draft.lines, lines)]) {
     report('I3_ONLY_PENDING', `line ${line.id} leads to ${line.to}, which is not PENDING, and was changed`);
   }
+  const written = (star: TaskStar | undefined) => [star?.command, star?.verify, star?.target];
+  const isByModel = data.judgeCommands === true;
   draft.tasks = new Map(
     [...stars].map(([id, star]) => {
       const entry = before.get(id);
       const anew = newEntry(star, data.modifiedAt);
-      if (entry === undefined) return [id, anew];
+      if (entry === undefined) return [id, { ...anew, isJudged: isByModel }];
       const isSame = entry.star.deadlineMs === star.deadlineMs;
-      return [id, { ...entry, star, deadlineAt: isSame ? entry.deadlineAt : anew.deadlineAt }];
+      const isJudged = entry.isJudged || (isByModel && !same(written(entry.star), written(star)));
+      return [id, { ...entry, star, isJudged, deadlineAt: isSame ? entry.deadlineAt : anew.deadlineAt }];
     }),
   );
+  if (isByModel) {
+    const rewritten = [...before.values()].flatMap(({ star }) => {
+      const is = stars.get(star.id);
+      return is === undefined || same(written(star), written(is)) ? [] : [star.id];
+    });
+    for (const id of believedNoMore({ was: draft.lines, is: lines, stars, rewritten })) {
+      const entry = draft.tasks.get(id);
+      if (entry !== undefined) draft.tasks.set(id, { ...entry, isJudged: true });
+    }
+  }
   const gone = [...before.keys()].filter((id) => !stars.has(id));
   const goneLines = [...draft.lines.keys()].filter((id) => !lines.has(id)).map((id) => `line ${id}`);
   draft.removed = new Set([...draft.removed, ...gone, ...goneLines]);
   draft.lines = lines;
   const cycle = cycleIn(lines);
   if (cycle.length > 0) report('I2_ACYCLIC', `an edit made the cycle ${cycle.join(' -> ')}`);
+}
+
+interface Followed {
+  readonly was: ReadonlyMap<LineId, TaskStarLine>;
+  readonly is: ReadonlyMap<LineId, TaskStarLine>;
+  readonly stars: ReadonlyMap<TaskId, TaskStar>;
+  readonly rewritten: readonly TaskId[];
+}
+
+/** What has to wait for less than before, and what reads from, or needs, something that a model has changed. */
+function believedNoMore({ was, is, stars, rewritten }: Followed): Set<TaskId> {
+  const guard = ({ from, to, type, condition = '' }: TaskStarLine) => `${from} ${to} ${type} ${condition}`;
+  const guards = new Set([...is.values()].map(guard));
+  const less = [...was.values()].filter((line) => !guards.has(guard(line))).map(({ to }) => to);
+  const found = new Set(less);
+  const open = [...less, ...rewritten];
+  for (const id of open) {
+    for (const { from, to, type } of is.values()) {
+      const stdin = JSON.stringify(stars.get(to)?.command?.arguments['stdin'] ?? null);
+      const needs = from === id && (type !== 'unconditional' || stdin.includes(JSON.stringify(id)));
+      if (!needs || found.has(to)) continue;
+      found.add(to);
+      open.push(to);
+    }
+  }
+  return found;
 }
 
 type RoundWord = Extract<RunEvent, { type: `EDIT_${string}` }>;
@@ -250,7 +343,10 @@ function recordRound(draft: Draft, event: RoundWord, occasion: Occasion, report:
       }
       const { lockPolicy, deadlineAt } = event.data;
       if (lockPolicy !== occasion.lockPolicy) report('LOCK', `round ${editId} is ${lockPolicy}`);
-      draft.round = { editId, triggers, lockPolicy, tries: 0, rejections: 0, deadlineAt: Date.parse(deadlineAt) };
+      const share = event.data.budget?.llmCalls ?? 0;
+      checkShare(draft, share, report);
+      const opened = { editId, triggers, lockPolicy, tries: 0, rejections: 0, share };
+      draft.round = { ...opened, deadlineAt: Date.parse(deadlineAt) };
       draft.queued = [];
       draft.rounds++;
       if ([...draft.tasks.values()].every(({ status }) => isOver(status))) {
@@ -270,9 +366,22 @@ function recordRound(draft: Draft, event: RoundWord, occasion: Occasion, report:
       if (code === 'REPAIRS_EXHAUSTED' && rejections <= LIMITS.repairsMax)
         report('ROUNDS', `${editId} had repairs left`);
       if (code === 'DEADLINE') draft.silent = true;
+      if (code === 'PLANNER_FAILED') draft.silent = false;
+      draft.calls += event.data.used?.llmCalls ?? 0;
       draft.round = null;
     }
   }
+}
+
+/** I11 of a round: some of what is left, and at most half of it, but for a last one, while agents have still to start. */
+function checkShare(draft: Draft, share: number, report: Report): void {
+  const left = callsLeft(draft, draft.callsMax);
+  if (left === Infinity) return;
+  const isShared = [...draft.tasks.values()].some(
+    ({ status, star }) => status === 'PENDING' && star.command === undefined,
+  );
+  const most = isShared ? Math.max(1, left / 2) : left;
+  if (share < 1 || share > most) report('I11_BUDGET', `a round was given ${share} calls of ${left}`);
 }
 
 /** The planner's proposal of a round, or a person's without one, among what was decided. */
@@ -293,12 +402,18 @@ function refuse(draft: Draft, data: Data<'EDIT_REJECTED'>, { inputs }: Occasion,
   if (tries <= draft.round.tries) report('ROUNDS', `try ${tries} of ${editId} was refused twice`);
   const proposal = proposed(inputs, editId, tries);
   if (proposal === undefined) report('ROUNDS', `try ${tries} of ${editId} was refused, and nobody made it`);
-  else if (isValid(draft, proposal) === true) {
+  else if (violations.some(({ code }) => code === 'OUT_OF_SCOPE')) {
+    const beyond = beyondScope(draft, [...applied(draft, proposal.edits).stars.values()]);
+    if (!isImagined(inputs, editId, tries) || beyond.length === 0) report('TRUST', 'what may be believed was refused');
+  } else if (isValid(draft, proposal) === true) {
     report('STRUCTURE', `a valid edit was refused: ${violations.map(({ message }) => message).join('; ')}`);
   }
   const isRace = violations.some(({ code }) => code === 'I3_ONLY_PENDING');
   if (lockPolicy !== (isRace ? 'strict' : draft.round.lockPolicy))
     report('LOCK', `round ${editId} goes on ${lockPolicy}`);
-  draft.round = { ...draft.round, tries, rejections: draft.round.rejections + 1, lockPolicy };
+  const calls = data.used?.llmCalls ?? 0;
+  const share = Math.max(0, draft.round.share - calls);
+  draft.calls += calls;
+  draft.round = { ...draft.round, tries, rejections: draft.round.rejections + 1, lockPolicy, share };
   draft.silent = false;
 }

@@ -1,6 +1,17 @@
 import { NO_USAGE, Proposal } from '#proto';
 import { ANY_DEVICE, emptyRun, forkedFrom, type Input, isTerminal, lockPolicyOf } from '#libs/constellation';
-import { ALICE, asked, commandAsk, completed, failed, propose, verb, WAKE } from '../../libs/constellation/given.js';
+import {
+  ALICE,
+  asked,
+  commandAsk,
+  completed,
+  failed,
+  giveUp,
+  imagine,
+  propose,
+  verb,
+  WAKE,
+} from '../../libs/constellation/given.js';
 import type { Configuration, FORK, Offer, OUTAGE, VerbOffer } from './configuration.js';
 import { isLocked, isReady, type Ledger } from './ledger.js';
 import type { Left, Step, World } from './world.js';
@@ -130,10 +141,22 @@ export function proposalOf(offer: Offer, editId: string, tries: number): Input {
   const known = made.get(offer) ?? new Map<string, Input>();
   made.set(offer, known);
   const id = `${editId} ${tries}`;
-  const input = known.get(id) ?? propose(editId, offer.edits, { try: tries, state: offer.state ?? 'CONTINUE' });
+  const input = known.get(id) ?? answerOf(offer, editId, tries);
   known.set(id, input);
   return input;
 }
+
+function answerOf(
+  { name, edits, state = 'CONTINUE', isImagined, isFailure }: Offer,
+  editId: string,
+  tries: number,
+): Input {
+  const said = { try: tries, state };
+  if (isFailure === true) return giveUp(editId, name, { try: tries, used: ONE_CALL });
+  return isImagined === true ? imagine(editId, edits, said, ONE_CALL) : propose(editId, edits, said);
+}
+
+const ONE_CALL = { ...NO_USAGE, llmCalls: 1 };
 
 function verbSteps(world: World, { verbs }: Configuration): Step[] {
   const { left, run, ledger } = world;
@@ -164,7 +187,7 @@ function outageOf({ deadlineAt }: Ledger, name: string): Pick<Step, 'kind' | 'la
 export function verbOf(name: string, action: Exclude<VerbOffer['action'], typeof FORK | typeof OUTAGE>): Input {
   if (action.verb !== 'PROPOSE') return verb(action, name);
   const proposal = Proposal.parse({ editId: null, edits: action.edits });
-  return { kind: 'verb', id: name, by: ALICE, action: { verb: 'PROPOSE', proposal } };
+  return { kind: 'verb', id: name, by: ALICE, action: { verb: 'PROPOSE', proposal, delegated: false } };
 }
 
 /** The next instant at which something is due, by the model's own reckoning; Infinity when nothing ever is. */

@@ -187,7 +187,7 @@ export function keyOf({ run, now, links, left, starvedOf, isSettled }: World, { 
   const triggers = (list: Run['queued']) => list.map((trigger) => JSON.stringify(trigger)).toSorted();
   const tasks = [...run.tasks].map((task) => {
     const { star, status, attempt, deviceId, sessionId, stopping, error, skippedBy } = task;
-    const head = `${starNumber(star)}${status.slice(0, 2)}${attempt}`;
+    const head = `${starNumber(star)}${status.slice(0, 2)}${attempt}${task.judged ? 'J' : ''}`;
     if (status === 'RUNNING') {
       const open = task.asks.map((id) => until(run.approvals.open.get(id)?.ask.expiresAt) || 'o');
       const asks = open.length === 0 ? '' : `?${open.join()}`;
@@ -217,7 +217,8 @@ export function keyOf({ run, now, links, left, starvedOf, isSettled }: World, { 
     links.map(({ isUp, session }) => `${isUp}${session}`).join(),
     `${left.edits}${left.disconnects}${left.crashes}${left.verbs.join()}`,
     [...starvedOf].toSorted().join(),
-    run.used.llmCalls,
+    `${run.used.llmCalls}-${run.editing?.budget?.llmCalls ?? ''}`,
+    `${run.waitsFor ?? ''}${run.scope?.length ?? ''}`,
   ].join('|');
 }
 

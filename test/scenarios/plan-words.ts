@@ -64,7 +64,7 @@ export function lineOf(text: string): TaskStarLine {
 }
 
 function optionsOf(text: string): RunOptions & { deadlineMs?: number } {
-  const { edit, lock, deadline, round, concurrency, budget, approval } = pairs(text);
+  const { edit, lock, deadline, round, concurrency, budget, approval, plan } = pairs(text);
   return {
     ...(edit === undefined ? {} : { editPolicy: edit as RunOptions['editPolicy'] }),
     ...(lock === undefined ? {} : { lockPolicy: lock as RunOptions['lockPolicy'] }),
@@ -72,6 +72,7 @@ function optionsOf(text: string): RunOptions & { deadlineMs?: number } {
     ...(round === undefined ? {} : { editDeadlineMs: Number(round) }),
     ...(concurrency === undefined ? {} : { concurrency: Number(concurrency) }),
     ...(budget === undefined ? {} : { budget: amountsOf(budget) }),
+    ...(plan === undefined ? {} : { plan: plan as NonNullable<RunOptions['plan']> }),
     ...(approval === undefined ? {} : { approval: approval as NonNullable<RunOptions['approval']> }),
   };
 }

@@ -24,6 +24,7 @@ import { proposalOf } from './proposal-words.js';
 const ALICE = { kind: 'person', id: 'alice' } as const;
 const PLANNER = { kind: 'system', id: 'planner' } as const;
 const HASH = 'a'.repeat(64);
+const ONE_CALL = { ...NO_USAGE, llmCalls: 1 };
 
 /**
  * Plays a story with the real decisions. Every command is decided on its own, those joined by ` & ` together; after each
@@ -129,9 +130,27 @@ export class Stage {
         return { ...this.#attempt(subject), finished: { status: 'failed', error } };
       }
       case 'propose':
-        return { kind: 'proposal', by: PLANNER, planHash: null, proposal: proposalOf(text) };
+        return {
+          kind: 'proposal',
+          by: PLANNER,
+          planHash: null,
+          source: 'rule',
+          used: NO_USAGE,
+          proposal: proposalOf(text),
+        };
+      case 'imagine': {
+        const proposal = proposalOf(text);
+        return { kind: 'proposal', by: PLANNER, planHash: HASH, source: 'model', used: ONE_CALL, proposal };
+      }
+      case 'abandon': {
+        const error = { code: 'MODEL_AWAY', message: text.slice(text.indexOf(': ') + 2) };
+        const editId = subject.replace(':', '');
+        return { kind: 'round-failed', editId, try: 1, error, used: ONE_CALL, planHash: HASH };
+      }
       case 'edit':
-        return this.#verb({ verb: 'PROPOSE', proposal: proposalOf(text) });
+        return this.#verb({ verb: 'PROPOSE', proposal: proposalOf(text), delegated: false });
+      case 'delegate':
+        return this.#verb({ verb: 'PROPOSE', proposal: proposalOf(text), delegated: true });
       case 'cancel':
         return this.#verb({ verb: 'CANCEL' });
       case 'pause':

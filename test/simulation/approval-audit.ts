@@ -21,6 +21,8 @@ export class ApprovalAudit {
   readonly #asked = new Map<ApprovalId, Asked>();
   readonly #shares = new Map<TaskId, number>();
   #calls = 0;
+  /** Calls that the planner may still make in the open round. */
+  #round = 0;
   #callsMax = Infinity;
 
   constructor(fail: Fail) {
@@ -53,13 +55,25 @@ export class ApprovalAudit {
       }
       case 'APPROVAL_DECIDED':
         return this.#decided(event.data);
+      case 'EDIT_OPENED':
+        this.#round = event.data.budget?.llmCalls ?? 0;
+        return this.#given(this.#round);
+      case 'EDIT_REJECTED': {
+        const { llmCalls = 0 } = event.data.used ?? {};
+        this.#calls += llmCalls;
+        this.#round = Math.max(0, this.#round - llmCalls);
+        return;
+      }
+      case 'EDIT_ABANDONED':
+      case 'CONSTELLATION_MODIFIED':
+        if (event.data.editId === undefined) return;
+        this.#calls += event.data.used?.llmCalls ?? 0;
+        this.#round = 0;
+        return;
       case 'TASK_STARTED': {
         const share = event.data.budget?.llmCalls ?? 0;
         this.#shares.set(event.data.taskId, share);
-        const given = [...this.#shares.values()].reduce((sum, one) => sum + one, 0);
-        if (share > 0 && this.#calls + given > this.#callsMax)
-          this.#fail('I11_BUDGET', `${given} calls are given and ${this.#calls} used of ${this.#callsMax}`);
-        return;
+        return this.#given(share);
       }
       case 'TASK_COMPLETED':
       case 'TASK_FAILED':
@@ -67,6 +81,12 @@ export class ApprovalAudit {
         return this.#ended(event.data);
       default:
     }
+  }
+
+  #given(share: number): void {
+    const given = [...this.#shares.values()].reduce((sum, one) => sum + one, this.#round);
+    if (share > 0 && this.#calls + given > this.#callsMax)
+      this.#fail('I11_BUDGET', `${given} calls are given and ${this.#calls} used of ${this.#callsMax}`);
   }
 
   /** The fold says the same. */

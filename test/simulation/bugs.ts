@@ -86,6 +86,11 @@ function askAgain(run: Run, decision: Decision, inputs: readonly Input[]): Decis
   return { ...decision, events: all, run: foldEvents(run, all) };
 }
 
+/** What a model wrote is taken like what a person has reviewed. */
+function believed(input: Input): Input {
+  return input.kind === 'proposal' && input.source === 'model' ? { ...input, source: 'runbook' } : input;
+}
+
 /** One of each kind that a run must survive; every one of them has to be found. */
 export const BUGS = {
   'lost-ack': { log: HastyLogClient },
@@ -103,6 +108,14 @@ export const BUGS = {
   'stale-timer': { wakeUps: keepingTheFirst },
   'leaked-lock': {
     decide: (proper) => (run, inputs, circumstances) => leakingTheLock(run, proper(run, inputs, circumstances)),
+  },
+  'believed-model': {
+    decide: (proper) => (run, inputs, circumstances) =>
+      proper(
+        run,
+        inputs.map((input) => believed(input)),
+        circumstances,
+      ),
   },
   'asked-again': {
     decide: (proper) => (run, inputs, circumstances) => askAgain(run, proper(run, inputs, circumstances), inputs),

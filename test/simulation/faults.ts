@@ -67,6 +67,10 @@ const KINDS = {
   'operator-retry': [0.005, 0.05],
   'operator-edit': [0.005, 0.05],
   'operator-fork': [0.001, 0.01],
+  /** It comes to no plan, and says so. */
+  'planner-gives-up': [0.05, 0.3],
+  /** tick: a plan that waits is accepted a moment later, or not at all for a while. */
+  'operator-hesitates': [0.2, 0.9],
 } as const satisfies Record<string, readonly [number, number]>;
 
 export type FaultKind = keyof typeof KINDS;

@@ -20,7 +20,8 @@ describe('a planted bug is found, and goes away with it', () => {
     ['no-fencing', ['FENCING', 'DOUBLE_APPLY']],
     ['double-apply', ['I5_TRANSITIONS']],
     ['stale-timer', ['OVERDUE', 'LOCK']],
-    ['leaked-lock', ['LOCK']],
+    ['leaked-lock', ['LOCK', 'OVERDUE']],
+    ['believed-model', ['TRUST']],
     ['asked-again', ['I6_APPROVAL']],
   ] as const)('%s', async (bug, checks) => {
     const { seed, failure } = await firstFailure(bug);

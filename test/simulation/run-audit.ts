@@ -9,7 +9,17 @@ import {
   type TaskId,
   type TaskStatus,
 } from '#proto';
-import { checkInvariants, evolveCommit, findTask, isTerminal, type Run } from '#libs/constellation';
+import {
+  checkInvariants,
+  emptyRun,
+  evolveCommit,
+  findTask,
+  type FleetView,
+  isTerminal,
+  type Run,
+  RunDraft,
+} from '#libs/constellation';
+import { TrustAudit } from '../../libs/constellation/trust.testing.js';
 import { ApprovalAudit } from './approval-audit.js';
 import type { Fail } from './failure.js';
 import { LockAudit } from './lock-audit.js';
@@ -29,6 +39,7 @@ export interface AuditParts {
   readonly fail: Fail;
   /** The end of an attempt as ATTEMPTS has it. */
   readonly endOf: (taskId: TaskId, attempt: number) => Attempt['end'];
+  readonly fleet: () => Pick<FleetView, 'devices'>;
 }
 
 /** A schema costs as much as everything else about a commit; the first of each run is always looked at. */
@@ -47,6 +58,7 @@ export class RunAudit {
   readonly lock: LockAudit;
   readonly asks: ApprovalAudit;
   readonly #parts: AuditParts;
+  readonly #trust = new TrustAudit();
   readonly #tasks = new Map<TaskId, AuditedTask>();
   readonly #satisfied = new Map<LineId, boolean>();
   readonly #ends = new Set<string>();
@@ -90,8 +102,18 @@ export class RunAudit {
     for (const { invariant, tasks, message } of checkInvariants(after)) {
       this.#fail(invariant, `${tasks.join(', ')} ${message}`);
     }
+    this.#believe(commit);
     for (const event of commit.events) this.#event(event, after);
     this.#compare(after);
+  }
+
+  /** What may be believed of a plan, event by event. */
+  #believe({ runId, events }: RunCommit): void {
+    const draft = new RunDraft(this.folds.at(-2) ?? emptyRun(runId));
+    for (const event of events) {
+      draft.add(event);
+      for (const message of this.#trust.take(event, draft.run, this.#parts.fleet())) this.#fail('TRUST', message);
+    }
   }
 
   #fail(check: string, message: string): void {

@@ -46,11 +46,18 @@ export interface DeviceFleetParts {
 export class DeviceFleet {
   readonly devices: readonly Device[];
   readonly #parts: DeviceFleetParts;
+  #view: { readonly devices: ReadonlyMap<DeviceId, AgentProfile> } | undefined;
 
   constructor(parts: DeviceFleetParts) {
     this.#parts = parts;
     const count = parts.dice.int(2, DEVICES_MAX);
     this.devices = Array.from({ length: count }, (_, index) => deviceOf(index, parts.dice));
+  }
+
+  /** The devices as they are; what they are made of never changes. */
+  get view(): { readonly devices: ReadonlyMap<DeviceId, AgentProfile> } {
+    this.#view ??= { devices: new Map(this.devices.map(({ profile }) => [profile.deviceId, profile])) };
+    return this.#view;
   }
 
   get profiles(): AgentProfile[] {

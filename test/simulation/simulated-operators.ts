@@ -1,6 +1,7 @@
 import type { Actor, RunId } from '#proto';
 import { forkedFrom, type Input, isTerminal, type Run } from '#libs/constellation';
 import { runIdOf } from '#libs/event-log';
+import { IMAGINED } from '../../libs/constellation/trust.testing.js';
 import type { FaultKind, Faults } from './faults.js';
 import { proposalOf } from './proposals.js';
 import type { Dice } from './random.js';
@@ -43,11 +44,18 @@ export class Operators {
       const manner = dice.chance(0.7) ? 'good' : 'garbage';
       const asked = { run, editId: `by-${this.#verbs}`, try: 1, devices };
       const proposal = { ...proposalOf(manner, asked, dice), editId: null, state: 'CONTINUE' } as const;
-      return { verb: 'PROPOSE', proposal };
+      const delegated = dice.chance(0.3);
+      return { verb: 'PROPOSE', proposal: delegated ? { ...proposal, trace: IMAGINED } : proposal, delegated };
     });
+    for (const run of going) if (run.waitsFor !== null) this.#accept(run);
     const planned = this.#runs.filter(({ graph, parent }) => graph !== null && parent === null);
     const fork = planned.length > 0 ? this.#parts.faults.strike('operator-fork', 'a run') : undefined;
     if (fork !== undefined) this.#fork(fork.pick(planned), fork);
+  }
+
+  #accept(run: Run): void {
+    if (this.#parts.faults.strike('operator-hesitates', `the plan of ${run.runId.slice(0, 6)}`) !== undefined) return;
+    this.#send(run.runId, { verb: 'RESUME' });
   }
 
   /** Whoever paused a run lets it go on. */

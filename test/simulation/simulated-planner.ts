@@ -1,5 +1,6 @@
-import type { Actor, RunCommit, RunId } from '#proto';
-import type { Run } from '#libs/constellation';
+import { NO_USAGE, type Actor, type RunCommit, type RunId } from '#proto';
+import type { Input, Run } from '#libs/constellation';
+import { IMAGINED } from '../../libs/constellation/trust.testing.js';
 import type { FaultKind, Faults } from './faults.js';
 import { type Manner, proposalOf, roundMsOf, TRIES_MAX } from './proposals.js';
 import type { Dice } from './random.js';
@@ -8,6 +9,10 @@ import type { Bus } from './simulated-bus.js';
 import type { Trace } from './trace.js';
 
 const PLANNER: Actor = { kind: 'system', id: 'planner' };
+const HASH = 'e'.repeat(64);
+const ONE_CALL = { llmCalls: 1, tokens: 500, commands: 0, costUsd: 0 };
+/** The rest comes from runbooks and rules. */
+const MODEL_SHARE = 0.6;
 const THINKS_MS_MIN = 100;
 const THINKS_MS_MAX = 8_000;
 const REPEATS_MS_MAX = 10_000;
@@ -58,17 +63,36 @@ export class Planner {
     scheduler.after(ms, () => this.#propose(run, { editId, try: number, about }));
   }
 
+  /** What a model says costs a call, and is not asked for when none is left. */
   #propose(run: Run, round: { readonly editId: string; readonly try: number; readonly about: string }): void {
-    const { faults, dice, bus, trace, devices, scheduler } = this.#parts;
+    const { faults, dice, devices } = this.#parts;
     const { about, ...asked } = round;
+    const isModel = dice.chance(MODEL_SHARE) && (run.editing?.budget?.llmCalls ?? 1) > 0;
+    const used = isModel ? ONE_CALL : NO_USAGE;
+    if (faults.strike('planner-gives-up', about) !== undefined) {
+      const error = { code: 'MODEL_AWAY', message: 'the model does not answer' };
+      const input = { kind: 'round-failed', ...asked, error, used, planHash: HASH } as const;
+      return this.#send(run, round, { input, said: 'nothing', bytes: 100 });
+    }
     const error = ERRORS.find(([kind]) => faults.strike(kind, about) !== undefined);
     const manner = error?.[1] ?? 'good';
-    const proposal = proposalOf(manner, { run, ...asked, devices }, dice);
-    const input = { kind: 'proposal', proposal, by: PLANNER, planHash: null } as const;
-    const cause = { kind: 'run', id: `${round.editId}.${round.try}` } as const;
-    const text = `proposal ${round.try} for ${about}, ${manner}`;
-    trace.note('planner', text);
+    const plain = proposalOf(manner, { run, ...asked, devices }, dice);
+    const proposal = isModel ? { ...plain, trace: IMAGINED } : plain;
+    const source = isModel ? 'model' : dice.pick(['runbook', 'rule'] as const);
+    const input = { kind: 'proposal', proposal, by: PLANNER, planHash: HASH, source, used } as const;
     const bytes = manner === 'floods' ? 1_000_000 : JSON.stringify(proposal).length;
+    this.#send(run, round, { input, said: `${manner} of a ${source}`, bytes });
+  }
+
+  #send(
+    run: Run,
+    { editId, try: number, about }: { readonly editId: string; readonly try: number; readonly about: string },
+    { input, said, bytes }: { readonly input: Input; readonly said: string; readonly bytes: number },
+  ): void {
+    const { faults, bus, trace, scheduler } = this.#parts;
+    const cause = { kind: 'plan', id: `${editId}.${number}` } as const;
+    const text = `try ${number} for ${about}, ${said}`;
+    trace.note('planner', text);
     const send = () =>
       void bus.publish({ stream: 'PLANS', runId: run.runId, about: text, read: () => ({ input, cause, bytes }) });
     send();

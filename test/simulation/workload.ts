@@ -19,6 +19,7 @@ export interface Submitted {
 const AGENTS_SHARE = 0.4;
 const AGENT_TASKS_SHARE = 0.4;
 const BUDGET_SHARE = 0.4;
+const APPROVED_SHARE = 0.4;
 
 /** Random requests with at least TASKS_MIN tasks together: DAGs with all kinds of lines, targets, retries and limits. Agents come into some of the worlds, by dice of their own. */
 export function workloadOf(dice: Dice, devices: readonly string[], agents: Dice): Submitted[] {
@@ -28,7 +29,8 @@ export function workloadOf(dice: Dice, devices: readonly string[], agents: Dice)
     const count = Math.floor(((index + 1) * total) / runs) - Math.floor((index * total) / runs);
     return requestOf(dice, `request-${index + 1}`, { count, devices });
   });
-  const goal = { requestId: 'request-goal', goal: 'do what is needed', options: optionsOf(dice) };
+  const plan = agents.chance(APPROVED_SHARE) ? ({ plan: 'approve' } as const) : {};
+  const goal = { requestId: 'request-goal', goal: 'do what is needed', options: { ...optionsOf(dice), ...plan } };
   const all = dice.chance(GOAL_SHARE) ? [...requests, goal] : requests;
   const isWithAgents = agents.chance(AGENTS_SHARE);
   return all.map((request, index) => {

@@ -93,9 +93,9 @@ export class WorldAudit {
   #auditOf(runId: RunId): RunAudit {
     const found = this.runs.get(runId);
     if (found !== undefined) return found;
-    const { fail, attempts } = this.#parts;
+    const { fail, attempts, fleet } = this.#parts;
     const endOf = (taskId: string, attempt: number) => attempts.find({ runId, taskId, attempt })?.end ?? null;
-    const audit = new RunAudit({ runId, fail, endOf });
+    const audit = new RunAudit({ runId, fail, endOf, fleet: () => fleet.view });
     this.runs.set(runId, audit);
     return audit;
   }
