@@ -43,6 +43,12 @@ describe('examplesPrompt', () => {
     );
   });
 
+  it('says why a reply should not be given', () => {
+    const text = examplesPrompt([{ request: 'Do it', response: { thought: 'no' }, wrong: 'It says no.' }]);
+    expect(text).toContain('[Wrong Response]:\n    {"thought":"no"}\n[Why]:\n    It says no.\n');
+    expect(text).not.toContain('[Response]');
+  });
+
   it('takes further examples as text', () => {
     expect(examplesPrompt([], { header: 'H', separator: 'S', more: ['mine'] })).toBe('\n<H:>\n[S 1:]\nmine\n\n');
   });

@@ -10,11 +10,12 @@ export function retrievedDocumentsPrompt(header: string, separator: string, docu
   return head + body.join('');
 }
 
-/** One request with the reply that it should have. `seen`: what earlier steps have shown. */
+/** One request with the reply that it should have. `seen`: what earlier steps have shown. `wrong`: why the reply should not be given. */
 export interface PromptExample {
   readonly request: string;
   readonly seen?: string | undefined;
   readonly response: Json;
+  readonly wrong?: string | undefined;
 }
 
 /** Examples as a model is shown them; more of them may be given as text. */
@@ -22,9 +23,12 @@ export function examplesPrompt(
   examples: readonly PromptExample[],
   { header = '## Response Examples', separator = 'Example', more = [] }: ExamplesOptions = {},
 ): string {
-  const shown = examples.map(({ request, seen, response }) => {
+  const shown = examples.map(({ request, seen, response, wrong }) => {
     const before = seen === undefined ? '' : `[Steps so far]:\n${indented(seen)}\n`;
-    return `[User Request]:\n${indented(request)}\n${before}[Response]:\n${indented(JSON.stringify(response))}`;
+    const reply = indented(JSON.stringify(response));
+    const after =
+      wrong === undefined ? `[Response]:\n${reply}` : `[Wrong Response]:\n${reply}\n[Why]:\n${indented(wrong)}`;
+    return `[User Request]:\n${indented(request)}\n${before}${after}`;
   });
   return retrievedDocumentsPrompt(header, separator, [...shown, ...more]);
 }

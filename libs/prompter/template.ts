@@ -122,6 +122,8 @@ function bareEngine(templates: Record<string, string>): Liquid {
     strictVariables: true,
     strictFilters: true,
     ownPropertyOnly: true,
+    // Shared parts are parsed once, and not in every prompt.
+    cache: true,
   });
   for (const tag of Object.keys(engine.tags)) if (!(TAGS as readonly string[]).includes(tag)) delete engine.tags[tag];
   for (const filter of Object.keys(engine.filters)) {

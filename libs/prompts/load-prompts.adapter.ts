@@ -11,7 +11,7 @@ import {
   type PromptExamples,
   type PromptTemplate,
   type PromptTemplates,
-} from '#libs/device-agent';
+} from '#libs/prompter';
 import { parseWith, sentenceOf } from '#proto';
 import { ExamplesFile, PROMPT_LIMITS, TemplateFile } from './prompt-file.js';
 
@@ -38,9 +38,9 @@ export async function loadPrompts(directory: string = promptsDirectory()): Promi
     const { bytes, hash } = await contentOf(directory, file);
     const id = file.replace(ENDING, '');
     const [, mode, name] = EXAMPLES.exec(id) ?? [];
-    if (mode === 'visual' || mode === 'nonvisual') {
+    if (name !== undefined) {
       const parsed = parsedAs(ExamplesFile, file, bytes);
-      examples.push({ id: `examples/${name ?? ''}`, mode, hash, examples: parsed.examples });
+      examples.push({ id: `examples/${name}`, mode: modeOf(mode), hash, examples: parsed.examples });
     } else {
       templates.push(...templatesOf(id, hash, parsedAs(TemplateFile, file, bytes)));
     }
@@ -64,13 +64,20 @@ export function promptsDirectory(environment: NodeJS.ProcessEnv = process.env): 
 }
 
 const ENDING = /\.ya?ml$/u;
-const EXAMPLES = /^examples\/(visual|nonvisual)\/(.+)$/u;
+/** Reviewed plans lie beside the prompts; nothing of them is shown to a model as a template. */
+const RUNBOOKS = 'runbooks/';
+/** Examples that do not lie in a directory for a mode are for both. */
+const EXAMPLES = /^examples\/(?:(visual|nonvisual)\/)?(.+)$/u;
+const modeOf = (mode: string | undefined): PromptExamples['mode'] =>
+  mode === 'visual' || mode === 'nonvisual' ? mode : 'any';
 
 async function yamlFiles(directory: string): Promise<string[]> {
   const entries = await readdir(directory, { recursive: true }).catch((error: unknown) => {
     throw new PromptFileError(directory, [`the directory cannot be read (${codeOf(error)})`]);
   });
-  const files = entries.map((entry) => entry.replaceAll('\\', '/')).filter((entry) => ENDING.test(entry));
+  const files = entries
+    .map((entry) => entry.replaceAll('\\', '/'))
+    .filter((entry) => ENDING.test(entry) && !entry.startsWith(RUNBOOKS));
   if (files.length === 0) throw new PromptFileError(directory, ['there is no .yaml file in the directory']);
   if (files.length > PROMPT_LIMITS.filesMax) {
     throw new PromptFileError(directory, [`there are ${files.length} files; ${PROMPT_LIMITS.filesMax} are allowed`]);

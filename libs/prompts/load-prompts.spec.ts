@@ -57,6 +57,25 @@ describe('loadPrompts', () => {
     ]);
   });
 
+  it('takes examples outside of a directory for a mode for any model, and leaves runbooks alone', async () => {
+    await write(
+      'examples/planner/a.yaml',
+      'reply: free\nexamples: [{ name: n, request: r, response: {}, wrong: w }]\n',
+    );
+    await write('runbooks/a.yaml', 'name: a\n');
+    const { templates, examples } = await loadPrompts(directory);
+    expect(templates).toEqual([]);
+    expect(examples).toMatchObject([{ id: 'examples/planner/a', mode: 'any', examples: [{ wrong: 'w' }] }]);
+  });
+
+  it.each(['CreationReply', 'EditingReply', 'Evaluation', 'ExampleReply'])(
+    'refuses an example that is no %s',
+    async (reply) => {
+      await write('examples/a.yaml', `reply: ${reply}\nexamples: [{ name: n, request: r, response: { x: 1 } }]\n`);
+      await expect(loadPrompts(directory)).rejects.toThrow(/examples\[0\]\.response/u);
+    },
+  );
+
   it.each([
     ['a.yaml', 'visual: { system: 1 }', /a\.yaml.*visual\.system: .*string/u],
     ['a.yaml', 'vizual: { system: x }', /a\.yaml.*vizual: unknown field/u],

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Json, LinuxAgentReply } from '#proto';
+import { CreationReply, EditingReply, Evaluation, ExampleReply, Json, LinuxAgentReply } from '#proto';
 
 export const PROMPT_LIMITS = {
   fileBytesMax: 256 * 1024,
@@ -34,15 +34,21 @@ const Example = z.strictObject({
   /** What earlier steps have shown. */
   seen: z.string().min(1).optional(),
   response: z.record(z.string(), Json),
+  /** Of a reply that should not be given: why not. */
+  wrong: z.string().min(1).optional(),
 });
+
+/** What the responses of a file of examples may be. */
+const REPLIES = { LinuxAgentReply, CreationReply, EditingReply, Evaluation, ExampleReply } as const;
+const REPLY_NAMES = Object.keys(REPLIES) as (keyof typeof REPLIES)[];
 
 /** A file of examples. `reply` names the schema that every response must fit. */
 export const ExamplesFile = z
-  .strictObject({ reply: z.enum(['LinuxAgentReply', 'free']), examples: z.array(Example).min(1).max(50) })
+  .strictObject({ reply: z.enum([...REPLY_NAMES, 'free']), examples: z.array(Example).min(1).max(50) })
   .superRefine(({ reply, examples }, context) => {
     if (reply === 'free') return;
     for (const [index, { response }] of examples.entries()) {
-      for (const issue of LinuxAgentReply.safeParse(response).error?.issues ?? []) {
+      for (const issue of REPLIES[reply].safeParse(response).error?.issues ?? []) {
         context.addIssue({
           code: 'custom',
           path: ['examples', index, 'response', ...issue.path],

@@ -1,0 +1,14 @@
+export * from './plan-state.js';
+export * from './edit-stage.js';
+export { type Planned, planCreation, type ProposedPlan } from './plan-creation.js';
+export { type EditingCircumstances, planEditing } from './plan-editing.js';
+export * from './judgement.js';
+export * from './next-move.js';
+export * from './rebase.js';
+export type { Runbook } from './runbook.js';
+export { parseRunbook, type ParsedRunbook } from './runbook-parse.js';
+export { matchGoal, type MatchedRunbook, type MatchIssues } from './runbook-match.js';
+export { type LeftOut, planOfRunbook, type RunbookPlan } from './runbook-plan.js';
+export { checkParameters, wanted as wantedValue } from './runbook-parameters.js';
+export { type RunbookOfRun, runbookOf } from './runbook-save.js';
+export * from './prompter/index.js';

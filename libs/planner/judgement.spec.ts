@@ -1,0 +1,135 @@
+import { describe, expect, it } from '@jest/globals';
+import type { EditTrigger } from '#proto';
+import { completed, failed, plan, star, Story } from './given.testing.js';
+import { judgementOf, type Judge } from './judgement.js';
+
+const MODEL = { model: true, reviewed: false };
+const NOBODY = { model: false, reviewed: false };
+const RUNBOOK = { model: true, reviewed: true };
+const NEEDED = { needed: true };
+
+function judged(story: Story, judge: Judge) {
+  const triggers = story.run.editing?.triggers ?? [];
+  expect(triggers).not.toEqual([]);
+  return judgementOf(story.run, triggers, judge);
+}
+
+const every = { editPolicy: 'every-result' } as const;
+
+describe('a result that nobody wanted to see', () => {
+  it.each([MODEL, NOBODY, RUNBOOK])('changes nothing, whoever is there: %j', (judge) => {
+    const story = Story.of(plan(['a', 'b'], ['a->b']), every).when(completed('a'));
+    expect(judged(story, judge)).toEqual({
+      needed: false,
+      state: 'CONTINUE',
+      because: 'the results asked for nothing but what is planned',
+    });
+  });
+
+  it('changes nothing while another task runs', () => {
+    const story = Story.of(plan(['a', 'b']), every).when(completed('a'));
+    expect(judged(story, MODEL)).toMatchObject({ needed: false, state: 'CONTINUE' });
+  });
+});
+
+describe('a result that was to be reviewed', () => {
+  const story = () => Story.of(plan([star('a', { review: true }), 'b'], ['a->b'])).when(completed('a'));
+
+  it('is shown to a model', () => expect(judged(story(), MODEL)).toEqual(NEEDED));
+
+  it('changes nothing when there is none', () => {
+    expect(judged(story(), NOBODY)).toEqual({
+      needed: false,
+      state: 'CONTINUE',
+      because: 'no model is configured that could judge task "a"',
+    });
+  });
+});
+
+describe('a failure', () => {
+  const story = () => Story.of(plan(['a', 'b'], ['a->b'])).when(failed('a'));
+
+  it('is shown to a model, of a runbook, too', () => {
+    expect(judged(story(), MODEL)).toEqual(NEEDED);
+    expect(judged(story(), RUNBOOK)).toEqual(NEEDED);
+  });
+
+  it('changes nothing when there is none', () => {
+    expect(judged(story(), NOBODY)).toMatchObject({ needed: false, state: 'CONTINUE' });
+  });
+
+  it('is none any more when the task is tried again', () => {
+    const again = Story.of(plan([star('a', { review: true }), 'b', 'c'])).when(failed('a'));
+    const retry = { verb: 'RETRY', taskId: 'a' } as const;
+    again.when({ kind: 'verb', id: 'r', by: { kind: 'person', id: 'alice' }, action: retry });
+    expect(judged(again, MODEL)).toMatchObject({ needed: false, state: 'CONTINUE' });
+  });
+
+  it('that came meanwhile asks for a model, too', () => {
+    const both = Story.of(plan(['a', 'b', 'c']), every)
+      .when(completed('a'))
+      .when(failed('b'));
+    expect(both.run.queued).toEqual([{ kind: 'task', taskId: 'b', attempt: 1 }]);
+    expect(judged(both, MODEL)).toEqual(NEEDED);
+  });
+
+  it('of a task that is no longer there is none', () => {
+    const triggers: EditTrigger[] = [{ kind: 'task', taskId: 'gone', attempt: 1 }];
+    expect(judgementOf(Story.of(plan(['a'])).run, triggers, MODEL)).toMatchObject({ needed: false });
+  });
+});
+
+describe('the end of a plan', () => {
+  const ended = () => Story.of(plan(['a'])).when(completed('a'));
+
+  it('is a question to the model whose plan it was', () => {
+    expect(ended().run.editing?.triggers).toEqual([{ kind: 'end-of-plan' }]);
+    expect(judged(ended(), MODEL)).toEqual(NEEDED);
+  });
+
+  it('is the end when there is no model', () => {
+    expect(judged(ended(), NOBODY)).toEqual({
+      needed: false,
+      state: 'FINISH',
+      because: 'the plan has ended, and no model is configured that could say more',
+    });
+  });
+
+  it('is the end of a runbook', () => {
+    expect(judged(ended(), RUNBOOK)).toEqual({
+      needed: false,
+      state: 'FINISH',
+      because: 'the plan of the runbook has ended',
+    });
+  });
+
+  it('is there as well when the last result opened the round', () => {
+    const last = () => Story.of(plan(['a']), every).when(completed('a'));
+    expect(last().run.editing?.triggers).toEqual([{ kind: 'task', taskId: 'a', attempt: 1 }]);
+    expect(judged(last(), MODEL)).toEqual(NEEDED);
+    expect(judged(last(), NOBODY)).toMatchObject({ needed: false, state: 'FINISH' });
+  });
+
+  it('with a failure that is not looked at yet is none for a model that could repair it', () => {
+    const broken = () => Story.of(plan(['a'])).when(failed('a'));
+    expect(judged(broken(), RUNBOOK)).toEqual(NEEDED);
+    expect(judged(broken(), NOBODY)).toMatchObject({ needed: false, state: 'FINISH' });
+  });
+
+  it('is none while there is more to look at', () => {
+    const story = Story.of(plan(['a', 'b']), every)
+      .when(completed('a'))
+      .when(completed('b'));
+    expect(story.run.queued).toHaveLength(1);
+    expect(judged(story, NOBODY)).toEqual({
+      needed: false,
+      state: 'CONTINUE',
+      because: 'there is more to look at first',
+    });
+  });
+
+  it('is none any more when a person has added a task', () => {
+    const story = ended().edits({ tool: 'add_task', task: star('more') });
+    expect(judged(story, NOBODY)).toMatchObject({ needed: false, state: 'CONTINUE' });
+  });
+});

@@ -1,0 +1,51 @@
+import type { EditTrigger, PlannerState } from '#proto';
+import { findTask, type Run, type TaskState } from '#libs/constellation';
+
+export type Judgement =
+  /** Somebody has to think about it. */
+  | { readonly needed: true }
+  /** It follows by rule, without edits. */
+  | { readonly needed: false; readonly state: Extract<PlannerState, 'CONTINUE' | 'FINISH'>; readonly because: string };
+
+export interface Judge {
+  /** There is a model that could be asked. */
+  readonly model: boolean;
+  /** The plan came from a reviewed runbook: what it comes to is its end. */
+  readonly reviewed: boolean;
+}
+
+/**
+ * Whether an editing round needs judgement. A model is asked about failures, about results that it wanted to see, and for the
+ * last word on a plan of its own; about nothing else. What a task needs of others comes along its lines, which the core has
+ * checked: an ordinary result asks for no change of the plan.
+ */
+export function judgementOf(run: Run, triggers: readonly EditTrigger[], { model, reviewed }: Judge): Judgement {
+  const told = [...triggers, ...run.queued].flatMap((trigger) =>
+    trigger.kind === 'task' ? (findTask(run, trigger.taskId) ?? []) : [],
+  );
+  const open = told.find(wantsJudgement);
+  if (model && open !== undefined) return { needed: true };
+  if (!isAtEnd(run)) {
+    if (open === undefined) return rule('CONTINUE', 'the results asked for nothing but what is planned');
+    return rule('CONTINUE', `no model is configured that could judge task "${open.star.id}"`);
+  }
+  if (run.queued.length > 0) return rule('CONTINUE', 'there is more to look at first');
+  if (reviewed) return rule('FINISH', 'the plan of the runbook has ended');
+  return model
+    ? { needed: true }
+    : rule('FINISH', 'the plan has ended, and no model is configured that could say more');
+}
+
+/** Nothing is left to do. */
+export function isAtEnd({ counts }: Pick<Run, 'counts'>): boolean {
+  return counts.PENDING + counts.RUNNING === 0;
+}
+
+function rule(state: 'CONTINUE' | 'FINISH', because: string): Judgement {
+  return { needed: false, state, because };
+}
+
+/** One that is tried again meanwhile has nothing to be judged yet. */
+function wantsJudgement({ star, status }: TaskState): boolean {
+  return status === 'FAILED' || (status === 'COMPLETED' && star.review === true);
+}
