@@ -12,6 +12,10 @@ export interface ModelQuestion<T> {
   readonly agent: string;
   readonly prompt: Prompt;
   readonly schema: z.ZodType<T>;
+  /** What is wrong with a reply that the schema lets through. */
+  readonly check?: (value: T) => readonly string[];
+  /** Tries after the first; `LIMITS.replyRepairsMax` when absent. */
+  readonly repairsMax?: number;
   readonly signal: AbortSignal;
   readonly deadlineMs: number;
   readonly turn: string;

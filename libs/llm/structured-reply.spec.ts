@@ -44,6 +44,17 @@ describe('a reply that can be used', () => {
 });
 
 describe('a reply that cannot be used', () => {
+  it('because of what the schema cannot say goes back all the same, and counts as a repair', async () => {
+    const check = ({ used = 0 }: Disk): string[] => (used > 50 ? ['used: no disk is that full'] : []);
+    const { reply, requests, problems } = await ask(['{"thought": "x", "used": 90}', good], { check });
+    expect(reply).toMatchObject({ kind: 'reply', value: { used: 40 } });
+    expect(problems).toEqual([['used: no disk is that full'], []]);
+    expect(lastOf(requests[1])).toContain('- used: no disk is that full');
+    const given = await ask(() => '{"thought": "x", "used": 90}', { check, repairsMax: 1 });
+    expect(given.reply).toMatchObject({ kind: 'failed', code: 'MODEL_REPLY_INVALID' });
+    expect(given.requests).toHaveLength(2);
+  });
+
   it('goes back to the model with what is wrong, by path, and the problems are in its call', async () => {
     const { reply, requests, problems } = await ask(['{"thought": 1, "used": 400}', good]);
     expect(reply).toMatchObject({ kind: 'reply', value: { used: 40 } });

@@ -13,6 +13,8 @@ export interface StructuredAsk<T> {
   readonly agent: string;
   readonly messages: readonly ChatMessage[];
   readonly schema: z.ZodType<T>;
+  /** What is wrong with a reply that the schema lets through; it goes back to the model like everything else that is wrong. */
+  readonly check?: (value: T) => readonly string[];
   /** 1 to 64 of `A-Z a-z 0-9 _ -`: endpoints want one. */
   readonly schemaName: string;
   /** Tries after the first; `LIMITS.replyRepairsMax` when absent. */
@@ -62,7 +64,7 @@ export async function askStructured<T>(model: ChatModel, ask: StructuredAsk<T>):
       ...(ask.onText !== undefined && { onText: ask.onText }),
     });
     const answer = answers.at(-1);
-    const judged = judge(answer, strict, ask.schema);
+    const judged = judge(answer, strict, ask);
     calls.push(...answers.map((each) => ({ ...each, problems: each === answer ? problemsOf(judged) : [] })));
     if (judged.kind === 'value') return { kind: 'reply', value: judged.value, calls };
     if (judged.kind === 'failed') return { ...judged, calls };
@@ -73,7 +75,7 @@ export async function askStructured<T>(model: ChatModel, ask: StructuredAsk<T>):
 
 type Judged<T> =
   | { readonly kind: 'value'; readonly value: T }
-  | { readonly kind: 'invalid'; readonly problems: string[] }
+  | { readonly kind: 'invalid'; readonly problems: readonly string[] }
   | { readonly kind: 'failed'; readonly code: string; readonly message: string };
 
 /** What the model can do something about when it is told. Everything else is the endpoint's, and retried where it is known. */
@@ -84,7 +86,11 @@ const REPAIRABLE: Partial<Record<string, string>> = {
   REPLY_TOO_LARGE: `the reply was longer than ${LIMITS.replyBytesMax} bytes; be much shorter`,
 } satisfies Partial<Record<ModelErrorCode, string>>;
 
-function judge<T>(answer: ModelAnswer | undefined, strict: StrictSchema, schema: z.ZodType<T>): Judged<T> {
+function judge<T>(
+  answer: ModelAnswer | undefined,
+  strict: StrictSchema,
+  { schema, check }: StructuredAsk<T>,
+): Judged<T> {
   if (answer === undefined) return { kind: 'failed', code: 'MODEL_UNAVAILABLE', message: 'No model was asked.' };
   const { error, reply } = answer;
   if (error !== null) {
@@ -96,8 +102,9 @@ function judge<T>(answer: ModelAnswer | undefined, strict: StrictSchema, schema:
   const read = readReplyJson(reply ?? '');
   if (read.kind === 'problem') return { kind: 'invalid', problems: [read.problem] };
   const parsed = schema.safeParse(strict.toInput(read.value));
-  if (parsed.success) return { kind: 'value', value: parsed.data };
-  return { kind: 'invalid', problems: parsed.error.issues.map(sentence) };
+  if (!parsed.success) return { kind: 'invalid', problems: parsed.error.issues.map(sentence) };
+  const problems = check?.(parsed.data) ?? [];
+  return problems.length === 0 ? { kind: 'value', value: parsed.data } : { kind: 'invalid', problems };
 }
 
 function sentence({ path, message }: z.core.$ZodIssue): string {

@@ -13,6 +13,8 @@ export { CLOCK, INSTANCE, LOGGER, NATS, POSTGRES, SERVICE_CONFIG, SERVICE_NAME }
 export { ServiceConfig } from './service-config.js';
 export { createLogger } from './logger.js';
 export { untilItWorks, type RetryOptions } from './backoff.js';
+export { readDatabaseUrl } from './database-url.js';
+export { stopping } from './stopping.js';
 export { HealthIndicators, type HealthCheckFunction } from './health.js';
 export { Metrics } from './metrics.js';
 export { ServicePorts } from './ports.js';

@@ -1,0 +1,108 @@
+import { Inject, Module, type BeforeApplicationShutdown, type OnApplicationBootstrap } from '@nestjs/common';
+import type { NatsConnection } from '@nats-io/transport-node';
+import type { Logger } from 'pino';
+import { readSecret } from '#libs/keys';
+import {
+  CLOCK,
+  ConfigError,
+  loadConfig,
+  LOGGER,
+  Metrics,
+  NATS,
+  PlatformModule,
+  SERVICE_CONFIG,
+  ServicePorts,
+  type Clock,
+  type ServiceConfig,
+} from '#libs/platform';
+import type { Experiences } from './experiences.adapter.js';
+import { SERVICE } from './plan-commits.adapter.js';
+import { loadPlannerKit } from './planner-kit.adapter.js';
+import { PlannerConfig } from './planner.config.js';
+import { startPlanner, type Planner, type PlannerOptions } from './planner.runner.js';
+import { meteredModel, roundRecords } from './round-records.adapter.js';
+
+const OPTIONS = Symbol('OPTIONS');
+const EXPERIENCES = Symbol('EXPERIENCES');
+
+@Module({
+  imports: [PlatformModule.forService(SERVICE)],
+  providers: [
+    {
+      provide: EXPERIENCES,
+      inject: [LOGGER],
+      useFactory: async (logger: Logger): Promise<Experiences | null> => {
+        if (!loadConfig(PlannerConfig).experience) return null;
+        // Only who keeps examples pays for the mapper.
+        const { openExperiences } = await import('./experiences.adapter.js');
+        return openExperiences(logger);
+      },
+    },
+    {
+      provide: OPTIONS,
+      inject: [NATS, SERVICE_CONFIG, CLOCK, LOGGER, Metrics, EXPERIENCES],
+      useFactory: async (
+        nc: NatsConnection,
+        { instance, bind, nats }: ServiceConfig,
+        clock: Clock,
+        logger: Logger,
+        metrics: Metrics,
+        experiences: Experiences | null,
+      ): Promise<PlannerOptions> => {
+        const config = loadConfig(PlannerConfig);
+        const { model, ...kit } = await loadPlannerKit(config, process.env);
+        for (const problem of kit.problems) logger.warn({ problem }, 'a runbook cannot be used');
+        const { mcpPort: port, mcpHosts: hosts } = config;
+        return {
+          nc,
+          instance,
+          clock,
+          logger,
+          emit: roundRecords(logger, metrics),
+          ...config,
+          ...kit,
+          model: model === null ? null : meteredModel(model, metrics),
+          experiences: experiences?.store ?? null,
+          endpoint: port === null ? null : { port, hosts, bind, seed: await readSeed(nats.seedFile) },
+        };
+      },
+    },
+  ],
+})
+export class PlannerModule implements OnApplicationBootstrap, BeforeApplicationShutdown {
+  readonly #options: PlannerOptions;
+  readonly #metrics: Metrics;
+  readonly #ports: ServicePorts;
+  #planner: Planner | undefined;
+
+  constructor(
+    @Inject(OPTIONS) options: PlannerOptions,
+    @Inject(Metrics) metrics: Metrics,
+    @Inject(ServicePorts) ports: ServicePorts,
+  ) {
+    this.#options = options;
+    this.#metrics = metrics;
+    this.#ports = ports;
+  }
+
+  async onApplicationBootstrap(): Promise<void> {
+    const planner = await startPlanner(this.#options);
+    this.#planner = planner;
+    if (planner.mcpPort !== null) this.#ports.register('mcp', planner.mcpPort);
+    const gauge = this.#metrics.gauge('planner_rounds_live', 'Runs that this replica works on');
+    Object.assign(gauge, { collect: () => gauge.set(planner.rounds) });
+  }
+
+  async beforeApplicationShutdown(): Promise<void> {
+    await this.#planner?.stop();
+  }
+}
+
+/** Edits that come over MCP are sent in the name of whoever allowed them, and signed by the planner that passes them on. */
+async function readSeed(file: string | undefined): Promise<string> {
+  const seed = file === undefined ? undefined : await readSecret(file);
+  if (seed !== undefined) return seed;
+  throw new ConfigError(
+    'ORRERY_NATS_SEED_FILE must name the file with the seed of the planner, or ORRERY_MCP_PORT must be off: edits over MCP are signed with it.',
+  );
+}
