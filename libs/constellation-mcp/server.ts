@@ -1,0 +1,101 @@
+import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
+import {
+  CallToolRequestSchema,
+  ErrorCode,
+  ListToolsRequestSchema,
+  McpError,
+  type CallToolResult,
+} from '@modelcontextprotocol/sdk/types.js';
+import { parseWith, sentenceOf, type ConstellationSnapshot, type RunId } from '#proto';
+import { cleanSnapshot, cleanText } from './clean-snapshot.js';
+import { DeskError, type ConstellationDesk, type DeskAnswer } from './desk.js';
+import { instructionsFor } from './instructions.js';
+import { accessNeededFor, READ_TOOL, ReadInput, ToolCall, toolsFor, type Access } from './tools.js';
+
+export interface ConstellationServerOptions {
+  /** With `read`, get_constellation is the only tool there is. */
+  readonly access: Access;
+  readonly runId: RunId;
+  /** Told of what is nobody's fault but ours; the caller hears only that there was something. */
+  readonly onFault?: (error: unknown) => void;
+}
+
+const ABOUT = { name: 'orrery-constellation', title: 'Orrery task constellation', version: '1.0.0' } as const;
+/** Sentences of one refusal; the rest would not be read. */
+const PROBLEMS_MAX = 20;
+const PROBLEM_CHARS_MAX = 2_000;
+
+/**
+ * The Constellation MCP server (paper section 5.3): its seven tools and get_constellation, over any desk. What the desk
+ * refuses is the result of the tool, for a model to read and repair; a name that is no tool is an error of the protocol.
+ * Serves one connection.
+ */
+export function constellationServer(desk: ConstellationDesk, options: ConstellationServerOptions): McpServer {
+  const { access, runId, onFault } = options;
+  const mcp = new McpServer(ABOUT, { instructions: instructionsFor(runId, access), jsonSchemaValidator: NO_VALIDATOR });
+  // The SDK's own handlers give a name that is no tool a result, and validate every answer of ours once more.
+  mcp.server.registerCapabilities({ tools: {} });
+  const tools = toolsFor(access);
+  mcp.server.setRequestHandler(ListToolsRequestSchema, () => ({ tools }));
+  mcp.server.setRequestHandler(CallToolRequestSchema, async ({ params }) => {
+    refuseUnknown(params.name, access);
+    try {
+      return resultOf(await call(desk, params.name, params.arguments ?? {}));
+    } catch (error) {
+      if (error instanceof DeskError) return unsure(error);
+      onFault?.(error);
+      throw new McpError(ErrorCode.InternalError, 'the server could not do it; look at its log');
+    }
+  });
+  return mcp;
+}
+
+/** Servers validate what people answer to their questions, and this one asks none: making the usual validator takes long. */
+const NO_VALIDATOR = {
+  getValidator: () => {
+    throw new Error('this server asks nobody anything');
+  },
+};
+
+function refuseUnknown(name: string, access: Access): void {
+  const needed = accessNeededFor(name);
+  if (needed === undefined) {
+    throw new McpError(ErrorCode.InvalidParams, `Unknown tool: ${cleanText(name.slice(0, 100))}`);
+  }
+  if (needed === 'edit' && access === 'read') {
+    throw new McpError(ErrorCode.InvalidParams, `Unknown tool: ${name} (access is read only)`);
+  }
+}
+
+async function call(desk: ConstellationDesk, tool: string, input: unknown): Promise<DeskAnswer> {
+  if (tool === READ_TOOL) {
+    const parsed = parseWith(ReadInput, input);
+    if (!parsed.ok) return { ok: false, problems: parsed.issues.map(sentenceOf) };
+    return { ok: true, snapshot: await desk.snapshot() };
+  }
+  const parsed = parseWith(ToolCall, { tool, arguments: input });
+  if (parsed.ok) return desk.apply(parsed.value);
+  const issues = parsed.issues.map(({ path, message }) => ({ path: path.replace(/^arguments\.?/u, ''), message }));
+  return { ok: false, problems: issues.map(sentenceOf) };
+}
+
+function resultOf(answer: DeskAnswer): CallToolResult {
+  return answer.ok ? shown(cleanSnapshot(answer.snapshot)) : refusal(answer.problems);
+}
+
+/** As text, too: hosts that know no structured content show that to their model. */
+function shown(snapshot: ConstellationSnapshot): CallToolResult {
+  return { content: [{ type: 'text', text: JSON.stringify(snapshot) }], structuredContent: { ...snapshot } };
+}
+
+/** Whether something was changed is for the message to say. */
+function unsure({ message }: DeskError): CallToolResult {
+  return { content: [{ type: 'text', text: cleanText(message).slice(0, PROBLEM_CHARS_MAX) }], isError: true };
+}
+
+function refusal(problems: readonly string[]): CallToolResult {
+  const said = problems.slice(0, PROBLEMS_MAX).map((problem) => cleanText(problem).slice(0, PROBLEM_CHARS_MAX));
+  const more = problems.length - said.length;
+  const lines = ['Nothing was changed:', ...said, ...(more > 0 ? [`and ${more} more`] : [])];
+  return { content: [{ type: 'text', text: lines.join('\n') }], isError: true };
+}

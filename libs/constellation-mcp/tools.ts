@@ -1,0 +1,81 @@
+import type { Tool } from '@modelcontextprotocol/sdk/types.js';
+import { z } from 'zod';
+import {
+  CONSTELLATION_TOOL_NAMES,
+  CONSTELLATION_TOOLS,
+  ConstellationSnapshot,
+  ConstellationToolCall,
+  type ConstellationTool,
+  type EditGrant,
+} from '#proto';
+
+export type Access = EditGrant['access'];
+
+/** The one tool that changes nothing. */
+export const READ_TOOL = 'get_constellation';
+export const ReadInput = z.strictObject({});
+
+const TITLES = {
+  add_task: 'Add a task',
+  remove_task: 'Remove a task',
+  update_task: 'Change a task',
+  add_dependency: 'Add a dependency',
+  remove_dependency: 'Remove a dependency',
+  update_dependency: 'Change a dependency',
+  build_constellation: 'Build the constellation',
+} as const satisfies Record<ConstellationTool, string>;
+
+/** What takes something away that was there. An addition does not, though the devices will act on it. */
+const DESTRUCTIVE: ReadonlySet<ConstellationTool> = new Set([
+  'remove_task',
+  'update_task',
+  'remove_dependency',
+  'update_dependency',
+  'build_constellation',
+]);
+
+const OUTPUT = schemaOf(ConstellationSnapshot, 'output');
+
+const READ: Tool = {
+  name: READ_TOOL,
+  title: 'Look at the constellation',
+  description: 'The tasks and dependencies of the run with their status and excerpts of results. Changes nothing.',
+  inputSchema: schemaOf(ReadInput, 'input'),
+  outputSchema: OUTPUT,
+  annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
+};
+
+const EDITS: readonly Tool[] = CONSTELLATION_TOOL_NAMES.map((name) => ({
+  name,
+  title: TITLES[name],
+  description: CONSTELLATION_TOOLS[name].about,
+  inputSchema: schemaOf(CONSTELLATION_TOOLS[name].input, 'input'),
+  outputSchema: OUTPUT,
+  annotations: {
+    readOnlyHint: false,
+    destructiveHint: DESTRUCTIVE.has(name),
+    idempotentHint: true,
+    // A task that is added runs on a device: what it does there is in nobody's hands.
+    openWorldHint: true,
+  },
+}));
+
+/** As `tools/list` names them. */
+export function toolsFor(access: Access): Tool[] {
+  return access === 'edit' ? [READ, ...EDITS] : [READ];
+}
+
+/** Which schema is meant; undefined for what is no tool, also for the names that every object answers to. */
+export function accessNeededFor(tool: string): Access | undefined {
+  if (tool === READ_TOOL) return 'read';
+  return Object.hasOwn(CONSTELLATION_TOOLS, tool) ? 'edit' : undefined;
+}
+
+/** Every call that may come in, as one schema: its issues name fields of the arguments. */
+export const ToolCall = ConstellationToolCall;
+
+function schemaOf(schema: z.ZodType, io: 'input' | 'output'): Tool['inputSchema'] {
+  // Without its `$schema` a schema is of the dialect of the protocol, which is the one that zod writes (2020-12).
+  const { $schema: _, ...json } = z.toJSONSchema(schema, { io });
+  return { ...json, type: 'object' } as Tool['inputSchema'];
+}

@@ -1,0 +1,250 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
+import { toolsFor, type Access } from '#libs/constellation-mcp';
+import { decodeEditGrant, signEditGrant } from '#libs/keys';
+import { sendVerb } from '#libs/messaging';
+import { ConstellationSnapshot, type RunId } from '#proto';
+import { serveMcp } from '../../services/cli/commands/mcp.runner.js';
+import { runProgram } from '../../services/cli/run-program.js';
+import { fakeTerminal } from '../../services/cli/testing/fake-terminal.js';
+import { startRig, type Rig } from './rig.js';
+
+const NEW_TASK = {
+  task_id: 'c',
+  name: 'c',
+  description: '',
+  target_device_id: 'web-1',
+  command: { tool: 'NOOP', arguments: {} },
+};
+const NOW = Date.now();
+
+let rig: Rig;
+let runId: RunId;
+let home: string;
+
+beforeAll(async () => {
+  rig = await startRig();
+  runId = await rig.submit('command-line');
+  home = await mkdtemp(join(tmpdir(), 'orrery-mcp-cli-'));
+});
+afterAll(async () => {
+  await rig.stop();
+  await rm(home, { recursive: true, force: true });
+});
+
+const env = () => ({ ORRERY_NATS_URL: rig.bus.server.url, ORRERY_NATS_SEED_FILE: rig.bus.seedFile('cli') });
+
+/** An assistant that has started `orrery mcp serve` and talks to it. */
+async function assistant(access: Access) {
+  const input = new PassThrough();
+  const output = new PassThrough();
+  const terminal = fakeTerminal();
+  const stop = new AbortController();
+  const context = { terminal, env: env(), json: false, now: () => Date.now(), signal: stop.signal };
+  const ended = serveMcp(context, runId, access, { input, output });
+  const client = new Client({ name: 'assistant', version: '1.0.0' });
+  // Lines in, lines out: seen from the other end it is the same.
+  await client.connect(new StdioServerTransport(output, input));
+  return { client, input, terminal, ended, stop };
+}
+
+async function orrery(words: readonly string[], variables: NodeJS.ProcessEnv = env()) {
+  const terminal = fakeTerminal();
+  const signal = new AbortController().signal;
+  const exitCode = await runProgram(words, { terminal, env: variables, now: () => NOW, signal });
+  return { exitCode, out: terminal.outLines, err: terminal.errLines.join('\n') };
+}
+
+describe('orrery mcp serve', () => {
+  it('lets an assistant change the run in the name of the person, as something that a model may have written', async () => {
+    const { client, input, ended, terminal } = await assistant('edit');
+    const added = await client.callTool({ name: 'add_task', arguments: NEW_TASK });
+    const { tasks } = ConstellationSnapshot.parse(added.structuredContent);
+    expect(tasks.map(({ task_id: id }) => id)).toEqual(['a', 'b', 'c']);
+    expect((await rig.lastEvent(runId, 'CONSTELLATION_MODIFIED'))?.data).toMatchObject({
+      proposedBy: { kind: 'person', id: 'cli' },
+      judgeCommands: true,
+    });
+    input.end();
+    expect(await ended).toBe(0);
+    expect([terminal.outLines, terminal.errLines]).toEqual([[], [expect.stringContaining(`Run ${runId} is served`)]]);
+  });
+
+  it('lets an assistant look only, when that is what was typed', async () => {
+    const { client, stop, ended } = await assistant('read');
+    expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(['get_constellation']);
+    await expect(client.callTool({ name: 'add_task', arguments: NEW_TASK })).rejects.toThrow('access is read only');
+    stop.abort(); // Ctrl-C
+    expect(await ended).toBe(0);
+  });
+
+  it('answers what was asked before the input ended', async () => {
+    const { client, input, ended } = await assistant('edit');
+    const asked = client.callTool({ name: 'update_task', arguments: { task_id: 'b', priority: 7 } });
+    const looked = client.callTool({ name: 'get_constellation', arguments: {} });
+    input.end();
+    expect(await asked).not.toHaveProperty('isError');
+    expect(await looked).toHaveProperty('structuredContent.run_id', runId);
+    expect(await ended).toBe(0);
+  });
+
+  it('is a process that says nothing but the protocol, and ends with its input', async () => {
+    const path = (name: string) => join(import.meta.dirname, '../..', name);
+    const hooks = path('libs/platform/typescript-hooks.testing.mjs');
+    const words = ['--import', hooks, '--no-warnings', path('services/cli/main.ts'), 'mcp', 'serve', runId];
+    const child = spawn(process.execPath, words, { env: { PATH: process.env['PATH'], ...env() }, stdio: 'pipe' });
+    const ended = once(child, 'close');
+    const said: string[] = [];
+    child.stdout.setEncoding('utf8').on('data', (text: string) => said.push(text));
+    for (const message of [
+      {
+        id: 1,
+        method: 'initialize',
+        params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'pipe', version: '1' } },
+      },
+      { method: 'notifications/initialized' },
+      { id: 2, method: 'tools/call', params: { name: 'get_constellation', arguments: {} } },
+    ]) {
+      child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
+    }
+    child.stdin.end();
+    expect(await ended).toEqual([0, null]);
+    const [first, second, ...more] = said
+      .join('')
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as object);
+    expect(first).toMatchObject({ id: 1, result: { serverInfo: { name: 'orrery-constellation' } } });
+    expect(second).toMatchObject({ id: 2, result: { structuredContent: { run_id: runId } } });
+    expect(more).toEqual([]);
+  });
+
+  it('says no to a run that is none, and to what is no run id, before it says anything to the assistant', async () => {
+    expect(await orrery(['mcp', 'serve', 'no-such-run'])).toMatchObject({ exitCode: 3, out: [] });
+    expect(await orrery(['mcp', 'serve', 'no such run'])).toMatchObject({ exitCode: 3, out: [] });
+  });
+});
+
+describe('orrery mcp token', () => {
+  it('makes one that the endpoint takes, for this run, this access and this long', async () => {
+    const { exitCode, out } = await orrery(['mcp', 'token', runId, '--read-only', '--minutes', '30', '--json']);
+    expect(exitCode).toBe(0);
+    const printed = JSON.parse(out.join('')) as { token: string };
+    expect(printed).toEqual({
+      runId,
+      access: 'read',
+      expiresAt: new Date(NOW + 30 * 60_000).toISOString(),
+      url: null,
+      token: expect.any(String),
+    });
+    expect(decodeEditGrant(printed.token)).toMatchObject({ runId, access: 'read' });
+    const response = await fetch(rig.url(runId), {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${printed.token}`,
+        'content-type': 'application/json',
+        accept: 'application/json, text/event-stream',
+        connection: 'close',
+      },
+      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' }),
+    });
+    expect(await response.json()).toMatchObject({ result: { tools: [{ name: 'get_constellation' }] } });
+  });
+
+  it('says where the system that runs here listens, and what the token is worth', async () => {
+    await mkdir(join(home, 'keys'), { recursive: true });
+    const endpoints = { nats: rig.bus.server.url, postgres: 'x', console: 'x', aip: 'x', health: {} };
+    const { endpointsFile, seedFile } = (await import('../../services/cli/system/home.js')).homeAt(home);
+    await writeFile(endpointsFile, JSON.stringify({ ...endpoints, mcp: 'http://127.0.0.1:8090/mcp' }));
+    await writeFile(seedFile('cli'), await rig.bus.seedOf('cli'), { mode: 0o600 });
+    const { out, err } = await orrery(['mcp', 'token', runId], { ORRERY_HOME: home });
+    expect(out).toEqual([`url    http://127.0.0.1:8090/mcp/${runId}`, expect.stringMatching(/^token {2}[\w-]+$/u)]);
+    expect(err).toContain(`may see and change run ${runId} in your name`);
+  });
+
+  it.each([
+    ['no-such-run', '60'],
+    ['RUN', '0'],
+    ['RUN', '1441'],
+    ['RUN', 'ten'],
+  ])('makes none for %s and %s minutes', async (run, minutes) => {
+    const words = ['mcp', 'token', run.replace('RUN', runId), '--minutes', minutes];
+    expect(await orrery(words)).toMatchObject({ exitCode: 3, out: [] });
+  });
+});
+
+describe('a grant', () => {
+  const expiresAt = new Date(NOW + 60_000).toISOString();
+  const propose = async (grantSeed: string) =>
+    sendVerb(await rig.bus.as('cli'), {
+      runId,
+      verb: 'PROPOSE',
+      fields: {
+        proposal: { editId: null, try: 1, baseRevision: null, state: 'CONTINUE', edits: [] },
+        grant: signEditGrant(grantSeed, { runId, access: 'edit', expiresAt }),
+      },
+      seed: await rig.bus.seedOf('cli'),
+      now: () => Date.now(),
+    });
+
+  it('of somebody else counts in no hands but those of the planner', async () => {
+    expect(await propose(rig.aliceSeed)).toMatchObject({ answer: 'rejected', reason: { code: 'UNAUTHORIZED' } });
+    expect(await propose(await rig.bus.seedOf('cli'))).toMatchObject({ answer: 'ignored' });
+  });
+});
+
+describe('docs/mcp.md', () => {
+  const PAGE = join(import.meta.dirname, '../../docs/mcp.md');
+  const blocks = async (language: string) =>
+    Array.from((await readFile(PAGE, 'utf8')).matchAll(/^```(\w+)\n([^]*?)^```/gmu), ([, name, text = '']) =>
+      name === language ? [text] : [],
+    ).flat();
+  const RUN = '0k3j…';
+
+  it('shows commands that do what it says', async () => {
+    const lines = (await blocks('sh')).flatMap((text) => text.trim().split('\n'));
+    expect(lines.length).toBeGreaterThan(2);
+    for (const line of lines) {
+      const [program, ...words] = line.replace(RUN, runId).split(' ');
+      expect(program).toBe('orrery');
+      const { exitCode, out } = await orrery(words);
+      expect(exitCode).toBe(0);
+      expect(out.join('\n')).toMatch(/token"?[: ]+"?[\w-]{100}/u);
+    }
+  });
+
+  it('shows settings of hosts that connect them', async () => {
+    const [stdio = '', http = ''] = await blocks('json');
+    const { orrery: local } = (JSON.parse(stdio) as Settings<{ command: string; args: string[] }>).mcpServers;
+    expect([local.command, ...local.args]).toEqual(['orrery', 'mcp', 'serve', RUN]);
+    const help = await orrery([...local.args.slice(0, 2), '--help']);
+    expect(help.out.join('\n')).toContain('Usage: orrery mcp serve [options] <run>');
+    const given = http
+      .replace('http://127.0.0.1:8090/mcp/0k3j…', rig.url(runId))
+      .replace('Bearer …', `Bearer ${rig.token(runId)}`);
+    const { url, headers } = (JSON.parse(given) as Settings<{ url: string; headers: Record<string, string> }>)
+      .mcpServers.orrery;
+    const client = new Client({ name: 'host', version: '1.0.0' });
+    await client.connect(new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers } }));
+    const { tools } = await client.listTools();
+    await client.close();
+    expect(tools).toEqual(toolsFor('edit'));
+  });
+
+  it('names every tool there is', async () => {
+    const rows = Array.from((await readFile(PAGE, 'utf8')).matchAll(/^\| `([a-z_]+)`/gmu), ([, name]) => name);
+    expect(rows).toEqual(toolsFor('edit').map(({ name }) => name));
+  });
+});
+
+interface Settings<T> {
+  readonly mcpServers: { readonly orrery: T };
+}
