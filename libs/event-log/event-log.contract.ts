@@ -2,8 +2,16 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { LIMITS } from '#proto';
 import { verifyChain } from './chain.js';
 import { AppendError } from './errors.js';
-import type { AttemptLog, FleetLog, RunLog, Stored } from './event-log.js';
-import { headOf, sampleAttemptCommit, sampleFleetCommit, sampleId, sampleRunCommit, START } from './sample-commits.js';
+import type { AttemptLog, FleetLog, PlanLog, RunLog, Stored } from './event-log.js';
+import {
+  headOf,
+  sampleAttemptCommit,
+  sampleFleetCommit,
+  sampleId,
+  samplePlanCommit,
+  sampleRunCommit,
+  START,
+} from './sample-commits.js';
 
 /** A stream takes a commit id once, whatever the aggregate: each test needs its own. */
 let ids = 1_000_000;
@@ -14,6 +22,7 @@ export interface Opened {
   readonly runs: RunLog;
   readonly otherRuns: RunLog;
   readonly attempts: AttemptLog;
+  readonly plans: PlanLog;
   readonly fleet: FleetLog;
   close(): Promise<void>;
 }
@@ -30,6 +39,23 @@ export function eventLogContract(name: string, open: () => Promise<Opened>): voi
     describe('a run', () => appendContract(() => opened));
     describe('an attempt', () => attemptContract(() => opened));
     describe('competing writers', () => competitionContract(() => opened));
+
+    it('keeps the steps of the planner beside the run, and lets one of two that plan win', async () => {
+      const { plans, runs } = opened;
+      const first = samplePlanCommit('planned', START, freshId());
+      const appended = await plans.append('planned', first, 0);
+      expect(await plans.append('planned', samplePlanCommit('planned', START, freshId()), 0)).toEqual({
+        kind: 'conflict',
+      });
+      const second = samplePlanCommit('planned', headOf([first]), freshId());
+      const after = await plans.append('planned', second, sequenceOf(appended));
+      expect(await plans.load('planned')).toEqual([
+        { commit: first, sequence: sequenceOf(appended) },
+        { commit: second, sequence: sequenceOf(after) },
+      ]);
+      expect(await plans.endsAt('planned')).toBe(sequenceOf(after));
+      expect(await runs.load('planned')).toEqual([]);
+    });
 
     it('keeps the facts of a device', async () => {
       const commit = sampleFleetCommit('web-1', START, freshId());

@@ -9,7 +9,7 @@ import type { TestNats } from '#libs/testing';
 import { encodeCommit, verifyChain } from './chain.js';
 import { AppendError, CorruptLogError } from './errors.js';
 import { compete, eventLogContract } from './event-log.contract.js';
-import { openAttemptLog, openFleetLog, openRunLog } from './jetstream-event-log.adapter.js';
+import { openAttemptLog, openFleetLog, openPlanLog, openRunLog } from './jetstream-event-log.adapter.js';
 import { headOf, sampleId, sampleRunCommit, START } from './sample-commits.js';
 
 const connection = (server: TestNats) => connectBus({ url: server.url, name: 'test', inboxPrefix: '_INBOX_test' });
@@ -22,6 +22,7 @@ eventLogContract('JetStreamEventLog', async () => {
     runs: openRunLog(nc),
     otherRuns: openRunLog(other),
     attempts: openAttemptLog(nc),
+    plans: openPlanLog(nc),
     fleet: openFleetLog(nc),
     close: async () => {
       await Promise.all([nc.close(), other.close()]);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { AppendError } from './errors.js';
 import { eventLogContract } from './event-log.contract.js';
-import { memoryAttemptLog, memoryFleetLog, memoryRunLog } from './memory-event-log.js';
+import { memoryAttemptLog, memoryFleetLog, memoryPlanLog, memoryRunLog } from './memory-event-log.js';
 import { sampleId, sampleRunCommit, START } from './sample-commits.js';
 
 eventLogContract('MemoryEventLog', () => {
@@ -10,6 +10,7 @@ eventLogContract('MemoryEventLog', () => {
     runs,
     otherRuns: runs,
     attempts: memoryAttemptLog(),
+    plans: memoryPlanLog(),
     fleet: memoryFleetLog(),
     close: () => Promise.resolve(),
   });

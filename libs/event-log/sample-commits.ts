@@ -1,5 +1,5 @@
 import { GENESIS_HASH } from '#proto';
-import type { AttemptCommit, AttemptKey, FleetCommit, RunCommit } from '#proto';
+import type { AttemptCommit, AttemptKey, FleetCommit, PlanCommit, RunCommit } from '#proto';
 import { sealCommit } from './chain.js';
 
 const AT = '2026-11-20T15:40:40.489Z';
@@ -63,6 +63,30 @@ export function sampleAttemptCommit(key: AttemptKey, after: Head, id: string): A
           data: { instance: 'test' },
         },
       ],
+    },
+    after.hash,
+  );
+}
+
+export function samplePlanCommit(runId: string, after: Head, id: string): PlanCommit {
+  const sequence = after.sequence + 1;
+  const data = {
+    editId: 'e1',
+    try: after.number + 1,
+    calls: [],
+    templates: [],
+    error: { code: 'NO_MODEL', message: 'no model is configured' },
+    used: { llmCalls: 0, tokens: 0, commands: 0, costUsd: 0 },
+  };
+  return sealCommit(
+    {
+      commit: id,
+      runId,
+      number: after.number + 1,
+      at: AT,
+      by: { service: 'planner', instance: 'test' },
+      causes: [],
+      events: [{ id: `${id}.${sequence}`, type: 'ROUND_FAILED' as const, sequence, schemaVersion: 1, data }],
     },
     after.hash,
   );

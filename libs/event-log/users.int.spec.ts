@@ -8,9 +8,16 @@ import type { StreamName } from '#proto';
 import { connectBus, natsUsers, provision } from '#libs/messaging';
 import { startTestNats } from '#libs/testing';
 import type { TestNats } from '#libs/testing';
-import { openAttemptLog, openFleetLog, openRunLog } from './jetstream-event-log.adapter.js';
+import { openAttemptLog, openFleetLog, openPlanLog, openRunLog } from './jetstream-event-log.adapter.js';
 import { readCommits } from './read-commits.adapter.js';
-import { sampleAttemptCommit, sampleFleetCommit, sampleId, sampleRunCommit, START } from './sample-commits.js';
+import {
+  sampleAttemptCommit,
+  sampleFleetCommit,
+  sampleId,
+  samplePlanCommit,
+  sampleRunCommit,
+  START,
+} from './sample-commits.js';
 
 const ATTEMPT = { runId: 'run-1', taskId: 'task-1', attempt: 1 };
 
@@ -61,6 +68,15 @@ describe('with the permissions of its user', () => {
     expect(await openAttemptLog(await as('orchestrator')).load(ATTEMPT)).toHaveLength(1);
   });
 
+  it('the planner writes plans and loads runs, the orchestrator loads plans', async () => {
+    const commit = samplePlanCommit('run-1', START, sampleId(4));
+    const [planner, orchestrator] = [await as('planner'), await as('orchestrator')];
+    expect(await openPlanLog(planner).append('run-1', commit, 0)).toMatchObject({ kind: 'appended' });
+    expect(await openPlanLog(planner).append('run-1', commit, 0)).toMatchObject({ kind: 'appended' });
+    expect(await openPlanLog(orchestrator).load('run-1')).toHaveLength(1);
+    expect(await openRunLog(planner).load('run-1')).toHaveLength(1);
+  });
+
   it('the registry writes the fleet', async () => {
     const log = openFleetLog(await as('registry'));
     await log.append('web-1', sampleFleetCommit('web-1', START, sampleId(3)), 0);
@@ -70,6 +86,7 @@ describe('with the permissions of its user', () => {
   it.each(['logging', 'cli', 'auditor'])('%s follows all of them', async (user) => {
     expect(await firstOf(user, 'RUNS')).toBe('orrery.run.run-1');
     expect(await firstOf(user, 'ATTEMPTS')).toMatch(/^orrery\.attempt\..*\.end$/u);
+    expect(await firstOf(user, 'PLANS')).toMatch(/^orrery\.plan\..*\.run-1$/u);
     expect(await firstOf(user, 'FLEET')).toBe('orrery.fleet.web-1');
   });
 });

@@ -1,8 +1,7 @@
-import { sign, verify, type KeyObject } from 'node:crypto';
-import { fromSeed } from '@nats-io/nkeys';
+import { sign, verify } from 'node:crypto';
 import canonicalize from 'canonicalize';
 import type { ActorProof, Instant } from '#proto';
-import { ed25519KeyOf, ed25519PrivateKeyOf } from './nkey.js';
+import { ed25519KeyOf, signerOf } from './nkey.js';
 
 /** How far the time of a proof may lie from the clock of who verifies it, before and after. */
 export const PROOF_MS_MAX = 5 * 60 * 1_000;
@@ -19,23 +18,6 @@ export function proveActor(seed: string, { subject, at, body }: Proven & { reado
   const { key, privateKey } = signerOf(seed);
   const signature = sign(null, signedBytes({ subject, at, body }), privateKey).toString('base64url');
   return { key, at, signature };
-}
-
-interface Signer {
-  readonly seed: string;
-  /** The public nkey. */
-  readonly key: string;
-  readonly privateKey: KeyObject;
-}
-
-/** A process has one seed: what is made of it is made once, and the runtime signs four hundred times faster than nkeys does. */
-let last: Signer | undefined;
-
-function signerOf(seed: string): Signer {
-  if (last?.seed === seed) return last;
-  const key = fromSeed(new TextEncoder().encode(seed)).getPublicKey();
-  last = { seed, key, privateKey: ed25519PrivateKeyOf(seed) };
-  return last;
 }
 
 /** `reason` is a sentence for the sender. */

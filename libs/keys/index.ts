@@ -11,5 +11,13 @@ export {
 export { busUsers, keyOf, type BusKeyFiles, type BusUser } from './bus-keys.adapter.js';
 export { CredentialIssuer, type CredentialClaims, type IssuedCredential } from './credential.js';
 export { DeviceSecret, makeDeviceSecret, parseDeviceSecret, publicKeyOf, thumbprintOf } from './device-key.js';
+export {
+  decodeEditGrant,
+  encodeEditGrant,
+  signEditGrant,
+  verifyEditGrant,
+  type Granted,
+  type GrantUse,
+} from './edit-grant.js';
 export { isJoinToken, newAdminToken, newJoinToken, newPassword, newToken, tokenHash } from './generate.js';
 export { keepSecret, readSecret, writeSecret } from './secret-file.adapter.js';

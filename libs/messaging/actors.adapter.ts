@@ -3,9 +3,9 @@ import { jetstream } from '@nats-io/jetstream';
 import { Kvm } from '@nats-io/kv';
 import type { KvWatchEntry } from '@nats-io/kv';
 import type { NatsConnection } from '@nats-io/transport-node';
-import { verifyActorProof } from '#libs/keys';
+import { verifyActorProof, verifyEditGrant, type GrantUse } from '#libs/keys';
 import { BUCKETS, KnownActor } from '#proto';
-import type { Actor, ActorProof, Refusal } from '#proto';
+import type { Actor, ActorProof, EditGrant, Refusal } from '#proto';
 
 const WATCH_AGAIN_MS = 500;
 
@@ -56,6 +56,20 @@ export class Actors {
     if (actor === undefined) return unauthorized(`The key ${proof.key} stands for nobody here.`);
     const verified = verifyActorProof(proof, command);
     return verified.ok ? { ok: true, actor } : unauthorized(verified.reason);
+  }
+
+  /**
+   * Who allows something with a grant: its signature, run, access and time are checked. Only persons can allow anything: the
+   * key of a program is for what the program may do itself. A refusal says to the holder what is wrong with it.
+   */
+  grantOf(grant: EditGrant, { access = 'edit', ...use }: Omit<GrantUse, 'access'> & Partial<GrantUse>): ActorAnswer {
+    const verified = verifyEditGrant(grant, { ...use, access });
+    if (!verified.ok) return unauthorized(verified.reason);
+    const actor = this.known.get(verified.key);
+    if (actor === undefined)
+      return unauthorized(`The grant is of the key ${verified.key}, which stands for nobody here.`);
+    if (actor.kind === 'person') return { ok: true, actor };
+    return unauthorized(`The grant is of ${actor.id}, which is of kind ${actor.kind}; only a person can give one.`);
   }
 
   async stop(): Promise<void> {

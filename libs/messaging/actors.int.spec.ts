@@ -5,7 +5,7 @@ import { Kvm, type KV } from '@nats-io/kv';
 import { createUser, fromSeed } from '@nats-io/nkeys';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { BUCKETS, KnownActor, subjects, type Actor } from '#proto';
-import { proveActor } from '#libs/keys';
+import { proveActor, signEditGrant } from '#libs/keys';
 import { introduce, startTestNats, type TestNats } from '#libs/testing';
 import { Actors, type ActorAnswer } from './actors.adapter.js';
 import { connectBus } from './bus.client.js';
@@ -152,6 +152,29 @@ describe('Actors', () => {
     expect(ask(actors, seed).ok).toBe(true);
     await provisionActors(nc, new Map(), { now: NOW });
     await until(() => !ask(actors, seed).ok);
+  });
+
+  it('knows by a grant who allows something: persons only, and only as long as they are known', async () => {
+    const seeds = [await introduce(nc, ANNA), await introduce(nc, { kind: 'system', id: 'aip-gateway' })] as const;
+    const actors = await open();
+    const expiresAt = new Date(LATER).toISOString();
+    const [anna, gateway] = seeds.map((seed) => signEditGrant(seed, { runId: 'run-1', access: 'edit', expiresAt }));
+    if (anna === undefined || gateway === undefined) throw new Error('there are two');
+    const use = { runId: 'run-1', now: NOW };
+    const refusedFor = (message: RegExp) => ({
+      ok: false,
+      refusal: { code: 'UNAUTHORIZED', message: expect.stringMatching(message) },
+    });
+    expect(actors.grantOf(anna, use)).toEqual({ ok: true, actor: ANNA });
+    expect(actors.grantOf(anna, { ...use, runId: 'run-2' })).toMatchObject(refusedFor(/for run run-1/u));
+    expect(actors.grantOf({ ...anna, access: 'read' }, use)).toMatchObject(refusedFor(/does not fit/u));
+    expect(actors.grantOf(gateway, use)).toMatchObject(refusedFor(/of kind system; only a person/u));
+    const reads = signEditGrant(seeds[0], { runId: 'run-1', access: 'read', expiresAt });
+    expect(actors.grantOf(reads, use)).toMatchObject(refusedFor(/lets read only/u));
+    expect(actors.grantOf(reads, { ...use, access: 'read' })).toEqual({ ok: true, actor: ANNA });
+    await provisionActors(nc, new Map(), { now: NOW });
+    await until(() => !actors.grantOf(anna, use).ok);
+    expect(actors.grantOf(anna, use)).toMatchObject(refusedFor(/stands for nobody/u));
   });
 
   it('takes a value that it cannot read for nobody', async () => {

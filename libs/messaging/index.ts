@@ -12,6 +12,8 @@ export type { ActorAnswer, SignedCommand } from './actors.adapter.js';
 export { DONE, retryAfterFailure } from './outcome.js';
 export type { Outcome } from './outcome.js';
 export type { BusMessage } from './bus-message.js';
+export { mayHold, parseCommit } from './run-commit.js';
+export { AGENTS_GRACE_MS, KnownAgents } from './known-agents.js';
 export { consumeBatches, consumeDurable } from './consume-durable.adapter.js';
 export type { BatchMessage, ConsumeEvent, ConsumeOptions, Consumption } from './consume-durable.adapter.js';
 export { DeviceTimers, RunTimers, TimerBody, TimerConflictError } from './timers.adapter.js';

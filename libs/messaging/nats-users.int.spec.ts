@@ -85,7 +85,7 @@ const only = async (may: (user: string, subject: string) => Promise<boolean>, su
 };
 
 const API = '$JS.API';
-const attempts = partitionDurables(partitionOf(RUN)).attempts;
+const { attempts, plans } = partitionDurables(partitionOf(RUN));
 
 describe('who may publish', () => {
   it.each<[string, string[]]>([
@@ -93,6 +93,7 @@ describe('who may publish', () => {
     [subjects.submit, ['aip-gateway', 'console', 'cli', 'external']],
     [subjects.run(RUN), ['orchestrator']],
     [subjects.attempt(ATTEMPT, 'end'), ['device-agent']],
+    [subjects.plan(RUN), ['planner']],
     [subjects.fleet('web-1'), ['registry']],
     [subjects.runTimer(RUN), ['orchestrator']],
     [subjects.deviceTimer('web-1'), ['registry']],
@@ -119,8 +120,10 @@ describe('who may publish', () => {
     [subjects.query('registry', 'revocations'), ['aip-gateway']],
     [subjects.query('device-agent', 'deliver'), ['aip-gateway']],
     [subjects.query('device-agent', 'explain'), ['console', 'cli']],
+    [subjects.query('planner', 'match'), ['console', 'cli']],
+    [subjects.query('planner', 'learn'), ['console', 'cli']],
     [subjects.output('run-1.task-1.1.1.1'), ['aip-gateway', 'device-agent']],
-    [`$O.${ARTIFACTS_BUCKET}.C.x`, ['aip-gateway', 'device-agent']],
+    [`$O.${ARTIFACTS_BUCKET}.C.x`, ['aip-gateway', 'device-agent', 'planner']],
     [`${API}.DIRECT.GET.RUNS`, RUNS_READERS],
     [subjects.deviceCommand('web-1'), ['device-agent']],
     [subjects.dlq('registry'), ['registry']],
@@ -128,7 +131,8 @@ describe('who may publish', () => {
     ['$KV.PRESENCE.web-1', ['aip-gateway']],
     ['$KV.MEMBERS.orchestrator.a', ['orchestrator']],
     ['$KV.MEMBERS.device-agent.a', ['device-agent']],
-    [`${API}.DIRECT.GET.KV_MEMBERS.$KV.MEMBERS.orchestrator.a`, ['orchestrator']],
+    ['$KV.MEMBERS.planner.a', ['planner']],
+    [`${API}.DIRECT.GET.KV_MEMBERS.$KV.MEMBERS.orchestrator.a`, ['orchestrator', 'planner']],
     [`$KV.ACTORS.${KEY}`, []],
     [`${API}.STREAM.DELETE.RUNS`, []],
     [`${API}.STREAM.PURGE.RUNS`, []],
@@ -137,13 +141,18 @@ describe('who may publish', () => {
     [`${API}.STREAM.MSG.DELETE.RUNS`, []],
     [`${API}.STREAM.PURGE.KV_ACTORS`, []],
     [`${API}.STREAM.MSG.DELETE.KV_ACTORS`, []],
-    [`${API}.STREAM.MSG.GET.KV_ACTORS`, ['orchestrator', 'registry']],
-    [`${API}.DIRECT.GET.KV_ACTORS.$KV.ACTORS.${KEY}`, ['orchestrator', 'registry']],
-    [`${API}.CONSUMER.CREATE.KV_ACTORS.mine`, ['orchestrator', 'registry']],
+    [`${API}.STREAM.PURGE.PLANS`, []],
+    [`${API}.STREAM.MSG.DELETE.PLANS`, []],
+    [`${API}.STREAM.MSG.GET.KV_ACTORS`, ['orchestrator', 'registry', 'planner']],
+    [`${API}.DIRECT.GET.KV_ACTORS.$KV.ACTORS.${KEY}`, ['orchestrator', 'registry', 'planner']],
+    [`${API}.CONSUMER.CREATE.KV_ACTORS.mine`, ['orchestrator', 'registry', 'planner']],
     [`${API}.CONSUMER.CREATE.KV_AGENT_PROFILES.mine`, AGENT_PROFILES_READERS],
     [`${API}.CONSUMER.DELETE.RUNS.${DURABLES.deviceAgentAttempts.durable}`, []],
     [`${API}.CONSUMER.MSG.NEXT.REQUESTS.${DURABLES.requests.durable}`, ['orchestrator']],
     [`${API}.CONSUMER.MSG.NEXT.ATTEMPTS.${attempts.durable}`, ['orchestrator', 'logging', 'cli', 'auditor']],
+    [`${API}.CONSUMER.MSG.NEXT.PLANS.${plans.durable}`, ['orchestrator', 'logging', 'cli', 'auditor']],
+    [`$JS.ACK.PLANS.${plans.durable}.1.1.1.1.1`, ['orchestrator']],
+    [`$JS.ACK.RUNS.${DURABLES.plannerRounds.durable}.1.1.1.1.1`, ['planner']],
     [`$JS.ACK.RUNS.${DURABLES.deviceAgentControl.durable}.1.1.1.1.1`, ['device-agent']],
     [`$JS.ACK._.hash.RUNS.${DURABLES.deviceAgentControl.durable}.1.1.1.1.1`, ['device-agent']],
     ['_INBOX_orchestrator.x', []],
@@ -156,6 +165,7 @@ describe('who may listen', () => {
   it.each<[string, string[]]>([
     [subjects.anyRun, []],
     [subjects.anyAttempt, []],
+    [subjects.anyPlan, []],
     [subjects.requests, []],
     [subjects.anyLiveRun, ['aip-gateway', 'console', 'cli', 'external']],
     [subjects.anyOutput, ['console', 'cli']],
@@ -165,6 +175,7 @@ describe('who may listen', () => {
     [subjects.anyVerb, ['orchestrator']],
     [subjects.deviceCommand('web-1'), ['aip-gateway']],
     [subjects.anyQueryOf('registry'), ['registry']],
+    [subjects.anyQueryOf('planner'), ['planner']],
     ['_INBOX_orchestrator.>', ['orchestrator']],
     ['_INBOX.>', []],
     ['>', []],
@@ -188,7 +199,7 @@ describe('whose key stands for whom', () => {
   const subject = subjects.verb(RUN, 'CANCEL');
   const at = '2026-11-20T15:40:40.489Z';
 
-  it.each(['orchestrator', 'registry'])('is known to the %s', async (service) => {
+  it.each(['orchestrator', 'registry', 'planner'])('is known to the %s', async (service) => {
     const actors = await Actors.open(await as(service));
     const whoIs = async (user: string): Promise<unknown> => {
       const proof = proveActor(await bus.seedOf(user), { subject, at, body });
@@ -293,8 +304,23 @@ describe('what each service does', () => {
     expect(Buffer.from(await getArtifact(await as('aip-gateway'), given)).toString()).toBe('for a device');
   });
 
-  it('planner: follows runs, and proposes to whoever serves them', async () => {
+  it('planner: takes its rounds from the log of runs, stores what it thought, follows runs, and proposes to whoever serves them', async () => {
     const nc = await as('planner');
+    const { promise: taken, resolve } = Promise.withResolvers<string>();
+    await jetstream(await as('orchestrator')).publish(subjects.run(RUN), '{}');
+    const rounds = consumeDurable(
+      nc,
+      DURABLES.plannerRounds,
+      ({ subject }) => {
+        resolve(subject);
+        return Promise.resolve(DONE);
+      },
+      { service: 'planner' },
+    );
+    expect(await taken).toBe(subjects.run(RUN));
+    await rounds.stop();
+    const { sha256 } = await putArtifact(nc, new TextEncoder().encode('a prompt'));
+    expect(Buffer.from(await getArtifact(await as('cli'), sha256)).toString()).toBe('a prompt');
     const jsm = await jetstreamManager(nc);
     expect((await jsm.streams.info('RUNS')).config.name).toBe('RUNS');
     const profiles = await new Kvm(nc).open(BUCKETS.AGENT_PROFILES.bucket);

@@ -195,7 +195,7 @@ function planner(): NatsUserSpec {
       ...readsArtifacts(),
       `$O.${ARTIFACTS_BUCKET}.>`,
       ...readsBucket(BUCKETS.ACTORS.bucket),
-      opensBucket(BUCKETS.MEMBERS.bucket),
+      ...readsBucket(BUCKETS.MEMBERS.bucket),
       key(BUCKETS.MEMBERS.bucket, 'planner.*'),
       ...streams.flatMap((stream) => [...loads(stream), ...follows(stream)]),
       ...readsBucket(BUCKETS.AGENT_PROFILES.bucket),

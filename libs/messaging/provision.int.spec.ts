@@ -23,7 +23,7 @@ describe('provision', () => {
   it('makes every stream, bucket and durable on an empty server', async () => {
     const { created, updated } = await provision(nc);
     expect(updated).toEqual([]);
-    expect(created).toEqual(expect.arrayContaining(['RUNS', 'KV_MEMBERS', 'OBJ_ARTIFACTS']));
+    expect(created).toEqual(expect.arrayContaining(['RUNS', 'PLANS', 'KV_MEMBERS', 'OBJ_ARTIFACTS']));
     expect(created.filter((name) => name.includes('/'))).toHaveLength(allDurables().length);
   });
 

@@ -2,8 +2,8 @@ import { Kvm, type KvWatchEntry } from '@nats-io/kv';
 import type { NatsConnection } from '@nats-io/transport-node';
 import type { Logger } from 'pino';
 import { AgentProfile, BUCKETS, type Member } from '#proto';
+import { KnownAgents } from '#libs/messaging';
 import type { Fleet } from './fleet.js';
-import { KnownAgents } from './known-agents.js';
 
 const ORCHESTRATOR = 'orchestrator';
 const DEVICE_AGENT = 'device-agent';

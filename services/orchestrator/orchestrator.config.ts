@@ -1,11 +1,13 @@
 import { z } from 'zod';
-import { envInt } from '#libs/platform';
+import { envChoice, envInt } from '#libs/platform';
 
 /** What this service reads beside `ServiceConfig`. */
 export const OrchestratorConfig = z
   .object({
     /** Tasks that may run in the whole fleet at a time; without it the devices' own limits are all. */
     ORRERY_TASKS_MAX: envInt({ min: 1, max: 1_000_000 }).optional(),
+    /** `required`: every plan that is made for a goal waits for a person, whatever its request says. */
+    ORRERY_PLAN_APPROVAL: envChoice(['required', 'as-requested']).default('as-requested'),
   })
-  .transform((env) => ({ tasksMax: env.ORRERY_TASKS_MAX }));
+  .transform((env) => ({ tasksMax: env.ORRERY_TASKS_MAX, planApproval: env.ORRERY_PLAN_APPROVAL }));
 export type OrchestratorConfig = z.infer<typeof OrchestratorConfig>;

@@ -1,14 +1,16 @@
 import type { NatsConnection } from '@nats-io/transport-node';
 import type { Logger } from 'pino';
 import type { Member, RunId } from '#proto';
-import { openAttemptLog, openRunLog } from '#libs/event-log';
+import { openAttemptLog, openPlanLog, openRunLog } from '#libs/event-log';
 import { Actors, handAgain, Members, RunTimers, type Served, serveQueries, type StreamHandlers } from '#libs/messaging';
 import type { Clock } from '#libs/platform';
 import { storedEnds } from './attempt-ends.client.js';
 import { FleetConsumer } from './fleet.consumer.js';
 import { Fleet } from './fleet.js';
 import { IntakeConsumer } from './intake.consumer.js';
+import type { OrchestratorConfig } from './orchestrator.config.js';
 import { PartitionsConsumer } from './partitions.consumer.js';
+import { storedWords } from './plan-words.client.js';
 import { RunServer } from './run-server.handler.js';
 import { SubmitHandler } from './submit.handler.js';
 import { VerbsHandler } from './verbs.handler.js';
@@ -23,6 +25,8 @@ export interface OrchestratorParts {
   readonly logger: Logger;
   /** Tasks that may run in the whole fleet at a time; without it the devices' own limits are all. */
   readonly tasksMax?: number | undefined;
+  /** `required`: every plan that is made for a goal waits for a person, whatever its request says. */
+  readonly planApproval?: OrchestratorConfig['planApproval'] | undefined;
 }
 
 /** Puts the parts of one replica together and gives them their order: the view first, inputs last, and back at the end. */
@@ -38,16 +42,17 @@ export class Orchestrator {
   #queries: Served | undefined;
   #plannerIsThere = false;
 
-  constructor({ nc, clock, instance, logger, tasksMax }: OrchestratorParts) {
+  constructor({ nc, clock, instance, logger, tasksMax, planApproval }: OrchestratorParts) {
     this.#nc = nc;
     const fleet = new Fleet(tasksMax);
     const by = { service: SERVICE, instance };
     const attempts = openAttemptLog(nc);
+    const plans = openPlanLog(nc);
     const log = openRunLog(nc);
     const alive = () => this.#members.alive();
     this.server = new RunServer({
       log,
-      endsOf: (run) => storedEnds(attempts, run),
+      endsOf: async (run) => (await Promise.all([storedEnds(attempts, run), storedWords(plans, run)])).flat(),
       wakeUps: new RunTimers(nc),
       fleet,
       clock,
@@ -57,8 +62,11 @@ export class Orchestrator {
       planner: () => this.#plannerIsThere,
     });
     const owns = (runId: RunId) => alive() && this.#partitions.owns(runId);
-    const submit = new SubmitHandler({ nc, server: this.server, owns, clock });
-    const actors = { actorOf: (...asked: Parameters<Actors['actorOf']>) => this.#known().actorOf(...asked) };
+    const submit = new SubmitHandler({ nc, server: this.server, owns, clock, planApproval });
+    const actors: Pick<Actors, 'actorOf' | 'grantOf'> = {
+      actorOf: (...asked) => this.#known().actorOf(...asked),
+      grantOf: (...asked) => this.#known().grantOf(...asked),
+    };
     const verbs = new VerbsHandler({ nc, log, server: this.server, actors, owns, clock });
     this.#partitions = new PartitionsConsumer(nc, { server: this.server, submit, verbs, logger });
     this.#fleet = new FleetConsumer(nc, { fleet, logger, instance });
@@ -83,6 +91,7 @@ export class Orchestrator {
     const handlers: StreamHandlers = {
       REQUESTS: (message) => this.#intake.take(message),
       ATTEMPTS: (message) => this.#partitions.handleAttempt(message),
+      PLANS: (message) => this.#partitions.handlePlan(message),
       TIMERS: (message) => this.#partitions.handleDue(message),
     };
     this.#queries = await serveQueries(this.#nc, SERVICE, {

@@ -6,6 +6,7 @@ import {
   type DurableSpec,
   partitionDurables,
   partitionOf,
+  PlanCommit,
   runIdOfSubject,
   type RunId,
   subjects,
@@ -23,6 +24,7 @@ import {
   TimerBody,
 } from '#libs/messaging';
 import { attemptAsked, attemptEnded, causeOf } from './attempt-ends.client.js';
+import { maySpeak, planWord } from './plan-words.client.js';
 import type { RunServer, Settled, Waiting } from './run-server.handler.js';
 import type { SubmitHandler } from './submit.handler.js';
 import type { VerbsHandler } from './verbs.handler.js';
@@ -45,7 +47,10 @@ interface Serving {
   readonly verbs: Subscription;
 }
 
-/** The inputs of the partitions this replica owns: ends of attempts and what they ask, due wake-ups, verbs. Each becomes one Waiting of its run. */
+/**
+ * The inputs of the partitions this replica owns: ends of attempts and what they ask, what the planner says, due wake-ups,
+ * verbs. Each becomes one Waiting of its run.
+ */
 export class PartitionsConsumer {
   readonly #nc: NatsConnection;
   readonly #server: RunServer;
@@ -89,6 +94,11 @@ export class PartitionsConsumer {
     return new Promise((settle) => this.#attemptSaid({ ...message, settle }));
   }
 
+  /** What the planner says, once more. */
+  handlePlan(message: BusMessage): Promise<Outcome> {
+    return new Promise((settle) => this.#planned({ ...message, settle }));
+  }
+
   /** A due wake-up, once more. */
   handleDue(message: BusMessage): Promise<Outcome> {
     return new Promise((settle) => this.#due({ ...message, settle }));
@@ -101,6 +111,7 @@ export class PartitionsConsumer {
     });
     const consumptions = [
       this.#consume(durables.attempts, (message) => this.#attemptSaid(message)),
+      this.#consume(durables.plans, (message) => this.#planned(message)),
       this.#consume(durables.timers, (message) => this.#due(message)),
     ];
     this.#serving.set(partition, { verbs, consumptions });
@@ -167,6 +178,17 @@ export class PartitionsConsumer {
     const ended = attemptEnded(commit);
     if (ended === undefined) throw new Error('the end of an attempt has no ATTEMPT_FINISHED');
     deliver(ended);
+  }
+
+  /** Most of what the planner records says nothing to the run: that is acknowledged unread. */
+  #planned(message: BatchMessage): void {
+    if (!maySpeak(message)) return message.settle(DONE);
+    const commit = PlanCommit.parse(JSON.parse(new TextDecoder().decode(message.data)));
+    const { runId } = commit;
+    if (runId !== runIdOfSubject(message.subject)) throw new Error('the commit is not the one of its subject');
+    const word = planWord(commit);
+    if (word === undefined) return message.settle(DONE);
+    this.#deliver(runId, { ...word, bytes: message.data.length }, message);
   }
 
   #due(message: BatchMessage): void {

@@ -39,7 +39,7 @@ export interface Waiting {
   readonly due?: boolean;
   /** Server time the input carries, for a due wake-up: the run is decided at the later of it and the clock. */
   readonly at?: number;
-  /** Read from ATTEMPTS when the run was loaded: nobody waits for what becomes of it. */
+  /** Read from ATTEMPTS or PLANS when the run was loaded: nobody waits for what becomes of it. */
   readonly isStored?: boolean;
   settle(settled: Settled): void;
 }
@@ -70,12 +70,12 @@ interface Served {
   armedAt: number | undefined;
 }
 
-/** An end of an attempt as ATTEMPTS has it, for a run that is loaded while its inputs are still in a dead replica's hands. */
+/** An end of an attempt, or a word of the planner, as it is stored: for a run that is loaded while a dead replica still holds its inputs. */
 export type StoredEnd = Pick<Waiting, 'input' | 'cause' | 'bytes'>;
 
 export interface RunServerParts {
   readonly log: RunLog;
-  /** The stored ends of the attempts that a loaded run believes to be running. */
+  /** What is stored already of what a loaded run believes to be open: ends of attempts, and the planner's word in its round. */
   readonly endsOf: (run: Run) => Promise<StoredEnd[]>;
   readonly wakeUps: WakeUps;
   readonly fleet: Fleet;
@@ -171,7 +171,7 @@ export class RunServer {
         this.#parts.logger.info({ runId, inputs: batch.length }, 'handed back: this replica is no member');
       else this.#parts.logger.error({ runId, err: error }, 'run not served');
       served.loaded = undefined;
-      // What was read from ATTEMPTS is read again with the run.
+      // What was read with the run is read again with it.
       served.waiting = served.waiting.filter(({ isStored }) => isStored !== true);
       const kind = error instanceof CorruptLogError || error instanceof UnsoundRunError ? 'poison' : 'retry';
       for (const waiting of batch) waiting.settle({ kind, reason });
@@ -288,7 +288,7 @@ export class RunServer {
     served.loaded = { run, end: stored.at(-1)?.sequence ?? 0 };
     this.#parts.fleet.occupy(served.runId, run);
     served.armedAt = stored.length === 0 || isTerminal(run) ? undefined : await this.#parts.wakeUps.armed(served.runId);
-    if (run.running.size > 0) {
+    if (run.running.size > 0 || run.editing !== null) {
       const ends = await this.#parts.endsOf(run);
       served.waiting.push(...ends.map((end) => ({ ...end, isStored: true, settle: () => undefined })));
     }

@@ -13,6 +13,7 @@ import {
 } from '#proto';
 import { validateConstellation, withoutUfo } from '#libs/constellation';
 import { hashCommit, runIdOf } from '#libs/event-log';
+import type { OrchestratorConfig } from './orchestrator.config.js';
 
 /** Where request ids are unique until there are several NATS accounts; part of the hash that gives the run id. */
 export const DEFAULT_NAMESPACE = 'default';
@@ -68,20 +69,28 @@ export function checkSubmission(json: unknown, namespace: string, bytes: number)
   return { ok: true, request: parsed.value, runId: runIdOf(namespace, requestId), namespace, bytes };
 }
 
-/** The first fact of a run. The content hash covers the request as parsed, defaults filled in. */
+export interface Accepted {
+  readonly request: RunRequest;
+  readonly namespace: string;
+  /** `required`: every plan that is made for a goal waits for a person, whatever the request says. */
+  readonly planApproval?: OrchestratorConfig['planApproval'] | undefined;
+}
+
+/** The first fact of a run. The content hash covers the request as parsed, defaults filled in, and nothing that was set here. */
 export function requestedOf(
-  { request, namespace }: { request: RunRequest; namespace: string },
+  { request, namespace, planApproval }: Accepted,
   actor: Actor,
   now: number,
 ): RunEventData<'RUN_REQUESTED'> {
   const deadlineMs = request.options.deadlineMs ?? DEFAULTS.runDeadlineMs;
+  const mustWait = planApproval === 'required' && request.goal !== null;
   return {
     requestId: request.requestId,
     namespace,
     contentHash: hashCommit(request),
     goal: request.goal,
     constellation: request.constellation,
-    options: request.options,
+    options: mustWait ? { ...request.options, plan: 'approve' } : request.options,
     metadata: request.metadata,
     requestedBy: actor,
     requestedAt: new Date(now).toISOString(),

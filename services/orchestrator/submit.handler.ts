@@ -11,6 +11,7 @@ import {
   VerbAnswer,
 } from '#proto';
 import type { Clock } from '#libs/platform';
+import type { OrchestratorConfig } from './orchestrator.config.js';
 import type { RunServer, Settled } from './run-server.handler.js';
 import { checkSubmission, readSubmission, requestedOf, type Submission } from './submission.js';
 
@@ -31,6 +32,7 @@ export interface SubmitParts {
   readonly server: RunServer;
   readonly owns: (runId: RunId) => boolean;
   readonly clock: Clock;
+  readonly planApproval?: OrchestratorConfig['planApproval'] | undefined;
 }
 
 /** Takes requests from every entry point to the replica that owns their run: directly when that is this one. */
@@ -80,7 +82,8 @@ export class SubmitHandler {
 
   #decide(submission: Extract<Submission, { ok: true }>, actor: Actor): Promise<Settled> {
     const { request, runId, bytes } = submission;
-    const requested = requestedOf(submission, actor, this.#parts.clock.now());
+    const { clock, planApproval } = this.#parts;
+    const requested = requestedOf({ ...submission, planApproval }, actor, clock.now());
     return new Promise((settle) => {
       this.#parts.server.deliver(runId, {
         input: { kind: 'submit', requested },

@@ -14,7 +14,7 @@ import {
 } from '#proto';
 import { foldRun, forkedFrom, IGNORED, type Input, type Run } from '#libs/constellation';
 import { CorruptLogError, type RunLog, runIdOf } from '#libs/event-log';
-import type { Actors } from '#libs/messaging';
+import type { ActorAnswer, Actors } from '#libs/messaging';
 import type { Clock } from '#libs/platform';
 import type { RunServer, Settled } from './run-server.handler.js';
 
@@ -22,13 +22,15 @@ export interface VerbParts {
   readonly nc: NatsConnection;
   readonly log: RunLog;
   readonly server: RunServer;
-  readonly actors: Pick<Actors, 'actorOf'>;
+  readonly actors: Pick<Actors, 'actorOf' | 'grantOf'>;
   readonly owns: (runId: RunId) => boolean;
   readonly clock: Clock;
 }
 
 /** The first commit of a fork carries a whole state; a larger one would not fit. */
 const FORK_BYTES_MAX = 1536 * 1024;
+
+const PLANNER: Actor = { kind: 'system', id: 'planner' };
 
 const TRY_AGAIN: VerbAnswer = rejected('TRY_AGAIN', 'the outcome is not known yet; send the same id again');
 
@@ -53,8 +55,11 @@ export class VerbsHandler {
     if (!known.ok) return { answer: 'rejected', reason: known.refusal, sequence: 0 };
     if (verb === 'FORK') return this.#fork(runId, parsed.value as VerbBody<'FORK'>, known.actor);
     const { id } = parsed.value;
+    const whose =
+      verb === 'PROPOSE' ? this.#proposerOf(runId, parsed.value as VerbBody<'PROPOSE'>, known.actor) : known;
+    if (!whose.ok) return { answer: 'rejected', reason: whose.refusal, sequence: 0 };
     const action = actionOf(verb, parsed.value);
-    return this.#decide(runId, { kind: 'verb', id, by: known.actor, action }, payload.length);
+    return this.#decide(runId, { kind: 'verb', id, by: whose.actor, action }, payload.length);
   }
 
   /** A FORK was signed for the run that is forked; on its way to the owner of the new one that run is named in it. */
@@ -62,6 +67,25 @@ export class VerbsHandler {
     const { parent, ...body } = json as VerbBody<'FORK'>;
     const subject = subjects.verb(parent ?? runId, verb);
     return this.#parts.actors.actorOf(json.actor, { subject, body, now: this.#parts.clock.now() });
+  }
+
+  /**
+   * With a grant an edit is whose who gave it. It counts in no other hands than those of the one program that serves whoever
+   * holds one, and of who gave it.
+   */
+  #proposerOf(runId: RunId, { grant, actor }: VerbBody<'PROPOSE'>, sender: Actor): ActorAnswer {
+    if (grant === undefined) return { ok: true, actor: sender };
+    // One's own grant says that a program wrote it, with one's own key: `orrery mcp serve`.
+    if (grant.key === actor.key || (sender.kind === PLANNER.kind && sender.id === PLANNER.id)) {
+      return this.#parts.actors.grantOf(grant, { runId, now: this.#parts.clock.now() });
+    }
+    const message = `it is taken from the planner, or from who signed it, and ${sender.id} sent it; leave it out`;
+    const refusal: Refusal = {
+      code: 'UNAUTHORIZED',
+      message: `grant: ${message}`,
+      issues: [{ path: 'grant', message }],
+    };
+    return { ok: false, refusal };
   }
 
   async #fork(addressed: RunId, body: VerbBody<'FORK'>, by: Actor): Promise<VerbAnswer> {
@@ -179,8 +203,10 @@ function actionOf(verb: Exclude<RunVerb, 'FORK'>, body: VerbBody<RunVerb>): Extr
       const { approvalId, text } = body as VerbBody<'ANSWER'>;
       return { verb, approvalId, text };
     }
-    case 'PROPOSE':
-      return { verb, proposal: (body as VerbBody<'PROPOSE'>).proposal };
+    case 'PROPOSE': {
+      const { proposal, grant } = body as VerbBody<'PROPOSE'>;
+      return { verb, proposal, delegated: grant !== undefined };
+    }
   }
 }
 

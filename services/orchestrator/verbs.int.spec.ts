@@ -2,9 +2,10 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import { createUser } from '@nats-io/nkeys';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { pino } from 'pino';
-import { RunCommit, type RunEventType, type RunVerb, subjects } from '#proto';
+import { type Actor, LIMITS, RunCommit, type RunEventType, type RunVerb, subjects } from '#proto';
 import { checkInvariants, foldRun, viewOf } from '#libs/constellation';
 import { openRunLog, readCommits } from '#libs/event-log';
+import { signEditGrant } from '#libs/keys';
 import { connectBus, provision, provisionActors, sendVerb, type VerbFields } from '#libs/messaging';
 import { systemClock } from '#libs/platform';
 import { connectDevice, instantDevice, startTestNats, type TestNats } from '#libs/testing';
@@ -13,6 +14,9 @@ import { Orchestrator } from './orchestrator.runner.js';
 const ALICE = createUser();
 const now = () => systemClock.now();
 const MALLORY = createUser();
+const PLANNER = createUser();
+const BOB = createUser();
+const seedOf = (user: typeof ALICE): string => new TextDecoder().decode(user.getSeed());
 const COMPLETED = { status: 'completed', result: { value: { exit_code: 0 } } } as const;
 const FAILED = {
   status: 'failed',
@@ -28,7 +32,11 @@ beforeAll(async () => {
   nats = await startTestNats();
   nc = await connectBus({ url: nats.url, name: 'test', inboxPrefix: '_INBOX_test' });
   await provision(nc);
-  const actors = new Map([[ALICE.getPublicKey(), { kind: 'person', id: 'alice' } as const]]);
+  const actors = new Map<string, Actor>([
+    [ALICE.getPublicKey(), { kind: 'person', id: 'alice' }],
+    [BOB.getPublicKey(), { kind: 'person', id: 'bob' }],
+    [PLANNER.getPublicKey(), { kind: 'system', id: 'planner' }],
+  ]);
   await provisionActors(nc, actors, { now: systemClock.now() });
   await connectDevice(nc, 'web-1');
   const logger = pino({ level: 'silent' });
@@ -142,6 +150,66 @@ describe('verbs over the bus', () => {
     expect(end.events.at(-1)?.data).toMatchObject({ outcome: 'partially_failed' });
   });
 
+  it.each([
+    ['the planner', PLANNER],
+    ['a program that has the key of whoever allowed it', ALICE],
+  ])('takes an edit from %s as one that is judged, in the name of who allowed it', async (whose, sender) => {
+    const runId = await submit(`grant-${whose.length}`, ['a'], []);
+    const until = (ms: number) => new Date(systemClock.now() + ms).toISOString();
+    const grantOf = (user: typeof ALICE, change: Partial<Parameters<typeof signEditGrant>[1]> = {}) =>
+      signEditGrant(seedOf(user), { runId, access: 'edit', expiresAt: until(60_000), ...change });
+    const task = { id: 'b', name: 'b', target: { device: 'web-1' }, command: { tool: 'NOOP', arguments: {} } };
+    const proposal = { editId: null, edits: [{ tool: 'add_task', task }] };
+    const propose = (user: typeof ALICE, grant?: ReturnType<typeof grantOf>) => {
+      const fields = { proposal, ...(grant === undefined ? {} : { grant }) } as unknown as VerbFields<'PROPOSE'>;
+      return sendVerb(nc, { runId, verb: 'PROPOSE', fields, seed: seedOf(user), now });
+    };
+    const refusals: [ReturnType<typeof grantOf>, RegExp][] = [
+      [grantOf(ALICE, { access: 'read' }), /lets read only/u],
+      [grantOf(ALICE, { runId: 'another' }), /is for run another/u],
+      [grantOf(ALICE, { expiresAt: until(-1) }), /was good until/u],
+      [grantOf(ALICE, { expiresAt: until(LIMITS.editGrantMsMax + 60_000) }), /longer than 24 h/u],
+      [{ ...grantOf(ALICE), expiresAt: until(120_000) }, /does not fit/u],
+      [grantOf(MALLORY), /stands for nobody/u],
+      [grantOf(PLANNER), /only a person/u],
+    ];
+    for (const [grant, message] of refusals) {
+      const reason = { code: 'UNAUTHORIZED', message: expect.stringMatching(message) };
+      expect(await propose(PLANNER, grant)).toMatchObject({ answer: 'rejected', reason });
+    }
+    const byBob = await propose(BOB, grantOf(ALICE));
+    expect(byBob).toMatchObject({ answer: 'rejected', reason: { issues: [{ path: 'grant' }] } });
+
+    expect(await propose(sender, grantOf(ALICE))).toMatchObject({ answer: 'accepted' });
+    const { events } = await untilEvent(runId, 'TASK_STARTED', undefined, 'b');
+    const edit = events.find(({ type }) => type === 'CONSTELLATION_MODIFIED');
+    expect(edit?.data).toMatchObject({ proposedBy: { kind: 'person', id: 'alice' }, judgeCommands: true });
+    expect(events.find(({ type }) => type === 'TASK_STARTED')?.data).toMatchObject({ taskId: 'b', judge: true });
+    await tell('CANCEL', runId, {});
+  });
+
+  it('judges what a program proposes in its own name, and not what a person does', async () => {
+    const runId = await submit('judged-1', ['a'], [], { approval: 'never' });
+    const propose = (user: typeof ALICE, id: string) => {
+      const task = { id, name: id, target: { device: 'web-1' }, command: { tool: 'NOOP', arguments: {} } };
+      const fields = { proposal: { editId: null, edits: [{ tool: 'add_task', task }] } };
+      const seed = seedOf(user);
+      return sendVerb(nc, { runId, verb: 'PROPOSE', fields: fields as unknown as VerbFields<'PROPOSE'>, seed, now });
+    };
+    await propose(PLANNER, 'b');
+    await propose(ALICE, 'c');
+    const judgeOf = async (taskId: string) => {
+      const { events } = await untilEvent(runId, 'TASK_STARTED', undefined, taskId);
+      const started = events.find((event) => event.type === 'TASK_STARTED' && event.data.taskId === taskId);
+      return started?.type === 'TASK_STARTED' ? [started.data.judge, started.data.approval] : [];
+    };
+    expect([await judgeOf('b'), await judgeOf('c')]).toEqual([
+      [true, 'never'],
+      [undefined, undefined],
+    ]);
+    await tell('CANCEL', runId, {});
+  });
+
   it('refuses whoever cannot prove who they are, and answers for runs that are not there', async () => {
     const runId = await submit('unknown-1', ['a'], []);
     const seed = new TextDecoder().decode(MALLORY.getSeed());
@@ -186,12 +254,14 @@ async function fold(runId: string) {
   return viewOf(run);
 }
 
-async function untilEvent(runId: string, type: RunEventType, editId?: string): Promise<RunCommit> {
+async function untilEvent(runId: string, type: RunEventType, editId?: string, taskId?: string): Promise<RunCommit> {
   for await (const entry of readCommits(nc, 'RUNS', { afterSequence: 0, filters: [subjects.run(runId)] })) {
     const commit = RunCommit.parse(JSON.parse(new TextDecoder().decode(entry.data)));
     const found = commit.events.some(
       (event) =>
-        event.type === type && (editId === undefined || ('editId' in event.data && event.data.editId === editId)),
+        event.type === type &&
+        (editId === undefined || ('editId' in event.data && event.data.editId === editId)) &&
+        (taskId === undefined || ('taskId' in event.data && event.data.taskId === taskId)),
     );
     if (found) return commit;
   }

@@ -1,6 +1,6 @@
 /**
  * How long a kind of agent counts as served after its last sign of life: a replica that is restarted, or that had no time to
- * say so, is back before long, and what is started meanwhile waits for it in the log.
+ * say so, is back before long, and what is planned or started meanwhile waits for it in the log.
  */
 export const AGENTS_GRACE_MS = 30_000;
 

@@ -1,0 +1,19 @@
+import { describe, expect, it } from '@jest/globals';
+import { parseConfig } from '#libs/platform';
+import { OrchestratorConfig } from './orchestrator.config.js';
+
+describe('the configuration of the orchestrator', () => {
+  it('lets plans start at once, and bounds no tasks, unless it is told otherwise', () => {
+    expect(parseConfig(OrchestratorConfig, {})).toEqual({ planApproval: 'as-requested' });
+    expect(parseConfig(OrchestratorConfig, { ORRERY_PLAN_APPROVAL: 'required', ORRERY_TASKS_MAX: '5' })).toEqual({
+      planApproval: 'required',
+      tasksMax: 5,
+    });
+  });
+
+  it('says what the approval of plans may be', () => {
+    expect(() => parseConfig(OrchestratorConfig, { ORRERY_PLAN_APPROVAL: 'maybe' })).toThrow(
+      'ORRERY_PLAN_APPROVAL must be one of required, as-requested.',
+    );
+  });
+});
