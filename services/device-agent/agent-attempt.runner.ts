@@ -1,12 +1,11 @@
 import type { Logger } from 'pino';
 import { commandIdOf, type Verification } from '#proto';
-import type { AgentEnd, AgentKind, AgentProgram, AgentTask, Outcome } from '#libs/device-agent';
-import type { AttemptLog } from '#libs/event-log';
+import type { AgentEnd, AgentKind, AgentProgram, AgentTask, Outcome, ToolCalled } from '#libs/device-agent';
 import { ArtifactError } from '#libs/messaging';
 import { DEVICE_LOST, STOPPED, type AgentEnding } from './agent-ending.js';
 import type { AttemptCommits } from './attempt-commits.adapter.js';
 import { AttemptSession, Halt } from './attempt-session.runner.js';
-import { isExact, type Attempt } from './attempt.js';
+import { isExact, type Attempt, type ExactOrder } from './attempt.js';
 import { isKnown, lastFinished, openCommands } from './book.js';
 import { eventsOf, type Ending } from './ending.js';
 import { Effects, type EffectParts } from './effects.runner.js';
@@ -19,18 +18,20 @@ import { postcondition, verifiedEnding } from './verification.js';
 
 export interface AgentAttemptParts extends EffectParts {
   readonly commits: AttemptCommits;
-  readonly attempts: AttemptLog;
   readonly instance: string;
   readonly logger: Logger;
   /** The kinds of agents that this replica serves, by name. */
   readonly kinds: ReadonlyMap<string, AgentKind>;
 }
 
+type Refused = Extract<ToolCalled['ended'], { kind: 'refused' }>;
+
 /** What the exact command of a task came to, as far as it is known. */
 export type ExactEnd = (session: AttemptSession) => Promise<Ending | Halt['why']>;
 
 /**
- * Carries out attempts of more than one command: those of agents, and exact commands with a post-condition. An agent runs from
+ * Carries out attempts of more than one command or move: those of agents, and exact commands that are judged or have a
+ * post-condition. An agent runs from
  * its beginning each time and is told what is recorded; only what is not recorded yet is asked or done.
  */
 export class AgentAttemptRunner {
@@ -79,6 +80,21 @@ export class AgentAttemptRunner {
     return this.#toEnd(session, effects, async () => {
       const ending = await this.#exactEnding(session, effects, exact);
       return this.#verified(session, effects, ending, 'requester');
+    });
+  }
+
+  /** The exact command with the policy's word, and a person's where the policy wants one; then what its task says must hold. */
+  carryOutJudged(session: AttemptSession, { start }: ExactOrder): Promise<Carried> {
+    const effects = new Effects(this.#parts, session);
+    return this.#toEnd(session, effects, async () => {
+      session.check();
+      const { taskId, command } = start;
+      const thought = `it is the command of task ${taskId}, which a model may have written`;
+      const asker = { agent: 'planner', thought, plan: [] };
+      const { ended } = await effects.commands.carryOut({ step: 0, index: 0, command, origin: 'plan', asker });
+      if (ended.kind === 'refused' && ended.by !== 'device') return refusedEnding(ended);
+      const ending = await this.#exactEnding(session, effects);
+      return this.#verified(session, effects, ending, 'verify');
     });
   }
 
@@ -221,11 +237,11 @@ export class AgentAttemptRunner {
   }
 
   /** What is recorded of the exact command, or else what the device says now; recorded before anything follows from it. */
-  async #exactEnding(session: AttemptSession, effects: Effects, exact: ExactEnd): Promise<AgentEnding> {
-    const { order } = session.live;
-    if (!isExact(order)) throw new Error('the attempt has no exact command');
+  async #exactEnding(session: AttemptSession, effects: Effects, exact?: ExactEnd): Promise<AgentEnding> {
+    const order = orderOf(session);
     const id = commandIdOf(order.key);
-    const ending = recordedExact(session) ?? (await exact(session));
+    const ending = recordedExact(session) ?? (await exact?.(session));
+    if (ending === undefined) throw new Error(`what became of ${id} is not recorded`);
     if (typeof ending === 'string') throw new Halt(ending);
     const events = eventsOf(order, ending);
     if ((session.book.commands.get(id)?.finished ?? null) === null) {
@@ -248,7 +264,22 @@ function recordedExact({ book, live }: AttemptSession): Ending | undefined {
   const finished = book.commands.get(commandIdOf(live.order.key))?.finished ?? null;
   if (finished === null) return undefined;
   const { result, ...outcome } = finished;
+  if (finished.refused === true && finished.error !== null) return { kind: 'refused', ...finished.error };
   return { kind: 'outcome', outcome: { ...outcome, result: result?.value ?? null }, result };
+}
+
+/** The order, with the command as a person left it: that one has ended. */
+function orderOf({ book, live }: AttemptSession): ExactOrder {
+  const { order } = live;
+  if (!isExact(order)) throw new Error('the attempt has no exact command');
+  const command = book.commands.get(commandIdOf(order.key))?.issued?.command;
+  return command === undefined ? order : { ...order, start: { ...order.start, command } };
+}
+
+/** What an agent would be told is the end where there is none. */
+function refusedEnding({ by, code, message }: Refused): AgentEnding {
+  const who = by === 'policy' ? 'the command policy does not let the command run' : 'the command was not approved';
+  return { kind: 'failed', code, message: `${who}: ${message}` };
 }
 
 function started(kind: AgentKind, task: AgentTask): AgentProgram {

@@ -1,10 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import type { AgentKind, AgentProgram, AgentTask } from '#libs/device-agent';
 import type { ModelRequest, Scripted } from '#libs/llm';
+import { dying } from '#libs/testing';
 import { messageOf } from './testing/agent.js';
 import { AgentWorld, commandAt } from './testing/agent-world.js';
 import { outcomeOf } from './testing/device.js';
-import { dying } from './testing/dying.js';
 import { execCli, type TaskLike } from './testing/run.js';
 import { finish, reply, shellAgent } from './testing/shell-agent.js';
 
@@ -58,6 +58,26 @@ const STORIES: Record<string, Story> = {
     task: VERIFY,
     executed: [commandAt(1), commandAt(3)],
     end: { status: 'completed', result: { value: 'made' } },
+  },
+  'an exact command that is judged': {
+    replies: [],
+    task: { agent: false, start: { judge: true } },
+    executed: [commandAt(0)],
+    end: { status: 'completed', result: { value: { exit_code: 0 } } },
+  },
+  'an exact command that is judged, asked for and verified': {
+    replies: [],
+    task: { agent: false, arguments: { command: 'rm /tmp/x' }, start: { judge: true, ...VERIFY.start } },
+    decision: 'edited',
+    executed: [commandAt(0), commandAt(1)],
+    end: { status: 'completed' },
+  },
+  'an exact command that is judged and rejected': {
+    replies: [],
+    task: { agent: false, arguments: { command: 'rm /tmp/x' }, start: { judge: true } },
+    decision: 'rejected',
+    executed: [],
+    end: { status: 'failed', error: { code: 'APPROVAL_REJECTED' } },
   },
   'a post-condition of an exact command': {
     replies: [],

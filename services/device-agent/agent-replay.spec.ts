@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import { AttemptCommit, type AgentProfile } from '#proto';
 import type { AgentKind, AgentProgram, AgentTask } from '#libs/device-agent';
+import { dying } from '#libs/testing';
 import { messageOf, type AgentOptions, type TestAgent } from './testing/agent.js';
 import { AgentWorld, commandAt } from './testing/agent-world.js';
-import { dying } from './testing/dying.js';
 import { profileOf } from './testing/profile.js';
 import { finish, reply, shellAgent } from './testing/shell-agent.js';
 

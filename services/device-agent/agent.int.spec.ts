@@ -19,7 +19,7 @@ import { startDeviceAgent, type DeviceAgent, type DeviceAgentOptions } from './d
 import { ScriptedDevice } from './testing/device.js';
 import { testPolicy } from './testing/policy.js';
 import { profileOf } from './testing/profile.js';
-import { DEVICE_ID, TestRun } from './testing/run.js';
+import { DEVICE_ID, TestRun, type TaskLike } from './testing/run.js';
 import { finish, reply, shellAgent } from './testing/shell-agent.js';
 
 const TIMES = { lookMs: 50, askMsMin: 5, askMsMax: 20 };
@@ -66,11 +66,13 @@ async function agent(instance: string, change: Partial<DeviceAgentOptions>): Pro
   return started;
 }
 
-/** A run with one task for the agent of the device, begun. */
-async function begin(): Promise<{ run: TestRun; record: (commit: RunCommit) => Promise<unknown> }> {
+/** A run with one task for the agent of the device, or another one, begun. */
+async function begin(
+  like: Partial<TaskLike> = {},
+): Promise<{ run: TestRun; record: (commit: RunCommit) => Promise<unknown> }> {
   const startedAt = new Date().toISOString();
   const timeoutAt = new Date(Date.now() + 600_000).toISOString();
-  const task = { id: 'a', agent: true, startedAt, start: { timeoutAt } };
+  const task = { id: 'a', agent: true, startedAt, ...like, start: { timeoutAt, ...like.start } };
   const run = new TestRun([task], `run-${++count}`);
   run.start(task);
   const log = openRunLog(nc);
@@ -127,6 +129,25 @@ describe('an agent on a real server', () => {
     });
     await serving.stop();
     expect(await agents()).toEqual([]);
+  });
+
+  it('judges an exact command that a model may have written, and runs it when a person lets it', async () => {
+    await agent('i5', {});
+    const { run, record } = await begin({ agent: false, arguments: { command: 'rm /tmp/x' }, start: { judge: true } });
+    const [asked] = await stored(run.runId, 'ATTEMPT_ASKED');
+    const ask = asked?.commit.events.at(-1);
+    if (ask?.type !== 'ATTEMPT_ASKED') throw new Error('nothing is asked');
+    await record(run.ask(ask.data));
+    await record(run.decide({ approvalId: ask.data.approvalId, decision: 'approved' }));
+    const commits = await stored(run.runId);
+    expect(typesOf(commits)).toEqual([
+      ['COMMAND_JUDGED', 'ATTEMPT_ASKED'],
+      ['ATTEMPT_SIGNALLED'],
+      ['COMMAND_ISSUED'],
+      ['COMMAND_FINISHED'],
+      ['ATTEMPT_FINISHED'],
+    ]);
+    expect(device.executed).toContain(commandIdOf({ runId: run.runId, taskId: 'a', attempt: 1 }));
   });
 
   it('waits for a person without holding the only place, and goes on in another replica', async () => {

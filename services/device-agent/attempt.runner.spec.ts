@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { ACK_WAIT_MS, commandIdOf, LIMITS, type AttemptFinished } from '#proto';
 import { verifyChain } from '#libs/event-log';
+import { dying } from '#libs/testing';
 import { keyOf, messageOf, TestAgent, World } from './testing/agent.js';
-import { dying } from './testing/dying.js';
 import { outcomeOf, ScriptedDevice } from './testing/device.js';
 import { execCli, SESSION_ID, DEVICE_ID, RUN_ID, TestRun } from './testing/run.js';
 

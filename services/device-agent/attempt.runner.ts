@@ -2,19 +2,25 @@ import type { Logger } from 'pino';
 import { commandIdOf, type CommandCall, type DeviceRequest, type RunCommandRequest } from '#proto';
 import type { AttemptLog } from '#libs/event-log';
 import type { AgentKind } from '#libs/device-agent';
-import { ArtifactError } from '#libs/messaging';
 import type { AgentAttemptRunner } from './agent-attempt.runner.js';
 import { CONFLICTS_MAX, ContendedError, type AttemptCommits } from './attempt-commits.adapter.js';
-import { emptyAttempt, isExact, isExactAlone, type Attempt, type AttemptOrder, type ExactOrder } from './attempt.js';
+import {
+  emptyAttempt,
+  isExact,
+  isExactAlone,
+  isJudged,
+  type Attempt,
+  type AttemptOrder,
+  type ExactOrder,
+} from './attempt.js';
 import { isKnown, lastFinished } from './book.js';
 import type { CommandRunner, CommandTimes } from './command.runner.js';
 import type { DeviceLink } from './device.client.js';
 import { eventsOf, lateEventsOf, type Ending } from './ending.js';
-import { readInputs, type Artifacts } from './inputs.adapter.js';
+import { preparedCommand, type Artifacts } from './inputs.adapter.js';
 import type { Carried, Interruption, LiveAttempt, LiveAttempts } from './live-attempts.js';
 import { outcomeEnding } from './outcome-ending.adapter.js';
 import type { Slots } from './slots.js';
-import { withInputs } from './stdin.js';
 import { Backoff, pause } from './waiting.runner.js';
 
 export interface RunnerParts {
@@ -78,7 +84,7 @@ export class AttemptRunner {
     if (live.interruption === 'shutdown') return 'left';
     const { order } = live;
     if (isExactAlone(order)) return this.#carryOutExact(live, order, delivery);
-    const kind = isExact(order) ? 'exact' : await this.#kindFor(live);
+    const kind = await this.#kindFor(live);
     const unserved = kind === null ? await this.#unserved(order) : null;
     if (unserved !== null) return unserved;
     // Of what nobody here can serve the stop has been read.
@@ -87,8 +93,10 @@ export class AttemptRunner {
     const { agents } = this.#parts;
     const session = agents.open(live, begun);
     return this.#watched(live, session, () => {
+      if (kind === null) return agents.carryOutStopped(session);
+      if (isExact(order) && isJudged(order)) return agents.carryOutJudged(session, order);
       if (isExact(order)) return agents.carryOutVerified(session, () => this.#execute(live, order, delivery));
-      return kind === null ? agents.carryOutStopped(session) : agents.carryOut(session, kind as AgentKind);
+      return agents.carryOut(session, kind as AgentKind);
     });
   }
 
@@ -100,15 +108,18 @@ export class AttemptRunner {
     return stop === null ? 'unserved' : null;
   }
 
-  /** Null when this replica cannot serve the agent of the device: another one may. */
-  async #kindFor(live: LiveAttempt): Promise<AgentKind | null> {
-    const { deviceId } = live.order.start;
+  /** Null when this replica cannot serve the agent of the device, or does not know what it would judge a command for: another one may. */
+  async #kindFor(live: LiveAttempt): Promise<AgentKind | 'exact' | null> {
+    const { order } = live;
+    const { deviceId } = order.start;
+    if (isExact(order) && !isJudged(order)) return 'exact';
     const backoff = new Backoff({ msMin: this.#times.askMsMin, msMax: this.#times.askMsMax });
     // The profiles of a process that has just begun are still on their way.
     for (let tries = 0; tries < PROFILE_TRIES && live.interruption === null; tries++) {
       if (this.#parts.agents.knows(deviceId)) break;
       await pause(backoff.next(), live.signal);
     }
+    if (isExact(order)) return this.#parts.agents.knows(deviceId) ? 'exact' : null;
     return this.#parts.agents.kindOf(deviceId) ?? null;
   }
 
@@ -184,7 +195,7 @@ export class AttemptRunner {
     order: ExactOrder,
     { repeated, old }: Delivery,
   ): Promise<Ending | Exclude<Interruption, 'lost'>> {
-    const prepared = await this.#prepare(order);
+    const prepared = await preparedCommand(order, this.#parts);
     if (prepared.kind !== 'ready') return prepared;
     const asked = await this.#command.run(live, runRequest(order, prepared.command), repeated || old);
     switch (asked.kind) {
@@ -198,18 +209,6 @@ export class AttemptRunner {
         return UNREADABLE;
       default:
         return asked.why === 'lost' ? { kind: 'lost', sent: asked.sent } : asked.why;
-    }
-  }
-
-  async #prepare(order: ExactOrder): Promise<{ kind: 'ready'; command: CommandCall } | Ending> {
-    try {
-      const stdin = withInputs(order.start.command, await readInputs(order, this.#parts));
-      if (stdin.kind === 'ready') return stdin;
-      const message = `with its inputs the command has ${stdin.bytes} bytes; ${stdin.bytesMax} are allowed`;
-      return { kind: 'impossible', code: 'INPUT_TOO_LARGE', message };
-    } catch (error) {
-      if (!(error instanceof ArtifactError)) throw error;
-      return { kind: 'impossible', code: 'INPUT_UNAVAILABLE', message: error.message };
     }
   }
 

@@ -26,7 +26,7 @@ export interface AttemptOrder {
   readonly commit: string;
 }
 
-/** The order of one exact call: its requester wrote it, and TASK_STARTED is the fact that allows it. */
+/** The order of one exact call: TASK_STARTED is the fact that allows it, unless it is to be judged. */
 export interface ExactOrder extends AttemptOrder {
   readonly start: ExactStart;
 }
@@ -35,9 +35,14 @@ export function isExact(order: AttemptOrder): order is ExactOrder {
   return order.start.command !== undefined;
 }
 
-/** An exact command without a post-condition: one request, and one commit at its end. */
+/** A model may have written the exact command: the policy has its say before it runs, as with an agent's. */
+export function isJudged(order: AttemptOrder): boolean {
+  return isExact(order) && order.start.judge === true;
+}
+
+/** An exact command that nobody judges, without a post-condition: one request, and one commit at its end. */
 export function isExactAlone(order: AttemptOrder): order is ExactOrder {
-  return isExact(order) && order.start.verify === undefined;
+  return isExact(order) && !isJudged(order) && order.start.verify === undefined;
 }
 
 export interface Stop {

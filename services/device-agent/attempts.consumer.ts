@@ -1,11 +1,10 @@
 import { ACK_WAIT_MS } from '#proto';
 import { CorruptLogError } from '#libs/event-log';
-import { DONE, type BusMessage, type Outcome } from '#libs/messaging';
+import { DONE, mayHold, parseCommit, type BusMessage, type Outcome } from '#libs/messaging';
 import type { Clock } from '#libs/platform';
 import type { AttemptRunner } from './attempt.runner.js';
 import { ordersOf, type AttemptOrder } from './attempt.js';
 import type { Carried, LiveAttempts } from './live-attempts.js';
-import { mayHold, parseCommit } from './run-commit.js';
 
 /** A start that is older than this may have been carried out by somebody: the durable was made anew, or nobody served it. */
 const OLD_START_MS = 5_000;

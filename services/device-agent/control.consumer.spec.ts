@@ -86,6 +86,18 @@ describe('a stop', () => {
     expect(device.requests.map(({ kind }) => kind)).toEqual(['stop', 'stop']);
   });
 
+  it('that comes again after the end is said to the device again: who wrote it may have died before', async () => {
+    const start = run.start(A);
+    const stop = run.stop('a');
+    await world.record(run);
+    const agent = new TestAgent(world);
+    await agent.control.handle(messageOf(stop));
+    await agent.starts.handle(messageOf(start));
+    const before = device.requests.length;
+    await agent.control.handle(messageOf(stop, 2));
+    expect(device.requests.slice(before)).toEqual([{ kind: 'stop', attempt: keyOf('a'), deviceId: 'web-1' }]);
+  });
+
   it('that overtakes the start keeps the device from ever executing it', async () => {
     const start = run.start(A);
     const stop = run.stop('a');
@@ -177,6 +189,17 @@ describe('a task that ended without the end of its attempt', () => {
     expect(await world.types('a')).toEqual([ENDED]);
     expect(await errorsOf('a')).toMatchObject([{ code: 'OUTCOME_UNKNOWN', outcome: 'unknown' }]);
     expect(device.requests.at(-1)).toMatchObject({ kind: 'stop' });
+  });
+
+  it('is said to the device again when it comes again: who closed it may have died before', async () => {
+    run.start(A);
+    const failed = run.failWithoutEnd('a');
+    await world.record(run);
+    const agent = new TestAgent(world);
+    await agent.control.handle(messageOf(failed));
+    await agent.control.handle(messageOf(failed, 2));
+    expect(device.requests.map(({ kind }) => kind)).toEqual(['stop', 'stop']);
+    expect(await errorsOf('a')).toHaveLength(1);
   });
 
   it('is let go of by another process, too', async () => {

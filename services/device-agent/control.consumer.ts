@@ -1,6 +1,7 @@
 import {
   commandIdOf,
   type AttemptEvent,
+  type AttemptFinished,
   type AttemptKey,
   type Decided,
   type DeviceRequest,
@@ -9,14 +10,13 @@ import {
   type RunEventType,
 } from '#proto';
 import { CorruptLogError } from '#libs/event-log';
-import { DONE, type BusMessage, type Outcome } from '#libs/messaging';
+import { DONE, mayHold, parseCommit, type BusMessage, type Outcome } from '#libs/messaging';
 import { endOfSteps } from './agent-ending.js';
 import { CONFLICTS_MAX, ContendedError, type AttemptCommits } from './attempt-commits.adapter.js';
-import { isExact, type AttemptOrder, type Stop } from './attempt.js';
+import { isExact, isJudged, type AttemptOrder, type Stop } from './attempt.js';
 import type { DeviceLink } from './device.client.js';
 import { eventsOf } from './ending.js';
 import type { LiveAttempts } from './live-attempts.js';
-import { mayHold, parseCommit } from './run-commit.js';
 
 const TYPES = [
   'TASK_STOP_REQUESTED',
@@ -97,7 +97,11 @@ export class ControlConsumer {
     const { commits, live } = this.#parts;
     for (let conflicts = 0; conflicts < CONFLICTS_MAX; conflicts++) {
       const attempt = await commits.load(key);
-      if (attempt.finished !== null) return;
+      if (attempt.finished !== null) {
+        // Whoever wrote the fact may have died before the device was told.
+        if (attempt.stop !== null) this.#tellStop(await this.#orderOf(key));
+        return;
+      }
       const events = [signal];
       if (attempt.stop === null && (await commits.append(attempt, { kind: 'step', events, cause })) === null) continue;
       live.find(key)?.requestStop(stop);
@@ -112,11 +116,15 @@ export class ControlConsumer {
     const { commits, live } = this.#parts;
     for (let conflicts = 0; conflicts < CONFLICTS_MAX; conflicts++) {
       const attempt = await commits.load(key);
-      if (attempt.finished !== null) return live.find(key)?.interrupt('finished');
       const order = await this.#orderOf(key);
+      if (attempt.finished !== null) {
+        live.find(key)?.interrupt('finished');
+        if (isUnknown(attempt.finished)) this.#tellStop(order);
+        return;
+      }
       const open = (attempt.book.commands.get(commandIdOf(key))?.finished ?? null) === null;
       const events =
-        isExact(order) && open
+        isExact(order) && !isJudged(order) && open
           ? eventsOf(order, { kind: 'unknown', ...CLOSED })
           : endOfSteps(attempt.book, { kind: 'failed', ...CLOSED, outcome: 'unknown' });
       if ((await commits.append(attempt, { kind: 'end', events, cause })) === null) continue;
@@ -139,6 +147,11 @@ export class ControlConsumer {
     const message = `attempt ${key.attempt} of task ${key.taskId} was never started`;
     throw new CorruptLogError(key.runId, [{ kind: 'schema', number: 0, message }]);
   }
+}
+
+/** As `#close` ends an attempt, which may have died before the device was told. */
+function isUnknown(finished: AttemptFinished): boolean {
+  return finished.status === 'failed' && finished.error.outcome === 'unknown';
 }
 
 const CLOSED = { code: 'OUTCOME_UNKNOWN', message: 'the task ended before the device said what became of the command' };

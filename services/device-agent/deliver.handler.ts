@@ -10,7 +10,7 @@ import {
 import type { QueryAnswer, QueryRequest } from '#libs/messaging';
 import { answeredEnd, commandEnded } from './agent-ending.js';
 import { CONFLICTS_MAX, ContendedError, type AttemptCommits } from './attempt-commits.adapter.js';
-import { isExact, type Attempt, type AttemptOrder } from './attempt.js';
+import { isExact, isJudged, type Attempt, type AttemptOrder } from './attempt.js';
 import { emptyRecord, isKnown, type CommandRecord } from './book.js';
 import { lateEventsOf } from './ending.js';
 import type { Artifacts } from './inputs.adapter.js';
@@ -76,10 +76,11 @@ export class DeliverHandler {
   }
 }
 
-/** What is recorded of a command that was given to the device; undefined when it never was. An exact one was with the start. */
+/** What is recorded of a command that was given to the device; undefined when it never was. An exact one that nobody judges was with the start. */
 function recordOf(order: AttemptOrder, commandId: CommandId, { book }: Attempt): CommandRecord | undefined {
   const record = book.commands.get(commandId);
-  if (commandIdOf(order.key) === commandId) return isExact(order) ? (record ?? emptyRecord(commandId)) : undefined;
+  if (commandIdOf(order.key) === commandId && isExact(order) && !isJudged(order))
+    return record ?? emptyRecord(commandId);
   return record?.issued === null ? undefined : record;
 }
 

@@ -4,13 +4,15 @@ import {
   type AttemptCommit,
   type AttemptFinished,
   type AttemptKey,
+  type CommandCall,
   type Json,
   type TaskResult,
 } from '#proto';
 import type { AgentInput } from '#libs/device-agent';
 import type { AttemptLog, Stored } from '#libs/event-log';
-import type { AttemptOrder } from './attempt.js';
-import { AGENT, sourcesOf, type Input } from './stdin.js';
+import { ArtifactError } from '#libs/messaging';
+import type { AttemptOrder, ExactOrder } from './attempt.js';
+import { AGENT, sourcesOf, withInputs, type Input } from './stdin.js';
 
 /** Of a cut result of a predecessor an agent gets the whole up to this many bytes; of a larger one what its event holds. */
 const AGENT_INPUT_BYTES = 256 * 1024;
@@ -35,6 +37,24 @@ interface Sources {
 export async function readInputs(order: AttemptOrder, sources: Sources): Promise<Input[]> {
   const { command } = order.start;
   return command === undefined || sourcesOf(command).length === 0 ? [] : readAll(order, sources);
+}
+
+/** An exact command as it is sent, or why it never can be. */
+export type Prepared =
+  | { readonly kind: 'ready'; readonly command: CommandCall }
+  | { readonly kind: 'impossible'; readonly code: string; readonly message: string };
+
+/** The exact command of an order with the outputs of its predecessors put in. Throws when the log cannot be read. */
+export async function preparedCommand(order: ExactOrder, sources: Sources): Promise<Prepared> {
+  try {
+    const stdin = withInputs(order.start.command, await readInputs(order, sources));
+    if (stdin.kind === 'ready') return stdin;
+    const message = `with its inputs the command has ${stdin.bytes} bytes; ${stdin.bytesMax} are allowed`;
+    return { kind: 'impossible', code: 'INPUT_TOO_LARGE', message };
+  } catch (error) {
+    if (!(error instanceof ArtifactError)) throw error;
+    return { kind: 'impossible', code: 'INPUT_UNAVAILABLE', message: error.message };
+  }
 }
 
 /** What all predecessors of an agent's task answered. Large ones are cut. */

@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
+import { mayHold, parseCommit } from '#libs/messaging';
 import { subjects } from '#proto';
 import { emptyAttempt, ordersOf, type AttemptOrder } from './attempt.js';
 import { hasLost, type DeviceState } from './device-session.js';
 import { LiveAttempts, type Carried, type LiveAttempt } from './live-attempts.js';
-import { parseCommit, mayHold } from './run-commit.js';
 import { Slots } from './slots.js';
 import { DEVICE_ID, RUN_ID, SESSION_ID, startOf, TestRun } from './testing/run.js';
 

@@ -9,6 +9,7 @@ import {
 } from '#proto';
 import type { CommandPolicy } from '#libs/command-policy';
 import type { ToolCalled } from '#libs/device-agent';
+import type { AttemptLog } from '#libs/event-log';
 import { mayRunCommand } from '#libs/llm';
 import type { Clock } from '#libs/platform';
 import { answeredEnd, commandEnded, NOT_SENT, refusedEnd, UNREADABLE, type CommandEnd } from './agent-ending.js';
@@ -18,7 +19,7 @@ import type { Asked, CommandRunner } from './command.runner.js';
 import { sessionFor } from './device-session.js';
 import type { DeviceLink } from './device.client.js';
 import { Ends } from './ends.js';
-import type { Artifacts } from './inputs.adapter.js';
+import { preparedCommand, type Artifacts } from './inputs.adapter.js';
 import { resultOf } from './outcome-ending.adapter.js';
 import { callOutcome, type NextMove } from './recorded-outcomes.js';
 import type { Slots } from './slots.js';
@@ -29,6 +30,7 @@ export interface StepParts {
   readonly runner: CommandRunner;
   readonly device: DeviceLink;
   readonly policy: CommandPolicy;
+  readonly attempts: AttemptLog;
   readonly artifacts: Artifacts;
   readonly slots: Slots;
   readonly clock: Clock;
@@ -40,8 +42,8 @@ export interface StepCall {
   readonly step: number;
   readonly index: number;
   readonly command: CommandCall;
-  /** `requester`: whoever asked for the run wrote it, so nobody judges it. */
-  readonly origin: 'agent' | 'verify' | 'requester';
+  /** `requester`: whoever asked for the run wrote it, so nobody judges it. `plan`: an exact one that a model may have written. */
+  readonly origin: 'agent' | 'verify' | 'plan' | 'requester';
   readonly asker: Pick<AskOrigin, 'agent' | 'thought' | 'plan'>;
 }
 
@@ -111,7 +113,7 @@ export class StepCommands {
     const mode = start.approval ?? 'policy';
     const profile = this.#parts.profile(start.deviceId);
     const verdict = verdictIn({ policy, profile, deviceId: start.deviceId, mode: edited ? 'policy' : mode }, command);
-    const from = edited ? 'person' : origin === 'verify' ? 'verify' : 'agent';
+    const from = edited ? 'person' : origin === 'requester' ? 'agent' : origin;
     this.#session.record(commandJudged({ step, index, commandId, command }, verdict, from, policy.hash));
   }
 
@@ -152,13 +154,17 @@ export class StepCommands {
     if (exhausted !== null) throw new Ends({ kind: 'failed', ...exhausted });
     const record = session.book.commands.get(commandId);
     const approvalId = record?.decided?.approvalId;
+    const issued = record?.judged.at(-1)?.command ?? command;
+    // What can never be sent is not issued.
+    await this.#delivered(commandId, issued);
+    session.check();
     session.record({
       type: 'COMMAND_ISSUED',
       data: {
         step,
         index,
         commandId,
-        command: record?.judged.at(-1)?.command ?? command,
+        command: issued,
         deviceId: start.deviceId,
         ...sessionFor(this.#parts.profile(start.deviceId), start),
         notAfter: start.timeoutAt,
@@ -171,7 +177,7 @@ export class StepCommands {
   /** `before`: this or another process may have asked for it before. */
   async #run(record: CommandRecord, before: boolean): Promise<void> {
     const session = this.#session;
-    const asked = await this.#parts.runner.run(session.live, this.#request(record), before);
+    const asked = await this.#parts.runner.run(session.live, await this.#request(record), before);
     const end = await this.#endOf(asked);
     if (end !== null) session.record(commandEnded(record, end));
     if (asked.kind === 'interrupted') throw new Halt(asked.why);
@@ -212,10 +218,20 @@ export class StepCommands {
     }
   }
 
-  #request({ commandId, judged, issued }: CommandRecord): RunCommandRequest {
+  /** The exact command of a task may take the outputs of others, which are put in on the way only: they are no part of what was judged. */
+  async #delivered(commandId: CommandId, command: CommandCall): Promise<CommandCall> {
+    const { order } = this.#session.live;
+    if (commandId !== commandIdOf(order.key)) return command;
+    const prepared = await preparedCommand({ ...order, start: { ...order.start, command } }, this.#parts);
+    if (prepared.kind === 'ready') return prepared.command;
+    throw new Ends({ ...prepared, kind: 'failed' });
+  }
+
+  async #request({ commandId, judged, issued }: CommandRecord): Promise<RunCommandRequest> {
     if (issued === null) throw new Error(`${commandId} was never issued`);
     const { key, start } = this.#session.live.order;
-    const { deviceId, sessionId, journalId, command, notAfter, approvalId } = issued;
+    const { deviceId, sessionId, journalId, notAfter, approvalId } = issued;
+    const command = await this.#delivered(commandId, issued.command);
     const last = judged.at(-1);
     return {
       kind: 'run',
