@@ -13,7 +13,7 @@ const STANDBY_MS = 1_000;
 
 /** What a stream is projected to. `prepare` makes the rows; nothing is taken for done before `applied`. */
 export interface Projection {
-  readonly stream: 'RUNS' | 'ATTEMPTS';
+  readonly stream: 'RUNS' | 'ATTEMPTS' | 'PLANS';
   /** Called whenever following starts, after a failure too. */
   begin(source: DataSource): Promise<void>;
   /** `refused`: PostgreSQL refuses what this one entry means, for this reason; then it is buried. */

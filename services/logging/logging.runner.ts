@@ -9,6 +9,7 @@ import { FeedStream } from './feed-stream.adapter.js';
 import { FeedPublisher } from './feed.reactor.js';
 import { StreamFollower, type Applied } from './follow.projector.js';
 import type { LoggingConfig } from './logging.config.js';
+import { PlansProjection } from './plans.projector.js';
 import { ProjectionReader } from './projection.adapter.js';
 import { serveLogging } from './queries.controller.js';
 import { forgetProjection } from './rebuild.adapter.js';
@@ -25,7 +26,7 @@ export interface LoggingOptions {
   readonly config: LoggingConfig;
 }
 
-/** The loops of the service: two projections, the reports that follow from them, FEED beside them, and the queries. */
+/** The loops of the service: three projections, the reports that follow from them, FEED beside them, and the queries. */
 export class LoggingService {
   private readonly options: LoggingOptions;
   private readonly followers: readonly StreamFollower[];
@@ -53,6 +54,7 @@ export class LoggingService {
     this.followers = [
       new RunsProjection({ nc, clock, deadLetters }),
       new AttemptsProjection({ clock, deadLetters }),
+      new PlansProjection({ clock, deadLetters }),
     ].map((projection) => {
       const follower = new StreamFollower(projection, { nc, postgres, logger, onApplied });
       health.register(`projection of ${projection.stream}`, () => follower.check());

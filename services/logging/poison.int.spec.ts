@@ -111,6 +111,18 @@ describe('a commit that cannot be projected', () => {
     const count = await rig.source.getRepository(CommandEntity).countBy({ runId: goodRunId });
     expect(count).toBe(attemptCommitsOf(good).length);
   });
+
+  it('of the planner is buried, and stops nobody', async () => {
+    const { good, runId } = subject();
+    const letters = await rig.lastSequence('DLQ');
+    const sequence = await rig.publishRawPlan(runId, '{"commit":"no"}');
+    await rig.appendAll(good);
+    const follower = rig.follower(rig.plans());
+    follower.start();
+    await rig.checkpointed('PLANS');
+    await follower.stop();
+    expect(await lettersAfter(letters)).toEqual([expect.objectContaining({ stream: 'PLANS', sequence })]);
+  });
 });
 
 function fail(): never {

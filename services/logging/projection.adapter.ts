@@ -8,6 +8,7 @@ import {
   CommandEntity,
   CommitEntity,
   LineEntity,
+  PlanStepEntity,
   ReportEntity,
   RunEntity,
   TaskEntity,
@@ -70,7 +71,8 @@ export class ProjectionReader {
       const commits = rows
         .map(({ commit }) => commit)
         .filter(({ events }) => (events[0]?.sequence ?? 0) <= run.sequence);
-      return { run, commits, commands };
+      const plans = await manager.find(PlanStepEntity, { where: { runId }, order: { number: 'ASC', index: 'ASC' } });
+      return { run, commits, commands, plans };
     });
   }
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { evolveCommit, summaryOf, viewOf, type Run } from '#libs/constellation';
+import { evolveCommit, planStepsOf, summaryOf, viewOf, type Run } from '#libs/constellation';
 import {
   attemptCommitsOf,
   forkHistory,
@@ -8,7 +8,7 @@ import {
   generateHistory,
   runCommitsOf,
 } from '#libs/testing';
-import { AttemptEntity, CommandEntity, CommitEntity } from './entities/index.js';
+import { AttemptEntity, CommandEntity, CommitEntity, PlanStepEntity } from './entities/index.js';
 import { forgetProjection } from './rebuild.adapter.js';
 import { Rig } from './rig.testing.js';
 
@@ -36,7 +36,7 @@ describe('the projection of RUNS', () => {
     for (const steps of HISTORIES) {
       for (const step of steps) {
         const sequence = await rig.append(step);
-        if (step.kind === 'attempt') continue;
+        if (step.kind !== 'run') continue;
         const { runId } = step.commit;
         const run = evolveCommit(folds.get(runId), step.commit);
         folds.set(runId, run);
@@ -93,15 +93,31 @@ describe('the projection of ATTEMPTS', () => {
   });
 });
 
+describe('the projection of PLANS', () => {
+  it('tells every step of the planner', async () => {
+    const follower = rig.follower(rig.plans());
+    follower.start();
+    await rig.caughtUp('PLANS');
+    await follower.stop();
+    const commits = HISTORIES.flat().flatMap((step) => (step.kind === 'plan' ? [step.commit] : []));
+    const steps = await rig.source.getRepository(PlanStepEntity).find({ order: { number: 'ASC', index: 'ASC' } });
+    expect(steps.length).toBeGreaterThan(0);
+    const ofRun = (runId: string) => steps.filter((step) => step.runId === runId);
+    const runIds = new Set(commits.map(({ runId }) => runId));
+    expect([...runIds].flatMap(ofRun)).toEqual(planStepsOf(commits));
+  });
+});
+
 describe('a rebuild', () => {
   it('makes the same projection again', async () => {
     const before = await everything();
     await forgetProjection(rig.source);
     expect((await everything()).commits).toEqual([]);
-    const followers = [rig.follower(rig.runs()), rig.follower(rig.attempts())];
+    const followers = [rig.follower(rig.runs()), rig.follower(rig.attempts()), rig.follower(rig.plans())];
     for (const follower of followers) follower.start();
     await rig.checkpointed('RUNS');
     await rig.checkpointed('ATTEMPTS');
+    await rig.checkpointed('PLANS');
     await Promise.all(followers.map((follower) => follower.stop()));
     expect(await everything()).toEqual(before);
   });
@@ -116,6 +132,9 @@ async function everything() {
     views,
     commits: await rig.source.getRepository(CommitEntity).find({ order: { streamSequence: 'ASC' } }),
     commands: await rig.source.getRepository(CommandEntity).find({ order: { streamSequence: 'ASC' } }),
+    plans: await rig.source
+      .getRepository(PlanStepEntity)
+      .find({ order: { runId: 'ASC', number: 'ASC', index: 'ASC' } }),
     attempts: await rig.source
       .getRepository(AttemptEntity)
       .find({ order: { runId: 'ASC', taskId: 'ASC', attempt: 'ASC' } }),

@@ -8,6 +8,6 @@ export async function forgetProjection(source: DataSource): Promise<void> {
     await manager.query(
       `truncate ${tables.map((table) => source.driver.escape(table).replaceAll('.', '"."')).join(', ')}`,
     );
-    await manager.delete(CheckpointEntity, [{ name: 'RUNS' }, { name: 'ATTEMPTS' }]);
+    await manager.delete(CheckpointEntity, [{ name: 'RUNS' }, { name: 'ATTEMPTS' }, { name: 'PLANS' }]);
   });
 }

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { commandsOf, foldRun, renderReport, viewOf } from '#libs/constellation';
+import { commandsOf, foldRun, planStepsOf, renderReport, viewOf } from '#libs/constellation';
 import { query } from '#libs/messaging';
-import { attemptCommitsOf, generateEditedHistory, generateHistory, runCommitsOf } from '#libs/testing';
+import { attemptCommitsOf, generateEditedHistory, generateHistory, planCommitsOf, runCommitsOf } from '#libs/testing';
 import { ReportEntity } from './entities/index.js';
 import { UnavailableError } from './projection.adapter.js';
 import { serveLogging } from './queries.controller.js';
@@ -82,7 +82,7 @@ describe('the report of a run whose end is taken back', () => {
     const { runId: reopened } = commits[0] ?? fail();
     const writer = rig.reports();
     writer.start();
-    const followers = [rig.runs(), rig.attempts()].map((projection) =>
+    const followers = [rig.runs(), rig.attempts(), rig.plans()].map((projection) =>
       rig.follower(projection, { onApplied: () => writer.notice() }),
     );
     for (const follower of followers) follower.start();
@@ -95,7 +95,8 @@ describe('the report of a run whose end is taken back', () => {
       const markdown = await stored(sequence, reopened);
       const told = commits.slice(0, ending + 1);
       const commands = commandsOf(attemptCommitsOf(history.slice(0, upTo)));
-      expect(markdown).toBe(renderReport({ run: viewOf(foldRun(told) ?? fail()), commits: told, commands }));
+      const plans = planStepsOf(planCommitsOf(history.slice(0, upTo)));
+      expect(markdown).toBe(renderReport({ run: viewOf(foldRun(told) ?? fail()), commits: told, commands, plans }));
     }
     await Promise.all([writer.stop(), ...followers.map((follower) => follower.stop())]);
     expect(await rig.source.getRepository(ReportEntity).countBy({ runId: reopened })).toBe(1);

@@ -16,8 +16,8 @@ export interface ReportsOptions {
 }
 
 /**
- * Writes the report of every run that ended. The end of a run follows from the ends of its attempts, so everything the
- * report needs is in ATTEMPTS by then; it is written as soon as the projection of ATTEMPTS has come that far.
+ * Writes the report of every run that ended. The end of a run follows from the ends of its attempts and from plans, so everything
+ * the report needs is in ATTEMPTS and PLANS by then; it is written as soon as their projections have come that far.
  */
 export class ReportWriter {
   private readonly options: ReportsOptions;
@@ -65,14 +65,14 @@ export class ReportWriter {
     }
   }
 
-  /** Until no run is left; a run that ended while ATTEMPTS was behind is met again at the next notice. */
+  /** Until no run is left; a run that ended while ATTEMPTS or PLANS was behind is met again at the next notice. */
   private async writeAll(): Promise<void> {
     await this.options.postgres.ready();
     const skipped = new Set<RunId>();
     for (;;) {
       const ended = (await this.options.reader.runsWithoutReport()).filter((runId) => !skipped.has(runId));
       if (ended.length === 0 || this.stopping.signal.aborted) return;
-      if (!(await this.attemptsAreProjected())) return;
+      if (!(await this.causesAreProjected())) return;
       for (const runId of ended) {
         await this.write(runId);
         skipped.add(runId);
@@ -88,10 +88,16 @@ export class ReportWriter {
     this.options.logger.info({ runId, sequence }, 'report written');
   }
 
-  /** Asked after the runs were found: what their ends followed from lies before the end of ATTEMPTS as it is now. */
-  private async attemptsAreProjected(): Promise<boolean> {
+  /** Asked after the runs were found: what their ends followed from lies before the ends of ATTEMPTS and PLANS as they are now. */
+  private async causesAreProjected(): Promise<boolean> {
     const manager = await jetstreamManager(this.options.nc, { checkAPI: false });
-    const { state } = await manager.streams.info('ATTEMPTS');
-    return (await checkpointOf(await this.options.postgres.ready(), 'ATTEMPTS')) >= state.last_seq;
+    const source = await this.options.postgres.ready();
+    const reached = await Promise.all(
+      (['ATTEMPTS', 'PLANS'] as const).map(async (stream) => {
+        const { state } = await manager.streams.info(stream);
+        return (await checkpointOf(source, stream)) >= state.last_seq;
+      }),
+    );
+    return reached.every(Boolean);
   }
 }

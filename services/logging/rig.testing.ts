@@ -3,7 +3,7 @@ import { DataSource, type EntityManager } from 'typeorm';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { jetstream, jetstreamManager } from '@nats-io/jetstream';
 import { subjects, type AttemptCommit, type RunCommit } from '#proto';
-import { encodeCommit, openAttemptLog, openRunLog, readCommits } from '#libs/event-log';
+import { encodeCommit, openAttemptLog, openPlanLog, openRunLog, readCommits } from '#libs/event-log';
 import { connectBus, provision } from '#libs/messaging';
 import { systemClock, type Postgres } from '#libs/platform';
 import { startTestNats, startTestPostgres, type HistoryStep, type TestNats } from '#libs/testing';
@@ -13,6 +13,7 @@ import { ENTITIES, SCHEMA } from './entities/index.js';
 import { StreamFollower, type Prepared, type Projection } from './follow.projector.js';
 import { ProjectionReader } from './projection.adapter.js';
 import { ReportWriter } from './report.reactor.js';
+import { PlansProjection } from './plans.projector.js';
 import { RunsProjection } from './runs.projector.js';
 import { checkpointOf } from './write.adapter.js';
 
@@ -64,13 +65,14 @@ export class Rig {
 
   /** The position of the step in its stream. */
   async append(step: HistoryStep): Promise<number> {
-    const { commit } = step;
-    const name = step.kind === 'run' ? commit.runId : `${commit.runId} ${step.commit.taskId} ${step.commit.attempt}`;
+    const name = nameOf(step);
     const end = this.ends.get(name) ?? 0;
     const appended =
       step.kind === 'run'
         ? await openRunLog(this.nc).append(step.commit.runId, step.commit, end)
-        : await openAttemptLog(this.nc).append({ ...step.commit, kind: step.subject }, step.commit, end);
+        : step.kind === 'plan'
+          ? await openPlanLog(this.nc).append(step.commit.runId, step.commit, end)
+          : await openAttemptLog(this.nc).append({ ...step.commit, kind: step.subject }, step.commit, end);
     if (appended.kind !== 'appended') throw new Error(`${name} does not end at ${end}`);
     this.ends.set(name, appended.sequence);
     return appended.sequence;
@@ -84,6 +86,10 @@ export class Rig {
   async publishRaw(runId: string, body: string | RunCommit): Promise<number> {
     const data = typeof body === 'string' ? body : encodeCommit(body);
     return (await jetstream(this.nc).publish(subjects.run(runId), data)).seq;
+  }
+
+  async publishRawPlan(runId: string, body: string): Promise<number> {
+    return (await jetstream(this.nc).publish(subjects.plan(runId), body)).seq;
   }
 
   async publishRawAttempt(commit: AttemptCommit, body: string): Promise<number> {
@@ -101,6 +107,10 @@ export class Rig {
 
   attempts(): AttemptsProjection {
     return new AttemptsProjection({ clock: systemClock, deadLetters: new DeadLetters(this.nc, systemClock) });
+  }
+
+  plans(): PlansProjection {
+    return new PlansProjection({ clock: systemClock, deadLetters: new DeadLetters(this.nc, systemClock) });
   }
 
   reports(): ReportWriter {
@@ -136,12 +146,12 @@ export class Rig {
   }
 
   /** Resolves when the checkpoint in the database is where the stream ends: it is written with the rows. */
-  async checkpointed(stream: 'RUNS' | 'ATTEMPTS'): Promise<void> {
+  async checkpointed(stream: 'RUNS' | 'ATTEMPTS' | 'PLANS'): Promise<void> {
     const last = await this.lastSequence(stream);
     while ((await checkpointOf(this.source, stream)) < last);
   }
 
-  async caughtUp(...streams: ('RUNS' | 'ATTEMPTS')[]): Promise<void> {
+  async caughtUp(...streams: ('RUNS' | 'ATTEMPTS' | 'PLANS')[]): Promise<void> {
     for (const stream of streams) await this.projected(stream, await this.lastSequence(stream));
   }
 
@@ -219,4 +229,11 @@ export function postgresOf(source: DataSource): Postgres {
     check: async () => void (await source.query('select 1')),
     onApplicationShutdown: async () => {},
   };
+}
+
+/** Of the aggregate that a step belongs to. */
+function nameOf(step: HistoryStep): string {
+  const { runId } = step.commit;
+  if (step.kind === 'run') return runId;
+  return step.kind === 'plan' ? `${runId} plan` : `${runId} ${step.commit.taskId} ${step.commit.attempt}`;
 }

@@ -13,12 +13,21 @@ export interface RunChange {
 
 /** What has to be written so that the rows of a run say what the fold says. `before` is undefined when there are no rows yet. */
 export function changeOf(before: Run | undefined, after: Run, streamSequence: number): RunChange {
-  const { tasks, lines, used = null, ...head } = viewOf(after);
+  const { tasks, lines, used = null, budget = null, ...head } = viewOf(after);
   const was = before === undefined ? undefined : viewOf(before);
   const { runId } = head;
   const { number, hash } = after;
   return {
-    run: { ...head, used, tasks: tasks.length, approvalsOpen: openOf(head.approvals), number, hash, streamSequence },
+    run: {
+      ...head,
+      used,
+      budget,
+      tasks: tasks.length,
+      approvalsOpen: openOf(head.approvals),
+      number,
+      hash,
+      streamSequence,
+    },
     tasks: changed(runId, was?.tasks ?? [], tasks),
     lines: changed(runId, was?.lines ?? [], lines),
     tasksGone: gone(was?.tasks ?? [], tasks),
@@ -29,9 +38,13 @@ export function changeOf(before: Run | undefined, after: Run, streamSequence: nu
 /** The inverse: rows in order of their position -> what `viewOf` gave. */
 export function viewOfRows(run: RunRow, tasks: readonly TaskRow[], lines: readonly LineRow[]): RunView {
   const { tasks: _count, number: _number, hash: _hash, streamSequence: _sequence, ...rest } = run;
-  const { approvalsOpen: _open, used, ...head } = rest;
+  const { approvalsOpen: _open, used, budget, ...head } = rest;
   const view = { ...head, tasks: tasks.map(withoutPlace), lines: lines.map(withoutPlace) };
-  return used === null || used === undefined ? view : { ...view, used };
+  return {
+    ...view,
+    ...(used === null || used === undefined ? {} : { used }),
+    ...(budget === null || budget === undefined ? {} : { budget }),
+  };
 }
 
 export function summaryOfRow(run: RunRow): RunSummary {

@@ -1,9 +1,11 @@
 import { AttemptEntity, CommandEntity, CommitEntity } from './commit.entity.js';
 import { BrokenRunEntity, CheckpointEntity, DeadLetterEntity, ReportEntity } from './checkpoint.entity.js';
+import { PlanStepEntity } from './plan-step.entity.js';
 import { LineEntity, RunEntity, TaskEntity } from './run.entity.js';
 
 export * from './checkpoint.entity.js';
 export * from './commit.entity.js';
+export * from './plan-step.entity.js';
 export * from './run.entity.js';
 
 /** All that a replay of the streams makes again. */
@@ -14,6 +16,7 @@ export const PROJECTED = [
   CommitEntity,
   AttemptEntity,
   CommandEntity,
+  PlanStepEntity,
   ReportEntity,
   BrokenRunEntity,
 ] as const;

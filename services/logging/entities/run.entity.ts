@@ -3,8 +3,9 @@ import type { LineView, RunView, TaskView } from '#proto';
 import { id, instant, int, json, position, text } from './columns.js';
 
 /** A run without its tasks and lines, and where in the log this was read. */
-export interface RunRow extends Omit<RunView, 'tasks' | 'lines' | 'used'> {
+export interface RunRow extends Omit<RunView, 'tasks' | 'lines' | 'used' | 'budget'> {
   used: RunView['used'] | null;
+  budget: RunView['budget'] | null;
   tasks: number;
   /** Approvals that wait for a person. */
   approvalsOpen: number;
@@ -45,6 +46,10 @@ export const RunEntity = new EntitySchema<RunRow>({
     approvals: { ...json('approvals'), default: '[]' },
     approvalsOpen: int('approvals_open', { default: 0 }),
     used: json('used', true),
+    budget: json('budget', true),
+    goal: text('goal', true),
+    answer: json('answer', true),
+    evaluation: json('evaluation', true),
     tasks: int('tasks'),
     number: int('number'),
     hash: id('hash'),
