@@ -23,6 +23,7 @@ describe('cleanText', () => {
 
   it('takes direction marks and invisible characters out', () => {
     expect(cleanText('safe\u202Eexe.txt\u200B\uFEFF')).toBe('safeexe.txt');
+    expect(cleanText('a\u{E0041}b\u061Cc\u00ADd\u206Ae')).toBe('abcde');
   });
 
   it('keeps line breaks, tabs and the letters of every language', () => {

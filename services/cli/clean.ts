@@ -8,7 +8,8 @@ const CONTROL = new RegExp(
     String.raw`\u001B\[[0-?]*[ -/]*[@-~]`, // CSI: colours, cursor
     String.raw`\u001B[PX^_][\s\S]*?(?:\u001B\\|$)`, // DCS, SOS, PM, APC
     String.raw`[\u0000-\u0008\u000B-\u001F\u007F-\u009F]`,
-    String.raw`[\u200B-\u200F\u2028-\u202E\u2060-\u2069\uFEFF]`,
+    String.raw`[\u00AD\u061C\u200B-\u200F\u2028-\u202E\u2060-\u206F\uFEFF]`,
+    String.raw`[\u{E0000}-\u{E007F}]`, // tags: text that nobody sees
   ].join('|'),
   'gu',
 );

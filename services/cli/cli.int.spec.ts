@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { jetstream } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
-import { openAttemptLog, openRunLog } from '#libs/event-log';
+import { openAttemptLog, openPlanLog, openRunLog } from '#libs/event-log';
 import { connectBus, provision } from '#libs/messaging';
 import {
   forkHistory,
@@ -38,10 +38,16 @@ const other = generateEditedHistory({ seed: 6 });
 
 async function appendAll(steps: readonly HistoryStep[]): Promise<void> {
   let end = 0;
+  let planned = 0;
   for (const step of steps) {
     if (step.kind === 'attempt') {
       const { runId, taskId, attempt } = step.commit;
       await openAttemptLog(nc).append({ runId, taskId, attempt, kind: step.subject }, step.commit, 0);
+      continue;
+    }
+    if (step.kind === 'plan') {
+      const plan = await openPlanLog(nc).append(step.commit.runId, step.commit, planned);
+      if (plan.kind === 'appended') planned = plan.sequence;
       continue;
     }
     const appended = await openRunLog(nc).append(step.commit.runId, step.commit, end);

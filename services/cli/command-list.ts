@@ -5,7 +5,11 @@ import { defineApprovals } from './approval-commands.js';
 import { defineArtifacts } from './artifact-commands.js';
 import { define, wholeFrom, type Run } from './command-definition.js';
 import { defineClients, defineDevices } from './device-commands.js';
+import { defineExperience } from './experience-commands.js';
+import { definePlans } from './plan-commands.js';
+import { defineMcp } from './mcp-commands.js';
 import { definePolicy } from './policy-commands.js';
+import { defineRunbooks } from './runbook-commands.js';
 
 const LIMIT_MAX = 1_000;
 const DEVICES_MAX = 32;
@@ -20,15 +24,19 @@ export function defineCommands(program: Command, run: Run): void {
   defineEdits(program, run);
   defineApprovals(program, run);
   defineAudit(program, run);
+  definePlans(program, run);
   defineDevices(program, run);
   defineClients(program, run);
   defineDeadLetters(program, run);
   defineArtifacts(program, run);
   definePolicy(program, run);
+  defineRunbooks(program, run);
+  defineExperience(program, run);
+  defineMcp(program, run);
 }
 
 function defineSystem(program: Command, run: Run): void {
-  define(program, 'demo', 'start everything, run one real request on two local devices, verify it, stop', [
+  define(program, 'demo', 'start everything, run a runbook on two local devices, verify it, stop; needs no model', [
     'orrery demo',
   ])
     .option('--keep', 'keep the data of the system that was started')
@@ -63,6 +71,7 @@ interface SubmitWords {
   requestId?: string;
   wait?: boolean;
   output?: boolean;
+  plan?: boolean;
 }
 
 function defineRequests(program: Command, run: Run): void {
@@ -71,17 +80,19 @@ function defineRequests(program: Command, run: Run): void {
     'orrery submit -f deploy/examples/fleet-health.json --wait',
     'orrery submit -f plan.yaml --request-id backup-2026-11-20 --json',
     'orrery submit "Report the hosts with less than 10 % free disk space" --wait',
+    'orrery submit "disk-space-alert threshold=80" --plan',
   ])
-    .argument('[goal]', 'what is to be done, in words')
+    .argument('[goal]', 'what is to be done, in words; or the name of a runbook with key=value parameters')
     .option('-f, --file <file>', 'request or bare constellation, JSON or YAML; "-" is standard input')
     .option('--request-id <id>', 'the same id is the same run for ever, however often it is sent')
     .option('--wait', 'show the run until it ends; the exit code says how')
     .option(...withOutput)
+    .option('--plan', 'make the plan and show it; nothing starts until "orrery resume"')
     .action((goal: string | undefined, options: SubmitWords, command: Command) =>
       run(command, async (context) => {
         const { submit } = await import('./commands/submit.runner.js');
-        const { file, requestId, wait = false, output = false } = options;
-        return submit(context, { goal, file, requestId, wait, output });
+        const { file, requestId, wait = false, output = false, plan = false } = options;
+        return submit(context, { goal, file, requestId, wait, output, plan });
       }),
     );
   define(program, 'watch', 'show a run live until it ends', [
@@ -142,9 +153,10 @@ function defineControl(program: Command, run: Run): void {
         (await control()).pause(context, id, { ...sending(options), reason: options.reason }),
       ),
     );
-  defineVerb(program, 'resume', 'go on with a run that was paused', ['orrery resume 0k3j…']).action(
-    (id: string, options: ControlWords, command: Command) =>
-      run(command, async (context) => (await control()).resume(context, id, sending(options))),
+  defineVerb(program, 'resume', 'go on with a run that was paused, or start a plan that waits for approval', [
+    'orrery resume 0k3j…',
+  ]).action((id: string, options: ControlWords, command: Command) =>
+    run(command, async (context) => (await control()).resume(context, id, sending(options))),
   );
   defineVerb(program, 'retry', 'try a task again that failed or was cancelled; one that runs is stopped first', [
     'orrery retry 0k3j… disk-any --wait',

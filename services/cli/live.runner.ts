@@ -10,6 +10,7 @@ import type { OutputLine } from './output-lines.js';
 import { jsonPrinter, linePrinter, type OutputPrinter } from './output-printer.js';
 import { labelledOutput } from './output-text.js';
 import { followOutput } from './output.client.js';
+import { finalAnswerText } from './plan-text.js';
 import { drawingOf } from './run-text.js';
 import { paintFor } from './style.js';
 import { printJson, type CliContext, type Terminal } from './terminal.js';
@@ -93,7 +94,14 @@ export async function waitForEnd(
   const view = await watchRun(context, nc, runId, { manner: context.json ? 'quiet' : 'shown', ...options });
   if (view === undefined) return EXIT.failure;
   if (context.json) printJson(context, view);
+  else printAnswer(context, view);
   return exitCodeOfRun(view);
+}
+
+/** Of a goal: the reply to whoever asked, below everything that led to it. */
+export function printAnswer({ terminal }: CliContext, view: RunView): void {
+  const lines = finalAnswerText(view, terminal);
+  if (lines.length > 0) terminal.out(['', ...lines].join('\n'));
 }
 
 function outputPrinter({ terminal, json }: CliContext, screen: Screen): OutputPrinter {

@@ -11,11 +11,12 @@ type RunStream = ExportRecord['stream'];
 
 const decoder = new TextDecoder();
 
-/** All records of a run as they are stored, unchecked: first its commits, then those of its attempts. */
+/** All records of a run as they are stored, unchecked: first its commits, then those of its attempts and of its planner. */
 export async function loadRecords(nc: NatsConnection, runId: RunId): Promise<ExportRecord[]> {
   const own = await loadStream(nc, 'RUNS', subjects.run(runId));
   if (own.length === 0) throw unknownRun(runId);
-  return [...own, ...(await loadStream(nc, 'ATTEMPTS', subjects.attemptsOfRun(runId)))];
+  const attempts = await loadStream(nc, 'ATTEMPTS', subjects.attemptsOfRun(runId));
+  return [...own, ...attempts, ...(await loadStream(nc, 'PLANS', subjects.plan(runId)))];
 }
 
 /** The commits of a run only. */

@@ -18,7 +18,7 @@ Exit codes:
 Environment:
   ORRERY_HOME            data of the embedded system (default ~/.orrery, as root /var/lib/orrery)
   ORRERY_NATS_URL        use this bus, with the key in ORRERY_NATS_SEED_FILE, instead of the embedded one
-  ORRERY_NATS_PORT, ORRERY_POSTGRES_PORT, ORRERY_CONSOLE_PORT, ORRERY_AIP_PORT   ports of "up"; 0 is any free one
+  ORRERY_NATS_PORT, ORRERY_POSTGRES_PORT, ORRERY_CONSOLE_PORT, ORRERY_AIP_PORT, ORRERY_MCP_PORT   ports of "up"; 0 is any free one
   NO_COLOR               no colours
 
 Examples:

@@ -50,6 +50,13 @@ describe('runText', () => {
     expect(runText({ ...view, tasks }, SCREEN)).toMatch(/\tTwo "disks"$/mu);
   });
 
+  it('says what was asked for, cut and on one line', () => {
+    const [view] = views;
+    if (view === undefined) throw new Error('the history is empty');
+    const lines = linesOf({ ...view, goal: `Report\n${'x'.repeat(1_000)}` });
+    expect(lines.find((line) => line.startsWith('goal '))).toMatch(/^goal +Report x+…$/u);
+  });
+
   it('says where a run was forked from', () => {
     const forks = runCommitsOf(forkHistory(steps, { at: 20, seed: 1 }));
     const view = stateAt(forks[0]?.runId ?? '', forks);

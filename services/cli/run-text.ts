@@ -3,6 +3,7 @@ import type { RunView } from '#proto';
 import { cleanLine, clip } from './clean.js';
 import { drawDag } from './dag-drawing.js';
 import { durationText } from './duration.js';
+import { finalAnswerText } from './plan-text.js';
 import { answerText } from './result-text.js';
 import { paintFor, paintStatus, type Paint } from './style.js';
 import { renderTable } from './table.js';
@@ -11,6 +12,8 @@ import { counted } from './timeline.js';
 
 const RESULT_CHARS_MAX = 60;
 const HELD_CHARS_MAX = 200;
+/** Of a long one the start says what the run is; the rest is in the record of the run. */
+const GOAL_CHARS_MAX = 500;
 /** Lines of a drawing when nobody knows how high the screen is. */
 const ROWS_MAX = 60;
 
@@ -35,6 +38,7 @@ export function runText(view: RunView, screen: Screen): string {
   const facts = [
     ['run', view.runId],
     ['request', view.requestId],
+    ...(view.goal === null || view.goal === undefined ? [] : [['goal', clip(view.goal, GOAL_CHARS_MAX)]]),
     ['requested', `${view.requestedAt} by ${view.requestedBy}`],
     ...(view.endedAt === null
       ? []
@@ -44,6 +48,7 @@ export function runText(view: RunView, screen: Screen): string {
     ...waitingFacts(view),
     ...(view.editing === null ? [] : roundFacts(view.editing)),
     ['events', `${view.sequence}, revision ${view.revision}`],
+    ...usageFacts(view),
   ];
   const width = Math.max(...facts.map(([name = '']) => name.length));
   const parts = [
@@ -52,7 +57,33 @@ export function runText(view: RunView, screen: Screen): string {
     tasksTable(view, screen),
   ];
   if (view.lines.length > 0) parts.push(linesTable(view, screen));
+  const answer = finalAnswerText(view, screen);
+  if (answer.length > 0) parts.push(answer.join('\n'));
+  if (view.evaluation) parts.push(evaluationText(view.evaluation));
   return parts.join('\n\n');
+}
+
+/** What a model found the run to be worth. */
+export function evaluationText({ complete, reason, sub_scores: scores }: NonNullable<RunView['evaluation']>): string {
+  const lines = scores.map(({ name, evaluation }) => `  ${cleanLine(name)}: ${evaluation}`);
+  return [`Evaluation: complete: ${complete}`, cleanLine(reason), ...lines].join('\n');
+}
+
+/** What was used up of what may be. */
+function usageFacts({ used, budget = {} }: RunView): string[][] {
+  if (used === undefined) return [];
+  const { llmCalls, tokens, commands, costUsd } = used;
+  const of = (count: string, limit: string | undefined): string =>
+    limit === undefined ? count : `${count} of ${limit}`;
+  const parts = [
+    of(counted(llmCalls, 'model call'), budget.llmCalls?.toString()),
+    of(`${tokens.toLocaleString('en-US')} tokens`, budget.tokens?.toLocaleString('en-US')),
+    of(counted(commands, 'command'), budget.commands?.toString()),
+    ...(costUsd > 0 || budget.costUsd !== undefined
+      ? [of(`$${costUsd.toFixed(4)}`, budget.costUsd === undefined ? undefined : `$${budget.costUsd.toFixed(2)}`)]
+      : []),
+  ];
+  return [['used', parts.join(', ')]];
 }
 
 function waitingFacts({ waitingFor, tasks }: RunView): string[][] {

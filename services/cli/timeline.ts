@@ -122,12 +122,16 @@ function runEventText(event: RunOnlyEvent): string {
     case 'RUN_CANCELLED':
       return `by ${event.data.by.id}: ${event.data.reason} (${countsText(event.data.counts)})`;
     case 'RUN_PAUSED':
-      return `by ${event.data.actor?.id ?? event.data.by}: ${event.data.reason}`;
+      return `by ${event.data.actor?.id ?? event.data.by}: ${event.data.reason}${waitsText(event.data)}`;
     case 'RUN_RESUMED':
       return `by ${event.data.by.id}`;
     case 'RUN_REOPENED':
       return `by ${event.data.by.id}, until ${event.data.deadlineAt}`;
   }
+}
+
+function waitsText({ waitsFor }: RunEventData<'RUN_PAUSED'>): string {
+  return waitsFor === undefined ? '' : '; accept it with "orrery resume", drop it with "orrery cancel"';
 }
 
 export function counted(count: number, noun: string, nouns = `${noun}s`): string {

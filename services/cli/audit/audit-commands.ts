@@ -1,5 +1,5 @@
 // The commands of one attempt against the rules that no command may break, from the attempt's commits and from what the run
-// decided. Pure. An exact command needs none of this: TASK_STARTED is the fact that allows it, and it is never issued.
+// decided. Pure. An exact command of a request needs none of this: TASK_STARTED is the fact that allows it, and it is never issued.
 //
 //   COMMAND_JUDGED ──allow, log──────────────────────────────► COMMAND_ISSUED ──► COMMAND_FINISHED, at most once
 //        ├────approve──► ATTEMPT_ASKED ──► the run's decision ──►┘

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { Proposal, RunEventData } from '#proto';
+import { NO_USAGE, type Proposal, type RunEventData } from '#proto';
 import { forkedFrom } from '#libs/constellation';
 import { runIdOf } from '#libs/event-log';
 import { forkHistory, generateEditedHistory, History, runCommitsOf } from '#libs/testing';
@@ -103,7 +103,7 @@ describe('a forked run', () => {
     const fork = new History(runIdOf(`fork:${RUN}`, 'f'));
     fork.decide([{ kind: 'fork', id: 'f', forked }]);
     const proposal: Proposal = { editId: 'e1', try: 1, baseRevision: null, state: 'CONTINUE', edits: [] };
-    fork.decide([{ kind: 'proposal', proposal, by: PLANNER, planHash: null }]);
+    fork.decide([{ kind: 'proposal', proposal, by: PLANNER, planHash: null, source: 'rule', used: NO_USAGE }]);
     const { runId: own } = fork.run;
     const withInput = (runId: string | undefined, attempt = 1, taskId = 'a'): string[] => {
       const groups = groupsOf(fork.steps);

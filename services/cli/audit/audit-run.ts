@@ -4,15 +4,17 @@
 //   chain of the run's commits ──► schema ──► fold, every event against the state it meets, invariants after each commit
 //   fork ──► the commit of the parent it names has that hash, and what it carries is the parent's fold up to there
 //   chain of each attempt ───────► schema ──► the run's hashes of attempts point at what is there, and at the same result
+//   chain of the planner ────────► schema ──► the run's hashes of plans point at what is there, and at the same edits
 import { checkInvariants, emptyRun, evolve, evolveCommit, viewOf, type Run } from '#libs/constellation';
 import { runIdOf, verifyChain } from '#libs/event-log';
 import { parseWith, RunCommit, sentenceOf, subjects } from '#proto';
 import type { RecordedRunEvent, RunId } from '#proto';
 import { auditAttempts, type AttemptClaims } from './audit-attempts.js';
+import { auditPlans, planClaimOf, type PlanClaim } from './audit-plans.js';
 import { auditFork, forkOf, unchecked } from './audit-fork.js';
 import { chained, type Finding } from './findings.js';
 import type { ExportRecord } from './export-file.js';
-import { owedRound } from './rounds.js';
+import { owedRound, unseenPlan } from './rounds.js';
 import { illegal, incomplete } from './transitions.js';
 import { messageOf } from '../errors.js';
 
@@ -25,6 +27,8 @@ export interface AuditReport {
   readonly commits: number;
   readonly events: number;
   readonly attempts: number;
+  /** Commits of the run's planner. */
+  readonly plans: number;
   /** Hash of the last commit: whoever wrote it down earlier can tell a shortened log from a whole one. */
   readonly head: string | null;
   readonly status: string | null;
@@ -55,6 +59,12 @@ export function auditRun(
   const attempts = records.filter(({ stream }) => stream === 'ATTEMPTS');
   const attemptReport = auditAttempts(runId, attempts, folded.claims);
   findings.push(...attemptReport.findings);
+  const planReport = auditPlans(
+    runId,
+    records.filter(({ stream }) => stream === 'PLANS'),
+    folded.plans,
+  );
+  findings.push(...planReport.findings);
   const view = folded.run.request === null ? null : viewOf(folded.run);
   return {
     runId,
@@ -64,6 +74,7 @@ export function auditRun(
     commits: own.length,
     events: folded.run.sequence,
     attempts: attemptReport.attempts,
+    plans: planReport.plans,
     head: chain.at(-1)?.commit.hash ?? null,
     status: view?.status ?? null,
     outcome: view?.outcome ?? null,
@@ -75,7 +86,8 @@ function fold(
   runId: RunId,
   records: readonly ExportRecord[],
   findings: Finding[],
-): { run: Run; claims: AttemptClaims } {
+): { run: Run; claims: AttemptClaims; plans: PlanClaim[] } {
+  const plans: PlanClaim[] = [];
   let run = emptyRun(runId);
   const claims: AttemptClaims = { started: new Set(), exact: new Set(), decisions: new Map(), ended: [] };
   for (const record of records) {
@@ -86,12 +98,14 @@ function fold(
       const step = foldCommit(run, parsed.value);
       problems.push(...step.problems);
       claim(claims, parsed.value);
+      const { number, events } = parsed.value;
+      plans.push(...events.flatMap((event) => planClaimOf(number, event) ?? []));
       run = step.run;
     }
     findings.push(...problems.map((message) => findingOf(runId, record, message)));
     if (problems.length > 0) break;
   }
-  return { run, claims };
+  return { run, claims, plans };
 }
 
 function misplaced(runId: RunId, { subject }: ExportRecord, commit: RunCommit): string[] {
@@ -119,8 +133,8 @@ function derivedId({ type, data }: RecordedRunEvent): { readonly of: string; rea
 function foldCommit(before: Run, commit: RunCommit): { run: Run; problems: string[] } {
   try {
     let run = before;
-    for (const event of commit.events) {
-      const problem = illegal(run, event);
+    for (const [at, event] of commit.events.entries()) {
+      const problem = illegal(run, event) ?? unseenPlan(run, event, commit.events[at + 1]);
       if (problem !== undefined) return { run, problems: [`event ${event.sequence}: ${problem}`] };
       run = evolve(run, event);
     }
@@ -154,9 +168,9 @@ function runsElsewhere(run: Run): string | undefined {
 function claim(claims: AttemptClaims, { number, events }: RunCommit): void {
   for (const event of events) {
     if (event.type === 'TASK_STARTED') {
-      const { taskId, attempt, command } = event.data;
+      const { taskId, attempt, command, judge } = event.data;
       claims.started.add(`${taskId}.${attempt}`);
-      if (command !== undefined) claims.exact.add(`${taskId}.${attempt}`);
+      if (command !== undefined && judge !== true) claims.exact.add(`${taskId}.${attempt}`);
     }
     if (event.type === 'APPROVAL_DECIDED') {
       const { approvalId, decision, by } = event.data;

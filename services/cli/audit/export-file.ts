@@ -1,4 +1,4 @@
-// A run as a file: one JSON object per line, first the commits of RUNS, then those of ATTEMPTS, each with where it stood.
+// A run as a file: one JSON object per line, first the commits of RUNS, then those of ATTEMPTS and of PLANS, each with where it stood.
 // `line` and `of` number the lines, so that a cut or shortened file is noticed although no hash points at its last line.
 import { z } from 'zod';
 import { runIdOfSubject } from '#proto';
@@ -6,7 +6,7 @@ import type { RunId } from '#proto';
 
 export const EXPORT_BYTES_MAX = 256 * 1024 * 1024;
 
-const ExportStream = z.enum(['RUNS', 'ATTEMPTS']);
+const ExportStream = z.enum(['RUNS', 'ATTEMPTS', 'PLANS']);
 
 /** A commit as parsed from storage, before any schema: the hash covers every field, known or not. */
 export interface ExportRecord {

@@ -1,6 +1,16 @@
 import { isDeepStrictEqual } from 'node:util';
-import { applyEdits, checkEdit, editPolicyOf, evolve, type Run } from '#libs/constellation';
-import { LIMITS, type RecordedRunEvent } from '#proto';
+import {
+  applyEdits,
+  type Applied,
+  budgetOfRound,
+  checkEdit,
+  editPolicyOf,
+  evolve,
+  outOfScope,
+  type Run,
+  spentOnPlans,
+} from '#libs/constellation';
+import { LIMITS, type RecordedRunEvent, type Target } from '#proto';
 
 export type RoundEvent = Extract<
   RecordedRunEvent,
@@ -96,12 +106,16 @@ function illegalEdit(run: Run, event: EventOf<'CONSTELLATION_MODIFIED'>): string
   if ((origin === 'operator') !== (editId === undefined))
     return `its origin is ${origin}, which does not fit its round`;
   if (run.graph === null && editId === undefined) return 'there is no constellation yet';
-  const applied = applyEdits(run, edits, Date.parse(modifiedAt));
+  const unmarked = unjudged(data);
+  if (unmarked !== undefined) return unmarked;
+  const applied = applyEdits(run, edits, Date.parse(modifiedAt), data.judgeCommands === true);
   if (!applied.ok) {
     const [first] = applied.violations;
     return `it cannot be applied: ${first?.code ?? ''} ${first?.path ?? ''}: ${first?.message ?? ''}`;
   }
   const { staging } = applied;
+  const beyond = data.judgeCommands === true ? wentBeyond(run, applied) : undefined;
+  if (beyond !== undefined) return beyond;
   const wrong =
     otherRevision(run, revision, run.revision + (staging.changed ? 1 : 0)) ??
     (staging.counts.tasks === data.tasks && staging.counts.lines === data.lines ? undefined : MISCOUNTED);
@@ -112,6 +126,45 @@ function illegalEdit(run: Run, event: EventOf<'CONSTELLATION_MODIFIED'>): string
   return violation && `${violation.invariant}: ${violation.tasks.join(', ')} ${violation.message}`;
 }
 
+/** Whose word it is says whether it is judged. What came with a grant is judged, and nobody but who took it knows that it did. */
+function unjudged({
+  source,
+  judgeCommands,
+  proposedBy,
+}: EventOf<'CONSTELLATION_MODIFIED'>['data']): string | undefined {
+  const isJudged = judgeCommands === true;
+  if (source === undefined) {
+    const byProgram = proposedBy?.kind === 'system';
+    return byProgram && !isJudged ? `${proposedBy.id} is a program, and what it proposed is not judged` : undefined;
+  }
+  if ((source === 'model') === isJudged) return undefined;
+  return `it comes from a ${source}, and what it adds is ${isJudged ? '' : 'not '}judged`;
+}
+
+const NO_FLEET = { devices: new Map() } as const;
+
+/** As far as it can be told without the fleet of that day: which devices a selector meant then, no log says. */
+function wentBeyond(run: Run, applied: Extract<Applied, { ok: true }>): string | undefined {
+  const isDevice = (target: Target): boolean => 'device' in target;
+  if (run.scope === null) return undefined;
+  if (!run.scope.every(isDevice) && applied.staging.directed().some(isDevice)) return undefined;
+  const [violation] = outOfScope(applied, run.scope, NO_FLEET);
+  return violation && `${violation.code} ${violation.path}: ${violation.message}`;
+}
+
+/** A plan that somebody wants to see first waits for that before anything else happens. */
+export function unseenPlan(
+  before: Run,
+  event: RecordedRunEvent,
+  next: RecordedRunEvent | undefined,
+): string | undefined {
+  if (event.type !== 'CONSTELLATION_MODIFIED' || event.data.state !== 'CONTINUE') return undefined;
+  const { graph, phase, request } = before;
+  if (graph !== null || phase !== 'RUNNING' || request?.options.plan !== 'approve') return undefined;
+  if (next?.type === 'RUN_PAUSED' && next.data.waitsFor === 'plan_approval') return undefined;
+  return 'the plan was to be accepted by a person, and the run does not wait for one';
+}
+
 function idsOf(lines: readonly { readonly id: string }[]): string[] {
   return lines.map(({ id }) => id).sort();
 }
@@ -119,12 +172,15 @@ function idsOf(lines: readonly { readonly id: string }[]): string[] {
 const MISCOUNTED = 'its counts are not those of the constellation';
 
 /** What a closed commit may not leave behind: a round that should be over, or one that should have been opened. */
-export function owedRound({ editing, queued, phase, ending }: Run): string | undefined {
+export function owedRound(run: Run): string | undefined {
+  const { editing, queued, phase, ending } = run;
   if (editing !== null && editing.rejections > LIMITS.repairsMax) {
     return `${editing.rejections} tries of the round ${editing.editId} were refused, and it is still open`;
   }
   const owed = editing === null && queued.length > 0 && phase === 'RUNNING' && ending === null;
-  return owed ? 'the planner has something to look at, and no round was opened' : undefined;
+  // A planner for which nothing is left, or nothing for now, is not asked.
+  const mayAsk = spentOnPlans(run).length === 0 && budgetOfRound(run) !== null;
+  return owed && mayAsk ? 'the planner has something to look at, and no round was opened' : undefined;
 }
 
 function miscounted(

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { endsTheRun, findTask, isHeld, isTerminal, type Run, type TaskState } from '#libs/constellation';
-import type { LineId, RecordedRunEvent, TaskStatus } from '#proto';
+import { LIMITS, type LineId, type RecordedRunEvent, type TaskStatus } from '#proto';
 import { illegalForApprovals, type ApprovalEvent } from './approvals.js';
 import { illegalForRounds } from './rounds.js';
 
@@ -45,9 +45,13 @@ function illegalTurn(run: Run, event: TurnEvent): string | undefined {
   switch (event.type) {
     case 'RUN_PAUSED':
       if (event.data.by === 'operator' && event.data.actor === undefined) return 'RUN_PAUSED does not say who did it';
-      return run.phase === 'PAUSED' ? 'RUN_PAUSED: the run is paused already' : undefined;
+      if (run.phase === 'PAUSED') return 'RUN_PAUSED: the run is paused already';
+      if (event.data.waitsFor === undefined) return undefined;
+      return run.request?.options.plan === 'approve' ? undefined : 'RUN_PAUSED: nobody wanted to see the plan';
     case 'RUN_RESUMED':
-      return run.phase === 'PAUSED' ? undefined : 'RUN_RESUMED: the run is not paused';
+      if (run.phase !== 'PAUSED') return 'RUN_RESUMED: the run is not paused';
+      if (run.waitsFor === null || event.data.by.kind === 'person') return undefined;
+      return `RUN_RESUMED: ${event.data.by.id} accepted the plan and is no person`;
     case 'RUN_REOPENED':
       return isTerminal(run) ? undefined : 'RUN_REOPENED: the run has not ended';
   }
@@ -99,6 +103,11 @@ function illegalStart(run: Run, task: TaskState, { data }: EventOf<'TASK_STARTED
   if (!isDeepStrictEqual(data.command, task.star.command)) return 'the command is not that of the task';
   if ((data.command === undefined) !== (data.agent !== undefined)) return 'it needs a command or an agent, one of both';
   if (!isDeepStrictEqual(data.verify, task.star.verify)) return 'the post-condition is not that of the task';
+  if ((data.judge === true) !== task.judged) {
+    return task.judged
+      ? 'a model may have written it, and it is started unjudged'
+      : 'it is judged, and no model wrote it';
+  }
   const unsatisfied = linesInto(run, task).filter(({ satisfied }) => satisfied !== true);
   if (unsatisfied.length > 0) return `line ${unsatisfied[0]?.id ?? '?'} is not satisfied`;
   if (run.phase === 'PAUSED') return 'the run is paused';
@@ -202,7 +211,8 @@ const ENDS = {
   finished: ['RUN_COMPLETED', 'RUN_FAILED'],
 } as const satisfies Record<string, readonly RunEnd['type'][]>;
 
-function illegalEnd(run: Run, { type, data }: RunEnd): string | undefined {
+function illegalEnd(run: Run, event: RunEnd): string | undefined {
+  const { type, data } = event;
   const { PENDING, RUNNING, COMPLETED, FAILED, SKIPPED, CANCELLED } = run.counts;
   if (PENDING + RUNNING > 0) return `the run ends while ${PENDING + RUNNING} tasks have not ended`;
   if (run.editing !== null) return `the run ends while the edit round ${run.editing.editId} is open`;
@@ -214,7 +224,23 @@ function illegalEnd(run: Run, { type, data }: RunEnd): string | undefined {
   if (type === 'RUN_COMPLETED' && data.outcome === 'succeeded' && failed > 0) {
     return `the outcome is succeeded, and ${failed} tasks failed`;
   }
-  return undefined;
+  return event.type === 'RUN_CANCELLED' ? undefined : keptBack(run, event.data.answer);
+}
+
+/** An answer says of every task what was not done, however well it reads. */
+function keptBack(
+  { tasks }: Run,
+  answer: Extract<RunEnd, { type: 'RUN_COMPLETED' }>['data']['answer'],
+): string | undefined {
+  if (answer === undefined) return undefined;
+  const undone = [...tasks].filter(
+    ({ status, skippedBy }) =>
+      status === 'FAILED' || status === 'CANCELLED' || (status === 'SKIPPED' && skippedBy === 'failure'),
+  );
+  const said = new Map(answer.failures.map(({ taskId, status }) => [taskId, status]));
+  const kept = undone.slice(0, LIMITS.evidenceMax).find(({ star, status }) => said.get(star.id) !== status);
+  if (kept !== undefined) return `the answer does not say that ${kept.star.id} is ${kept.status}`;
+  return said.size > undone.length ? 'the answer says of what was done that it was not' : undefined;
 }
 
 /** What the events of one commit owe each other: an end that is taken back, and a task that is stopped to be tried again. */

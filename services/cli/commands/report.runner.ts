@@ -1,6 +1,6 @@
-import { commandsOf, renderReport } from '#libs/constellation';
+import { commandsOf, planStepsOf, renderReport } from '#libs/constellation';
 import { query } from '#libs/messaging';
-import { AttemptCommit, ID_PATTERN } from '#proto';
+import { AttemptCommit, ID_PATTERN, PlanCommit } from '#proto';
 import type { RunId } from '#proto';
 import type { ExportRecord } from '../audit/export-file.js';
 import { withBus } from '../bus.client.js';
@@ -38,5 +38,14 @@ export function reportFrom(runId: RunId, records: readonly ExportRecord[]): stri
     const parsed = stream === 'ATTEMPTS' ? AttemptCommit.safeParse(commit) : undefined;
     return parsed?.success === true ? [parsed.data] : [];
   });
-  return renderReport({ run: stateAt(runId, commits), commits, commands: commandsOf(attempts) });
+  const plans = planStepsOf(plansOf(records));
+  return renderReport({ run: stateAt(runId, commits), commits, commands: commandsOf(attempts), plans });
+}
+
+/** The planner's commits among records; what cannot be read is not told here: `verify` says what is wrong. */
+export function plansOf(records: readonly ExportRecord[]): PlanCommit[] {
+  return records.flatMap(({ stream, commit }) => {
+    const parsed = stream === 'PLANS' ? PlanCommit.safeParse(commit) : undefined;
+    return parsed?.success === true ? [parsed.data] : [];
+  });
 }

@@ -1,13 +1,24 @@
 import { errors, type NatsConnection } from '@nats-io/transport-node';
 import { ulid } from 'ulid';
-import { validateConstellation } from '#libs/constellation';
+import {
+  constellationOf,
+  emptyRun,
+  evolveCommit,
+  isTerminal,
+  validateConstellation,
+  viewOf,
+} from '#libs/constellation';
+import { query, QueryRefusedError, QueryUnavailableError } from '#libs/messaging';
 import { LIMITS, SubmitAnswer, subjects } from '#proto';
-import type { RunId, RunRequest } from '#proto';
+import type { GoalMatch, RunId, RunRequest, TaskConstellation } from '#proto';
 import { withBus } from '../bus.client.js';
 import { badInput, failure, unreachable } from '../errors.js';
-import { EXIT, type ExitCode } from '../exit-codes.js';
+import { cleanLine } from '../clean.js';
+import { EXIT, exitCodeOfRun, type ExitCode } from '../exit-codes.js';
 import { readInput } from '../input-file.adapter.js';
 import { waitForEnd } from '../live.runner.js';
+import { followRun } from '../log.client.js';
+import { constellationText, finalAnswerText } from '../plan-text.js';
 import { parseRequestText, sentencesOf } from '../request-file.js';
 import { printJson, type CliContext } from '../terminal.js';
 
@@ -22,13 +33,23 @@ export interface SubmitOptions {
   readonly wait: boolean;
   /** While it waits, also what the tasks write. */
   readonly output: boolean;
+  /** Make the plan and show it; nothing starts before somebody says so. */
+  readonly plan: boolean;
 }
 
 export async function submit(context: CliContext, options: SubmitOptions): Promise<ExitCode> {
   if (options.output && !options.wait) throw badInput('--output shows what is written while it waits: add --wait.');
+  if (options.plan && (options.wait || options.output)) {
+    throw badInput('--plan shows the plan and starts nothing: leave --wait and --output out.');
+  }
   const request = await requestOf(context, options);
+  const { goal, constellation } = request;
+  if (options.plan && constellation !== null) return showGiven(context, constellation);
   return withBus(context, async (nc) => {
-    const { runId, requestId } = await send(nc, request);
+    if (goal !== null) await refuseUnplannable(nc, goal);
+    const asked: RunRequest = options.plan ? { ...request, options: { ...request.options, plan: 'approve' } } : request;
+    const { runId, requestId } = await send(nc, asked);
+    if (options.plan) return showPlan(context, nc, { runId, requestId });
     if (!options.wait) {
       if (context.json) printJson(context, { runId, requestId });
       else context.terminal.out(`run ${runId} accepted (request ${requestId})`);
@@ -37,6 +58,64 @@ export async function submit(context: CliContext, options: SubmitOptions): Promi
     if (!context.json) context.terminal.err(`run ${runId} accepted (request ${requestId})`);
     return waitForEnd(context, nc, runId, { output: options.output ? {} : undefined });
   });
+}
+
+/** A plan that was given is not made: it is shown as it is, and nothing is sent. */
+function showGiven(context: CliContext, constellation: TaskConstellation): ExitCode {
+  if (context.json) printJson(context, { constellation });
+  else context.terminal.out(constellationText(constellation, context.terminal));
+  return EXIT.ok;
+}
+
+/** Who could not be helped is told at once, in one sentence. What the planner does not answer in time the orchestrator will. */
+async function refuseUnplannable(nc: NatsConnection, goal: string): Promise<void> {
+  let match: GoalMatch;
+  try {
+    match = await query(nc, 'planner', 'match', { goal });
+  } catch (error) {
+    if (error instanceof QueryUnavailableError) return;
+    if (error instanceof QueryRefusedError) throw badInput(error.refusal.message, error.refusal.issues);
+    throw error;
+  }
+  if (match.kind === 'none') throw badInput(match.message);
+}
+
+/** Until the plan is made, or cannot be. */
+async function showPlan(
+  context: CliContext,
+  nc: NatsConnection,
+  { runId, requestId }: { readonly runId: RunId; readonly requestId: string },
+): Promise<ExitCode> {
+  const { terminal, json, signal } = context;
+  if (!json) terminal.err(`run ${runId} accepted (request ${requestId}); planning`);
+  let run = emptyRun(runId);
+  for await (const { commit, behind } of followRun(nc, runId, signal)) {
+    run = evolveCommit(run, commit);
+    if (behind > 0) continue;
+    const constellation = constellationOf(run);
+    if (isTerminal(run)) {
+      const view = viewOf(run);
+      if (json) printJson(context, { runId, requestId, status: run.phase, reason: run.reason, constellation });
+      else
+        terminal.out(
+          [
+            `run ${runId} ${run.phase}: ${cleanLine(run.reason ?? 'nothing is to be done')}`,
+            ...finalAnswerText(view, terminal),
+          ].join('\n'),
+        );
+      return exitCodeOfRun(view);
+    }
+    if (constellation === null || run.phase !== 'PAUSED') continue;
+    if (json) printJson(context, { runId, requestId, status: run.phase, revision: run.revision, constellation });
+    else {
+      terminal.out(constellationText(constellation, terminal));
+      terminal.out(
+        `\nNothing runs yet. Go on: orrery resume ${runId}   Drop it: orrery cancel ${runId}   Why so: orrery plan ${runId}`,
+      );
+    }
+    return EXIT.ok;
+  }
+  return EXIT.failure;
 }
 
 /** What is wrong with a request is said before anybody is asked: it needs no bus. */

@@ -78,8 +78,9 @@ function print({ terminal }: CliContext, { reports, problems }: Verdict, ok: boo
   terminal.out(ok ? `${counted(reports.length, 'run')} verified` : `${bad} of ${counted(reports.length, 'run')} bad`);
 }
 
-function summaryOf({ commits, events, attempts, status, outcome, head }: AuditReport): string {
+function summaryOf({ commits, events, attempts, plans, status, outcome, head }: AuditReport): string {
   const state = [status ?? 'unreadable', outcome].filter((word) => word !== null).join(' ');
-  const sizes = [counted(commits, 'commit'), counted(events, 'event'), counted(attempts, 'attempt')].join(', ');
-  return `${state}, ${sizes}, head ${head?.slice(0, 16) ?? 'none'}`;
+  const sizes = [counted(commits, 'commit'), counted(events, 'event'), counted(attempts, 'attempt')];
+  const all = [...sizes, ...(plans === 0 ? [] : [counted(plans, 'plan')])].join(', ');
+  return `${state}, ${all}, head ${head?.slice(0, 16) ?? 'none'}`;
 }

@@ -21,6 +21,9 @@ function recordsOf(steps: readonly HistoryStep[], from: number): ExportRecord[] 
     if (step.kind === 'run') {
       return { stream: 'RUNS', subject: subjects.run(step.commit.runId), sequence, commit: step.commit };
     }
+    if (step.kind === 'plan') {
+      return { stream: 'PLANS', subject: subjects.plan(step.commit.runId), sequence, commit: step.commit };
+    }
     return { stream: 'ATTEMPTS', subject: subjects.attempt(step.commit, step.subject), sequence, commit: step.commit };
   });
 }

@@ -1,6 +1,6 @@
 import { withBus } from '../bus.client.js';
 import { EXIT, exitCodeOfRun, type ExitCode } from '../exit-codes.js';
-import { watchRun } from '../live.runner.js';
+import { printAnswer, watchRun } from '../live.runner.js';
 import { isKnown } from '../log.client.js';
 import { unknownRun } from '../run-history.js';
 import { runIdFrom } from '../sources.client.js';
@@ -12,6 +12,8 @@ export async function watch(context: CliContext, run: string, output = false): P
   return withBus(context, async (nc) => {
     if (!(await isKnown(nc, runId))) throw unknownRun(runId);
     const view = await watchRun(context, nc, runId, { output: output ? {} : undefined });
-    return view === undefined ? EXIT.failure : exitCodeOfRun(view);
+    if (view === undefined) return EXIT.failure;
+    if (!context.json) printAnswer(context, view);
+    return exitCodeOfRun(view);
   });
 }

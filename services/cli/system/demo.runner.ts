@@ -2,7 +2,6 @@ import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { jetstream } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { query, QueryRefusedError } from '#libs/messaging';
@@ -16,9 +15,8 @@ import { withBusAt, type BusUser } from '../bus.client.js';
 import { writeWhole } from '../commands/export.runner.js';
 import { failure } from '../errors.js';
 import { EXIT, exitCodeOfRun, type ExitCode } from '../exit-codes.js';
-import { watchRun } from '../live.runner.js';
+import { printAnswer, watchRun } from '../live.runner.js';
 import { loadRecords } from '../log.client.js';
-import { parseRequestText } from '../request-file.js';
 import { paintFor } from '../style.js';
 import { printJson, type CliContext } from '../terminal.js';
 import { counted } from '../timeline.js';
@@ -29,10 +27,11 @@ import { EmbeddedSystem } from './system.runner.js';
 import { makeDir } from './whole-file.adapter.js';
 
 const REQUEST_ID = 'fleet-health-demo';
+/** A runbook that is shipped: it needs no model. */
+const GOAL = 'fleet-health';
 const ANSWER_MS_MAX = 15_000;
 const PROJECTED_MS_MAX = 15_000;
 const POLL_MS = 50;
-const example = fileURLToPath(new URL('../../../../deploy/examples/fleet-health.json', import.meta.url));
 
 /** The whole system for one request, in a private home that is gone afterwards; the report and the proof stay. */
 export async function demo(context: CliContext, keep: boolean): Promise<ExitCode> {
@@ -81,7 +80,13 @@ async function demoIn(context: CliContext, stage: Stage): Promise<DemoResult> {
 /** Free ports, and nothing of another system. */
 function privateEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const { ORRERY_NATS_URL: _url, ORRERY_NATS_SEED_FILE: _seed, ORRERY_DATABASE_URL: _database, ...rest } = env;
-  const ports = { ORRERY_NATS_PORT: '0', ORRERY_POSTGRES_PORT: '0', ORRERY_CONSOLE_PORT: '0', ORRERY_AIP_PORT: '0' };
+  const ports = {
+    ORRERY_NATS_PORT: '0',
+    ORRERY_POSTGRES_PORT: '0',
+    ORRERY_CONSOLE_PORT: '0',
+    ORRERY_AIP_PORT: '0',
+    ORRERY_MCP_PORT: '0',
+  };
   return { ...rest, ...ports };
 }
 
@@ -89,12 +94,15 @@ async function show(context: CliContext, stage: Stage, endpoints: Endpoints): Pr
   const { home, directory, say } = stage;
   const as = <T>(user: BusUser, work: (nc: NatsConnection) => Promise<T>): Promise<T> =>
     withBusAt({ url: endpoints.nats, seedFile: home.seedFile(user) }, work, user);
-  const body = await requestBody();
-  say(`\npublishing ${example} on ${subjects.requests}, as an external system would`);
+  const body = JSON.stringify({ requestId: REQUEST_ID, goal: GOAL });
+  say(
+    `\npublishing the goal "${GOAL}" on ${subjects.requests}, as an external system would; a runbook plans it, without a model`,
+  );
   const runId = await as('external', (nc) => publish(nc, body));
   say(`accepted as run ${runId}\n`);
   const view = await as('cli', (nc) => watchRun(context, nc, runId, { manner: context.json ? 'quiet' : 'shown' }));
   if (view === undefined) throw failure('Stopped before the run ended.');
+  if (!context.json) printAnswer(context, view);
   const again = await as('external', (nc) => publish(nc, body));
   if (again !== runId) throw failure(`The same request became the run ${again}, not ${runId}.`);
   say(`\nthe same request once more: the same run ${again}`);
@@ -106,12 +114,6 @@ async function show(context: CliContext, stage: Stage, endpoints: Endpoints): Pr
     return auditFile(runId, exportFile);
   });
   return { view, audit, reportFile, exportFile };
-}
-
-async function requestBody(): Promise<string> {
-  const parsed = parseRequestText(await readFile(example, 'utf8'), REQUEST_ID, true);
-  if (!parsed.ok) throw failure(`${example}: ${parsed.message}`);
-  return JSON.stringify(parsed.request);
 }
 
 /** What an external system does: publish, and wait for the answer on the request's own subject. */
@@ -166,7 +168,17 @@ function printResult(context: CliContext, { view, audit, reportFile, exportFile 
   if (json) return printJson(context, { runId, outcome, verified: audit.ok, report: reportFile, export: exportFile });
   const paint = paintFor(terminal);
   for (const finding of audit.findings) terminal.out(cleanLine(findingText(finding)));
-  const sizes = [counted(audit.commits, 'commit'), counted(audit.events, 'event'), counted(audit.attempts, 'attempt')];
+  const sizes = [
+    counted(audit.commits, 'commit'),
+    counted(audit.events, 'event'),
+    counted(audit.attempts, 'attempt'),
+    counted(audit.plans, 'plan'),
+  ];
+  terminal.out('');
+  terminal.out(
+    'To have goals in your own words planned, give "orrery up" a model: OPENAI_BASE_URL, OPENAI_API_KEY, ORRERY_MODEL',
+  );
+  terminal.out('(docs/models.md). Without one: orrery runbooks');
   terminal.out('');
   terminal.out(`run ${runId}: ${status} ${outcome ?? ''}`.trimEnd());
   terminal.out(`${audit.ok ? paint('green', 'verified') : paint('red', 'BAD')}: ${sizes.join(', ')} in ${exportFile}`);

@@ -12,6 +12,8 @@ export const Endpoints = z.looseObject({
   aip: z.string(),
   /** Every gateway, the first one first. */
   aips: z.array(z.string()).optional(),
+  /** The Constellation MCP server; a run's id follows it. */
+  mcp: z.string().optional(),
   health: z.record(z.string(), z.string()),
 });
 export type Endpoints = z.infer<typeof Endpoints>;

@@ -26,6 +26,8 @@ export interface SystemAddresses {
   readonly databaseUrl: string;
   /** What agents may do on devices, when the operator wrote a policy; otherwise the built-in one counts. */
   readonly policyFile: string | undefined;
+  /** Runbooks that the operator wrote, besides those that are shipped. */
+  readonly runbooksDir: string | undefined;
   /** Of users whose bus is not ours: everybody has this one. */
   readonly foreignSeedFile: string | undefined;
 }
@@ -54,7 +56,7 @@ export function serviceEnvironment(
   const settings = Object.entries(env).filter(([key]) =>
     ABOUT_MODELS.test(key) ? asksModels : PASSED_TO_SERVICES.test(key),
   );
-  const { natsUrl, natsMonitorUrl, databaseUrl, foreignSeedFile, policyFile } = addresses;
+  const { natsUrl, natsMonitorUrl, databaseUrl, foreignSeedFile, policyFile, runbooksDir } = addresses;
   const own: NodeJS.ProcessEnv = {
     ORRERY_HOME: home.root,
     ORRERY_NATS_URL: natsUrl,
@@ -63,8 +65,10 @@ export function serviceEnvironment(
     ORRERY_HEALTH_PORT: String(ports.health),
     ORRERY_AIP_PORT: String(ports.own),
     ORRERY_CONSOLE_PORT: String(ports.own),
+    ORRERY_MCP_PORT: String(ports.own),
     ORRERY_CONSOLE_TOKEN_FILE: env['ORRERY_CONSOLE_TOKEN_FILE'] ?? home.secretFile(ADMIN_TOKEN_HASH),
     ...(policyFile === undefined ? {} : { ORRERY_POLICY_FILE: policyFile }),
+    ...(runbooksDir === undefined ? {} : { ORRERY_RUNBOOKS_DIR: env['ORRERY_RUNBOOKS_DIR'] ?? runbooksDir }),
     ...(natsMonitorUrl === undefined ? {} : { ORRERY_NATS_MONITOR_URL: natsMonitorUrl }),
   };
   const merged = { ...deviceEnvironment(env), ...Object.fromEntries(settings), ...own };

@@ -17,6 +17,8 @@ export interface Home {
   readonly devices: string;
   /** What agents may do on devices; the operator writes it, or the built-in policy counts. */
   readonly policyFile: string;
+  /** Runbooks of the operator's, one YAML file each. */
+  readonly runbooksDir: string;
   readonly seedFile: (user: string) => string;
   readonly secretFile: (name: string) => string;
   readonly logFile: (name: string) => string;
@@ -50,6 +52,7 @@ export function homeAt(root: string): Home {
     logs,
     devices,
     policyFile: join(root, 'policy.yaml'),
+    runbooksDir: join(root, 'runbooks'),
     lockFile: join(root, 'supervisor.lock'),
     endpointsFile: join(root, 'endpoints.json'),
     processesFile: join(root, 'processes.json'),

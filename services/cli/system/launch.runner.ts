@@ -38,7 +38,9 @@ export function printReady(context: CliContext, facts: ReadyFacts): void {
   const { endpoints, home } = facts;
   terminal.out('');
   terminal.out(`ready in ${home}`);
-  for (const name of ['console', 'aip', 'nats', 'postgres'] as const)
-    terminal.out(`  ${name.padEnd(9)} ${endpoints[name]}`);
+  for (const name of ['console', 'aip', 'mcp', 'nats', 'postgres'] as const) {
+    const address = endpoints[name];
+    if (address !== undefined) terminal.out(`  ${name.padEnd(9)} ${address}`);
+  }
   terminal.out('');
 }

@@ -24,6 +24,7 @@ describe('instancesOf', () => {
       'registry',
       'aip-gateway',
       'device-agent',
+      'planner',
       'logging',
       'console',
     ]));
@@ -75,6 +76,7 @@ describe('environments', () => {
     databaseUrl: 'postgres://orrery:secret@127.0.0.1:5432/orrery',
     foreignSeedFile: undefined,
     policyFile: undefined,
+    runbooksDir: undefined,
   };
   const environmentOf = (service: ServiceName, policyFile?: string) =>
     serviceEnvironment(
@@ -102,9 +104,9 @@ describe('environments', () => {
 
   it('tells who asks models which one and with which key, and nobody else', () => {
     const settings = { OPENAI_API_KEY: 'sk-secret', ORRERY_MODEL: 'some-model' };
-    expect(environmentOf('device-agent')).toMatchObject(settings);
+    for (const service of ['device-agent', 'planner'] as const) expect(environmentOf(service)).toMatchObject(settings);
     for (const service of SERVICES) {
-      if (service === 'device-agent') continue;
+      if (service === 'device-agent' || service === 'planner') continue;
       for (const name of Object.keys(settings)) expect(environmentOf(service)).not.toHaveProperty(name);
     }
   });

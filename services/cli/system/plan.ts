@@ -2,17 +2,25 @@
 import { badInput } from '../errors.js';
 
 /** In the order they are started; they end in reverse. */
-export const SERVICES = ['orchestrator', 'registry', 'aip-gateway', 'device-agent', 'logging', 'console'] as const;
+export const SERVICES = [
+  'orchestrator',
+  'registry',
+  'aip-gateway',
+  'device-agent',
+  'planner',
+  'logging',
+  'console',
+] as const;
 export type ServiceName = (typeof SERVICES)[number];
 
-/** Projections live there; the others never see the database's password. */
-export const WITH_DATABASE: readonly ServiceName[] = ['registry', 'logging'];
+/** Projections live there, and what the planner has learnt; the others never see the database's password. */
+export const WITH_DATABASE: readonly ServiceName[] = ['registry', 'logging', 'planner'];
 
 /** Those that ask models: nobody else gets the key. */
-export const WITH_MODEL: readonly ServiceName[] = ['device-agent'];
+export const WITH_MODEL: readonly ServiceName[] = ['device-agent', 'planner'];
 
 /** Ports people know; taken only when free, unless they are asked for by name. */
-export const PREFERRED_PORTS = { nats: 4222, postgres: 5432, console: 8080, aip: 5000 } as const;
+export const PREFERRED_PORTS = { nats: 4222, postgres: 5432, console: 8080, aip: 5000, mcp: 8090 } as const;
 export type PortName = keyof typeof PREFERRED_PORTS;
 
 const PORT_VARIABLES: Readonly<Record<PortName, string>> = {
@@ -20,6 +28,7 @@ const PORT_VARIABLES: Readonly<Record<PortName, string>> = {
   postgres: 'ORRERY_POSTGRES_PORT',
   console: 'ORRERY_CONSOLE_PORT',
   aip: 'ORRERY_AIP_PORT',
+  mcp: 'ORRERY_MCP_PORT',
 };
 const PORT_MAX = 65_535;
 

@@ -69,6 +69,7 @@ async function partsOf(alive: ReadonlyMap<string, { pid: number }>, endpoints: E
 function addressOf(name: string, endpoints: Endpoints | undefined): string | null {
   if (endpoints === undefined) return null;
   if (name === 'nats' || name === 'postgres' || name === 'console') return endpoints[name];
+  if (name === 'planner') return endpoints.mcp ?? null;
   return name === 'aip-gateway' ? endpoints.aip : (endpoints.health[name] ?? null);
 }
 

@@ -16,7 +16,7 @@ import type { Home } from './home.js';
 import { actorsOfKeys, busUsersOf, databasePassword, firstAdminToken } from './keys.adapter.js';
 import { endLeftServices, StartedProcesses } from './leftovers.adapter.js';
 import { startNodeProcess, type NodeProcess } from './node-process.runner.js';
-import { instancesOf, localDevices, type Instance, type LocalDevice } from './plan.js';
+import { instancesOf, localDevices, type Instance, type LocalDevice, type PortName } from './plan.js';
 import { portFor, startBus, startDatabase } from './stores.runner.js';
 import { Supervised, type Running } from './supervised.runner.js';
 import { isDirectory, isFile, makeDir, writeJson } from './whole-file.adapter.js';
@@ -82,7 +82,8 @@ export class EmbeddedSystem {
     await this.prepareHome();
     const [bus, databaseUrl] = await bothOrNeither(this.startBus(), this.startDatabase());
     const policyFile = (await isFile(home.policyFile)) ? home.policyFile : undefined;
-    const addresses: SystemAddresses = { ...bus, databaseUrl, policyFile };
+    const runbooksDir = (await isDirectory(home.runbooksDir)) ? home.runbooksDir : undefined;
+    const addresses: SystemAddresses = { ...bus, databaseUrl, policyFile, runbooksDir };
     const ownSeed = (user: string): string => bus.foreignSeedFile ?? home.seedFile(user);
     const at = (user: string): { url: string; seedFile: string } => ({ url: bus.natsUrl, seedFile: ownSeed(user) });
     await this.step(
@@ -120,7 +121,7 @@ export class EmbeddedSystem {
     if (left > 0) say(`ended ${left} processes that an earlier system had left`);
   }
 
-  private async startBus(): Promise<Omit<SystemAddresses, 'databaseUrl' | 'policyFile'>> {
+  private async startBus(): Promise<Omit<SystemAddresses, 'databaseUrl' | 'policyFile' | 'runbooksDir'>> {
     const { home, env } = this.options;
     const foreign = env['ORRERY_NATS_URL'] ?? '';
     if (foreign !== '') {
@@ -169,10 +170,10 @@ export class EmbeddedSystem {
   private async startService(instance: Instance, addresses: SystemAddresses): Promise<void> {
     const { home, env } = this.options;
     const { service, name, first } = instance;
-    const isKnown = first && (service === 'aip-gateway' || service === 'console');
-    const wanted = isKnown ? await portFor(ownPort(service), env) : 0;
+    const port = ownPort(service);
+    const wanted = first && port !== undefined ? await portFor(port, env) : 0;
     const supervised = await this.keep<NodeProcess>('services', name, (before, signal) => {
-      const ports = { health: before?.ports['health'] ?? 0, own: before?.ports[ownPort(service)] ?? wanted };
+      const ports = { health: before?.ports['health'] ?? 0, own: before?.ports[port ?? 'health'] ?? wanted };
       return startNodeProcess(
         {
           name,
@@ -248,7 +249,7 @@ export class EmbeddedSystem {
       running
         .filter((one) => one.service === service)
         .toSorted((a, b) => Number(b.first) - Number(a.first))
-        .map(({ ports }) => ports[ownPort(service)] ?? ports['health'] ?? 0);
+        .map(({ ports }) => ports[ownPort(service) ?? 'health'] ?? ports['health'] ?? 0);
     const scheme = (env['ORRERY_AIP_TLS_CERT_FILE'] ?? '') === '' ? 'ws' : 'wss';
     const [first = '', ...others] = portsOf('aip-gateway').map((port) => `${scheme}://127.0.0.1:${port}/ws`);
     return {
@@ -258,6 +259,7 @@ export class EmbeddedSystem {
       console: `http://127.0.0.1:${portsOf('console')[0] ?? 0}`,
       aip: first,
       aips: [first, ...others],
+      mcp: `http://127.0.0.1:${portsOf('planner')[0] ?? 0}/mcp`,
       health: Object.fromEntries(running.map(({ name, ports }) => [name, `http://127.0.0.1:${ports['health'] ?? 0}`])),
     };
   }
@@ -279,8 +281,11 @@ export class EmbeddedSystem {
   }
 }
 
-function ownPort(service: string): 'console' | 'aip' {
-  return service === 'console' ? 'console' : 'aip';
+const OWN_PORTS: Readonly<Record<string, PortName>> = { console: 'console', 'aip-gateway': 'aip', planner: 'mcp' };
+
+/** Where a service listens besides its health port. */
+function ownPort(service: string): PortName | undefined {
+  return OWN_PORTS[service];
 }
 
 /** Waits for all of them before it fails: what is still starting could not be stopped. */

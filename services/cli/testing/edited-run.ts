@@ -20,6 +20,7 @@ export function recordsOf(steps: readonly HistoryStep[]): ExportRecord[] {
   const records = steps.map((step, index): ExportRecord => {
     const { kind, commit } = step;
     if (kind === 'run') return { stream: 'RUNS', subject: subjects.run(commit.runId), sequence: index + 1, commit };
+    if (kind === 'plan') return { stream: 'PLANS', subject: subjects.plan(commit.runId), sequence: index + 1, commit };
     const subject = subjects.attempt(step.commit, step.subject);
     return { stream: 'ATTEMPTS', subject, sequence: index + 1, commit };
   });
@@ -77,7 +78,7 @@ export class Told extends History {
       edits: [],
       ...change,
     };
-    this.decide([{ kind: 'proposal', proposal, by: PLANNER, planHash: null }]);
+    this.decide([this.proposing(proposal)]);
     return this;
   }
 
@@ -111,8 +112,8 @@ export function groupsOf(steps: readonly HistoryStep[]): Groups {
 export function altered({ steps }: History, alter: (groups: Groups) => void): string {
   const groups = groupsOf(steps);
   alter(groups);
-  const attempts = recordsOf(steps).filter(({ stream }) => stream === 'ATTEMPTS');
-  const { findings } = auditRun(RUN, [...sealRun(groups, RUN), ...attempts]);
+  const others = recordsOf(steps).filter(({ stream }) => stream !== 'RUNS');
+  const { findings } = auditRun(RUN, [...sealRun(groups, RUN), ...others]);
   return findings.map(findingText).join('\n');
 }
 

@@ -1,0 +1,110 @@
+import { describe, expect, it } from '@jest/globals';
+import { sealCommit } from '#libs/event-log';
+import { GENESIS_HASH, type PlanCommit } from '#proto';
+import { altered, dataOf, edited, groupsOf, recordsOf, RUN } from '../testing/edited-run.js';
+import { sealRun } from '../testing/sample-run.js';
+import { auditRun } from './audit-run.js';
+import type { ExportRecord } from './export-file.js';
+import { findingText } from './findings.js';
+
+const { steps } = edited();
+const plansOf = (records: readonly ExportRecord[]) => records.filter(({ stream }) => stream === 'PLANS');
+
+/** The findings after somebody altered the planner's steps and made all their hashes again. */
+function replanned(alter: (plans: PlanCommit[]) => void): string {
+  const records = recordsOf(steps);
+  const plans = structuredClone(plansOf(records)).map(({ commit }) => commit as PlanCommit);
+  alter(plans);
+  let prevHash = GENESIS_HASH;
+  const sealed = plans.map((plan, index): ExportRecord => {
+    const { hash: _, prevHash: __, ...content } = plan;
+    const commit = sealCommit({ ...content, number: index + 1 }, prevHash);
+    prevHash = commit.hash;
+    return { stream: 'PLANS', subject: plansOf(records)[0]?.subject ?? '', sequence: 100 + index, commit };
+  });
+  const { findings } = auditRun(RUN, [...records.filter(({ stream }) => stream !== 'PLANS'), ...sealed]);
+  return findings.map(findingText).join('\n');
+}
+
+describe('the steps of the planner', () => {
+  it('are as they were written, and are counted', () => {
+    const { findings, plans } = auditRun(RUN, recordsOf(steps));
+    expect([findings, plans]).toEqual([[], 2]);
+  });
+
+  it('are missed when they are taken out', () => {
+    const { findings } = auditRun(
+      RUN,
+      recordsOf(steps).filter(({ stream }) => stream !== 'PLANS'),
+    );
+    expect(findings.map(findingText)).toEqual([
+      expect.stringMatching(/EDIT_REJECTED: no commit of PLANS has the hash/u),
+      expect.stringMatching(/CONSTELLATION_MODIFIED: no commit of PLANS has the hash/u),
+    ]);
+  });
+
+  it('are a chain', () => {
+    const records = structuredClone(recordsOf(steps));
+    const [, second] = plansOf(records);
+    Object.assign(second?.commit as object, { at: '2026-01-01T09:00:00.000Z' });
+    expect(auditRun(RUN, records).findings.map(findingText).join()).toContain('PLANS commit 2: its hash is not');
+  });
+
+  it('cannot be exchanged for others', () => {
+    const found = replanned(([first]) => {
+      const [planned] = first?.events ?? [];
+      if (planned?.type === 'ROUND_PLANNED') planned.data.revision = 9;
+    });
+    expect(found).toContain('EDIT_REJECTED: no commit of PLANS has the hash');
+  });
+
+  it('are noticed when the run was edited in another way', () => {
+    const found = altered(edited(), (groups) => {
+      const modified = groups.flat().findLast(({ type }) => type === 'CONSTELLATION_MODIFIED');
+      if (modified?.type === 'CONSTELLATION_MODIFIED') modified.data.edits = modified.data.edits?.slice(0, 1) ?? [];
+    });
+    expect(found).toContain('CONSTELLATION_MODIFIED: the edits are not those that were proposed');
+  });
+
+  it('are noticed when a refusal names another try', () => {
+    const groups = groupsOf(steps);
+    dataOf(groups, 'EDIT_REJECTED').planHash = 'b'.repeat(64);
+    const others = recordsOf(steps).filter(({ stream }) => stream !== 'RUNS');
+    const { findings } = auditRun(RUN, [...sealRun(groups, RUN), ...others]);
+    expect(findings.map(findingText).join()).toContain(
+      'EDIT_REJECTED: no commit of PLANS has the hash bbbbbbbbbbbbbbbb',
+    );
+  });
+
+  it.each<[string, (plans: PlanCommit[]) => void, string]>([
+    [
+      'proposes what nobody planned',
+      ([first]) => void first?.events.shift(),
+      'e1 try 1 was proposed and never planned',
+    ],
+    [
+      'plans one try twice',
+      ([first, second]) => {
+        const again = first?.events[0];
+        if (again !== undefined) second?.events.unshift(again);
+      },
+      'e1 try 1 was planned before',
+    ],
+    [
+      'proposes one try twice',
+      ([first, second]) => {
+        const again = first?.events[1];
+        if (again !== undefined) second?.events.push(again);
+      },
+      'e1 try 1 was proposed before',
+    ],
+    [
+      'says that a model planned it, and has no call of one',
+      ([first]) => {
+        const [planned] = first?.events ?? [];
+        if (planned?.type === 'ROUND_PLANNED') planned.data.source = 'model';
+      },
+      'e1 try 1 comes from a model, with 0 calls of a model',
+    ],
+  ])('are noticed when one %s', (_, alter, finding) => expect(replanned(alter)).toContain(finding));
+});

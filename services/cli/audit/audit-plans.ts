@@ -1,0 +1,148 @@
+import { isDeepStrictEqual } from 'node:util';
+import { verifyChain } from '#libs/event-log';
+import { parseWith, PlanCommit, sentenceOf, subjects } from '#proto';
+import type { EditId, PlanEvent, RecordedRunEvent, RunId, Sha256 } from '#proto';
+import type { ExportRecord } from './export-file.js';
+import { chained, type Finding } from './findings.js';
+
+/** What a run says of the steps of its planner. */
+export interface PlanClaim {
+  /** Of the commit that says it. */
+  readonly number: number;
+  readonly event: Extract<
+    RecordedRunEvent,
+    { type: 'CONSTELLATION_MODIFIED' | 'EDIT_REJECTED' | 'EDIT_ABANDONED' | 'RUN_ANNOTATED' }
+  >;
+  readonly planHash: Sha256;
+}
+
+/** The claim of an event that names steps of the planner; undefined for one that names none. */
+export function planClaimOf(number: number, event: RecordedRunEvent): PlanClaim | undefined {
+  switch (event.type) {
+    case 'CONSTELLATION_MODIFIED':
+    case 'EDIT_REJECTED':
+    case 'EDIT_ABANDONED': {
+      const { planHash } = event.data;
+      return planHash === null || planHash === undefined ? undefined : { number, event, planHash };
+    }
+    case 'RUN_ANNOTATED':
+      return event.data.kind === 'evaluation' ? { number, event, planHash: event.data.planHash } : undefined;
+    default:
+      return undefined;
+  }
+}
+
+/** The planner's steps are one chain per run; the run's hashes tie what was done to what was thought. */
+export function auditPlans(
+  runId: RunId,
+  records: readonly ExportRecord[],
+  claims: readonly PlanClaim[],
+): { findings: Finding[]; plans: number } {
+  const findings: Finding[] = [];
+  const say = (number: number | null, message: string): void =>
+    void findings.push({ runId, stream: 'PLANS', number, message });
+  const chain = chained(records, (_, message) => say(null, message));
+  for (const { number, message } of verifyChain(chain.map(({ commit }) => commit))) say(number, message);
+  const commits = new Map<string, PlanCommit>();
+  for (const { record, commit } of chain) {
+    const parsed = parseWith(PlanCommit, record.commit);
+    if (!parsed.ok) {
+      say(commit.number, parsed.issues.map(sentenceOf).join('; '));
+      continue;
+    }
+    const { value } = parsed;
+    if (value.runId !== runId || record.subject !== subjects.plan(runId)) {
+      say(value.number, `it belongs to ${value.runId}, and stands on the subject ${record.subject}`);
+    }
+    commits.set(value.hash, value);
+  }
+  for (const { number, message } of unfounded([...commits.values()])) say(number, message);
+  for (const claim of claims) {
+    const message = broken(claim, commits.get(claim.planHash));
+    if (message !== undefined) findings.push({ runId, stream: 'RUNS', number: claim.number, message });
+  }
+  return { findings, plans: commits.size };
+}
+
+/** Nothing is proposed that was not thought before, and nothing is thought twice for one try. */
+function* unfounded(commits: readonly PlanCommit[]): Generator<{ number: number; message: string }> {
+  const planned = new Set<string>();
+  const rounds = new Set<EditId>();
+  const proposed = new Set<string>();
+  for (const { number, events } of commits.toSorted((a, b) => a.number - b.number)) {
+    for (const event of events) {
+      if (event.type === 'ROUND_PLANNED') {
+        const { editId, try: count, source, calls } = event.data;
+        const name = `${editId} try ${count}`;
+        if (planned.has(name)) yield { number, message: `${name} was planned before` };
+        if ((source === 'model') !== calls.length > 0) {
+          yield { number, message: `${name} comes from a ${source}, with ${calls.length} calls of a model` };
+        }
+        planned.add(name);
+        rounds.add(editId);
+      }
+      if (event.type === 'PLAN_PROPOSED') {
+        const { editId, try: count } = event.data.proposal;
+        const name = `${editId ?? 'no round'} try ${count}`;
+        if (editId === null || !rounds.has(editId)) yield { number, message: `${name} was proposed and never planned` };
+        if (proposed.has(name)) yield { number, message: `${name} was proposed before` };
+        proposed.add(name);
+      }
+    }
+  }
+}
+
+function broken({ event, planHash }: PlanClaim, commit: PlanCommit | undefined): string | undefined {
+  const { type } = event;
+  if (commit === undefined) return `${type}: no commit of PLANS has the hash ${planHash.slice(0, 16)} that it names`;
+  switch (event.type) {
+    case 'CONSTELLATION_MODIFIED': {
+      const { editId, try: count, edits = [], state, answer, source, spare } = event.data;
+      const proposed = dataOf(commit, 'PLAN_PROPOSED');
+      const proposal = proposed?.proposal;
+      if (proposal === undefined || proposal.editId !== editId || proposal.try !== count) {
+        return `${type}: ${notThere(editId, count)}`;
+      }
+      if (edits.length > 0 && !isDeepStrictEqual(edits, proposal.edits)) {
+        return `${type}: the edits are not those that were proposed`;
+      }
+      if (source !== undefined && source !== proposed?.source) {
+        return `${type}: it says that it comes from a ${source}; it was proposed by a ${proposed?.source ?? 'nobody'}`;
+      }
+      if (spare !== undefined && !isDeepStrictEqual(spare, proposal.spare)) {
+        return `${type}: what it keeps in reserve is not what was proposed`;
+      }
+      if (state !== proposal.state) return `${type}: its state is ${state ?? 'none'}; ${proposal.state} was proposed`;
+      if (answer?.by === 'model' && answer.text !== proposal.answer?.text) {
+        return `${type}: the answer is not the one that was proposed`;
+      }
+      return undefined;
+    }
+    case 'EDIT_REJECTED': {
+      const { editId, try: count } = event.data;
+      const proposal = dataOf(commit, 'PLAN_PROPOSED')?.proposal;
+      const same = proposal?.editId === editId && proposal.try === count;
+      return same ? undefined : `${type}: ${notThere(editId, count)}`;
+    }
+    case 'EDIT_ABANDONED': {
+      const failed = dataOf(commit, 'ROUND_FAILED');
+      return failed?.editId === event.data.editId ? undefined : `${type}: that commit of PLANS gives up no such round`;
+    }
+    case 'RUN_ANNOTATED': {
+      const evaluated = dataOf(commit, 'RUN_EVALUATED')?.evaluation;
+      const said = event.data.kind === 'evaluation' ? event.data.evaluation : undefined;
+      return isDeepStrictEqual(evaluated, said) ? undefined : `${type}: the evaluation is not the one that was made`;
+    }
+  }
+}
+
+function notThere(editId: EditId | undefined, count: number | undefined): string {
+  return `the commit of PLANS that it names does not propose ${editId ?? 'an edit'} try ${count ?? 1}`;
+}
+
+type DataOf<T extends PlanEvent['type']> = Extract<PlanEvent, { type: T }>['data'];
+
+function dataOf<T extends PlanEvent['type']>(commit: PlanCommit, type: T): DataOf<T> | undefined {
+  const found = commit.events.find((event) => event.type === type);
+  return found?.data as DataOf<T> | undefined;
+}
