@@ -19,8 +19,8 @@ export const OWNERS = [
 ] as const;
 export type Owner = (typeof OWNERS)[number];
 
-/** Projections live in PostgreSQL; nobody else learns its password. */
-export const WITH_DATABASE: readonly Owner[] = ['postgres', 'registry', 'logging'];
+/** Projections live in PostgreSQL, and what the planner has learnt; nobody else learns its password. */
+export const WITH_DATABASE: readonly Owner[] = ['postgres', 'registry', 'logging', 'planner'];
 
 /** The layout of the volume of secrets: a directory per owner, and nothing beside them. */
 export interface Secrets {

@@ -11,7 +11,7 @@ import { ROOT, until, whyNoEngine } from './engine.js';
 const START_MS_MAX = 15 * 60_000;
 const ONE_SHOTS = ['setup', 'setup-streams', 'setup-devices'];
 const DEVICES = ['web-1', 'db-1'];
-const SERVICES = ['orchestrator', 'registry', 'aip-gateway', 'device-agent', 'logging', 'console'];
+const SERVICES = ['orchestrator', 'registry', 'aip-gateway', 'device-agent', 'planner', 'logging', 'console'];
 
 const reason = await whyNoEngine();
 if (reason !== undefined) process.stderr.write(`containers: skipped, because ${reason}.\n`);
@@ -81,7 +81,7 @@ const shapeOf = ({ status, outcome, tasks, lines }: RunView) => ({
     for (const name of DEVICES) expect(containers.get(name)?.State.Status).toBe('running');
   });
 
-  it('publishes the console, the gateway and the bus on the loopback interface, and nothing else', async () => {
+  it('publishes the console, the gateway, the MCP server and the bus on the loopback interface, and nothing else', async () => {
     const published = [...(await system.containers())].flatMap(([name, { NetworkSettings }]) =>
       Object.entries(NetworkSettings.Ports).flatMap(([port, bindings]) =>
         (bindings ?? []).map(({ HostIp }) => `${HostIp} ${name} ${port}`),
@@ -91,6 +91,7 @@ const shapeOf = ({ status, outcome, tasks, lines }: RunView) => ({
       '127.0.0.1 aip-gateway 5000/tcp',
       '127.0.0.1 console 8080/tcp',
       '127.0.0.1 nats 4222/tcp',
+      '127.0.0.1 planner 8090/tcp',
     ]);
   });
 
@@ -142,6 +143,11 @@ const shapeOf = ({ status, outcome, tasks, lines }: RunView) => ({
     expect(await find('aip-gateway')).toMatchObject({ code: 0 });
     expect(await find('nats')).toMatchObject({ code: 9 });
     expect(await find('postgres')).toMatchObject({ code: 9 });
+  });
+
+  it('runs a runbook without a model', async () => {
+    const { code, stdout } = await system.cli(['submit', 'fleet-health', '--wait']);
+    expect({ code, stdout }).toMatchObject({ code: 0, stdout: expect.stringContaining('Answer') });
   });
 
   it('runs a request of the command line in a container', async () => {

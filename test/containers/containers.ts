@@ -6,7 +6,7 @@ import { RunView } from '#proto';
 import { docker, ROOT, until, type Ran } from './engine.js';
 
 /** Any free ports: a system of the person who runs the tests may have the usual ones. */
-const PORTS = { ORRERY_CONSOLE_PORT: '0', ORRERY_AIP_PORT: '0', ORRERY_NATS_PORT: '0' };
+const PORTS = { ORRERY_CONSOLE_PORT: '0', ORRERY_AIP_PORT: '0', ORRERY_NATS_PORT: '0', ORRERY_MCP_PORT: '0' };
 
 /** The container went away before `kill` could say that it was successful. */
 const KILLED = 137;
