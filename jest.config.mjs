@@ -15,10 +15,13 @@ const suites = {
   load: { testMatch: ['**/test/load/*.load.ts'], testPathIgnorePatterns: ['/node_modules/', '/dist/'] },
   containers: { testMatch: ['**/test/containers/*.e2e.ts'], testPathIgnorePatterns: ['/node_modules/', '/dist/'] },
 };
-const suite = process.env.ORRERY_TEST_SUITE ?? 'unit';
+/** One suite, or several that are run as one: `model+sim`. */
+const named = (process.env.ORRERY_TEST_SUITE ?? 'unit').split('+');
+const timeouts = { unit: 20_000, model: 300_000, sim: 600_000, fuzz: 600_000, containers: 600_000, load: 1_200_000 };
 
 export default {
-  ...suites[suite],
+  testMatch: named.flatMap((suite) => suites[suite].testMatch),
+  testPathIgnorePatterns: suites[named[0]].testPathIgnorePatterns,
   rootDir: '.',
   roots: ['<rootDir>/proto', '<rootDir>/libs', '<rootDir>/services', '<rootDir>/test'],
   testEnvironment: 'node',
@@ -31,9 +34,7 @@ export default {
     '^(\\.{1,2}/.*)\\.js$': '$1',
   },
   modulePathIgnorePatterns: ['<rootDir>/dist/'],
-  testTimeout:
-    { unit: 20_000, model: 300_000, sim: 600_000, fuzz: 600_000, containers: 600_000, load: 1_200_000 }[suite] ??
-    120_000,
+  testTimeout: Math.max(...named.map((suite) => timeouts[suite] ?? 120_000)),
   // What talks to servers and processes waits for most of its time; what measures has the machine for itself.
-  maxWorkers: { e2e: 2, containers: 1, load: 1 }[suite] ?? 2,
+  maxWorkers: Math.min(...named.map((suite) => ({ containers: 1, load: 1 })[suite] ?? 2)),
 };

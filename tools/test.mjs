@@ -12,6 +12,8 @@ import { fileURLToPath } from 'node:url';
 const SUITES = ['unit', 'model', 'sim', 'fuzz', 'int', 'e2e'];
 /** Only when they are asked for. `containers` says why when it is skipped; `load` is to have the machine for itself. */
 const OPT_IN = ['containers', 'load'];
+/** Few files, each of which keeps a core busy for long: one after the other they would leave the second core idle. */
+const TOGETHER = ['model', 'sim', 'fuzz'];
 const NEEDS_NATS = new Set(['int', 'e2e', 'load']);
 const SUITE_MINUTES_MAX = 30;
 const KILL_AFTER_MS = 10_000;
@@ -29,8 +31,19 @@ function parse(words) {
     console.error(`orrery: there is no suite "${unknown}"; suites are ${known.join(', ')}, and bench alone.`);
     process.exit(BAD_INPUT);
   }
-  const suites = named.length === 0 ? SUITES : known.filter((suite) => named.includes(suite));
+  const wanted = named.length === 0 ? SUITES : known.filter((suite) => named.includes(suite));
+  const suites = together(wanted);
   return { suites, jestArguments: end === -1 ? [] : words.slice(end + 1) };
+}
+
+/** Suites in running order, those that are run as one joined by `+`. */
+function together(suites) {
+  const joined = suites.filter((suite) => TOGETHER.includes(suite));
+  if (joined.length < 2) return suites;
+  return suites.flatMap((suite) => {
+    if (!joined.includes(suite)) return [suite];
+    return suite === joined[0] ? [joined.join('+')] : [];
+  });
 }
 
 /** Resolves with the exit code, or null when a signal or the time limit ended it. */

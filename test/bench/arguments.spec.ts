@@ -22,6 +22,11 @@ describe('parseArguments', () => {
     expect(parseArguments(['path', '--without-logging'], KNOWN)).toMatchObject({ tables: ['path'], logging: false });
   });
 
+  it('takes the planner only when it is asked for', () => {
+    expect(parseArguments(['planner'], KNOWN)).toMatchObject({ tables: ['planner'] });
+    expect(parseArguments(['all'], KNOWN).tables).not.toContain('planner');
+  });
+
   it.each([
     ['a table that is not there', ['everything']],
     ['a workload that is not there', ['--only', 'chain,walk']],

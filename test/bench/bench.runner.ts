@@ -9,6 +9,7 @@ import { EngineTarget } from './engine.target.js';
 import { study, studyTable } from './lock-policy.js';
 import { PATH_DEVICES, PATH_WORKLOADS } from './path-workloads.js';
 import { PathTarget } from './path.target.js';
+import { plannerFigures, plannerTable } from './planner-figures.runner.js';
 import { policyFigures } from './policy-figures.js';
 import { stepTimes } from './step-times.runner.js';
 import { type Output, runTable, type TableOptions } from './table.runner.js';
@@ -38,6 +39,7 @@ async function resultOf(name: TableName, options: BenchArguments, output: Output
   if (name === 'core' || name === 'policy' || name === 'lock-policy')
     return options.only.length > 0 ? [] : [await pureTable(name, output)];
   const parent = options.directory ?? tmpdir();
+  if (name === 'planner') return options.only.length > 0 ? [] : [await plannerRounds(parent, options, output)];
   const profileDirectory = options.profile === undefined ? undefined : resolve(options.profile, name);
   if (profileDirectory !== undefined) await mkdir(profileDirectory, { recursive: true });
   const how: TableOptions = { parent, profileDirectory, output };
@@ -65,6 +67,12 @@ async function pureTable(name: 'core' | 'policy' | 'lock-policy', output: Output
   const results = study(STUDIED_REQUESTS);
   output.out(`${name}: ${STUDIED_REQUESTS} requests for each policy\n\n${studyTable(results)}\n`);
   return { table: name, results };
+}
+
+async function plannerRounds(parent: string, { repetitions }: BenchArguments, output: Output): Promise<object> {
+  const figures = await plannerFigures({ parent, repetitions });
+  output.out(`planner\n\n${plannerTable(figures)}\n`);
+  return { table: 'planner', ...figures };
 }
 
 function selected(workloads: readonly Workload[], { only, repetitions }: BenchArguments): Workload[] {

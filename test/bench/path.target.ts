@@ -20,7 +20,7 @@ export interface PathOptions {
   readonly profileDirectory: string | undefined;
 }
 
-const SERVICES = ['orchestrator', 'registry', 'aip-gateway', 'device-agent', 'logging'] as const;
+const SERVICES = ['orchestrator', 'registry', 'aip-gateway', 'device-agent', 'planner', 'logging'] as const;
 const TOOLS = ['EXEC_CLI', 'NOOP'];
 const POLL_MS = 50;
 const CONNECTED_MS_MAX = 60_000;
@@ -172,7 +172,8 @@ export class PathTarget implements BenchTarget {
     // The server asks nobody who he is; the registry signs the devices' credentials with its key all the same.
     const seedFile = join(directory, 'bench.seed');
     await writeFile(seedFile, createUser().getSeed(), { mode: PRIVATE_FILE });
-    const own = { ORRERY_DATABASE_URL: databaseUrl, ORRERY_AIP_PORT: '0', ORRERY_NATS_SEED_FILE: seedFile };
+    const ports = { ORRERY_AIP_PORT: '0', ORRERY_MCP_PORT: '0' };
+    const own = { ORRERY_DATABASE_URL: databaseUrl, ...ports, ORRERY_NATS_SEED_FILE: seedFile };
     for (const name of SERVICES) {
       if (name === 'logging' && !logging) continue;
       const all = { ...env, ...own, ORRERY_INSTANCE: name };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { gapsOf, medianOf, spreadOf } from './statistics.js';
+import { gapsOf, medianOf, percentileOf, spreadOf } from './statistics.js';
 
 describe('statistics', () => {
   it('takes the middle value, or between the two middle ones', () => {
@@ -14,8 +14,16 @@ describe('statistics', () => {
     expect(spreadOf(hundred)).toMatchObject({ p99: 99, min: 1, max: 100 });
   });
 
+  it('takes the value that a share of all is not above', () => {
+    const hundred = Array.from({ length: 100 }, (_, index) => 100 - index);
+    expect(percentileOf(hundred, 0.9)).toBe(90);
+    expect(percentileOf([5, 9, 1], 0.9)).toBe(9);
+    expect(percentileOf([5, 9, 1], 0)).toBe(1);
+  });
+
   it('refuses to say anything about nothing', () => {
     expect(() => spreadOf([])).toThrow(RangeError);
+    expect(() => percentileOf([], 0.5)).toThrow(RangeError);
   });
 
   it('gives the time between neighbours', () => {

@@ -16,6 +16,13 @@ export function spreadOf(values: readonly number[]): Spread {
   return { median, p99: sorted[Math.ceil(0.99 * count) - 1] ?? max, min, max, count };
 }
 
+/** The value that so great a share of all is not above. */
+export function percentileOf(values: readonly number[], share: number): number {
+  const found = values.toSorted((a, b) => a - b)[Math.max(0, Math.ceil(share * values.length) - 1)];
+  if (found === undefined) throw new RangeError('nothing was measured');
+  return found;
+}
+
 export function medianOf(values: readonly number[]): number {
   return spreadOf(values).median;
 }

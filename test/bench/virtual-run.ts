@@ -1,13 +1,14 @@
-import type {
-  AgentProfile,
-  Edit,
-  EditPolicy,
-  LockPolicy,
-  Proposal,
-  RunCommit,
-  RunEvent,
-  RunEventData,
-  TaskConstellation,
+import {
+  NO_USAGE,
+  type AgentProfile,
+  type Edit,
+  type EditPolicy,
+  type LockPolicy,
+  type Proposal,
+  type RunCommit,
+  type RunEvent,
+  type RunEventData,
+  type TaskConstellation,
 } from '#proto';
 import { decide, emptyRun, type FleetView, type Input, isTerminal, type Run } from '#libs/constellation';
 import type { Plan } from './target.js';
@@ -115,7 +116,8 @@ function answer({ constellation, edits = () => [] }: VirtualRun, editId: string,
     state: 'CONTINUE',
     edits: run.graph === null ? build : edits(run),
   };
-  return { kind: 'proposal', by: { kind: 'system', id: 'planner' }, planHash: null, proposal };
+  const by = { kind: 'system', id: 'planner' } as const;
+  return { kind: 'proposal', by, planHash: null, source: 'rule', used: NO_USAGE, proposal };
 }
 
 function completed(taskId: string, attempt: number): Input {

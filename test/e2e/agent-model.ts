@@ -2,9 +2,12 @@ import { startModelServer, type ModelServer, type ModelServerReply, type ModelSe
 import type { Json, LinuxAgentStatus } from '#proto';
 
 /** What the model says in one turn of a story: fixed, or made of what it was asked. */
-export type Turn = ModelServerReply | ((request: ModelServerRequest) => ModelServerReply);
+export type Turn = ModelServerReply | ((request: ModelServerRequest) => ModelServerReply | Promise<ModelServerReply>);
 
-/** A model that plays stories: the one whose word `story-<name>` stands in the prompt, one turn per request; the last turn is said for ever. */
+/**
+ * A model that plays stories: the one whose word `story-<name>` stands in the prompt, one turn per request; the last turn is
+ * said for ever. A planner is told of its own by `plan-<name>` in the goal, whatever its tasks are about.
+ */
 export class StoryModel {
   readonly #server: ModelServer;
   readonly #stories: Readonly<Record<string, readonly Turn[]>>;
@@ -38,8 +41,9 @@ export class StoryModel {
     return this.#server.stop();
   }
 
-  #say(request: ModelServerRequest): ModelServerReply | undefined {
-    const story = /story-([a-z]+)/u.exec(request.prompt)?.[1] ?? '';
+  #say(request: ModelServerRequest): ModelServerReply | Promise<ModelServerReply> | undefined {
+    const { prompt } = request;
+    const story = /plan-[a-z]+/u.exec(prompt)?.[0] ?? /story-([a-z]+)/u.exec(prompt)?.[1] ?? '';
     const turns = this.#stories[story];
     if (turns === undefined) return { fault: 'status', status: 400, message: `there is no story "${story}"` };
     const before = this.#turns.get(story) ?? [];

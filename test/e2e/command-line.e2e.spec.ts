@@ -47,6 +47,19 @@ describe('the command line over a running system', () => {
     expect(second).toMatchObject({ runId: view.runId, sequence: view.sequence });
   });
 
+  it('plans with a runbook, without any model, and says in one sentence what it cannot plan', async () => {
+    const done = await system.cli('submit', 'fleet-health', '--wait');
+    expect(done).toMatchObject({ code: 0, stdout: expect.stringContaining('Answer') });
+    const refused = await system.cli('submit', 'Make me a sandwich');
+    expect(refused).toMatchObject({ code: 3, stderr: expect.stringContaining('ORRERY_MODEL') });
+    expect(refused.stderr.trim().split('\n')).toHaveLength(1);
+    const { runs } = await system.json<{ runs: { runId: string; name: string }[] }>('runs');
+    const file = join(system.home, 'again.yaml');
+    const runId = runs.find(({ name }) => name.includes('fleet-health'))?.runId ?? '';
+    expect(await system.cli('runbooks', 'save', runId, '--name', 'again', '-o', file)).toMatchObject({ code: 0 });
+    expect(await system.cli('runbooks', 'check', file)).toMatchObject({ code: 0 });
+  });
+
   it('ends with 2 when a run does not succeed', async () => {
     const request = diamond('fails');
     const tasks = request.constellation.tasks.map((task, index) =>

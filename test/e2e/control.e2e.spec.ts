@@ -93,7 +93,10 @@ describe('a run under control', () => {
   });
 
   it('is edited while it runs, by whoever answers its edit rounds', async () => {
-    const runId = await submit('edited', [exec('a', 'exit 3')], 'unconditional', { editPolicy: 'when-needed' });
+    const runId = await submit('edited', [exec('a', 'exit 3')], 'unconditional', {
+      editPolicy: 'when-needed',
+      planner: 'external',
+    });
     const asked = await untilView(runId, ({ editing }) => editing !== null);
     expect(asked).toMatchObject({ editing: { editId: 'e1' }, waitingFor: { reason: 'planner', wokenBy: 'proposal' } });
     const file = join(system.home, 'edits.json');

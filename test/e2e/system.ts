@@ -80,7 +80,13 @@ export class TestSystem {
   }
 
   get env(): NodeJS.ProcessEnv {
-    const any = { ORRERY_NATS_PORT: '0', ORRERY_POSTGRES_PORT: '0', ORRERY_CONSOLE_PORT: '0', ORRERY_AIP_PORT: '0' };
+    const any = {
+      ORRERY_NATS_PORT: '0',
+      ORRERY_POSTGRES_PORT: '0',
+      ORRERY_CONSOLE_PORT: '0',
+      ORRERY_AIP_PORT: '0',
+      ORRERY_MCP_PORT: '0',
+    };
     return { ...this.#settings, ORRERY_HOME: this.home, ...any };
   }
 

@@ -1,0 +1,259 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { ApprovalView, PlanEvent, RunView } from '#proto';
+import { StoryModel, type Turn } from './agent-model.js';
+import { after, creates, edits, ends, PLANS, task } from './planner-stories.js';
+import { TestSystem, until } from './system.js';
+
+/* Real processes, real commands on two devices, a scripted model: from a sentence to a constellation, and back to the plan. */
+
+let model: StoryModel;
+let system: TestSystem;
+const closers: (() => Promise<void>)[] = [];
+let jail: string;
+
+beforeAll(async () => {
+  model = await StoryModel.start({ ...PLANS, ...gated() });
+  closers.push(() => model.stop());
+  system = await TestSystem.startWith({ env: model.env, prepare }, '--devices', '2');
+  closers.push(() => system.stop());
+  // They do not know of each other: while one is looked at, the others go on.
+  for (const [story, options] of Object.entries(AT_ONCE)) runs.set(story, await send(story, options));
+});
+afterAll(async () => {
+  for (const close of closers.toReversed()) await close();
+});
+
+async function prepare(home: string): Promise<NodeJS.ProcessEnv> {
+  jail = join(home, 'devices', 'web-1', 'jail');
+  await mkdir(join(jail, 'old'), { recursive: true });
+  return {};
+}
+
+const AT_ONCE: Readonly<Record<string, object>> = {
+  collect: {},
+  recover: {},
+  batch: { editPolicy: 'when-needed' },
+  conflict: {},
+  garbage: {},
+  hostile: {},
+  nowhere: {},
+  impossible: {},
+  nothing: {},
+  judged: {},
+};
+/** The run of each story. */
+const runs = new Map<string, string>();
+
+const goal = (story: string): string => `Please do plan-${story}.`;
+
+async function send(story: string, options: object = {}): Promise<string> {
+  const file = join(system.home, `plan-${story}.json`);
+  await writeFile(file, JSON.stringify({ requestId: `plan-${story}`, goal: goal(story), options }));
+  return (await system.json<{ runId: string }>('submit', '-f', file)).runId;
+}
+
+function runOf(story: string): string {
+  const runId = runs.get(story);
+  if (runId === undefined) throw new Error(`${story} was not sent`);
+  return runId;
+}
+
+const planned = (story: string): Promise<RunView> => system.untilEnd(runOf(story));
+
+async function stepsOf(runId: string): Promise<PlanEvent[]> {
+  return (await system.json<{ steps: PlanEvent[] }>('plan', runId)).steps;
+}
+
+const status = ({ tasks }: RunView) => Object.fromEntries(tasks.map((each) => [each.id, each.status]));
+
+/** Stories whose model waits for the world before it speaks. */
+function gated(): Record<string, readonly Turn[]> {
+  const untilTask = async (story: string, wanted: Readonly<Record<string, string>>): Promise<void> => {
+    const runId = await until(`the run of ${story}`, async () => runs.get(story));
+    await until(`${story} to be as far as ${JSON.stringify(wanted)}`, async () => {
+      const now = status(await system.show(runId));
+      return Object.entries(wanted).every(([id, state]) => now[id] === state) ? true : undefined;
+    });
+  };
+  return {
+    'plan-batch': [
+      creates({
+        name: 'batch',
+        tasks: ['zero', 'one', 'two', 'three'].map((id) => task(id, `echo ${id}`, { review: true })),
+        dependencies: [],
+      }),
+      async () => {
+        await untilTask('batch', { zero: 'COMPLETED', one: 'COMPLETED', two: 'COMPLETED', three: 'COMPLETED' });
+        return edits();
+      },
+      edits({ tool: 'add_task', arguments: task('sum', 'echo all of them') }),
+      ends('FINISH', 'All four were looked at.', ['zero', 'one', 'two', 'three', 'sum']),
+    ],
+    'plan-conflict': [
+      creates({
+        name: 'conflict',
+        tasks: [
+          task('broken', 'exit 3'),
+          task('gate', 'until [ -e go-conflict ]; do sleep 0.05; done'),
+          task('late', 'until [ -e end-conflict ]; do sleep 0.05; done; echo late'),
+        ],
+        dependencies: [after('gate', 'late')],
+      }),
+      async () => {
+        await writeFile(join(jail, 'go-conflict'), '');
+        await untilTask('conflict', { late: 'RUNNING' });
+        return edits({ tool: 'update_task', arguments: { task_id: 'late', description: 'changed too late' } });
+      },
+      async () => {
+        await writeFile(join(jail, 'end-conflict'), '');
+        return edits({ tool: 'add_task', arguments: task('instead', 'echo instead') });
+      },
+      ends('FINISH', 'Done in another way.', ['instead', 'late']),
+    ],
+    'plan-crash': [
+      async () => {
+        await system.kill9('planner');
+        return creates({ name: 'lost', tasks: [task('never', 'echo never')], dependencies: [] });
+      },
+      creates({ name: 'crash', tasks: [task('once', 'echo once')], dependencies: [] }),
+      ends('FINISH', 'It was done once.', ['once']),
+    ],
+  };
+}
+
+describe('a goal', () => {
+  it('becomes three branches and a report, and one answer that names what it rests on', async () => {
+    const view = await planned('collect');
+    expect(view).toMatchObject({ status: 'COMPLETED', outcome: 'succeeded', goal: goal('collect') });
+    expect(view.tasks.find(({ id }) => id === 'report')?.result?.value).toMatchObject({ stdout: '3\n' });
+    expect(view.answer).toMatchObject({
+      by: 'model',
+      text: 'Three machines were asked; the report has their lines.',
+      evidence: [{ taskId: 'report', attempt: 1 }],
+      failures: [],
+    });
+    // Creation and the end: nothing in between needed judgement.
+    expect(model.asked('plan-collect')).toHaveLength(2);
+    const report = await until('the report', async () => {
+      const { code, stdout } = await system.cli('report', view.runId);
+      return code === 0 && stdout.includes('## Answer') ? stdout : undefined;
+    });
+    for (const part of ['## Planning', 'story-model', 'Three machines were asked']) expect(report).toContain(part);
+  });
+
+  it('that meets a failure is helped by a diagnosis and a fallback on a spare device', async () => {
+    const view = await planned('recover');
+    expect(status(view)).toEqual({ primary: 'FAILED', diagnose: 'COMPLETED', fallback: 'COMPLETED' });
+    expect(view).toMatchObject({ status: 'COMPLETED', outcome: 'partially_failed' });
+    expect(view.answer?.failures).toMatchObject([{ taskId: 'primary', status: 'FAILED' }]);
+    expect(model.asked('plan-recover')[1]?.prompt).toContain('No such file');
+  });
+
+  it('is looked at once for three results that came while the planner thought', async () => {
+    const view = await planned('batch');
+    expect(view.outcome).toBe('succeeded');
+    const { stdout } = await system.cli('plan', view.runId);
+    const opened = stdout.split('\n').filter((line) => line.includes('opened: editing'));
+    expect(opened.some((line) => ['one', 'two', 'three', 'zero'].filter((id) => line.includes(id)).length === 3)).toBe(
+      true,
+    );
+    expect(model.asked('plan-batch')).toHaveLength(4);
+  });
+
+  it('whose edit meets a task that has started is repaired', async () => {
+    const view = await planned('conflict');
+    expect(status(view)).toEqual({ broken: 'FAILED', gate: 'COMPLETED', late: 'COMPLETED', instead: 'COMPLETED' });
+    expect(model.asked('plan-conflict')[2]?.prompt).toContain('only PENDING tasks may change');
+  });
+
+  it('gets its plan although the model first says something else', async () => {
+    const view = await planned('garbage');
+    expect([view.outcome, status(view)]).toEqual(['succeeded', { only: 'COMPLETED' }]);
+    const [step] = await stepsOf(view.runId);
+    expect(step?.type === 'ROUND_PLANNED' && step.data.calls.map(({ problems }) => problems.length > 0)).toEqual([
+      true,
+      false,
+    ]);
+  });
+
+  it('stays on the devices of its plan, whatever a result says', async () => {
+    const view = await planned('hostile');
+    expect(status(view)).toEqual({ read: 'COMPLETED' });
+    const { stdout } = await system.cli('plan', view.runId);
+    expect(stdout).toContain('"owned" would run on device "db-1", for which the plan was not made');
+    expect((await system.cli('report', view.runId)).stdout).toContain('for which the plan was not made');
+  });
+
+  it('that no device can meet ends before anything runs, and says why', async () => {
+    const view = await planned('nowhere');
+    expect(view).toMatchObject({ status: 'FAILED', tasks: [] });
+    expect(view.reason).toContain('plan9');
+    const refused = await planned('impossible');
+    expect(refused).toMatchObject({
+      status: 'FAILED',
+      tasks: [],
+      answer: { text: 'No device here can print on paper.' },
+    });
+  });
+
+  it('that needs nothing is answered at once', async () => {
+    const view = await planned('nothing');
+    expect(view).toMatchObject({ status: 'COMPLETED', outcome: 'succeeded', tasks: [] });
+    expect(view.answer?.text).toBe('Everything is as it should be.');
+  });
+
+  it('does not get a command of a model past the policy', async () => {
+    const runId = runOf('judged');
+    const approval = await until('an approval', async () => {
+      const { approvals } = await system.json<{ approvals: ApprovalView[] }>('approvals');
+      return approvals.find((each) => each.runId === runId);
+    });
+    expect(approval.ask).toMatchObject({ kind: 'approval', command: { arguments: { command: 'rm -r old' } } });
+    await system.cli('approve', approval.approvalId);
+    const view = await system.untilEnd(runId);
+    expect(status(view)).toEqual({ wipe: 'FAILED', tidy: 'COMPLETED' });
+  });
+
+  it('survives the death of its planner, and is planned once', async () => {
+    const view = await system.untilEnd(await send('crash'));
+    expect([view.outcome, status(view)]).toEqual(['succeeded', { once: 'COMPLETED' }]);
+    const planned1 = (await stepsOf(view.runId)).filter(({ type }) => type === 'ROUND_PLANNED');
+    expect(planned1).toHaveLength(2);
+  });
+});
+
+describe('a plan', () => {
+  it('can be looked at, changed and approved before anything starts', async () => {
+    const shown = await system.cli('submit', goal('held'), '--plan');
+    expect([shown.code, shown.stdout]).toEqual([0, expect.stringContaining('echo first')]);
+    const runId = /resume (\S+)/u.exec(shown.stdout)?.[1] ?? '';
+    expect(await system.show(runId)).toMatchObject({ status: 'PAUSED', waitingFor: { reason: 'approval' } });
+    const more = join(system.home, 'more.json');
+    const second = {
+      id: 'second',
+      name: 'second',
+      target: { device: 'db-1' },
+      command: { tool: 'EXEC_CLI', arguments: { command: 'echo second' } },
+    };
+    await writeFile(more, JSON.stringify([{ tool: 'add_task', task: second }]));
+    expect((await system.cli('propose', runId, '-f', more)).code).toBe(0);
+    expect((await system.cli('diff', runId)).stdout).toContain('+ task second on db-1');
+    expect((await system.show(runId)).tasks.every(({ attempts }) => attempts === 0)).toBe(true);
+    expect((await system.cli('resume', runId)).code).toBe(0);
+    expect(status(await system.untilEnd(runId))).toEqual({ first: 'COMPLETED', second: 'COMPLETED' });
+  });
+
+  it('of a runbook needs no model', async () => {
+    const before = model.prompts.length;
+    const { code, stdout } = await system.cli('submit', 'fleet-health', '--wait');
+    expect([code, stdout]).toEqual([0, expect.stringContaining('Answer')]);
+    expect(model.prompts).toHaveLength(before);
+  });
+});
+
+it('everything that was planned is as it was written', async () => {
+  const { code, stdout } = await system.cli('verify', '--all');
+  expect([code, stdout]).toEqual([0, expect.stringContaining('verified')]);
+});
