@@ -37,14 +37,18 @@ function shellFindings(given: Readonly<Record<string, Json>>, judging: Judging):
   const places = placesOf(directory);
   if (places === undefined) return [notUnderstood('arguments.working_directory must be a path.')];
   const script = readScript(command, judging.parser, { places, input: inputOf(stdin) });
-  return [
+  const findings = [
     ...script.findings,
     ...script.invocations.flatMap((invocation) => judging.judge(invocation, judging)),
     ...Object.keys(others).map((name) => dynamic('unknown-argument', `The argument ${name} of EXEC_CLI is not known.`)),
     ...variables(env),
     ...secretFindings([stdin, ...valuesOf(env)], judging),
   ];
+  // What it reads is another text the next time: who has allowed it once has not allowed that.
+  return isObject(stdin) && 'from' in stdin ? findings.map(once) : findings;
 }
+
+const once = (finding: Finding): Finding => ({ ...finding, grantable: false });
 
 const isObject = (value: Json | undefined): value is Readonly<Record<string, Json>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);

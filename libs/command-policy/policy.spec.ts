@@ -110,6 +110,8 @@ describe('what a command is', () => {
     for (const command of ['sudo ls', 'ls | xargs rm', 'eval ls', 'sh -c "rm x"', 'python3 x.py', '$x'])
       expect([command, judge(command).grantable]).toEqual([command, false]);
     expect(judge('rm -r /srv/app').grantable).toBe(true);
+    expect(judge('patch -p1', { stdin: 'x' }).grantable).toBe(true);
+    expect(judge('patch -p1', { stdin: { from: ['t1'] } }).grantable).toBe(false);
   });
 
   it('is shown in reasons that move no terminal', () => {
