@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { sealCommit } from '#libs/event-log';
-import { GENESIS_HASH, type PlanCommit } from '#proto';
+import { GENESIS_HASH, type ModelCall, type PlanCommit } from '#proto';
 import { altered, dataOf, edited, groupsOf, recordsOf, RUN } from '../testing/edited-run.js';
 import { sealRun } from '../testing/sample-run.js';
 import { auditRun } from './audit-run.js';
@@ -8,6 +8,19 @@ import type { ExportRecord } from './export-file.js';
 import { findingText } from './findings.js';
 
 const { steps } = edited();
+const CALL: ModelCall = {
+  model: 'some-model',
+  endpoint: 'main',
+  promptHash: 'a'.repeat(64),
+  parameters: {},
+  reply: '{}',
+  problems: [],
+  error: null,
+  tokens: { prompt: 1, completion: 1 },
+  costUsd: null,
+  startedAt: '2026-01-01T00:00:00.000Z',
+  durationMs: 1,
+};
 const plansOf = (records: readonly ExportRecord[]) => records.filter(({ stream }) => stream === 'PLANS');
 
 /** The findings after somebody altered the planner's steps and made all their hashes again. */
@@ -106,5 +119,26 @@ describe('the steps of the planner', () => {
       },
       'e1 try 1 comes from a model, with 0 calls of a model',
     ],
+    [
+      'says that a rule planned it, and has a call of a model',
+      ([first]) => {
+        const [planned] = first?.events ?? [];
+        if (planned?.type === 'ROUND_PLANNED') planned.data.calls = [CALL];
+      },
+      'e1 try 1 comes from a rule, with 1 calls of a model',
+    ],
   ])('are noticed when one %s', (_, alter, finding) => expect(replanned(alter)).toContain(finding));
+
+  it('may use a reply again that was asked for in an earlier try of the round', () => {
+    const found = replanned(([first, second]) => {
+      for (const plan of [first, second]) {
+        for (const event of plan?.events ?? []) {
+          if (event.type !== 'ROUND_PLANNED') continue;
+          event.data.source = 'model';
+          event.data.calls = event.data.try === 1 ? [CALL] : [];
+        }
+      }
+    });
+    expect(found).not.toContain('comes from a model');
+  });
 });

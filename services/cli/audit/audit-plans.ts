@@ -68,6 +68,7 @@ export function auditPlans(
 function* unfounded(commits: readonly PlanCommit[]): Generator<{ number: number; message: string }> {
   const planned = new Set<string>();
   const rounds = new Set<EditId>();
+  const asked = new Set<EditId>();
   const proposed = new Set<string>();
   for (const { number, events } of commits.toSorted((a, b) => a.number - b.number)) {
     for (const event of events) {
@@ -75,7 +76,9 @@ function* unfounded(commits: readonly PlanCommit[]): Generator<{ number: number;
         const { editId, try: count, source, calls } = event.data;
         const name = `${editId} try ${count}`;
         if (planned.has(name)) yield { number, message: `${name} was planned before` };
-        if ((source === 'model') !== calls.length > 0) {
+        if (calls.length > 0) asked.add(editId);
+        // A reply that was paid for is used again in later tries of its round.
+        if (source === 'model' ? !asked.has(editId) : calls.length > 0) {
           yield { number, message: `${name} comes from a ${source}, with ${calls.length} calls of a model` };
         }
         planned.add(name);
