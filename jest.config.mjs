@@ -35,6 +35,6 @@ export default {
   },
   modulePathIgnorePatterns: ['<rootDir>/dist/'],
   testTimeout: Math.max(...named.map((suite) => timeouts[suite] ?? 120_000)),
-  // What talks to servers and processes waits for most of its time; what measures has the machine for itself.
-  maxWorkers: Math.min(...named.map((suite) => ({ containers: 1, load: 1 })[suite] ?? 2)),
+  // What talks to servers waits for much of its time: a third one has room on two cores. What measures has the machine for itself.
+  maxWorkers: Math.min(...named.map((suite) => ({ int: 3, containers: 1, load: 1 })[suite] ?? 2)),
 };

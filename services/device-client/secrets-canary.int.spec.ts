@@ -132,7 +132,7 @@ describe('a secret of a device', () => {
       error: { code: 'UNKNOWN_SECRET', message: 'this device has no secret "api-key"' },
     });
     expect(await home.lines('effects')).toEqual([]);
-    expect(await readFile(join(home.dataDir, 'commands.journal'), 'utf8')).not.toContain('c1');
+    expect(await readFile(join(home.dataDir, 'commands.journal'), 'utf8')).not.toContain('"c1"');
     await put('api-key', 'canary-2');
     connection.command('c1', 'EXEC_CLI', { command: 'echo ran >> effects', env });
     expect(await connection.outcome('c1')).toMatchObject({ state: 'COMPLETED' });

@@ -28,6 +28,7 @@ const parsed = parseRunbook(
 if (!parsed.ok) throw new Error(JSON.stringify(parsed.issues));
 const fleet = new Fleet();
 fleet.replace(new Map([['web-1', profileOf('web-1')]]));
+fleet.served([], 0);
 const handler = (hasModel: boolean, runbooks = [parsed.runbook]) =>
   new MatchHandler({ runbooks, problems: [], fleet, hasModel });
 
