@@ -3,13 +3,13 @@ import type { Logger } from 'pino';
 import type { Clock, HealthIndicators, Metrics, Postgres } from '#libs/platform';
 import { untilItWorks } from '#libs/platform';
 import type { Served } from '#libs/messaging';
-import { AttemptsProjection } from './attempts.projector.js';
+import { attemptsProjection } from './attempts.projector.js';
 import { DeadLetters } from './dead-letter.adapter.js';
 import { FeedStream } from './feed-stream.adapter.js';
 import { FeedPublisher } from './feed.reactor.js';
 import { StreamFollower, type Applied } from './follow.projector.js';
 import type { LoggingConfig } from './logging.config.js';
-import { PlansProjection } from './plans.projector.js';
+import { plansProjection } from './plans.projector.js';
 import { ProjectionReader } from './projection.adapter.js';
 import { serveLogging } from './queries.controller.js';
 import { forgetProjection } from './rebuild.adapter.js';
@@ -53,8 +53,8 @@ export class LoggingService {
     this.reports = new ReportWriter({ nc, postgres, reader: this.reader, logger });
     this.followers = [
       new RunsProjection({ nc, clock, deadLetters }),
-      new AttemptsProjection({ clock, deadLetters }),
-      new PlansProjection({ clock, deadLetters }),
+      attemptsProjection({ clock, deadLetters }),
+      plansProjection({ clock, deadLetters }),
     ].map((projection) => {
       const follower = new StreamFollower(projection, { nc, postgres, logger, onApplied });
       health.register(`projection of ${projection.stream}`, () => follower.check());

@@ -7,13 +7,13 @@ import { encodeCommit, openAttemptLog, openPlanLog, openRunLog, readCommits } fr
 import { connectBus, provision } from '#libs/messaging';
 import { systemClock, type Postgres } from '#libs/platform';
 import { startTestNats, startTestPostgres, type HistoryStep, type TestNats } from '#libs/testing';
-import { AttemptsProjection } from './attempts.projector.js';
+import { attemptsProjection } from './attempts.projector.js';
 import { DeadLetters } from './dead-letter.adapter.js';
 import { ENTITIES, SCHEMA } from './entities/index.js';
 import { StreamFollower, type Prepared, type Projection } from './follow.projector.js';
 import { ProjectionReader } from './projection.adapter.js';
 import { ReportWriter } from './report.reactor.js';
-import { PlansProjection } from './plans.projector.js';
+import { plansProjection } from './plans.projector.js';
 import { RunsProjection } from './runs.projector.js';
 import { checkpointOf } from './write.adapter.js';
 
@@ -105,12 +105,12 @@ export class Rig {
     return new RunsProjection({ nc: this.nc, clock: systemClock, deadLetters: new DeadLetters(this.nc, systemClock) });
   }
 
-  attempts(): AttemptsProjection {
-    return new AttemptsProjection({ clock: systemClock, deadLetters: new DeadLetters(this.nc, systemClock) });
+  attempts(): Projection {
+    return attemptsProjection({ clock: systemClock, deadLetters: new DeadLetters(this.nc, systemClock) });
   }
 
-  plans(): PlansProjection {
-    return new PlansProjection({ clock: systemClock, deadLetters: new DeadLetters(this.nc, systemClock) });
+  plans(): Projection {
+    return plansProjection({ clock: systemClock, deadLetters: new DeadLetters(this.nc, systemClock) });
   }
 
   reports(): ReportWriter {
