@@ -18,7 +18,8 @@ import type {
   TaskStar,
 } from '#proto';
 import { cleanLine, clip } from './clean.js';
-import { clockText, durationText } from './duration.js';
+import { clockText } from './duration.js';
+import { callsText, problemLines } from './model-calls.js';
 import { paintFor, paintStatus, type Paint } from './style.js';
 import { renderTable } from './table.js';
 import type { Terminal } from './terminal.js';
@@ -86,7 +87,7 @@ function planLines(event: PlanEvent, paint: Paint): string[] {
       const { editId, try: count, mode, source, runbook, calls, examples = [] } = event.data;
       const by = runbook === undefined ? source : `runbook ${runbook.name}`;
       return [
-        `${paint('bold', `${editId} try ${count}`)} ${mode} by ${cleanLine(by)}${callsText(calls)}`,
+        `${paint('bold', `${editId} try ${count}`)} ${mode} by ${cleanLine(by)}${spentText(calls)}`,
         ...(runbook === undefined ? [] : [`parameters: ${cleanLine(JSON.stringify(runbook.parameters))}`]),
         ...(examples.length === 0 ? [] : [`shown examples: ${cleanLine(examples.join(', '))}`]),
         ...problemLines(calls),
@@ -97,20 +98,20 @@ function planLines(event: PlanEvent, paint: Paint): string[] {
     case 'ROUND_FAILED': {
       const { editId, try: count, error, calls } = event.data;
       return [
-        `${paint('bold', `${editId} try ${count}`)} ${paint('red', cleanLine(error.code))}${callsText(calls)}: ${clip(cleanLine(error.message), TEXT_CHARS_MAX)}`,
+        `${paint('bold', `${editId} try ${count}`)} ${paint('red', cleanLine(error.code))}${spentText(calls)}: ${clip(cleanLine(error.message), TEXT_CHARS_MAX)}`,
         ...problemLines(calls),
       ];
     }
     case 'RUN_EVALUATED': {
       const { evaluation, calls } = event.data;
       return [
-        `${paint('bold', 'evaluation')} complete: ${evaluation.complete}${callsText(calls)}`,
+        `${paint('bold', 'evaluation')} complete: ${evaluation.complete}${spentText(calls)}`,
         clip(cleanLine(evaluation.reason), TEXT_CHARS_MAX),
         ...evaluation.sub_scores.map(({ name, evaluation: verdict }) => `${cleanLine(name)}: ${verdict}`),
       ];
     }
     case 'RUN_SUMMARISED':
-      return [`${paint('bold', 'learnt')} example ${cleanLine(event.data.exampleId)}${callsText(event.data.calls)}`];
+      return [`${paint('bold', 'learnt')} example ${cleanLine(event.data.exampleId)}${spentText(event.data.calls)}`];
   }
 }
 
@@ -171,27 +172,8 @@ function roundLines(event: RunCommit['events'][number], paint: Paint): string[] 
 }
 
 /** ` (gpt-x, 2 calls, 1,200 tokens, 3.1 s)`; empty when no model was asked. */
-function callsText(calls: readonly ModelCall[]): string {
-  if (calls.length === 0) return '';
-  const sum = (of: (call: ModelCall) => number) => calls.reduce((total, call) => total + of(call), 0);
-  const cost = sum(({ costUsd }) => costUsd ?? 0);
-  const parts = [
-    ...new Set(calls.map(({ model }) => cleanLine(model))),
-    ...(calls.length > 1 ? [counted(calls.length, 'call')] : []),
-    `${sum(({ tokens }) => tokens.prompt + tokens.completion).toLocaleString('en-US')} tokens`,
-    ...(cost > 0 ? [`$${cost.toFixed(4)}`] : []),
-    durationText(sum(({ durationMs }) => durationMs)),
-  ];
-  return ` (${parts.join(', ')})`;
-}
-
-function problemLines(calls: readonly ModelCall[]): string[] {
-  return calls.flatMap(({ problems, error }) => [
-    ...problems.map((problem) => `reply refused: ${clip(cleanLine(problem), TEXT_CHARS_MAX)}`),
-    ...(error === null
-      ? []
-      : [`call failed: ${cleanLine(error.code)} ${clip(cleanLine(error.message), TEXT_CHARS_MAX)}`]),
-  ]);
+function spentText(calls: readonly ModelCall[]): string {
+  return calls.length === 0 ? '' : ` (${callsText(calls)})`;
 }
 
 /** A plan as a person reads it before anything starts: who does what, after what. */

@@ -1,7 +1,8 @@
-import type { AttemptCommit, ModelCall, RecordedAttemptEvent, TaskResult } from '#proto';
+import type { AttemptCommit, RecordedAttemptEvent, TaskResult } from '#proto';
 import { askLine, commandText, decidedText } from './approval-text.js';
 import { cleanLine, clip } from './clean.js';
 import { clockText, durationText } from './duration.js';
+import { callsText, problemLines } from './model-calls.js';
 import { cleanOutput } from './output-text.js';
 import { answerText, exitCodeOf, stderrOf } from './result-text.js';
 import { paintFor, paintStatus } from './style.js';
@@ -82,21 +83,6 @@ function signalText(data: Event<'ATTEMPT_SIGNALLED'>): string {
   return decidedText(data, TEXT_CHARS_MAX);
 }
 
-/** `gpt-5, 1,234 tokens, $0.0021, 0.8 s`: of all calls of a step together. */
-function callsText(calls: readonly ModelCall[]): string {
-  const tokens = calls.reduce((sum, call) => sum + call.tokens.prompt + call.tokens.completion, 0);
-  const cost = calls.reduce((sum, call) => sum + (call.costUsd ?? 0), 0);
-  const tookMs = calls.reduce((sum, call) => sum + call.durationMs, 0);
-  const parts = [
-    ...new Set(calls.map(({ model }) => cleanLine(model))),
-    ...(calls.length > 1 ? [counted(calls.length, 'call')] : []),
-    `${tokens.toLocaleString('en-US')} tokens`,
-    ...(cost > 0 ? [`$${cost.toFixed(4)}`] : []),
-    durationText(tookMs),
-  ];
-  return parts.join(', ');
-}
-
 function thoughtLines({ observation, thought, plan, comment, notes }: Event<'STEP_PLANNED'>): string[] {
   const named = { observes: observation, thinks: thought, comments: comment };
   const lines = Object.entries(named).filter(([, text]) => text !== '');
@@ -105,15 +91,6 @@ function thoughtLines({ observation, thought, plan, comment, notes }: Event<'STE
     ...(plan.length === 0 ? [] : [`plan: ${clip(cleanLine(plan.join(' / ')), TEXT_CHARS_MAX)}`]),
     ...notes.map((note) => `notes: ${cleanLine(note)}`),
   ];
-}
-
-function problemLines(calls: readonly ModelCall[]): string[] {
-  return calls.flatMap(({ problems, error }) => [
-    ...problems.map((problem) => `reply refused: ${clip(cleanLine(problem), TEXT_CHARS_MAX)}`),
-    ...(error === null
-      ? []
-      : [`call failed: ${cleanLine(error.code)} ${clip(cleanLine(error.message), TEXT_CHARS_MAX)}`]),
-  ]);
 }
 
 function finishedText({ state, error, durationMs, result }: Event<'COMMAND_FINISHED'>, { color }: Screen): string {
