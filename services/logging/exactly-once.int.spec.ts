@@ -91,7 +91,10 @@ describe('every commit takes effect exactly once', () => {
       if (at !== 'written' || kills > 0) return;
       kills++;
       process.kill(server.pid, 'SIGKILL');
-      killing = startPostgres({ ...options, port: server.port }).then((next) => (server = next));
+      // Its lock counts as long as its process is there.
+      killing = server.exited
+        .then(() => startPostgres({ ...options, port: server.port }))
+        .then((next) => (server = next));
     };
     const follower = rig.follower(witnessed(rig.runs(), kill), { itemsMax: 1 });
     follower.start();
