@@ -81,10 +81,17 @@ function gated(): Record<string, readonly Turn[]> {
     'plan-batch': [
       creates({
         name: 'batch',
-        tasks: ['zero', 'one', 'two', 'three'].map((id) => task(id, `echo ${id}`, { review: true })),
+        // The other three end only when the model has been asked about the first: else two could end before anybody looks.
+        tasks: [
+          task('zero', 'echo zero', { review: true }),
+          ...['one', 'two', 'three'].map((id) =>
+            task(id, `until [ -e go-batch ]; do sleep 0.05; done; echo ${id}`, { review: true }),
+          ),
+        ],
         dependencies: [],
       }),
       async () => {
+        await writeFile(join(jail, 'go-batch'), '');
         await untilTask('batch', { zero: 'COMPLETED', one: 'COMPLETED', two: 'COMPLETED', three: 'COMPLETED' });
         return edits();
       },
@@ -156,9 +163,11 @@ describe('a goal', () => {
     expect(view.outcome).toBe('succeeded');
     const { stdout } = await system.cli('plan', view.runId);
     const opened = stdout.split('\n').filter((line) => line.includes('opened: editing'));
-    expect(opened.some((line) => ['one', 'two', 'three', 'zero'].filter((id) => line.includes(id)).length === 3)).toBe(
-      true,
-    );
+    expect(opened.map((line) => ['zero', 'one', 'two', 'three', 'sum'].filter((id) => line.includes(id)))).toEqual([
+      ['zero'],
+      ['one', 'two', 'three'],
+      expect.anything(),
+    ]);
     expect(model.asked('plan-batch')).toHaveLength(4);
   });
 
