@@ -64,15 +64,15 @@ describe('wsTransport', () => {
   it('takes the bytes of a frame that is not whole yet as a sign of life', async () => {
     const { url, accepted } = await listener();
     const line = await ChaosProxy.start(url);
-    const liveness = { pingEveryMs: 50, deadAfterMs: 200 };
+    const liveness = { pingEveryMs: 100, deadAfterMs: 500 };
     const client = await connectWs({ url: line.url, clock: CLOCK, liveness, checkEveryMs: 20 });
     cleanups.push(
       () => client.terminate(),
       () => void line.close(),
     );
     const one = listen(client);
-    // Its whole way takes five times as long as silence may take.
-    line.shape({ bytesPerSecond: 20_000 }, 'down');
+    // Its whole way takes four times as long as silence may take.
+    line.shape({ bytesPerSecond: 10_000 }, 'down');
     (await accepted).send('x'.repeat(20_000));
     expect(await Promise.race([one.after(1), one.closed])).toBeUndefined();
   });
