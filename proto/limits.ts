@@ -8,6 +8,8 @@ export const LIMITS = {
   editBytesMax: 512 * 1024,
   /** Tries of a round after the first: then it is abandoned. */
   repairsMax: 3,
+  /** Edit rounds of one run in which a model may be asked. */
+  roundsMax: 10_000,
   /** Work of one run that may be done at a time. */
   concurrencyMax: 10_000,
   conditionCharsMax: 500,
@@ -47,6 +49,10 @@ export const LIMITS = {
   evidenceMax: 200,
   /** An access token of the Constellation MCP server is good for no longer. */
   editGrantMsMax: 24 * 60 * 60 * 1000,
+  /** How long a revocation of such tokens is kept: longer than any that was signed before it, with clocks that differ. */
+  grantRevocationMs: 24 * 60 * 60 * 1000 + 15 * 60 * 1000,
+  /** Single tokens that one person may have revoked within that time. */
+  grantRevocationsMax: 1_000,
   /** Tries after the first to get a reply that can be used. */
   replyRepairsMax: 3,
   /** What agents of a run have noted, as JSON; the oldest notes go first. */
@@ -58,6 +64,8 @@ export const LIMITS = {
 
 export const DEFAULTS = {
   editDeadlineMs: 90_000,
+  /** A model that adds work at every end of its plan would go on until the deadline of the run. */
+  rounds: 100,
   taskTimeoutMs: 10 * 60 * 1000,
   runDeadlineMs: 24 * 60 * 60 * 1000,
   deviceTasksMax: 8,

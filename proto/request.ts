@@ -30,6 +30,8 @@ export const RunOptions = z.strictObject({
     .optional(),
   /** What the whole run may use up; when it is gone, what is pending is cancelled and the run fails. */
   budget: Budget.optional(),
+  /** In how many edit rounds of this run, the first plan included, a model may be asked; runbooks and rules are not counted. */
+  rounds: z.int().min(0).max(LIMITS.roundsMax).optional(),
   approval: ApprovalMode.optional(),
   /** `approve`: a plan that was made for a goal waits for a person's RESUME before anything starts. */
   plan: z.enum(['start', 'approve']).optional(),

@@ -116,11 +116,12 @@ export const EditRejected = z.strictObject({
 export const EditAbandoned = z.strictObject({
   editId: EditId,
   reason: z.strictObject({
-    code: z.enum(['DEADLINE', 'REPAIRS_EXHAUSTED', 'RUN_ENDING', 'PLANNER_FAILED']),
+    /** TOO_MANY_ROUNDS: the planner has asked its model as often as it may; no round is opened any more. */
+    code: z.enum(['DEADLINE', 'REPAIRS_EXHAUSTED', 'RUN_ENDING', 'PLANNER_FAILED', 'TOO_MANY_ROUNDS']),
     message: z.string(),
   }),
   abandonedAt: Instant,
-  /** PLANNER_FAILED: end of the chain of the planner's steps that led there. */
+  /** PLANNER_FAILED, TOO_MANY_ROUNDS: end of the chain of the planner's steps that led there. */
   planHash: Sha256.nullable().optional(),
   used: Usage.optional(),
 });
@@ -336,6 +337,8 @@ export const RunForked = z.strictObject({
   blackboard: z.array(BlackboardNote).optional(),
   /** Where edits of a model may run things; null: everywhere. */
   scope: z.array(Target).nullable().optional(),
+  /** What its first plan came from; absent where nobody planned, or nobody said. */
+  planSource: PlanSource.optional(),
   /** Its plan waited for a person, and waits here, too. */
   waitsFor: z.literal('plan_approval').optional(),
 });

@@ -68,25 +68,26 @@ export function mayGetMore({ running, editing }: Pick<Run, 'running' | 'editing'
 /** What a planner uses up: it runs no commands. */
 const PLANNED = ['llmCalls', 'tokens', 'costUsd'] as const;
 
-/** Bounds that are used up for good, of those that a planner needs: no round is opened any more. */
-export function spentOnPlans({ request, used }: Pick<Run, 'request' | 'used'>): Bound[] {
+/** Of what a planner's model needs something is used up for good. */
+export function isSpentOnPlans({ request, used }: Pick<Run, 'request' | 'used'>): boolean {
   const cap = request?.options.budget ?? {};
-  return PLANNED.filter((bound) => (cap[bound] ?? Infinity) - used[bound] <= EPSILON);
+  return PLANNED.some((bound) => (cap[bound] ?? Infinity) - used[bound] <= EPSILON);
 }
 
 /**
  * What the planner may use up in the next round: all that is left, at most half of it where agents of this run have still to
- * start. Undefined when the run has no such bound; null when all of it is given out for now.
+ * start. Undefined when the run has no such bound; null when all of it is given out for now. A first plan has what there is,
+ * and be it nothing: a runbook needs none of it.
  */
 export function budgetOfRound(run: Run): Budget | undefined | null {
-  const { request, used, granted, agentsPending } = run;
+  const { request, used, granted, agentsPending, graph } = run;
   const cap = request?.options.budget ?? {};
   const budget: Budget = {};
   for (const bound of PLANNED) {
     const limit = cap[bound];
     if (limit === undefined) continue;
-    const left = limit - used[bound] - granted[bound];
-    if (left <= EPSILON) return null;
+    const left = Math.max(0, limit - used[bound] - granted[bound]);
+    if (left <= EPSILON && graph !== null) return null;
     if (agentsPending === 0) budget[bound] = left;
     else budget[bound] = bound === 'costUsd' ? left / 2 : Math.max(1, Math.floor(left / 2));
   }

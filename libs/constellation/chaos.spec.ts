@@ -93,7 +93,7 @@ describe('every run, whatever its planner, its operator and its devices do', () 
   });
 
   it('believes no model: what one wrote is judged, stays in the scope of its plan, and hides nothing in its answer', () => {
-    const seen = { judged: 0, beyond: 0, waited: 0, answers: 0, failed: 0, rounds: 0 };
+    const seen = { judged: 0, beyond: 0, waited: 0, answers: 0, failed: 0, rounds: 0, enough: 0, broke: 0 };
     forAll(20_260_148, (given) => {
       const audit = new TrustAudit();
       playChaos(given, (story, before) => {
@@ -105,6 +105,9 @@ describe('every run, whatever its planner, its operator and its devices do', () 
           if (event.type === 'RUN_COMPLETED' && event.data.answer !== undefined) seen.answers++;
           if (event.type === 'EDIT_ABANDONED' && event.data.reason.code === 'PLANNER_FAILED') seen.failed++;
           if (event.type === 'EDIT_OPENED' && event.data.budget !== undefined) seen.rounds++;
+          if (event.type === 'EDIT_OPENED' && event.data.budget?.llmCalls === 0) seen.broke++;
+          if (event.type === 'EDIT_ABANDONED' && event.data.reason.code === 'TOO_MANY_ROUNDS') seen.enough++;
+          if (event.type === 'EDIT_OPENED') expect(to.noMoreRounds).toBeNull();
         }
       });
     });

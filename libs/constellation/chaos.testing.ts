@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { AgentProfile, Edit, RunOptions, TaskConstellation } from '#proto';
+import { type AgentProfile, type Edit, NO_USAGE, type RunOptions, type TaskConstellation } from '#proto';
 import { batchOf, plans, resultOf } from './arbitrary.testing.js';
 import type { Input } from './decide.js';
 import { applyEdits } from './edit.js';
@@ -56,7 +56,7 @@ export const chaos: fc.Arbitrary<Chaos> = fc.record({
     editDeadlineMs: fc.constant(ROUND_MS),
     concurrency: fc.constantFrom(2, 100),
     plan: fc.constantFrom('start', 'start', 'approve'),
-    budget: fc.constantFrom({}, {}, { llmCalls: 40 }, { llmCalls: 6, costUsd: 0.5 }),
+    budget: fc.constantFrom({}, {}, { llmCalls: 40 }, { llmCalls: 6, costUsd: 0.5 }, { llmCalls: 0 }),
   }),
   deadlineMs: fc.constantFrom(40_000, 24 * 3_600_000, 24 * 3_600_000),
   slots: fc.integer({ min: 1, max: 3 }),
@@ -202,7 +202,7 @@ function proposals(run: Run, seed: number, given: Chaos): Input[] {
     case 12:
       return seed % 5 === 0 ? [propose(editId, edits(), { try: number, state: 'FINISH', answer })] : [];
     case 13:
-      return seed % 3 === 0 ? [giveUp(editId, 'the model is away', { try: number, used: ONE_CALL })] : [];
+      return [comesToNothing(editId, number, seed)];
     case 14:
       return [EVALUATED, EVALUATED];
     default:
@@ -210,6 +210,14 @@ function proposals(run: Run, seed: number, given: Chaos): Input[] {
         ? [propose(editId, [], { try: number, state: 'FAIL', answer, trace: { result: 'no' } })]
         : [];
   }
+}
+
+const REASONS = ['MODEL_AWAY', 'MODEL_AWAY', 'TOO_MANY_ROUNDS', 'BUDGET_EXHAUSTED'] as const;
+
+function comesToNothing(editId: string, number: number, seed: number): Input {
+  const code = REASONS[seed % REASONS.length] ?? 'MODEL_AWAY';
+  const used = code === 'MODEL_AWAY' ? ONE_CALL : NO_USAGE;
+  return giveUp(editId, 'the model is away', { try: number, used, error: { code, message: 'the model is away' } });
 }
 
 /** An edit that a program makes in the name of a person. */

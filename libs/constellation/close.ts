@@ -10,7 +10,7 @@ import {
 } from '#proto';
 import { enforceApprovals } from './approvals.js';
 import { type Circumstances, deadlinePassed, failAttempt, instantOf } from './attempt-end.js';
-import { type Bound, isAgentTask, mayGetMore, Purse, spentOnPlans } from './budget.js';
+import { type Bound, isAgentTask, mayGetMore, Purse } from './budget.js';
 import { enforceEditDeadline } from './edit-cycle.js';
 import { abandonEdit, openEdit } from './edit-rounds.js';
 import { beginToEnd, end, endAsItIs } from './ending.js';
@@ -46,7 +46,6 @@ export function close(draft: RunDraft, circumstances: Circumstances): Closed {
   enforceTimeouts(draft, circumstances);
   enforceApprovals(draft, circumstances);
   enforceEditDeadline(draft, circumstances);
-  enforceBudgetOfPlan(draft, circumstances);
   if (isTerminal(draft.run)) return OVER;
   let started: Started;
   let more: boolean;
@@ -140,16 +139,6 @@ function enforceBudget(draft: RunDraft, { short }: Started, { now }: Circumstanc
   if (short === null || mayGetMore(draft.run)) return;
   const note = `nothing is left of the budget (${short.bounds.join(', ')}) for task "${short.taskId}"`;
   abandonEdit(draft, { code: 'RUN_ENDING', message: 'the budget of the run is used up' }, now);
-  beginToEnd(draft, { reason: 'budget', by: null, note }, now);
-}
-
-/** Without a plan nothing can be done, and nothing is left for making one. */
-function enforceBudgetOfPlan(draft: RunDraft, { now }: Circumstances): void {
-  const { graph, editing, ending } = draft.run;
-  if (graph !== null || editing !== null || ending !== null || isTerminal(draft.run)) return;
-  const bounds = spentOnPlans(draft.run);
-  if (bounds.length === 0) return;
-  const note = `nothing is left of the budget (${bounds.join(', ')}) for making a plan`;
   beginToEnd(draft, { reason: 'budget', by: null, note }, now);
 }
 

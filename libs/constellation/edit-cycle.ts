@@ -31,13 +31,19 @@ export function enforceEditDeadline(draft: RunDraft, { now }: Circumstances): vo
   const [first] = editing.violations;
   abandonEdit(draft, { code: 'DEADLINE', message: 'no valid proposal came before the deadline' }, now);
   const why = first === undefined ? 'no plan was proposed' : 'no valid plan was proposed';
-  failWithoutPlan(draft, `${why} before the deadline${first === undefined ? '' : `: ${sentenceOf(first)}`}`, now);
+  const note = `${why} before the deadline${first === undefined ? '' : `: ${sentenceOf(first)}`}`;
+  failWithoutPlan(draft, { note }, now);
 }
 
 /** What a run without any plan comes to when its first round is abandoned. */
-function failWithoutPlan(draft: RunDraft, message: string, now: number): void {
+function failWithoutPlan(draft: RunDraft, { note, reason = 'plan_failed' }: NoPlan, now: number): void {
   if (draft.run.graph !== null || isTerminal(draft.run)) return;
-  beginToEnd(draft, { reason: 'plan_failed', by: null, note: message }, now);
+  beginToEnd(draft, { reason, by: null, note }, now);
+}
+
+interface NoPlan {
+  readonly note: string;
+  readonly reason?: 'plan_failed' | 'budget';
 }
 
 export interface Proposed {
@@ -52,7 +58,7 @@ export interface Proposed {
   readonly judged: boolean;
 }
 
-/** The planner's word that it comes to no plan. */
+/** The planner's word that it comes to no plan. Two codes are told apart: TOO_MANY_ROUNDS, and BUDGET_EXHAUSTED of a first plan. */
 export interface RoundFailure {
   readonly editId: EditId;
   readonly try: number;
@@ -70,8 +76,10 @@ export function failRound(
   const { editing } = draft.run;
   if (editing === null || editing.editId !== editId) return { kind: 'ignored', reason: 'ROUND_IS_OVER' };
   if (number <= editing.tries) return { kind: 'ignored', reason: 'REPEATED_TRY' };
-  abandonEdit(draft, { code: 'PLANNER_FAILED', message: error.message }, now, { planHash, used });
-  failWithoutPlan(draft, error.message, now);
+  const { code, message } = error;
+  const reason = code === 'TOO_MANY_ROUNDS' ? code : 'PLANNER_FAILED';
+  abandonEdit(draft, { code: reason, message }, now, { planHash, used });
+  failWithoutPlan(draft, { note: message, reason: code === 'BUDGET_EXHAUSTED' ? 'budget' : 'plan_failed' }, now);
   return ACCEPTED;
 }
 
@@ -228,7 +236,7 @@ function reject(
     abandonEdit(draft, { code: 'REPAIRS_EXHAUSTED', message: `${LIMITS.repairsMax} repairs were refused, too` }, now);
     const [first] = violations;
     const why = first === undefined ? '' : `: ${sentenceOf(first)}`;
-    failWithoutPlan(draft, `no valid plan was proposed${why}`, now);
+    failWithoutPlan(draft, { note: `no valid plan was proposed${why}` }, now);
   }
   return { kind: 'rejected', reason: refusalOf(violations), recorded: true };
 }

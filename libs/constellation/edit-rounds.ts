@@ -1,8 +1,16 @@
 import { DEFAULTS, type EditTrigger, type RunEventData } from '#proto';
 import { type Circumstances, instantOf } from './attempt-end.js';
-import { budgetOfRound, spentOnPlans } from './budget.js';
+import { budgetOfRound, isSpentOnPlans } from './budget.js';
 import type { RunDraft } from './evolve.js';
-import { editPolicyOf, lockPolicyOf } from './run.js';
+import { editPolicyOf, lockPolicyOf, type Run } from './run.js';
+
+/**
+ * Whether a planner is still asked. Not when nothing is left for its model, nor when that was asked as often as it may be: what
+ * needs no model changes nothing, so the run goes on, and ends, as the planner would say by rule. A first plan is always asked for.
+ */
+export function asksPlanner(run: Pick<Run, 'graph' | 'noMoreRounds' | 'request' | 'used'>): boolean {
+  return run.graph === null || (run.noMoreRounds === null && !isSpentOnPlans(run));
+}
 
 /** Opens a round for all that has been queued meanwhile: one batch, one question (paper, algorithm 1 and section 6.5). */
 export function openEdit(draft: RunDraft, { now }: Circumstances): void {
@@ -10,7 +18,7 @@ export function openEdit(draft: RunDraft, { now }: Circumstances): void {
   if (run.queued.length === 0 || run.editing !== null || run.phase !== 'RUNNING' || run.ending !== null) return;
   // A planner that does not answer is not asked about a plan that has ended: the run ends without it.
   if (run.plannerSilent && run.counts.PENDING + run.counts.RUNNING === 0) return;
-  if (spentOnPlans(run).length > 0) return;
+  if (!asksPlanner(run)) return;
   open(draft, run.queued, now);
 }
 
@@ -18,7 +26,7 @@ export function openEdit(draft: RunDraft, { now }: Circumstances): void {
 export function opensEndOfPlan(draft: RunDraft, { now }: Circumstances): boolean {
   const { run } = draft;
   if (editPolicyOf(run) === 'never' || run.plannerSilent || run.endOfPlanRevision >= run.revision) return false;
-  if (spentOnPlans(run).length > 0) return false;
+  if (!asksPlanner(run)) return false;
   if (run.phase === 'PAUSED') return true; // it is asked when the run goes on
   open(draft, [{ kind: 'end-of-plan' }], now);
   return true;

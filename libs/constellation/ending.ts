@@ -1,7 +1,6 @@
 import { LIMITS, type RunEvent } from '#proto';
 import { cancelAttempt, type Circumstances, instantOf } from './attempt-end.js';
-import { spentOnPlans } from './budget.js';
-import { abandonEdit, opensEndOfPlan } from './edit-rounds.js';
+import { abandonEdit, asksPlanner, opensEndOfPlan } from './edit-rounds.js';
 import { fittingAnswer } from './end-size.js';
 import type { RunDraft } from './evolve.js';
 import { answerAtEnd } from './final-answer.js';
@@ -41,7 +40,7 @@ export function end(draft: RunDraft, circumstances: Circumstances): void {
   const { run } = draft;
   if (isTerminal(run) || run.counts.PENDING > 0 || run.counts.RUNNING > 0) return;
   if (run.ending === null) {
-    const isAsked = run.editing !== null || (run.queued.length > 0 && spentOnPlans(run).length === 0);
+    const isAsked = run.editing !== null || (run.queued.length > 0 && asksPlanner(run));
     if (!run.plannerSilent && isAsked) return;
     if (opensEndOfPlan(draft, circumstances)) return;
     abandonEdit(draft, { code: 'RUN_ENDING', message: 'the run ended without it' }, circumstances.now);

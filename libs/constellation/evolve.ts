@@ -163,6 +163,7 @@ function fork(draft: Draft, data: RunEventData<'RUN_FORKED'>): void {
   draft.phase = 'RUNNING';
   if (data.waitsFor !== undefined) waitForApproval(draft);
   draft.scope = data.scope ?? null;
+  draft.planSource = data.planSource ?? null;
   draft.request = asked;
   draft.parent = data.parent;
   draft.deadlineAt = data.deadlineAt;
@@ -201,6 +202,7 @@ function applyBatch(draft: Draft, edits: readonly Edit[], data: RunEventData<'CO
   judge(draft, judged);
   if (isPlan) {
     draft.scope = scopeOf([...directed, ...spare]);
+    draft.planSource = data.source ?? null;
     // A person who has paused it before has not seen it either.
     if (draft.phase === 'PAUSED' && draft.request?.options.plan === 'approve') waitForApproval(draft);
   } else if (!judgeCommands) draft.scope = widened(draft.scope, directed);
@@ -237,9 +239,14 @@ function applyRound(draft: Draft, event: RoundEvent): void {
       return rejectTry(draft, event.data);
     case 'EDIT_ABANDONED':
       endRound(draft, event.data.used);
-      if (event.data.reason.code === 'DEADLINE') draft.plannerSilent = true;
-      if (event.data.reason.code === 'PLANNER_FAILED') draft.plannerSilent = false;
+      return abandonedFor(draft, event.data.reason);
   }
+}
+
+function abandonedFor(draft: Draft, { code, message }: RunEventData<'EDIT_ABANDONED'>['reason']): void {
+  if (code === 'DEADLINE') draft.plannerSilent = true;
+  if (code === 'PLANNER_FAILED' || code === 'TOO_MANY_ROUNDS') draft.plannerSilent = false;
+  if (code === 'TOO_MANY_ROUNDS') draft.noMoreRounds = message;
 }
 
 function rejectTry(draft: Draft, data: RunEventData<'EDIT_REJECTED'>): void {

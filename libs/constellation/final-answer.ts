@@ -86,7 +86,7 @@ function collectedText(run: Run): string {
   if (SKIPPED > 0) parts.push(`${SKIPPED} skipped`);
   if (CANCELLED > 0) parts.push(`${CANCELLED} cancelled`);
   const head = run.tasks.length === 0 ? 'Nothing was done.' : `${parts.join(', ')}.`;
-  const lines = [head, ...undoneLines(run)];
+  const lines = [head, ...unjudgedLines(run), ...undoneLines(run)];
   const speakers = lastOf(run);
   let left = LIMITS.answerCharsMax - lines.join('\n').length - MORE.length;
   let told = 0;
@@ -100,6 +100,13 @@ function collectedText(run: Run): string {
   }
   if (told < speakers.length) lines.push(`... and ${speakers.length - told} more tasks`);
   return lines.join('\n');
+}
+
+/** Nobody has looked at what the tasks came to: whoever asked is told. */
+function unjudgedLines({ graph, noMoreRounds }: Run): string[] {
+  return graph === null || noMoreRounds === null
+    ? []
+    : [`The planner was not asked whether that was all: ${excerpt(noMoreRounds)}`];
 }
 
 const MORE = '\n... and 10000 more tasks';

@@ -6,11 +6,13 @@ import {
   add,
   ALICE,
   ask,
+  build,
   completed,
   constellation,
   device,
   failed,
   fleet,
+  giveUp,
   HASH,
   instant,
   propose,
@@ -114,6 +116,30 @@ describe('a fork', () => {
     const fork = forked(midway()).when(completed('r', 1));
     expect(fork.answers.at(-1)).toEqual({ kind: 'ignored', reason: 'DUPLICATE_RESULT' });
     expect(fork.told).toEqual([]);
+  });
+
+  it('knows what the plan of its parent came from, and hands it on', () => {
+    const plan = build(constellation(['a', 'b'], ['a->b']));
+    const story = new Story().when(ask()).when(propose('e1', [plan], {}, { source: 'runbook' }));
+    expect(forkedAt(story).planSource).toBe('runbook');
+    const fork = forked(story);
+    expect(fork.run.planSource).toBe('runbook');
+    expect(forkedAt(fork).planSource).toBe('runbook');
+    expect(forkedAt(midway())).not.toHaveProperty('planSource');
+    const { planSource: _, ...before } = forkedAt(story); // as it was written in earlier days
+    expect(foldEvents(emptyRun('run-2'), [{ type: 'RUN_FORKED', data: before }]).planSource).toBeNull();
+  });
+
+  it('may ask its planner again, as often as its parent might', () => {
+    const story = new Story()
+      .when(ask())
+      .when(propose('e1', [build(constellation(['a', 'b']))]))
+      .when(failed('a'));
+    const error = { code: 'TOO_MANY_ROUNDS', message: 'enough' };
+    story.when(giveUp('e2', 'enough', { error }));
+    const fork = forked(story);
+    expect(fork.run.noMoreRounds).toBeNull();
+    expect(fork.told.at(-1)).toBe('EDIT_OPENED e1 b.1 scoped');
   });
 
   it('goes on from a run that had ended, with its own end', () => {

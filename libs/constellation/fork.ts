@@ -44,6 +44,7 @@ export function forkedFrom({ run, by, requestId, now }: ForkOrigin): RunEventDat
     lines: [...graph.lines].map((line, index): ForkedLine => ({ line, ...run.lines.at(index) })),
     usedIds: [...run.usedIds],
     ...(run.scope === null ? {} : { scope: [...run.scope] }),
+    ...(run.planSource === null ? {} : { planSource: run.planSource }),
     ...(run.waitsFor === null ? {} : { waitsFor: run.waitsFor }),
     ...(run.blackboard.length === 0 ? {} : { blackboard: [...run.blackboard] }),
     triggers: run.editing === null ? [...run.queued] : [...run.editing.triggers, ...run.queued].filter(isTask),

@@ -22,6 +22,7 @@ export * from './attempt-end.js';
 export { ANY_DEVICE } from './close.js';
 export type { Control } from './control.js';
 export type { RoundFailure } from './edit-cycle.js';
+export { asksPlanner } from './edit-rounds.js';
 export { collectAnswer } from './final-answer.js';
 export * from './decide.js';
 export * from './invariants.js';

@@ -23,6 +23,7 @@ import { viewOf } from './view.js';
 
 const FLEET = withAgents(fleet([device('web-1'), device('db-1')]));
 const MINUTE = 60_000;
+const RUNBOOK = { source: 'runbook' } as const;
 
 /** A task that the agent of a device does. */
 const agent = (id: string) => ({ id, command: undefined as never });
@@ -114,13 +115,46 @@ describe('the budget of a round', () => {
   });
 });
 
-describe('a budget that is gone', () => {
-  it('fails a goal before anybody is asked', () => {
-    const told = asking({ llmCalls: 0 });
-    expect(told.told).toEqual(['RUN_REQUESTED', 'RUN_FAILED BUDGET_EXHAUSTED']);
-    expect(viewOf(told.run).reason).toBe('nothing is left of the budget (llmCalls) for making a plan');
+describe('a budget of nothing', () => {
+  const NOTHING = [{ llmCalls: 0 }, { tokens: 0 }, { costUsd: 0 }, { llmCalls: 0, tokens: 0, costUsd: 0 }];
+
+  it.each(NOTHING)('is what a first plan is asked for with: %j', (budget) => {
+    const told = asking(budget);
+    expect(told.told).toEqual(['RUN_REQUESTED', 'EDIT_OPENED e1 goal scoped']);
+    expect(budgetOf(told)).toMatchObject({ budget });
+    expect(checkInvariants(told.run)).toEqual([]);
   });
 
+  it.each(NOTHING)('is enough for a plan that needs no model, to its end: %j', (budget) => {
+    const told = asking(budget).when(propose('e1', [build(constellation(['a', 'b'], ['a->b']))], {}, RUNBOOK));
+    expect(told.told).toEqual(['CONSTELLATION_MODIFIED e1 revision 1', 'TASK_STARTED a 1 on web-1']);
+    expect(told.when(completed('a')).told).toEqual(['TASK_COMPLETED a 1', 'TASK_STARTED b 1 on web-1']);
+    expect(told.when(completed('b')).told).toEqual(['TASK_COMPLETED b 1', 'RUN_COMPLETED succeeded']);
+    expect(viewOf(told.run).answer).toMatchObject({ by: 'collected', evidence: [{ taskId: 'a' }, { taskId: 'b' }] });
+  });
+
+  it('fails a goal that nobody can plan without a model, with the reason', () => {
+    const told = asking({ llmCalls: 0 });
+    const error = { code: 'BUDGET_EXHAUSTED', message: 'no model calls are left of the budget: 0 of 0 are used' };
+    expect(told.when(giveUp('e1', error.message, { error })).told).toEqual([
+      'EDIT_ABANDONED e1 PLANNER_FAILED',
+      'RUN_FAILED BUDGET_EXHAUSTED',
+    ]);
+    expect(viewOf(told.run).reason).toBe(error.message);
+  });
+
+  it('is not what an edit is asked for with: a failure ends what hangs from it, as nobody could say anything else', () => {
+    const told = asking({ llmCalls: 0 }, { lockPolicy: 'strict' });
+    told.when(propose('e1', [build(constellation(['a', 'b', 'c'], ['a=>b', 'a->c']))], {}, RUNBOOK));
+    expect(told.when(failed('a')).told).toEqual([
+      'TASK_FAILED a 1 EXIT_CODE failed',
+      'TASK_SKIPPED b by failure',
+      'TASK_STARTED c 1 on web-1',
+    ]);
+  });
+});
+
+describe('a budget that is gone', () => {
   it('opens no round any more: nothing is held, and the end of the plan is not asked about', () => {
     const told = asking({ llmCalls: 2 }, { lockPolicy: 'strict' });
     told.when(imagine('e1', [build(constellation(['a', 'b'], ['a->b']))], {}, { llmCalls: 2 }));

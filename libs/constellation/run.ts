@@ -14,6 +14,7 @@ import {
   type Instant,
   type LockPolicy,
   NO_USAGE,
+  type PlanSource,
   type RunEventData,
   type RunId,
   type RunOutcome,
@@ -120,6 +121,8 @@ export interface Run {
   readonly revision: number;
   /** Where edits that a model may have written can let tasks run; null: there is no bound. */
   readonly scope: readonly Target[] | null;
+  /** What the first plan came from, also of the run that this one was forked from; null where nobody planned, or nobody said. */
+  readonly planSource: PlanSource | null;
   readonly tasks: PersistentArray<TaskState>;
   readonly lines: PersistentArray<LineState>;
   /** Ids of tasks that were removed, which are never used again, and of lines, marked as such. */
@@ -148,6 +151,8 @@ export interface Run {
   readonly endOfPlanRevision: number;
   /** The last round passed its deadline: until the planner speaks again, rounds hold nothing. */
   readonly plannerSilent: boolean;
+  /** Why the planner is not asked any more: its model was, as often as it may be. Null while it may. */
+  readonly noMoreRounds: string | null;
   /** Set by the first task that was cancelled or stopped because the run is to end. */
   readonly ending: RunEnding | null;
   /** Whose word a paused run waits for; null when nothing but a RESUME is meant. */
@@ -181,6 +186,7 @@ export function emptyRun(runId: RunId): Run {
     prioritized: false,
     revision: 0,
     scope: null,
+    planSource: null,
     tasks: PersistentArray.from<TaskState>([]),
     lines: PersistentArray.from<LineState>([]),
     usedIds: new Set(),
@@ -199,6 +205,7 @@ export function emptyRun(runId: RunId): Run {
     rounds: 0,
     endOfPlanRevision: -1,
     plannerSilent: false,
+    noMoreRounds: null,
     ending: null,
     waitsFor: null,
     outcome: null,
@@ -278,7 +285,7 @@ export function graphOf(run: Run): Graph {
 }
 
 /** Nobody is asked about a constellation that was given, unless the request says so. */
-export function editPolicyOf({ request }: Pick<Run, 'request'>): EditPolicy {
+export function editPolicyOf({ request }: { readonly request: Pick<RunAsked, 'goal' | 'options'> | null }): EditPolicy {
   return request?.options.editPolicy ?? (request?.goal === null ? 'never' : 'when-needed');
 }
 

@@ -4,6 +4,7 @@ import {
   type EditingReply,
   type CreationReply,
   type Json,
+  type ModelCall,
   NO_USAGE,
   type PlanCommit,
   type PlanEvent,
@@ -151,7 +152,23 @@ interface Told {
   readonly source?: PlanSource;
   readonly reply?: Json;
   readonly runbook?: RoundPlanned['runbook'];
+  readonly calls?: readonly ModelCall[];
 }
+
+/** A model was asked. */
+export const CALL: ModelCall = {
+  model: 'some-model',
+  endpoint: 'main',
+  promptHash: HASH,
+  parameters: {},
+  reply: '{}',
+  problems: [],
+  error: null,
+  tokens: { prompt: 1, completion: 1 },
+  costUsd: null,
+  startedAt: instant(0),
+  durationMs: 1,
+};
 
 /** A run and what the planner has recorded of it, one step after the other. */
 export class Story {
@@ -249,9 +266,11 @@ export class Story {
     source = 'model',
     reply = null,
     runbook,
+    calls = [],
   }: Told = {}): PlanEvent {
     const { editId, try: number } = this;
-    const data = { editId, try: number, mode, source, calls: [], templates: [], revision: this.run.revision, reply };
+    const { revision } = this.run;
+    const data = { editId, try: number, mode, source, calls: [...calls], templates: [], revision, reply };
     return { type: 'ROUND_PLANNED', data: runbook === undefined ? data : { ...data, runbook } };
   }
 

@@ -1,7 +1,22 @@
 import { describe, expect, it } from '@jest/globals';
-import { LIMITS, type Proposal } from '#proto';
-import type { Run } from '#libs/constellation';
-import { build, completed, creation, editing, failed, instant, jsonOf, plan, star, Story } from './given.testing.js';
+import { DEFAULTS, LIMITS, type Proposal, type RunOptions } from '#proto';
+import { emptyRun, forkedFrom, type Run } from '#libs/constellation';
+import {
+  ALICE,
+  build,
+  CALL,
+  completed,
+  creation,
+  editing,
+  failed,
+  HASH,
+  instant,
+  jsonOf,
+  plan,
+  star,
+  Story,
+  T0,
+} from './given.testing.js';
 import { nextMove, noModel, plannerStateOf, type Move, type MoveOptions } from './next-move.js';
 
 const MODEL: MoveOptions = { model: true, runbooks: ['disk-check'] };
@@ -224,6 +239,96 @@ describe('CONTINUE', () => {
     const action = { verb: 'RETRY', taskId: 'a' } as const;
     story.when({ kind: 'verb', id: 'r', by: { kind: 'person', id: 'alice' }, action });
     expect(plannerStateOf(story.run)).toBe('CONTINUE');
+  });
+});
+
+describe('rounds in which a model may be asked', () => {
+  const asked = { reply: jsonOf(creation()), calls: [CALL] };
+  /** A model made the plan; `a` has failed, and `b` follows. */
+  const failing = (options: RunOptions) => Story.goal(options).plans(ab, asked).when(failed('a'));
+  const tooMany = (rounds: string) => ({
+    kind: 'give-up',
+    mode: 'editing',
+    try: 1,
+    code: 'TOO_MANY_ROUNDS',
+    message: `a model was asked in ${rounds} of this run, and options.rounds allows no more`,
+  });
+
+  it('are as many as the request says, the first plan included', () => {
+    expect(moveOf(failing({ rounds: 2 })).kind).toBe('ask');
+    expect(moveOf(failing({ rounds: 1 }))).toEqual(tooMany('1 round'));
+    const twice = failing({ rounds: 2 }).plans({ edits: [] }, asked).when(failed('b'));
+    expect(moveOf(twice)).toEqual(tooMany('2 rounds'));
+  });
+
+  it('are a hundred when it says nothing', () => {
+    const story = failing({});
+    for (let count = 2; count <= DEFAULTS.rounds; count++) {
+      expect(moveOf(story).kind).toBe('ask');
+      const task = { tool: 'add_task' as const, task: star(`x${count}`) };
+      story.plans({ edits: [task] }, asked).when(failed(`x${count}`));
+    }
+    expect(moveOf(story)).toMatchObject({ code: 'TOO_MANY_ROUNDS', message: expect.stringContaining('100 rounds') });
+  });
+
+  it('may be none: then a runbook plans, or nobody', () => {
+    const otherwise = { code: 'TOO_MANY_ROUNDS', message: 'options.rounds lets no model be asked in this run' };
+    expect(moveOf(Story.goal({ rounds: 0 }))).toMatchObject({ kind: 'runbook', otherwise });
+    const story = Story.goal({ rounds: 0 }).plans(ab, { source: 'runbook', runbook: useDf });
+    expect(moveOf(story.when(completed('a')).when(completed('b')))).toMatchObject({ kind: 'rule' });
+  });
+
+  it('are not used up by rules, runbooks, and what came to nothing before a model was asked', () => {
+    const story = Story.goal({ ...every, rounds: 1 }).plans(ab, { source: 'runbook', runbook: useDf });
+    story.when(completed('a')).plans({}, { source: 'rule' });
+    expect(moveOf(story.when(failed('b'))).kind).toBe('ask');
+  });
+
+  it('have as many tries as any: the repair of a plan is not another round', () => {
+    const story = Story.goal({ rounds: 1 }).plans(nowhere, asked);
+    expect(moveOf(story)).toMatchObject({ kind: 'ask', try: 2 });
+    story.planned(ab, asked);
+    expect(moveOf(story)).toMatchObject({ kind: 'stored', try: 2 });
+  });
+
+  it('do not count what is there already: a reply that was paid for is used', () => {
+    const story = failing({ rounds: 2 });
+    const reply = jsonOf(editing());
+    story.recorded(story.thought({ reply, calls: [CALL] }));
+    expect(moveOf(story)).toMatchObject({ kind: 'rebase', otherwise: { kind: 'ask' } });
+    const later = failing({ rounds: 1 });
+    later.recorded(later.thought({ reply, calls: [] }));
+    expect(moveOf(later)).toMatchObject({ kind: 'rebase', otherwise: { kind: 'give-up', code: 'TOO_MANY_ROUNDS' } });
+  });
+});
+
+describe('a fork', () => {
+  const forkOf = (story: Story): Story => {
+    const parent = { ...story.run, sequence: 1, number: 1, hash: HASH };
+    const forked = forkedFrom({ run: parent, by: ALICE, requestId: 'fork-1', now: T0 });
+    const fork = new Story();
+    fork.run = emptyRun('run-2');
+    return fork.when({ kind: 'fork', id: 'f', forked });
+  };
+
+  it('whose plan came from a runbook ends with it, though nobody has planned anything in it', () => {
+    const story = Story.goal().plans({ edits: [build(plan(['a']))] }, { source: 'runbook', runbook: useDf });
+    const fork = forkOf(story.when(completed('a')));
+    const ended = {
+      kind: 'rule',
+      proposal: { state: 'FINISH', trace: { thought: 'the plan of the runbook has ended' } },
+    };
+    expect(moveOf(fork)).toMatchObject(ended);
+    expect(moveOf(forkOf(fork))).toMatchObject(ended);
+  });
+
+  it('whose plan a model made is asked about when it has ended', () => {
+    const fork = forkOf(
+      Story.goal()
+        .plans({ edits: [build(plan(['a']))] }, { reply: {} })
+        .when(completed('a')),
+    );
+    expect(moveOf(fork)).toMatchObject({ kind: 'ask', triggers: [{ kind: 'end-of-plan' }] });
   });
 });
 

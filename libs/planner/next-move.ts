@@ -8,14 +8,22 @@
 //     |                  v                             |
 //     |                FINISH <------------------------+ FINISH, or the plan has ended
 //     |                                                |
-//     +--> FAIL <--------------------------------------+ FAIL, deadline, budget, nobody can plan
+//     +--> FAIL <--------------------------------------+ FAIL, deadline, budget, nobody can plan, or may any more
 //
 // A person's retry takes FINISH and FAIL back to CONTINUE.
-import type { EditId, EditTrigger, EditViolation, Json, Proposal, RoundPlanned } from '#proto';
+import {
+  DEFAULTS,
+  type EditId,
+  type EditTrigger,
+  type EditViolation,
+  type Json,
+  type Proposal,
+  type RoundPlanned,
+} from '#proto';
 import { isTerminal, type Editing, type Run } from '#libs/constellation';
 import { judgementOf } from './judgement.js';
 import type { ProposedPlan } from './plan-creation.js';
-import { type PlanState, type PlanTry, tryOf } from './plan-state.js';
+import { type PlanState, type PlanTry, roundsAsked, tryOf } from './plan-state.js';
 import { violationsOfReply } from './rebase.js';
 
 /** Nobody can plan, or nobody may: ROUND_FAILED with this. */
@@ -23,7 +31,7 @@ export interface GiveUp {
   readonly kind: 'give-up';
   readonly mode: Mode;
   readonly try: number;
-  readonly code: 'NO_MODEL' | 'RUNBOOK_REFUSED' | 'RULE_REFUSED';
+  readonly code: 'NO_MODEL' | 'TOO_MANY_ROUNDS' | 'RUNBOOK_REFUSED' | 'RULE_REFUSED';
   readonly message: string;
 }
 
@@ -165,12 +173,12 @@ function create(round: Round): Move {
 
 /** CONTINUE. */
 function edit(round: Round): Ask | Ruled | GiveUp {
-  const { run, plan, editing, options, number, last } = round;
+  const { run, editing, options, number, last } = round;
   if (last?.source === 'rule' && !isStale(editing)) {
     if (options.model) return ask(round);
     return giveUp(round, 'RULE_REFUSED', `what follows by rule was refused: ${firstOf(editing)}`);
   }
-  const judgement = judgementOf(run, editing.triggers, { model: options.model, reviewed: isReviewed(plan) });
+  const judgement = judgementOf(run, editing.triggers, { model: options.model, reviewed: isReviewed(run) });
   if (judgement.needed) return ask(round);
   const { state, because } = judgement;
   // That nothing changes holds for every revision; that nothing is left to do does not.
@@ -179,10 +187,9 @@ function edit(round: Round): Ask | Ruled | GiveUp {
   return { kind: 'rule', mode: 'editing', try: number, proposal };
 }
 
-/** The plan that the run began with came from a runbook. */
-function isReviewed({ tries }: PlanState): boolean {
-  const creation = tries.findLast(({ planned }) => planned?.mode === 'creation');
-  return creation?.source === 'runbook';
+/** The plan that the run began with came from a runbook, and be it that of the run that this one was forked from. */
+function isReviewed({ planSource }: Run): boolean {
+  return planSource === 'runbook';
 }
 
 function askOrGiveUp(round: Round): Ask | GiveUp {
@@ -190,7 +197,12 @@ function askOrGiveUp(round: Round): Ask | GiveUp {
   return model ? ask(round) : giveUp(round, 'NO_MODEL', noModel(runbooks));
 }
 
-function ask({ editing, number, last, said }: Round): Ask {
+/** A model, unless it was asked in as many rounds as it may: the repair of a plan belongs to the round of that plan. */
+function ask(round: Round): Ask | GiveUp {
+  const { run, plan, editing, number, last, said } = round;
+  const { rounds = DEFAULTS.rounds } = run.request?.options ?? {};
+  const asked = roundsAsked(plan);
+  if (asked.size >= rounds && !asked.has(editing.editId)) return giveUp(round, 'TOO_MANY_ROUNDS', tooMany(rounds));
   const { mode, triggers } = editing;
   const violations = violationsOfReply(editing.violations, mode, last?.proposal ?? null);
   return { kind: 'ask', mode, try: number, triggers, violations, previous: said?.reply ?? null };
@@ -198,6 +210,11 @@ function ask({ editing, number, last, said }: Round): Ask {
 
 function giveUp({ editing, number }: Round, code: GiveUp['code'], message: string): GiveUp {
   return { kind: 'give-up', mode: editing.mode, try: number, code, message };
+}
+
+function tooMany(rounds: number): string {
+  if (rounds === 0) return 'options.rounds lets no model be asked in this run';
+  return `a model was asked in ${rounds} ${rounds === 1 ? 'round' : 'rounds'} of this run, and options.rounds allows no more`;
 }
 
 function firstOf({ violations }: Editing): string {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { NO_USAGE, PlanCommit, type PlanEvent, type Proposal } from '#proto';
-import { HASH, planCommit, tools } from './given.testing.js';
-import { evolvePlan, foldPlan, NO_PLAN, tryOf } from './plan-state.js';
+import { CALL, HASH, planCommit, tools } from './given.testing.js';
+import { evolvePlan, foldPlan, NO_PLAN, roundsAsked, tryOf } from './plan-state.js';
 
 const round = { editId: 'e1', try: 1 };
 const asked = { calls: [], templates: [] };
@@ -50,6 +50,18 @@ describe('the plan of a run', () => {
     const plan = foldPlan([planCommit([planned, proposed])]);
     expect(tryOf(plan, 'e2', 1)).toBeUndefined();
     expect(tryOf(plan, 'e1', 2)).toBeUndefined();
+  });
+
+  it('knows in which rounds a model was asked: whatever came of it, and all tries of a round once', () => {
+    const said = (event: PlanEvent, editId: string, number = 1): PlanEvent =>
+      ({ ...event, data: { ...event.data, editId, try: number, calls: [CALL] } }) as PlanEvent;
+    const plan = foldPlan([
+      planCommit([planned, proposed]), // by a rule: nobody was asked
+      planCommit([said(planned, 'e2'), said(planned, 'e2', 2)], 2),
+      planCommit([said(roundFailed, 'e3'), roundFailed], 4),
+    ]);
+    expect([...roundsAsked(plan)]).toEqual(['e2', 'e3']);
+    expect(roundsAsked(NO_PLAN).size).toBe(0);
   });
 
   it('knows what the run was found to be worth, and what was learnt of it', () => {

@@ -53,6 +53,12 @@ export function tryOf({ tries }: PlanState, editId: EditId, number: number): Pla
   return tries.find((one) => one.editId === editId && one.try === number);
 }
 
+/** Rounds for which a model was really asked, whatever came of it: all tries of one are one. */
+export function roundsAsked({ tries }: PlanState): ReadonlySet<EditId> {
+  const asked = ({ planned, failed }: PlanTry) => (planned?.calls.length ?? 0) + (failed?.calls.length ?? 0) > 0;
+  return new Set(tries.filter(asked).map(({ editId }) => editId));
+}
+
 function apply(plan: PlanState, event: RecordedPlanEvent, causes: PlanCommit['causes']): PlanState {
   switch (event.type) {
     case 'ROUND_PLANNED':

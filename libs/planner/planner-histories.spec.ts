@@ -1,13 +1,15 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import type { PlanSource, Proposal } from '#proto';
+import type { PlanSource, Proposal, RunOptions } from '#proto';
 import { isTerminal } from '#libs/constellation';
 import {
   build,
+  CALL,
   completed,
   creation,
   editing,
   failed,
+  HASH,
   jsonOf,
   NOW,
   plan,
@@ -19,7 +21,7 @@ import {
 } from './given.testing.js';
 import { nextMove, type Ask, type GiveUp, type Move, type MoveOptions, type Ruled } from './next-move.js';
 import type { ProposedPlan } from './plan-creation.js';
-import { tryOf } from './plan-state.js';
+import { roundsAsked, tryOf } from './plan-state.js';
 import { rebase } from './rebase.js';
 
 /**
@@ -36,9 +38,9 @@ class History {
   #heard = 0;
   #edits = 0;
 
-  constructor(isGoal: boolean, model: boolean) {
+  constructor(isGoal: boolean, model: boolean, bound: Pick<RunOptions, 'rounds'> = {}) {
     const four = plan(['a', star('b', { review: true }), 'c', 'd'], ['a=>c', 'b->d']);
-    this.story = isGoal ? Story.goal() : Story.of(four, { editPolicy: 'every-result' });
+    this.story = isGoal ? Story.goal(bound) : Story.of(four, { editPolicy: 'every-result', ...bound });
     this.options = { model };
   }
 
@@ -90,7 +92,7 @@ class History {
     if (move.kind !== 'rebase') return this.#carryOut(move, seed);
     const rebased = rebase(move.planned, this.story.run, NOW);
     if (rebased.ok) this.#propose(rebased.proposal, 'model', seed);
-    else this.#carryOut(move.otherwise, seed);
+    else this.#carryOut(move.otherwise, seed, move.planned.try);
   }
 
   #runbook(otherwise: Ask | GiveUp, seed: number): void {
@@ -101,7 +103,8 @@ class History {
     this.#propose({ baseRevision: 0, state: 'CONTINUE', edits: [build(plan(['a', 'b'], ['a->b']))] }, 'runbook', seed);
   }
 
-  #carryOut(move: Exclude<Move, { kind: 'rebase' | 'runbook' }> | Ruled, seed: number): void {
+  /** `unfit`: the try whose reply is recorded and does not fit any more. */
+  #carryOut(move: Exclude<Move, { kind: 'rebase' | 'runbook' }> | Ruled, seed: number, unfit?: number): void {
     switch (move.kind) {
       case 'over':
       case 'stored':
@@ -116,20 +119,20 @@ class History {
         this.story.recorded(this.story.thought({ source: 'rule' }));
         return this.#propose(move.proposal, 'rule', seed);
       case 'ask':
-        return this.#ask(move, seed);
+        return this.#ask(move, seed, unfit);
     }
   }
 
   /** The model is asked; it may have seen another revision than the one that there is when it has answered. */
-  #ask({ mode, try: number }: Ask, seed: number): void {
+  #ask({ mode, try: number }: Ask, seed: number, unfit?: number): void {
     const key = `${this.story.editId}.${number}`;
     expect(this.options.model).toBe(true);
-    expect(this.answered.has(key)).toBe(false);
+    expect(this.answered.has(key)).toBe(number === unfit);
     if (seed % 7 === 0) return; // it died while the model thought
     const reply = jsonOf(mode === 'creation' ? creation({ constellation: tools(['a', 'b']) }) : this.#edit(seed));
     const planned = rebase({ mode, reply }, this.story.run, NOW);
     if (!planned.ok) return; // the model is asked again
-    this.story.recorded(this.story.thought({ reply }));
+    this.story.recorded(this.story.thought({ reply, calls: [CALL] }));
     this.answered.add(key);
     if (seed % 5 === 0) return; // it died before it proposed
     // Made for an older revision now and then, or for a fleet that was another one.
@@ -162,10 +165,10 @@ const histories = fc.record({
 });
 
 /** After every step of a random history. */
-function always(check: (history: History) => void, seed: number): void {
+function always(check: (history: History) => void, seed: number, bound: Pick<RunOptions, 'rounds'> = {}): void {
   fc.assert(
     fc.property(histories, ({ isGoal, model, seeds }) => {
-      const history = new History(isGoal, model);
+      const history = new History(isGoal, model, bound);
       for (const one of seeds) {
         history.step(one);
         check(history);
@@ -226,6 +229,45 @@ describe('in every history of a run and its planner', () => {
         if (history.options.model && one.kind === 'give-up') expect(one.code).not.toBe('NO_MODEL');
       }
     }, 20_268);
+  });
+
+  it.each([0, 1, 2])('no model is asked in more than %i rounds, and nobody gives up for that before', (rounds) => {
+    const seen = { bounded: 0, exhausted: 0 };
+    const check = ({ story }: History): void => {
+      const asked = roundsAsked(story.plan).size;
+      expect(asked).toBeLessThanOrEqual(rounds);
+      if (asked === rounds) seen.exhausted++;
+      if (tryOf(story.plan, story.editId, story.try)?.failed?.error.code !== 'TOO_MANY_ROUNDS') return;
+      expect(asked).toBe(rounds);
+      seen.bounded++;
+    };
+    always(check, 20_270, { rounds });
+    expect(Math.min(seen.bounded, seen.exhausted)).toBeGreaterThan(2);
+  });
+
+  it('a model that adds work at every end of its plan comes to an end, and its run with it', () => {
+    const rounds = 4;
+    const story = Story.goal({ rounds });
+    for (let steps = 0; !isTerminal(story.run); steps++) {
+      expect(steps).toBeLessThanOrEqual(rounds);
+      const move = nextMove(story.run, story.plan, { editId: story.editId }, { model: true });
+      const asked = move.kind === 'runbook' ? move.otherwise : move;
+      if (asked.kind === 'give-up') {
+        const { code, message, try: number } = asked;
+        const { editId } = story;
+        const error = { code, message };
+        story.when({ kind: 'round-failed', editId, try: number, error, used: NOTHING, planHash: HASH });
+        continue;
+      }
+      expect(asked.kind).toBe('ask');
+      const task = star(`x${steps}`);
+      const add = { tool: 'add_task', task } as const;
+      const edits = story.run.graph === null ? [build(plan([task]))] : [add];
+      story.plans({ edits }, { reply: { steps }, calls: [CALL] }).when(completed(task.id));
+    }
+    expect(roundsAsked(story.plan).size).toBe(rounds);
+    expect(story.run).toMatchObject({ phase: 'COMPLETED', rounds: rounds + 1, answer: { by: 'collected' } });
+    expect(story.run.answer?.text).toContain(`a model was asked in ${rounds} rounds of this run`);
   });
 
   it('a planner that is left alone brings every round to its end', () => {

@@ -13,6 +13,7 @@ import {
   type PlanEvent,
   type PlanSource,
   type Proposal,
+  type RoundFailed,
   type RunId,
 } from '#proto';
 import {
@@ -128,6 +129,13 @@ export class History {
       { type: 'PLAN_PROPOSED', data: { proposal, source, used } },
     ]);
     return { kind: 'proposal', proposal, by: { kind: 'system', id: 'planner' }, planHash, source, used };
+  }
+
+  /** What the planner says when it comes to nothing. */
+  failing({ editId, try: count, error }: Pick<RoundFailed, 'editId' | 'try' | 'error'>): Input {
+    const round = { editId, try: count, error, used: NO_USAGE };
+    const planHash = this.#plans([{ type: 'ROUND_FAILED', data: { ...round, calls: [], templates: [] } }]);
+    return { kind: 'round-failed', ...round, planHash };
   }
 
   #plans(events: readonly PlanEvent[]): string {

@@ -11,7 +11,7 @@ import {
   RunRequest,
   sentenceOf,
 } from '#proto';
-import { validateConstellation, withoutUfo } from '#libs/constellation';
+import { editPolicyOf, validateConstellation, withoutUfo } from '#libs/constellation';
 import { hashCommit, runIdOf } from '#libs/event-log';
 import type { OrchestratorConfig } from './orchestrator.config.js';
 
@@ -84,13 +84,16 @@ export function requestedOf(
 ): RunEventData<'RUN_REQUESTED'> {
   const deadlineMs = request.options.deadlineMs ?? DEFAULTS.runDeadlineMs;
   const mustWait = planApproval === 'required' && request.goal !== null;
+  const isPlanned = editPolicyOf({ request }) !== 'never';
+  const { rounds = DEFAULTS.rounds } = request.options;
   return {
     requestId: request.requestId,
     namespace,
     contentHash: hashCommit(request),
     goal: request.goal,
     constellation: request.constellation,
-    options: mustWait ? { ...request.options, plan: 'approve' } : request.options,
+    // The bound that counts stands in the log, and not in the version of whoever reads it.
+    options: { ...request.options, ...(isPlanned && { rounds }), ...(mustWait && { plan: 'approve' }) },
     metadata: request.metadata,
     requestedBy: actor,
     requestedAt: new Date(now).toISOString(),

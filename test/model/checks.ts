@@ -15,7 +15,7 @@ import {
 import { LIMITS, type RunEvent, type TaskStarLine } from '#proto';
 import { asked, commandAsk, completed, failed, verb, WAKE } from '../../libs/constellation/given.js';
 import type { Configuration } from './configuration.js';
-import { callsLeft, isDoomed, isLocked, type Ledger, satisfied, triggerName } from './ledger.js';
+import { callsLeft, isAsked, isDoomed, isLocked, type Ledger, satisfied, triggerName } from './ledger.js';
 import type { Violation } from './occasion.js';
 import { askId, dueOf, GO_ON, mayStart, proposalOf, resultSteps, verbOf } from './steps.js';
 import { circumstancesOf, fleetOf, type Step, take, type Taken, type World } from './world.js';
@@ -152,7 +152,7 @@ function* checkAgreement({ run, ledger }: World): Generator<Violation> {
   const theirs = [...(run.graph?.lines ?? [])].map((line, index) => judged(line, run.lines.at(index).satisfied));
   const ours = [...ledger.lines.values()].map((line) => judged(line, satisfied(line, ledger.tasks)));
   yield* differ('STRUCTURE', 'lines', theirs, ours);
-  const { editing, queued, plannerSilent, phase, sequence } = run;
+  const { editing, queued, plannerSilent, noMoreRounds, phase, sequence } = run;
   yield* differ('ROUNDS', 'the open round', [editing?.editId], [ledger.round?.editId]);
   yield* differ('TRIGGERS', 'asked about', (editing?.triggers ?? []).map(triggerName), ledger.round?.triggers ?? []);
   yield* differ('TRIGGERS', 'to be asked about', queued.map(triggerName), ledger.queued);
@@ -160,6 +160,7 @@ function* checkAgreement({ run, ledger }: World): Generator<Violation> {
   yield* differ('I6_APPROVAL', 'asked a person', [...run.approvals.open.keys()], asking);
   yield* differ('I11_BUDGET', 'calls made', [run.used.llmCalls], [ledger.calls]);
   yield* differ('ROUNDS', 'a silent planner', [plannerSilent], [ledger.silent]);
+  yield* differ('ROUNDS', 'a planner that is not asked any more', [noMoreRounds !== null], [ledger.enough]);
   yield* differ('I5_TRANSITIONS', 'the run', [isTerminal(run) ? 'ENDED' : phase], [ledger.phase]);
   yield* differ('STRUCTURE', 'the revision', [run.revision], [ledger.revision]);
   const end = run.outcome === null ? `RUN_${phase}` : `RUN_${phase} ${run.outcome}`;
@@ -218,7 +219,8 @@ function* checkIdle(world: World, configuration: Configuration): Generator<Viola
     if (free !== undefined) yield { name: 'IDLE', message: `${taskId} may start on ${free.deviceId}, and does not` };
   }
   if (ledger.ending !== null) return;
-  if (ledger.round === null && ledger.queued.length > 0 && callsLeft(ledger, callsMax) > 0) {
+  const mayBeAsked = isAsked(ledger) && (ledger.tasks.size === 0 || callsLeft(ledger, callsMax) > 0);
+  if (ledger.round === null && ledger.queued.length > 0 && mayBeAsked) {
     yield { name: 'TRIGGERS', message: `nobody is asked about ${ledger.queued.join(' ')}` };
   }
   for (const [taskId, { status }] of ledger.tasks) {

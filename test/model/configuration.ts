@@ -27,8 +27,8 @@ export interface Offer {
   readonly state?: PlannerState;
   /** A model wrote it, which took one call. */
   readonly isImagined?: true;
-  /** The planner says that it comes to nothing. */
-  readonly isFailure?: true;
+  /** The planner says that it comes to nothing, after a call of a model or for one of the reasons for which it makes none. */
+  readonly isFailure?: true | 'TOO_MANY_ROUNDS' | 'BUDGET_EXHAUSTED';
 }
 
 export interface VerbOffer {

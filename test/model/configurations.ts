@@ -94,6 +94,8 @@ const PLANNED = constellation(
 const SHARED = constellation([agent('a', RETRIED), on('c'), agent('b')], ['a->b', 'c->b']);
 const imagined = (one: Offer): Offer => ({ ...one, isImagined: true });
 const giveUp: Offer = { name: 'the planner comes to nothing', edits: [], isFailure: true };
+const enough: Offer = { name: 'a model was asked often enough', edits: [], isFailure: 'TOO_MANY_ROUNDS' };
+const broke: Offer = { name: 'nothing is left for a model', edits: [], isFailure: 'BUDGET_EXHAUSTED' };
 const elsewhere = (taskId: string): Offer =>
   offer(`${taskId} on db-1`, { tool: 'update_task', taskId, change: { target: { device: 'db-1' } } });
 const ABOUT = 'run-1.a.1.1.0';
@@ -242,6 +244,24 @@ export const CONFIGURATIONS: readonly Configuration[] = [
     verbs: [say('CANCEL')],
     mayFail: ['a', 'c'],
     limits: { edits: 2, disconnects: 0, crashes: 0 },
+  },
+  {
+    ...MODEL,
+    name: 'a goal with nothing for a model',
+    plan: null,
+    options: { ...STRICT, budget: { llmCalls: 0 } },
+    menu: [build('a chain', CHAIN), broke],
+    verbs: [say('PAUSE'), say('RESUME')],
+    limits: { edits: 1, disconnects: 1, crashes: 0 },
+  },
+  {
+    ...MODEL,
+    name: 'a planner that has asked often enough',
+    plan: FAN_IN,
+    options: SCOPED,
+    menu: [enough],
+    verbs: [retry('a')],
+    limits: { edits: 1, disconnects: 0, crashes: 0 },
   },
   {
     ...MODEL,

@@ -27,6 +27,8 @@ export interface Ledger {
   readonly queued: readonly string[];
   /** The planner let a deadline pass and has not spoken since. */
   readonly silent: boolean;
+  /** The planner has said that it may ask no model any more. */
+  readonly enough: boolean;
   readonly rounds: number;
   readonly revision: number;
   /** The revision whose end the planner was asked about last. */
@@ -99,6 +101,7 @@ export const EMPTY: Ledger = {
   round: null,
   queued: [],
   silent: false,
+  enough: false,
   rounds: 0,
   revision: 0,
   askedAtEnd: -1,
@@ -141,9 +144,9 @@ export function isDoomed(ledger: Ledger, taskId: TaskId): boolean {
  * can be reached from a task that is asked about. A silent planner holds nothing, and neither does one that can never be asked again.
  */
 export function isLocked(ledger: Ledger, taskId: TaskId, policy: LockPolicy): boolean {
-  const { round, queued, silent, lines, calls, callsMax } = ledger;
+  const { round, queued, silent, lines } = ledger;
   const asked = [...(round?.triggers ?? []), ...queued];
-  if (round === null && calls >= callsMax) return false;
+  if (round === null && !isAsked(ledger)) return false;
   if (silent || (round === null && asked.length === 0)) return false;
   if ((round?.lockPolicy ?? policy) === 'strict') return true;
   const about = new Set(asked.map((trigger) => trigger.split('.')[0]));
@@ -153,6 +156,11 @@ export function isLocked(ledger: Ledger, taskId: TaskId, policy: LockPolicy): bo
         line.to === to && (about.has(line.from) || (!seen.includes(line.from) && behind(line.from, [...seen, to]))),
     );
   return behind(taskId, []);
+}
+
+/** Whether anybody is asked about what comes: always for a first plan, and as long as there may be a call left to make. */
+export function isAsked({ tasks, calls, callsMax, enough }: Ledger): boolean {
+  return tasks.size === 0 || (calls < callsMax && !enough);
 }
 
 /** Calls of a model that are left of a budget for whoever is to start; Infinity without a budget. */

@@ -215,10 +215,24 @@ const MUTATIONS: readonly Mutation[] = [
   },
   {
     what: 'a planner that can never be asked again and holds what it was to be asked about',
-    text: 'if (editing === null && spentOnPlans(run).length > 0) return NOBODY;',
-    becomes: 'if (editing === null && spentOnPlans(run).length > 9) return NOBODY;',
+    text: 'if (editing === null && !asksPlanner(run)) return NOBODY;',
+    becomes: 'if (editing === null && !asksPlanner({ ...run, graph: null })) return NOBODY;',
     configuration: 'agents and a planner',
     found: 'IDLE',
+  },
+  {
+    what: 'a goal that is given up because nothing is left for a model',
+    text: 'if (left <= EPSILON && graph !== null) return null;',
+    becomes: 'if (left <= EPSILON && agentsPending >= 0) return null;',
+    configuration: 'a goal with nothing',
+    found: 'TRIGGERS',
+  },
+  {
+    what: 'a planner that is asked again after it has said that it may ask no model any more',
+    text: 'return run.graph === null || (run.noMoreRounds === null && !isSpentOnPlans(run));',
+    becomes: "return run.graph === null || (run.noMoreRounds !== '' && !isSpentOnPlans(run));",
+    configuration: 'often enough',
+    found: 'ROUNDS',
   },
   {
     what: 'a plan that starts before somebody has accepted it',

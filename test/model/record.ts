@@ -10,7 +10,7 @@ import {
 } from '#proto';
 import type { Input } from '#libs/constellation';
 import { applied, isValid } from './judge.js';
-import { callsLeft, cycleIn, isOver, type Ledger, newEntry, triggerName } from './ledger.js';
+import { callsLeft, cycleIn, isAsked, isOver, type Ledger, newEntry, triggerName } from './ledger.js';
 import type { Data, Draft, Occasion, Report, Violation } from './occasion.js';
 import { recordApproval, withdrawAsks } from './record-approvals.js';
 import { end, recordTask, start } from './record-tasks.js';
@@ -125,15 +125,21 @@ function checkEnd(draft: Draft, event: RunEnd, { now, inputs, editPolicy }: Occa
   if (draft.round !== null) report('ROUNDS', `${event.type} while round ${draft.round.editId} is open`);
   const { ending, queued, silent, deadlineAt } = draft;
   const told = endName(event);
-  const byCounts = draft.tasks.size === 0 && ending === null ? 'RUN_FAILED PLAN_FAILED' : endByCounts(draft);
+  const byCounts = draft.tasks.size === 0 && ending === null ? withoutPlan(inputs) : endByCounts(draft);
   const isCancelled = inputs.some((input) => input.kind === 'verb' && input.action.verb === 'CANCEL');
   const wanted =
     ending === null && told === 'RUN_CANCELLED' && isCancelled ? told : (ENDS.get(ending ?? '') ?? byCounts);
   if (told !== wanted) report('OUTCOME', `the run ended with ${told} where it should with ${wanted}`);
   if (ending !== null || told !== byCounts || silent || now >= deadlineAt || editPolicy === 'never') return;
-  if (draft.calls >= draft.callsMax) return; // nobody can be asked any more
+  if (!isAsked(draft)) return;
   if (queued.length > 0) report('TRIGGERS', `${told} and nobody was asked about ${queued.join(' ')}`);
   if (draft.askedAtEnd !== draft.revision) report('TRIGGERS', `${told} and nobody was asked whether the plan was all`);
+}
+
+/** Nobody could make a plan, or nothing was left for making one: that is told apart. */
+function withoutPlan(inputs: readonly Input[]): string {
+  const isSpent = inputs.some((input) => input.kind === 'round-failed' && input.error.code === 'BUDGET_EXHAUSTED');
+  return `RUN_FAILED ${isSpent ? 'BUDGET_EXHAUSTED' : 'PLAN_FAILED'}`;
 }
 
 const ENDS: ReadonlyMap<string, string> = new Map([
@@ -175,6 +181,7 @@ function recordFork(draft: Draft, { deadlineAt, forkedAt, parent }: Data<'RUN_FO
     round: null,
     queued: open,
     silent: false,
+    enough: false,
     rounds: 0,
     sequence: 0,
     asks: new Map(),
@@ -332,6 +339,7 @@ function recordRound(draft: Draft, event: RoundWord, occasion: Occasion, report:
     case 'EDIT_OPENED': {
       const triggers = event.data.triggers.map(triggerName);
       if (draft.round !== null) report('ROUNDS', `round ${editId} was opened while ${draft.round.editId} is open`);
+      if (draft.enough) report('ROUNDS', `round ${editId} was opened, and the planner may ask no model any more`);
       if (draft.phase !== 'RUNNING' || draft.ending !== null)
         report('ROUNDS', 'a round was opened and the run does not go on');
       const [asked, wanted] = [triggers.toSorted().join(' '), draft.queued.toSorted().join(' ')];
@@ -366,14 +374,18 @@ function recordRound(draft: Draft, event: RoundWord, occasion: Occasion, report:
       if (code === 'REPAIRS_EXHAUSTED' && rejections <= LIMITS.repairsMax)
         report('ROUNDS', `${editId} had repairs left`);
       if (code === 'DEADLINE') draft.silent = true;
-      if (code === 'PLANNER_FAILED') draft.silent = false;
+      if (code === 'PLANNER_FAILED' || code === 'TOO_MANY_ROUNDS') draft.silent = false;
+      if (code === 'TOO_MANY_ROUNDS') draft.enough = true;
       draft.calls += event.data.used?.llmCalls ?? 0;
       draft.round = null;
     }
   }
 }
 
-/** I11 of a round: some of what is left, and at most half of it, but for a last one, while agents have still to start. */
+/**
+ * I11 of a round: some of what is left, and at most half of it, but for a last one, while agents have still to start. A first plan is
+ * asked for with nothing, too.
+ */
 function checkShare(draft: Draft, share: number, report: Report): void {
   const left = callsLeft(draft, draft.callsMax);
   if (left === Infinity) return;
@@ -381,7 +393,8 @@ function checkShare(draft: Draft, share: number, report: Report): void {
     ({ status, star }) => status === 'PENDING' && star.command === undefined,
   );
   const most = isShared ? Math.max(1, left / 2) : left;
-  if (share < 1 || share > most) report('I11_BUDGET', `a round was given ${share} calls of ${left}`);
+  if (share < (draft.tasks.size === 0 ? 0 : 1) || share > most)
+    report('I11_BUDGET', `a round was given ${share} calls of ${left}`);
 }
 
 /** The planner's proposal of a round, or a person's without one, among what was decided. */

@@ -153,6 +153,7 @@ function answerOf(
 ): Input {
   const said = { try: tries, state };
   if (isFailure === true) return giveUp(editId, name, { try: tries, used: ONE_CALL });
+  if (isFailure !== undefined) return giveUp(editId, name, { try: tries, error: { code: isFailure, message: name } });
   return isImagined === true ? imagine(editId, edits, said, ONE_CALL) : propose(editId, edits, said);
 }
 

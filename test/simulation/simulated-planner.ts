@@ -70,8 +70,10 @@ export class Planner {
     const isModel = dice.chance(MODEL_SHARE) && (run.editing?.budget?.llmCalls ?? 1) > 0;
     const used = isModel ? ONE_CALL : NO_USAGE;
     if (faults.strike('planner-gives-up', about) !== undefined) {
-      const error = { code: 'MODEL_AWAY', message: 'the model does not answer' };
-      const input = { kind: 'round-failed', ...asked, error, used, planHash: HASH } as const;
+      const code = dice.pick(['MODEL_AWAY', 'MODEL_AWAY', 'TOO_MANY_ROUNDS'] as const);
+      const error = { code, message: 'the model does not answer' };
+      const spent = code === 'MODEL_AWAY' ? used : NO_USAGE;
+      const input = { kind: 'round-failed', ...asked, error, used: spent, planHash: HASH } as const;
       return this.#send(run, round, { input, said: 'nothing', bytes: 100 });
     }
     const error = ERRORS.find(([kind]) => faults.strike(kind, about) !== undefined);

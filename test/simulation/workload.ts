@@ -44,7 +44,7 @@ type Requested = ReturnType<typeof requestOf> | { readonly options: Partial<RunR
 
 /** Some tasks are done by agents, and some requests have a budget for them. */
 function withAgents(request: Requested, dice: Dice): object {
-  const budget = { llmCalls: dice.int(2, 40), ...(dice.chance(0.3) && { commands: dice.int(5, 60) }) };
+  const budget = { llmCalls: dice.int(0, 40), ...(dice.chance(0.3) && { commands: dice.int(5, 60) }) };
   const options = { ...request.options, ...(dice.chance(BUDGET_SHARE) && { budget }) };
   if (!('constellation' in request)) return { ...request, options };
   const tasks = request.constellation.tasks.map(({ command, ...task }) =>

@@ -3,11 +3,34 @@ import { NO_USAGE, type Proposal, type RunEventData } from '#proto';
 import { forkedFrom } from '#libs/constellation';
 import { runIdOf } from '#libs/event-log';
 import { forkHistory, generateEditedHistory, History, runCommitsOf } from '#libs/testing';
-import { AT, dataOf, groupsOf, LATE, OPERATOR, PLANNER, recordsOf, RUN, Told } from '../testing/edited-run.js';
+import { AT, dataOf, groupsOf, LATE, OPERATOR, PLANNER, recordsOf, RUN, star, Told } from '../testing/edited-run.js';
 import { sealRun } from '../testing/sample-run.js';
 import { auditRun } from './audit-run.js';
 import type { ExportRecord } from './export-file.js';
 import { findingText } from './findings.js';
+
+/** A goal for which a runbook fitted. */
+class Goal extends History {
+  constructor() {
+    super(runIdOf('default', 'goal'));
+    const requested: RunEventData<'RUN_REQUESTED'> = {
+      requestId: 'goal',
+      namespace: 'default',
+      contentHash: 'c'.repeat(64),
+      goal: 'look after the disks',
+      constellation: null,
+      options: {},
+      metadata: {},
+      requestedBy: OPERATOR,
+      requestedAt: AT,
+      deadlineAt: '2026-01-02T00:00:00.000Z',
+    };
+    this.decide([{ kind: 'submit', requested }]);
+    const edits = [{ tool: 'add_task', task: star('a') }] as const;
+    const proposal: Proposal = { editId: 'e1', try: 1, baseRevision: 0, state: 'CONTINUE', edits: [...edits] };
+    this.decide([this.proposing(proposal, 'runbook')]);
+  }
+}
 
 describe('a forked run', () => {
   const parent = generateEditedHistory({ seed: 12, tasks: 6 });
@@ -73,6 +96,38 @@ describe('a forked run', () => {
         expect.stringMatching(/^its task t0 is not the one of run/u),
       ]),
     );
+  });
+
+  const claims: [string, RunEventData<'RUN_FORKED'>['planSource'], readonly string[]][] = [
+    ['what its plan came from', 'runbook', []],
+    ['nothing of it, as in earlier days', undefined, []],
+    ['something else', 'model', ['planSource']],
+  ];
+  it.each(claims)('is compared with its parent when it says %s', (_, planSource, wrong) => {
+    const history = new Goal();
+    const { number, sequence, hash } = history.run;
+    const groups = groupsOf(forkHistory(history.steps, { at: sequence, seed: 6 })).slice(0, 1);
+    const data = dataOf(groups, 'RUN_FORKED');
+    expect(data).toMatchObject({ planSource: 'runbook', parent: { number, hash } });
+    if (planSource === undefined) delete data.planSource;
+    else data.planSource = planSource;
+    const own = runIdOf(`fork:${history.run.runId}`, 'fork-6');
+    const { findings } = auditRun(own, sealRun(groups, own), recordsOf(history.steps));
+    const messages = findings.map(({ message }) => message);
+    expect(messages).toEqual(wrong.map((field) => expect.stringMatching(`^its ${field} is not that of run`)));
+  });
+
+  it('is noticed when it lets its model go further than its parent did, or forgets who is waited for', () => {
+    const history = new Goal();
+    const groups = groupsOf(forkHistory(history.steps, { at: history.run.sequence, seed: 7 })).slice(0, 1);
+    Object.assign(dataOf(groups, 'RUN_FORKED'), { scope: null, waitsFor: 'plan_approval', blackboard: [] });
+    const own = runIdOf(`fork:${history.run.runId}`, 'fork-7');
+    const messages = auditRun(own, sealRun(groups, own), recordsOf(history.steps)).findings.map(
+      ({ message }) => message,
+    );
+    for (const field of ['scope', 'waitsFor', 'blackboard']) {
+      expect(messages).toContainEqual(expect.stringMatching(`^its ${field} is not that of run`));
+    }
   });
 
   it.each([

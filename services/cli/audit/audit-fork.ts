@@ -21,6 +21,14 @@ const CARRIED = [
   'triggers',
 ] as const satisfies readonly (keyof Forked)[];
 
+/** The same, of what is not said where there is nothing, and was not known to the code of earlier days. */
+const CARRIED_WHERE_SAID = [
+  'scope',
+  'planSource',
+  'waitsFor',
+  'blackboard',
+] as const satisfies readonly (keyof Forked)[];
+
 /** The fact with which a forked run begins; undefined for every other run. */
 export function forkOf(records: readonly ExportRecord[]): Forked | undefined {
   const first = records.find(({ stream }) => stream === 'RUNS');
@@ -73,10 +81,11 @@ function differences(forked: Forked, run: Run): string[] {
   // As it would be stored: JSON knows no absent values.
   const expected = JSON.parse(JSON.stringify(origin)) as Forked;
   const say = (what: string): string => `${what} of run ${run.runId} after event ${run.sequence}`;
+  const fields = [...CARRIED, ...CARRIED_WHERE_SAID.filter((field) => forked[field] !== undefined)];
   return [
-    ...CARRIED.filter((field) => !isDeepStrictEqual(forked[field], expected[field])).map((field) =>
-      say(`its ${field} is not that`),
-    ),
+    ...fields
+      .filter((field) => !isDeepStrictEqual(forked[field], expected[field]))
+      .map((field) => say(`its ${field} is not that`)),
     ...others(forked.tasks, expected.tasks, ({ star }) => star.id).map((id) => say(`its task ${id} is not the one`)),
     ...others(forked.lines, expected.lines, ({ line }) => line.id).map((id) => say(`its line ${id} is not the one`)),
   ];

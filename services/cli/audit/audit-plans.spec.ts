@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { sealCommit } from '#libs/event-log';
-import { GENESIS_HASH, type ModelCall, type PlanCommit } from '#proto';
-import { altered, dataOf, edited, groupsOf, recordsOf, RUN } from '../testing/edited-run.js';
+import { GENESIS_HASH, type ModelCall, NO_USAGE, type PlanCommit, type RunEventData } from '#proto';
+import { altered, dataOf, edited, groupsOf, recordsOf, RUN, Told } from '../testing/edited-run.js';
 import { sealRun } from '../testing/sample-run.js';
 import { auditRun } from './audit-run.js';
 import type { ExportRecord } from './export-file.js';
@@ -23,8 +23,11 @@ const CALL: ModelCall = {
 };
 const plansOf = (records: readonly ExportRecord[]) => records.filter(({ stream }) => stream === 'PLANS');
 
-/** The findings after somebody altered the planner's steps and made all their hashes again. */
-function replanned(alter: (plans: PlanCommit[]) => void): string {
+/** The findings after somebody altered the planner's steps, and what the run allows, and made all hashes again. */
+function replanned(
+  alter: (plans: PlanCommit[]) => void,
+  options: RunEventData<'RUN_REQUESTED'>['options'] = {},
+): string {
   const records = recordsOf(steps);
   const plans = structuredClone(plansOf(records)).map(({ commit }) => commit as PlanCommit);
   alter(plans);
@@ -35,8 +38,35 @@ function replanned(alter: (plans: PlanCommit[]) => void): string {
     prevHash = commit.hash;
     return { stream: 'PLANS', subject: plansOf(records)[0]?.subject ?? '', sequence: 100 + index, commit };
   });
-  const { findings } = auditRun(RUN, [...records.filter(({ stream }) => stream !== 'PLANS'), ...sealed]);
+  const groups = groupsOf(steps);
+  Object.assign(dataOf(groups, 'RUN_REQUESTED').options, options);
+  const { findings } = auditRun(RUN, [...sealRun(groups, RUN), ...sealed]);
   return findings.map(findingText).join('\n');
+}
+
+/** A model was asked for every try of these rounds. */
+function asking(...editIds: readonly string[]): (plans: PlanCommit[]) => void {
+  return (plans) => {
+    const [first] = plans;
+    const planned = first?.events.find(({ type }) => type === 'ROUND_PLANNED');
+    if (first === undefined || planned?.type !== 'ROUND_PLANNED') throw new Error('nothing was planned');
+    first.events = editIds.map((editId, index) => {
+      const data = { ...planned.data, editId, try: index + 1, source: 'model' as const, calls: [CALL] };
+      return { ...planned, id: `p.${index}`, sequence: index + 1, data };
+    });
+    plans.length = 1;
+  };
+}
+
+/** After those of `asking`, the planner gives a round up for having asked too often. */
+function givingUp(...editIds: readonly string[]): (plans: PlanCommit[]) => void {
+  return (plans) => {
+    asking(...editIds)(plans);
+    const error = { code: 'TOO_MANY_ROUNDS', message: 'enough' };
+    const data = { editId: 'e9', try: 1, calls: [], templates: [], error, used: NO_USAGE };
+    const sequence = editIds.length + 1;
+    plans[0]?.events.push({ id: `p.${sequence}`, sequence, schemaVersion: 1, type: 'ROUND_FAILED', data });
+  };
 }
 
 describe('the steps of the planner', () => {
@@ -140,5 +170,57 @@ describe('the steps of the planner', () => {
       }
     });
     expect(found).not.toContain('comes from a model');
+  });
+});
+
+describe('rounds in which a model may be asked', () => {
+  it.each<[string, (plans: PlanCommit[]) => void, number, string]>([
+    ['were too many', asking('e1', 'e2', 'e3'), 2, 'e3 is round 3 in which a model was asked; options.rounds allows 2'],
+    ['were none', asking('e1'), 0, 'e1 is round 1 in which a model was asked; options.rounds allows 0'],
+    ['were left', givingUp('e1', 'e2'), 3, 'e9 gives up after 2 of 3 rounds in which a model may be asked'],
+  ])('are noticed when they %s', (_, alter, rounds, finding) =>
+    expect(replanned(alter, { rounds })).toContain(finding),
+  );
+
+  it.each<[string, (plans: PlanCommit[]) => void, number | undefined]>([
+    ['are as many as they may', asking('e1', 'e2', 'e2', 'e1'), 2],
+    ['are given up for being as many', givingUp('e1', 'e2'), 2],
+    ['are not bounded by anything that is written down', asking('e1', 'e2', 'e3'), undefined],
+  ])('are no finding when they %s', (_, alter, rounds) => {
+    expect(replanned(alter, rounds === undefined ? {} : { rounds })).not.toMatch(/rounds? /u);
+  });
+});
+
+describe('a planner that has asked often enough', () => {
+  const told = (code = 'TOO_MANY_ROUNDS'): Told => {
+    const history = new Told().ends('a');
+    const { editId = '' } = history.run.editing ?? {};
+    const error = { code, message: 'options.rounds lets no model be asked in this run' };
+    history.decide([history.failing({ editId, try: 1, error })]);
+    return code === 'TOO_MANY_ROUNDS' ? history.ends('b').ends('c') : history;
+  };
+
+  it('ends its run in order', () => {
+    const { steps, run } = told();
+    expect(run).toMatchObject({ phase: 'COMPLETED', rounds: 1 });
+    const { findings } = auditRun(RUN, recordsOf(steps));
+    expect(findings.map(findingText)).toEqual([]);
+  });
+
+  it('is noticed when it is said to have given up for that, and has given up for something else', () => {
+    const found = altered(told('NO_MODEL'), (groups) => {
+      dataOf(groups, 'EDIT_ABANDONED').reason.code = 'TOO_MANY_ROUNDS';
+    });
+    expect(found).toContain('EDIT_ABANDONED: it gives up for TOO_MANY_ROUNDS, and that commit of PLANS for NO_MODEL');
+  });
+
+  it('is noticed when it is asked again', () => {
+    const found = altered(told(), (groups) => {
+      const opened = structuredClone(groups.flat().find(({ type }) => type === 'EDIT_OPENED'));
+      if (opened?.type !== 'EDIT_OPENED') throw new Error('no round was opened');
+      Object.assign(opened.data, { editId: 'e2', triggers: [{ kind: 'task', taskId: 'b', attempt: 1 }] });
+      groups.at(-2)?.push(opened);
+    });
+    expect(found).toContain('EDIT_OPENED: no round is opened any more: options.rounds lets no model be asked');
   });
 });

@@ -32,11 +32,17 @@ export function planClaimOf(number: number, event: RecordedRunEvent): PlanClaim 
   }
 }
 
+export interface PlanTold {
+  readonly claims: readonly PlanClaim[];
+  /** In how many rounds a model may be asked; absent in runs of earlier days, of which nobody knows it. */
+  readonly rounds: number | undefined;
+}
+
 /** The planner's steps are one chain per run; the run's hashes tie what was done to what was thought. */
 export function auditPlans(
   runId: RunId,
   records: readonly ExportRecord[],
-  claims: readonly PlanClaim[],
+  { claims, rounds }: PlanTold,
 ): { findings: Finding[]; plans: number } {
   const findings: Finding[] = [];
   const say = (number: number | null, message: string): void =>
@@ -57,6 +63,7 @@ export function auditPlans(
     commits.set(value.hash, value);
   }
   for (const { number, message } of unfounded([...commits.values()])) say(number, message);
+  for (const { number, message } of beyond([...commits.values()], rounds)) say(number, message);
   for (const claim of claims) {
     const message = broken(claim, commits.get(claim.planHash));
     if (message !== undefined) findings.push({ runId, stream: 'RUNS', number: claim.number, message });
@@ -95,6 +102,34 @@ function* unfounded(commits: readonly PlanCommit[]): Generator<{ number: number;
   }
 }
 
+/** No model is asked in more rounds than the run allows, and nobody gives up for that before. */
+function* beyond(
+  commits: readonly PlanCommit[],
+  rounds: number | undefined,
+): Generator<{ number: number; message: string }> {
+  if (rounds === undefined) return;
+  const asked = new Set<EditId>();
+  for (const { number, events } of commits.toSorted((a, b) => a.number - b.number)) {
+    for (const event of events) {
+      if (event.type !== 'ROUND_PLANNED' && event.type !== 'ROUND_FAILED') continue;
+      const { editId, calls } = event.data;
+      if (event.type === 'ROUND_FAILED' && event.data.error.code === 'TOO_MANY_ROUNDS' && asked.size < rounds) {
+        yield {
+          number,
+          message: `${editId} gives up after ${asked.size} of ${rounds} rounds in which a model may be asked`,
+        };
+      }
+      if (calls.length === 0 || asked.has(editId)) continue;
+      asked.add(editId);
+      if (asked.size > rounds)
+        yield {
+          number,
+          message: `${editId} is round ${asked.size} in which a model was asked; options.rounds allows ${rounds}`,
+        };
+    }
+  }
+}
+
 function broken({ event, planHash }: PlanClaim, commit: PlanCommit | undefined): string | undefined {
   const { type } = event;
   if (commit === undefined) return `${type}: no commit of PLANS has the hash ${planHash.slice(0, 16)} that it names`;
@@ -129,7 +164,10 @@ function broken({ event, planHash }: PlanClaim, commit: PlanCommit | undefined):
     }
     case 'EDIT_ABANDONED': {
       const failed = dataOf(commit, 'ROUND_FAILED');
-      return failed?.editId === event.data.editId ? undefined : `${type}: that commit of PLANS gives up no such round`;
+      const { editId, reason } = event.data;
+      if (failed?.editId !== editId) return `${type}: that commit of PLANS gives up no such round`;
+      if (reason.code !== 'TOO_MANY_ROUNDS' || failed.error.code === reason.code) return undefined;
+      return `${type}: it gives up for ${reason.code}, and that commit of PLANS for ${failed.error.code}`;
     }
     case 'RUN_ANNOTATED': {
       const evaluated = dataOf(commit, 'RUN_EVALUATED')?.evaluation;

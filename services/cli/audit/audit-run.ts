@@ -62,7 +62,7 @@ export function auditRun(
   const planReport = auditPlans(
     runId,
     records.filter(({ stream }) => stream === 'PLANS'),
-    folded.plans,
+    { claims: folded.plans, rounds: folded.run.request?.options.rounds },
   );
   findings.push(...planReport.findings);
   const view = folded.run.request === null ? null : viewOf(folded.run);

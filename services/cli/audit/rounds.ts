@@ -2,13 +2,13 @@ import { isDeepStrictEqual } from 'node:util';
 import {
   applyEdits,
   type Applied,
+  asksPlanner,
   budgetOfRound,
   checkEdit,
   editPolicyOf,
   evolve,
   outOfScope,
   type Run,
-  spentOnPlans,
 } from '#libs/constellation';
 import { LIMITS, type RecordedRunEvent, type Target } from '#proto';
 
@@ -52,6 +52,7 @@ function illegalOpening(run: Run, { data }: EventOf<'EDIT_OPENED'>): string | un
   if (run.phase === 'PAUSED') return 'the run is paused';
   if (run.ending !== null) return 'the run is about to end';
   if (editPolicyOf(run) === 'never') return 'the run takes no edits of a planner';
+  if (run.noMoreRounds !== null) return `no round is opened any more: ${run.noMoreRounds}`;
   if (editId !== `e${run.rounds + 1}`) return `it is the round ${editId}, the next one is e${run.rounds + 1}`;
   if ((mode === 'creation') !== (run.graph === null)) {
     return `its mode is ${mode}, and the run has ${run.graph === null ? 'no' : 'a'} constellation`;
@@ -85,6 +86,7 @@ function illegalEndOfRound(run: Run, { data }: EventOf<'EDIT_ABANDONED'>): strin
   const { deadlineAt, rejections } = editing;
   switch (data.reason.code) {
     case 'PLANNER_FAILED':
+    case 'TOO_MANY_ROUNDS':
       return undefined;
     case 'DEADLINE':
       return data.abandonedAt < deadlineAt ? `its deadline is ${deadlineAt}` : undefined;
@@ -178,8 +180,8 @@ export function owedRound(run: Run): string | undefined {
     return `${editing.rejections} tries of the round ${editing.editId} were refused, and it is still open`;
   }
   const owed = editing === null && queued.length > 0 && phase === 'RUNNING' && ending === null;
-  // A planner for which nothing is left, or nothing for now, is not asked.
-  const mayAsk = spentOnPlans(run).length === 0 && budgetOfRound(run) !== null;
+  // A planner for whose model nothing is left, or nothing for now, or that was asked as often as it may be, is not asked.
+  const mayAsk = asksPlanner(run) && budgetOfRound(run) !== null;
   return owed && mayAsk ? 'the planner has something to look at, and no round was opened' : undefined;
 }
 

@@ -1,0 +1,36 @@
+import { describe, expect, it } from '@jest/globals';
+import { DEFAULTS, type RunOptions } from '#proto';
+import { checkSubmission, requestedOf } from './submission.js';
+
+const NOW = Date.parse('2026-01-01T00:00:00.000Z');
+const star = { id: 'a', name: 'a', description: '', tips: [], target: { device: 'web-1' } };
+const GOAL = { requestId: 'r', goal: 'look after the disks' };
+const GIVEN = { requestId: 'r', constellation: { name: 'x', tasks: [star], lines: [] } };
+
+function requested(request: object, options: RunOptions, planApproval?: 'required') {
+  const submission = checkSubmission({ ...request, options }, 'default', 100);
+  if (!submission.ok) throw new Error(submission.refusal.message);
+  return requestedOf({ ...submission, planApproval }, { kind: 'external', id: 'default' }, NOW);
+}
+
+describe('the first fact of a run', () => {
+  it.each<[string, object, RunOptions, RunOptions]>([
+    ['of a goal what it allows by default', GOAL, {}, { rounds: DEFAULTS.rounds }],
+    ['of a goal what was asked for', GOAL, { rounds: 0 }, { rounds: 0 }],
+    ['nothing of a constellation that nobody plans', GIVEN, {}, {}],
+    ['of a constellation that may be edited, too', GIVEN, { editPolicy: 'when-needed' }, { rounds: DEFAULTS.rounds }],
+  ])('says in how many rounds a model may be asked: %s', (_, request, options, told) => {
+    expect(requested(request, options).options).toEqual({ ...options, ...told });
+  });
+
+  it('has the same hash whatever was set here', () => {
+    expect(requested(GOAL, {}, 'required').contentHash).toBe(requested(GOAL, {}).contentHash);
+    expect(requested(GOAL, {}, 'required').options.plan).toBe('approve');
+    expect(requested(GIVEN, {}, 'required').options.plan).toBeUndefined();
+  });
+
+  it('takes no more rounds than there may be', () => {
+    const submission = checkSubmission({ ...GOAL, options: { rounds: 10_001 } }, 'default', 100);
+    expect(submission).toMatchObject({ ok: false, refusal: { issues: [{ path: 'options.rounds' }] } });
+  });
+});
