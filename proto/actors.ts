@@ -27,6 +27,8 @@ export const EditGrant = z.strictObject({
   runId: RunId,
   access: z.enum(['read', 'edit']),
   key: z.string().regex(/^U[A-Z2-7]{55}$/, 'must be the public nkey of a user'),
+  /** When it was signed, by the signer's clock. One without it comes from before grants could be revoked, and counts no more. */
+  issuedAt: Instant.optional(),
   expiresAt: Instant,
   signature: z.base64url(),
 });

@@ -9,10 +9,13 @@ import {
   ServiceManifest,
 } from './agent-profile.js';
 import { commitShape, eventEnvelope } from './commit.js';
+import { RevokedGrants } from './grants.js';
 import { DeviceId, Instant, SessionId, Sha256 } from './ids.js';
 
 /** Aggregate of what holds for the whole fleet; no device can be enrolled under it. */
 export const FLEET_ID: DeviceId = '_fleet';
+/** Aggregate of the grants that people have taken back; no device can be enrolled under it either. */
+export const GRANTS_ID: DeviceId = '_grants';
 
 /** An Ed25519 public key as in RFC 8037: the 32 bytes in base64url. */
 export const DeviceKey = z
@@ -48,6 +51,9 @@ export const DeviceLost = z.strictObject({ sessionId: SessionId, lostAt: Instant
 export const DeviceHeld = DeviceHold;
 export const DeviceReleased = z.strictObject({ by: Actor, releasedAt: Instant });
 
+/** An event of GRANTS_ID only. */
+export const GrantsRevoked = RevokedGrants;
+
 const SCHEMAS = {
   DEVICE_ENROLLED: DeviceEnrolled,
   DEVICE_CONNECTED: DeviceConnected,
@@ -59,6 +65,7 @@ const SCHEMAS = {
   DEVICE_REVOKED: DeviceRevoked,
   CLIENT_ENROLLED: ClientEnrolled,
   CLIENT_REVOKED: ClientRevoked,
+  GRANTS_REVOKED: GrantsRevoked,
 } as const;
 
 export type FleetEventType = keyof typeof SCHEMAS;
@@ -78,6 +85,7 @@ export const RecordedFleetEvent = z.discriminatedUnion('type', [
   recorded('DEVICE_REVOKED'),
   recorded('CLIENT_ENROLLED'),
   recorded('CLIENT_REVOKED'),
+  recorded('GRANTS_REVOKED'),
 ]);
 export type RecordedFleetEvent = z.infer<typeof RecordedFleetEvent>;
 

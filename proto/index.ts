@@ -22,6 +22,7 @@ export * from './runbooks.js';
 export * from './runbook-file.js';
 export * from './agent-profile.js';
 export * from './fleet-events.js';
+export * from './grants.js';
 export * from './commands.js';
 export * from './members.js';
 export * from './view.js';

@@ -8,6 +8,7 @@ import { DeviceAnswer, DeviceRequest, OutputChunk, SubmitCommand, VERB_BODIES, V
 import { DeadLetter } from './dead-letter.js';
 import { FeedMessage } from './feed.js';
 import { FleetCommit, RecordedFleetEvent } from './fleet-events.js';
+import { RevokedGrants } from './grants.js';
 import { Member } from './members.js';
 import { QUERIES, QueryError } from './queries.js';
 import { PlanCommit, RecordedPlanEvent } from './plan-events.js';
@@ -73,6 +74,7 @@ export const MESSAGES: Readonly<Record<string, MessageSpec>> = Object.fromEntrie
   ['AgentProfile', message(AgentProfile, 'value of AGENT_PROFILES: one device as the scheduler sees it')],
   ['Presence', message(Presence, 'value of PRESENCE: who holds the socket of a device')],
   ['KnownActor', message(KnownActor, 'value of ACTORS: whom a public bus key stands for')],
+  ['RevokedGrants', message(RevokedGrants, 'value of REVOKED_GRANTS: access tokens that count no more')],
   ['Member', message(Member, 'value of MEMBERS: the sign of life of a replica')],
   ['DeadLetter', message(DeadLetter, 'a message that could not be handled, and why')],
   ...queries,

@@ -7,6 +7,7 @@ import { CommandOutcome } from './commands.js';
 import { CommandCall, TaskConstellation } from './constellation.js';
 import { CommandId, DeviceId, Instant, Json, RunId, Sha256 } from './ids.js';
 import { PolicyVerdict } from './policy.js';
+import { GrantSelection, RevokedGrants } from './grants.js';
 import { Demonstration, Experience, GoalMatch, RunbookInfo, RunbookName } from './runbooks.js';
 import { Issue, Refusal } from './request.js';
 import { RunSummary, RunView } from './view.js';
@@ -94,6 +95,20 @@ export const QUERIES = {
     revoke: {
       request: z.strictObject({ id: DeviceId, reason: z.string().min(1).max(1_000).optional(), actor: ActorProof }),
       answer: z.strictObject({ changed: z.boolean() }),
+    },
+    /** Access tokens count no more, from when the bucket REVOKED_GRANTS says so: it does when this is answered. Signed, like a verb. */
+    'revoke-grants': {
+      request: z.strictObject({
+        grants: GrantSelection,
+        reason: z.string().min(1).max(1_000).optional(),
+        actor: ActorProof,
+      }),
+      answer: z.strictObject({ changed: z.boolean() }),
+    },
+    /** The revocations that still matter, oldest first. */
+    'revoked-grants': {
+      request: z.strictObject({}),
+      answer: z.strictObject({ revoked: z.array(RevokedGrants) }),
     },
     /**
      * Asked by gateways for a client that has a join token: uses it up and binds the key. `assertion`: a JWT (RFC 7519)

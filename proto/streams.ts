@@ -158,6 +158,8 @@ export const BUCKETS = {
   PRESENCE: { bucket: 'PRESENCE', history: 1, ttlMs: LIMITS.presenceTtlMs, rebuilt: true },
   /** Public bus keys and whom they stand for; written by the administrator's credential only. */
   ACTORS: { bucket: 'ACTORS', history: 1 },
+  /** What FLEET says of grants that count no more, by the sequence of the fact; one that nobody could use any more vanishes. */
+  REVOKED_GRANTS: { bucket: 'REVOKED_GRANTS', history: 1, ttlMs: LIMITS.grantRevocationMs },
   MEMBERS: { bucket: 'MEMBERS', history: 1, ttlMs: LIMITS.memberTtlMs, rebuilt: true },
 } as const satisfies Record<string, BucketSpec>;
 

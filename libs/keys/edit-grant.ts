@@ -1,20 +1,40 @@
-import { sign, verify } from 'node:crypto';
+import { createHash, sign, verify } from 'node:crypto';
 import canonicalize from 'canonicalize';
-import { EditGrant, LIMITS, type Instant, type RunId } from '#proto';
-import type { Verified } from './actor-proof.js';
+import { EditGrant, LIMITS, type Instant, type RunId, type Sha256 } from '#proto';
+import { PROOF_MS_MAX, type Verified } from './actor-proof.js';
 import { ed25519KeyOf, signerOf } from './nkey.js';
 
 export interface Granted {
   readonly runId: RunId;
   readonly access: EditGrant['access'];
+  /** When it is signed: what somebody takes back is told by it from what is given later. */
+  readonly issuedAt: Instant;
   readonly expiresAt: Instant;
 }
 
 /** Lets whoever holds it see or change the constellation of one run, in the name of the seed's owner. Throws when the seed is none. */
-export function signEditGrant(seed: string, { runId, access, expiresAt }: Granted): EditGrant {
+export function signEditGrant(seed: string, { runId, access, issuedAt, expiresAt }: Granted): EditGrant {
   const { key, privateKey } = signerOf(seed);
-  const said = { kind: 'constellation-access', runId, access, key, expiresAt } as const;
+  const said = { kind: 'constellation-access', runId, access, key, issuedAt, expiresAt } as const;
   return { ...said, signature: sign(null, signedBytes(said), privateKey).toString('base64url') };
+}
+
+/**
+ * Names a grant without giving it away: SHA-256 of what is signed. The signature is not in it, nor how the token is written, so that
+ * no other spelling of the same grant has another id.
+ */
+export function grantIdOf(grant: EditGrant): Sha256 {
+  const { signature: _, ...said } = grant;
+  return createHash('sha256').update(signedBytes(said)).digest('hex');
+}
+
+/** Whether the holder of `grant.key` has signed it. What it allows, and when, is not asked. */
+export function isSignedGrant({ signature, ...said }: EditGrant): boolean {
+  try {
+    return verify(null, signedBytes(said), ed25519KeyOf(said.key), Buffer.from(signature, 'base64url'));
+  } catch {
+    return false;
+  }
 }
 
 export interface GrantUse {
@@ -29,17 +49,21 @@ export interface GrantUse {
 /** Whether the holder of `grant.key` allows this use now. Anything may come in: it never throws. Whom the key stands for, ACTORS says. */
 export function verifyEditGrant(grant: EditGrant, { runId, now, access }: GrantUse): Verified {
   try {
-    const { signature, ...said } = EditGrant.parse(grant);
+    const said = EditGrant.parse(grant);
     // First of all: of what nobody has signed nothing is said back.
-    const isSigned = verify(null, signedBytes(said), ed25519KeyOf(said.key), Buffer.from(signature, 'base64url'));
-    if (!isSigned) return refused('does not fit its key');
+    if (!isSignedGrant(said)) return refused('does not fit its key');
     if (said.runId !== runId) return refused(`is for run ${said.runId}, not for ${runId}`);
     if (access === 'edit' && said.access === 'read') return refused('lets read only; one with access "edit" is needed');
-    const leftMs = Date.parse(said.expiresAt) - now;
-    if (leftMs <= 0) return refused(`was good until ${said.expiresAt}`);
-    if (leftMs > LIMITS.editGrantMsMax) {
+    const { issuedAt, expiresAt } = said;
+    if (Date.parse(expiresAt) <= now) return refused(`was good until ${expiresAt}`);
+    // Only of what says when it was signed can be said whether it was taken back.
+    if (issuedAt === undefined) return refused('does not say when it was signed; make another one');
+    if (Date.parse(issuedAt) - now > PROOF_MS_MAX) {
+      return refused(`was signed at ${issuedAt}, which is in the future: compare the clocks`);
+    }
+    if (Date.parse(expiresAt) - Date.parse(issuedAt) > LIMITS.editGrantMsMax) {
       const hours = LIMITS.editGrantMsMax / 3_600_000;
-      return refused(`is good until ${said.expiresAt}; none may be for longer than ${hours} h`);
+      return refused(`is good until ${expiresAt}; none may be for longer than ${hours} h`);
     }
     return { ok: true, key: said.key };
   } catch {

@@ -14,6 +14,8 @@ export { DeviceSecret, makeDeviceSecret, parseDeviceSecret, publicKeyOf, thumbpr
 export {
   decodeEditGrant,
   encodeEditGrant,
+  grantIdOf,
+  isSignedGrant,
   signEditGrant,
   verifyEditGrant,
   type Granted,

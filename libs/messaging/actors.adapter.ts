@@ -1,13 +1,11 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import { jetstream } from '@nats-io/jetstream';
-import { Kvm } from '@nats-io/kv';
 import type { KvWatchEntry } from '@nats-io/kv';
 import type { NatsConnection } from '@nats-io/transport-node';
+import type { z } from 'zod';
 import { verifyActorProof, verifyEditGrant, type GrantUse } from '#libs/keys';
-import { BUCKETS, KnownActor } from '#proto';
+import { BUCKETS, KnownActor, RevokedGrants } from '#proto';
 import type { Actor, ActorProof, EditGrant, Refusal } from '#proto';
-
-const WATCH_AGAIN_MS = 500;
+import { followBucket, type BucketLook } from './follow-bucket.adapter.js';
+import { KnownRevocations } from './known-revocations.js';
 
 /** A signed command as it was received. */
 export interface SignedCommand {
@@ -22,31 +20,40 @@ export type ActorAnswer =
   { readonly ok: true; readonly actor: Actor } | { readonly ok: false; readonly refusal: Refusal };
 
 /**
- * Who is behind a command: its proof shows that somebody holds a key, the bucket says whom the key stands for. A key that is
- * taken out of the bucket stands for nobody from then on.
+ * Who is behind a command: its proof shows that somebody holds a key, the bucket ACTORS says whom the key stands for. A key that
+ * is taken out of it stands for nobody from then on, and a grant that REVOKED_GRANTS names allows nothing. When a bucket cannot be
+ * followed for a while, what was known stays known.
  */
 export class Actors {
-  private readonly nc: NatsConnection;
-  private readonly report: (error: unknown) => void;
   private readonly stopped = new AbortController();
+  private readonly revocations = new KnownRevocations();
   private known: ReadonlyMap<string, Actor> = new Map();
-  private following: Promise<void> = Promise.resolve();
+  private following: Promise<unknown> = Promise.resolve();
 
-  private constructor(nc: NatsConnection, report: (error: unknown) => void) {
-    this.nc = nc;
-    this.report = report;
+  private constructor() {
+    // Made by `open` only.
   }
 
-  /** Resolves when every key that is there is known; throws while the bucket cannot be read. */
+  /** Resolves when every key and every revocation that is there is known; throws while a bucket cannot be read. */
   static async open(nc: NatsConnection, report: (error: unknown) => void = () => undefined): Promise<Actors> {
-    const actors = new Actors(nc, report);
-    const { promise: loaded, resolve } = Promise.withResolvers<void>();
-    const first = actors.watch(resolve);
-    const broken = first.then(() => {
-      throw new Error('the watch of the actors ended before every key was read');
-    });
-    await Promise.race([loaded, broken]);
-    actors.following = actors.follow(first);
+    const actors = new Actors();
+    const { signal } = actors.stopped;
+    const parts = [
+      followBucket(nc, { bucket: BUCKETS.ACTORS.bucket, look: () => actors.lookAtKeys(), report, signal }),
+      followBucket(nc, {
+        bucket: BUCKETS.REVOKED_GRANTS.bucket,
+        look: () => actors.lookAtRevocations(),
+        report,
+        signal,
+      }),
+    ] as const;
+    try {
+      actors.following = Promise.all((await Promise.all(parts)).map(({ over }) => over));
+    } catch (error) {
+      actors.stopped.abort();
+      await Promise.allSettled(parts);
+      throw error;
+    }
     return actors;
   }
 
@@ -60,7 +67,8 @@ export class Actors {
 
   /**
    * Who allows something with a grant: its signature, run, access and time are checked. Only persons can allow anything: the
-   * key of a program is for what the program may do itself. A refusal says to the holder what is wrong with it.
+   * key of a program is for what the program may do itself. What was taken back allows nothing. A refusal says to the holder what
+   * is wrong with it.
    */
   grantOf(grant: EditGrant, { access = 'edit', ...use }: Omit<GrantUse, 'access'> & Partial<GrantUse>): ActorAnswer {
     const verified = verifyEditGrant(grant, { ...use, access });
@@ -68,8 +76,12 @@ export class Actors {
     const actor = this.known.get(verified.key);
     if (actor === undefined)
       return unauthorized(`The grant is of the key ${verified.key}, which stands for nobody here.`);
-    if (actor.kind === 'person') return { ok: true, actor };
-    return unauthorized(`The grant is of ${actor.id}, which is of kind ${actor.kind}; only a person can give one.`);
+    if (actor.kind !== 'person') {
+      return unauthorized(`The grant is of ${actor.id}, which is of kind ${actor.kind}; only a person can give one.`);
+    }
+    const revoked = this.revocations.of(grant);
+    if (revoked !== undefined) return unauthorized(`The grant was revoked at ${revoked.revokedAt}.`);
+    return { ok: true, actor };
   }
 
   async stop(): Promise<void> {
@@ -77,54 +89,37 @@ export class Actors {
     await this.following;
   }
 
-  /** Begins anew when a watch ends. Meanwhile those stay known who were. */
-  private async follow(first: Promise<void>): Promise<void> {
-    const { signal } = this.stopped;
-    let watching = first;
-    while (!signal.aborted && !this.nc.isClosed()) {
-      await watching.catch(this.report);
-      await sleep(WATCH_AGAIN_MS, undefined, { signal }).catch(() => undefined);
-      if (!signal.aborted && !this.nc.isClosed()) watching = this.watch(() => undefined);
-    }
-    await watching.catch(() => undefined);
-  }
-
-  /** One look at the whole bucket and at what changes then, also what changed while the connection was down. */
-  private async watch(loaded: () => void): Promise<void> {
-    const { signal } = this.stopped;
-    const bucket = await new Kvm(jetstream(this.nc, { checkAPI: false })).open(BUCKETS.ACTORS.bucket);
-    const entries = await bucket.watch();
-    const stop = (): void => entries.stop();
-    signal.addEventListener('abort', stop);
-    if (signal.aborted) stop();
+  private lookAtKeys(): BucketLook {
     const known = new Map<string, Actor>();
-    const complete = (): void => {
-      this.known = known;
-      loaded();
+    return {
+      take: (entry) => {
+        const actor = read(entry, KnownActor)?.actor;
+        if (actor === undefined) known.delete(entry.key);
+        else known.set(entry.key, actor);
+      },
+      complete: () => {
+        this.known = known;
+      },
     };
-    try {
-      if ((await bucket.status()).values === 0) complete();
-      for await (const entry of entries) {
-        take(known, entry);
-        if (entry.delta === 0) complete();
-      }
-    } finally {
-      signal.removeEventListener('abort', stop);
-      stop();
-    }
+  }
+
+  /** Nothing is ever taken out: a revocation ends by its own time. */
+  private lookAtRevocations(): BucketLook {
+    return {
+      take: (entry) => {
+        const revoked = read(entry, RevokedGrants);
+        if (revoked !== undefined) this.revocations.add(revoked);
+      },
+      complete: () => undefined,
+    };
   }
 }
 
-function take(known: Map<string, Actor>, entry: KvWatchEntry): void {
-  const actor = entry.operation === 'PUT' ? parse(entry) : undefined;
-  if (actor === undefined) known.delete(entry.key);
-  else known.set(entry.key, actor);
-}
-
-/** What cannot be read stands for nobody. */
-function parse(entry: KvWatchEntry): Actor | undefined {
+/** What cannot be read stands for nobody, and for nothing. */
+function read<T>(entry: KvWatchEntry, schema: z.ZodType<T>): T | undefined {
+  if (entry.operation !== 'PUT') return undefined;
   try {
-    return KnownActor.safeParse(entry.json()).data?.actor;
+    return schema.safeParse(entry.json()).data;
   } catch {
     return undefined;
   }

@@ -4,8 +4,8 @@ import { jetstream } from '@nats-io/jetstream';
 import { Kvm, type KV } from '@nats-io/kv';
 import { createUser, fromSeed } from '@nats-io/nkeys';
 import type { NatsConnection } from '@nats-io/transport-node';
-import { BUCKETS, KnownActor, subjects, type Actor } from '#proto';
-import { proveActor, signEditGrant } from '#libs/keys';
+import { BUCKETS, KnownActor, subjects, type Actor, type EditGrant, type RevokedGrants } from '#proto';
+import { grantIdOf, proveActor, signEditGrant } from '#libs/keys';
 import { introduce, startTestNats, type TestNats } from '#libs/testing';
 import { Actors, type ActorAnswer } from './actors.adapter.js';
 import { connectBus } from './bus.client.js';
@@ -50,6 +50,21 @@ const keyOf = (seed: string): string => fromSeed(new TextEncoder().encode(seed))
 const newKey = (): string => createUser().getPublicKey();
 const proofOf = (seed: string) => proveActor(seed, { subject, at: AT, body });
 const ask = (actors: Actors, seed: string): ActorAnswer => actors.actorOf(proofOf(seed), { subject, body, now: NOW });
+
+const newGrant = (seed: string, access: EditGrant['access'], runId = 'run-1'): EditGrant =>
+  signEditGrant(seed, { runId, access, issuedAt: AT, expiresAt: new Date(LATER).toISOString() });
+const mayUse = (actors: Actors, grant: EditGrant): ActorAnswer =>
+  actors.grantOf(grant, { runId: grant.runId, access: grant.access, now: NOW });
+const revokedAt = (at: string) => ({
+  ok: false,
+  refusal: { code: 'UNAUTHORIZED', message: `The grant was revoked at ${at}.`, issues: [] },
+});
+
+async function revoke(by: NatsConnection, key: string, grant: EditGrant): Promise<void> {
+  const grants = { kind: 'grant', grantId: grantIdOf(grant) } as const;
+  const revoked: RevokedGrants = { by: BERT, reason: '', revokedAt: AT, grants };
+  await (await new Kvm(jetstream(by)).open(BUCKETS.REVOKED_GRANTS.bucket)).put(key, JSON.stringify(revoked));
+}
 
 /** Waits for a fact; ends with the test's own limit only. */
 async function until(holds: () => boolean): Promise<void> {
@@ -158,7 +173,9 @@ describe('Actors', () => {
     const seeds = [await introduce(nc, ANNA), await introduce(nc, { kind: 'system', id: 'aip-gateway' })] as const;
     const actors = await open();
     const expiresAt = new Date(LATER).toISOString();
-    const [anna, gateway] = seeds.map((seed) => signEditGrant(seed, { runId: 'run-1', access: 'edit', expiresAt }));
+    const [anna, gateway] = seeds.map((seed) =>
+      signEditGrant(seed, { runId: 'run-1', access: 'edit', issuedAt: AT, expiresAt }),
+    );
     if (anna === undefined || gateway === undefined) throw new Error('there are two');
     const use = { runId: 'run-1', now: NOW };
     const refusedFor = (message: RegExp) => ({
@@ -169,12 +186,41 @@ describe('Actors', () => {
     expect(actors.grantOf(anna, { ...use, runId: 'run-2' })).toMatchObject(refusedFor(/for run run-1/u));
     expect(actors.grantOf({ ...anna, access: 'read' }, use)).toMatchObject(refusedFor(/does not fit/u));
     expect(actors.grantOf(gateway, use)).toMatchObject(refusedFor(/of kind system; only a person/u));
-    const reads = signEditGrant(seeds[0], { runId: 'run-1', access: 'read', expiresAt });
+    const reads = signEditGrant(seeds[0], { runId: 'run-1', access: 'read', issuedAt: AT, expiresAt });
     expect(actors.grantOf(reads, use)).toMatchObject(refusedFor(/lets read only/u));
     expect(actors.grantOf(reads, { ...use, access: 'read' })).toEqual({ ok: true, actor: ANNA });
     await provisionActors(nc, new Map(), { now: NOW });
     await until(() => !actors.grantOf(anna, use).ok);
     expect(actors.grantOf(anna, use)).toMatchObject(refusedFor(/stands for nobody/u));
+  });
+
+  it('knows the grants that were revoked before it was open, and those that are revoked later', async () => {
+    const seed = await introduce(nc, ANNA);
+    const [before, after, other] = [newGrant(seed, 'read'), newGrant(seed, 'edit'), newGrant(seed, 'edit', 'run-2')];
+    await revoke(nc, 'kept', before);
+    const actors = await open();
+    expect(mayUse(actors, before)).toEqual(revokedAt(AT));
+    expect([mayUse(actors, after), mayUse(actors, other)]).toEqual([
+      { ok: true, actor: ANNA },
+      { ok: true, actor: ANNA },
+    ]);
+    await revoke(nc, 'later', after);
+    await until(() => !mayUse(actors, after).ok);
+    expect(mayUse(actors, after)).toEqual(revokedAt(AT));
+    expect(mayUse(actors, other).ok).toBe(true);
+  });
+
+  it('forgets no revocation that it knew, whatever becomes of the bucket', async () => {
+    const seed = await introduce(nc, ANNA);
+    const [gone, left] = [newGrant(seed, 'read'), newGrant(seed, 'edit')];
+    await revoke(nc, 'gone', gone);
+    const actors = await open();
+    const revoked = await new Kvm(jetstream(nc)).open(BUCKETS.REVOKED_GRANTS.bucket);
+    await revoked.put('unread', 'not JSON');
+    await revoked.purge('gone');
+    await revoke(nc, 'left', left);
+    await until(() => !mayUse(actors, left).ok);
+    expect(mayUse(actors, gone)).toEqual(revokedAt(AT));
   });
 
   it('takes a value that it cannot read for nobody', async () => {
@@ -184,25 +230,35 @@ describe('Actors', () => {
     await until(() => !ask(actors, seed).ok);
   });
 
-  it('cannot be opened where there is no bucket', async () => {
+  it.each([BUCKETS.ACTORS.bucket, BUCKETS.REVOKED_GRANTS.bucket])('cannot be opened without %s', async (missing) => {
     const empty = await startTestNats();
     const alone = await connectBus({ url: empty.url, name: 'alone', inboxPrefix: '_INBOX_alone' });
+    const kvm = new Kvm(jetstream(alone));
+    for (const name of [BUCKETS.ACTORS.bucket, BUCKETS.REVOKED_GRANTS.bucket]) {
+      if (name !== missing) await kvm.create(name);
+    }
     await expect(Actors.open(alone)).rejects.toThrow();
     await alone.close();
     await empty.stop();
   });
 
-  it('finds out who was taken out while the connection was down', async () => {
+  it('finds out who was taken out, and what was revoked, while the connection was down', async () => {
     const seed = await introduce(nc, ANNA);
+    const berts = await introduce(nc, BERT);
+    const [known, unknown] = [newGrant(berts, 'read'), newGrant(berts, 'edit')];
+    await revoke(nc, 'known', known);
     const own = await connectBus({ url: server.url, name: 'own', inboxPrefix: '_INBOX_own' });
     const actors = await Actors.open(own);
     await server.kill9();
     await server.restart();
     const back = await connectBus({ url: server.url, name: 'back', inboxPrefix: '_INBOX_back' });
-    await provisionActors(back, new Map(), { now: NOW });
+    await provisionActors(back, new Map([[keyOf(berts), BERT]]), { now: NOW });
+    await revoke(back, 'unknown', unknown);
     const left = await introduce(back, BERT);
     await back.close();
-    await until(() => !ask(actors, seed).ok && ask(actors, left).ok);
+    // The two buckets are followed by themselves: either may be first.
+    await until(() => !ask(actors, seed).ok && ask(actors, left).ok && !mayUse(actors, unknown).ok);
+    expect([mayUse(actors, known), mayUse(actors, unknown)]).toEqual([revokedAt(AT), revokedAt(AT)]);
     await actors.stop();
     await own.close();
   });

@@ -1,11 +1,22 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { Kvm } from '@nats-io/kv';
 import { createUser } from '@nats-io/nkeys';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { pino } from 'pino';
-import { type Actor, LIMITS, RunCommit, type RunEventType, type RunVerb, subjects } from '#proto';
+import {
+  type Actor,
+  BUCKETS,
+  type EditGrant,
+  LIMITS,
+  type RevokedGrants,
+  RunCommit,
+  type RunEventType,
+  type RunVerb,
+  subjects,
+} from '#proto';
 import { checkInvariants, foldRun, viewOf } from '#libs/constellation';
 import { openRunLog, readCommits } from '#libs/event-log';
-import { signEditGrant } from '#libs/keys';
+import { grantIdOf, signEditGrant } from '#libs/keys';
 import { connectBus, provision, provisionActors, sendVerb, type VerbFields } from '#libs/messaging';
 import { systemClock } from '#libs/platform';
 import { connectDevice, instantDevice, startTestNats, type TestNats } from '#libs/testing';
@@ -157,7 +168,7 @@ describe('verbs over the bus', () => {
     const runId = await submit(`grant-${whose.length}`, ['a'], []);
     const until = (ms: number) => new Date(systemClock.now() + ms).toISOString();
     const grantOf = (user: typeof ALICE, change: Partial<Parameters<typeof signEditGrant>[1]> = {}) =>
-      signEditGrant(seedOf(user), { runId, access: 'edit', expiresAt: until(60_000), ...change });
+      signEditGrant(seedOf(user), { runId, access: 'edit', issuedAt: until(0), expiresAt: until(60_000), ...change });
     const task = { id: 'b', name: 'b', target: { device: 'web-1' }, command: { tool: 'NOOP', arguments: {} } };
     const proposal = { editId: null, edits: [{ tool: 'add_task', task }] };
     const propose = (user: typeof ALICE, grant?: ReturnType<typeof grantOf>) => {
@@ -185,6 +196,16 @@ describe('verbs over the bus', () => {
     const edit = events.find(({ type }) => type === 'CONSTELLATION_MODIFIED');
     expect(edit?.data).toMatchObject({ proposedBy: { kind: 'person', id: 'alice' }, judgeCommands: true });
     expect(events.find(({ type }) => type === 'TASK_STARTED')?.data).toMatchObject({ taskId: 'b', judge: true });
+
+    const revoked = grantOf(ALICE);
+    await revoke(revoked);
+    // What it has let in stays; from when the word has come here it lets nothing in, not even what is so already.
+    const sentenceOf = (outcome: Awaited<ReturnType<typeof propose>>): string =>
+      'reason' in outcome ? (outcome.reason?.message ?? '') : '';
+    while (!sentenceOf(await propose(sender, revoked)).startsWith('The grant was revoked at')) {
+      expect(nc.isClosed()).toBe(false);
+    }
+    expect((await fold(runId)).tasks.map(({ id }) => id)).toEqual(['a', 'b']);
     await tell('CANCEL', runId, {});
   });
 
@@ -221,6 +242,18 @@ describe('verbs over the bus', () => {
     await tell('CANCEL', runId, {});
   });
 });
+
+/** As the registry shows it. */
+async function revoke(grant: EditGrant): Promise<void> {
+  const revoked: RevokedGrants = {
+    by: { kind: 'person', id: 'bob' },
+    reason: '',
+    revokedAt: new Date(now()).toISOString(),
+    grants: { kind: 'grant', grantId: grantIdOf(grant) },
+  };
+  const bucket = await new Kvm(nc).open(BUCKETS.REVOKED_GRANTS.bucket);
+  await bucket.put(grantIdOf(grant), JSON.stringify(revoked));
+}
 
 function tell<V extends RunVerb>(verb: V, runId: string, fields: VerbFields<V>, id?: string) {
   const seed = new TextDecoder().decode(ALICE.getSeed());

@@ -33,7 +33,9 @@ export type RejectedReason =
   | 'IS_DEVICE'
   | 'TOKEN_USED'
   | 'TOKEN_EXPIRED'
-  | 'TOKEN_UNKNOWN';
+  | 'TOKEN_UNKNOWN'
+  /** Somebody has revoked as many single grants as anybody may in a day. */
+  | 'TOO_MANY_GRANTS';
 
 export interface Now {
   /** Milliseconds since the epoch. */

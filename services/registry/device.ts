@@ -89,6 +89,7 @@ export function evolveDevice(device: Device | undefined, event: RecordedFleetEve
       return { ...device, ...stamp, ...NO_CREDENTIAL, revoked: event.data };
     case 'CLIENT_ENROLLED':
     case 'CLIENT_REVOKED':
+    case 'GRANTS_REVOKED':
       throw new Error(`${event.type} cannot be said of the device ${at.deviceId}`);
     default:
       return event satisfies never;

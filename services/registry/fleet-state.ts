@@ -1,8 +1,9 @@
-import { FLEET_ID, GENESIS_HASH } from '#proto';
+import { FLEET_ID, GENESIS_HASH, GRANTS_ID } from '#proto';
 import type { CommitAuthor, Cause, DeviceHold, DeviceId, FleetCommit, FleetEvent } from '#proto';
 import { sealCommit, type Stored } from '#libs/event-log';
 import { evolveClientCommit, type Client } from './client.js';
 import { evolveCommit, evolveFleetHold, type Device } from './device.js';
+import { evolveGrantRevocations, type GrantRevocation } from './grants.js';
 
 /** The end of the log of a device, or of the whole fleet: what its next commit continues. */
 export interface LogEnd {
@@ -23,13 +24,14 @@ interface TrackedClient extends LogEnd {
 }
 
 /**
- * All devices and clients, folded from FLEET, with the way from a token to whose it is, and the hold of the whole fleet,
- * which is neither. Every commit may be applied again.
+ * All devices and clients, folded from FLEET, with the way from a token to whose it is; and what is neither, the hold of the whole
+ * fleet and the grants that were taken back. Every commit may be applied again.
  */
 export class FleetState {
   private readonly devices = new Map<DeviceId, Tracked>();
   private readonly clientsById = new Map<DeviceId, TrackedClient>();
   private fleet: (LogEnd & { readonly held: DeviceHold | null }) | undefined;
+  private grants: (LogEnd & { readonly revocations: readonly GrantRevocation[] }) | undefined;
   /** Of static tokens. */
   private readonly ownerByToken = new Map<string, DeviceId>();
   private readonly deviceByJoinToken = new Map<string, DeviceId>();
@@ -39,14 +41,20 @@ export class FleetState {
     return this.devices.get(deviceId);
   }
 
-  /** Of a device, a client or FLEET_ID; undefined before its first fact. */
+  /** Of a device, a client, FLEET_ID or GRANTS_ID; undefined before its first fact. */
   endOf(id: DeviceId): LogEnd | undefined {
-    return id === FLEET_ID ? this.fleet : (this.devices.get(id) ?? this.clientsById.get(id));
+    if (id === FLEET_ID) return this.fleet;
+    return id === GRANTS_ID ? this.grants : (this.devices.get(id) ?? this.clientsById.get(id));
   }
 
   /** By whom everything is held. */
   fleetHeld(): DeviceHold | null {
     return this.fleet?.held ?? null;
+  }
+
+  /** Oldest first; the last ones may be over by now. */
+  grantRevocations(): readonly GrantRevocation[] {
+    return this.grants?.revocations ?? [];
   }
 
   all(): Device[] {
@@ -87,7 +95,9 @@ export class FleetState {
     const revision = (before?.revision ?? 0) + commit.events.length;
     const end: LogEnd = { end: sequence, number: commit.number, hash: commit.hash, revision };
     if (deviceId === FLEET_ID) this.fleet = { ...end, held: evolveFleetHold(this.fleetHeld(), commit) };
-    else if (this.isAboutClient(commit)) this.applyToClient(commit, end);
+    else if (deviceId === GRANTS_ID) {
+      this.grants = { ...end, revocations: evolveGrantRevocations(this.grantRevocations(), commit) };
+    } else if (this.isAboutClient(commit)) this.applyToClient(commit, end);
     else this.applyToDevice(commit, end);
   }
 

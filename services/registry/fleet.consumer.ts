@@ -71,10 +71,7 @@ export class FleetConsumer {
     try {
       const known = this.state.endOf(deviceId);
       if (known !== undefined && sequence <= known.end) return this.changed(deviceId);
-      const parsed = parseCommits(subject, FleetCommit, [{ sequence, data }], {
-        fromStart: known === undefined,
-        hashes: true,
-      });
+      const parsed = parseCommits(subject, FleetCommit, [{ sequence, data }], { fromStart: known === undefined });
       for (const stored of parsed) this.state.apply(stored);
       this.changed(deviceId);
     } catch (error) {

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Logger } from 'pino';
-import { FLEET_ID, LIMITS } from '#proto';
+import { FLEET_ID, GRANTS_ID, LIMITS } from '#proto';
 import type {
   Actor,
   AdminProfile,
@@ -28,6 +28,7 @@ import {
   type NewCredential,
 } from './decide-identity.js';
 import { nextCommit, type FleetState, type LogEnd } from './fleet-state.js';
+import { decideGrantRevocation, type GrantOrder } from './grants.js';
 import { refusalOf, reservedName } from './refusals.js';
 
 /** Two replicas see the same change at the same time, so one conflict is normal; more than a few is a bug. */
@@ -102,7 +103,7 @@ export class FleetHandler {
 
   async enroll({ credential: kind = 'token', ...request }: EnrolRequest): Promise<Enrolled> {
     const deviceId = request.deviceId ?? newId('device');
-    if (deviceId === FLEET_ID) throw new QueryRefusedError(reservedName('deviceId'));
+    unlessReserved('deviceId', deviceId);
     const now = this.ports.clock.now();
     const token = kind === 'join' ? newJoinToken() : newToken();
     const hash = tokenHash(token);
@@ -123,7 +124,7 @@ export class FleetHandler {
     readonly targets: DeviceId[] | null;
   }): Promise<{ clientId: DeviceId; token: string }> {
     const clientId = request.clientId ?? newId('client');
-    if (clientId === FLEET_ID) throw new QueryRefusedError(reservedName('clientId'));
+    unlessReserved('clientId', clientId);
     const { targets } = request;
     const token = newToken();
     const decision = await this.decideAndAppend(clientId, this.asked(), async (known) =>
@@ -146,6 +147,15 @@ export class FleetHandler {
     return this.decideAndAppend(id, this.asked(), async (known) =>
       decideRevocation(known, { by, reason, now: this.ports.clock.now() }),
     );
+  }
+
+  /** Takes grants back. Throws when somebody has taken back too many. */
+  async revokeGrants(order: Omit<GrantOrder, 'now'>): Promise<Decision> {
+    const decision = await this.decideAndAppend(GRANTS_ID, this.asked(), async () =>
+      decideGrantRevocation(this.ports.state.grantRevocations(), { ...order, now: this.ports.clock.now() }),
+    );
+    unlessRejected(decision, GRANTS_ID);
+    return decision;
   }
 
   /** Holds a device, or everything when there is none; `by` is proven. */
@@ -233,6 +243,11 @@ export class FleetHandler {
 
 function newId(kind: 'device' | 'client'): DeviceId {
   return `${kind}-${randomBytes(ID_BYTES).toString('hex')}`;
+}
+
+function unlessReserved(path: 'deviceId' | 'clientId', id: DeviceId): void {
+  const refusal = reservedName(path, id);
+  if (refusal !== undefined) throw new QueryRefusedError(refusal);
 }
 
 function unlessRejected(decision: Decision, id: DeviceId): void {

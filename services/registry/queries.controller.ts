@@ -8,6 +8,7 @@ import {
   type Actors,
   type QueryAnswer,
   type QueryHandlers,
+  type QueryRequest,
   type Served,
 } from '#libs/messaging';
 import type { Clock } from '#libs/platform';
@@ -21,9 +22,11 @@ import type { IdentityHandler } from './identity.handler.js';
 import type { MetricsBoard } from './metrics-board.js';
 import { listed, profileOf } from './profile.js';
 import type { ProfilesProjector } from './profiles.projector.js';
+import { standing } from './grants.js';
+import type { RevokedGrantsProjector } from './revoked-grants.projector.js';
 
 /** The caller waits for five seconds: within this he hears what is missing. */
-const PROFILES_MS_MAX = 3_000;
+const SHOWN_MS_MAX = 3_000;
 const IDS_LISTED_MAX = 20;
 
 export interface QueryPorts {
@@ -34,6 +37,8 @@ export interface QueryPorts {
   readonly metrics: MetricsBoard;
   /** AGENT_PROFILES. */
   readonly profiles: ProfilesProjector;
+  /** REVOKED_GRANTS. */
+  readonly revokedGrants: Pick<RevokedGrantsProjector, 'shows'>;
   readonly actors: Actors;
   readonly consumer: FleetConsumer;
   readonly clock: Clock;
@@ -81,6 +86,11 @@ function handlers(ports: QueryPorts): QueryHandlers<'registry'> {
       const { changed } = await shown(id, decision, ports);
       return { changed };
     },
+    'revoke-grants': (request) => revokeGrants(request, ports),
+    'revoked-grants': async () => {
+      await seen(ports);
+      return { revoked: standing(state.grantRevocations(), ports.clock.now()).map(({ revoked }) => revoked) };
+    },
     join: (request) => identities.join(request),
     renew: (request) => identities.renew(request),
     identify: async (request) => ({ identity: await identities.identify(request) }),
@@ -88,9 +98,29 @@ function handlers(ports: QueryPorts): QueryHandlers<'registry'> {
   };
 }
 
+/** Answered when the bucket shows it, also for what was so already. */
+async function revokeGrants(
+  request: QueryRequest<'registry', 'revoke-grants'>,
+  ports: QueryPorts,
+): Promise<QueryAnswer<'registry', 'revoke-grants'>> {
+  const { fleet, revokedGrants } = ports;
+  const by = senderOf('revoke-grants', request, ports);
+  if (by.kind !== 'person') {
+    const message = `${by.id} is of kind ${by.kind}; only a person can revoke tokens.`;
+    throw new QueryRefusedError({ code: 'UNAUTHORIZED', message, issues: [] });
+  }
+  const { grants, reason = '', actor } = request;
+  const decision = await fleet.revokeGrants({ grants, by, key: actor.key, signedAt: Date.parse(actor.at), reason });
+  if (!(await within(SHOWN_MS_MAX, revokedGrants.shows()))) {
+    const message = 'It is recorded, but not everybody can see it yet; ask again.';
+    throw new QueryRefusedError({ code: 'TRY_AGAIN', message, issues: [] });
+  }
+  return { changed: decision.kind === 'accepted' };
+}
+
 /** These requests have no defaults, so that what was parsed is what was signed. */
 function senderOf(
-  name: 'hold' | 'release' | 'revoke',
+  name: 'hold' | 'release' | 'revoke' | 'revoke-grants',
   request: { readonly actor: ActorProof },
   { actors, clock }: QueryPorts,
 ): Actor {
@@ -110,7 +140,7 @@ async function shown(
   // What other replicas have enrolled by now is held, too.
   const inTime = await consumer.reached(await consumer.lastSequence(), signal);
   const deviceIds = deviceId === null ? state.all().map((device) => device.deviceId) : [deviceId];
-  if (!inTime || !(await within(PROFILES_MS_MAX, profiles.shows(deviceIds)))) {
+  if (!inTime || !(await within(SHOWN_MS_MAX, profiles.shows(deviceIds)))) {
     const message = 'It is recorded, but not every profile shows it yet; ask again.';
     throw new QueryRefusedError({ code: 'TRY_AGAIN', message, issues: [] });
   }

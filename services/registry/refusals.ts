@@ -1,4 +1,4 @@
-import { FLEET_ID, LIMITS, type DeviceId, type Refusal } from '#proto';
+import { FLEET_ID, GRANTS_ID, LIMITS, type DeviceId, type Refusal } from '#proto';
 import type { RejectedReason } from './decide.js';
 
 /** What people and devices are told when the answer is no. */
@@ -14,14 +14,26 @@ export function refusalOf(reason: RejectedReason, id: DeviceId): Refusal {
       return tokenRefused(reason, `is older than ${LIMITS.joinTokenMs / 60_000} minutes`);
     case 'TOKEN_UNKNOWN':
       return tokenRefused(reason, 'is not known: it was replaced by a newer one, revoked, or never made here');
+    case 'TOO_MANY_GRANTS':
+      return {
+        code: 'INVALID_STATE',
+        message: `You have revoked ${LIMITS.grantRevocationsMax} single tokens within a day; revoke all of a run, or all that you have signed.`,
+        issues: [],
+      };
     default:
       return reason satisfies never;
   }
 }
 
-/** No device or client can have this name. */
-export function reservedName(path: 'deviceId' | 'clientId'): Refusal {
-  return clash(path, `must be another name: ${FLEET_ID} stands for the whole fleet`);
+const RESERVED: ReadonlyMap<DeviceId, string> = new Map([
+  [FLEET_ID, 'the whole fleet'],
+  [GRANTS_ID, 'the tokens that people have revoked'],
+]);
+
+/** No device or client can have such a name; undefined for one that is free. */
+export function reservedName(path: 'deviceId' | 'clientId', id: DeviceId): Refusal | undefined {
+  const what = RESERVED.get(id);
+  return what === undefined ? undefined : clash(path, `must be another name: ${id} stands for ${what}`);
 }
 
 function clash(path: 'deviceId' | 'clientId', message: string): Refusal {

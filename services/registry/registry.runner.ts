@@ -1,6 +1,6 @@
 import type { NatsConnection } from '@nats-io/transport-node';
 import type { Logger } from 'pino';
-import { FLEET_ID } from '#proto';
+import { FLEET_ID, GRANTS_ID } from '#proto';
 import type { DeviceId } from '#proto';
 import { openFleetLog } from '#libs/event-log';
 import { CredentialIssuer } from '#libs/keys';
@@ -14,11 +14,13 @@ import { FleetHandler } from './fleet.handler.js';
 import { FleetState } from './fleet-state.js';
 import { IdentityHandler } from './identity.handler.js';
 import { KvProfiles } from './kv-profiles.adapter.js';
+import { KvRevokedGrants } from './kv-revoked-grants.adapter.js';
 import { MetricsBoard } from './metrics-board.js';
 import { PresenceConsumer } from './presence.consumer.js';
 import type { ProfileStore } from './profile-store.js';
 import { ProfilesProjector, type ProjectorOptions } from './profiles.projector.js';
 import { serveRegistry } from './queries.controller.js';
+import { RevokedGrantsProjector } from './revoked-grants.projector.js';
 
 const FOLD_LOOK_MS_MAX = 10_000;
 
@@ -40,7 +42,8 @@ export interface RegistryOptions {
  *
  *   PRESENCE ──hints──┐
  *   due timers ───────┼──► FleetHandler: load, decide, append ──► FLEET ──► FleetState ──► AGENT_PROFILES, Postgres
- *   enroll, join, … ──┘                                             └── also what other replicas append
+ *   enroll, join, … ──┘                                             │                    └► REVOKED_GRANTS
+ *                                                                   └── also what other replicas append
  */
 export class Registry {
   private readonly options: RegistryOptions;
@@ -50,6 +53,7 @@ export class Registry {
   private readonly metrics = new MetricsBoard();
   private readonly profiles: ProfilesProjector;
   private readonly projectors: readonly ProfilesProjector[];
+  private readonly revokedGrants: RevokedGrantsProjector;
   private readonly fleet: FleetHandler;
   private readonly follower: FleetConsumer;
   private readonly presence: PresenceConsumer;
@@ -80,6 +84,7 @@ export class Registry {
       projector(store.name, store, ({ deviceId, session }) => metrics.of(deviceId, session)),
     );
     this.projectors = [this.profiles, ...rows];
+    this.revokedGrants = new RevokedGrantsProjector({ store: new KvRevokedGrants(nc), state, clock, logger });
     this.follower = new FleetConsumer({ nc, state, logger, changed: (id) => this.changed(id) });
     this.looks = new DirtyKeys({
       process: (id) => this.fleet.look(id, { kind: 'presence', id }),
@@ -114,14 +119,15 @@ export class Registry {
     while (!(await this.follower.reached(end, signal, FOLD_LOOK_MS_MAX))) signal.throwIfAborted();
     const report = (error: unknown): void => logger.warn({ reason: String(error) }, 'actors: watching again');
     this.actors = await untilItWorks(() => Actors.open(nc, report), { what: 'ACTORS', logger, signal });
-    for (const projector of this.projectors) this.run(projector.run(signal));
+    for (const projector of [...this.projectors, this.revokedGrants]) this.run(projector.run(signal));
     this.run(this.looks.run(signal));
     this.run(this.presence.run(signal));
     this.due = consumeDue(nc, this.fleet, logger);
-    const { fleet, state, metrics, follower: consumer, profiles, actors } = this;
+    const { fleet, state, metrics, follower: consumer, profiles, revokedGrants, actors } = this;
     const issuer = new CredentialIssuer({ seed, lifeMs: credentialMs });
     const identities = new IdentityHandler({ fleet, state, consumer, issuer, clock, signal });
-    const ports = { nc, fleet, identities, state, metrics, profiles, actors, consumer, clock, logger, signal };
+    const views = { state, metrics, profiles, revokedGrants, actors, consumer };
+    const ports = { nc, fleet, identities, ...views, clock, logger, signal };
     this.queries = await serveRegistry(ports);
   }
 
@@ -136,6 +142,7 @@ export class Registry {
 
   /** What is said of the whole fleet changes the profile of every device. */
   private changed(id: DeviceId): void {
+    if (id === GRANTS_ID) return this.revokedGrants.changed();
     const changed = id === FLEET_ID ? this.state.all().map(({ deviceId }) => deviceId) : [id];
     for (const projector of this.projectors) for (const deviceId of changed) projector.changed(deviceId);
   }

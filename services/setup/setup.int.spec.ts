@@ -86,6 +86,8 @@ describe('the steps for devices', () => {
       hold: notAsked,
       release: notAsked,
       revoke: notAsked,
+      'revoke-grants': notAsked,
+      'revoked-grants': notAsked,
       join: notAsked,
       renew: notAsked,
       identify: notAsked,

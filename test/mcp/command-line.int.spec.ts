@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, open, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
@@ -9,11 +9,12 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
 import { toolsFor, type Access } from '#libs/constellation-mcp';
-import { decodeEditGrant, signEditGrant } from '#libs/keys';
+import { decodeEditGrant, encodeEditGrant, grantIdOf, signEditGrant } from '#libs/keys';
 import { sendVerb } from '#libs/messaging';
 import { ConstellationSnapshot, type RunId } from '#proto';
 import { serveMcp } from '../../services/cli/commands/mcp.runner.js';
 import { runProgram } from '../../services/cli/run-program.js';
+import { FakeRegistry } from '../../services/cli/testing/fake-registry.js';
 import { fakeTerminal } from '../../services/cli/testing/fake-terminal.js';
 import { startRig, type Rig } from './rig.js';
 
@@ -25,17 +26,25 @@ const NEW_TASK = {
   command: { tool: 'NOOP', arguments: {} },
 };
 const NOW = Date.now();
+/** Every look at it is later than the one before. */
+let time = NOW;
+const now = () => ++time;
+const instant = (ms: number) => new Date(ms).toISOString();
 
 let rig: Rig;
+let registry: FakeRegistry;
 let runId: RunId;
 let home: string;
 
 beforeAll(async () => {
   rig = await startRig();
+  registry = await FakeRegistry.start(await rig.bus.as('registry'));
+  registry.showTime(NOW);
   runId = await rig.submit('command-line');
   home = await mkdtemp(join(tmpdir(), 'orrery-mcp-cli-'));
 });
 afterAll(async () => {
+  await registry.stop();
   await rig.stop();
   await rm(home, { recursive: true, force: true });
 });
@@ -59,9 +68,28 @@ async function assistant(access: Access) {
 async function orrery(words: readonly string[], variables: NodeJS.ProcessEnv = env()) {
   const terminal = fakeTerminal();
   const signal = new AbortController().signal;
-  const exitCode = await runProgram(words, { terminal, env: variables, now: () => NOW, signal });
+  const exitCode = await runProgram(words, { terminal, env: variables, now, signal });
   return { exitCode, out: terminal.outLines, err: terminal.errLines.join('\n') };
 }
+
+/** What makes a process of its own out of the command line. */
+function mainWith(...words: readonly string[]): string[] {
+  const path = (name: string) => join(import.meta.dirname, '../..', name);
+  const hooks = path('libs/platform/typescript-hooks.testing.mjs');
+  return ['--import', hooks, '--no-warnings', path('services/cli/main.ts'), ...words];
+}
+
+const listTools = (token: string): Promise<Response> =>
+  fetch(rig.url(runId), {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${token}`,
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+      connection: 'close',
+    },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' }),
+  });
 
 describe('orrery mcp serve', () => {
   it('lets an assistant change the run in the name of the person, as something that a model may have written', async () => {
@@ -97,10 +125,10 @@ describe('orrery mcp serve', () => {
   });
 
   it('is a process that says nothing but the protocol, and ends with its input', async () => {
-    const path = (name: string) => join(import.meta.dirname, '../..', name);
-    const hooks = path('libs/platform/typescript-hooks.testing.mjs');
-    const words = ['--import', hooks, '--no-warnings', path('services/cli/main.ts'), 'mcp', 'serve', runId];
-    const child = spawn(process.execPath, words, { env: { PATH: process.env['PATH'], ...env() }, stdio: 'pipe' });
+    const child = spawn(process.execPath, mainWith('mcp', 'serve', runId), {
+      env: { PATH: process.env['PATH'], ...env() },
+      stdio: 'pipe',
+    });
     const ended = once(child, 'close');
     const said: string[] = [];
     child.stdout.setEncoding('utf8').on('data', (text: string) => said.push(text));
@@ -137,25 +165,21 @@ describe('orrery mcp token', () => {
   it('makes one that the endpoint takes, for this run, this access and this long', async () => {
     const { exitCode, out } = await orrery(['mcp', 'token', runId, '--read-only', '--minutes', '30', '--json']);
     expect(exitCode).toBe(0);
-    const printed = JSON.parse(out.join('')) as { token: string };
+    const printed = JSON.parse(out.join('')) as { id: string; token: string };
     expect(printed).toEqual({
+      id: expect.any(String),
       runId,
       access: 'read',
-      expiresAt: new Date(NOW + 30 * 60_000).toISOString(),
+      expiresAt: expect.any(String),
       url: null,
       token: expect.any(String),
     });
-    expect(decodeEditGrant(printed.token)).toMatchObject({ runId, access: 'read' });
-    const response = await fetch(rig.url(runId), {
-      method: 'POST',
-      headers: {
-        authorization: `Bearer ${printed.token}`,
-        'content-type': 'application/json',
-        accept: 'application/json, text/event-stream',
-        connection: 'close',
-      },
-      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' }),
-    });
+    const grant = decodeEditGrant(printed.token);
+    if (grant?.issuedAt === undefined) throw new Error('it is one, and says when it was signed');
+    const expiresAt = instant(Date.parse(grant.issuedAt) + 30 * 60_000);
+    expect(grant).toMatchObject({ runId, access: 'read', expiresAt });
+    expect(printed).toMatchObject({ id: grantIdOf(grant), expiresAt });
+    const response = await listTools(printed.token);
     expect(await response.json()).toMatchObject({ result: { tools: [{ name: 'get_constellation' }] } });
   });
 
@@ -166,8 +190,13 @@ describe('orrery mcp token', () => {
     await writeFile(endpointsFile, JSON.stringify({ ...endpoints, mcp: 'http://127.0.0.1:8090/mcp' }));
     await writeFile(seedFile('cli'), await rig.bus.seedOf('cli'), { mode: 0o600 });
     const { out, err } = await orrery(['mcp', 'token', runId], { ORRERY_HOME: home });
-    expect(out).toEqual([`url    http://127.0.0.1:8090/mcp/${runId}`, expect.stringMatching(/^token {2}[\w-]+$/u)]);
+    expect(out).toEqual([
+      `url    http://127.0.0.1:8090/mcp/${runId}`,
+      expect.stringMatching(/^token {2}[\w-]+$/u),
+      expect.stringMatching(/^id {5}[0-9a-f]{64}$/u),
+    ]);
     expect(err).toContain(`may see and change run ${runId} in your name`);
+    expect(err).toContain(`orrery mcp revoke ${out[2]?.slice(7)}`);
   });
 
   it.each([
@@ -181,15 +210,106 @@ describe('orrery mcp token', () => {
   });
 });
 
+describe('orrery mcp revoke', () => {
+  interface Printed {
+    readonly id: string;
+    readonly token: string;
+  }
+  const tokenFor = async (minutes = 60): Promise<Printed> =>
+    JSON.parse((await orrery(['mcp', 'token', runId, '--minutes', String(minutes), '--json'])).out.join('')) as Printed;
+  const untilRefused = async (token: string): Promise<void> => {
+    while ((await listTools(token)).status !== 401) expect(rig.endpoint.port).toBeGreaterThan(0);
+  };
+
+  it('ends one token, by itself or by its id, and never shows it', async () => {
+    const [first, second, third] = [await tokenFor(61), await tokenFor(62), await tokenFor(63)];
+    const done = await orrery(['mcp', 'revoke', first.token, '--reason', 'in a chat']);
+    expect(done).toEqual({ exitCode: 0, out: [`Token ${first.id} is revoked: whoever has it is refused.`], err: '' });
+    expect((await orrery(['mcp', 'revoke', first.id])).out).toEqual([`Token ${first.id} was revoked already.`]);
+    expect((await orrery(['mcp', 'revoke', second.id, '--json'])).out).toEqual([
+      JSON.stringify({ changed: true, revoked: { kind: 'grant', grantId: second.id } }),
+    ]);
+    await untilRefused(first.token);
+    await untilRefused(second.token);
+    expect((await listTools(third.token)).status).toBe(200);
+    const listed = await orrery(['mcp', 'revoked']);
+    expect(listed.out.map((line) => line.split('\t'))).toEqual([
+      [first.id, registry.revokedGrants[0]?.revokedAt, 'cli: in a chat'],
+      [second.id, registry.revokedGrants[1]?.revokedAt, 'cli'],
+    ]);
+    expect(JSON.parse((await orrery(['mcp', 'revoked', '--json'])).out.join(''))).toEqual({
+      revoked: registry.revokedGrants,
+    });
+    expect(JSON.stringify([registry.asked, done, listed])).not.toContain(first.token.slice(0, 40));
+  });
+
+  it('reads a token from standard input, where no list of processes shows it', async () => {
+    const { id, token } = await tokenFor(64);
+    const file = join(home, 'token.txt');
+    await writeFile(file, `${token}\n`, { mode: 0o600 });
+    const input = await open(file);
+    const child = spawn(process.execPath, mainWith('mcp', 'revoke', '-'), {
+      env: { PATH: process.env['PATH'], ...env() },
+      stdio: [input.fd, 'pipe', 'pipe'],
+    });
+    const ended = once(child, 'close');
+    await input.close();
+    const said: string[] = [];
+    for (const stream of [child.stdout, child.stderr]) {
+      stream?.on('data', (text: Buffer) => said.push(text.toString()));
+    }
+    expect(await ended).toEqual([0, null]);
+    expect(said.join('')).toBe(`Token ${id} is revoked: whoever has it is refused.\n`);
+    await untilRefused(token);
+  });
+
+  it('ends all that one has signed, for a run or altogether, and none of others', async () => {
+    const { token } = await tokenFor(65);
+    const others = rig.token(runId);
+    const run = await orrery(['mcp', 'revoke', '--run', runId]);
+    expect(run.out).toEqual([`Every token for run ${runId} that you have signed until now is revoked.`]);
+    await untilRefused(token);
+    expect((await listTools(others)).status).toBe(200);
+    const all = await orrery(['mcp', 'revoke', '--all', '--json']);
+    expect(JSON.parse(all.out.join(''))).toEqual({ changed: true, revoked: { kind: 'all' } });
+  });
+
+  it.each<[string, readonly string[], string]>([
+    ['nothing', [], 'Name a token or its id, or say --run <run> or --all'],
+    ['two things', ['--all', '--run', 'RUN'], 'Name a token or its id, or say --run <run> or --all'],
+    ['a run that is none', ['--run', 'no-such-run'], 'no-such-run'],
+    ['a token in the wrong place', ['--run', 'TOKEN'], '--run: a run id is needed; it has 26 letters and digits.'],
+    ['what is no token', ['garbage'], 'This is neither a token of "orrery mcp token" nor the id of one'],
+    ['half a token', ['HALF'], 'This is neither a token of "orrery mcp token" nor the id of one'],
+    ['a token that was changed', ['CHANGED'], 'The token does not fit its key: it was changed, or is not whole.'],
+  ])('does nothing for %s, and says what is needed', async (_, words, sentence) => {
+    const token = rig.token(runId);
+    const grant = decodeEditGrant(token);
+    if (grant === undefined) throw new Error('it is one');
+    const given: Record<string, string> = {
+      RUN: runId,
+      TOKEN: token,
+      HALF: token.slice(0, 100),
+      CHANGED: encodeEditGrant({ ...grant, access: 'read' }),
+    };
+    const before = registry.asked.length;
+    const { exitCode, out, err } = await orrery(['mcp', 'revoke', ...words.map((word) => given[word] ?? word)]);
+    expect([exitCode, out]).toEqual([3, []]);
+    expect(err).toContain(sentence);
+    expect(err).not.toContain(token.slice(0, 40));
+    expect(registry.asked).toHaveLength(before);
+  });
+});
+
 describe('a grant', () => {
-  const expiresAt = new Date(NOW + 60_000).toISOString();
+  const granted = () => ({ issuedAt: instant(now()), expiresAt: instant(NOW + 3_600_000) });
   const propose = async (grantSeed: string) =>
     sendVerb(await rig.bus.as('cli'), {
       runId,
       verb: 'PROPOSE',
       fields: {
         proposal: { editId: null, try: 1, baseRevision: null, state: 'CONTINUE', edits: [] },
-        grant: signEditGrant(grantSeed, { runId, access: 'edit', expiresAt }),
+        grant: signEditGrant(grantSeed, { runId, access: 'edit', ...granted() }),
       },
       seed: await rig.bus.seedOf('cli'),
       now: () => Date.now(),
@@ -208,17 +328,32 @@ describe('docs/mcp.md', () => {
       name === language ? [text] : [],
     ).flat();
   const RUN = '0k3j…';
+  const ID = '9f86d081…';
+  const idOf = (token: string): string => {
+    const grant = decodeEditGrant(token);
+    return grant === undefined ? ID : grantIdOf(grant);
+  };
 
   it('shows commands that do what it says', async () => {
     const lines = (await blocks('sh')).flatMap((text) => text.trim().split('\n'));
-    expect(lines.length).toBeGreaterThan(2);
+    expect(lines.length).toBeGreaterThan(7);
+    let last = '';
     for (const line of lines) {
-      const [program, ...words] = line.replace(RUN, runId).split(' ');
+      // A shell would read the file; the first token that was shown is in it.
+      const [program, ...words] = line
+        .replace(RUN, runId)
+        .replace('- < token.txt', last)
+        .replace(ID, idOf(last))
+        .split(' ');
       expect(program).toBe('orrery');
       const { exitCode, out } = await orrery(words);
-      expect(exitCode).toBe(0);
-      expect(out.join('\n')).toMatch(/token"?[: ]+"?[\w-]{100}/u);
+      expect([line, exitCode]).toEqual([line, 0]);
+      if (words[1] === 'token') [last = ''] = /[\w-]{100,}/u.exec(out.join('\n')) ?? [];
+      expect(last).not.toBe('');
     }
+    expect(registry.revokedGrants.map(({ grants }) => grants.kind)).toEqual(
+      expect.arrayContaining(['grant', 'run', 'all']),
+    );
   });
 
   it('shows settings of hosts that connect them', async () => {

@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { Kvm } from '@nats-io/kv';
 import { createUser } from '@nats-io/nkeys';
 import { request } from 'node:http';
-import { signEditGrant, encodeEditGrant } from '#libs/keys';
+import { encodeEditGrant, grantIdOf, signEditGrant } from '#libs/keys';
 import { provisionActors } from '#libs/messaging';
-import { ConstellationSnapshot, type RunId } from '#proto';
+import { BUCKETS, ConstellationSnapshot, type RevokedGrants, type RunId } from '#proto';
 import { ENDPOINT_LIMITS } from '../../services/planner/constellation-endpoint.gateway.js';
 import { startRig, type Rig } from './rig.js';
 
@@ -133,11 +134,11 @@ describe('who is let in', () => {
   const own = () => `Bearer ${rig.token(runId)}`;
   const stranger = () => {
     const seed = new TextDecoder().decode(createUser().getSeed());
-    return encodeEditGrant(signEditGrant(seed, { runId, access: 'edit', expiresAt: soon() }));
+    return encodeEditGrant(signEditGrant(seed, { runId, access: 'edit', ...soon() }));
   };
   const robot = async () => {
     const seed = await rig.bus.seedOf('device-agent');
-    return encodeEditGrant(signEditGrant(seed, { runId, access: 'edit', expiresAt: soon() }));
+    return encodeEditGrant(signEditGrant(seed, { runId, access: 'edit', ...soon() }));
   };
   const past = () => rig.token(runId, { expiresAt: new Date(Date.now() - 1).toISOString() });
   const tampered = () => {
@@ -201,12 +202,31 @@ describe('who is let in', () => {
     const key = pair.getPublicKey();
     await provisionActors(admin, new Map([[key, { kind: 'person', id: 'bob' }]]), { now: 0, keepOthers: true });
     const seed = new TextDecoder().decode(pair.getSeed());
-    const authorization = `Bearer ${encodeEditGrant(signEditGrant(seed, { runId, access: 'read', expiresAt: soon() }))}`;
+    const authorization = `Bearer ${encodeEditGrant(signEditGrant(seed, { runId, access: 'read', ...soon() }))}`;
     const status = async () => (await post({ authorization }, PING)).status;
     await until(async () => (await status()) === 200);
-    const { Kvm } = await import('@nats-io/kv');
     await (await new Kvm(admin).open('ACTORS')).delete(key);
     await until(async () => (await status()) === 401);
+  });
+
+  it('a token that was revoked lets nobody in any more, and others of the same person do', async () => {
+    const grant = signEditGrant(rig.aliceSeed, { runId, access: 'read', ...soon() });
+    const authorization = `Bearer ${encodeEditGrant(grant)}`;
+    expect((await post({ authorization }, PING)).status).toBe(200);
+    const revoked: RevokedGrants = {
+      by: { kind: 'person', id: 'bob' },
+      reason: '',
+      revokedAt: grant.expiresAt,
+      grants: { kind: 'grant', grantId: grantIdOf(grant) },
+    };
+    // By the one user of the bus that may say so.
+    const bucket = await new Kvm(await rig.bus.as('registry')).open(BUCKETS.REVOKED_GRANTS.bucket);
+    await bucket.create('1', JSON.stringify(revoked));
+    await until(async () => (await post({ authorization }, PING)).status === 401);
+    const { text, challenge } = await post({ authorization }, PING);
+    expect(JSON.parse(text)).toMatchObject({ error: { message: `The grant was revoked at ${grant.expiresAt}.` } });
+    expect(challenge).toContain('error="invalid_token"');
+    expect((await post({ authorization: own() }, PING)).status).toBe(200);
   });
 
   it('never logs a token', async () => {
@@ -216,7 +236,6 @@ describe('who is let in', () => {
     expect(rig.logged.filter((line) => /eyJraW5kIjoi|Bearer/u.test(line))).toEqual([]);
   });
 
-  const soon = () => new Date(Date.now() + 60_000).toISOString();
   const post = (headers: Record<string, string>, body: unknown) =>
     send({ path: `/mcp/${runId}`, method: 'POST', headers, body: JSON.stringify(body) });
 });
@@ -248,8 +267,7 @@ describe('a crowd', () => {
     const greedy = Array.from({ length: ENDPOINT_LIMITS.requestsOfKeyMax + 20 }, () => openRequest(rig.token(runId)));
     await until(() => greedy.filter(({ refused }) => refused()).length >= 20);
     const cli = await rig.bus.seedOf('cli');
-    const expiresAt = new Date(Date.now() + 60_000).toISOString();
-    const other = encodeEditGrant(signEditGrant(cli, { runId, access: 'read', expiresAt }));
+    const other = encodeEditGrant(signEditGrant(cli, { runId, access: 'read', ...soon() }));
     const host = await connect(runId, other);
     expect((await host.listTools()).tools).toHaveLength(1);
     await host.close();
@@ -277,6 +295,12 @@ async function connect(id: RunId, token: string, patient = false): Promise<Clien
   });
   await client.connect(transport);
   return client;
+}
+
+/** Signed now, and good for a minute. */
+function soon() {
+  const now = Date.now();
+  return { issuedAt: new Date(now).toISOString(), expiresAt: new Date(now + 60_000).toISOString() };
 }
 
 interface Answer {

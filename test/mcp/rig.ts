@@ -60,7 +60,8 @@ export async function startRig(): Promise<Rig> {
     logger: pino({ level: 'trace' }, { write }),
   });
   const cli = await bus.as('cli');
-  const inAnHour = () => new Date(systemClock.now() + HOUR_MS).toISOString();
+  const inMs = (ms: number) => new Date(systemClock.now() + ms).toISOString();
+  const hour = () => ({ issuedAt: inMs(0), expiresAt: inMs(HOUR_MS) });
   return {
     bus,
     endpoint,
@@ -68,7 +69,7 @@ export async function startRig(): Promise<Rig> {
     aliceSeed,
     url: (runId) => `http://127.0.0.1:${endpoint.port}/mcp/${runId}`,
     token: (runId, granted) =>
-      encodeEditGrant(signEditGrant(aliceSeed, { runId, access: 'edit', expiresAt: inAnHour(), ...granted })),
+      encodeEditGrant(signEditGrant(aliceSeed, { runId, access: 'edit', ...hour(), ...granted })),
     submit: (requestId, constellation = chain(requestId)) => submit(cli, requestId, constellation),
     run: async (runId) => {
       const run = foldRun((await openRunLog(cli).load(runId)).map(({ commit }) => commit));

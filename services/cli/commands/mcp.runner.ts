@@ -4,11 +4,11 @@ import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js'
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { busPorts, constellationServer, LiveConstellation, type Access } from '#libs/constellation-mcp';
-import { encodeEditGrant, signEditGrant } from '#libs/keys';
+import { encodeEditGrant, grantIdOf, signEditGrant } from '#libs/keys';
 import { LIMITS, type RunId } from '#proto';
 import { withSignedBus } from '../bus.client.js';
 import { cleanLine } from '../clean.js';
-import { messageOf } from '../errors.js';
+import { badInput, messageOf } from '../errors.js';
 import { EXIT, type ExitCode } from '../exit-codes.js';
 import { homeOf } from '../home.config.js';
 import { isKnown } from '../log.client.js';
@@ -31,19 +31,29 @@ export interface Pipes {
   readonly output: Writable;
 }
 
-/** Serves one run to an assistant over the standard streams. Everything that is for a person goes to standard error. */
+/**
+ * Serves one run to an assistant over the standard streams. Everything that is for a person goes to standard error.
+ * @throws CliError bad input for --json.
+ */
 export async function serveMcp(
   context: CliContext,
   run: string,
   access: Access,
   { input, output }: Pipes = { input: process.stdin, output: process.stdout },
 ): Promise<ExitCode> {
+  if (context.json) {
+    throw badInput('mcp serve takes no --json: what it writes is the Model Context Protocol, which is JSON already.');
+  }
   const runId = runIdFrom(run);
   const { now, signal, terminal } = context;
   return withSignedBus(context, async (nc, seed) => {
     await checkKnown(nc, runId);
     // An edit of an assistant is the person's whose key it is, and not read by her: the grant says so.
-    const grant = () => signEditGrant(seed, { runId, access, expiresAt: instantOf(now() + OWN_GRANT_MS) });
+    const grant = () => {
+      const issued = now();
+      const [issuedAt, expiresAt] = [instantOf(issued), instantOf(issued + OWN_GRANT_MS)];
+      return signEditGrant(seed, { runId, access, issuedAt, expiresAt });
+    };
     const desk = new LiveConstellation(busPorts({ nc, runId, seed, grant, now, signal }));
     const onFault = (error: unknown): void => terminal.err(cleanLine(messageOf(error)));
     const server = constellationServer(desk, { access, runId, onFault });
@@ -70,21 +80,25 @@ export async function printToken(
   { access, minutes }: TokenOptions,
 ): Promise<ExitCode> {
   const runId = runIdFrom(run);
-  const expiresAt = instantOf(context.now() + minutes * MINUTE_MS);
-  const token = await withSignedBus(context, async (nc, seed) => {
+  const now = context.now();
+  const [issuedAt, expiresAt] = [instantOf(now), instantOf(now + minutes * MINUTE_MS)];
+  const grant = await withSignedBus(context, async (nc, seed) => {
     await checkKnown(nc, runId);
-    return encodeEditGrant(signEditGrant(seed, { runId, access, expiresAt }));
+    return signEditGrant(seed, { runId, access, issuedAt, expiresAt });
   });
+  const [id, token] = [grantIdOf(grant), encodeEditGrant(grant)];
   const url = await urlOf(context, runId);
   const { terminal, json } = context;
   if (json) {
-    printJson(context, { runId, access, expiresAt, url, token });
+    printJson(context, { id, runId, access, expiresAt, url, token });
     return EXIT.ok;
   }
   terminal.out(`url    ${url ?? `<planner>/mcp/${runId}`}`);
   terminal.out(`token  ${token}`);
+  terminal.out(`id     ${id}`);
   const may = access === 'edit' ? 'see and change' : 'see';
   terminal.err(`Until ${expiresAt}, whoever has this token may ${may} run ${runId} in your name.`);
+  terminal.err(`To end that before: orrery mcp revoke ${id}`);
   return EXIT.ok;
 }
 

@@ -1,15 +1,25 @@
+import { isDeepStrictEqual } from 'node:util';
+import { Kvm } from '@nats-io/kv';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { Actors, QueryRefusedError, serveQueries, type QueryAnswer, type Served } from '#libs/messaging';
-import { subjects, type ActorProof, type AgentProfile, type DeviceHold, type DeviceId } from '#proto';
+import {
+  BUCKETS,
+  subjects,
+  type ActorProof,
+  type AgentProfile,
+  type DeviceHold,
+  type DeviceId,
+  type RevokedGrants,
+} from '#proto';
 
 const NOW = '2026-11-20T12:00:00.000Z';
 export const JOIN_TOKEN = `join-${'A'.repeat(22)}`;
 export const STATIC_TOKEN = 'S'.repeat(43);
 
 type ListedClient = QueryAnswer<'registry', 'clients'>['clients'][number];
-type Order = 'hold' | 'release' | 'revoke';
+type Order = 'hold' | 'release' | 'revoke' | 'revoke-grants';
 
-/** What stands for the registry: the devices db-1 and web-1, and whatever it was told. */
+/** What stands for the registry: the devices db-1 and web-1, and whatever it was told. Grants are revoked on the bus, too. */
 export class FakeRegistry {
   /** By device, `null` for the whole fleet. */
   readonly holds = new Map<DeviceId | null, DeviceHold>();
@@ -18,6 +28,7 @@ export class FakeRegistry {
   /** What was asked, as it came. */
   readonly asked: object[] = [];
   readonly revoked = new Map<DeviceId, string>();
+  readonly revokedGrants: RevokedGrants[] = [];
   /** How far its clock is ahead. */
   aheadMs = 0;
   readonly #actors: Actors;
@@ -33,10 +44,16 @@ export class FakeRegistry {
     return registry;
   }
 
+  /** What its clock shows from now on. */
+  showTime(ms: number): void {
+    this.aheadMs = ms - Date.parse(NOW);
+  }
+
   forget(): void {
     for (const known of [this.holds, this.profiles, this.revoked]) known.clear();
     this.clients.length = 0;
     this.asked.length = 0;
+    this.revokedGrants.length = 0;
     this.aheadMs = 0;
   }
 
@@ -76,6 +93,20 @@ export class FakeRegistry {
         if (changed) this.revoked.set(request.id, `${by.id}: ${request.reason ?? ''}`);
         return { changed };
       },
+      'revoke-grants': async (request) => {
+        const by = this.#sender('revoke-grants', request);
+        this.asked.push(request);
+        const { grants, reason = '', actor } = request;
+        const known = this.revokedGrants.some((one) => isDeepStrictEqual(one.grants, grants));
+        if (known) return { changed: false };
+        const { key, at } = actor;
+        const which = grants.kind === 'grant' ? grants : { ...grants, key, signedUntil: at };
+        const revoked: RevokedGrants = { by, reason, revokedAt: at, grants: which };
+        const bucket = await new Kvm(nc).open(BUCKETS.REVOKED_GRANTS.bucket);
+        await bucket.put(String(this.revokedGrants.push(revoked)), JSON.stringify(revoked));
+        return { changed: true };
+      },
+      'revoked-grants': async () => ({ revoked: this.revokedGrants }),
       join: notAsked,
       renew: notAsked,
       identify: notAsked,
