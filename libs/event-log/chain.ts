@@ -48,14 +48,12 @@ export function hashCommit(commit: object): string {
 export interface VerifyOptions {
   /** False when the commits do not begin with the first of their aggregate: then the first one is taken as it is. Default true. */
   readonly fromStart?: boolean;
-  /** False checks the links only, which costs nearly nothing. Default true: every hash is computed again. */
-  readonly hashes?: boolean;
 }
 
 /** Checks numbers, hashes, links and event sequences of consecutive commits of one aggregate, given as parsed from storage. */
 export function verifyChain(commits: readonly ChainedCommit[], options: VerifyOptions = {}): Violation[] {
   const violations: Violation[] = [];
-  const { fromStart = true, hashes = true } = options;
+  const { fromStart = true } = options;
   const first = commits[0];
   if (first === undefined) return violations;
   let number = fromStart ? 1 : first.number;
@@ -65,7 +63,7 @@ export function verifyChain(commits: readonly ChainedCommit[], options: VerifyOp
     const report = (kind: Violation['kind'], message: string) => void violations.push({ kind, number, message });
     if (commit.number !== number) report('number', `it has the number ${commit.number}`);
     if (commit.prevHash !== prevHash) report('prev-hash', 'prevHash is not the hash of the commit before it');
-    if (hashes && !hasItsHash(commit)) report('hash', 'its hash is not the hash of its content');
+    if (!hasItsHash(commit)) report('hash', 'its hash is not the hash of its content');
     for (const event of commit.events) {
       if (event.sequence !== sequence) report('event-sequence', `event ${sequence} has the sequence ${event.sequence}`);
       sequence = event.sequence + 1;

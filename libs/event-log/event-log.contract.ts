@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { LIMITS } from '#proto';
 import { verifyChain } from './chain.js';
-import { AppendError } from './errors.js';
+import { AppendError, CorruptLogError } from './errors.js';
 import type { AttemptLog, FleetLog, PlanLog, RunLog, Stored } from './event-log.js';
+import { readOn } from './read-on.js';
 import {
   headOf,
   sampleAttemptCommit,
@@ -38,6 +39,7 @@ export function eventLogContract(name: string, open: () => Promise<Opened>): voi
 
     describe('a run', () => appendContract(() => opened));
     describe('an attempt', () => attemptContract(() => opened));
+    describe('a run that was read before', () => readOnContract(() => opened));
     describe('competing writers', () => competitionContract(() => opened));
 
     it('keeps the steps of the planner beside the run, and lets one of two that plan win', async () => {
@@ -130,6 +132,52 @@ function appendContract(opened: () => Opened): void {
     const commit = sampleRunCommit('large', START, freshId(), 'x'.repeat(LIMITS.commitBytesMax));
     await expect(runs.append('large', commit, 0)).rejects.toThrow(AppendError);
     expect(await runs.endsAt('large')).toBe(0);
+  });
+}
+
+function readOnContract(opened: () => Opened): void {
+  it('is read on from the last commit that is known', async () => {
+    const { runs } = opened();
+    expect(await readOn(runs, 'read-on', null)).toEqual({ anew: true, stored: [] });
+    const stored = await fill(runs, 'read-on', 4);
+    expect(await readOn(runs, 'read-on', null)).toEqual({ anew: true, stored });
+    for (const [index, known] of stored.entries()) {
+      expect(await readOn(runs, 'read-on', known)).toEqual({ anew: false, stored: stored.slice(index + 1) });
+    }
+  });
+
+  it('is read anew when what is known is not there, or something else is in its place', async () => {
+    const { runs } = opened();
+    const stored = await fill(runs, 'read-anew', 3);
+    const [first, , last] = stored;
+    if (first === undefined || last === undefined) throw new Error('nothing is stored');
+    const other = sampleRunCommit('read-anew', headOf([first.commit]), freshId(), 'another reason');
+    for (const known of [
+      { commit: other, sequence: last.sequence },
+      { commit: last.commit, sequence: last.sequence + 1 },
+      { commit: last.commit, sequence: first.sequence },
+    ]) {
+      expect(await readOn(runs, 'read-anew', known)).toEqual({ anew: true, stored });
+    }
+  });
+
+  it('is damaged when what follows is not linked to what is known, which a load of what follows cannot see', async () => {
+    const { runs } = opened();
+    const [known] = await fill(runs, 'unlinked', 1);
+    if (known === undefined) throw new Error('nothing is stored');
+    const other = sampleRunCommit('unlinked', START, freshId(), 'another reason');
+    await runs.append('unlinked', sampleRunCommit('unlinked', headOf([other]), freshId()), known.sequence);
+    expect(await runs.load('unlinked', known.sequence)).toHaveLength(1);
+    await expect(readOn(runs, 'unlinked', known)).rejects.toThrow(CorruptLogError);
+  });
+
+  it('is damaged when a byte was changed, of what follows or of what is known', async () => {
+    const { runs } = opened();
+    const changed = { ...sampleRunCommit('changed-byte', START, freshId()), at: '2026-11-20T15:40:40.490Z' };
+    const sequence = sequenceOf(await runs.append('changed-byte', changed, 0));
+    const sealed = sampleRunCommit('changed-byte', START, changed.commit);
+    await expect(readOn(runs, 'changed-byte', null)).rejects.toThrow(CorruptLogError);
+    await expect(readOn(runs, 'changed-byte', { commit: sealed, sequence })).rejects.toThrow(CorruptLogError);
   });
 }
 

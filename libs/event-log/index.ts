@@ -12,10 +12,11 @@ export {
   openPlanLog,
   openRunLog,
 } from './jetstream-event-log.adapter.js';
-export type { EventLogOptions } from './jetstream-event-log.adapter.js';
 export { memoryAttemptLog, MemoryEventLog, memoryFleetLog, memoryPlanLog, memoryRunLog } from './memory-event-log.js';
 export type { MemoryFault } from './memory-event-log.js';
 export { parseCommits } from './parse-commit.js';
 export type { ParseOptions, StoredBytes } from './parse-commit.js';
+export { readOn } from './read-on.js';
+export type { ReadOn } from './read-on.js';
 export { readCommits } from './read-commits.adapter.js';
 export type { ReadOptions, StreamEntry } from './read-commits.adapter.js';

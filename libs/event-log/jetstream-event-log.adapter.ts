@@ -20,30 +20,25 @@ const APPEND_GIVE_UP_MS = 30_000;
 const APPEND_BACKOFF_MS = 50;
 const APPEND_BACKOFF_MS_MAX = 1_000;
 
-export interface EventLogOptions {
-  /** Whether `load` computes every hash again; links, numbers and event sequences are always checked. Default true. */
-  readonly verifyHashes?: boolean;
-}
-
 interface LoggedCommit {
   readonly commit: string;
   readonly events: readonly { readonly type: string }[];
 }
 
-export function openRunLog(nc: NatsConnection, options: EventLogOptions = {}): RunLog {
-  return new JetStreamEventLog(nc, RUN_LOG, options);
+export function openRunLog(nc: NatsConnection): RunLog {
+  return new JetStreamEventLog(nc, RUN_LOG);
 }
 
-export function openAttemptLog(nc: NatsConnection, options: EventLogOptions = {}): AttemptLog {
-  return new JetStreamEventLog(nc, ATTEMPT_LOG, options);
+export function openAttemptLog(nc: NatsConnection): AttemptLog {
+  return new JetStreamEventLog(nc, ATTEMPT_LOG);
 }
 
-export function openPlanLog(nc: NatsConnection, options: EventLogOptions = {}): PlanLog {
-  return new JetStreamEventLog(nc, PLAN_LOG, options);
+export function openPlanLog(nc: NatsConnection): PlanLog {
+  return new JetStreamEventLog(nc, PLAN_LOG);
 }
 
-export function openFleetLog(nc: NatsConnection, options: EventLogOptions = {}): FleetLog {
-  return new JetStreamEventLog(nc, FLEET_LOG, options);
+export function openFleetLog(nc: NatsConnection): FleetLog {
+  return new JetStreamEventLog(nc, FLEET_LOG);
 }
 
 /**
@@ -63,15 +58,13 @@ export function openFleetLog(nc: NatsConnection, options: EventLogOptions = {}):
 export class JetStreamEventLog<K, C extends LoggedCommit> implements EventLog<K, C> {
   private readonly nc: NatsConnection;
   private readonly spec: LogSpec<K, C>;
-  private readonly options: EventLogOptions;
   private readonly js: JetStreamClient;
   private readonly stored: StoredMessages;
   private readonly connection: ConnectionWatch;
 
-  constructor(nc: NatsConnection, spec: LogSpec<K, C>, options: EventLogOptions = {}) {
+  constructor(nc: NatsConnection, spec: LogSpec<K, C>) {
     this.nc = nc;
     this.spec = spec;
-    this.options = options;
     this.js = jetstream(nc);
     this.stored = new StoredMessages(nc, spec.stream);
     this.connection = ConnectionWatch.of(nc);
@@ -104,8 +97,7 @@ export class JetStreamEventLog<K, C extends LoggedCommit> implements EventLog<K,
     const filter = this.spec.filter(key);
     const messages = await this.stored.after(filter, after);
     const stored = messages.map(({ seq, data }) => ({ sequence: seq, data }));
-    const { verifyHashes = true } = this.options;
-    return parseCommits(filter, this.spec.schema, stored, { fromStart: after === 0, hashes: verifyHashes });
+    return parseCommits(filter, this.spec.schema, stored, { fromStart: after === 0 });
   }
 
   endsAt(key: K): Promise<number> {

@@ -91,7 +91,6 @@ describe('JetStreamEventLog', () => {
     for (const runId of ['changed', 'unknown-field', 'no-json']) {
       await expect(openRunLog(nc).load(runId)).rejects.toThrow(CorruptLogError);
     }
-    await expect(openRunLog(nc, { verifyHashes: false }).load('changed')).resolves.toHaveLength(1);
   });
 
   it('stores the commit as it was sealed, with its id and types as headers', async () => {

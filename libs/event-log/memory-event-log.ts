@@ -54,8 +54,7 @@ export class MemoryEventLog<K, C extends LoggedCommit> implements EventLog<K, C>
 
   async load(key: K, after = 0): Promise<Stored<C>[]> {
     const stored = this.messagesOf(key).filter(({ sequence }) => sequence > after);
-    const options = { fromStart: after === 0, hashes: true };
-    return parseCommits(this.spec.filter(key), this.spec.schema, stored, options);
+    return parseCommits(this.spec.filter(key), this.spec.schema, stored, { fromStart: after === 0 });
   }
 
   async endsAt(key: K): Promise<number> {

@@ -13,8 +13,6 @@ export interface StoredBytes {
 export interface ParseOptions {
   /** Whether the first of these commits is the first of its aggregate. */
   readonly fromStart: boolean;
-  /** Whether every hash is computed again. */
-  readonly hashes: boolean;
 }
 
 /** Stored bytes -> commits. The chain is checked over the JSON as stored, then each commit against its schema; throws CorruptLogError. */

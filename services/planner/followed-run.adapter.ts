@@ -1,43 +1,78 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { RunCommit, RunId } from '#proto';
-import { evolveCommit, type Run } from '#libs/constellation';
-import type { RunLog } from '#libs/event-log';
+import { evolveCommit, foldRun, jsonBytes, type Run } from '#libs/constellation';
+import { readOn, type RunLog, type Stored } from '#libs/event-log';
+
+/** A run as far as it was read: facts, which do not change. What comes later is read on from them. */
+export interface ReadRun {
+  readonly run: Run;
+  /** The commit with which the last round was opened; null when none was. */
+  readonly opening: RunCommit | null;
+  /** The last commit that was read. */
+  readonly last: Stored<RunCommit>;
+  /** Of all commits, as JSON: about what the run takes in memory. */
+  readonly bytes: number;
+}
 
 /** One run as it is stored, read on as it goes on. */
 export class FollowedRun {
   readonly runId: RunId;
   readonly #runs: RunLog;
-  #commits: RunCommit[] = [];
-  #end = 0;
-  #run: Run | undefined;
+  #read: ReadRun | null;
+  /** What is known comes from this log, and not from an earlier look of somebody else. */
+  #isSeen = false;
 
-  constructor(runs: RunLog, runId: RunId) {
+  /** `read`: as far as the run was read before; what it says is believed when the log goes on from it. */
+  constructor(runs: RunLog, runId: RunId, read: ReadRun | null = null) {
     this.#runs = runs;
     this.runId = runId;
+    this.#read = read;
   }
 
   /** Undefined without commits, and before the first look. */
   get run(): Run | undefined {
-    return this.#run;
+    return this.#isSeen ? this.#read?.run : undefined;
   }
 
-  get commits(): readonly RunCommit[] {
-    return this.#commits;
+  /** The same with what it takes to read on from here; null when there is no run. */
+  get read(): ReadRun | null {
+    return this.#isSeen ? this.#read : null;
   }
 
   /** Reads what has come since the last look; true when there was something. Throws when the log cannot be read. */
   async look(): Promise<boolean> {
-    if (this.#end > 0 && (await this.#runs.endsAt(this.runId)) === this.#end) return false;
-    const stored = await this.#runs.load(this.runId, this.#end);
-    // Another look may have come first: both read on from the same place.
-    const fresh = stored.filter(({ sequence }) => sequence > this.#end);
-    for (const { commit, sequence } of fresh) {
-      this.#run = evolveCommit(this.#run, commit);
-      this.#commits.push(commit);
-      this.#end = sequence;
+    for (;;) {
+      const before = this.#read;
+      const isUnmoved =
+        this.#isSeen && before !== null && (await this.#runs.endsAt(this.runId)) === before.last.sequence;
+      if (isUnmoved) return false;
+      const { anew, stored } = await readOn(this.#runs, this.runId, before?.last ?? null);
+      // Another look may have come first: what was read here goes on from another place, and it is looked again.
+      if (this.#read !== before) continue;
+      this.#read = followed(anew ? null : before, stored);
+      this.#isSeen = true;
+      return this.#read !== before;
     }
-    return fresh.length > 0;
   }
+}
+
+/** The run with the commits that follow; what is given stays as it was. */
+function followed(read: ReadRun | null, stored: readonly Stored<RunCommit>[]): ReadRun | null {
+  const last = stored.at(-1);
+  if (last === undefined) return read;
+  const added = stored.map(({ commit }) => commit);
+  const run = read === null ? foldRun(added) : added.reduce(evolveCommit, read.run);
+  if (run === undefined) return null;
+  return {
+    run,
+    opening: added.findLast(opensRound) ?? read?.opening ?? null,
+    last,
+    bytes: added.reduce((sum, commit) => sum + jsonBytes(commit), read?.bytes ?? 0),
+  };
+}
+
+function opensRound({ events }: RunCommit): boolean {
+  return events.some(({ type }) => type === 'EDIT_OPENED');
 }
 
 export interface Following {

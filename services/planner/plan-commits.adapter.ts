@@ -1,6 +1,7 @@
 import { GENESIS_HASH, type Cause, type PlanCommit, type PlanEvent, type RunId } from '#proto';
-import { newCommitId, sealCommit, type PlanLog } from '#libs/event-log';
-import { foldPlan, type PlanState } from '#libs/planner';
+import { jsonBytes } from '#libs/constellation';
+import { newCommitId, readOn, sealCommit, type PlanLog, type Stored } from '#libs/event-log';
+import { evolvePlan, NO_PLAN, type PlanState } from '#libs/planner';
 import type { Clock } from '#libs/platform';
 
 export const SERVICE = 'planner';
@@ -27,6 +28,8 @@ export interface StoredPlan {
   readonly number: number;
   readonly sequence: number;
   readonly hash: string;
+  /** Of all commits, as JSON. */
+  readonly bytes: number;
 }
 
 export interface PlanCommitsOptions {
@@ -43,10 +46,10 @@ export class PlanCommits {
     this.#options = options;
   }
 
-  async load(runId: RunId): Promise<StoredPlan> {
-    const stored = await this.#options.plans.load(runId);
-    const commits = stored.map(({ commit }) => commit);
-    return planOf(runId, commits, stored.at(-1)?.sequence ?? 0);
+  /** The plans as they are stored now. Of `known`, an earlier state of them, only what has come since is read. Throws when they cannot be read. */
+  async load(runId: RunId, known?: StoredPlan): Promise<StoredPlan> {
+    const { anew, stored } = await readOn(this.#options.plans, runId, lastOf(known));
+    return follow(known === undefined || anew ? nothingOf(runId) : known, stored);
   }
 
   /** Stores what was decided on this state of the plans; null when somebody else wrote meanwhile. */
@@ -73,19 +76,33 @@ export class PlanCommits {
     const commit: PlanCommit = sealCommit(draft, stored.hash);
     const appended = await plans.append(runId, commit, end);
     if (appended.kind === 'conflict') return null;
-    return planOf(runId, [...stored.commits, commit], appended.sequence);
+    // A copy: the bytes that a sealed commit is stored as stay in memory as long as it does.
+    return follow(stored, [{ commit: { ...commit }, sequence: appended.sequence }]);
   }
 }
 
-function planOf(runId: RunId, commits: readonly PlanCommit[], end: number): StoredPlan {
-  const last = commits.at(-1);
+function nothingOf(runId: RunId): StoredPlan {
+  return { runId, state: NO_PLAN, commits: [], end: 0, number: 0, sequence: 0, hash: GENESIS_HASH, bytes: 0 };
+}
+
+function lastOf(plan: StoredPlan | undefined): Stored<PlanCommit> | null {
+  const commit = plan?.commits.at(-1);
+  return plan === undefined || commit === undefined ? null : { commit, sequence: plan.end };
+}
+
+/** The plans with the commits that follow; what is given stays as it was. */
+function follow(plan: StoredPlan, stored: readonly Stored<PlanCommit>[]): StoredPlan {
+  const added = stored.map(({ commit }) => commit);
+  const last = stored.at(-1);
+  if (last === undefined) return plan;
   return {
-    runId,
-    state: foldPlan(commits),
-    commits,
-    end,
-    number: last?.number ?? 0,
-    sequence: last?.events.at(-1)?.sequence ?? 0,
-    hash: last?.hash ?? GENESIS_HASH,
+    runId: plan.runId,
+    state: added.reduce(evolvePlan, plan.state),
+    commits: [...plan.commits, ...added],
+    end: last.sequence,
+    number: last.commit.number,
+    sequence: last.commit.events.at(-1)?.sequence ?? plan.sequence,
+    hash: last.commit.hash,
+    bytes: added.reduce((sum, commit) => sum + jsonBytes(commit), plan.bytes),
   };
 }

@@ -1,8 +1,8 @@
 import type { Logger } from 'pino';
-import type { Cause, EditViolation, Json, PlanEvent, Usage } from '#proto';
+import type { Cause, EditViolation, Json, PlanEvent, RunId, Usage } from '#proto';
 import { NO_USAGE, sentenceOf } from '#proto';
-import type { Editing, Run } from '#libs/constellation';
-import type { RunLog } from '#libs/event-log';
+import { isTerminal, type Editing, type Run } from '#libs/constellation';
+import { CorruptLogError, type RunLog } from '#libs/event-log';
 import { addUsage, usageOfCalls } from '#libs/llm';
 import {
   matchGoal,
@@ -19,6 +19,7 @@ import {
 import type { Clock } from '#libs/platform';
 import type { Fleet } from './fleet.js';
 import { follow, FollowedRun } from './followed-run.adapter.js';
+import { KeptRuns, type KeptLimits } from './kept-runs.js';
 import { untilKnown } from './known-fleet.adapter.js';
 import type { LiveRounds } from './live-rounds.js';
 import { budgetOf, usedInRound, type RoundOrder } from './order.js';
@@ -32,6 +33,8 @@ import { openRound, type Thinking, type Thought } from './thinking.runner.js';
 const LOOK_MS = 1_000;
 /** Replies that could not be stored yet. */
 const UNSTORED_MAX = 1_000;
+/** Of runs whose rounds go on: read on from when the next one opens. In memory they take up to twice as much. */
+const KEPT: KeptLimits = { runsMax: 1_000, bytesMax: 64 * 1024 * 1024 };
 /** Of what the trace of a plan says. */
 const OBSERVATION_CHARS_MAX = 20_000;
 
@@ -47,6 +50,7 @@ export interface RoundParts {
   readonly logger: Logger;
   readonly emit: Emit;
   readonly lookMs?: number;
+  readonly kept?: KeptLimits;
 }
 
 /** `proposed`, `failed`: it is stored. `over`: nobody wants it any more. `left`: this replica stops, another one may take it. */
@@ -78,43 +82,72 @@ interface Refused {
 
 /**
  * Carries out one try of an edit round: reads the run and what was planned for it, makes a plan or takes the one that is there,
- * stores it with all that led to it, and is done. It may die after each line: what was not stored is made again.
+ * stores it with all that led to it, and is done. It may die after each line: what was not stored is made again. What was read is kept
+ * and read on from in the next round, so a round costs what has happened since the one before, however long the run is by then.
  */
 export class RoundHandler {
   readonly #parts: RoundParts;
   /** What a model has said and could not be stored, because the log was away: it is not asked for again when the message comes again. */
   readonly #unstored = new Map<string, Extract<Thought, { kind: 'planned' }>>();
+  /** Written in turn only; what it holds never changes, so whoever works with some of it may go on when it is let go. */
+  readonly #kept: KeptRuns;
 
   constructor(parts: RoundParts) {
     this.#parts = parts;
+    this.#kept = new KeptRuns(parts.kept ?? KEPT);
   }
 
   /** Throws when the logs cannot be read or written. */
   carryOut(order: RoundOrder): Promise<Carried> {
-    return this.#parts.live.inTurn(order.runId, () => this.#carryOut(order));
+    return this.#parts.live.inTurn(order.runId, async () => {
+      try {
+        return await this.#carryOut(order);
+      } catch (error) {
+        if (error instanceof CorruptLogError) this.letGo(order.runId);
+        throw error;
+      }
+    });
+  }
+
+  /** The run has ended: nothing of it is needed any more, and it is read anew when it is opened again. */
+  letGo(runId: RunId): void {
+    this.#kept.letGo(runId);
   }
 
   async #carryOut(order: RoundOrder): Promise<Carried> {
     const { runs, commits, live, fleet } = this.#parts;
     const began = performance.now();
-    const followed = new FollowedRun(runs, order.runId);
+    const kept = this.#kept.get(order.runId);
+    const followed = new FollowedRun(runs, order.runId, kept?.read);
+    let known = kept?.plan;
     /** Of what was made in vain: somebody else wrote first. */
     let lost = NO_USAGE;
     for (let conflicts = 0; conflicts < CONFLICTS_MAX; conflicts++) {
       if (live.isClosed) return 'left';
       // Both at once: the order came after all that it needs of either, and an append on plans that are not the last ones conflicts.
-      const [stored] = await Promise.all([commits.load(order.runId), followed.look()]);
+      const [stored] = await Promise.all([commits.load(order.runId, known), followed.look()]);
+      known = stored;
+      this.#keep(followed, stored);
       const { run } = followed;
       const editing = openRound(run, order);
       if (run === undefined || editing === undefined) return this.#forget(order, 'over');
       await untilKnown(fleet);
       const made = await this.#make({ order, followed, run, editing, stored });
-      const isStored = made.events.length === 0 || (await commits.append(stored, made.events, causeOf(order))) !== null;
+      const after = made.events.length === 0 ? stored : await commits.append(stored, made.events, causeOf(order));
       const used = addUsage(lost, made.used);
-      if (isStored) return this.#end(order, { ...made, used }, { mode: editing.mode, began });
+      if (after !== null) {
+        this.#keep(followed, after);
+        return this.#end(order, { ...made, used }, { mode: editing.mode, began });
+      }
       lost = used;
     }
     throw new ContendedError(order.runId);
+  }
+
+  /** Not of a run that has ended meanwhile. */
+  #keep({ runId, read }: FollowedRun, plan: StoredPlan): void {
+    if (read === null || isTerminal(read.run)) this.#kept.letGo(runId);
+    else this.#kept.put(runId, { read, plan });
   }
 
   #end(
@@ -246,6 +279,7 @@ export class RoundHandler {
   ): Promise<Thought> {
     const { thinking, live, logger, lookMs = LOOK_MS } = this.#parts;
     if (thinking === null) throw new PlannerFault('The planner has no model to ask.');
+    const opening = followed.read?.opening ?? null;
     const unwanted = new AbortController();
     const stillOpen = (): Run | undefined => (openRound(followed.run, order) === undefined ? undefined : followed.run);
     const following = follow(followed, {
@@ -263,7 +297,7 @@ export class RoundHandler {
         run: stillOpen,
         look: async () => void (await followed.look()),
         signal: unwanted.signal,
-        budget: budgetOf(followed.commits, order.editId),
+        budget: budgetOf(opening === null ? [] : [opening], order.editId),
         used: usedInRound(stored.commits, order.editId),
         ...told,
       });

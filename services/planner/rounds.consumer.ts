@@ -13,7 +13,7 @@ export interface Evaluations {
 }
 
 export interface RoundsConsumerParts {
-  readonly rounds: Pick<RoundHandler, 'carryOut'>;
+  readonly rounds: Pick<RoundHandler, 'carryOut' | 'letGo'>;
   readonly live: LiveRounds;
   readonly runs: RunLog;
   /** Null: nobody can judge a run, there is no model. */
@@ -51,10 +51,13 @@ export class RoundsConsumer {
     }
   }
 
-  /** Whoever waits for a model with this run looks whether it still has to. */
-  #pass({ subject }: BusMessage): void {
-    const runId = runIdOfSubject(subject);
-    if (runId !== undefined) this.#parts.live.moved(runId);
+  /** Whoever waits for a model with this run looks whether it still has to; of a run that ends nothing is kept. */
+  #pass(message: BusMessage): void {
+    const { live, rounds } = this.#parts;
+    const runId = runIdOfSubject(message.subject);
+    if (runId === undefined) return;
+    live.moved(runId);
+    if (mayHold(message, [...END_TYPES, 'RUN_CANCELLED'])) rounds.letGo(runId);
   }
 
   async #evaluate(runId: RunId): Promise<Outcome> {

@@ -1,5 +1,5 @@
 import type { NatsConnection } from '@nats-io/transport-node';
-import { type Json, type PlanCommit, type RunCommit } from '#proto';
+import { type Json, type PlanCommit, type RunCommit, type RunOptions } from '#proto';
 import { decide, emptyRun, evolveCommit, type FleetView, type Input, type Run } from '#libs/constellation';
 import { newCommitId, openRunLog, sealCommit, type RunLog } from '#libs/event-log';
 
@@ -35,7 +35,7 @@ export class PlannedRun {
     return this.#run.editing !== null;
   }
 
-  submit(goal: string): Promise<Written> {
+  submit(goal: string, options: RunOptions = {}): Promise<Written> {
     const now = Date.now();
     const requested = {
       requestId: this.#run.runId,
@@ -43,12 +43,12 @@ export class PlannedRun {
       contentHash: HASH,
       goal,
       constellation: null,
-      options: {},
+      options,
       metadata: {},
-      requestedBy: { kind: 'external', id: 'default' },
+      requestedBy: { kind: 'external' as const, id: 'default' },
       requestedAt: new Date(now).toISOString(),
       deadlineAt: new Date(now + DAY_MS).toISOString(),
-    } as const;
+    };
     return this.#decide({ kind: 'submit', requested });
   }
 

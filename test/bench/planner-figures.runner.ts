@@ -23,6 +23,16 @@ const SINGLE_APPENDS = 200;
 const SINGLE_BYTES = 1_024;
 const P90 = 0.9;
 const AIM_MS = 30;
+/** Rounds of one long run, each for one task more, and which of them are looked at. */
+const LONG_ROUNDS = 200;
+const LONG_WINDOWS = [
+  [1, 1],
+  [6, 10],
+  [46, 50],
+  [196, 200],
+] as const;
+/** A long run is played once for so many repetitions of the rest. */
+const REPETITIONS_PER_LONG_RUN = 5;
 /** From the start of the service to its first round. */
 const READY_MS = 1_000;
 const NANOS_PER_MS = 1e6;
@@ -80,6 +90,7 @@ export async function plannerFigures(options: {
     for (let index = 0; index < repetitions; index++) {
       all.push(...(await bench.playAll(`run-${index}`)));
       appends.push(...(await bench.bus.raw.single(SINGLE_BYTES, SINGLE_APPENDS / REPETITIONS)));
+      if (index % REPETITIONS_PER_LONG_RUN === 0) all.push(...(await bench.playLong(`long-${index}`)));
     }
     const appendMs = spreadOf(appends).median;
     const names = [...new Set(all.map(({ what }) => what))];
@@ -200,17 +211,27 @@ class PlannerBench {
       run.submit(tasks === null ? 'fleet-health' : `look at ${tasks} places`),
     );
     await run.take(created.commit);
-    let last: Written | undefined;
-    const edited = await this.#round(tasks === null ? 'end of a runbook, by rule' : `edit ${what}`, runId, async () => {
-      while (!run.isEdited) {
-        const [next] = run.running;
-        if (next === undefined) throw new Error(`run ${runId} waits for nothing`);
-        last = await run.complete(next, { exit_code: 0, stdout: listing(RESULT_BYTES, next), stderr: '' });
-      }
-      if (last === undefined) throw new Error('nothing was carried out');
-      return last;
-    });
+    const edited = await this.#round(tasks === null ? 'end of a runbook, by rule' : `edit ${what}`, runId, () =>
+      carriedOut(run),
+    );
     return [created.round, edited.round];
+  }
+
+  /** A run that is planned as one task, and edited again and again by one more. */
+  async playLong(id: string): Promise<Round[]> {
+    const runId = runIdOf('default', id);
+    const run = new PlannedRun(this.bus.nc, runId, this.#fleet.view);
+    const rounds: Round[] = [];
+    for (let number = 1; number <= LONG_ROUNDS; number++) {
+      const ask = () => (number === 1 ? run.submit('look at 1 places', { rounds: LONG_ROUNDS }) : carriedOut(run));
+      const { commit, round } = await this.#round(`round ${number}`, runId, ask);
+      rounds.push(round);
+      await run.take(commit);
+    }
+    return LONG_WINDOWS.flatMap(([from, to]) => {
+      const what = from === to ? `round ${from} of a long run` : `rounds ${from} to ${to} of a long run`;
+      return rounds.slice(from - 1, to).map((round) => ({ ...round, what }));
+    });
   }
 
   async stop(): Promise<void> {
@@ -253,6 +274,18 @@ class PlannerBench {
   }
 }
 
+/** Gives each task its result until a round is opened; answers the commit that opens it. */
+async function carriedOut(run: PlannedRun): Promise<Written> {
+  let last: Written | undefined;
+  while (!run.isEdited) {
+    const [next] = run.running;
+    if (next === undefined) throw new Error('the run waits for nothing');
+    last = await run.complete(next, { exit_code: 0, stdout: listing(RESULT_BYTES, next), stderr: '' });
+  }
+  if (last === undefined) throw new Error('nothing was carried out');
+  return last;
+}
+
 /** Of today, in nanoseconds: small enough to be exact. */
 function nanosOf(timestamp: string): number {
   const { clock = '', fraction = '' } = /T(?<clock>[\d:]+)(?:\.(?<fraction>\d+))?Z$/u.exec(timestamp)?.groups ?? {};
@@ -264,7 +297,8 @@ function nanosOf(timestamp: string): number {
 function scriptedModel(asked: Map<string, Asked>): ChatModel {
   const model = new ScriptedChatModel(
     ({ turn, messages }) => {
-      if (turn.split('.').at(-2) !== 'e1') return { json: edit };
+      const editId = turn.split('.').at(-2) ?? '';
+      if (editId !== 'e1') return { json: editOf(editId) };
       const goal = /look at (?<tasks>\d+) places/u.exec(JSON.stringify(messages.at(-1)?.content));
       return { json: planOf(Number(goal?.groups?.['tasks'])) };
     },
@@ -296,12 +330,15 @@ function planOf(tasks: number): Json {
   return { observation: '', thought: 'one look each', state: 'CONTINUE', constellation };
 }
 
-const edit: Json = {
-  observation: 'as expected',
-  thought: 'one more look',
-  state: 'CONTINUE',
-  actions: [{ tool: 'add_task', arguments: taskOf('one-more', 'web-1') }],
-};
+/** One task more, which no other round has added. */
+function editOf(editId: string): Json {
+  return {
+    observation: 'as expected',
+    thought: 'one more look',
+    state: 'CONTINUE',
+    actions: [{ tool: 'add_task', arguments: taskOf(`one-more-${editId}`, 'web-1') }],
+  };
+}
 
 /** What looks like the output of a command, never the same. */
 function listing(bytes: number, seed: string): string {

@@ -21,6 +21,7 @@ import { ScriptedChatModel, StoringModelDesk, type ChatModel, type Script, type 
 import type { BusMessage, Outcome } from '#libs/messaging';
 import type { CreationView, EditingView, PlannerPrompt, Runbook } from '#libs/planner';
 import { Fleet } from '../fleet.js';
+import type { KeptLimits } from '../kept-runs.js';
 import { LiveRounds } from '../live-rounds.js';
 import { PlanCommits } from '../plan-commits.adapter.js';
 import type { RoundRecord } from '../round-records.adapter.js';
@@ -73,6 +74,14 @@ export interface PlannerOptions {
   /** What the prompts are made by instead. */
   readonly prompt?: (view: CreationView | EditingView) => PlannerPrompt;
   readonly lookMs?: number;
+  /** What it reads and writes instead of the logs of its world. */
+  readonly logs?: Logs;
+  readonly kept?: KeptLimits;
+}
+
+export interface Logs {
+  readonly runs: RunLog;
+  readonly plans: PlanLog;
 }
 
 /**
@@ -243,7 +252,7 @@ export class TestPlanner {
 
   constructor(world: PlannerWorld, options: PlannerOptions) {
     const { instance = 'i1', before, after, model = world.model, runbooks = [], examples = [] } = options;
-    const { evaluations = null, evaluateAll = false, prompt = promptOf, lookMs = 5 } = options;
+    const { evaluations = null, evaluateAll = false, prompt = promptOf, lookMs = 5, logs = world, kept } = options;
     const guard: Guard = async (call, work) => {
       await before?.(call);
       const result = await work();
@@ -251,7 +260,7 @@ export class TestPlanner {
       return result;
     };
     const clock = { now: () => world.now };
-    const runs = guarded(world.runs, 'runs', guard);
+    const runs = guarded(logs.runs, 'runs', guard);
     const asks: ChatModel = { ask: (request) => guard('model', () => (model ?? world.model).ask(request)) };
     const artifacts = { put: async (content: Uint8Array) => ({ sha256: sha256(content), bytes: content.length }) };
     const desk = new StoringModelDesk({ model: asks, artifacts, keepPrompts: false, logger: SILENT });
@@ -274,7 +283,7 @@ export class TestPlanner {
     });
     const rounds = new RoundHandler({
       runs,
-      commits: new PlanCommits({ plans: guarded(world.plans, 'plans', guard), clock, instance }),
+      commits: new PlanCommits({ plans: guarded(logs.plans, 'plans', guard), clock, instance }),
       live: this.live,
       thinking: model === null ? null : thinking,
       runbooks,
@@ -283,6 +292,7 @@ export class TestPlanner {
       logger: SILENT,
       emit: (record) => void this.records.push(record),
       lookMs,
+      ...(kept && { kept }),
     });
     this.rounds = new RoundsConsumer({ rounds, live: this.live, runs, evaluations, evaluateAll, logger: SILENT });
   }
