@@ -1,27 +1,14 @@
-import {
-  BrokenCircuitError,
-  CircuitState,
-  circuitBreaker,
-  ConsecutiveBreaker,
-  handleWhenResult,
-  type CircuitBreakerPolicy,
-} from 'cockatiel';
 import type { OpenAI } from 'openai';
-import { boundedFetch } from './bounded-fetch.js';
 import type { ModelRequest } from './chat-model.js';
+import { Circuit, type BreakerOptions, type Shown } from './circuit.js';
+import { connectOpenAi } from './openai-client.adapter.js';
 import { faultOf, type Fault } from './openai-fault.js';
 import { ReplyBuilder, type Tally } from './openai-reply.js';
 import { allAbilities, bodyOf, lesser, without, type Abilities, type Manner } from './openai-request.js';
+import { LONGEST_TIMER_MS, RequestGuard } from './request-guard.js';
 import { isIllness } from './retry.js';
 import type { Scrubber } from './scrubber.js';
 import type { ModelEndpoint } from './settings.js';
-
-export interface BreakerOptions {
-  /** Failures in a row after which an endpoint is left alone. */
-  readonly failures: number;
-  /** For how long, in milliseconds; then one request may try. */
-  readonly openMs: number;
-}
 
 export interface EndpointOptions {
   readonly breaker: BreakerOptions;
@@ -31,7 +18,7 @@ export interface EndpointOptions {
 }
 
 /** What came of one request. */
-export interface Try {
+export interface Try extends Shown {
   readonly reply: string | null;
   readonly fault: Fault | null;
   /** Null: the endpoint did not say. */
@@ -42,56 +29,32 @@ export interface Try {
   /** The endpoint refused a part of the request that can be left out; from now on it is. */
   readonly learnt: boolean;
   readonly startedAtMs: number;
-  /** What the request says about the endpoint. */
-  readonly shows: 'health' | 'illness' | 'nothing';
 }
-
-const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /** One base URL with one key: its client, its circuit, and what is known of what it takes, by model. */
 export class OpenAiEndpoint {
   readonly #endpoint: ModelEndpoint;
   readonly #options: EndpointOptions;
-  readonly #breaker: CircuitBreakerPolicy;
+  readonly #circuit: Circuit;
   readonly #abilities = new Map<string, Abilities>();
   #client: Promise<OpenAI> | undefined;
 
   constructor(endpoint: ModelEndpoint, options: EndpointOptions) {
     this.#endpoint = endpoint;
     this.#options = options;
-    const { failures, openMs } = options.breaker;
-    this.#breaker = circuitBreaker(
-      handleWhenResult((made) => this.#countsAsFailure(made as Try)),
-      { halfOpenAfter: openMs, breaker: new ConsecutiveBreaker(failures) },
-    );
+    this.#circuit = new Circuit(options.breaker);
   }
 
   /** Makes one request, or says that the circuit is open. */
-  async once(
-    request: ModelRequest,
-    manner: Manner & { supportsSchema: boolean },
-    limits: Limits,
-  ): Promise<Try | 'open'> {
-    // One request tries whether it works again; the others do not wait for it here.
-    if (this.#breaker.state === CircuitState.HalfOpen) return 'open';
-    try {
-      return await this.#breaker.execute(() => this.#make(request, manner, limits));
-    } catch (error) {
-      if (error instanceof BrokenCircuitError) return 'open';
-      throw error;
-    }
-  }
-
-  /** A trial after a pause that was broken off has shown nothing, and must not count as a recovery. */
-  #countsAsFailure({ shows }: Try): boolean {
-    return shows === 'illness' || (shows === 'nothing' && this.#breaker.state === CircuitState.HalfOpen);
+  once(request: ModelRequest, manner: Manner & { supportsSchema: boolean }, limits: Limits): Promise<Try | 'open'> {
+    return this.#circuit.run(() => this.#make(request, manner, limits));
   }
 
   async #make(request: ModelRequest, manner: Manner & { supportsSchema: boolean }, limits: Limits): Promise<Try> {
     const { now, scrubber } = this.#options;
     const startedAtMs = now();
     const sent = this.#abilitiesOf(manner);
-    const guard = new Guard(request.signal, Math.min(limits.timeoutMs, limits.leftMs));
+    const guard = new RequestGuard(request.signal, Math.min(limits.timeoutMs, limits.leftMs));
     const builder = new ReplyBuilder();
     const progress = { began: false };
     let fault: Fault | null;
@@ -122,7 +85,7 @@ export class OpenAiEndpoint {
   }
 
   async #read({ request, body, guard, builder, progress }: Reading): Promise<void> {
-    const client = await (this.#client ??= this.#connect());
+    const client = await (this.#client ??= connectOpenAi(this.#endpoint, this.#options.fetch));
     const asked = client.chat.completions.create(body as unknown as OpenAI.ChatCompletionCreateParams, {
       signal: guard.signal,
       timeout: LONGEST_TIMER_MS,
@@ -147,23 +110,6 @@ export class OpenAiEndpoint {
   #abilitiesOf({ model, supportsSchema }: { model: string; supportsSchema: boolean }): Abilities {
     return this.#abilities.get(model) ?? allAbilities(supportsSchema);
   }
-
-  /** The library is large: a process that never asks a model never loads it. */
-  async #connect(): Promise<OpenAI> {
-    const { OpenAI: Client } = await import('openai');
-    const { baseUrl, key } = this.#endpoint;
-    return new Client({
-      baseURL: baseUrl,
-      apiKey: key?.reveal() ?? 'none',
-      adminAPIKey: null,
-      organization: null,
-      project: null,
-      webhookSecret: null,
-      maxRetries: 0,
-      logLevel: 'off',
-      fetch: boundedFetch(this.#options.fetch),
-    });
-  }
 }
 
 export interface Limits {
@@ -176,7 +122,7 @@ export interface Limits {
 interface Reading {
   readonly request: ModelRequest;
   readonly body: Record<string, unknown>;
-  readonly guard: Guard;
+  readonly guard: RequestGuard;
   readonly builder: ReplyBuilder;
   readonly progress: { began: boolean };
 }
@@ -186,40 +132,4 @@ function healthOf(fault: Fault | null, { leftMs, timeoutMs }: Limits): Try['show
   // It was given less time than it may take.
   if (fault?.code === 'TIMEOUT' && leftMs < timeoutMs) return 'nothing';
   return fault !== null && isIllness(fault.code) ? 'illness' : 'health';
-}
-
-/** Ends a request when its time is over or nobody wants it any more, and knows which of the two it was. */
-class Guard {
-  readonly controller = new AbortController();
-  readonly #outer: AbortSignal;
-  readonly #timer: NodeJS.Timeout;
-  readonly #timeoutMs: number;
-  readonly #abort = () => this.controller.abort();
-  #timedOut = false;
-
-  constructor(outer: AbortSignal, timeoutMs: number) {
-    this.#outer = outer;
-    this.#timeoutMs = Math.max(1, Math.min(LONGEST_TIMER_MS, Math.ceil(timeoutMs)));
-    this.#timer = setTimeout(() => {
-      this.#timedOut = true;
-      this.controller.abort();
-    }, this.#timeoutMs);
-    outer.addEventListener('abort', this.#abort, { once: true });
-    if (outer.aborted) this.controller.abort();
-  }
-
-  get signal(): AbortSignal {
-    return this.controller.signal;
-  }
-
-  fault(): Fault | null {
-    if (this.#outer.aborted) return { code: 'ABORTED', message: 'nobody wants the reply any more' };
-    if (this.#timedOut) return { code: 'TIMEOUT', message: `no whole reply within ${this.#timeoutMs} ms` };
-    return null;
-  }
-
-  release(): void {
-    clearTimeout(this.#timer);
-    this.#outer.removeEventListener('abort', this.#abort);
-  }
 }

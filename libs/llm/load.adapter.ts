@@ -1,14 +1,41 @@
+import { ConfigError } from '#libs/platform';
 import type { ChatModel } from './chat-model.js';
+import type { Embedder } from './embedder.js';
+import { OpenAiEmbedder } from './openai-embedder.adapter.js';
 import { OpenAiChatModel } from './openai.adapter.js';
+import { TranscriptError } from './recorded.js';
 import { withRecording } from './recording.adapter.js';
 import { loadModelSettings } from './settings.adapter.js';
+import { keysOf, ModelSettingsError } from './settings.js';
 
 /**
- * The model that the environment configures: an endpoint, a recording of one, or null for none. Throws ModelSettingsError or
- * TranscriptError, in one sentence.
+ * The model that the environment configures: an endpoint, a recording of one, or null for none. Throws ConfigError, in one sentence,
+ * when it cannot be used as it is.
  */
-export function loadChatModel(environment: Readonly<Record<string, string | undefined>>): ChatModel | null {
-  const settings = loadModelSettings(environment);
-  const model = settings === null ? null : new OpenAiChatModel({ settings });
-  return withRecording(environment['ORRERY_MODEL_RECORDING'], model);
+export function loadChatModel(environment: Environment): ChatModel | null {
+  return loaded(() => {
+    const settings = loadModelSettings(environment);
+    const model = settings === null ? null : new OpenAiChatModel({ settings });
+    return withRecording(environment['ORRERY_MODEL_RECORDING'], model);
+  });
+}
+
+/** What makes embeddings, or null when the environment configures nothing that does. Throws ConfigError like `loadChatModel`. */
+export function loadEmbedder(environment: Environment): Embedder | null {
+  return loaded(() => {
+    const book = loadModelSettings(environment);
+    if (book === null || book.embedding === null) return null;
+    return new OpenAiEmbedder({ settings: book.embedding, prices: book.prices, keys: keysOf(book) });
+  });
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+function loaded<T>(load: () => T): T {
+  try {
+    return load();
+  } catch (error) {
+    if (error instanceof ModelSettingsError || error instanceof TranscriptError) throw new ConfigError(error.message);
+    throw error;
+  }
 }

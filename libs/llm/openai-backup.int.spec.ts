@@ -34,7 +34,7 @@ function book(main: ModelServer, backup: ModelServer | null, over: Partial<Model
         : { baseUrl: backup.url, key: new SecretKey(BACKUP_KEY), model: 'model-b', supportsSchema: true },
     ...over,
   };
-  return { of: () => settings, all: { default: settings }, prices: {} };
+  return { of: () => settings, all: { default: settings }, embedding: null, prices: {} };
 }
 
 const modelOf = (settings: ModelSettingsBook, over: Partial<OpenAiChatModelOptions> = {}) =>

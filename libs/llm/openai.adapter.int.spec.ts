@@ -23,7 +23,7 @@ function book(url: string, over: Partial<ModelSettings> = {}): ModelSettingsBook
     ...over,
   };
   const prices = { 'model-a': { promptPerMillion: 1, completionPerMillion: 10 } };
-  return { of: () => settings, all: { default: settings }, prices };
+  return { of: () => settings, all: { default: settings }, embedding: null, prices };
 }
 
 /** Never waits, and says how long it would have. */

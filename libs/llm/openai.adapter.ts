@@ -1,12 +1,13 @@
 import { setTimeout as sleepFor } from 'node:timers/promises';
 import type { ChatModel, ModelAnswer, ModelErrorCode, ModelRequest } from './chat-model.js';
-import { OpenAiEndpoint, type BreakerOptions, type Try } from './endpoint.adapter.js';
+import { BREAKER, type BreakerOptions } from './circuit.js';
+import { OpenAiEndpoint, type Try } from './endpoint.adapter.js';
 import { parametersOf } from './openai-request.js';
 import { costOf } from './price.js';
 import { promptHash } from './prompt-hash.js';
-import { isWorthBackup, waitBefore } from './retry.js';
+import { isWorthBackup, slept, waitBefore } from './retry.js';
 import { Scrubber } from './scrubber.js';
-import type { ModelEndpoint, ModelSettings, ModelSettingsBook } from './settings.js';
+import { keysOf, type ModelEndpoint, type ModelSettings, type ModelSettingsBook } from './settings.js';
 import { countPromptTokens, countTokens } from './tokens.js';
 
 export interface OpenAiChatModelOptions {
@@ -21,7 +22,6 @@ export interface OpenAiChatModelOptions {
   readonly fetch?: typeof globalThis.fetch;
 }
 
-const BREAKER: BreakerOptions = { failures: 5, openMs: 15_000 };
 /** How often one question waits for an endpoint to be tried again. */
 const CIRCUIT_WAITS_MAX = 3;
 /** More parts of a request than can be left out. */
@@ -65,7 +65,7 @@ export class OpenAiChatModel implements ChatModel {
   /** Every circuit is open: waits until one may be tried again. False when there is no time for that. */
   async #rest({ signal }: ModelRequest, asking: Asking): Promise<boolean> {
     const ms = Math.round(this.#breaker.openMs * (1 + this.#random() / 4));
-    return asking.leftMs() > ms && (await this.#waited(ms, signal));
+    return asking.leftMs() > ms && (await slept(this.#sleep, ms, signal));
   }
 
   /** Asks one endpoint until it answers or no try is left; null when it answered, else what was wrong at last. */
@@ -89,18 +89,8 @@ export class OpenAiChatModel implements ChatModel {
       const waitMs = waitBefore(fault, { made, max: settings.retries + 1 }, this.#random());
       if (waitMs === null || waitMs >= asking.leftMs()) return fault.code;
       made++;
-      await this.#waited(waitMs, request.signal);
+      await slept(this.#sleep, waitMs, request.signal);
     }
-  }
-
-  /** False when it was cut short. */
-  async #waited(ms: number, signal: AbortSignal): Promise<boolean> {
-    try {
-      await this.#sleep(ms, signal);
-    } catch (error) {
-      if (!signal.aborted) throw error;
-    }
-    return !signal.aborted;
   }
 
   #endpointOf(endpoint: ModelEndpoint): OpenAiEndpoint {
@@ -204,10 +194,4 @@ class Asking {
   #counted(reply: string | null): { prompt: number; completion: number } {
     return { prompt: countPromptTokens(this.#request.messages), completion: countTokens(reply ?? '') };
   }
-}
-
-function keysOf({ all }: ModelSettingsBook): string[] {
-  return Object.values(all).flatMap(({ key, backup }) =>
-    [key, backup?.key].flatMap((each) => (each === null || each === undefined ? [] : [each.reveal()])),
-  );
 }

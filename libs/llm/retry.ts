@@ -50,3 +50,15 @@ export function waitBefore(
   if (asked > RETRY_AFTER_MS_MAX) return null;
   return Math.round(Math.max(backoff, asked));
 }
+
+export type Sleep = (ms: number, signal: AbortSignal) => Promise<unknown>;
+
+/** False when the sleep was cut short. */
+export async function slept(sleep: Sleep, ms: number, signal: AbortSignal): Promise<boolean> {
+  try {
+    await sleep(ms, signal);
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  }
+  return !signal.aborted;
+}

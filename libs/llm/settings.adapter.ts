@@ -10,8 +10,8 @@ const ALIASES_MAX = 100;
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * Settings from `ORRERY_MODEL_FILE`, `OPENAI_BASE_URL`, `OPENAI_API_KEY` and `ORRERY_MODEL`; null when no model is configured.
- * Keys are read here, once. Throws ModelSettingsError.
+ * Settings from `ORRERY_MODEL_FILE`, `OPENAI_BASE_URL`, `OPENAI_API_KEY`, `ORRERY_MODEL` and `ORRERY_EMBEDDING_MODEL`; null
+ * when no model is configured. Keys are read here, once. Throws ModelSettingsError.
  */
 export function loadModelSettings(environment: Environment): ModelSettingsBook | null {
   const given = (name: string) => (environment[name] === '' ? undefined : environment[name]);
@@ -19,11 +19,13 @@ export function loadModelSettings(environment: Environment): ModelSettingsBook |
   const model = given('ORRERY_MODEL');
   const baseUrl = given('OPENAI_BASE_URL');
   if (path === undefined && model === undefined) return null;
+  const embeddingModel = given('ORRERY_EMBEDDING_MODEL');
   const file = parseFile(path === undefined ? {} : readFile(path), path ?? 'ORRERY_MODEL');
   const own = { ...(baseUrl !== undefined && { baseUrl }), ...(model !== undefined && { model }) };
   if (baseUrl !== undefined) parseFile({ default: own }, 'OPENAI_BASE_URL');
   const hasKey = given('OPENAI_API_KEY') !== undefined;
-  return makeSettings(file, { ...own, hasKey }, (source, where) => readKey(source, where, given));
+  const environmentSays = { ...own, ...(embeddingModel !== undefined && { embeddingModel }), hasKey };
+  return makeSettings(file, environmentSays, (source, where) => readKey(source, where, given));
 }
 
 function readFile(path: string): unknown {

@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { afterAll, describe, expect, it } from '@jest/globals';
-import { loadChatModel } from './load.adapter.js';
+import { loadChatModel, loadEmbedder } from './load.adapter.js';
+import { OpenAiEmbedder } from './openai-embedder.adapter.js';
 import { OpenAiChatModel } from './openai.adapter.js';
 import { loadModelSettings } from './settings.adapter.js';
 import { ModelSettingsError } from './settings.js';
@@ -128,6 +129,54 @@ prices:
   });
 });
 
+describe('embeddings', () => {
+  it('are made by nobody unless it is said by whom', () => {
+    expect(load('default: { model: m }')?.embedding).toBeNull();
+    expect(loadModelSettings({ ORRERY_EMBEDDING_MODEL: 'points' })).toBeNull();
+    expect(loadEmbedder({ ORRERY_MODEL: 'm' })).toBeNull();
+  });
+
+  it('are made where the default model is, with its key', () => {
+    const environment = { ORRERY_MODEL: 'm', OPENAI_API_KEY: KEY, ORRERY_EMBEDDING_MODEL: 'points' };
+    const embedding = loadModelSettings({ ...environment, OPENAI_BASE_URL: 'http://127.0.0.1:1/v1' })?.embedding;
+    expect(embedding).toEqual({
+      baseUrl: 'http://127.0.0.1:1/v1',
+      key: expect.anything(),
+      model: 'points',
+      dimensions: null,
+      timeoutMs: 10_000,
+      similarityMin: 0.3,
+    });
+    expect(embedding?.key?.reveal()).toBe(KEY);
+    expect(loadEmbedder(environment)).toBeInstanceOf(OpenAiEmbedder);
+  });
+
+  it('are made as the file says, which counts before the environment', () => {
+    const yaml = `
+default: { model: m, key: { env: ONE_KEY } }
+embedding: { model: dots, baseUrl: "https://two.example/v1", key: { env: TWO_KEY }, dimensions: 512, timeoutMs: 500, similarityMin: 0.7 }
+`;
+    const settings = load(yaml, { ONE_KEY: 'one', TWO_KEY: KEY, ORRERY_EMBEDDING_MODEL: 'points' });
+    expect(settings?.embedding).toMatchObject({
+      model: 'dots',
+      baseUrl: 'https://two.example/v1',
+      dimensions: 512,
+      timeoutMs: 500,
+      similarityMin: 0.7,
+    });
+    expect(settings?.embedding?.key?.reveal()).toBe(KEY);
+    expect(load('default: { model: m }\nembedding: {}', { ORRERY_EMBEDDING_MODEL: 'points' })?.embedding?.model).toBe(
+      'points',
+    );
+  });
+
+  it('take a key to no place that it was not given for', () => {
+    const yaml =
+      'default: { model: m, key: { env: ONE_KEY } }\nembedding: { model: p, baseUrl: "https://two.example" }';
+    expect(load(yaml, { ONE_KEY: KEY })?.embedding).toMatchObject({ baseUrl: 'https://two.example', key: null });
+  });
+});
+
 describe('settings that cannot be used are refused with their place', () => {
   it.each([
     ['an unknown field', 'default: { modell: m }', /: default unrecognized key: "modell"\.$/u],
@@ -170,6 +219,26 @@ describe('settings that cannot be used are refused with their place', () => {
       'no model at all',
       'default: { temperature: 0 }',
       /^default\.model is not set; it must be the name of a model\.$/u,
+    ],
+    [
+      'embeddings of no model',
+      '{ default: { model: m }, embedding: { dimensions: 9 } }',
+      /^embedding\.model is not set; it must be the name of a model that makes embeddings\.$/u,
+    ],
+    [
+      'embeddings of too many dimensions',
+      '{ default: { model: m }, embedding: { model: p, dimensions: 9000 } }',
+      /: embedding\.dimensions must be a whole number from 1 to 8192\.$/u,
+    ],
+    [
+      'a likeness that cannot be',
+      '{ default: { model: m }, embedding: { model: p, similarityMin: 2 } }',
+      /: embedding\.similarityMin must be at most 1\.$/u,
+    ],
+    [
+      'a key for embeddings that is not there',
+      '{ default: { model: m }, embedding: { model: p, key: { env: NOPE } } }',
+      /^embedding\.key\.env names the variable NOPE, which is not set\.$/u,
     ],
     ['no YAML', 'default: [', / is not YAML \(\w+\)\.$/u],
     ['a list', '- default', / .+\.$/u],

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { DIMENSIONS_MAX } from './embedder.js';
 import { Price, type PriceTable } from './price.js';
 import type { SecretKey } from './secret-key.js';
 
@@ -64,11 +65,24 @@ const Default = z.strictObject({
   backup: Backup.optional(),
 });
 const Agent = Default;
+const EmbeddingOfFile = z.strictObject({
+  baseUrl: BaseUrl.optional(),
+  key: KeySource.optional(),
+  model: endpoint.model.optional(),
+  dimensions: whole(1, DIMENSIONS_MAX).optional(),
+  timeoutMs: whole(1, 60_000).optional(),
+  similarityMin: z
+    .number({ error: 'must be a number from -1 to 1' })
+    .min(-1, 'must be -1 or more')
+    .max(1, 'must be at most 1')
+    .optional(),
+});
 
 /** What a settings file holds. An agent says only what is different from the default. */
 export const ModelFile = z.strictObject({
   default: Default.default({}),
   agents: z.record(z.string(), Agent).default({}),
+  embedding: EmbeddingOfFile.optional(),
   prices: z.record(z.string(), Price).default({}),
 });
 export type ModelFile = z.infer<typeof ModelFile>;
@@ -90,31 +104,46 @@ export interface ModelSettings extends ModelEndpoint {
   readonly backup: ModelEndpoint | null;
 }
 
+/** How texts are turned into vectors. */
+export interface EmbeddingSettings {
+  readonly baseUrl: string;
+  readonly key: SecretKey | null;
+  readonly model: string;
+  /** How many numbers a vector is to have; null: as many as the model gives. */
+  readonly dimensions: number | null;
+  /** Of one try. */
+  readonly timeoutMs: number;
+  /** Cosine below which two texts are about different things to this model. */
+  readonly similarityMin: number;
+}
+
 export interface ModelSettingsBook {
   /** Those of this agent, else the default ones. */
   of(agent: string): ModelSettings;
   /** All that there are, to say at the start what is configured; `default` and the agents by name. */
   readonly all: Readonly<Record<string, ModelSettings>>;
+  /** Null: no texts are turned into vectors. */
+  readonly embedding: EmbeddingSettings | null;
   readonly prices: PriceTable;
 }
 
 const TIMEOUT_MS = 120_000;
 const RETRIES = 2;
+const EMBEDDING_TIMEOUT_MS = 10_000;
+/** Models differ much in what they make of unrelated texts; this is for those that put them near 0. */
+const SIMILARITY_MIN = 0.3;
 const OPENAI_URL = 'https://api.openai.com/v1';
 
 /** What the environment says, of the form of a file. */
 export interface ModelEnvironment {
   readonly baseUrl?: string;
   readonly model?: string;
+  readonly embeddingModel?: string;
   readonly hasKey: boolean;
 }
 
 /** Puts file and environment together; the file counts first. `keyOf` finds a key or throws ModelSettingsError. */
-export function makeSettings(
-  file: ModelFile,
-  environment: ModelEnvironment,
-  keyOf: (source: KeySource, path: string) => SecretKey,
-): ModelSettingsBook {
+export function makeSettings(file: ModelFile, environment: ModelEnvironment, keyOf: KeyOf): ModelSettingsBook {
   const base = { ...inherited(fromEnvironment(environment), file.default), ...file.default };
   const book: Record<string, ModelSettings> = { default: settingsOf(base, 'default', keyOf) };
   for (const [agent, own] of Object.entries(file.agents)) {
@@ -122,10 +151,38 @@ export function makeSettings(
   }
   const all = Object.freeze(book);
   const fallback = book['default'] as ModelSettings;
-  return { of: (agent) => (Object.hasOwn(all, agent) ? (all[agent] ?? fallback) : fallback), all, prices: file.prices };
+  return {
+    of: (agent) => (Object.hasOwn(all, agent) ? (all[agent] ?? fallback) : fallback),
+    all,
+    embedding: embeddingOf(file.embedding, { base, model: environment.embeddingModel }, keyOf),
+    prices: file.prices,
+  };
+}
+
+/** Every key that these settings hold. */
+export function keysOf({ all, embedding }: ModelSettingsBook): string[] {
+  const endpoints = Object.values(all).flatMap(({ key, backup }) => [key, backup?.key]);
+  return [...endpoints, embedding?.key].flatMap((key) => (key === null || key === undefined ? [] : [key.reveal()]));
 }
 
 type Raw = z.infer<typeof Default>;
+
+type KeyOf = (source: KeySource, path: string) => SecretKey;
+
+function embeddingOf(
+  own: z.infer<typeof EmbeddingOfFile> | undefined,
+  { base, model: ofEnvironment }: { readonly base: Raw; readonly model: string | undefined },
+  keyOf: KeyOf,
+): EmbeddingSettings | null {
+  if (own === undefined && ofEnvironment === undefined) return null;
+  const { dimensions = null, timeoutMs = EMBEDDING_TIMEOUT_MS, similarityMin = SIMILARITY_MIN, ...place } = own ?? {};
+  const model = place.model ?? ofEnvironment;
+  if (model === undefined) {
+    throw new ModelSettingsError('embedding.model is not set; it must be the name of a model that makes embeddings.');
+  }
+  const { baseUrl, key } = endpointOf({ ...inherited(base, place), ...place, model }, 'embedding', keyOf);
+  return { baseUrl, key, model, dimensions, timeoutMs, similarityMin };
+}
 
 function fromEnvironment({ baseUrl, model, hasKey }: ModelEnvironment): Raw {
   return {
@@ -142,7 +199,7 @@ function inherited(base: Raw, own: Raw): Raw {
   return others;
 }
 
-function settingsOf(raw: Raw, path: string, keyOf: (source: KeySource, path: string) => SecretKey): ModelSettings {
+function settingsOf(raw: Raw, path: string, keyOf: KeyOf): ModelSettings {
   const { model, backup } = raw;
   if (model === undefined) throw new ModelSettingsError(`${path}.model is not set; it must be the name of a model.`);
   const main = { ...raw, model };
@@ -157,11 +214,7 @@ function settingsOf(raw: Raw, path: string, keyOf: (source: KeySource, path: str
   };
 }
 
-function endpointOf(
-  raw: Raw & { model: string },
-  path: string,
-  keyOf: (source: KeySource, path: string) => SecretKey,
-): ModelEndpoint {
+function endpointOf(raw: Raw & { model: string }, path: string, keyOf: KeyOf): ModelEndpoint {
   return {
     baseUrl: (raw.baseUrl ?? OPENAI_URL).replace(/\/+$/u, ''),
     key: raw.key === undefined ? null : keyOf(raw.key, `${path}.key`),

@@ -19,6 +19,7 @@ export { generateAskedHistory } from './asked-history.js';
 export { forkHistory, generateEditedHistory, type EditedHistoryOptions, type ForkOptions } from './edited-histories.js';
 export { History, type HistoryStep } from './history-writer.js';
 export { startModelServer, type ModelServer, type ModelServerOptions, type ModelServerScript } from './model-server.js';
+export type { EmbeddingsReply, EmbeddingsRequest, EmbeddingsScript } from './model-server-embeddings.js';
 export type {
   ModelServerFault,
   ModelServerReply,

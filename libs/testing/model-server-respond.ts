@@ -1,6 +1,6 @@
-import type { ServerResponse } from 'node:http';
+import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ModelServerFault, ModelServerReply, ModelServerRequest } from './model-server-script.js';
+import type { ModelServerFault, ModelServerReply, ModelServerRequest, PlainFault } from './model-server-script.js';
 
 const PIECE_CHARS = 24;
 
@@ -18,12 +18,10 @@ export async function respond(
 async function failLike(response: ServerResponse, request: ModelServerRequest, fault: ModelServerFault): Promise<void> {
   switch (fault.fault) {
     case 'status':
-      return fail(response, request, fault);
     case 'hang':
-      return;
     case 'reset':
-      response.socket?.resetAndDestroy();
-      return;
+    case 'garbage':
+      return failPlainly(response, request.headers, fault);
     case 'cut':
       await partly(response, request, fault.reply);
       response.socket?.destroy();
@@ -34,10 +32,6 @@ async function failLike(response: ServerResponse, request: ModelServerRequest, f
       return;
     case 'stall':
       return partly(response, request, fault.reply);
-    case 'garbage':
-      response.writeHead(200, { 'content-type': fault.contentType ?? 'text/html' });
-      response.end(fault.body ?? '<html><body>It works!</body></html>');
-      return;
     case 'error-in-stream':
       response.writeHead(200, { 'content-type': 'text/event-stream' });
       response.end(`data: ${JSON.stringify({ error: { message: fault.message, type: 'server_error' } })}\n\n`);
@@ -59,10 +53,29 @@ async function failLike(response: ServerResponse, request: ModelServerRequest, f
   }
 }
 
+/** Fails in a way that is the same whatever was asked for. */
+export function failPlainly(response: ServerResponse, headers: IncomingHttpHeaders, fault: PlainFault): void {
+  switch (fault.fault) {
+    case 'status':
+      return fail(response, headers, fault);
+    case 'hang':
+      return;
+    case 'reset':
+      response.socket?.resetAndDestroy();
+      return;
+    case 'garbage':
+      response.writeHead(200, { 'content-type': fault.contentType ?? 'text/html' });
+      response.end(fault.body ?? '<html><body>It works!</body></html>');
+      return;
+    default:
+      throw new TypeError(`unknown fault: ${JSON.stringify(fault satisfies never)}`);
+  }
+}
+
 function fail(
   response: ServerResponse,
-  { headers }: ModelServerRequest,
-  fault: Extract<ModelServerFault, { fault: 'status' }>,
+  headers: IncomingHttpHeaders,
+  fault: Extract<PlainFault, { fault: 'status' }>,
 ): void {
   const { status, message = `scripted failure ${status}`, retryAfter, echoAuthorization } = fault;
   const said = echoAuthorization === true ? `${message} (authorization: ${String(headers.authorization)})` : message;

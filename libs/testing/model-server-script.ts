@@ -61,6 +61,9 @@ export type ModelServerFault =
   /** No usage is told, in no form. */
   | { readonly fault: 'no-usage'; readonly reply: string };
 
+/** Those that have nothing to do with what was asked for. */
+export type PlainFault = Extract<ModelServerFault, { fault: 'status' | 'hang' | 'reset' | 'garbage' }>;
+
 /** What an endpoint takes; absent means yes. */
 export interface ModelServerSupport {
   readonly jsonSchema?: boolean;
@@ -83,10 +86,8 @@ export function refusalOf(
   support: ModelServerSupport,
   key: string | undefined,
 ): Refused | undefined {
-  if (key !== undefined && headers.authorization !== `Bearer ${key}`) {
-    const message = `Incorrect API key provided: ${String(headers.authorization)}`;
-    return { status: 401, error: { message, type: 'invalid_request_error', code: 'invalid_api_key' } };
-  }
+  const wrongKey = refusalOfKey(headers, key);
+  if (wrongKey !== undefined) return wrongKey;
   const format = body.response_format?.type;
   if (format === 'json_schema' && support.jsonSchema === false) {
     return unsupported('response_format', 'response_format of type json_schema is not supported');
@@ -105,6 +106,12 @@ export function refusalOf(
     return unsupported('temperature', "Unsupported value: 'temperature' does not support this model.");
   }
   return undefined;
+}
+
+export function refusalOfKey(headers: IncomingHttpHeaders, key: string | undefined): Refused | undefined {
+  if (key === undefined || headers.authorization === `Bearer ${key}`) return undefined;
+  const message = `Incorrect API key provided: ${String(headers.authorization)}`;
+  return { status: 401, error: { message, type: 'invalid_request_error', code: 'invalid_api_key' } };
 }
 
 function unsupported(param: string, message: string): Refused {

@@ -46,3 +46,21 @@ it('ends with what is open', async () => {
   await other.stop();
   await expect(hanging).rejects.toThrow('fetch failed');
 });
+
+it('makes embeddings by a script, and fails at it as it is told to', async () => {
+  const other = await startModelServer({ embed: ({ body }) => body.input.map((text) => [text.length, 1]) });
+  const embed = (input: string[]) =>
+    fetch(`${other.url}/embeddings`, { method: 'POST', body: JSON.stringify({ model: 'm', input }) });
+  expect(await (await embed(['ab', 'c'])).json()).toMatchObject({
+    model: 'm',
+    data: [{ embedding: [2, 1] }, { embedding: [1, 1] }],
+    usage: { prompt_tokens: 1 },
+  });
+  other.embed(() => ({ fault: 'status', status: 503 }));
+  expect((await embed(['ab'])).status).toBe(503);
+  other.embed(() => ({ body: { data: 'none' } }));
+  expect(await (await embed(['ab'])).json()).toEqual({ data: 'none' });
+  await other.embeddingsAsked(3);
+  expect(other.embeddings.map(({ body }) => body.input)).toEqual([['ab', 'c'], ['ab'], ['ab']]);
+  await other.stop();
+});

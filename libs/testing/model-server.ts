@@ -1,9 +1,11 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { text as textOf } from 'node:stream/consumers';
+import { respondEmbeddings, type EmbeddingsRequest, type EmbeddingsScript } from './model-server-embeddings.js';
 import { respond } from './model-server-respond.js';
 import {
   refusalOf,
+  refusalOfKey,
   type ModelServerFault,
   type ModelServerReply,
   type ModelServerRequest,
@@ -18,6 +20,8 @@ export type ModelServerScript = (
 
 export interface ModelServerOptions {
   readonly reply?: ModelServerScript;
+  /** Makes embeddings; when absent the endpoint has none. */
+  readonly embed?: EmbeddingsScript;
   /** What the endpoint cannot do; everything when absent. */
   readonly support?: ModelServerSupport;
   /** The key it wants; any, and none, when absent. */
@@ -32,6 +36,12 @@ export interface ModelServer {
   readonly url: string;
   /** Chat completions that were asked for, refused ones too, in order. */
   readonly requests: readonly ModelServerRequest[];
+  /** Embeddings that were asked for, refused ones too, in order. */
+  readonly embeddings: readonly EmbeddingsRequest[];
+  /** From now on embeddings are made by this. */
+  embed(script: EmbeddingsScript): void;
+  /** Settles when embeddings have been asked for this many times. */
+  embeddingsAsked(count: number): Promise<void>;
   /** From now on replies are made by this. */
   reply(script: ModelServerScript): void;
   /** The next requests get these, in order, before the script is asked. */
@@ -60,12 +70,17 @@ export async function startModelServer(options: ModelServerOptions = {}): Promis
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
     requests: served.requests,
+    embeddings: served.embeddings,
+    embed: (script) => {
+      served.embed = script;
+    },
+    embeddingsAsked: (count) => served.until(() => served.embeddings.length >= count),
     reply: (script) => {
       served.script = script;
     },
     queue: (...replies) => void served.queued.push(...replies),
     fail: (...faults) => void served.queued.push(...faults),
-    asked: (count) => served.asked(count),
+    asked: (count) => served.until(() => served.requests.length >= count),
     stop: () => stop(server, sockets),
   };
 }
@@ -80,13 +95,16 @@ function stop(server: Server, sockets: ReadonlySet<Socket>): Promise<void> {
 class Served {
   readonly requests: ModelServerRequest[] = [];
   readonly queued: ModelServerReply[] = [];
+  readonly embeddings: EmbeddingsRequest[] = [];
   script: ModelServerScript;
+  embed: EmbeddingsScript | undefined;
   readonly #options: ModelServerOptions;
   readonly #waiting = new Set<() => void>();
 
   constructor(options: ModelServerOptions) {
     this.#options = options;
     this.script = options.reply ?? (() => undefined);
+    this.embed = options.embed;
   }
 
   async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -96,6 +114,9 @@ class Served {
       const path = new URL(request.url ?? '/', 'http://127.0.0.1').pathname;
       if (request.method === 'GET' && path === '/v1/models') {
         return json(response, 200, { object: 'list', data: [{ id: 'scripted', object: 'model', owned_by: 'test' }] });
+      }
+      if (request.method === 'POST' && path === '/v1/embeddings' && this.embed !== undefined) {
+        return await this.#embed(this.embed, request, response);
       }
       if (request.method !== 'POST' || path !== '/v1/chat/completions') {
         return json(response, 404, { error: { message: `no such path: ${path}`, type: 'invalid_request_error' } });
@@ -120,10 +141,21 @@ class Served {
     await respond(response, plain, reply);
   }
 
-  asked(count: number): Promise<void> {
+  async #embed(script: EmbeddingsScript, request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const body = JSON.parse(await textOf(request)) as EmbeddingsRequest['body'];
+    const asked = { headers: request.headers, body };
+    const index = this.embeddings.push(asked) - 1;
+    for (const wake of this.#waiting) wake();
+    const refusal = refusalOfKey(request.headers, this.#options.key);
+    if (refusal !== undefined) return json(response, refusal.status, { error: refusal.error });
+    respondEmbeddings(response, asked, script(asked, index));
+  }
+
+  /** Settles when this is so; looked at whenever something is asked for. */
+  until(isSo: () => boolean): Promise<void> {
     return new Promise((resolve) => {
       const look = () => {
-        if (this.requests.length < count) return;
+        if (!isSo()) return;
         this.#waiting.delete(look);
         resolve();
       };

@@ -8,7 +8,7 @@ import {
   type Middleware,
   type PrompterOptions,
 } from '#libs/device-agent';
-import { countTokens, loadChatModel, ModelSettingsError, TranscriptError, type ChatModel } from '#libs/llm';
+import { countTokens, loadChatModel, type ChatModel } from '#libs/llm';
 import { ConfigError, type Environment } from '#libs/platform';
 import { loadPrompts, PromptFileError } from '#libs/prompts';
 import { loadAgentModules } from './agent-modules.adapter.js';
@@ -29,7 +29,7 @@ export async function loadAgentKit(
   middleware: readonly Middleware[] = [],
 ): Promise<AgentKit> {
   const policy = await loadPolicy(config.policyFile);
-  const model = loadModel(environment);
+  const model = loadChatModel(environment);
   if (model === null) return { policy, model, kinds: [] };
   const options = await loadPrompterOptions(config.promptsDirectory);
   const own = linuxAgent({ prompter: new LinuxAgentPrompter(options), middleware });
@@ -46,15 +46,6 @@ async function loadPolicy(path: string | undefined): Promise<CommandPolicy> {
     return openPolicy({ file }, grammar);
   } catch (error) {
     throw new ConfigError(`ORRERY_POLICY_FILE names no policy: ${messageOf(error).replaceAll('\n', ' ')}`);
-  }
-}
-
-function loadModel(environment: Environment): ChatModel | null {
-  try {
-    return loadChatModel(environment);
-  } catch (error) {
-    if (error instanceof ModelSettingsError || error instanceof TranscriptError) throw new ConfigError(error.message);
-    throw error;
   }
 }
 

@@ -1,31 +1,43 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { Experience } from '#proto';
-import type { ExperienceStore } from './experience-store.js';
+import type { ExampleEmbeddings } from './example-embeddings.runner.js';
+import { EXAMPLES_MAX, RANKED_MAX, type ExperienceStore } from './experience-store.js';
+import { Outage } from './outage.js';
+import { fused } from './rank-fusion.js';
 
 /** In milliseconds: a plan waits no longer for examples. */
 const EXAMPLES_MS_MAX = 2_000;
 
+export interface ExamplesOptions {
+  /** Null: words alone decide. */
+  readonly embeddings?: Pick<ExampleEmbeddings, 'near'> | null;
+  readonly limitMs?: number;
+}
+
 /**
- * Examples for a prompt that is made now. Without the store there are none, and planning goes on: that is said once, until the store
- * has answered again.
+ * Examples for a prompt that is made now: by the words that they share with the goal, and by embeddings when there are any. Without the
+ * store there are none, and planning goes on: that is said once, until the store has answered again.
  */
 export function examplesFrom(
   store: Pick<ExperienceStore, 'similar'>,
   logger: Pick<Logger, 'warn'>,
-  limitMs = EXAMPLES_MS_MAX,
+  { embeddings = null, limitMs = EXAMPLES_MS_MAX }: ExamplesOptions = {},
 ): (goal: string) => Promise<readonly Experience[]> {
-  let isMissing = false;
+  const outage = new Outage(logger, 'plans are made without examples: the store does not answer');
   return async (goal) => {
     if (goal.trim() === '') return [];
     const answered = new AbortController();
+    const late = (): Promise<never> => tooLate(limitMs, answered.signal);
+    const byMeaning = embeddings === null ? [] : Promise.race([embeddings.near(goal), late()]).catch(() => []);
+    const byWords = store.similar(goal, embeddings === null ? EXAMPLES_MAX : RANKED_MAX);
     try {
-      const found = await Promise.race([store.similar(goal), late(limitMs, answered.signal)]);
-      isMissing = false;
-      return found;
+      const alike = await Promise.race([byWords, late()]);
+      const near = await byMeaning;
+      outage.ended('plan');
+      return fused([alike, near], EXAMPLES_MAX);
     } catch (error) {
-      if (!isMissing) logger.warn({ err: error }, 'plans are made without examples: the store does not answer');
-      isMissing = true;
+      outage.began('plan', { err: error });
       return [];
     } finally {
       answered.abort();
@@ -33,7 +45,7 @@ export function examplesFrom(
   };
 }
 
-async function late(limitMs: number, signal: AbortSignal): Promise<never> {
+async function tooLate(limitMs: number, signal: AbortSignal): Promise<never> {
   await sleep(limitMs, undefined, { signal });
   throw new Error(`no answer in ${limitMs} ms`);
 }

@@ -34,10 +34,30 @@ describe('examples for a prompt', () => {
     expect(logger.said).toHaveLength(2);
   });
 
+  it('are fused of what shares words and what is about the same', async () => {
+    const store = new MemoryExperienceStore();
+    const disks = await store.add(learnt('disks', GOAL));
+    const space = await store.add(learnt('space', 'Find full file systems'));
+    const examples = examplesFrom(store, warnings(), { embeddings: { near: async () => [space, disks] } });
+    expect((await examples(GOAL)).map(({ id }) => id)).toEqual(['disks', 'space']);
+    await store.remove('disks');
+    const left = examplesFrom(store, warnings(), { embeddings: { near: async () => [space] } });
+    expect((await left(GOAL)).map(({ id }) => id)).toEqual(['space']);
+  });
+
+  it('are those that share words when nothing comes of the embeddings in time', async () => {
+    const store = new MemoryExperienceStore();
+    await store.add(learnt('disks', GOAL));
+    const silent = { near: () => new Promise<Experience[]>(() => {}) };
+    const logger = warnings();
+    expect(await examplesFrom(store, logger, { embeddings: silent, limitMs: 50 })(GOAL)).toHaveLength(1);
+    expect(logger.said).toEqual([]);
+  });
+
   it('are none when the store says nothing for too long', async () => {
     const silent = { similar: () => new Promise<Experience[]>(() => {}) };
     const logger = warnings();
-    expect(await examplesFrom(silent, logger, 1)(GOAL)).toEqual([]);
+    expect(await examplesFrom(silent, logger, { limitMs: 1 })(GOAL)).toEqual([]);
     expect(logger.said).toMatchObject([{ err: new Error('no answer in 1 ms') }]);
   });
 });

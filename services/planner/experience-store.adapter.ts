@@ -1,17 +1,22 @@
 import type { DataSource, Repository } from 'typeorm';
 import { Experience } from '#proto';
+import type { Embedding } from '#libs/llm';
 import type { Postgres } from '#libs/platform';
 import { EXPERIENCE_SCHEMA, ExperienceEntity, type ExperienceRow } from './experience.entity.js';
 import {
   bounded,
+  EMBEDDED_MAX,
   EXAMPLES_MAX,
   ExperiencesAwayError,
   LISTED_DEFAULT,
   LISTED_MAX,
+  RANKED_MAX,
   searchedPart,
   type ExperienceSearch,
   type ExperienceStore,
   type LearntExperience,
+  type Nearness,
+  type Unembedded,
 } from './experience-store.js';
 import { LIKENESS_MIN, TIP_WEIGHT, WEIGHT, WORDS_MAX } from './likeness.js';
 
@@ -47,6 +52,32 @@ const ALIKE = `
   order by likeness.value desc, ts_rank_cd(e.words, query.words) desc, e.learnt_at desc, e.id
   limit $3`;
 
+const NEWEST = `select * from ${TABLE} order by learnt_at desc, id limit ${EMBEDDED_MAX}`;
+
+/** $1: a vector of norm 1, as all that are stored. Computed where the rows are: to bring their vectors here takes as long. */
+const NEAREST = `
+  select ${COLUMNS}
+  from (${NEWEST}) e cross join lateral (
+    select sum(own::float8 * asked::float8) as value
+    from unnest(e.embedding, $1::real[]) as pair (own, asked)
+  ) similarity
+  where e.embedding_model = $2 and similarity.value >= $3
+  order by similarity.value desc, e.learnt_at desc, e.id
+  limit $4`;
+
+/** $1: a model, or null. */
+const UNEMBEDDED = `
+  select id, request, embedding_model is not null as "hasOther"
+  from (${NEWEST}) e
+  where embedding_model is null or embedding_model <> $1
+  order by learnt_at desc, id`;
+
+const EMBED = `
+  with changed as (
+    update ${TABLE} set embedding = $3::real[], embedding_model = $4 where id = $1 and request = $2 returning id
+  )
+  select id from changed`;
+
 /** Any words in common, for those who look for something. */
 const ANY_LIKENESS = Number.EPSILON;
 
@@ -59,7 +90,21 @@ export class PostgresExperienceStore implements ExperienceStore {
   }
 
   similar(goal: string, limit = EXAMPLES_MAX): Promise<Experience[]> {
-    return this.#alike(goal, LIKENESS_MIN, bounded(limit, EXAMPLES_MAX));
+    return this.#alike(goal, LIKENESS_MIN, bounded(limit, RANKED_MAX));
+  }
+
+  nearest({ model, vector }: Embedding, { similarityMin, limit = RANKED_MAX }: Nearness): Promise<Experience[]> {
+    const values = [Array.from(vector), model, similarityMin, bounded(limit, RANKED_MAX)];
+    return this.#with(async (source) => (await source.query<ExperienceRow[]>(NEAREST, values)).map(experienceOf));
+  }
+
+  unembedded(model: string | null): Promise<Unembedded[]> {
+    return this.#with((source) => source.query<Unembedded[]>(UNEMBEDDED, [model]));
+  }
+
+  embed({ id, request }: Pick<Unembedded, 'id' | 'request'>, { model, vector }: Embedding): Promise<boolean> {
+    const values = [withoutNul(id), withoutNul(request), Array.from(vector), model];
+    return this.#with(async (source) => (await source.query<unknown[]>(EMBED, values)).length > 0);
   }
 
   list({ text = '', limit = LISTED_DEFAULT }: ExperienceSearch): Promise<Experience[]> {

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import type { Experience } from '#proto';
-import { experienceOf, type ExperienceStore, type LearntExperience } from './experience-store.js';
+import type { Embedding } from '#libs/llm';
+import { experienceOf, RANKED_MAX, type ExperienceStore, type LearntExperience } from './experience-store.js';
 
 const NOW = Date.parse('2026-11-20T12:00:00.000Z');
 
@@ -73,6 +74,7 @@ export function experienceStoreContract(name: string, open: () => Promise<Experi
 
     describe('keeps', () => keepingContract(() => store));
     describe('finds', () => findingContract(() => store));
+    describe('compares', () => comparingContract(() => store));
   });
 }
 
@@ -121,10 +123,12 @@ function findingContract(store: () => ExperienceStore): void {
     expect(await store().similar(goal, 0)).toEqual([]);
   });
 
-  it('three at most', async () => {
-    for (const id of ['a', 'b', 'c', 'd'])
-      await store().add(learnt(id, 'Report the hosts with little free disk space'));
-    expect(await store().similar('free disk space', 99)).toHaveLength(3);
+  it('three unless more are asked for, and never all there are', async () => {
+    for (let each = 0; each < RANKED_MAX; each++) {
+      await store().add(learnt(`a${each}`, 'Report the hosts with little free disk space'));
+    }
+    expect(await store().similar('free disk space')).toHaveLength(3);
+    expect(await store().similar('free disk space', 99)).toHaveLength(RANKED_MAX);
   });
 
   it('what a tip is about, after what the request is about', async () => {
@@ -155,5 +159,71 @@ function findingContract(store: () => ExperienceStore): void {
     expect(await store().find(text)).toBeNull();
     expect(await store().remove(text)).toBe(false);
     expect(await store().list({})).toHaveLength(4);
+  });
+}
+
+const vector = (...numbers: number[]): Float32Array => {
+  const norm = Math.hypot(...numbers);
+  return Float32Array.from(numbers, (each) => each / norm);
+};
+const of = (model: string, ...numbers: number[]): Embedding => ({ model, vector: vector(...numbers) });
+const GOAL = of('m/3', 1, 0, 0);
+
+function comparingContract(store: () => ExperienceStore): void {
+  const near = async (goal: Embedding, similarityMin = 0.3, limit?: number): Promise<string[]> =>
+    ids(await store().nearest(goal, { similarityMin, ...(limit !== undefined && { limit }) }));
+
+  it('what is about the same first, and nothing that is about something else', async () => {
+    expect(await near(GOAL)).toEqual([]);
+    expect(await store().embed(DISKS, of('m/3', 0.8, 0.6, 0))).toBe(true);
+    await store().embed(LOGS, of('m/3', 1, 0.1, 0));
+    await store().embed(PLACE, of('m/3', 0, 1, 0));
+    expect(await near(GOAL)).toEqual(['logs', 'disks']);
+    expect(await near(GOAL, 0.9)).toEqual(['logs']);
+    expect(await near(GOAL, -1)).toEqual(['logs', 'disks', 'platz']);
+    expect([await near(GOAL, -1, 1), await near(GOAL, -1, 0)]).toEqual([['logs'], []]);
+    expect(await store().nearest(GOAL, { similarityMin: 0.9 })).toEqual([experienceOf(LOGS)]);
+  });
+
+  it('what is as near by age, newest first, then by id', async () => {
+    const twin = learnt('backup2', 'Back up', { learntAt: BACKUP.learntAt });
+    await store().add(twin);
+    for (const one of [DISKS, twin, BACKUP, LOGS]) await store().embed(one, of('m/3', 1, 1, 0));
+    expect(await near(GOAL)).toEqual(['backup', 'backup2', 'logs', 'disks']);
+  });
+
+  it('nothing of another model', async () => {
+    await store().embed(DISKS, of('other/3', 1, 0, 0));
+    expect(await near(GOAL)).toEqual([]);
+    await store().embed(DISKS, GOAL);
+    expect(await near(GOAL)).toEqual(['disks']);
+    expect(await near(of('other/3', 1, 0, 0))).toEqual([]);
+  });
+
+  it('nothing that was taken out, nor what it was when it is learnt again', async () => {
+    await store().embed(DISKS, GOAL);
+    await store().remove('disks');
+    expect(await near(GOAL)).toEqual([]);
+    expect(await store().embed(DISKS, GOAL)).toBe(false);
+    await store().add(DISKS);
+    expect(await near(GOAL)).toEqual([]);
+    expect(await store().embed({ id: 'disks', request: 'What it said before' }, GOAL)).toBe(false);
+    expect(await near(GOAL)).toEqual([]);
+  });
+
+  it('and names what has no embedding of a model, newest first', async () => {
+    await store().embed(LOGS, of('other/3', 1, 0, 0));
+    await store().embed(BACKUP, GOAL);
+    const missing = (ofModel: string | null): Promise<[string, boolean][]> =>
+      store()
+        .unembedded(ofModel)
+        .then((all) => all.map(({ id, hasOther }) => [id, hasOther]));
+    const never: [string, boolean][] = [
+      ['platz', false],
+      ['disks', false],
+    ];
+    expect(await missing(null)).toEqual(never);
+    expect(await missing('m/3')).toEqual([never[0], ['logs', true], never[1]]);
+    expect((await store().unembedded('m/3')).at(-1)).toEqual({ id: 'disks', request: DISKS.request, hasOther: false });
   });
 }

@@ -2,7 +2,13 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Client } from 'pg';
 import { createLogger, openPostgres, type Postgres } from '#libs/platform';
 import { startTestPostgres, type TestPostgres } from '#libs/testing';
-import { EXPERIENCE_MIGRATIONS, EXPERIENCE_SCHEMA, ExperienceEntity } from './experience.entity.js';
+import {
+  AddEmbedding1763798400000,
+  CreateExperience1763712000000,
+  EXPERIENCE_MIGRATIONS,
+  EXPERIENCE_SCHEMA,
+  ExperienceEntity,
+} from './experience.entity.js';
 import { openExperienceStore } from './experience-store.adapter.js';
 import { experienceStoreContract, learnt } from './experience-store.contract.js';
 import { experienceOf, ExperiencesAwayError } from './experience-store.js';
@@ -56,7 +62,7 @@ describe('planner.experience', () => {
     await later.ready();
     expect(await openExperienceStore(later).find('kept')).toEqual(experienceOf(disks));
     const { rows } = await client.query('select name from planner.migration');
-    expect(rows).toEqual([{ name: 'CreateExperience1763712000000' }]);
+    expect(rows).toEqual([{ name: 'CreateExperience1763712000000' }, { name: 'AddEmbedding1763798400000' }]);
   });
 
   it('keeps the calls that a demonstration took, and shows them to nobody who asks for examples', async () => {
@@ -71,6 +77,23 @@ describe('planner.experience', () => {
     expect(await openExperienceStore(postgres).find('shown')).not.toHaveProperty('calls');
   });
 
+  it('gets embeddings when it was made without', async () => {
+    const older = await open();
+    const source = await older.ready();
+    const runner = source.createQueryRunner();
+    await new AddEmbedding1763798400000().down(runner);
+    await new CreateExperience1763712000000().down(runner);
+    await new CreateExperience1763712000000().up(runner);
+    await runner.query(`insert into planner.experience
+      values ('old', 'experience', 'Report the disks', '[]', '{"tasks":[]}', 'r', 'anna', now(), '[]', '[]')`);
+    await new AddEmbedding1763798400000().up(runner);
+    await runner.release();
+    const store = openExperienceStore(older);
+    const { id, request } = learnt('old', 'Report the disks');
+    expect(await store.unembedded('m/1')).toEqual([{ id, request, hasOther: false }]);
+    expect(await store.embed({ id, request }, { model: 'm/1', vector: Float32Array.of(1) })).toBe(true);
+  });
+
   it('finds by the index of words', async () => {
     await client.query('set enable_seqscan = off');
     const { rows } = await client.query<{ 'QUERY PLAN': string }>(
@@ -83,7 +106,19 @@ describe('planner.experience', () => {
     const nobody = new URL(server.url);
     nobody.port = '1';
     const store = openExperienceStore(await open(nobody.href));
-    for (const asked of [store.similar('disk'), store.list({}), store.add(learnt('a', 'b')), store.remove('a')]) {
+    const embedding = { model: 'm/1', vector: Float32Array.of(1) };
+    const asking = [
+      store.nearest(embedding, { similarityMin: 0 }),
+      store.unembedded(null),
+      store.embed(learnt('a', 'b'), embedding),
+    ];
+    for (const asked of [
+      store.similar('disk'),
+      store.list({}),
+      store.add(learnt('a', 'b')),
+      store.remove('a'),
+      ...asking,
+    ]) {
       await expect(asked).rejects.toThrow(ExperiencesAwayError);
     }
   });

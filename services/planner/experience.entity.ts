@@ -3,8 +3,8 @@ import { EntitySchema, type MigrationInterface, type QueryRunner } from 'typeorm
 export const EXPERIENCE_SCHEMA = 'planner';
 
 /**
- * One row per example. `words`, which is searched, is the database's own business and no column here. What is JSON is parsed when it is
- * read.
+ * One row per example. `words` and the embedding, which are searched, are no columns here: nobody reads them as they are. What is JSON is
+ * parsed when it is read.
  */
 export interface ExperienceRow {
   id: string;
@@ -70,4 +70,23 @@ export class CreateExperience1763712000000 implements MigrationInterface {
   }
 }
 
-export const EXPERIENCE_MIGRATIONS = [CreateExperience1763712000000];
+/** The embedding of the request: null until it is made, which needs an endpoint for it. Its model names what it can be compared with. */
+export class AddEmbedding1763798400000 implements MigrationInterface {
+  readonly name = 'AddEmbedding1763798400000';
+
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.query(`
+      alter table ${EXPERIENCE_SCHEMA}.experience
+        add column embedding real[],
+        add column embedding_model text,
+        add constraint experience_embedding check ((embedding is null) = (embedding_model is null))`);
+  }
+
+  async down(runner: QueryRunner): Promise<void> {
+    await runner.query(
+      `alter table ${EXPERIENCE_SCHEMA}.experience drop column embedding, drop column embedding_model`,
+    );
+  }
+}
+
+export const EXPERIENCE_MIGRATIONS = [CreateExperience1763712000000, AddEmbedding1763798400000];

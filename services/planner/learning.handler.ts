@@ -28,6 +28,8 @@ export interface LearningParts {
   readonly reflection: Reflection | null;
   readonly clock: Clock;
   readonly logger: Logger;
+  /** Called after an example was stored. */
+  readonly learnt?: () => void;
 }
 
 interface Summary {
@@ -121,7 +123,7 @@ export class LearningHandler {
     const results = steps.flatMap(({ result }) => (result === undefined ? [] : [result]));
     const example = keepable(value, { results, said: [request, ...steps.flatMap(({ device }) => device ?? [])] });
     const learnt = this.#experience({ exampleId: id, example }, { kind: 'demonstration', source: name, by });
-    return this.#parts.store.add({ ...learnt, calls, templates });
+    return this.#stored({ ...learnt, calls, templates });
   }
 
   #experience(
@@ -134,12 +136,18 @@ export class LearningHandler {
 
   async #add(learnt: LearntExperience): Promise<Experience> {
     try {
-      return await this.#parts.store.add(learnt);
+      return await this.#stored(learnt);
     } catch (error) {
       if (!(error instanceof ExperiencesAwayError)) throw error;
       const message = 'The example is recorded with the run, but PostgreSQL went away; ask again, no model is needed.';
       throw refused('TRY_AGAIN', message);
     }
+  }
+
+  async #stored(learnt: LearntExperience): Promise<Experience> {
+    const stored = await this.#parts.store.add(learnt);
+    this.#parts.learnt?.();
+    return stored;
   }
 
   #reflection(): Reflection {

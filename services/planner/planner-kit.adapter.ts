@@ -1,4 +1,4 @@
-import { countTokens, loadChatModel, ModelSettingsError, TranscriptError, type ChatModel } from '#libs/llm';
+import { countTokens, loadChatModel, loadEmbedder, type ChatModel, type Embedder } from '#libs/llm';
 import { emptyRun } from '#libs/constellation';
 import { ConfigError, type Environment } from '#libs/platform';
 import { PlannerPrompter, type Runbook } from '#libs/planner';
@@ -10,6 +10,8 @@ import type { PlannerConfig } from './planner.config.js';
 export interface PlannerKit {
   /** Null: no model is configured, so there are runbooks and rules only. */
   readonly model: ChatModel | null;
+  /** Null: examples are found by their words alone. */
+  readonly embedder: Embedder | null;
   readonly prompter: PlannerPrompter;
   readonly runbooks: readonly Runbook[];
   /** Files of runbooks that cannot be used, and why. */
@@ -21,10 +23,11 @@ export async function loadPlannerKit(
   { promptsDirectory, runbooksDirectory = '' }: Pick<PlannerConfig, 'promptsDirectory' | 'runbooksDirectory'>,
   environment: Environment,
 ): Promise<PlannerKit> {
-  const model = loadModel(environment);
+  const model = loadChatModel(environment);
+  const embedder = loadEmbedder(environment);
   const directories = runbookDirectories({ ORRERY_RUNBOOKS_DIR: runbooksDirectory });
   const [prompter, loaded] = await Promise.all([loadPrompter(promptsDirectory), loadRunbooks(directories)]);
-  return { model, prompter, ...loaded };
+  return { model, embedder, prompter, ...loaded };
 }
 
 /** Nobody reads what it fences. */
@@ -38,15 +41,6 @@ export function warmPrompts(prompter: Pick<PlannerPrompter, 'creation' | 'editin
   const nothing = { fenceBoundary: NO_BOUNDARY, profiles: [], learnt: [] };
   prompter.creation({ ...nothing, goal: '' });
   prompter.editing({ ...nothing, goal: null, run: emptyRun(''), triggers: [], violations: [] });
-}
-
-function loadModel(environment: Environment): ChatModel | null {
-  try {
-    return loadChatModel(environment);
-  } catch (error) {
-    if (error instanceof ModelSettingsError || error instanceof TranscriptError) throw new ConfigError(error.message);
-    throw error;
-  }
 }
 
 async function loadPrompter(directory: string | undefined): Promise<PlannerPrompter> {

@@ -16,6 +16,7 @@ import {
   type ServiceConfig,
 } from '#libs/platform';
 import type { Experiences } from './experiences.adapter.js';
+import { meteredEmbedder } from './metered-embedder.adapter.js';
 import { SERVICE } from './plan-commits.adapter.js';
 import { loadPlannerKit } from './planner-kit.adapter.js';
 import { PlannerConfig } from './planner.config.js';
@@ -50,7 +51,7 @@ const EXPERIENCES = Symbol('EXPERIENCES');
         experiences: Experiences | null,
       ): Promise<PlannerOptions> => {
         const config = loadConfig(PlannerConfig);
-        const { model, ...kit } = await loadPlannerKit(config, process.env);
+        const { model, embedder, ...kit } = await loadPlannerKit(config, process.env);
         for (const problem of kit.problems) logger.warn({ problem }, 'a runbook cannot be used');
         const { mcpPort: port, mcpHosts: hosts } = config;
         return {
@@ -63,6 +64,7 @@ const EXPERIENCES = Symbol('EXPERIENCES');
           ...kit,
           model: model === null ? null : meteredModel(model, metrics),
           experiences: experiences?.store ?? null,
+          embedder: embedder === null ? null : meteredEmbedder(embedder, metrics),
           endpoint: port === null ? null : { port, hosts, bind, seed: await readSeed(nats.seedFile) },
         };
       },

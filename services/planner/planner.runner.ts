@@ -3,7 +3,7 @@ import type { NatsConnection } from '@nats-io/transport-node';
 import type { Logger } from 'pino';
 import { DURABLES, type Member } from '#proto';
 import { openPlanLog, openRunLog } from '#libs/event-log';
-import { StoringModelDesk, type ChatModel } from '#libs/llm';
+import { StoringModelDesk, type ChatModel, type Embedder } from '#libs/llm';
 import {
   Actors,
   consumeDurable,
@@ -19,6 +19,7 @@ import type { Clock } from '#libs/platform';
 import { actorQueries } from './actor-queries.handler.js';
 import { startConstellationEndpoint, type ConstellationEndpoint } from './constellation-endpoint.gateway.js';
 import { EvaluationHandler } from './evaluation.handler.js';
+import { ExampleEmbeddings } from './example-embeddings.runner.js';
 import { examplesFrom } from './examples.adapter.js';
 import type { ExperienceStore } from './experience-store.js';
 import { watchFleet } from './fleet-watch.adapter.js';
@@ -62,6 +63,8 @@ export interface PlannerOptions {
   readonly evaluation: boolean;
   /** Null: no examples are kept. */
   readonly experiences: ExperienceStore | null;
+  /** None: examples are found by their words alone. */
+  readonly embedder?: Embedder | null;
   /** How long a replica that stops waits for models that were asked; 3 s when absent. */
   readonly abandonMs?: number;
   /** Null: no Constellation MCP server. */
@@ -154,32 +157,23 @@ interface Parts {
 function partsOf(options: PlannerOptions, { fleet, live, signal }: World): Parts {
   const { nc, instance, clock, logger, emit, model, prompter, runbooks, keepPrompts, experiences } = options;
   const runs = openRunLog(nc);
-  // Nothing is written after what a round reads, and what it proposes is judged by the orchestrator on a run whose hashes it has
-  // verified: a changed byte can at worst make a bad proposal. What examples and grades are made of is verified.
-  const runsOfRounds = openRunLog(nc, { verifyHashes: false });
   const commits = new PlanCommits({ plans: openPlanLog(nc), clock, instance });
   const artifacts = { put: (content: Uint8Array) => putArtifact(nc, content) };
   const random = (): string => randomBytes(BOUNDARY_BYTES).toString('hex');
   const desk = model === null ? null : new StoringModelDesk({ model, artifacts, keepPrompts, logger });
-  const examples = experiences === null ? async () => [] : examplesFrom(experiences, logger);
+  const embeddings = embeddingsOf(options, signal);
+  const examples = experiences === null ? async () => [] : examplesFrom(experiences, logger, { embeddings });
   const infos = runbooks.map(({ info }) => info);
   const thinking =
     desk === null ? null : new Thinking({ desk, prompter, fleet, runbooks: infos, examples, clock, random });
   const reflection = desk === null ? null : new Reflection({ desk, prompter, random, signal });
-  const rounds = new RoundHandler({
-    runs: runsOfRounds,
-    commits,
-    live,
-    thinking,
-    runbooks,
-    fleet,
-    clock,
-    logger,
-    emit,
-  });
+  const rounds = new RoundHandler({ runs, commits, live, thinking, runbooks, fleet, clock, logger, emit });
   const evaluations = new EvaluationHandler({ runs, commits, reflection, logger });
+  const learnt = (): void => embeddings?.catchUp();
   const learning =
-    experiences === null ? null : new LearningHandler({ runs, commits, store: experiences, reflection, clock, logger });
+    experiences === null
+      ? null
+      : new LearningHandler({ runs, commits, store: experiences, reflection, clock, logger, learnt });
   const consumer = new RoundsConsumer({
     rounds,
     live,
@@ -189,6 +183,17 @@ function partsOf(options: PlannerOptions, { fleet, live, signal }: World): Parts
     logger,
   });
   return { consumer, evaluations, learning };
+}
+
+/** Those of examples that are not embedded yet are made at once. */
+function embeddingsOf(
+  { experiences, embedder, logger }: PlannerOptions,
+  signal: AbortSignal,
+): ExampleEmbeddings | null {
+  if (experiences === null || embedder === undefined || embedder === null) return null;
+  const embeddings = new ExampleEmbeddings({ embedder, store: experiences, logger, signal });
+  embeddings.catchUp();
+  return embeddings;
 }
 
 function serve(

@@ -18,7 +18,7 @@ const PASSED_ON = [
 ] as const;
 const PASSED_TO_SERVICES = /^(?:ORRERY_|OTEL_|HTTPS?_PROXY$|NO_PROXY$)/u;
 /** Which model, where, and the key to it. */
-const ABOUT_MODELS = /^(?:OPENAI_|ORRERY_MODEL)/u;
+const ABOUT_MODELS = /^(?:OPENAI_|ORRERY_MODEL|ORRERY_EMBEDDING_MODEL$)/u;
 
 export interface SystemAddresses {
   readonly natsUrl: string;

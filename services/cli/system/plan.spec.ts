@@ -65,6 +65,7 @@ describe('environments', () => {
     HOME: '/home/ann',
     OPENAI_API_KEY: 'sk-secret',
     ORRERY_MODEL: 'some-model',
+    ORRERY_EMBEDDING_MODEL: 'points',
     ORRERY_LOG_LEVEL: 'debug',
     ORRERY_DATABASE_URL: 'postgres://u:p@h/d',
     AWS_SECRET_ACCESS_KEY: 'secret',
@@ -103,7 +104,7 @@ describe('environments', () => {
   });
 
   it('tells who asks models which one and with which key, and nobody else', () => {
-    const settings = { OPENAI_API_KEY: 'sk-secret', ORRERY_MODEL: 'some-model' };
+    const settings = { OPENAI_API_KEY: 'sk-secret', ORRERY_MODEL: 'some-model', ORRERY_EMBEDDING_MODEL: 'points' };
     for (const service of ['device-agent', 'planner'] as const) expect(environmentOf(service)).toMatchObject(settings);
     for (const service of SERVICES) {
       if (service === 'device-agent' || service === 'planner') continue;
