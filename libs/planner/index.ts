@@ -11,4 +11,5 @@ export { matchGoal, type MatchedRunbook, type MatchIssues } from './runbook-matc
 export { type LeftOut, planOfRunbook, type RunbookPlan } from './runbook-plan.js';
 export { checkParameters, wanted as wantedValue } from './runbook-parameters.js';
 export { type RunbookOfRun, runbookOf } from './runbook-save.js';
+export * from './secret-forms.js';
 export * from './prompter/index.js';

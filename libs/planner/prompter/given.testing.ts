@@ -44,13 +44,15 @@ export type TaskSpec = Partial<TaskConstellation['tasks'][number]> & {
     | { readonly kind: 'completed'; readonly value: Json; readonly cut?: readonly string[] }
     | { readonly kind: 'failed'; readonly error: TaskError }
     | { readonly kind: 'skipped'; readonly reason: string };
+  /** What its agent noted. */
+  readonly notes?: readonly string[];
 };
 
 /** A run as its events tell it. */
 export function runOf(specs: readonly TaskSpec[], lines: readonly TaskStarLine[] = []): Run {
   const tasks = specs.map((spec) => {
-    const { became, ...star } = spec;
-    void became;
+    const { became, notes, ...star } = spec;
+    void [became, notes]; // events of their own
     return { name: star.id, description: '', tips: [], target: { device: 'web-1' }, ...star };
   });
   const constellation = { name: 'test', tasks, lines: [...lines] };
@@ -78,7 +80,7 @@ export function runOf(specs: readonly TaskSpec[], lines: readonly TaskStarLine[]
   return foldEvents(emptyRun('run-1'), [...begin, ...specs.flatMap((spec) => becameOf(spec, lines))]);
 }
 
-function becameOf({ id, target, became }: TaskSpec, lines: readonly TaskStarLine[]): RunEvent[] {
+function becameOf({ id, target, became, notes = [] }: TaskSpec, lines: readonly TaskStarLine[]): RunEvent[] {
   if (became === undefined) return [];
   const isGood = became.kind === 'completed';
   const from = lines.filter((line) => line.from === id);
@@ -103,7 +105,7 @@ function becameOf({ id, target, became }: TaskSpec, lines: readonly TaskStarLine
       timeoutAt: '2026-01-01T01:00:00.000Z',
     },
   };
-  const ending = { taskId: id, attempt: 1, lines: judged, attemptHash: HASH };
+  const ending = { taskId: id, attempt: 1, lines: judged, attemptHash: HASH, notes: [...notes] };
   switch (became.kind) {
     case 'running':
       return [started];

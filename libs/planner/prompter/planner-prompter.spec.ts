@@ -51,6 +51,7 @@ const halfDone = () =>
         name: 'Disks of web-2',
         target: { device: 'web-2' },
         ...broke('exit code 127', shell('', 127, 'bash: df: command not found\n')),
+        notes: ['web-2 has busybox only; df is "busybox df" there'],
       },
       {
         id: 'compare',
@@ -243,6 +244,7 @@ describe('PlannerPrompter', () => {
       () => prompter.creation(creationView({ metadata: { hostile } })),
       () => prompter.creation(creationView({ learnt: [learntOf('l', { request: hostile })] })),
       () => prompter.editing(editingView({ run: runOf([{ id: 'a', ...done(shell(hostile)) }]) })),
+      () => prompter.editing(editingView({ run: runOf([{ id: 'a', ...done('ok'), notes: [hostile] }]) })),
       () => prompter.editing(editingView({ tried: hostile })),
       () => prompter.evaluation({ ...ENDED, goal: hostile }),
     ];
@@ -299,7 +301,7 @@ function everywhere(text: string): PlannerPrompt[] {
       },
     ],
   });
-  const task = { name: said.slice(0, 200), description: said, tips: [said] };
+  const task = { name: said.slice(0, 200), description: said, tips: [said], notes: [said] };
   const run = {
     ...runOf(
       [

@@ -1,4 +1,4 @@
-import type { Json, TaskResult } from '#proto';
+import type { Json, TaskId, TaskResult } from '#proto';
 import { type Graph, graphOf, type Run, type TaskState } from '#libs/constellation';
 import { outputOf, type OutputText } from '#libs/prompter';
 import { clipped, jsonLine } from './bounded.js';
@@ -14,6 +14,8 @@ interface Bounds {
   /** A result that is no longer stands there whole; of a longer one its beginning and end, each half of it. */
   readonly resultChars: number;
   readonly messageChars: number;
+  /** Of all notes of the task together, the newest of them. */
+  readonly noteChars: number;
   readonly linesMax: number;
   /** Whether a dependency is told with its type and condition. */
   readonly types: boolean;
@@ -26,6 +28,7 @@ const BOUNDS: Readonly<Record<LineTier, Bounds>> = {
     commandChars: 0,
     resultChars: 0,
     messageChars: 0,
+    noteChars: 0,
     linesMax: 4,
     types: false,
   },
@@ -35,6 +38,7 @@ const BOUNDS: Readonly<Record<LineTier, Bounds>> = {
     commandChars: 80,
     resultChars: 120,
     messageChars: 120,
+    noteChars: 120,
     linesMax: 8,
     types: true,
   },
@@ -44,6 +48,7 @@ const BOUNDS: Readonly<Record<LineTier, Bounds>> = {
     commandChars: 600,
     resultChars: 500,
     messageChars: 500,
+    noteChars: 500,
     linesMax: 20,
     types: true,
   },
@@ -58,6 +63,9 @@ export interface LineOptions {
   /** 1 for all characters that the tier allows, less for less. */
   readonly share?: number;
 }
+
+/** Whose result stands in full behind the lines has more room for what was noted about it, too. */
+const NOTES_IN_FULL = 4;
 
 /** A task as one line of JSON, so that no text in it can pretend to be another task. */
 export function taskLine(run: Run, position: number, options: LineOptions): string {
@@ -80,6 +88,7 @@ export function taskLine(run: Run, position: number, options: LineOptions): stri
     command: bounds.commandChars > 0 && (isPending || isLong) ? commandOf(task, bounds.commandChars) : '',
     ...endOf(task, bounds),
     ...resultFields(resultOf(task), withoutResult ? 0 : bounds.resultChars),
+    ...noteFields(run, star.id, withoutResult ? bounds.noteChars * NOTES_IN_FULL : bounds.noteChars),
   });
 }
 
@@ -97,6 +106,7 @@ function scaled(bounds: Bounds, share: number): Bounds {
     commandChars: less(bounds.commandChars),
     resultChars: less(bounds.resultChars),
     messageChars: less(bounds.messageChars),
+    noteChars: less(bounds.noteChars),
     nameChars: less(bounds.nameChars),
     linesMax: Math.max(1, less(bounds.linesMax)),
   };
@@ -142,6 +152,20 @@ function endOf({ error, reason, stopping }: TaskState, { messageChars }: Bounds)
     ...(reason === null ? {} : { reason: clipped(reason, messageChars) }),
     ...(stopping === null ? {} : { stopping: stopping.reason }),
   };
+}
+
+/** What the agent of the task left for others: the newest notes, in the order in which they were made. */
+function noteFields(run: Run, taskId: TaskId, chars: number): Readonly<Record<string, Json | undefined>> {
+  if (chars === 0) return {};
+  const notes = run.blackboard.flatMap((entry) => (entry.taskId === taskId ? [entry.note] : []));
+  const shown: string[] = [];
+  let left = chars;
+  for (const note of notes.toReversed()) {
+    if (left <= 0) break;
+    shown.unshift(clipped(note, left));
+    left -= note.length;
+  }
+  return { notes: shown, notes_not_shown: notes.length - shown.length || undefined };
 }
 
 /** Dependencies that lead to a task, by their ids, which edits need. */
