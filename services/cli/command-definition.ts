@@ -4,6 +4,9 @@ import type { CliContext } from './terminal.js';
 
 export type Run = (command: Command, action: (context: CliContext) => Promise<ExitCode>) => Promise<void>;
 
+/** Of an argument that names one run. */
+export const RUN_OR_FILE = 'id of a run, or a file that "orrery export" wrote';
+
 const WHOLE = /^\d{1,15}$/u;
 
 /** A command with what every command has: JSON, and examples that work. */

@@ -113,6 +113,13 @@ describe('bad input ends with code 3 and one sentence', () => {
     expect(err[0]).toMatch(/cycle\.yaml: lines.*: .*cycle/u);
   });
 
+  it('says where JSON is asked for and there is nothing to print as JSON', async () => {
+    const { exitCode, err } = await orrery('mcp serve r1 --json');
+    expect({ exitCode, err }).toEqual({ exitCode: 3, err: [expect.stringContaining('takes no --json')] });
+    const help = await orrery('mcp serve --help');
+    expect([help.exitCode, help.out.join('\n')]).toEqual([0, expect.not.stringContaining('--json')]);
+  });
+
   it('says it as JSON, too, when JSON is asked for', async () => {
     const { exitCode, out } = await orrery('submit -f DIR/cycle.yaml --json');
     expect(exitCode).toBe(3);

@@ -7,10 +7,13 @@ import { planOfRunbook, type Runbook } from '#libs/planner';
 import { connectBus, QueryRefusedError, serveQueries, type Served } from '#libs/messaging';
 import { loadRunbooks, parseRunbookFile, runbookDirectories } from '#libs/prompts';
 import { startTestNats, type TestNats } from '#libs/testing';
+import type { RunEvent } from '#proto';
 import { renderExport } from './audit/export-file.js';
 import { runProgram } from './run-program.js';
 import { fakeTerminal, surroundings } from './testing/fake-terminal.js';
-import { sampleRecords, SAMPLE_RUN } from './testing/sample-run.js';
+import { sampleEvents, sampleRecords, SAMPLE_RUN, sealRun } from './testing/sample-run.js';
+
+const HASH = 'a'.repeat(64);
 
 let server: TestNats;
 let nc: NatsConnection;
@@ -62,6 +65,13 @@ beforeAll(async () => {
   ({ runbooks } = await loadRunbooks(runbookDirectories({})));
   served = await servePlanner();
   await writeFile(join(directory, 'run.jsonl'), renderExport(sampleRecords()));
+  const secret = JSON.parse(
+    JSON.stringify(sampleEvents({ a: HASH, b: HASH })).replaceAll(
+      '"command":"true"',
+      '"command":"mysql --password hunter2"',
+    ),
+  ) as RunEvent[][];
+  await writeFile(join(directory, 'secret.jsonl'), renderExport(sealRun(secret)));
   await writeFile(join(directory, 'half.jsonl'), renderExport(sampleRecords().slice(0, 1)));
 });
 afterAll(async () => {
@@ -80,8 +90,8 @@ describe('orrery runbooks', () => {
     expect(err).toBe('Not used: x.yaml: title: missing');
   });
 
-  it('lists them as JSON', async () => {
-    const { out } = await orrery('runbooks --json');
+  it.each(['runbooks --json', 'runbooks ls --json'])('lists them as JSON: %s', async (line) => {
+    const { out } = await orrery(line);
     const listed = JSON.parse(out) as { runbooks: { name: string }[]; problems: string[] };
     expect(listed.runbooks.map(({ name }) => name)).toEqual(runbooks.map(({ info }) => info.name));
     expect(listed.problems).toHaveLength(1);
@@ -171,6 +181,23 @@ describe('orrery runbooks save', () => {
     expect(parseRunbookFile(Buffer.from(out), 'operator')).toMatchObject({ ok: true });
     const { out: json } = await orrery('runbooks save DIR/run.jsonl --name mine --json');
     expect(JSON.parse(json)).toMatchObject({ runId: SAMPLE_RUN, name: 'mine', file: null, runbook: { name: 'mine' } });
+  });
+
+  it('does not write what looks like a secret, and says where it stands', async () => {
+    const { exitCode, out, err } = await orrery('runbooks save DIR/secret.jsonl --name mine -o DIR/secret.yaml --json');
+    expect(exitCode).toBe(3);
+    const places = [0, 1].map((index) => `constellation.tasks[${index}].command.arguments.command`);
+    expect(err).toContain(`something in ${places.join(', ')} looks like a secret`);
+    expect(JSON.parse(out)).toMatchObject({ error: { issues: places.map((path) => ({ path })) } });
+    expect(out + err).not.toContain('hunter2');
+    await expect(readFile(join(directory, 'secret.yaml'))).rejects.toThrow(/ENOENT/u);
+  });
+
+  it('writes it for who has looked, and says so in its first lines', async () => {
+    const { exitCode, out } = await orrery('runbooks save DIR/secret.jsonl --name mine --allow-secret-looking');
+    expect(exitCode).toBe(0);
+    expect(out).toMatch(/^# - Something in these looks like a secret.*: constellation\.tasks\[0\]\.command/mu);
+    expect(parseRunbookFile(Buffer.from(out), 'operator')).toMatchObject({ ok: true });
   });
 
   it.each([

@@ -26,7 +26,11 @@ export async function openSource(context: CliContext, runOrFile: string): Promis
 
 /** The one run of a source. A damaged file is not shown as if it were whole. */
 export async function openOneRun(context: CliContext, runOrFile: string): Promise<[RunId, readonly ExportRecord[]]> {
-  const { runs, problems } = await openSource(context, runOrFile);
+  return oneRunOf(await openSource(context, runOrFile), runOrFile);
+}
+
+/** As `openOneRun`, of a source that is open. */
+export function oneRunOf({ runs, problems }: Source, runOrFile: string): [RunId, readonly ExportRecord[]] {
   const [problem] = problems;
   if (problem !== undefined) throw badInput(`${runOrFile} is damaged: ${problem}. Try: orrery verify ${runOrFile}`);
   const [run, second] = runs;

@@ -1,25 +1,37 @@
-import { constellationOf, diffConstellations, foldRun, type Run } from '#libs/constellation';
+import { constellationOf, diffConstellations, foldRun, isTerminal, type Run } from '#libs/constellation';
 import { plannerStateOf } from '#libs/planner';
 import type { RunCommit, RunId, TaskConstellation } from '#proto';
+import { withBus } from '../bus.client.js';
 import { badInput } from '../errors.js';
 import { EXIT, type ExitCode } from '../exit-codes.js';
+import { fleetIfKnown } from '../fleet.client.js';
+import { hasSelectors, printReach, reachOf } from '../plan-reach.js';
+import { planningStoryOf } from '../plan-rounds.js';
 import { constellationText, diffText, planningSummary, planningText } from '../plan-text.js';
 import { commitsOf, unknownRun } from '../run-history.js';
-import { openOneRun } from '../sources.client.js';
+import { oneRunOf, openOneRun, openSource } from '../sources.client.js';
 import { printJson, type CliContext } from '../terminal.js';
 import { plansOf } from './report.runner.js';
 
 /** What the planner of a run was asked, thought and proposed, and the plan as it stands. Out of the run's own records. */
 export async function plan(context: CliContext, runOrFile: string): Promise<ExitCode> {
-  const [runId, records] = await openOneRun(context, runOrFile);
+  const source = await openSource(context, runOrFile);
+  const [runId, records] = oneRunOf(source, runOrFile);
   const commits = commitsOf(runId, records);
   const plans = plansOf(records);
   const run = foldRun(commits);
   if (run === undefined) throw unknownRun(runId);
   const constellation = constellationOf(run);
+  // Where it may run is asked of the fleet as it is, so only of a run that is in the log and goes on.
+  const asksFleet = source.origin === 'log' && !isTerminal(run) && hasSelectors(run);
+  const fleet = asksFleet ? await withBus(context, fleetIfKnown) : undefined;
   if (context.json) {
     const steps = plans.flatMap(({ at, events }) => events.map((event) => ({ at, ...event })));
-    printJson(context, { runId, state: plannerStateOf(run), revision: run.revision, constellation, steps });
+    const { revision, phase, scope } = run;
+    const story = planningStoryOf(plans, commits);
+    const reach = fleet === undefined || fleet === null ? null : reachOf(run, fleet);
+    const state = plannerStateOf(run);
+    printJson(context, { runId, status: phase, state, revision, constellation, scope, reach, steps, ...story });
     return EXIT.ok;
   }
   const { terminal } = context;
@@ -28,6 +40,7 @@ export async function plan(context: CliContext, runOrFile: string): Promise<Exit
   else terminal.out(lines.join('\n'));
   if (plans.length > 0) terminal.out(`\n${plannerStateOf(run)}: ${planningSummary(plans)}`);
   if (constellation !== null) terminal.out(`\n${constellationText(constellation, terminal)}`);
+  if (!isTerminal(run)) printReach(terminal, run, fleet);
   return EXIT.ok;
 }
 

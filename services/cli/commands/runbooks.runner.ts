@@ -1,12 +1,19 @@
-import { foldRun } from '#libs/constellation';
+import { foldRun, listed } from '#libs/constellation';
 import { query } from '#libs/messaging';
-import { runbookOf, wantedValue } from '#libs/planner';
+import { runbookOf, secretLookingPaths, wantedValue } from '#libs/planner';
 import { parseRunbookFile } from '#libs/prompts';
-import { RunbookName, type Json, type RunbookInfo, type RunbookParameter, type TaskConstellation } from '#proto';
+import {
+  RunbookName,
+  type Json,
+  type RunbookInfo,
+  type RunbookParameter,
+  type RunId,
+  type TaskConstellation,
+} from '#proto';
 import { stringify } from 'yaml';
 import { withBus } from '../bus.client.js';
 import { cleanLine, cleanText } from '../clean.js';
-import { badInput } from '../errors.js';
+import { badInput, type CliError } from '../errors.js';
 import { EXIT, type ExitCode } from '../exit-codes.js';
 import { readInput } from '../input-file.adapter.js';
 import { sentencesOf } from '../request-file.js';
@@ -117,11 +124,21 @@ export async function checkRunbook(context: CliContext, path: string): Promise<E
   return EXIT.ok;
 }
 
-/** Writes the constellation of a run that has ended as a runbook. @throws CliError bad input when there is none in it. */
+export interface SaveRunbookOptions {
+  readonly name: string;
+  readonly output?: string | undefined;
+  /** Somebody has looked at what looks like a secret. */
+  readonly allowSecretLooking?: boolean | undefined;
+}
+
+/**
+ * Writes the constellation of a run that has ended as a runbook. @throws CliError bad input when there is none in it, or when
+ * something in it looks like a secret.
+ */
 export async function saveRunbook(
   context: CliContext,
   runOrFile: string,
-  { name, output }: { readonly name: string; readonly output?: string | undefined },
+  { name, output, allowSecretLooking = false }: SaveRunbookOptions,
 ): Promise<ExitCode> {
   const wanted = runbookName(name);
   const [runId, records] = await openOneRun(context, runOrFile);
@@ -129,16 +146,32 @@ export async function saveRunbook(
   if (run === undefined) throw unknownRun(runId);
   const saved = runbookOf(run, { name: wanted });
   if (!saved.ok) throw badInput(`Run ${runId} cannot be saved as a runbook: ${saved.message}.`);
-  const comments = [`A draft, made of run ${runId}. Before it is used:`, ...saved.review.map((one) => `- ${one}`)];
+  const paths = secretLookingPaths(saved.file);
+  if (paths.length > 0 && !allowSecretLooking) throw secretLooking(runId, paths);
+  const review =
+    paths.length === 0
+      ? saved.review
+      : [`Something in these looks like a secret; it was saved all the same: ${listed(paths)}.`, ...saved.review];
+  const comments = [`A draft, made of run ${runId}. Before it is used:`, ...review.map((one) => `- ${one}`)];
   const head = comments.map((line) => `# ${cleanLine(line)}`).join('\n');
   const text = `${head}\n${stringify(saved.file, { lineWidth: 0 })}`;
   const toFile = output !== undefined && output !== '-';
   if (toFile) await writeWhole(output, text);
-  if (context.json)
-    printJson(context, { runId, name: wanted, file: output ?? null, runbook: saved.file, review: saved.review });
+  if (context.json) printJson(context, { runId, name: wanted, file: output ?? null, runbook: saved.file, review });
   else
     context.terminal.out(
       toFile ? `draft of the runbook ${wanted} written to ${output}; read its first lines` : text.trimEnd(),
     );
   return EXIT.ok;
+}
+
+/** Where it is, never what it is. */
+function secretLooking(runId: RunId, paths: readonly string[]): CliError {
+  const sentence =
+    `Run ${runId} was not saved: something in ${listed(paths)} looks like a secret. A command names a secret of its device ` +
+    'instead, e.g. {"env": {"DB_PASSWORD": {"secret": "db-password"}}}; if it is none, add --allow-secret-looking.';
+  return badInput(
+    sentence,
+    paths.map((path) => ({ path, message: 'looks like a secret; name a secret of the device instead' })),
+  );
 }

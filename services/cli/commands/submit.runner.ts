@@ -15,9 +15,11 @@ import { withBus } from '../bus.client.js';
 import { badInput, failure, unreachable } from '../errors.js';
 import { cleanLine } from '../clean.js';
 import { EXIT, exitCodeOfRun, type ExitCode } from '../exit-codes.js';
+import { fleetIfKnown } from '../fleet.client.js';
 import { readInput } from '../input-file.adapter.js';
 import { waitForEnd } from '../live.runner.js';
 import { followRun } from '../log.client.js';
+import { hasSelectors, printReach, reachOf } from '../plan-reach.js';
 import { constellationText, finalAnswerText } from '../plan-text.js';
 import { parseRequestText, sentencesOf } from '../request-file.js';
 import { printJson, type CliContext } from '../terminal.js';
@@ -106,9 +108,14 @@ async function showPlan(
       return exitCodeOfRun(view);
     }
     if (constellation === null || run.phase !== 'PAUSED') continue;
-    if (json) printJson(context, { runId, requestId, status: run.phase, revision: run.revision, constellation });
-    else {
+    const fleet = hasSelectors(run) ? await fleetIfKnown(nc) : undefined;
+    if (json) {
+      const { phase: status, revision, scope } = run;
+      const reach = fleet === undefined || fleet === null ? null : reachOf(run, fleet);
+      printJson(context, { runId, requestId, status, revision, constellation, scope, reach });
+    } else {
       terminal.out(constellationText(constellation, terminal));
+      printReach(terminal, run, fleet);
       terminal.out(
         `\nNothing runs yet. Go on: orrery resume ${runId}   Drop it: orrery cancel ${runId}   Why so: orrery plan ${runId}`,
       );
