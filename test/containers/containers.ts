@@ -5,8 +5,20 @@ import { DockerComposeEnvironment } from 'testcontainers';
 import { RunView } from '#proto';
 import { docker, ROOT, until, type Ran } from './engine.js';
 
-/** Any free ports: a system of the person who runs the tests may have the usual ones. */
-const PORTS = { ORRERY_CONSOLE_PORT: '0', ORRERY_AIP_PORT: '0', ORRERY_NATS_PORT: '0', ORRERY_MCP_PORT: '0' };
+/** Any free ports: a system of the person who runs the tests may have the usual ones. And no model, whatever that system has. */
+const SETTINGS = {
+  ORRERY_CONSOLE_PORT: '0',
+  ORRERY_AIP_PORT: '0',
+  ORRERY_NATS_PORT: '0',
+  ORRERY_MCP_PORT: '0',
+  OPENAI_BASE_URL: '',
+  ORRERY_MODEL: '',
+  ORRERY_MODEL_FILE: '',
+  ORRERY_RUNBOOKS_DIR: '',
+  ORRERY_PLAN_APPROVAL: '',
+};
+/** Of each container, when the system does not start. */
+const LAST_LINES = '20';
 
 /** The container went away before `kill` could say that it was successful. */
 const KILLED = 137;
@@ -15,8 +27,13 @@ export interface Container {
   readonly Id: string;
   readonly RestartCount: number;
   readonly State: { readonly Status: string; readonly ExitCode: number; readonly Health?: { readonly Status: string } };
-  readonly Config: { readonly User: string; readonly Labels: Readonly<Record<string, string>> };
+  readonly Config: {
+    readonly User: string;
+    readonly Labels: Readonly<Record<string, string>>;
+    readonly Entrypoint: readonly string[] | null;
+  };
   readonly HostConfig: {
+    readonly Memory: number;
     readonly ReadonlyRootfs: boolean;
     readonly Privileged: boolean;
     readonly CapDrop: readonly string[] | null;
@@ -38,18 +55,39 @@ export class ContainerSystem {
   static async start(project: string): Promise<ContainerSystem> {
     const system = new ContainerSystem(project);
     await system.mustCompose(['--profile', 'tools', 'build', '--quiet']);
+    try {
+      await system.up();
+      return system;
+    } catch (error) {
+      throw new Error(await system.whyNot(), { cause: error });
+    }
+  }
+
+  private async up(): Promise<void> {
     await new DockerComposeEnvironment(ROOT, 'docker-compose.yml')
-      .withProjectName(project)
-      .withEnvironment(PORTS)
+      .withProjectName(this.project)
+      .withEnvironment(SETTINGS)
       // Its own cleaner is another image that would have to be fetched; `stop` cleans.
       .withAutoCleanup(false)
       .withClientOptions({ commandOptions: ['--wait'] })
       .up();
-    return system;
+  }
+
+  /** Who fails to start is taken down with its log, so it is asked to start once more, and what it says then is the reason. */
+  private async whyNot(): Promise<string> {
+    try {
+      const again = await this.compose(['--progress', 'quiet', 'up', '--detach', '--wait']);
+      if (again.code === 0) return 'the containers started at the second try only';
+      const { stdout } = await this.compose(['ps', '--all', '--format', '{{.Service}}: {{.Status}}']);
+      const logs = await this.compose(['logs', '--no-color', '--tail', LAST_LINES]);
+      return `the containers do not start.\n${again.stderr}${stdout}${logs.stdout}`;
+    } finally {
+      await this.stop();
+    }
   }
 
   compose(args: readonly string[], input = ''): Promise<Ran> {
-    return docker(['compose', '--project-name', this.project, ...args], { input, env: PORTS });
+    return docker(['compose', '--project-name', this.project, ...args], { input, env: SETTINGS });
   }
 
   async mustCompose(args: readonly string[], input = ''): Promise<string> {
@@ -102,6 +140,19 @@ export class ContainerSystem {
     });
   }
 
+  /** A request of MCP about a run, as a host on this machine sends it. */
+  async mcp(runId: string, method: string, token?: string): Promise<Response> {
+    return fetch(`http://${await this.published('planner', 8090)}/mcp/${runId}`, {
+      method: 'POST',
+      headers: {
+        accept: 'application/json, text/event-stream',
+        'content-type': 'application/json',
+        ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+      },
+      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: {} }),
+    });
+  }
+
   /** The ended run; while something is being restarted nobody answers, and it is asked again. */
   untilEnd(runId: string, token: string): Promise<RunView> {
     return until(`the end of ${runId}`, async () => {
@@ -122,6 +173,12 @@ export class ContainerSystem {
     } finally {
       await rm(directory, { recursive: true, force: true });
     }
+  }
+
+  /** Sorted. */
+  async runIds(): Promise<string[]> {
+    const { stdout } = await this.cli(['runs', '--json']);
+    return (JSON.parse(stdout) as { runs: { runId: string }[] }).runs.map(({ runId }) => runId).toSorted();
   }
 
   /** How many lines tasks have written into this file of the device. */
