@@ -11,6 +11,8 @@ export const THOUGHT = 'I have seen the ticks, and now I am done with it.';
 const LAST = { function: '', arguments: {}, status: 'FINISH' };
 /** Two lines of effect would mean that it ran twice. */
 const ONCE = 'echo once >> effects-NAME; until [ -e go-NAME ]; do sleep 0.05; done; echo done';
+/** For commands that wait for the test: by itself one may take less than a minute. */
+const PATIENT = { timeout: 600 };
 const assign = (subtask: string): Turn => ({
   json: { ...SAID, action: { function: '', arguments: { agent: 'AppAgent', subtask }, status: 'ASSIGN' } },
 });
@@ -36,7 +38,10 @@ export const STORIES: Readonly<Record<string, readonly Turn[]>> = {
   edit: [exec('rm -rf old2 keep2'), end('FINISH', 'done')],
   refuse: [exec('rm -r precious'), end('FAIL', 'I was not allowed to remove it.')],
   floor: [exec('rm -rf /'), end('FAIL', 'The policy forbids it.')],
-  cancel: [exec('i=0; while [ $i -lt 600 ]; do echo tick $i; i=$((i+1)); sleep 0.1; done'), end('FINISH', 'counted')],
+  cancel: [
+    exec('i=0; while [ $i -lt 6000 ]; do echo tick $i; i=$((i+1)); sleep 0.1; done', PATIENT),
+    end('FINISH', 'counted'),
+  ],
   hostile: [exec('cat hostile.txt'), exec('cat hostile.txt'), end('FINISH', 'It was only text.')],
   lie: [exec('true'), end('FINISH', 'The marker is there.')],
   endless: [exec('echo again')],
@@ -47,10 +52,10 @@ export const STORIES: Readonly<Record<string, readonly Turn[]>> = {
     }),
     end('FINISH', 'The token was used.'),
   ],
-  crash: [exec(ONCE.replaceAll('NAME', 'crash')), exec('cat effects-crash'), end('FINISH', 'It was done.')],
+  crash: [exec(ONCE.replaceAll('NAME', 'crash'), PATIENT), exec('cat effects-crash'), end('FINISH', 'It was done.')],
   patient: [exec('rm -r patient'), exec('ls'), end('FINISH', 'It is gone.')],
   live: [
-    exec('until [ -e go-live ]; do echo tick; sleep 0.1; done'),
+    exec('until [ -e go-live ]; do echo tick; sleep 0.1; done', PATIENT),
     { fault: 'slow', reply: JSON.stringify({ ...SAID, thought: THOUGHT, action: LAST, result: 'seen' }), pieceMs: 20 },
   ],
   foreign: [exec('hostname'), end('FINISH', 'The name is known.')],

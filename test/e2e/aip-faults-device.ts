@@ -5,6 +5,8 @@ import { DeviceProcess, type DeviceProcessOptions } from './aip-faults-process.j
 export interface EffectCommand {
   readonly id: string;
   readonly seconds: number;
+  /** It ends only after the gate of its device is opened. */
+  readonly gated?: true;
   /** Bytes of what it prints. */
   readonly prints?: number;
   /** Bytes that its command line has more than it needs. */
@@ -12,11 +14,13 @@ export interface EffectCommand {
 }
 
 const EFFECTS = 'effects';
+const GATE = 'gate';
 
-export function effectOf({ id, seconds, prints = 0, padding = 0 }: EffectCommand): string {
+export function effectOf({ id, seconds, gated, prints = 0, padding = 0 }: EffectCommand): string {
   const output = prints === 0 ? `echo ${id}` : `head -c ${prints} /dev/zero | tr '\\0' x`;
   const comment = padding === 0 ? '' : ` # ${'x'.repeat(padding)}`;
-  return `printf '%s\\n' ${id} >> ${EFFECTS}; sleep ${seconds}; ${output}${comment}`;
+  const wait = gated === true ? `until [ -e ${GATE} ]; do sleep 0.05; done` : `sleep ${seconds}`;
+  return `printf '%s\\n' ${id} >> ${EFFECTS}; ${wait}; ${output}${comment}`;
 }
 
 /** A device that dials through a proxy for each gateway it knows. */
@@ -49,6 +53,11 @@ export class FaultDevice {
   /** What its commands did, in the order in which they did it. */
   effects(): Promise<string[]> {
     return this.process.lines(EFFECTS);
+  }
+
+  /** Lets its gated commands end. */
+  openGate(): Promise<void> {
+    return this.process.write(GATE);
   }
 
   async stop(): Promise<void> {

@@ -27,7 +27,7 @@ describe('a device that is away for longer than the grace', () => {
   });
 
   it('is lost with what runs on it; what it brings later is added to the log and changes no outcome', async () => {
-    const { fates } = await stories.away('away', some('away', 4, { seconds: 0.5 }));
+    const { fates } = await stories.away('away', some('away', 4, { seconds: 0, gated: true }));
     expect(withOutcome(fates, 'device_lost')).toHaveLength(fates.length);
   });
 

@@ -73,9 +73,14 @@ export class DeviceProcess {
     ended.catch(() => undefined); // from now on it may end: the test kills it
   }
 
+  /** Makes a file where its commands look for it. */
+  write(file: string): Promise<void> {
+    return writeFile(this.#file(join('data/jail', file)), '');
+  }
+
   /** The lines of a file that its commands wrote. */
   async lines(file: string): Promise<string[]> {
-    const text = await readFile(join(this.directory, 'data/jail', file), 'utf8').catch(() => '');
+    const text = await readFile(this.#file(join('data/jail', file)), 'utf8').catch(() => '');
     return text.split('\n').filter((line) => line !== '');
   }
 

@@ -55,7 +55,13 @@ export class FaultRig {
     try {
       const { nats } = await system.endpoints();
       const seedFile = join(system.home, 'keys/admin.seed');
-      const nc = await connectBus({ url: nats, seedFile, name: 'test', inboxPrefix: '_INBOX_admin' });
+      const nc = await connectBus({
+        url: nats,
+        seedFile,
+        name: 'test',
+        inboxPrefix: '_INBOX_admin',
+        waitForServer: true,
+      });
       return new FaultRig(system, nc, await CommitWatch.start(nc), config);
     } catch (error) {
       await system.stop();

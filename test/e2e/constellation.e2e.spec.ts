@@ -113,7 +113,12 @@ describe('a client of another system that sends tasks', () => {
     await device.take(({ type }) => type === 'heartbeat', 'the confirmation');
     const { token: ofAll } = await system.json<{ token: string }>('clients', 'enroll', '--id', 'all-of-them');
     const endpoint = await until('the device', () => connect({ token: ofAll, targetId: id }).catch(() => undefined));
-    expect(await endpoint.deviceInfo()).toMatchObject({ device_id: id, hostname: 'vm', ip_address: '192.0.2.2' });
+    // Its tools are asked for when it is there already.
+    const info = await until('its tools', async () => {
+      const { tools = [], ...told } = (await endpoint.deviceInfo()) as { tools?: string[] };
+      return tools.includes('execute_command') ? told : undefined;
+    });
+    expect(info).toMatchObject({ device_id: id, hostname: 'vm', ip_address: '192.0.2.2' });
     const command = { tool: 'execute_command', arguments: { command: 'uname -s' } };
     expect(await endpoint.task({ sessionId: 'trip@ufo', name: 'ufo', request: '', command })).toMatchObject({
       status: 'completed',

@@ -63,7 +63,7 @@ it('a line is seen before its command ends, and the rest when it comes', async (
     id: 'slow',
     name: 'slow',
     target: { device: 'web-1' },
-    command: { tool: 'EXEC_CLI', arguments: { command } },
+    command: { tool: 'EXEC_CLI', arguments: { command, timeout: 600 } },
   };
   const constellation = { name: 'output', tasks: [task], lines: [] };
   const file = await writeRequest(system.home, { requestId: 'output', constellation });

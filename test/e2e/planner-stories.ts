@@ -15,6 +15,18 @@ export function task(
   return { task_id: id, name: id, description: `runs ${command}`, command: call, ...where, ...more };
 }
 
+/** A task that waits for a file, for as long as a slow machine takes until it is there. */
+export function gate(id: string, file: string, more: Partial<ToolTask> = {}): ToolTask {
+  const command = `until [ -e ${file} ]; do sleep 0.05; done; echo ${id}`;
+  return task(id, command, {
+    command: { tool: 'EXEC_CLI', arguments: { command, timeout: GATE_SECONDS_MAX } },
+    ...more,
+  });
+}
+
+/** Longer than a test may last; what an exact command may take by itself is less than a minute. */
+export const GATE_SECONDS_MAX = 600;
+
 export function after(from: string, to: string, more: Partial<ToolDependency> = {}): ToolDependency {
   return { dependency_id: `${from}-${to}`, from_task_id: from, to_task_id: to, ...more };
 }

@@ -1,9 +1,14 @@
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { ApprovalView, PlanEvent, RunView } from '#proto';
+import { jetstreamManager } from '@nats-io/jetstream';
+import type { NatsConnection } from '@nats-io/transport-node';
+import { openPlanLog, openRunLog, type Stored } from '#libs/event-log';
+import { connectBus } from '#libs/messaging';
+import { DURABLES, type ApprovalView, type PlanCommit, type PlanEvent, type RunCommit, type RunView } from '#proto';
 import { StoryModel, type Turn } from './agent-model.js';
-import { after, creates, edits, ends, PLANS, task } from './planner-stories.js';
+import { after, creates, edits, ends, gate, PLANS, task } from './planner-stories.js';
+import { sendRequest } from './requests.js';
 import { TestSystem, until } from './system.js';
 
 /* Real processes, real commands on two devices, a scripted model: from a sentence to a constellation, and back to the plan. */
@@ -12,14 +17,19 @@ let model: StoryModel;
 let system: TestSystem;
 const closers: (() => Promise<void>)[] = [];
 let jail: string;
+let nc: NatsConnection;
 
 beforeAll(async () => {
   model = await StoryModel.start({ ...PLANS, ...gated() });
   closers.push(() => model.stop());
   system = await TestSystem.startWith({ env: model.env, prepare }, '--devices', '2');
   closers.push(() => system.stop());
+  const { nats } = await system.endpoints();
+  const seedFile = join(system.home, 'keys/admin.seed');
+  nc = await connectBus({ url: nats, seedFile, name: 'test', inboxPrefix: '_INBOX_admin', waitForServer: true });
+  closers.push(() => nc.close());
   // They do not know of each other: while one is looked at, the others go on.
-  for (const [story, options] of Object.entries(AT_ONCE)) runs.set(story, await send(story, options));
+  await Promise.all(Object.entries(AT_ONCE).map(([story, options]) => send(story, options)));
 });
 afterAll(async () => {
   for (const close of closers.toReversed()) await close();
@@ -31,6 +41,8 @@ async function prepare(home: string): Promise<NodeJS.ProcessEnv> {
   return {};
 }
 
+/** No round is given up because the machine is slow. */
+const editDeadlineMs = 600_000;
 const AT_ONCE: Readonly<Record<string, object>> = {
   collect: {},
   recover: {},
@@ -49,9 +61,14 @@ const runs = new Map<string, string>();
 const goal = (story: string): string => `Please do plan-${story}.`;
 
 async function send(story: string, options: object = {}): Promise<string> {
-  const file = join(system.home, `plan-${story}.json`);
-  await writeFile(file, JSON.stringify({ requestId: `plan-${story}`, goal: goal(story), options }));
-  return (await system.json<{ runId: string }>('submit', '-f', file)).runId;
+  const request = {
+    requestId: `plan-${story}`,
+    goal: goal(story),
+    options: { editDeadlineMs, ...options },
+  };
+  const runId = await sendRequest(nc, request);
+  runs.set(story, runId);
+  return runId;
 }
 
 function runOf(story: string): string {
@@ -64,6 +81,20 @@ const planned = (story: string): Promise<RunView> => system.untilEnd(runOf(story
 
 async function stepsOf(runId: string): Promise<PlanEvent[]> {
   return (await system.json<{ steps: PlanEvent[] }>('plan', runId)).steps;
+}
+
+const typesIn = (stored: readonly Stored<RunCommit | PlanCommit>[]): string[] =>
+  stored.flatMap(({ commit }) => commit.events.map(({ type }) => type));
+/** What the streams have of a run, whoever runs or stands still. */
+const happened = async (runId: string): Promise<string[]> => typesIn(await openRunLog(nc).load(runId));
+const proposals = async (runId: string): Promise<string[]> => typesIn(await openPlanLog(nc).load(runId));
+
+/** Commits that the planner has not taken, or has taken and not settled. */
+async function ordersLeft(): Promise<number> {
+  const { stream, durable } = DURABLES.plannerRounds;
+  const streams = await jetstreamManager(nc);
+  const { num_pending: waiting, num_ack_pending: taken } = await streams.consumers.info(stream, durable);
+  return waiting + taken;
 }
 
 const status = ({ tasks }: RunView) => Object.fromEntries(tasks.map((each) => [each.id, each.status]));
@@ -84,9 +115,7 @@ function gated(): Record<string, readonly Turn[]> {
         // The other three end only when the model has been asked about the first: else two could end before anybody looks.
         tasks: [
           task('zero', 'echo zero', { review: true }),
-          ...['one', 'two', 'three'].map((id) =>
-            task(id, `until [ -e go-batch ]; do sleep 0.05; done; echo ${id}`, { review: true }),
-          ),
+          ...['one', 'two', 'three'].map((id) => gate(id, 'go-batch', { review: true })),
         ],
         dependencies: [],
       }),
@@ -101,11 +130,7 @@ function gated(): Record<string, readonly Turn[]> {
     'plan-conflict': [
       creates({
         name: 'conflict',
-        tasks: [
-          task('broken', 'exit 3'),
-          task('gate', 'until [ -e go-conflict ]; do sleep 0.05; done'),
-          task('late', 'until [ -e end-conflict ]; do sleep 0.05; done; echo late'),
-        ],
+        tasks: [task('broken', 'exit 3'), gate('gate', 'go-conflict'), gate('late', 'end-conflict')],
         dependencies: [after('gate', 'late')],
       }),
       async () => {
@@ -127,6 +152,20 @@ function gated(): Record<string, readonly Turn[]> {
       creates({ name: 'crash', tasks: [task('once', 'echo once')], dependencies: [] }),
       ends('FINISH', 'It was done once.', ['once']),
     ],
+    'plan-planner': [deafened('planner'), ends('FINISH', 'It was done once.', ['once'])],
+    'plan-orchestrator': [deafened('orchestrator'), ends('FINISH', 'It was done once.', ['once'])],
+  };
+}
+
+/** Of the orchestrator, for who makes it stand still. */
+let orchestrator = 0;
+
+/** A first plan that nobody takes: when it is made, the orchestrator stands still already, and only the test ends that. */
+function deafened(story: string): Turn {
+  return async () => {
+    await until(`the run of ${story}`, async () => runs.get(story));
+    process.kill(orchestrator, 'SIGSTOP');
+    return creates({ name: story, tasks: [task('once', `echo once >> ${story}.effects`)], dependencies: [] });
   };
 }
 
@@ -143,11 +182,8 @@ describe('a goal', () => {
     });
     // Creation and the end: nothing in between needed judgement.
     expect(model.asked('plan-collect')).toHaveLength(2);
-    const report = await until('the report', async () => {
-      const { code, stdout } = await system.cli('report', view.runId);
-      return code === 0 && stdout.includes('## Answer') ? stdout : undefined;
-    });
-    for (const part of ['## Planning', 'story-model', 'Three machines were asked']) expect(report).toContain(part);
+    const parts = ['## Answer', '## Planning', 'story-model', 'Three machines were asked'];
+    expect(await system.report(view.runId, ...parts)).toContain('## Answer');
   });
 
   it('that meets a failure is helped by a diagnosis and a fallback on a spare device', async () => {
@@ -192,7 +228,7 @@ describe('a goal', () => {
     expect(status(view)).toEqual({ read: 'COMPLETED' });
     const { stdout } = await system.cli('plan', view.runId);
     expect(stdout).toContain('"owned" would run on device "db-1", for which the plan was not made');
-    expect((await system.cli('report', view.runId)).stdout).toContain('for which the plan was not made');
+    expect(await system.report(view.runId, 'for which the plan was not made')).toContain('"owned"');
   });
 
   it('that no device can meet ends before anything runs, and says why', async () => {
@@ -231,6 +267,30 @@ describe('a goal', () => {
     const planned1 = (await stepsOf(view.runId)).filter(({ type }) => type === 'ROUND_PLANNED');
     expect(planned1).toHaveLength(2);
   });
+
+  it.each(['planner', 'orchestrator'])(
+    'whose plan is stored and taken by nobody yet survives the death of the %s, and no reply is asked for twice',
+    async (part) => {
+      const [planner, deaf] = await Promise.all([system.pidOf('planner'), system.pidOf('orchestrator')]);
+      orchestrator = deaf;
+      const runId = await send(part);
+      const proposed = ['ROUND_PLANNED', 'PLAN_PROPOSED'];
+      await until('the plan in PLANS', async () => ((await proposals(runId)).length > 0 ? true : undefined));
+      process.kill(part === 'planner' ? planner : deaf, 'SIGKILL');
+      expect([(await happened(runId)).at(-1), await proposals(runId)]).toEqual(['EDIT_OPENED', proposed]);
+      if (part === 'planner') {
+        // Another one has been given the same order, and has found the reply.
+        await until('an answer to the order', async () => ((await ordersLeft()) === 0 ? true : undefined));
+        expect(await proposals(runId)).toEqual(proposed);
+        process.kill(deaf, 'SIGCONT');
+      }
+      const view = await system.untilEnd(runId);
+      expect([view.outcome, status(view)]).toEqual(['succeeded', { once: 'COMPLETED' }]);
+      expect(await readFile(join(jail, `${part}.effects`), 'utf8')).toBe('once\n');
+      expect(await proposals(runId)).toEqual([...proposed, ...proposed]);
+      expect(model.asked(`plan-${part}`)).toHaveLength(2);
+    },
+  );
 });
 
 describe('a plan', () => {

@@ -43,7 +43,7 @@ describe('three orchestrators on 32 partitions, under load', () => {
     ends.unshift(() => system.stop());
     const { nats, aip } = await system.endpoints();
     const seedFile = join(system.home, 'keys/admin.seed');
-    nc = await connectBus({ url: nats, seedFile, name: 'test', inboxPrefix: '_INBOX_admin' });
+    nc = await connectBus({ url: nats, seedFile, name: 'test', inboxPrefix: '_INBOX_admin', waitForServer: true });
     ends.unshift(() => nc.close());
     void followMembers();
     devices = await LoadDevices.connect(nc, aip, DEVICES);

@@ -1,5 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { NatsConnection } from '@nats-io/transport-node';
+import { type RunId, RunRequest, SubmitAnswer, subjects } from '#proto';
+import { until } from './system.js';
 
 /** Writes a request into a file of its own and says where. */
 export async function writeRequest(
@@ -10,3 +13,19 @@ export async function writeRequest(
   await writeFile(file, JSON.stringify(request));
   return file;
 }
+
+/** Sends a request without a process of its own; resolves when it is recorded. Until somebody is there who can serve it, it is sent again. */
+export function sendRequest(
+  nc: NatsConnection,
+  request: { requestId: string } & Record<string, unknown>,
+): Promise<RunId> {
+  const body = JSON.stringify(RunRequest.parse(request));
+  return until(`the acceptance of ${request.requestId}`, async () => {
+    const answer = SubmitAnswer.parse((await nc.request(subjects.submit, body, { timeout: ANSWER_MS_MAX })).json());
+    if ('runId' in answer) return answer.runId;
+    if (answer.error.code === 'NO_PLANNER' || answer.error.code === 'TRY_AGAIN') return undefined;
+    throw new Error(`${request.requestId} was refused: ${answer.error.message}`);
+  });
+}
+
+const ANSWER_MS_MAX = 60_000;

@@ -159,6 +159,14 @@ export class TestSystem {
     throw new Error(`${runId} did not end: ${JSON.stringify(last)}\n${stdout}`);
   }
 
+  /** The report as soon as it has all of this: it is made of projections, which follow the log. */
+  report(runId: string, ...parts: readonly string[]): Promise<string> {
+    return until(`a report with ${parts.map((part) => `"${part}"`).join(', ')}`, async () => {
+      const { code, stdout } = await this.cli('report', runId);
+      return code === 0 && parts.every((part) => stdout.includes(part)) ? stdout : undefined;
+    });
+  }
+
   async stop(): Promise<void> {
     await this.cli('down');
     await rm(this.home, { recursive: true, force: true });

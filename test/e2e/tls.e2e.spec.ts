@@ -50,13 +50,13 @@ async function device(id: string, text: string, ...more: readonly string[]): Pro
     stdio: ['pipe', 'pipe', 'pipe'],
     env: { PATH: process.env['PATH'] },
   });
-  const exited = once(child, 'exit');
+  const closed = once(child, 'close'); // what it has said is all here then; at its exit it need not be
   let said = '';
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (said += chunk.toString()));
   child.stdin.end(token);
   await until(text, async () => said.includes(text) || child.exitCode !== null || undefined);
   child.kill();
-  await exited;
+  await closed;
   return said;
 }
 

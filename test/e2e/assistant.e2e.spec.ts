@@ -1,0 +1,313 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
+import type { NatsConnection } from '@nats-io/transport-node';
+import { connectBus } from '#libs/messaging';
+import { ConstellationSnapshot, type Evaluation, type Experience, type PlanEvent, type RunView } from '#proto';
+import { StoryModel, type Turn } from './agent-model.js';
+import { creates, declines, ends, GATE_SECONDS_MAX, task } from './planner-stories.js';
+import { sendRequest } from './requests.js';
+import { CLI, ROOT, TestSystem, until } from './system.js';
+
+/* Real processes: an assistant that sees and changes a live run over MCP, runs that a model judges, and work that is learnt from. */
+
+let model: StoryModel;
+let system: TestSystem;
+const closers: (() => Promise<void>)[] = [];
+let jail: string;
+let nc: NatsConnection;
+/** The run of each story. */
+const runs = new Map<string, string>();
+
+beforeAll(async () => {
+  model = await StoryModel.start(STORIES);
+  closers.push(() => model.stop());
+  system = await TestSystem.startWith({ env: { ...model.env, ORRERY_EXPERIENCE: 'on' }, prepare }, '--devices', '1');
+  closers.push(() => system.stop());
+  const { nats } = await system.endpoints();
+  const seedFile = join(system.home, 'keys/admin.seed');
+  nc = await connectBus({ url: nats, seedFile, name: 'test', inboxPrefix: '_INBOX_admin', waitForServer: true });
+  closers.push(() => nc.close());
+  // They do not know of each other: while one is looked at, the others go on.
+  await Promise.all([
+    submit('assisted', { constellation: LIVE }),
+    ask('judged', 'Please do plan-judged.', { evaluate: true }),
+    ask('mumbled', 'Please do plan-mumbled.'),
+    ask('learnt', `plan-learnt: ${GOAL}`),
+  ]);
+});
+afterAll(async () => {
+  for (const close of closers.toReversed()) await close();
+});
+
+async function prepare(home: string): Promise<NodeJS.ProcessEnv> {
+  jail = join(home, 'devices', 'web-1', 'jail');
+  await mkdir(jail, { recursive: true });
+  return {};
+}
+
+async function submit(requestId: string, request: object): Promise<string> {
+  const runId = await sendRequest(nc, { requestId, ...request });
+  runs.set(requestId, runId);
+  return runId;
+}
+
+/** A goal; no round of it is given up because the machine is slow. */
+const ask = (story: string, goal: string, options: object = {}): Promise<string> =>
+  submit(story, { goal, options: { editDeadlineMs: 600_000, ...options } });
+
+function runOf(story: string): string {
+  const runId = runs.get(story);
+  if (runId === undefined) throw new Error(`${story} was not sent`);
+  return runId;
+}
+
+const status = ({ tasks }: RunView) => Object.fromEntries(tasks.map((each) => [each.id, each.status]));
+
+async function stepsOf(runId: string): Promise<PlanEvent[]> {
+  return (await system.json<{ steps: PlanEvent[] }>('plan', runId)).steps;
+}
+
+interface Exported {
+  readonly stream: string;
+  readonly commit: { readonly events: { readonly type: string; readonly data: Record<string, unknown> }[] };
+}
+
+/** What the history of a run says of this kind. */
+async function eventsOf(runId: string, type: string): Promise<Record<string, unknown>[]> {
+  const { stdout } = await system.cli('export', runId);
+  const records = stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Partial<Exported>);
+  return records
+    .flatMap(({ stream, commit }) => (stream === 'RUNS' ? (commit?.events ?? []) : []))
+    .filter((event) => event.type === type)
+    .map(({ data }) => data);
+}
+
+const sh = (command: string) => ({ tool: 'EXEC_CLI', arguments: { command, timeout: GATE_SECONDS_MAX } });
+
+/** The second task waits for the first one, which waits for a file: what is said over MCP is said to a run that lives. */
+const LIVE = {
+  name: 'live',
+  tasks: [
+    {
+      id: 'gate',
+      name: 'gate',
+      target: { device: 'web-1' },
+      command: sh('until [ -e go-live ]; do sleep 0.05; done'),
+    },
+    { id: 'last', name: 'last', target: { device: 'web-1' }, command: sh('cat extra') },
+  ],
+  lines: [{ id: 'gate-last', from: 'gate', to: 'last', type: 'success-only' }],
+};
+
+const GOAL = 'Report which file systems are nearly full';
+const TIP = 'Look at inodes as well as at blocks.';
+const SHOWN_TIP = 'Ask for one line per file system.';
+/** Said by a model that is to say something else. */
+const GARBAGE = 'I would say that it went rather well.';
+
+const JUDGEMENT: Evaluation = {
+  reason: 'The task "only" shows it.',
+  sub_scores: [{ name: 'it is done', evaluation: 'yes' }],
+  complete: 'yes',
+};
+const MUMBLED: Evaluation = {
+  reason: 'Nothing proves it.',
+  sub_scores: [{ name: 'it is done', evaluation: 'unsure' }],
+  complete: 'unsure',
+};
+/** Whether the evaluator of the second run can be understood. */
+let speaksClearly = false;
+
+const plan = (id: string) => ({ name: id, tasks: [task(id, `echo ${id}`)], dependencies: [] });
+const example = (tip: string) => ({ json: { request: GOAL, tips: [tip], constellation: plan('disks') } }) as Turn;
+
+const STORIES: Readonly<Record<string, readonly Turn[]>> = {
+  'plan-judged': [creates(plan('only')), ends('FINISH', 'It was done.', ['only']), GARBAGE, { json: JUDGEMENT }],
+  'plan-mumbled': [declines('FINISH', 'Nothing was to be done.'), () => (speaksClearly ? { json: MUMBLED } : GARBAGE)],
+  'plan-learnt': [creates(plan('look')), ends('FINISH', 'None is nearly full.', ['look']), example(TIP)],
+  'plan-shown': [example(SHOWN_TIP)],
+  'plan-later': [declines('FINISH', 'None is nearly full.')],
+  'plan-afterwards': [declines('FINISH', 'None is nearly full.')],
+};
+
+describe('an assistant', () => {
+  const hosts: Client[] = [];
+  afterAll(() => Promise.all(hosts.map((host) => host.close())));
+
+  async function connect(transport: Transport): Promise<Client> {
+    const host = new Client({ name: 'assistant', version: '1.0.0' });
+    await host.connect(transport);
+    hosts.push(host);
+    return host;
+  }
+
+  const overHttp = (url: string, token: string): Promise<Client> =>
+    connect(
+      new StreamableHTTPClientTransport(new URL(url), {
+        requestInit: { headers: { authorization: `Bearer ${token}` } },
+      }),
+    );
+
+  const tokenFor = (runId: string, ...more: readonly string[]) =>
+    system.json<{ url: string; token: string }>('mcp', 'token', runId, ...more);
+
+  async function snapshot(host: Client, name = 'get_constellation', args: object = {}): Promise<ConstellationSnapshot> {
+    const { structuredContent, content } = await host.callTool({ name, arguments: { ...args } });
+    if (structuredContent === undefined) throw new Error(`${name} was refused: ${JSON.stringify(content)}`);
+    return ConstellationSnapshot.parse(structuredContent);
+  }
+
+  it('with a token sees a run that lives, and adds a task and what waits for it', async () => {
+    const runId = runOf('assisted');
+    const { url, token } = await tokenFor(runId);
+    const host = await overHttp(url, token);
+    const before = await until('the first task to run', async () => {
+      const seen = await snapshot(host);
+      return seen.tasks[0]?.status === 'RUNNING' ? seen : undefined;
+    });
+    expect(before).toMatchObject({
+      run_id: runId,
+      tasks: [
+        { task_id: 'gate', modifiable: false },
+        { task_id: 'last', status: 'PENDING', modifiable: true },
+      ],
+    });
+    const added = await snapshot(host, 'add_task', task('extra', 'echo from the assistant > extra'));
+    expect(added).toMatchObject({ revision: before.revision + 1, tasks: [{}, {}, { task_id: 'extra' }] });
+    const line = { dependency_id: 'extra-last', from_task_id: 'extra', to_task_id: 'last' };
+    expect((await snapshot(host, 'add_dependency', line)).revision).toBe(before.revision + 2);
+    const denied = await snapshot(host, 'add_task', task('wipe', 'rm -rf /'));
+    expect(denied.tasks.map(({ task_id: id }) => id)).toEqual(['gate', 'last', 'extra', 'wipe']);
+  });
+
+  it('changes nothing with a token that only reads, and sees nothing with one of another run or with none', async () => {
+    const [runId, other] = [runOf('assisted'), runOf('mumbled')];
+    const [{ url, token }, foreign] = await Promise.all([tokenFor(runId, '--read-only'), tokenFor(other)]);
+    const host = await overHttp(url, token);
+    expect((await host.listTools()).tools.map(({ name }) => name)).toEqual(['get_constellation']);
+    expect((await snapshot(host)).tasks.map(({ task_id: id }) => id)).toContain('extra');
+    const late = { name: 'add_task', arguments: task('late', 'echo never') };
+    await expect(host.callTool(late)).rejects.toMatchObject({ code: 403 });
+    await expect(overHttp(url, foreign.token)).rejects.toMatchObject({ code: 403 });
+    await expect(overHttp(url, 'made-up')).rejects.toMatchObject({ code: 401 });
+  });
+
+  it('that starts "orrery mcp serve" sees the same run, and changes it', async () => {
+    const runId = runOf('assisted');
+    const host = await connect(
+      new StdioClientTransport({
+        command: process.execPath,
+        args: [CLI, 'mcp', 'serve', runId],
+        env: environmentOf({ ...system.env, ORRERY_ROOT: ROOT }),
+        stderr: 'inherit',
+      }),
+    );
+    expect((await host.listTools()).tools).toHaveLength(8);
+    const before = await snapshot(host);
+    expect(before.tasks.map(({ task_id: id }) => id)).toEqual(['gate', 'last', 'extra', 'wipe']);
+    const changed = await snapshot(host, 'update_task', { task_id: 'last', name: 'the last one' });
+    expect(changed).toMatchObject({ revision: before.revision + 1, tasks: [{}, { name: 'the last one' }, {}, {}] });
+  });
+
+  it('is what the run does, in the name of the person, and judged as what a model wrote', async () => {
+    const runId = runOf('assisted');
+    await writeFile(join(jail, 'go-live'), '');
+    const view = await system.untilEnd(runId);
+    expect(status(view)).toEqual({ gate: 'COMPLETED', last: 'COMPLETED', extra: 'COMPLETED', wipe: 'FAILED' });
+    expect(view.tasks.find(({ id }) => id === 'last')?.result?.value).toMatchObject({ stdout: 'from the assistant\n' });
+    expect(view.tasks.find(({ id }) => id === 'wipe')?.error).toMatchObject({ code: 'POLICY_DENIED' });
+    const edit = { origin: 'operator', proposedBy: { kind: 'person', id: 'cli' }, judgeCommands: true };
+    const [, ...edits] = await eventsOf(runId, 'CONSTELLATION_MODIFIED');
+    expect(edits).toMatchObject([edit, edit, edit, edit]);
+  });
+});
+
+/** Without what is not set: a child gets no `undefined`. */
+function environmentOf(env: NodeJS.ProcessEnv): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(env).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
+  );
+}
+
+describe('a run that has ended', () => {
+  it('is judged when it asked for it, although the model first says something else', async () => {
+    const runId = runOf('judged');
+    const view = await until('the judgement', async () => {
+      const seen = await system.show(runId);
+      return seen.evaluation === null || seen.evaluation === undefined ? undefined : seen;
+    });
+    expect([view.outcome, view.evaluation]).toEqual(['succeeded', JUDGEMENT]);
+    expect(await eventsOf(runId, 'RUN_ANNOTATED')).toMatchObject([{ kind: 'evaluation', evaluation: JUDGEMENT }]);
+    const judged = (await stepsOf(runId)).flatMap((step) => (step.type === 'RUN_EVALUATED' ? [step.data] : []));
+    expect(judged.map(({ calls }) => calls.map(({ problems }) => problems.length > 0))).toEqual([[true, false]]);
+    const [shown, report] = await Promise.all([system.cli('show', runId), system.report(runId, JUDGEMENT.reason)]);
+    expect(shown.stdout).toContain(`Evaluation: complete: yes\n${JUDGEMENT.reason}`);
+    expect(report).toContain('Complete: yes');
+    expect(model.asked('plan-judged')).toHaveLength(4);
+  });
+
+  it('is judged for who asks, once; of an evaluator that nobody understands nothing is kept but the reason', async () => {
+    const runId = runOf('mumbled');
+    await system.untilEnd(runId);
+    const refused = await system.cli('evaluate', runId);
+    expect(refused).toMatchObject({ stdout: '', stderr: expect.stringContaining('could not be judged') });
+    expect([refused.code > 0, refused.stderr.trim().split('\n')]).toEqual([true, [expect.anything()]]);
+    expect((await system.show(runId)).evaluation ?? null).toBeNull();
+    speaksClearly = true;
+    expect(await system.json('evaluate', runId)).toEqual({ runId, evaluation: MUMBLED });
+    const { length } = model.asked('plan-mumbled');
+    expect(await system.json('evaluate', runId)).toEqual({ runId, evaluation: MUMBLED });
+    expect(model.asked('plan-mumbled')).toHaveLength(length);
+  });
+});
+
+it('what was learnt is shown to plans for something alike, until it is forgotten', async () => {
+  const runId = runOf('learnt');
+  expect(await system.untilEnd(runId)).toMatchObject({ outcome: 'succeeded' });
+  const byHand = {
+    name: 'by hand',
+    request: 'plan-shown',
+    steps: [{ device: 'web-1', description: 'look', command: 'df -P' }],
+  };
+  const file = join(system.home, 'by-hand.json');
+  await writeFile(file, JSON.stringify(byHand));
+  const [learnt, shown] = await Promise.all([
+    system.json<{ experience: Experience }>('experience', 'learn', runId),
+    system.json<{ experience: Experience }>('experience', 'demonstrate', '-f', file),
+  ]);
+  expect(learnt.experience).toMatchObject({ id: runId, kind: 'experience', source: runId, tips: [TIP] });
+  expect(shown.experience).toMatchObject({ kind: 'demonstration', source: 'by hand', tips: [SHOWN_TIP] });
+
+  const [later, listed] = await Promise.all([
+    ask('later', `plan-later: ${GOAL}`).then((id) => system.untilEnd(id)),
+    system.json<{ experiences: Experience[] }>('experience', 'ls', '--text', 'file systems'),
+  ]);
+  expect(listed.experiences.map(({ id }) => id).toSorted()).toEqual([runId, shown.experience.id].toSorted());
+  expect(examplesIn(await stepsOf(later.runId)).toSorted()).toEqual([runId, shown.experience.id].toSorted());
+  const [planning] = model.asked('plan-later');
+  expect(planning?.prompt).toContain(TIP);
+  expect(planning?.prompt).toContain(SHOWN_TIP);
+
+  expect(await system.cli('experience', 'forget', runId)).toMatchObject({ code: 0 });
+  const afterwards = await system.untilEnd(await ask('afterwards', `plan-afterwards: ${GOAL}`));
+  expect(examplesIn(await stepsOf(afterwards.runId))).toEqual([shown.experience.id]);
+  const [again] = model.asked('plan-afterwards');
+  expect(again?.prompt).toContain(SHOWN_TIP);
+  expect(again?.prompt).not.toContain(TIP);
+});
+
+function examplesIn(steps: readonly PlanEvent[]): string[] {
+  return steps.flatMap((step) => (step.type === 'ROUND_PLANNED' ? (step.data.examples ?? []) : []));
+}
+
+it('everything that was recorded can be verified', async () => {
+  expect(await system.cli('verify', '--all')).toMatchObject({ code: 0 });
+});
