@@ -1,4 +1,6 @@
 import type { z } from 'zod';
+import { issueWords } from './issue-words.js';
+import { pathOf } from './path.js';
 import type { Issue } from './request.js';
 
 export type Parsed<T> = { ok: true; value: T } | { ok: false; issues: Issue[] };
@@ -7,18 +9,9 @@ const ISSUES_MAX = 20;
 
 /** Parses unknown input at an edge; a failure names the path of each offending field and what would be valid. */
 export function parseWith<T>(schema: z.ZodType<T>, input: unknown): Parsed<T> {
-  const parsed = schema.safeParse(input);
+  const parsed = schema.safeParse(input, { error: issueWords });
   if (parsed.success) return { ok: true, value: parsed.data };
   return { ok: false, issues: parsed.error.issues.slice(0, ISSUES_MAX).flatMap(issueOf) };
-}
-
-/** `tasks`, 0, `command` -> `tasks[0].command`; the empty path is the document itself. */
-export function pathOf(path: readonly PropertyKey[]): string {
-  return path.reduce<string>(
-    (text, part) =>
-      typeof part === 'number' ? `${text}[${part}]` : text === '' ? String(part) : `${text}.${String(part)}`,
-    '',
-  );
 }
 
 function issueOf(issue: z.core.$ZodIssue): Issue[] {

@@ -1,4 +1,4 @@
-import { CommandClass, PolicyDecision } from '#proto';
+import { CommandClass, issueWords, PolicyDecision } from '#proto';
 import { parseDocument } from 'yaml';
 import { z } from 'zod';
 
@@ -90,7 +90,7 @@ export function parsePolicy(text: string): ParsedPolicy {
     return { ok: false, errors: [`A policy has at most ${POLICY_CHARS_MAX} characters.`] };
   const value = yamlValue(text);
   if (!value.ok) return value;
-  const parsed = PolicyFile.safeParse(value.value);
+  const parsed = PolicyFile.safeParse(value.value, { error: issueWords });
   if (parsed.success) return { ok: true, policy: parsed.data };
   return { ok: false, errors: parsed.error.issues.map(sentence) };
 }

@@ -197,7 +197,7 @@ describe('importUfo refuses', () => {
     [
       'an id of a line that is a number',
       { tasks: two, dependencies: [dependency({ line_id: 1 })] },
-      ['dependencies[0].line_id: Invalid input: expected string, received number'],
+      ['dependencies[0].line_id: must be a text, not 1'],
     ],
     [
       'a line to a task that is not there',
@@ -258,16 +258,16 @@ describe('importUfo refuses', () => {
         ],
       },
       [
-        'tasks[0].name: Too small: expected string to have >=1 characters',
-        'tasks[0].tips: Invalid input: expected array, received string',
+        'tasks[0].name: must have at least 1 character',
+        'tasks[0].tips: must be a list, not a text',
         'tasks[0].task_data.orrery.command.tool: a tool name must be 1 to 128 letters, digits or _ . : -',
-        'tasks[0].task_data.orrery.priority: Too small: expected number to be >=-100',
+        'tasks[0].task_data.orrery.priority: must be at least -100',
       ],
     ],
     [
       'a text that is too long for a line',
       { tasks: two, dependencies: { l1: dependency({ condition_description: 'x'.repeat(2_001) }) } },
-      ['dependencies.l1.condition_description: Too big: expected string to have <=2000 characters'],
+      ['dependencies.l1.condition_description: must have at most 2000 characters'],
     ],
   ])('%s', (_, json, issues) => {
     expect(issuesOf(json)).toEqual(issues);

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 import type { z } from 'zod';
+import { issueWords } from '#proto';
 import { SecretKey } from './secret-key.js';
 import { makeSettings, ModelFile, ModelSettingsError, type KeySource, type ModelSettingsBook } from './settings.js';
 
@@ -37,7 +38,7 @@ function readFile(path: string): unknown {
 }
 
 function parseFile(content: unknown, place: string): ModelFile {
-  const parsed = ModelFile.safeParse(content);
+  const parsed = ModelFile.safeParse(content, { error: issueWords });
   if (parsed.success) return parsed.data;
   throw new ModelSettingsError(parsed.error.issues.map((issue) => sentence(issue, place)).join(' '));
 }

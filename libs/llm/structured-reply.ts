@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { LIMITS, type ChatMessage, type ModelCall } from '#proto';
+import { issueWords, LIMITS, type ChatMessage, type ModelCall } from '#proto';
 import type { ChatModel, ModelAnswer, ModelErrorCode } from './chat-model.js';
 import { readReplyJson } from './reply-json.js';
 import { strictSchema, type StrictSchema } from './strict-schema.js';
@@ -101,7 +101,7 @@ function judge<T>(
   }
   const read = readReplyJson(reply ?? '');
   if (read.kind === 'problem') return { kind: 'invalid', problems: [read.problem] };
-  const parsed = schema.safeParse(strict.toInput(read.value));
+  const parsed = schema.safeParse(strict.toInput(read.value), { error: issueWords });
   if (!parsed.success) return { kind: 'invalid', problems: parsed.error.issues.map(sentence) };
   const problems = check?.(parsed.data) ?? [];
   return problems.length === 0 ? { kind: 'value', value: parsed.data } : { kind: 'invalid', problems };

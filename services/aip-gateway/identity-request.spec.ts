@@ -36,7 +36,7 @@ describe('readBody', () => {
   it.each([
     ['', 'The body is not JSON.'],
     ['{"token":', 'The body is not JSON.'],
-    ['[]', 'expected object'],
+    ['[]', 'must be an object'],
     ['{"token":"canary"}', 'assertion: '],
     ['{"token":["canary"],"assertion":"a"}', 'token: '],
     [`{"token":"${'canary'.repeat(100)}","assertion":"a"}`, 'token: '],
