@@ -51,6 +51,7 @@ describe('renderNatsConfig', () => {
     const config = withUser({});
     expect(config).toMatch(/SYS \{\}\s+ORRERY \{\s+jetstream: enabled/u);
     expect(config).toContain('system_account: SYS');
+    expect(config).toContain('authorization { timeout: 15 }');
     expect(config).toContain('publish: { allow: ["orrery.plan.>", "$JS.API.INFO"] }');
     expect(config).toContain('subscribe: { allow: ["_INBOX_planner.>"] }');
     expect(config).not.toContain('allow_responses');

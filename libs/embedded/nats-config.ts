@@ -34,6 +34,8 @@ export const MAX_PAYLOAD = '8MB';
 const MAX_FILE_STORE = '64GB';
 const MAX_MEMORY_STORE = '256MB';
 const CONSUMERS_MAX = 2000;
+/** The server's own 2 s are too short for a machine on which a whole system starts at once. */
+const AUTH_TIMEOUT_S = 15;
 const LOG_FILE_SIZE_LIMIT = '16MB';
 const LOG_FILES_MAX = 4;
 const NOTHING = '{ deny: [">"] }';
@@ -76,6 +78,7 @@ function logFile(file: string | undefined): readonly string[] {
 /** JetStream lives in ORRERY; SYS is separate so that no client sees the server's own events. */
 function accounts(users: readonly NatsUser[]): readonly string[] {
   return [
+    `authorization { timeout: ${AUTH_TIMEOUT_S} }`,
     'accounts {',
     '  SYS {}',
     '  ORRERY {',

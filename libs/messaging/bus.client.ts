@@ -1,8 +1,9 @@
 import { readFile } from 'node:fs/promises';
-import { connect, nkeyAuthenticator } from '@nats-io/transport-node';
+import { connect, nkeyAuthenticator, TimeoutError } from '@nats-io/transport-node';
 import type { NatsConnection } from '@nats-io/transport-node';
 
-const CONNECT_TIMEOUT_MS = 10_000;
+const DIAL_TIMEOUT_MS = 5_000;
+const DIALS_MAX = 3;
 const RECONNECT_WAIT_MS = 100;
 const RECONNECT_JITTER_MS = 100;
 const PING_INTERVAL_MS = 5_000;
@@ -18,6 +19,8 @@ export interface BusConfig {
   readonly inboxPrefix: string;
   /** Keep trying when the server is not there yet; otherwise the first failure is thrown. Default false. */
   readonly waitForServer?: boolean;
+  /** How long one try to connect may take, in milliseconds; 5 s when absent. */
+  readonly dialTimeoutMs?: number;
 }
 
 /** The bus cannot be reached or does not let us in: one sentence for people. */
@@ -27,28 +30,37 @@ export class BusError extends Error {
 
 /** Connects; from then on it reconnects for ever, by itself. */
 export async function connectBus(config: BusConfig): Promise<NatsConnection> {
-  const { url, seedFile, name, inboxPrefix } = config;
+  const { url, seedFile } = config;
   const seed = seedFile === undefined ? undefined : await readSeed(seedFile);
-  try {
-    return await connect({
-      servers: url,
-      name,
-      inboxPrefix,
-      timeout: CONNECT_TIMEOUT_MS,
-      maxReconnectAttempts: -1,
-      reconnectTimeWait: RECONNECT_WAIT_MS,
-      reconnectJitter: RECONNECT_JITTER_MS,
-      waitOnFirstConnect: config.waitForServer ?? false,
-      ignoreAuthErrorAbort: true,
-      pingInterval: PING_INTERVAL_MS,
-      maxPingOut: PINGS_OUT_MAX,
-      // A stack trace taken per request costs more than the request does here.
-      noAsyncTraces: true,
-      ...(seed === undefined ? {} : { authenticator: nkeyAuthenticator(seed) }),
-    });
-  } catch (cause) {
-    throw new BusError(`NATS at ${withoutSecrets(url)} cannot be reached or refused the credentials.`, { cause });
+  for (let dials = 1; ; dials++) {
+    try {
+      return await dial(config, seed);
+    } catch (cause) {
+      // A connection that ends before its first answer is only noticed by the time: a busy server is given another chance.
+      if (cause instanceof TimeoutError && dials < DIALS_MAX) continue;
+      throw new BusError(`NATS at ${withoutSecrets(url)} cannot be reached or refused the credentials.`, { cause });
+    }
   }
+}
+
+function dial(config: BusConfig, seed: Uint8Array | undefined): Promise<NatsConnection> {
+  const { url, name, inboxPrefix, waitForServer = false, dialTimeoutMs = DIAL_TIMEOUT_MS } = config;
+  return connect({
+    servers: url,
+    name,
+    inboxPrefix,
+    timeout: dialTimeoutMs,
+    maxReconnectAttempts: -1,
+    reconnectTimeWait: RECONNECT_WAIT_MS,
+    reconnectJitter: RECONNECT_JITTER_MS,
+    waitOnFirstConnect: waitForServer,
+    ignoreAuthErrorAbort: true,
+    pingInterval: PING_INTERVAL_MS,
+    maxPingOut: PINGS_OUT_MAX,
+    // A stack trace taken per request costs more than the request does here.
+    noAsyncTraces: true,
+    ...(seed === undefined ? {} : { authenticator: nkeyAuthenticator(seed) }),
+  });
 }
 
 async function readSeed(file: string): Promise<Uint8Array> {
