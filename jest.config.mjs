@@ -36,5 +36,5 @@ export default {
   modulePathIgnorePatterns: ['<rootDir>/dist/'],
   testTimeout: Math.max(...named.map((suite) => timeouts[suite] ?? 120_000)),
   // What talks to servers waits for much of its time: a third one has room on two cores. What measures has the machine for itself.
-  maxWorkers: Math.min(...named.map((suite) => ({ int: 3, containers: 1, load: 1 })[suite] ?? 2)),
+  maxWorkers: Math.min(...named.map((suite) => ({ int: 3, e2e: 3, containers: 1, load: 1 })[suite] ?? 2)),
 };
