@@ -133,6 +133,16 @@ describe('a budget of nothing', () => {
     expect(viewOf(told.run).answer).toMatchObject({ by: 'collected', evidence: [{ taskId: 'a' }, { taskId: 'b' }] });
   });
 
+  it('does what needs no model, and then ends a plan of which only tasks of agents are left', () => {
+    const told = asking({ llmCalls: 0 });
+    told.when(propose('e1', [build(constellation(['a', 'b', agent('c')], ['a->b', 'a->c']))], {}, RUNBOOK));
+    expect(told.when(completed('a')).told).toEqual(['TASK_COMPLETED a 1', 'TASK_STARTED b 1 on web-1']);
+    expect(told.when(completed('b')).told.slice(1)).toEqual([
+      'TASK_CANCELLED c 0 budget',
+      'RUN_FAILED BUDGET_EXHAUSTED',
+    ]);
+  });
+
   it('fails a goal that nobody can plan without a model, with the reason', () => {
     const told = asking({ llmCalls: 0 });
     const error = { code: 'BUDGET_EXHAUSTED', message: 'no model calls are left of the budget: 0 of 0 are used' };

@@ -58,10 +58,18 @@ describe('the plan of a run', () => {
     const plan = foldPlan([
       planCommit([planned, proposed]), // by a rule: nobody was asked
       planCommit([said(planned, 'e2'), said(planned, 'e2', 2)], 2),
-      planCommit([said(roundFailed, 'e3'), roundFailed], 4),
+      planCommit([said(roundFailed, 'e3'), { ...roundFailed, data: { ...roundFailed.data, used: NO_USAGE } }], 4),
     ]);
     expect([...roundsAsked(plan)]).toEqual(['e2', 'e3']);
     expect(roundsAsked(NO_PLAN).size).toBe(0);
+  });
+
+  it('counts no round in which no model could be reached', () => {
+    const error = { code: 'CIRCUIT_OPEN', message: 'it was not asked' };
+    const call = { ...CALL, reply: null, error, tokens: { prompt: 0, completion: 0 } };
+    const why = { code: 'MODEL_UNAVAILABLE', message: 'it was not asked' };
+    const data = { ...round, calls: [call], templates: [], error: why, used: NO_USAGE };
+    expect(roundsAsked(foldPlan([planCommit([{ type: 'ROUND_FAILED', data }])])).size).toBe(0);
   });
 
   it('knows what the run was found to be worth, and what was learnt of it', () => {

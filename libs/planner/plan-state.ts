@@ -53,9 +53,12 @@ export function tryOf({ tries }: PlanState, editId: EditId, number: number): Pla
   return tries.find((one) => one.editId === editId && one.try === number);
 }
 
-/** Rounds for which a model was really asked, whatever came of it: all tries of one are one. */
+/**
+ * Rounds for which a model was really asked, whatever came of it: all tries of one are one. While none can be reached none is asked:
+ * who waits for an endpoint to come back has not used anything up.
+ */
 export function roundsAsked({ tries }: PlanState): ReadonlySet<EditId> {
-  const asked = ({ planned, failed }: PlanTry) => (planned?.calls.length ?? 0) + (failed?.calls.length ?? 0) > 0;
+  const asked = ({ planned, failed }: PlanTry) => (planned?.calls.length ?? 0) + (failed?.used.llmCalls ?? 0) > 0;
   return new Set(tries.filter(asked).map(({ editId }) => editId));
 }
 

@@ -75,6 +75,18 @@ describe('the story of planning', () => {
     ]);
   });
 
+  it('tells of what was accepted what the run itself says of it: a program that plans has no other records', () => {
+    const spare = [{ device: 'db-1' }];
+    const told = changed((event) =>
+      event.type === 'CONSTELLATION_MODIFIED' && isAccepted(event)
+        ? { ...event, data: { ...event.data, source: 'model' as const, spare } }
+        : event,
+    );
+    const [refused, accepted] = first(planningStoryOf([], told))?.proposals ?? [];
+    expect(refused).toMatchObject({ source: null, state: null, edits: null, spare: [] });
+    expect(accepted).toMatchObject({ proposedAt: null, source: 'model', state: 'CONTINUE', spare });
+  });
+
   it('tells what a person changed beside the rounds', () => {
     const edits = [{ tool: 'remove_task' as const, taskId: 'c' }];
     const byHand = new Told().obeys({

@@ -39,8 +39,9 @@ export interface PlanRound {
 
 export interface JudgedProposal {
   readonly try: number;
-  /** Null, like the next three, when the planner's own records are not at hand: an export may be without them. */
+  /** Null when the planner's own records are not at hand: an export may be without them, and a program that plans has none. */
   readonly proposedAt: Instant | null;
+  /** Null, like the next two, when neither those records nor the run say it: the run does of what it has accepted. */
   readonly source: PlanSource | null;
   readonly state: PlannerState | null;
   readonly edits: readonly Edit[] | null;
@@ -91,13 +92,15 @@ export function planningStoryOf(plans: readonly PlanCommit[], commits: readonly 
 
 type RunEvent = RunCommit['events'][number];
 type Proposed = Omit<JudgedProposal, 'fate'> & { readonly editId: EditId };
+type Said = Pick<JudgedProposal, 'source' | 'state' | 'edits' | 'spare'>;
 interface Judged {
   readonly editId: EditId;
   readonly try: number;
-  /** Of what was accepted. */
-  readonly edits: readonly Edit[] | null;
+  /** What the run itself says of it. */
+  readonly said: Said;
   readonly fate: ProposalFate;
 }
+const NOTHING_SAID: Said = { source: null, state: null, edits: null, spare: [] };
 
 function proposedIn({ at, events }: PlanCommit): Proposed[] {
   return events.flatMap((event): Proposed[] => {
@@ -111,11 +114,13 @@ function proposedIn({ at, events }: PlanCommit): Proposed[] {
 function judgedBy(event: RunEvent): Judged[] {
   if (event.type === 'EDIT_REJECTED') {
     const { editId, try: count, revision, violations, rejectedAt: at } = event.data;
-    return [{ editId, try: count, edits: null, fate: { kind: 'refused', revision, violations, at } }];
+    return [{ editId, try: count, said: NOTHING_SAID, fate: { kind: 'refused', revision, violations, at } }];
   }
   if (event.type !== 'CONSTELLATION_MODIFIED' || event.data.editId === undefined) return [];
-  const { editId, try: count = 1, edits = null, revision, modifiedAt: at } = event.data;
-  return [{ editId, try: count, edits, fate: { kind: 'accepted', revision, at } }];
+  const { editId, try: count = 1, revision, modifiedAt: at } = event.data;
+  const { source = null, state = null, edits = null, spare = [] } = event.data;
+  const said = { source, state, edits, spare };
+  return [{ editId, try: count, said, fate: { kind: 'accepted', revision, at } }];
 }
 
 function endedBy(event: RunEvent): [EditId, RoundEnd][] {
@@ -133,10 +138,11 @@ function withFates(proposed: readonly Proposed[], judged: readonly Judged[], isO
   const judgements = new Map(judged.map((one) => [one.try, one]));
   const tries = [...new Set([...puts.keys(), ...judgements.keys()])].toSorted((one, other) => one - other);
   return tries.map((count) => {
-    const { proposedAt = null, source = null, state = null, edits = null, spare = [] } = puts.get(count) ?? {};
+    const put = puts.get(count);
     const judgement = judgements.get(count);
+    const { source, state, edits, spare } = put ?? judgement?.said ?? NOTHING_SAID;
     const fate = judgement?.fate ?? (isOver ? ({ kind: 'unused' } as const) : null);
-    return { try: count, proposedAt, source, state, edits: edits ?? judgement?.edits ?? null, spare, fate };
+    return { try: count, proposedAt: put?.proposedAt ?? null, source, state, edits, spare, fate };
   });
 }
 

@@ -69,6 +69,26 @@ function givingUp(...editIds: readonly string[]): (plans: PlanCommit[]) => void 
   };
 }
 
+/** After `e1`, in which a model was asked, it could not be reached any more. */
+function away(...editIds: readonly string[]): (plans: PlanCommit[]) => void {
+  return (plans) => {
+    asking('e1')(plans);
+    const error = { code: 'MODEL_UNAVAILABLE', message: 'it was not asked' };
+    const call = { ...CALL, reply: null, error, tokens: { prompt: 0, completion: 0 } };
+    const failures = editIds.map((editId, index) => {
+      const data = { editId, try: 1, calls: [call], templates: [], error, used: NO_USAGE };
+      return {
+        id: `p.${index + 2}`,
+        sequence: index + 2,
+        schemaVersion: 1 as const,
+        type: 'ROUND_FAILED' as const,
+        data,
+      };
+    });
+    plans[0]?.events.push(...failures);
+  };
+}
+
 describe('the steps of the planner', () => {
   it('are as they were written, and are counted', () => {
     const { findings, plans } = auditRun(RUN, recordsOf(steps));
@@ -186,6 +206,7 @@ describe('rounds in which a model may be asked', () => {
     ['are as many as they may', asking('e1', 'e2', 'e2', 'e1'), 2],
     ['are given up for being as many', givingUp('e1', 'e2'), 2],
     ['are not bounded by anything that is written down', asking('e1', 'e2', 'e3'), undefined],
+    ['came to nothing because no model could be reached', away('e2', 'e3'), 1],
   ])('are no finding when they %s', (_, alter, rounds) => {
     expect(replanned(alter, rounds === undefined ? {} : { rounds })).not.toMatch(/rounds? /u);
   });

@@ -112,14 +112,16 @@ function* beyond(
   for (const { number, events } of commits.toSorted((a, b) => a.number - b.number)) {
     for (const event of events) {
       if (event.type !== 'ROUND_PLANNED' && event.type !== 'ROUND_FAILED') continue;
-      const { editId, calls } = event.data;
+      const { editId } = event.data;
       if (event.type === 'ROUND_FAILED' && event.data.error.code === 'TOO_MANY_ROUNDS' && asked.size < rounds) {
         yield {
           number,
           message: `${editId} gives up after ${asked.size} of ${rounds} rounds in which a model may be asked`,
         };
       }
-      if (calls.length === 0 || asked.has(editId)) continue;
+      // A call that reached nobody has used nothing, and is none.
+      const calls = event.type === 'ROUND_FAILED' ? event.data.used.llmCalls : event.data.calls.length;
+      if (calls === 0 || asked.has(editId)) continue;
       asked.add(editId);
       if (asked.size > rounds)
         yield {
