@@ -4,7 +4,7 @@ import type { z } from 'zod';
 import { verifyActorProof, verifyEditGrant, type GrantUse } from '#libs/keys';
 import { BUCKETS, KnownActor, RevokedGrants } from '#proto';
 import type { Actor, ActorProof, EditGrant, Refusal } from '#proto';
-import { followBucket, type BucketLook } from './follow-bucket.adapter.js';
+import { followBucket, type BucketLook, type Following } from './follow-bucket.adapter.js';
 import { KnownRevocations } from './known-revocations.js';
 
 /** A signed command as it was received. */
@@ -22,13 +22,13 @@ export type ActorAnswer =
 /**
  * Who is behind a command: its proof shows that somebody holds a key, the bucket ACTORS says whom the key stands for. A key that
  * is taken out of it stands for nobody from then on, and a grant that REVOKED_GRANTS names allows nothing. When a bucket cannot be
- * followed for a while, what was known stays known.
+ * followed for a while, what was known stays known, and no grant counts until both are read anew.
  */
 export class Actors {
   private readonly stopped = new AbortController();
   private readonly revocations = new KnownRevocations();
   private known: ReadonlyMap<string, Actor> = new Map();
-  private following: Promise<unknown> = Promise.resolve();
+  private followed: readonly Following[] = [];
 
   private constructor() {
     // Made by `open` only.
@@ -48,7 +48,7 @@ export class Actors {
       }),
     ] as const;
     try {
-      actors.following = Promise.all((await Promise.all(parts)).map(({ over }) => over));
+      actors.followed = await Promise.all(parts);
     } catch (error) {
       actors.stopped.abort();
       await Promise.allSettled(parts);
@@ -68,7 +68,7 @@ export class Actors {
   /**
    * Who allows something with a grant: its signature, run, access and time are checked. Only persons can allow anything: the
    * key of a program is for what the program may do itself. What was taken back allows nothing. A refusal says to the holder what
-   * is wrong with it.
+   * is wrong with it; TRY_AGAIN when it may have been taken back while nobody could hear of it here.
    */
   grantOf(grant: EditGrant, { access = 'edit', ...use }: Omit<GrantUse, 'access'> & Partial<GrantUse>): ActorAnswer {
     const verified = verifyEditGrant(grant, { ...use, access });
@@ -81,12 +81,12 @@ export class Actors {
     }
     const revoked = this.revocations.of(grant);
     if (revoked !== undefined) return unauthorized(`The grant was revoked at ${revoked.revokedAt}.`);
-    return { ok: true, actor };
+    return this.followed.every((bucket) => bucket.isCurrent()) ? { ok: true, actor } : UNCERTAIN;
   }
 
   async stop(): Promise<void> {
     this.stopped.abort();
-    await this.following;
+    await Promise.all(this.followed.map(({ over }) => over));
   }
 
   private lookAtKeys(): BucketLook {
@@ -114,6 +114,15 @@ export class Actors {
     };
   }
 }
+
+const UNCERTAIN: ActorAnswer = {
+  ok: false,
+  refusal: {
+    code: 'TRY_AGAIN',
+    message: 'Whether the grant was revoked is not known here now; try again.',
+    issues: [],
+  },
+};
 
 /** What cannot be read stands for nobody, and for nothing. */
 function read<T>(entry: KvWatchEntry, schema: z.ZodType<T>): T | undefined {

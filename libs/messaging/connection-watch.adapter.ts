@@ -18,8 +18,11 @@ export class ConnectionWatch {
   private connected = true;
   private readonly answers = new Set<(error: DisconnectedError) => void>();
   private readonly reconnects = new Set<() => void>();
+  private readonly breaks = new Set<() => void>();
+  private readonly nc: NatsConnection;
 
   private constructor(nc: NatsConnection) {
+    this.nc = nc;
     void this.follow(nc);
   }
 
@@ -42,6 +45,29 @@ export class ConnectionWatch {
     }
   }
 
+  /** Whether the connection stands, as far as anybody can tell here. */
+  get isConnected(): boolean {
+    return this.connected;
+  }
+
+  /** Calls back whenever the connection breaks, until what is returned is called. */
+  onBreak(listener: () => void): () => void {
+    this.breaks.add(listener);
+    return () => void this.breaks.delete(listener);
+  }
+
+  /** Resolves when the connection stands, however long that takes; also when it is closed for good, or the signal is aborted. */
+  async back(signal: AbortSignal): Promise<void> {
+    if (this.connected || signal.aborted) return;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const end = (): void => resolve();
+    this.reconnects.add(end);
+    signal.addEventListener('abort', end);
+    await Promise.race([promise, this.nc.closed()]);
+    signal.removeEventListener('abort', end);
+    this.reconnects.delete(end);
+  }
+
   private async reconnected(): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const limit = setTimeout(() => reject(new DisconnectedError('NATS is not reachable')), RECONNECT_WAIT_MS);
@@ -58,6 +84,7 @@ export class ConnectionWatch {
     for await (const status of nc.status()) {
       if (status.type === 'disconnect') {
         this.connected = false;
+        for (const tell of this.breaks) tell();
         for (const reject of this.answers) reject(new DisconnectedError('the connection to NATS broke'));
       } else if (status.type === 'reconnect') {
         this.connected = true;

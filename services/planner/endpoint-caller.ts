@@ -19,7 +19,10 @@ export function readCaller(
   if (grant === undefined)
     return { ok: false, refusal: refusals.badToken('The token is not one of "orrery mcp token".') };
   const granted = actors.grantOf(grant, { runId: grant.runId, access: grant.access, now });
-  if (!granted.ok) return { ok: false, refusal: refusals.badToken(granted.refusal.message) };
+  if (!granted.ok) {
+    const { code, message } = granted.refusal;
+    return { ok: false, refusal: code === 'TRY_AGAIN' ? refusals.later(message) : refusals.badToken(message) };
+  }
   if (grant.runId !== runId) return { ok: false, refusal: refusals.otherRun() };
   return { ok: true, caller: { grant, actor: granted.actor } };
 }

@@ -22,12 +22,17 @@ export const refusals = {
   access: () =>
     challenge(403, 'The token lets read only; this tool needs one with access "edit".', 'insufficient_scope'),
   method: () => refusal(405, 'This server keeps no sessions and opens no streams: only POST.', { allow: 'POST' }),
-  busy: () => refusal(503, 'Too many requests are in work; try again.', { 'retry-after': '1' }),
+  busy: () => later('Too many requests are in work; try again.'),
+  later,
   tooLarge: (bytesMax: number) => refusal(413, `A request may have ${bytesMax} bytes.`),
   json: () => refusal(400, 'The body is no JSON.', {}, PARSE),
   batch: () => refusal(400, 'Batches are no part of the protocol any more: send one message per request.', {}, INVALID),
   fault: () => refusal(500, 'The server could not do it; look at its log.', {}, INTERNAL),
 } as const;
+
+function later(why: string): HttpRefusal {
+  return refusal(503, why, { 'retry-after': '1' });
+}
 
 function challenge(status: number, message: string, error?: string): HttpRefusal {
   const said = error === undefined ? '' : `, error="${error}", error_description="${quotable(message)}"`;

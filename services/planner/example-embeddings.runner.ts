@@ -19,6 +19,8 @@ const EXAMPLES_MS_MAX = 60_000;
 const GOALS_MAX = 64;
 /** An endpoint that refuses so many requests in a row does not refuse the texts. */
 const REFUSED_MAX = 3;
+/** In milliseconds: a store that is away, as it is when a replica starts, is looked for again after this. */
+const STORE_AGAIN_MS = 5_000;
 /** A goal is said by a person: nothing of it is known from results only. */
 const SAID = { results: [], said: [] };
 
@@ -47,6 +49,7 @@ export class ExampleEmbeddings {
   #refusedInARow = 0;
   #pass: Promise<void> | null = null;
   #isWanted = false;
+  #again: NodeJS.Timeout | undefined;
 
   constructor(parts: ExampleEmbeddingsParts) {
     this.#parts = parts;
@@ -108,10 +111,16 @@ export class ExampleEmbeddings {
       }
     } catch (error) {
       // The store has a voice of its own when it is away.
-      if (!(error instanceof ExperiencesAwayError)) this.#outage.began('examples', { err: error });
+      if (error instanceof ExperiencesAwayError) this.#catchUpLater();
+      else this.#outage.began('examples', { err: error });
     } finally {
       this.#pass = null;
     }
+  }
+
+  #catchUpLater(): void {
+    clearTimeout(this.#again);
+    this.#again = setTimeout(() => this.catchUp(), STORE_AGAIN_MS).unref();
   }
 
   async #embedMissing(): Promise<void> {

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import { EMBEDDED_TEXTS_MAX, ScriptedEmbedder } from '#libs/llm';
 import { ExampleEmbeddings } from './example-embeddings.runner.js';
 import { learnt } from './experience-store.contract.js';
@@ -166,6 +166,20 @@ it('does not take turns for ever with a replica that has another model', async (
   const asked = ours.requests.length;
   expect(await one.nearThen()).toEqual([]);
   expect(ours.requests).toHaveLength(asked);
+});
+
+it('embeds what is there as soon as the store is, which may come after the replica', async () => {
+  jest.useFakeTimers();
+  const store = await storeOf({ disks: 'Report full disks' });
+  const { embeddings, near } = embeddingsOf(store, new ScriptedEmbedder(byFiles));
+  store.isAway = true;
+  embeddings.catchUp();
+  await embeddings.idle();
+  store.isAway = false;
+  jest.runOnlyPendingTimers();
+  jest.useRealTimers();
+  await embeddings.idle();
+  expect(await near()).toEqual(['disks']);
 });
 
 it('leaves the store alone when it is away, and asks for nothing when it stops', async () => {

@@ -72,6 +72,8 @@ interface Known extends Bearer {
 /** The only writer of FLEET: load, decide, append. */
 export class FleetHandler {
   private readonly ports: FleetPorts;
+  /** Settles after the last order about grants: they are of one chain, and many at once would only be in each other's way. */
+  private grantOrders: Promise<unknown> = Promise.resolve();
 
   constructor(ports: FleetPorts) {
     this.ports = ports;
@@ -151,9 +153,13 @@ export class FleetHandler {
 
   /** Takes grants back. Throws when somebody has taken back too many. */
   async revokeGrants(order: Omit<GrantOrder, 'now'>): Promise<Decision> {
-    const decision = await this.decideAndAppend(GRANTS_ID, this.asked(), async () =>
-      decideGrantRevocation(this.ports.state.grantRevocations(), { ...order, now: this.ports.clock.now() }),
+    const turn = this.grantOrders.then(() =>
+      this.decideAndAppend(GRANTS_ID, this.asked(), async () =>
+        decideGrantRevocation(this.ports.state.grantRevocations(), { ...order, now: this.ports.clock.now() }),
+      ),
     );
+    this.grantOrders = turn.catch(() => undefined);
+    const decision = await turn;
     unlessRejected(decision, GRANTS_ID);
     return decision;
   }

@@ -118,6 +118,14 @@ describe('the handler', () => {
     expect(b.state.all()).toEqual([]);
   });
 
+  it('records all that are asked for at the same time', async () => {
+    const { handler } = replica('d');
+    const orders = Array.from({ length: 30 }, (_, index) =>
+      handler.revokeGrants({ by: ANNA, key: KEY, signedAt: T0, reason: '', grants: idOf(index) }),
+    );
+    expect(new Set((await Promise.all(orders)).map(({ kind }) => kind))).toEqual(new Set(['accepted']));
+  });
+
   it('leaves the name of the chain to nobody', async () => {
     const { handler } = replica('c');
     for (const asked of [
