@@ -26,9 +26,16 @@ export async function startTestBus(): Promise<TestBus> {
   const server = await startTestNats({ users });
   const connections = new Map<string, Promise<NatsConnection>>();
   const as = (user: string): Promise<NatsConnection> => {
-    const nc =
-      connections.get(user) ??
-      connectBus({ url: server.url, name: user, inboxPrefix: `_INBOX_${user}`, seedFile: seedFile(user) });
+    const known = connections.get(user);
+    if (known !== undefined) return known;
+    // It is there, and knows the key: a dial that comes to nothing was too slow for a busy machine.
+    const nc = connectBus({
+      url: server.url,
+      name: user,
+      inboxPrefix: `_INBOX_${user}`,
+      seedFile: seedFile(user),
+      waitForServer: true,
+    });
     connections.set(user, nc);
     return nc;
   };

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import type { NatsConnection } from '@nats-io/transport-node';
+import { errors, type NatsConnection } from '@nats-io/transport-node';
 import { readSecret } from '#libs/keys';
 import { BusError, connectBus, QueryRefusedError, QueryUnavailableError } from '#libs/messaging';
 import { CliError, badInput, failure, messageOf, unreachable } from './errors.js';
@@ -82,6 +82,7 @@ async function readSeed(file: string): Promise<string | undefined> {
 function explained(error: unknown): unknown {
   if (error instanceof CliError) return error;
   if (error instanceof BusError || error instanceof QueryUnavailableError) return unreachable(error.message, error);
+  if (error instanceof errors.TimeoutError) return unreachable('NATS did not answer in time.', error);
   if (!(error instanceof QueryRefusedError)) return error;
   const { code, message, issues } = error.refusal;
   if (code === 'TRY_AGAIN') return unreachable(message, error);

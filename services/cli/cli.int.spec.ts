@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { jetstream } from '@nats-io/jetstream';
-import type { NatsConnection } from '@nats-io/transport-node';
+import { errors, type NatsConnection } from '@nats-io/transport-node';
 import { openAttemptLog, openPlanLog, openRunLog } from '#libs/event-log';
 import { connectBus, provision } from '#libs/messaging';
 import {
@@ -17,6 +17,7 @@ import {
 import { AttemptCommit, RunCommit, subjects } from '#proto';
 import type { DeadLetter } from '#proto';
 import type { ExportRecord } from './audit/export-file.js';
+import { withBusAt } from './bus.client.js';
 import { runProgram } from './run-program.js';
 import { fakeTerminal, surroundings, type FakeTerminal } from './testing/fake-terminal.js';
 import { sampleRecords, SAMPLE_RUN } from './testing/sample-run.js';
@@ -78,6 +79,11 @@ afterAll(async () => {
   await nc.close();
   await server.stop();
   await rm(directory, { recursive: true, force: true });
+});
+
+it('a server that does not answer in time is one that cannot be reached', async () => {
+  const slow = withBusAt({ url: server.url, seedFile: undefined }, () => Promise.reject(new errors.TimeoutError()));
+  await expect(slow).rejects.toMatchObject({ exitCode: 4, message: 'NATS did not answer in time.' });
 });
 
 describe('over a log', () => {

@@ -53,9 +53,11 @@ describe('the command line over a running system', () => {
     const refused = await system.cli('submit', 'Make me a sandwich');
     expect(refused).toMatchObject({ code: 3, stderr: expect.stringContaining('ORRERY_MODEL') });
     expect(refused.stderr.trim().split('\n')).toHaveLength(1);
-    const { runs } = await system.json<{ runs: { runId: string; name: string }[] }>('runs');
+    const { runId } = await until('the projection', async () => {
+      const { runs } = await system.json<{ runs: { runId: string; name: string }[] }>('runs');
+      return runs.find(({ name }) => name.includes('fleet-health'));
+    });
     const file = join(system.home, 'again.yaml');
-    const runId = runs.find(({ name }) => name.includes('fleet-health'))?.runId ?? '';
     expect(await system.cli('runbooks', 'save', runId, '--name', 'again', '-o', file)).toMatchObject({ code: 0 });
     expect(await system.cli('runbooks', 'check', file)).toMatchObject({ code: 0 });
   });

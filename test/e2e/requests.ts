@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { NatsConnection } from '@nats-io/transport-node';
+import { errors, type NatsConnection } from '@nats-io/transport-node';
 import { type RunId, RunRequest, SubmitAnswer, subjects } from '#proto';
 import { until } from './system.js';
 
@@ -21,7 +21,12 @@ export function sendRequest(
 ): Promise<RunId> {
   const body = JSON.stringify(RunRequest.parse(request));
   return until(`the acceptance of ${request.requestId}`, async () => {
-    const answer = SubmitAnswer.parse((await nc.request(subjects.submit, body, { timeout: ANSWER_MS_MAX })).json());
+    const message = await nc.request(subjects.submit, body, { timeout: ANSWER_MS_MAX }).catch((error: unknown) => {
+      if (error instanceof errors.RequestError && error.isNoResponders()) return undefined;
+      throw error;
+    });
+    if (message === undefined) return undefined;
+    const answer = SubmitAnswer.parse(message.json());
     if ('runId' in answer) return answer.runId;
     if (answer.error.code === 'NO_PLANNER' || answer.error.code === 'TRY_AGAIN') return undefined;
     throw new Error(`${request.requestId} was refused: ${answer.error.message}`);

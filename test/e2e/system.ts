@@ -56,6 +56,11 @@ export async function until<T>(what: string, ask: () => Promise<T | undefined>):
   }
 }
 
+interface Exported {
+  readonly stream: string;
+  readonly commit: { readonly events: { readonly type: string; readonly data: Record<string, unknown> }[] };
+}
+
 /** A whole embedded system in a home of its own: the processes that `orrery up` starts, with authenticated NATS and PostgreSQL. */
 export class TestSystem {
   readonly home: string;
@@ -165,6 +170,19 @@ export class TestSystem {
       const { code, stdout } = await this.cli('report', runId);
       return code === 0 && parts.every((part) => stdout.includes(part)) ? stdout : undefined;
     });
+  }
+
+  /** What the history of a run says of this kind. */
+  async eventsOf(runId: string, type: string): Promise<Record<string, unknown>[]> {
+    const { stdout } = await this.cli('export', runId);
+    const records = stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as Partial<Exported>);
+    return records
+      .flatMap(({ stream, commit }) => (stream === 'RUNS' ? (commit?.events ?? []) : []))
+      .filter((event) => event.type === type)
+      .map(({ data }) => data);
   }
 
   async stop(): Promise<void> {

@@ -243,16 +243,20 @@ describe('orrery mcp revoke', () => {
     expect(JSON.stringify([registry.asked, done, listed])).not.toContain(first.token.slice(0, 40));
   });
 
-  it('reads a token from standard input, where no list of processes shows it', async () => {
-    const { id, token } = await tokenFor(64);
+  it.each([
+    ['a file', 64],
+    ['a pipe', 66],
+  ])('reads a token from standard input, %s, where no list of processes shows it', async (from, minutes) => {
+    const { id, token } = await tokenFor(minutes);
     const file = join(home, 'token.txt');
     await writeFile(file, `${token}\n`, { mode: 0o600 });
     const input = await open(file);
     const child = spawn(process.execPath, mainWith('mcp', 'revoke', '-'), {
       env: { PATH: process.env['PATH'], ...env() },
-      stdio: [input.fd, 'pipe', 'pipe'],
+      stdio: [from === 'a file' ? input.fd : 'pipe', 'pipe', 'pipe'],
     });
     const ended = once(child, 'close');
+    child.stdin?.end(token);
     await input.close();
     const said: string[] = [];
     for (const stream of [child.stdout, child.stderr]) {
