@@ -77,7 +77,7 @@ describe('loadPrompts', () => {
   );
 
   it.each([
-    ['a.yaml', 'visual: { system: 1 }', /a\.yaml.*visual\.system: .*string/u],
+    ['a.yaml', 'visual: { system: 1 }', /a\.yaml.*visual\.system: must be a text, not 1/u],
     ['a.yaml', 'vizual: { system: x }', /a\.yaml.*vizual: unknown field/u],
     ['a.yaml', 'any: {}', /any: needs at least one part/u],
     ['a.yaml', 'any: { System!: x }', /lower-case letters/u],
