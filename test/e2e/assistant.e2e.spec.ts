@@ -6,7 +6,6 @@ import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { NatsConnection } from '@nats-io/transport-node';
-import { connectBus } from '#libs/messaging';
 import { ConstellationSnapshot, type Evaluation, type Experience, type PlanEvent, type RunView } from '#proto';
 import { StoryModel, type Turn } from './agent-model.js';
 import { creates, declines, ends, GATE_SECONDS_MAX, task } from './planner-stories.js';
@@ -28,10 +27,7 @@ beforeAll(async () => {
   closers.push(() => model.stop());
   system = await TestSystem.startWith({ env: { ...model.env, ORRERY_EXPERIENCE: 'on' }, prepare }, '--devices', '1');
   closers.push(() => system.stop());
-  const { nats } = await system.endpoints();
-  const seedFile = join(system.home, 'keys/admin.seed');
-  nc = await connectBus({ url: nats, seedFile, name: 'test', inboxPrefix: '_INBOX_admin', waitForServer: true });
-  closers.push(() => nc.close());
+  nc = await system.bus();
   // They do not know of each other: while one is looked at, the others go on.
   await Promise.all([
     submit('assisted', { constellation: LIVE }),

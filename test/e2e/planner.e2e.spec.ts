@@ -4,7 +4,6 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { jetstreamManager } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { openPlanLog, openRunLog, type Stored } from '#libs/event-log';
-import { connectBus } from '#libs/messaging';
 import { DURABLES, type ApprovalView, type PlanCommit, type PlanEvent, type RunCommit, type RunView } from '#proto';
 import { StoryModel, type Turn } from './agent-model.js';
 import { after, creates, edits, ends, gate, PLANS, task } from './planner-stories.js';
@@ -24,10 +23,7 @@ beforeAll(async () => {
   closers.push(() => model.stop());
   system = await TestSystem.startWith({ env: model.env, prepare }, '--devices', '2');
   closers.push(() => system.stop());
-  const { nats } = await system.endpoints();
-  const seedFile = join(system.home, 'keys/admin.seed');
-  nc = await connectBus({ url: nats, seedFile, name: 'test', inboxPrefix: '_INBOX_admin', waitForServer: true });
-  closers.push(() => nc.close());
+  nc = await system.bus();
   // They do not know of each other: while one is looked at, the others go on.
   await Promise.all(Object.entries(AT_ONCE).map(([story, options]) => send(story, options)));
 });

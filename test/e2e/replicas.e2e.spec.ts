@@ -1,9 +1,7 @@
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Kvm } from '@nats-io/kv';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { BUCKETS, LIMITS, Member, PARTITIONS } from '#proto';
-import { connectBus } from '#libs/messaging';
 import { BusProxy } from './bus-proxy.js';
 import { CommitWatch, type SeenCommit } from './commit-watch.js';
 import { LoadDevices } from './load-devices.js';
@@ -42,9 +40,7 @@ describe('three orchestrators on 32 partitions, under load', () => {
     system = await TestSystem.start('--devices', '0');
     ends.unshift(() => system.stop());
     const { nats, aip } = await system.endpoints();
-    const seedFile = join(system.home, 'keys/admin.seed');
-    nc = await connectBus({ url: nats, seedFile, name: 'test', inboxPrefix: '_INBOX_admin', waitForServer: true });
-    ends.unshift(() => nc.close());
+    nc = await system.bus();
     void followMembers();
     devices = await LoadDevices.connect(nc, aip, DEVICES);
     ends.unshift(() => devices.close());

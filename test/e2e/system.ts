@@ -3,7 +3,11 @@ import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { RunView } from '#proto';
+import type { NatsConnection } from '@nats-io/transport-node';
+import type { RunView } from '#proto';
+import { foldRun, viewOf } from '#libs/constellation';
+import { openRunLog } from '#libs/event-log';
+import { connectBus } from '#libs/messaging';
 
 export const ROOT = resolve(import.meta.dirname, '../..');
 export const CLI = join(ROOT, 'dist/services/cli/main.js');
@@ -68,6 +72,7 @@ export class TestSystem {
   token = '';
 
   readonly #settings: NodeJS.ProcessEnv;
+  #bus: Promise<NatsConnection> | undefined;
 
   private constructor(home: string, settings: NodeJS.ProcessEnv) {
     this.home = home;
@@ -139,29 +144,52 @@ export class TestSystem {
     process.kill(await this.pidOf(part), 'SIGKILL');
   }
 
-  /** As the log tells it, not as a projection does. */
+  /** The administrator's connection to the bus, made once. It ends with the system. */
+  bus(): Promise<NatsConnection> {
+    return (this.#bus ??= this.#dial());
+  }
+
+  async #dial(): Promise<NatsConnection> {
+    const { nats } = await this.endpoints();
+    const seedFile = join(this.home, 'keys/admin.seed');
+    return connectBus({ url: nats, seedFile, name: 'test', inboxPrefix: '_INBOX_admin', waitForServer: true });
+  }
+
+  /** As the log tells it, not as a projection does. No process of its own: many that ask would take the time of those that work. */
   async show(runId: string): Promise<RunView> {
-    return RunView.parse(await this.json('show', runId));
+    const run = await this.#look(runId);
+    if (run === undefined) throw new Error(`there is no run ${runId}`);
+    return run;
+  }
+
+  async #look(runId: string): Promise<RunView | undefined> {
+    const stored = await openRunLog(await this.bus()).load(runId);
+    const run = foldRun(stored.map(({ commit }) => commit));
+    return run && viewOf(run, Date.now());
   }
 
   async untilEnd(runId: string): Promise<RunView> {
-    const deadline = performance.now() + DEADLINE_MS;
+    const log = openRunLog(await this.bus());
     let last: RunView | undefined;
-    for (;;) {
-      const { code, stdout } = await this.cli('show', runId, '--json');
-      if (code !== 4) {
-        // 4: nats-server is being restarted
-        last = RunView.parse(JSON.parse(stdout));
-        if (last.endedAt !== null) return last;
-      }
-      const leftMs = Math.ceil(deadline - performance.now());
-      if (leftMs <= 0) break;
-      // One process that waits for the end costs less than many that ask for it.
-      await run(['watch', runId, '--json'], this.env, { timeoutMs: leftMs });
+    let seen = 0;
+    let trouble: unknown;
+    try {
+      return await until(`the end of ${runId}`, async () => {
+        try {
+          const end = await log.endsAt(runId);
+          if (end === seen) return undefined;
+          last = await this.#look(runId);
+          seen = end;
+        } catch (error) {
+          trouble = error; // nats-server is being restarted, or has just been
+        }
+        return last === undefined || last.endedAt === null ? undefined : last;
+      });
+    } catch {
+      // Nobody sees this system again: what it has to say about the run is said now.
+      const { stdout } = await this.cli('steps', runId);
+      throw new Error(`${runId} did not end: ${JSON.stringify(last)}\n${stdout}`, { cause: trouble });
     }
-    // Nobody sees this system again: what it has to say about the run is said now.
-    const { stdout } = await this.cli('steps', runId);
-    throw new Error(`${runId} did not end: ${JSON.stringify(last)}\n${stdout}`);
   }
 
   /** The report as soon as it has all of this: it is made of projections, which follow the log. */
@@ -186,6 +214,7 @@ export class TestSystem {
   }
 
   async stop(): Promise<void> {
+    await (await this.#bus)?.close();
     await this.cli('down');
     await rm(this.home, { recursive: true, force: true });
   }
