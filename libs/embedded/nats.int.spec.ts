@@ -11,7 +11,7 @@ import { connect, nkeyAuthenticator, PermissionViolationError } from '@nats-io/t
 import { findNatsServer } from './nats-binary.js';
 import { renderNatsConfig, type NatsUser } from './nats-config.js';
 import { startNats, stopNatsOn, type NatsHandle, type NatsOptions } from './nats.runner.js';
-import { freePort } from './ports.js';
+import { freePort, freePorts } from './ports.js';
 
 const run = promisify(execFile);
 let storeDir = '';
@@ -126,6 +126,12 @@ describe('startNats', () => {
     await writeFile(join(storeDir, 'nats-server.json'), '{"pid":');
     const handle = await start();
     expect(JSON.parse(await readFile(join(storeDir, 'nats-server.json'), 'utf8'))).toMatchObject({ pid: handle.pid });
+  });
+
+  it('has ports of its own for clients and for monitoring', async () => {
+    expect(new Set(await freePorts(50)).size).toBe(50);
+    const { port, monitorUrl } = await start();
+    expect(Number(new URL(monitorUrl).port)).not.toBe(port);
   });
 
   it('says which port is taken', async () => {

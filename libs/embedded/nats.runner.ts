@@ -7,7 +7,7 @@ import { z } from 'zod';
 import { EmbeddedServerError } from './errors.js';
 import { findNatsServer } from './nats-binary.js';
 import { renderNatsConfig, type NatsUser } from './nats-config.js';
-import { freePort, isPortFree, LOOPBACK } from './ports.js';
+import { freePorts, isPortFree, LOOPBACK } from './ports.js';
 import {
   adopt,
   commandLine,
@@ -24,6 +24,8 @@ const READY_POLL_MS = 5;
 const GREETING_TIMEOUT_MS = 1_000;
 const GREETING_BYTES_MAX = 8_192;
 const PORT_ATTEMPTS_MAX = 5;
+/** The last that nats-server says then. */
+const PORT_TAKEN = /address already in use"?\s*$/u;
 const STOP_STEPS: readonly StopStep[] = [
   { signal: 'SIGTERM', waitMs: 10_000 },
   { signal: 'SIGKILL', waitMs: 5_000 },
@@ -132,7 +134,9 @@ async function reattach(site: Site): Promise<NatsHandle | undefined> {
 async function launchOnce(site: Site, binary: string): Promise<NatsHandle | 'port taken'> {
   const { options } = site;
   const fixed = [options.port, options.monitorPort].filter((port) => port !== undefined && port !== 0);
-  const ports = { port: options.port || (await freePort()), monitorPort: options.monitorPort || (await freePort()) };
+  const [free = 0, other = 0] = await freePorts(2);
+  const port = options.port || free;
+  const ports = { port, monitorPort: options.monitorPort || (other === port ? free : other) };
   await writeFile(site.configFile, configOf(site, ports), { mode: 0o600 });
   const server = await launch({
     binary,
@@ -154,6 +158,8 @@ async function launchOnce(site: Site, binary: string): Promise<NatsHandle | 'por
     if (!fixed.includes(port)) return 'port taken';
     throw new EmbeddedServerError(`Port ${port} for nats-server is in use by another program.`, { cause: details });
   }
+  // Whoever had it may have let it go again.
+  if (fixed.length === 0 && PORT_TAKEN.test(logTail(site.logFile))) return 'port taken';
   throw new EmbeddedServerError(`nats-server ended while starting; see ${site.logFile} and ${site.startLogFile}.`, {
     cause: details,
   });
