@@ -17,18 +17,33 @@ function judged(story: Story, judge: Judge) {
 const every = { editPolicy: 'every-result' } as const;
 
 describe('a result that nobody wanted to see', () => {
+  const triggers: EditTrigger[] = [{ kind: 'task', taskId: 'a', attempt: 1 }];
+
   it.each([MODEL, NOBODY, RUNBOOK])('changes nothing, whoever is there: %j', (judge) => {
-    const story = Story.of(plan(['a', 'b'], ['a->b']), every).when(completed('a'));
-    expect(judged(story, judge)).toEqual({
+    const { run } = Story.of(plan(['a', 'b'], ['a->b'])).when(completed('a'));
+    expect(judgementOf(run, triggers, judge)).toEqual({
       needed: false,
       state: 'CONTINUE',
       because: 'the results asked for nothing but what is planned',
     });
   });
+});
 
-  it('changes nothing while another task runs', () => {
-    const story = Story.of(plan(['a', 'b']), every).when(completed('a'));
-    expect(judged(story, MODEL)).toMatchObject({ needed: false, state: 'CONTINUE' });
+describe('any result under every-result', () => {
+  const story = () => Story.of(plan(['a', 'b'], ['a->b']), every).when(completed('a'));
+
+  it.each([MODEL, RUNBOOK])('is shown to a model, also while there is more to do: %j', (judge) => {
+    expect(judged(story(), judge)).toEqual(NEEDED);
+    expect(judged(Story.of(plan(['a', 'b']), every).when(completed('a')), judge)).toEqual(NEEDED);
+    expect(judged(Story.of(plan(['a']), every).when(completed('a')), judge)).toEqual(NEEDED);
+  });
+
+  it('changes nothing when there is none', () => {
+    expect(judged(story(), NOBODY)).toEqual({
+      needed: false,
+      state: 'CONTINUE',
+      because: 'no model is configured that could judge task "a"',
+    });
   });
 });
 

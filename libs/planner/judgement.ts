@@ -1,5 +1,5 @@
-import type { EditTrigger, PlannerState } from '#proto';
-import { findTask, type Run, type TaskState } from '#libs/constellation';
+import type { EditPolicy, EditTrigger, PlannerState } from '#proto';
+import { editPolicyOf, findTask, type Run, type TaskState } from '#libs/constellation';
 
 export type Judgement =
   /** Somebody has to think about it. */
@@ -16,14 +16,16 @@ export interface Judge {
 
 /**
  * Whether an editing round needs judgement. A model is asked about failures, about results that it wanted to see, and for the
- * last word on a plan of its own; about nothing else. What a task needs of others comes along its lines, which the core has
- * checked: an ordinary result asks for no change of the plan.
+ * last word on a plan of its own; about nothing else, unless the edit policy is `every-result`, under which every completion is
+ * put to it (paper section 5.1, algorithm 1). What a task needs of others comes along its lines, which the core has checked: an
+ * ordinary result asks for no change of the plan.
  */
 export function judgementOf(run: Run, triggers: readonly EditTrigger[], { model, reviewed }: Judge): Judgement {
   const told = [...triggers, ...run.queued].flatMap((trigger) =>
     trigger.kind === 'task' ? (findTask(run, trigger.taskId) ?? []) : [],
   );
-  const open = told.find(wantsJudgement);
+  const policy = editPolicyOf(run);
+  const open = told.find((task) => wantsJudgement(task, policy));
   if (model && open !== undefined) return { needed: true };
   if (!isAtEnd(run)) {
     if (open === undefined) return rule('CONTINUE', 'the results asked for nothing but what is planned');
@@ -46,6 +48,6 @@ function rule(state: 'CONTINUE' | 'FINISH', because: string): Judgement {
 }
 
 /** One that is tried again meanwhile has nothing to be judged yet. */
-function wantsJudgement({ star, status }: TaskState): boolean {
-  return status === 'FAILED' || (status === 'COMPLETED' && star.review === true);
+function wantsJudgement({ star, status }: TaskState, policy: EditPolicy): boolean {
+  return status === 'FAILED' || (status === 'COMPLETED' && (star.review === true || policy === 'every-result'));
 }

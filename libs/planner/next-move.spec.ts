@@ -122,13 +122,19 @@ describe('CONTINUE', () => {
       baseRevision: null,
       state: 'CONTINUE',
       edits: [],
-      trace: { thought: 'the results asked for nothing but what is planned' },
+      trace: { thought: 'no model is configured that could judge task "a"' },
     };
-    const move = moveOf(story);
+    const move = moveOf(story, NOBODY);
     expect(move).toEqual({ kind: 'rule', mode: 'editing', try: 1, proposal });
     story.proposes(move.kind === 'rule' ? move.proposal : {}, 'rule');
     expect(plannerStateOf(story.run)).toBe('CONTINUE');
     expect(story.run.editing).toBeNull();
+  });
+
+  it('asks about every completion under every-result, of a runbook, too', () => {
+    const story = Story.goal(every).plans(ab, { source: 'runbook', runbook: useDf });
+    const triggers = [{ kind: 'task', taskId: 'a', attempt: 1 }];
+    expect(moveOf(story.when(completed('a')))).toMatchObject({ kind: 'ask', mode: 'editing', try: 1, triggers });
   });
 
   it('ends by rule for the revision that it has seen, and the results are collected', () => {

@@ -76,11 +76,12 @@ const STORIES: Record<string, Story> = {
     calls: 0,
   },
   'what follows by rule': {
-    replies: { e1: [plan([task('a'), task('b')], [{ dependency_id: 'l', from_task_id: 'a', to_task_id: 'b' }])] },
+    replies: CREATED,
     begin: async (world) => {
-      await world.planner().handle(await world.submit('look', { editPolicy: 'every-result' }));
-      await world.judge();
-      return world.complete('a');
+      const opened = await failed(world);
+      const by = { kind: 'person', id: 'operator' } as const;
+      await world.decide({ kind: 'verb', id: 'retry', by, action: { verb: 'RETRY', taskId: 'a' } });
+      return opened;
     },
     end: { editId: 'e2', try: 1, state: 'CONTINUE', edits: [] },
     calls: 0,

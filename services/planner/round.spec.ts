@@ -32,6 +32,9 @@ function thoughtful(): { world: PlannerWorld; thinking: Promise<void> } {
   return { world, thinking };
 }
 
+const lineOf = (from: string, to: string) => ({ dependency_id: `${from}-${to}`, from_task_id: from, to_task_id: to });
+const ONE_LINE = [lineOf('a', 'b')];
+
 const tasksOf = ({ edits }: Proposal): unknown =>
   edits.flatMap((one) =>
     one.tool === 'build_constellation' ? one.constellation.tasks.map(({ id }) => id) : [one.tool],
@@ -209,10 +212,9 @@ describe('editing', () => {
   });
 
   it('asks nobody about results that go their way along lines', async () => {
-    const lines = [{ dependency_id: 'l', from_task_id: 'a', to_task_id: 'b' }];
-    const world = await planned([plan([task('a'), task('b')], lines)], { editPolicy: 'every-result' });
+    const world = await planned([plan([task('a', { review: true }), task('b')], ONE_LINE)]);
     const opened = await world.complete('a');
-    await world.planner().handle(opened);
+    await world.planner({ model: null }).handle(opened);
     const proposed = (await world.factsOf('PLAN_PROPOSED')).at(-1);
     expect(proposed).toMatchObject({
       source: 'rule',
@@ -233,6 +235,92 @@ describe('editing', () => {
     await planner.handle(refused);
     const [view] = planner.views;
     expect(view).toMatchObject({ violations: [{ code: 'NO_DEVICE' }], tried: { state: 'CONTINUE' } });
+  });
+});
+
+describe('under every-result', () => {
+  const every = { editPolicy: 'every-result' } as const;
+  const ids = ['a', 'b', 'c', 'd', 'e', 'f'];
+  const inARow = ids.slice(1).map((to, index) => lineOf(ids[index] ?? '', to));
+
+  it('the model is asked after every completion, of exact commands, too, and may change what comes next', async () => {
+    const refine = (to: string) =>
+      edit([{ tool: 'update_task', arguments: { task_id: to, description: `with what came before ${to}` } }]);
+    const replies = [...ids.slice(1).map(refine), finish('All six are done.', ids)];
+    const world = await planned(
+      [
+        plan(
+          ids.map((id) => task(id)),
+          inARow,
+        ),
+        ...replies,
+      ],
+      every,
+    );
+    for (const id of ids) {
+      const planner = world.planner();
+      expect(await planner.handle(await world.complete(id))).toEqual(DONE);
+      expect(planner.views).toMatchObject([{ triggers: [{ kind: 'task', taskId: id, attempt: 1 }] }]);
+      await world.judge();
+    }
+    const rounds = (await world.factsOf('ROUND_PLANNED')).slice(1);
+    expect(rounds.map(({ mode, source, calls }) => [mode, source, calls.length])).toEqual(
+      ids.map(() => ['editing', 'model', 1]),
+    );
+    expect(world.model.requests).toHaveLength(1 + ids.length);
+    expect(await world.run()).toMatchObject({
+      phase: 'COMPLETED',
+      revision: 6,
+      rounds: 7,
+      answer: { text: 'All six are done.' },
+    });
+  });
+
+  it('what has completed while the model thought is one batch, and one question', async () => {
+    const world = await planned([plan(ids.map((id) => task(id))), edit([]), finish('All six are done.', ids)], every);
+    const opened = await world.complete('a');
+    for (const id of ids.slice(1)) await world.complete(id);
+    expect(await world.planner().handle(opened)).toEqual(DONE);
+    const next = await world.judge();
+    const planner = world.planner();
+    expect(await planner.handle(next)).toEqual(DONE);
+    const triggers = ids.slice(1).map((taskId) => ({ kind: 'task', taskId, attempt: 1 }));
+    expect(planner.views).toMatchObject([{ triggers }]);
+    await world.judge();
+    expect(world.model.requests).toHaveLength(3);
+    expect(await world.run()).toMatchObject({ phase: 'COMPLETED', answer: { by: 'model' } });
+  });
+
+  it('nobody is asked again when the last completion was answered with no change', async () => {
+    const world = await planned([plan([task('a')]), edit([])], every);
+    expect(await world.planner().handle(await world.complete('a'))).toEqual(DONE);
+    await world.judge();
+    expect(await world.run()).toMatchObject({ phase: 'COMPLETED', rounds: 2, answer: { by: 'collected' } });
+  });
+
+  it('the bound on rounds counts them, and the run goes on without', async () => {
+    const three = ids.slice(0, 3);
+    const replies = [
+      plan(
+        three.map((id) => task(id)),
+        inARow.slice(0, 2),
+      ),
+      edit([]),
+    ];
+    const world = await planned(replies, { ...every, rounds: 2 });
+    await world.planner().handle(await world.complete('a'));
+    await world.judge();
+    await world.planner().handle(await world.complete('b'));
+    expect((await world.factsOf('ROUND_FAILED'))[0]?.error.code).toBe('TOO_MANY_ROUNDS');
+    await world.judge();
+    await world.complete('c');
+    expect(await world.run()).toMatchObject({ phase: 'COMPLETED', rounds: 3, answer: { by: 'collected' } });
+  });
+
+  it('a model that is not there changes nothing: a rule answers', async () => {
+    const world = await planned([plan([task('a'), task('b')], ONE_LINE)], every);
+    await world.planner({ model: null }).handle(await world.complete('a'));
+    expect((await world.factsOf('PLAN_PROPOSED')).at(-1)).toMatchObject({ source: 'rule', used: { llmCalls: 0 } });
   });
 });
 

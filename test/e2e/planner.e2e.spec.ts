@@ -43,6 +43,7 @@ const AT_ONCE: Readonly<Record<string, object>> = {
   collect: {},
   recover: {},
   batch: { editPolicy: 'when-needed' },
+  every: { editPolicy: 'every-result' },
   conflict: {},
   garbage: {},
   hostile: {},
@@ -201,6 +202,18 @@ describe('a goal', () => {
       expect.anything(),
     ]);
     expect(model.asked('plan-batch')).toHaveLength(4);
+  });
+
+  it('is looked at after every completion where that was asked for, also of exact commands', async () => {
+    const view = await planned('every');
+    expect([view.outcome, view.answer?.text]).toEqual(['succeeded', 'All four were looked at.']);
+    expect(view.tasks.find(({ id }) => id === 'fourth')?.result?.value).toMatchObject({ stdout: 'changed\n' });
+    const { rounds } = await system.json<{ rounds: { mode: string; triggers: object[] }[] }>('plan', view.runId);
+    expect(rounds.map(({ mode }) => mode)).toEqual(['creation', 'editing', 'editing', 'editing', 'editing']);
+    expect(rounds.slice(1).map(({ triggers }) => triggers)).toMatchObject(
+      ['first', 'second', 'third', 'fourth'].map((taskId) => [{ taskId }]),
+    );
+    expect(model.asked('plan-every')).toHaveLength(5);
   });
 
   it('whose edit meets a task that has started is repaired', async () => {
