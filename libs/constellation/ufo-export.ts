@@ -3,6 +3,7 @@ import type {
   Json,
   LineId,
   RunId,
+  RunRequest,
   Target,
   TaskConstellation,
   TaskId,
@@ -10,7 +11,16 @@ import type {
   TaskStarLine,
   TaskStatus,
 } from '#proto';
-import { DEVICE_TYPES, levelOf, withoutNothing } from './ufo-words.js';
+import { objectOf } from './ufo-items.js';
+import { type Kept, keptOfLine, keptOfTask, takeKept, withoutEmpty } from './ufo-kept.js';
+import {
+  DEVICE_TYPES,
+  levelOf,
+  NOT_EXTRAS_OF_LINES,
+  NOT_EXTRAS_OF_TASKS,
+  withoutKeys,
+  withoutNothing,
+} from './ufo-words.js';
 
 /** What has become of a task, as far as UFO has a field for it. */
 export interface UfoProgress {
@@ -26,6 +36,8 @@ export interface UfoProgress {
 export interface UfoSource {
   readonly constellation: TaskConstellation;
   readonly runId: RunId;
+  /** What the run was asked besides: it is asked of the next run, too. */
+  readonly asked?: Pick<RunRequest, 'options' | 'metadata'>;
   readonly revision?: number;
   readonly createdAt?: Instant;
   readonly updatedAt?: Instant;
@@ -39,22 +51,29 @@ export interface UfoSource {
 /** The constellation in the form that UFO serialises: JSON, tasks and dependencies by id. `importUfo` gives it back. */
 export function exportUfo(source: UfoSource): unknown {
   const { constellation, runId, revision = null, createdAt, updatedAt, startedAt = null, endedAt = null } = source;
+  const { options, metadata: said } = source.asked ?? { options: {}, metadata: {} };
+  const { kept, metadata } = takeKept(said);
+  const { constellation_id: id = runId, ...own } = kept.constellation;
   const { name, tasks, lines } = constellation;
   const into = Map.groupBy(lines, ({ to }) => to);
   const from = Map.groupBy(lines, (line) => line.from);
   return {
-    constellation_id: runId,
+    ...own,
+    constellation_id: id,
     name,
     state: stateOf(tasks.map(({ id }) => source.tasks?.get(id)?.status ?? 'PENDING')),
     tasks: Object.fromEntries(
       tasks.map((star, position) => {
         const dependencies = unique((into.get(star.id) ?? []).map((line) => line.from));
         const dependents = unique((from.get(star.id) ?? []).map(({ to }) => to));
-        return [star.id, { ...ufoTask(star, position, source), dependencies, dependents }];
+        return [star.id, { ...ufoTask(star, position, source, kept), dependencies, dependents }];
       }),
     ),
-    dependencies: Object.fromEntries(lines.map((line, position) => [line.id, ufoLine(line, position, source)])),
-    metadata: { orrery: { runId, revision } },
+    dependencies: Object.fromEntries(lines.map((line, position) => [line.id, ufoLine(line, position, source, kept)])),
+    metadata: {
+      ...objectOf(own['metadata']),
+      orrery: { runId, revision, ...withoutEmpty({ options, metadata }) },
+    },
     created_at: ufoTime(createdAt),
     updated_at: ufoTime(updatedAt),
     execution_start_time: ufoTime(startedAt),
@@ -63,16 +82,18 @@ export function exportUfo(source: UfoSource): unknown {
   };
 }
 
-function ufoTask(star: TaskStar, position: number, { tasks, createdAt, updatedAt }: UfoSource): object {
+function ufoTask(star: TaskStar, position: number, { tasks, createdAt, updatedAt }: UfoSource, all: Kept): object {
   const progress = tasks?.get(star.id);
+  const kept = keptOfTask(star, all);
   const { startedAt = null, endedAt = null, attempt = 0 } = progress ?? {};
   return {
+    ...kept,
     task_id: star.id,
     name: star.name,
     description: star.description,
     tips: star.tips.length === 0 ? null : star.tips,
     task_description: star.description,
-    ...ufoTarget(star.target),
+    ...ufoTarget(star.target, kept['device_type']),
     priority: levelOf(star.priority ?? 0),
     status: UFO_STATUS[progress?.status ?? 'PENDING'],
     result: progress?.result ?? null,
@@ -80,8 +101,8 @@ function ufoTask(star: TaskStar, position: number, { tasks, createdAt, updatedAt
     timeout: star.timeoutMs === undefined ? null : star.timeoutMs / 1_000,
     retry_count: (star.retry?.attempts ?? 1) - 1,
     current_retry: Math.max(0, attempt - 1),
-    task_data: { orrery: ufoExtras(star, position) },
-    expected_output_type: null,
+    task_data: { ...objectOf(kept['task_data']), orrery: ufoExtras(star, position) },
+    expected_output_type: kept['expected_output_type'] ?? null,
     created_at: ufoTime(createdAt),
     updated_at: ufoTime(endedAt ?? startedAt ?? updatedAt),
     execution_start_time: ufoTime(startedAt),
@@ -90,32 +111,39 @@ function ufoTask(star: TaskStar, position: number, { tasks, createdAt, updatedAt
   };
 }
 
-function ufoTarget(target: Target): { target_device_id: string | null; device_type: string | null } {
-  if ('device' in target) return { target_device_id: target.device, device_type: null };
+function ufoTarget(target: Target, type: unknown = null): object {
+  if ('device' in target) return { target_device_id: target.device, device_type: type };
   return { target_device_id: null, device_type: DEVICE_TYPES.find((type) => type === target.os) ?? null };
 }
 
-function ufoExtras({ target, command, deadlineMs, retry, priority, idempotent, review }: TaskStar, position: number) {
-  const selector = 'device' in target ? undefined : target;
-  return withoutNothing({ position, target: selector, command, deadlineMs, retry, priority, idempotent, review });
+/** A device stands in a field of UFO; a selector says more than that. */
+function ufoExtras(star: TaskStar, position: number): object {
+  const { target, ...extras } = withoutKeys(star, NOT_EXTRAS_OF_TASKS);
+  return withoutNothing({ position, ...extras, target: 'device' in star.target ? undefined : target });
 }
 
-function ufoLine(line: TaskStarLine, position: number, { tasks, satisfied, ...times }: UfoSource): object {
-  const { id, from, to, type, condition, description } = line;
+function ufoLine(line: TaskStarLine, position: number, source: UfoSource, all: Kept): object {
+  const { id, from, to, condition, description } = line;
+  const { tasks, satisfied, createdAt, updatedAt } = source;
   const judged = satisfied?.get(id) ?? null;
-  const extras = type === 'conditional' ? { position, description } : { position };
+  const extras = { position, ...withoutKeys(line, NOT_EXTRAS_OF_LINES) };
+  const kept = keptOfLine(line, all);
   return {
+    ...kept,
     line_id: id,
     from_task_id: from,
     to_task_id: to,
-    dependency_type: type === 'success-only' ? 'success_only' : type,
+    dependency_type: kept['dependency_type'] ?? (line.type === 'success-only' ? 'success_only' : line.type),
     condition_description: condition ?? description ?? null,
-    metadata: { orrery: withoutNothing(extras) },
+    metadata: {
+      ...objectOf(kept['metadata']),
+      orrery: withoutNothing(condition === undefined ? extras : { ...extras, condition, description }),
+    },
     is_satisfied: judged === true,
     last_evaluation_result: judged,
     last_evaluation_time: judged === null ? null : ufoTime(tasks?.get(from)?.endedAt),
-    created_at: ufoTime(times.createdAt),
-    updated_at: ufoTime(times.updatedAt),
+    created_at: ufoTime(createdAt),
+    updated_at: ufoTime(updatedAt),
   };
 }
 

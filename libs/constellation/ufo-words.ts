@@ -21,3 +21,27 @@ export function withoutNothing(fields: Fields): object {
 export function isNothing(value: unknown): value is null | undefined {
   return value === null || value === undefined;
 }
+
+export function withoutKeys(fields: Fields, keys: ReadonlySet<string>): Fields {
+  return Object.fromEntries(Object.entries(fields).filter(([key]) => !keys.has(key)));
+}
+
+/** Of a task, what UFO has a field for, and where it stood in its list: the rest is written and read as it is. */
+export const NOT_EXTRAS_OF_TASKS: ReadonlySet<string> = new Set([
+  'position',
+  'id',
+  'name',
+  'description',
+  'tips',
+  'timeoutMs',
+]);
+/** Of a line. Its condition and its description share one field of UFO. */
+export const NOT_EXTRAS_OF_LINES: ReadonlySet<string> = new Set([
+  'position',
+  'id',
+  'from',
+  'to',
+  'type',
+  'condition',
+  'description',
+]);

@@ -308,7 +308,11 @@ describe('importUfo refuses', () => {
 describe('withoutUfo', () => {
   it('puts our form into a request', () => {
     const request = { requestId: 'r', constellation: UFO_SAMPLE, options: { priority: 1 } };
-    expect(withoutUfo(request)).toEqual({ ok: true, request: { ...request, constellation: read(UFO_SAMPLE) } });
+    const metadata = { ufo: { constellation: { constellation_id: UFO_SAMPLE.constellation_id } } };
+    expect(withoutUfo(request)).toEqual({
+      ok: true,
+      request: { ...request, constellation: read(UFO_SAMPLE), metadata },
+    });
   });
 
   it('leaves every other request as it is', () => {

@@ -1,39 +1,27 @@
 // UFO's constellation JSON, read here and written in ufo-export.ts. UFO says less about a task than we do: what it has no
-// field for stands in `task_data.orrery` of a task and `metadata.orrery` of a line. UFO's own fields win over it, so that
-// an export which was changed by UFO is read as it was changed.
-import {
-  DeviceId,
-  LIMITS,
-  LineId,
-  parseWith,
-  pathOf,
-  TaskConstellation,
-  TaskId,
-  type Issue,
-  type LineType,
-} from '#proto';
-import { checkCondition } from './condition.js';
-import { listed } from './validate.js';
-import {
-  DEPENDENCY_TYPES,
-  DEVICE_TYPES,
-  isNothing,
-  levelOf,
-  MEDIUM,
-  PRIORITIES,
-  PRIORITY_VALUES,
-  withoutNothing,
-  type Fields,
-} from './ufo-words.js';
+// field for stands in `task_data.orrery` of a task and `metadata.orrery` of a line; what the run was asked besides, in
+// `metadata.orrery` of the constellation. UFO's own fields win over it, so that an export which was changed by UFO is read
+// as it was changed. What UFO says and we have no field for is kept in the metadata of the request (ufo-kept.ts).
+import { parseWith, pathOf, TaskConstellation, type Issue } from '#proto';
+import { isObject, issue, itemsOf, LINES, objectOf, TASKS, type Item } from './ufo-items.js';
+import { keptEntry } from './ufo-kept.js';
+import { lineOf, starOf } from './ufo-stars.js';
+import type { Fields } from './ufo-words.js';
 
 export * from './ufo-export.js';
+export { takeKept } from './ufo-kept.js';
 
 export type UfoImport =
-  { readonly ok: true; readonly constellation: TaskConstellation } | { readonly ok: false; readonly issues: Issue[] };
+  | { readonly ok: true; readonly constellation: TaskConstellation; readonly asked: UfoAsked }
+  | { readonly ok: false; readonly issues: Issue[] };
+
+/** What a request has beside its constellation, as it was exported with it: to be judged by the schema of a request. */
+export interface UfoAsked {
+  readonly options: Fields;
+  readonly metadata: Fields;
+}
 
 const ISSUES_MAX = 20;
-/** Of a key that somebody else made up, in a path. */
-const KEY_CHARS_MAX = 64;
 
 /** Whether this is meant to be a constellation of UFO and not one of ours: by the names of its fields. */
 export function isUfoConstellation(json: unknown): boolean {
@@ -62,248 +50,74 @@ export function importUfo(json: unknown): UfoImport {
   };
   if (issues.length > 0) return refused(issues);
   const parsed = parseWith(TaskConstellation, { ...draft, name: draft.name ?? 'constellation' });
-  if (parsed.ok) return { ok: true, constellation: parsed.value };
+  if (parsed.ok) return { ok: true, constellation: parsed.value, asked: askedOf(json, tasks, lines) };
   return refused(parsed.issues.map(({ path, message }) => ({ path: ufoPath(path, { tasks, lines }), message })));
 }
 
-/** A request, with a constellation of ours where it had one of UFO's; anything else stays as it is. */
+function askedOf(json: Fields, tasks: readonly Item[], lines: readonly Item[]): UfoAsked {
+  const { options, metadata } = objectOf(objectOf(json['metadata'])['orrery']);
+  return { options: objectOf(options), metadata: { ...objectOf(metadata), ...keptEntry(json, tasks, lines) } };
+}
+
+/**
+ * A request, with a constellation of ours where it had one of UFO's, and with what that was exported with: what the request
+ * says itself wins. Anything else stays as it is.
+ */
 export function withoutUfo(
   request: unknown,
 ): { readonly ok: true; readonly request: unknown } | { readonly ok: false; readonly issues: Issue[] } {
   if (!isObject(request) || !isUfoConstellation(request['constellation'])) return { ok: true, request };
   const imported = importUfo(request['constellation']);
-  if (imported.ok) return { ok: true, request: { ...request, constellation: imported.constellation } };
+  if (!imported.ok) {
+    const issues = imported.issues.map(({ path, message }) => ({ path: `constellation.${path}`, message }));
+    return { ok: false, issues };
+  }
+  const { constellation, asked } = imported;
+  const { options, metadata } = request;
   return {
-    ok: false,
-    issues: imported.issues.map(({ path, message }) => ({ path: `constellation.${path}`, message })),
+    ok: true,
+    request: {
+      ...request,
+      constellation,
+      ...merged('options', asked.options, options),
+      ...merged('metadata', asked.metadata, metadata),
+    },
   };
 }
 
-interface Kind {
-  readonly list: string;
-  readonly idField: string;
-  readonly id: typeof TaskId;
-  /** `task_001`, `task_002`, ...: the ids of what has none. */
-  readonly prefix: string;
-  readonly extras: string;
-}
-const TASKS: Kind = { list: 'tasks', idField: 'task_id', id: TaskId, prefix: 'task_', extras: 'task_data' };
-const LINES: Kind = { list: 'dependencies', idField: 'line_id', id: LineId, prefix: 'line_', extras: 'metadata' };
-
-/** A task or a dependency. */
-interface Item {
-  readonly path: readonly PropertyKey[];
-  readonly id: string;
-  readonly fields: Fields;
-  /** What we wrote there. */
-  readonly orrery: Fields;
-}
-
-/** A list, or an object by id. In the order in which they were exported, since an object puts numbers first. */
-function itemsOf(json: Fields, kind: Kind, issues: Issue[]): Item[] {
-  const value = json[kind.list] ?? [];
-  if (typeof value !== 'object') {
-    issues.push(issue([kind.list], 'must be a list, or an object by id'));
-    return [];
-  }
-  const found = Object.entries(value).flatMap(([key, fields]: [string, unknown]) => {
-    const path = [kind.list, Array.isArray(value) ? Number(key) : key.slice(0, KEY_CHARS_MAX)];
-    if (!isObject(fields)) {
-      issues.push(issue(path, 'must be an object'));
-      return [];
-    }
-    const id = idOf({ path, fields, key: Array.isArray(value) ? '' : key }, kind, issues);
-    return [{ path, id, fields, orrery: objectOf(objectOf(fields[kind.extras])['orrery']) }];
-  });
-  const firstAt = new Map<string | undefined, string>();
-  for (const { id, path } of found) {
-    const first = firstAt.get(id);
-    if (first === undefined) firstAt.set(id, pathOf(path));
-    else if (id !== undefined) {
-      issues.push(issue([...path, kind.idField], `is already the id of ${first}; ids must be unique`));
-    }
-  }
-  let number = 0;
-  const nextId = (): string => {
-    for (;;) {
-      const id = `${kind.prefix}${String(++number).padStart(3, '0')}`;
-      if (!firstAt.has(id)) return id;
-    }
-  };
-  return found
-    .map((item): Item => ({ ...item, id: item.id ?? nextId() }))
-    .toSorted((one, other) => positionOf(one) - positionOf(other));
-}
-
-/** Undefined when there is none: an empty one counts as missing. */
-function idOf(
-  { path, fields, key }: { path: readonly PropertyKey[]; fields: Fields; key: string },
-  { idField, id: schema }: Kind,
-  issues: Issue[],
-): string | undefined {
-  const own = isNothing(fields[idField]) || fields[idField] === '' ? undefined : fields[idField];
-  const id = own ?? (key === '' ? undefined : key);
-  if (id === undefined) return undefined;
-  if (key !== '' && id !== key) {
-    issues.push(issue([...path, idField], 'must be the key that it stands under'));
-    return key;
-  }
-  const parsed = parseWith(schema, id);
-  if (parsed.ok) return parsed.value;
-  issues.push(...parsed.issues.map(({ message }) => issue([...path, idField], message)));
-  return typeof id === 'string' ? id : undefined;
-}
-
-function positionOf({ orrery: { position } }: Item): number {
-  return typeof position === 'number' ? position : Number.MAX_SAFE_INTEGER;
-}
-
-function starOf(item: Item, issues: Issue[]): object {
-  const { id, fields, orrery } = item;
-  return withoutNothing({
-    id,
-    name: fields['name'],
-    description: fields['description'] ?? fields['task_description'],
-    tips: fields['tips'],
-    target: targetOf(item, issues),
-    command: orrery['command'],
-    timeoutMs: timeoutOf(item, issues),
-    deadlineMs: orrery['deadlineMs'],
-    retry: retryOf(item, issues),
-    priority: priorityOf(item, issues),
-    idempotent: orrery['idempotent'],
-    review: orrery['review'],
-  });
-}
-
-function targetOf(item: Item, issues: Issue[]): unknown {
-  const { fields, orrery } = item;
-  const device = fields['target_device_id'];
-  if (!isNothing(device) && device !== '') {
-    const parsed = parseWith(DeviceId, device);
-    if (!parsed.ok)
-      issues.push(...parsed.issues.map(({ message }) => issue([...item.path, 'target_device_id'], message)));
-    return { device };
-  }
-  const selector = isObject(orrery['target']) ? orrery['target'] : undefined;
-  const os = choiceOf(item, 'device_type', DEVICE_TYPES, issues);
-  if (os !== undefined) return { ...selector, os };
-  if (selector === undefined && (isNothing(fields['device_type']) || fields['device_type'] === '')) {
-    const message = `must name a device, or else device_type must be one of ${DEVICE_TYPES.join(', ')}`;
-    issues.push(issue([...item.path, 'target_device_id'], message));
-  }
-  return selector;
-}
-
-function timeoutOf({ fields, path }: Item, issues: Issue[]): number | undefined {
-  const { timeout } = fields;
-  if (isNothing(timeout)) return undefined;
-  const ms = typeof timeout === 'number' ? Math.round(timeout * 1_000) : Number.NaN;
-  if (ms >= 100 && ms <= LIMITS.timeoutMsMax) return ms;
-  const message = `must be a number of seconds from 0.1 to ${LIMITS.timeoutMsMax / 1_000}`;
-  issues.push(issue([...path, 'timeout'], message));
-  return undefined;
-}
-
-/** `retry_count` says how often it is tried again, our policy how often it is tried. */
-function retryOf({ fields, orrery, path }: Item, issues: Issue[]): unknown {
-  const { retry_count: again } = fields;
-  const policy = orrery['retry'];
-  if (isNothing(again)) return policy;
-  if (typeof again !== 'number' || !Number.isInteger(again) || again < 0 || again >= LIMITS.attemptsMax) {
-    issues.push(issue([...path, 'retry_count'], `must be a whole number from 0 to ${LIMITS.attemptsMax - 1}`));
-    return undefined;
-  }
-  if (isNothing(policy) && again === 0) return undefined;
-  return { ...objectOf(policy), attempts: again + 1 };
-}
-
-function priorityOf(item: Item, issues: Issue[]): unknown {
-  const { fields, orrery } = item;
-  const { priority } = fields;
-  const name = typeof priority === 'number' ? PRIORITIES[priority - 1] : choiceOf(item, 'priority', PRIORITIES, issues);
-  if (typeof priority === 'number' && name === undefined) {
-    issues.push(issue([...item.path, 'priority'], `must be 1 to 4 or one of ${PRIORITIES.join(', ')}`));
-  }
-  const level = name === undefined ? MEDIUM : PRIORITIES.indexOf(name) + 1;
-  const exact = orrery['priority'];
-  if (typeof exact === 'number' && levelOf(exact) === level) return exact;
-  return level === MEDIUM ? undefined : PRIORITY_VALUES[level - 1];
-}
-
-/**
- * `completion_only` is our unconditional line. A condition of UFO is free text: as CEL it decides, as anything else it is
- * kept for people and models, and what UFO would have asked instead, whether there was a result, decides.
- */
-function lineOf(item: Item, ids: ReadonlySet<string>, issues: Issue[]): object {
-  const { id, fields, orrery, path } = item;
-  for (const end of ['from_task_id', 'to_task_id']) {
-    const value = fields[end];
-    if (typeof value === 'string' && ids.has(value)) continue;
-    issues.push(issue([...path, end], `must be the id of a task; known are ${listed([...ids])}`));
-  }
-  const line = { id, from: fields['from_task_id'], to: fields['to_task_id'] };
-  const text = fields['condition_description'];
-  const type = choiceOf(item, 'dependency_type', DEPENDENCY_TYPES, issues);
-  if (type === 'conditional' && typeof text === 'string' && checkCondition(text) === undefined) {
-    return withoutNothing({ ...line, type, condition: text, description: orrery['description'] });
-  }
-  const ours: LineType = type === 'conditional' || type === 'success_only' ? 'success-only' : 'unconditional';
-  return withoutNothing({ ...line, type: ours, description: text });
-}
-
-/** One of some words, in any case; undefined when nothing is said, and when what is said is none of them. */
-function choiceOf<T extends string>(
-  { fields, path }: Item,
-  field: string,
-  choices: readonly T[],
-  issues: Issue[],
-): T | undefined {
-  const value = fields[field];
-  if (isNothing(value) || value === '') return undefined;
-  const word = typeof value === 'string' ? value.toLowerCase() : '';
-  const choice = choices.find((each) => each === word);
-  if (choice === undefined) issues.push(issue([...path, field], `must be one of ${choices.join(', ')}`));
-  return choice;
+/** Nothing when neither says anything; what is no object is left to the schema. */
+function merged(name: string, exported: Fields, own: unknown): Fields {
+  if (Object.keys(exported).length === 0 || (own !== undefined && !isObject(own))) return {};
+  return { [name]: { ...exported, ...own } };
 }
 
 /** Where what is wrong with our form of it stands in UFO's. */
 function ufoPath(path: string, { tasks, lines }: { tasks: readonly Item[]; lines: readonly Item[] }): string {
   const [, list = '', index = '', field = '', rest = ''] = /^(tasks|lines)\[(\d+)\]\.?(\w*)(.*)$/u.exec(path) ?? [];
-  const item = (list === 'tasks' ? tasks : lines)[Number(index)];
+  const isTask = list === 'tasks';
+  const item = (isTask ? tasks : lines)[Number(index)];
   if (list === '' || item === undefined) return path;
-  const theirs = (list === 'tasks' ? UFO_TASK_FIELDS : UFO_LINE_FIELDS)[field] ?? field;
+  const extra = field === '' ? '' : `${isTask ? 'task_data' : 'metadata'}.orrery.${field}`;
+  const theirs = (isTask ? UFO_TASK_FIELDS : UFO_LINE_FIELDS)[field] ?? extra;
   return `${pathOf(item.path)}${theirs === '' ? '' : `.${theirs}`}${rest}`;
 }
 
+/** Where UFO has a field of its own. */
 const UFO_TASK_FIELDS: Readonly<Record<string, string>> = {
   id: 'task_id',
-  target: 'task_data.orrery.target',
-  command: 'task_data.orrery.command',
-  deadlineMs: 'task_data.orrery.deadlineMs',
-  retry: 'task_data.orrery.retry',
-  priority: 'task_data.orrery.priority',
-  idempotent: 'task_data.orrery.idempotent',
-  review: 'task_data.orrery.review',
+  name: 'name',
+  description: 'description',
+  tips: 'tips',
+  timeoutMs: 'timeout',
 };
 const UFO_LINE_FIELDS: Readonly<Record<string, string>> = {
   id: 'line_id',
   from: 'from_task_id',
   to: 'to_task_id',
+  type: 'dependency_type',
+  condition: 'condition_description',
   description: 'condition_description',
 };
-
-function isObject(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-function objectOf(value: unknown): Fields {
-  return isObject(value) ? value : {};
-}
-
-function issue(path: readonly PropertyKey[], message: string): Issue {
-  return { path: pathOf(path), message };
-}
 
 function refused(issues: readonly Issue[]): UfoImport {
   return { ok: false, issues: issues.slice(0, ISSUES_MAX) };

@@ -11,7 +11,7 @@ import {
   RunRequest,
   sentenceOf,
 } from '#proto';
-import { editPolicyOf, validateConstellation, withoutUfo } from '#libs/constellation';
+import { editPolicyOf, takeKept, validateConstellation, withoutUfo } from '#libs/constellation';
 import { hashCommit, runIdOf } from '#libs/event-log';
 import type { OrchestratorConfig } from './orchestrator.config.js';
 
@@ -76,7 +76,10 @@ export interface Accepted {
   readonly planApproval?: OrchestratorConfig['planApproval'] | undefined;
 }
 
-/** The first fact of a run. The content hash covers the request as parsed, defaults filled in, and nothing that was set here. */
+/**
+ * The first fact of a run. The content hash covers the request as parsed, defaults filled in, and nothing that was set here
+ * or kept of UFO's JSON for an export: it decides nothing.
+ */
 export function requestedOf(
   { request, namespace, planApproval }: Accepted,
   actor: Actor,
@@ -89,7 +92,7 @@ export function requestedOf(
   return {
     requestId: request.requestId,
     namespace,
-    contentHash: hashCommit(request),
+    contentHash: hashCommit({ ...request, metadata: takeKept(request.metadata).metadata }),
     goal: request.goal,
     constellation: request.constellation,
     // The bound that counts stands in the log, and not in the version of whoever reads it.

@@ -90,6 +90,44 @@ describe('the command line over a running system', () => {
     expect(verdict.stdout + verdict.stderr).toContain(runId);
   });
 
+  it('runs again as it ran what is written in the form of UFO and submitted, post-condition and options included', async () => {
+    const requestId = 'to-ufo';
+    const a = {
+      ...echo('a'),
+      timeoutMs: 20_000,
+      priority: 3,
+      retry: { attempts: 2 },
+      idempotent: true,
+      verify: { command: { tool: 'EXEC_CLI', arguments: { command: 'exit 4' } }, condition: 'result.exit_code == 0' },
+    };
+    const b = {
+      ...echo('b', 'db-1'),
+      inputs: ['a'],
+      command: { tool: 'EXEC_CLI', arguments: { command: 'wc -l', stdin: { from: ['a'] } } },
+    };
+    const lines = [{ id: 'ab', from: 'a', to: 'b', type: 'success-only', description: 'ö\u202e`</details>' }];
+    const asked = { options: { concurrency: 1, priority: 2 }, metadata: { ticket: 'OPS-7' } };
+    const request = { requestId, constellation: { name: 'to ufo', tasks: [a, b], lines }, ...asked };
+    const first = await system.cli('submit', '-f', await writeRequest(system.home, request), '--wait', '--json');
+    const [ufo, again] = ['ufo.json', 'again.jsonl'].map((name) => join(system.home, name)) as [string, string];
+    const { runId } = JSON.parse(first.stdout) as { runId: string };
+    await system.cli('export', runId, '--as', 'ufo', '-o', ufo);
+    const second = await system.cli('submit', '-f', ufo, '--wait', '--json');
+    expect([first.code, second.code]).toEqual([2, 2]);
+    const other = JSON.parse(second.stdout) as { runId: string };
+    expect(other).toMatchObject({
+      tasks: [{ id: 'a', status: 'FAILED', error: { code: 'POSTCONDITION_FAILED' } }, {}],
+    });
+    const requestedIn = async (run: string) => {
+      await system.cli('export', run, '-o', again);
+      const [line = ''] = (await readFile(again, 'utf8')).split('\n');
+      const { events } = (JSON.parse(line) as { commit: { events: [{ data: Record<string, unknown> }] } }).commit;
+      const { constellation, options, metadata } = events[0].data;
+      return { constellation, options, metadata };
+    };
+    expect(await requestedIn(other.runId)).toEqual(await requestedIn(runId));
+  });
+
   it.each([
     ['a cycle', { lines: [{ id: 'x', from: 'a', to: 'a' }] }, 'constellation.lines'],
     ['an unknown field', { speed: 1 }, 'constellation.speed'],

@@ -39,6 +39,7 @@ describe('a run in the form of UFO', () => {
     expect(importUfo(JSON.parse(JSON.stringify(ufoFrom(SAMPLE_RUN, commits))))).toEqual({
       ok: true,
       constellation: plan,
+      asked: { options: {}, metadata: {} },
     });
   });
 

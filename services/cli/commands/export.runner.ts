@@ -45,7 +45,7 @@ export function ufoFrom(runId: RunId, commits: readonly RunCommit[]): unknown {
   const run = foldRun(commits);
   const [first, last] = [commits[0], commits.at(-1)];
   if (run === undefined || first === undefined || last === undefined) throw unknownRun(runId);
-  const { graph, revision, endedAt } = run;
+  const { graph, revision, endedAt, request } = run;
   if (graph === null) throw badInput(`Run ${runId} has no constellation yet: its plan is still being made.`);
   const tasks = [...run.tasks];
   const lines = [...graph.lines];
@@ -53,6 +53,7 @@ export function ufoFrom(runId: RunId, commits: readonly RunCommit[]): unknown {
   return exportUfo({
     constellation: { name: graph.name, tasks: tasks.map(({ star }) => star), lines },
     runId,
+    ...(request === null ? {} : { asked: { options: request.options, metadata: request.metadata } }),
     revision,
     createdAt: first.at,
     updatedAt: last.at,
