@@ -47,6 +47,8 @@ export const LIMITS = {
   /** The reply to whoever asked, and what it names as evidence. */
   answerCharsMax: 16_000,
   evidenceMax: 200,
+  /** Tasks of a run that an evaluation has a verdict about. */
+  subtasksJudgedMax: 100,
   /** An access token of the Constellation MCP server is good for no longer. */
   editGrantMsMax: 24 * 60 * 60 * 1000,
   /** How long a revocation of such tokens is kept: longer than any that was signed before it, with clocks that differ. */

@@ -60,13 +60,25 @@ export type EditingReply = z.infer<typeof EditingReply>;
 export const Verdict = z.enum(['yes', 'no', 'unsure']);
 export type Verdict = z.infer<typeof Verdict>;
 
-/** What the evaluation agent says of a finished run. */
+/** What the evaluation agent says of one task that was tried: a subtask of the paper (section 10.3). */
+export const SubtaskVerdict = z.strictObject({
+  task_id: TaskId,
+  /** `yes` also for a truthful report that what the task asks for cannot be done. */
+  evaluation: Verdict,
+  reason: z.string().max(500).optional(),
+});
+export type SubtaskVerdict = z.infer<typeof SubtaskVerdict>;
+
+/** What the evaluation agent says of a finished run. Runs that were judged before subtasks were have none. */
 export const Evaluation = z.strictObject({
   reason: z.string().min(1).max(8_000),
   sub_scores: z
     .array(z.strictObject({ name: z.string().min(1).max(200), evaluation: Verdict }))
     .min(1)
     .max(20),
+  subtasks: z.array(SubtaskVerdict).max(LIMITS.subtasksJudgedMax).optional(),
+  /** Whether what was asked for can be done at all; where it cannot, `complete` is about a truthful answer that says so. */
+  feasible: Verdict.optional(),
   complete: Verdict,
 });
 export type Evaluation = z.infer<typeof Evaluation>;

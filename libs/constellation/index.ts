@@ -27,6 +27,7 @@ export { collectAnswer } from './final-answer.js';
 export * from './decide.js';
 export * from './invariants.js';
 export * from './event-text.js';
+export * from './subtask-text.js';
 export * from './diff.js';
 export * from './report-commands.js';
 export { planStepsOf, type PlanStep } from './report-plans.js';

@@ -73,6 +73,25 @@ describe('the answer in a report', () => {
     for (const part of ['## Evaluation', 'Complete: yes', 'all hosts', 'unsure']) expect(text).toContain(part);
   });
 
+  it('stands with what the evaluation found of each task, and of what cannot be done', () => {
+    const evaluation = {
+      reason: 'There is no such database.',
+      sub_scores: [{ name: 'reported as impossible', evaluation: 'yes' as const }],
+      subtasks: [
+        { task_id: 'look', evaluation: 'yes' as const, reason: 'a | b\n# no heading' },
+        { task_id: 'restore', evaluation: 'unsure' as const },
+        { task_id: 'tidy', evaluation: 'no' as const },
+      ],
+      feasible: 'no' as const,
+      complete: 'yes' as const,
+    };
+    const text = answerSection(view({ evaluation }));
+    expect(text).toContain('Complete: yes (what was asked for cannot be done, and the answer says so).');
+    expect(text).toContain('1 of 3 subtasks done (33 %), 1 unsure:');
+    expect(text).toMatch(/^\| `look` \| yes \| `a \\\| b.*# no heading` \|$/mu);
+    expect(text).toContain('| `restore` | unsure | - |');
+  });
+
   it('is left out where there is none', () => expect(answerSection(view({ answer: null, evaluation: null }))).toBe(''));
 });
 

@@ -1,6 +1,7 @@
-import type { RunCommit, RunView, TaskView } from '#proto';
+import type { Evaluation, RunCommit, RunView, TaskView } from '#proto';
 import { more, REPORT_LIMITS } from './report-limits.js';
 import { cell, cut, fence, span, table } from './report-text.js';
+import { completeText, subtasksText } from './subtask-text.js';
 
 const ANSWER_CHARS_MAX = 16_000;
 const RESULT_CHARS_MAX = 8_000;
@@ -29,15 +30,28 @@ export function answerSection({ answer, evaluation, goal }: RunView): string {
     );
   }
   if (evaluation !== null && evaluation !== undefined) {
-    const scores = evaluation.sub_scores.map(({ name, evaluation: verdict }) => [cell(name), verdict]);
-    parts.push(
-      '## Evaluation',
-      `Complete: ${evaluation.complete}. A model judged it by its events:`,
-      fence(cut(evaluation.reason, RESULT_CHARS_MAX), 'text'),
-      table(['Part', 'Done'], scores),
-    );
+    parts.push(evaluationText(evaluation));
   }
   return parts.join('\n\n');
+}
+
+/** What a model found of the whole, of the parts of the request, and of each task that was tried. */
+function evaluationText(evaluation: Evaluation): string {
+  const { reason, sub_scores: scores, subtasks = [] } = evaluation;
+  const parts = scores.map(({ name, evaluation: verdict }) => [cell(name), verdict]);
+  const rows = subtasks.map(({ task_id: id, evaluation: verdict, reason: why = '' }) => [
+    cell(id),
+    verdict,
+    why === '' ? '-' : cell(why),
+  ]);
+  const rate = subtasksText(evaluation);
+  return [
+    '## Evaluation',
+    `Complete: ${completeText(evaluation)}. A model judged it by its events:`,
+    fence(cut(reason, RESULT_CHARS_MAX), 'text'),
+    table(['Part', 'Done'], parts),
+    ...(rate === undefined ? [] : [`${rate}:`, table(['Task', 'Done', 'Why'], rows)]),
+  ].join('\n\n');
 }
 
 /** What agents answered: the outputs of exact commands stand with the commands. */

@@ -12,4 +12,5 @@ export { type LeftOut, planOfRunbook, type RunbookPlan } from './runbook-plan.js
 export { checkParameters, wanted as wantedValue } from './runbook-parameters.js';
 export { type RunbookOfRun, runbookOf } from './runbook-save.js';
 export * from './secret-forms.js';
+export * from './subtasks.js';
 export * from './prompter/index.js';

@@ -14,6 +14,11 @@ const HASH = 'a'.repeat(64);
 const EVALUATION: Evaluation = {
   reason: 'df says\u001B[31m so',
   sub_scores: [{ name: 'disks reported', evaluation: 'yes' }],
+  subtasks: [
+    { task_id: 'a', evaluation: 'yes', reason: 'df\u001B[31m printed it\nall' },
+    { task_id: 'b', evaluation: 'unsure' },
+  ],
+  feasible: 'no',
   complete: 'yes',
 };
 
@@ -157,7 +162,17 @@ describe('orrery evaluate', () => {
     });
     planner.judged = () => publish(commits.slice(-1));
     const { exitCode, out } = await orrery(['evaluate', SAMPLE_RUN]);
-    expect([exitCode, out]).toEqual([0, ['Evaluation: complete: yes', 'df says so', '  disks reported: yes']]);
+    expect([exitCode, out]).toEqual([
+      0,
+      [
+        'Evaluation: complete: yes (what was asked for cannot be done, and the answer says so)',
+        'df says so',
+        '  disks reported: yes',
+        '1 of 2 subtasks done (50 %), 1 unsure:',
+        '  a: yes, df printed it all',
+        '  b: unsure',
+      ],
+    ]);
     planner.judged = async () => undefined;
     const again = await orrery(['evaluate', SAMPLE_RUN, '--json']);
     expect(JSON.parse(again.out.join(''))).toEqual({ runId: SAMPLE_RUN, evaluation: EVALUATION });

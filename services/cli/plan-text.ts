@@ -1,6 +1,8 @@
 import {
+  completeText,
   editText,
   planStepsOf,
+  subtasksText,
   triggersText,
   violationText,
   type ConstellationDiff,
@@ -105,9 +107,10 @@ function planLines(event: PlanEvent, paint: Paint): string[] {
     case 'RUN_EVALUATED': {
       const { evaluation, calls } = event.data;
       return [
-        `${paint('bold', 'evaluation')} complete: ${evaluation.complete}${spentText(calls)}`,
+        `${paint('bold', 'evaluation')} complete: ${completeText(evaluation)}${spentText(calls)}`,
         clip(cleanLine(evaluation.reason), TEXT_CHARS_MAX),
         ...evaluation.sub_scores.map(({ name, evaluation: verdict }) => `${cleanLine(name)}: ${verdict}`),
+        ...[subtasksText(evaluation)].flatMap((rate) => rate ?? []),
       ];
     }
     case 'RUN_SUMMARISED':

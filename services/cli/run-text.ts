@@ -1,4 +1,4 @@
-import { triggersText, violationText, wakerText } from '#libs/constellation';
+import { completeText, subtasksText, triggersText, violationText, wakerText } from '#libs/constellation';
 import type { RunView } from '#proto';
 import { cleanLine, clip } from './clean.js';
 import { drawDag } from './dag-drawing.js';
@@ -63,10 +63,20 @@ export function runText(view: RunView, screen: Screen): string {
   return parts.join('\n\n');
 }
 
-/** What a model found the run to be worth. */
-export function evaluationText({ complete, reason, sub_scores: scores }: NonNullable<RunView['evaluation']>): string {
-  const lines = scores.map(({ name, evaluation }) => `  ${cleanLine(name)}: ${evaluation}`);
-  return [`Evaluation: complete: ${complete}`, cleanLine(reason), ...lines].join('\n');
+/** What a model found the run to be worth: the whole, the parts of the request, and each task that was tried. */
+export function evaluationText(evaluation: NonNullable<RunView['evaluation']>): string {
+  const { reason, sub_scores: scores, subtasks = [] } = evaluation;
+  const rate = subtasksText(evaluation);
+  return [
+    `Evaluation: complete: ${completeText(evaluation)}`,
+    cleanLine(reason),
+    ...scores.map(({ name, evaluation: verdict }) => `  ${cleanLine(name)}: ${verdict}`),
+    ...(rate === undefined ? [] : [`${rate}:`]),
+    ...subtasks.map(
+      ({ task_id: id, evaluation: verdict, reason: why = '' }) =>
+        `  ${cleanLine(id)}: ${verdict}${why === '' ? '' : `, ${cleanLine(why)}`}`,
+    ),
+  ].join('\n');
 }
 
 /** What was used up of what may be. */

@@ -2,7 +2,9 @@ import type { Logger } from 'pino';
 import { Evaluation, type RunId } from '#proto';
 import type { RunLog } from '#libs/event-log';
 import { usageOfCalls } from '#libs/llm';
+import { problemsOfVerdicts, withAllSubtasks } from '#libs/planner';
 import { loadEndedRun, NO_MODEL, refused, type EndedRun } from './ended-run.adapter.js';
+import type { Fleet } from './fleet.js';
 import { OncePerRun, type MadeFact } from './once-per-run.handler.js';
 import type { PlanCommits } from './plan-commits.adapter.js';
 import { recorded } from './plan-facts.js';
@@ -15,6 +17,8 @@ export interface EvaluationParts {
   readonly commits: PlanCommits;
   /** Null: no model is configured. */
   readonly reflection: Reflection | null;
+  /** Whether something could have been done depends on what there is to do it with. */
+  readonly fleet: Pick<Fleet, 'profiles'>;
   readonly logger: Logger;
 }
 
@@ -70,9 +74,11 @@ export class EvaluationHandler {
       agent: EVALUATION_AGENT,
       schema: Evaluation,
       turn: `${run.runId}.evaluation`,
-      prompt: (prompter, fenceBoundary) => prompter.evaluation({ fenceBoundary, goal, run }),
+      prompt: (prompter, fenceBoundary) =>
+        prompter.evaluation({ fenceBoundary, goal, run, profiles: this.#parts.fleet.profiles }),
+      check: (said) => problemsOfVerdicts(said, run),
     });
-    const evaluation = Evaluation.parse(wellFormed(value));
+    const evaluation = withAllSubtasks(Evaluation.parse(wellFormed(value)), run);
     return {
       value: evaluation,
       event: {

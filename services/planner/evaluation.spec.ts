@@ -34,6 +34,36 @@ describe('the evaluation of a run', () => {
     ]);
   });
 
+  it('has a verdict about each task that was tried, and says which could not be done', async () => {
+    const subtasks = [{ task_id: 'disk', evaluation: 'yes', reason: 'df printed all of them' }];
+    const world = new ReflectingWorld([{ json: { ...EVALUATION, subtasks, feasible: 'no' } }]);
+    await world.run({ end: 'failed' });
+    const { evaluation } = world.process();
+    expect(await evaluation.ordered(RUN)).toEqual({ ...EVALUATION, subtasks, feasible: 'no' });
+    // Read back from what is recorded.
+    expect(await world.process().evaluation.ordered(RUN)).toEqual({ ...EVALUATION, subtasks, feasible: 'no' });
+  });
+
+  it('takes no task for done that the model has left out', async () => {
+    const world = new ReflectingWorld([{ json: { ...EVALUATION, subtasks: [] } }]);
+    await world.run();
+    expect((await world.process().evaluation.ordered(RUN)).subtasks).toEqual([
+      { task_id: 'disk', evaluation: 'unsure', reason: 'the model gave no verdict about it' },
+    ]);
+  });
+
+  it('is asked for again when it judges a task that there is not, or one twice', async () => {
+    const judging = (...ids: string[]) => ({
+      json: { ...EVALUATION, subtasks: ids.map((task_id) => ({ task_id, evaluation: 'yes' })) },
+    });
+    const world = new ReflectingWorld([judging('disks'), judging('disk', 'disk'), judging('disk')]);
+    await world.run();
+    expect((await world.process().evaluation.ordered(RUN)).subtasks).toEqual([{ task_id: 'disk', evaluation: 'yes' }]);
+    const [, second, third] = world.model.requests.map(({ messages }) => JSON.stringify(messages));
+    expect(second).toContain('there is no task \\\"disks\\\"; those that were tried are \\\"disk\\\"');
+    expect(third).toContain('has a verdict already');
+  });
+
   it.each(['failed', 'partially_failed'] as const)('is made of a run that %s, too', async (end) => {
     const world = new ReflectingWorld([JUDGED]);
     await world.run({ end, goal: null });

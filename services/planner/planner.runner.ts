@@ -168,7 +168,7 @@ function partsOf(options: PlannerOptions, { fleet, live, signal }: World): Parts
     desk === null ? null : new Thinking({ desk, prompter, fleet, runbooks: infos, examples, clock, random });
   const reflection = desk === null ? null : new Reflection({ desk, prompter, random, signal });
   const rounds = new RoundHandler({ runs, commits, live, thinking, runbooks, fleet, clock, logger, emit });
-  const evaluations = new EvaluationHandler({ runs, commits, reflection, logger });
+  const evaluations = new EvaluationHandler({ runs, commits, reflection, fleet, logger });
   const learnt = (): void => embeddings?.catchUp();
   const learning =
     experiences === null

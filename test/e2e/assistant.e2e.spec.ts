@@ -91,16 +91,18 @@ const SHOWN_TIP = 'Ask for one line per file system.';
 /** Said by a model that is to say something else. */
 const GARBAGE = 'I would say that it went rather well.';
 
-const JUDGEMENT: Evaluation = {
+const JUDGEMENT = {
   reason: 'The task "only" shows it.',
   sub_scores: [{ name: 'it is done', evaluation: 'yes' }],
+  subtasks: [{ task_id: 'only', evaluation: 'yes', reason: 'it printed its name' }],
+  feasible: 'yes',
   complete: 'yes',
-};
-const MUMBLED: Evaluation = {
+} satisfies Evaluation;
+const MUMBLED = {
   reason: 'Nothing proves it.',
   sub_scores: [{ name: 'it is done', evaluation: 'unsure' }],
   complete: 'unsure',
-};
+} satisfies Evaluation;
 /** Whether the evaluator of the second run can be understood. */
 let speaksClearly = false;
 

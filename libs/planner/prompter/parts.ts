@@ -6,6 +6,7 @@ import {
   type EditViolation,
   type Experience,
   type Json,
+  LIMITS,
   type Target,
   type ToolConstellation,
   type ToolTask,
@@ -18,6 +19,8 @@ import type { CreationView } from './view.js';
 /** Tokens for each part that others wrote. The goal is never cut. */
 export const PLANNER_TOKENS = {
   profiles: 3_000,
+  /** Beside a run that has ended: enough to see what there is nothing of. */
+  profilesOfEnded: 1_500,
   plan: DEFAULTS.planTokens,
   /** Of the plan that an example is made of, beside what came of it. */
   experience: 4_000,
@@ -66,6 +69,14 @@ export function textOf(
 export function triedText(tried: Json | undefined, telling: Telling): string {
   if (tried === undefined || tried === null) return '';
   return toldText('your last reply', JSON.stringify(tried), { ...telling, tokensMax: PLANNER_TOKENS.tried }).text;
+}
+
+/** Which tasks are to be judged, in our words: ids are letters, digits, "-" and "_". */
+export function judgedTasksText(ids: readonly string[]): string {
+  if (ids.length === 0) return 'No task was tried: `subtasks` is [].';
+  const shown = ids.slice(0, LIMITS.subtasksJudgedMax).join(', ');
+  if (ids.length <= LIMITS.subtasksJudgedMax) return shown;
+  return `${shown} (${ids.length} were tried; judge these ${LIMITS.subtasksJudgedMax})`;
 }
 
 export function violationsText(violations: readonly EditViolation[], telling: Telling): string {

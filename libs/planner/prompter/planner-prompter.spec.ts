@@ -83,6 +83,7 @@ const ENDED: EvaluationView = {
     outcome: 'partially_failed',
     answer: { text: 'Clean up web-1 first; web-2 is not known.', by: 'model', evidence: [], failures: [] },
   },
+  profiles: creationView().profiles,
   fenceBoundary: BOUNDARY,
 };
 
@@ -126,7 +127,7 @@ describe('PlannerPrompter', () => {
   it.each([
     ['creation', () => prompter.creation(replanned()), 6_500],
     ['editing', () => prompter.editing(refused()), 7_000],
-    ['evaluation', () => prompter.evaluation(ENDED), 2_000],
+    ['evaluation', () => prompter.evaluation(ENDED), 2_500],
     ['experience', () => prompter.experience(ENDED), 4_000],
     ['demonstration', () => prompter.demonstration(SHOWN_BY_HAND), 4_000],
   ] as const)('makes the prompt for %s that is kept in golden', async (name, make, systemTokens) => {
@@ -330,7 +331,7 @@ function everywhere(text: string): PlannerPrompt[] {
       triggers: [{ kind: 'task', taskId: 'a', attempt: 1 }],
       violations: [{ code: 'INVALID_INPUT', path: said, message: said }],
     }),
-    prompter.evaluation({ goal: said, run, fenceBoundary: BOUNDARY }),
+    prompter.evaluation({ goal: said, run, profiles: [hostile], fenceBoundary: BOUNDARY }),
     prompter.experience({ goal: said, run, fenceBoundary: BOUNDARY }),
     prompter.demonstration({
       demonstration: {

@@ -8,9 +8,11 @@ import {
   type PromptTemplates,
   TemplateBook,
 } from '#libs/prompter';
+import { subtasksOf } from '../subtasks.js';
 import { type Telling, toldText } from './bounded.js';
 import {
   budgetText,
+  judgedTasksText,
   learntText,
   linesText,
   planText,
@@ -92,7 +94,13 @@ export class PlannerPrompter {
 
   evaluation(view: EvaluationView): PlannerPrompt {
     const telling = this.#telling(view.fenceBoundary);
-    return this.#prompt('evaluation', { telling, user: this.#ended(view, telling, PLANNER_TOKENS.plan) });
+    const { run, profiles, goal } = view;
+    const user = {
+      ...this.#ended(view, telling, PLANNER_TOKENS.plan),
+      subtasks: judgedTasksText(subtasksOf(run)),
+      devices: profilesText(profiles, { ...telling, goal: goal ?? '', tokens: PLANNER_TOKENS.profilesOfEnded }),
+    };
+    return this.#prompt('evaluation', { telling, user });
   }
 
   experience(view: ExperienceView): PlannerPrompt {
@@ -113,7 +121,7 @@ export class PlannerPrompter {
   }
 
   /** A finished run: what was asked for, what was answered, and what its tasks came to. */
-  #ended({ goal, run }: EvaluationView, telling: Telling, tokens: number): Readonly<Record<string, string>> {
+  #ended({ goal, run }: ExperienceView, telling: Telling, tokens: number): Readonly<Record<string, string>> {
     const answer = run.answer?.text ?? '';
     return {
       request: requestText(goal, telling),

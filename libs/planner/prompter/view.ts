@@ -47,14 +47,17 @@ export interface EditingView extends Fenced {
   readonly budgetLeft?: Budget | undefined;
 }
 
-/** A finished run that is to be judged. */
-export interface EvaluationView extends Fenced {
+/** A finished run that is to be made into an example. */
+export interface ExperienceView extends Fenced {
   readonly goal: string | null;
   readonly run: Run;
 }
 
-/** A finished run that is to be made into an example. */
-export type ExperienceView = EvaluationView;
+/** A finished run that is to be judged. */
+export interface EvaluationView extends ExperienceView {
+  /** Of the devices as they are now: what cannot be done cannot be done with them. */
+  readonly profiles: readonly AgentProfile[];
+}
 
 /** What somebody did by hand, to be made into an example. */
 export interface DemonstrationView extends Fenced {

@@ -87,7 +87,7 @@ export class ReflectingWorld {
     const reflection = hasModel ? new Reflection({ desk, prompter, random, signal }) : null;
     return {
       learning: new LearningHandler({ runs, commits, store, reflection, clock, logger: SILENT }),
-      evaluation: new EvaluationHandler({ runs, commits, reflection, logger: SILENT }),
+      evaluation: new EvaluationHandler({ runs, commits, reflection, fleet: { profiles: [] }, logger: SILENT }),
     };
   }
 
