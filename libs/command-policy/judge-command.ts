@@ -5,6 +5,7 @@ import { dynamic, notUnderstood, type Finding } from './finding.js';
 import type { Input, Invocation, Places } from './invocation.js';
 import { judgeInvocation } from './judge-invocation.js';
 import { glyphsOf } from './path-pattern.js';
+import { plainTextFindings, plainVariableFindings } from './plain-call.js';
 import { readScript } from './read-script.js';
 import { resolvePath } from './resolve-path.js';
 import { ruled } from './rules.js';
@@ -43,6 +44,11 @@ function shellFindings(given: Readonly<Record<string, Json>>, judging: Judging):
     ...Object.keys(others).map((name) => dynamic('unknown-argument', `The argument ${name} of EXEC_CLI is not known.`)),
     ...variables(env),
     ...secretFindings([stdin, ...valuesOf(env)], judging),
+    // Last: what was found to be wrong says more than that it is not plain.
+    ...(script.findings.some(({ rule }) => rule === 'not-understood')
+      ? []
+      : plainTextFindings(command, script.invocations)),
+    ...(isObject(env) ? plainVariableFindings(env) : []),
   ];
   // What it reads is another text the next time: who has allowed it once has not allowed that.
   return isObject(stdin) && 'from' in stdin ? findings.map(once) : findings;

@@ -3,6 +3,7 @@ import { dynamic, floor, type Finding } from './finding.js';
 import type { Invocation, Redirect } from './invocation.js';
 import { PROGRAMS } from './programs/index.js';
 import { variableFindings } from './environment.js';
+import { plainCallFindings } from './plain-call.js';
 import { ruled } from './rules.js';
 import { show, type Word } from './word.js';
 
@@ -18,6 +19,7 @@ export function judgeInvocation(invocation: Invocation, judging: Judging): reado
     ...invocation.redirects.flatMap((redirect) => redirectFindings(redirect, call)),
     ...(name === undefined || program === undefined ? [] : programFindings(name, program, call)),
   ];
+  own.push(...plainCallFindings(call));
   const findings = ruled(own, { name: shown, call }, judging.settings);
   judging.trace?.(invocation, findings);
   return findings;

@@ -49,7 +49,7 @@ const inners = new WeakMap<CommandPolicy, Inner>();
 export const innerOf = (policy: CommandPolicy): Inner | undefined => inners.get(policy);
 
 /** Raised when the built-in rules change: the hash of a policy says which rules spoke. */
-const ENGINE = 1;
+const ENGINE = 2;
 
 function withSensitive(policy: PolicyFile | undefined, more: readonly string[]): PolicyFile | undefined {
   if (more.length === 0) return policy;

@@ -92,11 +92,11 @@ describe('what a command is', () => {
     // Without a `[[` in sh the first half fails, its negation succeeds, and the second half is a command.
     ['! [[ a && rm -rf /srv/app ]]', 'approve', 'shells-differ'],
     ['if ! [[ -n a && reboot ]]; then ls; fi', 'approve', 'shells-differ'],
-    ['[[ -f /etc/fstab && -r /etc/fstab ]]', 'allow', 'nothing'],
+    ['[[ -f /etc/fstab && -r /etc/fstab ]]', 'approve', 'not-plain'],
     ['((reboot))', 'approve', 'shells-differ'],
     ['echo $((n))', 'approve', 'hidden-command'],
-    ['n=1; echo $((n + 1))', 'allow', 'program.echo'],
-    ['i=0; while [ "$i" -lt 3 ]; do i=$((i + 1)); done; echo $i', 'allow', 'program.echo'],
+    ['n=1; echo $((n + 1))', 'approve', 'not-plain'],
+    ['i=0; while [ "$i" -lt 3 ]; do i=$((i + 1)); done; echo $i', 'approve', 'not-plain'],
   ])('%j is %s by %s', (command, decision, rule) => {
     expect(judge(command)).toMatchObject({ decision, rule });
   });
@@ -133,13 +133,19 @@ describe('the other arguments of a command line', () => {
     expect(judge('ls', more).rule).toBe(rule);
   });
 
-  it('may name variables of an application', () => {
-    expect(judge('ls', { env: { DB_NAME: 'shop' }, timeout: 5 }).decision).toBe('allow');
+  it('may name the language; what reads another variable is not known, so it is asked about, for a while if one likes', () => {
+    expect(judge('ls', { env: { LC_ALL: 'C', TZ: 'UTC' }, timeout: 5 }).decision).toBe('allow');
+    for (const name of ['DB_NAME', 'RIPGREP_CONFIG_PATH', 'x'])
+      expect(judge('ls', { env: { [name]: 'a[$(id)]' } })).toMatchObject({
+        decision: 'approve',
+        rule: 'not-plain',
+        grantable: true,
+      });
   });
 
   it.each<[string, Record<string, Json>]>([
     ['rev', { stdin: { secret: 'db' } }],
-    ['printf %s "$P" | fold -w 1', { env: { P: { secret: 'db' } } }],
+    ['printenv P | fold -w 1', { env: { P: { secret: 'db' } } }],
     ['true', { env: { A: 'x', P: { secret: 'db', more: 1 } } }],
   ])('that give %j a secret are asked about: no redactor knows what it makes of it', (command, more) => {
     expect(judge(command, more)).toMatchObject({ decision: 'approve', rule: 'uses-secret', grantable: true });

@@ -68,6 +68,8 @@ export const SENSITIVE_PATHS: readonly string[] = [
 /** To write here is to change what others run, or who may come in. */
 export const GUARDED_PATHS: readonly string[] = [
   '~/.ssh',
+  // Every program looks for its settings there, and some settings name programs.
+  '~/.*',
   '~/.{bashrc,bash_profile,bash_login,bash_logout,profile,zshrc,zshenv,zprofile,zlogin,kshrc,cshrc,tcshrc,login,inputrc,xinitrc,xsession,xsessionrc,xprofile,pam_environment,forward,rhosts,shosts,k5login}',
   '~/.{vimrc,exrc,gvimrc,nanorc,emacs,screenrc,tmux.conf,gitconfig,wgetrc,curlrc,lesskey,psqlrc,sqliterc,gdbinit,Rprofile,irbrc,pryrc,perldb,pythonrc,npmrc,yarnrc,dircolors}',
   '~/.{vim,emacs.d,bashrc.d,bash_completion.d,config,local/bin,local/lib,local/share/systemd,cargo,gem,npm}/**',

@@ -10,7 +10,7 @@ const SAID = { observation: '', thought: 'next', plan: [], comment: '', notes: [
 export const THOUGHT = 'I have seen the ticks, and now I am done with it.';
 const LAST = { function: '', arguments: {}, status: 'FINISH' };
 /** Two lines of effect would mean that it ran twice. */
-const ONCE = 'echo once >> effects-NAME; until [ -e go-NAME ]; do sleep 0.05; done; echo done';
+const ONCE = 'echo once >> effects-NAME; cat go-NAME; echo done';
 /** For commands that wait for the test: by itself one may take less than a minute. */
 const PATIENT = { timeout: 600 };
 const assign = (subtask: string): Turn => ({
@@ -38,10 +38,7 @@ export const STORIES: Readonly<Record<string, readonly Turn[]>> = {
   edit: [exec('rm -rf old2 keep2'), end('FINISH', 'done')],
   refuse: [exec('rm -r precious'), end('FAIL', 'I was not allowed to remove it.')],
   floor: [exec('rm -rf /'), end('FAIL', 'The policy forbids it.')],
-  cancel: [
-    exec('i=0; while [ $i -lt 6000 ]; do echo tick $i; i=$((i+1)); sleep 0.1; done', PATIENT),
-    end('FINISH', 'counted'),
-  ],
+  cancel: [exec('sleep 600', PATIENT), end('FINISH', 'slept')],
   hostile: [exec('cat hostile.txt'), exec('cat hostile.txt'), end('FINISH', 'It was only text.')],
   lie: [exec('true'), end('FINISH', 'The marker is there.')],
   endless: [exec('echo again')],

@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -38,6 +38,8 @@ async function prepare(home: string): Promise<NodeJS.ProcessEnv> {
     await mkdir(join(jail, directory), { recursive: true });
   await writeFile(join(jail, 'settings.ini.sample'), 'port=8443\n');
   await writeFile(join(jail, 'hostile.txt'), HOSTILE);
+  // Whoever reads it waits for somebody who writes.
+  execFileSync('mkfifo', ['-m', '666', join(jail, 'go-crash')]);
   const secrets = join(home, 'devices', 'web-1', 'secrets');
   await mkdir(secrets, { recursive: true, mode: 0o700 });
   await writeFile(join(secrets, 'api-token'), `${CANARY}\n`, { mode: 0o600 });
@@ -231,6 +233,10 @@ describe('a person', () => {
 
 it('what an agent thinks and what its commands write is seen while it happens', async () => {
   const runId = await send('live');
+  // A loop is no plain line.
+  const { approvalId, ask } = await openApproval(runId);
+  expect(ask).toMatchObject({ kind: 'approval', class: 'read', rule: 'not-plain' });
+  expect((await system.cli('approve', approvalId)).code).toBe(0);
   const env = { ...process.env, ...system.env, ORRERY_ROOT: ROOT };
   const watcher = spawn(process.execPath, [CLI, 'output', runId, '--json'], {
     env,

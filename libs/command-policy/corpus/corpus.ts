@@ -8,11 +8,15 @@ export interface HarmfulLine {
 
 export interface OrdinaryLine {
   readonly class: CommandClass;
+  /** Its class would let it through, but it is asked about: it is not plain, or runs what a file names. */
+  readonly asked: boolean;
   readonly command: string;
 }
 
-/** What a class demands, no more and no less. */
-export const DEMANDED: Readonly<Record<CommandClass, PolicyDecision>> = {
+/** What a line demands, no more and no less. */
+export const demandOf = ({ class: of, asked }: OrdinaryLine): PolicyDecision => (asked ? 'approve' : DEMANDED[of]);
+
+const DEMANDED: Readonly<Record<CommandClass, PolicyDecision>> = {
   read: 'allow',
   write: 'log',
   network: 'approve',
@@ -31,13 +35,14 @@ export function parseHarmful(text: string): HarmfulLine[] {
   });
 }
 
-/** `class<TAB>command line`. @throws Error with the number of a line that is not one. */
+/** `class<TAB>command line`, `class?` for what is asked about all the same. @throws Error with the number of a line that is not one. */
 export function parseOrdinary(text: string): OrdinaryLine[] {
   return rows(text).map(({ number, cells: [first, ...rest] }) => {
-    const parsed = CommandClass.safeParse(first);
+    const asked = first?.endsWith('?') === true;
+    const parsed = CommandClass.safeParse(asked ? first.slice(0, -1) : first);
     if (!parsed.success || rest.length !== 1)
       throw new Error(`line ${number} must be a class and a command line, separated by a tab`);
-    return { class: parsed.data, command: written(rest[0] ?? '') };
+    return { class: parsed.data, asked, command: written(rest[0] ?? '') };
   });
 }
 

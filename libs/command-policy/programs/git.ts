@@ -31,7 +31,7 @@ const lister = (options: string, words: RegExp): ProgramJudge => {
   };
 };
 
-const git = subcommands({
+const repository = subcommands({
   globals:
     '-C% -P -p --no-pager --no-replace-objects --literal-pathspecs --bare --no-optional-locks -c:!privileged --exec-path:!privileged --git-dir%!privileged --work-tree%!privileged --config-env:!privileged --paginate!privileged',
   commands: {
@@ -59,6 +59,16 @@ const git = subcommands({
     ),
   },
 });
+
+/** What a repository's own configuration names is run to look at it, too: `core.fsmonitor`, diff drivers, `gpg.program`. */
+const git: ProgramJudge = (call) => {
+  const isAsked = /^(?:--version|version|--help)$/u.test(call.args[0]?.text ?? '');
+  if (isAsked) return repository(call);
+  const configured = call.ask('read', 'runs programs that the configuration of a repository names.', {
+    rule: 'program.git.configuration',
+  });
+  return [...repository(call), configured];
+};
 
 export const GIT: ProgramTable = {
   git,
