@@ -25,7 +25,13 @@ const taskFields = {
   timeout_seconds: z
     .number()
     .min(1)
-    .max(LIMITS.timeoutMsMax / 1000),
+    .max(LIMITS.timeoutMsMax / 1000)
+    .describe('of each try, from its start'),
+  deadline_seconds: z
+    .number()
+    .min(1)
+    .max(LIMITS.timeoutMsMax / 1000)
+    .describe('from now until it must have ended, waiting for a device and all tries together; then it fails'),
   attempts: z.int().min(1).max(LIMITS.attemptsMax).describe('tries in all when it fails'),
   priority: z.int().min(-100).max(100).describe('higher starts first'),
   idempotent: z.boolean().describe('true: may be done again when nobody knows whether it was done'),
@@ -40,6 +46,7 @@ const optionalFields = {
   verify: taskFields.verify.optional(),
   review: taskFields.review.optional(),
   timeout_seconds: taskFields.timeout_seconds.optional(),
+  deadline_seconds: taskFields.deadline_seconds.optional(),
   attempts: taskFields.attempts.optional(),
   priority: taskFields.priority.optional(),
   idempotent: taskFields.idempotent.optional(),
@@ -109,6 +116,7 @@ export const CONSTELLATION_TOOLS = {
       verify: taskFields.verify.nullable().optional(),
       review: taskFields.review.optional(),
       timeout_seconds: taskFields.timeout_seconds.nullable().optional(),
+      deadline_seconds: taskFields.deadline_seconds.nullable().optional(),
       attempts: taskFields.attempts.nullable().optional(),
       priority: taskFields.priority.optional(),
       idempotent: taskFields.idempotent.optional(),
@@ -183,6 +191,7 @@ export const ConstellationSnapshot = z.strictObject({
       inputs: z.array(TaskId).optional(),
       verify: Verification.optional(),
       review: z.boolean().optional(),
+      deadline_seconds: z.number().optional(),
       status: TaskStatus,
       attempts: z.int().min(0),
       device_id: DeviceId.nullable(),

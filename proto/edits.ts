@@ -92,6 +92,8 @@ export type EditViolation = z.infer<typeof EditViolation>;
 export const EditTrigger = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('goal') }),
   z.strictObject({ kind: z.literal('task'), taskId: TaskId, attempt: z.int().min(0) }),
+  /** A ready task that no connected device could take for a while. */
+  z.strictObject({ kind: z.literal('device'), taskId: TaskId }),
   z.strictObject({ kind: z.literal('end-of-plan') }),
 ]);
 export type EditTrigger = z.infer<typeof EditTrigger>;

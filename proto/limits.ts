@@ -70,6 +70,9 @@ export const DEFAULTS = {
   rounds: 100,
   taskTimeoutMs: 10 * 60 * 1000,
   runDeadlineMs: 24 * 60 * 60 * 1000,
+  /** How long no connected device can take a ready task until the planner is asked, and until the task is given up. */
+  deviceAskMs: 60_000,
+  deviceWaitMs: 10 * 60 * 1000,
   deviceTasksMax: 8,
   /** A person who says nothing for this long has said no; never longer than the attempt may take. */
   approvalMs: 15 * 60 * 1000,

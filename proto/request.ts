@@ -28,6 +28,14 @@ export const RunOptions = z.strictObject({
     .min(1_000)
     .max(LIMITS.timeoutMsMax * 7)
     .optional(),
+  /** How long no connected device can take a ready task until its planner is asked, where the run has one. */
+  deviceAskMs: z.int().min(100).max(LIMITS.timeoutMsMax).optional(),
+  /** How long no connected device can take a ready task until it fails as DEVICE_UNAVAILABLE. */
+  deviceWaitMs: z
+    .int()
+    .min(100)
+    .max(LIMITS.timeoutMsMax * 7)
+    .optional(),
   /** What the whole run may use up; when it is gone, what is pending is cancelled and the run fails. */
   budget: Budget.optional(),
   /** In how many edit rounds of this run, the first plan included, a model may be asked; runbooks and rules are not counted. */

@@ -28,6 +28,7 @@ import {
   Sha256,
   TaskId,
 } from './ids.js';
+import { LIMITS } from './limits.js';
 import { Note } from './model.js';
 import { Evaluation } from './planner-replies.js';
 import { ApprovalMode } from './policy.js';
@@ -166,6 +167,18 @@ export const TaskStarted = z.strictObject({
   /** When the attempt is told to stop; also the instant after which nobody may start it any more. */
   timeoutAt: Instant,
 });
+
+/**
+ * Ready tasks that no connected device can take, from `at` on, and those of which that is no longer so though they have not
+ * started: a device that would do is connected and busy. What starts or ends waits no more without a word.
+ */
+export const TasksWaiting = z
+  .strictObject({
+    began: z.array(TaskId).max(LIMITS.tasksMax),
+    over: z.array(TaskId).max(LIMITS.tasksMax),
+    at: Instant,
+  })
+  .refine(({ began, over }) => began.length + over.length > 0, 'at least one task must be named');
 
 export const TaskCompleted = z.strictObject({
   taskId: TaskId,
@@ -390,6 +403,7 @@ const SCHEMAS = {
   EDIT_OPENED: EditOpened,
   EDIT_REJECTED: EditRejected,
   EDIT_ABANDONED: EditAbandoned,
+  TASKS_WAITING: TasksWaiting,
   TASK_STARTED: TaskStarted,
   TASK_COMPLETED: TaskCompleted,
   TASK_FAILED: TaskFailed,
@@ -422,6 +436,7 @@ export const RecordedRunEvent = z.discriminatedUnion('type', [
   recorded('EDIT_OPENED'),
   recorded('EDIT_REJECTED'),
   recorded('EDIT_ABANDONED'),
+  recorded('TASKS_WAITING'),
   recorded('TASK_STARTED'),
   recorded('TASK_COMPLETED'),
   recorded('TASK_FAILED'),

@@ -12,7 +12,8 @@ import { enforceApprovals } from './approvals.js';
 import { type Circumstances, deadlinePassed, failAttempt, instantOf } from './attempt-end.js';
 import { type Bound, isAgentTask, mayGetMore, Purse } from './budget.js';
 import { enforceEditDeadline } from './edit-cycle.js';
-import { abandonEdit, openEdit } from './edit-rounds.js';
+import { dueWaits, NOTHING_SEEN, noteWaits, type Seen, Waits, waitTriggers } from './device-wait.js';
+import { abandonEdit, openEdit, openEditFor } from './edit-rounds.js';
 import { beginToEnd, end, endAsItIs } from './ending.js';
 import type { RunDraft } from './evolve.js';
 import { type Assignment, assign, type FleetView } from './fleet-view.js';
@@ -54,7 +55,9 @@ export function close(draft: RunDraft, circumstances: Circumstances): Closed {
     const held = isHeld(draft.run);
     more = skipDoomed(draft, held, circumstances);
     started = startReady(draft, held, circumstances);
-  } while (started.failed > 0);
+  } while (started.failed > 0 && !started.more);
+  noteWaits(draft, started.seen, circumstances.now);
+  openEditFor(draft, waitTriggers(draft.run, started.seen, circumstances), circumstances.now);
   enforceBudget(draft, started, circumstances);
   end(draft, circumstances);
   if (isTerminal(draft.run)) return OVER;
@@ -153,9 +156,17 @@ interface Started {
   readonly until: number;
   /** The first ready task for which too little of the budget is left, and what. */
   readonly short: { readonly taskId: string; readonly bounds: readonly Bound[] } | null;
+  readonly seen: Seen;
 }
 
-const NOTHING_STARTED: Started = { starvedOf: new Set(), more: false, failed: 0, until: Infinity, short: null };
+const NOTHING_STARTED: Started = {
+  starvedOf: new Set(),
+  more: false,
+  failed: 0,
+  until: Infinity,
+  short: null,
+  seen: NOTHING_SEEN,
+};
 
 function startReady(draft: RunDraft, held: (index: number) => boolean, { fleet, now }: Circumstances): Started {
   const { run } = draft;
@@ -163,7 +174,7 @@ function startReady(draft: RunDraft, held: (index: number) => boolean, { fleet, 
   const slots = new Slots(fleet, run);
   const purse = new Purse(run);
   // A wide constellation on a busy fleet has thousands of ready tasks with the same needs: one answer serves them all.
-  const waitingNeeds = new Set<string>();
+  const waits = new Waits(run, { fleet, now });
   const starts: RunEvent[] = [];
   const failures: RunEvent[] = [];
   const starvedOf = new Set<string>();
@@ -171,7 +182,7 @@ function startReady(draft: RunDraft, held: (index: number) => boolean, { fleet, 
   let short: Started['short'] = null;
   for (const index of inOrder(run)) {
     const task = run.tasks.at(index);
-    if (held(index) || waitingNeeds.has(task.need)) continue;
+    if (held(index)) continue;
     if (task.notBefore !== null && now < Date.parse(task.notBefore)) continue;
     if (bytes > STARTED_BYTES_MAX) {
       more = true;
@@ -182,20 +193,26 @@ function startReady(draft: RunDraft, held: (index: number) => boolean, { fleet, 
       if (slots.isFleetFull) starvedOf.add(ANY_DEVICE);
       break;
     }
-    const bounds = purse.lacking(task.star);
+    const known = waits.ofNeed(task.need);
+    const bounds = known === undefined ? purse.lacking(task.star) : [];
     if (bounds.length > 0) {
       short ??= { taskId: task.star.id, bounds };
       continue;
     }
     const avoid = { session: lostSession(task), failedOn: task.failedOn };
-    const assignment = assign(task.star, slots, avoid);
+    const assignment = known ?? assign(task.star, slots, avoid);
     if (assignment.kind === 'never') {
       failures.push(neverSatisfiable(run, index, assignment, now));
     } else if (assignment.kind === 'wait') {
-      for (const device of assignment.busy) starvedOf.add(device);
-      if (assignment.busy.length === 0) starvedOf.add(ANY_DEVICE);
-      until = Math.min(until, assignment.until ?? Infinity);
-      if (avoid.session === null && avoid.failedOn.length === 0) waitingNeeds.add(task.need);
+      if (known === undefined) {
+        for (const device of assignment.busy) starvedOf.add(device);
+        if (assignment.busy.length === 0) starvedOf.add(ANY_DEVICE);
+        until = Math.min(until, assignment.until ?? Infinity);
+      }
+      const end = waits.take(index, assignment, avoid);
+      if (end === undefined) continue;
+      bytes += jsonBytes(end);
+      failures.push(end);
     } else {
       const event = start(run, index, { device: assignment.device, budget: purse.take(task.star) }, now);
       bytes += jsonBytes(event.data);
@@ -206,7 +223,7 @@ function startReady(draft: RunDraft, held: (index: number) => boolean, { fleet, 
   // A failure may open a round, which may hold what would start: it comes first, and then all is looked at again.
   const failed = failures.length;
   draft.add(...(failed > 0 ? failures : starts));
-  return { starvedOf, more, failed, until, short };
+  return { starvedOf, more, failed, until, short, seen: waits.seen };
 }
 
 /** By priority, then first ready first; the sort is stable. */
@@ -327,6 +344,7 @@ function wakeAt(run: Run, { starvedOf, until }: Started, now: number): number {
     const { deadlineAt, stopping } = run.tasks.at(index);
     if (stopping === null) at(deadlineAt);
   }
+  for (const due of dueWaits(run)) if (Date.parse(due) > now) at(due);
   for (const { ask } of run.approvals.open.values()) at(ask.expiresAt);
   at(run.editing?.deadlineAt);
   if (run.ending === null) at(run.deadlineAt);
@@ -352,6 +370,10 @@ class Slots implements FleetView {
 
   get complete(): boolean {
     return this.#fleet.complete;
+  }
+
+  get watchedMs(): number {
+    return this.#fleet.watchedMs;
   }
 
   get agents(): FleetView['agents'] {

@@ -10,11 +10,13 @@ export type Draft = { -readonly [K in keyof Run]: Run[K] } & {
   doomed: Set<number>;
   running: Set<number>;
   timed: Set<number>;
+  stranded: Set<number>;
 };
 
 export function draftOf(run: Run): Draft {
-  const { ready, doomed, running, timed } = run;
-  return { ...run, ready: new Set(ready), doomed: new Set(doomed), running: new Set(running), timed: new Set(timed) };
+  const { ready, doomed, running, timed, stranded } = run;
+  const sets = { ready: new Set(ready), doomed: new Set(doomed), running: new Set(running), timed: new Set(timed) };
+  return { ...run, ...sets, stranded: new Set(stranded) };
 }
 
 /** Takes over another structure; the derived sets keep the order in which tasks became ready. */
@@ -27,7 +29,7 @@ export function reshape(draft: Draft, shape: Shape, moved: ReadonlyMap<number, n
   draft.usedIds = shape.usedIds;
   if (moved !== null || old.length === 0) {
     draft.counts = NO_COUNTS;
-    for (const set of [draft.ready, draft.doomed, draft.running, draft.timed]) set.clear();
+    for (const set of [draft.ready, draft.doomed, draft.running, draft.timed, draft.stranded]) set.clear();
     for (const index of readyBefore) draft.ready.add(index);
     let index = 0;
     draft.agentsPending = 0;
@@ -48,6 +50,19 @@ export function reshape(draft: Draft, shape: Shape, moved: ReadonlyMap<number, n
   });
 }
 
+/** Ready tasks that no connected device can take since an instant; null: one can, as soon as it has a free slot. */
+export function strand(draft: Draft, taskIds: readonly string[], since: string | null): void {
+  for (const taskId of taskIds) {
+    change(draft, taskId, () => ({ deviceWait: since === null ? null : { since, asked: false } }));
+  }
+}
+
+/** Whoever waits has not waited so far: what was paused meanwhile is not the fleet's fault. */
+export function forgetWaits(draft: Draft): void {
+  for (const index of Array.from(draft.stranded))
+    change(draft, draft.tasks.at(index).star.id, () => ({ deviceWait: null }));
+}
+
 /** 1 for a task of an agent that is still to start. */
 export function agentPending({ star, status }: TaskState): number {
   return status === 'PENDING' && isAgentTask(star) ? 1 : 0;
@@ -56,7 +71,9 @@ export function agentPending({ star, status }: TaskState): number {
 export function change(draft: Draft, taskId: string, to: (task: TaskState) => Partial<TaskState>): TaskState {
   const index = positionOf(graphOf(draft).taskIndex, taskId);
   const before = draft.tasks.at(index);
-  const after = { ...before, ...to(before) };
+  const changed = { ...before, ...to(before) };
+  // Whatever has become of it, it waits no more.
+  const after = changed.status === 'PENDING' ? changed : { ...changed, deviceWait: null };
   draft.tasks = draft.tasks.with(index, after);
   reindex(draft, index, before, after);
   return after;
@@ -76,12 +93,13 @@ function reindex(draft: Draft, index: number, before: TaskState, task: TaskState
 function place(
   draft: Draft,
   index: number,
-  { star, status, linesOpen, linesUnsatisfied, deadlineAt }: TaskState,
+  { star, status, linesOpen, linesUnsatisfied, deadlineAt, deviceWait }: TaskState,
 ): void {
   member(draft.running, index, status === 'RUNNING');
   member(draft.ready, index, status === 'PENDING' && linesOpen === 0 && linesUnsatisfied === 0);
   member(draft.doomed, index, status === 'PENDING' && linesUnsatisfied > 0);
   member(draft.timed, index, deadlineAt !== null && (status === 'PENDING' || status === 'RUNNING'));
+  member(draft.stranded, index, deviceWait !== null && status === 'PENDING');
   if ((star.priority ?? 0) !== 0) draft.prioritized = true;
 }
 

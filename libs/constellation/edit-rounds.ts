@@ -22,6 +22,13 @@ export function openEdit(draft: RunDraft, { now }: Circumstances): void {
   open(draft, run.queued, now);
 }
 
+/** Opens a round for tasks that no device has taken for long; where one is open they are asked about after it. */
+export function openEditFor(draft: RunDraft, triggers: readonly EditTrigger[], now: number): void {
+  const { run } = draft;
+  if (triggers.length === 0 || run.editing !== null || run.phase !== 'RUNNING' || run.ending !== null) return;
+  open(draft, triggers, now);
+}
+
 /** Asks the planner once per revision whether a plan that has ended was all; true when it did. */
 export function opensEndOfPlan(draft: RunDraft, { now }: Circumstances): boolean {
   const { run } = draft;

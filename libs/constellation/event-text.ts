@@ -7,6 +7,7 @@ import type {
   EditTrigger,
   EditViolation,
   LineChange,
+  RunEventData,
   StopReason,
   TaskChange,
   WaitingFor,
@@ -65,6 +66,20 @@ export function violationsText(violations: readonly EditViolation[]): string {
   const [first] = violations;
   if (first === undefined) return 'no reason given';
   return violations.length === 1 ? violationText(first) : `${violationText(first)}; ${violations.length - 1} more`;
+}
+
+const WAITING_LISTED_MAX = 20;
+
+/** `for a device: a, b; no more: c`: who began to wait for one, and who waits no more though it has not started. */
+export function waitsText({ began, over }: RunEventData<'TASKS_WAITING'>): string {
+  const named = (ids: readonly string[]): string => {
+    const more = ids.length > WAITING_LISTED_MAX ? ` and ${ids.length - WAITING_LISTED_MAX} more` : '';
+    return `${ids.slice(0, WAITING_LISTED_MAX).join(', ')}${more}`;
+  };
+  return [
+    ...(began.length === 0 ? [] : [`for a device: ${named(began)}`]),
+    ...(over.length === 0 ? [] : [`no more: ${named(over)}`]),
+  ].join('; ');
 }
 
 interface Stopped {
@@ -147,6 +162,8 @@ function triggerText(trigger: EditTrigger): string {
       return 'the goal';
     case 'task':
       return `${trigger.taskId} attempt ${trigger.attempt}`;
+    case 'device':
+      return `no device for ${trigger.taskId}`;
     case 'end-of-plan':
       return 'the end of the plan';
   }

@@ -13,7 +13,7 @@ import {
 import { withDecided, withoutGrants, withRequested, withWithdrawn } from './approval-state.js';
 import { withNotes } from './blackboard.js';
 import { isAgentTask, minus, ONE_COMMAND, plus, within } from './budget.js';
-import { change, type Draft, draftOf, judge, reopenLines, reshape } from './draft.js';
+import { change, type Draft, draftOf, forgetWaits, judge, reopenLines, reshape, strand } from './draft.js';
 import { stageRecorded } from './edit.js';
 import { positionOf } from './graph.js';
 import {
@@ -108,6 +108,9 @@ function apply(draft: Draft, event: RunEvent): void {
     case 'EDIT_REJECTED':
     case 'EDIT_ABANDONED':
       return applyRound(draft, event);
+    case 'TASKS_WAITING':
+      strand(draft, event.data.began, event.data.at);
+      return strand(draft, event.data.over, null);
     case 'TASK_STARTED':
     case 'TASK_COMPLETED':
     case 'TASK_FAILED':
@@ -133,7 +136,7 @@ function apply(draft: Draft, event: RunEvent): void {
       draft.phase = 'PAUSED';
       draft.reason = event.data.reason;
       draft.waitsFor = event.data.waitsFor ?? null;
-      return;
+      return forgetWaits(draft);
     case 'RUN_RESUMED':
       draft.phase = 'RUNNING';
       draft.reason = null;
@@ -231,6 +234,7 @@ function applyRound(draft: Draft, event: RoundEvent): void {
       draft.editing = { ...event.data, tries: 0, rejections: 0, violations: [], budget };
       draft.granted = plus(draft.granted, budget ?? {});
       draft.queued = [];
+      for (const trigger of event.data.triggers) if (trigger.kind === 'device') askedAbout(draft, trigger.taskId);
       draft.rounds++;
       if (draft.counts.PENDING + draft.counts.RUNNING === 0) draft.endOfPlanRevision = draft.revision;
       return;
@@ -241,6 +245,13 @@ function applyRound(draft: Draft, event: RoundEvent): void {
       endRound(draft, event.data.used);
       return abandonedFor(draft, event.data.reason);
   }
+}
+
+/** The planner is asked once about each wait for a device. */
+function askedAbout(draft: Draft, taskId: TaskId): void {
+  change(draft, taskId, ({ deviceWait }) => ({
+    deviceWait: deviceWait === null ? null : { ...deviceWait, asked: true },
+  }));
 }
 
 function abandonedFor(draft: Draft, { code, message }: RunEventData<'EDIT_ABANDONED'>['reason']): void {

@@ -9,6 +9,8 @@ export type Circuit =
 export interface FleetView {
   /** "Never satisfiable" is said only from a completely loaded view. */
   readonly complete: boolean;
+  /** Milliseconds for which the view has been complete: "no device has come" is said only by who has looked for a while. */
+  readonly watchedMs: number;
   readonly devices: ReadonlyMap<DeviceId, AgentProfile>;
   /** Tasks of all other runs on a device, over all replicas; those of the run itself are in its own state. */
   running(deviceId: DeviceId): number;
@@ -175,7 +177,7 @@ function whyNoTarget(target: Target, fleet: FleetView): string {
 }
 
 /** Devices that may be meant. One that is revoked is nobody's device until it is enrolled and has joined again. */
-function* candidates(target: Target, fleet: FleetView): Generator<AgentProfile> {
+export function* candidates(target: Target, fleet: FleetView): Generator<AgentProfile> {
   if ('device' in target) {
     const device = fleet.devices.get(target.device);
     if (device !== undefined && !isRevoked(device)) yield device;
@@ -201,7 +203,7 @@ export function satisfies(device: AgentProfile, target: Target): boolean {
 }
 
 /** A device that never connected has told nothing yet: only its tags, which the administrator gave, can rule it out. */
-function couldSatisfy(device: AgentProfile, target: Target): boolean {
+export function couldSatisfy(device: AgentProfile, target: Target): boolean {
   if (device.session !== null || 'device' in target) return satisfies(device, target);
   return (target.tags ?? []).every((tag) => device.tags.includes(tag));
 }
@@ -212,6 +214,6 @@ function serves(device: AgentProfile, { command, verify }: TaskStar, { agents }:
   return verify?.command === undefined || offers(device, verify.command.tool);
 }
 
-function offers(device: AgentProfile, tool: string): boolean {
+export function offers(device: AgentProfile, tool: string): boolean {
   return device.tools.some(({ name }) => name === tool);
 }

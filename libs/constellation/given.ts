@@ -60,6 +60,7 @@ export function fleet(
 ): FleetView {
   return {
     complete,
+    watchedMs: complete ? Infinity : 0,
     devices: new Map(devices.map((profile) => [profile.deviceId, profile])),
     running: (deviceId) => running[deviceId] ?? 0,
     reserved: () => 0,
@@ -321,6 +322,8 @@ function causesOf(
 export function tell(event: RunEvent): string {
   const { type, data } = event;
   switch (type) {
+    case 'TASKS_WAITING':
+      return [type, ...data.began.map((id) => `+${id}`), ...data.over.map((id) => `-${id}`)].join(' ');
     case 'TASK_STARTED':
       return `${type} ${data.taskId} ${data.attempt} on ${data.deviceId}${data.judge === true ? ' judged' : ''}`;
     case 'TASK_FAILED':
@@ -370,5 +373,6 @@ function tellAsk(approvalId: string): string {
 }
 
 function tellTrigger(trigger: RunEventData<'EDIT_OPENED'>['triggers'][number]): string {
+  if (trigger.kind === 'device') return `no-device-for-${trigger.taskId}`;
   return trigger.kind === 'task' ? `${trigger.taskId}.${trigger.attempt}` : trigger.kind;
 }

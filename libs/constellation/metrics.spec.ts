@@ -350,6 +350,7 @@ describe('metricsOf', () => {
       },
       failed('a', 60),
       reopened('a', 60),
+      { type: 'TASKS_WAITING', data: { began: ['a'], over: [], at: at(60) } },
       started('a', 70, 2),
       completed('a', 80, 2),
       skipped('b', 80),

@@ -141,6 +141,7 @@ class Measures {
       case 'RUN_PAUSED':
       case 'RUN_RESUMED':
       case 'RUN_ANNOTATED':
+      case 'TASKS_WAITING':
         return;
     }
   }

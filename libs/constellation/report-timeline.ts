@@ -1,5 +1,5 @@
 import type { RecordedRunEvent, RunCommit, RunEventData, RunView, TaskId } from '#proto';
-import { askText, decisionText, editsText, stopText, triggersText, violationsText } from './event-text.js';
+import { askText, decisionText, editsText, stopText, triggersText, violationsText, waitsText } from './event-text.js';
 import { assertNever } from './evolve.js';
 import { limited } from './report-limits.js';
 import { cell } from './report-text.js';
@@ -38,6 +38,7 @@ function happened(event: RecordedRunEvent): string {
     case 'RUN_RESUMED':
     case 'RUN_REOPENED':
     case 'RUN_ANNOTATED':
+    case 'TASKS_WAITING':
       return runText(event);
     default:
       return taskText(event);
@@ -94,6 +95,8 @@ function runText(event: RunOnlyEvent): string {
       return `by ${cell(event.data.by.id)}, deadline ${cell(event.data.deadlineAt)}`;
     case 'RUN_ANNOTATED':
       return annotationText(event.data);
+    case 'TASKS_WAITING':
+      return cell(waitsText(event.data), TEXT_CHARS_MAX);
     default:
       return assertNever(event);
   }

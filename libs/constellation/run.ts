@@ -52,6 +52,8 @@ export interface TaskState {
   readonly stopping: { readonly reason: StopReason; readonly graceUntil: Instant; readonly by: Actor | null } | null;
   /** Earliest start of the next attempt after a retry was decided. */
   readonly notBefore: Instant | null;
+  /** Since when no connected device can take it though it is ready, and whether the planner was asked; null while one can. */
+  readonly deviceWait: { readonly since: Instant; readonly asked: boolean } | null;
   /** Devices on which it failed: another one is preferred for the next attempt. */
   readonly failedOn: readonly DeviceId[];
   readonly result: TaskResult | null;
@@ -134,6 +136,8 @@ export interface Run {
   readonly running: ReadonlySet<number>;
   /** Positions of PENDING and RUNNING tasks with a deadline of their own. */
   readonly timed: ReadonlySet<number>;
+  /** Positions of ready tasks that no connected device can take. */
+  readonly stranded: ReadonlySet<number>;
   readonly counts: Readonly<Record<TaskStatus, number>>;
   /** PENDING tasks of agents: they share what is left of the budget. */
   readonly agentsPending: number;
@@ -194,6 +198,7 @@ export function emptyRun(runId: RunId): Run {
     doomed: new Set(),
     running: new Set(),
     timed: new Set(),
+    stranded: new Set(),
     counts: NO_COUNTS,
     agentsPending: 0,
     used: NO_USAGE,
@@ -241,6 +246,7 @@ export function pendingTask(star: TaskStar, at: number): TaskState {
     deadlineAt: deadlineOf(star, at),
     stopping: null,
     notBefore: null,
+    deviceWait: null,
     failedOn: [],
     result: null,
     error: null,

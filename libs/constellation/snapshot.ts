@@ -43,7 +43,7 @@ export function snapshotOf(
 
 function snapshotOfTask(task: TaskState, chars: number): ConstellationSnapshot['tasks'][number] {
   const { star, status, attempt, deviceId, result } = task;
-  const { id, name, description, tips, command, inputs, verify, review } = star;
+  const { id, name, description, tips, command, inputs, verify, review, deadlineMs } = star;
   const error = whyNot(task);
   return {
     task_id: id,
@@ -55,6 +55,7 @@ function snapshotOfTask(task: TaskState, chars: number): ConstellationSnapshot['
     ...(inputs === undefined ? {} : { inputs }),
     ...(verify === undefined ? {} : { verify }),
     ...(review === undefined ? {} : { review }),
+    ...(deadlineMs === undefined ? {} : { deadline_seconds: deadlineMs / 1_000 }),
     status,
     attempts: attempt,
     device_id: deviceId,

@@ -124,7 +124,10 @@ export class Staging {
     // What a person wrote for one device is not what a model makes of it on another one. The mark stays: who changes a part
     // of it later has not read the rest.
     const isJudged = before.judged || (judged && (isDirected || runsOtherwise(before.star, star)));
-    this.#tasks = this.#tasks.with(index, { ...before, star, need: needOf(star), deadlineAt, judged: isJudged });
+    const need = needOf(star);
+    // Other devices may take it now: it has not waited for them yet.
+    const deviceWait = need === before.need ? before.deviceWait : null;
+    this.#tasks = this.#tasks.with(index, { ...before, star, need, deadlineAt, judged: isJudged, deviceWait });
     this.#touch(index);
   }
 

@@ -50,6 +50,7 @@ describe('a call of a tool', () => {
       verify: { condition: 'result.exit_code == 0' },
       review: true,
       timeout_seconds: 1.5,
+      deadline_seconds: 600,
       attempts: 3,
       priority: -2,
       idempotent: true,
@@ -67,6 +68,7 @@ describe('a call of a tool', () => {
         verify: { condition: 'result.exit_code == 0' },
         review: true,
         timeoutMs: 1_500,
+        deadlineMs: 600_000,
         retry: { attempts: 3, backoffMs: TOOL_BACKOFF_MS },
         priority: -2,
         idempotent: true,
@@ -103,7 +105,9 @@ describe('a call of a tool', () => {
 
   it('changes the fields of a task that were given, and removes what is null', () => {
     const update = { task_id: 'a', name: 'A', target: { os: 'linux' }, command: null, timeout_seconds: null };
-    expect(editOf('update_task', { ...update, attempts: null, inputs: null, verify: null })).toStrictEqual({
+    expect(
+      editOf('update_task', { ...update, attempts: null, inputs: null, verify: null, deadline_seconds: null }),
+    ).toStrictEqual({
       tool: 'update_task',
       taskId: 'a',
       change: {
@@ -111,6 +115,7 @@ describe('a call of a tool', () => {
         target: { os: 'linux' },
         command: null,
         timeoutMs: null,
+        deadlineMs: null,
         retry: null,
         inputs: null,
         verify: null,
@@ -253,6 +258,7 @@ const toolTasks: fc.Arbitrary<ToolTask> = fc
       verify: maybe(fc.constant({ condition: 'result == 1' })),
       review: maybe(fc.boolean()),
       timeout_seconds: maybe(fc.integer({ min: 1_000, max: 86_400_000 }).map((ms) => ms / 1_000)),
+      deadline_seconds: maybe(fc.integer({ min: 1_000, max: 86_400_000 }).map((ms) => ms / 1_000)),
       attempts: maybe(fc.integer({ min: 1, max: 10 })),
       priority: maybe(fc.integer({ min: -100, max: 100 })),
       idempotent: maybe(fc.boolean()),

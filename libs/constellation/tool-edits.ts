@@ -79,7 +79,7 @@ export function constellationOfTools(config: ToolConstellation, name: string): C
   };
 }
 
-/** What tools would have said to get this; a deadline and the exact waits between tries have no word among them. */
+/** What tools would have said to get this; the exact waits between tries have no word among them. */
 export function toolConstellationOf({ name, tasks, lines }: TaskConstellation): ToolConstellation {
   return { name, tasks: tasks.map(toolTaskOf), dependencies: lines.map(toolDependencyOf) };
 }
@@ -116,6 +116,7 @@ function starOfTool(task: ToolTask): StarOfTool {
       ...present({
         command: task.command,
         timeoutMs: milliseconds(task.timeout_seconds),
+        deadlineMs: milliseconds(task.deadline_seconds),
         retry: retryOf(task.attempts),
         priority: task.priority,
         idempotent: task.idempotent,
@@ -128,7 +129,7 @@ function starOfTool(task: ToolTask): StarOfTool {
 }
 
 function toolTaskOf(star: TaskStar): ToolTask {
-  const { id, name, description, tips, target, timeoutMs, retry } = star;
+  const { id, name, description, tips, target, timeoutMs, deadlineMs, retry } = star;
   return {
     task_id: id,
     name,
@@ -140,7 +141,8 @@ function toolTaskOf(star: TaskStar): ToolTask {
       inputs: star.inputs,
       verify: star.verify,
       review: star.review,
-      timeout_seconds: timeoutMs === undefined ? undefined : Math.max(timeoutMs, 1_000) / 1_000,
+      timeout_seconds: seconds(timeoutMs),
+      deadline_seconds: seconds(deadlineMs),
       attempts: retry?.attempts,
       priority: star.priority,
       idempotent: star.idempotent,
@@ -171,14 +173,15 @@ function toolDependencyOf({ id, from, to, type, condition, description }: TaskSt
 type Arguments<T extends ConstellationToolCall['tool']> = Extract<ConstellationToolCall, { tool: T }>['arguments'];
 
 function taskUpdate(update: Arguments<'update_task'>): EditOfCall {
-  const { task_id: taskId, target_device_id, target, timeout_seconds: seconds, attempts, ...same } = update;
+  const { task_id: taskId, target_device_id, target, timeout_seconds, deadline_seconds, attempts, ...same } = update;
   const retargeted = target_device_id !== undefined || target !== undefined;
   const placed = retargeted ? targetOfTools(present({ target_device_id, target })) : undefined;
   if (placed?.ok === false) return placed;
   const change: TaskChange = present({
     ...same,
     target: placed?.target,
-    timeoutMs: seconds === null ? null : milliseconds(seconds),
+    timeoutMs: timeout_seconds === null ? null : milliseconds(timeout_seconds),
+    deadlineMs: deadline_seconds === null ? null : milliseconds(deadline_seconds),
     retry: attempts === null ? null : retryOf(attempts),
   });
   if (Object.keys(change).length > 0) return { ok: true, edit: { tool: 'update_task', taskId, change } };
@@ -202,6 +205,11 @@ function conditionWith(type: string): Issue {
 
 function milliseconds(seconds: number | undefined): number | undefined {
   return seconds === undefined ? undefined : Math.round(seconds * 1_000);
+}
+
+/** Tools count in seconds, from one on. */
+function seconds(milliseconds: number | undefined): number | undefined {
+  return milliseconds === undefined ? undefined : Math.max(milliseconds, 1_000) / 1_000;
 }
 
 function retryOf(attempts: number | undefined): TaskStar['retry'] {
@@ -230,6 +238,7 @@ const TASK_WORDS: Readonly<Record<string, string>> = {
   id: 'task_id',
   'target.device': 'target_device_id',
   timeoutMs: 'timeout_seconds',
+  deadlineMs: 'deadline_seconds',
   retry: 'attempts',
 };
 const LINE_WORDS: Readonly<Record<string, string>> = {

@@ -115,6 +115,8 @@ const optionFields = {
   concurrency: fc.integer({ min: 1, max: 10_000 }),
   priority: fc.integer({ min: -100, max: 100 }),
   deadlineMs: fc.integer({ min: 1_000, max: 86_400_000 }),
+  deviceAskMs: fc.integer({ min: 100, max: 86_400_000 }),
+  deviceWaitMs: fc.integer({ min: 100, max: 86_400_000 }),
   budget: fc.record({ tokens: fc.integer({ min: 1, max: 9_000 }) }),
   rounds: fc.nat(100),
   approval: fc.constantFrom('policy', 'always', 'never'),

@@ -1,6 +1,7 @@
 import type { ApprovalView, EditingView, LineView, RunStatus, RunSummary, RunView, TaskView, WaitingFor } from '#proto';
 import type { DecidedApproval, OpenApproval } from './approval-state.js';
 import { Purse } from './budget.js';
+import { dueWaits, waitText } from './device-wait.js';
 import { isHeld } from './held.js';
 import { type Editing, isTerminal, type Run, type TaskState } from './run.js';
 import { listed } from './validate.js';
@@ -61,8 +62,10 @@ export function waitingFor(run: Run, now?: number): WaitingFor | null {
     const wakesAt = earliest(delayed.map(({ notBefore }) => notBefore));
     return { reason: 'backoff', detail: `the next try of ${ids}`, wokenBy: 'timer', wakesAt };
   }
-  const detail = `a connected device with a free slot for ${ids}`;
-  return { reason: 'device', detail, wokenBy: 'fleet', wakesAt: run.deadlineAt };
+  const stranded = startable.flatMap((task) => waitText(run, task) ?? []);
+  const detail =
+    stranded.length > 0 ? `a device that takes ${listed(stranded)}` : `a connected device with a free slot for ${ids}`;
+  return { reason: 'device', detail, wokenBy: 'fleet', wakesAt: earliest([...dueWaits(run), run.deadlineAt]) };
 }
 
 /** A person has to speak; the end of what else runs changes things, too, and is said. */

@@ -60,6 +60,7 @@ export function device(deviceId: string, change: Partial<AgentProfile> = {}): Ag
 export function fleet(devices: readonly AgentProfile[], agents: readonly string[] = ['LinuxAgent']): FleetView {
   return {
     complete: true,
+    watchedMs: Infinity,
     devices: new Map(devices.map((profile) => [profile.deviceId, profile])),
     running: () => 0,
     reserved: () => 0,

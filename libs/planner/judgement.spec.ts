@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { EditTrigger } from '#proto';
+import { foldEvents, type Run } from '#libs/constellation';
 import { completed, failed, plan, star, Story } from './given.testing.js';
 import { judgementOf, type Judge } from './judgement.js';
 
@@ -146,5 +147,23 @@ describe('the end of a plan', () => {
   it('is none any more when a person has added a task', () => {
     const story = ended().edits({ tool: 'add_task', task: star('more') });
     expect(judged(story, NOBODY)).toMatchObject({ needed: false, state: 'CONTINUE' });
+  });
+});
+
+describe('a task that waits for a device', () => {
+  const asked = [{ kind: 'device', taskId: 'b' }] as const;
+  const waits = (run: Run) =>
+    foldEvents(run, [{ type: 'TASKS_WAITING', data: { began: ['b'], over: [], at: '2026-01-01T00:00:00.000Z' } }]);
+  const story = () => Story.of(plan(['a', 'b'], ['a->b']), every).when(completed('a'));
+
+  it('is shown to a model, and to nobody when there is none', () => {
+    expect(judgementOf(waits(story().run), asked, MODEL)).toEqual(NEEDED);
+    expect(judgementOf(waits(story().run), asked, RUNBOOK)).toEqual(NEEDED);
+    expect(judgementOf(waits(story().run), asked, NOBODY)).toMatchObject({ needed: false, state: 'CONTINUE' });
+  });
+
+  it('asks for nothing when one has come meanwhile', () => {
+    const idle = Story.of(plan(['b'])).run;
+    expect(judgementOf(idle, asked, MODEL)).toMatchObject({ needed: false, state: 'CONTINUE' });
   });
 });

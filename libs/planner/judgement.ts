@@ -25,7 +25,7 @@ export function judgementOf(run: Run, triggers: readonly EditTrigger[], { model,
     trigger.kind === 'task' ? (findTask(run, trigger.taskId) ?? []) : [],
   );
   const policy = editPolicyOf(run);
-  const open = told.find((task) => wantsJudgement(task, policy));
+  const open = told.find((task) => wantsJudgement(task, policy)) ?? withoutDevice(run, triggers);
   if (model && open !== undefined) return { needed: true };
   if (!isAtEnd(run)) {
     if (open === undefined) return rule('CONTINUE', 'the results asked for nothing but what is planned');
@@ -45,6 +45,12 @@ export function isAtEnd({ counts }: Pick<Run, 'counts'>): boolean {
 
 function rule(state: 'CONTINUE' | 'FINISH', because: string): Judgement {
   return { needed: false, state, because };
+}
+
+/** A task that still waits for a device and that somebody may want to be done elsewhere, or not at all. */
+function withoutDevice(run: Run, triggers: readonly EditTrigger[]): TaskState | undefined {
+  const asked = triggers.flatMap((trigger) => (trigger.kind === 'device' ? (findTask(run, trigger.taskId) ?? []) : []));
+  return asked.find(({ deviceWait }) => deviceWait !== null);
 }
 
 /** One that is tried again meanwhile has nothing to be judged yet. */

@@ -188,6 +188,7 @@ function causeOf(input: Input, answer: Answer | undefined): Cause[] {
 
 const FLEET: FleetView = {
   complete: true,
+  watchedMs: Infinity,
   running: () => 0,
   reserved: () => 0,
   circuit: () => ({ state: 'closed' }),

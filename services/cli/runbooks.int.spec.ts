@@ -32,7 +32,14 @@ async function orrery(line: string) {
 /** What stands for the planner. Its fleet has one device. */
 async function servePlanner(): Promise<Served> {
   const notAsked = () => Promise.reject(new Error('not asked'));
-  const fleet = { complete: true, devices: new Map(), running: () => 0, reserved: () => 0, slotsLeft: Infinity };
+  const fleet = {
+    complete: true,
+    watchedMs: 0,
+    devices: new Map(),
+    running: () => 0,
+    reserved: () => 0,
+    slotsLeft: Infinity,
+  };
   const view = { ...fleet, circuit: () => ({ state: 'closed' }) as const, agents: new Set<string>() };
   return serveQueries(nc, 'planner', {
     'dlq-retry': notAsked,

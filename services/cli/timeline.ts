@@ -1,4 +1,4 @@
-import { editsText, stopText, triggersText, violationsText } from '#libs/constellation';
+import { editsText, stopText, triggersText, violationsText, waitsText } from '#libs/constellation';
 import type { RecordedRunEvent, RunCommit, RunEventData, TaskResult } from '#proto';
 import { askedText, decidedText } from './approval-text.js';
 import { cleanLine, clip } from './clean.js';
@@ -122,15 +122,17 @@ function runEventText(event: RunOnlyEvent): string {
     case 'RUN_CANCELLED':
       return `by ${event.data.by.id}: ${event.data.reason} (${countsText(event.data.counts)})`;
     case 'RUN_PAUSED':
-      return `by ${event.data.actor?.id ?? event.data.by}: ${event.data.reason}${waitsText(event.data)}`;
+      return `by ${event.data.actor?.id ?? event.data.by}: ${event.data.reason}${acceptText(event.data)}`;
     case 'RUN_RESUMED':
       return `by ${event.data.by.id}`;
     case 'RUN_REOPENED':
       return `by ${event.data.by.id}, until ${event.data.deadlineAt}`;
+    case 'TASKS_WAITING':
+      return waitsText(event.data);
   }
 }
 
-function waitsText({ waitsFor }: RunEventData<'RUN_PAUSED'>): string {
+function acceptText({ waitsFor }: RunEventData<'RUN_PAUSED'>): string {
   return waitsFor === undefined ? '' : '; accept it with "orrery resume", drop it with "orrery cancel"';
 }
 

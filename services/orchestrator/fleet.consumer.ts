@@ -3,6 +3,7 @@ import type { NatsConnection } from '@nats-io/transport-node';
 import type { Logger } from 'pino';
 import { AgentProfile, BUCKETS, type Member } from '#proto';
 import { KnownAgents } from '#libs/messaging';
+import type { Clock } from '#libs/platform';
 import type { Fleet } from './fleet.js';
 
 const ORCHESTRATOR = 'orchestrator';
@@ -13,13 +14,15 @@ export class FleetConsumer {
   readonly #nc: NatsConnection;
   readonly #fleet: Fleet;
   readonly #logger: Logger;
+  readonly #clock: Clock;
   readonly #instance: string;
   readonly #agents = new KnownAgents();
   #stop: () => void = () => undefined;
 
-  constructor(nc: NatsConnection, parts: { fleet: Fleet; logger: Logger; instance: string }) {
+  constructor(nc: NatsConnection, parts: { fleet: Fleet; clock: Clock; logger: Logger; instance: string }) {
     this.#nc = nc;
     this.#fleet = parts.fleet;
+    this.#clock = parts.clock;
     this.#logger = parts.logger;
     this.#instance = parts.instance;
   }
@@ -34,7 +37,7 @@ export class FleetConsumer {
     this.#stop = () => watch.stop();
     void this.#follow(watch, resolve);
     await seen;
-    this.#fleet.completed();
+    this.#fleet.completed(this.#clock.now());
   }
 
   stop(): void {

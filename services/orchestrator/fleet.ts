@@ -23,7 +23,8 @@ export class Fleet {
   readonly #tasksMax: number;
   #others: ReadonlyMap<DeviceId, number> = new Map();
   #agents: ReadonlySet<string> = new Set();
-  #complete = false;
+  /** When all profiles had been seen, in milliseconds since the epoch; undefined before. */
+  #completeSince: number | undefined;
   #free: (deviceId: DeviceId, slots: number) => void = () => undefined;
   #changed: (what: string) => void = () => undefined;
 
@@ -40,7 +41,8 @@ export class Fleet {
   viewOf(runId: RunId, { now, reserved }: Pick<FleetView, 'reserved'> & { readonly now: number }): FleetView {
     const counted = this.#byRun.get(runId);
     return {
-      complete: this.#complete,
+      complete: this.#completeSince !== undefined,
+      watchedMs: now - (this.#completeSince ?? now),
       devices: this.#devices,
       running: (deviceId) => this.running(deviceId) - (counted?.get(deviceId) ?? 0),
       reserved,
@@ -74,8 +76,8 @@ export class Fleet {
   }
 
   /** All profiles that were there at the start have been seen. */
-  completed(): void {
-    this.#complete = true;
+  completed(now: number): void {
+    this.#completeSince = now;
   }
 
   profile(profile: AgentProfile): void {

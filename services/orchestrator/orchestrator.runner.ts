@@ -69,7 +69,7 @@ export class Orchestrator {
     };
     const verbs = new VerbsHandler({ nc, log, server: this.server, actors, owns, clock });
     this.#partitions = new PartitionsConsumer(nc, { server: this.server, submit, verbs, logger });
-    this.#fleet = new FleetConsumer(nc, { fleet, logger, instance });
+    this.#fleet = new FleetConsumer(nc, { fleet, clock, logger, instance });
     this.#intake = new IntakeConsumer(nc, submit, logger);
     this.#logger = logger;
     this.#members = new Members(nc, {

@@ -42,7 +42,7 @@ function setUp({
   };
   const fleet = new Fleet();
   fleet.profile(device(tasksMax));
-  fleet.completed();
+  fleet.completed(0);
   const by = { service: 'orchestrator', instance: 'test' };
   const endsOf = async () => stored;
   const clock = { now: () => NOW };

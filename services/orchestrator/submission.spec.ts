@@ -20,7 +20,15 @@ describe('the first fact of a run', () => {
     ['nothing of a constellation that nobody plans', GIVEN, {}, {}],
     ['of a constellation that may be edited, too', GIVEN, { editPolicy: 'when-needed' }, { rounds: DEFAULTS.rounds }],
   ])('says in how many rounds a model may be asked: %s', (_, request, options, told) => {
-    expect(requested(request, options).options).toEqual({ ...options, ...told });
+    const { deviceAskMs, deviceWaitMs, ...others } = requested(request, options).options;
+    expect(others).toEqual({ ...options, ...told });
+    expect(deviceAskMs).toBe('rounds' in told ? DEFAULTS.deviceAskMs : undefined);
+    expect(deviceWaitMs).toBe(DEFAULTS.deviceWaitMs);
+  });
+
+  it('says how long a task may wait for a device, as asked for', () => {
+    const options = { editPolicy: 'when-needed', deviceAskMs: 100, deviceWaitMs: 604_800_000 } as const;
+    expect(requested(GIVEN, options).options).toMatchObject(options);
   });
 
   it('has the same hash whatever was set here', () => {

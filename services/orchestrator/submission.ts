@@ -88,15 +88,21 @@ export function requestedOf(
   const deadlineMs = request.options.deadlineMs ?? DEFAULTS.runDeadlineMs;
   const mustWait = planApproval === 'required' && request.goal !== null;
   const isPlanned = editPolicyOf({ request }) !== 'never';
-  const { rounds = DEFAULTS.rounds } = request.options;
+  const { rounds = DEFAULTS.rounds, deviceAskMs = DEFAULTS.deviceAskMs } = request.options;
+  const { deviceWaitMs = DEFAULTS.deviceWaitMs } = request.options;
   return {
     requestId: request.requestId,
     namespace,
     contentHash: hashCommit({ ...request, metadata: takeKept(request.metadata).metadata }),
     goal: request.goal,
     constellation: request.constellation,
-    // The bound that counts stands in the log, and not in the version of whoever reads it.
-    options: { ...request.options, ...(isPlanned && { rounds }), ...(mustWait && { plan: 'approve' }) },
+    // The bounds that count stand in the log, and not in the version of whoever reads it.
+    options: {
+      ...request.options,
+      deviceWaitMs,
+      ...(isPlanned && { rounds, deviceAskMs }),
+      ...(mustWait && { plan: 'approve' }),
+    },
     metadata: request.metadata,
     requestedBy: actor,
     requestedAt: new Date(now).toISOString(),

@@ -38,6 +38,7 @@ export class Fleet {
   get view(): FleetView {
     return {
       complete: this.#complete,
+      watchedMs: 0,
       devices: this.#devices,
       running: () => 0,
       reserved: () => 0,

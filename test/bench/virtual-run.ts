@@ -56,6 +56,7 @@ const DEVICE: AgentProfile = {
 
 const FLEET: FleetView = {
   complete: true,
+  watchedMs: Infinity,
   devices: new Map([[DEVICE.deviceId, DEVICE]]),
   running: () => 0,
   reserved: () => 0,

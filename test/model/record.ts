@@ -58,6 +58,8 @@ function recordOne(draft: Draft, event: RunEvent, occasion: Occasion, report: Re
     case 'EDIT_REJECTED':
     case 'EDIT_ABANDONED':
       return recordRound(draft, event, occasion, report);
+    case 'TASKS_WAITING':
+      return;
     case 'TASK_STARTED':
       return start(draft, event.data, occasion, report);
     case 'TASK_COMPLETED':

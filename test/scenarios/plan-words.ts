@@ -4,7 +4,7 @@ import { constellation } from '../../libs/constellation/given.js';
 const HASH = 'a'.repeat(64);
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-/** `plan edit=when-needed lock=strict: A@web-1 B@os:linux(retry=2,review); A->B, A=>C, A?status == "FAILED">D`. */
+/** `plan edit=when-needed lock=strict wait=600000 ask=60000: A@web-1 B@os:linux(retry=2,review); A->B, A=>C, A?status == "FAILED">D`. */
 export function planOf(text: string, now: number): RunEventData<'RUN_REQUESTED'> {
   const [options = '', body = ''] = split(text.slice('plan'.length), ':');
   return requested(optionsOf(options), { constellation: constellationOf(body), goal: null }, now);
@@ -64,11 +64,13 @@ export function lineOf(text: string): TaskStarLine {
 }
 
 function optionsOf(text: string): RunOptions & { deadlineMs?: number } {
-  const { edit, lock, deadline, round, concurrency, budget, approval, plan } = pairs(text);
+  const { edit, lock, deadline, round, concurrency, budget, approval, plan, ask, wait } = pairs(text);
   return {
     ...(edit === undefined ? {} : { editPolicy: edit as RunOptions['editPolicy'] }),
     ...(lock === undefined ? {} : { lockPolicy: lock as RunOptions['lockPolicy'] }),
     ...(deadline === undefined ? {} : { deadlineMs: Number(deadline) }),
+    ...(ask === undefined ? {} : { deviceAskMs: Number(ask) }),
+    ...(wait === undefined ? {} : { deviceWaitMs: Number(wait) }),
     ...(round === undefined ? {} : { editDeadlineMs: Number(round) }),
     ...(concurrency === undefined ? {} : { concurrency: Number(concurrency) }),
     ...(budget === undefined ? {} : { budget: amountsOf(budget) }),

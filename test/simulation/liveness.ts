@@ -150,6 +150,7 @@ export class Liveness {
     const views = replicas.living.map((replica) => replica.fleet.viewOf(runId, { now, reserved: () => 0 }));
     return {
       complete: false,
+      watchedMs: 0,
       devices: new Map(fleet.profiles.map((profile) => [profile.deviceId, profile])),
       running: (deviceId) => audit.running(deviceId),
       reserved: () => 0,

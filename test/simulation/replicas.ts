@@ -93,7 +93,7 @@ export class Replicas {
     const name = `orc-${++this.#born}`;
     const fleet = new Fleet(tasksMax);
     for (const profile of profiles()) fleet.profile(profile);
-    fleet.completed();
+    fleet.completed(scheduler.now());
     fleet.agents(AGENTS);
     const skew = Math.round(this.#parts.faults.strike('clock-skewed', name)?.between(-SKEW_MS_MAX, SKEW_MS_MAX) ?? 0);
     const turn = () => process.sleep(dice.spread(0.01, 1));

@@ -41,14 +41,22 @@ export function requestText(goal: string | null, { fence }: Telling): string {
 
 /** What ended, in our words: ids are letters, digits, "-" and "_". */
 export function triggersText(triggers: readonly EditTrigger[]): string {
-  const ids = triggers.flatMap((trigger) => (trigger.kind === 'task' ? [trigger.taskId] : []));
-  const shown = ids.slice(0, TRIGGERS_MAX).join(', ');
-  const more = ids.length > TRIGGERS_MAX ? ` and ${ids.length - TRIGGERS_MAX} more` : '';
+  const idsOf = (kind: 'task' | 'device'): string[] =>
+    triggers.flatMap((trigger) => (trigger.kind === kind ? [trigger.taskId] : []));
+  const [ids, stranded] = [idsOf('task'), idsOf('device')];
+  const shown = (all: readonly string[]): string =>
+    `${all.slice(0, TRIGGERS_MAX).join(', ')}${all.length > TRIGGERS_MAX ? ` and ${all.length - TRIGGERS_MAX} more` : ''}`;
   return [
     ...(triggers.some(({ kind }) => kind === 'goal') ? ['- The request came in.'] : []),
     ...(ids.length === 0
       ? []
-      : [`- Ended since you were asked last: ${shown}${more}. In the lines below they are marked "trigger".`]),
+      : [`- Ended since you were asked last: ${shown(ids)}. In the lines below they are marked "trigger".`]),
+    ...(stranded.length === 0
+      ? []
+      : [
+          `- Ready for a while, and no connected device can take them: ${shown(stranded)}. They are marked "trigger", too. They go on ` +
+            'waiting until they are given up; another target lets them run elsewhere.',
+        ]),
     ...(triggers.some(({ kind }) => kind === 'end-of-plan')
       ? ['- Nothing is pending and nothing runs: the plan is at its end.']
       : []),

@@ -21,7 +21,7 @@ export function rankingOf(run: Run, triggers: readonly EditTrigger[]): Ranking {
     [...positions].filter((position) => !seen.has(position) && seen.add(position) !== undefined);
 
   const named = triggers.flatMap((trigger) => {
-    const position = trigger.kind === 'task' ? graph.taskIndex.get(trigger.taskId) : undefined;
+    const position = 'taskId' in trigger ? graph.taskIndex.get(trigger.taskId) : undefined;
     return position === undefined ? [] : [position];
   });
   const isFailure = (position: number): boolean => run.tasks.at(position).status === 'FAILED';

@@ -86,6 +86,7 @@ export function taskLine(run: Run, position: number, options: LineOptions): stri
     ...(isLong ? { before: successors(run, position, bounds.linesMax) } : {}),
     ...(bounds.descriptionChars > 0 ? definition(task, bounds) : {}),
     command: bounds.commandChars > 0 && (isPending || isLong) ? commandOf(task, bounds.commandChars) : '',
+    waits_for_device_since: isPending ? task.deviceWait?.since : undefined,
     ...endOf(task, bounds),
     ...resultFields(resultOf(task), withoutResult ? 0 : bounds.resultChars),
     ...noteFields(run, star.id, withoutResult ? bounds.noteChars * NOTES_IN_FULL : bounds.noteChars),
@@ -133,6 +134,7 @@ function definition({ star }: TaskState, { descriptionChars }: Bounds): Readonly
     review: star.review === true,
     idempotent: star.idempotent === true,
     tries_in_all: star.retry?.attempts,
+    deadline_seconds: star.deadlineMs === undefined ? undefined : star.deadlineMs / 1_000,
   };
 }
 

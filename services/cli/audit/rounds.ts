@@ -7,6 +7,7 @@ import {
   checkEdit,
   editPolicyOf,
   evolve,
+  findTask,
   outOfScope,
   type Run,
 } from '#libs/constellation';
@@ -57,7 +58,7 @@ function illegalOpening(run: Run, { data }: EventOf<'EDIT_OPENED'>): string | un
   if ((mode === 'creation') !== (run.graph === null)) {
     return `its mode is ${mode}, and the run has ${run.graph === null ? 'no' : 'a'} constellation`;
   }
-  if (!isDeepStrictEqual(triggers, run.queued) && !asksAtEndOfPlan(run, triggers)) {
+  if (!isDeepStrictEqual(triggers, run.queued) && !asksAtEndOfPlan(run, triggers) && !asksForDevices(run, data)) {
     return 'its triggers are not what the planner had not looked at yet';
   }
   return otherRevision(run, revision, run.revision);
@@ -68,6 +69,16 @@ function asksAtEndOfPlan(run: Run, triggers: EventOf<'EDIT_OPENED'>['data']['tri
   const { PENDING, RUNNING } = run.counts;
   const asks = triggers.length === 1 && triggers[0]?.kind === 'end-of-plan';
   return asks && PENDING + RUNNING === 0 && run.queued.length === 0 && run.endOfPlanRevision < run.revision;
+}
+
+/** Once per wait, about tasks that have waited for a device as long as the request says, at least. */
+function asksForDevices(run: Run, { triggers, openedAt }: EventOf<'EDIT_OPENED'>['data']): boolean {
+  const askMs = run.request?.options.deviceAskMs;
+  return triggers.every((trigger) => {
+    const wait = trigger.kind === 'device' ? findTask(run, trigger.taskId)?.deviceWait : undefined;
+    if (wait === undefined || wait === null || wait.asked || askMs === undefined) return false;
+    return Date.parse(openedAt) >= Date.parse(wait.since) + askMs;
+  });
 }
 
 function illegalRejection(run: Run, { data }: EventOf<'EDIT_REJECTED'>): string | undefined {

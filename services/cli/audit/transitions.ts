@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { endsTheRun, findTask, isHeld, isTerminal, type Run, type TaskState } from '#libs/constellation';
-import { LIMITS, type LineId, type RecordedRunEvent, type TaskStatus } from '#proto';
+import { LIMITS, type LineId, type RecordedRunEvent, type RunEventData, type TaskStatus } from '#proto';
 import { illegalForApprovals, type ApprovalEvent } from './approvals.js';
 import { illegalForRounds } from './rounds.js';
 
@@ -32,6 +32,8 @@ export function illegal(run: Run, event: RecordedRunEvent): string | undefined {
     case 'RUN_RESUMED':
     case 'RUN_REOPENED':
       return illegalTurn(run, event);
+    case 'TASKS_WAITING':
+      return illegalWaits(run, event.data);
     case 'RUN_ANNOTATED':
       return illegalAnnotation(run, event);
     default:
@@ -55,6 +57,17 @@ function illegalTurn(run: Run, event: TurnEvent): string | undefined {
     case 'RUN_REOPENED':
       return isTerminal(run) ? undefined : 'RUN_REOPENED: the run has not ended';
   }
+}
+
+/** Only what is ready begins to wait for a device, in a run that goes on, and only who waits can wait no more. */
+function illegalWaits(run: Run, { began, over }: RunEventData<'TASKS_WAITING'>): string | undefined {
+  if (run.phase === 'PAUSED') return 'TASKS_WAITING: the run is paused';
+  const isStranded = (id: string): boolean => (findTask(run, id)?.deviceWait ?? null) !== null;
+  const isReady = (id: string): boolean => run.ready.has(run.graph?.taskIndex.get(id) ?? -1);
+  const unready = began.find((id) => !isReady(id) || isStranded(id));
+  if (unready !== undefined) return `TASKS_WAITING: ${unready} is not ready, or waits already`;
+  const other = over.find((id) => !isStranded(id));
+  return other === undefined ? undefined : `TASKS_WAITING: ${other} does not wait for a device`;
 }
 
 type Annotation = Extract<RecordedRunEvent, { type: 'RUN_ANNOTATED' }>;
@@ -83,7 +96,9 @@ function problemOf(run: Run, task: TaskState, event: TaskEvent): string | undefi
     case 'TASK_STOP_REQUESTED':
       return unless(task, ['RUNNING']) ?? otherAttempt(task, event.data.attempt) ?? stoppedBefore(task, event);
     case 'TASK_FAILED':
-      return unless(task, ['RUNNING', 'PENDING']) ?? otherAttempt(task, event.data.attempt);
+      return (
+        unless(task, ['RUNNING', 'PENDING']) ?? otherAttempt(task, event.data.attempt) ?? tooSoon(run, task, event)
+      );
     case 'TASK_CANCELLED':
       return unless(task, ['PENDING', 'RUNNING']) ?? otherAttempt(task, event.data.attempt) ?? unasked(task, event);
     case 'TASK_SKIPPED': {
@@ -146,6 +161,15 @@ function stoppedBefore({ stopping }: TaskState, { data }: EventOf<'TASK_STOP_REQ
   const more = endsTheRun(data.reason) || (data.reason === 'retry' && stopping.reason !== 'retry');
   if (more && !endsTheRun(stopping.reason)) return undefined;
   return `it was told to stop before (${stopping.reason})`;
+}
+
+/** It is given up for want of a device only after it has waited for one as long as the request says. */
+function tooSoon({ request }: Run, { deviceWait }: TaskState, { data }: EventOf<'TASK_FAILED'>): string | undefined {
+  if (data.error.code !== 'DEVICE_UNAVAILABLE' || data.attemptHash !== null) return undefined;
+  const waitMs = request?.options.deviceWaitMs;
+  const isDue =
+    deviceWait !== null && waitMs !== undefined && Date.parse(data.failedAt) >= Date.parse(deviceWait.since) + waitMs;
+  return isDue ? undefined : 'it has not waited for a device as long as it might';
 }
 
 function unasked({ status, stopping }: TaskState, { data }: EventOf<'TASK_CANCELLED'>): string | undefined {
