@@ -21,6 +21,13 @@ const taskFields = {
   command: CommandCall.describe('one exact tool call instead of an agent; the command policy judges it'),
   inputs: z.array(TaskId).max(100).describe('predecessors whose results the task is given; all of them when left out'),
   verify: Verification.describe('what must hold when the task says that it is done'),
+  replaces: z
+    .array(TaskId)
+    .min(1)
+    .max(100)
+    .describe(
+      'tasks that failed or were skipped and whose work this one does in their place; it is held to their verify, and when it is done they count as recovered',
+    ),
   review: z.boolean().describe('true: you will be asked to look at the result before its successors start'),
   timeout_seconds: z
     .number()
@@ -44,6 +51,7 @@ const optionalFields = {
   command: taskFields.command.optional(),
   inputs: taskFields.inputs.optional(),
   verify: taskFields.verify.optional(),
+  replaces: taskFields.replaces.optional(),
   review: taskFields.review.optional(),
   timeout_seconds: taskFields.timeout_seconds.optional(),
   deadline_seconds: taskFields.deadline_seconds.optional(),
@@ -114,6 +122,7 @@ export const CONSTELLATION_TOOLS = {
       command: taskFields.command.nullable().optional(),
       inputs: taskFields.inputs.nullable().optional(),
       verify: taskFields.verify.nullable().optional(),
+      replaces: taskFields.replaces.nullable().optional(),
       review: taskFields.review.optional(),
       timeout_seconds: taskFields.timeout_seconds.nullable().optional(),
       deadline_seconds: taskFields.deadline_seconds.nullable().optional(),
@@ -192,6 +201,9 @@ export const ConstellationSnapshot = z.strictObject({
       verify: Verification.optional(),
       review: z.boolean().optional(),
       deadline_seconds: z.number().optional(),
+      replaces: z.array(TaskId).optional(),
+      /** What did its work in its place. */
+      recovered_by: TaskId.optional(),
       status: TaskStatus,
       attempts: z.int().min(0),
       device_id: DeviceId.nullable(),

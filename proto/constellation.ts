@@ -89,6 +89,8 @@ export const TaskStar = z.strictObject({
   inputs: z.array(TaskId).max(100).optional(),
   /** The planner must look at its result, also when the edit policy would not ask. */
   review: z.boolean().optional(),
+  /** Tasks whose work it does in their place: when it delivers and they have not, they are recovered. */
+  replaces: z.array(TaskId).min(1).max(100).optional(),
 });
 export type TaskStar = z.infer<typeof TaskStar>;
 

@@ -27,6 +27,7 @@ export const TaskChange = z
     idempotent: z.boolean(),
     verify: Verification.nullable(),
     review: z.boolean(),
+    replaces: z.array(TaskId).min(1).max(100).nullable(),
     inputs: z.array(TaskId).max(100).nullable(),
   })
   .partial()

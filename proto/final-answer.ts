@@ -20,9 +20,16 @@ export const FinalAnswer = z.strictObject({
       }),
     )
     .max(LIMITS.evidenceMax),
-  /** What was not done, whatever `text` says of it; the first ones. */
+  /** What was not done, whatever `text` says of it, and what did it in its place where something did; the first ones. */
   failures: z
-    .array(z.strictObject({ taskId: TaskId, status: TaskStatus, message: z.string().max(500) }))
+    .array(
+      z.strictObject({
+        taskId: TaskId,
+        status: TaskStatus,
+        message: z.string().max(500),
+        recoveredBy: TaskId.optional(),
+      }),
+    )
     .max(LIMITS.evidenceMax),
 });
 export type FinalAnswer = z.infer<typeof FinalAnswer>;

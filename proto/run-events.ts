@@ -315,6 +315,8 @@ export const ForkedTask = z.strictObject({
   ranIn: RunId.nullable(),
   /** A model may have written its command. */
   judge: z.literal(true).optional(),
+  /** A person agreed that it stands for what it replaces. */
+  vouched: z.literal(true).optional(),
 });
 export type ForkedTask = z.infer<typeof ForkedTask>;
 

@@ -48,7 +48,9 @@ export const RunbookTask = z
       .strictObject({ command: CommandCall.optional(), condition: Text(LIMITS.conditionCharsMax).optional() })
       .optional(),
     review: z.boolean().optional(),
+    replaces: z.array(TaskId).min(1).max(100).optional(),
     timeout_seconds: NumberOrText.optional(),
+    deadline_seconds: NumberOrText.optional(),
     attempts: NumberOrText.optional(),
     priority: z.int().optional(),
     idempotent: z.boolean().optional(),

@@ -31,6 +31,8 @@ export const TaskView = z.strictObject({
   reason: z.string().nullable(),
   /** It is kept from starting, and from being skipped, by an edit that is open or owed. */
   held: z.boolean().default(false),
+  /** It did not deliver, and this task did in its place. */
+  recoveredBy: TaskId.nullable().default(null),
   startedAt: Instant.nullable(),
   endedAt: Instant.nullable(),
 });

@@ -22,7 +22,9 @@ export function changedBesidesPending(before: Run, after: Run): string[] {
     if (index === undefined) return [task.star.id];
     const now = after.tasks.at(index);
     // That what it reads comes from a model now is no change of it: only of how it is tried again.
-    return sameJson(now, { ...task, judged: task.judged || now.judged }) ? [] : [task.star.id];
+    // Nor is a person's word that it stands for what it replaces.
+    const marks = { judged: task.judged || now.judged, vouched: task.vouched || now.vouched };
+    return sameJson(now, { ...task, ...marks }) ? [] : [task.star.id];
   });
   const lines = [...(before.graph?.lines ?? [])].flatMap((line, position) => {
     const target = before.tasks.at(before.graph?.taskIndex.get(line.to) ?? -1);

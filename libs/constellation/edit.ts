@@ -13,6 +13,7 @@ import { findCycleThrough } from './acyclic.js';
 import { checkCondition } from './condition.js';
 import { mayChangeLine, mayChangeTask } from './edit-locality.js';
 import { judgeLine } from './lines.js';
+import { inherited } from './replacement.js';
 import { isTerminalTask, type Run } from './run.js';
 import { sameJson } from './same-json.js';
 import { type Made, Staging } from './staging.js';
@@ -52,11 +53,13 @@ export function stageRecorded(run: Run, edits: readonly Edit[], { at, judged }: 
 
 class Batch {
   readonly #staging: Staging;
+  readonly #judged: boolean;
   readonly #violations: EditViolation[] = [];
   readonly #defined = new Map<number, string>();
 
   constructor(run: Run, made: Made) {
     this.#staging = new Staging(run, made);
+    this.#judged = made.judged;
   }
 
   apply(edit: Edit, path: string): void {
@@ -101,7 +104,10 @@ class Batch {
       this.#refuse('I2_ACYCLIC', 'edits', `the lines would form a cycle: ${path}; a constellation must be acyclic`);
     }
     for (const index of staging.touchedTasks) this.#checkInputs(index);
-    for (const [index, path] of this.#defined) this.#checkVerification(index, path);
+    for (const [index, path] of this.#defined) {
+      this.#checkVerification(index, path);
+      this.#checkReplaced(index, path);
+    }
     if (this.#violations.length > 0) return { ok: false, violations: this.#violations.slice(0, VIOLATIONS_MAX) };
     const judged = [...staging.openedLines].flatMap((line): LineResult[] => {
       const { from } = staging.line(line);
@@ -112,7 +118,8 @@ class Batch {
     return { ok: true, staging, judged, defined: this.#defined };
   }
 
-  #addTask(star: TaskStar, path: string): void {
+  #addTask(given: TaskStar, path: string): void {
+    const star = this.#heldTo(given, path);
     const index = this.#staging.positionOfTask(star.id);
     if (index === undefined) {
       if (this.#staging.wasTask(star.id)) return this.#used(star.id, `${path}.id`);
@@ -142,14 +149,16 @@ class Batch {
     const index = this.#staging.positionOfTask(taskId);
     if (index === undefined) return this.#unknownTask(taskId, `${path}.taskId`);
     const given = Object.entries(change).filter(([, value]) => value !== undefined);
+    this.#vouch(index, change);
     this.#define(index, without({ ...this.#staging.task(index).star, ...Object.fromEntries(given) }), {
       path: `${path}.change`,
       idPath: `${path}.taskId`,
     });
   }
 
-  #define(index: number, star: TaskStar, { path, idPath }: { path: string; idPath: string }): void {
+  #define(index: number, given: TaskStar, { path, idPath }: { path: string; idPath: string }): void {
     const before = this.#staging.task(index);
+    const star = this.#heldTo(given, path);
     if (sameJson(before.star, star)) return;
     const why = mayChangeTask(before);
     if (why !== undefined) return this.#refuse('I3_ONLY_PENDING', idPath, why);
@@ -302,6 +311,39 @@ class Batch {
   #checkVerification(index: number, path: string): void {
     const wrong = checkVerification(this.#staging.task(index).star);
     if (wrong !== undefined) this.#refuse('INVALID_CONDITION', `${path}.verify.condition`, wrong);
+  }
+
+  /** Who says once more what a task replaces agrees to it, also when it has run. */
+  #vouch(index: number, { replaces }: TaskChange): void {
+    const { star, vouched } = this.#staging.task(index);
+    const isAgreed = !this.#judged && replaces !== undefined && replaces !== null && sameJson(star.replaces, replaces);
+    if (isAgreed && !vouched) this.#staging.vouch(index);
+  }
+
+  /** What a model puts in the place of another task has to meet what that one had to meet. */
+  #heldTo(star: TaskStar, path: string): TaskStar {
+    if (!this.#judged || star.replaces === undefined) return star;
+    const replaced = star.replaces.flatMap((id) => this.#staging.positionOfTask(id) ?? []);
+    const held = inherited(
+      star,
+      replaced.map((index) => this.#staging.task(index).star),
+    );
+    if (held.ok) return held.star;
+    this.#refuse('INVALID_INPUT', `${path}.verify`, held.message);
+    return star;
+  }
+
+  #checkReplaced(index: number, path: string): void {
+    const { star } = this.#staging.task(index);
+    for (const [at, id] of (star.replaces ?? []).entries()) {
+      if (id === star.id) this.#refuse('INVALID_INPUT', `${path}.replaces[${at}]`, `"${id}" cannot replace itself`);
+      else if (this.#staging.positionOfTask(id) === undefined) this.#unknownTask(id, `${path}.replaces[${at}]`);
+    }
+    // One that was defined further down had no check yet when this one was held to it.
+    if (this.#violations.length === 0 && !sameJson(this.#heldTo(star, path), star)) {
+      const message = `"${star.id}" replaces what is defined after it in this batch; define it last`;
+      this.#refuse('INVALID_INPUT', `${path}.replaces`, message);
+    }
   }
 
   #unknownTask(taskId: string, path: string): void {

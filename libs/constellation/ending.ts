@@ -4,6 +4,7 @@ import { abandonEdit, asksPlanner, opensEndOfPlan } from './edit-rounds.js';
 import { fittingAnswer } from './end-size.js';
 import type { RunDraft } from './evolve.js';
 import { answerAtEnd } from './final-answer.js';
+import { outcomeOf } from './outcome.js';
 import { endsTheRun, isTerminal, type Run, type RunEnding, type TaskState } from './run.js';
 
 /**
@@ -69,27 +70,15 @@ function bareEnd(run: Run, ending: RunEnding | null, now: number): End {
   const { COMPLETED: completed, FAILED: failed, SKIPPED: skipped, CANCELLED: cancelled } = run.counts;
   const counts = { completed, failed, skipped, cancelled };
   const at = instantOf(now);
-  const fail = (code: string, message: string): End => ({
-    type: 'RUN_FAILED',
-    data: { reason: { code, message }, counts, failedAt: at },
-  });
-  if (ending?.reason === 'run_deadline') {
-    return fail('DEADLINE', 'the deadline of the run passed before all tasks had ended');
+  const end = outcomeOf(run, ending);
+  switch (end.kind) {
+    case 'completed':
+      return { type: 'RUN_COMPLETED', data: { outcome: end.outcome, counts, completedAt: at } };
+    case 'failed':
+      return { type: 'RUN_FAILED', data: { reason: end.reason, counts, failedAt: at } };
+    case 'cancelled': {
+      const by = ending?.by ?? { kind: 'system', id: 'orchestrator' };
+      return { type: 'RUN_CANCELLED', data: { by, reason: ending?.note ?? 'cancelled', counts, cancelledAt: at } };
+    }
   }
-  if (ending?.reason === 'plan_failed') return fail('PLAN_FAILED', ending.note ?? 'the planner gave the request up');
-  if (ending?.reason === 'budget') return fail('BUDGET_EXHAUSTED', ending.note ?? 'the budget of the run is used up');
-  if (ending?.reason === 'cancelled') {
-    const by = ending.by ?? { kind: 'system', id: 'orchestrator' };
-    return { type: 'RUN_CANCELLED', data: { by, reason: ending.note ?? 'cancelled', counts, cancelledAt: at } };
-  }
-  const finished = ending?.reason === 'finished';
-  if (completed === 0 && !(finished && run.tasks.length === 0)) return fail('NO_TASK_COMPLETED', 'no task completed');
-  // What the planner found no longer necessary is no failure; what it never got is.
-  const unneeded = finished ? cancelled : 0;
-  const skippedByFailure = [...run.tasks].some((task) => task.skippedBy === 'failure' && task.status === 'SKIPPED');
-  const succeeded = failed === 0 && cancelled === unneeded && !skippedByFailure;
-  return {
-    type: 'RUN_COMPLETED',
-    data: { outcome: succeeded ? 'succeeded' : 'partially_failed', counts, completedAt: at },
-  };
 }

@@ -138,6 +138,7 @@ function apply(draft: Draft, event: RunEvent): void {
       draft.waitsFor = event.data.waitsFor ?? null;
       return forgetWaits(draft);
     case 'RUN_RESUMED':
+      if (draft.waitsFor === 'plan_approval') vouchForPlan(draft);
       draft.phase = 'RUNNING';
       draft.reason = null;
       draft.waitsFor = null;
@@ -209,6 +210,13 @@ function applyBatch(draft: Draft, edits: readonly Edit[], data: RunEventData<'CO
     // A person who has paused it before has not seen it either.
     if (draft.phase === 'PAUSED' && draft.request?.options.plan === 'approve') waitForApproval(draft);
   } else if (!judgeCommands) draft.scope = widened(draft.scope, directed);
+}
+
+/** Who accepts a plan has read what stands in for what in it. */
+function vouchForPlan(draft: Draft): void {
+  for (const { star, vouched } of draft.tasks) {
+    if (star.replaces !== undefined && !vouched) change(draft, star.id, () => ({ vouched: true }));
+  }
 }
 
 function waitForApproval(draft: Draft): void {

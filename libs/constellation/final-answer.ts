@@ -1,5 +1,6 @@
 import { type FinalAnswer, type Json, LIMITS, type Proposal, type TaskId, type TaskResult } from '#proto';
 import { jsonBytes } from './json-bytes.js';
+import { hasNotDelivered, recoveriesOf } from './replacement.js';
 import type { Run, TaskState } from './run.js';
 
 /** Of one task in a collected answer, and of why one was not done. */
@@ -53,18 +54,18 @@ function evidenceOf({ star, status, attempt, deviceId }: TaskState): Evidence[] 
 }
 
 /** A task that a condition passed by was not to be done. */
-function failuresOf({ tasks }: Run): Failure[] {
+function failuresOf(run: Run): Failure[] {
   const failures: Failure[] = [];
-  for (const task of tasks) {
+  const recovered = recoveriesOf(run);
+  for (const task of run.tasks) {
     if (failures.length === LIMITS.evidenceMax) break;
     const { star, status } = task;
-    if (isUndone(task)) failures.push({ taskId: star.id, status, message: excerpt(whyUndone(task)) });
+    if (!hasNotDelivered(task)) continue;
+    const recoveredBy = recovered.get(star.id);
+    const by = recoveredBy === undefined ? {} : { recoveredBy };
+    failures.push({ taskId: star.id, status, message: excerpt(whyUndone(task)), ...by });
   }
   return failures;
-}
-
-function isUndone({ status, skippedBy }: TaskState): boolean {
-  return status === 'FAILED' || status === 'CANCELLED' || (status === 'SKIPPED' && skippedBy === 'failure');
 }
 
 function whyUndone({ status, error, reason }: TaskState): string {
@@ -114,12 +115,13 @@ const MORE = '\n... and 10000 more tasks';
 const SHARE_CHARS_MIN = 60;
 const UNDONE_LINES_MAX = 30;
 
-function undoneLines({ tasks }: Run): string[] {
+function undoneLines(run: Run): string[] {
   const lines: string[] = [];
+  const recovered = recoveriesOf(run);
   let more = 0;
-  for (const task of tasks) {
+  for (const task of run.tasks) {
     if (task.status === 'COMPLETED') continue;
-    if (lines.length < UNDONE_LINES_MAX) lines.push(lineOf(task));
+    if (lines.length < UNDONE_LINES_MAX) lines.push(`${lineOf(task)}${recoveryText(recovered.get(task.star.id))}`);
     else more++;
   }
   return more > 0 ? [...lines, `... and ${more} more that did not complete`] : lines;
@@ -146,10 +148,14 @@ function saidBy({ star, result }: TaskState, charsMax: number): string {
   return shown.includes('\n') ? `${name}:\n${shown}` : `${name}: ${shown}`;
 }
 
+function recoveryText(by: TaskId | undefined): string {
+  return by === undefined ? '' : ` (recovered: "${by}" did it instead)`;
+}
+
 function lineOf(task: TaskState): string {
   const { star, status, reason } = task;
   const name = excerpt(star.name);
-  if (isUndone(task)) return `${name}: ${status}: ${excerpt(whyUndone(task))}`;
+  if (hasNotDelivered(task)) return `${name}: ${status}: ${excerpt(whyUndone(task))}`;
   return `${name}: ${status}${reason === null ? '' : `: ${excerpt(reason)}`}`;
 }
 

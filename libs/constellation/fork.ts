@@ -62,8 +62,8 @@ function carried(task: TaskState, { runId }: Run, now: number): ForkedTask {
   const deadlineAt = status === 'PENDING' ? deadlineOf(star, now) : task.deadlineAt;
   const ranIn = attempt === 0 ? null : (task.ranIn ?? runId);
   const facts = { star, status, attempt, deviceId, sessionId, startedAt, endedAt };
-  const judge = task.judged ? { judge: true as const } : {};
-  return { ...facts, notBefore, deadlineAt, result, error, reason, skippedBy, ranIn, ...judge };
+  const marks = { ...(task.judged && { judge: true as const }), ...(task.vouched && { vouched: true as const }) };
+  return { ...facts, notBefore, deadlineAt, result, error, reason, skippedBy, ranIn, ...marks };
 }
 
 /** The state that a RUN_FORKED carries. */
@@ -73,12 +73,13 @@ export function restored(data: RunEventData<'RUN_FORKED'>): { readonly request: 
   const taskIds = data.tasks.map(({ star }) => star.id);
   const graph = buildGraph({ name: data.name, taskIds, lines: data.lines.map(({ line }) => line) });
   const lines = PersistentArray.from<LineState>(data.lines.map(({ satisfied, reason }) => ({ satisfied, reason })));
-  const tasks = data.tasks.map(({ judge = false, ...task }, index): TaskState => {
+  const tasks = data.tasks.map(({ judge = false, vouched = false, ...task }, index): TaskState => {
     const into = graph.linesInto.at(index).map((line) => lines.at(line).satisfied);
     return {
       ...pendingTask(task.star, 0),
       ...task,
       judged: judge,
+      vouched,
       linesOpen: into.filter((satisfied) => satisfied === null).length,
       linesUnsatisfied: into.filter((satisfied) => satisfied === false).length,
     };

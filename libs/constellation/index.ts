@@ -28,6 +28,8 @@ export * from './decide.js';
 export * from './invariants.js';
 export * from './event-text.js';
 export * from './subtask-text.js';
+export * from './outcome.js';
+export * from './replacement.js';
 export * from './diff.js';
 export * from './report-commands.js';
 export { planStepsOf, type PlanStep } from './report-plans.js';

@@ -108,7 +108,9 @@ function* budget(run: Run): Generator<Violation> {
 
 /** The derived sets and counts say what a scan of the tasks says. */
 function* indexes(run: Run): Generator<Violation> {
-  for (const [index, { star, status, linesOpen, linesUnsatisfied, deadlineAt }] of [...run.tasks].entries()) {
+  for (const [index, { star, status, linesOpen, linesUnsatisfied, deadlineAt, deviceWait }] of [
+    ...run.tasks,
+  ].entries()) {
     const into = run.graph?.linesInto.at(index) ?? [];
     const open = into.filter((line) => run.lines.at(line).satisfied === null).length;
     const unsatisfied = into.filter((line) => run.lines.at(line).satisfied === false).length;
@@ -119,6 +121,7 @@ function* indexes(run: Run): Generator<Violation> {
       run.ready.has(index) === ready &&
       run.running.has(index) === (status === 'RUNNING') &&
       run.doomed.has(index) === (status === 'PENDING' && unsatisfied > 0) &&
+      run.stranded.has(index) === (deviceWait !== null && status === 'PENDING') &&
       run.timed.has(index) === (deadlineAt !== null && !isTerminalTask(status));
     if (!sound) yield { invariant: 'INDEX', tasks: [star.id], message: 'the derived sets disagree with the tasks' };
   }

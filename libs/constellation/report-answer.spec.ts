@@ -16,6 +16,7 @@ const task = (id: string, result: string): TaskView => ({
   error: null,
   reason: null,
   held: false,
+  recoveredBy: null,
   startedAt: AT,
   endedAt: AT,
 });

@@ -18,7 +18,8 @@ export function answerSection({ answer, evaluation, goal }: RunView): string {
       command === undefined ? 'see its steps' : cell(`${command.tool} ${JSON.stringify(command.arguments)}`),
     ]);
     const failures = answer.failures.map(
-      ({ taskId, status, message }) => `- ${span(taskId)}: ${status}, ${span(message, 500)}`,
+      ({ taskId, status, message, recoveredBy }) =>
+        `- ${span(taskId)}: ${status}, ${span(message, 500)}${recoveredBy === undefined ? '' : `; recovered, ${span(recoveredBy)} did it instead`}`,
     );
     parts.push(
       '## Answer',

@@ -65,6 +65,7 @@ function summary(run: RunView): string {
     ['Ended', run.endedAt === null ? 'not yet' : `${cell(run.endedAt)}, after ${duration(ms ?? 0)}`],
     ['Constellation', `${run.tasks.length} tasks, ${run.lines.length} lines, revision ${run.revision}`],
     ...(run.reason === null ? [] : [['Reason', cell(run.reason, 1_000)]]),
+    ...recovered(run),
     ...(run.parent === null ? [] : [['Forked from', `event ${run.parent.sequence} of run ${cell(run.parent.runId)}`]]),
     ...(run.waitingFor === null
       ? []
@@ -77,6 +78,12 @@ function summary(run: RunView): string {
   const counts = Object.entries(Object.groupBy(run.tasks, ({ status }) => status));
   const sentence = counts.map(([status, tasks]) => `${tasks.length} ${status}`).join(', ');
   return `${table(['', ''], rows)}\n\nTasks: ${sentence === '' ? 'none' : sentence}.`;
+}
+
+/** What failed and counts as done all the same. */
+function recovered({ tasks }: RunView): string[][] {
+  const named = tasks.flatMap(({ id, recoveredBy }) => (recoveredBy === null ? [] : `${id} by ${recoveredBy}`));
+  return named.length === 0 ? [] : [['Recovered', cell(named.join(', '), 1_000)]];
 }
 
 function openRound({ editId, triggers, lockPolicy, deadlineAt, violations }: NonNullable<RunView['editing']>) {

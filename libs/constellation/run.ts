@@ -67,6 +67,8 @@ export interface TaskState {
   readonly slice: Budget | null;
   /** A model may have written its command, its check or where they run: they are judged before they run, however often. */
   readonly judged: boolean;
+  /** What it replaces is recovered by it also where nothing checks that: a person named it so, or agreed. */
+  readonly vouched: boolean;
   /** What the last attempt asked a person, in that order. */
   readonly asks: readonly ApprovalId[];
   /** Incoming lines that are not judged yet, and that were judged not satisfied. */
@@ -255,6 +257,7 @@ export function pendingTask(star: TaskStar, at: number): TaskState {
     ranIn: null,
     slice: null,
     judged: false,
+    vouched: false,
     asks: NOTHING_ASKED,
     linesOpen: 0,
     linesUnsatisfied: 0,

@@ -1,6 +1,7 @@
-import type { ConstellationSnapshot, Json, TaskError } from '#proto';
+import type { ConstellationSnapshot, Json, TaskError, TaskId } from '#proto';
 import { toolTargetOf } from './tool-edits.js';
 import { positionOf } from './graph.js';
+import { recoveriesOf } from './replacement.js';
 import type { Run, TaskState } from './run.js';
 import { summaryOf } from './view.js';
 
@@ -21,13 +22,14 @@ export function snapshotOf(
 ): ConstellationSnapshot {
   const { name, status } = summaryOf(run);
   const { graph, tasks, lines, revision, sequence } = run;
+  const recovered = recoveriesOf(run);
   return {
     run_id: run.runId,
     name,
     status,
     revision,
     sequence,
-    tasks: [...tasks].map((task) => snapshotOfTask(task, resultChars)),
+    tasks: [...tasks].map((task) => snapshotOfTask(task, resultChars, recovered.get(task.star.id))),
     dependencies: [...(graph?.lines ?? [])].map((line, index) => ({
       dependency_id: line.id,
       from_task_id: line.from,
@@ -41,9 +43,13 @@ export function snapshotOf(
   };
 }
 
-function snapshotOfTask(task: TaskState, chars: number): ConstellationSnapshot['tasks'][number] {
+function snapshotOfTask(
+  task: TaskState,
+  chars: number,
+  recoveredBy: TaskId | undefined,
+): ConstellationSnapshot['tasks'][number] {
   const { star, status, attempt, deviceId, result } = task;
-  const { id, name, description, tips, command, inputs, verify, review, deadlineMs } = star;
+  const { id, name, description, tips, command, inputs, verify, review, deadlineMs, replaces } = star;
   const error = whyNot(task);
   return {
     task_id: id,
@@ -56,6 +62,8 @@ function snapshotOfTask(task: TaskState, chars: number): ConstellationSnapshot['
     ...(verify === undefined ? {} : { verify }),
     ...(review === undefined ? {} : { review }),
     ...(deadlineMs === undefined ? {} : { deadline_seconds: deadlineMs / 1_000 }),
+    ...(replaces === undefined ? {} : { replaces }),
+    ...(recoveredBy === undefined ? {} : { recovered_by: recoveredBy }),
     status,
     attempts: attempt,
     device_id: deviceId,

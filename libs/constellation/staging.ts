@@ -110,7 +110,11 @@ export class Staging {
       linesInto: linesInto.push([]),
     };
     const { at, judged } = this.#made;
-    this.#tasks = this.#tasks.push({ ...pendingTask(star, at), judged });
+    this.#tasks = this.#tasks.push({
+      ...pendingTask(star, at),
+      judged,
+      vouched: !judged && star.replaces !== undefined,
+    });
     this.directedTasks.add(index);
     this.#touch(index);
   }
@@ -124,10 +128,20 @@ export class Staging {
     // What a person wrote for one device is not what a model makes of it on another one. The mark stays: who changes a part
     // of it later has not read the rest.
     const isJudged = before.judged || (judged && (isDirected || runsOtherwise(before.star, star)));
+    const isSame = sameJson(before.star.replaces, star.replaces);
+    // What a person agreed to is not what a model makes of it afterwards.
+    const isVouched = isSame ? before.vouched && !(judged && doesOtherwise(before.star, star)) : !judged;
+    const vouched = isVouched && star.replaces !== undefined;
     const need = needOf(star);
     // Other devices may take it now: it has not waited for them yet.
     const deviceWait = need === before.need ? before.deviceWait : null;
-    this.#tasks = this.#tasks.with(index, { ...before, star, need, deadlineAt, judged: isJudged, deviceWait });
+    this.#tasks = this.#tasks.with(index, { ...before, star, need, deadlineAt, judged: isJudged, deviceWait, vouched });
+    this.#touch(index);
+  }
+
+  /** A person agrees that it stands for what it replaces, whatever has become of it by now. */
+  vouch(index: number): void {
+    this.#tasks = this.#tasks.with(index, { ...this.#tasks.at(index), vouched: true });
     this.#touch(index);
   }
 
@@ -295,6 +309,7 @@ export function shapeOf(
   const graph = buildGraph({ name, taskIds: tasks.map(({ id }) => id), lines });
   const states = tasks.map((star, index) => ({
     ...pendingTask(star, at),
+    vouched: star.replaces !== undefined,
     linesOpen: graph.linesInto.at(index).length,
   }));
   return {

@@ -257,6 +257,7 @@ const toolTasks: fc.Arbitrary<ToolTask> = fc
       inputs: maybe(fc.array(ids, { maxLength: 3 })),
       verify: maybe(fc.constant({ condition: 'result == 1' })),
       review: maybe(fc.boolean()),
+      replaces: maybe(fc.array(ids, { minLength: 1, maxLength: 3 })),
       timeout_seconds: maybe(fc.integer({ min: 1_000, max: 86_400_000 }).map((ms) => ms / 1_000)),
       deadline_seconds: maybe(fc.integer({ min: 1_000, max: 86_400_000 }).map((ms) => ms / 1_000)),
       attempts: maybe(fc.integer({ min: 1, max: 10 })),

@@ -123,6 +123,7 @@ function starOfTool(task: ToolTask): StarOfTool {
         verify: task.verify,
         inputs: task.inputs,
         review: task.review,
+        replaces: task.replaces,
       }),
     },
   };
@@ -141,6 +142,7 @@ function toolTaskOf(star: TaskStar): ToolTask {
       inputs: star.inputs,
       verify: star.verify,
       review: star.review,
+      replaces: star.replaces,
       timeout_seconds: seconds(timeoutMs),
       deadline_seconds: seconds(deadlineMs),
       attempts: retry?.attempts,

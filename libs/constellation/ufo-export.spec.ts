@@ -70,6 +70,7 @@ const taskFields = {
   ),
   inputs: fc.uniqueArray(id, { maxLength: 3 }),
   review: fc.boolean(),
+  replaces: fc.array(id, { minLength: 1, maxLength: 3 }),
 };
 
 const lineFields = {

@@ -11,7 +11,7 @@ const ISSUES_MAX = 20;
  */
 export function validateConstellation(constellation: TaskConstellation): Issue[] {
   const issues = [...duplicates(constellation), ...danglingLines(constellation), ...conditions(constellation)];
-  if (issues.length === 0) issues.push(...cycle(constellation), ...inputs(constellation));
+  if (issues.length === 0) issues.push(...cycle(constellation), ...inputs(constellation), ...replaced(constellation));
   return issues.slice(0, ISSUES_MAX);
 }
 
@@ -87,6 +87,19 @@ function* inputs({ tasks, lines }: TaskConstellation): Generator<Issue> {
       continue;
     }
     yield* strangers(task.id, parsed.data.from, before, `${path}.from`);
+  }
+}
+
+/** What stands in for another task from the beginning: there has to be one, and another one. */
+function* replaced({ tasks }: TaskConstellation): Generator<Issue> {
+  const known = new Set(tasks.map(({ id }) => id));
+  for (const [index, { id, replaces = [] }] of tasks.entries()) {
+    for (const [at, other] of replaces.entries()) {
+      if (other !== id && known.has(other)) continue;
+      const others = listed([...known].filter((one) => one !== id));
+      const message = `"${id}" can replace another task of this constellation, not "${other}"; those are ${others}`;
+      yield { path: `tasks[${index}].replaces[${at}]`, message };
+    }
   }
 }
 

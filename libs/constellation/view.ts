@@ -1,14 +1,26 @@
-import type { ApprovalView, EditingView, LineView, RunStatus, RunSummary, RunView, TaskView, WaitingFor } from '#proto';
+import type {
+  ApprovalView,
+  EditingView,
+  LineView,
+  RunStatus,
+  RunSummary,
+  RunView,
+  TaskId,
+  TaskView,
+  WaitingFor,
+} from '#proto';
 import type { DecidedApproval, OpenApproval } from './approval-state.js';
 import { Purse } from './budget.js';
 import { dueWaits, waitText } from './device-wait.js';
 import { isHeld } from './held.js';
+import { recoveriesOf } from './replacement.js';
 import { type Editing, isTerminal, type Run, type TaskState } from './run.js';
 import { listed } from './validate.js';
 
 /** A run as people and programs are shown it; pure, so the log, Postgres and the live state show the same. */
 export function viewOf(run: Run, now?: number): RunView {
   const held = isHeld(run);
+  const recovered = recoveriesOf(run);
   const { goal, options, requestedBy } = requestOf(run);
   const { budget } = options;
   return {
@@ -19,7 +31,9 @@ export function viewOf(run: Run, now?: number): RunView {
     waitingFor: waitingFor(run, now),
     editing: run.editing === null ? null : editingView(run.editing),
     parent: run.parent === null ? null : { runId: run.parent.runId, sequence: run.parent.sequence },
-    tasks: [...run.tasks].map((task, index) => taskView(task, task.status === 'PENDING' && held(index))),
+    tasks: [...run.tasks].map((task, index) =>
+      taskView(task, task.status === 'PENDING' && held(index), recovered.get(task.star.id) ?? null),
+    ),
     lines: [...(run.graph?.lines ?? [])].map((line, index): LineView => {
       const { satisfied, reason } = run.lines.at(index);
       const { id, from, to, type, condition } = line;
@@ -177,10 +191,11 @@ function requestOf(run: Run): NonNullable<Run['request']> {
   return run.request;
 }
 
-function taskView(task: TaskState, held: boolean): TaskView {
+function taskView(task: TaskState, held: boolean, recoveredBy: TaskId | null): TaskView {
   const { star, status, attempt, deviceId, result, error, reason, startedAt, endedAt } = task;
   const { id, name } = star;
-  return { id, name, status, attempts: attempt, device: deviceId, result, error, reason, held, startedAt, endedAt };
+  const became = { status, attempts: attempt, device: deviceId, result, error, reason, held, recoveredBy };
+  return { id, name, ...became, startedAt, endedAt };
 }
 
 function earliest(instants: readonly (string | null | undefined)[]): string | null {

@@ -65,12 +65,13 @@ interface TaskParts {
 function taskOf(template: RunbookTask, { id, device, values, made }: TaskParts): Json {
   const own: Values = device === null ? values : new Map([...values, ['device.id', device]]);
   const idsOf = (named: readonly string[]): string[] => named.flatMap((one) => idsFor(made.get(one), one, device));
-  const { for_each: _, inputs, ...fields } = template;
+  const { for_each: _, inputs, replaces, ...fields } = template;
   const task = {
     ...objectOf(fields, own),
     task_id: id,
     ...(device === null ? {} : { target_device_id: device }),
     ...(inputs === undefined ? {} : { inputs: idsOf(inputs) }),
+    ...(replaces === undefined ? {} : { replaces: idsOf(replaces) }),
   };
   return withStdin(task, idsOf);
 }

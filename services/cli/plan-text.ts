@@ -272,8 +272,10 @@ export function finalAnswerText({ answer }: Pick<RunView, 'answer'>, screen: Pic
     paint('bold', 'Answer'),
     // No line of it can look like one of ours.
     ...answer.text.split('\n').map((line) => `  ${cleanLine(line)}`.trimEnd()),
-    ...answer.failures.map(({ taskId, status, message }) =>
-      paint('red', cleanLine(`not done: ${taskId} ${status}: ${message}`)),
+    ...answer.failures.map(({ taskId, status, message, recoveredBy }) =>
+      recoveredBy === undefined
+        ? paint('red', cleanLine(`not done: ${taskId} ${status}: ${message}`))
+        : cleanLine(`recovered: ${taskId} ${status}: ${message}; ${recoveredBy} did it instead`),
     ),
     ...(evidence.length === 0 ? [] : [`rests on ${cleanLine(evidence.join(', '))}`]),
   ];

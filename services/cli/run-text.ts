@@ -44,6 +44,7 @@ export function runText(view: RunView, screen: Screen): string {
       ? []
       : [['ended', `${view.endedAt} after ${durationBetween(view.requestedAt, view.endedAt)}`]]),
     ...(view.reason === null ? [] : [['reason', view.reason]]),
+    ...recoveredFacts(view),
     ...(view.parent === null ? [] : [['forked from', `event ${view.parent.sequence} of run ${view.parent.runId}`]]),
     ...waitingFacts(view),
     ...(view.editing === null ? [] : roundFacts(view.editing)),
@@ -94,6 +95,12 @@ function usageFacts({ used, budget = {} }: RunView): string[][] {
       : []),
   ];
   return [['used', parts.join(', ')]];
+}
+
+/** What failed and counts as done all the same. */
+function recoveredFacts({ tasks }: RunView): string[][] {
+  const recovered = tasks.flatMap(({ id, recoveredBy }) => (recoveredBy === null ? [] : `${id} by ${recoveredBy}`));
+  return recovered.length === 0 ? [] : [['recovered', clip(recovered.join(', '), HELD_CHARS_MAX)]];
 }
 
 function waitingFacts({ waitingFor, tasks }: RunView): string[][] {
@@ -156,10 +163,11 @@ function satisfiedText(satisfied: boolean | null, reason: string | null): string
   return satisfied ? 'yes' : `no${reason === null ? '' : `: ${reason}`}`;
 }
 
-function resultText({ result, error, reason, held }: RunView['tasks'][number]): string {
+function resultText({ result, error, reason, held, recoveredBy }: RunView['tasks'][number]): string {
+  const recovered = recoveredBy === null ? '' : `recovered by ${recoveredBy}; `;
   if (held) return 'held by an edit that is open or owed';
-  if (error !== null) return clip(cleanLine(`${error.code} ${error.message}`), RESULT_CHARS_MAX);
-  if (reason !== null) return clip(cleanLine(reason), RESULT_CHARS_MAX);
+  if (error !== null) return clip(cleanLine(`${recovered}${error.code} ${error.message}`), RESULT_CHARS_MAX);
+  if (reason !== null) return clip(cleanLine(`${recovered}${reason}`), RESULT_CHARS_MAX);
   if (result === null) return '-';
   return clip(cleanLine(answerText(result.value)), RESULT_CHARS_MAX) || '-';
 }

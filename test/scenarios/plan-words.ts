@@ -22,7 +22,7 @@ export function constellationOf(text: string): TaskConstellation {
   return constellation(words(tasks).map(taskOf), lines === '' ? [] : lines.split(',').map((line) => line.trim()));
 }
 
-/** `A@web-1`, `A@os:linux`, `A@tags:db(retry=2,backoff=1000,timeout=5000,deadline=60000,idempotent,review,priority=3,agent)`: `agent` has no command. */
+/** `A@web-1`, `A@os:linux`, `A@tags:db(retry=2,backoff=1000,timeout=5000,deadline=60000,idempotent,review,priority=3,agent,replaces=B+C,check=0)`: `agent` has no command. */
 export function taskOf(text: string): TaskStar {
   const match = /^(?<id>[^@]+)@(?<target>[^(]+)(?:\((?<options>.*)\))?$/u.exec(text)?.groups;
   if (match === undefined) throw new Error(`"${text}" is no task; write A@device(options)`);
@@ -40,7 +40,9 @@ function selectorOf(selector: string, value: string): TaskStar['target'] {
 }
 
 function taskOptions(text: string): Partial<TaskStar> {
-  const { retry, backoff, timeout, deadline, priority, idempotent, review, agent } = pairs(text.split(',').join(' '));
+  const { retry, backoff, timeout, deadline, priority, idempotent, review, agent, replaces, check } = pairs(
+    text.split(',').join(' '),
+  );
   return {
     ...(retry === undefined ? {} : { retry: { attempts: Number(retry), backoffMs: Number(backoff ?? 0) } }),
     ...(timeout === undefined ? {} : { timeoutMs: Number(timeout) }),
@@ -48,6 +50,8 @@ function taskOptions(text: string): Partial<TaskStar> {
     ...(priority === undefined ? {} : { priority: Number(priority) }),
     ...(idempotent === undefined ? {} : { idempotent: true }),
     ...(review === undefined ? {} : { review: true }),
+    ...(replaces === undefined ? {} : { replaces: replaces.split('+') }),
+    ...(check === undefined ? {} : { verify: { condition: `result.exit_code == ${check}` } }),
     ...(agent === undefined ? {} : NO_COMMAND),
   };
 }

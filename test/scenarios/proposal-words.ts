@@ -53,6 +53,8 @@ function changeOf(options: readonly string[]): TaskChange {
   const given = Object.fromEntries(options.map((option) => option.split('=') as [string, string]));
   return {
     ...(given['target'] === undefined ? {} : { target: { device: given['target'] } }),
+    ...(given['replaces'] === undefined ? {} : { replaces: given['replaces'].split('+') }),
+    ...(given['verify'] === undefined ? {} : { verify: { condition: `result.exit_code == ${given['verify']}` } }),
     ...(given['description'] === undefined ? {} : { description: given['description'] }),
   };
 }

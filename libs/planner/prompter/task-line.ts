@@ -134,6 +134,7 @@ function definition({ star }: TaskState, { descriptionChars }: Bounds): Readonly
     review: star.review === true,
     idempotent: star.idempotent === true,
     tries_in_all: star.retry?.attempts,
+    replaces: star.replaces,
     deadline_seconds: star.deadlineMs === undefined ? undefined : star.deadlineMs / 1_000,
   };
 }

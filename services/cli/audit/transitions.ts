@@ -1,5 +1,14 @@
 import { isDeepStrictEqual } from 'node:util';
-import { endsTheRun, findTask, isHeld, isTerminal, type Run, type TaskState } from '#libs/constellation';
+import {
+  endsTheRun,
+  findTask,
+  hasNotDelivered,
+  isHeld,
+  isTerminal,
+  recoveriesOf,
+  type Run,
+  type TaskState,
+} from '#libs/constellation';
 import { LIMITS, type LineId, type RecordedRunEvent, type RunEventData, type TaskStatus } from '#proto';
 import { illegalForApprovals, type ApprovalEvent } from './approvals.js';
 import { illegalForRounds } from './rounds.js';
@@ -245,25 +254,30 @@ function illegalEnd(run: Run, event: RunEnd): string | undefined {
   if (!same) return 'the counts of the end are not those of the tasks';
   const expected: readonly string[] = Object.entries(ENDS).find(([reason]) => reason === run.ending?.reason)?.[1] ?? [];
   if (expected.length > 0 && !expected.includes(type)) return `${type}: the run was to end as ${run.ending?.reason}`;
-  if (type === 'RUN_COMPLETED' && data.outcome === 'succeeded' && failed > 0) {
-    return `the outcome is succeeded, and ${failed} tasks failed`;
+  const unrecovered = unrecoveredOf(run);
+  if (type === 'RUN_COMPLETED' && data.outcome === 'succeeded' && unrecovered.length > 0) {
+    return `the outcome is succeeded, and ${unrecovered.length} tasks failed`;
   }
   return event.type === 'RUN_CANCELLED' ? undefined : keptBack(run, event.data.answer);
 }
 
+/** Tasks that failed, and that nothing did in their place that may stand for them. */
+function unrecoveredOf(run: Run): TaskState[] {
+  const recovered = recoveriesOf(run);
+  return [...run.tasks].filter(({ star, status }) => status === 'FAILED' && !recovered.has(star.id));
+}
+
 /** An answer says of every task what was not done, however well it reads. */
-function keptBack(
-  { tasks }: Run,
-  answer: Extract<RunEnd, { type: 'RUN_COMPLETED' }>['data']['answer'],
-): string | undefined {
+function keptBack(run: Run, answer: Extract<RunEnd, { type: 'RUN_COMPLETED' }>['data']['answer']): string | undefined {
   if (answer === undefined) return undefined;
-  const undone = [...tasks].filter(
-    ({ status, skippedBy }) =>
-      status === 'FAILED' || status === 'CANCELLED' || (status === 'SKIPPED' && skippedBy === 'failure'),
-  );
+  const undone = [...run.tasks].filter(hasNotDelivered);
   const said = new Map(answer.failures.map(({ taskId, status }) => [taskId, status]));
   const kept = undone.slice(0, LIMITS.evidenceMax).find(({ star, status }) => said.get(star.id) !== status);
   if (kept !== undefined) return `the answer does not say that ${kept.star.id} is ${kept.status}`;
+  const recovered = recoveriesOf(run);
+  const claimed = answer.failures.find(({ taskId, recoveredBy }) => recovered.get(taskId) !== recoveredBy);
+  if (claimed !== undefined)
+    return `the answer says of ${claimed.taskId} that ${claimed.recoveredBy ?? 'nothing'} recovered it`;
   return said.size > undone.length ? 'the answer says of what was done that it was not' : undefined;
 }
 

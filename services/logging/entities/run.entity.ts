@@ -76,6 +76,7 @@ export const TaskEntity = new EntitySchema<TaskRow>({
     reason: text('reason', true),
     // The default is for rows that were written before there was anything to hold a task.
     held: { name: 'held', type: 'boolean', default: false },
+    recoveredBy: { ...id('recovered_by'), nullable: true },
     startedAt: instant('started_at', true),
     endedAt: instant('ended_at', true),
   },
