@@ -367,7 +367,13 @@ describe('metricsOf', () => {
       },
     ];
     expect(new Set(events.map(({ type }) => type))).toEqual(new Set(RUN_EVENT_TYPES));
-    expect(measured(...events)).toMatchObject({ totalWorkMs: 20, endToEndMs: 99, orchestrationMs: 30, creationMs: 20 });
+    expect(measured(...events)).toMatchObject({
+      totalWorkMs: 19,
+      waitedMs: 1,
+      endToEndMs: 99,
+      orchestrationMs: 30,
+      creationMs: 20,
+    });
     expect(measured(...events.slice(0, -2)).endToEndMs).toBe(95);
     expect(measured(...events.slice(0, -4)).endToEndMs).toBe(90);
   });

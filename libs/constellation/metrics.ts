@@ -1,8 +1,13 @@
 import type { Instant, RecordedRunEvent, RunCommit, RunEventData, RunId, TaskConstellation, TaskId } from '#proto';
+import { covered, type Interval } from './intervals.js';
+import { Attempts, type AttemptMetrics } from './metrics-attempts.js';
 import { Plan, type Change, type ConstellationSize } from './metrics-plan.js';
+import { type RoundMetrics, Rounds } from './metrics-rounds.js';
 import { orderOf, widthOf, type Successors } from './metrics-width.js';
 
+export type { AttemptMetrics } from './metrics-attempts.js';
 export type { ConstellationSize } from './metrics-plan.js';
+export type { RoundMetrics } from './metrics-rounds.js';
 
 /** What edits changed, by type (paper table 3). A primitive that changes nothing counts nowhere. */
 export type ChangeCounts = Readonly<Record<Change | 'total', number>>;
@@ -33,14 +38,18 @@ export interface RunMetrics {
   readonly maxWidth: number;
   /** Most tasks that were RUNNING at once as it happened. */
   readonly peakConcurrency: number;
-  /** L: the longest chain of the constellation, a task weighing what its last attempt took; what did not run in this run weighs 0. */
+  /** L: the longest chain of the constellation, a task weighing what its last attempt worked; what did not run in this run weighs 0. */
   readonly criticalPathMs: number;
   /** The tasks of that chain in order; empty when L is 0. */
   readonly criticalPath: readonly TaskId[];
-  /** W: all attempts together. */
+  /** W: all attempts together, without the time that they waited for people, as in L. */
   readonly totalWorkMs: number;
   /** P = W / L; null when L is 0. */
   readonly parallelismRatio: number | null;
+  /** What attempts waited for approvals and answers of people, all of them together: neither in W nor in L. */
+  readonly waitedMs: number;
+  /** How long the run was paused, by a person or until one accepts its plan. What runs goes on meanwhile. */
+  readonly pausedMs: number;
   /** From the request or the fork until the end; null while the run is open. */
   readonly endToEndMs: number | null;
   /** Time during which an edit round was open, the creation included. */
@@ -51,6 +60,10 @@ export interface RunMetrics {
   readonly initial: ConstellationSize;
   readonly final: ConstellationSize;
   readonly edits: EditMetrics;
+  /** Every round, in the order in which they were opened. */
+  readonly rounds: readonly RoundMetrics[];
+  /** Every attempt that was started in this run, in that order. */
+  readonly attempts: readonly AttemptMetrics[];
 }
 
 /** Null for no commits at all; a run that is still open is measured as far as it has come. */
@@ -62,28 +75,18 @@ export function metricsOf(commits: readonly RunCommit[]): RunMetrics | null {
   return measures.result(first.runId);
 }
 
-interface Interval {
-  readonly from: number;
-  readonly until: number;
-}
-
 /** Private to one walk over the events. */
 class Measures {
   readonly #plan = new Plan();
-  readonly #running = new Map<TaskId, Instant>();
-  /** What the last attempt of a task took. */
-  readonly #tookMs = new Map<TaskId, number>();
-  readonly #open = new Map<string, RunEventData<'EDIT_OPENED'>>();
-  readonly #rounds: (Interval & { readonly creation: boolean })[] = [];
+  readonly #attempts = new Attempts();
+  readonly #rounds = new Rounds();
+  readonly #pauses: Interval[] = [];
   readonly #changes = { ...NO_CHANGES };
-  #peak = 0;
-  #workMs = 0;
+  #pausedAt: Instant | null = null;
   #requested: TaskConstellation | null = null;
   #initial: ConstellationSize | null = null;
   #begun: Instant | null = null;
   #ended: Instant | null = null;
-  #opened = 0;
-  #abandoned = 0;
   #accepted = 0;
   #rejected = 0;
   #applied = 0;
@@ -100,46 +103,47 @@ class Measures {
       case 'CONSTELLATION_MODIFIED':
         return this.#modify(event.data);
       case 'EDIT_OPENED':
-        this.#opened++;
-        this.#open.set(event.data.editId, event.data);
-        return;
+        return this.#rounds.open(event.data);
       case 'EDIT_REJECTED':
         this.#rejected++;
-        return;
+        return this.#rounds.reject(event.data);
       case 'EDIT_ABANDONED':
-        this.#abandoned++;
-        return this.#close(event.data.editId, event.data.abandonedAt);
+        return this.#rounds.abandon(event.data);
       case 'TASK_STARTED':
-        this.#running.set(event.data.taskId, event.data.startedAt);
-        this.#peak = Math.max(this.#peak, this.#running.size);
+        this.#attempts.start(event.data);
         return this.#plan.settle(event.data.taskId, false);
       case 'TASK_COMPLETED':
-        return this.#end(event.data.taskId, event.data.completedAt);
+        this.#attempts.end(event.data.taskId, event.data.completedAt, 'completed', event.data.used);
+        return this.#plan.settle(event.data.taskId, false);
       case 'TASK_FAILED':
-        return this.#end(event.data.taskId, event.data.failedAt);
+        this.#attempts.end(event.data.taskId, event.data.failedAt, 'failed', event.data.used);
+        return this.#plan.settle(event.data.taskId, false);
       case 'TASK_SKIPPED':
-        return this.#end(event.data.taskId, event.data.skippedAt);
+        return this.#plan.settle(event.data.taskId, false);
       case 'TASK_CANCELLED':
-        return this.#end(event.data.taskId, event.data.cancelledAt);
+        this.#attempts.end(event.data.taskId, event.data.cancelledAt, 'cancelled', event.data.used);
+        return this.#plan.settle(event.data.taskId, false);
       case 'TASK_REOPENED':
         return this.#plan.settle(event.data.taskId, true);
       case 'RUN_COMPLETED':
-        this.#ended = event.data.completedAt;
-        return;
+        return this.#finish(event.data.completedAt);
       case 'RUN_FAILED':
-        this.#ended = event.data.failedAt;
-        return;
+        return this.#finish(event.data.failedAt);
       case 'RUN_CANCELLED':
-        this.#ended = event.data.cancelledAt;
-        return;
+        return this.#finish(event.data.cancelledAt);
       case 'RUN_REOPENED':
         this.#ended = null;
         return;
-      case 'TASK_STOP_REQUESTED':
       case 'APPROVAL_REQUESTED':
+        return this.#attempts.ask(event.data);
       case 'APPROVAL_DECIDED':
+        return this.#attempts.answer(event.data);
       case 'RUN_PAUSED':
+        this.#pausedAt = event.data.pausedAt;
+        return;
       case 'RUN_RESUMED':
+        return this.#resume(event.data.resumedAt);
+      case 'TASK_STOP_REQUESTED':
       case 'RUN_ANNOTATED':
       case 'TASKS_WAITING':
         return;
@@ -150,31 +154,37 @@ class Measures {
     const { ids, successors } = this.#plan.structure();
     const path = longestPath(
       successors,
-      ids.map((id) => this.#tookMs.get(id) ?? 0),
+      ids.map((id) => this.#attempts.workedMsOf(id)),
     );
     const size = this.#plan.size;
+    const workMs = this.#attempts.sum('workedMs');
+    const rounds = this.#rounds.all;
     return {
       runId,
       maxWidth: widthOf(successors),
-      peakConcurrency: this.#peak,
+      peakConcurrency: this.#attempts.peak,
       criticalPathMs: path.length,
       criticalPath: path.positions.flatMap((position) => ids[position] ?? []),
-      totalWorkMs: this.#workMs,
-      parallelismRatio: path.length === 0 ? null : this.#workMs / path.length,
+      totalWorkMs: workMs,
+      parallelismRatio: path.length === 0 ? null : workMs / path.length,
+      waitedMs: this.#attempts.sum('waitedMs'),
+      pausedMs: covered(this.#pauses),
       endToEndMs: this.#begun === null || this.#ended === null ? null : between(this.#begun, this.#ended),
-      orchestrationMs: covered(this.#rounds),
-      creationMs: covered(this.#rounds.filter(({ creation }) => creation)),
+      orchestrationMs: this.#rounds.openMs(),
+      creationMs: this.#rounds.openMs('creation'),
       initial: this.#initial ?? size,
       final: size,
       edits: {
-        rounds: this.#opened,
-        abandoned: this.#abandoned,
+        rounds: rounds.length,
+        abandoned: this.#rounds.abandoned,
         proposals: this.#accepted + this.#rejected,
         rejected: this.#rejected,
         applied: this.#applied,
         changes: withTotal(this.#changes, 1),
         perEdit: this.#applied === 0 ? null : withTotal(this.#changes, this.#applied),
       },
+      rounds,
+      attempts: this.#attempts.all,
     };
   }
 
@@ -186,7 +196,8 @@ class Measures {
   }
 
   /** The first one that leaves tasks behind is the creation. */
-  #modify({ origin, edits, editId, modifiedAt }: RunEventData<'CONSTELLATION_MODIFIED'>): void {
+  #modify(data: RunEventData<'CONSTELLATION_MODIFIED'>): void {
+    const { origin, edits } = data;
     if (origin === 'request' && this.#requested !== null) {
       for (const star of this.#requested.tasks) this.#plan.addTask(star, true);
       for (const line of this.#requested.lines) this.#plan.addLine(line);
@@ -197,25 +208,18 @@ class Measures {
       this.#applied++;
       for (const change of changes) this.#changes[change]++;
     } else if (this.#plan.size.tasks > 0) this.#initial = this.#plan.size;
-    if (editId !== undefined) this.#close(editId, modifiedAt);
+    this.#rounds.accept(data, changes.length > 0);
   }
 
-  #close(editId: string, at: Instant): void {
-    const round = this.#open.get(editId);
-    if (round === undefined) return;
-    this.#open.delete(editId);
-    const from = Date.parse(round.openedAt);
-    this.#rounds.push({ from, until: Date.parse(at), creation: round.mode === 'creation' });
+  /** A pause that lasts until the run ends is over then. */
+  #finish(at: Instant): void {
+    this.#ended = at;
+    this.#resume(at);
   }
 
-  #end(taskId: TaskId, at: Instant): void {
-    const startedAt = this.#running.get(taskId);
-    this.#plan.settle(taskId, false);
-    if (startedAt === undefined) return;
-    this.#running.delete(taskId);
-    const took = between(startedAt, at);
-    this.#tookMs.set(taskId, took);
-    this.#workMs += took;
+  #resume(at: Instant): void {
+    if (this.#pausedAt !== null) this.#pauses.push({ from: Date.parse(this.#pausedAt), until: Date.parse(at) });
+    this.#pausedAt = null;
   }
 }
 
@@ -262,17 +266,6 @@ function longestPath(
   const positions: number[] = [];
   for (let at: number | undefined = last; at !== undefined && at !== -1; at = before.get(at)) positions.push(at);
   return { length: ending[last] ?? 0, positions: positions.toReversed() };
-}
-
-/** How long at least one of the intervals lasted. */
-function covered(intervals: readonly Interval[]): number {
-  let total = 0;
-  let end = Number.NEGATIVE_INFINITY;
-  for (const { from, until } of intervals.toSorted((one, other) => one.from - other.from)) {
-    total += Math.max(0, until - Math.max(from, end));
-    end = Math.max(end, until);
-  }
-  return total;
 }
 
 function between(from: Instant, until: Instant): number {

@@ -268,6 +268,7 @@ function defineAudit(program: Command, run: Run): void {
   define(program, 'report', 'the Markdown report of a run', [
     'orrery report 0k3j… -o report.md',
     'orrery report run.jsonl',
+    'orrery report 0k3j… --json   # its figures, too',
   ])
     .argument('<run|file>')
     .option('-o, --output <file>', 'instead of standard output')

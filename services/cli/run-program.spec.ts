@@ -240,6 +240,22 @@ describe('a file needs nobody', () => {
     expect(out[0]).toMatch(/^# Report of run .*sample/u);
   });
 
+  it('report --json: its figures, too', async () => {
+    const { exitCode, out } = await orrery('report DIR/run.jsonl --json');
+    expect(exitCode).toBe(0);
+    expect(JSON.parse(out.join(''))).toMatchObject({
+      markdown: expect.stringContaining('## Figures'),
+      metrics: {
+        waitedMs: 0,
+        rounds: [],
+        attempts: [
+          { taskId: 'a', attempt: 1, outcome: 'completed' },
+          { taskId: 'b', attempt: 1, outcome: 'completed' },
+        ],
+      },
+    });
+  });
+
   it('report, show and replay of a damaged file refuse to pretend', async () => {
     const { exitCode, err } = await orrery('report DIR/short.jsonl');
     expect(exitCode).toBe(3);

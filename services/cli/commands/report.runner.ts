@@ -1,4 +1,4 @@
-import { commandsOf, planStepsOf, renderReport } from '#libs/constellation';
+import { commandsOf, metricsOf, planStepsOf, renderReport } from '#libs/constellation';
 import { query } from '#libs/messaging';
 import { AttemptCommit, ID_PATTERN, PlanCommit } from '#proto';
 import type { RunId } from '#proto';
@@ -11,12 +11,14 @@ import { openOneRun } from '../sources.client.js';
 import { printJson, type CliContext } from '../terminal.js';
 import { writeWhole } from './export.runner.js';
 
-/** The Markdown report of a run: from the logging service, or from an exported file without any service. */
+/** The Markdown report of a run: from the logging service, or from an exported file without any service. As JSON its figures come with it. */
 export async function report(context: CliContext, runOrFile: string, file?: string): Promise<ExitCode> {
   const { runId, markdown } = await markdownOf(context, runOrFile);
   if (file !== undefined) await writeWhole(file, markdown);
-  if (context.json) printJson(context, file === undefined ? { runId, markdown } : { runId, file });
-  else
+  if (context.json) {
+    const metrics = metricsOf(commitsOf(...(await openOneRun(context, runOrFile))));
+    printJson(context, file === undefined ? { runId, markdown, metrics } : { runId, file, metrics });
+  } else
     context.terminal.out(
       file === undefined ? cleanText(markdown).trimEnd() : `report of run ${runId} written to ${file}`,
     );
