@@ -54,6 +54,8 @@ export const StepPlanned = z.strictObject({
   plan: z.array(z.string().max(2_000)).max(50),
   comment: z.string().max(4_000),
   notes: z.array(Note).max(20),
+  /** Why nothing was tried of what the step before it wanted: a tool that is not there, an argument that is missing. */
+  told: z.array(z.string().max(2_000)).max(20).optional(),
   given,
 });
 

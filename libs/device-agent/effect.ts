@@ -27,6 +27,8 @@ export interface AskModel {
   /** Made only when the model is really asked. `boundary`: random, new in every call; device output is fenced with it. */
   readonly prompt: (boundary: string) => Prompt;
   readonly schema: z.ZodType<AgentReply>;
+  /** Why something that the last reply wanted was not even tried: it is in the prompt, and recorded for people. */
+  readonly told?: readonly string[];
 }
 
 /** What every agent's reply can be read as, for the record and for people. */

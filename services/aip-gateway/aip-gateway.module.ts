@@ -22,35 +22,46 @@ import { ClientRuns } from './client-runs.client.js';
 import { DeviceDirectory } from './device-directory.client.js';
 import { fileDesks } from './file-desk.adapter.js';
 import { gatewayMetrics } from './gateway-metrics.adapter.js';
-import { readInjection } from './injection-file.adapter.js';
+import { InjectionFile } from './injection-file.adapter.js';
 import { PresenceBook } from './presence.client.js';
 import { registryOnBus } from './registry.client.js';
 
 /** The waiting answer leaves earlier than it is due: the caller's clock started before ours. */
 const ANSWER_WITHIN_MS = LIMITS.commandAnswerMs - 1_000;
 
+/** The file of injected parameters; null: none is named. */
+const INJECTION = Symbol('INJECTION');
+
 @Module({
   imports: [PlatformModule.forService('aip-gateway')],
   providers: [
     {
+      provide: INJECTION,
+      inject: [LOGGER],
+      useFactory: async (logger: Logger): Promise<InjectionFile | null> => {
+        const { injectFile } = loadConfig(AipGatewayConfig);
+        return injectFile === undefined ? null : InjectionFile.open(injectFile, logger);
+      },
+    },
+    {
       provide: AipServer,
-      inject: [SERVICE_CONFIG, NATS, CLOCK, LOGGER, Metrics],
+      inject: [SERVICE_CONFIG, NATS, CLOCK, LOGGER, Metrics, INJECTION],
       useFactory: async (
         { bind, instance, nats: { seedFile } }: ServiceConfig,
         nc: NatsConnection,
         clock: Clock,
         logger: Logger,
         metrics: Metrics,
+        injection: InjectionFile | null,
       ): Promise<AipServer> => {
-        const { injectFile, ...options } = loadConfig(AipGatewayConfig);
-        const injection = await readInjection(injectFile);
+        const { injectFile: _, ...options } = loadConfig(AipGatewayConfig);
         const shared = { nc, clock, logger, metrics: gatewayMetrics(metrics) };
         const around = {
           ...shared,
           instance,
           answerWithinMs: ANSWER_WITHIN_MS,
           fileDesk: fileDesks(shared),
-          injection,
+          ...(injection !== null && { injection }),
         };
         const seed = seedFile === undefined ? undefined : await readSecret(seedFile);
         const runs = new ClientRuns({ nc, seed, clock, logger });
@@ -76,12 +87,15 @@ export class AipGatewayModule implements OnApplicationBootstrap, BeforeApplicati
   readonly #server: AipServer;
   readonly #sweep: ArtifactSweep;
   readonly #ports: ServicePorts;
+  readonly #injection: InjectionFile | null;
 
   constructor(
     @Inject(AipServer) server: AipServer,
     @Inject(ArtifactSweep) sweep: ArtifactSweep,
     @Inject(ServicePorts) ports: ServicePorts,
+    @Inject(INJECTION) injection: InjectionFile | null,
   ) {
+    this.#injection = injection;
     this.#server = server;
     this.#sweep = sweep;
     this.#ports = ports;
@@ -90,10 +104,12 @@ export class AipGatewayModule implements OnApplicationBootstrap, BeforeApplicati
   async onApplicationBootstrap(): Promise<void> {
     this.#ports.register('aip', await this.#server.start());
     this.#sweep.start();
+    this.#injection?.start();
   }
 
   async beforeApplicationShutdown(): Promise<void> {
     this.#sweep.stop();
+    this.#injection?.stop();
     await this.#server.stop();
   }
 }

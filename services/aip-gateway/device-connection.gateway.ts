@@ -5,7 +5,7 @@ import { DeviceServerEndpoint, instantOf } from '#libs/aip';
 import type { Closed, DevicePort, DeviceWatch, FileDesk, OpenAtDevice, RegisteredClient, Transport } from '#libs/aip';
 import type { Clock } from '#libs/platform';
 import { AIP_LIMITS, DEFAULTS } from '#proto';
-import type { CommandId, DeviceId, Identity, ServerMessage } from '#proto';
+import type { ClientTelemetry, CommandId, DeviceId, Identity, ServerMessage } from '#proto';
 import { CommandDesk } from './command-desk.consumer.js';
 import type { Connection } from './connection.js';
 import type { ClientServices } from './constellation-connection.gateway.js';
@@ -73,6 +73,9 @@ export class DeviceConnection implements Connection {
   readonly #left = Promise.withResolvers<void>();
   #lease: PresenceLease | undefined;
   #desk: CommandDesk | undefined;
+  /** What a foreign device said of itself; what is injected is taken out of its tools on the way to those who plan. */
+  #said: ClientTelemetry | undefined;
+  #shownVersion = 0;
   #renewAtMs = Infinity;
   #slotsAtMs = Infinity;
 
@@ -98,6 +101,7 @@ export class DeviceConnection implements Connection {
     this.#endpoint.tick();
     if (this.#isClosed) return;
     this.#desk?.tick(nowMs);
+    this.#showAgain();
     this.#files?.tick?.(nowMs);
     if (nowMs >= this.#slotsAtMs) {
       this.#slotsAtMs = nowMs + SLOTS_EVERY_MS;
@@ -149,7 +153,7 @@ export class DeviceConnection implements Connection {
       result: (commandId, outcome, bytes) => this.#desk?.finished(commandId, outcome, bytes),
       output: (commandId, piece) => this.#desk?.output(commandId, piece),
       metrics: (metrics) => this.#lease?.tell({ metrics: { ...metrics, at: instantOf(this.#around.clock.now()) } }),
-      telemetry: (telemetry) => this.#lease?.tell({ telemetry }),
+      telemetry: (telemetry) => this.#lease?.tell({ telemetry: this.#shown(telemetry) }),
       identify: (credential) => void this.#identify(credential),
       drained: () => {
         this.#desk?.sendNext();
@@ -190,7 +194,8 @@ export class DeviceConnection implements Connection {
     const presence = { ...session, connectedAt: instantOf(nowMs), deviceId: this.#deviceId };
     try {
       const slots = await this.#slots();
-      const lease = await book.claim({ ...presence, telemetry: client.telemetry });
+      if (client.revision === null) this.#said = client.telemetry;
+      const lease = await book.claim({ ...presence, telemetry: this.#shown(client.telemetry) });
       if (this.#isClosed) return await lease.release();
       this.#lease = lease;
       this.#desk = this.#makeDesk(client, lease, slots);
@@ -211,6 +216,20 @@ export class DeviceConnection implements Connection {
     const holds = async (): Promise<boolean> => (await this.#lease?.holds()) ?? false;
     const shared = { nc, clock, logger, metrics, answerWithinMs, holds, injection, link: this.#endpoint };
     return new CommandDesk({ ...shared, deviceId: this.#deviceId, sessionId, client, slots });
+  }
+
+  #shown(telemetry: ClientTelemetry): ClientTelemetry {
+    if (this.#said === undefined) return telemetry;
+    const { injection = NO_INJECTION } = this.#around;
+    this.#said = telemetry;
+    this.#shownVersion = injection.version;
+    return { ...telemetry, tools: injection.shown(this.#deviceId, telemetry.tools) };
+  }
+
+  #showAgain(): void {
+    const { injection = NO_INJECTION } = this.#around;
+    if (this.#said === undefined || this.#shownVersion === injection.version) return;
+    this.#lease?.tell({ telemetry: this.#shown(this.#said) });
   }
 
   /** A bus that cannot be told now is told when it is back: the subscription is made again by the client. */

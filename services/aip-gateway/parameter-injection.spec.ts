@@ -34,6 +34,23 @@ describe('parameters of foreign devices', () => {
     expect(brings.arguments).toEqual({ api_key: 'guessed' });
   });
 
+  it('are no arguments of the tools that those see who plan', () => {
+    const schema = (...names: string[]) => ({
+      type: 'object',
+      properties: Object.fromEntries(names.map((name) => [name, { type: 'string' }])),
+      required: names.filter((name) => name !== 'cwd'),
+    });
+    const tool = (name: string, ...names: string[]) => ({
+      name,
+      description: '',
+      readOnly: false,
+      inputSchema: schema(...names),
+    });
+    const tools = [tool('execute_command', 'command', 'api_key', 'cwd'), tool('other', 'api_key')];
+    expect(injection.shown('linux_agent_1', tools)).toEqual([tool('execute_command', 'command'), tools[1]]);
+    expect(injection.shown('linux_agent_2', tools)).toEqual(tools);
+  });
+
   it('do not come back in what the device says', () => {
     const echoed = outcome({ stdout: `key ${SECRET}, ${SECRET}`, [SECRET]: [SECRET, 1, null] }, `bad ${SECRET}`);
     const masked = injection.masked('linux_agent_1', echoed);

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { DeviceId, Json } from '#proto';
-import type { CommandCall, CommandOutcome } from '#proto';
+import type { CommandCall, CommandOutcome, ToolInfo } from '#proto';
 
 /**
  * Parameters that the tools of a foreign device want and nobody who plans may know: UFO's Linux tools take the key of their
@@ -17,6 +17,10 @@ export type InjectedParameters = z.infer<typeof InjectedParameters>;
 
 /** For foreign clients only: ours are asked for nothing that a command does not say. */
 export interface ParameterInjection {
+  /** Raised whenever what is injected changes. */
+  readonly version: number;
+  /** The tools as those see them who plan: what is injected is no argument of theirs. */
+  shown(deviceId: DeviceId, tools: readonly ToolInfo[]): ToolInfo[];
   /** The command as it goes into the COMMAND frame, and nowhere else. */
   injected(deviceId: DeviceId, command: CommandCall): CommandCall;
   /** What a device says, without what was injected: tools repeat their arguments in errors. */
@@ -26,6 +30,8 @@ export interface ParameterInjection {
 }
 
 export const NO_INJECTION: ParameterInjection = {
+  version: 0,
+  shown: (_, tools) => [...tools],
   injected: (_, command) => command,
   masked: (_, outcome) => outcome,
   maskedText: (_, text) => text,
@@ -35,10 +41,15 @@ const MASK = '[injected]';
 /** Shorter ones stand in too many texts by chance, and are no secrets. */
 const MASKED_CHARS_MIN = 6;
 
-export function parameterInjection(parameters: InjectedParameters): ParameterInjection {
+export function parameterInjection(parameters: InjectedParameters, version = 1): ParameterInjection {
   const byDevice = new Map(Object.entries(parameters));
   const secrets = new Map([...byDevice].map(([deviceId, tools]) => [deviceId, secretsIn(tools)]));
   return {
+    version,
+    shown: (deviceId, tools) => {
+      const injected = new Map(Object.entries(byDevice.get(deviceId) ?? {}));
+      return tools.map((tool) => withoutArguments(tool, Object.keys(injected.get(tool.name) ?? {})));
+    },
     injected: (deviceId, command) => {
       const tools = new Map(Object.entries(byDevice.get(deviceId) ?? {}));
       const more = tools.get(command.tool);
@@ -54,6 +65,26 @@ export function parameterInjection(parameters: InjectedParameters): ParameterInj
     maskedText: (deviceId, text) => maskText(text, secrets.get(deviceId) ?? []),
   };
 }
+
+function withoutArguments(tool: ToolInfo, names: readonly string[]): ToolInfo {
+  const { inputSchema } = tool;
+  if (names.length === 0 || inputSchema === undefined) return tool;
+  const { properties, required, ...rest } = inputSchema;
+  const isOurs = (name: Json): boolean => typeof name === 'string' && names.includes(name);
+  return {
+    ...tool,
+    inputSchema: {
+      ...rest,
+      ...(isObject(properties) && {
+        properties: Object.fromEntries(Object.entries(properties).filter(([name]) => !isOurs(name))),
+      }),
+      ...(Array.isArray(required) && { required: required.filter((name) => !isOurs(name)) }),
+    },
+  };
+}
+
+const isObject = (value: Json | undefined): value is Readonly<Record<string, Json>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** The longest first: one may be a part of another. */
 function secretsIn(value: Json): string[] {

@@ -87,6 +87,14 @@ const failed = (message: string, result: unknown = null) => ({
 });
 const ran = (stdout: string) => ({ success: true, exit_code: 0, stdout, stderr: '' });
 
+it('the key that the gateway adds is no argument of the tools that others see', async () => {
+  await connect('02-task-two-commands');
+  const presence = await bench.presenceOf(DEVICE);
+  const tool = presence?.telemetry.tools.find(({ name }) => name === 'execute_command');
+  expect(Object.keys(tool?.inputSchema?.['properties'] ?? {})).toEqual(['command', 'timeout', 'cwd']);
+  expect(tool?.inputSchema?.['required']).toEqual(['command']);
+});
+
 describe('what a recorded device answers', () => {
   it('is the result of each of two commands, one after the other (02)', async () => {
     const { device, commands, ask } = await connect('02-task-two-commands');

@@ -46,6 +46,14 @@ describe('the steps of an attempt', () => {
     ]);
   });
 
+  it('say what the model was told of a call that nobody made', () => {
+    const told = ['execute_command was not run: arguments.command is missing.'];
+    const steps = ASKED_STEP.flatMap((event) =>
+      event.type === 'STEP_PLANNED' ? [{ ...event, data: { ...event.data, told } }] : [],
+    );
+    expect(stepsText([commitOf(steps)], { color: false })[2]).toBe(`      was told: ${told[0] ?? ''}`);
+  });
+
   it('let nothing of a device or a model reach the terminal that is not text', () => {
     expect(lines.join('')).not.toContain('\u001B');
   });

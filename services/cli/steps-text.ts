@@ -42,6 +42,7 @@ function eventLines(event: RecordedAttemptEvent, clock: string, screen: Screen):
       const { step, agent, status, calls } = event.data;
       return said(
         `${paint('bold', `step ${step}`)} ${cleanLine(agent)} ${paintStatus(paint, cleanLine(status))} (${callsText(calls)})`,
+        ...toldLines(event.data),
         ...thoughtLines(event.data),
         ...problemLines(calls),
       );
@@ -81,6 +82,10 @@ function eventLines(event: RecordedAttemptEvent, clock: string, screen: Screen):
 function signalText(data: Event<'ATTEMPT_SIGNALLED'>): string {
   if (data.signal === 'stop') return `told to stop: ${data.reason}`;
   return decidedText(data, TEXT_CHARS_MAX);
+}
+
+function toldLines({ told = [] }: Event<'STEP_PLANNED'>): string[] {
+  return told.map((text) => `was told: ${clip(cleanLine(text), TEXT_CHARS_MAX)}`);
 }
 
 function thoughtLines({ observation, thought, plan, comment, notes }: Event<'STEP_PLANNED'>): string[] {

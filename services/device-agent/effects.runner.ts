@@ -149,7 +149,7 @@ export class Effects {
     const answered = await this.#askDesk(effect, step, prompt);
     const place = { step, agent: agentName(effect.agent) };
     if (answered.kind === 'reply') {
-      this.#session.record(stepPlanned(place, prompt, answered.calls, answered.value));
+      this.#session.record(stepPlanned({ ...place, told: effect.told ?? [] }, prompt, answered.calls, answered.value));
       return;
     }
     // Nobody wanted the reply any more: what it would have been is not a fact.

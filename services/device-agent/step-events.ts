@@ -28,6 +28,7 @@ const CHARS = {
   askPlanLine: 500,
   question: 4_000,
   reason: 500,
+  told: 2_000,
   id: 128,
 } as const;
 const PLAN_LINES = 50;
@@ -41,7 +42,7 @@ export const clip = (text: string, chars: number): string => text.slice(0, chars
 
 /** The model's turn as a fact. `calls` in order; the last one's reply is the plan. */
 export function stepPlanned(
-  place: { step: number; agent: string },
+  { told, ...place }: { step: number; agent: string; told: readonly string[] },
   { templates }: Prompt,
   calls: readonly ModelCall[],
   reply: AgentReply,
@@ -60,6 +61,7 @@ export function stepPlanned(
       plan: recorded.plan.slice(0, PLAN_LINES).map((line) => clip(line, CHARS.planLine)),
       comment: clip(recorded.comment, CHARS.comment),
       notes: usableNotes(recorded.notes, NOTES),
+      ...(told.length > 0 && { told: told.slice(0, PROBLEMS).map((problem) => clip(problem, CHARS.told)) }),
     },
   };
 }

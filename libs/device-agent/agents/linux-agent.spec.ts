@@ -162,6 +162,15 @@ describe('a LinuxAgent is told what could not be done', () => {
     expect(problemsOf(reply)).toContain(text);
   });
 
+  it('and what it was told goes along with the next question, for the record', () => {
+    const { effects } = run({ replies: [say({ call: ['EXEC_CLI', { cmd: 'df' }] }), fail('enough')] });
+    const asked = effects.filter((effect) => effect.kind === 'ask-model');
+    expect(asked.map(({ told: of }) => of?.[0])).toEqual([
+      undefined,
+      expect.stringContaining('EXEC_CLI was not run: arguments.command is missing'),
+    ]);
+  });
+
   it('a refusal of the policy, with its reason; the model may go on', () => {
     const no = refused('policy', 'POLICY_DENIED', 'never touches the disk');
     const driven = run({

@@ -17,6 +17,7 @@ export function* askModel<R extends AgentReply>(ask: {
   readonly agent: string;
   readonly prompt: (boundary: string) => Prompt;
   readonly schema: z.ZodType<R>;
+  readonly told?: readonly string[];
 }): Work<Turn<R>> {
   const outcome = yield { kind: 'ask-model', ...ask };
   if (outcome.kind === 'model-failed') throw new AgentFailure(outcome);

@@ -39,7 +39,8 @@ export function llmInteraction<R extends AgentReply, G extends object = object>(
         ...more?.(at),
       };
       const prompt = (boundary: string) => agent.prompter.prompt(view, boundary);
-      const turn = yield* askModel({ agent: agent.name, prompt, schema });
+      const told = agent.memory.items.at(-1)?.problems ?? [];
+      const turn = yield* askModel({ agent: agent.name, prompt, schema, ...(told.length > 0 && { told }) });
       agent.plan = turn.reply.plan;
       return { turn };
     },
