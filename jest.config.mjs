@@ -33,6 +33,7 @@ export default {
     '^#libs/(.*)$': '<rootDir>/libs/$1/index.ts',
     '^(\\.{1,2}/.*)\\.js$': '$1',
   },
+  testSequencer: '<rootDir>/tools/longest-first.mjs',
   modulePathIgnorePatterns: ['<rootDir>/dist/'],
   testTimeout: Math.max(...named.map((suite) => timeouts[suite] ?? 120_000)),
   // What talks to servers waits for much of its time: a third one has room on two cores. What measures has the machine for itself.
