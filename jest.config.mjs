@@ -1,7 +1,7 @@
 // Suites by file name: .spec.ts is pure, .sim.spec.ts runs the orchestrator on a virtual clock, .fuzz.spec.ts gives endpoints
 // hostile frames, .int.spec.ts talks to a real nats-server or PostgreSQL, .e2e.spec.ts runs processes.
-// By folder: `model` explores small worlds to their end. `containers`, which needs a Docker engine, and `load`, which needs an
-// idle machine and half an hour, run only when they are asked for.
+// By folder: `model` explores small worlds to their end. `containers`, which needs a Docker engine, `load`, which needs an idle
+// machine and half an hour, and `record`, which makes what later versions are held to, run only when they are asked for.
 const suites = {
   unit: {
     testMatch: ['**/*.spec.ts'],
@@ -13,11 +13,20 @@ const suites = {
   int: { testMatch: ['**/*.int.spec.ts'], testPathIgnorePatterns: ['/node_modules/', '/dist/'] },
   e2e: { testMatch: ['**/*.e2e.spec.ts'], testPathIgnorePatterns: ['/node_modules/', '/dist/'] },
   load: { testMatch: ['**/test/load/*.load.ts'], testPathIgnorePatterns: ['/node_modules/', '/dist/'] },
+  record: { testMatch: ['**/test/histories/*.record.ts'], testPathIgnorePatterns: ['/node_modules/', '/dist/'] },
   containers: { testMatch: ['**/test/containers/*.e2e.ts'], testPathIgnorePatterns: ['/node_modules/', '/dist/'] },
 };
 /** One suite, or several that are run as one: `model+sim`. */
 const named = (process.env.ORRERY_TEST_SUITE ?? 'unit').split('+');
-const timeouts = { unit: 20_000, model: 300_000, sim: 600_000, fuzz: 600_000, containers: 600_000, load: 1_200_000 };
+const timeouts = {
+  unit: 20_000,
+  model: 300_000,
+  sim: 600_000,
+  fuzz: 600_000,
+  containers: 600_000,
+  load: 1_200_000,
+  record: 1_200_000,
+};
 
 export default {
   testMatch: named.flatMap((suite) => suites[suite].testMatch),
@@ -37,5 +46,5 @@ export default {
   modulePathIgnorePatterns: ['<rootDir>/dist/'],
   testTimeout: Math.max(...named.map((suite) => timeouts[suite] ?? 120_000)),
   // What talks to servers waits for much of its time: a third one has room on two cores. What measures has the machine for itself.
-  maxWorkers: Math.min(...named.map((suite) => ({ int: 3, e2e: 3, containers: 1, load: 1 })[suite] ?? 2)),
+  maxWorkers: Math.min(...named.map((suite) => ({ int: 3, e2e: 3, containers: 1, load: 1, record: 1 })[suite] ?? 2)),
 };

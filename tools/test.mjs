@@ -1,4 +1,4 @@
-// `node tools/test.mjs [unit|model|sim|fuzz|int|e2e|containers|load ...] [-- jest arguments]`: runs the suites one after the other and ends with one line,
+// `node tools/test.mjs [unit|model|sim|fuzz|int|e2e|containers|load|record ...] [-- jest arguments]`: runs the suites one after the other and ends with one line,
 // `N passed, N failed`. A suite that crashes, hangs or has nothing to stand on counts as failed: silence is not success.
 // `bench [its arguments]` is not one of them: it measures, on request only, and ends with its own tables.
 import { spawn } from 'node:child_process';
@@ -10,11 +10,11 @@ import { fileURLToPath } from 'node:url';
 
 /** In running order: what fails fastest comes first. The architecture rules are part of `unit`. */
 const SUITES = ['unit', 'model', 'sim', 'fuzz', 'int', 'e2e'];
-/** Only when they are asked for. `containers` says why when it is skipped; `load` is to have the machine for itself. */
-const OPT_IN = ['containers', 'load'];
+/** Only when they are asked for. `containers` says why when it is skipped; `load` is to have the machine for itself; `record` makes histories. */
+const OPT_IN = ['containers', 'load', 'record'];
 /** Few files, each of which keeps a core busy for long: one after the other they would leave the second core idle. */
 const TOGETHER = ['model', 'sim', 'fuzz'];
-const NEEDS_NATS = new Set(['int', 'e2e', 'load']);
+const NEEDS_NATS = new Set(['int', 'e2e', 'load', 'record']);
 const SUITE_MINUTES_MAX = 30;
 const KILL_AFTER_MS = 10_000;
 const BAD_INPUT = 3;

@@ -1,0 +1,109 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { SubmitAnswer, subjects, type RunView } from '#proto';
+import { StoryModel } from '../e2e/agent-model.js';
+import { writeRequest } from '../e2e/requests.js';
+import { TestSystem, until } from '../e2e/system.js';
+import { parseExport } from '../../services/cli/audit/export-file.js';
+import { HISTORIES, recordedVersions, runHistories } from './history-folder.js';
+import { recordsOf } from './history-file.js';
+import { unpackHome } from './home-archive.js';
+
+/* A system of this version is started on the home of an earlier one, and goes on where that one stood. */
+
+describe.each(recordedVersions())('a home of version %s', (version) => {
+  const histories = new Map(runHistories(version).map((history) => [history.name, history]));
+  const history = (name: string) => {
+    const found = histories.get(name);
+    if (found === undefined) throw new Error(`there is no history ${name}`);
+    return found;
+  };
+  let system: TestSystem;
+  /** Runs of goals need somebody who plans; nothing here asks it for anything. */
+  let model: StoryModel;
+
+  beforeAll(async () => {
+    model = await StoryModel.start({});
+    const prepare = (home: string) => unpackHome(join(HISTORIES, version, 'home.tar.zst'), home).then(() => model.env);
+    system = await TestSystem.startWith({ prepare }, '--devices', '2');
+  });
+  afterAll(async () => {
+    await system?.stop();
+    await model?.stop();
+  });
+
+  it('serves every run as it was stored', async () => {
+    const { runs } = await system.json<{ runs: { runId: string }[] }>('runs', '--limit', '1000');
+    expect(runs.map(({ runId }) => runId)).toEqual(
+      expect.arrayContaining([...histories.values()].map(({ runId }) => runId)),
+    );
+    for (const name of ['untyped-lines', 'goal-recovered', 'fork-of-results']) {
+      const { runId, lines } = history(name);
+      const { stdout } = await system.cli('export', runId);
+      expect(parseExport(`${stdout.trimEnd()}\n`)).toEqual({ records: recordsOf(lines), problems: [] });
+    }
+  });
+
+  it('shows them, and tells what happened in them', async () => {
+    const { runId } = history('untyped-lines');
+    const shown = await system.json<RunView>('show', runId);
+    expect(shown).toMatchObject({
+      status: 'COMPLETED',
+      outcome: 'partially_failed',
+      requestId: 'history-untyped-lines',
+    });
+    const parts = ['## Answer', 'The settings come from db-1; web-1 has none.'];
+    expect(await system.report(history('goal-recovered').runId, ...parts)).toContain('fallback');
+  });
+
+  it('knows a request that was sent to it, although it says less than it would have to say today', async () => {
+    const requests = JSON.parse(await readFile(join(HISTORIES, version, 'requests.json'), 'utf8')) as Record<
+      string,
+      string
+    >;
+    const nc = await system.bus();
+    for (const name of ['untyped-lines', 'conditions', 'goal-collected']) {
+      const answer = SubmitAnswer.parse(
+        (await nc.request(subjects.submit, requests[name] ?? '', { timeout: 30_000 })).json(),
+      );
+      expect([name, answer]).toMatchObject([name, { runId: history(name).runId }]);
+    }
+  });
+
+  it('goes on with what was not over, and takes back an end when it is told to', async () => {
+    const open = ['open-paused', 'open-device', 'open-round', 'open-approval', 'open-plan'];
+    // 3: it has ended by itself in the meantime, because somebody has waited long enough.
+    for (const name of open) expect([0, 3]).toContain((await system.cli('cancel', history(name).runId)).code);
+    for (const name of open) expect((await system.untilEnd(history(name).runId)).endedAt).not.toBeNull();
+    const { runId } = history('failed');
+    expect(await system.cli('retry', runId, 'a')).toMatchObject({ code: 0 });
+    const again = await until('another try of a task of then', async () => {
+      const view = await system.show(runId);
+      return view.tasks[0]?.attempts === 2 && view.endedAt !== null ? view : undefined;
+    });
+    expect(again).toMatchObject({ status: 'FAILED', tasks: [{ error: { code: 'EXIT_CODE' } }] });
+  });
+
+  it('takes a new run, which the devices of then do', async () => {
+    const tasks = ['web-1', 'db-1'].map((device) => ({
+      id: device,
+      name: device,
+      target: { device },
+      command: { tool: 'EXEC_CLI', arguments: { command: 'cat tries marker 2>/dev/null; echo new' } },
+    }));
+    const file = await writeRequest(system.home, {
+      requestId: 'of-today',
+      constellation: { name: 'of today', tasks, lines: [] },
+    });
+    const { runId } = await system.json<{ runId: string }>('submit', '-f', file);
+    const view = await system.untilEnd(runId);
+    expect(view).toMatchObject({ outcome: 'succeeded' });
+    expect(view.tasks[0]?.result?.value).toMatchObject({ stdout: expect.stringContaining('marked') });
+  });
+
+  it('is verified from end to end, what was added included', async () => {
+    const { ok, runs } = await system.json<{ ok: boolean; runs: unknown[] }>('verify', '--all');
+    expect([ok, runs.length]).toEqual([true, histories.size + 1]);
+  });
+});
