@@ -10,11 +10,12 @@ interface Reopened {
 }
 
 /**
- * Opens a task again that has ended, and with it the tasks that were skipped because of it and for no other reason. Lines
- * to what has run stay as they were judged: what followed from them has happened.
+ * Opens a task again that has ended, and with it the tasks that were skipped because of it and for no other reason, and those
+ * behind it that were cancelled before they had started. Lines to what has run stay as they were judged: what followed from
+ * them has happened.
  */
 export function reopenTask(draft: RunDraft, index: number, { reason, by, notBefore }: Reopened): void {
-  const reopened = withSkipped(draft.run, index);
+  const reopened = withFollowers(draft.run, index);
   for (const position of reopened) {
     const { star, attempt } = draft.run.tasks.at(position);
     draft.add({
@@ -31,15 +32,16 @@ export function reopenTask(draft: RunDraft, index: number, { reason, by, notBefo
   }
 }
 
-/** The task and, along its lines, every SKIPPED task all of whose unsatisfied lines come from here. */
-function withSkipped(run: Run, index: number): ReadonlySet<number> {
+/** The task and, along its lines, every task that never got its turn and all of whose unsatisfied lines come from here. */
+function withFollowers(run: Run, index: number): ReadonlySet<number> {
   const graph = graphOf(run);
   const reopened = new Set([index]);
   // A Set is walked in the order of insertion, and what is added on the way is walked, too.
   for (const position of reopened) {
     for (const line of graph.linesFrom.at(position)) {
       const target = targetOf(graph, line);
-      if (run.tasks.at(target).status !== 'SKIPPED') continue;
+      const { status, attempt } = run.tasks.at(target);
+      if (status !== 'SKIPPED' && !(status === 'CANCELLED' && attempt === 0)) continue;
       const blocked = graph.linesInto
         .at(target)
         .filter((into) => run.lines.at(into).satisfied === false)

@@ -257,17 +257,35 @@ describe('RETRY after the end of the run', () => {
     expect(story.told.at(-1)).toBe('TASK_STARTED a 2 on web-1');
   });
 
-  it('of a cancelled run runs that task, and leaves the others cancelled', () => {
-    const plan = constellation(['a', 'b', 'c'], ['a->b', 'b->c']);
+  it('of a cancelled run runs that task and what waited for it, and leaves cancelled what did not', () => {
+    const plan = constellation(['a', 'b', 'c', 'd', 'e'], ['a->b', 'b=>c', 'e=>c', 'd->e']);
     const story = new Story()
       .when(submit(plan))
       .when(verb({ verb: 'CANCEL' }))
-      .when(failed('a', 1, 'cancelled'));
+      .when(failed('a', 1, 'cancelled'), failed('d', 1, 'cancelled'));
     expect(story.run.phase).toBe('CANCELLED');
     story.when(retry('a'));
+    const reopened = ['TASK_REOPENED a 1 by operator', 'TASK_REOPENED b 0 by operator'];
+    expect(story.told).toEqual(['RUN_REOPENED by alice', ...reopened, 'TASK_STARTED a 2 on web-1']);
+    expect(story.when(completed('a', 2)).told.at(-1)).toBe('TASK_STARTED b 1 on web-1');
+    // c waits for e as well, which was cancelled: whoever wants it tries d again, too.
+    expect(['c', 'd', 'e'].map((id) => story.status(id))).toEqual(['CANCELLED', 'CANCELLED', 'CANCELLED']);
+    story.when(retry('d'));
+    expect(['b', 'c', 'd', 'e'].map((id) => story.status(id))).toEqual(['RUNNING', 'PENDING', 'RUNNING', 'PENDING']);
+    story.when(completed('b')).when(completed('d', 2)).when(completed('e'));
+    expect(story.when(completed('c')).told.at(-1)).toBe('RUN_COMPLETED succeeded');
+  });
+
+  it('leaves cancelled what ran when it was: whether it may run again is asked about that one', () => {
+    const plan = constellation(['a', 'b', 'c'], ['a->b']);
+    const story = new Story()
+      .when(submit(plan))
+      .when(failed('a'))
+      .when(verb({ verb: 'CANCEL' }))
+      .when(failed('b', 1, 'cancelled'), failed('c', 1, 'cancelled'));
+    story.when(retry('a'));
     expect(story.told).toEqual(['RUN_REOPENED by alice', 'TASK_REOPENED a 1 by operator', 'TASK_STARTED a 2 on web-1']);
-    expect(story.when(completed('a', 2)).told.at(-1)).toBe('RUN_COMPLETED partially_failed');
-    expect(['b', 'c'].map((id) => story.status(id))).toEqual(['CANCELLED', 'CANCELLED']);
+    expect(story.status('b')).toBe('CANCELLED');
   });
 
   it('of a task that never ran waits for its predecessor that is tried again', () => {
@@ -277,7 +295,7 @@ describe('RETRY after the end of the run', () => {
       .when(verb({ verb: 'CANCEL' }))
       .when(failed('a', 1, 'cancelled'));
     story.when(retry('a')).when(retry('b'));
-    expect(story.told).toEqual(['TASK_REOPENED b 0 by operator']);
+    expect(story.answers.at(-1)).toEqual({ kind: 'ignored', reason: 'PENDING' });
     expect(story.when(completed('a', 2)).told).toEqual(['TASK_COMPLETED a 2', 'TASK_STARTED b 1 on web-1']);
   });
 

@@ -67,6 +67,14 @@ export class AttemptCommits {
     return task?.status === 'RUNNING' && task.attempt === attempt;
   }
 
+  /** Whether the attempt was carried out for the run that this one was forked from: nothing of it is this run's to end. */
+  async isInherited({ runId, taskId, attempt }: AttemptKey): Promise<boolean> {
+    const [first] = await this.#options.runs.load(runId);
+    const forked = first?.commit.events.find(({ type }) => type === 'RUN_FORKED');
+    if (forked?.type !== 'RUN_FORKED') return false;
+    return forked.data.tasks.some((task) => task.star.id === taskId && attempt <= task.attempt);
+  }
+
   /** The order that started the attempt, out of the history of its run. */
   async findOrder(key: AttemptKey): Promise<AttemptOrder | undefined> {
     const stored = await this.#options.runs.load(key.runId);

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { commandIdOf, StopReason } from '#proto';
+import { decide, emptyRun, type FleetView, foldRun, forkedFrom } from '#libs/constellation';
 import { verifyChain } from '#libs/event-log';
 import { keyOf, messageOf, TestAgent, World } from './testing/agent.js';
 import { outcomeOf, ScriptedDevice } from './testing/device.js';
@@ -10,6 +11,16 @@ let device: ScriptedDevice;
 let run: TestRun;
 const A = { id: 'a' };
 const COMMAND_A = commandIdOf(keyOf('a'));
+const NO_FLEET: FleetView = {
+  complete: false,
+  watchedMs: 0,
+  devices: new Map(),
+  running: () => 0,
+  reserved: () => 0,
+  circuit: () => ({ state: 'closed' }),
+  agents: new Set(),
+  slotsLeft: Infinity,
+};
 const ENDED = ['COMMAND_FINISHED', 'ATTEMPT_FINISHED'];
 
 beforeEach(() => {
@@ -269,6 +280,36 @@ describe('a task that ended without the end of its attempt', () => {
     device.finish(commandIdOf(keyOf('b')), outcomeOf('COMPLETED'));
     expect(await started).toEqual({ kind: 'done' });
     expect(await errorsOf('a')).toMatchObject([{ code: 'OUTCOME_UNKNOWN' }]);
+  });
+
+  it('in a fork beside it is left alone there: the attempt, and the device, are those of the run that it was forked from', async () => {
+    const start = run.start(A);
+    const parent = foldRun(run.commits);
+    if (parent === undefined) throw new Error('the run has begun');
+    const by = { kind: 'person', id: 'ops' } as const;
+    const now = Date.parse('2026-11-20T10:00:01.000Z');
+    const { events } = decide(
+      emptyRun('fork1'),
+      [{ kind: 'fork', id: 'verb-1', forked: forkedFrom({ run: parent, by, requestId: 'fork-1', now }) }],
+      { fleet: NO_FLEET, now, planner: false },
+    );
+    const [first, ...rest] = events;
+    if (first === undefined) throw new Error('a fork begins with a commit');
+    const fork = new TestRun([A], 'fork1', [first, ...rest]);
+    const cancelled = fork.cancel('a', null);
+    await world.record(run);
+    await world.record(fork);
+    expect(events.map(({ type }) => type)).toContain('TASK_FAILED');
+    const agent = new TestAgent(world);
+    const started = agent.starts.handle(messageOf(start));
+    await device.until(() => device.executed.length === 1);
+    for (const commit of [...fork.commits, cancelled]) {
+      expect(await agent.control.handle(messageOf(commit))).toEqual({ kind: 'done' });
+    }
+    expect(device.requests.filter(({ kind }) => kind === 'stop')).toEqual([]);
+    device.finish(COMMAND_A, outcomeOf('COMPLETED'));
+    expect(await started).toEqual({ kind: 'done' });
+    expect(await errorsOf('a')).toEqual([]);
   });
 
   it('and was never started needs no end', async () => {

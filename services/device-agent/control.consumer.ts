@@ -62,7 +62,11 @@ export class ControlConsumer {
       case 'TASK_CANCELLED': {
         const { taskId, attempt, attemptHash = null } = event.data;
         // A hash says that the end was there when this was decided.
-        if (attempt > 0 && attemptHash === null) await this.#close({ runId, taskId, attempt }, commit);
+        if (attempt === 0 || attemptHash !== null) return;
+        const key = { runId, taskId, attempt };
+        const { commits, live } = this.#parts;
+        if (live.find(key) === undefined && (await commits.isInherited(key))) return;
+        await this.#close(key, commit);
         return;
       }
       case 'APPROVAL_DECIDED': {

@@ -35,8 +35,13 @@ export class TestRun {
   readonly runId: string;
   #events = 0;
 
-  constructor(tasks: readonly TaskLike[], runId = RUN_ID) {
+  /** `first`: what it begins with instead of a request, as a fork does. */
+  constructor(tasks: readonly TaskLike[], runId = RUN_ID, first?: readonly [RunEvent, ...RunEvent[]]) {
     this.runId = runId;
+    if (first !== undefined) {
+      this.append(...first);
+      return;
+    }
     const stars = tasks.map((task) => ({
       id: task.id,
       name: task.id,
