@@ -13,9 +13,17 @@ import { ApprovalView, Ask } from './approvals.js';
 import { AIP_REVISION } from './aip/frames.js';
 import { Budget, Usage } from './budget.js';
 import { CommandOutcome, Judged, Verb } from './commands.js';
-import { CommandCall, TaskConstellation, TaskStar, TaskStarLine, Verification } from './constellation.js';
+import {
+  CommandCall,
+  RecordedConstellation,
+  RecordedLine,
+  TaskConstellation,
+  TaskStar,
+  TaskStarLine,
+  Verification,
+} from './constellation.js';
 import { HEADER_COMMIT, HEADER_TYPES } from './commit.js';
-import { Edit, EditTrace, EditTrigger, EditViolation, Proposal } from './edits.js';
+import { Edit, EditTrace, EditTrigger, EditViolation, Proposal, RecordedEdit } from './edits.js';
 import { Instant, Json } from './ids.js';
 import { titleOf, MESSAGES, VERB_COMMANDS } from './messages.js';
 import { ModelCall } from './model.js';
@@ -50,6 +58,9 @@ const PARTS: Readonly<Record<string, z.ZodType>> = {
   ModelCall,
   PolicyVerdict,
   Proposal,
+  RecordedConstellation,
+  RecordedEdit,
+  RecordedLine,
   Refusal,
   Revocation,
   RunOptions,

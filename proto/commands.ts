@@ -5,7 +5,7 @@ import { CommandCall } from './constellation.js';
 import { Actor, ActorProof, EditGrant } from './actors.js';
 import { Proposal } from './edits.js';
 import { CommandClass, PolicyDecision } from './policy.js';
-import { CommandId, DeviceId, idSchema, Instant, JournalId, Json, RunId, SessionId, TaskId } from './ids.js';
+import { CommandId, DeviceId, idSchema, Instant, JournalId, Json, RunId, SessionId, Sha256, TaskId } from './ids.js';
 import { LIMITS } from './limits.js';
 import { Refusal, RunRequest } from './request.js';
 import { TaskError } from './result.js';
@@ -100,6 +100,8 @@ export const SubmitCommand = z.strictObject({
   namespace: z.string().min(1).max(64),
   runId: RunId,
   request: RunRequest,
+  /** Content hash of the same request by what a line without a type meant once, where that makes a difference. */
+  formerHash: Sha256.optional(),
 });
 export type SubmitCommand = z.infer<typeof SubmitCommand>;
 

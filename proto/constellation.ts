@@ -98,30 +98,43 @@ export type TaskStar = z.infer<typeof TaskStar>;
 export const LineType = z.enum(['unconditional', 'success-only', 'conditional']);
 export type LineType = z.infer<typeof LineType>;
 
-/** TaskStarLine: one dependency (paper section 4). */
-export const TaskStarLine = z
-  .strictObject({
-    id: LineId,
-    from: TaskId,
-    to: TaskId,
-    type: LineType.default('unconditional'),
-    condition: Condition.optional(),
-    /** For people and models; decides nothing. */
-    description: z.string().max(2_000).optional(),
-  })
-  .refine((line) => (line.type === 'conditional') === (line.condition !== undefined), {
-    path: ['condition'],
-    error: 'a conditional line needs a condition, and only a conditional line may have one',
-  });
+/** What a line without a type means; and what it meant when this was written into the log: nothing that is recorded changes. */
+const UNTYPED: LineType = 'success-only';
+const UNTYPED_ONCE: LineType = 'unconditional';
+
+const lineWith = (untyped: LineType) =>
+  z
+    .strictObject({
+      id: LineId,
+      from: TaskId,
+      to: TaskId,
+      type: LineType.default(untyped),
+      condition: Condition.optional(),
+      /** For people and models; decides nothing. */
+      description: z.string().max(2_000).optional(),
+    })
+    .refine((line) => (line.type === 'conditional') === (line.condition !== undefined), {
+      path: ['condition'],
+      error: 'a conditional line needs a condition, and only a conditional line may have one',
+    });
+
+/** TaskStarLine: one dependency (paper section 4). Without a type it is `success-only`. */
+export const TaskStarLine = lineWith(UNTYPED);
 export type TaskStarLine = z.infer<typeof TaskStarLine>;
+/** The same in an event. One without a type is from when that meant `unconditional`. */
+export const RecordedLine = lineWith(UNTYPED_ONCE);
+
+const constellationWith = (line: typeof TaskStarLine) =>
+  z.strictObject({
+    name: z.string().min(1).max(200),
+    tasks: z.array(TaskStar).min(1).max(LIMITS.tasksMax),
+    lines: z.array(line).max(LIMITS.linesMax).default([]),
+  });
 
 /** TaskConstellation: the DAG as a request states it. Structure (ids, cycles, conditions) is checked by the core. */
-export const TaskConstellation = z.strictObject({
-  name: z.string().min(1).max(200),
-  tasks: z.array(TaskStar).min(1).max(LIMITS.tasksMax),
-  lines: z.array(TaskStarLine).max(LIMITS.linesMax).default([]),
-});
+export const TaskConstellation = constellationWith(TaskStarLine);
 export type TaskConstellation = z.infer<typeof TaskConstellation>;
+export const RecordedConstellation = constellationWith(RecordedLine);
 
 export const TaskStatus = z.enum(['PENDING', 'RUNNING', 'COMPLETED', 'FAILED', 'SKIPPED', 'CANCELLED']);
 export type TaskStatus = z.infer<typeof TaskStatus>;

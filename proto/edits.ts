@@ -2,6 +2,8 @@ import { z } from 'zod';
 import {
   CommandCall,
   LineType,
+  RecordedConstellation,
+  RecordedLine,
   RetryPolicy,
   Target,
   TaskConstellation,
@@ -45,23 +47,28 @@ export const LineChange = z
   .refine((change) => Object.keys(change).length > 0, 'at least one field of the line must change');
 export type LineChange = z.infer<typeof LineChange>;
 
+const editWith = (line: typeof TaskStarLine, constellation: typeof TaskConstellation) =>
+  z.discriminatedUnion('tool', [
+    z.strictObject({ tool: z.literal('add_task'), task: TaskStar }),
+    /** Its lines go with it. */
+    z.strictObject({ tool: z.literal('remove_task'), taskId: TaskId }),
+    z.strictObject({ tool: z.literal('update_task'), taskId: TaskId, change: TaskChange }),
+    z.strictObject({ tool: z.literal('add_dependency'), line }),
+    z.strictObject({ tool: z.literal('remove_dependency'), lineId: LineId }),
+    z.strictObject({ tool: z.literal('update_dependency'), lineId: LineId, change: LineChange }),
+    /** With `clear`, what has not started and is not named is removed; without, tasks and lines are only added or replaced. */
+    z.strictObject({
+      tool: z.literal('build_constellation'),
+      constellation,
+      clear: z.boolean().default(true),
+    }),
+  ]);
+
 /** The seven primitives of the Constellation MCP server (paper section 5.3, table 1). Each is idempotent. */
-export const Edit = z.discriminatedUnion('tool', [
-  z.strictObject({ tool: z.literal('add_task'), task: TaskStar }),
-  /** Its lines go with it. */
-  z.strictObject({ tool: z.literal('remove_task'), taskId: TaskId }),
-  z.strictObject({ tool: z.literal('update_task'), taskId: TaskId, change: TaskChange }),
-  z.strictObject({ tool: z.literal('add_dependency'), line: TaskStarLine }),
-  z.strictObject({ tool: z.literal('remove_dependency'), lineId: LineId }),
-  z.strictObject({ tool: z.literal('update_dependency'), lineId: LineId, change: LineChange }),
-  /** With `clear`, what has not started and is not named is removed; without, tasks and lines are only added or replaced. */
-  z.strictObject({
-    tool: z.literal('build_constellation'),
-    constellation: TaskConstellation,
-    clear: z.boolean().default(true),
-  }),
-]);
+export const Edit = editWith(TaskStarLine, TaskConstellation);
 export type Edit = z.infer<typeof Edit>;
+/** The same in an event. */
+export const RecordedEdit = editWith(RecordedLine, RecordedConstellation);
 
 /** Why a primitive, or the batch as a whole, was not applied. `message` says what would be valid. */
 export const EditViolation = z.strictObject({

@@ -5,15 +5,15 @@ import { Budget, Usage } from './budget.js';
 import { commitShape, eventEnvelope } from './commit.js';
 import {
   CommandCall,
+  RecordedConstellation,
+  RecordedLine,
   RunOutcome,
   Target,
-  TaskConstellation,
   TaskStar,
-  TaskStarLine,
   TaskStatus,
   Verification,
 } from './constellation.js';
-import { Edit, EditTrace, EditTrigger, EditViolation, PlannerState, PlanSource } from './edits.js';
+import { EditTrace, EditTrigger, EditViolation, PlannerState, PlanSource, RecordedEdit } from './edits.js';
 import { FinalAnswer } from './final-answer.js';
 import {
   DeviceId,
@@ -47,12 +47,14 @@ export const RunRequested = z.strictObject({
   /** SHA-256 of the canonical request: the same request id with another content is a conflict. */
   contentHash: Sha256,
   goal: z.string().nullable(),
-  constellation: TaskConstellation.nullable(),
+  constellation: RecordedConstellation.nullable(),
   options: RunOptions,
   metadata: z.record(z.string(), Json),
   requestedBy: Actor,
   requestedAt: Instant,
   deadlineAt: Instant,
+  /** What a line without a type meant when it was asked; absent: `unconditional`, as it was once. The constellation has its types. */
+  untypedLines: z.literal('success-only').optional(),
 });
 
 /**
@@ -69,7 +71,7 @@ export const ConstellationModified = z.strictObject({
   /** The round it ends; absent for an operator's edit. */
   editId: EditId.optional(),
   try: z.int().min(1).optional(),
-  edits: z.array(Edit).optional(),
+  edits: z.array(RecordedEdit).optional(),
   /** New or changed lines whose predecessor had ended before: judged at once. */
   judged: z.array(LineResult).optional(),
   state: PlannerState.optional(),
@@ -321,7 +323,7 @@ export const ForkedTask = z.strictObject({
 export type ForkedTask = z.infer<typeof ForkedTask>;
 
 export const ForkedLine = z.strictObject({
-  line: TaskStarLine,
+  line: RecordedLine,
   satisfied: z.boolean().nullable(),
   reason: z.string().nullable(),
 });

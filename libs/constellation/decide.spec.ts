@@ -42,6 +42,17 @@ describe('a submitted constellation', () => {
     expect(story.told).toEqual([]);
   });
 
+  it('is the one of before when it was sent before a line without a type was success-only', () => {
+    const FORMER = 'f'.repeat(64);
+    const plan = constellation(['a', 'b'], ['a=>b']);
+    const sent = { ...submit(plan), formerHash: FORMER } as const;
+    const story = new Story().when(submit(plan, { contentHash: FORMER })).when(sent);
+    expect(story.answers[1]).toEqual({ kind: 'accepted' });
+    // One that was asked since then, in so many words, is another one.
+    const since = new Story().when(submit(plan, { contentHash: FORMER, untypedLines: 'success-only' })).when(sent);
+    expect(since.answers[1]).toMatchObject({ kind: 'rejected', reason: { code: 'IDEMPOTENCY_CONFLICT' } });
+  });
+
   it('is refused, with the known devices, when no enrolled device can ever satisfy a target', () => {
     const story = new Story().when(submit(constellation([{ id: 'a', target: { device: 'mars' } }])));
     expect(story.answers[0]).toMatchObject({

@@ -21,11 +21,16 @@ import { RunDraft } from './evolve.js';
 import { isCurrentAttempt } from './fencing.js';
 import { checkTargets } from './fleet-view.js';
 import { judgeLines } from './lines.js';
-import { isTerminal, type Run } from './run.js';
+import { isTerminal, type Run, type RunAsked } from './run.js';
 
 /** What a run is asked or told. Whatever waits for a run is decided together against one state. */
 export type Input =
-  | { readonly kind: 'submit'; readonly requested: RunEventData<'RUN_REQUESTED'> }
+  | {
+      readonly kind: 'submit';
+      readonly requested: RunEventData<'RUN_REQUESTED'>;
+      /** Content hash of the request by what a line without a type meant once. */
+      readonly formerHash?: string | undefined;
+    }
   /** The first input of a run that begins where another one stood. */
   | { readonly kind: 'fork'; readonly id: string; readonly forked: RunEventData<'RUN_FORKED'> }
   | {
@@ -116,7 +121,7 @@ const ISSUES_MAX = 20;
 function take(draft: RunDraft, input: Input, circumstances: Circumstances): Answer {
   switch (input.kind) {
     case 'submit':
-      return submit(draft, input.requested, circumstances);
+      return submit(draft, input, circumstances);
     case 'fork':
       return fork(draft, input, circumstances);
     case 'attempt-ended':
@@ -159,10 +164,21 @@ function obey(
   return propose(draft, { proposal, by, planHash: null, source: null, used: null, judged }, circumstances);
 }
 
-function submit(draft: RunDraft, requested: RunEventData<'RUN_REQUESTED'>, circumstances: Circumstances): Answer {
+type Submitted = Extract<Input, { kind: 'submit' }>;
+
+/** The same request is the same run for ever, also when its words mean something else by now than when it was first sent. */
+function isSame(asked: RunAsked, { requested, formerHash }: Submitted): boolean {
+  return (
+    asked.contentHash ===
+    (asked.untypedLines === undefined ? (formerHash ?? requested.contentHash) : requested.contentHash)
+  );
+}
+
+function submit(draft: RunDraft, submitted: Submitted, circumstances: Circumstances): Answer {
+  const { requested } = submitted;
   const { request } = draft.run;
   if (request !== null) {
-    if (request.contentHash === requested.contentHash) return ACCEPTED;
+    if (isSame(request, submitted)) return ACCEPTED;
     const message = `the request id "${requested.requestId}" was used before with other content`;
     return {
       kind: 'rejected',

@@ -216,7 +216,7 @@ describe('exportUfo', () => {
       dependencies: {
         l1: { dependency_type: 'success_only', condition_description: 'when it went well', is_satisfied: false },
         l2: { dependency_type: 'conditional', condition_description: 'result.exit_code == 0' },
-        l3: { dependency_type: 'unconditional', condition_description: null },
+        l3: { dependency_type: 'success_only', condition_description: null },
       },
     });
   });

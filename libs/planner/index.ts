@@ -5,7 +5,7 @@ export { type EditingCircumstances, planEditing } from './plan-editing.js';
 export * from './judgement.js';
 export * from './next-move.js';
 export * from './rebase.js';
-export type { Runbook } from './runbook.js';
+export { type Runbook, untypedLines } from './runbook.js';
 export { parseRunbook, type ParsedRunbook } from './runbook-parse.js';
 export { matchGoal, type MatchedRunbook, type MatchIssues } from './runbook-match.js';
 export { type LeftOut, planOfRunbook, type RunbookPlan } from './runbook-plan.js';

@@ -12,3 +12,10 @@ export interface Runbook {
   readonly file: RunbookFile;
   readonly patterns: readonly GoalPattern[];
 }
+
+/** Ids of the lines that do not say when they are satisfied: who wrote them may have meant something else than is meant now. */
+export function untypedLines({ constellation }: RunbookFile): string[] {
+  return constellation.dependencies.flatMap(({ dependency_id: id, type, condition }) =>
+    type === undefined && condition === undefined ? [id] : [],
+  );
+}

@@ -9,6 +9,8 @@ export type RequestFile =
   | {
       readonly ok: true;
       readonly request: RunRequest;
+      /** As it was written, but for UFO's form and the id: who takes it says what is meant by what it leaves out. */
+      readonly sent: object;
       /** The text was a constellation alone. */ readonly bare: boolean;
     }
   | { readonly ok: false; readonly message: string; readonly issues: readonly Issue[] };
@@ -42,7 +44,7 @@ export function parseRequestText(text: string, requestId: string, override = fal
     return refused(`read as a constellation of UFO: ${sentencesOf(issues)}`, issues);
   }
   const parsed = parseWith(RunRequest, ours.request);
-  if (parsed.ok) return { ok: true, request: parsed.value, bare };
+  if (parsed.ok) return { ok: true, request: parsed.value, sent: Object(ours.request) as object, bare };
   const issues = placed(parsed.issues);
   return refused(sentencesOf(issues), issues);
 }

@@ -109,7 +109,7 @@ describe('what an agent asks', () => {
 
   it('is decided by nobody who has requested it: a fork belongs to whoever forked', async () => {
     await serveAgents();
-    const parent = await accepted('own-1', ['a', 'b'], [{ id: 'ab', from: 'a', to: 'b' }]);
+    const parent = await accepted('own-1', ['a', 'b'], [{ id: 'ab', from: 'a', to: 'b', type: 'unconditional' }]);
     await untilEvent(parent, 'TASK_STARTED');
     const answer = await tell('FORK', parent, { at: 3 });
     const runId = 'runId' in answer ? (answer.runId ?? '') : '';

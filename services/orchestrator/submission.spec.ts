@@ -37,6 +37,37 @@ describe('the first fact of a run', () => {
     expect(requested(GIVEN, {}, 'required').options.plan).toBeUndefined();
   });
 
+  it('has the hash that it had when a line without a type was unconditional, beside its own', () => {
+    const tasks = ['a', 'b', 'c'].map((id) => ({ ...star, id }));
+    const typed = (type: object, other: object = {}) =>
+      checkSubmission(
+        {
+          requestId: 'r',
+          constellation: {
+            name: 'x',
+            tasks,
+            lines: [
+              { id: 'l', from: 'a', to: 'b', ...type },
+              { id: 'm', from: 'b', to: 'c', type: 'success-only', ...other },
+            ],
+          },
+        },
+        'default',
+        100,
+      );
+    const submitted = (submission: ReturnType<typeof typed>) => {
+      if (!submission.ok) throw new Error(submission.refusal.message);
+      const requested = requestedOf(submission, { kind: 'external', id: 'default' }, NOW);
+      return { ...requested, formerHash: submission.formerHash };
+    };
+    const untyped = submitted(typed({}));
+    expect(untyped.constellation?.lines[0]?.type).toBe('success-only');
+    expect(untyped.untypedLines).toBe('success-only');
+    expect(untyped.contentHash).toBe(submitted(typed({ type: 'success-only' })).contentHash);
+    expect(untyped.formerHash).toBe(submitted(typed({ type: 'unconditional' })).contentHash);
+    expect(submitted(typed({ type: 'unconditional' })).formerHash).toBeUndefined();
+  });
+
   it('takes no more rounds than there may be', () => {
     const submission = checkSubmission({ ...GOAL, options: { rounds: 10_001 } }, 'default', 100);
     expect(submission).toMatchObject({ ok: false, refusal: { issues: [{ path: 'options.rounds' }] } });

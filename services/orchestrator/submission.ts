@@ -26,6 +26,8 @@ export type Submission =
       readonly runId: RunId;
       readonly namespace: string;
       readonly bytes: number;
+      /** Content hash by what a line without a type meant once; absent where every line has one. */
+      readonly formerHash?: string;
     }
   | { readonly ok: false; readonly requestId: string | undefined; readonly refusal: Refusal };
 
@@ -66,7 +68,27 @@ export function checkSubmission(json: unknown, namespace: string, bytes: number)
       issues.map(({ path, message }) => ({ path: `constellation.${path}`, message })),
     );
   }
-  return { ok: true, request: parsed.value, runId: runIdOf(namespace, requestId), namespace, bytes };
+  const runId = runIdOf(namespace, requestId);
+  return { ok: true, request: parsed.value, runId, namespace, bytes, ...formerHashOf(imported.request) };
+}
+
+/** A request that was sent before lines without a type were `success-only`, and is sent again, is no other request. */
+function formerHashOf(json: unknown): { readonly formerHash?: string } {
+  const constellation = fieldOf(json, 'constellation');
+  const lines = fieldOf(constellation, 'lines');
+  if (!Array.isArray(lines) || lines.every((line) => fieldOf(line, 'type') !== undefined)) return {};
+  const typed = lines.map((line: object) =>
+    fieldOf(line, 'type') === undefined ? { ...line, type: 'unconditional' } : line,
+  );
+  const former = RunRequest.safeParse({
+    ...(json as object),
+    constellation: { ...(constellation as object), lines: typed },
+  });
+  return former.success ? { formerHash: hashCommit(former.data) } : {};
+}
+
+function fieldOf(value: unknown, name: string): unknown {
+  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[name] : undefined;
 }
 
 export interface Accepted {
@@ -107,6 +129,7 @@ export function requestedOf(
     requestedBy: actor,
     requestedAt: new Date(now).toISOString(),
     deadlineAt: new Date(now + deadlineMs).toISOString(),
+    ...(request.constellation !== null && { untypedLines: 'success-only' }),
   };
 }
 

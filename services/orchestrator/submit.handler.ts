@@ -63,7 +63,9 @@ export class SubmitHandler {
     if (submission.runId !== runId) {
       return rejected({ code: 'INVALID_REQUEST', message: 'the run id is not the one of the request', issues: [] });
     }
-    const settled = await this.#decide(submission, actor);
+    // Whoever read the request as it was sent has filled the types in.
+    const { formerHash } = parsed.value;
+    const settled = await this.#decide({ ...submission, ...(formerHash !== undefined && { formerHash }) }, actor);
     if (settled.kind !== 'answered') return rejected(TRY_AGAIN);
     const { answer, sequence } = settled;
     if (answer.kind === 'rejected') return { ...rejected(answer.reason), sequence };
@@ -81,12 +83,12 @@ export class SubmitHandler {
   }
 
   #decide(submission: Extract<Submission, { ok: true }>, actor: Actor): Promise<Settled> {
-    const { request, runId, bytes } = submission;
+    const { request, runId, bytes, formerHash } = submission;
     const { clock, planApproval } = this.#parts;
     const requested = requestedOf({ ...submission, planApproval }, actor, clock.now());
     return new Promise((settle) => {
       this.#parts.server.deliver(runId, {
-        input: { kind: 'submit', requested },
+        input: { kind: 'submit', requested, formerHash },
         cause: { kind: 'request', id: request.requestId },
         bytes,
         settle,
@@ -95,9 +97,10 @@ export class SubmitHandler {
   }
 
   async #forward(submission: Extract<Submission, { ok: true }>, actor: Actor): Promise<Submitted> {
-    const { runId, request, namespace } = submission;
+    const { runId, request, namespace, formerHash } = submission;
     const { requestId } = request;
-    const body: SubmitCommand = { id: requestId, actor, namespace, runId, request };
+    const former = formerHash === undefined ? {} : { formerHash };
+    const body: SubmitCommand = { id: requestId, actor, namespace, runId, request, ...former };
     try {
       const reply = await this.#parts.nc.request(subjects.verb(runId, 'SUBMIT'), JSON.stringify(body), {
         timeout: LIMITS.verbAnswerMs,

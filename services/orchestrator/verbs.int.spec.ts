@@ -261,7 +261,7 @@ function tell<V extends RunVerb>(verb: V, runId: string, fields: VerbFields<V>, 
 }
 
 function line(from: string, to: string) {
-  return { id: `${from}${to}`, from, to };
+  return { id: `${from}${to}`, from, to, type: 'unconditional' };
 }
 
 async function submit(

@@ -2,6 +2,7 @@ import { Inject, Module, type BeforeApplicationShutdown, type OnApplicationBoots
 import type { NatsConnection } from '@nats-io/transport-node';
 import type { Logger } from 'pino';
 import { readSecret } from '#libs/keys';
+import { untypedLines } from '#libs/planner';
 import {
   CLOCK,
   ConfigError,
@@ -23,6 +24,8 @@ import { PlannerConfig } from './planner.config.js';
 import { startPlanner, type Planner, type PlannerOptions } from './planner.runner.js';
 import { meteredModel, roundRecords } from './round-records.adapter.js';
 
+const UNTYPED_LINES =
+  'lines of a runbook have no type and are success-only: after a failure what they lead to is skipped';
 const OPTIONS = Symbol('OPTIONS');
 const EXPERIENCES = Symbol('EXPERIENCES');
 
@@ -53,6 +56,10 @@ const EXPERIENCES = Symbol('EXPERIENCES');
         const config = loadConfig(PlannerConfig);
         const { model, embedder, ...kit } = await loadPlannerKit(config, process.env);
         for (const problem of kit.problems) logger.warn({ problem }, 'a runbook cannot be used');
+        for (const { info, file } of kit.runbooks) {
+          const lines = untypedLines(file);
+          if (lines.length > 0) logger.warn({ runbook: info.name, lines }, UNTYPED_LINES);
+        }
         const { mcpPort: port, mcpHosts: hosts } = config;
         return {
           nc,

@@ -116,7 +116,7 @@ describe('a run under control', () => {
       file,
       JSON.stringify([
         { tool: 'add_task', task: diagnose },
-        { tool: 'add_dependency', line: { id: 'a-why', from: 'a', to: 'why' } },
+        { tool: 'add_dependency', line: { id: 'a-why', from: 'a', to: 'why', type: 'unconditional' } },
       ]),
     );
     const answer = await system.json<VerbAnswer>('propose', runId, '-f', file, '--edit-id', 'e1', '--try', '2');

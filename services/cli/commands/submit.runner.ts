@@ -10,7 +10,7 @@ import {
 } from '#libs/constellation';
 import { query, QueryRefusedError, QueryUnavailableError } from '#libs/messaging';
 import { LIMITS, SubmitAnswer, subjects } from '#proto';
-import type { GoalMatch, RunId, RunRequest, TaskConstellation } from '#proto';
+import type { GoalMatch, RunId, TaskConstellation } from '#proto';
 import { withBus } from '../bus.client.js';
 import { badInput, failure, unreachable } from '../errors.js';
 import { cleanLine } from '../clean.js';
@@ -21,7 +21,7 @@ import { waitForEnd } from '../live.runner.js';
 import { followRun } from '../log.client.js';
 import { hasSelectors, printReach, reachOf } from '../plan-reach.js';
 import { constellationText, finalAnswerText } from '../plan-text.js';
-import { parseRequestText, sentencesOf } from '../request-file.js';
+import { parseRequestText, type RequestFile, sentencesOf } from '../request-file.js';
 import { printJson, type CliContext } from '../terminal.js';
 
 /** The same request is sent again with the same id, so repeating it is safe: one run, whatever gets lost. */
@@ -44,12 +44,12 @@ export async function submit(context: CliContext, options: SubmitOptions): Promi
   if (options.plan && (options.wait || options.output)) {
     throw badInput('--plan shows the plan and starts nothing: leave --wait and --output out.');
   }
-  const request = await requestOf(context, options);
+  const { request, sent } = await requestOf(context, options);
   const { goal, constellation } = request;
   if (options.plan && constellation !== null) return showGiven(context, constellation);
   return withBus(context, async (nc) => {
     if (goal !== null) await refuseUnplannable(nc, goal);
-    const asked: RunRequest = options.plan ? { ...request, options: { ...request.options, plan: 'approve' } } : request;
+    const asked = options.plan ? { ...sent, options: { ...request.options, plan: 'approve' } } : sent;
     const { runId, requestId } = await send(nc, asked);
     if (options.plan) return showPlan(context, nc, { runId, requestId });
     if (!options.wait) {
@@ -126,7 +126,10 @@ async function showPlan(
 }
 
 /** What is wrong with a request is said before anybody is asked: it needs no bus. */
-async function requestOf(context: CliContext, { goal, file, requestId }: SubmitOptions): Promise<RunRequest> {
+async function requestOf(
+  context: CliContext,
+  { goal, file, requestId }: SubmitOptions,
+): Promise<Extract<RequestFile, { ok: true }>> {
   if ((goal === undefined) === (file === undefined)) throw badInput('Give a goal or a file (-f), one of them.');
   const id = requestId ?? `cli-${ulid(context.now()).toLowerCase()}`;
   const text = file === undefined ? JSON.stringify({ goal }) : await readInput(file);
@@ -136,13 +139,13 @@ async function requestOf(context: CliContext, { goal, file, requestId }: SubmitO
   const { constellation } = parsed.request;
   const prefix = parsed.bare ? '' : 'constellation.';
   const issues = constellation === null ? [] : validateConstellation(constellation);
-  if (issues.length === 0) return parsed.request;
+  if (issues.length === 0) return parsed;
   const placed = issues.map(({ path, message }) => ({ path: `${prefix}${path}`, message }));
   throw badInput(`${where}${sentencesOf(placed)}`, placed);
 }
 
 /** Answers when the run is recorded; throws the refusal. */
-export async function send(nc: NatsConnection, request: RunRequest): Promise<{ runId: RunId; requestId: string }> {
+export async function send(nc: NatsConnection, request: object): Promise<{ runId: RunId; requestId: string }> {
   const body = JSON.stringify(request);
   for (let attempt = 1; ; attempt++) {
     const answer = await ask(nc, body);
