@@ -26,22 +26,35 @@ const OWN: Places = [glyphsOf('.')];
 export function judgeCommand(command: CommandCall, with_: JudgeCommand): readonly Finding[] {
   const judging: Judging = { ...with_, depth: 0, budget: startingBudget(), judge: judgeInvocation };
   try {
-    return command.tool === 'EXEC_CLI' ? shellFindings(command.arguments, judging) : toolFindings(command, judging);
+    return command.tool === EXEC_CLI.tool
+      ? shellFindings(command.arguments, EXEC_CLI, judging)
+      : toolFindings(command, judging);
   } catch {
     return [notUnderstood('The command is more than can be judged.')];
   }
 }
 
-function shellFindings(given: Readonly<Record<string, Json>>, judging: Judging): readonly Finding[] {
-  const { command, working_directory: directory, stdin, env, timeout: _, ...others } = given;
-  if (typeof command !== 'string') return [notUnderstood('arguments.command must be the text of a command.')];
+/** A tool that gives one of its arguments to a shell, or takes it apart as a shell would. */
+interface ShellTool {
+  readonly tool: string;
+  readonly shellLine: string;
+}
+const EXEC_CLI: ShellTool = { tool: 'EXEC_CLI', shellLine: 'command' };
+
+function shellFindings(
+  given: Readonly<Record<string, Json>>,
+  { tool, shellLine }: ShellTool,
+  judging: Judging,
+): readonly Finding[] {
+  const { [shellLine]: command, working_directory: directory, stdin, env, timeout: _, ...others } = given;
+  if (typeof command !== 'string') return [notUnderstood(`arguments.${shellLine} must be the text of a command.`)];
   const places = placesOf(directory);
   if (places === undefined) return [notUnderstood('arguments.working_directory must be a path.')];
   const script = readScript(command, judging.parser, { places, input: inputOf(stdin) });
   const findings = [
     ...script.findings,
     ...script.invocations.flatMap((invocation) => judging.judge(invocation, judging)),
-    ...Object.keys(others).map((name) => dynamic('unknown-argument', `The argument ${name} of EXEC_CLI is not known.`)),
+    ...Object.keys(others).map((name) => dynamic('unknown-argument', `The argument ${name} of ${tool} is not known.`)),
     ...variables(env),
     ...secretFindings([stdin, ...valuesOf(env)], judging),
     // Last: what was found to be wrong says more than that it is not plain.
@@ -112,6 +125,12 @@ function toolFindings({ tool, arguments: given }: CommandCall, judging: Judging)
       { name: tool, call },
       judging.settings,
     );
+  if (typeof of === 'object') {
+    // Other systems say `cwd`, and null where nothing is meant.
+    const { cwd = null, ...rest } = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null));
+    const directory = cwd === null ? {} : { working_directory: cwd };
+    return shellFindings({ ...directory, ...rest }, { tool, shellLine: of.shellLine }, judging);
+  }
   const base: Finding = {
     kind: 'program',
     class: of,

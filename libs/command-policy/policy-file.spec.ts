@@ -17,6 +17,7 @@ describe('a policy file', () => {
     ['version: 1\nrules: [{ id: a, match: {}, decision: allow }]', /rules\.0\.match: must say at least one/u],
     ['version: 1\nrules: [{ id: "A b", match: { program: ls }, decision: allow }]', /rules\.0\.id: a rule id/u],
     ['version: 1\nsensitivePaths: [etc/x]', /sensitivePaths\.0: a sensitive path must begin with/u],
+    ['version: 1\ntools: { a: { shell: x } }', /tools\.a: must be one of read, .* or \{ shellLine:/u],
     ['version: 1\nversion: 1', /not YAML/u],
     ['a: &a [x, x]\nb: [*a, *a]', /aliases/u],
     ['version: [', /not YAML/u],

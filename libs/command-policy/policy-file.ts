@@ -40,6 +40,14 @@ const defaults = z.strictObject({
   privileged: PolicyDecision,
 });
 
+/** A tool with an argument that is a line for a shell: the line is judged, as that of EXEC_CLI is. */
+const ShellTool = z.strictObject({ shellLine: z.string().min(1).max(128) });
+/** Of which class a tool is, or where the line stands that says so. */
+const ToolRule = z.union([CommandClass, ShellTool], {
+  error: `must be one of ${CommandClass.options.join(', ')}, or { shellLine: <name of the argument> }`,
+});
+export type ToolRule = z.infer<typeof ToolRule>;
+
 /** What a policy may say, for all devices or for some. */
 const body = {
   /** What happens to a command whose worst part is of this class. */
@@ -60,7 +68,7 @@ const body = {
     .max(50)
     .optional(),
   /** Tools other than EXEC_CLI, by name; what a tool says of itself is not believed. */
-  tools: z.record(z.string().max(128), CommandClass).optional(),
+  tools: z.record(z.string().max(128), ToolRule).optional(),
 } as const;
 
 const DeviceMatch = z

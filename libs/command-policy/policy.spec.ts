@@ -173,6 +173,31 @@ describe('tools', () => {
   });
 });
 
+describe('a tool with an argument that is a shell line', () => {
+  const file = 'version: 1\ntools: { execute_command: { shellLine: command }, run: { shellLine: script } }';
+  const judged = (tool: string, given: Record<string, Json>) =>
+    openPolicy({ file }, parser).judge({ tool, arguments: given }, undefined);
+
+  it('is judged by that line, as EXEC_CLI is', () => {
+    for (const command of ['df -h', 'rm -rf /srv/x', 'rm -rf /', 'x=1; ls', 'cat /etc/shadow', 'echo x > a'])
+      expect(judged('execute_command', { command, timeout: 5, cwd: null })).toEqual(judge(command));
+    expect(judged('run', { script: 'df -h' }).decision).toBe('allow');
+  });
+
+  it.each<[string, Record<string, Json>, string, string]>([
+    ['in its directory', { command: 'cat shadow', cwd: '/etc' }, 'approve', 'path.sensitive'],
+    ['with nothing that is not known', { command: 'ls', as_root: true }, 'approve', 'unknown-argument'],
+    ['and not without it', { script: 'ls' }, 'deny', 'not-understood'],
+  ])('%s', (_, given, decision, rule) => {
+    expect(judged('execute_command', given)).toMatchObject({ decision, rule });
+  });
+
+  it('is asked about where no policy says so', () => {
+    const call = { tool: 'execute_command', arguments: { command: 'df -h' } };
+    expect(policy.judge(call, undefined)).toMatchObject({ decision: 'approve', rule: 'unknown-tool' });
+  });
+});
+
 describe('a policy file', () => {
   const open = (file: string) => openPolicy({ file }, parser);
   const decide = (file: string, command: string, device?: Pick<JudgedDevice, 'deviceId' | 'tags'>) =>

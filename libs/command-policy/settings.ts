@@ -1,7 +1,7 @@
 import type { CommandClass } from '#proto';
 import { defaultPolicy } from './default-policy.js';
 import type { JudgedDevice } from './policy.js';
-import type { PolicyBody, PolicyFile, PolicyRule } from './policy-file.js';
+import type { PolicyBody, PolicyFile, PolicyRule, ToolRule } from './policy-file.js';
 import { pathSet, type PathSet } from './path-pattern.js';
 import { SENSITIVE_PATHS } from './sensitive-paths.js';
 import type { Defaults } from './verdict.js';
@@ -14,7 +14,7 @@ export interface Settings {
   readonly sensitive: PathSet;
   readonly writable: PathSet;
   readonly programDirectories: ReadonlySet<string>;
-  readonly tools: ReadonlyMap<string, CommandClass>;
+  readonly tools: ReadonlyMap<string, ToolRule>;
 }
 
 /** The built-in policy, over it the file, over it what the file says about this device. Floors and sensitive paths add up. */
@@ -39,7 +39,7 @@ export function settingsFor(file: PolicyFile | undefined, device: JudgedDevice |
     sensitive: pathSet([...SENSITIVE_PATHS, ...bodies.flatMap(({ sensitivePaths }) => sensitivePaths ?? [])]),
     writable: pathSet(last('writablePaths') ?? []),
     programDirectories: new Set(last('programDirectories')),
-    tools: new Map(bodies.flatMap(({ tools }) => Object.entries(tools ?? {}))),
+    tools: new Map(bodies.flatMap(({ tools }) => Object.entries<ToolRule>(tools ?? {}))),
   };
 }
 

@@ -251,6 +251,15 @@ describe('what no device can ever do', () => {
     expect(checkTarget(star({ target: { tags: ['gpu'] } }), fresh)).toMatchObject({ code: 'NO_DEVICE' });
   });
 
+  it('is not said of a device that named no tools, where the request names the device', () => {
+    const silent = fleet([device('ufo', { tools: [] }), device('a')]);
+    const named = star({ target: { device: 'ufo' }, command: { tool: 'execute_command', arguments: {} } });
+    expect(checkTarget(named, silent)).toBeUndefined();
+    expect(chosen(named, silent)).toBe('ufo');
+    const some = star({ target: { os: 'linux' }, command: { tool: 'execute_command', arguments: {} } });
+    expect(checkTarget(some, silent)).toMatchObject({ code: 'UNKNOWN_TOOL' });
+  });
+
   it('is not said of one that is away, or held', () => {
     for (const change of [{ status: 'lost' as const }, { held: HOLD }]) {
       expect(chosen(LINUX, fleet([device('a', change)]))).toEqual({ kind: 'wait', busy: [], until: null });

@@ -141,14 +141,14 @@ export interface TargetIssue extends Issue {
 function unsatisfiable(task: TaskStar, fleet: FleetView): TargetIssue | undefined {
   const able = [...candidates(task.target, fleet)].filter((device) => couldSatisfy(device, task.target));
   if (able.length === 0) return { code: 'NO_DEVICE', path: 'target', message: whyNoTarget(task.target, fleet) };
+  const { target } = task;
+  const verify = { tool: task.verify?.command?.tool, path: 'verify.command.tool', target };
   if (task.command === undefined) {
     if (!able.some(({ agent }) => fleet.agents.has(agent))) return noAgent(able, fleet);
-    return missingTool(able, task.verify?.command?.tool, 'verify.command.tool');
+    return missingTool(able, verify);
   }
   const { tool } = task.command;
-  return (
-    missingTool(able, tool, 'command.tool') ?? missingTool(able, task.verify?.command?.tool, 'verify.command.tool')
-  );
+  return missingTool(able, { tool, path: 'command.tool', target }) ?? missingTool(able, verify);
 }
 
 function noAgent(able: readonly AgentProfile[], { agents }: FleetView): TargetIssue {
@@ -158,8 +158,12 @@ function noAgent(able: readonly AgentProfile[], { agents }: FleetView): TargetIs
   return { code: 'NO_COMMAND', path: 'command', message };
 }
 
-function missingTool(able: readonly AgentProfile[], tool: string | undefined, path: string): TargetIssue | undefined {
-  if (tool === undefined || able.some((device) => device.session === null || offers(device, tool))) return undefined;
+function missingTool(
+  able: readonly AgentProfile[],
+  { tool, path, target }: { readonly tool: string | undefined; readonly path: string; readonly target: Target },
+): TargetIssue | undefined {
+  if (tool === undefined || able.some((device) => device.session === null || mayOffer(device, tool, target)))
+    return undefined;
   const known = [...new Set(able.flatMap((device) => device.tools.map(({ name }: ToolInfo) => name)))].toSorted();
   const message = `no device that satisfies the target has the tool "${tool}"; known are ${listed(known)}`;
   return { code: 'UNKNOWN_TOOL', path, message };
@@ -209,9 +213,14 @@ export function couldSatisfy(device: AgentProfile, target: Target): boolean {
 }
 
 /** Can do the work, and what is checked afterwards. */
-function serves(device: AgentProfile, { command, verify }: TaskStar, { agents }: FleetView): boolean {
-  if (command === undefined ? !agents.has(device.agent) : !offers(device, command.tool)) return false;
-  return verify?.command === undefined || offers(device, verify.command.tool);
+function serves(device: AgentProfile, { command, verify, target }: TaskStar, { agents }: FleetView): boolean {
+  if (command === undefined ? !agents.has(device.agent) : !mayOffer(device, command.tool, target)) return false;
+  return verify?.command === undefined || mayOffer(device, verify.command.tool, target);
+}
+
+/** A device that names no tools at all was not heard, or does not tell: whoever names it may know better. */
+function mayOffer(device: AgentProfile, tool: string, target: Target): boolean {
+  return offers(device, tool) || (device.tools.length === 0 && 'device' in target);
 }
 
 export function offers(device: AgentProfile, tool: string): boolean {

@@ -49,7 +49,9 @@ export class CommandDesk {
   constructor(options: DeskOptions) {
     const { sessionId, slots, client, answerWithinMs } = options;
     const { journalId, telemetry, toolsKnown } = client;
-    const tools = toolsKnown ? new Set(telemetry.tools.map(({ name }) => name)) : undefined;
+    // An empty list forbids nothing: a tool server that is not up yet has no tools, and the device says so for it.
+    const tools =
+      toolsKnown && telemetry.tools.length > 0 ? new Set(telemetry.tools.map(({ name }) => name)) : undefined;
     this.#options = options;
     this.#table = new CommandTable({ sessionId, journalId, slots, tools });
     this.#callers = new Callers(answerWithinMs, (commandId) => this.#table.stateOf(commandId) ?? { state: 'queued' });
