@@ -1,35 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
-import type { ModelCall, PlanCommit, RunCommit, RunView, TaskView } from '#proto';
-import { answerSection, resultsSection } from './report-answer.js';
+import type { ModelCall, PlanCommit, RunView } from '#proto';
+import { answerSection } from './report-answer.js';
 import { plansSection, planStepsOf } from './report-plans.js';
 
 const AT = '2026-01-01T00:00:00.000Z';
 const HOSTILE = '```\n# Not a heading\n<script>alert(1)</script> [x](javascript:y)\u001B[2J\u202E';
 
-const task = (id: string, result: string): TaskView => ({
-  id,
-  name: id,
-  status: 'COMPLETED',
-  attempts: 1,
-  device: 'web-1',
-  result: { value: result },
-  error: null,
-  reason: null,
-  held: false,
-  recoveredBy: null,
-  startedAt: AT,
-  endedAt: AT,
-});
 const view = (more: Partial<RunView>): RunView => ({ tasks: [], lines: [], goal: null, ...more }) as RunView;
-
-/** A commit in which tasks are started: those of agents, and those with an exact command. */
-function started(agents: readonly string[], exact: readonly string[]): RunCommit {
-  const event = (taskId: string, command?: object) => ({ type: 'TASK_STARTED', data: { taskId, attempt: 1, command } });
-  const command = { tool: 'EXEC_CLI', arguments: {} };
-  return {
-    events: [...agents.map((id) => event(id)), ...exact.map((id) => event(id, command))],
-  } as unknown as RunCommit;
-}
 
 describe('the answer in a report', () => {
   const answer = {
@@ -94,20 +71,6 @@ describe('the answer in a report', () => {
   });
 
   it('is left out where there is none', () => expect(answerSection(view({ answer: null, evaluation: null }))).toBe(''));
-});
-
-describe('what agents answered', () => {
-  it('stands in the report; what commands printed stands with the commands', () => {
-    const run = view({ tasks: [task('words', HOSTILE), task('exact', 'printed')] });
-    const text = resultsSection(run, [started(['words'], ['exact'])]);
-    expect(text).toContain('### Task `words`, attempt 1 on `web-1`');
-    expect(text).toContain('Not a heading');
-    expect(text).not.toContain('printed');
-    expect(text).not.toMatch(/[\u001B\u202E]/u);
-  });
-
-  it('is left out where there were no agents', () =>
-    expect(resultsSection(view({ tasks: [task('exact', 'x')] }), [started([], ['exact'])])).toBe(''));
 });
 
 describe('what planning took', () => {

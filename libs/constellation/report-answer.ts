@@ -1,5 +1,4 @@
-import type { Evaluation, RunCommit, RunView, TaskView } from '#proto';
-import { more, REPORT_LIMITS } from './report-limits.js';
+import type { Evaluation, RunView } from '#proto';
 import { cell, cut, fence, span, table } from './report-text.js';
 import { completeText, subtasksText } from './subtask-text.js';
 
@@ -53,32 +52,4 @@ function evaluationText(evaluation: Evaluation): string {
     table(['Part', 'Done'], parts),
     ...(rate === undefined ? [] : [`${rate}:`, table(['Task', 'Done', 'Why'], rows)]),
   ].join('\n\n');
-}
-
-/** What agents answered: the outputs of exact commands stand with the commands. */
-export function resultsSection(run: RunView, commits: readonly RunCommit[]): string {
-  const agents = new Set(
-    commits.flatMap(({ events }) =>
-      events.flatMap((event) =>
-        event.type === 'TASK_STARTED' && event.data.command === undefined ? [event.data.taskId] : [],
-      ),
-    ),
-  );
-  const answered = run.tasks.filter(({ id, result }) => agents.has(id) && result !== null);
-  if (answered.length === 0) return '';
-  const { outputsCharsMax, outputCharsMin, rowsMax } = REPORT_LIMITS;
-  const share = Math.floor(outputsCharsMax / (2 * answered.length));
-  const charsMax = Math.max(outputCharsMin, Math.min(RESULT_CHARS_MAX, share));
-  const blocks = answered.slice(0, rowsMax).map((task) => resultText(task, charsMax));
-  return ['## Results of agents', ...blocks, ...more(answered.length)].join('\n\n');
-}
-
-function resultText({ id, attempts, device, result }: TaskView, charsMax: number): string {
-  const value = result?.value ?? null;
-  const text = typeof value === 'string' ? value : JSON.stringify(value, null, 2);
-  const where = device === null ? '' : ` on ${span(device)}`;
-  const whole = result?.artifact === undefined ? [] : [`The whole is artifact ${span(result.artifact.sha256)}.`];
-  return [`### Task ${span(id)}, attempt ${attempts}${where}`, fence(cut(text, charsMax), 'text'), ...whole].join(
-    '\n\n',
-  );
 }

@@ -12,6 +12,14 @@ export const REPORT_LIMITS = {
   roundsMax: 500,
   /** Of one round. */
   editsMax: 100,
+  /** Attempts of agents, and all that is told of them together. */
+  agentsMax: 500,
+  agentsCharsMax: 1_500_000,
+  /** Steps of one attempt that are told in full, the first and the last; and lines of its table. */
+  stepsMax: 30,
+  stepRowsMax: 250,
+  /** Of one verdict of the policy. */
+  reasonsMax: 20,
 } as const;
 
 /** A table that ends where it must, and says so. */

@@ -46,6 +46,22 @@ export function table(head: readonly string[], rows: readonly (readonly string[]
   return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n');
 }
 
+/** Items made by `span` or `cell`, or the project's own words. */
+export function list(items: readonly string[]): string {
+  return items.map((item) => `- ${item}`).join('\n');
+}
+
+/**
+ * Blocks that are folded away until somebody opens them. The summary stands in HTML, so it is made of words of ours and
+ * numbers only; the empty lines let the blocks be Markdown again, in which nothing foreign leaves its fence, span or cell.
+ */
+export function details(summary: string, blocks: readonly string[]): string {
+  return (
+    ['<details>', `<summary>${summary.replaceAll(/[^\w .,:;()-]/gu, '')}</summary>`].join('\n') +
+    `\n\n${blocks.join('\n\n')}\n\n</details>`
+  );
+}
+
 /** Keeps head and tail and says how much is missing. */
 export function cut(text: string, charsMax: number): string {
   if (text.length <= charsMax) return text;

@@ -1,6 +1,8 @@
 import type { RunCommit, RunEventData, RunView, TaskView } from '#proto';
 import { foldRun } from './evolve.js';
-import { answerSection, resultsSection } from './report-answer.js';
+import type { AttemptStory } from './attempt-story.js';
+import { answerSection } from './report-answer.js';
+import { attemptsSection } from './report-attempts.js';
 import type { CommandRecord } from './report-commands.js';
 import { approvalsSection, usageSection } from './report-approvals.js';
 import { drawingOf, type Drawing, judgement, mermaid, textDag } from './report-dag.js';
@@ -8,6 +10,7 @@ import { editsSection } from './report-edits.js';
 import { figuresSection } from './report-figures.js';
 import { limited, more, REPORT_LIMITS } from './report-limits.js';
 import { cell, cut, duration, fence, span, table } from './report-text.js';
+import { wholeCommand } from './report-output.js';
 import { plansSection, type PlanStep } from './report-plans.js';
 import { timelineSection } from './report-timeline.js';
 import { triggersText, violationText, wakerText } from './event-text.js';
@@ -20,6 +23,10 @@ export interface ReportInput {
   /** All commits of the run, in order. */
   readonly commits: readonly RunCommit[];
   readonly commands: readonly CommandRecord[];
+  /** What agents did; none of a run without agents. */
+  readonly attempts?: readonly AttemptStory[];
+  /** More is recorded of attempts than stands in `attempts`. */
+  readonly attemptsAreCut?: boolean;
   /** Steps of the planner, in order; none for a run that nobody planned. */
   readonly plans?: readonly PlanStep[];
 }
@@ -45,7 +52,7 @@ export function renderReport(input: ReportInput): string {
     editsSection(input.commits),
     approvalsSection(input.commits),
     usageSection(input),
-    resultsSection(run, input.commits),
+    attemptsSection(input),
     commandsSection(input),
     linesSection(run),
     skippedSection(run),
@@ -162,7 +169,10 @@ function taskTime({ startedAt, endedAt }: TaskView): string {
 }
 
 function commandsSection({ commits, commands }: ReportInput): string {
-  const attempts = commits.flatMap(({ events }) => events.flatMap((e) => (e.type === 'TASK_STARTED' ? [e.data] : [])));
+  // What agents ran stands with their steps.
+  const attempts = commits.flatMap(({ events }) =>
+    events.flatMap((e) => (e.type === 'TASK_STARTED' && e.data.command !== undefined ? [e.data] : [])),
+  );
   const byAttempt = Map.groupBy(commands, ({ taskId, attempt }) => `${taskId} ${attempt}`);
   const { outputsCharsMax, outputCharsMax, outputCharsMin, rowsMax } = REPORT_LIMITS;
   const share = Math.floor(outputsCharsMax / Math.max(1, 2 * commands.length));
@@ -177,10 +187,7 @@ function commandsSection({ commits, commands }: ReportInput): string {
 
 /** Started, and no end is recorded: it runs, or nobody knows what became of it. */
 function openCommand({ taskId, attempt, deviceId, command }: RunEventData<'TASK_STARTED'>): string {
-  if (command === undefined) {
-    const text = `The agent of ${span(deviceId)}: no command of it is recorded.`;
-    return [`### Task ${span(taskId)}, attempt ${attempt}`, text].join('\n\n');
-  }
+  if (command === undefined) return '';
   return [
     `### Task ${span(taskId)}, attempt ${attempt}`,
     `${span(command.tool)} on ${span(deviceId)}: no end of this command is recorded.`,
@@ -199,7 +206,7 @@ function endedCommand(command: CommandRecord, charsMax: number): string {
     ['Duration', durationMs === null ? '-' : duration(durationMs)],
     ['Started (clock of the device)', startedAt === null ? '-' : cell(startedAt)],
     ...(error === null ? [] : [['Error', cell(error, 1_000)]]),
-    ...(artifact === null ? [] : [['Whole output', `artifact ${cell(artifact)}`]]),
+    ...(artifact === null ? [] : [['Whole output', `artifact ${cell(artifact)}. ${wholeCommand(artifact)}`]]),
   ];
   const outputs = [
     ['stdout', command.stdout],

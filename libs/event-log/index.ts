@@ -20,3 +20,4 @@ export { readOn } from './read-on.js';
 export type { ReadOn } from './read-on.js';
 export { readCommits } from './read-commits.adapter.js';
 export type { ReadOptions, StreamEntry } from './read-commits.adapter.js';
+export { lastSequence, readStored } from './read-stored.adapter.js';

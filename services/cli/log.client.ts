@@ -1,6 +1,6 @@
 import { jetstreamManager } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
-import { readCommits, type StreamEntry } from '#libs/event-log';
+import { lastSequence, readCommits, readStored, type StreamEntry } from '#libs/event-log';
 import { parseWith, RunCommit, runIdOfSubject, sentenceOf, subjects } from '#proto';
 import type { RunId } from '#proto';
 import type { ExportRecord } from './audit/export-file.js';
@@ -57,20 +57,11 @@ export async function isKnown(nc: NatsConnection, runId: RunId): Promise<boolean
 }
 
 async function loadStream(nc: NatsConnection, stream: RunStream, filter: string): Promise<ExportRecord[]> {
-  const end = await lastSequence(nc, stream, filter);
   const records: ExportRecord[] = [];
-  if (end === 0) return records;
-  for await (const entry of readCommits(nc, stream, { afterSequence: 0, filters: [filter] })) {
+  for await (const entry of readStored(nc, stream, filter)) {
     records.push({ stream, subject: entry.subject, sequence: entry.sequence, commit: jsonOf(entry) });
-    if (entry.sequence >= end) break;
   }
   return records;
-}
-
-async function lastSequence(nc: NatsConnection, stream: RunStream, filter: string): Promise<number> {
-  const jsm = await jetstreamManager(nc, { checkAPI: false });
-  const last = await jsm.streams.getMessage(stream, { last_by_subj: filter });
-  return last?.seq ?? 0;
 }
 
 /** What is no JSON is kept as text: the audit will say so. */

@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { attemptStories } from '#libs/constellation';
 import type { AttemptCommit, AttemptEvent } from '#proto';
 import { stepsText } from './steps-text.js';
 import { ASKED_STEP } from './testing/sample-asks.js';
@@ -18,7 +19,7 @@ const commitOf = (events: readonly AttemptEvent[]): AttemptCommit => ({
 });
 
 describe('the steps of an attempt', () => {
-  const lines = stepsText([commitOf(ASKED_STEP)], { color: false });
+  const lines = attemptStories([commitOf(ASKED_STEP)]).flatMap((story) => stepsText(story, { color: false }));
 
   it('say what was thought, judged, asked, done and answered, in order', () => {
     expect(lines.slice(0, 16)).toEqual([

@@ -1,4 +1,5 @@
-import type { AttemptCommit, RecordedAttemptEvent, TaskResult } from '#proto';
+import { eventsOf, type AttemptStory } from '#libs/constellation';
+import type { RecordedAttemptEvent, TaskResult } from '#proto';
 import { askLine, commandText, decidedText } from './approval-text.js';
 import { cleanLine, clip } from './clean.js';
 import { clockText, durationText } from './duration.js';
@@ -16,15 +17,10 @@ type Screen = Pick<Terminal, 'color'>;
 type Event<T extends RecordedAttemptEvent['type']> = Extract<RecordedAttemptEvent, { type: T }>['data'];
 
 /** All that is recorded of one attempt, step by step: what was thought, judged, asked, done and answered. */
-export function stepsText(commits: readonly AttemptCommit[], screen: Screen): string[] {
-  const [first] = commits;
-  if (first === undefined) return [];
-  const paint = paintFor(screen);
-  const head = paint('bold', `${first.taskId} attempt ${first.attempt}`);
-  const lines = commits.flatMap(({ at, events }) =>
-    events.flatMap((event) => eventLines(event, clockText(at), screen)),
-  );
-  return [head, ...lines];
+export function stepsText({ taskId, attempt, entries }: AttemptStory, screen: Screen): string[] {
+  const head = paintFor(screen)('bold', `${taskId} attempt ${attempt}`);
+  const events = entries.flatMap(eventsOf);
+  return [head, ...events.flatMap((event) => eventLines(event, clockText(event.at), screen))];
 }
 
 function eventLines(event: RecordedAttemptEvent, clock: string, screen: Screen): string[] {

@@ -1,7 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { commandsOf, foldRun, planStepsOf, renderReport, viewOf } from '#libs/constellation';
+import { attemptStories, commandsOf, foldRun, planStepsOf, renderReport, viewOf } from '#libs/constellation';
 import { query } from '#libs/messaging';
-import { attemptCommitsOf, generateEditedHistory, generateHistory, planCommitsOf, runCommitsOf } from '#libs/testing';
+import {
+  attemptCommitsOf,
+  generateAskedHistory,
+  generateEditedHistory,
+  generateHistory,
+  planCommitsOf,
+  runCommitsOf,
+} from '#libs/testing';
+import { storiesOf } from './attempt-stories.adapter.js';
 import { ReportEntity } from './entities/index.js';
 import { UnavailableError } from './projection.adapter.js';
 import { serveLogging } from './queries.controller.js';
@@ -68,6 +76,24 @@ describe('the report of a run', () => {
   it('is made again when it is missing', async () => {
     await rig.source.getRepository(ReportEntity).clear();
     expect(await reports.reportOf(runId)).toBe(expected(COMMITS.length));
+  });
+});
+
+describe('what agents did', () => {
+  it('is read from their own facts, up to a limit, and it is said where there is more', async () => {
+    const history = generateAskedHistory({ seed: 3 });
+    const own = attemptCommitsOf(history);
+    const { runId: asked } = own[0] ?? fail();
+    await rig.appendAll(history);
+    const stories = attemptStories(own);
+    expect(await storiesOf(rig.nc, asked)).toEqual({ attempts: stories, attemptsAreCut: false });
+    const [first = fail()] = own;
+    const bytesMax = JSON.stringify(first).length + 100;
+    expect(await storiesOf(rig.nc, asked, { bytesMax })).toEqual({
+      attempts: attemptStories([first]),
+      attemptsAreCut: true,
+    });
+    expect(await storiesOf(rig.nc, 'nobody')).toEqual({ attempts: [], attemptsAreCut: false });
   });
 });
 

@@ -4,6 +4,7 @@ import type { Logger } from 'pino';
 import type { RunId } from '#proto';
 import { renderReport } from '#libs/constellation';
 import { untilItWorks, type Postgres } from '#libs/platform';
+import { hasAgents, storiesOf } from './attempt-stories.adapter.js';
 import type { ProjectionReader } from './projection.adapter.js';
 import { Wake } from './wake.js';
 import { checkpointOf } from './write.adapter.js';
@@ -52,8 +53,16 @@ export class ReportWriter {
     if (run === undefined) return undefined;
     const stored = await reader.readReport(runId, run.sequence);
     if (stored !== undefined) return stored;
+    return (await this.rendered(runId))?.markdown;
+  }
+
+  private async rendered(runId: RunId): Promise<{ sequence: number; markdown: string } | undefined> {
+    const { nc, reader } = this.options;
     const input = await reader.readReportInput(runId);
-    return input === undefined ? undefined : renderReport(input);
+    if (input === undefined) return undefined;
+    const { signal } = this.stopping;
+    const stories = hasAgents(input.commits) ? await storiesOf(nc, runId, { signal }) : {};
+    return { sequence: input.run.sequence, markdown: renderReport({ ...input, ...stories }) };
   }
 
   private async run(): Promise<void> {
@@ -81,10 +90,10 @@ export class ReportWriter {
   }
 
   private async write(runId: RunId): Promise<void> {
-    const input = await this.options.reader.readReportInput(runId);
-    if (input === undefined) return;
-    const { sequence } = input.run;
-    await this.options.reader.storeReport({ runId, sequence, markdown: renderReport(input) });
+    const rendered = await this.rendered(runId);
+    if (rendered === undefined) return;
+    const { sequence, markdown } = rendered;
+    await this.options.reader.storeReport({ runId, sequence, markdown });
     this.options.logger.info({ runId, sequence }, 'report written');
   }
 

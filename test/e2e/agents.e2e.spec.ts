@@ -114,6 +114,14 @@ describe('an agent', () => {
       'POSTCONDITION_CHECKED',
       'ATTEMPT_FINISHED',
     ]);
+    const report = await system.report(view.runId, '<summary>Step 3');
+    for (const text of [
+      'It answered:\n\n```text\nThe root disk has room.',
+      'It thought:',
+      '| Policy | allow: class read',
+    ]) {
+      expect(report).toContain(text);
+    }
   });
 
   it('recovers from a command that fails', async () => {

@@ -1,4 +1,4 @@
-import { commandsOf, metricsOf, planStepsOf, renderReport } from '#libs/constellation';
+import { attemptStories, commandsOf, metricsOf, planStepsOf, renderReport } from '#libs/constellation';
 import { query } from '#libs/messaging';
 import { AttemptCommit, ID_PATTERN, PlanCommit } from '#proto';
 import type { RunId } from '#proto';
@@ -41,7 +41,8 @@ export function reportFrom(runId: RunId, records: readonly ExportRecord[]): stri
     return parsed?.success === true ? [parsed.data] : [];
   });
   const plans = planStepsOf(plansOf(records));
-  return renderReport({ run: stateAt(runId, commits), commits, commands: commandsOf(attempts), plans });
+  const run = stateAt(runId, commits);
+  return renderReport({ run, commits, commands: commandsOf(attempts), attempts: attemptStories(attempts), plans });
 }
 
 /** The planner's commits among records; what cannot be read is not told here: `verify` says what is wrong. */

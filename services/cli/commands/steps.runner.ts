@@ -1,3 +1,4 @@
+import { attemptStories, eventsOf } from '#libs/constellation';
 import { AttemptCommit, parseWith, sentenceOf, type RunId } from '#proto';
 import type { ExportRecord } from '../audit/export-file.js';
 import { cleanLine } from '../clean.js';
@@ -16,21 +17,18 @@ export async function steps(context: CliContext, runOrFile: string, task: string
     const which = known.length === 0 ? 'none has one' : `these have: ${known.join(', ')}`;
     throw badInput(`Task "${cleanLine(task)}" of run ${runId} has no recorded attempt; ${which}.`);
   }
-  const attempts = Map.groupBy(
-    commits.filter(({ taskId }) => task === undefined || taskId === task),
-    ({ taskId, attempt }) => `${taskId} ${attempt}`,
-  );
+  const attempts = attemptStories(commits.filter(({ taskId }) => task === undefined || taskId === task));
   if (context.json) {
-    const said = [...attempts.values()].map((of) => ({
-      taskId: of[0]?.taskId,
-      attempt: of[0]?.attempt,
-      events: of.flatMap(({ at, events }) => events.map((event) => ({ at, ...event }))),
+    const said = attempts.map(({ taskId, attempt, entries }) => ({
+      taskId,
+      attempt,
+      events: entries.flatMap(eventsOf).toSorted((one, other) => one.sequence - other.sequence),
     }));
     printJson(context, { runId, attempts: said });
     return EXIT.ok;
   }
-  if (attempts.size === 0) context.terminal.err(`Run ${runId} has no attempt with a record yet.`);
-  for (const of of attempts.values()) context.terminal.out(stepsText(of, context.terminal).join('\n'));
+  if (attempts.length === 0) context.terminal.err(`Run ${runId} has no attempt with a record yet.`);
+  for (const story of attempts) context.terminal.out(stepsText(story, context.terminal).join('\n'));
   return EXIT.ok;
 }
 
