@@ -1,4 +1,4 @@
-import type { AttemptCommit, AttemptEvent, CommandCall, ModelCall, RunCommit, RunView, TaskResult } from '#proto';
+import type { AttemptCommit, AttemptEvent, CommandCall, Json, ModelCall, RunCommit, RunView, TaskResult } from '#proto';
 
 // An agent's attempt as it is recorded, of any length. For tests.
 const AT = '2026-11-20T12:00:00.000Z';
@@ -99,7 +99,7 @@ function planned(step: number, said: string): AttemptEvent {
   return { type: 'STEP_PLANNED', data: { step, agent, calls, templates: [], reply: {}, status, ...words } };
 }
 
-export function exec(stdout: string): { [key: string]: string | number } {
+export function exec(stdout: string): { [key: string]: Json } {
   return {
     stdout,
     stderr: '',

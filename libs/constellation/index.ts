@@ -34,6 +34,7 @@ export * from './diff.js';
 export * from './report-commands.js';
 export { planStepsOf, type PlanStep } from './report-plans.js';
 export * from './report.js';
+export { cutParts, cutText, type CutPart } from './cut-parts.js';
 export { attemptStories, eventsOf, type AttemptStory } from './attempt-story.js';
 export * from './ufo.js';
 export * from './metrics.js';

@@ -101,10 +101,15 @@ describe('what agents did', () => {
 
   it('says of a cut result how much there is and how to get it', () => {
     const artifact = { sha256: 'b'.repeat(64), bytes: 2_100_300 };
-    const cut = { value: exec('head\n[... 2085300 characters cut ...]\ntail'), cut: ['stdout'], artifact };
-    const text = reportOf({ steps: 1, result: cut, answer: { value: 'cut', artifact } });
-    expect(text.match(/This is cut: the whole has 2100300 bytes/gu)).toHaveLength(2);
-    expect(text).toContain(`orrery artifacts get ${artifact.sha256}`);
+    const printed = { ...exec('head\n[... 2085300 characters cut ...]\ntail'), stdout_artifact: artifact };
+    const text = reportOf({
+      steps: 1,
+      result: { value: printed, cut: ['stdout'] },
+      answer: { value: 'cut', artifact },
+    });
+    const get = `\`orrery artifacts get ${artifact.sha256} -o FILE\``;
+    expect(text).toContain(`Stdout is cut: the whole has 2100300 bytes: ${get}.`);
+    expect(text).toContain(`Result is cut: the whole has 2100300 bytes as JSON: ${get}.`);
   });
 
   it.each([1, 5, 30])('lets hostile text out of no fence, span, cell or fold (%d steps)', (steps) => {

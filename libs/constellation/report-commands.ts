@@ -10,6 +10,7 @@ import {
 } from '#proto';
 import type { CommandState } from '#proto';
 import type { z } from 'zod';
+import { cutParts, type CutPart } from './cut-parts.js';
 
 /** What is known of one command after its end, flat: a row of a projection as well as a paragraph of a report. */
 export interface CommandRecord {
@@ -31,8 +32,8 @@ export interface CommandRecord {
   /** By the device's clock. */
   readonly startedAt: Instant | null;
   readonly durationMs: number | null;
-  /** SHA-256 of the whole answer in the object store, when the event holds head and tail only. */
-  readonly artifact: string | null;
+  /** What its event holds head and tail of only, and where the whole is; null where that was not asked when it was projected. */
+  readonly cut: readonly CutPart[] | null;
 }
 
 /** The commands that the commits of attempts tell of, in their order. */
@@ -60,6 +61,6 @@ function recordOf(of: { taskId: TaskId; attempt: number }, data: z.infer<typeof 
     error: error === null ? null : `${error.code}: ${error.message}`,
     startedAt,
     durationMs,
-    artifact: result?.artifact?.sha256 ?? null,
+    cut: result === null ? [] : cutParts(result),
   };
 }

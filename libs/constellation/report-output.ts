@@ -1,5 +1,8 @@
 import { ExecCliResult, type TaskResult } from '#proto';
+import { cutParts, cutText, type CutPart } from './cut-parts.js';
 import { cut, fence, span } from './report-text.js';
+
+const FOREIGN_CHARS_MAX = 500;
 
 /** What a tool answered, in fences; of a command what it printed. Says of what is cut how much there is. */
 export function outputParts(result: TaskResult, charsMax: number): string[] {
@@ -12,13 +15,12 @@ export function outputParts(result: TaskResult, charsMax: number): string[] {
 }
 
 /** Of a result that its event holds only head and tail of: how much there is, and where. */
-export function wholeText({ artifact }: TaskResult): string[] {
-  if (artifact === undefined) return [];
-  const { bytes, sha256 } = artifact;
-  return [`This is cut: the whole has ${bytes} bytes as JSON. ${wholeCommand(sha256)}`];
+export function wholeText(result: TaskResult): string[] {
+  return cutParts(result).map(partText);
 }
 
-/** How to get an artifact. */
-export function wholeCommand(sha256: string): string {
-  return `To get it: ${span(`orrery artifacts get ${sha256} -o FILE`)}`;
+export function partText(part: CutPart): string {
+  const { words, foreign } = cutText(part);
+  const shown = foreign.map((text) => `: ${span(text, FOREIGN_CHARS_MAX)}`);
+  return `${words[0]?.toUpperCase() ?? ''}${words.slice(1)}${shown.join('')}.`;
 }

@@ -10,7 +10,7 @@ import { editsSection } from './report-edits.js';
 import { figuresSection } from './report-figures.js';
 import { limited, more, REPORT_LIMITS } from './report-limits.js';
 import { cell, cut, duration, fence, span, table } from './report-text.js';
-import { wholeCommand } from './report-output.js';
+import { partText } from './report-output.js';
 import { plansSection, type PlanStep } from './report-plans.js';
 import { timelineSection } from './report-timeline.js';
 import { triggersText, violationText, wakerText } from './event-text.js';
@@ -196,8 +196,7 @@ function openCommand({ taskId, attempt, deviceId, command }: RunEventData<'TASK_
 }
 
 function endedCommand(command: CommandRecord, charsMax: number): string {
-  const { taskId, attempt, commandId, deviceId, tool, state, exitCode, startedAt, durationMs, error, artifact } =
-    command;
+  const { taskId, attempt, commandId, deviceId, tool, state, exitCode, startedAt, durationMs, error } = command;
   const rows = [
     ['Command', cell(commandId)],
     ['Device', cell(deviceId)],
@@ -206,7 +205,6 @@ function endedCommand(command: CommandRecord, charsMax: number): string {
     ['Duration', durationMs === null ? '-' : duration(durationMs)],
     ['Started (clock of the device)', startedAt === null ? '-' : cell(startedAt)],
     ...(error === null ? [] : [['Error', cell(error, 1_000)]]),
-    ...(artifact === null ? [] : [['Whole output', `artifact ${cell(artifact)}. ${wholeCommand(artifact)}`]]),
   ];
   const outputs = [
     ['stdout', command.stdout],
@@ -218,6 +216,7 @@ function endedCommand(command: CommandRecord, charsMax: number): string {
     commandLine(tool, command.arguments),
     table(['', ''], rows),
     ...outputs.flatMap(([what, text]) => (text ? [`${what}:`, fence(cut(text, charsMax), 'text')] : [])),
+    ...(command.cut ?? []).map(partText),
   ].join('\n\n');
 }
 

@@ -104,11 +104,12 @@ function defineRequests(program: Command, run: Run): void {
     .action((id: string, { output = false }: { output?: boolean }, command: Command) =>
       run(command, async (context) => (await import('./commands/watch.runner.js')).watch(context, id, output)),
     );
-  define(program, 'output', 'follow what the tasks of a run write, until it ends; nothing of it is stored', [
-    'orrery output 0k3j…',
-    'orrery output 0k3j… backup > backup.log',
-    'orrery output 0k3j… --json',
-  ])
+  define(
+    program,
+    'output',
+    'follow what the tasks of a run write, until it ends; or the whole output of a task of a run that is over',
+    ['orrery output 0k3j…', 'orrery output 0k3j… backup > backup.log', 'orrery output 0k3j… --json'],
+  )
     .argument('<run>')
     .argument('[task]', 'of this task only')
     .action((id: string, task: string | undefined, _: object, command: Command) =>

@@ -2,8 +2,9 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { jetstream } from '@nats-io/jetstream';
 import { createInbox, type NatsConnection } from '@nats-io/transport-node';
 import { runIdOf } from '#libs/event-log';
+import { putArtifact } from '#libs/messaging';
 import { startTestBus, type TestBus } from '#libs/testing';
-import { commandIdOf, subjects, type OutputChunk, type RunId } from '#proto';
+import { commandIdOf, subjects, type OutputChunk, type RunId, type TaskResult } from '#proto';
 import type { ExportRecord } from './audit/export-file.js';
 import { followOutput } from './output.client.js';
 import { runProgram } from './run-program.js';
@@ -173,9 +174,49 @@ describe('orrery output', () => {
     const { terminal, exitCode } = await follow('output RUN');
     expect(await exitCode).toBe(3);
     expect(terminal.errLines).toEqual([
-      `orrery: Run ${runId} is over (succeeded), and what tasks write is shown only while they run. ` +
-        `Their results are in: orrery show ${runId}, orrery report ${runId}`,
+      `orrery: Run ${runId} is over (succeeded), and what all its tasks write is shown only while they run. ` +
+        `The whole output of one: orrery output ${runId} <task>; what became of it: orrery show ${runId}, orrery report ${runId}`,
     ]);
+  });
+
+  /** Of a run that is over, in which task a had this result. */
+  async function recorded(result: TaskResult, terminal = fakeTerminal()): Promise<FakeTerminal> {
+    runId = runIdOf('default', `output-${runs++}`);
+    const events = sampleEvents(hashes).map((of) =>
+      of.map((event) =>
+        event.type === 'TASK_COMPLETED' && event.data.taskId === 'a'
+          ? { ...event, data: { ...event.data, result } }
+          : event,
+      ),
+    );
+    commits = sealRun(events, runId);
+    for (let count = 0; count < 3; count++) await append();
+    expect(await (await follow('output RUN a', terminal)).exitCode).toBe(0);
+    return terminal;
+  }
+  const exec = (stdout: string, more: object = {}) => ({ stdout, stderr: 'careful\n', exit_code: 0, ...more });
+  const printed = ({ outBytes }: FakeTerminal): string => Buffer.concat(outBytes).toString();
+
+  it('gives the whole output of a task of a run that is over, wherever it lies', async () => {
+    const text = `${'0123456789'.repeat(200_000)}\u001B[2J no line feed`;
+    const own = await putArtifact(gateway, Buffer.from(text));
+    const short = await recorded({ value: exec('short\u001B[2J') });
+    expect([printed(short), short.errLines]).toEqual(['short\u001B[2J', ['careful']]);
+    const kept = exec('head\n[... 1 characters cut ...]\ntail', { stdout_artifact: own, stdout_bytes: own.bytes });
+    const answer = await putArtifact(gateway, Buffer.from(JSON.stringify(kept)));
+    expect(printed(await recorded({ value: kept, cut: ['stdout'], artifact: answer })) === text).toBe(true);
+    const whole = await putArtifact(gateway, Buffer.from(JSON.stringify(exec(text))));
+    expect(printed(await recorded({ value: exec('cut'), cut: ['stdout'], artifact: whole })) === text).toBe(true);
+    const words = await putArtifact(gateway, Buffer.from(JSON.stringify(text)));
+    expect(printed(await recorded({ value: 'cut', cut: [''], artifact: words })) === text).toBe(true);
+    expect(printed(await recorded({ value: { rows: [1] } }))).toBe('{\n  "rows": [\n    1\n  ]\n}');
+  });
+
+  it('says so where the whole of it is not kept, and cleans it for a terminal', async () => {
+    const lost = exec('head\n\u001B[2Jtail', { stdout_bytes: 9_000, artifact_error: 'stdout: the disk is full' });
+    const terminal = await recorded({ value: lost }, fakeTerminal({ isTerminal: true }));
+    expect(terminal.outLines).toEqual(['head', 'tail']);
+    expect(terminal.errLines).toEqual(['this is cut: it had 9000 bytes, and the whole is not kept', 'careful']);
   });
 
   it('says so when its key may not listen', async () => {

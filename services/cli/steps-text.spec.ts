@@ -52,7 +52,8 @@ describe('the steps of an attempt', () => {
     const steps = ASKED_STEP.flatMap((event) =>
       event.type === 'STEP_PLANNED' ? [{ ...event, data: { ...event.data, told } }] : [],
     );
-    expect(stepsText([commitOf(steps)], { color: false })[2]).toBe(`      was told: ${told[0] ?? ''}`);
+    const [said] = attemptStories([commitOf(steps)]).map((story) => stepsText(story, { color: false }));
+    expect(said?.[2]).toBe(`      was told: ${told[0] ?? ''}`);
   });
 
   it('let nothing of a device or a model reach the terminal that is not text', () => {

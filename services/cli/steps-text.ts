@@ -1,4 +1,4 @@
-import { eventsOf, type AttemptStory } from '#libs/constellation';
+import { cutParts, cutText, eventsOf, type AttemptStory } from '#libs/constellation';
 import type { RecordedAttemptEvent, TaskResult } from '#proto';
 import { askLine, commandText, decidedText } from './approval-text.js';
 import { cleanLine, clip } from './clean.js';
@@ -111,7 +111,12 @@ function outputLines(result: TaskResult | null): string[] {
   while (lines.at(-1) === '') lines.pop();
   const shown = lines.slice(0, OUTPUT_LINES_MAX).map((line) => `| ${clip(line, TEXT_CHARS_MAX)}`);
   const more = lines.length - shown.length;
-  return more > 0 ? [...shown, `| ... ${counted(more, 'more line')}`] : shown;
+  const cut = cutParts(result).map((part) => {
+    const { words, foreign } = cutText(part);
+    return [words, ...foreign.map((text) => clip(cleanLine(text), TEXT_CHARS_MAX))].join(': ');
+  });
+  const left = cut.length === 0 ? counted(more, 'more line') : `${counted(more, 'more line')} of what is recorded`;
+  return [...shown, ...(more > 0 ? [`| ... ${left}`] : []), ...cut];
 }
 
 function endText(end: Event<'ATTEMPT_FINISHED'>, screen: Screen): string {

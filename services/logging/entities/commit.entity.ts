@@ -79,7 +79,7 @@ export const CommandEntity = new EntitySchema<CommandRow>({
     error: text('error', true),
     startedAt: instant('started_at', true),
     durationMs: { name: 'duration_ms', type: 'double precision', nullable: true },
-    artifact: { ...id('artifact'), nullable: true },
+    cut: { ...json('cut'), nullable: true },
     // A late result tells of a command once more; both tellings stay.
     streamSequence: position('stream_sequence', true),
   },
