@@ -190,6 +190,15 @@ const CHANNELS: Readonly<Record<string, ChannelSpec>> = {
     action: 'receive',
     answers: ['DeviceAnswer'],
   },
+  deviceSessions: {
+    subject: subjects.anyDeviceSession,
+    parameters: ['deviceId', 'sessionId'],
+    about:
+      'Answered by the gateway that holds the session of a foreign device, or held it until some minutes ago: what was sent in it.',
+    messages: ['DeviceRequest'],
+    action: 'receive',
+    answers: ['DeviceAnswer'],
+  },
   output: {
     subject: subjects.anyOutput.replace('>', '*.*.*.*.*'),
     parameters: ['runId', 'taskId', 'attempt', 'step', 'index'],

@@ -23,7 +23,7 @@ export const Judged = z.strictObject({
 });
 export type Judged = z.infer<typeof Judged>;
 
-/** Request on `orrery.device.<deviceId>.command`: run one command, stop an attempt, or forget a result that is stored. */
+/** Request on `orrery.device.<deviceId>.command`: run one command, stop an attempt, forget a result that is stored, or say whether a command was sent. */
 export const DeviceRequest = z.discriminatedUnion('kind', [
   z.strictObject({
     kind: z.literal('run'),
@@ -41,6 +41,18 @@ export const DeviceRequest = z.discriminatedUnion('kind', [
   }),
   z.strictObject({ kind: z.literal('stop'), attempt: AttemptKey, deviceId: DeviceId }),
   z.strictObject({ kind: z.literal('stored'), commandId: CommandId, deviceId: DeviceId }),
+  /**
+   * On `orrery.device.<deviceId>.session.<sessionId>`, to the gateway that holds or held a session without a journal: was this
+   * command sent in it? `running`: the session goes on. `refused` with NOT_SENT: it is over, and the command was not and will not
+   * be sent in it. `done`: it is over, and the command may have been sent.
+   */
+  z.strictObject({
+    kind: z.literal('sent'),
+    commandId: CommandId,
+    deviceId: DeviceId,
+    sessionId: SessionId,
+    notAfter: Instant,
+  }),
 ]);
 export type DeviceRequest = z.infer<typeof DeviceRequest>;
 export type RunCommandRequest = Extract<DeviceRequest, { kind: 'run' }>;

@@ -26,6 +26,8 @@ export const LIMITS = {
   waitingPollMs: 5_000,
   /** How long a device may take to end a stopped attempt before its outcome is unknown. */
   stopGraceMs: 10_000,
+  /** Attempts of one task that end before anything of them reached a device; each one after that counts as a try. */
+  unsentAttemptsMax: 16,
   /** A device whose presence vanished is suspect for this long, then lost. */
   deviceGraceMs: 60_000,
   /** A join token is used within this time, once. */
@@ -74,6 +76,8 @@ export const DEFAULTS = {
   deviceAskMs: 60_000,
   deviceWaitMs: 10 * 60 * 1000,
   deviceTasksMax: 8,
+  /** The same of a foreign device, whose client executes one command after the other. */
+  foreignTasksMax: 1,
   /** A person who says nothing for this long has said no; never longer than the attempt may take. */
   approvalMs: 15 * 60 * 1000,
   stepsMax: 50,

@@ -24,6 +24,8 @@ export const TaskError = z.strictObject({
   code: z.string().regex(/^[A-Z][A-Z0-9_]{1,63}$/),
   message: z.string(),
   outcome: FailureOutcome,
+  /** Nothing of it was handed to a device, so trying again does nothing twice. Absent where that is not certain. */
+  sent: z.literal(false).optional(),
   output: TaskResult.optional(),
 });
 export type TaskError = z.infer<typeof TaskError>;

@@ -233,7 +233,8 @@ export const TaskReopened = z.strictObject({
   taskId: TaskId,
   /** The last attempt; the next one has the number after it. */
   attempt,
-  reason: z.enum(['retry_policy', 'operator']),
+  /** `not_sent`: nothing of the last attempt reached a device, so it does not count as one of the tries. */
+  reason: z.enum(['retry_policy', 'operator', 'not_sent']),
   by: Actor.optional(),
   notBefore: Instant,
   /** Judged lines that are open again: those out of the task whose target has not run, and those into it whose source is open. */

@@ -1,5 +1,5 @@
 import type { AttemptKey } from './attempt-events.js';
-import type { CommandId, DeviceId, RequestId, RunId, TaskId } from './ids.js';
+import type { CommandId, DeviceId, RequestId, RunId, SessionId, TaskId } from './ids.js';
 import type { RunEventType } from './run-events.js';
 
 /** Runs are spread over this many partitions; it can never change without moving every subject that carries one. */
@@ -62,6 +62,9 @@ export const subjects = {
   anyVerb: 'orrery.command.>',
   deviceCommand: (deviceId: DeviceId) => `orrery.device.${deviceId}.command`,
   anyDeviceCommand: 'orrery.device.*.command',
+  /** One session of a foreign device: while it lasts, and for a while after its end. */
+  deviceSession: (deviceId: DeviceId, sessionId: SessionId) => `orrery.device.${deviceId}.session.${sessionId}`,
+  anyDeviceSession: 'orrery.device.*.session.*',
   /** Command ids begin with their run and task, each a token of its own. */
   output: (commandId: CommandId) => `orrery.output.${commandId}`,
   outputOfRun: (runId: RunId) => `orrery.output.${runId}.>`,

@@ -1,5 +1,5 @@
 import { AIP_LIMITS, COMMAND_REFUSALS } from '#proto';
-import type { DeviceAnswer } from '#proto';
+import type { CommandOutcome, DeviceAnswer } from '#proto';
 import { withoutResult } from './outcome.js';
 
 /* What the command table says when the device does not. */
@@ -10,14 +10,19 @@ export const UNKNOWN = withoutResult(
   'OUTCOME_UNKNOWN',
   'the connection to the device ended meanwhile',
 );
-export const CANCELLED = withoutResult('CANCELLED', 'CANCELLED', 'the attempt was stopped before the command was sent');
+export const CANCELLED = neverSent(
+  withoutResult('CANCELLED', 'CANCELLED', 'the attempt was stopped before the command was sent'),
+);
 export const EXPIRED = refusal(COMMAND_REFUSALS.expired, 'the time to start the command has passed');
 export const TOO_LARGE = refusal(
   COMMAND_REFUSALS.tooLarge,
   `a command has at most ${AIP_LIMITS.commandBytesMax} bytes`,
 );
 export const CONFLICT = refusal(COMMAND_REFUSALS.conflict, 'this command id is known with other content');
-export const DISCONNECTED = refusal(COMMAND_REFUSALS.disconnected, 'the device left before the command was sent');
+export const NOT_SENT = refusal(
+  COMMAND_REFUSALS.notSent,
+  'the session of the device ended before the command was sent',
+);
 export const NOBODY_KNOWS = refusal(
   COMMAND_REFUSALS.outcomeUnknown,
   'an earlier request with this id may have reached a session or journal of the device that is gone',
@@ -29,6 +34,10 @@ export const NOBODY_KNOWS = refusal(
  */
 export const isOwnWord = (answer: DeviceAnswer): boolean =>
   answer.state === 'refused' || (answer.state === 'finished' && answer.outcome === CANCELLED);
+
+function neverSent(outcome: CommandOutcome): CommandOutcome {
+  return outcome.error === null ? outcome : { ...outcome, error: { ...outcome.error, sent: false } };
+}
 
 function refusal(code: string, message: string): DeviceAnswer {
   return { state: 'refused', code, message };

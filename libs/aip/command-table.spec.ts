@@ -97,9 +97,12 @@ describe('the queue', () => {
     expect(sent(commands.next(0))).toEqual(['r1.c']);
   });
 
-  it('gives a foreign client one at a time, whatever its profile says', () => {
-    const commands = foreign({ slots: 8 });
+  it('takes back what could not be handed to the socket, and sends it again', () => {
+    const commands = foreign({ slots: 1 });
     for (const task of ['a', 'b']) admit(commands, request(task));
+    expect(sent(commands.next(0))).toEqual(['r1.a']);
+    commands.unsent('r1.a');
+    expect(commands.stateOf('r1.a')).toEqual({ state: 'queued' });
     expect(sent(commands.next(0))).toEqual(['r1.a']);
   });
 
@@ -260,7 +263,7 @@ describe('a result', () => {
   });
 
   it('of a foreign client counts only for a command that was sent to it', () => {
-    const commands = foreign({ slots: 8 });
+    const commands = foreign({ slots: 1 });
     admit(commands, request('a'));
     admit(commands, request('b'));
     commands.next(0);
@@ -435,12 +438,44 @@ describe('the end of the connection', () => {
   });
 
   it('leaves nobody who knows when there is no journal, except for what was never sent', () => {
-    const commands = running(foreign());
+    const commands = running(foreign({ slots: 1 }));
     admit(commands, request('b'));
     expect(commands.close()).toMatchObject([
       { answer: { state: 'finished', outcome: { state: 'OUTCOME_UNKNOWN' } } },
-      { answer: { state: 'refused', code: 'DEVICE_DISCONNECTED' } },
+      { answer: { state: 'refused', code: 'NOT_SENT' } },
     ]);
+  });
+
+  it('is no end of knowing what was sent, where there is no journal', () => {
+    const commands = running(foreign({ slots: 1 }));
+    commands.finish('r1.a', { outcome: DONE, bytes: 10 }, 0);
+    for (const task of ['b', 'c', 'd']) admit(commands, request(task));
+    expect(sent(commands.next(0))).toEqual(['r1.b']);
+    commands.finish('r1.b', { outcome: DONE, bytes: 10 }, 0);
+    commands.stored('r1.b');
+    expect(sent(commands.next(0))).toEqual(['r1.c']);
+    commands.close();
+    const said = ['a', 'b', 'c', 'd', 'never-asked'].map((task) => commands.answerAfterEnd(`r1.${task}`, NOT_AFTER_MS));
+    expect(said.map((answer) => ('code' in answer ? answer.code : answer.state))).toEqual([
+      'done',
+      'done',
+      'done',
+      'NOT_SENT',
+      'NOT_SENT',
+    ]);
+  });
+
+  it('knows nothing any more of what it has forgotten', () => {
+    const commands = foreign({ slots: 1 });
+    for (let task = 0; task <= AIP_LIMITS.sentIdsMax; task++) {
+      admit(commands, request(`t${task}`, { notAfter: new Date(NOT_AFTER_MS + task).toISOString() }));
+      commands.next(0);
+      commands.finish(`r1.t${task}`, { outcome: DONE, bytes: 1 }, 0);
+      commands.stored(`r1.t${task}`);
+    }
+    commands.close();
+    expect(commands.answerAfterEnd('r1.t0', NOT_AFTER_MS)).toEqual({ state: 'done' });
+    expect(commands.answerAfterEnd('r1.other', NOT_AFTER_MS + 1)).toMatchObject({ code: 'NOT_SENT' });
   });
 });
 

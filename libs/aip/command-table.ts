@@ -3,9 +3,9 @@ import type { AttemptKey, CommandId, CommandOutcome, DeviceAnswer, RunCommandReq
 import {
   CANCELLED,
   CONFLICT,
-  DISCONNECTED,
   EXPIRED,
   NOBODY_KNOWS,
+  NOT_SENT,
   TOO_LARGE,
   UNKNOWN,
   unknownTool,
@@ -28,7 +28,7 @@ import { UnclaimedResults } from './unclaimed.js';
  *                \--notAfter: refused  |  ^        \--nobody asks: deliver
  *                 \--stop: CANCELLED   |  takeOver: it runs from before this connection
  *                                      \--session closed: the journal's device answers the repeat,
- *                                         a device without one gives OUTCOME_UNKNOWN
+ *                                         a device without one gives OUTCOME_UNKNOWN, or NOT_SENT for what was queued
  *
  * Deterministic: no clock, no waiting, no I/O. Its maps are its own, so a session of a thousand commands stays cheap.
  */
@@ -94,9 +94,9 @@ export class CommandTable {
     this.slots = options.slots;
   }
 
-  /** Commands that may be at the device at once. A foreign client executes one after the other whatever it is sent; kept here, the rest can still be stopped. */
+  /** Commands that may be at the device at once; kept here, the rest can still be stopped. */
   set slots(slots: number) {
-    this.#slots = this.#foreign ? 1 : slots;
+    this.#slots = slots;
   }
 
   /** Nothing is open and no result waits: there is nothing to tick for. */
@@ -185,6 +185,15 @@ export class CommandTable {
     return effects;
   }
 
+  /** It could not be handed to the socket: no byte of it has left, and it waits again. */
+  unsent(commandId: CommandId): void {
+    const open = this.#open.get(commandId);
+    if (open?.state !== 'sent') return;
+    open.state = 'queued';
+    open.sentAtMs = null;
+    this.#atDevice--;
+  }
+
   started(commandId: CommandId): void {
     const open = this.#open.get(commandId);
     if (open?.state === 'sent') open.state = 'running';
@@ -267,11 +276,24 @@ export class CommandTable {
   close(): TableEffect[] {
     const effects = [...this.#open.values()].map((open): TableEffect => {
       if (!this.#foreign) return ended(open, stateAnswer(open));
-      return ended(open, open.state === 'queued' ? DISCONNECTED : { state: 'finished', outcome: UNKNOWN });
+      if (open.state === 'queued') return ended(open, NOT_SENT);
+      this.#rememberSent(open.commandId, { notAfterMs: notAfterOf(open), stored: false });
+      return ended(open, { state: 'finished', outcome: UNKNOWN });
     });
     this.#open.clear();
     this.#atDevice = 0;
+    // Nothing but the ids is of use any more.
+    if (this.#foreign) for (const [commandId, finished] of this.#finished) this.#forget(commandId, finished, false);
     return effects;
+  }
+
+  /**
+   * Whether a command was sent in this session, which is over. A foreign device keeps no journal: nobody else can say that it
+   * was not.
+   */
+  answerAfterEnd(commandId: CommandId, notAfterMs: number): DeviceAnswer {
+    const maybe = this.#sent.has(commandId) || notAfterMs <= this.#forgottenUpToMs;
+    return maybe ? { state: 'done' } : NOT_SENT;
   }
 
   /** What to tell who has waited long enough; undefined when the command is not open. */

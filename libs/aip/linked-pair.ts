@@ -33,6 +33,7 @@ export function linkedPair(): LinkedPair {
     handle: (given) => void (handlers[side] = given),
     send: (text) => {
       if (open) onTheWay.push({ to: other(side), text });
+      return open;
     },
     close: (code, reason) => {
       deliverAll();

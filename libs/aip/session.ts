@@ -1,5 +1,5 @@
 import { AIP_CLOSE, AIP_LIMITS, AIP_REVISION } from '#proto';
-import type { ClientMessage, RegisterMessage, ServerMessage, SessionId } from '#proto';
+import type { ClientMessage, CommandOutcome, RegisterMessage, ServerMessage, SessionId } from '#proto';
 import { LIST_TOOLS_ID, listToolsMessage } from './command-message.js';
 import { instantOf } from './instant.js';
 import { outcomeOf } from './outcome.js';
@@ -189,8 +189,15 @@ function onResults(session: InPhase<'READY'>, message: Of<'command_results'>, no
   const commandId = ours?.command_id ?? message.prev_response_id ?? undefined;
   if (commandId === undefined) return answer(session, errorMessage('command_results need prev_response_id'), nowMs);
   if (commandId === LIST_TOOLS_ID) return [session, []];
-  const outcome = ours?.outcome ?? outcomeOf(message.action_results?.[0]);
+  const outcome = ours === undefined ? outcomeOf(message.action_results?.[0]) : reported(ours.outcome);
   return [session, [{ kind: 'result', commandId, outcome }]];
+}
+
+/** A device that has a command cannot say that it was never sent. */
+function reported(outcome: CommandOutcome): CommandOutcome {
+  if (outcome.error?.sent === undefined) return outcome;
+  const { sent: _, ...error } = outcome.error;
+  return { ...outcome, error };
 }
 
 /** The rest of what a device says about its work. */

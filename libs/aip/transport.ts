@@ -17,8 +17,8 @@ export interface TransportHandlers {
 export interface Transport {
   /** Frames that arrived before are kept until then. To be called once. */
   handle(handlers: TransportHandlers): void;
-  /** Does nothing on a connection that is closing or closed. */
-  send(text: string): void;
+  /** False, and nothing is done, on a connection that is closing or closed. */
+  send(text: string): boolean;
   /** Says goodbye; a peer that does not answer is cut off. */
   close(code: number, reason: string): void;
   /** Ends it now, without a word. */

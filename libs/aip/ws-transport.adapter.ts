@@ -69,10 +69,11 @@ export function wsTransport(socket: WebSocket, options: WsTransportOptions): Tra
       if (ended !== undefined) given.closed(ended);
     },
     send: (text) => {
-      if (socket.readyState !== WebSocket.OPEN) return;
+      if (socket.readyState !== WebSocket.OPEN) return false;
       socket.send(text, onWritten);
       wasCongested ||= socket.bufferedAmount > AIP_LIMITS.congestedBytes;
       if (socket.bufferedAmount > AIP_LIMITS.bufferedBytesMax) socket.terminate();
+      return true;
     },
     close: (code, reason) => {
       if (socket.readyState === WebSocket.CLOSED || closing !== undefined) return;

@@ -1,4 +1,4 @@
-import type { Actor, Note, StopReason, TaskError, TaskResult, Usage } from '#proto';
+import { type Actor, LIMITS, type Note, type StopReason, type TaskError, type TaskResult, type Usage } from '#proto';
 import { allOf } from './budget.js';
 import type { RunDraft } from './evolve.js';
 import { type FleetView, isRepeatable } from './fleet-view.js';
@@ -46,15 +46,16 @@ export function failAttempt(
   }
   const known = stopping === null ? error : timedOut(error, stopping.reason);
   const more = { ...(used === undefined ? {} : { used }), ...(notes === undefined ? {} : { notes }) };
-  const retried = mayRetry(run, task, known, circumstances);
+  const again = anotherTry(run, task, known, circumstances);
+  const retried = again !== null;
   const lines = retried ? [] : judgeLines(run, index, { status: 'FAILED', result: known.output?.value ?? null });
   draft.add({
     type: 'TASK_FAILED',
     data: { taskId, attempt, error: known, lines, failedAt: at, attemptHash, ...more },
   });
-  if (!retried) return;
-  const notBefore = instantOf(circumstances.now + backoffMs(run, task));
-  const reopened = { taskId, attempt, reason: 'retry_policy', notBefore } as const;
+  if (again === null) return;
+  const notBefore = instantOf(circumstances.now + (again === 'not_sent' ? 0 : backoffMs(run, task)));
+  const reopened = { taskId, attempt, reason: again, notBefore };
   draft.add({ type: 'TASK_REOPENED', data: { ...reopened, lines: linesToWaitFor(draft.run, index) } });
 }
 
@@ -112,19 +113,27 @@ function timedOut(error: TaskError, reason: StopReason): TaskError {
   return { ...error, code: 'TIMEOUT', message, outcome: 'timed_out' };
 }
 
-function mayRetry(run: Run, task: TaskState, { outcome }: TaskError, { fleet, now }: Circumstances): boolean {
-  const { star, attempt, deadlineAt, deviceId } = task;
-  if (attempt >= (star.retry?.attempts ?? 1)) return false;
-  if (run.ending !== null || deadlinePassed(run, now)) return false;
-  if (deadlineAt !== null && now >= Date.parse(deadlineAt)) return false;
+/** Why the task is tried again, if it is. What never reached a device is none of the tries that its policy counts. */
+function anotherTry(
+  run: Run,
+  task: TaskState,
+  { outcome, sent }: TaskError,
+  { fleet, now }: Circumstances,
+): 'not_sent' | 'retry_policy' | null {
+  const { star, attempt, unsent, deadlineAt, deviceId } = task;
+  if (run.ending !== null || deadlinePassed(run, now)) return null;
+  if (deadlineAt !== null && now >= Date.parse(deadlineAt)) return null;
   const outcomeKnown = outcome === 'failed' || outcome === 'timed_out';
-  return outcomeKnown || isRepeatable(star, fleet, deviceId);
+  // A device that is given up is a loss all the same: the policy, or whoever plans, says what follows from it.
+  if (sent === false && outcomeKnown && unsent < LIMITS.unsentAttemptsMax) return 'not_sent';
+  if (attempt - unsent >= (star.retry?.attempts ?? 1)) return null;
+  return outcomeKnown || sent === false || isRepeatable(star, fleet, deviceId) ? 'retry_policy' : null;
 }
 
-/** Doubles with every try and is spread over its upper half, so that tasks that failed together do not come back together. */
-function backoffMs(run: Run, { star, attempt }: TaskState): number {
+/** Doubles with every try that counts and is spread over its upper half, so that tasks that failed together do not come back together. */
+function backoffMs(run: Run, { star, attempt, unsent }: TaskState): number {
   const { backoffMs: first = 0, backoffMsMax = Infinity } = star.retry ?? {};
-  const longest = Math.min(first * 2 ** (attempt - 1), backoffMsMax);
+  const longest = Math.min(first * 2 ** (attempt - unsent - 1), backoffMsMax);
   return Math.round(longest * (0.5 + 0.5 * recordedRandomness(`${run.hash}.${star.id}.${attempt}`)));
 }
 

@@ -1,5 +1,6 @@
 import {
   type Budget,
+  COMMAND_REFUSALS,
   DEFAULTS,
   type DeviceId,
   LIMITS,
@@ -233,8 +234,10 @@ function inOrder(run: Run): Iterable<number> {
   return [...run.ready].toSorted((a, b) => priority(b) - priority(a));
 }
 
+/** A session that ended under the last attempt, or before it: nothing starts on it any more. */
 function lostSession({ error, sessionId }: TaskState): string | null {
-  return error?.outcome === 'device_lost' ? sessionId : null;
+  const isOver = error?.outcome === 'device_lost' || error?.code === COMMAND_REFUSALS.notSent;
+  return isOver ? sessionId : null;
 }
 
 interface Given {

@@ -382,6 +382,7 @@ function reopenTask(draft: Draft, data: RunEventData<'TASK_REOPENED'>): void {
     endedAt: null,
     reason: null,
     skippedBy: null,
+    unsent: task.unsent + (reason === 'not_sent' ? 1 : 0),
     ...(reason === 'operator' ? afresh(task) : {}),
   }));
   reopenLines(draft, lines);

@@ -41,6 +41,8 @@ export interface TaskState {
   readonly status: TaskStatus;
   /** Number of the last attempt that was started; 0 before the first. Fences every result. */
   readonly attempt: number;
+  /** How many of its attempts ended before anything of them reached a device: its retry policy does not count them. */
+  readonly unsent: number;
   readonly deviceId: DeviceId | null;
   readonly sessionId: SessionId | null;
   readonly startedAt: Instant | null;
@@ -242,6 +244,7 @@ export function pendingTask(star: TaskStar, at: number): TaskState {
     attempt: 0,
     deviceId: null,
     sessionId: null,
+    unsent: 0,
     startedAt: null,
     timeoutAt: null,
     endedAt: null,

@@ -134,7 +134,7 @@ function aipGateway(): NatsUserSpec {
       ...readsArtifacts(),
       `$O.${ARTIFACTS_BUCKET}.>`,
     ],
-    subscribe: [subjects.anyDeviceCommand, subjects.anyLiveRun],
+    subscribe: [subjects.anyDeviceCommand, subjects.anyDeviceSession, subjects.anyLiveRun],
   });
   return { ...permissions, actor: { kind: 'system', id: 'aip-gateway' } };
 }
@@ -144,6 +144,7 @@ function deviceAgent(): NatsUserSpec {
     publish: [
       subjects.anyAttempt,
       subjects.anyDeviceCommand,
+      subjects.anyDeviceSession,
       subjects.anyOutput,
       ...consumesDurable(DURABLES.deviceAgentAttempts),
       ...consumesDurable(DURABLES.deviceAgentControl),

@@ -34,6 +34,8 @@ export const AIP_LIMITS = {
   commandsMax: 1_024,
   /** Results of one session that wait for `stored`. */
   resultBytesMax: 64 * 1024 * 1024,
+  /** How long a gateway still says, after the end of a foreign device's session, what was sent in it. */
+  endedSessionMs: 5 * 60 * 1_000,
   /** Ids a session remembers to have sent, beyond the commands it holds. */
   sentIdsMax: 100_000,
   stoppedAttemptsMax: 10_000,
@@ -96,6 +98,6 @@ export const COMMAND_REFUSALS = {
   conflict: 'COMMAND_CONFLICT',
   tooLarge: 'TOO_LARGE',
   invalid: 'INVALID_REQUEST',
-  /** The device went away before the command was sent to it. */
-  disconnected: 'DEVICE_DISCONNECTED',
+  /** The session that it was for is over, and no byte of it was handed to the device. Said by the gateway that held the session. */
+  notSent: 'NOT_SENT',
 } as const;

@@ -4,17 +4,19 @@ import { commandMessage, CommandTable, digestOf, instantOf, isOwnWord } from '#l
 import type { OpenAtDevice, OutgoingCommand, OutputPiece, RegisteredClient, TableEffect } from '#libs/aip';
 import { query } from '#libs/messaging';
 import type { Clock } from '#libs/platform';
-import { COMMAND_REFUSALS, DeviceRequest, parseWith, sentenceOf, subjects } from '#proto';
+import { AIP_LIMITS, COMMAND_REFUSALS, DeviceRequest, parseWith, sentenceOf, subjects } from '#proto';
 import type { CommandId, CommandOutcome, DeviceAnswer, DeviceId, ServerMessage, SessionId } from '#proto';
 import type { RunCommandRequest } from '#proto';
 import { Callers } from './callers.adapter.js';
 import type { GatewayMetrics } from './gateway-metrics.adapter.js';
 import { LiveOutput } from './live-output.adapter.js';
 import type { ParameterInjection } from './parameter-injection.js';
+import type { SlotsAsked } from './presence.client.js';
 
 /** The device's end, as far as the desk has to know it. */
 export interface DeskLink {
-  say(message: ServerMessage): void;
+  /** `lost` is called when no byte of it was handed to the socket, and none will be. */
+  say(message: ServerMessage, lost?: () => void): void;
   readonly congested: boolean;
 }
 
@@ -44,6 +46,7 @@ export class CommandDesk {
   readonly #callers: Callers;
   readonly #output: LiveOutput;
   #subscription: Subscription | undefined;
+  #inquiries: Subscription | undefined;
   #closed = false;
 
   constructor(options: DeskOptions) {
@@ -56,6 +59,12 @@ export class CommandDesk {
     this.#table = new CommandTable({ sessionId, journalId, slots, tools });
     this.#callers = new Callers(answerWithinMs, (commandId) => this.#table.stateOf(commandId) ?? { state: 'queued' });
     this.#output = new LiveOutput(options);
+  }
+
+  /** Whose commands these are. */
+  get of(): SlotsAsked {
+    const { deviceId, sessionId, client } = this.#options;
+    return { deviceId, sessionId, isForeign: client.journalId === null };
   }
 
   /** Commands that may be at the device at once. */
@@ -83,6 +92,8 @@ export class CommandDesk {
         else logger.error({ err: error, deviceId }, 'commands cannot be received');
       },
     });
+    // Only without a journal does it matter afterwards what was sent: with one, the device is asked.
+    if (this.#options.client.journalId === null) this.#inquiries = this.#listenForInquiries();
     await nc.flush();
   }
 
@@ -93,6 +104,24 @@ export class CommandDesk {
     this.#subscription?.unsubscribe();
     this.#perform(this.#table.close());
     this.#callers.close();
+    const inquiries = this.#inquiries;
+    if (inquiries !== undefined) setTimeout(() => inquiries.unsubscribe(), AIP_LIMITS.endedSessionMs).unref();
+  }
+
+  /** What was sent in this session, for as long as somebody may ask after its end. */
+  #listenForInquiries(): Subscription {
+    const { nc, deviceId, sessionId, logger } = this.#options;
+    return nc.subscribe(subjects.deviceSession(deviceId, sessionId), {
+      callback: (error, message) => {
+        if (error !== null) return logger.error({ err: error, deviceId }, 'inquiries cannot be received');
+        const request = parseRequest(message);
+        if (!request.ok) return respond(message, invalid(request.error));
+        const { value } = request;
+        if (value.kind !== 'sent' || value.sessionId !== sessionId) return respond(message, invalid('no such inquiry'));
+        const { commandId, notAfter } = value;
+        respond(message, this.#closed ? this.#table.answerAfterEnd(commandId, Date.parse(notAfter)) : RUNNING);
+      },
+    });
   }
 
   started(commandId: CommandId): void {
@@ -141,6 +170,8 @@ export class CommandDesk {
       case 'stored':
         this.#perform(this.#table.stored(value.commandId));
         return respond(message, { state: 'done' });
+      case 'sent':
+        return respond(message, invalid('asked of a device, and not of a session'));
     }
   }
 
@@ -177,7 +208,9 @@ export class CommandDesk {
       const nowMs = clock.now();
       switch (effect.kind) {
         case 'send':
-          this.#send(this.#commandMessage(effect.command, { sessionId, nowMs }));
+          this.#options.link.say(this.#commandMessage(effect.command, { sessionId, nowMs }), () =>
+            this.#table.unsent(effect.command.commandId),
+          );
           break;
         case 'stop':
           this.#send({ ...OK, type: 'stop_attempt', timestamp: instantOf(nowMs), orrery: { attempt: effect.attempt } });
@@ -249,6 +282,8 @@ export class CommandDesk {
 }
 
 const OK = { status: 'ok' } as const;
+/** The session goes on. */
+const RUNNING: DeviceAnswer = { state: 'running' };
 /** The device-agent reads the run and writes at most one commit. */
 const DELIVER_MS = 5_000;
 /** What every server carries. */

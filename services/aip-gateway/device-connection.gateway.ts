@@ -11,7 +11,7 @@ import type { Connection } from './connection.js';
 import type { ClientServices } from './constellation-connection.gateway.js';
 import type { GatewayMetrics } from './gateway-metrics.adapter.js';
 import { NO_INJECTION, type ParameterInjection } from './parameter-injection.js';
-import type { PresenceBook, PresenceLease } from './presence.client.js';
+import type { PresenceBook, PresenceLease, SlotsAsked } from './presence.client.js';
 
 /** What a desk for files gets to know of the device's connection. */
 export interface FileContext {
@@ -58,8 +58,9 @@ export interface ConnectionEvents {
   ended(connection: DeviceConnection): void;
 }
 
-/** How often the profile is asked how many commands the device takes. */
+/** How often the profile is asked how many commands the device takes; the second as long as it does not know the session. */
 const SLOTS_EVERY_MS = 60_000;
+const SLOTS_SOON_MS = 1_000;
 const REASON_CHARS_MAX = 200;
 
 /** One device's connection as the bus sees it: its key in PRESENCE while the socket lives, and the desk for its commands. */
@@ -105,7 +106,7 @@ export class DeviceConnection implements Connection {
     this.#files?.tick?.(nowMs);
     if (nowMs >= this.#slotsAtMs) {
       this.#slotsAtMs = nowMs + SLOTS_EVERY_MS;
-      void this.#followSlots();
+      if (this.#desk !== undefined) void this.#followSlots(this.#desk);
     }
     if (nowMs < this.#renewAtMs) return;
     this.#renewAtMs = nowMs + AIP_LIMITS.presenceRenewMs;
@@ -193,7 +194,8 @@ export class DeviceConnection implements Connection {
     const session = { sessionId: ulid(nowMs), gateway: instance, journalId: client.journalId };
     const presence = { ...session, connectedAt: instantOf(nowMs), deviceId: this.#deviceId };
     try {
-      const slots = await this.#slots();
+      const isForeign = client.journalId === null;
+      const slots = await this.#slots({ deviceId: this.#deviceId, sessionId: session.sessionId, isForeign });
       if (client.revision === null) this.#said = client.telemetry;
       const lease = await book.claim({ ...presence, telemetry: this.#shown(client.telemetry) });
       if (this.#isClosed) return await lease.release();
@@ -201,7 +203,7 @@ export class DeviceConnection implements Connection {
       this.#desk = this.#makeDesk(client, lease, slots);
       metrics.registered();
       this.#renewAtMs = clock.now() + AIP_LIMITS.presenceRenewMs;
-      this.#slotsAtMs = clock.now() + SLOTS_EVERY_MS;
+      this.#slotsAtMs = clock.now() + SLOTS_SOON_MS;
       this.#events.claimed(this);
       logger.info({ deviceId: this.#deviceId, ...session, slots, revision: client.revision }, 'device connected');
       this.#endpoint.claimed(session.sessionId);
@@ -241,19 +243,21 @@ export class DeviceConnection implements Connection {
     }
   }
 
-  async #slots(): Promise<number> {
+  async #slots(asked: SlotsAsked): Promise<number> {
     try {
-      return await this.#around.book.slotsOf(this.#deviceId);
+      return (await this.#around.book.slotsOf(asked)).slots;
     } catch (error) {
       this.#around.logger.warn({ err: error, deviceId: this.#deviceId }, 'profile not read, default slots');
-      return DEFAULTS.deviceTasksMax;
+      return asked.isForeign ? DEFAULTS.foreignTasksMax : DEFAULTS.deviceTasksMax;
     }
   }
 
-  async #followSlots(): Promise<void> {
+  async #followSlots(desk: CommandDesk): Promise<void> {
+    const { clock, book } = this.#around;
     try {
-      const slots = await this.#around.book.slotsOf(this.#deviceId);
-      if (this.#desk !== undefined) this.#desk.slots = slots;
+      const { slots, settled } = await book.slotsOf(desk.of);
+      desk.slots = slots;
+      if (!settled) this.#slotsAtMs = clock.now() + SLOTS_SOON_MS;
     } catch (error) {
       this.#around.logger.warn({ err: error, deviceId: this.#deviceId }, 'profile not read, slots stay');
     }

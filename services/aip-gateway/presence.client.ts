@@ -7,6 +7,13 @@ import type { ClientTelemetry, DeviceId, MeasuredMetrics, Presence, SessionId } 
 const TRIES_MAX = 8;
 const KV_TIMEOUT_MS = 3_000;
 
+export interface SlotsAsked {
+  readonly deviceId: DeviceId;
+  readonly sessionId: SessionId;
+  /** Its client keeps no journal. */
+  readonly isForeign: boolean;
+}
+
 /** The buckets that a gateway needs: who is connected where, and how many tasks a device takes. */
 export class PresenceBook {
   readonly #presence: KV;
@@ -36,11 +43,17 @@ export class PresenceBook {
     }
   }
 
-  /** Commands that may be at the device at once, from its profile. */
-  async slotsOf(deviceId: DeviceId): Promise<number> {
+  /**
+   * Commands that may be at the device at once, from its profile. `settled`: the profile knows this session. Until it does, a
+   * foreign device gets one after the other: what was said of its last client may be said of another kind.
+   */
+  async slotsOf({ deviceId, sessionId, isForeign }: SlotsAsked): Promise<{ slots: number; settled: boolean }> {
     const entry = await this.#profiles.get(deviceId);
-    const profile = entry?.operation === 'PUT' ? AgentProfile.safeParse(entry.json()) : undefined;
-    return profile?.data?.tasksMax ?? DEFAULTS.deviceTasksMax;
+    const profile = entry?.operation === 'PUT' ? AgentProfile.safeParse(entry.json()).data : undefined;
+    const settled = profile?.session?.sessionId === sessionId;
+    const isOfItsKind = !isForeign || profile?.session?.journalId === null;
+    const unknown = isForeign ? DEFAULTS.foreignTasksMax : DEFAULTS.deviceTasksMax;
+    return { slots: (isOfItsKind ? profile?.tasksMax : undefined) ?? unknown, settled };
   }
 
   /** Calls `changed` for every write and delete of a device's key, ours included, until stopped. */

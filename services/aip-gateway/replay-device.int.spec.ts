@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { commandIdOf, type DeviceAnswer, type RunCommandRequest } from '#proto';
+import { commandIdOf, subjects, type DeviceAnswer, type RunCommandRequest } from '#proto';
 import { TestBench, type BenchGateway } from './test-bench.adapter.js';
 import { exchangesOf, loadTrace, type Exchange, type TraceLine } from './testing/trace.js';
 import { TraceSocket } from './testing/trace-socket.js';
@@ -179,6 +179,24 @@ describe('a recorded device that does not answer', () => {
     expect(back.commands).toEqual([]);
   });
 
+  it('costs nothing but the command that it had: what waited for it was never sent, and its gateway says so (18)', async () => {
+    const { device, ask, trace } = await connect('18-network-drop-mid-command-and-reconnect');
+    const before = await bench.sessionOf(DEVICE);
+    const waiting = [1, 2, 3].map((step) => ask(0, { commandId: commandIdOf(ATTEMPT, step) }));
+    await device.command(1);
+    device.cut();
+    expect(await Promise.all(waiting)).toMatchObject([
+      { outcome: { state: 'OUTCOME_UNKNOWN' } },
+      { state: 'refused', code: 'NOT_SENT' },
+      { state: 'refused', code: 'NOT_SENT' },
+    ]);
+    // Whoever was not waiting at that moment asks the gateway that held the session.
+    await dial(trace, 'c2');
+    await bench.sessionOf(DEVICE, before);
+    const said = await Promise.all([1, 2, 9].map((step) => wasSent(step, before)));
+    expect(said).toMatchObject([{ state: 'done' }, { code: 'NOT_SENT' }, { code: 'NOT_SENT' }]);
+  });
+
   it('is waited for no longer than the grace after a stop', async () => {
     const { device, ask } = await connect('17-device-drops-mid-command');
     const asked = ask(0);
@@ -198,7 +216,26 @@ describe('a recorded device that does not answer', () => {
     expect(await next).toMatchObject({ state: 'refused', code: 'EXPIRED' });
     expect(device.commands).toHaveLength(1);
   });
+
+  // The last one: what PRESENCE says of the device stays for a while.
+  it('has nobody who could say what it was sent, after the end of its gateway', async () => {
+    const { device, ask } = await connect('17-device-drops-mid-command');
+    const session = await bench.sessionOf(DEVICE);
+    void ask(0).catch(() => undefined);
+    await device.command(1);
+    expect(await wasSent(0, session)).toEqual({ state: 'running' });
+    await bench.kill(gate);
+    await expect(wasSent(0, session)).rejects.toThrow(/no responders/u);
+  });
 });
+
+/** What the gateway that held a session says of a command of it. */
+async function wasSent(step: number, sessionId: string): Promise<DeviceAnswer> {
+  const notAfter = '2099-01-01T00:00:00.000Z';
+  const inquiry = { kind: 'sent', commandId: commandIdOf(ATTEMPT, step), deviceId: DEVICE, sessionId, notAfter };
+  const answer = await bench.caller.request(subjects.deviceSession(DEVICE, sessionId), JSON.stringify(inquiry));
+  return answer.json();
+}
 
 function answer(device: TraceSocket, commandId: unknown, result: object): void {
   device.send({

@@ -178,7 +178,13 @@ describe('a command that a person must approve', () => {
     const world = new AgentWorld([reply(RM), finish('done')]);
     const agent = world.agent();
     const { handled } = await asked(world, agent);
-    agent.state = { deviceId: 'web-1', lost: true, sessionId: 'session-1', connectedAt: '2026-11-20T09:00:00.000Z' };
+    agent.state = {
+      deviceId: 'web-1',
+      lost: true,
+      connected: false,
+      sessionId: 'session-1',
+      connectedAt: '2026-11-20T09:00:00.000Z',
+    };
     expect(await handled).toEqual({ kind: 'done' });
     expect(await world.end()).toMatchObject({ error: { code: 'DEVICE_LOST' } });
   });

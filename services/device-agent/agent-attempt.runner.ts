@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import { commandIdOf, type Verification } from '#proto';
 import type { AgentEnd, AgentKind, AgentProgram, AgentTask, Outcome, ToolCalled } from '#libs/device-agent';
 import { ArtifactError } from '#libs/messaging';
-import { DEVICE_LOST, STOPPED, type AgentEnding } from './agent-ending.js';
+import { isLost, lostEnding, STOPPED, type AgentEnding } from './agent-ending.js';
 import type { AttemptCommits } from './attempt-commits.adapter.js';
 import { AttemptSession, Halt } from './attempt-session.runner.js';
 import { isExact, type Attempt, type ExactOrder } from './attempt.js';
@@ -102,7 +102,7 @@ export class AgentAttemptRunner {
     this.#tellAgain(session);
     const ending = await this.#endingOf(session, effects, work);
     if (typeof ending === 'string') return ending;
-    const isOpen = ending !== DEVICE_LOST && openCommands(session.book).length > 0;
+    const isOpen = !isLost(ending) && openCommands(session.book).length > 0;
     const carried = await session.end(ending);
     if (carried === 'ended') effects.commands.tellStored();
     if (carried === 'ended' && isOpen) this.#tellStop(session);
@@ -128,7 +128,7 @@ export class AgentAttemptRunner {
             return STOPPED;
           });
         case 'lost':
-          return DEVICE_LOST;
+          return lostEnding(session.book, session.live.order.start.journalId === null);
         case 'finished':
           return 'ended';
         case 'shutdown':
@@ -255,8 +255,8 @@ export class AgentAttemptRunner {
     const end = events.find((event) => event.type === 'ATTEMPT_FINISHED')?.data;
     if (end === undefined) throw new Error('an exact command without an end');
     if (end.status === 'completed') return { kind: 'completed', result: end.result };
-    const { code, message, outcome, output = null } = end.error;
-    return { kind: 'failed', code, message, outcome, output };
+    const { code, message, outcome, output = null, sent } = end.error;
+    return { kind: 'failed', code, message, outcome, output, ...(sent === false && { sent }) };
   }
 }
 

@@ -18,6 +18,7 @@ export type AgentEnding =
       readonly code: string;
       readonly message: string;
       readonly outcome?: FailureOutcome;
+      readonly sent?: false;
       readonly output?: TaskResult | null;
       readonly notes?: readonly string[];
     };
@@ -29,12 +30,42 @@ export const STOPPED: AgentEnding = {
   outcome: 'cancelled',
 };
 
-export const DEVICE_LOST: AgentEnding = {
+const DEVICE_LOST: AgentEnding & { readonly kind: 'failed' } = {
   kind: 'failed',
   code: 'DEVICE_LOST',
   message: 'the device is lost',
   outcome: 'device_lost',
 };
+
+/** The same, of an attempt of which no command was issued. */
+const DEVICE_LOST_BEFORE: AgentEnding = { ...DEVICE_LOST, sent: false };
+
+const SESSION_OVER: AgentEnding = {
+  kind: 'failed',
+  code: COMMAND_REFUSALS.notSent,
+  message: 'the session of the device ended before a command was sent',
+  outcome: 'failed',
+  sent: false,
+};
+
+/** A foreign device has left, and what it was doing nobody can say; for who did nothing on it yet it is one that comes back. */
+const DEVICE_LEFT: AgentEnding = {
+  ...DEVICE_LOST,
+  message: 'the device left while its agent was at work; it keeps no journal, so nobody can go on there',
+};
+
+const LOST: ReadonlySet<AgentEnding> = new Set([DEVICE_LOST, DEVICE_LOST_BEFORE, SESSION_OVER, DEVICE_LEFT]);
+
+/** Nobody is there who could be told anything. */
+export const isLost = (ending: AgentEnding): boolean => LOST.has(ending);
+
+/** How an attempt ends whose device is lost, or, of a foreign one, has left. `isForeign`: it keeps no journal. */
+export function lostEnding({ commands }: Book, isForeign: boolean): AgentEnding {
+  const mayHaveRun = ({ issued, finished }: CommandRecord): boolean =>
+    issued !== null && finished?.error?.code !== COMMAND_REFUSALS.notSent;
+  if ([...commands.values()].some(mayHaveRun)) return isForeign ? DEVICE_LEFT : DEVICE_LOST;
+  return isForeign ? SESSION_OVER : DEVICE_LOST_BEFORE;
+}
 
 /**
  * The facts with which an attempt of several steps ends. Commands that nobody heard of any more have an unknown outcome;
@@ -48,7 +79,11 @@ export function endOfSteps(book: Book, ending: AgentEnding): AttemptEvent[] {
     return [...unknown, { type: 'ATTEMPT_FINISHED', data: { status: 'completed', result: ending.result, ...rest } }];
   }
   const output = ending.output ?? lastFinished(book)?.finished?.result ?? null;
-  const error = errorOf(ending.code, ending.message, ending.outcome ?? 'failed');
+  const { sent } = ending;
+  const error = {
+    ...errorOf(ending.code, ending.message, ending.outcome ?? 'failed'),
+    ...(sent === false && { sent }),
+  };
   const said: TaskError = output === null ? error : { ...error, output };
   return [...unknown, { type: 'ATTEMPT_FINISHED', data: { status: 'failed', error: said, ...rest } }];
 }

@@ -50,7 +50,13 @@ describe('who was interrupted and then finds that the log went on', () => {
     await world.world.record(world.run);
     const handled = agent.starts.handle(messageOf(world.commit));
     await world.device.until(() => world.device.executed.length === 1);
-    agent.state = { deviceId: 'web-1', lost: true, sessionId: 'session-1', connectedAt: '2026-11-20T09:00:00.000Z' };
+    agent.state = {
+      deviceId: 'web-1',
+      lost: true,
+      connected: false,
+      sessionId: 'session-1',
+      connectedAt: '2026-11-20T09:00:00.000Z',
+    };
     expect(await handled).toEqual({ kind: 'done' });
     expect(closing).toBeDefined();
     expect(await world.end()).toMatchObject({ error: { outcome: 'unknown' } });
@@ -108,7 +114,13 @@ describe('a stop of an attempt whose process has died', () => {
     world.device.away = true;
     const next = world.agent({ instance: 'next' });
     const handled = goOn(world, next);
-    next.state = { deviceId: 'web-1', lost: true, sessionId: 'session-1', connectedAt: '2026-11-20T09:00:00.000Z' };
+    next.state = {
+      deviceId: 'web-1',
+      lost: true,
+      connected: false,
+      sessionId: 'session-1',
+      connectedAt: '2026-11-20T09:00:00.000Z',
+    };
     expect(await handled).toEqual({ kind: 'done' });
     expect(await world.end()).toMatchObject({ error: { code: 'DEVICE_LOST' } });
     expect(await world.facts('COMMAND_FINISHED')).toMatchObject([{ state: 'OUTCOME_UNKNOWN' }]);

@@ -384,7 +384,13 @@ describe('a lost device', () => {
     const agent = new TestAgent(world, { after: async (call) => (call === 'ask run' ? resolve() : undefined) });
     const handled = agent.starts.handle(messageOf(run.start(A)));
     await promise;
-    agent.state = { deviceId: DEVICE_ID, lost: true, sessionId: SESSION_ID, connectedAt: '2026-11-20T09:00:00.000Z' };
+    agent.state = {
+      deviceId: DEVICE_ID,
+      lost: true,
+      connected: false,
+      sessionId: SESSION_ID,
+      connectedAt: '2026-11-20T09:00:00.000Z',
+    };
     expect(await handled).toEqual({ kind: 'done' });
     expect(await world.types('a')).toEqual([['ATTEMPT_FINISHED']]);
     expect(await endOf('a')).toMatchObject({ error: { code: 'DEVICE_LOST', outcome: 'device_lost' } });

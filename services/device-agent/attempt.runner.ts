@@ -174,10 +174,11 @@ export class AttemptRunner {
     const { key } = live.order;
     let seen = known.endsAt;
     for (;;) {
-      await pause(this.#times.lookMs, live.signal);
-      if (live.interruption !== null) return;
-      this.#command.noticeLoss(live);
       try {
+        await this.#command.noticeLeaving(live);
+        await pause(this.#times.lookMs, live.signal);
+        if (live.interruption !== null) return;
+        this.#command.noticeLoss(live);
         const end = await commits.endsAt(key);
         if (end === seen || end === known.endsAt) continue;
         live.learn(await commits.load(key), instance);

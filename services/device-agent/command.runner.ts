@@ -1,6 +1,6 @@
-import type { CommandOutcome, DeviceRequest, RunCommandRequest } from '#proto';
+import { COMMAND_REFUSALS, commandIdOf, type CommandOutcome, type DeviceRequest, type RunCommandRequest } from '#proto';
 import type { TaskStart } from './attempt.js';
-import { hasLost, type DeviceState } from './device-session.js';
+import { hasLost, isNewer, type DeviceState } from './device-session.js';
 import type { DeviceLink, Reply } from './device.client.js';
 import type { Interruption, LiveAttempt } from './live-attempts.js';
 import { Backoff, pause } from './waiting.runner.js';
@@ -45,7 +45,7 @@ export class CommandRunner {
       const { interruption } = live;
       if (interruption !== null) return { kind: 'interrupted', why: interruption, sent };
       const asked = performance.now();
-      const answer = await this.#askOrStop(live, request, sent);
+      const answer = await this.#certain(live, request, { answer: await this.#askOrStop(live, request, sent), sent });
       if (answer === 'not-sent') return { kind: 'not-sent' };
       if (answer.state === 'finished') return { kind: 'answered', outcome: answer.outcome };
       if (answer.state === 'refused') return { kind: 'refused', code: answer.code, message: answer.message };
@@ -57,11 +57,45 @@ export class CommandRunner {
     }
   }
 
+  /**
+   * A foreign device keeps no journal: when its session is over, only the gateway that held it can say that a command was
+   * never sent, and after that gateway's end nobody can; but what nobody was asked for was not sent either.
+   */
+  async #certain(
+    live: LiveAttempt,
+    request: RunCommandRequest,
+    { answer, sent }: { readonly answer: Reply | 'not-sent'; readonly sent: boolean },
+  ): Promise<Reply | 'not-sent'> {
+    if (answer === 'not-sent' || request.journalId !== null || !isOpenQuestion(answer)) return answer;
+    const { commandId, deviceId, sessionId, notAfter } = request;
+    const state = this.#deviceState(deviceId);
+    if (answer.state === 'away' && !sent && state !== undefined && isNewer(state, sessionId)) return NOT_SENT;
+    const said = await this.#ask(live, { kind: 'sent', commandId, deviceId, sessionId, notAfter });
+    if (said.state === 'refused') return said.code === COMMAND_REFUSALS.notSent ? said : answer;
+    if (said.state === 'done') return OUTCOME_UNKNOWN;
+    return said.state === 'running' ? { state: 'away' } : answer;
+  }
+
   /** Whether the registry has given the device of the attempt up. */
   noticeLoss(live: LiveAttempt): void {
     const { start }: { start: TaskStart } = live.order;
     const state = this.#deviceState(start.deviceId);
     if (state !== undefined && hasLost(state, start)) live.interrupt('lost');
+  }
+
+  /**
+   * A foreign device that has left comes back as another one: an attempt of an agent that was under way on it is over. That its
+   * presence is not seen is not enough, its gateway must say that the session has ended, or a newer one be there.
+   */
+  async noticeLeaving(live: LiveAttempt): Promise<void> {
+    const { key, start } = live.order;
+    const { agent, journalId, deviceId, sessionId, timeoutAt: notAfter } = start;
+    const state = this.#deviceState(deviceId);
+    if (agent === undefined || journalId !== null || state === undefined) return;
+    if (isNewer(state, sessionId)) return live.interrupt('lost');
+    if (state.connected || state.sessionId !== sessionId) return;
+    const said = await this.#device.ask({ kind: 'sent', commandId: commandIdOf(key), deviceId, sessionId, notAfter });
+    if (said.state === 'done' || said.state === 'refused') live.interrupt('lost');
   }
 
   /** A stop goes before the request, each time: so the device knows it before it could start anything. */
@@ -85,3 +119,11 @@ export class CommandRunner {
     return Promise.race([answered, promise]).finally(() => live.signal.removeEventListener('abort', giveUp));
   }
 }
+
+/** Nobody serves the session, or who serves the device does not know it. */
+const isOpenQuestion = (answer: Reply): boolean =>
+  answer.state === 'away' || (answer.state === 'refused' && answer.code === COMMAND_REFUSALS.outcomeUnknown);
+
+const refused = (code: string, message: string): Reply => ({ state: 'refused', code, message });
+const NOT_SENT = refused(COMMAND_REFUSALS.notSent, 'the session of the device ended before the command was sent');
+const OUTCOME_UNKNOWN = refused(COMMAND_REFUSALS.outcomeUnknown, 'the connection to the device ended meanwhile');

@@ -71,7 +71,7 @@ export function startDeviceAgent(options: DeviceAgentOptions): DeviceAgent {
   const device = new NatsDeviceLink(nc, logger);
   const live = new LiveAttempts();
   const states = watchDeviceStates(nc, logger, (state, before) => {
-    interruptLost(live, state);
+    interruptLost(live, state, command);
     if (before !== undefined && before.sessionId !== state.sessionId) device.moved(state.deviceId);
   });
   const artifacts = {
@@ -172,9 +172,11 @@ async function takeBoth(message: BusMessage, starts: AttemptsConsumer, control: 
   return taken.kind === 'done' ? starts.handle(message) : taken;
 }
 
-function interruptLost(live: LiveAttempts, state: DeviceState): void {
+function interruptLost(live: LiveAttempts, state: DeviceState, command: CommandRunner): void {
   for (const attempt of live.onDevice(state.deviceId)) {
     if (hasLost(state, attempt.order.start)) attempt.interrupt('lost');
+    // Who cannot ask now looks again in a moment.
+    else command.noticeLeaving(attempt).catch(() => undefined);
   }
 }
 

@@ -5,25 +5,28 @@ import type { TaskStart } from './attempt.js';
 export interface DeviceState {
   readonly deviceId: DeviceId;
   readonly lost: boolean;
+  readonly connected: boolean;
   readonly sessionId: string;
   readonly connectedAt: string;
 }
 
 export function deviceStateOf({ deviceId, status, session }: AgentProfile): DeviceState | null {
   if (session === null) return null;
-  return { deviceId, lost: status === 'lost', sessionId: session.sessionId, connectedAt: session.connectedAt };
+  const { sessionId, connectedAt } = session;
+  return { deviceId, lost: status === 'lost', connected: status === 'connected', sessionId, connectedAt };
 }
 
 /**
  * The session and the journal that a command is issued for now. A profile that is older than the start is not asked: whoever
- * started the attempt knew a newer one.
+ * started the attempt knew a newer one. An attempt on a foreign device, which keeps no journal, is one of its session alone.
  */
 export function sessionFor(
   profile: AgentProfile | undefined,
   { sessionId, journalId, startedAt }: TaskStart,
 ): Pick<DeviceSession, 'sessionId' | 'journalId'> {
   const now = profile?.session ?? null;
-  if (now === null || Date.parse(now.connectedAt) <= Date.parse(startedAt)) return { sessionId, journalId };
+  if (now === null || journalId === null || Date.parse(now.connectedAt) <= Date.parse(startedAt))
+    return { sessionId, journalId };
   return { sessionId: now.sessionId, journalId: now.journalId };
 }
 
@@ -35,3 +38,6 @@ export function hasLost(state: DeviceState, { deviceId, sessionId, startedAt }: 
   if (!state.lost || state.deviceId !== deviceId) return false;
   return state.sessionId === sessionId || Date.parse(state.connectedAt) > Date.parse(startedAt);
 }
+
+/** Whether the device has had a session after this one. Session ids begin with the time at which they were made. */
+export const isNewer = (state: DeviceState, sessionId: string): boolean => state.sessionId > sessionId;

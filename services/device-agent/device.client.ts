@@ -10,7 +10,7 @@ const TELL_MS = { msMin: 50, msMax: 2_000 };
  * A stop is said for ten minutes at least: a device that was away when its attempt was closed goes on with the command when
  * it is back, and nobody else would ever tell it. The other tellings only save work.
  */
-const TRIES_MAX = { run: 8, stored: 8, stop: 300 } as const satisfies Record<DeviceRequest['kind'], number>;
+const TRIES_MAX = { run: 8, stored: 8, sent: 1, stop: 300 } as const satisfies Record<DeviceRequest['kind'], number>;
 
 /** `away`: nobody serves the device, so nobody got the request. `silent`: perhaps somebody did. */
 export type Reply =
@@ -46,7 +46,7 @@ export class NatsDeviceLink implements DeviceLink {
     this.#asking.set(deviceId, asking);
     asking.waiting++;
     try {
-      const answer = this.#nc.request(subjects.deviceCommand(deviceId), JSON.stringify(request), {
+      const answer = this.#nc.request(subjectOf(request), JSON.stringify(request), {
         timeout: ANSWER_MS,
       });
       const answered = answer.then(({ data }) => parseAnswer(data));
@@ -93,6 +93,11 @@ export class NatsDeviceLink implements DeviceLink {
     }
   }
 }
+
+const subjectOf = (request: DeviceRequest): string =>
+  request.kind === 'sent'
+    ? subjects.deviceSession(request.deviceId, request.sessionId)
+    : subjects.deviceCommand(request.deviceId);
 
 /** A hostile device reaches this far with the nesting of its result, so the parser may give up, too. */
 function parseAnswer(data: Uint8Array): Reply {

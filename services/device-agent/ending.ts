@@ -63,11 +63,19 @@ function endOf(order: ExactOrder, ending: Ending): AttemptEvent[] {
       return refusedBy(order, ending);
     case 'stopped':
       return [
-        failed(errorOf({ code: 'CANCELLED', message: 'it was stopped before it was sent', outcome: 'cancelled' })),
+        failed(
+          errorOf({
+            code: 'CANCELLED',
+            message: 'it was stopped before it was sent',
+            outcome: 'cancelled',
+            sent: false,
+          }),
+        ),
       ];
     case 'lost': {
-      const error = errorOf({ code: 'DEVICE_LOST', message: 'the device is lost', outcome: 'device_lost' });
-      return ending.sent ? [commandFinished(order, UNKNOWN, null), failed(error)] : [failed(error)];
+      const error = { code: 'DEVICE_LOST', message: 'the device is lost', outcome: 'device_lost' } as const;
+      if (!ending.sent) return [failed(errorOf({ ...error, sent: false }))];
+      return [commandFinished(order, UNKNOWN, null), failed(errorOf(error))];
     }
     case 'impossible':
       return [failed(errorOf({ ...ending, outcome: 'failed' }))];
@@ -81,8 +89,13 @@ function endOf(order: ExactOrder, ending: Ending): AttemptEvent[] {
 /** A refused command was never executed, but for the one refusal that says that an earlier request with its id may have been. */
 function refusedBy(order: ExactOrder, { code, message }: { code: string; message: string }): AttemptEvent[] {
   if (code === COMMAND_REFUSALS.outcomeUnknown) return endOf(order, { kind: 'unknown', code, message });
-  return [failed(errorOf({ code, message, outcome: code === COMMAND_REFUSALS.expired ? 'timed_out' : 'failed' }))];
+  const outcome = code === COMMAND_REFUSALS.expired ? 'timed_out' : 'failed';
+  return [failed(errorOf({ code, message, outcome, ...(isOfTheWay(code) && { sent: false }) }))];
 }
+
+/** Refused for what was on the way, and not for what it is: sent again, it may be taken. */
+export const isOfTheWay = (code: string): boolean =>
+  code === COMMAND_REFUSALS.expired || code === COMMAND_REFUSALS.notSent;
 
 /** What arrived after the attempt had been closed without it: an annotation, never another end. */
 export function lateEventsOf(order: ExactOrder, ending: Ending): AttemptEvent[] {
@@ -139,14 +152,23 @@ export function exitCodeOf({ tool }: CommandCall, result: TaskResult | null): nu
 /** The device's own words, with the outcome that its state stands for: an output inside them is not taken, it could be any size. */
 function failureOf({ error }: CommandOutcome, state: Exclude<CommandState, 'COMPLETED'>): TaskError {
   const known = OUTCOMES[state];
-  return errorOf({ code: error?.code ?? known.code, message: error?.message ?? known.message, outcome: known.outcome });
+  const { code = known.code, message = known.message, sent } = error ?? {};
+  return errorOf({ code, message, outcome: known.outcome, sent });
 }
 
-function errorOf({ code, message, outcome }: { code: string; message: string; outcome: FailureOutcome }): TaskError {
+interface Failure {
+  readonly code: string;
+  readonly message: string;
+  readonly outcome: FailureOutcome;
+  readonly sent?: false | undefined;
+}
+
+function errorOf({ code, message, outcome, sent }: Failure): TaskError {
   return {
     code: CODE.safeParse(code).success ? code : 'REFUSED',
     message: message.slice(0, MESSAGE_CHARS_MAX).toWellFormed(),
     outcome,
+    ...(sent === false && { sent }),
   };
 }
 

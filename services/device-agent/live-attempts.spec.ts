@@ -115,6 +115,7 @@ describe('a lost device', () => {
   const state = (change: Partial<DeviceState>): DeviceState => ({
     deviceId: DEVICE_ID,
     lost: true,
+    connected: false,
     sessionId: SESSION_ID,
     connectedAt: '2026-11-20T09:00:00.000Z',
     ...change,

@@ -1,4 +1,5 @@
 import {
+  COMMAND_REFUSALS,
   commandIdOf,
   DEFAULTS,
   type AgentProfile,
@@ -74,7 +75,11 @@ export class StepCommands {
     for (;;) {
       const record = this.#session.book.commands.get(commandId);
       const now = record === undefined ? 'judge' : callOutcome(record);
-      if (typeof now !== 'string') return now;
+      if (typeof now !== 'string') {
+        // A foreign device that has left does not go on where it was: neither does who works on it.
+        if (call.step > 0 && record !== undefined && hasLeft(record)) throw new Halt('lost');
+        return now;
+      }
       if (now === 'run' && record !== undefined) {
         await this.#run(record, !fresh);
         continue;
@@ -247,6 +252,12 @@ export class StepCommands {
     };
   }
 }
+
+const GONE: readonly string[] = [COMMAND_REFUSALS.outcomeUnknown, COMMAND_REFUSALS.notSent];
+
+/** The session of a device without a journal in which the command was sent, or was to be sent, is over. */
+const hasLeft = ({ issued, finished }: CommandRecord): boolean =>
+  issued?.journalId === null && GONE.includes(finished?.error?.code ?? '');
 
 const NOBODY_ASKED: CommandEnd = {
   ...NOT_SENT,

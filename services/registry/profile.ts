@@ -33,13 +33,16 @@ export type MergedProfile = Pick<
 
 /**
  * AgentProfile from its three sources (paper, section 5): the administrator wins, then the manifest of the kind of
- * device, then what the device says. A device may offer capabilities and tools; tags and limits are not its to give.
+ * device, then what the device says. A device may offer capabilities and tools; tags and limits are not its to give. `isForeign`:
+ * its client keeps no journal.
  */
 export function mergeProfile(
   admin: AdminProfile,
   manifest: ServiceManifest,
   telemetry: ClientTelemetry | null,
+  { isForeign = false }: { readonly isForeign?: boolean } = {},
 ): MergedProfile {
+  const tasksMax = isForeign ? DEFAULTS.foreignTasksMax : DEFAULTS.deviceTasksMax;
   return {
     agent: printable(manifest.agent),
     os: osName(admin.os ?? telemetry?.platform ?? ''),
@@ -50,7 +53,7 @@ export function mergeProfile(
     tags: names(admin.tags),
     tools: mergeTools(telemetry?.tools ?? []),
     resources: { cpuCount: telemetry?.cpuCount ?? 0, memoryMb: telemetry?.memoryMb ?? 0 },
-    tasksMax: admin.tasksMax ?? manifest.tasksMax ?? DEFAULTS.deviceTasksMax,
+    tasksMax: admin.tasksMax ?? manifest.tasksMax ?? tasksMax,
   };
 }
 
@@ -62,7 +65,7 @@ export function profileOf(
 ): AgentProfile {
   const { deviceId, status, session, revision, enrolledAt, changedAt, admin, manifest, telemetry, revoked } = device;
   const held = device.held ?? fleetHeld;
-  const merged = mergeProfile(admin, manifest, telemetry);
+  const merged = mergeProfile(admin, manifest, telemetry, { isForeign: session?.journalId === null });
   const identity = { revoked, credential: credentialKind(device) };
   return { deviceId, status, ...merged, held, ...identity, metrics, session, revision, enrolledAt, changedAt };
 }

@@ -17,6 +17,7 @@ export class Wire {
       handle: (handlers) => void (this.#handlers[side] = handlers),
       send: (text) => {
         if (this.#open[side] && this.#brokenForMs === undefined) this.#onTheWay.push({ to: other(side), text });
+        return this.#open[side];
       },
       close: (code, reason) => this.#close(side, code, reason),
       terminate: () => this.#ended(side, CUT, ''),

@@ -21,9 +21,10 @@ export class Wire implements Transport {
     this.#handlers = handlers;
   }
 
-  send(text: string): void {
+  send(text: string): boolean {
     if (this.isOver) throw new Violation(`sent after the end: ${text.slice(0, 100)}`);
     this.sent.push(text);
+    return true;
   }
 
   close(code: number, reason: string): void {

@@ -169,7 +169,8 @@ export class ConstellationServerEndpoint {
     const { transport, port, watch } = this.#options;
     switch (effect.kind) {
       case 'send':
-        return transport.send(JSON.stringify(effect.message));
+        transport.send(JSON.stringify(effect.message));
+        return;
       case 'close':
         return transport.close(effect.code, effect.reason);
       case 'lookUp':

@@ -68,6 +68,14 @@ export interface DeviceServerOptions {
   readonly watch: DeviceWatch;
 }
 
+interface Waiting {
+  readonly input: SessionInput;
+  /** Size of the frame that it came in. */
+  readonly bytes: number;
+  /** Called when nothing was handed to the socket for it. */
+  readonly lost: (() => void) | undefined;
+}
+
 /**
  * The server's end of one device connection (paper section 7.1, L5): transport, decoding, rate, the protocol in its layers,
  * numbers and ticks. It knows no bus and no clock of its own, so it runs on a linked pair as well as on a socket.
@@ -76,13 +84,15 @@ export class DeviceServerEndpoint {
   readonly #options: DeviceServerOptions;
   readonly #step: StepOf<Session, SessionInput, SessionEffect>;
   /** What comes while effects are carried out waits for its turn. */
-  readonly #waiting: { readonly input: SessionInput; readonly bytes: number }[] = [];
+  readonly #waiting: Waiting[] = [];
   #session: Session;
   #rate: Rate;
   readonly #complaints: Complaints;
   #pausedUntilMs: number | null = null;
   #busy = false;
   #left = false;
+  /** The last frame was handed to the socket. */
+  #handed = false;
 
   constructor(options: DeviceServerOptions) {
     const { identity, transport, clock, port, watch } = options;
@@ -135,9 +145,9 @@ export class DeviceServerEndpoint {
     this.#input({ kind: 'identified', identity, error });
   }
 
-  /** Sends a frame to a device that is ready; to any other it does nothing. */
-  say(message: ServerMessage): void {
-    this.#input({ kind: 'say', message });
+  /** Sends a frame to a device that is ready. `lost` is called when no byte of it was handed to the socket, and none will be. */
+  say(message: ServerMessage, lost?: () => void): void {
+    this.#input({ kind: 'say', message }, { lost });
   }
 
   /** A newer connection of the device has the session. */
@@ -164,12 +174,12 @@ export class DeviceServerEndpoint {
       transport.pause();
     }
     const decoded = decodeClientMessage(text);
-    if (decoded.ok) this.#input({ kind: 'message', message: decoded.message }, text?.length);
+    if (decoded.ok) this.#input({ kind: 'message', message: decoded.message }, { bytes: text?.length });
     else this.#input({ kind: 'unreadable', error: decoded.error });
   }
 
-  #input(input: SessionInput, bytes = 0): void {
-    this.#waiting.push({ input, bytes });
+  #input(input: SessionInput, { bytes = 0, lost }: { bytes?: number | undefined; lost?: Waiting['lost'] } = {}): void {
+    this.#waiting.push({ input, bytes, lost });
     if (this.#busy) return;
     this.#busy = true;
     try {
@@ -179,10 +189,12 @@ export class DeviceServerEndpoint {
     }
   }
 
-  #take({ input, bytes }: { readonly input: SessionInput; readonly bytes: number }): void {
+  #take({ input, bytes, lost }: Waiting): void {
+    this.#handed = false;
     const [session, effects] = this.#step(this.#session, input, this.#options.clock.now());
     this.#session = session;
     for (const effect of effects) this.#perform(effect, bytes);
+    if (!this.#handed) lost?.();
     if (session.phase !== 'CLOSED' || this.#left) return;
     this.#left = true;
     const { port } = this.#options;
@@ -194,7 +206,8 @@ export class DeviceServerEndpoint {
     const { transport, port, watch } = this.#options;
     switch (effect.kind) {
       case 'send':
-        return transport.send(JSON.stringify(effect.message));
+        this.#handed = transport.send(JSON.stringify(effect.message));
+        return;
       case 'close':
         return transport.close(effect.code, effect.reason);
       case 'claim':

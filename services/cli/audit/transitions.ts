@@ -198,7 +198,13 @@ function illegalReopening(run: Run, task: TaskState, { data }: EventOf<'TASK_REO
   if (reason === 'retry_policy') {
     const attempts = task.star.retry?.attempts ?? 1;
     if (task.status !== 'FAILED') return `it is ${task.status}, and a retry policy is for what FAILED`;
-    if (attempt >= attempts) return `its retry policy allows ${attempts} attempts, and there were ${attempt}`;
+    const tries = attempt - task.unsent;
+    if (tries >= attempts) return `its retry policy allows ${attempts} attempts, and there were ${tries}`;
+  }
+  if (reason === 'not_sent') {
+    if (task.status !== 'FAILED' || task.error?.sent !== false)
+      return 'something of its last attempt may have been sent';
+    if (task.unsent >= LIMITS.unsentAttemptsMax) return `it was not sent ${task.unsent} times already`;
   }
   const wrong = lines.find((id) => !mayBeOpenAgain(run, task, id));
   return wrong === undefined ? undefined : `line ${wrong} cannot be open again: what follows from it has happened`;

@@ -67,6 +67,8 @@ export class ScriptedDevice implements DeviceLink {
       case 'stored':
         this.forgotten.push(request.commandId);
         return { state: 'done' };
+      case 'sent':
+        return { state: 'away' };
       default:
         return request satisfies never;
     }
