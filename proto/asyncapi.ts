@@ -102,6 +102,7 @@ const PARAMETERS: Readonly<Record<string, string>> = {
   kind: 'step, ask, end (exactly one) or late (a result after the end)',
   partition: 'of the run: FNV-1a (32 bit) of its id, modulo 32',
   deviceId: `of the device: ${ID}`,
+  sessionId: `of the session, as PRESENCE says it: ${ID}`,
   eventType: 'of the event, e.g. TASK_STARTED',
   verb: `one of ${Verb.options.join(', ')}`,
   service: 'that could not handle the message',
