@@ -223,12 +223,13 @@ function thoughtText(said: StepStory['said'], { textCharsMax }: Shares): string[
   if (said.type === 'STEP_FAILED') {
     return [`No reply could be used: ${span(`${said.data.error.code}: ${said.data.error.message}`, 1_000)}.`];
   }
-  const { status, observation, thought, plan, comment, notes } = said.data;
+  const { status, observation, thought, plan, comment, notes, told = [] } = said.data;
   const words = Object.entries({ 'It observed': observation, 'It thought': thought, 'It commented': comment });
   return [
     `It said ${span(status)}.`,
     ...words.flatMap(([what, text]) => (text === '' ? [] : [`${what}:`, fence(cut(text, textCharsMax), 'text')])),
     ...(plan.length === 0 ? [] : ['Its plan:', fence(cut(plan.join('\n'), textCharsMax), 'text')]),
+    ...(told.length === 0 ? [] : ['It was told:', list(told.map((text) => span(text, LINE_CHARS_MAX)))]),
     ...(notes.length === 0 ? [] : ['It noted:', list(notes.map((note) => span(note, LINE_CHARS_MAX)))]),
   ];
 }

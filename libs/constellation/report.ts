@@ -268,7 +268,9 @@ function verifySection({ run, commits }: ReportInput): string {
     'A hash is the SHA-256 over the RFC 8785 canonical JSON of the stored commit without its field `hash`; it covers the ' +
       'hash of the commit before it (`prevHash`), so one changed byte anywhere in the history changes the last hash.',
     fence(`orrery verify ${run.runId}`, 'sh'),
-    'computes all hashes again from the log and prints the last one.',
+    'computes all hashes again from the log. Of a file that `orrery export` wrote, only one who knows a hash can tell that it ' +
+      'is the same history:',
+    fence(`orrery verify FILE --head ${last.hash}`, 'sh'),
   ].join('\n\n');
 }
 

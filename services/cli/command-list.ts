@@ -242,15 +242,16 @@ function defineAudit(program: Command, run: Run): void {
     );
   define(program, 'verify', 'check that nothing of a run was altered, left out or made up', [
     'orrery verify 0k3j…',
-    'orrery verify run.jsonl',
+    'orrery verify run.jsonl --head 9f86d081…',
     'orrery verify --all --json',
   ])
     .argument('[run|file]')
     .option('--all', 'every run of the log')
-    .action((source: string | undefined, options: { all?: boolean }, command: Command) =>
+    .option('--head <hash>', 'the hash of a commit that the run must have, as a report or an earlier check named it')
+    .action((source: string | undefined, options: { all?: boolean; head?: string }, command: Command) =>
       run(command, async (context) => {
         const { verify } = await import('./commands/verify.runner.js');
-        return verify(context, source, options.all ?? false);
+        return verify(context, source, { all: options.all ?? false, head: options.head });
       }),
     );
   define(program, 'export', 'write a run as it is stored, one JSON object per line, or as a constellation of UFO', [

@@ -86,6 +86,7 @@ describe('bad input ends with code 3 and one sentence', () => {
     ],
     ['verify', 'orrery: Give a run, a file, or --all.'],
     ['verify x --all', 'orrery: Give a run, a file, or --all.'],
+    ['verify --all --head x', 'orrery: --head is the hash of a commit of one run: give the run, or a file of it.'],
     ['verify none.jsonl', 'orrery: There is no file none.jsonl.'],
     ['watch not/a/run', 'orrery: "not/a/run" is neither a file nor a run id; a run id has 26 letters and digits.'],
     ['show DIR/run.jsonl --at 8', `orrery: --at: run ${SAMPLE_RUN} has 7 events`],
@@ -162,6 +163,7 @@ describe('a file needs nobody', () => {
       expect.stringMatching(
         `^ok  ${SAMPLE_RUN}  COMPLETED succeeded, 3 commits, 7 events, 2 attempts, head [0-9a-f]{16}$`,
       ),
+      expect.stringContaining('who wrote it, and whether its end is missing, it cannot show'),
     ]);
   });
 

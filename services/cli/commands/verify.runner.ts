@@ -1,4 +1,5 @@
 import type { NatsConnection } from '@nats-io/transport-node';
+import { Sha256 } from '#proto';
 import { forkOf } from '../audit/audit-fork.js';
 import { auditRun, type AuditReport } from '../audit/audit-run.js';
 import type { ExportRecord } from '../audit/export-file.js';
@@ -8,37 +9,68 @@ import { cleanLine } from '../clean.js';
 import { badInput } from '../errors.js';
 import { EXIT, type ExitCode } from '../exit-codes.js';
 import { isKnown, loadRecords, loadRunRecords, runIds } from '../log.client.js';
-import { openSource } from '../sources.client.js';
+import { openSource, type Source } from '../sources.client.js';
 import { paintFor } from '../style.js';
 import { printJson, type CliContext } from '../terminal.js';
 import { counted } from '../timeline.js';
 
 interface Verdict {
+  readonly origin: Source['origin'];
   readonly reports: readonly AuditReport[];
   readonly problems: readonly string[];
 }
 
+interface VerifyOptions {
+  readonly all: boolean;
+  /** Hash of a commit that the run must have, as a report or an earlier check named it. */
+  readonly head?: string | undefined;
+}
+
+/** Who can write the file can compute its hashes: that they fit says nothing about who wrote them, nor that none is missing. */
+const FILE_ALONE =
+  'the file is consistent in itself; who wrote it, and whether its end is missing, it cannot show, and what its artifacts ' +
+  'hold is not in it. Give a hash that you know from elsewhere, a report or a check of the log: --head <hash>';
+
 /** Checks a run, a file, or everything, and says precisely what is not as it was written. */
-export async function verify(context: CliContext, runOrFile: string | undefined, all: boolean): Promise<ExitCode> {
+export async function verify(
+  context: CliContext,
+  runOrFile: string | undefined,
+  { all, head }: VerifyOptions,
+): Promise<ExitCode> {
   if (all === (runOrFile !== undefined)) throw badInput('Give a run, a file, or --all.');
-  const verdict = runOrFile === undefined ? await verifyAll(context) : await verifyOne(context, runOrFile);
-  const { reports, problems } = verdict;
+  const known = head === undefined ? undefined : headFrom(head, runOrFile);
+  const verdict = runOrFile === undefined ? await verifyAll(context) : await verifyOne(context, runOrFile, known);
+  const { origin, reports, problems } = verdict;
   const ok = problems.length === 0 && reports.every((report) => report.ok);
-  if (context.json) printJson(context, { ok, problems, runs: reports });
+  if (context.json) printJson(context, { ok, origin, problems, runs: reports });
   else print(context, verdict, ok);
   return ok ? EXIT.ok : EXIT.failure;
 }
 
-async function verifyOne(context: CliContext, runOrFile: string): Promise<Verdict> {
+function headFrom(text: string, runOrFile: string | undefined): Sha256 {
+  if (runOrFile === undefined)
+    throw badInput('--head is the hash of a commit of one run: give the run, or a file of it.');
+  const parsed = Sha256.safeParse(text.toLowerCase());
+  if (!parsed.success) throw badInput(`--head: ${parsed.error.issues[0]?.message ?? 'a hash is needed'}.`);
+  return parsed.data;
+}
+
+async function verifyOne(context: CliContext, runOrFile: string, head: Sha256 | undefined): Promise<Verdict> {
   const { origin, runs, problems } = await openSource(context, runOrFile);
+  if (head !== undefined && runs.size > 1) {
+    throw badInput(`--head is the hash of a commit of one run; ${runOrFile} has ${runs.size}.`);
+  }
   const reports: AuditReport[] = [];
   for (const [runId, records] of runs) {
     const parentId = forkOf(records)?.parent.runId;
     const stored = origin === 'log' && parentId !== undefined && !runs.has(parentId);
     const parent = stored ? await withBus(context, (nc) => parentRecords(nc, parentId)) : runs.get(parentId ?? '');
-    reports.push(auditRun(runId, records, parent));
+    const report = auditRun(runId, records, parent);
+    if (head !== undefined) reports.push(withHead(report, records, head));
+    else if (origin === 'log' || !report.ok) reports.push(report);
+    else reports.push({ ...report, unchecked: [...report.unchecked, FILE_ALONE] });
   }
-  return { reports, problems: problems.map((problem) => `${runOrFile}, ${problem}`) };
+  return { origin, reports, problems: problems.map((problem) => `${runOrFile}, ${problem}`) };
 }
 
 /** Undefined when the log does not have it any more. */
@@ -54,7 +86,7 @@ function verifyAll(context: CliContext): Promise<Verdict> {
       if (context.signal.aborted) break;
       reports.push(await auditStored(nc, runId));
     }
-    return { reports, problems: [] };
+    return { origin: 'log', reports, problems: [] };
   });
 }
 
@@ -64,7 +96,25 @@ export async function auditStored(nc: NatsConnection, runId: string): Promise<Au
   return auditRun(runId, records, parentId === undefined ? undefined : await parentRecords(nc, parentId));
 }
 
-function print({ terminal }: CliContext, { reports, problems }: Verdict, ok: boolean): void {
+/** With the hash of a commit that somebody knows from elsewhere, nothing before it can have been changed without its being seen. */
+function withHead(report: AuditReport, records: readonly ExportRecord[], head: Sha256): AuditReport {
+  const { runId, ok, findings, unchecked, commits } = report;
+  const own = records.filter(({ stream }) => stream === 'RUNS');
+  const number = own.findIndex(({ commit }) => hashOf(commit) === head) + 1;
+  if (number === 0) {
+    const message = `no commit has the hash ${head}: this is another history, or its end is missing`;
+    return { ...report, ok: false, findings: [...findings, { runId, stream: 'RUNS', number: null, message }] };
+  }
+  if (!ok) return report;
+  const rest = number < commits ? `; the ${commits - number} after it are consistent, no more` : '';
+  return { ...report, unchecked: [...unchecked, `commit ${number} of ${commits} has the hash that you know${rest}`] };
+}
+
+function hashOf(commit: unknown): unknown {
+  return typeof commit === 'object' && commit !== null && 'hash' in commit ? commit.hash : undefined;
+}
+
+function print({ terminal }: CliContext, { origin, reports, problems }: Verdict, ok: boolean): void {
   const paint = paintFor(terminal);
   for (const report of reports) {
     const word = report.ok ? paint('green', 'ok ') : paint('red', 'BAD');
@@ -75,7 +125,8 @@ function print({ terminal }: CliContext, { reports, problems }: Verdict, ok: boo
   for (const problem of problems) terminal.out(`${paint('red', 'BAD')} ${cleanLine(problem)}`);
   if (reports.length === 1 && problems.length === 0) return;
   const bad = reports.filter((report) => !report.ok).length;
-  terminal.out(ok ? `${counted(reports.length, 'run')} verified` : `${bad} of ${counted(reports.length, 'run')} bad`);
+  const word = origin === 'file' ? 'consistent' : 'verified';
+  terminal.out(ok ? `${counted(reports.length, 'run')} ${word}` : `${bad} of ${counted(reports.length, 'run')} bad`);
 }
 
 function summaryOf({ commits, events, attempts, plans, status, outcome, head }: AuditReport): string {
