@@ -137,7 +137,8 @@ describe('the answer of a run', () => {
     const story = halfway().when(imagine('e2', [], { state: 'FINISH', answer: { text: 'Enough.', evidence: [] } }));
     story.when(verb({ verb: 'RETRY', taskId: 'b' }));
     expect(viewOf(story.run).answer).toBeNull();
-    story.when(completed('b', 2));
+    // What the end had cancelled behind it is open again as well.
+    story.when(completed('b', 2)).when(completed('c'));
     story.when(propose(story.run.editing?.editId ?? '', []));
     expect(viewOf(story.run).answer).toMatchObject({ by: 'collected' });
   });
