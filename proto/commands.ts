@@ -8,7 +8,7 @@ import { CommandClass, PolicyDecision } from './policy.js';
 import { CommandId, DeviceId, idSchema, Instant, JournalId, Json, RunId, SessionId, Sha256, TaskId } from './ids.js';
 import { LIMITS } from './limits.js';
 import { Refusal, RunRequest } from './request.js';
-import { TaskError } from './result.js';
+import { ArtifactRef, TaskError } from './result.js';
 
 /**
  * That a command was judged before it was sent, and how: the device judges again and may only be stricter. Absent for an exact
@@ -22,6 +22,20 @@ export const Judged = z.strictObject({
   approvalId: ApprovalId.optional(),
 });
 export type Judged = z.infer<typeof Judged>;
+
+/** A piece of a standard input: a text, or the bytes of an artifact, which the device gets as a file. */
+export const StdinPart = z.union([z.strictObject({ text: z.string() }), z.strictObject({ artifact: ArtifactRef })]);
+export type StdinPart = z.infer<typeof StdinPart>;
+
+/**
+ * What becomes of the argument `stdin: {"from": [...]}` on its way to a device that takes it as a file, when its text does not
+ * fit into a command: the pieces, in the order in which they are read.
+ */
+export const StdinParts = z.strictObject({ parts: z.array(StdinPart).min(1).max(LIMITS.stdinPartsMax) });
+export type StdinParts = z.infer<typeof StdinParts>;
+
+/** Capability of a device: what a command reads may come to it in pieces, of which it gets the artifacts as files. */
+export const TAKES_STDIN_FILES = 'stdin_files';
 
 /** Request on `orrery.device.<deviceId>.command`: run one command, stop an attempt, forget a result that is stored, or say whether a command was sent. */
 export const DeviceRequest = z.discriminatedUnion('kind', [
@@ -64,6 +78,8 @@ export const CommandOutcome = z.strictObject({
   error: TaskError.nullable(),
   startedAt: Instant.nullable(),
   durationMs: z.number().min(0).nullable(),
+  /** Strings of `result` that had to be cut to fit into a frame, and of which nobody has the whole. */
+  incomplete: z.array(z.string()).max(LIMITS.incompletePathsMax).optional(),
 });
 export type CommandOutcome = z.infer<typeof CommandOutcome>;
 

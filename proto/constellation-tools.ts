@@ -1,5 +1,13 @@
 import { z } from 'zod';
-import { CommandCall, LineType, ResourceFloor, Selector, TaskStatus, Verification } from './constellation.js';
+import {
+  CommandCall,
+  LineType,
+  ResourceFloor,
+  Selector,
+  TaskInput,
+  TaskStatus,
+  Verification,
+} from './constellation.js';
 import { DeviceId, LineId, RunId, TaskId } from './ids.js';
 import { LIMITS } from './limits.js';
 
@@ -19,7 +27,12 @@ const taskFields = {
   target_device_id: DeviceId.describe('this device and no other; instead of target'),
   target: Selector.describe('any device that satisfies this; instead of target_device_id'),
   command: CommandCall.describe('one exact tool call instead of an agent; the command policy judges it'),
-  inputs: z.array(TaskId).max(100).describe('predecessors whose results the task is given; all of them when left out'),
+  inputs: z
+    .array(TaskInput)
+    .max(100)
+    .describe(
+      'predecessors whose results the task is given, each as its id or with one field of its result; all of them when left out',
+    ),
   verify: Verification.describe('what must hold when the task says that it is done'),
   replaces: z
     .array(TaskId)
@@ -197,7 +210,7 @@ export const ConstellationSnapshot = z.strictObject({
         })
         .optional(),
       command: CommandCall.optional(),
-      inputs: z.array(TaskId).optional(),
+      inputs: z.array(TaskInput).optional(),
       verify: Verification.optional(),
       review: z.boolean().optional(),
       deadline_seconds: z.number().optional(),

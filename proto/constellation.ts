@@ -5,13 +5,35 @@ import { LIMITS } from './limits.js';
 /** One exact tool call on a device, made without a model. */
 export const CommandCall = z.strictObject({
   tool: z.string().regex(/^[A-Za-z0-9_.:-]{1,128}$/, 'a tool name must be 1 to 128 letters, digits or _ . : -'),
-  /** Passed to the tool as they are, but `stdin: {"from": [task ids]}`: the outputs of those predecessors, in that order. */
+  /** Passed to the tool as they are, but `stdin: {"from": [inputs]}`: what those predecessors answered, whole, in that order. */
   arguments: z.record(z.string(), Json).default({}),
 });
 export type CommandCall = z.infer<typeof CommandCall>;
 
+/** A place in the JSON of a result: names and positions from the outside in, separated by dots. */
+export const FieldPath = z
+  .string()
+  .regex(
+    /^[^.]{1,128}(?:\.[^.]{1,128}){0,15}$/,
+    'a field is names separated by dots, such as stdout or data.items.0.name',
+  )
+  .describe('a field of its result, such as stdout or data.items.0.name; the text of the result when left out');
+
+/** What a task takes of a predecessor: the text of its result, or one field of it. */
+export const TaskInput = z.union(
+  [TaskId, z.strictObject({ task: TaskId, field: FieldPath.optional() })],
+  'an input is the id of a task, or {"task": id, "field": names separated by dots}',
+);
+export type TaskInput = z.infer<typeof TaskInput>;
+
+/** The task that an input is taken from. */
+export const inputTask = (input: TaskInput): TaskId => (typeof input === 'string' ? input : input.task);
+/** The field of its result; undefined: the text of the whole. */
+export const inputField = (input: TaskInput): string | undefined =>
+  typeof input === 'string' ? undefined : input.field;
+
 /** The argument `stdin` of a command that takes the outputs of predecessors. */
-export const StdinFrom = z.strictObject({ from: z.array(TaskId).min(1) });
+export const StdinFrom = z.strictObject({ from: z.array(TaskInput).min(1) });
 export type StdinFrom = z.infer<typeof StdinFrom>;
 
 /** A condition over how something ended and what it answered. */
@@ -86,7 +108,7 @@ export const TaskStar = z.strictObject({
   /** Post-condition: checked before the task is called completed. */
   verify: Verification.optional(),
   /** Predecessors whose results an agent is given, in this order; all of them when absent. */
-  inputs: z.array(TaskId).max(100).optional(),
+  inputs: z.array(TaskInput).max(100).optional(),
   /** The planner must look at its result, also when the edit policy would not ask. */
   review: z.boolean().optional(),
   /** Tasks whose work it does in their place: when it delivers and they have not, they are recovered. */

@@ -7,6 +7,7 @@ import {
   RetryPolicy,
   Target,
   TaskConstellation,
+  TaskInput,
   TaskStar,
   TaskStarLine,
   Verification,
@@ -30,7 +31,7 @@ export const TaskChange = z
     verify: Verification.nullable(),
     review: z.boolean(),
     replaces: z.array(TaskId).min(1).max(100).nullable(),
-    inputs: z.array(TaskId).max(100).nullable(),
+    inputs: z.array(TaskInput).max(100).nullable(),
   })
   .partial()
   .refine((change) => Object.keys(change).length > 0, 'at least one field of the task must change');

@@ -38,6 +38,11 @@ export const LIMITS = {
   assertionMs: 60 * 1000,
   /** A file that a device sends or gets. */
   fileBytesMax: 1024 * 1024 * 1024,
+  /** What a task takes of its predecessors, all of them together. */
+  inputBytesMax: 1024 * 1024 * 1024,
+  stdinPartsMax: 4_000,
+  /** Strings that a device names when it had to cut them. */
+  incompletePathsMax: 100,
   presenceTtlMs: 10_000,
   memberTtlMs: 2_000,
   /** A grant that an approval gives lasts no longer. */

@@ -13,6 +13,8 @@ export const TaskResult = z.strictObject({
   value: Json,
   cut: z.array(z.string()).optional(),
   artifact: ArtifactRef.optional(),
+  /** Strings of which nobody has the whole: the device could not send it, and has cut them. */
+  incomplete: z.array(z.string()).optional(),
 });
 export type TaskResult = z.infer<typeof TaskResult>;
 
@@ -29,6 +31,12 @@ export const TaskError = z.strictObject({
   output: TaskResult.optional(),
 });
 export type TaskError = z.infer<typeof TaskError>;
+
+/**
+ * Code of a task that was not begun because what it takes of a predecessor cannot be delivered whole: it is not kept, too
+ * large, damaged, or its device cannot take it.
+ */
+export const INPUT_UNAVAILABLE = 'INPUT_UNAVAILABLE';
 
 /** Result of EXEC_CLI. `exit_code` is 124 after a timeout, 126 and 127 as the shell gives them, 128+n after signal n. */
 export const ExecCliResult = z.strictObject({

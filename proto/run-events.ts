@@ -5,6 +5,7 @@ import { Budget, Usage } from './budget.js';
 import { commitShape, eventEnvelope } from './commit.js';
 import {
   CommandCall,
+  FieldPath,
   RecordedConstellation,
   RecordedLine,
   RunOutcome,
@@ -163,7 +164,15 @@ export const TaskStarted = z.strictObject({
    * Whose outputs the command takes (of an agent's task: its predecessors'), named by the attempt that made them, in the order they are delivered. `runId` when the
    * attempt belongs to a run that this one was forked from.
    */
-  inputs: z.array(z.strictObject({ taskId: TaskId, attempt: attempt.min(1), runId: RunId.optional() })),
+  inputs: z.array(
+    z.strictObject({
+      taskId: TaskId,
+      attempt: attempt.min(1),
+      runId: RunId.optional(),
+      /** What an agent is given of its result; the text of the whole when absent. */
+      field: FieldPath.optional(),
+    }),
+  ),
   priority: z.int(),
   startedAt: Instant,
   /** When the attempt is told to stop; also the instant after which nobody may start it any more. */

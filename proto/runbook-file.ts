@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { CommandCall, LineType, ResourceFloor } from './constellation.js';
+import { CommandCall, LineType, ResourceFloor, TaskInput } from './constellation.js';
 import { LineId, TaskId } from './ids.js';
 import { LIMITS } from './limits.js';
 import { RunbookName, RunbookParameter } from './runbooks.js';
@@ -43,7 +43,7 @@ export const RunbookTask = z
     /** One task for every device that satisfies it when the plan is made: `<task_id>-<device id>`. */
     for_each: SelectorTemplate.optional(),
     command: CommandCall.optional(),
-    inputs: z.array(TaskId).max(100).optional(),
+    inputs: z.array(TaskInput).max(100).optional(),
     verify: z
       .strictObject({ command: CommandCall.optional(), condition: Text(LIMITS.conditionCharsMax).optional() })
       .optional(),

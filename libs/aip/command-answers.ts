@@ -1,5 +1,5 @@
-import { AIP_LIMITS, COMMAND_REFUSALS } from '#proto';
-import type { CommandOutcome, DeviceAnswer } from '#proto';
+import { AIP_LIMITS, COMMAND_REFUSALS, StdinParts } from '#proto';
+import type { CommandOutcome, DeviceAnswer, RunCommandRequest } from '#proto';
 import { withoutResult } from './outcome.js';
 
 /* What the command table says when the device does not. */
@@ -27,6 +27,19 @@ export const NOBODY_KNOWS = refusal(
   COMMAND_REFUSALS.outcomeUnknown,
   'an earlier request with this id may have reached a session or journal of the device that is gone',
 );
+
+/** The device could not get the pieces: what reads them would read nothing. */
+export const inputUnavailable = ({ attempt, command }: RunCommandRequest): DeviceAnswer => {
+  const parts = StdinParts.safeParse(command.arguments['stdin']).data?.parts ?? [];
+  const bytes = parts.reduce(
+    (sum, part) => sum + ('text' in part ? Buffer.byteLength(part.text) : part.artifact.bytes),
+    0,
+  );
+  const message =
+    `the stdin of "${attempt.taskId}" has ${bytes} bytes, which do not fit into a frame of at most ` +
+    `${AIP_LIMITS.commandBytesMax} bytes, and its device takes no files`;
+  return refusal(COMMAND_REFUSALS.inputUnavailable, message);
+};
 
 /**
  * Whether the table says by itself that nothing was executed. Only as long as nobody else may send to the device is that

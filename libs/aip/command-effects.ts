@@ -18,6 +18,8 @@ export interface CommandTableOptions {
   readonly journalId: JournalId | null;
   /** Undefined: the device did not say. */
   readonly tools: ReadonlySet<string> | undefined;
+  /** Whether the device takes what a command reads as files; otherwise it stands in the command. */
+  readonly takesStdinFiles?: boolean;
   /** Commands that may be at the device at once. */
   readonly slots: number;
 }

@@ -1,9 +1,10 @@
-import { AIP_LIMITS, attemptOfCommand, LIMITS } from '#proto';
+import { AIP_LIMITS, attemptOfCommand, LIMITS, StdinParts } from '#proto';
 import type { AttemptKey, CommandId, CommandOutcome, DeviceAnswer, RunCommandRequest, RunId } from '#proto';
 import {
   CANCELLED,
   CONFLICT,
   EXPIRED,
+  inputUnavailable,
   NOBODY_KNOWS,
   NOT_SENT,
   TOO_LARGE,
@@ -132,6 +133,7 @@ export class CommandTable {
     const { tools } = this.#options;
     const { tool } = request.command;
     if (!again && tools?.has(tool) === false) return unknownTool(tool, tools);
+    if (!again && !this.#canDeliver(request)) return inputUnavailable(request);
     // Not refused for good: the caller repeats it, and room there will be.
     if (!this.#makeRoom()) return { state: 'queued' };
     if (!again && this.#stopped.has(keyOf(request.attempt))) {
@@ -142,6 +144,11 @@ export class CommandTable {
     const fresh = { commandId, attempt, priority, runId: attempt.runId, again, sentAtMs: null, giveUpAtMs: null };
     this.#open.set(commandId, { ...fresh, state: 'queued', asked: { request, digest, notAfterMs } });
     return null;
+  }
+
+  /** What a command reads stands in it, or the device can get it. */
+  #canDeliver({ command }: RunCommandRequest): boolean {
+    return this.#options.takesStdinFiles === true || !StdinParts.safeParse(command.arguments['stdin']).success;
   }
 
   /** These run at the device, from before this connection: they have their slots, and are not sent again. Ids that nobody gives are ignored. */

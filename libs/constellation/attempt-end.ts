@@ -1,4 +1,13 @@
-import { type Actor, LIMITS, type Note, type StopReason, type TaskError, type TaskResult, type Usage } from '#proto';
+import {
+  INPUT_UNAVAILABLE,
+  LIMITS,
+  type Actor,
+  type Note,
+  type StopReason,
+  type TaskError,
+  type TaskResult,
+  type Usage,
+} from '#proto';
 import { allOf } from './budget.js';
 import type { RunDraft } from './evolve.js';
 import { type FleetView, isRepeatable } from './fleet-view.js';
@@ -117,10 +126,12 @@ function timedOut(error: TaskError, reason: StopReason): TaskError {
 function anotherTry(
   run: Run,
   task: TaskState,
-  { outcome, sent }: TaskError,
+  { code, outcome, sent }: TaskError,
   { fleet, now }: Circumstances,
 ): 'not_sent' | 'retry_policy' | null {
   const { star, attempt, unsent, deadlineAt, deviceId } = task;
+  // What predecessors answered does not change: what could not be delivered whole cannot be the next time.
+  if (code === INPUT_UNAVAILABLE) return null;
   if (run.ending !== null || deadlinePassed(run, now)) return null;
   if (deadlineAt !== null && now >= Date.parse(deadlineAt)) return null;
   const outcomeKnown = outcome === 'failed' || outcome === 'timed_out';

@@ -104,6 +104,12 @@ describe('the next attempt', () => {
     expect(new Story().on(view).when(submit(plan)).when(failed('a')).told.at(-1)).toBe('TASK_STARTED a 2 on web-1');
   });
 
+  it('is none when an input cannot be delivered whole: that does not change', () => {
+    const plan = constellation([{ id: 'a', retry: { attempts: 5, backoffMs: 0 } }]);
+    const story = new Story().when(submit(plan)).when(failed('a', 1, 'failed', 'INPUT_UNAVAILABLE'));
+    expect(story.told).toEqual(['TASK_FAILED a 1 INPUT_UNAVAILABLE failed', 'RUN_FAILED NO_TASK_COMPLETED']);
+  });
+
   it('is the last one when the policy says so', () => {
     const plan = constellation([{ id: 'a', retry: { attempts: 2, backoffMs: 0 } }]);
     const story = new Story().when(submit(plan)).when(failed('a')).when(failed('a', 2));

@@ -6,6 +6,8 @@ import {
   LIMITS,
   type RunEvent,
   type RunEventData,
+  inputField,
+  inputTask,
   StdinFrom,
   type TaskStar,
 } from '#proto';
@@ -292,23 +294,36 @@ function approvalOf(run: Run): Pick<RunEventData<'TASK_STARTED'>, 'approval'> {
 function inputsOf(run: Run, index: number): RunEventData<'TASK_STARTED'>['inputs'] {
   const graph = graphOf(run);
   const sources = sourcesOf(run, index);
-  return sources.flatMap((position) => {
+  return sources.flatMap(({ position, field }) => {
     const taskId = graph.taskIds.at(position);
     const { status, attempt, error, ranIn } = run.tasks.at(position);
     if ((status !== 'COMPLETED' && status !== 'FAILED') || attempt === 0 || error?.outcome === 'unknown') return [];
-    return [{ taskId, attempt, ...(ranIn === null ? {} : { runId: ranIn }) }];
+    return [
+      { taskId, attempt, ...(ranIn === null ? {} : { runId: ranIn }), ...(field === undefined ? {} : { field }) },
+    ];
   });
 }
 
-function sourcesOf(run: Run, index: number): number[] {
+interface Source {
+  readonly position: number;
+  /** Said for an agent only: what a command takes of its sources stands in its arguments. */
+  readonly field?: string | undefined;
+}
+
+function sourcesOf(run: Run, index: number): readonly Source[] {
   const graph = graphOf(run);
   const { star } = run.tasks.at(index);
   if (isAgentTask(star)) {
-    const named = star.inputs?.map((taskId) => positionOf(graph.taskIndex, taskId));
-    return [...new Set(named ?? graph.linesInto.at(index).map((line) => sourceOf(graph, line)))];
+    const named = star.inputs?.map((input) => ({
+      position: positionOf(graph.taskIndex, inputTask(input)),
+      field: inputField(input),
+    }));
+    const sources = named ?? graph.linesInto.at(index).map((line) => ({ position: sourceOf(graph, line) }));
+    return [...new Map(sources.map((source) => [JSON.stringify(source), source])).values()];
   }
   const parsed = StdinFrom.safeParse(star.command?.arguments['stdin']);
-  return parsed.success ? parsed.data.from.map((taskId) => positionOf(graph.taskIndex, taskId)) : [];
+  if (!parsed.success) return [];
+  return parsed.data.from.map((input) => ({ position: positionOf(graph.taskIndex, inputTask(input)) }));
 }
 
 function neverSatisfiable(

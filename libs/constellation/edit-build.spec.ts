@@ -233,13 +233,31 @@ describe('the stdin of a task', () => {
     expect(violationsOf(run, remove.task('b'), remove.task('c'))).toEqual([]);
   });
 
+  it('names the field that a result of EXEC_CLI does not have, and the input that is none', () => {
+    const stdin = (...from: object[]) => ({ tool: 'EXEC_CLI', arguments: { command: 'cat', stdin: { from } } });
+    const said = (...from: object[]) => violationsOf(FRESH.run, change.task('b', { command: stdin(...from) } as never));
+    expect(said({ task: 'a', field: 'stdin' })).toMatchObject([
+      {
+        code: 'INVALID_INPUT',
+        message: expect.stringMatching(/^the result of EXEC_CLI has no field "stdin"; it has stdout,/),
+      },
+    ]);
+    expect(said({ task: 'a' }, { task: 'a', field: 'a..b' })).toMatchObject([
+      {
+        path: 'edits[0].change.command.arguments.stdin.from[1].field',
+        message: 'a field is names separated by dots, such as stdout or data.items.0.name',
+      },
+    ]);
+    expect(said({ task: 'a', field: 'stderr' }, { task: 'a' })).toEqual([]);
+  });
+
   it('is refused in another shape', () => {
     const command = { tool: 'EXEC_CLI', arguments: { command: 'cat', stdin: { of: ['a'] } } };
     expect(violationsOf(FRESH.run, change.task('b', { command }))).toEqual([
       {
         code: 'INVALID_INPUT',
         path: 'edits[0].change.command.arguments.stdin',
-        message: 'the stdin of "b" is a text, {"from": [ids of predecessors]} or {"secret": name}',
+        message: 'the stdin of "b" is a text, {"from": [predecessors]} or {"secret": name}',
       },
     ]);
     expect(

@@ -3,9 +3,10 @@ import {
   type EditViolation,
   LIMITS,
   type LineResult,
-  StdinFrom,
+  inputTask,
   type TaskChange,
   type TaskConstellation,
+  type TaskInput,
   type TaskStar,
   type TaskStarLine,
 } from '#proto';
@@ -17,7 +18,7 @@ import { inherited } from './replacement.js';
 import { isTerminalTask, type Run } from './run.js';
 import { sameJson } from './same-json.js';
 import { type Made, Staging } from './staging.js';
-import { checkVerification, listed, STDIN_FORMS, takesOutputs } from './validate.js';
+import { checkVerification, listed, parseStdin, STDIN_FORMS, takesOutputs, unknownField } from './validate.js';
 
 /** Nobody reads more. */
 export const VIOLATIONS_MAX = 20;
@@ -293,15 +294,21 @@ class Batch {
     const stdin = star.command?.arguments['stdin'];
     if (!takesOutputs(stdin)) return;
     const path = at('command.arguments.stdin');
-    const parsed = StdinFrom.safeParse(stdin);
-    if (parsed.success) this.#checkPredecessors(index, parsed.data.from, path);
-    else this.#refuse('INVALID_INPUT', path, `the stdin of "${star.id}" is ${STDIN_FORMS}`);
+    const parsed = parseStdin(stdin);
+    if (parsed.ok) this.#checkPredecessors(index, parsed.value.from, path);
+    else if (parsed.at === '') this.#refuse('INVALID_INPUT', path, `the stdin of "${star.id}" is ${STDIN_FORMS}`);
+    else this.#refuse('INVALID_INPUT', `${path}${parsed.at}`, parsed.message);
   }
 
-  #checkPredecessors(index: number, taken: readonly string[], path: string): void {
+  #checkPredecessors(index: number, taken: readonly TaskInput[], path: string): void {
     const { graph } = this.#staging;
     const before = graph.linesInto.at(index).map((line) => graph.lines.at(line).from);
-    const stranger = taken.find((id) => !before.includes(id));
+    for (const input of taken) {
+      const source = this.#staging.positionOfTask(inputTask(input));
+      const unknown = source === undefined ? undefined : unknownField(input, this.#staging.task(source).star);
+      if (unknown !== undefined) return this.#refuse('INVALID_INPUT', path, unknown);
+    }
+    const stranger = taken.map(inputTask).find((id) => !before.includes(id));
     if (stranger === undefined) return;
     const id = graph.taskIds.at(index);
     const message = `"${id}" takes the output of "${stranger}", which is not its predecessor; those are ${listed(before)}`;

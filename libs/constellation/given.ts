@@ -139,8 +139,9 @@ export function failed(
   taskId: string,
   attempt = 1,
   outcome: 'failed' | 'timed_out' | 'cancelled' | 'device_lost' | 'unknown' = 'failed',
+  code = 'EXIT_CODE',
 ): Input {
-  const error = { code: 'EXIT_CODE', message: 'exit code 1', outcome };
+  const error = { code, message: 'exit code 1', outcome };
   return { kind: 'attempt-ended', taskId, attempt, attemptHash: HASH, finished: { status: 'failed', error } };
 }
 

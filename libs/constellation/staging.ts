@@ -1,4 +1,4 @@
-import { type LineId, StdinFrom, type Target, type TaskId, type TaskStar, type TaskStarLine } from '#proto';
+import { inputTask, type LineId, StdinFrom, type Target, type TaskId, type TaskStar, type TaskStarLine } from '#proto';
 import { buildGraph, type Graph, positionOf } from './graph.js';
 import { PersistentArray } from './persistent-array.js';
 import { deadlineOf, JUDGED_NEVER, type LineState, needOf, pendingTask, type Run, type TaskState } from './run.js';
@@ -293,7 +293,7 @@ function doesOtherwise(before: TaskStar, after: TaskStar): boolean {
 /** An agent reads, too, but what it makes of it is its own, and its commands are judged anyway. */
 function reads({ command }: TaskStar, from: TaskId): boolean {
   const stdin = StdinFrom.safeParse(command?.arguments['stdin']);
-  return stdin.success && stdin.data.from.includes(from);
+  return stdin.success && stdin.data.from.some((input) => inputTask(input) === from);
 }
 
 /** Lines and tasks may have the same ids; no id has a colon. */

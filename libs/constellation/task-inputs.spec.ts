@@ -52,6 +52,26 @@ describe('the inputs of an agent', () => {
     ).toEqual(['a1', 'a2', 'a3']);
   });
 
+  it('are fields of results where they are named', () => {
+    const inputs = ['a3', { task: 'a1', field: 'stderr' }, { task: 'a1' }, { task: 'a1', field: 'stderr' }];
+    const story = new Story()
+      .on(FLEET)
+      .when(submit(fanIn({ inputs })))
+      .when(...done);
+    const started = story.events.filter((event) => event.type === 'TASK_STARTED' && event.data.taskId === 'b');
+    expect(started).toMatchObject([
+      {
+        data: {
+          inputs: [
+            { taskId: 'a3', attempt: 1 },
+            { taskId: 'a1', attempt: 1, field: 'stderr' },
+            { taskId: 'a1', attempt: 1 },
+          ],
+        },
+      },
+    ]);
+  });
+
   it('are those that are named, in that order, each once', () => {
     const story = new Story()
       .on(FLEET)

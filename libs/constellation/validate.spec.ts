@@ -24,6 +24,18 @@ describe('a constellation is refused with the path of the offending field', () =
       'is not a predecessor',
     ],
     [
+      'an input that is none',
+      constellation(['a', { id: 'b', command: stdin({ from: ['a', { task: 'a', field: '.x' }] }) }], ['a->b']),
+      'tasks[1].command.arguments.stdin.from[1].field',
+      'a field is names separated by dots, such as stdout',
+    ],
+    [
+      'a field that the result of EXEC_CLI does not have',
+      constellation(['a', { id: 'b', command: stdin({ from: [{ task: 'a', field: 'output' }] }) }], ['a->b']),
+      'tasks[1].command.arguments.stdin.from[0].field',
+      'the result of EXEC_CLI has no field "output"; it has stdout, stderr, exit_code',
+    ],
+    [
       'a stdin of another shape',
       constellation([{ id: 'b', command: stdin({ of: ['a'] }) }]),
       'tasks[0].command.arguments.stdin',

@@ -1,4 +1,15 @@
-import { type Issue, type Json, StdinFrom, type TaskConstellation, type TaskStar } from '#proto';
+import {
+  ExecCliResult,
+  inputField,
+  inputTask,
+  type Issue,
+  type Json,
+  parseWith,
+  StdinFrom,
+  type TaskConstellation,
+  type TaskInput,
+  type TaskStar,
+} from '#proto';
 import { findCycle } from './acyclic.js';
 import { checkCondition } from './condition.js';
 import { graphOfConstellation } from './graph.js';
@@ -73,20 +84,19 @@ function* cycle(constellation: TaskConstellation): Generator<Issue> {
 
 /** A task may take the outputs of its direct predecessors only: those are there when it starts. */
 function* inputs({ tasks, lines }: TaskConstellation): Generator<Issue> {
-  const predecessors = new Map<string, Set<string>>();
-  for (const { from, to } of lines) predecessors.set(to, (predecessors.get(to) ?? new Set()).add(from));
+  const stars = new Map(tasks.map((task) => [task.id, task]));
+  const predecessors = new Map<string, Map<string, TaskStar | undefined>>();
+  for (const { from, to } of lines)
+    predecessors.set(to, (predecessors.get(to) ?? new Map<string, TaskStar | undefined>()).set(from, stars.get(from)));
   for (const [index, task] of tasks.entries()) {
-    const before = predecessors.get(task.id) ?? new Set<string>();
+    const before = predecessors.get(task.id) ?? new Map<string, TaskStar | undefined>();
     yield* strangers(task.id, task.inputs ?? [], before, `tasks[${index}].inputs`);
     const stdin = task.command?.arguments['stdin'];
     if (!takesOutputs(stdin)) continue;
     const path = `tasks[${index}].command.arguments.stdin`;
-    const parsed = StdinFrom.safeParse(stdin);
-    if (!parsed.success) {
-      yield { path, message: `stdin is ${STDIN_FORMS}` };
-      continue;
-    }
-    yield* strangers(task.id, parsed.data.from, before, `${path}.from`);
+    const parsed = parseStdin(stdin);
+    if (parsed.ok) yield* strangers(task.id, parsed.value.from, before, `${path}.from`);
+    else yield { path: `${path}${parsed.at}`, message: parsed.message };
   }
 }
 
@@ -105,20 +115,49 @@ function* replaced({ tasks }: TaskConstellation): Generator<Issue> {
 
 function* strangers(
   taskId: string,
-  taken: readonly string[],
-  before: ReadonlySet<string>,
+  taken: readonly TaskInput[],
+  before: ReadonlyMap<string, TaskStar | undefined>,
   path: string,
 ): Generator<Issue> {
-  for (const [position, id] of taken.entries()) {
+  for (const [position, input] of taken.entries()) {
+    const id = inputTask(input);
+    const unknown = before.has(id) ? unknownField(input, before.get(id)) : undefined;
+    if (unknown !== undefined) yield { path: `${path}[${position}].field`, message: unknown };
     if (before.has(id)) continue;
     yield {
       path: `${path}[${position}]`,
-      message: `"${id}" is not a predecessor of "${taskId}"; its predecessors are ${listed([...before])}`,
+      message: `"${id}" is not a predecessor of "${taskId}"; its predecessors are ${listed([...before.keys()])}`,
     };
   }
 }
 
-export const STDIN_FORMS = 'a text, {"from": [ids of predecessors]} or {"secret": name}';
+/** What is wrong with the field that is taken of this predecessor, as far as the result of its tool is known beforehand. */
+export function unknownField(input: TaskInput, source: TaskStar | undefined): string | undefined {
+  const field = inputField(input);
+  if (field === undefined || source?.command?.tool !== 'EXEC_CLI') return undefined;
+  const [name = ''] = field.split('.');
+  const known = Object.keys(ExecCliResult.shape);
+  if (known.includes(name)) return undefined;
+  return `the result of EXEC_CLI has no field "${name}"; it has ${known.join(', ')}`;
+}
+
+export const STDIN_FORMS = 'a text, {"from": [predecessors]} or {"secret": name}';
+
+type ParsedStdin =
+  | { readonly ok: true; readonly value: StdinFrom }
+  /** `at`: the path of the wrong part within it. */
+  | { readonly ok: false; readonly at: string; readonly message: string };
+
+/** A `stdin` that takes outputs. One that means something else is told what it may be. */
+export function parseStdin(stdin: Json | undefined): ParsedStdin {
+  const parsed = parseWith(StdinFrom, stdin);
+  if (parsed.ok) return parsed;
+  const [wrong] = parsed.issues;
+  const isInput = wrong !== undefined && wrong.path.startsWith('from[');
+  return isInput
+    ? { ok: false, at: `.${wrong.path}`, message: wrong.message }
+    : { ok: false, at: '', message: `stdin is ${STDIN_FORMS}` };
+}
 
 /** False for a text, nothing, and a secret of the device, which need nobody's output. */
 export function takesOutputs(stdin: Json | undefined): boolean {

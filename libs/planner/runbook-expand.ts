@@ -1,4 +1,4 @@
-import type { DeviceId, Json, RunbookDependency, RunbookFile, RunbookTask } from '#proto';
+import type { DeviceId, Json, RunbookDependency, RunbookFile, RunbookTask, TaskInput } from '#proto';
 import { mapTexts, placeOf } from './runbook-places.js';
 import { onlyPlaceholder, piecesOf, rendered, typedValue, type Values } from './runbook-placeholders.js';
 
@@ -70,7 +70,7 @@ function taskOf(template: RunbookTask, { id, device, values, made }: TaskParts):
     ...objectOf(fields, own),
     task_id: id,
     ...(device === null ? {} : { target_device_id: device }),
-    ...(inputs === undefined ? {} : { inputs: idsOf(inputs) }),
+    ...(inputs === undefined ? {} : { inputs: inputsOf(inputs, idsOf) }),
     ...(replaces === undefined ? {} : { replaces: idsOf(replaces) }),
   };
   return withStdin(task, idsOf);
@@ -83,12 +83,24 @@ function idsFor(made: Made | undefined, named: string, device: DeviceId | null):
   return same === undefined ? [...made.values()] : [same];
 }
 
-function withStdin(task: Record<string, Json>, idsOf: (named: readonly string[]) => string[]): Json {
+type IdsOf = (named: readonly string[]) => string[];
+
+/** The same field of each task that was made of the named one. */
+function inputsOf(named: readonly TaskInput[], idsOf: IdsOf): Json[] {
+  return named.flatMap((input) => {
+    if (typeof input === 'string') return idsOf([input]);
+    return isObject(input as Json)
+      ? idsOf([input.task]).map((task) => ({ ...(input as object), task }))
+      : [input as Json];
+  });
+}
+
+function withStdin(task: Record<string, Json>, idsOf: IdsOf): Json {
   const { command } = task;
   if (!isObject(command) || !isObject(command['arguments'])) return task;
   const { stdin } = command['arguments'];
   if (!isObject(stdin) || !Array.isArray(stdin['from'])) return task;
-  const from = idsOf(stdin['from'].map(String));
+  const from = inputsOf(stdin['from'] as readonly TaskInput[], idsOf);
   return { ...task, command: { ...command, arguments: { ...command['arguments'], stdin: { ...stdin, from } } } };
 }
 

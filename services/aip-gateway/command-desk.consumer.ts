@@ -4,7 +4,15 @@ import { commandMessage, CommandTable, digestOf, instantOf, isOwnWord } from '#l
 import type { OpenAtDevice, OutgoingCommand, OutputPiece, RegisteredClient, TableEffect } from '#libs/aip';
 import { query } from '#libs/messaging';
 import type { Clock } from '#libs/platform';
-import { AIP_LIMITS, COMMAND_REFUSALS, DeviceRequest, parseWith, sentenceOf, subjects } from '#proto';
+import {
+  AIP_LIMITS,
+  COMMAND_REFUSALS,
+  DeviceRequest,
+  parseWith,
+  sentenceOf,
+  subjects,
+  TAKES_STDIN_FILES,
+} from '#proto';
 import type { CommandId, CommandOutcome, DeviceAnswer, DeviceId, ServerMessage, SessionId } from '#proto';
 import type { RunCommandRequest } from '#proto';
 import { Callers } from './callers.adapter.js';
@@ -51,12 +59,13 @@ export class CommandDesk {
 
   constructor(options: DeskOptions) {
     const { sessionId, slots, client, answerWithinMs } = options;
-    const { journalId, telemetry, toolsKnown } = client;
+    const { journalId, revision, telemetry, toolsKnown } = client;
+    const takesStdinFiles = revision !== null && telemetry.capabilities.includes(TAKES_STDIN_FILES);
     // An empty list forbids nothing: a tool server that is not up yet has no tools, and the device says so for it.
     const tools =
       toolsKnown && telemetry.tools.length > 0 ? new Set(telemetry.tools.map(({ name }) => name)) : undefined;
     this.#options = options;
-    this.#table = new CommandTable({ sessionId, journalId, slots, tools });
+    this.#table = new CommandTable({ sessionId, journalId, slots, tools, takesStdinFiles });
     this.#callers = new Callers(answerWithinMs, (commandId) => this.#table.stateOf(commandId) ?? { state: 'queued' });
     this.#output = new LiveOutput(options);
   }

@@ -1,5 +1,13 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { ACK_WAIT_MS, commandIdOf, LIMITS, type AttemptFinished } from '#proto';
+import {
+  ACK_WAIT_MS,
+  commandIdOf,
+  LIMITS,
+  StdinParts,
+  type AttemptFinished,
+  type Json,
+  type RunCommandRequest,
+} from '#proto';
 import { verifyChain } from '#libs/event-log';
 import { dying } from '#libs/testing';
 import { keyOf, messageOf, TestAgent, World } from './testing/agent.js';
@@ -172,6 +180,62 @@ describe('inputs', () => {
     });
   });
 
+  /** What the command reads of a task that answered this. */
+  async function stdinAfter(result: Json, from: Json[] = ['a']): Promise<Json | undefined> {
+    device.respond = () => outcomeOf('COMPLETED', result);
+    const agent = new TestAgent(world);
+    await agent.starts.handle(messageOf(run.start(A)));
+    await agent.starts.handle(messageOf(run.start({ ...CAT, arguments: { command: 'cat', stdin: { from } } })));
+    const sent = device.requests.findLast(({ kind }) => kind === 'run') as RunCommandRequest;
+    return sent.attempt.taskId === 'b' ? sent.command.arguments['stdin'] : undefined;
+  }
+  const output = (more: Record<string, Json>): Json => ({ ...(execCli('head ... tail') as object), ...more });
+
+  it('are the text of any answer, and a field where one is named', async () => {
+    const ufo = { success: true, exit_code: 0, stdout: 'Linux\n', stderr: 'warned' };
+    expect(await stdinAfter(ufo, ['a', { task: 'a', field: 'stderr' }, { task: 'a' }])).toBe('Linux\nwarnedLinux\n');
+  });
+
+  it('that a device has stored are named by their checksum, with what comes before and after', async () => {
+    const bytes = 3_000_000;
+    const { sha256 } = await new TestAgent(world).artifacts.put(new Uint8Array(bytes));
+    const stored = output({ stdout_bytes: bytes, stdout_artifact: { sha256, bytes }, stderr: 'E' });
+    expect(await stdinAfter(stored, [{ task: 'a', field: 'stderr' }, 'a', { task: 'a', field: 'exit_code' }])).toEqual({
+      parts: [{ text: 'E' }, { artifact: { sha256, bytes } }, { text: '0\n' }],
+    });
+  });
+
+  it('that are short texts travel in the command, also when they are stored: every device takes those', async () => {
+    const { sha256, bytes } = await new TestAgent(world).artifacts.put(new TextEncoder().encode('zwölf'));
+    expect(await stdinAfter(output({ stdout_bytes: 6, stdout_artifact: { sha256, bytes } }))).toBe('zwölf');
+  });
+
+  it('that are no text are never made one', async () => {
+    const { sha256, bytes } = await new TestAgent(world).artifacts.put(Uint8Array.of(0xff, 0x00, 0xc3));
+    const stored = output({ stdout_bytes: 3, stdout_artifact: { sha256, bytes } });
+    expect(await stdinAfter(stored)).toEqual({ parts: [{ artifact: { sha256, bytes } }] });
+  });
+
+  it.each<[string, Record<string, Json>, RegExp]>([
+    [
+      'was not kept whole',
+      { stdout_bytes: 900_000, artifact_error: 'stdout: the disk is full' },
+      /900000 bytes.*disk is full/,
+    ],
+    [
+      'was kept in part',
+      { stdout_bytes: 9, stdout_artifact: { sha256: 'e'.repeat(64), bytes: 5 } },
+      /9 bytes.*kept 5 bytes/,
+    ],
+    ['is gone', { stdout_bytes: 9, stdout_artifact: { sha256: 'e'.repeat(64), bytes: 9 } }, /9 bytes.*is not stored/],
+  ])('fail the task before it is sent when the output %s', async (_, more, message) => {
+    expect(await stdinAfter(output(more))).toBeUndefined();
+    expect(await endOf('b')).toMatchObject({
+      error: { code: 'INPUT_UNAVAILABLE', message: expect.stringMatching(message) },
+    });
+    expect(device.executed).toEqual([COMMAND_A]);
+  });
+
   it('that are gone from the store fail the attempt instead of delivering something else', async () => {
     device.respond = () => outcomeOf('COMPLETED', execCli('x'.repeat(100_000)));
     const agent = new TestAgent(world);
@@ -182,12 +246,19 @@ describe('inputs', () => {
     expect(device.executed).toEqual([COMMAND_A]);
   });
 
-  it('too large for a frame fail the attempt', async () => {
-    device.respond = () => outcomeOf('COMPLETED', execCli('x'.repeat(LIMITS.aipFrameBytesMax)));
+  it('too large for a frame lie in ARTIFACTS, and the command names them', async () => {
+    const text = 'x'.repeat(LIMITS.aipFrameBytesMax);
+    device.respond = () => outcomeOf('COMPLETED', execCli(text));
     const agent = new TestAgent(world);
     await agent.starts.handle(messageOf(run.start(A)));
     await agent.starts.handle(messageOf(run.start(CAT)));
-    expect(await endOf('b')).toMatchObject({ error: { code: 'INPUT_TOO_LARGE', outcome: 'failed' } });
+    const sent = device.requests.findLast(({ kind }) => kind === 'run') as RunCommandRequest;
+    const { parts } = StdinParts.parse(sent.command.arguments['stdin']);
+    const [part] = parts;
+    const artifact = part !== undefined && 'artifact' in part ? part.artifact : undefined;
+    expect([parts.length, artifact?.bytes]).toEqual([1, text.length]);
+    expect(new TextDecoder().decode(world.stored.get(artifact?.sha256 ?? ''))).toBe(text);
+    expect(await endOf('b')).toMatchObject({ status: 'completed' });
   });
 });
 

@@ -28,6 +28,7 @@ export interface RunnerParts {
   readonly attempts: AttemptLog;
   readonly device: DeviceLink;
   readonly artifacts: Artifacts;
+  readonly inputBytesMax?: number;
   readonly live: LiveAttempts;
   readonly slots: Slots;
   readonly command: CommandRunner;

@@ -10,6 +10,8 @@ export const DeviceAgentConfig = z
     ORRERY_ATTEMPTS_MAX: envInt({ min: 1, max: 100_000 }).default(ATTEMPTS_MAX_DEFAULT),
     /** Turns of an agent's model in one attempt. */
     ORRERY_STEPS_MAX: envInt({ min: 1, max: LIMITS.stepsMax }).default(DEFAULTS.stepsMax),
+    /** Bytes that one command may take of its predecessors; more ends the task before it begins. */
+    ORRERY_INPUT_BYTES_MAX: envInt({ min: 1, max: LIMITS.inputBytesMax }).default(LIMITS.inputBytesMax),
     /** The command policy, YAML; the built-in one alone when absent. */
     ORRERY_POLICY_FILE: z.string().optional(),
     /** Where the prompts lie; those of the installation when absent. */
@@ -22,6 +24,7 @@ export const DeviceAgentConfig = z
   .transform((env) => ({
     attemptsMax: env.ORRERY_ATTEMPTS_MAX,
     stepsMax: env.ORRERY_STEPS_MAX,
+    inputBytesMax: env.ORRERY_INPUT_BYTES_MAX,
     policyFile: env.ORRERY_POLICY_FILE,
     promptsDirectory: env.ORRERY_PROMPTS_DIR,
     agentModules: (env.ORRERY_AGENT_MODULES ?? '')

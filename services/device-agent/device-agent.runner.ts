@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { NatsConnection } from '@nats-io/transport-node';
 import type { Logger } from 'pino';
-import { DEFAULTS, DURABLES, subjects, type OutputChunk } from '#proto';
+import { DEFAULTS, DURABLES, LIMITS, subjects, type OutputChunk } from '#proto';
 import type { CommandPolicy } from '#libs/command-policy';
 import type { AgentKind } from '#libs/device-agent';
 import { StoringModelDesk, type ChatModel } from '#libs/llm';
@@ -9,6 +9,7 @@ import { openAttemptLog, openRunLog } from '#libs/event-log';
 import {
   consumeDurable,
   getArtifact,
+  openArtifact,
   handAgain,
   putArtifact,
   serveQueries,
@@ -48,6 +49,7 @@ export interface DeviceAgentOptions {
   /** Agents that devices can have; none of them is served without a model. */
   readonly kinds: readonly AgentKind[];
   readonly stepsMax?: number;
+  readonly inputBytesMax?: number;
   readonly keepPrompts?: boolean;
   readonly times?: RunnerTimes;
 }
@@ -65,6 +67,7 @@ const BOUNDARY_BYTES = 16;
 /** Puts the parts together and begins to serve both durables. */
 export function startDeviceAgent(options: DeviceAgentOptions): DeviceAgent {
   const { nc, instance, clock, logger, attemptsMax, policy, times = RUNNER_TIMES } = options;
+  const { inputBytesMax = LIMITS.inputBytesMax } = options;
   const attempts = openAttemptLog(nc);
   const runs = openRunLog(nc);
   const commits = new AttemptCommits({ attempts, runs, clock, instance });
@@ -77,10 +80,11 @@ export function startDeviceAgent(options: DeviceAgentOptions): DeviceAgent {
   const artifacts = {
     put: (content: Uint8Array) => putArtifact(nc, content),
     get: (sha256: string) => getArtifact(nc, sha256),
+    size: async (sha256: string) => (await openArtifact(nc, sha256)).bytes,
   };
   const slots = new Slots(attemptsMax, () => consumptions[0]?.look());
   const command = new CommandRunner(device, (deviceId) => states.get(deviceId), times);
-  const common = { commits, attempts, device, artifacts, slots, instance, logger, clock, policy };
+  const common = { commits, attempts, device, artifacts, inputBytesMax, slots, instance, logger, clock, policy };
   const agents = agentsOf(options, { ...common, runner: command, profile: (deviceId) => states.profile(deviceId) });
   const runner = new AttemptRunner({ ...common, live, command, agents }, times);
   const starts = new AttemptsConsumer({ runner, live, clock });

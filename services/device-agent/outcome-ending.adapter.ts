@@ -10,11 +10,12 @@ export async function outcomeEnding(outcome: CommandOutcome, artifacts: Artifact
 
 /** What an event holds of an answer; the whole of a longer one lies in ARTIFACTS. */
 export async function resultOf(
-  { result }: Pick<CommandOutcome, 'result'>,
+  { result, incomplete }: Pick<CommandOutcome, 'result' | 'incomplete'>,
   artifacts: Artifacts,
 ): Promise<TaskResult | null> {
   if (result === null) return null;
   const { value, cutFrom } = shapeResult(result);
-  if (cutFrom === null) return { value };
-  return { value, cut: [...cutFrom.paths], artifact: await artifacts.put(cutFrom.json) };
+  const known = incomplete === undefined ? {} : { incomplete };
+  if (cutFrom === null) return { value, ...known };
+  return { value, cut: [...cutFrom.paths], artifact: await artifacts.put(cutFrom.json), ...known };
 }

@@ -1,77 +1,63 @@
 import { describe, expect, it } from '@jest/globals';
-import { LIMITS } from '#proto';
-import { sourcesOf, withInputs, type Input } from './stdin.js';
-import { execCli } from './testing/run.js';
+import { AIP_LIMITS, type StdinPart } from '#proto';
+import { bytesOf, inlineTexts, sourcesOf, withParts, withText } from './stdin.js';
 
-const command = (stdin: object | string) => ({
-  tool: 'EXEC_CLI',
+const command = (stdin: object | string, tool = 'EXEC_CLI') => ({
+  tool,
   arguments: { command: 'cat', stdin: stdin as string },
 });
-const cli = (taskId: string, stdout: string): Input => ({
-  taskId,
-  madeBy: { tool: 'EXEC_CLI' },
-  value: execCli(stdout),
-});
-const delivered = (from: string[], inputs: Input[]) => {
-  const stdin = withInputs(command({ from }), inputs);
-  return stdin.kind === 'ready' ? stdin.command.arguments['stdin'] : stdin;
-};
+const artifact = (bytes: number): StdinPart => ({ artifact: { sha256: 'a'.repeat(64), bytes } });
 
-describe('withInputs', () => {
-  it('concatenates the outputs in the order of the sources, whatever order they were read in', () => {
-    expect(delivered(['b', 'a'], [cli('a', 'A\n'), cli('b', 'B')])).toBe('BA\n');
+describe('sourcesOf', () => {
+  it('names tasks and fields in their order', () => {
+    const from = ['b', { task: 'a' }, { task: 'a', field: 'stderr' }];
+    expect(sourcesOf(command({ from }))).toEqual(from);
   });
 
-  it('adds nothing to an output: not even a line end', () => {
-    expect(delivered(['a', 'b'], [cli('a', 'x'), cli('b', '')])).toBe('x');
-  });
-
-  it('gives any other answer as one line of JSON', () => {
-    const memory = { info_type: 'memory', data: { total: 1 } };
-    expect(delivered(['m', 'a'], [{ taskId: 'm', madeBy: { tool: 'SYS_INFO' }, value: memory }, cli('a', 'A')])).toBe(
-      '{"info_type":"memory","data":{"total":1}}\nA',
-    );
-    expect(delivered(['n'], [{ taskId: 'n', madeBy: { tool: 'plug-in' }, value: null }])).toBe('null\n');
-  });
-
-  it('gives an answer of EXEC_CLI without output as JSON, too: a foreign client may answer anything', () => {
-    expect(delivered(['a'], [{ taskId: 'a', madeBy: { tool: 'EXEC_CLI' }, value: 'plain text' }])).toBe(
-      '"plain text"\n',
-    );
-  });
-
-  it('gives the text of an agent as it is, and anything else of it as JSON', () => {
-    expect(delivered(['t'], [{ taskId: 't', madeBy: 'agent', value: 'two disks\nare full' }])).toBe(
-      'two disks\nare full',
-    );
-    expect(delivered(['t'], [{ taskId: 't', madeBy: 'agent', value: { stdout: 'x' } }])).toBe('{"stdout":"x"}\n');
-  });
-
-  it('gives nothing of a source that answered nothing or never ran', () => {
-    expect(delivered(['a', 'gone', 'b'], [cli('a', 'A'), { taskId: 'b', madeBy: null, value: null }])).toBe('A');
-  });
-
-  it('delivers a source twice when it is named twice', () => {
-    expect(delivered(['a', 'a'], [cli('a', 'A')])).toBe('AA');
-  });
-
-  it('leaves a command alone that takes no outputs', () => {
-    for (const stdin of ['text', { from: [] }, { from: ['a'], more: 1 }]) {
-      const call = command(stdin);
-      expect(sourcesOf(call)).toEqual([]);
-      expect(withInputs(call, [])).toEqual({ kind: 'ready', command: call });
+  it('finds none in a text, a secret, an empty list and anything else', () => {
+    for (const stdin of ['text', { from: [] }, { from: ['a'], more: 1 }, { secret: 's' }, { parts: [{ text: 'x' }] }]) {
+      expect(sourcesOf(command(stdin))).toEqual([]);
     }
   });
+});
 
+describe('withText', () => {
   it('changes no other argument and not the order itself', () => {
     const call = command({ from: ['a'] });
     const before = structuredClone(call);
-    expect(withInputs(call, [cli('a', 'A')])).toMatchObject({ command: { arguments: { command: 'cat' } } });
+    expect(withText(call, 'A')).toEqual(command('A'));
     expect(call).toEqual(before);
   });
 
-  it('refuses what no frame could carry', () => {
-    const big = cli('a', 'x'.repeat(LIMITS.aipFrameBytesMax));
-    expect(delivered(['a'], [big])).toMatchObject({ kind: 'too-large' });
+  it('takes what fits into a request and nothing more', () => {
+    expect(withText(command(''), 'x'.repeat(AIP_LIMITS.commandBytesMax - 8 * 1024))).not.toBeNull();
+    expect(withText(command(''), 'x'.repeat(AIP_LIMITS.commandBytesMax))).toBeNull();
+    // Escapes count, too: a line end is two bytes in JSON.
+    expect(withText(command(''), '\n'.repeat(AIP_LIMITS.commandBytesMax / 2))).toBeNull();
+  });
+});
+
+describe('withParts', () => {
+  it('puts the pieces in for the tool of the device, and for no other', () => {
+    const parts = [{ text: 'a' }, artifact(5)];
+    expect(withParts(command({ from: ['a'] }), parts)).toEqual(command({ parts }));
+    expect(withParts(command({ from: ['a'] }, 'other'), parts)).toBeNull();
+  });
+
+  it('takes no list that is too long', () => {
+    expect(
+      withParts(
+        command(''),
+        Array.from({ length: 4_001 }, () => artifact(1)),
+      ),
+    ).toBeNull();
+  });
+});
+
+describe('inlineTexts', () => {
+  it('leaves texts in the command as long as there is room', () => {
+    const [short, long, last] = [{ text: 'a' }, { text: 'x'.repeat(300_000) }, { text: 'ä' }];
+    expect([...inlineTexts([short, artifact(9), long, last])]).toEqual([short, last]);
+    expect([short, artifact(9), last].map(bytesOf)).toEqual([1, 9, 2]);
   });
 });

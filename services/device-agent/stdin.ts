@@ -1,49 +1,53 @@
-import { AIP_LIMITS, ExecCliResult, StdinFrom, type CommandCall, type Json, type TaskId } from '#proto';
+import { AIP_LIMITS, StdinFrom, StdinParts, type CommandCall, type Json, type StdinPart, type TaskInput } from '#proto';
 
-/** An agent made it: the text that it finished with, not what a tool answered. */
-export const AGENT = 'agent';
-
-/** What one source of `stdin: {"from": [...]}` delivers: who made it and its whole answer; null when it has none. */
-export interface Input {
-  readonly taskId: TaskId;
-  readonly madeBy: typeof AGENT | { readonly tool: string } | null;
-  readonly value: Json | null;
-}
-
+/** The one tool whose input a device takes as a file. */
+const TAKES_FILES = 'EXEC_CLI';
 /** Room for what a request says besides the command. */
 const REQUEST_BYTES = 4 * 1024;
-
-export type Stdin =
-  | { readonly kind: 'ready'; readonly command: CommandCall }
-  | { readonly kind: 'too-large'; readonly bytes: number; readonly bytesMax: number };
+/** A request with its command. */
+const BYTES_MAX = AIP_LIMITS.commandBytesMax - REQUEST_BYTES;
+/** Texts that travel in a command although others travel as files. */
+const INLINE_BYTES_MAX = 256 * 1024;
 
 /** The sources of a command's standard input, in the order in which they are delivered; none when it takes no outputs. */
-export function sourcesOf(command: CommandCall): readonly TaskId[] {
+export function sourcesOf(command: CommandCall): readonly TaskInput[] {
   const parsed = StdinFrom.safeParse(command.arguments['stdin']);
   return parsed.success ? parsed.data.from : [];
 }
 
-/** The command with the outputs of its predecessors put in: results flow along lines as data, never as text of a command line. */
-export function withInputs(command: CommandCall, inputs: readonly Input[]): Stdin {
-  const sources = sourcesOf(command);
-  if (sources.length === 0) return { kind: 'ready', command };
-  const byTask = new Map(inputs.map((input) => [input.taskId, input]));
-  const stdin = sources.map((taskId) => textOf(byTask.get(taskId))).join('');
-  const bytesMax = AIP_LIMITS.commandBytesMax - REQUEST_BYTES;
-  const delivered = { ...command, arguments: { ...command.arguments, stdin } };
-  const bytes = Buffer.byteLength(JSON.stringify(delivered));
-  return bytes > bytesMax ? { kind: 'too-large', bytes, bytesMax } : { kind: 'ready', command: delivered };
+/** The command with what it reads; null when that does not fit into a request. */
+export function withText(command: CommandCall, text: string): CommandCall | null {
+  return fitting(withStdin(command, text));
 }
 
-/** Standard output, or an agent's text, as it was; any other answer as one line of JSON; nothing of a source without any. */
-function textOf(input: Input | undefined): string {
-  if (input === undefined || input.madeBy === null) return '';
-  if (input.madeBy === AGENT && typeof input.value === 'string') return input.value;
-  const output = input.madeBy !== AGENT && input.madeBy.tool === 'EXEC_CLI' ? stdoutOf(input.value) : undefined;
-  return output ?? `${JSON.stringify(input.value)}\n`;
+/** The command with what its device gets as files; null when its tool does not take them, or the list does not fit. */
+export function withParts(command: CommandCall, parts: readonly StdinPart[]): CommandCall | null {
+  if (command.tool !== TAKES_FILES || !StdinParts.safeParse({ parts }).success) return null;
+  return fitting(withStdin(command, { parts: [...parts] }));
 }
 
-function stdoutOf(value: Json | null): string | undefined {
-  const parsed = ExecCliResult.shape.stdout.safeParse((value as { stdout?: unknown } | null)?.stdout);
-  return parsed.success ? parsed.data : undefined;
+/** Which of the texts travel in the command itself: the first ones, as many as have room. */
+export function inlineTexts(parts: readonly StdinPart[]): ReadonlySet<StdinPart> {
+  const inline = new Set<StdinPart>();
+  let bytes = 0;
+  for (const part of parts) {
+    if (!('text' in part)) continue;
+    const length = Buffer.byteLength(part.text);
+    if (bytes + length > INLINE_BYTES_MAX) continue;
+    bytes += length;
+    inline.add(part);
+  }
+  return inline;
 }
+
+/** Bytes of a piece as the command reads it. */
+export const bytesOf = (part: StdinPart): number =>
+  'text' in part ? Buffer.byteLength(part.text) : part.artifact.bytes;
+
+const withStdin = (command: CommandCall, stdin: Json): CommandCall => ({
+  ...command,
+  arguments: { ...command.arguments, stdin },
+});
+
+const fitting = (command: CommandCall): CommandCall | null =>
+  Buffer.byteLength(JSON.stringify(command)) > BYTES_MAX ? null : command;

@@ -33,6 +33,7 @@ export interface StepParts {
   readonly policy: CommandPolicy;
   readonly attempts: AttemptLog;
   readonly artifacts: Artifacts;
+  readonly inputBytesMax?: number;
   readonly slots: Slots;
   readonly clock: Clock;
   readonly profile: (deviceId: string) => AgentProfile | undefined;

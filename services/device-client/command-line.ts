@@ -48,7 +48,7 @@ More MCP servers, in the file given with --config:
 
 Also in that file: commandsMax (16), onDisconnect: finish or kill (what becomes of commands while there is no server),
 disconnectGraceMs (60000), credentialIn: header or query (query only for servers of other systems that want ?token=),
-files: { paths: [/srv/data] } (where files may be read and written beside the jail directory), outputBytesMax (268435456).
+files: { paths: [/srv/data] } (where files may be read and written beside the jail directory), outputBytesMax (1073741824).
 
 How commands are run, also in that file:
   exec:

@@ -62,6 +62,7 @@ function handling(more: Partial<CommandHandlerOptions> & { readonly answer?: Too
       },
     },
     gate: { refusal: () => Promise.resolve(undefined) },
+    stdin: { collect: () => Promise.resolve({ kind: 'aborted' }), remove: () => Promise.resolve() },
     commandsMax: 4,
     disconnectGraceMs: null,
     send: (message) => sent.push(message),

@@ -2,8 +2,8 @@
 // before `finished` is.
 //
 //   frame ──► known? ──yes──► its result again, or "running"
-//               └─no──► refused, or queued ──slot──► gate ──► started ──► tool ──► finished ──► result
-//                                    └── stop, too late ─┴─ no ──► result, nothing ran
+//               └─no──► refused, or queued ──slot──► gate ──► stdin ──► started ──► tool ──► finished ──► result
+//                                    └── stop, too late ─┴─ no ──┴──► result, nothing ran
 //
 // Results in the journal are not sent but fetched, by a connection that has room for them: each once per connection, and
 // again when no server has acknowledged it for minutes, because one that held too much may have dropped it.
@@ -11,19 +11,32 @@ import type { Logger } from 'pino';
 import type { Holdings } from '#libs/aip';
 import type { ToolAnswer, ToolOutput } from '#libs/mcp';
 import { AIP_LIMITS } from '#proto';
-import type { Action, AttemptKey, ClientMessage, CommandId, CommandMessage, CommandOutcome, Judged } from '#proto';
+import type {
+  Action,
+  AttemptKey,
+  ClientMessage,
+  CommandId,
+  CommandMessage,
+  CommandOutcome,
+  Json,
+  Judged,
+  StdinPart,
+} from '#proto';
 import { callOf } from './command-gate.js';
 import type { CommandGate } from './command-gate.runner.js';
 import { fitOutcome } from './fit.js';
 import type { JournalFile } from './journal-file.adapter.js';
 import { outputMessage, progressMessage, resultMessage, type Reply } from './messages.js';
 import { DEVICE_STOPPED, DISCONNECTED, endedWithout, outcomeOf } from './outcome.js';
+import { stdinPartsOf, withoutStdin, withUnknownStdin } from './stdin-file.js';
+import type { StdinFiles } from './stdin-files.client.js';
 import type { Toolbox } from './toolbox.client.js';
 
 export interface CommandHandlerOptions {
   readonly file: Pick<JournalFile, 'journal' | 'append' | 'note' | 'noteLazily'>;
   readonly tools: Pick<Toolbox, 'has' | 'call'>;
   readonly gate: Pick<CommandGate, 'refusal'>;
+  readonly stdin: Pick<StdinFiles, 'collect' | 'remove'>;
   readonly commandsMax: number;
   /** How long commands go on without a server; null: to their ends. */
   readonly disconnectGraceMs: number | null;
@@ -46,6 +59,13 @@ const OPEN_MAX = AIP_LIMITS.commandsMax;
 const OFFER_AGAIN_MS = 5 * 60 * 1_000;
 /** A command that takes longer is announced as running; most are over before anybody could read that. */
 const ANNOUNCE_MS = 1_000;
+
+/** No timer waits longer. */
+const WAIT_MS_MAX = 24 * 60 * 60 * 1_000;
+
+type Collected =
+  | { readonly kind: 'collected'; readonly file: string | undefined }
+  | { readonly kind: 'ended'; readonly outcome: CommandOutcome };
 
 interface Open {
   readonly id: CommandId;
@@ -231,37 +251,72 @@ export class CommandHandler {
 
   /** Never rejects. */
   private async run(open: Open): Promise<void> {
-    const { file, tools, gate, now, monotonicMs, send, sendOutput } = this.options;
-    const { id, digest, attempt, action, judged, stop } = open;
+    const { gate, now, send, stdin } = this.options;
+    const { id, action, judged } = open;
+    const { tool_name: tool } = action;
     const announce = setTimeout(() => send(progressMessage(id, 'running', now())), ANNOUNCE_MS);
+    let file: string | undefined;
     try {
-      const refusal = await gate.refusal(callOf(action.tool_name, action.parameters), judged);
+      const args = action.parameters ?? {};
+      const parts = stdinPartsOf(tool, args);
+      const refusal = await gate.refusal(callOf(tool, parts === undefined ? args : withUnknownStdin(args)), judged);
       if (refusal !== undefined) return this.end(open, refusal);
-      const at = now();
-      await file.append({ type: 'started', id, digest, attempt, at, until: at + open.startWithinMs });
-      const calledMs = monotonicMs();
-      const onOutput = (piece: ToolOutput): void => sendOutput(outputMessage(id, piece, now()));
-      const answer = stop.signal.aborted
-        ? NOT_CALLED
-        : await tools.call(action.tool_name, action.parameters ?? {}, {
-            commandId: id,
-            isAgents: judged !== undefined,
-            signal: stop.signal,
-            onOutput,
-          });
-      const durationMs = Math.round((monotonicMs() - calledMs) * 1_000) / 1_000;
-      const timing = { startedAt: new Date(at).toISOString(), durationMs };
-      const outcome = fitOutcome(outcomeOf(action.tool_name, answer, stop.signal, timing));
-      await file.append({ type: 'finished', id, outcome });
-      this.open.delete(id);
-      this.offer(id, open.reply);
+      if (parts !== undefined) {
+        const collected = await this.collect(open, parts);
+        if (collected.kind === 'ended') return this.end(open, collected.outcome);
+        file = collected.file;
+      }
+      await this.execute(open, parts === undefined ? args : withoutStdin(args), file);
     } catch (error) {
       // Without its record nothing may be said about the command: the next start finds it interrupted.
       this.open.delete(id);
       this.options.onFatal(error);
     } finally {
       clearTimeout(announce);
+      if (file !== undefined) await stdin.remove(file);
     }
+  }
+
+  /** What the command reads, before anything is written down of it: without it, it never began. Never rejects. */
+  private async collect(open: Open, parts: readonly StdinPart[]): Promise<Collected> {
+    const { monotonicMs, stdin } = this.options;
+    const { id, stop, receivedMs, startWithinMs } = open;
+    const late = AbortSignal.timeout(Math.max(0, Math.min(receivedMs + startWithinMs - monotonicMs(), WAIT_MS_MAX)));
+    const signal = AbortSignal.any([stop.signal, late]);
+    const collected = await stdin.collect(parts, { commandId: id, signal });
+    if (collected.kind === 'file') return { kind: 'collected', file: collected.name };
+    // It is ended like every command that was stopped before its tool was called.
+    if (stop.signal.aborted) return { kind: 'collected', file: undefined };
+    if (collected.kind === 'aborted') return { kind: 'ended', outcome: EXPIRED };
+    return { kind: 'ended', outcome: endedWithout('FAILED', collected.code, collected.message) };
+  }
+
+  private async execute(
+    open: Open,
+    args: Readonly<Record<string, Json>>,
+    stdinFile: string | undefined,
+  ): Promise<void> {
+    const { file, tools, now, monotonicMs, sendOutput } = this.options;
+    const { id, digest, attempt, action, judged, stop } = open;
+    const at = now();
+    await file.append({ type: 'started', id, digest, attempt, at, until: at + open.startWithinMs });
+    const calledMs = monotonicMs();
+    const onOutput = (piece: ToolOutput): void => sendOutput(outputMessage(id, piece, now()));
+    const answer = stop.signal.aborted
+      ? NOT_CALLED
+      : await tools.call(action.tool_name, args, {
+          commandId: id,
+          isAgents: judged !== undefined,
+          signal: stop.signal,
+          stdinFile,
+          onOutput,
+        });
+    const durationMs = Math.round((monotonicMs() - calledMs) * 1_000) / 1_000;
+    const timing = { startedAt: new Date(at).toISOString(), durationMs };
+    const outcome = fitOutcome(outcomeOf(action.tool_name, answer, stop.signal, timing));
+    await file.append({ type: 'finished', id, outcome });
+    this.open.delete(id);
+    this.offer(id, open.reply);
   }
 
   /** Without a server for too long: everything open ends, in the journal first. What waits still has its turn, without its tool. */

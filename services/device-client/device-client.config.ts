@@ -69,11 +69,7 @@ export const DeviceConfig = z.strictObject({
     })
     .default({ paths: [] }),
   /** Of each output of a command that is longer than its result holds: so much is stored as an artifact. 0: nothing is. */
-  outputBytesMax: z
-    .int()
-    .min(0)
-    .max(LIMITS.fileBytesMax)
-    .default(256 * 1024 * 1024),
+  outputBytesMax: z.int().min(0).max(LIMITS.fileBytesMax).default(LIMITS.fileBytesMax),
   /** How commands are run. */
   exec: z
     .strictObject({

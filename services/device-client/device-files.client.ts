@@ -3,6 +3,7 @@ import type { ToolAnswer } from '#libs/mcp';
 import type { DeviceConfig } from './device-client.config.js';
 import { FileLink, type FileLinkOptions } from './file-link.client.js';
 import { FileTools } from './file-tools.adapter.js';
+import { StdinFiles } from './stdin-files.client.js';
 import type { SecretStore } from './secret-store.adapter.js';
 import type { BuiltInTools, ToolCall } from './toolbox.client.js';
 import { WholeOutputs } from './whole-outputs.client.js';
@@ -18,6 +19,7 @@ export interface DeviceFilesOptions extends FileLinkOptions {
 export interface DeviceFiles {
   readonly link: FileLink;
   readonly builtIn: BuiltInTools;
+  readonly stdin: StdinFiles;
   readonly settle: (answer: ToolAnswer, call: ToolCall) => Promise<ToolAnswer>;
 }
 
@@ -28,6 +30,10 @@ export function deviceFiles({ dataDir, jailDir, config, secrets, ...options }: D
   return {
     link,
     builtIn: new FileTools({ link, jailDir, allowed: config.files.paths, secrets }),
+    stdin: new StdinFiles({ dir: inputsDir(dataDir), link }),
     settle: (answer, call) => outputs.settle(answer, call),
   };
 }
+
+/** Where what commands read lies until they begin. */
+export const inputsDir = (dataDir: string): string => join(dataDir, 'inputs');

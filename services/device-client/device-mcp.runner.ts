@@ -6,6 +6,7 @@ import { AGENT_META, type ExecSettings } from './exec-settings.js';
 import { OUTPUT_FILES_META } from './output-files.js';
 import { clearOutputs } from './output-spool.adapter.js';
 import { SecretStore } from './secret-store.adapter.js';
+import { STDIN_FILE_META } from './stdin-file.js';
 import { SYS_INFO, sysInfo } from './sys-info.adapter.js';
 
 /**
@@ -40,7 +41,9 @@ function deviceTools(exec: ExecCli, now: () => number): HostedTool[] {
     {
       ...EXEC_CLI,
       run: async (args, signal, { tell, meta }) => {
-        const caller = { signal, tell, isAgents: meta[AGENT_META] === true };
+        const name = meta[STDIN_FILE_META];
+        const stdinFile = typeof name === 'string' ? name : undefined;
+        const caller = { signal, tell, isAgents: meta[AGENT_META] === true, stdinFile };
         return withFiles(await exec.runWhole(EXEC_CLI.input.parse(args), caller));
       },
     },

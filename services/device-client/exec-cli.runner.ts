@@ -1,8 +1,9 @@
 import type { ChildProcess } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdir, realpath, stat } from 'node:fs/promises';
-import { resolve } from 'node:path';
+import { constants } from 'node:fs';
+import { mkdir, open, realpath, stat, unlink, type FileHandle } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
 import type { Readable } from 'node:stream';
 import { execa } from 'execa';
 import { ToolFailure, type Tell } from '#libs/mcp';
@@ -19,6 +20,7 @@ import { ProcessGroup } from './process-group.runner.js';
 import { RedactedStream, type Redactor } from './redactor.js';
 import type { SecretStore } from './secret-store.adapter.js';
 import type { SecretRef } from './secrets.js';
+import { STDIN_FILE_NAME } from './stdin-file.js';
 
 const options = {
   // Its own process group, so that the whole command can be ended and Ctrl-C on the client ends none of it halfway.
@@ -44,6 +46,8 @@ export interface CommandCaller {
   readonly tell: Tell;
   /** An agent, and not a person who wrote it. */
   readonly isAgents: boolean;
+  /** The name of a file with what the command reads, instead of the `stdin` of its arguments. */
+  readonly stdinFile?: string | undefined;
 }
 
 export interface Executed {
@@ -72,15 +76,18 @@ export class ExecCli {
   }
 
   /** The same; whoever asks for the files has to remove them. */
-  async runWhole(input: ExecCliInput, { signal, tell, isAgents }: CommandCaller): Promise<Executed> {
+  async runWhole(input: ExecCliInput, { signal, tell, isAgents, stdinFile }: CommandCaller): Promise<Executed> {
     const cwd = await this.directory(input.working_directory);
     const redactor = await this.options.secrets?.refresh();
     const mark = randomUUID();
     const given = this.given(input, mark);
     if (signal.aborted) throw new ToolFailure('The command was cancelled before it was started.');
+    const stdin = stdinFile === undefined ? undefined : await this.stdinFrom(stdinFile);
     const timestamp = new Date(this.options.now()).toISOString();
     const startedAt = performance.now();
-    const child = this.spawn(given, { command: input.command, cwd, isAgents });
+    const child = this.spawn(given, { command: input.command, cwd, isAgents }, stdin?.fd);
+    // The process has its own by now, or never will.
+    await stdin?.close();
     if (child.pid === undefined) throw new ToolFailure(`The command could not be started: ${await reasonOf(child)}`);
     const live = { stdout: new LiveOutput('stdout', tell), stderr: new LiveOutput('stderr', tell) };
     const spool = this.options.settings.spool ?? undefined;
@@ -143,13 +150,27 @@ export class ExecCli {
     };
   }
 
-  private spawn(given: Given, place: CommandPlace) {
+  /** Opened, it needs its name no more: with the last process that reads it, it is gone from the disk, however that ends. */
+  private async stdinFrom(name: string): Promise<FileHandle> {
+    const { inputsDir } = this.options.settings;
+    if (inputsDir === null || !STDIN_FILE_NAME.test(name)) throw new ToolFailure('There is no such input.');
+    const path = join(inputsDir, name);
+    const handle = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW).catch(() => {
+      throw new ToolFailure('What the command reads is not there any more.');
+    });
+    await unlink(path).catch(() => undefined);
+    return handle;
+  }
+
+  private spawn(given: Given, place: CommandPlace, stdin: number | undefined) {
     const { settings } = this.options;
     const { file, args } = wrapped(settings, place);
     const { runAs } = settings;
     // With the user the groups of the client are dropped, too.
     const user = runAs === null ? {} : { uid: runAs.uid, gid: runAs.gid };
-    return execa(file, args, { ...options, ...given, ...user, cwd: place.cwd });
+    // Any descriptor can be handed over; only the types know no more than a few.
+    const input = stdin === undefined ? given.stdin : (stdin as 3);
+    return execa(file, args, { ...options, ...given, stdin: input, ...user, cwd: place.cwd });
   }
 
   /** Waits for the shell's own end or makes one; in both cases nothing of the command is left. */
@@ -242,7 +263,9 @@ async function wholeOutputs(
 ): Promise<OutputFiles> {
   const fits = Buffer.byteLength(JSON.stringify(result)) <= EXEC_LIMITS.resultBytesMax;
   const fileOf = async ({ kept, spool }: Collected): Promise<OutputFile | undefined> => {
-    if (!fits && kept.bytes > EXEC_LIMITS.neverCutBytes) await spool?.takeWhole(kept);
+    const isCut = !fits && kept.bytes > EXEC_LIMITS.neverCutBytes;
+    // Bytes that are no characters stand in no text.
+    if (isCut || !kept.isText) await spool?.takeWhole(kept);
     return spool?.take();
   };
   const [stdout, stderr] = await Promise.all([fileOf(output.stdout), fileOf(output.stderr)]);

@@ -47,6 +47,8 @@ export const ExecSettings = z.strictObject({
     .strictObject({ dir: Path, bytesMax: z.int().min(1) })
     .nullable()
     .default(null),
+  /** What commands read, where that comes as a file; null: it never does. */
+  inputsDir: Path.nullable().default(null),
   secretsDir: Path.nullable().default(null),
   runAs: RunAs.nullable().default(null),
   /** Permissions that new files do not get. */

@@ -51,6 +51,16 @@ describe('an outcome on its way into a frame', () => {
     }
   });
 
+  it('names what was cut, and nothing when it is whole', () => {
+    const parts = [{ text: 'short' }, { text: 'x'.repeat(2_000_000) }];
+    expect(fitOutcome(outcome({ parts })).incomplete).toEqual(['parts[1].text']);
+    expect(fitOutcome(outcome('x'.repeat(2_000_000))).incomplete).toEqual(['']);
+    expect(fitOutcome(outcome(Array.from({ length: 300_000 }, (_, n) => n))).incomplete).toEqual(['']);
+    // More names than anybody reads: none of it counts as whole.
+    expect(fitOutcome(outcome(Array.from({ length: 200 }, () => 'x'.repeat(9_000)))).incomplete).toEqual(['']);
+    expect(fitOutcome(outcome('x'))).not.toHaveProperty('incomplete');
+  });
+
   it('leaves room for a long error beside it', () => {
     const error = { code: 'X', message: '\u0001'.repeat(4_000), outcome: 'failed' } as const;
     const cut = fitOutcome({ ...outcome('x'.repeat(2_000_000)), state: 'FAILED', error });

@@ -3,6 +3,7 @@ import { access, chown, constants, mkdir, readFile, realpath, stat } from 'node:
 import { delimiter, isAbsolute, join } from 'node:path';
 import { promisify } from 'node:util';
 import type { DeviceConfig } from './device-client.config.js';
+import { inputsDir } from './device-files.client.js';
 import { minimalEnvironment } from './exec-cli.js';
 import { type ExecSettings, type RunAs, type Sandbox, wrapped } from './exec-settings.js';
 import { isWithin } from './file-tools.js';
@@ -38,6 +39,7 @@ export async function execSettings(options: HardeningOptions): Promise<ExecSetti
     jailDir,
     confined,
     spool: outputBytesMax > 0 ? { dir: join(dataDir, 'outputs'), bytesMax: outputBytesMax } : null,
+    inputsDir: inputsDir(dataDir),
     secretsDir,
     runAs: options.runAs === undefined ? null : await userOf(options.runAs),
     umask: Number.parseInt(exec.umask, 8),

@@ -1,3 +1,5 @@
+import { isUtf8 } from 'node:buffer';
+
 /**
  * Keeps the beginning and the end of a stream in bounded memory, however it is cut into chunks: what people look for is
  * what a command said first and what it said last.
@@ -30,6 +32,11 @@ export class HeadTail {
     const head = Buffer.from(this.head.subarray(0, this.headLength));
     const rest = this.ring?.subarray(0, this.total - this.headLength);
     return rest === undefined ? [head] : [head, Buffer.from(rest)];
+  }
+
+  /** Whether the text is what was pushed, and not what is left of it where bytes are no characters. */
+  get isText(): boolean {
+    return !this.holds(0) || isUtf8(Buffer.concat(this.parts()));
   }
 
   push(chunk: Buffer): void {

@@ -1,5 +1,6 @@
 import {
   AIP_REVISION,
+  TAKES_STDIN_FILES,
   type ActionResult,
   type ClientMessage,
   type ClientTelemetry,
@@ -107,6 +108,8 @@ export interface DeviceFacts {
 }
 
 const CAPABILITIES = ['cli', 'file_system'];
+/** To who speaks our revisions, beside what every server understands. */
+const OWN_CAPABILITIES = [...CAPABILITIES, TAKES_STDIN_FILES];
 
 export function registerMessage(device: DeviceFacts & { readonly journalId: string }): ClientMessage {
   const { clientId, journalId, machine, tools, now } = device;
@@ -157,5 +160,15 @@ function systemInfo(clientId: string | null, machine: Machine): Record<string, J
 
 function telemetryOf(machine: Machine, tools: ToolInfo[]): ClientTelemetry {
   const { platform, osVersion, hostname, arch, cpuCount, memoryMb } = machine;
-  return { platform, osVersion, hostname, arch, cpuCount, memoryMb, capabilities: CAPABILITIES, tools, metadata: {} };
+  return {
+    platform,
+    osVersion,
+    hostname,
+    arch,
+    cpuCount,
+    memoryMb,
+    capabilities: OWN_CAPABILITIES,
+    tools,
+    metadata: {},
+  };
 }

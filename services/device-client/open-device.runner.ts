@@ -81,7 +81,7 @@ export async function openDevice(options: OpenDeviceOptions): Promise<OpenDevice
   };
   const endpoint = endpointOf(options, { device, monotonicMs, random });
   const { jailDir } = exec;
-  const { builtIn, settle, link } = deviceFiles({
+  const { builtIn, settle, link, stdin } = deviceFiles({
     dataDir,
     jailDir,
     config,
@@ -95,7 +95,7 @@ export async function openDevice(options: OpenDeviceOptions): Promise<OpenDevice
   const servers = [ownServer(exec), ...toolServersOf(config, process.env)];
   const onChange = (): void => endpoint.registerAgain('the tools of this device changed');
   const tools = new Toolbox({ servers, builtIn, settle, secrets, logger, monotonicMs, onChange });
-  const [file] = await Promise.all([JournalFile.open(dataDir), tools.start(), metrics.refresh()]);
+  const [file] = await Promise.all([JournalFile.open(dataDir), tools.start(), metrics.refresh(), stdin.clear()]);
   const { journal, tornBytes } = file;
   logger.info({ journalId: journal.journalId, tornBytes, tools: tools.telemetry().length }, 'journal opened');
   const { commandsMax } = config;
@@ -104,7 +104,7 @@ export async function openDevice(options: OpenDeviceOptions): Promise<OpenDevice
   const sendResults = (): void => endpoint.sendResults();
   const saying = { send, sendOutput, sendResults, now, monotonicMs, logger };
   const gate = new CommandGate({ localPolicy, secrets, own: { dataDir, secretsDir: exec.secretsDir }, logger });
-  const commands = new CommandHandler({ file, tools, gate, ...saying, onFatal, commandsMax, disconnectGraceMs });
+  const commands = new CommandHandler({ file, tools, gate, stdin, ...saying, onFatal, commandsMax, disconnectGraceMs });
   const sign = () => ({ clientId, requestId: randomUUID(), now: now() });
   const foreign = new ForeignCommandHandler({ tools, gate, send, sign, logger });
   const requests = new DeviceRequests({ commands, foreign, files: link, send, sign, facts });

@@ -12,6 +12,7 @@ import type { CommandId, Json, ToolInfo } from '#proto';
 import { AGENT_META } from './exec-settings.js';
 import { RedactedOutput, withoutSecrets } from './redacted-answer.js';
 import type { SecretStore } from './secret-store.adapter.js';
+import { STDIN_FILE_META } from './stdin-file.js';
 import { toolInfos } from './tool-infos.js';
 
 export interface ToolboxServer {
@@ -26,6 +27,8 @@ export interface ToolCall extends Omit<CallOptions, 'timeoutMs'> {
   readonly commandId: CommandId | null;
   /** An agent chose it, and not a person. */
   readonly isAgents?: boolean | undefined;
+  /** The name of a file with what the command reads. */
+  readonly stdinFile?: string | undefined;
 }
 
 /** Tools of the client itself, in its own process. */
@@ -110,7 +113,7 @@ export class Toolbox {
     const output = redactor && options.onOutput && new RedactedOutput(redactor, options.onOutput);
     const onOutput = output === undefined ? options.onOutput : (piece: ToolOutput) => output.push(piece);
     // Only the own server may know who asks, and is believed to do as it is told.
-    const meta = isOwn && options.isAgents === true ? { [AGENT_META]: true } : undefined;
+    const meta = isOwn ? metaOf(options) : undefined;
     const { timeoutMs } = entry;
     const answer = await entry.client.call(tool, args, { ...options, onOutput, meta, timeoutMs });
     output?.end();
@@ -190,6 +193,15 @@ export class Toolbox {
     this.complaints.add(key);
     this.options.logger.warn({ server, tool: tool.slice(0, 128), reason }, 'tool refused');
   }
+}
+
+/** What the process of the own tools is told beside the arguments. */
+function metaOf({ isAgents, stdinFile }: ToolCall): Record<string, Json> | undefined {
+  const meta = {
+    ...(isAgents === true && { [AGENT_META]: true }),
+    ...(stdinFile !== undefined && { [STDIN_FILE_META]: stdinFile }),
+  };
+  return Object.keys(meta).length === 0 ? undefined : meta;
 }
 
 function refusalOf(name: string, owner: string | undefined): string | undefined {

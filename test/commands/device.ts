@@ -126,6 +126,7 @@ export class DeviceLife implements DeviceUnderTest {
         },
       },
       gate: { refusal: () => Promise.resolve(undefined) },
+      stdin: { collect: () => Promise.resolve({ kind: 'aborted' }), remove: () => Promise.resolve() },
       commandsMax: COMMANDS_AT_ONCE,
       disconnectGraceMs: ways.disconnectGraceMs,
       send,

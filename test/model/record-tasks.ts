@@ -1,4 +1,4 @@
-import { LIMITS, type RunEvent, StdinFrom } from '#proto';
+import { inputTask, LIMITS, type RunEvent, StdinFrom } from '#proto';
 import { callsLeft, type Entry, isDoomed, isLocked, isOver, isReady, linesInto, satisfied } from './ledger.js';
 import type { Data, Draft, Occasion, Report } from './occasion.js';
 
@@ -45,7 +45,7 @@ function outputsFor(draft: Draft, { star }: Entry): Data<'TASK_STARTED'>['inputs
   const { tasks } = draft;
   const stdin = StdinFrom.safeParse(star.command?.arguments['stdin']);
   const before = linesInto(draft, star.id).map(({ from }) => from);
-  return (star.command === undefined ? before : (stdin.data?.from ?? [])).flatMap((taskId) => {
+  return (star.command === undefined ? before : (stdin.data?.from ?? []).map(inputTask)).flatMap((taskId) => {
     const { status, attempt = 0, isKnown, ranIn } = tasks.get(taskId) ?? {};
     if (attempt === 0 || isKnown !== true || (status !== 'COMPLETED' && status !== 'FAILED')) return [];
     return [{ taskId, attempt, ...(typeof ranIn === 'string' ? { runId: ranIn } : {}) }];

@@ -129,7 +129,7 @@ function definition({ star }: TaskState, { descriptionChars }: Bounds): Readonly
     description: clipped(star.description, descriptionChars),
     tips,
     tips_not_shown: star.tips.length - tips.length || undefined,
-    inputs: star.inputs?.slice(0, 20),
+    inputs: star.inputs?.slice(0, 20) as Json[] | undefined,
     verify: star.verify === undefined ? undefined : clipped(JSON.stringify(star.verify), descriptionChars),
     review: star.review === true,
     idempotent: star.idempotent === true,

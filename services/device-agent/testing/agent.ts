@@ -92,6 +92,7 @@ export class TestAgent {
   /** What was said to people who watch. */
   readonly said: OutputChunk[] = [];
   readonly boundaries: string[] = [];
+  readonly artifacts: Artifacts;
   state: DeviceState | undefined;
   profile: AgentProfile | undefined = profileOf();
 
@@ -110,6 +111,7 @@ export class TestAgent {
       tell: (request) => void guard(`tell ${request.kind}`, async () => world.device.tell(request)),
     };
     const artifacts = memoryArtifacts(world.stored, guard);
+    this.artifacts = artifacts;
     const logger = pino({ level: 'silent' });
     this.slots = new Slots(attemptsMax);
     const times = { lookMs: 5, askMsMin: 1, askMsMax: 4 };
@@ -184,6 +186,12 @@ function memoryArtifacts(stored: Map<string, Uint8Array>, guard: Guard): Artifac
         const content = stored.get(sha256);
         if (content === undefined) throw new ArtifactError(sha256, 'is not stored');
         return content;
+      }),
+    size: (sha256) =>
+      guard('artifacts.size', async () => {
+        const content = stored.get(sha256);
+        if (content === undefined) throw new ArtifactError(sha256, 'is not stored');
+        return content.length;
       }),
   };
 }
