@@ -52,6 +52,7 @@ function worldOf(seeds: readonly number[]): Answer {
       case 'ask-person':
         return { kind: 'answered', step, text: dice(2) === 0 ? null : 'yes', note: '' };
       case 'read-output':
+      case 'read-input':
         return { kind: 'read', text: `line ${dice(3)}`, totalLines: 3 };
     }
   };

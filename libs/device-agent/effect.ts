@@ -18,7 +18,7 @@ import type {
  * is run again from its beginning and is given the recorded outcomes, so nothing is asked or done twice. An agent therefore
  * must depend on its task and on outcomes only: no clock, no dice, no state from elsewhere.
  */
-export type Effect = AskModel | CallTool | AskPerson | ReadOutput;
+export type Effect = AskModel | CallTool | AskPerson | ReadOutput | ReadInput;
 
 /** Asks the model of `agent` for one reply; begins the next step of the attempt. */
 export interface AskModel {
@@ -63,6 +63,21 @@ export interface ReadOutput {
   readonly lines: number;
   /** Only lines that contain this text. */
   readonly containing?: string;
+}
+
+/** Reads on in what a predecessor answered, whole. Touches no device; its outcome is not recorded, it is the same every time. */
+export interface ReadInput {
+  readonly kind: 'read-input';
+  readonly taskId: TaskId;
+  /** A field of the result; its text when absent. */
+  readonly field?: string;
+  /** From 1. */
+  readonly fromLine: number;
+  readonly lines: number;
+  /** Only lines that contain this text. */
+  readonly containing?: string;
+  /** From 0; instead of a line. */
+  readonly fromByte?: number;
 }
 
 export type Outcome = ModelReplied | ModelFailed | ToolCalled | PersonAnswered | OutputRead;
@@ -123,7 +138,11 @@ export interface OutputRead {
 /** A predecessor's result, as data. */
 export interface AgentInput {
   readonly taskId: TaskId;
+  /** The field of its result that it is; the whole when absent. */
+  readonly field?: string;
   readonly value: Json;
+  /** Strings of the result that are cut; `read-input` reads the whole. */
+  readonly cut?: readonly string[];
 }
 
 /**

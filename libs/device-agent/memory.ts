@@ -1,4 +1,4 @@
-import type { AttemptEvent, CommandCall } from '#proto';
+import type { AttemptEvent, CommandCall, TaskId } from '#proto';
 import type { ToolCalled } from './effect.js';
 import { foldAttempt } from './memory-fold.js';
 
@@ -21,12 +21,17 @@ export interface MemoryItem {
   }[];
   readonly answers: readonly { readonly question: string; readonly text: string | null; readonly note: string }[];
   /** What was read on in outputs of earlier steps. */
-  readonly reads: readonly { readonly step: number; readonly index: number; readonly text: string }[];
+  readonly reads: readonly Read[];
   /** Why something that the agent wanted was not even tried. */
   readonly problems: readonly string[];
 }
 
 /** All that an agent has done and seen, oldest first. Immutable: what a prompt was made of stays what it was. */
+/** What was read again: an output of an earlier step, or the result of a task before this one. */
+export type Read =
+  | { readonly step: number; readonly index: number; readonly text: string }
+  | { readonly task: TaskId; readonly field?: string; readonly text: string };
+
 export class Memory {
   static readonly empty = new Memory([]);
 

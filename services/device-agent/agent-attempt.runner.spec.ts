@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { LIMITS } from '#proto';
+import { LIMITS, type Json } from '#proto';
 import { messageOf, keyOf, TestAgent } from './testing/agent.js';
 import { AgentWorld, commandAt } from './testing/agent-world.js';
 import { outcomeOf } from './testing/device.js';
@@ -298,6 +298,36 @@ describe('inputs', () => {
     expect(world.device.requests.findLast(({ kind }) => kind === 'run')).toMatchObject({
       command: { arguments: { stdin: 'two disks\nare full' } },
     });
+  });
+
+  const read = (args: Record<string, Json>) =>
+    reply('', { action: { function: 'READ_INPUT', arguments: args, status: 'CONTINUE' } });
+  /** What the agent was shown of what it read in a result that no event holds. */
+  async function reading(args: Record<string, Json>, result: Json): Promise<string> {
+    const world = new AgentWorld([read(args), finish('done')], {
+      inputs: [{ taskId: 'p', attempt: 1, field: 'stdout' }],
+    });
+    const agent = new TestAgent(world.world);
+    world.device.respond = () => outcomeOf('COMPLETED', result);
+    await agent.starts.handle(messageOf(world.run.start({ id: 'p' })));
+    await world.carryOut();
+    expect(await world.end()).toMatchObject({ status: 'completed' });
+    return shown(world, 1);
+  }
+
+  it('are read on in, whole, by line, by text and by byte, and by field', async () => {
+    const lines = Array.from({ length: 90_000 }, (_, index) => `line ${index + 1}`).join('\n');
+    const result = { ...(execCli(lines) as object), stderr: 'warned' };
+    expect(await reading({ task: 'p', from_line: 45_000, lines: 2 }, result)).toContain('line 45000\\\\nline 45001');
+    expect(await reading({ task: 'p', containing: '77777' }, result)).toContain('line 77777');
+    expect(await reading({ task: 'p', from_byte: lines.length - 5 }, result)).toContain('90000');
+    expect(await reading({ task: 'p', field: 'stderr' }, result)).toContain('warned');
+    expect(await reading({ task: 'q' }, result)).toContain('there is no input');
+  });
+
+  it('of which nobody has the whole say so when they are read', async () => {
+    const cut = { ...(execCli('head') as object), stdout_bytes: 900, artifact_error: 'stdout: the disk was full' };
+    expect(await reading({ task: 'p' }, cut)).toContain('the disk was full');
   });
 
   it('that are gone end the attempt', async () => {

@@ -1,7 +1,6 @@
 import type { Logger } from 'pino';
 import { commandIdOf, type Verification } from '#proto';
 import type { AgentEnd, AgentKind, AgentProgram, AgentTask, Outcome, ToolCalled } from '#libs/device-agent';
-import { ArtifactError } from '#libs/messaging';
 import { isLost, lostEnding, STOPPED, type AgentEnding } from './agent-ending.js';
 import type { AttemptCommits } from './attempt-commits.adapter.js';
 import { AttemptSession, Halt } from './attempt-session.runner.js';
@@ -11,9 +10,9 @@ import { eventsOf, type Ending } from './ending.js';
 import { Effects, type EffectParts } from './effects.runner.js';
 import { agentError, Ends } from './ends.js';
 import { GivenDevices } from './given-device.adapter.js';
-import { readAgentInputs } from './inputs.adapter.js';
 import type { Carried, LiveAttempt } from './live-attempts.js';
 import { resultOf } from './outcome-ending.adapter.js';
+import { readAgentInputs } from './read-input.adapter.js';
 import { postcondition, verifiedEnding } from './verification.js';
 
 export interface AgentAttemptParts extends EffectParts {
@@ -171,20 +170,11 @@ export class AgentAttemptRunner {
     const { name, description, tips, blackboard } = agent;
     const { kind: wanted, device, ref } = await this.#given.of(session.book, this.#parts.profile(deviceId), deviceId);
     session.given = ref;
-    const inputs = await this.#inputsOf(order);
+    const inputs = await readAgentInputs(order, this.#parts);
     // A limit that was lowered meanwhile ends the attempt after the steps that it has, not before them.
     const stepsMax = Math.max(this.#parts.stepsMax, ...session.book.steps.keys());
     const task = { taskId, name, description, tips, inputs, blackboard, device, stepsMax };
     return started(this.#parts.kinds.get(wanted) ?? kind, task);
-  }
-
-  async #inputsOf(order: LiveAttempt['order']): Promise<AgentTask['inputs']> {
-    try {
-      return await readAgentInputs(order, this.#parts);
-    } catch (error) {
-      if (!(error instanceof ArtifactError)) throw error;
-      throw new Ends({ kind: 'failed', code: 'INPUT_UNAVAILABLE', message: error.message });
-    }
   }
 
   async #follow(program: AgentProgram, effects: Effects): Promise<AgentEnding> {

@@ -12,6 +12,7 @@ import {
   openArtifact,
   handAgain,
   putArtifact,
+  readArtifact,
   serveQueries,
   type BusMessage,
   type ConsumeEvent,
@@ -80,6 +81,7 @@ export function startDeviceAgent(options: DeviceAgentOptions): DeviceAgent {
   const artifacts = {
     put: (content: Uint8Array) => putArtifact(nc, content),
     get: (sha256: string) => getArtifact(nc, sha256),
+    read: (sha256: string) => readArtifact(nc, sha256),
     size: async (sha256: string) => (await openArtifact(nc, sha256)).bytes,
   };
   const slots = new Slots(attemptsMax, () => consumptions[0]?.look());

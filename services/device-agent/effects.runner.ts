@@ -22,6 +22,7 @@ import {
 } from '#libs/llm';
 import type { AttemptSession } from './attempt-session.runner.js';
 import { agentError, Ends } from './ends.js';
+import { readInput } from './read-input.adapter.js';
 import { readOutput } from './read-output.adapter.js';
 import { agentName, answerOutcome, diverged, isCallOf, modelOutcome, type Diverged } from './recorded-outcomes.js';
 import { repairedJson } from './shape-result.js';
@@ -80,6 +81,8 @@ export class Effects {
         return this.#askPerson(effect);
       case 'read-output':
         return readOutput(this.#session, effect, this.#parts.artifacts);
+      case 'read-input':
+        return readInput(this.#session.live.order, effect, this.#parts);
       default:
         return effect satisfies never;
     }

@@ -15,11 +15,10 @@ import {
   type TaskId,
   type TaskResult,
 } from '#proto';
-import type { AgentInput } from '#libs/device-agent';
 import type { AttemptLog, Stored } from '#libs/event-log';
 import { ArtifactError } from '#libs/messaging';
 import type { AttemptOrder, ExactOrder } from './attempt.js';
-import { AGENT, placeOfText, storedOutput, valueAt, wholeTextAt, type MadeBy, type WholeText } from './result-text.js';
+import { AGENT, placeOfText, storedOutput, wholeTextAt, type MadeBy, type WholeText } from './result-text.js';
 import { bytesOf, inlineTexts, sourcesOf, withParts, withText } from './stdin.js';
 
 /** A result that lies in ARTIFACTS as JSON is read whole to find the text in it, up to this many bytes. */
@@ -34,6 +33,8 @@ export interface Artifacts {
   get(sha256: string): Promise<Uint8Array>;
   /** Bytes of one that is stored, not checked; throws ArtifactError when it is not. */
   size(sha256: string): Promise<number>;
+  /** In pieces, as fast as they are taken; throws ArtifactError, at the latest instead of ending. */
+  read(sha256: string): AsyncIterable<Uint8Array>;
 }
 
 export interface InputSources {
@@ -229,27 +230,8 @@ function resultOf(end: AttemptFinished): TaskResult | null {
   return end.status === 'completed' ? end.result : (end.error.output ?? null);
 }
 
-/** The value that was cut, unless it has more bytes than wanted. Throws ArtifactError when it is gone. */
-export async function wholeOf(
-  { value, artifact }: TaskResult,
-  artifacts: Artifacts,
-  bytesMax = Infinity,
-): Promise<Json> {
-  if (artifact === undefined || artifact.bytes > bytesMax) return value;
+/** The value that was cut. Throws ArtifactError when it is gone. */
+export async function wholeOf({ value, artifact }: TaskResult, artifacts: Artifacts): Promise<Json> {
+  if (artifact === undefined) return value;
   return JSON.parse(new TextDecoder().decode(await artifacts.get(artifact.sha256))) as Json;
-}
-
-/** Of a cut result of a predecessor an agent gets the whole up to this many bytes; of a larger one what its event holds. */
-const AGENT_INPUT_BYTES = 256 * 1024;
-
-/** What all predecessors of an agent's task answered. Large ones are cut. */
-export function readAgentInputs({ key, start }: AttemptOrder, sources: InputSources): Promise<AgentInput[]> {
-  return Promise.all(
-    start.inputs.map(async (input) => {
-      const { taskId, field } = input;
-      const { result } = await readSource(key, input, sources.attempts);
-      const value = result === null ? null : await wholeOf(result, sources.artifacts, AGENT_INPUT_BYTES);
-      return { taskId, value: field === undefined ? value : (valueAt(value, field.split('.')) ?? null) };
-    }),
-  );
 }

@@ -281,7 +281,8 @@ export class CommandHandler {
   private async collect(open: Open, parts: readonly StdinPart[]): Promise<Collected> {
     const { monotonicMs, stdin } = this.options;
     const { id, stop, receivedMs, startWithinMs } = open;
-    const late = AbortSignal.timeout(Math.max(0, Math.min(receivedMs + startWithinMs - monotonicMs(), WAIT_MS_MAX)));
+    const leftMs = Math.floor(receivedMs + startWithinMs - monotonicMs());
+    const late = AbortSignal.timeout(Math.max(0, Math.min(leftMs, WAIT_MS_MAX)));
     const signal = AbortSignal.any([stop.signal, late]);
     const collected = await stdin.collect(parts, { commandId: id, signal });
     if (collected.kind === 'file') return { kind: 'collected', file: collected.name };

@@ -241,6 +241,23 @@ describe('tools that a LinuxAgent serves by itself', () => {
     expect(told(driven, 2)?.reads).toEqual([{ step: 1, index: 0, text: 'line 201' }]);
   });
 
+  it('READ_INPUT reads on in the results of predecessors, and is there when there are some', () => {
+    const task = { ...sampleTask(), inputs: [{ taskId: 'big', value: 'head' }] };
+    const { effects, prompter, ...driven } = run(
+      {
+        replies: [say({ call: ['READ_INPUT', { task: 'big', field: 'stderr', from_byte: 70 }] }), finish('read')],
+        reads: () => ({ text: 'the rest', totalLines: 9 }),
+      },
+      task,
+    );
+    expect(prompter.at(1).tools.map(({ name }) => name)).toContain('READ_INPUT');
+    const expected = { taskId: 'big', field: 'stderr', fromLine: 1, lines: 200, fromByte: 70 };
+    expect(effects[1]).toEqual({ kind: 'read-input', ...expected });
+    expect(told({ effects, prompter, ...driven }, 2)?.reads).toEqual([
+      { task: 'big', field: 'stderr', text: 'the rest' },
+    ]);
+  });
+
   it('ASK asks a person, and goes on when nobody answers', () => {
     const driven = run({
       replies: [say({ call: ['ASK', { question: 'Which disk?' }] }), finish('asked')],

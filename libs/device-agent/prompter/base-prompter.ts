@@ -5,6 +5,7 @@ import {
   excerpt,
   Fence,
   outputOf,
+  type OutputText,
   type PromptMode,
   type PromptTemplate,
   type PromptTemplates,
@@ -13,6 +14,8 @@ import {
 } from '#libs/prompter';
 import { MemoryPrompt } from './memory-prompt.js';
 import { toolsToPrompt } from './tool-prompt.js';
+import type { AgentInput } from '../effect.js';
+import { readInputCall } from './read-input.js';
 import type { PromptView } from './view.js';
 
 export interface PrompterOptions {
@@ -148,16 +151,32 @@ export abstract class BasePrompter {
   /** Results of predecessors, as they were; when they are too long together, each gets its share. */
   protected inputsPrompt({ task: { inputs } }: PromptView, fence: Fence): string {
     const share = Math.floor(INPUT_TOKENS / Math.max(1, inputs.length));
-    const shown = inputs.map(({ taskId, value }) => {
-      const { exitCode, streams } = outputOf({ value });
+    const shown = inputs.map((input) => {
+      const { exitCode, streams } = outputOf({ value: input.value, cut: [...(input.cut ?? [])] });
       const tokensMax = Math.floor(share / Math.max(1, streams.length));
-      const texts = streams.map(({ stream, head }) =>
-        this.data(head, { fence, label: `${stream} of task ${taskId}`, tokensMax }),
-      );
+      const texts = streams.map((output) => this.inputText(input, output, { fence, tokensMax }));
       const ending = exitCode === null ? [] : [`[Exit code ${exitCode}]`];
       return [...ending, ...(texts.length === 0 ? ['[No output]'] : texts)].join('\n');
     });
     return retrievedDocumentsPrompt('', 'Input', shown).trim();
+  }
+
+  /** One text of a result: whole, or its beginning and its end, with how long it is and the call that reads on. */
+  protected inputText(input: AgentInput, output: OutputText, { fence, tokensMax }: Omit<DataOptions, 'label'>): string {
+    const { stream } = output;
+    const { taskId: task, field = stream === 'stderr' ? stream : undefined } = input;
+    const label = input.field === undefined ? `${stream} of task ${task}` : `${input.field} of task ${task}`;
+    const { head, tail, omitted } = excerpt(output, tokensMax, this.options.countTokens);
+    const bytes = keptElsewhere(input, stream);
+    const size = bytes === null ? '' : `; it has ${bytes} bytes`;
+    const more = (fromLine: number): string => `To read on: ${readInputCall({ task, field, fromLine })}`;
+    if (omitted === null && bytes === null) return fence.around(label, head);
+    if (omitted === null) return [fence.around(label, head), `[That is a part${size}. ${more(1)}]`].join('\n');
+    return [
+      fence.around(`${label}, beginning`, head),
+      `[${omitted.chars} characters are left out here${size}. ${more(omitted.fromLine)}]`,
+      fence.around(`${label}, end`, tail),
+    ].join('\n');
   }
 
   protected knowledgePrompt({ knowledge = [] }: PromptView, fence: Fence): string {
@@ -212,6 +231,13 @@ export interface DataOptions {
   /** What the text is, in our words. */
   readonly label: string;
   readonly tokensMax: number;
+}
+
+/** Bytes of an output that its device has stored because the result does not hold it; null when it does. */
+function keptElsewhere({ value }: AgentInput, stream: OutputText['stream']): number | null {
+  if (stream === 'result' || value === null || typeof value !== 'object' || Array.isArray(value)) return null;
+  const { [`${stream}_artifact`]: artifact, [`${stream}_bytes`]: bytes } = value;
+  return artifact !== undefined && typeof bytes === 'number' ? bytes : null;
 }
 
 function devicePrompt({ task: { device } }: PromptView): string {

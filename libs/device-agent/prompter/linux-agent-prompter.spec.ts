@@ -114,11 +114,31 @@ describe('LinuxAgentPrompter', () => {
     const [, user = ''] = messagesOf(viewOf({ task: { ...task, inputs } }));
     expect(user).toContain(value.slice(0, 3_000));
     expect(user).toContain(value.slice(-3_000));
-    expect(user).toMatch(/\n\[\d+ characters are left out here\]\n/u);
+    expect(user).toMatch(
+      /\n\[\d+ characters are left out here. To read on: READ_INPUT \{"task":"list","from_line":\d+,"lines":200\}\]\n/u,
+    );
     expect(user).toContain(
       `[Input 2:]\n[Exit code 3]\n--- begin stdout of task exact ${BOUNDARY} ---\n"quoted"\n\tand`,
     );
     expect(countTokens(user)).toBeLessThan(14_000);
+  });
+
+  it('says how long a result is of which it has a part only, and how to read on', () => {
+    const { task } = viewOf();
+    const stored = { stdout_bytes: 9_000_000, stdout_artifact: { sha256: 'a'.repeat(64), bytes: 9_000_000 } };
+    const value = { ...(shell('head ... tail').value as object), ...stored };
+    const cut = `${'x'.repeat(50)}\n[... 700 characters cut ...]\n${'y'.repeat(50)}`;
+    const inputs = [
+      { taskId: 'big', value },
+      { taskId: 'agent', field: 'data.0', value: cut, cut: ['data[0]'] },
+    ];
+    const [, user = ''] = messagesOf(viewOf({ task: { ...task, inputs } }));
+    expect(user).toContain(
+      '[That is a part; it has 9000000 bytes. To read on: READ_INPUT {"task":"big","from_line":1,"lines":200}]',
+    );
+    expect(user).toContain(
+      '[700 characters are left out here. To read on: READ_INPUT {"task":"agent","field":"data.0","from_line":1,"lines":200}]',
+    );
   });
 
   it('refuses a boundary that some text contains', () => {

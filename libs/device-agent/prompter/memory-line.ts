@@ -1,6 +1,6 @@
 import type { Json } from '#proto';
 import type { MemoryItem } from '../memory.js';
-import { clip, withoutEmpty } from './memory-step.js';
+import { clip, readName, withoutEmpty } from './memory-step.js';
 import { outputOf, type OutputText } from '#libs/prompter';
 
 /** How much of an older step one line of JSON tells. */
@@ -26,7 +26,7 @@ export function stepLine(item: MemoryItem, bounds: LineBounds): string {
       status: status === 'CONTINUE' ? '' : status,
       thought: thoughtChars === 0 ? '' : clip(thought, thoughtChars),
       did: calls.map((call) => callLine(call, bounds)),
-      read: reads.map((read) => `step ${read.step} command ${read.index}`).slice(0, 5),
+      read: reads.map(readName).slice(0, 5),
       answers: answers.map(({ question, text }) => ({
         question: clip(question, bounds.commandChars),
         answer: text === null ? null : clip(text, bounds.wholeChars),

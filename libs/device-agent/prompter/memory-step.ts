@@ -97,11 +97,18 @@ function outputPieces(place: Place, output: OutputText, { countTokens, outputTok
   ];
 }
 
+/** What was read, in our words. */
+export function readName(read: MemoryItem['reads'][number]): string {
+  if ('step' in read) return `step ${read.step} command ${read.index}`;
+  return read.field === undefined ? `result of task ${read.task}` : `a field of the result of task ${read.task}`;
+}
+
 function readPieces(step: number, read: MemoryItem['reads'][number], bounds: StepBounds): Piece[] {
-  const label = `step ${step} read of step ${read.step} command ${read.index}`;
+  const label = `step ${step} read of ${readName(read)}`;
   const output = { head: read.text, tail: '', gapChars: 0 };
   const { head, tail, omitted, tokens } = excerpt(output, bounds.outputTokens, bounds.countTokens);
-  const title = `[Read] output of step ${read.step}, command ${read.index}`;
+  const title =
+    'task' in read ? `[Read] ${readName(read)}` : `[Read] output of step ${read.step}, command ${read.index}`;
   if (omitted === null) return [{ own: title }, { label, data: head, tokens }];
   const less = `[${omitted.chars} characters of what was read are left out here; read fewer lines at once] ... and its end`;
   return [

@@ -4,8 +4,9 @@ import { CONTINUE, FAIL, FINISH } from '../states.js';
 import type { Work } from '../state.js';
 import { strategyOf, type Strategy, type StrategyCall } from '../strategy.js';
 import { callProblem } from './call-problems.js';
-import { askPerson, callTool, readOutput } from './effects.js';
-import { ASK_TOOL, isOwnTool, questionOf, readOf } from './own-tools.js';
+import { READ_INPUT_TOOL } from '../prompter/read-input.js';
+import { askPerson, callTool, readInput, readOutput } from './effects.js';
+import { ASK_TOOL, inputReadOf, isOwnTool, questionOf, readOf } from './own-tools.js';
 import { isFailing, outcomeText } from './repeats.js';
 import type { ActingReply, Done, RoundValues } from './values.js';
 
@@ -55,6 +56,13 @@ function* act<G extends object>({ agent }: StrategyCall<G>, call: CommandCall): 
     const { text, note } = yield* askPerson(question);
     const told = agent.repeats.note(call, text ?? note, text === null);
     return { ...NOTHING, answers: [{ question, text, note }], problems: told, succeeded: text !== null };
+  }
+  if (call.tool === READ_INPUT_TOOL.name) {
+    const { taskId: task, field, ...window } = inputReadOf(call);
+    const named = field === undefined ? {} : { field };
+    const { text } = yield* readInput({ taskId: task, ...named, ...window });
+    const told = agent.repeats.note(call, text, false);
+    return { ...NOTHING, reads: [{ task, ...named, text }], problems: told, succeeded: true };
   }
   if (isOwnTool(call.tool)) {
     const read = readOf(call);

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import type { CommandCall, Prompt, Usage } from '#proto';
-import type { AgentReply, Outcome, OutputRead, PersonAnswered, ReadOutput, ToolCalled } from '../effect.js';
+import type { AgentReply, Outcome, OutputRead, PersonAnswered, ReadInput, ReadOutput, ToolCalled } from '../effect.js';
 import { AgentFailure, CODES } from '../failure.js';
 import type { Work } from '../state.js';
 
@@ -49,6 +49,12 @@ export function* askPerson(question: string): Work<PersonAnswered> {
 export function* readOutput(read: Omit<ReadOutput, 'kind'>): Work<OutputRead> {
   const outcome = yield { kind: 'read-output', ...read };
   if (outcome.kind !== 'read') throw misplaced('read-output', outcome);
+  return outcome;
+}
+
+export function* readInput(read: Omit<ReadInput, 'kind'>): Work<OutputRead> {
+  const outcome = yield { kind: 'read-input', ...read };
+  if (outcome.kind !== 'read') throw misplaced('read-input', outcome);
   return outcome;
 }
 

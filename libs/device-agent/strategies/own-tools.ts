@@ -1,5 +1,6 @@
-import type { AgentTask, ReadOutput } from '../effect.js';
+import type { AgentTask, ReadInput, ReadOutput } from '../effect.js';
 import type { CommandCall, Json, ToolInfo } from '#proto';
+import { READ_INPUT_TOOL } from '../prompter/read-input.js';
 import { READ_LINES_DEFAULT, READ_OUTPUT_TOOL } from '../prompter/read-output.js';
 
 const QUESTION_CHARS_MAX = 4_000;
@@ -27,11 +28,12 @@ export const ASK_TOOL: ToolInfo = {
 };
 
 /** Tools that the agent serves by itself. No device hears of them, and a device that offers one of that name is not asked. */
-export const OWN_TOOLS: readonly ToolInfo[] = [READ_OUTPUT_TOOL, ASK_TOOL];
+export const OWN_TOOLS: readonly ToolInfo[] = [READ_OUTPUT_TOOL, READ_INPUT_TOOL, ASK_TOOL];
 
 /** What an agent may call on this device. */
-export function toolsOf({ device }: AgentTask): readonly ToolInfo[] {
-  return [...device.tools.filter(({ name }) => !isOwnTool(name)), ...OWN_TOOLS];
+export function toolsOf({ device, inputs }: AgentTask): readonly ToolInfo[] {
+  const own = OWN_TOOLS.filter((tool) => tool !== READ_INPUT_TOOL || inputs.length > 0);
+  return [...device.tools.filter(({ name }) => !isOwnTool(name)), ...own];
 }
 
 export const isOwnTool = (name: string): boolean => OWN_TOOLS.some((tool) => tool.name === name);
@@ -46,6 +48,20 @@ export function readOf({ arguments: given }: CommandCall): Omit<ReadOutput, 'kin
     fromLine: Math.max(1, numberOf(given['from_line'], 1)),
     lines: Math.max(1, numberOf(given['lines'], READ_LINES_DEFAULT)),
     ...(containing === '' ? {} : { containing }),
+  };
+}
+
+/** What READ_INPUT is asked for; its arguments fit its schema. */
+export function inputReadOf({ arguments: given }: CommandCall): Omit<ReadInput, 'kind'> {
+  const [field, containing] = [textOf(given['field']), textOf(given['containing'])];
+  const fromByte = numberOf(given['from_byte'], -1);
+  return {
+    taskId: textOf(given['task']),
+    ...(field === '' ? {} : { field }),
+    fromLine: Math.max(1, numberOf(given['from_line'], 1)),
+    lines: Math.max(1, numberOf(given['lines'], READ_LINES_DEFAULT)),
+    ...(containing === '' ? {} : { containing }),
+    ...(fromByte < 0 ? {} : { fromByte }),
   };
 }
 

@@ -13,6 +13,7 @@ import type {
   Outcome,
   OutputRead,
   PersonAnswered,
+  ReadInput,
   ReadOutput,
   ToolCalled,
 } from '../effect.js';
@@ -93,7 +94,7 @@ export interface Script {
   /** In their order, or by command; without any every command succeeds and says nothing. */
   readonly calls?: readonly Ended[] | ((command: CommandCall, at: Place) => Ended);
   readonly answers?: (question: string) => Pick<PersonAnswered, 'text' | 'note'>;
-  readonly reads?: (read: ReadOutput) => Omit<OutputRead, 'kind'>;
+  readonly reads?: (read: ReadOutput | ReadInput) => Omit<OutputRead, 'kind'>;
 }
 
 /** An answer to every effect, out of a script. */
@@ -115,7 +116,7 @@ export function scripted({ replies, calls = () => cli(''), answers, reads }: Scr
       step,
       ...(answers?.(question) ?? { text: null, note: 'nobody is there' }),
     }),
-    'read-output': (read: ReadOutput): OutputRead => ({
+    reads: (read: ReadOutput | ReadInput): OutputRead => ({
       kind: 'read',
       ...(reads?.(read) ?? { text: '', totalLines: 0 }),
     }),
@@ -129,7 +130,8 @@ export function scripted({ replies, calls = () => cli(''), answers, reads }: Scr
       case 'ask-person':
         return answerOf['ask-person'](effect, at);
       case 'read-output':
-        return answerOf['read-output'](effect);
+      case 'read-input':
+        return answerOf.reads(effect);
     }
   };
 }

@@ -187,6 +187,9 @@ function memoryArtifacts(stored: Map<string, Uint8Array>, guard: Guard): Artifac
         if (content === undefined) throw new ArtifactError(sha256, 'is not stored');
         return content;
       }),
+    async *read(sha256) {
+      yield await this.get(sha256);
+    },
     size: (sha256) =>
       guard('artifacts.size', async () => {
         const content = stored.get(sha256);

@@ -20,7 +20,7 @@ export interface TaskLike {
   readonly id: string;
   readonly tool?: string;
   readonly arguments?: Record<string, Json>;
-  readonly inputs?: readonly { taskId: string; attempt: number; runId?: string }[];
+  readonly inputs?: readonly { taskId: string; attempt: number; runId?: string; field?: string }[];
   readonly attempt?: number;
   readonly startedAt?: string;
   /** What the start says besides, or instead. */

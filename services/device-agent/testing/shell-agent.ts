@@ -1,5 +1,12 @@
 import { LinuxAgentReply, type Json } from '#proto';
-import type { AgentEnd, AgentKind, AgentProgram, AgentTask, Outcome } from '#libs/device-agent';
+import {
+  inputReadOf,
+  type AgentEnd,
+  type AgentKind,
+  type AgentProgram,
+  type AgentTask,
+  type Outcome,
+} from '#libs/device-agent';
 
 /** A reply in the form of a LinuxAgent's, for scripts of models. */
 export function reply(command: string, change: Partial<LinuxAgentReply> = {}): { json: Json } {
@@ -46,6 +53,8 @@ function* program(agent: string, task: AgentTask): AgentProgram {
     if (action.function === 'ASK' && typeof question === 'string') history.push(yield { kind: 'ask-person', question });
     else if (action.function === 'READ') {
       history.push(yield { kind: 'read-output', step: 1, index: 0, stream: 'stdout', fromLine: 1, lines: 3 });
+    } else if (action.function === 'READ_INPUT') {
+      history.push(yield { kind: 'read-input', ...inputReadOf({ tool: 'READ_INPUT', arguments: action.arguments }) });
     } else history.push(yield { kind: 'call-tool', command: { tool: action.function, arguments: action.arguments } });
   }
 }
