@@ -18,6 +18,13 @@ export interface ClientTaskEnd {
   readonly status: 'completed' | 'failed';
   readonly result: Json;
   readonly error: string | null;
+  /** `result` is a part: of which field (the empty one: of all of it), how many bytes the whole has and by which checksum it is found. */
+  readonly cut?: {
+    readonly field: string;
+    readonly sha256: string | null;
+    readonly bytes: number | null;
+    readonly message: string;
+  };
 }
 
 /** The words of a task become the description of a run's task, and are as long at most. */
@@ -42,11 +49,12 @@ export const contentOf = (message: TaskMessage): string =>
     message.metadata?.orrery?.command ?? null,
   ]);
 
-/** TASK_END as UFO's clients read it: a list with what was asked and what came of it, empty when nothing did. */
+/** TASK_END as UFO's clients read it: a list with what was asked and what came of it, empty when nothing did. A part is never called the whole. */
 export function taskEndMessage(
   { sessionId, request }: Pick<ClientTask, 'sessionId' | 'request'>,
-  { status, result, error }: ClientTaskEnd,
+  { status, result, error, cut }: ClientTaskEnd,
 ): TaskEndMessage {
   const nothing = status === 'failed' && result === null;
-  return { type: 'task_end', status, session_id: sessionId, result: nothing ? [] : [{ request, result }], error };
+  const item = { request, result, ...(cut !== undefined && { cut }) };
+  return { type: 'task_end', status, session_id: sessionId, result: nothing ? [] : [item], error };
 }

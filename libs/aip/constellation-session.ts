@@ -228,8 +228,9 @@ function onRefused(session: Open, { sessionId, error }: { sessionId: string; err
 function onEnded(session: Open, input: { sessionId: string } & ClientTaskEnd, nowMs: number): Step {
   const task = openTask(session, input.sessionId, 'RUNNING');
   if (session.phase !== 'READY' || task === undefined) return [session, []];
-  const { status, result, error } = input;
-  return ends(session, task, { end: { status, result, error }, nowMs, remembered: true });
+  const { status, result, error, cut } = input;
+  const end = { status, result, error, ...(cut !== undefined && { cut }) };
+  return ends(session, task, { end, nowMs, remembered: true });
 }
 
 function onDeviceInfoRequest(

@@ -83,7 +83,7 @@ export {
   type TargetState,
 } from './constellation-state.js';
 export { CLIENT_WAITS_MS, constellationStep } from './constellation-session.js';
-export { REQUEST_CHARS_MAX, safeTaskName, type ClientTask, type ClientTaskEnd } from './client-task.js';
+export { REQUEST_CHARS_MAX, safeTaskName, taskEndMessage, type ClientTask, type ClientTaskEnd } from './client-task.js';
 export {
   ConstellationServerEndpoint,
   type ConstellationPort,

@@ -86,7 +86,7 @@ describe('the end of its run', () => {
     type: 'TASK_FAILED',
     data: { ...attempt, error, lines: [], failedAt: at, attemptHash: null },
   });
-  const after = (...events: RunEvent[]) => endOf(foldEvents(emptyRun('run'), [...begun, ...events]));
+  const after = (...events: RunEvent[]) => endOf(foldEvents(emptyRun('run'), [...begun, ...events]))?.end ?? null;
 
   it('is not there while it goes on', () => {
     expect(after()).toBeNull();

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
-import { CLIENT_WAITS_MS, type ClientTask, type ClientTaskEnd } from '#libs/aip';
+import { CLIENT_WAITS_MS, type ClientTask } from '#libs/aip';
 import { findTask, isTerminal, type Run } from '#libs/constellation';
 import { LIMITS, sentenceOf } from '#proto';
 import type { DeviceId, Refusal, RequestId, RunRequest } from '#proto';
+import type { RunEnd } from './whole-end.js';
 
 /* A task of a constellation client as a run of one task, and back (docs/adr/0020). */
 
@@ -46,14 +47,15 @@ export function requestOf(task: ClientTask, client: ClientName): RunRequest {
   };
 }
 
-/** How the task ended; null while it has not. */
-export function endOf(run: Run): ClientTaskEnd | null {
+/** How the task ended, as the log holds it; null while it has not. */
+export function endOf(run: Run): RunEnd | null {
   if (!isTerminal(run)) return null;
   const task = run.graph === null ? undefined : findTask(run, TASK_ID);
-  const result = task?.result?.value ?? null;
-  if (task?.status === 'COMPLETED') return { status: 'completed', result, error: null };
+  const result = task?.result ?? null;
+  const value = result?.value ?? null;
+  if (task?.status === 'COMPLETED') return { end: { status: 'completed', result: value, error: null }, result };
   const error = task?.error?.message ?? run.reason ?? 'the run ended without the task';
-  return { status: 'failed', result, error };
+  return { end: { status: 'failed', result: value, error }, result };
 }
 
 /** Where the fields of a run's request come from in a TASK. */

@@ -4,12 +4,13 @@ import type { Logger } from 'pino';
 import { ulid } from 'ulid';
 import { fullRate, takeToken, type ClientTaskEnd, type Rate } from '#libs/aip';
 import { openRunLog, runIdOf, type RunLog } from '#libs/event-log';
-import { sendVerb, type VerbOutcome } from '#libs/messaging';
+import { getArtifact, sendVerb, type VerbOutcome } from '#libs/messaging';
 import type { Clock } from '#libs/platform';
 import { LIMITS, parseWith, SubmitAnswer, subjects } from '#proto';
 import type { DeviceId, RequestId, RunId, RunRequest } from '#proto';
 import { sentenceOfRefusal } from './client-run.js';
 import { RunFollower } from './run-follower.client.js';
+import { isLarge, wholeEnd, type RunEnd } from './whole-end.js';
 
 /** A client that gives a task hears within 10 s that nobody takes it. */
 const SUBMIT_MS = 8_000;
@@ -37,6 +38,9 @@ export interface ClientRunsParts {
   readonly log?: RunLog;
 }
 
+/** What is in no store is not asked for. */
+const NOTHING = (): Promise<never> => Promise.reject(new Error('the result names no artifact'));
+
 /** `error` is one sentence for the client. */
 export type Submitted =
   { readonly kind: 'accepted'; readonly runId: RunId } | { readonly kind: 'refused'; readonly error: string };
@@ -50,6 +54,7 @@ export class ClientRuns {
   readonly #rates = new Map<DeviceId, Rate>();
   readonly #queue: (() => void)[] = [];
   #cancelling = 0;
+  #large: Promise<unknown> = Promise.resolve();
 
   constructor(parts: ClientRunsParts) {
     this.#parts = parts;
@@ -91,12 +96,13 @@ export class ClientRuns {
   }
 
   /** To be ticked by whoever waits, and stopped when nobody does. */
-  follow(runId: RunId, ended: (end: ClientTaskEnd) => void): RunFollower {
+  follow(runId: RunId, ended: (end: ClientTaskEnd) => void, congested: () => boolean = () => false): RunFollower {
     const { nc, logger } = this.#parts;
     const follower = new RunFollower(runId, {
       nc,
       logger,
       log: this.#log,
+      whole: (end) => this.#whole(end, congested),
       ended: (end) => {
         this.#followers.delete(follower);
         ended(end);
@@ -104,6 +110,18 @@ export class ClientRuns {
     });
     this.#followers.add(follower);
     return follower;
+  }
+
+  /** One large result at a time, and none for a client that has not taken the last: more would only be memory. */
+  async #whole(end: RunEnd, congested: () => boolean): Promise<ClientTaskEnd | null> {
+    if (!isLarge(end)) return wholeEnd(end, NOTHING);
+    const turn = this.#large.then(async () => {
+      if (congested()) return null;
+      const whole = await wholeEnd(end, (sha256) => getArtifact(this.#parts.nc, sha256));
+      return congested() ? null : whole;
+    });
+    this.#large = turn.catch(() => undefined);
+    return turn;
   }
 
   stop(follower: RunFollower): void {

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { ulid } from 'ulid';
 import { ConstellationServerEndpoint } from '#libs/aip';
-import type { ClientTask, Closed, ConstellationPort, ConstellationWatch, Transport } from '#libs/aip';
+import type { ClientTask, ClientTaskEnd, Closed, ConstellationPort, ConstellationWatch, Transport } from '#libs/aip';
 import type { Clock } from '#libs/platform';
 import type { Identity, RunId } from '#proto';
 import { requestOf } from './client-run.js';
@@ -49,6 +49,7 @@ export class ConstellationConnection implements Connection {
   readonly identity: Identity;
   readonly #around: ConstellationSurroundings;
   readonly #events: ConstellationEvents;
+  readonly #transport: Transport;
   readonly #endpoint: ConstellationServerEndpoint;
   readonly #connectionId: string;
   readonly #submissions = new Map<string, Submission>();
@@ -66,6 +67,7 @@ export class ConstellationConnection implements Connection {
     this.identity = identity;
     this.#around = around;
     this.#events = events;
+    this.#transport = transport;
     this.#connectionId = ulid(clock.now());
     const [port, watch] = [this.#port(), this.#watch()];
     this.#endpoint = new ConstellationServerEndpoint({ identity, transport, clock, port, watch });
@@ -170,10 +172,11 @@ export class ConstellationConnection implements Connection {
     const { clock, clients } = this.#around;
     const submission = this.#submissions.get(sessionId);
     if (submission === undefined) return;
-    submission.follower = clients.runs.follow(runId, (end) => {
+    const ended = (end: ClientTaskEnd): void => {
       this.#submissions.delete(sessionId);
       this.#endpoint.ended(sessionId, end);
-    });
+    };
+    submission.follower = clients.runs.follow(runId, ended, () => this.#transport.congested);
     submission.follower.tick(clock.now());
   }
 

@@ -6,6 +6,7 @@ import { CorruptLogError, type RunLog } from '#libs/event-log';
 import { HEADER_TYPES, subjects } from '#proto';
 import type { RunId } from '#proto';
 import { endOf } from './client-run.js';
+import type { RunEnd } from './whole-end.js';
 
 /** The live copies of the log may get lost; the log itself is looked at this often. */
 const LOOK_EVERY_MS = 3_000;
@@ -15,6 +16,8 @@ export interface FollowerParts {
   readonly nc: NatsConnection;
   readonly log: RunLog;
   readonly logger: Logger;
+  /** Makes the end of what the log and the store hold; null: not now, its client does not take what it has been sent. */
+  readonly whole: (end: RunEnd) => Promise<ClientTaskEnd | null>;
   /** Once; not after `stop`. */
   readonly ended: (end: ClientTaskEnd) => void;
 }
@@ -75,13 +78,16 @@ export class RunFollower {
   }
 
   async #read(): Promise<ClientTaskEnd | null> {
-    const { log, logger } = this.#parts;
+    const { log, logger, whole } = this.#parts;
     try {
       if ((await log.endsAt(this.#runId)) <= this.#seen) return null;
       const stored = await log.load(this.#runId);
-      this.#seen = stored.at(-1)?.sequence ?? 0;
       const run = foldRun(stored.map(({ commit }) => commit));
-      return run === undefined ? null : endOf(run);
+      const ended = run === undefined ? null : endOf(run);
+      const end = ended === null ? null : await whole(ended);
+      // One that is not told yet is looked at again.
+      if (ended === null || end !== null) this.#seen = stored.at(-1)?.sequence ?? 0;
+      return end;
     } catch (error) {
       if (error instanceof CorruptLogError) {
         logger.error({ err: error, runId: this.#runId }, 'the log of a run is damaged');

@@ -81,7 +81,7 @@ it('is the same whatever it is and however long, also of several in order', asyn
 
 it('arrives once and whole when the gateway, and then the device, is killed on its way', async () => {
   const command = 'echo ran >> ran; sha256sum';
-  const bytes = 150_000_000;
+  const bytes = 30_000_000;
   const ended = runPlan(
     'stdin-killed',
     [
