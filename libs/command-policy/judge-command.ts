@@ -50,6 +50,7 @@ function shellFindings(
   if (typeof command !== 'string') return [notUnderstood(`arguments.${shellLine} must be the text of a command.`)];
   const places = placesOf(directory);
   if (places === undefined) return [notUnderstood('arguments.working_directory must be a path.')];
+  if (!isInput(stdin)) return [notUnderstood('arguments.stdin must be a text, outputs of predecessors, or a secret.')];
   const script = readScript(command, judging.parser, { places, input: inputOf(stdin) });
   const findings = [
     ...script.findings,
@@ -66,6 +67,10 @@ function shellFindings(
   // What it reads is another text the next time: who has allowed it once has not allowed that.
   return isObject(stdin) && 'from' in stdin ? findings.map(once) : findings;
 }
+
+/** Pieces of artifacts are put in on the way, and by nobody else: who knows a checksum could have any file brought. */
+const isInput = (stdin: Json | undefined): boolean =>
+  !isObject(stdin) || 'from' in stdin || 'secret' in stdin || Object.keys(stdin).length === 0;
 
 const once = (finding: Finding): Finding => ({ ...finding, grantable: false });
 

@@ -127,6 +127,7 @@ describe('the other arguments of a command line', () => {
     [{ working_directory: '/etc', command: 'cat shadow' }, 'path.sensitive'],
     [{ stdin: 'rm -rf /', command: 'sh' }, 'floor.system-root'],
     [{ stdin: { from: ['t1'] }, command: 'sh' }, 'interpreter'],
+    [{ stdin: { parts: [{ artifact: { sha256: 'a'.repeat(64), bytes: 1 } }] }, command: 'cat' }, 'not-understood'],
     [{ shell: '/tmp/sh' }, 'unknown-argument'],
     [{ command: 7 }, 'not-understood'],
   ])('%j is judged as well', (more, rule) => {
