@@ -192,15 +192,15 @@ describe('an exact command that a model may have written', () => {
     });
   });
 
-  it('is not issued when its inputs are too large to be sent', async () => {
+  it('is not issued when its inputs cannot be delivered whole', async () => {
     const inputs = [{ taskId: 'b', attempt: 1 }];
     const args = { command: 'wc -l', stdin: { from: ['b'] } };
     const world = new AgentWorld([], { agent: false, arguments: args, inputs, start: { judge: true } });
-    world.device.respond = () => outcomeOf('COMPLETED', execCli('x'.repeat(1_100_000)));
+    world.device.respond = () => outcomeOf('COMPLETED', { ...(execCli('head') as object), stdout_bytes: 1_100_000 });
     await world.agent().starts.handle(messageOf(world.run.start({ id: 'b' })));
     await world.carryOut();
     expect(await world.types()).toEqual([['COMMAND_JUDGED', 'ATTEMPT_FINISHED']]);
-    expect(await world.end()).toMatchObject({ error: { code: 'INPUT_TOO_LARGE' } });
+    expect(await world.end()).toMatchObject({ error: { code: 'INPUT_UNAVAILABLE' } });
   });
 
   it('has a post-condition whose command is judged, too', async () => {
