@@ -79,8 +79,8 @@ it(`${BYTES / MIB} MiB of standard input arrive as they were, and no process hol
     }
     const [from, to] = view.tasks;
     expect(view.outcome).toBe('succeeded');
-    const sum = (task: typeof from, stream: 'stdout' | 'stderr'): string =>
-      (task?.result?.value as Record<string, string>)[stream] ?? '';
+    const sum = (task: typeof from, stream: 'stdout' | 'stderr'): unknown =>
+      (task?.result?.value as Record<string, unknown> | undefined)?.[stream];
     expect(sum(to, 'stdout')).toBe(sum(from, 'stderr'));
     const seconds = (task: typeof from): string =>
       ((Date.parse(task?.endedAt ?? '') - Date.parse(task?.startedAt ?? '')) / 1_000).toFixed(1);
