@@ -32,6 +32,7 @@ export * from './outcome.js';
 export * from './replacement.js';
 export * from './diff.js';
 export * from './report-commands.js';
+export { planSayingsOf, type PlanSaying } from './plan-saying.js';
 export { planStepsOf, type PlanStep } from './report-plans.js';
 export * from './report.js';
 export { cutParts, cutText, type CutPart } from './cut-parts.js';

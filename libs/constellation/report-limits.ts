@@ -10,6 +10,10 @@ export const REPORT_LIMITS = {
   requestCharsMax: 100_000,
   rowsMax: 2_000,
   roundsMax: 500,
+  /** Of what was said and proposed in all rounds together; and of one text of one try. */
+  roundsCharsMax: 1_000_000,
+  roundCharsMin: 200,
+  traceCharsMax: 4_000,
   /** Of one round. */
   editsMax: 100,
   /** Attempts of agents, and all that is told of them together. */

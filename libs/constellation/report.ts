@@ -11,6 +11,7 @@ import { figuresSection } from './report-figures.js';
 import { limited, more, REPORT_LIMITS } from './report-limits.js';
 import { cell, cut, duration, fence, span, table } from './report-text.js';
 import { partText } from './report-output.js';
+import type { PlanSaying } from './plan-saying.js';
 import { plansSection, type PlanStep } from './report-plans.js';
 import { timelineSection } from './report-timeline.js';
 import { triggersText, violationText, wakerText } from './event-text.js';
@@ -29,6 +30,10 @@ export interface ReportInput {
   readonly attemptsAreCut?: boolean;
   /** Steps of the planner, in order; none for a run that nobody planned. */
   readonly plans?: readonly PlanStep[];
+  /** What the planner said in its rounds; none for a run that nobody planned. */
+  readonly sayings?: readonly PlanSaying[];
+  /** More is recorded of plans than stands in `sayings`. */
+  readonly sayingsAreCut?: boolean;
 }
 
 /**
@@ -49,7 +54,7 @@ export function renderReport(input: ReportInput): string {
     tasksSection(run),
     timelineSection(run, input.commits),
     plansSection(input.plans ?? []),
-    editsSection(input.commits),
+    editsSection(input),
     approvalsSection(input.commits),
     usageSection(input),
     attemptsSection(input),

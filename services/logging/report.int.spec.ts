@@ -1,5 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { attemptStories, commandsOf, foldRun, planStepsOf, renderReport, viewOf } from '#libs/constellation';
+import {
+  attemptStories,
+  commandsOf,
+  foldRun,
+  planSayingsOf,
+  planStepsOf,
+  renderReport,
+  viewOf,
+} from '#libs/constellation';
 import { query } from '#libs/messaging';
 import {
   attemptCommitsOf,
@@ -11,6 +19,7 @@ import {
 } from '#libs/testing';
 import { storiesOf } from './attempt-stories.adapter.js';
 import { ReportEntity } from './entities/index.js';
+import { sayingsOf } from './plan-sayings.adapter.js';
 import { UnavailableError } from './projection.adapter.js';
 import { serveLogging } from './queries.controller.js';
 import type { ReportWriter } from './report.reactor.js';
@@ -97,6 +106,24 @@ describe('what agents did', () => {
   });
 });
 
+describe('what the planner said', () => {
+  it('is read from its own facts, up to a limit, and it is said where there is more', async () => {
+    const history = generateEditedHistory({ seed: 7 });
+    const own = planCommitsOf(history);
+    const { runId: planned } = own[0] ?? fail();
+    await rig.appendAll(history);
+    expect(own.length).toBeGreaterThan(1);
+    expect(await sayingsOf(rig.nc, planned)).toEqual({ sayings: planSayingsOf(own), sayingsAreCut: false });
+    const [first = fail()] = own;
+    const bytesMax = JSON.stringify(first).length + 100;
+    expect(await sayingsOf(rig.nc, planned, { bytesMax })).toEqual({
+      sayings: planSayingsOf([first]),
+      sayingsAreCut: true,
+    });
+    expect(await sayingsOf(rig.nc, 'nobody')).toEqual({ sayings: [], sayingsAreCut: false });
+  });
+});
+
 describe('the report of a run whose end is taken back', () => {
   it('is written again at its next end, and at no other time', async () => {
     const history = generateEditedHistory({ seed: REOPENED_SEED });
@@ -121,8 +148,10 @@ describe('the report of a run whose end is taken back', () => {
       const markdown = await stored(sequence, reopened);
       const told = commits.slice(0, ending + 1);
       const commands = commandsOf(attemptCommitsOf(history.slice(0, upTo)));
-      const plans = planStepsOf(planCommitsOf(history.slice(0, upTo)));
-      expect(markdown).toBe(renderReport({ run: viewOf(foldRun(told) ?? fail()), commits: told, commands, plans }));
+      const planned = planCommitsOf(history.slice(0, upTo));
+      const [plans, sayings] = [planStepsOf(planned), planSayingsOf(planned)];
+      const run = viewOf(foldRun(told) ?? fail());
+      expect(markdown).toBe(renderReport({ run, commits: told, commands, plans, sayings }));
     }
     await Promise.all([writer.stop(), ...followers.map((follower) => follower.stop())]);
     expect(await rig.source.getRepository(ReportEntity).countBy({ runId: reopened })).toBe(1);

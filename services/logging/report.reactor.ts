@@ -5,6 +5,7 @@ import type { RunId } from '#proto';
 import { renderReport } from '#libs/constellation';
 import { untilItWorks, type Postgres } from '#libs/platform';
 import { hasAgents, storiesOf } from './attempt-stories.adapter.js';
+import { hasRounds, sayingsOf } from './plan-sayings.adapter.js';
 import type { ProjectionReader } from './projection.adapter.js';
 import { Wake } from './wake.js';
 import { checkpointOf } from './write.adapter.js';
@@ -62,7 +63,8 @@ export class ReportWriter {
     if (input === undefined) return undefined;
     const { signal } = this.stopping;
     const stories = hasAgents(input.commits) ? await storiesOf(nc, runId, { signal }) : {};
-    return { sequence: input.run.sequence, markdown: renderReport({ ...input, ...stories }) };
+    const sayings = hasRounds(input.commits) ? await sayingsOf(nc, runId, { signal }) : {};
+    return { sequence: input.run.sequence, markdown: renderReport({ ...input, ...stories, ...sayings }) };
   }
 
   private async run(): Promise<void> {

@@ -1,4 +1,4 @@
-import { attemptStories, commandsOf, metricsOf, planStepsOf, renderReport } from '#libs/constellation';
+import { attemptStories, commandsOf, metricsOf, planSayingsOf, planStepsOf, renderReport } from '#libs/constellation';
 import { query } from '#libs/messaging';
 import { AttemptCommit, ID_PATTERN, PlanCommit } from '#proto';
 import type { RunId } from '#proto';
@@ -40,9 +40,15 @@ export function reportFrom(runId: RunId, records: readonly ExportRecord[]): stri
     const parsed = stream === 'ATTEMPTS' ? AttemptCommit.safeParse(commit) : undefined;
     return parsed?.success === true ? [parsed.data] : [];
   });
-  const plans = planStepsOf(plansOf(records));
-  const run = stateAt(runId, commits);
-  return renderReport({ run, commits, commands: commandsOf(attempts), attempts: attemptStories(attempts), plans });
+  const plans = plansOf(records);
+  return renderReport({
+    run: stateAt(runId, commits),
+    commits,
+    commands: commandsOf(attempts),
+    attempts: attemptStories(attempts),
+    plans: planStepsOf(plans),
+    sayings: planSayingsOf(plans),
+  });
 }
 
 /** The planner's commits among records; what cannot be read is not told here: `verify` says what is wrong. */
