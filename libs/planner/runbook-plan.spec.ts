@@ -46,6 +46,22 @@ function issues(book: Parameters<typeof runbook>[0], parameters: Record<string, 
   return planned.ok ? [] : planned.issues.map(({ path, message }) => `${path}: ${message}`);
 }
 
+it('a device that lacks the tool of one task is left out of those behind it, too', () => {
+  const view = fleet([
+    device('web-1'),
+    device('ufo-1', { tools: [{ name: 'EXEC_CLI', description: '', readOnly: false }] }),
+  ]);
+  const memory = each('memory', { command: { tool: 'SYS_INFO', arguments: { info_type: 'memory' } } });
+  const health = each('health', {
+    command: { tool: 'EXEC_CLI', arguments: { command: 'cat', stdin: { from: ['memory'] } } },
+    inputs: ['memory'],
+  });
+  // In the file the later one stands first.
+  const { constellation, leftOut } = plan({ ...withTasks([health, memory], [line('memory', 'health')]) }, {}, view);
+  expect(constellation.tasks.map(({ id }) => id).toSorted()).toEqual(['health-web-1', 'memory-web-1']);
+  expect(leftOut).toEqual([{ deviceId: 'ufo-1', why: 'without SYS_INFO' }]);
+});
+
 describe('a plan of a runbook', () => {
   it('has the values of its parameters, with their types, and says what was used', () => {
     const { constellation, use } = plan({}, { service: 'nginx', device: 'web-1' });

@@ -140,7 +140,8 @@ function chooseDevices({ constellation }: RunbookFile, values: Values, fleet: Fl
   const byTask = new Map<number, readonly DeviceId[]>();
   const leftOut = new Map<DeviceId, string>();
   const issues: Issue[] = [];
-  for (const [index, task] of constellation.tasks.entries()) {
+  const without = new Map<string, Set<DeviceId>>();
+  for (const [index, task] of inOrder(constellation)) {
     if (task.for_each === undefined) continue;
     const path = `constellation.tasks[${index}].for_each`;
     const selector = parseWith(Selector, selectorOf(task.for_each, values));
@@ -150,10 +151,17 @@ function chooseDevices({ constellation }: RunbookFile, values: Values, fleet: Fl
     }
     if (!fleet.complete) return { ok: false, issues: [{ path, message: 'the fleet is not known yet; try again' }] };
     const able: DeviceId[] = [];
+    // What a device cannot begin it cannot go on with.
+    const before = constellation.dependencies.filter(({ to_task_id: to }) => to === task.task_id);
+    const behind = new Set(before.flatMap(({ from_task_id: from }) => [...(without.get(from) ?? [])]));
+    without.set(task.task_id, behind);
     for (const device of [...fleet.devices.values()].filter((one) => isMeant(one, selector.value))) {
       const why = whyNot(device, task);
-      if (why === undefined) able.push(device.deviceId);
-      else leftOut.set(device.deviceId, why);
+      if (why === undefined && !behind.has(device.deviceId)) able.push(device.deviceId);
+      else {
+        behind.add(device.deviceId);
+        if (why !== undefined) leftOut.set(device.deviceId, why);
+      }
     }
     byTask.set(index, able.toSorted());
     if (able.length === 0) issues.push({ path, message: noDevice(selector.value, fleet) });
@@ -161,6 +169,24 @@ function chooseDevices({ constellation }: RunbookFile, values: Values, fleet: Fl
   if (issues.length > 0) return { ok: false, issues };
   const sorted = [...leftOut].map(([deviceId, why]) => ({ deviceId, why }));
   return { ok: true, byTask, leftOut: sorted.toSorted((one, other) => (one.deviceId < other.deviceId ? -1 : 1)) };
+}
+
+/** Templates with their index, each behind those that it depends on; of a circle, which is refused later, as they stand. */
+function inOrder({ tasks, dependencies }: RunbookFile['constellation']): [number, RunbookTask][] {
+  const ordered: [number, RunbookTask][] = [];
+  const left = new Map(tasks.entries());
+  while (left.size > 0) {
+    const waiting = new Set([...left.values()].map(({ task_id: id }) => id));
+    const ready = [...left].filter(
+      ([, task]) =>
+        !dependencies.some(({ from_task_id: from, to_task_id: to }) => to === task.task_id && waiting.has(from)),
+    );
+    for (const [index, task] of ready.length > 0 ? ready : left) {
+      ordered.push([index, task]);
+      left.delete(index);
+    }
+  }
+  return ordered;
 }
 
 /** A device that never connected has told nothing of itself: only its tags can rule it out. */
