@@ -67,22 +67,6 @@ describe('a command', () => {
     expect(admit(commands, request())).toEqual(FINISHED);
   });
 
-  it('that reads files is refused for a device that takes none, and says how many bytes that are', () => {
-    const parts = [{ text: '\u00e4' }, { artifact: { sha256: 'a'.repeat(64), bytes: 5_000_000 } }];
-    const reading = request('a', { command: { tool: 'T', arguments: { stdin: { parts } } } });
-    for (const to of [table(), foreign()]) {
-      expect(admit(to, reading)).toEqual({
-        state: 'refused',
-        code: 'INPUT_UNAVAILABLE',
-        message: expect.stringMatching(/^the stdin of "a" has 5000002 bytes,.* its device takes no files$/u),
-      });
-      expect(to.next(0)).toEqual([]);
-    }
-    const taking = table({ takesStdinFiles: true });
-    expect(admit(taking, reading)).toBeNull();
-    expect(sent(taking.next(0))).toEqual(['r1.a']);
-  });
-
   it('with the same id and other content is refused, while it is open and when it is finished', () => {
     const commands = running(table());
     expect(admit(commands, request(), { digest: 'd2' })).toMatchObject({ code: 'COMMAND_CONFLICT' });

@@ -1,0 +1,38 @@
+import { describe, expect, it } from '@jest/globals';
+import type { RunCommandRequest } from '#proto';
+import { CommandTable } from './command-table.js';
+
+const PARTS = [{ text: '\u00e4' }, { artifact: { sha256: 'a'.repeat(64), bytes: 5_000_000 } }];
+const READING: RunCommandRequest = {
+  kind: 'run',
+  commandId: 'r1.a.1',
+  attempt: { runId: 'r1', taskId: 'a', attempt: 1 },
+  deviceId: 'd',
+  sessionId: 's1',
+  journalId: 'j1',
+  command: { tool: 'T', arguments: { stdin: { parts: PARTS } } },
+  priority: 0,
+  notAfter: new Date(1_000_000).toISOString(),
+};
+const table = (change: object = {}) =>
+  new CommandTable({ sessionId: 's1', journalId: 'j1', tools: new Set(['T']), slots: 2, ...change });
+const admit = (to: CommandTable) => to.admit({ request: READING, digest: 'd1', bytes: 100 }, 0);
+
+describe('a command that reads files', () => {
+  it('is refused for a device that takes none, and says how many bytes that are', () => {
+    for (const to of [table(), table({ journalId: null })]) {
+      expect(admit(to)).toEqual({
+        state: 'refused',
+        code: 'INPUT_UNAVAILABLE',
+        message: expect.stringMatching(/^the stdin of "a" has 5000002 bytes,.* its device takes no files$/u),
+      });
+      expect(to.next(0)).toEqual([]);
+    }
+  });
+
+  it('is sent to a device that takes them', () => {
+    const to = table({ takesStdinFiles: true });
+    expect(admit(to)).toBeNull();
+    expect(to.next(0)).toMatchObject([{ kind: 'send', command: { commandId: 'r1.a.1' } }]);
+  });
+});
