@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { parseRunbook } from './runbook-parse.js';
+import { untypedLines } from './runbook.js';
 import { runbook, runbookJson, withTasks } from './runbook.testing.js';
 
 const HASH = 'b'.repeat(64);
@@ -15,6 +16,28 @@ const taskWith = (fields: object) => ({ task_id: 'a', name: 'a', target: { os: '
 const exec = (given: object) => ({ command: { tool: 'EXEC_CLI', arguments: given } });
 
 describe('a runbook', () => {
+  it('can be asked which of its lines do not say when they are satisfied', () => {
+    const line = (id: string, more: object = {}) => ({
+      dependency_id: id,
+      from_task_id: 'a',
+      to_task_id: 'b',
+      ...more,
+    });
+    const tasks = [taskWith(exec({ command: 'true' })), { ...taskWith(exec({ command: 'true' })), task_id: 'b' }];
+    const lines = [
+      line('said', { type: 'unconditional' }),
+      line('chosen', { condition: 'result.exit_code == 0' }),
+      line('untyped'),
+    ];
+    const parsed = parseRunbook(runbookJson(withTasks(tasks, lines)), HASH, 'operator');
+    expect(parsed.ok && untypedLines(parsed.runbook.file)).toEqual(['untyped']);
+  });
+
+  it('may bound the whole time of a task', () => {
+    const task = taskWith({ ...exec({ command: 'true' }), timeout_seconds: 5, deadline_seconds: 60 });
+    expect(wrongs(withTasks([task]))).toEqual([]);
+  });
+
   it('is listed with its hash and where it comes from, without its plan', () => {
     const { info } = runbook();
     expect(info).toMatchObject({

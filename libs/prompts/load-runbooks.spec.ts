@@ -3,6 +3,7 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { untypedLines } from '#libs/planner';
 import { loadRunbooks, parseRunbookFile, PROMPT_LIMITS, runbookDirectories } from './index.js';
 
 const textOf = (name: string, title = 'Title'): string =>
@@ -27,6 +28,8 @@ describe('the shipped runbooks', () => {
       'restart-service',
       'run-script',
     ]);
+    // Each of their lines says when it is satisfied.
+    expect(runbooks.flatMap(({ file }) => untypedLines(file))).toEqual([]);
     const [shipped] = runbookDirectories({});
     for (const { info } of runbooks) {
       const bytes = await readFile(join(shipped?.path ?? '', `${info.name}.yaml`));
