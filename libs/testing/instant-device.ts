@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { NatsConnection } from '@nats-io/transport-node';
 import {
   type AgentProfile,
@@ -14,6 +15,8 @@ import { Kvm } from '@nats-io/kv';
 export interface InstantDeviceOptions {
   /** What an attempt comes to; by default it completes with exit code 0. Undefined: it runs until it is stopped. */
   readonly answer?: (started: RunEventData<'TASK_STARTED'>, runId: RunId) => AttemptFinished | undefined;
+  /** Milliseconds that an attempt works before it has its answer; none when absent. */
+  readonly worksMs?: number;
   /** What an attempt comes to that runs until it is stopped; by default it is cancelled, with what it had printed. Undefined: it never ends. */
   readonly stopped?: (stop: RunEventData<'TASK_STOP_REQUESTED'>, runId: RunId) => AttemptFinished | undefined;
 }
@@ -36,7 +39,7 @@ const CANCELLED: AttemptFinished = {
 export function instantDevice(nc: NatsConnection, options: InstantDeviceOptions = {}): { stop(): void } {
   const log = openAttemptLog(nc);
   const closed = new AbortController();
-  const { answer = () => COMPLETED, stopped = () => CANCELLED } = options;
+  const { answer = () => COMPLETED, stopped = () => CANCELLED, worksMs } = options;
   /** Attempts that were not answered. */
   const open = new Set<string>();
   const end = async ({ runId, taskId, attempt }: AttemptKey, finished: AttemptFinished): Promise<void> => {
@@ -73,7 +76,12 @@ export function instantDevice(nc: NatsConnection, options: InstantDeviceOptions 
     const finished = event.type === 'TASK_STARTED' ? answer(event.data, runId) : stopped(event.data, runId);
     if (finished === undefined) return void open.add(key);
     open.delete(key);
-    void end({ runId, taskId, attempt }, finished);
+    if (worksMs === undefined) return void end({ runId, taskId, attempt }, finished);
+    const worked = sleep(worksMs, undefined, { signal: closed.signal });
+    worked.then(
+      () => end({ runId, taskId, attempt }, finished),
+      () => undefined, // the device is gone
+    );
   };
   const follow = async (): Promise<void> => {
     for await (const { types, data } of readCommits(nc, 'RUNS', { afterSequence: 0, signal: closed.signal })) {

@@ -22,9 +22,9 @@ describe('parseArguments', () => {
     expect(parseArguments(['path', '--without-logging'], KNOWN)).toMatchObject({ tables: ['path'], logging: false });
   });
 
-  it('takes the planner only when it is asked for', () => {
-    expect(parseArguments(['planner'], KNOWN)).toMatchObject({ tables: ['planner'] });
-    expect(parseArguments(['all'], KNOWN).tables).not.toContain('planner');
+  it.each(['planner', 'edit-policy'])('takes %s only when it is asked for', (table) => {
+    expect(parseArguments([table], KNOWN)).toMatchObject({ tables: [table] });
+    expect(parseArguments(['all'], KNOWN).tables).not.toContain(table);
   });
 
   it.each([

@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util';
 /** Bad input of a person: one clear sentence, exit code 3. */
 export class UsageError extends Error {}
 
-export type TableName = 'core' | 'policy' | 'lock-policy' | 'planner' | 'engine' | 'path';
+export type TableName = 'core' | 'policy' | 'lock-policy' | 'planner' | 'edit-policy' | 'engine' | 'path';
 
 export interface BenchArguments {
   readonly tables: readonly TableName[];
@@ -17,13 +17,14 @@ export interface BenchArguments {
   readonly logging: boolean;
 }
 
-export const USAGE = `usage: bench [core|policy|lock-policy|planner|engine|path|all] [--only chain,fan,...] [--repetitions n] [--json file]
+export const USAGE = `usage: bench [core|policy|lock-policy|planner|edit-policy|engine|path|all] [--only chain,fan,...] [--repetitions n] [--json file]
              [--profile directory] [--dir directory] [--without-logging]
 
   core           the pure core alone: decisions, folds, edits
   policy         judging command lines
   lock-policy    what the planner holds up under each policy, on a clock of its own
   planner        what a plan takes besides the model; not part of all
+  edit-policy    the same goal under both edit policies, with a model of ten seconds; not part of all
   engine         the orchestrator and the log, tasks answered inside the bench
   path           every service, real devices, real programs
 
@@ -39,6 +40,7 @@ const TABLES: Readonly<Record<string, readonly TableName[]>> = {
   policy: ['policy'],
   'lock-policy': ['lock-policy'],
   planner: ['planner'],
+  'edit-policy': ['edit-policy'],
   engine: ['engine'],
   path: ['path'],
   all: ['core', 'policy', 'lock-policy', 'engine', 'path'],

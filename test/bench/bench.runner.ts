@@ -4,6 +4,7 @@ import { resolve } from 'node:path';
 import { EmbeddedServerError } from '#libs/embedded';
 import { type BenchArguments, parseArguments, type TableName, UsageError } from './arguments.js';
 import { coreFigures, coreTable } from './core-figures.js';
+import { editPolicyFigures, editPolicyTable } from './edit-policies.runner.js';
 import { ENGINE_AIMS, ENGINE_WORKLOADS } from './engine-workloads.js';
 import { EngineTarget } from './engine.target.js';
 import { study, studyTable } from './lock-policy.js';
@@ -40,6 +41,7 @@ async function resultOf(name: TableName, options: BenchArguments, output: Output
     return options.only.length > 0 ? [] : [await pureTable(name, output)];
   const parent = options.directory ?? tmpdir();
   if (name === 'planner') return options.only.length > 0 ? [] : [await plannerRounds(parent, options, output)];
+  if (name === 'edit-policy') return options.only.length > 0 ? [] : [await editPolicies(parent, output)];
   const profileDirectory = options.profile === undefined ? undefined : resolve(options.profile, name);
   if (profileDirectory !== undefined) await mkdir(profileDirectory, { recursive: true });
   const how: TableOptions = { parent, profileDirectory, output };
@@ -73,6 +75,12 @@ async function plannerRounds(parent: string, { repetitions }: BenchArguments, ou
   const figures = await plannerFigures({ parent, repetitions });
   output.out(`planner\n\n${plannerTable(figures)}\n`);
   return { table: 'planner', ...figures };
+}
+
+async function editPolicies(parent: string, output: Output): Promise<object> {
+  const figures = await editPolicyFigures({ parent });
+  output.out(`edit-policy\n\n${editPolicyTable(figures)}\n`);
+  return { table: 'edit-policy', ...figures };
 }
 
 function selected(workloads: readonly Workload[], { only, repetitions }: BenchArguments): Workload[] {

@@ -15,6 +15,8 @@ const SUBMIT_TRIES_MAX = 500;
 const SUBMIT_AGAIN_MS = 20;
 const RUN_MS_MAX = 120_000;
 const PASSABLE = 0o711;
+/** What a service that is about to serve answers with. */
+const NOT_YET: ReadonlySet<string> = new Set(['TRY_AGAIN', 'NO_PLANNER']);
 
 /** A nats-server of its own with an empty store and fsync, the client side of submitting, and the ends of runs as they are stored. */
 export class Bus {
@@ -80,7 +82,7 @@ export class Bus {
     for (let tries = 0; tries < SUBMIT_TRIES_MAX; tries++) {
       const answer = await this.#submitOnce(request);
       if (answer !== undefined && 'runId' in answer) return answer.runId;
-      if (answer !== undefined && answer.error.code !== 'TRY_AGAIN') throw new Error(answer.error.message);
+      if (answer !== undefined && !NOT_YET.has(answer.error.code)) throw new Error(answer.error.message);
       await sleep(SUBMIT_AGAIN_MS);
     }
     throw new Error('nobody accepted the request');
