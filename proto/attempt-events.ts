@@ -104,6 +104,8 @@ export const CommandIssued = z.strictObject({
 export const PostconditionChecked = z.strictObject({
   satisfied: z.boolean(),
   reason: z.string().max(2_000),
+  /** Nobody can say whether it holds, which is not a no; `satisfied` is false then. */
+  undecided: z.literal(true).optional(),
   /** The command that was run for it. */
   commandId: CommandId.optional(),
 });

@@ -13,6 +13,17 @@ export const LIMITS = {
   /** Work of one run that may be done at a time. */
   concurrencyMax: 10_000,
   conditionCharsMax: 500,
+  /** The whole of a value, as JSON, over which a condition is judged; over a larger one it is undecided. */
+  conditionBytesMax: 64 * 1024 * 1024,
+  /** Values inside of it, and lines or parts of a text: what a list in a condition may have. */
+  conditionItemsMax: 1_000_000,
+  /** Judging takes no longer; then it is undecided. */
+  conditionMs: 10_000,
+  /** A pattern of `matches`, and the instructions it compiles to. */
+  patternCharsMax: 250,
+  patternInstructionsMax: 1_000,
+  /** Conditions with patterns that one request or edit may bring: each is compiled before anything else is looked at. */
+  patternsMax: 200,
   commitBytesMax: 2 * 1024 * 1024,
   /** A result inside an event, as JSON; longer strings are cut to head and tail and the whole goes to ARTIFACTS. */
   resultBytesMax: 16 * 1024,

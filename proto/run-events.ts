@@ -38,8 +38,21 @@ import { TaskError, TaskResult } from './result.js';
 
 const attempt = z.int().min(0);
 
-/** What a line came to when its predecessor ended. `reason` is there when it is not satisfied. */
-export const LineResult = z.strictObject({ id: LineId, satisfied: z.boolean(), reason: z.string().optional() });
+/**
+ * What a line came to when its predecessor ended. `reason` is there when it is not satisfied. `undecided`: nobody can say
+ * whether its condition holds, which is not a no; `satisfied` is false then.
+ */
+export const LineResult = z
+  .strictObject({
+    id: LineId,
+    satisfied: z.boolean(),
+    reason: z.string().optional(),
+    undecided: z.literal(true).optional(),
+  })
+  .refine(({ satisfied, undecided }) => undecided === undefined || !satisfied, {
+    path: ['undecided'],
+    error: 'what is undecided is not satisfied',
+  });
 export type LineResult = z.infer<typeof LineResult>;
 
 export const RunRequested = z.strictObject({
@@ -248,6 +261,8 @@ export const TaskReopened = z.strictObject({
   notBefore: Instant,
   /** Judged lines that are open again: those out of the task whose target has not run, and those into it whose source is open. */
   lines: z.array(LineId).optional(),
+  /** Lines into it that were undecided, judged once more: their sources have ended, so nothing else would. */
+  judged: z.array(LineResult).optional(),
 });
 
 /** `by: condition` when a condition (its own or further up) chose another branch; `by: failure` when a predecessor failed. */
@@ -336,6 +351,7 @@ export const ForkedLine = z.strictObject({
   line: RecordedLine,
   satisfied: z.boolean().nullable(),
   reason: z.string().nullable(),
+  undecided: z.literal(true).optional(),
 });
 export type ForkedLine = z.infer<typeof ForkedLine>;
 

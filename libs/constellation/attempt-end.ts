@@ -14,6 +14,7 @@ import { type FleetView, isRepeatable } from './fleet-view.js';
 import { judgeLines } from './lines.js';
 import { linesToWaitFor, reopenTask } from './reopen.js';
 import { endsTheRun, type Run, type TaskState } from './run.js';
+import type { Truths } from './truth.js';
 
 export interface Circumstances {
   readonly fleet: FleetView;
@@ -21,6 +22,8 @@ export interface Circumstances {
   readonly now: number;
   /** Somebody is there who makes plans. */
   readonly planner: boolean;
+  /** What was found out of conditions that are not judged on the spot; without it all are, over what the events hold. */
+  readonly truths?: Truths;
 }
 
 interface FailedAttempt {
@@ -57,7 +60,7 @@ export function failAttempt(
   const more = { ...(used === undefined ? {} : { used }), ...(notes === undefined ? {} : { notes }) };
   const again = anotherTry(run, task, known, circumstances);
   const retried = again !== null;
-  const lines = retried ? [] : judgeLines(run, index, { status: 'FAILED', result: known.output?.value ?? null });
+  const lines = retried ? [] : judgeLines(run, index, { status: 'FAILED', result: known.output ?? null }, draft.judge);
   draft.add({
     type: 'TASK_FAILED',
     data: { taskId, attempt, error: known, lines, failedAt: at, attemptHash, ...more },
@@ -94,7 +97,7 @@ export function cancelAttempt(
   const answered = output ?? run.tasks.at(index).result;
   // A task that is about to be open again has not ended: its lines are judged when it has.
   const lines =
-    reason === 'retry' ? [] : judgeLines(run, index, { status: 'CANCELLED', result: answered?.value ?? null });
+    reason === 'retry' ? [] : judgeLines(run, index, { status: 'CANCELLED', result: answered }, draft.judge);
   draft.add({
     type: 'TASK_CANCELLED',
     data: {

@@ -23,7 +23,7 @@ import { type Assignment, assign, type FleetView } from './fleet-view.js';
 import { positionOf, sourceOf } from './graph.js';
 import { isHeld } from './held.js';
 import { jsonBytes } from './json-bytes.js';
-import { doomOf, judgeLines } from './lines.js';
+import { doomOf, judgeLines, undecidedInto } from './lines.js';
 import { graphOf, isTerminal, type Run, type TaskState } from './run.js';
 
 /** Waited for by a task for which no device is connected that would do. */
@@ -56,7 +56,7 @@ export function close(draft: RunDraft, circumstances: Circumstances): Closed {
   do {
     openEdit(draft, circumstances);
     const held = isHeld(draft.run);
-    more = skipDoomed(draft, held, circumstances);
+    more = endDoomed(draft, held, circumstances);
     started = startReady(draft, held, circumstances);
   } while (started.failed > 0 && !started.more);
   noteWaits(draft, started.seen, circumstances.now);
@@ -89,7 +89,7 @@ function enforceTaskDeadlines(draft: RunDraft, circumstances: Circumstances): vo
     if (status === 'RUNNING' && stopping === null) draft.add(stop(star.id, attempt, 'task_deadline', now));
     if (status !== 'PENDING') continue;
     const error = { code: 'DEADLINE', message: 'did not end before its deadline', outcome: 'timed_out' } as const;
-    const lines = judgeLines(run, index, { status: 'FAILED', result: null });
+    const lines = judgeLines(run, index, { status: 'FAILED', result: null }, draft.judge);
     draft.add({
       type: 'TASK_FAILED',
       data: { taskId: star.id, attempt, error, lines, failedAt: at, attemptHash: null },
@@ -120,18 +120,20 @@ function stop(taskId: string, attempt: number, reason: 'timeout' | 'task_deadlin
 
 /**
  * A task whose line can no longer be satisfied is skipped at once, and so is what hangs from it, unless an edit may save it.
- * True when so many are that the rest goes into the next commit.
+ * One of which nobody can say whether it may run fails. True when so many are that the rest goes into the next commit.
  */
-function skipDoomed(draft: RunDraft, held: (index: number) => boolean, { now }: Circumstances): boolean {
+function endDoomed(draft: RunDraft, held: (index: number) => boolean, { now }: Circumstances): boolean {
   for (let bytes = 0; ;) {
     const { run } = draft;
-    const doomed = [...run.doomed].filter((index) => !held(index));
+    const doomed = [...run.doomed].filter((index) => !held(index) && isSettled(run, index));
     if (doomed.length === 0) return false;
     if (bytes > SKIPPED_BYTES_MAX) return true;
     const events = doomed.map((index): RunEvent => {
+      const undecided = undecidedInto(run, index);
+      if (undecided !== undefined) return undecidable(draft, index, undecided, now);
       const { lineId, by, reason } = doomOf(run, index);
       const { star, result } = run.tasks.at(index);
-      const lines = judgeLines(run, index, { status: 'SKIPPED', result: result?.value ?? null });
+      const lines = judgeLines(run, index, { status: 'SKIPPED', result }, draft.judge);
       const taskId = star.id;
       return { type: 'TASK_SKIPPED', data: { taskId, by, lineId, reason, lines, skippedAt: instantOf(now) } };
     });
@@ -146,6 +148,28 @@ function enforceBudget(draft: RunDraft, { short }: Started, { now }: Circumstanc
   const note = `nothing is left of the budget (${short.bounds.join(', ')}) for task "${short.taskId}"`;
   abandonEdit(draft, { code: 'RUN_ENDING', message: 'the budget of the run is used up' }, now);
   beginToEnd(draft, { reason: 'budget', by: null, note }, now);
+}
+
+/** Of a task that waits for what is undecided alone, another line may still say no: whichever comes first, it comes to the same. */
+function isSettled(run: Run, index: number): boolean {
+  return run.tasks.at(index).linesOpen === 0 || undecidedInto(run, index) === undefined;
+}
+
+function undecidable(
+  draft: RunDraft,
+  index: number,
+  { lineId, reason }: { readonly lineId: string; readonly reason: string },
+  now: number,
+): RunEvent {
+  const { run } = draft;
+  const { star, attempt } = run.tasks.at(index);
+  const lines = judgeLines(run, index, { status: 'FAILED', result: null }, draft.judge);
+  const message = `nobody can say whether line ${lineId} lets it run: ${reason}`;
+  const error = { code: 'CONDITION_UNDECIDABLE', message, outcome: 'failed' } as const;
+  return {
+    type: 'TASK_FAILED',
+    data: { taskId: star.id, attempt, error, lines, failedAt: instantOf(now), attemptHash: null },
+  };
 }
 
 interface Started {
@@ -177,7 +201,7 @@ function startReady(draft: RunDraft, held: (index: number) => boolean, { fleet, 
   const slots = new Slots(fleet, run);
   const purse = new Purse(run);
   // A wide constellation on a busy fleet has thousands of ready tasks with the same needs: one answer serves them all.
-  const waits = new Waits(run, { fleet, now });
+  const waits = new Waits(draft, { fleet, now });
   const starts: RunEvent[] = [];
   const failures: RunEvent[] = [];
   const starvedOf = new Set<string>();
@@ -205,7 +229,7 @@ function startReady(draft: RunDraft, held: (index: number) => boolean, { fleet, 
     const avoid = { session: lostSession(task), failedOn: task.failedOn };
     const assignment = known ?? assign(task.star, slots, avoid);
     if (assignment.kind === 'never') {
-      failures.push(neverSatisfiable(run, index, assignment, now));
+      failures.push(neverSatisfiable(draft, index, assignment, now));
     } else if (assignment.kind === 'wait') {
       if (known === undefined) {
         for (const device of assignment.busy) starvedOf.add(device);
@@ -327,13 +351,13 @@ function sourcesOf(run: Run, index: number): readonly Source[] {
 }
 
 function neverSatisfiable(
-  run: Run,
+  { run, judge }: RunDraft,
   index: number,
   { issue }: Extract<Assignment, { kind: 'never' }>,
   now: number,
 ): RunEvent {
   const { star, attempt } = run.tasks.at(index);
-  const lines = judgeLines(run, index, { status: 'FAILED', result: null });
+  const lines = judgeLines(run, index, { status: 'FAILED', result: null }, judge);
   const error = { code: issue.code, message: `${issue.path}: ${issue.message}`, outcome: 'failed' } as const;
   return {
     type: 'TASK_FAILED',

@@ -1,87 +1,191 @@
-import { Environment, type ASTNode } from '@marcbachmann/cel-js';
-import { type Json, LIMITS, type TaskStatus } from '#proto';
+import type { ASTNode } from '@marcbachmann/cel-js';
+import { type Json, LIMITS, pathOf, type TaskStatus } from '#proto';
+import {
+  callOf,
+  celValue,
+  childrenOf,
+  type Expression,
+  languageWith,
+  literalOf,
+  read,
+  sentenceOfError,
+  UnavailableError,
+} from './condition-language.js';
+import { wrongTypes } from './condition-types.js';
 
-/** What a condition is evaluated over: how its predecessor ended and what it answered. */
+/** What a condition is evaluated over: how its predecessor ended and what it answered, all of it. */
 export interface ConditionScope {
   readonly status: TaskStatus;
   readonly result: Json;
 }
 
-export type ConditionValue = { readonly satisfied: true } | { readonly satisfied: false; readonly reason: string };
+/** What a condition comes to. What cannot be judged is undecided: that is not a no. */
+export type Truth =
+  { readonly truth: 'satisfied' } | { readonly truth: 'unsatisfied' | 'undecided'; readonly reason: string };
 
-// Conditions come from outside: the syntax tree is bounded, `matches` (a backtracking regular expression) is not
-// available, and one comprehension may not stand inside another, so that a condition is linear in the size of a result.
-const environment = new Environment({
-  unlistedVariablesAreDyn: false,
-  limits: { maxAstNodes: 200, maxDepth: 30, maxListElements: 50, maxMapEntries: 50 },
-})
-  .registerVariable('status', 'string')
-  .registerVariable('result', 'dyn');
+const environment = languageWith((language) => language.registerVariable('result', 'dyn'));
 
-const COMPREHENSIONS = new Set(['all', 'exists', 'exists_one', 'map', 'filter']);
+/**
+ * Says in one sentence what is wrong with a condition; undefined when it parses and could be true or false. `tool`: whose
+ * answer it is about, where that is known.
+ */
+export function checkCondition(condition: string, tool?: string): string | undefined {
+  const expression = parsed(condition);
+  if (typeof expression === 'string') return expression;
+  // The tree is read once more: what was checked with one type of result cannot be checked with another.
+  return wrongTypes(condition, environment.parse(condition).ast, tool);
+}
 
-/** Says in one sentence what is wrong with a condition; undefined when it parses and could be true or false. */
-export function checkCondition(condition: string): string | undefined {
+/** Reads a condition, or says what is wrong with it. */
+function parsed(condition: string): Expression | string {
   if (condition.length > LIMITS.conditionCharsMax) return `is longer than ${LIMITS.conditionCharsMax} characters`;
   try {
-    const expression = environment.parse(condition);
-    const forbidden = forbiddenCall(expression.ast, 0);
-    if (forbidden !== undefined) return forbidden;
+    const expression = read(environment, condition);
     const { valid, type, error } = expression.check();
-    if (!valid) return `is not valid CEL: ${firstLine(error)} (the variables are status and result)`;
+    if (!valid) return `is not valid CEL: ${sentenceOfError(error)} (the variables are status and result)`;
     if (type !== 'bool' && type !== 'dyn') return `must be true or false, but is of type ${String(type)}`;
-    return undefined;
+    return expression;
   } catch (error) {
-    return `is not valid CEL: ${firstLine(error)}`;
+    return error instanceof UnavailableError ? error.message : `is not valid CEL: ${sentenceOfError(error)}`;
   }
 }
 
-/** False, an error and a missing field all mean not satisfied, each with its reason. Total: never throws. */
-export function evaluateCondition(condition: string, scope: ConditionScope): ConditionValue {
-  const wrong = checkCondition(condition);
-  if (wrong !== undefined) return { satisfied: false, reason: `the condition ${wrong}` };
+/**
+ * What a condition comes to over a whole value. Total: never throws. A condition that fails (a missing field, a type that
+ * does not fit) or is no bool is undecided. Takes time in proportion to the value where `isPlain` says so, otherwise as long
+ * as it takes.
+ */
+export function evaluateCondition(condition: string, { status, result }: ConditionScope): Truth {
+  const expression = parsed(condition);
+  if (typeof expression === 'string') return undecided(`the condition ${expression}`);
   try {
-    const value: unknown = environment.evaluate(condition, {
-      status: scope.status,
-      result: integersAsBigInt(scope.result),
-    });
-    if (value === true) return { satisfied: true };
-    return {
-      satisfied: false,
-      reason: `the condition ${condition} is ${value === false ? 'false' : 'neither true nor false'}`,
-    };
+    const lost = streamsReadBy(condition, result).find((stream) => isLost(result, stream));
+    if (lost !== undefined) return undecided(`only a part of ${lost} is there`);
+    const value = expression.evaluate({ status, result: celValue(result) });
+    if (value === true) return { truth: 'satisfied' };
+    if (value === false) return { truth: 'unsatisfied', reason: `the condition ${condition} is false` };
+    return undecided('it is neither true nor false');
   } catch (error) {
-    return { satisfied: false, reason: `the condition ${condition} could not be evaluated: ${firstLine(error)}` };
+    return undecided(hinted(sentenceOfError(error)));
   }
 }
 
-function forbiddenCall(node: ASTNode, comprehensions: number): string | undefined {
-  const { op, args } = node as { op: string; args: unknown };
-  const name = (op === 'call' || op === 'rcall') && Array.isArray(args) ? String(args[0]) : undefined;
-  if (name === 'matches')
-    return 'uses matches, which is not available: compare, or use contains, startsWith or endsWith';
-  const depth = comprehensions + (name !== undefined && COMPREHENSIONS.has(name) ? 1 : 0);
-  if (depth > 1) return 'has a comprehension (all, exists, map, filter) inside another, which is not available';
-  for (const child of childrenOf(args)) {
-    const forbidden = forbiddenCall(child, depth);
-    if (forbidden !== undefined) return forbidden;
-  }
-  return undefined;
+export function undecided(reason: string): Truth {
+  return { truth: 'undecided', reason };
 }
 
-function childrenOf(args: unknown): ASTNode[] {
-  if (Array.isArray(args)) return args.flatMap(childrenOf);
-  return typeof args === 'object' && args !== null && 'op' in args ? [args as ASTNode] : [];
+/** The usual way to fail: what a shell prints ends with a line end, and is no number. */
+function hinted(reason: string): string {
+  return reason.includes('cannot convert') ? `${reason}; trim() takes line ends off` : reason;
 }
 
-/** CEL tells integers from doubles: JSON's integers are handed over as integers, or `exit_code + 1` would be an error. */
-function integersAsBigInt(value: Json): unknown {
-  if (typeof value === 'number') return Number.isSafeInteger(value) ? BigInt(value) : value;
-  if (Array.isArray(value)) return value.map(integersAsBigInt);
-  if (value === null || typeof value !== 'object') return value;
-  return Object.fromEntries(Object.entries(value).map(([key, field]) => [key, integersAsBigInt(field)]));
+/** Calls that take time in proportion to what they are given, and give no more than that. */
+const PLAIN_CALLS: ReadonlySet<string> = new Set([
+  'has',
+  'size',
+  'int',
+  'uint',
+  'double',
+  'string',
+  'bool',
+  'dyn',
+  'type',
+  'contains',
+  'startsWith',
+  'endsWith',
+  'trim',
+  'lowerAscii',
+  'upperAscii',
+  'indexOf',
+  'lastIndexOf',
+  'substring',
+]);
+
+/** Nothing in it is done again and again, nothing compiled: over a small value it may be judged where everybody waits for it. */
+export function isPlain(condition: string): boolean {
+  return readingOf(condition).isPlain;
 }
 
-function firstLine(error: unknown): string {
-  return (error instanceof Error ? error.message : String(error)).split('\n', 1)[0] ?? '';
+function isPlainNode(node: ASTNode): boolean {
+  const call = callOf(node);
+  return (call === undefined || PLAIN_CALLS.has(call.name)) && childrenOf(node).every(isPlainNode);
+}
+
+/** Whether a condition reads nothing of what was cut: `cut` are paths of a result (empty: the result as a whole). */
+export function readsWhole(condition: string, cut: readonly string[]): boolean {
+  if (cut.length === 0) return true;
+  const touches = (path: string) => cut.some((at) => at === '' || isWithin(at, path) || isWithin(path, at));
+  return !readingOf(condition).paths.some(touches);
+}
+
+const STREAMS = ['stdout', 'stderr'] as const;
+export type Stream = (typeof STREAMS)[number];
+
+/** Outputs of a command that a condition reads. */
+export function streamsReadBy(condition: string, result: Json): Stream[] {
+  if (typeof result !== 'object' || result === null || Array.isArray(result)) return [];
+  const { paths } = readingOf(condition);
+  return STREAMS.filter((stream) => paths.some((path) => isWithin(path, stream) || isWithin(stream, path)));
+}
+
+/** No output of a command up to this many bytes is ever cut by its device. */
+const STREAM_WHOLE_BYTES = 64 * 1024;
+const encoder = new TextEncoder();
+
+/** The device kept a part of a command's output, and nobody stored the whole. */
+function isLost(result: Json, stream: Stream): boolean {
+  if (typeof result !== 'object' || result === null || Array.isArray(result)) return false;
+  const { [stream]: text, [`${stream}_bytes`]: bytes, [`${stream}_artifact`]: artifact } = result;
+  if (typeof text !== 'string' || typeof bytes !== 'number' || bytes <= STREAM_WHOLE_BYTES) return false;
+  return artifact === undefined && encoder.encode(text).length < bytes;
+}
+
+/** The result as a whole, which is the empty path, has everything within it. */
+function isWithin(path: string, outer: string): boolean {
+  return outer === '' || path === outer || path.startsWith(`${outer}.`) || path.startsWith(`${outer}[`);
+}
+
+/** Where in the result a condition reads, as `pathOf` writes it: the longest paths that stand in its text. */
+function pathsIn(node: ASTNode): string[] {
+  const path = pathTo(node);
+  if (path === undefined) return childrenOf(node).flatMap(pathsIn);
+  return [pathOf(path), ...indexesIn(node).flatMap(pathsIn)];
+}
+
+/** What is reckoned on the way to a place in the result. */
+function indexesIn(node: ASTNode): ASTNode[] {
+  if (node.op === '.') return indexesIn(node.args[0]);
+  return node.op === '[]' ? [node.args[1], ...indexesIn(node.args[0])] : [];
+}
+
+/** Undefined of what is no access to the result. */
+function pathTo(node: ASTNode): PropertyKey[] | undefined {
+  if (node.op === 'id') return node.args === 'result' ? [] : undefined;
+  if (node.op !== '.' && node.op !== '[]') return undefined;
+  const outer = pathTo(node.args[0]);
+  const field = typeof node.args[1] === 'string' ? node.args[1] : literalOf(node.args[1]);
+  if (outer === undefined) return undefined;
+  // An index that is reckoned may be any: the whole list is read.
+  if (typeof field !== 'string' && typeof field !== 'bigint') return outer;
+  return [...outer, typeof field === 'bigint' ? Number(field) : field];
+}
+
+/** What is known of a condition without any value. What cannot be read reads nothing: it is undecided over whatever it is. */
+interface Reading {
+  readonly isPlain: boolean;
+  readonly paths: readonly string[];
+}
+
+const READINGS_MAX = 1_000;
+const readings = new Map<string, Reading>();
+
+function readingOf(condition: string): Reading {
+  const known = readings.get(condition);
+  if (known !== undefined) return known;
+  const isReadable = typeof parsed(condition) !== 'string';
+  const ast = isReadable ? environment.parse(condition).ast : undefined;
+  const reading = { isPlain: ast === undefined || isPlainNode(ast), paths: ast === undefined ? [] : pathsIn(ast) };
+  if (readings.size >= READINGS_MAX) readings.delete(readings.keys().next().value ?? '');
+  readings.set(condition, reading);
+  return reading;
 }

@@ -6,7 +6,7 @@ import { mayGetMore, Purse } from './budget.js';
 import { abandonEdit } from './edit-rounds.js';
 import { beginToEnd } from './ending.js';
 import type { RunDraft } from './evolve.js';
-import { doomOf } from './lines.js';
+import { doomOf, isUnsatisfied } from './lines.js';
 import { reopenTask } from './reopen.js';
 import { graphOf, isTerminal, type Run } from './run.js';
 import { listed } from './validate.js';
@@ -120,7 +120,7 @@ function retry(draft: RunDraft, taskId: TaskId, by: Actor, { now }: Circumstance
 /** A task with a line that is not satisfied would be skipped again at once: what is behind the line has to run first. */
 function whatBlocks(run: Run, index: number): string | undefined {
   const graph = graphOf(run);
-  if (graph.linesInto.at(index).every((line) => run.lines.at(line).satisfied !== false)) return undefined;
+  if (!graph.linesInto.at(index).some((line) => isUnsatisfied(run, line))) return undefined;
   const { lineId, reason } = doomOf(run, index);
   const { from } = graph.lines.at(graph.lineIndex.get(lineId) ?? -1);
   return `"${graph.taskIds.at(index)}" cannot start, ${reason}; retry "${from}" first`;

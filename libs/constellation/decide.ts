@@ -22,6 +22,7 @@ import { isCurrentAttempt } from './fencing.js';
 import { checkTargets } from './fleet-view.js';
 import { judgeLines } from './lines.js';
 import { isTerminal, type Run, type RunAsked } from './run.js';
+import { Judge, type Question } from './truth.js';
 
 /** What a run is asked or told. Whatever waits for a run is decided together against one state. */
 export type Input =
@@ -96,6 +97,8 @@ export interface Decision {
   readonly wakeAt: number | null;
   /** Busy devices of which a ready task waits for a slot; ANY_DEVICE when one waits for a device to connect. Empty: none waits. */
   readonly starvedOf: ReadonlySet<string>;
+  /** What has to be found out first: while there is any, nothing else of this decision may be used. */
+  readonly wanted: readonly Question[];
 }
 
 /**
@@ -103,7 +106,7 @@ export interface Decision {
  * every event that follows (line results, retries, skips, starts, stops, edit rounds, the run's end) leaves in the same commit.
  */
 export function decide(run: Run, inputs: readonly Input[], circumstances: Circumstances): Decision {
-  const draft = new RunDraft(run);
+  const draft = new RunDraft(run, new Judge(circumstances.truths));
   const decided = new Map<string, Answer>();
   const answers = inputs.map((input) => {
     if (!('id' in input)) return take(draft, input, circumstances);
@@ -113,7 +116,7 @@ export function decide(run: Run, inputs: readonly Input[], circumstances: Circum
     return answer;
   });
   const { wakeAt, starvedOf } = close(draft, circumstances);
-  return { events: draft.events, answers, run: draft.run, wakeAt, starvedOf };
+  return { events: draft.events, answers, run: draft.run, wakeAt, starvedOf, wanted: draft.judge.wanted };
 }
 
 const ISSUES_MAX = 20;
@@ -231,7 +234,7 @@ function fork(draft: RunDraft, { id, forked }: Extract<Input, { kind: 'fork' }>,
     const { star, attempt } = run.tasks.at(index);
     const message = `it was running in run ${forked.parent.runId} when this one was forked; nobody here knows what it has done`;
     const error = { code: 'OUTCOME_UNKNOWN', message, outcome: 'unknown' } as const;
-    const lines = judgeLines(run, index, { status: 'FAILED', result: null });
+    const lines = judgeLines(run, index, { status: 'FAILED', result: null }, draft.judge);
     draft.add({
       type: 'TASK_FAILED',
       data: { taskId: star.id, attempt, error, lines, failedAt: instantOf(now), attemptHash: null },
@@ -257,7 +260,7 @@ function endAttempt(
   const { used, notes } = finished;
   if (finished.status === 'completed') {
     const { result } = finished;
-    const lines = judgeLines(run, index, { status: 'COMPLETED', result: result.value });
+    const lines = judgeLines(run, index, { status: 'COMPLETED', result }, draft.judge);
     const completedAt = instantOf(circumstances.now);
     const more = { ...(used === undefined ? {} : { used }), ...(notes === undefined ? {} : { notes }) };
     draft.add({ type: 'TASK_COMPLETED', data: { taskId, attempt, result, lines, completedAt, attemptHash, ...more } });

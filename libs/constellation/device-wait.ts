@@ -13,6 +13,7 @@ import {
 } from './fleet-view.js';
 import { judgeLines } from './lines.js';
 import { editPolicyOf, type Run, type TaskState } from './run.js';
+import type { Judge } from './truth.js';
 
 // A ready task that no connected device can take waits, and the run says since when (TASKS_WAITING). After `deviceAskMs` its
 // planner is asked, once per wait; after `deviceWaitMs` the task has failed. A task for which a device is connected and busy
@@ -37,14 +38,16 @@ type Wait = Extract<Assignment, { kind: 'wait' }>;
 /** The ready tasks that got no device in one look at them. */
 export class Waits {
   readonly #run: Run;
+  readonly #judge: Judge;
   readonly #occasion: Occasion;
   readonly #byNeed = new Map<string, Wait>();
   readonly #reasons = new Map<string, string>();
   readonly #stranded: number[] = [];
   readonly #queued: number[] = [];
 
-  constructor(run: Run, occasion: Occasion) {
+  constructor({ run, judge }: Pick<RunDraft, 'run' | 'judge'>, occasion: Occasion) {
     this.#run = run;
+    this.#judge = judge;
     this.#occasion = occasion;
   }
 
@@ -69,7 +72,12 @@ export class Waits {
     if (!this.#occasion.fleet.complete) return undefined;
     this.#stranded.push(index);
     if (!isOver(this.#run, index, this.#occasion)) return undefined;
-    return unavailable(this.#run, index, this.#why(index, isAnswerForAll ? null : avoid), this.#occasion.now);
+    return unavailable(
+      { run: this.#run, judge: this.#judge },
+      index,
+      this.#why(index, isAnswerForAll ? null : avoid),
+      this.#occasion.now,
+    );
   }
 
   #why(index: number, avoid: Avoided | null): string {
@@ -115,10 +123,15 @@ function isOver(run: Run, index: number, { fleet, now }: Occasion): boolean {
   return hasLooked(fleet, waitMs) && !isAskedAbout(run, star.id);
 }
 
-function unavailable(run: Run, index: number, why: string, now: number): RunEvent {
+function unavailable(
+  { run, judge }: Pick<RunDraft, 'run' | 'judge'>,
+  index: number,
+  why: string,
+  now: number,
+): RunEvent {
   const { star, attempt } = run.tasks.at(index);
   const message = `no connected device could take it for ${durationText(boundsOf(run).waitMs ?? 0)}: ${why}`;
-  const lines = judgeLines(run, index, { status: 'FAILED', result: null });
+  const lines = judgeLines(run, index, { status: 'FAILED', result: null }, judge);
   return {
     type: 'TASK_FAILED',
     data: {

@@ -1,7 +1,7 @@
 import type { LineId, LineResult, TaskStatus } from '#proto';
 import { isAgentTask } from './budget.js';
 import { positionOf, targetOf } from './graph.js';
-import { graphOf, NO_COUNTS, type Run, type TaskState } from './run.js';
+import { graphOf, type LineState, NO_COUNTS, type Run, type TaskState } from './run.js';
 import type { Shape } from './staging.js';
 
 /** Private to a fold: the parts that are replaced, and sets that nobody else sees yet. */
@@ -110,10 +110,10 @@ function member(set: Set<number>, index: number, belongs: boolean): void {
 
 export function judge(draft: Draft, results: readonly LineResult[]): void {
   const { lineIndex } = graphOf(draft);
-  for (const { id, satisfied, reason } of results) {
+  for (const { id, satisfied, reason, undecided } of results) {
     const index = positionOf(lineIndex, id);
     if (draft.lines.at(index).satisfied !== null) continue; // judged once: what followed from it has happened
-    setLine(draft, index, { satisfied, reason: reason ?? null });
+    setLine(draft, index, { satisfied, reason: reason ?? null, ...(undecided === true ? { undecided } : {}) });
   }
 }
 
@@ -122,7 +122,7 @@ export function reopenLines(draft: Draft, lines: readonly LineId[]): void {
   for (const id of lines) setLine(draft, positionOf(lineIndex, id), { satisfied: null, reason: null });
 }
 
-function setLine(draft: Draft, index: number, to: { satisfied: boolean | null; reason: string | null }): void {
+function setLine(draft: Draft, index: number, to: LineState): void {
   const { satisfied: was } = draft.lines.at(index);
   draft.lines = draft.lines.with(index, to);
   const target = targetOf(graphOf(draft), index);

@@ -75,7 +75,7 @@ describe('build_constellation of a plan that has not begun', () => {
     const plan = constellation(['b', 'd'], ['b=>d']);
     const run = edited(FRESH, build(plan, clear));
     const again = applyEdits(run, [Edit.parse(build(plan, clear))], T0);
-    expect(again).toMatchObject({ ok: true, judged: [], staging: { changed: false } });
+    expect(again).toMatchObject({ ok: true, owed: [], staging: { changed: false } });
   });
 
   it('that says the same constellation again changes nothing', () => {
@@ -316,7 +316,7 @@ describe('a line from a predecessor that has ended', () => {
   });
 
   it('is judged as it would have been by that end, also when an earlier try had answered something', () => {
-    const output = { value: { progress: 3 } };
+    const output = { value: { exit_code: 3 } };
     const error = { code: 'EXIT_CODE', message: 'exit code 1', outcome: 'failed' as const, output };
     const begun = () =>
       new Story()
@@ -330,7 +330,7 @@ describe('a line from a predecessor that has ended', () => {
           finished: { status: 'failed', error },
         });
     const doom = add.line('f=>a');
-    const asks = [add.task('n'), add.line('a?result.progress == 3>n')];
+    const asks = [add.task('n'), add.line('a?result.exit_code == 3>n')];
     const before = begun().when(propose(null, [...asks, doom]));
     const behind = begun()
       .when(propose(null, [doom]))

@@ -3,6 +3,7 @@ import {
   type EditId,
   type EditViolation,
   LIMITS,
+  type LineResult,
   type PlanSource,
   type Proposal,
   type Refusal,
@@ -12,7 +13,7 @@ import {
   type Usage,
 } from '#proto';
 import { type Circumstances, instantOf } from './attempt-end.js';
-import { applyEdits, type Applied, VIOLATIONS_MAX } from './edit.js';
+import { applyEdits, type Applied, judgeOwed, VIOLATIONS_MAX } from './edit.js';
 import { abandonEdit } from './edit-rounds.js';
 import { beginToEnd } from './ending.js';
 import { boundedAnswer } from './end-size.js';
@@ -97,7 +98,7 @@ export function propose(draft: RunDraft, proposed: Proposed, circumstances: Circ
   const { editing } = run;
   if (editing === null || editing.editId !== proposal.editId) return { kind: 'ignored', reason: 'ROUND_IS_OVER' };
   if (proposal.try <= editing.tries) return { kind: 'ignored', reason: 'REPEATED_TRY' };
-  const judged = judge(run, proposed, circumstances);
+  const judged = judge(draft, proposed, circumstances);
   if (judged.ok) {
     modify(draft, proposed, judged, circumstances.now);
     return ACCEPTED;
@@ -114,14 +115,18 @@ function proposeUnasked(draft: RunDraft, proposed: Proposed, circumstances: Circ
   }
   if (draft.run.graph === null)
     return refuse('INVALID_STATE', 'the run has no constellation yet; its planner is asked');
-  const judged = judge(draft.run, proposed, circumstances);
+  const judged = judge(draft, proposed, circumstances);
   if (!judged.ok) return { kind: 'rejected', reason: refusalOf(judged.violations) };
   if (!judged.staging.changed) return { kind: 'ignored', reason: 'NO_CHANGE' };
   modify(draft, proposed, judged, circumstances.now);
   return ACCEPTED;
 }
 
-function judge(run: Run, { proposal, judged }: Proposed, { fleet, now }: Circumstances): Applied {
+type Judged = (Extract<Applied, { ok: true }> & { readonly judged: readonly LineResult[] }) | Refused;
+type Refused = Extract<Applied, { ok: false }>;
+
+function judge(draft: RunDraft, { proposal, judged }: Proposed, { fleet, now }: Circumstances): Judged {
+  const { run } = draft;
   const { baseRevision, edits, state } = proposal;
   if (baseRevision !== null && baseRevision !== run.revision) {
     const message = `it was made for revision ${baseRevision} and the constellation has revision ${run.revision}; look at it again`;
@@ -140,7 +145,8 @@ function judge(run: Run, { proposal, judged }: Proposed, { fleet, now }: Circums
   }
   const violations = [...(judged ? outOfScope(applied, run.scope, fleet) : []), ...misdirected(applied, fleet)];
   // Thousands of tasks that are all wrong would not fit into the commit that says so.
-  return violations.length > 0 ? { ok: false, violations: violations.slice(0, VIOLATIONS_MAX) } : applied;
+  if (violations.length > 0) return { ok: false, violations: violations.slice(0, VIOLATIONS_MAX) };
+  return { ...applied, judged: judgeOwed(applied, draft.judge) };
 }
 
 /** What no device could ever do, of the tasks that the batch defines. */
@@ -156,7 +162,7 @@ function misdirected({ staging, defined }: Extract<Applied, { ok: true }>, fleet
 function modify(
   draft: RunDraft,
   proposed: Proposed,
-  { staging, judged }: Extract<Applied, { ok: true }>,
+  { staging, judged }: Extract<Judged, { ok: true }>,
   now: number,
 ): void {
   const { run } = draft;

@@ -13,12 +13,21 @@ import {
 import { findCycleThrough } from './acyclic.js';
 import { checkCondition } from './condition.js';
 import { mayChangeLine, mayChangeTask } from './edit-locality.js';
-import { judgeLine } from './lines.js';
+import { type Ending, judgeLine } from './lines.js';
 import { inherited } from './replacement.js';
 import { isTerminalTask, type Run } from './run.js';
 import { sameJson } from './same-json.js';
 import { type Made, Staging } from './staging.js';
-import { checkVerification, listed, parseStdin, STDIN_FORMS, takesOutputs, unknownField } from './validate.js';
+import type { Judge } from './truth.js';
+import {
+  checkVerification,
+  listed,
+  parseStdin,
+  PatternCount,
+  STDIN_FORMS,
+  takesOutputs,
+  unknownField,
+} from './validate.js';
 
 /** Nobody reads more. */
 export const VIOLATIONS_MAX = 20;
@@ -27,12 +36,19 @@ export type Applied =
   | {
       readonly ok: true;
       readonly staging: Staging;
-      /** New or changed lines whose predecessor has ended. */
-      readonly judged: readonly LineResult[];
+      /** New or changed lines whose predecessor has ended: they are judged before the edit is decided. */
+      readonly owed: readonly OwedLine[];
       /** Where in the batch each task stands that was added or given another definition. */
       readonly defined: ReadonlyMap<number, string>;
     }
   | { readonly ok: false; readonly violations: readonly EditViolation[] };
+
+export interface OwedLine {
+  readonly line: TaskStarLine;
+  readonly ending: Ending;
+  /** Where in the batch it stands. */
+  readonly path: string;
+}
 
 /**
  * Applies a batch of edits to the constellation of a run, all or nothing (paper section 5.3). Each primitive is idempotent:
@@ -40,16 +56,40 @@ export type Applied =
  * the fleet. `at`: when the edit is made, in milliseconds since the epoch. `judged`: a model may have written it.
  */
 export function applyEdits(run: Run, edits: readonly Edit[], at: number, judged = false): Applied {
-  const batch = new Batch(run, { at, judged });
-  edits.forEach((edit, index) => batch.apply(edit, `edits[${index}]`));
-  return batch.end();
+  return new Batch(run, { at, judged }, new PatternCount()).applyAll(edits);
 }
 
-/** The same for a recorded batch: it was judged before it was recorded, so a violation means that log and code disagree. */
+/**
+ * The same for a recorded batch: it was judged before it was recorded, so a violation means that log and code disagree. Its
+ * conditions are not looked at: what was valid then stays what it was.
+ */
+export function applyRecorded(run: Run, edits: readonly Edit[], at: number, judged = false): Applied {
+  return new Batch(run, { at, judged }, null).applyAll(edits);
+}
+
 export function stageRecorded(run: Run, edits: readonly Edit[], { at, judged }: Made): Staging {
-  const applied = applyEdits(run, edits, at, judged);
+  const applied = applyRecorded(run, edits, at, judged);
   if (applied.ok) return applied.staging;
   throw new Error(`a recorded edit cannot be applied: ${applied.violations[0]?.message ?? ''}`);
+}
+
+/** What the lines come to that an edit puts behind tasks that have ended. What has to be found out first is left out. */
+export function judgeOwed({ owed }: Extract<Applied, { ok: true }>, judge: Judge): LineResult[] {
+  return owed.flatMap(({ line, ending }) => judgeLine(line, ending, judge) ?? []);
+}
+
+/** Whoever writes such a line still can say something that can be judged. */
+export function undecidedOwed(
+  { owed }: Extract<Applied, { ok: true }>,
+  judged: readonly LineResult[],
+): EditViolation[] {
+  const results = new Map(judged.map((result) => [result.id, result]));
+  return owed.flatMap(({ line, path }): EditViolation[] => {
+    const { undecided, reason = '' } = results.get(line.id) ?? {};
+    if (undecided !== true) return [];
+    const message = `nobody can say whether the condition of line "${line.id}" holds: ${reason}; "${line.from}" has ended with the result it has`;
+    return [{ code: 'INVALID_CONDITION', path: `${path}.condition`, message }];
+  });
 }
 
 class Batch {
@@ -57,10 +97,19 @@ class Batch {
   readonly #judged: boolean;
   readonly #violations: EditViolation[] = [];
   readonly #defined = new Map<number, string>();
+  readonly #linePaths = new Map<number, string>();
+  /** Null: the conditions are taken as they are. */
+  readonly #patterns: PatternCount | null;
 
-  constructor(run: Run, made: Made) {
+  constructor(run: Run, made: Made, patterns: PatternCount | null) {
     this.#staging = new Staging(run, made);
     this.#judged = made.judged;
+    this.#patterns = patterns;
+  }
+
+  applyAll(edits: readonly Edit[]): Applied {
+    edits.forEach((edit, index) => this.apply(edit, `edits[${index}]`));
+    return this.end();
   }
 
   apply(edit: Edit, path: string): void {
@@ -109,14 +158,19 @@ class Batch {
       this.#checkVerification(index, path);
       this.#checkReplaced(index, path);
     }
+    this.#checkTypes();
     if (this.#violations.length > 0) return { ok: false, violations: this.#violations.slice(0, VIOLATIONS_MAX) };
-    const judged = [...staging.openedLines].flatMap((line): LineResult[] => {
-      const { from } = staging.line(line);
-      const source = staging.task(staging.positionOfTask(from) ?? -1);
-      if (!isTerminalTask(source.status)) return [];
-      return [judgeLine(staging.line(line), { status: source.status, result: source.result?.value ?? null })];
+    return { ok: true, staging, owed: this.#owed(), defined: this.#defined };
+  }
+
+  #owed(): OwedLine[] {
+    const staging = this.#staging;
+    return [...staging.openedLines].flatMap((index): OwedLine[] => {
+      const line = staging.line(index);
+      const { status, result } = staging.task(staging.positionOfTask(line.from) ?? -1);
+      if (!isTerminalTask(status)) return [];
+      return [{ line, ending: { status, result }, path: this.#linePaths.get(index) ?? 'edits' }];
     });
-    return { ok: true, staging, judged, defined: this.#defined };
   }
 
   #addTask(given: TaskStar, path: string): void {
@@ -182,6 +236,7 @@ class Batch {
     if (why !== undefined) return this.#refuse('I3_ONLY_PENDING', `${path}.to`, why);
     if (from === undefined || !this.#conditionHolds(line, path)) return;
     staging.addLine(line);
+    this.#linePaths.set(staging.positionOfLine(line.id) ?? -1, path);
   }
 
   #removeLine(lineId: string, path: string): void {
@@ -204,7 +259,9 @@ class Batch {
       const message = 'a conditional line needs a condition, and only a conditional line may have one';
       return this.#refuse('INVALID_CONDITION', `${path}.condition`, message);
     }
-    if (this.#conditionHolds(line, path)) this.#staging.updateLine(index, line);
+    if (!this.#conditionHolds(line, path)) return;
+    this.#staging.updateLine(index, line);
+    this.#linePaths.set(index, path);
   }
 
   /** What has started stays with the lines that led to it; the rest becomes what is named. */
@@ -266,10 +323,28 @@ class Batch {
   }
 
   #conditionHolds({ condition }: TaskStarLine, path: string): boolean {
-    const wrong = condition === undefined ? undefined : checkCondition(condition);
+    const wrong = condition === undefined ? undefined : this.#patterns?.check(condition);
     if (wrong === undefined) return true;
     this.#refuse('INVALID_CONDITION', `${path}.condition`, `the condition ${wrong}`);
     return false;
+  }
+
+  /** What lines ask of tools whose answers are known, as the batch leaves both. */
+  #checkTypes(): void {
+    if (this.#patterns === null) return;
+    const staging = this.#staging;
+    const lines = new Map(this.#linePaths);
+    for (const [index, path] of this.#defined) {
+      for (const line of staging.graph.linesFrom.at(index)) if (!lines.has(line)) lines.set(line, path);
+    }
+    for (const [index, path] of lines) {
+      const { id, from, condition } = staging.line(index);
+      if (condition === undefined || staging.positionOfLine(id) === undefined) continue;
+      const { command } = staging.task(staging.positionOfTask(from) ?? -1).star;
+      const wrong = command === undefined ? undefined : checkCondition(condition, command.tool);
+      const at = this.#linePaths.has(index) ? `${path}.condition` : `${path}.command`;
+      if (wrong !== undefined) this.#refuse('INVALID_CONDITION', at, `the condition of line "${id}" ${wrong}`);
+    }
   }
 
   #checkSize(): void {
@@ -316,7 +391,8 @@ class Batch {
   }
 
   #checkVerification(index: number, path: string): void {
-    const wrong = checkVerification(this.#staging.task(index).star);
+    if (this.#patterns === null) return;
+    const wrong = checkVerification(this.#staging.task(index).star, this.#patterns);
     if (wrong !== undefined) this.#refuse('INVALID_CONDITION', `${path}.verify.condition`, wrong);
   }
 

@@ -2,6 +2,7 @@ import {
   type Actor,
   type Edit,
   type EditTrigger,
+  type LineResult,
   NO_USAGE,
   type RunCommit,
   type RunEvent,
@@ -15,7 +16,7 @@ import { withNotes } from './blackboard.js';
 import { isAgentTask, minus, ONE_COMMAND, plus, within } from './budget.js';
 import { change, type Draft, draftOf, forgetWaits, judge, reopenLines, reshape, strand } from './draft.js';
 import { stageRecorded } from './edit.js';
-import { positionOf } from './graph.js';
+import { positionOf, targetOf } from './graph.js';
 import {
   deadlineOf,
   editPolicyOf,
@@ -31,6 +32,7 @@ import {
 import { restored } from './fork.js';
 import { scopeOf, widened } from './scope.js';
 import { shapeOf } from './staging.js';
+import { Judge } from './truth.js';
 
 /** Folds one recorded fact into the state: total over RunEvent, no decision, no mutation, no clock. */
 export function evolve(run: Run, event: RunEvent): Run {
@@ -47,9 +49,12 @@ export function foldEvents(run: Run, events: readonly RunEvent[]): Run {
 /** The events of one decision and the state they have led to so far: private to the decision until it is handed out. */
 export class RunDraft {
   readonly events: RunEvent[] = [];
+  /** Of the decision: a fold judges nothing, it takes over what is recorded. */
+  readonly judge: Judge;
   readonly #draft: Draft;
 
-  constructor(run: Run) {
+  constructor(run: Run, judge: Judge = new Judge(undefined)) {
+    this.judge = judge;
     this.#draft = draftOf(run);
   }
 
@@ -203,7 +208,7 @@ function applyBatch(draft: Draft, edits: readonly Edit[], data: RunEventData<'CO
   const directed = staging.directed();
   const { shape, moved } = staging.finish();
   reshape(draft, shape, moved);
-  judge(draft, judged);
+  judgeEach(draft, judged);
   if (isPlan) {
     draft.scope = scopeOf([...directed, ...spare]);
     draft.planSource = data.source ?? null;
@@ -302,7 +307,7 @@ function applyToTask(draft: Draft, event: TaskEvent): void {
       const ended = { ...OVER, status: 'COMPLETED', result, error: null, endedAt: completedAt } as const;
       const { star } = change(draft, taskId, () => ended);
       if (star.review === true || editPolicyOf(draft) === 'every-result') trigger(draft, taskId, attempt);
-      return judge(draft, lines);
+      return judgeFrom(draft, taskId, lines);
     }
     case 'TASK_FAILED': {
       const { taskId, attempt, error, lines, failedAt } = event.data;
@@ -316,7 +321,7 @@ function applyToTask(draft: Draft, event: TaskEvent): void {
         failedOn: deviceId === null || failedOn.includes(deviceId) ? failedOn : [...failedOn, deviceId],
       }));
       trigger(draft, taskId, attempt);
-      return judge(draft, lines);
+      return judgeFrom(draft, taskId, lines);
     }
     case 'TASK_STOP_REQUESTED': {
       const { taskId, reason, graceUntil, by = null, note = null } = event.data;
@@ -329,7 +334,7 @@ function applyToTask(draft: Draft, event: TaskEvent): void {
     case 'TASK_SKIPPED': {
       const { taskId, by, reason, lines, skippedAt } = event.data;
       change(draft, taskId, () => ({ status: 'SKIPPED', skippedBy: by, reason, endedAt: skippedAt }));
-      return judge(draft, lines);
+      return judgeFrom(draft, taskId, lines);
     }
     case 'TASK_CANCELLED': {
       const { taskId, reason, lines, cancelledAt, by = null, note = null, output } = event.data;
@@ -337,7 +342,7 @@ function applyToTask(draft: Draft, event: TaskEvent): void {
       endAttempt(draft, event.data);
       const result = output === undefined ? {} : { result: output };
       change(draft, taskId, () => ({ ...OVER, status: 'CANCELLED', reason, endedAt: cancelledAt, ...result }));
-      return judge(draft, lines);
+      return judgeFrom(draft, taskId, lines);
     }
   }
 }
@@ -370,8 +375,20 @@ function trigger(draft: Draft, taskId: TaskId, attempt: number): void {
   draft.queued = [...draft.queued, queued];
 }
 
+/** What the lines came to that leave a task. One of which nobody can say it makes somebody look at the task, once. */
+function judgeFrom(draft: Draft, taskId: TaskId, results: readonly LineResult[]): void {
+  judge(draft, results);
+  const graph = graphOf(draft);
+  const isOpen = ({ id, undecided }: LineResult): boolean =>
+    undecided === true && draft.tasks.at(targetOf(graph, positionOf(graph.lineIndex, id))).status === 'PENDING';
+  if (!results.some(isOpen)) return;
+  const { attempt } = draft.tasks.at(positionOf(graph.taskIndex, taskId));
+  const isQueued = draft.queued.some((queued) => queued.kind === 'task' && queued.taskId === taskId);
+  if (!isQueued) trigger(draft, taskId, attempt);
+}
+
 function reopenTask(draft: Draft, data: RunEventData<'TASK_REOPENED'>): void {
-  const { taskId, notBefore, reason, lines = [] } = data;
+  const { taskId, notBefore, reason, lines = [], judged = [] } = data;
   draft.queued = draft.queued.filter((queued) => queued.kind !== 'task' || queued.taskId !== taskId);
   // What a person has tried again begins afresh: no device is avoided, and its deadline counts from now.
   const afresh = ({ star }: TaskState) => ({ failedOn: [], deadlineAt: deadlineOf(star, Date.parse(notBefore)) });
@@ -386,6 +403,13 @@ function reopenTask(draft: Draft, data: RunEventData<'TASK_REOPENED'>): void {
     ...(reason === 'operator' ? afresh(task) : {}),
   }));
   reopenLines(draft, lines);
+  judgeEach(draft, judged);
+}
+
+/** Lines of several tasks that have ended before. */
+function judgeEach(draft: Draft, results: readonly LineResult[]): void {
+  const { lines, lineIndex } = graphOf(draft);
+  for (const result of results) judgeFrom(draft, lines.at(positionOf(lineIndex, result.id)).from, [result]);
 }
 
 type RunEnd = Extract<RunEvent, { type: 'RUN_COMPLETED' | 'RUN_FAILED' | 'RUN_CANCELLED' }>;

@@ -72,7 +72,9 @@ export function restored(data: RunEventData<'RUN_FORKED'>): { readonly request: 
   const request = { requestId, namespace, contentHash, goal, options, metadata, requestedBy, requestedAt: forkedAt };
   const taskIds = data.tasks.map(({ star }) => star.id);
   const graph = buildGraph({ name: data.name, taskIds, lines: data.lines.map(({ line }) => line) });
-  const lines = PersistentArray.from<LineState>(data.lines.map(({ satisfied, reason }) => ({ satisfied, reason })));
+  const lines = PersistentArray.from<LineState>(
+    data.lines.map(({ satisfied, reason, undecided }) => ({ satisfied, reason, ...(undecided && { undecided }) })),
+  );
   const tasks = data.tasks.map(({ judge = false, vouched = false, ...task }, index): TaskState => {
     const into = graph.linesInto.at(index).map((line) => lines.at(line).satisfied);
     return {

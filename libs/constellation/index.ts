@@ -1,4 +1,13 @@
-export * from './condition.js';
+export {
+  checkCondition,
+  type ConditionScope,
+  evaluateCondition,
+  type Stream,
+  type Truth,
+  undecided,
+} from './condition.js';
+export * from './truth.js';
+export { wholeValue } from './whole-value.js';
 export * from './graph.js';
 export * from './acyclic.js';
 export * from './validate.js';

@@ -1,6 +1,7 @@
-import type { Actor, LineId } from '#proto';
+import type { Actor, LineId, LineResult } from '#proto';
 import { sourceOf, targetOf } from './graph.js';
 import type { RunDraft } from './evolve.js';
+import { judgeLine } from './lines.js';
 import { graphOf, isTerminalTask, type Run, type TaskState } from './run.js';
 
 interface Reopened {
@@ -18,6 +19,7 @@ export function reopenTask(draft: RunDraft, index: number, { reason, by, notBefo
   const reopened = withFollowers(draft.run, index);
   for (const position of reopened) {
     const { star, attempt } = draft.run.tasks.at(position);
+    const judged = judgedAnew(draft, position, reopened);
     draft.add({
       type: 'TASK_REOPENED',
       data: {
@@ -26,10 +28,26 @@ export function reopenTask(draft: RunDraft, index: number, { reason, by, notBefo
         reason,
         ...(by === null ? {} : { by }),
         notBefore,
-        lines: [...linesToOpen(draft.run, position), ...linesToWaitFor(draft.run, position)],
+        lines: [
+          ...linesToOpen(draft.run, position),
+          ...linesToWaitFor(draft.run, position),
+          ...judged.map(({ id }) => id),
+        ],
+        ...(judged.length === 0 ? {} : { judged }),
       },
     });
   }
+}
+
+/** Undecided lines into a task whose sources have ended and stay as they are: what could not be judged then may be by now. */
+function judgedAnew({ run, judge }: RunDraft, position: number, reopened: ReadonlySet<number>): LineResult[] {
+  const graph = graphOf(run);
+  return graph.linesInto.at(position).flatMap((line) => {
+    const source = sourceOf(graph, line);
+    const { status, result } = run.tasks.at(source);
+    const isAsked = run.lines.at(line).undecided === true && isTerminalTask(status) && !reopened.has(source);
+    return isAsked ? (judgeLine(graph.lines.at(line), { status, result }, judge) ?? []) : [];
+  });
 }
 
 /** The task and, along its lines, every task that never got its turn and all of whose unsatisfied lines come from here. */
@@ -40,8 +58,7 @@ function withFollowers(run: Run, index: number): ReadonlySet<number> {
   for (const position of reopened) {
     for (const line of graph.linesFrom.at(position)) {
       const target = targetOf(graph, line);
-      const { status, attempt } = run.tasks.at(target);
-      if (status !== 'SKIPPED' && !(status === 'CANCELLED' && attempt === 0)) continue;
+      if (!neverGotItsTurn(run.tasks.at(target))) continue;
       const blocked = graph.linesInto
         .at(target)
         .filter((into) => run.lines.at(into).satisfied === false)
@@ -50,6 +67,13 @@ function withFollowers(run: Run, index: number): ReadonlySet<number> {
     }
   }
   return reopened;
+}
+
+/** No line let it run, nobody could say whether one did, or it was cancelled before. */
+function neverGotItsTurn({ status, error, attempt }: TaskState): boolean {
+  if (status === 'SKIPPED') return true;
+  const isUndecidable = status === 'FAILED' && error?.code === 'CONDITION_UNDECIDABLE';
+  return attempt === 0 && (status === 'CANCELLED' || isUndecidable);
 }
 
 function linesToOpen(run: Run, position: number): LineId[] {

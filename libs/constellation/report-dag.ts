@@ -1,4 +1,5 @@
 import type { LineView, RunView, TaskConstellation, TaskStatus } from '#proto';
+import { UNDECIDED } from './lines.js';
 import { cut, fence, oneLine } from './report-text.js';
 
 /** A DAG to draw: a constellation as requested has neither states nor judged lines. */
@@ -55,6 +56,7 @@ export function textDag(run: Pick<RunView, 'tasks' | 'lines'>): string {
 export function judgement({ type, condition, satisfied, reason }: Drawing['lines'][number]): string {
   const what = condition === null ? type : `${type} (${condition})`;
   if (satisfied === null || satisfied === undefined) return `${what}: not judged`;
+  if (isUndecided(reason)) return `${what}: ${reason ?? UNDECIDED}`;
   return `${what}: ${satisfied ? 'satisfied' : `not satisfied${reason ? `, because ${reason}` : ''}`}`;
 }
 
@@ -67,9 +69,17 @@ const STYLES = [
   '  classDef CANCELLED fill:#e4e4e7,stroke:#52525b,color:#18181b,stroke-dasharray:4',
 ];
 
-function arrow({ type, condition, satisfied }: Drawing['lines'][number]): string {
+export function isUndecided(reason: string | null | undefined): boolean {
+  return reason?.startsWith(UNDECIDED) === true;
+}
+
+function arrow({ type, condition, satisfied, reason }: Drawing['lines'][number]): string {
   const shaft = satisfied === false ? '-.->' : '-->';
-  const words = [type === 'unconditional' ? '' : type, condition ?? '', satisfied === false ? 'not satisfied' : ''];
+  const words = [
+    type === 'unconditional' ? '' : type,
+    condition ?? '',
+    satisfied === false ? (isUndecided(reason) ? 'undecided' : 'not satisfied') : '',
+  ];
   const text = words.filter((word) => word !== '').join(' - ');
   return text === '' ? shaft : `${shaft}|"${label(text)}"|`;
 }

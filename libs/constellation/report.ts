@@ -1,11 +1,11 @@
-import type { RunCommit, RunEventData, RunView, TaskView } from '#proto';
+import type { LineView, RunCommit, RunEventData, RunView, TaskView } from '#proto';
 import { foldRun } from './evolve.js';
 import type { AttemptStory } from './attempt-story.js';
 import { answerSection } from './report-answer.js';
 import { attemptsSection } from './report-attempts.js';
 import type { CommandRecord } from './report-commands.js';
 import { approvalsSection, usageSection } from './report-approvals.js';
-import { drawingOf, type Drawing, judgement, mermaid, textDag } from './report-dag.js';
+import { drawingOf, type Drawing, isUndecided, judgement, mermaid, textDag } from './report-dag.js';
 import { editsSection } from './report-edits.js';
 import { figuresSection } from './report-figures.js';
 import { limited, more, REPORT_LIMITS } from './report-limits.js';
@@ -240,13 +240,19 @@ function commandLine(tool: string, { command, ...rest }: CommandRecord['argument
   return blocks.join('\n\n');
 }
 
+function satisfiedWord({ satisfied, reason }: LineView): string {
+  if (satisfied === null) return 'not judged';
+  if (satisfied) return 'yes';
+  return isUndecided(reason) ? 'undecided' : 'no';
+}
+
 function linesSection(run: RunView): string {
   if (run.lines.length === 0) return '';
   const rows = run.lines.map((line) => [
     cell(line.id),
     `${cell(line.from)} to ${cell(line.to)}`,
     cell(line.condition === null ? line.type : `${line.type}: ${line.condition}`),
-    line.satisfied === null ? 'not judged' : line.satisfied ? 'yes' : 'no',
+    satisfiedWord(line),
     cell(line.satisfied === true ? whySatisfied(line.type) : (line.reason ?? judgement(line))),
   ]);
   return `## Lines\n\n${limited(['Line', 'Tasks', 'Type', 'Satisfied', 'Why'], rows)}`;

@@ -81,6 +81,8 @@ export interface TaskState {
 export interface LineState {
   readonly satisfied: boolean | null;
   readonly reason: string | null;
+  /** Nobody can say whether its condition holds: not satisfied, and not known not to be. */
+  readonly undecided?: true | undefined;
 }
 
 /** An edit round that is open: the lock is held. */

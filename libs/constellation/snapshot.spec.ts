@@ -96,7 +96,7 @@ describe('a snapshot', () => {
     const over = new Story().when(submit(plan)).when(failed('a', 1, 'unknown'));
     const snapshot = snapshotOf(over.run);
     expect(taskOf(snapshot, 'a')?.error).toBe('EXIT_CODE (unknown): exit code 1');
-    expect(taskOf(snapshot, 'd')?.error).toMatch(/^line a-d: /u);
+    expect(taskOf(snapshot, 'd')?.error).toMatch(/^CONDITION_UNDECIDABLE: .*line a-d/u);
     expect(taskOf(snapshotOf(new Story().when(submit(plan)).when(failed('a')).run), 'a')?.error).toBe(
       'EXIT_CODE: exit code 1',
     );

@@ -4,6 +4,7 @@ import {
   inputTask,
   type Issue,
   type Json,
+  LIMITS,
   parseWith,
   StdinFrom,
   type TaskConstellation,
@@ -59,18 +60,33 @@ function* danglingLines({ tasks, lines }: TaskConstellation): Generator<Issue> {
 }
 
 /** What is wrong with the condition that a task has to meet at its end; undefined when nothing is. */
-export function checkVerification({ verify }: TaskStar): string | undefined {
-  const wrong = verify?.condition === undefined ? undefined : checkCondition(verify.condition);
+export function checkVerification({ verify, command }: TaskStar, patterns: PatternCount): string | undefined {
+  const { tool } = verify?.command ?? command ?? {};
+  const wrong = verify?.condition === undefined ? undefined : patterns.check(verify.condition, tool);
   return wrong === undefined ? undefined : `the condition ${wrong}`;
 }
 
+/** Counts conditions that have a pattern, and says so when there are too many; the ones beyond are not looked at. */
+export class PatternCount {
+  #count = 0;
+
+  check(condition: string, tool?: string): string | undefined {
+    if (/\bmatches\b/u.test(condition) && ++this.#count > LIMITS.patternsMax) {
+      return `uses matches, which at most ${LIMITS.patternsMax} conditions may at a time`;
+    }
+    return checkCondition(condition, tool);
+  }
+}
+
 function* conditions({ tasks, lines }: TaskConstellation): Generator<Issue> {
-  for (const [index, { condition }] of lines.entries()) {
-    const wrong = condition === undefined ? undefined : checkCondition(condition);
+  const patterns = new PatternCount();
+  const tools = new Map(tasks.map(({ id, command }) => [id, command?.tool]));
+  for (const [index, { condition, from }] of lines.entries()) {
+    const wrong = condition === undefined ? undefined : patterns.check(condition, tools.get(from));
     if (wrong !== undefined) yield { path: `lines[${index}].condition`, message: `the condition ${wrong}` };
   }
   for (const [index, task] of tasks.entries()) {
-    const wrong = checkVerification(task);
+    const wrong = checkVerification(task, patterns);
     if (wrong !== undefined) yield { path: `tasks[${index}].verify.condition`, message: wrong };
   }
 }

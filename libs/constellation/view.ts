@@ -13,6 +13,7 @@ import type { DecidedApproval, OpenApproval } from './approval-state.js';
 import { Purse } from './budget.js';
 import { dueWaits, waitText } from './device-wait.js';
 import { isHeld } from './held.js';
+import { UNDECIDED } from './lines.js';
 import { recoveriesOf } from './replacement.js';
 import { type Editing, isTerminal, type Run, type TaskState } from './run.js';
 import { listed } from './validate.js';
@@ -35,7 +36,8 @@ export function viewOf(run: Run, now?: number): RunView {
       taskView(task, task.status === 'PENDING' && held(index), recovered.get(task.star.id) ?? null),
     ),
     lines: [...(run.graph?.lines ?? [])].map((line, index): LineView => {
-      const { satisfied, reason } = run.lines.at(index);
+      const { satisfied, reason: why, undecided } = run.lines.at(index);
+      const reason = undecided === true ? `${UNDECIDED}${why ?? 'nobody can say'}` : why;
       const { id, from, to, type, condition } = line;
       return { id, from, to, type, condition: condition ?? null, satisfied, reason };
     }),

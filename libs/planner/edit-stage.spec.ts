@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { ConstellationSnapshot, ConstellationToolCall, type EditViolation, LIMITS } from '#proto';
-import { applyEdits, evolve, foldEvents, snapshotOf, type Run } from '#libs/constellation';
+import { applyEdits, evolve, foldEvents, Judge, judgeOwed, snapshotOf, type Run } from '#libs/constellation';
 import { EditStage } from './edit-stage.js';
 import { completed, device, failed, fleet, NOW, plan, star, Story, T0, toolTask, tools } from './given.testing.js';
 
@@ -344,7 +344,12 @@ describe('whatever is called', () => {
         const { tasks, lines } = applied.staging.counts;
         const at = { modifiedAt: new Date(T0).toISOString(), origin: 'planner', tasks, lines } as const;
         const revision = run.revision + Number(stage.edits.length > 0);
-        const data = { ...at, revision, edits: [...stage.edits], judged: [...applied.judged] };
+        const data = {
+          ...at,
+          revision,
+          edits: [...stage.edits],
+          judged: [...judgeOwed(applied, new Judge(undefined))],
+        };
         expect(snapshotOf(evolve(run, { type: 'CONSTELLATION_MODIFIED', data }))).toEqual(stage.snapshot());
       }),
       { seed: 20_263, numRuns: 150 },

@@ -5,6 +5,7 @@ import {
   type EditViolation,
   type Issue,
   LIMITS,
+  type LineResult,
   type Target,
 } from '#proto';
 import {
@@ -14,13 +15,19 @@ import {
   editOfCall,
   evolve,
   type FleetView,
+  Judge,
+  judgeOwed,
   jsonBytes,
+  KnownTruths,
   outOfScope,
   type Run,
   snapshotOf,
+  undecidedOwed,
   violationOfCall,
 } from '#libs/constellation';
 import { targetWords } from './target-words.js';
+
+type Valid = Extract<Applied, { ok: true }>;
 
 export interface StageCircumstances {
   readonly fleet: FleetView;
@@ -95,11 +102,14 @@ export class EditStage {
     const size = tooLarge([...this.#edits, ...edits]);
     if (size !== undefined) return [size];
     const applied = applyEdits(this.#run, edits, this.#circumstances.now, true);
-    const violations = applied.ok ? this.#misdirected(applied) : applied.violations;
-    if (!applied.ok || violations.length > 0) return violations.map((violation) => toldOfCall(violation, edits));
+    if (!applied.ok) return applied.violations.map((violation) => toldOfCall(violation, edits));
+    // What takes time to judge is left to the orchestrator: until then such a line is not judged.
+    const lines = judgeOwed(applied, new Judge(new KnownTruths()));
+    const violations = [...this.#misdirected(applied), ...undecidedOwed(applied, lines)];
+    if (violations.length > 0) return violations.map((violation) => toldOfCall(violation, edits));
     if (applied.staging.changed) {
       this.#edits = [...this.#edits, ...edits];
-      this.#run = this.#afterwards(edits, applied);
+      this.#run = this.#afterwards(edits, applied, lines);
     }
     return [];
   }
@@ -119,7 +129,7 @@ export class EditStage {
   }
 
   /** By the fold that the orchestrator's commit would go through. */
-  #afterwards(edits: readonly Edit[], { staging, judged }: Extract<Applied, { ok: true }>): Run {
+  #afterwards(edits: readonly Edit[], { staging }: Valid, judged: readonly LineResult[]): Run {
     const { tasks, lines } = staging.counts;
     const modifiedAt = new Date(this.#circumstances.now).toISOString();
     const revision = this.#revision + 1;

@@ -1,5 +1,5 @@
 import type { EditPolicy, EditTrigger, PlannerState } from '#proto';
-import { editPolicyOf, findTask, type Run, type TaskState } from '#libs/constellation';
+import { editPolicyOf, findTask, type Run, targetOf, type TaskState } from '#libs/constellation';
 
 export type Judgement =
   /** Somebody has to think about it. */
@@ -25,7 +25,8 @@ export function judgementOf(run: Run, triggers: readonly EditTrigger[], { model,
     trigger.kind === 'task' ? (findTask(run, trigger.taskId) ?? []) : [],
   );
   const policy = editPolicyOf(run);
-  const open = told.find((task) => wantsJudgement(task, policy)) ?? withoutDevice(run, triggers);
+  const open =
+    told.find((task) => wantsJudgement(task, policy) || leavesDoubt(run, task)) ?? withoutDevice(run, triggers);
   if (model && open !== undefined) return { needed: true };
   if (!isAtEnd(run)) {
     if (open === undefined) return rule('CONTINUE', 'the results asked for nothing but what is planned');
@@ -51,6 +52,14 @@ function rule(state: 'CONTINUE' | 'FINISH', because: string): Judgement {
 function withoutDevice(run: Run, triggers: readonly EditTrigger[]): TaskState | undefined {
   const asked = triggers.flatMap((trigger) => (trigger.kind === 'device' ? (findTask(run, trigger.taskId) ?? []) : []));
   return asked.find(({ deviceWait }) => deviceWait !== null);
+}
+
+/** It is done, and nobody can say whether what is pending behind it may run. */
+function leavesDoubt({ graph, lines, tasks }: Run, { star, status }: TaskState): boolean {
+  if (graph === null || status !== 'COMPLETED') return false;
+  return graph.linesFrom
+    .at(graph.taskIndex.get(star.id) ?? -1)
+    .some((line) => lines.at(line).undecided === true && tasks.at(targetOf(graph, line)).status === 'PENDING');
 }
 
 /** One that is tried again meanwhile has nothing to be judged yet. */

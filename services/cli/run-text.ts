@@ -1,4 +1,4 @@
-import { completeText, subtasksText, triggersText, violationText, wakerText } from '#libs/constellation';
+import { completeText, subtasksText, triggersText, violationText, wakerText, UNDECIDED } from '#libs/constellation';
 import type { RunView } from '#proto';
 import { cleanLine, clip } from './clean.js';
 import { drawDag } from './dag-drawing.js';
@@ -160,6 +160,7 @@ function linesTable(view: RunView, screen: Screen): string {
 
 function satisfiedText(satisfied: boolean | null, reason: string | null): string {
   if (satisfied === null) return 'not yet judged';
+  if (reason?.startsWith(UNDECIDED) === true) return reason;
   return satisfied ? 'yes' : `no${reason === null ? '' : `: ${reason}`}`;
 }
 

@@ -63,8 +63,10 @@ function eventLines(event: RecordedAttemptEvent, clock: string, screen: Screen):
     case 'COMMAND_FINISHED':
       return said(finishedText(event.data, screen), ...outputLines(event.data.result));
     case 'POSTCONDITION_CHECKED': {
-      const { satisfied, reason } = event.data;
-      const word = satisfied ? paint('green', 'post-condition holds') : paint('red', 'post-condition does not hold');
+      const { satisfied, undecided, reason } = event.data;
+      const not =
+        undecided === true ? 'nobody can say whether the post-condition holds' : 'post-condition does not hold';
+      const word = satisfied ? paint('green', 'post-condition holds') : paint('red', not);
       return said(`${word}: ${clip(cleanLine(reason), TEXT_CHARS_MAX)}`);
     }
     case 'ATTEMPT_FINISHED':

@@ -13,7 +13,7 @@ import { GivenDevices } from './given-device.adapter.js';
 import type { Carried, LiveAttempt } from './live-attempts.js';
 import { resultOf } from './outcome-ending.adapter.js';
 import { readAgentInputs } from './read-input.adapter.js';
-import { postcondition, verifiedEnding } from './verification.js';
+import { type Conditions, postcondition, verifiedEnding } from './verification.js';
 
 export interface AgentAttemptParts extends EffectParts {
   readonly commits: AttemptCommits;
@@ -21,6 +21,7 @@ export interface AgentAttemptParts extends EffectParts {
   readonly logger: Logger;
   /** The kinds of agents that this replica serves, by name. */
   readonly kinds: ReadonlyMap<string, AgentKind>;
+  readonly conditions: Conditions;
 }
 
 type Refused = Extract<ToolCalled['ended'], { kind: 'refused' }>;
@@ -208,7 +209,7 @@ export class AgentAttemptRunner {
       const checked = await this.#runCheck(session, effects, { verify, step, origin }).catch((error: unknown) => {
         throw error instanceof Ends ? error.keeping(ending) : error;
       });
-      session.record(postcondition(verify, ending.result.value, checked));
+      session.record(await postcondition(verify, { result: ending.result, checked }, this.#parts.conditions));
     }
     const { checked } = session.book;
     return checked === null ? ending : verifiedEnding(ending, checked);
@@ -218,7 +219,7 @@ export class AgentAttemptRunner {
     { live }: AttemptSession,
     { commands }: Effects,
     { verify, step, origin }: { verify: Verification; step: number; origin: 'verify' | 'requester' },
-  ): Promise<Parameters<typeof postcondition>[2]> {
+  ): Promise<Parameters<typeof postcondition>[1]['checked']> {
     const { command } = verify;
     if (command === undefined) return undefined;
     const asker = { agent: 'verify', thought: 'checks whether the task is done', plan: [] };

@@ -6,6 +6,7 @@ import type { CommandPolicy } from '#libs/command-policy';
 import type { AgentKind } from '#libs/device-agent';
 import { StoringModelDesk, type ChatModel } from '#libs/llm';
 import { openAttemptLog, openRunLog } from '#libs/event-log';
+import { ConditionJudge } from '#libs/judging';
 import {
   consumeDurable,
   getArtifact,
@@ -84,9 +85,22 @@ export function startDeviceAgent(options: DeviceAgentOptions): DeviceAgent {
     read: (sha256: string) => readArtifact(nc, sha256),
     size: async (sha256: string) => (await openArtifact(nc, sha256)).bytes,
   };
+  const conditions = new ConditionJudge({ artifact: artifacts.get });
   const slots = new Slots(attemptsMax, () => consumptions[0]?.look());
   const command = new CommandRunner(device, (deviceId) => states.get(deviceId), times);
-  const common = { commits, attempts, device, artifacts, inputBytesMax, slots, instance, logger, clock, policy };
+  const common = {
+    commits,
+    attempts,
+    device,
+    artifacts,
+    conditions,
+    inputBytesMax,
+    slots,
+    instance,
+    logger,
+    clock,
+    policy,
+  };
   const agents = agentsOf(options, { ...common, runner: command, profile: (deviceId) => states.profile(deviceId) });
   const runner = new AttemptRunner({ ...common, live, command, agents }, times);
   const starts = new AttemptsConsumer({ runner, live, clock });
@@ -117,6 +131,7 @@ export function startDeviceAgent(options: DeviceAgentOptions): DeviceAgent {
       device.stop();
       states.stop();
       await Promise.all(stopped);
+      await conditions.close();
     },
   };
 }

@@ -1,6 +1,6 @@
-import type { AttemptEvent, CommandId, Json, Verification } from '#proto';
-import { evaluateCondition } from '#libs/constellation';
+import type { AttemptEvent, CommandId, TaskResult, Verification } from '#proto';
 import type { ToolCalled } from '#libs/device-agent';
+import type { ConditionJudge } from '#libs/judging';
 import type { AgentEnding } from './agent-ending.js';
 import type { FactOf } from './book.js';
 import { exitCodeOf } from './ending.js';
@@ -8,48 +8,65 @@ import { clip } from './step-events.js';
 
 const REASON_CHARS = 2_000;
 
+/** Judges conditions over whole results. */
+export type Conditions = Pick<ConditionJudge, 'truthOf'>;
+
+/** What the work and, where it has one, the command of its post-condition came to. */
+interface Done {
+  readonly result: TaskResult;
+  readonly checked: { readonly called: ToolCalled; readonly commandId: CommandId } | undefined;
+}
+
+type Checked = Pick<FactOf<'POSTCONDITION_CHECKED'>, 'satisfied' | 'reason' | 'undecided'>;
+
 /**
- * Whether the post-condition holds. `checked`: what became of its command, where it has one; then the condition is about that
- * command's answer, otherwise about the task's.
+ * Whether the post-condition holds. Where it has a command the condition is about that command's answer, otherwise about the
+ * task's. Throws when the infrastructure is away.
  */
-export function postcondition(
+export async function postcondition(
   { condition }: Verification,
-  result: Json,
-  checked?: { readonly called: ToolCalled; readonly commandId: CommandId },
-): AttemptEvent {
+  { result, checked }: Done,
+  conditions: Conditions,
+): Promise<AttemptEvent> {
   const trouble = checked === undefined ? null : commandTrouble(checked.called);
   const scope = checked === undefined ? result : answerOf(checked.called);
-  const judged = judge(condition, scope, trouble);
+  const { reason, ...judged } =
+    trouble === null ? await judge(condition, scope, conditions) : { satisfied: false, reason: trouble };
   return {
     type: 'POSTCONDITION_CHECKED',
     data: {
-      satisfied: judged.satisfied,
-      reason: clip(judged.reason, REASON_CHARS),
+      ...judged,
+      reason: clip(reason, REASON_CHARS),
       ...(checked !== undefined && { commandId: checked.commandId }),
     },
   };
 }
 
-/** An end that says that it is done is none when the post-condition does not hold; what it answered is kept. */
+/** An end that says that it is done is none when the post-condition does not hold, or nobody can say; what it answered is kept. */
 export function verifiedEnding(
   ending: AgentEnding,
-  { satisfied, reason }: FactOf<'POSTCONDITION_CHECKED'>,
+  { satisfied, undecided, reason }: FactOf<'POSTCONDITION_CHECKED'>,
 ): AgentEnding {
   if (satisfied || ending.kind === 'failed') return ending;
   const { result, ...rest } = ending;
+  if (undecided === true) {
+    const message = `nobody can say whether the post-condition holds: ${reason}`;
+    return { ...rest, kind: 'failed', code: 'CONDITION_UNDECIDABLE', message, output: result };
+  }
   const message = `the post-condition does not hold: ${reason}`;
   return { ...rest, kind: 'failed', code: 'POSTCONDITION_FAILED', message, output: result };
 }
 
-function judge(
+async function judge(
   condition: string | undefined,
-  scope: Json,
-  trouble: string | null,
-): { readonly satisfied: boolean; readonly reason: string } {
-  if (trouble !== null) return { satisfied: false, reason: trouble };
+  scope: TaskResult | null,
+  conditions: Conditions,
+): Promise<Checked> {
   if (condition === undefined) return { satisfied: true, reason: 'its command succeeded' };
-  const value = evaluateCondition(condition, { status: 'COMPLETED', result: scope });
-  return value.satisfied ? { satisfied: true, reason: `the condition ${condition} is true` } : value;
+  const truth = await conditions.truthOf(condition, 'COMPLETED', scope);
+  if (truth.truth === 'satisfied') return { satisfied: true, reason: `the condition ${condition} is true` };
+  const { reason } = truth;
+  return truth.truth === 'unsatisfied' ? { satisfied: false, reason } : { satisfied: false, undecided: true, reason };
 }
 
 function commandTrouble({ ended, command }: ToolCalled): string | null {
@@ -59,6 +76,6 @@ function commandTrouble({ ended, command }: ToolCalled): string | null {
   return exitCode === 0 ? null : `its command ended with exit code ${exitCode}`;
 }
 
-function answerOf({ ended }: ToolCalled): Json {
-  return ended.kind === 'finished' ? (ended.result?.value ?? null) : null;
+function answerOf({ ended }: ToolCalled): TaskResult | null {
+  return ended.kind === 'finished' ? ended.result : null;
 }

@@ -2,7 +2,17 @@ import type { NatsConnection } from '@nats-io/transport-node';
 import type { Logger } from 'pino';
 import type { Member, RunId } from '#proto';
 import { openAttemptLog, openPlanLog, openRunLog } from '#libs/event-log';
-import { Actors, handAgain, Members, RunTimers, type Served, serveQueries, type StreamHandlers } from '#libs/messaging';
+import { ConditionJudge } from '#libs/judging';
+import {
+  Actors,
+  getArtifact,
+  handAgain,
+  Members,
+  RunTimers,
+  type Served,
+  serveQueries,
+  type StreamHandlers,
+} from '#libs/messaging';
 import type { Clock } from '#libs/platform';
 import { storedEnds } from './attempt-ends.client.js';
 import { FleetConsumer } from './fleet.consumer.js';
@@ -34,6 +44,7 @@ export class Orchestrator {
   readonly server: RunServer;
   readonly #fleet: FleetConsumer;
   readonly #intake: IntakeConsumer;
+  readonly #judge: ConditionJudge;
   readonly #members: Members;
   readonly #partitions: PartitionsConsumer;
   readonly #nc: NatsConnection;
@@ -49,6 +60,7 @@ export class Orchestrator {
     const attempts = openAttemptLog(nc);
     const plans = openPlanLog(nc);
     const log = openRunLog(nc);
+    this.#judge = new ConditionJudge({ artifact: (sha256) => getArtifact(nc, sha256) });
     const alive = () => this.#members.alive();
     this.server = new RunServer({
       log,
@@ -60,6 +72,7 @@ export class Orchestrator {
       by,
       logger,
       planner: () => this.#plannerIsThere,
+      judge: (questions) => this.#judge.judge(questions),
     });
     const owns = (runId: RunId) => alive() && this.#partitions.owns(runId);
     const submit = new SubmitHandler({ nc, server: this.server, owns, clock, planApproval });
@@ -104,6 +117,7 @@ export class Orchestrator {
     await this.#intake.stop();
     await this.#members.stop();
     await this.#partitions.serve(new Set());
+    await this.#judge.close();
     this.#fleet.stop();
     await this.#actors?.stop();
   }

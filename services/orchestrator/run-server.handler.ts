@@ -12,7 +12,11 @@ import {
   foldRun,
   type Input,
   isTerminal,
+  KnownTruths,
+  type Question,
   type Run,
+  type Truth,
+  undecided,
   withVerbs,
 } from '#libs/constellation';
 import { CorruptLogError, newCommitId, type RunLog, sealCommit } from '#libs/event-log';
@@ -86,6 +90,8 @@ export interface RunServerParts {
   readonly logger: Logger;
   /** Somebody is there who makes plans. */
   readonly planner: () => boolean;
+  /** What conditions come to that take time, or need more than an event holds; throws when the infrastructure is away. */
+  readonly judge: (questions: readonly Question[]) => Promise<readonly Truth[]>;
   /** One turn of the event loop, so that messages that arrived together are decided together. */
   readonly turn?: () => Promise<void>;
   readonly decide?: typeof decide;
@@ -202,13 +208,21 @@ export class RunServer {
 
   /** True when the commit was full and the rest of what is owed goes into another one. */
   async #decideAndAppend(served: Served, batch: readonly Waiting[]): Promise<boolean> {
+    const truths = new KnownTruths();
     for (let conflicts = 0; conflicts <= CONFLICTS_MAX; conflicts++) {
       // A run is new far more often than it is asked for again: the expected sequences show when it is not.
       const { run, end } = conflicts === 0 && isNew(served, batch) ? this.#begin(served) : await this.#load(served);
       this.#noticeFired(served, batch);
       this.#requireMembership(served);
-      const now = this.#nowOf(batch);
-      const decision = this.#decideOrExplain(run, batch, now);
+      let now = this.#nowOf(batch);
+      let decision = this.#decideOrExplain(run, batch, { now, truths });
+      // What follows from a truth may ask for another one, but never for the same. Other runs go on meanwhile.
+      while (decision.wanted.length > 0) {
+        await this.#findOut(decision.wanted, truths);
+        this.#requireMembership(served);
+        now = this.#nowOf(batch);
+        decision = this.#decideOrExplain(run, batch, { now, truths });
+      }
       // Before anything is awaited: other runs see what this one takes, and a slot that becomes free meanwhile wakes it, too.
       const released = this.#starved.set(served.runId, decision.starvedOf, turnOf(decision));
       this.#parts.fleet.occupy(served.runId, decision.run);
@@ -341,9 +355,18 @@ export class RunServer {
     );
   }
 
-  #decideOrExplain(run: Run, batch: readonly Waiting[], now: number): Decision {
+  async #findOut(wanted: readonly Question[], truths: KnownTruths): Promise<void> {
+    const found = await this.#parts.judge(wanted);
+    wanted.forEach((question, index) => truths.add(question, found[index] ?? undecided('nobody has judged it')));
+  }
+
+  #decideOrExplain(
+    run: Run,
+    batch: readonly Waiting[],
+    { now, truths }: { readonly now: number; readonly truths: KnownTruths },
+  ): Decision {
     try {
-      return this.#decide(run, inputsOf(batch), this.#circumstances(run, now));
+      return this.#decide(run, inputsOf(batch), { ...this.#circumstances(run, now), truths });
     } catch (error) {
       throw new UndecidableError(`run ${run.runId} cannot be decided: ${String(error)}`, { cause: error });
     }

@@ -47,7 +47,8 @@ function setUp({
   const endsOf = async () => stored;
   const clock = { now: () => NOW };
   const planner = () => false;
-  const server = new RunServer({ log: recording, endsOf, wakeUps, fleet, clock, alive, by, logger, planner });
+  const judge = async () => [];
+  const server = new RunServer({ log: recording, endsOf, wakeUps, fleet, clock, alive, by, logger, planner, judge });
   const ask = (input: Input, options: { runId?: RunId; due?: boolean; at?: number; cause?: string } = {}) =>
     new Promise<Settled>((settle) => {
       const { runId = RUN, due = false, at, cause = 'test' } = options;

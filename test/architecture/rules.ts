@@ -44,8 +44,10 @@ const staysIn = (directory: string, { path }: Facts, specifier: string): boolean
 const each = (...sources: Source[]): Source[][] => sources.map((source) => [source]);
 
 const LIB = /^#libs\/([a-z0-9-]+)$/u;
-/** The one parser of conditions; `libs/constellation/condition.ts` alone may use it (docs/adr/0003). */
+/** The one parser of conditions, and of the patterns in them; only the files of conditions may use them (docs/adr/0003, 0041). */
 const CEL = '@marcbachmann/cel-js';
+const RE2 = 're2js';
+const CONDITIONS = /^libs\/constellation\/condition(?:-language|-pattern|-types)?\.ts$/u;
 /** The one template engine of prompts; `libs/prompter/template.ts` alone may use it (docs/adr/0028). */
 const LIQUID = 'liquidjs';
 
@@ -76,7 +78,7 @@ const LAYERS: readonly Rule[] = [
         const lib = libOf(file.path);
         if (specifier === '#proto' || (specifier === 'zod' && typeOnly)) return true;
         if ((CORE_IMPORTS.get(lib ?? '') ?? []).includes(specifier)) return true;
-        if (specifier === CEL) return file.path === 'libs/constellation/condition.ts';
+        if (specifier === CEL || specifier === RE2) return CONDITIONS.test(file.path);
         if (specifier === LIQUID) return file.path === 'libs/prompter/template.ts';
         return (
           staysIn(`libs/${lib}/`, file, specifier) && !hasRole(resolved(file.path, specifier).replace(/\.js$/u, '.ts'))

@@ -88,7 +88,7 @@ export function runPlan({ tasks, lines }: TaskConstellation, machines: Machines)
         if (line.type === 'unconditional') return true;
         if (line.type === 'success-only') return status === 'COMPLETED';
         const scope = { status, result: { stdout: text, exit_code: exitCode } };
-        return evaluateCondition(line.condition ?? '', scope).satisfied;
+        return evaluateCondition(line.condition ?? '', scope).truth === 'satisfied';
       });
     ended.set(ready.id, holds ? runTask(ready, ended, machines) : SKIPPED);
   }

@@ -1,6 +1,6 @@
 import { pino } from 'pino';
 import { partitionOf, type AgentProfile, type DeviceId, type RunId } from '#proto';
-import type { Run } from '#libs/constellation';
+import { judgedInPlace, type Run } from '#libs/constellation';
 import { partitionsOf } from '#libs/messaging';
 import { Fleet } from '../../services/orchestrator/fleet.js';
 import { RunServer, type RunServerParts, type StoredEnd } from '../../services/orchestrator/run-server.handler.js';
@@ -105,6 +105,7 @@ export class Replicas {
       by: { service: 'orchestrator', instance: name },
       logger,
       planner: () => hasPlanner,
+      judge: async (questions) => questions.map(judgedInPlace),
       alive: () => scheduler.now() < replica.leaseEnds,
       turn,
       commitId: (now) => commitIdOf(now, ++this.#commits),

@@ -73,23 +73,23 @@ describe('the examples of the planner', () => {
 describe('the conditions that the prompts show', () => {
   const shown = (): string[] => {
     const shared = prompts.templates.find(({ id }) => id === 'planner/shared')?.parts['vocabulary'] ?? '';
-    const paragraph = shared.split('- `condition` is CEL')[1]?.split('A field that does not exist')[0] ?? '';
+    const paragraph = shared.split('- `condition` is CEL')[1]?.split('A condition that fails')[0] ?? '';
     return [...paragraph.matchAll(/`((?:result|status|int|size)[.( ][^`]*)`/gu)].map(([, text = '']) => text);
   };
 
   it('are valid', () => {
-    expect(shown()).toHaveLength(6);
+    expect(shown()).toHaveLength(7);
     for (const condition of shown()) expect(checkCondition(condition)).toBeUndefined();
   });
 
   it('mean what the prompt says', () => {
     const scope = { status: 'COMPLETED', result: shell(' 81\n') } as const;
-    const satisfied = shown().filter((condition) => evaluateCondition(condition, scope).satisfied);
+    const satisfied = shown().filter((condition) => evaluateCondition(condition, scope).truth === 'satisfied');
     expect(satisfied).toEqual(['result.exit_code == 0', 'int(result.stdout.trim()) > 80', 'size(result.stdout) > 0']);
     const failed = { status: 'FAILED', result: shell('degraded', 1) } as const;
-    const others = shown().filter((condition) => evaluateCondition(condition, failed).satisfied);
+    const others = shown().filter((condition) => evaluateCondition(condition, failed).truth === 'satisfied');
     expect(others).toEqual(['result.stdout.contains("degraded")', 'status == "FAILED"', 'size(result.stdout) > 0']);
     const text = { status: 'COMPLETED', result: 'all ready' } as const;
-    expect(evaluateCondition('result.contains("ready")', text).satisfied).toBe(true);
+    expect(evaluateCondition('result.contains("ready")', text).truth === 'satisfied').toBe(true);
   });
 });

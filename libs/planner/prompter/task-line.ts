@@ -182,8 +182,9 @@ function linesInto(run: Run, position: number, { linesMax, types }: Bounds): Jso
 
 function lineWords(run: Run, index: number, types: boolean): string {
   const { from, type, condition } = graphOf(run).lines.at(index);
-  const { satisfied } = run.lines.at(index);
-  const judged = satisfied === null ? '' : satisfied ? ', satisfied' : ', not satisfied';
+  const { satisfied, undecided, reason } = run.lines.at(index);
+  const not = undecided === true ? `, undecided (${reason ?? 'nobody can say'})` : ', not satisfied';
+  const judged = satisfied === null ? '' : satisfied ? ', satisfied' : not;
   if (!types) return satisfied === false ? `${from}${judged}` : from;
   return `${from}, ${type}${condition === undefined ? '' : ` ${condition}`}${judged}`;
 }

@@ -32,6 +32,9 @@ describe('runs that are edited while they run', () => {
 
   it('are noticed when their tasks are skipped in spite of the lock', () => {
     const finding = altered(edited(), (groups) => {
+      // A truth that rests on more than the event holds.
+      const line = dataOf(groups, 'RUN_REQUESTED').constellation?.lines[0];
+      Object.assign(line ?? {}, { type: 'conditional', condition: 'result.lines().size() > 5' });
       const lines = dataOf(groups, 'TASK_COMPLETED').lines;
       if (lines[0] !== undefined) lines[0] = { id: 'a-b', satisfied: false, reason: 'so' };
       groups[1]?.push({
@@ -40,6 +43,32 @@ describe('runs that are edited while they run', () => {
       });
     });
     expect(finding).toContain('TASK_SKIPPED of b: it is held by the open round e1');
+  });
+
+  it.each([
+    [
+      'undecided',
+      { id: 'a-b', satisfied: false, undecided: true, reason: 'so' } as const,
+      'it is held by the open round e1',
+    ],
+    ['known', { id: 'a-b', satisfied: true } as const, 'no line into it is undecided'],
+  ])('are noticed when they fail for a line that is %s', (_, line, said) => {
+    const finding = altered(edited(), (groups) => {
+      dataOf(groups, 'TASK_COMPLETED').lines[0] = line;
+      const error = { code: 'CONDITION_UNDECIDABLE', message: 'so', outcome: 'failed' } as const;
+      const data = { taskId: 'b', attempt: 0, error, lines: [], failedAt: AT, attemptHash: null };
+      groups[1]?.push({ type: 'TASK_FAILED', data });
+    });
+    expect(finding).toContain(`TASK_FAILED of b: ${said}`);
+  });
+
+  it('are noticed when a line was judged otherwise than the result says', () => {
+    const finding = altered(edited(), (groups) => {
+      dataOf(groups, 'TASK_COMPLETED').lines[0] = { id: 'a-b', satisfied: false, reason: 'so' };
+    });
+    expect(finding).toContain(
+      'TASK_COMPLETED of a: line a-b is not satisfied, it says, and its own result says otherwise',
+    );
   });
 
   const reject: [string, (groups: Groups) => void, string][] = [

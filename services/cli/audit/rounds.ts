@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import {
-  applyEdits,
   type Applied,
+  applyRecorded,
   asksPlanner,
   budgetOfRound,
   checkEdit,
@@ -121,7 +121,7 @@ function illegalEdit(run: Run, event: EventOf<'CONSTELLATION_MODIFIED'>): string
   if (run.graph === null && editId === undefined) return 'there is no constellation yet';
   const unmarked = unjudged(data);
   if (unmarked !== undefined) return unmarked;
-  const applied = applyEdits(run, edits, Date.parse(modifiedAt), data.judgeCommands === true);
+  const applied = applyRecorded(run, edits, Date.parse(modifiedAt), data.judgeCommands === true);
   if (!applied.ok) {
     const [first] = applied.violations;
     return `it cannot be applied: ${first?.code ?? ''} ${first?.path ?? ''}: ${first?.message ?? ''}`;
@@ -133,7 +133,7 @@ function illegalEdit(run: Run, event: EventOf<'CONSTELLATION_MODIFIED'>): string
     otherRevision(run, revision, run.revision + (staging.changed ? 1 : 0)) ??
     (staging.counts.tasks === data.tasks && staging.counts.lines === data.lines ? undefined : MISCOUNTED);
   if (wrong !== undefined) return wrong;
-  if (!isDeepStrictEqual(idsOf(judged), idsOf(applied.judged)))
+  if (!isDeepStrictEqual(idsOf(judged), idsOf(applied.owed.map(({ line }) => line))))
     return 'it does not judge the lines whose tasks had ended';
   const [violation] = checkEdit(run, event, evolve(run, event));
   return violation && `${violation.invariant}: ${violation.tasks.join(', ')} ${violation.message}`;

@@ -1,15 +1,28 @@
 import { isDeepStrictEqual } from 'node:util';
 import {
+  type Ending,
   endsTheRun,
   findTask,
   hasNotDelivered,
   isHeld,
   isTerminal,
+  Judge,
+  judgeLine,
+  KnownTruths,
+  type LineState,
   recoveriesOf,
   type Run,
   type TaskState,
+  undecidedInto,
 } from '#libs/constellation';
-import { LIMITS, type LineId, type RecordedRunEvent, type RunEventData, type TaskStatus } from '#proto';
+import {
+  LIMITS,
+  type LineId,
+  type LineResult,
+  type RecordedRunEvent,
+  type RunEventData,
+  type TaskStatus,
+} from '#proto';
 import { illegalForApprovals, type ApprovalEvent } from './approvals.js';
 import { illegalForRounds } from './rounds.js';
 
@@ -101,23 +114,54 @@ function problemOf(run: Run, task: TaskState, event: TaskEvent): string | undefi
     case 'TASK_STARTED':
       return illegalStart(run, task, event);
     case 'TASK_COMPLETED':
-      return unless(task, ['RUNNING']) ?? otherAttempt(task, event.data.attempt);
+      return (
+        unless(task, ['RUNNING']) ??
+        otherAttempt(task, event.data.attempt) ??
+        refuted(run, event.data.lines, { status: 'COMPLETED', result: event.data.result })
+      );
     case 'TASK_STOP_REQUESTED':
       return unless(task, ['RUNNING']) ?? otherAttempt(task, event.data.attempt) ?? stoppedBefore(task, event);
     case 'TASK_FAILED':
       return (
-        unless(task, ['RUNNING', 'PENDING']) ?? otherAttempt(task, event.data.attempt) ?? tooSoon(run, task, event)
+        unless(task, ['RUNNING', 'PENDING']) ??
+        otherAttempt(task, event.data.attempt) ??
+        refuted(run, event.data.lines, { status: 'FAILED', result: event.data.error.output ?? null }) ??
+        undecidable(run, task, event) ??
+        tooSoon(run, task, event)
       );
     case 'TASK_CANCELLED':
       return unless(task, ['PENDING', 'RUNNING']) ?? otherAttempt(task, event.data.attempt) ?? unasked(task, event);
     case 'TASK_SKIPPED': {
       const { lineId } = event.data;
-      const chosen = linesInto(run, task).some(({ id, satisfied }) => id === lineId && satisfied === false);
+      const chosen = linesInto(run, task).some(
+        ({ id, satisfied, undecided }) => id === lineId && satisfied === false && undecided !== true,
+      );
       return unless(task, ['PENDING']) ?? (chosen ? held(run, task) : `line ${lineId} is not known to be unsatisfied`);
     }
     case 'TASK_REOPENED':
       return illegalReopening(run, task, event);
   }
+}
+
+/** A truth that the event itself refutes. One that rests on more than it holds is not judged here, and neither is a doubt. */
+function refuted(run: Run, lines: readonly LineResult[], ending: Ending): string | undefined {
+  const { graph } = run;
+  for (const { id, satisfied, undecided } of lines) {
+    const index = graph?.lineIndex.get(id);
+    const line = index === undefined ? undefined : graph?.lines.at(index);
+    if (line === undefined || undecided === true) continue;
+    const judged = judgeLine(line, ending, new Judge(new KnownTruths()));
+    if (judged === undefined || judged.undecided === true || judged.satisfied === satisfied) continue;
+    return `line ${id} is ${satisfied ? '' : 'not '}satisfied, it says, and its own result says otherwise`;
+  }
+  return undefined;
+}
+
+/** A task that nobody knows whether it may run: some line into it is undecided, none is known to forbid it, and no edit may save it. */
+function undecidable(run: Run, task: TaskState, { data }: EventOf<'TASK_FAILED'>): string | undefined {
+  if (data.error.code !== 'CONDITION_UNDECIDABLE' || task.status !== 'PENDING') return undefined;
+  if (undecidedInto(run, run.graph?.taskIndex.get(task.star.id) ?? -1) !== undefined) return held(run, task);
+  return 'no line into it is undecided, or one is known not to be satisfied';
 }
 
 type EventOf<T extends TaskEvent['type']> = Extract<TaskEvent, { type: T }>;
@@ -206,8 +250,14 @@ function illegalReopening(run: Run, task: TaskState, { data }: EventOf<'TASK_REO
       return 'something of its last attempt may have been sent';
     if (task.unsent >= LIMITS.unsentAttemptsMax) return `it was not sent ${task.unsent} times already`;
   }
-  const wrong = lines.find((id) => !mayBeOpenAgain(run, task, id));
+  const judged = new Set((data.judged ?? []).map(({ id }) => id));
+  const wrong = lines.find((id) => !mayBeOpenAgain(run, task, id) && !(judged.has(id) && wasUndecided(run, task, id)));
   return wrong === undefined ? undefined : `line ${wrong} cannot be open again: what follows from it has happened`;
+}
+
+/** What could not be judged may be judged once more. */
+function wasUndecided(run: Run, task: TaskState, lineId: LineId): boolean {
+  return linesInto(run, task).some(({ id, undecided }) => id === lineId && undecided === true);
 }
 
 /** A line of the task to what has not run, or into it from what has not ended. */
@@ -232,12 +282,12 @@ function otherAttempt({ attempt }: TaskState, named: number): string | undefined
   return named === attempt ? undefined : `it names attempt ${named}, the last one started is ${attempt}`;
 }
 
-function linesInto(run: Run, { star }: TaskState): { id: string; satisfied: boolean | null }[] {
+function linesInto(run: Run, { star }: TaskState): ({ id: LineId } & LineState)[] {
   const { graph } = run;
   if (graph === null) return [];
   return graph.linesInto
     .at(graph.taskIndex.get(star.id) ?? -1)
-    .map((line) => ({ id: graph.lines.at(line).id, satisfied: run.lines.at(line).satisfied }));
+    .map((line) => ({ id: graph.lines.at(line).id, ...run.lines.at(line) }));
 }
 
 type RunEnd = Extract<RecordedRunEvent, { type: 'RUN_COMPLETED' | 'RUN_FAILED' | 'RUN_CANCELLED' }>;

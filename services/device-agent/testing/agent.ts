@@ -13,6 +13,7 @@ import { memoryAttemptLog, memoryRunLog, type AttemptLog, type RunLog, type Stor
 import type { CommandPolicy } from '#libs/command-policy';
 import type { AgentKind } from '#libs/device-agent';
 import { ScriptedChatModel, StoringModelDesk, type ChatModel } from '#libs/llm';
+import { ConditionJudge } from '#libs/judging';
 import { ArtifactError, type BusMessage } from '#libs/messaging';
 import { AgentAttemptRunner } from '../agent-attempt.runner.js';
 import { AttemptCommits } from '../attempt-commits.adapter.js';
@@ -124,6 +125,7 @@ export class TestAgent {
       runner: command,
       policy,
       profile: () => this.profile,
+      conditions: new ConditionJudge({ artifact: (sha256) => artifacts.get(sha256) }),
       kinds: new Map(kinds.map((kind) => [kind.name, kind])),
       desk: new StoringModelDesk({ model: guarding, artifacts, keepPrompts, logger }),
       stepsMax,

@@ -1,0 +1,155 @@
+import { type Question, questionOf, type Truth, undecided } from '#libs/constellation';
+import { ArtifactError } from '#libs/messaging';
+import { type ArtifactRef, LIMITS, type TaskResult, type TaskStatus } from '#proto';
+import { ConditionThread, type ThreadLimits } from './condition-thread.adapter.js';
+import type { Assignment } from './condition-thread.runner.js';
+
+export interface JudgeLimits extends ThreadLimits {
+  /** Threads of this process; each holds one value at a time. */
+  readonly threads: number;
+}
+
+/** A value of 64 MiB takes a few times as much of a heap. */
+export const JUDGE_LIMITS: JudgeLimits = { threads: 2, heapMb: 1_024, ms: LIMITS.conditionMs };
+
+/** A thread that was ended for one condition leaves the others over that value to the next: so often, then they are given up. */
+const THREADS_PER_VALUE = 3;
+
+export interface ConditionJudgeParts {
+  /** The whole of what was stored, checked. Throws ArtifactError when it is gone; anything else is infrastructure. */
+  readonly artifact: (sha256: string) => Promise<Uint8Array>;
+  readonly limits?: Partial<JudgeLimits>;
+}
+
+/**
+ * Judges conditions over whole values, in threads of their own. One run asks about one value at a time, so whoever asks much
+ * does not keep the others waiting for more than one of its values.
+ *
+ *   question ──► a thread is free ──► the whole value is fetched ──► thread ──► truth
+ *                                           └── it is gone: undecided    └── too long, too large, died: undecided, another thread
+ */
+export class ConditionJudge {
+  readonly #parts: ConditionJudgeParts;
+  readonly #limits: JudgeLimits;
+  readonly #idle: ConditionThread[] = [];
+  readonly #all = new Set<ConditionThread>();
+  readonly #waiting: (() => void)[] = [];
+  #busy = 0;
+  #isClosed = false;
+
+  constructor(parts: ConditionJudgeParts) {
+    this.#parts = parts;
+    this.#limits = { ...JUDGE_LIMITS, ...parts.limits };
+  }
+
+  /** One truth for each question, in order. Throws when the infrastructure is away, which says nothing about any of them. */
+  async judge(questions: readonly Question[]): Promise<Truth[]> {
+    const truths = new Map<Question, Truth>();
+    for (const group of groupsOf(questions)) {
+      const found = await this.#inTurn(() => this.#judgeOver(group));
+      group.forEach((question, index) => truths.set(question, found[index] ?? NOT_REACHED));
+    }
+    return questions.map((question) => truths.get(question) ?? NOT_REACHED);
+  }
+
+  /** The same for one condition over what an event holds of a result. */
+  async truthOf(condition: string, status: TaskStatus, result: TaskResult | null): Promise<Truth> {
+    const asked = questionOf(condition, status, result);
+    if ('truth' in asked) return asked;
+    const [truth = NOT_REACHED] = await this.judge([asked]);
+    return truth;
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await Promise.all([...this.#all].map((thread) => thread.stop()));
+  }
+
+  async #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    if (this.#busy >= this.#limits.threads) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    else this.#busy++;
+    try {
+      return await work();
+    } finally {
+      const next = this.#waiting.shift();
+      if (next === undefined) this.#busy--;
+      else next();
+    }
+  }
+
+  /** All over the same value. */
+  async #judgeOver(questions: readonly Question[]): Promise<Truth[]> {
+    const truths: Truth[] = [];
+    for (let threads = 0; threads < THREADS_PER_VALUE && truths.length < questions.length; threads++) {
+      const left = questions.slice(truths.length);
+      let assignment: Assignment;
+      try {
+        assignment = await this.#assignmentOf(left);
+      } catch (error) {
+        if (!(error instanceof ArtifactError)) throw error;
+        return [...truths, ...left.map(() => undecided(`the whole result is not there: ${error.message}`))];
+      }
+      truths.push(...(await this.#ask(assignment)));
+    }
+    return truths;
+  }
+
+  async #assignmentOf(questions: readonly Question[]): Promise<Assignment> {
+    const [first] = questions;
+    if (first === undefined) throw new Error('nothing is asked');
+    const fetched = Object.entries(first.streams).map(async ([name, ref]) => [name, await this.#bytesOf(ref)] as const);
+    return {
+      result: 'artifact' in first.result ? { json: await this.#bytesOf(first.result.artifact) } : first.result,
+      streams: Object.fromEntries(await Promise.all(fetched)),
+      asked: questions.map(({ condition, status }) => ({ condition, status })),
+    };
+  }
+
+  /** Alone in its memory, so that it can be handed over. */
+  async #bytesOf({ sha256, bytes }: ArtifactRef): Promise<Uint8Array> {
+    const content = await this.#parts.artifact(sha256);
+    if (content.length !== bytes) throw new ArtifactError(sha256, `has ${content.length} bytes, not ${bytes}`);
+    return content.byteLength === content.buffer.byteLength ? content : Uint8Array.from(content);
+  }
+
+  async #ask(assignment: Assignment): Promise<Truth[]> {
+    if (this.#isClosed) throw new Error(CLOSED);
+    const thread = await this.#thread();
+    const truths = await thread.judge(assignment);
+    if (this.#isClosed) throw new Error(CLOSED);
+    if (thread.isOver) this.#all.delete(thread);
+    else this.#idle.push(thread);
+    return truths;
+  }
+
+  async #thread(): Promise<ConditionThread> {
+    for (let idle = this.#idle.pop(); idle !== undefined; idle = this.#idle.pop()) {
+      if (!idle.isOver) return idle;
+      this.#all.delete(idle);
+    }
+    const thread = new ConditionThread(this.#limits);
+    this.#all.add(thread);
+    try {
+      await thread.start();
+      return thread;
+    } catch (error) {
+      this.#all.delete(thread);
+      throw error;
+    }
+  }
+}
+
+const CLOSED = 'conditions are judged no more: the process ends';
+const NOT_REACHED = undecided('other conditions over the same result took all the time');
+
+/** Those over the same value together: it is fetched once. */
+function groupsOf(questions: readonly Question[]): Question[][] {
+  const groups = new Map<string, Question[]>();
+  for (const question of questions) {
+    const key = JSON.stringify([question.result, question.streams]);
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [question]);
+    else group.push(question);
+  }
+  return [...groups.values()];
+}

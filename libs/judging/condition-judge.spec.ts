@@ -1,0 +1,124 @@
+import { createHash } from 'node:crypto';
+import { afterAll, describe, expect, it } from '@jest/globals';
+import type { Question } from '#libs/constellation';
+import { ArtifactError } from '#libs/messaging';
+import type { ArtifactRef, Json } from '#proto';
+import { ConditionJudge, type JudgeLimits } from './condition-judge.adapter.js';
+
+const MIB = 1024 * 1024;
+const stored = new Map<string, Uint8Array>();
+const open: ConditionJudge[] = [];
+
+afterAll(() => Promise.all(open.map((judge) => judge.close())));
+
+function judgeWith(limits: Partial<JudgeLimits> = {}, artifact = fetched): ConditionJudge {
+  const judge = new ConditionJudge({ artifact, limits: { threads: 1, heapMb: 512, ms: 20_000, ...limits } });
+  open.push(judge);
+  return judge;
+}
+
+async function fetched(sha256: string): Promise<Uint8Array> {
+  const content = stored.get(sha256);
+  if (content === undefined) throw new ArtifactError(sha256, 'is not stored');
+  return Uint8Array.from(content);
+}
+
+function store(content: string): ArtifactRef {
+  const bytes = new TextEncoder().encode(content);
+  const sha256 = createHash('sha256').update(bytes).digest('hex');
+  stored.set(sha256, bytes);
+  return { sha256, bytes: bytes.length };
+}
+
+const over = (condition: string, result: Question['result'], streams: Question['streams'] = {}): Question => ({
+  condition,
+  status: 'COMPLETED',
+  result,
+  streams,
+});
+const whole = (value: Json) => ({ artifact: store(JSON.stringify(value)) });
+
+/** Takes seconds over a text of this length, whatever is judged beside it. */
+const SLOW = 'result.stdout.lines().all(l, result.stdout.contains(l + "!") || size(l) < 100)';
+const slow = { stdout: `${'x'.repeat(90)}\n`.repeat(30_000) };
+
+describe('a condition over a whole value', () => {
+  it('is judged on what no event holds', async () => {
+    const stdout = `${'1\n'.repeat(2 * MIB)}NEEDLE\n${'2\n'.repeat(2 * MIB)}`;
+    const result = whole({ exit_code: 0, stdout });
+    const truths = await judgeWith().judge([
+      over('result.stdout.contains("NEEDLE")', result),
+      over('result.stdout.lines().size() == 3', result),
+      over('result.stdout.matches("NEED(LE)+\\n")', result),
+      over('result.exit_cod == 0', result),
+    ]);
+    expect(truths).toEqual([
+      { truth: 'satisfied' },
+      { truth: 'undecided', reason: 'there are more than 1000000 parts' },
+      { truth: 'satisfied' },
+      { truth: 'undecided', reason: 'No such key: exit_cod' },
+    ]);
+  });
+
+  it('has the whole output of a command where its device cut it', async () => {
+    const value = { exit_code: 0, stdout: 'head [...] tail', stdout_bytes: 2 * MIB + 6 };
+    const stdout = store(`${'.'.repeat(MIB)}NEEDLE${'.'.repeat(MIB)}`);
+    const [truth] = await judgeWith().judge([over('result.stdout.contains("NEEDLE")', { value }, { stdout })]);
+    expect(truth).toEqual({ truth: 'satisfied' });
+  });
+
+  it.each<[string, Question['result'], string]>([
+    ['is gone', { artifact: { sha256: 'a'.repeat(64), bytes: 10 } }, 'is not stored'],
+    ['has another size', { artifact: { ...store('"x"'), bytes: 5 } }, 'has 3 bytes, not 5'],
+    ['is no JSON', { artifact: store('{') }, 'is no JSON'],
+    ['has too many values', { artifact: store(`[${'0,'.repeat(1_000_001)}0]`) }, 'more than 1000000 values'],
+  ])('is undecided when the value %s', async (_, result, reason) => {
+    const [truth] = await judgeWith().judge([over('result == 1', result)]);
+    expect(truth).toMatchObject({ truth: 'undecided', reason: expect.stringContaining(reason) });
+  });
+
+  it('says nothing when the infrastructure is away', async () => {
+    const judge = judgeWith({}, () => Promise.reject(new Error('no responders')));
+    await expect(judge.judge([over('true', { artifact: { sha256: 'b'.repeat(64), bytes: 1 } })])).rejects.toThrow(
+      'no responders',
+    );
+  });
+});
+
+describe('a hostile condition', () => {
+  it('is ended at its time, and those beside it are judged all the same', async () => {
+    const judge = judgeWith({ ms: 400 });
+    const result = { value: slow };
+    const quick = 'result.stdout.lines().size() == 30000';
+    expect(await judge.judge([over(quick, result), over(SLOW, result), over(quick, result)])).toEqual([
+      { truth: 'satisfied' },
+      { truth: 'undecided', reason: 'judging it takes longer than 0.4 s' },
+      { truth: 'satisfied' },
+    ]);
+  });
+
+  it('has as much memory as a thread has, and no more', async () => {
+    const judge = judgeWith({ heapMb: 64 });
+    const value = { stdout: 'line\n'.repeat(200_000) };
+    const greedy = 'result.stdout.lines().map(l, result.stdout.lines()).size() > 1';
+    const [truth, other] = await judge.judge([
+      over(greedy, { value }),
+      over('result.stdout.lines().size() > 1', { value }),
+    ]);
+    expect(truth).toEqual({ truth: 'undecided', reason: 'judging it takes more than 64 MiB of memory' });
+    expect(other).toEqual({ truth: 'satisfied' });
+  });
+
+  it('lets this process go on, and who comes next has a thread', async () => {
+    const judge = judgeWith({ ms: 400, threads: 2 });
+    let turns = 0;
+    const turning = setInterval(() => turns++, 5);
+    const [hostile, other] = await Promise.all([
+      judge.judge([over(SLOW, { value: slow })]),
+      judge.judge([over('result.list.exists(x, x == 2)', { value: { list: [1, 2] } })]),
+    ]);
+    clearInterval(turning);
+    expect([hostile[0]?.truth, other[0]?.truth]).toEqual(['undecided', 'satisfied']);
+    expect(turns).toBeGreaterThan(10);
+  });
+});
