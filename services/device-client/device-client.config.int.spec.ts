@@ -28,7 +28,7 @@ describe('the configuration', () => {
       disconnectGraceMs: 60_000,
       files: { paths: [] },
       exec: { umask: '022', limits: {}, sandbox: { commands: 'agents', writable: [], network: false } },
-      outputBytesMax: 256 * 1024 * 1024,
+      outputBytesMax: 1024 * 1024 * 1024,
       credentialIn: 'header',
     };
     expect(await readConfig(undefined)).toEqual(defaults);

@@ -52,7 +52,8 @@ describe('how commands are run', () => {
     expect(await settings()).toEqual({
       jailDir: join(root, 'jail'),
       confined: false,
-      spool: { dir: join(root, 'data', 'outputs'), bytesMax: 256 * 1024 * 1024 },
+      spool: { dir: join(root, 'data', 'outputs'), bytesMax: 1024 * 1024 * 1024 },
+      inputsDir: join(root, 'data', 'inputs'),
       secretsDir: null,
       runAs: null,
       umask: 0o022,
