@@ -25,11 +25,13 @@ const condition = fc.constantFrom(
   ' status == "FAILED" ',
   'result.stdout.contains("ö\u{202e}")',
 );
+/** The whole of a predecessor's output, or a field of it. */
+const input = fc.oneof(id, fc.record({ task: id, field: fc.constantFrom('stdout', 'stderr', 'data') }));
 const call = fc.record({
   tool: fc.constantFrom('EXEC_CLI', 'x:y'),
   arguments: fc.oneof(
     fc.dictionary(fc.string(), fc.jsonValue()),
-    fc.uniqueArray(id, { minLength: 1 }).map((from) => ({ command: 'wc -l', stdin: { from } })),
+    fc.array(input, { minLength: 1 }).map((from) => ({ command: 'wc -l', stdin: { from } })),
   ),
 });
 const target = fc.oneof(
@@ -68,7 +70,7 @@ const taskFields = {
     fc.record({ condition }),
     fc.record({ command: call, condition: fc.string({ minLength: 1 }) }),
   ),
-  inputs: fc.uniqueArray(id, { maxLength: 3 }),
+  inputs: fc.array(input, { maxLength: 3 }),
   review: fc.boolean(),
   replaces: fc.array(id, { minLength: 1, maxLength: 3 }),
 };

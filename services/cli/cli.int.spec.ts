@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { jetstream } from '@nats-io/jetstream';
 import { errors, type NatsConnection } from '@nats-io/transport-node';
 import { openAttemptLog, openPlanLog, openRunLog } from '#libs/event-log';
-import { connectBus, provision } from '#libs/messaging';
+import { connectBus, provision, QueryRefusedError, serveQueries } from '#libs/messaging';
 import {
   forkHistory,
   generateEditedHistory,
@@ -144,6 +144,20 @@ describe('over a log', () => {
     expect(fromFile.out).toEqual([...fromLog.out, expect.stringContaining('the file is consistent in itself')]);
     const { out } = await orrery(`export ${SAMPLE_RUN}`);
     expect(`${out.join('\n')}\n`).toBe(await readFile(join(directory, 'run.jsonl'), 'utf8'));
+  });
+
+  it('a report that is larger than a message is made out of the log', async () => {
+    const refusal = { code: 'TOO_LARGE' as const, message: 'too large', issues: [] };
+    const refuse = () => Promise.reject(new QueryRefusedError(refusal));
+    const served = await serveQueries(nc, 'logging', {
+      runs: refuse,
+      run: refuse,
+      approvals: refuse,
+      report: refuse,
+    });
+    const { exitCode, out } = await orrery(`report ${SAMPLE_RUN}`);
+    await served.stop();
+    expect([exitCode, out[0]]).toEqual([0, '# Report of run `sample`']);
   });
 
   it('verify compares a forked run with its parent in the log, and says so when it is not there', async () => {

@@ -1,5 +1,6 @@
+import type { NatsConnection } from '@nats-io/transport-node';
 import { attemptStories, commandsOf, metricsOf, planSayingsOf, planStepsOf, renderReport } from '#libs/constellation';
-import { query } from '#libs/messaging';
+import { query, QueryRefusedError } from '#libs/messaging';
 import { AttemptCommit, ID_PATTERN, PlanCommit } from '#proto';
 import type { RunId } from '#proto';
 import type { ExportRecord } from '../audit/export-file.js';
@@ -27,10 +28,21 @@ export async function report(context: CliContext, runOrFile: string, file?: stri
 
 async function markdownOf(context: CliContext, runOrFile: string): Promise<{ runId: RunId; markdown: string }> {
   if (ID_PATTERN.test(runOrFile)) {
-    return withBus(context, (nc) => query(nc, 'logging', 'report', { runId: runOrFile }));
+    const written = await withBus(context, (nc) => writtenReport(nc, runOrFile));
+    if (written !== undefined) return written;
   }
   const [runId, records] = await openOneRun(context, runOrFile);
   return { runId, markdown: reportFrom(runId, records) };
+}
+
+/** As the logging service has it; undefined where it is larger than a message may be: then it is made here, out of the log. */
+async function writtenReport(nc: NatsConnection, runId: RunId) {
+  try {
+    return await query(nc, 'logging', 'report', { runId });
+  } catch (error) {
+    if (error instanceof QueryRefusedError && error.refusal.code === 'TOO_LARGE') return undefined;
+    throw error;
+  }
 }
 
 /** Pure: the same records give the same report for ever. */
