@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { call, end, exec, type Turn } from '../e2e/agent-model.js';
@@ -39,6 +40,8 @@ export async function prepareJail(home: string): Promise<void> {
   for (const name of ['old', 'old2', 'keep2', 'precious', 'scratch', 'patient']) {
     await mkdir(join(jail, name), { recursive: true });
   }
+  // Whoever reads it waits for somebody who writes.
+  execFileSync('mkfifo', ['-m', '666', join(jail, 'go-crash')]);
   await writeFile(join(jail, 'settings.ini.sample'), 'port=8443\n');
   await writeFile(
     join(jail, 'hostile.txt'),
