@@ -105,6 +105,11 @@ export class CommandTable {
     return this.#open.size === 0 && this.#unclaimed.size === 0;
   }
 
+  /** A command is at the device. */
+  get isBusy(): boolean {
+    return this.#atDevice > 0;
+  }
+
   /** How many commands have no outcome yet. */
   get openCount(): number {
     return this.#open.size;
@@ -222,6 +227,13 @@ export class CommandTable {
     this.#keep(commandId, { text: JSON.stringify(outcome), digest: null, notAfterMs: -Infinity, bytes });
     this.#unclaimed.keep(commandId, false, nowMs);
     return [];
+  }
+
+  /** Ends the command that has been at the device for longest. */
+  failOldest(outcome: CommandOutcome): TableEffect[] {
+    const sent = [...this.#open.values()].filter(({ state }) => state !== 'queued');
+    const [oldest] = sent.toSorted((one, other) => (one.sentAtMs ?? 0) - (other.sentAtMs ?? 0));
+    return oldest === undefined ? [] : this.#settle(oldest, { outcome, bytes: 0 });
   }
 
   /** What became of a result that was handed over. Null: nobody has answered. */

@@ -98,7 +98,7 @@ export {
   type ConstellationFact,
 } from './endpoints/constellation-client.runner.js';
 export type { TaskCall, TaskEnd } from './constellation-link.js';
-export type { Closed, Transport, TransportHandlers } from './transport.js';
+export type { Closed, LargeFrames, Transport, TransportHandlers } from './transport.js';
 export { linkedPair, type LinkedPair } from './linked-pair.js';
 export {
   connectWs,

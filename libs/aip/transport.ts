@@ -29,3 +29,16 @@ export interface Transport {
   /** The peer takes frames more slowly than they are sent. */
   readonly congested: boolean;
 }
+
+/** Port: who takes frames that are too large to be parsed like others. */
+export interface LargeFrames {
+  /** A frame with more bytes is one of these. */
+  readonly fromBytes: number;
+  readonly bytesMax: number;
+  /** How long one may be on its way, once it is its turn. */
+  readonly withinMs: number;
+  /** Calls `granted`, at once or later, when it is the turn of this frame; what it returns gives the turn back, or up. */
+  enter(granted: () => void): () => void;
+  /** The frame as it can be parsed, without these texts. Rejects when it cannot be. */
+  reduce(frame: Buffer, secrets: readonly string[]): Promise<string>;
+}

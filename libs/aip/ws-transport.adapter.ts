@@ -1,10 +1,15 @@
+import type { Duplex } from 'node:stream';
 import type { SecureContextOptions } from 'node:tls';
 import { WebSocket, type ClientOptions, type RawData } from 'ws';
-import { AIP_LIMITS } from '#proto';
+import { AIP_CLOSE, AIP_LIMITS } from '#proto';
+import { FrameInbox } from './frame-inbox.js';
+import { FrameMeter } from './frame-meter.js';
 import { alive, check, heard, trickled, type LivenessPolicy } from './liveness.js';
-import type { Closed, Transport, TransportHandlers } from './transport.js';
+import type { LargeFrames, Transport, TransportHandlers } from './transport.js';
 
 const CHECK_EVERY_MS = 1_000;
+/** A close frame has room for 123 bytes. */
+const CLOSE_REASON_CHARS_MAX = 100;
 
 export interface WsTransportOptions {
   readonly clock: { now(): number };
@@ -13,14 +18,30 @@ export interface WsTransportOptions {
   readonly checkEveryMs?: number;
   /** Bytes that have come in so far: on a slow line they prove life long before a large frame is whole. */
   readonly bytesRead?: () => number;
+  /** Undefined: no frame is larger than what is parsed at once. */
+  readonly large?: LargeOptions;
+}
+
+export interface LargeOptions {
+  readonly frames: LargeFrames;
+  /** The bytes that the socket is made of. */
+  readonly raw: Duplex;
+  /** What may not be kept of what the peer says. */
+  readonly secrets: () => readonly string[];
+  /** Whether somebody waits for what the peer may have to say. */
+  readonly isWanted: () => boolean;
+  /** A message of so many bytes was announced, and is not taken. */
+  readonly refused: (bytes: number) => void;
 }
 
 /** The WebSocket of either end as a Transport: pings, finds a dead peer, and cuts off one that takes nothing. */
 export function wsTransport(socket: WebSocket, options: WsTransportOptions): Transport {
   const { clock, liveness: policy = AIP_LIMITS, checkEveryMs = CHECK_EVERY_MS, bytesRead = () => 0 } = options;
+  const inbox = new FrameInbox();
+  const reading = pausable(socket);
+  const large = options.large && largeFramesOf(socket, options.large, { inbox, reading });
   let handlers: TransportHandlers | undefined;
-  const early: (string | null)[] = [];
-  let ended: Closed | undefined;
+  let isOver = false;
   let wasCongested = false;
   let liveness = alive(clock.now());
   let closing: NodeJS.Timeout | undefined;
@@ -31,6 +52,8 @@ export function wsTransport(socket: WebSocket, options: WsTransportOptions): Tra
   let bytesHeard = bytesRead();
   const ticking = setInterval(() => {
     const bytes = bytesRead();
+    // Who is not read cannot be heard.
+    if (large?.isWaiting === true) onSound();
     if (bytes !== bytesHeard) liveness = trickled(liveness, clock.now());
     bytesHeard = bytes;
     const [next, verdict] = check(liveness, clock.now(), policy);
@@ -42,14 +65,12 @@ export function wsTransport(socket: WebSocket, options: WsTransportOptions): Tra
   const onWritten = (): void => {
     if (!wasCongested || socket.bufferedAmount > AIP_LIMITS.congestedBytes) return;
     wasCongested = false;
-    if (ended === undefined) handlers?.drained?.();
+    if (!isOver) handlers?.drained?.();
   };
 
   socket.on('message', (data: RawData, isBinary: boolean) => {
     onSound();
-    const frame = isBinary ? null : textOf(data);
-    if (handlers === undefined) early.push(frame);
-    else handlers.frame(frame);
+    if (large?.take(data, isBinary) !== true) inbox.push({ frame: isBinary ? null : textOf(data) });
   });
   socket.on('pong', onSound);
   socket.on('ping', onSound);
@@ -58,15 +79,15 @@ export function wsTransport(socket: WebSocket, options: WsTransportOptions): Tra
   socket.on('close', (code: number, reason: Buffer) => {
     clearInterval(ticking);
     clearTimeout(closing);
-    ended = { code, reason: reason.toString() };
-    handlers?.closed(ended);
+    isOver = true;
+    large?.ended();
+    inbox.push({ closed: { code, reason: reason.toString() } });
   });
 
   return {
     handle: (given) => {
       handlers = given;
-      for (const frame of early.splice(0)) given.frame(frame);
-      if (ended !== undefined) given.closed(ended);
+      inbox.handle(given);
     },
     send: (text) => {
       if (socket.readyState !== WebSocket.OPEN) return false;
@@ -82,10 +103,111 @@ export function wsTransport(socket: WebSocket, options: WsTransportOptions): Tra
       closing = setTimeout(() => socket.terminate(), AIP_LIMITS.closeWithinMs);
     },
     terminate: () => socket.terminate(),
-    pause: () => socket.pause(),
-    resume: () => socket.resume(),
+    pause: () => reading.pause('reader'),
+    resume: () => reading.resume('reader'),
     get congested() {
       return wasCongested;
+    },
+  };
+}
+
+/** Why a socket is not read. */
+type PausedBy = 'reader' | 'large';
+
+interface Reading {
+  pause(by: PausedBy): void;
+  resume(by: PausedBy): void;
+}
+
+/** Read again when nobody has a reason left not to. */
+function pausable(socket: WebSocket): Reading {
+  const reasons = new Set<PausedBy>();
+  return {
+    pause: (by) => {
+      reasons.add(by);
+      socket.pause();
+    },
+    resume: (by) => {
+      if (reasons.delete(by) && reasons.size === 0) socket.resume();
+    },
+  };
+}
+
+interface Large {
+  /** True: it is read elsewhere, and what is left of it comes into the inbox later. */
+  take(data: RawData, isBinary: boolean): boolean;
+  ended(): void;
+  /** The peer is not read now. */
+  readonly isWaiting: boolean;
+}
+
+/** Looks at what is announced: what is too large is refused at its header, what is large is read when it is its turn. */
+function largeFramesOf(
+  socket: WebSocket,
+  { frames, raw, secrets, isWanted, refused }: LargeOptions,
+  { inbox, reading }: { readonly inbox: FrameInbox; readonly reading: Reading },
+): Large {
+  let giveBack: (() => void) | undefined;
+  let tooLate: NodeJS.Timeout | undefined;
+  let isWaiting = false;
+  const leave = (): void => {
+    clearTimeout(tooLate);
+    giveBack?.();
+    giveBack = undefined;
+  };
+  const read = (by: 'pause' | 'resume'): void => {
+    isWaiting = by === 'pause';
+    reading[by]('large');
+  };
+  const begin = (): void => {
+    read('resume');
+    const late = `a message above ${frames.fromBytes} bytes was not there within ${frames.withinMs} ms`;
+    tooLate = setTimeout(() => socket.close(AIP_CLOSE.policy, late), frames.withinMs);
+  };
+  const meter = new FrameMeter((bytes) => {
+    const isUnwanted = bytes > frames.fromBytes && !isWanted();
+    if (bytes > frames.bytesMax || isUnwanted) {
+      refused(bytes);
+      leave();
+      // Read on and thrown away: a peer whose bytes nobody takes is reset, and never sees why.
+      raw.removeAllListeners('data');
+      read('resume');
+      raw.resume();
+      const why = isUnwanted ? 'nobody waits for one' : `at most ${frames.bytesMax} are taken`;
+      socket.close(AIP_CLOSE.tooLarge, `a message of ${bytes} bytes; ${why}`);
+      tooLate = setTimeout(() => socket.terminate(), AIP_LIMITS.closeWithinMs);
+    } else if (bytes > frames.fromBytes && giveBack === undefined) {
+      read('pause');
+      giveBack = frames.enter(begin);
+    }
+  });
+  raw.prependListener('data', (chunk: Uint8Array) => meter.take(chunk));
+  return {
+    take: (data, isBinary) => {
+      const frame = Array.isArray(data) ? Buffer.concat(data) : Buffer.isBuffer(data) ? data : Buffer.from(data);
+      if (frame.length <= frames.fromBytes) return false;
+      clearTimeout(tooLate);
+      if (isBinary) {
+        leave();
+        return false;
+      }
+      const give = inbox.hold();
+      read('pause');
+      frames
+        .reduce(frame, secrets())
+        .then(give, (error: unknown) => {
+          socket.close(AIP_CLOSE.internalError, String(error).slice(0, CLOSE_REASON_CHARS_MAX));
+          give(undefined);
+        })
+        .finally(() => {
+          leave();
+          read('resume');
+        });
+      return true;
+    },
+    ended: leave,
+    get isWaiting() {
+      return isWaiting;
     },
   };
 }

@@ -14,6 +14,10 @@ export const AIP_LIMITS = {
   frameBytesMax: LIMITS.aipFrameBytesMax,
   /** From clients of other systems, which send screenshots and whole outputs in one frame. */
   foreignFrameBytesMax: 8 * 1024 * 1024,
+  /** From their devices: of frames above `foreignFrameBytesMax` a gateway takes one at a time. */
+  largeFrameBytesMax: 100 * 1024 * 1024,
+  /** How long such a frame may be on its way, once it is its turn. */
+  largeFrameMs: 2 * 60 * 1_000,
   /** A command request; its COMMAND frame must fit into `frameBytesMax`. */
   commandBytesMax: LIMITS.aipFrameBytesMax - 4 * 1024,
   /** Nesting of arrays and objects in a frame. */
@@ -77,6 +81,8 @@ export const AIP_CLOSE = {
   goingAway: 1001,
   protocolError: 1002,
   policy: 1008,
+  tooLarge: 1009,
+  internalError: 1011,
   tryAgainLater: 1013,
   /** A newer connection of the same device holds the session. */
   replaced: 4000,

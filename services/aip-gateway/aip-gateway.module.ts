@@ -23,6 +23,7 @@ import { DeviceDirectory } from './device-directory.client.js';
 import { fileDesks } from './file-desk.adapter.js';
 import { gatewayMetrics } from './gateway-metrics.adapter.js';
 import { InjectionFile } from './injection-file.adapter.js';
+import { LargeFrameDesk } from './large-frames.adapter.js';
 import { PresenceBook } from './presence.client.js';
 import { registryOnBus } from './registry.client.js';
 
@@ -61,6 +62,7 @@ const INJECTION = Symbol('INJECTION');
           instance,
           answerWithinMs: ANSWER_WITHIN_MS,
           fileDesk: fileDesks(shared),
+          largeFrames: new LargeFrameDesk(nc, logger),
           ...(injection !== null && { injection }),
         };
         const seed = seedFile === undefined ? undefined : await readSecret(seedFile);

@@ -47,6 +47,8 @@ const CLIENT_CONNECTIONS_MAX = 1_024;
 const IDENTIFY_TRIES_MAX = 3;
 /** Connections that the kernel has made and we have not taken yet: a whole fleet may come back in one moment. */
 const BACKLOG = 4_096;
+/** To the package `ws`: whoever looks at its bytes limits them. */
+const NO_LIMIT = 0;
 const STOP_MS = 3_000;
 const WATCH_AGAIN_MS = 1_000;
 const STATUS_TEXT: Readonly<Record<number, string>> = {
@@ -71,6 +73,8 @@ export class AipServer {
   readonly #revocations: RevocationWatch;
   readonly #sockets = webSockets(AIP_LIMITS.frameBytesMax);
   readonly #foreignSockets = webSockets(AIP_LIMITS.foreignFrameBytesMax);
+  /** Theirs have a limit of their own, at the header of a frame: who is beyond it is told so. */
+  readonly #foreignDeviceSockets = webSockets(NO_LIMIT);
   readonly #unproven = new UnprovenSockets({ withinMs: AIP_LIMITS.handshakeMs, socketsMax: UNPROVEN_MAX });
   readonly #turnstile = new Turnstile({ atOnce: HANDSHAKES_MAX, waitingMax: UNPROVEN_MAX });
   /** With what each was let in, or what it brought since: only to ask again whether it still counts. */
@@ -156,7 +160,10 @@ export class AipServer {
     const status = this.#noRoomFor(admitted.identity);
     if (status !== undefined) return this.#refuse(socket, status);
     this.#unproven.proven(request.socket);
-    const sockets = admitted.foreign ? this.#foreignSockets : this.#sockets;
+    const { foreign, identity } = admitted;
+    const takesLarge = identity.role === 'device' && this.#around.largeFrames !== undefined;
+    const foreignSockets = takesLarge ? this.#foreignDeviceSockets : this.#foreignSockets;
+    const sockets = foreign ? foreignSockets : this.#sockets;
     sockets.handleUpgrade(request, socket, head, (webSocket) => this.#connect(admitted, webSocket, request.socket));
   }
 
@@ -223,12 +230,21 @@ export class AipServer {
     socket.end(`HTTP/1.1 ${status} ${STATUS_TEXT[status] ?? ''}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
   }
 
-  #connect({ identity, bearer }: Admitted, webSocket: WebSocket, raw: { readonly bytesRead: number }): void {
+  #connect({ identity, bearer, foreign }: Admitted, webSocket: WebSocket, raw: Socket): void {
     const { liveness } = this.#options;
     const { clock } = this.#around;
     const bytesRead = (): number => raw.bytesRead;
-    const transport = wsTransport(webSocket, { clock, bytesRead, ...(liveness !== undefined && { liveness }) });
-    const { id } = identity;
+    const { id, role } = identity;
+    const frames = foreign && role === 'device' ? this.#around.largeFrames : undefined;
+    const secrets = (): readonly string[] => this.#around.injection?.secretsOf(id) ?? [];
+    const isWanted = (): boolean => connection.waitsForResult ?? false;
+    const refused = (bytes: number): void => connection.refusedFrame?.(bytes);
+    const transport = wsTransport(webSocket, {
+      clock,
+      bytesRead,
+      ...(liveness !== undefined && { liveness }),
+      ...(frames !== undefined && { large: { frames, raw, secrets, isWanted, refused } }),
+    });
     const siblings = this.#connections.get(id) ?? new Map<Connection, string>();
     const connection = this.#connectionOf(identity, transport, siblings);
     this.#connections.set(id, siblings.set(connection, bearer));

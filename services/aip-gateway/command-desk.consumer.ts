@@ -1,6 +1,6 @@
 import type { Msg, NatsConnection, Subscription } from '@nats-io/transport-node';
 import type { Logger } from 'pino';
-import { commandMessage, CommandTable, digestOf, instantOf, isOwnWord } from '#libs/aip';
+import { commandMessage, CommandTable, digestOf, instantOf, isOwnWord, withoutResult } from '#libs/aip';
 import type { OpenAtDevice, OutgoingCommand, OutputPiece, RegisteredClient, TableEffect } from '#libs/aip';
 import { query } from '#libs/messaging';
 import type { Clock } from '#libs/platform';
@@ -142,6 +142,17 @@ export class CommandDesk {
     const own = client.revision === null ? injection.masked(deviceId, outcome) : outcome;
     this.#perform(this.#table.finish(commandId, { outcome: this.#fitting(own), bytes }, clock.now()));
     this.sendNext();
+  }
+
+  /** A command is at the device. */
+  get isBusy(): boolean {
+    return this.#table.isBusy;
+  }
+
+  /** The device executes one command after the other: what was too large to be taken is the answer to the oldest it has. */
+  refusedResult(bytes: number): void {
+    const message = `the device answered with ${bytes} bytes, and at most ${AIP_LIMITS.largeFrameBytesMax} are taken`;
+    this.#perform(this.#table.failOldest(withoutResult('FAILED', 'RESULT_TOO_LARGE', message)));
   }
 
   /** Only of a command that somebody has given to this device, and that runs: a device may say any id. */

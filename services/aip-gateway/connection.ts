@@ -9,6 +9,10 @@ export interface Connection {
   tick(nowMs: number): void;
   /** The credentials of the identity count no more (4001). */
   revoke(): void;
+  /** A command is at the device, so it may have much to say. */
+  readonly waitsForResult?: boolean;
+  /** A message of so many bytes was announced, and the connection ends for it (1009). */
+  refusedFrame?(bytes: number): void;
   /** The gateway stops (1001). */
   shutDown(): void;
   /** Of a device: its key in PRESENCE may have changed, at this revision of the bucket. */

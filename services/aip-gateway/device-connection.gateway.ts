@@ -2,7 +2,16 @@ import type { NatsConnection } from '@nats-io/transport-node';
 import type { Logger } from 'pino';
 import { ulid } from 'ulid';
 import { DeviceServerEndpoint, instantOf } from '#libs/aip';
-import type { Closed, DevicePort, DeviceWatch, FileDesk, OpenAtDevice, RegisteredClient, Transport } from '#libs/aip';
+import type {
+  Closed,
+  DevicePort,
+  DeviceWatch,
+  FileDesk,
+  LargeFrames,
+  OpenAtDevice,
+  RegisteredClient,
+  Transport,
+} from '#libs/aip';
 import type { Clock } from '#libs/platform';
 import { AIP_LIMITS, DEFAULTS } from '#proto';
 import type { ClientTelemetry, CommandId, DeviceId, Identity, ServerMessage } from '#proto';
@@ -43,6 +52,8 @@ export interface Surroundings {
   readonly answerWithinMs: number;
   /** Undefined: files are not taken or given here. */
   readonly fileDesk?: (context: FileContext) => TimedFileDesk;
+  /** Undefined: no frame is larger than what is parsed at once. */
+  readonly largeFrames?: LargeFrames;
   /** Undefined: clients of other systems that send tasks are not let in. */
   readonly clients?: ClientServices;
   /** Undefined: foreign devices get their commands as they are. */
@@ -115,6 +126,16 @@ export class DeviceConnection implements Connection {
 
   look(revision?: number): void {
     void this.#checkHold((lease) => lease.holds(revision));
+  }
+
+  get waitsForResult(): boolean {
+    return this.#desk?.isBusy ?? false;
+  }
+
+  /** The device was about to send a message of so many bytes, and is sent away for it. */
+  refusedFrame(bytes: number): void {
+    this.#around.logger.warn({ deviceId: this.#deviceId, bytes }, 'a message of a device is too large');
+    this.#desk?.refusedResult(bytes);
   }
 
   revoke(): void {

@@ -78,6 +78,10 @@ export class InjectionFile implements ParameterInjection {
     return this.#previous.masked(deviceId, this.#current.masked(deviceId, outcome));
   }
 
+  secretsOf(deviceId: DeviceId): readonly string[] {
+    return [...this.#current.secretsOf(deviceId), ...this.#previous.secretsOf(deviceId)];
+  }
+
   maskedText(deviceId: DeviceId, text: string): string {
     return this.#previous.maskedText(deviceId, this.#current.maskedText(deviceId, text));
   }

@@ -27,6 +27,8 @@ export interface ParameterInjection {
   masked(deviceId: DeviceId, outcome: CommandOutcome): CommandOutcome;
   /** The same for a text, before it is written down. */
   maskedText(deviceId: DeviceId, text: string): string;
+  /** What is masked. */
+  secretsOf(deviceId: DeviceId): readonly string[];
 }
 
 export const NO_INJECTION: ParameterInjection = {
@@ -35,6 +37,7 @@ export const NO_INJECTION: ParameterInjection = {
   injected: (_, command) => command,
   masked: (_, outcome) => outcome,
   maskedText: (_, text) => text,
+  secretsOf: () => [],
 };
 
 const MASK = '[injected]';
@@ -63,6 +66,7 @@ export function parameterInjection(parameters: InjectedParameters, version = 1):
       return { ...outcome, result: maskJson(result, texts), error: safeError };
     },
     maskedText: (deviceId, text) => maskText(text, secrets.get(deviceId) ?? []),
+    secretsOf: (deviceId) => secrets.get(deviceId) ?? [],
   };
 }
 

@@ -16,6 +16,7 @@ import { ClientRuns } from './client-runs.client.js';
 import { DeviceDirectory } from './device-directory.client.js';
 import { fileDesks } from './file-desk.adapter.js';
 import { gatewayMetrics } from './gateway-metrics.adapter.js';
+import { LargeFrameDesk } from './large-frames.adapter.js';
 import { parameterInjection, type InjectedParameters } from './parameter-injection.js';
 import { PresenceBook } from './presence.client.js';
 import { registryOnBus, type RegistryPort } from './registry.client.js';
@@ -125,6 +126,7 @@ export class TestBench {
         book: await PresenceBook.open(nc),
         metrics: counts,
         fileDesk: fileDesks({ nc, clock, logger, metrics: counts }),
+        largeFrames: new LargeFrameDesk(nc, logger),
         clients: { runs, directory: await DeviceDirectory.open(nc) },
         injection: parameterInjection(overrides.injected ?? {}),
       },

@@ -11,6 +11,7 @@ export interface ServiceOptions {
 }
 
 export interface Service {
+  readonly pid: number;
   readonly ports: Readonly<Record<string, number>>;
   readonly hasEnded: () => boolean;
   stop(): Promise<void>;
@@ -47,7 +48,7 @@ export async function startService({ name, root, env }: ServiceOptions): Promise
     const [message] = (await Promise.race([once(child, 'message'), ended, late])) as [
       { ports: Record<string, number> },
     ];
-    return { ports: message.ports, hasEnded, stop };
+    return { pid: child.pid ?? 0, ports: message.ports, hasEnded, stop };
   } catch (error) {
     await stop();
     throw error;

@@ -12,6 +12,7 @@ const DEVICES = 12;
 const CONSTELLATIONS = 6;
 
 export interface Gateway {
+  readonly pid: number;
   readonly options: Omit<RunOptions, 'onResult'>;
   /** A gateway that has died on the way has failed, whatever the checks say. */
   readonly hasEnded: () => boolean;
@@ -60,6 +61,7 @@ export async function startStand({ executes }: { readonly executes: boolean }): 
       const own = <T>(all: readonly T[]): T[] => all.filter((_, index) => index % lane.of === lane.index);
       const mine = { devices: own(accounts.devices), constellations: own(accounts.constellations) };
       return {
+        pid: service.pid,
         options: { target, ...mine, executes },
         hasEnded: service.hasEnded,
         metrics: () => metricsOf(`http://127.0.0.1:${service.ports['health'] ?? 0}/metrics`),
