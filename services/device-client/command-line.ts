@@ -59,7 +59,8 @@ How commands are run, also in that file:
 A secret is used as {"env": {"DB_PASSWORD": {"secret": "db-password"}}} or {"stdin": {"secret": "db-password"}} in the
 arguments of EXEC_CLI; what the command prints of it leaves the device as [secret:db-password].
 
-Exit codes: 0 stopped by SIGTERM or SIGINT, 1 the journal cannot be used, 3 bad input, or the server refuses the join token.`;
+Exit codes: 0 stopped by SIGTERM or SIGINT, 1 the journal cannot be used, 3 bad input, or the server refuses the join token,
+4 this Node is too old.`;
 
 /** Parses the command line and calls the action; resolves with the exit code of bad input, of help, or of the action. */
 export async function runCommandLine(

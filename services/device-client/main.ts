@@ -1,16 +1,13 @@
 #!/usr/bin/env node
-import { setFlagsFromString } from 'node:v8';
-import { runCommandLine } from './command-line.js';
+// What an old Node cannot read is loaded after this: it is told which one it has to be.
+import { nodeComplaint } from './node-version.js';
 
-// Garbage is cleared away in small portions: a file of 100 MB would otherwise cost 50 MB of memory that nobody needs, on a
-// machine whose memory is for others.
-setFlagsFromString('--semi-space-growth-factor=1');
+/** The program cannot run here. */
+const EXIT_OLD_NODE = 4;
 
-const err = (text: string): void => void process.stderr.write(text);
-const out = (text: string): void => void process.stdout.write(text);
-
-// Loaded when it is needed: help answers at once.
-const code = await runCommandLine(process.argv.slice(2), { out, err }, async (options) =>
-  (await import('./join.runner.js')).joinServer(options, err),
-);
-process.exit(code);
+const complaint = nodeComplaint(process.versions.node);
+if (complaint === null) void import('./device-client.main.js');
+else {
+  process.stderr.write(`${complaint}\n`);
+  process.exitCode = EXIT_OLD_NODE;
+}
