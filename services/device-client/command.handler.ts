@@ -64,6 +64,7 @@ const ANNOUNCE_MS = 1_000;
 const WAIT_MS_MAX = 24 * 60 * 60 * 1_000;
 
 type Collected =
+  | { readonly kind: 'left' }
   | { readonly kind: 'collected'; readonly file: string | undefined }
   | { readonly kind: 'ended'; readonly outcome: CommandOutcome };
 
@@ -264,6 +265,8 @@ export class CommandHandler {
       if (parts !== undefined) {
         const collected = await this.collect(open, parts);
         if (collected.kind === 'ended') return this.end(open, collected.outcome);
+        // Nothing is written down of it: the next start of the client gets it again.
+        if (collected.kind === 'left') return void this.open.delete(id);
         file = collected.file;
       }
       await this.execute(open, parts === undefined ? args : withoutStdin(args), file);
@@ -286,6 +289,7 @@ export class CommandHandler {
     const signal = AbortSignal.any([stop.signal, late]);
     const collected = await stdin.collect(parts, { commandId: id, signal });
     if (collected.kind === 'file') return { kind: 'collected', file: collected.name };
+    if (stop.signal.reason === DEVICE_STOPPED) return { kind: 'left' };
     // It is ended like every command that was stopped before its tool was called.
     if (stop.signal.aborted) return { kind: 'collected', file: undefined };
     if (collected.kind === 'aborted') return { kind: 'ended', outcome: EXPIRED };

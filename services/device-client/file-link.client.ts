@@ -57,13 +57,12 @@ export type OpenSink = (events: { taken(bytes: number): void; failed(error: unkn
 const FILES_SINCE = 2;
 const TRIES_MAX = 8;
 const RETRY = { msMin: 250, msMax: 5_000, uptimeMsMin: 0 };
-/** More would only share the line, and hold more of it in memory. */
+/** Each way: more would only share the line, and hold more of it in memory. */
 const TRANSFERS_AT_ONCE = 2;
 const TICK_MS = 1_000;
 
 const CANCELLED = failureOf(FILE_ABORTS.cancelled, 'the command was stopped');
 const NO_FILES: FileFailure = { code: 'NO_FILES', message: 'this server takes and gives no files' };
-const BUSY = failureOf(FILE_ABORTS.tooMany, 'other files are still on their way');
 const NOBODY: FileFailure = { code: LOST.code, message: 'there is no connection to the server' };
 
 interface Open {
@@ -84,7 +83,8 @@ type OnEnded = (failure: FileFailure | null, settled: Promise<void>) => void;
 
 export class FileLink {
   readonly #options: FileLinkOptions;
-  readonly #room = new Room(TRANSFERS_AT_ONCE);
+  /** What commands read may be long on its way: the outputs of others do not wait for it. */
+  readonly #room = { store: new Room(TRANSFERS_AT_ONCE), fetch: new Room(TRANSFERS_AT_ONCE) };
   readonly #open = new Map<string, Open>();
   /** Of the connection that is ready now; undefined without one. */
   #revision: number | null | undefined;
@@ -120,7 +120,7 @@ export class FileLink {
 
   /** Stores a file as an artifact; the source is opened for every try. Null: it is there. */
   async store(file: ArtifactRef, openSource: () => FileSource, errand: FileErrand): Promise<FileFailure | null> {
-    return this.#persist(errand, () => {
+    return this.#persist('store', errand, () => {
       const id = this.#nextId();
       const orrery = { transfer_id: id, command_id: errand.commandId, ...file };
       return this.#follow({ type: 'file_begin', orrery }, errand, (onEnded) => ({
@@ -137,7 +137,7 @@ export class FileLink {
 
   /** Gets an artifact; the sink is opened for every try, and throws what nobody else can help with. Null: it has committed the file. */
   async fetch(file: ArtifactRef, openSink: OpenSink, errand: FileErrand): Promise<FileFailure | null> {
-    return this.#persist(errand, async () => {
+    return this.#persist('fetch', errand, async () => {
       const id = this.#nextId();
       let incoming: IncomingFile | undefined;
       const sink = await openSink({
@@ -153,12 +153,16 @@ export class FileLink {
     });
   }
 
-  /** Tries again what may pass, as long as somebody wants it. */
-  async #persist(errand: FileErrand, once: () => Promise<FileFailure | null>): Promise<FileFailure | null> {
+  /** Tries again what may pass, as long as somebody wants it. Who waits for his turn waits for others that move, or are given up. */
+  async #persist(
+    way: 'store' | 'fetch',
+    errand: FileErrand,
+    once: () => Promise<FileFailure | null>,
+  ): Promise<FileFailure | null> {
     const { signal, patienceMs = Infinity } = errand;
     const { monotonicMs } = this.#options;
-    const leave = await this.#room.enter(signal, patienceMs);
-    if (leave === undefined) return signal.aborted ? CANCELLED : BUSY;
+    const leave = await this.#room[way].enter(signal);
+    if (leave === undefined) return CANCELLED;
     try {
       let sinceMs = monotonicMs();
       for (let tries = 1; ; tries++) {
@@ -286,8 +290,8 @@ class Room {
     this.#left = max;
   }
 
-  /** What gives the place back; undefined when the signal or the time was over first. */
-  async enter(signal: AbortSignal, ms: number): Promise<(() => void) | undefined> {
+  /** What gives the place back; undefined when the signal came first. */
+  async enter(signal: AbortSignal): Promise<(() => void) | undefined> {
     if (this.#left === 0) {
       const { promise: called, resolve: call } = Promise.withResolvers<void>();
       let isCalled = false;
@@ -296,7 +300,7 @@ class Room {
         call();
       };
       this.#waiting.push(next);
-      await within(called, signal, ms);
+      await within(called, signal, Infinity);
       // The place of who called is handed over: it never was free in between.
       if (isCalled) return () => this.#leave();
       this.#waiting.splice(this.#waiting.indexOf(next), 1);
