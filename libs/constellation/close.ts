@@ -52,13 +52,14 @@ export function close(draft: RunDraft, circumstances: Circumstances): Closed {
   enforceEditDeadline(draft, circumstances);
   if (isTerminal(draft.run)) return OVER;
   let started: Started;
-  let more: boolean;
+  let doomed: Doomed = { bytes: 0, failed: false, more: false };
   do {
     openEdit(draft, circumstances);
     const held = isHeld(draft.run);
-    more = endDoomed(draft, held, circumstances);
-    started = startReady(draft, held, circumstances);
-  } while (started.failed > 0 && !started.more);
+    doomed = endDoomed(draft, held, doomed.bytes, circumstances);
+    started = doomed.failed ? NOTHING_STARTED : startReady(draft, held, circumstances);
+  } while (doomed.failed || (started.failed > 0 && !started.more));
+  const { more } = doomed;
   noteWaits(draft, started.seen, circumstances.now);
   openEditFor(draft, waitTriggers(draft.run, started.seen, circumstances), circumstances.now);
   enforceBudget(draft, started, circumstances);
@@ -118,16 +119,25 @@ function stop(taskId: string, attempt: number, reason: 'timeout' | 'task_deadlin
   return { type: 'TASK_STOP_REQUESTED', data: { taskId, attempt, reason, requestedAt: instantOf(now), graceUntil } };
 }
 
+interface Doomed {
+  /** Of the events so far. */
+  readonly bytes: number;
+  /** Some have failed: that may open a round, which may hold what hangs from them, and all is looked at again. */
+  readonly failed: boolean;
+  /** So many are doomed that the rest goes into the next commit. */
+  readonly more: boolean;
+}
+
 /**
  * A task whose line can no longer be satisfied is skipped at once, and so is what hangs from it, unless an edit may save it.
- * One of which nobody can say whether it may run fails. True when so many are that the rest goes into the next commit.
+ * One of which nobody can say whether it may run fails.
  */
-function endDoomed(draft: RunDraft, held: (index: number) => boolean, { now }: Circumstances): boolean {
-  for (let bytes = 0; ;) {
+function endDoomed(draft: RunDraft, held: (index: number) => boolean, spent: number, { now }: Circumstances): Doomed {
+  for (let bytes = spent; ;) {
     const { run } = draft;
     const doomed = [...run.doomed].filter((index) => !held(index) && isSettled(run, index));
-    if (doomed.length === 0) return false;
-    if (bytes > SKIPPED_BYTES_MAX) return true;
+    if (doomed.length === 0) return { bytes, failed: false, more: false };
+    if (bytes > SKIPPED_BYTES_MAX) return { bytes, failed: false, more: true };
     const events = doomed.map((index): RunEvent => {
       const undecided = undecidedInto(run, index);
       if (undecided !== undefined) return undecidable(draft, index, undecided, now);
@@ -139,6 +149,7 @@ function endDoomed(draft: RunDraft, held: (index: number) => boolean, { now }: C
     });
     bytes += jsonBytes(events);
     draft.add(...events);
+    if (events.some(({ type }) => type === 'TASK_FAILED')) return { bytes, failed: true, more: false };
   }
 }
 

@@ -116,6 +116,11 @@ export function lineOf(dice: Dice, from: number | string, to: number | string) {
   const chance = dice.next();
   if (chance < 0.45) return { ...line, type: 'unconditional' };
   if (chance < 0.75) return { ...line, type: 'success-only' };
-  const condition = dice.pick(['result.exit_code == 0', 'result.n > 3', 'status == "COMPLETED"', 'result.ghost == 1']);
+  const condition = dice.pick([
+    'dyn(result).exit_code == 0',
+    'dyn(result).n > 3',
+    'status == "COMPLETED"',
+    'dyn(result).ghost == 1',
+  ]);
   return { ...line, type: 'conditional', condition };
 }
