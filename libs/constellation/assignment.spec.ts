@@ -260,6 +260,18 @@ describe('what no device can ever do', () => {
     expect(checkTarget(some, silent)).toMatchObject({ code: 'UNKNOWN_TOOL' });
   });
 
+  it('is not said of EXEC_CLI where a named device has it under another name', () => {
+    const inputSchema = { type: 'object', properties: { command: { type: 'string' } } };
+    const tools = [{ name: 'execute_command', description: '', readOnly: false, inputSchema }];
+    const ufo = fleet([device('ufo', { tools })]);
+    const of = (target: object) => star({ target: target as never, command: { tool: 'EXEC_CLI', arguments: {} } });
+    expect(chosen(of({ device: 'ufo' }), ufo)).toBe('ufo');
+    // It takes less than EXEC_CLI does: nobody is sent there who did not mean it.
+    expect(checkTarget(of({ os: 'linux' }), ufo)).toMatchObject({ code: 'UNKNOWN_TOOL' });
+    const other = fleet([device('ufo', { tools: [{ name: 'execute_command', description: '', readOnly: false }] })]);
+    expect(checkTarget(of({ device: 'ufo' }), other)).toMatchObject({ code: 'UNKNOWN_TOOL' });
+  });
+
   it('is not said of one that is away, or held', () => {
     for (const change of [{ status: 'lost' as const }, { held: HOLD }]) {
       expect(chosen(LINUX, fleet([device('a', change)]))).toEqual({ kind: 'wait', busy: [], until: null });

@@ -1,3 +1,4 @@
+import { EXEC_CLI, isExecAliased } from './exec-alias.js';
 import type { AgentProfile, DeviceId, Issue, SessionId, Target, TaskConstellation, TaskStar, ToolInfo } from '#proto';
 import { listed } from './validate.js';
 
@@ -218,9 +219,14 @@ function serves(device: AgentProfile, { command, verify, target }: TaskStar, { a
   return verify?.command === undefined || mayOffer(device, verify.command.tool, target);
 }
 
-/** A device that names no tools at all was not heard, or does not tell: whoever names it may know better. */
+/**
+ * A device that names no tools at all was not heard, or does not tell: whoever names it may know better. EXEC_CLI under another
+ * name takes less than EXEC_CLI does: only who names the device means that.
+ */
 function mayOffer(device: AgentProfile, tool: string, target: Target): boolean {
-  return offers(device, tool) || (device.tools.length === 0 && 'device' in target);
+  if (offers(device, tool)) return true;
+  if (!('device' in target)) return false;
+  return device.tools.length === 0 || (tool === EXEC_CLI && isExecAliased(device.tools));
 }
 
 export function offers(device: AgentProfile, tool: string): boolean {

@@ -20,6 +20,7 @@ export * from './fork.js';
 export * from './evolve.js';
 export * from './view.js';
 export * from './fleet-view.js';
+export * from './exec-alias.js';
 export * from './circuit.js';
 export * from './lines.js';
 export * from './answer.js';

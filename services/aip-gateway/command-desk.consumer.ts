@@ -2,6 +2,7 @@ import type { Msg, NatsConnection, Subscription } from '@nats-io/transport-node'
 import type { Logger } from 'pino';
 import { commandMessage, CommandTable, digestOf, instantOf, isOwnWord, withoutResult } from '#libs/aip';
 import type { OpenAtDevice, OutgoingCommand, OutputPiece, RegisteredClient, TableEffect } from '#libs/aip';
+import { EXEC_CLI, isExecAliased } from '#libs/constellation';
 import { query } from '#libs/messaging';
 import type { Clock } from '#libs/platform';
 import {
@@ -14,8 +15,9 @@ import {
   TAKES_STDIN_FILES,
 } from '#proto';
 import type { CommandId, CommandOutcome, DeviceAnswer, DeviceId, ServerMessage, SessionId } from '#proto';
-import type { RunCommandRequest } from '#proto';
+import type { CommandCall, RunCommandRequest } from '#proto';
 import { Callers } from './callers.adapter.js';
+import { aliasedCall, execOutcome, type Aliased } from './exec-alias.js';
 import type { GatewayMetrics } from './gateway-metrics.adapter.js';
 import { LiveOutput } from './live-output.adapter.js';
 import type { ParameterInjection } from './parameter-injection.js';
@@ -53,6 +55,9 @@ export class CommandDesk {
   readonly #table: CommandTable;
   readonly #callers: Callers;
   readonly #output: LiveOutput;
+  /** EXEC_CLI is another tool there; when commands of that name were sent. */
+  readonly #isAliased: boolean;
+  readonly #aliasedAtMs = new Map<CommandId, number>();
   #subscription: Subscription | undefined;
   #inquiries: Subscription | undefined;
   #closed = false;
@@ -64,6 +69,8 @@ export class CommandDesk {
     // An empty list forbids nothing: a tool server that is not up yet has no tools, and the device says so for it.
     const tools =
       toolsKnown && telemetry.tools.length > 0 ? new Set(telemetry.tools.map(({ name }) => name)) : undefined;
+    this.#isAliased = client.revision === null && isExecAliased(telemetry.tools);
+    if (this.#isAliased) tools?.add(EXEC_CLI);
     this.#options = options;
     this.#table = new CommandTable({ sessionId, journalId, slots, tools, takesStdinFiles });
     this.#callers = new Callers(answerWithinMs, (commandId) => this.#table.stateOf(commandId) ?? { state: 'queued' });
@@ -139,7 +146,8 @@ export class CommandDesk {
 
   finished(commandId: CommandId, outcome: CommandOutcome, bytes: number): void {
     const { clock, client, deviceId, injection } = this.#options;
-    const own = client.revision === null ? injection.masked(deviceId, outcome) : outcome;
+    const masked = client.revision === null ? injection.masked(deviceId, outcome) : outcome;
+    const own = this.#execOutcome(commandId, masked);
     this.#perform(this.#table.finish(commandId, { outcome: this.#fitting(own), bytes }, clock.now()));
     this.sendNext();
   }
@@ -153,6 +161,14 @@ export class CommandDesk {
   refusedResult(bytes: number): void {
     const message = `the device answered with ${bytes} bytes, and at most ${AIP_LIMITS.largeFrameBytesMax} are taken`;
     this.#perform(this.#table.failOldest(withoutResult('FAILED', 'RESULT_TOO_LARGE', message)));
+  }
+
+  #execOutcome(commandId: CommandId, outcome: CommandOutcome): CommandOutcome {
+    const sentAtMs = this.#aliasedAtMs.get(commandId);
+    const command = this.openCommand(commandId)?.command ?? null;
+    this.#aliasedAtMs.delete(commandId);
+    if (sentAtMs === undefined || command === null) return outcome;
+    return execOutcome(outcome, { command, sentAtMs, nowMs: this.#options.clock.now() });
   }
 
   /** Only of a command that somebody has given to this device, and that runs: a device may say any id. */
@@ -212,6 +228,8 @@ export class CommandDesk {
   #admit(message: Msg, request: RunCommandRequest): void {
     const { clock, metrics } = this.#options;
     const { commandId, command } = request;
+    const aliased = this.#aliased(command);
+    if (aliased?.ok === false) return respond(message, invalid(aliased.message));
     const admission = { request, digest: digestOf(command), bytes: message.data.length };
     const answer = this.#table.admit(admission, clock.now());
     // `queued` from here means that there is no room: the caller waits like the others and then asks again.
@@ -271,6 +289,10 @@ export class CommandDesk {
     if (!this.#closed) this.#perform(this.#table.delivered(commandId, state, clock.now()));
   }
 
+  #aliased(command: CommandCall): Aliased | undefined {
+    return this.#isAliased && command.tool === EXEC_CLI ? aliasedCall(command) : undefined;
+  }
+
   /** What is injected stands in this frame and nowhere else: the digest, the table and the bus know the command as it was given. */
   #commandMessage(
     given: OutgoingCommand,
@@ -278,7 +300,10 @@ export class CommandDesk {
   ): ServerMessage {
     const { client, deviceId, injection } = this.#options;
     const { revision } = client;
-    const command = revision === null ? injection.injected(deviceId, given.command) : given.command;
+    const aliased = this.#aliased(given.command);
+    if (aliased?.ok === true) this.#aliasedAtMs.set(given.commandId, nowMs);
+    const called = aliased?.ok === true ? aliased.command : given.command;
+    const command = revision === null ? injection.injected(deviceId, called) : called;
     return commandMessage({ ...given, command }, { sessionId, revision }, nowMs);
   }
 

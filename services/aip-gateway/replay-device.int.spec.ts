@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { commandIdOf, subjects, type DeviceAnswer, type RunCommandRequest } from '#proto';
+import { commandIdOf, ExecCliResult, subjects, type DeviceAnswer, type RunCommandRequest } from '#proto';
 import { TestBench, type BenchGateway } from './test-bench.adapter.js';
 import { exchangesOf, loadTrace, type Exchange, type TraceLine } from './testing/trace.js';
 import { TraceSocket } from './testing/trace-socket.js';
@@ -93,6 +93,33 @@ it('the key that the gateway adds is no argument of the tools that others see', 
   const tool = presence?.telemetry.tools.find(({ name }) => name === 'execute_command');
   expect(Object.keys(tool?.inputSchema?.['properties'] ?? {})).toEqual(['command', 'timeout', 'cwd']);
   expect(tool?.inputSchema?.['required']).toEqual(['command']);
+});
+
+describe('EXEC_CLI of a device that has execute_command', () => {
+  it('is that tool, with the result of EXEC_CLI', async () => {
+    const { device, ask } = await connect('02-task-two-commands');
+    const command = { tool: 'EXEC_CLI', arguments: { command: 'uname -s' } };
+    const answer = await ask(0, { command });
+    if (answer.state !== 'finished') throw new Error(answer.state);
+    expect(ExecCliResult.parse(answer.outcome.result)).toMatchObject({
+      stdout: 'Linux\n',
+      exit_code: 0,
+      command: 'uname -s',
+      status: 'SUCCESS',
+    });
+    const [sent] = device.commands.map(({ actions }) => (actions as unknown as { tool_name: string }[])[0]);
+    expect(sent).toMatchObject({
+      tool_name: 'execute_command',
+      parameters: { command: 'uname -s', api_key: KEY },
+    });
+  });
+
+  it('takes no more than that tool does', async () => {
+    const { ask } = await connect('02-task-two-commands');
+    const command = { tool: 'EXEC_CLI', arguments: { command: 'cat', stdin: 'x' } };
+    const message = expect.stringContaining('arguments.stdin: this device has EXEC_CLI through execute_command');
+    expect(await ask(0, { command })).toMatchObject({ state: 'refused', message });
+  });
 });
 
 describe('what a recorded device answers', () => {

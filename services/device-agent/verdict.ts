@@ -1,5 +1,6 @@
 import type { AgentProfile, ApprovalMode, CommandCall, DeviceId, PolicyVerdict } from '#proto';
 import type { CommandPolicy } from '#libs/command-policy';
+import { EXEC_CLI, isExecAliased } from '#libs/constellation';
 import { NO_SUCH_TOOL } from './recorded-outcomes.js';
 
 export interface Judging {
@@ -13,7 +14,8 @@ export interface Judging {
 /** What the policy says, as the run wants it: it may ask more often, or never, which is a no. */
 export function verdictIn({ policy, profile, deviceId, mode }: Judging, command: CommandCall): PolicyVerdict {
   const tools = profile?.tools ?? [];
-  if (tools.length > 0 && !tools.some(({ name }) => name === command.tool))
+  const isAlias = command.tool === EXEC_CLI && isExecAliased(tools);
+  if (tools.length > 0 && !isAlias && !tools.some(({ name }) => name === command.tool))
     return noSuchTool(tools.map(({ name }) => name));
   const verdict = policy.judge(command, { deviceId, os: profile?.os ?? '', tags: profile?.tags ?? [] });
   const { decision } = verdict;
