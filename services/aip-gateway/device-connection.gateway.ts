@@ -227,6 +227,9 @@ export class DeviceConnection implements Connection {
       this.#slotsAtMs = clock.now() + SLOTS_SOON_MS;
       this.#events.claimed(this);
       logger.info({ deviceId: this.#deviceId, ...session, slots, revision: client.revision }, 'device connected');
+      if (client.telemetry.tools.length === 0) {
+        logger.warn({ deviceId: this.#deviceId, answered: client.toolsKnown }, 'the device names no tools');
+      }
       this.#endpoint.claimed(session.sessionId);
     } catch (error) {
       logger.warn({ err: error, deviceId: this.#deviceId }, 'session not opened');
