@@ -20,6 +20,8 @@ export interface DeviceProcessOptions {
   readonly admin: AdminProfile;
   /** What stands in its configuration file. */
   readonly config?: Readonly<Record<string, unknown>>;
+  /** The program and words that it is started with, such as those that enter a network namespace. */
+  readonly within?: readonly string[];
 }
 
 /** A real device client in a process of its own. Only the test starts it again; it ends with this process, however that ends. */
@@ -54,14 +56,16 @@ export class DeviceProcess {
 
   /** Resolves when it is registered. */
   async begin(): Promise<void> {
-    const { system, urls } = this.#options;
+    const { system, urls, within = [] } = this.#options;
+    const [program, ...words] = [...within, process.execPath];
     const log = openSync(join(system.home, 'logs', `${this.id}.log`), 'a', PRIVATE_FILE);
     const files = ['--token-file', 'token', '--data-dir', 'data', '--config', 'config.yaml'];
     const child = fork(
       join(DIST, 'device-client/main.js'),
       ['join', ...urls.flatMap((url) => ['--url', url]), ...files.map((word) => this.#wordOf(word))],
       {
-        execArgv: ['--import', join(DIST, 'cli/system/end-with-supervisor.runner.js')],
+        execPath: program,
+        execArgv: [...words, '--import', join(DIST, 'cli/system/end-with-supervisor.runner.js')],
         env: { PATH: process.env['PATH'], HOME: this.directory },
         stdio: ['ignore', log, log, 'ipc'],
       },
