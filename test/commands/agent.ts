@@ -51,7 +51,9 @@ export class Agent {
   bus(): NatsConnection {
     const bus = {
       info: { max_payload: 1024 * 1024 },
-      subscribe: (_subject: string, { callback }: { callback: Callback }): Pick<Subscription, 'unsubscribe'> => {
+      subscribe: (subject: string, { callback }: { callback: Callback }): Pick<Subscription, 'unsubscribe'> => {
+        // Nobody asks here what was sent in a session that is over: OUTCOME_UNKNOWN is the last word then.
+        if (subject !== subjects.deviceCommand(subject.split('.')[2] ?? '')) return { unsubscribe: () => undefined };
         this.#desks.add(callback);
         return { unsubscribe: () => void this.#desks.delete(callback) };
       },

@@ -1,5 +1,5 @@
 import { jest } from '@jest/globals';
-import type { CommandId } from '#proto';
+import { AIP_LIMITS, type CommandId } from '#proto';
 import { Dice } from '../simulation/random.js';
 import { Agent, type Attempt } from './agent.js';
 import { DeviceLife, emptyDisk, type DeviceUnderTest, type DeviceWays, type Disk } from './device.js';
@@ -65,12 +65,12 @@ export class World {
     return null;
   }
 
-  /** Everything is closed; returns how many timers are left. */
+  /** Everything is closed, and what may be asked of sessions after their end was asked; returns how many timers are left. */
   async end(): Promise<number> {
     for (const session of this.#sessions) session.endpoint.shutDown();
     await this.#everythingArrives();
     this.#device.crash();
-    jest.advanceTimersByTime(1);
+    jest.advanceTimersByTime(AIP_LIMITS.endedSessionMs + 1);
     return jest.getTimerCount();
   }
 
