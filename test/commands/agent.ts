@@ -1,5 +1,5 @@
 import type { Msg, NatsConnection, Subscription } from '@nats-io/transport-node';
-import { commandIdOf, DeviceAnswer, subjects } from '#proto';
+import { COMMAND_REFUSALS, commandIdOf, DeviceAnswer, subjects } from '#proto';
 import type { AttemptKey, CommandId, DeviceRequest, Instant, JournalId, SessionId } from '#proto';
 import { DEVICE } from './gateway.js';
 
@@ -39,6 +39,8 @@ export class Agent {
   /** Answers with an end that came after the end was known. */
   readonly further: { readonly attempt: Attempt; readonly answer: DeviceAnswer }[] = [];
   readonly #desks = new Set<Callback>();
+  /** Who answers for a session that may be over, by its subject. */
+  readonly #sessions = new Map<string, Callback>();
   readonly #journalId: JournalId | null;
   readonly #luck: Luck;
 
@@ -52,8 +54,10 @@ export class Agent {
     const bus = {
       info: { max_payload: 1024 * 1024 },
       subscribe: (subject: string, { callback }: { callback: Callback }): Pick<Subscription, 'unsubscribe'> => {
-        // Nobody asks here what was sent in a session that is over: OUTCOME_UNKNOWN is the last word then.
-        if (subject !== subjects.deviceCommand(subject.split('.')[2] ?? '')) return { unsubscribe: () => undefined };
+        if (subject !== subjects.deviceCommand(DEVICE)) {
+          this.#sessions.set(subject, callback);
+          return { unsubscribe: () => void this.#sessions.delete(subject) };
+        }
         this.#desks.add(callback);
         return { unsubscribe: () => void this.#desks.delete(callback) };
       },
@@ -124,9 +128,10 @@ export class Agent {
     this.#say({ ...asked, command, priority: 0, notAfter }, (answer) => this.#answered(attempt, answer));
   }
 
-  #answered(attempt: Attempt, answer: DeviceAnswer): void {
+  #answered(attempt: Attempt, said: DeviceAnswer): void {
     attempt.waitsUntilMs = null;
     attempt.sent = true;
+    const answer = this.#certain(attempt, said);
     if (answer.state !== 'finished' && answer.state !== 'refused') return;
     if (attempt.final !== null) return void this.further.push({ attempt, answer });
     attempt.final = answer;
@@ -134,8 +139,26 @@ export class Agent {
     this.#say({ kind: 'stored', commandId: attempt.commandId, deviceId: DEVICE }, () => undefined);
   }
 
+  /** A foreign device keeps no journal: that nothing was sent to it, only the gateway that held its session can say. */
+  #certain({ commandId, sessionId, notAfter }: Attempt, answer: DeviceAnswer): DeviceAnswer {
+    if (this.#journalId !== null || answer.state !== 'refused') return answer;
+    if (answer.code !== COMMAND_REFUSALS.outcomeUnknown) return answer;
+    const answers: DeviceAnswer[] = [];
+    const desk = this.#sessions.get(subjects.deviceSession(DEVICE, sessionId));
+    const desks = desk === undefined ? [] : [desk];
+    const question = { kind: 'sent' as const, commandId, deviceId: DEVICE, sessionId, notAfter };
+    this.#say(question, (known) => void answers.push(known), desks);
+    const [said] = answers;
+    if (said?.state === 'refused') return said.code === COMMAND_REFUSALS.notSent ? said : answer;
+    return said?.state === 'running' ? said : answer;
+  }
+
   /** Everybody on the subject gets it; the first answer counts, if it arrives. */
-  #say(request: DeviceRequest, answered: (answer: DeviceAnswer) => void): void {
+  #say(
+    request: DeviceRequest,
+    answered: (answer: DeviceAnswer) => void,
+    desks: Iterable<Callback> = this.#desks,
+  ): void {
     const body = JSON.stringify(request);
     let open = true;
     const respond = (text: string): void => {
@@ -144,7 +167,7 @@ export class Agent {
       answered(DeviceAnswer.parse(JSON.parse(text)));
     };
     const message = { data: Buffer.from(body), json: () => JSON.parse(body), respond } as unknown as Msg;
-    for (const desk of this.#desks) desk(null, message);
+    for (const desk of desks) desk(null, message);
   }
 
   #deliver({ commandId, outcome }: { commandId: CommandId; outcome: { state: string } }): { state: string } {

@@ -65,12 +65,12 @@ export class World {
     return null;
   }
 
-  /** Everything is closed, and what may be asked of sessions after their end was asked; returns how many timers are left. */
+  /** Everything is closed; returns how many timers are left. */
   async end(): Promise<number> {
     for (const session of this.#sessions) session.endpoint.shutDown();
     await this.#everythingArrives();
     this.#device.crash();
-    jest.advanceTimersByTime(AIP_LIMITS.endedSessionMs + 1);
+    jest.advanceTimersByTime(AIP_LIMITS.endedSessionMs);
     return jest.getTimerCount();
   }
 

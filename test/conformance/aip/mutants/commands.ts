@@ -25,7 +25,7 @@ export const COMMAND_MUTANTS: readonly Mutant[] = [
   mutant(
     'several commands at once for clients of other systems',
     TABLE,
-    ['this.#foreign ? 1 : slots', 'slots'],
+    ['this.#slots = slots;', 'this.#slots = Math.max(slots, 2);'],
     ['command.foreign-in-order'],
   ),
   mutant(

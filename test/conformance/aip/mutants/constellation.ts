@@ -3,7 +3,7 @@ import { mutant, type Mutant } from './mutant.js';
 const SESSION = 'libs/aip/constellation-session.ts';
 const TASK = 'libs/aip/client-task.ts';
 const TABLE = 'libs/aip/command-table.ts';
-const END = 'session_id: sessionId, result: nothing ? [] : [{ request, result }], error }';
+const END = 'session_id: sessionId, result: nothing ? [] : [item], error }';
 const OF_ANYBODY = ': answer(session, errorMessage(error), nowMs);\n\nfunction onUnreadable';
 
 /** Clients that send tasks. */
@@ -92,7 +92,12 @@ export const CONSTELLATION_MUTANTS: readonly Mutant[] = [
     [OF_ANYBODY, `: answer(session, { type: 'task_end', status: 'failed' }, nowMs);\n\nfunction onUnreadable`],
     ['results.of-a-constellation'],
   ),
-  mutant('TASK_END without the result', TASK, [END, END.replace('{ request, result }', '{ request }')], ['task.done']),
+  mutant(
+    'TASK_END without the result',
+    TASK,
+    ['const item = { request, result, ', 'const item = { request, '],
+    ['task.done'],
+  ),
   mutant(
     'TASK_END without the reason',
     TASK,
@@ -102,10 +107,7 @@ export const CONSTELLATION_MUTANTS: readonly Mutant[] = [
   mutant(
     'every TASK is completed',
     SESSION,
-    [
-      '{ end: { status, result, error }, nowMs, remembered: true }',
-      "{ end: { status: 'completed', result, error }, nowMs, remembered: true }",
-    ],
+    ['const end = { status, result, error, ', "const end = { status: 'completed', result, error, "],
     ['task.device-gone', 'task.failed'],
   ),
   {
