@@ -15,9 +15,9 @@ export function task(
   return { task_id: id, name: id, description: `runs ${command}`, command: call, ...where, ...more };
 }
 
-/** A task that waits for a file, for as long as a slow machine takes until it is there. */
-export function gate(id: string, file: string, more: Partial<ToolTask> = {}): ToolTask {
-  const command = `until [ -e ${file} ]; do sleep 0.05; done; echo ${id}`;
+/** A task that takes one byte from a pipe, for as long as a slow machine takes until there is one. A loop would have to be approved. */
+export function gate(id: string, pipe: string, more: Partial<ToolTask> = {}): ToolTask {
+  const command = `head -c 1 ${pipe}`;
   return task(id, command, {
     command: { tool: 'EXEC_CLI', arguments: { command, timeout: GATE_SECONDS_MAX } },
     ...more,

@@ -1,5 +1,7 @@
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { execFile } from 'node:child_process';
+import { mkdir, open, readFile, writeFile, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { jetstreamManager } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
@@ -16,6 +18,8 @@ let model: StoryModel;
 let system: TestSystem;
 const closers: (() => Promise<void>)[] = [];
 let jail: string;
+/** Pipes that gates read from, held open: a byte waits for its gate. */
+const pipes = new Map<string, FileHandle>();
 let nc: NatsConnection;
 
 beforeAll(async () => {
@@ -34,6 +38,13 @@ afterAll(async () => {
 async function prepare(home: string): Promise<NodeJS.ProcessEnv> {
   jail = join(home, 'devices', 'web-1', 'jail');
   await mkdir(join(jail, 'old'), { recursive: true });
+  for (const name of ['go-batch', 'go-conflict', 'end-conflict']) {
+    const path = join(jail, name);
+    await promisify(execFile)('mkfifo', [path]);
+    const pipe = await open(path, 'r+');
+    pipes.set(name, pipe);
+    closers.push(() => pipe.close());
+  }
   return {};
 }
 
@@ -117,7 +128,7 @@ function gated(): Record<string, readonly Turn[]> {
         dependencies: [],
       }),
       async () => {
-        await writeFile(join(jail, 'go-batch'), '');
+        await pipes.get('go-batch')?.write('...');
         await untilTask('batch', { zero: 'COMPLETED', one: 'COMPLETED', two: 'COMPLETED', three: 'COMPLETED' });
         return edits();
       },
@@ -131,12 +142,12 @@ function gated(): Record<string, readonly Turn[]> {
         dependencies: [after('gate', 'late')],
       }),
       async () => {
-        await writeFile(join(jail, 'go-conflict'), '');
+        await pipes.get('go-conflict')?.write('.');
         await untilTask('conflict', { late: 'RUNNING' });
         return edits({ tool: 'update_task', arguments: { task_id: 'late', description: 'changed too late' } });
       },
       async () => {
-        await writeFile(join(jail, 'end-conflict'), '');
+        await pipes.get('end-conflict')?.write('.');
         return edits({ tool: 'add_task', arguments: task('instead', 'echo instead') });
       },
       ends('FINISH', 'Done in another way.', ['instead', 'late']),
