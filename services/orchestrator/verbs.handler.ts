@@ -4,6 +4,7 @@ import {
   LIMITS,
   parseWith,
   type Refusal,
+  type RunCommit,
   type RunId,
   type RunVerb,
   sentenceOf,
@@ -118,13 +119,7 @@ export class VerbsHandler {
     if (at > last)
       return rejected('INVALID_REQUEST', `at: the run has ${last} events so far, and ${at} is none of them`);
     const run = foldRun(commits.slice(0, ends.filter((end) => end <= at).length));
-    if (run?.graph === null || run === undefined) {
-      const first = ends[0] ?? 1;
-      return rejected(
-        'INVALID_STATE',
-        `at: there is no constellation yet at event ${at}; ${first} or later is possible`,
-      );
-    }
+    if (run?.graph === null || run === undefined) return rejected('INVALID_STATE', tooEarly(commits, at));
     return { run };
   }
 
@@ -220,4 +215,12 @@ function readJson(payload: Uint8Array): unknown {
   } catch {
     return undefined;
   }
+}
+
+/** A commit is all or nothing, so a fork starts where one ends: the first is the one that brought the constellation. */
+function tooEarly(commits: readonly RunCommit[], at: number): string {
+  const ends = commits.map(({ events }) => events.at(-1)?.sequence ?? 0);
+  const planned = commits.findIndex(({ events }) => events.some(({ type }) => type === 'CONSTELLATION_MODIFIED'));
+  if (planned === -1) return `at: the run has no constellation yet, so nothing of it can be forked`;
+  return `at: event ${at} is before the end of the commit that brought the constellation; ${ends[planned]} or later is possible`;
 }
