@@ -7,6 +7,7 @@ import {
   DeviceSession,
   Revocation,
   ServiceManifest,
+  ToolInfo,
 } from './agent-profile.js';
 import { commitShape, eventEnvelope } from './commit.js';
 import { RevokedGrants } from './grants.js';
@@ -44,6 +45,8 @@ export const ClientEnrolled = z.strictObject({
 });
 export const ClientRevoked = Revocation;
 export const DeviceConnected = z.strictObject({ session: DeviceSession, telemetry: ClientTelemetry });
+/** In the same session a device that keeps no journal names other tools than before, all of them. */
+export const DeviceToolsChanged = z.strictObject({ sessionId: SessionId, tools: z.array(ToolInfo).max(1_000) });
 export const DeviceSuspect = z.strictObject({ sessionId: SessionId, suspectAt: Instant, lostAt: Instant });
 export const DeviceLost = z.strictObject({ sessionId: SessionId, lostAt: Instant });
 
@@ -57,6 +60,7 @@ export const GrantsRevoked = RevokedGrants;
 const SCHEMAS = {
   DEVICE_ENROLLED: DeviceEnrolled,
   DEVICE_CONNECTED: DeviceConnected,
+  DEVICE_TOOLS_CHANGED: DeviceToolsChanged,
   DEVICE_SUSPECT: DeviceSuspect,
   DEVICE_LOST: DeviceLost,
   DEVICE_HELD: DeviceHeld,
@@ -77,6 +81,7 @@ const recorded = <T extends FleetEventType>(type: T) =>
 export const RecordedFleetEvent = z.discriminatedUnion('type', [
   recorded('DEVICE_ENROLLED'),
   recorded('DEVICE_CONNECTED'),
+  recorded('DEVICE_TOOLS_CHANGED'),
   recorded('DEVICE_SUSPECT'),
   recorded('DEVICE_LOST'),
   recorded('DEVICE_HELD'),

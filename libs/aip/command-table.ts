@@ -87,12 +87,19 @@ export class CommandTable {
   #turn = 0;
   readonly #unclaimed = new UnclaimedResults();
   #slots = 0;
+  #tools: ReadonlySet<string> | undefined;
   #atDevice = 0;
   #resultBytes = 0;
 
   constructor(options: CommandTableOptions) {
     this.#options = options;
     this.slots = options.slots;
+    this.tools = options.tools;
+  }
+
+  /** What the device has named since; what was admitted before stays. Undefined: any. */
+  set tools(tools: ReadonlySet<string> | undefined) {
+    this.#tools = tools;
   }
 
   /** Commands that may be at the device at once; kept here, the rest can still be stopped. */
@@ -135,7 +142,7 @@ export class CommandTable {
     const again = this.#maybeSentBefore(request, notAfterMs);
     if (again && (this.#foreign || request.journalId !== this.#options.journalId)) return NOBODY_KNOWS;
     if (!again && notAfterMs <= nowMs) return EXPIRED;
-    const { tools } = this.#options;
+    const tools = this.#tools;
     const { tool } = request.command;
     if (!again && tools?.has(tool) === false) return unknownTool(tool, tools);
     if (!again && !this.#canDeliver(request)) return inputUnavailable(request);

@@ -50,8 +50,15 @@ export type Session =
   | (Registered & { readonly phase: 'CLAIMING' })
   /** `running`: ids named so far; `frames`: RESUMEs so far. */
   | (Claimed & { readonly phase: 'RESUMING'; readonly frames: number; readonly running: number })
-  /** `toldMs`: when metrics were taken last. */
-  | (Claimed & { readonly phase: 'READY'; readonly toldMs: number })
+  | (Claimed & {
+      readonly phase: 'READY';
+      /** When metrics were taken last. */
+      readonly toldMs: number;
+      /** When a foreign client was asked for its tools once more; null: not since it registered. */
+      readonly toolsAskedMs: number | null;
+      /** A foreign client has not answered yet what it was asked last. */
+      readonly toolsAwaited: boolean;
+    })
   | { readonly phase: 'CLOSED' };
 
 export type OpenSession = Exclude<Session, { phase: 'CLOSED' }>;
@@ -75,6 +82,8 @@ export type SessionInput =
   | { readonly kind: 'identified'; readonly identity: Identity | null; readonly error: string }
   /** The server has something to send to the device, of its own accord. */
   | { readonly kind: 'say'; readonly message: ServerMessage }
+  /** A foreign client may have other tools now; `wanted`: somebody asked for one that it has not named. */
+  | { readonly kind: 'ask-tools'; readonly wanted: boolean }
   /** PRESENCE holds a newer session of the device. */
   | { readonly kind: 'replaced' }
   | { readonly kind: 'revoked' }

@@ -144,6 +144,68 @@ describe('REGISTER of a foreign client', () => {
     expect(given(foreign, tools, claimed).when(tools)).toEqual({ phase: 'READY', effects: [] }));
 });
 
+describe('a foreign client is asked for its tools again', () => {
+  const ask = (wanted: boolean): SessionInput => ({ kind: 'ask-tools', wanted });
+  const naming = (...names: string[]) =>
+    message({
+      ...BASE,
+      type: 'command_results',
+      prev_response_id: 'list_tools',
+      action_results: [{ status: 'success', result: names.map((name) => ({ tool_name: name })) }],
+    });
+  const question = [{ kind: 'send', message: { actions: [{ tool_name: 'list_tools' }] } }];
+  const none = naming();
+
+  it('when somebody wants one that it has not named, at once and then no more often than every ten seconds', () => {
+    expect(given(foreign, tools, claimed).when(ask(true)).effects).toMatchObject(question);
+    const asked = given(foreign, tools, claimed, ask(true));
+    expect(asked.when(ask(true), AIP_LIMITS.listToolsAgainMs - 1).effects).toEqual([]);
+    expect(asked.when(ask(true), AIP_LIMITS.listToolsAgainMs).effects).toMatchObject(question);
+  });
+
+  it('every two minutes while it has named none, and not for that once it has', () => {
+    const without = given(foreign, none, claimed);
+    expect(without.when(ask(false), AIP_LIMITS.listToolsMissingMs - 1).effects).toEqual([]);
+    expect(without.when(ask(false), AIP_LIMITS.listToolsMissingMs).effects).toMatchObject(question);
+    expect(given(foreign, tools, claimed).when(ask(false), 10 * AIP_LIMITS.listToolsMissingMs).effects).toEqual([]);
+    const found = given(foreign, none, claimed, ask(true), tools);
+    expect(found.when(ask(false), 10 * AIP_LIMITS.listToolsMissingMs).effects).toEqual([]);
+  });
+
+  it('and what is new in its answer is passed on, once', () => {
+    const named = [{ kind: 'telemetry', telemetry: { tools: [{ name: 'get_system_info' }] } }];
+    const asked = given(foreign, tools, claimed, ask(true));
+    expect(asked.when(naming('get_system_info')).effects).toMatchObject(named);
+    expect(asked.when(tools).effects).toEqual([]); // nothing new
+    const answered = given(foreign, tools, claimed, ask(true), naming('get_system_info'));
+    expect(answered.when(tools).effects).toEqual([]); // nobody asked
+  });
+
+  it('and an answer that is no list takes nothing away', () => {
+    const failed = message({
+      ...BASE,
+      type: 'command_results',
+      prev_response_id: 'list_tools',
+      action_results: [{ status: 'failure', error: 'no tool server', result: null }],
+    });
+    expect(given(foreign, tools, claimed, ask(true)).when(failed)).toEqual({ phase: 'READY', effects: [] });
+  });
+
+  it('and one that comes after the first question was given up is taken', () => {
+    const late = opened(IDENTITY, foreign);
+    expect(late.when(tick, AIP_LIMITS.listToolsMs).phase).toBe('CLAIMING');
+    let session = step(openSession(IDENTITY, 0), foreign, 0)[0];
+    for (const input of [tick, claimed]) session = step(session, input, AIP_LIMITS.listToolsMs)[0];
+    expect(step(session, tools, AIP_LIMITS.listToolsMs + 1)[1]).toMatchObject([{ kind: 'telemetry' }]);
+  });
+
+  it('but one of our devices never is, nor a client that is not ready', () => {
+    for (const inputs of [[ours, claimed], [newest, claimed, resume()], [foreign], [foreign, tools], []]) {
+      expect(given(...inputs).when(ask(true), 10 * AIP_LIMITS.listToolsMissingMs).effects).toEqual([]);
+    }
+  });
+});
+
 describe('a device that does not register', () => {
   it('is closed in time', () => {
     expect(given().when(tick, AIP_LIMITS.registerWithinMs - 1).phase).toBe('AWAITING_REGISTER');

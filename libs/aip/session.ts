@@ -6,6 +6,7 @@ import { outcomeOf } from './outcome.js';
 import { answer, close, errorMessage, refusalOf, sendAway } from './session-answers.js';
 import { NUMBERED_SINCE } from './session-state.js';
 import type { InPhase, OpenSession, Session, SessionInput, Step } from './session-state.js';
+import { askTools, namedAgain } from './session-tools.js';
 import { clientOf, fitting, toolsOf } from './telemetry.js';
 
 /*
@@ -42,6 +43,8 @@ export function step(session: Session, input: SessionInput, nowMs: number): Step
       return onIdentified(session, input, nowMs);
     case 'say':
       return [session, session.phase === 'READY' ? [{ kind: 'send', message: input.message }] : []];
+    case 'ask-tools':
+      return askTools(session, input.wanted, nowMs);
     case 'replaced':
       return leave(AIP_CLOSE.replaced, 'a newer connection of this device took over');
     case 'revoked':
@@ -130,7 +133,8 @@ function claim(session: InPhase<'LISTING_TOOLS'>, tools: ReturnType<typeof tools
 
 function onClaimed(session: InPhase<'CLAIMING'>, sessionId: SessionId, nowMs: number): Step {
   const { revision } = session.client;
-  const ready: InPhase<'READY'> = { ...session, phase: 'READY', sessionId, sinceMs: nowMs, toldMs: -Infinity };
+  const toolsAwaited = !session.client.toolsKnown;
+  const ready: InPhase<'READY'> = { ...session, phase: 'READY', sessionId, sinceMs: nowMs, ...FRESH, toolsAwaited };
   // A foreign client was answered when it registered.
   if (revision === null) return [ready, [{ kind: 'open' }]];
   if (revision < NUMBERED_SINCE) {
@@ -140,6 +144,8 @@ function onClaimed(session: InPhase<'CLAIMING'>, sessionId: SessionId, nowMs: nu
   const resuming: InPhase<'RESUMING'> = { ...ready, phase: 'RESUMING', frames: 0, running: 0 };
   return answer(resuming, confirmation(resuming, nowMs), nowMs);
 }
+
+const FRESH = { toldMs: -Infinity, toolsAskedMs: null, toolsAwaited: false } as const;
 
 function confirmation(session: InPhase<'READY' | 'RESUMING'>, nowMs: number): ServerMessage {
   const { client, sessionId, credentialUntilMs } = session;
@@ -167,7 +173,7 @@ function onResume(session: InPhase<'RESUMING'>, { orrery }: Of<'resume'>, nowMs:
   const resume = { kind: 'resume', running, finished } as const;
   if (more) return [next, [resume]];
   const { frames: _frames, running: _running, ...claimed } = next;
-  const ready: InPhase<'READY'> = { ...claimed, phase: 'READY', sinceMs: nowMs, toldMs: -Infinity };
+  const ready: InPhase<'READY'> = { ...claimed, phase: 'READY', sinceMs: nowMs, ...FRESH };
   const [open, said] = answer(ready, { type: 'resumed', status: 'ok' }, nowMs);
   return [open, [resume, ...said, { kind: 'open' }]];
 }
@@ -188,7 +194,7 @@ function onResults(session: InPhase<'READY'>, message: Of<'command_results'>, no
   const ours = session.client.revision === null ? undefined : (message.orrery ?? undefined);
   const commandId = ours?.command_id ?? message.prev_response_id ?? undefined;
   if (commandId === undefined) return answer(session, errorMessage('command_results need prev_response_id'), nowMs);
-  if (commandId === LIST_TOOLS_ID) return [session, []];
+  if (commandId === LIST_TOOLS_ID) return namedAgain(session, message.action_results?.[0]);
   const outcome = ours === undefined ? outcomeOf(message.action_results?.[0]) : reported(ours.outcome);
   return [session, [{ kind: 'result', commandId, outcome }]];
 }

@@ -41,6 +41,8 @@ export class FakeDevice {
   readonly #transport: Transport;
   readonly #closed = Promise.withResolvers<Closed>();
   readonly #watchers = new Set<() => void>();
+  /** Overrides the option from now on, as a tool server that is restarted does. */
+  toolNames: readonly string[] | undefined;
   /** From the confirmation on, of revision 2. */
   #sequence: Sequence | undefined;
   #acknowledging: NodeJS.Timeout | undefined;
@@ -235,7 +237,7 @@ export class FakeDevice {
   }
 
   #tools(): ToolInfo[] {
-    const { tools = ['EXEC_CLI', 'SYS_INFO'] } = this.#options;
+    const tools = this.toolNames ?? this.#options.tools ?? ['EXEC_CLI', 'SYS_INFO'];
     return tools.map((name) => ({ name, description: '', readOnly: false }));
   }
 }

@@ -34,6 +34,10 @@ export const AIP_LIMITS = {
   framesBurst: 4_000,
   /** How long a foreign client may take to name its tools before it is used without knowing them. */
   listToolsMs: 10_000,
+  /** It is asked again no sooner than this after the last time, when a tool is wanted that it has not named. */
+  listToolsAgainMs: 10_000,
+  /** It is asked again this often as long as it has named none. */
+  listToolsMissingMs: 2 * 60 * 1_000,
   /** Commands of one session that are queued, sent or wait for `stored`. */
   commandsMax: 1_024,
   /** Results of one session that wait for `stored`. */

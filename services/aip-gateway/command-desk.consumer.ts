@@ -15,7 +15,7 @@ import {
   TAKES_STDIN_FILES,
 } from '#proto';
 import type { CommandId, CommandOutcome, DeviceAnswer, DeviceId, ServerMessage, SessionId } from '#proto';
-import type { CommandCall, RunCommandRequest } from '#proto';
+import type { CommandCall, RunCommandRequest, ToolInfo } from '#proto';
 import { Callers } from './callers.adapter.js';
 import { aliasedCall, execOutcome, type Aliased } from './exec-alias.js';
 import type { GatewayMetrics } from './gateway-metrics.adapter.js';
@@ -47,6 +47,8 @@ export interface DeskOptions {
   readonly holds: () => Promise<boolean>;
   /** Of a foreign client: what its tools want beside what a command says. */
   readonly injection: ParameterInjection;
+  /** A command was refused because the device has not named its tool. */
+  readonly onUnknownTool?: () => void;
 }
 
 /** Takes the commands for one device while its session lasts: requests on the bus, frames to the device, answers back. */
@@ -56,7 +58,7 @@ export class CommandDesk {
   readonly #callers: Callers;
   readonly #output: LiveOutput;
   /** EXEC_CLI is another tool there; when commands of that name were sent. */
-  readonly #isAliased: boolean;
+  #isAliased = false;
   readonly #aliasedAtMs = new Map<CommandId, number>();
   #subscription: Subscription | undefined;
   #inquiries: Subscription | undefined;
@@ -66,13 +68,9 @@ export class CommandDesk {
     const { sessionId, slots, client, answerWithinMs } = options;
     const { journalId, revision, telemetry, toolsKnown } = client;
     const takesStdinFiles = revision !== null && telemetry.capabilities.includes(TAKES_STDIN_FILES);
-    // An empty list forbids nothing: a tool server that is not up yet has no tools, and the device says so for it.
-    const tools =
-      toolsKnown && telemetry.tools.length > 0 ? new Set(telemetry.tools.map(({ name }) => name)) : undefined;
-    this.#isAliased = client.revision === null && isExecAliased(telemetry.tools);
-    if (this.#isAliased) tools?.add(EXEC_CLI);
     this.#options = options;
-    this.#table = new CommandTable({ sessionId, journalId, slots, tools, takesStdinFiles });
+    this.#table = new CommandTable({ sessionId, journalId, slots, tools: undefined, takesStdinFiles });
+    if (toolsKnown) this.tools = telemetry.tools;
     this.#callers = new Callers(answerWithinMs, (commandId) => this.#table.stateOf(commandId) ?? { state: 'queued' });
     this.#output = new LiveOutput(options);
   }
@@ -81,6 +79,14 @@ export class CommandDesk {
   get of(): SlotsAsked {
     const { deviceId, sessionId, client } = this.#options;
     return { deviceId, sessionId, isForeign: client.journalId === null };
+  }
+
+  /** What the device names now; an empty list forbids nothing: a tool server that is not up yet has no tools, and the device says so for it. */
+  set tools(named: readonly ToolInfo[]) {
+    const tools = named.length > 0 ? new Set(named.map(({ name }) => name)) : undefined;
+    this.#isAliased = this.#options.client.revision === null && isExecAliased(named);
+    if (this.#isAliased) tools?.add(EXEC_CLI);
+    this.#table.tools = tools;
   }
 
   /** Commands that may be at the device at once. */
@@ -236,7 +242,10 @@ export class CommandDesk {
     if (answer === null || answer.state === 'queued') this.#callers.add(commandId, message);
     else if (isOwnWord(answer)) void this.#ifHeld(commandId, () => respond(message, answer));
     else respond(message, answer);
-    if (answer?.state === 'refused') metrics.answered(answer, null);
+    if (answer?.state === 'refused') {
+      metrics.answered(answer, null);
+      if (answer.code === COMMAND_REFUSALS.unknownTool) this.#options.onUnknownTool?.();
+    }
     this.sendNext();
   }
 

@@ -90,6 +90,8 @@ export class DeviceConnection implements Connection {
   #shownVersion = 0;
   #renewAtMs = Infinity;
   #slotsAtMs = Infinity;
+  /** Somebody asked a foreign device for a tool that it has not named. */
+  #toolWanted = false;
 
   constructor(identity: Identity, transport: Transport, around: Surroundings, events: ConnectionEvents) {
     const { clock } = around;
@@ -114,6 +116,7 @@ export class DeviceConnection implements Connection {
     if (this.#isClosed) return;
     this.#desk?.tick(nowMs);
     this.#showAgain();
+    this.#askTools();
     this.#files?.tick?.(nowMs);
     if (nowMs >= this.#slotsAtMs) {
       this.#slotsAtMs = nowMs + SLOTS_EVERY_MS;
@@ -175,7 +178,7 @@ export class DeviceConnection implements Connection {
       result: (commandId, outcome, bytes) => this.#desk?.finished(commandId, outcome, bytes),
       output: (commandId, piece) => this.#desk?.output(commandId, piece),
       metrics: (metrics) => this.#lease?.tell({ metrics: { ...metrics, at: instantOf(this.#around.clock.now()) } }),
-      telemetry: (telemetry) => this.#lease?.tell({ telemetry: this.#shown(telemetry) }),
+      telemetry: (telemetry) => this.#told(telemetry),
       identify: (credential) => void this.#identify(credential),
       drained: () => {
         this.#desk?.sendNext();
@@ -241,7 +244,28 @@ export class DeviceConnection implements Connection {
     const { nc, clock, logger, metrics, answerWithinMs, injection = NO_INJECTION } = this.#around;
     const holds = async (): Promise<boolean> => (await this.#lease?.holds()) ?? false;
     const shared = { nc, clock, logger, metrics, answerWithinMs, holds, injection, link: this.#endpoint };
-    return new CommandDesk({ ...shared, deviceId: this.#deviceId, sessionId, client, slots });
+    const onUnknownTool = (): void => void (this.#toolWanted = true);
+    return new CommandDesk({ ...shared, deviceId: this.#deviceId, sessionId, client, slots, onUnknownTool });
+  }
+
+  /** Between commands only: a foreign device does one thing after the other. */
+  #askTools(): void {
+    if (this.#said === undefined || this.#desk === undefined || this.#desk.isBusy) return;
+    const wanted = this.#toolWanted;
+    this.#toolWanted = false;
+    this.#endpoint.askTools(wanted);
+  }
+
+  /** Others see the tools of a foreign device as soon as it names them; everything else waits for the next renewal. */
+  #told(telemetry: ClientTelemetry): void {
+    this.#lease?.tell({ telemetry: this.#shown(telemetry) });
+    if (this.#said === undefined || this.#desk === undefined) return;
+    this.#desk.tools = telemetry.tools;
+    this.#renewAtMs = this.#around.clock.now();
+    this.#around.logger.info(
+      { deviceId: this.#deviceId, tools: telemetry.tools.length },
+      'the device names other tools',
+    );
   }
 
   #shown(telemetry: ClientTelemetry): ClientTelemetry {

@@ -29,6 +29,21 @@ describe('a foreign client', () => {
     expect(client.received.map(({ type }) => type)).toEqual(['heartbeat', 'command']);
   });
 
+  it('is asked again when a tool is wanted that it has not named, and has it from then on', async () => {
+    const client = await foreign(await bench.gateway(), 'f4', { tools: ['get_system_info'] });
+    const sessionId = await present('f4');
+    const command = { tool: 'execute_command', arguments: { command: 'uname' } };
+    client.toolNames = ['execute_command'];
+    const refused = await bench.ask(run(client, 'a', { sessionId, command }));
+    expect(refused).toMatchObject({ state: 'refused', code: 'UNKNOWN_TOOL' });
+    const presence = await until(
+      () => bench.presenceOf('f4'),
+      (held) => held?.telemetry.tools[0]?.name === 'execute_command',
+    );
+    expect(presence?.sessionId).toBe(sessionId);
+    expect(await bench.ask(run(client, 'b', { sessionId, command }))).toMatchObject({ state: 'finished' });
+  });
+
   it('gets one command after the other, without our fields', async () => {
     const client = await foreign(await bench.gateway(), 'f2', { onCommand: NEVER });
     const sessionId = await present('f2');

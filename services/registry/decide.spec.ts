@@ -19,6 +19,8 @@ import {
   released,
   suspect,
   T0,
+  telemetry,
+  toolsChanged,
 } from './given.testing.js';
 
 const look = (device: Device | undefined, seen: Presence | undefined, ms = 0, graceMs = GRACE_MS): Decision =>
@@ -53,6 +55,39 @@ describe('decidePresence', () => {
     expect(look(given(...facts), presence('s1'))).toEqual(accepted(connected('s1')));
     expect(look(given(...facts), presence('s2'))).toEqual(accepted(connected('s2')));
   });
+
+  describe('of a device that keeps no journal', () => {
+    const tools = [{ name: 'execute_command', description: '', readOnly: false }];
+    const later = presence('s1', { journalId: null, telemetry: telemetry({ tools }) });
+
+    it('records other tools in the same session, once', () => {
+      const device = given(enrolled(), connected('s1'));
+      expect(look(device, later)).toEqual(accepted(toolsChanged('s1', tools)));
+      const told = given(enrolled(), connected('s1'), toolsChanged('s1', tools));
+      expect(told).toMatchObject({ status: 'connected', session: { sessionId: 's1' }, telemetry: { tools } });
+      expect(look(told, later)).toEqual(ignored('SAME_SESSION'));
+    });
+
+    it('records a new session whole', () =>
+      expect(look(given(enrolled(), connected('s0')), later)).toMatchObject({
+        events: [{ type: 'DEVICE_CONNECTED', data: { telemetry: { tools } } }],
+      }));
+
+    it('records no more changes than connections', () => {
+      let device = given(enrolled(), connected('s1'));
+      for (let change = 1; change < 60; change++) {
+        const event = toolsChanged('s1', change % 2 === 0 ? [] : tools);
+        device = givenLater(device, { event, ms: 0 });
+      }
+      const back = presence('s1', { journalId: null, telemetry: telemetry({ tools: [] }) });
+      expect(look(device, back)).toEqual(ignored('TOO_OFTEN'));
+    });
+  });
+
+  it('records no other tools of one of our devices before it connects again', () =>
+    expect(look(given(enrolled(), connected('s1')), presence('s1', { telemetry: telemetry({ tools: [] }) }))).toEqual(
+      ignored('SAME_SESSION'),
+    ));
 
   it('takes no presence that names another device', () =>
     expect(look(given(enrolled()), presence('s1', { deviceId: 'web-2' }))).toEqual(ignored('FOREIGN_PRESENCE')));

@@ -3,6 +3,7 @@ import {
   CONNECTION_SHARE_MS,
   connectionsAheadMs,
   CONNECTIONS_AT_ONCE_MAX,
+  isRecorded,
   liveSession,
   type Device,
 } from './device.js';
@@ -52,16 +53,21 @@ export function decidePresence(device: Device | undefined, presence: Presence | 
   return presence === undefined ? decideAbsent(device, now) : decidePresent(device, presence, now);
 }
 
-/** The log keeps what is written for ever: a device that connects again and again gets into it at a measured pace only. */
+/** The log keeps what is written for ever: a device that connects again and again, or changes its tools, gets into it at a measured pace only. */
 function decidePresent(device: Device, presence: Presence, { now }: Now): Decision {
   // Metrics are no facts: they come with every renewal and stay out of the log.
   const { deviceId, telemetry, metrics: _, ...session } = presence;
   if (deviceId !== device.deviceId) return { kind: 'ignored', reason: 'FOREIGN_PRESENCE' };
-  if (session.sessionId === liveSession(device)) return { kind: 'ignored', reason: 'SAME_SESSION' };
+  if (isRecorded(device, presence)) return { kind: 'ignored', reason: 'SAME_SESSION' };
   if (connectionsAheadMs(device, now) > (CONNECTIONS_AT_ONCE_MAX - 1) * CONNECTION_SHARE_MS) {
     return { kind: 'ignored', reason: 'TOO_OFTEN' };
   }
-  return { kind: 'accepted', events: [{ type: 'DEVICE_CONNECTED', data: { session, telemetry } }] };
+  const { sessionId } = session;
+  const fact: FleetEvent =
+    sessionId === liveSession(device)
+      ? { type: 'DEVICE_TOOLS_CHANGED', data: { sessionId, tools: telemetry.tools } }
+      : { type: 'DEVICE_CONNECTED', data: { session, telemetry } };
+  return { kind: 'accepted', events: [fact] };
 }
 
 function decideAbsent(device: Device, { now, graceMs }: Now): Decision {

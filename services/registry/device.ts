@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type {
   AdminProfile,
   ClientTelemetry,
@@ -9,6 +10,7 @@ import type {
   FleetCommit,
   FleetEvent,
   Instant,
+  Presence,
   RecordedFleetEvent,
   Revocation,
   ServiceManifest,
@@ -22,7 +24,7 @@ type DeviceEnrolled = Extract<FleetEvent, { type: 'DEVICE_ENROLLED' }>['data'];
  * (unknown) ----------------> offline ----------------> connected -------------> suspect ----------------> lost
  *                                                           ^                       |                        |
  *                                                           +----------- DEVICE_CONNECTED -------------------+
- * A connected device that connects again has a new session. Enrolling again changes the credential, never the status.
+ * A connected device that connects again has a new session; with DEVICE_TOOLS_CHANGED it keeps its session and its status. Enrolling again changes the credential, never the status.
  * DEVICE_HELD and DEVICE_RELEASED go beside all of it: a device is held by an operator, whatever its status is.
  *
  * Beside all of it, too, is how its client proves who it is:
@@ -51,7 +53,7 @@ export interface Device {
   readonly telemetry: ClientTelemetry | null;
   /** While suspect: when the grace is over. */
   readonly lostAt: Instant | null;
-  /** Every connection that is recorded takes its share of time; up to then all shares are used. Milliseconds since the epoch. */
+  /** Every connection and change of tools that is recorded takes its share of time; up to then all shares are used. Milliseconds since the epoch. */
   readonly connectedUpToMs: number;
   /** Its own hold; the whole fleet may be held besides. */
   readonly held: DeviceHold | null;
@@ -69,9 +71,12 @@ export function evolveDevice(device: Device | undefined, event: RecordedFleetEve
   switch (event.type) {
     case 'DEVICE_CONNECTED': {
       const { session, telemetry } = event.data;
-      const atMs = Date.parse(at.at);
-      const connectedUpToMs = atMs + connectionsAheadMs(device, atMs) + CONNECTION_SHARE_MS;
+      const connectedUpToMs = shareTaken(device, at);
       return { ...device, ...stamp, status: 'connected', session, telemetry, lostAt: null, connectedUpToMs };
+    }
+    case 'DEVICE_TOOLS_CHANGED': {
+      const telemetry = device.telemetry && { ...device.telemetry, tools: event.data.tools };
+      return { ...device, ...stamp, telemetry, connectedUpToMs: shareTaken(device, at) };
     }
     case 'DEVICE_SUSPECT':
       return { ...device, ...stamp, status: 'suspect', lostAt: event.data.lostAt };
@@ -100,6 +105,11 @@ export function evolveDevice(device: Device | undefined, event: RecordedFleetEve
 export const CONNECTION_SHARE_MS = 30_000;
 /** Connections in a row that are recorded at once: a network that comes and goes, a device that is worked on. */
 export const CONNECTIONS_AT_ONCE_MAX = 60;
+
+function shareTaken(device: Device, { at }: EventContext): number {
+  const atMs = Date.parse(at);
+  return atMs + connectionsAheadMs(device, atMs) + CONNECTION_SHARE_MS;
+}
 
 /** How much of the time to come the recorded connections have used already. More than they can was told by another clock. */
 export function connectionsAheadMs({ connectedUpToMs }: Device, nowMs: number): number {
@@ -141,6 +151,13 @@ export function evolveFleetHold(held: DeviceHold | null, commit: FleetCommit): D
 export function credentialKind({ key, credentialHash }: Device): 'key' | 'token' | null {
   if (key !== null) return 'key';
   return credentialHash === null ? null : 'token';
+}
+
+/** Whether the log says of the device what its presence says; how it is doing apart. */
+export function isRecorded(device: Device | undefined, { sessionId, journalId, telemetry }: Presence): boolean {
+  if (device === undefined || liveSession(device) !== sessionId) return false;
+  // What one of our devices says of itself anew goes into the log when it connects.
+  return journalId !== null || isDeepStrictEqual(telemetry.tools, device.telemetry?.tools);
 }
 
 /** The session a device was last known by, while it counts as there. */

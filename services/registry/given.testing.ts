@@ -58,6 +58,11 @@ export const connected = (sessionId: string): FleetEvent => {
   return { type: 'DEVICE_CONNECTED', data: { session, telemetry: said } };
 };
 
+export const toolsChanged = (sessionId: string, tools: ClientTelemetry['tools']): FleetEvent => ({
+  type: 'DEVICE_TOOLS_CHANGED',
+  data: { sessionId, tools },
+});
+
 export const suspect = (sessionId: string, from = 0): FleetEvent => ({
   type: 'DEVICE_SUSPECT',
   data: { sessionId, suspectAt: at(from), lostAt: at(from + GRACE_MS) },

@@ -16,7 +16,7 @@ describe('PresenceConsumer', () => {
       nc: rig.nc,
       logger: createLogger({ service: 'registry', instance: 'a', level: 'silent' }),
       view: {
-        recorded: () => undefined,
+        isRecorded: () => false,
         connected: () => [],
         hint: (id) => void hints.push(id),
         seen: () => undefined,

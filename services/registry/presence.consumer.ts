@@ -4,7 +4,6 @@ import { Kvm, type KV, type KvEntry, type KvWatchEntry } from '@nats-io/kv';
 import type { NatsConnection } from '@nats-io/transport-node';
 import type { Logger } from 'pino';
 import { BUCKETS, DeviceId, LIMITS, parseWith, Presence } from '#proto';
-import type { SessionId } from '#proto';
 
 const WATCH_AGAIN_MS = 500;
 /** A renewal that is this late has been missed, or its marker has: look. */
@@ -12,8 +11,8 @@ const SILENCE_MS_MAX = LIMITS.presenceTtlMs + 1_000;
 const SWEEP_MS = 2_000;
 
 export interface PresenceView {
-  /** The session that is recorded for a device that counts as there; undefined for all others. */
-  readonly recorded: (deviceId: DeviceId) => SessionId | undefined;
+  /** Whether the log says of its device what this presence says. */
+  readonly isRecorded: (presence: Presence) => boolean;
   /** Devices that count as there. */
   readonly connected: () => Iterable<DeviceId>;
   /** Something may have changed: look at the device. */
@@ -98,7 +97,7 @@ export class PresenceConsumer {
     const presence = understood(entry);
     if (presence !== undefined) this.view.seen(presence);
     // Most entries are renewals: telling them apart must not cost a read of the log.
-    if (presence?.sessionId !== this.view.recorded(id)) this.view.hint(id);
+    if (presence === undefined || !this.view.isRecorded(presence)) this.view.hint(id);
   }
 
   private async sweep(signal: AbortSignal): Promise<void> {

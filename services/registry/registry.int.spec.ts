@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import { LIMITS } from '#proto';
 import { openFleetLog } from '#libs/event-log';
 import { query } from '#libs/messaging';
+import { telemetry } from './given.testing.js';
 import { KvProfiles } from './kv-profiles.adapter.js';
 import { Rig, until } from './rig.testing.js';
 
@@ -52,6 +53,24 @@ describe('enrolment', () => {
 });
 
 describe('presence', () => {
+  it('of a device without a journal that names other tools becomes one more fact, and its profile has them', async () => {
+    await rig.startRegistry();
+    await rig.enroll('strange-1');
+    const tools = [{ name: 'execute_command', description: '', readOnly: false }];
+    const named = { journalId: null, telemetry: telemetry({ tools }) };
+    await rig.appear('strange-1', 's1', undefined, { journalId: null, telemetry: telemetry({ tools: [] }) });
+    await rig.ends('strange-1', 'DEVICE_ENROLLED', 'DEVICE_CONNECTED');
+    await rig.appear('strange-1', 's1', undefined, named);
+    await rig.appear('strange-1', 's1', undefined, named);
+    await rig.ends('strange-1', 'DEVICE_ENROLLED', 'DEVICE_CONNECTED', 'DEVICE_TOOLS_CHANGED');
+    const profile = await rig.projected('strange-1');
+    expect(profile).toMatchObject({
+      status: 'connected',
+      session: { sessionId: 's1' },
+      tools: [{ name: 'execute_command' }],
+    });
+  });
+
   it('becomes DEVICE_CONNECTED; renewals of the session become nothing', async () => {
     await rig.startRegistry();
     await rig.enroll('web-1');

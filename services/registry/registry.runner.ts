@@ -6,7 +6,7 @@ import { openFleetLog } from '#libs/event-log';
 import { CredentialIssuer } from '#libs/keys';
 import { Actors, DeviceTimers, type Consumption, type Served } from '#libs/messaging';
 import { untilItWorks, type Clock } from '#libs/platform';
-import { liveSession } from './device.js';
+import { isRecorded, liveSession } from './device.js';
 import { DirtyKeys } from './dirty-keys.runner.js';
 import { consumeDue } from './due.consumer.js';
 import { FleetConsumer } from './fleet.consumer.js';
@@ -95,7 +95,7 @@ export class Registry {
       nc,
       logger,
       view: {
-        recorded: (id) => recordedSession(state, id),
+        isRecorded: (presence) => isRecorded(state.get(presence.deviceId)?.device, presence),
         connected: () => connectedDevices(state),
         hint: (id) => this.looks.mark(id),
         // Metrics are for the scheduler and for people who look now: no row is written for them.
@@ -151,11 +151,6 @@ export class Registry {
   private run(loop: Promise<unknown>): void {
     this.running.push(loop);
   }
-}
-
-function recordedSession(state: FleetState, id: DeviceId): string | undefined {
-  const device = state.get(id)?.device;
-  return device === undefined ? undefined : liveSession(device);
 }
 
 function* connectedDevices(state: FleetState): Generator<DeviceId> {

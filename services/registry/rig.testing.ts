@@ -133,7 +133,12 @@ export class Rig {
     return found;
   }
 
-  async appear(deviceId: DeviceId, sessionId: string, metrics?: Presence['metrics']): Promise<void> {
+  async appear(
+    deviceId: DeviceId,
+    sessionId: string,
+    metrics?: Presence['metrics'],
+    changes: Partial<Presence> = {},
+  ): Promise<void> {
     const value: Presence = {
       deviceId,
       sessionId,
@@ -142,6 +147,7 @@ export class Rig {
       connectedAt: '2026-11-20T15:40:40.489Z',
       telemetry: telemetry({ hostname: deviceId }),
       ...(metrics === undefined ? {} : { metrics }),
+      ...changes,
     };
     await this.#presence.put(deviceId, JSON.stringify(value));
   }

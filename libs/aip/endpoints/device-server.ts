@@ -150,6 +150,11 @@ export class DeviceServerEndpoint {
     this.#input({ kind: 'say', message }, { lost });
   }
 
+  /** Asks a foreign client for its tools again if it is time for that; `wanted`: somebody asked for one that it has not named. */
+  askTools(wanted: boolean): void {
+    this.#input({ kind: 'ask-tools', wanted });
+  }
+
   /** A newer connection of the device has the session. */
   replaced(): void {
     this.#input({ kind: 'replaced' });

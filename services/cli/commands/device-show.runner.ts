@@ -37,8 +37,11 @@ async function sourcesOf(nc: NatsConnection, deviceId: DeviceId): Promise<Profil
   const facts = (await openFleetLog(nc).load(deviceId)).flatMap(({ commit }) => commit.events);
   const enrolled = facts.findLast((event) => event.type === 'DEVICE_ENROLLED');
   const connected = facts.findLast((event) => event.type === 'DEVICE_CONNECTED');
+  const changed = facts.findLast((event) => event.type === 'DEVICE_TOOLS_CHANGED');
   if (enrolled === undefined)
     throw failure(`The log does not say that ${deviceId} was enrolled. Try: orrery verify --all`);
   const { admin, manifest } = enrolled.data;
-  return { admin, manifest, telemetry: connected?.data.telemetry ?? null };
+  const telemetry = connected?.data.telemetry ?? null;
+  const isLater = changed !== undefined && changed.sequence > (connected?.sequence ?? 0);
+  return { admin, manifest, telemetry: telemetry && isLater ? { ...telemetry, tools: changed.data.tools } : telemetry };
 }
