@@ -103,8 +103,8 @@ const MUTATIONS: readonly Mutation[] = [
   },
   {
     what: 'a retry of what may still run',
-    text: 'return outcomeKnown || isRepeatable(star, fleet, deviceId);',
-    becomes: 'return outcomeKnown || !isRepeatable(star, fleet, deviceId);',
+    text: 'outcomeKnown || sent === false || isRepeatable(star, fleet, deviceId)',
+    becomes: 'outcomeKnown || sent === false || !isRepeatable(star, fleet, deviceId)',
     configuration: 'no planner',
     found: 'RETRIES',
   },
@@ -243,8 +243,8 @@ const MUTATIONS: readonly Mutation[] = [
   },
   {
     what: 'a command of a model that is believed',
-    text: 'this.#tasks = this.#tasks.push({ ...pendingTask(star, at), judged });',
-    becomes: 'this.#tasks = this.#tasks.push({ ...pendingTask(star, at), judged: judged && at < 0 });',
+    text: '      judged,\n      vouched: !judged',
+    becomes: '      judged: judged && at < 0,\n      vouched: !judged',
     configuration: 'a plan that a model makes',
     found: 'TRUST',
   },
