@@ -113,6 +113,8 @@ export const AgentProfile = z.strictObject({
   credential: z.enum(['token', 'key']).nullable().optional(),
   /** The newest that are known; written anew only when they have changed enough to matter. */
   metrics: MeasuredMetrics.nullable().optional(),
+  /** When several clients were seen last to take the device from each other; absent: never since it was enrolled. */
+  contendedAt: Instant.optional(),
   /** The session of the last connection; null before the first. */
   session: DeviceSession.nullable(),
   /** Sequence of the last FLEET event of this device that is folded in. */
@@ -128,5 +130,7 @@ export const Presence = z.strictObject({
   deviceId: DeviceId,
   telemetry: ClientTelemetry,
   metrics: MeasuredMetrics.optional(),
+  /** When several clients were seen last to take the device from each other; absent: not in this session. */
+  contendedAt: Instant.optional(),
 });
 export type Presence = z.infer<typeof Presence>;

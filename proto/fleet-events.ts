@@ -47,6 +47,8 @@ export const ClientRevoked = Revocation;
 export const DeviceConnected = z.strictObject({ session: DeviceSession, telemetry: ClientTelemetry });
 /** In the same session a device that keeps no journal names other tools than before, all of them. */
 export const DeviceToolsChanged = z.strictObject({ sessionId: SessionId, tools: z.array(ToolInfo).max(1_000) });
+/** Several clients have its credential and take the session from each other; this one has it while newcomers are refused. */
+export const DeviceContended = z.strictObject({ sessionId: SessionId, contendedAt: Instant });
 export const DeviceSuspect = z.strictObject({ sessionId: SessionId, suspectAt: Instant, lostAt: Instant });
 export const DeviceLost = z.strictObject({ sessionId: SessionId, lostAt: Instant });
 
@@ -61,6 +63,7 @@ const SCHEMAS = {
   DEVICE_ENROLLED: DeviceEnrolled,
   DEVICE_CONNECTED: DeviceConnected,
   DEVICE_TOOLS_CHANGED: DeviceToolsChanged,
+  DEVICE_CONTENDED: DeviceContended,
   DEVICE_SUSPECT: DeviceSuspect,
   DEVICE_LOST: DeviceLost,
   DEVICE_HELD: DeviceHeld,
@@ -82,6 +85,7 @@ export const RecordedFleetEvent = z.discriminatedUnion('type', [
   recorded('DEVICE_ENROLLED'),
   recorded('DEVICE_CONNECTED'),
   recorded('DEVICE_TOOLS_CHANGED'),
+  recorded('DEVICE_CONTENDED'),
   recorded('DEVICE_SUSPECT'),
   recorded('DEVICE_LOST'),
   recorded('DEVICE_HELD'),

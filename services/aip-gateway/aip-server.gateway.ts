@@ -9,6 +9,7 @@ import { AIP_LIMITS } from '#proto';
 import type { DeviceId, Identity } from '#proto';
 import { networkOf } from './address-rates.js';
 import type { Connection } from './connection.js';
+import { Contention } from './contention.js';
 import { ConstellationConnection } from './constellation-connection.gateway.js';
 import { DeviceConnection, type Surroundings } from './device-connection.gateway.js';
 import { readHandshake, type Handshake } from './handshake.js';
@@ -79,6 +80,7 @@ export class AipServer {
   readonly #turnstile = new Turnstile({ atOnce: HANDSHAKES_MAX, waitingMax: UNPROVEN_MAX });
   /** With what each was let in, or what it brought since: only to ask again whether it still counts. */
   readonly #connections = new Map<DeviceId, Map<Connection, string>>();
+  readonly #contention = new Contention();
   #count = 0;
   #ticking: NodeJS.Timeout | undefined;
   #watchAgain: NodeJS.Timeout | undefined;
@@ -187,7 +189,15 @@ export class AipServer {
   async #identify({ bearer, foreign }: Extract<Handshake, { kind: 'bearer' }>): Promise<Admitted | number> {
     await this.#revocations.positioned();
     const identity = await this.#holderOf(bearer);
-    return identity === null ? 401 : { identity, bearer, foreign };
+    if (identity === null) return 401;
+    return (await this.#isContended(identity)) ? 429 : { identity, bearer, foreign };
+  }
+
+  /** Of several clients that take a device from each other the one that has it keeps it; when it leaves, anybody may come. */
+  async #isContended({ id, role }: Identity): Promise<boolean> {
+    const { clock, book } = this.#around;
+    if (role !== 'device' || !this.#contention.isRefused(id, clock.now())) return false;
+    return this.#of(id).some(({ isRegistered }) => isRegistered) || (await book.isHeld(id));
   }
 
   /** The status for who is known and yet not let in. */
@@ -264,6 +274,7 @@ export class AipServer {
         if (holder?.id === id && siblings.has(connection)) siblings.set(connection, renewed);
         return holder;
       },
+      replacing: () => this.#contention.replaced(id, clock.now()),
       claimed: (winner) => this.#of(id).forEach((other) => other !== winner && other.look?.()),
       ended: (ended) => this.#remove(ended),
     });

@@ -66,6 +66,8 @@ export interface ConnectionEvents {
   identify(credential: string): Promise<Identity | null>;
   /** This connection holds the device's session now: who held it before has to look again. */
   claimed(connection: DeviceConnection): void;
+  /** It took the session from one that was still there. True: once too often, and others are refused for a while. */
+  replacing(connection: DeviceConnection): boolean;
   ended(connection: DeviceConnection): void;
 }
 
@@ -234,10 +236,20 @@ export class DeviceConnection implements Connection {
         logger.warn({ deviceId: this.#deviceId, answered: client.toolsKnown }, 'the device names no tools');
       }
       this.#endpoint.claimed(session.sessionId);
+      if (lease.replaced && this.#events.replacing(this)) this.#contended(lease);
     } catch (error) {
       logger.warn({ err: error, deviceId: this.#deviceId }, 'session not opened');
       this.#endpoint.claimFailed();
     }
+  }
+
+  /** Only who runs the fleet can end it: two clients have the credential of one device. */
+  #contended(lease: PresenceLease): void {
+    const { clock, logger, metrics } = this.#around;
+    metrics.contended();
+    logger.warn({ deviceId: this.#deviceId }, 'two clients take one device from each other: newcomers are refused');
+    lease.tell({ contendedAt: instantOf(clock.now()) });
+    this.#renewAtMs = clock.now();
   }
 
   #makeDesk(client: RegisteredClient, { sessionId }: PresenceLease, slots: number): CommandDesk {

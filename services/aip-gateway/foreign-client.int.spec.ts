@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { FakeDevice, type FakeDeviceOptions } from '#libs/testing';
+import { CONTENTION } from './contention.js';
 import { NEVER, run, TestBench, until, type BenchGateway } from './test-bench.adapter.js';
 let bench: TestBench;
 beforeAll(async () => {
@@ -42,6 +43,47 @@ describe('a foreign client', () => {
     );
     expect(presence?.sessionId).toBe(sessionId);
     expect(await bench.ask(run(client, 'b', { sessionId, command }))).toMatchObject({ state: 'finished' });
+  });
+
+  it('that takes the session from another one again and again is refused, and who has it works on', async () => {
+    const gate = await bench.gateway();
+    let sessionId = '';
+    let holder: FakeDevice | undefined;
+    for (let times = 0; times <= CONTENTION.replacementsMax + 1; times++) {
+      holder = await foreign(gate, 'twin');
+      sessionId = await bench.sessionOf('twin', sessionId);
+    }
+    await expect(foreign(gate, 'twin')).rejects.toMatchObject({ status: 429 });
+    await expect(foreign(await bench.gateway(), 'other')).resolves.toBeDefined();
+    if (holder === undefined) throw new Error('nobody came');
+    expect(await bench.ask(run(holder, 'a', { sessionId }))).toMatchObject({ state: 'finished' });
+    const told = await until(
+      () => bench.presenceOf('twin'),
+      (presence) => presence?.contendedAt !== undefined,
+    );
+    expect(told?.sessionId).toBe(sessionId);
+    expect(await gate.metrics.registry.metrics()).toMatch(/aip_devices_contended_total(\{.*\})? 1/u);
+
+    await holder.close();
+    await until(
+      () => bench.presenceOf('twin'),
+      (presence) => presence === null,
+    );
+    await foreign(gate, 'twin');
+    await present('twin');
+  });
+
+  it('whose connection is cut again and again comes back at once each time', async () => {
+    const gate = await bench.gateway();
+    for (let times = 0; times <= CONTENTION.replacementsMax + 2; times++) {
+      const client = await foreign(gate, 'cut');
+      await present('cut');
+      client.cut();
+      await until(
+        () => bench.presenceOf('cut'),
+        (presence) => presence === null,
+      );
+    }
   });
 
   it('gets one command after the other, without our fields', async () => {

@@ -11,6 +11,8 @@ export interface GatewayMetrics {
   registered(): void;
   unregistered(): void;
   replaced(): void;
+  /** Sessions of one device have replaced each other once too often. */
+  contended(): void;
   frameRefused(): void;
   frame(direction: 'in' | 'out', type: string): void;
   /** From sending a frame to its acknowledgement. */
@@ -33,6 +35,10 @@ export function gatewayMetrics(metrics: Metrics): GatewayMetrics {
     'status',
   ]);
   const replaced = metrics.counter('aip_sessions_replaced_total', 'sessions closed because a newer one took over');
+  const contended = metrics.counter(
+    'aip_devices_contended_total',
+    'times that newcomers were refused because clients took one device from each other',
+  );
   const frames = metrics.counter('aip_frames_refused_total', 'frames answered with ERROR');
   const traffic = metrics.counter('aip_frames_total', 'frames by direction and type', ['direction', 'type']);
   const latency = metrics.histogram('aip_ack_round_trip_seconds', 'from sending a frame to its acknowledgement', {
@@ -62,6 +68,7 @@ export function gatewayMetrics(metrics: Metrics): GatewayMetrics {
     registered: () => connected.inc(),
     unregistered: () => connected.dec(),
     replaced: () => replaced.inc(),
+    contended: () => contended.inc(),
     frameRefused: () => frames.inc(),
     frame: (direction, type) => traffic.inc({ direction, type }),
     latency: (ms) => latency.observe(ms / 1_000),

@@ -2,7 +2,7 @@ import { JetStreamApiCodes, JetStreamApiError } from '@nats-io/jetstream';
 import { Kvm, KvWatchInclude, type KV, type KvEntry } from '@nats-io/kv';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { AgentProfile, BUCKETS, DEFAULTS } from '#proto';
-import type { ClientTelemetry, DeviceId, MeasuredMetrics, Presence, SessionId } from '#proto';
+import type { DeviceId, Presence, SessionId } from '#proto';
 
 const TRIES_MAX = 8;
 const KV_TIMEOUT_MS = 3_000;
@@ -38,9 +38,16 @@ export class PresenceBook {
       const revision = await written(() =>
         this.#presence.put(presence.deviceId, value, { previousSeq: held?.revision ?? 0, timeout: KV_TIMEOUT_MS }),
       );
-      if (revision !== 'conflict') return new PresenceLease(this.#presence, presence, revision);
+      if (revision !== 'conflict') {
+        return new PresenceLease(this.#presence, presence, { revision, replaced: held?.operation === 'PUT' });
+      }
       if (tries === TRIES_MAX) throw new Error(`the presence of ${presence.deviceId} is contended`);
     }
+  }
+
+  /** Whether some session has the device now. Throws when the bus does not answer. */
+  async isHeld(deviceId: DeviceId): Promise<boolean> {
+    return (await this.#presence.get(deviceId))?.operation === 'PUT';
   }
 
   /**
@@ -71,6 +78,8 @@ export class PresenceBook {
 /** One session's hold on its device's key. Writes go one after the other, so the revision is always the last one we know. */
 export class PresenceLease {
   readonly sessionId: SessionId;
+  /** Another session had the key until this one took it. */
+  readonly replaced: boolean;
   readonly #kv: KV;
   readonly #deviceId: DeviceId;
   #presence: Presence;
@@ -79,7 +88,8 @@ export class PresenceLease {
   #tail: Promise<unknown> = Promise.resolve();
   #held = true;
 
-  constructor(kv: KV, presence: Presence, revision: number) {
+  constructor(kv: KV, presence: Presence, { revision, replaced }: { revision: number; replaced: boolean }) {
+    this.replaced = replaced;
     this.sessionId = presence.sessionId;
     this.#kv = kv;
     this.#deviceId = presence.deviceId;
@@ -89,7 +99,7 @@ export class PresenceLease {
   }
 
   /** What the device says of itself now: it is written with the next renewal. */
-  tell(news: { readonly metrics?: MeasuredMetrics; readonly telemetry?: ClientTelemetry }): void {
+  tell(news: Partial<Pick<Presence, 'metrics' | 'telemetry' | 'contendedAt'>>): void {
     this.#presence = { ...this.#presence, ...news };
     this.#value = JSON.stringify(this.#presence);
   }

@@ -47,7 +47,7 @@ export function deviceLines(
   sources: ProfileSources,
   { now, paint }: { readonly now: number; readonly paint: Paint },
 ): string[] {
-  const { deviceId, held, revoked, agent, os, arch, hostname, resources, tasksMax } = profile;
+  const { deviceId, held, revoked, contendedAt, agent, os, arch, hostname, resources, tasksMax } = profile;
   const status = statusText(profile);
   return [
     `${paint('bold', deviceId)}  ${paintStatus(paint, status)}`,
@@ -56,6 +56,9 @@ export function deviceLines(
       : [line('revoked', `by ${saidBy(revoked)}, ${revoked.revokedAt}`)]),
     ...(held === null ? [] : [line('held', `by ${saidBy(held)}, ${held.heldAt}`)]),
     line('credential', credentialText(profile)),
+    ...(contendedAt === undefined
+      ? []
+      : [line('contended', `several clients use its credential, last seen ${contendedAt}`)]),
     line('session', sessionText(profile)),
     line('agent', `${agent}, up to ${counted(tasksMax, 'task')} at once`),
     line('machine', [os, arch, hostname].filter((part) => part !== '').join(' ')),

@@ -89,6 +89,17 @@ describe('decidePresence', () => {
       ignored('SAME_SESSION'),
     ));
 
+  it('records once that clients take the device from each other, and forgets it with the next credential', () => {
+    const seen = presence('s1', { contendedAt: at(500) });
+    const fact: FleetEvent = { type: 'DEVICE_CONTENDED', data: { sessionId: 's1', contendedAt: at(500) } };
+    expect(look(given(enrolled(), connected('s1')), seen)).toEqual(accepted(fact));
+    const told = given(enrolled(), connected('s1'), fact);
+    expect(look(told, seen)).toEqual(ignored('SAME_SESSION'));
+    expect(look(told, presence('s1'))).toEqual(ignored('SAME_SESSION'));
+    expect(look(told, presence('s2', { contendedAt: at(500) }))).toEqual(accepted(connected('s2')));
+    expect(given(enrolled(), connected('s1'), fact, enrolled())).toMatchObject({ contendedAt: null });
+  });
+
   it('takes no presence that names another device', () =>
     expect(look(given(enrolled()), presence('s1', { deviceId: 'web-2' }))).toEqual(ignored('FOREIGN_PRESENCE')));
 

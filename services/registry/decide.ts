@@ -3,6 +3,7 @@ import {
   CONNECTION_SHARE_MS,
   connectionsAheadMs,
   CONNECTIONS_AT_ONCE_MAX,
+  hasSameTools,
   isRecorded,
   liveSession,
   type Device,
@@ -56,18 +57,23 @@ export function decidePresence(device: Device | undefined, presence: Presence | 
 /** The log keeps what is written for ever: a device that connects again and again, or changes its tools, gets into it at a measured pace only. */
 function decidePresent(device: Device, presence: Presence, { now }: Now): Decision {
   // Metrics are no facts: they come with every renewal and stay out of the log.
-  const { deviceId, telemetry, metrics: _, ...session } = presence;
+  const { deviceId, telemetry, metrics: _, contendedAt: _later, ...session } = presence;
   if (deviceId !== device.deviceId) return { kind: 'ignored', reason: 'FOREIGN_PRESENCE' };
   if (isRecorded(device, presence)) return { kind: 'ignored', reason: 'SAME_SESSION' };
   if (connectionsAheadMs(device, now) > (CONNECTIONS_AT_ONCE_MAX - 1) * CONNECTION_SHARE_MS) {
     return { kind: 'ignored', reason: 'TOO_OFTEN' };
   }
-  const { sessionId } = session;
-  const fact: FleetEvent =
-    sessionId === liveSession(device)
-      ? { type: 'DEVICE_TOOLS_CHANGED', data: { sessionId, tools: telemetry.tools } }
-      : { type: 'DEVICE_CONNECTED', data: { session, telemetry } };
-  return { kind: 'accepted', events: [fact] };
+  const news = session.sessionId === liveSession(device) ? newsOf(device, presence) : undefined;
+  return { kind: 'accepted', events: [news ?? { type: 'DEVICE_CONNECTED', data: { session, telemetry } }] };
+}
+
+/** What is new within a session, one at a time: the next look finds the next. */
+function newsOf(device: Device, presence: Presence): FleetEvent | undefined {
+  const { sessionId, telemetry, contendedAt } = presence;
+  if (!hasSameTools(device, presence)) {
+    return { type: 'DEVICE_TOOLS_CHANGED', data: { sessionId, tools: telemetry.tools } };
+  }
+  return contendedAt === undefined ? undefined : { type: 'DEVICE_CONTENDED', data: { sessionId, contendedAt } };
 }
 
 function decideAbsent(device: Device, { now, graceMs }: Now): Decision {

@@ -24,7 +24,8 @@ type DeviceEnrolled = Extract<FleetEvent, { type: 'DEVICE_ENROLLED' }>['data'];
  * (unknown) ----------------> offline ----------------> connected -------------> suspect ----------------> lost
  *                                                           ^                       |                        |
  *                                                           +----------- DEVICE_CONNECTED -------------------+
- * A connected device that connects again has a new session; with DEVICE_TOOLS_CHANGED it keeps its session and its status. Enrolling again changes the credential, never the status.
+ * A connected device that connects again has a new session; with DEVICE_TOOLS_CHANGED and
+ * DEVICE_CONTENDED it keeps its session and its status. Enrolling again changes the credential, never the status.
  * DEVICE_HELD and DEVICE_RELEASED go beside all of it: a device is held by an operator, whatever its status is.
  *
  * Beside all of it, too, is how its client proves who it is:
@@ -53,8 +54,10 @@ export interface Device {
   readonly telemetry: ClientTelemetry | null;
   /** While suspect: when the grace is over. */
   readonly lostAt: Instant | null;
-  /** Every connection and change of tools that is recorded takes its share of time; up to then all shares are used. Milliseconds since the epoch. */
+  /** Every connection, change of tools and contest that is recorded takes its share of time; up to then all shares are used. Milliseconds since the epoch. */
   readonly connectedUpToMs: number;
+  /** When several clients were seen last to take it from each other; null: not since it was enrolled. */
+  readonly contendedAt: Instant | null;
   /** Its own hold; the whole fleet may be held besides. */
   readonly held: DeviceHold | null;
   /** Sequence of the last event that is folded in. */
@@ -77,6 +80,10 @@ export function evolveDevice(device: Device | undefined, event: RecordedFleetEve
     case 'DEVICE_TOOLS_CHANGED': {
       const telemetry = device.telemetry && { ...device.telemetry, tools: event.data.tools };
       return { ...device, ...stamp, telemetry, connectedUpToMs: shareTaken(device, at) };
+    }
+    case 'DEVICE_CONTENDED': {
+      const { contendedAt } = event.data;
+      return { ...device, ...stamp, contendedAt, connectedUpToMs: shareTaken(device, at) };
     }
     case 'DEVICE_SUSPECT':
       return { ...device, ...stamp, status: 'suspect', lostAt: event.data.lostAt };
@@ -128,7 +135,7 @@ function enrolled(device: Fresh, data: DeviceEnrolled, stamp: Pick<Device, 'revi
   const { join = null, ...granted } = data;
   // What it has goes on until the join token is used; a static token is in force at once, and ends everything else.
   const credentials = join === null ? { key: null, join, revoked: null } : { join };
-  return { ...device, ...granted, ...credentials, ...stamp };
+  return { ...device, ...granted, ...credentials, ...stamp, contendedAt: null };
 }
 
 /** Folds a stored commit. */
@@ -154,10 +161,18 @@ export function credentialKind({ key, credentialHash }: Device): 'key' | 'token'
 }
 
 /** Whether the log says of the device what its presence says; how it is doing apart. */
-export function isRecorded(device: Device | undefined, { sessionId, journalId, telemetry }: Presence): boolean {
-  if (device === undefined || liveSession(device) !== sessionId) return false;
-  // What one of our devices says of itself anew goes into the log when it connects.
+export function isRecorded(device: Device | undefined, presence: Presence): boolean {
+  if (device === undefined || liveSession(device) !== presence.sessionId) return false;
+  return hasSameTools(device, presence) && hasSameContest(device, presence);
+}
+
+/** What one of our devices says of itself anew goes into the log when it connects. */
+export function hasSameTools(device: Device, { journalId, telemetry }: Presence): boolean {
   return journalId !== null || isDeepStrictEqual(telemetry.tools, device.telemetry?.tools);
+}
+
+export function hasSameContest(device: Device, { contendedAt }: Presence): boolean {
+  return contendedAt === undefined || contendedAt === device.contendedAt;
 }
 
 /** The session a device was last known by, while it counts as there. */
@@ -168,6 +183,13 @@ export function liveSession(device: Device): SessionId | undefined {
 type Fresh = Omit<Device, 'admin' | 'manifest' | 'credentialHash' | 'enrolledAt' | 'revision' | 'changedAt'>;
 
 function fresh(deviceId: DeviceId): Fresh {
-  const unconnected = { status: 'offline', session: null, telemetry: null, lostAt: null, connectedUpToMs: 0 } as const;
+  const unconnected = {
+    status: 'offline',
+    session: null,
+    telemetry: null,
+    lostAt: null,
+    connectedUpToMs: 0,
+    contendedAt: null,
+  } as const;
   return { deviceId, ...unconnected, held: null, key: null, join: null, revoked: null };
 }

@@ -67,7 +67,20 @@ export function profileOf(
   const held = device.held ?? fleetHeld;
   const merged = mergeProfile(admin, manifest, telemetry, { isForeign: session?.journalId === null });
   const identity = { revoked, credential: credentialKind(device) };
-  return { deviceId, status, ...merged, held, ...identity, metrics, session, revision, enrolledAt, changedAt };
+  const contest = device.contendedAt === null ? {} : { contendedAt: device.contendedAt };
+  return {
+    deviceId,
+    status,
+    ...merged,
+    held,
+    ...identity,
+    ...contest,
+    metrics,
+    session,
+    revision,
+    enrolledAt,
+    changedAt,
+  };
 }
 
 /** All of them fit into one message, whatever some devices say of themselves: with all their tools, or without any. */

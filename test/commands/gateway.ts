@@ -14,6 +14,7 @@ const METRICS: GatewayMetrics = {
   registered: nothing,
   unregistered: nothing,
   replaced: nothing,
+  contended: nothing,
   frameRefused: nothing,
   frame: nothing,
   latency: nothing,
