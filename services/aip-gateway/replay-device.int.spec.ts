@@ -1,8 +1,9 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { commandIdOf, ExecCliResult, subjects, type DeviceAnswer, type RunCommandRequest } from '#proto';
+import { commandIdOf, ExecCliResult, type DeviceAnswer, type RunCommandRequest } from '#proto';
 import { TestBench, type BenchGateway } from './test-bench.adapter.js';
+import { DEVICE, dialRecorded, INJECTED, KEY, recordedRequest, wasSent } from './testing/recorded-device.js';
 import { exchangesOf, loadTrace, type Exchange, type TraceLine } from './testing/trace.js';
-import { TraceSocket } from './testing/trace-socket.js';
+import type { TraceSocket } from './testing/trace-socket.js';
 
 /*
  * UFO's own device client, as it was recorded, driven by our gateway: the commands that its own server gave it are asked for
@@ -15,9 +16,6 @@ import { TraceSocket } from './testing/trace-socket.js';
  *   - No TASK, no TASK_END and no COMMAND without actions is sent to it: it only writes them down.
  *   - The key of its tool server is added by the gateway, for this device: nobody who plans has to know it.
  */
-const DEVICE = 'linux_agent_1';
-const KEY = 'mcp-key';
-const INJECTED = { [DEVICE]: { execute_command: { api_key: KEY }, get_system_info: { api_key: KEY } } };
 const ATTEMPT = { runId: 'run-1', taskId: 'task', attempt: 1 };
 
 let bench: TestBench;
@@ -54,30 +52,14 @@ async function connect(name: string): Promise<Stage & { trace: TraceLine[] }> {
 }
 
 async function dial(trace: readonly TraceLine[], conn: string): Promise<TraceSocket> {
-  const [register] = trace.filter((line) => line.conn === conn);
-  if (register === undefined || !('frame' in register.what)) throw new Error(`${conn} does not register`);
-  const socket = await TraceSocket.dial(`${gate.url}?token=token-${DEVICE}`, { exchanges: exchangesOf(trace, 'c1') });
+  const socket = await dialRecorded(gate.url, trace, conn);
   sockets.push(socket);
-  socket.send(register.what.frame);
-  await socket.take(({ type, status }) => type === 'heartbeat' && status === 'ok', 'the confirmation');
   return socket;
 }
 
 function requestOf(exchange: Exchange | undefined, step: number): RunCommandRequest {
   if (exchange === undefined) throw new Error(`nothing was recorded of command ${step}`);
-  // The recorded agent had to know the key; here only the gateway does.
-  const { api_key: _key, ...args } = exchange.parameters;
-  return {
-    kind: 'run',
-    commandId: commandIdOf(ATTEMPT, step),
-    attempt: ATTEMPT,
-    deviceId: DEVICE,
-    sessionId: '',
-    journalId: null,
-    command: { tool: exchange.tool, arguments: args },
-    priority: 0,
-    notAfter: '2099-01-01T00:00:00.000Z',
-  };
+  return { ...recordedRequest(exchange, ATTEMPT), commandId: commandIdOf(ATTEMPT, step) };
 }
 
 const completed = (result: object) => ({ state: 'finished', outcome: { state: 'COMPLETED', result, error: null } });
@@ -220,7 +202,7 @@ describe('a recorded device that does not answer', () => {
     // Whoever was not waiting at that moment asks the gateway that held the session.
     await dial(trace, 'c2');
     await bench.sessionOf(DEVICE, before);
-    const said = await Promise.all([1, 2, 9].map((step) => wasSent(step, before)));
+    const said = await Promise.all([1, 2, 9].map((step) => sentOf(step, before)));
     expect(said).toMatchObject([{ state: 'done' }, { code: 'NOT_SENT' }, { code: 'NOT_SENT' }]);
   });
 
@@ -250,19 +232,14 @@ describe('a recorded device that does not answer', () => {
     const session = await bench.sessionOf(DEVICE);
     void ask(0).catch(() => undefined);
     await device.command(1);
-    expect(await wasSent(0, session)).toEqual({ state: 'running' });
+    expect(await sentOf(0, session)).toEqual({ state: 'running' });
     await bench.kill(gate);
-    await expect(wasSent(0, session)).rejects.toThrow(/no responders/u);
+    await expect(sentOf(0, session)).rejects.toThrow(/no responders/u);
   });
 });
 
-/** What the gateway that held a session says of a command of it. */
-async function wasSent(step: number, sessionId: string): Promise<DeviceAnswer> {
-  const notAfter = '2099-01-01T00:00:00.000Z';
-  const inquiry = { kind: 'sent', commandId: commandIdOf(ATTEMPT, step), deviceId: DEVICE, sessionId, notAfter };
-  const answer = await bench.caller.request(subjects.deviceSession(DEVICE, sessionId), JSON.stringify(inquiry));
-  return answer.json();
-}
+const sentOf = (step: number, sessionId: string): Promise<DeviceAnswer> =>
+  wasSent(bench, commandIdOf(ATTEMPT, step), sessionId);
 
 function answer(device: TraceSocket, commandId: unknown, result: object): void {
   device.send({

@@ -74,7 +74,7 @@ function lineOf(line: number, { conn, peer, dir, msg, close }: Recorded): TraceL
   return { line, conn, role, id, dir, what };
 }
 
-/** What the recordings leave out, because it is of that machine and that day. */
+/** What the recordings leave out, because it is of that machine and that day; `<repeat:n:text>` is n times that text. */
 const VALUES: Readonly<Record<string, Json>> = {
   '<ts>': '2026-11-20T15:40:40.489395+00:00',
   '<os_version>': '#1 SMP PREEMPT_DYNAMIC',
@@ -91,7 +91,8 @@ function filled(value: Json): Json {
     if (known !== undefined) return known;
     return value
       .replace(/<uuid:(\d+)>/gu, (_, number: string) => `00000000-0000-4000-8000-${number.padStart(12, '0')}`)
-      .replace('<n>', '1795189994.0033');
+      .replace('<n>', '1795189994.0033')
+      .replace(/<repeat:(\d+):([^>]+)>/u, (_, times: string, text: string) => text.repeat(Number(times)));
   }
   if (Array.isArray(value)) return value.map(filled);
   if (value === null || typeof value !== 'object') return value;
