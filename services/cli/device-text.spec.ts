@@ -1,0 +1,36 @@
+import { expect, it } from '@jest/globals';
+import { AgentProfile } from '#proto';
+import { deviceLines } from './device-text.js';
+
+const SOURCES = {
+  admin: { tags: [], capabilities: [] },
+  manifest: { agent: 'LinuxAgent', capabilities: [] },
+  telemetry: null,
+};
+const PROFILE = AgentProfile.parse({
+  deviceId: 'linux_agent_1',
+  status: 'connected',
+  agent: 'LinuxAgent',
+  os: 'linux',
+  arch: '',
+  hostname: '',
+  capabilities: [],
+  tags: [],
+  tools: [],
+  resources: { cpuCount: 2, memoryMb: 1_024 },
+  tasksMax: 1,
+  session: null,
+  revision: 1,
+  enrolledAt: '2026-11-20T10:00:00.000Z',
+  changedAt: '2026-11-20T10:00:00.000Z',
+});
+
+it('says of a device that several clients take it from each other, and nothing of that otherwise', () => {
+  const shown = (profile: AgentProfile): string =>
+    deviceLines(profile, SOURCES, { now: 0, paint: (_, text) => text }).join('\n');
+  const at = '2026-11-20T11:00:00.000Z';
+  expect(shown(PROFILE)).not.toContain('contended');
+  expect(shown({ ...PROFILE, contendedAt: at })).toMatch(
+    new RegExp(`contended +several clients use its credential, last seen ${at}`, 'u'),
+  );
+});
