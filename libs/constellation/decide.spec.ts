@@ -53,6 +53,17 @@ describe('a submitted constellation', () => {
     expect(since.answers[1]).toMatchObject({ kind: 'rejected', reason: { code: 'IDEMPOTENCY_CONFLICT' } });
   });
 
+  it('is the one of before although nobody would take it today, and is refused where there is none', () => {
+    const message = 'the condition asks for what is never answered';
+    const refusal = { code: 'INVALID_REQUEST' as const, message, issues: [] };
+    const sent = submit(constellation(['a']));
+    if (sent.kind !== 'submit') throw new Error('a request is submitted');
+    const refused = { ...sent, refusal } as const;
+    expect(new Story().when(sent).when(refused).answers[1]).toEqual({ kind: 'accepted' });
+    const first = new Story().when(refused);
+    expect([first.answers, first.run.phase]).toEqual([[{ kind: 'rejected', reason: refusal }], 'NONE']);
+  });
+
   it('is refused, with the known devices, when no enrolled device can ever satisfy a target', () => {
     const story = new Story().when(submit(constellation([{ id: 'a', target: { device: 'mars' } }])));
     expect(story.answers[0]).toMatchObject({

@@ -4,6 +4,7 @@ import {
   type Evaluation,
   type PlanSource,
   type Proposal,
+  type Refusal,
   type RunEvent,
   type RunEventData,
   sentenceOf,
@@ -31,6 +32,8 @@ export type Input =
       readonly requested: RunEventData<'RUN_REQUESTED'>;
       /** Content hash of the request by what a line without a type meant once. */
       readonly formerHash?: string | undefined;
+      /** Why it may not become a run today. A run that it has become already is the same run still. */
+      readonly refusal?: Refusal | undefined;
     }
   /** The first input of a run that begins where another one stood. */
   | { readonly kind: 'fork'; readonly id: string; readonly forked: RunEventData<'RUN_FORKED'> }
@@ -188,6 +191,7 @@ function submit(draft: RunDraft, submitted: Submitted, circumstances: Circumstan
       reason: { code: 'IDEMPOTENCY_CONFLICT', message, issues: [{ path: 'requestId', message }] },
     };
   }
+  if (submitted.refusal !== undefined) return { kind: 'rejected', reason: submitted.refusal };
   const { constellation, requestedAt } = requested;
   if (constellation === null) {
     if (!circumstances.planner && requested.options.planner !== 'external') {

@@ -126,6 +126,10 @@ describe('who may publish', () => {
     [subjects.query('planner', 'learn'), ['console', 'cli']],
     [subjects.output('run-1.task-1.1.1.1'), ['aip-gateway', 'device-agent']],
     [`$O.${ARTIFACTS_BUCKET}.C.x`, ['aip-gateway', 'device-agent', 'planner']],
+    [
+      `${API}.STREAM.MSG.GET.OBJ_${ARTIFACTS_BUCKET}`,
+      ['orchestrator', 'aip-gateway', 'device-agent', 'logging', 'planner', 'cli'],
+    ],
     [`${API}.DIRECT.GET.RUNS`, RUNS_READERS],
     [subjects.deviceCommand('web-1'), ['device-agent']],
     [subjects.deviceSession('web-1', '01K'), ['device-agent']],

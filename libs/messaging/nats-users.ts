@@ -93,6 +93,7 @@ function orchestrator(): NatsUserSpec {
       ...readsBucket(BUCKETS.MEMBERS.bucket),
       ...readsBucket(BUCKETS.ACTORS.bucket),
       ...readsBucket(BUCKETS.REVOKED_GRANTS.bucket),
+      ...readsArtifacts(),
       key(BUCKETS.MEMBERS.bucket, 'orchestrator.*'),
     ],
     subscribe: [subjects.submit, subjects.anyVerb],

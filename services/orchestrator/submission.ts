@@ -28,6 +28,8 @@ export type Submission =
       readonly bytes: number;
       /** Content hash by what a line without a type meant once; absent where every line has one. */
       readonly formerHash?: string;
+      /** Why no new run comes of it: conditions are looked at more closely than they were when older runs began. */
+      readonly refusal?: Refusal;
     }
   | { readonly ok: false; readonly requestId: string | undefined; readonly refusal: Refusal };
 
@@ -62,14 +64,11 @@ export function checkSubmission(json: unknown, namespace: string, bytes: number)
   if (!parsed.ok) return refused(json, parsed.issues);
   const { constellation, requestId } = parsed.value;
   const issues = constellation === null ? [] : validateConstellation(constellation);
-  if (issues.length > 0) {
-    return refused(
-      json,
-      issues.map(({ path, message }) => ({ path: `constellation.${path}`, message })),
-    );
-  }
+  const refusal = refusalOf(issues.map(({ path, message }) => ({ path: `constellation.${path}`, message })));
+  if (issues.some(({ path }) => !path.endsWith('.condition'))) return { ok: false, requestId, refusal };
   const runId = runIdOf(namespace, requestId);
-  return { ok: true, request: parsed.value, runId, namespace, bytes, ...formerHashOf(imported.request) };
+  const more = { ...formerHashOf(imported.request), ...(issues.length > 0 && { refusal }) };
+  return { ok: true, request: parsed.value, runId, namespace, bytes, ...more };
 }
 
 /** A request that was sent before lines without a type were `success-only`, and is sent again, is no other request. */
@@ -134,13 +133,13 @@ export function requestedOf(
 }
 
 function refused(json: unknown, issues: readonly Issue[]): Submission {
+  return { ok: false, requestId: requestIdOf(json), refusal: refusalOf(issues) };
+}
+
+function refusalOf(issues: readonly Issue[]): Refusal {
   const [first] = issues;
   const message = first === undefined ? 'the request is not valid' : sentenceOf(first);
-  return {
-    ok: false,
-    requestId: requestIdOf(json),
-    refusal: { code: 'INVALID_REQUEST', message, issues: [...issues] },
-  };
+  return { code: 'INVALID_REQUEST', message, issues: [...issues] };
 }
 
 function requestIdOf(json: unknown): string | undefined {

@@ -83,12 +83,12 @@ export class SubmitHandler {
   }
 
   #decide(submission: Extract<Submission, { ok: true }>, actor: Actor): Promise<Settled> {
-    const { request, runId, bytes, formerHash } = submission;
+    const { request, runId, bytes, formerHash, refusal } = submission;
     const { clock, planApproval } = this.#parts;
     const requested = requestedOf({ ...submission, planApproval }, actor, clock.now());
     return new Promise((settle) => {
       this.#parts.server.deliver(runId, {
-        input: { kind: 'submit', requested, formerHash },
+        input: { kind: 'submit', requested, formerHash, refusal },
         cause: { kind: 'request', id: request.requestId },
         bytes,
         settle,

@@ -51,6 +51,24 @@ function stdoutOf(view: RunView, id: string): string {
 
 const inputsOf = (device: string): string => join(system.home, 'devices', device, 'inputs');
 
+it('is what conditions are judged on: a word behind the end of what an event holds is found', async () => {
+  const condition = 'result.stdout.contains("NEEDLE")';
+  const requestId = 'needle';
+  const constellation = {
+    name: requestId,
+    tasks: [
+      { ...exec('hay', 'web-1', { command: 'seq 1 3000; echo NEEDLE; seq 3001 6000' }), verify: { condition } },
+      exec('found', 'db-1', { command: 'echo found' }),
+    ],
+    lines: [{ id: 'l1', from: 'hay', to: 'found', type: 'conditional', condition }],
+  };
+  const file = await writeRequest(system.home, { requestId, constellation });
+  const { runId } = await system.json<{ runId: string }>('submit', '-f', file);
+  const view = await system.untilEnd(runId);
+  expect([view.outcome, stdoutOf(view, 'found')]).toEqual(['succeeded', 'found\n']);
+  expect((await system.cli('verify', runId)).code).toBe(0);
+});
+
 it('is the same whatever it is and however long, also of several in order', async () => {
   const names = Object.keys(PRINTED);
   const order = ['euros', 'no-text', 'lines', 'nothing', 'euros'];
