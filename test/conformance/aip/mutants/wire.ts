@@ -28,8 +28,8 @@ export const WIRE_MUTANTS: readonly Mutant[] = [
     'everybody is let in',
     SERVER,
     [
-      'return identity === null ? 401 : { identity, bearer, foreign };',
-      "const anybody = { id: 'anybody', role: 'device', targets: null, expiresAt: null };\n    return { identity: identity ?? anybody, bearer, foreign };",
+      'if (identity === null) return 401;',
+      "const anybody = { id: 'anybody', role: 'device', targets: null, expiresAt: null } as const;\n    if (identity === null) return { identity: anybody, bearer, foreign };",
     ],
     ['handshake.wrong-token'],
   ),
