@@ -86,8 +86,8 @@ export class ExecCli {
     const timestamp = new Date(this.options.now()).toISOString();
     const startedAt = performance.now();
     const child = this.spawn(given, { command: input.command, cwd, isAgents }, stdin?.fd);
-    // The process has its own by now, or never will.
-    await stdin?.close();
+    // The process has its own by now, or never will. Nobody waits for it here: what is printed before somebody listens is lost.
+    const closed = stdin?.close().catch(() => undefined);
     if (child.pid === undefined) throw new ToolFailure(`The command could not be started: ${await reasonOf(child)}`);
     const live = { stdout: new LiveOutput('stdout', tell), stderr: new LiveOutput('stderr', tell) };
     const spool = this.options.settings.spool ?? undefined;
@@ -126,6 +126,7 @@ export class ExecCli {
       child.stderr.destroy();
       live.stdout.end();
       live.stderr.end();
+      await closed;
     }
   }
 
