@@ -18,6 +18,8 @@ const NEEDS_NATS = new Set(['int', 'e2e', 'load', 'record']);
 const SUITE_MINUTES_MAX = 30;
 const KILL_AFTER_MS = 10_000;
 const BAD_INPUT = 3;
+/** Of the times in /proc, on every Linux that Node runs on. */
+const TICKS_PER_SECOND = 100;
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const jest = join(dirname(createRequire(import.meta.url).resolve('jest/package.json')), 'bin/jest.js');
@@ -89,6 +91,16 @@ function countsOf(file, code) {
   };
 }
 
+/** Seconds of processor time of all that this process has started and waited for, and of what that has; null where the kernel does not say. */
+function processorSeconds() {
+  try {
+    const afterName = readFileSync('/proc/self/stat', 'utf8').split(') ').at(-1).split(' ');
+    return (Number(afterName[13]) + Number(afterName[14])) / TICKS_PER_SECOND;
+  } catch {
+    return null;
+  }
+}
+
 async function runSuite(suite, directory, jestArguments) {
   console.error(`orrery: testing ${suite} ...`);
   if (NEEDS_NATS.has(suite) && !process.env.ORRERY_NATS_SERVER) {
@@ -98,7 +110,11 @@ async function runSuite(suite, directory, jestArguments) {
     return { passed: 0, failed: 1, skipped: 0 };
   }
   const file = join(directory, `${suite}.json`);
-  return countsOf(file, await runJest(suite, file, jestArguments));
+  const [began, used] = [Date.now(), processorSeconds()];
+  const counts = countsOf(file, await runJest(suite, file, jestArguments));
+  const cost = used === null ? '' : `, ${Math.round(processorSeconds() - used)} s of processor time`;
+  console.error(`orrery: ${suite} took ${Math.round((Date.now() - began) / 1000)} s${cost}.`);
+  return counts;
 }
 
 function runBench(words) {
