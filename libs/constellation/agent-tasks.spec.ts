@@ -8,7 +8,7 @@ import {
   type RunOptions,
   type Usage,
 } from '#proto';
-import { forkedFrom } from './fork.js';
+import { forkedFrom } from './fold/fork.js';
 import {
   change,
   completed,
@@ -26,11 +26,11 @@ import {
   WAKE,
   withAgents,
 } from './given.js';
-import type { Input } from './decide.js';
-import { checkBudget, checkInvariants } from './invariants.js';
-import { jsonBytes } from './json-bytes.js';
-import { validateConstellation } from './validate.js';
-import { viewOf } from './view.js';
+import type { Input } from './decide/decide.js';
+import { checkBudget, checkInvariants } from './fold/invariants.js';
+import { jsonBytes } from './values/json-bytes.js';
+import { validateConstellation } from './plan/validate.js';
+import { viewOf } from './views/view.js';
 
 const NOBODY = fleet([device('web-1'), device('db-1')]);
 const FLEET = withAgents(NOBODY);

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { Edit, type Json, type TaskConstellation } from '#proto';
-import type { Input } from './decide.js';
+import type { Input } from './decide/decide.js';
 import { add, build, change, completed, constellation, failed, remove } from './given.js';
-import type { Run, TaskState } from './run.js';
+import type { Run, TaskState } from './state/run.js';
 
 /** Random runs, results and edits for properties. Everything is made of numbers, so that a failure shrinks. */
 

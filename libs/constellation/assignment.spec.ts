@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { AgentProfile, TaskStar } from '#proto';
-import { ANY_DEVICE } from './close.js';
-import { assign, checkTarget, checkTargets, type FleetView, isRepeatable } from './fleet-view.js';
+import { ANY_DEVICE } from './decide/close.js';
+import { assign, checkTarget, checkTargets, type FleetView, isRepeatable } from './edits/fleet-view.js';
 import { completed, constellation, device, fleet, instant, Story, submit, T0, WAKE } from './given.js';
 
 const star = (change: Partial<TaskStar> = {}): TaskStar => {

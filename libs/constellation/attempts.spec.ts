@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { LIMITS, NO_USAGE, type TaskConstellation } from '#proto';
 import { completed, constellation, device, failed, fleet, instant, Story, submit, T0, verb, WAKE } from './given.js';
-import { checkInvariants } from './invariants.js';
+import { checkInvariants } from './fold/invariants.js';
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;

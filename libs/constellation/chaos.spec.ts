@@ -2,15 +2,15 @@ import { describe, expect, it, jest } from '@jest/globals';
 import fc from 'fast-check';
 import { LIMITS, RecordedRunEvent, type RunEvent } from '#proto';
 import { chaos, type Chaos, playChaos } from './chaos.testing.js';
-import { decide } from './decide.js';
-import { evolve, foldEvents } from './evolve.js';
-import { forkedFrom } from './fork.js';
+import { decide } from './decide/decide.js';
+import { evolve, foldEvents } from './fold/evolve.js';
+import { forkedFrom } from './fold/fork.js';
 import { ALICE, HASH, Story, T0, WAKE } from './given.js';
-import { isHeld } from './held.js';
-import { checkBudget, checkEdit, checkInvariants } from './invariants.js';
-import { emptyRun, isTerminal, type Run } from './run.js';
+import { isHeld } from './decide/held.js';
+import { checkBudget, checkEdit, checkInvariants } from './fold/invariants.js';
+import { emptyRun, isTerminal, type Run } from './state/run.js';
 import { TrustAudit } from './trust.testing.js';
-import { viewOf } from './view.js';
+import { viewOf } from './views/view.js';
 
 // Seconds on a quiet machine; the limit is for one that is not.
 jest.setTimeout(120_000);

@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { LIMITS, type TaskConstellation } from '#proto';
 import { completed, constellation, device, failed, fleet, Story, submit, verb, WAKE } from './given.js';
-import { jsonBytes } from './json-bytes.js';
-import { isTerminal } from './run.js';
+import { jsonBytes } from './values/json-bytes.js';
+import { isTerminal } from './state/run.js';
 
 const ONE = fleet([device('web-1', { tasksMax: 10_000 })]);
 /** What the inputs of one commit may leave in it, beside what follows from them. */

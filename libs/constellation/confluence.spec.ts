@@ -2,14 +2,14 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import type { Edit, EditViolation, RunEvent, TaskConstellation } from '#proto';
 import { batchOf, plans, resultOf, shuffled } from './arbitrary.testing.js';
-import type { Input } from './decide.js';
-import { applyEdits } from './edit.js';
-import { foldEvents } from './evolve.js';
-import type { FleetView } from './fleet-view.js';
+import type { Input } from './decide/decide.js';
+import { applyEdits } from './edits/edit.js';
+import { foldEvents } from './fold/evolve.js';
+import type { FleetView } from './edits/fleet-view.js';
 import { device, failed, fleet, propose, Story, submit, T0 } from './given.js';
-import { checkInvariants } from './invariants.js';
-import { findTask, isTerminal, type Run } from './run.js';
-import { viewOf } from './view.js';
+import { checkInvariants } from './fold/invariants.js';
+import { findTask, isTerminal, type Run } from './state/run.js';
+import { viewOf } from './views/view.js';
 
 /** One device takes them all: which of several would take a task depends on the order in which tasks became ready. */
 const FREE = fleet([device('web-1', { tasksMax: 100 })]);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { Edit, type EditViolation, type RunEventData } from '#proto';
-import { applyEdits } from './edit.js';
-import { evolve } from './evolve.js';
+import { applyEdits } from './edits/edit.js';
+import { evolve } from './fold/evolve.js';
 import {
   add,
   ask,
@@ -19,8 +19,8 @@ import {
   T0,
   WAKE,
 } from './given.js';
-import { checkInvariants } from './invariants.js';
-import type { Run } from './run.js';
+import { checkInvariants } from './fold/invariants.js';
+import type { Run } from './state/run.js';
 
 /** Nothing can start: what an edit makes of a constellation is seen without what follows from it. */
 const NO_DEVICES = fleet([], {}, false);

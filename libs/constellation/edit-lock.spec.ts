@@ -17,9 +17,9 @@ import {
   verb,
   WAKE,
 } from './given.js';
-import { isHeld } from './held.js';
-import { checkInvariants } from './invariants.js';
-import { viewOf } from './view.js';
+import { isHeld } from './decide/held.js';
+import { checkInvariants } from './fold/invariants.js';
+import { viewOf } from './views/view.js';
 
 const MINUTE = 60_000;
 const ROUND = 90_000;

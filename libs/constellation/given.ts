@@ -12,13 +12,13 @@ import {
   type TaskConstellation,
   type Usage,
 } from '#proto';
-import type { Answer } from './answer.js';
-import type { Control } from './control.js';
-import { decide, type Decision, type Input, type Planned } from './decide.js';
-import type { RoundFailure } from './edit-cycle.js';
-import { foldEvents, withVerbs } from './evolve.js';
-import type { FleetView } from './fleet-view.js';
-import { emptyRun, type Run } from './run.js';
+import type { Answer } from './values/answer.js';
+import type { Control } from './decide/control.js';
+import { decide, type Decision, type Input, type Planned } from './decide/decide.js';
+import type { RoundFailure } from './decide/edit-cycle.js';
+import { foldEvents, withVerbs } from './fold/evolve.js';
+import type { FleetView } from './edits/fleet-view.js';
+import { emptyRun, type Run } from './state/run.js';
 
 /** Test vocabulary of the core: `given(facts).at(now).when(inputs).then(...)`. Data is fixed. */
 export const T0 = Date.parse('2026-01-01T00:00:00.000Z');

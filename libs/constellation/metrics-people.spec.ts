@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Actor, AttemptFinished, RunCommit, Usage } from '#proto';
-import type { Word } from './approvals.js';
+import type { Word } from './decide/approvals.js';
 import {
   add,
   ALICE,
@@ -21,8 +21,8 @@ import {
   WAKE,
   withAgents,
 } from './given.js';
-import { metricsOf, type RunMetrics } from './metrics.js';
-import { figuresSection } from './report-figures.js';
+import { metricsOf, type RunMetrics } from './views/metrics.js';
+import { figuresSection } from './report/report-figures.js';
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;

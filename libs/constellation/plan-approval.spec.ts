@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { RunOptions } from '#proto';
-import { forkedFrom } from './fork.js';
+import { forkedFrom } from './fold/fork.js';
 import {
   add,
   ALICE,
@@ -20,9 +20,9 @@ import {
   verb,
   WAKE,
 } from './given.js';
-import { checkInvariants } from './invariants.js';
-import { emptyRun } from './run.js';
-import { viewOf } from './view.js';
+import { checkInvariants } from './fold/invariants.js';
+import { emptyRun } from './state/run.js';
+import { viewOf } from './views/view.js';
 
 const HOUR = 3_600_000;
 const APPROVE: RunOptions = { plan: 'approve' };

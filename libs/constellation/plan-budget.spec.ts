@@ -18,8 +18,8 @@ import {
   WAKE,
   withAgents,
 } from './given.js';
-import { checkBudget, checkInvariants } from './invariants.js';
-import { viewOf } from './view.js';
+import { checkBudget, checkInvariants } from './fold/invariants.js';
+import { viewOf } from './views/view.js';
 
 const FLEET = withAgents(fleet([device('web-1'), device('db-1')]));
 const MINUTE = 60_000;

@@ -1,10 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import type { RunOptions } from '#proto';
 import { add, ask, build, completed, constellation, failed, giveUp, propose, Story, submit, verb } from './given.js';
-import { asksPlanner } from './edit-rounds.js';
-import { isHeld } from './held.js';
-import { checkInvariants } from './invariants.js';
-import { viewOf } from './view.js';
+import { asksPlanner } from './decide/edit-rounds.js';
+import { isHeld } from './decide/held.js';
+import { checkInvariants } from './fold/invariants.js';
+import { viewOf } from './views/view.js';
 
 const WHY = 'a model was asked in 3 rounds of this run, and options.rounds allows no more';
 const enough = (editId: string) => giveUp(editId, WHY, { error: { code: 'TOO_MANY_ROUNDS', message: WHY } });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { RecordedRunEvent, type Target, type TaskConstellation } from '#proto';
-import { forkedFrom } from './fork.js';
+import { forkedFrom } from './fold/fork.js';
 import {
   add,
   ALICE,
@@ -24,8 +24,8 @@ import {
   verb,
   withAgents,
 } from './given.js';
-import { checkInvariants } from './invariants.js';
-import { emptyRun, findTask } from './run.js';
+import { checkInvariants } from './fold/invariants.js';
+import { emptyRun, findTask } from './state/run.js';
 
 const FLEET = withAgents(
   fleet([

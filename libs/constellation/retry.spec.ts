@@ -16,8 +16,8 @@ import {
   verb,
   WAKE,
 } from './given.js';
-import { checkInvariants } from './invariants.js';
-import { viewOf } from './view.js';
+import { checkInvariants } from './fold/invariants.js';
+import { viewOf } from './views/view.js';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { RunEventData, TaskConstellation } from '#proto';
-import { applyEdits } from './edit.js';
+import { applyEdits } from './edits/edit.js';
 import {
   add,
   change,
@@ -16,7 +16,7 @@ import {
   T0,
   withAgents,
 } from './given.js';
-import { validateConstellation } from './validate.js';
+import { validateConstellation } from './plan/validate.js';
 import { Edit } from '#proto';
 
 const FLEET = withAgents(fleet([device('web-1')]));

@@ -1,10 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import { type Json, LIMITS, type RunEventData } from '#proto';
-import { decide } from './decide.js';
-import { forkedFrom, restored } from './fork.js';
+import { decide } from './decide/decide.js';
+import { forkedFrom, restored } from './fold/fork.js';
 import { add, completed, constellation, failed, propose, Story, submit, T0, TWO_DEVICES, verb } from './given.js';
-import { checkInvariants } from './invariants.js';
-import { KnownTruths, type Question } from './truth.js';
+import { checkInvariants } from './fold/invariants.js';
+import { KnownTruths, type Question } from './plan/truth.js';
 
 const NUMBER = 'a?int(result.stdout) > 200>b';
 const UNREADABLE = 'int() type error: cannot convert to int; trim() takes line ends off';

@@ -47,7 +47,7 @@ const LIB = /^#libs\/([a-z0-9-]+)$/u;
 /** The one parser of conditions, and of the patterns in them; only the files of conditions may use them (docs/adr/0003, 0041). */
 const CEL = '@marcbachmann/cel-js';
 const RE2 = 're2js';
-const CONDITIONS = /^libs\/constellation\/condition(?:-language|-pattern|-types)?\.ts$/u;
+const CONDITIONS = /^libs\/constellation\/plan\/condition(?:-language|-pattern|-types)?\.ts$/u;
 /** The one template engine of prompts; `libs/prompter/template.ts` alone may use it (docs/adr/0028). */
 const LIQUID = 'liquidjs';
 
@@ -66,7 +66,7 @@ const LAYERS: readonly Rule[] = [
     planted: each(
       { path: 'proto/a.ts', text: `import { createHash } from 'node:crypto';` },
       { path: 'proto/a.ts', text: `export * from '#libs/aip';` },
-      { path: 'proto/a.ts', text: `import type { Run } from '../libs/constellation/run.js';` },
+      { path: 'proto/a.ts', text: `import type { Run } from '../libs/constellation/state/run.js';` },
     ),
   },
   {

@@ -5,7 +5,7 @@ const frame = (functionName: string, url = '') => ({ functionName, url, lineNumb
 const PROFILE: CpuProfile = {
   nodes: [
     { id: 1, callFrame: frame('(idle)') },
-    { id: 2, callFrame: frame('decide', 'file:///opt/orrery/dist/libs/constellation/decide.js') },
+    { id: 2, callFrame: frame('decide', 'file:///opt/orrery/dist/libs/constellation/decide/decide.js') },
     { id: 3, callFrame: frame('parse', 'file:///opt/orrery/node_modules/@nats-io/nats-core/lib/parser.js') },
     { id: 4, callFrame: frame('writeBuffer') },
   ],
@@ -19,7 +19,7 @@ describe('summarise', () => {
     const { busyMs, idleMs, functions, packages } = summarise(PROFILE, [[0, 2_000_000]]);
     expect({ busyMs, idleMs }).toEqual({ busyMs: 10, idleMs: 10 });
     expect(functions.map(({ name, ms }) => [name, ms])).toEqual([
-      ['decide libs/constellation/decide.js:10', 5],
+      ['decide libs/constellation/decide/decide.js:10', 5],
       ['writeBuffer', 3],
       ['parse @nats-io/nats-core/lib/parser.js:10', 2],
     ]);

@@ -1,0 +1,125 @@
+import { type Actor, DEFAULTS, LIMITS, type TaskId } from '#proto';
+import { ACCEPTED, type Answer, refuse } from '../values/index.js';
+import { decideApproval, type Word } from './approvals.js';
+import { type Circumstances, instantOf } from './attempt-end.js';
+import { mayGetMore, Purse, doomOf, isUnsatisfied, graphOf, isTerminal, type Run } from '../state/index.js';
+import { abandonEdit } from './edit-rounds.js';
+import { beginToEnd } from './ending.js';
+import type { RunDraft } from '../fold/index.js';
+import { reopenTask } from './reopen.js';
+import { listed } from '../plan/index.js';
+
+/** What a person, or a program in a person's place, may tell a run to do. */
+export type Control =
+  | { readonly verb: 'CANCEL'; readonly reason?: string | undefined }
+  | { readonly verb: 'PAUSE'; readonly reason?: string | undefined }
+  | { readonly verb: 'RESUME' }
+  | { readonly verb: 'RETRY'; readonly taskId: TaskId }
+  | Word;
+
+export function control(draft: RunDraft, action: Control, by: Actor, circumstances: Circumstances): Answer {
+  if (draft.run.phase === 'NONE') return refuse('NOT_FOUND', 'there is no such run');
+  switch (action.verb) {
+    case 'CANCEL':
+      return cancel(draft, action.reason, by, circumstances);
+    case 'PAUSE':
+      return pause(draft, action.reason, by, circumstances);
+    case 'RESUME':
+      return resume(draft, by, circumstances);
+    case 'RETRY':
+      return retry(draft, action.taskId, by, circumstances);
+    case 'APPROVE':
+    case 'REJECT':
+    case 'ANSWER':
+      return decideApproval(draft, action, by, circumstances);
+  }
+}
+
+function cancel(draft: RunDraft, reason: string | undefined, by: Actor, { now }: Circumstances): Answer {
+  const { run } = draft;
+  if (run.phase === 'CANCELLED' || run.ending?.reason === 'cancelled')
+    return { kind: 'ignored', reason: 'CANCELLED_BEFORE' };
+  if (isTerminal(run)) return refuse('INVALID_STATE', `the run is ${run.phase}; there is nothing left to cancel`);
+  if (run.ending !== null) return { kind: 'ignored', reason: 'ENDING' };
+  abandonEdit(draft, { code: 'RUN_ENDING', message: 'the run was cancelled' }, now);
+  beginToEnd(draft, { reason: 'cancelled', by, note: reason ?? null }, now);
+  return ACCEPTED;
+}
+
+function pause(draft: RunDraft, reason: string | undefined, actor: Actor, { now }: Circumstances): Answer {
+  const { run } = draft;
+  if (run.phase === 'PAUSED') return { kind: 'ignored', reason: 'PAUSED_BEFORE' };
+  if (isTerminal(run)) return refuse('INVALID_STATE', `the run is ${run.phase}; only a run that goes on can be paused`);
+  draft.add({
+    type: 'RUN_PAUSED',
+    data: { by: 'operator', actor, reason: reason ?? `paused by ${actor.id}`, pausedAt: instantOf(now) },
+  });
+  return ACCEPTED;
+}
+
+function resume(draft: RunDraft, by: Actor, { now }: Circumstances): Answer {
+  const { run } = draft;
+  if (run.phase === 'RUNNING') return { kind: 'ignored', reason: 'NOT_PAUSED' };
+  if (isTerminal(run)) return refuse('INVALID_STATE', `the run is ${run.phase}; only a paused run can be resumed`);
+  if (run.waitsFor === 'plan_approval' && by.kind !== 'person') {
+    return refuse('UNAUTHORIZED', `only a person may accept a plan, and ${by.id} is of kind ${by.kind}`);
+  }
+  draft.add({ type: 'RUN_RESUMED', data: { by, resumedAt: instantOf(now) } });
+  return ACCEPTED;
+}
+
+/** A person's word that a task shall be tried again, also where nobody knows what the last attempt has done. */
+function retry(draft: RunDraft, taskId: TaskId, by: Actor, { now }: Circumstances): Answer {
+  const { run } = draft;
+  const index = run.graph?.taskIndex.get(taskId);
+  if (index === undefined) {
+    const known = listed([...run.tasks].map(({ star }) => star.id));
+    return refuse('NOT_FOUND', `taskId: there is no task "${taskId}"; known are ${known}`);
+  }
+  if (run.ending !== null) return refuse('INVALID_STATE', 'the run is about to end; retry the task when it has');
+  const { status, attempt, stopping } = run.tasks.at(index);
+  switch (status) {
+    case 'PENDING':
+      return { kind: 'ignored', reason: 'PENDING' };
+    case 'COMPLETED':
+      return refuse('INVALID_STATE', `taskId: "${taskId}" is COMPLETED; fork the run to execute it again`);
+    case 'RUNNING': {
+      if (stopping?.reason === 'retry') return { kind: 'ignored', reason: 'RETRIED_BEFORE' };
+      const [requestedAt, graceUntil] = [instantOf(now), stopping?.graceUntil ?? instantOf(now + LIMITS.stopGraceMs)];
+      draft.add({
+        type: 'TASK_STOP_REQUESTED',
+        data: { taskId, attempt, reason: 'retry', by, requestedAt, graceUntil },
+      });
+      return ACCEPTED;
+    }
+    case 'SKIPPED':
+    case 'FAILED':
+    case 'CANCELLED': {
+      const blocked = whatBlocks(run, index);
+      if (blocked !== undefined) return refuse('INVALID_STATE', `taskId: ${blocked}`);
+      const lacking = mayGetMore(run) ? [] : new Purse(run).lacking(run.tasks.at(index).star);
+      if (lacking.length > 0) {
+        const message = `nothing is left of the budget of the run (${lacking.join(', ')}); a fork of it has a new one`;
+        return refuse('INVALID_STATE', `taskId: ${message}`);
+      }
+      if (isTerminal(run)) {
+        const deadlineMs = run.request?.options.deadlineMs ?? DEFAULTS.runDeadlineMs;
+        draft.add({
+          type: 'RUN_REOPENED',
+          data: { by, reopenedAt: instantOf(now), deadlineAt: instantOf(now + deadlineMs) },
+        });
+      }
+      reopenTask(draft, index, { reason: 'operator', by, notBefore: instantOf(now) });
+      return ACCEPTED;
+    }
+  }
+}
+
+/** A task with a line that is not satisfied would be skipped again at once: what is behind the line has to run first. */
+function whatBlocks(run: Run, index: number): string | undefined {
+  const graph = graphOf(run);
+  if (!graph.linesInto.at(index).some((line) => isUnsatisfied(run, line))) return undefined;
+  const { lineId, reason } = doomOf(run, index);
+  const { from } = graph.lines.at(graph.lineIndex.get(lineId) ?? -1);
+  return `"${graph.taskIds.at(index)}" cannot start, ${reason}; retry "${from}" first`;
+}

@@ -1,0 +1,302 @@
+import {
+  type Actor,
+  type AttemptFinished,
+  type Evaluation,
+  type PlanSource,
+  type Proposal,
+  type Refusal,
+  type RunEvent,
+  type RunEventData,
+  sentenceOf,
+  type Sha256,
+  type TaskId,
+  type Usage,
+} from '#proto';
+import { ACCEPTED, type Answer, refuse } from '../values/index.js';
+import { type Asked, recordAsk } from './approvals.js';
+import { type Circumstances, failAttempt, instantOf } from './attempt-end.js';
+import { close } from './close.js';
+import { control, type Control } from './control.js';
+import { failRound, propose, type RoundFailure } from './edit-cycle.js';
+import { RunDraft } from '../fold/index.js';
+import { isCurrentAttempt, judgeLines, isTerminal, type Run, type RunAsked } from '../state/index.js';
+import { checkTargets } from '../edits/index.js';
+import { Judge, type Question } from '../plan/index.js';
+
+/** What a run is asked or told. Whatever waits for a run is decided together against one state. */
+export type Input =
+  | {
+      readonly kind: 'submit';
+      readonly requested: RunEventData<'RUN_REQUESTED'>;
+      /** Content hash of the request by what a line without a type meant once. */
+      readonly formerHash?: string | undefined;
+      /** Why it may not become a run today. A run that it has become already is the same run still. */
+      readonly refusal?: Refusal | undefined;
+    }
+  /** The first input of a run that begins where another one stood. */
+  | { readonly kind: 'fork'; readonly id: string; readonly forked: RunEventData<'RUN_FORKED'> }
+  | {
+      readonly kind: 'attempt-ended';
+      readonly taskId: TaskId;
+      readonly attempt: number;
+      readonly finished: AttemptFinished;
+      readonly attemptHash: string;
+    }
+  /** An attempt waits for a person. */
+  | ({ readonly kind: 'asked' } & Asked)
+  | {
+      readonly kind: 'late-result';
+      readonly taskId: TaskId;
+      readonly attempt: number;
+      readonly text: string;
+      readonly attemptHash: string;
+    }
+  /** The planner's answer to an edit round. */
+  | ({ readonly kind: 'proposal' } & Planned)
+  /** The planner comes to no plan in this round. */
+  | ({ readonly kind: 'round-failed' } & RoundFailure)
+  /** A run that has ended was judged. */
+  | {
+      readonly kind: 'evaluated';
+      readonly evaluation: Evaluation;
+      readonly used: Usage;
+      readonly planHash: Sha256;
+    }
+  /** A command with an id of its own, that is decided once however often it comes. */
+  | { readonly kind: 'verb'; readonly id: string; readonly by: Actor; readonly action: Control | Propose }
+  /** An input that could not be decided went to the dead letters: nothing new starts until a person has looked. */
+  | { readonly kind: 'pause'; readonly reason: string }
+  /** The clock or the fleet moved on: everything that is owed is decided. */
+  | { readonly kind: 'wake' };
+
+export interface Propose {
+  readonly verb: 'PROPOSE';
+  readonly proposal: Proposal;
+  /** Sent by a program that somebody let act for him: nobody knows whether he has read it. */
+  readonly delegated: boolean;
+}
+
+/** What the planner has recorded of a round before it proposed. */
+export interface Planned {
+  readonly proposal: Proposal;
+  readonly by: Actor;
+  /** End of the chain of the planner's steps that led here; null when there are none. */
+  readonly planHash: Sha256 | null;
+  /** `model`: what it wrote is judged. A reviewed runbook and a rule are trusted like a request. */
+  readonly source: PlanSource;
+  readonly used: Usage;
+}
+
+export interface Decision {
+  /** One closed commit: the inputs' facts and all that follows from them. Empty: nothing follows. */
+  readonly events: readonly RunEvent[];
+  /** One per input, in order. */
+  readonly answers: readonly Answer[];
+  /** The state after `events`. */
+  readonly run: Run;
+  /** Earliest instant the run waits for; null when it is terminal. It is armed before the commit is appended. */
+  readonly wakeAt: number | null;
+  /** Busy devices of which a ready task waits for a slot; ANY_DEVICE when one waits for a device to connect. Empty: none waits. */
+  readonly starvedOf: ReadonlySet<string>;
+  /** What has to be found out first: while there is any, nothing else of this decision may be used. */
+  readonly wanted: readonly Question[];
+}
+
+/**
+ * Decides everything that waits for a run. Pure, idempotent and order-tolerant: a repeated or stale input is ignored, and
+ * every event that follows (line results, retries, skips, starts, stops, edit rounds, the run's end) leaves in the same commit.
+ */
+export function decide(run: Run, inputs: readonly Input[], circumstances: Circumstances): Decision {
+  const draft = new RunDraft(run, new Judge(circumstances.truths));
+  const decided = new Map<string, Answer>();
+  const answers = inputs.map((input) => {
+    if (!('id' in input)) return take(draft, input, circumstances);
+    // Sent again before it was answered: both wait here together, and it is one verb all the same.
+    const answer = decided.get(input.id) ?? take(draft, input, circumstances);
+    decided.set(input.id, answer);
+    return answer;
+  });
+  const { wakeAt, starvedOf } = close(draft, circumstances);
+  return { events: draft.events, answers, run: draft.run, wakeAt, starvedOf, wanted: draft.judge.wanted };
+}
+
+const ISSUES_MAX = 20;
+
+function take(draft: RunDraft, input: Input, circumstances: Circumstances): Answer {
+  switch (input.kind) {
+    case 'submit':
+      return submit(draft, input, circumstances);
+    case 'fork':
+      return fork(draft, input, circumstances);
+    case 'attempt-ended':
+      return endAttempt(draft, input, circumstances);
+    case 'asked':
+      return recordAsk(draft, input, circumstances);
+    case 'late-result':
+      return annotate(draft, input, circumstances);
+    case 'proposal':
+      return propose(draft, { ...input, judged: input.source === 'model' }, circumstances);
+    case 'round-failed':
+      return failRound(draft, input, circumstances);
+    case 'evaluated':
+      return evaluate(draft, input, circumstances);
+    case 'verb':
+      return obey(draft, input, circumstances);
+    case 'pause':
+      return pause(draft, input.reason, circumstances);
+    case 'wake':
+      return ACCEPTED;
+  }
+}
+
+function obey(
+  draft: RunDraft,
+  { id, by, action }: Extract<Input, { kind: 'verb' }>,
+  circumstances: Circumstances,
+): Answer {
+  const decided = draft.run.verbs.get(id);
+  if (decided?.rejected === false) return { kind: 'accepted', sequence: decided.sequence };
+  if (decided?.rejected === true) {
+    return refuse(
+      'EDIT_REJECTED',
+      `the edit was refused before; event ${decided.sequence} and those before it say why`,
+    );
+  }
+  if (action.verb !== 'PROPOSE') return control(draft, action, by, circumstances);
+  const { proposal, delegated } = action;
+  const judged = delegated || by.kind === 'system';
+  return propose(draft, { proposal, by, planHash: null, source: null, used: null, judged }, circumstances);
+}
+
+type Submitted = Extract<Input, { kind: 'submit' }>;
+
+/** The same request is the same run for ever, also when its words mean something else by now than when it was first sent. */
+function isSame(asked: RunAsked, { requested, formerHash }: Submitted): boolean {
+  return (
+    asked.contentHash ===
+    (asked.untypedLines === undefined ? (formerHash ?? requested.contentHash) : requested.contentHash)
+  );
+}
+
+function submit(draft: RunDraft, submitted: Submitted, circumstances: Circumstances): Answer {
+  const { requested } = submitted;
+  const { request } = draft.run;
+  if (request !== null) {
+    if (isSame(request, submitted)) return ACCEPTED;
+    const message = `the request id "${requested.requestId}" was used before with other content`;
+    return {
+      kind: 'rejected',
+      reason: { code: 'IDEMPOTENCY_CONFLICT', message, issues: [{ path: 'requestId', message }] },
+    };
+  }
+  if (submitted.refusal !== undefined) return { kind: 'rejected', reason: submitted.refusal };
+  const { constellation, requestedAt } = requested;
+  if (constellation === null) {
+    if (!circumstances.planner && requested.options.planner !== 'external') {
+      const message = 'a goal needs a planner and none is there; send a constellation';
+      return { kind: 'rejected', reason: { code: 'NO_PLANNER', message, issues: [{ path: 'goal', message }] } };
+    }
+    draft.add({ type: 'RUN_REQUESTED', data: requested });
+    return ACCEPTED;
+  }
+  const issues = checkTargets(constellation, circumstances.fleet).map(({ path, message }) => ({
+    path: `constellation.${path}`,
+    message,
+  }));
+  const [first] = issues;
+  if (first !== undefined) {
+    return {
+      kind: 'rejected',
+      reason: { code: 'INVALID_REQUEST', message: sentenceOf(first), issues: issues.slice(0, ISSUES_MAX) },
+    };
+  }
+  draft.add(
+    { type: 'RUN_REQUESTED', data: requested },
+    {
+      type: 'CONSTELLATION_MODIFIED',
+      data: {
+        revision: 1,
+        origin: 'request',
+        tasks: constellation.tasks.length,
+        lines: constellation.lines.length,
+        modifiedAt: requestedAt,
+      },
+    },
+  );
+  return ACCEPTED;
+}
+
+/** A run that goes on from where another one stood. What ran there at that instant is not known here, and is not run again. */
+function fork(draft: RunDraft, { id, forked }: Extract<Input, { kind: 'fork' }>, { now }: Circumstances): Answer {
+  const { phase, sequence, verbs } = draft.run;
+  if (phase !== 'NONE') return { kind: 'accepted', sequence: verbs.get(id)?.sequence ?? sequence };
+  draft.add({ type: 'RUN_FORKED', data: forked });
+  for (const index of Array.from(draft.run.running)) {
+    const { run } = draft;
+    const { star, attempt } = run.tasks.at(index);
+    const message = `it was running in run ${forked.parent.runId} when this one was forked; nobody here knows what it has done`;
+    const error = { code: 'OUTCOME_UNKNOWN', message, outcome: 'unknown' } as const;
+    const lines = judgeLines(run, index, { status: 'FAILED', result: null }, draft.judge);
+    draft.add({
+      type: 'TASK_FAILED',
+      data: { taskId: star.id, attempt, error, lines, failedAt: instantOf(now), attemptHash: null },
+    });
+  }
+  return ACCEPTED;
+}
+
+/** A result counts once, and only from the attempt that is running: devices retry and streams redeliver. */
+function endAttempt(
+  draft: RunDraft,
+  input: Extract<Input, { kind: 'attempt-ended' }>,
+  circumstances: Circumstances,
+): Answer {
+  const { run } = draft;
+  const { taskId, attempt, finished, attemptHash } = input;
+  const index = run.graph?.taskIndex.get(taskId);
+  if (index === undefined) return { kind: 'ignored', reason: 'UNKNOWN_TASK' };
+  const task = run.tasks.at(index);
+  if (!isCurrentAttempt(task, attempt)) {
+    return { kind: 'ignored', reason: task.attempt === attempt ? 'DUPLICATE_RESULT' : 'STALE_ATTEMPT' };
+  }
+  const { used, notes } = finished;
+  if (finished.status === 'completed') {
+    const { result } = finished;
+    const lines = judgeLines(run, index, { status: 'COMPLETED', result }, draft.judge);
+    const completedAt = instantOf(circumstances.now);
+    const more = { ...(used === undefined ? {} : { used }), ...(notes === undefined ? {} : { notes }) };
+    draft.add({ type: 'TASK_COMPLETED', data: { taskId, attempt, result, lines, completedAt, attemptHash, ...more } });
+    return ACCEPTED;
+  }
+  failAttempt(draft, index, { error: finished.error, attemptHash, used, notes }, circumstances);
+  return ACCEPTED;
+}
+
+function annotate(draft: RunDraft, input: Extract<Input, { kind: 'late-result' }>, { now }: Circumstances): Answer {
+  const { taskId, attempt, text, attemptHash } = input;
+  if (draft.run.graph?.taskIndex.get(taskId) === undefined) return { kind: 'ignored', reason: 'UNKNOWN_TASK' };
+  draft.add({
+    type: 'RUN_ANNOTATED',
+    data: { kind: 'late_result', taskId, attempt, text, attemptHash, annotatedAt: instantOf(now) },
+  });
+  return ACCEPTED;
+}
+
+/** Once, and only of a run that is over: what it is worth may still change before. */
+function evaluate(
+  draft: RunDraft,
+  { evaluation, used, planHash }: Extract<Input, { kind: 'evaluated' }>,
+  { now }: Circumstances,
+): Answer {
+  if (!isTerminal(draft.run)) return { kind: 'ignored', reason: 'NOT_ENDED' };
+  if (draft.run.evaluation !== null) return { kind: 'ignored', reason: 'EVALUATED_BEFORE' };
+  const annotatedAt = instantOf(now);
+  draft.add({ type: 'RUN_ANNOTATED', data: { kind: 'evaluation', evaluation, used, planHash, annotatedAt } });
+  return ACCEPTED;
+}
+
+function pause(draft: RunDraft, reason: string, { now }: Circumstances): Answer {
+  if (draft.run.phase !== 'RUNNING') return { kind: 'ignored', reason: 'NOT_RUNNING' };
+  draft.add({ type: 'RUN_PAUSED', data: { by: 'system', reason, pausedAt: instantOf(now) } });
+  return ACCEPTED;
+}

@@ -1,0 +1,228 @@
+import { type AgentProfile, type EditTrigger, type Instant, LIMITS, type RunEvent, type TaskStar } from '#proto';
+import { instantOf } from './attempt-end.js';
+import { asksPlanner } from './edit-rounds.js';
+import type { RunDraft } from '../fold/index.js';
+import {
+  type Assignment,
+  type Avoided,
+  candidates,
+  couldSatisfy,
+  type FleetView,
+  offers,
+  satisfies,
+} from '../edits/index.js';
+import { judgeLines, editPolicyOf, type Run, type TaskState } from '../state/index.js';
+import type { Judge } from '../plan/index.js';
+
+// A ready task that no connected device can take waits, and the run says since when (TASKS_WAITING). After `deviceAskMs` its
+// planner is asked, once per wait; after `deviceWaitMs` the task has failed. A task for which a device is connected and busy
+// stands in a queue and does not wait in this sense, nor does one whose run is paused. A run whose request says neither waits
+// until its own deadline: so it was before there were these bounds.
+
+/** Positions of ready tasks for which all devices were looked through: which no connected one can take, and which wait for one that is busy. */
+export interface Seen {
+  readonly stranded: readonly number[];
+  readonly queued: readonly number[];
+}
+
+export const NOTHING_SEEN: Seen = { stranded: [], queued: [] };
+
+interface Occasion {
+  readonly fleet: FleetView;
+  readonly now: number;
+}
+
+type Wait = Extract<Assignment, { kind: 'wait' }>;
+
+/** The ready tasks that got no device in one look at them. */
+export class Waits {
+  readonly #run: Run;
+  readonly #judge: Judge;
+  readonly #occasion: Occasion;
+  readonly #byNeed = new Map<string, Wait>();
+  readonly #reasons = new Map<string, string>();
+  readonly #stranded: number[] = [];
+  readonly #queued: number[] = [];
+
+  constructor({ run, judge }: Pick<RunDraft, 'run' | 'judge'>, occasion: Occasion) {
+    this.#run = run;
+    this.#judge = judge;
+    this.#occasion = occasion;
+  }
+
+  get seen(): Seen {
+    return { stranded: this.#stranded, queued: this.#queued };
+  }
+
+  /** The answer for tasks with the same needs; undefined when none was looked for yet. */
+  ofNeed(need: string): Wait | undefined {
+    return this.#byNeed.get(need);
+  }
+
+  /** The end of the task, when it has waited for as long as it may. */
+  take(index: number, wait: Wait, avoid: Avoided): RunEvent | undefined {
+    const { need } = this.#run.tasks.at(index);
+    const isAnswerForAll = avoid.session === null && avoid.failedOn.length === 0;
+    if (isAnswerForAll) this.#byNeed.set(need, wait);
+    if (wait.busy.length > 0 || wait.until !== null) {
+      this.#queued.push(index);
+      return undefined;
+    }
+    if (!this.#occasion.fleet.complete) return undefined;
+    this.#stranded.push(index);
+    if (!isOver(this.#run, index, this.#occasion)) return undefined;
+    return unavailable(
+      { run: this.#run, judge: this.#judge },
+      index,
+      this.#why(index, isAnswerForAll ? null : avoid),
+      this.#occasion.now,
+    );
+  }
+
+  #why(index: number, avoid: Avoided | null): string {
+    const { star, need } = this.#run.tasks.at(index);
+    const { fleet } = this.#occasion;
+    if (avoid !== null) return whyNoDevice(star, fleet, avoid);
+    const why = this.#reasons.get(need) ?? whyNoDevice(star, fleet, NOTHING_AVOIDED);
+    this.#reasons.set(need, why);
+    return why;
+  }
+}
+
+const NOTHING_AVOIDED: Avoided = { session: null, failedOn: [] };
+
+/** Records who begins to wait and who waits no more; nothing where it is recorded already. */
+export function noteWaits(draft: RunDraft, { stranded, queued }: Seen, now: number): void {
+  const { run } = draft;
+  const waits = (index: number) => run.stranded.has(index);
+  const began = boundsOf(run).waitMs === undefined ? [] : stranded.filter((index) => !waits(index));
+  const unready = [...run.stranded].filter((index) => !run.ready.has(index));
+  const over = [...queued.filter(waits), ...unready];
+  if (began.length + over.length === 0) return;
+  const ids = (indexes: readonly number[]) => indexes.map((index) => run.tasks.at(index).star.id);
+  draft.add({ type: 'TASKS_WAITING', data: { began: ids(began), over: ids(over), at: instantOf(now) } });
+}
+
+/** What the planner is asked about tasks that have waited for long enough; none while nobody is asked. */
+export function waitTriggers(run: Run, { stranded }: Seen, { fleet, now }: Occasion): EditTrigger[] {
+  const { askMs } = boundsOf(run);
+  if (askMs === undefined || !mayAsk(run) || !hasLooked(fleet, askMs)) return [];
+  return stranded.flatMap((index): EditTrigger[] => {
+    const { star, deviceWait } = run.tasks.at(index);
+    if (deviceWait === null || deviceWait.asked || now < Date.parse(deviceWait.since) + askMs) return [];
+    return [{ kind: 'device', taskId: star.id }];
+  });
+}
+
+/** It has waited for as long as it may, and the planner does not think about it just now. */
+function isOver(run: Run, index: number, { fleet, now }: Occasion): boolean {
+  const { star, deviceWait } = run.tasks.at(index);
+  const { waitMs } = boundsOf(run);
+  if (deviceWait === null || waitMs === undefined || now < Date.parse(deviceWait.since) + waitMs) return false;
+  return hasLooked(fleet, waitMs) && !isAskedAbout(run, star.id);
+}
+
+function unavailable(
+  { run, judge }: Pick<RunDraft, 'run' | 'judge'>,
+  index: number,
+  why: string,
+  now: number,
+): RunEvent {
+  const { star, attempt } = run.tasks.at(index);
+  const message = `no connected device could take it for ${durationText(boundsOf(run).waitMs ?? 0)}: ${why}`;
+  const lines = judgeLines(run, index, { status: 'FAILED', result: null }, judge);
+  return {
+    type: 'TASK_FAILED',
+    data: {
+      taskId: star.id,
+      attempt,
+      error: { code: 'DEVICE_UNAVAILABLE', message, outcome: 'failed' },
+      lines,
+      failedAt: instantOf(now),
+      attemptHash: null,
+    },
+  };
+}
+
+/** When something about the waits of a run is due that has not happened yet. */
+export function* dueWaits(run: Run): Generator<Instant> {
+  const { askMs, waitMs } = boundsOf(run);
+  const asks = askMs !== undefined && run.editing === null && mayAsk(run);
+  for (const index of run.stranded) {
+    const { deviceWait } = run.tasks.at(index);
+    if (deviceWait === null) continue;
+    const since = Date.parse(deviceWait.since);
+    if (asks && !deviceWait.asked) yield instantOf(since + askMs);
+    if (waitMs !== undefined) yield instantOf(since + waitMs);
+  }
+}
+
+/** `"b" since 12:00:05Z (fails at ...)`: what a person is told about a task that waits; undefined when it does not. */
+export function waitText(run: Run, { star, deviceWait }: TaskState): string | undefined {
+  const { waitMs } = boundsOf(run);
+  if (deviceWait === null || waitMs === undefined) return undefined;
+  const until = instantOf(Date.parse(deviceWait.since) + waitMs);
+  const asked = deviceWait.asked ? ', the planner was asked' : '';
+  return `${star.id} (${targetText(star)}) since ${deviceWait.since}${asked}, given up at ${until}`;
+}
+
+function boundsOf({ request }: Run): { readonly askMs: number | undefined; readonly waitMs: number | undefined } {
+  const { deviceAskMs: askMs, deviceWaitMs: waitMs } = request?.options ?? {};
+  return { askMs, waitMs };
+}
+
+function mayAsk(run: Run): boolean {
+  return editPolicyOf(run) !== 'never' && !run.plannerSilent && asksPlanner(run);
+}
+
+function isAskedAbout({ editing }: Run, taskId: string): boolean {
+  return editing?.triggers.some((trigger) => trigger.kind === 'device' && trigger.taskId === taskId) === true;
+}
+
+/** After a start of the whole system devices need a moment to come back: whoever has just begun to look has not seen that none is there. */
+function hasLooked({ complete, watchedMs }: FleetView, ms: number): boolean {
+  return complete && watchedMs >= Math.min(ms, LIMITS.deviceGraceMs);
+}
+
+const DEVICES_NAMED_MAX = 5;
+
+/** The target, and why each device that is meant cannot take the task now; of many devices the first by id. */
+export function whyNoDevice(task: TaskStar, fleet: FleetView, avoid: Avoided): string {
+  const meant = [...candidates(task.target, fleet)].filter((device) => couldSatisfy(device, task.target));
+  const sorted = meant.toSorted((one, other) => (one.deviceId < other.deviceId ? -1 : 1));
+  const named = sorted
+    .slice(0, DEVICES_NAMED_MAX)
+    .map((device) => `${device.deviceId} ${whyNot(device, task, fleet, avoid)}`);
+  const more = sorted.length > DEVICES_NAMED_MAX ? [`and ${sorted.length - DEVICES_NAMED_MAX} more`] : [];
+  const why = sorted.length === 0 ? 'no enrolled device satisfies it' : [...named, ...more].join('; ');
+  return `${targetText(task)}: ${why}`;
+}
+
+const TARGET_CHARS_MAX = 300;
+
+function targetText({ target }: TaskStar): string {
+  if ('device' in target) return `target device "${target.device}"`;
+  return `target ${JSON.stringify(target).slice(0, TARGET_CHARS_MAX).toWellFormed()}`;
+}
+
+const REASON_CHARS_MAX = 100;
+
+function whyNot(device: AgentProfile, task: TaskStar, fleet: FleetView, avoid: Avoided): string {
+  const { status, session, held, changedAt, agent } = device;
+  if (status === 'offline' || session === null) return 'has never connected';
+  if (status !== 'connected') return `is ${status} since ${changedAt}`;
+  if (held !== null) return `is held by ${held.by.id}: ${held.reason.slice(0, REASON_CHARS_MAX).toWellFormed()}`;
+  if (session.sessionId === avoid.session) return 'was lost under this task and has not connected anew';
+  if (!satisfies(device, task.target)) return 'does not satisfy the target as it is';
+  if (task.command === undefined && !fleet.agents.has(agent))
+    return `has no agent now: nobody serves ${agent} with a model`;
+  const tool = [task.command?.tool, task.verify?.command?.tool].find(
+    (one) => one !== undefined && !offers(device, one),
+  );
+  return tool === undefined ? 'does not take it' : `does not offer the tool "${tool}"`;
+}
+
+function durationText(ms: number): string {
+  if (ms % 60_000 === 0) return `${ms / 60_000} min`;
+  return ms % 1_000 === 0 ? `${ms / 1_000} s` : `${ms} ms`;
+}

@@ -1,0 +1,136 @@
+import type { LineId, LineResult, TaskStatus } from '#proto';
+import { isAgentTask, graphOf, type LineState, NO_COUNTS, type Run, type TaskState } from '../state/index.js';
+import { positionOf, targetOf } from '../plan/index.js';
+import type { Shape } from '../edits/index.js';
+
+/** Private to a fold: the parts that are replaced, and sets that nobody else sees yet. */
+export type Draft = { -readonly [K in keyof Run]: Run[K] } & {
+  ready: Set<number>;
+  doomed: Set<number>;
+  running: Set<number>;
+  timed: Set<number>;
+  stranded: Set<number>;
+};
+
+export function draftOf(run: Run): Draft {
+  const { ready, doomed, running, timed, stranded } = run;
+  const sets = { ready: new Set(ready), doomed: new Set(doomed), running: new Set(running), timed: new Set(timed) };
+  return { ...run, ...sets, stranded: new Set(stranded) };
+}
+
+/** Takes over another structure; the derived sets keep the order in which tasks became ready. */
+export function reshape(draft: Draft, shape: Shape, moved: ReadonlyMap<number, number> | null): void {
+  const old = draft.tasks;
+  const readyBefore = [...draft.ready].flatMap((index) => (moved === null ? index : (moved.get(index) ?? [])));
+  draft.graph = shape.graph;
+  draft.tasks = shape.tasks;
+  draft.lines = shape.lines;
+  draft.usedIds = shape.usedIds;
+  if (moved !== null || old.length === 0) {
+    draft.counts = NO_COUNTS;
+    for (const set of [draft.ready, draft.doomed, draft.running, draft.timed, draft.stranded]) set.clear();
+    for (const index of readyBefore) draft.ready.add(index);
+    let index = 0;
+    draft.agentsPending = 0;
+    const counts = { ...NO_COUNTS } as Record<TaskStatus, number>;
+    for (const task of shape.tasks) {
+      counts[task.status]++;
+      draft.agentsPending += agentPending(task);
+      place(draft, index++, task);
+    }
+    draft.counts = counts;
+    return;
+  }
+  const added = shape.tasks.length - old.length;
+  if (added > 0) draft.counts = { ...draft.counts, PENDING: draft.counts.PENDING + added };
+  shape.tasks.forEachChanged(old, (task, index) => {
+    draft.agentsPending += agentPending(task) - (index < old.length ? agentPending(old.at(index)) : 0);
+    place(draft, index, task);
+  });
+}
+
+/** Ready tasks that no connected device can take since an instant; null: one can, as soon as it has a free slot. */
+export function strand(draft: Draft, taskIds: readonly string[], since: string | null): void {
+  for (const taskId of taskIds) {
+    change(draft, taskId, () => ({ deviceWait: since === null ? null : { since, asked: false } }));
+  }
+}
+
+/** Whoever waits has not waited so far: what was paused meanwhile is not the fleet's fault. */
+export function forgetWaits(draft: Draft): void {
+  for (const index of Array.from(draft.stranded))
+    change(draft, draft.tasks.at(index).star.id, () => ({ deviceWait: null }));
+}
+
+/** 1 for a task of an agent that is still to start. */
+export function agentPending({ star, status }: TaskState): number {
+  return status === 'PENDING' && isAgentTask(star) ? 1 : 0;
+}
+
+export function change(draft: Draft, taskId: string, to: (task: TaskState) => Partial<TaskState>): TaskState {
+  const index = positionOf(graphOf(draft).taskIndex, taskId);
+  const before = draft.tasks.at(index);
+  const changed = { ...before, ...to(before) };
+  // Whatever has become of it, it waits no more.
+  const after = changed.status === 'PENDING' ? changed : { ...changed, deviceWait: null };
+  draft.tasks = draft.tasks.with(index, after);
+  reindex(draft, index, before, after);
+  return after;
+}
+
+/** Keeps the sets and counts in step with one task; every status change and every judged line comes by here. */
+function reindex(draft: Draft, index: number, before: TaskState, task: TaskState): void {
+  const { status } = task;
+  const { status: was } = before;
+  if (was !== status) {
+    draft.counts = { ...draft.counts, [was]: draft.counts[was] - 1, [status]: draft.counts[status] + 1 };
+    draft.agentsPending += agentPending(task) - agentPending(before);
+  }
+  place(draft, index, task);
+}
+
+function place(
+  draft: Draft,
+  index: number,
+  { star, status, linesOpen, linesUnsatisfied, deadlineAt, deviceWait }: TaskState,
+): void {
+  member(draft.running, index, status === 'RUNNING');
+  member(draft.ready, index, status === 'PENDING' && linesOpen === 0 && linesUnsatisfied === 0);
+  member(draft.doomed, index, status === 'PENDING' && linesUnsatisfied > 0);
+  member(draft.timed, index, deadlineAt !== null && (status === 'PENDING' || status === 'RUNNING'));
+  member(draft.stranded, index, deviceWait !== null && status === 'PENDING');
+  if ((star.priority ?? 0) !== 0) draft.prioritized = true;
+}
+
+function member(set: Set<number>, index: number, belongs: boolean): void {
+  if (belongs) set.add(index);
+  else set.delete(index);
+}
+
+export function judge(draft: Draft, results: readonly LineResult[]): void {
+  const { lineIndex } = graphOf(draft);
+  for (const { id, satisfied, reason, undecided } of results) {
+    const index = positionOf(lineIndex, id);
+    if (draft.lines.at(index).satisfied !== null) continue; // judged once: what followed from it has happened
+    setLine(draft, index, { satisfied, reason: reason ?? null, ...(undecided === true ? { undecided } : {}) });
+  }
+}
+
+export function reopenLines(draft: Draft, lines: readonly LineId[]): void {
+  const { lineIndex } = graphOf(draft);
+  for (const id of lines) setLine(draft, positionOf(lineIndex, id), { satisfied: null, reason: null });
+}
+
+function setLine(draft: Draft, index: number, to: LineState): void {
+  const { satisfied: was } = draft.lines.at(index);
+  draft.lines = draft.lines.with(index, to);
+  const target = targetOf(graphOf(draft), index);
+  const before = draft.tasks.at(target);
+  const after = {
+    ...before,
+    linesOpen: before.linesOpen - Number(was === null) + Number(to.satisfied === null),
+    linesUnsatisfied: before.linesUnsatisfied - Number(was === false) + Number(to.satisfied === false),
+  };
+  draft.tasks = draft.tasks.with(target, after);
+  reindex(draft, target, before, after);
+}

@@ -1,0 +1,478 @@
+import {
+  type Actor,
+  type Edit,
+  type EditTrigger,
+  type LineResult,
+  NO_USAGE,
+  type RunCommit,
+  type RunEvent,
+  type RunEventData,
+  type StopReason,
+  type TaskId,
+  type Usage,
+} from '#proto';
+import {
+  withDecided,
+  withoutGrants,
+  withRequested,
+  withWithdrawn,
+  withNotes,
+  isAgentTask,
+  minus,
+  ONE_COMMAND,
+  plus,
+  within,
+  deadlineOf,
+  editPolicyOf,
+  emptyRun,
+  endsTheRun,
+  findTask,
+  graphOf,
+  NOTHING_ASKED,
+  PLAN_WAITS,
+  type Run,
+  type TaskState,
+} from '../state/index.js';
+import { change, type Draft, draftOf, forgetWaits, judge, reopenLines, reshape, strand } from './draft.js';
+import { stageRecorded, scopeOf, widened, shapeOf } from '../edits/index.js';
+import { positionOf, targetOf, Judge } from '../plan/index.js';
+import { restored } from './fork.js';
+
+/** Folds one recorded fact into the state: total over RunEvent, no decision, no mutation, no clock. */
+export function evolve(run: Run, event: RunEvent): Run {
+  return foldEvents(run, [event]);
+}
+
+/** As `evolve` over many events; the sets are copied once for all of them. */
+export function foldEvents(run: Run, events: readonly RunEvent[]): Run {
+  const draft = new RunDraft(run);
+  draft.add(...events);
+  return draft.run;
+}
+
+/** The events of one decision and the state they have led to so far: private to the decision until it is handed out. */
+export class RunDraft {
+  readonly events: RunEvent[] = [];
+  /** Of the decision: a fold judges nothing, it takes over what is recorded. */
+  readonly judge: Judge;
+  readonly #draft: Draft;
+
+  constructor(run: Run, judge: Judge = new Judge(undefined)) {
+    this.judge = judge;
+    this.#draft = draftOf(run);
+  }
+
+  get run(): Run {
+    return this.#draft;
+  }
+
+  add(...events: readonly RunEvent[]): void {
+    for (const event of events) {
+      this.events.push(event);
+      apply(this.#draft, event);
+    }
+  }
+}
+
+/** Also folds what the commit is: its number, its hash, how far it goes, and the verbs it decided. */
+export function evolveCommit(run: Run | undefined, commit: RunCommit): Run {
+  const draft = draftOf(run ?? emptyRun(commit.runId));
+  applyCommit(draft, commit);
+  return draft;
+}
+
+/** A whole run; undefined without commits. The derived sets are copied once for all of them. */
+export function foldRun(commits: readonly RunCommit[]): Run | undefined {
+  const [first] = commits;
+  if (first === undefined) return undefined;
+  const draft = draftOf(emptyRun(first.runId));
+  for (const commit of commits) applyCommit(draft, commit);
+  return draft;
+}
+
+function applyCommit(draft: Draft, { events, causes, number, hash }: RunCommit): void {
+  for (const event of events) apply(draft, event);
+  draft.sequence = events.at(-1)?.sequence ?? draft.sequence;
+  draft.verbs = withVerbs(draft.verbs, causes, draft.sequence);
+  draft.number = number;
+  draft.hash = hash;
+}
+
+/** Verbs among the causes of a commit that ends at `sequence`. */
+export function withVerbs(verbs: Run['verbs'], causes: RunCommit['causes'], sequence: number): Run['verbs'] {
+  const decided = causes.filter(({ kind }) => kind === 'verb');
+  if (decided.length === 0) return verbs;
+  return new Map([...verbs, ...decided.map(({ id, rejected = false }) => [id, { sequence, rejected }] as const)]);
+}
+
+function apply(draft: Draft, event: RunEvent): void {
+  switch (event.type) {
+    case 'RUN_REQUESTED':
+      return request(draft, event.data);
+    case 'RUN_FORKED':
+      return fork(draft, event.data);
+    case 'CONSTELLATION_MODIFIED':
+      return modify(draft, event.data);
+    case 'EDIT_OPENED':
+    case 'EDIT_REJECTED':
+    case 'EDIT_ABANDONED':
+      return applyRound(draft, event);
+    case 'TASKS_WAITING':
+      strand(draft, event.data.began, event.data.at);
+      return strand(draft, event.data.over, null);
+    case 'TASK_STARTED':
+    case 'TASK_COMPLETED':
+    case 'TASK_FAILED':
+    case 'TASK_STOP_REQUESTED':
+    case 'TASK_REOPENED':
+    case 'TASK_SKIPPED':
+    case 'TASK_CANCELLED':
+      return applyToTask(draft, event);
+    case 'APPROVAL_REQUESTED':
+      draft.approvals = withRequested(draft.approvals, event.data);
+      change(draft, event.data.taskId, ({ asks }) => ({ asks: [...asks, event.data.ask.approvalId] }));
+      return;
+    case 'APPROVAL_DECIDED': {
+      const deviceId = findTask(draft, event.data.taskId)?.deviceId ?? null;
+      draft.approvals = withDecided(draft.approvals, event.data, deviceId);
+      return;
+    }
+    case 'RUN_COMPLETED':
+    case 'RUN_FAILED':
+    case 'RUN_CANCELLED':
+      return endRun(draft, event);
+    case 'RUN_PAUSED':
+      draft.phase = 'PAUSED';
+      draft.reason = event.data.reason;
+      draft.waitsFor = event.data.waitsFor ?? null;
+      return forgetWaits(draft);
+    case 'RUN_RESUMED':
+      if (draft.waitsFor === 'plan_approval') vouchForPlan(draft);
+      draft.phase = 'RUNNING';
+      draft.reason = null;
+      draft.waitsFor = null;
+      return;
+    case 'RUN_REOPENED':
+      return reopenRun(draft, event.data);
+    case 'RUN_ANNOTATED':
+      // Beside the history, never in it: nothing that is done depends on an annotation.
+      if (event.data.kind === 'evaluation') draft.evaluation = event.data.evaluation;
+      return;
+    default:
+      return assertNever(event); // an unknown fact stops the replay: upcast it, never skip it
+  }
+}
+
+function request(draft: Draft, { constellation, deadlineAt, ...asked }: RunEventData<'RUN_REQUESTED'>): void {
+  draft.phase = 'RUNNING';
+  draft.request = asked;
+  draft.requested = constellation;
+  draft.deadlineAt = deadlineAt;
+  if (constellation === null) draft.queued = [{ kind: 'goal' }];
+}
+
+function fork(draft: Draft, data: RunEventData<'RUN_FORKED'>): void {
+  const { request: asked, shape } = restored(data);
+  draft.phase = 'RUNNING';
+  if (data.waitsFor !== undefined) waitForApproval(draft);
+  draft.scope = data.scope ?? null;
+  draft.planSource = data.planSource ?? null;
+  draft.request = asked;
+  draft.parent = data.parent;
+  draft.deadlineAt = data.deadlineAt;
+  draft.revision = data.revision;
+  draft.queued = data.triggers;
+  draft.blackboard = data.blackboard ?? [];
+  draft.endOfPlanRevision = -1;
+  reshape(draft, shape, null);
+}
+
+function modify(draft: Draft, data: RunEventData<'CONSTELLATION_MODIFIED'>): void {
+  const { edits, modifiedAt, revision, state } = data;
+  if (edits === undefined) {
+    if (draft.requested === null) throw new Error(`run ${draft.runId} was created without a constellation`);
+    reshape(draft, shapeOf(draft.requested, Date.parse(modifiedAt)), null);
+    draft.scope = scopeOf(draft.requested.tasks.map(({ target }) => target));
+  } else if (edits.length > 0) applyBatch(draft, edits, data);
+  draft.revision = revision;
+  if (data.editId === undefined) return;
+  endRound(draft, data.used);
+  draft.plannerSilent = false;
+  if (state === undefined || state === 'CONTINUE') return;
+  draft.answer = data.answer ?? null;
+  const by = data.proposedBy ?? null;
+  if (state === 'FINISH') draft.ending = { reason: 'finished', by, note: null };
+  else draft.ending = { reason: 'plan_failed', by, note: data.answer?.text ?? data.trace?.result ?? null };
+}
+
+function applyBatch(draft: Draft, edits: readonly Edit[], data: RunEventData<'CONSTELLATION_MODIFIED'>): void {
+  const { judged = [], modifiedAt, judgeCommands = false, spare = [] } = data;
+  const isPlan = draft.graph === null;
+  const staging = stageRecorded(draft, edits, { at: Date.parse(modifiedAt), judged: judgeCommands });
+  const directed = staging.directed();
+  const { shape, moved } = staging.finish();
+  reshape(draft, shape, moved);
+  judgeEach(draft, judged);
+  if (isPlan) {
+    draft.scope = scopeOf([...directed, ...spare]);
+    draft.planSource = data.source ?? null;
+    // A person who has paused it before has not seen it either.
+    if (draft.phase === 'PAUSED' && draft.request?.options.plan === 'approve') waitForApproval(draft);
+  } else if (!judgeCommands) draft.scope = widened(draft.scope, directed);
+}
+
+/** Who accepts a plan has read what stands in for what in it. */
+function vouchForPlan(draft: Draft): void {
+  for (const { star, vouched } of draft.tasks) {
+    if (star.replaces !== undefined && !vouched) change(draft, star.id, () => ({ vouched: true }));
+  }
+}
+
+function waitForApproval(draft: Draft): void {
+  draft.phase = 'PAUSED';
+  draft.waitsFor = 'plan_approval';
+  draft.reason = PLAN_WAITS;
+}
+
+/** What was given to the round and not used is there again. */
+function endRound(draft: Draft, used: Usage = NO_USAGE): void {
+  const { editing } = draft;
+  draft.editing = null;
+  draft.used = plus(draft.used, used);
+  if (editing !== null && editing.budget !== null) draft.granted = minus(draft.granted, editing.budget);
+}
+
+type RoundEvent = Extract<RunEvent, { type: 'EDIT_OPENED' | 'EDIT_REJECTED' | 'EDIT_ABANDONED' }>;
+
+function applyRound(draft: Draft, event: RoundEvent): void {
+  switch (event.type) {
+    case 'EDIT_OPENED': {
+      const { budget = null } = event.data;
+      draft.editing = { ...event.data, tries: 0, rejections: 0, violations: [], budget };
+      draft.granted = plus(draft.granted, budget ?? {});
+      draft.queued = [];
+      for (const trigger of event.data.triggers) if (trigger.kind === 'device') askedAbout(draft, trigger.taskId);
+      draft.rounds++;
+      if (draft.counts.PENDING + draft.counts.RUNNING === 0) draft.endOfPlanRevision = draft.revision;
+      return;
+    }
+    case 'EDIT_REJECTED':
+      return rejectTry(draft, event.data);
+    case 'EDIT_ABANDONED':
+      endRound(draft, event.data.used);
+      return abandonedFor(draft, event.data.reason);
+  }
+}
+
+/** The planner is asked once about each wait for a device. */
+function askedAbout(draft: Draft, taskId: TaskId): void {
+  change(draft, taskId, ({ deviceWait }) => ({
+    deviceWait: deviceWait === null ? null : { ...deviceWait, asked: true },
+  }));
+}
+
+function abandonedFor(draft: Draft, { code, message }: RunEventData<'EDIT_ABANDONED'>['reason']): void {
+  if (code === 'DEADLINE') draft.plannerSilent = true;
+  if (code === 'PLANNER_FAILED' || code === 'TOO_MANY_ROUNDS') draft.plannerSilent = false;
+  if (code === 'TOO_MANY_ROUNDS') draft.noMoreRounds = message;
+}
+
+function rejectTry(draft: Draft, data: RunEventData<'EDIT_REJECTED'>): void {
+  const { try: tries, violations, lockPolicy, used = NO_USAGE } = data;
+  const { editing } = draft;
+  if (editing === null) throw new Error(`an edit was rejected outside of a round in run ${draft.runId}`);
+  const { budget } = editing;
+  const left = budget === null ? null : within(budget, used);
+  if (budget !== null && left !== null) draft.granted = plus(minus(draft.granted, budget), left);
+  draft.used = plus(draft.used, used);
+  draft.editing = {
+    ...editing,
+    tries,
+    rejections: editing.rejections + 1,
+    violations,
+    lockPolicy,
+    budget: left,
+  };
+  draft.plannerSilent = false;
+}
+
+type TaskEvent = Extract<RunEvent, { type: `TASK_${string}` }>;
+
+/** Of a task whose attempt is over. */
+const OVER = { stopping: null, slice: null } as const;
+
+function applyToTask(draft: Draft, event: TaskEvent): void {
+  switch (event.type) {
+    case 'TASK_STARTED':
+      return startTask(draft, event.data);
+    case 'TASK_COMPLETED': {
+      const { taskId, attempt, result, lines, completedAt } = event.data;
+      endAttempt(draft, event.data);
+      const ended = { ...OVER, status: 'COMPLETED', result, error: null, endedAt: completedAt } as const;
+      const { star } = change(draft, taskId, () => ended);
+      if (star.review === true || editPolicyOf(draft) === 'every-result') trigger(draft, taskId, attempt);
+      return judgeFrom(draft, taskId, lines);
+    }
+    case 'TASK_FAILED': {
+      const { taskId, attempt, error, lines, failedAt } = event.data;
+      endAttempt(draft, event.data);
+      change(draft, taskId, ({ deviceId, failedOn }) => ({
+        status: 'FAILED',
+        error,
+        result: error.output ?? null,
+        ...OVER,
+        endedAt: failedAt,
+        failedOn: deviceId === null || failedOn.includes(deviceId) ? failedOn : [...failedOn, deviceId],
+      }));
+      trigger(draft, taskId, attempt);
+      return judgeFrom(draft, taskId, lines);
+    }
+    case 'TASK_STOP_REQUESTED': {
+      const { taskId, reason, graceUntil, by = null, note = null } = event.data;
+      beginEnding(draft, { reason, by, note });
+      change(draft, taskId, () => ({ stopping: { reason, graceUntil, by } }));
+      return;
+    }
+    case 'TASK_REOPENED':
+      return reopenTask(draft, event.data);
+    case 'TASK_SKIPPED': {
+      const { taskId, by, reason, lines, skippedAt } = event.data;
+      change(draft, taskId, () => ({ status: 'SKIPPED', skippedBy: by, reason, endedAt: skippedAt }));
+      return judgeFrom(draft, taskId, lines);
+    }
+    case 'TASK_CANCELLED': {
+      const { taskId, reason, lines, cancelledAt, by = null, note = null, output } = event.data;
+      beginEnding(draft, { reason, by, note });
+      endAttempt(draft, event.data);
+      const result = output === undefined ? {} : { result: output };
+      change(draft, taskId, () => ({ ...OVER, status: 'CANCELLED', reason, endedAt: cancelledAt, ...result }));
+      return judgeFrom(draft, taskId, lines);
+    }
+  }
+}
+
+interface EndOfAttempt {
+  readonly taskId: TaskId;
+  readonly used?: Usage | undefined;
+  readonly notes?: readonly string[] | undefined;
+}
+
+/** What the attempt leaves behind: what it used of the budget, its notes, and questions that nobody answered. */
+function endAttempt(draft: Draft, { taskId, used, notes }: EndOfAttempt): void {
+  const task = draft.tasks.at(positionOf(graphOf(draft).taskIndex, taskId));
+  if (task.status !== 'RUNNING') return;
+  const { slice, star, deviceId, asks } = task;
+  draft.used = plus(draft.used, used ?? (slice !== null && !isAgentTask(star) ? ONE_COMMAND : NO_USAGE));
+  if (slice !== null) draft.granted = minus(draft.granted, slice);
+  draft.blackboard = withNotes(draft.blackboard, { taskId, deviceId, notes });
+  if (asks.length > 0) draft.approvals = withWithdrawn(draft.approvals, asks);
+}
+
+function beginEnding(draft: Draft, ending: { reason: StopReason; by: Actor | null; note: string | null }): void {
+  if (endsTheRun(ending.reason)) draft.ending ??= ending;
+}
+
+/** What the planner has to look at; a task that is tried again has nothing to be looked at yet. */
+function trigger(draft: Draft, taskId: TaskId, attempt: number): void {
+  if (draft.ending !== null || editPolicyOf(draft) === 'never') return;
+  const queued: EditTrigger = { kind: 'task', taskId, attempt };
+  draft.queued = [...draft.queued, queued];
+}
+
+/** What the lines came to that leave a task. One of which nobody can say it makes somebody look at the task, once. */
+function judgeFrom(draft: Draft, taskId: TaskId, results: readonly LineResult[]): void {
+  judge(draft, results);
+  const graph = graphOf(draft);
+  const isOpen = ({ id, undecided }: LineResult): boolean =>
+    undecided === true && draft.tasks.at(targetOf(graph, positionOf(graph.lineIndex, id))).status === 'PENDING';
+  if (!results.some(isOpen)) return;
+  const { attempt } = draft.tasks.at(positionOf(graph.taskIndex, taskId));
+  const isQueued = draft.queued.some((queued) => queued.kind === 'task' && queued.taskId === taskId);
+  if (!isQueued) trigger(draft, taskId, attempt);
+}
+
+function reopenTask(draft: Draft, data: RunEventData<'TASK_REOPENED'>): void {
+  const { taskId, notBefore, reason, lines = [], judged = [] } = data;
+  draft.queued = draft.queued.filter((queued) => queued.kind !== 'task' || queued.taskId !== taskId);
+  // What a person has tried again begins afresh: no device is avoided, and its deadline counts from now.
+  const afresh = ({ star }: TaskState) => ({ failedOn: [], deadlineAt: deadlineOf(star, Date.parse(notBefore)) });
+  change(draft, taskId, (task) => ({
+    status: 'PENDING',
+    // RFC 3339 in UTC with milliseconds compares as text; what may start at once waits for no instant.
+    notBefore: reason === 'operator' || notBefore <= (task.endedAt ?? '') ? null : notBefore,
+    endedAt: null,
+    reason: null,
+    skippedBy: null,
+    unsent: task.unsent + (reason === 'not_sent' ? 1 : 0),
+    ...(reason === 'operator' ? afresh(task) : {}),
+  }));
+  reopenLines(draft, lines);
+  judgeEach(draft, judged);
+}
+
+/** Lines of several tasks that have ended before. */
+function judgeEach(draft: Draft, results: readonly LineResult[]): void {
+  const { lines, lineIndex } = graphOf(draft);
+  for (const result of results) judgeFrom(draft, lines.at(positionOf(lineIndex, result.id)).from, [result]);
+}
+
+type RunEnd = Extract<RunEvent, { type: 'RUN_COMPLETED' | 'RUN_FAILED' | 'RUN_CANCELLED' }>;
+
+function endRun(draft: Draft, event: RunEnd): void {
+  draft.approvals = withoutGrants(draft.approvals);
+  draft.queued = [];
+  draft.ending = null;
+  draft.waitsFor = null;
+  draft.answer = (event.type === 'RUN_CANCELLED' ? undefined : event.data.answer) ?? null;
+  switch (event.type) {
+    case 'RUN_COMPLETED':
+      draft.phase = 'COMPLETED';
+      draft.outcome = event.data.outcome;
+      draft.reason = null;
+      draft.endedAt = event.data.completedAt;
+      return;
+    case 'RUN_FAILED':
+      draft.phase = 'FAILED';
+      draft.reason = event.data.reason.message;
+      draft.endedAt = event.data.failedAt;
+      return;
+    case 'RUN_CANCELLED':
+      draft.phase = 'CANCELLED';
+      draft.reason = event.data.reason;
+      draft.endedAt = event.data.cancelledAt;
+  }
+}
+
+function reopenRun(draft: Draft, { deadlineAt }: RunEventData<'RUN_REOPENED'>): void {
+  draft.phase = 'RUNNING';
+  draft.outcome = null;
+  draft.reason = null;
+  draft.endedAt = null;
+  draft.answer = null;
+  draft.evaluation = null;
+  draft.deadlineAt = deadlineAt;
+}
+
+function startTask(draft: Draft, data: RunEventData<'TASK_STARTED'>): void {
+  const slice = data.budget ?? (data.command === undefined ? {} : ONE_COMMAND);
+  draft.granted = plus(draft.granted, slice);
+  change(draft, data.taskId, () => ({
+    status: 'RUNNING',
+    attempt: data.attempt,
+    deviceId: data.deviceId,
+    sessionId: data.sessionId,
+    startedAt: data.startedAt,
+    timeoutAt: data.timeoutAt,
+    notBefore: null,
+    result: null,
+    error: null,
+    reason: null,
+    ranIn: null,
+    slice,
+    asks: NOTHING_ASKED,
+  }));
+}
+
+export function assertNever(value: never): never {
+  throw new Error(`unknown fact: ${JSON.stringify(value)}`);
+}

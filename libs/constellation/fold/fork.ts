@@ -1,0 +1,98 @@
+import {
+  type Actor,
+  type EditTrigger,
+  type ForkedLine,
+  type ForkedTask,
+  type RequestId,
+  type RunEventData,
+  DEFAULTS,
+} from '#proto';
+import { buildGraph } from '../plan/index.js';
+import { PersistentArray } from '../values/index.js';
+import {
+  deadlineOf,
+  graphOf,
+  type LineState,
+  pendingTask,
+  type Run,
+  type RunAsked,
+  type TaskState,
+} from '../state/index.js';
+import type { Shape } from '../edits/index.js';
+
+export interface ForkOrigin {
+  /** The run as it stood after a whole commit. */
+  readonly run: Run;
+  readonly by: Actor;
+  readonly requestId: RequestId;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+}
+
+/** The first fact of a run that goes on from where another one stood: all its state, so that a fold needs nothing else. */
+export function forkedFrom({ run, by, requestId, now }: ForkOrigin): RunEventData<'RUN_FORKED'> {
+  const { request, revision, runId, sequence, number, hash } = run;
+  if (request === null) throw new Error(`run ${runId} has no request`);
+  const { namespace, contentHash, goal, options, metadata } = request;
+  const graph = graphOf(run);
+  return {
+    requestId,
+    namespace,
+    parent: { runId, sequence, number, hash },
+    contentHash,
+    goal,
+    options,
+    metadata,
+    requestedBy: by,
+    forkedAt: new Date(now).toISOString(),
+    deadlineAt: new Date(now + (options.deadlineMs ?? DEFAULTS.runDeadlineMs)).toISOString(),
+    name: graph.name,
+    revision,
+    tasks: [...run.tasks].map((task) => carried(task, run, now)),
+    lines: [...graph.lines].map((line, index): ForkedLine => ({ line, ...run.lines.at(index) })),
+    usedIds: [...run.usedIds],
+    ...(run.scope === null ? {} : { scope: [...run.scope] }),
+    ...(run.planSource === null ? {} : { planSource: run.planSource }),
+    ...(run.waitsFor === null ? {} : { waitsFor: run.waitsFor }),
+    ...(run.blackboard.length === 0 ? {} : { blackboard: [...run.blackboard] }),
+    triggers: run.editing === null ? [...run.queued] : [...run.editing.triggers, ...run.queued].filter(isTask),
+  };
+}
+
+function isTask({ kind }: EditTrigger): boolean {
+  return kind === 'task';
+}
+
+function carried(task: TaskState, { runId }: Run, now: number): ForkedTask {
+  const { star, status, attempt, deviceId, sessionId, startedAt, endedAt } = task;
+  const { notBefore, result, error, reason, skippedBy } = task;
+  // What is still to be done is new in its run: its time counts from the fork.
+  const deadlineAt = status === 'PENDING' ? deadlineOf(star, now) : task.deadlineAt;
+  const ranIn = attempt === 0 ? null : (task.ranIn ?? runId);
+  const facts = { star, status, attempt, deviceId, sessionId, startedAt, endedAt };
+  const marks = { ...(task.judged && { judge: true as const }), ...(task.vouched && { vouched: true as const }) };
+  return { ...facts, notBefore, deadlineAt, result, error, reason, skippedBy, ranIn, ...marks };
+}
+
+/** The state that a RUN_FORKED carries. */
+export function restored(data: RunEventData<'RUN_FORKED'>): { readonly request: RunAsked; readonly shape: Shape } {
+  const { requestId, namespace, contentHash, goal, options, metadata, requestedBy, forkedAt } = data;
+  const request = { requestId, namespace, contentHash, goal, options, metadata, requestedBy, requestedAt: forkedAt };
+  const taskIds = data.tasks.map(({ star }) => star.id);
+  const graph = buildGraph({ name: data.name, taskIds, lines: data.lines.map(({ line }) => line) });
+  const lines = PersistentArray.from<LineState>(
+    data.lines.map(({ satisfied, reason, undecided }) => ({ satisfied, reason, ...(undecided && { undecided }) })),
+  );
+  const tasks = data.tasks.map(({ judge = false, vouched = false, ...task }, index): TaskState => {
+    const into = graph.linesInto.at(index).map((line) => lines.at(line).satisfied);
+    return {
+      ...pendingTask(task.star, 0),
+      ...task,
+      judged: judge,
+      vouched,
+      linesOpen: into.filter((satisfied) => satisfied === null).length,
+      linesUnsatisfied: into.filter((satisfied) => satisfied === false).length,
+    };
+  });
+  return { request, shape: { graph, tasks: PersistentArray.from(tasks), lines, usedIds: new Set(data.usedIds) } };
+}

@@ -1,0 +1,163 @@
+import { NO_USAGE, type RunEvent, type TaskId, type TaskStatus } from '#proto';
+import { findCycle } from '../plan/index.js';
+import { BOUNDS, exceeded, plus, sameUsage, isTerminal, isTerminalTask, NO_COUNTS, type Run } from '../state/index.js';
+import { changedBesidesPending } from '../edits/index.js';
+import { agentPending } from './draft.js';
+
+export interface Violation {
+  readonly invariant:
+    | 'I1_SINGLE_ASSIGNMENT'
+    | 'I2_ACYCLIC'
+    | 'I3_ONLY_PENDING'
+    | 'I5_TRANSITIONS'
+    | 'I6_APPROVAL'
+    | 'I11_BUDGET'
+    | 'INDEX';
+  readonly tasks: readonly TaskId[];
+  readonly message: string;
+}
+
+/** The full check over a state: after a load and in every test. Empty when the run is sound. */
+export function checkInvariants(run: Run): Violation[] {
+  return [
+    ...singleAssignment(run),
+    ...acyclic(run),
+    ...terminalRun(run),
+    ...editRound(run),
+    ...openApprovals(run),
+    ...planApproval(run),
+    ...budget(run),
+    ...indexes(run),
+  ];
+}
+
+/** I1: a task that runs has exactly one device and one attempt; one that does not run has no open stop. */
+function* singleAssignment(run: Run): Generator<Violation> {
+  for (const { star, status, deviceId, sessionId, attempt, stopping } of run.tasks) {
+    const assigned = deviceId !== null && sessionId !== null && attempt > 0;
+    if (status === 'RUNNING' && !assigned) {
+      yield {
+        invariant: 'I1_SINGLE_ASSIGNMENT',
+        tasks: [star.id],
+        message: 'runs without device, session and attempt',
+      };
+    }
+    if (status !== 'RUNNING' && stopping !== null) {
+      yield { invariant: 'I1_SINGLE_ASSIGNMENT', tasks: [star.id], message: `is ${status} and still being stopped` };
+    }
+  }
+}
+
+function* acyclic(run: Run): Generator<Violation> {
+  const cycle = run.graph === null ? undefined : findCycle(run.graph);
+  if (cycle !== undefined) yield { invariant: 'I2_ACYCLIC', tasks: cycle, message: 'the lines form a cycle' };
+}
+
+function* terminalRun(run: Run): Generator<Violation> {
+  if (!isTerminal(run)) return;
+  const open = [...run.tasks].filter(({ status }) => !isTerminalTask(status)).map(({ star }) => star.id);
+  if (open.length > 0)
+    yield { invariant: 'I5_TRANSITIONS', tasks: open, message: `the run is ${run.phase} and they are not terminal` };
+}
+
+/** A round that is open belongs to a run that goes on; nothing that ends may leave the lock behind. */
+function* editRound({ editing, ending, phase }: Run): Generator<Violation> {
+  if (editing === null) return;
+  if (isTerminal({ phase }) || ending !== null) {
+    const state = ending === null ? phase : 'about to end';
+    yield {
+      invariant: 'I5_TRANSITIONS',
+      tasks: [],
+      message: `round ${editing.editId} is open and the run is ${state}`,
+    };
+  }
+}
+
+/** I6: whoever is asked something is asked by an attempt that runs and waits for the answer. */
+function* openApprovals(run: Run): Generator<Violation> {
+  for (const [approvalId, { taskId, attempt }] of run.approvals.open) {
+    const index = run.graph?.taskIndex.get(taskId);
+    const task = index === undefined ? undefined : run.tasks.at(index);
+    if (task?.status === 'RUNNING' && task.attempt === attempt && task.asks.includes(approvalId)) continue;
+    const message = `approval ${approvalId} is open and its attempt does not run`;
+    yield { invariant: 'I6_APPROVAL', tasks: [taskId], message };
+  }
+}
+
+/** A plan that waits for a person's word is there, and stands still: nobody is asked about it either. */
+function* planApproval({ waitsFor, phase, graph, editing }: Run): Generator<Violation> {
+  if (waitsFor === null || (phase === 'PAUSED' && graph !== null && editing === null)) return;
+  const message = `a plan waits for approval and the run is ${phase}${graph === null ? ' without a plan' : ''}`;
+  yield { invariant: 'I6_APPROVAL', tasks: [], message };
+}
+
+/** I11: what running attempts and the open round were given is what is accounted for. */
+function* budget(run: Run): Generator<Violation> {
+  let granted = plus(NO_USAGE, run.editing?.budget ?? {});
+  for (const { star, status, slice } of run.tasks) {
+    if (status !== 'RUNNING' && slice !== null) {
+      yield { invariant: 'I11_BUDGET', tasks: [star.id], message: `is ${status} and keeps its part of the budget` };
+    }
+    if (slice !== null) granted = plus(granted, slice);
+  }
+  if (sameUsage(granted, run.granted)) return;
+  const message = `${JSON.stringify(run.granted)} is given out, and attempts and the round have ${JSON.stringify(granted)}`;
+  yield { invariant: 'I11_BUDGET', tasks: [], message };
+}
+
+/** The derived sets and counts say what a scan of the tasks says. */
+function* indexes(run: Run): Generator<Violation> {
+  for (const [index, { star, status, linesOpen, linesUnsatisfied, deadlineAt, deviceWait }] of [
+    ...run.tasks,
+  ].entries()) {
+    const into = run.graph?.linesInto.at(index) ?? [];
+    const open = into.filter((line) => run.lines.at(line).satisfied === null).length;
+    const unsatisfied = into.filter((line) => run.lines.at(line).satisfied === false).length;
+    const ready = status === 'PENDING' && open === 0 && unsatisfied === 0;
+    const sound =
+      open === linesOpen &&
+      unsatisfied === linesUnsatisfied &&
+      run.ready.has(index) === ready &&
+      run.running.has(index) === (status === 'RUNNING') &&
+      run.doomed.has(index) === (status === 'PENDING' && unsatisfied > 0) &&
+      run.stranded.has(index) === (deviceWait !== null && status === 'PENDING') &&
+      run.timed.has(index) === (deadlineAt !== null && !isTerminalTask(status));
+    if (!sound) yield { invariant: 'INDEX', tasks: [star.id], message: 'the derived sets disagree with the tasks' };
+  }
+  const counted: Record<TaskStatus, number> = { ...NO_COUNTS };
+  for (const { status } of run.tasks) counted[status]++;
+  let pending = 0;
+  for (const task of run.tasks) pending += agentPending(task);
+  if (pending !== run.agentsPending) {
+    const message = `${run.agentsPending} tasks of agents are counted as pending, and ${pending} are`;
+    yield { invariant: 'INDEX', tasks: [], message };
+  }
+  if (JSON.stringify(counted) !== JSON.stringify(run.counts)) {
+    yield {
+      invariant: 'INDEX',
+      tasks: [],
+      message: `counts ${JSON.stringify(run.counts)} are not ${JSON.stringify(counted)}`,
+    };
+  }
+}
+
+/** I3 over one recorded edit: what was not PENDING is what it was, and so are the lines that lead to it. */
+export function checkEdit(before: Run, event: RunEvent, after: Run): Violation[] {
+  if (event.type !== 'CONSTELLATION_MODIFIED' || event.data.edits === undefined) return [];
+  const changed = changedBesidesPending(before, after);
+  if (changed.length === 0) return [];
+  return [{ invariant: 'I3_ONLY_PENDING', tasks: changed, message: 'an edit changed what was not PENDING' }];
+}
+
+/** I11 over one event: what was used never becomes less, and neither a start nor a round gives out more than is left. */
+export function checkBudget(before: Run, event: RunEvent, after: Run): Violation[] {
+  const shrunk = BOUNDS.filter((bound) => after.used[bound] < before.used[bound]);
+  if (shrunk.length > 0) {
+    return [{ invariant: 'I11_BUDGET', tasks: [], message: `less of ${shrunk.join(', ')} is used than before` }];
+  }
+  if (event.type !== 'TASK_STARTED' && event.type !== 'EDIT_OPENED') return [];
+  const over = exceeded(after).filter((bound) => after.granted[bound] > before.granted[bound]);
+  if (over.length === 0) return [];
+  const message = `more of ${over.join(', ')} was given out than the budget has left`;
+  return [{ invariant: 'I11_BUDGET', tasks: event.type === 'TASK_STARTED' ? [event.data.taskId] : [], message }];
+}

@@ -1,0 +1,127 @@
+import type {
+  Actor,
+  ApprovalDecision,
+  ApprovalId,
+  Ask,
+  CommandCall,
+  DeviceId,
+  Instant,
+  RunEventData,
+  TaskId,
+} from '#proto';
+import { canonicalJson } from '../values/index.js';
+
+/** Something that an attempt asked a person, and nobody has decided yet. */
+export interface OpenApproval {
+  readonly taskId: TaskId;
+  readonly attempt: number;
+  readonly ask: Ask;
+  readonly requestedAt: Instant;
+  /** Counts what was asked in the run. */
+  readonly order: number;
+}
+
+export interface DecidedApproval extends OpenApproval {
+  /** `withdrawn`: its attempt ended before anybody spoke. */
+  readonly state: ApprovalDecision | 'withdrawn';
+  readonly by: Actor | null;
+  readonly note: string | null;
+  readonly decidedAt: Instant | null;
+  readonly grantUntil: Instant | null;
+}
+
+/** The same command on the same device needs no other word until then. */
+export interface Grant {
+  readonly approvalId: ApprovalId;
+  readonly until: Instant;
+  readonly by: Actor;
+}
+
+/** What the attempts of a run asked, and what was said to it. Each of its parts is bounded. */
+export interface Approvals {
+  readonly open: ReadonlyMap<ApprovalId, OpenApproval>;
+  /** The last ones, oldest first. */
+  readonly decided: readonly DecidedApproval[];
+  /** By device and command. */
+  readonly grants: ReadonlyMap<string, Grant>;
+  /** How many were ever asked. */
+  readonly asked: number;
+}
+
+export const NO_APPROVALS: Approvals = { open: new Map(), decided: [], grants: new Map(), asked: 0 };
+
+/** Decided ones that are kept; the log has them all. */
+const DECIDED_MAX = 100;
+/** A person who gives more than this at a time is asked again, which is never less safe. */
+const GRANTS_MAX = 200;
+
+export function grantKey(deviceId: DeviceId, { tool, arguments: given }: CommandCall): string {
+  return canonicalJson([deviceId, tool, given]);
+}
+
+export function withRequested(
+  approvals: Approvals,
+  { taskId, attempt, ask, requestedAt }: RunEventData<'APPROVAL_REQUESTED'>,
+): Approvals {
+  const { asked } = approvals;
+  const open = new Map(approvals.open).set(ask.approvalId, { taskId, attempt, ask, requestedAt, order: asked });
+  return { ...approvals, open, asked: asked + 1 };
+}
+
+/** `deviceId`: where the attempt runs that asked; null when nobody knows any more. */
+export function withDecided(
+  approvals: Approvals,
+  data: RunEventData<'APPROVAL_DECIDED'>,
+  deviceId: DeviceId | null,
+): Approvals {
+  const { approvalId, decision, by, note = null, decidedAt, grant } = data;
+  if (decision === 'revoked') return withRevoked(approvals, data);
+  const request = approvals.open.get(approvalId);
+  if (request === undefined) throw new Error(`approval ${approvalId} was decided and is not open`);
+  const grantUntil = grant?.until ?? null;
+  const decided = { ...request, state: decision, by, note, decidedAt, grantUntil };
+  const after = {
+    ...approvals,
+    open: without(approvals.open, [approvalId]),
+    decided: kept(approvals.decided, [decided]),
+  };
+  if (grantUntil === null || deviceId === null || request.ask.kind !== 'approval') return after;
+  const live = [...approvals.grants].filter(([, { until }]) => until > decidedAt).slice(1 - GRANTS_MAX);
+  const key = grantKey(deviceId, request.ask.command);
+  return { ...after, grants: new Map(live).set(key, { approvalId, until: grantUntil, by }) };
+}
+
+function withRevoked(approvals: Approvals, data: RunEventData<'APPROVAL_DECIDED'>): Approvals {
+  const { approvalId, by, note = null, decidedAt } = data;
+  const decided = approvals.decided.map((one): DecidedApproval =>
+    one.ask.approvalId === approvalId ? { ...one, state: 'revoked', by, note, decidedAt, grantUntil: null } : one,
+  );
+  const grants = new Map([...approvals.grants].filter(([, grant]) => grant.approvalId !== approvalId));
+  return { ...approvals, decided, grants };
+}
+
+/** The attempt that asked has ended: what nobody decided by then needs no word any more. */
+export function withWithdrawn(approvals: Approvals, asks: readonly ApprovalId[]): Approvals {
+  const withdrawn = asks.flatMap((id): DecidedApproval[] => {
+    const request = approvals.open.get(id);
+    if (request === undefined) return [];
+    return [{ ...request, state: 'withdrawn', by: null, note: null, decidedAt: null, grantUntil: null }];
+  });
+  if (withdrawn.length === 0) return approvals;
+  return { ...approvals, open: without(approvals.open, asks), decided: kept(approvals.decided, withdrawn) };
+}
+
+/** A run that is over gives nothing away. */
+export function withoutGrants(approvals: Approvals): Approvals {
+  return approvals.grants.size === 0 ? approvals : { ...approvals, grants: new Map() };
+}
+
+function kept(decided: readonly DecidedApproval[], added: readonly DecidedApproval[]): DecidedApproval[] {
+  return [...decided, ...added].slice(-DECIDED_MAX);
+}
+
+function without(open: Approvals['open'], ids: readonly ApprovalId[]): Approvals['open'] {
+  const left = new Map(open);
+  for (const id of ids) left.delete(id);
+  return left;
+}

@@ -1,0 +1,96 @@
+import type { LineResult, TaskResult, TaskStarLine, TaskStatus } from '#proto';
+import { sourceOf, type Judge } from '../plan/index.js';
+import { graphOf, type Run } from './run.js';
+
+/** How a task ended, as far as its lines ask. */
+export interface Ending {
+  readonly status: TaskStatus;
+  readonly result: TaskResult | null;
+}
+
+/** What the lines that leave a task come to when it ends: judged once, recorded in the task's terminal event. */
+export function judgeLines(run: Run, taskIndex: number, ending: Ending, judge: Judge): LineResult[] {
+  const graph = graphOf(run);
+  return graph.linesFrom
+    .at(taskIndex)
+    .filter((index) => run.lines.at(index).satisfied === null)
+    .flatMap((index) => judgeLine(graph.lines.at(index), ending, judge) ?? []);
+}
+
+/** What one line comes to when its predecessor has ended; undefined when that has to be found out first. */
+export function judgeLine(
+  { id, type, condition = '', from }: TaskStarLine,
+  ending: Ending,
+  judge: Judge,
+): LineResult | undefined {
+  const { status, result } = ending;
+  switch (type) {
+    case 'unconditional':
+      return { id, satisfied: true };
+    case 'success-only':
+      if (status === 'COMPLETED') return { id, satisfied: true };
+      return { id, satisfied: false, reason: `${from} is ${status}` };
+    case 'conditional': {
+      const truth = judge.judge(condition, status, result);
+      if (truth === undefined) return undefined;
+      if (truth.truth === 'satisfied') return { id, satisfied: true };
+      const reason = shortened(truth.reason);
+      if (truth.truth === 'unsatisfied') return { id, satisfied: false, reason };
+      // What never ran has answered nothing that could be looked at: that is known, and no condition can hold over it.
+      const neverRan = result === null && (status === 'SKIPPED' || status === 'CANCELLED');
+      if (neverRan) return { id, satisfied: false, reason: `${from} is ${status} and has no result` };
+      return { id, satisfied: false, undecided: true, reason };
+    }
+  }
+}
+
+/** Thousands of lines may be judged in one commit: together their reasons have to fit into it. */
+const REASON_CHARS_MAX = 100;
+
+function shortened(reason: string): string {
+  if (reason.length <= REASON_CHARS_MAX) return reason;
+  return `${reason.slice(0, REASON_CHARS_MAX - 1).replace(/[\uD800-\uDBFF]$/u, '')}…`;
+}
+
+/** Which of a task's lines dooms it, and whether a condition or a failure is behind it (further up, too). */
+export interface Doom {
+  readonly lineId: string;
+  readonly by: 'condition' | 'failure';
+  readonly reason: string;
+}
+
+export function doomOf(run: Run, taskIndex: number): Doom {
+  const graph = graphOf(run);
+  const unsatisfied = graph.linesInto.at(taskIndex).filter((index) => isUnsatisfied(run, index));
+  const causes = unsatisfied.map((index) => {
+    const line = graph.lines.at(index);
+    const source = run.tasks.at(sourceOf(graph, index));
+    const chosen = source.status === 'SKIPPED' ? source.skippedBy === 'condition' : line.type === 'conditional';
+    const reason = run.lines.at(index).reason ?? 'not satisfied';
+    const by = chosen ? ('condition' as const) : ('failure' as const);
+    return { lineId: line.id, by, reason: `line ${line.id}: ${reason}` };
+  });
+  const cause = causes.find(({ by }) => by === 'failure') ?? causes[0];
+  if (cause === undefined) throw new Error(`task at ${taskIndex} of run ${run.runId} is doomed by no line`);
+  return cause;
+}
+
+/** Of a task that no line is known to forbid, and of which somebody cannot say whether all allow it: the first such line. */
+export function undecidedInto(run: Run, taskIndex: number): { lineId: string; reason: string } | undefined {
+  const graph = graphOf(run);
+  const into = graph.linesInto.at(taskIndex);
+  if (into.some((index) => isUnsatisfied(run, index))) return undefined;
+  const index = into.find((line) => run.lines.at(line).undecided === true);
+  if (index === undefined) return undefined;
+  const { id: lineId } = graph.lines.at(index);
+  return { lineId, reason: run.lines.at(index).reason ?? 'nobody can say' };
+}
+
+/** The reason of a line in a view begins with this word where nobody can say whether its condition holds. */
+export const UNDECIDED = 'undecided: ';
+
+/** A line is known not to be satisfied: what is undecided may be. */
+export function isUnsatisfied(run: Run, line: number): boolean {
+  const { satisfied, undecided } = run.lines.at(line);
+  return satisfied === false && undecided !== true;
+}

@@ -1,0 +1,484 @@
+import { describe, expect, it } from '@jest/globals';
+import { RUN_EVENT_TYPES } from '#proto';
+import type { Edit, RunCommit, RunEvent, RunEventData, TaskConstellation, TaskStar, TaskStarLine } from '#proto';
+import { commandAsk } from '../given.js';
+import { metricsOf, type RunMetrics } from './metrics.js';
+
+const T0 = Date.parse('2026-01-01T00:00:00.000Z');
+const HASH = 'a'.repeat(64);
+const at = (ms: number): string => new Date(T0 + ms).toISOString();
+const planner = { kind: 'system', id: 'constellation-agent' } as const;
+const ops = { kind: 'person', id: 'ops' } as const;
+const counts = { completed: 0, failed: 0, skipped: 0, cancelled: 0 };
+
+const star = (id: string, change: Partial<TaskStar> = {}): TaskStar => ({
+  id,
+  name: id,
+  description: '',
+  tips: [],
+  target: { device: 'web-1' },
+  ...change,
+});
+/** `a>b`, also its id. */
+const line = (id: string, change: Partial<TaskStarLine> = {}): TaskStarLine => {
+  const [from = '', to = ''] = id.split('>');
+  return { id: `${from}-${to}`, from, to, type: 'unconditional', ...change };
+};
+const plan = (tasks: readonly string[], lines: readonly string[] = []): TaskConstellation => ({
+  name: 'test',
+  tasks: tasks.map((id) => star(id)),
+  lines: lines.map((id) => line(id)),
+});
+
+const requested = (constellation: TaskConstellation | null, goal: string | null = null): RunEvent => ({
+  type: 'RUN_REQUESTED',
+  data: {
+    requestId: 'request-1',
+    namespace: 'default',
+    contentHash: HASH,
+    goal,
+    constellation,
+    options: {},
+    metadata: {},
+    requestedBy: ops,
+    requestedAt: at(0),
+    deadlineAt: at(86_400_000),
+  },
+});
+const modified = (ms: number, change: Partial<RunEventData<'CONSTELLATION_MODIFIED'>> = {}): RunEvent => ({
+  type: 'CONSTELLATION_MODIFIED',
+  data: { revision: 1, origin: 'request', tasks: 0, lines: 0, modifiedAt: at(ms), ...change },
+});
+const edited = (ms: number, edits: Edit[], editId?: string): RunEvent =>
+  modified(ms, { origin: editId === undefined ? 'operator' : 'planner', edits, ...(editId ? { editId } : {}) });
+const opened = (editId: string, ms: number, mode: 'creation' | 'editing' = 'editing'): RunEvent => ({
+  type: 'EDIT_OPENED',
+  data: {
+    editId,
+    mode,
+    triggers: [{ kind: 'goal' }],
+    revision: 1,
+    lockPolicy: 'scoped',
+    openedAt: at(ms),
+    deadlineAt: at(ms + 90_000),
+  },
+});
+const rejected = (editId: string, ms: number, number = 1): RunEvent => ({
+  type: 'EDIT_REJECTED',
+  data: {
+    editId,
+    try: number,
+    revision: 1,
+    violations: [{ code: 'UNKNOWN_TASK', path: 'edits[0]', message: 'there is no such task' }],
+    lockPolicy: 'scoped',
+    proposedBy: planner,
+    rejectedAt: at(ms),
+    planHash: null,
+  },
+});
+const abandoned = (editId: string, ms: number): RunEvent => ({
+  type: 'EDIT_ABANDONED',
+  data: { editId, reason: { code: 'DEADLINE', message: 'the planner did not answer' }, abandonedAt: at(ms) },
+});
+const started = (taskId: string, ms: number, attempt = 1): RunEvent => ({
+  type: 'TASK_STARTED',
+  data: {
+    taskId,
+    attempt,
+    deviceId: 'web-1',
+    sessionId: 's1',
+    journalId: null,
+    command: { tool: 'EXEC_CLI', arguments: {} },
+    inputs: [],
+    priority: 0,
+    startedAt: at(ms),
+    timeoutAt: at(ms + 60_000),
+  },
+});
+const completed = (taskId: string, ms: number, attempt = 1): RunEvent => ({
+  type: 'TASK_COMPLETED',
+  data: { taskId, attempt, result: { value: null }, lines: [], completedAt: at(ms), attemptHash: HASH },
+});
+const failed = (taskId: string, ms: number, attempt = 1): RunEvent => ({
+  type: 'TASK_FAILED',
+  data: {
+    taskId,
+    attempt,
+    error: { code: 'EXIT_CODE', message: 'exit code 1', outcome: 'failed' },
+    lines: [],
+    failedAt: at(ms),
+    attemptHash: null,
+  },
+});
+const reopened = (taskId: string, ms: number, attempt = 1): RunEvent => ({
+  type: 'TASK_REOPENED',
+  data: { taskId, attempt, reason: 'retry_policy', notBefore: at(ms) },
+});
+const skipped = (taskId: string, ms: number): RunEvent => ({
+  type: 'TASK_SKIPPED',
+  data: { taskId, by: 'failure', lineId: 'l1', reason: 'its predecessor failed', lines: [], skippedAt: at(ms) },
+});
+const cancelled = (taskId: string, ms: number, attempt = 1): RunEvent => ({
+  type: 'TASK_CANCELLED',
+  data: { taskId, attempt, reason: 'cancelled', lines: [], cancelledAt: at(ms) },
+});
+const ended = (ms: number): RunEvent => ({
+  type: 'RUN_COMPLETED',
+  data: { outcome: 'succeeded', counts, completedAt: at(ms) },
+});
+const forked = (
+  ms: number,
+  tasks: readonly Partial<RunEventData<'RUN_FORKED'>['tasks'][number]>[],
+  lines: readonly string[],
+): RunEvent => ({
+  type: 'RUN_FORKED',
+  data: {
+    requestId: 'fork-1',
+    namespace: 'default',
+    parent: { runId: 'run-0', sequence: 9, number: 3, hash: HASH },
+    contentHash: HASH,
+    goal: null,
+    options: {},
+    metadata: {},
+    requestedBy: ops,
+    forkedAt: at(ms),
+    deadlineAt: at(86_400_000),
+    name: 'test',
+    revision: 2,
+    tasks: tasks.map((change) => ({
+      star: star('a'),
+      status: 'PENDING',
+      attempt: 0,
+      deviceId: null,
+      sessionId: null,
+      startedAt: null,
+      endedAt: null,
+      notBefore: null,
+      deadlineAt: null,
+      result: null,
+      error: null,
+      reason: null,
+      skippedBy: null,
+      ranIn: null,
+      ...change,
+    })),
+    lines: lines.map((id) => ({ line: line(id), satisfied: null, reason: null })),
+    usedIds: [],
+    triggers: [],
+  },
+});
+
+/** One commit for each group of events. */
+function commitsOf(...groups: readonly (readonly RunEvent[])[]): RunCommit[] {
+  let sequence = 0;
+  return groups.map((events, index) => ({
+    commit: String(index + 1).padStart(26, '0'),
+    runId: 'run-1',
+    number: index + 1,
+    at: at(0),
+    by: { service: 'orchestrator', instance: 'test' },
+    causes: [],
+    prevHash: HASH,
+    hash: HASH,
+    events: events.map((event) => ({ id: `run-1-${++sequence}`, sequence, schemaVersion: 1, ...event })),
+  }));
+}
+
+function measured(...events: readonly RunEvent[]): RunMetrics {
+  const metrics = metricsOf(commitsOf(events));
+  if (metrics === null) throw new Error('nothing was measured');
+  return metrics;
+}
+
+const created = (tasks: readonly string[], lines: readonly string[] = []): RunEvent[] => [
+  requested(plan(tasks, lines)),
+  modified(0),
+];
+
+describe('metricsOf', () => {
+  it('knows nothing of a run without commits', () => {
+    expect(metricsOf([])).toBeNull();
+  });
+
+  it('gives the figures of the paper for a diamond, one task of which was tried twice', () => {
+    // a 0-100, b 100-400, c 110-310, d 420-450 failed, 500-550: W = 100 + 300 + 200 + 30 + 50, L = a, b, d = 100 + 300 + 50.
+    const metrics = metricsOf(
+      commitsOf(
+        [...created(['a', 'b', 'c', 'd'], ['a>b', 'a>c', 'b>d', 'c>d']), started('a', 0)],
+        [completed('a', 100), started('b', 100), started('c', 110)],
+        [completed('c', 310)],
+        [completed('b', 400), started('d', 420)],
+        [failed('d', 450), reopened('d', 500)],
+        [started('d', 500, 2)],
+        [completed('d', 550, 2), ended(560)],
+      ),
+    );
+    expect(metrics).toMatchObject({
+      runId: 'run-1',
+      maxWidth: 2,
+      peakConcurrency: 2,
+      criticalPathMs: 450,
+      criticalPath: ['a', 'b', 'd'],
+      totalWorkMs: 680,
+      parallelismRatio: 680 / 450,
+      endToEndMs: 560,
+      orchestrationMs: 0,
+      creationMs: 0,
+      initial: { tasks: 4, lines: 4 },
+      final: { tasks: 4, lines: 4 },
+      edits: { rounds: 0, proposals: 0, applied: 0 },
+    });
+  });
+
+  it('tells the width that the plan has from the concurrency that there was', () => {
+    const metrics = measured(
+      ...created(['a', 'b', 'c']),
+      ...['a', 'b', 'c'].flatMap((id, index) => [started(id, index * 10), completed(id, index * 10 + 5)]),
+    );
+    expect(metrics).toMatchObject({ maxWidth: 3, peakConcurrency: 1, criticalPathMs: 5, totalWorkMs: 15 });
+  });
+
+  it('counts nothing for an attempt, a round and a run that are open', () => {
+    const metrics = measured(...created(['a', 'b'], ['a>b']), started('a', 0), completed('a', 40), opened('e1', 40));
+    expect(metrics).toMatchObject({ totalWorkMs: 40, criticalPath: ['a'], endToEndMs: null, orchestrationMs: 0 });
+    const later = measured(...created(['a']), started('a', 0));
+    expect(later).toMatchObject({ totalWorkMs: 0, criticalPathMs: 0, criticalPath: [], parallelismRatio: null });
+  });
+
+  it('measures a run that waits for its constellation', () => {
+    expect(measured(requested(null, 'look around'), opened('e1', 0, 'creation'))).toMatchObject({
+      maxWidth: 0,
+      peakConcurrency: 0,
+      parallelismRatio: null,
+      initial: { tasks: 0, lines: 0 },
+      final: { tasks: 0, lines: 0 },
+      edits: { rounds: 1, proposals: 0, applied: 0, perEdit: null },
+    });
+  });
+
+  it('gives what was skipped or cancelled before it ran no weight, and what was stopped the time it ran', () => {
+    const metrics = measured(
+      ...created(['a', 'b', 'c', 'd'], ['a>b', 'b>c']),
+      started('a', 0),
+      started('d', 0),
+      failed('a', 70),
+      skipped('b', 70),
+      cancelled('c', 75, 0),
+      cancelled('d', 90),
+    );
+    expect(metrics).toMatchObject({ totalWorkMs: 160, criticalPathMs: 90, criticalPath: ['d'], peakConcurrency: 2 });
+  });
+
+  it('takes an end before its beginning, as clocks of two replicas tell it, for no time at all', () => {
+    const metrics = measured(...created(['a']), started('a', 10), completed('a', 7), ended(8));
+    expect(metrics).toMatchObject({ totalWorkMs: 0, parallelismRatio: null, endToEndMs: 8 });
+  });
+
+  it('goes on through a task that did not run', () => {
+    const metrics = measured(
+      ...created(['a', 'b', 'c'], ['a>b', 'b>c']),
+      started('a', 0),
+      completed('a', 10),
+      skipped('b', 10),
+      started('c', 10),
+      completed('c', 15),
+    );
+    expect(metrics).toMatchObject({ criticalPathMs: 15, criticalPath: ['a', 'b', 'c'] });
+  });
+
+  it('takes the end back when the run is reopened', () => {
+    const reopening: RunEvent = {
+      type: 'RUN_REOPENED',
+      data: { by: ops, reopenedAt: at(500), deadlineAt: at(86_400_000) },
+    };
+    const events = [...created(['a']), started('a', 0), failed('a', 90), ended(100), reopening];
+    expect(measured(...events).endToEndMs).toBeNull();
+    expect(measured(...events, ended(900)).endToEndMs).toBe(900);
+  });
+
+  it('counts a fork from its own beginning: what its parent did weighs nothing', () => {
+    const done = { star: star('a'), status: 'COMPLETED', attempt: 1, startedAt: at(0), endedAt: at(700) } as const;
+    const metrics = measured(
+      forked(1_000, [done, { star: star('b') }], ['a>b']),
+      started('b', 1_010),
+      completed('b', 1_060),
+      ended(1_100),
+    );
+    expect(metrics).toMatchObject({
+      endToEndMs: 100,
+      totalWorkMs: 50,
+      criticalPath: ['b'],
+      maxWidth: 1,
+      initial: { tasks: 2, lines: 1 },
+      edits: { applied: 0 },
+    });
+  });
+
+  it('takes every fact there is', () => {
+    const build = edited(
+      20,
+      [{ tool: 'build_constellation', constellation: plan(['a', 'b', 'c']), clear: true }],
+      'e1',
+    );
+    const events: RunEvent[] = [
+      requested(null, 'look around'),
+      forked(0, [], []),
+      opened('e1', 0, 'creation'),
+      rejected('e1', 10),
+      build,
+      opened('e2', 30),
+      abandoned('e2', 40),
+      started('a', 50),
+      {
+        type: 'TASK_STOP_REQUESTED',
+        data: { taskId: 'a', attempt: 1, reason: 'retry', requestedAt: at(55), graceUntil: at(60) },
+      },
+      {
+        type: 'APPROVAL_REQUESTED',
+        data: { taskId: 'a', attempt: 1, ask: commandAsk('run-1.a.1.1.0'), requestedAt: at(56), attemptHash: HASH },
+      },
+      {
+        type: 'APPROVAL_DECIDED',
+        data: {
+          taskId: 'a',
+          attempt: 1,
+          approvalId: 'run-1.a.1.1.0',
+          decision: 'rejected',
+          by: ops,
+          decidedAt: at(57),
+        },
+      },
+      failed('a', 60),
+      reopened('a', 60),
+      { type: 'TASKS_WAITING', data: { began: ['a'], over: [], at: at(60) } },
+      started('a', 70, 2),
+      completed('a', 80, 2),
+      skipped('b', 80),
+      cancelled('c', 80, 0),
+      { type: 'RUN_PAUSED', data: { by: 'operator', reason: 'lunch', pausedAt: at(80) } },
+      { type: 'RUN_RESUMED', data: { by: ops, resumedAt: at(90) } },
+      { type: 'RUN_FAILED', data: { reason: { code: 'X', message: 'x' }, counts, failedAt: at(90) } },
+      { type: 'RUN_REOPENED', data: { by: ops, reopenedAt: at(90), deadlineAt: at(100) } },
+      { type: 'RUN_CANCELLED', data: { by: ops, reason: 'enough', counts, cancelledAt: at(95) } },
+      ended(99),
+      {
+        type: 'RUN_ANNOTATED',
+        data: { kind: 'late_result', taskId: 'a', attempt: 1, text: 'late', attemptHash: HASH, annotatedAt: at(99) },
+      },
+    ];
+    expect(new Set(events.map(({ type }) => type))).toEqual(new Set(RUN_EVENT_TYPES));
+    expect(measured(...events)).toMatchObject({
+      totalWorkMs: 19,
+      waitedMs: 1,
+      endToEndMs: 99,
+      orchestrationMs: 30,
+      creationMs: 20,
+    });
+    expect(measured(...events.slice(0, -2)).endToEndMs).toBe(95);
+    expect(measured(...events.slice(0, -4)).endToEndMs).toBe(90);
+  });
+});
+
+describe('orchestration', () => {
+  const creation = [
+    requested(null, 'look around'),
+    opened('e1', 100, 'creation'),
+    edited(400, [{ tool: 'add_task', task: star('a') }], 'e1'),
+  ];
+
+  it('is the time with a round open, the creation included and given alone', () => {
+    const metrics = measured(
+      ...creation,
+      opened('e2', 1_000),
+      edited(1_050, [], 'e2'),
+      opened('e3', 2_000),
+      abandoned('e3', 2_007),
+    );
+    expect(metrics).toMatchObject({ orchestrationMs: 357, creationMs: 300 });
+  });
+
+  it('counts the time of rounds that overlap once', () => {
+    const metrics = measured(
+      ...creation,
+      opened('e2', 1_000),
+      opened('e3', 1_010),
+      edited(1_020, [], 'e3'),
+      abandoned('e2', 1_100),
+    );
+    expect(metrics.orchestrationMs).toBe(400);
+  });
+
+  it('counts rounds and proposals', () => {
+    const { edits } = measured(
+      ...creation,
+      opened('e2', 1_000),
+      rejected('e2', 1_010),
+      rejected('e2', 1_020, 2),
+      edited(1_030, [], 'e2'),
+      opened('e3', 2_000),
+      abandoned('e3', 2_010),
+      edited(3_000, []),
+    );
+    expect(edits).toMatchObject({ rounds: 3, abandoned: 1, proposals: 5, rejected: 2, applied: 2 });
+  });
+});
+
+describe('what edits changed', () => {
+  const nothing = {
+    addedTasks: 0,
+    removedTasks: 0,
+    modifiedTasks: 0,
+    addedDependencies: 0,
+    removedDependencies: 0,
+    modifiedDependencies: 0,
+    total: 0,
+  };
+
+  it('is given for the run and as an average over the edits, those without a change included', () => {
+    const { edits, final, maxWidth } = measured(
+      ...created(['a']),
+      edited(10, [
+        { tool: 'add_task', task: star('b') },
+        { tool: 'add_dependency', line: line('a>b') },
+      ]),
+      edited(20, [{ tool: 'add_task', task: star('c') }]),
+      edited(30, [{ tool: 'update_task', taskId: 'c', change: { name: 'c' } }]),
+      edited(40, []),
+    );
+    expect(edits.changes).toEqual({ ...nothing, addedTasks: 2, addedDependencies: 1, total: 3 });
+    expect(edits.perEdit).toEqual({ ...nothing, addedTasks: 0.5, addedDependencies: 0.25, total: 0.75 });
+    expect(final).toEqual({ tasks: 3, lines: 1 });
+    expect(maxWidth).toBe(2);
+  });
+
+  it('leaves the creation out', () => {
+    const { initial, edits } = measured(
+      requested(null, 'look around'),
+      opened('e1', 0, 'creation'),
+      edited(10, [{ tool: 'build_constellation', clear: true, constellation: plan(['a', 'b'], ['a>b']) }], 'e1'),
+    );
+    expect(initial).toEqual({ tasks: 2, lines: 1 });
+    expect(edits).toMatchObject({ changes: nothing, applied: 0, proposals: 1, perEdit: null });
+  });
+
+  it('depends on which tasks are pending when the edit is made', () => {
+    const clearing = (...events: RunEvent[]) =>
+      measured(
+        ...created(['a']),
+        ...events,
+        edited(20, [{ tool: 'build_constellation', clear: true, constellation: plan(['b']) }]),
+      ).edits.changes;
+    expect(clearing()).toMatchObject({ addedTasks: 1, removedTasks: 1 });
+    expect(clearing(started('a', 0))).toMatchObject({ addedTasks: 1, removedTasks: 0 });
+    expect(clearing(skipped('a', 0))).toMatchObject({ addedTasks: 1, removedTasks: 0 });
+    expect(clearing(started('a', 0), failed('a', 10), reopened('a', 10))).toMatchObject({ removedTasks: 1 });
+  });
+
+  it('knows which tasks of a fork are pending', () => {
+    const tasks = [{ star: star('a'), status: 'COMPLETED' as const, attempt: 1 }, { star: star('b') }];
+    const build: Edit = { tool: 'build_constellation', clear: true, constellation: plan(['c']) };
+    const { initial, edits } = measured(forked(0, tasks, ['a>b']), edited(10, [build]));
+    expect(initial).toEqual({ tasks: 2, lines: 1 });
+    expect(edits.changes).toMatchObject({ addedTasks: 1, removedTasks: 1, removedDependencies: 1, total: 3 });
+  });
+});

@@ -1,0 +1,112 @@
+import type { ConstellationSnapshot, Json, TaskError, TaskId } from '#proto';
+import { toolTargetOf, recoveriesOf } from '../edits/index.js';
+import { positionOf } from '../plan/index.js';
+import type { Run, TaskState } from '../state/index.js';
+import { summaryOf } from './view.js';
+
+/** Characters of a result, and of an error, that a snapshot shows of each task. */
+export const SNAPSHOT_RESULT_CHARS = 500;
+
+export interface SnapshotOptions {
+  readonly resultChars?: number;
+}
+
+/**
+ * The constellation of a run in the words of tools, all of it as of one event (paper section 5.3: what every tool answers).
+ * Results are excerpts: what they hold is text of others, and a snapshot is read by models.
+ */
+export function snapshotOf(
+  run: Run,
+  { resultChars = SNAPSHOT_RESULT_CHARS }: SnapshotOptions = {},
+): ConstellationSnapshot {
+  const { name, status } = summaryOf(run);
+  const { graph, tasks, lines, revision, sequence } = run;
+  const recovered = recoveriesOf(run);
+  return {
+    run_id: run.runId,
+    name,
+    status,
+    revision,
+    sequence,
+    tasks: [...tasks].map((task) => snapshotOfTask(task, resultChars, recovered.get(task.star.id))),
+    dependencies: [...(graph?.lines ?? [])].map((line, index) => ({
+      dependency_id: line.id,
+      from_task_id: line.from,
+      to_task_id: line.to,
+      type: line.type,
+      ...(line.condition === undefined ? {} : { condition: line.condition }),
+      ...(line.description === undefined ? {} : { condition_description: line.description }),
+      satisfied: lines.at(index).satisfied,
+      modifiable: graph !== null && tasks.at(positionOf(graph.taskIndex, line.to)).status === 'PENDING',
+    })),
+  };
+}
+
+function snapshotOfTask(
+  task: TaskState,
+  chars: number,
+  recoveredBy: TaskId | undefined,
+): ConstellationSnapshot['tasks'][number] {
+  const { star, status, attempt, deviceId, result } = task;
+  const { id, name, description, tips, command, inputs, verify, review, deadlineMs, replaces } = star;
+  const error = whyNot(task);
+  return {
+    task_id: id,
+    name,
+    description,
+    tips,
+    ...toolTargetOf(star.target),
+    ...(command === undefined ? {} : { command }),
+    ...(inputs === undefined ? {} : { inputs }),
+    ...(verify === undefined ? {} : { verify }),
+    ...(review === undefined ? {} : { review }),
+    ...(deadlineMs === undefined ? {} : { deadline_seconds: deadlineMs / 1_000 }),
+    ...(replaces === undefined ? {} : { replaces }),
+    ...(recoveredBy === undefined ? {} : { recovered_by: recoveredBy }),
+    status,
+    attempts: attempt,
+    device_id: deviceId,
+    result: result === null ? null : excerptOf(resultText(result.value), chars),
+    error: error === null ? null : excerptOf(error, chars),
+    modifiable: status === 'PENDING',
+  };
+}
+
+function whyNot({ status, error, reason }: TaskState): string | null {
+  if (error !== null) return errorText(error);
+  return status === 'SKIPPED' || status === 'CANCELLED' ? reason : null;
+}
+
+function errorText({ code, message, outcome }: TaskError): string {
+  return outcome === 'failed' ? `${code}: ${message}` : `${code} (${outcome}): ${message}`;
+}
+
+/** What a result says to a reader: a text as it is, of a shell command its streams and how it ended, else JSON. */
+export function resultText(value: Json): string {
+  if (typeof value === 'string') return value;
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return JSON.stringify(value);
+  const { stdout, stderr, exit_code: exitCode } = value;
+  if (typeof stdout !== 'string' || typeof stderr !== 'string' || typeof exitCode !== 'number') {
+    return JSON.stringify(value);
+  }
+  const ended = `exit code ${exitCode}`;
+  const said = [stdout.trimEnd(), stderr.trim() === '' ? '' : `stderr: ${stderr.trimEnd()}`].filter(Boolean).join('\n');
+  if (said === '') return ended;
+  return exitCode === 0 ? said : `${ended}\n${said}`;
+}
+
+/** Everything that is no text but for line ends and tabs, and what turns the direction of writing. */
+const CONTROLS = /[[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}]--[\n\t]]/gv;
+/** Of the room for an excerpt, what its beginning has; the end, where totals and errors stand, has the rest. */
+const HEAD_SHARE = 0.6;
+
+/** A text of others within `chars` characters, clean of control characters: head and tail when it is longer. */
+export function excerptOf(text: string, chars: number): string {
+  const headChars = Math.floor(chars * HEAD_SHARE);
+  const clean = text.replaceAll('\r\n', '\n').replaceAll(CONTROLS, ' ').trim();
+  if (clean.length <= chars) return clean;
+  const mark = ' [...] ';
+  const tailChars = Math.max(0, chars - headChars - mark.length);
+  const tail = tailChars === 0 ? '' : clean.slice(-tailChars);
+  return `${clean.slice(0, headChars)}${mark}${tail}`.slice(0, chars).toWellFormed();
+}

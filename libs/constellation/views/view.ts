@@ -1,0 +1,211 @@
+import type {
+  ApprovalView,
+  EditingView,
+  LineView,
+  RunStatus,
+  RunSummary,
+  RunView,
+  TaskId,
+  TaskView,
+  WaitingFor,
+} from '#proto';
+import {
+  type DecidedApproval,
+  type OpenApproval,
+  Purse,
+  UNDECIDED,
+  type Editing,
+  isTerminal,
+  type Run,
+  type TaskState,
+} from '../state/index.js';
+import { dueWaits, waitText, isHeld } from '../decide/index.js';
+import { recoveriesOf } from '../edits/index.js';
+import { listed } from '../plan/index.js';
+
+/** A run as people and programs are shown it; pure, so the log, Postgres and the live state show the same. */
+export function viewOf(run: Run, now?: number): RunView {
+  const held = isHeld(run);
+  const recovered = recoveriesOf(run);
+  const { goal, options, requestedBy } = requestOf(run);
+  const { budget } = options;
+  return {
+    ...headOf(run),
+    reason: run.reason,
+    revision: run.revision,
+    requestedBy: requestedBy.id,
+    waitingFor: waitingFor(run, now),
+    editing: run.editing === null ? null : editingView(run.editing),
+    parent: run.parent === null ? null : { runId: run.parent.runId, sequence: run.parent.sequence },
+    tasks: [...run.tasks].map((task, index) =>
+      taskView(task, task.status === 'PENDING' && held(index), recovered.get(task.star.id) ?? null),
+    ),
+    lines: [...(run.graph?.lines ?? [])].map((line, index): LineView => {
+      const { satisfied, reason: why, undecided } = run.lines.at(index);
+      const reason = undecided === true ? `${UNDECIDED}${why ?? 'nobody can say'}` : why;
+      const { id, from, to, type, condition } = line;
+      return { id, from, to, type, condition: condition ?? null, satisfied, reason };
+    }),
+    approvals: approvalsOf(run),
+    used: run.used,
+    ...(budget === undefined ? {} : { budget }),
+    goal,
+    answer: isTerminal(run) ? run.answer : null,
+    evaluation: run.evaluation,
+  };
+}
+
+export function summaryOf(run: Run): RunSummary {
+  return { ...headOf(run), tasks: run.tasks.length };
+}
+
+/**
+ * Why a run is not terminal and what wakes it; null when it is terminal. `now`, in milliseconds since the epoch, tells a wait
+ * that is over from one that is not; without it what is recorded is taken as it is.
+ */
+export function waitingFor(run: Run, now?: number): WaitingFor | null {
+  if (isTerminal(run) || run.phase === 'NONE') return null;
+  if (run.approvals.open.size > 0) return waitingForPersons(run);
+  if (run.running.size > 0) return waitingForBudget(run) ?? waitingForTasks(run);
+  if (run.phase === 'PAUSED') {
+    const reason = run.waitsFor === null ? 'paused' : 'approval';
+    const detail = run.waitsFor === null ? (run.reason ?? 'paused') : 'approval of the plan';
+    return { reason, detail, wokenBy: 'operator', wakesAt: run.deadlineAt };
+  }
+  const startable = [...run.ready].filter(not(isHeld(run))).map((index) => run.tasks.at(index));
+  const purse = new Purse(run);
+  // What lacks a part of the budget gets it back from the planner: nobody else has one.
+  const isPlanned = run.editing !== null && startable.every(({ star }) => purse.lacking(star).length > 0);
+  if (run.editing !== null && isPlanned) return waitingForPlanner(run.editing);
+  const ids = listed(startable.map(({ star }) => star.id));
+  const delayed = startable.filter(({ notBefore }) => notBefore !== null && Date.parse(notBefore) > (now ?? -Infinity));
+  if (startable.length > 0 && delayed.length === startable.length) {
+    const wakesAt = earliest(delayed.map(({ notBefore }) => notBefore));
+    return { reason: 'backoff', detail: `the next try of ${ids}`, wokenBy: 'timer', wakesAt };
+  }
+  const stranded = startable.flatMap((task) => waitText(run, task) ?? []);
+  const detail =
+    stranded.length > 0 ? `a device that takes ${listed(stranded)}` : `a connected device with a free slot for ${ids}`;
+  return { reason: 'device', detail, wokenBy: 'fleet', wakesAt: earliest([...dueWaits(run), run.deadlineAt]) };
+}
+
+/** A person has to speak; the end of what else runs changes things, too, and is said. */
+function waitingForPersons(run: Run): WaitingFor {
+  const open = [...run.approvals.open.values()];
+  const asks = open.map(({ taskId, ask }) => {
+    if (ask.kind === 'question') return `an answer for ${taskId} (${ask.approvalId})`;
+    return `approval of ${ask.command.tool} for ${taskId} on ${ask.deviceId} (${ask.approvalId})`;
+  });
+  const asking = new Set(open.map(({ taskId }) => taskId));
+  const others = run.running.size - asking.size;
+  const more = others > 0 ? `; and the end of ${others === 1 ? 'another task' : `${others} other tasks`}` : '';
+  const wakesAt = earliest([...open.map(({ ask }) => ask.expiresAt), ...dueOf(run)]);
+  return { reason: 'approval', detail: `${listed(asks)}${more}`, wokenBy: 'operator', wakesAt };
+}
+
+/** What those that run may give back of the budget; undefined when no task waits for that. */
+function waitingForBudget(run: Run): WaitingFor | undefined {
+  if (run.request?.options.budget === undefined || run.phase !== 'RUNNING' || run.ending !== null) return undefined;
+  const purse = new Purse(run);
+  const ready = [...run.ready].filter(not(isHeld(run))).map((index) => run.tasks.at(index).star);
+  const short = ready.filter((star) => purse.lacking(star).length > 0);
+  if (short.length === 0) return undefined;
+  const detail = `what running tasks leave of the budget for ${listed(short.map(({ id }) => id))}`;
+  return { reason: 'budget', detail, wokenBy: 'attempt', wakesAt: earliest(dueOf(run)) };
+}
+
+function waitingForTasks(run: Run): WaitingFor {
+  const running = [...run.running].map((index) => run.tasks.at(index));
+  const names = running.slice(0, 5).map(({ star, deviceId }) => `${star.id} on ${deviceId ?? '?'}`);
+  const more = running.length > 5 ? ` and ${running.length - 5} more` : '';
+  const detail = `the end of ${names.join(', ')}${more}`;
+  return { reason: 'running_tasks', detail, wokenBy: 'attempt', wakesAt: earliest(dueOf(run)) };
+}
+
+/** When what runs is stopped, or is given up after a stop. */
+function dueOf(run: Run): (string | null)[] {
+  return [...run.running].map((index) => {
+    const { stopping, timeoutAt } = run.tasks.at(index);
+    return stopping?.graceUntil ?? timeoutAt;
+  });
+}
+
+function waitingForPlanner({ editId, mode, triggers, deadlineAt }: Editing): WaitingFor {
+  const about = triggers.map((trigger) => {
+    if (trigger.kind === 'task') return trigger.taskId;
+    return trigger.kind === 'goal' ? 'the goal' : 'the end of the plan';
+  });
+  const what = mode === 'creation' ? 'a plan' : `an edit about ${listed(about)}`;
+  return { reason: 'planner', detail: `${what} (round ${editId})`, wokenBy: 'proposal', wakesAt: deadlineAt };
+}
+
+function not(predicate: (index: number) => boolean): (index: number) => boolean {
+  return (index) => !predicate(index);
+}
+
+function editingView(editing: Editing): EditingView {
+  const { editId, mode, triggers, tries, violations, lockPolicy, openedAt, deadlineAt } = editing;
+  return {
+    editId,
+    mode,
+    triggers: [...triggers],
+    tries,
+    violations: [...violations],
+    lockPolicy,
+    openedAt,
+    deadlineAt,
+  };
+}
+
+function approvalsOf(run: Run): ApprovalView[] {
+  const { open, decided } = run.approvals;
+  if (open.size === 0 && decided.length === 0) return [];
+  return [...decided, ...open.values()].toSorted((a, b) => a.order - b.order).map((one) => approvalView(run, one));
+}
+
+function approvalView({ runId }: Run, approval: OpenApproval | DecidedApproval): ApprovalView {
+  const { taskId, attempt, ask, requestedAt } = approval;
+  const asked = { approvalId: ask.approvalId, runId, taskId, attempt, ask, requestedAt };
+  if (!('state' in approval))
+    return { ...asked, state: 'open', by: null, note: null, decidedAt: null, grantUntil: null };
+  const { state, by, note, decidedAt, grantUntil } = approval;
+  return { ...asked, state, by, note, decidedAt, grantUntil };
+}
+
+function headOf(run: Run) {
+  const request = requestOf(run);
+  const named = run.graph?.name ?? ''; // a plan that was made of single tasks has no name of its own
+  return {
+    runId: run.runId,
+    requestId: request.requestId,
+    name: named === '' ? (request.goal ?? request.requestId) : named,
+    status: statusOf(run),
+    outcome: run.outcome,
+    sequence: run.sequence,
+    requestedAt: request.requestedAt,
+    endedAt: run.endedAt,
+  };
+}
+
+function statusOf(run: Run): RunStatus {
+  if (run.phase === 'NONE' || (run.phase === 'RUNNING' && run.graph === null)) return 'PLANNING';
+  if (run.phase !== 'RUNNING') return run.phase;
+  return run.running.size > 0 ? 'RUNNING' : 'WAITING';
+}
+
+function requestOf(run: Run): NonNullable<Run['request']> {
+  if (run.request === null) throw new Error(`run ${run.runId} has no RUN_REQUESTED`);
+  return run.request;
+}
+
+function taskView(task: TaskState, held: boolean, recoveredBy: TaskId | null): TaskView {
+  const { star, status, attempt, deviceId, result, error, reason, startedAt, endedAt } = task;
+  const { id, name } = star;
+  const became = { status, attempts: attempt, device: deviceId, result, error, reason, held, recoveredBy };
+  return { id, name, ...became, startedAt, endedAt };
+}
+
+function earliest(instants: readonly (string | null | undefined)[]): string | null {
+  // RFC 3339 in UTC with milliseconds sorts as text.
+  return instants.reduce<string | null>((least, at) => (at && (least === null || at < least) ? at : least), null);
+}
