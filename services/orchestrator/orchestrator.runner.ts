@@ -18,10 +18,10 @@ import { storedEnds } from './attempt-ends.client.js';
 import { FleetConsumer } from './fleet.consumer.js';
 import { Fleet } from './fleet.js';
 import { IntakeConsumer } from './intake.consumer.js';
-import type { OrchestratorConfig } from './orchestrator.config.js';
 import { PartitionsConsumer } from './partitions.consumer.js';
 import { storedWords } from './plan-words.client.js';
 import { RunServer } from './run-server.handler.js';
+import type { PlanApproval } from './submission.js';
 import { SubmitHandler } from './submit.handler.js';
 import { VerbsHandler } from './verbs.handler.js';
 
@@ -36,7 +36,7 @@ export interface OrchestratorParts {
   /** Tasks that may run in the whole fleet at a time; without it the devices' own limits are all. */
   readonly tasksMax?: number | undefined;
   /** `required`: every plan that is made for a goal waits for a person, whatever its request says. */
-  readonly planApproval?: OrchestratorConfig['planApproval'] | undefined;
+  readonly planApproval?: PlanApproval | undefined;
 }
 
 /** Puts the parts of one replica together and gives them their order: the view first, inputs last, and back at the end. */

@@ -13,7 +13,6 @@ import {
 } from '#proto';
 import { editPolicyOf, takeKept, validateConstellation, withoutUfo } from '#libs/constellation';
 import { hashCommit, runIdOf } from '#libs/event-log';
-import type { OrchestratorConfig } from './orchestrator.config.js';
 
 /** Where request ids are unique until there are several NATS accounts; part of the hash that gives the run id. */
 export const DEFAULT_NAMESPACE = 'default';
@@ -90,11 +89,14 @@ function fieldOf(value: unknown, name: string): unknown {
   return typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[name] : undefined;
 }
 
+/** Whether a person approves every plan that is made for a goal, or only those whose request says so. */
+export type PlanApproval = 'required' | 'as-requested';
+
 export interface Accepted {
   readonly request: RunRequest;
   readonly namespace: string;
   /** `required`: every plan that is made for a goal waits for a person, whatever the request says. */
-  readonly planApproval?: OrchestratorConfig['planApproval'] | undefined;
+  readonly planApproval?: PlanApproval | undefined;
 }
 
 /**

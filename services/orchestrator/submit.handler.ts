@@ -11,9 +11,8 @@ import {
   VerbAnswer,
 } from '#proto';
 import type { Clock } from '#libs/platform';
-import type { OrchestratorConfig } from './orchestrator.config.js';
 import type { RunServer, Settled } from './run-server.handler.js';
-import { checkSubmission, readSubmission, requestedOf, type Submission } from './submission.js';
+import { checkSubmission, readSubmission, requestedOf, type PlanApproval, type Submission } from './submission.js';
 
 /** Final answer of a submission, or the news that nobody knows yet and the same request may be sent again. */
 export type Submitted =
@@ -32,7 +31,7 @@ export interface SubmitParts {
   readonly server: RunServer;
   readonly owns: (runId: RunId) => boolean;
   readonly clock: Clock;
-  readonly planApproval?: OrchestratorConfig['planApproval'] | undefined;
+  readonly planApproval?: PlanApproval | undefined;
 }
 
 /** Takes requests from every entry point to the replica that owns their run: directly when that is this one. */
