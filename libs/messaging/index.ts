@@ -1,23 +1,27 @@
-export { BusError, connectBus } from './bus.client.js';
-export type { BusConfig } from './bus.client.js';
-export { ConnectionWatch, DisconnectedError } from './connection-watch.adapter.js';
-export { checkServer, UnsafeServerError } from './server-check.adapter.js';
-export type { ServerCheckOptions } from './server-check.adapter.js';
-export { provision, ProvisionError } from './provision.adapter.js';
-export type { Provisioned } from './provision.adapter.js';
-export { provisionActors } from './provision-actors.adapter.js';
-export type { ActorsOptions, ProvisionedActors } from './provision-actors.adapter.js';
-export { Actors } from './actors.adapter.js';
-export type { ActorAnswer, SignedCommand } from './actors.adapter.js';
-export { DONE, retryAfterFailure } from './outcome.js';
-export type { Outcome } from './outcome.js';
-export type { BusMessage } from './bus-message.js';
-export { mayHold, parseCommit } from './run-commit.js';
-export { AGENTS_GRACE_MS, KnownAgents } from './known-agents.js';
-export { consumeBatches, consumeDurable } from './consume-durable.adapter.js';
-export type { BatchMessage, ConsumeEvent, ConsumeOptions, Consumption } from './consume-durable.adapter.js';
-export { DeviceTimers, RunTimers, TimerBody, TimerConflictError } from './timers.adapter.js';
-export { query, QueryRefusedError, QueryUnavailableError, serveQueries } from './queries.adapter.js';
+/**
+ * What services do with NATS: connect, take messages from durables and settle them, ask and answer, share out partitions, keep
+ * artifacts. What crosses the wire is in `proto`, how commits are appended and read in `libs/event-log`.
+ */
+export { BusError, connectBus } from './connection/bus.client.js';
+export type { BusConfig } from './connection/bus.client.js';
+export { ConnectionWatch, DisconnectedError } from './connection/connection-watch.adapter.js';
+export { checkServer, UnsafeServerError } from './connection/server-check.adapter.js';
+export type { ServerCheckOptions } from './connection/server-check.adapter.js';
+export { provision, ProvisionError } from './streams/provision.adapter.js';
+export type { Provisioned } from './streams/provision.adapter.js';
+export { provisionActors } from './users/provision-actors.adapter.js';
+export type { ActorsOptions, ProvisionedActors } from './users/provision-actors.adapter.js';
+export { Actors } from './users/actors.adapter.js';
+export type { ActorAnswer, SignedCommand } from './users/actors.adapter.js';
+export { DONE, retryAfterFailure } from './durables/outcome.js';
+export type { Outcome } from './durables/outcome.js';
+export type { BusMessage } from './durables/bus-message.js';
+export { mayHold, parseCommit } from './durables/run-commit.js';
+export { AGENTS_GRACE_MS, KnownAgents } from './members/known-agents.js';
+export { consumeBatches, consumeDurable } from './durables/consume.adapter.js';
+export type { BatchMessage, ConsumeEvent, ConsumeOptions, Consumption } from './durables/consume.adapter.js';
+export { DeviceTimers, RunTimers, TimerBody, TimerConflictError } from './streams/timers.adapter.js';
+export { query, QueryRefusedError, QueryUnavailableError, serveQueries } from './verbs/queries.adapter.js';
 export type {
   QueryAnswer,
   QueryHandlers,
@@ -26,18 +30,18 @@ export type {
   QueryService,
   Served,
   ServeOptions,
-} from './queries.adapter.js';
-export { handAgain, type StreamHandlers } from './hand-again.adapter.js';
-export { getArtifact, openArtifact, openUpload, putArtifact, readArtifact } from './artifacts.adapter.js';
-export type { ArtifactReader } from './artifacts.adapter.js';
-export { ArtifactError } from './artifact-upload.adapter.js';
-export { sweepArtifacts, type SweepOptions } from './artifact-sweep.adapter.js';
-export type { ArtifactUpload, UploadEvents } from './artifact-upload.adapter.js';
-export { ownersOf, partitionsOf } from './assignment.js';
-export { Members, readMembers } from './members.adapter.js';
-export type { MembersOptions } from './members.adapter.js';
-export type { Clock } from './clock.js';
-export { parseVerbFields, sendVerb, VERB_DEADLINE_MS, VERB_FIELDS } from './verbs.client.js';
-export type { UnknownOutcome, VerbFields, VerbOutcome, VerbRequest } from './verbs.client.js';
-export { actorsOf, natsUsers } from './nats-users.js';
-export type { NatsUserSpec } from './nats-users.js';
+} from './verbs/queries.adapter.js';
+export { handAgain, type StreamHandlers } from './verbs/hand-again.adapter.js';
+export { getArtifact, openArtifact, openUpload, putArtifact, readArtifact } from './artifacts/artifacts.adapter.js';
+export type { ArtifactReader } from './artifacts/artifacts.adapter.js';
+export { ArtifactError } from './artifacts/artifact-upload.adapter.js';
+export { sweepArtifacts, type SweepOptions } from './artifacts/artifact-sweep.adapter.js';
+export type { ArtifactUpload, UploadEvents } from './artifacts/artifact-upload.adapter.js';
+export { ownersOf, partitionsOf } from './members/assignment.js';
+export { Members, readMembers } from './members/members.adapter.js';
+export type { MembersOptions } from './members/members.adapter.js';
+export type { Clock } from './connection/clock.js';
+export { parseVerbFields, sendVerb, VERB_DEADLINE_MS, VERB_FIELDS } from './verbs/verbs.client.js';
+export type { UnknownOutcome, VerbFields, VerbOutcome, VerbRequest } from './verbs/verbs.client.js';
+export { actorsOf, natsUsers } from './users/nats-users.js';
+export type { NatsUserSpec } from './users/nats-users.js';

@@ -3,18 +3,20 @@ import type { Logger } from 'pino';
 import type { Clock, HealthIndicators, Metrics, Postgres } from '#libs/platform';
 import { untilItWorks } from '#libs/platform';
 import type { Served } from '#libs/messaging';
-import { attemptsProjection } from './attempts.projector.js';
-import { DeadLetters } from './dead-letter.adapter.js';
-import { FeedStream } from './feed-stream.adapter.js';
-import { FeedPublisher } from './feed.reactor.js';
-import { StreamFollower, type Applied } from './follow.projector.js';
+import {
+  attemptsProjection,
+  DeadLetters,
+  StreamFollower,
+  type Applied,
+  plansProjection,
+  ProjectionReader,
+  forgetProjection,
+  RunsProjection,
+} from './projection/index.js';
+import { FeedStream, FeedPublisher } from './feed/index.js';
 import type { LoggingConfig } from './logging.config.js';
-import { plansProjection } from './plans.projector.js';
-import { ProjectionReader } from './projection.adapter.js';
-import { serveLogging } from './queries.controller.js';
-import { forgetProjection } from './rebuild.adapter.js';
-import { ReportWriter } from './report.reactor.js';
-import { RunsProjection } from './runs.projector.js';
+import { serveLogging } from './endpoint/index.js';
+import { ReportWriter } from './reports/index.js';
 
 export interface LoggingOptions {
   readonly nc: NatsConnection;

@@ -7,15 +7,15 @@ import { encodeCommit, openAttemptLog, openPlanLog, openRunLog, readCommits } fr
 import { connectBus, provision } from '#libs/messaging';
 import { systemClock, type Postgres } from '#libs/platform';
 import { startTestNats, startTestPostgres, type HistoryStep, type TestNats } from '#libs/testing';
-import { attemptsProjection } from './attempts.projector.js';
-import { DeadLetters } from './dead-letter.adapter.js';
+import { attemptsProjection } from './projection/attempts.projector.js';
+import { DeadLetters } from './projection/dead-letter.adapter.js';
 import { ENTITIES, SCHEMA } from './entities/index.js';
-import { StreamFollower, type Prepared, type Projection } from './follow.projector.js';
-import { ProjectionReader } from './projection.adapter.js';
-import { ReportWriter } from './report.reactor.js';
-import { plansProjection } from './plans.projector.js';
-import { RunsProjection } from './runs.projector.js';
-import { checkpointOf } from './write.adapter.js';
+import { StreamFollower, type Prepared, type Projection } from './projection/follow.projector.js';
+import { ProjectionReader } from './projection/reader.adapter.js';
+import { ReportWriter } from './reports/report.reactor.js';
+import { plansProjection } from './projection/plans.projector.js';
+import { RunsProjection } from './projection/runs.projector.js';
+import { checkpointOf } from './projection/write.adapter.js';
 
 export const logger = pino({ level: process.env['ORRERY_LOG_LEVEL'] ?? 'silent' });
 

@@ -14,16 +14,9 @@ import {
   type StreamHandlers,
 } from '#libs/messaging';
 import type { Clock } from '#libs/platform';
-import { storedEnds } from './attempt-ends.client.js';
-import { FleetConsumer } from './fleet.consumer.js';
-import { Fleet } from './fleet.js';
-import { IntakeConsumer } from './intake.consumer.js';
-import { PartitionsConsumer } from './partitions.consumer.js';
-import { storedWords } from './plan-words.client.js';
-import { RunServer } from './run-server.handler.js';
-import type { PlanApproval } from './submission.js';
-import { SubmitHandler } from './submit.handler.js';
-import { VerbsHandler } from './verbs.handler.js';
+import { storedEnds, storedWords, RunServer } from './runs/index.js';
+import { FleetConsumer, Fleet } from './fleet/index.js';
+import { IntakeConsumer, PartitionsConsumer, type PlanApproval, SubmitHandler, VerbsHandler } from './inputs/index.js';
 
 const SERVICE = 'orchestrator';
 const PLANNER = 'planner';

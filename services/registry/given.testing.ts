@@ -9,8 +9,8 @@ import type {
   RecordedFleetEvent,
   Revocation,
 } from '#proto';
-import { evolveClient, type Client } from './client.js';
-import { evolveDevice, type Device } from './device.js';
+import { evolveClient, type Client } from './fleet/client.js';
+import { evolveDevice, type Device } from './fleet/device.js';
 
 /** Facts and inputs that the tests of this service tell their stories with. */
 export const DEVICE_ID = 'web-1';

@@ -3,7 +3,7 @@ import { LIMITS } from '#proto';
 import { openFleetLog } from '#libs/event-log';
 import { query } from '#libs/messaging';
 import { telemetry } from './given.testing.js';
-import { KvProfiles } from './kv-profiles.adapter.js';
+import { KvProfiles } from './projections/kv-profiles.adapter.js';
 import { Rig, until } from './rig.testing.js';
 
 let rig: Rig;

@@ -16,8 +16,7 @@ import {
   type ServiceConfig,
 } from '#libs/platform';
 import { readSecret } from '#libs/keys';
-import { DeviceEntity } from './device.entity.js';
-import { DeviceRows } from './device-rows.adapter.js';
+import { DeviceEntity, DeviceRows } from './projections/index.js';
 import { RegistryConfig } from './registry.config.js';
 import { Registry } from './registry.runner.js';
 

@@ -4,10 +4,10 @@ import { Client } from 'pg';
 import type { AgentProfile } from '#proto';
 import { createLogger, openPostgres, type Postgres } from '#libs/platform';
 import { startTestPostgres, type TestPostgres } from '#libs/testing';
-import { DeviceEntity } from './device.entity.js';
-import { DeviceRows } from './device-rows.adapter.js';
+import { DeviceEntity } from './projections/device.entity.js';
+import { DeviceRows } from './projections/device-rows.adapter.js';
 import { connected, enrolled, given } from './given.testing.js';
-import { profileOf } from './profile.js';
+import { profileOf } from './projections/profile.js';
 
 const LOOK_MS = 20;
 const logger = createLogger({ service: 'registry', instance: 'a', level: 'silent' });

@@ -6,21 +6,19 @@ import { openFleetLog } from '#libs/event-log';
 import { CredentialIssuer } from '#libs/keys';
 import { Actors, DeviceTimers, type Consumption, type Served } from '#libs/messaging';
 import { untilItWorks, type Clock } from '#libs/platform';
-import { isRecorded, liveSession } from './device.js';
-import { DirtyKeys } from './dirty-keys.runner.js';
-import { consumeDue } from './due.consumer.js';
-import { FleetConsumer } from './fleet.consumer.js';
-import { FleetHandler } from './fleet.handler.js';
-import { FleetState } from './fleet-state.js';
-import { IdentityHandler } from './identity.handler.js';
-import { KvProfiles } from './kv-profiles.adapter.js';
-import { KvRevokedGrants } from './kv-revoked-grants.adapter.js';
-import { MetricsBoard } from './metrics-board.js';
-import { PresenceConsumer } from './presence.consumer.js';
-import type { ProfileStore } from './profile-store.js';
-import { ProfilesProjector, type ProjectorOptions } from './profiles.projector.js';
-import { serveRegistry } from './queries.controller.js';
-import { RevokedGrantsProjector } from './revoked-grants.projector.js';
+import { isRecorded, liveSession, FleetState } from './fleet/index.js';
+import {
+  DirtyKeys,
+  KvProfiles,
+  KvRevokedGrants,
+  type ProfileStore,
+  ProfilesProjector,
+  type ProjectorOptions,
+  RevokedGrantsProjector,
+} from './projections/index.js';
+import { consumeDue, FleetConsumer, FleetHandler, IdentityHandler } from './log/index.js';
+import { MetricsBoard, PresenceConsumer } from './presence/index.js';
+import { serveRegistry } from './endpoint/index.js';
 
 const FOLD_LOOK_MS_MAX = 10_000;
 

@@ -11,10 +11,10 @@ import { makeDeviceSecret, makeJoinAssertion, proveActor, tokenHash, type Device
 import { connectBus, provision, query, type QueryAnswer } from '#libs/messaging';
 import { createLogger, systemClock, type Clock } from '#libs/platform';
 import { startTestNats, type TestNats } from '#libs/testing';
-import { evolveCommit, type Device } from './device.js';
+import { evolveCommit, type Device } from './fleet/device.js';
 import { telemetry } from './given.testing.js';
-import { KvProfiles } from './kv-profiles.adapter.js';
-import { profileOf } from './profile.js';
+import { KvProfiles } from './projections/kv-profiles.adapter.js';
+import { profileOf } from './projections/profile.js';
 import { Registry, type RegistryOptions } from './registry.runner.js';
 
 /** Waiting is for a fact, and ends only with the test's own limit. */

@@ -200,7 +200,7 @@ const OWNERSHIP: readonly Rule[] = [
   {
     name: 'only settle.ts acknowledges',
     reason: 'a message is acknowledged in one place, after everything that follows from it is stored',
-    covers: (path) => isProduction(path) && path !== 'libs/messaging/settle.ts',
+    covers: (path) => isProduction(path) && path !== 'libs/messaging/durables/settle.ts',
     offences: perFile(({ methods }) => methods.filter((name) => ACKS.has(name)).map((name) => `calls ${name}()`)),
     planted: ['ack', 'nak', 'term', 'working', 'ackAck'].map((name) => [
       { path: 'services/registry/a.ts', text: `message.${name}();` },

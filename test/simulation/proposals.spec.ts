@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { Proposal } from '#proto';
 import { applyEdits, emptyRun, foldEvents, type Run } from '#libs/constellation';
-import { checkSubmission, requestedOf } from '../../services/orchestrator/submission.js';
+import { checkSubmission, requestedOf } from '../../services/orchestrator/inputs/submission.js';
 import { type Manner, proposalOf } from './proposals.js';
 import { Dice } from './random.js';
 import { START_MS } from './scheduler.js';

@@ -13,7 +13,7 @@ import {
   type Usage,
 } from '#proto';
 import type { AttemptLog } from '#libs/event-log';
-import { attemptEnded, causeOf } from '../../services/orchestrator/attempt-ends.client.js';
+import { attemptEnded, causeOf } from '../../services/orchestrator/runs/attempt-ends.client.js';
 import type { Faults } from './faults.js';
 import type { Process } from './process.js';
 import { Dice, hashOf } from './random.js';

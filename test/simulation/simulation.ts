@@ -1,5 +1,5 @@
 import { decide, type Run } from '#libs/constellation';
-import { requestedOf } from '../../services/orchestrator/submission.js';
+import { requestedOf } from '../../services/orchestrator/inputs/submission.js';
 import { type BugName, BUGS } from './bugs.js';
 import type { Failure } from './failure.js';
 import type { Strike } from './faults.js';

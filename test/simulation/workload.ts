@@ -1,5 +1,5 @@
 import type { RunRequest } from '#proto';
-import { checkSubmission, type Submission } from '../../services/orchestrator/submission.js';
+import { checkSubmission, type Submission } from '../../services/orchestrator/inputs/submission.js';
 import type { Dice } from './random.js';
 
 export const TASKS_MIN = 20;

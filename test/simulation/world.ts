@@ -1,6 +1,6 @@
 import type { decide } from '#libs/constellation';
 import type { AttemptLog } from '#libs/event-log';
-import { storedEnds } from '../../services/orchestrator/attempt-ends.client.js';
+import { storedEnds } from '../../services/orchestrator/runs/attempt-ends.client.js';
 import type { Bug, Ports } from './bugs.js';
 import type { Failure } from './failure.js';
 import { Faults } from './faults.js';

@@ -256,7 +256,7 @@ const FILE_TRANSFER: readonly Mutant[] = [
     edits: [
       { file: RECEIVER, text: 'if (sha256 !== receiver.sha256) {', becomes: "if (sha256 === '') {" },
       {
-        file: 'libs/messaging/artifact-upload.adapter.ts',
+        file: 'libs/messaging/artifacts/artifact-upload.adapter.ts',
         text: 'this.#written !== bytes || found !== sha256) {',
         becomes: 'this.#written !== bytes) {',
       },

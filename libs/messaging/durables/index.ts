@@ -1,0 +1,6 @@
+/**
+ * How messages of a durable are taken, handed over and settled: the loop, the outcome of a handler, the one place that
+ * acknowledges, dead letters. What a message means is its handler's business.
+ */
+export type { BusMessage } from './bus-message.js';
+export type { Outcome } from './outcome.js';

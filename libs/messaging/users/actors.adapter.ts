@@ -1,0 +1,139 @@
+import type { KvWatchEntry } from '@nats-io/kv';
+import type { NatsConnection } from '@nats-io/transport-node';
+import type { z } from 'zod';
+import { verifyActorProof, verifyEditGrant, type GrantUse } from '#libs/keys';
+import { BUCKETS, KnownActor, RevokedGrants } from '#proto';
+import type { Actor, ActorProof, EditGrant, Refusal } from '#proto';
+import { followBucket, type BucketLook, type Following } from '../buckets/index.js';
+import { KnownRevocations } from './known-revocations.js';
+
+/** A signed command as it was received. */
+export interface SignedCommand {
+  readonly subject: string;
+  /** The JSON, before any schema has filled in a default. */
+  readonly body: object;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+}
+
+export type ActorAnswer =
+  { readonly ok: true; readonly actor: Actor } | { readonly ok: false; readonly refusal: Refusal };
+
+/**
+ * Who is behind a command: its proof shows that somebody holds a key, the bucket ACTORS says whom the key stands for. A key that
+ * is taken out of it stands for nobody from then on, and a grant that REVOKED_GRANTS names allows nothing. When a bucket cannot be
+ * followed for a while, what was known stays known, and no grant counts until both are read anew.
+ */
+export class Actors {
+  private readonly stopped = new AbortController();
+  private readonly revocations = new KnownRevocations();
+  private known: ReadonlyMap<string, Actor> = new Map();
+  private followed: readonly Following[] = [];
+
+  private constructor() {
+    // Made by `open` only.
+  }
+
+  /** Resolves when every key and every revocation that is there is known; throws while a bucket cannot be read. */
+  static async open(nc: NatsConnection, report: (error: unknown) => void = () => undefined): Promise<Actors> {
+    const actors = new Actors();
+    const { signal } = actors.stopped;
+    const parts = [
+      followBucket(nc, { bucket: BUCKETS.ACTORS.bucket, look: () => actors.lookAtKeys(), report, signal }),
+      followBucket(nc, {
+        bucket: BUCKETS.REVOKED_GRANTS.bucket,
+        look: () => actors.lookAtRevocations(),
+        report,
+        signal,
+      }),
+    ] as const;
+    try {
+      actors.followed = await Promise.all(parts);
+    } catch (error) {
+      actors.stopped.abort();
+      await Promise.allSettled(parts);
+      throw error;
+    }
+    return actors;
+  }
+
+  /** The sender of a command; a refusal says to the sender what is wrong with the proof. */
+  actorOf(proof: ActorProof, command: SignedCommand): ActorAnswer {
+    const actor = this.known.get(proof.key);
+    if (actor === undefined) return unauthorized(`The key ${proof.key} stands for nobody here.`);
+    const verified = verifyActorProof(proof, command);
+    return verified.ok ? { ok: true, actor } : unauthorized(verified.reason);
+  }
+
+  /**
+   * Who allows something with a grant: its signature, run, access and time are checked. Only persons can allow anything: the
+   * key of a program is for what the program may do itself. What was taken back allows nothing. A refusal says to the holder what
+   * is wrong with it; TRY_AGAIN when it may have been taken back while nobody could hear of it here.
+   */
+  grantOf(grant: EditGrant, { access = 'edit', ...use }: Omit<GrantUse, 'access'> & Partial<GrantUse>): ActorAnswer {
+    const verified = verifyEditGrant(grant, { ...use, access });
+    if (!verified.ok) return unauthorized(verified.reason);
+    const actor = this.known.get(verified.key);
+    if (actor === undefined)
+      return unauthorized(`The grant is of the key ${verified.key}, which stands for nobody here.`);
+    if (actor.kind !== 'person') {
+      return unauthorized(`The grant is of ${actor.id}, which is of kind ${actor.kind}; only a person can give one.`);
+    }
+    const revoked = this.revocations.of(grant);
+    if (revoked !== undefined) return unauthorized(`The grant was revoked at ${revoked.revokedAt}.`);
+    return this.followed.every((bucket) => bucket.isCurrent()) ? { ok: true, actor } : UNCERTAIN;
+  }
+
+  async stop(): Promise<void> {
+    this.stopped.abort();
+    await Promise.all(this.followed.map(({ over }) => over));
+  }
+
+  private lookAtKeys(): BucketLook {
+    const known = new Map<string, Actor>();
+    return {
+      take: (entry) => {
+        const actor = read(entry, KnownActor)?.actor;
+        if (actor === undefined) known.delete(entry.key);
+        else known.set(entry.key, actor);
+      },
+      complete: () => {
+        this.known = known;
+      },
+    };
+  }
+
+  /** Nothing is ever taken out: a revocation ends by its own time. */
+  private lookAtRevocations(): BucketLook {
+    return {
+      take: (entry) => {
+        const revoked = read(entry, RevokedGrants);
+        if (revoked !== undefined) this.revocations.add(revoked);
+      },
+      complete: () => undefined,
+    };
+  }
+}
+
+const UNCERTAIN: ActorAnswer = {
+  ok: false,
+  refusal: {
+    code: 'TRY_AGAIN',
+    message: 'Whether the grant was revoked is not known here now; try again.',
+    issues: [],
+  },
+};
+
+/** What cannot be read stands for nobody, and for nothing. */
+function read<T>(entry: KvWatchEntry, schema: z.ZodType<T>): T | undefined {
+  if (entry.operation !== 'PUT') return undefined;
+  try {
+    return schema.safeParse(entry.json()).data;
+  } catch {
+    return undefined;
+  }
+}
+
+function unauthorized(message: string): ActorAnswer {
+  return { ok: false, refusal: { code: 'UNAUTHORIZED', message, issues: [] } };
+}

@@ -1,0 +1,91 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { NatsConnection } from '@nats-io/transport-node';
+import { QueryError, subjects } from '#proto';
+import { startTestNats } from '#libs/testing';
+import type { TestNats } from '#libs/testing';
+import { connectBus } from '../connection/bus.client.js';
+import { query, QueryRefusedError, QueryUnavailableError, serveQueries } from './queries.adapter.js';
+import type { QueryHandlers, Served } from './queries.adapter.js';
+
+const RUN = '0123456789abcdefghjkmnpqrs';
+
+describe('queries', () => {
+  let server: TestNats;
+  let nc: NatsConnection;
+  let served: Served;
+  const failures: string[] = [];
+  const handlers: QueryHandlers<'logging'> = {
+    runs: ({ limit }) =>
+      limit === 7 ? Promise.reject(new Error('the database is away')) : Promise.resolve({ runs: [] }),
+    run: ({ runId }) =>
+      Promise.reject(new QueryRefusedError({ code: 'NOT_FOUND', message: `There is no run ${runId}.`, issues: [] })),
+    approvals: () => Promise.resolve({ approvals: [] }),
+    report: ({ runId }) => Promise.resolve({ runId, markdown: `# ${runId}` }),
+  };
+  beforeAll(async () => {
+    server = await startTestNats();
+    nc = await connectBus({ url: server.url, name: 'test', inboxPrefix: '_INBOX_test' });
+    served = await serveQueries(nc, 'logging', handlers, { report: (_, name) => failures.push(name) });
+  });
+  afterAll(async () => {
+    await nc.close();
+    await server.stop();
+  });
+
+  it('are answered with what was promised', async () => {
+    expect(await query(nc, 'logging', 'report', { runId: RUN })).toEqual({ runId: RUN, markdown: `# ${RUN}` });
+    expect(await query(nc, 'logging', 'runs', {})).toEqual({ runs: [] });
+  });
+
+  it('are refused with a reason', async () => {
+    const refused = query(nc, 'logging', 'run', { runId: RUN });
+    await expect(refused).rejects.toThrow(QueryRefusedError);
+    await expect(refused).rejects.toThrow(`There is no run ${RUN}.`);
+  });
+
+  it('are refused when they are not valid, with the path', async () => {
+    const ask = async (body: string) =>
+      QueryError.parse((await nc.request(subjects.query('logging', 'runs'), body)).json());
+    expect((await ask('{')).error.code).toBe('INVALID_JSON');
+    expect((await ask('{"limit":0}')).error).toMatchObject({ code: 'INVALID_REQUEST', issues: [{ path: 'limit' }] });
+    expect((await ask('{"limits":1}')).error.issues).toEqual([{ path: 'limits', message: 'unknown field' }]);
+  });
+
+  it('tell nothing of what went wrong inside', async () => {
+    const failed = query(nc, 'logging', 'runs', { limit: 7 });
+    await expect(failed).rejects.toThrow('The service could not answer this now.');
+    expect(failures).toEqual(['runs']);
+  });
+
+  it('say in one sentence that nobody is there', async () => {
+    const nobody = query(nc, 'registry', 'devices', {});
+    await expect(nobody).rejects.toThrow(QueryUnavailableError);
+    await expect(nobody).rejects.toThrow('The registry service is not running.');
+  });
+
+  it('say in one sentence that nobody answers', async () => {
+    const silent = nc.subscribe(subjects.query('registry', 'devices'));
+    await nc.flush();
+    await expect(query(nc, 'registry', 'devices', {}, 100)).rejects.toThrow('did not answer in 0.1 s');
+    silent.unsubscribe();
+  });
+
+  it('do not pass on an answer that is not valid', async () => {
+    const wrong = nc.subscribe(subjects.query('registry', 'devices'), {
+      callback: (_, message) => void message.respond('{"devices":[{}]}'),
+    });
+    await nc.flush();
+    await expect(query(nc, 'registry', 'devices', {})).rejects.toThrow('gave an answer that is not valid');
+    wrong.unsubscribe();
+  });
+
+  it('can be discovered, and end', async () => {
+    const found = await nc.request('$SRV.INFO.orrery-logging');
+    expect(found.json()).toMatchObject({
+      name: 'orrery-logging',
+      endpoints: expect.arrayContaining([expect.objectContaining({ subject: 'orrery.v.logging.run' })]),
+    });
+    await served.stop();
+    await expect(query(nc, 'logging', 'runs', {})).rejects.toThrow('The logging service is not running.');
+  });
+});

@@ -1,0 +1,1 @@
+export { serveLogging } from './queries.controller.js';

@@ -1,0 +1,142 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { evolveCommit, planStepsOf, summaryOf, viewOf, type Run } from '#libs/constellation';
+import {
+  attemptCommitsOf,
+  forkHistory,
+  generateAskedHistory,
+  generateEditedHistory,
+  generateHistory,
+  runCommitsOf,
+} from '#libs/testing';
+import { AttemptEntity, CommandEntity, CommitEntity, PlanStepEntity } from '../entities/index.js';
+import { forgetProjection } from './rebuild.adapter.js';
+import { Rig } from '../rig.testing.js';
+
+let rig: Rig;
+beforeAll(async () => {
+  rig = await Rig.start();
+});
+afterAll(() => rig.stop());
+
+const OUTPUT = 'nul \u0000 \u{f0000} \ud83d\ude00 ';
+const EDITED = generateEditedHistory({ seed: 6, goal: true });
+const ASKED = [1, 2].map((seed) => generateAskedHistory({ seed }));
+const HISTORIES = [
+  ...[11, 12, 13].map((seed) => generateHistory({ seed, tasks: 7, output: OUTPUT })),
+  EDITED,
+  ...ASKED,
+  forkHistory(EDITED, { at: 20, seed: 1 }),
+];
+
+describe('the projection of RUNS', () => {
+  it('reads from Postgres what the fold shows, after every prefix of a history', async () => {
+    const follower = rig.follower(rig.runs());
+    follower.start();
+    const folds = new Map<string, Run>();
+    for (const steps of HISTORIES) {
+      for (const step of steps) {
+        const sequence = await rig.append(step);
+        if (step.kind !== 'run') continue;
+        const { runId } = step.commit;
+        const run = evolveCommit(folds.get(runId), step.commit);
+        folds.set(runId, run);
+        await rig.projected('RUNS', sequence);
+        expect(await rig.reader.readRun(runId)).toEqual(viewOf(run));
+        const open = viewOf(run).approvals.filter(({ state }) => state === 'open');
+        expect(new Set(await rig.reader.listApprovals({ isOpen: true, limit: 10 }))).toEqual(new Set(open));
+      }
+    }
+    await follower.stop();
+    const summaries = [...folds.values()].map(summaryOf).sort((left, right) => (left.runId < right.runId ? -1 : 1));
+    expect(await rig.reader.listRuns(10)).toEqual(summaries);
+    expect(await rig.reader.listRuns(2)).toHaveLength(2);
+    expect(await rig.reader.readRun('unknown')).toBeUndefined();
+  });
+
+  it('lists what people were asked over all runs, newest first', async () => {
+    const all = await rig.reader.listApprovals({ isOpen: false, limit: 1_000 });
+    const asked = ASKED.flatMap(runCommitsOf).flatMap(({ events }) =>
+      events.filter(({ type }) => type === 'APPROVAL_REQUESTED'),
+    );
+    expect(all).toHaveLength(asked.length);
+    const times = all.map(({ requestedAt }) => requestedAt);
+    expect(times).toEqual(times.toSorted().toReversed());
+    expect(await rig.reader.listApprovals({ isOpen: false, limit: 2 })).toEqual(all.slice(0, 2));
+    expect(await rig.reader.listApprovals({ isOpen: true, limit: 10 })).toEqual([]);
+  });
+
+  it('keeps every commit as it is stored', async () => {
+    const rows = await rig.source.getRepository(CommitEntity).find({ order: { streamSequence: 'ASC' } });
+    const commits = HISTORIES.flatMap(runCommitsOf);
+    expect(rows.map(({ commit }) => commit)).toEqual(commits);
+    expect(rows.map(({ hash }) => hash)).toEqual(commits.map(({ hash }) => hash));
+  });
+});
+
+describe('the projection of ATTEMPTS', () => {
+  it('tells every command, and every attempt from both streams', async () => {
+    const follower = rig.follower(rig.attempts());
+    follower.start();
+    await rig.caughtUp('ATTEMPTS');
+    await follower.stop();
+    const commits = HISTORIES.flatMap(attemptCommitsOf);
+    const commands = await rig.source.getRepository(CommandEntity).find({ order: { streamSequence: 'ASC' } });
+    expect(commands).toHaveLength(commits.length);
+    expect(commands[0]).toMatchObject({ tool: 'EXEC_CLI', arguments: { command: 'echo 0' }, deviceId: 'web-1' });
+    const plain = commands.filter(({ runId }) => runId.startsWith('run'));
+    expect(plain.map(({ stdout }) => stdout?.startsWith(OUTPUT))).not.toContain(false);
+    const attempts = await rig.source.getRepository(AttemptEntity).find();
+    expect(new Set(attempts.map(({ hash }) => hash))).toEqual(new Set(commits.map(({ hash }) => hash)));
+    expect(
+      attempts.filter(({ device, startedAt, endedAt, status }) => !device || !startedAt || !endedAt || !status),
+    ).toEqual([]);
+  });
+});
+
+describe('the projection of PLANS', () => {
+  it('tells every step of the planner', async () => {
+    const follower = rig.follower(rig.plans());
+    follower.start();
+    await rig.caughtUp('PLANS');
+    await follower.stop();
+    const commits = HISTORIES.flat().flatMap((step) => (step.kind === 'plan' ? [step.commit] : []));
+    const steps = await rig.source.getRepository(PlanStepEntity).find({ order: { number: 'ASC', index: 'ASC' } });
+    expect(steps.length).toBeGreaterThan(0);
+    const ofRun = (runId: string) => steps.filter((step) => step.runId === runId);
+    const runIds = new Set(commits.map(({ runId }) => runId));
+    expect([...runIds].flatMap(ofRun)).toEqual(planStepsOf(commits));
+  });
+});
+
+describe('a rebuild', () => {
+  it('makes the same projection again', async () => {
+    const before = await everything();
+    await forgetProjection(rig.source);
+    expect((await everything()).commits).toEqual([]);
+    const followers = [rig.follower(rig.runs()), rig.follower(rig.attempts()), rig.follower(rig.plans())];
+    for (const follower of followers) follower.start();
+    await rig.checkpointed('RUNS');
+    await rig.checkpointed('ATTEMPTS');
+    await rig.checkpointed('PLANS');
+    await Promise.all(followers.map((follower) => follower.stop()));
+    expect(await everything()).toEqual(before);
+  });
+});
+
+async function everything() {
+  const runs = await rig.reader.listRuns(100);
+  const views = [];
+  for (const { runId } of runs) views.push(await rig.reader.readRun(runId));
+  return {
+    runs,
+    views,
+    commits: await rig.source.getRepository(CommitEntity).find({ order: { streamSequence: 'ASC' } }),
+    commands: await rig.source.getRepository(CommandEntity).find({ order: { streamSequence: 'ASC' } }),
+    plans: await rig.source
+      .getRepository(PlanStepEntity)
+      .find({ order: { runId: 'ASC', number: 'ASC', index: 'ASC' } }),
+    attempts: await rig.source
+      .getRepository(AttemptEntity)
+      .find({ order: { runId: 'ASC', taskId: 'ASC', attempt: 'ASC' } }),
+  };
+}

@@ -1,0 +1,134 @@
+import type { DataSource, EntityManager } from 'typeorm';
+import { MoreThan } from 'typeorm';
+import type { ApprovalView, RunId, RunSummary, RunView } from '#proto';
+import type { ReportInput } from '#libs/constellation';
+import type { Postgres } from '#libs/platform';
+import {
+  BrokenRunEntity,
+  CommandEntity,
+  CommitEntity,
+  LineEntity,
+  PlanStepEntity,
+  ReportEntity,
+  RunEntity,
+  TaskEntity,
+  type ReportRow,
+} from '../entities/index.js';
+import { summaryOfRow, viewOfRows } from './run-rows.js';
+import { upsertRows } from './write.adapter.js';
+
+/** Runs whose report is written in one go. */
+const REPORTS_AT_ONCE = 20;
+
+/** Reads of the projection. What belongs together is read from one snapshot, so a run is never shown half way through a commit. */
+export class ProjectionReader {
+  private readonly postgres: Postgres;
+
+  constructor(postgres: Postgres) {
+    this.postgres = postgres;
+  }
+
+  async listRuns(limit: number): Promise<RunSummary[]> {
+    const source = await this.source();
+    const rows = await source
+      .getRepository(RunEntity)
+      .find({ order: { requestedAt: 'DESC', runId: 'ASC' }, take: limit });
+    return rows.map(summaryOfRow);
+  }
+
+  /** Over all runs, newest first; `isOpen`: only those that wait for a person. */
+  async listApprovals({ isOpen, limit }: { isOpen: boolean; limit: number }): Promise<ApprovalView[]> {
+    const repository = (await this.source()).getRepository(RunEntity);
+    const order = { requestedAt: 'DESC', runId: 'ASC' } as const;
+    // Each run that asks has at least one.
+    const rows = isOpen
+      ? await repository.find({ where: { approvalsOpen: MoreThan(0) }, order, take: limit })
+      : await repository
+          .createQueryBuilder('run')
+          .where(`run.approvals::text <> '[]'`)
+          .orderBy('run.requestedAt', 'DESC')
+          .limit(limit)
+          .getMany();
+    return rows
+      .flatMap(({ approvals }) => approvals)
+      .filter(({ state }) => !isOpen || state === 'open')
+      .sort((left, right) => (left.requestedAt < right.requestedAt ? 1 : -1))
+      .slice(0, limit);
+  }
+
+  /** As `viewOf` shows the fold of the same commits; undefined when nothing of the run is projected. */
+  readRun(runId: RunId): Promise<RunView | undefined> {
+    return this.snapshot((manager) => readRun(manager, runId));
+  }
+
+  /** All that a report tells. */
+  readReportInput(runId: RunId): Promise<ReportInput | undefined> {
+    return this.snapshot(async (manager) => {
+      const run = await readRun(manager, runId);
+      if (run === undefined) return undefined;
+      const rows = await manager.find(CommitEntity, { where: { runId }, order: { streamSequence: 'ASC' } });
+      const commands = await manager.find(CommandEntity, { where: { runId }, order: { streamSequence: 'ASC' } });
+      const commits = rows
+        .map(({ commit }) => commit)
+        .filter(({ events }) => (events[0]?.sequence ?? 0) <= run.sequence);
+      const plans = await manager.find(PlanStepEntity, { where: { runId }, order: { number: 'ASC', index: 'ASC' } });
+      return { run, commits, commands, plans };
+    });
+  }
+
+  /** The stored report of this state of the run. */
+  async readReport(runId: RunId, sequence: number): Promise<string | undefined> {
+    const source = await this.source();
+    return (await source.getRepository(ReportEntity).findOneBy({ runId, sequence }))?.markdown;
+  }
+
+  async storeReport(report: ReportRow): Promise<void> {
+    await upsertRows((await this.source()).manager, ReportEntity, [report]);
+  }
+
+  /** Runs that ended and have no report of their last state yet. */
+  async runsWithoutReport(): Promise<RunId[]> {
+    const source = await this.source();
+    const rows = await source
+      .getRepository(RunEntity)
+      .createQueryBuilder('run')
+      .leftJoin(ReportEntity.options.name, 'report', 'report.runId = run.runId and report.sequence = run.sequence')
+      .where('run.endedAt is not null and report.runId is null')
+      .orderBy('run.endedAt')
+      .limit(REPORTS_AT_ONCE)
+      .getMany();
+    return rows.map(({ runId }) => runId);
+  }
+
+  /** Why a run is not projected any further; undefined for all others. */
+  async whyBroken(runId: RunId): Promise<string | undefined> {
+    const source = await this.source();
+    return (await source.getRepository(BrokenRunEntity).findOneBy({ runId }))?.reason;
+  }
+
+  private async snapshot<T>(read: (manager: EntityManager) => Promise<T>): Promise<T> {
+    return (await this.source()).transaction('REPEATABLE READ', read);
+  }
+
+  /** Never waits for a server that is away: whoever asks hears at once that there is no answer. */
+  private source(): Promise<DataSource> {
+    if (!this.postgres.isReady()) return Promise.reject(new UnavailableError());
+    return this.postgres.ready();
+  }
+}
+
+/** PostgreSQL is not there yet. */
+export class UnavailableError extends Error {
+  override readonly name = 'UnavailableError';
+  constructor() {
+    super('the projection is not available');
+  }
+}
+
+async function readRun(manager: EntityManager, runId: RunId): Promise<RunView | undefined> {
+  const run = await manager.findOneBy(RunEntity, { runId });
+  if (run === null) return undefined;
+  const tasks = await manager.find(TaskEntity, { where: { runId }, order: { position: 'ASC' } });
+  const lines = await manager.find(LineEntity, { where: { runId }, order: { position: 'ASC' } });
+  return viewOfRows(run, tasks, lines);
+}

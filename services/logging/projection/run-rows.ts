@@ -1,0 +1,82 @@
+import type { RunSummary, RunView } from '#proto';
+import { viewOf, type Run } from '#libs/constellation';
+import type { LineRow, RunRow, TaskRow } from '../entities/index.js';
+
+export interface RunChange {
+  readonly run: RunRow;
+  readonly tasks: readonly TaskRow[];
+  readonly lines: readonly LineRow[];
+  /** Ids that the constellation no longer has. */
+  readonly tasksGone: readonly string[];
+  readonly linesGone: readonly string[];
+}
+
+/** What has to be written so that the rows of a run say what the fold says. `before` is undefined when there are no rows yet. */
+export function changeOf(before: Run | undefined, after: Run, streamSequence: number): RunChange {
+  const { tasks, lines, used = null, budget = null, ...head } = viewOf(after);
+  const was = before === undefined ? undefined : viewOf(before);
+  const { runId } = head;
+  const { number, hash } = after;
+  return {
+    run: {
+      ...head,
+      used,
+      budget,
+      tasks: tasks.length,
+      approvalsOpen: openOf(head.approvals),
+      number,
+      hash,
+      streamSequence,
+    },
+    tasks: changed(runId, was?.tasks ?? [], tasks),
+    lines: changed(runId, was?.lines ?? [], lines),
+    tasksGone: gone(was?.tasks ?? [], tasks),
+    linesGone: gone(was?.lines ?? [], lines),
+  };
+}
+
+/** The inverse: rows in order of their position -> what `viewOf` gave. */
+export function viewOfRows(run: RunRow, tasks: readonly TaskRow[], lines: readonly LineRow[]): RunView {
+  const { tasks: _count, number: _number, hash: _hash, streamSequence: _sequence, ...rest } = run;
+  const { approvalsOpen: _open, used, budget, ...head } = rest;
+  const view = { ...head, tasks: tasks.map(withoutPlace), lines: lines.map(withoutPlace) };
+  return {
+    ...view,
+    ...(used === null || used === undefined ? {} : { used }),
+    ...(budget === null || budget === undefined ? {} : { budget }),
+  };
+}
+
+export function summaryOfRow(run: RunRow): RunSummary {
+  const { runId, requestId, name, status, outcome, sequence, tasks, requestedAt, endedAt } = run;
+  return { runId, requestId, name, status, outcome, sequence, tasks, requestedAt, endedAt };
+}
+
+function openOf(approvals: RunView['approvals']): number {
+  return approvals.filter(({ state }) => state === 'open').length;
+}
+
+function withoutPlace<T extends object>(row: T & { runId: string; position: number }) {
+  const { runId: _runId, position: _position, ...view } = row;
+  return view;
+}
+
+/** Rows that are new or differ in a field. The fold shares what it did not change, so comparing references is enough. */
+function changed<T extends { id: string }>(runId: string, before: readonly T[], after: readonly T[]) {
+  const was = new Map(before.map((item, position) => [item.id, { item, position }]));
+  return after.flatMap((item, position) => {
+    const old = was.get(item.id);
+    const same = old !== undefined && old.position === position && equal(old.item, item);
+    return same ? [] : [{ ...item, runId, position }];
+  });
+}
+
+function equal<T extends object>(left: T, right: T): boolean {
+  return (Object.keys(right) as (keyof T)[]).every((key) => left[key] === right[key]);
+}
+
+function gone(before: readonly { id: string }[], after: readonly { id: string }[]): string[] {
+  if (before.length === 0) return [];
+  const ids = new Set(after.map(({ id }) => id));
+  return before.flatMap(({ id }) => (ids.has(id) ? [] : [id]));
+}

@@ -1,0 +1,201 @@
+import type { NatsConnection } from '@nats-io/transport-node';
+import type { DataSource, EntityManager } from 'typeorm';
+import { parseWith, RunCommit, runIdOfSubject, sentenceOf, subjects, type RunId } from '#proto';
+import { evolveCommit, type Run } from '#libs/constellation';
+import { readCommits, type StreamEntry } from '#libs/event-log';
+import type { Clock } from '#libs/platform';
+import { lastByKey, startsOf } from './attempt-rows.js';
+import type { DeadLetters } from './dead-letter.adapter.js';
+import {
+  AttemptEntity,
+  BrokenRunEntity,
+  CommitEntity,
+  DeadLetterEntity,
+  LineEntity,
+  RunEntity,
+  TaskEntity,
+  type BrokenRunRow,
+} from '../entities/index.js';
+import type { Prepared, Projection } from './follow.projector.js';
+import { parseJson } from './json.js';
+import { RunCache, type CachedRun } from './run-cache.js';
+import { changeOf, type RunChange } from './run-rows.js';
+import { deleteRows, upsertRows } from './write.adapter.js';
+
+/** Bytes of commits whose runs are kept folded. */
+const CACHE_BYTES_MAX = 64 * 1024 * 1024;
+/** Reading one run again from the log takes milliseconds; longer means that the server is away. */
+const REBUILD_MS_MAX = 30_000;
+
+export interface RunsOptions {
+  readonly nc: NatsConnection;
+  readonly clock: Clock;
+  readonly deadLetters: DeadLetters;
+}
+
+/** What a batch does to one run: its state before the batch, which is what the rows say, and after it. */
+interface Staged extends CachedRun {
+  readonly before: Run | undefined;
+  readonly streamSequence: number;
+}
+
+interface Batch {
+  readonly staged: Map<RunId, Staged>;
+  readonly commits: { entry: StreamEntry; commit: RunCommit }[];
+  readonly broken: { entry: StreamEntry; row: BrokenRunRow }[];
+}
+
+/** RUNS -> tables run, task, line, commit and the start of attempts: the same fold as everywhere, written as far as it changed. */
+export class RunsProjection implements Projection {
+  readonly stream = 'RUNS';
+  private readonly options: RunsOptions;
+  private readonly cache = new RunCache(CACHE_BYTES_MAX);
+  private readonly broken = new Set<RunId>();
+  /** Stream sequences that have their dead letter: a transaction that failed is tried again. */
+  private readonly buried = new Set<number>();
+
+  constructor(options: RunsOptions) {
+    this.options = options;
+  }
+
+  async begin(source: DataSource): Promise<void> {
+    const rows = await source.getRepository(BrokenRunEntity).find({ select: { runId: true } });
+    this.broken.clear();
+    for (const { runId } of rows) this.broken.add(runId);
+    const letters = await source.getRepository(DeadLetterEntity).findBy({ stream: this.stream });
+    for (const { sequence } of letters) this.buried.add(sequence);
+  }
+
+  async prepare(entries: readonly StreamEntry[], refused?: string): Promise<Prepared> {
+    const batch: Batch = { staged: new Map(), commits: [], broken: [] };
+    for (const entry of entries) {
+      const reason = refused ?? (await this.take(batch, entry));
+      if (reason !== undefined) this.give(batch, entry, reason);
+    }
+    const changes = [...batch.staged.values()].map(({ before, run, streamSequence }) =>
+      changeOf(before, run, streamSequence),
+    );
+    return {
+      write: (manager) => this.write(manager, batch, changes),
+      applied: () => {
+        for (const staged of batch.staged.values()) this.cache.put(staged);
+        for (const { row } of batch.broken) this.broken.add(row.runId);
+      },
+    };
+  }
+
+  /** Folds one commit into the batch; a reason when it cannot be. */
+  private async take(batch: Batch, entry: StreamEntry): Promise<string | undefined> {
+    const runId = runIdOfSubject(entry.subject) ?? '';
+    const isBroken = this.broken.has(runId) || batch.broken.some(({ row }) => row.runId === runId);
+    const parsed = parseWith(RunCommit, parseJson(entry.data));
+    if (!parsed.ok) return isBroken ? undefined : parsed.issues.map(sentenceOf).join('; ');
+    const commit = parsed.value;
+    if (commit.runId !== runId) return isBroken ? undefined : `it says that it belongs to the run ${commit.runId}`;
+    batch.commits.push({ entry, commit });
+    if (isBroken) return undefined;
+    const known = batch.staged.get(runId);
+    const held = known ?? this.cache.get(runId, commit.number - 1) ?? (await this.rebuild(runId, entry, commit));
+    if (typeof held === 'string') return held;
+    const run = fold(held?.run, commit);
+    if (typeof run === 'string') return run;
+    batch.staged.set(runId, {
+      before: known === undefined ? held?.run : known.before,
+      run,
+      bytes: (held?.bytes ?? 0) + entry.data.length,
+      streamSequence: entry.sequence,
+    });
+    return undefined;
+  }
+
+  /** The run as it was before this entry, from the log; undefined for a first commit. */
+  private async rebuild(
+    runId: RunId,
+    until: StreamEntry,
+    { number }: RunCommit,
+  ): Promise<CachedRun | string | undefined> {
+    if (number === 1) return undefined;
+    const signal = AbortSignal.timeout(REBUILD_MS_MAX);
+    const options = { afterSequence: 0, filters: [subjects.run(runId)], signal };
+    let cached: CachedRun | undefined;
+    for await (const entry of readCommits(this.options.nc, this.stream, options)) {
+      if (entry.sequence >= until.sequence) return cached;
+      const parsed = parseWith(RunCommit, parseJson(entry.data));
+      const run = parsed.ok ? fold(cached?.run, parsed.value) : parsed.issues.map(sentenceOf).join('; ');
+      if (typeof run === 'string') return run;
+      cached = { run, bytes: (cached?.bytes ?? 0) + entry.data.length };
+    }
+    throw new Error(`run ${runId} could not be read from the log in time`);
+  }
+
+  /** Gives up on the run of this entry, for good; everything else goes on. */
+  private give(batch: Batch, entry: StreamEntry, reason: string): void {
+    const runId = runIdOfSubject(entry.subject) ?? '';
+    const at = new Date(this.options.clock.now()).toISOString();
+    batch.broken.push({ entry, row: { runId, streamSequence: entry.sequence, reason, at } });
+  }
+
+  private async write(manager: EntityManager, batch: Batch, changes: readonly RunChange[]): Promise<void> {
+    await upsertRows(
+      manager,
+      RunEntity,
+      changes.map(({ run }) => run),
+    );
+    await upsertRows(
+      manager,
+      TaskEntity,
+      changes.flatMap(({ tasks }) => tasks),
+    );
+    await upsertRows(
+      manager,
+      LineEntity,
+      changes.flatMap(({ lines }) => lines),
+    );
+    for (const { run, tasksGone, linesGone } of changes) {
+      await deleteRows(manager, TaskEntity, { runId: run.runId, ids: tasksGone });
+      await deleteRows(manager, LineEntity, { runId: run.runId, ids: linesGone });
+    }
+    await upsertRows(manager, CommitEntity, batch.commits.map(commitRow));
+    await upsertRows(manager, AttemptEntity, lastByKey(batch.commits.flatMap(({ commit }) => startsOf(commit))));
+    await this.bury(manager, batch.broken);
+  }
+
+  /** Last of all, when nothing else can be refused: a crash before the transaction ends buries again, which the message id removes. */
+  private async bury(manager: EntityManager, broken: Batch['broken']): Promise<void> {
+    const { stream } = this;
+    await upsertRows(
+      manager,
+      BrokenRunEntity,
+      broken.map(({ row }) => row),
+    );
+    for (const { entry, row } of broken) {
+      const { sequence } = entry;
+      const { reason, at } = row;
+      await upsertRows(manager, DeadLetterEntity, [{ stream, sequence, reason, at }]);
+      if (!this.buried.has(sequence)) await this.options.deadLetters.bury(stream, entry, reason);
+      this.buried.add(sequence);
+    }
+  }
+}
+
+function commitRow({ entry, commit }: { entry: StreamEntry; commit: RunCommit }) {
+  const { runId, number, hash, at, events } = commit;
+  const types = [...new Set(events.map(({ type }) => type))];
+  return { streamSequence: entry.sequence, runId, number, hash, at, types, commit };
+}
+
+/** The next state, or why there is none: a gap, a broken link, a fact that contradicts the history. */
+function fold(run: Run | undefined, commit: RunCommit): Run | string {
+  const number = (run?.number ?? 0) + 1;
+  if (commit.number !== number) return `it has the number ${commit.number}, the next one is ${number}`;
+  if (run !== undefined && commit.prevHash !== run.hash) return 'prevHash is not the hash of the commit before it';
+  const [first] = commit.events;
+  if (run === undefined && first?.type !== 'RUN_REQUESTED' && first?.type !== 'RUN_FORKED') {
+    return 'a run begins with RUN_REQUESTED or RUN_FORKED';
+  }
+  try {
+    return evolveCommit(run, commit);
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+}

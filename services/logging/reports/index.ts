@@ -1,0 +1,1 @@
+export { ReportWriter } from './report.reactor.js';

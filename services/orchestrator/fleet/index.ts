@@ -1,0 +1,2 @@
+export { FleetConsumer } from './fleet.consumer.js';
+export { Fleet } from './fleet.js';

@@ -1,0 +1,130 @@
+import { NoRespondersError, RequestError, TimeoutError, type NatsConnection } from '@nats-io/transport-node';
+import {
+  type Actor,
+  LIMITS,
+  parseWith,
+  type Refusal,
+  type RunId,
+  type SubmitAnswer,
+  SubmitCommand,
+  subjects,
+  VerbAnswer,
+} from '#proto';
+import type { Clock } from '#libs/platform';
+import type { RunServer, Settled } from '../runs/index.js';
+import { checkSubmission, readSubmission, requestedOf, type PlanApproval, type Submission } from './submission.js';
+
+/** Final answer of a submission, or the news that nobody knows yet and the same request may be sent again. */
+export type Submitted =
+  | { readonly kind: 'final'; readonly answer: SubmitAnswer }
+  | { readonly kind: 'try-again'; readonly requestId: string | undefined; readonly reason: string }
+  | { readonly kind: 'poison'; readonly reason: string };
+
+const TRY_AGAIN: Refusal = {
+  code: 'TRY_AGAIN',
+  message: 'it is not known yet whether the request was accepted; send it again with the same request id',
+  issues: [],
+};
+
+export interface SubmitParts {
+  readonly nc: NatsConnection;
+  readonly server: RunServer;
+  readonly owns: (runId: RunId) => boolean;
+  readonly clock: Clock;
+  readonly planApproval?: PlanApproval | undefined;
+}
+
+/** Takes requests from every entry point to the replica that owns their run: directly when that is this one. */
+export class SubmitHandler {
+  readonly #parts: SubmitParts;
+
+  constructor(parts: SubmitParts) {
+    this.#parts = parts;
+  }
+
+  async submit(payload: Uint8Array, actor: Actor, namespace: string): Promise<Submitted> {
+    const submission = readSubmission(payload, namespace);
+    if (!submission.ok) {
+      const { requestId, refusal } = submission;
+      return { kind: 'final', answer: { ...(requestId === undefined ? {} : { requestId }), error: refusal } };
+    }
+    return this.#parts.owns(submission.runId) ? this.#serve(submission, actor) : this.#forward(submission, actor);
+  }
+
+  /** A SUBMIT that another replica forwarded: checked again, because a message is never trusted for what it claims. */
+  async serveVerb(runId: RunId, payload: Uint8Array): Promise<VerbAnswer> {
+    const parsed = parseWith(SubmitCommand, JSON.parse(new TextDecoder().decode(payload)));
+    if (!parsed.ok)
+      return rejected({ code: 'INVALID_REQUEST', message: 'the verb is not valid', issues: parsed.issues });
+    const { request, namespace, actor } = parsed.value;
+    const submission = checkSubmission(request, namespace, payload.length);
+    if (!submission.ok) return rejected(submission.refusal);
+    if (submission.runId !== runId) {
+      return rejected({ code: 'INVALID_REQUEST', message: 'the run id is not the one of the request', issues: [] });
+    }
+    // Whoever read the request as it was sent has filled the types in.
+    const { formerHash } = parsed.value;
+    const settled = await this.#decide({ ...submission, ...(formerHash !== undefined && { formerHash }) }, actor);
+    if (settled.kind !== 'answered') return rejected(TRY_AGAIN);
+    const { answer, sequence } = settled;
+    if (answer.kind === 'rejected') return { ...rejected(answer.reason), sequence };
+    return { answer: answer.kind, sequence };
+  }
+
+  async #serve(submission: Extract<Submission, { ok: true }>, actor: Actor): Promise<Submitted> {
+    const { requestId } = submission.request;
+    const settled = await this.#decide(submission, actor);
+    if (settled.kind === 'retry') return { kind: 'try-again', requestId, reason: settled.reason };
+    if (settled.kind === 'poison') return settled;
+    if (settled.answer.kind === 'rejected')
+      return { kind: 'final', answer: { requestId, error: settled.answer.reason } };
+    return { kind: 'final', answer: { runId: submission.runId, requestId } };
+  }
+
+  #decide(submission: Extract<Submission, { ok: true }>, actor: Actor): Promise<Settled> {
+    const { request, runId, bytes, formerHash, refusal } = submission;
+    const { clock, planApproval } = this.#parts;
+    const requested = requestedOf({ ...submission, planApproval }, actor, clock.now());
+    return new Promise((settle) => {
+      this.#parts.server.deliver(runId, {
+        input: { kind: 'submit', requested, formerHash, refusal },
+        cause: { kind: 'request', id: request.requestId },
+        bytes,
+        settle,
+      });
+    });
+  }
+
+  async #forward(submission: Extract<Submission, { ok: true }>, actor: Actor): Promise<Submitted> {
+    const { runId, request, namespace, formerHash } = submission;
+    const { requestId } = request;
+    const former = formerHash === undefined ? {} : { formerHash };
+    const body: SubmitCommand = { id: requestId, actor, namespace, runId, request, ...former };
+    try {
+      const reply = await this.#parts.nc.request(subjects.verb(runId, 'SUBMIT'), JSON.stringify(body), {
+        timeout: LIMITS.verbAnswerMs,
+      });
+      const { answer, reason } = VerbAnswer.parse(reply.json());
+      if (answer !== 'rejected') return { kind: 'final', answer: { runId, requestId } };
+      if (reason === undefined || reason.code === 'TRY_AGAIN') {
+        return { kind: 'try-again', requestId, reason: 'the owner of the run does not know yet' };
+      }
+      return { kind: 'final', answer: { requestId, error: reason } };
+    } catch (error) {
+      if (!isNobodyThere(error)) throw error;
+      return { kind: 'try-again', requestId, reason: 'no replica serves the partition of the run at the moment' };
+    }
+  }
+}
+
+export function tryAgain(requestId: string | undefined): SubmitAnswer {
+  return { ...(requestId === undefined ? {} : { requestId }), error: TRY_AGAIN };
+}
+
+function rejected(reason: Refusal): VerbAnswer {
+  return { answer: 'rejected', reason, sequence: 0 };
+}
+
+function isNobodyThere(error: unknown): boolean {
+  return error instanceof NoRespondersError || error instanceof TimeoutError || error instanceof RequestError;
+}

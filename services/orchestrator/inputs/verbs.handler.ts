@@ -1,0 +1,226 @@
+import { NoRespondersError, RequestError, TimeoutError, type NatsConnection } from '@nats-io/transport-node';
+import {
+  type Actor,
+  LIMITS,
+  parseWith,
+  type Refusal,
+  type RunCommit,
+  type RunId,
+  type RunVerb,
+  sentenceOf,
+  subjects,
+  VERB_BODIES,
+  VerbAnswer,
+  type VerbBody,
+} from '#proto';
+import { foldRun, forkedFrom, IGNORED, type Input, type Run } from '#libs/constellation';
+import { CorruptLogError, type RunLog, runIdOf } from '#libs/event-log';
+import type { ActorAnswer, Actors } from '#libs/messaging';
+import type { Clock } from '#libs/platform';
+import type { RunServer, Settled } from '../runs/index.js';
+
+export interface VerbParts {
+  readonly nc: NatsConnection;
+  readonly log: RunLog;
+  readonly server: RunServer;
+  readonly actors: Pick<Actors, 'actorOf' | 'grantOf'>;
+  readonly owns: (runId: RunId) => boolean;
+  readonly clock: Clock;
+}
+
+/** The first commit of a fork carries a whole state; a larger one would not fit. */
+const FORK_BYTES_MAX = 1536 * 1024;
+
+const PLANNER: Actor = { kind: 'system', id: 'planner' };
+
+const TRY_AGAIN: VerbAnswer = rejected('TRY_AGAIN', 'the outcome is not known yet; send the same id again');
+
+/** Verbs of people and programs: proven, decided once per id, and answered when what follows from them is stored. */
+export class VerbsHandler {
+  readonly #parts: VerbParts;
+
+  constructor(parts: VerbParts) {
+    this.#parts = parts;
+  }
+
+  /** The one final answer, or TRY_AGAIN. Whatever came in, it is answered. */
+  async serve(runId: RunId, verb: RunVerb, payload: Uint8Array): Promise<VerbAnswer> {
+    const json = readJson(payload);
+    const parsed = parseWith(VERB_BODIES[verb], json);
+    if (!parsed.ok) {
+      const [first] = parsed.issues;
+      const message = first === undefined ? 'the verb is not valid' : sentenceOf(first);
+      return { answer: 'rejected', reason: { code: 'INVALID_REQUEST', message, issues: parsed.issues }, sequence: 0 };
+    }
+    const known = this.#actorOf(runId, verb, json as VerbBody<RunVerb>);
+    if (!known.ok) return { answer: 'rejected', reason: known.refusal, sequence: 0 };
+    if (verb === 'FORK') return this.#fork(runId, parsed.value as VerbBody<'FORK'>, known.actor);
+    const { id } = parsed.value;
+    const whose =
+      verb === 'PROPOSE' ? this.#proposerOf(runId, parsed.value as VerbBody<'PROPOSE'>, known.actor) : known;
+    if (!whose.ok) return { answer: 'rejected', reason: whose.refusal, sequence: 0 };
+    const action = actionOf(verb, parsed.value);
+    return this.#decide(runId, { kind: 'verb', id, by: whose.actor, action }, payload.length);
+  }
+
+  /** A FORK was signed for the run that is forked; on its way to the owner of the new one that run is named in it. */
+  #actorOf(runId: RunId, verb: RunVerb, json: VerbBody<RunVerb>): ReturnType<Actors['actorOf']> {
+    const { parent, ...body } = json as VerbBody<'FORK'>;
+    const subject = subjects.verb(parent ?? runId, verb);
+    return this.#parts.actors.actorOf(json.actor, { subject, body, now: this.#parts.clock.now() });
+  }
+
+  /**
+   * With a grant an edit is whose who gave it. It counts in no other hands than those of the one program that serves whoever
+   * holds one, and of who gave it.
+   */
+  #proposerOf(runId: RunId, { grant, actor }: VerbBody<'PROPOSE'>, sender: Actor): ActorAnswer {
+    if (grant === undefined) return { ok: true, actor: sender };
+    // One's own grant says that a program wrote it, with one's own key: `orrery mcp serve`.
+    if (grant.key === actor.key || (sender.kind === PLANNER.kind && sender.id === PLANNER.id)) {
+      return this.#parts.actors.grantOf(grant, { runId, now: this.#parts.clock.now() });
+    }
+    const message = `it is taken from the planner, or from who signed it, and ${sender.id} sent it; leave it out`;
+    const refusal: Refusal = {
+      code: 'UNAUTHORIZED',
+      message: `grant: ${message}`,
+      issues: [{ path: 'grant', message }],
+    };
+    return { ok: false, refusal };
+  }
+
+  async #fork(addressed: RunId, body: VerbBody<'FORK'>, by: Actor): Promise<VerbAnswer> {
+    const parentId = body.parent ?? addressed;
+    const runId = runIdOf(`fork:${parentId}`, body.id);
+    if (body.parent !== undefined && addressed !== runId) {
+      return rejected('INVALID_REQUEST', 'the run id is not the one of the fork');
+    }
+    if (!this.#parts.owns(runId)) return this.#forward(runId, { ...body, parent: parentId });
+    const origin = await this.#stateAt(parentId, body.at);
+    if (!('run' in origin)) return origin;
+    const { clock } = this.#parts;
+    const forked = forkedFrom({ run: origin.run, by, requestId: body.id, now: clock.now() });
+    const bytes = Buffer.byteLength(JSON.stringify(forked));
+    if (bytes > FORK_BYTES_MAX) {
+      return rejected('TOO_LARGE', `the state at event ${body.at} has ${bytes} bytes; at most ${FORK_BYTES_MAX} fit`);
+    }
+    const answer = await this.#decide(runId, { kind: 'fork', id: body.id, forked }, bytes);
+    return answer.answer === 'accepted' ? { ...answer, runId } : answer;
+  }
+
+  /** The run as it stood after its last whole commit at or before an event. */
+  async #stateAt(runId: RunId, at: number): Promise<{ run: Run } | VerbAnswer> {
+    const stored = await this.#load(runId);
+    if (stored === undefined) return rejected('INVALID_STATE', `the log of run ${runId} is damaged`);
+    const commits = stored.map(({ commit }) => commit);
+    const ends = commits.map(({ events }) => events.at(-1)?.sequence ?? 0);
+    const last = ends.at(-1);
+    if (last === undefined) return rejected('NOT_FOUND', `there is no run ${runId}`);
+    if (at > last)
+      return rejected('INVALID_REQUEST', `at: the run has ${last} events so far, and ${at} is none of them`);
+    const run = foldRun(commits.slice(0, ends.filter((end) => end <= at).length));
+    if (run?.graph === null || run === undefined) return rejected('INVALID_STATE', tooEarly(commits, at));
+    return { run };
+  }
+
+  async #load(runId: RunId) {
+    try {
+      return await this.#parts.log.load(runId);
+    } catch (error) {
+      if (error instanceof CorruptLogError) return undefined;
+      throw error;
+    }
+  }
+
+  async #forward(runId: RunId, body: VerbBody<'FORK'>): Promise<VerbAnswer> {
+    try {
+      const subject = subjects.verb(runId, 'FORK');
+      const reply = await this.#parts.nc.request(subject, JSON.stringify(body), { timeout: LIMITS.verbAnswerMs });
+      return VerbAnswer.parse(reply.json());
+    } catch (error) {
+      const isNobodyThere =
+        error instanceof NoRespondersError || error instanceof TimeoutError || error instanceof RequestError;
+      if (isNobodyThere) return TRY_AGAIN;
+      throw error;
+    }
+  }
+
+  async #decide(runId: RunId, input: Extract<Input, { id: string }>, bytes: number): Promise<VerbAnswer> {
+    const { promise: late, resolve } = Promise.withResolvers<VerbAnswer>();
+    const timer = setTimeout(() => resolve(TRY_AGAIN), LIMITS.verbAnswerMs);
+    const settled = new Promise<Settled>((settle) => {
+      this.#parts.server.deliver(runId, { input, cause: { kind: 'verb', id: input.id }, bytes, settle });
+    });
+    try {
+      return await Promise.race([settled.then(answerOf), late]);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+}
+
+function answerOf(settled: Settled): VerbAnswer {
+  if (settled.kind === 'retry') return TRY_AGAIN;
+  if (settled.kind === 'poison') return rejected('INVALID_STATE', `the run cannot be served: ${settled.reason}`);
+  const { answer, sequence } = settled;
+  switch (answer.kind) {
+    case 'accepted':
+      return { answer: 'accepted', sequence };
+    case 'ignored':
+      return {
+        answer: 'ignored',
+        reason: { code: 'IGNORED', message: answer.detail ?? IGNORED[answer.reason] ?? answer.reason, issues: [] },
+        sequence,
+      };
+    case 'rejected':
+      return { answer: 'rejected', reason: answer.reason, sequence };
+  }
+}
+
+function actionOf(verb: Exclude<RunVerb, 'FORK'>, body: VerbBody<RunVerb>): Extract<Input, { kind: 'verb' }>['action'] {
+  switch (verb) {
+    case 'CANCEL':
+    case 'PAUSE':
+      return { verb, reason: (body as VerbBody<typeof verb>).reason };
+    case 'RESUME':
+      return { verb };
+    case 'RETRY':
+      return { verb, taskId: (body as VerbBody<'RETRY'>).taskId };
+    case 'APPROVE': {
+      const { approvalId, command, grantMs, note } = body as VerbBody<'APPROVE'>;
+      return { verb, approvalId, command, grantMs, note };
+    }
+    case 'REJECT': {
+      const { approvalId, note } = body as VerbBody<'REJECT'>;
+      return { verb, approvalId, note };
+    }
+    case 'ANSWER': {
+      const { approvalId, text } = body as VerbBody<'ANSWER'>;
+      return { verb, approvalId, text };
+    }
+    case 'PROPOSE': {
+      const { proposal, grant } = body as VerbBody<'PROPOSE'>;
+      return { verb, proposal, delegated: grant !== undefined };
+    }
+  }
+}
+
+function rejected(code: Refusal['code'], message: string): VerbAnswer {
+  return { answer: 'rejected', reason: { code, message, issues: [] }, sequence: 0 };
+}
+
+function readJson(payload: Uint8Array): unknown {
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(payload));
+  } catch {
+    return undefined;
+  }
+}
+
+/** A commit is all or nothing, so a fork starts where one ends: the first is the one that brought the constellation. */
+function tooEarly(commits: readonly RunCommit[], at: number): string {
+  const ends = commits.map(({ events }) => events.at(-1)?.sequence ?? 0);
+  const planned = commits.findIndex(({ events }) => events.some(({ type }) => type === 'CONSTELLATION_MODIFIED'));
+  if (planned === -1) return `at: the run has no constellation yet, so nothing of it can be forked`;
+  return `at: event ${at} is before the end of the commit that brought the constellation; ${ends[planned]} or later is possible`;
+}

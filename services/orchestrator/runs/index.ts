@@ -1,0 +1,4 @@
+export { attemptAsked, attemptEnded, causeOf, storedEnds } from './attempt-ends.client.js';
+export { maySpeak, planWord, storedWords } from './plan-words.client.js';
+export { RunServer } from './run-server.handler.js';
+export type { Settled, Waiting } from './run-server.handler.js';

@@ -1,0 +1,1 @@
+export { serveRegistry } from './queries.controller.js';

@@ -1,0 +1,12 @@
+export type { Client } from './client.js';
+export { decideClientEnrolment, decideEnrolment, decideJoin, decideRevocation } from './decide-identity.js';
+export type { Bearer, Joining, NewCredential } from './decide-identity.js';
+export { decideHold, decidePresence, decideRelease, wakeUpAfter } from './decide.js';
+export type { Decision } from './decide.js';
+export { credentialKind, isRecorded, liveSession } from './device.js';
+export type { Device } from './device.js';
+export { FleetState, nextCommit } from './fleet-state.js';
+export type { LogEnd } from './fleet-state.js';
+export { decideGrantRevocation, standing } from './grants.js';
+export type { GrantOrder, GrantRevocation } from './grants.js';
+export { refusalOf, reservedName } from './refusals.js';

@@ -1,0 +1,82 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { jetstreamManager } from '@nats-io/jetstream';
+import type { NatsConnection } from '@nats-io/transport-node';
+import type { Logger } from 'pino';
+import { deviceIdOfSubject, FleetCommit, STREAMS, type DeviceId } from '#proto';
+import { parseCommits, readCommits, type StreamEntry } from '#libs/event-log';
+import type { FleetState } from '../fleet/index.js';
+import { SharedLook } from './shared-look.js';
+
+const CATCH_UP_MS_MAX = 1_000;
+const CATCH_UP_LOOK_MS = 5;
+
+/** Folds FLEET from its first message and follows it: what other replicas append arrives here, too. */
+export class FleetConsumer {
+  private readonly nc: NatsConnection;
+  private readonly state: FleetState;
+  private readonly changed: (deviceId: DeviceId) => void;
+  private readonly logger: Logger;
+  private readonly damaged = new Set<DeviceId>();
+  private readonly looks = new SharedLook(() => this.lastSequence());
+  private folded = 0;
+
+  constructor(options: {
+    nc: NatsConnection;
+    state: FleetState;
+    changed: (deviceId: DeviceId) => void;
+    logger: Logger;
+  }) {
+    this.nc = options.nc;
+    this.state = options.state;
+    this.changed = options.changed;
+    this.logger = options.logger;
+  }
+
+  /** Ends with the signal. */
+  async follow(signal: AbortSignal): Promise<void> {
+    for await (const entry of readCommits(this.nc, 'FLEET', { afterSequence: 0, signal })) {
+      this.apply(entry);
+      this.folded = entry.sequence;
+    }
+  }
+
+  /** Stream sequence of the last message there is; throws while the stream does not exist. */
+  async lastSequence(): Promise<number> {
+    const jsm = await jetstreamManager(this.nc, { checkAPI: false });
+    const { state } = await jsm.streams.info(STREAMS.FLEET.name);
+    return state.messages === 0 ? 0 : state.last_seq;
+  }
+
+  /** The same for many who ask at once. */
+  newest(): Promise<number> {
+    return this.looks.ask();
+  }
+
+  /** Stream sequence of the last message that is folded in. */
+  get position(): number {
+    return this.folded;
+  }
+
+  /** True when everything up to this sequence is folded in, false when that took too long. */
+  async reached(sequence: number, signal: AbortSignal, limitMs = CATCH_UP_MS_MAX): Promise<boolean> {
+    const within = AbortSignal.any([signal, AbortSignal.timeout(limitMs)]);
+    while (this.folded < sequence && !within.aborted) await sleep(CATCH_UP_LOOK_MS);
+    return this.folded >= sequence;
+  }
+
+  /** One damaged device does not stop the others; its facts are not guessed either. */
+  private apply({ subject, sequence, data }: StreamEntry): void {
+    const deviceId = deviceIdOfSubject(subject) ?? subject;
+    if (this.damaged.has(deviceId)) return;
+    try {
+      const known = this.state.endOf(deviceId);
+      if (known !== undefined && sequence <= known.end) return this.changed(deviceId);
+      const parsed = parseCommits(subject, FleetCommit, [{ sequence, data }], { fromStart: known === undefined });
+      for (const stored of parsed) this.state.apply(stored);
+      this.changed(deviceId);
+    } catch (error) {
+      this.damaged.add(deviceId);
+      this.logger.error({ err: error, deviceId, sequence }, 'the log of a device is damaged');
+    }
+  }
+}

@@ -1,0 +1,269 @@
+import { randomBytes } from 'node:crypto';
+import type { Logger } from 'pino';
+import { FLEET_ID, GRANTS_ID, LIMITS } from '#proto';
+import type {
+  Actor,
+  AdminProfile,
+  Cause,
+  DeviceHold,
+  DeviceId,
+  FleetCommit,
+  FleetEvent,
+  Instant,
+  Presence,
+  ServiceManifest,
+} from '#proto';
+import { newCommitId, type FleetLog } from '#libs/event-log';
+import { newJoinToken, newToken, tokenHash } from '#libs/keys';
+import { QueryRefusedError, TimerConflictError } from '#libs/messaging';
+import type { Clock } from '#libs/platform';
+import {
+  decideHold,
+  decidePresence,
+  decideRelease,
+  wakeUpAfter,
+  type Decision,
+  decideClientEnrolment,
+  decideEnrolment,
+  decideJoin,
+  decideRevocation,
+  type Bearer,
+  type Joining,
+  type NewCredential,
+  nextCommit,
+  type FleetState,
+  type LogEnd,
+  decideGrantRevocation,
+  type GrantOrder,
+  refusalOf,
+  reservedName,
+} from '../fleet/index.js';
+
+/** Two replicas see the same change at the same time, so one conflict is normal; more than a few is a bug. */
+const CONFLICTS_MAX = 10;
+const ID_BYTES = 10;
+
+export interface FleetPorts {
+  readonly log: FleetLog;
+  readonly state: FleetState;
+  /** Stores a wake-up for a device in place of the one before. */
+  readonly timers: { arm(deviceId: DeviceId, at: number): Promise<void>; forget(deviceId: DeviceId): void };
+  /** What the bucket says now, read from its leader; throws when it cannot be read or understood. */
+  readonly presence: (deviceId: DeviceId) => Promise<Presence | undefined>;
+  readonly clock: Clock;
+  readonly instance: string;
+  readonly graceMs: number;
+  readonly logger: Logger;
+}
+
+export interface EnrolRequest {
+  readonly deviceId?: DeviceId | undefined;
+  readonly admin?: AdminProfile | undefined;
+  readonly manifest?: ServiceManifest | undefined;
+  readonly credential?: 'token' | 'join' | undefined;
+}
+
+/** The token exists in this answer only; the log gets its hash. */
+export interface Enrolled {
+  readonly deviceId: DeviceId;
+  readonly token: string;
+  /** Of a join token. */
+  readonly expiresAt?: Instant;
+}
+
+/** What is decided upon, all of one moment; neither device nor client for who is not enrolled, and for the whole fleet. */
+interface Known extends Bearer {
+  readonly fleetHeld: DeviceHold | null;
+  readonly end: LogEnd | undefined;
+}
+
+/** The only writer of FLEET: load, decide, append. */
+export class FleetHandler {
+  private readonly ports: FleetPorts;
+  /** Settles after the last order about grants: they are of one chain, and many at once would only be in each other's way. */
+  private grantOrders: Promise<unknown> = Promise.resolve();
+
+  constructor(ports: FleetPorts) {
+    this.ports = ports;
+  }
+
+  /** Looks at a device and records what follows. `notBefore`: the instant of a due timer, by the server's clock. */
+  async look(deviceId: DeviceId, cause: Cause, notBefore = 0): Promise<Decision> {
+    const { clock, graceMs, presence } = this.ports;
+    return this.decideAndAppend(deviceId, cause, async ({ device }) => {
+      // Read after the log: what another replica recorded came from this presence or an older one, never a newer one.
+      const seen = device === undefined ? undefined : await presence(deviceId);
+      return decidePresence(device, seen, { now: Math.max(clock.now(), notBefore), graceMs });
+    });
+  }
+
+  /** A timer fired. One that was armed for an older suspicion fires too early: then the device needs another one. */
+  async due(deviceId: DeviceId, cause: Cause, at: number): Promise<void> {
+    const decision = await this.look(deviceId, cause, at);
+    if (decision.kind !== 'ignored' || decision.reason !== 'STILL_IN_GRACE') return;
+    const lostAt = this.ports.state.get(deviceId)?.device.lostAt;
+    if (lostAt === null || lostAt === undefined) return;
+    const { timers } = this.ports;
+    timers.forget(deviceId);
+    // A conflict means that somebody else has armed it just now.
+    await timers.arm(deviceId, Date.parse(lostAt)).catch((error: unknown) => {
+      if (!(error instanceof TimerConflictError)) throw error;
+    });
+  }
+
+  async enroll({ credential: kind = 'token', ...request }: EnrolRequest): Promise<Enrolled> {
+    const deviceId = request.deviceId ?? newId('device');
+    unlessReserved('deviceId', deviceId);
+    const now = this.ports.clock.now();
+    const token = kind === 'join' ? newJoinToken() : newToken();
+    const hash = tokenHash(token);
+    const expiresAt = now + LIMITS.joinTokenMs;
+    const credential: NewCredential =
+      kind === 'join' ? { kind, tokenHash: hash, expiresAt } : { kind, tokenHash: hash };
+    const { admin, manifest } = request;
+    const decision = await this.decideAndAppend(deviceId, this.asked(), async (known) =>
+      decideEnrolment(known, { admin, manifest, credential, now }),
+    );
+    unlessRejected(decision, deviceId);
+    return kind === 'join' ? { deviceId, token, expiresAt: new Date(expiresAt).toISOString() } : { deviceId, token };
+  }
+
+  /** A client that is no device. Its token exists in the answer only, too. */
+  async enrollClient(request: {
+    readonly clientId?: DeviceId | undefined;
+    readonly targets: DeviceId[] | null;
+  }): Promise<{ clientId: DeviceId; token: string }> {
+    const clientId = request.clientId ?? newId('client');
+    unlessReserved('clientId', clientId);
+    const { targets } = request;
+    const token = newToken();
+    const decision = await this.decideAndAppend(clientId, this.asked(), async (known) =>
+      decideClientEnrolment(known, { targets, tokenHash: tokenHash(token), now: this.ports.clock.now() }),
+    );
+    unlessRejected(decision, clientId);
+    return { clientId, token };
+  }
+
+  /** Binds the key of whoever has the join token, if it is still good. Throws with the reason when it is not. */
+  async join(deviceId: DeviceId, joining: Omit<Joining, 'now'>): Promise<void> {
+    const decision = await this.decideAndAppend(deviceId, this.asked(), async ({ device }) =>
+      decideJoin(device, { ...joining, now: this.ports.clock.now() }),
+    );
+    unlessRejected(decision, deviceId);
+  }
+
+  /** Ends every credential of a device or client; `by` is proven. */
+  revoke(id: DeviceId, { by, reason }: { by: Actor; reason: string }): Promise<Decision> {
+    return this.decideAndAppend(id, this.asked(), async (known) =>
+      decideRevocation(known, { by, reason, now: this.ports.clock.now() }),
+    );
+  }
+
+  /** Takes grants back. Throws when somebody has taken back too many. */
+  async revokeGrants(order: Omit<GrantOrder, 'now'>): Promise<Decision> {
+    const turn = this.grantOrders.then(() =>
+      this.decideAndAppend(GRANTS_ID, this.asked(), async () =>
+        decideGrantRevocation(this.ports.state.grantRevocations(), { ...order, now: this.ports.clock.now() }),
+      ),
+    );
+    this.grantOrders = turn.catch(() => undefined);
+    const decision = await turn;
+    unlessRejected(decision, GRANTS_ID);
+    return decision;
+  }
+
+  /** Holds a device, or everything when there is none; `by` is proven. */
+  hold(deviceId: DeviceId | null, { by, reason }: { by: Actor; reason: string }): Promise<Decision> {
+    return this.decideAndAppend(deviceId ?? FLEET_ID, this.asked(), async ({ device, fleetHeld }) =>
+      decideHold(deviceId === null ? fleetHeld : device?.held, { by, reason, now: this.ports.clock.now() }),
+    );
+  }
+
+  /** The other way round. A device that is released stays held while the whole fleet is. */
+  release(deviceId: DeviceId | null, { by }: { by: Actor }): Promise<Decision> {
+    return this.decideAndAppend(deviceId ?? FLEET_ID, this.asked(), async ({ device, fleetHeld }) =>
+      decideRelease(deviceId === null ? fleetHeld : device?.held, { by, now: this.ports.clock.now() }),
+    );
+  }
+
+  /** By whom everything is held, as the log says now: another replica may have recorded it a moment ago. */
+  async fleetHeld(): Promise<DeviceHold | null> {
+    return (await this.load(FLEET_ID)).fleetHeld;
+  }
+
+  private asked(): Cause {
+    return { kind: 'request', id: newCommitId(this.ports.clock.now()) };
+  }
+
+  private async decideAndAppend(
+    deviceId: DeviceId,
+    cause: Cause,
+    decide: (known: Known) => Promise<Decision>,
+  ): Promise<Decision> {
+    for (let conflicts = 0; conflicts <= CONFLICTS_MAX; conflicts++) {
+      const known = await this.load(deviceId);
+      const decision = await decide(known);
+      if (decision.kind !== 'accepted') return decision;
+      if (await this.arm(deviceId, decision.events)) {
+        if (await this.append(deviceId, known.end, decision.events, cause)) return decision;
+      }
+    }
+    throw new Error(`FLEET of ${deviceId} is contended`);
+  }
+
+  private async load(deviceId: DeviceId): Promise<Known> {
+    const { log, state } = this.ports;
+    for (const stored of await log.load(deviceId, state.endOf(deviceId)?.end ?? 0)) state.apply(stored);
+    const device = state.get(deviceId)?.device;
+    return { device, client: state.client(deviceId), fleetHeld: state.fleetHeld(), end: state.endOf(deviceId) };
+  }
+
+  /** A wake-up without its fact is harmless, a fact without its wake-up is a device that is suspect for ever: arm first. */
+  private async arm(deviceId: DeviceId, events: readonly FleetEvent[]): Promise<boolean> {
+    const at = wakeUpAfter(events);
+    if (at === undefined) return true;
+    try {
+      await this.ports.timers.arm(deviceId, at);
+      return true;
+    } catch (error) {
+      this.ports.timers.forget(deviceId);
+      if (error instanceof TimerConflictError) return false;
+      throw error;
+    }
+  }
+
+  private async append(
+    deviceId: DeviceId,
+    before: LogEnd | undefined,
+    events: readonly FleetEvent[],
+    cause: Cause,
+  ): Promise<boolean> {
+    const { log, state, clock, instance, logger } = this.ports;
+    const now = clock.now();
+    const by = { service: 'registry', instance };
+    const commit: FleetCommit = nextCommit(deviceId, before, events, {
+      commit: newCommitId(now),
+      now,
+      by,
+      causes: [cause],
+    });
+    const appended = await log.append(deviceId, commit, before?.end ?? 0);
+    if (appended.kind === 'conflict') return false;
+    state.apply({ commit, sequence: appended.sequence });
+    for (const { type, sequence } of commit.events) logger.info({ deviceId, sequence, type }, 'fact');
+    return true;
+  }
+}
+
+function newId(kind: 'device' | 'client'): DeviceId {
+  return `${kind}-${randomBytes(ID_BYTES).toString('hex')}`;
+}
+
+function unlessReserved(path: 'deviceId' | 'clientId', id: DeviceId): void {
+  const refusal = reservedName(path, id);
+  if (refusal !== undefined) throw new QueryRefusedError(refusal);
+}
+
+function unlessRejected(decision: Decision, id: DeviceId): void {
+  if (decision.kind === 'rejected') throw new QueryRefusedError(refusalOf(decision.reason, id));
+}

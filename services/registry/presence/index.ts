@@ -1,0 +1,2 @@
+export { MetricsBoard } from './metrics-board.js';
+export { PresenceConsumer } from './presence.consumer.js';

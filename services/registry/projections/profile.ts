@@ -1,0 +1,140 @@
+import { DEFAULTS, LIMITS } from '#proto';
+import type {
+  AdminProfile,
+  AgentProfile,
+  ClientTelemetry,
+  DeviceHold,
+  Json,
+  MeasuredMetrics,
+  ServiceManifest,
+  ToolInfo,
+} from '#proto';
+import { credentialKind, type Device } from '../fleet/index.js';
+
+/** A profile travels to every replica at every change: what a device says of itself may not make it large. */
+const TOOLS_MAX = 256;
+const TOOL_DESCRIPTION_CHARS_MAX = 400;
+/** Of all tools of a device: a tool whose schema has no room any more is still there, with its description. */
+const TOOL_SCHEMAS_CHARS_MAX = 32 * 1024;
+const NAMES_MAX = 96;
+/** A list of them all is one message on the bus, with room for what is put around it. */
+const LIST_BYTES_MAX = LIMITS.natsPayloadBytesMax - 64 * 1024;
+
+/** Control characters, and those that turn the direction of text: they have no place in a name and fool terminals. */
+const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu;
+
+/** One name per system, whatever its devices call it. */
+const OS_NAMES: Readonly<Record<string, string>> = { win32: 'windows', darwin: 'macos' };
+
+export type MergedProfile = Pick<
+  AgentProfile,
+  'agent' | 'os' | 'arch' | 'hostname' | 'capabilities' | 'tags' | 'tools' | 'resources' | 'tasksMax'
+>;
+
+/**
+ * AgentProfile from its three sources (paper, section 5): the administrator wins, then the manifest of the kind of
+ * device, then what the device says. A device may offer capabilities and tools; tags and limits are not its to give. `isForeign`:
+ * its client keeps no journal.
+ */
+export function mergeProfile(
+  admin: AdminProfile,
+  manifest: ServiceManifest,
+  telemetry: ClientTelemetry | null,
+  { isForeign = false }: { readonly isForeign?: boolean } = {},
+): MergedProfile {
+  const tasksMax = isForeign ? DEFAULTS.foreignTasksMax : DEFAULTS.deviceTasksMax;
+  return {
+    agent: printable(manifest.agent),
+    os: osName(admin.os ?? telemetry?.platform ?? ''),
+    arch: printable(telemetry?.arch ?? ''),
+    hostname: printable(telemetry?.hostname ?? ''),
+    // The first sources fill the list, so that a device which claims everything cannot push out what was granted.
+    capabilities: names([...admin.capabilities, ...manifest.capabilities, ...(telemetry?.capabilities ?? [])]),
+    tags: names(admin.tags),
+    tools: mergeTools(telemetry?.tools ?? []),
+    resources: { cpuCount: telemetry?.cpuCount ?? 0, memoryMb: telemetry?.memoryMb ?? 0 },
+    tasksMax: admin.tasksMax ?? manifest.tasksMax ?? tasksMax,
+  };
+}
+
+/** The device as the scheduler and people see it. Its own hold says more than the one of the whole fleet. */
+export function profileOf(
+  device: Device,
+  fleetHeld: DeviceHold | null,
+  metrics: MeasuredMetrics | null = null,
+): AgentProfile {
+  const { deviceId, status, session, revision, enrolledAt, changedAt, admin, manifest, telemetry, revoked } = device;
+  const held = device.held ?? fleetHeld;
+  const merged = mergeProfile(admin, manifest, telemetry, { isForeign: session?.journalId === null });
+  const identity = { revoked, credential: credentialKind(device) };
+  const contest = device.contendedAt === null ? {} : { contendedAt: device.contendedAt };
+  return {
+    deviceId,
+    status,
+    ...merged,
+    held,
+    ...identity,
+    ...contest,
+    metrics,
+    session,
+    revision,
+    enrolledAt,
+    changedAt,
+  };
+}
+
+/** All of them fit into one message, whatever some devices say of themselves: with all their tools, or without any. */
+export function listed(profiles: readonly AgentProfile[], bytesMax = LIST_BYTES_MAX): AgentProfile[] {
+  // Descriptions and schemas of tools are in AGENT_PROFILES.
+  const named = profiles.map((profile) => ({
+    ...profile,
+    tools: profile.tools.map(({ name, readOnly }) => ({ name, description: '', readOnly })),
+  }));
+  if (Buffer.byteLength(JSON.stringify(named)) <= bytesMax) return named;
+  return named.map((profile) => ({ ...profile, tools: [] }));
+}
+
+/** A name counts once, in its first meaning: a second tool of the same name could not be called anyway. */
+function mergeTools(tools: readonly ToolInfo[]): ToolInfo[] {
+  const byName = new Map<string, ToolInfo>();
+  let room = TOOL_SCHEMAS_CHARS_MAX;
+  for (const { name, description, readOnly, inputSchema, returns } of tools) {
+    const clean = printable(name);
+    if (clean === '' || byName.has(clean) || byName.size === TOOLS_MAX) continue;
+    const chars = inputSchema === undefined ? Infinity : JSON.stringify(inputSchema).length;
+    const hasRoom = chars <= room;
+    if (hasRoom) room -= chars;
+    const short = printable(description).slice(0, TOOL_DESCRIPTION_CHARS_MAX);
+    byName.set(clean, {
+      name: clean,
+      description: short.toWellFormed(),
+      readOnly,
+      ...(inputSchema !== undefined && hasRoom && { inputSchema: printableFields(inputSchema) }),
+      ...(returns !== undefined && { returns: printable(returns) }),
+    });
+  }
+  return [...byName.values()];
+}
+
+/** A database takes no NUL, and no honest schema has a control character in a name. */
+const printableFields = (fields: Readonly<Record<string, Json>>): Record<string, Json> =>
+  Object.fromEntries(Object.entries(fields).map(([key, value]) => [printable(key), printableJson(value)]));
+
+function printableJson(value: Json): Json {
+  if (typeof value === 'string') return printable(value);
+  if (Array.isArray(value)) return value.map(printableJson);
+  return value === null || typeof value !== 'object' ? value : printableFields(value);
+}
+
+function names(texts: readonly string[]): string[] {
+  return [...new Set(texts.map(printable))].filter((name) => name !== '').slice(0, NAMES_MAX);
+}
+
+function osName(platform: string): string {
+  const name = printable(platform).toLowerCase();
+  return name === '' ? 'unknown' : (OS_NAMES[name] ?? name);
+}
+
+function printable(text: string): string {
+  return text.replaceAll(UNPRINTABLE, '').trim();
+}
