@@ -1,16 +1,7 @@
-export * from './plan-state.js';
-export * from './edit-stage.js';
-export { type Planned, planCreation, type ProposedPlan } from './plan-creation.js';
-export { type EditingCircumstances, planEditing } from './plan-editing.js';
-export * from './judgement.js';
-export * from './next-move.js';
-export * from './rebase.js';
-export { type Runbook, untypedLines } from './runbook.js';
-export { parseRunbook, type ParsedRunbook } from './runbook-parse.js';
-export { matchGoal, type MatchedRunbook, type MatchIssues } from './runbook-match.js';
-export { type LeftOut, planOfRunbook, type RunbookPlan } from './runbook-plan.js';
-export { checkParameters, wanted as wantedValue } from './runbook-parameters.js';
-export { type RunbookOfRun, runbookOf } from './runbook-save.js';
-export * from './secret-forms.js';
-export * from './subtasks.js';
+/**
+ * The ConstellationAgent without the world around it: what it does next, what plan a request or a runbook comes to, and what a model
+ * is told. Pure. Who asks models, reads logs and keeps runbooks lives in `services/planner`.
+ */
+export * from './moves/index.js';
 export * from './prompter/index.js';
+export * from './runbook/index.js';

@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { constellationServer } from '#libs/constellation-mcp';
 import { EditStage } from '#libs/planner';
 import { CONSTELLATION_TOOL_NAMES, type ConstellationToolCall } from '#proto';
-import { completed, NOW, plan, Story } from '../../libs/planner/given.testing.js';
+import { completed, NOW, plan, Story } from '../../libs/planner/moves/given.testing.js';
 
 const SEED = 20_261_121;
 const RUNS = 150;

@@ -3,7 +3,7 @@ import type { Run } from '#libs/constellation';
 import { LiveConstellation } from '#libs/constellation-mcp';
 import type { VerbOutcome } from '#libs/messaging';
 import { ConstellationToolCall, type Edit } from '#proto';
-import { plan, Story } from '../../libs/planner/given.testing.js';
+import { plan, Story } from '../../libs/planner/moves/given.testing.js';
 
 const REMOVE = ConstellationToolCall.parse({ tool: 'remove_task', arguments: { task_id: 'a' } });
 const story = Story.of(plan(['a', 'b'], ['a->b'])).run;

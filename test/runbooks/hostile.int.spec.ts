@@ -5,8 +5,8 @@ import fc from 'fast-check';
 import { parseRunbook, planOfRunbook } from '#libs/planner';
 import { loadRunbooks, runbookDirectories } from '#libs/prompts';
 import type { CommandCall } from '#proto';
-import { checkCommandLine } from '../../libs/planner/runbook-command-line.js';
-import { piecesOf, rendered } from '../../libs/planner/runbook-placeholders.js';
+import { checkCommandLine } from '../../libs/planner/runbook/command-line.js';
+import { piecesOf, rendered } from '../../libs/planner/runbook/placeholders.js';
 import { device, fleet, HASH } from '../../libs/constellation/given.js';
 import { Machine, runPlan } from './plan-on-shell.js';
 

@@ -1,3 +1,6 @@
+/**
+ * What a planning model is told: the parts of its prompts, cut to what they may cost. Whether it is asked is decided by the moves.
+ */
 export * from './view.js';
 export { PLANNER_TOKENS } from './parts.js';
 export { PlannerPrompter } from './planner-prompter.js';

@@ -8,7 +8,7 @@ import {
   type PromptTemplates,
   TemplateBook,
 } from '#libs/prompter';
-import { subtasksOf } from '../subtasks.js';
+import { subtasksOf } from '../moves/index.js';
 import { type Telling, toldText } from './bounded.js';
 import {
   budgetText,

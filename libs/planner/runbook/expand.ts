@@ -1,6 +1,6 @@
 import type { DeviceId, Json, RunbookDependency, RunbookFile, RunbookTask, TaskInput } from '#proto';
-import { mapTexts, placeOf } from './runbook-places.js';
-import { onlyPlaceholder, piecesOf, rendered, typedValue, type Values } from './runbook-placeholders.js';
+import { mapTexts, placeOf } from './places.js';
+import { onlyPlaceholder, piecesOf, rendered, typedValue, type Values } from './placeholders.js';
 
 /** A plan in the words of tools before it is checked, and which item of the file each of its items was made of. */
 export interface Expanded {

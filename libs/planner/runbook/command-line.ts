@@ -1,4 +1,4 @@
-import type { Piece } from './runbook-placeholders.js';
+import type { Piece } from './placeholders.js';
 
 /** Where the shell is while it reads the line (POSIX.1-2017, XCU 2.2 and 2.3). */
 type Inside = 'none' | 'single' | 'double' | 'braces' | 'double-braces' | 'comment';

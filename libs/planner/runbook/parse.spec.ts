@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { parseRunbook } from './runbook-parse.js';
+import { parseRunbook } from './parse.js';
 import { untypedLines } from './runbook.js';
 import { runbook, runbookJson, withTasks } from './runbook.testing.js';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import { matchGoal } from './runbook-match.js';
+import { matchGoal } from './match.js';
 import { runbook, runbookJson, withTasks } from './runbook.testing.js';
-import { parseRunbook } from './runbook-parse.js';
+import { parseRunbook } from './parse.js';
 
 const SHELL = { tool: 'EXEC_CLI', arguments: { command: 'echo "$X"', env: { X: '{{ p.x }} {{ p.n }} {{ p.yes }}' } } };
 const OTHER = runbook({

@@ -10,12 +10,12 @@ import {
   type Sha256,
 } from '#proto';
 import type { GoalPattern, Runbook } from './runbook.js';
-import { checkCommandLine, steers } from './runbook-command-line.js';
-import { goalPatternOf } from './runbook-match.js';
-import { checkDefinition } from './runbook-parameters.js';
-import { isSecretAt, keysIn, type Path, type Place, placeOf, textsIn, variableAt } from './runbook-places.js';
-import { onlyPlaceholder, type Piece, type Placeholder, piecesOf } from './runbook-placeholders.js';
-import { constellationOf } from './runbook-plan.js';
+import { checkCommandLine, steers } from './command-line.js';
+import { goalPatternOf } from './match.js';
+import { checkDefinition } from './parameters.js';
+import { isSecretAt, keysIn, type Path, type Place, placeOf, textsIn, variableAt } from './places.js';
+import { onlyPlaceholder, type Piece, type Placeholder, piecesOf } from './placeholders.js';
+import { constellationOf } from './plan.js';
 
 export type ParsedRunbook =
   { readonly ok: true; readonly runbook: Runbook } | { readonly ok: false; readonly issues: readonly Issue[] };

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Json } from '#proto';
-import { checkCommandLine } from './runbook-command-line.js';
-import { escaped, piecesOf, rendered, shellQuoted, typedValue } from './runbook-placeholders.js';
+import { checkCommandLine } from './command-line.js';
+import { escaped, piecesOf, rendered, shellQuoted, typedValue } from './placeholders.js';
 
 // test/runbooks/hostile.int.spec.ts asks real shells; here stands what is refused and why.
 function check(text: string): string | undefined {

@@ -1,7 +1,7 @@
 import { listed, type Run, toolConstellationOf } from '#libs/constellation';
 import type { Json, RunbookName, TaskConstellation, ToolConstellation } from '#proto';
-import { mapTexts } from './runbook-places.js';
-import { escaped } from './runbook-placeholders.js';
+import { mapTexts } from './places.js';
+import { escaped } from './placeholders.js';
 
 export type RunbookOfRun =
   | {

@@ -1,6 +1,6 @@
 import { type Issue, type Json, RUNBOOK_LIMITS, type RunbookParameter } from '#proto';
 import type { GoalPattern, Runbook } from './runbook.js';
-import { checkParameters, valueOf } from './runbook-parameters.js';
+import { checkParameters, valueOf } from './parameters.js';
 
 export interface MatchedRunbook {
   readonly runbook: Runbook;

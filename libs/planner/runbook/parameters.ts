@@ -1,5 +1,5 @@
 import { DeviceId, type Issue, type Json, RUNBOOK_LIMITS, type RunbookParameter } from '#proto';
-import { compilePattern } from './runbook-pattern.js';
+import { compilePattern } from './pattern.js';
 
 export type Checked =
   | { readonly ok: true; readonly values: ReadonlyMap<string, Json> }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Json } from '#proto';
-import { device, fleet } from './given.testing.js';
-import { planOfRunbook } from './runbook-plan.js';
+import { device, fleet } from '../moves/given.testing.js';
+import { planOfRunbook } from './plan.js';
 import { runbook, withTasks } from './runbook.testing.js';
 
 const REVOKED = { by: { kind: 'system', id: 'test' }, reason: '', revokedAt: '2026-01-01T00:00:00.000Z' } as const;

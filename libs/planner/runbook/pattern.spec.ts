@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { compilePattern } from './runbook-pattern.js';
+import { compilePattern } from './pattern.js';
 
 function fits(source: string, text: string): boolean {
   const compiled = compilePattern(source);

@@ -1,6 +1,6 @@
 import type { Json } from '#proto';
 import type { Runbook } from './runbook.js';
-import { parseRunbook } from './runbook-parse.js';
+import { parseRunbook } from './parse.js';
 
 const HASH = 'b'.repeat(64);
 

@@ -22,9 +22,9 @@ import {
   ToolConstellation,
 } from '#proto';
 import type { Runbook } from './runbook.js';
-import { expand, selectorOf } from './runbook-expand.js';
-import { checkParameters } from './runbook-parameters.js';
-import type { Values } from './runbook-placeholders.js';
+import { expand, selectorOf } from './expand.js';
+import { checkParameters } from './parameters.js';
+import type { Values } from './placeholders.js';
 
 export interface LeftOut {
   readonly deviceId: DeviceId;

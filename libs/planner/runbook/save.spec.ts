@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import { sameJson } from '#libs/constellation';
-import { completed, device, failed, fleet, plan, star, Story } from './given.testing.js';
-import { parseRunbook } from './runbook-parse.js';
-import { planOfRunbook } from './runbook-plan.js';
-import { runbookOf } from './runbook-save.js';
+import { completed, device, failed, fleet, plan, star, Story } from '../moves/given.testing.js';
+import { parseRunbook } from './parse.js';
+import { planOfRunbook } from './plan.js';
+import { runbookOf } from './save.js';
 
 const LS = { tool: 'EXEC_CLI', arguments: { command: `docker ps --format '{{.Names}} {{ p.x }}'`, timeout: 5 } };
 const PLAN = plan(

@@ -1,0 +1,11 @@
+/**
+ * Plans that people have reviewed: how they are read, matched with a goal, filled in and saved again. Where their files lie is not
+ * known here.
+ */
+export { matchGoal, type MatchedRunbook, type MatchIssues } from './match.js';
+export { checkParameters, wanted as wantedValue } from './parameters.js';
+export { parseRunbook, type ParsedRunbook } from './parse.js';
+export { planOfRunbook, type LeftOut, type RunbookPlan } from './plan.js';
+export { untypedLines, type Runbook } from './runbook.js';
+export { runbookOf, type RunbookOfRun } from './save.js';
+export * from './secret-forms.js';
