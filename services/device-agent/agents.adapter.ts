@@ -12,7 +12,13 @@ import { countTokens, loadChatModel, type ChatModel } from '#libs/llm';
 import { ConfigError, type Environment } from '#libs/platform';
 import { loadPrompts, PromptFileError } from '#libs/prompts';
 import { loadAgentModules } from './agent-modules.adapter.js';
-import type { DeviceAgentConfig } from './device-agent.config.js';
+
+/** Where the parts of agents lie; those of the installation where it does not say. */
+export interface AgentKitFiles {
+  readonly policyFile: string | undefined;
+  readonly promptsDirectory: string | undefined;
+  readonly agentModules: readonly string[];
+}
 
 /** What agents are made of: read once, when the service starts. */
 export interface AgentKit {
@@ -24,16 +30,16 @@ export interface AgentKit {
 
 /** Throws ConfigError with one sentence when the policy, the model or the prompts cannot be used as they are. */
 export async function loadAgentKit(
-  config: DeviceAgentConfig,
+  files: AgentKitFiles,
   environment: Environment,
   middleware: readonly Middleware[] = [],
 ): Promise<AgentKit> {
-  const policy = await loadPolicy(config.policyFile);
+  const policy = await loadPolicy(files.policyFile);
   const model = loadChatModel(environment);
   if (model === null) return { policy, model, kinds: [] };
-  const options = await loadPrompterOptions(config.promptsDirectory);
+  const options = await loadPrompterOptions(files.promptsDirectory);
   const own = linuxAgent({ prompter: new LinuxAgentPrompter(options), middleware });
-  return { policy, model, kinds: await loadAgentModules(config.agentModules, options, [own]) };
+  return { policy, model, kinds: await loadAgentModules(files.agentModules, options, [own]) };
 }
 
 async function loadPolicy(path: string | undefined): Promise<CommandPolicy> {
