@@ -1,4 +1,7 @@
-export { systemClock, type Clock } from './clock.js';
+/**
+ * What every service stands on: its settings, its process, its connections, and what can be seen of it. Nothing here knows what a service is for.
+ */
+export { systemClock, type Clock } from './process/clock.js';
 export {
   ConfigError,
   envChoice,
@@ -8,16 +11,16 @@ export {
   loadConfig,
   parseConfig,
   type Environment,
-} from './config.js';
+} from './config/config.js';
 export { CLOCK, INSTANCE, LOGGER, NATS, POSTGRES, SERVICE_CONFIG, SERVICE_NAME } from './tokens.js';
-export { ServiceConfig } from './service-config.js';
-export { createLogger } from './logger.js';
-export { untilItWorks, type RetryOptions } from './backoff.js';
-export { readDatabaseUrl } from './database-url.js';
-export { stopping } from './stopping.js';
-export { HealthIndicators, type HealthCheckFunction } from './health.js';
-export { Metrics } from './metrics.js';
-export { ServicePorts } from './ports.js';
+export { ServiceConfig } from './config/service-config.js';
+export { createLogger } from './watch/logger.js';
+export { untilItWorks, type RetryOptions } from './connections/backoff.js';
+export { readDatabaseUrl } from './config/database-url.js';
+export { stopping } from './process/stopping.js';
+export { HealthIndicators, type HealthCheckFunction } from './watch/health.js';
+export { Metrics } from './watch/metrics.js';
+export { ServicePorts } from './process/ports.js';
 export { PlatformModule } from './platform.module.js';
 export { postgresModule, type PostgresModuleOptions } from './postgres.module.js';
 export {
@@ -26,5 +29,5 @@ export {
   type PostgresEntities,
   type PostgresMigrations,
   type PostgresOptions,
-} from './postgres.js';
-export { runService, type ServiceOptions } from './bootstrap.js';
+} from './connections/postgres.js';
+export { runService, type ServiceOptions } from './process/bootstrap.js';

@@ -2,16 +2,10 @@ import { Inject, Module, type DynamicModule, type OnApplicationShutdown } from '
 import { TerminusModule } from '@nestjs/terminus';
 import { LoggerModule } from 'nestjs-pino';
 import type { Logger } from 'pino';
-import { openBus, type Bus } from './bus.js';
-import { systemClock } from './clock.js';
-import { loadConfig } from './config.js';
-import { HealthController } from './health.controller.js';
-import { HealthIndicators } from './health.js';
-import { createLogger } from './logger.js';
-import { Metrics } from './metrics.js';
-import { ServicePorts } from './ports.js';
-import { ServiceConfig } from './service-config.js';
-import { stopping } from './stopping.js';
+import { openBus, type Bus } from './connections/index.js';
+import { systemClock, ServicePorts, stopping } from './process/index.js';
+import { loadConfig, ServiceConfig } from './config/index.js';
+import { HealthController, HealthIndicators, createLogger, Metrics } from './watch/index.js';
 import { CLOCK, INSTANCE, LOGGER, NATS, SERVICE_CONFIG, SERVICE_NAME } from './tokens.js';
 
 const BUS = Symbol('BUS');

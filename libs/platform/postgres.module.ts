@@ -1,11 +1,11 @@
 import type { DynamicModule } from '@nestjs/common';
 import { Module } from '@nestjs/common';
 import type { Logger } from 'pino';
-import { readDatabaseUrl } from './database-url.js';
-import { HealthIndicators } from './health.js';
+import { readDatabaseUrl } from './config/index.js';
+import { HealthIndicators } from './watch/index.js';
 import { PlatformModule } from './platform.module.js';
-import { openPostgres, type PostgresEntities, type PostgresMigrations } from './postgres.js';
-import { stopping } from './stopping.js';
+import { openPostgres, type PostgresEntities, type PostgresMigrations } from './connections/index.js';
+import { stopping } from './process/index.js';
 import { LOGGER, POSTGRES } from './tokens.js';
 
 export interface PostgresModuleOptions {

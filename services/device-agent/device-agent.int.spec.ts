@@ -30,7 +30,7 @@ import {
 } from '#libs/event-log';
 import { connectBus, getArtifact, natsUsers, provision, query } from '#libs/messaging';
 import { startTestNats, type TestNats, type TestNatsOptions } from '#libs/testing';
-import { foldAttempt, nextCommit } from './attempt.js';
+import { foldAttempt, nextCommit } from './attempt/attempt.js';
 import { startDeviceAgent, type DeviceAgent, type DeviceAgentOptions } from './device-agent.runner.js';
 import { outcomeOf, ScriptedDevice } from './testing/device.js';
 import { testPolicy } from './testing/policy.js';

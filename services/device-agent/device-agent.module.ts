@@ -2,9 +2,8 @@ import { Inject, Module, type BeforeApplicationShutdown, type OnApplicationBoots
 import type { NatsConnection } from '@nats-io/transport-node';
 import type { Logger } from 'pino';
 import { CLOCK, INSTANCE, loadConfig, LOGGER, Metrics, NATS, PlatformModule, type Clock } from '#libs/platform';
-import { agentRecords } from './agent-records.adapter.js';
-import { loadAgentKit } from './agents.adapter.js';
-import { SERVICE } from './attempt-commits.adapter.js';
+import { agentRecords, loadAgentKit } from './agents/index.js';
+import { SERVICE } from './live/index.js';
 import { DeviceAgentConfig } from './device-agent.config.js';
 import { startDeviceAgent, type DeviceAgent, type DeviceAgentOptions } from './device-agent.runner.js';
 

@@ -21,20 +21,18 @@ import {
   type Outcome,
 } from '#libs/messaging';
 import type { Clock } from '#libs/platform';
-import { AgentAttemptRunner, type AgentAttemptParts } from './agent-attempt.runner.js';
-import { AttemptCommits, SERVICE } from './attempt-commits.adapter.js';
-import { AttemptRunner, RUNNER_TIMES, type RunnerTimes } from './attempt.runner.js';
-import { AttemptsConsumer } from './attempts.consumer.js';
-import { CommandRunner } from './command.runner.js';
-import { ControlConsumer } from './control.consumer.js';
-import { DeliverHandler } from './deliver.handler.js';
-import { hasLost, type DeviceState } from './device-session.js';
-import { watchDeviceStates } from './device-states.adapter.js';
-import { NatsDeviceLink } from './device.client.js';
-import { ExplainHandler } from './explain.handler.js';
-import { LiveAttempts } from './live-attempts.js';
-import { announceAgents, type Announcement } from './members.adapter.js';
-import { Slots } from './slots.js';
+import { AgentAttemptRunner, type AgentAttemptParts, announceAgents, type Announcement } from './agents/index.js';
+import { AttemptCommits, SERVICE, LiveAttempts, Slots } from './live/index.js';
+import {
+  AttemptRunner,
+  RUNNER_TIMES,
+  type RunnerTimes,
+  AttemptsConsumer,
+  ControlConsumer,
+  DeliverHandler,
+  ExplainHandler,
+} from './orders/index.js';
+import { CommandRunner, hasLost, type DeviceState, watchDeviceStates, NatsDeviceLink } from './devices/index.js';
 
 /** Commits of RUNS that the control durable works on at once; each costs a read or two. */
 const CONTROL_CONCURRENCY = 64;

@@ -3,7 +3,7 @@ import { commandIdOf, type CommandOutcome, type DeviceRequest } from '#proto';
 import { AgentWorld } from './testing/agent-world.js';
 import { keyOf, messageOf, TestAgent, World } from './testing/agent.js';
 import { outcomeOf, ScriptedDevice } from './testing/device.js';
-import type { Reply } from './device.client.js';
+import type { Reply } from './devices/link.client.js';
 import { DEVICE_ID, TestRun } from './testing/run.js';
 import { finish, reply } from './testing/shell-agent.js';
 

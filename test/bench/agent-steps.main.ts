@@ -4,7 +4,7 @@ import { pino } from 'pino';
 import type { Json } from '#proto';
 import { ScriptedChatModel, type ChatModel } from '#libs/llm';
 import { connectBus } from '#libs/messaging';
-import { loadAgentKit } from '../../services/device-agent/agents.adapter.js';
+import { loadAgentKit } from '../../services/device-agent/agents/kit.adapter.js';
 import { DeviceAgentConfig } from '../../services/device-agent/device-agent.config.js';
 import { startDeviceAgent } from '../../services/device-agent/device-agent.runner.js';
 

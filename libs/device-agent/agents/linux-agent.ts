@@ -1,16 +1,16 @@
 import { LinuxAgentReply } from '#proto';
-import type { AgentPrompter } from '../agent.js';
-import type { AgentKind } from '../effect.js';
-import type { Middleware } from '../middleware.js';
-import { Processor } from '../processor.js';
-import { singleAgent } from '../session.js';
-import { StateRegistry } from '../state-registry.js';
-import { continueState, failState, finishState } from '../states.js';
-import { actionExecution } from '../strategies/action-execution.js';
-import { llmInteraction } from '../strategies/llm-interaction.js';
-import { memoryUpdate } from '../strategies/memory-update.js';
-import { toolsOf } from '../strategies/own-tools.js';
-import type { RoundValues } from '../strategies/values.js';
+import {
+  type AgentPrompter,
+  type Middleware,
+  Processor,
+  singleAgent,
+  StateRegistry,
+  continueState,
+  failState,
+  finishState,
+} from '../agent/index.js';
+import type { AgentKind } from '../effects/index.js';
+import { actionExecution, llmInteraction, memoryUpdate, toolsOf, type RoundValues } from '../strategies/index.js';
 
 export const LINUX_AGENT = 'LinuxAgent';
 

@@ -14,7 +14,7 @@ import {
 } from '#libs/prompter';
 import { MemoryPrompt } from './memory-prompt.js';
 import { toolsToPrompt } from './tool-prompt.js';
-import type { AgentInput } from '../effect.js';
+import type { AgentInput } from '../effects/index.js';
 import { readInputCall } from './read-input.js';
 import type { PromptView } from './view.js';
 

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { countTokens as count } from 'gpt-tokenizer/encoding/o200k_base';
 import type { TaskResult, ToolInfo } from '#proto';
-import { Blackboard } from '../blackboard.js';
-import { Memory, type MemoryItem } from '../memory.js';
+import { Blackboard } from '../memory/blackboard.js';
+import { Memory, type MemoryItem } from '../memory/memory.js';
 import type { PromptView } from './view.js';
 
 const PLAIN = { disallowedSpecial: new Set<string>() };

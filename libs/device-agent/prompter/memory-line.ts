@@ -1,5 +1,5 @@
 import type { Json } from '#proto';
-import type { MemoryItem } from '../memory.js';
+import type { MemoryItem } from '../memory/index.js';
 import { clip, readName, withoutEmpty } from './memory-step.js';
 import { outputOf, type OutputText } from '#libs/prompter';
 

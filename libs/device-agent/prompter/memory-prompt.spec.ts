@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { Memory, type MemoryItem } from '../memory.js';
+import { Memory, type MemoryItem } from '../memory/memory.js';
 import { Fence } from '#libs/prompter';
 import { anyCharacter, BOUNDARY, countTokens, listing, ran, shell, step } from './given.testing.js';
 import { MemoryPrompt, TIERS } from './memory-prompt.js';

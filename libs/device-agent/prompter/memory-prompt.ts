@@ -1,4 +1,4 @@
-import type { Memory, MemoryItem } from '../memory.js';
+import type { Memory, MemoryItem } from '../memory/index.js';
 import { countPieces, type CountTokens, type Fence } from '#libs/prompter';
 import { stepLine, type LineBounds } from './memory-line.js';
 import { stepPieces, type Piece } from './memory-step.js';

@@ -1,5 +1,5 @@
 import type { Json } from '#proto';
-import type { MemoryItem } from '../memory.js';
+import type { MemoryItem } from '../memory/index.js';
 import { type CountTokens, excerpt, outputOf, type OutputText } from '#libs/prompter';
 import { readOnCall } from './read-output.js';
 

@@ -1,7 +1,6 @@
 import type { ContentPart, ToolInfo } from '#proto';
-import type { Blackboard } from '../blackboard.js';
-import type { AgentTask } from '../effect.js';
-import type { Memory } from '../memory.js';
+import type { Blackboard, Memory } from '../memory/index.js';
+import type { AgentTask } from '../effects/index.js';
 
 /** All that a prompt is made of, besides its templates and its boundary. */
 export interface PromptView {

@@ -1,13 +1,19 @@
 import type { CommandCall } from '#proto';
-import { failed } from '../failure.js';
-import { CONTINUE, FAIL, FINISH } from '../states.js';
-import type { Work } from '../state.js';
-import { strategyOf, type Strategy, type StrategyCall } from '../strategy.js';
+import {
+  failed,
+  CONTINUE,
+  FAIL,
+  FINISH,
+  type Work,
+  strategyOf,
+  type Strategy,
+  type StrategyCall,
+} from '../agent/index.js';
 import { callProblem } from './call-problems.js';
-import { READ_INPUT_TOOL } from '../prompter/read-input.js';
+import { READ_INPUT_TOOL } from '../prompter/index.js';
 import { askPerson, callTool, readInput, readOutput } from './effects.js';
 import { ASK_TOOL, inputReadOf, isOwnTool, questionOf, readOf } from './own-tools.js';
-import { isFailing, outcomeText } from './repeats.js';
+import { isFailing, outcomeText } from '../memory/index.js';
 import type { ActingReply, Done, RoundValues } from './values.js';
 
 /**

@@ -1,8 +1,15 @@
 import type { z } from 'zod';
 import type { CommandCall, Prompt, Usage } from '#proto';
-import type { AgentReply, Outcome, OutputRead, PersonAnswered, ReadInput, ReadOutput, ToolCalled } from '../effect.js';
-import { AgentFailure, CODES } from '../failure.js';
-import type { Work } from '../state.js';
+import type {
+  AgentReply,
+  Outcome,
+  OutputRead,
+  PersonAnswered,
+  ReadInput,
+  ReadOutput,
+  ToolCalled,
+} from '../effects/index.js';
+import { AgentFailure, CODES, type Work } from '../agent/index.js';
 
 /** One turn of the model: what it said, as the schema reads it. */
 export interface Turn<R extends AgentReply> {

@@ -1,8 +1,8 @@
 import type { z } from 'zod';
-import type { AgentReply } from '../effect.js';
-import { Blackboard } from '../blackboard.js';
-import type { PromptView } from '../prompter/view.js';
-import { strategyOf, type Strategy, type StrategyCall } from '../strategy.js';
+import type { AgentReply } from '../effects/index.js';
+import { Blackboard } from '../memory/index.js';
+import type { PromptView } from '../prompter/index.js';
+import { strategyOf, type Strategy, type StrategyCall } from '../agent/index.js';
 import { askModel } from './effects.js';
 import type { RoundValues } from './values.js';
 

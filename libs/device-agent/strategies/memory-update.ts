@@ -1,6 +1,6 @@
-import type { AgentReply } from '../effect.js';
-import type { MemoryItem } from '../memory.js';
-import { strategyOf, type Strategy } from '../strategy.js';
+import type { AgentReply } from '../effects/index.js';
+import type { MemoryItem } from '../memory/index.js';
+import { strategyOf, type Strategy } from '../agent/index.js';
 import { noEffects } from './effects.js';
 import type { RoundValues } from './values.js';
 

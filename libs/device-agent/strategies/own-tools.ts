@@ -1,7 +1,6 @@
-import type { AgentTask, ReadInput, ReadOutput } from '../effect.js';
+import type { AgentTask, ReadInput, ReadOutput } from '../effects/index.js';
 import type { CommandCall, Json, ToolInfo } from '#proto';
-import { READ_INPUT_TOOL } from '../prompter/read-input.js';
-import { READ_LINES_DEFAULT, READ_OUTPUT_TOOL } from '../prompter/read-output.js';
+import { READ_INPUT_TOOL, READ_LINES_DEFAULT, READ_OUTPUT_TOOL } from '../prompter/index.js';
 
 const QUESTION_CHARS_MAX = 4_000;
 

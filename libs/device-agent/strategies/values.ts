@@ -1,6 +1,6 @@
 import type { ContentPart, Json, ToolInfo } from '#proto';
-import type { AgentReply } from '../effect.js';
-import type { MemoryItem } from '../memory.js';
+import type { AgentReply } from '../effects/index.js';
+import type { MemoryItem } from '../memory/index.js';
 import type { Turn } from './effects.js';
 
 /** A reply that may name one call, and says where to go. */

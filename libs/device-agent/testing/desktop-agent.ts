@@ -1,19 +1,19 @@
 import type { CommandCall, ContentPart } from '#proto';
-import { Agent, type AgentPrompter } from '../agent.js';
-import type { AgentKind } from '../effect.js';
-import type { Middleware } from '../middleware.js';
-import { Processor } from '../processor.js';
-import { agentKind } from '../session.js';
-import type { AgentState } from '../state.js';
-import { StateRegistry } from '../state-registry.js';
-import { CONTINUE, continueState, FAIL, failState, FINISH, finishState } from '../states.js';
+import { Agent, type AgentPrompter } from '../agent/agent.js';
+import type { AgentKind } from '../effects/effect.js';
+import type { Middleware } from '../agent/middleware.js';
+import { Processor } from '../agent/processor.js';
+import { agentKind } from '../agent/session.js';
+import type { AgentState } from '../agent/state.js';
+import { StateRegistry } from '../agent/state-registry.js';
+import { CONTINUE, continueState, FAIL, failState, FINISH, finishState } from '../agent/states.js';
 import { actionExecution } from '../strategies/action-execution.js';
 import { callTool, noEffects } from '../strategies/effects.js';
 import { llmInteraction } from '../strategies/llm-interaction.js';
 import { memoryUpdate } from '../strategies/memory-update.js';
 import { toolsOf } from '../strategies/own-tools.js';
 import type { RoundValues } from '../strategies/values.js';
-import { strategyOf } from '../strategy.js';
+import { strategyOf } from '../agent/strategy.js';
 import { AppAgentReply, HostAgentReply } from './desktop-replies.js';
 
 export const DESKTOP_AGENT = 'DesktopAgent';

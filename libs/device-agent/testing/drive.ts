@@ -16,7 +16,7 @@ import type {
   ReadInput,
   ReadOutput,
   ToolCalled,
-} from '../effect.js';
+} from '../effects/effect.js';
 
 /** Where in an attempt an effect stands, as the service numbers it. */
 export interface Place {

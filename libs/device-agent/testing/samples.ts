@@ -1,6 +1,6 @@
 import type { Json, LinuxAgentReply, LinuxAgentStatus, Prompt, ToolInfo } from '#proto';
-import type { AgentPrompter } from '../agent.js';
-import type { AgentTask } from '../effect.js';
+import type { AgentPrompter } from '../agent/agent.js';
+import type { AgentTask } from '../effects/effect.js';
 import type { PromptView } from '../prompter/view.js';
 
 export const EXEC_CLI_TOOL: ToolInfo = {

@@ -1,5 +1,5 @@
 import type { CommandOutcome, DeviceRequest, Json, RunCommandRequest } from '#proto';
-import type { DeviceLink, Reply } from '../device.client.js';
+import type { DeviceLink, Reply } from '../devices/link.client.js';
 import { execCli } from './run.js';
 
 export function outcomeOf(state: CommandOutcome['state'], result: Json = null): CommandOutcome {

@@ -1,0 +1,59 @@
+import { createServer, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { ExpressAdapter } from '@nestjs/platform-express';
+import { ConfigError } from '../config/index.js';
+
+/** Requests that run when the server closes may end within this; streams are then cut. */
+const HTTP_DRAIN_MS_MAX = 2_000;
+
+/**
+ * The HTTP server of a service. It listens before the service is made, because a service is only made when NATS is
+ * there: until then it answers that the process lives and is not ready. Afterwards requests go to the service.
+ */
+export class EarlyHttpAdapter extends ExpressAdapter {
+  readonly #server: Server;
+  #ready = false;
+
+  constructor() {
+    super();
+    this.#server = createServer((request, response) => {
+      if (this.#ready) this.getInstance<(request: unknown, response: unknown) => void>()(request, response);
+      else answerEarly(request.url ?? '', response);
+    });
+  }
+
+  /** The framework's application takes this server instead of making its own. */
+  override initHttpServer(): void {
+    this.httpServer = this.#server;
+  }
+
+  async listenEarly(port: number, host: string): Promise<number> {
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    this.#server.once('error', reject).listen(port, host, resolve);
+    await promise.catch((error: NodeJS.ErrnoException) => {
+      throw new ConfigError(`Cannot listen on ${host}:${port} (${error.code ?? error.message}).`);
+    });
+    return (this.#server.address() as AddressInfo).port;
+  }
+
+  /** From now on requests go to the service. */
+  serve(): void {
+    this.#ready = true;
+  }
+
+  override async close(): Promise<void> {
+    if (!this.#server.listening) return;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#server.close(() => resolve());
+    const cut = setTimeout(() => this.#server.closeAllConnections(), HTTP_DRAIN_MS_MAX);
+    await promise;
+    clearTimeout(cut);
+  }
+}
+
+function answerEarly(url: string, response: ServerResponse): void {
+  const alive = url === '/healthz';
+  const starting = { service: { status: 'down', message: 'starting: waiting for what it needs' } };
+  const body = alive ? { status: 'ok' } : { status: 'error', info: {}, error: starting, details: starting };
+  response.writeHead(alive ? 200 : 503, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+}

@@ -1,0 +1,68 @@
+import { readFile } from 'node:fs/promises';
+import { DEFAULTS } from '#proto';
+import { openBashGrammar, openPolicy, type CommandPolicy } from '#libs/command-policy';
+import {
+  linuxAgent,
+  LinuxAgentPrompter,
+  type AgentKind,
+  type Middleware,
+  type PrompterOptions,
+} from '#libs/device-agent';
+import { countTokens, loadChatModel, type ChatModel } from '#libs/llm';
+import { ConfigError, type Environment } from '#libs/platform';
+import { loadPrompts, PromptFileError } from '#libs/prompts';
+import { loadAgentModules } from './modules.adapter.js';
+
+/** Where the parts of agents lie; those of the installation where it does not say. */
+export interface AgentKitFiles {
+  readonly policyFile: string | undefined;
+  readonly promptsDirectory: string | undefined;
+  readonly agentModules: readonly string[];
+}
+
+/** What agents are made of: read once, when the service starts. */
+export interface AgentKit {
+  readonly policy: CommandPolicy;
+  /** Null: no model is configured, so there are exact commands only. */
+  readonly model: ChatModel | null;
+  readonly kinds: readonly AgentKind[];
+}
+
+/** Throws ConfigError with one sentence when the policy, the model or the prompts cannot be used as they are. */
+export async function loadAgentKit(
+  files: AgentKitFiles,
+  environment: Environment,
+  middleware: readonly Middleware[] = [],
+): Promise<AgentKit> {
+  const policy = await loadPolicy(files.policyFile);
+  const model = loadChatModel(environment);
+  if (model === null) return { policy, model, kinds: [] };
+  const options = await loadPrompterOptions(files.promptsDirectory);
+  const own = linuxAgent({ prompter: new LinuxAgentPrompter(options), middleware });
+  return { policy, model, kinds: await loadAgentModules(files.agentModules, options, [own]) };
+}
+
+async function loadPolicy(path: string | undefined): Promise<CommandPolicy> {
+  const grammar = await openBashGrammar();
+  if (path === undefined) return openPolicy({}, grammar);
+  const file = await readFile(path, 'utf8').catch((error: unknown) => {
+    throw new ConfigError(`ORRERY_POLICY_FILE cannot be read: ${messageOf(error)}.`);
+  });
+  try {
+    return openPolicy({ file }, grammar);
+  } catch (error) {
+    throw new ConfigError(`ORRERY_POLICY_FILE names no policy: ${messageOf(error).replaceAll('\n', ' ')}`);
+  }
+}
+
+async function loadPrompterOptions(directory: string | undefined): Promise<PrompterOptions> {
+  try {
+    const templates = await loadPrompts(directory);
+    return { templates, countTokens, visual: false, memoryTokens: DEFAULTS.memoryTokens };
+  } catch (error) {
+    if (error instanceof PromptFileError) throw new ConfigError(`${error.message}.`);
+    throw error;
+  }
+}
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -1,0 +1,9 @@
+/**
+ * What commands and agents read of results, and what an event holds of an answer: places, windows, standard input, artifacts. Nothing is
+ * recorded here.
+ */
+export { preparedCommand } from './inputs.adapter.js';
+export type { Artifacts } from './inputs.adapter.js';
+export { outcomeEnding, resultOf } from './outcome-ending.adapter.js';
+export { readAgentInputs, readInput } from './read-input.adapter.js';
+export { readOutput } from './read-output.adapter.js';

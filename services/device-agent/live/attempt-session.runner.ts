@@ -1,0 +1,153 @@
+import { LIMITS, type ArtifactRef, type AttemptEvent, type AttemptSubjectKind } from '#proto';
+import { endOfSteps, type AgentEnding, evolveAttempt, type Attempt, type Book } from '../attempt/index.js';
+import { CONFLICTS_MAX, ContendedError, type AttemptCommits } from './attempt-commits.adapter.js';
+import type { Carried, Interruption, LiveAttempt } from './live-attempts.js';
+
+/** Bytes of one commit before its facts are shared out over several; the rest is for what the commit says of itself. */
+const COMMIT_BYTES = LIMITS.commitBytesMax - 256 * 1024;
+
+/** Thrown through everything that is done for an attempt when it is not to go on. */
+export class Halt extends Error {
+  override readonly name = 'Halt';
+  readonly why: Interruption | 'stopped';
+  constructor(why: Interruption | 'stopped') {
+    super(`the attempt does not go on: ${why}`);
+    this.why = why;
+  }
+}
+
+/**
+ * The facts of one attempt while it is carried out. What is recorded here counts at once for who reads the book, and is
+ * stored with the next `flush`: before anything is done that follows from it.
+ */
+export class AttemptSession {
+  readonly live: LiveAttempt;
+  /** What the agent was told of its device; its first fact names it. */
+  given: ArtifactRef | null = null;
+  readonly #commits: AttemptCommits;
+  readonly #instance: string;
+  #stored: Attempt;
+  #view: Attempt;
+  #pending: AttemptEvent[] = [];
+
+  constructor(live: LiveAttempt, begun: Attempt, { commits, instance }: { commits: AttemptCommits; instance: string }) {
+    this.live = live;
+    this.#commits = commits;
+    this.#instance = instance;
+    this.#stored = begun;
+    this.#view = begun;
+  }
+
+  get book(): Book {
+    return this.#view.book;
+  }
+
+  /** Stream sequence of the last commit that this process knows of. */
+  get endsAt(): number {
+    return this.#stored.end.sequence;
+  }
+
+  record(...events: readonly AttemptEvent[]): void {
+    for (const event of events) {
+      const fact = this.#naming(event);
+      this.#pending.push(fact);
+      this.#view = evolveAttempt(this.#view, [fact]);
+    }
+  }
+
+  #naming(event: AttemptEvent): AttemptEvent {
+    const { given } = this;
+    if (given === null || this.book.given !== null) return event;
+    switch (event.type) {
+      case 'STEP_PLANNED':
+        return { type: event.type, data: { ...event.data, given } };
+      case 'STEP_FAILED':
+        return { type: event.type, data: { ...event.data, given } };
+      case 'COMMAND_JUDGED':
+        return { type: event.type, data: { ...event.data, given } };
+      default:
+        return event;
+    }
+  }
+
+  /** Throws Halt when the attempt is stopped, interrupted, or not this process's any more. */
+  check(): void {
+    const { interruption, stop } = this.live;
+    if (interruption !== null) throw new Halt(interruption);
+    if (stop !== null) throw new Halt('stopped');
+  }
+
+  /** Stores what was recorded. A stop that somebody wrote meanwhile is obeyed before a command is issued or a person asked. */
+  async flush(kind: AttemptSubjectKind = 'step'): Promise<void> {
+    for (let conflicts = 0; this.#pending.length > 0;) {
+      const events = firstCommit(this.#pending);
+      const last = events.length === this.#pending.length;
+      const append = { kind: last ? kind : ('step' as const), events, cause: this.live.order.commit };
+      const stored = await this.#commits.append(this.#stored, append);
+      if (stored !== null) {
+        this.#stored = stored;
+        this.#pending = this.#pending.slice(events.length);
+        continue;
+      }
+      if (++conflicts === CONFLICTS_MAX) throw new ContendedError(this.live.order.key);
+      await this.#reread();
+      if (kind !== 'end' && this.live.stop !== null) {
+        this.forgetIntents();
+        throw new Halt('stopped');
+      }
+    }
+  }
+
+  /** Takes over what others wrote: signals. Throws Halt when that was an end, or a new owner. */
+  async refresh(): Promise<void> {
+    if ((await this.#commits.endsAt(this.live.order.key)) !== this.endsAt) await this.#reread();
+  }
+
+  /** The one end. Who finds another one already there leaves it as it is. */
+  async end(ending: AgentEnding, ...before: readonly AttemptEvent[]): Promise<Carried> {
+    this.forgetIntents();
+    this.record(...before, ...endOfSteps(this.book, ending));
+    try {
+      await this.flush('end');
+      return 'ended';
+    } catch (error) {
+      if (!(error instanceof Halt)) throw error;
+      return error.why === 'finished' ? 'ended' : 'left';
+    }
+  }
+
+  /** What was only meant to be done, and is not stored yet, is not going to be done. */
+  forgetIntents(): void {
+    this.#pending = this.#pending.filter(({ type }) => type !== 'COMMAND_ISSUED' && type !== 'ATTEMPT_ASKED');
+    this.#view = evolveAttempt(this.#stored, this.#pending);
+  }
+
+  async #reread(): Promise<void> {
+    const stored = await this.#commits.load(this.live.order.key);
+    if (stored.stop !== null) this.live.requestStop(stored.stop);
+    const over = this.#isOver(stored);
+    if (over !== null) {
+      this.live.interrupt(over);
+      throw new Halt(over);
+    }
+    this.#stored = stored;
+    this.#view = evolveAttempt(stored, this.#pending);
+  }
+
+  /** What the log says counts, whatever this process was interrupted by before: nobody adds to what is not his any more. */
+  #isOver({ writer, finished }: Attempt): 'finished' | 'foreign' | null {
+    if (finished !== null) return 'finished';
+    return writer !== null && writer !== this.#instance ? 'foreign' : null;
+  }
+}
+
+/** As many of the facts as fit into one commit; at least one. */
+function firstCommit(events: readonly AttemptEvent[]): AttemptEvent[] {
+  if (events.length === 1) return [...events];
+  let bytes = 0;
+  const fitting = events.findIndex((event, index) => {
+    bytes += Buffer.byteLength(JSON.stringify(event));
+    return index > 0 && bytes > COMMIT_BYTES;
+  });
+  return events.slice(0, fitting === -1 ? events.length : fitting);
+}

@@ -1,0 +1,60 @@
+import { ACK_WAIT_MS } from '#proto';
+import { CorruptLogError } from '#libs/event-log';
+import { DONE, mayHold, parseCommit, type BusMessage, type Outcome } from '#libs/messaging';
+import type { Clock } from '#libs/platform';
+import type { AttemptRunner } from './attempt.runner.js';
+import { ordersOf, type AttemptOrder } from '../attempt/index.js';
+import type { Carried, LiveAttempts } from '../live/index.js';
+
+/** A start that is older than this may have been carried out by somebody: the durable was made anew, or nobody served it. */
+const OLD_START_MS = 5_000;
+/** First wait before an attempt that this replica cannot serve is offered again; doubles with every delivery. */
+const UNSERVED_MS = 50;
+
+export interface AttemptsConsumerParts {
+  readonly runner: AttemptRunner;
+  readonly live: LiveAttempts;
+  readonly clock: Clock;
+}
+
+/** `device-agent-attempts`: a commit is done when the end of every attempt it started is stored. */
+export class AttemptsConsumer {
+  readonly #parts: AttemptsConsumerParts;
+
+  constructor(parts: AttemptsConsumerParts) {
+    this.#parts = parts;
+  }
+
+  async handle(message: BusMessage): Promise<Outcome> {
+    if (!mayHold(message, ['TASK_STARTED'])) return DONE;
+    const parsed = parseCommit(message);
+    if (!parsed.ok) return { kind: 'poison', reason: parsed.reason };
+    const { runner } = this.#parts;
+    const repeated = message.deliveries > 1;
+    const carried = await Promise.allSettled(
+      ordersOf(parsed.commit).map((order) => runner.carryOut(order, { repeated, old: this.#isOld(order) })),
+    );
+    const failures = carried.flatMap((one) => (one.status === 'rejected' ? [one.reason as unknown] : []));
+    const broken = failures.find((error) => !(error instanceof CorruptLogError));
+    if (broken !== undefined) throw broken;
+    const [damaged] = failures;
+    if (damaged instanceof CorruptLogError) return { kind: 'poison', reason: damaged.message };
+    if (carried.every((one) => one.status === 'fulfilled' && one.value === 'ended')) return DONE;
+    return this.#givenBack(message, carried);
+  }
+
+  #givenBack({ deliveries }: BusMessage, carried: readonly PromiseSettledResult<Carried>[]): Outcome {
+    const { isClosed } = this.#parts.live;
+    if (carried.some((one) => one.status === 'fulfilled' && one.value === 'left')) {
+      // Given back so late that the owner's beats come first: only when they stop is the message delivered again.
+      return { kind: 'retry', delayMs: isClosed ? 0 : ACK_WAIT_MS, reason: 'the attempt belongs to another replica' };
+    }
+    // Nobody has it yet: another replica may take it at once, and where there is none it comes again ever more rarely.
+    const delayMs = Math.min(ACK_WAIT_MS, UNSERVED_MS * 2 ** Math.min(deliveries - 1, 16));
+    return { kind: 'retry', delayMs: isClosed ? 0 : delayMs, reason: 'this replica does not serve the agent' };
+  }
+
+  #isOld({ start }: AttemptOrder): boolean {
+    return this.#parts.clock.now() - Date.parse(start.startedAt) > OLD_START_MS;
+  }
+}

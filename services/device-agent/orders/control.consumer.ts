@@ -1,0 +1,158 @@
+import {
+  commandIdOf,
+  type AttemptEvent,
+  type AttemptFinished,
+  type AttemptKey,
+  type Decided,
+  type DeviceRequest,
+  type RecordedRunEvent,
+  type RunCommit,
+  type RunEventType,
+} from '#proto';
+import { CorruptLogError } from '#libs/event-log';
+import { DONE, mayHold, parseCommit, type BusMessage, type Outcome } from '#libs/messaging';
+import { endOfSteps, isExact, isJudged, type AttemptOrder, type Stop, eventsOf } from '../attempt/index.js';
+import { CONFLICTS_MAX, ContendedError, type AttemptCommits, type LiveAttempts } from '../live/index.js';
+import type { DeviceLink } from '../devices/index.js';
+
+const TYPES = [
+  'TASK_STOP_REQUESTED',
+  'TASK_FAILED',
+  'TASK_CANCELLED',
+  'APPROVAL_DECIDED',
+] as const satisfies readonly RunEventType[];
+
+export interface ControlConsumerParts {
+  readonly commits: AttemptCommits;
+  readonly device: DeviceLink;
+  readonly live: LiveAttempts;
+}
+
+/** `device-agent-control`: what a run says to its attempts while they are carried out. Never waits for a device. */
+export class ControlConsumer {
+  readonly #parts: ControlConsumerParts;
+
+  constructor(parts: ControlConsumerParts) {
+    this.#parts = parts;
+  }
+
+  async handle(message: BusMessage): Promise<Outcome> {
+    if (!mayHold(message, TYPES)) return DONE;
+    const parsed = parseCommit(message);
+    if (!parsed.ok) return { kind: 'poison', reason: parsed.reason };
+    try {
+      for (const event of parsed.commit.events) await this.#apply(parsed.commit, event);
+      return DONE;
+    } catch (error) {
+      if (error instanceof CorruptLogError) return { kind: 'poison', reason: error.message };
+      throw error;
+    }
+  }
+
+  async #apply({ runId, commit }: RunCommit, event: RecordedRunEvent): Promise<void> {
+    switch (event.type) {
+      case 'TASK_STOP_REQUESTED': {
+        const { taskId, attempt, reason, graceUntil } = event.data;
+        return this.#stop({ runId, taskId, attempt }, { reason, graceUntil }, commit);
+      }
+      case 'TASK_FAILED':
+      case 'TASK_CANCELLED': {
+        const { taskId, attempt, attemptHash = null } = event.data;
+        // A hash says that the end was there when this was decided.
+        if (attempt === 0 || attemptHash !== null) return;
+        const key = { runId, taskId, attempt };
+        const { commits, live } = this.#parts;
+        if (live.find(key) === undefined && (await commits.isInherited(key))) return;
+        await this.#close(key, commit);
+        return;
+      }
+      case 'APPROVAL_DECIDED': {
+        const { taskId, attempt, grant: _grant, grantOf: _grantOf, decidedAt: _decidedAt, ...decided } = event.data;
+        // A grant that is taken back changes nothing that was let through.
+        if (decided.decision !== 'revoked') await this.#decide({ runId, taskId, attempt }, decided, commit);
+        return;
+      }
+      default:
+        return;
+    }
+  }
+
+  /** What a person decided, once; the attempt goes on with it, here or wherever it is carried out. */
+  async #decide(key: AttemptKey, decided: Decided, cause: string): Promise<void> {
+    const { commits, live } = this.#parts;
+    const events: AttemptEvent[] = [{ type: 'ATTEMPT_SIGNALLED', data: { signal: 'decision', ...decided } }];
+    for (let conflicts = 0; conflicts < CONFLICTS_MAX; conflicts++) {
+      const attempt = await commits.load(key);
+      if (attempt.finished !== null) return;
+      const known = attempt.book.commands.get(decided.approvalId)?.decided ?? null;
+      if (known === null && (await commits.append(attempt, { kind: 'step', events, cause })) === null) continue;
+      live.find(key)?.tell();
+      return;
+    }
+    throw new ContendedError(key);
+  }
+
+  /** First the fact, then the attempt in this process, then the device. */
+  async #stop(key: AttemptKey, stop: Stop, cause: string): Promise<void> {
+    const signal: AttemptEvent = { type: 'ATTEMPT_SIGNALLED', data: { signal: 'stop', ...stop } };
+    const { commits, live } = this.#parts;
+    for (let conflicts = 0; conflicts < CONFLICTS_MAX; conflicts++) {
+      const attempt = await commits.load(key);
+      if (attempt.finished !== null) {
+        // Whoever wrote the fact may have died before the device was told.
+        if (attempt.stop !== null) this.#tellStop(await this.#orderOf(key));
+        return;
+      }
+      const events = [signal];
+      if (attempt.stop === null && (await commits.append(attempt, { kind: 'step', events, cause })) === null) continue;
+      live.find(key)?.requestStop(stop);
+      this.#tellStop(await this.#orderOf(key));
+      return;
+    }
+    throw new ContendedError(key);
+  }
+
+  /** The run went on without this attempt's end: it gets the only one that is true, and whoever carries it out lets go. */
+  async #close(key: AttemptKey, cause: string): Promise<void> {
+    const { commits, live } = this.#parts;
+    for (let conflicts = 0; conflicts < CONFLICTS_MAX; conflicts++) {
+      const attempt = await commits.load(key);
+      const order = await this.#orderOf(key);
+      if (attempt.finished !== null) {
+        live.find(key)?.interrupt('finished');
+        if (isUnknown(attempt.finished)) this.#tellStop(order);
+        return;
+      }
+      const open = (attempt.book.commands.get(commandIdOf(key))?.finished ?? null) === null;
+      const events =
+        isExact(order) && !isJudged(order) && open
+          ? eventsOf(order, { kind: 'unknown', ...CLOSED })
+          : endOfSteps(attempt.book, { kind: 'failed', ...CLOSED, outcome: 'unknown' });
+      if ((await commits.append(attempt, { kind: 'end', events, cause })) === null) continue;
+      live.find(key)?.interrupt('finished');
+      this.#tellStop(order);
+      return;
+    }
+    throw new ContendedError(key);
+  }
+
+  #tellStop({ key, start }: AttemptOrder): void {
+    const request: DeviceRequest = { kind: 'stop', attempt: key, deviceId: start.deviceId };
+    this.#parts.device.tell(request);
+  }
+
+  async #orderOf(key: AttemptKey): Promise<AttemptOrder> {
+    const { commits, live } = this.#parts;
+    const order = live.find(key)?.order ?? (await commits.findOrder(key));
+    if (order !== undefined) return order;
+    const message = `attempt ${key.attempt} of task ${key.taskId} was never started`;
+    throw new CorruptLogError(key.runId, [{ kind: 'schema', number: 0, message }]);
+  }
+}
+
+/** As `#close` ends an attempt, which may have died before the device was told. */
+function isUnknown(finished: AttemptFinished): boolean {
+  return finished.status === 'failed' && finished.error.outcome === 'unknown';
+}
+
+const CLOSED = { code: 'OUTCOME_UNKNOWN', message: 'the task ended before the device said what became of the command' };
