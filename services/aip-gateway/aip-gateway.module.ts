@@ -16,16 +16,12 @@ import {
 } from '#libs/platform';
 import { LIMITS } from '#proto';
 import { AipGatewayConfig } from './aip-gateway.config.js';
-import { AipServer } from './aip-server.gateway.js';
-import { ArtifactSweep } from './artifact-sweep.runner.js';
-import { ClientRuns } from './client-runs.client.js';
-import { DeviceDirectory } from './device-directory.client.js';
-import { fileDesks } from './file-desk.adapter.js';
-import { gatewayMetrics } from './gateway-metrics.adapter.js';
-import { InjectionFile } from './injection-file.adapter.js';
-import { LargeFrameDesk } from './large-frames.adapter.js';
-import { PresenceBook } from './presence.client.js';
-import { registryOnBus } from './registry.client.js';
+import { AipServer } from './sockets/index.js';
+import { ArtifactSweep, fileDesks, LargeFrameDesk } from './files/index.js';
+import { ClientRuns, DeviceDirectory } from './clients/index.js';
+import { gatewayMetrics } from './connection/index.js';
+import { InjectionFile, PresenceBook } from './devices/index.js';
+import { registryOnBus } from './identity/index.js';
 
 /** The waiting answer leaves earlier than it is due: the caller's clock started before ours. */
 const ANSWER_WITHIN_MS = LIMITS.commandAnswerMs - 1_000;

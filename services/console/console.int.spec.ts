@@ -64,7 +64,7 @@ beforeAll(async () => {
   process.env['ORRERY_ALLOW_UNSAFE_LOG'] = '1';
   // Modules read the environment when they are made.
   const { ConsoleModule } = await import('./console.module.js');
-  const { gate, readBody } = await import('./http.adapter.js');
+  const { gate, readBody } = await import('./http/http.adapter.js');
   app = await NestFactory.create(ConsoleModule, { logger: false });
   app.use(gate({ tokenHash: createHash('sha256').update(TOKEN).digest(), hosts: ['console.example'] }), readBody);
   await app.listen(0, '127.0.0.1');

@@ -4,16 +4,10 @@ import type { NatsConnection } from '@nats-io/transport-node';
 import type { Logger } from 'pino';
 import { readSecret } from '#libs/keys';
 import { CLOCK, LOGGER, NATS, PlatformModule, SERVICE_CONFIG, type Clock, type ServiceConfig } from '#libs/platform';
-import { ApprovalsController } from './approvals.controller.js';
-import { ControlController } from './control.controller.js';
-import { OpenApiController } from './openapi.controller.js';
-import { OutputController } from './output.controller.js';
-import { RefusalsFilter } from './refusals.filter.js';
-import { RequestsController } from './requests.controller.js';
-import { RunEvents } from './run-events.gateway.js';
-import { RunOutput } from './run-output.gateway.js';
-import { RunVerbs } from './run-verbs.client.js';
-import { RunsController } from './runs.controller.js';
+import { ApprovalsController, ControlController, RequestsController, RunVerbs, RunsController } from './runs/index.js';
+import { OpenApiController } from './openapi/index.js';
+import { OutputController, RunEvents, RunOutput } from './streams/index.js';
+import { RefusalsFilter } from './http/index.js';
 
 @Module({
   imports: [PlatformModule.forService('console')],

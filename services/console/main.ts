@@ -2,7 +2,7 @@ import 'reflect-metadata';
 import { runService } from '#libs/platform';
 import { loadConsoleConfig } from './console.config.js';
 import { ConsoleModule } from './console.module.js';
-import { gate, readBody } from './http.adapter.js';
+import { gate, readBody } from './http/index.js';
 
 const { port, ...rules } = loadConsoleConfig();
 await runService({

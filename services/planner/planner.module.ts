@@ -16,13 +16,12 @@ import {
   type Clock,
   type ServiceConfig,
 } from '#libs/platform';
-import type { Experiences } from './experiences.adapter.js';
-import { meteredEmbedder } from './metered-embedder.adapter.js';
-import { SERVICE } from './plan-commits.adapter.js';
+import type { Experiences } from './experience/postgres/index.js';
+import { meteredEmbedder } from './experience/index.js';
+import { SERVICE, meteredModel, roundRecords } from './rounds/index.js';
 import { loadPlannerKit } from './planner-kit.adapter.js';
 import { PlannerConfig } from './planner.config.js';
 import { startPlanner, type Planner, type PlannerOptions } from './planner.runner.js';
-import { meteredModel, roundRecords } from './round-records.adapter.js';
 
 const UNTYPED_LINES =
   'lines of a runbook have no type and are success-only: after a failure what they lead to is skipped';
@@ -38,7 +37,7 @@ const EXPERIENCES = Symbol('EXPERIENCES');
       useFactory: async (logger: Logger): Promise<Experiences | null> => {
         if (!loadConfig(PlannerConfig).experience) return null;
         // Only who keeps examples pays for the mapper.
-        const { openExperiences } = await import('./experiences.adapter.js');
+        const { openExperiences } = await import('./experience/postgres/index.js');
         return openExperiences(logger);
       },
     },

@@ -16,24 +16,12 @@ import {
 } from '#libs/messaging';
 import type { PlannerPrompter, Runbook } from '#libs/planner';
 import type { Clock } from '#libs/platform';
-import { actorQueries } from './actor-queries.handler.js';
-import { startConstellationEndpoint, type ConstellationEndpoint } from './constellation-endpoint.gateway.js';
-import { EvaluationHandler } from './evaluation.handler.js';
-import { ExampleEmbeddings } from './example-embeddings.runner.js';
-import { examplesFrom } from './examples.adapter.js';
-import type { ExperienceStore } from './experience-store.js';
-import { watchFleet } from './fleet-watch.adapter.js';
-import { Fleet } from './fleet.js';
-import { LearningHandler } from './learning.handler.js';
-import { LiveRounds } from './live-rounds.js';
-import { MatchHandler } from './match.handler.js';
-import { PlanCommits, SERVICE } from './plan-commits.adapter.js';
+import { actorQueries, EvaluationHandler, LearningHandler, Reflection } from './learning/index.js';
+import { startConstellationEndpoint, type ConstellationEndpoint } from './endpoint/index.js';
+import { ExampleEmbeddings, examplesFrom, type ExperienceStore } from './experience/index.js';
+import { watchFleet, Fleet, MatchHandler } from './fleet/index.js';
+import { LiveRounds, PlanCommits, SERVICE, type Emit, RoundHandler, RoundsConsumer, Thinking } from './rounds/index.js';
 import { warmPrompts } from './planner-kit.adapter.js';
-import { Reflection } from './reflection.runner.js';
-import type { Emit } from './round-records.adapter.js';
-import { RoundHandler } from './round.handler.js';
-import { RoundsConsumer } from './rounds.consumer.js';
-import { Thinking } from './thinking.runner.js';
 
 const DEVICE_AGENT = 'device-agent';
 /** Most commits of runs only pass by; their acks go together. */

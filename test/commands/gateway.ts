@@ -2,9 +2,9 @@ import type { NatsConnection } from '@nats-io/transport-node';
 import { pino } from 'pino';
 import { DeviceServerEndpoint, type RegisteredClient } from '#libs/aip';
 import type { DeviceId, SessionId } from '#proto';
-import { CommandDesk } from '../../services/aip-gateway/command-desk.consumer.js';
-import type { GatewayMetrics } from '../../services/aip-gateway/gateway-metrics.adapter.js';
-import { NO_INJECTION } from '../../services/aip-gateway/parameter-injection.js';
+import { CommandDesk } from '../../services/aip-gateway/devices/command-desk.consumer.js';
+import type { GatewayMetrics } from '../../services/aip-gateway/connection/gateway-metrics.adapter.js';
+import { NO_INJECTION } from '../../services/aip-gateway/devices/parameter-injection.js';
 import type { Wire } from './wire.js';
 
 const nothing = (): void => undefined;

@@ -12,7 +12,7 @@ import {
   type Json,
   type RunCommandRequest,
 } from '#proto';
-import { TestBench, type BenchGateway } from '../../services/aip-gateway/test-bench.adapter.js';
+import { TestBench, type BenchGateway } from '../../services/aip-gateway/testing/test-bench.adapter.js';
 import { compileDeviceClient, type Compiled } from '../../services/device-client/testing/compiled.js';
 import {
   makeHome,

@@ -7,8 +7,8 @@ import { decodeClientMessage, decodeServerMessage, type FileMessage } from '#lib
 import type { ToolAnswer } from '#libs/mcp';
 import { Metrics, systemClock } from '#libs/platform';
 import type { CommandCall, Json } from '#proto';
-import { fileDesks, type FileDesk } from '../../services/aip-gateway/file-desk.adapter.js';
-import { gatewayMetrics } from '../../services/aip-gateway/gateway-metrics.adapter.js';
+import { fileDesks, type FileDesk } from '../../services/aip-gateway/files/file-desk.adapter.js';
+import { gatewayMetrics } from '../../services/aip-gateway/connection/gateway-metrics.adapter.js';
 import { FileLink, type FileAnswer } from '../../services/device-client/file-link.client.js';
 import { FileTools } from '../../services/device-client/file-tools.adapter.js';
 

@@ -7,7 +7,7 @@ import { request } from 'node:http';
 import { encodeEditGrant, grantIdOf, signEditGrant } from '#libs/keys';
 import { provisionActors } from '#libs/messaging';
 import { BUCKETS, ConstellationSnapshot, type RevokedGrants, type RunId } from '#proto';
-import { ENDPOINT_LIMITS } from '../../services/planner/constellation-endpoint.gateway.js';
+import { ENDPOINT_LIMITS } from '../../services/planner/endpoint/constellation-endpoint.gateway.js';
 import { startRig, type Rig } from './rig.js';
 
 const NEW_TASK = {

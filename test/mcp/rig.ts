@@ -10,7 +10,7 @@ import { Orchestrator } from '../../services/orchestrator/orchestrator.runner.js
 import {
   startConstellationEndpoint,
   type ConstellationEndpoint,
-} from '../../services/planner/constellation-endpoint.gateway.js';
+} from '../../services/planner/endpoint/constellation-endpoint.gateway.js';
 
 const HOUR_MS = 3_600_000;
 const LINES_KEPT_MAX = 1_000;

@@ -1,6 +1,6 @@
 import { commandIdOf, subjects } from '#proto';
 import type { AttemptKey, CommandId, DeviceAnswer, RunCommandRequest, SessionId } from '#proto';
-import type { TestBench } from '../test-bench.adapter.js';
+import type { TestBench } from './test-bench.adapter.js';
 import { exchangesOf, type Exchange, type TraceLine } from './trace.js';
 import { TraceSocket } from './trace-socket.js';
 

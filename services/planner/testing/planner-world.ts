@@ -20,14 +20,14 @@ import { memoryPlanLog, memoryRunLog, newCommitId, sealCommit, type PlanLog, typ
 import { ScriptedChatModel, StoringModelDesk, type ChatModel, type Script, type Scripted } from '#libs/llm';
 import type { BusMessage, Outcome } from '#libs/messaging';
 import type { CreationView, EditingView, PlannerPrompt, Runbook } from '#libs/planner';
-import { Fleet } from '../fleet.js';
-import type { KeptLimits } from '../kept-runs.js';
-import { LiveRounds } from '../live-rounds.js';
-import { PlanCommits } from '../plan-commits.adapter.js';
-import type { RoundRecord } from '../round-records.adapter.js';
-import { RoundHandler } from '../round.handler.js';
-import { RoundsConsumer, type Evaluations } from '../rounds.consumer.js';
-import { Thinking } from '../thinking.runner.js';
+import { Fleet } from '../fleet/fleet.js';
+import type { KeptLimits } from '../rounds/kept-runs.js';
+import { LiveRounds } from '../rounds/live-rounds.js';
+import { PlanCommits } from '../rounds/plan-commits.adapter.js';
+import type { RoundRecord } from '../rounds/round-records.adapter.js';
+import { RoundHandler } from '../rounds/round.handler.js';
+import { RoundsConsumer, type Evaluations } from '../rounds/rounds.consumer.js';
+import { Thinking } from '../rounds/thinking.runner.js';
 
 export const RUN_ID = 'run1';
 export const STARTED_AT = '2026-11-20T10:00:00.000Z';

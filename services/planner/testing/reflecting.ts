@@ -4,11 +4,11 @@ import { memoryPlanLog, memoryRunLog, newCommitId, sealCommit } from '#libs/even
 import { ScriptedChatModel, StoringModelDesk, type Script, type Scripted } from '#libs/llm';
 import type { PlannerPrompt } from '#libs/planner';
 import { BoundaryTaken } from '#libs/prompter';
-import { EvaluationHandler } from '../evaluation.handler.js';
-import { LearningHandler } from '../learning.handler.js';
-import { MemoryExperienceStore } from '../memory-experience-store.js';
-import { PlanCommits } from '../plan-commits.adapter.js';
-import { Reflection, type ReflectionPrompter } from '../reflection.runner.js';
+import { EvaluationHandler } from '../learning/evaluation.handler.js';
+import { LearningHandler } from '../learning/learning.handler.js';
+import { MemoryExperienceStore } from '../experience/memory-experience-store.js';
+import { PlanCommits } from '../rounds/plan-commits.adapter.js';
+import { Reflection, type ReflectionPrompter } from '../learning/reflection.runner.js';
 
 export const RUN = 'run1';
 export const ANNA: Actor = { kind: 'person', id: 'anna' };

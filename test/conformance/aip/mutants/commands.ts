@@ -3,7 +3,7 @@ import { mutant, type Mutant } from './mutant.js';
 const TABLE = 'libs/aip/command-table.ts';
 const MESSAGE = 'libs/aip/command-message.ts';
 const OUTCOME = 'libs/aip/outcome.ts';
-const DESK = 'services/aip-gateway/command-desk.consumer.ts';
+const DESK = 'services/aip-gateway/devices/command-desk.consumer.ts';
 
 /** Commands and their results. */
 export const COMMAND_MUTANTS: readonly Mutant[] = [

@@ -119,7 +119,7 @@ export const CONSTELLATION_MUTANTS: readonly Mutant[] = [
         becomes: '',
       },
       {
-        file: 'services/aip-gateway/client-run.ts',
+        file: 'services/aip-gateway/clients/client-run.ts',
         text: '`${refusals}:${sessionId}`',
         becomes: '`${Math.random()}:${refusals}:${sessionId}`',
       },

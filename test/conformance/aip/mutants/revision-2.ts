@@ -6,9 +6,9 @@ const MIDDLEWARE = 'libs/aip/middleware.ts';
 const TABLE = 'libs/aip/command-table.ts';
 const LIMITS = 'proto/aip/limits.ts';
 const CLIENT = 'proto/aip/client-messages.ts';
-const CONNECTION = 'services/aip-gateway/device-connection.gateway.ts';
-const DESK = 'services/aip-gateway/command-desk.consumer.ts';
-const FILES = 'services/aip-gateway/file-desk.adapter.ts';
+const CONNECTION = 'services/aip-gateway/devices/device-connection.gateway.ts';
+const DESK = 'services/aip-gateway/devices/command-desk.consumer.ts';
+const FILES = 'services/aip-gateway/files/file-desk.adapter.ts';
 const RECEIVER = 'libs/aip/file-receiver.ts';
 
 const NUMBERING: readonly Mutant[] = [

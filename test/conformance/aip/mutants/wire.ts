@@ -1,7 +1,7 @@
 import { mutant, type Mutant } from './mutant.js';
 
-const SERVER = 'services/aip-gateway/aip-server.gateway.ts';
-const HANDSHAKE = 'services/aip-gateway/handshake.ts';
+const SERVER = 'services/aip-gateway/sockets/aip-server.gateway.ts';
+const HANDSHAKE = 'services/aip-gateway/identity/handshake.ts';
 const LIMITS = 'proto/aip/limits.ts';
 const CLIENT = 'proto/aip/client-messages.ts';
 const FRAMES = 'proto/aip/frames.ts';

@@ -1,0 +1,124 @@
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import type { Msg, NatsConnection } from '@nats-io/transport-node';
+import { pino } from 'pino';
+import { Metrics } from '#libs/platform';
+import { AIP_LIMITS } from '#proto';
+import type { DeviceAnswer, DeviceRequest, ServerMessage } from '#proto';
+import { CommandDesk } from './command-desk.consumer.js';
+import { gatewayMetrics } from '../connection/gateway-metrics.adapter.js';
+import { NO_INJECTION } from './parameter-injection.js';
+
+const NOW_MS = 1_000_000;
+const NOT_AFTER_MS = NOW_MS + 60_000;
+const ANSWER_WITHIN_MS = 10_000;
+const attempt = { runId: 'r', taskId: 'a', attempt: 1 };
+const ASKED = { deviceId: 'd', sessionId: 's1', journalId: 'j1' };
+
+function request(taskId = 'a', notAfterMs = NOT_AFTER_MS): DeviceRequest {
+  return {
+    kind: 'run',
+    ...ASKED,
+    commandId: `r.${taskId}.1.0.0`,
+    attempt: { ...attempt, taskId },
+    command: { tool: 'T', arguments: {} },
+    priority: 0,
+    notAfter: new Date(notAfterMs).toISOString(),
+  };
+}
+
+beforeEach(() => {
+  jest.useFakeTimers({ now: NOW_MS, doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask'] });
+  jest.clearAllTimers();
+});
+afterEach(() => void jest.useRealTimers());
+
+/** A desk on a bus and on a link that are in the test's hands. */
+function opened() {
+  const presence = { holds: true };
+  const sent: ServerMessage[] = [];
+  let receive: (error: null, message: Msg) => void = () => undefined;
+  const nc = {
+    info: undefined,
+    flush: async () => undefined,
+    subscribe: (_: string, { callback }: { callback: typeof receive }) => {
+      receive = callback;
+      return { unsubscribe: () => undefined };
+    },
+  } as unknown as NatsConnection;
+  const machine = { platform: '', osVersion: '', hostname: '', arch: '', cpuCount: 1, memoryMb: 1 };
+  const telemetry = { ...machine, capabilities: [], tools: [], metadata: {} };
+  const desk = new CommandDesk({
+    nc,
+    clock: { now: () => Date.now() },
+    logger: pino({ level: 'silent' }),
+    metrics: gatewayMetrics(new Metrics('aip-gateway')),
+    answerWithinMs: ANSWER_WITHIN_MS,
+    link: { say: (message) => void sent.push(message), congested: false },
+    deviceId: 'd',
+    sessionId: 's1',
+    client: { revision: 2, journalId: 'j1', telemetry, toolsKnown: false },
+    slots: 1,
+    holds: async () => presence.holds,
+    injection: NO_INJECTION,
+  });
+  void desk.open();
+  /** The answers that a request has got; they may still come. */
+  const ask = (asked: DeviceRequest): DeviceAnswer[] => {
+    const answers: DeviceAnswer[] = [];
+    const respond = (text: string) => void answers.push(JSON.parse(text));
+    receive(null, { data: Buffer.from('{}'), json: () => asked, respond } as unknown as Msg);
+    return answers;
+  };
+  return { desk, ask, presence, sent };
+}
+
+const settled = (): Promise<unknown> => jest.advanceTimersByTimeAsync(0);
+
+describe('a session that counts no more', () => {
+  it('does not call a command too late that the newer session may have sent', async () => {
+    const { ask, presence } = opened();
+    const answers = ask(request('a', NOW_MS - 1));
+    await settled();
+    expect(answers).toMatchObject([{ state: 'refused', code: 'EXPIRED' }]);
+    presence.holds = false;
+    const more = ask(request('b', NOW_MS - 1));
+    await settled();
+    expect(more).toEqual([]);
+  });
+
+  it.each([
+    ['counts', true],
+    ['counts no more', false],
+  ])('says of what it keeps back that it was never sent only when it %s', async (_, holds) => {
+    const { desk, ask, presence } = opened();
+    ask(request('a'));
+    const [late, stopped] = [ask(request('b')), ask(request('c'))];
+    presence.holds = holds;
+    ask({ kind: 'stop', attempt: { ...attempt, taskId: 'c' }, deviceId: 'd' });
+    desk.tick(NOT_AFTER_MS);
+    await settled();
+    expect(late).toMatchObject(holds ? [{ code: 'EXPIRED' }] : []);
+    expect(stopped).toMatchObject(holds ? [{ outcome: { state: 'CANCELLED' } }] : []);
+  });
+
+  it('tells its device to stop, and leaves it to the newer one to say so', async () => {
+    const { ask, presence, sent } = opened();
+    presence.holds = false;
+    const answers = ask({ kind: 'stop', attempt, deviceId: 'd' });
+    await settled();
+    expect(sent).toMatchObject([{ type: 'stop_attempt' }]);
+    expect(answers).toEqual([]);
+  });
+});
+
+describe('the end of a desk', () => {
+  it('is told to everybody who waits, also to who found no room, and leaves no timer behind', async () => {
+    const { desk, ask } = opened();
+    for (let task = 0; task < AIP_LIMITS.commandsMax; task++) ask(request(`t${task}`));
+    const more = ask(request('more'));
+    expect(more).toEqual([]);
+    desk.close();
+    expect(more).toEqual([{ state: 'queued' }]);
+    expect(jest.getTimerCount()).toBe(0);
+  });
+});

@@ -1,0 +1,368 @@
+import type { NatsConnection } from '@nats-io/transport-node';
+import type { Logger } from 'pino';
+import { ulid } from 'ulid';
+import { DeviceServerEndpoint, instantOf } from '#libs/aip';
+import type {
+  Closed,
+  DevicePort,
+  DeviceWatch,
+  FileDesk,
+  LargeFrames,
+  OpenAtDevice,
+  RegisteredClient,
+  Transport,
+} from '#libs/aip';
+import type { Clock } from '#libs/platform';
+import { AIP_LIMITS, DEFAULTS } from '#proto';
+import type { ClientTelemetry, CommandId, DeviceId, Identity, ServerMessage } from '#proto';
+import { CommandDesk } from './command-desk.consumer.js';
+import type { Connection, GatewayMetrics } from '../connection/index.js';
+import type { ClientServices } from '../clients/index.js';
+import { NO_INJECTION, type ParameterInjection } from './parameter-injection.js';
+import type { PresenceBook, PresenceLease, SlotsAsked } from './presence.client.js';
+
+/** What a desk for files gets to know of the device's connection. */
+export interface FileContext {
+  readonly deviceId: DeviceId;
+  /** Sends a frame to the device, if it is still there. */
+  say(message: ServerMessage): void;
+  /** The device takes its frames more slowly than they are sent. */
+  readonly congested: boolean;
+  /** A command that runs at the device in this session; undefined for every other id. */
+  openCommand(commandId: CommandId): OpenAtDevice | undefined;
+}
+
+/** A FileDesk that wants to be told of time and of room. */
+export interface TimedFileDesk extends FileDesk {
+  /** A few times a second. */
+  tick?(nowMs: number): void;
+  /** What made the connection congested has been taken by the device. */
+  drained?(): void;
+}
+
+/** What all connections of a gateway share; nothing in here belongs to one of them. */
+export interface Surroundings {
+  readonly nc: NatsConnection;
+  readonly book: PresenceBook;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly metrics: GatewayMetrics;
+  readonly instance: string;
+  readonly answerWithinMs: number;
+  /** Undefined: files are not taken or given here. */
+  readonly fileDesk?: (context: FileContext) => TimedFileDesk;
+  /** Undefined: no frame is larger than what is parsed at once. */
+  readonly largeFrames?: LargeFrames;
+  /** Undefined: clients of other systems that send tasks are not let in. */
+  readonly clients?: ClientServices;
+  /** Undefined: foreign devices get their commands as they are. */
+  readonly injection?: ParameterInjection;
+}
+
+/** The server that accepted the socket, as far as a connection needs it. */
+export interface ConnectionEvents {
+  /** Whose credential this is; null when it is nobody's. Throws when nobody can say. */
+  identify(credential: string): Promise<Identity | null>;
+  /** This connection holds the device's session now: who held it before has to look again. */
+  claimed(connection: DeviceConnection): void;
+  /** It took the session from one that was still there. True: once too often, and others are refused for a while. */
+  replacing(connection: DeviceConnection): boolean;
+  ended(connection: DeviceConnection): void;
+}
+
+/** How often the profile is asked how many commands the device takes; the second as long as it does not know the session. */
+const SLOTS_EVERY_MS = 60_000;
+const SLOTS_SOON_MS = 1_000;
+const REASON_CHARS_MAX = 200;
+
+/** One device's connection as the bus sees it: its key in PRESENCE while the socket lives, and the desk for its commands. */
+export class DeviceConnection implements Connection {
+  readonly identity: Identity;
+  readonly #around: Surroundings;
+  readonly #events: ConnectionEvents;
+  readonly #endpoint: DeviceServerEndpoint;
+  readonly #files: TimedFileDesk | undefined;
+  readonly #socketGone = Promise.withResolvers<void>();
+  readonly #left = Promise.withResolvers<void>();
+  #lease: PresenceLease | undefined;
+  #desk: CommandDesk | undefined;
+  /** What a foreign device said of itself; what is injected is taken out of its tools on the way to those who plan. */
+  #said: ClientTelemetry | undefined;
+  #shownVersion = 0;
+  #renewAtMs = Infinity;
+  #slotsAtMs = Infinity;
+  /** Somebody asked a foreign device for a tool that it has not named. */
+  #toolWanted = false;
+
+  constructor(identity: Identity, transport: Transport, around: Surroundings, events: ConnectionEvents) {
+    const { clock } = around;
+    this.identity = identity;
+    this.#around = around;
+    this.#events = events;
+    this.#files = around.fileDesk?.(this.#fileContext());
+    const [port, watch] = [this.#port(), this.#watch()];
+    this.#endpoint = new DeviceServerEndpoint({ identity, transport, clock, port, watch });
+  }
+
+  get isRegistered(): boolean {
+    return this.#lease !== undefined;
+  }
+
+  async gone(): Promise<void> {
+    await Promise.all([this.#socketGone.promise, this.#left.promise]);
+  }
+
+  tick(nowMs: number): void {
+    this.#endpoint.tick();
+    if (this.#isClosed) return;
+    this.#desk?.tick(nowMs);
+    this.#showAgain();
+    this.#askTools();
+    this.#files?.tick?.(nowMs);
+    if (nowMs >= this.#slotsAtMs) {
+      this.#slotsAtMs = nowMs + SLOTS_EVERY_MS;
+      if (this.#desk !== undefined) void this.#followSlots(this.#desk);
+    }
+    if (nowMs < this.#renewAtMs) return;
+    this.#renewAtMs = nowMs + AIP_LIMITS.presenceRenewMs;
+    void this.#checkHold((lease) => lease.renew());
+  }
+
+  look(revision?: number): void {
+    void this.#checkHold((lease) => lease.holds(revision));
+  }
+
+  get waitsForResult(): boolean {
+    return this.#desk?.isBusy ?? false;
+  }
+
+  /** The device was about to send a message of so many bytes, and is sent away for it. */
+  refusedFrame(bytes: number): void {
+    this.#around.logger.warn({ deviceId: this.#deviceId, bytes }, 'a message of a device is too large');
+    this.#desk?.refusedResult(bytes);
+  }
+
+  revoke(): void {
+    this.#endpoint.revoke();
+  }
+
+  shutDown(): void {
+    this.#endpoint.shutDown();
+  }
+
+  get #deviceId(): DeviceId {
+    return this.identity.id;
+  }
+
+  get #isClosed(): boolean {
+    return this.#endpoint.phase === 'CLOSED';
+  }
+
+  #fileContext(): FileContext {
+    const endpoint = (): DeviceServerEndpoint => this.#endpoint;
+    return {
+      deviceId: this.#deviceId,
+      say: (message) => endpoint().say(message),
+      get congested() {
+        return endpoint().congested;
+      },
+      openCommand: (commandId) => this.#desk?.openCommand(commandId),
+    };
+  }
+
+  #port(): DevicePort {
+    return {
+      claim: (client) => void this.#claim(client),
+      resume: (running) => this.#desk?.takeOver(running),
+      open: () => void this.#open(),
+      started: (commandId) => this.#desk?.started(commandId),
+      result: (commandId, outcome, bytes) => this.#desk?.finished(commandId, outcome, bytes),
+      output: (commandId, piece) => this.#desk?.output(commandId, piece),
+      metrics: (metrics) => this.#lease?.tell({ metrics: { ...metrics, at: instantOf(this.#around.clock.now()) } }),
+      telemetry: (telemetry) => this.#told(telemetry),
+      identify: (credential) => void this.#identify(credential),
+      drained: () => {
+        this.#desk?.sendNext();
+        this.#files?.drained?.();
+      },
+      left: () => void this.#leave(),
+      closed: (why) => this.#closed(why),
+      files: this.#files,
+    };
+  }
+
+  /** Never what is in a frame: only its type, and why it was refused. */
+  #watch(): DeviceWatch {
+    const { logger, metrics, injection = NO_INJECTION } = this.#around;
+    const deviceId = this.#deviceId;
+    return {
+      count: (direction, type) => metrics.frame(direction, type),
+      latency: (ms) => metrics.latency(ms),
+      log: (event) => {
+        if (event.kind === 'refused') {
+          metrics.frameRefused();
+          logger.debug({ deviceId, type: event.type, error: event.error }, 'frame refused');
+        } else if (event.kind === 'sent-away') {
+          logger.info({ deviceId, code: event.code, reason: event.reason }, 'device sent away');
+        } else {
+          const error = injection.maskedText(deviceId, event.error);
+          logger.warn({ deviceId, error }, 'device reports an error');
+        }
+      },
+    };
+  }
+
+  /** The key first, then the device is told: nobody believes in a session that nobody else can see. */
+  async #claim(client: RegisteredClient): Promise<void> {
+    const { book, clock, instance, logger, metrics } = this.#around;
+    const nowMs = clock.now();
+    const session = { sessionId: ulid(nowMs), gateway: instance, journalId: client.journalId };
+    const presence = { ...session, connectedAt: instantOf(nowMs), deviceId: this.#deviceId };
+    try {
+      const isForeign = client.journalId === null;
+      const slots = await this.#slots({ deviceId: this.#deviceId, sessionId: session.sessionId, isForeign });
+      if (client.revision === null) this.#said = client.telemetry;
+      const lease = await book.claim({ ...presence, telemetry: this.#shown(client.telemetry) });
+      if (this.#isClosed) return await lease.release();
+      this.#lease = lease;
+      this.#desk = this.#makeDesk(client, lease, slots);
+      metrics.registered();
+      this.#renewAtMs = clock.now() + AIP_LIMITS.presenceRenewMs;
+      this.#slotsAtMs = clock.now() + SLOTS_SOON_MS;
+      this.#events.claimed(this);
+      logger.info({ deviceId: this.#deviceId, ...session, slots, revision: client.revision }, 'device connected');
+      if (client.telemetry.tools.length === 0) {
+        logger.warn({ deviceId: this.#deviceId, answered: client.toolsKnown }, 'the device names no tools');
+      }
+      this.#endpoint.claimed(session.sessionId);
+      if (lease.replaced && this.#events.replacing(this)) this.#contended(lease);
+    } catch (error) {
+      logger.warn({ err: error, deviceId: this.#deviceId }, 'session not opened');
+      this.#endpoint.claimFailed();
+    }
+  }
+
+  /** Only who runs the fleet can end it: two clients have the credential of one device. */
+  #contended(lease: PresenceLease): void {
+    const { clock, logger, metrics } = this.#around;
+    metrics.contended();
+    logger.warn({ deviceId: this.#deviceId }, 'two clients take one device from each other: newcomers are refused');
+    lease.tell({ contendedAt: instantOf(clock.now()) });
+    this.#renewAtMs = clock.now();
+  }
+
+  #makeDesk(client: RegisteredClient, { sessionId }: PresenceLease, slots: number): CommandDesk {
+    const { nc, clock, logger, metrics, answerWithinMs, injection = NO_INJECTION } = this.#around;
+    const holds = async (): Promise<boolean> => (await this.#lease?.holds()) ?? false;
+    const shared = { nc, clock, logger, metrics, answerWithinMs, holds, injection, link: this.#endpoint };
+    const onUnknownTool = (): void => void (this.#toolWanted = true);
+    return new CommandDesk({ ...shared, deviceId: this.#deviceId, sessionId, client, slots, onUnknownTool });
+  }
+
+  /** Between commands only: a foreign device does one thing after the other. */
+  #askTools(): void {
+    if (this.#said === undefined || this.#desk === undefined || this.#desk.isBusy) return;
+    const wanted = this.#toolWanted;
+    this.#toolWanted = false;
+    this.#endpoint.askTools(wanted);
+  }
+
+  /** Others see the tools of a foreign device as soon as it names them; everything else waits for the next renewal. */
+  #told(telemetry: ClientTelemetry): void {
+    this.#lease?.tell({ telemetry: this.#shown(telemetry) });
+    if (this.#said === undefined || this.#desk === undefined) return;
+    this.#desk.tools = telemetry.tools;
+    this.#renewAtMs = this.#around.clock.now();
+    this.#around.logger.info(
+      { deviceId: this.#deviceId, tools: telemetry.tools.length },
+      'the device names other tools',
+    );
+  }
+
+  #shown(telemetry: ClientTelemetry): ClientTelemetry {
+    if (this.#said === undefined) return telemetry;
+    const { injection = NO_INJECTION } = this.#around;
+    this.#said = telemetry;
+    this.#shownVersion = injection.version;
+    return { ...telemetry, tools: injection.shown(this.#deviceId, telemetry.tools) };
+  }
+
+  #showAgain(): void {
+    const { injection = NO_INJECTION } = this.#around;
+    if (this.#said === undefined || this.#shownVersion === injection.version) return;
+    this.#lease?.tell({ telemetry: this.#shown(this.#said) });
+  }
+
+  /** A bus that cannot be told now is told when it is back: the subscription is made again by the client. */
+  async #open(): Promise<void> {
+    try {
+      await this.#desk?.open();
+    } catch (error) {
+      this.#around.logger.warn({ err: error, deviceId: this.#deviceId }, 'the bus does not confirm the desk yet');
+    }
+  }
+
+  async #slots(asked: SlotsAsked): Promise<number> {
+    try {
+      return (await this.#around.book.slotsOf(asked)).slots;
+    } catch (error) {
+      this.#around.logger.warn({ err: error, deviceId: this.#deviceId }, 'profile not read, default slots');
+      return asked.isForeign ? DEFAULTS.foreignTasksMax : DEFAULTS.deviceTasksMax;
+    }
+  }
+
+  async #followSlots(desk: CommandDesk): Promise<void> {
+    const { clock, book } = this.#around;
+    try {
+      const { slots, settled } = await book.slotsOf(desk.of);
+      desk.slots = slots;
+      if (!settled) this.#slotsAtMs = clock.now() + SLOTS_SOON_MS;
+    } catch (error) {
+      this.#around.logger.warn({ err: error, deviceId: this.#deviceId }, 'profile not read, slots stay');
+    }
+  }
+
+  async #identify(credential: string): Promise<void> {
+    try {
+      this.#endpoint.identified(await this.#events.identify(credential));
+    } catch (error) {
+      this.#around.logger.warn({ err: error, deviceId: this.#deviceId }, 'nobody could say whose credential this is');
+      this.#endpoint.identified(null, 'the credential cannot be checked now, try again');
+    }
+  }
+
+  async #checkHold(ask: (lease: PresenceLease) => Promise<boolean>): Promise<void> {
+    if (this.#lease === undefined || this.#isClosed) return;
+    try {
+      if ((await ask(this.#lease)) || this.#isClosed) return;
+      this.#around.metrics.replaced();
+      this.#endpoint.replaced();
+    } catch (error) {
+      // The bus is away: the socket stays, and the next tick tries again.
+      this.#around.logger.warn({ err: error, deviceId: this.#deviceId }, 'presence could not be checked');
+    }
+  }
+
+  #closed({ code, reason }: Closed): void {
+    const { logger, injection = NO_INJECTION } = this.#around;
+    const said = injection.maskedText(this.#deviceId, reason).slice(0, REASON_CHARS_MAX);
+    logger.info({ deviceId: this.#deviceId, code, reason: said }, 'device disconnected');
+    this.#events.ended(this);
+    this.#socketGone.resolve();
+  }
+
+  /** Once, when the session is over, whether or not the socket is already closed. */
+  async #leave(): Promise<void> {
+    if (this.#desk !== undefined) {
+      this.#desk.close();
+      this.#around.metrics.unregistered();
+    }
+    try {
+      await this.#lease?.release();
+    } catch (error) {
+      // The key expires by itself.
+      this.#around.logger.warn({ err: error, deviceId: this.#deviceId }, 'presence not given back');
+    }
+    this.#left.resolve();
+  }
+}

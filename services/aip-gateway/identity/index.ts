@@ -1,0 +1,11 @@
+/**
+ * Who comes: the credential in a handshake, how a device gets one, what the registry says about it, and whose count no more. What
+ * somebody may do once the socket is open is not decided here.
+ */
+export { networkOf } from './address-rates.js';
+export { readHandshake } from './handshake.js';
+export type { Handshake } from './handshake.js';
+export { IdentityHttp } from './identity-http.controller.js';
+export { registryOnBus } from './registry.client.js';
+export type { RegistryPort } from './registry.client.js';
+export { RevocationWatch } from './revocations.client.js';

@@ -1,0 +1,51 @@
+import { Controller, Get, Headers, HttpCode, Inject, Post, Query, Req, Res } from '@nestjs/common';
+import type { ServerResponse } from 'node:http';
+import type { NatsConnection } from '@nats-io/transport-node';
+import { attemptOfCommand, QUERIES, type ApprovalView } from '#proto';
+import { query } from '#libs/messaging';
+import { NATS } from '#libs/platform';
+import { ApprovalWord, VERB_OF } from './approval-word.js';
+import { type BodyRequest, jsonObject, valid, RefusedError } from '../http/index.js';
+import { RunVerbs, type VerbResult } from './run-verbs.client.js';
+
+/** What agents wait for, and the word of a person about it. */
+@Controller('v1/approvals')
+export class ApprovalsController {
+  readonly #nc: NatsConnection;
+  readonly #verbs: RunVerbs;
+
+  constructor(@Inject(NATS) nc: NatsConnection, @Inject(RunVerbs) verbs: RunVerbs) {
+    this.#nc = nc;
+    this.#verbs = verbs;
+  }
+
+  @Get()
+  async list(
+    @Query('state') state: string | undefined,
+    @Query('limit') limit: string | undefined,
+  ): Promise<{ approvals: ApprovalView[] }> {
+    const asked = {
+      ...(state === undefined ? {} : { state }),
+      ...(limit === undefined ? {} : { limit: Number(limit) }),
+    };
+    return query(this.#nc, 'logging', 'approvals', valid(QUERIES.logging.approvals.request, asked));
+  }
+
+  @Post()
+  @HttpCode(200)
+  async decide(
+    @Req() { body }: BodyRequest,
+    @Headers('idempotency-key') key: string | undefined,
+    @Res({ passthrough: true }) response: ServerResponse,
+  ): Promise<VerbResult> {
+    const { decision, ...fields } = valid(ApprovalWord, jsonObject(body));
+    const runId = attemptOfCommand(fields.approvalId)?.runId;
+    if (runId === undefined) {
+      const issues = [{ path: 'approvalId', message: 'must be <run>.<task>.<attempt>.<step>.<index>' }];
+      throw new RefusedError({ code: 'INVALID_REQUEST', message: `approvalId: ${issues[0]?.message}`, issues });
+    }
+    const id = this.#verbs.idOf(key);
+    response.setHeader('Idempotency-Key', id);
+    return this.#verbs.send({ runId, verb: VERB_OF[decision], fields, id });
+  }
+}

@@ -1,0 +1,235 @@
+// The Constellation MCP server over streamable HTTP (MCP 2025-11-25), one run per path:
+//
+//   /mcp/<runId>   Host, Origin ──► token ──► run and access ──► body ──► a server for this one request
+//
+// It keeps no sessions: every request brings its token and is checked anew, so that a token that has ended or a person who
+// was taken out of ACTORS is heard no longer, and nothing is left of a client that goes away.
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
+import type { NatsConnection } from '@nats-io/transport-node';
+import type { Logger } from 'pino';
+import { busPorts, constellationServer, LiveConstellation } from '#libs/constellation-mcp';
+import { Actors } from '#libs/messaging';
+import type { Clock } from '#libs/platform';
+import { allowedPlaces, isAllowedHost, isAllowedOrigin, needsMore, type Caller, type Places } from './access.js';
+import { refusals, type HttpRefusal } from './refusals.js';
+import { readCaller } from './caller.js';
+
+export interface EndpointOptions {
+  readonly nc: NatsConnection;
+  /** 0: any free one. */
+  readonly port: number;
+  /** Address to listen on; the loopback by default: whoever opens it to a network puts TLS in front of it. */
+  readonly bind?: string | undefined;
+  /** Names besides the loopback's by which hosts reach it, `name` or `name:port`. */
+  readonly hosts?: readonly string[];
+  /** Of the planner's bus key: it sends the edits, in the name of whoever signed the token. */
+  readonly seed: string;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+export interface ConstellationEndpoint {
+  readonly port: number;
+  stop(): Promise<void>;
+}
+
+export const ENDPOINT_LIMITS = {
+  bodyBytesMax: 1024 * 1024,
+  headerBytesMax: 16 * 1024,
+  connectionsMax: 256,
+  /** Requests in work, of all and of one key; more are told to come back. */
+  requestsMax: 64,
+  requestsOfKeyMax: 16,
+  headersMs: 10_000,
+  /** Until a request must have arrived whole. */
+  requestMs: 30_000,
+  keepAliveMs: 5_000,
+  /** How long an edit is repeated until it has its answer. */
+  editMs: 15_000,
+  drainMs: 2_000,
+} as const;
+
+/** Serves the Constellation MCP server of every run over HTTP. Resolves when it listens; rejects when the port is not to be had. */
+export async function startConstellationEndpoint(options: EndpointOptions): Promise<ConstellationEndpoint> {
+  const { nc, logger, bind = '127.0.0.1', hosts = [] } = options;
+  const actors = await Actors.open(nc, (error) => logger.warn({ err: error }, 'the actors are not followed'));
+  const gate = new RequestGate();
+  const server = createServer({ maxHeaderSize: ENDPOINT_LIMITS.headerBytesMax }, (request, response) => {
+    const { port } = server.address() as AddressInfo;
+    const serving = serve({ ...options, actors, gate, places: allowedPlaces(hosts, port) }, request, response);
+    serving.catch((error: unknown) => {
+      if (request.socket.destroyed) return; // whoever goes away in the middle is no fault of ours
+      logger.error({ err: error }, 'a request of an MCP host failed');
+      if (!response.headersSent) answer(response, refusals.fault());
+      else response.destroy();
+    });
+  });
+  server.headersTimeout = ENDPOINT_LIMITS.headersMs;
+  server.requestTimeout = ENDPOINT_LIMITS.requestMs;
+  server.keepAliveTimeout = ENDPOINT_LIMITS.keepAliveMs;
+  server.maxConnections = ENDPOINT_LIMITS.connectionsMax;
+  const port = await listen(server, options.port, bind).catch(async (error: unknown) => {
+    await actors.stop();
+    throw error;
+  });
+  return {
+    port,
+    stop: async () => {
+      await close(server);
+      await actors.stop();
+    },
+  };
+}
+
+interface Serving extends EndpointOptions {
+  readonly actors: Actors;
+  readonly gate: RequestGate;
+  readonly places: Places;
+}
+
+async function serve(parts: Serving, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const { places, actors, clock, gate } = parts;
+  const { host, origin, authorization } = request.headers;
+  if (!isAllowedHost(host, places)) return answer(response, refusals.host());
+  if (!isAllowedOrigin(origin, places)) return answer(response, refusals.origin());
+  const runId = runIdOfPath(request.url ?? '');
+  if (runId === undefined) return answer(response, refusals.path());
+  const read = readCaller({ authorization, runId }, { actors, now: clock.now() });
+  if (!read.ok) return answer(response, read.refusal);
+  // Without sessions there is no stream that a host could open, and nothing that it could end.
+  if (request.method !== 'POST') return answer(response, refusals.method());
+  const { caller } = read;
+  const leave = gate.enter(caller.grant.key);
+  if (leave === undefined) return answer(response, refusals.busy());
+  try {
+    const body = await readBody(request);
+    if (body === undefined) return answer(response, refusals.tooLarge(ENDPOINT_LIMITS.bodyBytesMax));
+    await serveBody(parts, { caller, body }, { request, response });
+  } finally {
+    leave();
+  }
+}
+
+interface Exchange {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+}
+
+async function serveBody(
+  parts: Serving,
+  { caller, body }: { readonly caller: Caller; readonly body: Buffer },
+  { request, response }: Exchange,
+): Promise<void> {
+  const message = jsonOf(body);
+  if (message === undefined) return answer(response, refusals.json());
+  if (Array.isArray(message)) return answer(response, refusals.batch());
+  if (needsMore(message, caller.grant.access)) return answer(response, refusals.access());
+  const { nc, seed, clock, logger } = parts;
+  const { grant, actor } = caller;
+  const { runId, access } = grant;
+  const ports = busPorts({
+    nc,
+    runId,
+    seed,
+    grant: () => grant,
+    now: () => clock.now(),
+    deadlineMs: ENDPOINT_LIMITS.editMs,
+  });
+  const desk = new LiveConstellation({
+    loadRun: () => ports.loadRun(),
+    propose: async (edits) => {
+      const outcome = await ports.propose(edits);
+      const tools = edits.map(({ tool }) => tool);
+      logger.info({ runId, tools, actor: actor.id, answer: outcome.answer }, 'an edit of an MCP host');
+      return outcome;
+    },
+  });
+  const onFault = (error: unknown): void => logger.error({ err: error, runId }, 'a tool of an MCP host failed');
+  const server = constellationServer(desk, { access, runId, onFault });
+  const transport = new StreamableHTTPServerTransport({ enableJsonResponse: true });
+  try {
+    await server.connect(transport);
+    const { promise: gone, resolve } = Promise.withResolvers<void>();
+    response.once('close', resolve);
+    await Promise.all([transport.handleRequest(request, response, message), gone]);
+  } finally {
+    await server.close();
+  }
+}
+
+const PATH = /^\/mcp\/([A-Za-z0-9_-]{1,64})\/?(?:\?.*)?$/u;
+
+function runIdOfPath(url: string): string | undefined {
+  return PATH.exec(url)?.[1];
+}
+
+/** The body as it came; undefined when it is larger than allowed: what is left of it is not read. */
+async function readBody(request: IncomingMessage): Promise<Buffer | undefined> {
+  const { bodyBytesMax } = ENDPOINT_LIMITS;
+  if (Number(request.headers['content-length'] ?? 0) > bodyBytesMax) return undefined;
+  const pieces: Buffer[] = [];
+  let bytes = 0;
+  for await (const piece of request as AsyncIterable<Buffer>) {
+    bytes += piece.length;
+    if (bytes > bodyBytesMax) return undefined;
+    pieces.push(piece);
+  }
+  return Buffer.concat(pieces);
+}
+
+function jsonOf(body: Buffer): unknown {
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body));
+  } catch {
+    return undefined;
+  }
+}
+
+function answer(response: ServerResponse, { status, headers, body }: HttpRefusal): void {
+  // What is still coming in is not wanted: the connection ends with the answer.
+  response.writeHead(status, { 'content-type': 'application/json', connection: 'close', ...headers });
+  response.end(body);
+}
+
+/** How many requests are in work. One key alone cannot keep the others out. */
+class RequestGate {
+  readonly #ofKey = new Map<string, number>();
+  #all = 0;
+
+  /** What to call when the request is done; undefined when there are too many. */
+  enter(key: string): (() => void) | undefined {
+    const count = this.#ofKey.get(key) ?? 0;
+    if (this.#all >= ENDPOINT_LIMITS.requestsMax || count >= ENDPOINT_LIMITS.requestsOfKeyMax) return undefined;
+    this.#all++;
+    this.#ofKey.set(key, count + 1);
+    return () => this.#leave(key);
+  }
+
+  #leave(key: string): void {
+    this.#all--;
+    const left = (this.#ofKey.get(key) ?? 1) - 1;
+    if (left === 0) this.#ofKey.delete(key);
+    else this.#ofKey.set(key, left);
+  }
+}
+
+async function listen(server: Server, port: number, bind: string): Promise<number> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  server.once('error', reject).listen(port, bind, resolve);
+  await promise;
+  server.off('error', reject);
+  return (server.address() as AddressInfo).port;
+}
+
+/** What is in work may end; then everything is cut. */
+async function close(server: Server): Promise<void> {
+  if (!server.listening) return;
+  const { promise, resolve } = Promise.withResolvers<void>();
+  server.close(() => resolve());
+  server.closeIdleConnections();
+  const cut = setTimeout(() => server.closeAllConnections(), ENDPOINT_LIMITS.drainMs);
+  await promise;
+  clearTimeout(cut);
+}

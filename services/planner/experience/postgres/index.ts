@@ -1,0 +1,4 @@
+/**
+ * Experience in PostgreSQL: the only folder of this service that knows typeorm, loaded when a database is configured.
+ */
+export { openExperiences, type Experiences } from './experiences.adapter.js';

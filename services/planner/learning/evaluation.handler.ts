@@ -1,0 +1,88 @@
+import type { Logger } from 'pino';
+import { Evaluation, type RunId } from '#proto';
+import type { RunLog } from '#libs/event-log';
+import { usageOfCalls } from '#libs/llm';
+import { problemsOfVerdicts, withAllSubtasks } from '#libs/planner';
+import { loadEndedRun, NO_MODEL, refused, type EndedRun } from './ended-run.adapter.js';
+import type { Fleet } from '../fleet/index.js';
+import { OncePerRun, type MadeFact } from './once-per-run.handler.js';
+import { type PlanCommits, recorded, PlannerFault, wellFormed } from '../rounds/index.js';
+import { EVALUATION_AGENT, ReflectionError, type Reflection } from './reflection.runner.js';
+
+export interface EvaluationParts {
+  readonly runs: RunLog;
+  readonly commits: PlanCommits;
+  /** Null: no model is configured. */
+  readonly reflection: Reflection | null;
+  /** Whether something could have been done depends on what there is to do it with. */
+  readonly fleet: Pick<Fleet, 'profiles'>;
+  readonly logger: Logger;
+}
+
+/** What a run was judged as; `failed`: no model could say. */
+export type Judgement =
+  | { readonly kind: 'stored' | 'exists'; readonly evaluation: Evaluation }
+  | { readonly kind: 'failed'; readonly code: string; readonly message: string };
+
+/** Lets a model judge runs that have ended, each end once: the judgement is a fact of its plan chain, and stays as it is. */
+export class EvaluationHandler {
+  readonly #parts: EvaluationParts;
+  readonly #evaluations: OncePerRun<Evaluation>;
+
+  constructor(parts: EvaluationParts) {
+    this.#parts = parts;
+    this.#evaluations = new OncePerRun(parts.commits, ({ evaluation }, end) =>
+      evaluation?.of === end ? evaluation.evaluation : null,
+    );
+  }
+
+  /** As `judge`, for who only wants to know whether it is done. */
+  async evaluate(runId: RunId): Promise<'stored' | 'exists' | 'failed'> {
+    return (await this.judge(runId)).kind;
+  }
+
+  /** Throws QueryRefusedError for a run that is not known or has not ended, and when the logs cannot be read or written. */
+  async judge(runId: RunId): Promise<Judgement> {
+    try {
+      const ended = await loadEndedRun(this.#parts.runs, runId, 'judged');
+      const { value, isNew } = await this.#evaluations.of(runId, () => this.#make(ended), ended.commit);
+      return { kind: isNew ? 'stored' : 'exists', evaluation: value };
+    } catch (error) {
+      if (!(error instanceof ReflectionError) && !(error instanceof PlannerFault)) throw error;
+      const { message } = error;
+      const code = error instanceof ReflectionError ? error.code : 'PLANNER_FAULT';
+      this.#parts.logger.warn({ runId, code, reason: message }, 'a run could not be judged');
+      return { kind: 'failed', code, message };
+    }
+  }
+
+  /** For a query: a judgement, or a refusal that says why there is none. */
+  async ordered(runId: RunId): Promise<Evaluation> {
+    const judged = await this.judge(runId);
+    if (judged.kind !== 'failed') return judged.evaluation;
+    throw refused('TRY_AGAIN', `The run could not be judged: ${judged.message}`);
+  }
+
+  async #make({ run, commit }: EndedRun): Promise<MadeFact<Evaluation>> {
+    const { reflection } = this.#parts;
+    if (reflection === null) throw refused('INVALID_STATE', NO_MODEL);
+    const goal = run.request?.goal ?? null;
+    const { value, calls, templates } = await reflection.ask({
+      agent: EVALUATION_AGENT,
+      schema: Evaluation,
+      turn: `${run.runId}.evaluation`,
+      prompt: (prompter, fenceBoundary) =>
+        prompter.evaluation({ fenceBoundary, goal, run, profiles: this.#parts.fleet.profiles }),
+      check: (said) => problemsOfVerdicts(said, run),
+    });
+    const evaluation = withAllSubtasks(Evaluation.parse(wellFormed(value)), run);
+    return {
+      value: evaluation,
+      event: {
+        type: 'RUN_EVALUATED',
+        data: { ...recorded({ calls, templates }), evaluation, used: usageOfCalls(calls) },
+      },
+      cause: { kind: 'run', id: commit },
+    };
+  }
+}

@@ -1,0 +1,71 @@
+import type { Cause, PlanEvent, RunId } from '#proto';
+import type { PlanState } from '#libs/planner';
+import { CONFLICTS_MAX, ContendedError, type PlanCommits } from '../rounds/index.js';
+
+/** What was made, and the fact that it is recorded as. */
+export interface MadeFact<T> {
+  readonly value: T;
+  readonly event: PlanEvent;
+  readonly cause: Cause;
+}
+
+export interface FoundFact<T> {
+  readonly value: T;
+  /** It was made for this call. */
+  readonly isNew: boolean;
+}
+
+/** Replies that could not be stored yet. */
+const UNSTORED_MAX = 100;
+
+/**
+ * One fact in the plan chain of a run that costs a model to make, and that stays as it is: found, or made and recorded. `about`: what of
+ * the run it is made of, where that may change. Calls that come while it is made share it. What was made and could not be recorded is recorded by the next call.
+ */
+export class OncePerRun<T> {
+  readonly #commits: PlanCommits;
+  readonly #read: (state: PlanState, about: string) => T | null;
+  readonly #underway = new Map<string, Promise<FoundFact<T>>>();
+  readonly #unstored = new Map<string, MadeFact<T>>();
+
+  constructor(commits: PlanCommits, read: (state: PlanState, about: string) => T | null) {
+    this.#commits = commits;
+    this.#read = read;
+  }
+
+  async of(runId: RunId, make: () => Promise<MadeFact<T>>, about = ''): Promise<FoundFact<T>> {
+    const key = `${runId}.${about}`;
+    const underway = this.#underway.get(key);
+    if (underway !== undefined) return { ...(await underway), isNew: false };
+    const mine = this.#of(runId, make, about);
+    this.#underway.set(key, mine);
+    try {
+      return await mine;
+    } finally {
+      this.#underway.delete(key);
+    }
+  }
+
+  async #of(runId: RunId, make: () => Promise<MadeFact<T>>, about: string): Promise<FoundFact<T>> {
+    const key = `${runId}.${about}`;
+    for (let conflicts = 0; conflicts < CONFLICTS_MAX; conflicts++) {
+      const stored = await this.#commits.load(runId);
+      const known = this.#read(stored.state, about);
+      if (known !== null) {
+        this.#unstored.delete(key);
+        return { value: known, isNew: false };
+      }
+      const made = this.#unstored.get(key) ?? (await make());
+      this.#remember(key, made);
+      if ((await this.#commits.append(stored, [made.event], made.cause)) === null) continue; // somebody else wrote
+      this.#unstored.delete(key);
+      return { value: made.value, isNew: true };
+    }
+    throw new ContendedError(runId);
+  }
+
+  #remember(key: string, made: MadeFact<T>): void {
+    if (this.#unstored.size >= UNSTORED_MAX) this.#unstored.clear();
+    this.#unstored.set(key, made);
+  }
+}
