@@ -26,7 +26,7 @@ import {
   WAKE,
   withAgents,
 } from './given.js';
-import type { Input } from './decide/decide.js';
+import type { Input } from './decide/input.js';
 import { checkBudget, checkInvariants } from './fold/invariants.js';
 import { jsonBytes } from './values/json-bytes.js';
 import { validateConstellation } from './plan/validate.js';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { Edit, type Json, type TaskConstellation } from '#proto';
-import type { Input } from './decide/decide.js';
+import type { Input } from './decide/input.js';
 import { add, build, change, completed, constellation, failed, remove } from './given.js';
 import type { Run, TaskState } from './state/run.js';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { AgentProfile, TaskStar } from '#proto';
-import { ANY_DEVICE } from './decide/close.js';
+import { ANY_DEVICE } from './schedule/ready.js';
 import { assign, checkTarget, checkTargets, type FleetView, isRepeatable } from './edits/fleet-view.js';
 import { completed, constellation, device, fleet, instant, Story, submit, T0, WAKE } from './given.js';
 

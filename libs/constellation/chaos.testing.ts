@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { type AgentProfile, type Edit, NO_USAGE, type RunOptions, type TaskConstellation } from '#proto';
 import { batchOf, plans, resultOf } from './arbitrary.testing.js';
-import type { Input } from './decide/decide.js';
+import type { Input } from './decide/input.js';
 import { applyEdits } from './edits/edit.js';
 import type { Circuit, FleetView } from './edits/fleet-view.js';
 import {

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import type { Edit, EditViolation, RunEvent, TaskConstellation } from '#proto';
 import { batchOf, plans, resultOf, shuffled } from './arbitrary.testing.js';
-import type { Input } from './decide/decide.js';
+import type { Input } from './decide/input.js';
 import { applyEdits } from './edits/edit.js';
 import { foldEvents } from './fold/evolve.js';
 import type { FleetView } from './edits/fleet-view.js';

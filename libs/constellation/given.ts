@@ -14,7 +14,8 @@ import {
 } from '#proto';
 import type { Answer } from './values/answer.js';
 import type { Control } from './decide/control.js';
-import { decide, type Decision, type Input, type Planned } from './decide/decide.js';
+import { decide, type Decision } from './decide/decide.js';
+import type { Input, Planned } from './decide/input.js';
 import type { RoundFailure } from './decide/edit-cycle.js';
 import { foldEvents, withVerbs } from './fold/evolve.js';
 import type { FleetView } from './edits/fleet-view.js';

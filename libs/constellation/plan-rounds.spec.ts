@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { RunOptions } from '#proto';
 import { add, ask, build, completed, constellation, failed, giveUp, propose, Story, submit, verb } from './given.js';
-import { asksPlanner } from './decide/edit-rounds.js';
+import { asksPlanner } from './state/budget.js';
 import { isHeld } from './decide/held.js';
 import { checkInvariants } from './fold/invariants.js';
 import { viewOf } from './views/view.js';

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import type { RunEvent, TaskConstellation } from '#proto';
 import { plans } from './arbitrary.testing.js';
-import type { Input } from './decide/decide.js';
+import type { Input } from './decide/input.js';
 import { evolve, foldEvents } from './fold/evolve.js';
 import { completed, device, failed, fleet, Story, submit, WAKE } from './given.js';
 import { checkInvariants } from './fold/invariants.js';

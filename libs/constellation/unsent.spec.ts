@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { LIMITS, type TaskError } from '#proto';
 import { constellation, device, failed, fleet, HASH, instant, Story, submit, WAKE } from './given.js';
-import type { Input } from './decide/decide.js';
+import type { Input } from './decide/input.js';
 
 const unsent = (attempt: number, change: Partial<TaskError> = {}): Input => ({
   kind: 'attempt-ended',

@@ -315,4 +315,6 @@ describe('the model check in a tree of its own', () => {
 });
 
 const sources = (folder: string) =>
-  readdirSync(folder).flatMap((name) => (name.endsWith('.ts') ? [join(folder, name)] : []));
+  readdirSync(folder, { encoding: 'utf8', recursive: true }).flatMap((name) =>
+    name.endsWith('.ts') ? [join(folder, name)] : [],
+  );

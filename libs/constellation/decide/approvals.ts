@@ -16,7 +16,8 @@ import {
   isTerminal,
   type Run,
 } from '../state/index.js';
-import { type Circumstances, instantOf } from './attempt-end.js';
+import type { Circumstances } from '../schedule/index.js';
+import { instantOf } from '../values/index.js';
 import type { RunDraft } from '../fold/index.js';
 import { listed } from '../plan/index.js';
 

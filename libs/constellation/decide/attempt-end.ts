@@ -10,19 +10,10 @@ import {
 } from '#proto';
 import { allOf, judgeLines, endsTheRun, type Run, type TaskState } from '../state/index.js';
 import type { RunDraft } from '../fold/index.js';
-import { type FleetView, isRepeatable } from '../edits/index.js';
+import { isRepeatable } from '../edits/index.js';
+import { type Circumstances, deadlinePassed } from '../schedule/index.js';
+import { instantOf } from '../values/index.js';
 import { linesToWaitFor, reopenTask } from './reopen.js';
-import type { Truths } from '../plan/index.js';
-
-export interface Circumstances {
-  readonly fleet: FleetView;
-  /** Milliseconds since the epoch, server time. */
-  readonly now: number;
-  /** Somebody is there who makes plans. */
-  readonly planner: boolean;
-  /** What was found out of conditions that are not judged on the spot; without it all are, over what the events hold. */
-  readonly truths?: Truths;
-}
 
 interface FailedAttempt {
   readonly error: TaskError;
@@ -157,13 +148,4 @@ function recordedRandomness(text: string): number {
     hash = Math.imul(hash, 0x01000193);
   }
   return (hash >>> 0) / 2 ** 32;
-}
-
-export function deadlinePassed({ deadlineAt }: Run, now: number): boolean {
-  return deadlineAt !== null && now >= Date.parse(deadlineAt);
-}
-
-/** RFC 3339 in UTC with milliseconds; pure, `now` is given. */
-export function instantOf(now: number): string {
-  return new Date(now).toISOString();
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { LIMITS, RecordedRunEvent, type RunEvent } from '#proto';
-import type { Input } from './decide.js';
+import type { Input } from './input.js';
 import {
   add,
   ALICE,

@@ -1,7 +1,8 @@
 import { type Actor, DEFAULTS, LIMITS, type TaskId } from '#proto';
 import { ACCEPTED, type Answer, refuse } from '../values/index.js';
 import { decideApproval, type Word } from './approvals.js';
-import { type Circumstances, instantOf } from './attempt-end.js';
+import type { Circumstances } from '../schedule/index.js';
+import { instantOf } from '../values/index.js';
 import { mayGetMore, Purse, doomOf, isUnsatisfied, graphOf, isTerminal, type Run } from '../state/index.js';
 import { abandonEdit } from './edit-rounds.js';
 import { beginToEnd } from './ending.js';

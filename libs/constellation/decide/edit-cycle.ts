@@ -12,7 +12,8 @@ import {
   type Sha256,
   type Usage,
 } from '#proto';
-import { type Circumstances, instantOf } from './attempt-end.js';
+import type { Circumstances } from '../schedule/index.js';
+import { instantOf } from '../values/index.js';
 import {
   applyEdits,
   type Applied,

@@ -1,15 +1,8 @@
 import { DEFAULTS, type EditTrigger, type RunEventData } from '#proto';
-import { type Circumstances, instantOf } from './attempt-end.js';
-import { budgetOfRound, isSpentOnPlans, editPolicyOf, lockPolicyOf, type Run } from '../state/index.js';
+import { asksPlanner, budgetOfRound, editPolicyOf, lockPolicyOf } from '../state/index.js';
+import type { Circumstances } from '../schedule/index.js';
+import { instantOf } from '../values/index.js';
 import type { RunDraft } from '../fold/index.js';
-
-/**
- * Whether a planner is still asked. Not when nothing is left for its model, nor when that was asked as often as it may be: what
- * needs no model changes nothing, so the run goes on, and ends, as the planner would say by rule. A first plan is always asked for.
- */
-export function asksPlanner(run: Pick<Run, 'graph' | 'noMoreRounds' | 'request' | 'used'>): boolean {
-  return run.graph === null || (run.noMoreRounds === null && !isSpentOnPlans(run));
-}
 
 /** Opens a round for all that has been queued meanwhile: one batch, one question (paper, algorithm 1 and section 6.5). */
 export function openEdit(draft: RunDraft, { now }: Circumstances): void {

@@ -1,11 +1,13 @@
 import { LIMITS, type RunEvent } from '#proto';
-import { cancelAttempt, type Circumstances, instantOf } from './attempt-end.js';
-import { abandonEdit, asksPlanner, opensEndOfPlan } from './edit-rounds.js';
+import { cancelAttempt } from './attempt-end.js';
+import type { Circumstances } from '../schedule/index.js';
+import { instantOf } from '../values/index.js';
+import { abandonEdit, opensEndOfPlan } from './edit-rounds.js';
 import { fittingAnswer } from './end-size.js';
 import type { RunDraft } from '../fold/index.js';
 import { answerAtEnd } from './final-answer.js';
 import { outcomeOf } from './outcome.js';
-import { endsTheRun, isTerminal, type Run, type RunEnding, type TaskState } from '../state/index.js';
+import { asksPlanner, endsTheRun, isTerminal, type Run, type RunEnding, type TaskState } from '../state/index.js';
 
 /**
  * Begins the end of a run before its plan has ended: what is pending is cancelled, what runs is stopped, and the run ends

@@ -16,7 +16,7 @@ import {
   submit,
   verb,
 } from '../given.js';
-import type { Input } from './decide.js';
+import type { Input } from './input.js';
 import { collectAnswer } from './final-answer.js';
 import { viewOf } from '../views/view.js';
 

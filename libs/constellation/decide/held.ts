@@ -1,6 +1,5 @@
-import { asksPlanner } from './edit-rounds.js';
 import { descendantsOf } from '../plan/index.js';
-import { lockPolicyOf, type Run } from '../state/index.js';
+import { asksPlanner, lockPolicyOf, type Run } from '../state/index.js';
 
 const NOBODY = () => false;
 const EVERYBODY = () => true;

@@ -3,13 +3,10 @@
  * a run.
  */
 export { findCycle, findCycleThrough } from './acyclic.js';
-export { checkCondition } from './condition.js';
-export { buildGraph, descendantsOf, positionOf, sourceOf, targetOf } from './graph.js';
-export type { Graph } from './graph.js';
-export { orderOf, widthOf } from './metrics-width.js';
-export type { Successors } from './metrics-width.js';
-export { Judge } from './truth.js';
-export type { Question, Truths } from './truth.js';
+export { type Truth, checkCondition, evaluateCondition, undecided } from './condition.js';
+export { type Graph, buildGraph, descendantsOf, positionOf, sourceOf, targetOf } from './graph.js';
+export { type Successors, orderOf, widthOf } from './metrics-width.js';
+export { Judge, KnownTruths, type Question, type Truths, judgedInPlace, questionOf } from './truth.js';
 export {
   PatternCount,
   STDIN_FORMS,
@@ -18,4 +15,6 @@ export {
   parseStdin,
   takesOutputs,
   unknownField,
+  validateConstellation,
 } from './validate.js';
+export { wholeValue } from './whole-value.js';

@@ -17,7 +17,8 @@ import { metricsOf } from '../views/metrics.js';
 import { MERMAID_TASKS_MAX } from './report-dag.js';
 import { commandsOf, type CommandRecord } from './report-commands.js';
 import { span } from './report-text.js';
-import { renderReport, REPORT_LIMITS, type ReportInput } from './report.js';
+import { REPORT_LIMITS } from './report-limits.js';
+import { renderReport, type ReportInput } from './report.js';
 import { viewOf } from '../views/view.js';
 
 /** What tries to be more than text, wherever it is put. */

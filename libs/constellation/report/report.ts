@@ -14,8 +14,6 @@ import { partText } from './report-output.js';
 import { plansSection, type PlanStep } from './report-plans.js';
 import { timelineSection } from './report-timeline.js';
 
-export { REPORT_LIMITS } from './report-limits.js';
-
 export interface ReportInput {
   readonly run: RunView;
   /** All commits of the run, in order. */

@@ -130,3 +130,11 @@ export class Purse {
     return isAgentTask(star) ? slice : undefined;
   }
 }
+
+/**
+ * Whether a planner is still asked. Not when nothing is left for its model, nor when that was asked as often as it may be: what
+ * needs no model changes nothing, so the run goes on, and ends, as the planner would say by rule. A first plan is always asked for.
+ */
+export function asksPlanner(run: Pick<Run, 'graph' | 'noMoreRounds' | 'request' | 'used'>): boolean {
+  return run.graph === null || (run.noMoreRounds === null && !isSpentOnPlans(run));
+}

@@ -1,33 +1,45 @@
 /**
  * What is known of a run at one point of its log: its tasks, lines, approvals, budget and notes. Nothing here changes it.
  */
-export { grantKey, withDecided, withRequested, withWithdrawn, withoutGrants } from './approval-state.js';
-export type { DecidedApproval, OpenApproval } from './approval-state.js';
+export {
+  type DecidedApproval,
+  type OpenApproval,
+  grantKey,
+  withDecided,
+  withRequested,
+  withWithdrawn,
+  withoutGrants,
+} from './approval-state.js';
 export { withNotes } from './blackboard.js';
 export {
   BOUNDS,
+  type Bound,
   ONE_COMMAND,
   Purse,
   allOf,
+  asksPlanner,
   budgetOfRound,
   exceeded,
   isAgentTask,
-  isSpentOnPlans,
   mayGetMore,
   minus,
   plus,
   sameUsage,
   within,
 } from './budget.js';
-export type { Bound } from './budget.js';
 export { isCurrentAttempt } from './fencing.js';
-export { UNDECIDED, doomOf, isUnsatisfied, judgeLine, judgeLines, undecidedInto } from './lines.js';
-export type { Ending } from './lines.js';
+export { type Ending, UNDECIDED, doomOf, isUnsatisfied, judgeLine, judgeLines, undecidedInto } from './lines.js';
 export {
+  type Editing,
   JUDGED_NEVER,
+  type LineState,
   NOTHING_ASKED,
   NO_COUNTS,
   PLAN_WAITS,
+  type Run,
+  type RunAsked,
+  type RunEnding,
+  type TaskState,
   deadlineOf,
   editPolicyOf,
   emptyRun,
@@ -40,4 +52,3 @@ export {
   needOf,
   pendingTask,
 } from './run.js';
-export type { Editing, LineState, Run, RunAsked, RunEnding, TaskState } from './run.js';

@@ -2,7 +2,8 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { RunOptions, RunRequest, TaskConstellation, TaskStar, TaskStarLine } from '#proto';
 import { UFO_SAMPLE } from '../ufo-sample.testing.js';
-import { exportUfo, importUfo, isUfoConstellation, withoutUfo, type UfoSource } from './ufo.js';
+import { exportUfo, type UfoSource } from './ufo-export.js';
+import { importUfo, isUfoConstellation, withoutUfo } from './ufo.js';
 
 type Fields = Record<string, unknown>;
 

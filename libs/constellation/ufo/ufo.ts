@@ -8,9 +8,6 @@ import { keptEntry } from './ufo-kept.js';
 import { lineOf, starOf } from './ufo-stars.js';
 import type { Fields } from './ufo-words.js';
 
-export * from './ufo-export.js';
-export { takeKept } from './ufo-kept.js';
-
 export type UfoImport =
   | { readonly ok: true; readonly constellation: TaskConstellation; readonly asked: UfoAsked }
   | { readonly ok: false; readonly issues: Issue[] };

@@ -2,13 +2,11 @@
  * Small values without a domain of their own: arrays that share what did not change, indexes by id, JSON and its size, spans of
  * time. Nothing here knows what a task is.
  */
-export { ACCEPTED, refuse } from './answer.js';
-export type { Answer } from './answer.js';
-export { cutParts, cutText } from './cut-parts.js';
-export type { CutPart } from './cut-parts.js';
+export { ACCEPTED, type Answer, IGNORED, refuse } from './answer.js';
+export { type CutPart, cutParts, cutText } from './cut-parts.js';
 export { IdIndex } from './id-index.js';
-export { covered } from './intervals.js';
-export type { Interval } from './intervals.js';
+export { instantOf } from './instant.js';
+export { type Interval, covered } from './intervals.js';
 export { jsonBytes } from './json-bytes.js';
 export { PersistentArray } from './persistent-array.js';
 export { canonicalJson, sameJson } from './same-json.js';

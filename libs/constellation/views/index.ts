@@ -1,9 +1,18 @@
 /**
  * What others are shown of a run: as a document, as words, as figures. Reads the state, never changes it.
  */
-export { eventOf, stepsOf } from './attempt-story.js';
-export type { ActStory, AttemptStory, StepStory } from './attempt-story.js';
 export {
+  type ActStory,
+  type AttemptStory,
+  type StepStory,
+  attemptStories,
+  eventOf,
+  eventsOf,
+  stepsOf,
+} from './attempt-story.js';
+export { type ConstellationDiff, type FieldChange, constellationOf, diffConstellations } from './diff.js';
+export {
+  type SaidDecision,
   askText,
   callText,
   decisionText,
@@ -17,9 +26,9 @@ export {
   waitsText,
   wakerText,
 } from './event-text.js';
-export { metricsOf } from './metrics.js';
-export type { ChangeCounts, ConstellationSize, RunMetrics } from './metrics.js';
-export { keyOfTry } from './plan-saying.js';
-export type { PlanSaying } from './plan-saying.js';
+export type { ConstellationSize } from './metrics-plan.js';
+export { type ChangeCounts, type RunMetrics, metricsOf } from './metrics.js';
+export { type PlanSaying, keyOfTry, planSayingsOf } from './plan-saying.js';
+export { snapshotOf } from './snapshot.js';
 export { completeText, subtasksText } from './subtask-text.js';
-export { viewOf } from './view.js';
+export { summaryOf, viewOf, waitingFor } from './view.js';

@@ -5,10 +5,6 @@ import { Plan, type Change, type ConstellationSize } from './metrics-plan.js';
 import { type RoundMetrics, Rounds } from './metrics-rounds.js';
 import { orderOf, widthOf, type Successors } from '../plan/index.js';
 
-export type { AttemptMetrics } from './metrics-attempts.js';
-export type { ConstellationSize } from './metrics-plan.js';
-export type { RoundMetrics } from './metrics-rounds.js';
-
 /** What edits changed, by type (paper table 3). A primitive that changes nothing counts nowhere. */
 export type ChangeCounts = Readonly<Record<Change | 'total', number>>;
 

@@ -19,7 +19,8 @@ import {
   type Run,
   type TaskState,
 } from '../state/index.js';
-import { dueWaits, waitText, isHeld } from '../decide/index.js';
+import { isHeld } from '../decide/index.js';
+import { dueWaits, waitText } from '../schedule/index.js';
 import { recoveriesOf } from '../edits/index.js';
 import { listed } from '../plan/index.js';
 

@@ -1,6 +1,4 @@
 import { type AgentProfile, type EditTrigger, type Instant, LIMITS, type RunEvent, type TaskStar } from '#proto';
-import { instantOf } from './attempt-end.js';
-import { asksPlanner } from './edit-rounds.js';
 import type { RunDraft } from '../fold/index.js';
 import {
   type Assignment,
@@ -11,7 +9,8 @@ import {
   offers,
   satisfies,
 } from '../edits/index.js';
-import { judgeLines, editPolicyOf, type Run, type TaskState } from '../state/index.js';
+import { asksPlanner, judgeLines, editPolicyOf, type Run, type TaskState } from '../state/index.js';
+import { instantOf } from '../values/index.js';
 import type { Judge } from '../plan/index.js';
 
 // A ready task that no connected device can take waits, and the run says since when (TASKS_WAITING). After `deviceAskMs` its

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { LIMITS, type RunOptions } from '#proto';
-import { type Decision, decide, type Input } from './decide.js';
+import { type Decision, decide } from '../decide/decide.js';
+import type { Input } from '../decide/input.js';
 import { constellation, device, fleet, T0, submit } from '../given.js';
 import type { FleetView } from '../edits/fleet-view.js';
 import { emptyRun, findTask, type Run } from '../state/run.js';

@@ -1,0 +1,99 @@
+import {
+  type Budget,
+  DEFAULTS,
+  type RunEvent,
+  type RunEventData,
+  inputField,
+  inputTask,
+  StdinFrom,
+  type TaskStar,
+} from '#proto';
+import type { Assignment } from '../edits/index.js';
+import { positionOf, sourceOf } from '../plan/index.js';
+import { graphOf, isAgentTask, type Run } from '../state/index.js';
+import { instantOf } from '../values/index.js';
+
+interface Given {
+  readonly device: Extract<Assignment, { kind: 'device' }>['device'];
+  readonly budget: Budget | undefined;
+}
+
+/** The start of a task on the device that it was given: its assignment, and all that the attempt is told. */
+export function start(run: Run, index: number, { device, budget }: Given, now: number) {
+  const task = run.tasks.at(index);
+  const { star } = task;
+  const { session } = device;
+  if (session === null) throw new Error(`device ${device.deviceId} was chosen without a session`);
+  const timeoutMs = star.timeoutMs ?? DEFAULTS.taskTimeoutMs;
+  return {
+    type: 'TASK_STARTED',
+    data: {
+      taskId: star.id,
+      attempt: task.attempt + 1,
+      deviceId: device.deviceId,
+      sessionId: session.sessionId,
+      journalId: session.journalId,
+      ...(star.command === undefined ? orderOf(run, star) : { command: star.command }),
+      ...(task.judged ? { judge: true as const, ...approvalOf(run) } : {}),
+      ...(star.verify === undefined ? {} : { verify: star.verify }),
+      ...(budget === undefined ? {} : { budget }),
+      inputs: inputsOf(run, index),
+      priority: star.priority ?? 0,
+      startedAt: instantOf(now),
+      timeoutAt: instantOf(now + timeoutMs),
+    },
+  } as const satisfies RunEvent;
+}
+
+/** What the device's agent is asked to do, and how a person has a say in it. */
+function orderOf(
+  run: Run,
+  { name, description, tips }: TaskStar,
+): Pick<RunEventData<'TASK_STARTED'>, 'agent' | 'approval'> {
+  return { agent: { name, description, tips, blackboard: [...run.blackboard] }, ...approvalOf(run) };
+}
+
+/** How a person has a say in what is judged. */
+function approvalOf(run: Run): Pick<RunEventData<'TASK_STARTED'>, 'approval'> {
+  const { approval = 'policy' } = run.request?.options ?? {};
+  return approval === 'policy' ? {} : { approval };
+}
+
+/**
+ * Predecessors whose outputs the task takes: those that its command names; where an agent does it, those that its inputs name,
+ * and all of them without. Only of those of which it is known how they ended; skipped and cancelled ones have none.
+ */
+function inputsOf(run: Run, index: number): RunEventData<'TASK_STARTED'>['inputs'] {
+  const graph = graphOf(run);
+  const sources = sourcesOf(run, index);
+  return sources.flatMap(({ position, field }) => {
+    const taskId = graph.taskIds.at(position);
+    const { status, attempt, error, ranIn } = run.tasks.at(position);
+    if ((status !== 'COMPLETED' && status !== 'FAILED') || attempt === 0 || error?.outcome === 'unknown') return [];
+    return [
+      { taskId, attempt, ...(ranIn === null ? {} : { runId: ranIn }), ...(field === undefined ? {} : { field }) },
+    ];
+  });
+}
+
+interface Source {
+  readonly position: number;
+  /** Said for an agent only: what a command takes of its sources stands in its arguments. */
+  readonly field?: string | undefined;
+}
+
+function sourcesOf(run: Run, index: number): readonly Source[] {
+  const graph = graphOf(run);
+  const { star } = run.tasks.at(index);
+  if (isAgentTask(star)) {
+    const named = star.inputs?.map((input) => ({
+      position: positionOf(graph.taskIndex, inputTask(input)),
+      field: inputField(input),
+    }));
+    const sources = named ?? graph.linesInto.at(index).map((line) => ({ position: sourceOf(graph, line) }));
+    return [...new Map(sources.map((source) => [JSON.stringify(source), source])).values()];
+  }
+  const parsed = StdinFrom.safeParse(star.command?.arguments['stdin']);
+  if (!parsed.success) return [];
+  return parsed.data.from.map((input) => ({ position: positionOf(graph.taskIndex, inputTask(input)) }));
+}
