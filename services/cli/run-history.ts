@@ -1,5 +1,5 @@
 import { emptyRun, evolveCommit, foldEvents, viewOf, type Run } from '#libs/constellation';
-import { parseWith, RunCommit, sentenceOf } from '#proto';
+import { parseWith, PlanCommit, RunCommit, sentenceOf } from '#proto';
 import type { RunId, RunView } from '#proto';
 import type { ExportRecord } from './audit/export-file.js';
 import { cleanLine } from './clean.js';
@@ -20,6 +20,14 @@ export function commitsOf(runId: RunId, records: readonly ExportRecord[]): RunCo
     const parsed = parseWith(RunCommit, commit);
     if (parsed.ok) return [parsed.value];
     throw failure(`Run ${runId} cannot be read: ${parsed.issues.map(sentenceOf).join('; ')}. Try: orrery verify`);
+  });
+}
+
+/** The planner's commits among records; what cannot be read is not told here: `verify` says what is wrong. */
+export function plansOf(records: readonly ExportRecord[]): PlanCommit[] {
+  return records.flatMap(({ stream, commit }) => {
+    const parsed = stream === 'PLANS' ? PlanCommit.safeParse(commit) : undefined;
+    return parsed?.success === true ? [parsed.data] : [];
   });
 }
 

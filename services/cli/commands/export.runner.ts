@@ -1,11 +1,11 @@
-import { rename, writeFile } from 'node:fs/promises';
 import { exportUfo, foldRun, type TaskState, type UfoProgress } from '#libs/constellation';
 import type { RunCommit, RunId } from '#proto';
 import { renderExport } from '../audit/export-file.js';
 import { withBus } from '../bus.client.js';
 import { EXIT, type ExitCode } from '../exit-codes.js';
-import { badInput, failure, messageOf } from '../errors.js';
+import { badInput } from '../errors.js';
 import { loadRecords } from '../log.client.js';
+import { writeWhole } from '../output-file.adapter.js';
 import { commitsOf, unknownRun } from '../run-history.js';
 import { openOneRun, runIdFrom } from '../sources.client.js';
 import { printJson, type CliContext } from '../terminal.js';
@@ -68,14 +68,4 @@ function progressOf({ status, attempt, result, error, ...task }: TaskState): Ufo
   const { startedAt, endedAt } = task;
   const said = error === null ? task.reason : `${error.code}: ${error.message}`;
   return { status, attempt, result: result?.value ?? null, error: said, startedAt, endedAt };
-}
-
-/** Whole or not at all: half a proof is none. */
-export async function writeWhole(file: string, text: string): Promise<void> {
-  try {
-    await writeFile(`${file}.part`, text);
-    await rename(`${file}.part`, file);
-  } catch (error) {
-    throw failure(`${file} cannot be written: ${messageOf(error)}`, error);
-  }
 }

@@ -8,10 +8,9 @@ import { fleetIfKnown } from '../fleet.client.js';
 import { hasSelectors, printReach, reachOf } from '../plan-reach.js';
 import { planningStoryOf } from '../plan-rounds.js';
 import { constellationText, diffText, planningSummary, planningText } from '../plan-text.js';
-import { commitsOf, unknownRun } from '../run-history.js';
+import { commitsOf, plansOf, unknownRun } from '../run-history.js';
 import { oneRunOf, openOneRun, openSource } from '../sources.client.js';
 import { printJson, type CliContext } from '../terminal.js';
-import { plansOf } from './report.runner.js';
 
 /** What the planner of a run was asked, thought and proposed, and the plan as it stands. Out of the run's own records. */
 export async function plan(context: CliContext, runOrFile: string): Promise<ExitCode> {

@@ -1,16 +1,16 @@
 import type { NatsConnection } from '@nats-io/transport-node';
 import { attemptStories, commandsOf, metricsOf, planSayingsOf, planStepsOf, renderReport } from '#libs/constellation';
 import { query, QueryRefusedError } from '#libs/messaging';
-import { AttemptCommit, ID_PATTERN, PlanCommit } from '#proto';
+import { AttemptCommit, ID_PATTERN } from '#proto';
 import type { RunId } from '#proto';
 import type { ExportRecord } from '../audit/export-file.js';
 import { withBus } from '../bus.client.js';
 import { cleanText } from '../clean.js';
 import { EXIT, type ExitCode } from '../exit-codes.js';
-import { commitsOf, stateAt } from '../run-history.js';
+import { writeWhole } from '../output-file.adapter.js';
+import { commitsOf, plansOf, stateAt } from '../run-history.js';
 import { openOneRun } from '../sources.client.js';
 import { printJson, type CliContext } from '../terminal.js';
-import { writeWhole } from './export.runner.js';
 
 /** The Markdown report of a run: from the logging service, or from an exported file without any service. As JSON its figures come with it. */
 export async function report(context: CliContext, runOrFile: string, file?: string): Promise<ExitCode> {
@@ -60,13 +60,5 @@ export function reportFrom(runId: RunId, records: readonly ExportRecord[]): stri
     attempts: attemptStories(attempts),
     plans: planStepsOf(plans),
     sayings: planSayingsOf(plans),
-  });
-}
-
-/** The planner's commits among records; what cannot be read is not told here: `verify` says what is wrong. */
-export function plansOf(records: readonly ExportRecord[]): PlanCommit[] {
-  return records.flatMap(({ stream, commit }) => {
-    const parsed = stream === 'PLANS' ? PlanCommit.safeParse(commit) : undefined;
-    return parsed?.success === true ? [parsed.data] : [];
   });
 }

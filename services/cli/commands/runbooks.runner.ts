@@ -17,11 +17,11 @@ import { badInput, type CliError } from '../errors.js';
 import { EXIT, type ExitCode } from '../exit-codes.js';
 import { readInput } from '../input-file.adapter.js';
 import { sentencesOf } from '../request-file.js';
+import { writeWhole } from '../output-file.adapter.js';
 import { commitsOf, unknownRun } from '../run-history.js';
 import { openOneRun } from '../sources.client.js';
 import { renderTable } from '../table.js';
 import { printJson, type CliContext } from '../terminal.js';
-import { writeWhole } from './export.runner.js';
 
 /** The runbooks that the planner has, and files of it that cannot be used. */
 export async function listRunbooks(context: CliContext): Promise<ExitCode> {

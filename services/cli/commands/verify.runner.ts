@@ -90,7 +90,7 @@ function verifyAll(context: CliContext): Promise<Verdict> {
   });
 }
 
-export async function auditStored(nc: NatsConnection, runId: string): Promise<AuditReport> {
+async function auditStored(nc: NatsConnection, runId: string): Promise<AuditReport> {
   const records = await loadRecords(nc, runId);
   const parentId = forkOf(records)?.parent.runId;
   return auditRun(runId, records, parentId === undefined ? undefined : await parentRecords(nc, parentId));
