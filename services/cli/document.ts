@@ -1,8 +1,11 @@
 import { parseDocument } from 'yaml';
+import { sentenceOf, type Issue } from '#proto';
 import { messageOf } from './errors.js';
 
 /** An alias is a small text that stands for a large one: this many are a plan, more are an attack on the memory. */
 const ALIASES_MAX = 100;
+
+const ISSUES_SHOWN_MAX = 5;
 
 export type TextParsed = { ok: true; value: unknown } | { ok: false; message: string };
 
@@ -11,6 +14,13 @@ export function parseText(text: string, what: string): TextParsed {
   const content = text.replace(/^\uFEFF/u, '');
   if (content.trim() === '') return { ok: false, message: `the ${what} is empty` };
   return /^\s*[[{]/u.test(content) ? parseJson(content) : parseYaml(content);
+}
+
+/** `tasks[0].target: a target is ...; and 3 more`. */
+export function sentencesOf(issues: readonly Issue[]): string {
+  const more = issues.length - ISSUES_SHOWN_MAX;
+  const shown = issues.slice(0, ISSUES_SHOWN_MAX).map(sentenceOf);
+  return [...shown, ...(more > 0 ? [`and ${more} more`] : [])].join('; ');
 }
 
 function parseJson(text: string): TextParsed {

@@ -2,7 +2,7 @@ import type { Demonstration, Experience, Issue } from '#proto';
 import { Demonstration as DemonstrationSchema, parseWith } from '#proto';
 import { cleanLine, cleanText, clip } from './clean.js';
 import { parseText } from './document.js';
-import { sentencesOf } from './request-file.js';
+import { sentencesOf } from './document.js';
 import { renderTable } from './table.js';
 import type { Terminal } from './terminal.js';
 

@@ -1,7 +1,7 @@
 import { parseVerbFields } from '#libs/messaging';
 import type { Issue, Proposal } from '#proto';
 import { parseText } from './document.js';
-import { sentencesOf } from './request-file.js';
+import { sentencesOf } from './document.js';
 
 /** What the command line says of a proposal; it wins over the file. */
 export type ProposalWords = Partial<Pick<Proposal, 'editId' | 'try' | 'baseRevision'>>;

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { parseRequestText, sentencesOf } from './request-file.js';
+import { sentencesOf } from './document.js';
+import { parseRequestText } from './request-file.js';
 
 const task = { id: 'a', name: 'A', target: { device: 'web-1' }, command: { tool: 'SYS_INFO', arguments: {} } };
 const constellation = { name: 'one', tasks: [task] };

@@ -1,9 +1,7 @@
 import { withoutUfo } from '#libs/constellation';
-import { LIMITS, parseWith, RunRequest, sentenceOf } from '#proto';
+import { LIMITS, parseWith, RunRequest } from '#proto';
 import type { Issue } from '#proto';
-import { parseText } from './document.js';
-
-const ISSUES_SHOWN_MAX = 5;
+import { parseText, sentencesOf } from './document.js';
 
 export type RequestFile =
   | {
@@ -47,13 +45,6 @@ export function parseRequestText(text: string, requestId: string, override = fal
   if (parsed.ok) return { ok: true, request: parsed.value, sent: Object(ours.request) as object, bare };
   const issues = placed(parsed.issues);
   return refused(sentencesOf(issues), issues);
-}
-
-/** `tasks[0].target: a target is ...; and 3 more`. */
-export function sentencesOf(issues: readonly Issue[]): string {
-  const more = issues.length - ISSUES_SHOWN_MAX;
-  const shown = issues.slice(0, ISSUES_SHOWN_MAX).map(sentenceOf);
-  return [...shown, ...(more > 0 ? [`and ${more} more`] : [])].join('; ');
 }
 
 function isBareConstellation(value: object): boolean {

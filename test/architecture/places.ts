@@ -9,7 +9,7 @@ export const isProduction = (path: string): boolean => isTypeScript(path) && !is
 
 /** Role suffixes of files that touch the world. */
 const ROLES =
-  'handler|reactor|consumer|projector|controller|gateway|adapter|runner|client|module|config|strategy|filter|guard|entity|main';
+  'command|handler|reactor|consumer|projector|controller|gateway|adapter|runner|client|module|config|strategy|filter|guard|entity|main';
 const ROLE = new RegExp(`\\.(?:${ROLES})\\.ts$`, 'u');
 export const hasRole = (path: string): boolean => ROLE.test(path) || path.endsWith('/main.ts');
 export const isBarrel = (path: string): boolean => path.endsWith('/index.ts');

@@ -6,7 +6,7 @@ import { cleanLine } from '../clean.js';
 import { badInput, failure, unreachable, type CliError } from '../errors.js';
 import { EXIT, type ExitCode } from '../exit-codes.js';
 import { waitForEnd } from '../live.runner.js';
-import { sentencesOf } from '../request-file.js';
+import { sentencesOf } from '../document.js';
 import { runIdFrom } from '../sources.client.js';
 import { printJson, type CliContext } from '../terminal.js';
 

@@ -16,7 +16,7 @@ import { cleanLine, cleanText } from '../clean.js';
 import { badInput, type CliError } from '../errors.js';
 import { EXIT, type ExitCode } from '../exit-codes.js';
 import { readInput } from '../input-file.adapter.js';
-import { sentencesOf } from '../request-file.js';
+import { sentencesOf } from '../document.js';
 import { writeWhole } from '../output-file.adapter.js';
 import { commitsOf, unknownRun } from '../run-history.js';
 import { openOneRun } from '../sources.client.js';

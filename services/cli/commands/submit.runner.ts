@@ -21,7 +21,8 @@ import { waitForEnd } from '../live.runner.js';
 import { followRun } from '../log.client.js';
 import { hasSelectors, printReach, reachOf } from '../plan-reach.js';
 import { constellationText, finalAnswerText } from '../plan-text.js';
-import { parseRequestText, type RequestFile, sentencesOf } from '../request-file.js';
+import { sentencesOf } from '../document.js';
+import { parseRequestText, type RequestFile } from '../request-file.js';
 import { printJson, type CliContext } from '../terminal.js';
 
 /** The same request is sent again with the same id, so repeating it is safe: one run, whatever gets lost. */
