@@ -10,17 +10,11 @@ import type {
 } from '#proto';
 import { cleanLine, clip } from './clean.js';
 import { durationText } from './duration.js';
+import { saidBy } from './said-by.js';
 import { paintStatus, type Paint } from './style.js';
 
-const REASON_SHOWN_MAX = 40;
 const DESCRIPTION_SHOWN_MAX = 100;
 const LABEL_WIDTH = 15;
-
-/** `anna: new disks`, for holds and revocations. */
-export function saidBy({ by, reason }: { readonly by: Actor; readonly reason: string }): string {
-  const short = reason.length > REASON_SHOWN_MAX ? `${reason.slice(0, REASON_SHOWN_MAX).toWellFormed()}…` : reason;
-  return cleanLine(short === '' ? by.id : `${by.id}: ${short}`);
-}
 
 /** A device that is revoked is nobody's, whatever its connection was last. */
 export function statusText({ status, revoked }: AgentProfile): string {

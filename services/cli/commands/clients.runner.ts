@@ -2,7 +2,7 @@ import { query } from '#libs/messaging';
 import type { QueryAnswer } from '#libs/messaging';
 import { withBus } from '../bus.client.js';
 import { cleanLine } from '../clean.js';
-import { saidBy } from '../device-text.js';
+import { saidBy } from '../said-by.js';
 import { badInput } from '../errors.js';
 import { EXIT, type ExitCode } from '../exit-codes.js';
 import { urlWithToken } from '../gateway-url.js';

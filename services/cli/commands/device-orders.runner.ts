@@ -5,7 +5,7 @@ import { subjects } from '#proto';
 import type { ActorProof, AgentProfile, DeviceId } from '#proto';
 import { withSignedBus } from '../bus.client.js';
 import { cleanLine } from '../clean.js';
-import { saidBy } from '../device-text.js';
+import { saidBy } from '../said-by.js';
 import { badInput } from '../errors.js';
 import { EXIT, type ExitCode } from '../exit-codes.js';
 import { printJson, type CliContext } from '../terminal.js';

@@ -1,8 +1,9 @@
 import { query } from '#libs/messaging';
 import type { AgentProfile } from '#proto';
 import { withBus } from '../bus.client.js';
-import { loadText, saidBy, statusText } from '../device-text.js';
+import { loadText, statusText } from '../device-text.js';
 import { EXIT, type ExitCode } from '../exit-codes.js';
+import { saidBy } from '../said-by.js';
 import { renderTable } from '../table.js';
 import { printJson, type CliContext } from '../terminal.js';
 

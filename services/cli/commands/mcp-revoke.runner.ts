@@ -2,7 +2,7 @@ import { decodeEditGrant, grantIdOf, isSignedGrant, proveActor } from '#libs/key
 import { query } from '#libs/messaging';
 import { RunId, Sha256, subjects, type GrantSelection, type RevokedGrants } from '#proto';
 import { withBus, withSignedBus } from '../bus.client.js';
-import { saidBy } from '../device-text.js';
+import { saidBy } from '../said-by.js';
 import { badInput } from '../errors.js';
 import { EXIT, type ExitCode } from '../exit-codes.js';
 import { readInput } from '../input-file.adapter.js';
