@@ -17,7 +17,7 @@ import {
 import { AttemptCommit, RunCommit, subjects } from '#proto';
 import type { DeadLetter } from '#proto';
 import type { ExportRecord } from './audit/export-file.js';
-import { withBusAt } from './bus.client.js';
+import { withBusAt } from './bus/bus.client.js';
 import { runProgram } from './run-program.js';
 import { fakeTerminal, surroundings, type FakeTerminal } from './testing/fake-terminal.js';
 import { sampleRecords, SAMPLE_RUN } from './testing/sample-run.js';

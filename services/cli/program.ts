@@ -1,8 +1,6 @@
 import { Command, CommanderError } from 'commander';
-import { defineCommands } from './command-list.js';
-import { badInput } from './errors.js';
-import { EXIT, type ExitCode } from './exit-codes.js';
-import type { CliContext } from './terminal.js';
+import { defineCommands } from './commands/index.js';
+import { badInput, EXIT, type ExitCode, type CliContext } from './terminal/index.js';
 
 export type Surroundings = Omit<CliContext, 'json'>;
 

@@ -1,6 +1,4 @@
-import { cleanText } from './clean.js';
-import { CliError, messageOf } from './errors.js';
-import { EXIT, type ExitCode } from './exit-codes.js';
+import { cleanText, CliError, messageOf, EXIT, type ExitCode } from './terminal/index.js';
 import { runCli, type Surroundings } from './program.js';
 
 /** Runs a command line and turns whatever goes wrong into one sentence on standard error and an exit code. */

@@ -1,6 +1,6 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { type NodeProcess, startNodeProcess } from '../../services/cli/system/node-process.runner.js';
+import { type NodeProcess, startNodeProcess } from '../../services/cli/processes/node-process.runner.js';
 import { familyCpuSeconds, familyOf, parents, rssBytesMax, unlessGone } from './processes.adapter.js';
 
 export interface ServiceOptions {

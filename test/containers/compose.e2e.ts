@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { jetstream } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
 import { SubmitAnswer, subjects, type RunView } from '#proto';
-import { heapFlags, SERVICES } from '../../services/cli/system/plan.js';
+import { heapFlags, SERVICES } from '../../services/cli/processes/plan.js';
 import { ContainerSystem } from './containers.js';
 import { ROOT, until, whyNoEngine } from './engine.js';
 

@@ -10,7 +10,7 @@ import { startTestBus, type TestBus } from '#libs/testing';
 import { ScriptedDevice } from '../../services/device-agent/testing/device.js';
 import { profileOf } from '../../services/device-agent/testing/profile.js';
 import { DEVICE_ID, TestRun } from '../../services/device-agent/testing/run.js';
-import { heapFlags } from '../../services/cli/system/plan.js';
+import { heapFlags } from '../../services/cli/processes/plan.js';
 import { spreadOf } from '../bench/statistics.js';
 import { rssMib, say, scaled } from './load-system.js';
 

@@ -12,7 +12,7 @@ import { toolsFor, type Access } from '#libs/constellation-mcp';
 import { decodeEditGrant, encodeEditGrant, grantIdOf, signEditGrant } from '#libs/keys';
 import { sendVerb } from '#libs/messaging';
 import { ConstellationSnapshot, type RunId } from '#proto';
-import { serveMcp } from '../../services/cli/commands/mcp.runner.js';
+import { serveMcp } from '../../services/cli/commands/mcp/mcp.runner.js';
 import { runProgram } from '../../services/cli/run-program.js';
 import { FakeRegistry } from '../../services/cli/testing/fake-registry.js';
 import { fakeTerminal } from '../../services/cli/testing/fake-terminal.js';
@@ -186,7 +186,7 @@ describe('orrery mcp token', () => {
   it('says where the system that runs here listens, and what the token is worth', async () => {
     await mkdir(join(home, 'keys'), { recursive: true });
     const endpoints = { nats: rig.bus.server.url, postgres: 'x', console: 'x', aip: 'x', health: {} };
-    const { endpointsFile, seedFile } = (await import('../../services/cli/system/home.js')).homeAt(home);
+    const { endpointsFile, seedFile } = (await import('../../services/cli/home/home.js')).homeAt(home);
     await writeFile(endpointsFile, JSON.stringify({ ...endpoints, mcp: 'http://127.0.0.1:8090/mcp' }));
     await writeFile(seedFile('cli'), await rig.bus.seedOf('cli'), { mode: 0o600 });
     const { out, err } = await orrery(['mcp', 'token', runId], { ORRERY_HOME: home });

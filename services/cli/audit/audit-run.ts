@@ -16,7 +16,7 @@ import { chained, type Finding } from './findings.js';
 import type { ExportRecord } from './export-file.js';
 import { owedRound, unseenPlan } from './rounds.js';
 import { illegal, incomplete } from './transitions.js';
-import { messageOf } from '../errors.js';
+import { messageOf } from '../terminal/index.js';
 
 export interface AuditReport {
   readonly runId: RunId;

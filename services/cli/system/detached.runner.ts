@@ -3,14 +3,10 @@ import { closeSync, openSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
-import { failure } from '../errors.js';
-import { EXIT, type ExitCode } from '../exit-codes.js';
-import { homeOf } from '../home.config.js';
-import type { CliContext } from '../terminal.js';
-import { Endpoints } from './endpoints.js';
+import { failure, EXIT, type ExitCode, type CliContext } from '../terminal/index.js';
+import { homeOf, Endpoints, makeDir } from '../home/index.js';
 import { printReady, type ReadyFacts } from './launch.runner.js';
-import type { UpOptions } from './plan.js';
-import { makeDir } from './whole-file.adapter.js';
+import type { UpOptions } from '../processes/index.js';
 
 const PRIVATE_DIR = 0o700;
 const LAST_WORDS_CHARS = 1_000;

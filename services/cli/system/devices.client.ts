@@ -4,10 +4,9 @@ import { z } from 'zod';
 import { readSecret, writeSecret } from '#libs/keys';
 import { query, QueryRefusedError, QueryUnavailableError } from '#libs/messaging';
 import type { AgentProfile } from '#proto';
-import { failure } from '../errors.js';
-import type { Home } from './home.js';
-import type { LocalDevice } from './plan.js';
-import { makeDir } from './whole-file.adapter.js';
+import { failure } from '../terminal/index.js';
+import { type Home, makeDir } from '../home/index.js';
+import type { LocalDevice } from '../processes/index.js';
 
 const CONNECT_MS_MAX = 30_000;
 const POLL_MS = 50;

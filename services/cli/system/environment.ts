@@ -1,6 +1,6 @@
 // What each process is told through its environment. Pure, so that a test can see who is told what.
-import { ADMIN_TOKEN_HASH, type Home } from './home.js';
-import { WITH_DATABASE, WITH_MODEL, type Instance } from './plan.js';
+import { ADMIN_TOKEN_HASH, type Home } from '../home/index.js';
+import { WITH_DATABASE, WITH_MODEL, type Instance } from '../processes/index.js';
 
 /** What a program needs from the surroundings of whoever starts the system. */
 const PASSED_ON = [

@@ -11,7 +11,7 @@ import {
 import type { NatsUser } from '#libs/embedded';
 import { actorsOf, natsUsers } from '#libs/messaging';
 import type { Actor } from '#proto';
-import { ADMIN_TOKEN_HASH, type Home } from './home.js';
+import { ADMIN_TOKEN_HASH, type Home } from '../home/index.js';
 
 /** The users of the bus, with the keys of this home. */
 export function busUsersOf(home: Home): Promise<NatsUser[]> {

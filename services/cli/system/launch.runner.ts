@@ -1,5 +1,5 @@
-import { printJson, type CliContext } from '../terminal.js';
-import type { Endpoints } from './endpoints.js';
+import { printJson, type CliContext } from '../terminal/index.js';
+import type { Endpoints } from '../home/index.js';
 
 export interface ReadyFacts {
   readonly home: string;

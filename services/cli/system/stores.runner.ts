@@ -6,8 +6,8 @@ import {
   type NatsUser,
   type PostgresHandle,
 } from '#libs/embedded';
-import type { Home } from './home.js';
-import { portChoice, type PortName } from './plan.js';
+import type { Home } from '../home/index.js';
+import { portChoice, type PortName } from '../processes/index.js';
 
 const DATABASE = 'orrery';
 const DATABASE_USER = 'orrery';

@@ -7,19 +7,34 @@ import { rm } from 'node:fs/promises';
 import type { NatsHandle, PostgresHandle } from '#libs/embedded';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { provision, provisionActors, type Provisioned } from '#libs/messaging';
-import { withBusAt } from '../bus.client.js';
-import { failure } from '../errors.js';
+import { withBusAt } from '../bus/index.js';
+import { failure } from '../terminal/index.js';
 import { enrolLocals, untilConnected } from './devices.client.js';
-import { withoutCredentials, type Endpoints } from './endpoints.js';
+import {
+  withoutCredentials,
+  type Endpoints,
+  type Home,
+  isDirectory,
+  isFile,
+  makeDir,
+  writeJson,
+} from '../home/index.js';
 import { deviceEnvironment, serviceEnvironment, type SystemAddresses } from './environment.js';
-import type { Home } from './home.js';
 import { actorsOfKeys, busUsersOf, databasePassword, firstAdminToken } from './keys.adapter.js';
-import { endLeftServices, StartedProcesses } from './leftovers.adapter.js';
-import { startNodeProcess, type NodeProcess } from './node-process.runner.js';
-import { instancesOf, localDevices, type Instance, type LocalDevice, type PortName } from './plan.js';
+import {
+  endLeftServices,
+  StartedProcesses,
+  startNodeProcess,
+  type NodeProcess,
+  instancesOf,
+  localDevices,
+  type Instance,
+  type LocalDevice,
+  type PortName,
+  Supervised,
+  type Running,
+} from '../processes/index.js';
 import { portFor, startBus, startDatabase } from './stores.runner.js';
-import { Supervised, type Running } from './supervised.runner.js';
-import { isDirectory, isFile, makeDir, writeJson } from './whole-file.adapter.js';
 
 export interface SystemOptions {
   readonly home: Home;

@@ -1,4 +1,4 @@
-import type { Terminal } from '../terminal.js';
+import type { Terminal } from '../terminal/terminal.js';
 import type { Surroundings } from '../program.js';
 
 export interface FakeTerminal extends Terminal {

@@ -1,0 +1,10 @@
+/**
+ * The records of a run judged: what was altered, left out or made up. It asks nobody and prints nothing; the words for a person
+ * are of the command `verify`.
+ */
+export { forkOf } from './audit-fork.js';
+export { auditRun } from './audit-run.js';
+export type { AuditReport } from './audit-run.js';
+export { EXPORT_BYTES_MAX, parseExport, recordsByRun, renderExport } from './export-file.js';
+export type { ExportRecord } from './export-file.js';
+export { findingText } from './findings.js';

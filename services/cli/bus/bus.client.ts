@@ -1,0 +1,96 @@
+import { readFile } from 'node:fs/promises';
+import { errors, type NatsConnection } from '@nats-io/transport-node';
+import { readSecret } from '#libs/keys';
+import { BusError, connectBus, QueryRefusedError, QueryUnavailableError } from '#libs/messaging';
+import { CliError, badInput, failure, messageOf, unreachable, type CliContext } from '../terminal/index.js';
+import { homeOf, parseEndpoints } from '../home/index.js';
+
+/** `cli` may do what people do every day; `admin` may also delete. */
+export type BusUser = 'cli' | 'admin' | 'external';
+
+const CLOSE_MS_MAX = 2_000;
+
+export interface BusAddress {
+  readonly url: string;
+  readonly seedFile: string | undefined;
+}
+
+/** ORRERY_NATS_URL with ORRERY_NATS_SEED_FILE; without them the embedded system of ORRERY_HOME. */
+export async function findBus(env: NodeJS.ProcessEnv, user: BusUser = 'cli'): Promise<BusAddress> {
+  const url = env['ORRERY_NATS_URL'] ?? '';
+  if (url !== '') return { url, seedFile: env['ORRERY_NATS_SEED_FILE'] };
+  const home = homeOf(env);
+  const text = await readFile(home.endpointsFile, 'utf8').catch(() => undefined);
+  const endpoints = text === undefined ? undefined : parseEndpoints(text);
+  if (endpoints === undefined) {
+    throw unreachable(`No system is running in ${home.root}; start one with "orrery up", or set ORRERY_NATS_URL.`);
+  }
+  return { url: endpoints.nats, seedFile: home.seedFile(user) };
+}
+
+/** Connects, does the work, and closes whatever happens. What the bus says is turned into one sentence and an exit code. */
+export async function withBus<T>(
+  { env }: Pick<CliContext, 'env'>,
+  work: (nc: NatsConnection) => Promise<T>,
+  user: BusUser = 'cli',
+): Promise<T> {
+  const address = await findBus(env, user);
+  return withBusAt(address, work, user);
+}
+
+/** As `withBus`, for what changes something: signed with the key that lets us in, so that it is known who did it. */
+export async function withSignedBus<T>(
+  { env }: Pick<CliContext, 'env'>,
+  work: (nc: NatsConnection, seed: string) => Promise<T>,
+): Promise<T> {
+  const address = await findBus(env);
+  const seed = await readSeed(address.seedFile ?? '');
+  if (seed === undefined) {
+    throw badInput('This is signed with your key of the bus: set ORRERY_NATS_SEED_FILE to the file that holds it.');
+  }
+  return withBusAt(address, (nc) => work(nc, seed));
+}
+
+export async function withBusAt<T>(
+  { url, seedFile }: BusAddress,
+  work: (nc: NatsConnection) => Promise<T>,
+  user: BusUser = 'cli',
+): Promise<T> {
+  try {
+    const nc = await connectBus({ url, seedFile, name: `orrery-${user}`, inboxPrefix: `_INBOX_${user}` });
+    try {
+      return await work(nc);
+    } finally {
+      await close(nc);
+    }
+  } catch (error) {
+    throw explained(error);
+  }
+}
+
+async function readSeed(file: string): Promise<string | undefined> {
+  if (file === '') return undefined;
+  try {
+    return await readSecret(file);
+  } catch (error) {
+    throw failure(`The key in ${file} cannot be read: ${messageOf(error)}`, error);
+  }
+}
+
+function explained(error: unknown): unknown {
+  if (error instanceof CliError) return error;
+  if (error instanceof BusError || error instanceof QueryUnavailableError) return unreachable(error.message, error);
+  if (error instanceof errors.TimeoutError) return unreachable('NATS did not answer in time.', error);
+  if (!(error instanceof QueryRefusedError)) return error;
+  const { code, message, issues } = error.refusal;
+  if (code === 'TRY_AGAIN') return unreachable(message, error);
+  return code === 'UNAUTHORIZED' ? failure(message, error) : badInput(error.message, issues);
+}
+
+/** A server that went away must not hold the end of a command. */
+async function close(nc: NatsConnection): Promise<void> {
+  const { promise: late, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, CLOSE_MS_MAX);
+  await Promise.race([nc.close(), late]);
+  clearTimeout(timer);
+}

@@ -1,0 +1,36 @@
+// Every command with its words, its help and its examples. What a command does is loaded when it is called, so that help
+// and the commands that work on files do not wait for the libraries of the others.
+import type { Command } from 'commander';
+import { defineApprovals, defineControl, defineEdits } from './control/index.js';
+import type { Run } from '../terminal/index.js';
+import { defineDeadLetters } from './dead-letters/index.js';
+import { defineClients, defineDevices } from './devices/index.js';
+import { defineExperience } from './experience/index.js';
+import { defineHistory, definePlans } from './history/index.js';
+import { defineMcp } from './mcp/index.js';
+import { defineArtifacts, defineOutput } from './output/index.js';
+import { definePolicy } from './policy/index.js';
+import { defineRequests, defineRuns } from './requests/index.js';
+import { defineRunbooks } from './runbooks/index.js';
+import { defineSystem } from './system/index.js';
+
+/** In the order in which the help lists them. */
+export function defineCommands(program: Command, run: Run): void {
+  defineSystem(program, run);
+  defineRequests(program, run);
+  defineOutput(program, run);
+  defineRuns(program, run);
+  defineControl(program, run);
+  defineEdits(program, run);
+  defineApprovals(program, run);
+  defineHistory(program, run);
+  definePlans(program, run);
+  defineDevices(program, run);
+  defineClients(program, run);
+  defineDeadLetters(program, run);
+  defineArtifacts(program, run);
+  definePolicy(program, run);
+  defineRunbooks(program, run);
+  defineExperience(program, run);
+  defineMcp(program, run);
+}

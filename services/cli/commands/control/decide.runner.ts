@@ -1,0 +1,83 @@
+import type { CommandCall, VerbAnswer } from '#proto';
+import { CommandCall as CommandCallSchema, parseWith, sentenceOf } from '#proto';
+import { approvalFrom } from './approval-id.js';
+import { commandText } from '../../text/index.js';
+import { withBus } from '../../bus/index.js';
+import { badInput, type ExitCode, type CliContext } from '../../terminal/index.js';
+import { findApproval } from './approvals.runner.js';
+import { control, type ControlOptions } from './control.runner.js';
+
+export interface DecideOptions extends ControlOptions {
+  readonly note?: string | undefined;
+}
+
+export interface ApproveOptions extends DecideOptions {
+  /** Instead of the command line that was asked about. */
+  readonly line?: string | undefined;
+  /** Instead of all arguments, as JSON. */
+  readonly json?: string | undefined;
+  readonly grantMs?: number | undefined;
+}
+
+/** Says yes to what is recorded as asked, or to what stands in its place. */
+export async function approve(context: CliContext, id: string, words: ApproveOptions): Promise<ExitCode> {
+  const { approvalId, runId } = approvalFrom(id);
+  const { line, json, grantMs } = words;
+  const command = line === undefined && json === undefined ? undefined : await edited(context, id, { line, json });
+  const fields = {
+    approvalId,
+    ...(command === undefined ? {} : { command }),
+    ...(grantMs === undefined ? {} : { grantMs }),
+    ...noteOf(words),
+  };
+  const what = command === undefined ? 'approved' : `approved as ${commandText(command)}`;
+  const said = (_: string, { sequence }: VerbAnswer) => `${approvalId} is ${what} (event ${sequence})`;
+  return control(context, runId, { verb: 'APPROVE', fields, words, said });
+}
+
+export function reject(context: CliContext, id: string, words: DecideOptions): Promise<ExitCode> {
+  const { approvalId, runId } = approvalFrom(id);
+  const said = (_: string, { sequence }: VerbAnswer) => `${approvalId} is rejected (event ${sequence})`;
+  return control(context, runId, { verb: 'REJECT', fields: { approvalId, ...noteOf(words) }, words, said });
+}
+
+export function answer(context: CliContext, id: string, words: DecideOptions & { text: string }): Promise<ExitCode> {
+  const { approvalId, runId } = approvalFrom(id);
+  const said = (_: string, { sequence }: VerbAnswer) => `${approvalId} is answered (event ${sequence})`;
+  return control(context, runId, { verb: 'ANSWER', fields: { approvalId, text: words.text }, words, said });
+}
+
+/** The command that was asked about with another line or other arguments: the tool stays the same. */
+async function edited(
+  context: CliContext,
+  id: string,
+  { line, json }: Pick<ApproveOptions, 'line' | 'json'>,
+): Promise<CommandCall> {
+  if (line !== undefined && json !== undefined) throw badInput('Say --command or --arguments, not both.');
+  const { ask } = await withBus(context, (nc) => findApproval(nc, id));
+  if (ask.kind !== 'approval') throw badInput(`${id} is a question; see: orrery answer --help`);
+  const { command } = ask;
+  if (line !== undefined) {
+    if (typeof command.arguments['command'] === 'string') {
+      return { ...command, arguments: { ...command.arguments, command: line } };
+    }
+    throw badInput(`${command.tool} takes no command line; change its arguments with --arguments.`);
+  }
+  return { ...command, arguments: argumentsFrom(json ?? '') };
+}
+
+function argumentsFrom(json: string): CommandCall['arguments'] {
+  let value: unknown;
+  try {
+    value = JSON.parse(json);
+  } catch {
+    throw badInput('--arguments: must be a JSON object, for example {"info_type":"disk"}.');
+  }
+  const parsed = parseWith(CommandCallSchema.shape.arguments, value);
+  if (parsed.ok) return parsed.value;
+  throw badInput(`--arguments: ${parsed.issues.map(sentenceOf).join('; ')}`, parsed.issues);
+}
+
+function noteOf({ note }: DecideOptions): { note?: string } {
+  return note === undefined ? {} : { note };
+}

@@ -1,0 +1,28 @@
+// The words of `orrery dlq`.
+import type { Command } from 'commander';
+import { define, wholeFrom, type Run } from '../../terminal/index.js';
+
+export function defineDeadLetters(program: Command, run: Run): void {
+  const dlq = define(program, 'dlq', 'messages that no service could handle', ['orrery dlq ls', 'orrery dlq show 3']);
+  define(dlq, 'ls', 'list them', ['orrery dlq ls --json']).action((_: object, command: Command) =>
+    run(command, async (context) => (await import('./dead-letters.runner.js')).listDeadLetters(context)),
+  );
+  define(dlq, 'show', 'one with its payload', ['orrery dlq show 3'])
+    .argument('<id>', 'as listed', wholeFrom(1))
+    .action((id: number, _: object, command: Command) =>
+      run(command, async (context) => (await import('./dead-letters.runner.js')).showDeadLetter(context, id)),
+    );
+  define(dlq, 'retry', 'hand one to its service again', ['orrery dlq retry 3'])
+    .argument('<id>', 'as listed', wholeFrom(1))
+    .action((id: number, _: object, command: Command) =>
+      run(command, async (context) => (await import('./dead-letters.runner.js')).retryDeadLetter(context, id)),
+    );
+  define(dlq, 'drop', "delete for good (needs the administrator's key)", ['orrery dlq drop 3 4'])
+    .argument('<id...>', 'as listed', (text: string, before: number[] | undefined) => [
+      ...(before ?? []),
+      wholeFrom(1)(text),
+    ])
+    .action((ids: number[], _: object, command: Command) =>
+      run(command, async (context) => (await import('./dead-letters.runner.js')).dropDeadLetters(context, ids)),
+    );
+}

@@ -1,0 +1,140 @@
+import { JetStreamApiCodes, JetStreamApiError, jetstreamManager } from '@nats-io/jetstream';
+import { errors, type NatsConnection } from '@nats-io/transport-node';
+import { z } from 'zod';
+import { readCommits } from '#libs/event-log';
+import { DeadLetter, QueryError, STREAMS, subjects } from '#proto';
+import { withBus } from '../../bus/index.js';
+import {
+  cleanLine,
+  cleanText,
+  clip,
+  badInput,
+  failure,
+  unreachable,
+  EXIT,
+  type ExitCode,
+  renderTable,
+  printJson,
+  type CliContext,
+} from '../../terminal/index.js';
+
+const RETRY_MS_MAX = 10_000;
+const REASON_CHARS_MAX = 80;
+const PAYLOAD_CHARS_MAX = 20_000;
+const QUERY_RETRY = 'dlq-retry';
+const { DLQ } = STREAMS;
+
+/** A dead letter and its position in the DLQ, by which the other commands name it. */
+type Buried = DeadLetter & { readonly id: number };
+
+export async function listDeadLetters(context: CliContext): Promise<ExitCode> {
+  const letters = await withBus(context, allLetters);
+  const { terminal, json } = context;
+  if (json) {
+    printJson(context, { letters });
+    return EXIT.ok;
+  }
+  if (letters.length === 0) {
+    terminal.err('There are no dead letters.');
+    return EXIT.ok;
+  }
+  const columns = [
+    { title: 'ID', value: ({ id }: Buried) => String(id) },
+    { title: 'SERVICE', value: ({ service }: Buried) => service },
+    { title: 'AT', value: ({ at }: Buried) => at },
+    {
+      title: 'FROM',
+      value: ({ stream, sequence }: Buried) => (stream === null ? '-' : `${stream} ${sequence ?? '?'}`),
+    },
+    { title: 'SUBJECT', value: ({ subject }: Buried) => subject },
+    { title: 'REASON', value: ({ reason }: Buried) => clip(cleanLine(reason), REASON_CHARS_MAX) },
+  ];
+  terminal.out(renderTable(letters, columns, terminal));
+  return EXIT.ok;
+}
+
+export async function showDeadLetter(context: CliContext, id: number): Promise<ExitCode> {
+  const letter = await withBus(context, (nc) => letterAt(nc, id));
+  if (context.json) {
+    printJson(context, letter);
+    return EXIT.ok;
+  }
+  const { payloadBase64, headers, ...facts } = letter;
+  for (const [name, value] of Object.entries(facts))
+    context.terminal.out(`${name.padEnd(10)} ${cleanLine(String(value))}`);
+  for (const [name, values] of Object.entries(headers))
+    context.terminal.out(cleanLine(`${name}: ${values.join(', ')}`));
+  const payload = Buffer.from(payloadBase64, 'base64').toString('utf8');
+  context.terminal.out(`\n${clip(cleanText(payload), PAYLOAD_CHARS_MAX)}`);
+  return EXIT.ok;
+}
+
+const RetryAnswer = z.union([QueryError, z.looseObject({})]);
+
+/** Asks the service to take its input again, by its place in its stream: nothing is published into a stream a second time. */
+export async function retryDeadLetter(context: CliContext, id: number): Promise<ExitCode> {
+  return withBus(context, async (nc) => {
+    const { service, stream, sequence } = await letterAt(nc, id);
+    if (stream === null || sequence === null)
+      throw badInput(`Dead letter ${id} came from no stream; it cannot be retried.`);
+    const subject = subjects.query(service, QUERY_RETRY);
+    const answer = await nc
+      .request(subject, JSON.stringify({ stream, sequence }), { timeout: RETRY_MS_MAX })
+      .catch((cause: unknown) => {
+        const nobody = cause instanceof errors.RequestError && cause.isNoResponders();
+        const why = nobody ? 'is not running or takes no retries' : 'did not answer';
+        throw unreachable(`The ${service} service ${why}; the dead letter stays.`, cause);
+      });
+    const parsed = RetryAnswer.parse(answer.json());
+    const refused = QueryError.safeParse(parsed);
+    if (refused.success) throw failure(`The ${service} service says: ${refused.data.error.message}`);
+    if (context.json) printJson(context, { id, service, stream, sequence, retried: true });
+    else
+      context.terminal.out(
+        `${stream} ${sequence} was handed to ${service} again; when all is well: orrery dlq drop ${id}`,
+      );
+    return EXIT.ok;
+  });
+}
+
+/** Deletes for good; only the administrator's credential may. */
+export async function dropDeadLetters(context: CliContext, ids: readonly number[]): Promise<ExitCode> {
+  return withBus(
+    context,
+    async (nc) => {
+      for (const id of ids) await letterAt(nc, id);
+      const jsm = await jetstreamManager(nc, { checkAPI: false });
+      for (const id of ids) await jsm.streams.deleteMessage(DLQ.name, id);
+      if (context.json) printJson(context, { dropped: ids });
+      else context.terminal.out(`dropped ${ids.join(', ')}`);
+      return EXIT.ok;
+    },
+    'admin',
+  );
+}
+
+async function allLetters(nc: NatsConnection): Promise<Buried[]> {
+  const jsm = await jetstreamManager(nc, { checkAPI: false });
+  const { state } = await jsm.streams.info(DLQ.name);
+  const letters: Buried[] = [];
+  if (state.messages === 0) return letters;
+  for await (const { sequence, data } of readCommits(nc, 'DLQ', { afterSequence: 0 })) {
+    letters.push(letterFrom(sequence, data));
+    if (sequence >= state.last_seq) break;
+  }
+  return letters;
+}
+
+async function letterAt(nc: NatsConnection, id: number): Promise<Buried> {
+  const jsm = await jetstreamManager(nc, { checkAPI: false });
+  const found = await jsm.streams.getMessage(DLQ.name, { seq: id }).catch((error: unknown) => {
+    if (error instanceof JetStreamApiError && error.code === JetStreamApiCodes.NoMessageFound) return null;
+    throw error;
+  });
+  if (found === null) throw badInput(`There is no dead letter ${id}; see: orrery dlq ls`);
+  return letterFrom(found.seq, found.data);
+}
+
+function letterFrom(id: number, data: Uint8Array): Buried {
+  return { id, ...DeadLetter.parse(JSON.parse(new TextDecoder().decode(data))) };
+}

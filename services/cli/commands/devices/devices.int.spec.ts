@@ -1,0 +1,112 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { startTestBus, type TestBus } from '#libs/testing';
+import type { AgentProfile } from '#proto';
+import { runProgram } from '../../run-program.js';
+import { FakeRegistry } from '../../testing/fake-registry.js';
+import { fakeTerminal, surroundings } from '../../testing/fake-terminal.js';
+
+const NOW = '2026-11-20T12:00:00.000Z';
+const busy = { load1: 2.5, memoryFreeMb: 1, diskFreeMb: 1, gpus: [], at: NOW };
+
+let bus: TestBus;
+let registry: FakeRegistry;
+
+beforeAll(async () => {
+  bus = await startTestBus();
+  registry = await FakeRegistry.start(await bus.as('registry'));
+});
+afterEach(() => registry.forget());
+afterAll(async () => {
+  await registry.stop();
+  await bus.stop();
+});
+
+async function orrery(words: readonly string[], seedFile = bus.seedFile('cli')) {
+  const terminal = fakeTerminal();
+  const env = { ORRERY_NATS_URL: bus.server.url, ORRERY_NATS_SEED_FILE: seedFile };
+  const exitCode = await runProgram(words, surroundings(terminal, env));
+  return { exitCode, out: terminal.outLines, err: terminal.errLines };
+}
+
+describe('orrery devices', () => {
+  it('hold says what has changed, and the list says by whom and why', async () => {
+    expect(await orrery(['devices', 'hold', 'web-1', '--reason', 'new disks'])).toEqual({
+      exitCode: 0,
+      out: ['web-1 is held: nothing new starts there'],
+      err: [],
+    });
+    expect((await orrery(['devices', 'hold', 'web-1', 'db-1'])).out).toEqual([
+      'web-1 was held already',
+      'db-1 is held: nothing new starts there',
+    ]);
+    const { out } = await orrery(['devices']);
+    expect(out.map((line) => line.split('\t').at(-1))).toEqual(['by cli', 'by cli: new disks']);
+    const listed = JSON.parse((await orrery(['devices', '--json'])).out.join('')) as { devices: AgentProfile[] };
+    expect(listed.devices[1]).toMatchObject({ id: 'web-1', held: { by: { kind: 'person', id: 'cli' } } });
+  });
+
+  it('says how busy each one is, and who is revoked', async () => {
+    registry.profiles.set('db-1', { metrics: busy, resources: { cpuCount: 4, memoryMb: 1 } });
+    registry.profiles.set('web-1', { revoked: { by: { kind: 'person', id: 'anna' }, reason: 'lost', revokedAt: NOW } });
+    const { out } = await orrery(['devices']);
+    const cells = out.map((line) => line.split('\t'));
+    expect(cells.map((row) => [row[0], row[1], row.at(-2)])).toEqual([
+      ['db-1', 'connected', '2.50/4'],
+      ['web-1', 'REVOKED', '-'],
+    ]);
+  });
+
+  it('release says who is still held with the whole fleet, and who is held alone', async () => {
+    await orrery(['devices', 'hold', '--all', '--reason', 'fire']);
+    await orrery(['devices', 'hold', 'web-1']);
+    expect(await orrery(['devices', 'release', 'db-1'])).toEqual({
+      exitCode: 0,
+      out: ['db-1 was not held'],
+      err: ['db-1 is still held with the whole fleet by cli: fire'],
+    });
+    expect(await orrery(['devices', 'release', '--all'])).toEqual({
+      exitCode: 0,
+      out: ['the whole fleet is released'],
+      err: ['web-1 is still held alone by cli'],
+    });
+    expect(await orrery(['devices', 'release', 'web-1'])).toEqual({ exitCode: 0, out: ['web-1 is released'], err: [] });
+  });
+
+  it('hold and release print one JSON document', async () => {
+    const json = async (...words: string[]): Promise<unknown> =>
+      JSON.parse((await orrery(['devices', ...words, '--json'])).out.join('')) as unknown;
+    expect(await json('hold', 'web-1', 'web-1')).toEqual({
+      changes: [{ device: 'web-1', changed: true }],
+      held: ['web-1'],
+    });
+    expect(await json('hold', '--all')).toEqual({
+      changes: [{ device: null, changed: true }],
+      held: ['db-1', 'web-1'],
+    });
+    expect(await json('release', '--all')).toEqual({ changes: [{ device: null, changed: true }], held: ['web-1'] });
+  });
+
+  it.each([
+    [['hold'], 'orrery: Name the devices to hold, or say --all for the whole fleet.'],
+    [['release', 'web-1', '--all'], 'orrery: Name the devices to release, or say --all for the whole fleet.'],
+    [['hold', 'web-1', 'web-2', 'x\u001By'], 'orrery: There is no device "web-2", "xy"; see: orrery devices'],
+  ])('%j holds nothing', async (words, sentence) => {
+    expect(await orrery(['devices', ...words])).toEqual({ exitCode: 3, out: [], err: [sentence] });
+    expect(registry.holds.size).toBe(0);
+  });
+
+  it('hold says what is wrong with the clocks', async () => {
+    registry.aheadMs = 60 * 60 * 1_000;
+    expect(await orrery(['devices', 'hold', 'web-1'])).toEqual({
+      exitCode: 1,
+      out: [],
+      err: ['orrery: The proof of the sender is 3600 s old; it is good for 300 s.'],
+    });
+    expect(registry.holds.size).toBe(0);
+  });
+
+  it('hold needs a key to sign with', async () => {
+    const { exitCode, err } = await orrery(['devices', 'hold', 'web-1'], '');
+    expect([exitCode, err.join('\n')]).toEqual([3, expect.stringMatching(/signed with your key of the bus/u)]);
+  });
+});

@@ -1,0 +1,28 @@
+import { badInput } from '../../terminal/index.js';
+
+/** Stands where a person has to put the address of a gateway. */
+export const URL_PLACEHOLDER = 'ws://<gateway>:5000/ws';
+
+/** The address of a gateway as a person gives it. A credential in it would end up in files and logs. */
+export function checkGatewayUrl(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url === undefined || (url.protocol !== 'ws:' && url.protocol !== 'wss:')) {
+    throw badInput('--url must be a ws:// or wss:// address such as wss://orrery.example.org/ws');
+  }
+  if (url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '') {
+    throw badInput('--url must be an address only: no user, no password, nothing behind "?"');
+  }
+  return url.href;
+}
+
+/** How clients that send no headers say who they are: the token is a part of the address. */
+export function urlWithToken(url: string): string {
+  return `${url}?token=<token>`;
+}
+
+const PLAIN_WORD = /^[\w@%+=:,./-]+$/u;
+
+/** One word of a command line for a POSIX shell. */
+export function shellWord(text: string): string {
+  return PLAIN_WORD.test(text) || text === URL_PLACEHOLDER ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
+}

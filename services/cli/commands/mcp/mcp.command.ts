@@ -1,0 +1,80 @@
+// The words with which a person lets an assistant look at a run and change it.
+import type { Command } from 'commander';
+import { DEFAULTS, LIMITS } from '#proto';
+import { define, wholeFrom, type Run } from '../../terminal/index.js';
+
+const MINUTE_MS = 60_000;
+
+const runner = () => import('./mcp.runner.js');
+const revoker = () => import('./revoke.runner.js');
+const READ_ONLY = ['--read-only', 'it may look at the run and change nothing'] as const;
+
+const accessOf = ({ readOnly = false }: { readOnly?: boolean }) => (readOnly ? 'read' : 'edit');
+
+/** `orrery mcp` and what stands below it. */
+export function defineMcp(program: Command, run: Run): void {
+  const mcp = define(program, 'mcp', 'let an assistant see a run and change its tasks (Model Context Protocol)', [
+    'orrery mcp serve 0k3j…',
+    'orrery mcp token 0k3j… --read-only --minutes 30',
+  ]);
+  const serve = define(
+    mcp,
+    'serve',
+    'serve one run over standard input and output, with your key, until the input ends',
+    [
+      'orrery mcp serve 0k3j…',
+      'orrery mcp serve 0k3j… --read-only',
+      '{ "command": "orrery", "args": ["mcp", "serve", "0k3j…"] }   in the settings of the assistant',
+    ],
+  )
+    .argument('<run>')
+    .option(...READ_ONLY)
+    .action((id: string, options: { readOnly?: boolean }, command: Command) =>
+      run(command, async (context) => (await runner()).serveMcp(context, id, accessOf(options))),
+    );
+  // Standard output is the assistant's: there is nothing to print as JSON, and the runner says so.
+  serve.options.find(({ long }) => long === '--json')?.hideHelp();
+  define(mcp, 'token', 'print the address of a run and a token for it: whoever has the token acts in your name', [
+    'orrery mcp token 0k3j…',
+    'orrery mcp token 0k3j… --read-only --minutes 30 --json',
+  ])
+    .argument('<run>')
+    .option(...READ_ONLY)
+    .option(
+      '--minutes <n>',
+      'how long it is good',
+      wholeFrom(1, LIMITS.editGrantMsMax / MINUTE_MS),
+      DEFAULTS.editGrantMs / MINUTE_MS,
+    )
+    .action((id: string, options: { readOnly?: boolean; minutes: number }, command: Command) =>
+      run(command, async (context) =>
+        (await runner()).printToken(context, id, { access: accessOf(options), minutes: options.minutes }),
+      ),
+    );
+  defineRevocations(mcp, run);
+}
+
+interface RevokeWords {
+  run?: string;
+  all?: boolean;
+  reason?: string;
+}
+
+function defineRevocations(mcp: Command, run: Run): void {
+  define(mcp, 'revoke', 'end tokens before their time: any single one, or all that you have signed until now', [
+    'orrery mcp revoke - < token.txt',
+    'orrery mcp revoke 9f86d081…',
+    'orrery mcp revoke --run 0k3j… --reason "laptop stolen"',
+    'orrery mcp revoke --all',
+  ])
+    .argument('[token]', 'a token or its id; "-" reads it from standard input, where no list of processes shows it')
+    .option('--run <run>', 'all that you have signed for this run')
+    .option('--all', 'all that you have signed')
+    .option('--reason <text>', 'recorded with it')
+    .action((token: string | undefined, { run: of, all = false, reason }: RevokeWords, command: Command) =>
+      run(command, async (context) => (await revoker()).revokeTokens(context, { token, run: of, all, reason })),
+    );
+  define(mcp, 'revoked', 'list the revocations that still matter, and who said so', [
+    'orrery mcp revoked --json',
+  ]).action((_: object, command: Command) => run(command, async (context) => (await revoker()).listRevoked(context)));
+}

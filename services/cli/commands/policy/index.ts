@@ -1,0 +1,4 @@
+/**
+ * What the command policy would do with a command line. Mostly without any system.
+ */
+export { definePolicy } from './policy.command.js';

@@ -1,0 +1,4 @@
+/**
+ * Reviewed plans: list, show, check, save.
+ */
+export { defineRunbooks } from './runbooks.command.js';

@@ -1,0 +1,50 @@
+import { homeOf, makeDir } from '../../home/index.js';
+import { EXIT, type ExitCode, type CliContext } from '../../terminal/index.js';
+import { upDetached, launchOf, EmbeddedSystem } from '../../system/index.js';
+import { lockHome, instancesOf, type UpOptions } from '../../processes/index.js';
+
+/** Starts the system and keeps it alive until Ctrl-C, SIGTERM or `down`. */
+export async function up(context: CliContext, options: UpOptions): Promise<ExitCode> {
+  instancesOf(options.replicas); // bad input is said before anything is made
+  return options.detach ? upDetached(context, options) : upHere(context, options);
+}
+
+async function upHere(context: CliContext, options: UpOptions): Promise<ExitCode> {
+  const { env, now, signal } = context;
+  const home = homeOf(env);
+  const launch = launchOf(context);
+  await makeDir(home.root, process.getuid?.() === 0 ? 0o711 : 0o700);
+  const unlock = await lockHome(home, process.pid, now());
+  try {
+    let adminToken: string | undefined;
+    const showToken = (token: string): void => {
+      adminToken = token;
+      // At once: who is interrupted before everything is ready could never learn it.
+      if (!context.json) launch.say(`admin token, shown only now: ${token}`);
+    };
+    const { system, endpoints } = await EmbeddedSystem.start({
+      ...options,
+      home,
+      env,
+      now,
+      signal,
+      say: launch.say,
+      showToken,
+    });
+    launch.ready({ home: home.root, pid: process.pid, endpoints, ...(adminToken === undefined ? {} : { adminToken }) });
+    await untilAborted(signal);
+    launch.say('stopping');
+    await system.stop();
+    launch.say('stopped');
+  } finally {
+    await unlock();
+  }
+  return EXIT.ok;
+}
+
+function untilAborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}

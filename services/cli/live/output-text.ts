@@ -1,0 +1,54 @@
+import type { TaskId } from '#proto';
+import { cleanText, clip, plain, type Paint } from '../terminal/index.js';
+import type { OutputLine } from './output-lines.js';
+import type { OutputPiece } from './output-piece.js';
+
+const TAB_STOP = 8;
+/** What JSON leaves as it is and a terminal might obey, or a person would not see. */
+const UNSEEN = /[\u007F-\u009F\u200B-\u200F\u2028-\u202E\u2060-\u2069\uFEFF]/gu;
+
+/** A line as it may stand on a terminal: without escape sequences and the like, columns still below each other. */
+export function cleanOutput(text: string): string {
+  return expandTabs(cleanText(text)).trimEnd();
+}
+
+const COLOURS = { stdout: 'dim', stderr: 'yellow', thought: 'blue' } as const;
+
+export interface LabelOptions {
+  readonly paint?: Paint;
+  /** What is longer is cut. */
+  readonly charsMax?: number;
+}
+
+/** `disk stdout | 12 GB free`: nothing in the line can look like the output of another task, or like an event. */
+export function labelledOutput({ taskId, stream, text }: OutputLine, options: LabelOptions = {}): string {
+  const { paint = plain, charsMax = Number.MAX_SAFE_INTEGER } = options;
+  const label = `${taskId} ${stream} |`;
+  const whole = clip(`${label} ${cleanOutput(text)}`.trimEnd(), charsMax);
+  const colour = COLOURS[stream];
+  return `${paint(colour, whole.slice(0, label.length))}${whole.slice(label.length)}`;
+}
+
+/** The lines of `alone` need no label: no other task writes, or no other is asked for. */
+export function outputText(line: OutputLine, alone: TaskId | undefined, paint: Paint = plain): string {
+  // What a model thinks is never taken for what a command has written.
+  return line.taskId === alone && line.stream !== 'thought' ? cleanOutput(line.text) : labelledOutput(line, { paint });
+}
+
+/** One JSON object on one line; `type` tells it from the events of a run. */
+export function outputJson(piece: OutputPiece): string {
+  const { taskId, attempt, commandId, deviceId, stream, offset, text } = piece;
+  const object = { type: 'output', taskId, attempt, commandId, deviceId, stream, offset, text };
+  return JSON.stringify(object).replaceAll(
+    UNSEEN,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+}
+
+function expandTabs(text: string): string {
+  const [first = '', ...others] = text.split('\t');
+  return others.reduce((before, part) => {
+    const { length } = Array.from(before);
+    return `${before}${' '.repeat(TAB_STOP - (length % TAB_STOP))}${part}`;
+  }, first);
+}

@@ -1,0 +1,132 @@
+import { describe, expect, it } from '@jest/globals';
+import { deviceEnvironment, serviceEnvironment } from '../system/environment.js';
+import { homeAt, homeDirOf } from '../home/home.js';
+import { instancesOf, localDevices, portChoice, SERVICES, type ServiceName } from './plan.js';
+import { deathsAfter, restartDelayMs, STABLE_MS } from './restarts.js';
+
+describe('portChoice', () => {
+  it('prefers the port people know', () =>
+    expect(portChoice('console', {})).toEqual({ kind: 'preferred', port: 8080 }));
+  it('takes exactly the one that is asked for', () =>
+    expect(portChoice('aip', { ORRERY_AIP_PORT: '5001' })).toEqual({ kind: 'wanted', port: 5001 }));
+  it('takes any free one for 0', () => expect(portChoice('nats', { ORRERY_NATS_PORT: '0' })).toEqual({ kind: 'any' }));
+  it.each(['65536', '-1', 'http', '80.5'])('refuses %s by the name of the variable', (text) =>
+    expect(() => portChoice('postgres', { ORRERY_POSTGRES_PORT: text })).toThrow(
+      `ORRERY_POSTGRES_PORT: "${text}" is not a port; 0 is any free one.`,
+    ),
+  );
+});
+
+describe('instancesOf', () => {
+  it('has one process of each service', () =>
+    expect(instancesOf({}).map(({ name }) => name)).toEqual([
+      'orchestrator',
+      'registry',
+      'aip-gateway',
+      'device-agent',
+      'planner',
+      'logging',
+      'console',
+    ]));
+  it('numbers replicas from the second one on, and only the first has the announced ports', () =>
+    expect(instancesOf({ orchestrator: 3 }).slice(0, 3)).toEqual([
+      { service: 'orchestrator', name: 'orchestrator', first: true },
+      { service: 'orchestrator', name: 'orchestrator-2', first: false },
+      { service: 'orchestrator', name: 'orchestrator-3', first: false },
+    ]));
+  it('refuses a service that does not exist', () =>
+    expect(() => instancesOf({ planer: 2 })).toThrow(
+      '--replicas: there is no service "planer"; there are orchestrator, ',
+    ));
+});
+
+describe('localDevices', () => {
+  it('begins with the ones the examples speak of', () =>
+    expect(localDevices(3)).toEqual([
+      { id: 'web-1', tags: ['web'] },
+      { id: 'db-1', tags: ['db'] },
+      { id: 'dev-3', tags: [] },
+    ]));
+  it('may be none', () => expect(localDevices(0)).toEqual([]));
+});
+
+describe('homeDirOf', () => {
+  const owner = { uid: 1000, directory: '/home/ann' };
+  it('is what the environment says', () =>
+    expect(homeDirOf({ ORRERY_HOME: '/srv/orrery' }, owner)).toBe('/srv/orrery'));
+  it('is in the home of its user', () => expect(homeDirOf({}, owner)).toBe('/home/ann/.orrery'));
+  it('is outside of /root for root, where PostgreSQL could not go', () =>
+    expect(homeDirOf({}, { uid: 0, directory: '/root' })).toBe('/var/lib/orrery'));
+});
+
+describe('environments', () => {
+  const env = {
+    PATH: '/bin',
+    HOME: '/home/ann',
+    OPENAI_API_KEY: 'sk-secret',
+    ORRERY_MODEL: 'some-model',
+    ORRERY_EMBEDDING_MODEL: 'points',
+    ORRERY_LOG_LEVEL: 'debug',
+    ORRERY_DATABASE_URL: 'postgres://u:p@h/d',
+    AWS_SECRET_ACCESS_KEY: 'secret',
+  };
+  const home = homeAt('/srv/orrery');
+  const addresses = {
+    natsUrl: 'nats://127.0.0.1:4222',
+    natsMonitorUrl: 'http://127.0.0.1:8222',
+    databaseUrl: 'postgres://orrery:secret@127.0.0.1:5432/orrery',
+    foreignSeedFile: undefined,
+    policyFile: undefined,
+    runbooksDir: undefined,
+  };
+  const environmentOf = (service: ServiceName, policyFile?: string) =>
+    serviceEnvironment(
+      { service, name: service, first: true },
+      { home, env, addresses: { ...addresses, policyFile }, ports: { health: 7, own: 5000 } },
+    );
+
+  it('tells a device nothing of ours and nothing that is secret', () =>
+    expect(deviceEnvironment(env)).toEqual({ PATH: '/bin', HOME: '/home/ann' }));
+
+  it('tells a service its own key, and what the operator set', () =>
+    expect(environmentOf('orchestrator')).toMatchObject({
+      ORRERY_NATS_URL: 'nats://127.0.0.1:4222',
+      ORRERY_NATS_SEED_FILE: '/srv/orrery/keys/orchestrator.seed',
+      ORRERY_INSTANCE: 'orchestrator',
+      ORRERY_HEALTH_PORT: '7',
+      ORRERY_LOG_LEVEL: 'debug',
+    }));
+
+  it('tells the database only to those that use it, and other secrets to nobody', () => {
+    expect(environmentOf('logging')).toMatchObject({ ORRERY_DATABASE_URL: addresses.databaseUrl });
+    expect(environmentOf('orchestrator')).not.toHaveProperty('ORRERY_DATABASE_URL');
+    expect(environmentOf('logging')).not.toHaveProperty('AWS_SECRET_ACCESS_KEY');
+  });
+
+  it('tells who asks models which one and with which key, and nobody else', () => {
+    const settings = { OPENAI_API_KEY: 'sk-secret', ORRERY_MODEL: 'some-model', ORRERY_EMBEDDING_MODEL: 'points' };
+    for (const service of ['device-agent', 'planner'] as const) expect(environmentOf(service)).toMatchObject(settings);
+    for (const service of SERVICES) {
+      if (service === 'device-agent' || service === 'planner') continue;
+      for (const name of Object.keys(settings)) expect(environmentOf(service)).not.toHaveProperty(name);
+    }
+  });
+
+  it('tells of the policy that the operator wrote', () => {
+    expect(environmentOf('device-agent', '/srv/orrery/policy.yaml')).toMatchObject({
+      ORRERY_POLICY_FILE: '/srv/orrery/policy.yaml',
+    });
+    expect(environmentOf('device-agent')).not.toHaveProperty('ORRERY_POLICY_FILE');
+  });
+
+  it('tells a service its port', () => {
+    expect(environmentOf('aip-gateway')).toMatchObject({ ORRERY_AIP_PORT: '5000' });
+  });
+});
+
+describe('restarts', () => {
+  it('starts at once after the first death, and ever later after more of them', () =>
+    expect([1, 2, 3, 4, 20].map(restartDelayMs)).toEqual([0, 250, 500, 1_000, 10_000]));
+  it('counts deaths in a row', () => expect(deathsAfter(2, STABLE_MS - 1)).toBe(3));
+  it('forgets them after a long life', () => expect(deathsAfter(9, STABLE_MS)).toBe(1));
+});

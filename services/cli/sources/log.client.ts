@@ -1,0 +1,75 @@
+import { jetstreamManager } from '@nats-io/jetstream';
+import type { NatsConnection } from '@nats-io/transport-node';
+import { lastSequence, readCommits, readStored, type StreamEntry } from '#libs/event-log';
+import { parseWith, RunCommit, runIdOfSubject, sentenceOf, subjects } from '#proto';
+import type { RunId } from '#proto';
+import type { ExportRecord } from '../audit/index.js';
+import { failure } from '../terminal/index.js';
+import { unknownRun } from './run-history.js';
+
+type RunStream = ExportRecord['stream'];
+
+const decoder = new TextDecoder();
+
+/** All records of a run as they are stored, unchecked: first its commits, then those of its attempts and of its planner. */
+export async function loadRecords(nc: NatsConnection, runId: RunId): Promise<ExportRecord[]> {
+  const own = await loadStream(nc, 'RUNS', subjects.run(runId));
+  if (own.length === 0) throw unknownRun(runId);
+  const attempts = await loadStream(nc, 'ATTEMPTS', subjects.attemptsOfRun(runId));
+  return [...own, ...attempts, ...(await loadStream(nc, 'PLANS', subjects.plan(runId)))];
+}
+
+/** The commits of a run only. */
+export async function loadRunRecords(nc: NatsConnection, runId: RunId): Promise<ExportRecord[]> {
+  const own = await loadStream(nc, 'RUNS', subjects.run(runId));
+  if (own.length === 0) throw unknownRun(runId);
+  return own;
+}
+
+/** Every run that the log knows, in no particular order. */
+export async function runIds(nc: NatsConnection): Promise<RunId[]> {
+  const jsm = await jetstreamManager(nc, { checkAPI: false });
+  const { state } = await jsm.streams.info('RUNS', { subjects_filter: subjects.anyRun });
+  return Object.keys(state.subjects ?? {}).flatMap((subject) => runIdOfSubject(subject) ?? []);
+}
+
+/**
+ * The commits of a run: those that are there, then those that come, through one reader, so nothing is missed or seen twice
+ * between the two. `behind` is how many more are there already. Ends only by `break` or `signal`.
+ */
+export async function* followRun(
+  nc: NatsConnection,
+  runId: RunId,
+  signal: AbortSignal,
+): AsyncGenerator<{ commit: RunCommit; behind: number }, void, undefined> {
+  for await (const entry of readCommits(nc, 'RUNS', { afterSequence: 0, filters: [subjects.run(runId)], signal })) {
+    const parsed = parseWith(RunCommit, jsonOf(entry));
+    if (!parsed.ok) {
+      throw failure(`Run ${runId} cannot be read: ${parsed.issues.map(sentenceOf).join('; ')}. Try: orrery verify`);
+    }
+    yield { commit: parsed.value, behind: entry.pending };
+  }
+}
+
+/** Whether the log has anything of this run. */
+export async function isKnown(nc: NatsConnection, runId: RunId): Promise<boolean> {
+  return (await lastSequence(nc, 'RUNS', subjects.run(runId))) > 0;
+}
+
+async function loadStream(nc: NatsConnection, stream: RunStream, filter: string): Promise<ExportRecord[]> {
+  const records: ExportRecord[] = [];
+  for await (const entry of readStored(nc, stream, filter)) {
+    records.push({ stream, subject: entry.subject, sequence: entry.sequence, commit: jsonOf(entry) });
+  }
+  return records;
+}
+
+/** What is no JSON is kept as text: the audit will say so. */
+function jsonOf({ data }: StreamEntry): unknown {
+  const text = decoder.decode(data);
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return text;
+  }
+}

@@ -1,0 +1,85 @@
+import { describe, expect, it } from '@jest/globals';
+import { approvalsTable, approvalText, askedText, commandText } from './approval-text.js';
+import { APPROVAL_ID, approvalOf, COMMAND_ASK, QUESTION_ASK } from '../testing/sample-asks.js';
+
+const PIPE = { isTerminal: false, color: false };
+
+describe('what a person is asked', () => {
+  it('is the exact command: nothing of it is left out, and what hides is shown', () => {
+    expect(commandText(COMMAND_ASK.command)).toBe(
+      String.raw`EXEC_CLI systemctl restart nginx\u200b\nrm -rf /srv/old {"timeout":30}`,
+    );
+    expect(commandText({ tool: 'FILE_PUT', arguments: { path: '/srv/a\u202E' } })).toBe(
+      String.raw`FILE_PUT {"path":"/srv/a\u202e"}`,
+    );
+  });
+
+  it('cannot look like another one, whatever it spells', () => {
+    const fake = { tool: 'EXEC_CLI', arguments: { command: 'rm -r data\nworking_directory = "/tmp/x"' } };
+    const real = { tool: 'EXEC_CLI', arguments: { command: 'rm -r data', working_directory: '/tmp/x' } };
+    const shown = [fake, real].map((command) => approvalText(approvalOf({ ...COMMAND_ASK, command }), PIPE));
+    expect(shown[0]).not.toBe(shown[1]);
+    const line = { tool: 'EXEC_CLI', arguments: { command: 'rm -r data {"working_directory":"/tmp/x"}' } };
+    expect(commandText(line)).not.toBe(commandText(real));
+    expect(commandText({ tool: 'T', arguments: { command: '"a"' } })).toBe(String.raw`T "\"a\""`);
+  });
+
+  it('has a line in a list', () => {
+    const row = approvalsTable([approvalOf(COMMAND_ASK), approvalOf(QUESTION_ASK, { state: 'answered' })], PIPE);
+    expect(row.split('\n').map((line) => line.split('\t'))).toEqual([
+      [APPROVAL_ID, 'open', 'web', 'web-1', 'privileged', COMMAND_ASK.expiresAt, expect.stringContaining('systemctl')],
+      [APPROVAL_ID, 'answered', 'web', 'web-1', 'question', COMMAND_ASK.expiresAt, '? Which port?'],
+    ]);
+  });
+
+  it('comes with all that is needed to decide, and how', () => {
+    expect(approvalText(approvalOf(COMMAND_ASK), PIPE)).toBe(
+      [
+        `approval  ${APPROVAL_ID}`,
+        'state     open',
+        'run       run-1',
+        'task      web, attempt 1, step 2',
+        'asked by  LinuxAgent for device web-1, 2026-11-20T12:00:00.000Z',
+        'until     2026-11-20T12:10:00.000Z',
+        'class     privileged (rule program.systemctl)',
+        'because   systemctl restart changes a service',
+        '',
+        'EXEC_CLI',
+        String.raw`    | systemctl restart nginx\u200b`,
+        '    | rm -rf /srv/old',
+        'with',
+        '    | timeout = 30',
+        '',
+        'the agent thinks',
+        '    The service hangs.',
+        '',
+        'its plan',
+        '    1. restart it',
+        '    2. look again',
+        '',
+        `decide with: orrery approve ${APPROVAL_ID}   or: orrery reject ${APPROVAL_ID}`,
+      ].join('\n'),
+    );
+  });
+
+  it('says who has decided, and what a grant lets through', () => {
+    const by = { kind: 'person', id: 'anna' } as const;
+    const decided = approvalOf(COMMAND_ASK, {
+      state: 'approved',
+      by,
+      note: 'go on',
+      decidedAt: '2026-11-20T12:01:00.000Z',
+      grantUntil: '2026-11-20T13:00:00.000Z',
+    });
+    const text = approvalText(decided, PIPE);
+    expect(text).toContain('approved       by anna, 2026-11-20T12:01:00.000Z');
+    expect(text).toContain('granted until  2026-11-20T13:00:00.000Z');
+    expect(text).not.toContain('decide with');
+  });
+
+  it('has a line in the events of a run', () => {
+    expect(askedText('web', QUESTION_ASK)).toBe(
+      `web: ? Which port? on web-1 (question), until 12:10:00; ${APPROVAL_ID}`,
+    );
+  });
+});

@@ -1,0 +1,131 @@
+import { callText, decisionText, type SaidDecision } from '#libs/constellation';
+import type { ApprovalView, Ask, CommandCall } from '#proto';
+import {
+  cleanLine,
+  cleanText,
+  clip,
+  clockText,
+  paintFor,
+  paintStatus,
+  type Paint,
+  renderTable,
+  type Terminal,
+  visibleClip,
+  visibleLine,
+  visibleLines,
+} from '../terminal/index.js';
+
+const COMMAND_CHARS_MAX = 60;
+const INDENT = '    ';
+
+type Screen = Pick<Terminal, 'isTerminal' | 'color'>;
+
+/** Exactly what would run, nothing hidden. */
+export const commandText = (call: CommandCall): string => visibleLine(callText(call));
+
+/** What was decided, on one line: the command whole, of what was said with it the first `charsMax` characters. */
+export function decidedText(said: SaidDecision, charsMax: number): string {
+  const cut = (text: string | undefined) => (text === undefined ? undefined : clip(cleanLine(text), charsMax));
+  return visibleLine(decisionText({ ...said, answer: cut(said.answer), note: cut(said.note) }));
+}
+
+/** What is asked, in one line. */
+export function askLine(ask: Ask): string {
+  return ask.kind === 'approval' ? commandText(ask.command) : `? ${visibleLine(ask.question)}`;
+}
+
+/** One row per approval. */
+export function approvalsTable(approvals: readonly ApprovalView[], screen: Screen): string {
+  return renderTable(
+    approvals,
+    [
+      { title: 'APPROVAL', value: ({ approvalId }) => approvalId },
+      { title: 'STATE', value: ({ state }) => state, status: true },
+      { title: 'TASK', value: ({ taskId, attempt }) => `${taskId}${attempt > 1 ? ` (attempt ${attempt})` : ''}` },
+      { title: 'DEVICE', value: ({ ask }) => ask.deviceId },
+      { title: 'CLASS', value: ({ ask }) => (ask.kind === 'approval' ? ask.class : 'question') },
+      { title: 'UNTIL', value: ({ ask }) => ask.expiresAt },
+      {
+        title: 'WHAT',
+        value: ({ ask }) => (screen.isTerminal ? visibleClip(askLine(ask), COMMAND_CHARS_MAX) : askLine(ask)),
+      },
+    ],
+    screen,
+  );
+}
+
+/** All that a person needs to decide: the exact command, where, why it is asked, and what the agent was about to do. */
+export function approvalText(approval: ApprovalView, screen: Screen): string {
+  const paint = paintFor(screen);
+  const { approvalId, runId, taskId, attempt, ask, requestedAt, state } = approval;
+  const facts: [string, string][] = [
+    ['approval', approvalId],
+    ['state', paintStatus(paint, state)],
+    ['run', runId],
+    ['task', `${taskId}, attempt ${attempt}, step ${ask.step}`],
+    ['asked by', `${cleanLine(ask.agent)} for device ${ask.deviceId}, ${requestedAt}`],
+    ['until', ask.expiresAt],
+    ...(ask.kind === 'approval' ? judgedFacts(ask) : []),
+    ...decidedFacts(approval),
+  ];
+  const width = Math.max(...facts.map(([name]) => name.length));
+  const lines = facts.map(([name, value]) => `${name.padEnd(width)}  ${value}`);
+  return [...lines, ...whatLines(ask, paint), ...contextLines(ask), ...nextLines(approval)].join('\n');
+}
+
+function judgedFacts(ask: Extract<Ask, { kind: 'approval' }>): [string, string][] {
+  return [
+    ['class', `${ask.class} (rule ${cleanLine(ask.rule)})`],
+    ...ask.reasons.map((reason): [string, string] => ['because', visibleLine(reason)]),
+  ];
+}
+
+function decidedFacts({ by, decidedAt, note, grantUntil, state }: ApprovalView): [string, string][] {
+  return [
+    ...(by === null
+      ? []
+      : [[state, `by ${cleanLine(by.id)}${decidedAt === null ? '' : `, ${decidedAt}`}`] as [string, string]]),
+    ...(note === null ? [] : [['note', cleanLine(note)] as [string, string]]),
+    ...(grantUntil === null ? [] : [['granted until', grantUntil] as [string, string]]),
+  ];
+}
+
+/** The command or the question, line by line and set apart: nothing in it can look like something that we say. */
+function whatLines(ask: Ask, paint: Paint): string[] {
+  const bar = (text: string): string => `${INDENT}${paint('bold', '|')} ${text}`;
+  if (ask.kind === 'question') return ['', 'question', ...visibleLines(ask.question).map(bar)];
+  const { command, ...others } = ask.command.arguments;
+  const lines = typeof command === 'string' ? visibleLines(command) : [];
+  const rest = Object.entries(typeof command === 'string' ? others : ask.command.arguments);
+  const named = rest.map(([name, value]) => `${visibleLine(name)} = ${visibleLine(JSON.stringify(value))}`);
+  // Under a word of their own: a line of the command that spells an argument is none.
+  const heading = lines.length > 0 && named.length > 0 ? ['with'] : [];
+  return ['', ask.command.tool, ...lines.map(bar), ...heading, ...named.map(bar)];
+}
+
+function contextLines({ thought, plan }: Ask): string[] {
+  const thoughts =
+    thought === ''
+      ? []
+      : [
+          '',
+          'the agent thinks',
+          ...cleanText(thought)
+            .split('\n')
+            .map((line) => INDENT + line),
+        ];
+  const steps = plan.map((step, index) => `${INDENT}${index + 1}. ${cleanLine(step)}`);
+  return [...thoughts, ...(steps.length === 0 ? [] : ['', 'its plan', ...steps])];
+}
+
+function nextLines({ approvalId, ask, state }: ApprovalView): string[] {
+  if (state !== 'open') return [];
+  const yes = ask.kind === 'question' ? `orrery answer ${approvalId} "..."` : `orrery approve ${approvalId}`;
+  return ['', `decide with: ${yes}   or: orrery reject ${approvalId}`];
+}
+
+/** `disk: EXEC_CLI rm -rf /srv/old on web-1 (destructive), until 12:10:00`. */
+export function askedText(taskId: string, ask: Ask): string {
+  const kind = ask.kind === 'approval' ? ask.class : 'question';
+  return `${taskId}: ${askLine(ask)} on ${ask.deviceId} (${kind}), until ${clockText(ask.expiresAt)}; ${ask.approvalId}`;
+}

@@ -1,0 +1,183 @@
+import { completeText, subtasksText, triggersText, violationText, wakerText, UNDECIDED } from '#libs/constellation';
+import type { RunView } from '#proto';
+import {
+  cleanLine,
+  clip,
+  durationText,
+  paintFor,
+  paintStatus,
+  type Paint,
+  renderTable,
+  type Terminal,
+} from '../terminal/index.js';
+import { drawDag } from './dag-drawing.js';
+import { finalAnswerText } from './plan-text.js';
+import { answerText } from './result-text.js';
+import { counted } from './timeline.js';
+
+const RESULT_CHARS_MAX = 60;
+const HELD_CHARS_MAX = 200;
+/** Of a long one the start says what the run is; the rest is in the record of the run. */
+const GOAL_CHARS_MAX = 500;
+/** Lines of a drawing when nobody knows how high the screen is. */
+const ROWS_MAX = 60;
+
+type Screen = Pick<Terminal, 'isTerminal' | 'color' | 'columns'>;
+
+/** `fleet-health  RUNNING  2/3 tasks` and the constellation below it. */
+export function drawingOf(view: RunView, screen: Screen, rows = ROWS_MAX): string[] {
+  const paint = paintFor(screen);
+  return [headline(view, paint), ...drawDag(view.tasks, view.lines, { columns: screen.columns, rows, paint })];
+}
+
+export function headline(view: RunView, paint: Paint): string {
+  const { name, status, outcome, tasks, editing } = view;
+  const ended = tasks.filter((task) => task.status !== 'PENDING' && task.status !== 'RUNNING').length;
+  const end = outcome === null ? '' : ` ${paintStatus(paint, outcome)}`;
+  const round = editing === null ? '' : `  round ${editing.editId} open`;
+  return `${paint('bold', cleanLine(name))}  ${paintStatus(paint, status)}${end}  ${ended}/${tasks.length} tasks${round}`;
+}
+
+/** Everything about a run at a point: for `show`. */
+export function runText(view: RunView, screen: Screen): string {
+  const facts = [
+    ['run', view.runId],
+    ['request', view.requestId],
+    ...(view.goal === null || view.goal === undefined ? [] : [['goal', clip(view.goal, GOAL_CHARS_MAX)]]),
+    ['requested', `${view.requestedAt} by ${view.requestedBy}`],
+    ...(view.endedAt === null
+      ? []
+      : [['ended', `${view.endedAt} after ${durationBetween(view.requestedAt, view.endedAt)}`]]),
+    ...(view.reason === null ? [] : [['reason', view.reason]]),
+    ...recoveredFacts(view),
+    ...(view.parent === null ? [] : [['forked from', `event ${view.parent.sequence} of run ${view.parent.runId}`]]),
+    ...waitingFacts(view),
+    ...(view.editing === null ? [] : roundFacts(view.editing)),
+    ['events', `${view.sequence}, revision ${view.revision}`],
+    ...usageFacts(view),
+  ];
+  const width = Math.max(...facts.map(([name = '']) => name.length));
+  const parts = [
+    drawingOf(view, screen).join('\n'),
+    facts.map(([name = '', value = '']) => `${name.padEnd(width)}  ${cleanLine(value)}`).join('\n'),
+    tasksTable(view, screen),
+  ];
+  if (view.lines.length > 0) parts.push(linesTable(view, screen));
+  const answer = finalAnswerText(view, screen);
+  if (answer.length > 0) parts.push(answer.join('\n'));
+  if (view.evaluation) parts.push(evaluationText(view.evaluation));
+  return parts.join('\n\n');
+}
+
+/** What a model found the run to be worth: the whole, the parts of the request, and each task that was tried. */
+export function evaluationText(evaluation: NonNullable<RunView['evaluation']>): string {
+  const { reason, sub_scores: scores, subtasks = [] } = evaluation;
+  const rate = subtasksText(evaluation);
+  return [
+    `Evaluation: complete: ${completeText(evaluation)}`,
+    cleanLine(reason),
+    ...scores.map(({ name, evaluation: verdict }) => `  ${cleanLine(name)}: ${verdict}`),
+    ...(rate === undefined ? [] : [`${rate}:`]),
+    ...subtasks.map(
+      ({ task_id: id, evaluation: verdict, reason: why = '' }) =>
+        `  ${cleanLine(id)}: ${verdict}${why === '' ? '' : `, ${cleanLine(why)}`}`,
+    ),
+  ].join('\n');
+}
+
+/** What was used up of what may be. */
+function usageFacts({ used, budget = {} }: RunView): string[][] {
+  if (used === undefined) return [];
+  const { llmCalls, tokens, commands, costUsd } = used;
+  const of = (count: string, limit: string | undefined): string =>
+    limit === undefined ? count : `${count} of ${limit}`;
+  const parts = [
+    of(counted(llmCalls, 'model call'), budget.llmCalls?.toString()),
+    of(`${tokens.toLocaleString('en-US')} tokens`, budget.tokens?.toLocaleString('en-US')),
+    of(counted(commands, 'command'), budget.commands?.toString()),
+    ...(costUsd > 0 || budget.costUsd !== undefined
+      ? [of(`$${costUsd.toFixed(4)}`, budget.costUsd === undefined ? undefined : `$${budget.costUsd.toFixed(2)}`)]
+      : []),
+  ];
+  return [['used', parts.join(', ')]];
+}
+
+/** What failed and counts as done all the same. */
+function recoveredFacts({ tasks }: RunView): string[][] {
+  const recovered = tasks.flatMap(({ id, recoveredBy }) => (recoveredBy === null ? [] : `${id} by ${recoveredBy}`));
+  return recovered.length === 0 ? [] : [['recovered', clip(recovered.join(', '), HELD_CHARS_MAX)]];
+}
+
+function waitingFacts({ waitingFor, tasks }: RunView): string[][] {
+  if (waitingFor === null) return [];
+  const held = tasks.filter((task) => task.held).map(({ id }) => id);
+  return [
+    ['waiting for', waitingFor.detail],
+    ['woken by', wakerText(waitingFor)],
+    ...(held.length === 0 ? [] : [['held', clip(held.join(', '), HELD_CHARS_MAX)]]),
+  ];
+}
+
+/** The lock that is taken, what for, and why what was proposed so far could not be applied. */
+function roundFacts(round: NonNullable<RunView['editing']>): string[][] {
+  const { editId, mode, triggers, lockPolicy, openedAt, deadlineAt, tries, violations } = round;
+  return [
+    ['edit round', `${editId} (${mode}, ${lockPolicy}) about ${triggersText(triggers)}`],
+    ['opened', `${openedAt}, until ${deadlineAt}, ${counted(tries, 'try', 'tries')} so far`],
+    ...violations.map((violation) => ['refused', violationText(violation)]),
+  ];
+}
+
+function tasksTable(view: RunView, screen: Screen): string {
+  return renderTable(
+    view.tasks,
+    [
+      { title: 'TASK', value: ({ id }) => id },
+      { title: 'STATUS', value: ({ status }) => status, status: true },
+      { title: 'DEVICE', value: ({ device }) => device ?? '-' },
+      { title: 'ATTEMPTS', value: ({ attempts }) => String(attempts) },
+      {
+        title: 'TOOK',
+        value: ({ startedAt, endedAt }) => (startedAt && endedAt ? durationBetween(startedAt, endedAt) : '-'),
+      },
+      { title: 'RESULT', value: resultText },
+    ],
+    screen,
+  );
+}
+
+function linesTable(view: RunView, screen: Screen): string {
+  return renderTable(
+    view.lines,
+    [
+      { title: 'LINE', value: ({ id }) => id },
+      { title: 'FROM', value: ({ from }) => from },
+      { title: 'TO', value: ({ to }) => to },
+      {
+        title: 'TYPE',
+        value: ({ type, condition }) => (condition === null ? type : `${type}: ${clip(condition, RESULT_CHARS_MAX)}`),
+      },
+      { title: 'SATISFIED', value: ({ satisfied, reason }) => satisfiedText(satisfied, reason) },
+    ],
+    screen,
+  );
+}
+
+function satisfiedText(satisfied: boolean | null, reason: string | null): string {
+  if (satisfied === null) return 'not yet judged';
+  if (reason?.startsWith(UNDECIDED) === true) return reason;
+  return satisfied ? 'yes' : `no${reason === null ? '' : `: ${reason}`}`;
+}
+
+function resultText({ result, error, reason, held, recoveredBy }: RunView['tasks'][number]): string {
+  const recovered = recoveredBy === null ? '' : `recovered by ${recoveredBy}; `;
+  if (held) return 'held by an edit that is open or owed';
+  if (error !== null) return clip(cleanLine(`${recovered}${error.code} ${error.message}`), RESULT_CHARS_MAX);
+  if (reason !== null) return clip(cleanLine(`${recovered}${reason}`), RESULT_CHARS_MAX);
+  if (result === null) return '-';
+  return clip(cleanLine(answerText(result.value)), RESULT_CHARS_MAX) || '-';
+}
+
+function durationBetween(from: string, to: string): string {
+  return durationText(Date.parse(to) - Date.parse(from));
+}
