@@ -4,7 +4,7 @@ import { doubtsAbout, hiddenIn } from './readable.js';
 import { UnknownSyntax } from './resolve-word.js';
 import type { ShellParser, SyntaxNode } from './syntax.js';
 import { textOf } from './syntax.js';
-import { ScriptWalk } from './script-walk.js';
+import { ScriptWalk, type Names } from './script-walk.js';
 
 export interface Script {
   readonly invocations: readonly Invocation[];
@@ -32,12 +32,6 @@ export function readScript(text: string, parser: ShellParser, at: { places: Plac
       findings: [notUnderstood(`The command has a part that is not understood: ${error.message}.`)],
     };
   }
-}
-
-export interface Names {
-  readonly functions: ReadonlySet<string>;
-  /** Variables that a function sets: they can have any value anywhere. */
-  readonly unsettled: ReadonlySet<string>;
 }
 
 function namesIn(source: string, root: SyntaxNode): Names {

@@ -5,7 +5,6 @@ import { inputOf, product, SETTERS } from './readings.js';
 import { calculationFindings, isNumeric, testCalculations } from './calculated.js';
 import { resolvePath } from './resolve-path.js';
 import { resolveWord, UnknownSyntax } from './resolve-word.js';
-import type { Names } from './read-script.js';
 import { addPlaces, ANYWHERE, assign, fork, join, type Scope } from './scope.js';
 import { textOf, type SyntaxNode } from './syntax.js';
 import { testFindings } from './test-command.js';
@@ -21,6 +20,13 @@ interface Around {
   readonly input: Input | undefined;
 }
 const NOTHING: Around = { redirects: [], words: [], input: undefined };
+
+/** What is known of the names in a script before it is followed. */
+export interface Names {
+  readonly functions: ReadonlySet<string>;
+  /** Variables that a function sets: they can have any value anywhere. */
+  readonly unsettled: ReadonlySet<string>;
+}
 
 /** Follows a script as a shell would, on every way at once, and collects what it would start. */
 export class ScriptWalk {

@@ -77,6 +77,12 @@ export interface CommandPlace {
   readonly isAgents: boolean;
 }
 
+/** Whether a path is the directory or below it; both absolute, and both as given or both as they really are. */
+export function isWithin(path: string, directory: string): boolean {
+  const prefix = directory.endsWith('/') ? directory : `${directory}/`;
+  return path === directory || path.startsWith(prefix);
+}
+
 /** The command line that runs a shell command as the settings say. */
 export function wrapped(
   { limits, sandbox, jailDir }: Pick<ExecSettings, 'limits' | 'sandbox' | 'jailDir'>,

@@ -6,7 +6,7 @@ import { link, lstat, mkdir, open, readlink, realpath, rename, unlink, type File
 import { basename, dirname, join, resolve } from 'node:path';
 import { ToolFailure } from '#libs/mcp';
 import { errorCode } from './error-code.js';
-import { isWithin } from './file-tools.js';
+import { isWithin } from './exec-settings.js';
 
 const { O_CREAT, O_DIRECTORY, O_EXCL, O_NOCTTY, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_WRONLY } = constants;
 const DIRECTORY_MODE = 0o700;

@@ -61,9 +61,3 @@ export const FILE_PUT = {
 
 export type FileGetInput = z.infer<typeof FILE_GET.input>;
 export type FilePutInput = z.infer<typeof FILE_PUT.input>;
-
-/** Whether a path is the directory or below it; both absolute, and both as given or both as they really are. */
-export function isWithin(path: string, directory: string): boolean {
-  const prefix = directory.endsWith('/') ? directory : `${directory}/`;
-  return path === directory || path.startsWith(prefix);
-}

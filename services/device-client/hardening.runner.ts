@@ -5,8 +5,7 @@ import { promisify } from 'node:util';
 import type { DeviceConfig } from './device-client.config.js';
 import { inputsDir } from './device-files.client.js';
 import { minimalEnvironment } from './exec-cli.js';
-import { type ExecSettings, type RunAs, type Sandbox, wrapped } from './exec-settings.js';
-import { isWithin } from './file-tools.js';
+import { type ExecSettings, isWithin, type RunAs, type Sandbox, wrapped } from './exec-settings.js';
 import { InputError } from './input-error.js';
 
 export interface HardeningOptions {
