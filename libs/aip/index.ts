@@ -1,13 +1,24 @@
-export type { FileMessage, OutputPiece } from './session-state.js';
-export { CommandTable } from './command-table.js';
-export type { Admission, Answered, CommandTableOptions, OpenAtDevice, TableEffect } from './command-effects.js';
-export { isOwnWord } from './command-answers.js';
-export { commandMessage, LIST_TOOLS_ID, listToolsMessage, type OutgoingCommand } from './command-message.js';
-export { outcomeOf, withoutResult } from './outcome.js';
-export { clientOf, toolsOf, type RegisteredClient } from './telemetry.js';
-export { decodeClientMessage, decodeServerMessage, type Decoded } from './decode.js';
-export { instantOf } from './instant.js';
-export { digestOf } from './digest.adapter.js';
+/**
+ * AIP, the protocol between the service, its devices and the constellations that use it: both ends of a connection, commands,
+ * files, and the socket under them. Nothing here knows of runs, of the bus or of a database; the shapes of the messages are in
+ * `proto`.
+ */
+export type { FileMessage, OutputPiece } from './session/session-state.js';
+export { CommandTable } from './commands/command-table.js';
+export type {
+  Admission,
+  Answered,
+  CommandTableOptions,
+  OpenAtDevice,
+  TableEffect,
+} from './commands/command-effects.js';
+export { isOwnWord } from './commands/command-answers.js';
+export { commandMessage, LIST_TOOLS_ID, listToolsMessage, type OutgoingCommand } from './commands/command-message.js';
+export { outcomeOf, withoutResult } from './commands/outcome.js';
+export { clientOf, toolsOf, type RegisteredClient } from './session/telemetry.js';
+export { decodeClientMessage, decodeServerMessage, type Decoded } from './frames/decode.js';
+export { instantOf } from './frames/instant.js';
+export { digestOf } from './files/digest.adapter.js';
 export {
   delayMs,
   failuresAfter,
@@ -17,22 +28,22 @@ export {
   type BackoffPolicy,
   type DialEnd,
   type Dialling,
-} from './backoff.js';
-export { resumeMessages, type Holdings, type ServerFacts, type ServerRequest } from './device-link.js';
+} from './transport/backoff.js';
+export { resumeMessages, type Holdings, type ServerFacts, type ServerRequest } from './link/device-link.js';
 export {
   DeviceConnection,
   type ConnectionEnd,
   type ConnectionOptions,
   type Device,
   type FrameFact,
-} from './endpoints/device-connection.js';
+} from './link/device-connection.js';
 export {
   DeviceClientEndpoint,
   Unwelcome,
   type Credentials,
   type DeviceClientEndpointOptions,
   type LinkFact,
-} from './endpoints/device-client.runner.js';
+} from './link/device-client.runner.js';
 export {
   CONNECTION_LOST,
   FILE_ABORTS,
@@ -43,7 +54,7 @@ export {
   type FileAbortCode,
   type FileFailure,
   type FilePolicy,
-} from './file-transfer.js';
+} from './files/file-transfer.js';
 export {
   abortFrame,
   IncomingFile,
@@ -54,7 +65,7 @@ export {
   type FileWire,
   type Transfer,
   type TransferFrame,
-} from './file-pump.adapter.js';
+} from './files/file-pump.adapter.js';
 export {
   alive,
   check,
@@ -64,16 +75,16 @@ export {
   type Liveness,
   type LivenessPolicy,
   type LivenessVerdict,
-} from './liveness.js';
-export { fullRate, takeToken, type Rate, type RatePolicy } from './rate.js';
-export { Sequence } from './sequence.js';
+} from './transport/liveness.js';
+export { fullRate, takeToken, type Rate, type RatePolicy } from './frames/rate.js';
+export { Sequence } from './frames/sequence.js';
 export {
   DeviceServerEndpoint,
   type DevicePort,
   type DeviceServerOptions,
   type DeviceWatch,
   type FileDesk,
-} from './endpoints/device-server.js';
+} from './session/device-server.js';
 export {
   openConstellationSession,
   type ConstellationEffect,
@@ -81,31 +92,37 @@ export {
   type ConstellationInput,
   type ConstellationSession,
   type TargetState,
-} from './constellation-state.js';
-export { CLIENT_WAITS_MS, constellationStep } from './constellation-session.js';
-export { REQUEST_CHARS_MAX, safeTaskName, taskEndMessage, type ClientTask, type ClientTaskEnd } from './client-task.js';
+} from './session/constellation-state.js';
+export { CLIENT_WAITS_MS, constellationStep } from './session/constellation-session.js';
+export {
+  REQUEST_CHARS_MAX,
+  safeTaskName,
+  taskEndMessage,
+  type ClientTask,
+  type ClientTaskEnd,
+} from './session/client-task.js';
 export {
   ConstellationServerEndpoint,
   type ConstellationPort,
   type ConstellationServerOptions,
   type ConstellationWatch,
-} from './endpoints/constellation-server.js';
+} from './session/constellation-server.js';
 export {
   ConstellationEndpoint,
   DeviceInfoUnavailable,
   RegistrationRefused,
   type ConstellationEndpointOptions,
   type ConstellationFact,
-} from './endpoints/constellation-client.runner.js';
-export type { TaskCall, TaskEnd } from './constellation-link.js';
-export type { Closed, LargeFrames, Transport, TransportHandlers } from './transport.js';
-export { linkedPair, type LinkedPair } from './linked-pair.js';
+} from './link/constellation-client.runner.js';
+export type { TaskCall, TaskEnd } from './link/constellation-link.js';
+export type { Closed, LargeFrames, Transport, TransportHandlers } from './transport/transport.js';
+export { linkedPair, type LinkedPair } from './transport/linked-pair.js';
 export {
   connectWs,
   HandshakeRefused,
   wsTransport,
   type ConnectOptions,
   type WsTransportOptions,
-} from './ws-transport.adapter.js';
-export { Complaints } from './complaints.js';
-export { fitToolInfos, returnsOf, schemaOf } from './tool-info.js';
+} from './transport/ws-transport.adapter.js';
+export { Complaints } from './frames/complaints.js';
+export { fitToolInfos, returnsOf, schemaOf } from './session/tool-info.js';

@@ -1,8 +1,12 @@
-export * from './policy.js';
-export { openBashGrammar } from './bash-grammar.adapter.js';
-export { defaultPolicy } from './default-policy.js';
-export { explain, type ExplainedCommand, type ExplainedFinding, type Explanation } from './explain.js';
-export { openPolicy, type PolicySource } from './open-policy.js';
-export { parsePolicy, PolicyFile, type ParsedPolicy, type PolicyRule } from './policy-file.js';
-export { SYNTAX_LIMITS, type ShellParser } from './syntax.js';
-export { stricter } from './verdict.js';
+/**
+ * Whether a command line may run, may run with a word in the log, needs a person, or may not: pure, and the same answer for the
+ * same question. Who is asked, and what is written down, is not decided here.
+ */
+export * from './policy/policy.js';
+export { openBashGrammar } from './script/bash-grammar.adapter.js';
+export { defaultPolicy } from './policy/default-policy.js';
+export { explain, type ExplainedCommand, type ExplainedFinding, type Explanation } from './judge/explain.js';
+export { openPolicy, type PolicySource } from './judge/open-policy.js';
+export { parsePolicy, PolicyFile, type ParsedPolicy, type PolicyRule } from './policy/policy-file.js';
+export { SYNTAX_LIMITS, type ShellParser } from './script/syntax.js';
+export { stricter } from './policy/verdict.js';

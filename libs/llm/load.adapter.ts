@@ -1,12 +1,8 @@
 import { ConfigError } from '#libs/platform';
-import type { ChatModel } from './chat-model.js';
-import type { Embedder } from './embedder.js';
-import { OpenAiEmbedder } from './openai-embedder.adapter.js';
-import { OpenAiChatModel } from './openai.adapter.js';
-import { TranscriptError } from './recorded.js';
-import { withRecording } from './recording.adapter.js';
-import { loadModelSettings } from './settings.adapter.js';
-import { keysOf, ModelSettingsError } from './settings.js';
+import type { ChatModel, Embedder } from './models/index.js';
+import { OpenAiEmbedder, OpenAiChatModel } from './openai/index.js';
+import { TranscriptError, withRecording } from './stand-ins/index.js';
+import { loadModelSettings, keysOf, ModelSettingsError } from './settings/index.js';
 
 /**
  * The model that the environment configures: an endpoint, a recording of one, or null for none. Throws ConfigError, in one sentence,

@@ -1,8 +1,12 @@
-export { makeTestAuthority, type TestAuthority, type TestCertificate } from './certificates.js';
-export { startTestNats, type TestNats, type TestNatsOptions } from './nats-server.js';
-export { introduce, startTestBus, type TestBus } from './test-bus.js';
-export { startTestPostgres, type TestPostgres } from './postgres.js';
-export { connectDevice, instantDevice, type InstantDeviceOptions } from './instant-device.js';
+/**
+ * What tests start and talk to: servers (NATS, Postgres, certificates), a model server, devices that follow a script, a proxy
+ * that breaks connections, recorded histories. Nothing of it is loaded by a service.
+ */
+export { makeTestAuthority, type TestAuthority, type TestCertificate } from './servers/certificates.js';
+export { startTestNats, type TestNats, type TestNatsOptions } from './servers/nats-server.js';
+export { introduce, startTestBus, type TestBus } from './servers/test-bus.js';
+export { startTestPostgres, type TestPostgres } from './servers/postgres.js';
+export { connectDevice, instantDevice, type InstantDeviceOptions } from './devices/instant-device.js';
 export {
   ChaosProxy,
   type ChaosProxyOptions,
@@ -11,19 +15,35 @@ export {
   type Flapping,
   type Shape,
   type Way,
-} from './chaos-proxy.js';
-export type { CutKind } from './chaos-proxy-pipe.js';
-export { FakeDevice, type FakeDeviceOptions } from './fake-device.js';
-export { attemptCommitsOf, generateHistory, planCommitsOf, runCommitsOf, type HistoryOptions } from './histories.js';
-export { generateAskedHistory } from './asked-history.js';
-export { forkHistory, generateEditedHistory, type EditedHistoryOptions, type ForkOptions } from './edited-histories.js';
-export { History, type HistoryStep } from './history-writer.js';
-export { startModelServer, type ModelServer, type ModelServerOptions, type ModelServerScript } from './model-server.js';
-export type { EmbeddingsReply, EmbeddingsRequest, EmbeddingsScript } from './model-server-embeddings.js';
+} from './chaos/chaos-proxy.js';
+export type { CutKind } from './chaos/chaos-proxy-pipe.js';
+export { FakeDevice, type FakeDeviceOptions } from './devices/fake-device.js';
+export {
+  attemptCommitsOf,
+  generateHistory,
+  planCommitsOf,
+  runCommitsOf,
+  type HistoryOptions,
+} from './histories/histories.js';
+export { generateAskedHistory } from './histories/asked-history.js';
+export {
+  forkHistory,
+  generateEditedHistory,
+  type EditedHistoryOptions,
+  type ForkOptions,
+} from './histories/edited-histories.js';
+export { History, type HistoryStep } from './histories/history-writer.js';
+export {
+  startModelServer,
+  type ModelServer,
+  type ModelServerOptions,
+  type ModelServerScript,
+} from './model-server/model-server.js';
+export type { EmbeddingsReply, EmbeddingsRequest, EmbeddingsScript } from './model-server/model-server-embeddings.js';
 export type {
   ModelServerFault,
   ModelServerReply,
   ModelServerRequest,
   ModelServerSupport,
-} from './model-server-script.js';
-export { dying, type CallHooks, type Dying } from './dying.js';
+} from './model-server/model-server-script.js';
+export { dying, type CallHooks, type Dying } from './chaos/dying.js';

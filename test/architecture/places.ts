@@ -14,7 +14,7 @@ const ROLE = new RegExp(`\\.(?:${ROLES})\\.ts$`, 'u');
 export const hasRole = (path: string): boolean => ROLE.test(path) || path.endsWith('/main.ts');
 export const isBarrel = (path: string): boolean => path.endsWith('/index.ts');
 
-/** `libs/aip/session.ts` -> `aip`. */
+/** `libs/aip/session/session.ts` -> `aip`. */
 export const libOf = (path: string): string | undefined => /^libs\/([^/]+)\//u.exec(path)?.[1];
 export const serviceOf = (path: string): string | undefined => /^services\/([^/]+)\//u.exec(path)?.[1];
 

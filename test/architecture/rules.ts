@@ -90,7 +90,7 @@ const LAYERS: readonly Rule[] = [
       { path: 'libs/device-agent/a.ts', text: `import { chat } from '#libs/llm';` },
       { path: 'libs/planner/a.ts', text: `import { chat } from '#libs/llm';` },
       { path: 'libs/constellation/a.ts', text: `import { Fence } from '#libs/prompter';` },
-      { path: 'libs/aip/a.ts', text: `import { open } from './ws-transport.adapter.js';` },
+      { path: 'libs/aip/transport/a.ts', text: `import { open } from './ws-transport.adapter.js';` },
       { path: 'libs/constellation/a.ts', text: `import { parse } from '@marcbachmann/cel-js';` },
       { path: 'libs/device-agent/prompter/a.ts', text: `import { Liquid } from 'liquidjs';` },
     ),
@@ -121,7 +121,7 @@ const LAYERS: readonly Rule[] = [
       }),
     ),
     planted: each(
-      { path: 'libs/mcp/a.ts', text: `import { a } from '#libs/aip/session';` },
+      { path: 'libs/mcp/a.ts', text: `import { a } from '#libs/aip/session/session';` },
       { path: 'libs/mcp/a.ts', text: `import { a } from '../aip/session.js';` },
       { path: 'libs/mcp/a.ts', text: `import { a } from '../../services/cli/a.js';` },
       { path: 'libs/mcp/a.ts', text: `import { a } from '#libs/mcp';` },
@@ -153,7 +153,7 @@ const LAYERS: readonly Rule[] = [
     planted: each(
       { path: 'services/cli/a.ts', text: `import { a } from '../registry/a.js';` },
       { path: 'services/cli/a.ts', text: `import { a } from '../../libs/aip/index.js';` },
-      { path: 'services/cli/a.ts', text: `const a = await import('#libs/aip/session');` },
+      { path: 'services/cli/a.ts', text: `const a = await import('#libs/aip/session/session');` },
     ),
   },
   {

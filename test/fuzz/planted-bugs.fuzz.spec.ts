@@ -20,7 +20,7 @@ interface PlantedBug {
 const PLANTED: readonly PlantedBug[] = [
   {
     what: 'a frame that cannot be read is passed over',
-    file: 'libs/aip/session.ts',
+    file: 'libs/aip/session/session.ts',
     text: 'return refuse(session, errorMessage(input.error), nowMs);',
     becomes: 'return [session, []];',
     target: 'device-server',
@@ -28,7 +28,7 @@ const PLANTED: readonly PlantedBug[] = [
   },
   {
     what: 'a frame counts twice',
-    file: 'libs/aip/sequence.ts',
+    file: 'libs/aip/frames/sequence.ts',
     text: "if (seq <= this.#taken) return { kind: 'duplicate' };",
     becomes: "if (seq <= this.#taken) return { kind: 'fresh', latencyMs: undefined };",
     target: 'device-server',
@@ -36,7 +36,7 @@ const PLANTED: readonly PlantedBug[] = [
   },
   {
     what: 'a reason that fits into no close frame',
-    file: 'libs/aip/session-answers.ts',
+    file: 'libs/aip/session/session-answers.ts',
     text: ".replaceAll(NOT_PRINTABLE, '?')",
     becomes: '',
     target: 'device-server',
@@ -44,7 +44,7 @@ const PLANTED: readonly PlantedBug[] = [
   },
   {
     what: 'a TASK that nobody ends',
-    file: 'libs/aip/constellation-session.ts',
+    file: 'libs/aip/session/constellation-session.ts',
     text: 'if (deviceId === null) return refuseTask(session, task, { error: NO_TARGET, nowMs });',
     becomes: 'if (deviceId === null) return [session, []];',
     target: 'constellation-server',
@@ -52,7 +52,7 @@ const PLANTED: readonly PlantedBug[] = [
   },
   {
     what: 'a device that is ready again and again',
-    file: 'libs/aip/device-link.ts',
+    file: 'libs/aip/link/device-link.ts',
     text: "if (link.phase !== 'RESUMING') return [link, []];",
     becomes: '',
     target: 'device-client',

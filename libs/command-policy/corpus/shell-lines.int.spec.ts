@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { openBashGrammar, openPolicy, type CommandPolicy } from '../index.js';
-import { ONE, SOME, type Glyphs } from '../path-pattern.js';
-import { readPlain } from '../plain-line.js';
+import { ONE, SOME, type Glyphs } from '../words/path-pattern.js';
+import { readPlain } from '../calls/plain-line.js';
 import { shellLines } from './shell-lines.js';
 
 const SEED = 20_261_122;

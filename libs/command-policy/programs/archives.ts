@@ -1,8 +1,17 @@
-import type { Call } from '../call.js';
-import { dynamic, type Finding } from '../finding.js';
-import { has, optionsOf, takeApart, unknownOption, valueOf, type Arguments } from '../options.js';
-import { each, optionFindings, program, type ProgramTable } from '../program.js';
-import { literal, wordOf, type Word } from '../word.js';
+import { type Call, each, optionFindings, program, type ProgramTable } from '../calls/index.js';
+import {
+  dynamic,
+  type Finding,
+  has,
+  optionsOf,
+  takeApart,
+  unknownOption,
+  valueOf,
+  type Arguments,
+  literal,
+  wordOf,
+  type Word,
+} from '../words/index.js';
 
 const HERE = literal('.');
 

@@ -1,8 +1,5 @@
-import type { Call } from '../call.js';
-import type { Finding } from '../finding.js';
-import { has, optionsOf, takeApart, unknownOption } from '../options.js';
-import { optionFindings, type ProgramJudge } from '../program.js';
-import type { Word } from '../word.js';
+import { type Call, optionFindings, type ProgramJudge } from '../calls/index.js';
+import { type Finding, has, optionsOf, takeApart, unknownOption, type Word } from '../words/index.js';
 
 const OPTIONS = optionsOf(
   '-F: -v: -f<!privileged -e: --field-separator: --assign: --file<!privileged --source: --posix --re-interval --sandbox -b -n -O -r -S -t -P -c',

@@ -1,5 +1,5 @@
 import type { CommandClass } from '#proto';
-import { each, program, subcommands, type ProgramJudge, type ProgramTable } from '../program.js';
+import { each, program, subcommands, type ProgramJudge, type ProgramTable } from '../calls/index.js';
 
 const is =
   (of: CommandClass, does: string): ProgramJudge =>

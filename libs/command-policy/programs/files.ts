@@ -1,10 +1,5 @@
-import type { Call } from '../call.js';
-import type { Finding } from '../finding.js';
-import { has, valueOf, type Arguments } from '../options.js';
-import { each, program, type ProgramTable } from '../program.js';
-import type { Word } from '../word.js';
-import { wordOf } from '../word.js';
-import { glyphsOf } from '../path-pattern.js';
+import { type Call, each, program, type ProgramTable } from '../calls/index.js';
+import { type Finding, has, valueOf, type Arguments, type Word, wordOf, glyphsOf } from '../words/index.js';
 
 const RECURSIVE = ['-r', '-R', '-a', '--recursive', '--archive'];
 

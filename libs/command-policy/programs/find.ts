@@ -1,9 +1,5 @@
-import type { Call } from '../call.js';
-import type { Finding } from '../finding.js';
-import { ANY, glyphsOf, SOME } from '../path-pattern.js';
-import type { ProgramJudge } from '../program.js';
-import { unknownOption } from '../options.js';
-import { literal, show, wordOf, type Word } from '../word.js';
+import type { Call, ProgramJudge } from '../calls/index.js';
+import { type Finding, ANY, glyphsOf, SOME, unknownOption, literal, show, wordOf, type Word } from '../words/index.js';
 
 const PLAIN = new Set(
   '-H -L -P -daystart -depth -d -follow -ignore_readdir_race -noignore_readdir_race -mount -xdev -noleaf -warn -nowarn -empty -executable -readable -writable -nouser -nogroup -true -false -print -print0 -ls -prune -quit -o -or -a -and -not ! ( ) , -help -version'.split(

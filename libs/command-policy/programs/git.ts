@@ -1,7 +1,6 @@
 import type { CommandClass } from '#proto';
-import { has } from '../options.js';
-import { literal } from '../word.js';
-import { each, program, subcommands, type ProgramJudge, type ProgramTable } from '../program.js';
+import { has, literal } from '../words/index.js';
+import { each, program, subcommands, type ProgramJudge, type ProgramTable } from '../calls/index.js';
 
 const is =
   (of: CommandClass, does: string): ProgramJudge =>

@@ -1,4 +1,7 @@
-import type { ProgramJudge } from '../program.js';
+/**
+ * What each known program does with its arguments, as one table.
+ */
+import type { ProgramJudge } from '../calls/index.js';
 import { ARCHIVES } from './archives.js';
 import { awk } from './awk.js';
 import { CONTAINERS } from './containers.js';

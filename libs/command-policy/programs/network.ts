@@ -1,7 +1,5 @@
-import type { Call } from '../call.js';
-import { floor, type Finding } from '../finding.js';
-import { has, optionsOf, takeApart, unknownOption } from '../options.js';
 import {
+  type Call,
   each,
   mayBeOption,
   optionFindings,
@@ -9,8 +7,18 @@ import {
   subcommands,
   type ProgramJudge,
   type ProgramTable,
-} from '../program.js';
-import { literal, show, type Word } from '../word.js';
+} from '../calls/index.js';
+import {
+  floor,
+  type Finding,
+  has,
+  optionsOf,
+  takeApart,
+  unknownOption,
+  literal,
+  show,
+  type Word,
+} from '../words/index.js';
 
 const net = (options: string) => program('network', options, 'text', { does: 'reaches other machines.' });
 const always =

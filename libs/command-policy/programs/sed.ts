@@ -1,8 +1,5 @@
-import type { Call } from '../call.js';
-import type { Finding } from '../finding.js';
-import { has, optionsOf, takeApart, unknownOption } from '../options.js';
-import { optionFindings, type ProgramJudge } from '../program.js';
-import type { Word } from '../word.js';
+import { type Call, optionFindings, type ProgramJudge } from '../calls/index.js';
+import { type Finding, has, optionsOf, takeApart, unknownOption, type Word } from '../words/index.js';
 
 const OPTIONS = optionsOf(
   '-nErsuzb -e: -f<!privileged -i? -l: --quiet --silent --expression: --file<!privileged --in-place? --regexp-extended --separate --null-data --line-length: --posix --debug --unbuffered --sandbox --follow-symlinks',

@@ -1,4 +1,4 @@
-import { each, program, subcommands, type ProgramJudge, type ProgramTable } from '../program.js';
+import { each, program, subcommands, type ProgramJudge, type ProgramTable } from '../calls/index.js';
 import { ownFindings } from './system.js';
 
 const SHOW =

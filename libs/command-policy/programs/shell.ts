@@ -1,10 +1,17 @@
-import type { Call } from '../call.js';
-import { dynamic, floor, type Finding } from '../finding.js';
-import { variableFindings } from '../environment.js';
-import type { Invocation } from '../invocation.js';
-import { has, optionsOf, takeApart, unknownOption } from '../options.js';
-import { each, program, type ProgramJudge, type ProgramTable } from '../program.js';
-import { show, type Word } from '../word.js';
+import { type Call, each, program, type ProgramJudge, type ProgramTable } from '../calls/index.js';
+import {
+  dynamic,
+  floor,
+  type Finding,
+  variableFindings,
+  type Invocation,
+  has,
+  optionsOf,
+  takeApart,
+  unknownOption,
+  show,
+  type Word,
+} from '../words/index.js';
 
 const SHELL = optionsOf(
   '-cefhlmnprsuvxabBCEHPTikqtw -o: -O: --norc --noprofile --posix --login --restricted --noediting --verbose',

@@ -1,8 +1,5 @@
-import type { Call } from '../call.js';
-import { floor, type Finding } from '../finding.js';
-import { has, type Arguments } from '../options.js';
-import { each, program, type ProgramJudge, type ProgramTable } from '../program.js';
-import { show } from '../word.js';
+import { type Call, each, program, type ProgramJudge, type ProgramTable } from '../calls/index.js';
+import { floor, type Finding, has, type Arguments, show } from '../words/index.js';
 
 const read = (options: string, operands: 'text' | 'none' | 'list' | 'any' = 'text', also?: Extra) =>
   program('read', options, operands, also === undefined ? {} : { also });

@@ -1,7 +1,5 @@
-import type { Finding } from '../finding.js';
-import { has, valueOf, type Arguments } from '../options.js';
-import { each, program, type ProgramTable } from '../program.js';
-import type { Call } from '../call.js';
+import { type Finding, has, valueOf, type Arguments } from '../words/index.js';
+import { each, program, type ProgramTable, type Call } from '../calls/index.js';
 
 const PATTERN_GIVEN = ['-e', '-f', '--regexp', '--file'];
 const GREP =

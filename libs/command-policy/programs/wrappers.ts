@@ -1,18 +1,29 @@
-import type { Call } from '../call.js';
-import { dynamic, type Finding } from '../finding.js';
-import { variableFindings } from '../environment.js';
-import type { Invocation } from '../invocation.js';
-import { has, optionsOf, takeApart, unknownOption, valueOf, type Arguments } from '../options.js';
-import { ANY } from '../path-pattern.js';
 import {
+  type Call,
   each,
   mayBeOption,
   dynamicArgument,
   optionFindings,
   type ProgramJudge,
   type ProgramTable,
-} from '../program.js';
-import { literal, show, unknownWord, type Word } from '../word.js';
+} from '../calls/index.js';
+import {
+  dynamic,
+  type Finding,
+  variableFindings,
+  type Invocation,
+  has,
+  optionsOf,
+  takeApart,
+  unknownOption,
+  valueOf,
+  type Arguments,
+  ANY,
+  literal,
+  show,
+  unknownWord,
+  type Word,
+} from '../words/index.js';
 import { listedFiles } from './find.js';
 
 interface Wrapping {

@@ -1,8 +1,8 @@
 import { mutant, type Mutant } from './mutant.js';
 
-const TABLE = 'libs/aip/command-table.ts';
-const MESSAGE = 'libs/aip/command-message.ts';
-const OUTCOME = 'libs/aip/outcome.ts';
+const TABLE = 'libs/aip/commands/command-table.ts';
+const MESSAGE = 'libs/aip/commands/command-message.ts';
+const OUTCOME = 'libs/aip/commands/outcome.ts';
 const DESK = 'services/aip-gateway/devices/command-desk.consumer.ts';
 
 /** Commands and their results. */

@@ -1,8 +1,8 @@
 import { mutant, type Mutant } from './mutant.js';
 
-const SESSION = 'libs/aip/constellation-session.ts';
-const TASK = 'libs/aip/client-task.ts';
-const TABLE = 'libs/aip/command-table.ts';
+const SESSION = 'libs/aip/session/constellation-session.ts';
+const TASK = 'libs/aip/session/client-task.ts';
+const TABLE = 'libs/aip/commands/command-table.ts';
 const END = 'session_id: sessionId, result: nothing ? [] : [item], error }';
 const OF_ANYBODY = ': answer(session, errorMessage(error), nowMs);\n\nfunction onUnreadable';
 

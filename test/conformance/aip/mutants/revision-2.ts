@@ -1,15 +1,15 @@
 import { mutant, type Mutant } from './mutant.js';
 
-const SESSION = 'libs/aip/session.ts';
-const SEQUENCE = 'libs/aip/sequence.ts';
-const MIDDLEWARE = 'libs/aip/middleware.ts';
-const TABLE = 'libs/aip/command-table.ts';
+const SESSION = 'libs/aip/session/session.ts';
+const SEQUENCE = 'libs/aip/frames/sequence.ts';
+const MIDDLEWARE = 'libs/aip/frames/middleware.ts';
+const TABLE = 'libs/aip/commands/command-table.ts';
 const LIMITS = 'proto/aip/limits.ts';
 const CLIENT = 'proto/aip/client-messages.ts';
 const CONNECTION = 'services/aip-gateway/devices/device-connection.gateway.ts';
 const DESK = 'services/aip-gateway/devices/command-desk.consumer.ts';
 const FILES = 'services/aip-gateway/files/file-desk.adapter.ts';
-const RECEIVER = 'libs/aip/file-receiver.ts';
+const RECEIVER = 'libs/aip/files/file-receiver.ts';
 
 const NUMBERING: readonly Mutant[] = [
   mutant(
@@ -95,7 +95,7 @@ const RESUMING: readonly Mutant[] = [
   ),
   mutant(
     'any revision is spoken',
-    'libs/aip/telemetry.ts',
+    'libs/aip/session/telemetry.ts',
     ['revision: Math.min(revision, revisionMax)', 'revision'],
     ['r2.later-revision'],
   ),

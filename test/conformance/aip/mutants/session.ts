@@ -1,12 +1,12 @@
 import { mutant, type Mutant } from './mutant.js';
 
-const SESSION = 'libs/aip/session.ts';
-const ANSWERS = 'libs/aip/session-answers.ts';
-const PERMISSIONS = 'libs/aip/permissions.ts';
+const SESSION = 'libs/aip/session/session.ts';
+const ANSWERS = 'libs/aip/session/session-answers.ts';
+const PERMISSIONS = 'libs/aip/frames/permissions.ts';
 const LIMITS = 'proto/aip/limits.ts';
 const SERVER = 'services/aip-gateway/sockets/aip-server.gateway.ts';
 const CONNECTION = 'services/aip-gateway/devices/device-connection.gateway.ts';
-const CONSTELLATION = 'libs/aip/constellation-session.ts';
+const CONSTELLATION = 'libs/aip/session/constellation-session.ts';
 const HEARTBEAT_OK = "const [after, effects] = answer(session, { type: 'heartbeat', status: 'ok' }, nowMs);";
 const DENIED = 'return refuse(session, refusalOf(input.message, input.error), nowMs);';
 

@@ -5,9 +5,9 @@ const HANDSHAKE = 'services/aip-gateway/identity/handshake.ts';
 const LIMITS = 'proto/aip/limits.ts';
 const CLIENT = 'proto/aip/client-messages.ts';
 const FRAMES = 'proto/aip/frames.ts';
-const DECODE = 'libs/aip/decode.ts';
-const TRANSPORT = 'libs/aip/ws-transport.adapter.ts';
-const ENDPOINT = 'libs/aip/endpoints/device-server.ts';
+const DECODE = 'libs/aip/frames/decode.ts';
+const TRANSPORT = 'libs/aip/transport/ws-transport.adapter.ts';
+const ENDPOINT = 'libs/aip/session/device-server.ts';
 const WEB_SOCKETS = 'perMessageDeflate: false, clientTracking: false }';
 
 /** Below the protocol: who gets a WebSocket, and what is read from it. */

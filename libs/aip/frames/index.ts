@@ -1,0 +1,13 @@
+/**
+ * One frame: read, checked, numbered, counted, permitted. Nothing here remembers a session.
+ */
+export { Complaints } from './complaints.js';
+export { decodeClientMessage, decodeServerMessage } from './decode.js';
+export { instantOf } from './instant.js';
+export { authorised, counted, logged, numbered, wrapped } from './middleware.js';
+export type { ProtocolEvent, StepOf } from './middleware.js';
+export type { Sender } from './permissions.js';
+export { fullFrameRate, takeFrame } from './rate.js';
+export type { Rate } from './rate.js';
+export { Sequence } from './sequence.js';
+export { unreadableTaskOf } from './unreadable-task.js';

@@ -1,0 +1,37 @@
+import { AIP_LIMITS } from '#proto';
+import type { ActionResult } from '#proto';
+import { listToolsMessage } from '../commands/index.js';
+import type { InPhase, OpenSession, Step } from './session-state.js';
+import { fitting, toolsOf } from './telemetry.js';
+
+/*
+ * A foreign client names its tools once, after REGISTER, and never of its own accord again; a tool server that comes up later,
+ * or changes, is seen only by who asks. One question is open at a time: one without an answer counts until the next is due.
+ */
+
+/** Asks a foreign client for its tools again, if it is time for that. */
+export function askTools(session: OpenSession, wanted: boolean, nowMs: number): Step {
+  if (session.phase !== 'READY' || session.client.revision !== null || !isDue(session, wanted, nowMs)) {
+    return [session, []];
+  }
+  const asked = { ...session, toolsAskedMs: nowMs, toolsAwaited: true };
+  return [asked, [{ kind: 'send', message: listToolsMessage(nowMs) }]];
+}
+
+function isDue({ client, sinceMs, toolsAskedMs }: InPhase<'READY'>, wanted: boolean, nowMs: number): boolean {
+  // The first question was asked when it registered, and is no reason to let a wanted tool wait.
+  if (wanted) return nowMs - (toolsAskedMs ?? -Infinity) >= AIP_LIMITS.listToolsAgainMs;
+  return client.telemetry.tools.length === 0 && nowMs - (toolsAskedMs ?? sinceMs) >= AIP_LIMITS.listToolsMissingMs;
+}
+
+/** The answer, however late; one that nobody asked for, that is no list or says nothing new changes nothing. */
+export function namedAgain(session: InPhase<'READY'>, result: ActionResult | undefined): Step {
+  const tools = session.toolsAwaited ? toolsOf(result) : undefined;
+  const heard = { ...session, toolsAwaited: false };
+  if (tools === undefined) return [heard, []];
+  const { client } = session;
+  const telemetry = fitting({ ...client.telemetry, tools });
+  const named = { ...heard, client: { ...client, toolsKnown: true, telemetry } };
+  const isNew = JSON.stringify(telemetry.tools) !== JSON.stringify(client.telemetry.tools);
+  return [named, isNew ? [{ kind: 'telemetry', telemetry }] : []];
+}

@@ -1,0 +1,235 @@
+import type { CommandClass } from '#proto';
+import {
+  dynamic,
+  floor,
+  notUnderstood,
+  type Finding,
+  type Invocation,
+  ANY,
+  glyphsOf,
+  isStatic,
+  pathSet,
+  showGlyphs,
+  type Glyphs,
+  type PathSet,
+  resolvePath,
+  show,
+  type Word,
+} from '../words/index.js';
+import { readScript, type ShellParser } from '../script/index.js';
+import {
+  BLOCK_DEVICES,
+  ENDLESS,
+  GUARDED_PATHS,
+  HARMLESS_DEVICES,
+  ROOTS,
+  VITAL_PATHS,
+  type Settings,
+} from '../policy/index.js';
+
+const guarded = pathSet(GUARDED_PATHS);
+const vital = pathSet(VITAL_PATHS);
+const blocks = pathSet(BLOCK_DEVICES);
+const endless = pathSet(ENDLESS);
+
+/** How deep commands may hide in commands. */
+const DEPTH_MAX = 6;
+/** Commands that one text may come to with all that hide in it. */
+const COMMANDS_MAX = 400;
+
+/** What everybody needs who judges a part of one command text. */
+export interface Judging {
+  readonly settings: Settings;
+  readonly parser: ShellParser;
+  readonly depth: number;
+  readonly budget: { left: number };
+  readonly judge: (invocation: Invocation, judging: Judging) => readonly Finding[];
+  /** Is told of every command and what was found in it. */
+  readonly trace?: ((invocation: Invocation, findings: readonly Finding[]) => void) | undefined;
+}
+
+/** One program with its arguments, and what can be asked about them. */
+export class Call {
+  /** Every path that was asked about. */
+  private readonly paths: Glyphs[] = [];
+  private readonly parts: Call[] = [];
+  /** Other commands were judged as a part of this one. */
+  startsOthers = false;
+
+  constructor(
+    readonly name: string,
+    readonly args: readonly Word[],
+    readonly invocation: Invocation,
+    readonly judging: Judging,
+  ) {}
+
+  /** The same call, seen from behind its subcommand. */
+  under(name: string, subcommand: Word, args: readonly Word[]): Call {
+    const call = new Call(`${name} ${subcommand.text ?? ''}`, args, this.invocation, this.judging);
+    this.parts.push(call);
+    return call;
+  }
+
+  /** Every path that this call and its parts asked about. */
+  get allPaths(): readonly Glyphs[] {
+    return [...this.paths, ...this.parts.flatMap(({ allPaths }) => allPaths)];
+  }
+
+  is(of: CommandClass, what: string, rule = `program.${this.name.replaceAll(' ', '.')}`): Finding {
+    return { kind: 'program', class: of, rule, reason: `${this.name} ${what}` };
+  }
+
+  /** A person is asked, whatever the class gives. */
+  ask(of: CommandClass, what: string, more: Partial<Finding> = {}): Finding {
+    return { ...this.is(of, what), atLeast: 'approve', ...more };
+  }
+
+  read(word: Word): Finding[] {
+    const paths = this.resolve(word);
+    if (paths === undefined) return [this.unknownPath(word)];
+    const { sensitive } = this.judging.settings;
+    return paths.flatMap((path) => {
+      if (/^\/(?:dev\/(?:tcp|udp)|inet6?)\//u.test(showGlyphs(path)))
+        return [this.at(path, 'network', 'path.network', 'is a connection')];
+      const secret = secretAt(path, word, sensitive);
+      if (secret !== undefined) return [this.at(path, 'privileged', 'path.sensitive', `may hold secrets (${secret})`)];
+      // Of a path that can be anything this would always be true.
+      if (path.includes(ANY) || endless.find(path) === undefined) return [];
+      return [this.at(path, 'read', 'path.endless', 'has no end')];
+    });
+  }
+
+  /** A folder with all that is in it. */
+  readTree(word: Word): Finding[] {
+    const paths = this.resolve(word);
+    if (paths === undefined) return [this.unknownPath(word)];
+    const below = paths.flatMap((path) => {
+      const secret = this.judging.settings.sensitive.below(path);
+      return secret === undefined
+        ? []
+        : [this.at(path, 'privileged', 'path.sensitive', `holds what may be secret (${secret})`)];
+    });
+    return [...this.read(word), ...below];
+  }
+
+  write(word: Word): Finding[] {
+    const paths = this.resolve(word);
+    if (paths === undefined) return [this.unknownPath(word)];
+    return paths.flatMap((path) => this.written(path, word.found === true));
+  }
+
+  /** A folder that files of unknown names are written into. */
+  writeTree(word: Word): Finding[] {
+    const below = (this.resolve(word) ?? []).flatMap((path) => {
+      const guard = guarded.below(path);
+      return guard === undefined
+        ? []
+        : [this.at(path, 'privileged', 'path.guarded', `can hold what decides what runs (${guard})`)];
+    });
+    return [...this.write(word), ...below];
+  }
+
+  /** To take a file away, or a folder with all that is in it. */
+  remove(word: Word): Finding[] {
+    const paths = this.resolve(word);
+    if (paths === undefined) return [this.unknownPath(word), this.is('destructive', 'removes files.')];
+    return paths.flatMap((path) => [...this.rootFindings(path), ...this.removed(path, word.found === true)]);
+  }
+
+  /** Whether the path is one of those without which there is no machine. */
+  rootFindings(path: Glyphs): Finding[] {
+    const text = showGlyphs(path);
+    const folder = text.replace(/(?:\/(?:\*+|\?\**|\.\*))+$/u, '') || '/';
+    return ROOTS.has(folder) ? [floor('system-root', `${this.name} would reach all of ${folder}.`)] : [];
+  }
+
+  resolve(word: Word): readonly Glyphs[] | undefined {
+    const { places } = this.invocation;
+    if (word.dynamic && word.found !== true) return undefined;
+    const paths = resolvePath(word, places);
+    this.paths.push(...paths);
+    return paths;
+  }
+
+  /** Another command that this one starts. */
+  run(words: readonly Word[], more: Partial<Invocation> = {}): readonly Finding[] {
+    const { judging } = this;
+    this.startsOthers = true;
+    if (judging.depth >= DEPTH_MAX || judging.budget.left <= 0)
+      return [notUnderstood('Commands hide in commands too deeply.')];
+    return judging.judge(
+      { ...this.invocation, redirects: [], assignments: [], ...more, words },
+      { ...judging, depth: judging.depth + 1 },
+    );
+  }
+
+  /** Shell text that this command starts. */
+  script(text: string): readonly Finding[] {
+    const { judging, invocation } = this;
+    this.startsOthers = true;
+    if (judging.depth >= DEPTH_MAX || judging.budget.left <= 0)
+      return [notUnderstood('Commands hide in commands too deeply.')];
+    const script = readScript(text, judging.parser, { places: invocation.places, input: invocation.input });
+    const inner = { ...judging, depth: judging.depth + 1 };
+    return [...script.findings, ...script.invocations.flatMap((one) => judging.judge(one, inner))];
+  }
+
+  /** Arguments that may be commands of their own: what must never run must not run there either. */
+  floorsIn(words: readonly Word[]): Finding[] {
+    if (this.judging.depth >= 3) return [];
+    const quiet: Call = new Call(this.name, this.args, this.invocation, { ...this.judging, trace: undefined });
+    const found = words.slice(0, 24).flatMap((word, at): readonly Finding[] => {
+      if (word.text === undefined) return [];
+      if (/\s/u.test(word.text)) return quiet.script(word.text).filter(({ kind }) => kind === 'floor');
+      return /^[/\w.-]+$/u.test(word.text) && !word.text.startsWith('-')
+        ? quiet.run(words.slice(at)).filter(({ kind }) => kind === 'floor')
+        : [];
+    });
+    return found.slice(0, 3);
+  }
+
+  private written(path: Glyphs, found: boolean): Finding[] {
+    const text = showGlyphs(path);
+    const { settings } = this.judging;
+    if (HARMLESS_DEVICES.has(text) || /^\/(?:dev|proc\/self)\/fd\/\d+$/u.test(text)) return [];
+    if (/^\/dev\/(?:tcp|udp)(?:\/|$)/u.test(text))
+      return [floor('shell-socket', 'A shell would open a connection by a path.')];
+    if (blocks.find(path) !== undefined) return [floor('block-device', `${text} is a disk.`)];
+    if (text === '/proc/sysrq-trigger') return [floor('sysrq', 'It would stop the kernel.')];
+    if (text.startsWith('/boot/')) return [floor('boot', `${text} is needed to start the machine.`)];
+    const guard = guarded.find(path) ?? settings.sensitive.find(path);
+    if (guard !== undefined && !found)
+      return [this.at(path, 'privileged', 'path.guarded', `decides what runs or who may come in (${guard})`)];
+    const start = found && path.includes(ANY) ? path.slice(0, path.indexOf(ANY) - 1) : path;
+    const own = start[0] === 46 && (start.length === 1 || start[1] === 47);
+    if (own || settings.writable.covers(start) || settings.writable.covers([...start, ...glyphsOf('/x')]))
+      return [
+        { kind: 'program', class: 'write', rule: 'path.write', reason: `${this.name} writes ${text}.`, path: text },
+      ];
+    return [this.at(path, 'privileged', 'path.system', 'is no place for ordinary files')];
+  }
+
+  private removed(path: Glyphs, found: boolean): Finding[] {
+    const text = showGlyphs(path);
+    if (isStatic(path) && vital.find(path) !== undefined)
+      return [floor('vital-file', `Without ${text} nobody can log in.`)];
+    const written = this.written(path, found);
+    return [...written.filter((finding) => finding.class !== 'write'), this.is('destructive', `removes ${text}.`)];
+  }
+
+  private at(path: Glyphs, of: CommandClass, rule: string, what: string): Finding {
+    const text = showGlyphs(path);
+    return { kind: 'path', class: of, atLeast: 'approve', rule, reason: `${text} ${what}.`, path: text };
+  }
+
+  private unknownPath(word: Word): Finding {
+    return dynamic('dynamic-path', `Which file ${this.name} would use is known only when it runs: ${show(word)}.`);
+  }
+}
+
+function secretAt(path: Glyphs, word: Word, sensitive: PathSet): string | undefined {
+  if (word.found !== true || !path.includes(ANY)) return sensitive.find(path);
+  return path.at(-1) === ANY ? sensitive.below(path.slice(0, -2)) : sensitive.findAmong(path);
+}
+
+export const startingBudget = (): { left: number } => ({ left: COMMANDS_MAX });

@@ -1,0 +1,3 @@
+/**
+ * From the findings about every command of a line to one verdict, and to words that explain it.
+ */

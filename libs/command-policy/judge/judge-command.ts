@@ -1,0 +1,166 @@
+import type { CommandCall, CommandClass, Json } from '#proto';
+import { Call, startingBudget, type Judging, plainTextFindings, plainVariableFindings } from '../calls/index.js';
+import {
+  givenVariableFindings,
+  dynamic,
+  notUnderstood,
+  type Finding,
+  type Input,
+  type Invocation,
+  type Places,
+  glyphsOf,
+  resolvePath,
+  literal,
+} from '../words/index.js';
+import { judgeInvocation } from './judge-invocation.js';
+import { readScript, type ShellParser } from '../script/index.js';
+import { ruled } from './rules.js';
+import type { Settings } from '../policy/index.js';
+
+export interface JudgeCommand {
+  readonly settings: Settings;
+  readonly parser: ShellParser;
+  readonly trace?: Judging['trace'];
+}
+
+/** The device's own directory, from which a command starts when it names no other. */
+const OWN: Places = [glyphsOf('.')];
+
+/** All that is to be said about one command of a device. Total: it never throws, whatever the command is. */
+export function judgeCommand(command: CommandCall, with_: JudgeCommand): readonly Finding[] {
+  const judging: Judging = { ...with_, depth: 0, budget: startingBudget(), judge: judgeInvocation };
+  try {
+    return command.tool === EXEC_CLI.tool
+      ? shellFindings(command.arguments, EXEC_CLI, judging)
+      : toolFindings(command, judging);
+  } catch {
+    return [notUnderstood('The command is more than can be judged.')];
+  }
+}
+
+/** A tool that gives one of its arguments to a shell, or takes it apart as a shell would. */
+interface ShellTool {
+  readonly tool: string;
+  readonly shellLine: string;
+}
+const EXEC_CLI: ShellTool = { tool: 'EXEC_CLI', shellLine: 'command' };
+
+function shellFindings(
+  given: Readonly<Record<string, Json>>,
+  { tool, shellLine }: ShellTool,
+  judging: Judging,
+): readonly Finding[] {
+  const { [shellLine]: command, working_directory: directory, stdin, env, timeout: _, ...others } = given;
+  if (typeof command !== 'string') return [notUnderstood(`arguments.${shellLine} must be the text of a command.`)];
+  const places = placesOf(directory);
+  if (places === undefined) return [notUnderstood('arguments.working_directory must be a path.')];
+  if (!isInput(stdin)) return [notUnderstood('arguments.stdin must be a text, outputs of predecessors, or a secret.')];
+  const script = readScript(command, judging.parser, { places, input: inputOf(stdin) });
+  const findings = [
+    ...script.findings,
+    ...script.invocations.flatMap((invocation) => judging.judge(invocation, judging)),
+    ...Object.keys(others).map((name) => dynamic('unknown-argument', `The argument ${name} of ${tool} is not known.`)),
+    ...variables(env),
+    ...secretFindings([stdin, ...valuesOf(env)], judging),
+    // Last: what was found to be wrong says more than that it is not plain.
+    ...(script.findings.some(({ rule }) => rule === 'not-understood')
+      ? []
+      : plainTextFindings(command, script.invocations)),
+    ...(isObject(env) ? plainVariableFindings(env) : []),
+  ];
+  // What it reads is another text the next time: who has allowed it once has not allowed that.
+  return isObject(stdin) && 'from' in stdin ? findings.map(once) : findings;
+}
+
+/** Pieces of artifacts are put in on the way, and by nobody else: who knows a checksum could have any file brought. */
+const isInput = (stdin: Json | undefined): boolean =>
+  !isObject(stdin) || 'from' in stdin || 'secret' in stdin || Object.keys(stdin).length === 0;
+
+const once = (finding: Finding): Finding => ({ ...finding, grantable: false });
+
+const isObject = (value: Json | undefined): value is Readonly<Record<string, Json>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+const valuesOf = (env: Json | undefined): Json[] => (isObject(env) ? Object.values(env) : []);
+
+/**
+ * What a command makes of a secret no redactor can foresee: `rev` or `fold` writes it so that nobody finds it again. A rule of a
+ * policy speaks of it as of a program with the name `secret:<name>`.
+ */
+function secretFindings(given: readonly (Json | undefined)[], judging: Judging): readonly Finding[] {
+  const named = given.flatMap((value) => (isObject(value) ? [value['secret']] : []));
+  const names = named.filter((name) => typeof name === 'string');
+  return [...new Set(names)].flatMap((name) => {
+    const of = `secret:${name}`;
+    const call = new Call(of, [], invocationOf(of), judging);
+    const reason = `The command is given the secret ${name}, and what it makes of it can be read.`;
+    const finding: Finding = { kind: 'program', class: 'privileged', atLeast: 'approve', rule: 'uses-secret', reason };
+    return ruled([finding], { name: of, call }, judging.settings);
+  });
+}
+
+function placesOf(directory: Json | undefined): Places | undefined {
+  if (directory === undefined) return OWN;
+  if (typeof directory !== 'string' || directory === '') return undefined;
+  return resolvePath(literal(directory), OWN);
+}
+
+function inputOf(stdin: Json | undefined): Input {
+  if (stdin === undefined) return { kind: 'none' };
+  return typeof stdin === 'string' ? { kind: 'text', text: stdin } : { kind: 'unknown' };
+}
+
+function variables(env: Json | undefined): readonly Finding[] {
+  if (env === undefined) return [];
+  if (typeof env !== 'object' || env === null || Array.isArray(env))
+    return [notUnderstood('arguments.env must be an object.')];
+  return Object.keys(env).flatMap(givenVariableFindings);
+}
+
+/** Another tool than the shell: known by the policy or not; what it says of itself is not believed. */
+function toolFindings({ tool, arguments: given }: CommandCall, judging: Judging): readonly Finding[] {
+  const of = judging.settings.tools.get(tool);
+  const call = new Call(tool, [], invocationOf(tool), judging);
+  if (of === undefined)
+    return ruled(
+      [
+        {
+          kind: 'program',
+          class: 'privileged',
+          atLeast: 'approve',
+          rule: 'unknown-tool',
+          reason: `The policy does not know the tool ${tool}.`,
+        },
+      ],
+      { name: tool, call },
+      judging.settings,
+    );
+  if (typeof of === 'object') {
+    // Other systems say `cwd`, and null where nothing is meant.
+    const { cwd = null, ...rest } = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null));
+    const directory = cwd === null ? {} : { working_directory: cwd };
+    return shellFindings({ ...directory, ...rest }, { tool, shellLine: of.shellLine }, judging);
+  }
+  const base: Finding = {
+    kind: 'program',
+    class: of,
+    rule: `tool.${tool}`,
+    reason: `${tool} is a tool of class ${of}.`,
+  };
+  return ruled([base, ...pathFindings(of, given['path'], call)], { name: tool, call }, judging.settings);
+}
+
+/** A tool with a `path` reads or writes that file. */
+function pathFindings(of: CommandClass, path: Json | undefined, call: Call): readonly Finding[] {
+  if (typeof path !== 'string') return [];
+  return of === 'read' ? call.read(literal(path)) : call.write(literal(path));
+}
+
+const invocationOf = (text: string): Invocation => ({
+  words: [],
+  assignments: [],
+  redirects: [],
+  input: { kind: 'none' },
+  places: OWN,
+  functions: new Set(),
+  text,
+});

@@ -1,0 +1,84 @@
+import { createHash } from 'node:crypto';
+import canonicalize from 'canonicalize';
+import {
+  defaultPolicy,
+  type CommandPolicy,
+  type JudgedDevice,
+  parsePolicy,
+  type PolicyFile,
+  isAbout,
+  settingsFor,
+  type Settings,
+  verdictOf,
+} from '../policy/index.js';
+import { judgeCommand } from './judge-command.js';
+import type { ShellParser } from '../script/index.js';
+
+export interface PolicySource {
+  /** The text of a policy file; absent: the built-in policy alone. */
+  readonly file?: string | undefined;
+  /** Patterns of more paths that hold secrets, beside those of the file. */
+  readonly sensitivePaths?: readonly string[] | undefined;
+}
+
+/** Settings that are kept ready. */
+const READY_MAX = 100;
+
+/**
+ * Makes a policy ready to judge.
+ * @throws Error with one sentence per line when the file is not a policy.
+ */
+export function openPolicy({ file, sensitivePaths = [] }: PolicySource, parser: ShellParser): CommandPolicy {
+  const policy = withSensitive(file === undefined ? undefined : required(file), sensitivePaths);
+  const hash = createHash('sha256')
+    .update(canonicalize({ builtIn: defaultPolicy, engine: ENGINE, file: policy ?? null }) ?? '')
+    .digest('hex');
+  const settings = settingsCache(policy);
+  const opened: CommandPolicy = {
+    hash,
+    judge(command, device) {
+      const ready = settings(device);
+      return verdictOf(judgeCommand(command, { settings: ready, parser }), ready.defaults);
+    },
+  };
+  inners.set(opened, { settings, parser });
+  return opened;
+}
+
+interface Inner {
+  readonly settings: (device: JudgedDevice | undefined) => Settings;
+  readonly parser: ShellParser;
+}
+
+/** What an explanation needs of a policy beyond its answers. */
+const inners = new WeakMap<CommandPolicy, Inner>();
+export const innerOf = (policy: CommandPolicy): Inner | undefined => inners.get(policy);
+
+/** Raised when the built-in rules change: the hash of a policy says which rules spoke. */
+const ENGINE = 2;
+
+function withSensitive(policy: PolicyFile | undefined, more: readonly string[]): PolicyFile | undefined {
+  if (more.length === 0) return policy;
+  return { version: 1, ...policy, sensitivePaths: [...(policy?.sensitivePaths ?? []), ...more] };
+}
+
+function required(file: string): PolicyFile {
+  const parsed = parsePolicy(file);
+  if (!parsed.ok) throw new Error(parsed.errors.join('\n'));
+  return parsed.policy;
+}
+
+/** The settings of a policy by device. */
+function settingsCache(policy: PolicyFile | undefined): (device: JudgedDevice | undefined) => Settings {
+  const ready = new Map<string, Settings>();
+  return (device) => {
+    // Devices of which the same entries speak share what was made ready.
+    const key = (policy?.devices ?? []).map((entry) => (isAbout(entry, device) ? '1' : '0')).join('');
+    const known = ready.get(key);
+    if (known !== undefined) return known;
+    if (ready.size >= READY_MAX) ready.clear();
+    const made = settingsFor(policy, device);
+    ready.set(key, made);
+    return made;
+  };
+}

@@ -1,0 +1,52 @@
+import type { CommandClass } from '#proto';
+import { defaultPolicy } from './default-policy.js';
+import type { JudgedDevice } from './policy.js';
+import type { PolicyBody, PolicyFile, PolicyRule, ToolRule } from './policy-file.js';
+import { pathSet, type PathSet } from '../words/index.js';
+import { SENSITIVE_PATHS } from './sensitive-paths.js';
+import type { Defaults } from './verdict.js';
+
+/** A policy made ready for one device. */
+export interface Settings {
+  readonly defaults: Defaults;
+  readonly rules: readonly PolicyRule[];
+  readonly floor: NonNullable<PolicyBody['floor']>;
+  readonly sensitive: PathSet;
+  readonly writable: PathSet;
+  readonly programDirectories: ReadonlySet<string>;
+  readonly tools: ReadonlyMap<string, ToolRule>;
+}
+
+/** The built-in policy, over it the file, over it what the file says about this device. Floors and sensitive paths add up. */
+export function settingsFor(file: PolicyFile | undefined, device: JudgedDevice | undefined): Settings {
+  const overrides = (file?.devices ?? []).filter((entry) => isAbout(entry, device));
+  const bodies: readonly PolicyBody[] = [defaultPolicy, ...(file === undefined ? [] : [file]), ...overrides];
+  const latest = bodies.toReversed();
+  const last = <K extends keyof PolicyBody>(key: K) => latest.find((body) => body[key] !== undefined)?.[key];
+  const decided = (of: CommandClass) =>
+    latest.map(({ defaults }) => defaults?.[of]).find((decision) => decision !== undefined) ??
+    defaultPolicy.defaults[of];
+  return {
+    defaults: {
+      read: decided('read'),
+      write: decided('write'),
+      network: decided('network'),
+      destructive: decided('destructive'),
+      privileged: decided('privileged'),
+    },
+    rules: latest.flatMap(({ rules }) => rules ?? []),
+    floor: bodies.flatMap(({ floor }) => floor ?? []),
+    sensitive: pathSet([...SENSITIVE_PATHS, ...bodies.flatMap(({ sensitivePaths }) => sensitivePaths ?? [])]),
+    writable: pathSet(last('writablePaths') ?? []),
+    programDirectories: new Set(last('programDirectories')),
+    tools: new Map(bodies.flatMap(({ tools }) => Object.entries<ToolRule>(tools ?? {}))),
+  };
+}
+
+type Override = NonNullable<PolicyFile['devices']>[number];
+
+/** Whether an entry of `devices` speaks of this one. */
+export function isAbout({ match }: Override, device: JudgedDevice | undefined): boolean {
+  if (device === undefined) return false;
+  return (match.ids ?? []).includes(device.deviceId) || (match.tags ?? []).some((tag) => device.tags.includes(tag));
+}

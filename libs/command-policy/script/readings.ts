@@ -1,0 +1,39 @@
+import { type Input, type Redirect, unknownWord, type Word } from '../words/index.js';
+
+const READINGS_MAX = 16;
+
+/** Built-ins that set variables that their arguments name. */
+export const SETTERS = new Set([
+  'read',
+  'mapfile',
+  'readarray',
+  'getopts',
+  'printf',
+  'let',
+  'declare',
+  'typeset',
+  'local',
+  'export',
+  'readonly',
+  'unset',
+  'eval',
+  'source',
+  '.',
+  'wait',
+]);
+
+/** What a command reads that is redirected. */
+export function inputOf(redirects: readonly Redirect[]): Input | undefined {
+  const read = redirects.findLast(({ operator }) => operator === '<' || operator === '<&');
+  return read === undefined ? undefined : { kind: read.target.substitution === undefined ? 'file' : 'unknown' };
+}
+
+/** Every reading of all words together, unless there are too many: then nothing but their number is known. */
+export function product(words: readonly (readonly (readonly Word[])[])[]): readonly (readonly Word[])[] {
+  let all: readonly (readonly Word[])[] = [[]];
+  for (const readings of words) {
+    if (all.length * readings.length > READINGS_MAX) return [words.map(() => unknownWord())];
+    all = all.flatMap((start) => readings.map((reading) => [...start, ...reading]));
+  }
+  return all;
+}

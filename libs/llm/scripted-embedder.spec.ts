@@ -1,6 +1,0 @@
-import { embedderContract } from './embedder.contract.js';
-import { ScriptedEmbedder } from './scripted-embedder.js';
-
-embedderContract('ScriptedEmbedder', async (directions) => {
-  return new ScriptedEmbedder((text) => directions[text] ?? { code: 'BAD_REQUEST', message: `nothing for ${text}` });
-});
