@@ -6,12 +6,13 @@ import {
   type Input,
   type Invocation,
   type Places,
+  type Names,
 } from '../words/index.js';
 import { doubtsAbout, hiddenIn } from './readable.js';
 import { UnknownSyntax } from './resolve-word.js';
 import type { ShellParser, SyntaxNode } from './syntax.js';
 import { textOf } from './syntax.js';
-import { ScriptWalk, type Names } from './script-walk.js';
+import { ScriptWalk } from './script-walk.js';
 
 export interface Script {
   readonly invocations: readonly Invocation[];

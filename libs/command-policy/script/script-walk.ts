@@ -15,6 +15,7 @@ import {
   assign,
   fork,
   join,
+  type Names,
   type Scope,
   literal,
   unknownWord,
@@ -37,13 +38,6 @@ interface Around {
   readonly input: Input | undefined;
 }
 const NOTHING: Around = { redirects: [], words: [], input: undefined };
-
-/** What is known of the names in a script before it is followed. */
-export interface Names {
-  readonly functions: ReadonlySet<string>;
-  /** Variables that a function sets: they can have any value anywhere. */
-  readonly unsettled: ReadonlySet<string>;
-}
 
 /** Follows a script as a shell would, on every way at once, and collects what it would start. */
 export class ScriptWalk {
@@ -485,10 +479,8 @@ export class ScriptWalk {
       );
       const away = target === undefined ? (name === 'cd' ? wordOf([126], { home: true }) : undefined) : target;
       const to = away === undefined || away.text === '-' || away.dynamic ? [ANYWHERE] : resolvePath(away, scope.places);
-      addPlaces(
-        scope,
-        to.map((place) => (isStatic(place) || showGlyphs(place) !== '' ? place : ANYWHERE)),
-      );
+      const known = to.map((place) => (isStatic(place) || showGlyphs(place) !== '' ? place : ANYWHERE));
+      addPlaces(scope, known);
     }
     // Whatever else a built-in or an unknown function sets, it names.
     if (name === undefined || SETTERS.has(name)) {

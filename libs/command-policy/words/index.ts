@@ -23,6 +23,6 @@ export {
 export type { Glyphs, PathSet } from './path-pattern.js';
 export { resolvePath } from './resolve-path.js';
 export { ANYWHERE, addPlaces, assign, fork, join } from './scope.js';
-export type { Scope } from './scope.js';
+export type { Names, Scope } from './scope.js';
 export { literal, show, unknownWord, wordOf } from './word.js';
 export type { Word } from './word.js';

@@ -4,6 +4,13 @@ import type { Glyphs } from './path-pattern.js';
 const VALUES_MAX = 8;
 const PLACES_MAX = 8;
 
+/** What is known of the names in a script before it is followed. */
+export interface Names {
+  readonly functions: ReadonlySet<string>;
+  /** Variables that a function sets: they can have any value anywhere. */
+  readonly unsettled: ReadonlySet<string>;
+}
+
 /** What is known at one point of a script: which values variables can have, where it stands, what it reads. */
 export interface Scope {
   variables: ReadonlyMap<string, readonly Glyphs[]>;
