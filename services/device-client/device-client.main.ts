@@ -1,5 +1,5 @@
 import { setFlagsFromString } from 'node:v8';
-import { runCommandLine } from './command-line.js';
+import { runCommandLine } from './cli/index.js';
 
 // Garbage is cleared away in small portions: a file of 100 MB would otherwise cost 50 MB of memory that nobody needs, on a
 // machine whose memory is for others.
@@ -10,6 +10,6 @@ const out = (text: string): void => void process.stdout.write(text);
 
 // Loaded when it is needed: help answers at once.
 const code = await runCommandLine(process.argv.slice(2), { out, err }, async (options) =>
-  (await import('./join.runner.js')).joinServer(options, err),
+  (await import('./connection/index.js')).joinServer(options, err),
 );
 process.exit(code);

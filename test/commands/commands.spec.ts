@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { AIP_LIMITS } from '#proto';
-import { JOURNAL_LIMITS } from '../../services/device-client/command-journal.js';
+import { JOURNAL_LIMITS } from '../../services/device-client/commands/command-journal.js';
 import { claimOf, executionsOf, World } from './world.js';
 
 /** `SEED=7 SEEDS=10000` looks at others. */

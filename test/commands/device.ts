@@ -2,10 +2,10 @@ import { pino } from 'pino';
 import { DeviceConnection, type Device } from '#libs/aip';
 import type { ToolAnswer } from '#libs/mcp';
 import type { ClientMessage, CommandId, DeviceMetrics } from '#proto';
-import { CommandHandler } from '../../services/device-client/command.handler.js';
-import { CommandJournal, type JournalRecord } from '../../services/device-client/command-journal.js';
-import { DeviceRequests } from '../../services/device-client/device-requests.js';
-import { heartbeatMessage, registerMessage, type DeviceFacts } from '../../services/device-client/messages.js';
+import { CommandHandler } from '../../services/device-client/commands/command.handler.js';
+import { CommandJournal, type JournalRecord } from '../../services/device-client/commands/command-journal.js';
+import { DeviceRequests } from '../../services/device-client/commands/device-requests.js';
+import { heartbeatMessage, registerMessage, type DeviceFacts } from '../../services/device-client/commands/messages.js';
 import type { Wire } from './wire.js';
 
 const METRICS: DeviceMetrics = { load1: 0, memoryFreeMb: 1, diskFreeMb: 1, gpus: [] };

@@ -9,8 +9,8 @@ import { Metrics, systemClock } from '#libs/platform';
 import type { CommandCall, Json } from '#proto';
 import { fileDesks, type FileDesk } from '../../services/aip-gateway/files/file-desk.adapter.js';
 import { gatewayMetrics } from '../../services/aip-gateway/connection/gateway-metrics.adapter.js';
-import { FileLink, type FileAnswer } from '../../services/device-client/file-link.client.js';
-import { FileTools } from '../../services/device-client/file-tools.adapter.js';
+import { FileLink, type FileAnswer } from '../../services/device-client/files/file-link.client.js';
+import { FileTools } from '../../services/device-client/files/file-tools.adapter.js';
 
 const logger = pino({ level: 'silent' });
 

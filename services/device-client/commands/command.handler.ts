@@ -1,0 +1,382 @@
+// One command, from its frame to its result. Facts first: nothing runs before `started` is on the disk, nothing is sent
+// before `finished` is.
+//
+//   frame ──► known? ──yes──► its result again, or "running"
+//               └─no──► refused, or queued ──slot──► gate ──► stdin ──► started ──► tool ──► finished ──► result
+//                                    └── stop, too late ─┴─ no ──┴──► result, nothing ran
+//
+// Results in the journal are not sent but fetched, by a connection that has room for them: each once per connection, and
+// again when no server has acknowledged it for minutes, because one that held too much may have dropped it.
+import type { Logger } from 'pino';
+import type { Holdings } from '#libs/aip';
+import type { ToolAnswer, ToolOutput } from '#libs/mcp';
+import { AIP_LIMITS } from '#proto';
+import type {
+  Action,
+  AttemptKey,
+  ClientMessage,
+  CommandId,
+  CommandMessage,
+  CommandOutcome,
+  Json,
+  Judged,
+  StdinPart,
+} from '#proto';
+import { callOf, type CommandGate } from '../policy/index.js';
+import { fitOutcome } from '../output/index.js';
+import type { JournalFile } from './journal-file.adapter.js';
+import { outputMessage, progressMessage, resultMessage, type Reply } from './messages.js';
+import {
+  DEVICE_STOPPED,
+  DISCONNECTED,
+  endedWithout,
+  outcomeOf,
+  stdinPartsOf,
+  withoutStdin,
+  withUnknownStdin,
+} from '../exec/index.js';
+import type { StdinFiles } from '../files/index.js';
+import type { Toolbox } from '../tools/index.js';
+
+export interface CommandHandlerOptions {
+  readonly file: Pick<JournalFile, 'journal' | 'append' | 'note' | 'noteLazily'>;
+  readonly tools: Pick<Toolbox, 'has' | 'call'>;
+  readonly gate: Pick<CommandGate, 'refusal'>;
+  readonly stdin: Pick<StdinFiles, 'collect' | 'remove'>;
+  readonly commandsMax: number;
+  /** How long commands go on without a server; null: to their ends. */
+  readonly disconnectGraceMs: number | null;
+  /** Says it to the server when there is one; what must not get lost is in the journal. */
+  readonly send: (message: ClientMessage) => void;
+  /** Live output: said now or never. */
+  readonly sendOutput: (message: ClientMessage) => void;
+  /** There is something for `nextResult`. */
+  readonly sendResults: () => void;
+  readonly now: () => number;
+  readonly monotonicMs: () => number;
+  readonly logger: Logger;
+  /** The journal cannot be written: the client has to end. */
+  readonly onFatal: (error: unknown) => void;
+}
+
+/** Queued or running: no server takes over more when the device comes back. */
+const OPEN_MAX = AIP_LIMITS.commandsMax;
+/** A result that was not acknowledged from one of these times to the next is sent again. */
+const OFFER_AGAIN_MS = 5 * 60 * 1_000;
+/** A command that takes longer is announced as running; most are over before anybody could read that. */
+const ANNOUNCE_MS = 1_000;
+
+/** No timer waits longer. */
+const WAIT_MS_MAX = 24 * 60 * 60 * 1_000;
+
+type Collected =
+  | { readonly kind: 'left' }
+  | { readonly kind: 'collected'; readonly file: string | undefined }
+  | { readonly kind: 'ended'; readonly outcome: CommandOutcome };
+
+interface Open {
+  readonly id: CommandId;
+  readonly digest: string;
+  readonly attempt: AttemptKey;
+  readonly action: Action;
+  /** How the service judged it; absent for an exact command of a request. */
+  readonly judged: Judged | undefined;
+  readonly reply: Reply;
+  readonly receivedMs: number;
+  readonly startWithinMs: number;
+  readonly stop: AbortController;
+  state: 'queued' | 'running';
+}
+
+type OurCommand = CommandMessage & { orrery: NonNullable<CommandMessage['orrery']> };
+
+/** The commands of our own servers: each id runs at most once, whatever happens to the connection or to this process. */
+export class CommandHandler {
+  private readonly open = new Map<CommandId, Open>();
+  private readonly queue: Open[] = [];
+  private readonly running = new Set<Promise<void>>();
+  /** Results in the journal that this connection has not been sent yet, oldest first, with what their commands came with. */
+  private readonly results = new Map<CommandId, Reply>();
+  /** Results that were not acknowledged when it was looked last. */
+  private overdue: ReadonlySet<CommandId> = new Set();
+  private offering: NodeJS.Timeout | undefined;
+  private connected = false;
+  private grace: NodeJS.Timeout | undefined;
+  private accepting = true;
+
+  constructor(private readonly options: CommandHandlerOptions) {}
+
+  onCommand(message: OurCommand): void {
+    if (!this.accepting) return;
+    const { orrery } = message;
+    const { command_id: id, digest, attempt } = orrery;
+    const reply: Reply = { prev_response_id: message.response_id, session_id: message.session_id };
+    const known = this.open.get(id);
+    if (known?.digest === digest) {
+      this.options.send(progressMessage(id, known.state, this.options.now()));
+      return;
+    }
+    const verdict = this.options.file.journal.receive({ id, digest, attempt });
+    switch (verdict.kind) {
+      case 'finished':
+        return this.offer(id, reply);
+      case 'refused':
+        return this.answer(id, verdict.outcome, reply);
+      case 'running':
+        return this.options.send(progressMessage(id, 'running', this.options.now()));
+      case 'start':
+        return known === undefined ? this.admit(message, reply) : this.answer(id, REUSED, reply);
+    }
+  }
+
+  /** Kills what is open of the attempt and refuses what comes later, also after a restart. */
+  onStop(attempt: AttemptKey): void {
+    const { file, now } = this.options;
+    if (!file.journal.isStopped(attempt)) file.note({ type: 'stopped', attempt, at: now() });
+    for (const open of this.open.values()) {
+      if (!sameAttempt(open.attempt, attempt)) continue;
+      open.stop.abort('ATTEMPT_STOPPED');
+      if (open.state === 'queued')
+        this.end(open, endedWithout('CANCELLED', 'ATTEMPT_STOPPED', 'the attempt was stopped'));
+    }
+  }
+
+  /** The server has the result for good. */
+  onStored(id: CommandId): void {
+    const { file, now } = this.options;
+    const record = file.journal.storedRecord(id, now());
+    if (record === undefined) return;
+    file.noteLazily(record);
+    file.journal.forget(now());
+    this.startNext();
+  }
+
+  /** Everything whose end a server may still want to know. */
+  holdings(): Holdings {
+    const finished = this.options.file.journal.undelivered();
+    const ended = new Set(finished);
+    return { running: [...this.open.keys()].filter((id) => !ended.has(id)), finished };
+  }
+
+  /** One of our servers is there: it gets every result that was not acknowledged. */
+  onConnected(): void {
+    clearTimeout(this.grace);
+    this.grace = undefined;
+    this.connected = true;
+    this.results.clear();
+    for (const id of this.options.file.journal.undelivered()) this.results.set(id, {});
+    clearInterval(this.offering);
+    this.overdue = new Set();
+    this.offering = setInterval(() => this.offerAgain(), OFFER_AGAIN_MS);
+  }
+
+  /** It is gone. What runs goes on, as long as the configuration says. */
+  onDisconnected(): void {
+    const { disconnectGraceMs } = this.options;
+    if (!this.connected) return;
+    this.connected = false;
+    this.results.clear();
+    clearInterval(this.offering);
+    if (disconnectGraceMs !== null) this.grace = setTimeout(() => this.giveUp(), disconnectGraceMs);
+  }
+
+  /** The oldest result that this connection has not been sent yet. */
+  nextResult(): ClientMessage | undefined {
+    const { file, now } = this.options;
+    for (const [id, reply] of this.results) {
+      this.results.delete(id);
+      const outcome = file.journal.outcomeOf(id);
+      if (outcome !== undefined) return resultMessage(id, outcome, reply, now());
+    }
+    return undefined;
+  }
+
+  /** Takes nothing new, gives what runs some time, then ends it; its results are in the journal for the next start. */
+  async drain(waitMs: number): Promise<void> {
+    this.accepting = false;
+    clearTimeout(this.grace);
+    clearInterval(this.offering);
+    for (const open of this.queue.splice(0)) this.open.delete(open.id);
+    const timer = setTimeout(() => {
+      for (const { stop } of this.open.values()) stop.abort(DEVICE_STOPPED);
+    }, waitMs);
+    await Promise.all(this.running);
+    clearTimeout(timer);
+  }
+
+  private admit(message: OurCommand, reply: Reply): void {
+    const { command_id: id, digest, attempt, not_after_ms: startWithinMs } = message.orrery;
+    const [action, ...more] = message.actions;
+    const no = this.refusal(action, more.length);
+    if (action === undefined || no !== undefined) {
+      return this.answer(id, no ?? INVALID, { ...reply, call_id: action?.call_id });
+    }
+    const open: Open = {
+      id,
+      digest,
+      attempt,
+      action,
+      judged: message.orrery.judged ?? undefined,
+      startWithinMs,
+      reply: { ...reply, call_id: action.call_id },
+      receivedMs: this.options.monotonicMs(),
+      stop: new AbortController(),
+      state: 'queued',
+    };
+    this.open.set(id, open);
+    this.queue.push(open);
+    this.startNext();
+    if (open.state === 'queued') this.options.send(progressMessage(id, 'queued', this.options.now()));
+  }
+
+  private refusal(action: Action | undefined, more: number): CommandOutcome | undefined {
+    if (action === undefined || more > 0) return INVALID;
+    if (!this.options.tools.has(action.tool_name)) {
+      return endedWithout('FAILED', 'UNKNOWN_TOOL', `this device has no tool ${action.tool_name.slice(0, 128)}`);
+    }
+    return this.open.size >= OPEN_MAX ? BUSY : undefined;
+  }
+
+  private startNext(): void {
+    // What waits when the journal becomes full goes on waiting: its results would have no room.
+    while (this.running.size < this.options.commandsMax && !this.options.file.journal.isFull) {
+      const open = this.queue.shift();
+      if (open === undefined) return;
+      if (this.options.monotonicMs() - open.receivedMs >= open.startWithinMs) {
+        this.end(open, EXPIRED);
+        continue;
+      }
+      open.state = 'running';
+      const run = this.run(open);
+      this.running.add(run);
+      void run.finally(() => {
+        this.running.delete(run);
+        this.startNext();
+      });
+    }
+  }
+
+  /** Never rejects. */
+  private async run(open: Open): Promise<void> {
+    const { gate, now, send, stdin } = this.options;
+    const { id, action, judged } = open;
+    const { tool_name: tool } = action;
+    const announce = setTimeout(() => send(progressMessage(id, 'running', now())), ANNOUNCE_MS);
+    let file: string | undefined;
+    try {
+      const args = action.parameters ?? {};
+      const parts = stdinPartsOf(tool, args);
+      const refusal = await gate.refusal(callOf(tool, parts === undefined ? args : withUnknownStdin(args)), judged);
+      if (refusal !== undefined) return this.end(open, refusal);
+      if (parts !== undefined) {
+        const collected = await this.collect(open, parts);
+        if (collected.kind === 'ended') return this.end(open, collected.outcome);
+        // Nothing is written down of it: the next start of the client gets it again.
+        if (collected.kind === 'left') return void this.open.delete(id);
+        file = collected.file;
+      }
+      await this.execute(open, parts === undefined ? args : withoutStdin(args), file);
+    } catch (error) {
+      // Without its record nothing may be said about the command: the next start finds it interrupted.
+      this.open.delete(id);
+      this.options.onFatal(error);
+    } finally {
+      clearTimeout(announce);
+      if (file !== undefined) await stdin.remove(file);
+    }
+  }
+
+  /** What the command reads, before anything is written down of it: without it, it never began. Never rejects. */
+  private async collect(open: Open, parts: readonly StdinPart[]): Promise<Collected> {
+    const { monotonicMs, stdin } = this.options;
+    const { id, stop, receivedMs, startWithinMs } = open;
+    const leftMs = Math.floor(receivedMs + startWithinMs - monotonicMs());
+    const late = AbortSignal.timeout(Math.max(0, Math.min(leftMs, WAIT_MS_MAX)));
+    const signal = AbortSignal.any([stop.signal, late]);
+    const collected = await stdin.collect(parts, { commandId: id, signal });
+    if (collected.kind === 'file') return { kind: 'collected', file: collected.name };
+    if (stop.signal.reason === DEVICE_STOPPED) return { kind: 'left' };
+    // It is ended like every command that was stopped before its tool was called.
+    if (stop.signal.aborted) return { kind: 'collected', file: undefined };
+    if (collected.kind === 'aborted') return { kind: 'ended', outcome: EXPIRED };
+    return { kind: 'ended', outcome: endedWithout('FAILED', collected.code, collected.message) };
+  }
+
+  private async execute(
+    open: Open,
+    args: Readonly<Record<string, Json>>,
+    stdinFile: string | undefined,
+  ): Promise<void> {
+    const { file, tools, now, monotonicMs, sendOutput } = this.options;
+    const { id, digest, attempt, action, judged, stop } = open;
+    const at = now();
+    await file.append({ type: 'started', id, digest, attempt, at, until: at + open.startWithinMs });
+    const calledMs = monotonicMs();
+    const onOutput = (piece: ToolOutput): void => sendOutput(outputMessage(id, piece, now()));
+    const answer = stop.signal.aborted
+      ? NOT_CALLED
+      : await tools.call(action.tool_name, args, {
+          commandId: id,
+          isAgents: judged !== undefined,
+          signal: stop.signal,
+          stdinFile,
+          onOutput,
+        });
+    const durationMs = Math.round((monotonicMs() - calledMs) * 1_000) / 1_000;
+    const timing = { startedAt: new Date(at).toISOString(), durationMs };
+    const outcome = fitOutcome(outcomeOf(action.tool_name, answer, stop.signal, timing));
+    await file.append({ type: 'finished', id, outcome });
+    this.open.delete(id);
+    this.offer(id, open.reply);
+  }
+
+  /** Without a server for too long: everything open ends, in the journal first. What waits still has its turn, without its tool. */
+  private giveUp(): void {
+    this.options.logger.warn({ commands: this.open.size }, 'no server for too long: commands are ended');
+    for (const { stop } of this.open.values()) stop.abort(DISCONNECTED);
+  }
+
+  /** A command that ended without having run, and without a record of it. */
+  private end(open: Open, outcome: CommandOutcome): void {
+    this.open.delete(open.id);
+    const index = this.queue.indexOf(open);
+    if (index >= 0) this.queue.splice(index, 1);
+    this.answer(open.id, outcome, open.reply);
+  }
+
+  /** A result that is in the journal. */
+  private offer(id: CommandId, reply: Reply): void {
+    this.options.logger.debug({ commandId: id }, 'result in the journal');
+    if (!this.connected) return;
+    this.results.set(id, reply);
+    this.options.sendResults();
+  }
+
+  private offerAgain(): void {
+    const waiting = this.options.file.journal.undelivered();
+    for (const id of waiting) if (this.overdue.has(id) && !this.results.has(id)) this.results.set(id, {});
+    this.overdue = new Set(waiting);
+    this.options.sendResults();
+  }
+
+  private answer(id: CommandId, outcome: CommandOutcome, reply: Reply): void {
+    const { send, now, logger } = this.options;
+    logger.debug({ commandId: id, state: outcome.state, code: outcome.error?.code }, 'command ended');
+    send(resultMessage(id, outcome, reply, now()));
+  }
+}
+
+/** Ended between its record and its tool. */
+const NOT_CALLED: ToolAnswer = { kind: 'cancelled', value: null };
+
+const INVALID = endedWithout('FAILED', 'INVALID_COMMAND', 'a command has exactly one action');
+const BUSY = endedWithout('FAILED', 'DEVICE_BUSY', `more than ${OPEN_MAX} commands are open on this device`);
+const EXPIRED = endedWithout('FAILED', 'EXPIRED', 'the time in which the command could start is over; it was not run');
+const REUSED = endedWithout(
+  'FAILED',
+  'COMMAND_ID_REUSED',
+  'the command id is in use with other content; this one was not run',
+);
+
+const sameAttempt = (a: AttemptKey, b: AttemptKey): boolean =>
+  a.runId === b.runId && a.taskId === b.taskId && a.attempt === b.attempt;

@@ -1,0 +1,148 @@
+import { execFile } from 'node:child_process';
+import { access, chown, constants, mkdir, readFile, realpath, stat } from 'node:fs/promises';
+import { delimiter, isAbsolute, join } from 'node:path';
+import { promisify } from 'node:util';
+import type { DeviceConfig } from '../settings/index.js';
+import { inputsDir } from '../files/index.js';
+import { minimalEnvironment, type ExecSettings, isWithin, type RunAs, type Sandbox, wrapped } from '../exec/index.js';
+import { InputError } from '../faults/index.js';
+
+export interface HardeningOptions {
+  readonly dataDir: string;
+  readonly jailDir: string;
+  /** --jail was given. */
+  readonly confined: boolean;
+  readonly secretsDir: string | null;
+  /** --run-as and --sandbox, as they were given. */
+  readonly runAs: string | undefined;
+  readonly sandbox: string | undefined;
+  readonly config: Pick<DeviceConfig, 'exec' | 'files' | 'outputBytesMax'>;
+}
+
+const run = promisify(execFile);
+const TRIAL_MS_MAX = 10_000;
+const REASON_CHARS_MAX = 300;
+
+/**
+ * How commands will be run on this machine, tried once before anything else happens: a client that was told to confine its
+ * commands never runs one without. Throws InputError, one sentence.
+ */
+export async function execSettings(options: HardeningOptions): Promise<ExecSettings> {
+  const { dataDir, jailDir, confined, secretsDir, config } = options;
+  await mkdir(jailDir, { recursive: true, mode: 0o700 });
+  if (secretsDir !== null)
+    await mustLieApart(secretsDir, [jailDir, ...config.files.paths, ...config.exec.sandbox.writable]);
+  const { outputBytesMax, exec } = config;
+  const settings: ExecSettings = {
+    jailDir,
+    confined,
+    spool: outputBytesMax > 0 ? { dir: join(dataDir, 'outputs'), bytesMax: outputBytesMax } : null,
+    inputsDir: inputsDir(dataDir),
+    secretsDir,
+    runAs: options.runAs === undefined ? null : await userOf(options.runAs),
+    umask: Number.parseInt(exec.umask, 8),
+    limits: await limitsOf(exec.limits),
+    sandbox: await sandboxOf(options),
+  };
+  const { runAs, limits, sandbox } = settings;
+  // The jail is the one directory that commands may use without being asked.
+  if (runAs !== null && process.geteuid?.() === 0) await chown(jailDir, runAs.uid, runAs.gid);
+  if (runAs !== null || limits !== null || sandbox !== null) await tryOut(settings);
+  return settings;
+}
+
+/** The user as the system knows it. */
+async function userOf(name: string): Promise<RunAs> {
+  const passwd = await readFile('/etc/passwd', 'utf8').catch(() => '');
+  const inFile = passwd.split('\n').find((line) => line.startsWith(`${name}:`));
+  // Users of a directory service are in no file.
+  const line = inFile ?? (await said('getent', ['passwd', name]));
+  const [found, , uid, gid, , home] = (line ?? '').trim().split(':');
+  if (found !== name || !/^\d+$/.test(uid ?? '') || !/^\d+$/.test(gid ?? '')) {
+    throw new InputError(`--run-as: there is no user "${name}" on this machine.`);
+  }
+  const user = { name, uid: Number(uid), gid: Number(gid), home: home === undefined || home === '' ? '/' : home };
+  if (process.geteuid?.() !== 0 && process.geteuid?.() !== user.uid) {
+    throw new InputError('--run-as needs a client that runs as root: nobody else may change the user of a command.');
+  }
+  if (user.uid === 0) throw new InputError('--run-as must name a user that is not root.');
+  return user;
+}
+
+async function limitsOf(limits: DeviceConfig['exec']['limits']): Promise<ExecSettings['limits']> {
+  if (Object.values(limits).every((limit) => limit === undefined)) return null;
+  const program = await programOf('prlimit');
+  if (program === undefined)
+    throw new InputError('exec.limits needs the program prlimit (package util-linux), which is not here.');
+  return { program, ...limits };
+}
+
+async function sandboxOf({ sandbox, config, dataDir, secretsDir }: HardeningOptions): Promise<Sandbox | null> {
+  if (sandbox === undefined || sandbox === 'off') return null;
+  if (sandbox !== 'bwrap') throw new InputError(`--sandbox must be bwrap or off, not "${sandbox}".`);
+  const program = await programOf('bwrap');
+  if (program === undefined)
+    throw new InputError('--sandbox bwrap needs the program bwrap (package bubblewrap), which is not here.');
+  const { commands, writable, network } = config.exec.sandbox;
+  for (const directory of writable) {
+    const found = await stat(directory).catch(() => undefined);
+    if (found?.isDirectory() !== true) throw new InputError(`exec.sandbox.writable: ${directory} is not a directory.`);
+  }
+  // The key of the device, its journal and its secrets are nothing that a command needs.
+  return { program, commands, writable, network, hidden: [dataDir, ...(secretsDir === null ? [] : [secretsDir])] };
+}
+
+/** A command that does nothing, run as those of agents will be. */
+async function tryOut(settings: ExecSettings): Promise<void> {
+  const { jailDir, runAs } = settings;
+  // By its whole path: in a directory that it cannot reach a command could start, and go no further.
+  const jail = `'${jailDir.replaceAll("'", `'\\''`)}'`;
+  const place = { command: `cd ${jail} && test -w .`, cwd: jailDir, isAgents: true };
+  const { file, args } = wrapped(settings, place);
+  const user = runAs === null ? {} : { uid: runAs.uid, gid: runAs.gid };
+  try {
+    const env = minimalEnvironment(process.env);
+    await run(file, [...args], { cwd: jailDir, env, timeout: TRIAL_MS_MAX, ...user });
+  } catch (error) {
+    const { stderr } = { stderr: '', ...(error as { stderr?: string }) };
+    const why = stderr.trim().split('\n')[0] ?? '';
+    const means = [
+      ...(settings.sandbox === null ? [] : ['--sandbox bwrap']),
+      ...(runAs === null ? [] : [`--run-as ${runAs.name}`]),
+      ...(settings.limits === null ? [] : ['exec.limits']),
+    ].join(' with ');
+    const reason = why === '' ? `a command cannot write to ${jailDir}` : why.slice(0, REASON_CHARS_MAX);
+    throw new InputError(`${means} does not work on this machine: ${reason}.`, { cause: error });
+  }
+}
+
+/** Where commands or FILE_PUT may write, secrets would not be the administrator's any more. */
+async function mustLieApart(secretsDir: string, others: readonly string[]): Promise<void> {
+  const real = async (directory: string): Promise<string> => realpath(directory).catch(() => directory);
+  const secrets = await real(secretsDir);
+  for (const directory of others) {
+    if (!isWithin(secrets, await real(directory))) continue;
+    throw new InputError(
+      `--secrets: ${secretsDir} must not lie below ${directory}, where files may be read and written.`,
+    );
+  }
+}
+
+async function programOf(name: string): Promise<string | undefined> {
+  for (const directory of (process.env['PATH'] ?? '').split(delimiter).filter((path) => isAbsolute(path))) {
+    const path = join(directory, name);
+    const isThere = await access(path, constants.X_OK).then(
+      () => true,
+      () => false,
+    );
+    if (isThere) return path;
+  }
+  return undefined;
+}
+
+async function said(program: string, args: readonly string[]): Promise<string | undefined> {
+  return run(program, [...args], { timeout: TRIAL_MS_MAX }).then(
+    ({ stdout }) => stdout,
+    () => undefined,
+  );
+}

@@ -1,0 +1,161 @@
+import { randomUUID } from 'node:crypto';
+import type { Logger } from 'pino';
+import { connectWs, DeviceClientEndpoint, livenessPolicy, RECONNECT, type Device, type LinkFact } from '#libs/aip';
+import type { ClientMessage } from '#proto';
+import { CommandGate } from '../policy/index.js';
+import {
+  CommandHandler,
+  DeviceRequests,
+  ForeignCommandHandler,
+  JournalFile,
+  heartbeatMessage,
+  registerMessage,
+  type DeviceFacts,
+} from '../commands/index.js';
+import type { CredentialSource, ClientTls } from '../identity/index.js';
+import { type DeviceConfig, toolServersOf } from '../settings/index.js';
+import { deviceFiles } from '../files/index.js';
+import type { ExecSettings } from '../exec/index.js';
+import { describeMachine, MachineMetrics } from '../machine/index.js';
+import { ownServer, Toolbox } from '../tools/index.js';
+import type { SecretStore } from '../secrets/index.js';
+
+export interface OpenDeviceOptions {
+  /** WebSocket addresses of servers, in the order in which they are tried. */
+  readonly urls: readonly string[];
+  /** For wss. */
+  readonly tls: () => Promise<ClientTls>;
+  readonly credentials: CredentialSource;
+  readonly clientId: string | null;
+  readonly dataDir: string;
+  /** How commands are run, and where. */
+  readonly exec: ExecSettings;
+  readonly secrets: SecretStore | undefined;
+  /** The text of the local policy file. */
+  readonly localPolicy: string | undefined;
+  readonly config: DeviceConfig;
+  readonly logger: Logger;
+  /** The journal cannot be written: the client has to end. */
+  readonly onFatal: (error: unknown) => void;
+}
+
+export interface OpenDevice {
+  readonly endpoint: DeviceClientEndpoint;
+  readonly commands: CommandHandler;
+  readonly foreign: ForeignCommandHandler;
+  readonly metrics: MachineMetrics;
+  /** Ends the tools and closes the journal. */
+  readonly close: () => Promise<void>;
+}
+
+const COMPLAINT_CHARS_MAX = 500;
+/** The revision since which a server knows what metrics and renewed credentials are. */
+const METRICS_SINCE = 2;
+
+/** Opens the journal, starts the tools and puts the parts together; nothing is dialled yet. */
+export async function openDevice(options: OpenDeviceOptions): Promise<OpenDevice> {
+  const { dataDir, exec, secrets, localPolicy, config, credentials, clientId, logger, onFatal } = options;
+  const [now, monotonicMs, random] = [() => Date.now(), () => performance.now(), () => Math.random()];
+  // The parts know each other only through these closures, none of which is called before `endpoint.run`.
+  const send = (message: ClientMessage): void => endpoint.send(message);
+  const metrics = new MachineMetrics({ dataDir, monotonicMs });
+  const facts = (): DeviceFacts => ({
+    clientId,
+    machine: describeMachine(),
+    tools: tools.telemetry(),
+    metrics: metrics.current(),
+    now: now(),
+  });
+  const device: Device = {
+    register: () => registerMessage({ ...facts(), journalId: file.journal.journalId }),
+    holdings: () => commands.holdings(),
+    nextResult: () => commands.nextResult(),
+    heartbeat: ({ revision }) =>
+      heartbeatMessage(clientId, (revision ?? 0) >= METRICS_SINCE ? metrics.current() : null, now()),
+    onReady: (server) => {
+      requests.onReady(server);
+      if ((server.revision ?? 0) >= METRICS_SINCE) credentials.connected((credential) => tell(send, credential));
+      process.send?.({ ready: true });
+    },
+    onMessage: (message, server) => requests.onMessage(message, server),
+    onDisconnected: (server) => requests.onDisconnected(server),
+  };
+  const endpoint = endpointOf(options, { device, monotonicMs, random });
+  const { jailDir } = exec;
+  const { builtIn, settle, link, stdin } = deviceFiles({
+    dataDir,
+    jailDir,
+    config,
+    secrets,
+    send,
+    now,
+    monotonicMs,
+    random,
+    logger,
+  });
+  const servers = [ownServer(exec), ...toolServersOf(config, process.env)];
+  const onChange = (): void => endpoint.registerAgain('the tools of this device changed');
+  const tools = new Toolbox({ servers, builtIn, settle, secrets, logger, monotonicMs, onChange });
+  const [file] = await Promise.all([JournalFile.open(dataDir), tools.start(), metrics.refresh(), stdin.clear()]);
+  const { journal, tornBytes } = file;
+  logger.info({ journalId: journal.journalId, tornBytes, tools: tools.telemetry().length }, 'journal opened');
+  const { commandsMax } = config;
+  const disconnectGraceMs = config.onDisconnect === 'kill' ? config.disconnectGraceMs : null;
+  const sendOutput = (message: ClientMessage): void => void endpoint.sendOutput(message);
+  const sendResults = (): void => endpoint.sendResults();
+  const saying = { send, sendOutput, sendResults, now, monotonicMs, logger };
+  const gate = new CommandGate({ localPolicy, secrets, own: { dataDir, secretsDir: exec.secretsDir }, logger });
+  const commands = new CommandHandler({ file, tools, gate, stdin, ...saying, onFatal, commandsMax, disconnectGraceMs });
+  const sign = () => ({ clientId, requestId: randomUUID(), now: now() });
+  const foreign = new ForeignCommandHandler({ tools, gate, send, sign, logger });
+  const requests = new DeviceRequests({ commands, foreign, files: link, send, sign, facts });
+  const close = async (): Promise<void> => {
+    await tools.close();
+    await file.close();
+  };
+  return { endpoint, commands, foreign, metrics, close };
+}
+
+interface Behind {
+  readonly device: Device;
+  readonly monotonicMs: () => number;
+  readonly random: () => number;
+}
+
+function endpointOf(
+  { urls, credentials, config, logger, tls }: OpenDeviceOptions,
+  behind: Behind,
+): DeviceClientEndpoint {
+  const liveness = livenessPolicy(config.deadAfterMs);
+  return new DeviceClientEndpoint({
+    ...behind,
+    urls,
+    credentials,
+    credentialIn: config.credentialIn,
+    onFact: (fact) => logFact(logger, fact),
+    policy: { ...RECONNECT, msMax: config.reconnectMsMax },
+    connect: async (target) => connectWs({ ...target, liveness, tls: await tls() }),
+  });
+}
+
+/** A renewed credential, for the connection that is open. */
+function tell(send: (message: ClientMessage) => void, credential: string): void {
+  send({ type: 'credential', status: 'ok', client_type: 'device', orrery: { credential } });
+}
+
+function logFact(logger: Logger, fact: LinkFact): void {
+  switch (fact.fact) {
+    case 'registered':
+      return logger.info(fact, 'registered');
+    case 'not-connected':
+      return logger.warn(fact, 'not connected');
+    case 'disconnected':
+      return logger.warn(fact, 'disconnected');
+    case 'waiting':
+      return logger.info(fact, 'will connect again');
+    case 'complaint':
+      return logger.warn({ error: fact.error.slice(0, COMPLAINT_CHARS_MAX) }, 'the server complains');
+    case 'ignored':
+      return logger.debug(fact, 'frame ignored');
+  }
+}

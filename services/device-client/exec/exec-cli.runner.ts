@@ -1,0 +1,291 @@
+import type { ChildProcess } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { constants } from 'node:fs';
+import { mkdir, open, realpath, stat, unlink, type FileHandle } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import type { Readable } from 'node:stream';
+import { execa } from 'execa';
+import { ToolFailure, type Tell } from '#libs/mcp';
+import type { ExecCliResult } from '#proto';
+import { EXEC_LIMITS, exitOf, minimalEnvironment, type ExecCliInput } from './exec-cli.js';
+import { type CommandPlace, type ExecSettings, isWithin, wrapped } from './exec-settings.js';
+import {
+  HeadTail,
+  LiveOutput,
+  type OutputFile,
+  type OutputFiles,
+  OutputSpool,
+  removeOutputs,
+  type SpoolOptions,
+} from '../output/index.js';
+import { endMarked, MARK_VARIABLE } from './marked-processes.runner.js';
+import { ProcessGroup } from './process-group.runner.js';
+import { RedactedStream, type Redactor, type SecretStore, type SecretRef } from '../secrets/index.js';
+import { STDIN_FILE_NAME } from './stdin-file.js';
+
+const options = {
+  // Its own process group, so that the whole command can be ended and Ctrl-C on the client ends none of it halfway.
+  detached: true,
+  extendEnv: false,
+  // Output is taken in bounded memory and ends are made by us, for the whole group.
+  buffer: false,
+  cleanup: false,
+  reject: false,
+  stripFinalNewline: false,
+} as const;
+
+export interface ExecCliOptions {
+  readonly settings: ExecSettings;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly now: () => number;
+  readonly secrets?: Pick<SecretStore, 'refresh' | 'valueOf'> | undefined;
+}
+
+/** Who runs a command. */
+export interface CommandCaller {
+  readonly signal: AbortSignal;
+  readonly tell: Tell;
+  /** An agent, and not a person who wrote it. */
+  readonly isAgents: boolean;
+  /** The name of a file with what the command reads, instead of the `stdin` of its arguments. */
+  readonly stdinFile?: string | undefined;
+}
+
+export interface Executed {
+  readonly result: ExecCliResult;
+  /** Outputs of which the result holds only a part. */
+  readonly files: OutputFiles;
+}
+
+/** Runs shell commands and never leaves one behind: each ends by itself, by its timeout, by its signal, or by `endAll`. */
+export class ExecCli {
+  /** What ends each command that is running. */
+  private readonly running = new Set<() => Promise<void>>();
+  private readonly env: Readonly<Record<string, string>>;
+
+  constructor(private readonly options: ExecCliOptions) {
+    const { runAs } = options.settings;
+    const own = runAs === null ? {} : { HOME: runAs.home, USER: runAs.name, LOGNAME: runAs.name };
+    this.env = { ...minimalEnvironment(options.env), ...own };
+  }
+
+  /** Tells what the command writes while it runs, and answers with all of it that is kept. */
+  async run(input: ExecCliInput, signal: AbortSignal, tell: Tell): Promise<ExecCliResult> {
+    const { result, files } = await this.runWhole(input, { signal, tell, isAgents: false });
+    await removeOutputs(this.options.settings.spool ?? undefined, files);
+    return result;
+  }
+
+  /** The same; whoever asks for the files has to remove them. */
+  async runWhole(input: ExecCliInput, { signal, tell, isAgents, stdinFile }: CommandCaller): Promise<Executed> {
+    const cwd = await this.directory(input.working_directory);
+    const redactor = await this.options.secrets?.refresh();
+    const mark = randomUUID();
+    const given = this.given(input, mark);
+    if (signal.aborted) throw new ToolFailure('The command was cancelled before it was started.');
+    const stdin = stdinFile === undefined ? undefined : await this.stdinFrom(stdinFile);
+    const timestamp = new Date(this.options.now()).toISOString();
+    const startedAt = performance.now();
+    const child = this.spawn(given, { command: input.command, cwd, isAgents }, stdin?.fd);
+    // The process has its own by now, or never will. Nobody waits for it here: what is printed before somebody listens is lost.
+    const closed = stdin?.close().catch(() => undefined);
+    if (child.pid === undefined) throw new ToolFailure(`The command could not be started: ${await reasonOf(child)}`);
+    const live = { stdout: new LiveOutput('stdout', tell), stderr: new LiveOutput('stderr', tell) };
+    const spool = this.options.settings.spool ?? undefined;
+    const output = {
+      stdout: collect(child.stdout, live.stdout, { spool, redactor }),
+      stderr: collect(child.stderr, live.stderr, { spool, redactor }),
+    };
+    const group = new ProcessGroup(child.pid);
+    const command = { mark, pid: child.pid, startedMs: startedAt };
+    const shell = child.nodeChildProcess;
+    const end = async (): Promise<void> => {
+      await group.end();
+      await endMarked(command, performance.now());
+    };
+    this.running.add(end);
+    try {
+      const { timedOut } = await this.follow({ shell, end }, input.timeout * 1_000, signal);
+      for (const { spool: held } of Object.values(output)) held?.hurry();
+      await drained(output.stdout.closed, output.stderr.closed);
+      for (const { close } of Object.values(output)) close();
+      const result: ExecCliResult = {
+        stdout: output.stdout.kept.text(),
+        stderr: output.stderr.kept.text(),
+        ...exitOf({ code: shell.exitCode, signal: shell.signalCode, timedOut }),
+        command: input.command,
+        execution_time: Math.round(performance.now() - startedAt) / 1_000,
+        timestamp,
+        stdout_bytes: output.stdout.kept.bytes,
+        stderr_bytes: output.stderr.kept.bytes,
+      };
+      return { result, files: signal.aborted ? {} : await wholeOutputs(output, result) };
+    } finally {
+      for (const { spool: held } of Object.values(output)) await held?.discard();
+      this.running.delete(end);
+      child.stdout.destroy();
+      child.stderr.destroy();
+      live.stdout.end();
+      live.stderr.end();
+      await closed;
+    }
+  }
+
+  /** Ends every command that is running now. */
+  async endAll(): Promise<void> {
+    await Promise.all([...this.running].map((end) => end()));
+  }
+
+  /** Secrets become values here and nowhere before: what is given to the process, and not what is said of it. */
+  private given({ env = {}, stdin }: ExecCliInput, mark: string): Given {
+    const valueOf = (text: string | SecretRef): string => {
+      if (typeof text === 'string') return text;
+      const value = this.options.secrets?.valueOf(text.secret);
+      if (value === undefined) throw new ToolFailure(`This device has no secret "${text.secret}".`);
+      return value;
+    };
+    const variables = Object.entries(env).map(([name, text]) => [name, valueOf(text)] as const);
+    return {
+      env: { ...this.env, ...Object.fromEntries(variables), [MARK_VARIABLE]: mark },
+      // Without input the command finds an end of file at once and not a pipe that nobody writes to.
+      stdin: stdin === undefined ? 'ignore' : new TextEncoder().encode(valueOf(stdin)),
+    };
+  }
+
+  /** Opened, it needs its name no more: with the last process that reads it, it is gone from the disk, however that ends. */
+  private async stdinFrom(name: string): Promise<FileHandle> {
+    const { inputsDir } = this.options.settings;
+    if (inputsDir === null || !STDIN_FILE_NAME.test(name)) throw new ToolFailure('There is no such input.');
+    const path = join(inputsDir, name);
+    const handle = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW).catch(() => {
+      throw new ToolFailure('What the command reads is not there any more.');
+    });
+    await unlink(path).catch(() => undefined);
+    return handle;
+  }
+
+  private spawn(given: Given, place: CommandPlace, stdin: number | undefined) {
+    const { settings } = this.options;
+    const { file, args } = wrapped(settings, place);
+    const { runAs } = settings;
+    // With the user the groups of the client are dropped, too.
+    const user = runAs === null ? {} : { uid: runAs.uid, gid: runAs.gid };
+    // Any descriptor can be handed over; only the types know no more than a few.
+    const input = stdin === undefined ? given.stdin : (stdin as 3);
+    return execa(file, args, { ...options, ...given, stdin: input, ...user, cwd: place.cwd });
+  }
+
+  /** Waits for the shell's own end or makes one; in both cases nothing of the command is left. */
+  private async follow(
+    { shell, end }: { readonly shell: ChildProcess; readonly end: () => Promise<void> },
+    timeoutMs: number,
+    signal: AbortSignal,
+  ): Promise<{ timedOut: boolean }> {
+    const exited = shell.exitCode === null && shell.signalCode === null ? once(shell, 'exit') : Promise.resolve();
+    const { promise: stopped, resolve: stop } = Promise.withResolvers<'timeout' | 'cancelled'>();
+    const timer = setTimeout(() => stop('timeout'), timeoutMs);
+    const cancel = (): void => stop('cancelled');
+    signal.addEventListener('abort', cancel, { once: true });
+    try {
+      const first = await Promise.race([exited.then(() => 'exited' as const), stopped]);
+      await end();
+      await exited;
+      return { timedOut: first === 'timeout' };
+    } finally {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', cancel);
+    }
+  }
+
+  private async directory(given: string | undefined): Promise<string> {
+    const { jailDir, confined } = this.options.settings;
+    await mkdir(jailDir, { recursive: true, mode: 0o700 });
+    if (given === undefined) return jailDir;
+    const path = resolve(jailDir, given);
+    const found = await stat(path).catch(() => undefined);
+    // Links are followed before the look: where it really is decides.
+    const [real, jail] = [await realpath(path).catch(() => path), await realpath(jailDir)];
+    if (confined && !isWithin(real, jail)) throw new ToolFailure(`working_directory ${path} is outside of ${jailDir}.`);
+    if (found?.isDirectory() !== true) throw new ToolFailure(`working_directory ${path} is not a directory.`);
+    return confined ? real : path;
+  }
+}
+
+/** What a process gets that its arguments do not show. */
+interface Given {
+  readonly env: Readonly<Record<string, string>>;
+  readonly stdin: 'ignore' | Uint8Array;
+}
+
+interface Collected {
+  readonly kept: HeadTail;
+  readonly spool: OutputSpool | undefined;
+  readonly closed: Promise<void>;
+  /** Nothing that comes now counts; what was held back does. */
+  readonly close: () => void;
+}
+
+interface Collecting {
+  readonly spool: SpoolOptions | undefined;
+  readonly redactor: Redactor | undefined;
+}
+
+/** Takes what a stream gives, without its secrets: nothing behind this has ever seen one. */
+function collect(stream: Readable, live: LiveOutput, { spool: options, redactor }: Collecting): Collected {
+  const valve = { pause: () => void stream.pause(), resume: () => void stream.resume() };
+  const spool = options && new OutputSpool(options, valve);
+  const kept = new HeadTail(EXEC_LIMITS.headBytesMax, EXEC_LIMITS.tailBytesMax);
+  const redacted = redactor && new RedactedStream(redactor);
+  const { promise: closed, resolve } = Promise.withResolvers<void>();
+  const take = (chunk: Buffer): void => {
+    if (chunk.length === 0) return;
+    spool?.before(kept, chunk);
+    kept.push(chunk);
+    live.push(chunk);
+  };
+  let isOpen = true;
+  const close = (): void => {
+    if (isOpen && redacted !== undefined) take(redacted.end());
+    isOpen = false;
+    resolve();
+  };
+  stream.on('data', (chunk: Buffer) => {
+    if (isOpen) take(redacted === undefined ? chunk : redacted.push(chunk));
+  });
+  stream.once('close', close);
+  stream.once('end', close);
+  stream.once('error', close);
+  return { kept, spool, closed, close };
+}
+
+/** The files of the outputs that the result does not hold, or will not when it is made to fit into a frame. */
+async function wholeOutputs(
+  output: Readonly<Record<'stdout' | 'stderr', Collected>>,
+  result: ExecCliResult,
+): Promise<OutputFiles> {
+  const fits = Buffer.byteLength(JSON.stringify(result)) <= EXEC_LIMITS.resultBytesMax;
+  const fileOf = async ({ kept, spool }: Collected): Promise<OutputFile | undefined> => {
+    const isCut = !fits && kept.bytes > EXEC_LIMITS.neverCutBytes;
+    // Bytes that are no characters stand in no text.
+    if (isCut || !kept.isText) await spool?.takeWhole(kept);
+    return spool?.take();
+  };
+  const [stdout, stderr] = await Promise.all([fileOf(output.stdout), fileOf(output.stderr)]);
+  return { ...(stdout && { stdout }), ...(stderr && { stderr }) };
+}
+
+/** Both streams to their ends, or as far as they come while somebody outside of the group holds them open. */
+async function drained(...streams: Promise<void>[]): Promise<void> {
+  const { promise: late, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, EXEC_LIMITS.drainMs);
+  await Promise.race([Promise.all(streams), late]);
+  clearTimeout(timer);
+}
+
+async function reasonOf(
+  ended: PromiseLike<{ originalMessage?: string | undefined; shortMessage?: string | undefined }>,
+): Promise<string> {
+  const { originalMessage, shortMessage } = await ended;
+  return originalMessage ?? shortMessage ?? 'unknown reason';
+}

@@ -1,0 +1,6 @@
+/**
+ * What went wrong, in the shape that the rest of the client tells it: codes of the system, and sentences for the person who gave
+ * the input.
+ */
+export { errorCode } from './error-code.js';
+export { InputError } from './input-error.js';

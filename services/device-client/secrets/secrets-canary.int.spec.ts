@@ -1,0 +1,204 @@
+import { spawnSync } from 'node:child_process';
+import { chmod, mkdir, readFile, readlink, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { compileDeviceClient, type Compiled } from '../testing/compiled.js';
+import { makeHome, startDevice, type DeviceHome, type DeviceProcess } from '../testing/device-process.js';
+import { startScriptedServer, type ScriptedConnection, type ScriptedServer } from '../testing/scripted-server.js';
+import { until } from '../testing/until.js';
+
+const CANARY = 'Canary/4711+äöü "quoted"';
+const FORMS = [
+  CANARY,
+  JSON.stringify(CANARY).slice(1, -1),
+  encodeURIComponent(CANARY),
+  ...(['base64', 'base64url', 'hex'] as const).map((encoding) => Buffer.from(CANARY).toString(encoding)),
+];
+
+const CLASHING = fileURLToPath(new URL('../testing/clashing-server.ts', import.meta.url));
+
+/** Reported as skipped where there is none. */
+const hasBwrap = spawnSync('/bin/sh', ['-c', 'command -v bwrap']).status === 0;
+
+let compiled: Compiled;
+let home: DeviceHome;
+let server: ScriptedServer;
+let device: DeviceProcess | undefined;
+let secretsDir: string;
+let frames: string[];
+
+beforeAll(async () => {
+  compiled = await compileDeviceClient();
+});
+afterAll(() => compiled.remove());
+beforeEach(async () => {
+  [home, server, frames] = [await makeHome(), await startScriptedServer(), []];
+  secretsDir = join(home.dir, 'secrets');
+  await mkdir(secretsDir, { mode: 0o700 });
+  await put('db-password', CANARY);
+});
+afterEach(async () => {
+  if (device?.child.exitCode === null && device.child.signalCode === null) await device.kill('SIGKILL');
+  device = undefined;
+  await server.stop();
+  await home.remove();
+});
+
+async function put(name: string, value: string): Promise<void> {
+  await writeFile(join(secretsDir, name), value);
+  await chmod(join(secretsDir, name), 0o600);
+}
+
+async function start(...more: string[]): Promise<ScriptedConnection> {
+  device = startDevice(compiled, home, server.url, ['--secrets', secretsDir, '--log-level', 'trace', ...more]);
+  const { connection } = await server.registered();
+  connection.onFrame = (text) => frames.push(text);
+  return connection;
+}
+
+const WITH = { env: { S: { secret: 'db-password' } }, stdin: { secret: 'db-password' } };
+
+describe('a secret of a device', () => {
+  it('is where a command needs it, and in no frame, journal or log, whatever commands do with it', async () => {
+    const connection = await start();
+    const commands: Record<string, string> = {
+      used: '[ "$S" = "$(cat)" ] && printf %s "$S" | wc -c > used',
+      printed: 'printf "%s\\n" "$S"; printf "%s\\n" "$S" >&2; exit 3',
+      encoded: 'printf %s "$S" | base64; printf "user:%s" "$S" | base64 -w0; printf %s "$S" | od -An -tx1',
+      grouped: 'printf %s "$S" | od -An -v -tx1 | tr -d " \\n"; printf %s "$S" | od -An -v -tx2 --endian=big',
+      split: 'a=${S%??????}; printf %s "$a"; until [ -e go ]; do sleep 0.05; done; printf "%s\\n" "${S#"$a"}"',
+      read: `cat ${secretsDir}/db-password; env; tr "\\0" "\\n" < /proc/self/environ; tr "\\0" " " < /proc/$$/cmdline`,
+      long: 'yes "$S" | head -c 3000000',
+      kept: 'printf %s "$S" > file',
+    };
+    for (const [id, command] of Object.entries(commands)) connection.command(id, 'EXEC_CLI', { command, ...WITH });
+    // What was held back while it might have been the beginning of the value is told when it is not.
+    await until(() => (frames.some((text) => text.includes('"command_output"')) ? true : undefined));
+    await writeFile(join(home.jailDir, 'go'), '');
+    for (const id of Object.keys(commands)) {
+      expect({ id, error: (await connection.outcome(id)).error?.code }).toEqual({
+        id,
+        error: id === 'printed' ? 'EXIT_CODE' : undefined,
+      });
+    }
+    connection.command('get', 'FILE_GET', { path: 'file' });
+    expect((await connection.outcome('get')).error?.message).toContain('contains a secret of this device');
+    expect(await home.lines('used')).toEqual([String(Buffer.byteLength(CANARY))]);
+
+    const journal = await readFile(join(home.dataDir, 'commands.journal'), 'utf8');
+    const said = { frames: frames.join('\n'), journal, log: device?.output() ?? '' };
+    expect(said.frames).toContain('[secret:db-password]');
+    for (const [where, text] of Object.entries(said)) {
+      for (const form of FORMS) expect({ where, form, has: text.includes(form) }).toEqual({ where, form, has: false });
+    }
+    expect(said.journal).toContain('[secret:db-password]');
+  });
+
+  it('has the value that its file has when the command starts, and the old one stays out', async () => {
+    const connection = await start();
+    connection.command('c1', 'EXEC_CLI', { command: 'printf %s "$S" > old', ...WITH });
+    await connection.outcome('c1');
+    await put('db-password', 'another-canary');
+    connection.command('c2', 'EXEC_CLI', { command: '[ "$S" = another-canary ] && cat old && cat', ...WITH });
+    expect((await connection.outcome('c2')).result).toMatchObject({
+      stdout: '[secret:db-password][secret:db-password]',
+    });
+  });
+
+  it('is in no answer of another tool server, and in no line that it makes us write', async () => {
+    await put('theirs', 'from clashing');
+    const config = join(home.dir, 'tools.yaml');
+    const args = JSON.stringify([CLASHING]);
+    await writeFile(
+      config,
+      `mcpServers:\n  clashing: { command: ${JSON.stringify(process.execPath)}, args: ${args} }\n` +
+        '  dead: { command: /bin/sh, args: [-c, "echo last Words, >&2; exit 1"] }\n',
+    );
+    await put('word', 'last Words');
+    const connection = await start('--config', config);
+    connection.command('c1', 'only_mine', {});
+    expect((await connection.outcome('c1')).result).toBe('[secret:theirs]');
+    await until(() => (device?.output().includes('[secret:word]') ? true : undefined));
+    expect(device?.output()).not.toContain('last Words');
+  });
+
+  it('that is not there lets nothing run, and nothing of it is written down', async () => {
+    const connection = await start();
+    const env = { S: { secret: 'api-key' } };
+    connection.command('c1', 'EXEC_CLI', { command: 'echo ran >> effects', env });
+    expect(await connection.outcome('c1')).toMatchObject({
+      state: 'FAILED',
+      error: { code: 'UNKNOWN_SECRET', message: 'this device has no secret "api-key"' },
+    });
+    expect(await home.lines('effects')).toEqual([]);
+    expect(await readFile(join(home.dataDir, 'commands.journal'), 'utf8')).not.toContain('"c1"');
+    await put('api-key', 'canary-2');
+    connection.command('c1', 'EXEC_CLI', { command: 'echo ran >> effects', env });
+    expect(await connection.outcome('c1')).toMatchObject({ state: 'COMPLETED' });
+  });
+
+  it('ends the start with one sentence when others can read it', async () => {
+    await chmod(join(secretsDir, 'db-password'), 0o644);
+    device = startDevice(compiled, home, server.url, ['--secrets', secretsDir]);
+    const { child, output } = device;
+    await until(() => (child.exitCode === null ? undefined : true));
+    expect(child.exitCode).toBe(3);
+    expect(output()).toBe(
+      `orrery-device: --secrets: ${secretsDir}/db-password can be read by others; it must have the mode 600 or 400.\n`,
+    );
+  });
+});
+
+describe('the policy of a device', () => {
+  const POLICY = 'version: 1\nrules:\n  - { id: no-uptime, match: { program: uptime }, decision: deny }\n';
+
+  it('refuses what the service let through, and says by which rule', async () => {
+    const policy = join(home.dir, 'policy.yaml');
+    await writeFile(policy, POLICY, { mode: 0o644 });
+    const connection = await start('--policy', policy);
+    const judged = { class: 'read', decision: 'allow', rule: 'r' } as const;
+    connection.command('c1', 'EXEC_CLI', { command: 'uptime' }, { judged });
+    connection.command('c2', 'EXEC_CLI', { command: 'uptime' });
+    connection.command('c3', 'EXEC_CLI', { command: 'rm -rf /srv/data-of-nobody' }, { judged });
+    connection.command('c4', 'EXEC_CLI', { command: 'hostname; echo ran >> effects' });
+    expect((await connection.outcome('c1')).error).toMatchObject({
+      code: 'POLICY_DENIED',
+      message: expect.stringContaining('no-uptime'),
+    });
+    expect((await connection.outcome('c2')).error?.code).toBe('POLICY_DENIED');
+    expect((await connection.outcome('c3')).error?.code).toBe('APPROVAL_REQUIRED');
+    expect((await connection.outcome('c4')).state).toBe('COMPLETED');
+  });
+
+  (hasBwrap ? it : it.skip)('is asked for commands of agents, which run in the sandbox, and only those', async () => {
+    const connection = await start('--sandbox', 'bwrap');
+    const judged = { class: 'read', decision: 'allow', rule: 'r' } as const;
+    // The kernel numbers the networks that there are.
+    const command = 'ls -l /proc/self/ns/net';
+    connection.command('c1', 'EXEC_CLI', { command }, { judged });
+    connection.command('c2', 'EXEC_CLI', { command });
+    const ours = await readlink('/proc/self/ns/net');
+    const [inside, outside] = [await connection.outcome('c1'), await connection.outcome('c2')];
+    expect({ inside, outside }).toMatchObject({ inside: { state: 'COMPLETED' }, outside: { state: 'COMPLETED' } });
+    expect(JSON.stringify(outside.result)).toContain(ours);
+    expect(JSON.stringify(inside.result)).not.toContain(ours);
+  });
+
+  it.each<[string, number, string]>([
+    [POLICY, 0o666, 'can be written by others; take that away with chmod go-w.'],
+    ['rules: [}', 0o600, 'The policy is not YAML'],
+    ['version: 2\n', 0o600, 'version: '],
+  ])('ends the start with one sentence when it is %j with the mode %o', async (text, mode, sentence) => {
+    const policy = join(home.dir, 'policy.yaml');
+    await writeFile(policy, text);
+    await chmod(policy, mode);
+    device = startDevice(compiled, home, server.url, ['--policy', policy]);
+    const { child, output } = device;
+    await until(() => (child.exitCode === null ? undefined : true));
+    expect(child.exitCode).toBe(3);
+    expect(output()).toContain(sentence);
+    expect(output().trim().split('\n')).toHaveLength(1);
+    await rm(policy);
+  });
+});

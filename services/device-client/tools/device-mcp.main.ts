@@ -1,0 +1,10 @@
+import { runDeviceTools } from './device-mcp.runner.js';
+import { ExecSettings } from '../exec/index.js';
+
+const [settings] = process.argv.slice(2);
+if (settings === undefined) {
+  process.stderr.write('usage: device-mcp.main.js <settings as JSON>\n');
+  process.exit(3);
+}
+await runDeviceTools(ExecSettings.parse(JSON.parse(settings)));
+process.exit(0);
