@@ -18,7 +18,6 @@ export { outcomeOf, withoutResult } from './commands/outcome.js';
 export { clientOf, toolsOf, type RegisteredClient } from './session/telemetry.js';
 export { decodeClientMessage, decodeServerMessage, type Decoded } from './frames/decode.js';
 export { instantOf } from './frames/instant.js';
-export { digestOf } from './files/digest.adapter.js';
 export {
   delayMs,
   failuresAfter,
@@ -29,43 +28,6 @@ export {
   type DialEnd,
   type Dialling,
 } from './transport/backoff.js';
-export { resumeMessages, type Holdings, type ServerFacts, type ServerRequest } from './link/device-link.js';
-export {
-  DeviceConnection,
-  type ConnectionEnd,
-  type ConnectionOptions,
-  type Device,
-  type FrameFact,
-} from './link/device-connection.js';
-export {
-  DeviceClientEndpoint,
-  Unwelcome,
-  type Credentials,
-  type DeviceClientEndpointOptions,
-  type LinkFact,
-} from './link/device-client.runner.js';
-export {
-  CONNECTION_LOST,
-  FILE_ABORTS,
-  FILE_POLICY,
-  failureOf,
-  LOST,
-  mayPass,
-  type FileAbortCode,
-  type FileFailure,
-  type FilePolicy,
-} from './files/file-transfer.js';
-export {
-  abortFrame,
-  IncomingFile,
-  OutgoingFile,
-  type FileFrame,
-  type FileSink,
-  type FileSource,
-  type FileWire,
-  type Transfer,
-  type TransferFrame,
-} from './files/file-pump.adapter.js';
 export {
   alive,
   check,
@@ -107,14 +69,6 @@ export {
   type ConstellationServerOptions,
   type ConstellationWatch,
 } from './session/constellation-server.js';
-export {
-  ConstellationEndpoint,
-  DeviceInfoUnavailable,
-  RegistrationRefused,
-  type ConstellationEndpointOptions,
-  type ConstellationFact,
-} from './link/constellation-client.runner.js';
-export type { TaskCall, TaskEnd } from './link/constellation-link.js';
 export type { Closed, LargeFrames, Transport, TransportHandlers } from './transport/transport.js';
 export { linkedPair, type LinkedPair } from './transport/linked-pair.js';
 export {
@@ -126,3 +80,47 @@ export {
 } from './transport/ws-transport.adapter.js';
 export { Complaints } from './frames/complaints.js';
 export { fitToolInfos, returnsOf, schemaOf } from './session/tool-info.js';
+export {
+  digestOf,
+  CONNECTION_LOST,
+  FILE_ABORTS,
+  FILE_POLICY,
+  failureOf,
+  LOST,
+  mayPass,
+  type FileAbortCode,
+  type FileFailure,
+  type FilePolicy,
+  abortFrame,
+  IncomingFile,
+  OutgoingFile,
+  type FileFrame,
+  type FileSink,
+  type FileSource,
+  type FileWire,
+  type Transfer,
+  type TransferFrame,
+} from './files/index.js';
+export {
+  resumeMessages,
+  type Holdings,
+  type ServerFacts,
+  type ServerRequest,
+  DeviceConnection,
+  type ConnectionEnd,
+  type ConnectionOptions,
+  type Device,
+  type FrameFact,
+  DeviceClientEndpoint,
+  Unwelcome,
+  type Credentials,
+  type DeviceClientEndpointOptions,
+  type LinkFact,
+  ConstellationEndpoint,
+  DeviceInfoUnavailable,
+  RegistrationRefused,
+  type ConstellationEndpointOptions,
+  type ConstellationFact,
+  type TaskCall,
+  type TaskEnd,
+} from './link/index.js';

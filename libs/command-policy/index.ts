@@ -5,8 +5,14 @@
 export * from './policy/policy.js';
 export { openBashGrammar } from './script/bash-grammar.adapter.js';
 export { defaultPolicy } from './policy/default-policy.js';
-export { explain, type ExplainedCommand, type ExplainedFinding, type Explanation } from './judge/explain.js';
-export { openPolicy, type PolicySource } from './judge/open-policy.js';
 export { parsePolicy, PolicyFile, type ParsedPolicy, type PolicyRule } from './policy/policy-file.js';
 export { SYNTAX_LIMITS, type ShellParser } from './script/syntax.js';
 export { stricter } from './policy/verdict.js';
+export {
+  explain,
+  type ExplainedCommand,
+  type ExplainedFinding,
+  type Explanation,
+  openPolicy,
+  type PolicySource,
+} from './judge/index.js';

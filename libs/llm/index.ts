@@ -19,7 +19,6 @@ export { OpenAiEmbedder, type OpenAiEmbedderOptions } from './openai/embedder.ad
 export { OpenAiChatModel, type OpenAiChatModelOptions } from './openai/chat-model.adapter.js';
 export { costOf, Price, type PriceTable, type Tokens } from './models/price.js';
 export { promptHash } from './models/prompt-hash.js';
-export { StoringModelDesk, type ModelDesk, type ModelDeskParts, type ModelQuestion } from './replies/model-desk.js';
 export { parseTranscript, RecordingChatModel, ReplayedChatModel, TranscriptLine } from './stand-ins/recorded.js';
 export { withRecording } from './stand-ins/recording.adapter.js';
 export { ScriptedChatModel, type Script, type Scripted, type ScriptedOptions } from './stand-ins/scripted.js';
@@ -33,7 +32,17 @@ export {
   type ModelSettings,
   type ModelSettingsBook,
 } from './settings/settings.js';
-export { strictSchema, type StrictSchema } from './replies/strict-schema.js';
-export { askStructured, type Refusal, type StructuredAsk, type StructuredReply } from './replies/structured-reply.js';
-export { thoughtFollower } from './replies/thought-stream.js';
 export { countPromptTokens, countTokens } from './models/tokens.js';
+export {
+  StoringModelDesk,
+  type ModelDesk,
+  type ModelDeskParts,
+  type ModelQuestion,
+  strictSchema,
+  type StrictSchema,
+  askStructured,
+  type Refusal,
+  type StructuredAsk,
+  type StructuredReply,
+  thoughtFollower,
+} from './replies/index.js';

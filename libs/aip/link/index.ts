@@ -1,3 +1,26 @@
 /**
  * The dialling end of a connection, for devices and for constellations: registers, resumes, dials again.
  */
+export { resumeMessages, type Holdings, type ServerFacts, type ServerRequest } from './device-link.js';
+export {
+  DeviceConnection,
+  type ConnectionEnd,
+  type ConnectionOptions,
+  type Device,
+  type FrameFact,
+} from './device-connection.js';
+export {
+  DeviceClientEndpoint,
+  Unwelcome,
+  type Credentials,
+  type DeviceClientEndpointOptions,
+  type LinkFact,
+} from './device-client.runner.js';
+export {
+  ConstellationEndpoint,
+  DeviceInfoUnavailable,
+  RegistrationRefused,
+  type ConstellationEndpointOptions,
+  type ConstellationFact,
+} from './constellation-client.runner.js';
+export type { TaskCall, TaskEnd } from './constellation-link.js';
