@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import {
   CommandCall,
+  LINE_TYPES,
   LineType,
   ResourceFloor,
   Selector,
@@ -84,7 +85,9 @@ export type ToolTask = z.infer<typeof ToolTask>;
 
 const dependencyFields = {
   type: LineType.describe(
-    'unconditional: when the first has ended, whatever happened; success-only; conditional: when `condition` holds',
+    Object.entries(LINE_TYPES)
+      .map(([type, words]) => `${type}: ${words}`)
+      .join('; '),
   ),
   condition: z
     .string()

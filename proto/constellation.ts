@@ -116,8 +116,14 @@ export const TaskStar = z.strictObject({
 });
 export type TaskStar = z.infer<typeof TaskStar>;
 
-/** When a line lets its successor go on: whatever happened, after a success, or after a CEL expression over status and result. */
-export const LineType = z.enum(['unconditional', 'success-only', 'conditional']);
+/** When a line of each type lets its successor go on, in the words that models are told. What else a type means: `LINE_KINDS` of the core. */
+export const LINE_TYPES = {
+  unconditional: 'when the first has ended, whatever happened',
+  'success-only': 'when the first has completed',
+  conditional: 'when `condition` holds',
+} as const;
+
+export const LineType = z.enum(Object.keys(LINE_TYPES) as (keyof typeof LINE_TYPES)[]);
 export type LineType = z.infer<typeof LineType>;
 
 /** What a line without a type means; and what it meant when this was written into the log: nothing that is recorded changes. */

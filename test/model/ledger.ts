@@ -121,9 +121,16 @@ export const isOver = (status: TaskStatus): boolean => status !== 'PENDING' && s
 export function satisfied({ from, type }: TaskStarLine, tasks: Ledger['tasks']): boolean | null {
   const status = tasks.get(from)?.status ?? 'PENDING';
   if (!isOver(status)) return null;
-  if (type === 'unconditional') return true;
-  return status === (type === 'success-only' ? 'COMPLETED' : 'FAILED');
+  const wanted = ENDS[type];
+  return wanted === null || status === wanted;
 }
+
+/** The end that satisfies a line of each type; null: any. */
+const ENDS: Readonly<Record<TaskStarLine['type'], TaskStatus | null>> = {
+  unconditional: null,
+  'success-only': 'COMPLETED',
+  conditional: 'FAILED',
+};
 
 export const FAILED_ONLY = 'status == "FAILED"';
 

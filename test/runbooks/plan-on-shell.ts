@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { evaluateCondition } from '#libs/constellation';
+import { Judge, judgeLine } from '#libs/constellation';
 import type { CommandCall, Json, TaskConstellation, TaskStar } from '#proto';
 
 /** What became of a task. `text`: what its successors read on standard input. */
@@ -85,10 +85,8 @@ export function runPlan({ tasks, lines }: TaskConstellation, machines: Machines)
       .filter(({ to }) => to === ready.id)
       .every((line) => {
         const { status, text, exitCode } = endedOf(ended, line.from);
-        if (line.type === 'unconditional') return true;
-        if (line.type === 'success-only') return status === 'COMPLETED';
-        const scope = { status, result: { stdout: text, exit_code: exitCode } };
-        return evaluateCondition(line.condition ?? '', scope).truth === 'satisfied';
+        const result = { value: { stdout: text, exit_code: exitCode } };
+        return judgeLine(line, { status, result }, new Judge(undefined))?.satisfied === true;
       });
     ended.set(ready.id, holds ? runTask(ready, ended, machines) : SKIPPED);
   }

@@ -15,6 +15,7 @@ import {
   checkCondition,
   type Judge,
   checkVerification,
+  type Ending,
   listed,
   parseStdin,
   PatternCount,
@@ -23,7 +24,7 @@ import {
   unknownField,
 } from '../plan/index.js';
 import { mayChangeLine, mayChangeTask } from './edit-locality.js';
-import { type Ending, judgeLine, isTerminalTask, type Run } from '../state/index.js';
+import { judgeLine, isTerminalTask, type Run } from '../state/index.js';
 import { inherited } from './replacement.js';
 import { sameJson } from '../values/index.js';
 import { type Made, Staging } from './staging.js';

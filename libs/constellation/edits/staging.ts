@@ -1,5 +1,5 @@
 import { inputTask, type LineId, StdinFrom, type Target, type TaskId, type TaskStar, type TaskStarLine } from '#proto';
-import { buildGraph, type Graph, positionOf } from '../plan/index.js';
+import { buildGraph, type Graph, LINE_KINDS, positionOf } from '../plan/index.js';
 import { PersistentArray, sameJson } from '../values/index.js';
 import {
   deadlineOf,
@@ -241,7 +241,7 @@ export class Staging {
       for (const position of this.#graph.linesFrom.at(index)) {
         const { to, type } = this.#graph.lines.at(position);
         const follower = positionOf(this.#graph.taskIndex, to);
-        if (type === 'unconditional' && !reads(this.#tasks.at(follower).star, from)) continue;
+        if (!LINE_KINDS[type].asks && !reads(this.#tasks.at(follower).star, from)) continue;
         judged.add(follower);
         if (seen.has(follower)) continue;
         seen.add(follower);

@@ -5,6 +5,7 @@
 export { findCycle, findCycleThrough } from './acyclic.js';
 export { type Truth, checkCondition, evaluateCondition, undecided } from './condition.js';
 export { type Graph, buildGraph, descendantsOf, positionOf, sourceOf, targetOf } from './graph.js';
+export { type Doomer, type Ending, LINE_KINDS } from './line-types.js';
 export { type Successors, orderOf, widthOf } from './metrics-width.js';
 export { Judge, KnownTruths, type Question, type Truths, judgedInPlace, questionOf } from './truth.js';
 export {

@@ -1,4 +1,5 @@
 import type { LineView, RunView, TaskConstellation, TaskStatus } from '#proto';
+import { LINE_KINDS } from '../plan/index.js';
 import { UNDECIDED } from '../state/index.js';
 import { cut, fence, oneLine } from './report-text.js';
 
@@ -76,7 +77,7 @@ export function isUndecided(reason: string | null | undefined): boolean {
 function arrow({ type, condition, satisfied, reason }: Drawing['lines'][number]): string {
   const shaft = satisfied === false ? '-.->' : '-->';
   const words = [
-    type === 'unconditional' ? '' : type,
+    LINE_KINDS[type].asks ? type : '',
     condition ?? '',
     satisfied === false ? (isUndecided(reason) ? 'undecided' : 'not satisfied') : '',
   ];

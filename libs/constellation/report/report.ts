@@ -1,4 +1,5 @@
 import type { LineView, RunCommit, RunEventData, RunView, TaskView } from '#proto';
+import { LINE_KINDS } from '../plan/index.js';
 import { foldRun } from '../fold/index.js';
 import { type AttemptStory, type PlanSaying, triggersText, violationText, wakerText, viewOf } from '../views/index.js';
 import { answerSection } from './report-answer.js';
@@ -248,14 +249,9 @@ function linesSection(run: RunView): string {
     `${cell(line.from)} to ${cell(line.to)}`,
     cell(line.condition === null ? line.type : `${line.type}: ${line.condition}`),
     satisfiedWord(line),
-    cell(line.satisfied === true ? whySatisfied(line.type) : (line.reason ?? judgement(line))),
+    cell(line.satisfied === true ? LINE_KINDS[line.type].why : (line.reason ?? judgement(line))),
   ]);
   return `## Lines\n\n${limited(['Line', 'Tasks', 'Type', 'Satisfied', 'Why'], rows)}`;
-}
-
-function whySatisfied(type: RunView['lines'][number]['type']): string {
-  if (type === 'unconditional') return 'the predecessor ended';
-  return type === 'success-only' ? 'the predecessor completed' : 'the condition held for the result of the predecessor';
 }
 
 function skippedSection(run: RunView): string {

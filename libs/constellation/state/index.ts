@@ -28,7 +28,7 @@ export {
   within,
 } from './budget.js';
 export { isCurrentAttempt } from './fencing.js';
-export { type Ending, UNDECIDED, doomOf, isUnsatisfied, judgeLine, judgeLines, undecidedInto } from './lines.js';
+export { UNDECIDED, doomOf, isUnsatisfied, judgeLine, judgeLines, undecidedInto } from './lines.js';
 export {
   type Editing,
   JUDGED_NEVER,

@@ -1,7 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import type { TaskStarLine, TaskStatus } from '#proto';
 import { completed, constellation, failed, propose, add, Story, submit } from '../given.js';
-import { doomOf, judgeLine as judgeOne, judgeLines as judgeAll, type Ending } from './lines.js';
+import type { Ending } from '../plan/line-types.js';
+import { doomOf, judgeLine as judgeOne, judgeLines as judgeAll } from './lines.js';
 import type { Run } from './run.js';
 import { Judge } from '../plan/truth.js';
 

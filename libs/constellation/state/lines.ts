@@ -1,12 +1,6 @@
-import type { LineResult, TaskResult, TaskStarLine, TaskStatus } from '#proto';
-import { sourceOf, type Judge } from '../plan/index.js';
+import type { LineResult, TaskStarLine } from '#proto';
+import { type Doomer, type Ending, type Judge, LINE_KINDS, sourceOf } from '../plan/index.js';
 import { graphOf, type Run } from './run.js';
-
-/** How a task ended, as far as its lines ask. */
-export interface Ending {
-  readonly status: TaskStatus;
-  readonly result: TaskResult | null;
-}
 
 /** What the lines that leave a task come to when it ends: judged once, recorded in the task's terminal event. */
 export function judgeLines(run: Run, taskIndex: number, ending: Ending, judge: Judge): LineResult[] {
@@ -18,30 +12,15 @@ export function judgeLines(run: Run, taskIndex: number, ending: Ending, judge: J
 }
 
 /** What one line comes to when its predecessor has ended; undefined when that has to be found out first. */
-export function judgeLine(
-  { id, type, condition = '', from }: TaskStarLine,
-  ending: Ending,
-  judge: Judge,
-): LineResult | undefined {
-  const { status, result } = ending;
-  switch (type) {
-    case 'unconditional':
-      return { id, satisfied: true };
-    case 'success-only':
-      if (status === 'COMPLETED') return { id, satisfied: true };
-      return { id, satisfied: false, reason: `${from} is ${status}` };
-    case 'conditional': {
-      const truth = judge.judge(condition, status, result);
-      if (truth === undefined) return undefined;
-      if (truth.truth === 'satisfied') return { id, satisfied: true };
-      const reason = shortened(truth.reason);
-      if (truth.truth === 'unsatisfied') return { id, satisfied: false, reason };
-      // What never ran has answered nothing that could be looked at: that is known, and no condition can hold over it.
-      const neverRan = result === null && (status === 'SKIPPED' || status === 'CANCELLED');
-      if (neverRan) return { id, satisfied: false, reason: `${from} is ${status} and has no result` };
-      return { id, satisfied: false, undecided: true, reason };
-    }
-  }
+export function judgeLine(line: TaskStarLine, ending: Ending, judge: Judge): LineResult | undefined {
+  const { id, type } = line;
+  const truth = LINE_KINDS[type].judge(line, ending, judge);
+  if (truth === undefined) return undefined;
+  if (truth.truth === 'satisfied') return { id, satisfied: true };
+  const reason = shortened(truth.reason);
+  return truth.truth === 'undecided'
+    ? { id, satisfied: false, undecided: true, reason }
+    : { id, satisfied: false, reason };
 }
 
 /** Thousands of lines may be judged in one commit: together their reasons have to fit into it. */
@@ -55,7 +34,7 @@ function shortened(reason: string): string {
 /** Which of a task's lines dooms it, and whether a condition or a failure is behind it (further up, too). */
 export interface Doom {
   readonly lineId: string;
-  readonly by: 'condition' | 'failure';
+  readonly by: Doomer;
   readonly reason: string;
 }
 
@@ -65,9 +44,8 @@ export function doomOf(run: Run, taskIndex: number): Doom {
   const causes = unsatisfied.map((index) => {
     const line = graph.lines.at(index);
     const source = run.tasks.at(sourceOf(graph, index));
-    const chosen = source.status === 'SKIPPED' ? source.skippedBy === 'condition' : line.type === 'conditional';
+    const by = LINE_KINDS[line.type].doomedBy(source.status === 'SKIPPED' ? source.skippedBy : null);
     const reason = run.lines.at(index).reason ?? 'not satisfied';
-    const by = chosen ? ('condition' as const) : ('failure' as const);
     return { lineId: line.id, by, reason: `line ${line.id}: ${reason}` };
   });
   const cause = causes.find(({ by }) => by === 'failure') ?? causes[0];

@@ -11,6 +11,7 @@ import type {
   TaskStarLine,
   TaskStatus,
 } from '#proto';
+import { LINE_KINDS } from '../plan/index.js';
 import { objectOf } from './ufo-items.js';
 import { type Kept, keptOfLine, keptOfTask, takeKept, withoutEmpty } from './ufo-kept.js';
 import {
@@ -128,17 +129,17 @@ function ufoLine(line: TaskStarLine, position: number, source: UfoSource, all: K
   const judged = satisfied?.get(id) ?? null;
   const extras = { position, ...withoutKeys(line, NOT_EXTRAS_OF_LINES) };
   const kept = keptOfLine(line, all);
+  const { ufo } = LINE_KINDS[line.type];
+  const borrowed = ufo.condition === undefined ? {} : { type: line.type, description };
+  const besides = condition === undefined ? borrowed : { condition, description };
   return {
     ...kept,
     line_id: id,
     from_task_id: from,
     to_task_id: to,
-    dependency_type: kept['dependency_type'] ?? (line.type === 'success-only' ? 'success_only' : line.type),
-    condition_description: condition ?? description ?? null,
-    metadata: {
-      ...objectOf(kept['metadata']),
-      orrery: withoutNothing(condition === undefined ? extras : { ...extras, condition, description }),
-    },
+    dependency_type: kept['dependency_type'] ?? ufo.type,
+    condition_description: condition ?? ufo.condition ?? description ?? null,
+    metadata: { ...objectOf(kept['metadata']), orrery: withoutNothing({ ...extras, ...besides }) },
     is_satisfied: judged === true,
     last_evaluation_result: judged,
     last_evaluation_time: judged === null ? null : ufoTime(tasks?.get(from)?.endedAt),

@@ -1,5 +1,5 @@
-import { DeviceId, LIMITS, parseWith, type Issue, type LineType } from '#proto';
-import { checkCondition, listed } from '../plan/index.js';
+import { DeviceId, LIMITS, LineType, parseWith, type Issue } from '#proto';
+import { checkCondition, LINE_KINDS, listed } from '../plan/index.js';
 import { choiceOf, isObject, issue, objectOf, type Item } from './ufo-items.js';
 import {
   DEPENDENCY_TYPES,
@@ -103,10 +103,19 @@ export function lineOf(item: Item, ids: ReadonlySet<string>, issues: Issue[]): o
   const text = fields['condition_description'];
   const type = choiceOf(item, 'dependency_type', DEPENDENCY_TYPES, issues);
   const decides = typeof text === 'string' && (text === orrery['condition'] || checkCondition(text) === undefined);
+  const borrowed = borrowedType(orrery['type'], type, text);
+  if (borrowed !== undefined) return withoutNothing({ ...line, type: borrowed, description: orrery['description'] });
   if (type === 'conditional' && decides) {
     return withoutNothing({ ...line, type, condition: text, description: orrery['description'] });
   }
   return withoutNothing({ ...line, type: typeOf(type), description: text });
+}
+
+/** Of a line of a type that we write with a word of UFO's for another one, while it still stands as we wrote it. */
+function borrowedType(ours: unknown, theirs: string | undefined, text: unknown): LineType | undefined {
+  const type = LineType.options.find((one) => one === ours);
+  const { ufo } = LINE_KINDS[type ?? 'unconditional'];
+  return ufo.condition !== undefined && ufo.type === theirs && ufo.condition === text ? type : undefined;
 }
 
 /** Of a line that UFO asks no condition of that we could judge. */

@@ -7,6 +7,7 @@ import {
   violationText,
   type ConstellationDiff,
   type FieldChange,
+  LINE_KINDS,
 } from '#libs/constellation';
 import type {
   Edit,
@@ -18,6 +19,7 @@ import type {
   RunView,
   TaskConstellation,
   TaskStar,
+  LineType,
 } from '#proto';
 import {
   cleanLine,
@@ -211,9 +213,8 @@ function workText({ id, name, description, command, review }: TaskStar): string 
   return review === true ? `${work} (is reviewed)` : work;
 }
 
-function afterText(from: string, type: string, condition: string | undefined): string {
-  if (type === 'unconditional') return `${from} (whatever happens)`;
-  return condition === undefined ? from : `${from} if ${clip(condition, CELL_CHARS_MAX)}`;
+function afterText(from: string, type: LineType, condition: string | undefined): string {
+  return condition === undefined ? `${from}${LINE_KINDS[type].after}` : `${from} if ${clip(condition, CELL_CHARS_MAX)}`;
 }
 
 /** `web-1`, or `os linux, tags db`. */
