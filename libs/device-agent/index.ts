@@ -7,7 +7,7 @@ export * from './agent/state.js';
 export * from './agent/states.js';
 export * from './agent/state-registry.js';
 export * from './agent/strategy.js';
-export { PHASES, type Phase, type PhasePlan, type ProcessorPlan } from './agent/processor-plan.js';
+export { type PhasePlan, type ProcessorPlan } from './agent/processor-plan.js';
 export * from './agent/processor.js';
 export * from './agent/middleware.js';
 export * from './agent/failure.js';

@@ -5,7 +5,7 @@ import { writeSecret } from '#libs/keys';
 import { query } from '#libs/messaging';
 import { LIMITS, type AdminProfile, type AgentProfile, type DeviceId } from '#proto';
 import type { DeviceWish } from './devices.js';
-import type { Say } from './setup.runner.js';
+import type { Say } from './secrets.js';
 
 const PRIVATE_DIR = 0o700;
 const MINUTES = LIMITS.joinTokenMs / 60_000;

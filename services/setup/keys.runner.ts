@@ -3,8 +3,7 @@ import { renderNatsConfig } from '#libs/embedded';
 import { busUsers, keepSecret, newAdminToken, newPassword, readSecret, tokenHash, writeSecret } from '#libs/keys';
 import { actorsOf, natsUsers } from '#libs/messaging';
 import { renderActors } from './actors.js';
-import { OWNERS, WITH_DATABASE, type Secrets } from './secrets.js';
-import type { Say } from './setup.runner.js';
+import { OWNERS, WITH_DATABASE, type Say, type Secrets } from './secrets.js';
 
 const PRIVATE_DIR = 0o700;
 const NATS_PORT = 4222;

@@ -35,6 +35,9 @@ export interface Secrets {
   readonly actorsFile: string;
 }
 
+/** Says one line to the person who sets up. */
+export type Say = (line: string) => void;
+
 export function secretsAt(root: string): Secrets {
   const directory = (owner: string): string => join(root, owner);
   return {

@@ -5,10 +5,8 @@ import { parseActors } from './actors.js';
 import { withBus } from './bus.client.js';
 import { admitDevices, renewDevice } from './devices.runner.js';
 import { makeKeys, renewAdminToken } from './keys.runner.js';
-import { secretsAt, type Secrets } from './secrets.js';
+import { secretsAt, type Say, type Secrets } from './secrets.js';
 import { readSetupConfig } from './setup.config.js';
-
-export type Say = (line: string) => void;
 
 const HELP = `Prepares a system of containers. Every step can be repeated.
 

@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from '@jest/globals';
-import { RULES, type Rule } from './rules.js';
+import type { Rule } from './rule.js';
+import { RULES } from './rules.js';
 import { factsOf, readTree, type Facts } from './source.js';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));

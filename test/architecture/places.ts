@@ -7,6 +7,9 @@ export const isTestSupport = (path: string): boolean =>
   /(?:^|\/)testing\/|\.testing\.ts$|\.contract\.ts$|(?:^|\/)given\.ts$/u.test(path) || path.startsWith('test/');
 export const isProduction = (path: string): boolean => isTypeScript(path) && !isSpec(path) && !isTestSupport(path);
 
+/** The parts that the house is built of. */
+export const isHouse = (path: string): boolean => isProduction(path) && /^(?:proto|libs|services)\//u.test(path);
+
 /** Role suffixes of files that touch the world. */
 const ROLES =
   'command|handler|reactor|consumer|projector|controller|gateway|adapter|runner|client|module|config|strategy|filter|guard|entity|main';

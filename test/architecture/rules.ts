@@ -2,6 +2,7 @@ import { subjects } from '#proto';
 import {
   hasRole,
   isCore,
+  isHouse,
   isProduction,
   isRelative,
   isSpec,
@@ -10,19 +11,9 @@ import {
   resolved,
   serviceOf,
 } from './places.js';
-import type { Facts, Source } from './source.js';
-
-export interface Rule {
-  readonly name: string;
-  /** Said with every offence: what the rule is good for. */
-  readonly reason: string;
-  /** The files that it is about. One that covers no file guards nothing. */
-  readonly covers: (path: string) => boolean;
-  /** Each as `path: what`. */
-  readonly offences: (files: readonly Facts[]) => string[];
-  /** Trees that break it, each in its own way. */
-  readonly planted: readonly (readonly Source[])[];
-}
+import { HOUSE_RULES } from './house.js';
+import { each, type Rule } from './rule.js';
+import type { Facts } from './source.js';
 
 type FileCheck = (file: Facts) => readonly string[];
 
@@ -39,9 +30,6 @@ const imports =
 
 const staysIn = (directory: string, { path }: Facts, specifier: string): boolean =>
   isRelative(specifier) && resolved(path, specifier).startsWith(directory);
-
-/** Each of these files breaks a rule by itself. */
-const each = (...sources: Source[]): Source[][] => sources.map((source) => [source]);
 
 const LIB = /^#libs\/([a-z0-9-]+)$/u;
 /** The one parser of conditions, and of the patterns in them; only the files of conditions may use them (docs/adr/0003, 0041). */
@@ -286,7 +274,7 @@ const HOUSE: readonly Rule[] = [
   },
 ];
 
-export const RULES: readonly Rule[] = [...LAYERS, ...OWNERSHIP, ...HOUSE];
+export const RULES: readonly Rule[] = [...LAYERS, ...OWNERSHIP, ...HOUSE, ...HOUSE_RULES];
 
 const LINES_MAX = 500;
 const WRITERS = new Set(['orchestrator', 'planner', 'device-agent', 'registry']);
@@ -311,8 +299,7 @@ function lockedHosts(text: string): string[] {
 }
 
 /** Not the examples for outsiders, who have nothing but the contract. */
-const isOurs = (path: string): boolean =>
-  path.startsWith('tools/') || (isProduction(path) && /^(?:proto|libs|services)\//u.test(path));
+const isOurs = (path: string): boolean => path.startsWith('tools/') || isHouse(path);
 
 const mayUseNest = (path: string): boolean =>
   path.startsWith('services/') || path.startsWith('libs/platform/') || /\.(?:module|strategy)\.ts$/u.test(path);

@@ -17,6 +17,8 @@ export interface Import {
 /** What the rules look at. Empty for files that are not TypeScript or JavaScript. */
 export interface Facts extends Source {
   readonly imports: readonly Import[];
+  /** Names that the file declares and exports; not those that it passes on. */
+  readonly exports: readonly string[];
   /** Names of methods that are called, e.g. `ack` for `message.ack()`. */
   readonly methods: readonly string[];
   /** Clocks, dice, timers, the process: by the name under which they are reached, and `await`. */
@@ -47,6 +49,7 @@ export function factsOf(source: Source): Facts {
   const facts = {
     ...source,
     imports: [] as Import[],
+    exports: [] as string[],
     methods: [] as string[],
     ambient: [] as string[],
     strings: [] as string[],
@@ -68,8 +71,25 @@ export function factsOf(source: Source): Facts {
     ts.forEachChild(node, visit);
   };
   visit(file);
+  facts.exports.push(...new Set(file.statements.flatMap(declared)));
   facts.comments.push(...commentsOf(source.text));
   return facts;
+}
+
+/** What one statement declares for other files. */
+function declared(statement: ts.Statement): string[] {
+  const isExported =
+    ts.canHaveModifiers(statement) &&
+    ts.getModifiers(statement)?.some(({ kind }) => kind === ts.SyntaxKind.ExportKeyword) === true;
+  if (!isExported) return [];
+  if (ts.isVariableStatement(statement)) {
+    return statement.declarationList.declarations.flatMap(({ name }) =>
+      ts.isIdentifier(name)
+        ? [name.text]
+        : name.elements.flatMap((element) => (ts.isBindingElement(element) ? [element.name.getText()] : [])),
+    );
+  }
+  return ts.isDeclarationStatement(statement) && statement.name !== undefined ? [statement.name.getText()] : [];
 }
 
 function noteModule(node: ts.Node, imports: Import[]): void {

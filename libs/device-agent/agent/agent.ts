@@ -1,6 +1,7 @@
 import type { Json, Prompt } from '#proto';
 import { Memory, Repeats } from '../memory/index.js';
 import type { PromptView } from '../prompter/index.js';
+import type { Failure } from './failure.js';
 import type { AgentState } from './state.js';
 import type { StateRegistry } from './state-registry.js';
 import { CONTINUE, FAIL } from './states.js';
@@ -17,12 +18,6 @@ export interface AgentDefinition<G extends object = object> {
   /** The state in which it begins. */
   readonly first: string;
   readonly prompter: AgentPrompter;
-}
-
-/** Why something cannot be done, with a code for programs. */
-export interface Failure {
-  readonly code: string;
-  readonly message: string;
 }
 
 /**

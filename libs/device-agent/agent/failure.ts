@@ -1,5 +1,10 @@
-import type { Failure } from './agent.js';
-import { errorText } from './middleware.js';
+/** Why something cannot be done, with a code for programs. */
+export interface Failure {
+  readonly code: string;
+  readonly message: string;
+}
+
+export const errorText = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 /** Codes of attempts that an agent ends. */
 export const CODES = {

@@ -1,6 +1,7 @@
-import type { Phase } from './processor-plan.js';
 import type { Usage } from '#proto';
 import type { AttemptContext } from './attempt-context.js';
+import { errorText } from './failure.js';
+import type { Phase } from './strategy.js';
 
 /** Where a round is. `strategy` and `phase` are null for the round as a whole. */
 export interface Moment {
@@ -112,8 +113,6 @@ export function observe(middleware: readonly Middleware[], at: Moment) {
       watching.toReversed().forEach(({ one, begun }) => quietly(() => one.onError?.(at, begun, error))),
   };
 }
-
-export const errorText = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 function quietly<T>(look: () => T): T | undefined {
   try {

@@ -1,11 +1,7 @@
 import type { Agent } from './agent.js';
 import type { AttemptContext } from './attempt-context.js';
 import type { Middleware } from './middleware.js';
-import type { Key, Strategy } from './strategy.js';
-
-/** The phases of a round, in their order (paper section 8.4). */
-export const PHASES = ['DATA_COLLECTION', 'LLM_INTERACTION', 'ACTION_EXECUTION', 'MEMORY_UPDATE'] as const;
-export type Phase = (typeof PHASES)[number];
+import { PHASES, type Key, type Phase, type Strategy } from './strategy.js';
 
 export interface PhasePlan<V extends object, G extends object = object> {
   /** In the order in which they run. */

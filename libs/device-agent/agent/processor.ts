@@ -1,7 +1,7 @@
 import type { Agent } from './agent.js';
 import type { AttemptContext } from './attempt-context.js';
-import { failureOf } from './failure.js';
-import { errorText, observe, type Middleware, type Moment } from './middleware.js';
+import { errorText, failureOf } from './failure.js';
+import { observe, type Middleware, type Moment } from './middleware.js';
 import { placed, planProblems, type Inputs, type Placed, type ProcessorPlan } from './processor-plan.js';
 import type { Work } from './state.js';
 import type { Key } from './strategy.js';

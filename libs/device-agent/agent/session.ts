@@ -1,4 +1,5 @@
-import { Agent, type AgentDefinition, type Failure } from './agent.js';
+import { Agent, type AgentDefinition } from './agent.js';
+import type { Failure } from './failure.js';
 import { AttemptContext, type SubtaskEnd } from './attempt-context.js';
 import type { AgentEnd, AgentKind, AgentProgram, AgentTask, Effect } from '../effects/index.js';
 import { CODES, failed, failureOf } from './failure.js';

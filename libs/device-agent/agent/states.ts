@@ -1,4 +1,3 @@
-import type { Processor } from './processor.js';
 import type { AgentState } from './state.js';
 
 /** Names of the states that every agent of the template has. */
@@ -8,7 +7,7 @@ export const FAIL = 'FAIL';
 const NONE = 'NONE';
 
 /** The task goes on: one round of the processor, then the state that the agent has decided on. */
-export function continueState<G extends object, V extends object>(processor: Processor<V, G>): AgentState<G> {
+export function continueState<G extends object>(processor: { process: AgentState<G>['handle'] }): AgentState<G> {
   return {
     ...unmoved,
     name: CONTINUE,

@@ -2,6 +2,10 @@ import type { Agent } from './agent.js';
 import type { AttemptContext } from './attempt-context.js';
 import type { Work } from './state.js';
 
+/** The phases of a round, in their order (paper section 8.4). */
+export const PHASES = ['DATA_COLLECTION', 'LLM_INTERACTION', 'ACTION_EXECUTION', 'MEMORY_UPDATE'] as const;
+export type Phase = (typeof PHASES)[number];
+
 /**
  * One piece of a round (paper section 8.4): takes the values that it depends on, works, and gives the values that it
  * provides. `V` names all values of a round and their types, `G` what the agents of an attempt share.

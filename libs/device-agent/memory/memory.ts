@@ -1,6 +1,5 @@
-import type { AttemptEvent, CommandCall, TaskId } from '#proto';
+import type { CommandCall, TaskId } from '#proto';
 import type { ToolCalled } from '../effects/index.js';
-import { foldAttempt } from './fold.js';
 
 /** One step of an attempt as its agent remembers it. */
 export interface MemoryItem {
@@ -49,12 +48,4 @@ export class Memory {
   static of(items: readonly MemoryItem[]): Memory {
     return items.reduce((memory, item) => memory.add(item), Memory.empty);
   }
-}
-
-/**
- * The memory that the recorded events of an attempt amount to: what the agent itself had before a crash. What it read on in
- * outputs is not recorded, because it can be read again at any time; `reads` is therefore empty.
- */
-export function foldMemory(events: readonly AttemptEvent[]): Memory {
-  return Memory.of(foldAttempt(events));
 }
