@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { Ask, ApprovalId, Decided } from './approvals.js';
 import { Usage } from './budget.js';
-import { commitShape, eventEnvelope } from './commit.js';
+import { commitShape, eventEnvelope, recordedEvents } from './commit.js';
 import { CommandCall } from './constellation.js';
 import { CommandId, DeviceId, Instant, JournalId, Json, RunId, SessionId, Sha256, TaskId } from './ids.js';
 import { ModelCall, Note } from './model.js';
@@ -180,6 +180,6 @@ export type AttemptEvent = {
 export const AttemptCommit = z.strictObject({
   ...commitShape,
   ...AttemptKey.shape,
-  events: z.array(RecordedAttemptEvent).min(1),
+  events: recordedEvents(RecordedAttemptEvent),
 });
 export type AttemptCommit = z.infer<typeof AttemptCommit>;

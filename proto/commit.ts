@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { Instant, Sha256 } from './ids.js';
+import { upcast } from './upcasters.js';
 
 /** `prevHash` of the first commit of a chain. */
 export const GENESIS_HASH = '0'.repeat(64);
@@ -36,6 +37,10 @@ export const eventEnvelope = {
   sequence: z.int().min(1),
   schemaVersion: z.int().min(1),
 } as const;
+
+/** The events of a commit: whatever version they were written in, they are read in the words of today. */
+export const recordedEvents = <E extends z.ZodType>(event: E) =>
+  z.array(z.preprocess((stored) => upcast(stored), event)).min(1);
 
 export const HEADER_COMMIT = 'Orrery-Commit';
 /** Comma list of the types in the commit, so that a consumer can pass over a commit without parsing it. */

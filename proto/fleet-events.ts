@@ -9,7 +9,7 @@ import {
   ServiceManifest,
   ToolInfo,
 } from './agent-profile.js';
-import { commitShape, eventEnvelope } from './commit.js';
+import { commitShape, eventEnvelope, recordedEvents } from './commit.js';
 import { RevokedGrants } from './grants.js';
 import { DeviceId, Instant, SessionId, Sha256 } from './ids.js';
 
@@ -106,6 +106,6 @@ export type FleetEvent = {
 export const FleetCommit = z.strictObject({
   ...commitShape,
   deviceId: DeviceId,
-  events: z.array(RecordedFleetEvent).min(1),
+  events: recordedEvents(RecordedFleetEvent),
 });
 export type FleetCommit = z.infer<typeof FleetCommit>;

@@ -17,6 +17,8 @@ export * from './model.js';
 export * from './agent-replies.js';
 export * from './approvals.js';
 export * from './commit.js';
+export { schemaVersionOf, upcast } from './upcasters.js';
+export type { Upcaster, Upcasters } from './upcasters.js';
 export * from './run-events.js';
 export * from './attempt-events.js';
 export * from './plan-events.js';

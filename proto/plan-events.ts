@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { Usage } from './budget.js';
-import { commitShape, eventEnvelope } from './commit.js';
+import { commitShape, eventEnvelope, recordedEvents } from './commit.js';
 import { PlanSource, Proposal } from './edits.js';
 import { EditId, Json, RunId, Sha256 } from './ids.js';
 import { ModelCall } from './model.js';
@@ -93,7 +93,7 @@ export type PlanEvent = {
 export const PlanCommit = z.strictObject({
   ...commitShape,
   runId: RunId,
-  events: z.array(RecordedPlanEvent).min(1),
+  events: recordedEvents(RecordedPlanEvent),
 });
 export type PlanCommit = z.infer<typeof PlanCommit>;
 

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { Actor } from './actors.js';
 import { Ask, ApprovalId, Decided } from './approvals.js';
 import { Budget, Usage } from './budget.js';
-import { commitShape, eventEnvelope } from './commit.js';
+import { commitShape, eventEnvelope, recordedEvents } from './commit.js';
 import {
   CommandCall,
   FieldPath,
@@ -494,5 +494,5 @@ export type RunEvent = {
 export type RunEventData<T extends RunEventType> = z.infer<(typeof SCHEMAS)[T]>;
 
 /** One message of `orrery.run.<runId>`: the 1..n events decided together. */
-export const RunCommit = z.strictObject({ ...commitShape, runId: RunId, events: z.array(RecordedRunEvent).min(1) });
+export const RunCommit = z.strictObject({ ...commitShape, runId: RunId, events: recordedEvents(RecordedRunEvent) });
 export type RunCommit = z.infer<typeof RunCommit>;

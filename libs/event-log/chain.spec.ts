@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import { GENESIS_HASH, RunCommit } from '#proto';
-import { encodeCommit, hashCommit, sealCommit, verifyChain } from './chain.js';
+import { encodeCommit } from './chain.js';
+import { hashCommit, sealCommit, verifyChain } from './sealing.js';
 import type { ChainedCommit } from './chain.js';
 import { headOf, sampleId, sampleRunCommit, START } from './sample-commits.js';
 

@@ -1,4 +1,3 @@
-import { hash as digest } from 'node:crypto';
 import canonicalize from 'canonicalize';
 import { GENESIS_HASH } from '#proto';
 
@@ -20,17 +19,46 @@ export interface Violation {
 const encodings = new WeakMap<object, Uint8Array>();
 const encoder = new TextEncoder();
 
-/**
- * Completes a commit with its place in the chain. The canonical text made for the hash becomes the stored text, with the
- * hash as its last field, so a commit is serialised once; `encodeCommit` finds it again.
- */
-export function sealCommit<D extends object>(draft: D, prevHash: string): D & { prevHash: string; hash: string } {
-  const unhashed = { ...draft, prevHash };
-  const text = canonicalText(unhashed);
-  const hash = sha256(text);
-  const sealed = { ...unhashed, hash };
-  encodings.set(sealed, encoder.encode(`${text.slice(0, -1)},"hash":"${hash}"}`));
-  return sealed;
+/** SHA-256 of a text in UTF-8, in hexadecimal: the one thing here that differs between a server and a browser. */
+export type Digest = (text: string) => string;
+
+export interface VerifyOptions {
+  /** False when the commits do not begin with the first of their aggregate: then the first one is taken as it is. Default true. */
+  readonly fromStart?: boolean;
+}
+
+/** Everything that is done with hashes of commits. */
+export interface Chain {
+  /**
+   * Completes a commit with its place in the chain. The canonical text made for the hash becomes the stored text, with the
+   * hash as its last field, so a commit is serialised once; `encodeCommit` finds it again.
+   */
+  readonly sealCommit: <D extends object>(draft: D, prevHash: string) => D & { prevHash: string; hash: string };
+  /** SHA-256 over the RFC 8785 canonical JSON of a commit without `hash`; give it the JSON as parsed, before any schema touched it. */
+  readonly hashCommit: (commit: object) => string;
+  /** Checks numbers, hashes, links and event sequences of consecutive commits of one aggregate, given as parsed from storage. */
+  readonly verifyChain: (commits: readonly ChainedCommit[], options?: VerifyOptions) => Violation[];
+}
+
+/** The chain as this digest makes it: the same code seals on a server and verifies in a browser. */
+export function chainOver(digest: Digest): Chain {
+  const hashCommit = (commit: object): string => {
+    const unhashed: Record<string, unknown> = { ...commit };
+    delete unhashed['hash'];
+    return digest(canonicalText(unhashed));
+  };
+  return {
+    hashCommit,
+    sealCommit: (draft, prevHash) => {
+      const unhashed = { ...draft, prevHash };
+      const text = canonicalText(unhashed);
+      const hash = digest(text);
+      const sealed = { ...unhashed, hash };
+      encodings.set(sealed, encoder.encode(`${text.slice(0, -1)},"hash":"${hash}"}`));
+      return sealed;
+    },
+    verifyChain: (commits, options) => violationsIn(commits, hashCommit, options),
+  };
 }
 
 /** The bytes that are stored for a commit. */
@@ -38,22 +66,12 @@ export function encodeCommit(commit: object): Uint8Array {
   return encodings.get(commit) ?? encoder.encode(JSON.stringify(commit));
 }
 
-/** SHA-256 over the RFC 8785 canonical JSON of a commit without `hash`; give it the JSON as parsed, before any schema touched it. */
-export function hashCommit(commit: object): string {
-  const unhashed: Record<string, unknown> = { ...commit };
-  delete unhashed['hash'];
-  return sha256(canonicalText(unhashed));
-}
-
-export interface VerifyOptions {
-  /** False when the commits do not begin with the first of their aggregate: then the first one is taken as it is. Default true. */
-  readonly fromStart?: boolean;
-}
-
-/** Checks numbers, hashes, links and event sequences of consecutive commits of one aggregate, given as parsed from storage. */
-export function verifyChain(commits: readonly ChainedCommit[], options: VerifyOptions = {}): Violation[] {
+function violationsIn(
+  commits: readonly ChainedCommit[],
+  hashOf: Chain['hashCommit'],
+  { fromStart = true }: VerifyOptions = {},
+): Violation[] {
   const violations: Violation[] = [];
-  const { fromStart = true } = options;
   const first = commits[0];
   if (first === undefined) return violations;
   let number = fromStart ? 1 : first.number;
@@ -63,7 +81,7 @@ export function verifyChain(commits: readonly ChainedCommit[], options: VerifyOp
     const report = (kind: Violation['kind'], message: string) => void violations.push({ kind, number, message });
     if (commit.number !== number) report('number', `it has the number ${commit.number}`);
     if (commit.prevHash !== prevHash) report('prev-hash', 'prevHash is not the hash of the commit before it');
-    if (!hasItsHash(commit)) report('hash', 'its hash is not the hash of its content');
+    if (!hasItsHash(commit, hashOf)) report('hash', 'its hash is not the hash of its content');
     for (const event of commit.events) {
       if (event.sequence !== sequence) report('event-sequence', `event ${sequence} has the sequence ${event.sequence}`);
       sequence = event.sequence + 1;
@@ -74,9 +92,9 @@ export function verifyChain(commits: readonly ChainedCommit[], options: VerifyOp
   return violations;
 }
 
-function hasItsHash(commit: ChainedCommit): boolean {
+function hasItsHash(commit: ChainedCommit, hashOf: Chain['hashCommit']): boolean {
   try {
-    return hashCommit(commit) === commit.hash;
+    return hashOf(commit) === commit.hash;
   } catch {
     return false; // a lone surrogate has no canonical form: we never wrote that
   }
@@ -86,8 +104,4 @@ function canonicalText(value: object): string {
   const text = canonicalize(value);
   if (text === undefined) throw new TypeError('A commit must be a JSON object.');
   return text;
-}
-
-function sha256(text: string): string {
-  return digest('sha256', text, 'hex');
 }

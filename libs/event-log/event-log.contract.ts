@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { LIMITS } from '#proto';
-import { verifyChain } from './chain.js';
+import { verifyChain } from './sealing.js';
 import { AppendError, CorruptLogError } from './errors.js';
 import type { AttemptLog, FleetLog, PlanLog, RunLog, Stored } from './event-log.js';
 import { readOn } from './read-on.js';
@@ -138,11 +138,11 @@ function appendContract(opened: () => Opened): void {
 function readOnContract(opened: () => Opened): void {
   it('is read on from the last commit that is known', async () => {
     const { runs } = opened();
-    expect(await readOn(runs, 'read-on', null)).toEqual({ anew: true, stored: [] });
+    expect(await readOn(runs, 'read-on', START)).toEqual({ anew: true, stored: [] });
     const stored = await fill(runs, 'read-on', 4);
-    expect(await readOn(runs, 'read-on', null)).toEqual({ anew: true, stored });
+    expect(await readOn(runs, 'read-on', START)).toEqual({ anew: true, stored });
     for (const [index, known] of stored.entries()) {
-      expect(await readOn(runs, 'read-on', known)).toEqual({ anew: false, stored: stored.slice(index + 1) });
+      expect(await readOn(runs, 'read-on', markOf(known))).toEqual({ anew: false, stored: stored.slice(index + 1) });
     }
   });
 
@@ -157,7 +157,7 @@ function readOnContract(opened: () => Opened): void {
       { commit: last.commit, sequence: last.sequence + 1 },
       { commit: last.commit, sequence: first.sequence },
     ]) {
-      expect(await readOn(runs, 'read-anew', known)).toEqual({ anew: true, stored });
+      expect(await readOn(runs, 'read-anew', markOf(known))).toEqual({ anew: true, stored });
     }
   });
 
@@ -168,7 +168,7 @@ function readOnContract(opened: () => Opened): void {
     const other = sampleRunCommit('unlinked', START, freshId(), 'another reason');
     await runs.append('unlinked', sampleRunCommit('unlinked', headOf([other]), freshId()), known.sequence);
     expect(await runs.load('unlinked', known.sequence)).toHaveLength(1);
-    await expect(readOn(runs, 'unlinked', known)).rejects.toThrow(CorruptLogError);
+    await expect(readOn(runs, 'unlinked', markOf(known))).rejects.toThrow(CorruptLogError);
   });
 
   it('is damaged when a byte was changed, of what follows or of what is known', async () => {
@@ -176,8 +176,8 @@ function readOnContract(opened: () => Opened): void {
     const changed = { ...sampleRunCommit('changed-byte', START, freshId()), at: '2026-11-20T15:40:40.490Z' };
     const sequence = sequenceOf(await runs.append('changed-byte', changed, 0));
     const sealed = sampleRunCommit('changed-byte', START, changed.commit);
-    await expect(readOn(runs, 'changed-byte', null)).rejects.toThrow(CorruptLogError);
-    await expect(readOn(runs, 'changed-byte', { commit: sealed, sequence })).rejects.toThrow(CorruptLogError);
+    await expect(readOn(runs, 'changed-byte', START)).rejects.toThrow(CorruptLogError);
+    await expect(readOn(runs, 'changed-byte', { hash: sealed.hash, sequence })).rejects.toThrow(CorruptLogError);
   });
 }
 
@@ -250,6 +250,8 @@ async function fill(log: RunLog, runId: string, count: number): Promise<Stored<R
   }
   return stored;
 }
+
+const markOf = ({ commit, sequence }: Stored<{ hash: string }>) => ({ sequence, hash: commit.hash });
 
 function sequenceOf(appended: Awaited<ReturnType<RunLog['append']>>): number {
   if (appended.kind === 'conflict') throw new Error('an append that nobody competed with was refused');

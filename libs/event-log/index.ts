@@ -1,7 +1,29 @@
 export type { Appended, AttemptLog, EventLog, FleetLog, PlanLog, RunLog, Stored } from './event-log.js';
 export { AppendError, CorruptLogError, LoadError } from './errors.js';
-export { encodeCommit, hashCommit, sealCommit, verifyChain } from './chain.js';
-export type { ChainedCommit, VerifyOptions, Violation } from './chain.js';
+export {
+  Aggregates,
+  CONFLICT,
+  ContendedError,
+  NO_COMMITS,
+  sealNext,
+  TRIES_MAX,
+  unchanged,
+  uncontended,
+} from './aggregate.js';
+export type {
+  AggregateKind,
+  AggregateOptions,
+  Beforehand,
+  ChainEnd,
+  Change,
+  Changed,
+  Conflict,
+  Loaded,
+  Stamp,
+} from './aggregate.js';
+export { chainOver, encodeCommit } from './chain.js';
+export type { Chain, ChainedCommit, Digest, VerifyOptions, Violation } from './chain.js';
+export { hashCommit, sealCommit, verifyChain } from './sealing.js';
 export { newCommitId, runIdOf } from './ids.js';
 export { ATTEMPT_LOG, FLEET_LOG, PLAN_LOG, RUN_LOG } from './logs.js';
 export type { AttemptLogKey, LogSpec } from './logs.js';

@@ -1,15 +1,18 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { jetstream } from '@nats-io/jetstream';
-import { errors, headers } from '@nats-io/transport-node';
-import type { Msg, NatsConnection } from '@nats-io/transport-node';
+import { headers } from '@nats-io/transport-node';
+import type { NatsConnection } from '@nats-io/transport-node';
 import { HEADER_COMMIT, subjects } from '#proto';
 import { connectBus, provision } from '#libs/messaging';
 import { startTestNats } from '#libs/testing';
 import type { TestNats } from '#libs/testing';
-import { encodeCommit, verifyChain } from './chain.js';
+import { encodeCommit } from './chain.js';
+import { aggregateContract } from './aggregate.contract.js';
 import { AppendError, CorruptLogError } from './errors.js';
 import { compete, eventLogContract } from './event-log.contract.js';
 import { openAttemptLog, openFleetLog, openPlanLog, openRunLog } from './jetstream-event-log.adapter.js';
+import { losing } from './losing.testing.js';
+import { verifyChain } from './sealing.js';
 import { headOf, sampleId, sampleRunCommit, START } from './sample-commits.js';
 
 const connection = (server: TestNats) => connectBus({ url: server.url, name: 'test', inboxPrefix: '_INBOX_test' });
@@ -24,6 +27,21 @@ eventLogContract('JetStreamEventLog', async () => {
     attempts: openAttemptLog(nc),
     plans: openPlanLog(nc),
     fleet: openFleetLog(nc),
+    close: async () => {
+      await Promise.all([nc.close(), other.close()]);
+      await server.stop();
+    },
+  };
+});
+
+aggregateContract('JetStream', async () => {
+  const server = await startTestNats();
+  const [nc, other] = [await connection(server), await connection(server)];
+  await provision(nc);
+  return {
+    log: openRunLog(nc),
+    other: openRunLog(other),
+    losing: (what) => ({ log: openRunLog(losing(nc, what)), heard: 'appended' }),
     close: async () => {
       await Promise.all([nc.close(), other.close()]);
       await server.stop();
@@ -143,26 +161,3 @@ describe('JetStreamEventLog on a server that is killed again and again', () => {
     await server.stop();
   });
 });
-
-/** The same connection, but for the first publish to a run: its message or its ack gets lost, which looks the same from here. */
-function losing(
-  nc: NatsConnection,
-  what: 'ack' | 'message',
-  meanwhile = (): Promise<void> => Promise.resolve(),
-): NatsConnection {
-  let lost = false;
-  const request = async (...args: Parameters<NatsConnection['request']>): Promise<Msg> => {
-    if (lost || !args[0].startsWith('orrery.run.')) return nc.request(...args);
-    lost = true;
-    if (what === 'ack') await nc.request(...args);
-    await meanwhile();
-    throw new errors.TimeoutError();
-  };
-  return new Proxy(nc, {
-    get: (target, property) => {
-      if (property === 'request') return request;
-      const value: unknown = Reflect.get(target, property, target);
-      return typeof value === 'function' ? (value.bind(target) as unknown) : value;
-    },
-  });
-}

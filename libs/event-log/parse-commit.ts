@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { parseWith, sentenceOf } from '#proto';
-import { verifyChain } from './chain.js';
+import { verifyChain } from './sealing.js';
 import type { ChainedCommit } from './chain.js';
 import { CorruptLogError } from './errors.js';
 import type { Stored } from './event-log.js';

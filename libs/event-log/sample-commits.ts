@@ -1,6 +1,6 @@
 import { GENESIS_HASH } from '#proto';
 import type { AttemptCommit, AttemptKey, FleetCommit, PlanCommit, RunCommit } from '#proto';
-import { sealCommit } from './chain.js';
+import { sealCommit } from './sealing.js';
 
 const AT = '2026-11-20T15:40:40.489Z';
 const BY = { service: 'orchestrator', instance: 'test' };

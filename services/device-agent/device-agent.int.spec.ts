@@ -23,6 +23,8 @@ import {
   openAttemptLog,
   openRunLog,
   readCommits,
+  NO_COMMITS,
+  sealNext,
   verifyChain,
   type AttemptLog,
   type RunLog,
@@ -30,7 +32,6 @@ import {
 } from '#libs/event-log';
 import { connectBus, getArtifact, natsUsers, provision, query } from '#libs/messaging';
 import { startTestNats, type TestNats, type TestNatsOptions } from '#libs/testing';
-import { foldAttempt, nextCommit } from './attempt/attempt.js';
 import { startDeviceAgent, type DeviceAgent, type DeviceAgentOptions } from './device-agent.runner.js';
 import { outcomeOf, ScriptedDevice } from './testing/device.js';
 import { testPolicy } from './testing/policy.js';
@@ -253,7 +254,8 @@ describe('the device agent on a real server', () => {
     await device.until(() => device.executed.length === 1);
     const [start] = await runs.load(RUN_ID, 0).then((found) => found.slice(-1));
     // Another replica got the message, too; here only its fact is needed.
-    const taken = nextCommit(foldAttempt(KEY_A, []), [{ type: 'ATTEMPT_RESUMED', data: { instance: 'i2' } }], {
+    const resumed = { type: 'ATTEMPT_RESUMED' as const, data: { instance: 'i2' } };
+    const taken = sealNext(NO_COMMITS, KEY_A, [resumed], {
       commit: '01HZZZZZZZZZZZZZZZZZZZZ999',
       now: Date.now(),
       by: { service: 'device-agent', instance: 'i2' },

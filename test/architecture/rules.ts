@@ -195,11 +195,21 @@ const OWNERSHIP: readonly Rule[] = [
     ]),
   },
   {
-    name: 'only the writer of a stream seals commits',
+    name: 'only the writer of a stream changes its aggregates',
     reason: 'every aggregate has one service that decides about it; what nobody else can make, nobody else appends',
     covers: (path) => serviceOf(path) !== undefined && isProduction(path) && !WRITERS.has(serviceOf(path) ?? ''),
+    offences: perFile(({ text }) => (/\b(?:Aggregates|sealNext)\b/u.test(text) ? ['changes an aggregate'] : [])),
+    planted: each(
+      { path: 'services/console/a.ts', text: `import { Aggregates } from '#libs/event-log';` },
+      { path: 'services/console/a.ts', text: `import { sealNext } from '#libs/event-log';` },
+    ),
+  },
+  {
+    name: 'only the shell of aggregates seals commits',
+    reason: 'the four writers have one envelope, one limit of conflicts and one way to find a lost answer again',
+    covers: (path) => isProduction(path) && libOf(path) !== 'event-log',
     offences: perFile(({ text }) => (/\bsealCommit\b/u.test(text) ? ['seals a commit'] : [])),
-    planted: each({ path: 'services/console/a.ts', text: `import { sealCommit } from '#libs/event-log';` }),
+    planted: each({ path: 'services/registry/a.ts', text: `import { sealCommit } from '#libs/event-log';` }),
   },
 ];
 

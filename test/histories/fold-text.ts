@@ -59,8 +59,8 @@ function digestOf(value: Json | undefined): string {
 export function fleetText(state: FleetState, commits: readonly FleetCommit[]): string {
   const ids = [...new Set(commits.map(({ deviceId }) => deviceId))].toSorted();
   const lines = ids.map((id) => {
-    const { number, revision, hash: head } = state.endOf(id) ?? { number: 0, revision: 0, hash: '' };
-    return `${id}: commit ${number}, event ${revision}, head ${head.slice(0, 16)}; ${whatIs(state, id)}`;
+    const { number, events, hash: head } = state.endOf(id) ?? { number: 0, events: 0, hash: '' };
+    return `${id}: commit ${number}, event ${events}, head ${head.slice(0, 16)}; ${whatIs(state, id)}`;
   });
   const revoked = state.grantRevocations().length;
   return [...lines, `fleet held: ${state.fleetHeld() !== null}`, `grants revoked: ${revoked}`, ''].join('\n');

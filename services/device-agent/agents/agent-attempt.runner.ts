@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import { commandIdOf, type Verification } from '#proto';
+import type { Loaded } from '#libs/event-log';
 import type { AgentEnd, AgentKind, AgentProgram, AgentTask, Outcome, ToolCalled } from '#libs/device-agent';
 import {
   isLost,
@@ -61,7 +62,7 @@ export class AgentAttemptRunner {
     return profile === undefined ? undefined : this.#parts.kinds.get(profile.agent);
   }
 
-  open(live: LiveAttempt, begun: Attempt): AttemptSession {
+  open(live: LiveAttempt, begun: Loaded<Attempt>): AttemptSession {
     return new AttemptSession(live, begun, this.#parts);
   }
 

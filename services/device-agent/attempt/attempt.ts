@@ -1,18 +1,14 @@
 import {
   commandIdOf,
-  GENESIS_HASH,
   type AttemptCommit,
   type AttemptEvent,
   type AttemptFinished,
   type AttemptKey,
-  type Cause,
   type CommandCall,
-  type CommitAuthor,
   type RunCommit,
   type RunEventData,
   type StopReason,
 } from '#proto';
-import { sealCommit, type Stored } from '#libs/event-log';
 import { EMPTY_BOOK, recordFacts, type Book } from './book.js';
 
 export type TaskStart = RunEventData<'TASK_STARTED'>;
@@ -50,19 +46,9 @@ export interface Stop {
   readonly graceUntil: string;
 }
 
-/** Where the attempt's chain ends: what the next commit goes on from. */
-export interface ChainEnd {
-  /** Stream sequence of the last message; 0 for none. */
-  readonly sequence: number;
-  readonly number: number;
-  readonly events: number;
-  readonly hash: string;
-}
-
 /** An attempt as its commits tell it. */
 export interface Attempt {
   readonly key: AttemptKey;
-  readonly end: ChainEnd;
   /** The instance that took it over last; null while only its first owner, who writes nothing before the end, had it. */
   readonly owner: string | null;
   /** The instance that wrote last, signals aside: they come from whoever happens to hear of them. */
@@ -78,7 +64,6 @@ export interface Attempt {
 export function emptyAttempt(key: AttemptKey): Attempt {
   return {
     key,
-    end: { sequence: 0, number: 0, events: 0, hash: GENESIS_HASH },
     owner: null,
     writer: null,
     stop: null,
@@ -121,48 +106,20 @@ function evolveState(attempt: Attempt, event: AttemptEvent): Attempt {
   }
 }
 
-export function foldAttempt(
-  key: AttemptKey,
-  stored: readonly Stored<AttemptCommit>[],
-  before: Attempt = emptyAttempt(key),
-): Attempt {
-  const folded = stored.reduce((attempt, { commit, sequence }) => {
-    const after = commit.events.reduce(evolveState, attempt);
-    const events = attempt.end.events + commit.events.length;
-    const signal = commit.events.every(({ type }) => type === 'ATTEMPT_SIGNALLED');
-    const writer = signal ? attempt.writer : commit.by.instance;
-    return { ...after, writer, end: { sequence, number: commit.number, events, hash: commit.hash } };
+/** The attempt with the commits that follow; what is given stays as it was. */
+export function foldAttempt(before: Attempt, commits: readonly AttemptCommit[]): Attempt {
+  const folded = commits.reduce((attempt, { events, by }) => {
+    const after = events.reduce(evolveState, attempt);
+    const isSignal = events.every(({ type }) => type === 'ATTEMPT_SIGNALLED');
+    return { ...after, writer: isSignal ? attempt.writer : by.instance };
   }, before);
-  const events = stored.flatMap(({ commit }) => commit.events);
-  return { ...folded, book: recordFacts(before.book, events) };
-}
-
-export interface CommitStamp {
-  readonly commit: string;
-  readonly now: number;
-  readonly by: CommitAuthor;
-  readonly causes: readonly Cause[];
-}
-
-/** The next commit of the attempt's chain. */
-export function nextCommit(attempt: Attempt, events: readonly AttemptEvent[], stamp: CommitStamp): AttemptCommit {
-  const { end, key } = attempt;
-  const recorded = events.map((event, index) => ({
-    id: `${stamp.commit}.${index}`,
-    sequence: end.events + index + 1,
-    schemaVersion: 1,
-    ...event,
-  }));
-  const draft = {
-    commit: stamp.commit,
-    number: end.number + 1,
-    at: new Date(stamp.now).toISOString(),
-    by: stamp.by,
-    causes: [...stamp.causes],
-    ...key,
-    events: recorded,
+  return {
+    ...folded,
+    book: recordFacts(
+      before.book,
+      commits.flatMap(({ events }) => events),
+    ),
   };
-  return sealCommit(draft, end.hash);
 }
 
 /** The attempts that a commit of a run starts. */

@@ -21,7 +21,6 @@ export {
   isExact,
   isExactAlone,
   isJudged,
-  nextCommit,
   ordersOf,
 } from './attempt.js';
 export type { Attempt, AttemptOrder, ExactOrder, Stop, TaskStart } from './attempt.js';

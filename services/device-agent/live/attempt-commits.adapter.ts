@@ -1,20 +1,36 @@
-import type { AttemptEvent, AttemptKey, AttemptSubjectKind } from '#proto';
-import { newCommitId, type AttemptLog, type RunLog } from '#libs/event-log';
+import type { AttemptCommit, AttemptEvent, AttemptKey, AttemptSubjectKind } from '#proto';
+import {
+  Aggregates,
+  type AggregateKind,
+  type AttemptLog,
+  type AttemptLogKey,
+  type Change,
+  type RunLog,
+} from '#libs/event-log';
 import type { Clock } from '#libs/platform';
 import { findTask, foldRun } from '#libs/constellation';
-import { findOrder, foldAttempt, nextCommit, type Attempt, type AttemptOrder } from '../attempt/index.js';
+import { emptyAttempt, findOrder, foldAttempt, type Attempt, type AttemptOrder } from '../attempt/index.js';
 
 export const SERVICE = 'device-agent';
 
-/** Appends of one decision that may lose against another writer before it is given up and decided again from the message. */
-export const CONFLICTS_MAX = 16;
+const ATTEMPT: AggregateKind<AttemptLogKey, AttemptCommit, Attempt> = {
+  name: ({ runId, taskId, attempt }) => `attempt ${attempt} of task ${taskId} in run ${runId}`,
+  ownerOf: ({ runId, taskId, attempt }) => ({ runId, taskId, attempt }),
+  nothing: ({ runId, taskId, attempt }) => emptyAttempt({ runId, taskId, attempt }),
+  follow: (attempt, stored) =>
+    foldAttempt(
+      attempt,
+      stored.map(({ commit }) => commit),
+    ),
+};
 
-/** Others kept writing to the attempt; the message comes again. */
-export class ContendedError extends Error {
-  override readonly name = 'ContendedError';
-  constructor({ runId, taskId, attempt }: AttemptKey) {
-    super(`Attempt ${attempt} of task ${taskId} in run ${runId} was changed ${CONFLICTS_MAX} times meanwhile.`);
-  }
+/** A change of an attempt because of a commit of its run; `kind` says as what its facts are published. */
+export function changeBy<T>(
+  { key, kind, cause }: { readonly key: AttemptKey; readonly kind: AttemptSubjectKind; readonly cause: string },
+  events: readonly AttemptEvent[],
+  value: T,
+): Change<AttemptEvent, T, AttemptLogKey> {
+  return { value, events, causes: [{ kind: 'run', id: cause }], to: { ...key, kind } };
 }
 
 export interface CommitsOptions {
@@ -25,43 +41,17 @@ export interface CommitsOptions {
 }
 
 /** Attempts and runs as they are stored; the only writer of ATTEMPTS. */
-export class AttemptCommits {
-  readonly #options: CommitsOptions;
+export class AttemptCommits extends Aggregates<AttemptLogKey, AttemptCommit, AttemptEvent, Attempt> {
+  readonly #runs: RunLog;
 
-  constructor(options: CommitsOptions) {
-    this.#options = options;
-  }
-
-  async load(key: AttemptKey): Promise<Attempt> {
-    return foldAttempt(key, await this.#options.attempts.load(key));
-  }
-
-  endsAt(key: AttemptKey): Promise<number> {
-    return this.#options.attempts.endsAt(key);
-  }
-
-  /** Stores what was decided on this state of the attempt; null when somebody else wrote meanwhile. `cause`: the run's commit. */
-  async append(
-    attempt: Attempt,
-    { kind, events, cause }: { kind: AttemptSubjectKind; events: readonly AttemptEvent[]; cause: string },
-  ): Promise<Attempt | null> {
-    const { attempts, clock, instance } = this.#options;
-    const now = clock.now();
-    const commit = nextCommit(attempt, events, {
-      commit: newCommitId(now),
-      now,
-      by: { service: SERVICE, instance },
-      causes: [{ kind: 'run', id: cause }],
-    });
-    const appended = await attempts.append({ ...attempt.key, kind }, commit, attempt.end.sequence);
-    if (appended.kind === 'conflict') return null;
-    const stored = [{ commit, sequence: appended.sequence }];
-    return foldAttempt(attempt.key, stored, attempt);
+  constructor({ attempts, runs, clock, instance }: CommitsOptions) {
+    super(ATTEMPT, { log: attempts, clock, by: { service: SERVICE, instance } });
+    this.#runs = runs;
   }
 
   /** Whether the run, read now, has the task RUNNING with this attempt. */
   async isRunning({ runId, taskId, attempt }: AttemptKey): Promise<boolean> {
-    const stored = await this.#options.runs.load(runId);
+    const stored = await this.#runs.load(runId);
     const run = foldRun(stored.map(({ commit }) => commit));
     const task = run === undefined ? undefined : findTask(run, taskId);
     return task?.status === 'RUNNING' && task.attempt === attempt;
@@ -69,7 +59,7 @@ export class AttemptCommits {
 
   /** Whether the attempt was carried out for the run that this one was forked from: nothing of it is this run's to end. */
   async isInherited({ runId, taskId, attempt }: AttemptKey): Promise<boolean> {
-    const [first] = await this.#options.runs.load(runId);
+    const [first] = await this.#runs.load(runId);
     const forked = first?.commit.events.find(({ type }) => type === 'RUN_FORKED');
     if (forked?.type !== 'RUN_FORKED') return false;
     return forked.data.tasks.some((task) => task.star.id === taskId && attempt <= task.attempt);
@@ -77,7 +67,7 @@ export class AttemptCommits {
 
   /** The order that started the attempt, out of the history of its run. */
   async findOrder(key: AttemptKey): Promise<AttemptOrder | undefined> {
-    const stored = await this.#options.runs.load(key.runId);
+    const stored = await this.#runs.load(key.runId);
     return findOrder(
       stored.map(({ commit }) => commit),
       key,

@@ -1,6 +1,7 @@
 import { LIMITS, type ArtifactRef, type AttemptEvent, type AttemptSubjectKind } from '#proto';
+import type { Loaded } from '#libs/event-log';
 import { endOfSteps, type AgentEnding, evolveAttempt, type Attempt, type Book } from '../attempt/index.js';
-import { CONFLICTS_MAX, ContendedError, type AttemptCommits } from './attempt-commits.adapter.js';
+import { changeBy, type AttemptCommits } from './attempt-commits.adapter.js';
 import type { Carried, Interruption, LiveAttempt } from './live-attempts.js';
 
 /** Bytes of one commit before its facts are shared out over several; the rest is for what the commit says of itself. */
@@ -26,16 +27,20 @@ export class AttemptSession {
   given: ArtifactRef | null = null;
   readonly #commits: AttemptCommits;
   readonly #instance: string;
-  #stored: Attempt;
+  #stored: Loaded<Attempt>;
   #view: Attempt;
   #pending: AttemptEvent[] = [];
 
-  constructor(live: LiveAttempt, begun: Attempt, { commits, instance }: { commits: AttemptCommits; instance: string }) {
+  constructor(
+    live: LiveAttempt,
+    begun: Loaded<Attempt>,
+    { commits, instance }: { commits: AttemptCommits; instance: string },
+  ) {
     this.live = live;
     this.#commits = commits;
     this.#instance = instance;
     this.#stored = begun;
-    this.#view = begun;
+    this.#view = begun.state;
   }
 
   get book(): Book {
@@ -79,28 +84,31 @@ export class AttemptSession {
 
   /** Stores what was recorded. A stop that somebody wrote meanwhile is obeyed before a command is issued or a person asked. */
   async flush(kind: AttemptSubjectKind = 'step'): Promise<void> {
-    for (let conflicts = 0; this.#pending.length > 0;) {
-      const events = firstCommit(this.#pending);
-      const last = events.length === this.#pending.length;
-      const append = { kind: last ? kind : ('step' as const), events, cause: this.live.order.commit };
-      const stored = await this.#commits.append(this.#stored, append);
-      if (stored !== null) {
-        this.#stored = stored;
-        this.#pending = this.#pending.slice(events.length);
-        continue;
-      }
-      if (++conflicts === CONFLICTS_MAX) throw new ContendedError(this.live.order.key);
-      await this.#reread();
-      if (kind !== 'end' && this.live.stop !== null) {
-        this.forgetIntents();
-        throw new Halt('stopped');
-      }
+    const { key, commit: cause } = this.live.order;
+    while (this.#pending.length > 0) {
+      const { value: count, after } = await this.#commits.change(
+        key,
+        (_, { lost, loaded }) => {
+          if (lost > 0) this.#takeOver(loaded);
+          if (lost > 0 && kind !== 'end' && this.live.stop !== null) {
+            this.forgetIntents();
+            throw new Halt('stopped');
+          }
+          const events = firstCommit(this.#pending);
+          const isLast = events.length === this.#pending.length;
+          return changeBy({ key, kind: isLast ? kind : 'step', cause }, events, events.length);
+        },
+        { from: this.#stored },
+      );
+      this.#stored = after;
+      this.#pending = this.#pending.slice(count);
     }
   }
 
   /** Takes over what others wrote: signals. Throws Halt when that was an end, or a new owner. */
   async refresh(): Promise<void> {
-    if ((await this.#commits.endsAt(this.live.order.key)) !== this.endsAt) await this.#reread();
+    if ((await this.#commits.endsAt(this.live.order.key)) !== this.endsAt)
+      this.#takeOver(await this.#commits.load(this.live.order.key));
   }
 
   /** The one end. Who finds another one already there leaves it as it is. */
@@ -119,19 +127,19 @@ export class AttemptSession {
   /** What was only meant to be done, and is not stored yet, is not going to be done. */
   forgetIntents(): void {
     this.#pending = this.#pending.filter(({ type }) => type !== 'COMMAND_ISSUED' && type !== 'ATTEMPT_ASKED');
-    this.#view = evolveAttempt(this.#stored, this.#pending);
+    this.#view = evolveAttempt(this.#stored.state, this.#pending);
   }
 
-  async #reread(): Promise<void> {
-    const stored = await this.#commits.load(this.live.order.key);
-    if (stored.stop !== null) this.live.requestStop(stored.stop);
-    const over = this.#isOver(stored);
+  #takeOver(stored: Loaded<Attempt>): void {
+    const { state } = stored;
+    if (state.stop !== null) this.live.requestStop(state.stop);
+    const over = this.#isOver(state);
     if (over !== null) {
       this.live.interrupt(over);
       throw new Halt(over);
     }
     this.#stored = stored;
-    this.#view = evolveAttempt(stored, this.#pending);
+    this.#view = evolveAttempt(state, this.#pending);
   }
 
   /** What the log says counts, whatever this process was interrupted by before: nobody adds to what is not his any more. */

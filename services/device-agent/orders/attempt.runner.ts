@@ -1,11 +1,10 @@
 import type { Logger } from 'pino';
 import { commandIdOf, type CommandCall, type DeviceRequest, type RunCommandRequest } from '#proto';
-import type { AttemptLog } from '#libs/event-log';
+import { unchanged, type AttemptLog, type Loaded } from '#libs/event-log';
 import type { AgentKind } from '#libs/device-agent';
 import type { AgentAttemptRunner } from '../agents/index.js';
 import {
-  CONFLICTS_MAX,
-  ContendedError,
+  changeBy,
   type AttemptCommits,
   type Carried,
   type Interruption,
@@ -14,7 +13,6 @@ import {
   type Slots,
 } from '../live/index.js';
 import {
-  emptyAttempt,
   isExact,
   isExactAlone,
   isJudged,
@@ -111,7 +109,7 @@ export class AttemptRunner {
   /** Null when it is stopped: who serves its agent may never come, and nobody has to for its end. */
   async #unserved({ key }: AttemptOrder): Promise<Carried | null> {
     const { commits } = this.#parts;
-    const { stop, finished } = await commits.load(key);
+    const { stop, finished } = (await commits.load(key)).state;
     if (finished !== null || !(await commits.isRunning(key))) return 'ended';
     return stop === null ? 'unserved' : null;
   }
@@ -154,26 +152,23 @@ export class AttemptRunner {
   }
 
   /** The state to go on from, or null when there is nothing left to do. */
-  async #begin(live: LiveAttempt, { repeated, old }: Delivery): Promise<Attempt | null> {
+  async #begin(live: LiveAttempt, { repeated, old }: Delivery): Promise<Loaded<Attempt> | null> {
     const { commits, instance, device } = this.#parts;
-    const { key, commit, start } = live.order;
-    if (!repeated && !old) return emptyAttempt(key);
-    for (let conflicts = 0; conflicts < CONFLICTS_MAX; conflicts++) {
-      const attempt = await commits.load(key);
+    const { key, commit: cause, start } = live.order;
+    if (!repeated && !old) return commits.nothing(key);
+    const { value: goesOn, after } = await commits.change(key, async (attempt) => {
       if (attempt.finished !== null) {
         // The process may have died between the end and this.
         const last = lastFinished(attempt.book)?.finished ?? null;
         if (last !== null && isKnown(last)) device.tell(stored(start.deviceId, last.commandId));
-        return null;
+        return unchanged(false);
       }
-      if (!(await commits.isRunning(key))) return null;
+      if (!(await commits.isRunning(key))) return unchanged(false);
       if (attempt.stop !== null) live.requestStop(attempt.stop);
-      if (attempt.owner === instance || isOurs(attempt, repeated, instance, live)) return attempt;
-      const events = [{ type: 'ATTEMPT_RESUMED' as const, data: { instance } }];
-      const resumed = await commits.append(attempt, { kind: 'step', events, cause: commit });
-      if (resumed !== null) return resumed;
-    }
-    throw new ContendedError(key);
+      if (attempt.owner === instance || isOurs(attempt, repeated, instance, live)) return unchanged(true);
+      return changeBy({ key, kind: 'step', cause }, [{ type: 'ATTEMPT_RESUMED', data: { instance } }], true);
+    });
+    return goesOn ? after : null;
   }
 
   /** Notices what other processes wrote: a stop, an end, a new owner. */
@@ -189,7 +184,7 @@ export class AttemptRunner {
         this.#command.noticeLoss(live);
         const end = await commits.endsAt(key);
         if (end === seen || end === known.endsAt) continue;
-        live.learn(await commits.load(key), instance);
+        live.learn((await commits.load(key)).state, instance);
         live.tell();
         seen = end;
       } catch (error) {
@@ -222,23 +217,25 @@ export class AttemptRunner {
   }
 
   /** Exactly one end. Who finds another one already there adds at most what that one could not know. */
-  async #finish(order: ExactOrder, begun: Attempt, ending: Ending): Promise<Carried> {
+  async #finish(order: ExactOrder, begun: Loaded<Attempt>, ending: Ending): Promise<Carried> {
     const { commits, instance, device, logger } = this.#parts;
-    let attempt = begun;
-    for (let conflicts = 0; conflicts < CONFLICTS_MAX; conflicts++) {
-      const late = attempt.finished !== null;
-      const events = late ? lateOf(attempt, order, ending) : eventsOf(order, ending);
-      const append = { kind: late ? ('late' as const) : ('end' as const), events, cause: order.commit };
-      if (events.length === 0 || (await commits.append(attempt, append)) !== null) {
-        if (ending.kind === 'outcome') device.tell(stored(order.start.deviceId, commandIdOf(order.key)));
-        logger.info({ ...order.key, ending: ending.kind, late }, 'attempt ended');
-        return 'ended';
-      }
-      attempt = await commits.load(order.key);
-      // Who was taken over stops: the new owner asks for the same command and gets the same outcome.
-      if (attempt.finished === null && attempt.owner !== null && attempt.owner !== instance) return 'left';
-    }
-    throw new ContendedError(order.key);
+    const { key, start, commit: cause } = order;
+    const { value: end } = await commits.change<'left' | 'end' | 'late'>(
+      key,
+      (attempt, { lost }) => {
+        const { owner, finished } = attempt;
+        // Who was taken over stops: the new owner asks for the same command and gets the same outcome.
+        if (lost > 0 && finished === null && owner !== null && owner !== instance) return unchanged('left');
+        const kind = finished === null ? 'end' : 'late';
+        const events = kind === 'late' ? lateOf(attempt, order, ending) : eventsOf(order, ending);
+        return changeBy({ key, kind, cause }, events, kind);
+      },
+      { from: begun },
+    );
+    if (end === 'left') return 'left';
+    if (ending.kind === 'outcome') device.tell(stored(start.deviceId, commandIdOf(key)));
+    logger.info({ ...key, ending: ending.kind, late: end === 'late' }, 'attempt ended');
+    return 'ended';
   }
 }
 

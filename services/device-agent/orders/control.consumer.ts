@@ -9,10 +9,10 @@ import {
   type RunCommit,
   type RunEventType,
 } from '#proto';
-import { CorruptLogError } from '#libs/event-log';
+import { CorruptLogError, unchanged } from '#libs/event-log';
 import { DONE, mayHold, parseCommit, type BusMessage, type Outcome } from '#libs/messaging';
 import { endOfSteps, isExact, isJudged, type AttemptOrder, type Stop, eventsOf } from '../attempt/index.js';
-import { CONFLICTS_MAX, ContendedError, type AttemptCommits, type LiveAttempts } from '../live/index.js';
+import { changeBy, type AttemptCommits, type LiveAttempts } from '../live/index.js';
 import type { DeviceLink } from '../devices/index.js';
 
 const TYPES = [
@@ -81,59 +81,42 @@ export class ControlConsumer {
   async #decide(key: AttemptKey, decided: Decided, cause: string): Promise<void> {
     const { commits, live } = this.#parts;
     const events: AttemptEvent[] = [{ type: 'ATTEMPT_SIGNALLED', data: { signal: 'decision', ...decided } }];
-    for (let conflicts = 0; conflicts < CONFLICTS_MAX; conflicts++) {
-      const attempt = await commits.load(key);
-      if (attempt.finished !== null) return;
+    const { value: isOpen } = await commits.change(key, (attempt) => {
+      if (attempt.finished !== null) return unchanged(false);
       const known = attempt.book.commands.get(decided.approvalId)?.decided ?? null;
-      if (known === null && (await commits.append(attempt, { kind: 'step', events, cause })) === null) continue;
-      live.find(key)?.tell();
-      return;
-    }
-    throw new ContendedError(key);
+      return known === null ? changeBy({ key, kind: 'step', cause }, events, true) : unchanged(true);
+    });
+    if (isOpen) live.find(key)?.tell();
   }
 
   /** First the fact, then the attempt in this process, then the device. */
   async #stop(key: AttemptKey, stop: Stop, cause: string): Promise<void> {
     const signal: AttemptEvent = { type: 'ATTEMPT_SIGNALLED', data: { signal: 'stop', ...stop } };
     const { commits, live } = this.#parts;
-    for (let conflicts = 0; conflicts < CONFLICTS_MAX; conflicts++) {
-      const attempt = await commits.load(key);
-      if (attempt.finished !== null) {
-        // Whoever wrote the fact may have died before the device was told.
-        if (attempt.stop !== null) this.#tellStop(await this.#orderOf(key));
-        return;
-      }
-      const events = [signal];
-      if (attempt.stop === null && (await commits.append(attempt, { kind: 'step', events, cause })) === null) continue;
-      live.find(key)?.requestStop(stop);
-      this.#tellStop(await this.#orderOf(key));
-      return;
-    }
-    throw new ContendedError(key);
+    const { value: before } = await commits.change(key, (attempt) => {
+      const isNew = attempt.finished === null && attempt.stop === null;
+      return isNew ? changeBy({ key, kind: 'step', cause }, [signal], attempt) : unchanged(attempt);
+    });
+    if (before.finished === null) live.find(key)?.requestStop(stop);
+    // Of one that has ended: the process that wrote the fact may have died before the device was told.
+    if (before.finished === null || before.stop !== null) this.#tellStop(await this.#orderOf(key));
   }
 
   /** The run went on without this attempt's end: it gets the only one that is true, and whoever carries it out lets go. */
   async #close(key: AttemptKey, cause: string): Promise<void> {
     const { commits, live } = this.#parts;
-    for (let conflicts = 0; conflicts < CONFLICTS_MAX; conflicts++) {
-      const attempt = await commits.load(key);
-      const order = await this.#orderOf(key);
-      if (attempt.finished !== null) {
-        live.find(key)?.interrupt('finished');
-        if (isUnknown(attempt.finished)) this.#tellStop(order);
-        return;
-      }
-      const open = (attempt.book.commands.get(commandIdOf(key))?.finished ?? null) === null;
+    const order = await this.#orderOf(key);
+    const { value: finished } = await commits.change(key, ({ finished: before, book }) => {
+      if (before !== null) return unchanged(before);
+      const isOpen = (book.commands.get(commandIdOf(key))?.finished ?? null) === null;
       const events =
-        isExact(order) && !isJudged(order) && open
+        isExact(order) && !isJudged(order) && isOpen
           ? eventsOf(order, { kind: 'unknown', ...CLOSED })
-          : endOfSteps(attempt.book, { kind: 'failed', ...CLOSED, outcome: 'unknown' });
-      if ((await commits.append(attempt, { kind: 'end', events, cause })) === null) continue;
-      live.find(key)?.interrupt('finished');
-      this.#tellStop(order);
-      return;
-    }
-    throw new ContendedError(key);
+          : endOfSteps(book, { kind: 'failed', ...CLOSED, outcome: 'unknown' });
+      return changeBy({ key, kind: 'end', cause }, events, null);
+    });
+    live.find(key)?.interrupt('finished');
+    if (finished === null || isUnknown(finished)) this.#tellStop(order);
   }
 
   #tellStop({ key, start }: AttemptOrder): void {

@@ -82,7 +82,7 @@ describe('a result that nobody asked for', () => {
       if (call !== 'attempts.append' || written) return;
       written = true;
       const events = [{ type: 'ATTEMPT_RESUMED' as const, data: { instance: 'i9' } }];
-      await commits.append(await commits.load(keyOf('a')), { kind: 'step', events, cause: 'test' });
+      await commits.change(keyOf('a'), () => ({ value: null, events, causes: [] }));
     };
     agent = new TestAgent(world, { before });
     expect(await deliver()).toBe('stored');

@@ -7,6 +7,7 @@ import {
   type CommandOutcome,
   type TaskResult,
 } from '#proto';
+import { unchanged } from '#libs/event-log';
 import type { QueryAnswer, QueryRequest } from '#libs/messaging';
 import {
   answeredEnd,
@@ -20,7 +21,7 @@ import {
   type CommandRecord,
   lateEventsOf,
 } from '../attempt/index.js';
-import { CONFLICTS_MAX, ContendedError, type AttemptCommits, type LiveAttempts } from '../live/index.js';
+import { changeBy, type AttemptCommits, type LiveAttempts } from '../live/index.js';
 import { type Artifacts, resultOf } from '../inputs/index.js';
 
 type Delivery = QueryRequest<'device-agent', 'deliver'>;
@@ -64,21 +65,19 @@ export class DeliverHandler {
   async #record(order: AttemptOrder, commandId: CommandId, outcome: CommandOutcome): Promise<Delivered> {
     const { commits, artifacts, logger } = this.#parts;
     let result: Promise<TaskResult | null> | undefined;
-    for (let conflicts = 0; conflicts < CONFLICTS_MAX; conflicts++) {
-      const attempt: Attempt = await commits.load(order.key);
+    const { value, stored } = await commits.change<Delivered>(order.key, async (attempt) => {
       const record = recordOf(order, commandId, attempt);
-      if (record === undefined) return 'unknown';
-      if (record.finished !== null && isKnown(record.finished)) return 'stored';
-      if (attempt.finished === null) return 'wanted';
-      if (outcome.state === 'OUTCOME_UNKNOWN') return 'stored';
+      if (record === undefined) return unchanged('unknown');
+      if (record.finished !== null && isKnown(record.finished)) return unchanged('stored');
+      if (attempt.finished === null) return unchanged('wanted');
+      if (outcome.state === 'OUTCOME_UNKNOWN') return unchanged('stored');
       // What is too large for an event is stored before the event names it; once, however many tries there are.
       result ??= resultOf(outcome, artifacts);
       const events = lateEvents(order, record, outcome, await result);
-      if ((await commits.append(attempt, { kind: 'late', events, cause: order.commit })) === null) continue;
-      logger.info({ ...order.key, commandId, state: outcome.state }, 'a late result is recorded');
-      return 'stored';
-    }
-    throw new ContendedError(order.key);
+      return changeBy({ key: order.key, kind: 'late', cause: order.commit }, events, 'stored');
+    });
+    if (stored) logger.info({ ...order.key, commandId, state: outcome.state }, 'a late result is recorded');
+    return value;
   }
 }
 

@@ -19,7 +19,7 @@ import {
   undecided,
   withVerbs,
 } from '#libs/constellation';
-import { CorruptLogError, newCommitId, type RunLog, sealCommit } from '#libs/event-log';
+import { CONFLICT, CorruptLogError, newCommitId, type RunLog, sealNext, uncontended } from '#libs/event-log';
 import { TimerConflictError } from '#libs/messaging';
 import type { Clock } from '#libs/platform';
 import type { Fleet } from '../fleet/index.js';
@@ -58,8 +58,6 @@ export interface WakeUps {
   forget(runId: RunId): void;
 }
 
-/** Another writer is faster again and again: the partition has moved, or two replicas both believe they own it. */
-const CONFLICTS_MAX = 8;
 /** Inputs of one commit, so that their results fit into it. */
 const COMMIT_INPUT_BYTES_MAX = 256 * 1024;
 const COMMIT_INPUTS_MAX = 500;
@@ -207,11 +205,11 @@ export class RunServer {
   }
 
   /** True when the commit was full and the rest of what is owed goes into another one. */
-  async #decideAndAppend(served: Served, batch: readonly Waiting[]): Promise<boolean> {
+  #decideAndAppend(served: Served, batch: readonly Waiting[]): Promise<boolean> {
     const truths = new KnownTruths();
-    for (let conflicts = 0; conflicts <= CONFLICTS_MAX; conflicts++) {
+    return uncontended(`run ${served.runId}`, async (lost) => {
       // A run is new far more often than it is asked for again: the expected sequences show when it is not.
-      const { run, end } = conflicts === 0 && isNew(served, batch) ? this.#begin(served) : await this.#load(served);
+      const { run, end } = lost === 0 && isNew(served, batch) ? this.#begin(served) : await this.#load(served);
       this.#noticeFired(served, batch);
       this.#requireMembership(served);
       let now = this.#nowOf(batch);
@@ -229,13 +227,11 @@ export class RunServer {
       // Who was granted a slot and waits for it all the same has shown that there is none: offering it on would go round for ever.
       for (const deviceId of released) if (!decision.starvedOf.has(deviceId)) this.#parts.fleet.offer(deviceId);
       if (!(await this.#arm(served, decision, now))) {
-        this.#conflict(served, 'timer');
-        continue;
+        return this.#conflict(served, 'timer');
       }
       if (decision.events.length === 0) {
         if (batch.length > 0 && (await this.#parts.log.endsAt(served.runId)) !== end) {
-          this.#conflict(served, 'end');
-          continue;
+          return this.#conflict(served, 'end');
         }
         // What was read may have waited here while this process was frozen.
         this.#requireMembership(served);
@@ -247,8 +243,7 @@ export class RunServer {
       this.#requireMembership(served);
       const appended = await this.#parts.log.append(served.runId, commit, end);
       if (appended.kind === 'conflict') {
-        this.#conflict(served, 'append');
-        continue;
+        return this.#conflict(served, 'append');
       }
       const sequence = run.sequence + decision.events.length;
       const verbs = withVerbs(run.verbs, commit.causes, sequence);
@@ -260,8 +255,7 @@ export class RunServer {
       await this.#keepArmed(served, decision);
       answerAll(batch, decision, sequence);
       return decision.wakeAt !== null && decision.wakeAt <= now;
-    }
-    throw new Error(`run ${served.runId} was written by another replica ${CONFLICTS_MAX + 1} times in a row`);
+    });
   }
 
   /**
@@ -276,9 +270,10 @@ export class RunServer {
   }
 
   /** Somebody else has written: what is in memory is loaded again. */
-  #conflict(served: Served, seenBy: 'timer' | 'end' | 'append'): void {
+  #conflict(served: Served, seenBy: 'timer' | 'end' | 'append'): typeof CONFLICT {
     this.#parts.logger.info({ runId: served.runId, seenBy }, 'conflict: the run is loaded again');
     served.loaded = undefined;
+    return CONFLICT;
   }
 
   /** Throws when this replica counts as dead. It may have been frozen for long; its partitions are served by others now. */
@@ -329,30 +324,20 @@ export class RunServer {
 
   /** The wake-up that was counted on may have fired meanwhile, at a replica that decided on the state before. */
   async #keepArmed(served: Served, decision: Decision): Promise<void> {
-    for (let conflicts = 0; conflicts <= CONFLICTS_MAX; conflicts++) {
-      if (await this.#arm(served, decision, this.#parts.clock.now())) return;
-    }
-    throw new Error(`the wake-up of run ${served.runId} was armed by another replica again and again`);
+    await uncontended(`the wake-up of run ${served.runId}`, async () =>
+      (await this.#arm(served, decision, this.#parts.clock.now())) ? null : CONFLICT,
+    );
   }
 
   #seal(run: Run, { answers, events }: Decision, batch: readonly Waiting[], now: number): RunCommit {
     const { runId, number, sequence, hash } = run;
-    const recorded = events.map((event, index) => {
-      const at = sequence + index + 1;
-      return { id: `${runId}-${at}`, sequence: at, schemaVersion: 1, ...event };
+    return sealNext({ number, events: sequence, hash }, { runId }, events, {
+      commit: (this.#parts.commitId ?? newCommitId)(now),
+      now,
+      by: this.#parts.by,
+      causes: batch.flatMap(({ cause }, index) => causeOf(cause, answers[index])),
+      eventId: (at) => `${runId}-${at}`,
     });
-    return sealCommit(
-      {
-        commit: (this.#parts.commitId ?? newCommitId)(now),
-        runId,
-        number: number + 1,
-        at: new Date(now).toISOString(),
-        by: this.#parts.by,
-        causes: batch.flatMap(({ cause }, index) => causeOf(cause, answers[index])),
-        events: recorded,
-      },
-      hash,
-    );
   }
 
   async #findOut(wanted: readonly Question[], truths: KnownTruths): Promise<void> {

@@ -1,6 +1,7 @@
 import type { Cause, PlanEvent, RunId } from '#proto';
+import { unchanged } from '#libs/event-log';
 import type { PlanState } from '#libs/planner';
-import { CONFLICTS_MAX, ContendedError, type PlanCommits } from '../rounds/index.js';
+import type { PlanCommits } from '../rounds/index.js';
 
 /** What was made, and the fact that it is recorded as. */
 export interface MadeFact<T> {
@@ -48,20 +49,15 @@ export class OncePerRun<T> {
 
   async #of(runId: RunId, make: () => Promise<MadeFact<T>>, about: string): Promise<FoundFact<T>> {
     const key = `${runId}.${about}`;
-    for (let conflicts = 0; conflicts < CONFLICTS_MAX; conflicts++) {
-      const stored = await this.#commits.load(runId);
-      const known = this.#read(stored.state, about);
-      if (known !== null) {
-        this.#unstored.delete(key);
-        return { value: known, isNew: false };
-      }
+    const { value, stored } = await this.#commits.change<T>(runId, async ({ state }) => {
+      const known = this.#read(state, about);
+      if (known !== null) return unchanged(known);
       const made = this.#unstored.get(key) ?? (await make());
       this.#remember(key, made);
-      if ((await this.#commits.append(stored, [made.event], made.cause)) === null) continue; // somebody else wrote
-      this.#unstored.delete(key);
-      return { value: made.value, isNew: true };
-    }
-    throw new ContendedError(runId);
+      return { value: made.value, events: [made.event], causes: [made.cause] };
+    });
+    this.#unstored.delete(key);
+    return { value, isNew: stored };
   }
 
   #remember(key: string, made: MadeFact<T>): void {

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { RunCommit, RunId } from '#proto';
 import { evolveCommit, foldRun, jsonBytes, type Run } from '#libs/constellation';
-import { readOn, type RunLog, type Stored } from '#libs/event-log';
+import { NO_COMMITS, readOn, type RunLog, type Stored } from '#libs/event-log';
 
 /** A run as far as it was read: facts, which do not change. What comes later is read on from them. */
 export interface ReadRun {
@@ -46,7 +46,7 @@ export class FollowedRun {
       const isUnmoved =
         this.#isSeen && before !== null && (await this.#runs.endsAt(this.runId)) === before.last.sequence;
       if (isUnmoved) return false;
-      const { anew, stored } = await readOn(this.#runs, this.runId, before?.last ?? null);
+      const { anew, stored } = await readOn(this.#runs, this.runId, markOf(before));
       // Another look may have come first: what was read here goes on from another place, and it is looked again.
       if (this.#read !== before) continue;
       this.#read = followed(anew ? null : before, stored);
@@ -54,6 +54,10 @@ export class FollowedRun {
       return this.#read !== before;
     }
   }
+}
+
+function markOf(read: ReadRun | null): Parameters<typeof readOn>[2] {
+  return read === null ? NO_COMMITS : { sequence: read.last.sequence, hash: read.last.commit.hash };
 }
 
 /** The run with the commits that follow; what is given stays as it was. */

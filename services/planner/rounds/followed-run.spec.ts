@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import type { PlanCommit, RunCommit } from '#proto';
 import { foldRun, jsonBytes } from '#libs/constellation';
-import { memoryPlanLog, memoryRunLog, type EventLog, type RunLog } from '#libs/event-log';
+import { memoryPlanLog, memoryRunLog, type EventLog, type RunLog, type Loaded } from '#libs/event-log';
 import { foldPlan } from '#libs/planner';
 import { generateEditedHistory, planCommitsOf, runCommitsOf } from '#libs/testing';
 import { FollowedRun, type ReadRun } from './followed-run.adapter.js';
@@ -57,7 +57,7 @@ async function checkHistory({ runs, plans }: History, steps: readonly Step[]): P
   const runId = runs[0]?.runId ?? '';
   let [runsThere, plansThere] = [1, 0];
   let read: ReadRun | null = null;
-  let known: StoredPlan | undefined;
+  let known: Loaded<StoredPlan> | undefined;
   for (const step of [...steps, { kind: 'read' } as const]) {
     if (step.kind === 'goes-on') {
       runsThere = Math.min(runs.length, runsThere + step.runs);
@@ -80,8 +80,8 @@ async function checkHistory({ runs, plans }: History, steps: readonly Step[]): P
     const commits = new PlanCommits({ plans: log, clock: { now: () => 0 }, instance: 'i1' });
     known = await commits.load(runId, known);
     expect(known).toEqual(await commits.load(runId));
-    expect(known.state).toEqual(foldPlan(there.plans));
-    expect(known.bytes).toBe(sum(there.plans));
+    expect(known.state.state).toEqual(foldPlan(there.plans));
+    expect(known.state.bytes).toBe(sum(there.plans));
   }
 }
 

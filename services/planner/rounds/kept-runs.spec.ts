@@ -1,3 +1,4 @@
+import { NO_COMMITS } from '#libs/event-log';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { GENESIS_HASH } from '#proto';
@@ -9,10 +10,9 @@ import { KeptRuns, type KeptRun } from './kept-runs.js';
 function keptOf(bytes: number): KeptRun {
   const commit = { runId: 'r', commit: 'c', number: 1, at: '', by: { service: '', instance: '' }, causes: [] };
   const last = { commit: { ...commit, prevHash: GENESIS_HASH, hash: GENESIS_HASH, events: [] }, sequence: 1 };
-  const chain = { end: 0, number: 0, sequence: 0, hash: GENESIS_HASH };
   return {
     read: { run: emptyRun('r'), opening: null, last, bytes: Math.ceil(bytes / 2) },
-    plan: { runId: 'r', state: NO_PLAN, commits: [], ...chain, bytes: Math.floor(bytes / 2) },
+    plan: { state: { state: NO_PLAN, commits: [], bytes: Math.floor(bytes / 2) }, end: NO_COMMITS },
   };
 }
 

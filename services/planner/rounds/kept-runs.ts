@@ -1,11 +1,12 @@
 import type { RunId } from '#proto';
 import type { ReadRun } from './followed-run.adapter.js';
+import type { Loaded } from '#libs/event-log';
 import type { StoredPlan } from './plan-commits.adapter.js';
 
 /** What a replica has read of a run and its plans. Nobody changes it: who reads on gets another one. */
 export interface KeptRun {
   readonly read: ReadRun;
-  readonly plan: StoredPlan;
+  readonly plan: Loaded<StoredPlan>;
 }
 
 export interface KeptLimits {
@@ -63,5 +64,5 @@ export class KeptRuns {
 }
 
 function bytesOf({ read, plan }: KeptRun): number {
-  return read.bytes + plan.bytes;
+  return read.bytes + plan.state.bytes;
 }

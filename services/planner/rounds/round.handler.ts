@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import type { Cause, EditViolation, Json, PlanEvent, RunId, Usage } from '#proto';
 import { NO_USAGE, sentenceOf } from '#proto';
 import { isTerminal, type Editing, type Run } from '#libs/constellation';
-import { CorruptLogError, type RunLog } from '#libs/event-log';
+import { CorruptLogError, unchanged, type Loaded, type RunLog } from '#libs/event-log';
 import { addUsage, usageOfCalls } from '#libs/llm';
 import {
   matchGoal,
@@ -22,7 +22,7 @@ import { follow, FollowedRun } from './followed-run.adapter.js';
 import { KeptRuns, type KeptLimits } from './kept-runs.js';
 import type { LiveRounds } from './live-rounds.js';
 import { budgetOf, usedInRound, type RoundOrder } from './order.js';
-import { CONFLICTS_MAX, ContendedError, type PlanCommits, type StoredPlan } from './plan-commits.adapter.js';
+import type { PlanCommits, StoredPlan } from './plan-commits.adapter.js';
 import { failedFact, NOTHING_ASKED, planFacts, proposedFact, together, type Asked, type Plan } from './plan-facts.js';
 import { computed, PlannerFault } from './planner-fault.js';
 import type { Emit } from './round-records.adapter.js';
@@ -74,6 +74,11 @@ interface Round {
   readonly stored: StoredPlan;
 }
 
+type Done =
+  | { readonly kind: 'left' }
+  | { readonly kind: 'over' }
+  | { readonly kind: 'made'; readonly made: Made; readonly mode: Plan['mode'] };
+
 interface Refused {
   readonly reply: Json;
   readonly violations: readonly EditViolation[];
@@ -115,36 +120,37 @@ export class RoundHandler {
 
   async #carryOut(order: RoundOrder): Promise<Carried> {
     const { runs, commits, live, fleet } = this.#parts;
+    if (live.isClosed) return 'left';
     const began = performance.now();
     const kept = this.#kept.get(order.runId);
     const followed = new FollowedRun(runs, order.runId, kept?.read);
-    let known = kept?.plan;
-    /** Of what was made in vain: somebody else wrote first. */
-    let lost = NO_USAGE;
-    for (let conflicts = 0; conflicts < CONFLICTS_MAX; conflicts++) {
-      if (live.isClosed) return 'left';
+    /** Of what was made in vain, too: somebody else wrote first. */
+    let used = NO_USAGE;
+    const { value: done, after } = await commits.change<Done>(
+      order.runId,
+      async (stored, { loaded }) => {
+        if (live.isClosed) return unchanged({ kind: 'left' });
+        this.#keep(followed, loaded);
+        const { run } = followed;
+        const editing = openRound(run, order);
+        if (run === undefined || editing === undefined) return unchanged({ kind: 'over' });
+        await untilKnown(fleet);
+        const made = await this.#make({ order, followed, run, editing, stored });
+        used = addUsage(used, made.used);
+        const value = { kind: 'made', made, mode: editing.mode } as const;
+        return { value, events: made.events, causes: [causeOf(order)] };
+      },
       // Both at once: the order came after all that it needs of either, and an append on plans that are not the last ones conflicts.
-      const [stored] = await Promise.all([commits.load(order.runId, known), followed.look()]);
-      known = stored;
-      this.#keep(followed, stored);
-      const { run } = followed;
-      const editing = openRound(run, order);
-      if (run === undefined || editing === undefined) return this.#forget(order, 'over');
-      await untilKnown(fleet);
-      const made = await this.#make({ order, followed, run, editing, stored });
-      const after = made.events.length === 0 ? stored : await commits.append(stored, made.events, causeOf(order));
-      const used = addUsage(lost, made.used);
-      if (after !== null) {
-        this.#keep(followed, after);
-        return this.#end(order, { ...made, used }, { mode: editing.mode, began });
-      }
-      lost = used;
-    }
-    throw new ContendedError(order.runId);
+      { known: kept?.plan, beside: () => followed.look() },
+    );
+    if (done.kind === 'left') return 'left';
+    if (done.kind === 'over') return this.#forget(order, 'over');
+    this.#keep(followed, after);
+    return this.#end(order, { ...done.made, used }, { mode: done.mode, began });
   }
 
   /** Not of a run that has ended meanwhile. */
-  #keep({ runId, read }: FollowedRun, plan: StoredPlan): void {
+  #keep({ runId, read }: FollowedRun, plan: Loaded<StoredPlan>): void {
     if (read === null || isTerminal(read.run)) this.#kept.letGo(runId);
     else this.#kept.put(runId, { read, plan });
   }

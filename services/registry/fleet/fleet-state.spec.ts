@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { FLEET_ID, type DeviceId, type FleetCommit, type FleetEvent } from '#proto';
-import type { Stored } from '#libs/event-log';
-import { FleetState, nextCommit } from './fleet-state.js';
+import { NO_COMMITS, sealNext, type Stored } from '#libs/event-log';
+import { FleetState } from './fleet-state.js';
 import {
   CLIENT_ID,
   clientEnrolled,
@@ -28,7 +28,7 @@ const stored = (...events: FleetEvent[]): Stored<FleetCommit>[] => storedOf(DEVI
 function storedOf(id: DeviceId, events: readonly FleetEvent[]): Stored<FleetCommit>[] {
   const state = new FleetState();
   return events.map((event, index) => {
-    const commit = nextCommit(id, state.endOf(id), [event], {
+    const commit = sealNext(state.endOf(id) ?? NO_COMMITS, { deviceId: id }, [event], {
       commit: `01JD000000000000000000000${index}`,
       now: T0 + index,
       by: { service: 'registry', instance: 'a' },
@@ -81,13 +81,13 @@ describe('FleetState', () => {
     for (const commit of storedOf(CLIENT_ID, [clientEnrolled('c'.repeat(64)), clientRevoked()])) state.apply(commit);
     expect(state.client(CLIENT_ID)).toMatchObject({ clientId: CLIENT_ID, revoked: { reason: 'stolen' } });
     expect([state.all(), state.clients().length, state.ownerOf('c'.repeat(64))]).toEqual([[], 1, undefined]);
-    expect(state.endOf(CLIENT_ID)).toMatchObject({ number: 2, revision: 2 });
+    expect(state.endOf(CLIENT_ID)).toMatchObject({ number: 2, events: 2 });
   });
 
   it('takes no fact of a client about a device', () => {
     const state = new FleetState();
     for (const commit of stored(enrolled())) state.apply(commit);
-    const commit = nextCommit(DEVICE_ID, state.endOf(DEVICE_ID), [clientEnrolled()], {
+    const commit = sealNext(state.endOf(DEVICE_ID) ?? NO_COMMITS, { deviceId: DEVICE_ID }, [clientEnrolled()], {
       commit: '01JD0000000000000000000000',
       now: T0,
       by: { service: 'registry', instance: 'a' },
@@ -148,12 +148,12 @@ describe('FleetState', () => {
     state.apply(release);
     state.apply(hold);
     expect(state.fleetHeld()).toBeNull();
-    expect(state.endOf(FLEET_ID)).toMatchObject({ number: 2, revision: 2, end: release.sequence });
+    expect(state.endOf(FLEET_ID)).toMatchObject({ number: 2, events: 2, sequence: release.sequence });
     expect([state.all(), state.get(FLEET_ID)]).toEqual([[], undefined]);
   });
 
   it('takes nothing for a fact about the whole fleet but holds', () => {
-    const commit = nextCommit(FLEET_ID, undefined, [enrolled()], {
+    const commit = sealNext(NO_COMMITS, { deviceId: FLEET_ID }, [enrolled()], {
       commit: '01JD0000000000000000000000',
       now: T0,
       by: { service: 'registry', instance: 'a' },
@@ -171,7 +171,7 @@ describe('FleetState', () => {
 
   it('refuses facts about a device that was never enrolled', () => {
     const state = new FleetState();
-    const commit = nextCommit(DEVICE_ID, undefined, [connected('s1')], {
+    const commit = sealNext(NO_COMMITS, { deviceId: DEVICE_ID }, [connected('s1')], {
       commit: '01JD0000000000000000000000',
       now: T0,
       by: { service: 'registry', instance: 'a' },

@@ -1,21 +1,19 @@
 import { FLEET_ID, GENESIS_HASH, GRANTS_ID } from '#proto';
-import type { CommitAuthor, Cause, DeviceHold, DeviceId, FleetCommit, FleetEvent } from '#proto';
-import { sealCommit, type Stored } from '#libs/event-log';
+import type { DeviceHold, DeviceId, FleetCommit } from '#proto';
 import { evolveClientCommit, type Client } from './client.js';
 import { evolveCommit, evolveFleetHold, type Device } from './device.js';
 import { evolveGrantRevocations, type GrantRevocation } from './grants.js';
 
-/** The end of the log of a device, or of the whole fleet: what its next commit continues. */
-export interface LogEnd {
+/** Where the chain of a device, a client or the whole fleet ends. */
+interface LogEnd {
   /** Stream sequence of the last message that is folded in. */
-  readonly end: number;
+  readonly sequence: number;
   readonly number: number;
+  readonly events: number;
   readonly hash: string;
-  /** Sequence of the last event. */
-  readonly revision: number;
 }
 
-export interface Tracked extends LogEnd {
+interface Tracked extends LogEnd {
   readonly device: Device;
 }
 
@@ -85,15 +83,15 @@ export class FleetState {
   }
 
   /** Folds a stored commit in; one that is in already changes nothing. */
-  apply({ commit, sequence }: Stored<FleetCommit>): void {
+  apply({ commit, sequence }: { readonly commit: FleetCommit; readonly sequence: number }): void {
     const { deviceId } = commit;
     const before = this.endOf(deviceId);
-    if (before !== undefined && sequence <= before.end) return;
+    if (before !== undefined && sequence <= before.sequence) return;
     if (commit.number !== (before?.number ?? 0) + 1 || commit.prevHash !== (before?.hash ?? GENESIS_HASH)) {
       throw new Error(`commit ${commit.number} of ${deviceId} does not continue its chain`);
     }
-    const revision = (before?.revision ?? 0) + commit.events.length;
-    const end: LogEnd = { end: sequence, number: commit.number, hash: commit.hash, revision };
+    const events = (before?.events ?? 0) + commit.events.length;
+    const end: LogEnd = { sequence, number: commit.number, events, hash: commit.hash };
     if (deviceId === FLEET_ID) this.fleet = { ...end, held: evolveFleetHold(this.fleetHeld(), commit) };
     else if (deviceId === GRANTS_ID) {
       this.grants = { ...end, revocations: evolveGrantRevocations(this.grantRevocations(), commit) };
@@ -117,7 +115,7 @@ export class FleetState {
     const tokens = (of: Device | undefined) => [of?.join?.tokenHash, of?.key?.tokenHash];
     move(this.deviceByJoinToken, deviceId, { from: tokens(before), to: tokens(device) });
     // Also when it has joined again by now: what it was let in with before may still be open somewhere.
-    if (before !== undefined && hasLost(before, device)) this.cutOff.set(deviceId, end.end);
+    if (before !== undefined && hasLost(before, device)) this.cutOff.set(deviceId, end.sequence);
   }
 
   private applyToClient(commit: FleetCommit, end: LogEnd): void {
@@ -127,7 +125,7 @@ export class FleetState {
     if (client === undefined) return;
     this.clientsById.set(deviceId, { ...end, client });
     move(this.ownerByToken, deviceId, { from: [before?.credentialHash], to: [client.credentialHash] });
-    if (before !== undefined && hasLost(before, client)) this.cutOff.set(deviceId, end.end);
+    if (before !== undefined && hasLost(before, client)) this.cutOff.set(deviceId, end.sequence);
   }
 }
 
@@ -146,36 +144,4 @@ interface Holder {
 function hasLost(before: Holder, after: Holder): boolean {
   if (before.credentialHash !== null && before.credentialHash !== after.credentialHash) return true;
   return (before.key ?? null) !== null && before.key?.publicKey !== after.key?.publicKey;
-}
-
-export interface CommitStamp {
-  readonly commit: string;
-  readonly now: number;
-  readonly by: CommitAuthor;
-  readonly causes: readonly Cause[];
-}
-
-/** The next commit of the chain of a device, or of the whole fleet. */
-export function nextCommit(
-  deviceId: DeviceId,
-  before: LogEnd | undefined,
-  events: readonly FleetEvent[],
-  stamp: CommitStamp,
-): FleetCommit {
-  const revision = before?.revision ?? 0;
-  const draft = {
-    commit: stamp.commit,
-    number: (before?.number ?? 0) + 1,
-    at: new Date(stamp.now).toISOString(),
-    by: stamp.by,
-    causes: [...stamp.causes],
-    deviceId,
-    events: events.map((event, index) => ({
-      id: `${stamp.commit}.${index}`,
-      sequence: revision + index + 1,
-      schemaVersion: 1,
-      ...event,
-    })),
-  };
-  return sealCommit(draft, before?.hash ?? GENESIS_HASH);
 }

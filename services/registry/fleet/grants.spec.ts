@@ -1,10 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import { GRANTS_ID, LIMITS, type Actor, type FleetEvent, type GrantSelection, type RevokedGrants } from '#proto';
-import { memoryFleetLog, verifyChain } from '#libs/event-log';
+import { memoryFleetLog, sealNext, verifyChain } from '#libs/event-log';
 import { QueryRefusedError } from '#libs/messaging';
 import { createLogger } from '#libs/platform';
 import { FleetHandler } from '../log/fleet.handler.js';
-import { FleetState, nextCommit } from './fleet-state.js';
+import { FleetState } from './fleet-state.js';
 import { ANNA, at, enrolled, GRACE_MS, T0 } from '../given.testing.js';
 import { decideGrantRevocation, evolveGrantRevocations, standing, type GrantRevocation } from './grants.js';
 
@@ -66,7 +66,7 @@ describe('revoking grants', () => {
 
 describe('the fold of revocations', () => {
   const commitOf = (events: FleetEvent[], ms: number) =>
-    nextCommit(GRANTS_ID, { end: 1, number: 1, hash: 'a'.repeat(64), revision: 1 }, events, {
+    sealNext({ number: 1, hash: 'a'.repeat(64), events: 1 }, { deviceId: GRANTS_ID }, events, {
       commit: '01JD4Q6Z8W3V5X7Y9A0B1C2D3E',
       now: T0 + ms,
       by: { service: 'registry', instance: 'a' },

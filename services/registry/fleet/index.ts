@@ -5,8 +5,7 @@ export { decideHold, decidePresence, decideRelease, wakeUpAfter } from './decide
 export type { Decision } from './decide.js';
 export { credentialKind, isRecorded, liveSession } from './device.js';
 export type { Device } from './device.js';
-export { FleetState, nextCommit } from './fleet-state.js';
-export type { LogEnd } from './fleet-state.js';
+export { FleetState } from './fleet-state.js';
 export { decideGrantRevocation, standing } from './grants.js';
 export type { GrantOrder, GrantRevocation } from './grants.js';
 export { refusalOf, reservedName } from './refusals.js';

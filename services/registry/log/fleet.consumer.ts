@@ -70,7 +70,7 @@ export class FleetConsumer {
     if (this.damaged.has(deviceId)) return;
     try {
       const known = this.state.endOf(deviceId);
-      if (known !== undefined && sequence <= known.end) return this.changed(deviceId);
+      if (known !== undefined && sequence <= known.sequence) return this.changed(deviceId);
       const parsed = parseCommits(subject, FleetCommit, [{ sequence, data }], { fromStart: known === undefined });
       for (const stored of parsed) this.state.apply(stored);
       this.changed(deviceId);

@@ -13,7 +13,7 @@ import type {
   Presence,
   ServiceManifest,
 } from '#proto';
-import { newCommitId, type FleetLog } from '#libs/event-log';
+import { Aggregates, CONFLICT, newCommitId, NO_COMMITS, unchanged, type FleetLog, type Loaded } from '#libs/event-log';
 import { newJoinToken, newToken, tokenHash } from '#libs/keys';
 import { QueryRefusedError, TimerConflictError } from '#libs/messaging';
 import type { Clock } from '#libs/platform';
@@ -30,17 +30,13 @@ import {
   type Bearer,
   type Joining,
   type NewCredential,
-  nextCommit,
   type FleetState,
-  type LogEnd,
   decideGrantRevocation,
   type GrantOrder,
   refusalOf,
   reservedName,
 } from '../fleet/index.js';
 
-/** Two replicas see the same change at the same time, so one conflict is normal; more than a few is a bug. */
-const CONFLICTS_MAX = 10;
 const ID_BYTES = 10;
 
 export interface FleetPorts {
@@ -73,18 +69,20 @@ export interface Enrolled {
 
 /** What is decided upon, all of one moment; neither device nor client for who is not enrolled, and for the whole fleet. */
 interface Known extends Bearer {
+  readonly deviceId: DeviceId;
   readonly fleetHeld: DeviceHold | null;
-  readonly end: LogEnd | undefined;
 }
 
 /** The only writer of FLEET: load, decide, append. */
 export class FleetHandler {
   private readonly ports: FleetPorts;
+  private readonly chains: Aggregates<DeviceId, FleetCommit, FleetEvent, Known>;
   /** Settles after the last order about grants: they are of one chain, and many at once would only be in each other's way. */
   private grantOrders: Promise<unknown> = Promise.resolve();
 
   constructor(ports: FleetPorts) {
     this.ports = ports;
+    this.chains = chainsOf(ports);
   }
 
   /** Looks at a device and records what follows. `notBefore`: the instant of a due timer, by the server's clock. */
@@ -188,7 +186,7 @@ export class FleetHandler {
 
   /** By whom everything is held, as the log says now: another replica may have recorded it a moment ago. */
   async fleetHeld(): Promise<DeviceHold | null> {
-    return (await this.load(FLEET_ID)).fleetHeld;
+    return (await this.chains.load(FLEET_ID, this.known(FLEET_ID))).state.fleetHeld;
   }
 
   private asked(): Cause {
@@ -200,22 +198,30 @@ export class FleetHandler {
     cause: Cause,
     decide: (known: Known) => Promise<Decision>,
   ): Promise<Decision> {
-    for (let conflicts = 0; conflicts <= CONFLICTS_MAX; conflicts++) {
-      const known = await this.load(deviceId);
-      const decision = await decide(known);
-      if (decision.kind !== 'accepted') return decision;
-      if (await this.arm(deviceId, decision.events)) {
-        if (await this.append(deviceId, known.end, decision.events, cause)) return decision;
-      }
-    }
-    throw new Error(`FLEET of ${deviceId} is contended`);
+    const { value, after, stored } = await this.chains.change<Decision>(
+      deviceId,
+      async (known) => {
+        const decision = await decide(known);
+        if (decision.kind !== 'accepted') return unchanged(decision);
+        if (!(await this.arm(deviceId, decision.events))) return CONFLICT;
+        return { value: decision, events: decision.events, causes: [cause] };
+      },
+      { known: this.known(deviceId) },
+    );
+    if (stored && value.kind === 'accepted') this.tell(deviceId, value.events, after.end.events);
+    return value;
   }
 
-  private async load(deviceId: DeviceId): Promise<Known> {
-    const { log, state } = this.ports;
-    for (const stored of await log.load(deviceId, state.endOf(deviceId)?.end ?? 0)) state.apply(stored);
-    const device = state.get(deviceId)?.device;
-    return { device, client: state.client(deviceId), fleetHeld: state.fleetHeld(), end: state.endOf(deviceId) };
+  /** `sequence`: of the last of these facts. */
+  private tell(deviceId: DeviceId, events: readonly FleetEvent[], sequence: number): void {
+    for (const [index, { type }] of events.entries()) {
+      this.ports.logger.info({ deviceId, sequence: sequence - events.length + index + 1, type }, 'fact');
+    }
+  }
+
+  private known(deviceId: DeviceId): Loaded<Known> {
+    const { state } = this.ports;
+    return { state: knownOf(state, deviceId), end: state.endOf(deviceId) ?? NO_COMMITS };
   }
 
   /** A wake-up without its fact is harmless, a fact without its wake-up is a device that is suspect for ever: arm first. */
@@ -231,28 +237,28 @@ export class FleetHandler {
       throw error;
     }
   }
+}
 
-  private async append(
-    deviceId: DeviceId,
-    before: LogEnd | undefined,
-    events: readonly FleetEvent[],
-    cause: Cause,
-  ): Promise<boolean> {
-    const { log, state, clock, instance, logger } = this.ports;
-    const now = clock.now();
-    const by = { service: 'registry', instance };
-    const commit: FleetCommit = nextCommit(deviceId, before, events, {
-      commit: newCommitId(now),
-      now,
-      by,
-      causes: [cause],
-    });
-    const appended = await log.append(deviceId, commit, before?.end ?? 0);
-    if (appended.kind === 'conflict') return false;
-    state.apply({ commit, sequence: appended.sequence });
-    for (const { type, sequence } of commit.events) logger.info({ deviceId, sequence, type }, 'fact');
-    return true;
-  }
+/** What everybody here knows of a device, or of the whole fleet, now. */
+function knownOf(state: FleetState, deviceId: DeviceId): Known {
+  const device = state.get(deviceId)?.device;
+  return { deviceId, device, client: state.client(deviceId), fleetHeld: state.fleetHeld() };
+}
+
+/** The chains of FLEET, which are all folded into one state. */
+function chainsOf({ log, state, clock, instance }: FleetPorts): Aggregates<DeviceId, FleetCommit, FleetEvent, Known> {
+  return new Aggregates(
+    {
+      name: (deviceId) => `FLEET of ${deviceId}`,
+      ownerOf: (deviceId) => ({ deviceId }),
+      nothing: (deviceId) => knownOf(state, deviceId),
+      follow: ({ deviceId }, stored) => {
+        for (const one of stored) state.apply(one);
+        return knownOf(state, deviceId);
+      },
+    },
+    { log, clock, by: { service: 'registry', instance } },
+  );
 }
 
 function newId(kind: 'device' | 'client'): DeviceId {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { createUser } from '@nats-io/nkeys';
 import type { DeviceId, FleetEvent } from '#proto';
+import { NO_COMMITS, sealNext } from '#libs/event-log';
 import {
   CredentialIssuer,
   makeDeviceSecret,
@@ -9,7 +10,7 @@ import {
   publicKeyOf,
   tokenHash,
 } from '#libs/keys';
-import { FleetState, nextCommit } from '../fleet/fleet-state.js';
+import { FleetState } from '../fleet/fleet-state.js';
 import {
   CLIENT_ID,
   clientEnrolled,
@@ -72,7 +73,7 @@ class Replica {
   #append(id: DeviceId, event: FleetEvent): void {
     this.#sequence += 1;
     const stamp = { commit: `c${this.#sequence}`, now: T0, by: { service: 'registry', instance: 'a' }, causes: [] };
-    const commit = nextCommit(id, this.state.endOf(id), [event], stamp);
+    const commit = sealNext(this.state.endOf(id) ?? NO_COMMITS, { deviceId: id }, [event], stamp);
     this.state.apply({ commit, sequence: this.#sequence });
   }
 }

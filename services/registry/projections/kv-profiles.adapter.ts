@@ -2,10 +2,8 @@ import { jetstream, JetStreamApiCodes, JetStreamApiError } from '@nats-io/jetstr
 import { Kvm, type KV, type KvEntry } from '@nats-io/kv';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { AgentProfile, BUCKETS, type DeviceId } from '#proto';
+import { CONFLICT, uncontended } from '#libs/event-log';
 import type { Newest, ProfileStore } from './profile-store.js';
-
-/** Replicas that write the same profile at the same time: one of them is first, the others find nothing left to do. */
-const CONFLICTS_MAX = 10;
 
 /** AGENT_PROFILES: one key per device. An older revision never replaces a newer one, whichever replica writes. */
 export class KvProfiles implements ProfileStore {
@@ -16,14 +14,16 @@ export class KvProfiles implements ProfileStore {
     this.nc = nc;
   }
 
-  async write(deviceId: DeviceId, newest: Newest): Promise<void> {
-    for (let conflicts = 0; ; conflicts++) {
+  /** Of replicas that write at the same time one is first, and the others find nothing left to do. */
+  write(deviceId: DeviceId, newest: Newest): Promise<void> {
+    return uncontended(`the profile of ${deviceId}`, async () => {
       try {
         return await this.compareAndWrite(deviceId, newest);
       } catch (error) {
-        if (!isConflict(error) || conflicts === CONFLICTS_MAX) throw error;
+        if (isConflict(error)) return CONFLICT;
+        throw error;
       }
-    }
+    });
   }
 
   private async compareAndWrite(deviceId: DeviceId, newest: Newest): Promise<void> {
