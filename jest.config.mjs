@@ -33,9 +33,9 @@ export default {
   testPathIgnorePatterns: suites[named[0]].testPathIgnorePatterns,
   rootDir: '.',
   roots: ['<rootDir>/proto', '<rootDir>/libs', '<rootDir>/services', '<rootDir>/test'],
-  testEnvironment: 'node',
-  extensionsToTreatAsEsm: ['.ts'],
-  transform: { '^.+\\.ts$': ['@swc/jest', { swcrc: true }] },
+  testEnvironment: '<rootDir>/tools/specs/environment.mjs',
+  runtime: '<rootDir>/tools/specs/runtime.mjs',
+  transform: {},
   setupFiles: ['reflect-metadata'],
   moduleNameMapper: {
     '^#proto$': '<rootDir>/proto/index.ts',

@@ -51,7 +51,7 @@ function together(suites) {
 /** Resolves with the exit code, or null when a signal or the time limit ended it. */
 function runJest(suite, outputFile, jestArguments) {
   return new Promise((resolve) => {
-    const args = ['--experimental-vm-modules', '--no-warnings', jest, '--passWithNoTests', ...jestArguments];
+    const args = ['--no-warnings', jest, '--passWithNoTests', ...jestArguments];
     const child = spawn(process.execPath, [...args, '--json', '--outputFile', outputFile], {
       cwd: root,
       stdio: ['ignore', 'inherit', 'inherit'],

@@ -30,7 +30,7 @@ interface Service {
 
 function start(environment: Record<string, string>): Service {
   const child = fork(here('./sample-service.testing.ts'), {
-    execArgv: ['--import', here('./typescript-hooks.testing.mjs'), '--no-warnings'],
+    execArgv: ['--import', here('../../tools/specs/sources.mjs'), '--no-warnings'],
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     env: {
       PATH: process.env['PATH'],

@@ -11,7 +11,7 @@ export const FRAMES = fromEnvironment('ORRERY_FUZZ_FRAMES', FRAMES_DEFAULT);
 /** Ten times what is aimed at: whoever hits it blocks everybody else, however busy the machine is. */
 export const FRAME_MS_MAX = 1_000;
 
-const HOOKS = 'libs/platform/typescript-hooks.testing.mjs';
+const HOOKS = 'tools/specs/sources.mjs';
 const OUTPUT_BYTES_MAX = 64 * 1024 * 1024;
 
 export interface ProgramOptions {

@@ -60,7 +60,7 @@ const PLANTED: readonly PlantedBug[] = [
   },
 ];
 
-const COPIED = ['proto', 'libs', 'test/fuzz', 'test/simulation', 'package.json', '.swcrc'];
+const COPIED = ['proto', 'libs', 'tools/specs', 'test/fuzz', 'test/simulation', 'package.json', '.swcrc'];
 /** Of a target; each of them is found long before. */
 const FRAMES = '100000';
 

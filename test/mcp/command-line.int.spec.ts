@@ -75,7 +75,7 @@ async function orrery(words: readonly string[], variables: NodeJS.ProcessEnv = e
 /** What makes a process of its own out of the command line. */
 function mainWith(...words: readonly string[]): string[] {
   const path = (name: string) => join(import.meta.dirname, '../..', name);
-  const hooks = path('libs/platform/typescript-hooks.testing.mjs');
+  const hooks = path('tools/specs/sources.mjs');
   return ['--import', hooks, '--no-warnings', path('services/cli/main.ts'), ...words];
 }
 

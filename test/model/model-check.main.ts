@@ -2,7 +2,7 @@ import { CONFIGURATIONS } from './configurations.js';
 import { explore } from './explore.js';
 
 /**
- * `node --import ./libs/platform/typescript-hooks.testing.mjs test/model/model-check.main.ts [part of a name …]`: explores
+ * `node --import ./tools/specs/sources.mjs test/model/model-check.main.ts [part of a name …]`: explores
  * the configurations and prints a table; the shortest way to the first thing that is wrong, and exit code 1, when there is one.
  */
 const names = process.argv.slice(2);

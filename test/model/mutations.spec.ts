@@ -258,7 +258,7 @@ const MUTATIONS: readonly Mutation[] = [
 ];
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
-const COPIED = ['proto', 'libs/constellation', 'libs/platform/typescript-hooks.testing.mjs', 'test/model'];
+const COPIED = ['proto', 'libs/constellation', 'tools/specs', 'test/model'];
 const ALONE = ['.swcrc', 'package.json'];
 const CHILD_MS_MAX = 120_000;
 
@@ -275,7 +275,7 @@ beforeAll(() => {
 afterAll(() => rmSync(tree, { recursive: true, force: true }));
 
 function check(configuration: string): { readonly code: number | null; readonly output: string } {
-  const [hooks, main] = ['libs/platform/typescript-hooks.testing.mjs', 'test/model/model-check.main.ts'];
+  const [hooks, main] = ['tools/specs/sources.mjs', 'test/model/model-check.main.ts'];
   const words = ['--no-warnings', '--import', `./${hooks}`, main, configuration];
   const { status, stdout, stderr } = spawnSync(process.execPath, words, {
     cwd: tree,

@@ -23,7 +23,7 @@ const LANES = 2;
 const ANSWER_MS = 2_000;
 const TASK_MS = 4_000;
 
-const COPIED = ['proto', 'libs', 'services/aip-gateway', 'package.json', '.swcrc'];
+const COPIED = ['proto', 'libs', 'tools/specs', 'services/aip-gateway', 'package.json', '.swcrc'];
 
 /** A copy of everything that a gateway is made of: nobody else ever meets a broken line. */
 function copyTree(): string {

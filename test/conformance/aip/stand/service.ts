@@ -24,7 +24,7 @@ const WORDS_CHARS_MAX = 2_000;
 const END_WITH_PARENT = `data:text/javascript,${encodeURIComponent(
   "process.on('disconnect', () => process.exit(1)); process.channel?.unref();",
 )}`;
-const HOOKS = 'libs/platform/typescript-hooks.testing.mjs';
+const HOOKS = 'tools/specs/sources.mjs';
 
 /** Runs a service as a process of its own, from the sources of a tree, and waits until it says that it is ready. */
 export async function startService({ name, root, env }: ServiceOptions): Promise<Service> {

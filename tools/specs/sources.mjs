@@ -1,0 +1,85 @@
+// `node --import ./tools/specs/sources.mjs file.ts`, and what specs run under: sources as modules of Node itself, compiled when they
+// are first imported. What is compiled is kept on disk, and V8's code with it: the next process only reads them.
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { createRequire, enableCompileCache, registerHooks } from 'node:module';
+import { dirname, join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { current } from './globals.mjs';
+
+const ROOT = join(dirname(fileURLToPath(import.meta.url)), '../..');
+const CACHE = join(ROOT, '.cache/specs');
+const ROOT_URL = pathToFileURL(`${ROOT}/`).href;
+
+const { transformSync, version } = createRequire(import.meta.url)('@swc/core');
+const settings = JSON.parse(readFileSync(join(ROOT, '.swcrc'), 'utf8'));
+/** Whatever changes what comes out for the same source. */
+const edition = createHash('sha256')
+  .update(JSON.stringify([version, settings]))
+  .digest('hex');
+
+/** Where the map of each module lies, by the name under which it is in a stack. */
+export const sourceMaps = new Map();
+
+/** Ours are run from their sources, as the specs beside them: never from a build that may be older. */
+function isOurs(url) {
+  return (
+    url?.startsWith(ROOT_URL) && !url.startsWith(`${ROOT_URL}node_modules/`) && !url.startsWith(`${ROOT_URL}dist/`)
+  );
+}
+
+function sourceOf(specifier, parent) {
+  if (specifier === '#proto') return new URL('proto/index.ts', ROOT_URL).href;
+  if (specifier.startsWith('#libs/'))
+    return new URL(`libs/${specifier.slice('#libs/'.length)}/index.ts`, ROOT_URL).href;
+  if (!/^\.{1,2}\/.*\.js$/.test(specifier)) return undefined;
+  const source = new URL(specifier.replace(/\.js$/, '.ts'), parent).href;
+  return existsSync(fileURLToPath(source)) ? source : undefined;
+}
+
+function globalsFor(parent) {
+  const isSpec = parent === current?.url;
+  return new URL(isSpec ? `globals-of-file.mjs?${parent}` : 'globals.mjs', import.meta.url).href;
+}
+
+function compile(file) {
+  const source = readFileSync(file, 'utf8');
+  const name = createHash('sha256').update(edition).update('\0').update(file).update('\0').update(source).digest('hex');
+  const [code, map] = [join(CACHE, `${name}.mjs`), join(CACHE, `${name}.map`)];
+  sourceMaps.set(pathToFileURL(file).href, map);
+  try {
+    return readFileSync(code, 'utf8');
+  } catch {
+    const made = transformSync(source, {
+      ...settings,
+      swcrc: false,
+      configFile: false,
+      filename: file,
+      sourceFileName: file,
+    });
+    keep(map, made.map);
+    keep(code, made.code); // last: who finds it finds its map
+    return made.code;
+  }
+}
+
+/** Whole or not at all: two workers make the same file. */
+function keep(file, text) {
+  writeFileSync(`${file}.${process.pid}`, text);
+  renameSync(`${file}.${process.pid}`, file);
+}
+
+mkdirSync(CACHE, { recursive: true });
+enableCompileCache(join(CACHE, 'v8'));
+registerHooks({
+  resolve(specifier, context, next) {
+    if (specifier === '@jest/globals')
+      return { url: globalsFor(context.parentURL), format: 'module', shortCircuit: true };
+    const url = isOurs(context.parentURL) ? sourceOf(specifier, context.parentURL) : undefined;
+    return url === undefined ? next(specifier, context) : { url, format: 'module', shortCircuit: true };
+  },
+  load(url, context, next) {
+    if (!url.endsWith('.ts') || !isOurs(url)) return next(url, context);
+    return { format: 'module', source: compile(fileURLToPath(url)), shortCircuit: true };
+  },
+});
