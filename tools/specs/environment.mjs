@@ -9,7 +9,7 @@ const { ModuleMocker } = require('jest-mock');
 const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'];
 const mocker = new ModuleMocker(globalThis);
 
-class SharedEnvironment {
+export default class SharedEnvironment {
   global = globalThis;
   moduleMocker = mocker;
   fakeTimers = null;
@@ -51,6 +51,3 @@ class SharedEnvironment {
     return null;
   }
 }
-
-/** What `require` gives. */
-export { SharedEnvironment as 'module.exports' };

@@ -26,7 +26,7 @@ function jestObject(environment) {
   return jest;
 }
 
-class SharedRuntime {
+export default class SharedRuntime {
   #environment;
   #url;
 
@@ -74,6 +74,3 @@ class SharedRuntime {
     flushCompileCache();
   }
 }
-
-/** What `require` gives. */
-export { SharedRuntime as 'module.exports' };
