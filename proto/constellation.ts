@@ -120,6 +120,7 @@ export type TaskStar = z.infer<typeof TaskStar>;
 export const LINE_TYPES = {
   unconditional: 'when the first has ended, whatever happened',
   'success-only': 'when the first has completed',
+  'failure-only': 'when the first has failed, for good',
   conditional: 'when `condition` holds',
 } as const;
 

@@ -8,15 +8,13 @@ import type { Run, TaskState } from './state/run.js';
 
 const MINUTE = 60_000;
 const NAMES = 'abcdefghi';
+const ARROWS = ['->', '=>', '!>', '?result.exit_code == 0>', '?status == "FAILED">'] as const;
 
 /** A random DAG: lines only lead from earlier to later tasks. */
 export const plans: fc.Arbitrary<TaskConstellation> = fc
   .record({
     count: fc.integer({ min: 1, max: NAMES.length }),
-    edges: fc.array(
-      fc.tuple(fc.nat(8), fc.nat(8), fc.constantFrom('->', '=>', '?result.exit_code == 0>', '?status == "FAILED">')),
-      { maxLength: 20 },
-    ),
+    edges: fc.array(fc.tuple(fc.nat(8), fc.nat(8), fc.constantFrom(...ARROWS)), { maxLength: 20 }),
     retries: fc.array(fc.record({ attempts: fc.integer({ min: 1, max: 3 }), backoffMs: fc.constantFrom(0, 500) }), {
       maxLength: 9,
     }),
@@ -73,7 +71,6 @@ function* digits(seed: number): Generator<number, number> {
   for (let rest = seed; ; rest = Math.floor(rest / 7)) yield rest;
 }
 
-const ARROWS = ['->', '=>', '?result.exit_code == 0>', '?status == "FAILED">'] as const;
 const NEW_NAMES = ['n1', 'n2', 'n3', 'n4'];
 
 /**
@@ -106,7 +103,7 @@ function editOf(run: Run, seed: number, hostile: boolean): unknown {
       return remove.line(pick(lines) ?? 'a-b');
     case 2:
       return change.line(pick(lines) ?? 'a-b', {
-        type: pick(['unconditional', 'success-only'] as const) ?? 'success-only',
+        type: pick(['unconditional', 'success-only', 'failure-only'] as const) ?? 'success-only',
       });
     case 3:
       return change.task(pick(touched) ?? 'n1', { priority: pick([0, 1, 5]) ?? 0, name: 'changed' });

@@ -4,6 +4,7 @@ import {
   type Ask,
   attemptOfCommand,
   type LineChange,
+  type LineType,
   NO_USAGE,
   Proposal,
   type RunEvent,
@@ -80,7 +81,7 @@ export const TWO_DEVICES = fleet([device('web-1'), device('db-1', { tags: ['db']
 
 type TaskSpec = Partial<TaskConstellation['tasks'][number]> & { readonly id: string };
 
-/** `constellation(['a', {id: 'b', retry: ...}], ['a->b', 'a=>c', 'a?result.x == 1>d'])`: `->` unconditional, `=>` success-only. */
+/** `constellation(['a', {id: 'b', retry: ...}], ['a->b', 'a=>c', 'a?result.x == 1>d'])`: `->` unconditional, `=>` success-only, `!>` failure-only. */
 export function constellation(tasks: readonly (string | TaskSpec)[], lines: readonly string[] = []): TaskConstellation {
   return {
     name: 'test',
@@ -93,14 +94,16 @@ export function constellation(tasks: readonly (string | TaskSpec)[], lines: read
   };
 }
 
+const ARROWS: Readonly<Record<string, LineType>> = { '=>': 'success-only', '!>': 'failure-only' };
+
 function lineOf(text: string): TaskConstellation['lines'][number] {
   const conditional = /^(?<from>\w+)\?(?<condition>.+)>(?<to>\w+)$/u.exec(text)?.groups;
   if (conditional !== undefined) {
     const { from = '', to = '', condition = '' } = conditional;
     return { id: `${from}-${to}`, from, to, type: 'conditional', condition };
   }
-  const [from = '', arrow = '', to = ''] = text.split(/(->|=>)/u);
-  return { id: `${from}-${to}`, from, to, type: arrow === '=>' ? 'success-only' : 'unconditional' };
+  const [from = '', arrow = '', to = ''] = text.split(/(->|=>|!>)/u);
+  return { id: `${from}-${to}`, from, to, type: ARROWS[arrow] ?? 'unconditional' };
 }
 
 export function requested(

@@ -12,6 +12,7 @@ const CHAIN = constellation([on('a', RETRIED), on('b'), on('c')], ['a->b', 'b=>c
 const ONCE = constellation([on('a'), on('b'), on('c')], ['a->b', 'b=>c']);
 const FORK_PLAN = constellation([on('a', RETRIED), on('b'), on('c')], ['a->b', 'a=>c']);
 const CIRCLE = constellation([on('a'), on('b'), on('c')], ['a->b', 'b->c', 'c->b']);
+const CLEAN_UP = constellation([on('a', RETRIED), on('b'), on('c')], ['a!>b', 'a=>c', 'b->c']);
 const FAN_IN = constellation([on('a', RETRIED), on('b'), on('c')], ['a=>c', 'b->c']);
 const JOIN = constellation([on('a'), on('b'), on('c')], ['a=>c', 'b=>c']);
 const PIPED = { command: { tool: 'EXEC_CLI', arguments: { command: 'sort', stdin: { from: ['b', 'a'] } } } };
@@ -125,6 +126,15 @@ export const CONFIGURATIONS: readonly Configuration[] = [
     menu: FAN_IN_MENU,
   },
   { ...MODEL, name: 'fan-in, scoped', plan: FAN_IN, options: SCOPED, menu: [addAfter('a'), remove('c')] },
+  {
+    ...MODEL,
+    name: 'a clean-up after a failure',
+    plan: CLEAN_UP,
+    options: { ...SCOPED, ...WHEN_NEEDED },
+    menu: [addAfter('a'), rewire('a-b', 'c!>b'), save('a-b')],
+    verbs: [retry('a')],
+    limits: { edits: 1, disconnects: 1, crashes: 0 },
+  },
   {
     ...MODEL,
     name: 'conditions, deadlines, reviews and pinned tasks',

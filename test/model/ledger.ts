@@ -129,6 +129,7 @@ export function satisfied({ from, type }: TaskStarLine, tasks: Ledger['tasks']):
 const ENDS: Readonly<Record<TaskStarLine['type'], TaskStatus | null>> = {
   unconditional: null,
   'success-only': 'COMPLETED',
+  'failure-only': 'FAILED',
   conditional: 'FAILED',
 };
 

@@ -173,6 +173,7 @@ export function recordTask(draft: Draft, event: TaskWord, occasion: Occasion, re
 function isDoomedByFailure(draft: Draft, taskId: string): boolean {
   return linesInto(draft, taskId).some((line) => {
     if (satisfied(line, draft.tasks) !== false) return false;
+    if (line.type === 'failure-only') return false;
     const source = draft.tasks.get(line.from);
     return source?.status === 'SKIPPED' ? source.skippedBy === 'failure' : line.type !== 'conditional';
   });

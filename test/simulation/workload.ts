@@ -115,7 +115,8 @@ export function lineOf(dice: Dice, from: number | string, to: number | string) {
   const line = { id: `l${from}-${to}`, from: `t${from}`, to: `t${to}` };
   const chance = dice.next();
   if (chance < 0.45) return { ...line, type: 'unconditional' };
-  if (chance < 0.75) return { ...line, type: 'success-only' };
+  if (chance < 0.7) return { ...line, type: 'success-only' };
+  if (chance < 0.8) return { ...line, type: 'failure-only' };
   const condition = dice.pick([
     'dyn(result).exit_code == 0',
     'dyn(result).n > 3',

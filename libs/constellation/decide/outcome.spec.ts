@@ -30,6 +30,11 @@ const ROWS: readonly (readonly [what: string, story: () => Story, end: string])[
     SUCCEEDED,
   ],
   [
+    'Nothing failed, and what cleans up after a failure was skipped',
+    () => given(['a', 'b'], ['a!>b']).when(completed('a')),
+    SUCCEEDED,
+  ],
+  [
     'The planner says FINISH, and something pending was not needed',
     () =>
       given([{ id: 'a', review: true }, 'b'], ['a=>b'], PLANNED)
@@ -39,6 +44,11 @@ const ROWS: readonly (readonly [what: string, story: () => Story, end: string])[
   ],
   ['A goal for which nothing is to be done', () => new Story().when(ask()).when(finish('e1')), SUCCEEDED],
   ['A task failed, another one completed', () => given(['a', 'b']).when(failed('a'), completed('b')), PARTIALLY],
+  [
+    'A task failed, and what cleans up after it completed',
+    () => given(['a', 'b'], ['a!>b']).when(failed('a')).when(completed('b')),
+    PARTIALLY,
+  ],
   [
     'What needed a failed task was skipped',
     () => given(['a', 'b', 'c'], ['a=>b']).when(failed('a'), completed('c')),

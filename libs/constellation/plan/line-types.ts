@@ -52,6 +52,15 @@ export const LINE_KINDS = {
     after: '',
     ufo: { type: 'success_only' },
   },
+  'failure-only': {
+    judge: onlyAfter('FAILED'),
+    // Where nothing failed there was nothing to clean up: whatever happened instead, its task had nothing to do.
+    doomedBy: () => 'condition',
+    asks: true,
+    why: 'the predecessor failed',
+    after: ' (only if it fails)',
+    ufo: { type: 'conditional', condition: 'status == "FAILED"' },
+  },
   conditional: {
     judge: judgeCondition,
     doomedBy: (source) => source ?? 'condition',

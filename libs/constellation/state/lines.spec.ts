@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { TaskStarLine, TaskStatus } from '#proto';
-import { completed, constellation, failed, propose, add, Story, submit } from '../given.js';
+import { ALICE, completed, constellation, failed, propose, add, Story, submit } from '../given.js';
 import type { Ending } from '../plan/line-types.js';
 import { doomOf, judgeLine as judgeOne, judgeLines as judgeAll } from './lines.js';
 import type { Run } from './run.js';
@@ -34,6 +34,16 @@ describe('a line is judged', () => {
     ]);
   });
 
+  it('satisfied by failure alone when it is failure-only, and says why not', () => {
+    const judged = ENDED.map((status) => judgeLine(line({ type: 'failure-only' }), { status, result: null }));
+    expect(judged).toEqual([
+      { id: 'l', satisfied: false, reason: 'a is COMPLETED' },
+      { id: 'l', satisfied: true },
+      { id: 'l', satisfied: false, reason: 'a is SKIPPED' },
+      { id: 'l', satisfied: false, reason: 'a is CANCELLED' },
+    ]);
+  });
+
   it.each([
     ['status == "FAILED"', 'FAILED', null, true],
     ['status == "FAILED"', 'COMPLETED', null, false],
@@ -57,6 +67,34 @@ describe('a line is judged', () => {
     expect(judgeLines(run, 0, { status: 'COMPLETED', result: null }).map(({ id }) => id)).toEqual(['a-b', 'a-c']);
     const judged = { ...run, lines: run.lines.with(0, { satisfied: true, reason: null }) };
     expect(judgeLines(judged, 0, { status: 'COMPLETED', result: null }).map(({ id }) => id)).toEqual(['a-c']);
+  });
+});
+
+describe('what cleans up after a failure', () => {
+  const plan = constellation(
+    [{ id: 'a', retry: { attempts: 2, backoffMs: 0 } }, { id: 'b' }, { id: 'c' }],
+    ['a!>b', 'b=>c'],
+  );
+
+  it('starts when no try is left, and not before', () => {
+    const story = new Story().when(submit(plan)).when(failed('a'));
+    expect(story.told).not.toContain('TASK_STARTED b 1 on web-1');
+    expect(story.when(failed('a', 2)).told).toContain('TASK_STARTED b 1 on web-1');
+  });
+
+  it('is not called upon by a task that is stopped', () => {
+    const cancel = { kind: 'verb', id: 'v', by: ALICE, action: { verb: 'CANCEL' } } as const;
+    const story = new Story()
+      .when(submit(plan))
+      .when(cancel)
+      .when(failed('a', 1, 'cancelled'));
+    expect(story.told.filter((text) => text.startsWith('TASK_STARTED b'))).toEqual([]);
+  });
+
+  it('is judged again when a person has the task tried once more', () => {
+    const held = new Story().when(submit(constellation(['a', 'b', 'o'], ['a!>b', 'o=>b']))).when(failed('a'));
+    const again = held.when({ kind: 'verb', id: 'v', by: ALICE, action: { verb: 'RETRY', taskId: 'a' } });
+    expect(again.when(completed('a', 2)).told).toContain('TASK_SKIPPED b by condition');
   });
 });
 
@@ -93,6 +131,15 @@ describe('a task is doomed', () => {
     const plan = constellation(['a', 'b', 'c', 'o'], ['a=>b', 'b?status == "COMPLETED">c']);
     const story = new Story().when(submit(plan)).when(failed('a'));
     expect(skipped(story, 'c')).toMatchObject({ by: 'failure' });
+  });
+
+  it.each([
+    ['completed', ['a!>b', 'b=>c'], completed('a'), 'line a-b: a is COMPLETED'],
+    ['was skipped for a failure', ['o=>a', 'a!>b', 'b=>c'], failed('o'), 'line a-b: a is SKIPPED'],
+  ])('by a condition when it cleans up after what %s: there was nothing to do', (_, lines, end, reason) => {
+    const story = new Story().when(submit(constellation(['o', 'a', 'b', 'c', 'x'], lines))).when(end);
+    expect(skipped(story, 'b')).toMatchObject({ by: 'condition', lineId: 'a-b', reason });
+    expect(skipped(story, 'c')).toMatchObject({ by: 'condition' });
   });
 
   it('by what an edit adds, in the commit of the edit', () => {

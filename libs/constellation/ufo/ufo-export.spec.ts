@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { RunOptions, RunRequest, TaskConstellation, TaskStar, TaskStarLine } from '#proto';
+import { LineType, RunOptions, RunRequest, TaskConstellation, TaskStar, TaskStarLine } from '#proto';
 import { UFO_SAMPLE } from '../ufo-sample.testing.js';
 import { exportUfo, type UfoSource } from './ufo-export.js';
 import { importUfo, isUfoConstellation, withoutUfo } from './ufo.js';
@@ -80,7 +80,7 @@ const lineFields = {
   id,
   from: fc.nat(),
   to: fc.nat(),
-  type: fc.constantFrom('unconditional', 'success-only', 'conditional'),
+  type: fc.constantFrom(...LineType.options),
   condition: fc.oneof(condition, fc.constantFrom('result.no_such_field > 3', 'not CEL at all')),
   description: fc.oneof(text, fc.constantFrom('true', 'result.exit_code == 0')),
 };
@@ -297,6 +297,21 @@ describe('exportUfo', () => {
       retry: { attempts: 6, backoffMs: 50 },
     });
     expect(lines.find(({ id }) => id === 'l2')).toMatchObject({ type: 'success-only' });
+  });
+
+  it('writes a line after a failure as a condition, and reads it back as what it was unless UFO has changed it', () => {
+    const lines = [{ id: 'l2', from: 'a', to: 'b', type: 'failure-only' as const, description: 'undo it' }];
+    const { dependencies, ...rest } = JSON.parse(
+      JSON.stringify(exportUfo({ constellation: { ...made, lines }, runId: 'run-1' })),
+    ) as Written;
+    const { l2 = {} } = dependencies;
+    expect(l2).toMatchObject({ dependency_type: 'conditional', condition_description: 'status == "FAILED"' });
+    const readBack = (change: object) => read({ ...rest, dependencies: { l2: { ...l2, ...change } } }).lines;
+    expect(readBack({})).toEqual(lines);
+    expect(readBack({ dependency_type: 'unconditional' })).toMatchObject([{ type: 'unconditional' }]);
+    expect(readBack({ condition_description: 'result.n > 1' })).toMatchObject([
+      { type: 'conditional', condition: 'result.n > 1' },
+    ]);
   });
 
   it('puts what UFO added behind what it was given', () => {

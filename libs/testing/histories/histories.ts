@@ -78,5 +78,6 @@ export function constellationOf(random: () => number, count: number): TaskConste
 function lineType(chance: number): { type: string; condition?: string } {
   if (chance < 0.4) return { type: 'unconditional' };
   if (chance < 0.7) return { type: 'success-only' };
+  if (chance < 0.8) return { type: 'failure-only' };
   return { type: 'conditional', condition: 'result.exit_code == 0' };
 }
