@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { Ask, ApprovalId, Decided } from './approvals.js';
 import { Usage } from './budget.js';
-import { commitShape, eventEnvelope, recordedEvents } from './commit.js';
+import { commitShape, type EventOf, recordedEvent, recordedEvents } from './commit.js';
 import { CommandCall } from './constellation.js';
 import { CommandId, DeviceId, Instant, JournalId, Json, RunId, SessionId, Sha256, TaskId } from './ids.js';
 import { ModelCall, Note } from './model.js';
@@ -155,26 +155,10 @@ const SCHEMAS = {
 export type AttemptEventType = keyof typeof SCHEMAS;
 export const ATTEMPT_EVENT_TYPES = Object.keys(SCHEMAS) as AttemptEventType[];
 
-const recorded = <T extends AttemptEventType>(type: T) =>
-  z.strictObject({ ...eventEnvelope, type: z.literal(type), data: SCHEMAS[type] });
-
-export const RecordedAttemptEvent = z.discriminatedUnion('type', [
-  recorded('ATTEMPT_RESUMED'),
-  recorded('ATTEMPT_SIGNALLED'),
-  recorded('STEP_PLANNED'),
-  recorded('STEP_FAILED'),
-  recorded('COMMAND_JUDGED'),
-  recorded('ATTEMPT_ASKED'),
-  recorded('COMMAND_ISSUED'),
-  recorded('COMMAND_FINISHED'),
-  recorded('POSTCONDITION_CHECKED'),
-  recorded('ATTEMPT_FINISHED'),
-]);
+export const RecordedAttemptEvent = recordedEvent(SCHEMAS);
 export type RecordedAttemptEvent = z.infer<typeof RecordedAttemptEvent>;
 
-export type AttemptEvent = {
-  [T in AttemptEventType]: { type: T; data: z.infer<(typeof SCHEMAS)[T]> };
-}[AttemptEventType];
+export type AttemptEvent = EventOf<typeof SCHEMAS>;
 
 /** One message of `orrery.attempt.<p>.<runId>.<taskId>.<attempt>.<kind>`. */
 export const AttemptCommit = z.strictObject({

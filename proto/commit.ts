@@ -42,6 +42,25 @@ export const eventEnvelope = {
 export const recordedEvents = <E extends z.ZodType>(event: E) =>
   z.array(z.preprocess((stored) => upcast(stored), event)).min(1);
 
+type Schemas = Readonly<Record<string, z.ZodType>>;
+
+/** An event before it is recorded, of an aggregate whose events have these schemas. */
+export type EventOf<S extends Schemas> = {
+  [T in keyof S & string]: { type: T; data: z.infer<S[T]> };
+}[keyof S & string];
+
+type RecordedOf<S extends Schemas> = {
+  [T in keyof S & string]: z.ZodObject<typeof eventEnvelope & { type: z.ZodLiteral<T>; data: S[T] }, z.core.$strict>;
+}[keyof S & string];
+
+/** Any recorded event of an aggregate: one shape for each row of its table, which is the one place where its events are listed. */
+export function recordedEvent<S extends Schemas>(schemas: S) {
+  const shapes = Object.entries(schemas).map(([type, data]) =>
+    z.strictObject({ ...eventEnvelope, type: z.literal(type), data }),
+  );
+  return z.discriminatedUnion('type', shapes as unknown as [RecordedOf<S>, ...RecordedOf<S>[]]);
+}
+
 export const HEADER_COMMIT = 'Orrery-Commit';
 /** Comma list of the types in the commit, so that a consumer can pass over a commit without parsing it. */
 export const HEADER_TYPES = 'Orrery-Types';

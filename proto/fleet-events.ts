@@ -9,7 +9,7 @@ import {
   ServiceManifest,
   ToolInfo,
 } from './agent-profile.js';
-import { commitShape, eventEnvelope, recordedEvents } from './commit.js';
+import { commitShape, type EventOf, recordedEvent, recordedEvents } from './commit.js';
 import { RevokedGrants } from './grants.js';
 import { DeviceId, Instant, SessionId, Sha256 } from './ids.js';
 
@@ -78,29 +78,10 @@ const SCHEMAS = {
 export type FleetEventType = keyof typeof SCHEMAS;
 export const FLEET_EVENT_TYPES = Object.keys(SCHEMAS) as FleetEventType[];
 
-const recorded = <T extends FleetEventType>(type: T) =>
-  z.strictObject({ ...eventEnvelope, type: z.literal(type), data: SCHEMAS[type] });
-
-export const RecordedFleetEvent = z.discriminatedUnion('type', [
-  recorded('DEVICE_ENROLLED'),
-  recorded('DEVICE_CONNECTED'),
-  recorded('DEVICE_TOOLS_CHANGED'),
-  recorded('DEVICE_CONTENDED'),
-  recorded('DEVICE_SUSPECT'),
-  recorded('DEVICE_LOST'),
-  recorded('DEVICE_HELD'),
-  recorded('DEVICE_RELEASED'),
-  recorded('DEVICE_JOINED'),
-  recorded('DEVICE_REVOKED'),
-  recorded('CLIENT_ENROLLED'),
-  recorded('CLIENT_REVOKED'),
-  recorded('GRANTS_REVOKED'),
-]);
+export const RecordedFleetEvent = recordedEvent(SCHEMAS);
 export type RecordedFleetEvent = z.infer<typeof RecordedFleetEvent>;
 
-export type FleetEvent = {
-  [T in FleetEventType]: { type: T; data: z.infer<(typeof SCHEMAS)[T]> };
-}[FleetEventType];
+export type FleetEvent = EventOf<typeof SCHEMAS>;
 
 /** One message of `orrery.fleet.<deviceId>`; a client that is no device has its own subject there, under an id that no device has. */
 export const FleetCommit = z.strictObject({

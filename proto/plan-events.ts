@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { Usage } from './budget.js';
-import { commitShape, eventEnvelope, recordedEvents } from './commit.js';
+import { commitShape, type EventOf, recordedEvent, recordedEvents } from './commit.js';
 import { PlanSource, Proposal } from './edits.js';
 import { EditId, Json, RunId, Sha256 } from './ids.js';
 import { ModelCall } from './model.js';
@@ -73,21 +73,10 @@ const SCHEMAS = {
 export type PlanEventType = keyof typeof SCHEMAS;
 export const PLAN_EVENT_TYPES = Object.keys(SCHEMAS) as PlanEventType[];
 
-const recorded = <T extends PlanEventType>(type: T) =>
-  z.strictObject({ ...eventEnvelope, type: z.literal(type), data: SCHEMAS[type] });
-
-export const RecordedPlanEvent = z.discriminatedUnion('type', [
-  recorded('ROUND_PLANNED'),
-  recorded('ROUND_FAILED'),
-  recorded('PLAN_PROPOSED'),
-  recorded('RUN_EVALUATED'),
-  recorded('RUN_SUMMARISED'),
-]);
+export const RecordedPlanEvent = recordedEvent(SCHEMAS);
 export type RecordedPlanEvent = z.infer<typeof RecordedPlanEvent>;
 
-export type PlanEvent = {
-  [T in PlanEventType]: { type: T; data: z.infer<(typeof SCHEMAS)[T]> };
-}[PlanEventType];
+export type PlanEvent = EventOf<typeof SCHEMAS>;
 
 /** One message of `orrery.plan.<p>.<runId>`. */
 export const PlanCommit = z.strictObject({

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { Actor } from './actors.js';
 import { Ask, ApprovalId, Decided } from './approvals.js';
 import { Budget, Usage } from './budget.js';
-import { commitShape, eventEnvelope, recordedEvents } from './commit.js';
+import { commitShape, type EventOf, recordedEvent, recordedEvents } from './commit.js';
 import {
   CommandCall,
   FieldPath,
@@ -456,41 +456,12 @@ const SCHEMAS = {
 export type RunEventType = keyof typeof SCHEMAS;
 export const RUN_EVENT_TYPES = Object.keys(SCHEMAS) as RunEventType[];
 
-const recorded = <T extends RunEventType>(type: T) =>
-  z.strictObject({ ...eventEnvelope, type: z.literal(type), data: SCHEMAS[type] });
-
 /** All a run's subject may hold. Fields are only ever added; a changed meaning is a new schema version plus an upcaster. */
-export const RecordedRunEvent = z.discriminatedUnion('type', [
-  recorded('RUN_REQUESTED'),
-  recorded('CONSTELLATION_MODIFIED'),
-  recorded('EDIT_OPENED'),
-  recorded('EDIT_REJECTED'),
-  recorded('EDIT_ABANDONED'),
-  recorded('TASKS_WAITING'),
-  recorded('TASK_STARTED'),
-  recorded('TASK_COMPLETED'),
-  recorded('TASK_FAILED'),
-  recorded('TASK_STOP_REQUESTED'),
-  recorded('TASK_REOPENED'),
-  recorded('TASK_SKIPPED'),
-  recorded('TASK_CANCELLED'),
-  recorded('APPROVAL_REQUESTED'),
-  recorded('APPROVAL_DECIDED'),
-  recorded('RUN_COMPLETED'),
-  recorded('RUN_FAILED'),
-  recorded('RUN_CANCELLED'),
-  recorded('RUN_PAUSED'),
-  recorded('RUN_RESUMED'),
-  recorded('RUN_REOPENED'),
-  recorded('RUN_ANNOTATED'),
-  recorded('RUN_FORKED'),
-]);
+export const RecordedRunEvent = recordedEvent(SCHEMAS);
 export type RecordedRunEvent = z.infer<typeof RecordedRunEvent>;
 
 /** An event before it is recorded: what `decide` makes and `evolve` folds. */
-export type RunEvent = {
-  [T in RunEventType]: { type: T; data: z.infer<(typeof SCHEMAS)[T]> };
-}[RunEventType];
+export type RunEvent = EventOf<typeof SCHEMAS>;
 export type RunEventData<T extends RunEventType> = z.infer<(typeof SCHEMAS)[T]>;
 
 /** One message of `orrery.run.<runId>`: the 1..n events decided together. */
