@@ -12,7 +12,8 @@ import {
 import { ApprovalView, Ask } from './approvals.js';
 import { AIP_REVISION } from './aip/frames.js';
 import { Budget, Usage } from './budget.js';
-import { CommandOutcome, Judged, Verb } from './commands.js';
+import { CommandOutcome, Judged } from './commands.js';
+import { Verb } from './verb-bodies.js';
 import {
   CommandCall,
   RecordedConstellation,

@@ -2,12 +2,11 @@ import { z } from 'zod';
 import { ApprovalId } from './approvals.js';
 import { AttemptKey, CommandState } from './attempt-events.js';
 import { CommandCall } from './constellation.js';
-import { Actor, ActorProof, EditGrant } from './actors.js';
-import { Proposal } from './edits.js';
+import { Actor } from './actors.js';
 import { CommandClass, PolicyDecision } from './policy.js';
-import { CommandId, DeviceId, idSchema, Instant, JournalId, Json, RunId, SessionId, Sha256, TaskId } from './ids.js';
+import { CommandId, DeviceId, Instant, JournalId, Json, RunId, SessionId, Sha256 } from './ids.js';
 import { LIMITS } from './limits.js';
-import { Refusal, RunRequest } from './request.js';
+import { RunRequest } from './request.js';
 import { ArtifactRef, TaskError } from './result.js';
 
 /**
@@ -106,21 +105,6 @@ export const OutputChunk = z.strictObject({
 });
 export type OutputChunk = z.infer<typeof OutputChunk>;
 
-/** Verbs of people and programs on `orrery.command.<p>.<runId>.<VERB>`. */
-export const Verb = z.enum([
-  'SUBMIT',
-  'CANCEL',
-  'PAUSE',
-  'RESUME',
-  'RETRY',
-  'FORK',
-  'PROPOSE',
-  'APPROVE',
-  'REJECT',
-  'ANSWER',
-]);
-export type Verb = z.infer<typeof Verb>;
-
 /** Body of SUBMIT, sent by an entry point that has parsed the request and derived the run id. */
 export const SubmitCommand = z.strictObject({
   id: z.string().min(1).max(128),
@@ -132,58 +116,3 @@ export const SubmitCommand = z.strictObject({
   formerHash: Sha256.optional(),
 });
 export type SubmitCommand = z.infer<typeof SubmitCommand>;
-
-/** Made by the sender, one per intent: the same id is decided once, however often it is sent. */
-export const VerbId = idSchema('the id of a verb');
-export type VerbId = z.infer<typeof VerbId>;
-
-const verbShape = {
-  id: VerbId,
-  /** Who asks, proven: a message is never believed for what it says of its sender. */
-  actor: ActorProof,
-} as const;
-const why = z.string().min(1).max(1_000).optional();
-
-/** Bodies of the verbs that change a run, by verb. Each gets one final answer; the sender repeats the same id until it has it. */
-export const VERB_BODIES = {
-  /** What is pending is cancelled, what runs is stopped on its device; outputs are kept. */
-  CANCEL: z.strictObject({ ...verbShape, reason: why }),
-  /** Nothing new starts; what runs goes on. */
-  PAUSE: z.strictObject({ ...verbShape, reason: why }),
-  RESUME: z.strictObject({ ...verbShape }),
-  /** A new attempt of a task in the same run; tasks that were skipped because of it are open again. */
-  RETRY: z.strictObject({ ...verbShape, taskId: TaskId }),
-  /** A new run that goes on from where this one stood after event `at`; `parent` is filled in on the way to its owner. */
-  FORK: z.strictObject({ ...verbShape, at: z.int().min(1), parent: RunId.optional() }),
-  /** An edit, by an operator or by whoever plans for the run. */
-  PROPOSE: z.strictObject({
-    ...verbShape,
-    proposal: Proposal,
-    /** Sent for somebody who allowed it: then the edit is theirs. Taken from the planner, and from who signed it. */
-    grant: EditGrant.optional(),
-  }),
-  /** Lets a command run: as it is, or as `command` says. `grantMs`: and the same one on the same device for this long. */
-  APPROVE: z.strictObject({
-    ...verbShape,
-    approvalId: ApprovalId,
-    command: CommandCall.optional(),
-    grantMs: z.int().min(1_000).max(LIMITS.grantMsMax).optional(),
-    note: why,
-  }),
-  /** A no; of an approval that was given, its grant is taken back. */
-  REJECT: z.strictObject({ ...verbShape, approvalId: ApprovalId, note: why }),
-  ANSWER: z.strictObject({ ...verbShape, approvalId: ApprovalId, text: z.string().min(1).max(20_000) }),
-} as const;
-export type RunVerb = keyof typeof VERB_BODIES;
-export type VerbBody<V extends RunVerb> = z.infer<(typeof VERB_BODIES)[V]>;
-
-/** The one final answer of a verb; `TRY_AGAIN` in `reason.code` when the outcome is not known in time. */
-export const VerbAnswer = z.strictObject({
-  answer: z.enum(['accepted', 'ignored', 'rejected']),
-  reason: Refusal.optional(),
-  /** Event sequence of the run after the commit that followed. */
-  sequence: z.int().min(0),
-  /** The run that a FORK began. */
-  runId: RunId.optional(),
-});
-export type VerbAnswer = z.infer<typeof VerbAnswer>;

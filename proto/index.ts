@@ -28,6 +28,8 @@ export * from './agent-profile.js';
 export * from './fleet-events.js';
 export * from './grants.js';
 export * from './commands.js';
+export * from './verb-bodies.js';
+export * from './verbs.js';
 export * from './members.js';
 export * from './view.js';
 export * from './queries.js';

@@ -13,11 +13,12 @@ import {
   RunCommit,
   type RunEventType,
   type RunVerb,
+  type VerbFields,
   subjects,
 } from '#proto';
 import { checkInvariants, foldRun, viewOf } from '#libs/constellation';
 import { newCommitId, openAttemptLog, openRunLog, readCommits, sealCommit } from '#libs/event-log';
-import { connectBus, provision, provisionActors, sendVerb, type VerbFields } from '#libs/messaging';
+import { connectBus, provision, provisionActors, sendVerb } from '#libs/messaging';
 import { systemClock } from '#libs/platform';
 import { connectDevice, startTestNats, type TestNats } from '#libs/testing';
 import { Orchestrator } from './orchestrator.runner.js';

@@ -1,6 +1,6 @@
-import { type Actor, DEFAULTS, LIMITS, type TaskId } from '#proto';
+import { type Actor, DEFAULTS, LIMITS, type RunVerb, type VerbBody } from '#proto';
 import { ACCEPTED, type Answer, refuse } from '../values/index.js';
-import { decideApproval, type Word } from './approvals.js';
+import { decideApproval } from './approvals.js';
 import type { Circumstances } from '../schedule/index.js';
 import { instantOf } from '../values/index.js';
 import { mayGetMore, Purse, doomOf, isUnsatisfied, graphOf, isTerminal, type Run } from '../state/index.js';
@@ -10,33 +10,42 @@ import type { RunDraft } from '../fold/index.js';
 import { reopenTask } from './reopen.js';
 import { listed } from '../plan/index.js';
 
-/** What a person, or a program in a person's place, may tell a run to do. */
-export type Control =
-  | { readonly verb: 'CANCEL'; readonly reason?: string | undefined }
-  | { readonly verb: 'PAUSE'; readonly reason?: string | undefined }
-  | { readonly verb: 'RESUME' }
-  | { readonly verb: 'RETRY'; readonly taskId: TaskId }
-  | Word;
+/** The verbs that are decided here: all but those that come with more than what is said. */
+type ControlVerb = Exclude<RunVerb, 'FORK' | 'PROPOSE'>;
+type Told<V extends ControlVerb> = { readonly verb: V } & Readonly<Omit<VerbBody<V>, 'id' | 'actor'>>;
 
-export function control(draft: RunDraft, action: Control, by: Actor, circumstances: Circumstances): Answer {
+/** What a person, or a program in a person's place, may tell a run to do. */
+export type Control = { [V in ControlVerb]: Told<V> }[ControlVerb];
+
+type Decide<V extends ControlVerb> = (
+  draft: RunDraft,
+  told: Told<V>,
+  by: Actor,
+  circumstances: Circumstances,
+) => Answer;
+
+const DECIDED: { readonly [V in ControlVerb]: Decide<V> } = {
+  CANCEL: cancel,
+  PAUSE: pause,
+  RESUME: resume,
+  RETRY: retry,
+  APPROVE: decideApproval,
+  REJECT: decideApproval,
+  ANSWER: decideApproval,
+};
+
+export function control<V extends ControlVerb>(
+  draft: RunDraft,
+  told: Told<V>,
+  by: Actor,
+  circumstances: Circumstances,
+): Answer {
   if (draft.run.phase === 'NONE') return refuse('NOT_FOUND', 'there is no such run');
-  switch (action.verb) {
-    case 'CANCEL':
-      return cancel(draft, action.reason, by, circumstances);
-    case 'PAUSE':
-      return pause(draft, action.reason, by, circumstances);
-    case 'RESUME':
-      return resume(draft, by, circumstances);
-    case 'RETRY':
-      return retry(draft, action.taskId, by, circumstances);
-    case 'APPROVE':
-    case 'REJECT':
-    case 'ANSWER':
-      return decideApproval(draft, action, by, circumstances);
-  }
+  const decided: Decide<V> = DECIDED[told.verb];
+  return decided(draft, told, by, circumstances);
 }
 
-function cancel(draft: RunDraft, reason: string | undefined, by: Actor, { now }: Circumstances): Answer {
+function cancel(draft: RunDraft, { reason }: Told<'CANCEL'>, by: Actor, { now }: Circumstances): Answer {
   const { run } = draft;
   if (run.phase === 'CANCELLED' || run.ending?.reason === 'cancelled')
     return { kind: 'ignored', reason: 'CANCELLED_BEFORE' };
@@ -47,7 +56,7 @@ function cancel(draft: RunDraft, reason: string | undefined, by: Actor, { now }:
   return ACCEPTED;
 }
 
-function pause(draft: RunDraft, reason: string | undefined, actor: Actor, { now }: Circumstances): Answer {
+function pause(draft: RunDraft, { reason }: Told<'PAUSE'>, actor: Actor, { now }: Circumstances): Answer {
   const { run } = draft;
   if (run.phase === 'PAUSED') return { kind: 'ignored', reason: 'PAUSED_BEFORE' };
   if (isTerminal(run)) return refuse('INVALID_STATE', `the run is ${run.phase}; only a run that goes on can be paused`);
@@ -58,7 +67,7 @@ function pause(draft: RunDraft, reason: string | undefined, actor: Actor, { now 
   return ACCEPTED;
 }
 
-function resume(draft: RunDraft, by: Actor, { now }: Circumstances): Answer {
+function resume(draft: RunDraft, _: Told<'RESUME'>, by: Actor, { now }: Circumstances): Answer {
   const { run } = draft;
   if (run.phase === 'RUNNING') return { kind: 'ignored', reason: 'NOT_PAUSED' };
   if (isTerminal(run)) return refuse('INVALID_STATE', `the run is ${run.phase}; only a paused run can be resumed`);
@@ -70,7 +79,7 @@ function resume(draft: RunDraft, by: Actor, { now }: Circumstances): Answer {
 }
 
 /** A person's word that a task shall be tried again, also where nobody knows what the last attempt has done. */
-function retry(draft: RunDraft, taskId: TaskId, by: Actor, { now }: Circumstances): Answer {
+function retry(draft: RunDraft, { taskId }: Told<'RETRY'>, by: Actor, { now }: Circumstances): Answer {
   const { run } = draft;
   const index = run.graph?.taskIndex.get(taskId);
   if (index === undefined) {

@@ -6,9 +6,10 @@ import {
   partitionDurables,
   QUERIES,
   subjects,
-  VERB_BODIES,
+  RUN_VERBS,
+  VERB_ROWS,
 } from '#proto';
-import type { Actor, DurableSpec, StreamName } from '#proto';
+import type { Actor, DurableSpec, StreamName, VerbSender } from '#proto';
 
 /** One client identity of the bus and all it may do; what is not listed is refused. Devices have none: they speak AIP only. */
 export interface NatsUserSpec {
@@ -26,8 +27,9 @@ const ACCOUNT_INFO = `${API}.INFO`;
 /** Discovery of micro services. */
 const SERVICES = '$SRV.>';
 const EVERYTHING = '>';
-/** The verbs that are signed. SUBMIT is not: it names its actor itself, so only the orchestrator's replicas send it to each other. */
-const SIGNED_VERBS = Object.keys(VERB_BODIES).map((verb) => subjects.anyVerbOf(verb));
+/** The signed verbs of a user. SUBMIT is not signed: it names its actor itself, so only the orchestrator's replicas send it to each other. */
+const verbsOf = (sender: VerbSender): string[] =>
+  RUN_VERBS.filter((verb) => VERB_ROWS[verb].senders.includes(sender)).map((verb) => subjects.anyVerbOf(verb));
 
 /** What only gateways ask: who a client is, and what a device has brought. Whoever may ask that can speak for any device. */
 const GATEWAY_QUERIES = [
@@ -126,7 +128,7 @@ function aipGateway(): NatsUserSpec {
     publish: [
       ...GATEWAY_QUERIES,
       subjects.submit,
-      subjects.anyVerbOf('CANCEL'),
+      ...verbsOf('aip-gateway'),
       subjects.anyOutput,
       ...loads('RUNS'),
       ...readsBucket(BUCKETS.PRESENCE.bucket),
@@ -179,7 +181,7 @@ function consoleUser(): NatsUserSpec {
     publish: [
       subjects.submit,
       ...PEOPLES_QUERIES,
-      ...SIGNED_VERBS,
+      ...verbsOf('console'),
       ...streams.flatMap((stream) => [...loads(stream), ...follows(stream)]),
     ],
     subscribe: [subjects.anyLiveRun, subjects.anyAnswer, subjects.anyOutput],
@@ -193,7 +195,7 @@ function planner(): NatsUserSpec {
   const permissions = service('planner', {
     publish: [
       subjects.anyPlan,
-      subjects.anyVerbOf('PROPOSE'),
+      ...verbsOf('planner'),
       ...consumesDurable(DURABLES.plannerRounds),
       ...loads('PLANS'),
       ...loads('ATTEMPTS'),
@@ -221,7 +223,7 @@ function cli(): NatsUserSpec {
       subjects.requests,
       subjects.submit,
       ...PEOPLES_QUERIES,
-      ...SIGNED_VERBS,
+      ...verbsOf('cli'),
       ...streams.flatMap((stream) => [...loads(stream), ...follows(stream)]),
       ...readsBucket(BUCKETS.AGENT_PROFILES.bucket),
       ...readsArtifacts(),

@@ -2,10 +2,9 @@ import { performance } from 'node:perf_hooks';
 import { setTimeout as wait } from 'node:timers/promises';
 import { errors, type Msg, type NatsConnection } from '@nats-io/transport-node';
 import { ulid } from 'ulid';
-import type { z } from 'zod';
 import { proveActor } from '#libs/keys';
-import { LIMITS, parseWith, subjects, VERB_BODIES, VerbAnswer } from '#proto';
-import type { Parsed, RefusalCode, RunId, RunVerb, VerbId } from '#proto';
+import { LIMITS, parseWith, subjects, VERB_FIELDS, VerbAnswer } from '#proto';
+import type { Parsed, RefusalCode, RunId, RunVerb, VerbFields, VerbId } from '#proto';
 
 /** The answer comes within the limit or never; the rest is for the way. */
 const ANSWER_MS_MAX = LIMITS.verbAnswerMs + 1_000;
@@ -17,21 +16,6 @@ const REPEAT_MS = 250;
 export const VERB_DEADLINE_MS = 30_000;
 
 const INTERRUPTED = 'It was interrupted before the answer came.';
-const MADE_HERE = { id: true, actor: true } as const;
-
-/** What a person or a program says with a verb; id and proof are added when it is sent, the parent of a fork on its way. */
-export const VERB_FIELDS = {
-  CANCEL: VERB_BODIES.CANCEL.omit(MADE_HERE),
-  PAUSE: VERB_BODIES.PAUSE.omit(MADE_HERE),
-  RESUME: VERB_BODIES.RESUME.omit(MADE_HERE),
-  RETRY: VERB_BODIES.RETRY.omit(MADE_HERE),
-  FORK: VERB_BODIES.FORK.omit({ ...MADE_HERE, parent: true }),
-  PROPOSE: VERB_BODIES.PROPOSE.omit(MADE_HERE),
-  APPROVE: VERB_BODIES.APPROVE.omit(MADE_HERE),
-  REJECT: VERB_BODIES.REJECT.omit(MADE_HERE),
-  ANSWER: VERB_BODIES.ANSWER.omit(MADE_HERE),
-} as const satisfies Record<RunVerb, z.ZodType>;
-export type VerbFields<V extends RunVerb> = z.infer<(typeof VERB_FIELDS)[V]>;
 
 export interface VerbRequest<V extends RunVerb> {
   readonly runId: RunId;

@@ -2,9 +2,9 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import type { NatsConnection } from '@nats-io/transport-node';
 import { verifyActorProof } from '#libs/keys';
 import { startTestBus, type TestBus } from '#libs/testing';
-import { subjects, VERB_BODIES, type ActorProof, type RunVerb, type VerbAnswer } from '#proto';
+import { subjects, VERB_BODIES, type ActorProof, type RunVerb, type VerbAnswer, type VerbFields } from '#proto';
 import { connectBus } from '../connection/bus.client.js';
-import { sendVerb, type VerbFields, type VerbRequest } from './verbs.client.js';
+import { sendVerb, type VerbRequest } from './verbs.client.js';
 
 const RUN = 'run-1';
 const NOW = Date.parse('2026-11-20T12:00:00.000Z');

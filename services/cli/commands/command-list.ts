@@ -1,7 +1,7 @@
 // Every command with its words, its help and its examples. What a command does is loaded when it is called, so that help
 // and the commands that work on files do not wait for the libraries of the others.
 import type { Command } from 'commander';
-import { defineApprovals, defineControl, defineEdits } from './control/index.js';
+import { defineApprovals, defineControl } from './control/index.js';
 import type { Run } from '../terminal/index.js';
 import { defineDeadLetters } from './dead-letters/index.js';
 import { defineClients, defineDevices } from './devices/index.js';
@@ -21,7 +21,6 @@ export function defineCommands(program: Command, run: Run): void {
   defineOutput(program, run);
   defineRuns(program, run);
   defineControl(program, run);
-  defineEdits(program, run);
   defineApprovals(program, run);
   defineHistory(program, run);
   definePlans(program, run);

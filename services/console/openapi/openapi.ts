@@ -1,16 +1,16 @@
 import { z } from 'zod';
 import { ApprovalWord } from '../runs/index.js';
-import { VERB_FIELDS } from '#libs/messaging';
 import {
   FeedMessage,
   Json,
   OutputChunk,
-  Proposal,
   QUERIES,
   Refusal,
   RunRequest,
   RunSummary,
   RunView,
+  VERB_FIELDS,
+  VERB_PATHS,
   VerbAnswer,
 } from '#proto';
 
@@ -26,13 +26,20 @@ const SCHEMAS = {
   Refused: z.strictObject({ error: Refusal }),
   /** What came of a command that was not refused. */
   Controlled: VerbAnswer.extend({ answer: z.enum(['accepted', 'ignored']) }),
-  Reason: VERB_FIELDS.CANCEL,
-  Fork: VERB_FIELDS.FORK,
-  Proposal,
+  ...verbBodies(),
   Approvals: QUERIES.logging.approvals.answer,
   ApprovalWord,
-} as const;
-type Name = keyof typeof SCHEMAS;
+};
+
+/** What is said in the bodies of verbs, by the names they have here; the same name is the same body. */
+function verbBodies(): Record<string, z.ZodType> {
+  const bodies = VERB_PATHS.flatMap(({ verb, body: described }): [string, z.ZodType][] => {
+    const { shape } = VERB_FIELDS[verb];
+    const whole = described?.field === undefined ? undefined : (shape as Record<string, z.ZodType>)[described.field];
+    return described === undefined ? [] : [[described.name, whole ?? VERB_FIELDS[verb]]];
+  });
+  return Object.fromEntries(bodies.toReversed());
+}
 
 /** The HTTP interface as OpenAPI 3.1, from the schemas that the messages are checked with. */
 export function openApi(): Record<string, unknown> {
@@ -98,22 +105,20 @@ const IDEMPOTENCY_KEY = {
   schema: { type: 'string' },
 };
 
-const TASK_ID = { name: 'taskId', in: 'path', required: true, schema: { type: 'string' } };
 const VERB_KEY = {
   ...IDEMPOTENCY_KEY,
   description: 'the id of this command: the same id is decided once; every answer names it in this header',
 };
 
-/** What people and programs do to a run that is there. */
+/** What people and programs do to a run that is there, of the table of verbs. */
 function controlPaths(): Record<string, unknown> {
-  return {
-    '/v1/runs/{id}/cancel': control('End a run: pending tasks are cancelled, running ones stopped', [], body('Reason')),
-    '/v1/runs/{id}/pause': control('Start nothing new; what runs goes on', [], body('Reason')),
-    '/v1/runs/{id}/resume': control('Go on with a run that was paused'),
-    '/v1/runs/{id}/fork': control('Begin a new run where this one stood after an event', [], body('Fork', true)),
-    '/v1/runs/{id}/edits': control('Change the constellation, all edits or none', [], body('Proposal', true)),
-    '/v1/runs/{id}/tasks/{taskId}/retry': control('A new attempt of a task', [TASK_ID]),
-  };
+  return Object.fromEntries(
+    VERB_PATHS.map(({ path, what, body: described }) => {
+      const parameters = [...path.matchAll(/\{(\w+)\}/gu)].map(([, name]) => ({ ...ID, name }));
+      const requestBody = described === undefined ? {} : body(described.name, described.required);
+      return [`/v1/runs/{id}/${path}`, control(what, parameters, requestBody)];
+    }),
+  );
 }
 
 function control(summary: string, parameters: readonly unknown[] = [], requestBody: object = {}) {
@@ -121,7 +126,7 @@ function control(summary: string, parameters: readonly unknown[] = [], requestBo
   return { post: { ...operation(summary, responses, [ID, ...parameters, VERB_KEY]), ...requestBody } };
 }
 
-function body(name: Name, required = false) {
+function body(name: string, required = false) {
   return { requestBody: { required, content: { 'application/json': { schema: reference(name) } } } };
 }
 
@@ -162,7 +167,7 @@ function refusals(...statuses: number[]): Record<string, unknown> {
   );
 }
 
-function answer(name: Name) {
+function answer(name: string) {
   return { description: name, content: { 'application/json': { schema: reference(name) } } };
 }
 
@@ -170,7 +175,7 @@ function text(mediaType: string) {
   return { description: mediaType, content: { [mediaType]: { schema: { type: 'string' } } } };
 }
 
-function reference(name: Name) {
+function reference(name: string) {
   return { $ref: `#/components/schemas/${name}` };
 }
 

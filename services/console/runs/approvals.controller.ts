@@ -1,7 +1,7 @@
 import { Controller, Get, Headers, HttpCode, Inject, Post, Query, Req, Res } from '@nestjs/common';
 import type { ServerResponse } from 'node:http';
 import type { NatsConnection } from '@nats-io/transport-node';
-import { attemptOfCommand, QUERIES, type ApprovalView } from '#proto';
+import { attemptOfCommand, QUERIES, type ApprovalView, type RunVerb } from '#proto';
 import { query } from '#libs/messaging';
 import { NATS } from '#libs/platform';
 import { ApprovalWord, VERB_OF } from './approval-word.js';
@@ -46,6 +46,12 @@ export class ApprovalsController {
     }
     const id = this.#verbs.idOf(key);
     response.setHeader('Idempotency-Key', id);
-    return this.#verbs.send({ runId, verb: VERB_OF[decision], fields, id });
+    return this.#verbs.send({ runId, verb: verbOf(decision), fields, id });
   }
+}
+
+function verbOf(decision: string): RunVerb {
+  const verb = VERB_OF.get(decision);
+  if (verb !== undefined) return verb;
+  throw new Error(`no verb is said with the decision ${decision}`);
 }

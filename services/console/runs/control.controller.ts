@@ -1,12 +1,16 @@
-import { Controller, createParamDecorator, HttpCode, Inject, Param, Post, type ExecutionContext } from '@nestjs/common';
+import { Controller, createParamDecorator, HttpCode, Inject, Post, type ExecutionContext } from '@nestjs/common';
 import type { ServerResponse } from 'node:http';
-import { RunId, type RunVerb } from '#proto';
+import { RunId, VERB_PATHS, VERB_ROWS, type VerbPath } from '#proto';
 import { type BodyRequest, jsonObject, optionalJsonObject, valid, RefusedError } from '../http/index.js';
 import { RunVerbs, type VerbResult } from './run-verbs.client.js';
 
 /** A request about a run, as it came, and where it is answered. */
 interface Call {
-  readonly request: BodyRequest & { readonly params: Readonly<Record<string, string>> };
+  readonly request: BodyRequest & {
+    readonly params: Readonly<Record<string, string>>;
+    /** The path of the route that was found, with its colons. */
+    readonly route: { readonly path: string };
+  };
   readonly response: ServerResponse;
 }
 
@@ -15,8 +19,14 @@ const Called = createParamDecorator((_: unknown, context: ExecutionContext): Cal
   return { request: http.getRequest(), response: http.getResponse() };
 });
 
-/** What people and programs do to a run that is there. */
-@Controller('v1/runs/:id')
+/** What is said at which path, as the framework writes it. */
+const ROUTES: ReadonlyMap<string, VerbPath> = new Map(
+  VERB_PATHS.map((route) => [route.path.replaceAll(/\{(\w+)\}/gu, ':$1'), route]),
+);
+const RUNS = 'v1/runs/:id';
+
+/** What people and programs do to a run that is there: one route for each verb, of the table of verbs. */
+@Controller(RUNS)
 export class ControlController {
   readonly #verbs: RunVerbs;
 
@@ -24,54 +34,29 @@ export class ControlController {
     this.#verbs = verbs;
   }
 
-  @Post('cancel')
-  @HttpCode(200)
-  async cancel(@Called() call: Call): Promise<VerbResult> {
-    return this.#send('CANCEL', call, optionalJsonObject(call.request.body));
-  }
-
-  @Post('pause')
-  @HttpCode(200)
-  async pause(@Called() call: Call): Promise<VerbResult> {
-    return this.#send('PAUSE', call, optionalJsonObject(call.request.body));
-  }
-
-  @Post('resume')
-  @HttpCode(200)
-  async resume(@Called() call: Call): Promise<VerbResult> {
-    return this.#send('RESUME', call, optionalJsonObject(call.request.body));
-  }
-
-  @Post('fork')
-  @HttpCode(200)
-  async fork(@Called() call: Call): Promise<VerbResult> {
-    const forked = await this.#send('FORK', call, jsonObject(call.request.body));
-    if (forked.runId !== undefined) call.response.setHeader('Location', `/v1/runs/${forked.runId}`);
-    return forked;
-  }
-
-  @Post('edits')
-  @HttpCode(200)
-  async propose(@Called() call: Call): Promise<VerbResult> {
-    return this.#send('PROPOSE', call, { proposal: jsonObject(call.request.body) });
-  }
-
-  @Post('tasks/:taskId/retry')
-  @HttpCode(200)
-  async retry(@Called() call: Call, @Param('taskId') taskId: string): Promise<VerbResult> {
-    const [field] = Object.keys(optionalJsonObject(call.request.body));
-    if (field !== undefined) {
-      const issues = [{ path: field, message: 'unknown field' }];
-      throw new RefusedError({ code: 'INVALID_REQUEST', message: 'A retry says nothing in its body.', issues });
-    }
-    return this.#send('RETRY', call, { taskId });
-  }
-
   /** Every answer names the id under which the same thing may be said again. */
-  async #send(verb: RunVerb, { request, response }: Call, fields: object): Promise<VerbResult> {
-    const runId = valid(RunId, request.params['id']);
+  @Post([...ROUTES.keys()])
+  @HttpCode(200)
+  async say(@Called() { request, response }: Call): Promise<VerbResult> {
+    const route = ROUTES.get(request.route.path.slice(`/${RUNS}/`.length));
+    if (route === undefined) throw new Error(`no verb is said at ${request.route.path}`);
+    const { id: run, ...named } = request.params;
+    const fields = { ...saidIn(request.body, route), ...named };
+    const runId = valid(RunId, run);
     const id = this.#verbs.idOf(request.headers['idempotency-key']);
     response.setHeader('Idempotency-Key', id);
-    return this.#verbs.send({ runId, verb, fields, id });
+    const result = await this.#verbs.send({ runId, verb: route.verb, fields, id });
+    if (result.runId !== undefined) response.setHeader('Location', `/v1/runs/${result.runId}`);
+    return result;
   }
+}
+
+/** The fields that a body says. */
+function saidIn(given: unknown, { verb, body }: VerbPath): object {
+  const said = body?.required === true ? jsonObject(given) : optionalJsonObject(given);
+  if (body !== undefined) return body.field === undefined ? said : { [body.field]: said };
+  const [path] = Object.keys(said);
+  if (path === undefined) return said;
+  const message = `A ${VERB_ROWS[verb].command.name} says nothing in its body.`;
+  throw new RefusedError({ code: 'INVALID_REQUEST', message, issues: [{ path, message: 'unknown field' }] });
 }

@@ -13,7 +13,7 @@ import {
   VerbAnswer,
   type VerbBody,
 } from '#proto';
-import { foldRun, forkedFrom, IGNORED, type Input, type Run } from '#libs/constellation';
+import { type Control, foldRun, forkedFrom, IGNORED, type Input, type Run } from '#libs/constellation';
 import { CorruptLogError, type RunLog, runIdOf } from '#libs/event-log';
 import type { ActorAnswer, Actors } from '#libs/messaging';
 import type { Clock } from '#libs/platform';
@@ -177,32 +177,14 @@ function answerOf(settled: Settled): VerbAnswer {
   }
 }
 
+/** What the core is told of it: the fields as they came, but for the grant of an edit, of which only that there is one. */
 function actionOf(verb: Exclude<RunVerb, 'FORK'>, body: VerbBody<RunVerb>): Extract<Input, { kind: 'verb' }>['action'] {
-  switch (verb) {
-    case 'CANCEL':
-    case 'PAUSE':
-      return { verb, reason: (body as VerbBody<typeof verb>).reason };
-    case 'RESUME':
-      return { verb };
-    case 'RETRY':
-      return { verb, taskId: (body as VerbBody<'RETRY'>).taskId };
-    case 'APPROVE': {
-      const { approvalId, command, grantMs, note } = body as VerbBody<'APPROVE'>;
-      return { verb, approvalId, command, grantMs, note };
-    }
-    case 'REJECT': {
-      const { approvalId, note } = body as VerbBody<'REJECT'>;
-      return { verb, approvalId, note };
-    }
-    case 'ANSWER': {
-      const { approvalId, text } = body as VerbBody<'ANSWER'>;
-      return { verb, approvalId, text };
-    }
-    case 'PROPOSE': {
-      const { proposal, grant } = body as VerbBody<'PROPOSE'>;
-      return { verb, proposal, delegated: grant !== undefined };
-    }
+  if (verb === 'PROPOSE') {
+    const { proposal, grant } = body as VerbBody<'PROPOSE'>;
+    return { verb, proposal, delegated: grant !== undefined };
   }
+  const { id: _id, actor: _actor, ...said } = body;
+  return { verb, ...said } as Control;
 }
 
 function rejected(code: Refusal['code'], message: string): VerbAnswer {

@@ -12,12 +12,13 @@ import {
   RunCommit,
   type RunEventType,
   type RunVerb,
+  type VerbFields,
   subjects,
 } from '#proto';
 import { checkInvariants, foldRun, viewOf } from '#libs/constellation';
 import { openRunLog, readCommits } from '#libs/event-log';
 import { grantIdOf, signEditGrant } from '#libs/keys';
-import { connectBus, provision, provisionActors, sendVerb, type VerbFields } from '#libs/messaging';
+import { connectBus, provision, provisionActors, sendVerb } from '#libs/messaging';
 import { systemClock } from '#libs/platform';
 import { connectDevice, instantDevice, startTestNats, type TestNats } from '#libs/testing';
 import { Orchestrator } from '../orchestrator.runner.js';

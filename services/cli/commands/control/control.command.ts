@@ -1,9 +1,11 @@
-// The words with which a person changes a run that is there.
-import type { Command } from 'commander';
+// The words with which a person changes a run that is there: each verb is a row of VERBS, and most are made of it alone.
+import { Option, type Command } from 'commander';
+import { type OwnVerb, type RunVerb, VERB_DECISIONS, VERB_PATHS, VERB_ROWS } from '#proto';
 import { define, wholeFrom, type Run } from '../../terminal/index.js';
 
 const TRY_SECONDS_MAX = 600;
 const TRY_SECONDS = 30;
+const GRANT_MINUTES_MAX = 8 * 60;
 
 /** What every command takes that changes a run. */
 interface ControlWords {
@@ -13,43 +15,52 @@ interface ControlWords {
 }
 
 const sending = ({ id, timeout, wait }: ControlWords) => ({ id, timeoutMs: timeout * 1_000, wait });
-const control = () => import('./control.runner.js');
 
+/** The verbs that are said to a run. */
 export function defineControl(program: Command, run: Run): void {
-  const reason = ['--reason <text>', 'recorded with it'] as const;
-  defineVerb(program, 'cancel', 'end a run: what is pending is cancelled, what runs is stopped; outputs are kept', [
-    'orrery cancel 0k3j… --reason "wrong device"',
-    'orrery cancel 0k3j… --wait',
-  ])
-    .option(...reason)
-    .option('--wait', 'show the run until it ends; the exit code says how (2 when it was cancelled)')
-    .action((id: string, options: ControlWords & { reason?: string }, command: Command) =>
-      run(command, async (context) =>
-        (await control()).cancel(context, id, { ...sending(options), reason: options.reason }),
-      ),
-    );
-  defineVerb(program, 'pause', 'start nothing new in a run; what runs goes on', [
-    'orrery pause 0k3j… --reason "maintenance of the database"',
-  ])
-    .option(...reason)
-    .action((id: string, options: ControlWords & { reason?: string }, command: Command) =>
-      run(command, async (context) =>
-        (await control()).pause(context, id, { ...sending(options), reason: options.reason }),
-      ),
-    );
-  defineVerb(program, 'resume', 'go on with a run that was paused, or start a plan that waits for approval', [
-    'orrery resume 0k3j…',
-  ]).action((id: string, options: ControlWords, command: Command) =>
-    run(command, async (context) => (await control()).resume(context, id, sending(options))),
+  for (const { verb } of VERB_PATHS) defineVerb(program, verb, run);
+}
+
+/** The verbs that are said about an approval. */
+export function defineDecisions(program: Command, run: Run): void {
+  for (const { verb } of VERB_DECISIONS) defineVerb(program, verb, run);
+}
+
+function defineVerb(program: Command, verb: RunVerb, run: Run): void {
+  const { command: words, route } = VERB_ROWS[verb];
+  const { name, what, examples, argument, wait } = words;
+  const isAboutApproval = 'decision' in route;
+  const command = define(program, name, what, examples);
+  const fields = fieldsOf(verb);
+  if (isAboutApproval) command.argument('<approval>', 'as listed by "orrery approvals"');
+  else command.argument('<run>');
+  if (argument !== undefined) command.argument(argument.word);
+  // About an approval a note is what one has to say; to a run it is said after how it is sent.
+  if (isAboutApproval) for (const { option } of fields) command.addOption(option);
+  command
+    .option('--id <id>', 'of an earlier try whose outcome is unknown: then it is the same command')
+    .option('--timeout <s>', 'how long to go on trying', wholeFrom(1, TRY_SECONDS_MAX), TRY_SECONDS);
+  if (!isAboutApproval) for (const { option } of fields) command.addOption(option);
+  if (wait !== undefined) command.option('--wait', wait);
+  if (isOwn(verb)) return OWN[verb](command, run);
+  command.action(() =>
+    run(command, async (context) => {
+      const [target = '', named] = command.args;
+      const options = command.opts<ControlWords & Record<string, unknown>>();
+      const said = fields.map(({ field, option }) => [field, options[option.attributeName()]] as const);
+      const all = argument === undefined ? said : [[argument.field, named] as const, ...said];
+      const { say } = await import('./control.runner.js');
+      return say(context, target, { verb, fields: Object.fromEntries(all), words: sending(options) });
+    }),
   );
-  defineVerb(program, 'retry', 'try a task again that failed or was cancelled; one that runs is stopped first', [
-    'orrery retry 0k3j… disk-any --wait',
-  ])
-    .argument('<task>')
-    .option('--wait', 'show the run until it ends; the exit code says how')
-    .action((id: string, task: string, options: ControlWords, command: Command) =>
-      run(command, async (context) => (await control()).retry(context, id, { ...sending(options), task })),
-    );
+}
+
+/** The options that are fields of a verb. */
+function fieldsOf(verb: RunVerb): { field: string; option: Option }[] {
+  return (VERB_ROWS[verb].command.options ?? []).map(({ field, flags, what, required = false, least }) => {
+    const option = new Option(flags, what).makeOptionMandatory(required);
+    return { field, option: least === undefined ? option : option.argParser(wholeFrom(least)) };
+  });
 }
 
 interface ProposeWords extends ControlWords {
@@ -59,37 +70,53 @@ interface ProposeWords extends ControlWords {
   baseRevision?: number;
 }
 
-export function defineEdits(program: Command, run: Run): void {
-  defineVerb(program, 'fork', 'begin a new run where this one stood after an event; prints its id', [
-    'orrery fork 0k3j… --at 12 --wait',
-  ])
-    .requiredOption('--at <n>', 'as it stood after this event, or after the last whole commit before it', wholeFrom(1))
-    .option('--wait', 'show the new run until it ends; the exit code says how')
-    .action((id: string, options: ControlWords & { at: number }, command: Command) =>
-      run(command, async (context) => (await control()).fork(context, id, { ...sending(options), at: options.at })),
-    );
-  defineVerb(program, 'propose', 'change the constellation of a run, all edits or none', [
-    'orrery propose 0k3j… -f deploy/examples/rollout-edits.yaml',
-    'my-planner | orrery propose 0k3j… -f - --edit-id e1 --try 2 --base-revision 3 --json',
-  ])
+interface ApproveWords extends ControlWords {
+  note?: string;
+  command?: string;
+  arguments?: string;
+  grant?: number;
+}
+
+/** What is said with these is made of more than words: of a file, of the command that is asked about. */
+const OWN: Readonly<Record<OwnVerb, (command: Command, run: Run) => void>> = { PROPOSE: propose, APPROVE: approve };
+const isOwn = (verb: RunVerb): verb is OwnVerb => verb in OWN;
+
+function propose(program: Command, run: Run): void {
+  program
     .requiredOption('-f, --file <file>', 'a proposal or an array of edits, JSON or YAML; "-" is standard input')
     .option('--edit-id <id>', 'the round of edits it answers; without it, it is an edit of yours')
     .option('--try <n>', 'counts the proposals of the round', wholeFrom(1))
     .option('--base-revision <n>', 'the revision it was made for; another one refuses it', wholeFrom(0))
     .action((id: string, options: ProposeWords, command: Command) =>
       run(command, async (context) => {
-        const { propose } = await import('./propose.runner.js');
+        const runner = await import('./propose.runner.js');
         const { file, editId, baseRevision, try: number } = options;
         const said = Object.entries({ editId, try: number, baseRevision }).filter(([, value]) => value !== undefined);
-        return propose(context, id, { ...sending(options), file, proposal: Object.fromEntries(said) });
+        return runner.propose(context, id, { ...sending(options), file, proposal: Object.fromEntries(said) });
       }),
     );
 }
 
-/** A command that changes a run: it is sent with one id until it has its answer. */
-function defineVerb(program: Command, name: string, description: string, examples: readonly string[]): Command {
-  return define(program, name, description, examples)
-    .argument('<run>')
-    .option('--id <id>', 'of an earlier try whose outcome is unknown: then it is the same command')
-    .option('--timeout <s>', 'how long to go on trying', wholeFrom(1, TRY_SECONDS_MAX), TRY_SECONDS);
+function approve(program: Command, run: Run): void {
+  program
+    .option('--command <line>', 'run this command line instead; the policy judges it again')
+    .option('--arguments <json>', 'call the tool with these arguments instead')
+    .option(
+      '--grant <minutes>',
+      'let the same command run on the same device in this run without asking again',
+      wholeFrom(1, GRANT_MINUTES_MAX),
+    )
+    .action((id: string, options: ApproveWords, command: Command) =>
+      run(command, async (context) => {
+        const { note, command: line, arguments: json, grant } = options;
+        const grantMs = grant === undefined ? undefined : grant * 60_000;
+        return (await import('./approve.runner.js')).approve(context, id, {
+          ...sending(options),
+          note,
+          line,
+          json,
+          grantMs,
+        });
+      }),
+    );
 }

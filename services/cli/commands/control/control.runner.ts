@@ -1,5 +1,6 @@
-import { parseVerbFields, sendVerb, type VerbFields } from '#libs/messaging';
-import { parseWith, sentenceOf, VerbId } from '#proto';
+import { parseVerbFields, sendVerb } from '#libs/messaging';
+import { parseWith, sentenceOf, VERB_ROWS, VerbId } from '#proto';
+import { approvalFrom } from './approval-id.js';
 import type { Refusal, RunId, RunVerb, VerbAnswer } from '#proto';
 import { withSignedBus } from '../../bus/index.js';
 import {
@@ -27,50 +28,27 @@ export interface ControlOptions {
   readonly wait?: boolean | undefined;
 }
 
-export function cancel(context: CliContext, run: string, words: ControlOptions & { reason?: string | undefined }) {
-  const said = (runId: RunId, { sequence }: VerbAnswer) => `run ${runId} is being cancelled (event ${sequence})`;
-  return control(context, run, { verb: 'CANCEL', fields: reasonOf(words), words, said });
-}
-
-export function pause(context: CliContext, run: string, words: ControlOptions & { reason?: string | undefined }) {
-  const said = (runId: RunId, { sequence }: VerbAnswer) => `run ${runId} is paused (event ${sequence})`;
-  return control(context, run, { verb: 'PAUSE', fields: reasonOf(words), words, said });
-}
-
-export function resume(context: CliContext, run: string, words: ControlOptions) {
-  const said = (runId: RunId, { sequence }: VerbAnswer) => `run ${runId} goes on (event ${sequence})`;
-  return control(context, run, { verb: 'RESUME', fields: {}, words, said });
-}
-
-export function retry(context: CliContext, run: string, words: ControlOptions & { task: string }) {
-  const { task } = words;
-  const said = (runId: RunId, { sequence }: VerbAnswer) =>
-    `task ${task} of run ${runId} is tried again (event ${sequence})`;
-  return control(context, run, { verb: 'RETRY', fields: { taskId: task }, words, said });
-}
-
-export function fork(context: CliContext, run: string, words: ControlOptions & { at: number }) {
-  const { at } = words;
-  const said = (parent: RunId, { runId = '?' }: VerbAnswer) => `run ${runId} forked from run ${parent} at event ${at}`;
-  return control(context, run, { verb: 'FORK', fields: { at }, words, said });
-}
-
-export interface Control<V extends RunVerb> {
-  readonly verb: V;
-  readonly fields: VerbFields<V>;
+export interface Said {
+  readonly verb: RunVerb;
+  /** What is said with it, unchecked; what is undefined is not said. */
+  readonly fields: Readonly<Record<string, unknown>>;
   readonly words: ControlOptions;
-  /** What has happened, for a person, without a full stop. */
-  readonly said: (runId: RunId, answer: VerbAnswer) => string;
+  /** Fills in what the row of the verb leaves open in the sentence about what has happened, beside its fields. */
+  readonly more?: Readonly<Record<string, string>>;
+}
+
+/** Says a verb to a run, or about an approval, as its id was typed. */
+export function say(context: CliContext, target: string, said: Said): Promise<ExitCode> {
+  if (!('decision' in VERB_ROWS[said.verb].route)) return control(context, target, said);
+  const { approvalId, runId } = approvalFrom(target);
+  return control(context, runId, { ...said, fields: { approvalId, ...said.fields } });
 }
 
 /** Sends a verb until it has its final answer, and says what came of it: nothing to do is fine, a refusal is bad input. */
-export async function control<V extends RunVerb>(
-  context: CliContext,
-  run: string,
-  { verb, fields, words, said }: Control<V>,
-): Promise<ExitCode> {
+async function control(context: CliContext, run: string, { verb, fields, words, more }: Said): Promise<ExitCode> {
   const runId = runIdFrom(run);
-  const valid = parseVerbFields(verb, fields);
+  const given = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+  const valid = parseVerbFields(verb, given);
   if (!valid.ok) throw badInput(sentencesOf(valid.issues), valid.issues);
   const id = words.id === undefined ? undefined : verbIdFrom(words.id);
   return withSignedBus(context, async (nc, seed) => {
@@ -86,7 +64,13 @@ export async function control<V extends RunVerb>(
     }
     if (outcome.answer === 'rejected') throw rejection(outcome.reason);
     const target = outcome.runId ?? runId;
-    const sentence = said(runId, outcome);
+    const sentence = doneText(verb, {
+      ...given,
+      ...more,
+      run: runId,
+      new: outcome.runId ?? '?',
+      sequence: outcome.sequence,
+    });
     if (words.wait !== true) {
       print(context, { answer: outcome, runId: target, sentence });
       return EXIT.ok;
@@ -94,6 +78,14 @@ export async function control<V extends RunVerb>(
     if (!context.json) context.terminal.err(outcome.answer === 'ignored' ? nothingToDo(outcome) : sentence);
     // A fork is another run, with events of its own; the same run may have ended before, and goes on now.
     return waitForEnd(context, nc, target, { from: outcome.runId === undefined ? outcome.sequence : 0 });
+  });
+}
+
+/** What has happened, for a person, without a full stop. */
+function doneText(verb: RunVerb, values: Readonly<Record<string, unknown>>): string {
+  return VERB_ROWS[verb].command.done.replaceAll(/\{(\w+)\}/gu, (_, name: string) => {
+    const value = values[name];
+    return typeof value === 'string' || typeof value === 'number' ? `${value}` : '';
   });
 }
 
@@ -128,10 +120,6 @@ function verbIdFrom(text: string): VerbId {
   const parsed = parseWith(VerbId, text);
   if (parsed.ok) return parsed.value;
   throw badInput(`--id: ${parsed.issues.map(sentenceOf).join('; ')}`);
-}
-
-function reasonOf({ reason }: { reason?: string | undefined }): { reason?: string } {
-  return reason === undefined ? {} : { reason };
 }
 
 function once(say: (why: string) => void): (why: string) => void {

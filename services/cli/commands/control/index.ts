@@ -2,4 +2,4 @@
  * What people say to a run that is there: the verbs, and their word about what an agent waits for.
  */
 export { defineApprovals } from './approvals.command.js';
-export { defineControl, defineEdits } from './control.command.js';
+export { defineControl } from './control.command.js';

@@ -1,8 +1,7 @@
-import type { RunId, VerbAnswer } from '#proto';
 import { badInput, type ExitCode, type CliContext } from '../../terminal/index.js';
 import { readInput } from '../../files/index.js';
 import { parseProposalText, type ProposalWords } from './proposal-file.js';
-import { control, type ControlOptions } from './control.runner.js';
+import { say, type ControlOptions } from './control.runner.js';
 
 export interface ProposeOptions extends ControlOptions {
   readonly file: string;
@@ -14,6 +13,5 @@ export async function propose(context: CliContext, run: string, options: Propose
   const { file } = options;
   const parsed = parseProposalText(await readInput(file), options.proposal);
   if (!parsed.ok) throw badInput(`${file === '-' ? '' : `${file}: `}${parsed.message}`, parsed.issues);
-  const said = (runId: RunId, { sequence }: VerbAnswer) => `edit of run ${runId} accepted (event ${sequence})`;
-  return control(context, run, { verb: 'PROPOSE', fields: { proposal: parsed.proposal }, words: options, said });
+  return say(context, run, { verb: 'PROPOSE', fields: { proposal: parsed.proposal }, words: options });
 }

@@ -1,50 +1,29 @@
-import type { CommandCall, VerbAnswer } from '#proto';
+import type { CommandCall } from '#proto';
 import { CommandCall as CommandCallSchema, parseWith, sentenceOf } from '#proto';
 import { approvalFrom } from './approval-id.js';
 import { commandText } from '../../text/index.js';
 import { withBus } from '../../bus/index.js';
 import { badInput, type ExitCode, type CliContext } from '../../terminal/index.js';
 import { findApproval } from './approvals.runner.js';
-import { control, type ControlOptions } from './control.runner.js';
+import { say, type ControlOptions } from './control.runner.js';
 
-export interface DecideOptions extends ControlOptions {
-  readonly note?: string | undefined;
-}
-
-export interface ApproveOptions extends DecideOptions {
+export interface ApproveOptions extends ControlOptions {
+  readonly note: string | undefined;
   /** Instead of the command line that was asked about. */
-  readonly line?: string | undefined;
+  readonly line: string | undefined;
   /** Instead of all arguments, as JSON. */
-  readonly json?: string | undefined;
-  readonly grantMs?: number | undefined;
+  readonly json: string | undefined;
+  readonly grantMs: number | undefined;
 }
 
 /** Says yes to what is recorded as asked, or to what stands in its place. */
 export async function approve(context: CliContext, id: string, words: ApproveOptions): Promise<ExitCode> {
-  const { approvalId, runId } = approvalFrom(id);
-  const { line, json, grantMs } = words;
-  const command = line === undefined && json === undefined ? undefined : await edited(context, id, { line, json });
-  const fields = {
-    approvalId,
-    ...(command === undefined ? {} : { command }),
-    ...(grantMs === undefined ? {} : { grantMs }),
-    ...noteOf(words),
-  };
-  const what = command === undefined ? 'approved' : `approved as ${commandText(command)}`;
-  const said = (_: string, { sequence }: VerbAnswer) => `${approvalId} is ${what} (event ${sequence})`;
-  return control(context, runId, { verb: 'APPROVE', fields, words, said });
-}
-
-export function reject(context: CliContext, id: string, words: DecideOptions): Promise<ExitCode> {
-  const { approvalId, runId } = approvalFrom(id);
-  const said = (_: string, { sequence }: VerbAnswer) => `${approvalId} is rejected (event ${sequence})`;
-  return control(context, runId, { verb: 'REJECT', fields: { approvalId, ...noteOf(words) }, words, said });
-}
-
-export function answer(context: CliContext, id: string, words: DecideOptions & { text: string }): Promise<ExitCode> {
-  const { approvalId, runId } = approvalFrom(id);
-  const said = (_: string, { sequence }: VerbAnswer) => `${approvalId} is answered (event ${sequence})`;
-  return control(context, runId, { verb: 'ANSWER', fields: { approvalId, text: words.text }, words, said });
+  const { approvalId } = approvalFrom(id);
+  const { line, json, grantMs, note } = words;
+  const command =
+    line === undefined && json === undefined ? undefined : await edited(context, approvalId, { line, json });
+  const as = command === undefined ? '' : ` as ${commandText(command)}`;
+  return say(context, approvalId, { verb: 'APPROVE', fields: { command, grantMs, note }, words, more: { as } });
 }
 
 /** The command that was asked about with another line or other arguments: the tool stays the same. */
@@ -76,8 +55,4 @@ function argumentsFrom(json: string): CommandCall['arguments'] {
   const parsed = parseWith(CommandCallSchema.shape.arguments, value);
   if (parsed.ok) return parsed.value;
   throw badInput(`--arguments: ${parsed.issues.map(sentenceOf).join('; ')}`, parsed.issues);
-}
-
-function noteOf({ note }: DecideOptions): { note?: string } {
-  return note === undefined ? {} : { note };
 }
