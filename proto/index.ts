@@ -3,6 +3,7 @@ export * from './limits.js';
 export * from './actors.js';
 export * from './policy.js';
 export * from './budget.js';
+export { addUsage, roundedUsd, usageOf, usageOfCalls } from './usage.js';
 export * from './constellation.js';
 export * from './constellation-tools.js';
 export * from './edits.js';

@@ -2,7 +2,7 @@
  * Models: asking them, making sure of what they answer, counting what it costs, and their stand-ins in tests and recordings.
  * What they are asked is written in `prompts` and put together in `libs/prompter`.
  */
-export { addUsage, mayCallModel, mayRunCommand, usageOfCalls, type Exhausted } from './models/budget-meter.js';
+export { mayCallModel, mayRunCommand, type Exhausted } from './models/budget-meter.js';
 export type { ChatModel, ModelAnswer, ModelErrorCode, ModelRequest } from './models/chat-model.js';
 export type { BreakerOptions } from './openai/circuit.js';
 export {

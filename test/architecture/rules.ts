@@ -41,7 +41,8 @@ const LIQUID = 'liquidjs';
 
 /** Cores that are made of other cores. */
 const CORE_IMPORTS: ReadonlyMap<string, readonly string[]> = new Map([
-  ['device-agent', ['#libs/prompter']],
+  ['attempt', ['#libs/constellation']],
+  ['device-agent', ['#libs/attempt', '#libs/prompter']],
   ['planner', ['#libs/prompter', '#libs/constellation']],
 ]);
 
@@ -77,6 +78,7 @@ const LAYERS: readonly Rule[] = [
       { path: 'libs/constellation/a.ts', text: `import { readFile } from 'node:fs/promises';` },
       { path: 'libs/device-agent/a.ts', text: `import { chat } from '#libs/llm';` },
       { path: 'libs/planner/a.ts', text: `import { chat } from '#libs/llm';` },
+      { path: 'libs/attempt/a.ts', text: `import { sealNext } from '#libs/event-log';` },
       { path: 'libs/constellation/a.ts', text: `import { Fence } from '#libs/prompter';` },
       { path: 'libs/aip/transport/a.ts', text: `import { open } from './ws-transport.adapter.js';` },
       { path: 'libs/constellation/a.ts', text: `import { parse } from '@marcbachmann/cel-js';` },

@@ -1,16 +1,8 @@
 import type { z } from 'zod';
-import type {
-  CommandCall,
-  CommandOutcome,
-  DeviceId,
-  Json,
-  Note,
-  Prompt,
-  TaskId,
-  TaskResult,
-  ToolInfo,
-  Usage,
-} from '#proto';
+import type { CommandCall, DeviceId, Json, Note, Prompt, TaskId, ToolInfo } from '#proto';
+import type { AgentReply, ModelFailed, ModelReplied, PersonAnswered, ToolCalled } from '#libs/attempt';
+
+export type { AgentReply, ModelFailed, ModelReplied, PersonAnswered, ToolCalled } from '#libs/attempt';
 
 /**
  * What an agent wants done in the world. Agents are generators: they yield an effect and are given its outcome, so they wait
@@ -29,15 +21,6 @@ export interface AskModel {
   readonly schema: z.ZodType<AgentReply>;
   /** Why something that the last reply wanted was not even tried: it is in the prompt, and recorded for people. */
   readonly told?: readonly string[];
-}
-
-/** What every agent's reply can be read as, for the record and for people. */
-export interface AgentReply {
-  readonly observation: string;
-  readonly thought: string;
-  readonly plan: readonly string[];
-  readonly comment: string;
-  readonly notes: readonly Note[];
 }
 
 /** Makes one call of a tool on the device, if the command policy, and perhaps a person, lets it. Belongs to the current step. */
@@ -81,53 +64,6 @@ export interface ReadInput {
 }
 
 export type Outcome = ModelReplied | ModelFailed | ToolCalled | PersonAnswered | OutputRead;
-
-export interface ModelReplied {
-  readonly kind: 'replied';
-  readonly step: number;
-  /** As the effect's schema parsed it. */
-  readonly reply: AgentReply;
-  /** What the calls for it have used up, for those who look on; absent where nobody counted. */
-  readonly used?: Usage;
-}
-
-/** No reply could be had, or none that could be used, after all repairs. */
-export interface ModelFailed {
-  readonly kind: 'model-failed';
-  readonly step: number;
-  readonly code: string;
-  readonly message: string;
-}
-
-/** What became of a call. `command` is what really ran: a person may have changed it. */
-export interface ToolCalled {
-  readonly kind: 'called';
-  readonly step: number;
-  readonly index: number;
-  readonly command: CommandCall;
-  readonly ended:
-    | {
-        readonly kind: 'finished';
-        readonly state: CommandOutcome['state'];
-        readonly result: TaskResult | null;
-        readonly message: string | null;
-      }
-    /** It did not run: the policy, the device, or a person said no; or there is no such tool. */
-    | {
-        readonly kind: 'refused';
-        readonly by: 'policy' | 'person' | 'device';
-        readonly code: string;
-        readonly message: string;
-      };
-}
-
-export interface PersonAnswered {
-  readonly kind: 'answered';
-  readonly step: number;
-  /** Null: nobody answered in time, or somebody refused to; `note` says why. */
-  readonly text: string | null;
-  readonly note: string;
-}
 
 export interface OutputRead {
   readonly kind: 'read';

@@ -17,7 +17,7 @@ import {
   type Ending,
   agentError,
   Ends,
-} from '../attempt/index.js';
+} from '#libs/attempt';
 import { type AttemptCommits, AttemptSession, Halt, type Carried, type LiveAttempt } from '../live/index.js';
 import { Effects, type EffectParts } from './effects.runner.js';
 import { GivenDevices } from './given-device.adapter.js';

@@ -1,4 +1,14 @@
-import { CommandCall, commandIdOf, parseWith, sentenceOf, type Json, type OutputChunk, type Prompt } from '#proto';
+import {
+  CommandCall,
+  commandIdOf,
+  parseWith,
+  sentenceOf,
+  type Json,
+  type OutputChunk,
+  type Prompt,
+  addUsage,
+  usageOfCalls,
+} from '#proto';
 import {
   BoundaryTaken,
   type AgentReply,
@@ -12,14 +22,7 @@ import {
   type PersonAnswered,
   type ToolCalled,
 } from '#libs/device-agent';
-import {
-  addUsage,
-  countPromptTokens,
-  mayCallModel,
-  usageOfCalls,
-  type ModelDesk,
-  type StructuredReply,
-} from '#libs/llm';
+import { countPromptTokens, mayCallModel, type ModelDesk, type StructuredReply } from '#libs/llm';
 import type { AttemptSession } from '../live/index.js';
 import {
   agentError,
@@ -35,7 +38,7 @@ import {
   questionOf,
   stepFailed,
   stepPlanned,
-} from '../attempt/index.js';
+} from '#libs/attempt';
 import { readInput, readOutput } from '../inputs/index.js';
 import { StepCommands, type StepParts } from './step-command.runner.js';
 import { ThoughtChunks } from './thought-chunks.js';

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { ToolInfo, type AgentProfile, type ArtifactRef, type DeviceId } from '#proto';
 import type { AgentTask } from '#libs/device-agent';
 import { ArtifactError } from '#libs/messaging';
-import type { Book } from '../attempt/index.js';
+import type { Book } from '#libs/attempt';
 import type { Artifacts } from '../inputs/index.js';
 
 /** Devices of which is remembered that what an agent is told of them is stored already. */

@@ -30,7 +30,7 @@ import {
   errorOf,
   type AskOrigin,
   verdictIn,
-} from '../attempt/index.js';
+} from '#libs/attempt';
 import { Halt, type AttemptSession, type Slots } from '../live/index.js';
 import { type Asked, type CommandRunner, sessionFor, type DeviceLink } from '../devices/index.js';
 import { preparedCommand, type Artifacts, resultOf } from '../inputs/index.js';
@@ -270,7 +270,7 @@ const hasLeft = ({ issued, finished }: CommandRecord): boolean =>
 
 const NOBODY_ASKED: CommandEnd = {
   ...NOT_SENT,
-  error: errorOf('DEVICE_LOST', 'the device was lost before it was sent', 'device_lost'),
+  error: errorOf({ code: 'DEVICE_LOST', message: 'the device was lost before it was sent', outcome: 'device_lost' }),
 };
 
 const judgedOf = ({ class: commandClass, decision, rule }: PolicyVerdict) => ({ class: commandClass, decision, rule });

@@ -1,7 +1,7 @@
 import type { AttemptEvent, CommandId, TaskResult, Verification } from '#proto';
 import type { ToolCalled } from '#libs/device-agent';
 import type { ConditionJudge } from '#libs/judging';
-import { type AgentEnding, type FactOf, exitCodeOf, clip } from '../attempt/index.js';
+import { type AgentEnding, type FactOf, exitCodeOf, clip } from '#libs/attempt';
 
 const REASON_CHARS = 2_000;
 

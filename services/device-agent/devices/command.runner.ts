@@ -1,5 +1,5 @@
 import { COMMAND_REFUSALS, commandIdOf, type CommandOutcome, type DeviceRequest, type RunCommandRequest } from '#proto';
-import type { TaskStart } from '../attempt/index.js';
+import type { TaskStart } from '#libs/attempt';
 import { hasLost, isNewer, type DeviceState } from './session.js';
 import type { DeviceLink, Reply } from './link.client.js';
 import type { Interruption, LiveAttempt } from '../live/index.js';

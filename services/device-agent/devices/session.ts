@@ -1,5 +1,5 @@
 import type { AgentProfile, DeviceId, DeviceSession } from '#proto';
-import type { TaskStart } from '../attempt/index.js';
+import type { TaskStart } from '#libs/attempt';
 
 /** The last session of a device, as its profile has it. */
 export interface DeviceState {

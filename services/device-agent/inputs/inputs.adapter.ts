@@ -17,7 +17,7 @@ import {
 } from '#proto';
 import type { AttemptLog, Stored } from '#libs/event-log';
 import { ArtifactError } from '#libs/messaging';
-import type { AttemptOrder, ExactOrder } from '../attempt/index.js';
+import type { AttemptOrder, ExactOrder } from '#libs/attempt';
 import { AGENT, placeOfText, storedOutput, wholeTextAt, type MadeBy, type WholeText } from './result-text.js';
 import { bytesOf, inlineTexts, sourcesOf, withParts, withText } from './stdin.js';
 

@@ -1,5 +1,5 @@
 import type { CommandOutcome, TaskResult } from '#proto';
-import { type Ending, shapeResult } from '../attempt/index.js';
+import { type Ending, shapeResult } from '#libs/attempt';
 import type { Artifacts } from './inputs.adapter.js';
 
 /** How a command ended that a device has reported: what does not fit into an event is stored before the event names it. */

@@ -2,7 +2,7 @@ import type { AgentInput, OutputRead, ReadInput } from '#libs/device-agent';
 import { INPUT_UNAVAILABLE, type TaskResult } from '#proto';
 import { LineWindow, type Wanted } from './line-window.js';
 import { readSource, wholeOf, wholeText, type Artifacts, type InputSources, type Source } from './inputs.adapter.js';
-import { type AttemptOrder, Ends } from '../attempt/index.js';
+import { type AttemptOrder, Ends } from '#libs/attempt';
 import { placeOfText, valueAt, type WholeText } from './result-text.js';
 import { ArtifactError } from '#libs/messaging';
 

@@ -9,7 +9,7 @@ import {
 } from '#libs/event-log';
 import type { Clock } from '#libs/platform';
 import { findTask, foldRun } from '#libs/constellation';
-import { emptyAttempt, findOrder, foldAttempt, type Attempt, type AttemptOrder } from '../attempt/index.js';
+import { emptyAttempt, findOrder, foldAttempt, type Attempt, type AttemptOrder } from '#libs/attempt';
 
 export const SERVICE = 'device-agent';
 

@@ -1,6 +1,6 @@
 import { LIMITS, type ArtifactRef, type AttemptEvent, type AttemptSubjectKind } from '#proto';
 import type { Loaded } from '#libs/event-log';
-import { endOfSteps, type AgentEnding, evolveAttempt, type Attempt, type Book } from '../attempt/index.js';
+import { endOfSteps, type AgentEnding, evolveAttempt, type Attempt, type Book } from '#libs/attempt';
 import { changeBy, type AttemptCommits } from './attempt-commits.adapter.js';
 import type { Carried, Interruption, LiveAttempt } from './live-attempts.js';
 

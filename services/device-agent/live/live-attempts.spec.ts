@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { mayHold, parseCommit } from '#libs/messaging';
 import { subjects } from '#proto';
-import { emptyAttempt, ordersOf, type AttemptOrder } from '../attempt/attempt.js';
+import { emptyAttempt, ordersOf, type AttemptOrder } from '#libs/attempt';
 import { hasLost, type DeviceState } from '../devices/session.js';
 import { LiveAttempts, type Carried, type LiveAttempt } from './live-attempts.js';
 import { Slots } from './slots.js';

@@ -1,5 +1,5 @@
 import type { AttemptKey, DeviceId } from '#proto';
-import type { Attempt, AttemptOrder, Stop } from '../attempt/index.js';
+import type { Attempt, AttemptOrder, Stop } from '#libs/attempt';
 
 /** Why an attempt is no longer this process's to carry out. */
 export type Interruption =

@@ -24,7 +24,7 @@ import {
   eventsOf,
   lateEventsOf,
   type Ending,
-} from '../attempt/index.js';
+} from '#libs/attempt';
 import { type CommandRunner, type CommandTimes, type DeviceLink, Backoff, pause } from '../devices/index.js';
 import { preparedCommand, type Artifacts, outcomeEnding } from '../inputs/index.js';
 

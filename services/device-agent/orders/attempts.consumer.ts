@@ -3,7 +3,7 @@ import { CorruptLogError } from '#libs/event-log';
 import { DONE, mayHold, parseCommit, type BusMessage, type Outcome } from '#libs/messaging';
 import type { Clock } from '#libs/platform';
 import type { AttemptRunner } from './attempt.runner.js';
-import { ordersOf, type AttemptOrder } from '../attempt/index.js';
+import { ordersOf, type AttemptOrder } from '#libs/attempt';
 import type { Carried, LiveAttempts } from '../live/index.js';
 
 /** A start that is older than this may have been carried out by somebody: the durable was made anew, or nobody served it. */

@@ -11,7 +11,7 @@ import {
 } from '#proto';
 import { CorruptLogError, unchanged } from '#libs/event-log';
 import { DONE, mayHold, parseCommit, type BusMessage, type Outcome } from '#libs/messaging';
-import { endOfSteps, isExact, isJudged, type AttemptOrder, type Stop, eventsOf } from '../attempt/index.js';
+import { endOfSteps, isExact, isJudged, type AttemptOrder, type Stop, eventsOf } from '#libs/attempt';
 import { changeBy, type AttemptCommits, type LiveAttempts } from '../live/index.js';
 import type { DeviceLink } from '../devices/index.js';
 

@@ -20,7 +20,7 @@ import {
   isKnown,
   type CommandRecord,
   lateEventsOf,
-} from '../attempt/index.js';
+} from '#libs/attempt';
 import { changeBy, type AttemptCommits, type LiveAttempts } from '../live/index.js';
 import { type Artifacts, resultOf } from '../inputs/index.js';
 

@@ -1,7 +1,6 @@
 import type { Logger } from 'pino';
-import { Evaluation, type RunId } from '#proto';
+import { Evaluation, type RunId, usageOfCalls } from '#proto';
 import type { RunLog } from '#libs/event-log';
-import { usageOfCalls } from '#libs/llm';
 import { problemsOfVerdicts, withAllSubtasks } from '#libs/planner';
 import { loadEndedRun, NO_MODEL, refused, type EndedRun } from './ended-run.adapter.js';
 import type { Fleet } from '../fleet/index.js';

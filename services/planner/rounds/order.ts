@@ -1,6 +1,5 @@
 import type { Budget, EditId, PlanCommit, RunCommit, RunId, Usage } from '#proto';
-import { NO_USAGE } from '#proto';
-import { addUsage } from '#libs/llm';
+import { NO_USAGE, addUsage } from '#proto';
 
 /** One try of an edit round: what one commit of a run asks the planner for. Each try is asked for by exactly one commit. */
 export interface RoundOrder {

@@ -1,13 +1,4 @@
-import {
-  LIMITS,
-  type Json,
-  type ModelCall,
-  type PlanEvent,
-  type PlanSource,
-  type RunbookUse,
-  type Usage,
-} from '#proto';
-import { usageOfCalls } from '#libs/llm';
+import { LIMITS, type Json, type ModelCall, type PlanEvent, type PlanSource, type RunbookUse, type Usage, usageOfCalls } from '#proto';
 import type { ProposedPlan } from '#libs/planner';
 import type { RoundOrder } from './order.js';
 

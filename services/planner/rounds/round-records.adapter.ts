@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
-import type { RunId, Usage } from '#proto';
-import { usageOfCalls, type ChatModel } from '#libs/llm';
+import { type RunId, type Usage, usageOfCalls } from '#proto';
+import { type ChatModel } from '#libs/llm';
 import type { Metrics } from '#libs/platform';
 
 /** From what a rule takes to what a model takes that thinks for long. */

@@ -1,9 +1,8 @@
 import type { Logger } from 'pino';
 import type { Cause, EditViolation, Json, PlanEvent, RunId, Usage } from '#proto';
-import { NO_USAGE, sentenceOf } from '#proto';
+import { NO_USAGE, sentenceOf, addUsage, usageOfCalls } from '#proto';
 import { isTerminal, type Editing, type Run } from '#libs/constellation';
 import { CorruptLogError, unchanged, type Loaded, type RunLog } from '#libs/event-log';
-import { addUsage, usageOfCalls } from '#libs/llm';
 import {
   matchGoal,
   nextMove,

@@ -1,18 +1,7 @@
 import type { z } from 'zod';
-import {
-  CreationReply,
-  EditingReply,
-  LIMITS,
-  type Budget,
-  type EditViolation,
-  type Experience,
-  type Json,
-  type ModelCall,
-  type RunbookInfo,
-  type Usage,
-} from '#proto';
+import { CreationReply, EditingReply, LIMITS, type Budget, type EditViolation, type Experience, type Json, type ModelCall, type RunbookInfo, type Usage, addUsage, usageOfCalls } from '#proto';
 import { BOUNDS, isTerminal, type Editing, type Run } from '#libs/constellation';
-import { addUsage, countPromptTokens, mayCallModel, usageOfCalls, type ModelDesk } from '#libs/llm';
+import { countPromptTokens, mayCallModel, type ModelDesk } from '#libs/llm';
 import {
   rebase,
   type Planned,

@@ -8,7 +8,8 @@ import {
 } from '#proto';
 import { lastFinished, NOTES_MAX, openCommands, type Book, type CommandRecord } from './book.js';
 import { commandOf } from './recorded-outcomes.js';
-import { errorOf, usableNotes } from './step-events.js';
+import { errorOf, FAILURES } from './failures.js';
+import { usableNotes } from './step-events.js';
 
 /** How an attempt of several steps ends, by itself or by others. */
 export type AgentEnding =
@@ -23,19 +24,9 @@ export type AgentEnding =
       readonly notes?: readonly string[];
     };
 
-export const STOPPED: AgentEnding = {
-  kind: 'failed',
-  code: 'CANCELLED',
-  message: 'it was stopped',
-  outcome: 'cancelled',
-};
+export const STOPPED: AgentEnding = { kind: 'failed', ...FAILURES.stopped };
 
-const DEVICE_LOST: AgentEnding & { readonly kind: 'failed' } = {
-  kind: 'failed',
-  code: 'DEVICE_LOST',
-  message: 'the device is lost',
-  outcome: 'device_lost',
-};
+const DEVICE_LOST: AgentEnding & { readonly kind: 'failed' } = { kind: 'failed', ...FAILURES.deviceLost };
 
 /** The same, of an attempt of which no command was issued. */
 const DEVICE_LOST_BEFORE: AgentEnding = { ...DEVICE_LOST, sent: false };
@@ -79,11 +70,8 @@ export function endOfSteps(book: Book, ending: AgentEnding): AttemptEvent[] {
     return [...unknown, { type: 'ATTEMPT_FINISHED', data: { status: 'completed', result: ending.result, ...rest } }];
   }
   const output = ending.output ?? lastFinished(book)?.finished?.result ?? null;
-  const { sent } = ending;
-  const error = {
-    ...errorOf(ending.code, ending.message, ending.outcome ?? 'failed'),
-    ...(sent === false && { sent }),
-  };
+  const { code, message, outcome = 'failed', sent } = ending;
+  const error = errorOf({ code, message, outcome, sent });
   const said: TaskError = output === null ? error : { ...error, output };
   return [...unknown, { type: 'ATTEMPT_FINISHED', data: { status: 'failed', error: said, ...rest } }];
 }
@@ -103,34 +91,32 @@ const NOTHING = { result: null, startedAt: null, durationMs: null } as const;
 export const UNKNOWN: CommandEnd = {
   ...NOTHING,
   state: 'OUTCOME_UNKNOWN',
-  error: errorOf('OUTCOME_UNKNOWN', 'nobody can say whether it was executed', 'unknown'),
+  error: errorOf(FAILURES.OUTCOME_UNKNOWN),
 };
 
 export const NOT_SENT: CommandEnd = {
   ...NOTHING,
   state: 'CANCELLED',
-  error: errorOf('CANCELLED', 'it was stopped before it was sent', 'cancelled'),
+  error: errorOf(FAILURES.neverSent),
 };
 
 export const UNREADABLE: CommandEnd = {
   ...UNKNOWN,
-  error: errorOf('INVALID_ANSWER', 'the answer of the gateway could not be read', 'unknown'),
+  error: errorOf({
+    code: 'INVALID_ANSWER',
+    message: 'the answer of the gateway could not be read',
+    outcome: 'unknown',
+  }),
 };
 
 /** A refused command never ran, but for the one refusal that says that an earlier request with its id may have. */
 export function refusedEnd(code: string, message: string): CommandEnd {
-  if (code === COMMAND_REFUSALS.outcomeUnknown) return { ...UNKNOWN, error: errorOf(code, message, 'unknown') };
+  if (code === COMMAND_REFUSALS.outcomeUnknown)
+    return { ...UNKNOWN, error: errorOf({ code, message, outcome: 'unknown' }) };
   const late = code === COMMAND_REFUSALS.expired;
-  const error = errorOf(code, message, late ? 'timed_out' : 'failed');
+  const error = errorOf({ code, message, outcome: late ? 'timed_out' : 'failed' });
   return { ...NOTHING, state: late ? 'TIMED_OUT' : 'FAILED', error, refused: true };
 }
-
-const WORDS: Record<Exclude<CommandOutcome['state'], 'COMPLETED'>, [string, string, FailureOutcome]> = {
-  FAILED: ['COMMAND_FAILED', 'the tool reported an error', 'failed'],
-  TIMED_OUT: ['TIMEOUT', 'the command did not end in its time', 'timed_out'],
-  CANCELLED: ['CANCELLED', 'the command was stopped', 'cancelled'],
-  OUTCOME_UNKNOWN: ['OUTCOME_UNKNOWN', 'nobody can say whether it was executed', 'unknown'],
-};
 
 /** What the device said, with its answer as far as an event holds it. */
 export function answeredEnd(
@@ -138,11 +124,11 @@ export function answeredEnd(
   result: TaskResult | null,
 ): CommandEnd {
   if (state === 'COMPLETED') return { state, result, error: null, startedAt, durationMs };
-  const [code, message, outcome] = WORDS[state];
+  const known = FAILURES[state];
   return {
     state,
     result,
-    error: errorOf(error?.code ?? code, error?.message ?? message, outcome),
+    error: errorOf({ ...known, code: error?.code ?? known.code, message: error?.message ?? known.message }),
     startedAt,
     durationMs,
   };

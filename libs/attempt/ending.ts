@@ -2,15 +2,15 @@ import {
   COMMAND_REFUSALS,
   commandIdOf,
   NO_USAGE,
-  TaskError,
+  type TaskError,
   type AttemptEvent,
   type CommandCall,
   type CommandOutcome,
   type CommandState,
-  type FailureOutcome,
   type TaskResult,
 } from '#proto';
 import type { ExactOrder } from './attempt.js';
+import { errorOf, FAILURES } from './failures.js';
 
 /** How an attempt can come to its end. */
 export type Ending =
@@ -26,19 +26,6 @@ export type Ending =
   | { readonly kind: 'impossible'; readonly code: string; readonly message: string }
   /** Nobody will ever say: `message` tells why. */
   | { readonly kind: 'unknown'; readonly code: string; readonly message: string };
-
-const MESSAGE_CHARS_MAX = 4_000;
-const CODE = TaskError.shape.code;
-
-const OUTCOMES: Record<
-  Exclude<CommandState, 'COMPLETED'>,
-  { code: string; message: string; outcome: FailureOutcome }
-> = {
-  FAILED: { code: 'COMMAND_FAILED', message: 'the tool reported an error', outcome: 'failed' },
-  TIMED_OUT: { code: 'TIMEOUT', message: 'the command did not end in its time', outcome: 'timed_out' },
-  CANCELLED: { code: 'CANCELLED', message: 'the command was stopped', outcome: 'cancelled' },
-  OUTCOME_UNKNOWN: { code: 'OUTCOME_UNKNOWN', message: 'nobody can say whether it was executed', outcome: 'unknown' },
-};
 
 /** The events of the one commit of an exact command's attempt at its end. */
 export function eventsOf(order: ExactOrder, ending: Ending): AttemptEvent[] {
@@ -62,21 +49,10 @@ function endOf(order: ExactOrder, ending: Ending): AttemptEvent[] {
     case 'refused':
       return refusedBy(order, ending);
     case 'stopped':
-      return [
-        failed(
-          errorOf({
-            code: 'CANCELLED',
-            message: 'it was stopped before it was sent',
-            outcome: 'cancelled',
-            sent: false,
-          }),
-        ),
-      ];
-    case 'lost': {
-      const error = { code: 'DEVICE_LOST', message: 'the device is lost', outcome: 'device_lost' } as const;
-      if (!ending.sent) return [failed(errorOf({ ...error, sent: false }))];
-      return [commandFinished(order, UNKNOWN, null), failed(errorOf(error))];
-    }
+      return [failed(errorOf({ ...FAILURES.neverSent, sent: false }))];
+    case 'lost':
+      if (!ending.sent) return [failed(errorOf({ ...FAILURES.deviceLost, sent: false }))];
+      return [commandFinished(order, UNKNOWN, null), failed(errorOf(FAILURES.deviceLost))];
     case 'impossible':
       return [failed(errorOf({ ...ending, outcome: 'failed' }))];
     case 'unknown':
@@ -151,25 +127,9 @@ export function exitCodeOf({ tool }: CommandCall, result: TaskResult | null): nu
 
 /** The device's own words, with the outcome that its state stands for: an output inside them is not taken, it could be any size. */
 function failureOf({ error }: CommandOutcome, state: Exclude<CommandState, 'COMPLETED'>): TaskError {
-  const known = OUTCOMES[state];
+  const known = FAILURES[state];
   const { code = known.code, message = known.message, sent } = error ?? {};
   return errorOf({ code, message, outcome: known.outcome, sent });
-}
-
-interface Failure {
-  readonly code: string;
-  readonly message: string;
-  readonly outcome: FailureOutcome;
-  readonly sent?: false | undefined;
-}
-
-function errorOf({ code, message, outcome, sent }: Failure): TaskError {
-  return {
-    code: CODE.safeParse(code).success ? code : 'REFUSED',
-    message: message.slice(0, MESSAGE_CHARS_MAX).toWellFormed(),
-    outcome,
-    ...(sent === false && { sent }),
-  };
 }
 
 function failed(error: TaskError, output: TaskResult | null = null): AttemptEvent {

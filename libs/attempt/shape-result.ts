@@ -14,6 +14,9 @@ export interface ShapedResult {
 
 const encoder = new TextEncoder();
 
+/** The beginning of a text. Of JSON with lone surrogates nobody could make a hash: they are repaired before anything is recorded. */
+export const clip = (text: string, chars: number): string => text.slice(0, chars).toWellFormed();
+
 /** What an event may hold of a tool's answer. Strings that no canonical JSON could carry (lone surrogates) are repaired first. */
 export function shapeResult(answer: Json): ShapedResult {
   const whole = repairedJson(answer);

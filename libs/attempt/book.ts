@@ -8,8 +8,9 @@ import {
   type Decided,
   type Json,
   type Usage,
+  addUsage,
+  usageOfCalls,
 } from '#proto';
-import { addUsage, usageOfCalls } from '#libs/llm';
 
 export type FactOf<T extends AttemptEvent['type']> = Extract<AttemptEvent, { type: T }>['data'];
 

@@ -1,10 +1,17 @@
 import type { AgentProfile, ApprovalMode, CommandCall, DeviceId, PolicyVerdict } from '#proto';
-import type { CommandPolicy } from '#libs/command-policy';
 import { EXEC_CLI, isExecAliased } from '#libs/constellation';
 import { NO_SUCH_TOOL } from './recorded-outcomes.js';
 
+/** What says of a call on a device whether it may be made. */
+interface Judge {
+  judge(
+    call: CommandCall,
+    device: { readonly deviceId: DeviceId; readonly os: string; readonly tags: readonly string[] },
+  ): PolicyVerdict;
+}
+
 export interface Judging {
-  readonly policy: CommandPolicy;
+  readonly policy: Judge;
   readonly profile: AgentProfile | undefined;
   readonly deviceId: DeviceId;
   /** How this run asks for approvals. */

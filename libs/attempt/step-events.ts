@@ -1,19 +1,18 @@
 import {
-  TaskError,
   type Ask,
   type AttemptEvent,
   type CommandCall,
   type CommandId,
-  type FailureOutcome,
   type Json,
   type ModelCall,
   type PolicyVerdict,
   type Prompt,
 } from '#proto';
-import type { AgentReply } from '#libs/device-agent';
 import type { FactOf } from './book.js';
+import { codeOf } from './failures.js';
+import type { AgentReply } from './outcomes.js';
 import { statusOf } from './recorded-outcomes.js';
-import { repairedJson } from './shape-result.js';
+import { clip, repairedJson } from './shape-result.js';
 
 /** What an attempt's facts may hold of a text; the whole of a long reply lies in ARTIFACTS. */
 const CHARS = {
@@ -36,9 +35,6 @@ const NOTES = 20;
 const PROBLEMS = 20;
 const ASK_PLAN_LINES = 20;
 const CALLS = 64;
-
-/** Of JSON with lone surrogates nobody could make a hash: they are repaired before anything is recorded. */
-export const clip = (text: string, chars: number): string => text.slice(0, chars).toWellFormed();
 
 /** The model's turn as a fact. `calls` in order; the last one's reply is the plan. */
 export function stepPlanned(
@@ -136,14 +132,6 @@ export function usableNotes(notes: readonly string[], max: number): string[] {
     .map((note) => clip(note, CHARS.note))
     .filter((note) => note !== '')
     .slice(-max);
-}
-
-export function codeOf(code: string): string {
-  return TaskError.shape.code.safeParse(code).success ? code : 'REFUSED';
-}
-
-export function errorOf(code: string, message: string, outcome: FailureOutcome): TaskError {
-  return { code: codeOf(code), message: clip(message, 4_000), outcome };
 }
 
 function boundedCalls(calls: readonly ModelCall[]): ModelCall[] {

@@ -1,15 +1,8 @@
+import type { z } from 'zod';
 import type { CommandCall } from '#proto';
 import { sameJson } from '#libs/constellation';
-import type {
-  AgentReply,
-  AskModel,
-  CallTool,
-  ModelFailed,
-  ModelReplied,
-  PersonAnswered,
-  ToolCalled,
-} from '#libs/device-agent';
 import type { Book, CommandRecord } from './book.js';
+import type { AgentReply, ModelFailed, ModelReplied, PersonAnswered, ToolCalled } from './outcomes.js';
 
 /** Rule of a verdict that the service itself gives: the device has no such tool. */
 export const NO_SUCH_TOOL = 'no-such-tool';
@@ -29,7 +22,7 @@ export const diverged = (message: string): Diverged => ({ kind: 'diverged', mess
 export function modelOutcome(
   book: Book,
   step: number,
-  { agent, schema }: AskModel,
+  { agent, schema }: { readonly agent: string; readonly schema: z.ZodType<AgentReply> },
 ): ModelReplied | ModelFailed | Diverged | undefined {
   const record = book.steps.get(step);
   if (record === undefined) return undefined;
@@ -53,7 +46,7 @@ export function callOutcome(record: CommandRecord): ToolCalled | NextMove {
 }
 
 /** Whether the record at this place is one of the same call. */
-export function isCallOf(record: CommandRecord, { command }: Pick<CallTool, 'command'>): boolean {
+export function isCallOf(record: CommandRecord, { command }: Pick<ToolCalled, 'command'>): boolean {
   const [first] = record.judged;
   if (record.ask?.kind === 'question') return false;
   return first === undefined ? record.issued === null : sameJson(first.command, command);

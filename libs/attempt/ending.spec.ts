@@ -2,11 +2,11 @@ import { describe, expect, it } from '@jest/globals';
 import { AttemptFinished, type CommandOutcome, type CommandState } from '#proto';
 import type { ExactOrder } from './attempt.js';
 import { eventsOf, lateEventsOf, type Ending } from './ending.js';
-import { execCli, RUN_ID, STARTED_AT, startOf } from '../testing/run.js';
+import { execCli, RUN_ID, STARTED_AT, startOf } from './given.testing.js';
 
 const order = (tool = 'EXEC_CLI'): ExactOrder => ({
   key: { runId: RUN_ID, taskId: 'a', attempt: 1 },
-  start: { ...startOf({ id: 'a' }), command: { tool, arguments: {} } },
+  start: startOf('a', 1, { tool, arguments: {} }),
   commit: '01HZZZZZZZZZZZZZZZZZZZZ001',
 });
 const outcome = (state: CommandState, change: Partial<CommandOutcome> = {}): CommandOutcome => ({

@@ -3,7 +3,7 @@ import type { AttemptEvent, StopReason } from '#proto';
 import { NO_COMMITS, sealNext } from '#libs/event-log';
 import { emptyAttempt, evolveAttempt, findOrder, foldAttempt, isExact, ordersOf } from './attempt.js';
 import { eventsOf } from './ending.js';
-import { NOW, RUN_ID, TestRun } from '../testing/run.js';
+import { commitOf, NOW, RUN_ID, startOf } from './given.testing.js';
 
 const key = { runId: RUN_ID, taskId: 'a', attempt: 1 };
 const resumed = (instance: string): AttemptEvent => ({ type: 'ATTEMPT_RESUMED', data: { instance } });
@@ -25,7 +25,7 @@ describe('an attempt as its events tell it', () => {
   });
 
   it('knows whether the outcome of its command is recorded', () => {
-    const [order] = ordersOf(new TestRun([{ id: 'a' }]).start({ id: 'a' }));
+    const [order] = ordersOf(commitOf(1, startOf('a')));
     if (order === undefined || !isExact(order)) throw new Error('no order');
     const lost = fold(...eventsOf(order, { kind: 'lost', sent: true }));
     expect(lost).toMatchObject({ commandFinished: false, finished: { status: 'failed' } });
@@ -46,17 +46,14 @@ describe('an attempt as its commits tell it', () => {
 
 describe('orders', () => {
   it('are all starts of a commit', () => {
-    const run = new TestRun([{ id: 'a' }, { id: 'b' }]);
-    const orders = ordersOf(run.start({ id: 'a' }, { id: 'b' }));
+    const orders = ordersOf(commitOf(1, startOf('a'), startOf('b')));
     expect(orders.map((order) => order.key.taskId)).toEqual(['a', 'b']);
-    expect(ordersOf(run.stop('a'))).toEqual([]);
+    expect(ordersOf(commitOf(2))).toEqual([]);
   });
 
   it('are found again by their attempt', () => {
-    const run = new TestRun([{ id: 'a' }]);
-    run.start({ id: 'a' });
-    const second = run.start({ id: 'a', attempt: 2 });
-    expect(findOrder(run.commits, { ...key, attempt: 2 })?.commit).toBe(second.commit);
-    expect(findOrder(run.commits, { ...key, attempt: 3 })).toBeUndefined();
+    const commits = [commitOf(1, startOf('a')), commitOf(2, startOf('a', 2))];
+    expect(findOrder(commits, { ...key, attempt: 2 })?.commit).toBe(commits[1]?.commit);
+    expect(findOrder(commits, { ...key, attempt: 3 })).toBeUndefined();
   });
 });

@@ -1,5 +1,6 @@
 /**
- * What an attempt is: its orders, its recorded facts folded, how commands and steps end. Pure; nothing here waits or asks anybody.
+ * ATTEMPT, one of the four aggregates: its orders, its facts folded, what is told to its agent of them, how commands and steps end. Pure;
+ * whoever carries an attempt out waits, asks and stores.
  */
 export {
   NOT_SENT,
@@ -31,16 +32,9 @@ export type { Ending } from './ending.js';
 export { Ends, agentError } from './ends.js';
 export { agentName, answerOutcome, callOutcome, diverged, isCallOf, modelOutcome } from './recorded-outcomes.js';
 export type { Diverged, NextMove } from './recorded-outcomes.js';
-export { repairedJson, shapeResult } from './shape-result.js';
-export {
-  askedForApproval,
-  askedQuestion,
-  clip,
-  commandJudged,
-  errorOf,
-  questionOf,
-  stepFailed,
-  stepPlanned,
-} from './step-events.js';
+export { errorOf } from './failures.js';
+export { clip, repairedJson, shapeResult } from './shape-result.js';
+export { askedForApproval, askedQuestion, commandJudged, questionOf, stepFailed, stepPlanned } from './step-events.js';
 export type { AskOrigin } from './step-events.js';
 export { verdictIn } from './verdict.js';
+export type { AgentReply, ModelFailed, ModelReplied, PersonAnswered, ToolCalled } from './outcomes.js';

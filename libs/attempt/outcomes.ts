@@ -1,0 +1,57 @@
+import type { CommandCall, CommandOutcome, Note, TaskResult, Usage } from '#proto';
+
+/** What every agent's reply can be read as, for the record and for people. */
+export interface AgentReply {
+  readonly observation: string;
+  readonly thought: string;
+  readonly plan: readonly string[];
+  readonly comment: string;
+  readonly notes: readonly Note[];
+}
+
+export interface ModelReplied {
+  readonly kind: 'replied';
+  readonly step: number;
+  /** As the effect's schema parsed it. */
+  readonly reply: AgentReply;
+  /** What the calls for it have used up, for those who look on; absent where nobody counted. */
+  readonly used?: Usage;
+}
+
+/** No reply could be had, or none that could be used, after all repairs. */
+export interface ModelFailed {
+  readonly kind: 'model-failed';
+  readonly step: number;
+  readonly code: string;
+  readonly message: string;
+}
+
+/** What became of a call. `command` is what really ran: a person may have changed it. */
+export interface ToolCalled {
+  readonly kind: 'called';
+  readonly step: number;
+  readonly index: number;
+  readonly command: CommandCall;
+  readonly ended:
+    | {
+        readonly kind: 'finished';
+        readonly state: CommandOutcome['state'];
+        readonly result: TaskResult | null;
+        readonly message: string | null;
+      }
+    /** It did not run: the policy, the device, or a person said no; or there is no such tool. */
+    | {
+        readonly kind: 'refused';
+        readonly by: 'policy' | 'person' | 'device';
+        readonly code: string;
+        readonly message: string;
+      };
+}
+
+export interface PersonAnswered {
+  readonly kind: 'answered';
+  readonly step: number;
+  /** Null: nobody answered in time, or somebody refused to; `note` says why. */
+  readonly text: string | null;
+  readonly note: string;
+}
