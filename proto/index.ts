@@ -12,6 +12,7 @@ export * from './final-answer.js';
 export * from './request.js';
 export * from './issue-words.js';
 export * from './parse.js';
+export { canonicalJson, sameJson } from './same-json.js';
 export * from './path.js';
 export * from './result.js';
 export * from './model.js';

@@ -1,6 +1,5 @@
 import type { z } from 'zod';
-import type { CommandCall } from '#proto';
-import { sameJson } from '#libs/constellation';
+import { sameJson, type CommandCall } from '#proto';
 import type { Book, CommandRecord } from './book.js';
 import type { AgentReply, ModelFailed, ModelReplied, PersonAnswered, ToolCalled } from './outcomes.js';
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { RunCommit, RunEvent, RunId } from '#proto';
-import { Aggregates, CONFLICT, ContendedError, NO_COMMITS, TRIES_MAX, unchanged, type Loaded } from './aggregate.js';
+import { Aggregates, OVERTAKEN, ContendedError, NO_COMMITS, TRIES_MAX, unchanged, type Loaded } from './aggregate.js';
 import { CorruptLogError } from './errors.js';
 import type { RunLog } from './event-log.js';
 import { sampleId, sampleRunCommit, START } from './sample-commits.js';
@@ -160,7 +160,7 @@ function conflictContract(ready: () => Ready): void {
       return { value: null, events: [paused('mine')], causes };
     });
     await expect(losing).rejects.toThrow(ContendedError);
-    await expect(mine.change('hopeless', () => CONFLICT)).rejects.toThrow(/run hopeless was changed by others/u);
+    await expect(mine.change('hopeless', () => OVERTAKEN)).rejects.toThrow(/run hopeless was changed by others/u);
     const reasons = (await log.load('hopeless')).flatMap(({ commit }) => commit.events.map(reasonOf));
     expect(reasons).toEqual(Array.from({ length: TRIES_MAX }, () => 'theirs'));
   });

@@ -17,14 +17,14 @@ export class ContendedError extends Error {
 }
 
 /** Somebody else wrote first: what was decided was decided on what is not so any more. */
-export const CONFLICT = Symbol('conflict');
-export type Conflict = typeof CONFLICT;
+export const OVERTAKEN = Symbol('overtaken');
+export type Overtaken = typeof OVERTAKEN;
 
 /** Tries until nobody else was faster; `lost` counts the tries before. Throws ContendedError after `TRIES_MAX`, and what a try throws. */
-export async function uncontended<T>(what: string, attempt: (lost: number) => Promise<T | Conflict>): Promise<T> {
+export async function uncontended<T>(what: string, attempt: (lost: number) => Promise<T | Overtaken>): Promise<T> {
   for (let lost = 0; lost < TRIES_MAX; lost++) {
     const done = await attempt(lost);
-    if (done !== CONFLICT) return done;
+    if (done !== OVERTAKEN) return done;
   }
   throw new ContendedError(what);
 }
@@ -98,7 +98,7 @@ export function sealNext<O extends object, E extends Fact>(
 }
 
 /** What a change comes to: the facts to store, none when nothing follows, and what is told to who asked for it. */
-export interface Change<E, T, K = never> {
+export interface AggregateChange<E, T, K = never> {
   readonly value: T;
   readonly events: readonly E[];
   readonly causes: readonly Cause[];
@@ -107,7 +107,7 @@ export interface Change<E, T, K = never> {
 }
 
 /** A change that stores nothing. */
-export const unchanged = <T>(value: T): Change<never, T> => ({ value, events: [], causes: [] });
+export const unchanged = <T>(value: T): AggregateChange<never, T> => ({ value, events: [], causes: [] });
 
 export interface Changed<S, T> {
   readonly value: T;
@@ -181,7 +181,7 @@ export class Aggregates<K, C extends ChainedCommit, E extends Fact, S> {
 
   /**
    * Changes it by what is decided on its state, again from a fresh load whenever somebody else wrote meanwhile. A decision
-   * that is CONFLICT has itself seen that somebody else was faster. Throws ContendedError, what loading throws, and
+   * that is OVERTAKEN has itself seen that somebody else was faster. Throws ContendedError, what loading throws, and
    * AppendError when nobody can say whether the facts are stored.
    */
   change<T>(
@@ -195,11 +195,11 @@ export class Aggregates<K, C extends ChainedCommit, E extends Fact, S> {
       const [loaded] = await Promise.all([fresh, beside?.()]);
       known = loaded;
       const change = await decide(loaded.state, { lost, loaded });
-      if (change === CONFLICT) return CONFLICT;
+      if (change === OVERTAKEN) return OVERTAKEN;
       const { value, events, causes, to = key } = change;
       if (events.length === 0) return { value, after: loaded, stored: false };
       const after = await this.#append(to, loaded, events, causes);
-      return after === CONFLICT ? CONFLICT : { value, after, stored: true };
+      return after === OVERTAKEN ? OVERTAKEN : { value, after, stored: true };
     });
   }
 
@@ -208,13 +208,13 @@ export class Aggregates<K, C extends ChainedCommit, E extends Fact, S> {
     before: Loaded<S>,
     events: readonly E[],
     causes: readonly Cause[],
-  ): Promise<Loaded<S> | Conflict> {
+  ): Promise<Loaded<S> | Overtaken> {
     const { log, by, clock } = this.#options;
     const now = clock.now();
     const owner = this.#kind.ownerOf(key);
     const commit = sealNext(before.end, owner, events, { commit: newCommitId(now), now, by, causes }) as unknown as C;
     const appended = await log.append(key, commit, before.end.sequence);
-    if (appended.kind === 'conflict') return CONFLICT;
+    if (appended.kind === 'conflict') return OVERTAKEN;
     // A copy: the bytes that a sealed commit is stored as stay in memory as long as it does.
     return this.#follow(before, [{ commit: { ...commit }, sequence: appended.sequence }]);
   }
@@ -224,7 +224,7 @@ export class Aggregates<K, C extends ChainedCommit, E extends Fact, S> {
   }
 }
 
-type Decision<E, T, K> = Change<E, T, K> | Conflict;
+type Decision<E, T, K> = AggregateChange<E, T, K> | Overtaken;
 
 interface Tried<S> {
   /** Tries before this one. */

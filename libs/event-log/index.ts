@@ -2,7 +2,7 @@ export type { Appended, AttemptLog, EventLog, FleetLog, PlanLog, RunLog, Stored 
 export { AppendError, CorruptLogError, LoadError } from './errors.js';
 export {
   Aggregates,
-  CONFLICT,
+  OVERTAKEN,
   ContendedError,
   NO_COMMITS,
   sealNext,
@@ -15,9 +15,9 @@ export type {
   AggregateOptions,
   Beforehand,
   ChainEnd,
-  Change,
+  AggregateChange,
   Changed,
-  Conflict,
+  Overtaken,
   Loaded,
   Stamp,
 } from './aggregate.js';

@@ -6,7 +6,7 @@ import { openFleetLog } from '#libs/event-log';
 import { CredentialIssuer } from '#libs/keys';
 import { Actors, DeviceTimers, type Consumption, type Served } from '#libs/messaging';
 import { untilItWorks, type Clock } from '#libs/platform';
-import { isRecorded, liveSession, FleetState } from './fleet/index.js';
+import { isRecorded, liveSession, FleetState } from '#libs/fleet';
 import {
   DirtyKeys,
   KvProfiles,

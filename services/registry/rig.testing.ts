@@ -11,7 +11,7 @@ import { makeDeviceSecret, makeJoinAssertion, proveActor, tokenHash, type Device
 import { connectBus, provision, query, type QueryAnswer } from '#libs/messaging';
 import { createLogger, systemClock, type Clock } from '#libs/platform';
 import { startTestNats, type TestNats } from '#libs/testing';
-import { evolveCommit, type Device } from './fleet/device.js';
+import { evolveDeviceCommit, type Device } from '#libs/fleet';
 import { telemetry } from './given.testing.js';
 import { KvProfiles } from './projections/kv-profiles.adapter.js';
 import { profileOf } from './projections/profile.js';
@@ -122,7 +122,10 @@ export class Rig {
   /** The same once it is what the log says of the device. */
   async projected(deviceId: DeviceId): Promise<AgentProfile> {
     const stored = await openFleetLog(this.nc).load(deviceId);
-    const device = stored.reduce<Device | undefined>((before, { commit }) => evolveCommit(before, commit), undefined);
+    const device = stored.reduce<Device | undefined>(
+      (before, { commit }) => evolveDeviceCommit(before, commit),
+      undefined,
+    );
     const wanted = device === undefined ? undefined : profileOf(device, null);
     const found = await until(
       () => this.profile(deviceId),

@@ -79,6 +79,7 @@ const LAYERS: readonly Rule[] = [
       { path: 'libs/device-agent/a.ts', text: `import { chat } from '#libs/llm';` },
       { path: 'libs/planner/a.ts', text: `import { chat } from '#libs/llm';` },
       { path: 'libs/attempt/a.ts', text: `import { sealNext } from '#libs/event-log';` },
+      { path: 'libs/fleet/a.ts', text: `import { isDeepStrictEqual } from 'node:util';` },
       { path: 'libs/constellation/a.ts', text: `import { Fence } from '#libs/prompter';` },
       { path: 'libs/aip/transport/a.ts', text: `import { open } from './ws-transport.adapter.js';` },
       { path: 'libs/constellation/a.ts', text: `import { parse } from '@marcbachmann/cel-js';` },

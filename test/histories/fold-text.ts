@@ -4,7 +4,7 @@ import { hash } from 'node:crypto';
 import canonicalize from 'canonicalize';
 import { checkInvariants, emptyRun, evolveCommit, viewOf, type Run } from '#libs/constellation';
 import type { FleetCommit, Json, RunCommit, RunView } from '#proto';
-import type { FleetState } from '../../services/registry/fleet/fleet-state.js';
+import type { FleetState } from '#libs/fleet';
 
 /** One line for every prefix of the run, then how it stands at its end. Throws where a prefix breaks an invariant. */
 export function foldText(commits: readonly RunCommit[]): string {

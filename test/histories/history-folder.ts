@@ -8,7 +8,7 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { auditRun, type AuditReport } from '../../services/cli/audit/audit-run.js';
-import { FleetState } from '../../services/registry/fleet/fleet-state.js';
+import { FleetState } from '#libs/fleet';
 import { FLEET_LOG, parseCommits, RUN_LOG } from '#libs/event-log';
 import { runIdOfSubject } from '#proto';
 import type { FleetCommit, RunCommit, RunId } from '#proto';

@@ -9,4 +9,4 @@ export { instantOf } from './instant.js';
 export { type Interval, covered } from './intervals.js';
 export { jsonBytes } from './json-bytes.js';
 export { PersistentArray } from './persistent-array.js';
-export { canonicalJson, sameJson } from './same-json.js';
+export { canonicalJson, sameJson } from '#proto';

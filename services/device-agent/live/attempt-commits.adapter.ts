@@ -4,7 +4,7 @@ import {
   type AggregateKind,
   type AttemptLog,
   type AttemptLogKey,
-  type Change,
+  type AggregateChange,
   type RunLog,
 } from '#libs/event-log';
 import type { Clock } from '#libs/platform';
@@ -29,7 +29,7 @@ export function changeBy<T>(
   { key, kind, cause }: { readonly key: AttemptKey; readonly kind: AttemptSubjectKind; readonly cause: string },
   events: readonly AttemptEvent[],
   value: T,
-): Change<AttemptEvent, T, AttemptLogKey> {
+): AggregateChange<AttemptEvent, T, AttemptLogKey> {
   return { value, events, causes: [{ kind: 'run', id: cause }], to: { ...key, kind } };
 }
 

@@ -19,7 +19,7 @@ import {
   undecided,
   withVerbs,
 } from '#libs/constellation';
-import { CONFLICT, CorruptLogError, newCommitId, type RunLog, sealNext, uncontended } from '#libs/event-log';
+import { OVERTAKEN, CorruptLogError, newCommitId, type RunLog, sealNext, uncontended } from '#libs/event-log';
 import { TimerConflictError } from '#libs/messaging';
 import type { Clock } from '#libs/platform';
 import type { Fleet } from '../fleet/index.js';
@@ -270,10 +270,10 @@ export class RunServer {
   }
 
   /** Somebody else has written: what is in memory is loaded again. */
-  #conflict(served: Served, seenBy: 'timer' | 'end' | 'append'): typeof CONFLICT {
+  #conflict(served: Served, seenBy: 'timer' | 'end' | 'append'): typeof OVERTAKEN {
     this.#parts.logger.info({ runId: served.runId, seenBy }, 'conflict: the run is loaded again');
     served.loaded = undefined;
-    return CONFLICT;
+    return OVERTAKEN;
   }
 
   /** Throws when this replica counts as dead. It may have been frozen for long; its partitions are served by others now. */
@@ -325,7 +325,7 @@ export class RunServer {
   /** The wake-up that was counted on may have fired meanwhile, at a replica that decided on the state before. */
   async #keepArmed(served: Served, decision: Decision): Promise<void> {
     await uncontended(`the wake-up of run ${served.runId}`, async () =>
-      (await this.#arm(served, decision, this.#parts.clock.now())) ? null : CONFLICT,
+      (await this.#arm(served, decision, this.#parts.clock.now())) ? null : OVERTAKEN,
     );
   }
 

@@ -1,4 +1,13 @@
-import { LIMITS, type Json, type ModelCall, type PlanEvent, type PlanSource, type RunbookUse, type Usage, usageOfCalls } from '#proto';
+import {
+  LIMITS,
+  type Json,
+  type ModelCall,
+  type PlanEvent,
+  type PlanSource,
+  type RunbookUse,
+  type Usage,
+  usageOfCalls,
+} from '#proto';
 import type { ProposedPlan } from '#libs/planner';
 import type { RoundOrder } from './order.js';
 

@@ -1,5 +1,18 @@
 import type { z } from 'zod';
-import { CreationReply, EditingReply, LIMITS, type Budget, type EditViolation, type Experience, type Json, type ModelCall, type RunbookInfo, type Usage, addUsage, usageOfCalls } from '#proto';
+import {
+  CreationReply,
+  EditingReply,
+  LIMITS,
+  type Budget,
+  type EditViolation,
+  type Experience,
+  type Json,
+  type ModelCall,
+  type RunbookInfo,
+  type Usage,
+  addUsage,
+  usageOfCalls,
+} from '#proto';
 import { BOUNDS, isTerminal, type Editing, type Run } from '#libs/constellation';
 import { countPromptTokens, mayCallModel, type ModelDesk } from '#libs/llm';
 import {

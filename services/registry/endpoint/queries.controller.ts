@@ -12,7 +12,7 @@ import {
   type Served,
 } from '#libs/messaging';
 import type { Clock } from '#libs/platform';
-import { type Client, type Decision, type Device, type FleetState, standing } from '../fleet/index.js';
+import { type Client, type FleetDecision, type Device, type FleetState, standing } from '#libs/fleet';
 import type { FleetConsumer, FleetHandler, IdentityHandler } from '../log/index.js';
 import type { MetricsBoard } from '../presence/index.js';
 import { listed, profileOf, type ProfilesProjector, type RevokedGrantsProjector } from '../projections/index.js';
@@ -125,7 +125,7 @@ function senderOf(
 /** Answers when the profiles show it, also for what was so already: the scheduler reads nothing but them. */
 async function shown(
   deviceId: DeviceId | null,
-  decision: Decision,
+  decision: FleetDecision,
   { state, consumer, profiles, signal }: QueryPorts,
 ): Promise<QueryAnswer<'registry', 'hold'>> {
   if (isNobody(decision)) throw notEnrolled(deviceId, state);
@@ -139,7 +139,7 @@ async function shown(
   return { changed: decision.kind === 'accepted', devices: deviceIds.length };
 }
 
-function isNobody(decision: Decision): boolean {
+function isNobody(decision: FleetDecision): boolean {
   return decision.kind === 'ignored' && decision.reason === 'NOT_ENROLLED';
 }
 

@@ -4,7 +4,7 @@ import type { NatsConnection } from '@nats-io/transport-node';
 import type { Logger } from 'pino';
 import { deviceIdOfSubject, FleetCommit, STREAMS, type DeviceId } from '#proto';
 import { parseCommits, readCommits, type StreamEntry } from '#libs/event-log';
-import type { FleetState } from '../fleet/index.js';
+import type { FleetState } from '#libs/fleet';
 import { SharedLook } from './shared-look.js';
 
 const CATCH_UP_MS_MAX = 1_000;

@@ -5,7 +5,7 @@ import { tokenHash } from '#libs/keys';
 import { QueryRefusedError, TimerConflictError } from '#libs/messaging';
 import { createLogger } from '#libs/platform';
 import { FleetHandler, type FleetPorts } from './fleet.handler.js';
-import { FleetState } from '../fleet/fleet-state.js';
+import { FleetState } from '#libs/fleet';
 import { ANNA, at, DEVICE_ID, GRACE_MS, HELD, presence, T0 } from '../given.testing.js';
 
 const CAUSE = { kind: 'presence', id: DEVICE_ID } as const;

@@ -13,7 +13,7 @@ import type {
   Presence,
   ServiceManifest,
 } from '#proto';
-import { Aggregates, CONFLICT, newCommitId, NO_COMMITS, unchanged, type FleetLog, type Loaded } from '#libs/event-log';
+import { Aggregates, OVERTAKEN, newCommitId, NO_COMMITS, unchanged, type FleetLog, type Loaded } from '#libs/event-log';
 import { newJoinToken, newToken, tokenHash } from '#libs/keys';
 import { QueryRefusedError, TimerConflictError } from '#libs/messaging';
 import type { Clock } from '#libs/platform';
@@ -22,7 +22,7 @@ import {
   decidePresence,
   decideRelease,
   wakeUpAfter,
-  type Decision,
+  type FleetDecision,
   decideClientEnrolment,
   decideEnrolment,
   decideJoin,
@@ -33,9 +33,8 @@ import {
   type FleetState,
   decideGrantRevocation,
   type GrantOrder,
-  refusalOf,
-  reservedName,
-} from '../fleet/index.js';
+} from '#libs/fleet';
+import { refusalOf, reservedName } from './refusals.js';
 
 const ID_BYTES = 10;
 
@@ -86,7 +85,7 @@ export class FleetHandler {
   }
 
   /** Looks at a device and records what follows. `notBefore`: the instant of a due timer, by the server's clock. */
-  async look(deviceId: DeviceId, cause: Cause, notBefore = 0): Promise<Decision> {
+  async look(deviceId: DeviceId, cause: Cause, notBefore = 0): Promise<FleetDecision> {
     const { clock, graceMs, presence } = this.ports;
     return this.decideAndAppend(deviceId, cause, async ({ device }) => {
       // Read after the log: what another replica recorded came from this presence or an older one, never a newer one.
@@ -151,14 +150,14 @@ export class FleetHandler {
   }
 
   /** Ends every credential of a device or client; `by` is proven. */
-  revoke(id: DeviceId, { by, reason }: { by: Actor; reason: string }): Promise<Decision> {
+  revoke(id: DeviceId, { by, reason }: { by: Actor; reason: string }): Promise<FleetDecision> {
     return this.decideAndAppend(id, this.asked(), async (known) =>
       decideRevocation(known, { by, reason, now: this.ports.clock.now() }),
     );
   }
 
   /** Takes grants back. Throws when somebody has taken back too many. */
-  async revokeGrants(order: Omit<GrantOrder, 'now'>): Promise<Decision> {
+  async revokeGrants(order: Omit<GrantOrder, 'now'>): Promise<FleetDecision> {
     const turn = this.grantOrders.then(() =>
       this.decideAndAppend(GRANTS_ID, this.asked(), async () =>
         decideGrantRevocation(this.ports.state.grantRevocations(), { ...order, now: this.ports.clock.now() }),
@@ -171,14 +170,14 @@ export class FleetHandler {
   }
 
   /** Holds a device, or everything when there is none; `by` is proven. */
-  hold(deviceId: DeviceId | null, { by, reason }: { by: Actor; reason: string }): Promise<Decision> {
+  hold(deviceId: DeviceId | null, { by, reason }: { by: Actor; reason: string }): Promise<FleetDecision> {
     return this.decideAndAppend(deviceId ?? FLEET_ID, this.asked(), async ({ device, fleetHeld }) =>
       decideHold(deviceId === null ? fleetHeld : device?.held, { by, reason, now: this.ports.clock.now() }),
     );
   }
 
   /** The other way round. A device that is released stays held while the whole fleet is. */
-  release(deviceId: DeviceId | null, { by }: { by: Actor }): Promise<Decision> {
+  release(deviceId: DeviceId | null, { by }: { by: Actor }): Promise<FleetDecision> {
     return this.decideAndAppend(deviceId ?? FLEET_ID, this.asked(), async ({ device, fleetHeld }) =>
       decideRelease(deviceId === null ? fleetHeld : device?.held, { by, now: this.ports.clock.now() }),
     );
@@ -196,14 +195,14 @@ export class FleetHandler {
   private async decideAndAppend(
     deviceId: DeviceId,
     cause: Cause,
-    decide: (known: Known) => Promise<Decision>,
-  ): Promise<Decision> {
-    const { value, after, stored } = await this.chains.change<Decision>(
+    decide: (known: Known) => Promise<FleetDecision>,
+  ): Promise<FleetDecision> {
+    const { value, after, stored } = await this.chains.change<FleetDecision>(
       deviceId,
       async (known) => {
         const decision = await decide(known);
         if (decision.kind !== 'accepted') return unchanged(decision);
-        if (!(await this.arm(deviceId, decision.events))) return CONFLICT;
+        if (!(await this.arm(deviceId, decision.events))) return OVERTAKEN;
         return { value: decision, events: decision.events, causes: [cause] };
       },
       { known: this.known(deviceId) },
@@ -270,6 +269,6 @@ function unlessReserved(path: 'deviceId' | 'clientId', id: DeviceId): void {
   if (refusal !== undefined) throw new QueryRefusedError(refusal);
 }
 
-function unlessRejected(decision: Decision, id: DeviceId): void {
+function unlessRejected(decision: FleetDecision, id: DeviceId): void {
   if (decision.kind === 'rejected') throw new QueryRefusedError(refusalOf(decision.reason, id));
 }

@@ -10,7 +10,7 @@ import {
   publicKeyOf,
   tokenHash,
 } from '#libs/keys';
-import { FleetState } from '../fleet/fleet-state.js';
+import { FleetState } from '#libs/fleet';
 import {
   CLIENT_ID,
   clientEnrolled,

@@ -10,7 +10,8 @@ import { QueryRefusedError, type QueryAnswer, type QueryRequest } from '#libs/me
 import type { Clock } from '#libs/platform';
 import type { FleetConsumer } from './fleet.consumer.js';
 import type { FleetHandler } from './fleet.handler.js';
-import { type FleetState, refusalOf } from '../fleet/index.js';
+import type { FleetState } from '#libs/fleet';
+import { refusalOf } from './refusals.js';
 
 export interface IdentityPorts {
   readonly fleet: Pick<FleetHandler, 'join'>;

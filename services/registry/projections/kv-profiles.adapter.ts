@@ -2,7 +2,7 @@ import { jetstream, JetStreamApiCodes, JetStreamApiError } from '@nats-io/jetstr
 import { Kvm, type KV, type KvEntry } from '@nats-io/kv';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { AgentProfile, BUCKETS, type DeviceId } from '#proto';
-import { CONFLICT, uncontended } from '#libs/event-log';
+import { OVERTAKEN, uncontended } from '#libs/event-log';
 import type { Newest, ProfileStore } from './profile-store.js';
 
 /** AGENT_PROFILES: one key per device. An older revision never replaces a newer one, whichever replica writes. */
@@ -20,7 +20,7 @@ export class KvProfiles implements ProfileStore {
       try {
         return await this.compareAndWrite(deviceId, newest);
       } catch (error) {
-        if (isConflict(error)) return CONFLICT;
+        if (isConflict(error)) return OVERTAKEN;
         throw error;
       }
     });

@@ -2,7 +2,7 @@ import { jetstream, JetStreamApiCodes, JetStreamApiError } from '@nats-io/jetstr
 import { Kvm, type KV } from '@nats-io/kv';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { BUCKETS } from '#proto';
-import type { GrantRevocation } from '../fleet/index.js';
+import type { GrantRevocation } from '#libs/fleet';
 
 /** REVOKED_GRANTS: one key per fact, written once; whichever replica writes it, it is the same. */
 export class KvRevokedGrants {

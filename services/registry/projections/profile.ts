@@ -9,7 +9,7 @@ import type {
   ServiceManifest,
   ToolInfo,
 } from '#proto';
-import { credentialKind, type Device } from '../fleet/index.js';
+import { credentialKind, type Device } from '#libs/fleet';
 
 /** A profile travels to every replica at every change: what a device says of itself may not make it large. */
 const TOOLS_MAX = 256;

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import type { AgentProfile, DeviceHold, DeviceId, MeasuredMetrics } from '#proto';
-import type { Device, FleetState } from '../fleet/index.js';
+import type { Device, FleetState } from '#libs/fleet';
 import { DirtyKeys } from './dirty-keys.runner.js';
 import { profileOf } from './profile.js';
 import type { ProfileStore } from './profile-store.js';

@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import { GRANTS_ID } from '#proto';
 import type { Clock } from '#libs/platform';
 import { DirtyKeys } from './dirty-keys.runner.js';
-import { type FleetState, standing, type GrantRevocation } from '../fleet/index.js';
+import { type FleetState, standing, type GrantRevocation } from '#libs/fleet';
 
 export interface RevokedGrantsOptions {
   readonly store: {

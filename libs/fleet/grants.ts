@@ -1,6 +1,6 @@
 import { LIMITS } from '#proto';
 import type { Actor, FleetCommit, GrantSelection, RevokedGrants } from '#proto';
-import type { Decision } from './decide.js';
+import type { FleetDecision } from './decide.js';
 
 /** One recorded revocation. */
 export interface GrantRevocation {
@@ -24,7 +24,7 @@ export interface GrantOrder {
  * Any person may take back any single grant, as any person may stop any run; of many at once only her own. The first word on a grant
  * stands. "Until now" is what the later one of two clocks says: the sender's has signed the grants, too.
  */
-export function decideGrantRevocation(known: readonly GrantRevocation[], order: GrantOrder): Decision {
+export function decideGrantRevocation(known: readonly GrantRevocation[], order: GrantOrder): FleetDecision {
   const { grants, by, key, reason, now } = order;
   const stated = { by, reason, revokedAt: new Date(now).toISOString() };
   if (grants.kind !== 'grant') {
@@ -60,6 +60,6 @@ function isOf({ grants }: RevokedGrants, grantId: string): boolean {
   return grants.kind === 'grant' && grants.grantId === grantId;
 }
 
-function accepted(data: RevokedGrants): Decision {
+function accepted(data: RevokedGrants): FleetDecision {
   return { kind: 'accepted', events: [{ type: 'GRANTS_REVOKED', data }] };
 }

@@ -20,7 +20,7 @@ import {
   revoked,
   suspect,
   T0,
-} from '../given.testing.js';
+} from './testing/given.js';
 
 /** The facts as one replica wrote them, a commit each. */
 const stored = (...events: FleetEvent[]): Stored<FleetCommit>[] => storedOf(DEVICE_ID, events);

@@ -27,7 +27,7 @@ import {
   REVOKED,
   revoked,
   T0,
-} from '../given.testing.js';
+} from './testing/given.js';
 
 const TOKEN_HASH = 'a'.repeat(64);
 const token: NewCredential = { kind: 'token', tokenHash: TOKEN_HASH };

@@ -9,7 +9,7 @@ import type {
   ServiceManifest,
 } from '#proto';
 import type { Client } from './client.js';
-import type { Decision } from './decide.js';
+import type { FleetDecision } from './decide.js';
 import type { Device } from './device.js';
 
 /** What is known of an id: nobody's yet, a device's, or a client's. */
@@ -35,7 +35,7 @@ const NO_ADMIN: AdminProfile = { tags: [], capabilities: [] };
 const LINUX_AGENT: ServiceManifest = { agent: 'LinuxAgent', capabilities: [] };
 
 /** Enrolling a known device is for its next credential; what is not given again stays as it was. */
-export function decideEnrolment({ device, client }: Bearer, enrolment: Enrolment): Decision {
+export function decideEnrolment({ device, client }: Bearer, enrolment: Enrolment): FleetDecision {
   if (client !== undefined) return { kind: 'rejected', reason: 'IS_CLIENT' };
   const { credential, now } = enrolment;
   const admin = enrolment.admin ?? device?.admin ?? NO_ADMIN;
@@ -65,7 +65,7 @@ export interface Joining {
 }
 
 /** A join token works once. The key that used it may say so again, whenever: the answer to it may have been lost. */
-export function decideJoin(device: Device | undefined, { tokenHash, publicKey, now }: Joining): Decision {
+export function decideJoin(device: Device | undefined, { tokenHash, publicKey, now }: Joining): FleetDecision {
   if (device?.key?.tokenHash === tokenHash) {
     return device.key.publicKey === publicKey
       ? { kind: 'ignored', reason: 'ALREADY_JOINED' }
@@ -83,7 +83,7 @@ export interface ClientEnrolment {
 }
 
 /** Enrolling a known client replaces its token and its targets. */
-export function decideClientEnrolment({ device }: Bearer, { targets, tokenHash, now }: ClientEnrolment): Decision {
+export function decideClientEnrolment({ device }: Bearer, { targets, tokenHash, now }: ClientEnrolment): FleetDecision {
   if (device !== undefined) return { kind: 'rejected', reason: 'IS_DEVICE' };
   const data = { role: 'constellation', targets, credentialHash: tokenHash, enrolledAt: instant(now) } as const;
   return accepted({ type: 'CLIENT_ENROLLED', data });
@@ -98,7 +98,7 @@ export interface RevocationOrder {
 }
 
 /** The first revocation stands; one after a new enrolment ends that one, too, also while nobody has joined with it. */
-export function decideRevocation({ device, client }: Bearer, { by, reason, now }: RevocationOrder): Decision {
+export function decideRevocation({ device, client }: Bearer, { by, reason, now }: RevocationOrder): FleetDecision {
   const data: Revocation = { by, reason, revokedAt: instant(now) };
   if (device !== undefined) {
     return device.revoked !== null && device.join === null
@@ -111,7 +111,7 @@ export function decideRevocation({ device, client }: Bearer, { by, reason, now }
     : accepted({ type: 'CLIENT_REVOKED', data });
 }
 
-function accepted(event: FleetEvent): Decision {
+function accepted(event: FleetEvent): FleetDecision {
   return { kind: 'accepted', events: [event] };
 }
 

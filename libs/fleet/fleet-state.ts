@@ -1,7 +1,7 @@
 import { FLEET_ID, GENESIS_HASH, GRANTS_ID } from '#proto';
 import type { DeviceHold, DeviceId, FleetCommit } from '#proto';
 import { evolveClientCommit, type Client } from './client.js';
-import { evolveCommit, evolveFleetHold, type Device } from './device.js';
+import { evolveDeviceCommit, evolveFleetHold, type Device } from './device.js';
 import { evolveGrantRevocations, type GrantRevocation } from './grants.js';
 
 /** Where the chain of a device, a client or the whole fleet ends. */
@@ -108,7 +108,7 @@ export class FleetState {
   private applyToDevice(commit: FleetCommit, end: LogEnd): void {
     const { deviceId } = commit;
     const before = this.devices.get(deviceId)?.device;
-    const device = evolveCommit(before, commit);
+    const device = evolveDeviceCommit(before, commit);
     if (device === undefined) return;
     this.devices.set(deviceId, { ...end, device });
     move(this.ownerByToken, deviceId, { from: [before?.credentialHash], to: [device.credentialHash] });

@@ -1,20 +1,20 @@
-import { isDeepStrictEqual } from 'node:util';
-import type {
-  AdminProfile,
-  ClientTelemetry,
-  DeviceHold,
-  DeviceId,
-  DeviceKey,
-  DeviceSession,
-  DeviceStatus,
-  FleetCommit,
-  FleetEvent,
-  Instant,
-  Presence,
-  RecordedFleetEvent,
-  Revocation,
-  ServiceManifest,
-  SessionId,
+import {
+  sameJson,
+  type AdminProfile,
+  type ClientTelemetry,
+  type DeviceHold,
+  type DeviceId,
+  type DeviceKey,
+  type DeviceSession,
+  type DeviceStatus,
+  type FleetCommit,
+  type FleetEvent,
+  type Instant,
+  type Presence,
+  type RecordedFleetEvent,
+  type Revocation,
+  type ServiceManifest,
+  type SessionId,
 } from '#proto';
 
 type DeviceEnrolled = Extract<FleetEvent, { type: 'DEVICE_ENROLLED' }>['data'];
@@ -139,7 +139,7 @@ function enrolled(device: Fresh, data: DeviceEnrolled, stamp: Pick<Device, 'revi
 }
 
 /** Folds a stored commit. */
-export function evolveCommit(device: Device | undefined, commit: FleetCommit): Device | undefined {
+export function evolveDeviceCommit(device: Device | undefined, commit: FleetCommit): Device | undefined {
   return commit.events.reduce<Device | undefined>((before, event) => evolveDevice(before, event, commit), device);
 }
 
@@ -168,7 +168,7 @@ export function isRecorded(device: Device | undefined, presence: Presence): bool
 
 /** What one of our devices says of itself anew goes into the log when it connects. */
 export function hasSameTools(device: Device, { journalId, telemetry }: Presence): boolean {
-  return journalId !== null || isDeepStrictEqual(telemetry.tools, device.telemetry?.tools);
+  return journalId !== null || sameJson(telemetry.tools, device.telemetry?.tools);
 }
 
 export function hasSameContest(device: Device, { contendedAt }: Presence): boolean {

@@ -9,7 +9,7 @@ import {
   type Device,
 } from './device.js';
 
-export type Decision =
+export type FleetDecision =
   | { readonly kind: 'accepted'; readonly events: readonly [FleetEvent, ...FleetEvent[]] }
   | { readonly kind: 'ignored'; readonly reason: IgnoredReason }
   | { readonly kind: 'rejected'; readonly reason: RejectedReason };
@@ -49,13 +49,13 @@ export interface Now {
  * What follows from looking at a device's presence now, whatever made us look: a change of the bucket, a due timer, a
  * restart. A presence that has not changed says nothing, so looking twice, or from two replicas, decides once.
  */
-export function decidePresence(device: Device | undefined, presence: Presence | undefined, now: Now): Decision {
+export function decidePresence(device: Device | undefined, presence: Presence | undefined, now: Now): FleetDecision {
   if (device === undefined) return { kind: 'ignored', reason: 'NOT_ENROLLED' };
   return presence === undefined ? decideAbsent(device, now) : decidePresent(device, presence, now);
 }
 
 /** The log keeps what is written for ever: a device that connects again and again, or changes its tools, gets into it at a measured pace only. */
-function decidePresent(device: Device, presence: Presence, { now }: Now): Decision {
+function decidePresent(device: Device, presence: Presence, { now }: Now): FleetDecision {
   // Metrics are no facts: they come with every renewal and stay out of the log.
   const { deviceId, telemetry, metrics: _, contendedAt: _later, ...session } = presence;
   if (deviceId !== device.deviceId) return { kind: 'ignored', reason: 'FOREIGN_PRESENCE' };
@@ -76,7 +76,7 @@ function newsOf(device: Device, presence: Presence): FleetEvent | undefined {
   return contendedAt === undefined ? undefined : { type: 'DEVICE_CONTENDED', data: { sessionId, contendedAt } };
 }
 
-function decideAbsent(device: Device, { now, graceMs }: Now): Decision {
+function decideAbsent(device: Device, { now, graceMs }: Now): FleetDecision {
   const sessionId = device.session?.sessionId;
   if (sessionId === undefined || device.status === 'offline' || device.status === 'lost') {
     return { kind: 'ignored', reason: 'ALREADY_ABSENT' };
@@ -99,7 +99,7 @@ export interface HoldOrder {
 }
 
 /** `held`: by whom a device, or the whole fleet, is held by itself; undefined for what is not there. The first hold stands. */
-export function decideHold(held: DeviceHold | null | undefined, { by, reason, now }: HoldOrder): Decision {
+export function decideHold(held: DeviceHold | null | undefined, { by, reason, now }: HoldOrder): FleetDecision {
   if (held === undefined) return { kind: 'ignored', reason: 'NOT_ENROLLED' };
   if (held !== null) return { kind: 'ignored', reason: 'ALREADY_HELD' };
   return { kind: 'accepted', events: [{ type: 'DEVICE_HELD', data: { by, reason, heldAt: instant(now) } }] };
@@ -109,7 +109,7 @@ export function decideHold(held: DeviceHold | null | undefined, { by, reason, no
 export function decideRelease(
   held: DeviceHold | null | undefined,
   { by, now }: Pick<HoldOrder, 'by' | 'now'>,
-): Decision {
+): FleetDecision {
   if (held === undefined) return { kind: 'ignored', reason: 'NOT_ENROLLED' };
   if (held === null) return { kind: 'ignored', reason: 'NOT_HELD' };
   return { kind: 'accepted', events: [{ type: 'DEVICE_RELEASED', data: { by, releasedAt: instant(now) } }] };

@@ -1,5 +1,5 @@
 import { FLEET_ID, GRANTS_ID, LIMITS, type DeviceId, type Refusal } from '#proto';
-import type { RejectedReason } from './decide.js';
+import type { RejectedReason } from '#libs/fleet';
 
 /** What people and devices are told when the answer is no. */
 export function refusalOf(reason: RejectedReason, id: DeviceId): Refusal {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { array, assert, constantFrom, integer, property, record } from 'fast-check';
 import type { FleetEvent, Presence } from '#proto';
-import { decideHold, decidePresence, decideRelease, wakeUpAfter, type Decision } from './decide.js';
+import { decideHold, decidePresence, decideRelease, wakeUpAfter, type FleetDecision } from './decide.js';
 import type { Device } from './device.js';
 import {
   ANNA,
@@ -21,9 +21,9 @@ import {
   T0,
   telemetry,
   toolsChanged,
-} from '../given.testing.js';
+} from './testing/given.js';
 
-const look = (device: Device | undefined, seen: Presence | undefined, ms = 0, graceMs = GRACE_MS): Decision =>
+const look = (device: Device | undefined, seen: Presence | undefined, ms = 0, graceMs = GRACE_MS): FleetDecision =>
   decidePresence(device, seen, { now: T0 + ms, graceMs });
 const ignored = (reason: string): unknown => ({ kind: 'ignored', reason });
 const accepted = (...events: FleetEvent[]): unknown => ({ kind: 'accepted', events });
