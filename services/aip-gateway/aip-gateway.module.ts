@@ -1,4 +1,4 @@
-import { Inject, Module, type BeforeApplicationShutdown, type OnApplicationBootstrap } from '@nestjs/common';
+import { Module, type Provider } from '@nestjs/common';
 import type { NatsConnection } from '@nats-io/transport-node';
 import type { Logger } from 'pino';
 import { readSecret } from '#libs/keys';
@@ -10,104 +10,148 @@ import {
   NATS,
   PlatformModule,
   SERVICE_CONFIG,
-  ServicePorts,
   type Clock,
   type ServiceConfig,
 } from '#libs/platform';
 import { LIMITS } from '#proto';
 import { AipGatewayConfig } from './aip-gateway.config.js';
-import { AipServer } from './sockets/index.js';
-import { ArtifactSweep, fileDesks, LargeFrameDesk } from './files/index.js';
 import { ClientRuns, DeviceDirectory } from './clients/index.js';
-import { gatewayMetrics } from './connection/index.js';
-import { InjectionFile, PresenceBook } from './devices/index.js';
-import { registryOnBus } from './identity/index.js';
+import { gatewayMetrics, type GatewayMetrics } from './connection/index.js';
+import { InjectionFile, NO_INJECTION, PresenceBook, type ParameterInjection } from './devices/index.js';
+import { ArtifactSweep, fileDesks, LargeFrameDesk } from './files/index.js';
+import { IdentityHttp, registryOnBus, RevocationWatch, type RegistryPort } from './identity/index.js';
+import {
+  Admission,
+  AipGateway,
+  AipSockets,
+  checkAgain,
+  Connections,
+  Contention,
+  GROUND,
+  PresenceWatch,
+  type ConnectionGround,
+} from './sockets/index.js';
+
+/** Where the endpoint stands: what the environment and the bus give to its parts. */
+export interface Place extends Omit<AipGatewayConfig, 'injectFile'> {
+  readonly bind: string;
+  readonly instance: string;
+  /** Of the gateway's bus key; undefined without one. */
+  readonly seed: string | undefined;
+  readonly answerWithinMs: number;
+  readonly nc: NatsConnection;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly metrics: GatewayMetrics;
+  readonly registry: RegistryPort;
+  readonly injection: ParameterInjection;
+}
+export const PLACE = Symbol('PLACE');
+const CONFIG = Symbol('CONFIG');
+const INJECTION = Symbol('INJECTION');
 
 /** The waiting answer leaves earlier than it is due: the caller's clock started before ours. */
 const ANSWER_WITHIN_MS = LIMITS.commandAnswerMs - 1_000;
 
-/** The file of injected parameters; null: none is named. */
-const INJECTION = Symbol('INJECTION');
+/** The parts of the AIP endpoint, wherever it stands. */
+export const AIP_ENDPOINT: Provider[] = [
+  { provide: PresenceBook, inject: [PLACE], useFactory: ({ nc }: Place) => PresenceBook.open(nc) },
+  { provide: DeviceDirectory, inject: [PLACE], useFactory: ({ nc }: Place) => DeviceDirectory.open(nc) },
+  { provide: ClientRuns, inject: [PLACE], useFactory: (place: Place) => new ClientRuns(place) },
+  { provide: LargeFrameDesk, inject: [PLACE], useFactory: ({ nc, logger }: Place) => new LargeFrameDesk(nc, logger) },
+  {
+    provide: GROUND,
+    inject: [PLACE, PresenceBook, LargeFrameDesk, ClientRuns, DeviceDirectory],
+    useFactory: (
+      place: Place,
+      book: PresenceBook,
+      largeFrames: LargeFrameDesk,
+      runs: ClientRuns,
+      directory: DeviceDirectory,
+    ): ConnectionGround => ({
+      ...place,
+      book,
+      largeFrames,
+      fileDesk: fileDesks(place),
+      clients: { runs, directory },
+    }),
+  },
+  { provide: Connections, useFactory: () => new Connections() },
+  { provide: Contention, useFactory: () => new Contention() },
+  {
+    provide: PresenceWatch,
+    inject: [PLACE, PresenceBook, Connections],
+    useFactory: ({ logger }: Place, book: PresenceBook, connections: Connections) =>
+      new PresenceWatch({ book, connections, logger }),
+  },
+  {
+    provide: RevocationWatch,
+    inject: [PLACE, Connections],
+    useFactory: (place: Place, connections: Connections) =>
+      new RevocationWatch({ ...place, heard: (id) => checkAgain(id, { ...place, connections }) }),
+  },
+  {
+    provide: Admission,
+    inject: [PLACE, RevocationWatch, Connections, Contention, PresenceBook],
+    useFactory: (
+      place: Place,
+      revocations: RevocationWatch,
+      connections: Connections,
+      contention: Contention,
+      book: PresenceBook,
+    ) => new Admission({ ...place, revocations, connections, contention, book }),
+  },
+  { provide: IdentityHttp, inject: [PLACE], useFactory: (place: Place) => new IdentityHttp(place) },
+  {
+    provide: AipSockets,
+    inject: [PLACE, Admission, IdentityHttp],
+    useFactory: (place: Place, admission: Admission, identityHttp: IdentityHttp) =>
+      new AipSockets({ ...place, admission, identityHttp }),
+  },
+  AipGateway,
+];
 
+/**
+ * The service between devices and the bus: their sockets, and those of clients that send tasks, on one AIP endpoint. What a
+ * frame means is said in libs/aip; what a task is to a device, in services/device-agent.
+ */
 @Module({
   imports: [PlatformModule.forService('aip-gateway')],
   providers: [
+    { provide: CONFIG, useFactory: () => loadConfig(AipGatewayConfig) },
     {
       provide: INJECTION,
-      inject: [LOGGER],
-      useFactory: async (logger: Logger): Promise<InjectionFile | null> => {
-        const { injectFile } = loadConfig(AipGatewayConfig);
-        return injectFile === undefined ? null : InjectionFile.open(injectFile, logger);
-      },
+      inject: [CONFIG, LOGGER],
+      useFactory: async ({ injectFile }: AipGatewayConfig, logger: Logger): Promise<ParameterInjection> =>
+        injectFile === undefined ? NO_INJECTION : InjectionFile.open(injectFile, logger),
     },
     {
-      provide: AipServer,
-      inject: [SERVICE_CONFIG, NATS, CLOCK, LOGGER, Metrics, INJECTION],
+      provide: PLACE,
+      inject: [CONFIG, SERVICE_CONFIG, NATS, CLOCK, LOGGER, Metrics, INJECTION],
       useFactory: async (
+        config: AipGatewayConfig,
         { bind, instance, nats: { seedFile } }: ServiceConfig,
         nc: NatsConnection,
         clock: Clock,
         logger: Logger,
         metrics: Metrics,
-        injection: InjectionFile | null,
-      ): Promise<AipServer> => {
-        const { injectFile: _, ...options } = loadConfig(AipGatewayConfig);
-        const shared = { nc, clock, logger, metrics: gatewayMetrics(metrics) };
-        const around = {
-          ...shared,
-          instance,
-          answerWithinMs: ANSWER_WITHIN_MS,
-          fileDesk: fileDesks(shared),
-          largeFrames: new LargeFrameDesk(nc, logger),
-          ...(injection !== null && { injection }),
-        };
-        const seed = seedFile === undefined ? undefined : await readSecret(seedFile);
-        const runs = new ClientRuns({ nc, seed, clock, logger });
-        return new AipServer(
-          { ...options, bind },
-          {
-            ...around,
-            book: await PresenceBook.open(nc),
-            clients: { runs, directory: await DeviceDirectory.open(nc) },
-          },
-          registryOnBus(nc),
-        );
-      },
+        injection: ParameterInjection,
+      ): Promise<Place> => ({
+        ...config,
+        bind,
+        instance,
+        nc,
+        clock,
+        logger,
+        injection,
+        seed: seedFile === undefined ? undefined : await readSecret(seedFile),
+        answerWithinMs: ANSWER_WITHIN_MS,
+        metrics: gatewayMetrics(metrics),
+        registry: registryOnBus(nc),
+      }),
     },
-    {
-      provide: ArtifactSweep,
-      inject: [NATS, CLOCK, LOGGER],
-      useFactory: (nc: NatsConnection, clock: Clock, logger: Logger) => new ArtifactSweep({ nc, clock, logger }),
-    },
+    ...AIP_ENDPOINT,
+    { provide: ArtifactSweep, inject: [PLACE], useFactory: (place: Place) => new ArtifactSweep(place) },
   ],
 })
-export class AipGatewayModule implements OnApplicationBootstrap, BeforeApplicationShutdown {
-  readonly #server: AipServer;
-  readonly #sweep: ArtifactSweep;
-  readonly #ports: ServicePorts;
-  readonly #injection: InjectionFile | null;
-
-  constructor(
-    @Inject(AipServer) server: AipServer,
-    @Inject(ArtifactSweep) sweep: ArtifactSweep,
-    @Inject(ServicePorts) ports: ServicePorts,
-    @Inject(INJECTION) injection: InjectionFile | null,
-  ) {
-    this.#injection = injection;
-    this.#server = server;
-    this.#sweep = sweep;
-    this.#ports = ports;
-  }
-
-  async onApplicationBootstrap(): Promise<void> {
-    this.#ports.register('aip', await this.#server.start());
-    this.#sweep.start();
-    this.#injection?.start();
-  }
-
-  async beforeApplicationShutdown(): Promise<void> {
-    this.#sweep.stop();
-    this.#injection?.stop();
-    await this.#server.stop();
-  }
-}
+export class AipGatewayModule {}

@@ -105,7 +105,7 @@ async function inJail(name: string, content: Uint8Array): Promise<void> {
 async function restartGateway(): Promise<void> {
   const port = Number(new URL(gate.url).port);
   await bench.kill(gate);
-  gate = await bench.gateway({ server: { port } });
+  gate = await bench.gateway({ endpoint: { port } });
 }
 
 describe('a device', () => {

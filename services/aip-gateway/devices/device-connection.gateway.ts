@@ -1,74 +1,14 @@
-import type { NatsConnection } from '@nats-io/transport-node';
-import type { Logger } from 'pino';
 import { ulid } from 'ulid';
 import { DeviceServerEndpoint, instantOf } from '#libs/aip';
-import type {
-  Closed,
-  DevicePort,
-  DeviceWatch,
-  FileDesk,
-  LargeFrames,
-  OpenAtDevice,
-  RegisteredClient,
-  Transport,
-} from '#libs/aip';
-import type { Clock } from '#libs/platform';
+import type { Closed, DevicePort, DeviceWatch, RegisteredClient, Transport } from '#libs/aip';
 import { AIP_LIMITS, DEFAULTS } from '#proto';
-import type { ClientTelemetry, CommandId, DeviceId, Identity, ServerMessage } from '#proto';
+import type { ClientTelemetry, DeviceId, Identity } from '#proto';
 import { CommandDesk } from './command-desk.consumer.js';
-import type { Connection, GatewayMetrics } from '../connection/index.js';
-import type { ClientServices } from '../clients/index.js';
-import { NO_INJECTION, type ParameterInjection } from './parameter-injection.js';
-import type { PresenceBook, PresenceLease, SlotsAsked } from './presence.client.js';
-
-/** What a desk for files gets to know of the device's connection. */
-export interface FileContext {
-  readonly deviceId: DeviceId;
-  /** Sends a frame to the device, if it is still there. */
-  say(message: ServerMessage): void;
-  /** The device takes its frames more slowly than they are sent. */
-  readonly congested: boolean;
-  /** A command that runs at the device in this session; undefined for every other id. */
-  openCommand(commandId: CommandId): OpenAtDevice | undefined;
-}
-
-/** A FileDesk that wants to be told of time and of room. */
-export interface TimedFileDesk extends FileDesk {
-  /** A few times a second. */
-  tick?(nowMs: number): void;
-  /** What made the connection congested has been taken by the device. */
-  drained?(): void;
-}
-
-/** What all connections of a gateway share; nothing in here belongs to one of them. */
-export interface Surroundings {
-  readonly nc: NatsConnection;
-  readonly book: PresenceBook;
-  readonly clock: Clock;
-  readonly logger: Logger;
-  readonly metrics: GatewayMetrics;
-  readonly instance: string;
-  readonly answerWithinMs: number;
-  /** Undefined: files are not taken or given here. */
-  readonly fileDesk?: (context: FileContext) => TimedFileDesk;
-  /** Undefined: no frame is larger than what is parsed at once. */
-  readonly largeFrames?: LargeFrames;
-  /** Undefined: clients of other systems that send tasks are not let in. */
-  readonly clients?: ClientServices;
-  /** Undefined: foreign devices get their commands as they are. */
-  readonly injection?: ParameterInjection;
-}
-
-/** The server that accepted the socket, as far as a connection needs it. */
-export interface ConnectionEvents {
-  /** Whose credential this is; null when it is nobody's. Throws when nobody can say. */
-  identify(credential: string): Promise<Identity | null>;
-  /** This connection holds the device's session now: who held it before has to look again. */
-  claimed(connection: DeviceConnection): void;
-  /** It took the session from one that was still there. True: once too often, and others are refused for a while. */
-  replacing(connection: DeviceConnection): boolean;
-  ended(connection: DeviceConnection): void;
-}
+import type { Connection } from '../connection/index.js';
+import type { FileContext, TimedFileDesk } from '../files/index.js';
+import type { PresenceLease, SlotsAsked } from './presence.client.js';
+import { ShownTelemetry } from './shown-telemetry.js';
+import type { ConnectionEvents, Surroundings } from './surroundings.js';
 
 /** How often the profile is asked how many commands the device takes; the second as long as it does not know the session. */
 const SLOTS_EVERY_MS = 60_000;
@@ -81,14 +21,12 @@ export class DeviceConnection implements Connection {
   readonly #around: Surroundings;
   readonly #events: ConnectionEvents;
   readonly #endpoint: DeviceServerEndpoint;
-  readonly #files: TimedFileDesk | undefined;
+  readonly #files: TimedFileDesk;
+  readonly #shown: ShownTelemetry;
   readonly #socketGone = Promise.withResolvers<void>();
   readonly #left = Promise.withResolvers<void>();
   #lease: PresenceLease | undefined;
   #desk: CommandDesk | undefined;
-  /** What a foreign device said of itself; what is injected is taken out of its tools on the way to those who plan. */
-  #said: ClientTelemetry | undefined;
-  #shownVersion = 0;
   #renewAtMs = Infinity;
   #slotsAtMs = Infinity;
   /** Somebody asked a foreign device for a tool that it has not named. */
@@ -99,7 +37,8 @@ export class DeviceConnection implements Connection {
     this.identity = identity;
     this.#around = around;
     this.#events = events;
-    this.#files = around.fileDesk?.(this.#fileContext());
+    this.#files = around.fileDesk(this.#fileContext());
+    this.#shown = new ShownTelemetry(identity.id, around.injection);
     const [port, watch] = [this.#port(), this.#watch()];
     this.#endpoint = new DeviceServerEndpoint({ identity, transport, clock, port, watch });
   }
@@ -118,7 +57,7 @@ export class DeviceConnection implements Connection {
     this.#desk?.tick(nowMs);
     this.#showAgain();
     this.#askTools();
-    this.#files?.tick?.(nowMs);
+    this.#files.tick?.(nowMs);
     if (nowMs >= this.#slotsAtMs) {
       this.#slotsAtMs = nowMs + SLOTS_EVERY_MS;
       if (this.#desk !== undefined) void this.#followSlots(this.#desk);
@@ -183,7 +122,7 @@ export class DeviceConnection implements Connection {
       identify: (credential) => void this.#identify(credential),
       drained: () => {
         this.#desk?.sendNext();
-        this.#files?.drained?.();
+        this.#files.drained?.();
       },
       left: () => void this.#leave(),
       closed: (why) => this.#closed(why),
@@ -193,7 +132,7 @@ export class DeviceConnection implements Connection {
 
   /** Never what is in a frame: only its type, and why it was refused. */
   #watch(): DeviceWatch {
-    const { logger, metrics, injection = NO_INJECTION } = this.#around;
+    const { logger, metrics, injection } = this.#around;
     const deviceId = this.#deviceId;
     return {
       count: (direction, type) => metrics.frame(direction, type),
@@ -221,8 +160,7 @@ export class DeviceConnection implements Connection {
     try {
       const isForeign = client.journalId === null;
       const slots = await this.#slots({ deviceId: this.#deviceId, sessionId: session.sessionId, isForeign });
-      if (client.revision === null) this.#said = client.telemetry;
-      const lease = await book.claim({ ...presence, telemetry: this.#shown(client.telemetry) });
+      const lease = await book.claim({ ...presence, telemetry: this.#shown.registered(client) });
       if (this.#isClosed) return await lease.release();
       this.#lease = lease;
       this.#desk = this.#makeDesk(client, lease, slots);
@@ -235,7 +173,7 @@ export class DeviceConnection implements Connection {
         logger.warn({ deviceId: this.#deviceId, answered: client.toolsKnown }, 'the device names no tools');
       }
       this.#endpoint.claimed(session.sessionId);
-      if (lease.replaced && this.#events.replacing(this)) this.#contended(lease);
+      if (lease.replaced && this.#events.replacing()) this.#contended(lease);
     } catch (error) {
       logger.warn({ err: error, deviceId: this.#deviceId }, 'session not opened');
       this.#endpoint.claimFailed();
@@ -252,7 +190,7 @@ export class DeviceConnection implements Connection {
   }
 
   #makeDesk(client: RegisteredClient, { sessionId }: PresenceLease, slots: number): CommandDesk {
-    const { nc, clock, logger, metrics, answerWithinMs, injection = NO_INJECTION } = this.#around;
+    const { nc, clock, logger, metrics, answerWithinMs, injection } = this.#around;
     const holds = async (): Promise<boolean> => (await this.#lease?.holds()) ?? false;
     const shared = { nc, clock, logger, metrics, answerWithinMs, holds, injection, link: this.#endpoint };
     const onUnknownTool = (): void => void (this.#toolWanted = true);
@@ -261,7 +199,7 @@ export class DeviceConnection implements Connection {
 
   /** Between commands only: a foreign device does one thing after the other. */
   #askTools(): void {
-    if (this.#said === undefined || this.#desk === undefined || this.#desk.isBusy) return;
+    if (!this.#shown.isForeign || this.#desk === undefined || this.#desk.isBusy) return;
     const wanted = this.#toolWanted;
     this.#toolWanted = false;
     this.#endpoint.askTools(wanted);
@@ -269,8 +207,8 @@ export class DeviceConnection implements Connection {
 
   /** Others see the tools of a foreign device as soon as it names them; everything else waits for the next renewal. */
   #told(telemetry: ClientTelemetry): void {
-    this.#lease?.tell({ telemetry: this.#shown(telemetry) });
-    if (this.#said === undefined || this.#desk === undefined) return;
+    this.#lease?.tell({ telemetry: this.#shown.of(telemetry) });
+    if (!this.#shown.isForeign || this.#desk === undefined) return;
     this.#desk.tools = telemetry.tools;
     this.#renewAtMs = this.#around.clock.now();
     this.#around.logger.info(
@@ -279,18 +217,9 @@ export class DeviceConnection implements Connection {
     );
   }
 
-  #shown(telemetry: ClientTelemetry): ClientTelemetry {
-    if (this.#said === undefined) return telemetry;
-    const { injection = NO_INJECTION } = this.#around;
-    this.#said = telemetry;
-    this.#shownVersion = injection.version;
-    return { ...telemetry, tools: injection.shown(this.#deviceId, telemetry.tools) };
-  }
-
   #showAgain(): void {
-    const { injection = NO_INJECTION } = this.#around;
-    if (this.#said === undefined || this.#shownVersion === injection.version) return;
-    this.#lease?.tell({ telemetry: this.#shown(this.#said) });
+    const telemetry = this.#lease && this.#shown.changed();
+    if (telemetry !== undefined) this.#lease?.tell({ telemetry });
   }
 
   /** A bus that cannot be told now is told when it is back: the subscription is made again by the client. */
@@ -344,7 +273,7 @@ export class DeviceConnection implements Connection {
   }
 
   #closed({ code, reason }: Closed): void {
-    const { logger, injection = NO_INJECTION } = this.#around;
+    const { logger, injection } = this.#around;
     const said = injection.maskedText(this.#deviceId, reason).slice(0, REASON_CHARS_MAX);
     logger.info({ deviceId: this.#deviceId, code, reason: said }, 'device disconnected');
     this.#events.ended(this);

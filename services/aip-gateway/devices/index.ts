@@ -3,7 +3,7 @@
  * need beside a command. Files and large results have a room of their own.
  */
 export { DeviceConnection } from './device-connection.gateway.js';
-export type { FileContext, Surroundings, TimedFileDesk } from './device-connection.gateway.js';
 export { InjectionFile } from './injection-file.adapter.js';
-export { InjectedParameters, parameterInjection } from './parameter-injection.js';
+export { NO_INJECTION, type ParameterInjection } from './parameter-injection.js';
 export { PresenceBook } from './presence.client.js';
+export type { Surroundings } from './surroundings.js';

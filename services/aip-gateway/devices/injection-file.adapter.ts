@@ -39,11 +39,11 @@ export class InjectionFile implements ParameterInjection {
     return new InjectionFile(file, logger, await textOf(file));
   }
 
-  start(): void {
+  onApplicationBootstrap(): void {
     this.#looking = setInterval(() => void this.lookAgain(), LOOK_EVERY_MS);
   }
 
-  stop(): void {
+  beforeApplicationShutdown(): void {
     clearInterval(this.#looking);
   }
 

@@ -18,11 +18,11 @@ export class ArtifactSweep {
     this.#options = options;
   }
 
-  start(): void {
+  onApplicationBootstrap(): void {
     this.#timer = setTimeout(() => void this.#sweep(), FIRST_AFTER_MS);
   }
 
-  stop(): void {
+  beforeApplicationShutdown(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
   }

@@ -21,7 +21,7 @@ import { ArtifactError, openArtifact, openUpload } from '#libs/messaging';
 import type { Clock } from '#libs/platform';
 import { AIP_LIMITS, LIMITS } from '#proto';
 import type { ArtifactRef, CommandId, Json, Sha256, TransferId } from '#proto';
-import type { FileContext, TimedFileDesk } from '../devices/index.js';
+import type { FileContext, TimedFileDesk } from './file-context.js';
 import { FileBudget } from './file-budget.js';
 import type { GatewayMetrics } from '../connection/index.js';
 

@@ -3,5 +3,6 @@
  * gateway died. Where artifacts lie is the business of libs/messaging.
  */
 export { ArtifactSweep } from './artifact-sweep.runner.js';
+export type { FileContext, TimedFileDesk } from './file-context.js';
 export { fileDesks } from './file-desk.adapter.js';
 export { LargeFrameDesk } from './large-frames.adapter.js';

@@ -33,11 +33,11 @@ export class RevocationWatch {
     this.#options = options;
   }
 
-  start(): void {
+  onApplicationBootstrap(): void {
     void this.#ask();
   }
 
-  stop(): void {
+  beforeApplicationShutdown(): void {
     this.#stopped = true;
     clearTimeout(this.#next);
   }

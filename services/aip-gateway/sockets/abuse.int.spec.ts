@@ -59,10 +59,10 @@ describe('sockets without a handshake', () => {
     try {
       const [opened] = (await once(createInterface(child.stdout), 'line')) as [string];
       expect(opened).toBe(`opened ${count}`);
-      expect(gateway.server.unprovenCount).toBeGreaterThan(count / 2);
+      expect(gateway.sockets.unprovenCount).toBeGreaterThan(count / 2);
       await works(gateway, 'h1');
       await until(
-        async () => gateway.server.unprovenCount,
+        async () => gateway.sockets.unprovenCount,
         (left) => left === 0,
       );
       expect(performance.now() - startedAt).toBeGreaterThan(AIP_LIMITS.handshakeMs * 0.9);
@@ -158,7 +158,7 @@ describe('logins', () => {
       await all.promise;
       return { id: bearer, role: 'device', targets: null, expiresAt: null };
     };
-    const gateway = await bench.gateway({ server: { connectionsMax: 3 }, registry: { identify } });
+    const gateway = await bench.gateway({ endpoint: { connectionsMax: 3 }, registry: { identify } });
     const statuses = await Promise.all(Array.from({ length: 8 }, (_, index) => knock(gateway, `many${index}`)));
     expect(statuses.filter((status) => status === 101)).toHaveLength(3);
     expect(statuses.filter((status) => status === 503)).toHaveLength(5);

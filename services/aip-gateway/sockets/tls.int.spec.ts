@@ -37,7 +37,7 @@ async function install({ cert, key }: TestCertificate): Promise<void> {
 }
 
 async function gatewayWith(tls: TlsFiles): Promise<BenchGateway> {
-  const gateway = await bench.gateway({ server: { tls } });
+  const gateway = await bench.gateway({ endpoint: { tls } });
   return { ...gateway, url: gateway.url.replace('ws:', 'wss:') };
 }
 
@@ -87,12 +87,12 @@ describe('a gateway with a certificate', () => {
     socket.on('close', () => resolve());
     socket.on('error', () => undefined);
     await until(
-      async () => gateway.server.unprovenCount,
+      async () => gateway.sockets.unprovenCount,
       (count) => count === 1,
     );
     await closed;
     await until(
-      async () => gateway.server.unprovenCount,
+      async () => gateway.sockets.unprovenCount,
       (count) => count === 0,
     );
   });
@@ -158,7 +158,7 @@ describe('a gateway without a certificate', () => {
   ])('that listens on %s: a warning is written: %s', async (bind, warned) => {
     let log = '';
     const logger = pino({ level: 'warn' }, { write: (line: string) => void (log += line) });
-    await bench.gateway({ server: { bind }, logger });
+    await bench.gateway({ endpoint: { bind }, logger });
     expect(log.includes('without TLS')).toBe(warned);
   });
 });

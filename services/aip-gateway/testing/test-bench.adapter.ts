@@ -1,25 +1,31 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { INestApplication } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
 import { Kvm } from '@nats-io/kv';
 import { createUser } from '@nats-io/nkeys';
 import { errors, type NatsConnection } from '@nats-io/transport-node';
 import { pino, type Logger } from 'pino';
 import { readSecret } from '#libs/keys';
 import { connectBus, natsUsers, provision } from '#libs/messaging';
-import { Metrics, systemClock, type Clock } from '#libs/platform';
+import { livenessPolicy } from '#libs/aip';
+import { Metrics, ServicePorts, systemClock, type Clock } from '#libs/platform';
 import { FakeDevice, startTestNats, type FakeDeviceOptions, type TestNats } from '#libs/testing';
-import { commandIdOf, DeviceAnswer, Presence, subjects } from '#proto';
+import { AIP_LIMITS, commandIdOf, DeviceAnswer, Presence, subjects } from '#proto';
 import type { DeviceRequest, Identity, RunCommandRequest } from '#proto';
-import { AipServer, type AipServerOptions } from '../sockets/index.js';
-import { ClientRuns, DeviceDirectory } from '../clients/index.js';
-import { fileDesks, LargeFrameDesk } from '../files/index.js';
+import { AIP_ENDPOINT, PLACE, type Place } from '../aip-gateway.module.js';
 import { gatewayMetrics } from '../connection/index.js';
-import { parameterInjection, type InjectedParameters, PresenceBook } from '../devices/index.js';
+import { parameterInjection, type InjectedParameters } from '../devices/parameter-injection.js';
 import { registryOnBus, type RegistryPort } from '../identity/index.js';
+import { AipSockets } from '../sockets/index.js';
+
+/** Stands for the service's own module, which would read the environment. */
+class BenchModule {}
 
 export interface BenchGateway {
-  readonly server: AipServer;
+  readonly app: INestApplication;
+  readonly sockets: AipSockets;
   readonly url: string;
   readonly nc: NatsConnection;
   readonly metrics: Metrics;
@@ -37,12 +43,15 @@ const registry: RegistryPort = {
   revocations: async (after) => ({ sequence: after, revoked: [] }),
 };
 
-const SERVER: AipServerOptions = {
+type EndpointOptions = Pick<Place, 'port' | 'bind' | 'origins' | 'connectionsMax' | 'tls' | 'liveness'>;
+
+const ENDPOINT: EndpointOptions = {
   port: 0,
   bind: '127.0.0.1',
   origins: ['https://console.example'],
   connectionsMax: 100,
   tls: undefined,
+  liveness: livenessPolicy(AIP_LIMITS.deadAfterMs),
 };
 
 interface GatewayOptions {
@@ -52,7 +61,7 @@ interface GatewayOptions {
   /** What of the registry is another one; or the registry on the bus, asked with the rights of a gateway. */
   readonly registry?: Partial<RegistryPort> | 'on the bus';
   readonly logger?: Logger;
-  readonly server?: Partial<AipServerOptions>;
+  readonly endpoint?: Partial<EndpointOptions>;
   /** Parameters of foreign devices' tools. */
   readonly injected?: InjectedParameters;
 }
@@ -90,8 +99,8 @@ export class TestBench {
   /** Ends what the last test has left. */
   async clear(): Promise<void> {
     for (const device of this.#devices.splice(0)) device.cut();
-    for (const { server, nc } of this.#gateways.splice(0)) {
-      await server.stop();
+    for (const { app, nc } of this.#gateways.splice(0)) {
+      await app.close();
       await nc.drain();
     }
   }
@@ -108,44 +117,49 @@ export class TestBench {
   }
 
   async gateway(overrides: GatewayOptions = {}): Promise<BenchGateway> {
+    const { answerWithinMs = 5_000, clock = systemClock, logger = pino({ level: 'silent' }) } = overrides;
     const nc = await busOf(this.nats.url, this.#seeds, 'aip-gateway');
     const metrics = new Metrics('aip-gateway');
-    const counts = gatewayMetrics(metrics);
-    const instance = `gateway-${this.#gateways.length}`;
-    const { answerWithinMs = 5_000, clock = systemClock, logger = pino({ level: 'silent' }) } = overrides;
-    const around = { nc, clock, logger, instance, answerWithinMs };
-    const seed = await readSecret(join(this.#seeds, 'aip-gateway'));
-    const runs = new ClientRuns({ ...around, seed });
-    const server = new AipServer(
-      { ...SERVER, ...overrides.server },
-      {
-        ...around,
-        book: await PresenceBook.open(nc),
-        metrics: counts,
-        fileDesk: fileDesks({ nc, clock, logger, metrics: counts }),
-        largeFrames: new LargeFrameDesk(nc, logger),
-        clients: { runs, directory: await DeviceDirectory.open(nc) },
-        injection: parameterInjection(overrides.injected ?? {}),
-      },
-      overrides.registry === 'on the bus' ? registryOnBus(nc) : { ...registry, ...overrides.registry },
-    );
-    const port = await server.start().catch(async (error: unknown) => {
+    const ports = new ServicePorts();
+    const place: Place = {
+      ...ENDPOINT,
+      ...overrides.endpoint,
+      nc,
+      clock,
+      logger,
+      answerWithinMs,
+      instance: `gateway-${this.#gateways.length}`,
+      seed: await readSecret(join(this.#seeds, 'aip-gateway')),
+      metrics: gatewayMetrics(metrics),
+      registry: overrides.registry === 'on the bus' ? registryOnBus(nc) : { ...registry, ...overrides.registry },
+      injection: parameterInjection(overrides.injected ?? {}),
+    };
+    const given = [
+      { provide: PLACE, useValue: place },
+      { provide: ServicePorts, useValue: ports },
+    ];
+    const endpoint = { module: BenchModule, providers: [...given, ...AIP_ENDPOINT] };
+    const app = await NestFactory.create(endpoint, { logger: false, abortOnError: false });
+    const sockets = app.get(AipSockets);
+    app.useWebSocketAdapter(sockets);
+    await app.init().catch(async (error: unknown) => {
+      await app.close();
       await nc.close();
       throw error;
     });
-    const made = { server, nc, metrics, url: `ws://127.0.0.1:${port}/ws` };
+    const made = { app, sockets, nc, metrics, url: `ws://127.0.0.1:${ports.all()['aip']}/ws` };
     this.#gateways.push(made);
     return made;
   }
 
   /** As kill -9 does: its connection to the bus is cut first, so that PRESENCE stays as it is. */
-  async kill({ nc, server }: BenchGateway): Promise<void> {
+  async kill({ nc, app }: BenchGateway): Promise<void> {
     this.#gateways.splice(
       this.#gateways.findIndex((gateway) => gateway.nc === nc),
       1,
     );
     await nc.close();
-    await server.stop();
+    await app.close();
   }
 
   /** A device that has registered. */

@@ -4,7 +4,7 @@ const SESSION = 'libs/aip/session/session.ts';
 const ANSWERS = 'libs/aip/session/session-answers.ts';
 const PERMISSIONS = 'libs/aip/frames/permissions.ts';
 const LIMITS = 'proto/aip/limits.ts';
-const SERVER = 'services/aip-gateway/sockets/aip-server.gateway.ts';
+const CHECK_AGAIN = 'services/aip-gateway/sockets/check-again.ts';
 const CONNECTION = 'services/aip-gateway/devices/device-connection.gateway.ts';
 const CONSTELLATION = 'libs/aip/session/constellation-session.ts';
 const HEARTBEAT_OK = "const [after, effects] = answer(session, { type: 'heartbeat', status: 'ok' }, nowMs);";
@@ -220,8 +220,8 @@ export const SESSION_MUTANTS: readonly Mutant[] = [
   ),
   mutant(
     'nobody hears of revocations',
-    SERVER,
-    ['this.#of(id).forEach((connection) => void this.#checkAgain(connection));', 'void id;'],
+    CHECK_AGAIN,
+    ['parts.connections.of(id).forEach((connection) => void check(connection, parts));', 'void id;'],
     ['identity.revoked', 'identity.constellation-revoked'],
   ),
 ];

@@ -1,6 +1,7 @@
 import { mutant, type Mutant } from './mutant.js';
 
-const SERVER = 'services/aip-gateway/sockets/aip-server.gateway.ts';
+const ADMISSION = 'services/aip-gateway/sockets/admission.ts';
+const SOCKETS = 'services/aip-gateway/sockets/aip-sockets.adapter.ts';
 const HANDSHAKE = 'services/aip-gateway/identity/handshake.ts';
 const LIMITS = 'proto/aip/limits.ts';
 const CLIENT = 'proto/aip/client-messages.ts';
@@ -26,7 +27,7 @@ export const WIRE_MUTANTS: readonly Mutant[] = [
   ),
   mutant(
     'everybody is let in',
-    SERVER,
+    ADMISSION,
     [
       'if (identity === null) return 401;',
       "const anybody = { id: 'anybody', role: 'device', targets: null, expiresAt: null } as const;\n    if (identity === null) return { identity: anybody, bearer, foreign };",
@@ -83,31 +84,31 @@ export const WIRE_MUTANTS: readonly Mutant[] = [
   ),
   mutant(
     'what is no HTTP is kept waiting',
-    SERVER,
+    SOCKETS,
     ["this.#http.on('upgrade',", "this.#http.on('clientError', () => undefined);\n    this.#http.on('upgrade',"],
     ['handshake.garbage'],
   ),
   mutant(
     'any number of silent sockets',
-    SERVER,
+    ADMISSION,
     ['const UNREGISTERED_MAX = 4;', 'const UNREGISTERED_MAX = 4_000;'],
     ['handshake.silent-sockets'],
   ),
   mutant(
     'pings are not answered',
-    SERVER,
+    SOCKETS,
     [WEB_SOCKETS, `${WEB_SOCKETS.slice(0, -2)}, autoPong: false }`],
     ['websocket.ping'],
   ),
   mutant(
     'messages in one piece only',
-    SERVER,
+    SOCKETS,
     [WEB_SOCKETS, `${WEB_SOCKETS.slice(0, -2)}, maxFragments: 1 }`],
     ['websocket.fragments'],
   ),
   mutant(
     'bytes that are no text are text',
-    SERVER,
+    SOCKETS,
     [WEB_SOCKETS, `${WEB_SOCKETS.slice(0, -2)}, skipUTF8Validation: true }`],
     ['websocket.not-utf8'],
   ),
@@ -140,13 +141,13 @@ export const WIRE_MUTANTS: readonly Mutant[] = [
   ),
   mutant(
     'frames of ours may be as long as those of others',
-    SERVER,
+    SOCKETS,
     ['webSockets(AIP_LIMITS.frameBytesMax)', 'webSockets(AIP_LIMITS.foreignFrameBytesMax + 1)'],
     ['limit.frame', 'limit.pieces'],
   ),
   mutant(
     'frames of others may only be as long as ours',
-    SERVER,
+    SOCKETS,
     ['webSockets(AIP_LIMITS.foreignFrameBytesMax)', 'webSockets(AIP_LIMITS.frameBytesMax - 1)'],
     ['limit.foreign-frame', 'results.large'],
   ),

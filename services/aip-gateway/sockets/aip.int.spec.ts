@@ -159,9 +159,9 @@ describe('PRESENCE that vanishes', () => {
 
 describe('the gateway that stops', () => {
   it('sends its devices away and gives their keys back', async () => {
-    const { server, url } = await bench.gateway();
+    const { app, url } = await bench.gateway();
     const guest = await FakeDevice.connect({ url, deviceId: 's1', token: 'token-s1' });
-    await server.stop();
+    await app.close();
     expect(await guest.closed).toMatchObject({ code: AIP_CLOSE.goingAway });
     expect(await bench.presenceOf('s1')).toBeNull();
   });
