@@ -69,8 +69,8 @@ function failuresOf(run: Run): Failure[] {
 }
 
 function whyUndone({ status, error, reason }: TaskState): string {
-  if (status === 'FAILED') return error?.message ?? 'it failed';
-  if (status === 'SKIPPED') return reason ?? 'what it needed was not done';
+  if (status === 'FAILED') return error.message;
+  if (status === 'SKIPPED') return reason;
   return reason === 'finished'
     ? 'the run was finished before it was done'
     : `cancelled: ${reason ?? 'nobody said why'}`;

@@ -71,7 +71,7 @@ function withFollowers(run: Run, index: number): ReadonlySet<number> {
 /** No line let it run, nobody could say whether one did, or it was cancelled before. */
 function neverGotItsTurn({ status, error, attempt }: TaskState): boolean {
   if (status === 'SKIPPED') return true;
-  const isUndecidable = status === 'FAILED' && error?.code === 'CONDITION_UNDECIDABLE';
+  const isUndecidable = status === 'FAILED' && error.code === 'CONDITION_UNDECIDABLE';
   return attempt === 0 && (status === 'CANCELLED' || isUndecidable);
 }
 

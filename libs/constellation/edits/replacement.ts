@@ -25,7 +25,7 @@ export function recoveriesOf({ tasks, graph }: Pick<Run, 'tasks' | 'graph'>): Re
 
 /** It has ended and did not do its work; one that a condition passed by had none to do. */
 export function hasNotDelivered({ status, skippedBy }: TaskState): boolean {
-  return status === 'FAILED' || status === 'CANCELLED' || (status === 'SKIPPED' && skippedBy === 'failure');
+  return status === 'FAILED' || status === 'CANCELLED' || skippedBy === 'failure';
 }
 
 /** `seen`: two tasks may each be named as the replacement of the other. */

@@ -140,9 +140,10 @@ export class Staging {
     const isVouched = isSame ? before.vouched && !(judged && doesOtherwise(before.star, star)) : !judged;
     const vouched = isVouched && star.replaces !== undefined;
     const need = needOf(star);
+    const after = { ...before, star, need, deadlineAt, judged: isJudged, vouched };
     // Other devices may take it now: it has not waited for them yet.
-    const deviceWait = need === before.need ? before.deviceWait : null;
-    this.#tasks = this.#tasks.with(index, { ...before, star, need, deadlineAt, judged: isJudged, deviceWait, vouched });
+    const isElsewhere = need !== before.need && after.status === 'PENDING';
+    this.#tasks = this.#tasks.with(index, isElsewhere ? { ...after, deviceWait: null } : after);
     this.#touch(index);
   }
 

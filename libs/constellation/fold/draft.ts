@@ -52,14 +52,15 @@ export function reshape(draft: Draft, shape: Shape, moved: ReadonlyMap<number, n
 /** Ready tasks that no connected device can take since an instant; null: one can, as soon as it has a free slot. */
 export function strand(draft: Draft, taskIds: readonly string[], since: string | null): void {
   for (const taskId of taskIds) {
-    change(draft, taskId, () => ({ deviceWait: since === null ? null : { since, asked: false } }));
+    const deviceWait = since === null ? null : { since, asked: false };
+    change(draft, taskId, (task) => (task.status === 'PENDING' ? { ...task, deviceWait } : task));
   }
 }
 
 /** Whoever waits has not waited so far: what was paused meanwhile is not the fleet's fault. */
 export function forgetWaits(draft: Draft): void {
   for (const index of Array.from(draft.stranded))
-    change(draft, draft.tasks.at(index).star.id, () => ({ deviceWait: null }));
+    change(draft, draft.tasks.at(index).star.id, (task) => ({ ...task, deviceWait: null }));
 }
 
 /** 1 for a task of an agent that is still to start. */
@@ -67,12 +68,10 @@ export function agentPending({ star, status }: TaskState): number {
   return status === 'PENDING' && isAgentTask(star) ? 1 : 0;
 }
 
-export function change(draft: Draft, taskId: string, to: (task: TaskState) => Partial<TaskState>): TaskState {
+export function change(draft: Draft, taskId: string, to: (task: TaskState) => TaskState): TaskState {
   const index = positionOf(graphOf(draft).taskIndex, taskId);
   const before = draft.tasks.at(index);
-  const changed = { ...before, ...to(before) };
-  // Whatever has become of it, it waits no more.
-  const after = changed.status === 'PENDING' ? changed : { ...changed, deviceWait: null };
+  const after = to(before);
   draft.tasks = draft.tasks.with(index, after);
   reindex(draft, index, before, after);
   return after;

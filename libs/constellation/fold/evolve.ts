@@ -130,7 +130,7 @@ function apply(draft: Draft, event: RunEvent): void {
       return applyToTask(draft, event);
     case 'APPROVAL_REQUESTED':
       draft.approvals = withRequested(draft.approvals, event.data);
-      change(draft, event.data.taskId, ({ asks }) => ({ asks: [...asks, event.data.ask.approvalId] }));
+      change(draft, event.data.taskId, (task) => ({ ...task, asks: [...task.asks, event.data.ask.approvalId] }));
       return;
     case 'APPROVAL_DECIDED': {
       const deviceId = findTask(draft, event.data.taskId)?.deviceId ?? null;
@@ -224,7 +224,7 @@ function applyBatch(draft: Draft, edits: readonly Edit[], data: RunEventData<'CO
 /** Who accepts a plan has read what stands in for what in it. */
 function vouchForPlan(draft: Draft): void {
   for (const { star, vouched } of draft.tasks) {
-    if (star.replaces !== undefined && !vouched) change(draft, star.id, () => ({ vouched: true }));
+    if (star.replaces !== undefined && !vouched) change(draft, star.id, (task) => ({ ...task, vouched: true }));
   }
 }
 
@@ -266,9 +266,11 @@ function applyRound(draft: Draft, event: RoundEvent): void {
 
 /** The planner is asked once about each wait for a device. */
 function askedAbout(draft: Draft, taskId: TaskId): void {
-  change(draft, taskId, ({ deviceWait }) => ({
-    deviceWait: deviceWait === null ? null : { ...deviceWait, asked: true },
-  }));
+  change(draft, taskId, (task) =>
+    task.status === 'PENDING' && task.deviceWait !== null
+      ? { ...task, deviceWait: { ...task.deviceWait, asked: true } }
+      : task,
+  );
 }
 
 function abandonedFor(draft: Draft, { code, message }: RunEventData<'EDIT_ABANDONED'>['reason']): void {
@@ -298,8 +300,8 @@ function rejectTry(draft: Draft, data: RunEventData<'EDIT_REJECTED'>): void {
 
 type TaskEvent = Extract<RunEvent, { type: `TASK_${string}` }>;
 
-/** Of a task whose attempt is over. */
-const OVER = { stopping: null, slice: null } as const;
+/** Of a task that neither runs, nor waits for a device, nor was skipped or cancelled. */
+const AFRESH = { stopping: null, slice: null, deviceWait: null, reason: null, skippedBy: null } as const;
 
 function applyToTask(draft: Draft, event: TaskEvent): void {
   switch (event.type) {
@@ -308,47 +310,48 @@ function applyToTask(draft: Draft, event: TaskEvent): void {
     case 'TASK_COMPLETED': {
       const { taskId, attempt, result, lines, completedAt } = event.data;
       endAttempt(draft, event.data);
-      const ended = { ...OVER, status: 'COMPLETED', result, error: null, endedAt: completedAt } as const;
-      const { star } = change(draft, taskId, () => ended);
+      const ended = { ...AFRESH, status: 'COMPLETED', result, error: null, endedAt: completedAt } as const;
+      const { star } = change(draft, taskId, (task) => ({ ...task, ...ended }));
       if (star.review === true || editPolicyOf(draft) === 'every-result') trigger(draft, taskId, attempt);
       return judgeFrom(draft, taskId, lines);
     }
     case 'TASK_FAILED': {
       const { taskId, attempt, error, lines, failedAt } = event.data;
       endAttempt(draft, event.data);
-      change(draft, taskId, ({ deviceId, failedOn }) => ({
-        status: 'FAILED',
-        error,
-        result: error.output ?? null,
-        ...OVER,
-        endedAt: failedAt,
-        failedOn: deviceId === null || failedOn.includes(deviceId) ? failedOn : [...failedOn, deviceId],
-      }));
+      const ended = { ...AFRESH, status: 'FAILED', error, result: error.output ?? null, endedAt: failedAt } as const;
+      change(draft, taskId, (task) => ({ ...task, ...ended, failedOn: failedOnToo(task) }));
       trigger(draft, taskId, attempt);
       return judgeFrom(draft, taskId, lines);
     }
     case 'TASK_STOP_REQUESTED': {
       const { taskId, reason, graceUntil, by = null, note = null } = event.data;
       beginEnding(draft, { reason, by, note });
-      change(draft, taskId, () => ({ stopping: { reason, graceUntil, by } }));
+      const stopping = { reason, graceUntil, by };
+      change(draft, taskId, (task) => (task.status === 'RUNNING' ? { ...task, stopping } : task));
       return;
     }
     case 'TASK_REOPENED':
       return reopenTask(draft, event.data);
     case 'TASK_SKIPPED': {
       const { taskId, by, reason, lines, skippedAt } = event.data;
-      change(draft, taskId, () => ({ status: 'SKIPPED', skippedBy: by, reason, endedAt: skippedAt }));
+      const ended = { ...AFRESH, status: 'SKIPPED', skippedBy: by, reason, endedAt: skippedAt } as const;
+      change(draft, taskId, (task) => ({ ...task, ...ended }));
       return judgeFrom(draft, taskId, lines);
     }
     case 'TASK_CANCELLED': {
       const { taskId, reason, lines, cancelledAt, by = null, note = null, output } = event.data;
       beginEnding(draft, { reason, by, note });
       endAttempt(draft, event.data);
-      const result = output === undefined ? {} : { result: output };
-      change(draft, taskId, () => ({ ...OVER, status: 'CANCELLED', reason, endedAt: cancelledAt, ...result }));
+      const ended = { ...AFRESH, status: 'CANCELLED', reason, endedAt: cancelledAt } as const;
+      change(draft, taskId, (task) => ({ ...task, ...ended, result: output ?? task.result }));
       return judgeFrom(draft, taskId, lines);
     }
   }
+}
+
+/** Devices on which it has failed, the last one among them. */
+function failedOnToo({ deviceId, failedOn }: TaskState): TaskState['failedOn'] {
+  return deviceId === null || failedOn.includes(deviceId) ? failedOn : [...failedOn, deviceId];
 }
 
 interface EndOfAttempt {
@@ -397,12 +400,12 @@ function reopenTask(draft: Draft, data: RunEventData<'TASK_REOPENED'>): void {
   // What a person has tried again begins afresh: no device is avoided, and its deadline counts from now.
   const afresh = ({ star }: TaskState) => ({ failedOn: [], deadlineAt: deadlineOf(star, Date.parse(notBefore)) });
   change(draft, taskId, (task) => ({
+    ...task,
+    ...AFRESH,
     status: 'PENDING',
     // RFC 3339 in UTC with milliseconds compares as text; what may start at once waits for no instant.
     notBefore: reason === 'operator' || notBefore <= (task.endedAt ?? '') ? null : notBefore,
     endedAt: null,
-    reason: null,
-    skippedBy: null,
     unsent: task.unsent + (reason === 'not_sent' ? 1 : 0),
     ...(reason === 'operator' ? afresh(task) : {}),
   }));
@@ -456,7 +459,9 @@ function reopenRun(draft: Draft, { deadlineAt }: RunEventData<'RUN_REOPENED'>): 
 function startTask(draft: Draft, data: RunEventData<'TASK_STARTED'>): void {
   const slice = data.budget ?? (data.command === undefined ? {} : ONE_COMMAND);
   draft.granted = plus(draft.granted, slice);
-  change(draft, data.taskId, () => ({
+  change(draft, data.taskId, (task) => ({
+    ...task,
+    ...AFRESH,
     status: 'RUNNING',
     attempt: data.attempt,
     deviceId: data.deviceId,
@@ -464,9 +469,9 @@ function startTask(draft: Draft, data: RunEventData<'TASK_STARTED'>): void {
     startedAt: data.startedAt,
     timeoutAt: data.timeoutAt,
     notBefore: null,
+    endedAt: null,
     result: null,
     error: null,
-    reason: null,
     ranIn: null,
     slice,
     asks: NOTHING_ASKED,

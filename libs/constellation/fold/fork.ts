@@ -83,16 +83,13 @@ export function restored(data: RunEventData<'RUN_FORKED'>): { readonly request: 
   const lines = PersistentArray.from<LineState>(
     data.lines.map(({ satisfied, reason, undecided }) => ({ satisfied, reason, ...(undecided && { undecided }) })),
   );
-  const tasks = data.tasks.map(({ judge = false, vouched = false, ...task }, index): TaskState => {
+  const tasks = data.tasks.map(({ judge = false, vouched = false, ...task }, index) => {
     const into = graph.linesInto.at(index).map((line) => lines.at(line).satisfied);
-    return {
-      ...pendingTask(task.star, 0),
-      ...task,
-      judged: judge,
-      vouched,
-      linesOpen: into.filter((satisfied) => satisfied === null).length,
-      linesUnsatisfied: into.filter((satisfied) => satisfied === false).length,
-    };
+    const linesOpen = into.filter((satisfied) => satisfied === null).length;
+    const linesUnsatisfied = into.filter((satisfied) => satisfied === false).length;
+    const marks = { judged: judge, vouched, linesOpen, linesUnsatisfied };
+    // What is carried was a state of the parent: its fields fit its status.
+    return { ...pendingTask(task.star, 0), ...task, ...marks } as TaskState;
   });
   return { request, shape: { graph, tasks: PersistentArray.from(tasks), lines, usedIds: new Set(data.usedIds) } };
 }

@@ -5,12 +5,12 @@ import { evolve } from './evolve.js';
 import { add, change, completed, constellation, failed, instant, propose, remove, Story, submit } from '../given.js';
 import { buildGraph } from '../plan/graph.js';
 import { checkEdit, checkInvariants } from './invariants.js';
-import type { Run, TaskState } from '../state/run.js';
+import type { Run } from '../state/run.js';
 
 /** a has COMPLETED, b runs, c is pending behind it. */
 const RUN = new Story().when(submit(constellation(['a', 'b', 'c'], ['a->b', 'b->c']))).when(completed('a')).run;
 
-const withTask = (run: Run, index: number, to: Partial<TaskState>): Run => ({
+const withTask = (run: Run, index: number, to: object): Run => ({
   ...run,
   tasks: run.tasks.with(index, { ...run.tasks.at(index), ...to }),
 });

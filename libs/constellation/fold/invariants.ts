@@ -1,6 +1,16 @@
 import { NO_USAGE, type RunEvent, type TaskId, type TaskStatus } from '#proto';
 import { findCycle } from '../plan/index.js';
-import { BOUNDS, exceeded, plus, sameUsage, isTerminal, isTerminalTask, NO_COUNTS, type Run } from '../state/index.js';
+import {
+  BOUNDS,
+  exceeded,
+  plus,
+  sameUsage,
+  isTerminal,
+  isTerminalTask,
+  NO_COUNTS,
+  type Run,
+  type TaskState,
+} from '../state/index.js';
 import { changedBesidesPending } from '../edits/index.js';
 import { agentPending } from './draft.js';
 
@@ -33,7 +43,7 @@ export function checkInvariants(run: Run): Violation[] {
 
 /** I1: a task that runs has exactly one device and one attempt; one that does not run has no open stop. */
 function* singleAssignment(run: Run): Generator<Violation> {
-  for (const { star, status, deviceId, sessionId, attempt, stopping } of run.tasks) {
+  for (const { star, status, deviceId, sessionId, attempt, stopping } of found(run)) {
     const assigned = deviceId !== null && sessionId !== null && attempt > 0;
     if (status === 'RUNNING' && !assigned) {
       yield {
@@ -46,6 +56,11 @@ function* singleAssignment(run: Run): Generator<Violation> {
       yield { invariant: 'I1_SINGLE_ASSIGNMENT', tasks: [star.id], message: `is ${status} and still being stopped` };
     }
   }
+}
+
+/** The tasks as a fold has left them, whatever their types promise: that is what is checked. */
+function found({ tasks }: Run): Iterable<{ readonly [K in keyof TaskState]: TaskState[K] }> {
+  return tasks;
 }
 
 function* acyclic(run: Run): Generator<Violation> {
@@ -94,7 +109,7 @@ function* planApproval({ waitsFor, phase, graph, editing }: Run): Generator<Viol
 /** I11: what running attempts and the open round were given is what is accounted for. */
 function* budget(run: Run): Generator<Violation> {
   let granted = plus(NO_USAGE, run.editing?.budget ?? {});
-  for (const { star, status, slice } of run.tasks) {
+  for (const { star, status, slice } of found(run)) {
     if (status !== 'RUNNING' && slice !== null) {
       yield { invariant: 'I11_BUDGET', tasks: [star.id], message: `is ${status} and keeps its part of the budget` };
     }

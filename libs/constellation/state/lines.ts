@@ -44,7 +44,7 @@ export function doomOf(run: Run, taskIndex: number): Doom {
   const causes = unsatisfied.map((index) => {
     const line = graph.lines.at(index);
     const source = run.tasks.at(sourceOf(graph, index));
-    const by = LINE_KINDS[line.type].doomedBy(source.status === 'SKIPPED' ? source.skippedBy : null);
+    const by = LINE_KINDS[line.type].doomedBy(source.skippedBy);
     const reason = run.lines.at(index).reason ?? 'not satisfied';
     return { lineId: line.id, by, reason: `line ${line.id}: ${reason}` };
   });

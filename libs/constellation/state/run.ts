@@ -30,43 +30,24 @@ import {
   type Usage,
 } from '#proto';
 import { type Approvals, NO_APPROVALS } from './approval-state.js';
-import type { Graph } from '../plan/index.js';
+import type { Doomer, Graph } from '../plan/index.js';
 import { PersistentArray } from '../values/index.js';
 
-/** One task of a run: its definition and what has become of it. */
-export interface TaskState {
+/** What is known of a task whatever has become of it. */
+interface TaskBasis {
   readonly star: TaskStar;
   /** What it needs of a device: tasks with the same text are served by the same devices. */
   readonly need: string;
-  readonly status: TaskStatus;
   /** Number of the last attempt that was started; 0 before the first. Fences every result. */
   readonly attempt: number;
   /** How many of its attempts ended before anything of them reached a device: its retry policy does not count them. */
   readonly unsent: number;
-  readonly deviceId: DeviceId | null;
-  readonly sessionId: SessionId | null;
-  readonly startedAt: Instant | null;
-  readonly timeoutAt: Instant | null;
-  readonly endedAt: Instant | null;
   /** When it must have ended, all tries together. */
   readonly deadlineAt: Instant | null;
-  /** A stop was requested for the running attempt; after `graceUntil` its outcome is unknown. */
-  readonly stopping: { readonly reason: StopReason; readonly graceUntil: Instant; readonly by: Actor | null } | null;
-  /** Earliest start of the next attempt after a retry was decided. */
-  readonly notBefore: Instant | null;
-  /** Since when no connected device can take it though it is ready, and whether the planner was asked; null while one can. */
-  readonly deviceWait: { readonly since: Instant; readonly asked: boolean } | null;
   /** Devices on which it failed: another one is preferred for the next attempt. */
   readonly failedOn: readonly DeviceId[];
-  readonly result: TaskResult | null;
-  readonly error: TaskError | null;
-  /** Why it was skipped or cancelled, for people. */
-  readonly reason: string | null;
-  readonly skippedBy: 'condition' | 'failure' | null;
   /** The ancestor run in which its last attempt ran; null when that is this run. */
   readonly ranIn: RunId | null;
-  /** What the running attempt may use up of the run's budget; null when none runs. */
-  readonly slice: Budget | null;
   /** A model may have written its command, its check or where they run: they are judged before they run, however often. */
   readonly judged: boolean;
   /** What it replaces is recovered by it also where nothing checks that: a person named it so, or agreed. */
@@ -77,6 +58,94 @@ export interface TaskState {
   readonly linesOpen: number;
   readonly linesUnsatisfied: number;
 }
+
+/** The last attempt, as far as there was one: also of a task that is to be tried again, or was given up before its next try. */
+interface LastAttempt {
+  readonly deviceId: DeviceId | null;
+  readonly sessionId: SessionId | null;
+  readonly startedAt: Instant | null;
+  readonly timeoutAt: Instant | null;
+  readonly result: TaskResult | null;
+  readonly error: TaskError | null;
+}
+
+interface Waiting extends LastAttempt {
+  readonly status: 'PENDING';
+  /** Earliest start of the next attempt after a retry was decided. */
+  readonly notBefore: Instant | null;
+  /** Since when no connected device can take it though it is ready, and whether the planner was asked; null while one can. */
+  readonly deviceWait: { readonly since: Instant; readonly asked: boolean } | null;
+  readonly stopping: null;
+  readonly slice: null;
+  readonly endedAt: null;
+  readonly reason: null;
+  readonly skippedBy: null;
+}
+
+interface Running {
+  readonly status: 'RUNNING';
+  readonly deviceId: DeviceId;
+  readonly sessionId: SessionId;
+  readonly startedAt: Instant;
+  /** Null, like its slice, when it ran in the parent as this run was forked: it ends in the same commit. */
+  readonly timeoutAt: Instant | null;
+  /** A stop was requested for the running attempt; after `graceUntil` its outcome is unknown. */
+  readonly stopping: { readonly reason: StopReason; readonly graceUntil: Instant; readonly by: Actor | null } | null;
+  /** What the running attempt may use up of the run's budget. */
+  readonly slice: Budget | null;
+  readonly notBefore: null;
+  readonly deviceWait: null;
+  readonly endedAt: null;
+  readonly result: null;
+  readonly error: null;
+  readonly reason: null;
+  readonly skippedBy: null;
+}
+
+interface Over extends LastAttempt {
+  readonly endedAt: Instant;
+  readonly notBefore: Instant | null;
+  readonly deviceWait: null;
+  readonly stopping: null;
+  readonly slice: null;
+}
+
+interface Completed extends Over {
+  readonly status: 'COMPLETED';
+  readonly result: TaskResult;
+  readonly error: null;
+  readonly reason: null;
+  readonly skippedBy: null;
+}
+
+interface Failed extends Over {
+  readonly status: 'FAILED';
+  readonly error: TaskError;
+  readonly reason: null;
+  readonly skippedBy: null;
+}
+
+interface Skipped extends Over {
+  readonly status: 'SKIPPED';
+  /** For people. */
+  readonly reason: string;
+  readonly skippedBy: Doomer;
+}
+
+interface Cancelled extends Over {
+  readonly status: 'CANCELLED';
+  /** For people. */
+  readonly reason: string;
+  readonly skippedBy: null;
+}
+
+/**
+ * One task of a run: its definition and what has become of it. Every state has every field, so that all have one shape for the machine;
+ * what a field can be depends on the status.
+ */
+export type TaskState = TaskBasis & (Waiting | Running | Completed | Failed | Skipped | Cancelled);
+/** A task in one of its states. */
+export type TaskIn<S extends TaskStatus> = Extract<TaskState, { readonly status: S }>;
 
 export interface LineState {
   readonly satisfied: boolean | null;
@@ -238,7 +307,7 @@ export const PLAN_WAITS = 'the plan waits for approval';
 export const NOTHING_ASKED: readonly ApprovalId[] = [];
 
 /** A task that is new in its run. `at`: when it was added, in milliseconds since the epoch. */
-export function pendingTask(star: TaskStar, at: number): TaskState {
+export function pendingTask(star: TaskStar, at: number): TaskIn<'PENDING'> {
   return {
     star,
     need: needOf(star),

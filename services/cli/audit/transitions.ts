@@ -246,7 +246,7 @@ function illegalReopening(run: Run, task: TaskState, { data }: EventOf<'TASK_REO
     if (tries >= attempts) return `its retry policy allows ${attempts} attempts, and there were ${tries}`;
   }
   if (reason === 'not_sent') {
-    if (task.status !== 'FAILED' || task.error?.sent !== false)
+    if (task.status !== 'FAILED' || task.error.sent !== false)
       return 'something of its last attempt may have been sent';
     if (task.unsent >= LIMITS.unsentAttemptsMax) return `it was not sent ${task.unsent} times already`;
   }

@@ -372,7 +372,7 @@ export class RunServer {
     for (const { type, data } of events) {
       if (type !== 'TASK_COMPLETED' && type !== 'TASK_FAILED') continue;
       const task = findTask(before, data.taskId);
-      if (task?.status !== 'RUNNING' || task.deviceId === null) continue;
+      if (task?.status !== 'RUNNING') continue;
       // What never reached the device says nothing about it.
       if (type === 'TASK_FAILED' && data.error.sent === false) continue;
       this.#parts.fleet.attemptEnded(task.deviceId, type === 'TASK_COMPLETED' ? 'completed' : data.error.outcome, now);
