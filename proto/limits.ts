@@ -77,6 +77,9 @@ export const LIMITS = {
   replyRepairsMax: 3,
   /** What agents of a run have noted, as JSON; the oldest notes go first. */
   blackboardBytesMax: 8 * 1024,
+  /** A note that somebody adds to a run, and how many a run takes. */
+  noteCharsMax: 1_000,
+  notesMax: 100,
   verbAnswerMs: 4_000,
   submitAnswerMs: 5_000,
   commandAnswerMs: 10_000,

@@ -35,6 +35,7 @@ import { Evaluation } from './planner-replies.js';
 import { ApprovalMode } from './policy.js';
 import { LockPolicy, RunOptions } from './request.js';
 import { TaskError, TaskResult } from './result.js';
+import { RunNote } from './run-note.js';
 
 const attempt = z.int().min(0);
 
@@ -408,7 +409,7 @@ export const ApprovalDecided = z.strictObject({
   decidedAt: Instant,
 });
 
-/** Beside the history, never in it: `late_result`: what came after an attempt had ended. `evaluation`: what the run was found to be worth. */
+/** Beside the history, never in it: `late_result`: what came after an attempt had ended. `evaluation`: what the run was found to be worth. `note`: what somebody wants those to know who look at it. */
 export const RunAnnotated = z.discriminatedUnion('kind', [
   z.strictObject({
     kind: z.literal('late_result'),
@@ -425,6 +426,7 @@ export const RunAnnotated = z.discriminatedUnion('kind', [
     planHash: Sha256,
     annotatedAt: Instant,
   }),
+  z.strictObject({ kind: z.literal('note'), ...RunNote.shape }),
 ]);
 
 const SCHEMAS = {

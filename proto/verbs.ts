@@ -5,6 +5,7 @@ import { CommandCall } from './constellation.js';
 import { Proposal } from './edits.js';
 import { TaskId } from './ids.js';
 import { LIMITS } from './limits.js';
+import { NoteText } from './run-note.js';
 
 /** Users of the bus that may send verbs. */
 export type VerbSender = 'cli' | 'console' | 'aip-gateway' | 'planner';
@@ -193,6 +194,25 @@ export const VERBS = {
         what: 'Change the constellation, all edits or none',
         body: { name: 'Proposal', required: true, field: 'proposal' },
       },
+    },
+  ),
+  /** A note beside the history, also of a run that has ended: nothing that the run does depends on it. */
+  ANNOTATE: row(
+    { text: NoteText, taskId: TaskId.optional() },
+    {
+      senders: OPERATORS,
+      command: {
+        name: 'annotate',
+        what: 'add a note for those who look at a run after you, also when it has ended',
+        examples: [
+          'orrery annotate 0k3j… "the disk was replaced at noon"',
+          'orrery annotate 0k3j… "known to be slow" --task backup',
+        ],
+        argument: { field: 'text', word: '<text>' },
+        options: [{ field: 'taskId', flags: '--task <task>', what: 'the task that it is about' }],
+        done: 'note added to run {run} (event {sequence})',
+      },
+      route: { path: 'notes', what: 'Add a note to a run', body: { name: 'Note', required: true } },
     },
   ),
   /** Lets a command run: as it is, or as `command` says. `grantMs`: and the same one on the same device for this long. */

@@ -8,6 +8,7 @@ import { Evaluation } from './planner-replies.js';
 import { DeviceId, EditId, Instant, LineId, RequestId, RunId, TaskId } from './ids.js';
 import { LockPolicy } from './request.js';
 import { TaskError, TaskResult } from './result.js';
+import { RunNote } from './run-note.js';
 
 /** Why a run is not terminal and what wakes it. */
 export const WaitingFor = z.strictObject({
@@ -95,6 +96,8 @@ export const RunView = z.strictObject({
   /** Of a goal that has ended. */
   answer: FinalAnswer.nullable().optional(),
   evaluation: Evaluation.nullable().optional(),
+  /** In the order in which they were added; null when there are none. */
+  notes: z.array(RunNote).nullable().optional(),
 });
 export type RunView = z.infer<typeof RunView>;
 

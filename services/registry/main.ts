@@ -1,7 +1,5 @@
 import 'reflect-metadata';
-import { PlatformModule, postgresModule, runService } from '#libs/platform';
-import { DeviceEntity } from './projections/index.js';
+import { runService } from '#libs/platform';
 import { RegistryModule } from './registry.module.js';
 
-const imports = [PlatformModule.forService('registry'), postgresModule([DeviceEntity], 'registry')];
-await runService({ name: 'registry', module: { module: RegistryModule, imports } });
+await runService({ name: 'registry', module: RegistryModule });

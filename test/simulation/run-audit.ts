@@ -146,7 +146,10 @@ export class RunAudit {
   #event(event: RecordedRunEvent, after: Run): void {
     if (this.#over && !MAY_FOLLOW_END.has(event.type)) this.#fail('I5_TRANSITIONS', `${event.type} after the end`);
     this.lock.take(event);
-    this.asks.take(event, 'taskId' in event.data ? this.#tasks.get(event.data.taskId) : undefined);
+    this.asks.take(
+      event,
+      'taskId' in event.data && event.data.taskId !== undefined ? this.#tasks.get(event.data.taskId) : undefined,
+    );
     switch (event.type) {
       case 'CONSTELLATION_MODIFIED':
         this.#restructure(after);

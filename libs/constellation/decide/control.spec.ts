@@ -241,12 +241,67 @@ describe('PAUSE and RESUME', () => {
   });
 });
 
+describe('ANNOTATE', () => {
+  const note = (text: string, taskId?: string) =>
+    verb({ verb: 'ANNOTATE', text, ...(taskId === undefined ? {} : { taskId }) }, `note ${text}`);
+
+  it('records who noted what, and about which task', () => {
+    const story = midway().when(note('the disk was full', 'a'));
+    expect(story.last?.events).toEqual([
+      {
+        type: 'RUN_ANNOTATED',
+        data: { kind: 'note', by: ALICE, text: 'the disk was full', taskId: 'a', annotatedAt: instant(0) },
+      },
+    ]);
+    expect(viewOf(story.when(note('it is new')).run).notes).toEqual([
+      { by: ALICE, text: 'the disk was full', taskId: 'a', annotatedAt: instant(0) },
+      { by: ALICE, text: 'it is new', annotatedAt: instant(0) },
+    ]);
+  });
+
+  it.each(['COMPLETED', 'FAILED', 'CANCELLED'] as const)('is taken when the run is %s, which it stays', (phase) => {
+    const ended = inPhase[phase]();
+    const { endedAt } = ended.run;
+    ended.when(note('looked at by two'));
+    expect(ended.told).toEqual(['RUN_ANNOTATED']);
+    expect(ended.run).toMatchObject({ phase, endedAt });
+  });
+
+  it('changes nothing that is done: not in a run that is paused, not what waits in one that goes on', () => {
+    expect(midway().when(PAUSE).when(note('lunch')).run.phase).toBe('PAUSED');
+    expect(midway().when(note('busy')).last?.wakeAt).toBe(midway().when(WAKE).last?.wakeAt);
+  });
+
+  it('is refused about a task that is none of the run, also while it has none', () => {
+    const refused = { kind: 'rejected', reason: { code: 'NOT_FOUND', message: expect.stringContaining('"z"') } };
+    for (const story of [midway(), new Story().when(ask())]) {
+      story.when(note('what?', 'z'));
+      expect([story.answers.at(-1), story.told]).toMatchObject([refused, []]);
+    }
+  });
+
+  it('is refused when the run has as many as it takes', () => {
+    const full = midway().when(...Array.from({ length: LIMITS.notesMax }, (_, index) => note(`${index}`)));
+    expect(full.run.notes).toHaveLength(LIMITS.notesMax);
+    expect(full.when(note('one more')).answers.at(-1)).toMatchObject({
+      kind: 'rejected',
+      reason: { code: 'INVALID_STATE', message: `the run has ${LIMITS.notesMax} notes, the most that it takes` },
+    });
+  });
+
+  it('leaves facts that can be recorded, however much a person says', () => {
+    const story = midway().when(note('\u202E\u0000€'.padEnd(LIMITS.noteCharsMax, '€')));
+    expect(story.events.map(isRecordable)).toEqual(story.events.map(() => true));
+  });
+});
+
 describe('every verb', () => {
   it.each([
     ['CANCEL', CANCEL],
     ['PAUSE', PAUSE],
     ['RESUME', RESUME],
     ['RETRY', verb({ verb: 'RETRY', taskId: 'a' })],
+    ['ANNOTATE', verb({ verb: 'ANNOTATE', text: 'x' })],
   ])('%s is refused for a run that is not there', (_, input) => {
     const story = inPhase.NONE().when(input);
     expect(story.answers).toEqual([

@@ -1,4 +1,4 @@
-import { type Actor, DEFAULTS, LIMITS, type RunVerb, type VerbBody } from '#proto';
+import { type Actor, DEFAULTS, LIMITS, type RunVerb, type TaskId, type VerbBody } from '#proto';
 import { ACCEPTED, type Answer, refuse } from '../values/index.js';
 import { decideApproval } from './approvals.js';
 import type { Circumstances } from '../schedule/index.js';
@@ -29,6 +29,7 @@ const DECIDED: { readonly [V in ControlVerb]: Decide<V> } = {
   PAUSE: pause,
   RESUME: resume,
   RETRY: retry,
+  ANNOTATE: annotate,
   APPROVE: decideApproval,
   REJECT: decideApproval,
   ANSWER: decideApproval,
@@ -83,8 +84,7 @@ function retry(draft: RunDraft, { taskId }: Told<'RETRY'>, by: Actor, { now }: C
   const { run } = draft;
   const index = run.graph?.taskIndex.get(taskId);
   if (index === undefined) {
-    const known = listed([...run.tasks].map(({ star }) => star.id));
-    return refuse('NOT_FOUND', `taskId: there is no task "${taskId}"; known are ${known}`);
+    return unknownTask(run, taskId);
   }
   if (run.ending !== null) return refuse('INVALID_STATE', 'the run is about to end; retry the task when it has');
   const { status, attempt, stopping } = run.tasks.at(index);
@@ -123,6 +123,23 @@ function retry(draft: RunDraft, { taskId }: Told<'RETRY'>, by: Actor, { now }: C
       return ACCEPTED;
     }
   }
+}
+
+/** Also of a run that has ended: what is to be known of it is often known afterwards. */
+function annotate(draft: RunDraft, { text, taskId }: Told<'ANNOTATE'>, by: Actor, { now }: Circumstances): Answer {
+  const { run } = draft;
+  if (taskId !== undefined && run.graph?.taskIndex.get(taskId) === undefined) return unknownTask(run, taskId);
+  if (run.notes.length >= LIMITS.notesMax) {
+    return refuse('INVALID_STATE', `the run has ${LIMITS.notesMax} notes, the most that it takes`);
+  }
+  const about = taskId === undefined ? {} : { taskId };
+  draft.add({ type: 'RUN_ANNOTATED', data: { kind: 'note', by, text, ...about, annotatedAt: instantOf(now) } });
+  return ACCEPTED;
+}
+
+function unknownTask(run: Run, taskId: TaskId): Answer {
+  const known = listed([...run.tasks].map(({ star }) => star.id));
+  return refuse('NOT_FOUND', `taskId: there is no task "${taskId}"; known are ${known}`);
 }
 
 /** A task with a line that is not satisfied would be skipped again at once: what is behind the line has to run first. */

@@ -156,11 +156,17 @@ function apply(draft: Draft, event: RunEvent): void {
       return reopenRun(draft, event.data);
     case 'RUN_ANNOTATED':
       // Beside the history, never in it: nothing that is done depends on an annotation.
-      if (event.data.kind === 'evaluation') draft.evaluation = event.data.evaluation;
-      return;
+      return annotate(draft, event.data);
     default:
       return assertNever(event); // an unknown fact stops the replay: upcast it, never skip it
   }
+}
+
+function annotate(draft: Draft, data: RunEventData<'RUN_ANNOTATED'>): void {
+  if (data.kind === 'evaluation') draft.evaluation = data.evaluation;
+  if (data.kind !== 'note') return;
+  const { kind: _kind, ...note } = data;
+  draft.notes = [...draft.notes, note];
 }
 
 function request(draft: Draft, { constellation, deadlineAt, ...asked }: RunEventData<'RUN_REQUESTED'>): void {

@@ -1,5 +1,14 @@
 import type { RecordedRunEvent, RunCommit, RunEventData, RunView, TaskId } from '#proto';
-import { askText, decisionText, editsText, stopText, triggersText, violationsText, waitsText } from '../views/index.js';
+import {
+  askText,
+  decisionText,
+  editsText,
+  noteText,
+  stopText,
+  triggersText,
+  violationsText,
+  waitsText,
+} from '../views/index.js';
 import { assertNever } from '../fold/index.js';
 import { limited } from './report-limits.js';
 import { cell } from './report-text.js';
@@ -19,6 +28,18 @@ export function timelineSection(run: Pick<RunView, 'requestedAt'>, commits: read
     ]),
   );
   return `## Timeline\n\n${limited(['#', 'Time', 'Event', 'What', 'Commit'], rows)}`;
+}
+
+/** What people noted beside the history, however much of the timeline is left out. */
+export function notesSection({ notes }: Pick<RunView, 'notes'>): string {
+  if (!notes) return '';
+  const rows = notes.map(({ annotatedAt, by, taskId = 'the run', text }) => [
+    cell(annotatedAt),
+    cell(by.id),
+    cell(taskId),
+    cell(text, TEXT_CHARS_MAX),
+  ]);
+  return `## Notes\n\n${limited(['Time', 'By', 'About', 'Note'], rows)}`;
 }
 
 /** One event in words; foreign text in cells. */
@@ -139,6 +160,7 @@ function taskText(event: TaskEvent): string {
 
 function annotationText(data: RunEventData<'RUN_ANNOTATED'>): string {
   if (data.kind === 'late_result') return `${cell(data.taskId)} attempt ${data.attempt}: ${cell(data.text)}`;
+  if (data.kind === 'note') return `note ${cell(noteText(data), TEXT_CHARS_MAX)}`;
   const { complete, reason } = data.evaluation;
   return `evaluation, complete: ${complete}: ${cell(reason, TEXT_CHARS_MAX)}`;
 }

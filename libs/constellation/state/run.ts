@@ -12,6 +12,7 @@ import {
   type FinalAnswer,
   GENESIS_HASH,
   type Instant,
+  type RunNote,
   type LockPolicy,
   NO_USAGE,
   type PlanSource,
@@ -243,6 +244,8 @@ export interface Run {
   readonly answer: FinalAnswer | null;
   /** What the run was found to be worth since it ended: an annotation, on which nothing depends but that there is one. */
   readonly evaluation: Evaluation | null;
+  /** Annotations, too, of people, in order; a fork begins without them. */
+  readonly notes: readonly RunNote[];
   /** Verbs that were decided, by id: asked again, they are answered again and append nothing. */
   readonly verbs: ReadonlyMap<string, { readonly sequence: number; readonly rejected: boolean }>;
   /** Last event, last commit and its hash: what the next commit goes on from. */
@@ -293,6 +296,7 @@ export function emptyRun(runId: RunId): Run {
     endedAt: null,
     answer: null,
     evaluation: null,
+    notes: [],
     verbs: new Map(),
     sequence: 0,
     number: 0,

@@ -8,6 +8,7 @@ import type {
   EditViolation,
   LineChange,
   RunEventData,
+  RunNote,
   StopReason,
   TaskChange,
   WaitingFor,
@@ -50,6 +51,11 @@ export function editsText(edits: readonly Edit[]): string {
   if (edits.length === 0) return 'changes nothing';
   const more = edits.length > LISTED_MAX ? [`${edits.length - LISTED_MAX} more`] : [];
   return [...edits.slice(0, LISTED_MAX).map(editText), ...more].join('; ');
+}
+
+/** Who noted what: `by cli about disk: it was full`. */
+export function noteText({ by, taskId, text }: RunNote): string {
+  return `by ${by.id}${taskId === undefined ? '' : ` about ${taskId}`}: ${text}`;
 }
 
 /** Ids say more than numbers: a task is named, the rest is what it is. */

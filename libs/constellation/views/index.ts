@@ -12,14 +12,15 @@ export {
 } from './attempt-story.js';
 export { type ConstellationDiff, type FieldChange, constellationOf, diffConstellations } from './diff.js';
 export {
-  type SaidDecision,
   askText,
   callText,
   decisionText,
   editText,
   editsText,
+  noteText,
   stopText,
   triggersText,
+  type SaidDecision,
   usageText,
   violationText,
   violationsText,

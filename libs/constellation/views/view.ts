@@ -53,6 +53,7 @@ export function viewOf(run: Run, now?: number): RunView {
     goal,
     answer: isTerminal(run) ? run.answer : null,
     evaluation: run.evaluation,
+    notes: run.notes.length === 0 ? null : [...run.notes],
   };
 }
 

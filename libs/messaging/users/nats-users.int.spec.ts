@@ -106,6 +106,7 @@ describe('who may publish', () => {
     [subjects.verb(RUN, 'CANCEL'), ['orchestrator', 'aip-gateway', 'console', 'cli']],
     [subjects.verb(RUN, 'PAUSE'), ['orchestrator', 'console', 'cli']],
     [subjects.verb(RUN, 'FORK'), ['orchestrator', 'console', 'cli']],
+    [subjects.verb(RUN, 'ANNOTATE'), ['orchestrator', 'console', 'cli']],
     [subjects.verb(RUN, 'PROPOSE'), ['orchestrator', 'console', 'planner', 'cli']],
     [subjects.query('registry', 'hold'), ['console', 'cli']],
     [subjects.query('registry', 'enroll'), ['console', 'cli']],

@@ -1,6 +1,6 @@
 /**
  * The process around a service: how it begins, listens, learns of its end, and what time it is.
  */
-export { systemClock, type Clock } from './clock.js';
+export { systemClock } from './clock.js';
 export { ServicePorts } from './ports.js';
 export { stopping } from './stopping.js';

@@ -9,18 +9,27 @@ describe('what people do to runs', () => {
   const finished = () => new Told().ends('a').proposes(1, {}).ends('b', true).proposes(1, { state: 'FINISH' });
   const retried = () => cancelled().obeys({ verb: 'RETRY', taskId: 'a' });
 
+  const noted = () =>
+    cancelled().obeys({ verb: 'ANNOTATE', text: 'look here', taskId: 'a' }).obeys({ verb: 'ANNOTATE', text: '!' });
+
   const retriedWhileRunning = () => new Told().obeys({ verb: 'RETRY', taskId: 'a' }).ends('a');
   // Another try is asked for, then the end of everything: the second stop asks for more.
   const both = new Told().obeys({ verb: 'RETRY', taskId: 'a' }).obeys({ verb: 'CANCEL' }).ends('a');
 
   it('is legal as the orchestrator decides it', () => {
-    for (const history of [cancelled(), retried(), finished(), retriedWhileRunning(), both]) {
+    for (const history of [cancelled(), retried(), finished(), noted(), retriedWhileRunning(), both]) {
       expect(auditRun(RUN, recordsOf(history.steps)).findings.map(findingText)).toEqual([]);
     }
   });
 
   const counts = { completed: 0, failed: 0, skipped: 0, cancelled: 3 };
   const cases: [string, () => History, (groups: Groups) => unknown, string][] = [
+    [
+      'a note about a task that is none',
+      noted,
+      (groups) => void Object.assign(dataOf(groups, 'RUN_ANNOTATED'), { taskId: 'z' }),
+      'RUN_ANNOTATED is about "z", which is no task of this run',
+    ],
     [
       'a start while the run is paused',
       () => new Told(),

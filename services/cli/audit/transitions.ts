@@ -96,7 +96,7 @@ type Annotation = Extract<RecordedRunEvent, { type: 'RUN_ANNOTATED' }>;
 
 function illegalAnnotation(run: Run, { data }: Annotation): string | undefined {
   if (data.kind === 'evaluation') return isTerminal(run) ? undefined : 'RUN_ANNOTATED: the run has not ended';
-  if (findTask(run, data.taskId) !== undefined) return undefined;
+  if (data.taskId === undefined || findTask(run, data.taskId) !== undefined) return undefined;
   return `RUN_ANNOTATED is about "${data.taskId}", which is no task of this run`;
 }
 

@@ -63,6 +63,23 @@ describe('runText', () => {
     expect(linesOf(view).some((line) => line === `forked from  event 20 of run ${runId}`)).toBe(true);
   });
 
+  it('tells what people noted, one line each, whatever they have put in', () => {
+    const [view] = views;
+    if (view === undefined) throw new Error('the history is empty');
+    const by = { kind: 'person', id: 'cli' } as const;
+    const annotatedAt = view.requestedAt;
+    const notes = [
+      { by, text: 'a new disk', taskId: 'a', annotatedAt },
+      { by, text: 'x\u001B[2J\u202Ey\nrun  other', annotatedAt },
+    ];
+    expect(linesOf({ ...view, notes }).slice(-3)).toEqual([
+      'Notes:',
+      `  ${annotatedAt} by cli about a: a new disk`,
+      `  ${annotatedAt} by cli: xy run other`,
+    ]);
+    expect(linesOf(view)).not.toContain('Notes:');
+  });
+
   it('lets nothing reach the terminal that is not text', () => {
     const view = viewWith(({ editing }) => (editing?.violations.length ?? 0) > 0);
     const { editing } = view;

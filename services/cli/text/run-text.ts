@@ -1,5 +1,13 @@
-import { completeText, subtasksText, triggersText, violationText, wakerText, UNDECIDED } from '#libs/constellation';
-import type { RunView } from '#proto';
+import {
+  completeText,
+  subtasksText,
+  noteText,
+  triggersText,
+  violationText,
+  wakerText,
+  UNDECIDED,
+} from '#libs/constellation';
+import type { RunNote, RunView } from '#proto';
 import {
   cleanLine,
   clip,
@@ -66,7 +74,13 @@ export function runText(view: RunView, screen: Screen): string {
   const answer = finalAnswerText(view, screen);
   if (answer.length > 0) parts.push(answer.join('\n'));
   if (view.evaluation) parts.push(evaluationText(view.evaluation));
+  if (view.notes) parts.push(['Notes:', ...view.notes.map(noteLine)].join('\n'));
   return parts.join('\n\n');
+}
+
+/** Whoever wrote it may have put in anything. */
+function noteLine(note: RunNote): string {
+  return `  ${note.annotatedAt} ${cleanLine(noteText(note))}`;
 }
 
 /** What a model found the run to be worth: the whole, the parts of the request, and each task that was tried. */

@@ -256,6 +256,13 @@ describe('timelineOf', () => {
       { type: 'APPROVAL_DECIDED', data: { ...DECIDED, decision: 'approved', grantOf: 'run-1.web.1.1.0' } },
     ],
     [
+      '12:01:02 RUN_ANNOTATED note by anna about a: a new disk',
+      {
+        type: 'RUN_ANNOTATED',
+        data: { kind: 'note', by: ANNA, text: 'a\u001B[2J\nnew\u202E disk', taskId: 'a', annotatedAt: AT },
+      },
+    ],
+    [
       '12:01:02 RUN_ANNOTATED a: a late result',
       {
         type: 'RUN_ANNOTATED',

@@ -1,4 +1,4 @@
-import { editsText, stopText, triggersText, violationsText, waitsText } from '#libs/constellation';
+import { editsText, noteText, stopText, triggersText, violationsText, waitsText } from '#libs/constellation';
 import type { RecordedRunEvent, RunCommit, RunEventData, TaskResult } from '#proto';
 import { askedText, decidedText } from './approval-text.js';
 import { cleanLine, clip, clockText } from '../terminal/index.js';
@@ -98,9 +98,14 @@ function taskText(event: TaskEvent): string {
       return `${taskId} (${stopText(event.data)})${output === undefined ? '' : exitCodeText(output)}`;
     }
     case 'RUN_ANNOTATED':
-      if (event.data.kind === 'late_result') return `${event.data.taskId}: ${event.data.text}`;
-      return `evaluation, complete: ${event.data.evaluation.complete}: ${event.data.evaluation.reason}`;
+      return annotationText(event.data);
   }
+}
+
+function annotationText(data: RunEventData<'RUN_ANNOTATED'>): string {
+  if (data.kind === 'late_result') return `${data.taskId}: ${data.text}`;
+  if (data.kind === 'note') return `note ${noteText(data)}`;
+  return `evaluation, complete: ${data.evaluation.complete}: ${data.evaluation.reason}`;
 }
 
 function runEventText(event: RunOnlyEvent): string {

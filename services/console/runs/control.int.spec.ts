@@ -86,6 +86,7 @@ describe('POST /v1/runs/:id/…', () => {
     ['/resume', undefined, 'RESUME', {}],
     ['/fork', '{"at":12}', 'FORK', { at: 12 }],
     ['/tasks/a/retry', undefined, 'RETRY', { taskId: 'a' }],
+    ['/notes', '{"text":"a new disk","taskId":"a"}', 'ANNOTATE', { text: 'a new disk', taskId: 'a' }],
   ])('%s with %j is sent signed with the key of the console', async (path, body, verb, fields) => {
     const received = await owner(ACCEPTED);
     const { status, headers, json } = await post(path, body);
@@ -165,6 +166,9 @@ describe('POST /v1/runs/:id/…', () => {
     ['/fork', '{"at":1,"parent":"run-2"}', 'parent'],
     ['/edits', '{"edits":[{"tool":"remove_task","taskId":"a.b"}]}', 'edits[0].taskId'],
     ['/tasks/a/retry', '{"taskId":"b"}', 'taskId'],
+    ['/notes', '{}', 'text'],
+    ['/notes', `{"text":"${'x'.repeat(1_001)}"}`, 'text'],
+    ['/notes', '{"text":"x","by":{"kind":"person","id":"me"}}', 'by'],
     ['/tasks/a.b/retry', undefined, 'taskId'],
     ['/../a.b/cancel', undefined, ''],
   ])('refuses %s with %j without asking anybody', async (path, body, field) => {
@@ -195,7 +199,7 @@ describe('POST /v1/runs/:id/…', () => {
 
   it('needs the token', async () => {
     const received = await owner(ACCEPTED);
-    for (const path of ['/cancel', '/pause', '/resume', '/fork', '/edits', '/tasks/a/retry']) {
+    for (const path of ['/cancel', '/pause', '/resume', '/fork', '/edits', '/notes', '/tasks/a/retry']) {
       expect((await post(path, '{}', { authorization: 'Bearer wrong' })).status).toBe(401);
       expect((await post(path, '{}', { origin: 'http://evil.example' })).status).toBe(403);
     }

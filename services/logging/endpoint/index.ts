@@ -1,2 +1,1 @@
-/** The queries that the logging service answers, from rows and reports. */
 export { serveLogging } from './queries.controller.js';

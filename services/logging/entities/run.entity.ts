@@ -50,6 +50,7 @@ export const RunEntity = new EntitySchema<RunRow>({
     goal: text('goal', true),
     answer: json('answer', true),
     evaluation: json('evaluation', true),
+    notes: json('notes', true),
     tasks: int('tasks'),
     number: int('number'),
     hash: id('hash'),

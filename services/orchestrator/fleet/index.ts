@@ -1,5 +1,2 @@
-/**
- * The fleet as the scheduler sees it: profiles, members, running tasks. Devices are the registry's; nothing here is recorded.
- */
 export { FleetConsumer } from './fleet.consumer.js';
 export { Fleet } from './fleet.js';

@@ -76,6 +76,24 @@ describe('verbs over the bus', () => {
     expect(last.events.at(-1)?.data).toMatchObject({ by: { kind: 'person', id: 'alice' }, reason: 'wrong host' });
   });
 
+  it('adds a note to a run that has ended, once, in the name of who signed it', async () => {
+    device = instantDevice(nc);
+    const runId = await submit('note-1', ['a'], []);
+    await untilEvent(runId, 'RUN_COMPLETED');
+    const answer = await tell('ANNOTATE', runId, { text: 'the disk was new', taskId: 'a' }, 'my-note');
+    expect(answer).toMatchObject({ answer: 'accepted' });
+    expect(await tell('ANNOTATE', runId, { text: 'the disk was new', taskId: 'a' }, 'my-note')).toEqual(answer);
+    const by = { kind: 'person', id: 'alice' };
+    expect(await fold(runId)).toMatchObject({
+      status: 'COMPLETED',
+      notes: [{ by, text: 'the disk was new', taskId: 'a', annotatedAt: expect.any(String) }],
+    });
+    expect(await tell('ANNOTATE', runId, { text: 'x', taskId: 'z' })).toMatchObject({
+      answer: 'rejected',
+      reason: { code: 'NOT_FOUND', message: 'taskId: there is no task "z"; known are a' },
+    });
+  });
+
   it('starts nothing while a run is paused, and goes on when it is resumed', async () => {
     const runId = await submit('pause-1', ['a', 'b'], [line('a', 'b')]);
     await tell('PAUSE', runId, { reason: 'lunch' });

@@ -1,2 +1,1 @@
-/** The queries that the registry answers. It decides nothing itself. */
-export { FleetQueries, IdentityQueries } from './queries.controller.js';
+export { serveRegistry } from './queries.controller.js';

@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Loop } from '#libs/platform';
 
 /** When everything is held, every device is looked at, and somebody waits for it. */
 const CONCURRENCY_MAX = 32;
@@ -17,7 +16,7 @@ export interface DirtyKeysOptions {
  * Keys that have to be looked at. Marking a key twice before its turn is one look, never two at the same time; a look that
  * fails is repeated for ever, slower each time, without holding up the other keys.
  */
-export class DirtyKeys extends Loop {
+export class DirtyKeys {
   private readonly options: DirtyKeysOptions;
   private readonly dirty = new Set<string>();
   private readonly busy = new Set<string>();
@@ -26,7 +25,6 @@ export class DirtyKeys extends Loop {
   private wake: () => void = () => undefined;
 
   constructor(options: DirtyKeysOptions) {
-    super();
     this.options = options;
   }
 

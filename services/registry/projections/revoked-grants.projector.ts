@@ -1,8 +1,7 @@
 import type { Logger } from 'pino';
 import { GRANTS_ID } from '#proto';
-import { Loop, type Clock } from '#libs/platform';
+import type { Clock } from '#libs/platform';
 import { DirtyKeys } from './dirty-keys.runner.js';
-import type { FoldedLog } from './profiles.projector.js';
 import { type FleetState, standing, type GrantRevocation } from '#libs/fleet';
 
 export interface RevokedGrantsOptions {
@@ -17,14 +16,13 @@ export interface RevokedGrantsOptions {
 }
 
 /** Keeps REVOKED_GRANTS at what FLEET says: whoever lets somebody in by a grant reads nothing but that. */
-export class RevokedGrantsProjector extends Loop {
+export class RevokedGrantsProjector {
   private readonly options: RevokedGrantsOptions;
   private readonly grants: DirtyKeys;
   /** What is in the bucket for sure, of what still matters; undefined before the first look. */
   private shown: ReadonlySet<number> | undefined;
 
   constructor(options: RevokedGrantsOptions) {
-    super();
     const { logger } = options;
     this.options = options;
     this.grants = new DirtyKeys({
@@ -32,13 +30,6 @@ export class RevokedGrantsProjector extends Loop {
       failed: (error, _, failures) =>
         logger[failures === 1 ? 'warn' : 'debug']({ reason: String(error), failures }, 'revoked grants: late'),
     });
-  }
-
-  following(log: FoldedLog): this {
-    log.onChange((id) => {
-      if (id === GRANTS_ID) this.changed();
-    });
-    return this;
   }
 
   changed(): void {

@@ -68,6 +68,12 @@ describe('a command that changes a run', () => {
     ['cancel RUN --reason wrong_device', 'CANCEL', { reason: 'wrong device' }, 'run RUN is being cancelled (event 17)'],
     ['pause RUN', 'PAUSE', {}, 'run RUN is paused (event 17)'],
     ['resume RUN', 'RESUME', {}, 'run RUN goes on (event 17)'],
+    [
+      'annotate RUN a_new_disk --task a',
+      'ANNOTATE',
+      { text: 'a new disk', taskId: 'a' },
+      'note added to run RUN (event 17)',
+    ],
     ['retry RUN a', 'RETRY', { taskId: 'a' }, 'task a of run RUN is tried again (event 17)'],
   ])('%s says what has happened', async (line, verb, fields, sentence) => {
     const received = await owner(ACCEPTED);
@@ -136,6 +142,24 @@ describe('a command that changes a run', () => {
     const reason = { code, message: 'It has\u001B[2J ended.', issues: [] } as unknown as VerbAnswer['reason'];
     await owner({ answer: 'rejected', reason, sequence: 9 });
     expect(await orrery(`cancel ${RUN}`)).toEqual({ exitCode, out: [], err: ['orrery: It has ended.'] });
+  });
+
+  it('is refused to a user of the bus that may not send it, with a sentence', async () => {
+    const received = await owner(ACCEPTED);
+    const sentence = 'orrery: This user of the bus may not send this command.';
+    expect(await orrery(`annotate ${RUN} hello`, bus.seedFile('auditor'))).toEqual({
+      exitCode: 1,
+      out: [],
+      err: [sentence],
+    });
+    expect(received).toEqual([]);
+  });
+
+  it.each([1_001, 1_000_000])('is refused before anybody is asked when a text has %i characters', async (chars) => {
+    const received = await owner(ACCEPTED);
+    const { exitCode, err } = await orrery(`annotate ${RUN} ${'x'.repeat(chars)}`);
+    expect([exitCode, err]).toEqual([3, [expect.stringMatching(/^orrery: text: .*1000 characters/u)]]);
+    expect(received).toEqual([]);
   });
 
   it('goes on trying with the id that was given, and says so once', async () => {
