@@ -33,6 +33,12 @@ export {
   type ForkOptions,
 } from './histories/edited-histories.js';
 export { History, type HistoryStep } from './histories/history-writer.js';
+/** A run that is edited while it runs, to be altered. */
+export * as editedRun from './histories/edited-run.js';
+/** What an agent asks of a person. */
+export * as sampleAsks from './histories/sample-asks.js';
+/** A small finished run, and how an altered one is sealed. */
+export * as sampleRun from './histories/sample-run.js';
 export {
   startModelServer,
   type ModelServer,

@@ -16,7 +16,7 @@ import {
 } from '#libs/testing';
 import { AttemptCommit, RunCommit, subjects } from '#proto';
 import type { DeadLetter } from '#proto';
-import type { ExportRecord } from './audit/export-file.js';
+import type { ExportRecord } from '#libs/audit';
 import { withBusAt } from './bus/bus.client.js';
 import { runProgram } from './run-program.js';
 import { fakeTerminal, surroundings, type FakeTerminal } from './testing/fake-terminal.js';

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { renderExport } from './audit/export-file.js';
+import { renderExport } from '#libs/audit';
 import { runProgram } from './run-program.js';
 import { fakeTerminal, surroundings } from './testing/fake-terminal.js';
 import { sampleRecords, SAMPLE_RUN } from './testing/sample-run.js';

@@ -1,7 +1,7 @@
 // A history: what one version stored of one run (or of the fleet), byte for byte, one line of JSON per message. `text` is the
 // message as it was stored: hashes are over its content, so nothing is parsed and written anew on the way.
 import { z } from 'zod';
-import type { ExportRecord } from '../../services/cli/audit/export-file.js';
+import type { ExportRecord } from '#libs/audit';
 
 const HistoryLine = z.strictObject({
   stream: z.enum(['RUNS', 'ATTEMPTS', 'PLANS', 'FLEET']),

@@ -7,7 +7,7 @@
 //   <version>/home.tar.zst        the home of the system that stored it all, to start another one on
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { auditRun, type AuditReport } from '../../services/cli/audit/audit-run.js';
+import { auditRun, type AuditReport } from '#libs/audit';
 import { FleetState } from '#libs/fleet';
 import { FLEET_LOG, parseCommits, RUN_LOG } from '#libs/event-log';
 import { runIdOfSubject } from '#proto';

@@ -5,7 +5,7 @@ import { SubmitAnswer, subjects, type RunView } from '#proto';
 import { StoryModel } from '../e2e/agent-model.js';
 import { writeRequest } from '../e2e/requests.js';
 import { TestSystem, until } from '../e2e/system.js';
-import { parseExport } from '../../services/cli/audit/export-file.js';
+import { parseExport } from '#libs/audit';
 import { HISTORIES, recordedVersions, runHistories } from './history-folder.js';
 import { recordsOf } from './history-file.js';
 import { unpackHome } from './home-archive.js';

@@ -3,7 +3,7 @@ import type { NatsConnection } from '@nats-io/transport-node';
 import { lastSequence, readCommits, readStored, type StreamEntry } from '#libs/event-log';
 import { parseWith, RunCommit, runIdOfSubject, sentenceOf, subjects } from '#proto';
 import type { RunId } from '#proto';
-import type { ExportRecord } from '../audit/index.js';
+import type { ExportRecord } from '#libs/audit';
 import { failure } from '../terminal/index.js';
 import { unknownRun } from './run-history.js';
 

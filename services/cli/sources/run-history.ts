@@ -1,7 +1,7 @@
 import { emptyRun, evolveCommit, foldEvents, viewOf, type Run } from '#libs/constellation';
 import { parseWith, PlanCommit, RunCommit, sentenceOf } from '#proto';
 import type { RunId, RunView } from '#proto';
-import type { ExportRecord } from '../audit/index.js';
+import type { ExportRecord } from '#libs/audit';
 import { cleanLine, badInput, failure, type CliError } from '../terminal/index.js';
 
 /** A run after one more commit, or after a part of the last one: what a replay shows. */

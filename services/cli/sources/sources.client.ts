@@ -1,7 +1,7 @@
 import { readFile, stat } from 'node:fs/promises';
 import { ID_PATTERN } from '#proto';
 import type { RunId } from '#proto';
-import { EXPORT_BYTES_MAX, parseExport, recordsByRun, type ExportRecord } from '../audit/index.js';
+import { EXPORT_BYTES_MAX, parseExport, recordsByRun, type ExportRecord } from '#libs/audit';
 import { withBus } from '../bus/index.js';
 import { cleanLine, badInput, type CliContext } from '../terminal/index.js';
 import { loadRecords } from './log.client.js';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { importUfo } from '#libs/constellation';
-import { renderExport } from '../../audit/export-file.js';
+import { renderExport } from '#libs/audit';
 import { parseRequestText } from '../requests/request-file.js';
 import { commitsOf } from '../../sources/run-history.js';
 import { fakeTerminal } from '../../testing/fake-terminal.js';

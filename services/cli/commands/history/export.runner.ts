@@ -1,6 +1,6 @@
 import { exportUfo, foldRun, type TaskState, type UfoProgress } from '#libs/constellation';
 import type { RunCommit, RunId } from '#proto';
-import { renderExport } from '../../audit/index.js';
+import { renderExport } from '#libs/audit';
 import { withBus } from '../../bus/index.js';
 import { EXIT, type ExitCode, badInput, printJson, type CliContext } from '../../terminal/index.js';
 import { loadRecords, commitsOf, unknownRun, openOneRun, runIdFrom } from '../../sources/index.js';

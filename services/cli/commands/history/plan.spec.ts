@@ -21,7 +21,7 @@ import {
   TaskConstellation,
 } from '#proto';
 import { runCommitsOf } from '#libs/testing';
-import { renderExport, type ExportRecord } from '../../audit/export-file.js';
+import { renderExport, type ExportRecord } from '#libs/audit';
 import { runProgram } from '../../run-program.js';
 import { edited } from '../../testing/edited-run.js';
 import { fakeTerminal, surroundings } from '../../testing/fake-terminal.js';

@@ -3,7 +3,7 @@ import { attemptStories, commandsOf, metricsOf, planSayingsOf, planStepsOf, rend
 import { query, QueryRefusedError } from '#libs/messaging';
 import { AttemptCommit, ID_PATTERN } from '#proto';
 import type { RunId } from '#proto';
-import type { ExportRecord } from '../../audit/index.js';
+import type { ExportRecord } from '#libs/audit';
 import { withBus } from '../../bus/index.js';
 import { cleanText, EXIT, type ExitCode, printJson, type CliContext } from '../../terminal/index.js';
 import { writeWhole } from '../../files/index.js';

@@ -1,6 +1,6 @@
 import { attemptStories, eventsOf } from '#libs/constellation';
 import { AttemptCommit, parseWith, sentenceOf, type RunId } from '#proto';
-import type { ExportRecord } from '../../audit/index.js';
+import type { ExportRecord } from '#libs/audit';
 import { cleanLine, badInput, failure, EXIT, type ExitCode, printJson, type CliContext } from '../../terminal/index.js';
 import { openOneRun } from '../../sources/index.js';
 import { stepsText } from './steps-text.js';

@@ -1,6 +1,6 @@
 import type { NatsConnection } from '@nats-io/transport-node';
 import { Sha256 } from '#proto';
-import { forkOf, auditRun, type AuditReport, type ExportRecord, findingText } from '../../audit/index.js';
+import { forkOf, auditRun, type AuditReport, type ExportRecord, findingText } from '#libs/audit';
 import { withBus } from '../../bus/index.js';
 import {
   cleanLine,

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { subjects } from '#proto';
 import { forkHistory, generateEditedHistory, runCommitsOf, type HistoryStep } from '#libs/testing';
-import { renderExport, type ExportRecord } from '../../audit/export-file.js';
+import { renderExport, type ExportRecord } from '#libs/audit';
 import { runProgram } from '../../run-program.js';
 import { sampleEvents, sealAttempt, sealRun } from '../../testing/sample-run.js';
 import { fakeTerminal, surroundings } from '../../testing/fake-terminal.js';

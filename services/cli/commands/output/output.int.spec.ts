@@ -5,7 +5,7 @@ import { runIdOf } from '#libs/event-log';
 import { putArtifact } from '#libs/messaging';
 import { startTestBus, type TestBus } from '#libs/testing';
 import { commandIdOf, subjects, type OutputChunk, type RunId, type TaskResult } from '#proto';
-import type { ExportRecord } from '../../audit/export-file.js';
+import type { ExportRecord } from '#libs/audit';
 import { followOutput } from '../../live/output.client.js';
 import { runProgram } from '../../run-program.js';
 import { fakeTerminal, surroundings, type FakeTerminal } from '../../testing/fake-terminal.js';

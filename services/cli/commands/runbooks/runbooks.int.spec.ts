@@ -8,7 +8,7 @@ import { connectBus, QueryRefusedError, serveQueries, type Served } from '#libs/
 import { loadRunbooks, parseRunbookFile, runbookDirectories } from '#libs/prompts';
 import { startTestNats, type TestNats } from '#libs/testing';
 import type { RunEvent } from '#proto';
-import { renderExport } from '../../audit/export-file.js';
+import { renderExport } from '#libs/audit';
 import { runProgram } from '../../run-program.js';
 import { fakeTerminal, surroundings } from '../../testing/fake-terminal.js';
 import { sampleEvents, sampleRecords, SAMPLE_RUN, sealRun } from '../../testing/sample-run.js';

@@ -7,7 +7,7 @@ import type { NatsConnection } from '@nats-io/transport-node';
 import { query, QueryRefusedError } from '#libs/messaging';
 import { SubmitAnswer, subjects } from '#proto';
 import type { RunId, RunView } from '#proto';
-import { auditRun, type AuditReport, parseExport, renderExport, findingText } from '../../audit/index.js';
+import { auditRun, type AuditReport, parseExport, renderExport, findingText } from '#libs/audit';
 import {
   cleanLine,
   failure,

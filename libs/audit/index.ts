@@ -1,6 +1,6 @@
 /**
- * The records of a run judged: what was altered, left out or made up. It asks nobody and prints nothing; the words for a person
- * are of the command `verify`.
+ * The records of a run judged: what was altered, left out or made up. It folds what the cores fold, asks nobody and prints nothing; the words
+ * for a person are of the command `verify`.
  */
 export { forkOf } from './audit-fork.js';
 export { auditRun } from './audit-run.js';

@@ -16,7 +16,6 @@ import { chained, type Finding } from './findings.js';
 import type { ExportRecord } from './export-file.js';
 import { owedRound, unseenPlan } from './rounds.js';
 import { illegal, incomplete } from './transitions.js';
-import { messageOf } from '../terminal/index.js';
 
 export interface AuditReport {
   readonly runId: RunId;
@@ -153,7 +152,7 @@ function foldCommit(before: Run, commit: RunCommit): { run: Run; problems: strin
   } catch (error) {
     return {
       run: before,
-      problems: [`it cannot be folded: ${messageOf(error)}`],
+      problems: [`it cannot be folded: ${error instanceof Error ? error.message : String(error)}`],
     };
   }
 }

@@ -1,7 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import type { AttemptCommit, AttemptEvent } from '#proto';
-import { APPROVAL_ID, ASKED_STEP } from '../testing/sample-asks.js';
 import { auditCommands, type DecisionClaims } from './audit-commands.js';
+import { sampleAsks } from '#libs/testing';
+
+const { APPROVAL_ID, ASKED_STEP } = sampleAsks;
 
 const DECIDED: DecisionClaims = new Map([[APPROVAL_ID, [{ decision: 'approved', by: 'anna' }]]]);
 const problemsOf = (events: readonly AttemptEvent[], decisions = DECIDED): string[] => {

@@ -2,12 +2,13 @@ import { describe, expect, it } from '@jest/globals';
 import { NO_USAGE, type Proposal, type RunEventData } from '#proto';
 import { forkedFrom } from '#libs/constellation';
 import { runIdOf } from '#libs/event-log';
-import { forkHistory, generateEditedHistory, History, runCommitsOf } from '#libs/testing';
-import { AT, dataOf, groupsOf, LATE, OPERATOR, PLANNER, recordsOf, RUN, star, Told } from '../testing/edited-run.js';
-import { sealRun } from '../testing/sample-run.js';
+import { forkHistory, generateEditedHistory, History, runCommitsOf, editedRun, sampleRun } from '#libs/testing';
 import { auditRun } from './audit-run.js';
 import type { ExportRecord } from './export-file.js';
 import { findingText } from './findings.js';
+
+const { AT, dataOf, groupsOf, LATE, OPERATOR, PLANNER, recordsOf, RUN, star, Told } = editedRun;
+const { sealRun } = sampleRun;
 
 /** A goal for which a runbook fitted. */
 class Goal extends History {

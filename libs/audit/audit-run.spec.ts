@@ -1,9 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
 import type { RunEvent } from '#proto';
-import { sampleEvents, sampleRecords, sealAttempt, sealRun, SAMPLE_RUN } from '../testing/sample-run.js';
 import { auditRun } from './audit-run.js';
 import { parseExport, recordsByRun, renderExport, type ExportRecord } from './export-file.js';
 import { findingText } from './findings.js';
+import { sampleRun } from '#libs/testing';
+
+const { sampleEvents, sampleRecords, sealAttempt, sealRun, SAMPLE_RUN } = sampleRun;
 
 interface Loose {
   [key: string]: Loose;

@@ -1,8 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
-import { forkHistory, runCommitsOf, type History } from '#libs/testing';
-import { altered, AT, dataOf, LATE, OPERATOR, recordsOf, RUN, star, Told, type Groups } from '../testing/edited-run.js';
+import { forkHistory, runCommitsOf, type History, editedRun } from '#libs/testing';
 import { auditRun } from './audit-run.js';
 import { findingText } from './findings.js';
+
+const { altered, AT, dataOf, LATE, OPERATOR, recordsOf, RUN, star, Told } = editedRun;
+type Groups = editedRun.Groups;
 
 describe('what people do to runs', () => {
   const cancelled = () => new Told().obeys({ verb: 'CANCEL', reason: 'enough' }).ends('a');

@@ -1,9 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
 import type { RunEvent, RunEventData } from '#proto';
-import { altered, AT, edited, PLANNER, recordsOf, RUN, star, Told, type Groups } from '../testing/edited-run.js';
 import { auditRun } from './audit-run.js';
 import { findingText } from './findings.js';
 import { owedRound } from './rounds.js';
+import { editedRun } from '#libs/testing';
+
+const { altered, AT, edited, PLANNER, recordsOf, RUN, star, Told } = editedRun;
+type Told = editedRun.Told;
+type Groups = editedRun.Groups;
 
 const modified = (groups: Groups): RunEventData<'CONSTELLATION_MODIFIED'> => {
   const found = groups.flat().findLast((event) => event.type === 'CONSTELLATION_MODIFIED');

@@ -1,9 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
 import type { RunEventData } from '#proto';
-import { generateEditedHistory, runCommitsOf } from '#libs/testing';
-import { altered, AT, dataOf, edited, LATE, line, recordsOf, RUN, type Groups } from '../testing/edited-run.js';
+import { generateEditedHistory, runCommitsOf, editedRun } from '#libs/testing';
 import { auditRun } from './audit-run.js';
 import { findingText } from './findings.js';
+
+const { altered, AT, dataOf, edited, LATE, line, recordsOf, RUN } = editedRun;
+type Groups = editedRun.Groups;
 
 describe('runs that are edited while they run', () => {
   it.each(Array.from({ length: 40 }, (_, index) => index + 1))('are as they were written (history %i)', (seed) => {

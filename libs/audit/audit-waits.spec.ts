@@ -1,9 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import { foldEvents, foldRun, type Run } from '#libs/constellation';
 import type { RecordedRunEvent, RunEvent } from '#proto';
-import { AT, Told } from '../testing/edited-run.js';
-import { runCommitsOf } from '#libs/testing';
+import { runCommitsOf, editedRun } from '#libs/testing';
 import { illegal } from './transitions.js';
+
+const { AT, Told } = editedRun;
 
 const SINCE = Date.parse(AT);
 const later = (ms: number) => new Date(SINCE + ms).toISOString();

@@ -1,11 +1,14 @@
 import { describe, expect, it } from '@jest/globals';
 import { sealCommit } from '#libs/event-log';
 import { GENESIS_HASH, type ModelCall, NO_USAGE, type PlanCommit, type RunEventData } from '#proto';
-import { altered, dataOf, edited, groupsOf, recordsOf, RUN, Told } from '../testing/edited-run.js';
-import { sealRun } from '../testing/sample-run.js';
 import { auditRun } from './audit-run.js';
 import type { ExportRecord } from './export-file.js';
 import { findingText } from './findings.js';
+import { editedRun, sampleRun } from '#libs/testing';
+
+const { altered, dataOf, edited, groupsOf, recordsOf, RUN, Told } = editedRun;
+type Told = editedRun.Told;
+const { sealRun } = sampleRun;
 
 const { steps } = edited();
 const CALL: ModelCall = {

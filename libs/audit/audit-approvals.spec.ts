@@ -1,9 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
 import { commandIdOf, type Actor, type Ask } from '#proto';
-import { COMMAND_ASK, QUESTION_ASK } from '../testing/sample-asks.js';
-import { altered, dataOf, LATE, OPERATOR, recordsOf, RUN, Told, type Groups } from '../testing/edited-run.js';
 import { auditRun } from './audit-run.js';
 import { findingText } from './findings.js';
+import { editedRun, sampleAsks } from '#libs/testing';
+
+const { COMMAND_ASK, QUESTION_ASK } = sampleAsks;
+const { altered, dataOf, LATE, OPERATOR, recordsOf, RUN, Told } = editedRun;
+type Told = editedRun.Told;
+type Groups = editedRun.Groups;
 
 const ANNA: Actor = { kind: 'person', id: 'anna' };
 const idOf = (step: number): string => commandIdOf({ runId: RUN, taskId: 'a', attempt: 1 }, step);
