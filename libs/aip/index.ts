@@ -6,7 +6,7 @@
 export type { FileMessage, OutputPiece } from './session/session-state.js';
 export { CommandTable } from './commands/command-table.js';
 export type {
-  Admission,
+  CommandAdmission,
   Answered,
   CommandTableOptions,
   OpenAtDevice,
@@ -14,10 +14,9 @@ export type {
 } from './commands/command-effects.js';
 export { isOwnWord } from './commands/command-answers.js';
 export { commandMessage, LIST_TOOLS_ID, listToolsMessage, type OutgoingCommand } from './commands/command-message.js';
-export { outcomeOf, withoutResult } from './commands/outcome.js';
+export { commandOutcomeOf, withoutResult } from './commands/outcome.js';
 export { clientOf, toolsOf, type RegisteredClient } from './session/telemetry.js';
 export { decodeClientMessage, decodeServerMessage, type Decoded } from './frames/decode.js';
-export { instantOf } from './frames/instant.js';
 export {
   delayMs,
   failuresAfter,
@@ -45,7 +44,7 @@ export {
   type DevicePort,
   type DeviceServerOptions,
   type DeviceWatch,
-  type FileDesk,
+  type FilePort,
 } from './session/device-server.js';
 export {
   openConstellationSession,
@@ -85,7 +84,7 @@ export {
   CONNECTION_LOST,
   FILE_ABORTS,
   FILE_POLICY,
-  failureOf,
+  fileFailure,
   LOST,
   mayPass,
   type FileAbortCode,
@@ -106,10 +105,10 @@ export {
   type Holdings,
   type ServerFacts,
   type ServerRequest,
-  DeviceConnection,
+  ServerConnection,
   type ConnectionEnd,
   type ConnectionOptions,
-  type Device,
+  type LinkedDevice,
   type FrameFact,
   DeviceClientEndpoint,
   Unwelcome,

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import {
-  type Ending,
+  type TaskEnding,
   endsTheRun,
   findTask,
   hasNotDelivered,
@@ -144,7 +144,7 @@ function problemOf(run: Run, task: TaskState, event: TaskEvent): string | undefi
 }
 
 /** A truth that the event itself refutes. One that rests on more than it holds is not judged here, and neither is a doubt. */
-function refuted(run: Run, lines: readonly LineResult[], ending: Ending): string | undefined {
+function refuted(run: Run, lines: readonly LineResult[], ending: TaskEnding): string | undefined {
   const { graph } = run;
   for (const { id, satisfied, undecided } of lines) {
     const index = graph?.lineIndex.get(id);

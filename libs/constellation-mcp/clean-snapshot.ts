@@ -14,7 +14,7 @@ type Dependency = ConstellationSnapshot['dependencies'][number];
  * change the direction of text and none that cannot be seen, and its texts are cut when all of it would be too large.
  */
 export function cleanSnapshot(snapshot: ConstellationSnapshot): ConstellationSnapshot {
-  const whole = withTexts(snapshot, cleanText);
+  const whole = withTexts(snapshot, cleanSnapshotText);
   let fitting = whole;
   for (const chars of TEXT_CHARS) {
     if (Buffer.byteLength(JSON.stringify(fitting)) <= SNAPSHOT_BYTES_MAX) break;
@@ -66,6 +66,6 @@ const UNSEEN = new RegExp(
 );
 
 /** Line breaks and tabs stay. Half a character has no form in UTF-8 and is replaced. */
-export function cleanText(text: string): string {
+export function cleanSnapshotText(text: string): string {
   return text.replaceAll('\r\n', '\n').replace(UNSEEN, '').toWellFormed();
 }

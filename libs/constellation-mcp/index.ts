@@ -1,5 +1,5 @@
 export { DeskError, type ConstellationDesk, type DeskAnswer } from './desk.js';
-export { constellationServer, type ConstellationServerOptions } from './server.js';
+export { constellationServer, type McpServerOptions } from './server.js';
 export { accessNeededFor, READ_TOOL, toolsFor, type Access } from './tools.js';
 export { instructionsFor } from './instructions.js';
 export { cleanSnapshot, SNAPSHOT_BYTES_MAX } from './clean-snapshot.js';

@@ -3,7 +3,7 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js';
 import { CallToolResultSchema } from '@modelcontextprotocol/sdk/types.js';
 import { CONSTELLATION_TOOL_NAMES, ConstellationSnapshot, type ConstellationToolCall } from '#proto';
-import { cleanText } from './clean-snapshot.js';
+import { cleanSnapshotText } from './clean-snapshot.js';
 import { DeskError, type ConstellationDesk, type DeskAnswer } from './desk.js';
 import { cleanSnapshot, constellationServer, SNAPSHOT_BYTES_MAX, type Access } from './index.js';
 
@@ -227,6 +227,6 @@ describe('what devices say', () => {
   });
 
   it('has a form in UTF-8', () => {
-    expect(cleanText('half \uD83D')).toBe('half \uFFFD');
+    expect(cleanSnapshotText('half \uD83D')).toBe('half \uFFFD');
   });
 });

@@ -7,12 +7,12 @@ import {
   type CallToolResult,
 } from '@modelcontextprotocol/sdk/types.js';
 import { parseWith, sentenceOf, type ConstellationSnapshot, type RunId } from '#proto';
-import { cleanSnapshot, cleanText } from './clean-snapshot.js';
+import { cleanSnapshot, cleanSnapshotText } from './clean-snapshot.js';
 import { DeskError, type ConstellationDesk, type DeskAnswer } from './desk.js';
 import { instructionsFor } from './instructions.js';
-import { accessNeededFor, READ_TOOL, ReadInput, ToolCall, toolsFor, type Access } from './tools.js';
+import { accessNeededFor, READ_TOOL, ReadToolInput, AnyToolCall, toolsFor, type Access } from './tools.js';
 
-export interface ConstellationServerOptions {
+export interface McpServerOptions {
   /** With `read`, get_constellation is the only tool there is. */
   readonly access: Access;
   readonly runId: RunId;
@@ -30,7 +30,7 @@ const PROBLEM_CHARS_MAX = 2_000;
  * refuses is the result of the tool, for a model to read and repair; a name that is no tool is an error of the protocol.
  * Serves one connection.
  */
-export function constellationServer(desk: ConstellationDesk, options: ConstellationServerOptions): McpServer {
+export function constellationServer(desk: ConstellationDesk, options: McpServerOptions): McpServer {
   const { access, runId, onFault } = options;
   const mcp = new McpServer(ABOUT, { instructions: instructionsFor(runId, access), jsonSchemaValidator: NO_VALIDATOR });
   // The SDK's own handlers give a name that is no tool a result, and validate every answer of ours once more.
@@ -60,7 +60,7 @@ const NO_VALIDATOR = {
 function refuseUnknown(name: string, access: Access): void {
   const needed = accessNeededFor(name);
   if (needed === undefined) {
-    throw new McpError(ErrorCode.InvalidParams, `Unknown tool: ${cleanText(name.slice(0, 100))}`);
+    throw new McpError(ErrorCode.InvalidParams, `Unknown tool: ${cleanSnapshotText(name.slice(0, 100))}`);
   }
   if (needed === 'edit' && access === 'read') {
     throw new McpError(ErrorCode.InvalidParams, `Unknown tool: ${name} (access is read only)`);
@@ -69,11 +69,11 @@ function refuseUnknown(name: string, access: Access): void {
 
 async function call(desk: ConstellationDesk, tool: string, input: unknown): Promise<DeskAnswer> {
   if (tool === READ_TOOL) {
-    const parsed = parseWith(ReadInput, input);
+    const parsed = parseWith(ReadToolInput, input);
     if (!parsed.ok) return { ok: false, problems: parsed.issues.map(sentenceOf) };
     return { ok: true, snapshot: await desk.snapshot() };
   }
-  const parsed = parseWith(ToolCall, { tool, arguments: input });
+  const parsed = parseWith(AnyToolCall, { tool, arguments: input });
   if (parsed.ok) return desk.apply(parsed.value);
   const issues = parsed.issues.map(({ path, message }) => ({ path: path.replace(/^arguments\.?/u, ''), message }));
   return { ok: false, problems: issues.map(sentenceOf) };
@@ -90,11 +90,11 @@ function shown(snapshot: ConstellationSnapshot): CallToolResult {
 
 /** Whether something was changed is for the message to say. */
 function unsure({ message }: DeskError): CallToolResult {
-  return { content: [{ type: 'text', text: cleanText(message).slice(0, PROBLEM_CHARS_MAX) }], isError: true };
+  return { content: [{ type: 'text', text: cleanSnapshotText(message).slice(0, PROBLEM_CHARS_MAX) }], isError: true };
 }
 
 function refusal(problems: readonly string[]): CallToolResult {
-  const said = problems.slice(0, PROBLEMS_MAX).map((problem) => cleanText(problem).slice(0, PROBLEM_CHARS_MAX));
+  const said = problems.slice(0, PROBLEMS_MAX).map((problem) => cleanSnapshotText(problem).slice(0, PROBLEM_CHARS_MAX));
   const more = problems.length - said.length;
   const lines = ['Nothing was changed:', ...said, ...(more > 0 ? [`and ${more} more`] : [])];
   return { content: [{ type: 'text', text: lines.join('\n') }], isError: true };

@@ -13,7 +13,7 @@ export type Access = EditGrant['access'];
 
 /** The one tool that changes nothing. */
 export const READ_TOOL = 'get_constellation';
-export const ReadInput = z.strictObject({});
+export const ReadToolInput = z.strictObject({});
 
 const TITLES = {
   add_task: 'Add a task',
@@ -40,7 +40,7 @@ const READ: Tool = {
   name: READ_TOOL,
   title: 'Look at the constellation',
   description: 'The tasks and dependencies of the run with their status and excerpts of results. Changes nothing.',
-  inputSchema: schemaOf(ReadInput, 'input'),
+  inputSchema: schemaOf(ReadToolInput, 'input'),
   outputSchema: OUTPUT,
   annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
 };
@@ -72,7 +72,7 @@ export function accessNeededFor(tool: string): Access | undefined {
 }
 
 /** Every call that may come in, as one schema: its issues name fields of the arguments. */
-export const ToolCall = ConstellationToolCall;
+export const AnyToolCall = ConstellationToolCall;
 
 function schemaOf(schema: z.ZodType, io: 'input' | 'output'): Tool['inputSchema'] {
   // Without its `$schema` a schema is of the dialect of the protocol, which is the one that zod writes (2020-12).

@@ -15,8 +15,8 @@ import {
 } from '#proto';
 import type { Answer } from './values/answer.js';
 import type { Control } from './decide/control.js';
-import { decide, type Decision } from './decide/decide.js';
-import type { Input, Planned } from './decide/input.js';
+import { decide, type RunDecision } from './decide/decide.js';
+import type { Input, PlannedRound } from './decide/input.js';
 import type { RoundFailure } from './decide/edit-cycle.js';
 import { foldEvents, withVerbs } from './fold/evolve.js';
 import type { FleetView } from './edits/fleet-view.js';
@@ -199,7 +199,7 @@ export function propose(
   editId: string | null,
   edits: readonly unknown[],
   change: Partial<Proposal> = {},
-  made: Partial<Planned> = {},
+  made: Partial<PlannedRound> = {},
 ): Extract<Input, { kind: 'proposal' }> {
   const proposal = Proposal.parse({ editId, edits, ...change });
   return { kind: 'proposal', by: PLANNER, planHash: null, source: 'rule', used: NO_USAGE, proposal, ...made };
@@ -257,7 +257,7 @@ export class Story {
   readonly events: RunEvent[] = [];
   readonly answers: Answer[] = [];
   run: Run = emptyRun('run-1');
-  last: Decision | undefined;
+  last: RunDecision | undefined;
   #fleet: FleetView = TWO_DEVICES;
   #now = T0;
   #planner = true;
@@ -312,7 +312,7 @@ export class Story {
 /** The verbs that the shell would write into the commit as its causes. */
 function causesOf(
   inputs: readonly Input[],
-  { answers, events }: Decision,
+  { answers, events }: RunDecision,
 ): { kind: 'verb'; id: string; rejected?: true }[] {
   if (events.length === 0) return [];
   return inputs.flatMap((input, index) => {

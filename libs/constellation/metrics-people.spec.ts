@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Actor, AttemptFinished, RunCommit, Usage } from '#proto';
-import type { Word } from './decide/approvals.js';
+import type { PersonsWord } from './decide/approvals.js';
 import {
   add,
   ALICE,
@@ -32,7 +32,7 @@ const FLEET = withAgents(fleet([device('web-1'), device('db-1')]));
 const agentTask = { command: undefined as never };
 const USED: Usage = { llmCalls: 3, tokens: 900, commands: 1, costUsd: 0.01 };
 
-const say = (word: Word, by: Actor = ALICE) => verb(word, JSON.stringify(word), by);
+const say = (word: PersonsWord, by: Actor = ALICE) => verb(word, JSON.stringify(word), by);
 const done = (taskId: string, used?: Usage) =>
   ({
     kind: 'attempt-ended',

@@ -4,4 +4,4 @@ export { MAX_PAYLOAD, renderNatsConfig, type NatsConfigOptions, type NatsUser } 
 export { startNats, stopNatsOn, type NatsHandle, type NatsOptions } from './nats.runner.js';
 export { freePort, isPortFree, LOOPBACK } from './ports.js';
 export { unprivilegedIds } from './postgres-binaries.js';
-export { startPostgres, stopPostgresOn, type PostgresHandle, type PostgresOptions } from './postgres.runner.js';
+export { startPostgres, stopPostgresOn, type PostgresHandle, type EmbeddedPostgresOptions } from './postgres.runner.js';

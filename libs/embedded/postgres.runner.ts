@@ -36,7 +36,7 @@ const STOP_STEPS: readonly StopStep[] = [
 ];
 const Identifier = /^[A-Za-z_][A-Za-z0-9_]{0,62}$/;
 
-export interface PostgresOptions {
+export interface EmbeddedPostgresOptions {
   /** The database cluster and nothing else; made when missing. The server's log lies beside it, as `<dataDir>.log`. */
   readonly dataDir: string;
   /** 0 or absent: any free port. */
@@ -71,7 +71,7 @@ interface Running {
 }
 
 /** Starts PostgreSQL on the loopback interface from the programs in node_modules, or takes over the one already running on `dataDir`. */
-export async function startPostgres(options: PostgresOptions): Promise<PostgresHandle> {
+export async function startPostgres(options: EmbeddedPostgresOptions): Promise<PostgresHandle> {
   for (const name of [options.user, options.database]) {
     if (!Identifier.test(name)) throw new RangeError(`${JSON.stringify(name)} is not a PostgreSQL name.`);
   }
@@ -90,7 +90,7 @@ export async function startPostgres(options: PostgresOptions): Promise<PostgresH
 }
 
 /** The server that an earlier launcher left, if it answers: one that was killed a moment ago may still look alive. */
-async function takeOver(dataDir: string, options: PostgresOptions): Promise<Running | undefined> {
+async function takeOver(dataDir: string, options: EmbeddedPostgresOptions): Promise<Running | undefined> {
   const running = await reattach(dataDir, options);
   if (running === undefined) return undefined;
   try {
@@ -104,7 +104,7 @@ async function takeOver(dataDir: string, options: PostgresOptions): Promise<Runn
   }
 }
 
-async function launchWithDatabase(dataDir: string, options: PostgresOptions): Promise<Running> {
+async function launchWithDatabase(dataDir: string, options: EmbeddedPostgresOptions): Promise<Running> {
   const running = await launchFresh(dataDir, options);
   try {
     await ensureDatabase(options, running.port);
@@ -142,7 +142,7 @@ function leftServer(dataDir: string): { server: ServerProcess; port: number } | 
   return undefined;
 }
 
-async function reattach(dataDir: string, options: PostgresOptions): Promise<Running | undefined> {
+async function reattach(dataDir: string, options: EmbeddedPostgresOptions): Promise<Running | undefined> {
   const left = leftServer(dataDir);
   if (left === undefined) return undefined;
   const { server, port } = left;
@@ -152,7 +152,7 @@ async function reattach(dataDir: string, options: PostgresOptions): Promise<Runn
   return undefined;
 }
 
-async function launchFresh(dataDir: string, options: PostgresOptions): Promise<Running> {
+async function launchFresh(dataDir: string, options: EmbeddedPostgresOptions): Promise<Running> {
   const programs = preparePostgres();
   prepareDataDir(dataDir, programs);
   if (!existsSync(join(dataDir, 'PG_VERSION'))) initialise(dataDir, options, programs);
@@ -174,7 +174,11 @@ function prepareDataDir(dataDir: string, { ids }: PostgresPrograms): void {
   );
 }
 
-function initialise(dataDir: string, { user, password }: PostgresOptions, { initdb, ids }: PostgresPrograms): void {
+function initialise(
+  dataDir: string,
+  { user, password }: EmbeddedPostgresOptions,
+  { initdb, ids }: PostgresPrograms,
+): void {
   const secrets = mkdtempSync(`${dataDir}.initdb-`);
   const passwordFile = join(secrets, 'password');
   try {
@@ -196,7 +200,7 @@ function initialise(dataDir: string, { user, password }: PostgresOptions, { init
 
 async function launchOnce(
   dataDir: string,
-  options: PostgresOptions,
+  options: EmbeddedPostgresOptions,
   { postgres, ids }: PostgresPrograms,
 ): Promise<Running | 'port taken'> {
   const port = options.port || (await freePort());
@@ -232,7 +236,7 @@ async function becomesReady(server: ServerProcess, dataDir: string): Promise<boo
   return false;
 }
 
-async function ensureDatabase(options: PostgresOptions, port: number): Promise<void> {
+async function ensureDatabase(options: EmbeddedPostgresOptions, port: number): Promise<void> {
   const connectionString = urlOf(options, port, 'postgres');
   const client = new Client({ connectionString, connectionTimeoutMillis: CONNECT_TIMEOUT_MS });
   try {
@@ -251,7 +255,7 @@ async function ensureDatabase(options: PostgresOptions, port: number): Promise<v
   }
 }
 
-function urlOf({ user, password }: PostgresOptions, port: number, database: string): string {
+function urlOf({ user, password }: EmbeddedPostgresOptions, port: number, database: string): string {
   return `postgres://${user}:${encodeURIComponent(password)}@${LOOPBACK}:${port}/${database}`;
 }
 

@@ -1,8 +1,8 @@
-import { type Question, questionOf, type Truth, undecided } from '#libs/constellation';
+import { type Question, truthOrQuestion, type Truth, undecided } from '#libs/constellation';
 import { ArtifactError } from '#libs/messaging';
 import { type ArtifactRef, LIMITS, type TaskResult, type TaskStatus } from '#proto';
 import { ConditionThread, type ThreadLimits } from './condition-thread.adapter.js';
-import type { Assignment } from './condition-thread.runner.js';
+import type { JudgingTask } from './condition-thread.runner.js';
 
 export interface JudgeLimits extends ThreadLimits {
   /** Threads of this process; each holds one value at a time. */
@@ -54,7 +54,7 @@ export class ConditionJudge {
 
   /** The same for one condition over what an event holds of a result. */
   async truthOf(condition: string, status: TaskStatus, result: TaskResult | null): Promise<Truth> {
-    const asked = questionOf(condition, status, result);
+    const asked = truthOrQuestion(condition, status, result);
     if ('truth' in asked) return asked;
     const [truth = NOT_REACHED] = await this.judge([asked]);
     return truth;
@@ -82,7 +82,7 @@ export class ConditionJudge {
     const truths: Truth[] = [];
     for (let threads = 0; threads < THREADS_PER_VALUE && truths.length < questions.length; threads++) {
       const left = questions.slice(truths.length);
-      let assignment: Assignment;
+      let assignment: JudgingTask;
       try {
         assignment = await this.#assignmentOf(left);
       } catch (error) {
@@ -94,7 +94,7 @@ export class ConditionJudge {
     return truths;
   }
 
-  async #assignmentOf(questions: readonly Question[]): Promise<Assignment> {
+  async #assignmentOf(questions: readonly Question[]): Promise<JudgingTask> {
     const [first] = questions;
     if (first === undefined) throw new Error('nothing is asked');
     const fetched = Object.entries(first.streams).map(async ([name, ref]) => [name, await this.#bytesOf(ref)] as const);
@@ -112,7 +112,7 @@ export class ConditionJudge {
     return content.byteLength === content.buffer.byteLength ? content : Uint8Array.from(content);
   }
 
-  async #ask(assignment: Assignment): Promise<Truth[]> {
+  async #ask(assignment: JudgingTask): Promise<Truth[]> {
     if (this.#isClosed) throw new Error(CLOSED);
     const thread = await this.#thread();
     const truths = await thread.judge(assignment);

@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import { type Truth, undecided } from '#libs/constellation';
-import type { Assignment, Judged } from './condition-thread.runner.js';
+import type { JudgingTask, JudgedCondition } from './condition-thread.runner.js';
 
 export interface ThreadLimits {
   readonly heapMb: number;
@@ -54,13 +54,13 @@ export class ConditionThread {
   }
 
   /** The truths in order: all of them, or those that came and one for what ended the thread. */
-  judge(assignment: Assignment): Promise<Truth[]> {
+  judge(assignment: JudgingTask): Promise<Truth[]> {
     const { ms } = this.#limits;
     const truths: Truth[] = [];
     return new Promise((resolve) => {
       const timer = setTimeout(() => this.#end(`judging it takes longer than ${ms / 1_000} s`), ms);
       this.#heard = (message) => {
-        truths.push((message as Judged).truth);
+        truths.push((message as JudgedCondition).truth);
         if (truths.length < assignment.asked.length) return;
         clearTimeout(timer);
         this.#heard = this.#ended = () => undefined;
@@ -94,7 +94,7 @@ function whyDied(error: NodeJS.ErrnoException, { heapMb }: ThreadLimits): string
 }
 
 /** What is handed over, instead of copied. */
-function memoryOf({ result, streams }: Assignment): ArrayBuffer[] {
+function memoryOf({ result, streams }: JudgingTask): ArrayBuffer[] {
   const bytes = ['json' in result ? [result.json] : [], Object.values(streams)].flat();
   return bytes.flatMap(({ buffer }) => (buffer instanceof ArrayBuffer ? [buffer] : []));
 }

@@ -4,7 +4,7 @@ import { evaluateCondition, type Truth, undecided, wholeValue } from '#libs/cons
 import type { Json, TaskStatus } from '#proto';
 
 /** What is to be judged over one value. */
-export interface Assignment {
+export interface JudgingTask {
   /** The value, or its JSON text. */
   readonly result: { readonly value: Json } | { readonly json: Uint8Array };
   /** Whole outputs of a command, which go in place of those that its device cut. */
@@ -13,7 +13,7 @@ export interface Assignment {
 }
 
 /** The truth of the one that was asked at `index`; they come in that order. */
-export interface Judged {
+export interface JudgedCondition {
   readonly index: number;
   readonly truth: Truth;
 }
@@ -21,12 +21,12 @@ export interface Judged {
 const port = parentPort;
 if (port === null) throw new Error('conditions are judged in a thread');
 
-port.on('message', ({ result, streams, asked }: Assignment) => {
+port.on('message', ({ result, streams, asked }: JudgingTask) => {
   const whole = wholeValue(result, streams);
   asked.forEach(({ condition, status }, index) => {
     const truth =
       'reason' in whole ? undecided(whole.reason) : evaluateCondition(condition, { status, result: whole.value });
-    port.postMessage({ index, truth } satisfies Judged);
+    port.postMessage({ index, truth } satisfies JudgedCondition);
   });
 });
 

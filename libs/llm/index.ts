@@ -41,7 +41,7 @@ export {
   strictSchema,
   type StrictSchema,
   askStructured,
-  type Refusal,
+  type CallRefusal,
   type StructuredAsk,
   type StructuredReply,
   thoughtFollower,

@@ -5,7 +5,7 @@
 //   close: from everywhere, final
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Json } from '#proto';
-import { openConnection, type Connection } from './tool-connection.js';
+import { openConnection, type ToolConnection } from './tool-connection.js';
 import {
   MCP_LIMITS,
   type CallOptions,
@@ -26,7 +26,7 @@ export interface ToolClientOptions {
 /** Keeps one tool server connected: a dead one is started again for ever, with growing waits. */
 export class ToolClient {
   private readonly stopping = new AbortController();
-  private connection: Connection | undefined;
+  private connection: ToolConnection | undefined;
   private listed: readonly ListedTool[] = [];
   private running: Promise<void> | undefined;
   private whyNot = 'it has not been started yet';

@@ -15,7 +15,7 @@ import {
   type ToolServerSpec,
 } from './tool-server.js';
 
-export interface Connection {
+export interface ToolConnection {
   readonly tools: readonly ListedTool[];
   /** Resolves with the reason when the connection has ended; never rejects. */
   readonly closed: Promise<string>;
@@ -63,7 +63,7 @@ export async function openConnection(
   name: string,
   spec: ToolServerSpec,
   events: ConnectionEvents,
-): Promise<Connection> {
+): Promise<ToolConnection> {
   const sdk = await loadSdk();
   const { transport, lastWords, kill } = await openTransport(spec);
   const client = new sdk.Client({ name: 'orrery-device', version: '1' }, { capabilities: {} });
@@ -131,7 +131,7 @@ async function openTransport(spec: ToolServerSpec): Promise<Opened> {
   };
 }
 
-class OpenConnection implements Connection {
+class OpenConnection implements ToolConnection {
   private calls = 0;
   private refreshing = false;
   private stale = false;

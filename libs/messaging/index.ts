@@ -40,7 +40,7 @@ export type { ArtifactUpload, UploadEvents } from './artifacts/artifact-upload.a
 export { ownersOf, partitionsOf } from './members/assignment.js';
 export { Members, readMembers } from './members/members.adapter.js';
 export type { MembersOptions } from './members/members.adapter.js';
-export type { Clock } from './connection/clock.js';
+export { systemClock, type Clock } from './connection/clock.js';
 export { parseVerbFields, sendVerb, VERB_DEADLINE_MS } from './verbs/verbs.client.js';
 export type { UnknownOutcome, VerbOutcome, VerbRequest } from './verbs/verbs.client.js';
 export { actorsOf, natsUsers } from './users/nats-users.js';

@@ -1,7 +1,7 @@
 /**
  * What every service stands on: its settings, its process, its connections, and what can be seen of it. Nothing here knows what a service is for.
  */
-export { systemClock, type Clock } from './process/clock.js';
+export { systemClock, type Clock } from '#libs/messaging';
 export {
   ConfigError,
   envChoice,

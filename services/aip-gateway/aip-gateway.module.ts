@@ -33,7 +33,7 @@ import {
 } from './sockets/index.js';
 
 /** Where the endpoint stands: what the environment and the bus give to its parts. */
-export interface Place extends Omit<AipGatewayConfig, 'injectFile'> {
+export interface GatewayPlace extends Omit<AipGatewayConfig, 'injectFile'> {
   readonly bind: string;
   readonly instance: string;
   /** Of the gateway's bus key; undefined without one. */
@@ -55,15 +55,19 @@ const ANSWER_WITHIN_MS = LIMITS.commandAnswerMs - 1_000;
 
 /** The parts of the AIP endpoint, wherever it stands. */
 export const AIP_ENDPOINT: Provider[] = [
-  { provide: PresenceBook, inject: [PLACE], useFactory: ({ nc }: Place) => PresenceBook.open(nc) },
-  { provide: DeviceDirectory, inject: [PLACE], useFactory: ({ nc }: Place) => DeviceDirectory.open(nc) },
-  { provide: ClientRuns, inject: [PLACE], useFactory: (place: Place) => new ClientRuns(place) },
-  { provide: LargeFrameDesk, inject: [PLACE], useFactory: ({ nc, logger }: Place) => new LargeFrameDesk(nc, logger) },
+  { provide: PresenceBook, inject: [PLACE], useFactory: ({ nc }: GatewayPlace) => PresenceBook.open(nc) },
+  { provide: DeviceDirectory, inject: [PLACE], useFactory: ({ nc }: GatewayPlace) => DeviceDirectory.open(nc) },
+  { provide: ClientRuns, inject: [PLACE], useFactory: (place: GatewayPlace) => new ClientRuns(place) },
+  {
+    provide: LargeFrameDesk,
+    inject: [PLACE],
+    useFactory: ({ nc, logger }: GatewayPlace) => new LargeFrameDesk(nc, logger),
+  },
   {
     provide: GROUND,
     inject: [PLACE, PresenceBook, LargeFrameDesk, ClientRuns, DeviceDirectory],
     useFactory: (
-      place: Place,
+      place: GatewayPlace,
       book: PresenceBook,
       largeFrames: LargeFrameDesk,
       runs: ClientRuns,
@@ -81,31 +85,31 @@ export const AIP_ENDPOINT: Provider[] = [
   {
     provide: PresenceWatch,
     inject: [PLACE, PresenceBook, Connections],
-    useFactory: ({ logger }: Place, book: PresenceBook, connections: Connections) =>
+    useFactory: ({ logger }: GatewayPlace, book: PresenceBook, connections: Connections) =>
       new PresenceWatch({ book, connections, logger }),
   },
   {
     provide: RevocationWatch,
     inject: [PLACE, Connections],
-    useFactory: (place: Place, connections: Connections) =>
+    useFactory: (place: GatewayPlace, connections: Connections) =>
       new RevocationWatch({ ...place, heard: (id) => checkAgain(id, { ...place, connections }) }),
   },
   {
     provide: Admission,
     inject: [PLACE, RevocationWatch, Connections, Contention, PresenceBook],
     useFactory: (
-      place: Place,
+      place: GatewayPlace,
       revocations: RevocationWatch,
       connections: Connections,
       contention: Contention,
       book: PresenceBook,
     ) => new Admission({ ...place, revocations, connections, contention, book }),
   },
-  { provide: IdentityHttp, inject: [PLACE], useFactory: (place: Place) => new IdentityHttp(place) },
+  { provide: IdentityHttp, inject: [PLACE], useFactory: (place: GatewayPlace) => new IdentityHttp(place) },
   {
     provide: AipSockets,
     inject: [PLACE, Admission, IdentityHttp],
-    useFactory: (place: Place, admission: Admission, identityHttp: IdentityHttp) =>
+    useFactory: (place: GatewayPlace, admission: Admission, identityHttp: IdentityHttp) =>
       new AipSockets({ ...place, admission, identityHttp }),
   },
   AipGateway,
@@ -136,7 +140,7 @@ export const AIP_ENDPOINT: Provider[] = [
         logger: Logger,
         metrics: Metrics,
         injection: ParameterInjection,
-      ): Promise<Place> => ({
+      ): Promise<GatewayPlace> => ({
         ...config,
         bind,
         instance,
@@ -151,7 +155,7 @@ export const AIP_ENDPOINT: Provider[] = [
       }),
     },
     ...AIP_ENDPOINT,
-    { provide: ArtifactSweep, inject: [PLACE], useFactory: (place: Place) => new ArtifactSweep(place) },
+    { provide: ArtifactSweep, inject: [PLACE], useFactory: (place: GatewayPlace) => new ArtifactSweep(place) },
   ],
 })
 export class AipGatewayModule {}

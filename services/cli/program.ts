@@ -2,7 +2,7 @@ import { Command, CommanderError } from 'commander';
 import { defineCommands } from './commands/index.js';
 import { badInput, EXIT, type ExitCode, type CliContext } from './terminal/index.js';
 
-export type Surroundings = Omit<CliContext, 'json'>;
+export type CliSurroundings = Omit<CliContext, 'json'>;
 
 const DESCRIPTION = `Runs one request as a constellation of tasks on a fleet of devices, from an event log that anybody can replay.`;
 const AFTER = `
@@ -26,7 +26,7 @@ Examples:
   $ orrery verify --all`;
 
 /** Runs one command line. The words are parsed here, the work is done elsewhere; nothing below ends the process. */
-export async function runCli(words: readonly string[], surroundings: Surroundings): Promise<ExitCode> {
+export async function runCli(words: readonly string[], surroundings: CliSurroundings): Promise<ExitCode> {
   let exitCode: ExitCode = EXIT.ok;
   const program = programFor(surroundings);
   defineCommands(program, async (command, action) => {
@@ -44,7 +44,7 @@ export async function runCli(words: readonly string[], surroundings: Surrounding
   return exitCode;
 }
 
-function programFor({ terminal }: Surroundings): Command {
+function programFor({ terminal }: CliSurroundings): Command {
   return new Command('orrery')
     .description(DESCRIPTION)
     .version('0.1.0')

@@ -1,8 +1,8 @@
 import { cleanText, CliError, messageOf, EXIT, type ExitCode } from './terminal/index.js';
-import { runCli, type Surroundings } from './program.js';
+import { runCli, type CliSurroundings } from './program.js';
 
 /** Runs a command line and turns whatever goes wrong into one sentence on standard error and an exit code. */
-export async function runProgram(words: readonly string[], surroundings: Surroundings): Promise<ExitCode> {
+export async function runProgram(words: readonly string[], surroundings: CliSurroundings): Promise<ExitCode> {
   try {
     return await runCli(words, surroundings);
   } catch (error) {
@@ -10,7 +10,7 @@ export async function runProgram(words: readonly string[], surroundings: Surroun
   }
 }
 
-function explain(error: unknown, words: readonly string[], { terminal, env }: Surroundings): ExitCode {
+function explain(error: unknown, words: readonly string[], { terminal, env }: CliSurroundings): ExitCode {
   const message = messageOf(error);
   terminal.err(`orrery: ${cleanText(message)}`);
   const known = error instanceof CliError || isForPeople(error);

@@ -3,7 +3,7 @@ import { commandIdOf, type CommandOutcome, type DeviceRequest } from '#proto';
 import { AgentWorld } from './testing/agent-world.js';
 import { keyOf, messageOf, TestAgent, World } from './testing/agent.js';
 import { outcomeOf, ScriptedDevice } from './testing/device.js';
-import type { Reply } from './devices/link.client.js';
+import type { GatewayReply } from './devices/link.client.js';
 import { DEVICE_ID, TestRun } from './testing/run.js';
 import { finish, reply } from './testing/shell-agent.js';
 
@@ -14,8 +14,8 @@ const UNKNOWN: CommandOutcome = {
   ...outcomeOf('OUTCOME_UNKNOWN'),
   error: { code: 'OUTCOME_UNKNOWN', message: 'the connection to the device ended meanwhile', outcome: 'unknown' },
 };
-const NOBODY_KNOWS: Reply = { state: 'refused', code: 'OUTCOME_UNKNOWN', message: 'another session' };
-const NOT_SENT: Reply = { state: 'refused', code: 'NOT_SENT', message: 'never sent' };
+const NOBODY_KNOWS: GatewayReply = { state: 'refused', code: 'OUTCOME_UNKNOWN', message: 'another session' };
+const NOT_SENT: GatewayReply = { state: 'refused', code: 'NOT_SENT', message: 'never sent' };
 
 const stateOf = (change: object) => ({
   deviceId: DEVICE_ID,
@@ -27,7 +27,7 @@ const stateOf = (change: object) => ({
 });
 
 /** An exact command for a device whose gateways answer like this. */
-async function endOfExact(answer: (request: DeviceRequest) => Reply, state?: object) {
+async function endOfExact(answer: (request: DeviceRequest) => GatewayReply, state?: object) {
   const device = new ScriptedDevice();
   device.intercept = answer;
   const world = new World(device);

@@ -7,7 +7,7 @@ import {
   attemptsProjection,
   DeadLetters,
   StreamFollower,
-  type Applied,
+  type AppliedBatch,
   plansProjection,
   ProjectionReader,
   forgetProjection,
@@ -45,7 +45,7 @@ export class LoggingService {
     const commits = metrics.counter('logging_commits_total', 'commits projected', ['stream']);
     const lag = metrics.gauge('logging_lag_messages', 'messages not projected yet', ['stream']);
     const events = metrics.counter('logging_feed_events_total', 'events published to FEED');
-    const onApplied = (stream: string, applied: Applied) => {
+    const onApplied = (stream: string, applied: AppliedBatch) => {
       commits.inc({ stream }, applied.commits);
       lag.set({ stream }, applied.pending);
       this.reports.notice();

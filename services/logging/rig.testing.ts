@@ -10,7 +10,7 @@ import { startTestNats, startTestPostgres, type HistoryStep, type TestNats } fro
 import { attemptsProjection } from './projection/attempts.projector.js';
 import { DeadLetters } from './projection/dead-letter.adapter.js';
 import { ENTITIES, SCHEMA } from './entities/index.js';
-import { StreamFollower, type Prepared, type Projection } from './projection/follow.projector.js';
+import { StreamFollower, type PreparedBatch, type Projection } from './projection/follow.projector.js';
 import { ProjectionReader } from './projection/reader.adapter.js';
 import { ReportWriter } from './reports/report.reactor.js';
 import { plansProjection } from './projection/plans.projector.js';
@@ -185,7 +185,7 @@ export function witnessed(projection: Projection, at: (point: string) => void = 
   return {
     stream: projection.stream,
     begin: (source) => projection.begin(source),
-    prepare: async (entries, refused): Promise<Prepared> => {
+    prepare: async (entries, refused): Promise<PreparedBatch> => {
       at('read');
       const prepared = await projection.prepare(entries, refused);
       at('prepared');

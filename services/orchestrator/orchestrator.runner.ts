@@ -15,7 +15,7 @@ import {
 } from '#libs/messaging';
 import type { Clock } from '#libs/platform';
 import { storedEnds, storedWords, RunServer } from './runs/index.js';
-import { FleetConsumer, Fleet } from './fleet/index.js';
+import { FleetViewConsumer, Fleet } from './fleet/index.js';
 import { IntakeConsumer, PartitionsConsumer, type PlanApproval, SubmitHandler, VerbsHandler } from './inputs/index.js';
 
 const SERVICE = 'orchestrator';
@@ -35,7 +35,7 @@ export interface OrchestratorParts {
 /** Puts the parts of one replica together and gives them their order: the view first, inputs last, and back at the end. */
 export class Orchestrator {
   readonly server: RunServer;
-  readonly #fleet: FleetConsumer;
+  readonly #fleet: FleetViewConsumer;
   readonly #intake: IntakeConsumer;
   readonly #judge: ConditionJudge;
   readonly #members: Members;
@@ -75,7 +75,7 @@ export class Orchestrator {
     };
     const verbs = new VerbsHandler({ nc, log, server: this.server, actors, owns, clock });
     this.#partitions = new PartitionsConsumer(nc, { server: this.server, submit, verbs, logger });
-    this.#fleet = new FleetConsumer(nc, { fleet, clock, logger, instance });
+    this.#fleet = new FleetViewConsumer(nc, { fleet, clock, logger, instance });
     this.#intake = new IntakeConsumer(nc, submit, logger);
     this.#logger = logger;
     this.#members = new Members(nc, {

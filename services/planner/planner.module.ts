@@ -18,7 +18,7 @@ import {
 } from '#libs/platform';
 import type { Experiences } from './experience/postgres/index.js';
 import { meteredEmbedder } from './experience/index.js';
-import { SERVICE, meteredModel, roundRecords } from './rounds/index.js';
+import { PLANNER_SERVICE, meteredModel, roundRecords } from './rounds/index.js';
 import { loadPlannerKit } from './planner-kit.adapter.js';
 import { PlannerConfig } from './planner.config.js';
 import { startPlanner, type Planner, type PlannerOptions } from './planner.runner.js';
@@ -29,7 +29,7 @@ const OPTIONS = Symbol('OPTIONS');
 const EXPERIENCES = Symbol('EXPERIENCES');
 
 @Module({
-  imports: [PlatformModule.forService(SERVICE)],
+  imports: [PlatformModule.forService(PLANNER_SERVICE)],
   providers: [
     {
       provide: EXPERIENCES,

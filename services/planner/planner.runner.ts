@@ -17,10 +17,18 @@ import {
 import type { PlannerPrompter, Runbook } from '#libs/planner';
 import type { Clock } from '#libs/platform';
 import { actorQueries, EvaluationHandler, LearningHandler, Reflection } from './learning/index.js';
-import { startConstellationEndpoint, type ConstellationEndpoint } from './endpoint/index.js';
+import { startConstellationEndpoint, type McpEndpoint } from './endpoint/index.js';
 import { ExampleEmbeddings, examplesFrom, type ExperienceStore } from './experience/index.js';
-import { watchFleet, Fleet, MatchHandler } from './fleet/index.js';
-import { LiveRounds, PlanCommits, SERVICE, type Emit, RoundHandler, RoundsConsumer, Thinking } from './rounds/index.js';
+import { watchFleet, PlanningFleet, MatchHandler } from './fleet/index.js';
+import {
+  LiveRounds,
+  PlanCommits,
+  PLANNER_SERVICE,
+  type Emit,
+  RoundHandler,
+  RoundsConsumer,
+  Thinking,
+} from './rounds/index.js';
 import { warmPrompts } from './planner-kit.adapter.js';
 
 const DEVICE_AGENT = 'device-agent';
@@ -76,7 +84,7 @@ export interface Planner {
 /** Puts the parts together and gives them their order: what is known of the world first, work last, and back at the end. */
 export async function startPlanner(options: PlannerOptions): Promise<Planner> {
   const { nc, instance, clock, logger } = options;
-  const fleet = new Fleet();
+  const fleet = new PlanningFleet();
   const live = new LiveRounds();
   const stopped = new AbortController();
   const watch = await watchFleet(nc, fleet, logger);
@@ -85,7 +93,7 @@ export async function startPlanner(options: PlannerOptions): Promise<Planner> {
   const queries = await serve(options, { ...parts, fleet, actors });
   const endpoint = await startEndpoint(options);
   const members = new Members(nc, {
-    service: SERVICE,
+    service: PLANNER_SERVICE,
     instance,
     clock,
     // The orchestrator only looks whether somebody is there; rounds come from one durable.
@@ -95,7 +103,7 @@ export async function startPlanner(options: PlannerOptions): Promise<Planner> {
   });
   members.start();
   const consumption = consumeDurable(nc, DURABLES.plannerRounds, (message) => parts.consumer.handle(message), {
-    service: SERVICE,
+    service: PLANNER_SERVICE,
     clock,
     concurrency: options.roundsMax,
     ackIntervalMs: ACK_INTERVAL_MS,
@@ -130,7 +138,7 @@ export async function startPlanner(options: PlannerOptions): Promise<Planner> {
 }
 
 interface World {
-  readonly fleet: Fleet;
+  readonly fleet: PlanningFleet;
   readonly live: LiveRounds;
   /** Aborted when this replica stops. */
   readonly signal: AbortSignal;
@@ -186,12 +194,18 @@ function embeddingsOf(
 
 function serve(
   { nc, logger, clock, runbooks, problems, model }: PlannerOptions,
-  { consumer, evaluations, learning, fleet, actors }: Parts & { readonly fleet: Fleet; readonly actors: Actors },
+  {
+    consumer,
+    evaluations,
+    learning,
+    fleet,
+    actors,
+  }: Parts & { readonly fleet: PlanningFleet; readonly actors: Actors },
 ): Promise<Served> {
   const matches = new MatchHandler({ runbooks, problems, fleet, hasModel: model !== null });
   return serveQueries(
     nc,
-    SERVICE,
+    PLANNER_SERVICE,
     {
       'dlq-retry': (request) => handAgain(nc, request, { RUNS: (message) => consumer.handle(message) }),
       match: (request) => matches.match(request),
@@ -203,12 +217,7 @@ function serve(
   );
 }
 
-async function startEndpoint({
-  nc,
-  clock,
-  logger,
-  endpoint,
-}: PlannerOptions): Promise<ConstellationEndpoint | undefined> {
+async function startEndpoint({ nc, clock, logger, endpoint }: PlannerOptions): Promise<McpEndpoint | undefined> {
   return endpoint === null ? undefined : startConstellationEndpoint({ nc, clock, logger, ...endpoint });
 }
 

@@ -5,14 +5,14 @@ import { BusError, connectBus, QueryUnavailableError } from '#libs/messaging';
 const TRIES_MAX = 30;
 const WAIT_MS = 1_000;
 
-export interface BusUser {
+export interface BusLogin {
   readonly url: string;
   readonly user: string;
   readonly seedFile: string;
 }
 
 /** Does the work on the bus as this user. A bus or a service that is not there yet is waited for; every work can be repeated. */
-export async function withBus<T>(as: BusUser, work: (nc: NatsConnection) => Promise<T>): Promise<T> {
+export async function withSetupBus<T>(as: BusLogin, work: (nc: NatsConnection) => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries++) {
     try {
       return await once(as, work);
@@ -24,7 +24,7 @@ export async function withBus<T>(as: BusUser, work: (nc: NatsConnection) => Prom
   }
 }
 
-async function once<T>({ url, user, seedFile }: BusUser, work: (nc: NatsConnection) => Promise<T>): Promise<T> {
+async function once<T>({ url, user, seedFile }: BusLogin, work: (nc: NatsConnection) => Promise<T>): Promise<T> {
   const nc = await connectBus({ url, seedFile, name: `orrery-setup-${user}`, inboxPrefix: `_INBOX_${user}` });
   try {
     return await work(nc);

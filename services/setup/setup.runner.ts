@@ -2,7 +2,7 @@ import type { NatsConnection } from '@nats-io/transport-node';
 import { readSecret } from '#libs/keys';
 import { provision, provisionActors } from '#libs/messaging';
 import { parseActors } from './actors.js';
-import { withBus } from './bus.client.js';
+import { withSetupBus } from './bus.client.js';
 import { admitDevices, renewDevice } from './devices.runner.js';
 import { makeKeys, renewAdminToken } from './keys.runner.js';
 import { secretsAt, type Say, type Secrets } from './secrets.js';
@@ -30,7 +30,7 @@ export async function runSetup(
   const as = (user: string) => ({ url, user, seedFile: secrets.seedFile(user) });
   const [step, deviceId] = words;
   if (step === 'device-token' && deviceId !== undefined && words.length === 2) {
-    await withBus(as('cli'), (nc) => renewDevice(nc, { deviceId, directory: secrets.directory('devices'), say }));
+    await withSetupBus(as('cli'), (nc) => renewDevice(nc, { deviceId, directory: secrets.directory('devices'), say }));
     return OK;
   }
   switch (words.length === 1 ? step : undefined) {
@@ -41,11 +41,11 @@ export async function runSetup(
       await renewAdminToken(secrets, say);
       return OK;
     case 'streams': {
-      await withBus(as('admin'), (nc) => provisionBus(nc, secrets, say));
+      await withSetupBus(as('admin'), (nc) => provisionBus(nc, secrets, say));
       return OK;
     }
     case 'devices':
-      await withBus(as('cli'), (nc) => admitDevices(nc, { wishes, directory: secrets.directory('devices'), say }));
+      await withSetupBus(as('cli'), (nc) => admitDevices(nc, { wishes, directory: secrets.directory('devices'), say }));
       return OK;
     case '--help':
       say(HELP);

@@ -11,6 +11,12 @@ const FULLER: ReadonlyMap<string, string> = new Map([
   ['proto', 'the contract: one file for each kind of message, and nobody but its index imports them'],
 ]);
 
+/** Names with several owners, each with the reason. */
+const SHARED: ReadonlyMap<string, string> = new Map([
+  ['submit', 'a command of the CLI is named like what it asks for'],
+  ['errorCode', 'the launcher, the CLI and the device client load nothing of each other'],
+]);
+
 /** Files that need each other because what they declare is one recursive type, each set with the reason. */
 const RECURSIVE: ReadonlyMap<string, string> = new Map([
   [
@@ -32,6 +38,16 @@ function fullFolders(files: readonly Facts[]): string[] {
   return [...count]
     .filter(([folder, number]) => number > FILES_MAX && !FULLER.has(folder))
     .map(([folder, number]) => `${folder}: holds ${number} files`);
+}
+
+function sharedNames(files: readonly Facts[]): string[] {
+  const owners = new Map<string, string[]>();
+  for (const { path, exports } of files) {
+    for (const name of exports) owners.set(name, [...(owners.get(name) ?? []), path]);
+  }
+  return [...owners]
+    .filter(([name, paths]) => paths.length > 1 && !SHARED.has(name))
+    .map(([name, [first = '', ...others]]) => `${first}: exports ${name}, and so does ${others.join(', ')}`);
 }
 
 /** The file that an import loads, when it is one of ours. */
@@ -86,6 +102,22 @@ export const HOUSE_RULES: readonly Rule[] = [
     covers: isHouse,
     offences: fullFolders,
     planted: [Array.from({ length: FILES_MAX + 1 }, (_, n) => ({ path: `libs/a/room/file-${n}.ts`, text: '' }))],
+  },
+  {
+    name: 'an exported name has one owner',
+    reason: 'a word means one thing, and a search for it finds that thing',
+    covers: isHouse,
+    offences: sharedNames,
+    planted: [
+      [
+        { path: 'libs/a/one.ts', text: 'export interface Link {}' },
+        { path: 'services/b/two.ts', text: 'export class Link {}' },
+      ],
+      [
+        { path: 'libs/a/one.ts', text: 'export const { link } = made();' },
+        { path: 'libs/a/two.ts', text: 'export function link() {}' },
+      ],
+    ],
   },
   {
     name: 'no file needs itself through others, not even for a type',

@@ -7,7 +7,7 @@ import { BUCKETS, type AgentProfile, type Json, PlanCommit, STREAMS, type Stream
 import { readCommits, runIdOf } from '#libs/event-log';
 import { countPromptTokens, ScriptedChatModel, type ChatModel } from '#libs/llm';
 import { connectBus } from '#libs/messaging';
-import { Fleet } from '../../services/planner/fleet/fleet.js';
+import { PlanningFleet } from '../../services/planner/fleet/fleet.js';
 import { loadPlannerKit } from '../../services/planner/planner-kit.adapter.js';
 import { startPlanner, type Planner } from '../../services/planner/planner.runner.js';
 import { Bus } from './bus.adapter.js';
@@ -151,7 +151,7 @@ class PlannerBench {
   readonly #planner: Planner;
   readonly #connection: NatsConnection;
   readonly #asked: Map<string, Asked>;
-  readonly #fleet = new Fleet();
+  readonly #fleet = new PlanningFleet();
   readonly #proposed = new Map<string, PromiseWithResolvers<{ commit: PlanCommit; sequence: number }>>();
   readonly #reading = new AbortController();
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { openBashGrammar, openPolicy } from '#libs/command-policy';
 import { parseHarmful, parseOrdinary } from '../../libs/command-policy/corpus/corpus.js';
-import { WRAPPERS } from '../../libs/command-policy/corpus/wrappers.js';
+import { WRAPPINGS } from '../../libs/command-policy/corpus/wrappers.js';
 import type { CoreFigure } from './core-figures.js';
 import { medianOf, spreadOf, type Spread } from './statistics.js';
 
@@ -50,7 +50,7 @@ function perLine(commands: readonly string[], work: (command: string) => void): 
 
 function linesOfCorpus(): [name: string, commands: string[]][] {
   const harmful = parseHarmful(read('harmful.txt')).map(({ command }) => command);
-  const wrapped = Object.values(WRAPPERS).flatMap((wrap) => harmful.map(wrap));
+  const wrapped = Object.values(WRAPPINGS).flatMap((wrap) => harmful.map(wrap));
   return [
     ['ordinary command lines', parseOrdinary(read('ordinary.txt')).map(({ command }) => command)],
     ['harmful command lines', harmful],

@@ -1,5 +1,5 @@
 import { pino } from 'pino';
-import { DeviceConnection, type Device } from '#libs/aip';
+import { ServerConnection, type LinkedDevice } from '#libs/aip';
 import type { ToolAnswer } from '#libs/mcp';
 import type { ClientMessage, CommandId, DeviceMetrics } from '#proto';
 import { CommandHandler } from '../../services/device-client/commands/command.handler.js';
@@ -103,7 +103,7 @@ export class DeviceLife implements DeviceUnderTest {
   readonly #requests: DeviceRequests;
   readonly #ways: DeviceWays;
   readonly #tools: { readonly end: (answer: ToolAnswer) => void }[] = [];
-  #connection: DeviceConnection | undefined;
+  #connection: ServerConnection | undefined;
   #wire: Wire | undefined;
   #alive = true;
 
@@ -160,7 +160,7 @@ export class DeviceLife implements DeviceUnderTest {
   connect(wire: Wire): void {
     const transport = wire.end('device');
     this.#wire = wire;
-    this.#connection = new DeviceConnection({
+    this.#connection = new ServerConnection({
       transport: {
         ...transport,
         // A process that is dead hears nothing.
@@ -199,7 +199,7 @@ export class DeviceLife implements DeviceUnderTest {
     this.#connection = undefined;
   }
 
-  #device(): Device {
+  #device(): LinkedDevice {
     return {
       register: () => {
         const message = registerMessage({ ...this.#facts(), journalId: this.#journal.journal.journalId });

@@ -1,4 +1,4 @@
-import { decodeClientMessage, decodeServerMessage, DeviceConnection, type ServerFacts } from '#libs/aip';
+import { decodeClientMessage, decodeServerMessage, ServerConnection, type ServerFacts } from '#libs/aip';
 import { AIP_CLOSE } from '#proto';
 import type { ClientMessage } from '#proto';
 import type { Recipe } from './generator.js';
@@ -41,7 +41,7 @@ const ANSWERS_MAX = 40;
 
 class DeviceClientSubject implements Subject {
   readonly #wire = new Wire();
-  readonly #connection: DeviceConnection;
+  readonly #connection: ServerConnection;
   readonly #numbers = new Numbers();
   #nowMs = 1_000;
   #calls = 0;
@@ -56,7 +56,7 @@ class DeviceClientSubject implements Subject {
       hold(this.#ends === 0, `${name} was called after the end`);
       this.#calls++;
     };
-    this.#connection = new DeviceConnection({
+    this.#connection = new ServerConnection({
       transport: this.#wire,
       clock: { now: () => this.#nowMs },
       heartbeatMs: 20_000,

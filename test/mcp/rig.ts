@@ -9,7 +9,7 @@ import { subjects, type RunEvent, type RunEventType, type RunId } from '#proto';
 import { Orchestrator } from '../../services/orchestrator/orchestrator.runner.js';
 import {
   startConstellationEndpoint,
-  type ConstellationEndpoint,
+  type McpEndpoint,
 } from '../../services/planner/endpoint/constellation-endpoint.gateway.js';
 
 const HOUR_MS = 3_600_000;
@@ -19,7 +19,7 @@ const COMPLETED = { status: 'completed', result: { value: { exit_code: 0 } } } a
 /** A bus with every user, an orchestrator, two devices, and the planner's endpoint: real processes' code in one process. */
 export interface Rig {
   readonly bus: TestBus;
-  readonly endpoint: ConstellationEndpoint;
+  readonly endpoint: McpEndpoint;
   /** What the endpoint has logged, as it was written. */
   readonly logged: readonly string[];
   /** Of a person who is not the one at the command line. */

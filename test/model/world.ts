@@ -3,7 +3,7 @@ import {
   type Answer,
   type Circumstances,
   decide,
-  type Decision,
+  type RunDecision,
   editPolicyOf,
   emptyRun,
   evolveCommit,
@@ -61,7 +61,7 @@ export interface Taken {
   readonly world: World;
   readonly events: readonly RunEvent[];
   readonly commit: RunCommit | null;
-  readonly decision: Decision | null;
+  readonly decision: RunDecision | null;
   readonly violations: readonly Violation[];
 }
 
@@ -152,7 +152,7 @@ function isSpent(answer: Answer, input: Input | undefined): boolean {
 }
 
 /** The commit that the shell would store. */
-function stored({ run, now }: World, inputs: readonly Input[], { events, answers }: Decision): RunCommit {
+function stored({ run, now }: World, inputs: readonly Input[], { events, answers }: RunDecision): RunCommit {
   const recorded = events.map((event, index) => {
     const sequence = run.sequence + index + 1;
     return { id: `${run.runId}-${sequence}`, sequence, schemaVersion: 1, ...event };

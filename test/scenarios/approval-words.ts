@@ -1,5 +1,5 @@
 import type { Actor, Ask } from '#proto';
-import type { Word } from '#libs/constellation';
+import type { PersonsWord } from '#libs/constellation';
 import { commandAsk, questionAsk } from '../../libs/constellation/given.js';
 import { words } from './plan-words.js';
 
@@ -17,7 +17,7 @@ export function askOf(text: string, attempt: number, { now, deviceId }: { now: n
 }
 
 /** `approve A.1.2 grant=60000 by=bob`, `approve A.1.2 as rm /srv/old/app.log`, `reject A.1.2`, `answer A.1.2 the second one`. */
-export function wordOf(text: string): { readonly action: Word; readonly by: Actor } {
+export function wordOf(text: string): { readonly action: PersonsWord; readonly by: Actor } {
   const [verb = '', about = '', ...rest] = words(text);
   const approvalId = `run-1.${about}.0`;
   const option = (name: string) => rest.find((word) => word.startsWith(`${name}=`))?.split('=')[1];

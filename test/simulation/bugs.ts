@@ -1,5 +1,5 @@
 import type { RunCommit, RunEvent, RunId } from '#proto';
-import { type Answer, type decide, type Decision, foldEvents, type Input, type Run } from '#libs/constellation';
+import { type Answer, type decide, type RunDecision, foldEvents, type Input, type Run } from '#libs/constellation';
 import type { Appended } from '#libs/event-log';
 import type { RunServerParts, WakeUps } from '../../services/orchestrator/runs/run-server.handler.js';
 import { LogClient } from './simulated-log.js';
@@ -32,7 +32,7 @@ function unfenced(run: Run, input: Input): Input {
 }
 
 /** The second delivery of what was decided is decided as if it were the first. */
-function applyTwice(run: Run, decision: Decision, inputs: readonly Input[]): Decision {
+function applyTwice(run: Run, decision: RunDecision, inputs: readonly Input[]): RunDecision {
   const again = inputs.flatMap((input, index) => (isKnown(decision.answers[index]) ? [input] : []));
   const events = again.flatMap((input): RunEvent[] => {
     if (input.kind !== 'attempt-ended' || input.finished.status !== 'completed') return [];
@@ -64,7 +64,7 @@ function keepingTheFirst(proper: WakeUps): WakeUps {
 }
 
 /** A round that is given up stays open. */
-function leakingTheLock(run: Run, decision: Decision): Decision {
+function leakingTheLock(run: Run, decision: RunDecision): RunDecision {
   const types: readonly string[] = decision.events.map(({ type }) => type);
   const at = types.indexOf('EDIT_ABANDONED');
   if (at < 0) return decision;
@@ -73,7 +73,7 @@ function leakingTheLock(run: Run, decision: Decision): Decision {
 }
 
 /** Nobody remembers what was asked before. */
-function askAgain(run: Run, decision: Decision, inputs: readonly Input[]): Decision {
+function askAgain(run: Run, decision: RunDecision, inputs: readonly Input[]): RunDecision {
   const events = inputs.flatMap((input, index): RunEvent[] => {
     const answer = decision.answers[index];
     if (input.kind !== 'asked' || answer?.kind !== 'ignored' || answer.reason !== 'ASKED_BEFORE') return [];

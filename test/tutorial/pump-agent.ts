@@ -17,7 +17,7 @@ import {
   singleAgent,
   StateRegistry,
   strategyOf,
-  toolsOf,
+  agentToolsOf,
   type AgentKind,
   type PrompterOptions,
   type RoundValues,
@@ -79,7 +79,7 @@ class PumpPrompter extends AppAgentPrompter {
 export function pumpAgent(options: PrompterOptions): AgentKind {
   const processor = new Processor<Values, Shared>({
     name: 'PumpProcessor',
-    inputs: { tools: (_, { task }) => toolsOf(task) },
+    inputs: { tools: (_, { task }) => agentToolsOf(task) },
     phases: {
       DATA_COLLECTION: { strategies: [readLevel], failFast: true },
       LLM_INTERACTION: { strategies: [llmInteraction({ schema: PumpReply })], failFast: true },

@@ -5,7 +5,7 @@ import { withoutResult } from './outcome.js';
 /* What the command table says when the device does not. */
 
 const TOOLS_CHARS_MAX = 2_000;
-export const UNKNOWN = withoutResult(
+export const UNKNOWN_ANSWER = withoutResult(
   'OUTCOME_UNKNOWN',
   'OUTCOME_UNKNOWN',
   'the connection to the device ended meanwhile',
@@ -18,8 +18,8 @@ export const TOO_LARGE = refusal(
   COMMAND_REFUSALS.tooLarge,
   `a command has at most ${AIP_LIMITS.commandBytesMax} bytes`,
 );
-export const CONFLICT = refusal(COMMAND_REFUSALS.conflict, 'this command id is known with other content');
-export const NOT_SENT = refusal(
+export const CONFLICT_REFUSED = refusal(COMMAND_REFUSALS.conflict, 'this command id is known with other content');
+export const UNSENT_REFUSED = refusal(
   COMMAND_REFUSALS.notSent,
   'the session of the device ended before the command was sent',
 );

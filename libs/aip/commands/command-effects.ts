@@ -38,7 +38,7 @@ export interface Reported {
 }
 
 /** A request as the table sees it: with the digest of its content and its size. */
-export interface Admission {
+export interface CommandAdmission {
   readonly request: RunCommandRequest;
   readonly digest: string;
   readonly bytes: number;

@@ -1,5 +1,13 @@
-import type { AttemptKey, CommandCall, CommandId, CommandMessage, Json, Judged, SessionId } from '#proto';
-import { instantOf } from '../frames/index.js';
+import {
+  instantOf,
+  type AttemptKey,
+  type CommandCall,
+  type CommandId,
+  type CommandMessage,
+  type Json,
+  type Judged,
+  type SessionId,
+} from '#proto';
 
 /** The one agent name that foreign clients with command line tools know; they ignore a command for any other without a word. */
 const FOREIGN_AGENT = 'LinuxAgent';

@@ -1,12 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
-import { chooseNext, type Waiting } from './command-queue.js';
+import { chooseNext, type QueuedCommand } from './command-queue.js';
 
-const command = (runId: string, state: Waiting['state'] = 'queued', priority = 0): Waiting => ({
+const command = (runId: string, state: QueuedCommand['state'] = 'queued', priority = 0): QueuedCommand => ({
   state,
   runId,
   priority,
 });
-const runOf = (open: Waiting[], turns: [string, number][] = []): string | undefined =>
+const runOf = (open: QueuedCommand[], turns: [string, number][] = []): string | undefined =>
   chooseNext(open, new Map(turns))?.runId;
 
 describe('chooseNext', () => {

@@ -1,7 +1,7 @@
 import type { RunId } from '#proto';
 
 /** What the choice needs to know of an open command. */
-export interface Waiting {
+export interface QueuedCommand {
   readonly runId: RunId;
   readonly priority: number;
   readonly state: 'queued' | 'sent' | 'running';
@@ -11,7 +11,10 @@ export interface Waiting {
  * The queued command to send next: the highest priority; among equals the run with the least at the device, then the run
  * whose last turn (`turns`: higher is later) is longest ago, then the oldest. A run of a thousand tasks cannot starve one of three.
  */
-export function chooseNext<C extends Waiting>(open: Iterable<C>, turns: ReadonlyMap<RunId, number>): C | undefined {
+export function chooseNext<C extends QueuedCommand>(
+  open: Iterable<C>,
+  turns: ReadonlyMap<RunId, number>,
+): C | undefined {
   const commands = [...open];
   const atDevice = new Map<RunId, number>();
   for (const { state, runId } of commands) {

@@ -2,17 +2,17 @@ import { AIP_LIMITS, attemptOfCommand, LIMITS, StdinParts } from '#proto';
 import type { AttemptKey, CommandId, CommandOutcome, DeviceAnswer, RunCommandRequest, RunId } from '#proto';
 import {
   CANCELLED,
-  CONFLICT,
+  CONFLICT_REFUSED,
   EXPIRED,
   inputUnavailable,
   NOBODY_KNOWS,
-  NOT_SENT,
+  UNSENT_REFUSED,
   TOO_LARGE,
-  UNKNOWN,
+  UNKNOWN_ANSWER,
   unknownTool,
 } from './command-answers.js';
 import type {
-  Admission,
+  CommandAdmission,
   Answered,
   CommandTableOptions,
   OpenAtDevice,
@@ -126,11 +126,11 @@ export class CommandTable {
    * A request to run a command, or its repeat: a known id is never sent twice in a session. Null: not known yet, an
    * `answered` effect or `stateOf` will say more.
    */
-  admit({ request, digest, bytes }: Admission, nowMs: number): DeviceAnswer | null {
+  admit({ request, digest, bytes }: CommandAdmission, nowMs: number): DeviceAnswer | null {
     const { commandId } = request;
     const open = this.#open.get(commandId);
     const finished = this.#finished.get(commandId);
-    if ((open?.asked?.digest ?? finished?.digest ?? digest) !== digest) return CONFLICT;
+    if ((open?.asked?.digest ?? finished?.digest ?? digest) !== digest) return CONFLICT_REFUSED;
     if (finished !== undefined) {
       this.#unclaimed.asked(commandId, nowMs);
       return { state: 'finished', outcome: outcomeIn(finished) };
@@ -302,9 +302,9 @@ export class CommandTable {
   close(): TableEffect[] {
     const effects = [...this.#open.values()].map((open): TableEffect => {
       if (!this.#foreign) return ended(open, stateAnswer(open));
-      if (open.state === 'queued') return ended(open, NOT_SENT);
+      if (open.state === 'queued') return ended(open, UNSENT_REFUSED);
       this.#rememberSent(open.commandId, { notAfterMs: notAfterOf(open), stored: false });
-      return ended(open, { state: 'finished', outcome: UNKNOWN });
+      return ended(open, { state: 'finished', outcome: UNKNOWN_ANSWER });
     });
     this.#open.clear();
     this.#atDevice = 0;
@@ -319,7 +319,7 @@ export class CommandTable {
    */
   answerAfterEnd(commandId: CommandId, notAfterMs: number): DeviceAnswer {
     const maybe = this.#sent.has(commandId) || notAfterMs <= this.#forgottenUpToMs;
-    return maybe ? { state: 'done' } : NOT_SENT;
+    return maybe ? { state: 'done' } : UNSENT_REFUSED;
   }
 
   /** What to tell who has waited long enough; undefined when the command is not open. */
@@ -337,7 +337,7 @@ export class CommandTable {
   }
 
   /** A repeat of what is open waits with the others. What was taken over is known by its id and its journal. */
-  #askAgain(open: OpenCommand, { request, digest }: Omit<Admission, 'bytes'>): DeviceAnswer | null {
+  #askAgain(open: OpenCommand, { request, digest }: Omit<CommandAdmission, 'bytes'>): DeviceAnswer | null {
     if (open.asked !== null) return null;
     if (request.journalId !== this.#options.journalId) return NOBODY_KNOWS;
     open.asked = { request, digest, notAfterMs: Date.parse(request.notAfter) };
@@ -354,7 +354,7 @@ export class CommandTable {
 
   /** The slot is needed; a journal may still deliver the truth later. */
   #giveUp(open: OpenCommand): TableEffect[] {
-    if (this.#foreign) return this.#settle(open, { outcome: UNKNOWN, bytes: 0 });
+    if (this.#foreign) return this.#settle(open, { outcome: UNKNOWN_ANSWER, bytes: 0 });
     this.#drop(open);
     this.#rememberSent(open.commandId, { notAfterMs: notAfterOf(open), stored: false });
     return [ended(open, stateAnswer(open))];

@@ -3,4 +3,4 @@
  * here runs one.
  */
 export { LIST_TOOLS_ID, listToolsMessage } from './command-message.js';
-export { outcomeOf } from './outcome.js';
+export { commandOutcomeOf } from './outcome.js';

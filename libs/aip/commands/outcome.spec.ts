@@ -2,13 +2,13 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { CommandOutcome, CommandResultsMessage } from '#proto';
-import { outcomeOf } from './outcome.js';
+import { commandOutcomeOf } from './outcome.js';
 
 describe('outcomeOf', () => {
   it('reads recorded failures of a foreign client, the one that calls itself a success included', () => {
     const file = join(import.meta.dirname, '../../../proto/fixtures/aip/ufo-failures.json');
     const lines = JSON.parse(readFileSync(file, 'utf8')) as { frame: unknown }[];
-    const outcomes = lines.map(({ frame }) => outcomeOf(CommandResultsMessage.parse(frame).action_results?.[0]));
+    const outcomes = lines.map(({ frame }) => commandOutcomeOf(CommandResultsMessage.parse(frame).action_results?.[0]));
     expect(outcomes).toMatchObject([
       {
         state: 'FAILED',
@@ -23,9 +23,13 @@ describe('outcomeOf', () => {
 
   it('keeps the result of a success, whatever it is', () => {
     for (const result of [null, 0, 'text', [false], { success: true }, { success: 'false' }]) {
-      expect(outcomeOf({ status: 'success', result })).toMatchObject({ state: 'COMPLETED', result, error: null });
+      expect(commandOutcomeOf({ status: 'success', result })).toMatchObject({
+        state: 'COMPLETED',
+        result,
+        error: null,
+      });
     }
-    expect(outcomeOf({ status: 'success' })).toMatchObject({ state: 'COMPLETED', result: null });
+    expect(commandOutcomeOf({ status: 'success' })).toMatchObject({ state: 'COMPLETED', result: null });
   });
 
   it.each([
@@ -35,6 +39,6 @@ describe('outcomeOf', () => {
     ['a refused command', { status: 'success', result: { success: false, error: 'Blocked.' } }, 'Blocked.'],
     ['no success and no reason', { status: 'success', result: { success: false } }, 'the tool reports no success'],
   ] as const)('calls %s FAILED', (_, result, message) =>
-    expect(outcomeOf(result)).toMatchObject({ state: 'FAILED', error: { message, outcome: 'failed' } }),
+    expect(commandOutcomeOf(result)).toMatchObject({ state: 'FAILED', error: { message, outcome: 'failed' } }),
   );
 });

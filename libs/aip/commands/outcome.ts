@@ -4,7 +4,7 @@ import type { ActionResult, CommandOutcome, CommandState, TaskError } from '#pro
  * What became of a command of a foreign client, which knows nothing of outcomes: one action is sent per command, so its
  * first result is the result.
  */
-export function outcomeOf(result: ActionResult | undefined): CommandOutcome {
+export function commandOutcomeOf(result: ActionResult | undefined): CommandOutcome {
   if (result === undefined || result.status === 'none') {
     return ended('OUTCOME_UNKNOWN', 'NO_RESULT', 'the device answered without a result', result);
   }

@@ -1,8 +1,15 @@
 import { createHash } from 'node:crypto';
 import type { ClientMessage, FileAbort, FilePiece, ServerMessage, Sha256, TransferId } from '#proto';
 import { openReceiver, receive, type Receiver, type ReceiverEffect, type ReceiverInput } from './file-receiver.js';
-import { offerFile, send, sendFile, type Sender, type SenderEffect, type SenderInput } from './file-sender.js';
-import { FILE_ABORTS, FILE_POLICY, failureOf, type FileFailure, type FilePolicy } from './file-transfer.js';
+import {
+  offerFile,
+  stepSender,
+  sendFile,
+  type FileSender,
+  type SenderEffect,
+  type SenderInput,
+} from './file-sender.js';
+import { FILE_ABORTS, FILE_POLICY, fileFailure, type FileFailure, type FilePolicy } from './file-transfer.js';
 
 /* The shells around the two state machines, the same at both ends: they move the bytes between a connection and a disk or store. */
 
@@ -77,7 +84,7 @@ export interface OutgoingOptions extends TransferOptions {
 /** A file that is sent. */
 export class OutgoingFile implements Transfer {
   readonly #options: OutgoingOptions;
-  #sender: Sender;
+  #sender: FileSender;
   /** Asked for while the connection was congested. */
   #postponed: Extract<SenderEffect, { kind: 'read' }> | undefined;
 
@@ -124,7 +131,7 @@ export class OutgoingFile implements Transfer {
   }
 
   #input(input: SenderInput): void {
-    const [sender, effects] = send(this.#sender, input, this.#options.now());
+    const [sender, effects] = stepSender(this.#sender, input, this.#options.now());
     this.#sender = sender;
     for (const effect of effects) this.#perform(effect);
   }
@@ -309,4 +316,4 @@ const pieceFrame = (transferId: TransferId, offset: number, data: Uint8Array): F
 });
 
 const outOfTurn = (type: string): FileFailure =>
-  failureOf(FILE_ABORTS.wrongTurn, `${type} has no place in this transfer`);
+  fileFailure(FILE_ABORTS.wrongTurn, `${type} has no place in this transfer`);

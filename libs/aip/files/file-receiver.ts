@@ -1,6 +1,6 @@
 import type { Sha256 } from '#proto';
-import { ended, FILE_ABORTS, FILE_POLICY, failureOf, idleFor, LOST } from './file-transfer.js';
-import type { Ended, FileFailure, FilePolicy, SendAbort } from './file-transfer.js';
+import { ended, FILE_ABORTS, FILE_POLICY, fileFailure, idleFor, LOST } from './file-transfer.js';
+import type { TransferEnd, FileFailure, FilePolicy, SendAbort } from './file-transfer.js';
 
 /*
  * The side that gets the file. The sink is where it goes: it says what it has taken, and only that is acknowledged.
@@ -54,7 +54,7 @@ export type ReceiverEffect =
   | { readonly kind: 'discard' }
   | { readonly kind: 'send-stored' }
   | SendAbort
-  | Ended;
+  | TransferEnd;
 
 type Step = [Receiver, ReceiverEffect[]];
 
@@ -107,25 +107,29 @@ export function receive(receiver: Receiver, input: ReceiverInput, nowMs: number)
 function onPiece(receiver: Open, { offset, data }: Extract<ReceiverInput, { kind: 'piece' }>, nowMs: number): Step {
   const { received, taken, bytes, policy } = receiver;
   const next = received + data.length;
-  if (receiver.phase !== 'RECEIVING') return giveUp(failureOf(FILE_ABORTS.wrongTurn, 'a piece came after the end'));
+  if (receiver.phase !== 'RECEIVING') return giveUp(fileFailure(FILE_ABORTS.wrongTurn, 'a piece came after the end'));
   if (offset !== received) {
-    return giveUp(failureOf(FILE_ABORTS.wrongOffset, `a piece begins at ${offset}, ${received} was expected`));
+    return giveUp(fileFailure(FILE_ABORTS.wrongOffset, `a piece begins at ${offset}, ${received} was expected`));
   }
   if (data.length === 0 || data.length > policy.chunkBytes) {
-    return giveUp(failureOf(FILE_ABORTS.wrongPiece, `a piece has 1 to ${policy.chunkBytes} bytes, not ${data.length}`));
+    return giveUp(
+      fileFailure(FILE_ABORTS.wrongPiece, `a piece has 1 to ${policy.chunkBytes} bytes, not ${data.length}`),
+    );
   }
-  if (next > bytes) return giveUp(failureOf(FILE_ABORTS.tooMuch, `more than the ${bytes} bytes that were announced`));
+  if (next > bytes) return giveUp(fileFailure(FILE_ABORTS.tooMuch, `more than the ${bytes} bytes that were announced`));
   if (next - taken > policy.windowBytes + policy.chunkBytes) {
-    return giveUp(failureOf(FILE_ABORTS.window, `more than ${policy.windowBytes} bytes beyond what was acknowledged`));
+    return giveUp(
+      fileFailure(FILE_ABORTS.window, `more than ${policy.windowBytes} bytes beyond what was acknowledged`),
+    );
   }
   return [{ ...receiver, received: next, movedAtMs: nowMs }, [{ kind: 'write', data }]];
 }
 
 function onEnd(receiver: Open, nowMs: number): Step {
   const { received, bytes } = receiver;
-  if (receiver.phase !== 'RECEIVING') return giveUp(failureOf(FILE_ABORTS.wrongTurn, 'a second end came'));
+  if (receiver.phase !== 'RECEIVING') return giveUp(fileFailure(FILE_ABORTS.wrongTurn, 'a second end came'));
   if (received < bytes) {
-    return giveUp(failureOf(FILE_ABORTS.tooLittle, `${received} bytes came, ${bytes} were announced`));
+    return giveUp(fileFailure(FILE_ABORTS.tooLittle, `${received} bytes came, ${bytes} were announced`));
   }
   return drained({ ...receiver, phase: 'DRAINING', movedAtMs: nowMs });
 }
@@ -145,7 +149,7 @@ function drained(receiver: Open): Step {
 function onChecksum(receiver: Open, sha256: Sha256, nowMs: number): Step {
   if (receiver.phase !== 'CHECKING') return [receiver, []];
   if (sha256 !== receiver.sha256) {
-    return giveUp(failureOf(FILE_ABORTS.wrongChecksum, `what came has the SHA-256 ${sha256}`));
+    return giveUp(fileFailure(FILE_ABORTS.wrongChecksum, `what came has the SHA-256 ${sha256}`));
   }
   return [{ ...receiver, phase: 'COMMITTING', movedAtMs: nowMs }, [{ kind: 'commit' }]];
 }

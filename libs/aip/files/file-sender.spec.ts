@@ -1,17 +1,24 @@
 import { describe, expect, it } from '@jest/globals';
-import { offerFile, send, sendFile, type Sender, type SenderEffect, type SenderInput } from './file-sender.js';
+import {
+  offerFile,
+  stepSender,
+  sendFile,
+  type FileSender,
+  type SenderEffect,
+  type SenderInput,
+} from './file-sender.js';
 
 const POLICY = { pieceBytes: 4, chunkBytes: 4, windowBytes: 8, quickMs: 10, idleMs: 1_000 };
 
 interface Told {
-  readonly phase: Sender['phase'];
+  readonly phase: FileSender['phase'];
   /** Of the last input. */
   readonly effects: readonly SenderEffect[];
 }
 
-function after(first: readonly [Sender, readonly SenderEffect[]], inputs: readonly SenderInput[]): Told {
+function after(first: readonly [FileSender, readonly SenderEffect[]], inputs: readonly SenderInput[]): Told {
   let [sender, effects] = first;
-  for (const [index, input] of inputs.entries()) [sender, effects] = send(sender, input, index + 1);
+  for (const [index, input] of inputs.entries()) [sender, effects] = stepSender(sender, input, index + 1);
   return { phase: sender.phase, effects };
 }
 /** Announced by the device. */
@@ -55,7 +62,7 @@ describe('a sender', () => {
   it('has one piece under way where acknowledgements take long', () => {
     let [sender] = sendFile({ bytes: 40, policy: POLICY }, 0);
     const then = (input: SenderInput, ms: number): readonly SenderEffect[] => {
-      const [next, effects] = send(sender, input, ms);
+      const [next, effects] = stepSender(sender, input, ms);
       sender = next;
       return effects;
     };
@@ -95,12 +102,12 @@ describe('a sender', () => {
 
   it('does not take an old acknowledgement for progress', () => {
     let [sender] = sendFile({ bytes: 20, policy: POLICY }, 0);
-    [sender] = send(sender, piece(), 100);
-    [sender] = send(sender, ack(4), 200);
-    [sender] = send(sender, piece(), 200);
-    [sender] = send(sender, ack(4), 900);
-    expect(send(sender, { kind: 'tick' }, 1_199)[1]).toEqual([]);
-    expect(send(sender, { kind: 'tick' }, 1_200)[1]).toEqual(failsWith('IDLE').effects);
+    [sender] = stepSender(sender, piece(), 100);
+    [sender] = stepSender(sender, ack(4), 200);
+    [sender] = stepSender(sender, piece(), 200);
+    [sender] = stepSender(sender, ack(4), 900);
+    expect(stepSender(sender, { kind: 'tick' }, 1_199)[1]).toEqual([]);
+    expect(stepSender(sender, { kind: 'tick' }, 1_200)[1]).toEqual(failsWith('IDLE').effects);
   });
 
   it('says nothing after its end', () => {

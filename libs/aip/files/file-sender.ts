@@ -1,5 +1,5 @@
-import { ended, FILE_ABORTS, FILE_POLICY, failureOf, idleFor, LOST } from './file-transfer.js';
-import type { Ended, FileFailure, FilePolicy, SendAbort } from './file-transfer.js';
+import { ended, FILE_ABORTS, FILE_POLICY, fileFailure, idleFor, LOST } from './file-transfer.js';
+import type { TransferEnd, FileFailure, FilePolicy, SendAbort } from './file-transfer.js';
 
 /*
  * The side that has the file. One piece at a time is read from the source, and only what fits into the window. A slow line
@@ -28,8 +28,8 @@ interface Progress {
   readonly movedAtMs: number;
 }
 
-export type Sender = (Progress & { readonly phase: 'ASKED' | 'SENDING' | 'ENDING' }) | { readonly phase: 'ENDED' };
-type Open = Exclude<Sender, { phase: 'ENDED' }>;
+export type FileSender = (Progress & { readonly phase: 'ASKED' | 'SENDING' | 'ENDING' }) | { readonly phase: 'ENDED' };
+type Open = Exclude<FileSender, { phase: 'ENDED' }>;
 
 export type SenderInput =
   /** The receiver wants it, or has it already. */
@@ -51,9 +51,9 @@ export type SenderEffect =
   | { readonly kind: 'send-piece'; readonly offset: number; readonly data: Uint8Array }
   | { readonly kind: 'send-end' }
   | SendAbort
-  | Ended;
+  | TransferEnd;
 
-type Step = [Sender, SenderEffect[]];
+type Step = [FileSender, SenderEffect[]];
 
 export interface Offered {
   readonly bytes: number;
@@ -61,7 +61,7 @@ export interface Offered {
 }
 
 /** For a file that was announced with FILE_BEGIN and is waited for with FILE_READY. */
-export const offerFile = (offered: Offered, nowMs: number): Sender => opened('ASKED', offered, nowMs);
+export const offerFile = (offered: Offered, nowMs: number): FileSender => opened('ASKED', offered, nowMs);
 
 /** For a file that was asked for with FILE_REQUEST. */
 export const sendFile = (offered: Offered, nowMs: number): Step => onward(opened('SENDING', offered, nowMs));
@@ -73,7 +73,7 @@ function opened(phase: 'ASKED' | 'SENDING', { bytes, policy = FILE_POLICY }: Off
 }
 
 /** Pure: one input, the next state and its effects, to be carried out in order. */
-export function send(sender: Sender, input: SenderInput, nowMs: number): Step {
+export function stepSender(sender: FileSender, input: SenderInput, nowMs: number): Step {
   if (sender.phase === 'ENDED') return [sender, []];
   switch (input.kind) {
     case 'ready':
@@ -84,7 +84,7 @@ export function send(sender: Sender, input: SenderInput, nowMs: number): Step {
       return onAck(sender, input.bytes, nowMs);
     case 'stored':
       if (sender.phase === 'ENDING' && sender.confirmedBy === 'stored') return done();
-      return giveUp(failureOf(FILE_ABORTS.wrongTurn, 'the file cannot be stored before it is sent'));
+      return giveUp(fileFailure(FILE_ABORTS.wrongTurn, 'the file cannot be stored before it is sent'));
     case 'aborted':
       return [{ phase: 'ENDED' }, [ended(input.failure)]];
     case 'failed':
@@ -97,7 +97,7 @@ export function send(sender: Sender, input: SenderInput, nowMs: number): Step {
 }
 
 function onReady(sender: Open, have: boolean, nowMs: number): Step {
-  if (sender.phase !== 'ASKED') return giveUp(failureOf(FILE_ABORTS.wrongTurn, 'a second file_ready came'));
+  if (sender.phase !== 'ASKED') return giveUp(fileFailure(FILE_ABORTS.wrongTurn, 'a second file_ready came'));
   return have ? done() : onward({ ...sender, phase: 'SENDING', movedAtMs: nowMs });
 }
 
@@ -105,7 +105,7 @@ function onPiece(sender: Open, data: Uint8Array, nowMs: number): Step {
   if (!sender.reading) return [sender, []];
   const { sent, bytes } = sender;
   if (data.length !== pieceBytes(sender)) {
-    return giveUp(failureOf(FILE_ABORTS.changed, `the file ends before its ${bytes} bytes: it has changed`));
+    return giveUp(fileFailure(FILE_ABORTS.changed, `the file ends before its ${bytes} bytes: it has changed`));
   }
   const upTo = sent + data.length;
   const timed = sender.timed ?? { upTo, sinceMs: nowMs };
@@ -116,7 +116,7 @@ function onPiece(sender: Open, data: Uint8Array, nowMs: number): Step {
 function onAck(sender: Open, bytes: number, nowMs: number): Step {
   const { sent, acked } = sender;
   if (bytes > sent) {
-    return giveUp(failureOf(FILE_ABORTS.wrongAck, `${bytes} bytes are acknowledged, ${sent} were sent`));
+    return giveUp(fileFailure(FILE_ABORTS.wrongAck, `${bytes} bytes are acknowledged, ${sent} were sent`));
   }
   return bytes <= acked ? [sender, []] : onward(paced({ ...sender, acked: bytes, movedAtMs: nowMs }, nowMs));
 }

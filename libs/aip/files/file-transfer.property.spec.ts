@@ -2,7 +2,14 @@ import { createHash } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { openReceiver, receive, type Receiver, type ReceiverEffect, type ReceiverInput } from './file-receiver.js';
-import { offerFile, send, sendFile, type Sender, type SenderEffect, type SenderInput } from './file-sender.js';
+import {
+  offerFile,
+  stepSender,
+  sendFile,
+  type FileSender,
+  type SenderEffect,
+  type SenderInput,
+} from './file-sender.js';
 import type { FileFailure } from './file-transfer.js';
 
 const SEED = 20_261_121;
@@ -22,7 +29,7 @@ type Frame =
 /** Both ends of one transfer, the bytes on both sides, and the connection between them. */
 class World {
   nowMs = 0;
-  sender: Sender;
+  sender: FileSender;
   receiver: Receiver;
   readonly wire: Frame[] = [];
   readonly ends: { sender: (FileFailure | null)[]; receiver: (FileFailure | null)[] } = { sender: [], receiver: [] };
@@ -55,7 +62,7 @@ class World {
 
   toSender(input: SenderInput): void {
     if (input.kind === 'ack') this.knownAcked = Math.max(this.knownAcked, input.bytes);
-    const [sender, effects] = send(this.sender, input, this.nowMs);
+    const [sender, effects] = stepSender(this.sender, input, this.nowMs);
     this.sender = sender;
     for (const effect of effects) this.fromSender(effect);
   }

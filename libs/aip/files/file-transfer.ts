@@ -98,14 +98,14 @@ export const idleFor = (ms: number): FileFailure => ({
   message: `nothing moved for ${Math.round(ms / 1_000)} s`,
 });
 
-export const failureOf = (code: FileAbortCode, message: string): FileFailure => ({ code, message });
+export const fileFailure = (code: FileAbortCode, message: string): FileFailure => ({ code, message });
 
 /** Once per transfer, and nothing after it. Null: the file is at the other end, whole and checked. */
-export interface Ended {
+export interface TransferEnd {
   readonly kind: 'ended';
   readonly failure: FileFailure | null;
 }
-export const ended = (failure: FileFailure | null): Ended => ({ kind: 'ended', failure });
+export const ended = (failure: FileFailure | null): TransferEnd => ({ kind: 'ended', failure });
 
 /** What the peer is told when this side gives up. */
 export interface SendAbort {

@@ -7,7 +7,7 @@ export {
   CONNECTION_LOST,
   FILE_ABORTS,
   FILE_POLICY,
-  failureOf,
+  fileFailure,
   LOST,
   mayPass,
   type FileAbortCode,

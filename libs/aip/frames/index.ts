@@ -3,10 +3,9 @@
  */
 export { Complaints } from './complaints.js';
 export { decodeClientMessage, decodeServerMessage } from './decode.js';
-export { instantOf } from './instant.js';
-export { authorised, counted, logged, numbered, wrapped } from './middleware.js';
+export { authorised, countedFrames, logged, numberedFrames, layered } from './middleware.js';
 export type { ProtocolEvent, StepOf } from './middleware.js';
-export type { Sender } from './permissions.js';
+export type { FrameSender } from './permissions.js';
 export { fullFrameRate, takeFrame } from './rate.js';
 export type { Rate } from './rate.js';
 export { Sequence } from './sequence.js';

@@ -3,10 +3,10 @@ import { AIP_LIMITS } from '#proto';
 import type { ClientMessage, ServerMessage } from '#proto';
 import {
   authorised,
-  counted,
+  countedFrames,
   logged,
-  numbered,
-  wrapped,
+  numberedFrames,
+  layered,
   type FrameEffect,
   type NumberedInput,
   type ProtocolEvent,
@@ -45,7 +45,7 @@ describe('layers', () => {
         order.push(`${name} out`);
         return result;
       };
-    wrapped(echo, layer('outer'), layer('inner'))('plain', heartbeat(), 0);
+    layered(echo, layer('outer'), layer('inner'))('plain', heartbeat(), 0);
     expect(order).toEqual(['outer in', 'inner in', 'inner out', 'outer out']);
   });
 });
@@ -55,7 +55,7 @@ describe('authorised', () => {
 
   it('turns what may not be sent into a refusal, with the reason', () => {
     heard.length = 0;
-    wrapped(
+    layered(
       echo,
       authorised(() => sender),
     )('plain', { kind: 'message', message: task }, 0);
@@ -64,7 +64,7 @@ describe('authorised', () => {
 
   it('leaves everything else alone', () => {
     heard.length = 0;
-    const step = wrapped(
+    const step = layered(
       echo,
       authorised<State, NumberedInput, FrameEffect>(() => ({ ...sender, phase: 'READY' })),
     );
@@ -77,9 +77,9 @@ describe('authorised', () => {
 describe('numbered', () => {
   const latencies: number[] = [];
   const make = () =>
-    wrapped(
+    layered(
       echo,
-      numbered<State, NumberedInput, FrameEffect>({
+      numberedFrames<State, NumberedInput, FrameEffect>({
         sequence: new Sequence(),
         isNumbered: (state) => state === 'numbers',
         latency: (ms) => latencies.push(ms),
@@ -106,8 +106,11 @@ describe('numbered', () => {
 
   it('acknowledges in time when nothing else is sent', () => {
     const quiet: StepOf<State, NumberedInput, FrameEffect> = (state) => [state, []];
-    const layer = numbered<State, NumberedInput, FrameEffect>({ sequence: new Sequence(), isNumbered: () => true });
-    const step = wrapped(quiet, layer);
+    const layer = numberedFrames<State, NumberedInput, FrameEffect>({
+      sequence: new Sequence(),
+      isNumbered: () => true,
+    });
+    const step = layered(quiet, layer);
     expect(step('numbers', heartbeat(1), 0)[1]).toEqual([]);
     expect(step('numbers', { kind: 'tick' }, AIP_LIMITS.ackAfterMs - 1)[1]).toEqual([]);
     expect(messages(step('numbers', { kind: 'tick' }, AIP_LIMITS.ackAfterMs)[1])).toEqual([
@@ -130,10 +133,10 @@ describe('logged and counted', () => {
   it('say what was refused and why it ended, and count what really went over the wire', () => {
     const events: ProtocolEvent[] = [];
     const counts: string[] = [];
-    const step = wrapped(
+    const step = layered(
       echo,
       logged<State, NumberedInput, FrameEffect>((event) => events.push(event)),
-      counted<State, NumberedInput, FrameEffect>((direction, type) => counts.push(`${direction} ${type}`)),
+      countedFrames<State, NumberedInput, FrameEffect>((direction, type) => counts.push(`${direction} ${type}`)),
     );
     step('plain', heartbeat(), 0);
     step('plain', { kind: 'unreadable', error: 'not JSON' }, 0);

@@ -1,5 +1,5 @@
 import type { ClientMessage, ServerMessage } from '#proto';
-import { objectionTo, type Sender } from './permissions.js';
+import { objectionTo, type FrameSender } from './permissions.js';
 import type { Sequence } from './sequence.js';
 
 /*
@@ -8,10 +8,10 @@ import type { Sequence } from './sequence.js';
  */
 
 export type StepOf<S, I, E> = (session: S, input: I, nowMs: number) => [S, readonly E[]];
-export type Middleware<S, I, E> = (next: StepOf<S, I, E>) => StepOf<S, I, E>;
+export type FrameLayer<S, I, E> = (next: StepOf<S, I, E>) => StepOf<S, I, E>;
 
 /** The step inside of its layers; the first is the outermost. */
-export const wrapped = <S, I, E>(step: StepOf<S, I, E>, ...layers: readonly Middleware<S, I, E>[]): StepOf<S, I, E> =>
+export const layered = <S, I, E>(step: StepOf<S, I, E>, ...layers: readonly FrameLayer<S, I, E>[]): StepOf<S, I, E> =>
   layers.reduceRight((next, layer) => layer(next), step);
 
 /** What the layers have to know of a protocol's inputs. Its own come beside these. */
@@ -35,8 +35,8 @@ type Kinded = { readonly kind: string };
 
 /** Authorisation: what its sender may not send now becomes `denied`. */
 export function authorised<S, I extends Kinded, E>(
-  senderOf: (session: S) => Sender | undefined,
-): Middleware<S, I | FrameInput, E> {
+  senderOf: (session: S) => FrameSender | undefined,
+): FrameLayer<S, I | FrameInput, E> {
   return (next) => (session, input, nowMs) => {
     const sender = senderOf(session);
     if (sender === undefined || !isMessage(input)) return next(session, input, nowMs);
@@ -53,11 +53,11 @@ export interface Numbering<S> {
 }
 
 /** Numbers of frames: judges what comes in, stamps what goes out, acknowledges in time, finds a peer that does not. */
-export function numbered<S, I extends Kinded, E extends Kinded>({
+export function numberedFrames<S, I extends Kinded, E extends Kinded>({
   sequence,
   isNumbered,
   latency,
-}: Numbering<S>): Middleware<S, I | NumberedInput, E | FrameEffect> {
+}: Numbering<S>): FrameLayer<S, I | NumberedInput, E | FrameEffect> {
   const judged = (input: I | NumberedInput, nowMs: number): I | NumberedInput | undefined => {
     if (input.kind === 'tick' && sequence.unackedTooLong(nowMs)) return { kind: 'unacknowledged' };
     // Its number cannot be read; on a connection that keeps order it is the next one.
@@ -91,7 +91,7 @@ export type ProtocolEvent =
 /** Logging: each frame that was answered with a no, and why a connection was ended. */
 export function logged<S, I extends Kinded, E extends Kinded>(
   log: (event: ProtocolEvent) => void,
-): Middleware<S, I | FrameInput, E | FrameEffect> {
+): FrameLayer<S, I | FrameInput, E | FrameEffect> {
   return (next) => (session, input, nowMs) => {
     const [after, effects] = next(session, input, nowMs);
     for (const effect of effects) {
@@ -109,9 +109,9 @@ export function logged<S, I extends Kinded, E extends Kinded>(
 }
 
 /** Metrics: every frame that comes and goes, by its type. */
-export function counted<S, I extends Kinded, E extends Kinded>(
+export function countedFrames<S, I extends Kinded, E extends Kinded>(
   count: (direction: 'in' | 'out', type: string) => void,
-): Middleware<S, I | FrameInput, E | FrameEffect> {
+): FrameLayer<S, I | FrameInput, E | FrameEffect> {
   return (next) => (session, input, nowMs) => {
     if (isMessage(input)) count('in', input.message.type);
     else if (input.kind === 'unreadable') count('in', 'unreadable');

@@ -61,7 +61,7 @@ const SINCE_REVISION: Partial<Record<MessageType, number>> = {
 /** Nothing follows from what these say of their sender: clients of other systems put odd names and roles into some of them. */
 const ANONYMOUS = new Set<MessageType>(['register', 'heartbeat', 'error', 'task_end', 'ack']);
 
-export interface Sender {
+export interface FrameSender {
   readonly role: ClientRole;
   readonly identity: DeviceId;
   readonly phase: OpenPhase;
@@ -70,7 +70,7 @@ export interface Sender {
 }
 
 /** Why this client may not send this message now, as a sentence for people; null when it may. */
-export function objectionTo(message: ClientMessage, sender: Sender): string | null {
+export function objectionTo(message: ClientMessage, sender: FrameSender): string | null {
   const { type } = message;
   const { role, phase, identity, revision } = sender;
   if (!ALLOWED[role][phase].has(type)) return outOfPlace(type, sender);
@@ -85,7 +85,7 @@ export function objectionTo(message: ClientMessage, sender: Sender): string | nu
   return null;
 }
 
-function outOfPlace(type: MessageType, { role, phase }: Sender): string {
+function outOfPlace(type: MessageType, { role, phase }: FrameSender): string {
   if (phase === 'AWAITING_REGISTER') return 'REGISTER comes first';
   if (type === 'register') return 'this connection is already registered';
   if (!ALLOWED[role].READY.has(type) && !ALLOWED[role].RESUMING.has(type))

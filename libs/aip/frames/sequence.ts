@@ -26,7 +26,7 @@ export interface Cargo {
   readonly bytes: number;
 }
 
-export type Judged =
+export type JudgedFrame =
   /** `latencyMs` when it acknowledges something: from the newest of these frames to now. */
   | { readonly kind: 'fresh'; readonly latencyMs?: number }
   /** Taken before: to be ignored. */
@@ -79,7 +79,7 @@ export class Sequence {
   }
 
   /** Judges a frame that came in. Only a `fresh` one may have any effect. */
-  take({ type, seq, ack }: Numberable, nowMs: number): Judged {
+  take({ type, seq, ack }: Numberable, nowMs: number): JudgedFrame {
     if (typeof seq !== 'number') return gap(`a frame without a number, ${this.#taken + 1} was expected`);
     if (seq <= this.#taken) return { kind: 'duplicate' };
     if (seq !== this.#taken + 1) return gap(`frame ${seq} came, ${this.#taken + 1} was expected`);
@@ -139,4 +139,4 @@ export class Sequence {
   }
 }
 
-const gap = (error: string): Judged => ({ kind: 'gap', error });
+const gap = (error: string): JudgedFrame => ({ kind: 'gap', error });

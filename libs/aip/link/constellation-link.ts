@@ -1,5 +1,4 @@
-import type { ClientMessage, CommandCall, Json, ServerMessage } from '#proto';
-import { instantOf } from '../frames/index.js';
+import { instantOf, type ClientMessage, type CommandCall, type Json, type ServerMessage } from '#proto';
 
 /*
  * The client's side of a constellation connection: what was sent and is not answered yet. UFO's server answers a TASK that it

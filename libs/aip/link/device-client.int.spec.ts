@@ -14,7 +14,7 @@ import {
   type DeviceClientEndpointOptions,
   type LinkFact,
 } from './device-client.runner.js';
-import type { Device } from './device-connection.js';
+import type { LinkedDevice } from './server-connection.js';
 
 const REGISTER: ClientMessage = { type: 'register', status: 'ok', client_type: 'device' };
 const CONFIRMED = JSON.stringify({ type: 'heartbeat', status: 'ok' });
@@ -74,7 +74,7 @@ type More = Partial<Credentials> & Partial<Pick<DeviceClientEndpointOptions, 'cr
 
 function start(urls: readonly string[], more: More = {}) {
   const facts: LinkFact[] = [];
-  const device: Device = {
+  const device: LinkedDevice = {
     register: () => REGISTER,
     holdings: () => ({ running: [], finished: [] }),
     nextResult: () => undefined,

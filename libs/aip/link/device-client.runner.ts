@@ -17,7 +17,7 @@ import {
   type ConnectOptions,
 } from '../transport/index.js';
 import type { ServerFacts } from './device-link.js';
-import { DeviceConnection, type ConnectionEnd, type Device, type FrameFact } from './device-connection.js';
+import { ServerConnection, type ConnectionEnd, type LinkedDevice, type FrameFact } from './server-connection.js';
 
 /** Where a server is: without what must not be read by people, which is the query. */
 export type ServerAddress = string;
@@ -56,7 +56,7 @@ export interface DeviceClientEndpointOptions {
   /** `query`: as `?token=`, for servers of UFO, which take it nowhere else. Ours want the header: a URL ends up in logs. */
   readonly credentialIn?: 'header' | 'query';
   /** Its methods are called as they are, without `this`. */
-  readonly device: Device;
+  readonly device: LinkedDevice;
   /** Milliseconds that never jump. */
   readonly monotonicMs: () => number;
   /** In [0, 1). */
@@ -77,7 +77,7 @@ const UNWELCOME: ReadonlySet<number> = new Set([AIP_CLOSE.replaced, AIP_CLOSE.re
 /** Keeps one registered connection to one of the servers and tries again for ever when there is none. */
 export class DeviceClientEndpoint {
   readonly #options: DeviceClientEndpointOptions;
-  #connection: DeviceConnection | undefined;
+  #connection: ServerConnection | undefined;
   #restarting = false;
 
   constructor(options: DeviceClientEndpointOptions) {
@@ -162,7 +162,7 @@ export class DeviceClientEndpoint {
       device.onReady(server);
     };
     const clock = { now: monotonicMs };
-    const connection = new DeviceConnection({
+    const connection = new ServerConnection({
       transport,
       device: { ...device, onReady },
       clock,

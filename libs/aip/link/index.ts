@@ -3,12 +3,12 @@
  */
 export { resumeMessages, type Holdings, type ServerFacts, type ServerRequest } from './device-link.js';
 export {
-  DeviceConnection,
+  ServerConnection,
   type ConnectionEnd,
   type ConnectionOptions,
-  type Device,
+  type LinkedDevice,
   type FrameFact,
-} from './device-connection.js';
+} from './server-connection.js';
 export {
   DeviceClientEndpoint,
   Unwelcome,

@@ -12,9 +12,9 @@ import {
 import {
   Complaints,
   decodeClientMessage,
-  counted,
+  countedFrames,
   logged,
-  wrapped,
+  layered,
   type ProtocolEvent,
   type StepOf,
   fullFrameRate,
@@ -200,9 +200,9 @@ export class ConstellationServerEndpoint {
 
 /** Outermost first: what is logged and counted is what really goes over the wire. */
 function protocolOf(watch: ConstellationWatch): Protocol {
-  return wrapped<ConstellationSession, ConstellationInput, ConstellationEffect>(
+  return layered<ConstellationSession, ConstellationInput, ConstellationEffect>(
     constellationStep,
     logged((event) => watch.log(event)),
-    counted((direction, type) => watch.count(direction, type)),
+    countedFrames((direction, type) => watch.count(direction, type)),
   );
 }

@@ -1,5 +1,13 @@
-import { AIP_CLOSE, AIP_LIMITS } from '#proto';
-import type { ClientMessage, RegisterMessage, RunId, ServerMessage, TaskMessage } from '#proto';
+import {
+  instantOf,
+  AIP_CLOSE,
+  AIP_LIMITS,
+  type ClientMessage,
+  type RegisterMessage,
+  type RunId,
+  type ServerMessage,
+  type TaskMessage,
+} from '#proto';
 import {
   contentOf,
   REQUEST_CHARS_MAX,
@@ -18,7 +26,7 @@ import type {
   Registered,
   TargetState,
 } from './constellation-state.js';
-import { instantOf, authorised, wrapped, type StepOf } from '../frames/index.js';
+import { authorised, layered, type StepOf } from '../frames/index.js';
 import { endedOf, noRoomFor, NO_TASKS, opened, withPhase, type OpenTask } from './task-book.js';
 
 type Step = [ConstellationSession, ConstellationEffect[]];
@@ -405,7 +413,7 @@ function answer<S extends Open>(session: S, message: ServerMessage, nowMs: numbe
 }
 
 /** Pure: one input, the next session and its effects, to be carried out in order. Every wrong frame gets an answer. */
-export const constellationStep: StepOf<ConstellationSession, ConstellationInput, ConstellationEffect> = wrapped<
+export const constellationStep: StepOf<ConstellationSession, ConstellationInput, ConstellationEffect> = layered<
   ConstellationSession,
   ConstellationInput,
   ConstellationEffect

@@ -1,6 +1,6 @@
 import type { ClientMessage, Identity, Json, RunId, ServerMessage } from '#proto';
 import type { ClientTask, ClientTaskEnd } from './client-task.js';
-import type { Sender } from '../frames/index.js';
+import type { FrameSender } from '../frames/index.js';
 import type { TaskBook } from './task-book.js';
 
 /*
@@ -85,7 +85,7 @@ export const openConstellationSession = (identity: ConstellationIdentity, nowMs:
 });
 
 /** For the table of who may send what; undefined when nobody may send anything any more. */
-export function senderOfConstellation(session: ConstellationSession): Sender | undefined {
+export function senderOfConstellation(session: ConstellationSession): FrameSender | undefined {
   if (session.phase === 'CLOSED') return undefined;
   const phase = session.phase === 'CHECKING' ? 'CLAIMING' : session.phase;
   return { role: 'constellation', identity: session.identity.id, phase, revision: null };

@@ -5,7 +5,7 @@ import { linkedPair } from '../transport/linked-pair.js';
 import { Sequence } from '../frames/sequence.js';
 import { DONE, METRICS, TELEMETRY } from '../testing/client-messages.js';
 import type { Closed } from '../transport/transport.js';
-import { DeviceServerEndpoint, type DevicePort, type FileDesk } from './device-server.js';
+import { DeviceServerEndpoint, type DevicePort, type FilePort } from './device-server.js';
 
 const IDENTITY: Identity = { id: 'web-1', role: 'device', targets: null, expiresAt: null };
 
@@ -24,7 +24,7 @@ class Rig {
   #isNumbered = false;
   nowMs = 0;
 
-  constructor(options: { files?: FileDesk; claims?: boolean } = {}) {
+  constructor(options: { files?: FilePort; claims?: boolean } = {}) {
     this.pair.right.handle({
       frame: (text) => {
         const message = JSON.parse(text ?? '') as ServerMessage;
@@ -99,7 +99,7 @@ class Rig {
   }
 }
 
-const recorder = (): FileDesk & { readonly seen: string[] } => {
+const recorder = (): FilePort & { readonly seen: string[] } => {
   const seen: string[] = [];
   return { seen, frame: ({ type }) => seen.push(type), closed: () => seen.push('closed') };
 };

@@ -11,10 +11,10 @@ import {
   Complaints,
   decodeClientMessage,
   authorised,
-  counted,
+  countedFrames,
   logged,
-  numbered,
-  wrapped,
+  numberedFrames,
+  layered,
   type ProtocolEvent,
   type StepOf,
   fullFrameRate,
@@ -37,7 +37,7 @@ import type { RegisteredClient } from './telemetry.js';
 import type { Closed, Transport } from '../transport/index.js';
 
 /** Port: where the files of this device go to and come from. */
-export interface FileDesk {
+export interface FilePort {
   /** Only from a device that is ready and numbers its frames; everything else about it is still to be judged. */
   frame(message: FileMessage): void;
   /** Once: nothing is sent or received any more. */
@@ -68,7 +68,7 @@ export interface DevicePort {
   /** Once, when the socket is closed. */
   closed(why: Closed): void;
   /** Undefined: files are not spoken of here. */
-  readonly files?: FileDesk | undefined;
+  readonly files?: FilePort | undefined;
 }
 
 /** Port: who watches what goes over the connection. */
@@ -268,11 +268,11 @@ export class DeviceServerEndpoint {
 
 /** Outermost first: what is logged and counted is what really goes over the wire. */
 function protocolOf(watch: DeviceWatch): StepOf<Session, SessionInput, SessionEffect> {
-  return wrapped<Session, SessionInput, SessionEffect>(
+  return layered<Session, SessionInput, SessionEffect>(
     step,
     logged((event) => watch.log(event)),
-    counted((direction, type) => watch.count(direction, type)),
-    numbered({ sequence: new Sequence(), isNumbered, latency: (ms) => watch.latency(ms) }),
+    countedFrames((direction, type) => watch.count(direction, type)),
+    numberedFrames({ sequence: new Sequence(), isNumbered, latency: (ms) => watch.latency(ms) }),
     authorised(senderOf),
   );
 }

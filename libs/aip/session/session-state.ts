@@ -10,7 +10,7 @@ import type {
   ServerMessage,
   SessionId,
 } from '#proto';
-import type { Sender } from '../frames/index.js';
+import type { FrameSender } from '../frames/index.js';
 import type { RegisteredClient } from './telemetry.js';
 
 /*
@@ -119,7 +119,7 @@ export type SessionEffect =
   /** What the device complains about. */
   | { readonly kind: 'complaint'; readonly error: string };
 
-export type Step = [Session, SessionEffect[]];
+export type SessionStep = [Session, SessionEffect[]];
 
 export const openSession = ({ id, expiresAt }: Identity, nowMs: number): Session => ({
   phase: 'AWAITING_REGISTER',
@@ -139,7 +139,7 @@ export const isNumbered = (session: Session): boolean =>
 export const NUMBERED_SINCE = 2;
 
 /** For the table of who may send what; undefined when nobody may send anything any more. */
-export function senderOf(session: Session): Sender | undefined {
+export function senderOf(session: Session): FrameSender | undefined {
   if (session.phase === 'CLOSED') return undefined;
   const { phase, identity } = session;
   return { role: 'device', identity, phase, revision: 'client' in session ? session.client.revision : null };

@@ -1,7 +1,7 @@
 import { AIP_LIMITS } from '#proto';
 import type { ActionResult } from '#proto';
 import { listToolsMessage } from '../commands/index.js';
-import type { InPhase, OpenSession, Step } from './session-state.js';
+import type { InPhase, OpenSession, SessionStep } from './session-state.js';
 import { fitting, toolsOf } from './telemetry.js';
 
 /*
@@ -10,7 +10,7 @@ import { fitting, toolsOf } from './telemetry.js';
  */
 
 /** Asks a foreign client for its tools again, if it is time for that. */
-export function askTools(session: OpenSession, wanted: boolean, nowMs: number): Step {
+export function askTools(session: OpenSession, wanted: boolean, nowMs: number): SessionStep {
   if (session.phase !== 'READY' || session.client.revision !== null || !isDue(session, wanted, nowMs)) {
     return [session, []];
   }
@@ -25,7 +25,7 @@ function isDue({ client, sinceMs, toolsAskedMs }: InPhase<'READY'>, wanted: bool
 }
 
 /** The answer, however late; one that nobody asked for, that is no list or says nothing new changes nothing. */
-export function namedAgain(session: InPhase<'READY'>, result: ActionResult | undefined): Step {
+export function namedAgain(session: InPhase<'READY'>, result: ActionResult | undefined): SessionStep {
   const tools = session.toolsAwaited ? toolsOf(result) : undefined;
   const heard = { ...session, toolsAwaited: false };
   if (tools === undefined) return [heard, []];

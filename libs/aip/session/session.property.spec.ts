@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import type { ClientMessage, Identity } from '#proto';
-import { authorised, numbered, wrapped } from '../frames/middleware.js';
+import { authorised, numberedFrames, layered } from '../frames/middleware.js';
 import { objectionTo } from '../frames/permissions.js';
 import { Sequence } from '../frames/sequence.js';
 import {
@@ -85,9 +85,9 @@ const acts: fc.Arbitrary<Act[]> = fc
 class Story {
   readonly effects: SessionEffect[] = [];
   readonly #sequence = new Sequence();
-  readonly #step = wrapped<Session, SessionInput, SessionEffect>(
+  readonly #step = layered<Session, SessionInput, SessionEffect>(
     step,
-    numbered({ sequence: this.#sequence, isNumbered }),
+    numberedFrames({ sequence: this.#sequence, isNumbered }),
     authorised(senderOf),
   );
   session: Session = openSession(IDENTITY, 0);

@@ -1,11 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
 import { AIP_LIMITS } from '#proto';
 import type { ClientMessage, ClientTelemetry, CommandOutcome, DeviceMetrics, Identity } from '#proto';
-import { authorised, wrapped } from '../frames/middleware.js';
+import { authorised, layered } from '../frames/middleware.js';
 import { openSession, senderOf, type Session, type SessionEffect, type SessionInput } from './session-state.js';
 import { step as bareStep } from './session.js';
 
-const step = wrapped<Session, SessionInput, SessionEffect>(bareStep, authorised(senderOf));
+const step = layered<Session, SessionInput, SessionEffect>(bareStep, authorised(senderOf));
 const IDENTITY: Identity = { id: 'web-1', role: 'device', targets: null, expiresAt: null };
 
 const TELEMETRY: ClientTelemetry = {

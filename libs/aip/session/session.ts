@@ -1,10 +1,18 @@
-import { AIP_CLOSE, AIP_LIMITS, AIP_REVISION } from '#proto';
-import type { ClientMessage, CommandOutcome, RegisterMessage, ServerMessage, SessionId } from '#proto';
-import { LIST_TOOLS_ID, listToolsMessage, outcomeOf } from '../commands/index.js';
-import { instantOf } from '../frames/index.js';
-import { answer, close, errorMessage, refusalOf, sendAway } from './session-answers.js';
+import {
+  instantOf,
+  AIP_CLOSE,
+  AIP_LIMITS,
+  AIP_REVISION,
+  type ClientMessage,
+  type CommandOutcome,
+  type RegisterMessage,
+  type ServerMessage,
+  type SessionId,
+} from '#proto';
+import { LIST_TOOLS_ID, listToolsMessage, commandOutcomeOf } from '../commands/index.js';
+import { sendAnswer, closeWith, errorMessage, sessionRefusal, sendAway } from './session-answers.js';
 import { NUMBERED_SINCE } from './session-state.js';
-import type { InPhase, OpenSession, Session, SessionInput, Step } from './session-state.js';
+import type { InPhase, OpenSession, Session, SessionInput, SessionStep } from './session-state.js';
 import { askTools, namedAgain } from './session-tools.js';
 import { clientOf, fitting, toolsOf } from './telemetry.js';
 
@@ -19,13 +27,13 @@ const CREDENTIAL_EVERY_MS = 1_000;
 const RESUME_FRAMES_MAX = 64;
 
 /** Pure: one input, the next session and its effects, to be carried out in order. Every wrong frame gets an answer. */
-export function step(session: Session, input: SessionInput, nowMs: number): Step {
+export function step(session: Session, input: SessionInput, nowMs: number): SessionStep {
   if (session.phase === 'CLOSED') return [session, []];
   switch (input.kind) {
     case 'message':
       return onMessage(session, input.message, nowMs);
     case 'denied':
-      return refuse(session, refusalOf(input.message, input.error), nowMs);
+      return refuse(session, sessionRefusal(input.message, input.error), nowMs);
     case 'unreadable':
       return refuse(session, errorMessage(input.error), nowMs);
     case 'gap':
@@ -60,11 +68,11 @@ const CLAIM_FAILED = {
   error: 'the session could not be opened, try again later',
 } as const;
 
-const leave = (code: number, reason: string): Step => [{ phase: 'CLOSED' }, [close(code, reason)]];
+const leave = (code: number, reason: string): SessionStep => [{ phase: 'CLOSED' }, [closeWith(code, reason)]];
 
 /** Before REGISTER a wrong frame is the end: nobody knows what is at the other end. */
-function refuse(session: OpenSession, refusal: ServerMessage, nowMs: number): Step {
-  if (session.phase !== 'AWAITING_REGISTER') return answer(session, refusal, nowMs);
+function refuse(session: OpenSession, refusal: ServerMessage, nowMs: number): SessionStep {
+  if (session.phase !== 'AWAITING_REGISTER') return sendAnswer(session, refusal, nowMs);
   const why = 'error' in refusal ? refusal.error : undefined;
   const error = why === undefined || why === FIRST ? FIRST : `${FIRST}: ${why}`;
   return sendAway(session, { code: AIP_CLOSE.protocolError, error }, nowMs);
@@ -72,7 +80,7 @@ function refuse(session: OpenSession, refusal: ServerMessage, nowMs: number): St
 
 const FIRST = 'REGISTER comes first';
 
-function onMessage(session: OpenSession, message: ClientMessage, nowMs: number): Step {
+function onMessage(session: OpenSession, message: ClientMessage, nowMs: number): SessionStep {
   switch (message.type) {
     case 'register':
       return session.phase === 'AWAITING_REGISTER' ? onRegister(session, message, nowMs) : misplaced(session, nowMs);
@@ -84,7 +92,7 @@ function onMessage(session: OpenSession, message: ClientMessage, nowMs: number):
     case 'ack':
       return [session, []];
     case 'task':
-      return answer(session, refusalOf(message, 'a device client starts no tasks here'), nowMs);
+      return sendAnswer(session, sessionRefusal(message, 'a device client starts no tasks here'), nowMs);
     case 'credential':
       return onCredential(session, message.orrery.credential, nowMs);
     case 'resume':
@@ -99,11 +107,11 @@ function onMessage(session: OpenSession, message: ClientMessage, nowMs: number):
 
 type Of<T extends ClientMessage['type']> = Extract<ClientMessage, { type: T }>;
 
-const misplaced = (session: OpenSession, nowMs: number): Step =>
+const misplaced = (session: OpenSession, nowMs: number): SessionStep =>
   refuse(session, errorMessage('this message has no place here'), nowMs);
 
-function onRegister(session: InPhase<'AWAITING_REGISTER'>, message: RegisterMessage, nowMs: number): Step {
-  const policy = (error: string): Step => sendAway(session, { code: AIP_CLOSE.policy, error }, nowMs);
+function onRegister(session: InPhase<'AWAITING_REGISTER'>, message: RegisterMessage, nowMs: number): SessionStep {
+  const policy = (error: string): SessionStep => sendAway(session, { code: AIP_CLOSE.policy, error }, nowMs);
   if (message.client_type !== 'device') return policy('only device clients may register here');
   // The credential names the device; a client that names none, as ours does, has nothing to contradict it with.
   if ((message.client_id ?? session.identity) !== session.identity) {
@@ -114,34 +122,34 @@ function onRegister(session: InPhase<'AWAITING_REGISTER'>, message: RegisterMess
     return [{ ...session, phase: 'CLAIMING', client, sinceMs: nowMs }, [{ kind: 'claim', client }]];
   }
   const listing: InPhase<'LISTING_TOOLS'> = { ...session, phase: 'LISTING_TOOLS', client, sinceMs: nowMs };
-  const [confirmed, effects] = answer(listing, { type: 'heartbeat', status: 'ok' }, nowMs);
+  const [confirmed, effects] = sendAnswer(listing, { type: 'heartbeat', status: 'ok' }, nowMs);
   return [confirmed, [...effects, { kind: 'send', message: listToolsMessage(nowMs) }]];
 }
 
-function onTools(session: InPhase<'LISTING_TOOLS'>, message: Of<'command_results'>, nowMs: number): Step {
+function onTools(session: InPhase<'LISTING_TOOLS'>, message: Of<'command_results'>, nowMs: number): SessionStep {
   if (message.prev_response_id === LIST_TOOLS_ID) return claim(session, toolsOf(message.action_results?.[0]), nowMs);
-  return answer(session, errorMessage('the registration is not confirmed yet'), nowMs);
+  return sendAnswer(session, errorMessage('the registration is not confirmed yet'), nowMs);
 }
 
-function claim(session: InPhase<'LISTING_TOOLS'>, tools: ReturnType<typeof toolsOf>, nowMs: number): Step {
+function claim(session: InPhase<'LISTING_TOOLS'>, tools: ReturnType<typeof toolsOf>, nowMs: number): SessionStep {
   const { client: known } = session;
   const named = tools && { toolsKnown: true, telemetry: fitting({ ...known.telemetry, tools }) };
   const client = { ...known, ...named };
   return [{ ...session, phase: 'CLAIMING', client, sinceMs: nowMs }, [{ kind: 'claim', client }]];
 }
 
-function onClaimed(session: InPhase<'CLAIMING'>, sessionId: SessionId, nowMs: number): Step {
+function onClaimed(session: InPhase<'CLAIMING'>, sessionId: SessionId, nowMs: number): SessionStep {
   const { revision } = session.client;
   const toolsAwaited = !session.client.toolsKnown;
   const ready: InPhase<'READY'> = { ...session, phase: 'READY', sessionId, sinceMs: nowMs, ...FRESH, toolsAwaited };
   // A foreign client was answered when it registered.
   if (revision === null) return [ready, [{ kind: 'open' }]];
   if (revision < NUMBERED_SINCE) {
-    const [open, effects] = answer(ready, confirmation(ready, nowMs), nowMs);
+    const [open, effects] = sendAnswer(ready, confirmation(ready, nowMs), nowMs);
     return [open, [...effects, { kind: 'open' }]];
   }
   const resuming: InPhase<'RESUMING'> = { ...ready, phase: 'RESUMING', frames: 0, running: 0 };
-  return answer(resuming, confirmation(resuming, nowMs), nowMs);
+  return sendAnswer(resuming, confirmation(resuming, nowMs), nowMs);
 }
 
 const FRESH = { toldMs: -Infinity, toolsAskedMs: null, toolsAwaited: false } as const;
@@ -155,7 +163,7 @@ function confirmation(session: InPhase<'READY' | 'RESUMING'>, nowMs: number): Se
   return { type: 'heartbeat', status: 'ok', orrery: { ...orrery, credential_until: until } };
 }
 
-function onResume(session: InPhase<'RESUMING'>, { orrery }: Of<'resume'>, nowMs: number): Step {
+function onResume(session: InPhase<'RESUMING'>, { orrery }: Of<'resume'>, nowMs: number): SessionStep {
   const { running, finished, more } = orrery;
   const next = { ...session, frames: session.frames + 1, running: session.running + running.length };
   if (next.running > AIP_LIMITS.commandsMax) {
@@ -173,13 +181,13 @@ function onResume(session: InPhase<'RESUMING'>, { orrery }: Of<'resume'>, nowMs:
   if (more) return [next, [resume]];
   const { frames: _frames, running: _running, ...claimed } = next;
   const ready: InPhase<'READY'> = { ...claimed, phase: 'READY', sinceMs: nowMs, ...FRESH };
-  const [open, said] = answer(ready, { type: 'resumed', status: 'ok' }, nowMs);
+  const [open, said] = sendAnswer(ready, { type: 'resumed', status: 'ok' }, nowMs);
   return [open, [resume, ...said, { kind: 'open' }]];
 }
 
 /** Answered whatever role and name it carries: who it is from is known from the connection. */
-function onHeartbeat(session: OpenSession, { orrery }: Of<'heartbeat'>, nowMs: number): Step {
-  const [after, effects] = answer(session, { type: 'heartbeat', status: 'ok' }, nowMs);
+function onHeartbeat(session: OpenSession, { orrery }: Of<'heartbeat'>, nowMs: number): SessionStep {
+  const [after, effects] = sendAnswer(session, { type: 'heartbeat', status: 'ok' }, nowMs);
   if (after.phase !== 'READY' || !orrery || !mayTell(after, nowMs)) return [after, effects];
   return [{ ...after, toldMs: nowMs }, [...effects, { kind: 'metrics', metrics: orrery.metrics }]];
 }
@@ -189,12 +197,12 @@ const mayTell = ({ client, toldMs }: InPhase<'READY'>, nowMs: number): boolean =
   (client.revision ?? 0) >= NUMBERED_SINCE && nowMs - toldMs >= AIP_LIMITS.metricsEveryMs;
 
 /** A foreign client may not name commands of ours; it echoes the id that the command was sent with. */
-function onResults(session: InPhase<'READY'>, message: Of<'command_results'>, nowMs: number): Step {
+function onResults(session: InPhase<'READY'>, message: Of<'command_results'>, nowMs: number): SessionStep {
   const ours = session.client.revision === null ? undefined : (message.orrery ?? undefined);
   const commandId = ours?.command_id ?? message.prev_response_id ?? undefined;
-  if (commandId === undefined) return answer(session, errorMessage('command_results need prev_response_id'), nowMs);
+  if (commandId === undefined) return sendAnswer(session, errorMessage('command_results need prev_response_id'), nowMs);
   if (commandId === LIST_TOOLS_ID) return namedAgain(session, message.action_results?.[0]);
-  const outcome = ours === undefined ? outcomeOf(message.action_results?.[0]) : reported(ours.outcome);
+  const outcome = ours === undefined ? commandOutcomeOf(message.action_results?.[0]) : reported(ours.outcome);
   return [session, [{ kind: 'result', commandId, outcome }]];
 }
 
@@ -206,7 +214,7 @@ function reported(outcome: CommandOutcome): CommandOutcome {
 }
 
 /** The rest of what a device says about its work. */
-function onWork(session: InPhase<'READY'>, message: ClientMessage, nowMs: number): Step {
+function onWork(session: InPhase<'READY'>, message: ClientMessage, nowMs: number): SessionStep {
   switch (message.type) {
     case 'command_progress': {
       const { command_id: commandId, state } = message.orrery;
@@ -216,7 +224,7 @@ function onWork(session: InPhase<'READY'>, message: ClientMessage, nowMs: number
       const { command_id: commandId, ...piece } = message.orrery;
       if (piece.text.length > AIP_LIMITS.outputChunkCharsMax) {
         const error = `a piece of output has at most ${AIP_LIMITS.outputChunkCharsMax} characters`;
-        return answer(session, errorMessage(error), nowMs);
+        return sendAnswer(session, errorMessage(error), nowMs);
       }
       return [session, [{ kind: 'output', commandId, piece }]];
     }
@@ -243,10 +251,10 @@ function onWork(session: InPhase<'READY'>, message: ClientMessage, nowMs: number
   }
 }
 
-function onCredential(session: OpenSession, credential: string, nowMs: number): Step {
-  if (session.renewing) return answer(session, errorMessage('a credential is being checked already'), nowMs);
+function onCredential(session: OpenSession, credential: string, nowMs: number): SessionStep {
+  if (session.renewing) return sendAnswer(session, errorMessage('a credential is being checked already'), nowMs);
   if (nowMs - session.renewedMs < CREDENTIAL_EVERY_MS) {
-    return answer(session, errorMessage('a credential was checked a moment ago, send it again later'), nowMs);
+    return sendAnswer(session, errorMessage('a credential was checked a moment ago, send it again later'), nowMs);
   }
   return [{ ...session, renewing: true, renewedMs: nowMs }, [{ kind: 'identify', credential }]];
 }
@@ -256,27 +264,27 @@ function onIdentified(
   session: OpenSession,
   { identity, error }: Extract<SessionInput, { kind: 'identified' }>,
   nowMs: number,
-): Step {
+): SessionStep {
   if (!session.renewing) return [session, []];
   const asked = { ...session, renewing: false };
-  if (identity === null) return answer(asked, errorMessage(error), nowMs);
+  if (identity === null) return sendAnswer(asked, errorMessage(error), nowMs);
   if (identity.id !== session.identity || identity.role !== 'device') {
-    return answer(asked, errorMessage('the credential is not that of this device'), nowMs);
+    return sendAnswer(asked, errorMessage('the credential is not that of this device'), nowMs);
   }
   const credentialUntilMs = identity.expiresAt === null ? null : Date.parse(identity.expiresAt);
   const renewed = { ...asked, credentialUntilMs };
   return renewed.phase === 'READY' || renewed.phase === 'RESUMING'
-    ? answer(renewed, confirmation(renewed, nowMs), nowMs)
+    ? sendAnswer(renewed, confirmation(renewed, nowMs), nowMs)
     : [renewed, []];
 }
 
-function onTick(session: OpenSession, nowMs: number): Step {
+function onTick(session: OpenSession, nowMs: number): SessionStep {
   const { credentialUntilMs, phase } = session;
   if (credentialUntilMs !== null && credentialUntilMs <= nowMs) {
     return leave(AIP_CLOSE.expired, 'the credential of this connection has expired');
   }
   const waitedMs = nowMs - session.sinceMs;
-  const late = (error: string): Step => sendAway(session, { code: AIP_CLOSE.policy, error }, nowMs);
+  const late = (error: string): SessionStep => sendAway(session, { code: AIP_CLOSE.policy, error }, nowMs);
   if (phase === 'AWAITING_REGISTER' && waitedMs >= AIP_LIMITS.registerWithinMs)
     return late('REGISTER did not come in time');
   if (phase === 'RESUMING' && waitedMs >= AIP_LIMITS.resumeWithinMs) return late('RESUME did not come in time');

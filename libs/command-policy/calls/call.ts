@@ -3,7 +3,7 @@ import {
   dynamic,
   floor,
   notUnderstood,
-  type Finding,
+  type CommandFinding,
   type Invocation,
   ANY,
   glyphsOf,
@@ -13,7 +13,7 @@ import {
   type Glyphs,
   type PathSet,
   resolvePath,
-  show,
+  showWord,
   type Word,
 } from '../words/index.js';
 import { readScript, type ShellParser } from '../script/index.js';
@@ -38,14 +38,14 @@ const DEPTH_MAX = 6;
 const COMMANDS_MAX = 400;
 
 /** What everybody needs who judges a part of one command text. */
-export interface Judging {
+export interface CallJudging {
   readonly settings: Settings;
   readonly parser: ShellParser;
   readonly depth: number;
   readonly budget: { left: number };
-  readonly judge: (invocation: Invocation, judging: Judging) => readonly Finding[];
+  readonly judge: (invocation: Invocation, judging: CallJudging) => readonly CommandFinding[];
   /** Is told of every command and what was found in it. */
-  readonly trace?: ((invocation: Invocation, findings: readonly Finding[]) => void) | undefined;
+  readonly trace?: ((invocation: Invocation, findings: readonly CommandFinding[]) => void) | undefined;
 }
 
 /** One program with its arguments, and what can be asked about them. */
@@ -60,7 +60,7 @@ export class Call {
     readonly name: string,
     readonly args: readonly Word[],
     readonly invocation: Invocation,
-    readonly judging: Judging,
+    readonly judging: CallJudging,
   ) {}
 
   /** The same call, seen from behind its subcommand. */
@@ -75,16 +75,16 @@ export class Call {
     return [...this.paths, ...this.parts.flatMap(({ allPaths }) => allPaths)];
   }
 
-  is(of: CommandClass, what: string, rule = `program.${this.name.replaceAll(' ', '.')}`): Finding {
+  is(of: CommandClass, what: string, rule = `program.${this.name.replaceAll(' ', '.')}`): CommandFinding {
     return { kind: 'program', class: of, rule, reason: `${this.name} ${what}` };
   }
 
   /** A person is asked, whatever the class gives. */
-  ask(of: CommandClass, what: string, more: Partial<Finding> = {}): Finding {
+  ask(of: CommandClass, what: string, more: Partial<CommandFinding> = {}): CommandFinding {
     return { ...this.is(of, what), atLeast: 'approve', ...more };
   }
 
-  read(word: Word): Finding[] {
+  read(word: Word): CommandFinding[] {
     const paths = this.resolve(word);
     if (paths === undefined) return [this.unknownPath(word)];
     const { sensitive } = this.judging.settings;
@@ -100,7 +100,7 @@ export class Call {
   }
 
   /** A folder with all that is in it. */
-  readTree(word: Word): Finding[] {
+  readTree(word: Word): CommandFinding[] {
     const paths = this.resolve(word);
     if (paths === undefined) return [this.unknownPath(word)];
     const below = paths.flatMap((path) => {
@@ -112,14 +112,14 @@ export class Call {
     return [...this.read(word), ...below];
   }
 
-  write(word: Word): Finding[] {
+  write(word: Word): CommandFinding[] {
     const paths = this.resolve(word);
     if (paths === undefined) return [this.unknownPath(word)];
     return paths.flatMap((path) => this.written(path, word.found === true));
   }
 
   /** A folder that files of unknown names are written into. */
-  writeTree(word: Word): Finding[] {
+  writeTree(word: Word): CommandFinding[] {
     const below = (this.resolve(word) ?? []).flatMap((path) => {
       const guard = guarded.below(path);
       return guard === undefined
@@ -130,14 +130,14 @@ export class Call {
   }
 
   /** To take a file away, or a folder with all that is in it. */
-  remove(word: Word): Finding[] {
+  remove(word: Word): CommandFinding[] {
     const paths = this.resolve(word);
     if (paths === undefined) return [this.unknownPath(word), this.is('destructive', 'removes files.')];
     return paths.flatMap((path) => [...this.rootFindings(path), ...this.removed(path, word.found === true)]);
   }
 
   /** Whether the path is one of those without which there is no machine. */
-  rootFindings(path: Glyphs): Finding[] {
+  rootFindings(path: Glyphs): CommandFinding[] {
     const text = showGlyphs(path);
     const folder = text.replace(/(?:\/(?:\*+|\?\**|\.\*))+$/u, '') || '/';
     return ROOTS.has(folder) ? [floor('system-root', `${this.name} would reach all of ${folder}.`)] : [];
@@ -152,7 +152,7 @@ export class Call {
   }
 
   /** Another command that this one starts. */
-  run(words: readonly Word[], more: Partial<Invocation> = {}): readonly Finding[] {
+  run(words: readonly Word[], more: Partial<Invocation> = {}): readonly CommandFinding[] {
     const { judging } = this;
     this.startsOthers = true;
     if (judging.depth >= DEPTH_MAX || judging.budget.left <= 0)
@@ -164,7 +164,7 @@ export class Call {
   }
 
   /** Shell text that this command starts. */
-  script(text: string): readonly Finding[] {
+  script(text: string): readonly CommandFinding[] {
     const { judging, invocation } = this;
     this.startsOthers = true;
     if (judging.depth >= DEPTH_MAX || judging.budget.left <= 0)
@@ -175,10 +175,10 @@ export class Call {
   }
 
   /** Arguments that may be commands of their own: what must never run must not run there either. */
-  floorsIn(words: readonly Word[]): Finding[] {
+  floorsIn(words: readonly Word[]): CommandFinding[] {
     if (this.judging.depth >= 3) return [];
     const quiet: Call = new Call(this.name, this.args, this.invocation, { ...this.judging, trace: undefined });
-    const found = words.slice(0, 24).flatMap((word, at): readonly Finding[] => {
+    const found = words.slice(0, 24).flatMap((word, at): readonly CommandFinding[] => {
       if (word.text === undefined) return [];
       if (/\s/u.test(word.text)) return quiet.script(word.text).filter(({ kind }) => kind === 'floor');
       return /^[/\w.-]+$/u.test(word.text) && !word.text.startsWith('-')
@@ -188,7 +188,7 @@ export class Call {
     return found.slice(0, 3);
   }
 
-  private written(path: Glyphs, found: boolean): Finding[] {
+  private written(path: Glyphs, found: boolean): CommandFinding[] {
     const text = showGlyphs(path);
     const { settings } = this.judging;
     if (HARMLESS_DEVICES.has(text) || /^\/(?:dev|proc\/self)\/fd\/\d+$/u.test(text)) return [];
@@ -209,7 +209,7 @@ export class Call {
     return [this.at(path, 'privileged', 'path.system', 'is no place for ordinary files')];
   }
 
-  private removed(path: Glyphs, found: boolean): Finding[] {
+  private removed(path: Glyphs, found: boolean): CommandFinding[] {
     const text = showGlyphs(path);
     if (isStatic(path) && vital.find(path) !== undefined)
       return [floor('vital-file', `Without ${text} nobody can log in.`)];
@@ -217,13 +217,13 @@ export class Call {
     return [...written.filter((finding) => finding.class !== 'write'), this.is('destructive', `removes ${text}.`)];
   }
 
-  private at(path: Glyphs, of: CommandClass, rule: string, what: string): Finding {
+  private at(path: Glyphs, of: CommandClass, rule: string, what: string): CommandFinding {
     const text = showGlyphs(path);
     return { kind: 'path', class: of, atLeast: 'approve', rule, reason: `${text} ${what}.`, path: text };
   }
 
-  private unknownPath(word: Word): Finding {
-    return dynamic('dynamic-path', `Which file ${this.name} would use is known only when it runs: ${show(word)}.`);
+  private unknownPath(word: Word): CommandFinding {
+    return dynamic('dynamic-path', `Which file ${this.name} would use is known only when it runs: ${showWord(word)}.`);
   }
 }
 

@@ -1,11 +1,11 @@
 import type { Json } from '#proto';
 import type { Call } from './call.js';
-import { type Finding, type Invocation, glyphsOf, type Word } from '../words/index.js';
+import { type CommandFinding, type Invocation, glyphsOf, type Word } from '../words/index.js';
 import type { PlainCommand } from './plain-line.js';
 import { readPlain } from './plain-line.js';
 
 /** The command could do what is not seen here: it is asked about each time, whatever a rule of a policy says. */
-const notPlain = (because: string): Finding => ({
+const notPlain = (because: string): CommandFinding => ({
   kind: 'syntax',
   class: 'read',
   atLeast: 'approve',
@@ -19,7 +19,7 @@ const notPlain = (because: string): Finding => ({
  * text does; a shell can always be made to do something that an explanation missed. So what runs unasked must be a text in which
  * there is nothing to explain, and in which both readers find the same words.
  */
-export function plainTextFindings(text: string, invocations: readonly Invocation[]): readonly Finding[] {
+export function plainTextFindings(text: string, invocations: readonly Invocation[]): readonly CommandFinding[] {
   const reading = readPlain(text);
   if (!reading.plain) return [notPlain(reading.because)];
   return agree(reading.commands, invocations) ? [] : [notPlain('two readers of it do not find the same words')];
@@ -54,7 +54,7 @@ function sameKeys(a: readonly string[], b: readonly string[]): boolean {
 const GIVEN = /^(?:LANG|LANGUAGE|LC_[A-Z]+|TZ|COLUMNS|LINES|NO_COLOR)$/u;
 
 /** A variable that is given beside the text is set as much as one in the text; the owner of a device chose what its secrets hold. */
-export function plainVariableFindings(env: Readonly<Record<string, Json>>): readonly Finding[] {
+export function plainVariableFindings(env: Readonly<Record<string, Json>>): readonly CommandFinding[] {
   const isSecret = (value: Json) =>
     typeof value === 'object' && value !== null && !Array.isArray(value) && 'secret' in value;
   return Object.entries(env)
@@ -94,9 +94,9 @@ const isPattern = ({ text, glyphs, dynamic, found }: Word): boolean =>
   text === undefined && (glyphs[0] ?? -1) >= 0 && (found === true || !dynamic);
 
 /** The same for one program, however deep it hides: what is not known of it even though all of its words are. */
-export function plainCallFindings(call: Call): readonly Finding[] {
+export function plainCallFindings(call: Call): readonly CommandFinding[] {
   const { name, args } = call;
-  const findings: Finding[] = [];
+  const findings: CommandFinding[] = [];
   if (CHANGES_THE_SHELL.has(name)) findings.push(notPlain(`${name} changes the shell that runs it: do without`));
   if (call.startsOthers && !STARTS_WORDS.has(name))
     findings.push({ ...notPlain(`${name} starts other commands: give them directly`), kind: 'program' });

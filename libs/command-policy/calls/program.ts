@@ -2,7 +2,7 @@ import type { CommandClass } from '#proto';
 import type { Call } from './call.js';
 import {
   dynamic,
-  type Finding,
+  type CommandFinding,
   optionsOf,
   takeApart,
   unknownOption,
@@ -10,7 +10,7 @@ import {
   type Given,
   type Options,
   literal,
-  show,
+  showWord,
   type Word,
 } from '../words/index.js';
 
@@ -28,11 +28,11 @@ export interface Program {
   /** Said in its reason. */
   readonly does?: string;
   /** What else is to be said. */
-  readonly also?: (args: Arguments, call: Call) => readonly Finding[];
+  readonly also?: (args: Arguments, call: Call) => readonly CommandFinding[];
 }
 
 /** Says all that there is to say about one call. */
-export type ProgramJudge = (call: Call) => readonly Finding[];
+export type ProgramJudge = (call: Call) => readonly CommandFinding[];
 export type ProgramTable = Readonly<Record<string, ProgramJudge>>;
 
 type Extras = Pick<Program, 'recursive' | 'skip' | 'does' | 'also'>;
@@ -46,7 +46,7 @@ export function program(of: CommandClass, options: string, operands: Operands, e
 export const each = (names: string, judge: ProgramJudge): ProgramTable =>
   Object.fromEntries(names.split(' ').map((name) => [name, judge]));
 
-function judgeProgram(of: Program, call: Call): readonly Finding[] {
+function judgeProgram(of: Program, call: Call): readonly CommandFinding[] {
   const args = takeApart(call.args, of.options);
   const base = call.is(of.class, of.does ?? `is a command of class ${of.class}.`);
   if (of.operands === 'any') return [base, ...(of.also?.(args, call) ?? [])];
@@ -59,7 +59,7 @@ function judgeProgram(of: Program, call: Call): readonly Finding[] {
   ];
 }
 
-export function optionFindings({ name, option, value }: Given, call: Call): readonly Finding[] {
+export function optionFindings({ name, option, value }: Given, call: Call): readonly CommandFinding[] {
   const raised =
     option.class === undefined
       ? []
@@ -69,17 +69,17 @@ export function optionFindings({ name, option, value }: Given, call: Call): read
   return [...raised, ...used];
 }
 
-function operandFindings(of: Program, args: Arguments, call: Call): readonly Finding[] {
+function operandFindings(of: Program, args: Arguments, call: Call): readonly CommandFinding[] {
   const operands = args.operands.slice(of.skip?.(args) ?? 0);
   const recursive =
     of.recursive === true || (of.recursive ?? []).some((name) => args.given.some((given) => given.name === name));
   return [
     ...args.operands.filter(mayBeOption).map((word) => dynamicArgument(call, word)),
-    ...operands.flatMap((word): readonly Finding[] => {
+    ...operands.flatMap((word): readonly CommandFinding[] => {
       if (of.operands === 'read') return word.text === '-' ? [] : recursive ? call.readTree(word) : call.read(word);
       if (of.operands === 'write') return word.text === '-' ? [] : call.write(word);
       if (of.operands === 'remove') return call.remove(word);
-      if (of.operands === 'none') return [unknownOption(call.name, show(word))];
+      if (of.operands === 'none') return [unknownOption(call.name, showWord(word))];
       return [];
     }),
     ...(recursive && of.operands === 'read' && operands.length === 0 ? call.readTree(HERE) : []),
@@ -92,8 +92,8 @@ const HERE: Word = literal('.');
 /** Begins with something unknown: it could be an option. */
 export const mayBeOption = (word: Word): boolean => word.dynamic && word.found !== true && (word.glyphs[0] ?? 0) < 0;
 
-export const dynamicArgument = (call: Call, word: Word): Finding =>
-  dynamic('dynamic-argument', `An argument of ${call.name} is known only when it runs: ${show(word)}.`);
+export const dynamicArgument = (call: Call, word: Word): CommandFinding =>
+  dynamic('dynamic-argument', `An argument of ${call.name} is known only when it runs: ${showWord(word)}.`);
 
 /** A program whose first operand says what it does. */
 export interface Subcommands {
@@ -125,7 +125,7 @@ export function subcommands({ globals, commands, bare }: Subcommands): ProgramJu
     if (judge === undefined)
       return [
         ...findings,
-        call.ask('privileged', `${show(first)} is not known.`, { rule: `program.${call.name}.unknown` }),
+        call.ask('privileged', `${showWord(first)} is not known.`, { rule: `program.${call.name}.unknown` }),
       ];
     return [...findings, ...judge(call.under(call.name, first, rest))];
   };

@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import type { PolicyVerdict } from '#proto';
 import { openBashGrammar, openPolicy, type CommandPolicy } from '../index.js';
 import { demandOf, parseHarmful, parseOrdinary } from './corpus.js';
-import { WRAPPERS } from './wrappers.js';
+import { WRAPPINGS } from './wrappers.js';
 
 const read = (name: string): string => readFileSync(join(import.meta.dirname, name), 'utf8');
 const HARMFUL = parseHarmful(read('harmful.txt'));
@@ -41,7 +41,7 @@ describe('the harmful corpus', () => {
     expect(weak).toEqual([]);
   });
 
-  it.each(Object.entries(WRAPPERS))('is never let through under %s', (_, wrap) => {
+  it.each(Object.entries(WRAPPINGS))('is never let through under %s', (_, wrap) => {
     const through = HARMFUL.map(({ command }) => ({ command, verdict: judge(wrap(command)) }))
       .filter(({ verdict }) => isThrough(verdict))
       .map(({ command, verdict }) => row(wrap(command), verdict));

@@ -1,4 +1,4 @@
-import { WRAPPERS, type Wrapper } from './wrappers.js';
+import { WRAPPINGS, type Wrapper } from './wrappers.js';
 
 /** Makes another command line that runs the given one; what stands around it is harmless. */
 export interface Disguise {
@@ -43,10 +43,12 @@ const SURROUNDINGS: Readonly<Record<string, Wrapper>> = {
   trap: (command) => `trap ${quoted(command)} EXIT`,
 };
 
-export const DISGUISES: readonly Disguise[] = Object.entries({ ...SURROUNDINGS, ...WRAPPERS }).map(([name, apply]) => ({
-  name,
-  apply,
-}));
+export const DISGUISES: readonly Disguise[] = Object.entries({ ...SURROUNDINGS, ...WRAPPINGS }).map(
+  ([name, apply]) => ({
+    name,
+    apply,
+  }),
+);
 
 /** The same again, from the inside out. */
 export function disguised(command: string, disguises: readonly Disguise[]): string {

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { DISGUISES } from './noise.js';
-import { WRAPPERS } from './wrappers.js';
+import { WRAPPINGS } from './wrappers.js';
 
 const run = promisify(execFile);
 let directory = '';
@@ -22,7 +22,7 @@ const COMMANDS = {
   'several lines': `for word in mar''ker; do\n  echo "$word" > "$word" # it's done\ndone`,
 };
 
-describe.each(Object.entries(WRAPPERS))('%s', (_, wrap) => {
+describe.each(Object.entries(WRAPPINGS))('%s', (_, wrap) => {
   it.each(Object.entries(COMMANDS))('runs %s', async (_name, command) => {
     expect(wrap(command)).not.toBe(command);
     await run('bash', ['-c', wrap(command)], { cwd: directory });
@@ -38,4 +38,4 @@ describe('what only stands around a command', () => {
   });
 });
 
-it('there are twelve', () => expect(Object.keys(WRAPPERS)).toHaveLength(12));
+it('there are twelve', () => expect(Object.keys(WRAPPINGS)).toHaveLength(12));

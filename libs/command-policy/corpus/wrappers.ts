@@ -2,7 +2,7 @@
 export type Wrapper = (command: string) => string;
 
 /** The ways in which a harmful command is dressed up; each runs what it is given, whatever that is. */
-export const WRAPPERS: Readonly<Record<string, Wrapper>> = {
+export const WRAPPINGS: Readonly<Record<string, Wrapper>> = {
   env: (command) => (isPlain(command) ? `env LANG=C ${command}` : `env LANG=C bash -c ${quoted(command)}`),
   nohup: (command) => (isPlain(command) ? `nohup ${command}` : `nohup bash -c ${quoted(command)}`),
   xargs: (command) =>

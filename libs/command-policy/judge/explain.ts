@@ -1,5 +1,5 @@
 import type { CommandCall, CommandClass, PolicyDecision, PolicyVerdict } from '#proto';
-import { type Finding, type Invocation, show } from '../words/index.js';
+import { type CommandFinding, type Invocation, showWord } from '../words/index.js';
 import { judgeCommand } from './judge-command.js';
 import { innerOf } from './open-policy.js';
 import { type CommandPolicy, type JudgedDevice, decisionOf, verdictOf } from '../policy/index.js';
@@ -37,19 +37,27 @@ export function explain(policy: CommandPolicy, command: CommandCall, device?: Ju
   const settings = inner.settings(device);
   const commands: ExplainedCommand[] = [];
   const told = new Set<string>();
-  const explained = (finding: Finding): ExplainedFinding => {
+  const explained = (finding: CommandFinding): ExplainedFinding => {
     told.add(keyOf(finding));
     const { class: of, rule, reason } = finding;
     return { class: of, decision: decisionOf(finding, settings.defaults), rule, reason };
   };
-  const trace = ({ text, words }: Invocation, all: readonly Finding[]) => {
+  const trace = ({ text, words }: Invocation, all: readonly CommandFinding[]) => {
     const { class: of, decision, rule, reasons } = verdictOf(all, settings.defaults);
     const reason = reasons[0] ?? '';
-    commands.push({ text, words: words.map(show), class: of, decision, rule, reason, findings: all.map(explained) });
+    commands.push({
+      text,
+      words: words.map(showWord),
+      class: of,
+      decision,
+      rule,
+      reason,
+      findings: all.map(explained),
+    });
   };
   const all = judgeCommand(command, { settings, parser: inner.parser, trace });
   const findings = all.filter((finding) => !told.has(keyOf(finding))).map(explained);
   return { verdict: verdictOf(all, settings.defaults), hash: policy.hash, commands, findings };
 }
 
-const keyOf = ({ rule, reason }: Finding): string => `${rule}\n${reason}`;
+const keyOf = ({ rule, reason }: CommandFinding): string => `${rule}\n${reason}`;

@@ -1,13 +1,13 @@
 import type { CommandCall, CommandClass, Json } from '#proto';
-import { Call, startingBudget, type Judging, plainTextFindings, plainVariableFindings } from '../calls/index.js';
+import { Call, startingBudget, type CallJudging, plainTextFindings, plainVariableFindings } from '../calls/index.js';
 import {
   givenVariableFindings,
   dynamic,
   notUnderstood,
-  type Finding,
-  type Input,
+  type CommandFinding,
+  type StandardInput,
   type Invocation,
-  type Places,
+  type WorkingPlaces,
   glyphsOf,
   resolvePath,
   literal,
@@ -20,15 +20,15 @@ import type { Settings } from '../policy/index.js';
 export interface JudgeCommand {
   readonly settings: Settings;
   readonly parser: ShellParser;
-  readonly trace?: Judging['trace'];
+  readonly trace?: CallJudging['trace'];
 }
 
 /** The device's own directory, from which a command starts when it names no other. */
-const OWN: Places = [glyphsOf('.')];
+const OWN: WorkingPlaces = [glyphsOf('.')];
 
 /** All that is to be said about one command of a device. Total: it never throws, whatever the command is. */
-export function judgeCommand(command: CommandCall, with_: JudgeCommand): readonly Finding[] {
-  const judging: Judging = { ...with_, depth: 0, budget: startingBudget(), judge: judgeInvocation };
+export function judgeCommand(command: CommandCall, with_: JudgeCommand): readonly CommandFinding[] {
+  const judging: CallJudging = { ...with_, depth: 0, budget: startingBudget(), judge: judgeInvocation };
   try {
     return command.tool === EXEC_CLI.tool
       ? shellFindings(command.arguments, EXEC_CLI, judging)
@@ -48,8 +48,8 @@ const EXEC_CLI: ShellTool = { tool: 'EXEC_CLI', shellLine: 'command' };
 function shellFindings(
   given: Readonly<Record<string, Json>>,
   { tool, shellLine }: ShellTool,
-  judging: Judging,
-): readonly Finding[] {
+  judging: CallJudging,
+): readonly CommandFinding[] {
   const { [shellLine]: command, working_directory: directory, stdin, env, timeout: _, ...others } = given;
   if (typeof command !== 'string') return [notUnderstood(`arguments.${shellLine} must be the text of a command.`)];
   const places = placesOf(directory);
@@ -76,7 +76,7 @@ function shellFindings(
 const isInput = (stdin: Json | undefined): boolean =>
   !isObject(stdin) || 'from' in stdin || 'secret' in stdin || Object.keys(stdin).length === 0;
 
-const once = (finding: Finding): Finding => ({ ...finding, grantable: false });
+const once = (finding: CommandFinding): CommandFinding => ({ ...finding, grantable: false });
 
 const isObject = (value: Json | undefined): value is Readonly<Record<string, Json>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -86,30 +86,36 @@ const valuesOf = (env: Json | undefined): Json[] => (isObject(env) ? Object.valu
  * What a command makes of a secret no redactor can foresee: `rev` or `fold` writes it so that nobody finds it again. A rule of a
  * policy speaks of it as of a program with the name `secret:<name>`.
  */
-function secretFindings(given: readonly (Json | undefined)[], judging: Judging): readonly Finding[] {
+function secretFindings(given: readonly (Json | undefined)[], judging: CallJudging): readonly CommandFinding[] {
   const named = given.flatMap((value) => (isObject(value) ? [value['secret']] : []));
   const names = named.filter((name) => typeof name === 'string');
   return [...new Set(names)].flatMap((name) => {
     const of = `secret:${name}`;
     const call = new Call(of, [], invocationOf(of), judging);
     const reason = `The command is given the secret ${name}, and what it makes of it can be read.`;
-    const finding: Finding = { kind: 'program', class: 'privileged', atLeast: 'approve', rule: 'uses-secret', reason };
+    const finding: CommandFinding = {
+      kind: 'program',
+      class: 'privileged',
+      atLeast: 'approve',
+      rule: 'uses-secret',
+      reason,
+    };
     return ruled([finding], { name: of, call }, judging.settings);
   });
 }
 
-function placesOf(directory: Json | undefined): Places | undefined {
+function placesOf(directory: Json | undefined): WorkingPlaces | undefined {
   if (directory === undefined) return OWN;
   if (typeof directory !== 'string' || directory === '') return undefined;
   return resolvePath(literal(directory), OWN);
 }
 
-function inputOf(stdin: Json | undefined): Input {
+function inputOf(stdin: Json | undefined): StandardInput {
   if (stdin === undefined) return { kind: 'none' };
   return typeof stdin === 'string' ? { kind: 'text', text: stdin } : { kind: 'unknown' };
 }
 
-function variables(env: Json | undefined): readonly Finding[] {
+function variables(env: Json | undefined): readonly CommandFinding[] {
   if (env === undefined) return [];
   if (typeof env !== 'object' || env === null || Array.isArray(env))
     return [notUnderstood('arguments.env must be an object.')];
@@ -117,7 +123,7 @@ function variables(env: Json | undefined): readonly Finding[] {
 }
 
 /** Another tool than the shell: known by the policy or not; what it says of itself is not believed. */
-function toolFindings({ tool, arguments: given }: CommandCall, judging: Judging): readonly Finding[] {
+function toolFindings({ tool, arguments: given }: CommandCall, judging: CallJudging): readonly CommandFinding[] {
   const of = judging.settings.tools.get(tool);
   const call = new Call(tool, [], invocationOf(tool), judging);
   if (of === undefined)
@@ -140,7 +146,7 @@ function toolFindings({ tool, arguments: given }: CommandCall, judging: Judging)
     const directory = cwd === null ? {} : { working_directory: cwd };
     return shellFindings({ ...directory, ...rest }, { tool, shellLine: of.shellLine }, judging);
   }
-  const base: Finding = {
+  const base: CommandFinding = {
     kind: 'program',
     class: of,
     rule: `tool.${tool}`,
@@ -150,7 +156,7 @@ function toolFindings({ tool, arguments: given }: CommandCall, judging: Judging)
 }
 
 /** A tool with a `path` reads or writes that file. */
-function pathFindings(of: CommandClass, path: Json | undefined, call: Call): readonly Finding[] {
+function pathFindings(of: CommandClass, path: Json | undefined, call: Call): readonly CommandFinding[] {
   if (typeof path !== 'string') return [];
   return of === 'read' ? call.read(literal(path)) : call.write(literal(path));
 }

@@ -1,23 +1,23 @@
-import { Call, type Judging, plainCallFindings } from '../calls/index.js';
+import { Call, type CallJudging, plainCallFindings } from '../calls/index.js';
 import {
   dynamic,
   floor,
-  type Finding,
+  type CommandFinding,
   type Invocation,
   type Redirect,
   variableFindings,
-  show,
+  showWord,
   type Word,
 } from '../words/index.js';
 import { PROGRAMS } from '../programs/index.js';
 import { ruled } from './rules.js';
 
 /** All that is to be said about one command, and about the commands that it starts. */
-export function judgeInvocation(invocation: Invocation, judging: Judging): readonly Finding[] {
+export function judgeInvocation(invocation: Invocation, judging: CallJudging): readonly CommandFinding[] {
   judging.budget.left -= 1;
   const [program, ...args] = invocation.words;
   const name = program === undefined ? undefined : nameOf(program, judging);
-  const shown = name?.known ?? (program === undefined ? 'the shell' : show(program));
+  const shown = name?.known ?? (program === undefined ? 'the shell' : showWord(program));
   const call = new Call(shown, args, invocation, judging);
   const own = [
     ...assignmentFindings(invocation),
@@ -30,7 +30,7 @@ export function judgeInvocation(invocation: Invocation, judging: Judging): reado
   return findings;
 }
 
-function assignmentFindings({ assignments }: Invocation): Finding[] {
+function assignmentFindings({ assignments }: Invocation): CommandFinding[] {
   return assignments.flatMap(({ name, value, exported }) => [
     ...variableFindings(name, exported),
     ...(value?.text !== undefined && /\$\(|`/u.test(value.text)
@@ -40,11 +40,11 @@ function assignmentFindings({ assignments }: Invocation): Finding[] {
 }
 
 /** A redirection is the shell's doing: a rule about the program says nothing about it. */
-function redirectFindings({ operator, target }: Redirect, call: Call): Finding[] {
+function redirectFindings({ operator, target }: Redirect, call: Call): CommandFinding[] {
   const isCopy = operator.endsWith('&') && /^(?:\d+-?|-)$/u.test(target.text ?? '');
   if (isCopy) return [];
   if (/[$`(=]/u.test(target.text ?? ''))
-    return [dynamic('strange-path', `${show(target)} is a strange name for a file.`)];
+    return [dynamic('strange-path', `${showWord(target)} is a strange name for a file.`)];
   const isRead = operator === '<' || operator === '<&';
   if (isRead && /^\/dev\/(?:tcp|udp)\//u.test(target.text ?? ''))
     return [floor('shell-socket', 'A shell would open a connection by a path.')];
@@ -52,13 +52,13 @@ function redirectFindings({ operator, target }: Redirect, call: Call): Finding[]
   return found.map((finding) => (finding.kind === 'program' ? { ...finding, kind: 'path' } : finding));
 }
 
-type Name = { readonly known: string } | { readonly known?: undefined; readonly finding: Finding };
+type Name = { readonly known: string } | { readonly known?: undefined; readonly finding: CommandFinding };
 
 /** A program is known by its name only where nobody else can put another one. */
-function nameOf(word: Word, { settings }: Judging): Name {
+function nameOf(word: Word, { settings }: CallJudging): Name {
   const { text } = word;
   if (text === undefined)
-    return { finding: dynamic('dynamic-program', `Which program runs is known only when it runs: ${show(word)}.`) };
+    return { finding: dynamic('dynamic-program', `Which program runs is known only when it runs: ${showWord(word)}.`) };
   if (!text.includes('/')) {
     if (/^[\w.+:[\]!@-]+$/u.test(text)) return { known: text };
     return { finding: dynamic('strange-program', `${text} is a strange name for a program.`) };
@@ -84,7 +84,7 @@ const CAREFUL = new Set(
   ),
 );
 
-function globFindings(call: Call): Finding[] {
+function globFindings(call: Call): CommandFinding[] {
   const isOption = call.args.some(
     ({ glyphs, dynamic: isDynamic }) => !isDynamic && (glyphs[0] ?? 0) < 0 && glyphs.length <= 2,
   );
@@ -96,14 +96,14 @@ function globFindings(call: Call): Finding[] {
 /** Programs that do no harm whatever their arguments are. */
 const INERT = new Set('echo printf : true false sleep basename dirname seq expr'.split(' '));
 
-function splitFindings(call: Call): Finding[] {
+function splitFindings(call: Call): CommandFinding[] {
   const word = INERT.has(call.name) ? undefined : call.args.find(({ splits }) => splits === true);
   return word === undefined
     ? []
-    : [dynamic('dynamic-argument', `Without quotes ${show(word)} can become several arguments of ${call.name}.`)];
+    : [dynamic('dynamic-argument', `Without quotes ${showWord(word)} can become several arguments of ${call.name}.`)];
 }
 
-function programFindings(name: Name, program: Word, call: Call): readonly Finding[] {
+function programFindings(name: Name, program: Word, call: Call): readonly CommandFinding[] {
   if (name.known === undefined) return [name.finding, ...call.floorsIn(call.args)];
   const judge = PROGRAMS.get(name.known);
   if (call.invocation.functions.has(name.known) && program.text === name.known) {

@@ -4,7 +4,7 @@ import {
   DECISIONS,
   floor,
   worseClass,
-  type Finding,
+  type CommandFinding,
   canMeet,
   glyphsOf,
   patternGlyphs,
@@ -13,13 +13,17 @@ import {
 } from '../words/index.js';
 import { type RuleMatch, type Settings, decisionOf } from '../policy/index.js';
 
-export interface Ruled {
+export interface RuledFindings {
   readonly name: string;
   readonly call: Call;
 }
 
 /** What a policy's own rules make of the findings about one command: the floor and what is not understood stay. */
-export function ruled(findings: readonly Finding[], about: Ruled, settings: Settings): readonly Finding[] {
+export function ruled(
+  findings: readonly CommandFinding[],
+  about: RuledFindings,
+  settings: Settings,
+): readonly CommandFinding[] {
   const floors = settings.floor
     .filter(({ match }) => matches(match, findings, about))
     .map(({ id, reason }) => floor(`policy.${id}`, reason ?? `The policy forbids it (${id}).`));
@@ -42,8 +46,8 @@ export function ruled(findings: readonly Finding[], about: Ruled, settings: Sett
 const decided = (
   rule: string,
   reason: string,
-  { of, decision }: { of: Finding['class']; decision: PolicyDecision },
-): Finding => ({
+  { of, decision }: { of: CommandFinding['class']; decision: PolicyDecision },
+): CommandFinding => ({
   kind: decision === 'deny' ? 'floor' : 'program',
   class: of,
   decided: decision,
@@ -52,7 +56,7 @@ const decided = (
   ...(decision === 'deny' ? { grantable: false } : {}),
 });
 
-function matches(match: RuleMatch, findings: readonly Finding[], { name, call }: Ruled): boolean {
+function matches(match: RuleMatch, findings: readonly CommandFinding[], { name, call }: RuledFindings): boolean {
   const program = match.program === undefined || [match.program].flat().some((one) => fits(one, name));
   const args =
     match.args === undefined ||

@@ -1,16 +1,18 @@
 import type { CommandClass, PolicyDecision, PolicyVerdict } from '#proto';
-import { DECISIONS, stricterDecision, worseClass, type Finding } from '../words/index.js';
+import { DECISIONS, stricterDecision, worseClass, type CommandFinding } from '../words/index.js';
 
 export type Defaults = Readonly<Record<CommandClass, PolicyDecision>>;
 
 const REASONS_MAX = 20;
 const REASON_CHARS_MAX = 500;
 
-export const decisionOf = ({ class: of, atLeast = 'allow', decided }: Finding, defaults: Defaults): PolicyDecision =>
-  decided ?? stricterDecision(defaults[of], atLeast);
+export const decisionOf = (
+  { class: of, atLeast = 'allow', decided }: CommandFinding,
+  defaults: Defaults,
+): PolicyDecision => decided ?? stricterDecision(defaults[of], atLeast);
 
 /** The worst finding decides; what it says comes first. */
-export function verdictOf(findings: readonly Finding[], defaults: Defaults): PolicyVerdict {
+export function verdictOf(findings: readonly CommandFinding[], defaults: Defaults): PolicyVerdict {
   const judged = findings.map((finding) => ({ finding, decision: decisionOf(finding, defaults) }));
   // Stable: of findings that are equally bad the first one speaks.
   judged.sort((a, b) => DECISIONS.indexOf(b.decision) - DECISIONS.indexOf(a.decision));

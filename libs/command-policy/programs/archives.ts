@@ -1,12 +1,12 @@
 import { type Call, each, optionFindings, program, type ProgramTable } from '../calls/index.js';
 import {
   dynamic,
-  type Finding,
+  type CommandFinding,
   has,
   optionsOf,
   takeApart,
   unknownOption,
-  valueOf,
+  optionValue,
   type Arguments,
   literal,
   wordOf,
@@ -38,9 +38,9 @@ function bundled(letters: string, rest: readonly Word[]): readonly Word[] {
   ];
 }
 
-function tar(call: Call): readonly Finding[] {
+function tar(call: Call): readonly CommandFinding[] {
   const args = takeApart(dashed(call.args), TAR);
-  const file = valueOf(args, '-f', '--file');
+  const file = optionValue(args, '-f', '--file');
   const isRemote = file?.text !== undefined && /^[^/]*:/u.test(file.text);
   const mode = {
     list: has(args, '-t', '--list', '-d', '--diff', '--compare'),
@@ -67,7 +67,7 @@ function tar(call: Call): readonly Finding[] {
   ];
 }
 
-function tarPlaces(args: Arguments, call: Call, mode: { list: boolean; extract: boolean }): readonly Finding[] {
+function tarPlaces(args: Arguments, call: Call, mode: { list: boolean; extract: boolean }): readonly CommandFinding[] {
   const folders = args.given
     .filter(({ name }) => name === '-C' || name === '--directory')
     .flatMap(({ value }) => (value === undefined ? [] : [value]));
@@ -123,7 +123,7 @@ const unzip = program('read', '-abcCjlLnopqtuvVXzZ12smTh -d% -x: -P: -O: -I:', '
     ...args.operands.slice(0, 1).flatMap((word) => call.read(word)),
     ...(has(args, '-l', '-v', '-t', '-z', '-p', '-c', '-Z')
       ? []
-      : [call.is('write', 'unpacks files.'), ...call.writeTree(valueOf(args, '-d') ?? HERE)]),
+      : [call.is('write', 'unpacks files.'), ...call.writeTree(optionValue(args, '-d') ?? HERE)]),
   ],
 });
 

@@ -1,5 +1,5 @@
 import { type Call, optionFindings, type ProgramJudge } from '../calls/index.js';
-import { type Finding, has, optionsOf, takeApart, unknownOption, type Word } from '../words/index.js';
+import { type CommandFinding, has, optionsOf, takeApart, unknownOption, type Word } from '../words/index.js';
 
 const OPTIONS = optionsOf(
   '-F: -v: -f<!privileged -e: --field-separator: --assign: --file<!privileged --source: --posix --re-interval --sandbox -b -n -O -r -S -t -P -c',
@@ -23,7 +23,7 @@ export const awk: ProgramJudge = (call) => {
   ];
 };
 
-function programFindings(program: Word | undefined, call: Call): Finding[] {
+function programFindings(program: Word | undefined, call: Call): CommandFinding[] {
   if (program?.text !== undefined && onlyPrints(program.text)) return [];
   return [call.ask('privileged', 'has a program that may run commands or write files.')];
 }

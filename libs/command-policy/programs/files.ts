@@ -1,5 +1,5 @@
 import { type Call, each, program, type ProgramTable } from '../calls/index.js';
-import { type Finding, has, valueOf, type Arguments, type Word, wordOf, glyphsOf } from '../words/index.js';
+import { type CommandFinding, has, optionValue, type Arguments, type Word, wordOf, glyphsOf } from '../words/index.js';
 
 const RECURSIVE = ['-r', '-R', '-a', '--recursive', '--archive'];
 
@@ -7,9 +7,9 @@ const RECURSIVE = ['-r', '-R', '-a', '--recursive', '--archive'];
 function transfer(
   { operands, given }: Arguments,
   call: Call,
-  source: (word: Word) => readonly Finding[],
-): readonly Finding[] {
-  const into = valueOf({ operands, given, unknown: [] }, '-t', '--target-directory');
+  source: (word: Word) => readonly CommandFinding[],
+): readonly CommandFinding[] {
+  const into = optionValue({ operands, given, unknown: [] }, '-t', '--target-directory');
   const sources = into === undefined && operands.length > 1 ? operands.slice(0, -1) : operands;
   const target = into ?? (operands.length > 1 ? operands.at(-1) : undefined);
   const named =
@@ -36,14 +36,14 @@ const COPY =
   '--target-directory% --no-target-directory --update? --verbose --one-file-system';
 
 /** Lets everybody do everything, or a program run as its owner. */
-function modeFindings(mode: Word | undefined, call: Call): Finding[] {
+function modeFindings(mode: Word | undefined, call: Call): CommandFinding[] {
   if (mode?.text === undefined) return [call.ask('privileged', 'sets a mode that is known only when it runs.')];
   const digits = /[0-7]{4,}$/u.exec(mode.text)?.[0] ?? '';
   const isSpecial = /^0*[1-7][0-7]{3}$/u.test(digits) || /[+=][rwxXugo]*[st]/u.test(mode.text);
   return isSpecial ? [call.ask('privileged', 'lets a program run as its owner.')] : [];
 }
 
-function changed(args: Arguments, call: Call, skip: number): readonly Finding[] {
+function changed(args: Arguments, call: Call, skip: number): readonly CommandFinding[] {
   const files = args.operands.slice(skip);
   const isDeep = has(args, '-R', '--recursive');
   return files.flatMap((word) => [
@@ -121,7 +121,7 @@ export const FILES: ProgramTable = {
         ...(has(args, '-d', '--directory')
           ? args.operands.flatMap((word) => call.write(word))
           : transfer(args, call, (word) => call.read(word))),
-        ...(has(args, '-m', '--mode') ? modeFindings(valueOf(args, '-m', '--mode'), call) : []),
+        ...(has(args, '-m', '--mode') ? modeFindings(optionValue(args, '-m', '--mode'), call) : []),
         ...(has(args, '-s', '--strip') ? [call.ask('privileged', 'runs a program to strip.')] : []),
       ],
     },

@@ -1,5 +1,15 @@
 import type { Call, ProgramJudge } from '../calls/index.js';
-import { type Finding, ANY, glyphsOf, SOME, unknownOption, literal, show, wordOf, type Word } from '../words/index.js';
+import {
+  type CommandFinding,
+  ANY,
+  glyphsOf,
+  SOME,
+  unknownOption,
+  literal,
+  showWord,
+  wordOf,
+  type Word,
+} from '../words/index.js';
 
 const PLAIN = new Set(
   '-H -L -P -daystart -depth -d -follow -ignore_readdir_race -noignore_readdir_race -mount -xdev -noleaf -warn -nowarn -empty -executable -readable -writable -nouser -nogroup -true -false -print -print0 -ls -prune -quit -o -or -a -and -not ! ( ) , -help -version'.split(
@@ -25,14 +35,14 @@ const WRITES = new Map([
 export const find: ProgramJudge = (call) => new Search(call).findings();
 
 class Search {
-  private readonly found: Finding[] = [];
+  private readonly found: CommandFinding[] = [];
   private readonly roots: Word[] = [];
   private readonly names: Word[] = [];
   private at = 0;
 
   constructor(private readonly call: Call) {}
 
-  findings(): readonly Finding[] {
+  findings(): readonly CommandFinding[] {
     const { args } = this.call;
     this.found.push(this.call.is('read', 'looks for files.'));
     while (this.at < args.length && !/^[-(!,)]/u.test(args[this.at]?.text ?? 'x'))
@@ -62,7 +72,7 @@ class Search {
         const value = args[this.at++];
         if (!acts && value !== undefined && (name === '-name' || name === '-iname')) this.names.push(value);
       } else if (name === '-files0-from' || !(PLAIN.has(name) || /^-O[0-3]$/u.test(name))) {
-        if (acts) this.found.push(unknownOption('find', show(word)));
+        if (acts) this.found.push(unknownOption('find', showWord(word)));
       }
     }
   }

@@ -10,7 +10,7 @@ import { find } from './find.js';
 import { GIT } from './git.js';
 import { NETWORK } from './network.js';
 import { sed } from './sed.js';
-import { SERVICES } from './services.js';
+import { SERVICE_PROGRAMS } from './services.js';
 import { SHELL_PROGRAMS } from './shell.js';
 import { SYSTEM } from './system.js';
 import { TEXT } from './text.js';
@@ -23,7 +23,7 @@ export const PROGRAMS: ReadonlyMap<string, ProgramJudge> = new Map(
     ...FILES,
     ...ARCHIVES,
     ...SYSTEM,
-    ...SERVICES,
+    ...SERVICE_PROGRAMS,
     ...NETWORK,
     ...CONTAINERS,
     ...GIT,

@@ -10,13 +10,13 @@ import {
 } from '../calls/index.js';
 import {
   floor,
-  type Finding,
+  type CommandFinding,
   has,
   optionsOf,
   takeApart,
   unknownOption,
   literal,
-  show,
+  showWord,
   type Word,
 } from '../words/index.js';
 
@@ -34,7 +34,7 @@ const CURL =
 
 const curlOptions = optionsOf(`${CURL} -O --remote-name --remote-header-name`);
 
-function curl(call: Call): readonly Finding[] {
+function curl(call: Call): readonly CommandFinding[] {
   const args = takeApart(call.args, curlOptions);
   const values = args.given.flatMap(({ name, value }) => (value !== undefined && SENDS.test(name) ? [value] : []));
   return [
@@ -52,12 +52,12 @@ function curl(call: Call): readonly Finding[] {
 }
 const SENDS = /^(?:-d|-F|-b|-H|--data.*|--form|--json|--cookie|--header)$/u;
 
-function sentFile(value: Word, call: Call): readonly Finding[] {
+function sentFile(value: Word, call: Call): readonly CommandFinding[] {
   const path = /[@<]([^;,]*)/u.exec(value.text ?? '')?.[1];
   return path === undefined || path === '-' ? [] : call.read(literal(path));
 }
 
-function fileUrl(word: Word, call: Call): readonly Finding[] {
+function fileUrl(word: Word, call: Call): readonly CommandFinding[] {
   return call.read(literal((word.text ?? '').replace(/^file:(?:\/\/[^/]*)?/iu, '')));
 }
 
@@ -110,7 +110,7 @@ const sshOptions = optionsOf(
   '-46aCkKnNqTtvxXyAfMsG -p: -l: -i<!privileged -c: -m: -b: -B: -e: -I:!privileged -L:!privileged -R:!privileged -D:!privileged -W:!privileged -J: -o:!privileged -F<!privileged -E> -w:!privileged',
 );
 
-function ssh(call: Call): readonly Finding[] {
+function ssh(call: Call): readonly CommandFinding[] {
   const args = takeApart(call.args, sshOptions, true);
   const remote = args.operands.slice(1);
   return [
@@ -120,7 +120,7 @@ function ssh(call: Call): readonly Finding[] {
     ...args.operands
       .slice(0, 1)
       .filter(mayBeOption)
-      .map((word) => unknownOption('ssh', show(word))),
+      .map((word) => unknownOption('ssh', showWord(word))),
     ...call.floorsIn(remote),
   ];
 }

@@ -1,5 +1,5 @@
 import { type Call, optionFindings, type ProgramJudge } from '../calls/index.js';
-import { type Finding, has, optionsOf, takeApart, unknownOption, type Word } from '../words/index.js';
+import { type CommandFinding, has, optionsOf, takeApart, unknownOption, type Word } from '../words/index.js';
 
 const OPTIONS = optionsOf(
   '-nErsuzb -e: -f<!privileged -i? -l: --quiet --silent --expression: --file<!privileged --in-place? --regexp-extended --separate --null-data --line-length: --posix --debug --unbuffered --sandbox --follow-symlinks',
@@ -27,7 +27,7 @@ export const sed: ProgramJudge = (call) => {
   ];
 };
 
-function scriptFindings(script: Word | undefined, call: Call): Finding[] {
+function scriptFindings(script: Word | undefined, call: Call): CommandFinding[] {
   if (script?.text !== undefined && isTextOnly(script.text)) return [];
   return [call.ask('privileged', 'has a program that may run commands or write files.')];
 }

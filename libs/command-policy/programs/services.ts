@@ -36,7 +36,7 @@ const apt = subcommands({
 });
 
 /** Services, their logs, and packages. */
-export const SERVICES: ProgramTable = {
+export const SERVICE_PROGRAMS: ProgramTable = {
   systemctl: subcommands({
     globals:
       '-alqrt: -n: -o: -p: -H:!network -M:!privileged --no-pager --all --full --plain --quiet --user --system --type: --state: --failed --now --property: --no-legend --lines: --output: -f --force --no-block',

@@ -2,14 +2,14 @@ import { type Call, each, program, type ProgramJudge, type ProgramTable } from '
 import {
   dynamic,
   floor,
-  type Finding,
+  type CommandFinding,
   variableFindings,
   type Invocation,
   has,
   optionsOf,
   takeApart,
   unknownOption,
-  show,
+  showWord,
   type Word,
 } from '../words/index.js';
 
@@ -24,7 +24,7 @@ const shell: ProgramJudge = (call) => {
   const args = takeApart(call.args, SHELL, true);
   const [first, ...rest] = args.operands;
   const changes = has(args, '-i', '-l', '--login', '-o', '-O', '-a', '-s', '-r') || args.unknown.length > 0;
-  const around: Finding[] = [
+  const around: CommandFinding[] = [
     ...(changes ? [dynamic('interpreter', `${call.name} is started in a way that changes what it runs.`)] : []),
     ...(rest.some(({ substitution }) => substitution !== undefined)
       ? [dynamic('interpreter', 'A text takes arguments that are known only when it runs.')]
@@ -41,7 +41,7 @@ const shell: ProgramJudge = (call) => {
 };
 
 /** An interpreter that takes its program from a file or from what is piped into it. */
-function fed(file: Word | undefined, call: Call): readonly Finding[] {
+function fed(file: Word | undefined, call: Call): readonly CommandFinding[] {
   const { input } = call.invocation;
   const base = dynamic('interpreter', `${call.name} runs code that is not seen here.`);
   if (file !== undefined && file.text !== '-')
@@ -59,7 +59,7 @@ const fetches = ({ words }: Invocation): boolean =>
   words.some(({ text }) => FETCHES.test(text?.split('/').at(-1) ?? ''));
 
 /** The commands of a substitution are judged where they stand; here it matters that a shell would run what they print. */
-const downloaded = (word: Word | undefined): Finding[] =>
+const downloaded = (word: Word | undefined): CommandFinding[] =>
   word?.substitution === undefined ? [] : [dynamic('interpreter', 'What a command prints would be run as code.')];
 
 const SOURCE: ProgramJudge = (call) => {
@@ -114,7 +114,7 @@ const set: ProgramJudge = (call) => {
   const strange = call.args.filter(
     ({ text }) => text === undefined || !(SET_HARMLESS.test(text) || SET_NAMES.has(text)),
   );
-  return [call.is('read', 'sets how the shell works.'), ...strange.map((word) => unknownOption('set', show(word)))];
+  return [call.is('read', 'sets how the shell works.'), ...strange.map((word) => unknownOption('set', showWord(word)))];
 };
 
 const printf: ProgramJudge = (call) => {

@@ -1,16 +1,16 @@
 import { type Call, each, program, type ProgramJudge, type ProgramTable } from '../calls/index.js';
-import { floor, type Finding, has, type Arguments, show } from '../words/index.js';
+import { floor, type CommandFinding, has, type Arguments, showWord } from '../words/index.js';
 
 const read = (options: string, operands: 'text' | 'none' | 'list' | 'any' = 'text', also?: Extra) =>
   program('read', options, operands, also === undefined ? {} : { also });
-type Extra = (args: Arguments, call: Call) => readonly Finding[];
+type Extra = (args: Arguments, call: Call) => readonly CommandFinding[];
 /** Whatever its arguments are: what must never run is looked for in them all the same. */
 const always =
   (of: 'privileged' | 'destructive' | 'network', does: string): ProgramJudge =>
   (call) => [call.is(of, does), ...call.floorsIn(call.args)];
 
 /** Set the value of a variable of the kernel, or only say it. */
-function sysctl({ operands, given }: Arguments, call: Call): Finding[] {
+function sysctl({ operands, given }: Arguments, call: Call): CommandFinding[] {
   const writes =
     given.some(({ name }) => name === '-w' || name === '--write') ||
     operands.some(({ text, dynamic }) => dynamic || text?.includes('='));
@@ -171,18 +171,18 @@ const showsEnvironment = ({ args }: Call): boolean =>
       (/^[A-Za-z]*e[A-Za-z]*$/u.test(text) && !/^-[a-zA-Z]*[opCUuGgtqks]$/u.test(args[at - 1]?.text ?? '')),
   );
 
-function mountFindings(call: Call): readonly Finding[] {
+function mountFindings(call: Call): readonly CommandFinding[] {
   return call.floorsIn(call.args.slice(0, 1));
 }
 
 /** To stop the program that enforces the policy is to have none. */
-export function ownFindings(_: unknown, call: Call): Finding[] {
+export function ownFindings(_: unknown, call: Call): CommandFinding[] {
   return call.args.some(({ text }) => text !== undefined && /orrery/iu.test(text))
     ? [floor('own-service', 'It would stop what enforces this policy.')]
     : [];
 }
 
-function onDisk(call: Call): readonly Finding[] {
+function onDisk(call: Call): readonly CommandFinding[] {
   const disks = call.args.filter(({ text, dynamic }) => dynamic || text?.startsWith('/dev/'));
   return [
     call.is('destructive', 'makes a disk forget what is on it.'),
@@ -194,12 +194,12 @@ function onDisk(call: Call): readonly Finding[] {
   ];
 }
 
-function dd(call: Call): readonly Finding[] {
-  const parts = call.args.flatMap((word): readonly Finding[] => {
+function dd(call: Call): readonly CommandFinding[] {
+  const parts = call.args.flatMap((word): readonly CommandFinding[] => {
     const match = /^(if|of|bs|count|skip|seek|ibs|obs|status|conv|iflag|oflag|cbs|iseek|oseek)=(.*)$/su.exec(
       word.text ?? '',
     );
-    if (match === null) return [call.ask('privileged', `${show(word)} is not known.`)];
+    if (match === null) return [call.ask('privileged', `${showWord(word)} is not known.`)];
     const [, key = '', value = ''] = match;
     const path = { glyphs: word.glyphs.slice(key.length + 1), text: value, home: false, dynamic: false };
     return key === 'if' ? call.read(path) : key === 'of' ? call.write(path) : [];

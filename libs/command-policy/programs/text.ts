@@ -1,4 +1,4 @@
-import { type Finding, has, valueOf, type Arguments } from '../words/index.js';
+import { type CommandFinding, has, optionValue, type Arguments } from '../words/index.js';
 import { each, program, type ProgramTable, type Call } from '../calls/index.js';
 
 const PATTERN_GIVEN = ['-e', '-f', '--regexp', '--file'];
@@ -16,7 +16,7 @@ const grep = program('read', GREP, 'read', {
 /** The number that `seq` or `head -c` would come to, when it would fill a disk. */
 const HUGE = 1e8;
 
-function seqFindings({ operands }: Arguments, call: Call): Finding[] {
+function seqFindings({ operands }: Arguments, call: Call): CommandFinding[] {
   return operands.some(
     ({ text, glyphs }) => Math.abs(Number(text)) > HUGE || (text === undefined && glyphs.length > 12) || text === 'inf',
   )
@@ -89,7 +89,7 @@ export const TEXT: ProgramTable = {
       also: (args, call) => [
         ...listed(args, call),
         ...(has(args, '-T', '--temporary-directory')
-          ? [valueOf(args, '-T', '--temporary-directory')].flatMap((word) =>
+          ? [optionValue(args, '-T', '--temporary-directory')].flatMap((word) =>
               word === undefined ? [] : call.write(word),
             )
           : []),
@@ -188,6 +188,6 @@ export const TEXT: ProgramTable = {
 };
 
 /** A file whose lines name files. */
-function listed(args: Arguments, call: Call): Finding[] {
+function listed(args: Arguments, call: Call): CommandFinding[] {
   return has(args, '--files0-from') ? [call.ask('read', 'takes the names of its files from a file.')] : [];
 }

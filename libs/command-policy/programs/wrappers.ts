@@ -9,18 +9,18 @@ import {
 } from '../calls/index.js';
 import {
   dynamic,
-  type Finding,
+  type CommandFinding,
   variableFindings,
   type Invocation,
   has,
   optionsOf,
   takeApart,
   unknownOption,
-  valueOf,
+  optionValue,
   type Arguments,
   ANY,
   literal,
-  show,
+  showWord,
   unknownWord,
   type Word,
 } from '../words/index.js';
@@ -31,7 +31,7 @@ interface Wrapping {
   /** Words before the command that is started. */
   readonly skip?: number;
   /** What it adds to the command that it starts. */
-  readonly also?: (args: Arguments, call: Call) => readonly Finding[];
+  readonly also?: (args: Arguments, call: Call) => readonly CommandFinding[];
 }
 
 /** Starts the command that its arguments are. */
@@ -53,12 +53,12 @@ function wrapper({ options, skip = 0, also }: Wrapping): ProgramJudge {
 }
 
 /** Where words before the command are not known, the command is not known. */
-function unsure({ given, operands }: Arguments, skip: number, call: Call): Finding[] {
+function unsure({ given, operands }: Arguments, skip: number, call: Call): CommandFinding[] {
   const before = [...given.flatMap(({ value }) => (value === undefined ? [] : [value])), ...operands.slice(0, skip)];
   return before.filter(({ text }) => text === undefined).map((word) => dynamicArgument(call, word));
 }
 
-const elevated = (_: Arguments, call: Call): Finding[] => [
+const elevated = (_: Arguments, call: Call): CommandFinding[] => [
   { ...call.is('privileged', 'runs a command with the rights of somebody else.'), grantable: false },
 ];
 
@@ -73,7 +73,7 @@ const ENV = optionsOf(
 );
 const ASSIGNMENT = /^([^=]*)=/su;
 
-function env(call: Call): readonly Finding[] {
+function env(call: Call): readonly CommandFinding[] {
   const args = takeApart(call.args, ENV, true);
   const first = args.operands.findIndex(
     ({ text, glyphs }) => !(text === undefined ? glyphs.includes(61) : ASSIGNMENT.test(text)),
@@ -83,7 +83,7 @@ function env(call: Call): readonly Finding[] {
   const unset = args.given
     .filter(({ name }) => name === '-u' || name === '--unset')
     .flatMap(({ value }) => (value?.text === undefined ? [] : variableFindings(value.text, false)));
-  const split = valueOf(args, '-S', '--split-string');
+  const split = optionValue(args, '-S', '--split-string');
   return [
     {
       ...call.is('read', command.length > 0 ? 'starts another command.' : 'shows the environment.'),
@@ -110,11 +110,11 @@ const XARGS = optionsOf(
 );
 
 /** Adds what it reads to a command. What a search wrote is known well enough; everything else can be anything. */
-function xargs(call: Call): readonly Finding[] {
+function xargs(call: Call): readonly CommandFinding[] {
   const args = takeApart(call.args, XARGS, true);
   const command = args.operands.length > 0 ? args.operands : [literal('echo')];
   const replaced = has(args, '-I', '-i', '--replace')
-    ? (valueOf(args, '-I', '-i', '--replace')?.text ?? '{}')
+    ? (optionValue(args, '-I', '-i', '--replace')?.text ?? '{}')
     : undefined;
   const files = has(args, '-a', '--arg-file') ? undefined : filesFrom(call.invocation);
   const inputs = files ?? [unknownWord('command')];
@@ -150,7 +150,7 @@ function joined(words: readonly Word[]): string | undefined {
   return texts.includes(undefined) ? undefined : texts.join(' ');
 }
 
-function shellText(words: readonly Word[], call: Call): readonly Finding[] {
+function shellText(words: readonly Word[], call: Call): readonly CommandFinding[] {
   const text = joined(words);
   return text === undefined
     ? [dynamic('dynamic-command', `What ${call.name} runs is known only when it runs.`), ...call.floorsIn(words)]
@@ -192,7 +192,7 @@ const SU = optionsOf(
 
 const su: ProgramJudge = (call) => {
   const args = takeApart(call.args, SU);
-  const text = valueOf(args, '-c', '--command', '--session-command');
+  const text = optionValue(args, '-c', '--command', '--session-command');
   return [
     ...elevated(args, call),
     ...(text === undefined ? call.floorsIn(args.operands) : shellText([text], call)),
@@ -208,7 +208,7 @@ const command: ProgramJudge = (call) => {
       ...rest.filter(mayBeOption).map((word) => dynamicArgument(call, word)),
     ];
   const args = first?.text === '-p' || first?.text === '--' ? rest : call.args;
-  if (args[0]?.glyphs[0] === 45) return [unknownOption(call.name, show(args[0]))];
+  if (args[0]?.glyphs[0] === 45) return [unknownOption(call.name, showWord(args[0]))];
   // The shell's own functions do not count here.
   return args.length === 0
     ? [call.is('read', 'does nothing alone.')]

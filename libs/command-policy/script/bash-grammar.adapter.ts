@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { setFlagsFromString } from 'node:v8';
 import { Language, Parser, type Tree, type TreeCursor } from 'web-tree-sitter';
-import { SYNTAX_LIMITS, type Parsed, type ShellParser, type SyntaxNode } from './syntax.js';
+import { SYNTAX_LIMITS, type ParsedScript, type ShellParser, type SyntaxNode } from './syntax.js';
 
 let opened: Promise<ShellParser> | undefined;
 
@@ -26,7 +26,7 @@ async function load(): Promise<ShellParser> {
   return { parse: (text) => parse(parser, text) };
 }
 
-function parse(parser: Parser, text: string): Parsed {
+function parse(parser: Parser, text: string): ParsedScript {
   if (text.length > SYNTAX_LIMITS.charsMax)
     return { ok: false, reason: `The command is longer than ${SYNTAX_LIMITS.charsMax} characters.` };
   let tree: Tree | null = null;
@@ -48,7 +48,7 @@ function parse(parser: Parser, text: string): Parsed {
 
 class TooMuch extends Error {}
 
-function copied(tree: Tree): Parsed {
+function copied(tree: Tree): ParsedScript {
   const cursor = tree.walk();
   try {
     return { ok: true, root: copy(cursor, { left: SYNTAX_LIMITS.nodesMax }, 0) };

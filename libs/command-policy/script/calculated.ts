@@ -1,28 +1,29 @@
-import { dynamic, type Finding, DIGITS, type Glyphs } from '../words/index.js';
+import { dynamic, type CommandFinding, DIGITS, type Glyphs } from '../words/index.js';
 import type { Variables } from './resolve-word.js';
-import { textOf, type SyntaxNode } from './syntax.js';
+import { nodeText, type SyntaxNode } from './syntax.js';
 
 /**
  * Where a shell calculates, it takes the text of a variable for an expression, and an expression can hold a command:
  * `a[$(reboot)]`. So whatever is calculated must be known to be a number.
  */
-export function calculationFindings(source: string, node: SyntaxNode, variables: Variables): Finding[] {
+export function calculationFindings(source: string, node: SyntaxNode, variables: Variables): CommandFinding[] {
   if (node.type === 'arithmetic_expansion') return isCalm(source, node, variables) ? [] : [unsafe('A calculation')];
   if (node.type === 'subscript') {
     const index = node.children.filter(({ field }) => field === 'index');
     const isPlain = index.every(
-      (one) => /^(?:-?\d+|[@*])$/u.test(textOf(source, one)) || isCalm(source, one, variables),
+      (one) => /^(?:-?\d+|[@*])$/u.test(nodeText(source, one)) || isCalm(source, one, variables),
     );
     return isPlain ? [] : [unsafe('An index')];
   }
   return node.type === 'expansion' ? expansionFindings(source, node, variables) : [];
 }
 
-const unsafe = (what: string): Finding => dynamic('hidden-command', `${what} uses a text that could hold a command.`);
+const unsafe = (what: string): CommandFinding =>
+  dynamic('hidden-command', `${what} uses a text that could hold a command.`);
 
-function expansionFindings(source: string, node: SyntaxNode, variables: Variables): Finding[] {
+function expansionFindings(source: string, node: SyntaxNode, variables: Variables): CommandFinding[] {
   const marks = new Set(node.children.filter(({ named }) => !named).map(({ type }) => type));
-  const text = textOf(source, node).trimStart();
+  const text = nodeText(source, node).trimStart();
   if (text.startsWith('${!')) return [dynamic('indirect', 'Which variable is meant is known only when it runs.')];
   if (marks.has('@') && !/^\$\{@\}?/u.test(text))
     return [dynamic('indirect', 'The text of a variable would be read as a command.')];
@@ -37,10 +38,10 @@ function expansionFindings(source: string, node: SyntaxNode, variables: Variable
 
 /** Whether all that is in it is known to be a number. */
 function isCalm(source: string, node: SyntaxNode, variables: Variables): boolean {
-  if (node.type === 'variable_name' || node.type === 'word') return isNumeric(variables.get(textOf(source, node)));
+  if (node.type === 'variable_name' || node.type === 'word') return isNumeric(variables.get(nodeText(source, node)));
   if (node.type === 'string' || node.type === 'raw_string' || node.type === 'ansi_c_string') return false;
   if (node.type === 'command_substitution' || node.type === 'process_substitution') return false;
-  if (node.type === 'special_variable_name') return /^[?#$!]$/u.test(textOf(source, node));
+  if (node.type === 'special_variable_name') return /^[?#$!]$/u.test(nodeText(source, node));
   return node.children.every((child) => isCalm(source, child, variables));
 }
 
@@ -50,13 +51,13 @@ export const isNumeric = (values: readonly Glyphs[] | undefined): boolean =>
   values.every((value) => value.every((glyph) => glyph === DIGITS || (glyph >= 48 && glyph <= 57)));
 
 /** A test is calculated where it compares numbers within `[[ ]]`, and wherever it asks for a variable by its name. */
-export function testCalculations(source: string, node: SyntaxNode, variables: Variables): Finding[] {
+export function testCalculations(source: string, node: SyntaxNode, variables: Variables): CommandFinding[] {
   const isDouble = node.children[0]?.type === '[[';
-  const visit = (part: SyntaxNode): Finding[] => {
+  const visit = (part: SyntaxNode): CommandFinding[] => {
     const operator = part.children.find(({ type }) => type === 'test_operator');
-    const name = operator === undefined ? '' : textOf(source, operator).trim();
+    const name = operator === undefined ? '' : nodeText(source, operator).trim();
     const operands = part.children.filter((child) => child !== operator);
-    const found: Finding[] = [];
+    const found: CommandFinding[] = [];
     const splits =
       !isDouble &&
       (part.type === 'simple_expansion' || part.type === 'expansion' || part.type === 'command_substitution');
@@ -65,7 +66,7 @@ export function testCalculations(source: string, node: SyntaxNode, variables: Va
     if (
       part.type === 'unary_expression' &&
       /^-[vR]$/u.test(name) &&
-      !operands.every((one) => /^[A-Za-z_]\w*$/u.test(textOf(source, one)))
+      !operands.every((one) => /^[A-Za-z_]\w*$/u.test(nodeText(source, one)))
     )
       found.push(unsafe('A test'));
     if (
@@ -81,12 +82,12 @@ export function testCalculations(source: string, node: SyntaxNode, variables: Va
 }
 
 /** Without quotes a text that is not known can become the operator of a test. */
-function splitFindings(source: string, node: SyntaxNode, variables: Variables): Finding[] {
+function splitFindings(source: string, node: SyntaxNode, variables: Variables): CommandFinding[] {
   if (node.type === 'string' || node.type === 'arithmetic_expansion') return [];
   if (node.type === 'command_substitution') return [unquoted];
   if (node.type === 'simple_expansion' || node.type === 'expansion') {
-    const name = /^\$\{?(\w+)\}?$/u.exec(textOf(source, node).trim())?.[1];
-    const isKnown = /^\$(?:[?#$!]|\{[?#$!]\}|\{#\w+\})$/u.test(textOf(source, node).trim());
+    const name = /^\$\{?(\w+)\}?$/u.exec(nodeText(source, node).trim())?.[1];
+    const isKnown = /^\$(?:[?#$!]|\{[?#$!]\}|\{#\w+\})$/u.test(nodeText(source, node).trim());
     return isKnown || (name !== undefined && variables.has(name)) ? [] : [unquoted];
   }
   return node.children.flatMap((child) => splitFindings(source, child, variables));
@@ -95,7 +96,7 @@ function splitFindings(source: string, node: SyntaxNode, variables: Variables): 
 const unquoted = dynamic('hidden-command', 'Without quotes a text in a test can become an operator of it.');
 
 const isNumber = (source: string, node: SyntaxNode, variables: Variables): boolean =>
-  /^"?-?\d+"?$/u.test(textOf(source, node)) ||
+  /^"?-?\d+"?$/u.test(nodeText(source, node)) ||
   (node.type === 'string'
     ? node.children.filter(({ named }) => named).every((child) => isCalm(source, child, variables))
     : isCalm(source, node, variables));

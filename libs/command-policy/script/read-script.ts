@@ -2,26 +2,30 @@ import {
   dynamic,
   floor,
   notUnderstood,
-  type Finding,
-  type Input,
+  type CommandFinding,
+  type StandardInput,
   type Invocation,
-  type Places,
+  type WorkingPlaces,
   type Names,
 } from '../words/index.js';
 import { doubtsAbout, hiddenIn } from './readable.js';
 import { UnknownSyntax } from './resolve-word.js';
 import type { ShellParser, SyntaxNode } from './syntax.js';
-import { textOf } from './syntax.js';
+import { nodeText } from './syntax.js';
 import { ScriptWalk } from './script-walk.js';
 
-export interface Script {
+export interface ShellScript {
   readonly invocations: readonly Invocation[];
   /** What is to be said about the text itself. */
-  readonly findings: readonly Finding[];
+  readonly findings: readonly CommandFinding[];
 }
 
 /** Finds every command that a shell text can run. Total: text that cannot be read gives one finding that says no. */
-export function readScript(text: string, parser: ShellParser, at: { places: Places; input: Input }): Script {
+export function readScript(
+  text: string,
+  parser: ShellParser,
+  at: { places: WorkingPlaces; input: StandardInput },
+): ShellScript {
   const hidden = hiddenIn(text);
   if (hidden !== undefined) return { invocations: [], findings: [notUnderstood(hidden)] };
   const parsed = parser.parse(text);
@@ -49,9 +53,9 @@ function namesIn(source: string, root: SyntaxNode): Names {
     const inside = inFunction || node.type === 'function_definition';
     if (node.type === 'function_definition') {
       const name = node.children.find(({ field }) => field === 'name');
-      if (name !== undefined) functions.add(textOf(source, name));
+      if (name !== undefined) functions.add(nodeText(source, name));
     }
-    if (inFunction && (node.type === 'variable_name' || node.type === 'word')) unsettled.add(textOf(source, node));
+    if (inFunction && (node.type === 'variable_name' || node.type === 'word')) unsettled.add(nodeText(source, node));
     for (const child of node.children) visit(child, inside);
   };
   visit(root, false);
@@ -59,15 +63,15 @@ function namesIn(source: string, root: SyntaxNode): Names {
 }
 
 /** A function that starts itself in the background or twice in a pipe never stops growing. */
-function functionFindings(source: string, root: SyntaxNode): Finding[] {
-  const findings: Finding[] = [];
+function functionFindings(source: string, root: SyntaxNode): CommandFinding[] {
+  const findings: CommandFinding[] = [];
   const visit = (node: SyntaxNode): void => {
     if (node.type === 'function_definition') {
       const name = node.children.find(({ field }) => field === 'name');
       const body = node.children.find(({ field }) => field === 'body');
-      if (name !== undefined && body !== undefined && callsItself(source, body, textOf(source, name)))
+      if (name !== undefined && body !== undefined && callsItself(source, body, nodeText(source, name)))
         findings.push(
-          /[|&]/u.test(textOf(source, body))
+          /[|&]/u.test(nodeText(source, body))
             ? floor('fork-bomb', 'A function starts itself again and again.')
             : dynamic('recursion', 'A function calls itself.'),
         );
@@ -79,5 +83,5 @@ function functionFindings(source: string, root: SyntaxNode): Finding[] {
 }
 
 const callsItself = (source: string, node: SyntaxNode, name: string): boolean =>
-  (node.type === 'command_name' && textOf(source, node) === name) ||
+  (node.type === 'command_name' && nodeText(source, node) === name) ||
   node.children.some((child) => callsItself(source, child, name));

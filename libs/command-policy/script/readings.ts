@@ -1,4 +1,4 @@
-import { type Input, type Redirect, unknownWord, type Word } from '../words/index.js';
+import { type StandardInput, type Redirect, unknownWord, type Word } from '../words/index.js';
 
 const READINGS_MAX = 16;
 
@@ -23,7 +23,7 @@ export const SETTERS = new Set([
 ]);
 
 /** What a command reads that is redirected. */
-export function inputOf(redirects: readonly Redirect[]): Input | undefined {
+export function inputOf(redirects: readonly Redirect[]): StandardInput | undefined {
   const read = redirects.findLast(({ operator }) => operator === '<' || operator === '<&');
   return read === undefined ? undefined : { kind: read.target.substitution === undefined ? 'file' : 'unknown' };
 }

@@ -1,7 +1,7 @@
 import { ansiText } from './ansi-text.js';
 import { expandBraces, type Element } from './expand-braces.js';
 import { ANY, DIGITS, glyphsOf, ONE, SOME, type Glyphs, unknownWord, wordOf, type Word } from '../words/index.js';
-import { textOf, type SyntaxNode } from './syntax.js';
+import { nodeText, type SyntaxNode } from './syntax.js';
 
 /** What is known of variables at one place: their possible values. A name that is not in it can be anything. */
 export type Variables = ReadonlyMap<string, readonly Glyphs[]>;
@@ -41,7 +41,7 @@ const plain = (text: string): Element[] => glyphsOf(text).map((glyph) => ({ glyp
 const unknown = (quoted: boolean): Element[] => [{ glyph: ANY, quoted }];
 
 function elementsOf(source: string, node: SyntaxNode, variables: Variables, quoted: boolean): Element[] {
-  const text = textOf(source, node);
+  const text = nodeText(source, node);
   switch (node.type) {
     case 'word':
     case 'number':

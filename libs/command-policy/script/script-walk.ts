@@ -1,8 +1,8 @@
 import {
   dynamic,
-  type Finding,
-  type Assignment,
-  type Input,
+  type CommandFinding,
+  type VariableAssignment,
+  type StandardInput,
   type Invocation,
   type Redirect,
   DIGITS,
@@ -12,8 +12,8 @@ import {
   resolvePath,
   addPlaces,
   ANYWHERE,
-  assign,
-  fork,
+  assignVariable,
+  forkScope,
   join,
   type Names,
   type Scope,
@@ -25,7 +25,7 @@ import {
 import { inputOf, product, SETTERS } from './readings.js';
 import { calculationFindings, isNumeric, testCalculations } from './calculated.js';
 import { resolveWord, UnknownSyntax } from './resolve-word.js';
-import { textOf, type SyntaxNode } from './syntax.js';
+import { nodeText, type SyntaxNode } from './syntax.js';
 import { testFindings } from './test-command.js';
 
 const INVOCATIONS_MAX = 300;
@@ -35,14 +35,14 @@ const WORDS_MAX = 500;
 interface Around {
   readonly redirects: readonly Redirect[];
   readonly words: readonly (readonly (readonly Word[])[])[];
-  readonly input: Input | undefined;
+  readonly input: StandardInput | undefined;
 }
 const NOTHING: Around = { redirects: [], words: [], input: undefined };
 
 /** Follows a script as a shell would, on every way at once, and collects what it would start. */
 export class ScriptWalk {
   readonly invocations: Invocation[] = [];
-  readonly findings: Finding[] = [];
+  readonly findings: CommandFinding[] = [];
 
   constructor(
     private readonly source: string,
@@ -53,7 +53,7 @@ export class ScriptWalk {
   statements(node: SyntaxNode, scope: Scope): void {
     node.children.forEach((child, at) => {
       if (!child.named || child.type === 'comment') return;
-      this.statement(child, node.children[at + 1]?.type === '&' ? fork(scope) : scope);
+      this.statement(child, node.children[at + 1]?.type === '&' ? forkScope(scope) : scope);
     });
   }
 
@@ -68,7 +68,7 @@ export class ScriptWalk {
       case 'list':
         return this.list(node, scope);
       case 'subshell':
-        return this.statements(node, fork(scope));
+        return this.statements(node, forkScope(scope));
       case 'negated_command':
         return this.statements(node, scope);
       case 'compound_statement':
@@ -118,13 +118,13 @@ export class ScriptWalk {
 
   private loop(node: SyntaxNode, scope: Scope): void {
     const condition = node.children.find(({ field }) => field === 'condition');
-    if (condition !== undefined && /^\s*(?:true|:|false|\[ 1 \]|sleep\b.*)\s*$/u.test(textOf(this.source, condition)))
+    if (condition !== undefined && /^\s*(?:true|:|false|\[ 1 \]|sleep\b.*)\s*$/u.test(nodeText(this.source, condition)))
       this.findings.push(dynamic('endless', 'The loop has no end.'));
     this.repeated(node, scope, (inner) => this.statements(node, inner));
   }
 
   private perhaps(scope: Scope, follow: (inner: Scope) => void): void {
-    const inner = fork(scope);
+    const inner = forkScope(scope);
     follow(inner);
     join(scope, inner);
   }
@@ -141,9 +141,9 @@ export class ScriptWalk {
   }
 
   private setIn(node: SyntaxNode): string[] {
-    const own = node.type === 'variable_name' && node.field === 'name' ? [textOf(this.source, node)] : [];
+    const own = node.type === 'variable_name' && node.field === 'name' ? [nodeText(this.source, node)] : [];
     const words =
-      node.type === 'command' ? node.children.map((word) => textOf(this.source, word).replace(/["'\\]/gu, '')) : [];
+      node.type === 'command' ? node.children.map((word) => nodeText(this.source, word).replace(/["'\\]/gu, '')) : [];
     return [...own, ...words, ...node.children.flatMap((child) => this.setIn(child))];
   }
 
@@ -156,10 +156,10 @@ export class ScriptWalk {
         const [name, , value] = part.children;
         if (name?.type === 'variable_name')
           (value?.type === 'arithmetic_expansion' || value?.type === 'number' ? counters : others).add(
-            textOf(this.source, name),
+            nodeText(this.source, name),
           );
       } else if (part.type === 'command' || part.type === 'for_statement' || part.type === 'declaration_command')
-        for (const child of part.children) others.add(textOf(this.source, child).replace(/["'\\]/gu, ''));
+        for (const child of part.children) others.add(nodeText(this.source, child).replace(/["'\\]/gu, ''));
       part.children.forEach(visit);
     };
     visit(node);
@@ -176,7 +176,7 @@ export class ScriptWalk {
     for (const child of node.children) {
       if (!child.named || child.type === 'comment') continue;
       const upstream = this.invocations.slice(from);
-      const input: Input = upstream.length === 0 ? scope.input : { kind: 'pipe', upstream };
+      const input: StandardInput = upstream.length === 0 ? scope.input : { kind: 'pipe', upstream };
       this.statement(child, { ...scope, input });
     }
   }
@@ -185,7 +185,7 @@ export class ScriptWalk {
     if (node.children[0]?.type !== '((') return this.statements(node, scope);
     this.findings.push(dynamic('shells-differ', 'sh runs what stands in (( )), bash calculates it.'));
     this.substitutions(node, scope);
-    for (const name of this.setIn(node)) assign(scope, name, undefined);
+    for (const name of this.setIn(node)) assignVariable(scope, name, undefined);
   }
 
   private forEach(node: SyntaxNode, scope: Scope): void {
@@ -197,7 +197,7 @@ export class ScriptWalk {
     const known = values.length > 0 && values.every((word) => !word.dynamic && word.substitution === undefined);
     this.repeated(node, scope, (inner) => {
       if (name !== undefined)
-        this.set(inner, textOf(this.source, name), known ? values.map(({ glyphs }) => glyphs) : undefined);
+        this.set(inner, nodeText(this.source, name), known ? values.map(({ glyphs }) => glyphs) : undefined);
       if (body !== undefined) this.statement(body, inner);
     });
   }
@@ -218,7 +218,7 @@ export class ScriptWalk {
     const inner: Scope = { ...scope, variables: new Map(), places: [...scope.places, ANYWHERE] };
     if (body !== undefined) this.statement(body, inner);
     // Where it goes, those that call it go.
-    if (/(?:^|[\s;&|({])(?:cd|pushd|popd)\b/u.test(textOf(this.source, node))) addPlaces(scope, [ANYWHERE]);
+    if (/(?:^|[\s;&|({])(?:cd|pushd|popd)\b/u.test(nodeText(this.source, node))) addPlaces(scope, [ANYWHERE]);
     for (const redirect of node.children.filter(({ field }) => field === 'redirect'))
       this.emit(
         [[]],
@@ -235,8 +235,8 @@ export class ScriptWalk {
 
   private declaration(node: SyntaxNode, scope: Scope): void {
     const [keyword, ...rest] = node.children;
-    const name = keyword === undefined ? 'export' : textOf(this.source, keyword);
-    const exported = name === 'export' || rest.some((word) => /^-\w*x/u.test(textOf(this.source, word)));
+    const name = keyword === undefined ? 'export' : nodeText(this.source, keyword);
+    const exported = name === 'export' || rest.some((word) => /^-\w*x/u.test(nodeText(this.source, word)));
     const flags = rest.filter(({ type }) => type !== 'variable_assignment' && type !== 'variable_name');
     this.assignments(
       rest.filter(({ type }) => type === 'variable_assignment'),
@@ -246,16 +246,16 @@ export class ScriptWalk {
     // sh splits what bash takes as one value.
     if (rest.some((part) => part.type === 'variable_assignment' && part.children.some(isSplit)))
       this.findings.push(dynamic('shells-differ', `sh and bash read this ${name} differently.`));
-    if (flags.length > 0) for (const set of this.setIn(node)) assign(scope, set, undefined);
+    if (flags.length > 0) for (const set of this.setIn(node)) assignVariable(scope, set, undefined);
     const words = flags.map((flag) => this.resolved(flag, scope));
     const named = rest
       .filter(({ type }) => type === 'variable_name')
-      .map((child): Assignment => ({ name: textOf(this.source, child), value: undefined, exported }));
+      .map((child): VariableAssignment => ({ name: nodeText(this.source, child), value: undefined, exported }));
     this.emit(product([[[literal(name)]], ...words]), NOTHING, { node, scope, assignments: named });
   }
 
   private unset(node: SyntaxNode, scope: Scope): void {
-    for (const child of node.children) if (child.named) assign(scope, textOf(this.source, child), undefined);
+    for (const child of node.children) if (child.named) assignVariable(scope, nodeText(this.source, child), undefined);
     const words = node.children.map((child) => (child.named ? this.resolved(child, scope) : [[literal(child.type)]]));
     this.emit(product(words), NOTHING, { node, scope, assignments: [] });
   }
@@ -272,10 +272,10 @@ export class ScriptWalk {
     if (first !== undefined) this.emit([[]], NOTHING, { node: first, scope, assignments });
   }
 
-  private assignment(node: SyntaxNode, scope: Scope, exported: boolean): Assignment {
+  private assignment(node: SyntaxNode, scope: Scope, exported: boolean): VariableAssignment {
     const target = node.children.find(({ field }) => field === 'name');
     const value = node.children.find(({ field }) => field === 'value');
-    const name = target === undefined ? '' : textOf(this.source, target).replace(/\[.*$/su, '');
+    const name = target === undefined ? '' : nodeText(this.source, target).replace(/\[.*$/su, '');
     const isPlain = target?.type === 'variable_name' && node.children.some(({ type }) => type === '=');
     this.substitutions(node, scope);
     if (value === undefined) return { name, value: isPlain ? literal('') : unknownWord(), exported };
@@ -287,14 +287,14 @@ export class ScriptWalk {
   }
 
   private set(scope: Scope, name: string, values: readonly Glyphs[] | undefined): void {
-    assign(scope, name, this.names.unsettled.has(name) ? undefined : values);
+    assignVariable(scope, name, this.names.unsettled.has(name) ? undefined : values);
   }
 
   private redirected(node: SyntaxNode, scope: Scope): void {
     const around = {
       redirects: [] as Redirect[],
       words: [] as Around['words'][number][],
-      input: undefined as Input | undefined,
+      input: undefined as StandardInput | undefined,
     };
     const later: SyntaxNode[] = [];
     for (const child of node.children) {
@@ -329,7 +329,7 @@ export class ScriptWalk {
     node: SyntaxNode,
     scope: Scope,
     to: {
-      around: { redirects: Redirect[]; words: Around['words'][number][]; input: Input | undefined };
+      around: { redirects: Redirect[]; words: Around['words'][number][]; input: StandardInput | undefined };
       later: SyntaxNode[];
     },
   ): void {
@@ -341,12 +341,12 @@ export class ScriptWalk {
       else if (child.type === 'heredoc_body') {
         this.substitutions(child, scope);
         const isKnown = child.children.every(({ type }) => type === 'heredoc_content');
-        to.around.input = isKnown ? { kind: 'text', text: textOf(this.source, child) } : { kind: 'unknown' };
+        to.around.input = isKnown ? { kind: 'text', text: nodeText(this.source, child) } : { kind: 'unknown' };
       }
     }
   }
 
-  private herestring(node: SyntaxNode, scope: Scope): Input {
+  private herestring(node: SyntaxNode, scope: Scope): StandardInput {
     const word = node.children.findLast(({ named }) => named);
     const [first, ...more] = word === undefined ? [] : this.resolved(word, scope);
     const text = more.length === 0 && first?.length === 1 ? first[0]?.text : undefined;
@@ -375,7 +375,7 @@ export class ScriptWalk {
 
   private command(node: SyntaxNode, scope: Scope, around: Around): void {
     this.substitutions(node, scope);
-    const assignments: Assignment[] = [];
+    const assignments: VariableAssignment[] = [];
     const redirects = [...around.redirects];
     let input = around.input;
     const parts: SyntaxNode[] = [];
@@ -451,7 +451,7 @@ export class ScriptWalk {
   private emit(
     readings: readonly (readonly Word[])[],
     around: Around,
-    of: { node: SyntaxNode; scope: Scope; assignments: readonly Assignment[] },
+    of: { node: SyntaxNode; scope: Scope; assignments: readonly VariableAssignment[] },
   ): void {
     for (const words of readings) {
       if (this.invocations.length >= INVOCATIONS_MAX) throw new UnknownSyntax('too many commands');
@@ -463,7 +463,7 @@ export class ScriptWalk {
         input: around.input ?? inputOf(around.redirects) ?? of.scope.input,
         places: of.scope.places,
         functions: this.names.functions,
-        text: textOf(this.source, of.node).slice(0, 300),
+        text: nodeText(this.source, of.node).slice(0, 300),
       });
     }
   }
@@ -485,9 +485,10 @@ export class ScriptWalk {
     // Whatever else a built-in or an unknown function sets, it names.
     if (name === undefined || SETTERS.has(name)) {
       if (args.some(({ text }) => text === undefined) || name === undefined) scope.variables = new Map();
-      for (const { text } of args) if (text !== undefined) assign(scope, text.replace(/[=[].*$/su, ''), undefined);
-      if (name === 'mapfile' || name === 'readarray') assign(scope, 'MAPFILE', undefined);
-      if (name === 'read') assign(scope, 'REPLY', undefined);
+      for (const { text } of args)
+        if (text !== undefined) assignVariable(scope, text.replace(/[=[].*$/su, ''), undefined);
+      if (name === 'mapfile' || name === 'readarray') assignVariable(scope, 'MAPFILE', undefined);
+      if (name === 'read') assignVariable(scope, 'REPLY', undefined);
     }
   }
 }

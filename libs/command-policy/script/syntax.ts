@@ -10,14 +10,14 @@ export interface SyntaxNode {
   readonly children: readonly SyntaxNode[];
 }
 
-export type Parsed =
+export type ParsedScript =
   | { readonly ok: true; readonly root: SyntaxNode }
   /** Why the text has no tree, as a sentence. */
   | { readonly ok: false; readonly reason: string };
 
 /** Reads shell text. Never throws: what it cannot read it says. */
 export interface ShellParser {
-  parse(text: string): Parsed;
+  parse(text: string): ParsedScript;
 }
 
 /** Text beyond these is not read: a person could not read it either. */
@@ -28,4 +28,4 @@ export const SYNTAX_LIMITS = {
   parseMsMax: 50,
 } as const;
 
-export const textOf = (source: string, node: SyntaxNode): string => source.slice(node.start, node.end);
+export const nodeText = (source: string, node: SyntaxNode): string => source.slice(node.start, node.end);

@@ -7,7 +7,7 @@ import type { CommandClass, PolicyDecision } from '#proto';
 export type FindingKind = 'floor' | 'syntax' | 'path' | 'program';
 
 /** One thing that is true of a command. A verdict is the worst of its findings. */
-export interface Finding {
+export interface CommandFinding {
   readonly kind: FindingKind;
   readonly class: CommandClass;
   /** The decision is never below this, whatever the class would give. */
@@ -31,7 +31,7 @@ export const stricterDecision = (a: PolicyDecision, b: PolicyDecision): PolicyDe
   DECISIONS.indexOf(a) >= DECISIONS.indexOf(b) ? a : b;
 
 /** Never runs, whoever approves. */
-export const floor = (rule: string, reason: string): Finding => ({
+export const floor = (rule: string, reason: string): CommandFinding => ({
   kind: 'floor',
   class: 'privileged',
   atLeast: 'deny',
@@ -41,7 +41,7 @@ export const floor = (rule: string, reason: string): Finding => ({
 });
 
 /** The text cannot be understood: no. */
-export const notUnderstood = (reason: string): Finding => ({
+export const notUnderstood = (reason: string): CommandFinding => ({
   kind: 'syntax',
   class: 'privileged',
   atLeast: 'deny',
@@ -51,7 +51,7 @@ export const notUnderstood = (reason: string): Finding => ({
 });
 
 /** What runs is known only when it runs: a person decides each time. */
-export const dynamic = (rule: string, reason: string): Finding => ({
+export const dynamic = (rule: string, reason: string): CommandFinding => ({
   kind: 'syntax',
   class: 'privileged',
   atLeast: 'approve',

@@ -4,9 +4,9 @@
  */
 export { givenVariableFindings, variableFindings } from './environment.js';
 export { DECISIONS, dynamic, floor, notUnderstood, stricterDecision, worseClass } from './finding.js';
-export type { Finding } from './finding.js';
-export type { Assignment, Input, Invocation, Places, Redirect } from './invocation.js';
-export { has, optionsOf, takeApart, unknownOption, valueOf } from './options.js';
+export type { CommandFinding } from './finding.js';
+export type { VariableAssignment, StandardInput, Invocation, WorkingPlaces, Redirect } from './invocation.js';
+export { has, optionsOf, takeApart, unknownOption, optionValue } from './options.js';
 export type { Arguments, Given, Options } from './options.js';
 export {
   ANY,
@@ -22,7 +22,7 @@ export {
 } from './path-pattern.js';
 export type { Glyphs, PathSet } from './path-pattern.js';
 export { resolvePath } from './resolve-path.js';
-export { ANYWHERE, addPlaces, assign, fork, join } from './scope.js';
+export { ANYWHERE, addPlaces, assignVariable, forkScope, join } from './scope.js';
 export type { Names, Scope } from './scope.js';
-export { literal, show, unknownWord, wordOf } from './word.js';
+export { literal, showWord, unknownWord, wordOf } from './word.js';
 export type { Word } from './word.js';

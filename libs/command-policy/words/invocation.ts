@@ -2,7 +2,7 @@ import type { Glyphs } from './path-pattern.js';
 import type { Word } from './word.js';
 
 /** Where a command can be when it runs, each without a slash at its end; `.` is the device's own directory. */
-export type Places = readonly Glyphs[];
+export type WorkingPlaces = readonly Glyphs[];
 
 export interface Redirect {
   readonly operator: string;
@@ -10,7 +10,7 @@ export interface Redirect {
 }
 
 /** What a command reads when it reads its standard input. */
-export type Input =
+export type StandardInput =
   | { readonly kind: 'none' }
   /** What these wrote. */
   | { readonly kind: 'pipe'; readonly upstream: readonly Invocation[] }
@@ -21,17 +21,17 @@ export type Input =
 export interface Invocation {
   /** The program first; empty when there is none, only assignments and redirections. */
   readonly words: readonly Word[];
-  readonly assignments: readonly Assignment[];
+  readonly assignments: readonly VariableAssignment[];
   readonly redirects: readonly Redirect[];
-  readonly input: Input;
-  readonly places: Places;
+  readonly input: StandardInput;
+  readonly places: WorkingPlaces;
   /** Names of the functions that the text defines. */
   readonly functions: ReadonlySet<string>;
   /** As it is written. */
   readonly text: string;
 }
 
-export interface Assignment {
+export interface VariableAssignment {
   readonly name: string;
   readonly value: Word | undefined;
   /** A program that is started gets it. */

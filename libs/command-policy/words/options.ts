@@ -1,6 +1,6 @@
 import type { CommandClass } from '#proto';
-import type { Finding } from './finding.js';
-import { after, literal, show, wordOf, type Word } from './word.js';
+import type { CommandFinding } from './finding.js';
+import { after, literal, showWord, wordOf, type Word } from './word.js';
 import { CLASSES } from './finding.js';
 
 /** What becomes of the value of an option. `none`: it has none. */
@@ -106,11 +106,11 @@ class Taker {
     const name = wordOf(equals < 0 ? word.glyphs : word.glyphs.slice(0, equals)).text ?? '';
     const option = this.options.long.get(name);
     if (option === undefined) {
-      this.unknown.push(show(word));
+      this.unknown.push(showWord(word));
       return;
     }
     const value = equals < 0 ? undefined : after(word, `${name}=`);
-    if (option.use === 'none' && value !== undefined) this.unknown.push(show(word));
+    if (option.use === 'none' && value !== undefined) this.unknown.push(showWord(word));
     else if (option.use === 'none' || option.use === 'maybe') this.given.push({ name, option, value });
     else this.given.push({ name, option, value: value ?? this.next() });
   }
@@ -121,7 +121,7 @@ class Taker {
       const name = glyph < 0 ? '' : String.fromCharCode(glyph);
       const option = this.options.short.get(name);
       if (option === undefined) {
-        this.unknown.push(show(word));
+        this.unknown.push(showWord(word));
         return;
       }
       const rest = word.glyphs.slice(index + 1);
@@ -143,10 +143,10 @@ class Taker {
 
 export const has = ({ given }: Arguments, ...names: readonly string[]): boolean =>
   given.some(({ name }) => names.includes(name));
-export const valueOf = ({ given }: Arguments, ...names: readonly string[]): Word | undefined =>
+export const optionValue = ({ given }: Arguments, ...names: readonly string[]): Word | undefined =>
   given.findLast(({ name }) => names.includes(name))?.value;
 
-export const unknownOption = (program: string, option: string): Finding => ({
+export const unknownOption = (program: string, option: string): CommandFinding => ({
   kind: 'program',
   class: 'privileged',
   atLeast: 'approve',

@@ -1,6 +1,6 @@
 import { ANY, glyphsOf, isStatic, showGlyphs, type Glyphs } from './path-pattern.js';
 import { ANYWHERE } from './scope.js';
-import type { Places } from './invocation.js';
+import type { WorkingPlaces } from './invocation.js';
 import type { Word } from './word.js';
 
 const [SLASH, DOT, TILDE] = [47, 46, 126];
@@ -10,7 +10,7 @@ const [SLASH, DOT, TILDE] = [47, 46, 126];
  * back to the root that /proc offers. A path begins with `/`, with `~` (a home) or with `.` (the device's own directory). Links
  * are not followed: what is on the device is not known here.
  */
-export function resolvePath(word: Word, places: Places): readonly Glyphs[] {
+export function resolvePath(word: Word, places: WorkingPlaces): readonly Glyphs[] {
   const parts = partsOf(word.glyphs);
   // Something unknown can hold slashes and `..`: it can be anything.
   if (word.dynamic && word.found !== true) return [[ANY]];

@@ -1,4 +1,4 @@
-import type { Input, Places } from './invocation.js';
+import type { StandardInput, WorkingPlaces } from './invocation.js';
 import type { Glyphs } from './path-pattern.js';
 
 const VALUES_MAX = 8;
@@ -14,11 +14,11 @@ export interface Names {
 /** What is known at one point of a script: which values variables can have, where it stands, what it reads. */
 export interface Scope {
   variables: ReadonlyMap<string, readonly Glyphs[]>;
-  places: Places;
-  input: Input;
+  places: WorkingPlaces;
+  input: StandardInput;
 }
 
-export const fork = (scope: Scope): Scope => ({ ...scope });
+export const forkScope = (scope: Scope): Scope => ({ ...scope });
 
 /** After something that happened perhaps: only what is known on both ways is known. */
 export function join(scope: Scope, other: Scope): void {
@@ -32,7 +32,7 @@ export function join(scope: Scope, other: Scope): void {
   addPlaces(scope, other.places);
 }
 
-export function addPlaces(scope: Scope, places: Places): void {
+export function addPlaces(scope: Scope, places: WorkingPlaces): void {
   const all = unique([...scope.places, ...places]);
   scope.places = all.length <= PLACES_MAX ? all : [ANYWHERE];
 }
@@ -40,7 +40,7 @@ export function addPlaces(scope: Scope, places: Places): void {
 /** Somewhere below the root, nobody knows where. */
 export const ANYWHERE: Glyphs = [47, -3];
 
-export function assign(scope: Scope, name: string, values: readonly Glyphs[] | undefined): void {
+export function assignVariable(scope: Scope, name: string, values: readonly Glyphs[] | undefined): void {
   const variables = new Map(scope.variables);
   if (values === undefined || values.length > VALUES_MAX) variables.delete(name);
   else variables.set(name, values);

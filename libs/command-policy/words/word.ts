@@ -25,7 +25,8 @@ export function wordOf(glyphs: Glyphs, more: Partial<Word> = {}): Word {
 export const literal = (text: string): Word => wordOf(glyphsOf(text));
 export const unknownWord = (substitution?: Word['substitution'], splits = false): Word =>
   wordOf([ANY], { substitution, splits });
-export const show = (word: Word): string => (word.dynamic && word.glyphs.length === 1 ? '…' : showGlyphs(word.glyphs));
+export const showWord = (word: Word): string =>
+  word.dynamic && word.glyphs.length === 1 ? '…' : showGlyphs(word.glyphs);
 
 /** Of a word that begins with what is known: the part after it. */
 export function after(word: Word, prefix: string): Word | undefined {

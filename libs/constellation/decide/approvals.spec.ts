@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Actor, AttemptFinished } from '#proto';
-import type { Word } from './approvals.js';
+import type { PersonsWord } from './approvals.js';
 import { forkedFrom } from '../fold/fork.js';
 import {
   ALICE,
@@ -32,8 +32,8 @@ const agentTask = { command: undefined as never };
 const PLAN = constellation([{ id: 'a', ...agentTask }, { id: 'b', ...agentTask }, 'z'], ['b->z']);
 const begun = () => new Story().on(FLEET).when(submit(PLAN));
 const waiting = (change: Parameters<typeof commandAsk>[1] = {}) => begun().when(asked(commandAsk(ID, change)));
-const say = (word: Word, by: Actor = ALICE) => verb(word, `${by.id} ${JSON.stringify(word)}`, by);
-const approve = (change: Partial<Extract<Word, { verb: 'APPROVE' }>> = {}) =>
+const say = (word: PersonsWord, by: Actor = ALICE) => verb(word, `${by.id} ${JSON.stringify(word)}`, by);
+const approve = (change: Partial<Extract<PersonsWord, { verb: 'APPROVE' }>> = {}) =>
   say({ verb: 'APPROVE', approvalId: ID, ...change });
 const lastAnswer = ({ answers }: Story) => answers.at(-1);
 const finished = (taskId: string, change: Partial<AttemptFinished> = {}) =>
@@ -145,7 +145,7 @@ describe('the word of a person', () => {
     expect(lastAnswer(story)).toMatchObject({ kind: 'accepted', sequence: story.events.length });
   });
 
-  it.each<[string, Word, Actor, string, string]>([
+  it.each<[string, PersonsWord, Actor, string, string]>([
     ['of a program', { verb: 'APPROVE', approvalId: ID }, { kind: 'external', id: 'ci' }, 'UNAUTHORIZED', 'a person'],
     ['of the system', { verb: 'REJECT', approvalId: ID }, { kind: 'system', id: 'x' }, 'UNAUTHORIZED', 'a person'],
     ['about nothing', { verb: 'APPROVE', approvalId: OTHER }, ALICE, 'NOT_FOUND', `open are ${ID}`],

@@ -1,4 +1,5 @@
 import {
+  instantOf,
   type Actor,
   type ApprovalId,
   type Ask,
@@ -17,9 +18,8 @@ import {
   type Run,
 } from '../state/index.js';
 import type { Circumstances } from '../schedule/index.js';
-import { instantOf } from '../values/index.js';
 import type { RunDraft } from '../fold/index.js';
-import { listed } from '../plan/index.js';
+import { listOfIds } from '../plan/index.js';
 
 /** An attempt waits for a person, as ATTEMPTS has it. */
 export interface Asked {
@@ -30,7 +30,7 @@ export interface Asked {
 }
 
 /** What a person says to what an attempt asked. */
-export type Word =
+export type PersonsWord =
   | {
       readonly verb: 'APPROVE';
       readonly approvalId: ApprovalId;
@@ -80,7 +80,7 @@ export function enforceApprovals(draft: RunDraft, { now }: Circumstances): void 
 }
 
 /** A person's word counts once. Only persons have one, and nobody lets run what he requested himself. */
-export function decideApproval(draft: RunDraft, word: Word, by: Actor, { now }: Circumstances): Answer {
+export function decideApproval(draft: RunDraft, word: PersonsWord, by: Actor, { now }: Circumstances): Answer {
   const { run } = draft;
   if (by.kind !== 'person') {
     const message = `only a person may decide what an agent asks, and ${by.id} is of kind ${by.kind}`;
@@ -100,7 +100,7 @@ export function decideApproval(draft: RunDraft, word: Word, by: Actor, { now }: 
   return ACCEPTED;
 }
 
-function whyNot(run: Run, word: Word, by: Actor, { taskId, ask }: OpenApproval): Answer | undefined {
+function whyNot(run: Run, word: PersonsWord, by: Actor, { taskId, ask }: OpenApproval): Answer | undefined {
   if (word.verb === 'REJECT') return undefined;
   if (word.verb === 'ANSWER') {
     if (ask.kind === 'question') return undefined;
@@ -129,7 +129,7 @@ function whyNot(run: Run, word: Word, by: Actor, { taskId, ask }: OpenApproval):
 }
 
 function said(
-  word: Word,
+  word: PersonsWord,
   by: Actor,
   { taskId, attempt, ask }: OpenApproval,
   now: number,
@@ -156,7 +156,7 @@ function said(
 }
 
 /** A no to what gave a grant takes the grant back; everything else that was decided stays as it is. */
-function decidedBefore(draft: RunDraft, word: Word, by: Actor, at: string): Answer {
+function decidedBefore(draft: RunDraft, word: PersonsWord, by: Actor, at: string): Answer {
   const { run } = draft;
   const { approvalId } = word;
   const grant = [...run.approvals.grants.values()].find((one) => one.approvalId === approvalId && at < one.until);
@@ -173,7 +173,7 @@ function decidedBefore(draft: RunDraft, word: Word, by: Actor, at: string): Answ
   }
   if (decided !== undefined) return answerTo(decided);
   if (wasAsked(run, approvalId)) return { kind: 'ignored', reason: 'ALREADY_DECIDED' };
-  const open = listed([...run.approvals.open.keys()]);
+  const open = listOfIds([...run.approvals.open.keys()]);
   return refuse('NOT_FOUND', `approvalId: there is no approval "${approvalId}" in this run; open are ${open}`);
 }
 

@@ -1,4 +1,5 @@
 import {
+  instantOf,
   INPUT_UNAVAILABLE,
   LIMITS,
   type Actor,
@@ -12,7 +13,6 @@ import { allOf, judgeLines, endsTheRun, type Run, type TaskState } from '../stat
 import type { RunDraft } from '../fold/index.js';
 import { isRepeatable } from '../edits/index.js';
 import { type Circumstances, deadlinePassed } from '../schedule/index.js';
-import { instantOf } from '../values/index.js';
 import { linesToWaitFor, reopenTask } from './reopen.js';
 
 interface FailedAttempt {

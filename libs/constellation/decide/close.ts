@@ -18,16 +18,16 @@ import { abandonEdit, openEdit, openEditFor } from './edit-rounds.js';
 import { beginToEnd, end } from './ending.js';
 import { isHeld } from './held.js';
 
-export interface Closed {
+export interface ClosedDraft {
   /** When the run must be looked at again, milliseconds since the epoch; null when it is terminal. */
   readonly wakeAt: number | null;
   readonly starvedOf: ReadonlySet<string>;
 }
 
-const OVER: Closed = { wakeAt: null, starvedOf: new Set() };
+const OVER: ClosedDraft = { wakeAt: null, starvedOf: new Set() };
 
 /** Adds all that follows from the state a draft has reached, until nothing more does, and says what the run waits for. */
-export function close(draft: RunDraft, circumstances: Circumstances): Closed {
+export function close(draft: RunDraft, circumstances: Circumstances): ClosedDraft {
   if (draft.run.phase === 'NONE' || isTerminal(draft.run)) return OVER;
   enforceRunDeadline(draft, circumstances);
   enforceTaskDeadlines(draft, circumstances);

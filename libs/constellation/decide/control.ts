@@ -1,14 +1,13 @@
-import { type Actor, DEFAULTS, LIMITS, type RunVerb, type TaskId, type VerbBody } from '#proto';
+import { type Actor, DEFAULTS, instantOf, LIMITS, type RunVerb, type TaskId, type VerbBody } from '#proto';
 import { ACCEPTED, type Answer, refuse } from '../values/index.js';
 import { decideApproval } from './approvals.js';
 import type { Circumstances } from '../schedule/index.js';
-import { instantOf } from '../values/index.js';
 import { mayGetMore, Purse, doomOf, isUnsatisfied, graphOf, isTerminal, type Run } from '../state/index.js';
 import { abandonEdit } from './edit-rounds.js';
 import { beginToEnd } from './ending.js';
 import type { RunDraft } from '../fold/index.js';
 import { reopenTask } from './reopen.js';
-import { listed } from '../plan/index.js';
+import { listOfIds } from '../plan/index.js';
 
 /** The verbs that are decided here: all but those that come with more than what is said. */
 type ControlVerb = Exclude<RunVerb, 'FORK' | 'PROPOSE'>;
@@ -138,7 +137,7 @@ function annotate(draft: RunDraft, { text, taskId }: Told<'ANNOTATE'>, by: Actor
 }
 
 function unknownTask(run: Run, taskId: TaskId): Answer {
-  const known = listed([...run.tasks].map(({ star }) => star.id));
+  const known = listOfIds([...run.tasks].map(({ star }) => star.id));
   return refuse('NOT_FOUND', `taskId: there is no task "${taskId}"; known are ${known}`);
 }
 

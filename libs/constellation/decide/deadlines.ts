@@ -1,8 +1,7 @@
-import { LIMITS, type RunEvent } from '#proto';
+import { instantOf, LIMITS, type RunEvent } from '#proto';
 import type { RunDraft } from '../fold/index.js';
 import { type Circumstances, deadlinePassed } from '../schedule/index.js';
 import { judgeLines } from '../state/index.js';
-import { instantOf } from '../values/index.js';
 import { failAttempt } from './attempt-end.js';
 import { abandonEdit } from './edit-rounds.js';
 import { beginToEnd, endAsItIs } from './ending.js';

@@ -1,18 +1,18 @@
-import { type RunEvent, sentenceOf } from '#proto';
-import { ACCEPTED, type Answer, instantOf, refuse } from '../values/index.js';
+import { instantOf, type RunEvent, sentenceOf } from '#proto';
+import { ACCEPTED, type Answer, refuse } from '../values/index.js';
 import { recordAsk } from './approvals.js';
 import { failAttempt } from './attempt-end.js';
 import type { Circumstances } from '../schedule/index.js';
 import { close } from './close.js';
 import { control } from './control.js';
-import { failRound, propose } from './edit-cycle.js';
+import { failRound, proposeEdits } from './edit-cycle.js';
 import type { Input } from './input.js';
 import { RunDraft } from '../fold/index.js';
 import { isCurrentAttempt, judgeLines, isTerminal, type Run, type RunAsked } from '../state/index.js';
 import { checkTargets } from '../edits/index.js';
 import { Judge, type Question } from '../plan/index.js';
 
-export interface Decision {
+export interface RunDecision {
   /** One closed commit: the inputs' facts and all that follows from them. Empty: nothing follows. */
   readonly events: readonly RunEvent[];
   /** One per input, in order. */
@@ -31,7 +31,7 @@ export interface Decision {
  * Decides everything that waits for a run. Pure, idempotent and order-tolerant: a repeated or stale input is ignored, and
  * every event that follows (line results, retries, skips, starts, stops, edit rounds, the run's end) leaves in the same commit.
  */
-export function decide(run: Run, inputs: readonly Input[], circumstances: Circumstances): Decision {
+export function decide(run: Run, inputs: readonly Input[], circumstances: Circumstances): RunDecision {
   const draft = new RunDraft(run, new Judge(circumstances.truths));
   const decided = new Map<string, Answer>();
   const answers = inputs.map((input) => {
@@ -60,7 +60,7 @@ function take(draft: RunDraft, input: Input, circumstances: Circumstances): Answ
     case 'late-result':
       return annotate(draft, input, circumstances);
     case 'proposal':
-      return propose(draft, { ...input, judged: input.source === 'model' }, circumstances);
+      return proposeEdits(draft, { ...input, judged: input.source === 'model' }, circumstances);
     case 'round-failed':
       return failRound(draft, input, circumstances);
     case 'evaluated':
@@ -90,7 +90,7 @@ function obey(
   if (action.verb !== 'PROPOSE') return control(draft, action, by, circumstances);
   const { proposal, delegated } = action;
   const judged = delegated || by.kind === 'system';
-  return propose(draft, { proposal, by, planHash: null, source: null, used: null, judged }, circumstances);
+  return proposeEdits(draft, { proposal, by, planHash: null, source: null, used: null, judged }, circumstances);
 }
 
 type Submitted = Extract<Input, { kind: 'submit' }>;

@@ -1,4 +1,5 @@
 import {
+  instantOf,
   type Actor,
   type EditId,
   type EditViolation,
@@ -13,7 +14,6 @@ import {
   type Usage,
 } from '#proto';
 import type { Circumstances } from '../schedule/index.js';
-import { instantOf } from '../values/index.js';
 import {
   applyEdits,
   type Applied,
@@ -94,7 +94,7 @@ export function failRound(
  * Judges a proposal against the constellation as it stands, all or nothing. One for the open round ends it or is refused
  * with reasons that the planner can repair; one without a round is an operator's edit, and a refusal of it leaves no trace.
  */
-export function propose(draft: RunDraft, proposed: Proposed, circumstances: Circumstances): Answer {
+export function proposeEdits(draft: RunDraft, proposed: Proposed, circumstances: Circumstances): Answer {
   const { proposal } = proposed;
   const { run } = draft;
   if (run.phase === 'NONE') return refuse('NOT_FOUND', 'there is no such run');

@@ -1,7 +1,6 @@
-import { DEFAULTS, type EditTrigger, type RunEventData } from '#proto';
+import { instantOf, DEFAULTS, type EditTrigger, type RunEventData } from '#proto';
 import { asksPlanner, budgetOfRound, editPolicyOf, lockPolicyOf } from '../state/index.js';
 import type { Circumstances } from '../schedule/index.js';
-import { instantOf } from '../values/index.js';
 import type { RunDraft } from '../fold/index.js';
 
 /** Opens a round for all that has been queued meanwhile: one batch, one question (paper, algorithm 1 and section 6.5). */

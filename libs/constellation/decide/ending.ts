@@ -1,12 +1,11 @@
-import { LIMITS, type RunEvent } from '#proto';
+import { instantOf, LIMITS, type RunEvent } from '#proto';
 import { cancelAttempt } from './attempt-end.js';
 import type { Circumstances } from '../schedule/index.js';
-import { instantOf } from '../values/index.js';
 import { abandonEdit, opensEndOfPlan } from './edit-rounds.js';
 import { fittingAnswer } from './end-size.js';
 import type { RunDraft } from '../fold/index.js';
 import { answerAtEnd } from './final-answer.js';
-import { outcomeOf } from './outcome.js';
+import { runOutcomeOf } from './outcome.js';
 import { asksPlanner, endsTheRun, isTerminal, type Run, type RunEnding, type TaskState } from '../state/index.js';
 
 /**
@@ -72,7 +71,7 @@ function bareEnd(run: Run, ending: RunEnding | null, now: number): End {
   const { COMPLETED: completed, FAILED: failed, SKIPPED: skipped, CANCELLED: cancelled } = run.counts;
   const counts = { completed, failed, skipped, cancelled };
   const at = instantOf(now);
-  const end = outcomeOf(run, ending);
+  const end = runOutcomeOf(run, ending);
   switch (end.kind) {
     case 'completed':
       return { type: 'RUN_COMPLETED', data: { outcome: end.outcome, counts, completedAt: at } };

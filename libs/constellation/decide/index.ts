@@ -2,8 +2,8 @@
  * From an input and the state to new facts: the one place where it is decided what happens next in a run. Nothing here looks at a
  * clock, a bus or a file.
  */
-export type { Word } from './approvals.js';
+export type { PersonsWord } from './approvals.js';
 export type { Control } from './control.js';
-export { type Decision, decide } from './decide.js';
+export { type RunDecision, decide } from './decide.js';
 export { isHeld } from './held.js';
 export type { Input } from './input.js';

@@ -43,7 +43,7 @@ export type Input =
       readonly attemptHash: string;
     }
   /** The planner's answer to an edit round. */
-  | ({ readonly kind: 'proposal' } & Planned)
+  | ({ readonly kind: 'proposal' } & PlannedRound)
   /** The planner comes to no plan in this round. */
   | ({ readonly kind: 'round-failed' } & RoundFailure)
   /** A run that has ended was judged. */
@@ -68,7 +68,7 @@ export interface Propose {
 }
 
 /** What the planner has recorded of a round before it proposed. */
-export interface Planned {
+export interface PlannedRound {
   readonly proposal: Proposal;
   readonly by: Actor;
   /** End of the chain of the planner's steps that led here; null when there are none. */

@@ -3,13 +3,13 @@ import { hasNotDelivered, recoveriesOf } from '../edits/index.js';
 import type { Run, RunEnding } from '../state/index.js';
 
 /** What a run comes to when nothing of it is pending and nothing runs. The table of docs/constellation.md. */
-export type Outcome =
+export type PlanOutcome =
   | { readonly kind: 'completed'; readonly outcome: RunOutcome }
   | { readonly kind: 'failed'; readonly reason: RunEventData<'RUN_FAILED'>['reason'] }
   | { readonly kind: 'cancelled' };
 
 /** `ending`: why its end was begun before its plan had ended; null when its plan has. */
-export function outcomeOf(run: Pick<Run, 'tasks' | 'graph' | 'counts'>, ending: RunEnding | null): Outcome {
+export function runOutcomeOf(run: Pick<Run, 'tasks' | 'graph' | 'counts'>, ending: RunEnding | null): PlanOutcome {
   switch (ending?.reason) {
     case 'run_deadline':
       return failed('DEADLINE', 'the deadline of the run passed before all tasks had ended');
@@ -25,7 +25,7 @@ export function outcomeOf(run: Pick<Run, 'tasks' | 'graph' | 'counts'>, ending: 
 }
 
 /** `finished`: the planner has said that what is still pending is not needed. */
-function byTasks({ tasks, graph, counts }: Pick<Run, 'tasks' | 'graph' | 'counts'>, finished: boolean): Outcome {
+function byTasks({ tasks, graph, counts }: Pick<Run, 'tasks' | 'graph' | 'counts'>, finished: boolean): PlanOutcome {
   const isEmpty = finished && tasks.length === 0;
   if (counts.COMPLETED === 0 && !isEmpty) return failed('NO_TASK_COMPLETED', 'no task completed');
   const recovered = recoveriesOf({ tasks, graph });
@@ -35,6 +35,6 @@ function byTasks({ tasks, graph, counts }: Pick<Run, 'tasks' | 'graph' | 'counts
   return { kind: 'completed', outcome: lacking ? 'partially_failed' : 'succeeded' };
 }
 
-function failed(code: string, message: string): Outcome {
+function failed(code: string, message: string): PlanOutcome {
   return { kind: 'failed', reason: { code, message } };
 }

@@ -15,8 +15,8 @@ import {
   checkCondition,
   type Judge,
   checkVerification,
-  type Ending,
-  listed,
+  type TaskEnding,
+  listOfIds,
   parseStdin,
   PatternCount,
   STDIN_FORMS,
@@ -27,7 +27,7 @@ import { mayChangeLine, mayChangeTask } from './edit-locality.js';
 import { judgeLine, isTerminalTask, type Run } from '../state/index.js';
 import { inherited } from './replacement.js';
 import { sameJson } from '../values/index.js';
-import { type Made, Staging } from './staging.js';
+import { type MadeEdit, Staging } from './staging.js';
 
 /** Nobody reads more. */
 export const VIOLATIONS_MAX = 20;
@@ -45,7 +45,7 @@ export type Applied =
 
 export interface OwedLine {
   readonly line: TaskStarLine;
-  readonly ending: Ending;
+  readonly ending: TaskEnding;
   /** Where in the batch it stands. */
   readonly path: string;
 }
@@ -67,7 +67,7 @@ export function applyRecorded(run: Run, edits: readonly Edit[], at: number, judg
   return new Batch(run, { at, judged }, null).applyAll(edits);
 }
 
-export function stageRecorded(run: Run, edits: readonly Edit[], { at, judged }: Made): Staging {
+export function stageRecorded(run: Run, edits: readonly Edit[], { at, judged }: MadeEdit): Staging {
   const applied = applyRecorded(run, edits, at, judged);
   if (applied.ok) return applied.staging;
   throw new Error(`a recorded edit cannot be applied: ${applied.violations[0]?.message ?? ''}`);
@@ -101,7 +101,7 @@ class Batch {
   /** Null: the conditions are taken as they are. */
   readonly #patterns: PatternCount | null;
 
-  constructor(run: Run, made: Made, patterns: PatternCount | null) {
+  constructor(run: Run, made: MadeEdit, patterns: PatternCount | null) {
     this.#staging = new Staging(run, made);
     this.#judged = made.judged;
     this.#patterns = patterns;
@@ -386,7 +386,7 @@ class Batch {
     const stranger = taken.map(inputTask).find((id) => !before.includes(id));
     if (stranger === undefined) return;
     const id = graph.taskIds.at(index);
-    const message = `"${id}" takes the output of "${stranger}", which is not its predecessor; those are ${listed(before)}`;
+    const message = `"${id}" takes the output of "${stranger}", which is not its predecessor; those are ${listOfIds(before)}`;
     this.#refuse('INVALID_INPUT', path, message);
   }
 
@@ -431,13 +431,13 @@ class Batch {
 
   #unknownTask(taskId: string, path: string): void {
     if (this.#isToldEnough) return;
-    const known = listed([...this.#staging.taskPositions()].map((index) => this.#staging.task(index).star.id));
+    const known = listOfIds([...this.#staging.taskPositions()].map((index) => this.#staging.task(index).star.id));
     this.#refuse('UNKNOWN_TASK', path, `there is no task "${taskId}"; known are ${known}`);
   }
 
   #unknownLine(lineId: string, path: string): void {
     if (this.#isToldEnough) return;
-    const known = listed([...this.#staging.linePositions()].map((index) => this.#staging.line(index).id));
+    const known = listOfIds([...this.#staging.linePositions()].map((index) => this.#staging.line(index).id));
     this.#refuse('UNKNOWN_LINE', path, `there is no line "${lineId}"; known are ${known}`);
   }
 

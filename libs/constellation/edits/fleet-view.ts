@@ -1,6 +1,6 @@
 import { EXEC_CLI, isExecAliased } from './exec-alias.js';
 import type { AgentProfile, DeviceId, Issue, SessionId, Target, TaskConstellation, TaskStar, ToolInfo } from '#proto';
-import { listed } from '../plan/index.js';
+import { listOfIds } from '../plan/index.js';
 
 /** Whether a device that kept failing is given work: `open` gets none until an instant, `half-open` one task to try. */
 export type Circuit =
@@ -153,8 +153,8 @@ function unsatisfiable(task: TaskStar, fleet: FleetView): TargetIssue | undefine
 }
 
 function noAgent(able: readonly AgentProfile[], { agents }: FleetView): TargetIssue {
-  const wanted = listed([...new Set(able.map(({ agent }) => agent))].toSorted());
-  const there = agents.size === 0 ? 'none is there' : `those that are there serve ${listed([...agents].toSorted())}`;
+  const wanted = listOfIds([...new Set(able.map(({ agent }) => agent))].toSorted());
+  const there = agents.size === 0 ? 'none is there' : `those that are there serve ${listOfIds([...agents].toSorted())}`;
   const message = `a task without a command needs a device agent with a model for ${wanted} and ${there}; give it a command`;
   return { code: 'NO_COMMAND', path: 'command', message };
 }
@@ -166,7 +166,7 @@ function missingTool(
   if (tool === undefined || able.some((device) => device.session === null || mayOffer(device, tool, target)))
     return undefined;
   const known = [...new Set(able.flatMap((device) => device.tools.map(({ name }: ToolInfo) => name)))].toSorted();
-  const message = `no device that satisfies the target has the tool "${tool}"; known are ${listed(known)}`;
+  const message = `no device that satisfies the target has the tool "${tool}"; known are ${listOfIds(known)}`;
   return { code: 'UNKNOWN_TOOL', path, message };
 }
 
@@ -176,9 +176,9 @@ function whyNoTarget(target: Target, fleet: FleetView): string {
     const why = fleet.devices.has(target.device)
       ? `the device "${target.device}" is revoked`
       : `no device "${target.device}" is enrolled`;
-    return `${why}; known are ${listed(ids)}`;
+    return `${why}; known are ${listOfIds(ids)}`;
   }
-  return `no enrolled device can satisfy ${JSON.stringify(target)}; known devices are ${listed(ids)}`;
+  return `no enrolled device can satisfy ${JSON.stringify(target)}; known devices are ${listOfIds(ids)}`;
 }
 
 /** Devices that may be meant. One that is revoked is nobody's device until it is enrolled and has joined again. */

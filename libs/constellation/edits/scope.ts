@@ -2,7 +2,7 @@ import type { EditViolation, Target } from '#proto';
 import type { Applied } from './edit.js';
 import { type FleetView, satisfies } from './fleet-view.js';
 import { canonicalJson } from '../values/index.js';
-import { listed } from '../plan/index.js';
+import { listOfIds } from '../plan/index.js';
 
 /** The targets that a plan was made for, each of them once. */
 export function scopeOf(targets: readonly Target[]): Target[] {
@@ -27,7 +27,7 @@ export function outOfScope(
 ): EditViolation[] {
   if (scope === null || staging.directedTasks.size === 0) return [];
   const meant = new Set(scope.map(canonicalJson));
-  const valid = listed(scope.map(targetText));
+  const valid = listOfIds(scope.map(targetText));
   return [...staging.directedTasks].flatMap((index): EditViolation[] => {
     const { id, target } = staging.task(index).star;
     if (staging.positionOfTask(id) === undefined || meant.has(canonicalJson(target))) return [];

@@ -15,7 +15,7 @@ import {
 export type Shape = Pick<Run, 'graph' | 'tasks' | 'lines' | 'usedIds'> & { readonly graph: Graph };
 
 /** `at`: when the edit is made, in milliseconds since the epoch. `judged`: a model may have written it. */
-export interface Made {
+export interface MadeEdit {
   readonly at: number;
   readonly judged: boolean;
 }
@@ -32,7 +32,7 @@ export class Staging {
   #tasks: PersistentArray<TaskState>;
   #lines: PersistentArray<LineState>;
   readonly #usedIds: Set<string>;
-  readonly #made: Made;
+  readonly #made: MadeEdit;
   /** As it was: positions stay while a batch is applied. */
   readonly #before: Pick<Run, 'graph' | 'tasks'>;
   /** Positions that were added or changed; of lines, those that have to be judged anew. */
@@ -44,7 +44,7 @@ export class Staging {
   readonly #removedLines = new Set<number>();
   changed = false;
 
-  constructor({ graph, tasks, lines, usedIds }: Pick<Run, 'graph' | 'tasks' | 'lines' | 'usedIds'>, made: Made) {
+  constructor({ graph, tasks, lines, usedIds }: Pick<Run, 'graph' | 'tasks' | 'lines' | 'usedIds'>, made: MadeEdit) {
     this.#graph = graph ?? NO_GRAPH;
     this.#before = { graph, tasks };
     this.#tasks = tasks;

@@ -106,7 +106,7 @@ function member(set: Set<number>, index: number, belongs: boolean): void {
   else set.delete(index);
 }
 
-export function judge(draft: Draft, results: readonly LineResult[]): void {
+export function recordJudged(draft: Draft, results: readonly LineResult[]): void {
   const { lineIndex } = graphOf(draft);
   for (const { id, satisfied, reason, undecided } of results) {
     const index = positionOf(lineIndex, id);

@@ -33,7 +33,7 @@ import {
   type Run,
   type TaskState,
 } from '../state/index.js';
-import { change, type Draft, draftOf, forgetWaits, judge, reopenLines, reshape, strand } from './draft.js';
+import { change, type Draft, draftOf, forgetWaits, recordJudged, reopenLines, reshape, strand } from './draft.js';
 import { stageRecorded, scopeOf, widened, shapeOf } from '../edits/index.js';
 import { positionOf, targetOf, Judge } from '../plan/index.js';
 import { restored } from './fork.js';
@@ -390,7 +390,7 @@ function trigger(draft: Draft, taskId: TaskId, attempt: number): void {
 
 /** What the lines came to that leave a task. One of which nobody can say it makes somebody look at the task, once. */
 function judgeFrom(draft: Draft, taskId: TaskId, results: readonly LineResult[]): void {
-  judge(draft, results);
+  recordJudged(draft, results);
   const graph = graphOf(draft);
   const isOpen = ({ id, undecided }: LineResult): boolean =>
     undecided === true && draft.tasks.at(targetOf(graph, positionOf(graph.lineIndex, id))).status === 'PENDING';

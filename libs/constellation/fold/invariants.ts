@@ -14,7 +14,7 @@ import {
 import { changedBesidesPending } from '../edits/index.js';
 import { agentPending } from './draft.js';
 
-export interface Violation {
+export interface InvariantViolation {
   readonly invariant:
     | 'I1_SINGLE_ASSIGNMENT'
     | 'I2_ACYCLIC'
@@ -28,7 +28,7 @@ export interface Violation {
 }
 
 /** The full check over a state: after a load and in every test. Empty when the run is sound. */
-export function checkInvariants(run: Run): Violation[] {
+export function checkInvariants(run: Run): InvariantViolation[] {
   return [
     ...singleAssignment(run),
     ...acyclic(run),
@@ -42,7 +42,7 @@ export function checkInvariants(run: Run): Violation[] {
 }
 
 /** I1: a task that runs has exactly one device and one attempt; one that does not run has no open stop. */
-function* singleAssignment(run: Run): Generator<Violation> {
+function* singleAssignment(run: Run): Generator<InvariantViolation> {
   for (const { star, status, deviceId, sessionId, attempt, stopping } of found(run)) {
     const assigned = deviceId !== null && sessionId !== null && attempt > 0;
     if (status === 'RUNNING' && !assigned) {
@@ -63,12 +63,12 @@ function found({ tasks }: Run): Iterable<{ readonly [K in keyof TaskState]: Task
   return tasks;
 }
 
-function* acyclic(run: Run): Generator<Violation> {
+function* acyclic(run: Run): Generator<InvariantViolation> {
   const cycle = run.graph === null ? undefined : findCycle(run.graph);
   if (cycle !== undefined) yield { invariant: 'I2_ACYCLIC', tasks: cycle, message: 'the lines form a cycle' };
 }
 
-function* terminalRun(run: Run): Generator<Violation> {
+function* terminalRun(run: Run): Generator<InvariantViolation> {
   if (!isTerminal(run)) return;
   const open = [...run.tasks].filter(({ status }) => !isTerminalTask(status)).map(({ star }) => star.id);
   if (open.length > 0)
@@ -76,7 +76,7 @@ function* terminalRun(run: Run): Generator<Violation> {
 }
 
 /** A round that is open belongs to a run that goes on; nothing that ends may leave the lock behind. */
-function* editRound({ editing, ending, phase }: Run): Generator<Violation> {
+function* editRound({ editing, ending, phase }: Run): Generator<InvariantViolation> {
   if (editing === null) return;
   if (isTerminal({ phase }) || ending !== null) {
     const state = ending === null ? phase : 'about to end';
@@ -89,7 +89,7 @@ function* editRound({ editing, ending, phase }: Run): Generator<Violation> {
 }
 
 /** I6: whoever is asked something is asked by an attempt that runs and waits for the answer. */
-function* openApprovals(run: Run): Generator<Violation> {
+function* openApprovals(run: Run): Generator<InvariantViolation> {
   for (const [approvalId, { taskId, attempt }] of run.approvals.open) {
     const index = run.graph?.taskIndex.get(taskId);
     const task = index === undefined ? undefined : run.tasks.at(index);
@@ -100,14 +100,14 @@ function* openApprovals(run: Run): Generator<Violation> {
 }
 
 /** A plan that waits for a person's word is there, and stands still: nobody is asked about it either. */
-function* planApproval({ waitsFor, phase, graph, editing }: Run): Generator<Violation> {
+function* planApproval({ waitsFor, phase, graph, editing }: Run): Generator<InvariantViolation> {
   if (waitsFor === null || (phase === 'PAUSED' && graph !== null && editing === null)) return;
   const message = `a plan waits for approval and the run is ${phase}${graph === null ? ' without a plan' : ''}`;
   yield { invariant: 'I6_APPROVAL', tasks: [], message };
 }
 
 /** I11: what running attempts and the open round were given is what is accounted for. */
-function* budget(run: Run): Generator<Violation> {
+function* budget(run: Run): Generator<InvariantViolation> {
   let granted = plus(NO_USAGE, run.editing?.budget ?? {});
   for (const { star, status, slice } of found(run)) {
     if (status !== 'RUNNING' && slice !== null) {
@@ -121,7 +121,7 @@ function* budget(run: Run): Generator<Violation> {
 }
 
 /** The derived sets and counts say what a scan of the tasks says. */
-function* indexes(run: Run): Generator<Violation> {
+function* indexes(run: Run): Generator<InvariantViolation> {
   for (const [index, { star, status, linesOpen, linesUnsatisfied, deadlineAt, deviceWait }] of [
     ...run.tasks,
   ].entries()) {
@@ -157,7 +157,7 @@ function* indexes(run: Run): Generator<Violation> {
 }
 
 /** I3 over one recorded edit: what was not PENDING is what it was, and so are the lines that lead to it. */
-export function checkEdit(before: Run, event: RunEvent, after: Run): Violation[] {
+export function checkEdit(before: Run, event: RunEvent, after: Run): InvariantViolation[] {
   if (event.type !== 'CONSTELLATION_MODIFIED' || event.data.edits === undefined) return [];
   const changed = changedBesidesPending(before, after);
   if (changed.length === 0) return [];
@@ -165,7 +165,7 @@ export function checkEdit(before: Run, event: RunEvent, after: Run): Violation[]
 }
 
 /** I11 over one event: what was used never becomes less, and neither a start nor a round gives out more than is left. */
-export function checkBudget(before: Run, event: RunEvent, after: Run): Violation[] {
+export function checkBudget(before: Run, event: RunEvent, after: Run): InvariantViolation[] {
   const shrunk = BOUNDS.filter((bound) => after.used[bound] < before.used[bound]);
   if (shrunk.length > 0) {
     return [{ invariant: 'I11_BUDGET', tasks: [], message: `less of ${shrunk.join(', ')} is used than before` }];

@@ -34,7 +34,7 @@ export function languageWith(declare: (environment: Environment) => Environment)
 export function read(environment: Environment, condition: string): Expression {
   const expression = environment.parse(condition);
   const forbidden = forbiddenIn(expression.ast, { comprehensions: 0, bindings: 0 });
-  if (forbidden !== undefined) throw new UnavailableError(forbidden);
+  if (forbidden !== undefined) throw new NotInConditionsError(forbidden);
   putBounds(expression.ast);
   return {
     ast: expression.ast,
@@ -54,10 +54,10 @@ const WRITTEN: Readonly<Record<string, string>> = Object.fromEntries(
 );
 
 /** It is CEL, and not available here. The message goes on after "the condition". */
-export class UnavailableError extends Error {}
+export class NotInConditionsError extends Error {}
 
 /** `name` of a call: a method has its receiver first. Undefined of what is no call. */
-export function callOf({
+export function conditionCallOf({
   op,
   args,
 }: ASTNode): { readonly name: string; readonly args: readonly ASTNode[] } | undefined {
@@ -85,7 +85,7 @@ interface Nesting {
 }
 
 function forbiddenIn(node: ASTNode, outer: Nesting): string | undefined {
-  const call = callOf(node);
+  const call = conditionCallOf(node);
   const wrong = call === undefined ? undefined : forbiddenCall(call.name, call.args);
   if (wrong !== undefined) return wrong;
   const comprehensions = outer.comprehensions + Number(call !== undefined && COMPREHENSIONS.has(call.name));

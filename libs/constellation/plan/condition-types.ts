@@ -1,6 +1,6 @@
 import type { ASTNode, Environment } from '@marcbachmann/cel-js';
 import { ExecCliResult, SysInfoResult } from '#proto';
-import { COMPREHENSIONS, callOf, childrenOf, languageWith, literalOf, read } from './condition-language.js';
+import { COMPREHENSIONS, conditionCallOf, childrenOf, languageWith, literalOf, read } from './condition-language.js';
 
 /** A result whose fields are known: by contract, whatever the device. */
 type Fields = Readonly<Record<string, string>>;
@@ -64,7 +64,7 @@ function mayHold(why: string): boolean {
 
 /** A name in a comprehension or a binding may hide ours. */
 function rebinds(node: ASTNode): boolean {
-  const call = callOf(node);
+  const call = conditionCallOf(node);
   const binds = call !== undefined && (COMPREHENSIONS.has(call.name) || call.name === 'bind');
   const hides = binds && call.args.some((arg) => arg.op === 'id' && isOurs(arg) && arg !== call.args[0]);
   return hides || childrenOf(node).some(rebinds);

@@ -1,7 +1,7 @@
 import type { ASTNode } from '@marcbachmann/cel-js';
 import { type Json, LIMITS, pathOf, type TaskStatus } from '#proto';
 import {
-  callOf,
+  conditionCallOf,
   celValue,
   childrenOf,
   type Expression,
@@ -9,7 +9,7 @@ import {
   literalOf,
   read,
   sentenceOfError,
-  UnavailableError,
+  NotInConditionsError,
 } from './condition-language.js';
 import { wrongTypes } from './condition-types.js';
 
@@ -46,7 +46,7 @@ function parsed(condition: string): Expression | string {
     if (type !== 'bool' && type !== 'dyn') return `must be true or false, but is of type ${String(type)}`;
     return expression;
   } catch (error) {
-    return error instanceof UnavailableError ? error.message : `is not valid CEL: ${sentenceOfError(error)}`;
+    return error instanceof NotInConditionsError ? error.message : `is not valid CEL: ${sentenceOfError(error)}`;
   }
 }
 
@@ -107,7 +107,7 @@ export function isPlain(condition: string): boolean {
 }
 
 function isPlainNode(node: ASTNode): boolean {
-  const call = callOf(node);
+  const call = conditionCallOf(node);
   return (call === undefined || PLAIN_CALLS.has(call.name)) && childrenOf(node).every(isPlainNode);
 }
 

@@ -3,7 +3,7 @@ import type { Truth } from './condition.js';
 import type { Judge } from './truth.js';
 
 /** How a task ended, as far as its lines ask. */
-export interface Ending {
+export interface TaskEnding {
   readonly status: TaskStatus;
   readonly result: TaskResult | null;
 }
@@ -11,7 +11,7 @@ export interface Ending {
 /** What a line of one type means. Beside its words in `LINE_TYPES` this is all that there is to a type. */
 interface LineKind {
   /** Whether the successor may go on after this end of its predecessor; undefined when that has to be found out first. */
-  readonly judge: (line: TaskStarLine, ending: Ending, judge: Judge) => Truth | undefined;
+  readonly judge: (line: TaskStarLine, ending: TaskEnding, judge: Judge) => Truth | undefined;
   /** What dooms the successor where the line is not satisfied: `source`, what doomed the predecessor when that was skipped. */
   readonly doomedBy: (source: Doomer | null) => Doomer;
   /** What the predecessor comes to has a say: who rewrites it decides about the successor, too. */
@@ -72,7 +72,7 @@ export const LINE_KINDS = {
 } satisfies Record<LineType, LineKind> as Readonly<Record<LineType, LineKind>>;
 
 /** What never ran has answered nothing that could be looked at: that is known, and no condition can hold over it. */
-function judgeCondition({ condition = '', from }: TaskStarLine, { status, result }: Ending, judge: Judge) {
+function judgeCondition({ condition = '', from }: TaskStarLine, { status, result }: TaskEnding, judge: Judge) {
   const truth = judge.judge(condition, status, result);
   const neverRan = result === null && (status === 'SKIPPED' || status === 'CANCELLED');
   if (truth?.truth !== 'undecided' || !neverRan) return truth;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { orderOf, widthOf } from './metrics-width.js';
+import { topologicalOrder, widthOf } from './metrics-width.js';
 
 type Line = readonly [from: number, to: number];
 
@@ -65,7 +65,7 @@ describe('orderOf', () => {
   it('puts every task behind its predecessors', () => {
     fc.assert(
       fc.property(dags, ({ count, lines }) => {
-        const order = orderOf(dag(count, lines));
+        const order = topologicalOrder(dag(count, lines));
         expect(order.toSorted((one, other) => one - other)).toEqual(Array.from({ length: count }, (_, index) => index));
         for (const [from, to] of lines) expect(order.indexOf(from)).toBeLessThan(order.indexOf(to));
       }),
@@ -74,13 +74,13 @@ describe('orderOf', () => {
   });
 
   it('leaves out what lies on a cycle or behind one', () => {
-    expect(orderOf([[1], [2], [1, 3], []])).toEqual([0]);
+    expect(topologicalOrder([[1], [2], [1, 3], []])).toEqual([0]);
   });
 });
 
 function widestByTrying(count: number, lines: readonly Line[]): number {
   const reaches = Array.from({ length: count }, () => new Set<number>());
-  for (const from of orderOf(dag(count, lines)).toReversed()) {
+  for (const from of topologicalOrder(dag(count, lines)).toReversed()) {
     for (const [, to] of lines.filter(([start]) => start === from)) {
       for (const task of [to, ...(reaches[to] ?? [])]) reaches[from]?.add(task);
     }

@@ -4,7 +4,7 @@ export type Successors = readonly (readonly number[])[];
 const BITS = 32;
 
 /** Predecessors first, by Kahn in O(tasks + lines). What lies on a cycle, or behind one, is left out. */
-export function orderOf(successors: Successors): number[] {
+export function topologicalOrder(successors: Successors): number[] {
   const waitingFor = new Int32Array(successors.length);
   for (const next of successors.flat()) waitingFor[next] = (waitingFor[next] ?? 0) + 1;
   const order = [...successors.keys()].filter((index) => waitingFor[index] === 0);
@@ -37,7 +37,7 @@ export function widthOf(successors: Successors): number {
 function descendantsIn(successors: Successors): Uint32Array {
   const words = wordsOf(successors.length);
   const rows = new Uint32Array(successors.length * words);
-  for (const task of orderOf(successors).toReversed()) {
+  for (const task of topologicalOrder(successors).toReversed()) {
     const row = task * words;
     for (const next of successors[task] ?? []) {
       for (let word = 0; word < words; word++) {

@@ -60,7 +60,7 @@ export class Judge {
 
   /** Undefined: it is wanted from now on. */
   judge(condition: string, status: TaskStatus, result: TaskResult | null): Truth | undefined {
-    const asked = questionOf(condition, status, result);
+    const asked = truthOrQuestion(condition, status, result);
     if ('truth' in asked) return asked;
     if (this.#truths === undefined) return judgedInPlace(asked);
     const known = this.#truths.of(asked);
@@ -70,7 +70,7 @@ export class Judge {
 }
 
 /** The truth where it takes no time, what somebody has to find out where it does. */
-export function questionOf(condition: string, status: TaskStatus, result: TaskResult | null): Truth | Question {
+export function truthOrQuestion(condition: string, status: TaskStatus, result: TaskResult | null): Truth | Question {
   const value = result?.value ?? null;
   const streams = streamsOf(condition, value);
   const cut = (result?.cut ?? []).filter((path) => !Object.hasOwn(streams, path));

@@ -52,7 +52,7 @@ function* danglingLines({ tasks, lines }: TaskConstellation): Generator<Issue> {
       if (!known.has(line[end])) {
         yield {
           path: `lines[${index}].${end}`,
-          message: `there is no task "${line[end]}"; known are ${listed([...known])}`,
+          message: `there is no task "${line[end]}"; known are ${listOfIds([...known])}`,
         };
       }
     }
@@ -122,7 +122,7 @@ function* replaced({ tasks }: TaskConstellation): Generator<Issue> {
   for (const [index, { id, replaces = [] }] of tasks.entries()) {
     for (const [at, other] of replaces.entries()) {
       if (other !== id && known.has(other)) continue;
-      const others = listed([...known].filter((one) => one !== id));
+      const others = listOfIds([...known].filter((one) => one !== id));
       const message = `"${id}" can replace another task of this constellation, not "${other}"; those are ${others}`;
       yield { path: `tasks[${index}].replaces[${at}]`, message };
     }
@@ -142,7 +142,7 @@ function* strangers(
     if (before.has(id)) continue;
     yield {
       path: `${path}[${position}]`,
-      message: `"${id}" is not a predecessor of "${taskId}"; its predecessors are ${listed([...before.keys()])}`,
+      message: `"${id}" is not a predecessor of "${taskId}"; its predecessors are ${listOfIds([...before.keys()])}`,
     };
   }
 }
@@ -185,7 +185,7 @@ export function takesOutputs(stdin: Json | undefined): boolean {
 
 const LISTED_MAX = 10;
 
-export function listed(ids: readonly string[]): string {
+export function listOfIds(ids: readonly string[]): string {
   if (ids.length === 0) return 'none';
   const more = ids.length > LISTED_MAX ? ` and ${ids.length - LISTED_MAX} more` : '';
   return ids.slice(0, LISTED_MAX).join(', ') + more;

@@ -9,7 +9,7 @@ import {
   decisionText,
 } from '../views/index.js';
 import { more, REPORT_LIMITS } from './report-limits.js';
-import { outputParts, wholeText } from './report-output.js';
+import { outputParts, wholeResultText } from './report-output.js';
 import { cell, cut, details, duration, fence, list, span, table } from './report-text.js';
 
 type Started = RunEventData<'TASK_STARTED'>;
@@ -102,7 +102,7 @@ function endText(end: Finished | null, status: string | undefined): string {
 function answerText(result: TaskResult, { answerCharsMax }: Shares): string[] {
   const { value } = result;
   const text = typeof value === 'string' ? value : JSON.stringify(value, null, 2);
-  return ['It answered:', fence(cut(text, answerCharsMax), 'text'), ...wholeText(result)];
+  return ['It answered:', fence(cut(text, answerCharsMax), 'text'), ...wholeResultText(result)];
 }
 
 function failureText({ error }: Extract<Finished, { status: 'failed' }>, shares: Shares): string[] {

@@ -13,7 +13,7 @@ import type { z } from 'zod';
 import { cutParts, type CutPart } from '../values/index.js';
 
 /** What is known of one command after its end, flat: a row of a projection as well as a paragraph of a report. */
-export interface CommandRecord {
+export interface ReportedCommand {
   readonly commandId: CommandId;
   readonly taskId: TaskId;
   readonly attempt: number;
@@ -37,13 +37,13 @@ export interface CommandRecord {
 }
 
 /** The commands that the commits of attempts tell of, in their order. */
-export function commandsOf(commits: readonly AttemptCommit[]): CommandRecord[] {
+export function commandsOf(commits: readonly AttemptCommit[]): ReportedCommand[] {
   return commits.flatMap(({ taskId, attempt, events }) =>
     events.flatMap((event) => (event.type === 'COMMAND_FINISHED' ? [recordOf({ taskId, attempt }, event.data)] : [])),
   );
 }
 
-function recordOf(of: { taskId: TaskId; attempt: number }, data: z.infer<typeof CommandFinished>): CommandRecord {
+function recordOf(of: { taskId: TaskId; attempt: number }, data: z.infer<typeof CommandFinished>): ReportedCommand {
   const { commandId, deviceId, sessionId, command, state, result, error, startedAt, durationMs } = data;
   const cli = ExecCliResult.safeParse(result?.value);
   return {

@@ -18,7 +18,7 @@ export const MERMAID_LINES_MAX = 500;
 const LABEL_CHARS_MAX = 60;
 const REASON_CHARS_MAX = 240;
 
-export function drawingOf(constellation: TaskConstellation): Drawing {
+export function dagDrawingOf(constellation: TaskConstellation): Drawing {
   return {
     tasks: constellation.tasks,
     lines: constellation.lines.map((line) => ({ ...line, condition: line.condition ?? null })),

@@ -11,11 +11,14 @@ export function outputParts(result: TaskResult, charsMax: number): string[] {
   const text = typeof value === 'string' ? value : JSON.stringify(value, null, 2);
   const parts = cli === undefined ? { result: text } : { stdout: cli.stdout, stderr: cli.stderr };
   const shown = Object.entries(parts).filter(([, said]) => said !== '');
-  return [...shown.flatMap(([what, said]) => [`${what}:`, fence(cut(said, charsMax), 'text')]), ...wholeText(result)];
+  return [
+    ...shown.flatMap(([what, said]) => [`${what}:`, fence(cut(said, charsMax), 'text')]),
+    ...wholeResultText(result),
+  ];
 }
 
 /** Of a result that its event holds only head and tail of: how much there is, and where. */
-export function wholeText(result: TaskResult): string[] {
+export function wholeResultText(result: TaskResult): string[] {
   return cutParts(result).map(partText);
 }
 

@@ -15,7 +15,7 @@ import { foldRun } from '../fold/evolve.js';
 import { constellation, submit } from '../given.js';
 import { metricsOf } from '../views/metrics.js';
 import { MERMAID_TASKS_MAX } from './report-dag.js';
-import { commandsOf, type CommandRecord } from './report-commands.js';
+import { commandsOf, type ReportedCommand } from './report-commands.js';
 import { span } from './report-text.js';
 import { REPORT_LIMITS } from './report-limits.js';
 import { renderReport, type ReportInput } from './report.js';
@@ -58,7 +58,7 @@ function poisoned(input: ReportInput): ReportInput {
     tasks: input.run.tasks.map((task) => ({ ...task, name: HOSTILE, error, reason })),
     lines: input.run.lines.map((line) => ({ ...line, condition: HOSTILE, satisfied: false, reason })),
   };
-  const commands = input.commands.map((command): CommandRecord => ({
+  const commands = input.commands.map((command): ReportedCommand => ({
     ...command,
     tool: HOSTILE,
     arguments: { command: HOSTILE, [HOSTILE]: HOSTILE },

@@ -4,9 +4,9 @@ import { foldRun } from '../fold/index.js';
 import { type AttemptStory, type PlanSaying, triggersText, violationText, wakerText, viewOf } from '../views/index.js';
 import { answerSection } from './report-answer.js';
 import { attemptsSection } from './report-attempts.js';
-import type { CommandRecord } from './report-commands.js';
+import type { ReportedCommand } from './report-commands.js';
 import { approvalsSection, usageSection } from './report-approvals.js';
-import { drawingOf, type Drawing, isUndecided, judgement, mermaid, textDag } from './report-dag.js';
+import { dagDrawingOf, type Drawing, isUndecided, judgement, mermaid, textDag } from './report-dag.js';
 import { editsSection } from './report-edits.js';
 import { figuresSection } from './report-figures.js';
 import { limited, more, REPORT_LIMITS } from './report-limits.js';
@@ -19,7 +19,7 @@ export interface ReportInput {
   readonly run: RunView;
   /** All commits of the run, in order. */
   readonly commits: readonly RunCommit[];
-  readonly commands: readonly CommandRecord[];
+  readonly commands: readonly ReportedCommand[];
   /** What agents did; none of a run without agents. */
   readonly attempts?: readonly AttemptStory[];
   /** More is recorded of attempts than stands in `attempts`. */
@@ -197,7 +197,7 @@ function openCommand({ taskId, attempt, deviceId, command }: RunEventData<'TASK_
   ].join('\n\n');
 }
 
-function endedCommand(command: CommandRecord, charsMax: number): string {
+function endedCommand(command: ReportedCommand, charsMax: number): string {
   const { taskId, attempt, commandId, deviceId, tool, state, exitCode, startedAt, durationMs, error } = command;
   const rows = [
     ['Command', cell(commandId)],
@@ -223,7 +223,7 @@ function endedCommand(command: CommandRecord, charsMax: number): string {
 }
 
 /** The exact command line; what else the tool was given follows as JSON. */
-function commandLine(tool: string, { command, ...rest }: CommandRecord['arguments']): string {
+function commandLine(tool: string, { command, ...rest }: ReportedCommand['arguments']): string {
   const exact = typeof command === 'string';
   const others = exact ? rest : { ...rest, ...(command === undefined ? {} : { command }) };
   const json = Object.keys(others).length === 0 ? '' : JSON.stringify(others);
@@ -280,7 +280,7 @@ function verifySection({ run, commits }: ReportInput): string {
 /** As it was requested, taken over, or made by the planner in its first round; without what became of it. */
 function firstConstellation(commits: readonly RunCommit[]): Drawing | undefined {
   const requested = requestOf(commits)?.constellation ?? null;
-  if (requested !== null) return drawingOf(requested);
+  if (requested !== null) return dagDrawingOf(requested);
   const made = commits.findIndex(({ events }) => events.some(({ type }) => CREATIONS.has(type)));
   const run = made < 0 ? undefined : foldRun(commits.slice(0, made + 1));
   if (run === undefined) return undefined;

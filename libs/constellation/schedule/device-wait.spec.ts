@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { LIMITS, type RunOptions } from '#proto';
-import { type Decision, decide } from '../decide/decide.js';
+import { type RunDecision, decide } from '../decide/decide.js';
 import type { Input } from '../decide/input.js';
 import { constellation, device, fleet, T0, submit } from '../given.js';
 import type { FleetView } from '../edits/fleet-view.js';
@@ -15,7 +15,7 @@ const lost = (id: string) => device(id, { status: 'lost', changedAt: '2026-01-01
 class Story {
   run: Run = emptyRun('run-1');
 
-  at(minutes: number, view: FleetView, ...inputs: Input[]): Decision {
+  at(minutes: number, view: FleetView, ...inputs: Input[]): RunDecision {
     const now = T0 + minutes * MINUTE;
     const decision = decide(this.run, inputs.length === 0 ? [{ kind: 'wake' }] : inputs, {
       fleet: view,
@@ -27,7 +27,7 @@ class Story {
   }
 }
 
-function failures({ events }: Decision): string[] {
+function failures({ events }: RunDecision): string[] {
   return events.flatMap(({ type, data }) =>
     type === 'TASK_FAILED' ? `${data.taskId} ${data.error.code}: ${data.error.message}` : [],
   );

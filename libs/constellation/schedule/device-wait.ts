@@ -1,4 +1,12 @@
-import { type AgentProfile, type EditTrigger, type Instant, LIMITS, type RunEvent, type TaskStar } from '#proto';
+import {
+  instantOf,
+  type AgentProfile,
+  type EditTrigger,
+  type Instant,
+  LIMITS,
+  type RunEvent,
+  type TaskStar,
+} from '#proto';
 import type { RunDraft } from '../fold/index.js';
 import {
   type Assignment,
@@ -10,7 +18,6 @@ import {
   satisfies,
 } from '../edits/index.js';
 import { asksPlanner, judgeLines, editPolicyOf, type Run, type TaskState } from '../state/index.js';
-import { instantOf } from '../values/index.js';
 import type { Judge } from '../plan/index.js';
 
 // A ready task that no connected device can take waits, and the run says since when (TASKS_WAITING). After `deviceAskMs` its

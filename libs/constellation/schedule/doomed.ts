@@ -1,7 +1,7 @@
-import type { RunEvent } from '#proto';
+import { instantOf, type RunEvent } from '#proto';
 import type { RunDraft } from '../fold/index.js';
 import { doomOf, judgeLines, type Run, undecidedInto } from '../state/index.js';
-import { instantOf, jsonBytes } from '../values/index.js';
+import { jsonBytes } from '../values/index.js';
 import type { Circumstances } from './circumstances.js';
 
 /** Skips beyond this go into the next commit, a wave at a time: one task that fails may doom all the others. */

@@ -1,11 +1,11 @@
-import { COMMAND_REFUSALS, type RunEvent } from '#proto';
+import { instantOf, COMMAND_REFUSALS, type RunEvent } from '#proto';
 import { type Assignment, assign } from '../edits/index.js';
 import type { RunDraft } from '../fold/index.js';
 import { type Bound, judgeLines, Purse, type Run, type TaskState } from '../state/index.js';
-import { instantOf, jsonBytes } from '../values/index.js';
+import { jsonBytes } from '../values/index.js';
 import type { Circumstances } from './circumstances.js';
 import { NOTHING_SEEN, type Seen, Waits } from './device-wait.js';
-import { Slots } from './slots.js';
+import { SlotView } from './slots.js';
 import { start } from './start.js';
 
 /** Waited for by a task for which no device is connected that would do. */
@@ -41,7 +41,7 @@ export const NOTHING_STARTED: Started = {
 export function startReady(draft: RunDraft, held: (index: number) => boolean, { fleet, now }: Circumstances): Started {
   const { run } = draft;
   if (run.phase !== 'RUNNING' || run.ending !== null) return NOTHING_STARTED;
-  const slots = new Slots(fleet, run);
+  const slots = new SlotView(fleet, run);
   const purse = new Purse(run);
   // A wide constellation on a busy fleet has thousands of ready tasks with the same needs: one answer serves them all.
   const waits = new Waits(draft, { fleet, now });

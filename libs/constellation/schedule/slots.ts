@@ -3,7 +3,7 @@ import type { FleetView } from '../edits/index.js';
 import type { Run } from '../state/index.js';
 
 /** The fleet view with the run's own tasks counted in as they are by now: a slot that this commit frees is used in this commit. */
-export class Slots implements FleetView {
+export class SlotView implements FleetView {
   readonly #fleet: FleetView;
   readonly #concurrency: number;
   readonly #taken = new Map<DeviceId, number>();

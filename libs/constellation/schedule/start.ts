@@ -1,4 +1,5 @@
 import {
+  instantOf,
   type Budget,
   DEFAULTS,
   type RunEvent,
@@ -11,7 +12,6 @@ import {
 import type { Assignment } from '../edits/index.js';
 import { positionOf, sourceOf } from '../plan/index.js';
 import { graphOf, isAgentTask, type Run } from '../state/index.js';
-import { instantOf } from '../values/index.js';
 
 interface Given {
   readonly device: Extract<Assignment, { kind: 'device' }>['device'];

@@ -1,14 +1,14 @@
 import { describe, expect, it } from '@jest/globals';
 import type { TaskStarLine, TaskStatus } from '#proto';
 import { ALICE, completed, constellation, failed, propose, add, Story, submit } from '../given.js';
-import type { Ending } from '../plan/line-types.js';
+import type { TaskEnding } from '../plan/line-types.js';
 import { doomOf, judgeLine as judgeOne, judgeLines as judgeAll } from './lines.js';
 import type { Run } from './run.js';
 import { Judge } from '../plan/truth.js';
 
 const judge = new Judge(undefined);
-const judgeLine = (of: TaskStarLine, ending: Ending) => judgeOne(of, ending, judge);
-const judgeLines = (run: Run, index: number, ending: Ending) => judgeAll(run, index, ending, judge);
+const judgeLine = (of: TaskStarLine, ending: TaskEnding) => judgeOne(of, ending, judge);
+const judgeLines = (run: Run, index: number, ending: TaskEnding) => judgeAll(run, index, ending, judge);
 
 const line = (change: Partial<TaskStarLine>): TaskStarLine => ({
   id: 'l',

@@ -1,9 +1,9 @@
 import type { LineResult, TaskStarLine } from '#proto';
-import { type Doomer, type Ending, type Judge, LINE_KINDS, sourceOf } from '../plan/index.js';
+import { type Doomer, type TaskEnding, type Judge, LINE_KINDS, sourceOf } from '../plan/index.js';
 import { graphOf, type Run } from './run.js';
 
 /** What the lines that leave a task come to when it ends: judged once, recorded in the task's terminal event. */
-export function judgeLines(run: Run, taskIndex: number, ending: Ending, judge: Judge): LineResult[] {
+export function judgeLines(run: Run, taskIndex: number, ending: TaskEnding, judge: Judge): LineResult[] {
   const graph = graphOf(run);
   return graph.linesFrom
     .at(taskIndex)
@@ -12,7 +12,7 @@ export function judgeLines(run: Run, taskIndex: number, ending: Ending, judge: J
 }
 
 /** What one line comes to when its predecessor has ended; undefined when that has to be found out first. */
-export function judgeLine(line: TaskStarLine, ending: Ending, judge: Judge): LineResult | undefined {
+export function judgeLine(line: TaskStarLine, ending: TaskEnding, judge: Judge): LineResult | undefined {
   const { id, type } = line;
   const truth = LINE_KINDS[type].judge(line, ending, judge);
   if (truth === undefined) return undefined;

@@ -13,7 +13,7 @@ import type {
 } from '#proto';
 import { LINE_KINDS } from '../plan/index.js';
 import { objectOf } from './ufo-items.js';
-import { type Kept, keptOfLine, keptOfTask, takeKept, withoutEmpty } from './ufo-kept.js';
+import { type Kept, keptOfLine, keptOfTask, takeKept, withoutEmptyFields } from './ufo-kept.js';
 import {
   DEVICE_TYPES,
   levelOf,
@@ -73,7 +73,7 @@ export function exportUfo(source: UfoSource): unknown {
     dependencies: Object.fromEntries(lines.map((line, position) => [line.id, ufoLine(line, position, source, kept)])),
     metadata: {
       ...objectOf(own['metadata']),
-      orrery: { runId, revision, ...withoutEmpty({ options, metadata }) },
+      orrery: { runId, revision, ...withoutEmptyFields({ options, metadata }) },
     },
     created_at: ufoTime(createdAt),
     updated_at: ufoTime(updatedAt),

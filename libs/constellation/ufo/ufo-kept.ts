@@ -35,7 +35,7 @@ export function keptEntry(json: Fields, tasks: readonly Item[], lines: readonly 
     tasks: byId(tasks, keptInTask),
     lines: byId(lines, keptInLine),
   };
-  const kept = withoutEmpty({ ...sections, constellation: withoutEmpty(sections.constellation) });
+  const kept = withoutEmptyFields({ ...sections, constellation: withoutEmptyFields(sections.constellation) });
   return Object.keys(kept).length === 0 ? {} : { [NAME]: kept };
 }
 
@@ -54,7 +54,7 @@ export function keptOfLine({ id, type, description = '' }: TaskStarLine, { lines
 }
 
 /** Without what says nothing: nulls, empty texts, empty objects. */
-export function withoutEmpty(fields: Fields): Fields {
+export function withoutEmptyFields(fields: Fields): Fields {
   const isEmpty = (value: unknown): boolean =>
     isNothing(value) || value === '' || (isObject(value) && Object.keys(value).length === 0);
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => !isEmpty(value)));
@@ -63,7 +63,7 @@ export function withoutEmpty(fields: Fields): Fields {
 function keptInTask({ fields }: Item): Fields {
   const { orrery: _, ...data } = objectOf(fields['task_data']);
   const isBeside = !isNothing(fields['target_device_id']) && fields['target_device_id'] !== '';
-  return withoutEmpty({
+  return withoutEmptyFields({
     ...withoutKeys(fields, KNOWN_OF_TASKS),
     device_type: isBeside ? fields['device_type'] : undefined,
     task_data: data,
@@ -78,7 +78,7 @@ function keptInLine({ fields, orrery: ours }: Item): Fields {
   const isFree =
     type === 'conditional' &&
     (typeof text !== 'string' || (text !== ours['condition'] && checkCondition(text) !== undefined));
-  return withoutEmpty({
+  return withoutEmptyFields({
     ...withoutKeys(fields, KNOWN_OF_LINES),
     dependency_type: isFree || type === 'completion_only' ? type : undefined,
     metadata,
@@ -86,7 +86,7 @@ function keptInLine({ fields, orrery: ours }: Item): Fields {
 }
 
 function byId(items: readonly Item[], of: (item: Item) => Fields): Fields {
-  return withoutEmpty(Object.fromEntries(items.map((item) => [item.id, of(item)])));
+  return withoutEmptyFields(Object.fromEntries(items.map((item) => [item.id, of(item)])));
 }
 
 function ownOf(fields: Fields, id: string): Fields {

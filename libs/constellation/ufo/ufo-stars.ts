@@ -1,5 +1,5 @@
 import { DeviceId, LIMITS, LineType, parseWith, type Issue } from '#proto';
-import { checkCondition, LINE_KINDS, listed } from '../plan/index.js';
+import { checkCondition, LINE_KINDS, listOfIds } from '../plan/index.js';
 import { choiceOf, isObject, issue, objectOf, type Item } from './ufo-items.js';
 import {
   DEPENDENCY_TYPES,
@@ -91,12 +91,12 @@ function priorityOf(item: Item, issues: Issue[]): unknown {
  * kept for people and models, and what UFO would have asked instead, whether there was a result, decides. One that we
  * wrote stays a condition whatever is in it: it was one, and may be refused, but it is never less than it was.
  */
-export function lineOf(item: Item, ids: ReadonlySet<string>, issues: Issue[]): object {
+export function starLineOf(item: Item, ids: ReadonlySet<string>, issues: Issue[]): object {
   const { id, fields, orrery, path } = item;
   for (const end of ['from_task_id', 'to_task_id']) {
     const value = fields[end];
     if (typeof value === 'string' && ids.has(value)) continue;
-    issues.push(issue([...path, end], `must be the id of a task; known are ${listed([...ids])}`));
+    issues.push(issue([...path, end], `must be the id of a task; known are ${listOfIds([...ids])}`));
   }
   const extras = withoutKeys(orrery, NOT_EXTRAS_OF_LINES);
   const line = { ...extras, id, from: fields['from_task_id'], to: fields['to_task_id'] };

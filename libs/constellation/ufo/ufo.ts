@@ -5,7 +5,7 @@
 import { parseWith, pathOf, TaskConstellation, type Issue } from '#proto';
 import { isObject, issue, itemsOf, LINES, objectOf, TASKS, type Item } from './ufo-items.js';
 import { keptEntry } from './ufo-kept.js';
-import { lineOf, starOf } from './ufo-stars.js';
+import { starLineOf, starOf } from './ufo-stars.js';
 import type { Fields } from './ufo-words.js';
 
 export type UfoImport =
@@ -43,7 +43,7 @@ export function importUfo(json: unknown): UfoImport {
   const draft = {
     name: [json['name'], json['constellation_id']].find((text) => text !== undefined && text !== null && text !== ''),
     tasks: tasks.map((item) => starOf(item, issues)),
-    lines: lines.map((item) => lineOf(item, ids, issues)),
+    lines: lines.map((item) => starLineOf(item, ids, issues)),
   };
   if (issues.length > 0) return refused(issues);
   const parsed = parseWith(TaskConstellation, { ...draft, name: draft.name ?? 'constellation' });

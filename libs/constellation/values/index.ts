@@ -5,7 +5,6 @@
 export { ACCEPTED, type Answer, IGNORED, refuse } from './answer.js';
 export { type CutPart, cutParts, cutText } from './cut-parts.js';
 export { IdIndex } from './id-index.js';
-export { instantOf } from './instant.js';
 export { type Interval, covered } from './intervals.js';
 export { jsonBytes } from './json-bytes.js';
 export { PersistentArray } from './persistent-array.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { agentCommits } from '../agent-attempt.testing.js';
-import { attemptStories, eventOf, eventsOf, stepsOf } from './attempt-story.js';
+import { attemptStories, eventOf, entryEvents, stepsOf } from './attempt-story.js';
 
 describe('attemptStories', () => {
   const commits = [
@@ -19,7 +19,7 @@ describe('attemptStories', () => {
   });
 
   it('lose no event, and tell each once', () => {
-    const told = stories.flatMap(({ entries }) => entries.flatMap(eventsOf));
+    const told = stories.flatMap(({ entries }) => entries.flatMap(entryEvents));
     expect(told.map(({ type }) => type).toSorted()).toEqual(
       commits.flatMap(({ events }) => events.map(({ type }) => type)).toSorted(),
     );

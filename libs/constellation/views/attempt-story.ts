@@ -51,7 +51,7 @@ export function eventOf<T extends RecordedAttemptEvent['type']>({ events }: ActS
 }
 
 /** All that an entry tells, in order. */
-export function eventsOf(entry: StoryEntry): readonly TimedEvent[] {
+export function entryEvents(entry: StoryEntry): readonly TimedEvent[] {
   if (entry.kind === 'mark') return [entry.event];
   return entry.kind === 'act' ? entry.events : [entry.said, ...entry.acts.flatMap(({ events }) => events)];
 }

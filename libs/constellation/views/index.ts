@@ -7,7 +7,7 @@ export {
   type StepStory,
   attemptStories,
   eventOf,
-  eventsOf,
+  entryEvents,
   stepsOf,
 } from './attempt-story.js';
 export { type ConstellationDiff, type FieldChange, constellationOf, diffConstellations } from './diff.js';

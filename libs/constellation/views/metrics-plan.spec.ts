@@ -12,7 +12,7 @@ import {
   Story,
   submit,
 } from '../given.js';
-import { Plan, type Change } from './metrics-plan.js';
+import { MeasuredPlan, type PlanChange } from './metrics-plan.js';
 import { metricsOf } from './metrics.js';
 
 const star = (id: string, change: Partial<TaskStar> = {}): TaskStar => ({
@@ -35,8 +35,8 @@ const constellation = (tasks: readonly string[], lines: readonly string[] = []):
 });
 
 /** a -> b -> c; only c is pending. */
-function plan(): Plan {
-  const made = new Plan();
+function plan(): MeasuredPlan {
+  const made = new MeasuredPlan();
   for (const id of ['a', 'b', 'c']) made.addTask(star(id), id === 'c');
   for (const id of ['a>b', 'b>c']) made.addLine(line(id));
   return made;
@@ -54,7 +54,7 @@ describe('an edit', () => {
     constellation: { name: 'test', tasks: [], lines: [], ...change },
   });
 
-  it.each<[string, Edit, Change[]]>([
+  it.each<[string, Edit, PlanChange[]]>([
     ['that adds a task', { tool: 'add_task', task: star('d') }, ['addedTasks']],
     ['that adds a task which is there', { tool: 'add_task', task: star('c') }, []],
     [
@@ -149,7 +149,7 @@ describe('an edit', () => {
       fc.property(fc.array(edit), (edits) => {
         const made = plan();
         const changes = edits.flatMap((each) => made.apply(each));
-        const number = (change: Change) => changes.filter((each) => each === change).length;
+        const number = (change: PlanChange) => changes.filter((each) => each === change).length;
         expect(made.size).toEqual({
           tasks: 3 + number('addedTasks') - number('removedTasks'),
           lines: 2 + number('addedDependencies') - number('removedDependencies'),

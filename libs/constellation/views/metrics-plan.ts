@@ -3,7 +3,7 @@ import type { Successors } from '../plan/index.js';
 import { sameJson } from '../values/index.js';
 
 /** What one edit may change (paper table 3). */
-export type Change =
+export type PlanChange =
   | 'addedTasks'
   | 'removedTasks'
   | 'modifiedTasks'
@@ -17,7 +17,7 @@ export interface ConstellationSize {
 }
 
 /** The constellation as far as it takes to say what an edit changed; kept by one walk over the events of a run. */
-export class Plan {
+export class MeasuredPlan {
   readonly #tasks = new Map<TaskId, { readonly star: TaskStar; readonly pending: boolean }>();
   readonly #lines = new Map<LineId, TaskStarLine>();
 
@@ -50,7 +50,7 @@ export class Plan {
   }
 
   /** Changes what a recorded edit changed, and says what that was. */
-  apply(edit: Edit): Change[] {
+  apply(edit: Edit): PlanChange[] {
     switch (edit.tool) {
       case 'add_task':
         return this.#putTask(edit.task);
@@ -75,7 +75,7 @@ export class Plan {
     }
   }
 
-  #build({ tasks, lines }: TaskConstellation, clear: boolean): Change[] {
+  #build({ tasks, lines }: TaskConstellation, clear: boolean): PlanChange[] {
     const cleared = clear ? this.#clear(new Set(tasks.map(({ id }) => id)), new Set(lines.map(({ id }) => id))) : [];
     return [
       ...cleared,
@@ -85,7 +85,7 @@ export class Plan {
   }
 
   /** Only what is PENDING gives way to a new plan: tasks, and lines into such tasks. */
-  #clear(taskIds: ReadonlySet<TaskId>, lineIds: ReadonlySet<LineId>): Change[] {
+  #clear(taskIds: ReadonlySet<TaskId>, lineIds: ReadonlySet<LineId>): PlanChange[] {
     const tasks = [...this.#tasks].flatMap(([id, { pending }]) => (pending && !taskIds.has(id) ? [id] : []));
     const lines = [...this.#lines.values()].filter(
       ({ id, to }) => !lineIds.has(id) && this.#tasks.get(to)?.pending === true,
@@ -93,27 +93,27 @@ export class Plan {
     return [...lines.flatMap(({ id }) => this.#removeLine(id)), ...tasks.flatMap((id) => this.#removeTask(id))];
   }
 
-  #putTask(star: TaskStar): Change[] {
+  #putTask(star: TaskStar): PlanChange[] {
     const before = this.#tasks.get(star.id);
     this.#tasks.set(star.id, { star, pending: before?.pending ?? true });
     if (before === undefined) return ['addedTasks'];
     return sameJson(before.star, star) ? [] : ['modifiedTasks'];
   }
 
-  #removeTask(id: TaskId): Change[] {
+  #removeTask(id: TaskId): PlanChange[] {
     if (!this.#tasks.delete(id)) return [];
     const lines = [...this.#lines.values()].filter(({ from, to }) => from === id || to === id);
     return ['removedTasks', ...lines.flatMap((line) => this.#removeLine(line.id))];
   }
 
-  #putLine(line: TaskStarLine): Change[] {
+  #putLine(line: TaskStarLine): PlanChange[] {
     const before = this.#lines.get(line.id);
     this.#lines.set(line.id, line);
     if (before === undefined) return ['addedDependencies'];
     return sameJson(before, line) ? [] : ['modifiedDependencies'];
   }
 
-  #removeLine(id: LineId): Change[] {
+  #removeLine(id: LineId): PlanChange[] {
     return this.#lines.delete(id) ? ['removedDependencies'] : [];
   }
 }

@@ -1,12 +1,12 @@
 import type { Instant, RecordedRunEvent, RunCommit, RunEventData, RunId, TaskConstellation, TaskId } from '#proto';
 import { covered, type Interval } from '../values/index.js';
 import { Attempts, type AttemptMetrics } from './metrics-attempts.js';
-import { Plan, type Change, type ConstellationSize } from './metrics-plan.js';
+import { MeasuredPlan, type PlanChange, type ConstellationSize } from './metrics-plan.js';
 import { type RoundMetrics, Rounds } from './metrics-rounds.js';
-import { orderOf, widthOf, type Successors } from '../plan/index.js';
+import { topologicalOrder, widthOf, type Successors } from '../plan/index.js';
 
 /** What edits changed, by type (paper table 3). A primitive that changes nothing counts nowhere. */
-export type ChangeCounts = Readonly<Record<Change | 'total', number>>;
+export type ChangeCounts = Readonly<Record<PlanChange | 'total', number>>;
 
 export interface EditMetrics {
   /** Rounds that were opened, that of the creation included. */
@@ -73,7 +73,7 @@ export function metricsOf(commits: readonly RunCommit[]): RunMetrics | null {
 
 /** Private to one walk over the events. */
 class Measures {
-  readonly #plan = new Plan();
+  readonly #plan = new MeasuredPlan();
   readonly #attempts = new Attempts();
   readonly #rounds = new Rounds();
   readonly #pauses: Interval[] = [];
@@ -219,7 +219,7 @@ class Measures {
   }
 }
 
-const NO_CHANGES: Readonly<Record<Change, number>> = {
+const NO_CHANGES: Readonly<Record<PlanChange, number>> = {
   addedTasks: 0,
   removedTasks: 0,
   modifiedTasks: 0,
@@ -228,8 +228,8 @@ const NO_CHANGES: Readonly<Record<Change, number>> = {
   modifiedDependencies: 0,
 };
 
-function withTotal(counts: Readonly<Record<Change, number>>, edits: number): ChangeCounts {
-  const average = (change: Change) => counts[change] / edits;
+function withTotal(counts: Readonly<Record<PlanChange, number>>, edits: number): ChangeCounts {
+  const average = (change: PlanChange) => counts[change] / edits;
   return {
     addedTasks: average('addedTasks'),
     removedTasks: average('removedTasks'),
@@ -249,7 +249,7 @@ function longestPath(
   const ending = [...weights];
   const before = new Map<number, number>();
   let last = -1;
-  for (const position of orderOf(successors)) {
+  for (const position of topologicalOrder(successors)) {
     const length = ending[position] ?? 0;
     if (length > (ending[last] ?? 0)) last = position;
     for (const next of successors[position] ?? []) {

@@ -22,7 +22,7 @@ import {
 import { isHeld } from '../decide/index.js';
 import { dueWaits, waitText } from '../schedule/index.js';
 import { recoveriesOf } from '../edits/index.js';
-import { listed } from '../plan/index.js';
+import { listOfIds } from '../plan/index.js';
 
 /** A run as people and programs are shown it; pure, so the log, Postgres and the live state show the same. */
 export function viewOf(run: Run, now?: number): RunView {
@@ -79,7 +79,7 @@ export function waitingFor(run: Run, now?: number): WaitingFor | null {
   // What lacks a part of the budget gets it back from the planner: nobody else has one.
   const isPlanned = run.editing !== null && startable.every(({ star }) => purse.lacking(star).length > 0);
   if (run.editing !== null && isPlanned) return waitingForPlanner(run.editing);
-  const ids = listed(startable.map(({ star }) => star.id));
+  const ids = listOfIds(startable.map(({ star }) => star.id));
   const delayed = startable.filter(({ notBefore }) => notBefore !== null && Date.parse(notBefore) > (now ?? -Infinity));
   if (startable.length > 0 && delayed.length === startable.length) {
     const wakesAt = earliest(delayed.map(({ notBefore }) => notBefore));
@@ -87,7 +87,9 @@ export function waitingFor(run: Run, now?: number): WaitingFor | null {
   }
   const stranded = startable.flatMap((task) => waitText(run, task) ?? []);
   const detail =
-    stranded.length > 0 ? `a device that takes ${listed(stranded)}` : `a connected device with a free slot for ${ids}`;
+    stranded.length > 0
+      ? `a device that takes ${listOfIds(stranded)}`
+      : `a connected device with a free slot for ${ids}`;
   return { reason: 'device', detail, wokenBy: 'fleet', wakesAt: earliest([...dueWaits(run), run.deadlineAt]) };
 }
 
@@ -102,7 +104,7 @@ function waitingForPersons(run: Run): WaitingFor {
   const others = run.running.size - asking.size;
   const more = others > 0 ? `; and the end of ${others === 1 ? 'another task' : `${others} other tasks`}` : '';
   const wakesAt = earliest([...open.map(({ ask }) => ask.expiresAt), ...dueOf(run)]);
-  return { reason: 'approval', detail: `${listed(asks)}${more}`, wokenBy: 'operator', wakesAt };
+  return { reason: 'approval', detail: `${listOfIds(asks)}${more}`, wokenBy: 'operator', wakesAt };
 }
 
 /** What those that run may give back of the budget; undefined when no task waits for that. */
@@ -112,7 +114,7 @@ function waitingForBudget(run: Run): WaitingFor | undefined {
   const ready = [...run.ready].filter(not(isHeld(run))).map((index) => run.tasks.at(index).star);
   const short = ready.filter((star) => purse.lacking(star).length > 0);
   if (short.length === 0) return undefined;
-  const detail = `what running tasks leave of the budget for ${listed(short.map(({ id }) => id))}`;
+  const detail = `what running tasks leave of the budget for ${listOfIds(short.map(({ id }) => id))}`;
   return { reason: 'budget', detail, wokenBy: 'attempt', wakesAt: earliest(dueOf(run)) };
 }
 
@@ -137,7 +139,7 @@ function waitingForPlanner({ editId, mode, triggers, deadlineAt }: Editing): Wai
     if (trigger.kind === 'task') return trigger.taskId;
     return trigger.kind === 'goal' ? 'the goal' : 'the end of the plan';
   });
-  const what = mode === 'creation' ? 'a plan' : `an edit about ${listed(about)}`;
+  const what = mode === 'creation' ? 'a plan' : `an edit about ${listOfIds(about)}`;
   return { reason: 'planner', detail: `${what} (round ${editId})`, wokenBy: 'proposal', wakesAt: deadlineAt };
 }
 

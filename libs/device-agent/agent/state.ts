@@ -1,9 +1,9 @@
 import type { Agent } from './agent.js';
 import type { AttemptContext } from './attempt-context.js';
-import type { Effect, Outcome } from '../effects/index.js';
+import type { Effect, EffectOutcome } from '../effects/index.js';
 
 /** What a piece of an agent's work is: it yields effects, is given their outcomes, and returns a value. */
-export type Work<T> = Generator<Effect, T, Outcome>;
+export type Work<T> = Generator<Effect, T, EffectOutcome>;
 
 /**
  * One state of an agent's state machine (paper section 8.3). A state holds nothing of an attempt, so that one object serves

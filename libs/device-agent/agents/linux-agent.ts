@@ -10,7 +10,7 @@ import {
   finishState,
 } from '../agent/index.js';
 import type { AgentKind } from '../effects/index.js';
-import { actionExecution, llmInteraction, memoryUpdate, toolsOf, type RoundValues } from '../strategies/index.js';
+import { actionExecution, llmInteraction, memoryUpdate, agentToolsOf, type RoundValues } from '../strategies/index.js';
 
 export const LINUX_AGENT = 'LinuxAgent';
 
@@ -35,7 +35,7 @@ export function linuxAgentStates(middleware: readonly Middleware[] = []): StateR
 export function linuxAgentProcessor(middleware: readonly Middleware[]): Processor<RoundValues<LinuxAgentReply>> {
   return new Processor<RoundValues<LinuxAgentReply>>({
     name: 'LinuxAgentProcessor',
-    inputs: { tools: (_, { task }) => toolsOf(task), observation: () => [] },
+    inputs: { tools: (_, { task }) => agentToolsOf(task), observation: () => [] },
     phases: {
       LLM_INTERACTION: { strategies: [llmInteraction({ schema: LinuxAgentReply })], failFast: true },
       ACTION_EXECUTION: { strategies: [actionExecution()], failFast: false },

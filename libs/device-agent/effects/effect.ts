@@ -63,7 +63,7 @@ export interface ReadInput {
   readonly fromByte?: number;
 }
 
-export type Outcome = ModelReplied | ModelFailed | ToolCalled | PersonAnswered | OutputRead;
+export type EffectOutcome = ModelReplied | ModelFailed | ToolCalled | PersonAnswered | OutputRead;
 
 export interface OutputRead {
   readonly kind: 'read';
@@ -115,7 +115,7 @@ export type AgentEnd =
     };
 
 /** One attempt of an agent: yields effects, is given outcomes, returns how it ended. */
-export type AgentProgram = Generator<Effect, AgentEnd, Outcome>;
+export type AgentProgram = Generator<Effect, AgentEnd, EffectOutcome>;
 
 /** A kind of agent that devices can have, by the name that AgentProfiles carry. */
 export interface AgentKind {

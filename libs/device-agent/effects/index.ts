@@ -9,7 +9,7 @@ export type {
   AgentReply,
   AgentTask,
   Effect,
-  Outcome,
+  EffectOutcome,
   OutputRead,
   PersonAnswered,
   ReadInput,

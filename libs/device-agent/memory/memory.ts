@@ -20,13 +20,13 @@ export interface MemoryItem {
   }[];
   readonly answers: readonly { readonly question: string; readonly text: string | null; readonly note: string }[];
   /** What was read on in outputs of earlier steps. */
-  readonly reads: readonly Read[];
+  readonly reads: readonly MemoryRead[];
   /** Why something that the agent wanted was not even tried. */
   readonly problems: readonly string[];
 }
 
 /** What was read again: an output of an earlier step, or the result of a task before this one. */
-export type Read =
+export type MemoryRead =
   | { readonly step: number; readonly index: number; readonly text: string }
   | { readonly task: TaskId; readonly field?: string; readonly text: string };
 

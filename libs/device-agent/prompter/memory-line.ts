@@ -1,6 +1,6 @@
 import type { Json } from '#proto';
 import type { MemoryItem } from '../memory/index.js';
-import { clip, readName, withoutEmpty } from './memory-step.js';
+import { clipNamed, readName, withoutEmpty } from './memory-step.js';
 import { outputOf, type OutputText } from '#libs/prompter';
 
 /** How much of an older step one line of JSON tells. */
@@ -24,15 +24,15 @@ export function stepLine(item: MemoryItem, bounds: LineBounds): string {
     ...withoutEmpty({
       agent: subtask === undefined ? '' : agent,
       status: status === 'CONTINUE' ? '' : status,
-      thought: thoughtChars === 0 ? '' : clip(thought, thoughtChars),
+      thought: thoughtChars === 0 ? '' : clipNamed(thought, thoughtChars),
       did: calls.map((call) => callLine(call, bounds)),
       read: reads.map(readName).slice(0, 5),
       answers: answers.map(({ question, text }) => ({
-        question: clip(question, bounds.commandChars),
-        answer: text === null ? null : clip(text, bounds.wholeChars),
+        question: clipNamed(question, bounds.commandChars),
+        answer: text === null ? null : clipNamed(text, bounds.wholeChars),
       })),
-      problems: problems.map((problem) => clip(problem, bounds.commandChars)).slice(0, 5),
-      notes: notes.map((note) => clip(note, noteChars)),
+      problems: problems.map((problem) => clipNamed(problem, bounds.commandChars)).slice(0, 5),
+      notes: notes.map((note) => clipNamed(note, noteChars)),
     }),
   });
 }
@@ -43,10 +43,10 @@ function callLine({ index, command, ended }: MemoryItem['calls'][number], bounds
   const named = withoutEmpty({
     index: index === 0 ? undefined : index,
     tool: command.tool,
-    command: clip(text, bounds.commandChars),
+    command: clipNamed(text, bounds.commandChars),
   });
   if (ended.kind === 'refused') {
-    return { ...named, refused: `by ${ended.by}: ${clip(ended.message, bounds.commandChars)}` };
+    return { ...named, refused: `by ${ended.by}: ${clipNamed(ended.message, bounds.commandChars)}` };
   }
   const output = ended.result === null ? null : outputOf(ended.result);
   const exit = output?.exitCode ?? null;
@@ -55,7 +55,7 @@ function callLine({ index, command, ended }: MemoryItem['calls'][number], bounds
     ...(exit !== null && ended.state === 'COMPLETED' ? {} : { ended: ended.state }),
   };
   const streams = (output?.streams ?? []).map((stream) => [stream.stream, streamLine(stream, bounds)] as const);
-  const error = ended.message === null ? {} : withoutEmpty({ error: clip(ended.message, bounds.commandChars) });
+  const error = ended.message === null ? {} : withoutEmpty({ error: clipNamed(ended.message, bounds.commandChars) });
   return { ...named, ...ending, ...error, ...Object.fromEntries(streams) };
 }
 

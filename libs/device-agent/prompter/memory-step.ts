@@ -36,18 +36,18 @@ function said(item: MemoryItem, { saidChars, noteChars }: StepBounds): string {
   return JSON.stringify(
     withoutEmpty({
       agent,
-      subtask: clip(subtask ?? '', saidChars),
+      subtask: clipNamed(subtask ?? '', saidChars),
       status,
-      observation: clip(observation, saidChars),
-      thought: clip(thought, saidChars),
-      plan: clip(plan.join(' | '), saidChars),
-      notes: notes.map((note) => clip(note, noteChars)),
+      observation: clipNamed(observation, saidChars),
+      thought: clipNamed(thought, saidChars),
+      plan: clipNamed(plan.join(' | '), saidChars),
+      notes: notes.map((note) => clipNamed(note, noteChars)),
       answers: answers.map(({ question, text, note }) => ({
-        question: clip(question, saidChars),
-        answer: text === null ? null : clip(text, saidChars),
-        ...(note === '' ? {} : { note: clip(note, saidChars) }),
+        question: clipNamed(question, saidChars),
+        answer: text === null ? null : clipNamed(text, saidChars),
+        ...(note === '' ? {} : { note: clipNamed(note, saidChars) }),
       })),
-      problems: problems.map((problem) => clip(problem, saidChars)),
+      problems: problems.map((problem) => clipNamed(problem, saidChars)),
     }),
   );
 }
@@ -56,10 +56,10 @@ type Call = MemoryItem['calls'][number];
 
 function callPieces(step: number, { index, command, ended }: Call, bounds: StepBounds): Piece[] {
   const name = `step ${step} command ${index}`;
-  const text = `${command.tool} ${clip(JSON.stringify(command.arguments), bounds.saidChars)}`;
+  const text = `${command.tool} ${clipNamed(JSON.stringify(command.arguments), bounds.saidChars)}`;
   const action: Piece[] = [{ own: `[Action ${index}]` }, { label: name, data: text }];
   if (ended.kind === 'refused') {
-    const why = { label: `${name} refusal`, data: clip(`${ended.code}: ${ended.message}`, bounds.saidChars) };
+    const why = { label: `${name} refusal`, data: clipNamed(`${ended.code}: ${ended.message}`, bounds.saidChars) };
     return [...action, { own: `[Status] did not run: refused by the ${ended.by}` }, why];
   }
   const output = ended.result === null ? null : outputOf(ended.result);
@@ -67,7 +67,7 @@ function callPieces(step: number, { index, command, ended }: Call, bounds: StepB
   const error: Piece[] =
     ended.message === null || ended.message === ''
       ? []
-      : [{ own: '[Error]' }, { label: `${name} error`, data: clip(ended.message, bounds.saidChars) }];
+      : [{ own: '[Error]' }, { label: `${name} error`, data: clipNamed(ended.message, bounds.saidChars) }];
   const streams = output?.streams ?? [];
   const results = streams.flatMap((stream) => outputPieces({ step, index, name }, stream, bounds));
   const silent: Piece[] = results.length === 0 ? [{ own: '[Result] no output' }] : results;
@@ -141,7 +141,7 @@ function shareOf(tokens: number, sizes: readonly number[]): number {
 }
 
 /** What is cut says so, and what it is. */
-export function clip(text: string, chars: number): string {
+export function clipNamed(text: string, chars: number): string {
   if (text.length <= chars) return text;
   return `${text.slice(0, chars).toWellFormed()}... (${text.length - chars} more characters)`;
 }

@@ -12,7 +12,7 @@ import {
 import { callProblem } from './call-problems.js';
 import { READ_INPUT_TOOL } from '../prompter/index.js';
 import { askPerson, callTool, readInput, readOutput } from './effects.js';
-import { ASK_TOOL, inputReadOf, isOwnTool, questionOf, readOf } from './own-tools.js';
+import { ASK_TOOL, inputReadOf, isOwnTool, questionAsked, readOf } from './own-tools.js';
 import { isFailing, outcomeText } from '../memory/index.js';
 import type { ActingReply, Done, RoundValues } from './values.js';
 
@@ -58,7 +58,7 @@ const NOTHING: Omit<Done, 'status'> = { calls: [], answers: [], reads: [], probl
 
 function* act<G extends object>({ agent }: StrategyCall<G>, call: CommandCall): Work<Acted> {
   if (call.tool === ASK_TOOL.name) {
-    const question = questionOf(call);
+    const question = questionAsked(call);
     const { text, note } = yield* askPerson(question);
     const told = agent.repeats.note(call, text ?? note, text === null);
     return { ...NOTHING, answers: [{ question, text, note }], problems: told, succeeded: text !== null };

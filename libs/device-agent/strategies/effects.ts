@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import type { CommandCall, Prompt, Usage } from '#proto';
 import type {
   AgentReply,
-  Outcome,
+  EffectOutcome,
   OutputRead,
   PersonAnswered,
   ReadInput,
@@ -71,5 +71,5 @@ export function* noEffects<T>(value: T): Work<T> {
   return value;
 }
 
-const misplaced = (effect: string, { kind }: Outcome): Error =>
+const misplaced = (effect: string, { kind }: EffectOutcome): Error =>
   new Error(`${effect} was answered with an outcome of the kind "${kind}"`);

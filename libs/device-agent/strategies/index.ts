@@ -4,5 +4,5 @@
 export { actionExecution } from './action-execution.js';
 export { llmInteraction } from './llm-interaction.js';
 export { memoryUpdate } from './memory-update.js';
-export { toolsOf } from './own-tools.js';
+export { agentToolsOf } from './own-tools.js';
 export type { RoundValues } from './values.js';

@@ -30,7 +30,7 @@ export const ASK_TOOL: ToolInfo = {
 export const OWN_TOOLS: readonly ToolInfo[] = [READ_OUTPUT_TOOL, READ_INPUT_TOOL, ASK_TOOL];
 
 /** What an agent may call on this device. */
-export function toolsOf({ device, inputs }: AgentTask): readonly ToolInfo[] {
+export function agentToolsOf({ device, inputs }: AgentTask): readonly ToolInfo[] {
   const own = OWN_TOOLS.filter((tool) => tool !== READ_INPUT_TOOL || inputs.length > 0);
   return [...device.tools.filter(({ name }) => !isOwnTool(name)), ...own];
 }
@@ -64,7 +64,7 @@ export function inputReadOf({ arguments: given }: CommandCall): Omit<ReadInput, 
   };
 }
 
-export const questionOf = ({ arguments: given }: CommandCall): string => textOf(given['question']);
+export const questionAsked = ({ arguments: given }: CommandCall): string => textOf(given['question']);
 
 const numberOf = (value: Json | undefined, otherwise: number): number =>
   typeof value === 'number' && Number.isSafeInteger(value) ? value : otherwise;

@@ -11,7 +11,7 @@ import { actionExecution } from '../strategies/action-execution.js';
 import { callTool, noEffects } from '../strategies/effects.js';
 import { llmInteraction } from '../strategies/llm-interaction.js';
 import { memoryUpdate } from '../strategies/memory-update.js';
-import { toolsOf } from '../strategies/own-tools.js';
+import { agentToolsOf } from '../strategies/own-tools.js';
 import type { RoundValues } from '../strategies/values.js';
 import { strategyOf } from '../agent/strategy.js';
 import { AppAgentReply, HostAgentReply } from './desktop-replies.js';
@@ -123,7 +123,7 @@ function hostProcessor(middleware: readonly Middleware[]): Processor<HostValues,
   const agents = [{ name: APP, introduction: 'Does one thing at a time on the device, and looks before it acts.' }];
   return new Processor<HostValues, Desktop>({
     name: 'HostAgentProcessor',
-    inputs: { tools: (_, { task }) => toolsOf(task) },
+    inputs: { tools: (_, { task }) => agentToolsOf(task) },
     phases: {
       DATA_COLLECTION: { strategies: [reviewSubtasks], failFast: true },
       LLM_INTERACTION: {
@@ -155,7 +155,7 @@ const lookAt = (look: CommandCall) =>
 function appProcessor(look: CommandCall, middleware: readonly Middleware[]): Processor<AppValues, Desktop> {
   return new Processor<AppValues, Desktop>({
     name: 'AppAgentProcessor',
-    inputs: { tools: (_, { task }) => toolsOf(task) },
+    inputs: { tools: (_, { task }) => agentToolsOf(task) },
     phases: {
       DATA_COLLECTION: { strategies: [lookAt(look)], failFast: false },
       LLM_INTERACTION: { strategies: [llmInteraction({ schema: AppAgentReply })], failFast: true },

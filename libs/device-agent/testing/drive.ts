@@ -10,7 +10,7 @@ import type {
   Effect,
   ModelFailed,
   ModelReplied,
-  Outcome,
+  EffectOutcome,
   OutputRead,
   PersonAnswered,
   ReadInput,
@@ -25,12 +25,12 @@ export interface Place {
 }
 
 /** What becomes of an effect. */
-export type Answer = (effect: Effect, at: Place) => Outcome;
+export type Answer = (effect: Effect, at: Place) => EffectOutcome;
 
 export interface Driven {
   readonly end: AgentEnd;
   readonly effects: readonly Effect[];
-  readonly outcomes: readonly Outcome[];
+  readonly outcomes: readonly EffectOutcome[];
   /** One per question to a model. */
   readonly prompts: readonly Prompt[];
 }
@@ -38,7 +38,7 @@ export interface Driven {
 /** Runs an attempt to its end in one go: every effect gets its outcome at once. */
 export function drive(kind: AgentKind, task: AgentTask, answer: Answer): Driven {
   const effects: Effect[] = [];
-  const outcomes: Outcome[] = [];
+  const outcomes: EffectOutcome[] = [];
   const prompts: Prompt[] = [];
   const program = kind.run(task);
   // What is called before the model speaks for the first time belongs to its first step.
@@ -63,7 +63,7 @@ export function drive(kind: AgentKind, task: AgentTask, answer: Answer): Driven 
 export function replay(
   kind: AgentKind,
   task: AgentTask,
-  outcomes: readonly Outcome[],
+  outcomes: readonly EffectOutcome[],
 ): { readonly effects: readonly Effect[]; readonly end: AgentEnd | null } {
   const effects: Effect[] = [];
   const program = kind.run(task);

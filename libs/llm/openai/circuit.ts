@@ -22,7 +22,7 @@ export interface Shown {
 export const BREAKER: BreakerOptions = { failures: 5, openMs: 15_000 };
 
 /** Leaves an endpoint alone that failed too often lately. */
-export class Circuit {
+export class CircuitBreaker {
   readonly #breaker: CircuitBreakerPolicy;
 
   constructor({ failures, openMs }: BreakerOptions) {

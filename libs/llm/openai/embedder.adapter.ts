@@ -1,6 +1,6 @@
 import { setTimeout as sleepFor } from 'node:timers/promises';
 import type { OpenAI } from 'openai';
-import { BREAKER, Circuit, type BreakerOptions, type Shown } from './circuit.js';
+import { BREAKER, CircuitBreaker, type BreakerOptions, type Shown } from './circuit.js';
 import {
   EMBEDDED_CHARS_MAX,
   EMBEDDED_TEXTS_MAX,
@@ -46,7 +46,7 @@ export class OpenAiEmbedder implements Embedder {
   readonly #now: () => number;
   readonly #sleep: Sleep;
   readonly #scrubber: Scrubber;
-  readonly #circuit: Circuit;
+  readonly #circuit: CircuitBreaker;
   #client: Promise<OpenAI> | undefined;
 
   constructor(options: OpenAiEmbedderOptions) {
@@ -55,7 +55,7 @@ export class OpenAiEmbedder implements Embedder {
     this.#now = options.now ?? Date.now;
     this.#sleep = options.sleep ?? ((ms, signal) => sleepFor(ms, undefined, { signal }));
     this.#scrubber = new Scrubber(options.keys);
-    this.#circuit = new Circuit(options.breaker ?? BREAKER);
+    this.#circuit = new CircuitBreaker(options.breaker ?? BREAKER);
   }
 
   async embed({ texts, signal, deadlineMs }: EmbeddingRequest): Promise<Embedded | NotEmbedded> {

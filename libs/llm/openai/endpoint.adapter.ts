@@ -1,6 +1,6 @@
 import type { OpenAI } from 'openai';
 import type { ModelRequest } from '../models/index.js';
-import { Circuit, type BreakerOptions, type Shown } from './circuit.js';
+import { CircuitBreaker, type BreakerOptions, type Shown } from './circuit.js';
 import { connectOpenAi } from './client.adapter.js';
 import { faultOf, type Fault } from './fault.js';
 import { ReplyBuilder, type Tally } from './reply.js';
@@ -35,14 +35,14 @@ export interface Try extends Shown {
 export class OpenAiEndpoint {
   readonly #endpoint: ModelEndpoint;
   readonly #options: EndpointOptions;
-  readonly #circuit: Circuit;
+  readonly #circuit: CircuitBreaker;
   readonly #abilities = new Map<string, Abilities>();
   #client: Promise<OpenAI> | undefined;
 
   constructor(endpoint: ModelEndpoint, options: EndpointOptions) {
     this.#endpoint = endpoint;
     this.#options = options;
-    this.#circuit = new Circuit(options.breaker);
+    this.#circuit = new CircuitBreaker(options.breaker);
   }
 
   /** Makes one request, or says that the circuit is open. */

@@ -20,7 +20,7 @@ export class BodyTooLargeError extends Error {
 const MESSAGE_CHARS_MAX = 500;
 const CAUSES_MAX = 10;
 
-export interface Circumstances {
+export interface FaultCircumstances {
   /** The reply had begun. */
   readonly began: boolean;
   /** For a Retry-After that is a date. */
@@ -30,7 +30,7 @@ export interface Circumstances {
 }
 
 /** Reads an error of the client library by its shape. */
-export function faultOf(error: unknown, { began, nowMs, scrub }: Circumstances): Fault {
+export function faultOf(error: unknown, { began, nowMs, scrub }: FaultCircumstances): Fault {
   const cut = (text: string) => shortened(scrub(text));
   const shape = (typeof error === 'object' && error !== null ? error : {}) as ErrorShape;
   if (causes(error).some(({ name }) => name === BodyTooLargeError.name)) {

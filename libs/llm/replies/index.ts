@@ -3,5 +3,5 @@
  */
 export { StoringModelDesk, type ModelDesk, type ModelDeskParts, type ModelQuestion } from './model-desk.js';
 export { strictSchema, type StrictSchema } from './strict-schema.js';
-export { askStructured, type Refusal, type StructuredAsk, type StructuredReply } from './structured-reply.js';
+export { askStructured, type CallRefusal, type StructuredAsk, type StructuredReply } from './structured-reply.js';
 export { thoughtFollower } from './thought-stream.js';

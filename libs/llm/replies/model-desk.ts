@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import type { z } from 'zod';
 import type { ArtifactRef, ModelCall, Prompt } from '#proto';
 import type { ChatModel, ModelAnswer, ModelRequest } from '../models/index.js';
-import { askStructured, type Refusal, type StructuredReply } from './structured-reply.js';
+import { askStructured, type CallRefusal, type StructuredReply } from './structured-reply.js';
 
 /** Bytes of a reply that stand in the event; of a longer one only the head does, and the whole lies in ARTIFACTS. */
 const REPLY_BYTES_MAX = 64 * 1024;
@@ -20,7 +20,7 @@ export interface ModelQuestion<T> {
   readonly deadlineMs: number;
   readonly turn: string;
   /** Asked before every request, with those made for this question so far. */
-  readonly mayCall: (calls: readonly ModelCall[]) => Refusal | null;
+  readonly mayCall: (calls: readonly ModelCall[]) => CallRefusal | null;
   readonly onText?: (soFar: string) => void;
 }
 

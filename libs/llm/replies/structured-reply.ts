@@ -4,7 +4,7 @@ import type { ChatModel, ModelAnswer, ModelErrorCode } from '../models/index.js'
 import { readReplyJson } from './reply-json.js';
 import { strictSchema, type StrictSchema } from './strict-schema.js';
 
-export interface Refusal {
+export interface CallRefusal {
   readonly code: string;
   readonly message: string;
 }
@@ -25,7 +25,7 @@ export interface StructuredAsk<T> {
   readonly turn: string;
   readonly onText?: (soFar: string) => void;
   /** Asked before every request, also before a repair, with what was called so far; a refusal ends it with that code. */
-  readonly mayCall?: (calls: readonly ModelCall[]) => Refusal | null;
+  readonly mayCall?: (calls: readonly ModelCall[]) => CallRefusal | null;
   /** Milliseconds since any fixed point; the system's clock when absent. */
   readonly now?: () => number;
 }
@@ -128,7 +128,7 @@ function correction(reply: string | null, problems: readonly string[]): ChatMess
   return [...(said === '' ? [] : [{ role: 'assistant', content: said } as const]), { role: 'user', content }];
 }
 
-function givenUp(problems: readonly string[], tries: number): Refusal {
+function givenUp(problems: readonly string[], tries: number): CallRefusal {
   const last = problems.slice(0, 3).join('; ');
   const message = `No usable reply in ${tries} ${tries === 1 ? 'try' : 'tries'}; the last one: ${last}`;
   return { code: 'MODEL_REPLY_INVALID', message: message.slice(0, PROBLEM_CHARS_MAX).toWellFormed() };

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { readOn, startReading, thoughtFollower } from './thought-stream.js';
+import { readPiece, startReading, thoughtFollower } from './thought-stream.js';
 
 /** Any character, halves of characters included. (The unit `binary` of fast-check takes two seconds to be made.) */
 const anyCharacter = fc.nat(0x10_ff_ff).map((code) => String.fromCodePoint(code));
@@ -44,7 +44,7 @@ describe('the thought so far', () => {
         let reading = startReading('thought');
         for (let at = 0, piece = 0; at < text.length; piece++) {
           const next = at + 1 + (sizes[piece % sizes.length] ?? 0);
-          reading = readOn(reading, text.slice(at, next));
+          reading = readPiece(reading, text.slice(at, next));
           at = next;
           const soFar = follow(text.slice(0, at));
           expect(soFar).toBe(fieldSoFar(text.slice(0, at)));

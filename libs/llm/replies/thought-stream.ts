@@ -24,7 +24,7 @@ export function startReading(field: string): Reading {
 }
 
 /** Reads on with the next piece of the text. The same for every way of cutting a text into pieces. */
-export function readOn(reading: Reading, piece: string): Reading {
+export function readPiece(reading: Reading, piece: string): Reading {
   if (reading.done || piece === '') return reading;
   const reader = new Reader(reading);
   for (const character of splitKeepingAll(piece)) {
@@ -44,7 +44,7 @@ export function thoughtFollower(field = 'thought'): (soFar: string) => string {
   let before = '';
   return (soFar) => {
     const goesOn = soFar.startsWith(before);
-    reading = goesOn ? readOn(reading, soFar.slice(before.length)) : readOn(startReading(field), soFar);
+    reading = goesOn ? readPiece(reading, soFar.slice(before.length)) : readPiece(startReading(field), soFar);
     before = soFar;
     return shown(reading.value);
   };

@@ -57,7 +57,7 @@ const objectSubject = (sha256: Sha256): string =>
   `$O.${ARTIFACTS_BUCKET}.M.${padded(Buffer.from(sha256).toString('base64url'))}`;
 
 /** The store's own digest of a content that has this checksum. */
-export const digestOf = (sha256: Sha256): string =>
+export const storeDigestOf = (sha256: Sha256): string =>
   `SHA-256=${padded(Buffer.from(sha256, 'hex').toString('base64url'))}`;
 
 function padded(base64: string): string {
@@ -85,7 +85,7 @@ export async function findObject(nc: NatsConnection, sha256: Sha256): Promise<St
 
 /** Whether an object is what its name promises; its pieces are checked by whoever reads them. */
 export const isWhole = (object: StoredObject | null, sha256: Sha256): object is StoredObject =>
-  object !== null && !object.deleted && object.digest === digestOf(sha256);
+  object !== null && !object.deleted && object.digest === storeDigestOf(sha256);
 
 /** Takes every piece under this id out of the store. */
 export async function discardPieces(nc: NatsConnection, id: string): Promise<void> {
@@ -241,7 +241,7 @@ export class ArtifactUpload {
       size: bytes,
       chunks: this.#pieces,
       mtime: new Date().toISOString(),
-      digest: digestOf(sha256),
+      digest: storeDigestOf(sha256),
       deleted: false,
     };
     const head = headers();

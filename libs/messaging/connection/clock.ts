@@ -1,7 +1,6 @@
-/** Milliseconds since epoch. */
+/** Port: the time, in milliseconds since the epoch. Everything that asks for the time asks this. */
 export interface Clock {
   now(): number;
 }
 
-/** For what is only written down, never compared: the caller's clock is better where there is one. */
-export const systemTime: Clock = { now: () => Date.now() };
+export const systemClock: Clock = { now: () => Date.now() };

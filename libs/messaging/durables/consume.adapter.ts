@@ -3,7 +3,7 @@ import type { NatsConnection } from '@nats-io/transport-node';
 import type { DurableSpec } from '#proto';
 import { busMessage } from './bus-message.js';
 import type { BusMessage } from './bus-message.js';
-import { systemTime, type Clock } from '../connection/index.js';
+import { systemClock, type Clock } from '../connection/index.js';
 import { bury } from './dead-letter.adapter.js';
 import { DONE, retryAfterFailure } from './outcome.js';
 import type { Outcome } from './outcome.js';
@@ -120,7 +120,7 @@ export function consumeBatches(
   handler: (messages: BatchMessage[]) => void,
   options: ConsumeOptions,
 ): Consumption {
-  const { service, report, clock = systemTime } = options;
+  const { service, report, clock = systemClock } = options;
   const concurrency = bound(options.concurrency ?? CONCURRENCY_DEFAULT);
   let arrived: BatchMessage[] = [];
   const deliver = () => {

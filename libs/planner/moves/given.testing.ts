@@ -17,7 +17,15 @@ import {
   type ToolConstellation,
   type ToolTask,
 } from '#proto';
-import { decide, type Decision, emptyRun, type FleetView, foldEvents, type Input, type Run } from '#libs/constellation';
+import {
+  decide,
+  type RunDecision,
+  emptyRun,
+  type FleetView,
+  foldEvents,
+  type Input,
+  type Run,
+} from '#libs/constellation';
 import { type PlanState, evolvePlan, NO_PLAN } from './plan-state.js';
 import type { ProposedPlan } from './plan-creation.js';
 
@@ -175,7 +183,7 @@ export const CALL: ModelCall = {
 export class Story {
   run: Run = emptyRun('run-1');
   plan: PlanState = NO_PLAN;
-  last: Decision | undefined;
+  last: RunDecision | undefined;
   #fleet: FleetView = FLEET;
   #now = T0;
   #sequence = 0;

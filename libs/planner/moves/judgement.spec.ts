@@ -2,14 +2,14 @@ import { describe, expect, it } from '@jest/globals';
 import type { EditTrigger } from '#proto';
 import { foldEvents, type Run } from '#libs/constellation';
 import { completed, failed, plan, star, Story } from './given.testing.js';
-import { judgementOf, type Judge } from './judgement.js';
+import { judgementOf, type JudgeKnown } from './judgement.js';
 
 const MODEL = { model: true, reviewed: false };
 const NOBODY = { model: false, reviewed: false };
 const RUNBOOK = { model: true, reviewed: true };
 const NEEDED = { needed: true };
 
-function judged(story: Story, judge: Judge) {
+function judged(story: Story, judge: JudgeKnown) {
   const triggers = story.run.editing?.triggers ?? [];
   expect(triggers).not.toEqual([]);
   return judgementOf(story.run, triggers, judge);

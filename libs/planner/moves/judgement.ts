@@ -7,7 +7,7 @@ export type Judgement =
   /** It follows by rule, without edits. */
   | { readonly needed: false; readonly state: Extract<PlannerState, 'CONTINUE' | 'FINISH'>; readonly because: string };
 
-export interface Judge {
+export interface JudgeKnown {
   /** There is a model that could be asked. */
   readonly model: boolean;
   /** The plan came from a reviewed runbook: what it comes to is its end. */
@@ -20,7 +20,7 @@ export interface Judge {
  * put to it (paper section 5.1, algorithm 1). What a task needs of others comes along its lines, which the core has checked: an
  * ordinary result asks for no change of the plan.
  */
-export function judgementOf(run: Run, triggers: readonly EditTrigger[], { model, reviewed }: Judge): Judgement {
+export function judgementOf(run: Run, triggers: readonly EditTrigger[], { model, reviewed }: JudgeKnown): Judgement {
   const told = [...triggers, ...run.queued].flatMap((trigger) =>
     trigger.kind === 'task' ? (findTask(run, trigger.taskId) ?? []) : [],
   );

@@ -35,7 +35,7 @@ export interface GiveUp {
   readonly message: string;
 }
 
-export interface Ask {
+export interface AskMove {
   readonly kind: 'ask';
   readonly mode: Mode;
   readonly try: number;
@@ -59,16 +59,16 @@ export type Move =
       readonly mode: Mode;
       readonly try: number;
       readonly planned: RoundPlanned;
-      readonly otherwise: Ask | GiveUp | Ruled;
+      readonly otherwise: AskMove | GiveUp | RuledMove;
     }
   /** A reviewed plan is looked for; where none fits the goal, `otherwise`. */
-  | { readonly kind: 'runbook'; readonly mode: 'creation'; readonly try: number; readonly otherwise: Ask | GiveUp }
-  | Ask
-  | Ruled
+  | { readonly kind: 'runbook'; readonly mode: 'creation'; readonly try: number; readonly otherwise: AskMove | GiveUp }
+  | AskMove
+  | RuledMove
   | GiveUp;
 
 /** No judgement is needed. */
-export interface Ruled {
+export interface RuledMove {
   readonly kind: 'rule';
   readonly mode: 'editing';
   readonly try: number;
@@ -172,7 +172,7 @@ function create(round: Round): Move {
 }
 
 /** CONTINUE. */
-function edit(round: Round): Ask | Ruled | GiveUp {
+function edit(round: Round): AskMove | RuledMove | GiveUp {
   const { run, editing, options, number, last } = round;
   if (last?.source === 'rule' && !isStale(editing)) {
     if (options.model) return ask(round);
@@ -192,13 +192,13 @@ function isReviewed({ planSource }: Run): boolean {
   return planSource === 'runbook';
 }
 
-function askOrGiveUp(round: Round): Ask | GiveUp {
+function askOrGiveUp(round: Round): AskMove | GiveUp {
   const { model, runbooks = [] } = round.options;
   return model ? ask(round) : giveUp(round, 'NO_MODEL', noModel(runbooks));
 }
 
 /** A model, unless it was asked in as many rounds as it may: the repair of a plan belongs to the round of that plan. */
-function ask(round: Round): Ask | GiveUp {
+function ask(round: Round): AskMove | GiveUp {
   const { run, plan, editing, number, last, said } = round;
   const { rounds = DEFAULTS.rounds } = run.request?.options ?? {};
   const asked = roundsAsked(plan);
@@ -232,10 +232,10 @@ export function noModel(runbooks: readonly string[]): string {
 }
 
 /** States of the ConstellationAgent (paper section 5.2). */
-export type AgentState = 'START' | 'CONTINUE' | 'FINISH' | 'FAIL';
+export type PlanningState = 'START' | 'CONTINUE' | 'FINISH' | 'FAIL';
 
 /** In which state the planner of a run is, for people. A run that was cancelled was given up, too. */
-export function plannerStateOf({ phase, ending, graph }: Pick<Run, 'phase' | 'ending' | 'graph'>): AgentState {
+export function plannerStateOf({ phase, ending, graph }: Pick<Run, 'phase' | 'ending' | 'graph'>): PlanningState {
   if (phase === 'COMPLETED') return 'FINISH';
   if (phase === 'FAILED' || phase === 'CANCELLED') return 'FAIL';
   if (ending !== null) return ending.reason === 'finished' ? 'FINISH' : 'FAIL';

@@ -1,5 +1,5 @@
 import { type EditingReply, type Issue, sentenceOf, type TaskId } from '#proto';
-import { findTask, isTerminalTask, listed, type Run, type TaskState } from '#libs/constellation';
+import { findTask, isTerminalTask, listOfIds, type Run, type TaskState } from '#libs/constellation';
 import { EditStage, type StageCircumstances } from './edit-stage.js';
 import { type Planned, type ProposedPlan, traceOf } from './plan-creation.js';
 
@@ -58,13 +58,13 @@ function unseen(state: string, run: Run, seen = run.revision): Issue[] {
   if (seen === run.revision) return [];
   const left = [...run.tasks].filter(({ status }) => !isTerminalTask(status)).map(({ star }) => `"${star.id}"`);
   if (left.length === 0) return [];
-  const message = `the constellation was changed since you were shown it, and ${state} would put an end to ${listed(left)}; look at it again`;
+  const message = `the constellation was changed since you were shown it, and ${state} would put an end to ${listOfIds(left)}; look at it again`;
   return [{ path: 'state', message }];
 }
 
 function stillRunning(ids: readonly TaskId[]): string {
   const [are, them] = ids.length === 1 ? ['is', 'it'] : ['are', 'them'];
-  const tasks = `task${ids.length === 1 ? '' : 's'} ${listed(ids.map((id) => `"${id}"`))}`;
+  const tasks = `task${ids.length === 1 ? '' : 's'} ${listOfIds(ids.map((id) => `"${id}"`))}`;
   return `${tasks} ${are} still running; CONTINUE, or FAIL to stop ${them}`;
 }
 
@@ -75,11 +75,11 @@ function unfounded({ evidence }: EditingReply, run: Run): Issue[] {
     const task = findTask(run, id);
     const all = [...run.tasks];
     if (task === undefined) {
-      const known = listed(all.map(({ star }) => star.id));
+      const known = listOfIds(all.map(({ star }) => star.id));
       return [{ path, message: `there is no task "${id}"; known are ${known}` }];
     }
     if (hasSpoken(task)) return [];
-    const others = listed(all.filter(hasSpoken).map(({ star }) => star.id));
+    const others = listOfIds(all.filter(hasSpoken).map(({ star }) => star.id));
     return [{ path, message: `task "${id}" is ${task.status} and has no result; those with one are ${others}` }];
   });
 }

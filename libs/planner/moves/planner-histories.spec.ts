@@ -19,7 +19,7 @@ import {
   tools,
   toolTask,
 } from './given.testing.js';
-import { nextMove, type Ask, type GiveUp, type Move, type MoveOptions, type Ruled } from './next-move.js';
+import { nextMove, type AskMove, type GiveUp, type Move, type MoveOptions, type RuledMove } from './next-move.js';
 import type { ProposedPlan } from './plan-creation.js';
 import { roundsAsked, tryOf } from './plan-state.js';
 import { rebase } from './rebase.js';
@@ -95,7 +95,7 @@ class History {
     else this.#carryOut(move.otherwise, seed, move.planned.try);
   }
 
-  #runbook(otherwise: Ask | GiveUp, seed: number): void {
+  #runbook(otherwise: AskMove | GiveUp, seed: number): void {
     if (seed % 4 !== 0) return this.#carryOut(otherwise, seed);
     this.story.recorded(
       this.story.thought({ source: 'runbook', runbook: { name: 'r', hash: '0'.repeat(64), parameters: {} } }),
@@ -104,7 +104,7 @@ class History {
   }
 
   /** `unfit`: the try whose reply is recorded and does not fit any more. */
-  #carryOut(move: Exclude<Move, { kind: 'rebase' | 'runbook' }> | Ruled, seed: number, unfit?: number): void {
+  #carryOut(move: Exclude<Move, { kind: 'rebase' | 'runbook' }> | RuledMove, seed: number, unfit?: number): void {
     switch (move.kind) {
       case 'over':
       case 'stored':
@@ -124,7 +124,7 @@ class History {
   }
 
   /** The model is asked; it may have seen another revision than the one that there is when it has answered. */
-  #ask({ mode, try: number }: Ask, seed: number, unfit?: number): void {
+  #ask({ mode, try: number }: AskMove, seed: number, unfit?: number): void {
     const key = `${this.story.editId}.${number}`;
     expect(this.options.model).toBe(true);
     expect(this.answered.has(key)).toBe(number === unfit);

@@ -1,5 +1,5 @@
 import { type Evaluation, LIMITS, type SubtaskVerdict, type TaskId } from '#proto';
-import { findTask, listed, type Run } from '#libs/constellation';
+import { findTask, listOfIds, type Run } from '#libs/constellation';
 
 /** The tasks of a run that an evaluation judges: those that were tried, in the order of the plan. */
 export function subtasksOf(run: Run): TaskId[] {
@@ -18,7 +18,7 @@ export function problemsOfVerdicts({ subtasks = [] }: Evaluation, run: Run): str
     if (task !== undefined && task.attempt > 0) return [];
     const tried = subtasksOf(run).map((one) => `"${one}"`);
     const known =
-      tried.length === 0 ? 'no task was tried, so subtasks is []' : `those that were tried are ${listed(tried)}`;
+      tried.length === 0 ? 'no task was tried, so subtasks is []' : `those that were tried are ${listOfIds(tried)}`;
     return [`${path}: ${task === undefined ? `there is no task "${id}"` : `task "${id}" was never tried`}; ${known}`];
   });
 }

@@ -1,14 +1,14 @@
 import type { Target } from '#proto';
-import { type FleetView, isRevoked, listed, type TargetIssue } from '#libs/constellation';
+import { type FleetView, isRevoked, listOfIds, type TargetIssue } from '#libs/constellation';
 
 /** What is wrong with a target, in words a model can act on: which devices there are, and which of them may have been meant. */
 export function targetWords(issue: TargetIssue, target: Target, fleet: FleetView): string {
   if (issue.code !== 'NO_DEVICE' || !('device' in target)) return issue.message;
   const ids = [...fleet.devices.values()].filter((device) => !isRevoked(device)).map(({ deviceId }) => deviceId);
   const close = closest(ids.toSorted(), target.device);
-  const meant = close.length === 0 ? '' : `; did you mean ${listed(close)}?`;
+  const meant = close.length === 0 ? '' : `; did you mean ${listOfIds(close)}?`;
   const problem = issue.message.split('; known are ', 1)[0] ?? issue.message;
-  return `${problem}; devices are ${listed(ids.toSorted())}${meant}`;
+  return `${problem}; devices are ${listOfIds(ids.toSorted())}${meant}`;
 }
 
 /** Those that a name with a typing error, or a part of a name, comes nearest to; none when it is like no other. */

@@ -40,7 +40,7 @@ export function requestText(goal: string | null, { fence }: Telling): string {
 }
 
 /** What ended, in our words: ids are letters, digits, "-" and "_". */
-export function triggersText(triggers: readonly EditTrigger[]): string {
+export function triggersPart(triggers: readonly EditTrigger[]): string {
   const idsOf = (kind: 'task' | 'device'): string[] =>
     triggers.flatMap((trigger) => (trigger.kind === kind ? [trigger.taskId] : []));
   const [ids, stranded] = [idsOf('task'), idsOf('device')];
@@ -65,7 +65,7 @@ export function triggersText(triggers: readonly EditTrigger[]): string {
 
 const TRIGGERS_MAX = 20;
 
-export function textOf(
+export function fencedText(
   label: string,
   value: Readonly<Record<string, Json>> | undefined,
   options: Telling & { readonly tokensMax: number },
@@ -87,7 +87,7 @@ export function judgedTasksText(ids: readonly string[]): string {
   return `${shown} (${ids.length} were tried; judge these ${LIMITS.subtasksJudgedMax})`;
 }
 
-export function violationsText(violations: readonly EditViolation[], telling: Telling): string {
+export function violationsPart(violations: readonly EditViolation[], telling: Telling): string {
   const lines = violations.map(({ code, path, message }) => `${code} at ${path}: ${message}`);
   return linesText('violations', lines, { ...telling, tokensMax: PLANNER_TOKENS.problems });
 }
@@ -165,7 +165,7 @@ export function budgetText(budget: Budget | undefined): string {
   return parts.filter((part) => part !== '').join(', ');
 }
 
-export function stepsText({ steps }: Demonstration, { fence, countTokens }: Telling): string {
+export function demonstrationText({ steps }: Demonstration, { fence, countTokens }: Telling): string {
   const bounded = (chars: number): string[] =>
     steps.map(({ device, description, command, result }, index) =>
       jsonLine({

@@ -19,7 +19,7 @@ import {
 } from './given.testing.js';
 import { PLANNER_TOKENS } from './parts.js';
 import { PlannerPrompter } from './planner-prompter.js';
-import type { CreationView, DemonstrationView, EditingView, EvaluationView, PlannerPrompt } from './view.js';
+import type { CreationView, DemonstrationView, EditingBriefing, EvaluationView, PlannerPrompt } from './view.js';
 
 /** `ORRERY_UPDATE_GOLDEN=1` writes the prompts as they are now: the difference is the review. */
 const update = process.env['ORRERY_UPDATE_GOLDEN'] === '1';
@@ -64,7 +64,7 @@ const halfDone = () =>
     [line('disks-1->compare'), line('disks-2->compare')],
   );
 
-const editingView = (change: Partial<EditingView> = {}): EditingView => ({
+const editingView = (change: Partial<EditingBriefing> = {}): EditingBriefing => ({
   goal: GOAL,
   run: halfDone(),
   triggers: [{ kind: 'task', taskId: 'disks-2', attempt: 1 }],
@@ -104,7 +104,7 @@ const SHOWN_BY_HAND: DemonstrationView = {
   fenceBoundary: BOUNDARY,
 };
 
-const refused = (): EditingView =>
+const refused = (): EditingBriefing =>
   editingView({
     run: { ...halfDone(), scope: [{ device: 'web-1' }, { tags: ['web'] }] },
     violations: [{ code: 'I3_ONLY_PENDING', path: 'actions[0]', message: 'the task disks-1 is COMPLETED' }],

@@ -20,19 +20,19 @@ import {
   requestText,
   runbooksText,
   scopeText,
-  stepsText,
-  textOf,
+  demonstrationText,
+  fencedText,
   triedText,
-  triggersText,
-  violationsText,
+  triggersPart,
+  violationsPart,
 } from './parts.js';
 import { profilesText } from './profiles-text.js';
-import { summaryOf } from './summary.js';
+import { runSummaryText } from './summary.js';
 import { constellationToolsText, planFieldsText } from './tools-text.js';
 import type {
   CreationView,
   DemonstrationView,
-  EditingView,
+  EditingBriefing,
   EvaluationView,
   ExperienceView,
   PlannerPrompt,
@@ -64,7 +64,10 @@ export class PlannerPrompter {
     const learnt = learntText(view.learnt, telling);
     const user = {
       request: telling.fence.around('request', view.goal),
-      metadata: textOf('metadata of the request', view.metadata, { ...telling, tokensMax: PLANNER_TOKENS.metadata }),
+      metadata: fencedText('metadata of the request', view.metadata, {
+        ...telling,
+        tokensMax: PLANNER_TOKENS.metadata,
+      }),
       devices: profilesText(view.profiles, { ...telling, goal: view.goal, tokens: PLANNER_TOKENS.profiles }),
       runbooks: runbooksText(view.runbooks ?? [], telling),
       learnt: learnt.text,
@@ -75,17 +78,17 @@ export class PlannerPrompter {
     return this.#prompt('creation', { telling, user, examples: learnt.shown });
   }
 
-  editing(view: EditingView): PlannerPrompt {
+  editing(view: EditingBriefing): PlannerPrompt {
     const telling = this.#telling(view.fenceBoundary);
     const learnt = learntText(view.learnt, telling);
     const user = {
       request: requestText(view.goal, telling),
-      triggers: triggersText(view.triggers),
+      triggers: triggersPart(view.triggers),
       scope: scopeText(view.run.scope, telling),
-      constellation: summaryOf(view.run, view.triggers, { ...telling, tokens: PLANNER_TOKENS.plan }),
+      constellation: runSummaryText(view.run, view.triggers, { ...telling, tokens: PLANNER_TOKENS.plan }),
       devices: profilesText(view.profiles, { ...telling, goal: view.goal ?? '', tokens: PLANNER_TOKENS.profiles }),
       learnt: learnt.text,
-      violations: violationsText(view.violations, telling),
+      violations: violationsPart(view.violations, telling),
       tried: triedText(view.tried, telling),
       budget: budgetText(view.budgetLeft),
     };
@@ -115,7 +118,7 @@ export class PlannerPrompter {
     const user = {
       request: telling.fence.around('request', request),
       name: telling.fence.around('name', name),
-      steps: stepsText(demonstration, telling),
+      steps: demonstrationText(demonstration, telling),
     };
     return this.#prompt('demonstration', { telling, user });
   }
@@ -127,7 +130,7 @@ export class PlannerPrompter {
       request: requestText(goal, telling),
       answer:
         answer === '' ? '' : toldText('final answer', answer, { ...telling, tokensMax: PLANNER_TOKENS.answer }).text,
-      constellation: summaryOf(run, [{ kind: 'end-of-plan' }], { ...telling, tokens }),
+      constellation: runSummaryText(run, [{ kind: 'end-of-plan' }], { ...telling, tokens }),
       outcome: `${run.phase}${run.outcome === null ? '' : `, ${run.outcome}`}`,
     };
   }

@@ -4,12 +4,12 @@ import { DEFAULTS, type EditTrigger, type Json } from '#proto';
 import { emptyRun, type Run } from '#libs/constellation';
 import { BoundaryTaken, Fence } from '#libs/prompter';
 import { anyCharacter, BOUNDARY, broke, countTokens, done, line, listing, runOf, shell } from './given.testing.js';
-import { SUMMARY_TOKENS_MIN, summaryOf } from './summary.js';
+import { SUMMARY_TOKENS_MIN, runSummaryText } from './summary.js';
 
 const fence = new Fence(BOUNDARY);
 const TOKENS = DEFAULTS.planTokens;
 const told = (run: Run, triggers: readonly EditTrigger[], tokens: number = TOKENS): string =>
-  summaryOf(run, triggers, { tokens, countTokens, fence });
+  runSummaryText(run, triggers, { tokens, countTokens, fence });
 const ended = (...taskIds: string[]): EditTrigger[] => taskIds.map((taskId) => ({ kind: 'task', taskId, attempt: 1 }));
 const END: EditTrigger[] = [{ kind: 'end-of-plan' }];
 const numbers = (count: number): number[] => Array.from({ length: count }, (_, index) => index);

@@ -3,7 +3,7 @@ import { graphOf, type Run } from '#libs/constellation';
 import { outputOf, type OutputText } from '#libs/prompter';
 import { fenceTokens, jsonLine, lineTokens, linesWithin, type Telling, toldText } from './bounded.js';
 import { type Ranking, rankingOf } from './ranking.js';
-import { type LineTier, resultOf, taskLine } from './task-line.js';
+import { type LineTier, taskResultOf, taskLine } from './task-line.js';
 
 /** Below this not even a plan of a few tasks can be told. */
 export const SUMMARY_TOKENS_MIN = 800;
@@ -19,7 +19,7 @@ export interface SummaryOptions extends Telling {
  * `tokens`, whatever names and results contain. Every trigger is named as long as the ids alone fit; otherwise a line says how many are not.
  * Throws BoundaryTaken when some text contains the boundary.
  */
-export function summaryOf(run: Run, triggers: readonly EditTrigger[], options: SummaryOptions): string {
+export function runSummaryText(run: Run, triggers: readonly EditTrigger[], options: SummaryOptions): string {
   if (options.tokens < SUMMARY_TOKENS_MIN) {
     throw new RangeError(`tokens is ${options.tokens}; a summary needs at least ${SUMMARY_TOKENS_MIN}`);
   }
@@ -153,7 +153,7 @@ class Summary {
   }
 
   #streams(position: number): readonly OutputText[] {
-    const result = resultOf(this.#run.tasks.at(position));
+    const result = taskResultOf(this.#run.tasks.at(position));
     return result === null ? [] : outputOf(result).streams.filter(({ head }) => head !== '');
   }
 

@@ -88,13 +88,13 @@ export function taskLine(run: Run, position: number, options: LineOptions): stri
     command: bounds.commandChars > 0 && (isPending || isLong) ? commandOf(task, bounds.commandChars) : '',
     waits_for_device_since: isPending ? task.deviceWait?.since : undefined,
     ...endOf(task, bounds),
-    ...resultFields(resultOf(task), withoutResult ? 0 : bounds.resultChars),
+    ...resultFields(taskResultOf(task), withoutResult ? 0 : bounds.resultChars),
     ...noteFields(run, star.id, withoutResult ? bounds.noteChars * NOTES_IN_FULL : bounds.noteChars),
   });
 }
 
 /** What a task answered, also one that failed. */
-export function resultOf({ result, error }: TaskState): TaskResult | null {
+export function taskResultOf({ result, error }: TaskState): TaskResult | null {
   return result ?? error?.output ?? null;
 }
 

@@ -33,7 +33,7 @@ export interface CreationView extends Fenced {
 }
 
 /** What the model is told to change a plan that runs. */
-export interface EditingView extends Fenced {
+export interface EditingBriefing extends Fenced {
   /** Null for a request that was a constellation. */
   readonly goal: string | null;
   readonly run: Run;

@@ -1,4 +1,4 @@
-import type { Piece } from './placeholders.js';
+import type { TemplatePiece } from './placeholders.js';
 
 /** Where the shell is while it reads the line (POSIX.1-2017, XCU 2.2 and 2.3). */
 type Inside = 'none' | 'single' | 'double' | 'braces' | 'double-braces' | 'comment';
@@ -38,7 +38,7 @@ const NAMES_VARIABLE = new Set(['test', '[', 'printf']);
  * What is wrong with the places of the placeholders in a command line; undefined when each of them is one quoted word that is
  * only an argument. Stricter than a shell: what cannot be told for certain by reading characters is refused.
  */
-export function checkCommandLine(pieces: readonly Piece[]): string | undefined {
+export function checkCommandLine(pieces: readonly TemplatePiece[]): string | undefined {
   const reading: Reading = { inside: 'none', last: '', bare: '', escaped: false, lost: null };
   for (const piece of pieces) {
     if (piece.kind === 'text') {

@@ -14,8 +14,8 @@ import { checkCommandLine, steers } from './command-line.js';
 import { goalPatternOf } from './match.js';
 import { checkDefinition } from './parameters.js';
 import { isSecretAt, keysIn, type Path, type Place, placeOf, textsIn, variableAt } from './places.js';
-import { onlyPlaceholder, type Piece, type Placeholder, piecesOf } from './placeholders.js';
-import { constellationOf } from './plan.js';
+import { onlyPlaceholder, type TemplatePiece, type Placeholder, piecesOf } from './placeholders.js';
+import { runbookConstellation } from './plan.js';
 
 export type ParsedRunbook =
   { readonly ok: true; readonly runbook: Runbook } | { readonly ok: false; readonly issues: readonly Issue[] };
@@ -132,7 +132,7 @@ function checkText(text: string, path: Path, scope: Scope): string | undefined {
 }
 
 interface Where {
-  readonly pieces: readonly Piece[];
+  readonly pieces: readonly TemplatePiece[];
   readonly path: Path;
   readonly place: Place;
   readonly scope: Scope;
@@ -191,7 +191,7 @@ function checkFanOut({ constellation: { tasks, dependencies } }: RunbookFile): I
 function checkPlan(file: RunbookFile): readonly Issue[] {
   const values = new Map(file.parameters.map((parameter) => [`p.${parameter.name}`, sampleOf(parameter)]));
   values.set('fleet.devices', SAMPLE_DEVICE).set('fleet.left_out', '');
-  const made = constellationOf(file, values, () => [SAMPLE_DEVICE]);
+  const made = runbookConstellation(file, values, () => [SAMPLE_DEVICE]);
   return made.ok ? [] : made.issues;
 }
 

@@ -9,10 +9,10 @@ export interface Placeholder {
   readonly name: string;
   readonly filter: Filter | null;
 }
-export type Piece = { readonly kind: 'text'; readonly text: string } | Placeholder;
+export type TemplatePiece = { readonly kind: 'text'; readonly text: string } | Placeholder;
 
 export type Pieces =
-  { readonly ok: true; readonly pieces: readonly Piece[] } | { readonly ok: false; readonly message: string };
+  { readonly ok: true; readonly pieces: readonly TemplatePiece[] } | { readonly ok: false; readonly message: string };
 
 /** Values of placeholders by name; a parameter that was not given has none. */
 export type Values = ReadonlyMap<string, Json>;
@@ -22,7 +22,7 @@ const FORMS = '{{ p.name }}, {{ p.name | sh }}, {{ p.name | list }}, or {{ "{{" 
 
 /** Parts a text at its placeholders. That is all the language there is: no expressions, nothing is evaluated. */
 export function piecesOf(text: string): Pieces {
-  const pieces: Piece[] = [];
+  const pieces: TemplatePiece[] = [];
   let at = 0;
   for (let open = text.indexOf('{{'); open !== -1; open = text.indexOf('{{', at)) {
     if (open > at) pieces.push({ kind: 'text', text: text.slice(at, open) });
@@ -40,7 +40,7 @@ export function piecesOf(text: string): Pieces {
   return { ok: true, pieces };
 }
 
-const BRACES: Piece = { kind: 'text', text: '{{' };
+const BRACES: TemplatePiece = { kind: 'text', text: '{{' };
 
 /** A text that stands for itself in a template. */
 export function escaped(text: string): string {
@@ -48,13 +48,13 @@ export function escaped(text: string): string {
 }
 
 /** The placeholder that is the whole text. */
-export function onlyPlaceholder(pieces: readonly Piece[]): Placeholder | undefined {
+export function onlyPlaceholder(pieces: readonly TemplatePiece[]): Placeholder | undefined {
   const [first, second] = pieces;
   return first?.kind === 'placeholder' && second === undefined ? first : undefined;
 }
 
 /** The text with its values put in, as they are or quoted; nothing for a value that is not there. */
-export function rendered(pieces: readonly Piece[], values: Values): string {
+export function rendered(pieces: readonly TemplatePiece[], values: Values): string {
   return pieces.map((piece) => (piece.kind === 'text' ? piece.text : put(piece, values))).join('');
 }
 

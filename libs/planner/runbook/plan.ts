@@ -3,7 +3,7 @@ import {
   type FleetView,
   isRevoked,
   jsonBytes,
-  listed,
+  listOfIds,
   satisfies,
   validateConstellation,
 } from '#libs/constellation';
@@ -59,7 +59,7 @@ export function planOfRunbook(
   const devices = [...new Set([...byTask.values()].flat())].toSorted();
   values.set('fleet.devices', devices.join(' '));
   values.set('fleet.left_out', leftOut.map(({ deviceId, why }) => `${deviceId} (${why})`).join(', '));
-  const made = constellationOf(file, values, (index) => byTask.get(index) ?? []);
+  const made = runbookConstellation(file, values, (index) => byTask.get(index) ?? []);
   if (!made.ok) return made;
   const tooLarge = checkSize(made.constellation, devices.length);
   if (tooLarge !== undefined) return { ok: false, issues: [tooLarge] };
@@ -78,18 +78,18 @@ function checkSize(constellation: TaskConstellation, devices: number): Issue | u
   return { path: 'constellation', message };
 }
 
-export type Made =
+export type MadePlan =
   | { readonly ok: true; readonly constellation: TaskConstellation }
   | { readonly ok: false; readonly issues: readonly Issue[] };
 
 /** The constellation of a runbook with these values; paths of issues lead into the runbook's file. */
-export function constellationOf(
+export function runbookConstellation(
   file: RunbookFile,
   values: Values,
   devicesOf: (index: number) => readonly DeviceId[],
-): Made {
+): MadePlan {
   const { config, taskOrigins, dependencyOrigins } = expand(file, values, devicesOf);
-  const refused = (issues: readonly Issue[]): Made => {
+  const refused = (issues: readonly Issue[]): MadePlan => {
     const placed = issues.map(({ path, message }) => ({
       path: pathInFile(path, taskOrigins, dependencyOrigins),
       message,
@@ -122,7 +122,7 @@ function unknownDevices(
   return parameters.flatMap(({ name, type }) => {
     const value = values.get(name);
     if (type !== 'device' || typeof value !== 'string' || known.includes(value)) return [];
-    const message = `no device "${value}" is enrolled; known are ${listed(known.toSorted())}`;
+    const message = `no device "${value}" is enrolled; known are ${listOfIds(known.toSorted())}`;
     return [{ path: `parameters.${name}`, message }];
   });
 }
@@ -209,5 +209,5 @@ function noDevice(selector: Selector, fleet: FleetView): string {
   const known = [...fleet.devices.values()]
     .filter((device) => !isRevoked(device))
     .map(({ deviceId, status, held }) => `${deviceId} (${held === null ? status : `${status}, held`})`);
-  return `no connected device satisfies ${JSON.stringify(selector)}; known are ${listed(known.toSorted())}`;
+  return `no connected device satisfies ${JSON.stringify(selector)}; known are ${listOfIds(known.toSorted())}`;
 }

@@ -1,4 +1,4 @@
-import { listed, type Run, toolConstellationOf } from '#libs/constellation';
+import { listOfIds, type Run, toolConstellationOf } from '#libs/constellation';
 import type { Json, RunbookName, TaskConstellation, ToolConstellation } from '#proto';
 import { mapTexts } from './places.js';
 import { escaped } from './placeholders.js';
@@ -76,7 +76,7 @@ function reviewOf(run: Run, { tasks }: TaskConstellation): string[] {
     ],
   ];
   return [
-    ...said.flatMap(([what, ids]) => (ids.length === 0 ? [] : [`${what}: ${listed(ids)}.`])),
+    ...said.flatMap(([what, ids]) => (ids.length === 0 ? [] : [`${what}: ${listOfIds(ids)}.`])),
     'Nothing secret belongs into a runbook: read names, paths and texts of that one run.',
     'Add parameters and matches (goals in words), then: orrery runbooks check <this file>',
   ];

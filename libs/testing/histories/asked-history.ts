@@ -1,5 +1,5 @@
 import { commandIdOf, DEFAULTS, type Actor, type Ask, type TaskConstellation, type TaskId } from '#proto';
-import { findTask, isTerminal, type Word } from '#libs/constellation';
+import { findTask, isTerminal, type PersonsWord } from '#libs/constellation';
 import { runIdOf } from '#libs/event-log';
 import { History, instant, randomOf, START, type HistoryStep } from './history-writer.js';
 
@@ -105,12 +105,12 @@ function say(history: History, random: () => number): void {
   const chance = random();
   const word = waiting === undefined ? undefined : wordAbout(waiting.ask, chance);
   const revoked = grant === undefined ? undefined : ({ verb: 'REJECT', approvalId: grant.approvalId } as const);
-  const action: Word | undefined = chance > 0.7 ? (revoked ?? word) : word;
+  const action: PersonsWord | undefined = chance > 0.7 ? (revoked ?? word) : word;
   if (action === undefined) return;
   history.decide([{ kind: 'verb', id: `w${history.run.sequence}`, by: ANNA, action }]);
 }
 
-function wordAbout({ approvalId, kind }: Ask, chance: number): Word {
+function wordAbout({ approvalId, kind }: Ask, chance: number): PersonsWord {
   if (kind === 'question') {
     return chance < 0.7 ? { verb: 'ANSWER', approvalId, text: 'port 8443' } : { verb: 'REJECT', approvalId };
   }

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { RunRequest } from '#proto';
 import type { RunEvent, TaskError } from '#proto';
 import { emptyRun, foldEvents, validateConstellation } from '#libs/constellation';
-import { endOf, requestIdOf, requestOf, sentenceOfRefusal } from './client-run.js';
+import { runEndOf, requestIdOf, requestOf, sentenceOfRefusal } from './client-run.js';
 
 const CLIENT = { id: 'galaxy', connectionId: '01KABCDEFGHJKMNPQRSTVWXYZ0', refusals: 0, label: 'r@d1' };
 const TASK = { sessionId: 'r@t1', deviceId: 'd1', name: 'galaxy_r_t1', request: 'look around', command: null };
@@ -86,7 +86,7 @@ describe('the end of its run', () => {
     type: 'TASK_FAILED',
     data: { ...attempt, error, lines: [], failedAt: at, attemptHash: null },
   });
-  const after = (...events: RunEvent[]) => endOf(foldEvents(emptyRun('run'), [...begun, ...events]))?.end ?? null;
+  const after = (...events: RunEvent[]) => runEndOf(foldEvents(emptyRun('run'), [...begun, ...events]))?.end ?? null;
 
   it('is not there while it goes on', () => {
     expect(after()).toBeNull();

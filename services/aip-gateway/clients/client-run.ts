@@ -48,7 +48,7 @@ export function requestOf(task: ClientTask, client: ClientName): RunRequest {
 }
 
 /** How the task ended, as the log holds it; null while it has not. */
-export function endOf(run: Run): RunEnd | null {
+export function runEndOf(run: Run): RunEnd | null {
   if (!isTerminal(run)) return null;
   const task = run.graph === null ? undefined : findTask(run, TASK_ID);
   const result = task?.result ?? null;

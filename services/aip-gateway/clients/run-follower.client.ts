@@ -5,7 +5,7 @@ import { foldRun } from '#libs/constellation';
 import { CorruptLogError, type RunLog } from '#libs/event-log';
 import { HEADER_TYPES, subjects } from '#proto';
 import type { RunId } from '#proto';
-import { endOf } from './client-run.js';
+import { runEndOf } from './client-run.js';
 import type { RunEnd } from './whole-end.js';
 
 /** The live copies of the log may get lost; the log itself is looked at this often. */
@@ -83,7 +83,7 @@ export class RunFollower {
       if ((await log.endsAt(this.#runId)) <= this.#seen) return null;
       const stored = await log.load(this.#runId);
       const run = foldRun(stored.map(({ commit }) => commit));
-      const ended = run === undefined ? null : endOf(run);
+      const ended = run === undefined ? null : runEndOf(run);
       const end = ended === null ? null : await whole(ended);
       // One that is not told yet is looked at again.
       if (ended === null || end !== null) this.#seen = stored.at(-1)?.sequence ?? 0;

@@ -1,11 +1,12 @@
 import type { Msg, NatsConnection, Subscription } from '@nats-io/transport-node';
 import type { Logger } from 'pino';
-import { commandMessage, CommandTable, digestOf, instantOf, isOwnWord, withoutResult } from '#libs/aip';
+import { commandMessage, CommandTable, digestOf, isOwnWord, withoutResult } from '#libs/aip';
 import type { OpenAtDevice, OutgoingCommand, OutputPiece, RegisteredClient, TableEffect } from '#libs/aip';
 import { EXEC_CLI, isExecAliased } from '#libs/constellation';
 import { query } from '#libs/messaging';
 import type { Clock } from '#libs/platform';
 import {
+  instantOf,
   AIP_LIMITS,
   COMMAND_REFUSALS,
   DeviceRequest,
@@ -13,9 +14,16 @@ import {
   sentenceOf,
   subjects,
   TAKES_STDIN_FILES,
+  type CommandId,
+  type CommandOutcome,
+  type DeviceAnswer,
+  type DeviceId,
+  type ServerMessage,
+  type SessionId,
+  type CommandCall,
+  type RunCommandRequest,
+  type ToolInfo,
 } from '#proto';
-import type { CommandId, CommandOutcome, DeviceAnswer, DeviceId, ServerMessage, SessionId } from '#proto';
-import type { CommandCall, RunCommandRequest, ToolInfo } from '#proto';
 import { Callers } from './callers.adapter.js';
 import { aliasedCall, execOutcome, type Aliased } from './exec-alias.js';
 import type { GatewayMetrics } from '../connection/index.js';

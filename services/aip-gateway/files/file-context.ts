@@ -1,4 +1,4 @@
-import type { FileDesk, OpenAtDevice } from '#libs/aip';
+import type { FilePort, OpenAtDevice } from '#libs/aip';
 import type { CommandId, DeviceId, ServerMessage } from '#proto';
 
 /** What a desk for files gets to know of the device's connection. */
@@ -12,8 +12,8 @@ export interface FileContext {
   openCommand(commandId: CommandId): OpenAtDevice | undefined;
 }
 
-/** A FileDesk that wants to be told of time and of room. */
-export interface TimedFileDesk extends FileDesk {
+/** A FilePort that wants to be told of time and of room. */
+export interface TimedFileDesk extends FilePort {
   /** A few times a second. */
   tick?(nowMs: number): void;
   /** What made the connection congested has been taken by the device. */

@@ -9,9 +9,8 @@ import {
   Complaints,
   CONNECTION_LOST,
   FILE_ABORTS,
-  failureOf,
+  fileFailure,
   IncomingFile,
-  instantOf,
   LOST,
   mayPass,
   OutgoingFile,
@@ -19,7 +18,7 @@ import {
 import type { FileAbortCode, FileFailure, FileFrame, FileMessage, FileWire, Transfer } from '#libs/aip';
 import { ArtifactError, openArtifact, openUpload } from '#libs/messaging';
 import type { Clock } from '#libs/platform';
-import { AIP_LIMITS, LIMITS } from '#proto';
+import { AIP_LIMITS, instantOf, LIMITS } from '#proto';
 import type { ArtifactRef, CommandId, Json, Sha256, TransferId } from '#proto';
 import type { FileContext, TimedFileDesk } from './file-context.js';
 import { FileBudget } from './file-budget.js';
@@ -99,7 +98,7 @@ export class FileDesk implements TimedFileDesk {
     if (entry?.transfer !== undefined) return entry.transfer.frame(message);
     if (entry !== undefined) return this.#early(entry, message);
     if (message.type === 'file_abort' || this.#ended.has(id)) return;
-    this.#refuse(id, failureOf(FILE_ABORTS.unknownTransfer, 'there is no such transfer on this connection'));
+    this.#refuse(id, fileFailure(FILE_ABORTS.unknownTransfer, 'there is no such transfer on this connection'));
   }
 
   drained(): void {
@@ -226,8 +225,8 @@ export class FileDesk implements TimedFileDesk {
 
   /** While the store is asked, only the device's own end of the transfer is in order. */
   #early(entry: Entry, { type }: FileMessage): void {
-    if (type === 'file_abort') this.#end(entry, failureOf(FILE_ABORTS.cancelled, 'given up by the device'));
-    else this.#cancel(entry, failureOf(FILE_ABORTS.wrongTurn, `${type} came before the transfer was begun`));
+    if (type === 'file_abort') this.#end(entry, fileFailure(FILE_ABORTS.cancelled, 'given up by the device'));
+    else this.#cancel(entry, fileFailure(FILE_ABORTS.wrongTurn, `${type} came before the transfer was begun`));
   }
 
   #cancel(entry: Entry, failure: FileFailure): void {
@@ -263,10 +262,10 @@ export class FileDesk implements TimedFileDesk {
 
   /** `broken`: what an artifact that is not as it should be means here. Everything else is the store being away. */
   #explain(error: unknown, broken: FileAbortCode): FileFailure {
-    if (error instanceof ArtifactError) return failureOf(broken, error.message);
+    if (error instanceof ArtifactError) return fileFailure(broken, error.message);
     const { logger, device } = this.#options;
     logger.warn({ err: error, deviceId: device.deviceId }, 'the store of artifacts does not work');
-    return failureOf(FILE_ABORTS.storage, 'the store of artifacts cannot be reached now');
+    return fileFailure(FILE_ABORTS.storage, 'the store of artifacts cannot be reached now');
   }
 
   #refuse(id: TransferId, failure: FileFailure): void {
@@ -291,21 +290,21 @@ type FileAnswer =
       readonly orrery: { readonly transfer_id: TransferId; readonly sha256: Sha256; readonly bytes: number };
     };
 
-const ID_USED = failureOf(FILE_ABORTS.transferKnown, 'the transfer id was used before on this connection');
-const NOT_OPEN = failureOf(FILE_ABORTS.commandNotOpen, 'no such command runs on this device in this session');
-const COMMAND_ENDED = failureOf(FILE_ABORTS.commandNotOpen, 'the command of the transfer has ended');
-const NOT_KNOWN_YET = failureOf(
+const ID_USED = fileFailure(FILE_ABORTS.transferKnown, 'the transfer id was used before on this connection');
+const NOT_OPEN = fileFailure(FILE_ABORTS.commandNotOpen, 'no such command runs on this device in this session');
+const COMMAND_ENDED = fileFailure(FILE_ABORTS.commandNotOpen, 'the command of the transfer has ended');
+const NOT_KNOWN_YET = fileFailure(
   FILE_ABORTS.commandNotKnownYet,
   'the command runs from before this connection, and its arguments are not known again yet',
 );
-const NOT_NAMED = failureOf(FILE_ABORTS.notNamed, 'the command does not name this artifact');
-const TOO_LARGE = failureOf(FILE_ABORTS.tooLarge, `a file has at most ${LIMITS.fileBytesMax} bytes`);
-const TOO_MUCH = failureOf(FILE_ABORTS.tooLarge, `a command stores at most ${COMMAND_BYTES_MAX} bytes`);
-const TOO_MANY = failureOf(
+const NOT_NAMED = fileFailure(FILE_ABORTS.notNamed, 'the command does not name this artifact');
+const TOO_LARGE = fileFailure(FILE_ABORTS.tooLarge, `a file has at most ${LIMITS.fileBytesMax} bytes`);
+const TOO_MUCH = fileFailure(FILE_ABORTS.tooLarge, `a command stores at most ${COMMAND_BYTES_MAX} bytes`);
+const TOO_MANY = fileFailure(
   FILE_ABORTS.tooMany,
   `a connection has at most ${AIP_LIMITS.transfersMax} transfers at the same time`,
 );
-const GATEWAY_FULL = failureOf(FILE_ABORTS.tooMany, 'the gateway has no room for another transfer now');
+const GATEWAY_FULL = fileFailure(FILE_ABORTS.tooMany, 'the gateway has no room for another transfer now');
 
 const CODES: ReadonlySet<string> = new Set([...Object.values(FILE_ABORTS), CONNECTION_LOST]);
 

@@ -7,9 +7,9 @@ import { AddressRates } from './address-rates.js';
 import type { GatewayMetrics } from '../connection/index.js';
 import {
   IDENTITY_BODY_BYTES_MAX,
-  readBody,
+  readIdentityBody,
   readRoute,
-  statusOf,
+  identityStatusOf,
   type IdentityRequest,
   type IdentityRoute,
 } from './identity-request.js';
@@ -84,7 +84,7 @@ export class IdentityHttp {
     if (text === undefined) {
       return refused(400, 'TOO_LARGE', `The body is more than ${IDENTITY_BODY_BYTES_MAX} bytes, or is cut off.`);
     }
-    const read = readBody(route.kind, text);
+    const read = readIdentityBody(route.kind, text);
     return read.ok ? this.#ask(read.request) : refused(400, 'INVALID_REQUEST', read.message);
   }
 
@@ -99,7 +99,7 @@ export class IdentityHttp {
     } catch (error) {
       if (error instanceof QueryRefusedError) {
         const { code, message } = error.refusal;
-        const status = statusOf(code);
+        const status = identityStatusOf(code);
         return refused(status, code, message, status === 503 ? retryAfter(RETRY_MS) : {});
       }
       logger.warn({ err: error }, 'nobody gives credentials');

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { readBody, readRoute, statusOf } from './identity-request.js';
+import { readIdentityBody, readRoute, identityStatusOf } from './identity-request.js';
 
 const ORIGINS = ['https://console.example'];
 const route = (url: string, { method = 'POST', origin }: { method?: string; origin?: string } = {}) =>
@@ -25,12 +25,18 @@ describe('readRoute', () => {
 
 describe('readBody', () => {
   it('takes what each of them needs, and nothing else', () => {
-    expect(readBody('join', '{"token":"t","assertion":"a"}')).toEqual({
+    expect(readIdentityBody('join', '{"token":"t","assertion":"a"}')).toEqual({
       ok: true,
       request: { kind: 'join', token: 't', assertion: 'a' },
     });
-    expect(readBody('renew', '{"assertion":"a"}')).toEqual({ ok: true, request: { kind: 'renew', assertion: 'a' } });
-    expect(readBody('renew', '{"token":"t","assertion":"a"}')).toEqual({ ok: false, message: 'token: unknown field' });
+    expect(readIdentityBody('renew', '{"assertion":"a"}')).toEqual({
+      ok: true,
+      request: { kind: 'renew', assertion: 'a' },
+    });
+    expect(readIdentityBody('renew', '{"token":"t","assertion":"a"}')).toEqual({
+      ok: false,
+      message: 'token: unknown field',
+    });
   });
 
   it.each([
@@ -42,7 +48,7 @@ describe('readBody', () => {
     [`{"token":"${'canary'.repeat(100)}","assertion":"a"}`, 'token: '],
     [`{"token":"canary","assertion":"${'a'.repeat(5_000)}"}`, 'assertion: '],
   ])('refuses %j without repeating it', (text, message) => {
-    const read = readBody('join', text);
+    const read = readIdentityBody('join', text);
     expect(read).toEqual({ ok: false, message: expect.stringContaining(message) });
     expect(JSON.stringify(read)).not.toContain('canary');
   });
@@ -58,5 +64,5 @@ describe('statusOf', () => {
     ['TRY_AGAIN', 503],
     ['INVALID_REQUEST', 400],
     ['INVALID_STATE', 403],
-  ] as const)('%s is %i', (code, status) => expect(statusOf(code)).toBe(status));
+  ] as const)('%s is %i', (code, status) => expect(identityStatusOf(code)).toBe(status));
 });

@@ -40,7 +40,7 @@ export type ReadBody =
   { readonly ok: true; readonly request: IdentityRequest } | { readonly ok: false; readonly message: string };
 
 /** The message names fields, never what stands in them. */
-export function readBody(kind: IdentityRequest['kind'], text: string): ReadBody {
+export function readIdentityBody(kind: IdentityRequest['kind'], text: string): ReadBody {
   let json: unknown;
   try {
     json = JSON.parse(text);
@@ -56,7 +56,7 @@ export function readBody(kind: IdentityRequest['kind'], text: string): ReadBody 
 }
 
 /** The status that says what the sender can do about a refusal of the registry. */
-export function statusOf(code: RefusalCode): 400 | 401 | 403 | 409 | 410 | 503 {
+export function identityStatusOf(code: RefusalCode): 400 | 401 | 403 | 409 | 410 | 503 {
   return STATUS_BY_CODE[code] ?? 403;
 }
 

@@ -14,7 +14,7 @@ import { Metrics, ServicePorts, systemClock, type Clock } from '#libs/platform';
 import { FakeDevice, startTestNats, type FakeDeviceOptions, type TestNats } from '#libs/testing';
 import { AIP_LIMITS, commandIdOf, DeviceAnswer, Presence, subjects } from '#proto';
 import type { DeviceRequest, Identity, RunCommandRequest } from '#proto';
-import { AIP_ENDPOINT, PLACE, type Place } from '../aip-gateway.module.js';
+import { AIP_ENDPOINT, PLACE, type GatewayPlace } from '../aip-gateway.module.js';
 import { gatewayMetrics } from '../connection/index.js';
 import { parameterInjection, type InjectedParameters } from '../devices/parameter-injection.js';
 import { registryOnBus, type RegistryPort } from '../identity/index.js';
@@ -43,7 +43,7 @@ const registry: RegistryPort = {
   revocations: async (after) => ({ sequence: after, revoked: [] }),
 };
 
-type EndpointOptions = Pick<Place, 'port' | 'bind' | 'origins' | 'connectionsMax' | 'tls' | 'liveness'>;
+type EndpointOptions = Pick<GatewayPlace, 'port' | 'bind' | 'origins' | 'connectionsMax' | 'tls' | 'liveness'>;
 
 const ENDPOINT: EndpointOptions = {
   port: 0,
@@ -121,7 +121,7 @@ export class TestBench {
     const nc = await busOf(this.nats.url, this.#seeds, 'aip-gateway');
     const metrics = new Metrics('aip-gateway');
     const ports = new ServicePorts();
-    const place: Place = {
+    const place: GatewayPlace = {
       ...ENDPOINT,
       ...overrides.endpoint,
       nc,

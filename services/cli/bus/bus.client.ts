@@ -6,7 +6,7 @@ import { CliError, badInput, failure, messageOf, unreachable, type CliContext } 
 import { homeOf, parseEndpoints } from '../home/index.js';
 
 /** `cli` may do what people do every day; `admin` may also delete. */
-export type BusUser = 'cli' | 'admin' | 'external';
+export type BusRole = 'cli' | 'admin' | 'external';
 
 const CLOSE_MS_MAX = 2_000;
 
@@ -16,7 +16,7 @@ export interface BusAddress {
 }
 
 /** ORRERY_NATS_URL with ORRERY_NATS_SEED_FILE; without them the embedded system of ORRERY_HOME. */
-export async function findBus(env: NodeJS.ProcessEnv, user: BusUser = 'cli'): Promise<BusAddress> {
+export async function findBus(env: NodeJS.ProcessEnv, user: BusRole = 'cli'): Promise<BusAddress> {
   const url = env['ORRERY_NATS_URL'] ?? '';
   if (url !== '') return { url, seedFile: env['ORRERY_NATS_SEED_FILE'] };
   const home = homeOf(env);
@@ -32,7 +32,7 @@ export async function findBus(env: NodeJS.ProcessEnv, user: BusUser = 'cli'): Pr
 export async function withBus<T>(
   { env }: Pick<CliContext, 'env'>,
   work: (nc: NatsConnection) => Promise<T>,
-  user: BusUser = 'cli',
+  user: BusRole = 'cli',
 ): Promise<T> {
   const address = await findBus(env, user);
   return withBusAt(address, work, user);
@@ -54,7 +54,7 @@ export async function withSignedBus<T>(
 export async function withBusAt<T>(
   { url, seedFile }: BusAddress,
   work: (nc: NatsConnection) => Promise<T>,
-  user: BusUser = 'cli',
+  user: BusRole = 'cli',
 ): Promise<T> {
   try {
     const nc = await connectBus({ url, seedFile, name: `orrery-${user}`, inboxPrefix: `_INBOX_${user}` });

@@ -2,7 +2,7 @@
 // and the commands that work on files do not wait for the libraries of the others.
 import type { Command } from 'commander';
 import { defineApprovals, defineControl } from './control/index.js';
-import type { Run } from '../terminal/index.js';
+import type { RunAction } from '../terminal/index.js';
 import { defineDeadLetters } from './dead-letters/index.js';
 import { defineClients, defineDevices } from './devices/index.js';
 import { defineExperience } from './experience/index.js';
@@ -15,7 +15,7 @@ import { defineRunbooks } from './runbooks/index.js';
 import { defineSystem } from './system/index.js';
 
 /** In the order in which the help lists them. */
-export function defineCommands(program: Command, run: Run): void {
+export function defineCommands(program: Command, run: RunAction): void {
   defineSystem(program, run);
   defineRequests(program, run);
   defineOutput(program, run);

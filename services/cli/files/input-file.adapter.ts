@@ -3,7 +3,7 @@ import { LIMITS } from '#proto';
 import { badInput, errorCode } from '../terminal/index.js';
 
 /** What a person wrote, in a file or, for `-`, on standard input; never more than a request may have. */
-export async function readInput(file: string): Promise<string> {
+export async function readRequestFile(file: string): Promise<string> {
   try {
     // Not as /dev/stdin: what is a socket, as the pipes of a Node.js parent are, has no file to open.
     if (file === '-') return await wholeOf(process.stdin, file);

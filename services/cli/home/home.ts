@@ -30,13 +30,13 @@ export interface Home {
   readonly deviceIdentityFile: (deviceId: string) => string;
 }
 
-export interface Owner {
+export interface HomeOwner {
   readonly uid: number | undefined;
   readonly directory: string;
 }
 
 /** ORRERY_HOME; without it `~/.orrery`, for root `/var/lib/orrery`: PostgreSQL runs as another user, which may not enter /root. */
-export function homeDirOf(env: NodeJS.ProcessEnv, { uid, directory }: Owner): string {
+export function homeDirOf(env: NodeJS.ProcessEnv, { uid, directory }: HomeOwner): string {
   const named = env['ORRERY_HOME'] ?? '';
   if (named !== '') return resolve(named);
   return uid === 0 ? '/var/lib/orrery' : join(directory, '.orrery');

@@ -4,4 +4,4 @@
 export { printAnswer, waitForEnd, watchRun } from './live.runner.js';
 export { jsonPrinter, linePrinter, rawPrinter } from './output-printer.js';
 export type { OutputPrinter } from './output-printer.js';
-export { cleanOutput, outputText } from './output-text.js';
+export { cleanOutput, outputLineText } from './output-text.js';

@@ -2,7 +2,7 @@ import { createLogUpdate } from 'log-update';
 import type { NatsConnection } from '@nats-io/transport-node';
 import type { RunCommit, RunId, RunView, TaskId } from '#proto';
 import {
-  clip,
+  clipToWidth,
   failure,
   EXIT,
   exitCodeOfRun,
@@ -149,7 +149,7 @@ class DrawingScreen implements Screen {
     stdout.cork();
     // What is higher than the screen would lose its top.
     for (const block of blocksOf(lines, height))
-      this.#update.persist(block.map((line) => clip(line, columns - 1)).join('\n'));
+      this.#update.persist(block.map((line) => clipToWidth(line, columns - 1)).join('\n'));
     if (view !== undefined) {
       const rows = height - 2 - (this.#withOutput ? outputRows(height) + 1 : 0);
       this.#drawing = drawingOf(view, { ...this.#terminal, columns }, Math.max(1, rows));

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { OutputLines } from './output-lines.js';
-import { parsePiece, type OutputPiece } from './output-piece.js';
+import { parsePiece, type TaskOutputPiece } from './output-piece.js';
 
 /** Any character, halves of characters included. (The unit `binary` of fast-check takes two seconds to be made.) */
 const anyCharacter = fc.nat(0x10_ff_ff).map((code) => String.fromCodePoint(code));
@@ -9,7 +9,7 @@ const anyCharacter = fc.nat(0x10_ff_ff).map((code) => String.fromCodePoint(code)
 const SEED = 20_261_121;
 const LIMITS = { charsMax: 8, streamsMax: 3 };
 
-const piece = (text: string, offset = 0, change: Partial<OutputPiece> = {}): OutputPiece => ({
+const piece = (text: string, offset = 0, change: Partial<TaskOutputPiece> = {}): TaskOutputPiece => ({
   commandId: 'r1.a.1.0.0',
   taskId: 'a',
   attempt: 1,
@@ -19,7 +19,7 @@ const piece = (text: string, offset = 0, change: Partial<OutputPiece> = {}): Out
   text,
   ...change,
 });
-const of = (taskId: string): Partial<OutputPiece> => ({ taskId, commandId: `r1.${taskId}.1.0.0` });
+const of = (taskId: string): Partial<TaskOutputPiece> => ({ taskId, commandId: `r1.${taskId}.1.0.0` });
 
 /** The lines of these texts, one after the other, with no byte missing. */
 function linesOf(texts: readonly string[], joined = new OutputLines(LIMITS)): string[] {

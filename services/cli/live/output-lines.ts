@@ -1,5 +1,5 @@
 import type { OutputChunk, TaskId } from '#proto';
-import { endOf, gapText, type OutputPiece } from './output-piece.js';
+import { endOfPiece, gapText, type TaskOutputPiece } from './output-piece.js';
 
 /** One line of what a task writes, as it was written: not yet clean. */
 export interface OutputLine {
@@ -40,7 +40,7 @@ export class OutputLines {
   }
 
   /** The lines that this piece ends, and before them one for what is missing. */
-  push(piece: OutputPiece): OutputLine[] {
+  push(piece: TaskOutputPiece): OutputLine[] {
     const { commandId, taskId, stream: name, offset, text } = piece;
     const key = `${commandId} ${name}`;
     const known = this.#streams.get(key);
@@ -52,7 +52,7 @@ export class OutputLines {
       lines.push(...restOf(stream), lineOf(stream, gapText(offset - stream.end)));
       stream.afterReturn = false;
     }
-    stream.end = endOf(piece);
+    stream.end = endOfPiece(piece);
     lines.push(...this.#take(stream, text));
     return lines;
   }

@@ -2,7 +2,7 @@ import { attemptOfCommand, OutputChunk, parseWith, subjects } from '#proto';
 import type { TaskId } from '#proto';
 
 /** One piece of what a task writes while it runs. */
-export interface OutputPiece extends OutputChunk {
+export interface TaskOutputPiece extends OutputChunk {
   readonly taskId: TaskId;
   readonly attempt: number;
 }
@@ -10,7 +10,7 @@ export interface OutputPiece extends OutputChunk {
 const decoder = new TextDecoder();
 
 /** Undefined for what is no piece of the command whose subject it came on. */
-export function parsePiece(subject: string, data: Uint8Array): OutputPiece | undefined {
+export function parsePiece(subject: string, data: Uint8Array): TaskOutputPiece | undefined {
   const parsed = parseWith(OutputChunk, jsonOf(data));
   if (!parsed.ok || subjects.output(parsed.value.commandId) !== subject) return undefined;
   const key = attemptOfCommand(parsed.value.commandId);
@@ -21,7 +21,7 @@ export function parsePiece(subject: string, data: Uint8Array): OutputPiece | und
  * Bytes of the stream up to the end of this piece, at most: bytes that are no text were replaced by a character of three,
  * so a piece with such characters may end sooner. A gap is therefore never seen where there is none.
  */
-export function endOf({ offset, text }: Pick<OutputChunk, 'offset' | 'text'>): number {
+export function endOfPiece({ offset, text }: Pick<OutputChunk, 'offset' | 'text'>): number {
   return offset + Buffer.byteLength(text);
 }
 

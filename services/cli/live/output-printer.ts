@@ -1,12 +1,12 @@
 import type { CommandId, TaskId } from '#proto';
 import { OutputLines, type OutputLine } from './output-lines.js';
-import { endOf, gapText, type OutputPiece } from './output-piece.js';
+import { endOfPiece, gapText, type TaskOutputPiece } from './output-piece.js';
 import { cleanOutput, outputJson } from './output-text.js';
 import type { Terminal } from '../terminal/index.js';
 
 /** Where pieces of output go while a run is followed. */
 export interface OutputPrinter {
-  piece(piece: OutputPiece): void;
+  piece(piece: TaskOutputPiece): void;
   /** Nothing more is expected of the task, or of any: half a line is all there is. */
   flush(taskId?: TaskId): void;
 }
@@ -58,7 +58,7 @@ export function rawPrinter(terminal: Pick<Terminal, 'bytes' | 'err'>): OutputPri
         commandId = piece.commandId;
         shown = 0;
       }
-      seen = endOf(piece);
+      seen = endOfPiece(piece);
       if (piece.text === '' || waiting > WAITING_BYTES_MAX) return;
       showGap(Math.max(shown, piece.offset));
       write(piece.text);

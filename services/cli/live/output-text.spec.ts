@@ -1,13 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
-import { cleanOutput, labelledOutput, outputJson, outputText } from './output-text.js';
+import { cleanOutput, labelledOutput, outputJson, outputLineText } from './output-text.js';
 import { rawPrinter, WAITING_BYTES_MAX } from './output-printer.js';
-import type { OutputPiece } from './output-piece.js';
+import type { TaskOutputPiece } from './output-piece.js';
 import { painted } from '../terminal/style.js';
 import { fakeTerminal } from '../testing/fake-terminal.js';
 
 const HOSTILE = '\u001B]0;title\u0007\u001B[2Ja\u202Eb\u009Bc\u0008';
 const line = (text: string, stream: 'stdout' | 'stderr' = 'stdout') => ({ taskId: 'disk', stream, text });
-const piece = (text: string, offset = 0, change: Partial<OutputPiece> = {}): OutputPiece => ({
+const piece = (text: string, offset = 0, change: Partial<TaskOutputPiece> = {}): TaskOutputPiece => ({
   commandId: 'r1.disk.1.0.0',
   taskId: 'disk',
   attempt: 1,
@@ -27,9 +27,9 @@ describe('a line of output', () => {
   });
 
   it('names its task and stream unless its task is alone', () => {
-    expect(outputText(line('12 GB'), undefined)).toBe('disk stdout | 12 GB');
-    expect(outputText(line('12 GB'), 'report')).toBe('disk stdout | 12 GB');
-    expect(outputText(line('12 GB'), 'disk')).toBe('12 GB');
+    expect(outputLineText(line('12 GB'), undefined)).toBe('disk stdout | 12 GB');
+    expect(outputLineText(line('12 GB'), 'report')).toBe('disk stdout | 12 GB');
+    expect(outputLineText(line('12 GB'), 'disk')).toBe('12 GB');
     expect(labelledOutput(line('', 'stderr'))).toBe('disk stderr |');
   });
 
@@ -47,7 +47,7 @@ describe('a line of output', () => {
 });
 
 describe('the output of one task for a pipe', () => {
-  const printed = (pieces: readonly OutputPiece[], terminal = fakeTerminal()) => {
+  const printed = (pieces: readonly TaskOutputPiece[], terminal = fakeTerminal()) => {
     const printer = rawPrinter(terminal);
     for (const each of pieces) printer.piece(each);
     printer.flush();

@@ -1,7 +1,7 @@
 import type { TaskId } from '#proto';
-import { cleanText, clip, plain, type Paint } from '../terminal/index.js';
+import { cleanText, clipToWidth, plain, type Paint } from '../terminal/index.js';
 import type { OutputLine } from './output-lines.js';
-import type { OutputPiece } from './output-piece.js';
+import type { TaskOutputPiece } from './output-piece.js';
 
 const TAB_STOP = 8;
 /** What JSON leaves as it is and a terminal might obey, or a person would not see. */
@@ -24,19 +24,19 @@ export interface LabelOptions {
 export function labelledOutput({ taskId, stream, text }: OutputLine, options: LabelOptions = {}): string {
   const { paint = plain, charsMax = Number.MAX_SAFE_INTEGER } = options;
   const label = `${taskId} ${stream} |`;
-  const whole = clip(`${label} ${cleanOutput(text)}`.trimEnd(), charsMax);
+  const whole = clipToWidth(`${label} ${cleanOutput(text)}`.trimEnd(), charsMax);
   const colour = COLOURS[stream];
   return `${paint(colour, whole.slice(0, label.length))}${whole.slice(label.length)}`;
 }
 
 /** The lines of `alone` need no label: no other task writes, or no other is asked for. */
-export function outputText(line: OutputLine, alone: TaskId | undefined, paint: Paint = plain): string {
+export function outputLineText(line: OutputLine, alone: TaskId | undefined, paint: Paint = plain): string {
   // What a model thinks is never taken for what a command has written.
   return line.taskId === alone && line.stream !== 'thought' ? cleanOutput(line.text) : labelledOutput(line, { paint });
 }
 
 /** One JSON object on one line; `type` tells it from the events of a run. */
-export function outputJson(piece: OutputPiece): string {
+export function outputJson(piece: TaskOutputPiece): string {
   const { taskId, attempt, commandId, deviceId, stream, offset, text } = piece;
   const object = { type: 'output', taskId, attempt, commandId, deviceId, stream, offset, text };
   return JSON.stringify(object).replaceAll(

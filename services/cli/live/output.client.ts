@@ -2,9 +2,9 @@ import type { NatsConnection } from '@nats-io/transport-node';
 import { subjects } from '#proto';
 import type { RunId, TaskId } from '#proto';
 import { failure } from '../terminal/index.js';
-import { parsePiece, type OutputPiece } from './output-piece.js';
+import { parsePiece, type TaskOutputPiece } from './output-piece.js';
 
-export interface OutputOf {
+export interface OutputWanted {
   readonly runId: RunId;
   /** Of this task only. */
   readonly taskId?: TaskId | undefined;
@@ -17,8 +17,8 @@ export interface OutputOf {
  */
 export async function followOutput(
   nc: NatsConnection,
-  { runId, taskId }: OutputOf,
-  onPiece: (piece: OutputPiece) => void,
+  { runId, taskId }: OutputWanted,
+  onPiece: (piece: TaskOutputPiece) => void,
 ): Promise<() => void> {
   let refused: Error | undefined;
   const subject = taskId === undefined ? subjects.outputOfRun(runId) : subjects.outputOfTask(runId, taskId);

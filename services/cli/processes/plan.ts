@@ -14,7 +14,7 @@ export const SERVICES = [
 export type ServiceName = (typeof SERVICES)[number];
 
 /** Projections live there, and what the planner has learnt; the others never see the database's password. */
-export const WITH_DATABASE: readonly ServiceName[] = ['registry', 'logging', 'planner'];
+export const SERVICES_WITH_DATABASE: readonly ServiceName[] = ['registry', 'logging', 'planner'];
 
 /** Those that ask models: nobody else gets the key. */
 export const WITH_MODEL: readonly ServiceName[] = ['device-agent', 'planner'];

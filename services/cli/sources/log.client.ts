@@ -52,7 +52,7 @@ export async function* followRun(
 }
 
 /** Whether the log has anything of this run. */
-export async function isKnown(nc: NatsConnection, runId: RunId): Promise<boolean> {
+export async function isKnownRun(nc: NatsConnection, runId: RunId): Promise<boolean> {
   return (await lastSequence(nc, 'RUNS', subjects.run(runId))) > 0;
 }
 

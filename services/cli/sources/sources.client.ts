@@ -6,7 +6,7 @@ import { withBus } from '../bus/index.js';
 import { cleanLine, badInput, type CliContext } from '../terminal/index.js';
 import { loadRecords } from './log.client.js';
 
-export interface Source {
+export interface RunSource {
   readonly origin: 'file' | 'log';
   /** Records per run, in order. */
   readonly runs: ReadonlyMap<RunId, readonly ExportRecord[]>;
@@ -15,7 +15,7 @@ export interface Source {
 }
 
 /** A run in the log, by its id, or a file that `export` wrote: then nothing else is needed, not even a network. */
-export async function openSource(context: CliContext, runOrFile: string): Promise<Source> {
+export async function openSource(context: CliContext, runOrFile: string): Promise<RunSource> {
   if (await isFile(runOrFile)) return readExport(runOrFile);
   const runId = runIdFrom(runOrFile);
   const records = await withBus(context, (nc) => loadRecords(nc, runId));
@@ -28,7 +28,7 @@ export async function openOneRun(context: CliContext, runOrFile: string): Promis
 }
 
 /** As `openOneRun`, of a source that is open. */
-export function oneRunOf({ runs, problems }: Source, runOrFile: string): [RunId, readonly ExportRecord[]] {
+export function oneRunOf({ runs, problems }: RunSource, runOrFile: string): [RunId, readonly ExportRecord[]] {
   const [problem] = problems;
   if (problem !== undefined) throw badInput(`${runOrFile} is damaged: ${problem}. Try: orrery verify ${runOrFile}`);
   const [run, second] = runs;
@@ -49,7 +49,7 @@ async function isFile(name: string): Promise<boolean> {
   return false;
 }
 
-async function readExport(file: string): Promise<Source> {
+async function readExport(file: string): Promise<RunSource> {
   const { size } = await stat(file);
   if (size > EXPORT_BYTES_MAX) throw badInput(`${file} has ${size} bytes; at most ${EXPORT_BYTES_MAX} are read.`);
   const { records, problems } = parseExport(await readFile(file, 'utf8'));

@@ -1,6 +1,6 @@
 // What each process is told through its environment. Pure, so that a test can see who is told what.
 import { ADMIN_TOKEN_HASH, type Home } from '../home/index.js';
-import { WITH_DATABASE, WITH_MODEL, type Instance } from '../processes/index.js';
+import { SERVICES_WITH_DATABASE, WITH_MODEL, type Instance } from '../processes/index.js';
 
 /** What a program needs from the surroundings of whoever starts the system. */
 const PASSED_ON = [
@@ -73,5 +73,5 @@ export function serviceEnvironment(
   };
   const merged = { ...deviceEnvironment(env), ...Object.fromEntries(settings), ...own };
   delete merged['ORRERY_DATABASE_URL'];
-  return WITH_DATABASE.includes(service) ? { ...merged, ORRERY_DATABASE_URL: databaseUrl } : merged;
+  return SERVICES_WITH_DATABASE.includes(service) ? { ...merged, ORRERY_DATABASE_URL: databaseUrl } : merged;
 }

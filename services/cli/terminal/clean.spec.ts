@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { cleanLine, cleanText, clip } from './clean.js';
+import { cleanLine, cleanText, clipToWidth } from './clean.js';
 
 describe('cleanText', () => {
   it('takes colours and cursor movements out', () => {
@@ -36,7 +36,7 @@ describe('cleanLine', () => {
 });
 
 describe('clip', () => {
-  it('keeps what fits', () => expect(clip('abc', 3)).toBe('abc'));
-  it('says that something is missing', () => expect(clip('abcd', 3)).toBe('ab…'));
-  it('does not cut a character in two', () => expect(clip('😀😀😀', 2)).toBe('😀…'));
+  it('keeps what fits', () => expect(clipToWidth('abc', 3)).toBe('abc'));
+  it('says that something is missing', () => expect(clipToWidth('abcd', 3)).toBe('ab…'));
+  it('does not cut a character in two', () => expect(clipToWidth('😀😀😀', 2)).toBe('😀…'));
 });

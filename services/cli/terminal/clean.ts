@@ -25,7 +25,7 @@ export function cleanLine(text: string): string {
 }
 
 /** Cut to `width` characters; the dots say that something is missing. */
-export function clip(text: string, width: number): string {
+export function clipToWidth(text: string, width: number): string {
   const characters = Array.from(text);
   return characters.length <= width ? text : `${characters.slice(0, Math.max(0, width - 1)).join('')}…`;
 }

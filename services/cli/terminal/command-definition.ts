@@ -2,7 +2,7 @@ import { InvalidArgumentError, type Command } from 'commander';
 import type { ExitCode } from './exit-codes.js';
 import type { CliContext } from './terminal.js';
 
-export type Run = (command: Command, action: (context: CliContext) => Promise<ExitCode>) => Promise<void>;
+export type RunAction = (command: Command, action: (context: CliContext) => Promise<ExitCode>) => Promise<void>;
 
 /** Of an argument that names one run. */
 export const RUN_OR_FILE = 'id of a run, or a file that "orrery export" wrote';

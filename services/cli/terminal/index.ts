@@ -2,9 +2,9 @@
  * What every command says and how: text of others made harmless, colours, tables, errors with their exit codes, the words that
  * all commands share. Light, for it is loaded at every start.
  */
-export { cleanLine, cleanText, clip } from './clean.js';
+export { cleanLine, cleanText, clipToWidth } from './clean.js';
 export { RUN_OR_FILE, commaList, define, wholeFrom } from './command-definition.js';
-export type { Run } from './command-definition.js';
+export type { RunAction } from './command-definition.js';
 export { clockText, durationText } from './duration.js';
 export { CliError, badInput, errorCode, failure, messageOf, unreachable } from './errors.js';
 export { EXIT, exitCodeOfRun } from './exit-codes.js';

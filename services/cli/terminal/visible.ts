@@ -1,4 +1,4 @@
-import { clip } from './clean.js';
+import { clipToWidth } from './clean.js';
 
 /** What a terminal might obey, what a person would not see, and half characters: all that could hide what a command does. */
 const UNSEEN = new RegExp(
@@ -23,7 +23,7 @@ export function visibleLines(text: string): string[] {
 }
 
 export function visibleClip(text: string, width: number): string {
-  return clip(visibleLine(text), width);
+  return clipToWidth(visibleLine(text), width);
 }
 
 const SHORT: Readonly<Record<string, string>> = { '\n': String.raw`\n`, '\r': String.raw`\r`, '\t': String.raw`\t` };

@@ -1,5 +1,5 @@
 import type { Terminal } from '../terminal/terminal.js';
-import type { Surroundings } from '../program.js';
+import type { CliSurroundings } from '../program.js';
 
 export interface FakeTerminal extends Terminal {
   readonly outLines: string[];
@@ -26,6 +26,6 @@ export function fakeTerminal(overrides: Partial<Terminal> = {}): FakeTerminal {
   };
 }
 
-export function surroundings(terminal: Terminal, env: NodeJS.ProcessEnv = {}): Surroundings {
+export function surroundings(terminal: Terminal, env: NodeJS.ProcessEnv = {}): CliSurroundings {
   return { terminal, env, now: () => Date.parse('2026-11-20T12:00:00.000Z'), signal: new AbortController().signal };
 }

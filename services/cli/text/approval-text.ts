@@ -3,7 +3,7 @@ import type { ApprovalView, Ask, CommandCall } from '#proto';
 import {
   cleanLine,
   cleanText,
-  clip,
+  clipToWidth,
   clockText,
   paintFor,
   paintStatus,
@@ -25,7 +25,7 @@ export const commandText = (call: CommandCall): string => visibleLine(callText(c
 
 /** What was decided, on one line: the command whole, of what was said with it the first `charsMax` characters. */
 export function decidedText(said: SaidDecision, charsMax: number): string {
-  const cut = (text: string | undefined) => (text === undefined ? undefined : clip(cleanLine(text), charsMax));
+  const cut = (text: string | undefined) => (text === undefined ? undefined : clipToWidth(cleanLine(text), charsMax));
   return visibleLine(decisionText({ ...said, answer: cut(said.answer), note: cut(said.note) }));
 }
 

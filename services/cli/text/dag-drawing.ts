@@ -8,7 +8,7 @@
 import type { Link, Slot } from './dag-layout.js';
 import { layersOf, layoutOf } from './dag-layout.js';
 import { Canvas } from './canvas.js';
-import { clip, type Paint, paintStatus, plain } from '../terminal/index.js';
+import { clipToWidth, type Paint, paintStatus, plain } from '../terminal/index.js';
 
 export interface DrawnTask {
   readonly id: string;
@@ -150,7 +150,7 @@ function channelsOf(links: readonly Link[]): Map<Link, number> {
 function labelOf(task: DrawnTask | undefined): string {
   if (task === undefined) return '?';
   const glyph = task.held === true ? HELD_GLYPH : glyphOf(task.status);
-  return clip(`${glyph} ${task.id}${task.device === null ? '' : ` @${task.device}`}`, LABEL_CHARS_MAX);
+  return clipToWidth(`${glyph} ${task.id}${task.device === null ? '' : ` @${task.device}`}`, LABEL_CHARS_MAX);
 }
 
 function listOf(layers: readonly (readonly string[])[], byId: ReadonlyMap<string, DrawnTask>, paint: Paint): string[] {

@@ -6,6 +6,6 @@ export { callsText, problemLines } from './model-calls.js';
 export { hasSelectors, printReach, reachOf } from './plan-reach.js';
 export { planningStoryOf } from './plan-rounds.js';
 export { constellationText, diffText, finalAnswerText, planningSummary, planningText } from './plan-text.js';
-export { answerText, exitCodeOf, stderrOf } from './result-text.js';
+export { answerText, exitCodeIn, stderrOf } from './result-text.js';
 export { drawingOf, evaluationText, runText } from './run-text.js';
 export { counted, timelineOf } from './timeline.js';

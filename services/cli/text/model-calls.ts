@@ -1,5 +1,5 @@
 import type { ModelCall } from '#proto';
-import { cleanLine, clip, durationText } from '../terminal/index.js';
+import { cleanLine, clipToWidth, durationText } from '../terminal/index.js';
 import { counted } from './timeline.js';
 
 const PROBLEM_CHARS_MAX = 2_000;
@@ -21,9 +21,9 @@ export function callsText(calls: readonly ModelCall[]): string {
 /** Why replies could not be used, and why there were none: a line each. */
 export function problemLines(calls: readonly ModelCall[]): string[] {
   return calls.flatMap(({ problems, error }) => [
-    ...problems.map((problem) => `reply refused: ${clip(cleanLine(problem), PROBLEM_CHARS_MAX)}`),
+    ...problems.map((problem) => `reply refused: ${clipToWidth(cleanLine(problem), PROBLEM_CHARS_MAX)}`),
     ...(error === null
       ? []
-      : [`call failed: ${cleanLine(error.code)} ${clip(cleanLine(error.message), PROBLEM_CHARS_MAX)}`]),
+      : [`call failed: ${cleanLine(error.code)} ${clipToWidth(cleanLine(error.message), PROBLEM_CHARS_MAX)}`]),
   ]);
 }

@@ -1,7 +1,7 @@
 // Where a plan may run as the fleet is now: a selector that reads narrow may mean every device there is.
 import { isRevoked, satisfies, type Run } from '#libs/constellation';
 import type { AgentProfile, Target, TaskId } from '#proto';
-import { cleanLine, clip, paintFor, type Terminal } from '../terminal/index.js';
+import { cleanLine, clipToWidth, paintFor, type Terminal } from '../terminal/index.js';
 import { targetText } from './plan-text.js';
 import { counted } from './timeline.js';
 
@@ -94,7 +94,7 @@ function reachText({ enrolled, selectors }: Reach, screen: Pick<Terminal, 'color
     const many = `any of ${counted(devices, 'device')}`;
     const now = devices === 0 ? 'no enrolled device' : all ? paint('yellow', `${many}: ALL THAT ARE ENROLLED`) : many;
     const more = unknown === 0 ? '' : `, and ${unknown} that never connected may fit`;
-    return `  ${clip(cleanLine(targetText(target)), SELECTOR_CHARS_MAX)}: ${now}${more} (${usersText(tasks)})`;
+    return `  ${clipToWidth(cleanLine(targetText(target)), SELECTOR_CHARS_MAX)}: ${now}${more} (${usersText(tasks)})`;
   });
   const left = selectors.length - lines.length;
   return [
@@ -115,7 +115,9 @@ function laterText({ tasks, scope }: Pick<Run, 'tasks' | 'scope'>): string[] {
   const planned = new Set([...tasks].map(({ star }) => JSON.stringify(star.target)));
   const besides = (scope ?? []).filter((target) => !planned.has(JSON.stringify(target)));
   if (besides.length === 0) return [];
-  const shown = besides.slice(0, LINES_MAX).map((target) => clip(cleanLine(targetText(target)), SELECTOR_CHARS_MAX));
+  const shown = besides
+    .slice(0, LINES_MAX)
+    .map((target) => clipToWidth(cleanLine(targetText(target)), SELECTOR_CHARS_MAX));
   const more = besides.length > LINES_MAX ? [`and ${besides.length - LINES_MAX} more`] : [];
   return [`Later edits of a model may also use: ${[...shown, ...more].join('; ')}`];
 }

@@ -23,7 +23,7 @@ import type {
 } from '#proto';
 import {
   cleanLine,
-  clip,
+  clipToWidth,
   clockText,
   paintFor,
   paintStatus,
@@ -107,7 +107,7 @@ function planLines(event: PlanEvent, paint: Paint): string[] {
     case 'ROUND_FAILED': {
       const { editId, try: count, error, calls } = event.data;
       return [
-        `${paint('bold', `${editId} try ${count}`)} ${paint('red', cleanLine(error.code))}${spentText(calls)}: ${clip(cleanLine(error.message), TEXT_CHARS_MAX)}`,
+        `${paint('bold', `${editId} try ${count}`)} ${paint('red', cleanLine(error.code))}${spentText(calls)}: ${clipToWidth(cleanLine(error.message), TEXT_CHARS_MAX)}`,
         ...problemLines(calls),
       ];
     }
@@ -115,7 +115,7 @@ function planLines(event: PlanEvent, paint: Paint): string[] {
       const { evaluation, calls } = event.data;
       return [
         `${paint('bold', 'evaluation')} complete: ${completeText(evaluation)}${spentText(calls)}`,
-        clip(cleanLine(evaluation.reason), TEXT_CHARS_MAX),
+        clipToWidth(cleanLine(evaluation.reason), TEXT_CHARS_MAX),
         ...evaluation.sub_scores.map(({ name, evaluation: verdict }) => `${cleanLine(name)}: ${verdict}`),
         ...[subtasksText(evaluation)].flatMap((rate) => rate ?? []),
       ];
@@ -132,7 +132,7 @@ function proposalLines(
   return [
     `${paint('bold', `${editId ?? 'edit'} try ${count}`)} proposes ${paintStatus(paint, state)}: ${counted(edits.length, 'edit')}`,
     ...Object.entries(trace).flatMap(([what, text]) =>
-      text === undefined || text === '' ? [] : [`${what}: ${clip(cleanLine(text), TEXT_CHARS_MAX)}`],
+      text === undefined || text === '' ? [] : [`${what}: ${clipToWidth(cleanLine(text), TEXT_CHARS_MAX)}`],
     ),
     ...editLines(edits),
     // Whoever accepts the plan accepts that, too.
@@ -142,7 +142,7 @@ function proposalLines(
 }
 
 function editLines(edits: readonly Edit[]): string[] {
-  const shown = edits.slice(0, EDITS_SHOWN_MAX).map((edit) => clip(cleanLine(editText(edit)), TEXT_CHARS_MAX));
+  const shown = edits.slice(0, EDITS_SHOWN_MAX).map((edit) => clipToWidth(cleanLine(editText(edit)), TEXT_CHARS_MAX));
   const more = edits.length - shown.length;
   return more > 0 ? [...shown, `and ${more} more`] : shown;
 }
@@ -194,7 +194,7 @@ export function constellationText({ tasks, lines }: TaskConstellation, screen: S
     [
       { title: 'TASK', value: ({ id }) => id },
       { title: 'ON', value: ({ target }) => targetText(target) },
-      { title: 'DOES', value: (task) => clip(cleanLine(workText(task)), CELL_CHARS_MAX) },
+      { title: 'DOES', value: (task) => clipToWidth(cleanLine(workText(task)), CELL_CHARS_MAX) },
       {
         title: 'AFTER',
         value: ({ id }) =>
@@ -208,13 +208,15 @@ export function constellationText({ tasks, lines }: TaskConstellation, screen: S
 function workText({ id, name, description, command, review }: TaskStar): string {
   const exact = command === undefined ? undefined : `${command.tool} ${JSON.stringify(command.arguments)}`;
   // A long name must not push what runs out of sight.
-  const title = exact === undefined ? name : clip(name, NAME_CHARS_MAX);
+  const title = exact === undefined ? name : clipToWidth(name, NAME_CHARS_MAX);
   const work = exact !== undefined && name === id ? exact : `${title}: ${exact ?? description}`;
   return review === true ? `${work} (is reviewed)` : work;
 }
 
 function afterText(from: string, type: LineType, condition: string | undefined): string {
-  return condition === undefined ? `${from}${LINE_KINDS[type].after}` : `${from} if ${clip(condition, CELL_CHARS_MAX)}`;
+  return condition === undefined
+    ? `${from}${LINE_KINDS[type].after}`
+    : `${from} if ${clipToWidth(condition, CELL_CHARS_MAX)}`;
 }
 
 /** `web-1`, or `os linux, tags db`. */
@@ -235,11 +237,14 @@ export function diffText(
 ): string[] {
   const paint = paintFor(screen);
   if (isEmpty) return ['no difference'];
-  const put = (text: string): string => paint('green', `+ ${clip(cleanLine(text), TEXT_CHARS_MAX)}`);
-  const taken = (text: string): string => paint('red', `- ${clip(cleanLine(text), TEXT_CHARS_MAX)}`);
+  const put = (text: string): string => paint('green', `+ ${clipToWidth(cleanLine(text), TEXT_CHARS_MAX)}`);
+  const taken = (text: string): string => paint('red', `- ${clipToWidth(cleanLine(text), TEXT_CHARS_MAX)}`);
   const changed = (what: string, { id, fields }: { id: string; fields: readonly FieldChange[] }): string[] =>
     fields.map(({ field, before, after }) =>
-      paint('yellow', `~ ${clip(cleanLine(`${what} ${id}: ${field} ${changeText(before, after)}`), TEXT_CHARS_MAX)}`),
+      paint(
+        'yellow',
+        `~ ${clipToWidth(cleanLine(`${what} ${id}: ${field} ${changeText(before, after)}`), TEXT_CHARS_MAX)}`,
+      ),
     );
   return [
     ...(name === null ? [] : [paint('yellow', `~ name: ${cleanLine(name.before)} -> ${cleanLine(name.after)}`)]),
@@ -258,7 +263,7 @@ function changeText(before: unknown, after: unknown): string {
   const differ = was.findIndex((character, index) => character !== is[index]);
   const start = Math.max(was.length, is.length) > CELL_CHARS_MAX ? Math.max(0, differ - LEAD_CHARS) : 0;
   const part = (text: readonly string[]): string =>
-    clip(`${start > 0 ? '…' : ''}${text.slice(start).join('')}`, CELL_CHARS_MAX);
+    clipToWidth(`${start > 0 ? '…' : ''}${text.slice(start).join('')}`, CELL_CHARS_MAX);
   return `${part(was)} -> ${part(is)}`;
 }
 

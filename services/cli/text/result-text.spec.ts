@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import { answerText, exitCodeOf, stderrOf } from './result-text.js';
+import { answerText, exitCodeIn, stderrOf } from './result-text.js';
 
 it.each([
   ['an agent', 'Two disks\nare full.', 'Two disks\nare full.', '', undefined],
@@ -8,7 +8,7 @@ it.each([
   ['a tool with a list', [1], '[1]', '', undefined],
   ['nobody', null, 'null', '', undefined],
 ])('what %s answers is text', (_, value, text, stderr, exitCode) =>
-  expect([answerText(value), stderrOf(value), exitCodeOf(value)]).toEqual([text, stderr, exitCode]),
+  expect([answerText(value), stderrOf(value), exitCodeIn(value)]).toEqual([text, stderr, exitCode]),
 );
 
 it('JSON is laid out where there is room', () => expect(answerText([1], 2)).toBe('[\n  1\n]'));

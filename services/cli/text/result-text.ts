@@ -13,7 +13,7 @@ export function stderrOf(value: Json): string {
   return typeof stderr === 'string' ? stderr : '';
 }
 
-export function exitCodeOf(value: Json): number | undefined {
+export function exitCodeIn(value: Json): number | undefined {
   const { exit_code: code } = fieldsOf(value);
   return typeof code === 'number' ? code : undefined;
 }

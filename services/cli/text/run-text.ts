@@ -10,7 +10,7 @@ import {
 import type { RunNote, RunView } from '#proto';
 import {
   cleanLine,
-  clip,
+  clipToWidth,
   durationText,
   paintFor,
   paintStatus,
@@ -51,7 +51,7 @@ export function runText(view: RunView, screen: Screen): string {
   const facts = [
     ['run', view.runId],
     ['request', view.requestId],
-    ...(view.goal === null || view.goal === undefined ? [] : [['goal', clip(view.goal, GOAL_CHARS_MAX)]]),
+    ...(view.goal === null || view.goal === undefined ? [] : [['goal', clipToWidth(view.goal, GOAL_CHARS_MAX)]]),
     ['requested', `${view.requestedAt} by ${view.requestedBy}`],
     ...(view.endedAt === null
       ? []
@@ -119,7 +119,7 @@ function usageFacts({ used, budget = {} }: RunView): string[][] {
 /** What failed and counts as done all the same. */
 function recoveredFacts({ tasks }: RunView): string[][] {
   const recovered = tasks.flatMap(({ id, recoveredBy }) => (recoveredBy === null ? [] : `${id} by ${recoveredBy}`));
-  return recovered.length === 0 ? [] : [['recovered', clip(recovered.join(', '), HELD_CHARS_MAX)]];
+  return recovered.length === 0 ? [] : [['recovered', clipToWidth(recovered.join(', '), HELD_CHARS_MAX)]];
 }
 
 function waitingFacts({ waitingFor, tasks }: RunView): string[][] {
@@ -128,7 +128,7 @@ function waitingFacts({ waitingFor, tasks }: RunView): string[][] {
   return [
     ['waiting for', waitingFor.detail],
     ['woken by', wakerText(waitingFor)],
-    ...(held.length === 0 ? [] : [['held', clip(held.join(', '), HELD_CHARS_MAX)]]),
+    ...(held.length === 0 ? [] : [['held', clipToWidth(held.join(', '), HELD_CHARS_MAX)]]),
   ];
 }
 
@@ -169,7 +169,8 @@ function linesTable(view: RunView, screen: Screen): string {
       { title: 'TO', value: ({ to }) => to },
       {
         title: 'TYPE',
-        value: ({ type, condition }) => (condition === null ? type : `${type}: ${clip(condition, RESULT_CHARS_MAX)}`),
+        value: ({ type, condition }) =>
+          condition === null ? type : `${type}: ${clipToWidth(condition, RESULT_CHARS_MAX)}`,
       },
       { title: 'SATISFIED', value: ({ satisfied, reason }) => satisfiedText(satisfied, reason) },
     ],
@@ -186,10 +187,10 @@ function satisfiedText(satisfied: boolean | null, reason: string | null): string
 function resultText({ result, error, reason, held, recoveredBy }: RunView['tasks'][number]): string {
   const recovered = recoveredBy === null ? '' : `recovered by ${recoveredBy}; `;
   if (held) return 'held by an edit that is open or owed';
-  if (error !== null) return clip(cleanLine(`${recovered}${error.code} ${error.message}`), RESULT_CHARS_MAX);
-  if (reason !== null) return clip(cleanLine(`${recovered}${reason}`), RESULT_CHARS_MAX);
+  if (error !== null) return clipToWidth(cleanLine(`${recovered}${error.code} ${error.message}`), RESULT_CHARS_MAX);
+  if (reason !== null) return clipToWidth(cleanLine(`${recovered}${reason}`), RESULT_CHARS_MAX);
   if (result === null) return '-';
-  return clip(cleanLine(answerText(result.value)), RESULT_CHARS_MAX) || '-';
+  return clipToWidth(cleanLine(answerText(result.value)), RESULT_CHARS_MAX) || '-';
 }
 
 function durationBetween(from: string, to: string): string {

@@ -1,8 +1,8 @@
 import { editsText, noteText, stopText, triggersText, violationsText, waitsText } from '#libs/constellation';
 import type { RecordedRunEvent, RunCommit, RunEventData, TaskResult } from '#proto';
 import { askedText, decidedText } from './approval-text.js';
-import { cleanLine, clip, clockText } from '../terminal/index.js';
-import { exitCodeOf } from './result-text.js';
+import { cleanLine, clipToWidth, clockText } from '../terminal/index.js';
+import { exitCodeIn } from './result-text.js';
 
 /** Of what a planner says of itself; the report has all of it. */
 const TRACE_CHARS_MAX = 200;
@@ -70,7 +70,9 @@ function modificationText(data: RunEventData<'CONSTELLATION_MODIFIED'>): string 
   const said = [
     [...round, proposedBy?.id ?? 'somebody', editsText(edits)].join(' '),
     ...(state === undefined || state === 'CONTINUE' ? [] : [state]),
-    ...Object.entries(trace ?? {}).map(([what, text]) => `${what}: ${clip(cleanLine(text ?? ''), TRACE_CHARS_MAX)}`),
+    ...Object.entries(trace ?? {}).map(
+      ([what, text]) => `${what}: ${clipToWidth(cleanLine(text ?? ''), TRACE_CHARS_MAX)}`,
+    ),
   ];
   return [sizes, ...said].join('; ');
 }
@@ -151,6 +153,6 @@ export function countsText(counts: Readonly<Record<string, number>>): string {
 }
 
 function exitCodeText({ value }: TaskResult): string {
-  const code = exitCodeOf(value);
+  const code = exitCodeIn(value);
   return code === undefined ? '' : ` (exit code ${code})`;
 }

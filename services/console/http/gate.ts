@@ -14,7 +14,7 @@ export interface GateRules {
   readonly hosts: readonly string[];
 }
 
-export type Verdict =
+export type GateVerdict =
   { readonly kind: 'enter' } | { readonly kind: 'refuse'; readonly status: 401 | 403; readonly message: string };
 
 const LOOPBACK_HOSTS = ['127.0.0.1', 'localhost', '[::1]'];
@@ -27,7 +27,7 @@ const PUBLIC = new Set(['/openapi.json']);
  * Deny by default: a path that is not listed needs the token. A name in `Host` that is not ours means that somebody else's
  * page was pointed at this address (DNS rebinding); a foreign `Origin` means that such a page asks.
  */
-export function judge({ path, host, origin, authorization }: Knock, { tokenHash, hosts }: GateRules): Verdict {
+export function judge({ path, host, origin, authorization }: Knock, { tokenHash, hosts }: GateRules): GateVerdict {
   if (PROBES.has(path)) return { kind: 'enter' };
   const allowed = new Set([...LOOPBACK_HOSTS, ...hosts]);
   if (!allowed.has(hostnameOf(`http://${host ?? ''}`) ?? '')) {

@@ -3,7 +3,11 @@ import { LIMITS } from '#proto';
 import { judge, type GateRules } from './gate.js';
 import { RefusedError } from './refusal.js';
 
-export type Middleware = (request: IncomingMessage, response: ServerResponse, next: (error?: unknown) => void) => void;
+export type HttpMiddleware = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  next: (error?: unknown) => void,
+) => void;
 /** A request whose body was read, as bytes. */
 export type BodyRequest = IncomingMessage & { body?: unknown };
 
@@ -21,7 +25,7 @@ const HEADERS = {
 } as const;
 
 /** The first thing that sees a request; what it refuses is not read any further. */
-export function gate(rules: GateRules): Middleware {
+export function gate(rules: GateRules): HttpMiddleware {
   return (request, response, next) => {
     for (const [name, value] of Object.entries(HEADERS)) response.setHeader(name, value);
     const { host, origin, authorization } = request.headers;
@@ -32,19 +36,19 @@ export function gate(rules: GateRules): Middleware {
     const { status, message } = verdict;
     // Whatever body follows is not worth reading.
     response.setHeader('Connection', 'close');
-    refuse(response, new RefusedError({ code: 'UNAUTHORIZED', message }, status));
+    sendRefusal(response, new RefusedError({ code: 'UNAUTHORIZED', message }, status));
   };
 }
 
 /** Reads the body up to the limit of a request, before the framework's own parsers, which then find nothing left to do. */
-export const readBody: Middleware = (request: BodyRequest, response, next) => {
+export const readBody: HttpMiddleware = (request: BodyRequest, response, next) => {
   const chunks: Buffer[] = [];
   let bytes = 0;
   const tooLarge = () => {
     request.removeAllListeners('data').removeAllListeners('end').pause();
     response.setHeader('Connection', 'close');
     const message = `The body is larger than ${LIMITS.requestBytesMax} bytes.`;
-    refuse(response, new RefusedError({ code: 'TOO_LARGE', message }));
+    sendRefusal(response, new RefusedError({ code: 'TOO_LARGE', message }));
   };
   if (Number(request.headers['content-length'] ?? 0) > LIMITS.requestBytesMax) return tooLarge();
   request.on('data', (chunk: Buffer) => {
@@ -59,7 +63,7 @@ export const readBody: Middleware = (request: BodyRequest, response, next) => {
   });
 };
 
-export function refuse(response: ServerResponse, { status, refusal }: RefusedError): void {
+export function sendRefusal(response: ServerResponse, { status, refusal }: RefusedError): void {
   response.statusCode = status;
   response.setHeader('Content-Type', 'application/json; charset=utf-8');
   if (refusal.code === 'TRY_AGAIN') response.setHeader('Retry-After', RETRY_AFTER_S);

@@ -19,7 +19,7 @@ const STATUS: Readonly<Record<RefusalCode, number>> = {
   IGNORED: 200,
 };
 
-export function statusOf(code: RefusalCode): number {
+export function httpStatusOf(code: RefusalCode): number {
   return STATUS[code];
 }
 
@@ -28,7 +28,7 @@ export class RefusedError extends Error {
   override readonly name = 'RefusedError';
   readonly refusal: Refusal;
   readonly status: number;
-  constructor(refusal: Pick<Refusal, 'code' | 'message'> & Partial<Refusal>, status = statusOf(refusal.code)) {
+  constructor(refusal: Pick<Refusal, 'code' | 'message'> & Partial<Refusal>, status = httpStatusOf(refusal.code)) {
     super(refusal.message);
     this.refusal = { issues: [], ...refusal };
     this.status = status;

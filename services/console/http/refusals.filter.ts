@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { HttpException, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
 import type { Logger } from 'pino';
 import { QueryRefusedError, QueryUnavailableError } from '#libs/messaging';
-import { refuse } from './http.adapter.js';
+import { sendRefusal } from './http.adapter.js';
 import { RefusedError } from './refusal.js';
 
 /** Every "no" has the same shape: `{error: {code, message, issues}}`. */
@@ -22,7 +22,7 @@ export class RefusalsFilter implements ExceptionFilter {
       response.setHeader('Content-Type', 'application/json; charset=utf-8');
       return void response.end(JSON.stringify(exception.getResponse()));
     }
-    return refuse(response, this.refusalOf(exception));
+    return sendRefusal(response, this.refusalOf(exception));
   }
 
   private refusalOf(exception: unknown): RefusedError {

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import { commandIdOf, type Verification } from '#proto';
 import type { Loaded } from '#libs/event-log';
-import type { AgentEnd, AgentKind, AgentProgram, AgentTask, Outcome, ToolCalled } from '#libs/device-agent';
+import type { AgentEnd, AgentKind, AgentProgram, AgentTask, EffectOutcome, ToolCalled } from '#libs/device-agent';
 import {
   isLost,
   lostEnding,
@@ -290,7 +290,7 @@ function started(kind: AgentKind, task: AgentTask): AgentProgram {
   }
 }
 
-function advance(program: AgentProgram, outcome?: Outcome): ReturnType<AgentProgram['next']> {
+function advance(program: AgentProgram, outcome?: EffectOutcome): ReturnType<AgentProgram['next']> {
   try {
     return outcome === undefined ? program.next() : program.next(outcome);
   } catch (error) {

@@ -18,7 +18,7 @@ import {
   type Effect,
   type ModelFailed,
   type ModelReplied,
-  type Outcome,
+  type EffectOutcome,
   type PersonAnswered,
   type ToolCalled,
 } from '#libs/device-agent';
@@ -39,7 +39,7 @@ import {
   stepFailed,
   stepPlanned,
 } from '#libs/attempt';
-import { readInput, readOutput } from '../inputs/index.js';
+import { readInputLines, readOutputLines } from '../inputs/index.js';
 import { StepCommands, type StepParts } from './step-command.runner.js';
 import { ThoughtChunks } from './thought-chunks.js';
 
@@ -82,7 +82,7 @@ export class Effects {
   }
 
   /** Throws Halt when the attempt is not to go on, and Ends when it ends here. */
-  async outcomeOf(effect: Effect): Promise<Outcome> {
+  async outcomeOf(effect: Effect): Promise<EffectOutcome> {
     if (++this.#effects > EFFECTS_MAX)
       throw agentError(new Error(`it wanted ${this.#effects} things done in one step`));
     switch (effect.kind) {
@@ -93,9 +93,9 @@ export class Effects {
       case 'ask-person':
         return this.#askPerson(effect);
       case 'read-output':
-        return readOutput(this.#session, effect, this.#parts.artifacts);
+        return readOutputLines(this.#session, effect, this.#parts.artifacts);
       case 'read-input':
-        return readInput(this.#session.live.order, effect, this.#parts);
+        return readInputLines(this.#session.live.order, effect, this.#parts);
       default:
         return effect satisfies never;
     }

@@ -32,12 +32,12 @@ import {
   verdictIn,
 } from '#libs/attempt';
 import { Halt, type AttemptSession, type Slots } from '../live/index.js';
-import { type Asked, type CommandRunner, sessionFor, type DeviceLink } from '../devices/index.js';
+import { type CommandAnswer, type CommandRunner, sessionFor, type GatewayLink } from '../devices/index.js';
 import { preparedCommand, type Artifacts, resultOf } from '../inputs/index.js';
 
 export interface StepParts {
   readonly runner: CommandRunner;
-  readonly device: DeviceLink;
+  readonly device: GatewayLink;
   readonly policy: CommandPolicy;
   readonly attempts: AttemptLog;
   readonly artifacts: Artifacts;
@@ -217,7 +217,7 @@ export class StepCommands {
     this.#untold.clear();
   }
 
-  async #endOf(asked: Asked): Promise<CommandEnd | null> {
+  async #endOf(asked: CommandAnswer): Promise<CommandEnd | null> {
     switch (asked.kind) {
       case 'answered':
         return answeredEnd(asked.outcome, await resultOf(asked.outcome, this.#parts.artifacts));

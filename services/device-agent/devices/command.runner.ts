@@ -1,9 +1,9 @@
 import { COMMAND_REFUSALS, commandIdOf, type CommandOutcome, type DeviceRequest, type RunCommandRequest } from '#proto';
 import type { TaskStart } from '#libs/attempt';
 import { hasLost, isNewer, type DeviceState } from './session.js';
-import type { DeviceLink, Reply } from './link.client.js';
+import type { GatewayLink, GatewayReply } from './link.client.js';
 import type { Interruption, LiveAttempt } from '../live/index.js';
-import { Backoff, pause } from './waiting.runner.js';
+import { Backoff, waitUnlessAborted } from './waiting.runner.js';
 
 export interface CommandTimes {
   readonly askMsMin: number;
@@ -11,7 +11,7 @@ export interface CommandTimes {
 }
 
 /** What came of asking for a command. */
-export type Asked =
+export type CommandAnswer =
   | { readonly kind: 'answered'; readonly outcome: CommandOutcome }
   | { readonly kind: 'refused'; readonly code: string; readonly message: string }
   /** A stop came before anybody was asked to execute it. */
@@ -22,12 +22,12 @@ export type Asked =
 
 /** Asks for commands until somebody says what became of them, or why nobody will. */
 export class CommandRunner {
-  readonly #device: DeviceLink;
+  readonly #device: GatewayLink;
   readonly #deviceState: (deviceId: string) => DeviceState | undefined;
   readonly #times: CommandTimes;
 
   constructor(
-    device: DeviceLink,
+    device: GatewayLink,
     deviceState: (deviceId: string) => DeviceState | undefined,
     { askMsMin, askMsMax }: CommandTimes,
   ) {
@@ -37,7 +37,7 @@ export class CommandRunner {
   }
 
   /** `before`: somebody may have been asked to execute it before. The device executes an id once, however often it is asked. */
-  async run(live: LiveAttempt, request: RunCommandRequest, before: boolean): Promise<Asked> {
+  async run(live: LiveAttempt, request: RunCommandRequest, before: boolean): Promise<CommandAnswer> {
     const backoff = new Backoff({ msMin: this.#times.askMsMin, msMax: this.#times.askMsMax });
     let sent = before;
     for (;;) {
@@ -52,7 +52,7 @@ export class CommandRunner {
       if (answer.state === 'unreadable') return { kind: 'unreadable' };
       if (answer.state !== 'away') sent = true;
       // A gateway that took its time has waited for us; one that answers at once must not be asked all the time.
-      if (performance.now() - asked < this.#times.askMsMax) await pause(backoff.next(), live.signal);
+      if (performance.now() - asked < this.#times.askMsMax) await waitUnlessAborted(backoff.next(), live.signal);
       else backoff.reset();
     }
   }
@@ -64,8 +64,8 @@ export class CommandRunner {
   async #certain(
     live: LiveAttempt,
     request: RunCommandRequest,
-    { answer, sent }: { readonly answer: Reply | 'not-sent'; readonly sent: boolean },
-  ): Promise<Reply | 'not-sent'> {
+    { answer, sent }: { readonly answer: GatewayReply | 'not-sent'; readonly sent: boolean },
+  ): Promise<GatewayReply | 'not-sent'> {
     if (answer === 'not-sent' || request.journalId !== null || !isOpenQuestion(answer)) return answer;
     const { commandId, deviceId, sessionId, notAfter } = request;
     const state = this.#deviceState(deviceId);
@@ -99,7 +99,7 @@ export class CommandRunner {
   }
 
   /** A stop goes before the request, each time: so the device knows it before it could start anything. */
-  async #askOrStop(live: LiveAttempt, request: RunCommandRequest, sent: boolean): Promise<Reply | 'not-sent'> {
+  async #askOrStop(live: LiveAttempt, request: RunCommandRequest, sent: boolean): Promise<GatewayReply | 'not-sent'> {
     if (live.stop !== null) {
       if (!sent) return 'not-sent';
       const { attempt, deviceId } = request;
@@ -110,8 +110,8 @@ export class CommandRunner {
   }
 
   /** What is being waited for is left alone when the attempt is interrupted. */
-  #ask(live: LiveAttempt, request: DeviceRequest): Promise<Reply> {
-    const { promise, resolve } = Promise.withResolvers<Reply>();
+  #ask(live: LiveAttempt, request: DeviceRequest): Promise<GatewayReply> {
+    const { promise, resolve } = Promise.withResolvers<GatewayReply>();
     const giveUp = () => resolve({ state: 'silent' });
     if (live.signal.aborted) giveUp();
     live.signal.addEventListener('abort', giveUp, { once: true });
@@ -121,9 +121,9 @@ export class CommandRunner {
 }
 
 /** Nobody serves the session, or who serves the device does not know it. */
-const isOpenQuestion = (answer: Reply): boolean =>
+const isOpenQuestion = (answer: GatewayReply): boolean =>
   answer.state === 'away' || (answer.state === 'refused' && answer.code === COMMAND_REFUSALS.outcomeUnknown);
 
-const refused = (code: string, message: string): Reply => ({ state: 'refused', code, message });
+const refused = (code: string, message: string): GatewayReply => ({ state: 'refused', code, message });
 const NOT_SENT = refused(COMMAND_REFUSALS.notSent, 'the session of the device ended before the command was sent');
 const OUTCOME_UNKNOWN = refused(COMMAND_REFUSALS.outcomeUnknown, 'the connection to the device ended meanwhile');

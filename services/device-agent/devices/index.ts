@@ -3,10 +3,10 @@
  * decided here.
  */
 export { CommandRunner } from './command.runner.js';
-export type { Asked, CommandTimes } from './command.runner.js';
+export type { CommandAnswer, CommandTimes } from './command.runner.js';
 export { NatsDeviceLink } from './link.client.js';
-export type { DeviceLink } from './link.client.js';
+export type { GatewayLink } from './link.client.js';
 export { hasLost, sessionFor } from './session.js';
 export type { DeviceState } from './session.js';
 export { watchDeviceStates } from './states.adapter.js';
-export { Backoff, pause } from './waiting.runner.js';
+export { Backoff, waitUnlessAborted } from './waiting.runner.js';

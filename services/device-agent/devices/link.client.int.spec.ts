@@ -3,7 +3,7 @@ import { connect, type NatsConnection } from '@nats-io/transport-node';
 import { pino } from 'pino';
 import { type DeviceRequest, subjects } from '#proto';
 import { startTestNats, type TestNats } from '#libs/testing';
-import { NatsDeviceLink, type Reply } from './link.client.js';
+import { NatsDeviceLink, type GatewayReply } from './link.client.js';
 
 const stored = (deviceId: string): DeviceRequest => ({ kind: 'stored', commandId: 'r.t.1.0.0', deviceId });
 
@@ -39,7 +39,7 @@ describe('NatsDeviceLink', () => {
     await Promise.all([moved(), stays()]);
     link.moved('moved');
     expect(await Promise.all(asking)).toEqual([{ state: 'silent' }, { state: 'silent' }]);
-    const first = await Promise.race<Reply | 'waiting'>([other, Promise.resolve('waiting' as const)]);
+    const first = await Promise.race<GatewayReply | 'waiting'>([other, Promise.resolve('waiting' as const)]);
     expect(first).toBe('waiting');
     link.moved('stays');
     expect(await other).toEqual({ state: 'silent' });

@@ -1,7 +1,7 @@
 import { RequestError, TimeoutError, type NatsConnection } from '@nats-io/transport-node';
 import type { Logger } from 'pino';
 import { DeviceAnswer, LIMITS, subjects, type DeviceId, type DeviceRequest } from '#proto';
-import { Backoff, pause } from './waiting.runner.js';
+import { Backoff, waitUnlessAborted } from './waiting.runner.js';
 
 /** A gateway answers within `commandAnswerMs`; the rest is for the way. */
 const ANSWER_MS = LIMITS.commandAnswerMs + 2_000;
@@ -13,25 +13,25 @@ const TELL_MS = { msMin: 50, msMax: 2_000 };
 const TRIES_MAX = { run: 8, stored: 8, sent: 1, stop: 300 } as const satisfies Record<DeviceRequest['kind'], number>;
 
 /** `away`: nobody serves the device, so nobody got the request. `silent`: perhaps somebody did. */
-export type Reply =
+export type GatewayReply =
   DeviceAnswer | { readonly state: 'away' } | { readonly state: 'silent' } | { readonly state: 'unreadable' };
 
 /** The device, as far as the gateway that holds its socket answers for it. */
-export interface DeviceLink {
-  ask(request: DeviceRequest): Promise<Reply>;
+export interface GatewayLink {
+  ask(request: DeviceRequest): Promise<GatewayReply>;
   /** Says it without waiting, some tries long: for what may be said again or is noticed otherwise. */
   tell(request: DeviceRequest): void;
 }
 
-export class NatsDeviceLink implements DeviceLink {
+export class NatsDeviceLink implements GatewayLink {
   readonly #nc: NatsConnection;
   readonly #logger: Logger;
   readonly #tellMs: { readonly msMin: number; readonly msMax: number };
   readonly #stopped = new AbortController();
   /** Resolves when the connection breaks or is there again: what was asked before may have reached nobody. */
-  #broken = Promise.withResolvers<Reply>();
+  #broken = Promise.withResolvers<GatewayReply>();
   /** The same for one device, while somebody waits for its answer. */
-  readonly #asking = new Map<DeviceId, { readonly moved: PromiseWithResolvers<Reply>; waiting: number }>();
+  readonly #asking = new Map<DeviceId, { readonly moved: PromiseWithResolvers<GatewayReply>; waiting: number }>();
 
   constructor(nc: NatsConnection, logger: Logger, tellMs = TELL_MS) {
     this.#nc = nc;
@@ -40,9 +40,9 @@ export class NatsDeviceLink implements DeviceLink {
     void this.#noticeBreaks();
   }
 
-  async ask(request: DeviceRequest): Promise<Reply> {
+  async ask(request: DeviceRequest): Promise<GatewayReply> {
     const { deviceId } = request;
-    const asking = this.#asking.get(deviceId) ?? { moved: Promise.withResolvers<Reply>(), waiting: 0 };
+    const asking = this.#asking.get(deviceId) ?? { moved: Promise.withResolvers<GatewayReply>(), waiting: 0 };
     this.#asking.set(deviceId, asking);
     asking.waiting++;
     try {
@@ -80,7 +80,7 @@ export class NatsDeviceLink implements DeviceLink {
     for await (const { type } of this.#nc.status()) {
       if (type !== 'disconnect' && type !== 'reconnect') continue;
       this.#broken.resolve({ state: 'silent' });
-      this.#broken = Promise.withResolvers<Reply>();
+      this.#broken = Promise.withResolvers<GatewayReply>();
     }
   }
 
@@ -89,7 +89,7 @@ export class NatsDeviceLink implements DeviceLink {
     for (let tries = 0; tries < TRIES_MAX[request.kind] && !this.#stopped.signal.aborted; tries++) {
       const { state } = await this.ask(request);
       if (state !== 'away' && state !== 'silent') return;
-      await pause(backoff.next(), this.#stopped.signal);
+      await waitUnlessAborted(backoff.next(), this.#stopped.signal);
     }
   }
 }
@@ -100,7 +100,7 @@ const subjectOf = (request: DeviceRequest): string =>
     : subjects.deviceCommand(request.deviceId);
 
 /** A hostile device reaches this far with the nesting of its result, so the parser may give up, too. */
-function parseAnswer(data: Uint8Array): Reply {
+function parseAnswer(data: Uint8Array): GatewayReply {
   try {
     return DeviceAnswer.parse(JSON.parse(new TextDecoder().decode(data)));
   } catch {

@@ -4,7 +4,7 @@ import type { NatsConnection } from '@nats-io/transport-node';
 import type { Logger } from 'pino';
 import { AgentProfile, BUCKETS, type DeviceId } from '#proto';
 import { deviceStateOf, type DeviceState } from './session.js';
-import { Backoff, pause } from './waiting.runner.js';
+import { Backoff, waitUnlessAborted } from './waiting.runner.js';
 
 const RESTART_MS_MIN = 100;
 const RESTART_MS_MAX = 2_000;
@@ -46,7 +46,7 @@ export function watchDeviceStates(
       } catch (error) {
         logger.warn({ err: error }, 'the profiles cannot be followed');
       }
-      await pause(backoff.next(), stopped.signal);
+      await waitUnlessAborted(backoff.next(), stopped.signal);
     }
   };
   void follow();

@@ -5,5 +5,5 @@
 export { preparedCommand } from './inputs.adapter.js';
 export type { Artifacts } from './inputs.adapter.js';
 export { outcomeEnding, resultOf } from './outcome-ending.adapter.js';
-export { readAgentInputs, readInput } from './read-input.adapter.js';
-export { readOutput } from './read-output.adapter.js';
+export { readAgentInputs, readInputLines } from './read-input.adapter.js';
+export { readOutputLines } from './read-output.adapter.js';

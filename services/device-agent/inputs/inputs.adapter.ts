@@ -45,7 +45,7 @@ export interface InputSources {
 }
 
 /** What a predecessor has come to; nothing when it never answered. */
-export interface Source {
+export interface InputSource {
   readonly taskId: TaskId;
   readonly madeBy: MadeBy;
   readonly result: TaskResult | null;
@@ -93,7 +93,7 @@ async function delivered(command: CommandCall, order: ExactOrder, sources: Input
 
 /** What the command reads, in the order in which it names its sources. */
 async function partsOf(order: ExactOrder, sources: InputSources): Promise<StdinPart[]> {
-  const known = new Map<TaskId, Promise<Source>>();
+  const known = new Map<TaskId, Promise<InputSource>>();
   const parts: StdinPart[] = [];
   for (const input of sourcesOf(order.start.command)) {
     const taskId = inputTask(input);
@@ -109,7 +109,7 @@ async function partsOf(order: ExactOrder, sources: InputSources): Promise<StdinP
 }
 
 async function partOf(
-  { taskId, madeBy, result }: Source & { readonly result: TaskResult },
+  { taskId, madeBy, result }: InputSource & { readonly result: TaskResult },
   field: string | undefined,
   { of, artifacts }: Pick<InputSources, 'artifacts'> & { readonly of: TaskId },
 ): Promise<StdinPart> {
@@ -209,12 +209,12 @@ export async function readSource(
   { runId: own }: Pick<AttemptKey, 'runId'>,
   { taskId, attempt, runId = own }: AttemptOrder['start']['inputs'][number],
   attempts: AttemptLog,
-): Promise<Source> {
+): Promise<InputSource> {
   const source: AttemptKey = { runId, taskId, attempt };
   return { taskId, ...endOf(source, await attempts.load(source)) };
 }
 
-function endOf(source: AttemptKey, stored: readonly Stored<AttemptCommit>[]): Pick<Source, 'madeBy' | 'result'> {
+function endOf(source: AttemptKey, stored: readonly Stored<AttemptCommit>[]): Pick<InputSource, 'madeBy' | 'result'> {
   const events = stored.flatMap(({ commit }) => commit.events);
   const end = events.find((event) => event.type === 'ATTEMPT_FINISHED');
   const result = end === undefined ? null : resultOf(end.data);

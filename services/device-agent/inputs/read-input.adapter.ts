@@ -1,7 +1,14 @@
 import type { AgentInput, OutputRead, ReadInput } from '#libs/device-agent';
 import { INPUT_UNAVAILABLE, type TaskResult } from '#proto';
 import { LineWindow, type Wanted } from './line-window.js';
-import { readSource, wholeOf, wholeText, type Artifacts, type InputSources, type Source } from './inputs.adapter.js';
+import {
+  readSource,
+  wholeOf,
+  wholeText,
+  type Artifacts,
+  type InputSources,
+  type InputSource,
+} from './inputs.adapter.js';
 import { type AttemptOrder, Ends } from '#libs/attempt';
 import { placeOfText, valueAt, type WholeText } from './result-text.js';
 import { ArtifactError } from '#libs/messaging';
@@ -39,7 +46,7 @@ async function shownOf(result: TaskResult, artifacts: Artifacts): Promise<Pick<T
 }
 
 /** Lines of what a predecessor answered. The same every time it is asked: a result does not change once it is recorded. */
-export async function readInput(
+export async function readInputLines(
   { key, start }: AttemptOrder,
   { taskId, field, ...wanted }: ReadInput,
   sources: InputSources,
@@ -52,7 +59,11 @@ export async function readInput(
   return windowOn(text, wanted, sources.artifacts);
 }
 
-async function textOf({ madeBy, result }: Source, field: string | undefined, artifacts: Artifacts): Promise<WholeText> {
+async function textOf(
+  { madeBy, result }: InputSource,
+  field: string | undefined,
+  artifacts: Artifacts,
+): Promise<WholeText> {
   if (result === null) return { kind: 'text', text: '' };
   const whole = await wholeText(result, { madeBy, field }, artifacts);
   if (whole.kind !== 'text' || placeOfText(result.value, madeBy, field).kind !== 'json') return whole;

@@ -10,7 +10,7 @@ import type { WholeText } from './result-text.js';
 const WHOLE_BYTES_MAX = 64 * 1024 * 1024;
 
 /** Lines of an output of this attempt. The same every time it is asked: a result does not change once it is recorded. */
-export async function readOutput(
+export async function readOutputLines(
   { book, live }: AttemptSession,
   { step, index, stream, ...wanted }: ReadOutput,
   artifacts: Artifacts,

@@ -25,13 +25,19 @@ import {
   lateEventsOf,
   type Ending,
 } from '#libs/attempt';
-import { type CommandRunner, type CommandTimes, type DeviceLink, Backoff, pause } from '../devices/index.js';
+import {
+  type CommandRunner,
+  type CommandTimes,
+  type GatewayLink,
+  Backoff,
+  waitUnlessAborted,
+} from '../devices/index.js';
 import { preparedCommand, type Artifacts, outcomeEnding } from '../inputs/index.js';
 
 export interface RunnerParts {
   readonly commits: AttemptCommits;
   readonly attempts: AttemptLog;
-  readonly device: DeviceLink;
+  readonly device: GatewayLink;
   readonly artifacts: Artifacts;
   readonly inputBytesMax?: number;
   readonly live: LiveAttempts;
@@ -123,7 +129,7 @@ export class AttemptRunner {
     // The profiles of a process that has just begun are still on their way.
     for (let tries = 0; tries < PROFILE_TRIES && live.interruption === null; tries++) {
       if (this.#parts.agents.knows(deviceId)) break;
-      await pause(backoff.next(), live.signal);
+      await waitUnlessAborted(backoff.next(), live.signal);
     }
     if (isExact(order)) return this.#parts.agents.knows(deviceId) ? 'exact' : null;
     return this.#parts.agents.kindOf(deviceId) ?? null;
@@ -179,7 +185,7 @@ export class AttemptRunner {
     for (;;) {
       try {
         await this.#command.noticeLeaving(live);
-        await pause(this.#times.lookMs, live.signal);
+        await waitUnlessAborted(this.#times.lookMs, live.signal);
         if (live.interruption !== null) return;
         this.#command.noticeLoss(live);
         const end = await commits.endsAt(key);

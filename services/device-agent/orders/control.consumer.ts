@@ -13,7 +13,7 @@ import { CorruptLogError, unchanged } from '#libs/event-log';
 import { DONE, mayHold, parseCommit, type BusMessage, type Outcome } from '#libs/messaging';
 import { endOfSteps, isExact, isJudged, type AttemptOrder, type Stop, eventsOf } from '#libs/attempt';
 import { changeBy, type AttemptCommits, type LiveAttempts } from '../live/index.js';
-import type { DeviceLink } from '../devices/index.js';
+import type { GatewayLink } from '../devices/index.js';
 
 const TYPES = [
   'TASK_STOP_REQUESTED',
@@ -24,7 +24,7 @@ const TYPES = [
 
 export interface ControlConsumerParts {
   readonly commits: AttemptCommits;
-  readonly device: DeviceLink;
+  readonly device: GatewayLink;
   readonly live: LiveAttempts;
 }
 

@@ -23,7 +23,7 @@ import { CommandRunner } from '../devices/command.runner.js';
 import { ControlConsumer } from '../orders/control.consumer.js';
 import { DeliverHandler } from '../orders/deliver.handler.js';
 import type { DeviceState } from '../devices/session.js';
-import type { DeviceLink } from '../devices/link.client.js';
+import type { GatewayLink } from '../devices/link.client.js';
 import type { Artifacts } from '../inputs/inputs.adapter.js';
 import { LiveAttempts } from '../live/live-attempts.js';
 import { Slots } from '../live/slots.js';
@@ -107,7 +107,7 @@ export class TestAgent {
     };
     const attempts = guarded(world.attempts, 'attempts', guard);
     const commits = new AttemptCommits({ attempts, runs: guarded(world.runs, 'runs', guard), clock: CLOCK, instance });
-    const device: DeviceLink = {
+    const device: GatewayLink = {
       ask: (request) => guard(`ask ${request.kind}`, () => world.device.ask(request)),
       tell: (request) => void guard(`tell ${request.kind}`, async () => world.device.tell(request)),
     };

@@ -1,5 +1,5 @@
 import type { CommandOutcome, DeviceRequest, Json, RunCommandRequest } from '#proto';
-import type { DeviceLink, Reply } from '../devices/link.client.js';
+import type { GatewayLink, GatewayReply } from '../devices/link.client.js';
 import { execCli } from './run.js';
 
 export function outcomeOf(state: CommandOutcome['state'], result: Json = null): CommandOutcome {
@@ -12,7 +12,7 @@ const textOf = (value: Json | undefined): string | undefined => (typeof value ==
  * Stands in for gateway and device together, for tests: keeps a journal, executes a command id once, obeys stops. Commands
  * end at once, with their `command` as output, unless `holds` says otherwise.
  */
-export class ScriptedDevice implements DeviceLink {
+export class ScriptedDevice implements GatewayLink {
   readonly requests: DeviceRequest[] = [];
   /** Command ids in the order of their execution: a doubled one is what must never happen. */
   readonly executed: string[] = [];
@@ -25,13 +25,13 @@ export class ScriptedDevice implements DeviceLink {
   respond: (request: RunCommandRequest) => CommandOutcome = ({ command }) =>
     outcomeOf('COMPLETED', execCli(textOf(command.arguments['stdin']) ?? textOf(command.arguments['command']) ?? ''));
   /** Called for each request before it is answered; may answer in its place. */
-  intercept: (request: DeviceRequest) => Reply | undefined = () => undefined;
+  intercept: (request: DeviceRequest) => GatewayReply | undefined = () => undefined;
   readonly #journal = new Map<string, CommandOutcome | 'running'>();
   readonly #attempts = new Map<string, string>();
   readonly #stopped = new Set<string>();
   #changed = Promise.withResolvers<void>();
 
-  async ask(request: DeviceRequest): Promise<Reply> {
+  async ask(request: DeviceRequest): Promise<GatewayReply> {
     if (this.away) return { state: 'away' };
     return this.answer(request);
   }
@@ -40,7 +40,7 @@ export class ScriptedDevice implements DeviceLink {
     if (!this.away) this.answer(request);
   }
 
-  answer(request: DeviceRequest): Reply {
+  answer(request: DeviceRequest): GatewayReply {
     this.requests.push(request);
     const instead = this.intercept(request);
     const reply = instead ?? this.#answer(request);
@@ -58,7 +58,7 @@ export class ScriptedDevice implements DeviceLink {
     while (!holds()) await this.#changed.promise;
   }
 
-  #answer(request: DeviceRequest): Reply {
+  #answer(request: DeviceRequest): GatewayReply {
     switch (request.kind) {
       case 'run':
         return this.#run(request);
@@ -74,7 +74,7 @@ export class ScriptedDevice implements DeviceLink {
     }
   }
 
-  #run(request: RunCommandRequest): Reply {
+  #run(request: RunCommandRequest): GatewayReply {
     const known = this.#journal.get(request.commandId);
     if (known === 'running') return { state: 'running' };
     if (known !== undefined) return { state: 'finished', outcome: known };
@@ -86,7 +86,7 @@ export class ScriptedDevice implements DeviceLink {
     return this.#run(request);
   }
 
-  #stop(attempt: string): Reply {
+  #stop(attempt: string): GatewayReply {
     this.#stopped.add(attempt);
     for (const [commandId, state] of this.#journal) {
       if (state === 'running' && this.#attempts.get(commandId) === attempt)

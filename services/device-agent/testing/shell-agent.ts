@@ -5,7 +5,7 @@ import {
   type AgentKind,
   type AgentProgram,
   type AgentTask,
-  type Outcome,
+  type EffectOutcome,
 } from '#libs/device-agent';
 
 /** A reply in the form of a LinuxAgent's, for scripts of models. */
@@ -33,7 +33,7 @@ export function shellAgent(name = 'LinuxAgent'): AgentKind {
 }
 
 function* program(agent: string, task: AgentTask): AgentProgram {
-  const history: Outcome[] = [];
+  const history: EffectOutcome[] = [];
   for (;;) {
     const outcome = yield {
       kind: 'ask-model',

@@ -39,7 +39,7 @@ export interface Received {
 }
 
 /** What is to be done with a command that arrives, for the first or the tenth time. */
-export type Verdict =
+export type ArrivalVerdict =
   | { readonly kind: 'start' }
   | { readonly kind: 'running' }
   | { readonly kind: 'finished'; readonly outcome: CommandOutcome }
@@ -70,7 +70,7 @@ export class CommandJournal {
 
   constructor(readonly journalId: string) {}
 
-  receive({ id, digest, attempt }: Received): Verdict {
+  receive({ id, digest, attempt }: Received): ArrivalVerdict {
     const entry = this.entries.get(id);
     if (entry !== undefined) return known(entry, digest);
     if (this.isStopped(attempt)) return refused('CANCELLED', 'ATTEMPT_STOPPED', 'the attempt was stopped');
@@ -186,7 +186,7 @@ export class CommandJournal {
   }
 }
 
-function known(entry: Entry, digest: string): Verdict {
+function known(entry: Entry, digest: string): ArrivalVerdict {
   if (entry.phase === 'stored') {
     return refused(
       'OUTCOME_UNKNOWN',
@@ -204,7 +204,7 @@ function known(entry: Entry, digest: string): Verdict {
   return entry.phase === 'started' ? { kind: 'running' } : { kind: 'finished', outcome: entry.outcome };
 }
 
-function refused(state: 'FAILED' | 'CANCELLED' | 'OUTCOME_UNKNOWN', code: string, message: string): Verdict {
+function refused(state: 'FAILED' | 'CANCELLED' | 'OUTCOME_UNKNOWN', code: string, message: string): ArrivalVerdict {
   const outcome = ({ FAILED: 'failed', CANCELLED: 'cancelled', OUTCOME_UNKNOWN: 'unknown' } as const)[state];
   return {
     kind: 'refused',

@@ -25,7 +25,7 @@ import type {
 import { callOf, type CommandGate } from '../policy/index.js';
 import { fitOutcome } from '../output/index.js';
 import type { JournalFile } from './journal-file.adapter.js';
-import { outputMessage, progressMessage, resultMessage, type Reply } from './messages.js';
+import { outputMessage, progressMessage, resultMessage, type AnsweredCommand } from './messages.js';
 import {
   DEVICE_STOPPED,
   DISCONNECTED,
@@ -81,7 +81,7 @@ interface Open {
   readonly action: Action;
   /** How the service judged it; absent for an exact command of a request. */
   readonly judged: Judged | undefined;
-  readonly reply: Reply;
+  readonly reply: AnsweredCommand;
   readonly receivedMs: number;
   readonly startWithinMs: number;
   readonly stop: AbortController;
@@ -96,7 +96,7 @@ export class CommandHandler {
   private readonly queue: Open[] = [];
   private readonly running = new Set<Promise<void>>();
   /** Results in the journal that this connection has not been sent yet, oldest first, with what their commands came with. */
-  private readonly results = new Map<CommandId, Reply>();
+  private readonly results = new Map<CommandId, AnsweredCommand>();
   /** Results that were not acknowledged when it was looked last. */
   private overdue: ReadonlySet<CommandId> = new Set();
   private offering: NodeJS.Timeout | undefined;
@@ -110,7 +110,7 @@ export class CommandHandler {
     if (!this.accepting) return;
     const { orrery } = message;
     const { command_id: id, digest, attempt } = orrery;
-    const reply: Reply = { prev_response_id: message.response_id, session_id: message.session_id };
+    const reply: AnsweredCommand = { prev_response_id: message.response_id, session_id: message.session_id };
     const known = this.open.get(id);
     if (known?.digest === digest) {
       this.options.send(progressMessage(id, known.state, this.options.now()));
@@ -204,7 +204,7 @@ export class CommandHandler {
     clearTimeout(timer);
   }
 
-  private admit(message: OurCommand, reply: Reply): void {
+  private admit(message: OurCommand, reply: AnsweredCommand): void {
     const { command_id: id, digest, attempt, not_after_ms: startWithinMs } = message.orrery;
     const [action, ...more] = message.actions;
     const no = this.refusal(action, more.length);
@@ -345,7 +345,7 @@ export class CommandHandler {
   }
 
   /** A result that is in the journal. */
-  private offer(id: CommandId, reply: Reply): void {
+  private offer(id: CommandId, reply: AnsweredCommand): void {
     this.options.logger.debug({ commandId: id }, 'result in the journal');
     if (!this.connected) return;
     this.results.set(id, reply);
@@ -359,7 +359,7 @@ export class CommandHandler {
     this.options.sendResults();
   }
 
-  private answer(id: CommandId, outcome: CommandOutcome, reply: Reply): void {
+  private answer(id: CommandId, outcome: CommandOutcome, reply: AnsweredCommand): void {
     const { send, now, logger } = this.options;
     logger.debug({ commandId: id, state: outcome.state, code: outcome.error?.code }, 'command ended');
     send(resultMessage(id, outcome, reply, now()));

@@ -3,14 +3,14 @@ import type { ClientMessage } from '#proto';
 import type { CommandHandler } from './command.handler.js';
 import type { FileLink } from '../files/index.js';
 import type { ForeignCommandHandler } from './foreign-command.handler.js';
-import { deviceInfoMessage, taskMessage, type DeviceFacts, type Sender } from './messages.js';
+import { deviceInfoMessage, taskMessage, type DeviceFacts, type AnsweringClient } from './messages.js';
 
 export interface DeviceRequestsOptions {
   readonly commands: Pick<CommandHandler, 'onCommand' | 'onStop' | 'onStored' | 'onConnected' | 'onDisconnected'>;
   readonly foreign: Pick<ForeignCommandHandler, 'onCommand' | 'onDisconnected'>;
   readonly files: Pick<FileLink, 'connected' | 'disconnected' | 'frame'>;
   readonly send: (message: ClientMessage) => void;
-  readonly sign: () => Sender;
+  readonly sign: () => AnsweringClient;
   /** What is said of this device, as of now. */
   readonly facts: () => DeviceFacts;
 }

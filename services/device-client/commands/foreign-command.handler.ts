@@ -4,7 +4,7 @@ import { AIP_LIMITS } from '#proto';
 import type { Action, ActionResult, ClientMessage, CommandMessage, Json } from '#proto';
 import { callOf, type CommandGate } from '../policy/index.js';
 import { fitJson } from '../output/index.js';
-import { foreignResultMessage, type Sender } from './messages.js';
+import { foreignResultMessage, type AnsweringClient } from './messages.js';
 import type { Toolbox } from '../tools/index.js';
 
 export interface ForeignCommandOptions {
@@ -12,7 +12,7 @@ export interface ForeignCommandOptions {
   readonly gate: Pick<CommandGate, 'refusal'>;
   readonly send: (message: ClientMessage) => void;
   /** Signs an answer: with the name that the server knows, a new id, and the time. */
-  readonly sign: () => Sender;
+  readonly sign: () => AnsweringClient;
   readonly logger: Logger;
 }
 

@@ -16,7 +16,7 @@ import type { ToolOutput } from '#libs/mcp';
 import type { Machine } from '../machine/index.js';
 
 /** What a server needs to find the command that an answer belongs to; a redelivered result has only its id. */
-export interface Reply {
+export interface AnsweredCommand {
   readonly prev_response_id?: string | null | undefined;
   readonly session_id?: string | null | undefined;
   readonly call_id?: string | null | undefined;
@@ -33,15 +33,20 @@ const base = (now: number) =>
   }) as const;
 
 /** A foreign server compares the name, and finds an answer again by an id of ours. */
-export interface Sender {
+export interface AnsweringClient {
   readonly clientId: string | null;
   readonly requestId: string;
   readonly now: number;
 }
-const signed = ({ clientId, requestId, now }: Sender) =>
+const signed = ({ clientId, requestId, now }: AnsweringClient) =>
   ({ ...base(now), client_id: clientId, request_id: requestId }) as const;
 
-export function resultMessage(id: CommandId, outcome: CommandOutcome, reply: Reply, now: number): ClientMessage {
+export function resultMessage(
+  id: CommandId,
+  outcome: CommandOutcome,
+  reply: AnsweredCommand,
+  now: number,
+): ClientMessage {
   const { prev_response_id = null, session_id = null, call_id = null } = reply;
   // The result travels once, in `orrery`: a server that sent a command id reads it there.
   const status = outcome.state === 'COMPLETED' ? 'success' : 'failure';
@@ -55,7 +60,11 @@ export function resultMessage(id: CommandId, outcome: CommandOutcome, reply: Rep
   };
 }
 
-export function foreignResultMessage(command: CommandMessage, results: ActionResult[], sender: Sender): ClientMessage {
+export function foreignResultMessage(
+  command: CommandMessage,
+  results: ActionResult[],
+  sender: AnsweringClient,
+): ClientMessage {
   return {
     type: 'command_results',
     ...signed(sender),
@@ -70,7 +79,7 @@ export function foreignResultMessage(command: CommandMessage, results: ActionRes
 export function taskMessage(
   { user_request: request, task_name: name }: Extract<ServerMessage, { type: 'task' }>,
   platform: string,
-  sender: Sender,
+  sender: AnsweringClient,
 ): ClientMessage {
   return {
     type: 'task',

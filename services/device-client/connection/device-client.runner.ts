@@ -2,7 +2,7 @@
 // and memory, and there is nothing to inject that `openDevice` does not show on one screen.
 import { mkdir } from 'node:fs/promises';
 import { lockDataDir } from '../machine/index.js';
-import { createLogger } from './device-logger.adapter.js';
+import { createDeviceLogger } from './device-logger.adapter.js';
 import { openDevice, type OpenDeviceOptions } from './open-device.runner.js';
 
 export interface DeviceClientOptions extends Omit<OpenDeviceOptions, 'logger' | 'onFatal'> {
@@ -16,7 +16,7 @@ const METRICS_EVERY_MS = 20_000;
 /** Runs the device client until SIGTERM or SIGINT; resolves with the exit code. */
 export async function runDeviceClient(options: DeviceClientOptions): Promise<number> {
   const { dataDir, secrets, credentials } = options;
-  const logger = createLogger(options.logLevel, secrets);
+  const logger = createDeviceLogger(options.logLevel, secrets);
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
   await lockDataDir(dataDir);
   const ending = new AbortController();

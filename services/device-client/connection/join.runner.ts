@@ -7,7 +7,7 @@ import { openCredentials, type CredentialsOptions } from './credentials.runner.j
 import { DataDirInUse, lockDataDir } from '../machine/index.js';
 import { dataDirOf, readConfig, serverUrls, tlsSource, tokenSource } from '../settings/index.js';
 import { runDeviceClient } from './device-client.runner.js';
-import { createLogger } from './device-logger.adapter.js';
+import { createDeviceLogger } from './device-logger.adapter.js';
 import { execSettings } from './hardening.runner.js';
 import { InputError } from '../faults/index.js';
 import { readLocalPolicy } from '../policy/index.js';
@@ -38,7 +38,7 @@ export async function joinServer(options: JoinOptions, complain: (sentence: stri
     const confined = options.jail !== undefined;
     const exec = await execSettings({ dataDir, jailDir, confined, secretsDir, runAs, sandbox, config });
     const token = tokenSource(options.tokenFile);
-    const logger = createLogger(logLevel, secrets);
+    const logger = createDeviceLogger(logLevel, secrets);
     const credentials = await credentialsFor({ urls, tls, dataDir, token, logger });
     if (credentials === undefined) return 0;
     try {

@@ -1,6 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
-import { connectWs, DeviceClientEndpoint, livenessPolicy, RECONNECT, type Device, type LinkFact } from '#libs/aip';
+import {
+  connectWs,
+  DeviceClientEndpoint,
+  livenessPolicy,
+  RECONNECT,
+  type LinkedDevice,
+  type LinkFact,
+} from '#libs/aip';
 import type { ClientMessage } from '#proto';
 import { CommandGate } from '../policy/index.js';
 import {
@@ -66,7 +73,7 @@ export async function openDevice(options: OpenDeviceOptions): Promise<OpenDevice
     metrics: metrics.current(),
     now: now(),
   });
-  const device: Device = {
+  const device: LinkedDevice = {
     register: () => registerMessage({ ...facts(), journalId: file.journal.journalId }),
     holdings: () => commands.holdings(),
     nextResult: () => commands.nextResult(),
@@ -117,7 +124,7 @@ export async function openDevice(options: OpenDeviceOptions): Promise<OpenDevice
 }
 
 interface Behind {
-  readonly device: Device;
+  readonly device: LinkedDevice;
   readonly monotonicMs: () => number;
   readonly random: () => number;
 }

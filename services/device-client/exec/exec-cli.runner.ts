@@ -12,7 +12,7 @@ import { EXEC_LIMITS, exitOf, minimalEnvironment, type ExecCliInput } from './ex
 import { type CommandPlace, type ExecSettings, isWithin, wrapped } from './exec-settings.js';
 import {
   HeadTail,
-  LiveOutput,
+  OutputFeed,
   type OutputFile,
   type OutputFiles,
   OutputSpool,
@@ -91,7 +91,7 @@ export class ExecCli {
     // The process has its own by now, or never will. Nobody waits for it here: what is printed before somebody listens is lost.
     const closed = stdin?.close().catch(() => undefined);
     if (child.pid === undefined) throw new ToolFailure(`The command could not be started: ${await reasonOf(child)}`);
-    const live = { stdout: new LiveOutput('stdout', tell), stderr: new LiveOutput('stderr', tell) };
+    const live = { stdout: new OutputFeed('stdout', tell), stderr: new OutputFeed('stderr', tell) };
     const spool = this.options.settings.spool ?? undefined;
     const output = {
       stdout: collect(child.stdout, live.stdout, { spool, redactor }),
@@ -232,7 +232,7 @@ interface Collecting {
 }
 
 /** Takes what a stream gives, without its secrets: nothing behind this has ever seen one. */
-function collect(stream: Readable, live: LiveOutput, { spool: options, redactor }: Collecting): Collected {
+function collect(stream: Readable, live: OutputFeed, { spool: options, redactor }: Collecting): Collected {
   const valve = { pause: () => void stream.pause(), resume: () => void stream.resume() };
   const spool = options && new OutputSpool(options, valve);
   const kept = new HeadTail(EXEC_LIMITS.headBytesMax, EXEC_LIMITS.tailBytesMax);

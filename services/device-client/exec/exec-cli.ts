@@ -57,7 +57,7 @@ export const ExecCliInput = z.strictObject({
 });
 export type ExecCliInput = z.infer<typeof ExecCliInput>;
 
-export const EXEC_CLI = {
+export const EXEC_CLI_DEFINITION = {
   name: 'EXEC_CLI',
   title: 'Run a shell command',
   description:
@@ -85,14 +85,14 @@ export function minimalEnvironment(own: Readonly<Record<string, string | undefin
   return env;
 }
 
-export interface Ended {
+export interface ProcessEnd {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
   readonly timedOut: boolean;
 }
 
 /** The exit code as a shell would report it, and the status that follows. */
-export function exitOf({ code, signal, timedOut }: Ended): Pick<ExecCliResult, 'exit_code' | 'status'> {
+export function exitOf({ code, signal, timedOut }: ProcessEnd): Pick<ExecCliResult, 'exit_code' | 'status'> {
   if (timedOut) return { exit_code: 124, status: 'TIMEOUT' };
   const exitCode = code ?? (signal === null ? 1 : 128 + constants.signals[signal]);
   return { exit_code: exitCode, status: exitCode === 0 ? 'SUCCESS' : 'ERROR' };

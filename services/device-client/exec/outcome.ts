@@ -1,6 +1,6 @@
 import type { ToolAnswer } from '#libs/mcp';
 import { ExecCliResult, type CommandOutcome, type CommandState, type Json, type TaskError } from '#proto';
-import { EXEC_CLI } from './exec-cli.js';
+import { EXEC_CLI_DEFINITION } from './exec-cli.js';
 
 export interface Timing {
   readonly startedAt: string;
@@ -34,7 +34,7 @@ function stateOf(tool: string, answer: ToolAnswer, stop: AbortSignal): End {
   switch (answer.kind) {
     case 'answered':
       if (answer.isError) return ended('FAILED', 'TOOL_ERROR', textOf(answer.value), answer.value);
-      return tool === EXEC_CLI.name ? execEnd(answer.value) : completed(answer.value);
+      return tool === EXEC_CLI_DEFINITION.name ? execEnd(answer.value) : completed(answer.value);
     case 'timed_out':
       return ended('TIMED_OUT', 'TOOL_TIMEOUT', 'the tool did not answer in time', null);
     case 'cancelled':

@@ -1,5 +1,5 @@
 import { StdinParts, type Json } from '#proto';
-import { EXEC_CLI } from './exec-cli.js';
+import { EXEC_CLI_DEFINITION } from './exec-cli.js';
 
 /*
  * A standard input that does not fit into a frame comes as a list of its pieces. The client puts them into one file before the
@@ -14,7 +14,7 @@ type Arguments = Readonly<Record<string, Json>>;
 
 /** The pieces of what a command reads; undefined when it stands in its arguments, or there is none. */
 export function stdinPartsOf(tool: string, args: Arguments): StdinParts['parts'] | undefined {
-  return tool === EXEC_CLI.name ? StdinParts.safeParse(args['stdin']).data?.parts : undefined;
+  return tool === EXEC_CLI_DEFINITION.name ? StdinParts.safeParse(args['stdin']).data?.parts : undefined;
 }
 
 /** The arguments without the pieces: the tool gets a file. */

@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import {
   delayMs,
-  failureOf,
+  fileFailure,
   FILE_ABORTS,
   FILE_POLICY,
   IncomingFile,
@@ -61,7 +61,7 @@ const RETRY = { msMin: 250, msMax: 5_000, uptimeMsMin: 0 };
 const TRANSFERS_AT_ONCE = 2;
 const TICK_MS = 1_000;
 
-const CANCELLED = failureOf(FILE_ABORTS.cancelled, 'the command was stopped');
+const CANCELLED = fileFailure(FILE_ABORTS.cancelled, 'the command was stopped');
 const NO_FILES: FileFailure = { code: 'NO_FILES', message: 'this server takes and gives no files' };
 const NOBODY: FileFailure = { code: LOST.code, message: 'there is no connection to the server' };
 
@@ -115,7 +115,7 @@ export class FileLink {
     if (message.type !== 'file_begin') return transfer.frame(message);
     const { sha256, bytes } = message.orrery;
     if (wanted?.sha256 === sha256 && wanted.bytes === bytes) return;
-    transfer.cancel(failureOf(FILE_ABORTS.wrongSize, `the artifact has ${bytes} bytes, not ${wanted?.bytes ?? 0}`));
+    transfer.cancel(fileFailure(FILE_ABORTS.wrongSize, `the artifact has ${bytes} bytes, not ${wanted?.bytes ?? 0}`));
   }
 
   /** Stores a file as an artifact; the source is opened for every try. Null: it is there. */
@@ -261,7 +261,7 @@ export class FileLink {
 export function diskFailure(error: unknown): FileFailure {
   const code = errorCode(error);
   const why = code === 'ENOSPC' ? 'no space is left on the disk' : (code ?? messageOf(error));
-  return failureOf(FILE_ABORTS.disk, `the disk of the device: ${why}`);
+  return fileFailure(FILE_ABORTS.disk, `the disk of the device: ${why}`);
 }
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

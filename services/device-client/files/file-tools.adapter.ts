@@ -48,7 +48,7 @@ export class FileTools implements BuiltInTools {
         const { artifact, hasSecret } = await measured(handle, errand.signal, redactor);
         if (hasSecret) throw new ToolFailure(`${path} contains a secret of this device, and does not leave it.`);
         const { mtime } = await handle.stat();
-        const failure = await this.#link.store(artifact, () => sourceOf(handle), errand);
+        const failure = await this.#link.store(artifact, () => fileSourceOf(handle), errand);
         if (failure === null) return { artifact, path: real, bytes: artifact.bytes, modified: mtime.toISOString() };
         if (!CHANGED.has(failure.code)) throw failed(failure);
         if (readings === FILE_TOOL_LIMITS.readingsMax) throw new ToolFailure(`${path} changes while it is read.`);
@@ -138,7 +138,7 @@ async function measured(handle: FileHandle, signal: AbortSignal, redactor: Redac
 }
 
 /** Reads an open file; it stays open, for the next try. One piece at a time: the next one takes the memory of the last. */
-export function sourceOf(handle: FileHandle): FileSource {
+export function fileSourceOf(handle: FileHandle): FileSource {
   let memory = Buffer.alloc(0);
   return {
     read: async (offset, bytes) => {

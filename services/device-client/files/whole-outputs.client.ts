@@ -4,7 +4,7 @@ import type { Logger } from 'pino';
 import type { ToolAnswer } from '#libs/mcp';
 import type { ArtifactRef, Json } from '#proto';
 import { diskFailure, type FileLink } from './file-link.client.js';
-import { sourceOf } from './file-tools.adapter.js';
+import { fileSourceOf } from './file-tools.adapter.js';
 import { OUTPUT_FILES_META, OUTPUT_LIMITS, OutputFiles, type OutputFile } from '../output/index.js';
 import type { ToolCall } from '../tools/index.js';
 
@@ -70,7 +70,7 @@ export class WholeOutputs {
     const handle = await open(path, 'r');
     try {
       const errand = { commandId, signal, patienceMs: OUTPUT_LIMITS.patienceMs };
-      const failure = await this.#options.link.store(artifact, () => sourceOf(handle), errand);
+      const failure = await this.#options.link.store(artifact, () => fileSourceOf(handle), errand);
       return failure?.message;
     } finally {
       await handle.close();

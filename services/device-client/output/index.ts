@@ -3,7 +3,7 @@
  */
 export { OUTCOME_BYTES_MAX, fitJson, fitOutcome, valuesOf } from './fit.js';
 export { HeadTail } from './head-tail.js';
-export { LiveOutput } from './live-output.runner.js';
+export { OutputFeed } from './live-output.runner.js';
 export { OUTPUT_FILES_META, OUTPUT_LIMITS, OutputFiles } from './output-files.js';
 export type { OutputFile } from './output-files.js';
 export { OutputSpool, clearOutputs, removeOutputs } from './output-spool.adapter.js';

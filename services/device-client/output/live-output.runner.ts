@@ -2,19 +2,19 @@ import type { Tell } from '#libs/mcp';
 import { AIP_LIMITS } from '#proto';
 import { PendingOutput } from './output-piece.js';
 
-export type StreamName = 'stdout' | 'stderr';
+export type PipeName = 'stdout' | 'stderr';
 
 /**
  * Tells what one stream of a running command writes, one piece at a time and at most every `outputEveryMs`. What comes
  * faster is counted and left out: a command that writes 100 MB costs its listeners no more than one that writes a line.
  */
-export class LiveOutput {
+export class OutputFeed {
   private readonly pending = new PendingOutput(AIP_LIMITS.outputChunkCharsMax);
   private timer: NodeJS.Timeout | undefined;
   private telling = false;
 
   constructor(
-    private readonly stream: StreamName,
+    private readonly stream: PipeName,
     private readonly tell: Tell,
   ) {}
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { PendingOutput, type OutputPiece } from './output-piece.js';
+import { PendingOutput, type PrintedPiece } from './output-piece.js';
 
 /** Any character, halves of characters included. (The unit `binary` of fast-check takes two seconds to be made.) */
 const anyCharacter = fc.nat(0x10_ff_ff).map((code) => String.fromCodePoint(code));
@@ -63,7 +63,7 @@ describe('output that was not told yet', () => {
           // A character of its own that means damage would hide one that was made here.
           const bytes = Buffer.from(text.toWellFormed().replaceAll(DAMAGED, ''));
           const output = new PendingOutput(BYTES_MAX);
-          const pieces: (OutputPiece | undefined)[] = [];
+          const pieces: (PrintedPiece | undefined)[] = [];
           let at = 0;
           for (const [length, told] of cuts) {
             output.push(bytes.subarray(at, (at += length)));

@@ -1,5 +1,5 @@
 /** What was written and not told yet, ready to be told. */
-export interface OutputPiece {
+export interface PrintedPiece {
   /** Bytes of the stream before this piece. */
   readonly offset: number;
   readonly text: string;
@@ -38,7 +38,7 @@ export class PendingOutput {
   }
 
   /** The next piece, undefined when there is none; `last`: nothing follows, so half a character is all there is. */
-  take(last: boolean): OutputPiece | undefined {
+  take(last: boolean): PrintedPiece | undefined {
     const hasGap = this.total > this.offset + this.length;
     const rest = last && !hasGap ? 0 : incompleteBytes(this.kept.subarray(0, this.length));
     const bytes = this.length - rest;

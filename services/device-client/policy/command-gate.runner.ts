@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import type { CommandPolicy, PolicySource } from '#libs/command-policy';
 import type { CommandCall, CommandOutcome, Judged } from '#proto';
-import { ownPaths, refusalOf, unknownSecret, unknownSecretOutcome } from './command-gate.js';
+import { ownPaths, ownRefusalOf, unknownSecret, unknownSecretOutcome } from './command-gate.js';
 import { endedWithout } from '../exec/index.js';
 import type { SecretStore } from '../secrets/index.js';
 
@@ -37,7 +37,7 @@ export class CommandGate {
     try {
       this.#policy ??= open({ file: localPolicy, sensitivePaths: own === undefined ? [] : ownPaths(own) });
       const policy = await this.#policy;
-      const refusal = refusalOf({ verdict: policy.judge(call, undefined), hasLocal }, judged);
+      const refusal = ownRefusalOf({ verdict: policy.judge(call, undefined), hasLocal }, judged);
       if (refusal !== undefined)
         logger.warn({ tool: call.tool, code: refusal.error?.code, policy: policy.hash }, 'command refused');
       return refusal;

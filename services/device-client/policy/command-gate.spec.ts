@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Judged, PolicyDecision, PolicyVerdict } from '#proto';
-import { refusalOf, unknownSecret, unknownSecretOutcome } from './command-gate.js';
+import { ownRefusalOf, unknownSecret, unknownSecretOutcome } from './command-gate.js';
 
 const verdict = (decision: PolicyDecision): PolicyVerdict => ({
   class: 'write',
@@ -25,11 +25,11 @@ describe('the word of a device on a command', () => {
     ['deny', 'that a person wrote, without a local policy', undefined, false, undefined],
     ['approve', 'that a person wrote', undefined, true, undefined],
   ])('is, with the decision %s for one %s', (decision, _, judged, hasLocal, code) =>
-    expect(refusalOf({ verdict: verdict(decision), hasLocal }, judged)?.error?.code).toBe(code),
+    expect(ownRefusalOf({ verdict: verdict(decision), hasLocal }, judged)?.error?.code).toBe(code),
   );
 
   it('names the rule and the reason', () =>
-    expect(refusalOf({ verdict: verdict('deny'), hasLocal: false }, allowed)).toEqual({
+    expect(ownRefusalOf({ verdict: verdict('deny'), hasLocal: false }, allowed)).toEqual({
       state: 'FAILED',
       result: null,
       error: {

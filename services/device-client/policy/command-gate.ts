@@ -1,5 +1,5 @@
 import type { CommandCall, CommandOutcome, Json, Judged, PolicyVerdict } from '#proto';
-import { endedWithout, EXEC_CLI } from '../exec/index.js';
+import { endedWithout, EXEC_CLI_DEFINITION } from '../exec/index.js';
 import { secretsIn } from '../secrets/index.js';
 
 /** What this device says of a command; `hasLocal`: its owner has written a policy for it. */
@@ -12,7 +12,10 @@ export interface OwnVerdict {
  * The device's own word on a command, after the service has spoken: it can say no, and nothing else. An exact command of a
  * request was written by its requester; of those only what the owner of the device never wants is refused.
  */
-export function refusalOf({ verdict, hasLocal }: OwnVerdict, judged: Judged | undefined): CommandOutcome | undefined {
+export function ownRefusalOf(
+  { verdict, hasLocal }: OwnVerdict,
+  judged: Judged | undefined,
+): CommandOutcome | undefined {
   const { decision, rule, reasons } = verdict;
   const why = `rule ${rule}${reasons[0] === undefined ? '' : `: ${reasons[0]}`}`;
   if (decision === 'deny' && (judged !== undefined || hasLocal)) {
@@ -45,7 +48,7 @@ export function ownPaths({
 
 /** Which of the secrets that a command wants this device does not have. */
 export function unknownSecret({ tool, arguments: args }: CommandCall, names: readonly string[]): string | undefined {
-  return tool === EXEC_CLI.name ? secretsIn(args).find((name) => !names.includes(name)) : undefined;
+  return tool === EXEC_CLI_DEFINITION.name ? secretsIn(args).find((name) => !names.includes(name)) : undefined;
 }
 
 /**

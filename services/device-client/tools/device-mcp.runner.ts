@@ -1,7 +1,7 @@
 import { serveTools, ToolResult, type HostedTool } from '#libs/mcp';
 import type { ExecCliResult } from '#proto';
 import {
-  EXEC_CLI,
+  EXEC_CLI_DEFINITION,
   ExecCli,
   type Executed,
   AGENT_META,
@@ -43,12 +43,12 @@ export async function runDeviceTools(settings: ExecSettings): Promise<void> {
 function deviceTools(exec: ExecCli, now: () => number): HostedTool[] {
   return [
     {
-      ...EXEC_CLI,
+      ...EXEC_CLI_DEFINITION,
       run: async (args, signal, { tell, meta }) => {
         const name = meta[STDIN_FILE_META];
         const stdinFile = typeof name === 'string' ? name : undefined;
         const caller = { signal, tell, isAgents: meta[AGENT_META] === true, stdinFile };
-        return withFiles(await exec.runWhole(EXEC_CLI.input.parse(args), caller));
+        return withFiles(await exec.runWhole(EXEC_CLI_DEFINITION.input.parse(args), caller));
       },
     },
     { ...SYS_INFO, run: (args) => sysInfo(SYS_INFO.input.parse(args).info_type, now) },

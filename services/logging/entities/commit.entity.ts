@@ -1,6 +1,6 @@
 import { EntitySchema } from 'typeorm';
 import type { RunCommit } from '#proto';
-import type { CommandRecord } from '#libs/constellation';
+import type { ReportedCommand } from '#libs/constellation';
 import { id, instant, int, json, position, text } from './columns.js';
 
 export interface CommitRow {
@@ -26,7 +26,7 @@ export interface AttemptRow {
   endedAt: string | null;
 }
 
-export interface CommandRow extends CommandRecord {
+export interface CommandRow extends ReportedCommand {
   runId: string;
   streamSequence: number;
 }

@@ -17,27 +17,27 @@ export interface Projection {
   /** Called whenever following starts, after a failure too. */
   begin(source: DataSource): Promise<void>;
   /** `refused`: PostgreSQL refuses what this one entry means, for this reason; then it is buried. */
-  prepare(entries: readonly StreamEntry[], refused?: string): Promise<Prepared>;
+  prepare(entries: readonly StreamEntry[], refused?: string): Promise<PreparedBatch>;
 }
 
-export interface Prepared {
+export interface PreparedBatch {
   readonly write: Write;
   applied(): void;
 }
 
 /** What one transaction did: up to which message, how many, and how many wait behind them. */
-export interface Applied {
+export interface AppliedBatch {
   readonly sequence: number;
   readonly commits: number;
   readonly pending: number;
 }
 
-export interface FollowOptions {
+export interface FollowProjectorOptions {
   readonly nc: NatsConnection;
   readonly postgres: Postgres;
   readonly logger: Logger;
   /** Told after each transaction. */
-  readonly onApplied: (stream: string, applied: Applied) => void;
+  readonly onApplied: (stream: string, applied: AppliedBatch) => void;
   /** What goes into one transaction. */
   readonly batch?: BatchLimits;
 }
@@ -54,12 +54,12 @@ export interface FollowOptions {
  */
 export class StreamFollower {
   private readonly projection: Projection;
-  private readonly options: FollowOptions;
+  private readonly options: FollowProjectorOptions;
   private readonly stopping = new AbortController();
   private failure: string | undefined;
   private done: Promise<void> | undefined;
 
-  constructor(projection: Projection, options: FollowOptions) {
+  constructor(projection: Projection, options: FollowProjectorOptions) {
     this.projection = projection;
     this.options = options;
   }

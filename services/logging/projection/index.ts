@@ -2,7 +2,7 @@ export { attemptsProjection } from './attempts.projector.js';
 export { batches } from './batches.adapter.js';
 export { DeadLetters } from './dead-letter.adapter.js';
 export { StreamFollower } from './follow.projector.js';
-export type { Applied } from './follow.projector.js';
+export type { AppliedBatch } from './follow.projector.js';
 export { parseJson } from './json.js';
 export { plansProjection } from './plans.projector.js';
 export { ProjectionReader, UnavailableError } from './reader.adapter.js';

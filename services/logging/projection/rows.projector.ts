@@ -3,7 +3,7 @@ import type { StreamEntry } from '#libs/event-log';
 import type { Clock } from '#libs/platform';
 import type { DeadLetters } from './dead-letter.adapter.js';
 import { DeadLetterEntity } from '../entities/index.js';
-import type { Prepared, Projection } from './follow.projector.js';
+import type { PreparedBatch, Projection } from './follow.projector.js';
 import { upsertRows } from './write.adapter.js';
 
 export interface RowsOptions {
@@ -44,7 +44,7 @@ export class RowsProjection<C extends object> implements Projection {
     for (const { sequence } of letters) this.buried.add(sequence);
   }
 
-  async prepare(entries: readonly StreamEntry[], refused?: string): Promise<Prepared> {
+  async prepare(entries: readonly StreamEntry[], refused?: string): Promise<PreparedBatch> {
     const read: Read<C>[] = [];
     const bad: { entry: StreamEntry; reason: string }[] = [];
     for (const entry of entries) {

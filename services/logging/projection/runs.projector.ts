@@ -16,7 +16,7 @@ import {
   TaskEntity,
   type BrokenRunRow,
 } from '../entities/index.js';
-import type { Prepared, Projection } from './follow.projector.js';
+import type { PreparedBatch, Projection } from './follow.projector.js';
 import { parseJson } from './json.js';
 import { RunCache, type CachedRun } from './run-cache.js';
 import { changeOf, type RunChange } from './run-rows.js';
@@ -66,7 +66,7 @@ export class RunsProjection implements Projection {
     for (const { sequence } of letters) this.buried.add(sequence);
   }
 
-  async prepare(entries: readonly StreamEntry[], refused?: string): Promise<Prepared> {
+  async prepare(entries: readonly StreamEntry[], refused?: string): Promise<PreparedBatch> {
     const batch: Batch = { staged: new Map(), commits: [], broken: [] };
     for (const entry of entries) {
       const reason = refused ?? (await this.take(batch, entry));

@@ -10,7 +10,7 @@ const ORCHESTRATOR = 'orchestrator';
 const DEVICE_AGENT = 'device-agent';
 
 /** Keeps the fleet view up to date: profiles from the registry's bucket, running tasks from the other replicas. */
-export class FleetConsumer {
+export class FleetViewConsumer {
   readonly #nc: NatsConnection;
   readonly #fleet: Fleet;
   readonly #logger: Logger;

@@ -1,2 +1,2 @@
-export { FleetConsumer } from './fleet.consumer.js';
+export { FleetViewConsumer } from './fleet.consumer.js';
 export { Fleet } from './fleet.js';

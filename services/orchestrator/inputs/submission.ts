@@ -92,7 +92,7 @@ function fieldOf(value: unknown, name: string): unknown {
 /** Whether a person approves every plan that is made for a goal, or only those whose request says so. */
 export type PlanApproval = 'required' | 'as-requested';
 
-export interface Accepted {
+export interface AcceptedSubmission {
   readonly request: RunRequest;
   readonly namespace: string;
   /** `required`: every plan that is made for a goal waits for a person, whatever the request says. */
@@ -104,7 +104,7 @@ export interface Accepted {
  * or kept of UFO's JSON for an export: it decides nothing.
  */
 export function requestedOf(
-  { request, namespace, planApproval }: Accepted,
+  { request, namespace, planApproval }: AcceptedSubmission,
   actor: Actor,
   now: number,
 ): RunEventData<'RUN_REQUESTED'> {

@@ -15,7 +15,7 @@ import type { RunServer, Settled } from '../runs/index.js';
 import { checkSubmission, readSubmission, requestedOf, type PlanApproval, type Submission } from './submission.js';
 
 /** Final answer of a submission, or the news that nobody knows yet and the same request may be sent again. */
-export type Submitted =
+export type SubmissionAnswer =
   | { readonly kind: 'final'; readonly answer: SubmitAnswer }
   | { readonly kind: 'try-again'; readonly requestId: string | undefined; readonly reason: string }
   | { readonly kind: 'poison'; readonly reason: string };
@@ -42,7 +42,7 @@ export class SubmitHandler {
     this.#parts = parts;
   }
 
-  async submit(payload: Uint8Array, actor: Actor, namespace: string): Promise<Submitted> {
+  async submit(payload: Uint8Array, actor: Actor, namespace: string): Promise<SubmissionAnswer> {
     const submission = readSubmission(payload, namespace);
     if (!submission.ok) {
       const { requestId, refusal } = submission;
@@ -71,7 +71,7 @@ export class SubmitHandler {
     return { answer: answer.kind, sequence };
   }
 
-  async #serve(submission: Extract<Submission, { ok: true }>, actor: Actor): Promise<Submitted> {
+  async #serve(submission: Extract<Submission, { ok: true }>, actor: Actor): Promise<SubmissionAnswer> {
     const { requestId } = submission.request;
     const settled = await this.#decide(submission, actor);
     if (settled.kind === 'retry') return { kind: 'try-again', requestId, reason: settled.reason };
@@ -95,7 +95,7 @@ export class SubmitHandler {
     });
   }
 
-  async #forward(submission: Extract<Submission, { ok: true }>, actor: Actor): Promise<Submitted> {
+  async #forward(submission: Extract<Submission, { ok: true }>, actor: Actor): Promise<SubmissionAnswer> {
     const { runId, request, namespace, formerHash } = submission;
     const { requestId } = request;
     const former = formerHash === undefined ? {} : { formerHash };

@@ -6,7 +6,7 @@ import {
   type Circumstances,
   checkInvariants,
   decide,
-  type Decision,
+  type RunDecision,
   emptyRun,
   findTask,
   foldRun,
@@ -23,7 +23,7 @@ import { OVERTAKEN, CorruptLogError, newCommitId, type RunLog, sealNext, unconte
 import { TimerConflictError } from '#libs/messaging';
 import type { Clock } from '#libs/platform';
 import type { Fleet } from '../fleet/index.js';
-import { Starved, type Turn } from './starved.js';
+import { Starved, type StarvedTurn } from './starved.js';
 
 /** What becomes of something that waited for a run. */
 export type Settled =
@@ -305,7 +305,7 @@ export class RunServer {
   }
 
   /** Stored before the commit that needs it: a spurious wake-up is harmless, a missing one is a dead run. False: reload. */
-  async #arm(served: Served, { wakeAt }: Decision, now: number): Promise<boolean> {
+  async #arm(served: Served, { wakeAt }: RunDecision, now: number): Promise<boolean> {
     if (wakeAt === null) return true;
     // One that should have fired by now may have, at a replica that owned the run before.
     if (served.armedAt !== undefined && served.armedAt <= now) {
@@ -323,13 +323,13 @@ export class RunServer {
   }
 
   /** The wake-up that was counted on may have fired meanwhile, at a replica that decided on the state before. */
-  async #keepArmed(served: Served, decision: Decision): Promise<void> {
+  async #keepArmed(served: Served, decision: RunDecision): Promise<void> {
     await uncontended(`the wake-up of run ${served.runId}`, async () =>
       (await this.#arm(served, decision, this.#parts.clock.now())) ? null : OVERTAKEN,
     );
   }
 
-  #seal(run: Run, { answers, events }: Decision, batch: readonly Waiting[], now: number): RunCommit {
+  #seal(run: Run, { answers, events }: RunDecision, batch: readonly Waiting[], now: number): RunCommit {
     const { runId, number, sequence, hash } = run;
     return sealNext({ number, events: sequence, hash }, { runId }, events, {
       commit: (this.#parts.commitId ?? newCommitId)(now),
@@ -349,7 +349,7 @@ export class RunServer {
     run: Run,
     batch: readonly Waiting[],
     { now, truths }: { readonly now: number; readonly truths: KnownTruths },
-  ): Decision {
+  ): RunDecision {
     try {
       return this.#decide(run, inputsOf(batch), { ...this.#circumstances(run, now), truths });
     } catch (error) {
@@ -368,7 +368,7 @@ export class RunServer {
   }
 
   /** What the recorded ends say about the devices. */
-  #tellEnds(before: Run, { events }: Decision, now: number): void {
+  #tellEnds(before: Run, { events }: RunDecision, now: number): void {
     for (const { type, data } of events) {
       if (type !== 'TASK_COMPLETED' && type !== 'TASK_FAILED') continue;
       const task = findTask(before, data.taskId);
@@ -439,7 +439,7 @@ function eventLoopTurn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
 
-function turnOf({ events, run }: Decision): Turn {
+function turnOf({ events, run }: RunDecision): StarvedTurn {
   const started = events.flatMap(({ type, data }) => (type === 'TASK_STARTED' ? data.deviceId : []));
   return { priority: priorityOf(run), served: new Set(started) };
 }
@@ -470,7 +470,7 @@ function inputsOf(batch: readonly Waiting[]): Input[] {
   return batch.map(({ input }) => input);
 }
 
-function answerAll(batch: readonly Waiting[], { answers }: Decision, sequence: number): void {
+function answerAll(batch: readonly Waiting[], { answers }: RunDecision, sequence: number): void {
   for (const [index, waiting] of batch.entries()) {
     const answer = answers[index];
     if (answer === undefined) continue;

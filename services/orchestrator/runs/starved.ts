@@ -38,7 +38,7 @@ class Queue {
   }
 }
 
-export interface Turn {
+export interface StarvedTurn {
   readonly priority?: number;
   /** Devices on which the run started something just now. */
   readonly served?: ReadonlySet<string>;
@@ -64,7 +64,7 @@ export class Starved {
    * place, unless it was `served` there just now: then it is the last again. Answers the devices of which a slot was kept
    * for it until now.
    */
-  set(runId: RunId, needs: ReadonlySet<string>, { priority = 0, served = NOWHERE }: Turn = {}): DeviceId[] {
+  set(runId: RunId, needs: ReadonlySet<string>, { priority = 0, served = NOWHERE }: StarvedTurn = {}): DeviceId[] {
     const before = this.#runs.get(runId);
     for (const need of before?.needs ?? []) {
       if (!needs.has(need) || served.has(need) || before?.priority !== priority) this.#leave(runId, need);

@@ -1,13 +1,13 @@
 import { decodeEditGrant } from '#libs/keys';
 import type { Actors } from '#libs/messaging';
 import type { RunId } from '#proto';
-import type { Caller } from './access.js';
+import type { EndpointCaller } from './access.js';
 import { refusals, type HttpRefusal } from './refusals.js';
 
 const BEARER = /^Bearer +([A-Za-z0-9_-]{1,4096})$/iu;
 
 export type CallerRead =
-  { readonly ok: true; readonly caller: Caller } | { readonly ok: false; readonly refusal: HttpRefusal };
+  { readonly ok: true; readonly caller: EndpointCaller } | { readonly ok: false; readonly refusal: HttpRefusal };
 
 /** Who sends a request for a run. First whether the token is one at all: what it allows is nobody's business before. */
 export function readCaller(

@@ -12,11 +12,18 @@ import type { Logger } from 'pino';
 import { busPorts, constellationServer, LiveConstellation } from '#libs/constellation-mcp';
 import { Actors } from '#libs/messaging';
 import type { Clock } from '#libs/platform';
-import { allowedPlaces, isAllowedHost, isAllowedOrigin, needsMore, type Caller, type Places } from './access.js';
+import {
+  allowedPlaces,
+  isAllowedHost,
+  isAllowedOrigin,
+  needsMore,
+  type EndpointCaller,
+  type EndpointPlaces,
+} from './access.js';
 import { refusals, type HttpRefusal } from './refusals.js';
 import { readCaller } from './caller.js';
 
-export interface EndpointOptions {
+export interface McpEndpointOptions {
   readonly nc: NatsConnection;
   /** 0: any free one. */
   readonly port: number;
@@ -30,7 +37,7 @@ export interface EndpointOptions {
   readonly logger: Logger;
 }
 
-export interface ConstellationEndpoint {
+export interface McpEndpoint {
   readonly port: number;
   stop(): Promise<void>;
 }
@@ -52,7 +59,7 @@ export const ENDPOINT_LIMITS = {
 } as const;
 
 /** Serves the Constellation MCP server of every run over HTTP. Resolves when it listens; rejects when the port is not to be had. */
-export async function startConstellationEndpoint(options: EndpointOptions): Promise<ConstellationEndpoint> {
+export async function startConstellationEndpoint(options: McpEndpointOptions): Promise<McpEndpoint> {
   const { nc, logger, bind = '127.0.0.1', hosts = [] } = options;
   const actors = await Actors.open(nc, (error) => logger.warn({ err: error }, 'the actors are not followed'));
   const gate = new RequestGate();
@@ -83,10 +90,10 @@ export async function startConstellationEndpoint(options: EndpointOptions): Prom
   };
 }
 
-interface Serving extends EndpointOptions {
+interface Serving extends McpEndpointOptions {
   readonly actors: Actors;
   readonly gate: RequestGate;
-  readonly places: Places;
+  readonly places: EndpointPlaces;
 }
 
 async function serve(parts: Serving, request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -119,7 +126,7 @@ interface Exchange {
 
 async function serveBody(
   parts: Serving,
-  { caller, body }: { readonly caller: Caller; readonly body: Buffer },
+  { caller, body }: { readonly caller: EndpointCaller; readonly body: Buffer },
   { request, response }: Exchange,
 ): Promise<void> {
   const message = jsonOf(body);

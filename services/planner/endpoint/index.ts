@@ -3,4 +3,4 @@
  * judged is the business of libs/constellation.
  */
 export { startConstellationEndpoint } from './constellation-endpoint.gateway.js';
-export type { ConstellationEndpoint } from './constellation-endpoint.gateway.js';
+export type { McpEndpoint } from './constellation-endpoint.gateway.js';

@@ -9,7 +9,7 @@ import { fused } from './rank-fusion.js';
 /** In milliseconds: a plan waits no longer for examples. */
 const EXAMPLES_MS_MAX = 2_000;
 
-export interface ExamplesOptions {
+export interface ExampleStoreOptions {
   /** Null: words alone decide. */
   readonly embeddings?: Pick<ExampleEmbeddings, 'near'> | null;
   readonly limitMs?: number;
@@ -22,7 +22,7 @@ export interface ExamplesOptions {
 export function examplesFrom(
   store: Pick<ExperienceStore, 'similar'>,
   logger: Pick<Logger, 'warn'>,
-  { embeddings = null, limitMs = EXAMPLES_MS_MAX }: ExamplesOptions = {},
+  { embeddings = null, limitMs = EXAMPLES_MS_MAX }: ExampleStoreOptions = {},
 ): (goal: string) => Promise<readonly Experience[]> {
   const outage = new Outage(logger, 'plans are made without examples: the store does not answer');
   return async (goal) => {

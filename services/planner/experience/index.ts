@@ -16,5 +16,5 @@ export {
 export type { ExperienceSearch, ExperienceStore, LearntExperience, Nearness, Unembedded } from './experience-store.js';
 export { LIKENESS_MIN, TIP_WEIGHT, WEIGHT, WORDS_MAX } from './likeness.js';
 export { meteredEmbedder } from './metered-embedder.adapter.js';
-export { withoutSecrets } from './secret-looking.js';
+export { exampleWithoutSecrets } from './secret-looking.js';
 export type { Origin } from './secret-looking.js';

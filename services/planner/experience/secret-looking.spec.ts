@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { ExampleReply } from '#proto';
-import { withoutSecrets, withoutSecretsInText } from './secret-looking.js';
+import { exampleWithoutSecrets, withoutSecretsInText } from './secret-looking.js';
 
 const NOTHING = { results: [], said: [] };
 const text = (given: string): string => withoutSecretsInText(given, NOTHING);
@@ -78,7 +78,7 @@ describe('an example', () => {
         dependencies: [],
       },
     };
-    const clean = withoutSecrets(example, { results: [id], said: [] });
+    const clean = exampleWithoutSecrets(example, { results: [id], said: [] });
     expect(clean.request).toBe('Look after [secret]');
     expect(clean.tips).toEqual(['it says [secret]']);
     expect(clean.constellation.tasks[0]).toMatchObject({

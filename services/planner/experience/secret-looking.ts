@@ -15,7 +15,7 @@ export interface Origin {
 const LONG_WORD = /[A-Za-z0-9_+-]{20,}={0,2}/gu;
 
 /** The example without it. @throws Error when what remains is no example any more. */
-export function withoutSecrets(example: ExampleReply, origin: Origin): ExampleReply {
+export function exampleWithoutSecrets(example: ExampleReply, origin: Origin): ExampleReply {
   const words = wordsOfResults(origin);
   return ExampleReply.parse(cleaned(example, (text) => shownText(text, words)));
 }

@@ -3,7 +3,7 @@ import { Kvm, type KvWatchEntry } from '@nats-io/kv';
 import type { NatsConnection } from '@nats-io/transport-node';
 import type { Logger } from 'pino';
 import { AgentProfile, BUCKETS, type DeviceId } from '#proto';
-import type { Fleet } from './fleet.js';
+import type { PlanningFleet } from './fleet.js';
 
 const WATCH_AGAIN_MS = 500;
 
@@ -12,7 +12,7 @@ export interface FleetWatch {
 }
 
 /** Keeps the fleet up to date with the registry's bucket. Resolves when every profile that is there has been seen. */
-export async function watchFleet(nc: NatsConnection, fleet: Fleet, logger: Logger): Promise<FleetWatch> {
+export async function watchFleet(nc: NatsConnection, fleet: PlanningFleet, logger: Logger): Promise<FleetWatch> {
   const stopped = new AbortController();
   const { signal } = stopped;
   const { promise: loaded, resolve } = Promise.withResolvers<void>();
@@ -33,7 +33,7 @@ export async function watchFleet(nc: NatsConnection, fleet: Fleet, logger: Logge
 
 interface Watched {
   readonly nc: NatsConnection;
-  readonly fleet: Fleet;
+  readonly fleet: PlanningFleet;
   readonly logger: Logger;
   readonly signal: AbortSignal;
 }

@@ -1,19 +1,19 @@
 import { describe, expect, it } from '@jest/globals';
 import { AGENTS_GRACE_MS } from '#libs/messaging';
-import { Fleet } from './fleet.js';
+import { PlanningFleet } from './fleet.js';
 import { untilKnown } from './known-fleet.adapter.js';
 import { profileOf } from '../testing/planner-world.js';
 
 describe('the fleet that plans are made for', () => {
   it('is not known before every profile was seen, so that nothing is called impossible', () => {
-    const fleet = new Fleet();
+    const fleet = new PlanningFleet();
     expect(fleet.view.complete).toBe(false);
     fleet.replace(new Map());
     expect(fleet.view.complete).toBe(true);
   });
 
   it('is known when every profile was seen, and who serves agents', async () => {
-    const fleet = new Fleet();
+    const fleet = new PlanningFleet();
     let known = false;
     const waiting = untilKnown(fleet, 3_600_000).then(() => (known = true));
     fleet.replace(new Map());
@@ -24,13 +24,13 @@ describe('the fleet that plans are made for', () => {
   });
 
   it('is waited for no longer than told', async () => {
-    const fleet = new Fleet();
+    const fleet = new PlanningFleet();
     await untilKnown(fleet, 1);
     expect(fleet.view.complete).toBe(false);
   });
 
   it('shows models no device that is revoked, and the others in one order', () => {
-    const fleet = new Fleet();
+    const fleet = new PlanningFleet();
     const by = { kind: 'person', id: 'admin' } as const;
     const revoked = { by, reason: 'stolen', revokedAt: '2026-11-20T10:00:00.000Z' };
     const profiles = [profileOf('web-2'), profileOf('db-1'), profileOf('gone', { revoked })];
@@ -39,7 +39,7 @@ describe('the fleet that plans are made for', () => {
   });
 
   it('counts on an agent for a while after its last sign of life', () => {
-    const fleet = new Fleet();
+    const fleet = new PlanningFleet();
     fleet.served(['LinuxAgent'], 0);
     fleet.served([], AGENTS_GRACE_MS);
     expect(fleet.view.agents).toEqual(new Set(['LinuxAgent']));

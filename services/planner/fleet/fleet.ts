@@ -3,7 +3,7 @@ import { isRevoked, type FleetView } from '#libs/constellation';
 import { KnownAgents } from '#libs/messaging';
 
 /** The fleet as plans are made for it. A view, not a truth: what a plan asks for is judged once more by the orchestrator. */
-export class Fleet {
+export class PlanningFleet {
   #devices: ReadonlyMap<DeviceId, AgentProfile> = new Map();
   readonly #serving = new KnownAgents();
   #agents: ReadonlySet<string> = new Set();

@@ -2,13 +2,13 @@ import type { Runbook } from '#libs/planner';
 import { matchGoal, noModel, planOfRunbook } from '#libs/planner';
 import { QueryRefusedError, type QueryAnswer, type QueryRequest } from '#libs/messaging';
 import { sentenceOf } from '#proto';
-import type { Fleet } from './fleet.js';
+import type { PlanningFleet } from './fleet.js';
 import { untilKnown } from './known-fleet.adapter.js';
 
 export interface MatchParts {
   readonly runbooks: readonly Runbook[];
   readonly problems: readonly string[];
-  readonly fleet: Fleet;
+  readonly fleet: PlanningFleet;
   readonly hasModel: boolean;
 }
 

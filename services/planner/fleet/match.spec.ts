@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { parseRunbook } from '#libs/planner';
-import { Fleet } from './fleet.js';
+import { PlanningFleet } from './fleet.js';
 import { MatchHandler } from './match.handler.js';
 import { profileOf } from '../testing/planner-world.js';
 
@@ -26,7 +26,7 @@ const parsed = parseRunbook(
   'shipped',
 );
 if (!parsed.ok) throw new Error(JSON.stringify(parsed.issues));
-const fleet = new Fleet();
+const fleet = new PlanningFleet();
 fleet.replace(new Map([['web-1', profileOf('web-1')]]));
 fleet.served([], 0);
 const handler = (hasModel: boolean, runbooks = [parsed.runbook]) =>

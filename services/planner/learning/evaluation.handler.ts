@@ -3,7 +3,7 @@ import { Evaluation, type RunId, usageOfCalls } from '#proto';
 import type { RunLog } from '#libs/event-log';
 import { problemsOfVerdicts, withAllSubtasks } from '#libs/planner';
 import { loadEndedRun, NO_MODEL, refused, type EndedRun } from './ended-run.adapter.js';
-import type { Fleet } from '../fleet/index.js';
+import type { PlanningFleet } from '../fleet/index.js';
 import { OncePerRun, type MadeFact } from './once-per-run.handler.js';
 import { type PlanCommits, recorded, PlannerFault, wellFormed } from '../rounds/index.js';
 import { EVALUATION_AGENT, ReflectionError, type Reflection } from './reflection.runner.js';
@@ -14,12 +14,12 @@ export interface EvaluationParts {
   /** Null: no model is configured. */
   readonly reflection: Reflection | null;
   /** Whether something could have been done depends on what there is to do it with. */
-  readonly fleet: Pick<Fleet, 'profiles'>;
+  readonly fleet: Pick<PlanningFleet, 'profiles'>;
   readonly logger: Logger;
 }
 
 /** What a run was judged as; `failed`: no model could say. */
-export type Judgement =
+export type RunJudgement =
   | { readonly kind: 'stored' | 'exists'; readonly evaluation: Evaluation }
   | { readonly kind: 'failed'; readonly code: string; readonly message: string };
 
@@ -41,7 +41,7 @@ export class EvaluationHandler {
   }
 
   /** Throws QueryRefusedError for a run that is not known or has not ended, and when the logs cannot be read or written. */
-  async judge(runId: RunId): Promise<Judgement> {
+  async judge(runId: RunId): Promise<RunJudgement> {
     try {
       const ended = await loadEndedRun(this.#parts.runs, runId, 'judged');
       const { value, isNew } = await this.#evaluations.of(runId, () => this.#make(ended), ended.commit);

@@ -11,7 +11,7 @@ import {
   type ExperienceSearch,
   type ExperienceStore,
   type LearntExperience,
-  withoutSecrets,
+  exampleWithoutSecrets,
   type Origin,
 } from '../experience/index.js';
 import { OncePerRun, type MadeFact } from './once-per-run.handler.js';
@@ -177,7 +177,7 @@ function problemsOf({ constellation }: ExampleReply): string[] {
 /** The example as it may be kept. What was taken out of it must not have broken it. */
 function keepable(reply: ExampleReply, origin: Origin): ExampleReply {
   const example = computed('take out what looks like a secret', () =>
-    withoutSecrets(ExampleReply.parse(wellFormed(reply)), origin),
+    exampleWithoutSecrets(ExampleReply.parse(wellFormed(reply)), origin),
   );
   const [problem] = problemsOf(example);
   if (problem === undefined) return example;

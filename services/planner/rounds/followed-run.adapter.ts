@@ -79,7 +79,7 @@ function opensRound({ events }: RunCommit): boolean {
   return events.some(({ type }) => type === 'EDIT_OPENED');
 }
 
-export interface Following {
+export interface RunFollowing {
   /** There may be something new: looked at as soon as possible. */
   nudge(): void;
   stop(): void;
@@ -89,7 +89,7 @@ export interface Following {
 export function follow(
   followed: FollowedRun,
   { everyMs, moved, report }: { everyMs: number; moved: () => void; report: (error: unknown) => void },
-): Following {
+): RunFollowing {
   const stopped = new AbortController();
   const { signal } = stopped;
   let nudged = Promise.withResolvers<void>();

@@ -3,7 +3,7 @@
  * contain is the business of libs/planner and libs/constellation.
  */
 export { LiveRounds } from './live-rounds.js';
-export { PlanCommits, SERVICE } from './plan-commits.adapter.js';
+export { PlanCommits, PLANNER_SERVICE } from './plan-commits.adapter.js';
 export { recorded } from './plan-facts.js';
 export { PlannerFault, computed } from './planner-fault.js';
 export { meteredModel, roundRecords } from './round-records.adapter.js';

@@ -4,7 +4,7 @@ import { Aggregates, type AggregateKind, type PlanLog } from '#libs/event-log';
 import { evolvePlan, NO_PLAN, type PlanState } from '#libs/planner';
 import type { Clock } from '#libs/platform';
 
-export const SERVICE = 'planner';
+export const PLANNER_SERVICE = 'planner';
 
 /** The plans of one run as they are stored. */
 export interface StoredPlan {
@@ -37,6 +37,6 @@ export interface PlanCommitsOptions {
 /** The only writer of PLANS. */
 export class PlanCommits extends Aggregates<RunId, PlanCommit, PlanEvent, StoredPlan> {
   constructor({ plans, clock, instance }: PlanCommitsOptions) {
-    super(PLANS, { log: plans, clock, by: { service: SERVICE, instance } });
+    super(PLANS, { log: plans, clock, by: { service: PLANNER_SERVICE, instance } });
   }
 }

@@ -18,16 +18,16 @@ const EXAMPLES_MAX = 20;
 const MESSAGE_CHARS_MAX = 2_000;
 
 /** What was asked of models for one try, as it is recorded. */
-export interface Asked {
+export interface ModelsAsked {
   readonly calls: readonly ModelCall[];
   readonly templates: readonly { readonly id: string; readonly hash: string }[];
   readonly examples: readonly string[];
 }
 
-export const NOTHING_ASKED: Asked = { calls: [], templates: [], examples: [] };
+export const NO_MODEL_ASKED: ModelsAsked = { calls: [], templates: [], examples: [] };
 
 /** One after the other. */
-export function together(first: Asked, then: Asked): Asked {
+export function together(first: ModelsAsked, then: ModelsAsked): ModelsAsked {
   const templates = new Map([...first.templates, ...then.templates].map((template) => [template.id, template]));
   return {
     calls: [...first.calls, ...then.calls],
@@ -39,7 +39,7 @@ export function together(first: Asked, then: Asked): Asked {
 export interface Plan {
   readonly mode: 'creation' | 'editing';
   readonly source: PlanSource;
-  readonly asked: Asked;
+  readonly asked: ModelsAsked;
   /** The constellation that it was made for: of a reply the one that the model was shown. */
   readonly revision: number;
   /** As it was parsed; null when no model was asked. */
@@ -81,7 +81,7 @@ export function proposedFact(
 
 export function failedFact(
   { editId, try: tried }: RoundOrder,
-  { code, message, asked }: { code: string; message: string; asked: Asked },
+  { code, message, asked }: { code: string; message: string; asked: ModelsAsked },
 ): PlanEvent {
   const error = { code, message: message.slice(0, MESSAGE_CHARS_MAX).toWellFormed() };
   return {
@@ -91,7 +91,7 @@ export function failedFact(
 }
 
 /** As much of it as the schema of PLANS and the size of a commit let in. */
-export function recorded({ calls, templates }: Pick<Asked, 'calls' | 'templates'>): {
+export function recorded({ calls, templates }: Pick<ModelsAsked, 'calls' | 'templates'>): {
   calls: ModelCall[];
   templates: { id: string; hash: string }[];
 } {

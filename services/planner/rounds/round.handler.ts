@@ -9,20 +9,28 @@ import {
   planOfRunbook,
   rebase,
   tryOf,
-  type Ask,
+  type AskMove,
   type Move,
   type ProposedPlan,
   type Runbook,
   type StageCircumstances,
 } from '#libs/planner';
 import type { Clock } from '#libs/platform';
-import { type Fleet, untilKnown } from '../fleet/index.js';
+import { type PlanningFleet, untilKnown } from '../fleet/index.js';
 import { follow, FollowedRun } from './followed-run.adapter.js';
 import { KeptRuns, type KeptLimits } from './kept-runs.js';
 import type { LiveRounds } from './live-rounds.js';
 import { budgetOf, usedInRound, type RoundOrder } from './order.js';
 import type { PlanCommits, StoredPlan } from './plan-commits.adapter.js';
-import { failedFact, NOTHING_ASKED, planFacts, proposedFact, together, type Asked, type Plan } from './plan-facts.js';
+import {
+  failedFact,
+  NO_MODEL_ASKED,
+  planFacts,
+  proposedFact,
+  together,
+  type ModelsAsked,
+  type Plan,
+} from './plan-facts.js';
 import { computed, PlannerFault } from './planner-fault.js';
 import type { Emit } from './round-records.adapter.js';
 import { openRound, type Thinking, type Thought } from './thinking.runner.js';
@@ -43,7 +51,7 @@ export interface RoundParts {
   /** Null: no model is configured. */
   readonly thinking: Thinking | null;
   readonly runbooks: readonly Runbook[];
-  readonly fleet: Fleet;
+  readonly fleet: PlanningFleet;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly emit: Emit;
@@ -52,11 +60,11 @@ export interface RoundParts {
 }
 
 /** `proposed`, `failed`: it is stored. `over`: nobody wants it any more. `left`: this replica stops, another one may take it. */
-export type Carried = 'proposed' | 'failed' | 'over' | 'left';
+export type CarriedRound = 'proposed' | 'failed' | 'over' | 'left';
 
 /** What came of a try, and what is to be stored of it. */
 interface Made {
-  readonly carried: Carried;
+  readonly carried: CarriedRound;
   readonly events: readonly PlanEvent[];
   readonly source: Plan['source'] | null;
   readonly used: Usage;
@@ -101,7 +109,7 @@ export class RoundHandler {
   }
 
   /** Throws when the logs cannot be read or written. */
-  carryOut(order: RoundOrder): Promise<Carried> {
+  carryOut(order: RoundOrder): Promise<CarriedRound> {
     return this.#parts.live.inTurn(order.runId, async () => {
       try {
         return await this.#carryOut(order);
@@ -117,7 +125,7 @@ export class RoundHandler {
     this.#kept.letGo(runId);
   }
 
-  async #carryOut(order: RoundOrder): Promise<Carried> {
+  async #carryOut(order: RoundOrder): Promise<CarriedRound> {
     const { runs, commits, live, fleet } = this.#parts;
     if (live.isClosed) return 'left';
     const began = performance.now();
@@ -158,7 +166,7 @@ export class RoundHandler {
     order: RoundOrder,
     { carried, source, used, code }: Made,
     { mode, began }: { readonly mode: Plan['mode']; readonly began: number },
-  ): Carried {
+  ): CarriedRound {
     const durationMs = performance.now() - began;
     const why = code === undefined ? {} : { code };
     this.#parts.emit({ ...order, mode, source, outcome: carried, ...why, used, durationMs });
@@ -177,7 +185,7 @@ export class RoundHandler {
     } catch (error) {
       if (!(error instanceof PlannerFault)) throw error;
       this.#parts.logger.error({ err: error, ...order }, 'a round failed');
-      return failed(order, { code: 'PLANNER_FAULT', message: error.message, asked: NOTHING_ASKED });
+      return failed(order, { code: 'PLANNER_FAULT', message: error.message, asked: NO_MODEL_ASKED });
     }
   }
 
@@ -198,7 +206,7 @@ export class RoundHandler {
         return proposed(order, { ...UNASKED, mode, source: 'rule', revision: run.revision, planned: proposal });
       }
       case 'give-up':
-        return failed(order, { code: move.code, message: move.message, asked: NOTHING_ASKED });
+        return failed(order, { code: move.code, message: move.message, asked: NO_MODEL_ASKED });
     }
   }
 
@@ -236,7 +244,7 @@ export class RoundHandler {
         : computed('use a runbook', () => planOfRunbook(found.runbook, found.parameters, this.#circumstances()));
     if (!made.ok) {
       const message = made.issues.map(sentenceOf).join(' ');
-      return failed(order, { code: 'RUNBOOK_REFUSED', message, asked: NOTHING_ASKED });
+      return failed(order, { code: 'RUNBOOK_REFUSED', message, asked: NO_MODEL_ASKED });
     }
     const { constellation, use, leftOut } = made;
     const without = leftOut.map(({ deviceId, why }) => `${deviceId} (${why})`).join(', ');
@@ -253,7 +261,7 @@ export class RoundHandler {
     return proposed(order, { ...UNASKED, mode: 'creation', source: 'runbook', revision, runbook: use, planned });
   }
 
-  async #ask(round: Round, ask: Ask, refused: Refused | null): Promise<Made> {
+  async #ask(round: Round, ask: AskMove, refused: Refused | null): Promise<Made> {
     const { order, run } = round;
     const { mode, previous } = ask;
     const known = this.#unstored.get(keyOf(order));
@@ -316,7 +324,7 @@ export class RoundHandler {
     this.#unstored.set(keyOf(order), thought);
   }
 
-  #forget(order: RoundOrder, carried: Carried): Carried {
+  #forget(order: RoundOrder, carried: CarriedRound): CarriedRound {
     this.#unstored.delete(keyOf(order));
     return carried;
   }
@@ -326,7 +334,7 @@ export class RoundHandler {
   }
 }
 
-const UNASKED = { asked: NOTHING_ASKED, reply: null } as const;
+const UNASKED = { asked: NO_MODEL_ASKED, reply: null } as const;
 
 function proposed(order: RoundOrder, plan: Plan): Made {
   const events = planFacts(order, plan);
@@ -341,7 +349,7 @@ function proposedByModel(
   return proposed(order, { mode, source: 'model', asked, revision, reply, planned });
 }
 
-function failed(order: RoundOrder, why: { code: string; message: string; asked: Asked }): Made {
+function failed(order: RoundOrder, why: { code: string; message: string; asked: ModelsAsked }): Made {
   const { code, asked } = why;
   return { carried: 'failed', events: [failedFact(order, why)], source: null, used: usageOfCalls(asked.calls), code };
 }
@@ -349,7 +357,7 @@ function failed(order: RoundOrder, why: { code: string; message: string; asked: 
 const NOT_WANTED: Made = { carried: 'over', events: [], source: null, used: NO_USAGE };
 
 /** What was asked in vain has cost something all the same, and is recorded; the run, which has moved on, takes no notice. */
-function unwanted(order: RoundOrder, asked: Asked): Made {
+function unwanted(order: RoundOrder, asked: ModelsAsked): Made {
   if (asked.calls.length === 0) return NOT_WANTED;
   const message = 'nobody waited for the plan any more when it was made';
   return { ...failed(order, { code: 'ROUND_IS_OVER', message, asked }), carried: 'over' };

@@ -3,7 +3,7 @@ import { Experience, LIMITS, Proposal } from '#proto';
 import { verifyChain } from '#libs/event-log';
 import type { ModelRequest } from '#libs/llm';
 import { BoundaryTaken } from '#libs/prompter';
-import { Fleet } from '../fleet/fleet.js';
+import { PlanningFleet } from '../fleet/fleet.js';
 import { NOW, PlannerWorld, profileOf, RUN_ID } from '../testing/planner-world.js';
 import { addStar, addTask, edit, finish, plan, task } from '../testing/replies.js';
 
@@ -114,7 +114,7 @@ describe('creation', () => {
 
   it('waits until it is known who serves agents, and calls nothing impossible before', async () => {
     const world = new PlannerWorld([plan([task('a')])]);
-    const fleet = new Fleet();
+    const fleet = new PlanningFleet();
     fleet.replace(new Map([['web-1', profileOf('web-1')]]));
     Object.assign(world, { fleet });
     const seen: number[] = [];

@@ -25,9 +25,9 @@ import {
 } from '#libs/planner';
 import type { Clock } from '#libs/platform';
 import { BoundaryTaken } from '#libs/prompter';
-import type { Fleet } from '../fleet/index.js';
+import type { PlanningFleet } from '../fleet/index.js';
 import type { RoundOrder } from './order.js';
-import { NOTHING_ASKED, together, type Asked } from './plan-facts.js';
+import { NO_MODEL_ASKED, together, type ModelsAsked } from './plan-facts.js';
 import { computed } from './planner-fault.js';
 import { PLANNING_AGENT } from './round-records.adapter.js';
 import { wellFormed } from './well-formed.js';
@@ -44,13 +44,13 @@ export type Thought =
       readonly planned: ProposedPlan;
       /** The one that the model was shown; what it planned is for the one that is there now. */
       readonly revision: number;
-      readonly asked: Asked;
+      readonly asked: ModelsAsked;
     }
-  | { readonly kind: 'failed'; readonly code: string; readonly message: string; readonly asked: Asked }
-  | { readonly kind: 'over'; readonly asked: Asked };
+  | { readonly kind: 'failed'; readonly code: string; readonly message: string; readonly asked: ModelsAsked }
+  | { readonly kind: 'over'; readonly asked: ModelsAsked };
 
 /** One try that a model is asked for. */
-export interface Question {
+export interface RoundQuestion {
   readonly order: RoundOrder;
   readonly editing: Editing;
   /** The run as far as it is known now; undefined when the round is over. */
@@ -70,7 +70,7 @@ export interface Question {
 export interface ThinkingParts {
   readonly desk: ModelDesk;
   readonly prompter: Pick<PlannerPrompter, 'creation' | 'editing'>;
-  readonly fleet: Fleet;
+  readonly fleet: PlanningFleet;
   readonly runbooks: readonly RunbookInfo[];
   /** Examples of earlier runs that are like this goal; none when they cannot be read. */
   readonly examples: (goal: string) => Promise<readonly Experience[]>;
@@ -87,16 +87,16 @@ export class Thinking {
     this.#parts = parts;
   }
 
-  think(question: Question): Promise<Thought> {
+  think(question: RoundQuestion): Promise<Thought> {
     if (question.editing.mode === 'creation') return this.#think(question, CreationReply);
     return this.#think(question, EditingReply);
   }
 
-  async #think<T>(question: Question, schema: z.ZodType<T>): Promise<Thought> {
+  async #think<T>(question: RoundQuestion, schema: z.ZodType<T>): Promise<Thought> {
     const { order, signal, run, editing } = question;
     const { mode } = editing;
     const learnt = await this.#parts.examples(run()?.request?.goal ?? '');
-    let asked: Asked = NOTHING_ASKED;
+    let asked: ModelsAsked = NO_MODEL_ASKED;
     let last: Refused | null = null;
     for (let spent = 0; ;) {
       const now = run();
@@ -145,7 +145,7 @@ export class Thinking {
   }
 
   /** A boundary that stands in some text already, which nobody could have known, is simply not used. */
-  #promptOf(question: Question, run: Run, said: Said): PlannerPrompt {
+  #promptOf(question: RoundQuestion, run: Run, said: Said): PlannerPrompt {
     for (let tries = 1; ; tries++) {
       try {
         return this.#prompt(question, run, { ...said, fenceBoundary: this.#parts.random() });
@@ -156,7 +156,7 @@ export class Thinking {
   }
 
   #prompt(
-    { editing, budget, used, ...question }: Question,
+    { editing, budget, used, ...question }: RoundQuestion,
     run: Run,
     { learnt, last, calls, fenceBoundary }: Said & { readonly fenceBoundary: string },
   ): PlannerPrompt {
@@ -172,7 +172,7 @@ export class Thinking {
     return prompter.creation({ ...common, goal: goal ?? '', metadata, runbooks, problems });
   }
 
-  #mayCall({ budget, used }: Question, before: readonly ModelCall[], { messages }: PlannerPrompt) {
+  #mayCall({ budget, used }: RoundQuestion, before: readonly ModelCall[], { messages }: PlannerPrompt) {
     if (budget === undefined) return () => null;
     const least = budget.tokens === undefined ? {} : { tokens: countPromptTokens(messages) };
     return (calls: readonly ModelCall[]) =>

@@ -19,8 +19,8 @@ import { decide, emptyRun, foldRun, type Input, type Run } from '#libs/constella
 import { memoryPlanLog, memoryRunLog, newCommitId, sealCommit, type PlanLog, type RunLog } from '#libs/event-log';
 import { ScriptedChatModel, StoringModelDesk, type ChatModel, type Script, type Scripted } from '#libs/llm';
 import type { BusMessage, Outcome } from '#libs/messaging';
-import type { CreationView, EditingView, PlannerPrompt, Runbook } from '#libs/planner';
-import { Fleet } from '../fleet/fleet.js';
+import type { CreationView, EditingBriefing, PlannerPrompt, Runbook } from '#libs/planner';
+import { PlanningFleet } from '../fleet/fleet.js';
 import type { KeptLimits } from '../rounds/kept-runs.js';
 import { LiveRounds } from '../rounds/live-rounds.js';
 import { PlanCommits } from '../rounds/plan-commits.adapter.js';
@@ -72,7 +72,7 @@ export interface PlannerOptions {
   readonly evaluateAll?: boolean;
   readonly examples?: readonly Experience[];
   /** What the prompts are made by instead. */
-  readonly prompt?: (view: CreationView | EditingView) => PlannerPrompt;
+  readonly prompt?: (view: CreationView | EditingBriefing) => PlannerPrompt;
   readonly lookMs?: number;
   /** What it reads and writes instead of the logs of its world. */
   readonly logs?: Logs;
@@ -92,7 +92,7 @@ export class PlannerWorld {
   readonly runId: string;
   readonly runs = memoryRunLog();
   readonly plans = memoryPlanLog();
-  readonly fleet = new Fleet();
+  readonly fleet = new PlanningFleet();
   readonly model: ScriptedChatModel;
   now = NOW;
   #judged = 0;
@@ -247,7 +247,7 @@ export class TestPlanner {
   readonly rounds: RoundsConsumer;
   readonly records: RoundRecord[] = [];
   /** What prompts were made of. */
-  readonly views: (CreationView | EditingView)[] = [];
+  readonly views: (CreationView | EditingBriefing)[] = [];
   readonly boundaries: string[] = [];
 
   constructor(world: PlannerWorld, options: PlannerOptions) {
@@ -264,7 +264,7 @@ export class TestPlanner {
     const asks: ChatModel = { ask: (request) => guard('model', () => (model ?? world.model).ask(request)) };
     const artifacts = { put: async (content: Uint8Array) => ({ sha256: sha256(content), bytes: content.length }) };
     const desk = new StoringModelDesk({ model: asks, artifacts, keepPrompts: false, logger: SILENT });
-    const made = (view: CreationView | EditingView): PlannerPrompt => {
+    const made = (view: CreationView | EditingBriefing): PlannerPrompt => {
       this.views.push(view);
       return prompt(view);
     };
@@ -303,7 +303,7 @@ export class TestPlanner {
 }
 
 /** One line for each thing that a model is told: enough to see what it was. */
-function promptOf(view: CreationView | EditingView): PlannerPrompt {
+function promptOf(view: CreationView | EditingBriefing): PlannerPrompt {
   const { goal, learnt, tried = null } = view;
   const triggers: readonly EditTrigger[] = 'triggers' in view ? view.triggers : [];
   const problems = 'violations' in view ? view.violations.map(({ message }) => message) : (view.problems ?? []);

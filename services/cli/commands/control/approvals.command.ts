@@ -1,13 +1,13 @@
 // The words with which a person looks at what agents wait for, and decides it.
 import type { Command } from 'commander';
-import { define, wholeFrom, type Run } from '../../terminal/index.js';
+import { define, wholeFrom, type RunAction } from '../../terminal/index.js';
 import { defineDecisions } from './control.command.js';
 
 const LIMIT_MAX = 1_000;
 
 const approvals = () => import('./approvals.runner.js');
 
-export function defineApprovals(program: Command, run: Run): void {
+export function defineApprovals(program: Command, run: RunAction): void {
   const list = define(program, 'approvals', 'what agents wait for a person to decide', [
     'orrery approvals',
     'orrery approvals --all --json',

@@ -1,7 +1,7 @@
 // The words with which a person changes a run that is there: each verb is a row of VERBS, and most are made of it alone.
 import { Option, type Command } from 'commander';
 import { type OwnVerb, type RunVerb, VERB_DECISIONS, VERB_PATHS, VERB_ROWS } from '#proto';
-import { define, wholeFrom, type Run } from '../../terminal/index.js';
+import { define, wholeFrom, type RunAction } from '../../terminal/index.js';
 
 const TRY_SECONDS_MAX = 600;
 const TRY_SECONDS = 30;
@@ -17,16 +17,16 @@ interface ControlWords {
 const sending = ({ id, timeout, wait }: ControlWords) => ({ id, timeoutMs: timeout * 1_000, wait });
 
 /** The verbs that are said to a run. */
-export function defineControl(program: Command, run: Run): void {
+export function defineControl(program: Command, run: RunAction): void {
   for (const { verb } of VERB_PATHS) defineVerb(program, verb, run);
 }
 
 /** The verbs that are said about an approval. */
-export function defineDecisions(program: Command, run: Run): void {
+export function defineDecisions(program: Command, run: RunAction): void {
   for (const { verb } of VERB_DECISIONS) defineVerb(program, verb, run);
 }
 
-function defineVerb(program: Command, verb: RunVerb, run: Run): void {
+function defineVerb(program: Command, verb: RunVerb, run: RunAction): void {
   const { command: words, route } = VERB_ROWS[verb];
   const { name, what, examples, argument, wait } = words;
   const isAboutApproval = 'decision' in route;
@@ -78,10 +78,13 @@ interface ApproveWords extends ControlWords {
 }
 
 /** What is said with these is made of more than words: of a file, of the command that is asked about. */
-const OWN: Readonly<Record<OwnVerb, (command: Command, run: Run) => void>> = { PROPOSE: propose, APPROVE: approve };
+const OWN: Readonly<Record<OwnVerb, (command: Command, run: RunAction) => void>> = {
+  PROPOSE: propose,
+  APPROVE: approve,
+};
 const isOwn = (verb: RunVerb): verb is OwnVerb => verb in OWN;
 
-function propose(program: Command, run: Run): void {
+function propose(program: Command, run: RunAction): void {
   program
     .requiredOption('-f, --file <file>', 'a proposal or an array of edits, JSON or YAML; "-" is standard input')
     .option('--edit-id <id>', 'the round of edits it answers; without it, it is an edit of yours')
@@ -97,7 +100,7 @@ function propose(program: Command, run: Run): void {
     );
 }
 
-function approve(program: Command, run: Run): void {
+function approve(program: Command, run: RunAction): void {
   program
     .option('--command <line>', 'run this command line instead; the policy judges it again')
     .option('--arguments <json>', 'call the tool with these arguments instead')

@@ -1,5 +1,5 @@
 import { badInput, type ExitCode, type CliContext } from '../../terminal/index.js';
-import { readInput } from '../../files/index.js';
+import { readRequestFile } from '../../files/index.js';
 import { parseProposalText, type ProposalWords } from './proposal-file.js';
 import { say, type ControlOptions } from './control.runner.js';
 
@@ -11,7 +11,7 @@ export interface ProposeOptions extends ControlOptions {
 /** Hands in an edit: of an operator, or the answer of a program to the round that is open. */
 export async function propose(context: CliContext, run: string, options: ProposeOptions): Promise<ExitCode> {
   const { file } = options;
-  const parsed = parseProposalText(await readInput(file), options.proposal);
+  const parsed = parseProposalText(await readRequestFile(file), options.proposal);
   if (!parsed.ok) throw badInput(`${file === '-' ? '' : `${file}: `}${parsed.message}`, parsed.issues);
   return say(context, run, { verb: 'PROPOSE', fields: { proposal: parsed.proposal }, words: options });
 }

@@ -1,8 +1,8 @@
 // The words of `orrery dlq`.
 import type { Command } from 'commander';
-import { define, wholeFrom, type Run } from '../../terminal/index.js';
+import { define, wholeFrom, type RunAction } from '../../terminal/index.js';
 
-export function defineDeadLetters(program: Command, run: Run): void {
+export function defineDeadLetters(program: Command, run: RunAction): void {
   const dlq = define(program, 'dlq', 'messages that no service could handle', ['orrery dlq ls', 'orrery dlq show 3']);
   define(dlq, 'ls', 'list them', ['orrery dlq ls --json']).action((_: object, command: Command) =>
     run(command, async (context) => (await import('./dead-letters.runner.js')).listDeadLetters(context)),

@@ -7,7 +7,7 @@ import { withBus } from '../../bus/index.js';
 import {
   cleanLine,
   cleanText,
-  clip,
+  clipToWidth,
   badInput,
   failure,
   unreachable,
@@ -47,7 +47,7 @@ export async function listDeadLetters(context: CliContext): Promise<ExitCode> {
       value: ({ stream, sequence }: Buried) => (stream === null ? '-' : `${stream} ${sequence ?? '?'}`),
     },
     { title: 'SUBJECT', value: ({ subject }: Buried) => subject },
-    { title: 'REASON', value: ({ reason }: Buried) => clip(cleanLine(reason), REASON_CHARS_MAX) },
+    { title: 'REASON', value: ({ reason }: Buried) => clipToWidth(cleanLine(reason), REASON_CHARS_MAX) },
   ];
   terminal.out(renderTable(letters, columns, terminal));
   return EXIT.ok;
@@ -65,7 +65,7 @@ export async function showDeadLetter(context: CliContext, id: number): Promise<E
   for (const [name, values] of Object.entries(headers))
     context.terminal.out(cleanLine(`${name}: ${values.join(', ')}`));
   const payload = Buffer.from(payloadBase64, 'base64').toString('utf8');
-  context.terminal.out(`\n${clip(cleanText(payload), PAYLOAD_CHARS_MAX)}`);
+  context.terminal.out(`\n${clipToWidth(cleanText(payload), PAYLOAD_CHARS_MAX)}`);
   return EXIT.ok;
 }
 

@@ -1,6 +1,6 @@
 // Devices in words. Whatever a device or somebody else has said goes through cleanLine, here or in the table.
 import type { AdminProfile, AgentProfile, ClientTelemetry, MeasuredMetrics, ServiceManifest, ToolInfo } from '#proto';
-import { cleanLine, clip, durationText, saidBy, paintStatus, type Paint } from '../../terminal/index.js';
+import { cleanLine, clipToWidth, durationText, saidBy, paintStatus, type Paint } from '../../terminal/index.js';
 
 const DESCRIPTION_SHOWN_MAX = 100;
 const LABEL_WIDTH = 15;
@@ -128,7 +128,7 @@ function toolLines(tools: readonly ToolInfo[], told: readonly ToolInfo[]): strin
     ...tools.map(({ name, readOnly }) => {
       const description = told.find((tool) => tool.name === name)?.description ?? '';
       const words = [readOnly ? '(only reads)' : '', description].filter((word) => word !== '').join(' ');
-      return `  ${`${name.padEnd(width)}  ${clip(cleanLine(words), DESCRIPTION_SHOWN_MAX)}`.trimEnd()}`;
+      return `  ${`${name.padEnd(width)}  ${clipToWidth(cleanLine(words), DESCRIPTION_SHOWN_MAX)}`.trimEnd()}`;
     }),
   ];
 }

@@ -1,6 +1,6 @@
 // The words of `orrery devices` and `orrery clients`.
 import type { Command } from 'commander';
-import { commaList, define, type Run } from '../../terminal/index.js';
+import { commaList, define, type RunAction } from '../../terminal/index.js';
 
 interface EnrollWords {
   id?: string;
@@ -12,7 +12,7 @@ interface EnrollWords {
   agent?: string;
 }
 
-export function defineDevices(program: Command, run: Run): void {
+export function defineDevices(program: Command, run: RunAction): void {
   const devices = define(program, 'devices', 'list the devices; show, enrol, hold, release or revoke some', [
     'orrery devices --json',
   ]).action((_: object, command: Command) =>
@@ -29,7 +29,7 @@ export function defineDevices(program: Command, run: Run): void {
   defineOrders(devices, run);
 }
 
-function defineEnroll(devices: Command, run: Run): void {
+function defineEnroll(devices: Command, run: RunAction): void {
   define(devices, 'enroll', 'admit a device, or give it a new credential; prints the one command to run there', [
     'orrery devices enroll --id web-1 --tags web,eu',
     'orrery devices enroll --id web-1 --url wss://orrery.example.org/ws --token-file web-1.token',
@@ -52,7 +52,7 @@ function defineEnroll(devices: Command, run: Run): void {
     );
 }
 
-function defineOrders(devices: Command, run: Run): void {
+function defineOrders(devices: Command, run: RunAction): void {
   define(devices, 'hold', 'let nothing new start on devices; what runs there goes on', [
     'orrery devices hold web-1 db-1 --reason "new disks"',
     'orrery devices hold --all',
@@ -91,7 +91,7 @@ function defineOrders(devices: Command, run: Run): void {
     );
 }
 
-export function defineClients(program: Command, run: Run): void {
+export function defineClients(program: Command, run: RunAction): void {
   const clients = define(program, 'clients', 'list, enrol or revoke clients of other systems that send tasks', [
     'orrery clients --json',
   ]).action((_: object, command: Command) =>

@@ -1,6 +1,6 @@
 import type { Demonstration, Experience, Issue } from '#proto';
 import { Demonstration as DemonstrationSchema, parseWith } from '#proto';
-import { cleanLine, cleanText, clip, renderTable, type Terminal } from '../../terminal/index.js';
+import { cleanLine, cleanText, clipToWidth, renderTable, type Terminal } from '../../terminal/index.js';
 import { parseText, sentencesOf } from '../../files/index.js';
 
 const REQUEST_CHARS_MAX = 80;
@@ -10,7 +10,7 @@ export function experiencesTable(
   experiences: readonly Experience[],
   screen: Pick<Terminal, 'isTerminal' | 'color'>,
 ): string {
-  const short = (text: string): string => (screen.isTerminal ? clip(cleanLine(text), REQUEST_CHARS_MAX) : text);
+  const short = (text: string): string => (screen.isTerminal ? clipToWidth(cleanLine(text), REQUEST_CHARS_MAX) : text);
   return renderTable(
     experiences,
     [

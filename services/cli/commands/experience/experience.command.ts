@@ -1,6 +1,6 @@
 // The words of `orrery experience` and `orrery evaluate`.
 import type { Command } from 'commander';
-import { define, wholeFrom, type Run } from '../../terminal/index.js';
+import { define, wholeFrom, type RunAction } from '../../terminal/index.js';
 
 const LIMIT_MAX = 200;
 const LIMIT = 50;
@@ -12,7 +12,7 @@ const runner = () => import('./experience.runner.js');
 const wait = ['--timeout <s>', 'how long to wait for the model', wholeFrom(1, WAIT_SECONDS_MAX), WAIT_SECONDS] as const;
 
 /** `orrery experience` with its verbs, and `orrery evaluate`. */
-export function defineExperience(program: Command, run: Run): void {
+export function defineExperience(program: Command, run: RunAction): void {
   const experience = define(
     program,
     'experience',
@@ -53,7 +53,7 @@ export function defineExperience(program: Command, run: Run): void {
   defineEvaluate(program, run);
 }
 
-function defineEvaluate(program: Command, run: Run): void {
+function defineEvaluate(program: Command, run: RunAction): void {
   define(program, 'evaluate', 'let a model judge whether a run that has ended did what was asked; each end once', [
     'orrery evaluate 0k3j…',
     'orrery evaluate 0k3j… --timeout 60 --json',

@@ -3,7 +3,7 @@ import type { Experience } from '#proto';
 import { withBus, withSignedBus, orderOfPlanner } from '../../bus/index.js';
 import { cleanLine, badInput, EXIT, type ExitCode, printJson, type CliContext } from '../../terminal/index.js';
 import { experiencesTable, experienceText, parseDemonstrationText } from './experience-text.js';
-import { readInput } from '../../files/index.js';
+import { readRequestFile } from '../../files/index.js';
 import { runIdFrom } from '../../sources/index.js';
 
 /** A PostgreSQL that says nothing is noticed by the planner before this, which then says so. */
@@ -47,7 +47,7 @@ export async function demonstrate(
   context: CliContext,
   { file, timeoutMs }: LearnWords & { readonly file: string },
 ): Promise<ExitCode> {
-  const parsed = parseDemonstrationText(await readInput(file));
+  const parsed = parseDemonstrationText(await readRequestFile(file));
   if (!parsed.ok) throw badInput(`${file === '-' ? '' : `${file}: `}${parsed.message}`, parsed.issues);
   return withSignedBus(context, async (nc, seed) => {
     const body = { demonstration: parsed.demonstration };

@@ -1,8 +1,8 @@
 // The words with which a person looks at what is recorded of a run, checks it and takes it home.
 import { InvalidArgumentError, Option, type Command } from 'commander';
-import { define, wholeFrom, type Run } from '../../terminal/index.js';
+import { define, wholeFrom, type RunAction } from '../../terminal/index.js';
 
-export function defineHistory(program: Command, run: Run): void {
+export function defineHistory(program: Command, run: RunAction): void {
   define(program, 'show', 'the state of a run, now or at any event', [
     'orrery show 0k3j… --at 7',
     'orrery show run.jsonl --json',

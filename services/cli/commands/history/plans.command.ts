@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
-import { define, RUN_OR_FILE, wholeFrom, type Run } from '../../terminal/index.js';
+import { define, RUN_OR_FILE, wholeFrom, type RunAction } from '../../terminal/index.js';
 
 /** What was planned, and why; what differs between plans. */
-export function definePlans(program: Command, run: Run): void {
+export function definePlans(program: Command, run: RunAction): void {
   define(program, 'plan', 'what the planner was asked, thought and proposed, the plan as it stands, where it may run', [
     'orrery plan 0k3j…',
     'orrery plan run.jsonl --json',

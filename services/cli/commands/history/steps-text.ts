@@ -1,4 +1,4 @@
-import { cutParts, cutText, eventsOf, type AttemptStory } from '#libs/constellation';
+import { cutParts, cutText, entryEvents, type AttemptStory } from '#libs/constellation';
 import type { RecordedAttemptEvent, TaskResult } from '#proto';
 import {
   askLine,
@@ -7,13 +7,13 @@ import {
   callsText,
   problemLines,
   answerText,
-  exitCodeOf,
+  exitCodeIn,
   stderrOf,
   counted,
 } from '../../text/index.js';
 import {
   cleanLine,
-  clip,
+  clipToWidth,
   clockText,
   durationText,
   paintFor,
@@ -31,7 +31,7 @@ type Event<T extends RecordedAttemptEvent['type']> = Extract<RecordedAttemptEven
 /** All that is recorded of one attempt, step by step: what was thought, judged, asked, done and answered. */
 export function stepsText({ taskId, attempt, entries }: AttemptStory, screen: Screen): string[] {
   const head = paintFor(screen)('bold', `${taskId} attempt ${attempt}`);
-  const events = entries.flatMap(eventsOf);
+  const events = entries.flatMap(entryEvents);
   return [head, ...events.flatMap((event) => eventLines(event, clockText(event.at), screen))];
 }
 
@@ -66,7 +66,11 @@ function eventLines(event: RecordedAttemptEvent, clock: string, screen: Screen):
     case 'COMMAND_JUDGED': {
       const { command, decision, rule, reasons } = event.data;
       const judged = `${event.data.class}, ${paintStatus(paint, decision)}: rule ${cleanLine(rule)}`;
-      return said(commandText(command), judged, ...reasons.map((reason) => clip(cleanLine(reason), TEXT_CHARS_MAX)));
+      return said(
+        commandText(command),
+        judged,
+        ...reasons.map((reason) => clipToWidth(cleanLine(reason), TEXT_CHARS_MAX)),
+      );
     }
     case 'ATTEMPT_ASKED':
       return said(`asks a person: ${askLine(event.data)}`, `until ${event.data.expiresAt}; ${event.data.approvalId}`);
@@ -79,7 +83,7 @@ function eventLines(event: RecordedAttemptEvent, clock: string, screen: Screen):
       const not =
         undecided === true ? 'nobody can say whether the post-condition holds' : 'post-condition does not hold';
       const word = satisfied ? paint('green', 'post-condition holds') : paint('red', not);
-      return said(`${word}: ${clip(cleanLine(reason), TEXT_CHARS_MAX)}`);
+      return said(`${word}: ${clipToWidth(cleanLine(reason), TEXT_CHARS_MAX)}`);
     }
     case 'ATTEMPT_FINISHED':
       return said(
@@ -95,22 +99,22 @@ function signalText(data: Event<'ATTEMPT_SIGNALLED'>): string {
 }
 
 function toldLines({ told = [] }: Event<'STEP_PLANNED'>): string[] {
-  return told.map((text) => `was told: ${clip(cleanLine(text), TEXT_CHARS_MAX)}`);
+  return told.map((text) => `was told: ${clipToWidth(cleanLine(text), TEXT_CHARS_MAX)}`);
 }
 
 function thoughtLines({ observation, thought, plan, comment, notes }: Event<'STEP_PLANNED'>): string[] {
   const named = { observes: observation, thinks: thought, comments: comment };
   const lines = Object.entries(named).filter(([, text]) => text !== '');
   return [
-    ...lines.map(([name, text]) => `${name}: ${clip(cleanLine(text), TEXT_CHARS_MAX)}`),
-    ...(plan.length === 0 ? [] : [`plan: ${clip(cleanLine(plan.join(' / ')), TEXT_CHARS_MAX)}`]),
+    ...lines.map(([name, text]) => `${name}: ${clipToWidth(cleanLine(text), TEXT_CHARS_MAX)}`),
+    ...(plan.length === 0 ? [] : [`plan: ${clipToWidth(cleanLine(plan.join(' / ')), TEXT_CHARS_MAX)}`]),
     ...notes.map((note) => `notes: ${cleanLine(note)}`),
   ];
 }
 
 function finishedText({ state, error, durationMs, result }: Event<'COMMAND_FINISHED'>, { color }: Screen): string {
   const paint = paintFor({ color });
-  const exitCode = result === null ? undefined : exitCodeOf(result.value);
+  const exitCode = result === null ? undefined : exitCodeIn(result.value);
   const code = exitCode === undefined ? '' : `, exit code ${exitCode}`;
   const took = durationMs === null ? '' : `, ${durationText(durationMs)}`;
   const why = error === null ? '' : `: ${cleanLine(error.message)}`;
@@ -123,11 +127,11 @@ function outputLines(result: TaskResult | null): string[] {
   const said = [answerText(result.value, 2), stderrOf(result.value)].filter((text) => text !== '').join('\n');
   const lines = said.split('\n').map(cleanOutput);
   while (lines.at(-1) === '') lines.pop();
-  const shown = lines.slice(0, OUTPUT_LINES_MAX).map((line) => `| ${clip(line, TEXT_CHARS_MAX)}`);
+  const shown = lines.slice(0, OUTPUT_LINES_MAX).map((line) => `| ${clipToWidth(line, TEXT_CHARS_MAX)}`);
   const more = lines.length - shown.length;
   const cut = cutParts(result).map((part) => {
     const { words, foreign } = cutText(part);
-    return [words, ...foreign.map((text) => clip(cleanLine(text), TEXT_CHARS_MAX))].join(': ');
+    return [words, ...foreign.map((text) => clipToWidth(cleanLine(text), TEXT_CHARS_MAX))].join(': ');
   });
   const left = cut.length === 0 ? counted(more, 'more line') : `${counted(more, 'more line')} of what is recorded`;
   return [...shown, ...(more > 0 ? [`| ... ${left}`] : []), ...cut];
@@ -142,5 +146,5 @@ function endText(end: Event<'ATTEMPT_FINISHED'>, screen: Screen): string {
       : ` (${counted(used.llmCalls, 'model call')}, ${used.tokens.toLocaleString('en-US')} tokens, ${counted(used.commands, 'command')})`;
   if (end.status === 'completed') return `${paint('green', 'completed')}${spent}`;
   const { code, message } = end.error;
-  return `${paint('red', 'failed')} ${cleanLine(code)}: ${clip(cleanLine(message), TEXT_CHARS_MAX)}${spent}`;
+  return `${paint('red', 'failed')} ${cleanLine(code)}: ${clipToWidth(cleanLine(message), TEXT_CHARS_MAX)}${spent}`;
 }

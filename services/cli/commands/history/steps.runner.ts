@@ -1,4 +1,4 @@
-import { attemptStories, eventsOf } from '#libs/constellation';
+import { attemptStories, entryEvents } from '#libs/constellation';
 import { AttemptCommit, parseWith, sentenceOf, type RunId } from '#proto';
 import type { ExportRecord } from '#libs/audit';
 import { cleanLine, badInput, failure, EXIT, type ExitCode, printJson, type CliContext } from '../../terminal/index.js';
@@ -19,7 +19,7 @@ export async function steps(context: CliContext, runOrFile: string, task: string
     const said = attempts.map(({ taskId, attempt, entries }) => ({
       taskId,
       attempt,
-      events: entries.flatMap(eventsOf).toSorted((one, other) => one.sequence - other.sequence),
+      events: entries.flatMap(entryEvents).toSorted((one, other) => one.sequence - other.sequence),
     }));
     printJson(context, { runId, attempts: said });
     return EXIT.ok;

@@ -11,11 +11,11 @@ import {
   printJson,
   type CliContext,
 } from '../../terminal/index.js';
-import { isKnown, loadRecords, loadRunRecords, runIds, openSource, type Source } from '../../sources/index.js';
+import { isKnownRun, loadRecords, loadRunRecords, runIds, openSource, type RunSource } from '../../sources/index.js';
 import { counted } from '../../text/index.js';
 
 interface Verdict {
-  readonly origin: Source['origin'];
+  readonly origin: RunSource['origin'];
   readonly reports: readonly AuditReport[];
   readonly problems: readonly string[];
 }
@@ -75,7 +75,7 @@ async function verifyOne(context: CliContext, runOrFile: string, head: Sha256 | 
 
 /** Undefined when the log does not have it any more. */
 async function parentRecords(nc: NatsConnection, runId: string): Promise<readonly ExportRecord[] | undefined> {
-  return (await isKnown(nc, runId)) ? loadRunRecords(nc, runId) : undefined;
+  return (await isKnownRun(nc, runId)) ? loadRunRecords(nc, runId) : undefined;
 }
 
 /** One run in memory at a time, however long the log. */

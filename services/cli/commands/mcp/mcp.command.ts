@@ -1,7 +1,7 @@
 // The words with which a person lets an assistant look at a run and change it.
 import type { Command } from 'commander';
 import { DEFAULTS, LIMITS } from '#proto';
-import { define, wholeFrom, type Run } from '../../terminal/index.js';
+import { define, wholeFrom, type RunAction } from '../../terminal/index.js';
 
 const MINUTE_MS = 60_000;
 
@@ -12,7 +12,7 @@ const READ_ONLY = ['--read-only', 'it may look at the run and change nothing'] a
 const accessOf = ({ readOnly = false }: { readOnly?: boolean }) => (readOnly ? 'read' : 'edit');
 
 /** `orrery mcp` and what stands below it. */
-export function defineMcp(program: Command, run: Run): void {
+export function defineMcp(program: Command, run: RunAction): void {
   const mcp = define(program, 'mcp', 'let an assistant see a run and change its tasks (Model Context Protocol)', [
     'orrery mcp serve 0k3j…',
     'orrery mcp token 0k3j… --read-only --minutes 30',
@@ -60,7 +60,7 @@ interface RevokeWords {
   reason?: string;
 }
 
-function defineRevocations(mcp: Command, run: Run): void {
+function defineRevocations(mcp: Command, run: RunAction): void {
   define(mcp, 'revoke', 'end tokens before their time: any single one, or all that you have signed until now', [
     'orrery mcp revoke - < token.txt',
     'orrery mcp revoke 9f86d081…',

@@ -17,7 +17,7 @@ import {
   type CliContext,
 } from '../../terminal/index.js';
 import { homeOf, parseEndpoints } from '../../home/index.js';
-import { isKnown, unknownRun, runIdFrom } from '../../sources/index.js';
+import { isKnownRun, unknownRun, runIdFrom } from '../../sources/index.js';
 
 const MINUTE_MS = 60_000;
 /** Long enough for one edit on its way, and made anew for each. */
@@ -105,7 +105,7 @@ export async function printToken(
 }
 
 async function checkKnown(nc: NatsConnection, runId: RunId): Promise<void> {
-  if (!(await isKnown(nc, runId))) throw unknownRun(runId);
+  if (!(await isKnownRun(nc, runId))) throw unknownRun(runId);
 }
 
 /** Of the system that runs here; null when it is another one whose address nobody has written down. */

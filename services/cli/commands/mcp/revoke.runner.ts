@@ -11,8 +11,8 @@ import {
   printJson,
   type CliContext,
 } from '../../terminal/index.js';
-import { readInput } from '../../files/index.js';
-import { isKnown, unknownRun } from '../../sources/index.js';
+import { readRequestFile } from '../../files/index.js';
+import { isKnownRun, unknownRun } from '../../sources/index.js';
 
 export interface TokensToRevoke {
   /** A token, the id of one, or `-` for either on standard input. */
@@ -30,7 +30,7 @@ export async function revokeTokens(context: CliContext, tokens: TokensToRevoke):
   const { terminal, json, now } = context;
   return withSignedBus(context, async (nc, seed) => {
     // A slip of the pen would look like a success.
-    if (grants.kind === 'run' && !(await isKnown(nc, grants.runId))) throw unknownRun(grants.runId);
+    if (grants.kind === 'run' && !(await isKnownRun(nc, grants.runId))) throw unknownRun(grants.runId);
     const body = { grants, ...(tokens.reason === undefined ? {} : { reason: tokens.reason }) };
     const at = new Date(now()).toISOString();
     const actor = proveActor(seed, { subject: subjects.query('registry', 'revoke-grants'), at, body });
@@ -66,7 +66,7 @@ async function selected({ token, run, all }: TokensToRevoke): Promise<GrantSelec
   const ways = [token !== undefined, run !== undefined, all].filter(Boolean).length;
   if (ways !== 1) throw badInput('Name a token or its id, or say --run <run> or --all for those that you have signed.');
   if (token !== undefined) {
-    const given = token === '-' ? await readInput('-') : token;
+    const given = token === '-' ? await readRequestFile('-') : token;
     return { kind: 'grant', grantId: grantIdFrom(given.trim()) };
   }
   if (run === undefined) return { kind: 'all' };

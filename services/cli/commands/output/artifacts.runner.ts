@@ -20,7 +20,7 @@ import {
 const NAME_BYTES = 6;
 
 /** Fetches the content of an artifact, checked: into a file that is not there yet, or to standard output. */
-export async function getArtifact(context: CliContext, name: string, file?: string): Promise<ExitCode> {
+export async function fetchArtifact(context: CliContext, name: string, file?: string): Promise<ExitCode> {
   const sha256 = Sha256.safeParse(name.toLowerCase());
   if (!sha256.success) throw badInput(`"${name}" is not the name of an artifact: ${sha256.error.issues[0]?.message}.`);
   const target = targetOf(context, file);

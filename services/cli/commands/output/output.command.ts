@@ -1,9 +1,9 @@
 // The words of `orrery output` and `orrery artifacts`.
 import type { Command } from 'commander';
-import { define, type Run } from '../../terminal/index.js';
+import { define, type RunAction } from '../../terminal/index.js';
 
 /** What the tasks of a run write. */
-export function defineOutput(program: Command, run: Run): void {
+export function defineOutput(program: Command, run: RunAction): void {
   define(
     program,
     'output',
@@ -17,7 +17,7 @@ export function defineOutput(program: Command, run: Run): void {
     );
 }
 
-export function defineArtifacts(program: Command, run: Run): void {
+export function defineArtifacts(program: Command, run: RunAction): void {
   const artifacts = define(program, 'artifacts', 'files and whole outputs, by the SHA-256 of their content', [
     'orrery artifacts get 9f86d081… -o report.pdf',
   ]);
@@ -29,7 +29,7 @@ export function defineArtifacts(program: Command, run: Run): void {
     .option('-o, --output <file>', 'a file that is not there yet; "-" is standard output, also when it is a terminal')
     .action((sha256: string, options: { output?: string }, command: Command) =>
       run(command, async (context) =>
-        (await import('./artifacts.runner.js')).getArtifact(context, sha256, options.output),
+        (await import('./artifacts.runner.js')).fetchArtifact(context, sha256, options.output),
       ),
     );
 }

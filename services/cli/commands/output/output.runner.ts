@@ -3,7 +3,14 @@ import { parseWith, sentenceOf, TaskId } from '#proto';
 import type { RunView } from '#proto';
 import { withBus } from '../../bus/index.js';
 import { badInput, EXIT, exitCodeOfRun, type ExitCode, paintFor, type CliContext } from '../../terminal/index.js';
-import { watchRun, jsonPrinter, linePrinter, rawPrinter, type OutputPrinter, outputText } from '../../live/index.js';
+import {
+  watchRun,
+  jsonPrinter,
+  linePrinter,
+  rawPrinter,
+  type OutputPrinter,
+  outputLineText,
+} from '../../live/index.js';
 import { loadRunRecords, commitsOf, stateAt, runIdFrom } from '../../sources/index.js';
 import { printRecorded } from './recorded-output.client.js';
 
@@ -49,7 +56,7 @@ function printerFor(context: CliContext, taskId: TaskId | undefined, only: TaskI
   if (json) return jsonPrinter(terminal);
   if (taskId !== undefined && !terminal.isTerminal) return rawPrinter(terminal);
   const paint = paintFor(terminal);
-  return linePrinter((lines) => lines.forEach((line) => terminal.out(outputText(line, taskId ?? only, paint))));
+  return linePrinter((lines) => lines.forEach((line) => terminal.out(outputLineText(line, taskId ?? only, paint))));
 }
 
 function taskIdFrom(text: string): TaskId {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { openBashGrammar, openPolicy, parsePolicy, type CommandPolicy, type PolicyFile } from '#libs/command-policy';
 import { badInput } from '../../terminal/index.js';
 import { homeOf } from '../../home/index.js';
-import { readInput } from '../../files/index.js';
+import { readRequestFile } from '../../files/index.js';
 import { refusedPolicy } from './policy-text.js';
 
 /** A policy file as it was found; without a file it is the built-in policy. */
@@ -21,7 +21,7 @@ export async function findPolicy(env: NodeJS.ProcessEnv, named: string | undefin
   const inHome = join(homeOf(env).root, NAME_IN_HOME);
   const path = named ?? ((await exists(inHome)) ? inHome : undefined);
   if (path === undefined) return { name: 'the built-in policy', text: undefined, file: undefined };
-  const text = await readInput(path);
+  const text = await readRequestFile(path);
   const parsed = parsePolicy(text);
   const name = path === '-' ? 'standard input' : path;
   if (!parsed.ok) throw badInput(refusedPolicy(name, parsed.errors));

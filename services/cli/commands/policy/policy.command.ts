@@ -1,6 +1,6 @@
 // The words of `orrery policy`.
 import type { Command } from 'commander';
-import { define, type Run } from '../../terminal/index.js';
+import { define, type RunAction } from '../../terminal/index.js';
 
 interface ExplainWords {
   stdin?: boolean;
@@ -8,7 +8,7 @@ interface ExplainWords {
   policy?: string;
 }
 
-export function definePolicy(program: Command, run: Run): void {
+export function definePolicy(program: Command, run: RunAction): void {
   const policy = define(
     program,
     'policy',

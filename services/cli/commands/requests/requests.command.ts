@@ -1,6 +1,6 @@
 // The words with which a person asks for something and looks at what was asked for.
 import type { Command } from 'commander';
-import { define, wholeFrom, type Run } from '../../terminal/index.js';
+import { define, wholeFrom, type RunAction } from '../../terminal/index.js';
 
 const LIMIT_MAX = 1_000;
 
@@ -12,7 +12,7 @@ interface SubmitWords {
   plan?: boolean;
 }
 
-export function defineRequests(program: Command, run: Run): void {
+export function defineRequests(program: Command, run: RunAction): void {
   const withOutput = ['--output', 'also what the tasks write while they run'] as const;
   define(program, 'submit', 'publish a request: a goal in words, or a constellation from a file', [
     'orrery submit -f deploy/examples/fleet-health.json --wait',
@@ -44,7 +44,7 @@ export function defineRequests(program: Command, run: Run): void {
     );
 }
 
-export function defineRuns(program: Command, run: Run): void {
+export function defineRuns(program: Command, run: RunAction): void {
   define(program, 'runs', 'list the runs, newest first', ['orrery runs --limit 10', 'orrery runs --json'])
     .option('--limit <n>', 'at most this many', wholeFrom(1, LIMIT_MAX), 50)
     .action((options: { limit: number }, command: Command) =>

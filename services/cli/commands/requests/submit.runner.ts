@@ -23,7 +23,7 @@ import {
   printJson,
   type CliContext,
 } from '../../terminal/index.js';
-import { readInput, sentencesOf } from '../../files/index.js';
+import { readRequestFile, sentencesOf } from '../../files/index.js';
 import { waitForEnd } from '../../live/index.js';
 import { followRun } from '../../sources/index.js';
 import { hasSelectors, printReach, reachOf, constellationText, finalAnswerText } from '../../text/index.js';
@@ -137,7 +137,7 @@ async function requestOf(
 ): Promise<Extract<RequestFile, { ok: true }>> {
   if ((goal === undefined) === (file === undefined)) throw badInput('Give a goal or a file (-f), one of them.');
   const id = requestId ?? `cli-${ulid(context.now()).toLowerCase()}`;
-  const text = file === undefined ? JSON.stringify({ goal }) : await readInput(file);
+  const text = file === undefined ? JSON.stringify({ goal }) : await readRequestFile(file);
   const parsed = parseRequestText(text, id, requestId !== undefined);
   const where = file === undefined || file === '-' ? '' : `${file}: `;
   if (!parsed.ok) throw badInput(`${where}${parsed.message}`, parsed.issues);

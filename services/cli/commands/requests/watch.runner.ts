@@ -1,13 +1,13 @@
 import { withBus } from '../../bus/index.js';
 import { EXIT, exitCodeOfRun, type ExitCode, type CliContext } from '../../terminal/index.js';
 import { printAnswer, watchRun } from '../../live/index.js';
-import { isKnown, unknownRun, runIdFrom } from '../../sources/index.js';
+import { isKnownRun, unknownRun, runIdFrom } from '../../sources/index.js';
 
 /** Follows a run to its end, with what its tasks write when `output` is set; the exit code says how it ended. */
 export async function watch(context: CliContext, run: string, output = false): Promise<ExitCode> {
   const runId = runIdFrom(run);
   return withBus(context, async (nc) => {
-    if (!(await isKnown(nc, runId))) throw unknownRun(runId);
+    if (!(await isKnownRun(nc, runId))) throw unknownRun(runId);
     const view = await watchRun(context, nc, runId, { output: output ? {} : undefined });
     if (view === undefined) return EXIT.failure;
     if (!context.json) printAnswer(context, view);

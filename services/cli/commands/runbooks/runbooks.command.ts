@@ -1,6 +1,6 @@
 // The words of `orrery runbooks`.
 import type { Command } from 'commander';
-import { define, RUN_OR_FILE, type Run } from '../../terminal/index.js';
+import { define, RUN_OR_FILE, type RunAction } from '../../terminal/index.js';
 
 const runner = () => import('./runbooks.runner.js');
 
@@ -11,7 +11,7 @@ interface SaveOptions {
 }
 
 /** `orrery runbooks` and what stands below it. */
-export function defineRunbooks(program: Command, run: Run): void {
+export function defineRunbooks(program: Command, run: RunAction): void {
   const runbooks = define(program, 'runbooks', 'list the reviewed plans that goals are planned with, without a model', [
     'orrery runbooks',
     'orrery runbooks --json',

@@ -1,4 +1,4 @@
-import { foldRun, listed } from '#libs/constellation';
+import { foldRun, listOfIds } from '#libs/constellation';
 import { query } from '#libs/messaging';
 import { runbookOf, secretLookingPaths, wantedValue } from '#libs/planner';
 import { parseRunbookFile } from '#libs/prompts';
@@ -23,7 +23,7 @@ import {
   printJson,
   type CliContext,
 } from '../../terminal/index.js';
-import { readInput, sentencesOf, writeWhole } from '../../files/index.js';
+import { readRequestFile, sentencesOf, writeWhole } from '../../files/index.js';
 import { commitsOf, unknownRun, openOneRun } from '../../sources/index.js';
 
 /** The runbooks that the planner has, and files of it that cannot be used. */
@@ -116,7 +116,7 @@ const afterText = (after: readonly string[]): string =>
 
 /** Whether a file is a runbook. @throws CliError bad input that names every field that is wrong. */
 export async function checkRunbook(context: CliContext, path: string): Promise<ExitCode> {
-  const parsed = parseRunbookFile(Buffer.from(await readInput(path)), 'operator');
+  const parsed = parseRunbookFile(Buffer.from(await readRequestFile(path)), 'operator');
   const name = path === '-' ? 'standard input' : path;
   if (!parsed.ok) throw badInput(`${name} is no runbook: ${sentencesOf(parsed.issues)}.`, parsed.issues);
   const { info, file } = parsed.runbook;
@@ -154,7 +154,7 @@ export async function saveRunbook(
   const review =
     paths.length === 0
       ? saved.review
-      : [`Something in these looks like a secret; it was saved all the same: ${listed(paths)}.`, ...saved.review];
+      : [`Something in these looks like a secret; it was saved all the same: ${listOfIds(paths)}.`, ...saved.review];
   const comments = [`A draft, made of run ${runId}. Before it is used:`, ...review.map((one) => `- ${one}`)];
   const head = comments.map((line) => `# ${cleanLine(line)}`).join('\n');
   const text = `${head}\n${stringify(saved.file, { lineWidth: 0 })}`;
@@ -171,7 +171,7 @@ export async function saveRunbook(
 /** Where it is, never what it is. */
 function secretLooking(runId: RunId, paths: readonly string[]): CliError {
   const sentence =
-    `Run ${runId} was not saved: something in ${listed(paths)} looks like a secret. A command names a secret of its device ` +
+    `Run ${runId} was not saved: something in ${listOfIds(paths)} looks like a secret. A command names a secret of its device ` +
     'instead, e.g. {"env": {"DB_PASSWORD": {"secret": "db-password"}}}; if it is none, add --allow-secret-looking.';
   return badInput(
     sentence,

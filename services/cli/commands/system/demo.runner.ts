@@ -18,7 +18,7 @@ import {
   printJson,
   type CliContext,
 } from '../../terminal/index.js';
-import { withBusAt, type BusUser } from '../../bus/index.js';
+import { withBusAt, type BusRole } from '../../bus/index.js';
 import { printAnswer, watchRun } from '../../live/index.js';
 import { loadRecords } from '../../sources/index.js';
 import { writeWhole } from '../../files/index.js';
@@ -93,7 +93,7 @@ function privateEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
 
 async function show(context: CliContext, stage: Stage, endpoints: Endpoints): Promise<DemoResult> {
   const { home, directory, say } = stage;
-  const as = <T>(user: BusUser, work: (nc: NatsConnection) => Promise<T>): Promise<T> =>
+  const as = <T>(user: BusRole, work: (nc: NatsConnection) => Promise<T>): Promise<T> =>
     withBusAt({ url: endpoints.nats, seedFile: home.seedFile(user) }, work, user);
   const body = JSON.stringify({ requestId: REQUEST_ID, goal: GOAL });
   say(

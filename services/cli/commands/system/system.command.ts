@@ -1,11 +1,11 @@
 // The words with which a person starts, stops and looks at the embedded system.
 import { InvalidArgumentError, type Command } from 'commander';
-import { define, wholeFrom, type Run } from '../../terminal/index.js';
+import { define, wholeFrom, type RunAction } from '../../terminal/index.js';
 
 const DEVICES_MAX = 32;
 const REPLICAS_MAX = 16;
 
-export function defineSystem(program: Command, run: Run): void {
+export function defineSystem(program: Command, run: RunAction): void {
   define(program, 'demo', 'start everything, run a runbook on two local devices, verify it, stop; needs no model', [
     'orrery demo',
   ])

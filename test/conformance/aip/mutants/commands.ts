@@ -37,7 +37,7 @@ export const COMMAND_MUTANTS: readonly Mutant[] = [
   mutant(
     'an id may mean two things',
     TABLE,
-    ['!== digest) return CONFLICT;', '!== digest) void CONFLICT;'],
+    ['!== digest) return CONFLICT_REFUSED;', '!== digest) void CONFLICT_REFUSED;'],
     ['command.conflict'],
   ),
   mutant(

@@ -195,7 +195,7 @@ const WORK: readonly Mutant[] = [
     'a wrong credential is the end',
     SESSION,
     [
-      'if (identity === null) return answer(asked, errorMessage(error), nowMs);',
+      'if (identity === null) return sendAnswer(asked, errorMessage(error), nowMs);',
       "if (identity === null) return leave(AIP_CLOSE.policy, 'no credential');",
     ],
     ['r2.wrong-credential'],

@@ -7,8 +7,8 @@ const LIMITS = 'proto/aip/limits.ts';
 const CHECK_AGAIN = 'services/aip-gateway/sockets/check-again.ts';
 const CONNECTION = 'services/aip-gateway/devices/device-connection.gateway.ts';
 const CONSTELLATION = 'libs/aip/session/constellation-session.ts';
-const HEARTBEAT_OK = "const [after, effects] = answer(session, { type: 'heartbeat', status: 'ok' }, nowMs);";
-const DENIED = 'return refuse(session, refusalOf(input.message, input.error), nowMs);';
+const HEARTBEAT_OK = "const [after, effects] = sendAnswer(session, { type: 'heartbeat', status: 'ok' }, nowMs);";
+const DENIED = 'return refuse(session, sessionRefusal(input.message, input.error), nowMs);';
 
 /** Every kind of frame that is only found to be wrong because it is answered. */
 const UNREADABLE = [
@@ -34,8 +34,8 @@ export const SESSION_MUTANTS: readonly Mutant[] = [
     'REGISTER is not quite confirmed',
     SESSION,
     [
-      "= answer(listing, { type: 'heartbeat', status: 'ok' }, nowMs);",
-      "= answer(listing, { type: 'heartbeat', status: 'continue' }, nowMs);",
+      "= sendAnswer(listing, { type: 'heartbeat', status: 'ok' }, nowMs);",
+      "= sendAnswer(listing, { type: 'heartbeat', status: 'continue' }, nowMs);",
     ],
     ['register.confirmed'],
   ),
@@ -59,7 +59,7 @@ export const SESSION_MUTANTS: readonly Mutant[] = [
     SESSION,
     [
       DENIED,
-      `if (input.message.type === 'register') return answer(session, { type: 'heartbeat', status: 'ok' }, nowMs);\n      ${DENIED}`,
+      `if (input.message.type === 'register') return sendAnswer(session, { type: 'heartbeat', status: 'ok' }, nowMs);\n      ${DENIED}`,
     ],
     ['register.second-on-connection'],
   ),
@@ -67,8 +67,8 @@ export const SESSION_MUTANTS: readonly Mutant[] = [
     'whoever does not register may stay',
     SESSION,
     [
-      "if (session.phase !== 'AWAITING_REGISTER') return answer(session, refusal, nowMs);",
-      "if (session.phase !== 'CLOSED') return answer(session, refusal, nowMs);",
+      "if (session.phase !== 'AWAITING_REGISTER') return sendAnswer(session, refusal, nowMs);",
+      "if (session.phase !== 'CLOSED') return sendAnswer(session, refusal, nowMs);",
     ],
     [
       'first.not-json',
@@ -139,7 +139,7 @@ export const SESSION_MUTANTS: readonly Mutant[] = [
     SESSION,
     [
       "case 'error':\n      return [session,",
-      "case 'error':\n      return answer(session, { type: 'task_end', status: 'ok' }, nowMs);\n      return [session,",
+      "case 'error':\n      return sendAnswer(session, { type: 'task_end', status: 'ok' }, nowMs);\n      return [session,",
     ],
     ['state.error-is-taken'],
   ),
@@ -148,7 +148,7 @@ export const SESSION_MUTANTS: readonly Mutant[] = [
     SESSION,
     [
       "case 'error':\n      return [session,",
-      "case 'error':\n      return answer(session, errorMessage('echo'), nowMs);\n      return [session,",
+      "case 'error':\n      return sendAnswer(session, errorMessage('echo'), nowMs);\n      return [session,",
     ],
     ['state.error-is-not-echoed'],
   ),
@@ -157,7 +157,7 @@ export const SESSION_MUTANTS: readonly Mutant[] = [
     SESSION,
     [
       "case 'task_end':\n",
-      "case 'task_end':\n      return answer(session, { type: 'task_end', status: 'ok' }, nowMs);\n",
+      "case 'task_end':\n      return sendAnswer(session, { type: 'task_end', status: 'ok' }, nowMs);\n",
     ],
     ['state.task-end-ack'],
   ),
@@ -172,7 +172,7 @@ export const SESSION_MUTANTS: readonly Mutant[] = [
     SESSION,
     [
       "return [session, [{ kind: 'result', commandId, outcome }]];",
-      "const [after, said] = answer(session, { type: 'task_end', status: 'ok' }, nowMs);\n  return [after, [...said, { kind: 'result', commandId, outcome }]];",
+      "const [after, said] = sendAnswer(session, { type: 'task_end', status: 'ok' }, nowMs);\n  return [after, [...said, { kind: 'result', commandId, outcome }]];",
     ],
     ['results.unknown-command', 'results.empty', 'results.duplicate'],
   ),
@@ -180,7 +180,7 @@ export const SESSION_MUTANTS: readonly Mutant[] = [
     'results of nothing are ignored',
     SESSION,
     [
-      "if (commandId === undefined) return answer(session, errorMessage('command_results need prev_response_id'), nowMs);",
+      "if (commandId === undefined) return sendAnswer(session, errorMessage('command_results need prev_response_id'), nowMs);",
       'if (commandId === undefined) return [session, []];',
     ],
     ['results.without-id'],
@@ -214,7 +214,7 @@ export const SESSION_MUTANTS: readonly Mutant[] = [
     SESSION,
     [
       "case 'task':\n",
-      "case 'task':\n      return answer(session, { type: 'heartbeat', status: 'ok', session_id: message.session_id }, nowMs);\n",
+      "case 'task':\n      return sendAnswer(session, { type: 'heartbeat', status: 'ok', session_id: message.session_id }, nowMs);\n",
     ],
     ['task.of-a-device'],
   ),

@@ -17,7 +17,7 @@ import { NUMBERED_SINCE } from '../session/index.js';
 import type { Closed, Transport } from '../transport/index.js';
 
 /** Port: the device behind the connection: its journal, its tools, its machine. */
-export interface Device {
+export interface LinkedDevice {
   /** REGISTER as of now. */
   register(): ClientMessage;
   /** For RESUME: everything whose end the server may still want. */
@@ -35,7 +35,7 @@ export interface Device {
 
 export interface ConnectionOptions {
   readonly transport: Transport;
-  readonly device: Device;
+  readonly device: LinkedDevice;
   readonly clock: { now(): number };
   readonly heartbeatMs: number;
   readonly onFact: (fact: FrameFact) => void;
@@ -71,7 +71,7 @@ interface Waiting {
  * One connection of a device, from REGISTER to its end: the protocol, the numbers, and what waits for a slow server. It has
  * no clock and no timer of its own, so it runs on a linked pair as well as on a socket.
  */
-export class DeviceConnection {
+export class ServerConnection {
   readonly #options: ConnectionOptions;
   #link: DeviceLink;
   #sequence: Sequence | undefined;

@@ -6,7 +6,7 @@ import { linkedPair } from '../transport/linked-pair.js';
 import { Sequence } from '../frames/sequence.js';
 import { METRICS, TELEMETRY } from '../testing/client-messages.js';
 import type { Transport } from '../transport/transport.js';
-import { DeviceConnection, type ConnectionEnd, type FrameFact } from './device-connection.js';
+import { ServerConnection, type ConnectionEnd, type FrameFact } from './server-connection.js';
 import { DeviceServerEndpoint } from '../session/device-server.js';
 
 const base = { status: 'ok', client_type: 'device' } as const;
@@ -65,7 +65,7 @@ function opened() {
     drained = () => given.drained?.();
     wire.left.handle(given);
   };
-  const connection = new DeviceConnection({
+  const connection = new ServerConnection({
     transport: Object.assign(slow, { handle }),
     device: device.port,
     clock,
@@ -339,7 +339,7 @@ describe('with our own server at the other end', () => {
     };
     device.results = [result('f1')];
     const ends: ConnectionEnd[] = [];
-    const connection = new DeviceConnection({
+    const connection = new ServerConnection({
       transport: wire.left,
       device: device.port,
       clock,
