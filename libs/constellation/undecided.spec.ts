@@ -2,7 +2,19 @@ import { describe, expect, it } from '@jest/globals';
 import { type Json, LIMITS, type RunEventData } from '#proto';
 import { decide } from './decide/decide.js';
 import { forkedFrom, restored } from './fold/fork.js';
-import { add, completed, constellation, failed, propose, Story, submit, T0, TWO_DEVICES, verb } from './given.js';
+import {
+  add,
+  completed,
+  constellation,
+  failed,
+  propose,
+  remove,
+  Story,
+  submit,
+  T0,
+  TWO_DEVICES,
+  verb,
+} from './given.js';
 import { checkInvariants } from './fold/invariants.js';
 import { KnownTruths, type Question } from './plan/truth.js';
 
@@ -53,6 +65,29 @@ describe('a line of which nobody can say whether it holds', () => {
       input.kind === 'proposal' ? input : { ...input, used, error: { code: 'MODEL_UNAVAILABLE', message: 'away' } },
     );
     expect(error(story, 'b')?.code).toBe('CONDITION_UNDECIDABLE');
+  });
+
+  it('owes the planner a round about the target that it failed: what is behind that waits, in the same commit', () => {
+    const story = new Story().when(submit(PLAN, EDITED)).when(completed('a', 1, shell('16627\n')));
+    story.when(propose('e1', []));
+    expect(story.told.filter((text) => text.startsWith('EDIT_OPENED'))).toEqual(['EDIT_OPENED e2 b.0 scoped']);
+    expect([story.status('b'), story.status('c')]).toEqual(['FAILED', 'PENDING']);
+    story.when(propose('e2', [add.task('n'), add.line('n->c'), remove.line('b-c')]));
+    expect([story.status('n'), story.status('c')]).toEqual(['RUNNING', 'PENDING']);
+  });
+
+  it('is owed a round still when the failure comes while another one is open', () => {
+    const plan = constellation(['a', 'b', 'c', { id: 'r', review: true }], [NUMBER, 'b=>c']);
+    const story = new Story()
+      .when(submit(plan, EDITED))
+      .when(completed('r'))
+      .when(completed('a', 1, shell('x')));
+    expect(story.told).not.toContain('TASK_FAILED b 0 CONDITION_UNDECIDABLE failed');
+    story.when(propose('e1', []));
+    expect(story.told).toContain('EDIT_OPENED e2 a.1 scoped');
+    story.when(propose('e2', []));
+    expect(story.told).toContain('EDIT_OPENED e3 b.0 scoped');
+    expect([story.status('b'), story.status('c')]).toEqual(['FAILED', 'PENDING']);
   });
 
   it('is outweighed by one that is known to say no, whichever ends first', () => {
