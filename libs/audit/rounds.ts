@@ -68,7 +68,7 @@ function illegalOpening(run: Run, { data }: EventOf<'EDIT_OPENED'>): string | un
 function asksAtEndOfPlan(run: Run, triggers: EventOf<'EDIT_OPENED'>['data']['triggers']): boolean {
   const { PENDING, RUNNING } = run.counts;
   const asks = triggers.length === 1 && triggers[0]?.kind === 'end-of-plan';
-  return asks && PENDING + RUNNING === 0 && run.queued.length === 0 && run.endOfPlanRevision < run.revision;
+  return asks && PENDING + RUNNING === 0 && run.queued.length === 0 && run.endOfPlanRevision !== run.revision;
 }
 
 /** Once per wait, about tasks that have waited for a device as long as the request says, at least. */

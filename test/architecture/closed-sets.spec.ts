@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from '@jest/globals';
-import { LineType, RUN_VERBS, VERB_DECISIONS, VERB_PATHS, VERB_ROWS } from '#proto';
+import { LineType, RUN_EVENT_TYPES, RUN_VERBS, VERB_DECISIONS, VERB_PATHS, VERB_ROWS } from '#proto';
 import { complaintsAbout } from './closed-sets.js';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
@@ -10,6 +10,8 @@ const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const TABLES = [
   { path: 'libs/constellation/plan/line-types.ts', set: 'LineType', members: LineType.options },
   { path: 'libs/constellation/decide/control.ts', set: 'RunVerb', members: RUN_VERBS },
+  { path: 'libs/constellation/report/report-timeline.ts', set: 'RunEventType', members: RUN_EVENT_TYPES },
+  { path: 'services/cli/text/timeline.ts', set: 'RunEventType', members: RUN_EVENT_TYPES },
 ];
 
 describe.each(TABLES)('the table of $path', ({ path, set, members }) => {

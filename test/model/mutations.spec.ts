@@ -110,8 +110,8 @@ const MUTATIONS: readonly Mutation[] = [
   },
   {
     what: 'a planner that is not asked whether the plan was all',
-    text: 'run.plannerSilent || run.endOfPlanRevision >= run.revision',
-    becomes: 'run.plannerSilent || run.endOfPlanRevision <= run.revision',
+    text: 'run.plannerSilent || run.endOfPlanRevision === run.revision',
+    becomes: 'run.plannerSilent || run.endOfPlanRevision !== run.revision',
     configuration: 'fan-in, strict',
     found: 'TRIGGERS',
   },

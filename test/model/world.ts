@@ -206,7 +206,7 @@ export function keyOf({ run, now, links, left, starvedOf, isSettled }: World, { 
     run.runId,
     run.phase,
     run.ending?.reason,
-    `${run.endOfPlanRevision >= run.revision}${run.plannerSilent}${run.noMoreRounds !== null}${isSettled}`,
+    `${run.endOfPlanRevision === run.revision}${run.plannerSilent}${run.noMoreRounds !== null}${isSettled}`,
     editing && [editing.mode, editing.rejections, editing.tries, editing.lockPolicy, until(editing.deadlineAt)].join(),
     editing && triggers(editing.triggers).join(),
     triggers(run.queued).join(),

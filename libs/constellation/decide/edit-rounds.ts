@@ -23,7 +23,7 @@ export function openEditFor(draft: RunDraft, triggers: readonly EditTrigger[], n
 /** Asks the planner once per revision whether a plan that has ended was all; true when it did. */
 export function opensEndOfPlan(draft: RunDraft, { now }: Circumstances): boolean {
   const { run } = draft;
-  if (editPolicyOf(run) === 'never' || run.plannerSilent || run.endOfPlanRevision >= run.revision) return false;
+  if (editPolicyOf(run) === 'never' || run.plannerSilent || run.endOfPlanRevision === run.revision) return false;
   if (!asksPlanner(run)) return false;
   if (run.phase === 'PAUSED') return true; // it is asked when the run goes on
   open(draft, [{ kind: 'end-of-plan' }], now);

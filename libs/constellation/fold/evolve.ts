@@ -189,7 +189,7 @@ function fork(draft: Draft, data: RunEventData<'RUN_FORKED'>): void {
   draft.revision = data.revision;
   draft.queued = data.triggers;
   draft.blackboard = data.blackboard ?? [];
-  draft.endOfPlanRevision = -1;
+  draft.endOfPlanRevision = null;
   reshape(draft, shape, null);
 }
 
@@ -484,6 +484,6 @@ function startTask(draft: Draft, data: RunEventData<'TASK_STARTED'>): void {
   }));
 }
 
-export function assertNever(value: never): never {
+function assertNever(value: never): never {
   throw new Error(`unknown fact: ${JSON.stringify(value)}`);
 }

@@ -1,4 +1,4 @@
-import type { RecordedRunEvent, RunCommit, RunEventData, RunView, TaskId } from '#proto';
+import type { RunCommit, RunEventData, RunEventType, RunView } from '#proto';
 import {
   askText,
   decisionText,
@@ -9,7 +9,6 @@ import {
   violationsText,
   waitsText,
 } from '../views/index.js';
-import { assertNever } from '../fold/index.js';
 import { limited } from './report-limits.js';
 import { cell } from './report-text.js';
 
@@ -43,124 +42,61 @@ export function notesSection({ notes }: Pick<RunView, 'notes'>): string {
 }
 
 /** One event in words; foreign text in cells. */
-function happened(event: RecordedRunEvent): string {
-  switch (event.type) {
-    case 'CONSTELLATION_MODIFIED':
-    case 'EDIT_OPENED':
-    case 'EDIT_REJECTED':
-    case 'EDIT_ABANDONED':
-      return roundText(event);
-    case 'RUN_REQUESTED':
-    case 'RUN_FORKED':
-    case 'RUN_COMPLETED':
-    case 'RUN_FAILED':
-    case 'RUN_CANCELLED':
-    case 'RUN_PAUSED':
-    case 'RUN_RESUMED':
-    case 'RUN_REOPENED':
-    case 'RUN_ANNOTATED':
-    case 'TASKS_WAITING':
-      return runText(event);
-    default:
-      return taskText(event);
-  }
+function happened<T extends RunEventType>({
+  type,
+  data,
+}: {
+  readonly type: T;
+  readonly data: RunEventData<T>;
+}): string {
+  return WORDS[type](data);
 }
 
-type RoundEvent = Extract<RecordedRunEvent, { type: 'CONSTELLATION_MODIFIED' | `EDIT_${string}` }>;
-type TaskEvent = Extract<RecordedRunEvent, { data: { taskId: TaskId } }>;
-type RunOnlyEvent = Exclude<RecordedRunEvent, RoundEvent | TaskEvent>;
+type Words = { readonly [T in RunEventType]: (data: RunEventData<T>) => string };
 
-function roundText(event: RoundEvent): string {
-  switch (event.type) {
-    case 'CONSTELLATION_MODIFIED': {
-      const { revision, tasks, lines, edits, editId, proposedBy } = event.data;
-      const sizes = `revision ${revision}: ${tasks} tasks, ${lines} lines`;
-      if (edits === undefined) return sizes;
-      const round = editId === undefined ? '' : `${cell(editId)} `;
-      return `${sizes}; ${round}by ${cell(proposedBy?.id ?? 'somebody')}: ${cell(editsText(edits), TEXT_CHARS_MAX)}`;
-    }
-    case 'EDIT_OPENED': {
-      const { editId, mode, triggers, lockPolicy } = event.data;
-      return `${cell(editId)}, ${mode}, lock ${lockPolicy}, about ${cell(triggersText(triggers), TEXT_CHARS_MAX)}`;
-    }
-    case 'EDIT_REJECTED': {
-      const { editId, try: number, violations } = event.data;
-      return `${cell(editId)} try ${number}: ${cell(violationsText(violations), TEXT_CHARS_MAX)}`;
-    }
-    case 'EDIT_ABANDONED': {
-      const { editId, reason } = event.data;
-      return `${cell(editId)}: ${cell(`${reason.code}: ${reason.message}`)}`;
-    }
-  }
-}
-
-function runText(event: RunOnlyEvent): string {
-  switch (event.type) {
-    case 'RUN_REQUESTED':
-      return `by ${cell(event.data.requestedBy.id)}`;
-    case 'RUN_FORKED': {
-      const { parent, requestedBy } = event.data;
-      return `from event ${parent.sequence} of run ${cell(parent.runId)} by ${cell(requestedBy.id)}`;
-    }
-    case 'RUN_COMPLETED':
-      return event.data.outcome;
-    case 'RUN_FAILED':
-      return cell(`${event.data.reason.code}: ${event.data.reason.message}`);
-    case 'RUN_CANCELLED':
-      return `by ${cell(event.data.by.id)}: ${cell(event.data.reason)}`;
-    case 'RUN_PAUSED':
-      return `by ${cell(event.data.actor?.id ?? event.data.by)}: ${cell(event.data.reason)}`;
-    case 'RUN_RESUMED':
-      return `by ${cell(event.data.by.id)}`;
-    case 'RUN_REOPENED':
-      return `by ${cell(event.data.by.id)}, deadline ${cell(event.data.deadlineAt)}`;
-    case 'RUN_ANNOTATED':
-      return annotationText(event.data);
-    case 'TASKS_WAITING':
-      return cell(waitsText(event.data), TEXT_CHARS_MAX);
-    default:
-      return assertNever(event);
-  }
-}
-
-function taskText(event: TaskEvent): string {
-  switch (event.type) {
-    case 'TASK_STARTED':
-      return `${cell(event.data.taskId)} attempt ${event.data.attempt} on ${cell(event.data.deviceId)}`;
-    case 'TASK_COMPLETED':
-      return `${cell(event.data.taskId)} attempt ${event.data.attempt}`;
-    case 'TASK_FAILED': {
-      const { taskId, attempt, error } = event.data;
-      return `${cell(taskId)} attempt ${attempt}: ${cell(`${error.code}: ${error.message}`)}`;
-    }
-    case 'TASK_STOP_REQUESTED':
-      return `${cell(event.data.taskId)} attempt ${event.data.attempt}: ${cell(stopText(event.data))}`;
-    case 'TASK_REOPENED': {
-      const { taskId, attempt, notBefore, by } = event.data;
-      const who = by === undefined ? '' : ` by ${cell(by.id)}`;
-      return `${cell(taskId)} after attempt ${attempt}${who}, not before ${cell(notBefore)}`;
-    }
-    case 'TASK_SKIPPED':
-      return `${cell(event.data.taskId)} by ${event.data.by}: ${cell(event.data.reason)}`;
-    case 'TASK_CANCELLED':
-      return `${cell(event.data.taskId)}: ${cell(stopText(event.data))}`;
-    case 'APPROVAL_REQUESTED': {
-      const { taskId, attempt, ask } = event.data;
-      return `${cell(taskId)} attempt ${attempt} asks, ${cell(askText(ask), TEXT_CHARS_MAX)}`;
-    }
-    case 'APPROVAL_DECIDED': {
-      const { taskId, attempt, approvalId } = event.data;
-      const said = cell(decisionText(event.data), TEXT_CHARS_MAX);
-      return `${cell(taskId)} attempt ${attempt}, ${cell(approvalId)}: ${said}`;
-    }
-    default:
-      return assertNever(event);
-  }
-}
-
-function annotationText(data: RunEventData<'RUN_ANNOTATED'>): string {
-  if (data.kind === 'late_result') return `${cell(data.taskId)} attempt ${data.attempt}: ${cell(data.text)}`;
-  if (data.kind === 'note') return `note ${cell(noteText(data), TEXT_CHARS_MAX)}`;
-  const { complete, reason } = data.evaluation;
-  return `evaluation, complete: ${complete}: ${cell(reason, TEXT_CHARS_MAX)}`;
-}
+const WORDS: Words = {
+  RUN_REQUESTED: ({ requestedBy }) => `by ${cell(requestedBy.id)}`,
+  RUN_FORKED: ({ parent, requestedBy }) =>
+    `from event ${parent.sequence} of run ${cell(parent.runId)} by ${cell(requestedBy.id)}`,
+  CONSTELLATION_MODIFIED: ({ revision, tasks, lines, edits, editId, proposedBy }) => {
+    const sizes = `revision ${revision}: ${tasks} tasks, ${lines} lines`;
+    if (edits === undefined) return sizes;
+    const round = editId === undefined ? '' : `${cell(editId)} `;
+    return `${sizes}; ${round}by ${cell(proposedBy?.id ?? 'somebody')}: ${cell(editsText(edits), TEXT_CHARS_MAX)}`;
+  },
+  EDIT_OPENED: ({ editId, mode, triggers, lockPolicy }) =>
+    `${cell(editId)}, ${mode}, lock ${lockPolicy}, about ${cell(triggersText(triggers), TEXT_CHARS_MAX)}`,
+  EDIT_REJECTED: ({ editId, try: number, violations }) =>
+    `${cell(editId)} try ${number}: ${cell(violationsText(violations), TEXT_CHARS_MAX)}`,
+  EDIT_ABANDONED: ({ editId, reason }) => `${cell(editId)}: ${cell(`${reason.code}: ${reason.message}`)}`,
+  TASKS_WAITING: (data) => cell(waitsText(data), TEXT_CHARS_MAX),
+  TASK_STARTED: ({ taskId, attempt, deviceId }) => `${cell(taskId)} attempt ${attempt} on ${cell(deviceId)}`,
+  TASK_COMPLETED: ({ taskId, attempt }) => `${cell(taskId)} attempt ${attempt}`,
+  TASK_FAILED: ({ taskId, attempt, error }) =>
+    `${cell(taskId)} attempt ${attempt}: ${cell(`${error.code}: ${error.message}`)}`,
+  TASK_STOP_REQUESTED: (data) => `${cell(data.taskId)} attempt ${data.attempt}: ${cell(stopText(data))}`,
+  TASK_REOPENED: ({ taskId, attempt, notBefore, by }) => {
+    const who = by === undefined ? '' : ` by ${cell(by.id)}`;
+    return `${cell(taskId)} after attempt ${attempt}${who}, not before ${cell(notBefore)}`;
+  },
+  TASK_SKIPPED: ({ taskId, by, reason }) => `${cell(taskId)} by ${by}: ${cell(reason)}`,
+  TASK_CANCELLED: (data) => `${cell(data.taskId)}: ${cell(stopText(data))}`,
+  APPROVAL_REQUESTED: ({ taskId, attempt, ask }) =>
+    `${cell(taskId)} attempt ${attempt} asks, ${cell(askText(ask), TEXT_CHARS_MAX)}`,
+  APPROVAL_DECIDED: (data) => {
+    const said = cell(decisionText(data), TEXT_CHARS_MAX);
+    return `${cell(data.taskId)} attempt ${data.attempt}, ${cell(data.approvalId)}: ${said}`;
+  },
+  RUN_COMPLETED: ({ outcome }) => outcome,
+  RUN_FAILED: ({ reason }) => cell(`${reason.code}: ${reason.message}`),
+  RUN_CANCELLED: ({ by, reason }) => `by ${cell(by.id)}: ${cell(reason)}`,
+  RUN_PAUSED: ({ actor, by, reason }) => `by ${cell(actor?.id ?? by)}: ${cell(reason)}`,
+  RUN_RESUMED: ({ by }) => `by ${cell(by.id)}`,
+  RUN_REOPENED: ({ by, deadlineAt }) => `by ${cell(by.id)}, deadline ${cell(deadlineAt)}`,
+  RUN_ANNOTATED: (data) => {
+    if (data.kind === 'late_result') return `${cell(data.taskId)} attempt ${data.attempt}: ${cell(data.text)}`;
+    if (data.kind === 'note') return `note ${cell(noteText(data), TEXT_CHARS_MAX)}`;
+    const { complete, reason } = data.evaluation;
+    return `evaluation, complete: ${complete}: ${cell(reason, TEXT_CHARS_MAX)}`;
+  },
+};

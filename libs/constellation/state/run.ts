@@ -227,8 +227,8 @@ export interface Run {
   readonly queued: readonly EditTrigger[];
   /** Edit rounds so far. */
   readonly rounds: number;
-  /** The revision whose end a round has looked at; -1 when none has. */
-  readonly endOfPlanRevision: number;
+  /** The revision whose end a round has looked at; null when none has. */
+  readonly endOfPlanRevision: number | null;
   /** The last round passed its deadline: until the planner speaks again, rounds hold nothing. */
   readonly plannerSilent: boolean;
   /** Why the planner is not asked any more: its model was, as often as it may be. Null while it may. */
@@ -286,7 +286,7 @@ export function emptyRun(runId: RunId): Run {
     editing: null,
     queued: [],
     rounds: 0,
-    endOfPlanRevision: -1,
+    endOfPlanRevision: null,
     plannerSilent: false,
     noMoreRounds: null,
     ending: null,

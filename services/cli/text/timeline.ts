@@ -1,5 +1,5 @@
 import { editsText, noteText, stopText, triggersText, violationsText, waitsText } from '#libs/constellation';
-import type { RecordedRunEvent, RunCommit, RunEventData, TaskResult } from '#proto';
+import type { RecordedRunEvent, RunCommit, RunEventData, RunEventType, TaskResult } from '#proto';
 import { askedText, decidedText } from './approval-text.js';
 import { cleanLine, clipToWidth, clockText } from '../terminal/index.js';
 import { exitCodeIn } from './result-text.js';
@@ -13,53 +13,56 @@ export function timelineOf(commit: RunCommit, events: readonly RecordedRunEvent[
 }
 
 /** Everything a person wants to know about an event beside its type; foreign text in it is not yet clean. */
-function detailOf(event: RecordedRunEvent): string {
-  switch (event.type) {
-    case 'CONSTELLATION_MODIFIED':
-    case 'EDIT_OPENED':
-    case 'EDIT_REJECTED':
-    case 'EDIT_ABANDONED':
-      return roundText(event);
-    case 'TASK_STARTED':
-    case 'TASK_COMPLETED':
-    case 'TASK_FAILED':
-    case 'TASK_STOP_REQUESTED':
-    case 'TASK_REOPENED':
-    case 'TASK_SKIPPED':
-    case 'TASK_CANCELLED':
-    case 'RUN_ANNOTATED':
-      return taskText(event);
-    case 'APPROVAL_REQUESTED':
-      return askedText(event.data.taskId, event.data.ask);
-    case 'APPROVAL_DECIDED': {
-      const { taskId, approvalId } = event.data;
-      return `${taskId}: ${decidedText(event.data, TRACE_CHARS_MAX)}; ${approvalId}`;
-    }
-    default:
-      return runEventText(event);
-  }
+function detailOf<T extends RunEventType>({
+  type,
+  data,
+}: {
+  readonly type: T;
+  readonly data: RunEventData<T>;
+}): string {
+  return WORDS[type](data);
 }
 
-type RoundEvent = Extract<RecordedRunEvent, { type: 'CONSTELLATION_MODIFIED' | `EDIT_${string}` }>;
-type TaskEvent = Extract<RecordedRunEvent, { type: `TASK_${string}` | 'RUN_ANNOTATED' }>;
-type RunOnlyEvent = Exclude<RecordedRunEvent, RoundEvent | TaskEvent | { type: `APPROVAL_${string}` }>;
+type Words = { readonly [T in RunEventType]: (data: RunEventData<T>) => string };
 
-function roundText(event: RoundEvent): string {
-  switch (event.type) {
-    case 'CONSTELLATION_MODIFIED':
-      return modificationText(event.data);
-    case 'EDIT_OPENED': {
-      const { editId, mode, lockPolicy, triggers, deadlineAt } = event.data;
-      return `${editId} (${mode}, ${lockPolicy}) about ${triggersText(triggers)}, until ${clockText(deadlineAt)}`;
-    }
-    case 'EDIT_REJECTED': {
-      const { editId, try: number, proposedBy, violations } = event.data;
-      return `${editId} try ${number} by ${proposedBy.id}: ${violationsText(violations)}`;
-    }
-    case 'EDIT_ABANDONED':
-      return `${event.data.editId}: ${event.data.reason.code} ${event.data.reason.message}`;
-  }
-}
+const WORDS: Words = {
+  RUN_REQUESTED: ({ goal, constellation, requestedBy, requestId }) =>
+    `${requestId} by ${requestedBy.id}: ${constellation?.name ?? goal ?? ''}`,
+  RUN_FORKED: ({ parent, requestedBy, name, revision, tasks }) => {
+    const state = `revision ${revision}, ${counted(tasks.length, 'task')}`;
+    return `from event ${parent.sequence} of ${parent.runId} by ${requestedBy.id}: ${name} (${state})`;
+  },
+  CONSTELLATION_MODIFIED: modificationText,
+  EDIT_OPENED: ({ editId, mode, lockPolicy, triggers, deadlineAt }) =>
+    `${editId} (${mode}, ${lockPolicy}) about ${triggersText(triggers)}, until ${clockText(deadlineAt)}`,
+  EDIT_REJECTED: ({ editId, try: number, proposedBy, violations }) =>
+    `${editId} try ${number} by ${proposedBy.id}: ${violationsText(violations)}`,
+  EDIT_ABANDONED: ({ editId, reason }) => `${editId}: ${reason.code} ${reason.message}`,
+  TASKS_WAITING: waitsText,
+  TASK_STARTED: ({ taskId, deviceId, attempt }) =>
+    `${taskId} on ${deviceId}${attempt > 1 ? ` (attempt ${attempt})` : ''}`,
+  TASK_COMPLETED: ({ taskId, result }) => `${taskId}${exitCodeText(result)}`,
+  TASK_FAILED: ({ taskId, error }) => `${taskId}: ${error.code} ${error.message}`,
+  TASK_STOP_REQUESTED: (data) => `${data.taskId} (${stopText(data)})`,
+  TASK_REOPENED: ({ taskId, attempt, by }) =>
+    `${taskId} for attempt ${attempt + 1}${by === undefined ? '' : ` by ${by.id}`}`,
+  TASK_SKIPPED: ({ taskId, reason }) => `${taskId}: ${reason}`,
+  TASK_CANCELLED: (data) =>
+    `${data.taskId} (${stopText(data)})${data.output === undefined ? '' : exitCodeText(data.output)}`,
+  APPROVAL_REQUESTED: ({ taskId, ask }) => askedText(taskId, ask),
+  APPROVAL_DECIDED: (data) => `${data.taskId}: ${decidedText(data, TRACE_CHARS_MAX)}; ${data.approvalId}`,
+  RUN_COMPLETED: ({ outcome, counts }) => `${outcome} (${countsText(counts)})`,
+  RUN_FAILED: ({ reason, counts }) => `${reason.code}: ${reason.message} (${countsText(counts)})`,
+  RUN_CANCELLED: ({ by, reason, counts }) => `by ${by.id}: ${reason} (${countsText(counts)})`,
+  RUN_PAUSED: (data) => `by ${data.actor?.id ?? data.by}: ${data.reason}${acceptText(data)}`,
+  RUN_RESUMED: ({ by }) => `by ${by.id}`,
+  RUN_REOPENED: ({ by, deadlineAt }) => `by ${by.id}, until ${deadlineAt}`,
+  RUN_ANNOTATED: (data) => {
+    if (data.kind === 'late_result') return `${data.taskId}: ${data.text}`;
+    if (data.kind === 'note') return `note ${noteText(data)}`;
+    return `evaluation, complete: ${data.evaluation.complete}: ${data.evaluation.reason}`;
+  },
+};
 
 /** `revision 4: 4 tasks, 3 lines; e2 try 2 by planner adds task d; CONTINUE; thought: the disk first`. */
 function modificationText(data: RunEventData<'CONSTELLATION_MODIFIED'>): string {
@@ -75,67 +78,6 @@ function modificationText(data: RunEventData<'CONSTELLATION_MODIFIED'>): string 
     ),
   ];
   return [sizes, ...said].join('; ');
-}
-
-function taskText(event: TaskEvent): string {
-  switch (event.type) {
-    case 'TASK_STARTED': {
-      const { taskId, deviceId, attempt } = event.data;
-      return `${taskId} on ${deviceId}${attempt > 1 ? ` (attempt ${attempt})` : ''}`;
-    }
-    case 'TASK_COMPLETED':
-      return `${event.data.taskId}${exitCodeText(event.data.result)}`;
-    case 'TASK_FAILED':
-      return `${event.data.taskId}: ${event.data.error.code} ${event.data.error.message}`;
-    case 'TASK_STOP_REQUESTED':
-      return `${event.data.taskId} (${stopText(event.data)})`;
-    case 'TASK_REOPENED': {
-      const { taskId, attempt, by } = event.data;
-      return `${taskId} for attempt ${attempt + 1}${by === undefined ? '' : ` by ${by.id}`}`;
-    }
-    case 'TASK_SKIPPED':
-      return `${event.data.taskId}: ${event.data.reason}`;
-    case 'TASK_CANCELLED': {
-      const { taskId, output } = event.data;
-      return `${taskId} (${stopText(event.data)})${output === undefined ? '' : exitCodeText(output)}`;
-    }
-    case 'RUN_ANNOTATED':
-      return annotationText(event.data);
-  }
-}
-
-function annotationText(data: RunEventData<'RUN_ANNOTATED'>): string {
-  if (data.kind === 'late_result') return `${data.taskId}: ${data.text}`;
-  if (data.kind === 'note') return `note ${noteText(data)}`;
-  return `evaluation, complete: ${data.evaluation.complete}: ${data.evaluation.reason}`;
-}
-
-function runEventText(event: RunOnlyEvent): string {
-  switch (event.type) {
-    case 'RUN_REQUESTED': {
-      const { goal, constellation, requestedBy, requestId } = event.data;
-      return `${requestId} by ${requestedBy.id}: ${constellation?.name ?? goal ?? ''}`;
-    }
-    case 'RUN_FORKED': {
-      const { parent, requestedBy, name, revision, tasks } = event.data;
-      const state = `revision ${revision}, ${counted(tasks.length, 'task')}`;
-      return `from event ${parent.sequence} of ${parent.runId} by ${requestedBy.id}: ${name} (${state})`;
-    }
-    case 'RUN_COMPLETED':
-      return `${event.data.outcome} (${countsText(event.data.counts)})`;
-    case 'RUN_FAILED':
-      return `${event.data.reason.code}: ${event.data.reason.message} (${countsText(event.data.counts)})`;
-    case 'RUN_CANCELLED':
-      return `by ${event.data.by.id}: ${event.data.reason} (${countsText(event.data.counts)})`;
-    case 'RUN_PAUSED':
-      return `by ${event.data.actor?.id ?? event.data.by}: ${event.data.reason}${acceptText(event.data)}`;
-    case 'RUN_RESUMED':
-      return `by ${event.data.by.id}`;
-    case 'RUN_REOPENED':
-      return `by ${event.data.by.id}, until ${event.data.deadlineAt}`;
-    case 'TASKS_WAITING':
-      return waitsText(event.data);
-  }
 }
 
 function acceptText({ waitsFor }: RunEventData<'RUN_PAUSED'>): string {
