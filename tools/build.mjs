@@ -1,10 +1,12 @@
-// Compiles proto, libs, services and the test programs to dist/ with swc. Types are checked by `npm run types`.
+// Compiles proto, libs, services and the test programs to dist/ with swc, and makes one file of each program. Types are checked by
+// `npm run types`.
 // Made beside the old dist and swapped in, so that a system that runs from it never meets half a build.
 import { spawnSync } from 'node:child_process';
 import { existsSync, renameSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { bundle } from './bundle.mjs';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const cli = join(dirname(createRequire(import.meta.url).resolve('@swc/cli/package.json')), 'bin/swc.js');
@@ -19,6 +21,7 @@ const { status } = spawnSync(
   { cwd: root, stdio: 'inherit' },
 );
 if (status !== 0) process.exit(status ?? 1);
+await bundle(next);
 rmSync(old, { recursive: true, force: true });
 if (existsSync(dist)) renameSync(dist, old);
 renameSync(next, dist);

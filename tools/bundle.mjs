@@ -1,0 +1,105 @@
+// Makes one file of each program of dist/, in the place of its main file: a process then reads one file instead of a thousand. Our
+// modules stay beside it for tests and tools. What is said of `import.meta.url` stays true for each module, so assets are found where
+// they lie. The command line is cut where it loads a command late.
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+
+/** Main files, threads and helpers that are started by their path. */
+const PROGRAMS = [
+  'services/aip-gateway/main.js',
+  'services/aip-gateway/files/long-texts.runner.js',
+  'services/cli/processes/end-with-supervisor.runner.js',
+  'services/console/main.js',
+  'services/device-agent/main.js',
+  'services/device-client/main.js',
+  'services/device-client/tools/device-mcp.main.js',
+  'services/logging/main.js',
+  'services/orchestrator/main.js',
+  'services/planner/main.js',
+  'services/registry/main.js',
+  'services/setup/main.js',
+  'libs/judging/condition-thread.runner.js',
+];
+const CUT = ['services/cli/main.js'];
+/** Parts of Nest that it asks for when they are there. Then they are part of the file: two copies of Nest would not know each other. */
+const NEST = ['@nestjs/microservices', '@nestjs/websockets'];
+/** What foreign packages can use and we do not: brokers, validators, native helpers. */
+const UNUSED = [
+  '@grpc/grpc-js',
+  '@grpc/proto-loader',
+  '@nestjs/platform-socket.io',
+  'amqp-connection-manager',
+  'amqplib',
+  'bufferutil',
+  'class-transformer',
+  'class-validator',
+  'ioredis',
+  'kafkajs',
+  'mqtt',
+  'nats',
+  'pg-native',
+  'utf-8-validate',
+];
+
+const BANNER = `import { createRequire as requireOfBundle } from 'node:module';
+const require = requireOfBundle(import.meta.url), distOfBundle = import.meta.url.replace(/\\/dist(?:\\.next)?\\/.*$/u, '/dist/');`;
+/** Lines of foreign packages are said to be the first of their file: their maps would be most of a map, which every start reads. */
+const NO_MAP = `\n//# sourceMappingURL=data:application/json;base64,${btoa('{"version":3,"sources":[""],"mappings":"AAAA"}')}`;
+
+/** Each module knows its own place, as if it were not part of a larger file. */
+const keepsPlaces = (dist) => ({
+  name: 'keeps-places',
+  setup({ onLoad }) {
+    onLoad({ filter: /\.[cm]?js$/ }, ({ path }) => {
+      const place = (file) => `new URL(${JSON.stringify(relative(dist, file))}, distOfBundle)`;
+      const filePlace = (file) => `process.getBuiltinModule('node:url').fileURLToPath(${place(file)})`;
+      const isForeign = path.includes('/node_modules/');
+      let contents = readFileSync(path, 'utf8');
+      if (contents.includes('import.meta.')) {
+        contents = contents
+          .replaceAll(/\bimport\.meta\.url\b/g, () => `${place(path)}.href`)
+          .replaceAll(/\bimport\.meta\.dirname\b/g, () => filePlace(dirname(path)))
+          .replaceAll(/\bimport\.meta\.filename\b/g, () => filePlace(path));
+      } else if (/\b__(?:dirname|filename)\b/.test(contents)) {
+        contents = `var __filename = ${filePlace(path)}, __dirname = ${filePlace(dirname(path))};${contents}`;
+      }
+      if (isForeign) contents = contents.replaceAll(/^\/\/# sourceMappingURL=.*$/gm, '') + NO_MAP;
+      return { contents, loader: 'js', resolveDir: dirname(path) };
+    });
+  },
+});
+
+/** Bundles the programs of a `dist` folder, in place. */
+export async function bundle(dist) {
+  const { build } = await import('esbuild').catch(() => ({}));
+  if (build === undefined) {
+    console.error('esbuild is not installed: programs are not bundled, and start from their many files.');
+    return;
+  }
+  const absent = NEST.filter((name) => !existsSync(join(dist, '../node_modules', name)));
+  const external = [...absent, ...UNUSED];
+  const make = (programs, more) =>
+    build({
+      entryPoints: programs.map((program) => join(dist, program)),
+      bundle: true,
+      platform: 'node',
+      format: 'esm',
+      target: 'node22',
+      keepNames: true,
+      minifyWhitespace: true,
+      minifySyntax: true,
+      sourcemap: true,
+      sourcesContent: false,
+      legalComments: 'none',
+      logLevel: 'error',
+      allowOverwrite: true,
+      alias: { '#proto': join(dist, 'proto'), '#libs': join(dist, 'libs') },
+      outbase: dist,
+      outdir: dist,
+      banner: { js: BANNER },
+      external: [...external.flatMap((name) => [name, `${name}/*`]), '*.node'],
+      plugins: [keepsPlaces(dist)],
+      ...more,
+    });
+  await Promise.all([make(PROGRAMS), make(CUT, { splitting: true, chunkNames: 'services/cli/part-[hash]' })]);
+}
