@@ -45,6 +45,6 @@ export default {
   testSequencer: '<rootDir>/tools/longest-first.mjs',
   modulePathIgnorePatterns: ['<rootDir>/dist/'],
   testTimeout: Math.max(...named.map((suite) => timeouts[suite] ?? 120_000)),
-  // What talks to servers waits for much of its time: a third one has room on two cores. What measures has the machine for itself.
-  maxWorkers: Math.min(...named.map((suite) => ({ int: 3, e2e: 3, containers: 1, load: 1, record: 1 })[suite] ?? 2)),
+  // What talks to servers waits for much of its time: two more have room on two cores. What measures has the machine for itself.
+  maxWorkers: Math.min(...named.map((suite) => ({ int: 4, e2e: 4, containers: 1, load: 1, record: 1 })[suite] ?? 2)),
 };

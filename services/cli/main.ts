@@ -7,4 +7,4 @@ import { fileURLToPath } from 'node:url';
 
 // Before anything is loaded that could come from it. Where it cannot be written, everything is compiled as ever.
 enableCompileCache(fileURLToPath(new URL('../../../.cache/node-compile', import.meta.url)));
-await import('./process.js');
+await import('./process.runner.js');

@@ -9,18 +9,27 @@ const packageFile = createRequire(import.meta.url);
 const DEADLINE_MS = 180_000;
 
 /** Runs a tool of node_modules as `npm run verify` does; its own words are the failure message. */
-function check(name: string, program: string, args: readonly string[]): Promise<string> {
+async function check(name: string, program: string, args: readonly string[]): Promise<string> {
+  const { code, output } = await run(name, program, args);
+  return code === 0 ? 'ok' : output;
+}
+
+function run(
+  name: string,
+  program: string,
+  args: readonly string[],
+): Promise<{ readonly code: number; readonly output: string }> {
   const file = join(dirname(packageFile.resolve(`${name}/package.json`)), program);
   return new Promise((settle) => {
     execFile(process.execPath, [file, ...args], { cwd: ROOT, maxBuffer: 16 * 1024 * 1024 }, (error, stdout, stderr) =>
-      settle(error === null ? 'ok' : `${stdout}${stderr}`),
+      settle({ code: error === null ? 0 : 1, output: `${stdout}${stderr}` }),
     );
   });
 }
 
 it(
   'every type is sound',
-  async () => expect(await check('typescript', 'bin/tsc', ['--noEmit'])).toBe('ok'),
+  async () => expect(await check('typescript-native', 'bin/tsc', ['--noEmit'])).toBe('ok'),
   DEADLINE_MS,
 );
 
@@ -30,8 +39,15 @@ it(
   DEADLINE_MS,
 );
 
+// Prettier has the last word and takes 45 s of a processor for the whole tree, oxfmt one: they differ in how unions are broken.
 it(
   'everything is formatted',
-  async () => expect(await check('prettier', 'bin/prettier.cjs', ['--log-level', 'warn', '--check', '.'])).toBe('ok'),
+  async () => {
+    const { code, output } = await run('oxfmt', 'bin/oxfmt', ['--list-different', '.']);
+    const doubtful = output.split('\n').filter((line) => line !== '');
+    expect(doubtful.length > 0).toBe(code !== 0);
+    const words = ['--log-level', 'warn', '--check', ...doubtful];
+    expect(doubtful.length === 0 ? 'ok' : await check('prettier', 'bin/prettier.cjs', words)).toBe('ok');
+  },
   DEADLINE_MS,
 );
