@@ -3,7 +3,7 @@ import type { RunCommit, RunEvent, RunId } from '#proto';
 import { Aggregates, OVERTAKEN, ContendedError, NO_COMMITS, TRIES_MAX, unchanged, type Loaded } from './aggregate.js';
 import { CorruptLogError } from './errors.js';
 import type { RunLog } from './event-log.js';
-import { sampleId, sampleRunCommit, START } from './sample-commits.js';
+import { sampleId, sampleRunCommit, START } from './sample-commits.testing.js';
 import { verifyChain } from './sealing.js';
 
 /** Writers on the same, empty store. */

@@ -4,7 +4,7 @@ import { GENESIS_HASH, RunCommit } from '#proto';
 import { encodeCommit } from './chain.js';
 import { hashCommit, sealCommit, verifyChain } from './sealing.js';
 import type { ChainedCommit } from './chain.js';
-import { headOf, sampleId, sampleRunCommit, START } from './sample-commits.js';
+import { headOf, sampleId, sampleRunCommit, START } from './sample-commits.testing.js';
 
 const decode = (bytes: Uint8Array): ChainedCommit & Record<string, unknown> =>
   JSON.parse(new TextDecoder().decode(bytes)) as ChainedCommit & Record<string, unknown>;

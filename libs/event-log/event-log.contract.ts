@@ -12,7 +12,7 @@ import {
   samplePlanCommit,
   sampleRunCommit,
   START,
-} from './sample-commits.js';
+} from './sample-commits.testing.js';
 
 /** A stream takes a commit id once, whatever the aggregate: each test needs its own. */
 let ids = 1_000_000;

@@ -1,3 +1,7 @@
+/**
+ * Logs of facts: aggregates as chains of commits in streams, the one way to change one (`aggregate.ts`), reading on, reading live, and the same
+ * without a server. What the facts of an aggregate mean is known to its core.
+ */
 export type { Appended, AttemptLog, EventLog, FleetLog, PlanLog, RunLog, Stored } from './event-log.js';
 export { AppendError, CorruptLogError, LoadError } from './errors.js';
 export {

@@ -13,7 +13,7 @@ import { compete, eventLogContract } from './event-log.contract.js';
 import { openAttemptLog, openFleetLog, openPlanLog, openRunLog } from './jetstream-event-log.adapter.js';
 import { losing } from './losing.testing.js';
 import { verifyChain } from './sealing.js';
-import { headOf, sampleId, sampleRunCommit, START } from './sample-commits.js';
+import { headOf, sampleId, sampleRunCommit, START } from './sample-commits.testing.js';
 
 const connection = (server: TestNats) => connectBus({ url: server.url, name: 'test', inboxPrefix: '_INBOX_test' });
 

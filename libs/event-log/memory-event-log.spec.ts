@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { AppendError } from './errors.js';
 import { eventLogContract } from './event-log.contract.js';
 import { memoryAttemptLog, memoryFleetLog, memoryPlanLog, memoryRunLog } from './memory-event-log.js';
-import { sampleId, sampleRunCommit, START } from './sample-commits.js';
+import { sampleId, sampleRunCommit, START } from './sample-commits.testing.js';
 
 eventLogContract('MemoryEventLog', () => {
   const runs = memoryRunLog();

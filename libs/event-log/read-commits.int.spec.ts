@@ -7,7 +7,7 @@ import type { TestNats } from '#libs/testing';
 import { openRunLog } from './jetstream-event-log.adapter.js';
 import { readCommits } from './read-commits.adapter.js';
 import type { StreamEntry } from './read-commits.adapter.js';
-import { headOf, sampleId, sampleRunCommit } from './sample-commits.js';
+import { headOf, sampleId, sampleRunCommit } from './sample-commits.testing.js';
 
 describe('readCommits', () => {
   let server: TestNats;

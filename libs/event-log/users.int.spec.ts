@@ -17,7 +17,7 @@ import {
   samplePlanCommit,
   sampleRunCommit,
   START,
-} from './sample-commits.js';
+} from './sample-commits.testing.js';
 
 const ATTEMPT = { runId: 'run-1', taskId: 'task-1', attempt: 1 };
 

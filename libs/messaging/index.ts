@@ -20,6 +20,7 @@ export { mayHold, parseCommit } from './durables/run-commit.js';
 export { AGENTS_GRACE_MS, KnownAgents } from './members/known-agents.js';
 export { consumeBatches, consumeDurable } from './durables/consume.adapter.js';
 export type { BatchMessage, ConsumeEvent, ConsumeOptions, Consumption } from './durables/consume.adapter.js';
+export { isWrongSequence } from './connection/wrong-sequence.adapter.js';
 export { DeviceTimers, RunTimers, TimerBody, TimerConflictError } from './streams/timers.adapter.js';
 export { query, QueryRefusedError, QueryUnavailableError, serveQueries } from './verbs/queries.adapter.js';
 export type {

@@ -6,14 +6,14 @@
 // stream to take a broken object away. Here a few pieces are under way at once, and what is left over goes by a roll-up of
 // its own subject, which needs no more rights than writing.
 import { createHash } from 'node:crypto';
-import { jetstream, JetStreamApiCodes, JetStreamApiError, jetstreamManager, JsHeaders } from '@nats-io/jetstream';
+import { jetstream, jetstreamManager, JsHeaders } from '@nats-io/jetstream';
 import type { JetStreamClient, JetStreamManager } from '@nats-io/jetstream';
 import { headers, nuid } from '@nats-io/transport-node';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { z } from 'zod';
 import { ARTIFACTS_BUCKET } from '#proto';
 import type { ArtifactRef, Sha256 } from '#proto';
-import { ConnectionWatch } from '../connection/index.js';
+import { ConnectionWatch, isWrongSequence } from '../connection/index.js';
 
 /** An artifact is missing or is not what its name says. */
 export class ArtifactError extends Error {
@@ -258,7 +258,7 @@ export class ArtifactUpload {
       const there = await findObject(this.#nc, sha256);
       if (there?.nuid === this.#id) return 'ours';
       if (isWhole(there, sha256)) return 'theirs';
-      if (!isConflict(error)) throw error;
+      if (!isWrongSequence(error)) throw error;
       this.#before = there;
       return 'again';
     }
@@ -274,12 +274,4 @@ export class ArtifactUpload {
   async #clear(): Promise<void> {
     if (this.#pieces > 0) await discardPieces(this.#nc, this.#id).catch(() => undefined);
   }
-}
-
-function isConflict(error: unknown): boolean {
-  return (
-    error instanceof JetStreamApiError &&
-    (error.code === JetStreamApiCodes.StreamWrongLastSequence ||
-      error.code === JetStreamApiCodes.StreamWrongLastSequenceUnknown)
-  );
 }

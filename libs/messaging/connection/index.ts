@@ -5,3 +5,4 @@
 export { systemClock } from './clock.js';
 export type { Clock } from './clock.js';
 export { ConnectionWatch } from './connection-watch.adapter.js';
+export { isWrongSequence } from './wrong-sequence.adapter.js';

@@ -1,10 +1,10 @@
-import { jetstream, JetStreamApiCodes, JetStreamApiError, jetstreamManager } from '@nats-io/jetstream';
+import { jetstream, jetstreamManager } from '@nats-io/jetstream';
 import type { JetStreamManager, StoredMsg } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { z } from 'zod';
 import { DUE_TTL_MS, Instant, STREAMS, subjects } from '#proto';
 import type { DeviceId, RunId } from '#proto';
-import { ConnectionWatch } from '../connection/index.js';
+import { ConnectionWatch, isWrongSequence } from '../connection/index.js';
 
 const ARM_TIMEOUT_MS = 4_000;
 const DUE_TTL = `${DUE_TTL_MS / 1_000}s`;
@@ -82,7 +82,7 @@ export class Timers<K extends string> {
     try {
       return await this.publishOnce(key, at, before.sequence);
     } catch (cause) {
-      if (!isConflict(cause)) throw cause;
+      if (!isWrongSequence(cause)) throw cause;
       const now = await this.read(key);
       // It fired meanwhile: nobody else was here, the server removed the pending message when it stored the due one.
       if (now.sequence === 0 && before.sequence > 0) return this.publishOnce(key, at, 0);
@@ -132,12 +132,4 @@ function instantOf(message: StoredMsg): number {
   } catch {
     return Number.NaN;
   }
-}
-
-function isConflict(error: unknown): boolean {
-  if (!(error instanceof JetStreamApiError)) return false;
-  return (
-    error.code === JetStreamApiCodes.StreamWrongLastSequence ||
-    error.code === JetStreamApiCodes.StreamWrongLastSequenceUnknown
-  );
 }

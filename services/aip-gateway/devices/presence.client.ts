@@ -1,10 +1,10 @@
-import { JetStreamApiCodes, JetStreamApiError } from '@nats-io/jetstream';
 import { Kvm, KvWatchInclude, type KV, type KvEntry } from '@nats-io/kv';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { AgentProfile, BUCKETS, DEFAULTS } from '#proto';
 import type { DeviceId, Presence, SessionId } from '#proto';
+import { OVERTAKEN, uncontended, type Overtaken } from '#libs/event-log';
+import { isWrongSequence } from '#libs/messaging';
 
-const TRIES_MAX = 8;
 const KV_TIMEOUT_MS = 3_000;
 
 export interface SlotsAsked {
@@ -31,18 +31,16 @@ export class PresenceBook {
   }
 
   /** Takes the device's key, whoever holds it: the newest connection wins. Throws when the bus does not answer. */
-  async claim(presence: Presence): Promise<PresenceLease> {
+  claim(presence: Presence): Promise<PresenceLease> {
     const value = JSON.stringify(presence);
-    for (let tries = 1; ; tries++) {
+    return uncontended(`the presence of ${presence.deviceId}`, async () => {
       const held = await this.#presence.get(presence.deviceId);
       const revision = await written(() =>
         this.#presence.put(presence.deviceId, value, { previousSeq: held?.revision ?? 0, timeout: KV_TIMEOUT_MS }),
       );
-      if (revision !== 'conflict') {
-        return new PresenceLease(this.#presence, presence, { revision, replaced: held?.operation === 'PUT' });
-      }
-      if (tries === TRIES_MAX) throw new Error(`the presence of ${presence.deviceId} is contended`);
-    }
+      if (revision === OVERTAKEN) return OVERTAKEN;
+      return new PresenceLease(this.#presence, presence, { revision, replaced: held?.operation === 'PUT' });
+    });
   }
 
   /** Whether some session has the device now. Throws when the bus does not answer. */
@@ -132,28 +130,28 @@ export class PresenceLease {
     });
   }
 
-  async #write(): Promise<boolean> {
+  #write(): Promise<boolean> {
     let at = this.#revision;
-    for (let tries = 1; this.#held; tries++) {
+    return uncontended(`the presence of ${this.#deviceId}`, async () => {
+      if (!this.#held) return false;
       const revision = await this.#put(at);
-      if (revision !== 'conflict') {
+      if (revision !== OVERTAKEN) {
         this.#revision = revision;
         return true;
       }
-      if (tries === TRIES_MAX) throw new Error(`the presence of ${this.#deviceId} is contended`);
       // Expired, deleted, lost with a restarted server, our own write whose ack was lost, or a newer session.
       const entry = await this.#kv.get(this.#deviceId);
       this.#held = entry?.operation !== 'PUT' || this.#isOurs(entry);
       at = entry?.revision ?? 0;
-    }
-    return false;
+      return OVERTAKEN;
+    });
   }
 
   #isOurs(entry: KvEntry): boolean {
     return entry.json<{ sessionId?: unknown }>().sessionId === this.sessionId;
   }
 
-  #put(previousSeq: number): Promise<number | 'conflict'> {
+  #put(previousSeq: number): Promise<number | Overtaken> {
     return written(() => this.#kv.put(this.#deviceId, this.#value, { previousSeq, timeout: KV_TIMEOUT_MS }));
   }
 
@@ -164,17 +162,12 @@ export class PresenceLease {
   }
 }
 
-/** A conflict is an answer; everything else is thrown. */
-async function written(write: () => Promise<number>): Promise<number | 'conflict'> {
+/** That somebody else was first is an answer; everything else is thrown. */
+async function written(write: () => Promise<number>): Promise<number | Overtaken> {
   try {
     return await write();
   } catch (error) {
-    if (error instanceof JetStreamApiError && CONFLICTS.has(error.code)) return 'conflict';
+    if (isWrongSequence(error)) return OVERTAKEN;
     throw error;
   }
 }
-
-const CONFLICTS = new Set<number>([
-  JetStreamApiCodes.StreamWrongLastSequence,
-  JetStreamApiCodes.StreamWrongLastSequenceUnknown,
-]);

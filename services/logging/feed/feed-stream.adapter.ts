@@ -1,8 +1,9 @@
-import { DeliverPolicy, jetstream, JetStreamApiCodes, JetStreamApiError, jetstreamManager } from '@nats-io/jetstream';
+import { DeliverPolicy, jetstream, jetstreamManager } from '@nats-io/jetstream';
 import { headers, type NatsConnection } from '@nats-io/transport-node';
 import { FeedMessage, STREAMS, subjects, type RunEventType } from '#proto';
 import { parsePosition, wholeMessage, type FeedEntry, type FeedPosition } from './feed-message.js';
 import { parseJson } from '../projection/index.js';
+import { isWrongSequence } from '#libs/messaging';
 
 const PUBLISH_TIMEOUT_MS = 5_000;
 const FIRST_MESSAGE_WAIT_MS = 1_000;
@@ -62,7 +63,7 @@ export class FeedStream {
     );
     for (const [index, ack] of acks.entries()) {
       if (ack.status === 'rejected') {
-        if (isConflict(ack.reason)) return { stored: index, problem: 'conflict' };
+        if (isWrongSequence(ack.reason)) return { stored: index, problem: 'conflict' };
         throw ack.reason;
       }
       if (ack.value.duplicate) return { stored: index + 1, problem: 'duplicate' };
@@ -82,12 +83,4 @@ export class FeedStream {
     const first = await consumer.next({ expires: FIRST_MESSAGE_WAIT_MS });
     return wholeMessage(first === null ? state.last_seq : first.seq - 1);
   }
-}
-
-function isConflict(error: unknown): boolean {
-  return (
-    error instanceof JetStreamApiError &&
-    (error.code === JetStreamApiCodes.StreamWrongLastSequence ||
-      error.code === JetStreamApiCodes.StreamWrongLastSequenceUnknown)
-  );
 }

@@ -1,9 +1,10 @@
-import { jetstream, JetStreamApiCodes, JetStreamApiError } from '@nats-io/jetstream';
+import { jetstream } from '@nats-io/jetstream';
 import { Kvm, type KV, type KvEntry } from '@nats-io/kv';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { AgentProfile, BUCKETS, type DeviceId } from '#proto';
 import { OVERTAKEN, uncontended } from '#libs/event-log';
 import type { Newest, ProfileStore } from './profile-store.js';
+import { isWrongSequence } from '#libs/messaging';
 
 /** AGENT_PROFILES: one key per device. An older revision never replaces a newer one, whichever replica writes. */
 export class KvProfiles implements ProfileStore {
@@ -20,7 +21,7 @@ export class KvProfiles implements ProfileStore {
       try {
         return await this.compareAndWrite(deviceId, newest);
       } catch (error) {
-        if (isConflict(error)) return OVERTAKEN;
+        if (isWrongSequence(error)) return OVERTAKEN;
         throw error;
       }
     });
@@ -61,10 +62,6 @@ export class KvProfiles implements ProfileStore {
     });
     return this.bucket;
   }
-}
-
-function isConflict(error: unknown): boolean {
-  return error instanceof JetStreamApiError && error.code === JetStreamApiCodes.StreamWrongLastSequence;
 }
 
 function parse(entry: KvEntry): AgentProfile | undefined {
