@@ -1,5 +1,6 @@
-// `node tools/test.mjs [unit|model|sim|fuzz|int|e2e|containers|load|record ...] [-- jest arguments]`: runs the suites one after the other and ends with one line,
+// `node tools/test.mjs [--changed] [unit|model|sim|fuzz|int|e2e|containers|load|record ...] [-- jest arguments]`: runs the suites one after the other and ends with one line,
 // `N passed, N failed`. A suite that crashes, hangs or has nothing to stand on counts as failed: silence is not success.
+// `--changed` runs what a change can break, in about a minute: unit tests that see a changed file, and the nearest that need servers.
 // `bench [its arguments]` is not one of them: it measures, on request only, and ends with its own tables.
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -7,6 +8,7 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { changedFiles, choose } from './changed.mjs';
 
 /** In running order: what fails fastest comes first. The architecture rules are part of `unit`. */
 const SUITES = ['unit', 'model', 'sim', 'fuzz', 'int', 'e2e'];
@@ -16,6 +18,9 @@ const OPT_IN = ['containers', 'load', 'record'];
 const TOGETHER = ['model', 'sim', 'fuzz'];
 const NEEDS_NATS = new Set(['int', 'e2e', 'load', 'record']);
 const SUITE_MINUTES_MAX = 30;
+/** Of the specs that need servers and see a change. */
+const NEAREST_INT = 6;
+const WAYS_SHOWN = 20;
 const KILL_AFTER_MS = 10_000;
 const BAD_INPUT = 3;
 /** Of the times in /proc, on every Linux that Node runs on. */
@@ -127,17 +132,48 @@ function runBench(words) {
   });
 }
 
+/** Which specs the change calls for, by suite. Says what it chose and why, and what it left out. */
+function runsOfChange() {
+  const { base, files } = changedFiles(root);
+  console.error(
+    `orrery: ${files.length} files changed since ${base.slice(0, 12)}: ${files.slice(0, WAYS_SHOWN).join(', ')}`,
+  );
+  const { all, chosen } = choose(root, files);
+  if (all !== undefined) {
+    console.error(`orrery: ${all} can break anything: running everything.`);
+    return together(SUITES).map((suite) => ({ suite, specs: [] }));
+  }
+  const suiteOf = ({ spec }) =>
+    /\.(sim|fuzz|int|e2e)\.spec\.ts$/u.exec(spec)?.[1] ?? (spec.startsWith('test/model/') ? 'model' : 'unit');
+  const bySuite = Object.groupBy(chosen, suiteOf);
+  const picked = { unit: bySuite.unit ?? [], int: (bySuite.int ?? []).slice(0, NEAREST_INT) };
+  const shown = Object.values(picked).flat();
+  for (const { way } of shown.slice(0, WAYS_SHOWN)) console.error(`orrery:   ${way.toReversed().join(' <- ')}`);
+  if (shown.length > WAYS_SHOWN) console.error(`orrery:   and ${shown.length - WAYS_SHOWN} more`);
+  const left = Object.entries(bySuite).map(([suite, specs]) => [suite, specs.length - (picked[suite]?.length ?? 0)]);
+  for (const [suite, count] of left.filter(([, specs]) => specs > 0))
+    console.error(`orrery: left out: ${count} further specs of ${suite}; ./orrery test ${suite} runs them.`);
+  return Object.entries(picked).flatMap(([suite, specs]) =>
+    specs.length === 0 ? [] : [{ suite, specs: specs.map(({ spec }) => spec) }],
+  );
+}
+
 async function main() {
   if (process.argv[2] === 'bench') {
     process.exitCode = await runBench(process.argv.slice(3));
     return;
   }
-  const { suites, jestArguments } = parse(process.argv.slice(2));
+  const isChange = process.argv[2] === '--changed';
+  const { suites, jestArguments } = parse(process.argv.slice(isChange ? 3 : 2));
+  const runs = isChange ? runsOfChange() : suites.map((suite) => ({ suite, specs: [] }));
   const directory = mkdtempSync(join(tmpdir(), 'orrery-test-results-'));
   const total = { passed: 0, failed: 0, skipped: 0 };
   try {
-    for (const suite of suites) {
-      const counts = await runSuite(suite, directory, jestArguments);
+    for (const { suite, specs } of runs) {
+      const counts = await runSuite(suite, directory, [
+        ...(specs.length > 0 ? ['--runTestsByPath', ...specs] : []),
+        ...jestArguments,
+      ]);
       for (const key of Object.keys(total)) total[key] += counts[key];
     }
   } finally {
