@@ -147,9 +147,12 @@ function* checkAgreement({ run, ledger }: World): Generator<Violation> {
   yield* differ('STRUCTURE', 'tasks', [...run.tasks].map(told), [...ledger.tasks.values()].map(told));
   // A line to what has started stays as it was judged then.
   const isOpen = ({ to }: TaskStarLine) => ledger.tasks.get(to)?.status === 'PENDING';
-  const judged = (line: TaskStarLine, is: boolean | null | undefined) =>
+  const judged = (line: TaskStarLine, is: boolean | 'undecided' | null) =>
     `${JSON.stringify(line)} ${isOpen(line) && is}`;
-  const theirs = [...(run.graph?.lines ?? [])].map((line, index) => judged(line, run.lines.at(index).satisfied));
+  const theirs = [...(run.graph?.lines ?? [])].map((line, index) => {
+    const { satisfied: is, undecided } = run.lines.at(index);
+    return judged(line, undecided === true ? 'undecided' : is);
+  });
   const ours = [...ledger.lines.values()].map((line) => judged(line, satisfied(line, ledger.tasks)));
   yield* differ('STRUCTURE', 'lines', theirs, ours);
   const { editing, queued, plannerSilent, noMoreRounds, phase, sequence } = run;

@@ -1,7 +1,7 @@
 import { Edit, type RunOptions, type TaskConstellation } from '#proto';
 import { add, constellation, device } from '../../libs/constellation/given.js';
 import { type Configuration, FORK, type Offer, OUTAGE, type VerbOffer } from './configuration.js';
-import { FAILED_ONLY } from './ledger.js';
+import { FAILED_ONLY, UNDECIDABLE } from './ledger.js';
 
 const DEVICES = [device('web-1', { tasksMax: 1 }), device('db-1', { tasksMax: 1 })];
 const ANYWHERE = { target: { os: 'linux' } } as const;
@@ -13,6 +13,7 @@ const ONCE = constellation([on('a'), on('b'), on('c')], ['a->b', 'b=>c']);
 const FORK_PLAN = constellation([on('a', RETRIED), on('b'), on('c')], ['a->b', 'a=>c']);
 const CIRCLE = constellation([on('a'), on('b'), on('c')], ['a->b', 'b->c', 'c->b']);
 const CLEAN_UP = constellation([on('a', RETRIED), on('b'), on('c')], ['a!>b', 'a=>c', 'b->c']);
+const UNSURE = constellation([on('a'), on('b'), on('c'), on('d')], [`a?${UNDECIDABLE}>b`, 'd=>b', 'b=>c']);
 const FAN_IN = constellation([on('a', RETRIED), on('b'), on('c')], ['a=>c', 'b->c']);
 const JOIN = constellation([on('a'), on('b'), on('c')], ['a=>c', 'b=>c']);
 const PIPED = { command: { tool: 'EXEC_CLI', arguments: { command: 'sort', stdin: { from: ['b', 'a'] } } } };
@@ -134,6 +135,25 @@ export const CONFIGURATIONS: readonly Configuration[] = [
     menu: [addAfter('a'), rewire('a-b', 'c!>b'), save('a-b')],
     verbs: [retry('a')],
     limits: { edits: 1, disconnects: 1, crashes: 0 },
+  },
+  {
+    ...MODEL,
+    name: 'what nobody can decide',
+    plan: UNSURE,
+    options: { ...SCOPED, ...WHEN_NEEDED },
+    // No edit takes that line away: what was to be asked about it stays asked, so it would be seen which came first.
+    menu: [addAfter('a'), update('c')],
+    mayFail: ['a', 'd'],
+    limits: { edits: 2, disconnects: 0, crashes: 0 },
+  },
+  {
+    ...MODEL,
+    name: 'what nobody can decide, and nobody is asked',
+    plan: UNSURE,
+    options: { editPolicy: 'never' },
+    menu: [],
+    mayFail: ['a', 'd'],
+    limits: { edits: 0, disconnects: 1, crashes: 1 },
   },
   {
     ...MODEL,

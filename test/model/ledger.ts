@@ -117,10 +117,17 @@ export const EMPTY: Ledger = {
 
 export const isOver = (status: TaskStatus): boolean => status !== 'PENDING' && status !== 'RUNNING';
 
-/** What a line comes to as things stand: null while its source has not ended. The model's conditions ask for a failure only. */
-export function satisfied({ from, type }: TaskStarLine, tasks: Ledger['tasks']): boolean | null {
+/**
+ * What a line comes to as things stand: null while its source has not ended. The model's conditions ask for a failure, or for what no
+ * result has: of what has run nobody can say whether that holds.
+ */
+export function satisfied(
+  { from, type, condition }: TaskStarLine,
+  tasks: Ledger['tasks'],
+): boolean | 'undecided' | null {
   const status = tasks.get(from)?.status ?? 'PENDING';
   if (!isOver(status)) return null;
+  if (condition === UNDECIDABLE) return status === 'COMPLETED' || status === 'FAILED' ? 'undecided' : false;
   const wanted = ENDS[type];
   return wanted === null || status === wanted;
 }
@@ -134,6 +141,7 @@ const ENDS: Readonly<Record<TaskStarLine['type'], TaskStatus | null>> = {
 };
 
 export const FAILED_ONLY = 'status == "FAILED"';
+export const UNDECIDABLE = 'result.nowhere == 1';
 
 export function linesInto(ledger: Ledger, taskId: TaskId): TaskStarLine[] {
   return [...ledger.lines.values()].filter(({ to }) => to === taskId);
@@ -145,6 +153,12 @@ export function isReady(ledger: Ledger, taskId: TaskId): boolean {
 
 export function isDoomed(ledger: Ledger, taskId: TaskId): boolean {
   return linesInto(ledger, taskId).some((line) => satisfied(line, ledger.tasks) === false);
+}
+
+/** Nobody can say whether it may run, and no line will: all sources have ended, and none of them forbids it. */
+export function isUndecided(ledger: Ledger, taskId: TaskId): boolean {
+  const truths = linesInto(ledger, taskId).map((line) => satisfied(line, ledger.tasks));
+  return truths.includes('undecided') && !truths.includes(false) && !truths.includes(null);
 }
 
 /**

@@ -242,6 +242,13 @@ const MUTATIONS: readonly Mutation[] = [
     found: 'I6_APPROVAL',
   },
   {
+    what: 'what nobody can decide is taken for a no',
+    text: "return truth.truth === 'undecided'",
+    becomes: "return truth.truth === 'undecided' && id === ''",
+    configuration: 'nobody is asked',
+    found: 'READINESS',
+  },
+  {
     what: 'a command of a model that is believed',
     text: '      judged,\n      vouched: !judged',
     becomes: '      judged: judged && at < 0,\n      vouched: !judged',

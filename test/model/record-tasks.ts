@@ -1,5 +1,15 @@
 import { inputTask, LIMITS, type RunEvent, StdinFrom } from '#proto';
-import { callsLeft, type Entry, isDoomed, isLocked, isOver, isReady, linesInto, satisfied } from './ledger.js';
+import {
+  callsLeft,
+  type Entry,
+  isDoomed,
+  isLocked,
+  isOver,
+  isReady,
+  isUndecided,
+  linesInto,
+  satisfied,
+} from './ledger.js';
 import type { Data, Draft, Occasion, Report } from './occasion.js';
 
 /** A task starts when its lines allow it, nothing holds it, nobody runs it, and on a device that is there and has room. */
@@ -64,7 +74,7 @@ export function end(draft: Draft, event: EndWord, occasion: Occasion, report: Re
     report('FENCING', `${event.type} of attempt ${attempt} of ${taskId}, whose last one is ${entry.attempt}`);
   }
   if (entry.status === 'RUNNING') checkEndOfAttempt(event, entry, occasion, report);
-  else checkEndWithoutAttempt(event, entry, occasion, report);
+  else checkEndWithoutAttempt(draft, event, occasion, report);
   if (owesRetry(draft, event, entry, occasion)) draft.owed.add(taskId);
   const outcome = event.type === 'TASK_FAILED' ? event.data.error.outcome : null;
   draft.calls += event.data.used?.llmCalls ?? 0;
@@ -84,7 +94,14 @@ export function end(draft: Draft, event: EndWord, occasion: Occasion, report: Re
     return;
   }
   const { editPolicy } = occasion;
-  const isAsked = event.type === 'TASK_FAILED' || entry.star.review === true || editPolicy === 'every-result';
+  const isOpen = [...draft.lines.values()].some(
+    (line) =>
+      line.from === taskId &&
+      satisfied(line, draft.tasks) === 'undecided' &&
+      draft.tasks.get(line.to)?.status === 'PENDING',
+  );
+  const isWorthALook = entry.star.review === true || editPolicy === 'every-result' || isOpen;
+  const isAsked = event.type === 'TASK_FAILED' || isWorthALook;
   if (isAsked && editPolicy !== 'never' && draft.ending === null)
     draft.queued = [...draft.queued, `${taskId}.${attempt}`];
 }
@@ -128,8 +145,14 @@ function checkEndOfAttempt(event: EndWord, { attempt, stopping }: Entry, occasio
     report('OUTCOME', `${taskId} is ${event.data.error.outcome} and was ${outcome}`);
 }
 
-function checkEndWithoutAttempt(event: EndWord, { deadlineAt }: Entry, { now }: Occasion, report: Report): void {
+function checkEndWithoutAttempt(draft: Draft, event: EndWord, { now, lockPolicy }: Occasion, report: Report): void {
   const { taskId } = event.data;
+  const { deadlineAt = Infinity } = draft.tasks.get(taskId) ?? {};
+  if (event.type === 'TASK_FAILED' && event.data.error.code === 'CONDITION_UNDECIDABLE') {
+    if (!isUndecided(draft, taskId)) report('READINESS', `${taskId} failed for a line of which one can say what it is`);
+    if (isLocked(draft, taskId, lockPolicy)) report('LOCK', `${taskId} failed while the lock holds it`);
+    return;
+  }
   if (event.type === 'TASK_COMPLETED') report('I5_TRANSITIONS', `${taskId} completed without a start`);
   if (event.type === 'TASK_FAILED' && now < deadlineAt) {
     report('I5_TRANSITIONS', `${taskId} failed without a start, before its deadline`);
