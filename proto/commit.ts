@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { Instant, Sha256 } from './ids.js';
-import { upcast } from './upcasters.js';
+import { upcast, UPCASTERS, type Upcasters } from './upcasters.js';
 
 /** `prevHash` of the first commit of a chain. */
 export const GENESIS_HASH = '0'.repeat(64);
@@ -39,8 +39,8 @@ export const eventEnvelope = {
 } as const;
 
 /** The events of a commit: whatever version they were written in, they are read in the words of today. */
-export const recordedEvents = <E extends z.ZodType>(event: E) =>
-  z.array(z.preprocess((stored) => upcast(stored), event)).min(1);
+export const recordedEvents = <E extends z.ZodType>(event: E, upcasters: Upcasters = UPCASTERS) =>
+  z.array(z.preprocess((stored) => upcast(stored, upcasters), event)).min(1);
 
 type Schemas = Readonly<Record<string, z.ZodType>>;
 

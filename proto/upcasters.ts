@@ -13,16 +13,23 @@ export type Upcasters = Readonly<Partial<Record<string, readonly Upcaster[]>>>;
 export const UPCASTERS: Upcasters = {};
 
 /** The version in which an event of this type is written now. */
-export const schemaVersionOf = (type: string): number => 1 + (UPCASTERS[type]?.length ?? 0);
+export const schemaVersionOf = (type: string): number => 1 + stepsOf(type, UPCASTERS).length;
 
-/** An event as it is stored, in the words of today. What is no event, or is up to date, is given back as it is. */
-export function upcast(stored: unknown, upcasters: Upcasters = UPCASTERS): unknown {
+/** An event as it is stored, in the words of today. What is up to date, or is none that its upcasters understand, is left to the schema as it is. */
+export function upcast(stored: unknown, upcasters: Upcasters): unknown {
   if (!isEvent(stored)) return stored;
-  const steps = upcasters[stored.type]?.slice(stored.schemaVersion - 1) ?? [];
+  const steps = stepsOf(stored.type, upcasters).slice(stored.schemaVersion - 1);
   if (steps.length === 0) return stored;
-  const data = steps.reduce((before, step) => step(before), stored.data);
-  return { ...stored, schemaVersion: stored.schemaVersion + steps.length, data };
+  try {
+    const data = steps.reduce((before, step) => step(before), stored.data);
+    return { ...stored, schemaVersion: stored.schemaVersion + steps.length, data };
+  } catch {
+    return stored;
+  }
 }
+
+const stepsOf = (type: string, upcasters: Upcasters): readonly Upcaster[] =>
+  (Object.hasOwn(upcasters, type) ? upcasters[type] : undefined) ?? [];
 
 interface StoredEvent {
   readonly type: string;

@@ -1,15 +1,19 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { RunCommit, RunEvent, RunId } from '#proto';
+import { z } from 'zod';
+import { commitShape, eventEnvelope, recordedEvents, type RunCommit, type RunEvent, type RunId } from '#proto';
 import { Aggregates, OVERTAKEN, ContendedError, NO_COMMITS, TRIES_MAX, unchanged, type Loaded } from './aggregate.js';
 import { CorruptLogError } from './errors.js';
-import type { RunLog } from './event-log.js';
-import { sampleId, sampleRunCommit, START } from './sample-commits.testing.js';
+import type { Appended, EventLog, RunLog } from './event-log.js';
+import { RUN_LOG, type LogSpec } from './logs.js';
+import { headOf, sampleId, sampleRunCommit, START } from './sample-commits.testing.js';
 import { verifyChain } from './sealing.js';
 
 /** Writers on the same, empty store. */
 export interface OpenedShells {
   readonly log: RunLog;
   readonly other: RunLog;
+  /** Another kind of log on the same store. */
+  logOf(spec: LogSpec<RunId, Later>): EventLog<RunId, Later>;
   /** The answer to the first append gets lost: what was sent is stored, or it is not. Gives what the caller may hear of it. */
   losing(what: 'ack' | 'message'): { readonly log: RunLog; readonly heard: 'appended' | 'nobody can say' };
   close(): Promise<void>;
@@ -55,6 +59,7 @@ export function aggregateContract(name: string, open: () => Promise<OpenedShells
 
     describe('is changed', () => changeContract(() => ({ ...opened, mine, theirs })));
     describe('that others write', () => conflictContract(() => ({ ...opened, mine, theirs })));
+    describe('of an earlier version', () => upcastContract(() => opened));
     describe('of which an answer gets lost', () => lossContract(() => opened));
   });
 }
@@ -164,6 +169,61 @@ function conflictContract(ready: () => Ready): void {
     const reasons = (await log.load('hopeless')).flatMap(({ commit }) => commit.events.map(reasonOf));
     expect(reasons).toEqual(Array.from({ length: TRIES_MAX }, () => 'theirs'));
   });
+}
+
+/** Pauses as a later version has them: each says how serious it is, and those that were recorded before were not. */
+const LATER = z.strictObject({
+  ...commitShape,
+  runId: z.string(),
+  events: recordedEvents(
+    z.strictObject({
+      ...eventEnvelope,
+      type: z.literal('RUN_PAUSED'),
+      data: z.strictObject({
+        by: z.string(),
+        reason: z.string(),
+        pausedAt: z.string(),
+        severity: z.enum(['low', 'high']),
+      }),
+    }),
+    { RUN_PAUSED: [(data) => ({ severity: 'low', ...data })] },
+  ),
+});
+
+type Later = z.infer<typeof LATER>;
+
+function upcastContract(opened: () => OpenedShells): void {
+  it('is hashed as it is stored, and read in the words of today', async () => {
+    const log = opened().logOf({ ...RUN_LOG, schema: LATER });
+    const first = sampleRunCommit('upcast', START, sampleId(7_101));
+    const { sequence } = stored(await log.append('upcast', first as never, 0));
+    const second = sampleRunCommit('upcast', headOf([first]), sampleId(7_102));
+    await log.append('upcast', second as never, sequence);
+    const read = (await log.load('upcast')).map(({ commit }) => commit);
+    expect(read.map(({ hash }) => hash)).toEqual([first.hash, second.hash]);
+    expect(
+      read.flatMap(({ events }) => events.map(({ schemaVersion, data }) => [schemaVersion, data.severity])),
+    ).toEqual([
+      [2, 'low'],
+      [2, 'low'],
+    ]);
+    // What was upcast is not what was written: only the stored bytes have the hash.
+    expect(verifyChain([first, second])).toEqual([]);
+    expect(verifyChain(read).map(({ kind }) => kind)).toEqual(['hash', 'hash']);
+  });
+
+  it('is damaged when a stored byte was changed, whatever an upcaster would have made of it', async () => {
+    const log = opened().logOf({ ...RUN_LOG, schema: LATER });
+    const sealed = sampleRunCommit('upcast-damaged', START, sampleId(7_103));
+    const events = sealed.events.map((event) => ({ ...event, data: { ...event.data, severity: 'high' } }));
+    await log.append('upcast-damaged', { ...sealed, events } as never, 0);
+    await expect(log.load('upcast-damaged')).rejects.toThrow(CorruptLogError);
+  });
+}
+
+function stored(appended: Appended): { readonly sequence: number } {
+  if (appended.kind === 'conflict') throw new Error('an append that nobody competed with was refused');
+  return appended;
 }
 
 /** Whatever the caller hears: who decides again from what is stored comes to one fact, never two and never none. */

@@ -2,13 +2,14 @@ import { describe, expect, it } from '@jest/globals';
 import { NO_COMMITS, sealNext } from './aggregate.js';
 import { aggregateContract } from './aggregate.contract.js';
 import { chainOver } from './chain.js';
-import { memoryRunLog } from './memory-event-log.js';
+import { MemoryEventLog, memoryRunLog } from './memory-event-log.js';
 
 aggregateContract('memory', async () => {
   const log = memoryRunLog();
   return {
     log,
     other: log,
+    logOf: (spec) => new MemoryEventLog(spec),
     losing: (what) => {
       log.faults.push(what === 'ack' ? 'stored-unknown' : 'lost-unknown');
       return { log, heard: 'nobody can say' };

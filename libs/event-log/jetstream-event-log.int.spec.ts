@@ -10,7 +10,13 @@ import { encodeCommit } from './chain.js';
 import { aggregateContract } from './aggregate.contract.js';
 import { AppendError, CorruptLogError } from './errors.js';
 import { compete, eventLogContract } from './event-log.contract.js';
-import { openAttemptLog, openFleetLog, openPlanLog, openRunLog } from './jetstream-event-log.adapter.js';
+import {
+  JetStreamEventLog,
+  openAttemptLog,
+  openFleetLog,
+  openPlanLog,
+  openRunLog,
+} from './jetstream-event-log.adapter.js';
 import { losing } from './losing.testing.js';
 import { verifyChain } from './sealing.js';
 import { headOf, sampleId, sampleRunCommit, START } from './sample-commits.testing.js';
@@ -41,6 +47,7 @@ aggregateContract('JetStream', async () => {
   return {
     log: openRunLog(nc),
     other: openRunLog(other),
+    logOf: (spec) => new JetStreamEventLog(nc, spec),
     losing: (what) => ({ log: openRunLog(losing(nc, what)), heard: 'appended' }),
     close: async () => {
       await Promise.all([nc.close(), other.close()]);

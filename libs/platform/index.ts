@@ -12,16 +12,18 @@ export {
   parseConfig,
   type Environment,
 } from './config/config.js';
-export { CLOCK, INSTANCE, LOGGER, NATS, POSTGRES, SERVICE_CONFIG, SERVICE_NAME } from './tokens.js';
+export * from './wiring/index.js';
 export { ServiceConfig } from './config/service-config.js';
 export { createLogger } from './watch/logger.js';
 export { untilItWorks, type RetryOptions } from './connections/backoff.js';
 export { readDatabaseUrl } from './config/database-url.js';
+export { Loop } from './process/loop.js';
 export { stopping } from './process/stopping.js';
 export { HealthIndicators, type HealthCheckFunction } from './watch/health.js';
 export { Metrics } from './watch/metrics.js';
 export { ServicePorts } from './process/ports.js';
-export { PlatformModule } from './platform.module.js';
+export { busTransport, PlatformModule } from './platform.module.js';
+export { Answers, AnswersSubject, Inputs, Takes, TakesPartitions } from './inputs/index.js';
 export { postgresModule, type PostgresModuleOptions } from './postgres.module.js';
 export {
   openPostgres,
@@ -30,4 +32,4 @@ export {
   type PostgresMigrations,
   type PostgresOptions,
 } from './connections/postgres.js';
-export { runService, type ServiceOptions } from './process/bootstrap.js';
+export { runService, serveMessages, type ServiceOptions } from './process/bootstrap.js';

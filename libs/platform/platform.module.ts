@@ -1,13 +1,14 @@
-import { Inject, Module, type DynamicModule, type OnApplicationShutdown } from '@nestjs/common';
+import { Inject, Module, type DynamicModule, type FactoryProvider, type OnApplicationShutdown } from '@nestjs/common';
 import { TerminusModule } from '@nestjs/terminus';
 import { LoggerModule } from 'nestjs-pino';
+import type { NatsConnection } from '@nats-io/transport-node';
 import type { Logger } from 'pino';
 import { openBus, type Bus } from './connections/index.js';
-import { systemClock } from '#libs/messaging';
+import { BusStrategy, type BusEvent, type Clock, systemClock } from '#libs/messaging';
 import { ServicePorts, stopping } from './process/index.js';
 import { loadConfig, ServiceConfig } from './config/index.js';
 import { HealthController, HealthIndicators, createLogger, Metrics } from './watch/index.js';
-import { CLOCK, INSTANCE, LOGGER, NATS, SERVICE_CONFIG, SERVICE_NAME } from './tokens.js';
+import { CLOCK, INSTANCE, LOGGER, NATS, SERVICE_CONFIG, SERVICE_NAME } from './wiring/index.js';
 
 const BUS = Symbol('BUS');
 const modules = new Map<string, DynamicModule>();
@@ -33,7 +34,7 @@ class IdentityModule {
   }
 }
 
-/** What every service stands on: NATS, INSTANCE, CLOCK, LOGGER, SERVICE_CONFIG, health, metrics, ports. */
+/** What every service stands on: NATS and the transport of its messages, INSTANCE, CLOCK, LOGGER, SERVICE_CONFIG, health, metrics, ports. */
 @Module({})
 export class PlatformModule implements OnApplicationShutdown {
   readonly #bus: Bus;
@@ -83,9 +84,28 @@ function define(service: string): DynamicModule {
         },
       },
       { provide: NATS, inject: [BUS], useFactory: ({ nc }: Bus) => nc },
+      busTransport(service),
     ],
-    exports: [identity, NATS, INSTANCE, CLOCK, Metrics, ServicePorts, HealthIndicators],
+    exports: [identity, NATS, BusStrategy, INSTANCE, CLOCK, Metrics, ServicePorts, HealthIndicators],
   };
+}
+
+/** Provides BusStrategy: what the handlers of a service are reached by. */
+export function busTransport(service: string): FactoryProvider<BusStrategy> {
+  return {
+    provide: BusStrategy,
+    inject: [NATS, CLOCK, LOGGER],
+    useFactory: (nc: NatsConnection, clock: Clock, logger: Logger) =>
+      new BusStrategy({ nc, service, clock, report: (event) => logEvent(logger, event) }),
+  };
+}
+
+function logEvent(logger: Logger, event: BusEvent): void {
+  const { kind, ...rest } = event;
+  if (event.kind === 'interrupted') logger.warn({ durable: event.durable, err: event.error }, 'consumer: interrupted');
+  else if (event.kind === 'failed') logger.error({ what: event.what, err: event.error }, 'it could not be answered');
+  else if (kind === 'poison') logger.error(rest, 'consumer: poison');
+  else logger.warn(rest, 'consumer: retry');
 }
 
 function httpLogging(logger: Logger): {

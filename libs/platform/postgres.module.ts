@@ -6,7 +6,7 @@ import { HealthIndicators } from './watch/index.js';
 import { PlatformModule } from './platform.module.js';
 import { openPostgres, type PostgresEntities, type PostgresMigrations } from './connections/index.js';
 import { stopping } from './process/index.js';
-import { LOGGER, POSTGRES } from './tokens.js';
+import { LOGGER, POSTGRES } from './wiring/index.js';
 
 export interface PostgresModuleOptions {
   /** The service whose PlatformModule it joins; the schema's name when absent. */

@@ -53,3 +53,4 @@ export type {
   ModelServerSupport,
 } from './model-server/model-server-script.js';
 export { dying, type CallHooks, type Dying } from './chaos/dying.js';
+export { startReplica, type Replica, type ReplicaOptions } from './servers/replica.js';

@@ -1,5 +1,7 @@
 import 'reflect-metadata';
-import { runService } from '#libs/platform';
+import { PlatformModule, postgresModule, runService } from '#libs/platform';
+import { DeviceEntity } from './projections/index.js';
 import { RegistryModule } from './registry.module.js';
 
-await runService({ name: 'registry', module: RegistryModule });
+const imports = [PlatformModule.forService('registry'), postgresModule([DeviceEntity], 'registry')];
+await runService({ name: 'registry', module: { module: RegistryModule, imports } });

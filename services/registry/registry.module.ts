@@ -1,59 +1,171 @@
-import { Inject, Module, type BeforeApplicationShutdown, type OnApplicationBootstrap } from '@nestjs/common';
-import type { NatsConnection } from '@nats-io/transport-node';
-import type { Logger } from 'pino';
+import { Module } from '@nestjs/common';
+import type { DeviceId } from '#proto';
+import { openFleetLog, type FleetLog } from '#libs/event-log';
+import { CredentialIssuer, readSecret } from '#libs/keys';
+import { Actors, DeviceTimers } from '#libs/messaging';
 import {
   CLOCK,
   ConfigError,
+  INSTANCE,
   loadConfig,
   LOGGER,
   NATS,
-  PlatformModule,
+  part,
   POSTGRES,
-  postgresModule,
   SERVICE_CONFIG,
-  type Clock,
-  type Postgres,
-  type ServiceConfig,
+  stopping,
+  token,
+  untilItWorks,
 } from '#libs/platform';
-import { readSecret } from '#libs/keys';
-import { DeviceEntity, DeviceRows } from './projections/index.js';
+import { FleetQueries, IdentityQueries } from './endpoint/index.js';
+import { FleetState, isRecorded, liveSession } from '#libs/fleet';
+import { DueTimers, FleetConsumer, FleetHandler, IdentityHandler } from './log/index.js';
+import { MetricsBoard, PresenceConsumer, readPresence } from './presence/index.js';
+import {
+  DeviceRows,
+  DirtyKeys,
+  KvProfiles,
+  KvRevokedGrants,
+  ProfilesProjector,
+  RevokedGrantsProjector,
+  type ProfileStore,
+  type ProjectorOptions,
+} from './projections/index.js';
 import { RegistryConfig } from './registry.config.js';
-import { Registry } from './registry.runner.js';
 
+export const CONFIG = token<RegistryConfig>('CONFIG');
+/** Of the registry's user of the bus, the same one in every replica: what credentials are signed with. */
+export const SEED = token<string>('SEED');
+/** Where profiles are shown besides AGENT_PROFILES. */
+export const ROWS = token<ProfileStore & { readonly name: string }>('ROWS');
+const FLEET = token<FleetLog>('FLEET');
+const ROWS_PROJECTOR = token<ProfilesProjector>('ROWS_PROJECTOR');
+
+/**
+ * One replica of the registry.
+ *
+ *   PRESENCE ──hints──┐
+ *   due timers ───────┼──► FleetHandler: load, decide, append ──► FLEET ──► FleetState ──► AGENT_PROFILES, Postgres
+ *   enroll, join, … ──┘                                             │                    └► REVOKED_GRANTS
+ *                                                                   └── also what other replicas append
+ */
 @Module({
-  imports: [PlatformModule.forService('registry'), postgresModule([DeviceEntity], 'registry')],
+  controllers: [DueTimers, FleetQueries, IdentityQueries],
   providers: [
-    {
-      provide: Registry,
-      inject: [NATS, CLOCK, LOGGER, SERVICE_CONFIG, POSTGRES],
-      useFactory: async (
-        nc: NatsConnection,
-        clock: Clock,
-        logger: Logger,
-        { instance, nats }: ServiceConfig,
-        postgres: Postgres,
-      ) => {
-        const config = loadConfig(RegistryConfig);
-        const seed = await readSeed(nats.seedFile);
-        return new Registry({ nc, clock, logger, instance, seed, ...config, stores: [new DeviceRows(postgres)] });
+    part(CONFIG, [], () => loadConfig(RegistryConfig)),
+    part(SEED, [SERVICE_CONFIG], ({ nats }) => readSeed(nats.seedFile)),
+    part(ROWS, [POSTGRES], (postgres) => new DeviceRows(postgres)),
+    part(FLEET, [NATS], openFleetLog),
+    FleetState,
+    MetricsBoard,
+    part(FleetConsumer, [NATS, FleetState, LOGGER], (nc, state, logger) => new FleetConsumer({ nc, state, logger })),
+    part(
+      FleetHandler,
+      [FLEET, FleetState, NATS, CLOCK, INSTANCE, LOGGER, CONFIG],
+      (log, state, nc, clock, instance, logger, { graceMs }) => {
+        const presence = (id: string) => readPresence(nc, id);
+        return new FleetHandler({
+          log,
+          state,
+          timers: new DeviceTimers(nc),
+          presence,
+          clock,
+          instance,
+          logger,
+          graceMs,
+        });
       },
-    },
+    ),
+    part(
+      CredentialIssuer,
+      [SEED, CONFIG],
+      (seed, { credentialMs }) => new CredentialIssuer({ seed, lifeMs: credentialMs }),
+    ),
+    part(
+      IdentityHandler,
+      [FleetHandler, FleetState, FleetConsumer, CredentialIssuer, CLOCK],
+      (fleet, state, consumer, issuer, clock) => new IdentityHandler({ fleet, state, consumer, issuer, clock }),
+    ),
+    part(
+      ProfilesProjector,
+      [NATS, FLEET, FleetHandler, FleetState, FleetConsumer, MetricsBoard, LOGGER],
+      (nc, log, fleet, state, consumer, metrics, logger) =>
+        new ProfilesProjector({
+          ...facts(log, fleet, state),
+          name: 'AGENT_PROFILES',
+          store: new KvProfiles(nc),
+          logger,
+          metrics: ({ deviceId, session }, stored) => metrics.toShow(deviceId, session, stored),
+        }).following(consumer),
+    ),
+    part(
+      ROWS_PROJECTOR,
+      [ROWS, FLEET, FleetHandler, FleetState, FleetConsumer, MetricsBoard, LOGGER],
+      (store, log, fleet, state, consumer, metrics, logger) =>
+        new ProfilesProjector({
+          ...facts(log, fleet, state),
+          name: store.name,
+          store,
+          logger,
+          metrics: ({ deviceId, session }) => metrics.of(deviceId, session),
+        }).following(consumer),
+    ),
+    part(
+      RevokedGrantsProjector,
+      [NATS, FleetState, FleetConsumer, CLOCK, LOGGER],
+      (nc, state, consumer, clock, logger) =>
+        new RevokedGrantsProjector({ store: new KvRevokedGrants(nc), state, clock, logger }).following(consumer),
+    ),
+    part(
+      DirtyKeys,
+      [FleetHandler, LOGGER],
+      (fleet, logger) =>
+        new DirtyKeys({
+          process: (id) => fleet.look(id, { kind: 'presence', id }),
+          failed: (error, deviceId, failures) =>
+            logger[failures === 1 ? 'warn' : 'debug']({ reason: String(error), deviceId, failures }, 'cannot look now'),
+        }),
+    ),
+    part(
+      PresenceConsumer,
+      [NATS, FleetState, DirtyKeys, MetricsBoard, ProfilesProjector, LOGGER],
+      (nc, state, looks, metrics, profiles, logger) =>
+        new PresenceConsumer({
+          nc,
+          logger,
+          view: {
+            isRecorded: (presence) => isRecorded(state.get(presence.deviceId)?.device, presence),
+            connected: () => connectedDevices(state),
+            hint: (id) => looks.mark(id),
+            // Metrics are for the scheduler and for people who look now: no row is written for them.
+            seen: (presence) => {
+              if (metrics.take(presence)) profiles.changed(presence.deviceId);
+            },
+            gone: (id) => metrics.gone(id),
+          },
+        }),
+    ),
+    part(Actors, [NATS, LOGGER], (nc, logger) =>
+      untilItWorks(() => Actors.open(nc, (error) => logger.warn({ reason: String(error) }, 'actors: watching again')), {
+        what: 'ACTORS',
+        logger,
+        signal: stopping.signal,
+      }),
+    ),
   ],
 })
-export class RegistryModule implements OnApplicationBootstrap, BeforeApplicationShutdown {
-  private readonly registry: Registry;
+export class RegistryModule {}
 
-  constructor(@Inject(Registry) registry: Registry) {
-    this.registry = registry;
-  }
+function facts(
+  log: FleetLog,
+  fleet: FleetHandler,
+  state: FleetState,
+): Pick<ProjectorOptions, 'state' | 'fleetHeld' | 'isUnknown'> {
+  return { state, fleetHeld: () => fleet.fleetHeld(), isUnknown: async (id) => (await log.endsAt(id)) === 0 };
+}
 
-  onApplicationBootstrap(): Promise<void> {
-    return this.registry.start();
-  }
-
-  beforeApplicationShutdown(): Promise<void> {
-    return this.registry.stop();
-  }
+function* connectedDevices(state: FleetState): Generator<DeviceId> {
+  for (const device of state.all()) if (liveSession(device) !== undefined) yield device.deviceId;
 }
 
 /** Replicas without a common key would not know each other's credentials. */

@@ -9,28 +9,37 @@ import type { AgentProfile, DeviceId, FleetEventType, Identity, Presence } from 
 import { openFleetLog } from '#libs/event-log';
 import { makeDeviceSecret, makeJoinAssertion, proveActor, tokenHash, type DeviceSecret } from '#libs/keys';
 import { connectBus, provision, query, type QueryAnswer } from '#libs/messaging';
-import { createLogger, systemClock, type Clock } from '#libs/platform';
-import { startTestNats, type TestNats } from '#libs/testing';
+import { systemClock, type Clock } from '#libs/platform';
+import { startReplica, startTestNats, type Replica as Service, type TestNats } from '#libs/testing';
 import { evolveDeviceCommit, type Device } from '#libs/fleet';
 import { telemetry } from './given.testing.js';
 import { KvProfiles } from './projections/kv-profiles.adapter.js';
 import { profileOf } from './projections/profile.js';
-import { Registry, type RegistryOptions } from './registry.runner.js';
+import type { ProfileStore } from './projections/profile-store.js';
+import { CONFIG, RegistryModule, ROWS, SEED } from './registry.module.js';
 
 /** Waiting is for a fact, and ends only with the test's own limit. */
 const LOOK_MS = 10;
 const GRACE_MS = 400;
 const CREDENTIAL_MS = 3_600_000;
 
+/** For replicas without a database. */
+const NOWHERE: ProfileStore & { readonly name: string } = {
+  name: 'nowhere',
+  write: async (_, newest) => void (await newest()),
+  remove: async () => undefined,
+  list: async () => [],
+};
+
 interface Replica {
-  readonly registry: Registry;
+  readonly registry: Service;
   readonly nc: NatsConnection;
 }
 
 interface ReplicaOptions {
   readonly graceMs?: number;
   readonly instance?: string;
-  readonly stores?: RegistryOptions['stores'];
+  readonly store?: ProfileStore & { readonly name: string };
   readonly clock?: Clock;
   readonly credentialMs?: number;
 }
@@ -73,15 +82,22 @@ export class Rig {
   async startRegistry({
     graceMs = GRACE_MS,
     instance = 'a',
-    stores = [],
+    store = NOWHERE,
     clock = systemClock,
     credentialMs = CREDENTIAL_MS,
   }: ReplicaOptions = {}): Promise<Replica> {
     const nc = await connect(this.server, `registry-${instance}`);
-    const logger = createLogger({ service: 'registry', instance, level: 'silent' });
-    const seed = this.seed;
-    const registry = new Registry({ nc, clock, logger, instance, graceMs, stores, seed, credentialMs });
-    await registry.start();
+    const registry = await startReplica(RegistryModule, {
+      service: 'registry',
+      nc,
+      instance,
+      clock,
+      providers: [
+        { provide: CONFIG, useValue: { graceMs, credentialMs } },
+        { provide: SEED, useValue: this.seed },
+        { provide: ROWS, useValue: store },
+      ],
+    });
     const replica = { registry, nc };
     this.#running.add(replica);
     return replica;

@@ -3,4 +3,13 @@
  * acknowledges, dead letters. What a message means is its handler's business.
  */
 export type { BusMessage } from './bus-message.js';
-export type { Outcome } from './outcome.js';
+export {
+  consumeBatches,
+  consumeDurable,
+  type BatchMessage,
+  type ConsumeEvent,
+  type ConsumeOptions,
+  type Consumption,
+} from './consume.adapter.js';
+export { DONE, retryAfterFailure, type Outcome } from './outcome.js';
+export { mayHold, parseCommit } from './run-commit.js';

@@ -4,4 +4,4 @@
 export { openBus } from './bus.js';
 export type { Bus } from './bus.js';
 export { openPostgres } from './postgres.js';
-export type { PostgresEntities, PostgresMigrations } from './postgres.js';
+export type { Postgres, PostgresEntities, PostgresMigrations } from './postgres.js';

@@ -1,7 +1,8 @@
 import { NestFactory } from '@nestjs/core';
-import type { INestApplication, Type } from '@nestjs/common';
+import type { DynamicModule, INestApplication, Type } from '@nestjs/common';
 import { Logger as NestLogger, PinoLogger } from 'nestjs-pino';
 import type { Logger } from 'pino';
+import { BusStrategy } from '#libs/messaging';
 import { ConfigError, loadConfig, ServiceConfig } from '../config/index.js';
 import { EarlyHttpAdapter } from './http-server.js';
 import { createLogger, frameworkLogger } from '../watch/index.js';
@@ -11,7 +12,7 @@ import { stopping } from './stopping.js';
 
 export interface ServiceOptions {
   readonly name: string;
-  readonly module: Type;
+  readonly module: Type | DynamicModule;
   /** Serve HTTP here instead of ORRERY_HEALTH_PORT; 0 is any free port. */
   readonly port?: number;
   /** Last touch before the application initialises, for example a WebSocket adapter. */
@@ -56,7 +57,7 @@ async function start(
     abortOnError: false,
   });
   await configure?.(app);
-  await app.init();
+  await serveMessages(app);
   adapter.serve();
   const ports = {
     health: bound,
@@ -66,6 +67,13 @@ async function start(
   logger.info({ ports }, 'ready');
   process.send?.({ ready: true, ports });
   return app;
+}
+
+/** Begins with the parts, and then with the messages that they take. */
+export async function serveMessages(app: INestApplication): Promise<void> {
+  await app.init();
+  app.connectMicroservice({ strategy: app.get(BusStrategy, { strict: false }) });
+  await app.startAllMicroservices();
 }
 
 function failLoudly(logger: Logger): void {

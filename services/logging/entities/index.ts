@@ -1,3 +1,4 @@
+/** The tables of the projection, in a schema of their own. How rows are made of commits is in `projection`. */
 import { AttemptEntity, CommandEntity, CommitEntity } from './commit.entity.js';
 import { BrokenRunEntity, CheckpointEntity, DeadLetterEntity, ReportEntity } from './checkpoint.entity.js';
 import { PlanStepEntity } from './plan-step.entity.js';

@@ -1,3 +1,7 @@
+/**
+ * RUNS, ATTEMPTS and PLANS as rows, with their checkpoint in the same transaction, and reading them. What is rendered from them
+ * is in `reports`.
+ */
 export { attemptsProjection } from './attempts.projector.js';
 export { batches } from './batches.adapter.js';
 export { DeadLetters } from './dead-letter.adapter.js';

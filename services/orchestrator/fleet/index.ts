@@ -1,2 +1,5 @@
+/**
+ * The fleet as the scheduler sees it: profiles, members, running tasks. Devices are the registry's; nothing here is recorded.
+ */
 export { FleetViewConsumer } from './fleet.consumer.js';
 export { Fleet } from './fleet.js';

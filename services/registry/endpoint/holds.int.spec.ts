@@ -81,7 +81,7 @@ describe('holds', () => {
       remove: () => Promise.resolve(),
       list: () => Promise.resolve([]),
     };
-    await rig.startRegistry({ instance: 'b', stores: [store] });
+    await rig.startRegistry({ instance: 'b', store });
     await Promise.all([rig.enroll('rows-1'), rig.enroll('rows-2')]);
     const held = async (): Promise<unknown[]> => ['rows-1', 'rows-2'].map((id) => rows.get(id)?.held?.by.id ?? null);
     await until(held, () => rows.has('rows-1') && rows.has('rows-2'));

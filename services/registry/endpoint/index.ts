@@ -1,1 +1,2 @@
-export { serveRegistry } from './queries.controller.js';
+/** The queries that the registry answers. It decides nothing itself. */
+export { FleetQueries, IdentityQueries } from './queries.controller.js';

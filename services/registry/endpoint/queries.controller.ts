@@ -1,99 +1,147 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { NatsConnection } from '@nats-io/transport-node';
-import type { Logger } from 'pino';
+import { Inject } from '@nestjs/common';
 import { subjects, type Actor, type ActorProof, type AgentProfile, type DeviceId } from '#proto';
-import {
-  QueryRefusedError,
-  serveQueries,
-  type Actors,
-  type QueryAnswer,
-  type QueryHandlers,
-  type QueryRequest,
-  type Served,
-} from '#libs/messaging';
-import type { Clock } from '#libs/platform';
-import { type Client, type FleetDecision, type Device, type FleetState, standing } from '#libs/fleet';
-import type { FleetConsumer, FleetHandler, IdentityHandler } from '../log/index.js';
-import type { MetricsBoard } from '../presence/index.js';
-import { listed, profileOf, type ProfilesProjector, type RevokedGrantsProjector } from '../projections/index.js';
+import { Actors, QueryRefusedError, type QueryAnswer, type QueryName, type QueryRequest } from '#libs/messaging';
+import { Answers, CLOCK, Inputs, type Clock } from '#libs/platform';
+import { FleetState, standing, type Client, type FleetDecision, type Device } from '#libs/fleet';
+import { FleetConsumer, FleetHandler, IdentityHandler } from '../log/index.js';
+import { MetricsBoard } from '../presence/index.js';
+import { listed, profileOf, ProfilesProjector, RevokedGrantsProjector } from '../projections/index.js';
 
 /** The caller waits for five seconds: within this he hears what is missing. */
 const SHOWN_MS_MAX = 3_000;
 const IDS_LISTED_MAX = 20;
 
-export interface QueryPorts {
-  readonly nc: NatsConnection;
+type Request<N extends QueryName<'registry'>> = QueryRequest<'registry', N>;
+type Answer<N extends QueryName<'registry'>> = Promise<QueryAnswer<'registry', N>>;
+
+/** Devices, clients and grants, as people and programs ask for them and order them. */
+@Inputs()
+export class FleetQueries {
+  private readonly ports: FleetPorts;
+
+  constructor(
+    @Inject(FleetHandler) fleet: FleetHandler,
+    @Inject(FleetState) state: FleetState,
+    @Inject(FleetConsumer) consumer: FleetConsumer,
+    @Inject(ProfilesProjector) profiles: ProfilesProjector,
+    @Inject(RevokedGrantsProjector) revokedGrants: RevokedGrantsProjector,
+    @Inject(MetricsBoard) metrics: MetricsBoard,
+    @Inject(Actors) actors: Actors,
+    @Inject(CLOCK) clock: Clock,
+  ) {
+    this.ports = { fleet, state, consumer, profiles, revokedGrants, metrics, actors, clock };
+  }
+
+  @Answers('registry', 'devices')
+  async devices(): Answer<'devices'> {
+    await seen(this.ports);
+    const profiles = this.ports.state.all().map((device) => profileNow(device, this.ports));
+    return { devices: listed(profiles.toSorted(byId('deviceId'))) };
+  }
+
+  @Answers('registry', 'enroll')
+  enroll(request: Request<'enroll'>): Answer<'enroll'> {
+    return this.ports.fleet.enroll(request);
+  }
+
+  @Answers('registry', 'hold')
+  async hold(request: Request<'hold'>): Answer<'hold'> {
+    const by = senderOf('hold', request, this.ports);
+    const { deviceId, reason = '' } = request;
+    return shown(deviceId, await this.ports.fleet.hold(deviceId, { by, reason }), this.ports);
+  }
+
+  @Answers('registry', 'release')
+  async release(request: Request<'release'>): Answer<'release'> {
+    const by = senderOf('release', request, this.ports);
+    return shown(request.deviceId, await this.ports.fleet.release(request.deviceId, { by }), this.ports);
+  }
+
+  @Answers('registry', 'enroll-client')
+  enrollClient(request: Request<'enroll-client'>): Answer<'enroll-client'> {
+    return this.ports.fleet.enrollClient(request);
+  }
+
+  @Answers('registry', 'clients')
+  async clients(): Answer<'clients'> {
+    await seen(this.ports);
+    return { clients: this.ports.state.clients().map(listedClient).toSorted(byId('clientId')) };
+  }
+
+  @Answers('registry', 'revoke')
+  async revoke(request: Request<'revoke'>): Answer<'revoke'> {
+    const { fleet, state } = this.ports;
+    const by = senderOf('revoke', request, this.ports);
+    const { id, reason = '' } = request;
+    const decision = await fleet.revoke(id, { by, reason });
+    if (isNobody(decision)) throw nobody(id);
+    // Profiles show devices only; a client is revoked as soon as it is recorded.
+    if (state.client(id) !== undefined) return { changed: decision.kind === 'accepted' };
+    const { changed } = await shown(id, decision, this.ports);
+    return { changed };
+  }
+
+  @Answers('registry', 'revoke-grants')
+  revokeGrants(request: Request<'revoke-grants'>): Answer<'revoke-grants'> {
+    return revokeGrants(request, this.ports);
+  }
+
+  @Answers('registry', 'revoked-grants')
+  async revokedGrants(): Answer<'revoked-grants'> {
+    const { state, clock } = this.ports;
+    await seen(this.ports);
+    return { revoked: standing(state.grantRevocations(), clock.now()).map(({ revoked }) => revoked) };
+  }
+}
+
+/** Who somebody is: asked by gateways, for devices and clients. */
+@Inputs()
+export class IdentityQueries {
+  private readonly identities: IdentityHandler;
+
+  constructor(@Inject(IdentityHandler) identities: IdentityHandler) {
+    this.identities = identities;
+  }
+
+  @Answers('registry', 'join')
+  join(request: Request<'join'>): Answer<'join'> {
+    return this.identities.join(request);
+  }
+
+  @Answers('registry', 'renew')
+  renew(request: Request<'renew'>): Answer<'renew'> {
+    return this.identities.renew(request);
+  }
+
+  @Answers('registry', 'identify')
+  async identify(request: Request<'identify'>): Answer<'identify'> {
+    return { identity: await this.identities.identify(request) };
+  }
+
+  @Answers('registry', 'revocations')
+  async revocations({ after }: Request<'revocations'>): Answer<'revocations'> {
+    return this.identities.revocations(after);
+  }
+}
+
+interface FleetPorts {
   readonly fleet: FleetHandler;
-  readonly identities: IdentityHandler;
   readonly state: FleetState;
-  readonly metrics: MetricsBoard;
+  readonly consumer: FleetConsumer;
   /** AGENT_PROFILES. */
   readonly profiles: ProfilesProjector;
   /** REVOKED_GRANTS. */
-  readonly revokedGrants: Pick<RevokedGrantsProjector, 'shows'>;
+  readonly revokedGrants: RevokedGrantsProjector;
+  readonly metrics: MetricsBoard;
   readonly actors: Actors;
-  readonly consumer: FleetConsumer;
   readonly clock: Clock;
-  readonly logger: Logger;
-  readonly signal: AbortSignal;
-}
-
-export function serveRegistry(ports: QueryPorts): Promise<Served> {
-  const { nc, logger } = ports;
-  return serveQueries(nc, 'registry', handlers(ports), {
-    report: (error, query) => logger.error({ err: error, query }, 'a query failed'),
-  });
-}
-
-function handlers(ports: QueryPorts): QueryHandlers<'registry'> {
-  const { fleet, state, identities } = ports;
-  return {
-    devices: async () => {
-      await seen(ports);
-      const profiles = state.all().map((device) => profileNow(device, ports));
-      return { devices: listed(profiles.toSorted(byId('deviceId'))) };
-    },
-    enroll: (request) => fleet.enroll(request),
-    hold: async (request) => {
-      const by = senderOf('hold', request, ports);
-      const { deviceId, reason = '' } = request;
-      return shown(deviceId, await fleet.hold(deviceId, { by, reason }), ports);
-    },
-    release: async (request) => {
-      const by = senderOf('release', request, ports);
-      return shown(request.deviceId, await fleet.release(request.deviceId, { by }), ports);
-    },
-    'enroll-client': (request) => fleet.enrollClient(request),
-    clients: async () => {
-      await seen(ports);
-      return { clients: state.clients().map(listedClient).toSorted(byId('clientId')) };
-    },
-    revoke: async (request) => {
-      const by = senderOf('revoke', request, ports);
-      const { id, reason = '' } = request;
-      const decision = await fleet.revoke(id, { by, reason });
-      if (isNobody(decision)) throw nobody(id);
-      // Profiles show devices only; a client is revoked as soon as it is recorded.
-      if (state.client(id) !== undefined) return { changed: decision.kind === 'accepted' };
-      const { changed } = await shown(id, decision, ports);
-      return { changed };
-    },
-    'revoke-grants': (request) => revokeGrants(request, ports),
-    'revoked-grants': async () => {
-      await seen(ports);
-      return { revoked: standing(state.grantRevocations(), ports.clock.now()).map(({ revoked }) => revoked) };
-    },
-    join: (request) => identities.join(request),
-    renew: (request) => identities.renew(request),
-    identify: async (request) => ({ identity: await identities.identify(request) }),
-    revocations: ({ after }) => identities.revocations(after),
-  };
 }
 
 /** Answered when the bucket shows it, also for what was so already. */
 async function revokeGrants(
   request: QueryRequest<'registry', 'revoke-grants'>,
-  ports: QueryPorts,
+  ports: FleetPorts,
 ): Promise<QueryAnswer<'registry', 'revoke-grants'>> {
   const { fleet, revokedGrants } = ports;
   const by = senderOf('revoke-grants', request, ports);
@@ -114,7 +162,7 @@ async function revokeGrants(
 function senderOf(
   name: 'hold' | 'release' | 'revoke' | 'revoke-grants',
   request: { readonly actor: ActorProof },
-  { actors, clock }: QueryPorts,
+  { actors, clock }: FleetPorts,
 ): Actor {
   const subject = subjects.query('registry', name);
   const answer = actors.actorOf(request.actor, { subject, body: request, now: clock.now() });
@@ -126,11 +174,11 @@ function senderOf(
 async function shown(
   deviceId: DeviceId | null,
   decision: FleetDecision,
-  { state, consumer, profiles, signal }: QueryPorts,
+  { state, consumer, profiles }: FleetPorts,
 ): Promise<QueryAnswer<'registry', 'hold'>> {
   if (isNobody(decision)) throw notEnrolled(deviceId, state);
   // What other replicas have enrolled by now is held, too.
-  const inTime = await consumer.reached(await consumer.lastSequence(), signal);
+  const inTime = await consumer.reached(await consumer.lastSequence());
   const deviceIds = deviceId === null ? state.all().map((device) => device.deviceId) : [deviceId];
   if (!inTime || !(await within(SHOWN_MS_MAX, profiles.shows(deviceIds)))) {
     const message = 'It is recorded, but not every profile shows it yet; ask again.';
@@ -169,12 +217,12 @@ function notEnrolled(deviceId: DeviceId | null, state: FleetState): QueryRefused
 }
 
 /** Whoever has changed something by another replica sees it in a list, as a rule; a list that is a little old is one, too. */
-async function seen({ consumer, signal }: QueryPorts): Promise<void> {
+async function seen({ consumer }: FleetPorts): Promise<void> {
   const newest = await consumer.newest().catch(() => 0);
-  await consumer.reached(newest, signal);
+  await consumer.reached(newest);
 }
 
-function profileNow(device: Device, { state, metrics }: QueryPorts): AgentProfile {
+function profileNow(device: Device, { state, metrics }: FleetPorts): AgentProfile {
   return profileOf(device, state.fleetHeld(), metrics.of(device.deviceId, device.session));
 }
 

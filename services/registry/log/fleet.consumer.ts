@@ -4,36 +4,45 @@ import type { NatsConnection } from '@nats-io/transport-node';
 import type { Logger } from 'pino';
 import { deviceIdOfSubject, FleetCommit, STREAMS, type DeviceId } from '#proto';
 import { parseCommits, readCommits, type StreamEntry } from '#libs/event-log';
+import { Loop, untilItWorks } from '#libs/platform';
 import type { FleetState } from '#libs/fleet';
 import { SharedLook } from './shared-look.js';
 
 const CATCH_UP_MS_MAX = 1_000;
+const FOLD_LOOK_MS_MAX = 10_000;
 const CATCH_UP_LOOK_MS = 5;
 
 /** Folds FLEET from its first message and follows it: what other replicas append arrives here, too. */
-export class FleetConsumer {
+export class FleetConsumer extends Loop {
   private readonly nc: NatsConnection;
   private readonly state: FleetState;
-  private readonly changed: (deviceId: DeviceId) => void;
+  private readonly listeners: ((deviceId: DeviceId) => void)[] = [];
   private readonly logger: Logger;
   private readonly damaged = new Set<DeviceId>();
   private readonly looks = new SharedLook(() => this.lastSequence());
   private folded = 0;
 
-  constructor(options: {
-    nc: NatsConnection;
-    state: FleetState;
-    changed: (deviceId: DeviceId) => void;
-    logger: Logger;
-  }) {
-    this.nc = options.nc;
-    this.state = options.state;
-    this.changed = options.changed;
-    this.logger = options.logger;
+  constructor({ nc, state, logger }: { nc: NatsConnection; state: FleetState; logger: Logger }) {
+    super();
+    this.nc = nc;
+    this.state = state;
+    this.logger = logger;
   }
 
-  /** Ends with the signal. */
-  async follow(signal: AbortSignal): Promise<void> {
+  /** Called whenever something is folded in: a fact about this device, client, or the whole fleet. */
+  onChange(listener: (id: DeviceId) => void): void {
+    this.listeners.push(listener);
+  }
+
+  /** Resolves when FLEET is folded as it was then; waits for a stream that does not exist yet. */
+  override async onApplicationBootstrap(): Promise<void> {
+    const { logger, signal } = this;
+    const end = await untilItWorks(() => this.lastSequence(), { what: 'FLEET', logger, signal });
+    void super.onApplicationBootstrap();
+    while (!(await this.reached(end, FOLD_LOOK_MS_MAX))) signal.throwIfAborted();
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
     for await (const entry of readCommits(this.nc, 'FLEET', { afterSequence: 0, signal })) {
       this.apply(entry);
       this.folded = entry.sequence;
@@ -58,10 +67,14 @@ export class FleetConsumer {
   }
 
   /** True when everything up to this sequence is folded in, false when that took too long. */
-  async reached(sequence: number, signal: AbortSignal, limitMs = CATCH_UP_MS_MAX): Promise<boolean> {
-    const within = AbortSignal.any([signal, AbortSignal.timeout(limitMs)]);
+  async reached(sequence: number, limitMs = CATCH_UP_MS_MAX): Promise<boolean> {
+    const within = AbortSignal.any([this.signal, AbortSignal.timeout(limitMs)]);
     while (this.folded < sequence && !within.aborted) await sleep(CATCH_UP_LOOK_MS);
     return this.folded >= sequence;
+  }
+
+  private changed(id: DeviceId): void {
+    for (const listener of this.listeners) listener(id);
   }
 
   /** One damaged device does not stop the others; its facts are not guessed either. */

@@ -59,14 +59,12 @@ class Replica {
     };
     Object.defineProperty(consumer, 'position', { get: () => this.position });
     const fleet = { join: async (deviceId: DeviceId) => void this.joins.push(deviceId) };
-    const signal = new AbortController().signal;
     this.handler = new IdentityHandler({
       fleet,
       state: this.state,
       consumer,
       issuer,
       clock: { now: () => T0 },
-      signal,
     });
   }
 

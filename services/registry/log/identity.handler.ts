@@ -19,7 +19,6 @@ export interface IdentityPorts {
   readonly consumer: Pick<FleetConsumer, 'newest' | 'reached' | 'position'>;
   readonly issuer: CredentialIssuer;
   readonly clock: Clock;
-  readonly signal: AbortSignal;
 }
 
 type Issued = QueryAnswer<'registry', 'join'>;
@@ -101,8 +100,8 @@ export class IdentityHandler {
 
   /** "No" from somebody who has not seen everything would send away who may come in, "yes" would let in who may not. */
   private async upToDate(): Promise<void> {
-    const { consumer, signal } = this.ports;
-    if (await consumer.reached(await consumer.newest(), signal)) return;
+    const { consumer } = this.ports;
+    if (await consumer.reached(await consumer.newest())) return;
     const message = 'The registry has not read everything yet; ask again.';
     throw new QueryRefusedError({ code: 'TRY_AGAIN', message, issues: [] });
   }

@@ -1,2 +1,3 @@
+/** What devices show of themselves now: who is there, and how it is doing. Facts about that are made in `log`. */
 export { MetricsBoard } from './metrics-board.js';
-export { PresenceConsumer } from './presence.consumer.js';
+export { PresenceConsumer, readPresence } from './presence.consumer.js';

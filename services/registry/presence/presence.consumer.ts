@@ -3,6 +3,7 @@ import { jetstream } from '@nats-io/jetstream';
 import { Kvm, type KV, type KvEntry, type KvWatchEntry } from '@nats-io/kv';
 import type { NatsConnection } from '@nats-io/transport-node';
 import type { Logger } from 'pino';
+import { Loop } from '#libs/platform';
 import { BUCKETS, DeviceId, LIMITS, parseWith, Presence } from '#proto';
 
 const WATCH_AGAIN_MS = 500;
@@ -27,13 +28,14 @@ export interface PresenceView {
  * Watches the bucket. A renewal of the recorded session is nothing; everything else is a hint to look at the device, also
  * what is missing: after every (re)start of the watch, and when a device has been silent for longer than its key lives.
  */
-export class PresenceConsumer {
+export class PresenceConsumer extends Loop {
   private readonly nc: NatsConnection;
   private readonly view: PresenceView;
   private readonly logger: Logger;
   private readonly seenAt = new Map<DeviceId, number>();
 
   constructor({ nc, view, logger }: { nc: NatsConnection; view: PresenceView; logger: Logger }) {
+    super();
     this.nc = nc;
     this.view = view;
     this.logger = logger;
@@ -49,12 +51,6 @@ export class PresenceConsumer {
       }
       await sleep(WATCH_AGAIN_MS, undefined, { signal }).catch(() => undefined);
     }
-  }
-
-  /** What the bucket says about one device now. Throws on what it cannot understand: that is no absence. */
-  async read(deviceId: DeviceId): Promise<Presence | undefined> {
-    const entry = await (await openPresence(this.nc)).get(deviceId);
-    return entry === null || entry.operation !== 'PUT' ? undefined : parse(entry);
   }
 
   private async watchOnce(outer: AbortSignal): Promise<void> {
@@ -121,6 +117,12 @@ export class PresenceConsumer {
   private hintAll(deviceIds: Iterable<DeviceId>): void {
     for (const deviceId of deviceIds) this.view.hint(deviceId);
   }
+}
+
+/** What the bucket says about one device now. Throws on what it cannot understand: that is no absence. */
+export async function readPresence(nc: NatsConnection, deviceId: DeviceId): Promise<Presence | undefined> {
+  const entry = await (await openPresence(nc)).get(deviceId);
+  return entry === null || entry.operation !== 'PUT' ? undefined : parse(entry);
 }
 
 /** Read from the leader: a follower may still show the session before. */

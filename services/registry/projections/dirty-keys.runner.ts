@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Loop } from '#libs/platform';
 
 /** When everything is held, every device is looked at, and somebody waits for it. */
 const CONCURRENCY_MAX = 32;
@@ -16,7 +17,7 @@ export interface DirtyKeysOptions {
  * Keys that have to be looked at. Marking a key twice before its turn is one look, never two at the same time; a look that
  * fails is repeated for ever, slower each time, without holding up the other keys.
  */
-export class DirtyKeys {
+export class DirtyKeys extends Loop {
   private readonly options: DirtyKeysOptions;
   private readonly dirty = new Set<string>();
   private readonly busy = new Set<string>();
@@ -25,6 +26,7 @@ export class DirtyKeys {
   private wake: () => void = () => undefined;
 
   constructor(options: DirtyKeysOptions) {
+    super();
     this.options = options;
   }
 

@@ -1,3 +1,7 @@
+/**
+ * What others see of FLEET: profiles in KV and in Postgres, revoked grants. A projection is written from the state and never read
+ * for a decision.
+ */
 export { DeviceRows } from './device-rows.adapter.js';
 export { DeviceEntity } from './device.entity.js';
 export { DirtyKeys } from './dirty-keys.runner.js';

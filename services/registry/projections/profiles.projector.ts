@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
-import type { AgentProfile, DeviceHold, DeviceId, MeasuredMetrics } from '#proto';
+import { FLEET_ID, GRANTS_ID, type AgentProfile, type DeviceHold, type DeviceId, type MeasuredMetrics } from '#proto';
+import { Loop } from '#libs/platform';
 import type { Device, FleetState } from '#libs/fleet';
 import { DirtyKeys } from './dirty-keys.runner.js';
 import { profileOf } from './profile.js';
@@ -18,12 +19,18 @@ export interface ProjectorOptions {
   readonly logger: Logger;
 }
 
+/** Tells of every fact that is folded in, by whom it is about. */
+export interface FoldedLog {
+  onChange(listener: (id: DeviceId) => void): void;
+}
+
 /** Keeps one projection at what the log says. Only the newest profile of a device is written: it is a view, not a history. */
-export class ProfilesProjector {
+export class ProfilesProjector extends Loop {
   private readonly options: ProjectorOptions;
   private readonly devices: DirtyKeys;
 
   constructor(options: ProjectorOptions) {
+    super();
     const { name, logger } = options;
     this.options = options;
     this.devices = new DirtyKeys({
@@ -34,6 +41,15 @@ export class ProfilesProjector {
         logger[level]({ reason: String(error), deviceId, failures, projection: name }, 'projection: late');
       },
     });
+  }
+
+  /** Hears of what is folded in. What is said of the whole fleet changes the profile of every device. */
+  following(log: FoldedLog): this {
+    log.onChange((id) => {
+      if (id === FLEET_ID) for (const { deviceId } of this.options.state.all()) this.changed(deviceId);
+      else if (id !== GRANTS_ID) this.changed(id);
+    });
+    return this;
   }
 
   changed(deviceId: DeviceId): void {

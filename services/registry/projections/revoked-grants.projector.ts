@@ -1,7 +1,8 @@
 import type { Logger } from 'pino';
 import { GRANTS_ID } from '#proto';
-import type { Clock } from '#libs/platform';
+import { Loop, type Clock } from '#libs/platform';
 import { DirtyKeys } from './dirty-keys.runner.js';
+import type { FoldedLog } from './profiles.projector.js';
 import { type FleetState, standing, type GrantRevocation } from '#libs/fleet';
 
 export interface RevokedGrantsOptions {
@@ -16,13 +17,14 @@ export interface RevokedGrantsOptions {
 }
 
 /** Keeps REVOKED_GRANTS at what FLEET says: whoever lets somebody in by a grant reads nothing but that. */
-export class RevokedGrantsProjector {
+export class RevokedGrantsProjector extends Loop {
   private readonly options: RevokedGrantsOptions;
   private readonly grants: DirtyKeys;
   /** What is in the bucket for sure, of what still matters; undefined before the first look. */
   private shown: ReadonlySet<number> | undefined;
 
   constructor(options: RevokedGrantsOptions) {
+    super();
     const { logger } = options;
     this.options = options;
     this.grants = new DirtyKeys({
@@ -30,6 +32,13 @@ export class RevokedGrantsProjector {
       failed: (error, _, failures) =>
         logger[failures === 1 ? 'warn' : 'debug']({ reason: String(error), failures }, 'revoked grants: late'),
     });
+  }
+
+  following(log: FoldedLog): this {
+    log.onChange((id) => {
+      if (id === GRANTS_ID) this.changed();
+    });
+    return this;
   }
 
   changed(): void {
