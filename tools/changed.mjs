@@ -11,6 +11,8 @@ const OF_EVERYTHING = /^(?:package(?:-lock)?\.json|jest\.config\.mjs|tsconfig\.j
 const OF_THE_TREE = /^test\/architecture\/(?!static).*\.spec\.ts$/u;
 const FROM = /^(import|export)\s+(type\s+)?([^;]*?)\s*from\s+'([^']+)';/gmu;
 const LOOSE = /(?:^import\s+|\bimport\()'([^']+)'/gmu;
+/** A program that is started by its path: of the source, or of what is built from it. */
+const PROGRAM = /'(?:dist\/)?((?:proto|libs|services|test)\/[\w./-]+)\.(?:ts|js)'/gu;
 const MADE =
   /^export\s+(?:declare\s+)?(?:abstract\s+)?(?:async\s+)?(?:const|let|function\*?|class|interface|type|enum)\s+([\w$]+)/gmu;
 const ALL = '*';
@@ -46,7 +48,11 @@ export function readGraph(root) {
   for (const file of files.keys())
     files.set(
       file,
-      readFile(readFileSync(join(root, file), 'utf8'), (to) => target(file, to)),
+      readFile(
+        readFileSync(join(root, file), 'utf8'),
+        (to) => target(file, to),
+        (path) => (files.has(path) && path !== file ? path : undefined),
+      ),
     );
 
   /** Where a name of a file is made: the file itself, or those it passes the name on from. */
@@ -73,7 +79,7 @@ export function readGraph(root) {
   };
 }
 
-function readFile(text, target) {
+function readFile(text, target, program) {
   const [taken, passed] = [[], []];
   for (const [, kind, isType, clause, specifier] of text.matchAll(FROM)) {
     const to = isType === undefined ? target(specifier) : undefined;
@@ -83,6 +89,10 @@ function readFile(text, target) {
   }
   for (const [, specifier] of text.matchAll(LOOSE)) {
     const to = target(specifier);
+    if (to !== undefined) taken.push({ to, there: ALL });
+  }
+  for (const [, path] of text.matchAll(PROGRAM)) {
+    const to = program(`${path}.ts`);
     if (to !== undefined) taken.push({ to, there: ALL });
   }
   return { taken, passed, made: new Set([...text.matchAll(MADE)].map(([, name]) => name)) };

@@ -19,6 +19,7 @@ const TREE = {
   'services/till/total.int.spec.ts': "import { total } from './total.js';\n",
   'services/till/late.spec.ts': "const sums = await import('#libs/sums');\n",
   'services/till/taken.spec.ts': "import { take } from '#libs/sums';\n",
+  'services/till/shop.spec.ts': "const main = 'dist/services/till/total.js';\n",
   'services/till/prices.spec.ts': "const file = 'fixtures/prices.txt';\n",
   'test/architecture/rules.spec.ts': '',
   'test/architecture/static.spec.ts': '',
@@ -44,10 +45,11 @@ const specsFor = (...changed: string[]): string[] =>
     .toSorted();
 
 describe('what a change can break', () => {
-  it('is what takes a changed name, through the index of its package and through others', () => {
+  it('is what takes a changed name, through the index of its package and through others, or starts what does', () => {
     expect(specsFor('libs/sums/add.ts')).toEqual([
       'libs/sums/add.spec.ts',
       'services/till/late.spec.ts',
+      'services/till/shop.spec.ts',
       'services/till/total.int.spec.ts',
       'test/architecture/rules.spec.ts',
     ]);
