@@ -26,7 +26,7 @@ export interface Middleware<Begun = unknown> {
 }
 
 /** What a strategy has given, by the names that it declares; of a round nothing. */
-export type Provided = Readonly<Record<string, unknown>>;
+type Provided = Readonly<Record<string, unknown>>;
 
 /** Where middleware writes to, and where its time comes from: the core has no clock. */
 export interface RecordSink {

@@ -11,7 +11,7 @@ export interface PhasePlan<V extends object, G extends object = object> {
 }
 
 /** The values that are there before the first strategy, each read when the round begins. */
-export type Inputs<V extends object, G extends object = object> = {
+export type PlanInputs<V extends object, G extends object = object> = {
   readonly [K in keyof V]?: (agent: Agent<G>, context: AttemptContext<G>) => V[K];
 };
 
@@ -23,7 +23,7 @@ export type Shared<V extends object, G extends object> = {
 
 export interface ProcessorPlan<V extends object, G extends object = object> {
   readonly name: string;
-  readonly inputs: Inputs<V, G>;
+  readonly inputs: PlanInputs<V, G>;
   readonly phases: { readonly [P in Phase]?: PhasePlan<V, G> };
   readonly middleware?: readonly Middleware[];
   /** What a round leaves behind in the context of the attempt. */

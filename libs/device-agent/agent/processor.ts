@@ -2,7 +2,7 @@ import type { Agent } from './agent.js';
 import type { AttemptContext } from './attempt-context.js';
 import { errorText, failureOf } from './failure.js';
 import { observe, type Middleware, type Moment } from './middleware.js';
-import { placed, planProblems, type Inputs, type Placed, type ProcessorPlan } from './processor-plan.js';
+import { placed, planProblems, type PlanInputs, type Placed, type ProcessorPlan } from './processor-plan.js';
 import type { Work } from './state.js';
 import type { Key } from './strategy.js';
 import { CONTINUE } from './states.js';
@@ -11,7 +11,7 @@ import { CONTINUE } from './states.js';
 export class Processor<V extends object, G extends object = object> {
   readonly name: string;
   readonly #order: readonly Placed<V, G>[];
-  readonly #inputs: Inputs<V, G>;
+  readonly #inputs: PlanInputs<V, G>;
   readonly #finalise: readonly (keyof V & keyof G)[];
   readonly #middleware: readonly Middleware[];
 
