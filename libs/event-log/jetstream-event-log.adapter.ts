@@ -3,6 +3,7 @@ import { jetstream, JetStreamApiCodes, JetStreamApiError } from '@nats-io/jetstr
 import type { JetStreamClient } from '@nats-io/jetstream';
 import { errors, headers } from '@nats-io/transport-node';
 import type { NatsConnection } from '@nats-io/transport-node';
+import { doubledMs } from '#libs/backoff';
 import { HEADER_COMMIT, HEADER_TYPES, LIMITS } from '#proto';
 import { ConnectionWatch } from '#libs/messaging';
 import { encodeCommit } from './chain.js';
@@ -17,8 +18,7 @@ import { StoredMessages } from './stored-messages.adapter.js';
 const ACK_TIMEOUT_MS = 4_000;
 /** After this nobody could say what became of the commit, and the caller has to know. */
 const APPEND_GIVE_UP_MS = 30_000;
-const APPEND_BACKOFF_MS = 50;
-const APPEND_BACKOFF_MS_MAX = 1_000;
+const APPEND_WAIT = { msMin: 100, msMax: 1_000 };
 
 interface LoggedCommit {
   readonly commit: string;
@@ -89,7 +89,7 @@ export class JetStreamEventLog<K, C extends LoggedCommit> implements EventLog<K,
       if (performance.now() > deadline || this.isOver()) {
         throw new AppendError(subject, 'the server did not answer', { cause: found.cause ?? sent.cause });
       }
-      await sleep(Math.min(APPEND_BACKOFF_MS * 2 ** attempt, APPEND_BACKOFF_MS_MAX));
+      await sleep(doubledMs(APPEND_WAIT, attempt));
     }
   }
 

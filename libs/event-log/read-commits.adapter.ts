@@ -3,6 +3,7 @@ import { jetstream } from '@nats-io/jetstream';
 import type { ConsumerMessages } from '@nats-io/jetstream';
 import { PermissionViolationError } from '@nats-io/transport-node';
 import type { NatsConnection } from '@nats-io/transport-node';
+import { doubledMs } from '#libs/backoff';
 import { HEADER_COMMIT, HEADER_TYPES } from '#proto';
 import type { StreamName } from '#proto';
 import { ConnectionWatch } from '#libs/messaging';
@@ -11,8 +12,7 @@ const READ_AHEAD_MESSAGES = 500;
 const PULL_EXPIRES_MS = 2_000;
 /** The server forgets a reader that did not pull for so long; a slow one is made again behind its last message. */
 const FORGOTTEN_MS = 30_000;
-const BACKOFF_MS = 50;
-const BACKOFF_MS_MAX = 2_000;
+const WAIT = { msMin: 100, msMax: 2_000 };
 
 export interface ReadOptions {
   /** The last stream sequence that is known already; 0 for everything. */
@@ -62,7 +62,7 @@ export async function* readCommits(
     }
     if (isOver(nc, signal)) return;
     failures += 1;
-    await sleep(Math.min(BACKOFF_MS * 2 ** failures, BACKOFF_MS_MAX), undefined, signal && { signal }).catch(() => {});
+    await sleep(doubledMs(WAIT, failures), undefined, signal && { signal }).catch(() => {});
   }
 }
 

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { jetstreamManager } from '@nats-io/jetstream';
 import type { JetStreamManager, SeqMsgRequest, StoredMsg } from '@nats-io/jetstream';
 import type { NatsConnection, QueuedIterator } from '@nats-io/transport-node';
+import { doubledMs } from '#libs/backoff';
 import { ConnectionWatch } from '#libs/messaging';
 import { LoadError } from './errors.js';
 
@@ -10,8 +11,7 @@ const PAGE_MESSAGES = 256;
 /** A page that has not ended after this is given up: the server died in the middle of it. */
 const PAGE_TIMEOUT_MS = 5_000;
 const READ_ATTEMPTS_MAX = 8;
-const READ_BACKOFF_MS = 100;
-const READ_BACKOFF_MS_MAX = 2_000;
+const READ_WAIT = { msMin: 200, msMax: 2_000 };
 
 /** Reads the messages of a subject or filter of one stream, in order. */
 export class StoredMessages {
@@ -105,7 +105,7 @@ export class StoredMessages {
         return await read();
       } catch (cause) {
         if (attempt === READ_ATTEMPTS_MAX || this.nc.isClosed()) throw new LoadError(filter, { cause });
-        await sleep(Math.min(READ_BACKOFF_MS * 2 ** attempt, READ_BACKOFF_MS_MAX));
+        await sleep(doubledMs(READ_WAIT, attempt));
       }
     }
   }

@@ -4,6 +4,7 @@
 //                  └────────────── fails ─────────────────▲
 //   close: from everywhere, final
 import { setTimeout as sleep } from 'node:timers/promises';
+import { doubledMs } from '#libs/backoff';
 import type { Json } from '#proto';
 import { openConnection, type ToolConnection } from './tool-connection.js';
 import {
@@ -90,7 +91,7 @@ export class ToolClient {
       this.whyNot = await this.connectOnce();
       if (signal.aborted) return;
       if (this.options.monotonicMs() - startedAt >= MCP_LIMITS.uptimeMsGood) failures = 0;
-      const retryMs = Math.min(MCP_LIMITS.restartMsMax, MCP_LIMITS.restartMsMin * 2 ** Math.min(failures, 16));
+      const retryMs = doubledMs({ msMin: MCP_LIMITS.restartMsMin, msMax: MCP_LIMITS.restartMsMax }, failures + 1);
       this.options.onFact({ fact: 'disconnected', reason: this.whyNot, retryMs });
       await sleep(retryMs, undefined, { signal }).catch(() => undefined);
     }

@@ -65,7 +65,7 @@ const LAYERS: readonly Rule[] = [
     offences: perFile(
       imports((specifier, file, typeOnly) => {
         const lib = libOf(file.path);
-        if (specifier === '#proto' || (specifier === 'zod' && typeOnly)) return true;
+        if (specifier === '#proto' || specifier === '#libs/backoff' || (specifier === 'zod' && typeOnly)) return true;
         if ((CORE_IMPORTS.get(lib ?? '') ?? []).includes(specifier)) return true;
         if (specifier === CEL || specifier === RE2) return CONDITIONS.test(file.path);
         if (specifier === LIQUID) return file.path === 'libs/prompter/template.ts';

@@ -1,3 +1,4 @@
+import { doubledMs } from '#libs/backoff';
 import { AIP_LIMITS } from '#proto';
 import type { CommandId } from '#proto';
 
@@ -11,8 +12,7 @@ import type { CommandId } from '#proto';
 
 /** Who has asked for a result stores it, which may take its time. */
 const ASKED_MS = 6 * AIP_LIMITS.unclaimedMs;
-const WAIT_MS_MAX = 5 * 60 * 1_000;
-const DOUBLINGS_MAX = 16;
+const WAIT = { msMin: AIP_LIMITS.unclaimedMs, msMax: 5 * 60 * 1_000 };
 /** Results of one session that are handed over at the same time. */
 const IN_FLIGHT_MAX = 4;
 
@@ -59,8 +59,8 @@ export class UnclaimedResults {
     const unclaimed = this.#inFlight.get(commandId);
     if (unclaimed === undefined) return;
     this.#inFlight.delete(commandId);
-    const waitMs = Math.min(WAIT_MS_MAX, AIP_LIMITS.unclaimedMs * 2 ** Math.min(unclaimed.tries, DOUBLINGS_MAX));
-    this.#waiting.set(commandId, { dueAtMs: nowMs + waitMs, tries: unclaimed.tries + 1 });
+    const tries = unclaimed.tries + 1;
+    this.#waiting.set(commandId, { dueAtMs: nowMs + doubledMs(WAIT, tries), tries });
   }
 
   get size(): number {

@@ -1,7 +1,7 @@
+import { doubledMs, spreadMs, type BackoffRange } from '#libs/backoff';
+
 /** When a lost connection is tried again. There is no last try: a device that was off for a week has to come back. */
-export interface BackoffPolicy {
-  readonly msMin: number;
-  readonly msMax: number;
+export interface BackoffPolicy extends BackoffRange {
   /** A connection shorter than this was no success: what accepts and drops at once would be hammered otherwise. */
   readonly uptimeMsMin: number;
 }
@@ -9,13 +9,9 @@ export interface BackoffPolicy {
 /** Several tries fit into the time after which a device counts as lost. */
 export const RECONNECT: BackoffPolicy = { msMin: 500, msMax: 10_000, uptimeMsMin: 10_000 };
 
-const DOUBLINGS_MAX = 30;
-
 /** Wait before the next try after `failures` in a row (at least 1): doubled each time, between half and all of it by `random` in [0, 1). */
-export function delayMs({ msMin, msMax }: BackoffPolicy, failures: number, random: number): number {
-  const whole = Math.min(msMax, msMin * 2 ** Math.min(Math.max(failures, 1) - 1, DOUBLINGS_MAX));
-  return Math.round(whole * (0.5 + random / 2));
-}
+export const delayMs = (policy: BackoffPolicy, failures: number, random: number): number =>
+  spreadMs(doubledMs(policy, failures), random);
 
 /** Failures in a row after a connection ended that was up for `uptimeMs` (0: never came up). */
 export function failuresAfter({ uptimeMsMin }: BackoffPolicy, failures: number, uptimeMs: number): number {

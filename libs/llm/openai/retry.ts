@@ -1,7 +1,7 @@
+import { doubledMs, spreadMs } from '#libs/backoff';
 import type { ModelErrorCode } from '../models/index.js';
 
-const BACKOFF_MS_MIN = 500;
-const BACKOFF_MS_MAX = 20_000;
+const WAIT = { msMin: 500, msMax: 20_000 };
 /** An endpoint that wants more rest than this is left alone for this question. */
 const RETRY_AFTER_MS_MAX = 60_000;
 
@@ -45,10 +45,9 @@ export function waitBefore(
   random: number,
 ): number | null {
   if (!RETRYABLE.has(fault.code) || tries.made >= tries.max) return null;
-  const backoff = Math.min(BACKOFF_MS_MAX, BACKOFF_MS_MIN * 2 ** (tries.made - 1)) * (0.5 + random / 2);
   const asked = fault.retryAfterMs ?? 0;
   if (asked > RETRY_AFTER_MS_MAX) return null;
-  return Math.round(Math.max(backoff, asked));
+  return Math.round(Math.max(spreadMs(doubledMs(WAIT, tries.made), random), asked));
 }
 
 export type Sleep = (ms: number, signal: AbortSignal) => Promise<unknown>;

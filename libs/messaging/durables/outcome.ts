@@ -1,3 +1,5 @@
+import { doubledMs } from '#libs/backoff';
+
 /**
  * What a handler says about a message. `retry` is for broken infrastructure and has no limit; `poison` is a message that is
  * itself bad and would be so tomorrow.
@@ -9,11 +11,10 @@ export type Outcome =
 
 export const DONE: Outcome = { kind: 'done' };
 
-const RETRY_MS_MIN = 100;
-const RETRY_MS_MAX = 5_000;
+const RETRY = { msMin: 100, msMax: 5_000 };
 
 /** What a handler that threw meant: the infrastructure is broken, try again, slower each time. */
 export function retryAfterFailure(error: unknown, deliveries: number): Outcome {
-  const delayMs = Math.min(RETRY_MS_MIN * 2 ** Math.min(deliveries - 1, 16), RETRY_MS_MAX);
-  return { kind: 'retry', delayMs, reason: error instanceof Error ? `${error.name}: ${error.message}` : String(error) };
+  const reason = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+  return { kind: 'retry', delayMs: doubledMs(RETRY, deliveries), reason };
 }

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { jetstream } from '@nats-io/jetstream';
 import type { Consumer, ConsumerMessages, JsMsg } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
+import { doubledMs } from '#libs/backoff';
 import { ACK_WAIT_MS, PULL_EXPIRY_MS } from '#proto';
 import type { DurableSpec } from '#proto';
 import { ConnectionWatch } from '../connection/index.js';
@@ -11,8 +12,7 @@ import { beat } from './settle.js';
 const BEATS_PER_ACK_WAIT = 3;
 /** A loop that waits for the server ends by itself later; nobody has to wait for it. */
 const STOP_MS_MAX = 500;
-const BACKOFF_MS = 50;
-const BACKOFF_MS_MAX = 2_000;
+const WAIT = { msMin: 100, msMax: 2_000 };
 
 export interface PullLoopOptions {
   /** Messages taken and not yet settled, at most: the only back-pressure there is. */
@@ -105,7 +105,7 @@ export class PullLoop {
         if (signal.aborted || this.nc.isClosed()) return;
         this.options.onInterrupted?.(error);
         failures += 1;
-        await sleep(Math.min(BACKOFF_MS * 2 ** failures, BACKOFF_MS_MAX), undefined, { signal }).catch(() => {});
+        await sleep(doubledMs(WAIT, failures), undefined, { signal }).catch(() => {});
       }
     }
   }

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
+import { doubledMs } from '#libs/backoff';
 
-const BACKOFF_MS_MIN = 200;
-const BACKOFF_MS_MAX = 2_000;
+const WAIT = { msMin: 200, msMax: 2_000 };
 /** The same failure is logged again after this many tries, so that a long outage is a few lines. */
 const LOG_EVERY = 30;
 
@@ -29,6 +29,6 @@ export async function untilItWorks<T>(attempt: () => Promise<T>, options: RetryO
         logger.warn({ what, tries, reason: message }, 'not there yet');
       lastMessage = message;
     }
-    await sleep(Math.min(BACKOFF_MS_MAX, BACKOFF_MS_MIN * 2 ** Math.min(tries - 1, 10)), undefined, { signal });
+    await sleep(doubledMs(WAIT, tries), undefined, { signal });
   }
 }

@@ -3,7 +3,8 @@ import type { TaskStart } from '#libs/attempt';
 import { hasLost, isNewer, type DeviceState } from './session.js';
 import type { GatewayLink, GatewayReply } from './link.client.js';
 import type { Interruption, LiveAttempt } from '../live/index.js';
-import { Backoff, waitUnlessAborted } from './waiting.runner.js';
+import { Backoff } from '#libs/backoff';
+import { waitUnlessAborted } from './waiting.runner.js';
 
 export interface CommandTimes {
   readonly askMsMin: number;

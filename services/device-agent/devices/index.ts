@@ -9,4 +9,4 @@ export type { GatewayLink } from './link.client.js';
 export { hasLost, sessionFor } from './session.js';
 export type { DeviceState } from './session.js';
 export { watchDeviceStates } from './states.adapter.js';
-export { Backoff, waitUnlessAborted } from './waiting.runner.js';
+export { waitUnlessAborted } from './waiting.runner.js';

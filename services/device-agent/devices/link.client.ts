@@ -1,7 +1,8 @@
 import { RequestError, TimeoutError, type NatsConnection } from '@nats-io/transport-node';
 import type { Logger } from 'pino';
 import { DeviceAnswer, LIMITS, subjects, type DeviceId, type DeviceRequest } from '#proto';
-import { Backoff, waitUnlessAborted } from './waiting.runner.js';
+import { Backoff } from '#libs/backoff';
+import { waitUnlessAborted } from './waiting.runner.js';
 
 /** A gateway answers within `commandAnswerMs`; the rest is for the way. */
 const ANSWER_MS = LIMITS.commandAnswerMs + 2_000;

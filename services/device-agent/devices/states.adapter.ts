@@ -4,7 +4,8 @@ import type { NatsConnection } from '@nats-io/transport-node';
 import type { Logger } from 'pino';
 import { AgentProfile, BUCKETS, type DeviceId } from '#proto';
 import { deviceStateOf, type DeviceState } from './session.js';
-import { Backoff, waitUnlessAborted } from './waiting.runner.js';
+import { Backoff } from '#libs/backoff';
+import { waitUnlessAborted } from './waiting.runner.js';
 
 const RESTART_MS_MIN = 100;
 const RESTART_MS_MAX = 2_000;

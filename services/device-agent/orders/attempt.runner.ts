@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import { commandIdOf, type CommandCall, type DeviceRequest, type RunCommandRequest } from '#proto';
 import { unchanged, type AttemptLog, type Loaded } from '#libs/event-log';
+import { Backoff } from '#libs/backoff';
 import type { AgentKind } from '#libs/device-agent';
 import type { AgentAttemptRunner } from '../agents/index.js';
 import {
@@ -25,13 +26,7 @@ import {
   lateEventsOf,
   type Ending,
 } from '#libs/attempt';
-import {
-  type CommandRunner,
-  type CommandTimes,
-  type GatewayLink,
-  Backoff,
-  waitUnlessAborted,
-} from '../devices/index.js';
+import { type CommandRunner, type CommandTimes, type GatewayLink, waitUnlessAborted } from '../devices/index.js';
 import { preparedCommand, type Artifacts, outcomeEnding } from '../inputs/index.js';
 
 export interface RunnerParts {

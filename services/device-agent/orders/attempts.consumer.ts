@@ -1,3 +1,4 @@
+import { doubledMs } from '#libs/backoff';
 import { ACK_WAIT_MS } from '#proto';
 import { CorruptLogError } from '#libs/event-log';
 import { DONE, mayHold, parseCommit, type BusMessage, type Outcome } from '#libs/messaging';
@@ -8,8 +9,8 @@ import type { Carried, LiveAttempts } from '../live/index.js';
 
 /** A start that is older than this may have been carried out by somebody: the durable was made anew, or nobody served it. */
 const OLD_START_MS = 5_000;
-/** First wait before an attempt that this replica cannot serve is offered again; doubles with every delivery. */
-const UNSERVED_MS = 50;
+/** Before an attempt that this replica cannot serve is offered again. */
+const UNSERVED = { msMin: 50, msMax: ACK_WAIT_MS };
 
 export interface AttemptsConsumerParts {
   readonly runner: AttemptRunner;
@@ -50,8 +51,11 @@ export class AttemptsConsumer {
       return { kind: 'retry', delayMs: isClosed ? 0 : ACK_WAIT_MS, reason: 'the attempt belongs to another replica' };
     }
     // Nobody has it yet: another replica may take it at once, and where there is none it comes again ever more rarely.
-    const delayMs = Math.min(ACK_WAIT_MS, UNSERVED_MS * 2 ** Math.min(deliveries - 1, 16));
-    return { kind: 'retry', delayMs: isClosed ? 0 : delayMs, reason: 'this replica does not serve the agent' };
+    return {
+      kind: 'retry',
+      delayMs: isClosed ? 0 : doubledMs(UNSERVED, deliveries),
+      reason: 'this replica does not serve the agent',
+    };
   }
 
   #isOld({ start }: AttemptOrder): boolean {

@@ -1,10 +1,10 @@
+import { doubledMs } from '#libs/backoff';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Loop } from '#libs/platform';
 
 /** When everything is held, every device is looked at, and somebody waits for it. */
 const CONCURRENCY_MAX = 32;
-const BACKOFF_MS = 200;
-const BACKOFF_MS_MAX = 10_000;
+const WAIT = { msMin: 200, msMax: 10_000 };
 
 export interface DirtyKeysOptions {
   /** Brings the key up to date from what is known when it is called; may be called again at any time. */
@@ -107,8 +107,7 @@ export class DirtyKeys extends Loop {
     const failures = (this.failures.get(key) ?? 0) + 1;
     this.failures.set(key, failures);
     this.options.failed(error, key, failures);
-    const delay = Math.min(BACKOFF_MS * 2 ** Math.min(failures - 1, 16), BACKOFF_MS_MAX);
-    sleep(delay, undefined, { signal, ref: false }).then(
+    sleep(doubledMs(WAIT, failures), undefined, { signal, ref: false }).then(
       () => this.mark(key),
       () => undefined,
     );
