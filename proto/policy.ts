@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { Sha256 } from './ids.js';
 
 /** What a command does at the worst, in rising order. */
 export const CommandClass = z.enum(['read', 'write', 'network', 'destructive', 'privileged']);
@@ -21,9 +20,6 @@ export const PolicyVerdict = z.strictObject({
   grantable: z.boolean(),
 });
 export type PolicyVerdict = z.infer<typeof PolicyVerdict>;
-
-/** Which policy spoke: SHA-256 of its canonical JSON. */
-export const PolicyHash = Sha256;
 
 /** How approvals are asked for in a run: as the policy says; for every command of an agent; never, what would ask is denied. */
 export const ApprovalMode = z.enum(['policy', 'always', 'never']);

@@ -24,7 +24,8 @@ import {
   WAKE,
 } from '../given.js';
 import { checkInvariants } from './invariants.js';
-import { emptyRun, type Run, type TaskState } from '../state/run.js';
+import { emptyRun, type Run } from '../state/run.js';
+import type { TaskState } from '../state/task.js';
 import { viewOf } from '../views/view.js';
 
 const HOUR = 3_600_000;

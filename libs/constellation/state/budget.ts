@@ -1,5 +1,6 @@
 import { type Budget, NO_USAGE, type TaskStar, type Usage } from '#proto';
-import type { Run, TaskState } from './run.js';
+import type { Run } from './run.js';
+import type { TaskState } from './task.js';
 
 export const BOUNDS = ['llmCalls', 'tokens', 'commands', 'costUsd'] as const;
 export type Bound = (typeof BOUNDS)[number];

@@ -6,12 +6,13 @@ export {
   type AttemptStory,
   type StepStory,
   attemptStories,
-  eventOf,
   entryEvents,
+  eventOf,
   stepsOf,
 } from './attempt-story.js';
 export { type ConstellationDiff, type FieldChange, constellationOf, diffConstellations } from './diff.js';
 export {
+  type SaidDecision,
   askText,
   callText,
   decisionText,
@@ -20,7 +21,6 @@ export {
   noteText,
   stopText,
   triggersText,
-  type SaidDecision,
   usageText,
   violationText,
   violationsText,
