@@ -9,6 +9,10 @@ import { OpenApiController } from './openapi/index.js';
 import { OutputController, RunEvents, RunOutput } from './streams/index.js';
 import { RefusalsFilter } from './http/index.js';
 
+/**
+ * The service for people's own programs: requests, runs and verbs over HTTP, with live streams. It asks the bus and passes on what it
+ * hears; nothing is decided or stored here.
+ */
 @Module({
   imports: [PlatformModule.forService('console')],
   controllers: [

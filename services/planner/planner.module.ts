@@ -28,6 +28,10 @@ const UNTYPED_LINES =
 const OPTIONS = Symbol('OPTIONS');
 const EXPERIENCES = Symbol('EXPERIENCES');
 
+/**
+ * The service that proposes constellations: rounds with a model or a runbook, what was learnt from runs that ended, and the door for other
+ * planners. What is proposed is judged by the orchestrator, and what a planner does next is said in libs/planner.
+ */
 @Module({
   imports: [PlatformModule.forService(PLANNER_SERVICE)],
   providers: [
