@@ -3,7 +3,6 @@ import { jetstreamManager } from '@nats-io/jetstream';
 import { Kvm } from '@nats-io/kv';
 import { createUser } from '@nats-io/nkeys';
 import type { NatsConnection } from '@nats-io/transport-node';
-import { pino } from 'pino';
 import {
   type Ask,
   BUCKETS,
@@ -20,8 +19,8 @@ import { checkInvariants, foldRun, viewOf } from '#libs/constellation';
 import { newCommitId, openAttemptLog, openRunLog, readCommits, sealCommit } from '#libs/event-log';
 import { connectBus, provision, provisionActors, sendVerb } from '#libs/messaging';
 import { systemClock } from '#libs/platform';
-import { connectDevice, startTestNats, type TestNats } from '#libs/testing';
-import { Orchestrator } from './orchestrator.runner.js';
+import { connectDevice, startTestNats, type TestNats, type Replica } from '#libs/testing';
+import { startOrchestrator } from './rig.testing.js';
 
 const [ALICE, CI] = [createUser(), createUser()];
 const now = () => systemClock.now();
@@ -29,7 +28,7 @@ const HEARTBEAT_MS = 500;
 
 let nats: TestNats;
 let nc: NatsConnection;
-let orchestrator: Orchestrator;
+let orchestrator: Replica;
 let agents: NodeJS.Timeout | undefined;
 
 beforeAll(async () => {
@@ -42,9 +41,7 @@ beforeAll(async () => {
   ]);
   await provisionActors(nc, actors, { now: now() });
   await connectDevice(nc, 'web-1');
-  const logger = pino({ level: 'silent' });
-  orchestrator = new Orchestrator({ nc, clock: systemClock, instance: 'one', logger });
-  await orchestrator.start();
+  orchestrator = await startOrchestrator(nc, { instance: 'one' });
 });
 
 afterEach(() => clearInterval(agents));

@@ -1,18 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { NatsConnection } from '@nats-io/transport-node';
-import { pino } from 'pino';
 import { type AttemptFinished, type RunCommit, subjects } from '#proto';
 import { findTask, foldRun, type Run } from '#libs/constellation';
 import { readCommits } from '#libs/event-log';
 import { connectBus, provision, putArtifact } from '#libs/messaging';
-import { systemClock } from '#libs/platform';
-import { connectDevice, instantDevice, startTestNats, type TestNats } from '#libs/testing';
-import { Orchestrator } from './orchestrator.runner.js';
-
-const logger = pino({ level: 'silent' });
+import { connectDevice, instantDevice, startTestNats, type TestNats, type Replica } from '#libs/testing';
+import { startOrchestrator } from './rig.testing.js';
 let nats: TestNats;
 let nc: NatsConnection;
-let orchestrator: Orchestrator;
+let orchestrator: Replica;
 /** What task `a` of a run answers, by the run's name. */
 const answers = new Map<string, AttemptFinished>();
 let device: { stop(): void };
@@ -22,8 +18,7 @@ beforeAll(async () => {
   nc = await connectBus({ url: nats.url, name: 'test', inboxPrefix: '_INBOX_test' });
   await provision(nc);
   await connectDevice(nc, 'web-1');
-  orchestrator = new Orchestrator({ nc, clock: systemClock, instance: 'one', logger });
-  await orchestrator.start();
+  orchestrator = await startOrchestrator(nc, { instance: 'one' });
   const answer = ({ command }: { command?: { arguments: Record<string, unknown> } | undefined }): AttemptFinished =>
     answers.get(String(command?.arguments['answer'])) ?? { status: 'completed', result: { value: null } };
   device = instantDevice(nc, { answer });

@@ -1,25 +1,22 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { jetstreamManager } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
-import { pino } from 'pino';
 import { DeadLetter, subjects } from '#proto';
 import { readCommits } from '#libs/event-log';
 import { connectBus, provision, query, QueryRefusedError } from '#libs/messaging';
-import { systemClock } from '#libs/platform';
-import { connectDevice, startTestNats, type TestNats } from '#libs/testing';
-import { Orchestrator } from './orchestrator.runner.js';
+import { connectDevice, startTestNats, type TestNats, type Replica } from '#libs/testing';
+import { startOrchestrator } from './rig.testing.js';
 
 let nats: TestNats;
 let nc: NatsConnection;
-let orchestrator: Orchestrator;
+let orchestrator: Replica;
 
 beforeAll(async () => {
   nats = await startTestNats();
   nc = await connectBus({ url: nats.url, name: 'test', inboxPrefix: '_INBOX_test' });
   await provision(nc);
   await connectDevice(nc, 'web-1');
-  orchestrator = new Orchestrator({ nc, clock: systemClock, instance: 'one', logger: pino({ level: 'silent' }) });
-  await orchestrator.start();
+  orchestrator = await startOrchestrator(nc, { instance: 'one' });
 });
 
 afterAll(async () => {

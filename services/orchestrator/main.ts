@@ -1,5 +1,6 @@
 import 'reflect-metadata';
-import { runService } from '#libs/platform';
+import { PlatformModule, runService } from '#libs/platform';
 import { OrchestratorModule } from './orchestrator.module.js';
 
-await runService({ name: 'orchestrator', module: OrchestratorModule });
+const imports = [PlatformModule.forService('orchestrator')];
+await runService({ name: 'orchestrator', module: { module: OrchestratorModule, imports } });

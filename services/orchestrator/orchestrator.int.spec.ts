@@ -1,20 +1,16 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { NatsConnection } from '@nats-io/transport-node';
-import { pino } from 'pino';
 import { type RunCommit, type RunEventType, subjects } from '#proto';
 import { checkInvariants, foldRun, viewOf } from '#libs/constellation';
 import { openRunLog, readCommits } from '#libs/event-log';
 import { connectBus, provision } from '#libs/messaging';
-import { systemClock } from '#libs/platform';
-import { connectDevice, instantDevice, startTestNats, type TestNats } from '#libs/testing';
-import { Orchestrator } from './orchestrator.runner.js';
-
-const logger = pino({ level: 'silent' });
+import { connectDevice, instantDevice, startTestNats, type TestNats, type Replica } from '#libs/testing';
+import { startOrchestrator } from './rig.testing.js';
 
 describe('orchestrator', () => {
   let nats: TestNats;
   let nc: NatsConnection;
-  let orchestrator: Orchestrator;
+  let orchestrator: Replica;
 
   beforeAll(async () => {
     nats = await startTestNats();
@@ -134,9 +130,8 @@ describe('orchestrator', () => {
   });
 });
 
-async function start(nc: NatsConnection, instance: string): Promise<Orchestrator> {
-  const orchestrator = new Orchestrator({ nc, clock: systemClock, instance, logger });
-  await orchestrator.start();
+async function start(nc: NatsConnection, instance: string): Promise<Replica> {
+  const orchestrator = await startOrchestrator(nc, { instance });
   return orchestrator;
 }
 

@@ -1,35 +1,96 @@
-import { Inject, Module, type BeforeApplicationShutdown, type OnApplicationBootstrap } from '@nestjs/common';
-import type { NatsConnection } from '@nats-io/transport-node';
-import type { Logger } from 'pino';
-import { CLOCK, type Clock, INSTANCE, loadConfig, LOGGER, NATS, PlatformModule } from '#libs/platform';
+import { Module } from '@nestjs/common';
+import { openAttemptLog, openPlanLog, openRunLog, type RunLog } from '#libs/event-log';
+import { ConditionJudge } from '#libs/judging';
+import { Actors, BusStrategy, getArtifact, Members, RunTimers } from '#libs/messaging';
+import { CLOCK, INSTANCE, living, loadConfig, LOGGER, NATS, part, token } from '#libs/platform';
+import { Fleet, FleetViewConsumer } from './fleet/index.js';
+import { PartitionInputs, Partitions, RequestInputs, SubmitHandler, VerbsHandler } from './inputs/index.js';
 import { OrchestratorConfig } from './orchestrator.config.js';
-import { Orchestrator } from './orchestrator.runner.js';
+import { RunServer, storedEnds, storedWords } from './runs/index.js';
 
-const ORCHESTRATOR = Symbol('ORCHESTRATOR');
+const SERVICE = 'orchestrator';
 
+export const CONFIG = token<OrchestratorConfig>('CONFIG');
+const RUNS = token<RunLog>('RUNS');
+/** Whether this replica may serve a run now. */
+const OWNS = token<(runId: string) => boolean>('OWNS');
+
+/**
+ * One replica of the orchestrator: the view of the fleet first, then the membership that partitions come with, inputs last.
+ *
+ *   REQUESTS, submit ──► SubmitHandler ──┐
+ *   ATTEMPTS, PLANS, TIMERS, verbs ──────┴──► RunServer: load, decide, append ──► RUNS
+ */
 @Module({
-  imports: [PlatformModule.forService('orchestrator')],
+  controllers: [RequestInputs, PartitionInputs],
   providers: [
-    {
-      provide: ORCHESTRATOR,
-      inject: [NATS, CLOCK, INSTANCE, LOGGER],
-      useFactory: (nc: NatsConnection, clock: Clock, instance: string, logger: Logger) =>
-        new Orchestrator({ nc, clock, instance, logger, ...loadConfig(OrchestratorConfig) }),
-    },
+    part(CONFIG, [], () => loadConfig(OrchestratorConfig)),
+    part(RUNS, [NATS], openRunLog),
+    part(Actors, [NATS, LOGGER], async (nc, logger) => {
+      const actors = await Actors.open(nc, (error) => logger.warn({ err: error }, 'actors'));
+      return living(actors, { end: () => actors.stop() });
+    }),
+    part(Fleet, [CONFIG], ({ tasksMax }) => new Fleet(tasksMax)),
+    part(FleetViewConsumer, [NATS, Fleet, CLOCK, LOGGER, INSTANCE], (nc, fleet, clock, logger, instance) => {
+      const consumer = new FleetViewConsumer(nc, { fleet, clock, logger, instance });
+      return living(consumer, { begin: () => consumer.start(), end: () => consumer.stop() });
+    }),
+    part(ConditionJudge, [NATS], (nc) => {
+      const judge = new ConditionJudge({ artifact: (sha256) => getArtifact(nc, sha256) });
+      return living(judge, { end: () => judge.close() });
+    }),
+    part(Partitions, [BusStrategy], (bus) => {
+      const partitions = new Partitions(bus);
+      return living(partitions, { end: () => partitions.serve(new Set()) });
+    }),
+    part(
+      Members,
+      [NATS, INSTANCE, CLOCK, LOGGER, Fleet, FleetViewConsumer, Partitions],
+      (nc, instance, clock, logger, fleet, view, partitions) => {
+        const members = new Members(nc, {
+          service: SERVICE,
+          instance,
+          clock,
+          running: () => Object.fromEntries([...fleet.own].filter(([, count]) => count > 0)),
+          changed: (owned) => void partitions.serve(owned),
+          seen: (all) => view.members(all),
+          report: (error) => logger.warn({ err: error }, 'membership'),
+        });
+        return living(members, { begin: () => members.start(), end: () => members.stop() });
+      },
+    ),
+    part(OWNS, [Members, Partitions], (members, partitions) => (runId) => members.alive() && partitions.owns(runId)),
+    part(
+      RunServer,
+      [RUNS, NATS, Fleet, FleetViewConsumer, Members, Partitions, ConditionJudge, CLOCK, INSTANCE, LOGGER],
+      (log, nc, fleet, view, members, partitions, judge, clock, instance, logger) => {
+        const [attempts, plans] = [openAttemptLog(nc), openPlanLog(nc)];
+        const server = new RunServer({
+          log,
+          endsOf: async (run) => (await Promise.all([storedEnds(attempts, run), storedWords(plans, run)])).flat(),
+          wakeUps: new RunTimers(nc),
+          fleet,
+          clock,
+          alive: () => members.alive(),
+          by: { service: SERVICE, instance },
+          logger,
+          planner: () => view.hasPlanner,
+          judge: (questions) => judge.judge(questions),
+        });
+        partitions.onLoss(() => server.drop((runId) => partitions.owns(runId)));
+        return server;
+      },
+    ),
+    part(
+      SubmitHandler,
+      [NATS, RunServer, OWNS, CLOCK, CONFIG],
+      (nc, server, owns, clock, { planApproval }) => new SubmitHandler({ nc, server, owns, clock, planApproval }),
+    ),
+    part(
+      VerbsHandler,
+      [NATS, RUNS, RunServer, Actors, OWNS, CLOCK],
+      (nc, log, server, actors, owns, clock) => new VerbsHandler({ nc, log, server, actors, owns, clock }),
+    ),
   ],
 })
-export class OrchestratorModule implements OnApplicationBootstrap, BeforeApplicationShutdown {
-  readonly #orchestrator: Orchestrator;
-
-  constructor(@Inject(ORCHESTRATOR) orchestrator: Orchestrator) {
-    this.#orchestrator = orchestrator;
-  }
-
-  onApplicationBootstrap(): Promise<void> {
-    return this.#orchestrator.start();
-  }
-
-  beforeApplicationShutdown(): Promise<void> {
-    return this.#orchestrator.stop();
-  }
-}
+export class OrchestratorModule {}

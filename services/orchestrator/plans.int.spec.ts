@@ -1,7 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { jetstream, jetstreamManager } from '@nats-io/jetstream';
 import { headers, type NatsConnection } from '@nats-io/transport-node';
-import { pino } from 'pino';
 import {
   DeadLetter,
   HEADER_TYPES,
@@ -15,15 +14,13 @@ import { foldRun, viewOf } from '#libs/constellation';
 import { openRunLog, readCommits } from '#libs/event-log';
 import { connectBus, Members, provision, query } from '#libs/messaging';
 import { systemClock } from '#libs/platform';
-import { connectDevice, instantDevice, startTestNats, type TestNats } from '#libs/testing';
-import { Orchestrator } from './orchestrator.runner.js';
+import { connectDevice, instantDevice, startTestNats, type TestNats, type Replica } from '#libs/testing';
+import { startOrchestrator } from './rig.testing.js';
 import { evaluated, failed, planned, PlannerHand, proposed, USED } from './plans.testing.js';
-
-const logger = pino({ level: 'silent' });
 
 let nats: TestNats;
 let nc: NatsConnection;
-let orchestrator: Orchestrator;
+let orchestrator: Replica;
 let planner: Members;
 let hand: PlannerHand;
 let device: { stop(): void } | undefined;
@@ -53,9 +50,8 @@ afterAll(async () => {
   await nats.stop();
 });
 
-async function start(instance: string): Promise<Orchestrator> {
-  const one = new Orchestrator({ nc, clock: systemClock, instance, logger, planApproval: 'as-requested' });
-  await one.start();
+async function start(instance: string): Promise<Replica> {
+  const one = await startOrchestrator(nc, { instance, planApproval: 'as-requested' });
   return one;
 }
 
@@ -142,8 +138,7 @@ describe('where an operator wants to see every plan', () => {
   it('the plan of a goal waits for a person although its request does not ask for that; a constellation does not', async () => {
     device = instantDevice(nc);
     await orchestrator.stop();
-    orchestrator = new Orchestrator({ nc, clock: systemClock, instance: 'three', logger, planApproval: 'required' });
-    await orchestrator.start();
+    orchestrator = await startOrchestrator(nc, { instance: 'three', planApproval: 'required' });
     const runId = await submit('plan-5');
     await hand.write(runId, proposed({}, 'a'));
     const { events } = await untilEvent(runId, 'RUN_PAUSED');

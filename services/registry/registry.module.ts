@@ -7,6 +7,7 @@ import {
   CLOCK,
   ConfigError,
   INSTANCE,
+  living,
   loadConfig,
   LOGGER,
   NATS,
@@ -145,13 +146,12 @@ const ROWS_PROJECTOR = token<ProfilesProjector>('ROWS_PROJECTOR');
           },
         }),
     ),
-    part(Actors, [NATS, LOGGER], (nc, logger) =>
-      untilItWorks(() => Actors.open(nc, (error) => logger.warn({ reason: String(error) }, 'actors: watching again')), {
-        what: 'ACTORS',
-        logger,
-        signal: stopping.signal,
-      }),
-    ),
+    part(Actors, [NATS, LOGGER], async (nc, logger) => {
+      const report = (error: unknown): void => logger.warn({ reason: String(error) }, 'actors: watching again');
+      const { signal } = stopping;
+      const actors = await untilItWorks(() => Actors.open(nc, report), { what: 'ACTORS', logger, signal });
+      return living(actors, { end: () => actors.stop() });
+    }),
   ],
 })
 export class RegistryModule {}

@@ -6,7 +6,7 @@ import { encodeEditGrant, signEditGrant, type Granted } from '#libs/keys';
 import { systemClock } from '#libs/platform';
 import { connectDevice, instantDevice, introduce, startTestBus, type TestBus } from '#libs/testing';
 import { subjects, type RunEvent, type RunEventType, type RunId } from '#proto';
-import { Orchestrator } from '../../services/orchestrator/orchestrator.runner.js';
+import { startOrchestrator } from '../../services/orchestrator/rig.testing.js';
 import {
   startConstellationEndpoint,
   type McpEndpoint,
@@ -44,13 +44,7 @@ export async function startRig(): Promise<Rig> {
   const device = instantDevice(admin, { answer: ({ taskId }) => (taskId === 'ends' ? COMPLETED : undefined) });
   const logged: string[] = [];
   const write = (line: string): void => void (logged.length < LINES_KEPT_MAX && logged.push(line));
-  const orchestrator = new Orchestrator({
-    nc: await bus.as('orchestrator'),
-    clock: systemClock,
-    instance: 'one',
-    logger: pino({ level: 'silent' }),
-  });
-  await orchestrator.start();
+  const orchestrator = await startOrchestrator(await bus.as('orchestrator'));
   const endpoint = await startConstellationEndpoint({
     nc: await bus.as('planner'),
     port: 0,

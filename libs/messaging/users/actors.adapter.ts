@@ -89,11 +89,6 @@ export class Actors {
     await Promise.all(this.followed.map(({ over }) => over));
   }
 
-  /** Called by the framework, where it is a part of a service. */
-  beforeApplicationShutdown(): Promise<void> {
-    return this.stop();
-  }
-
   private lookAtKeys(): BucketLook {
     const known = new Map<string, Actor>();
     return {

@@ -16,6 +16,11 @@ type PartsOf<D extends readonly Provided[]> = {
   [K in keyof D]: D[K] extends Token<infer T> ? T : D[K] extends { readonly prototype: infer T } ? T : never;
 };
 
+/** A part that knows nothing of the framework, with what begins it and what ends it. */
+export function living<T extends object>(life: T, { begin, end }: { begin?: () => unknown; end?: () => unknown }): T {
+  return Object.assign(life, { onApplicationBootstrap: begin, beforeApplicationShutdown: end });
+}
+
 /**
  * A line in the table of contents of a service: a part, what it needs, and how it is made of that. The compiler knows what each
  * token stands for. Parts begin after what they need (`onApplicationBootstrap`) and end before it (`beforeApplicationShutdown`).

@@ -8,6 +8,7 @@ import type { Fleet } from './fleet.js';
 
 const ORCHESTRATOR = 'orchestrator';
 const DEVICE_AGENT = 'device-agent';
+const PLANNER = 'planner';
 
 /** Keeps the fleet view up to date: profiles from the registry's bucket, running tasks from the other replicas. */
 export class FleetViewConsumer {
@@ -17,6 +18,7 @@ export class FleetViewConsumer {
   readonly #clock: Clock;
   readonly #instance: string;
   readonly #agents = new KnownAgents();
+  #hasPlanner = false;
   #stop: () => void = () => undefined;
 
   constructor(nc: NatsConnection, parts: { fleet: Fleet; clock: Clock; logger: Logger; instance: string }) {
@@ -44,8 +46,14 @@ export class FleetViewConsumer {
     this.#stop();
   }
 
+  /** Whether somebody plans, as far as the members say. */
+  get hasPlanner(): boolean {
+    return this.#hasPlanner;
+  }
+
   /** `members`: of all services. */
   members(members: readonly Member[]): void {
+    this.#hasPlanner = members.some(({ service }) => service === PLANNER);
     const served = members.flatMap(({ service, agents = [] }) => (service === DEVICE_AGENT ? agents : []));
     this.#fleet.agents(this.#agents.see(served, performance.now()));
     const running = new Map<string, number>();

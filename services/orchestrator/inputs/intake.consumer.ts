@@ -1,48 +1,36 @@
-import type { Msg, NatsConnection, Subscription } from '@nats-io/transport-node';
+import { Inject } from '@nestjs/common';
+import type { NatsConnection } from '@nats-io/transport-node';
 import type { Logger } from 'pino';
 import { type Actor, DURABLES, LIMITS, type SubmitAnswer, subjects } from '#proto';
-import { type BusMessage, type Consumption, consumeDurable, DONE, type Outcome } from '#libs/messaging';
+import { type BusMessage, type BusRequest, DONE, type Outcome } from '#libs/messaging';
+import { AnswersSubject, Inputs, LOGGER, NATS, Takes } from '#libs/platform';
 import { DEFAULT_NAMESPACE } from './submission.js';
-import { type SubmitHandler, tryAgain } from './submit.handler.js';
+import { SubmitHandler, tryAgain } from './submit.handler.js';
 
-const SERVICE = 'orchestrator';
 const REQUESTS_AT_ONCE = 64;
 const RETRY_MS = 250;
 /** Everybody who may publish a request is one account until there are several. */
 const EXTERNAL: Actor = { kind: 'external', id: DEFAULT_NAMESPACE };
 
 /** Where requests come in: the stream that anybody may publish to, and the subject that answers at once. */
-export class IntakeConsumer {
+@Inputs()
+export class RequestInputs {
   readonly #nc: NatsConnection;
   readonly #handler: SubmitHandler;
   readonly #logger: Logger;
-  #consumption: Consumption | undefined;
-  #submissions: Subscription | undefined;
 
-  constructor(nc: NatsConnection, handler: SubmitHandler, logger: Logger) {
+  constructor(
+    @Inject(NATS) nc: NatsConnection,
+    @Inject(SubmitHandler) handler: SubmitHandler,
+    @Inject(LOGGER) logger: Logger,
+  ) {
     this.#nc = nc;
     this.#handler = handler;
     this.#logger = logger;
   }
 
-  start(): void {
-    this.#consumption = consumeDurable(this.#nc, DURABLES.requests, (message) => this.take(message), {
-      service: SERVICE,
-      concurrency: REQUESTS_AT_ONCE,
-      report: (event) => this.#logger.warn(event, 'requests'),
-    });
-    this.#submissions = this.#nc.subscribe(subjects.submit, {
-      queue: SERVICE,
-      callback: (error, message) => void (error === null ? this.#answer(message) : undefined),
-    });
-  }
-
-  async stop(): Promise<void> {
-    await this.#submissions?.drain();
-    await this.#consumption?.stop();
-  }
-
   /** Answered on `orrery.answer.<requestId>`; a request that nobody could answer for goes to the dead letters as well. */
+  @Takes(DURABLES.requests, { concurrency: REQUESTS_AT_ONCE })
   async take(message: BusMessage): Promise<Outcome> {
     const submitted = await this.#handler.submit(message.data, EXTERNAL, DEFAULT_NAMESPACE);
     if (submitted.kind === 'try-again') return { kind: 'retry', delayMs: RETRY_MS, reason: submitted.reason };
@@ -52,16 +40,13 @@ export class IntakeConsumer {
     return 'error' in answer ? { kind: 'poison', reason: `${answer.error.code}: ${answer.error.message}` } : DONE;
   }
 
-  async #answer(message: Msg): Promise<void> {
-    const answer = await this.#submitInTime(message.data);
-    message.respond(JSON.stringify(answer));
-  }
-
-  async #submitInTime(payload: Uint8Array): Promise<SubmitAnswer> {
+  /** Answered in time, whatever comes of it: who sent the request sends it again. */
+  @AnswersSubject('submit')
+  async submit({ data }: BusRequest): Promise<SubmitAnswer> {
     const { promise: late, resolve } = Promise.withResolvers<SubmitAnswer>();
     const timer = setTimeout(() => resolve(tryAgain(undefined)), LIMITS.verbAnswerMs);
     const submit = async (): Promise<SubmitAnswer> => {
-      const submitted = await this.#handler.submit(payload, EXTERNAL, DEFAULT_NAMESPACE);
+      const submitted = await this.#handler.submit(data, EXTERNAL, DEFAULT_NAMESPACE);
       if (submitted.kind === 'final') return submitted.answer;
       return tryAgain(submitted.kind === 'try-again' ? submitted.requestId : undefined);
     };

@@ -1,157 +1,64 @@
-import type { Msg, NatsConnection, Subscription } from '@nats-io/transport-node';
-import type { Logger } from 'pino';
-import {
-  AttemptCommit,
-  attemptOfSubject,
-  type DurableSpec,
-  partitionDurables,
-  partitionOf,
-  PlanCommit,
-  runIdOfSubject,
-  type RunId,
-  subjects,
-  Verb,
-  type VerbAnswer,
-} from '#proto';
+import { Inject } from '@nestjs/common';
+import { AttemptCommit, attemptOfSubject, PlanCommit, runIdOfSubject, type RunId, Verb, type VerbAnswer } from '#proto';
 import type { Input } from '#libs/constellation';
-import {
-  type BatchMessage,
-  type BusMessage,
-  type Consumption,
-  consumeBatches,
-  DONE,
-  type Outcome,
-  TimerBody,
-} from '#libs/messaging';
+import { type BatchMessage, type BusRequest, DONE, type Outcome, TimerBody } from '#libs/messaging';
+import { AnswersSubject, Inputs, TakesPartitions } from '#libs/platform';
 import {
   attemptAsked,
   attemptEnded,
   causeOf,
   maySpeak,
   planWord,
-  type RunServer,
+  RunServer,
   type Settled,
   type Waiting,
 } from '../runs/index.js';
-import type { SubmitHandler } from './submit.handler.js';
-import type { VerbsHandler } from './verbs.handler.js';
+import { SubmitHandler } from './submit.handler.js';
+import { VerbsHandler } from './verbs.handler.js';
 
-const SERVICE = 'orchestrator';
-/** Messages of one partition and stream that are taken and not yet settled. */
-const PULL_MAX = 500;
+/** Messages of one partition and stream that are taken and not yet settled, and how often they are acknowledged. */
+const BUSY = { maxPull: 500, ackIntervalMs: 300 };
 const RETRY_MS = 500;
-const ACK_INTERVAL_MS = 300;
-
-export interface PartitionParts {
-  readonly server: RunServer;
-  readonly submit: SubmitHandler;
-  readonly verbs: VerbsHandler;
-  readonly logger: Logger;
-}
-
-interface Serving {
-  readonly consumptions: readonly Consumption[];
-  readonly verbs: Subscription;
-}
 
 /**
  * The inputs of the partitions this replica owns: ends of attempts and what they ask, what the planner says, due wake-ups,
  * verbs. Each becomes one Waiting of its run.
  */
-export class PartitionsConsumer {
-  readonly #nc: NatsConnection;
-  readonly #server: RunServer;
+@Inputs()
+export class PartitionInputs {
+  readonly #server: Pick<RunServer, 'deliver'>;
   readonly #submit: SubmitHandler;
   readonly #verbs: VerbsHandler;
-  readonly #logger: Logger;
-  readonly #serving = new Map<number, Serving>();
-  #stopping: Promise<unknown> = Promise.resolve();
 
-  constructor(nc: NatsConnection, parts: PartitionParts) {
-    this.#nc = nc;
-    this.#server = parts.server;
-    this.#submit = parts.submit;
-    this.#verbs = parts.verbs;
-    this.#logger = parts.logger;
+  constructor(
+    @Inject(RunServer) server: Pick<RunServer, 'deliver'>,
+    @Inject(SubmitHandler) submit: SubmitHandler,
+    @Inject(VerbsHandler) verbs: VerbsHandler,
+  ) {
+    this.#server = server;
+    this.#submit = submit;
+    this.#verbs = verbs;
   }
 
-  owns(runId: RunId): boolean {
-    return this.#serving.has(partitionOf(runId));
+  @TakesPartitions('ATTEMPTS', 'orchestrator-attempts-<partition>', BUSY)
+  attempts(messages: BatchMessage[]): void {
+    eachOf(messages, (message) => this.#attemptSaid(message));
   }
 
-  /**
-   * Serves these from now on, and gives up all others. Resolves when what was given up has been let go; what is ours now does
-   * not wait for that, because nobody else serves it any more. The runs of what was given up are forgotten first: should it
-   * come back soon, they are loaded as the one in between has left them.
-   */
-  async serve(partitions: ReadonlySet<number>): Promise<void> {
-    const lost = [...this.#serving].filter(([partition]) => !partitions.has(partition));
-    for (const [partition] of lost) this.#serving.delete(partition);
-    if (lost.length > 0) this.#server.drop((runId) => this.owns(runId));
-    for (const partition of partitions) if (!this.#serving.has(partition)) this.#start(partition);
-    this.#stopping = Promise.all([
-      this.#stopping,
-      ...lost.map(([partition, serving]) => this.#stop(partition, serving)),
-    ]);
-    await this.#stopping;
+  @TakesPartitions('PLANS', 'orchestrator-plans-<partition>', BUSY)
+  plans(messages: BatchMessage[]): void {
+    eachOf(messages, (message) => this.#planned(message));
   }
 
-  /** The end of an attempt, what it asks, or a late result, once more. */
-  handleAttempt(message: BusMessage): Promise<Outcome> {
-    return new Promise((settle) => this.#attemptSaid({ ...message, settle }));
+  @TakesPartitions('TIMERS', 'orchestrator-timers-<partition>', BUSY)
+  timers(messages: BatchMessage[]): void {
+    eachOf(messages, (message) => this.#due(message));
   }
 
-  /** What the planner says, once more. */
-  handlePlan(message: BusMessage): Promise<Outcome> {
-    return new Promise((settle) => this.#planned({ ...message, settle }));
-  }
-
-  /** A due wake-up, once more. */
-  handleDue(message: BusMessage): Promise<Outcome> {
-    return new Promise((settle) => this.#due({ ...message, settle }));
-  }
-
-  #start(partition: number): void {
-    const durables = partitionDurables(partition);
-    const verbs = this.#nc.subscribe(subjects.verbsOfPartition(partition), {
-      callback: (error, message) => void (error === null ? this.#answer(message) : undefined),
-    });
-    const consumptions = [
-      this.#consume(durables.attempts, (message) => this.#attemptSaid(message)),
-      this.#consume(durables.plans, (message) => this.#planned(message)),
-      this.#consume(durables.timers, (message) => this.#due(message)),
-    ];
-    this.#serving.set(partition, { verbs, consumptions });
-  }
-
-  async #stop(partition: number, { consumptions, verbs }: Serving): Promise<void> {
-    try {
-      await Promise.all([verbs.drain(), ...consumptions.map((consumption) => consumption.stop())]);
-    } catch (error) {
-      this.#logger.warn({ err: error, partition }, 'a partition was not given up in order');
-    }
-  }
-
-  #consume(durable: DurableSpec, take: (message: BatchMessage) => void): Consumption {
-    return consumeBatches(
-      this.#nc,
-      durable,
-      (messages) => {
-        for (const message of messages) {
-          try {
-            take(message);
-          } catch (error) {
-            message.settle({ kind: 'poison', reason: `cannot be read: ${String(error)}` });
-          }
-        }
-      },
-      {
-        service: SERVICE,
-        maxPull: PULL_MAX,
-        ackIntervalMs: ACK_INTERVAL_MS,
-        report: (event) => this.#logger.warn(event, 'inputs'),
-      },
-    );
+  /** Every verb gets its one final answer from the owner of its run. */
+  @AnswersSubject('verbsOfPartition')
+  verbs({ subject, data }: BusRequest): Promise<VerbAnswer> {
+    return this.#verb(runIdOfSubject(subject), subject.split('.').at(-1), data);
   }
 
   #attemptSaid(message: BatchMessage): void {
@@ -217,16 +124,6 @@ export class PartitionsConsumer {
     this.#server.deliver(runId, { ...waiting, settle: (settled) => message.settle(outcomeOf(settled)) });
   }
 
-  async #answer(message: Msg): Promise<void> {
-    const runId = runIdOfSubject(message.subject);
-    const verb = message.subject.split('.').at(-1);
-    try {
-      message.respond(JSON.stringify(await this.#verb(runId, verb, message.data)));
-    } catch (error) {
-      this.#logger.error({ err: error, runId, verb }, 'verb not served');
-    }
-  }
-
   async #verb(runId: RunId | undefined, verb: string | undefined, payload: Uint8Array): Promise<VerbAnswer> {
     const known = Verb.safeParse(verb);
     if (runId !== undefined && known.success) {
@@ -235,6 +132,17 @@ export class PartitionsConsumer {
     }
     const message = `there is no verb ${verb}; known are ${Verb.options.join(', ')}`;
     return { answer: 'rejected', reason: { code: 'INVALID_REQUEST', message, issues: [] }, sequence: 0 };
+  }
+}
+
+/** What cannot be read is bad; the others go on. */
+function eachOf(messages: readonly BatchMessage[], take: (message: BatchMessage) => void): void {
+  for (const message of messages) {
+    try {
+      take(message);
+    } catch (error) {
+      message.settle({ kind: 'poison', reason: `cannot be read: ${String(error)}` });
+    }
   }
 }
 

@@ -1,14 +1,18 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import type { NatsConnection } from '@nats-io/transport-node';
-import { pino } from 'pino';
+import { Module } from '@nestjs/common';
 import { partitionOf, type RunId, subjects } from '#proto';
 import { newCommitId, openAttemptLog, sealCommit } from '#libs/event-log';
-import { connectBus, provision } from '#libs/messaging';
-import { startTestNats, type TestNats } from '#libs/testing';
-import { PartitionsConsumer } from './partitions.consumer.js';
-import type { RunServer, Waiting } from '../runs/run-server.handler.js';
-import type { SubmitHandler } from './submit.handler.js';
-import type { VerbsHandler } from './verbs.handler.js';
+import { BusStrategy, connectBus, provision } from '#libs/messaging';
+import { startReplica, startTestNats, type TestNats } from '#libs/testing';
+import { RunServer, type Waiting } from '../runs/run-server.handler.js';
+import { PartitionInputs } from './partitions.consumer.js';
+import { Partitions } from './partitions.js';
+import { SubmitHandler } from './submit.handler.js';
+import { VerbsHandler } from './verbs.handler.js';
+
+@Module({ controllers: [PartitionInputs] })
+class Inlets {}
 
 const AT = '2026-01-01T00:00:00.000Z';
 const LOST: RunId = 'run-1';
@@ -30,37 +34,41 @@ afterAll(async () => {
 
 it('a partition that is gained is served at once, although a lost one still has an input in work', async () => {
   expect(partitionOf(LOST)).not.toBe(partitionOf(GAINED));
-  const { consumer, delivered, forgotten } = setUp();
-  await consumer.serve(new Set([partitionOf(LOST)]));
+  const { replica, partitions, delivered, forgotten } = await setUp();
+  await partitions.serve(new Set([partitionOf(LOST)]));
   await endAttempt(LOST);
   const inWork = await delivered;
 
-  const changed = consumer.serve(new Set([partitionOf(GAINED)]));
+  const changed = partitions.serve(new Set([partitionOf(GAINED)]));
   await nc.flush();
   const reply = await nc.request(subjects.verb(GAINED, 'NOTHING'), '{}');
   expect(reply.json()).toMatchObject({ answer: 'rejected' });
-  expect([consumer.owns(LOST), consumer.owns(GAINED), forgotten]).toEqual([false, true, [LOST]]);
+  expect([partitions.owns(LOST), partitions.owns(GAINED), forgotten]).toEqual([false, true, [LOST]]);
 
   inWork.settle({ kind: 'answered', answer: { kind: 'accepted' }, sequence: 1 });
   await changed;
-  await consumer.serve(new Set());
+  await partitions.serve(new Set());
+  await replica.stop();
 });
 
-/** A consumer over a server that keeps what it is given, and settles it when the test says so. */
-function setUp() {
+/** The inputs over a server that keeps what it is given, and settles it when the test says so. */
+async function setUp() {
   const { promise: delivered, resolve } = Promise.withResolvers<Waiting>();
   const forgotten: RunId[] = [];
-  const server: Pick<RunServer, 'deliver' | 'drop'> = {
-    deliver: (_, waiting) => resolve(waiting),
-    drop: (owns) => void forgotten.push(...[LOST].filter((runId) => !owns(runId))),
-  };
-  const consumer = new PartitionsConsumer(nc, {
-    server: server as RunServer,
-    submit: {} as SubmitHandler,
-    verbs: {} as VerbsHandler,
-    logger: pino({ level: 'silent' }),
+  const server: Pick<RunServer, 'deliver'> = { deliver: (_, waiting) => resolve(waiting) };
+  const replica = await startReplica(Inlets, {
+    service: 'orchestrator',
+    nc,
+    instance: 'one',
+    providers: [
+      { provide: RunServer, useValue: server },
+      { provide: SubmitHandler, useValue: {} },
+      { provide: VerbsHandler, useValue: {} },
+    ],
   });
-  return { consumer, delivered, forgotten };
+  const partitions = new Partitions(replica.get(BusStrategy));
+  partitions.onLoss(() => forgotten.push(...[LOST].filter((runId) => !partitions.owns(runId))));
+  return { replica, partitions, delivered, forgotten };
 }
 
 async function endAttempt(runId: RunId): Promise<void> {

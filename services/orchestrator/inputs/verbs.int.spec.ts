@@ -2,7 +2,6 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import { Kvm } from '@nats-io/kv';
 import { createUser } from '@nats-io/nkeys';
 import type { NatsConnection } from '@nats-io/transport-node';
-import { pino } from 'pino';
 import {
   type Actor,
   BUCKETS,
@@ -20,8 +19,8 @@ import { openRunLog, readCommits } from '#libs/event-log';
 import { grantIdOf, signEditGrant } from '#libs/keys';
 import { connectBus, provision, provisionActors, sendVerb } from '#libs/messaging';
 import { systemClock } from '#libs/platform';
-import { connectDevice, instantDevice, startTestNats, type TestNats } from '#libs/testing';
-import { Orchestrator } from '../orchestrator.runner.js';
+import { connectDevice, instantDevice, startTestNats, type TestNats, type Replica } from '#libs/testing';
+import { startOrchestrator } from '../rig.testing.js';
 
 const ALICE = createUser();
 const now = () => systemClock.now();
@@ -37,7 +36,7 @@ const FAILED = {
 
 let nats: TestNats;
 let nc: NatsConnection;
-let orchestrator: Orchestrator;
+let orchestrator: Replica;
 let device: { stop(): void } | undefined;
 
 beforeAll(async () => {
@@ -51,9 +50,7 @@ beforeAll(async () => {
   ]);
   await provisionActors(nc, actors, { now: systemClock.now() });
   await connectDevice(nc, 'web-1');
-  const logger = pino({ level: 'silent' });
-  orchestrator = new Orchestrator({ nc, clock: systemClock, instance: 'one', logger });
-  await orchestrator.start();
+  orchestrator = await startOrchestrator(nc, { instance: 'one' });
 });
 
 afterEach(() => device?.stop());
