@@ -23,7 +23,7 @@ export { HealthIndicators, type HealthCheckFunction } from './watch/health.js';
 export { Metrics } from './watch/metrics.js';
 export { ServicePorts } from './process/ports.js';
 export { busTransport, PlatformModule } from './platform.module.js';
-export { Answers, AnswersSubject, Inputs, Takes, TakesPartitions } from './inputs/index.js';
+export { Answers, AnswersSubject, TakesMessages, Takes, TakesPartitions } from './inputs/index.js';
 export { postgresModule, type PostgresModuleOptions } from './postgres.module.js';
 export {
   openPostgres,

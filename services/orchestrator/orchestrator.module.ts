@@ -10,7 +10,7 @@ import { RunServer, storedEnds, storedWords } from './runs/index.js';
 
 const SERVICE = 'orchestrator';
 
-export const CONFIG = token<OrchestratorConfig>('CONFIG');
+export const ORCHESTRATOR_CONFIG = token<OrchestratorConfig>('ORCHESTRATOR_CONFIG');
 const RUNS = token<RunLog>('RUNS');
 /** Whether this replica may serve a run now. */
 const OWNS = token<(runId: string) => boolean>('OWNS');
@@ -24,13 +24,13 @@ const OWNS = token<(runId: string) => boolean>('OWNS');
 @Module({
   controllers: [RequestInputs, PartitionInputs],
   providers: [
-    part(CONFIG, [], () => loadConfig(OrchestratorConfig)),
+    part(ORCHESTRATOR_CONFIG, [], () => loadConfig(OrchestratorConfig)),
     part(RUNS, [NATS], openRunLog),
     part(Actors, [NATS, LOGGER], async (nc, logger) => {
       const actors = await Actors.open(nc, (error) => logger.warn({ err: error }, 'actors'));
       return living(actors, { end: () => actors.stop() });
     }),
-    part(Fleet, [CONFIG], ({ tasksMax }) => new Fleet(tasksMax)),
+    part(Fleet, [ORCHESTRATOR_CONFIG], ({ tasksMax }) => new Fleet(tasksMax)),
     part(FleetViewConsumer, [NATS, Fleet, CLOCK, LOGGER, INSTANCE], (nc, fleet, clock, logger, instance) => {
       const consumer = new FleetViewConsumer(nc, { fleet, clock, logger, instance });
       return living(consumer, { begin: () => consumer.start(), end: () => consumer.stop() });
@@ -83,7 +83,7 @@ const OWNS = token<(runId: string) => boolean>('OWNS');
     ),
     part(
       SubmitHandler,
-      [NATS, RunServer, OWNS, CLOCK, CONFIG],
+      [NATS, RunServer, OWNS, CLOCK, ORCHESTRATOR_CONFIG],
       (nc, server, owns, clock, { planApproval }) => new SubmitHandler({ nc, server, owns, clock, planApproval }),
     ),
     part(

@@ -2,7 +2,7 @@ import type { NatsConnection } from '@nats-io/transport-node';
 import type { Clock } from '#libs/platform';
 import { startReplica, type Replica } from '#libs/testing';
 import type { OrchestratorConfig } from './orchestrator.config.js';
-import { CONFIG, OrchestratorModule } from './orchestrator.module.js';
+import { ORCHESTRATOR_CONFIG, OrchestratorModule } from './orchestrator.module.js';
 
 /** A replica of the orchestrator in this process. */
 export function startOrchestrator(
@@ -15,6 +15,6 @@ export function startOrchestrator(
     nc,
     instance,
     ...(clock && { clock }),
-    providers: [{ provide: CONFIG, useValue: given }],
+    providers: [{ provide: ORCHESTRATOR_CONFIG, useValue: given }],
   });
 }

@@ -34,7 +34,7 @@ import {
 } from './projections/index.js';
 import { RegistryConfig } from './registry.config.js';
 
-export const CONFIG = token<RegistryConfig>('CONFIG');
+export const REGISTRY_CONFIG = token<RegistryConfig>('REGISTRY_CONFIG');
 /** Of the registry's user of the bus, the same one in every replica: what credentials are signed with. */
 export const SEED = token<string>('SEED');
 /** Where profiles are shown besides AGENT_PROFILES. */
@@ -53,7 +53,7 @@ const ROWS_PROJECTOR = token<ProfilesProjector>('ROWS_PROJECTOR');
 @Module({
   controllers: [DueTimers, FleetQueries, IdentityQueries],
   providers: [
-    part(CONFIG, [], () => loadConfig(RegistryConfig)),
+    part(REGISTRY_CONFIG, [], () => loadConfig(RegistryConfig)),
     part(SEED, [SERVICE_CONFIG], ({ nats }) => readSeed(nats.seedFile)),
     part(ROWS, [POSTGRES], (postgres) => new DeviceRows(postgres)),
     part(FLEET, [NATS], openFleetLog),
@@ -62,7 +62,7 @@ const ROWS_PROJECTOR = token<ProfilesProjector>('ROWS_PROJECTOR');
     part(FleetConsumer, [NATS, FleetState, LOGGER], (nc, state, logger) => new FleetConsumer({ nc, state, logger })),
     part(
       FleetHandler,
-      [FLEET, FleetState, NATS, CLOCK, INSTANCE, LOGGER, CONFIG],
+      [FLEET, FleetState, NATS, CLOCK, INSTANCE, LOGGER, REGISTRY_CONFIG],
       (log, state, nc, clock, instance, logger, { graceMs }) => {
         const presence = (id: string) => readPresence(nc, id);
         return new FleetHandler({
@@ -79,7 +79,7 @@ const ROWS_PROJECTOR = token<ProfilesProjector>('ROWS_PROJECTOR');
     ),
     part(
       CredentialIssuer,
-      [SEED, CONFIG],
+      [SEED, REGISTRY_CONFIG],
       (seed, { credentialMs }) => new CredentialIssuer({ seed, lifeMs: credentialMs }),
     ),
     part(

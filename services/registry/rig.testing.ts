@@ -16,7 +16,7 @@ import { telemetry } from './given.testing.js';
 import { KvProfiles } from './projections/kv-profiles.adapter.js';
 import { profileOf } from './projections/profile.js';
 import type { ProfileStore } from './projections/profile-store.js';
-import { CONFIG, RegistryModule, ROWS, SEED } from './registry.module.js';
+import { REGISTRY_CONFIG, RegistryModule, ROWS, SEED } from './registry.module.js';
 
 /** Waiting is for a fact, and ends only with the test's own limit. */
 const LOOK_MS = 10;
@@ -93,7 +93,7 @@ export class Rig {
       instance,
       clock,
       providers: [
-        { provide: CONFIG, useValue: { graceMs, credentialMs } },
+        { provide: REGISTRY_CONFIG, useValue: { graceMs, credentialMs } },
         { provide: SEED, useValue: this.seed },
         { provide: ROWS, useValue: store },
       ],

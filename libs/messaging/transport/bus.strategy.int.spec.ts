@@ -3,7 +3,7 @@ import { jetstream, jetstreamManager } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { Module } from '@nestjs/common';
 import { DeadLetter, DURABLES, subjects } from '#proto';
-import { Answers, AnswersSubject, Inputs, Takes, TakesPartitions } from '#libs/platform';
+import { Answers, AnswersSubject, TakesMessages, Takes, TakesPartitions } from '#libs/platform';
 import { startReplica, startTestNats, type Replica, type TestNats } from '#libs/testing';
 import { connectBus } from '../connection/bus.client.js';
 import type { BusMessage } from '../durables/bus-message.js';
@@ -20,7 +20,7 @@ let answer: (request: string) => Promise<object>;
 
 const text = ({ data }: { data: Uint8Array }): string => new TextDecoder().decode(data);
 
-@Inputs()
+@TakesMessages()
 class Handlers {
   @Takes(DURABLES.requests, { concurrency: 4 })
   take(message: BusMessage): Promise<Outcome> {
@@ -41,7 +41,7 @@ class Handlers {
 @Module({ controllers: [Handlers] })
 class Service {}
 
-@Inputs()
+@TakesMessages()
 class Explains {
   @Answers('device-agent', 'explain')
   async explain(): Promise<never> {

@@ -10,7 +10,7 @@ export function token<T>(name: string): Token<T> {
 }
 
 /** By what a part is asked for: its class, or a token. */
-export type Provided<T = unknown> = Token<T> | { readonly prototype: T };
+type Provided<T = unknown> = Token<T> | { readonly prototype: T };
 
 type PartsOf<D extends readonly Provided[]> = {
   [K in keyof D]: D[K] extends Token<infer T> ? T : D[K] extends { readonly prototype: infer T } ? T : never;

@@ -3,7 +3,7 @@ import type { NatsConnection } from '@nats-io/transport-node';
 import type { Logger } from 'pino';
 import { type Actor, DURABLES, LIMITS, type SubmitAnswer, subjects } from '#proto';
 import { type BusMessage, type BusRequest, DONE, type Outcome } from '#libs/messaging';
-import { AnswersSubject, Inputs, LOGGER, NATS, Takes } from '#libs/platform';
+import { AnswersSubject, TakesMessages, LOGGER, NATS, Takes } from '#libs/platform';
 import { DEFAULT_NAMESPACE } from './submission.js';
 import { SubmitHandler, tryAgain } from './submit.handler.js';
 
@@ -13,7 +13,7 @@ const RETRY_MS = 250;
 const EXTERNAL: Actor = { kind: 'external', id: DEFAULT_NAMESPACE };
 
 /** Where requests come in: the stream that anybody may publish to, and the subject that answers at once. */
-@Inputs()
+@TakesMessages()
 export class RequestInputs {
   readonly #nc: NatsConnection;
   readonly #handler: SubmitHandler;

@@ -2,7 +2,7 @@ import { Inject } from '@nestjs/common';
 import { AttemptCommit, attemptOfSubject, PlanCommit, runIdOfSubject, type RunId, Verb, type VerbAnswer } from '#proto';
 import type { Input } from '#libs/constellation';
 import { type BatchMessage, type BusRequest, DONE, type Outcome, TimerBody } from '#libs/messaging';
-import { AnswersSubject, Inputs, TakesPartitions } from '#libs/platform';
+import { AnswersSubject, TakesMessages, TakesPartitions } from '#libs/platform';
 import {
   attemptAsked,
   attemptEnded,
@@ -24,7 +24,7 @@ const RETRY_MS = 500;
  * The inputs of the partitions this replica owns: ends of attempts and what they ask, what the planner says, due wake-ups,
  * verbs. Each becomes one Waiting of its run.
  */
-@Inputs()
+@TakesMessages()
 export class PartitionInputs {
   readonly #server: Pick<RunServer, 'deliver'>;
   readonly #submit: SubmitHandler;

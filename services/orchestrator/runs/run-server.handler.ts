@@ -58,7 +58,7 @@ export interface WakeUps {
   forget(runId: RunId): void;
 }
 
-/** Inputs of one commit, so that their results fit into it. */
+/** TakesMessages of one commit, so that their results fit into it. */
 const COMMIT_INPUT_BYTES_MAX = 256 * 1024;
 const COMMIT_INPUTS_MAX = 500;
 
@@ -186,7 +186,7 @@ export class RunServer {
     for (let more = true, inputs = batch; more; inputs = []) more = await this.#decideAndAppend(served, inputs);
   }
 
-  /** Inputs on which `decide` throws are poison: each becomes a pause of the run, for a person to look, and a dead letter. */
+  /** TakesMessages on which `decide` throws are poison: each becomes a pause of the run, for a person to look, and a dead letter. */
   async #isolate(served: Served, batch: readonly Waiting[]): Promise<readonly Waiting[]> {
     const { run } = await this.#load(served);
     const circumstances = this.#circumstances(run, this.#nowOf(batch));

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Inject } from '@nestjs/common';
 import { subjects, type Actor, type ActorProof, type AgentProfile, type DeviceId } from '#proto';
 import { Actors, QueryRefusedError, type QueryAnswer, type QueryName, type QueryRequest } from '#libs/messaging';
-import { Answers, CLOCK, Inputs, type Clock } from '#libs/platform';
+import { Answers, CLOCK, TakesMessages, type Clock } from '#libs/platform';
 import { FleetState, standing, type Client, type FleetDecision, type Device } from '#libs/fleet';
 import { FleetConsumer, FleetHandler, IdentityHandler } from '../log/index.js';
 import { MetricsBoard } from '../presence/index.js';
@@ -16,7 +16,7 @@ type Request<N extends QueryName<'registry'>> = QueryRequest<'registry', N>;
 type Answer<N extends QueryName<'registry'>> = Promise<QueryAnswer<'registry', N>>;
 
 /** Devices, clients and grants, as people and programs ask for them and order them. */
-@Inputs()
+@TakesMessages()
 export class FleetQueries {
   private readonly ports: FleetPorts;
 
@@ -96,7 +96,7 @@ export class FleetQueries {
 }
 
 /** Who somebody is: asked by gateways, for devices and clients. */
-@Inputs()
+@TakesMessages()
 export class IdentityQueries {
   private readonly identities: IdentityHandler;
 

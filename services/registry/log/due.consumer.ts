@@ -1,11 +1,11 @@
 import { Inject } from '@nestjs/common';
 import { DeviceId, deviceIdOfSubject, DURABLES, parseWith } from '#proto';
 import { DONE, TimerBody, type BusMessage, type Outcome } from '#libs/messaging';
-import { Inputs, Takes } from '#libs/platform';
+import { TakesMessages, Takes } from '#libs/platform';
 import { FleetHandler } from './fleet.handler.js';
 
 /** Due timers of devices: whoever of the replicas gets one looks at the device. */
-@Inputs()
+@TakesMessages()
 export class DueTimers {
   private readonly fleet: Pick<FleetHandler, 'due'>;
 

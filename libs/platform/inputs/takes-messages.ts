@@ -27,7 +27,7 @@ class KeepsErrors implements ExceptionFilter {
 }
 
 /** A class whose methods take messages and answer queries. Listed under `controllers` of a module. */
-export const Inputs = (): ClassDecorator => applyDecorators(Controller(), UseFilters(new KeepsErrors()));
+export const TakesMessages = (): ClassDecorator => applyDecorators(Controller(), UseFilters(new KeepsErrors()));
 
 /** A method that takes the messages of a durable: it says what becomes of each, and throws for broken infrastructure only. */
 export const Takes = (
