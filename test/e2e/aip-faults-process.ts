@@ -65,7 +65,7 @@ export class DeviceProcess {
       ['join', ...urls.flatMap((url) => ['--url', url]), ...files.map((word) => this.#wordOf(word))],
       {
         execPath: program,
-        execArgv: [...words, '--import', join(DIST, 'cli/system/end-with-supervisor.runner.js')],
+        execArgv: [...words, '--import', join(DIST, 'cli/processes/end-with-supervisor.runner.js')],
         env: { PATH: process.env['PATH'], HOME: this.directory },
         stdio: ['ignore', log, log, 'ipc'],
       },

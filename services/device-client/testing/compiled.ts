@@ -1,11 +1,10 @@
-import { mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, readdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { transformFile } from '@swc/core';
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
-const PARTS = ['proto', 'libs/aip', 'libs/command-policy', 'libs/keys', 'libs/mcp', 'services/device-client'];
 
 export interface Compiled {
   /** The compiled file of a source file, e.g. `services/device-client/main.ts`. */
@@ -19,9 +18,20 @@ export async function compileDeviceClient(): Promise<Compiled> {
   const imports = { '#proto': './dist/proto/index.js', '#libs/*': './dist/libs/*/index.js' };
   await writeFile(join(out, 'package.json'), JSON.stringify({ type: 'module', imports }));
   await symlink(join(ROOT, 'node_modules'), join(out, 'node_modules'));
-  const files = (await Promise.all(PARTS.map(sourcesIn))).flat();
-  await Promise.all(files.map((file) => compile(file, target(out, relative(ROOT, file)))));
+  await compileWithLibs(out, 'services/device-client', new Set());
   return { path: (source) => target(out, source), remove: () => rm(out, { recursive: true, force: true }) };
+}
+
+/** A part of the tree, and every part that its sources import. */
+async function compileWithLibs(out: string, part: string, begun: Set<string>): Promise<void> {
+  begun.add(part);
+  const files = await sourcesIn(part);
+  const sources = await Promise.all(files.map((file) => readFile(file, 'utf8')));
+  await Promise.all(files.map((file) => compile(file, target(out, relative(ROOT, file)))));
+  const imported = sources.flatMap((text) =>
+    [...text.matchAll(/from '#(proto|libs\/[a-z0-9-]+)'/gu)].map(([, name = '']) => name),
+  );
+  for (const name of new Set(imported)) if (!begun.has(name)) await compileWithLibs(out, name, begun);
 }
 
 const target = (out: string, source: string): string => join(out, 'dist', source.replace(/\.ts$/, '.js'));
