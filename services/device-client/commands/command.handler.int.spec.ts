@@ -296,7 +296,7 @@ describe('a command that the device itself refuses', () => {
     expect(answers()).toEqual([refused, refused]);
     expect(asked).toEqual(Array.from({ length: 2 }, () => [{ tool: 't', arguments: {} }, judged]));
     expect(calls).toEqual([]);
-    expect(await readFile(join(dir, 'commands.journal'), 'utf8')).not.toContain('c1');
+    expect(await readFile(join(dir, 'commands.journal'), 'utf8')).not.toContain('"c1"');
     expect(handler?.holdings()).toEqual({ running: [], finished: [] });
     // Nothing of it is remembered: what it is judged by may change, and then it runs.
     arrives('c1', { judged });
