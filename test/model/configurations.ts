@@ -152,8 +152,9 @@ export const CONFIGURATIONS: readonly Configuration[] = [
     plan: UNSURE,
     options: { editPolicy: 'never' },
     menu: [],
+    verbs: [say('CANCEL'), say('PAUSE'), say('RESUME')],
     mayFail: ['a', 'd'],
-    limits: { edits: 0, disconnects: 1, crashes: 1 },
+    limits: { edits: 0, disconnects: 2, crashes: 1 },
   },
   {
     ...MODEL,

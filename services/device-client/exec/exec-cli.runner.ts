@@ -100,10 +100,13 @@ export class ExecCli {
     const group = new ProcessGroup(child.pid);
     const command = { mark, pid: child.pid, startedMs: startedAt };
     const shell = child.nodeChildProcess;
-    const end = async (): Promise<void> => {
-      await group.end();
-      await endMarked(command, performance.now());
-    };
+    let ending: Promise<void> | undefined;
+    // Once for all that ask at a time: to a second search a process that is being killed looks like none, before it is gone.
+    const end = (): Promise<void> =>
+      (ending ??= (async () => {
+        await group.end();
+        await endMarked(command, performance.now());
+      })().finally(() => (ending = undefined)));
     this.running.add(end);
     try {
       const { timedOut } = await this.follow({ shell, end }, input.timeout * 1_000, signal);
