@@ -1,8 +1,9 @@
 // Makes one file of each program of dist/, in the place of its main file: a process then reads one file instead of a thousand. Our
 // modules stay beside it for tests and tools. What is said of `import.meta.url` stays true for each module, so assets are found where
 // they lie. The command line is cut where it loads a command late.
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
+import { build } from 'esbuild';
 
 /** Main files, threads and helpers that are started by their path. */
 const PROGRAMS = [
@@ -21,8 +22,6 @@ const PROGRAMS = [
   'libs/judging/condition-thread.runner.js',
 ];
 const CUT = ['services/cli/main.js'];
-/** Parts of Nest that it asks for when they are there. Then they are part of the file: two copies of Nest would not know each other. */
-const NEST = ['@nestjs/microservices', '@nestjs/websockets'];
 /** What foreign packages can use and we do not: brokers, validators, native helpers. */
 const UNUSED = [
   '@grpc/grpc-js',
@@ -71,13 +70,6 @@ const keepsPlaces = (dist) => ({
 
 /** Bundles the programs of a `dist` folder, in place. */
 export async function bundle(dist) {
-  const { build } = await import('esbuild').catch(() => ({}));
-  if (build === undefined) {
-    console.error('esbuild is not installed: programs are not bundled, and start from their many files.');
-    return;
-  }
-  const absent = NEST.filter((name) => !existsSync(join(dist, '../node_modules', name)));
-  const external = [...absent, ...UNUSED];
   const make = (programs, more) =>
     build({
       entryPoints: programs.map((program) => join(dist, program)),
@@ -97,7 +89,7 @@ export async function bundle(dist) {
       outbase: dist,
       outdir: dist,
       banner: { js: BANNER },
-      external: [...external.flatMap((name) => [name, `${name}/*`]), '*.node'],
+      external: [...UNUSED.flatMap((name) => [name, `${name}/*`]), '*.node'],
       plugins: [keepsPlaces(dist)],
       ...more,
     });

@@ -73,7 +73,6 @@ export class BusStrategy implements CustomTransportStrategy {
   private readonly takers: Taker[] = [];
   private readonly answerers: Answerer[] = [];
   private readonly queries = new Map<string, MessageHandler>();
-  private readonly rooms = new Map<string, () => number>();
   private readonly serving = new Map<number, Serving>();
   private owned: ReadonlySet<number> = new Set();
   private givenUp: Promise<unknown> = Promise.resolve();
@@ -99,19 +98,6 @@ export class BusStrategy implements CustomTransportStrategy {
     } else if ('subject' in pattern) this.answerers.push({ ...pattern, handle });
     else if (pattern.service === service) this.queries.set(pattern.query, handle);
     else throw new HandlersError(`${service} has a handler of the query ${pattern.query} of ${pattern.service}.`);
-  }
-
-  /**
-   * How many messages of a durable may be in work at once, from now on and asked at every message: for who waits without
-   * working. Call `look` when there is room again.
-   */
-  limit({ durable }: Pick<DurableSpec, 'durable'>, room: () => number): void {
-    this.rooms.set(durable, room);
-  }
-
-  /** There may be room for more messages than before. */
-  look(): void {
-    for (const consumption of this.always.consumptions) consumption.look();
   }
 
   /** Begins with everything that belongs to no partition, and with the partitions that this replica owns by then. */
@@ -188,8 +174,7 @@ export class BusStrategy implements CustomTransportStrategy {
     const { nc, service, clock, report } = this.options;
     const spec = specOf(taker, partition);
     const { isBatch = false, ...asked } = taker.options;
-    const room = this.rooms.get(taker.durable);
-    const options = { service, clock, report, ...asked, ...(room && { concurrency: room, maxPull: room }) };
+    const options = { service, clock, report, ...asked };
     if (isBatch) return consumeBatches(nc, spec, (messages) => void this.handOver(taker, messages), options);
     return consumeDurable(nc, spec, (message) => outcomeOf(taker, message), options);
   }
