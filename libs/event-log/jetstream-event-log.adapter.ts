@@ -56,37 +56,37 @@ export function openFleetLog(nc: NatsConnection): FleetLog {
  * Sending the same commit again is safe: `end` admits one message only, and it is recognised by its commit id.
  */
 export class JetStreamEventLog<K, C extends LoggedCommit> implements EventLog<K, C> {
-  private readonly nc: NatsConnection;
-  private readonly spec: LogSpec<K, C>;
-  private readonly js: JetStreamClient;
-  private readonly stored: StoredMessages;
-  private readonly connection: ConnectionWatch;
+  readonly #nc: NatsConnection;
+  readonly #spec: LogSpec<K, C>;
+  readonly #js: JetStreamClient;
+  readonly #stored: StoredMessages;
+  readonly #connection: ConnectionWatch;
 
   constructor(nc: NatsConnection, spec: LogSpec<K, C>) {
-    this.nc = nc;
-    this.spec = spec;
-    this.js = jetstream(nc);
-    this.stored = new StoredMessages(nc, spec.stream);
-    this.connection = ConnectionWatch.of(nc);
+    this.#nc = nc;
+    this.#spec = spec;
+    this.#js = jetstream(nc);
+    this.#stored = new StoredMessages(nc, spec.stream);
+    this.#connection = ConnectionWatch.of(nc);
   }
 
   async append(key: K, commit: C, end: number): Promise<Appended> {
-    const subject = this.spec.subject(key);
+    const subject = this.#spec.subject(key);
     const data = encodeCommit(commit);
     if (data.length > LIMITS.commitBytesMax) {
       throw new AppendError(subject, `it has ${data.length} bytes, ${LIMITS.commitBytesMax} are allowed`);
     }
     const deadline = performance.now() + APPEND_GIVE_UP_MS;
     for (let attempt = 1; ; attempt++) {
-      const sent = await this.send(key, commit, data, end);
+      const sent = await this.#send(key, commit, data, end);
       if (sent.kind === 'appended') return sent;
-      const found = await this.find(key, commit.commit, end);
+      const found = await this.#find(key, commit.commit, end);
       if (found.kind === 'appended' || found.kind === 'conflict') return found;
       if (found.kind === 'nothing' && sent.kind === 'wrong-sequence') return { kind: 'conflict' };
       if (found.kind === 'nothing' && sent.kind === 'duplicate') {
         throw new AppendError(subject, `the commit id ${commit.commit} is already used by another aggregate`);
       }
-      if (performance.now() > deadline || this.isOver()) {
+      if (performance.now() > deadline || this.#isOver()) {
         throw new AppendError(subject, 'the server did not answer', { cause: found.cause ?? sent.cause });
       }
       await sleep(doubledMs(APPEND_WAIT, attempt));
@@ -94,25 +94,25 @@ export class JetStreamEventLog<K, C extends LoggedCommit> implements EventLog<K,
   }
 
   async load(key: K, after = 0): Promise<Stored<C>[]> {
-    const filter = this.spec.filter(key);
-    const messages = await this.stored.after(filter, after);
+    const filter = this.#spec.filter(key);
+    const messages = await this.#stored.after(filter, after);
     const stored = messages.map(({ seq, data }) => ({ sequence: seq, data }));
-    return parseCommits(filter, this.spec.schema, stored, { fromStart: after === 0 });
+    return parseCommits(filter, this.#spec.schema, stored, { fromStart: after === 0 });
   }
 
   endsAt(key: K): Promise<number> {
-    return this.stored.endsAt(this.spec.filter(key));
+    return this.#stored.endsAt(this.#spec.filter(key));
   }
 
-  private async send(key: K, commit: C, data: Uint8Array, end: number): Promise<Sent> {
-    const subject = this.spec.subject(key);
-    const filter = this.spec.filter(key);
+  async #send(key: K, commit: C, data: Uint8Array, end: number): Promise<Sent> {
+    const subject = this.#spec.subject(key);
+    const filter = this.#spec.filter(key);
     const head = headers();
     head.set(HEADER_COMMIT, commit.commit);
     head.set(HEADER_TYPES, [...new Set(commit.events.map(({ type }) => type))].join(','));
     try {
-      const ack = await this.connection.request(() =>
-        this.js.publish(subject, data, {
+      const ack = await this.#connection.request(() =>
+        this.#js.publish(subject, data, {
           msgID: commit.commit,
           headers: head,
           expect: {
@@ -126,7 +126,7 @@ export class JetStreamEventLog<K, C extends LoggedCommit> implements EventLog<K,
       return ack.duplicate ? { kind: 'duplicate' } : { kind: 'appended', sequence: ack.seq };
     } catch (cause) {
       if (!(cause instanceof JetStreamApiError)) {
-        if (this.isOver() || cause instanceof errors.InvalidArgumentError) {
+        if (this.#isOver() || cause instanceof errors.InvalidArgumentError) {
           throw new AppendError(subject, 'the connection is closed or does not take it', { cause });
         }
         return { kind: 'unknown', cause };
@@ -138,14 +138,14 @@ export class JetStreamEventLog<K, C extends LoggedCommit> implements EventLog<K,
     }
   }
 
-  private isOver(): boolean {
-    return this.nc.isClosed() || this.nc.isDraining();
+  #isOver(): boolean {
+    return this.#nc.isClosed() || this.#nc.isDraining();
   }
 
   /** Whose message is the first after `end`: that one, and no other, was appended there. */
-  private async find(key: K, commitId: string, end: number): Promise<Found> {
+  async #find(key: K, commitId: string, end: number): Promise<Found> {
     try {
-      const first = await this.stored.firstAfterOnce(this.spec.filter(key), end);
+      const first = await this.#stored.firstAfterOnce(this.#spec.filter(key), end);
       if (first === null) return { kind: 'nothing' };
       if (first.header.get(HEADER_COMMIT) !== commitId) return { kind: 'conflict' };
       return { kind: 'appended', sequence: first.seq };

@@ -23,48 +23,48 @@ interface LoggedCommit {
 export class MemoryEventLog<K, C extends LoggedCommit> implements EventLog<K, C> {
   /** Taken from the front, one per append. */
   readonly faults: MemoryFault[] = [];
-  private readonly spec: LogSpec<K, C>;
-  private readonly aggregates = new Map<string, Message[]>();
-  private readonly ids = new Set<string>();
-  private sequence = 0;
+  readonly #spec: LogSpec<K, C>;
+  readonly #aggregates = new Map<string, Message[]>();
+  readonly #ids = new Set<string>();
+  #sequence = 0;
 
   constructor(spec: LogSpec<K, C>) {
-    this.spec = spec;
+    this.#spec = spec;
   }
 
   async append(key: K, commit: C, end: number): Promise<Appended> {
     const fault = this.faults.shift();
-    const subject = this.spec.subject(key);
+    const subject = this.#spec.subject(key);
     if (fault === 'lost-unknown') throw new AppendError(subject, 'the server did not answer');
     const data = encodeCommit(commit);
     if (data.length > LIMITS.commitBytesMax) throw new AppendError(subject, `it has ${data.length} bytes`);
-    const messages = this.messagesOf(key);
+    const messages = this.#messagesOf(key);
     if ((messages.at(-1)?.sequence ?? 0) !== end) {
       const first = messages.find(({ sequence }) => sequence > end);
       if (first?.commit !== commit.commit) return { kind: 'conflict' };
       return { kind: 'appended', sequence: first.sequence };
     }
-    if (this.ids.has(commit.commit)) throw new AppendError(subject, 'its id is already used by another aggregate');
-    this.ids.add(commit.commit);
-    this.sequence += 1;
-    messages.push({ sequence: this.sequence, commit: commit.commit, data });
+    if (this.#ids.has(commit.commit)) throw new AppendError(subject, 'its id is already used by another aggregate');
+    this.#ids.add(commit.commit);
+    this.#sequence += 1;
+    messages.push({ sequence: this.#sequence, commit: commit.commit, data });
     if (fault === 'stored-unknown') throw new AppendError(subject, 'the server did not answer');
-    return { kind: 'appended', sequence: this.sequence };
+    return { kind: 'appended', sequence: this.#sequence };
   }
 
   async load(key: K, after = 0): Promise<Stored<C>[]> {
-    const stored = this.messagesOf(key).filter(({ sequence }) => sequence > after);
-    return parseCommits(this.spec.filter(key), this.spec.schema, stored, { fromStart: after === 0 });
+    const stored = this.#messagesOf(key).filter(({ sequence }) => sequence > after);
+    return parseCommits(this.#spec.filter(key), this.#spec.schema, stored, { fromStart: after === 0 });
   }
 
   async endsAt(key: K): Promise<number> {
-    return this.messagesOf(key).at(-1)?.sequence ?? 0;
+    return this.#messagesOf(key).at(-1)?.sequence ?? 0;
   }
 
-  private messagesOf(key: K): Message[] {
-    const filter = this.spec.filter(key);
-    const found = this.aggregates.get(filter) ?? [];
-    this.aggregates.set(filter, found);
+  #messagesOf(key: K): Message[] {
+    const filter = this.#spec.filter(key);
+    const found = this.#aggregates.get(filter) ?? [];
+    this.#aggregates.set(filter, found);
     return found;
   }
 }

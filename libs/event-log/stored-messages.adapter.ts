@@ -15,16 +15,16 @@ const READ_WAIT = { msMin: 200, msMax: 2_000 };
 
 /** Reads the messages of a subject or filter of one stream, in order. */
 export class StoredMessages {
-  private readonly nc: NatsConnection;
-  private readonly jsm: Promise<JetStreamManager>;
-  private readonly connection: ConnectionWatch;
-  private readonly stream: string;
+  readonly #nc: NatsConnection;
+  readonly #jsm: Promise<JetStreamManager>;
+  readonly #connection: ConnectionWatch;
+  readonly #stream: string;
 
   constructor(nc: NatsConnection, stream: string) {
-    this.nc = nc;
-    this.connection = ConnectionWatch.of(nc);
-    this.jsm = jetstreamManager(nc, { checkAPI: false });
-    this.stream = stream;
+    this.#nc = nc;
+    this.#connection = ConnectionWatch.of(nc);
+    this.#jsm = jetstreamManager(nc, { checkAPI: false });
+    this.#stream = stream;
   }
 
   /**
@@ -33,7 +33,7 @@ export class StoredMessages {
    */
   async after(filter: string, after: number): Promise<StoredMsg[]> {
     const messages: StoredMsg[] = [];
-    await this.readDirect(filter, after, messages);
+    await this.#readDirect(filter, after, messages);
     for (;;) {
       const next = await this.firstAfter(filter, messages.at(-1)?.seq ?? after);
       if (next === null) return messages;
@@ -43,44 +43,44 @@ export class StoredMessages {
 
   /** The first message after stream sequence `after`, from the leader. */
   firstAfter(filter: string, after: number): Promise<StoredMsg | null> {
-    return this.persistently(filter, () => this.firstAfterOnce(filter, after));
+    return this.#persistently(filter, () => this.firstAfterOnce(filter, after));
   }
 
   /** The same with one try: for callers that repeat something else, too. */
   async firstAfterOnce(filter: string, after: number): Promise<StoredMsg | null> {
-    const jsm = await this.jsm;
+    const jsm = await this.#jsm;
     const query: SeqMsgRequest & { next_by_subj: string } = { seq: after + 1, next_by_subj: filter };
-    return this.connection.request(() => jsm.streams.getMessage(this.stream, query));
+    return this.#connection.request(() => jsm.streams.getMessage(this.#stream, query));
   }
 
   /** Stream sequence of the last message, from the leader; 0 for none. */
   async endsAt(filter: string): Promise<number> {
-    const jsm = await this.jsm;
-    const last = await this.persistently(filter, () =>
-      this.connection.request(() => jsm.streams.getMessage(this.stream, { last_by_subj: filter })),
+    const jsm = await this.#jsm;
+    const last = await this.#persistently(filter, () =>
+      this.#connection.request(() => jsm.streams.getMessage(this.#stream, { last_by_subj: filter })),
     );
     return last?.seq ?? 0;
   }
 
   /** Pages until one is not full. A page that fails is left to the leader: what it brought until then is in order. */
-  private async readDirect(filter: string, after: number, messages: StoredMsg[]): Promise<void> {
+  async #readDirect(filter: string, after: number, messages: StoredMsg[]): Promise<void> {
     for (;;) {
       const before = messages.length;
-      const complete = await this.readPage(filter, messages.at(-1)?.seq ?? after, messages);
+      const complete = await this.#readPage(filter, messages.at(-1)?.seq ?? after, messages);
       if (!complete || messages.length - before < PAGE_MESSAGES) return;
     }
   }
 
   /** With a callback, because only then the client gives up its subscription at the end of the batch. */
-  private async readPage(filter: string, after: number, messages: StoredMsg[]): Promise<boolean> {
-    const jsm = await this.jsm;
+  async #readPage(filter: string, after: number, messages: StoredMsg[]): Promise<boolean> {
+    const jsm = await this.#jsm;
     const { promise, resolve } = Promise.withResolvers<boolean>();
     let batch: QueuedIterator<StoredMsg> | undefined;
     const give = (reason: string) => batch?.stop(new Error(reason));
     const timer = setTimeout(() => give('the page did not end'), PAGE_TIMEOUT_MS);
     try {
-      return await this.connection.request(async () => {
-        batch = await jsm.direct.getBatch(this.stream, {
+      return await this.#connection.request(async () => {
+        batch = await jsm.direct.getBatch(this.#stream, {
           seq: after + 1,
           next_by_subj: filter,
           batch: PAGE_MESSAGES,
@@ -99,12 +99,12 @@ export class StoredMessages {
     }
   }
 
-  private async persistently<T>(filter: string, read: () => Promise<T>): Promise<T> {
+  async #persistently<T>(filter: string, read: () => Promise<T>): Promise<T> {
     for (let attempt = 1; ; attempt++) {
       try {
         return await read();
       } catch (cause) {
-        if (attempt === READ_ATTEMPTS_MAX || this.nc.isClosed()) throw new LoadError(filter, { cause });
+        if (attempt === READ_ATTEMPTS_MAX || this.#nc.isClosed()) throw new LoadError(filter, { cause });
         await sleep(doubledMs(READ_WAIT, attempt));
       }
     }

@@ -26,60 +26,60 @@ interface TrackedClient extends LogEnd {
  * fleet and the grants that were taken back. Every commit may be applied again.
  */
 export class FleetState {
-  private readonly devices = new Map<DeviceId, Tracked>();
-  private readonly clientsById = new Map<DeviceId, TrackedClient>();
-  private fleet: (LogEnd & { readonly held: DeviceHold | null }) | undefined;
-  private grants: (LogEnd & { readonly revocations: readonly GrantRevocation[] }) | undefined;
+  readonly #devices = new Map<DeviceId, Tracked>();
+  readonly #clientsById = new Map<DeviceId, TrackedClient>();
+  #fleet: (LogEnd & { readonly held: DeviceHold | null }) | undefined;
+  #grants: (LogEnd & { readonly revocations: readonly GrantRevocation[] }) | undefined;
   /** Of static tokens. */
-  private readonly ownerByToken = new Map<string, DeviceId>();
-  private readonly deviceByJoinToken = new Map<string, DeviceId>();
-  private readonly cutOff = new Map<DeviceId, number>();
+  readonly #ownerByToken = new Map<string, DeviceId>();
+  readonly #deviceByJoinToken = new Map<string, DeviceId>();
+  readonly #cutOff = new Map<DeviceId, number>();
 
   get(deviceId: DeviceId): Tracked | undefined {
-    return this.devices.get(deviceId);
+    return this.#devices.get(deviceId);
   }
 
   /** Of a device, a client, FLEET_ID or GRANTS_ID; undefined before its first fact. */
   endOf(id: DeviceId): LogEnd | undefined {
-    if (id === FLEET_ID) return this.fleet;
-    return id === GRANTS_ID ? this.grants : (this.devices.get(id) ?? this.clientsById.get(id));
+    if (id === FLEET_ID) return this.#fleet;
+    return id === GRANTS_ID ? this.#grants : (this.#devices.get(id) ?? this.#clientsById.get(id));
   }
 
   /** By whom everything is held. */
   fleetHeld(): DeviceHold | null {
-    return this.fleet?.held ?? null;
+    return this.#fleet?.held ?? null;
   }
 
   /** Oldest first; the last ones may be over by now. */
   grantRevocations(): readonly GrantRevocation[] {
-    return this.grants?.revocations ?? [];
+    return this.#grants?.revocations ?? [];
   }
 
   all(): Device[] {
-    return [...this.devices.values()].map(({ device }) => device);
+    return [...this.#devices.values()].map(({ device }) => device);
   }
 
   client(id: DeviceId): Client | undefined {
-    return this.clientsById.get(id)?.client;
+    return this.#clientsById.get(id)?.client;
   }
 
   clients(): Client[] {
-    return [...this.clientsById.values()].map(({ client }) => client);
+    return [...this.#clientsById.values()].map(({ client }) => client);
   }
 
   /** Whose static token this is. A lookup by hash: neither its time nor its answer says anything about other tokens. */
   ownerOf(tokenHash: string): DeviceId | undefined {
-    return this.ownerByToken.get(tokenHash);
+    return this.#ownerByToken.get(tokenHash);
   }
 
   /** The device that may be joined with this token, or was. */
   deviceToJoin(tokenHash: string): DeviceId | undefined {
-    return this.deviceByJoinToken.get(tokenHash);
+    return this.#deviceByJoinToken.get(tokenHash);
   }
 
   /** Who lost credentials by a message of FLEET after this one, up to that one; it may have new ones since. */
   cutOffBetween(after: number, upTo: number): DeviceId[] {
-    return [...this.cutOff].filter(([, sequence]) => sequence > after && sequence <= upTo).map(([id]) => id);
+    return [...this.#cutOff].filter(([, sequence]) => sequence > after && sequence <= upTo).map(([id]) => id);
   }
 
   /** Folds a stored commit in; one that is in already changes nothing. */
@@ -92,40 +92,40 @@ export class FleetState {
     }
     const events = (before?.events ?? 0) + commit.events.length;
     const end: LogEnd = { sequence, number: commit.number, events, hash: commit.hash };
-    if (deviceId === FLEET_ID) this.fleet = { ...end, held: evolveFleetHold(this.fleetHeld(), commit) };
+    if (deviceId === FLEET_ID) this.#fleet = { ...end, held: evolveFleetHold(this.fleetHeld(), commit) };
     else if (deviceId === GRANTS_ID) {
-      this.grants = { ...end, revocations: evolveGrantRevocations(this.grantRevocations(), commit) };
-    } else if (this.isAboutClient(commit)) this.applyToClient(commit, end);
-    else this.applyToDevice(commit, end);
+      this.#grants = { ...end, revocations: evolveGrantRevocations(this.grantRevocations(), commit) };
+    } else if (this.#isAboutClient(commit)) this.#applyToClient(commit, end);
+    else this.#applyToDevice(commit, end);
   }
 
   /** The first fact about an id says what it is, for ever. */
-  private isAboutClient({ deviceId, events }: FleetCommit): boolean {
-    if (this.devices.has(deviceId)) return false;
-    return this.clientsById.has(deviceId) || events[0]?.type === 'CLIENT_ENROLLED';
+  #isAboutClient({ deviceId, events }: FleetCommit): boolean {
+    if (this.#devices.has(deviceId)) return false;
+    return this.#clientsById.has(deviceId) || events[0]?.type === 'CLIENT_ENROLLED';
   }
 
-  private applyToDevice(commit: FleetCommit, end: LogEnd): void {
+  #applyToDevice(commit: FleetCommit, end: LogEnd): void {
     const { deviceId } = commit;
-    const before = this.devices.get(deviceId)?.device;
+    const before = this.#devices.get(deviceId)?.device;
     const device = evolveDeviceCommit(before, commit);
     if (device === undefined) return;
-    this.devices.set(deviceId, { ...end, device });
-    move(this.ownerByToken, deviceId, { from: [before?.credentialHash], to: [device.credentialHash] });
+    this.#devices.set(deviceId, { ...end, device });
+    move(this.#ownerByToken, deviceId, { from: [before?.credentialHash], to: [device.credentialHash] });
     const tokens = (of: Device | undefined) => [of?.join?.tokenHash, of?.key?.tokenHash];
-    move(this.deviceByJoinToken, deviceId, { from: tokens(before), to: tokens(device) });
+    move(this.#deviceByJoinToken, deviceId, { from: tokens(before), to: tokens(device) });
     // Also when it has joined again by now: what it was let in with before may still be open somewhere.
-    if (before !== undefined && hasLost(before, device)) this.cutOff.set(deviceId, end.sequence);
+    if (before !== undefined && hasLost(before, device)) this.#cutOff.set(deviceId, end.sequence);
   }
 
-  private applyToClient(commit: FleetCommit, end: LogEnd): void {
+  #applyToClient(commit: FleetCommit, end: LogEnd): void {
     const { deviceId } = commit;
-    const before = this.clientsById.get(deviceId)?.client;
+    const before = this.#clientsById.get(deviceId)?.client;
     const client = evolveClientCommit(before, commit);
     if (client === undefined) return;
-    this.clientsById.set(deviceId, { ...end, client });
-    move(this.ownerByToken, deviceId, { from: [before?.credentialHash], to: [client.credentialHash] });
-    if (before !== undefined && hasLost(before, client)) this.cutOff.set(deviceId, end.sequence);
+    this.#clientsById.set(deviceId, { ...end, client });
+    move(this.#ownerByToken, deviceId, { from: [before?.credentialHash], to: [client.credentialHash] });
+    if (before !== undefined && hasLost(before, client)) this.#cutOff.set(deviceId, end.sequence);
   }
 }
 

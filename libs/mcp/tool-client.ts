@@ -26,103 +26,107 @@ export interface ToolClientOptions {
 
 /** Keeps one tool server connected: a dead one is started again for ever, with growing waits. */
 export class ToolClient {
-  private readonly stopping = new AbortController();
-  private connection: ToolConnection | undefined;
-  private listed: readonly ListedTool[] = [];
-  private running: Promise<void> | undefined;
-  private whyNot = 'it has not been started yet';
-  private readonly waiters = new Set<() => void>();
-  private readonly firstTry = Promise.withResolvers<void>();
+  readonly #stopping = new AbortController();
+  #connection: ToolConnection | undefined;
+  #listed: readonly ListedTool[] = [];
+  #running: Promise<void> | undefined;
+  #whyNot = 'it has not been started yet';
+  readonly #waiters = new Set<() => void>();
+  readonly #firstTry = Promise.withResolvers<void>();
 
-  constructor(private readonly options: ToolClientOptions) {}
+  readonly #options: ToolClientOptions;
+
+  constructor(options: ToolClientOptions) {
+    this.#options = options;
+  }
 
   get name(): string {
-    return this.options.name;
+    return this.#options.name;
   }
 
   /** The tools of the last connection; a server that is down keeps them, its calls are answered `unavailable`. */
   get tools(): readonly ListedTool[] {
-    return this.listed;
+    return this.#listed;
   }
 
   get isReady(): boolean {
-    return this.connection !== undefined;
+    return this.#connection !== undefined;
   }
 
   start(): void {
-    this.running ??= this.keepConnected();
+    this.#running ??= this.#keepConnected();
   }
 
   /** Resolves with true when the server is ready, with false when it is not within the time. */
   async ready(timeoutMs: number): Promise<boolean> {
     if (this.isReady) return true;
     const { promise: becameReady, resolve: wake } = Promise.withResolvers<void>();
-    this.waiters.add(wake);
+    this.#waiters.add(wake);
     await within(timeoutMs, becameReady);
-    this.waiters.delete(wake);
+    this.#waiters.delete(wake);
     return this.isReady;
   }
 
   /** Resolves when the first try to connect has succeeded or failed, or the time is over. */
   async tried(timeoutMs: number): Promise<void> {
-    await within(timeoutMs, this.firstTry.promise);
+    await within(timeoutMs, this.#firstTry.promise);
   }
 
   /** Calls a tool once. Never throws for what the server does and never calls again by itself. */
   async call(tool: string, args: Readonly<Record<string, Json>>, options: CallOptions): Promise<ToolAnswer> {
-    const { connection } = this;
+    const connection = this.#connection;
     if (connection === undefined) {
-      return { kind: 'unavailable', reason: `the tool server "${this.name}" is not connected: ${this.whyNot}` };
+      return { kind: 'unavailable', reason: `the tool server "${this.name}" is not connected: ${this.#whyNot}` };
     }
     return connection.call(tool, args, options);
   }
 
   /** Ends the server and the loop; safe to call twice. */
   async close(): Promise<void> {
-    this.stopping.abort();
-    await this.connection?.close();
-    await this.running;
+    this.#stopping.abort();
+    await this.#connection?.close();
+    await this.#running;
   }
 
-  private async keepConnected(): Promise<void> {
-    const { signal } = this.stopping;
+  async #keepConnected(): Promise<void> {
+    const { signal } = this.#stopping;
     for (let failures = 0; !signal.aborted; failures++) {
-      const startedAt = this.options.monotonicMs();
-      this.whyNot = await this.connectOnce();
+      const startedAt = this.#options.monotonicMs();
+      this.#whyNot = await this.#connectOnce();
       if (signal.aborted) return;
-      if (this.options.monotonicMs() - startedAt >= MCP_LIMITS.uptimeMsGood) failures = 0;
+      if (this.#options.monotonicMs() - startedAt >= MCP_LIMITS.uptimeMsGood) failures = 0;
       const retryMs = doubledMs({ msMin: MCP_LIMITS.restartMsMin, msMax: MCP_LIMITS.restartMsMax }, failures + 1);
-      this.options.onFact({ fact: 'disconnected', reason: this.whyNot, retryMs });
+      this.#options.onFact({ fact: 'disconnected', reason: this.#whyNot, retryMs });
       await sleep(retryMs, undefined, { signal }).catch(() => undefined);
     }
   }
 
   /** One life of a connection; resolves with the reason of its end. */
-  private async connectOnce(): Promise<string> {
+  async #connectOnce(): Promise<string> {
     try {
-      const connection = await openConnection(this.options.name, this.options.spec, {
+      const connection = await openConnection(this.#options.name, this.#options.spec, {
         onToolsChanged: (tools) => {
-          this.listed = tools;
-          this.options.onFact({ fact: 'tools_changed', tools: tools.length });
+          this.#listed = tools;
+          this.#options.onFact({ fact: 'tools_changed', tools: tools.length });
         },
-        onListFailed: (reason) => this.options.onFact({ fact: 'list_failed', reason }),
-        signal: this.stopping.signal,
+        onListFailed: (reason) => this.#options.onFact({ fact: 'list_failed', reason }),
+        signal: this.#stopping.signal,
       });
-      if (this.stopping.signal.aborted) {
+      if (this.#stopping.signal.aborted) {
         await connection.close();
         return 'closed';
       }
-      this.listed = connection.tools;
-      this.connection = connection;
-      this.options.onFact({ fact: 'connected', tools: connection.tools.length });
-      this.firstTry.resolve();
-      for (const wake of this.waiters) wake();
+      this.#listed = connection.tools;
+      this.#connection = connection;
+      this.#options.onFact({ fact: 'connected', tools: connection.tools.length });
+      this.#firstTry.resolve();
+      for (const wake of this.#waiters) wake();
       return await connection.closed;
     } catch (error) {
       return error instanceof Error ? error.message : String(error);
     } finally {
-      this.connection = undefined;
-      this.firstTry.resolve();
+      this.#connection = undefined;
+      this.#firstTry.resolve();
     }
   }
 }

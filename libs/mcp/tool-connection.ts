@@ -132,54 +132,64 @@ async function openTransport(spec: ToolServerSpec): Promise<Opened> {
 }
 
 class OpenConnection implements ToolConnection {
-  private calls = 0;
-  private refreshing = false;
-  private stale = false;
+  #calls = 0;
+  #refreshing = false;
+  #stale = false;
   /** Who hears what a call writes, by its id. */
-  private readonly listeners = new Map<string, (piece: ToolOutput) => void>();
-  private readonly settles: boolean;
-  private readonly tells: boolean;
+  readonly #listeners = new Map<string, (piece: ToolOutput) => void>();
+  readonly #settles: boolean;
+  readonly #tells: boolean;
+
+  readonly #sdk: Sdk;
+  readonly #client: Client;
+  readonly #kind: ToolServerSpec['kind'];
+  readonly #life: Life;
 
   constructor(
-    private readonly sdk: Sdk,
-    private readonly client: Client,
-    private readonly kind: ToolServerSpec['kind'],
-    private readonly life: Life,
+    sdk: Sdk,
+    client: Client,
+    kind: ToolServerSpec['kind'],
+    life: Life,
     public tools: readonly ListedTool[],
   ) {
+    this.#sdk = sdk;
+    this.#client = client;
+    this.#kind = kind;
+    this.#life = life;
+
     const offered = client.getServerCapabilities()?.experimental;
-    this.settles = offered?.[SETTLED_METHOD] !== undefined;
-    this.tells = offered?.[OUTPUT_META] !== undefined;
+    this.#settles = offered?.[SETTLED_METHOD] !== undefined;
+    this.#tells = offered?.[OUTPUT_META] !== undefined;
   }
 
   get closed(): Promise<string> {
-    return this.life.closed;
+    return this.#life.closed;
   }
 
   async call(tool: string, args: Readonly<Record<string, Json>>, options: CallOptions): Promise<ToolAnswer> {
-    const id = String(++this.calls);
+    const id = String(++this.#calls);
     const stop = new AbortController();
     const onAbort = (): void => stop.abort('cancelled');
     if (options.signal.aborted) return { kind: 'cancelled', value: null };
     options.signal.addEventListener('abort', onAbort, { once: true });
     const timer = setTimeout(() => stop.abort('timed out'), options.timeoutMs);
     const { onOutput } = options;
-    if (this.tells && onOutput !== undefined) this.listeners.set(id, onOutput);
-    const _meta = { ...options.meta, [CALL_META]: id, ...(this.listeners.has(id) && { progressToken: id }) };
+    if (this.#tells && onOutput !== undefined) this.#listeners.set(id, onOutput);
+    const _meta = { ...options.meta, [CALL_META]: id, ...(this.#listeners.has(id) && { progressToken: id }) };
     try {
-      const result = await this.client.request(
+      const result = await this.#client.request(
         { method: 'tools/call', params: { name: tool, arguments: { ...args }, _meta } },
-        this.sdk.types.CallToolResultSchema,
+        this.#sdk.types.CallToolResultSchema,
         // The SDK has a timer of its own; it must never be the one that fires.
         { signal: stop.signal, timeout: options.timeoutMs + MCP_LIMITS.connectMs },
       );
       const { isError = false, _meta: meta } = result;
       return { kind: 'answered', isError, value: valueOf(result), ...(meta !== undefined && { meta }) };
     } catch (error) {
-      return await this.explain(error, id, stop.signal, options.signal);
+      return await this.#explain(error, id, stop.signal, options.signal);
     } finally {
       clearTimeout(timer);
-      this.listeners.delete(id);
+      this.#listeners.delete(id);
       options.signal.removeEventListener('abort', onAbort);
     }
   }
@@ -187,46 +197,46 @@ class OpenConnection implements ToolConnection {
   /** A progress notification: of a call that is running and wants to hear of it, or of nobody. */
   heard(params: { readonly progressToken?: unknown }): void {
     const piece = pieceOf(params);
-    if (piece !== undefined) this.listeners.get(String(params.progressToken))?.(piece);
+    if (piece !== undefined) this.#listeners.get(String(params.progressToken))?.(piece);
   }
 
   async close(): Promise<void> {
-    await this.client.close();
+    await this.#client.close();
   }
 
   /** The server says that its tools changed; however often it says so, one list is read at a time. */
   async refresh(events: ConnectionEvents): Promise<void> {
-    this.stale = true;
-    if (this.refreshing) return;
-    this.refreshing = true;
+    this.#stale = true;
+    if (this.#refreshing) return;
+    this.#refreshing = true;
     try {
-      while (this.stale && !this.life.ended) {
-        this.stale = false;
-        this.tools = await listTools(this.sdk, this.client);
+      while (this.#stale && !this.#life.ended) {
+        this.#stale = false;
+        this.tools = await listTools(this.#sdk, this.#client);
         events.onToolsChanged(this.tools);
       }
     } catch (error) {
       events.onListFailed(messageOf(error));
     } finally {
-      this.refreshing = false;
+      this.#refreshing = false;
     }
   }
 
-  private async explain(error: unknown, id: string, stop: AbortSignal, cancel: AbortSignal): Promise<ToolAnswer> {
+  async #explain(error: unknown, id: string, stop: AbortSignal, cancel: AbortSignal): Promise<ToolAnswer> {
     if (stop.aborted) {
-      const value = await this.settled(id);
+      const value = await this.#settled(id);
       return cancel.aborted ? { kind: 'cancelled', value } : { kind: 'timed_out' };
     }
-    if (this.life.ended) return { kind: 'lost', reason: messageOf(error) };
-    if (error instanceof this.sdk.types.McpError || this.kind === 'stdio') {
+    if (this.#life.ended) return { kind: 'lost', reason: messageOf(error) };
+    if (error instanceof this.#sdk.types.McpError || this.#kind === 'stdio') {
       return { kind: 'answered', isError: true, value: messageOf(error) };
     }
-    return this.explainHttp(error);
+    return this.#explainHttp(error);
   }
 
   /** After a failed POST the session is given up and dialled again; only a refused connection proves that nothing ran. */
-  private async explainHttp(failure: unknown): Promise<ToolAnswer> {
-    await this.client.close().catch(() => undefined);
+  async #explainHttp(failure: unknown): Promise<ToolAnswer> {
+    await this.#client.close().catch(() => undefined);
     const status = codeOf(failure);
     const refused = failure instanceof Error && codeOf(failure.cause) === 'ECONNREFUSED';
     const rejected = typeof status === 'number' && status >= 400 && status < 500;
@@ -234,13 +244,13 @@ class OpenConnection implements ToolConnection {
   }
 
   /** Waits until the server says that a cancelled call has ended, if it can; what it had produced is kept. */
-  private async settled(id: string): Promise<Json> {
-    if (!this.settles || this.life.ended) return null;
+  async #settled(id: string): Promise<Json> {
+    if (!this.#settles || this.#life.ended) return null;
     const request = { method: SETTLED_METHOD, params: { call: id } };
-    const answer = await this.client
-      .request(request, this.sdk.Settled, { timeout: MCP_LIMITS.settleMs })
+    const answer = await this.#client
+      .request(request, this.#sdk.Settled, { timeout: MCP_LIMITS.settleMs })
       .catch(() => undefined);
-    const result = this.sdk.types.CallToolResultSchema.safeParse(answer?.result);
+    const result = this.#sdk.types.CallToolResultSchema.safeParse(answer?.result);
     return result.success ? valueOf(result.data) : null;
   }
 }

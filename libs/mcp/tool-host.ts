@@ -127,17 +127,17 @@ function tellerOf({ _meta, sendNotification }: Extra): Tell {
 
 /** The calls that are running, and the ends of those that were cancelled, by the ids their client gave them. */
 class CallBook {
-  private readonly ends = new Map<string, Promise<CallToolResult | undefined>>();
+  readonly #ends = new Map<string, Promise<CallToolResult | undefined>>();
 
   follow(id: unknown, signal: AbortSignal, result: Promise<CallToolResult>): Promise<CallToolResult> {
     if (typeof id !== 'string') return result;
-    this.ends.set(
+    this.#ends.set(
       id,
       result.catch(() => undefined),
     );
     const forget = (): void => {
-      if (!signal.aborted) this.ends.delete(id);
-      else if (this.ends.size > SETTLED_KEPT_MAX) this.forgetOldest();
+      if (!signal.aborted) this.#ends.delete(id);
+      else if (this.#ends.size > SETTLED_KEPT_MAX) this.#forgetOldest();
     };
     result.then(forget, forget);
     return result;
@@ -145,13 +145,13 @@ class CallBook {
 
   /** Answers when the call has ended, at once when it is not known: then it has ended before, or never began. */
   async settled(id: string): Promise<CallToolResult | undefined> {
-    const result = await this.ends.get(id);
-    this.ends.delete(id);
+    const result = await this.#ends.get(id);
+    this.#ends.delete(id);
     return result;
   }
 
-  private forgetOldest(): void {
-    const [oldest] = this.ends.keys();
-    if (oldest !== undefined) this.ends.delete(oldest);
+  #forgetOldest(): void {
+    const [oldest] = this.#ends.keys();
+    if (oldest !== undefined) this.#ends.delete(oldest);
   }
 }

@@ -4,14 +4,14 @@ import { PlatformModule, runService, ServicePorts } from './index.js';
 /** A service that does nothing but what its test asks for in SAMPLE. */
 @Module({ imports: [PlatformModule.forService('sample')] })
 class SampleModule implements OnApplicationBootstrap, BeforeApplicationShutdown {
-  private readonly ports: ServicePorts;
+  readonly #ports: ServicePorts;
 
   constructor(@Inject(ServicePorts) ports: ServicePorts) {
-    this.ports = ports;
+    this.#ports = ports;
   }
 
   async onApplicationBootstrap(): Promise<void> {
-    this.ports.register('aip', 5_000);
+    this.#ports.register('aip', 5_000);
     if (process.env['SAMPLE'] === 'reject') void Promise.reject(new Error('nobody is looking'));
   }
 

@@ -43,34 +43,38 @@ const FILTERS = ['size', 'join', 'default'] as const;
  * Throws TemplateError for a part that is not valid, and for a variable that nobody gave.
  */
 export class TemplateBook {
-  private readonly engine: Liquid;
-  private readonly parsed = new Map<string, Template[]>();
+  readonly #engine: Liquid;
+  readonly #parsed = new Map<string, Template[]>();
 
-  constructor(private readonly source: PromptTemplates) {
+  readonly #source: PromptTemplates;
+
+  constructor(source: PromptTemplates) {
+    this.#source = source;
+
     const shared = source.templates.filter(({ mode }) => mode === 'any');
     const partials = shared.flatMap(({ id, parts }) =>
       Object.entries(parts).map(([part, text]) => [`${id}/${part}`, text] as const),
     );
-    this.engine = bareEngine(Object.fromEntries(partials));
-    for (const template of source.templates) this.parse(template);
+    this.#engine = bareEngine(Object.fromEntries(partials));
+    for (const template of source.templates) this.#parse(template);
   }
 
   /** The template of that id for the mode, for any mode, or without images. */
   template(id: string, mode: PromptMode): PromptTemplate {
-    return pick(this.source.templates, { id, mode, what: 'template' });
+    return pick(this.#source.templates, { id, mode, what: 'template' });
   }
 
   examples(id: string, mode: PromptMode): PromptExamples {
-    return pick(this.source.examples, { id, mode, what: 'set of examples' });
+    return pick(this.#source.examples, { id, mode, what: 'set of examples' });
   }
 
   render({ id, mode, parts }: PromptTemplate, part: string, values: Readonly<Record<string, unknown>>): string {
-    const parsed = this.parsed.get(keyOf(id, mode, part));
+    const parsed = this.#parsed.get(keyOf(id, mode, part));
     if (parsed === undefined) {
       throw new TemplateError(id, part, `is missing; there are ${Object.keys(parts).join(', ')}`);
     }
     try {
-      return String(this.engine.renderSync(parsed, values));
+      return String(this.#engine.renderSync(parsed, values));
     } catch (error) {
       throw new TemplateError(id, part, `cannot be rendered: ${firstLine(error)}`);
     }
@@ -84,7 +88,7 @@ export class TemplateBook {
       found.set(id, { id: mode === 'any' ? id : `${id}.${mode}`, hash });
       for (const text of Object.values(parts)) {
         for (const [, name = ''] of text.matchAll(/\{%-?\s*include\s+['"]([^'"]+)\/[^'"/]+['"]/gu)) {
-          const shared = this.source.templates.find((other) => other.id === name && other.mode === 'any');
+          const shared = this.#source.templates.find((other) => other.id === name && other.mode === 'any');
           if (shared !== undefined) visit(shared);
         }
       }
@@ -93,10 +97,10 @@ export class TemplateBook {
     return [...found.values()];
   }
 
-  private parse({ id, mode, parts }: PromptTemplate): void {
+  #parse({ id, mode, parts }: PromptTemplate): void {
     for (const [part, text] of Object.entries(parts)) {
       try {
-        this.parsed.set(keyOf(id, mode, part), this.engine.parse(text));
+        this.#parsed.set(keyOf(id, mode, part), this.#engine.parse(text));
       } catch (error) {
         throw new TemplateError(id, part, `is not a valid template: ${firstLine(error)}`);
       }

@@ -30,17 +30,17 @@ export interface LoggingOptions {
 
 /** The loops of the service: three projections, the reports that follow from them, FEED beside them, and the queries. */
 export class LoggingService {
-  private readonly options: LoggingOptions;
-  private readonly followers: readonly StreamFollower[];
-  private readonly feed: FeedPublisher;
-  private readonly reports: ReportWriter;
-  private readonly reader: ProjectionReader;
-  private readonly stopping = new AbortController();
-  private served: Served | undefined;
-  private starting: Promise<void> | undefined;
+  readonly #options: LoggingOptions;
+  readonly #followers: readonly StreamFollower[];
+  readonly #feed: FeedPublisher;
+  readonly #reports: ReportWriter;
+  readonly #reader: ProjectionReader;
+  readonly #stopping = new AbortController();
+  #served: Served | undefined;
+  #starting: Promise<void> | undefined;
 
   constructor(options: LoggingOptions) {
-    this.options = options;
+    this.#options = options;
     const { nc, postgres, clock, logger, metrics, health } = options;
     const commits = metrics.counter('logging_commits_total', 'commits projected', ['stream']);
     const lag = metrics.gauge('logging_lag_messages', 'messages not projected yet', ['stream']);
@@ -48,12 +48,12 @@ export class LoggingService {
     const onApplied = (stream: string, applied: AppliedBatch) => {
       commits.inc({ stream }, applied.commits);
       lag.set({ stream }, applied.pending);
-      this.reports.notice();
+      this.#reports.notice();
     };
     const deadLetters = new DeadLetters(nc, clock);
-    this.reader = new ProjectionReader(postgres);
-    this.reports = new ReportWriter({ nc, postgres, reader: this.reader, logger });
-    this.followers = [
+    this.#reader = new ProjectionReader(postgres);
+    this.#reports = new ReportWriter({ nc, postgres, reader: this.#reader, logger });
+    this.#followers = [
       new RunsProjection({ nc, clock, deadLetters }),
       attemptsProjection({ clock, deadLetters }),
       plansProjection({ clock, deadLetters }),
@@ -63,37 +63,37 @@ export class LoggingService {
       return follower;
     });
     const onPublished = (count: number) => events.inc(count);
-    this.feed = new FeedPublisher({ nc, feed: new FeedStream(nc), postgres, clock, logger, onPublished });
-    health.register('feed', () => this.feed.check());
+    this.#feed = new FeedPublisher({ nc, feed: new FeedStream(nc), postgres, clock, logger, onPublished });
+    health.register('feed', () => this.#feed.check());
   }
 
   async onApplicationBootstrap(): Promise<void> {
-    const { nc, logger } = this.options;
-    this.served = await serveLogging({ nc, reader: this.reader, reports: this.reports, logger });
-    this.feed.start();
-    this.starting = this.startProjections().catch((error: unknown) => {
-      if (!this.stopping.signal.aborted) throw error;
+    const { nc, logger } = this.#options;
+    this.#served = await serveLogging({ nc, reader: this.#reader, reports: this.#reports, logger });
+    this.#feed.start();
+    this.#starting = this.#startProjections().catch((error: unknown) => {
+      if (!this.#stopping.signal.aborted) throw error;
     });
   }
 
   /** Takes nothing new, then ends what is under way; the second call finds nothing to do. */
   async onModuleDestroy(): Promise<void> {
-    this.stopping.abort();
-    await this.served?.stop();
-    this.served = undefined;
-    await this.starting;
-    await Promise.all([...this.followers, this.feed, this.reports].map((loop) => loop.stop()));
+    this.#stopping.abort();
+    await this.#served?.stop();
+    this.#served = undefined;
+    await this.#starting;
+    await Promise.all([...this.#followers, this.#feed, this.#reports].map((loop) => loop.stop()));
   }
 
-  private async startProjections(): Promise<void> {
-    const { postgres, config, logger } = this.options;
-    const { signal } = this.stopping;
+  async #startProjections(): Promise<void> {
+    const { postgres, config, logger } = this.#options;
+    const { signal } = this.#stopping;
     if (config.rebuild) {
       await untilItWorks(async () => forgetProjection(await postgres.ready()), { what: 'rebuild', logger, signal });
       logger.info('projection emptied: replaying the streams');
     }
     if (signal.aborted) return;
-    for (const follower of this.followers) follower.start();
-    this.reports.start();
+    for (const follower of this.#followers) follower.start();
+    this.#reports.start();
   }
 }

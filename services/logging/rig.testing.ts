@@ -25,9 +25,9 @@ const WITNESS = `${SCHEMA}.witness`;
 /** A server with the streams, a database with the tables, and one history after the other appended to the logs. */
 export class Rig {
   readonly closers: (() => Promise<unknown>)[] = [];
-  private readonly ends = new Map<string, number>();
-  private readonly waiting = new Set<() => void>();
-  private readonly reached = new Map<string, number>();
+  readonly #ends = new Map<string, number>();
+  readonly #waiting = new Set<() => void>();
+  readonly #reached = new Map<string, number>();
 
   private constructor(
     readonly server: TestNats,
@@ -66,7 +66,7 @@ export class Rig {
   /** The position of the step in its stream. */
   async append(step: HistoryStep): Promise<number> {
     const name = nameOf(step);
-    const end = this.ends.get(name) ?? 0;
+    const end = this.#ends.get(name) ?? 0;
     const appended =
       step.kind === 'run'
         ? await openRunLog(this.nc).append(step.commit.runId, step.commit, end)
@@ -74,7 +74,7 @@ export class Rig {
           ? await openPlanLog(this.nc).append(step.commit.runId, step.commit, end)
           : await openAttemptLog(this.nc).append({ ...step.commit, kind: step.subject }, step.commit, end);
     if (appended.kind !== 'appended') throw new Error(`${name} does not end at ${end}`);
-    this.ends.set(name, appended.sequence);
+    this.#ends.set(name, appended.sequence);
     return appended.sequence;
   }
 
@@ -128,9 +128,9 @@ export class Rig {
       logger,
       batch: { itemsMax, bytesMax: 4 * 1024 * 1024 },
       onApplied: (stream, { sequence }) => {
-        this.reached.set(stream, Math.max(sequence, this.reached.get(stream) ?? 0));
+        this.#reached.set(stream, Math.max(sequence, this.#reached.get(stream) ?? 0));
         onApplied();
-        for (const look of this.waiting) look();
+        for (const look of this.#waiting) look();
       },
     });
   }
@@ -138,11 +138,11 @@ export class Rig {
   /** Resolves when somebody's projection of the stream has come to this sequence. */
   async projected(stream: string, sequence: number): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
-    const look = () => (this.reached.get(stream) ?? 0) >= sequence && resolve();
-    this.waiting.add(look);
+    const look = () => (this.#reached.get(stream) ?? 0) >= sequence && resolve();
+    this.#waiting.add(look);
     look();
     await promise;
-    this.waiting.delete(look);
+    this.#waiting.delete(look);
   }
 
   /** Resolves when the checkpoint in the database is where the stream ends: it is written with the rows. */

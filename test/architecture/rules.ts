@@ -216,6 +216,8 @@ const OWNERSHIP: readonly Rule[] = [
   },
 ];
 
+const PRIVATE_MEMBER = /(?:^[ \t]+|\()private (?!constructor\b)(?:static |readonly |async |get |set )*\w+/gmu;
+
 const HOUSE: readonly Rule[] = [
   {
     name: 'no comment switches a check off',
@@ -242,6 +244,20 @@ const HOUSE: readonly Rule[] = [
     covers: isTypeScript,
     offences: perFile(({ hasEnum }) => (hasEnum ? ['has an enum'] : [])),
     planted: each({ path: 'libs/aip/a.ts', text: 'export enum A { B }' }),
+  },
+  {
+    name: 'a private member is written with #',
+    reason: 'one way to say it, and the one that holds when the program runs; a constructor has no other word',
+    covers: (path) => isTypeScript(path) && path !== 'test/architecture/rules.ts',
+    offences: perFile(({ text }) => {
+      const words = text.match(PRIVATE_MEMBER) ?? [];
+      return words.map((word) => `declares ${word.trim()}`);
+    }),
+    planted: each(
+      { path: 'libs/aip/a.ts', text: 'export class A {\n  private readonly b = 1;\n}' },
+      { path: 'libs/aip/a.ts', text: 'export class A {\n  private async b(): Promise<void> {}\n}' },
+      { path: 'libs/aip/a.ts', text: 'export class A {\n  constructor(private readonly b: number) {}\n}' },
+    ),
   },
   {
     name: `no file is longer than 500 lines`,

@@ -49,23 +49,27 @@ export interface Container {
 
 /** The system of docker-compose.yml under a name of its own, with volumes of its own. */
 export class ContainerSystem {
-  private constructor(private readonly project: string) {}
+  readonly #project: string;
+
+  private constructor(project: string) {
+    this.#project = project;
+  }
 
   /** Builds the images and waits until everything is healthy. */
   static async start(project: string): Promise<ContainerSystem> {
     const system = new ContainerSystem(project);
     await system.mustCompose(['--profile', 'tools', 'build', '--quiet']);
     try {
-      await system.up();
+      await system.#up();
       return system;
     } catch (error) {
-      throw new Error(await system.whyNot(), { cause: error });
+      throw new Error(await system.#whyNot(), { cause: error });
     }
   }
 
-  private async up(): Promise<void> {
+  async #up(): Promise<void> {
     await new DockerComposeEnvironment(ROOT, 'docker-compose.yml')
-      .withProjectName(this.project)
+      .withProjectName(this.#project)
       .withEnvironment(SETTINGS)
       // Its own cleaner is another image that would have to be fetched; `stop` cleans.
       .withAutoCleanup(false)
@@ -74,7 +78,7 @@ export class ContainerSystem {
   }
 
   /** Who fails to start is taken down with its log, so it is asked to start once more, and what it says then is the reason. */
-  private async whyNot(): Promise<string> {
+  async #whyNot(): Promise<string> {
     try {
       const again = await this.compose(['--progress', 'quiet', 'up', '--detach', '--wait']);
       if (again.code === 0) return 'the containers started at the second try only';
@@ -87,7 +91,7 @@ export class ContainerSystem {
   }
 
   compose(args: readonly string[], input = ''): Promise<Ran> {
-    return docker(['compose', '--project-name', this.project, ...args], { input, env: SETTINGS });
+    return docker(['compose', '--project-name', this.#project, ...args], { input, env: SETTINGS });
   }
 
   async mustCompose(args: readonly string[], input = ''): Promise<string> {
@@ -189,6 +193,6 @@ export class ContainerSystem {
 
   async stop(): Promise<void> {
     await this.compose(['--profile', 'tools', 'down', '--volumes', '--rmi', 'local', '--timeout', '5']);
-    await docker(['image', 'rm', `${this.project}-cli`]); // "down" leaves the images of what it did not start
+    await docker(['image', 'rm', `${this.#project}-cli`]); // "down" leaves the images of what it did not start
   }
 }

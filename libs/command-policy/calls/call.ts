@@ -51,8 +51,8 @@ export interface CallJudging {
 /** One program with its arguments, and what can be asked about them. */
 export class Call {
   /** Every path that was asked about. */
-  private readonly paths: Glyphs[] = [];
-  private readonly parts: Call[] = [];
+  readonly #paths: Glyphs[] = [];
+  readonly #parts: Call[] = [];
   /** Other commands were judged as a part of this one. */
   startsOthers = false;
 
@@ -66,13 +66,13 @@ export class Call {
   /** The same call, seen from behind its subcommand. */
   under(name: string, subcommand: Word, args: readonly Word[]): Call {
     const call = new Call(`${name} ${subcommand.text ?? ''}`, args, this.invocation, this.judging);
-    this.parts.push(call);
+    this.#parts.push(call);
     return call;
   }
 
   /** Every path that this call and its parts asked about. */
   get allPaths(): readonly Glyphs[] {
-    return [...this.paths, ...this.parts.flatMap(({ allPaths }) => allPaths)];
+    return [...this.#paths, ...this.#parts.flatMap(({ allPaths }) => allPaths)];
   }
 
   is(of: CommandClass, what: string, rule = `program.${this.name.replaceAll(' ', '.')}`): CommandFinding {
@@ -86,36 +86,36 @@ export class Call {
 
   read(word: Word): CommandFinding[] {
     const paths = this.resolve(word);
-    if (paths === undefined) return [this.unknownPath(word)];
+    if (paths === undefined) return [this.#unknownPath(word)];
     const { sensitive } = this.judging.settings;
     return paths.flatMap((path) => {
       if (/^\/(?:dev\/(?:tcp|udp)|inet6?)\//u.test(showGlyphs(path)))
-        return [this.at(path, 'network', 'path.network', 'is a connection')];
+        return [this.#at(path, 'network', 'path.network', 'is a connection')];
       const secret = secretAt(path, word, sensitive);
-      if (secret !== undefined) return [this.at(path, 'privileged', 'path.sensitive', `may hold secrets (${secret})`)];
+      if (secret !== undefined) return [this.#at(path, 'privileged', 'path.sensitive', `may hold secrets (${secret})`)];
       // Of a path that can be anything this would always be true.
       if (path.includes(ANY) || endless.find(path) === undefined) return [];
-      return [this.at(path, 'read', 'path.endless', 'has no end')];
+      return [this.#at(path, 'read', 'path.endless', 'has no end')];
     });
   }
 
   /** A folder with all that is in it. */
   readTree(word: Word): CommandFinding[] {
     const paths = this.resolve(word);
-    if (paths === undefined) return [this.unknownPath(word)];
+    if (paths === undefined) return [this.#unknownPath(word)];
     const below = paths.flatMap((path) => {
       const secret = this.judging.settings.sensitive.below(path);
       return secret === undefined
         ? []
-        : [this.at(path, 'privileged', 'path.sensitive', `holds what may be secret (${secret})`)];
+        : [this.#at(path, 'privileged', 'path.sensitive', `holds what may be secret (${secret})`)];
     });
     return [...this.read(word), ...below];
   }
 
   write(word: Word): CommandFinding[] {
     const paths = this.resolve(word);
-    if (paths === undefined) return [this.unknownPath(word)];
-    return paths.flatMap((path) => this.written(path, word.found === true));
+    if (paths === undefined) return [this.#unknownPath(word)];
+    return paths.flatMap((path) => this.#written(path, word.found === true));
   }
 
   /** A folder that files of unknown names are written into. */
@@ -124,7 +124,7 @@ export class Call {
       const guard = guarded.below(path);
       return guard === undefined
         ? []
-        : [this.at(path, 'privileged', 'path.guarded', `can hold what decides what runs (${guard})`)];
+        : [this.#at(path, 'privileged', 'path.guarded', `can hold what decides what runs (${guard})`)];
     });
     return [...this.write(word), ...below];
   }
@@ -132,8 +132,8 @@ export class Call {
   /** To take a file away, or a folder with all that is in it. */
   remove(word: Word): CommandFinding[] {
     const paths = this.resolve(word);
-    if (paths === undefined) return [this.unknownPath(word), this.is('destructive', 'removes files.')];
-    return paths.flatMap((path) => [...this.rootFindings(path), ...this.removed(path, word.found === true)]);
+    if (paths === undefined) return [this.#unknownPath(word), this.is('destructive', 'removes files.')];
+    return paths.flatMap((path) => [...this.rootFindings(path), ...this.#removed(path, word.found === true)]);
   }
 
   /** Whether the path is one of those without which there is no machine. */
@@ -147,7 +147,7 @@ export class Call {
     const { places } = this.invocation;
     if (word.dynamic && word.found !== true) return undefined;
     const paths = resolvePath(word, places);
-    this.paths.push(...paths);
+    this.#paths.push(...paths);
     return paths;
   }
 
@@ -188,7 +188,7 @@ export class Call {
     return found.slice(0, 3);
   }
 
-  private written(path: Glyphs, found: boolean): CommandFinding[] {
+  #written(path: Glyphs, found: boolean): CommandFinding[] {
     const text = showGlyphs(path);
     const { settings } = this.judging;
     if (HARMLESS_DEVICES.has(text) || /^\/(?:dev|proc\/self)\/fd\/\d+$/u.test(text)) return [];
@@ -199,30 +199,30 @@ export class Call {
     if (text.startsWith('/boot/')) return [floor('boot', `${text} is needed to start the machine.`)];
     const guard = guarded.find(path) ?? settings.sensitive.find(path);
     if (guard !== undefined && !found)
-      return [this.at(path, 'privileged', 'path.guarded', `decides what runs or who may come in (${guard})`)];
+      return [this.#at(path, 'privileged', 'path.guarded', `decides what runs or who may come in (${guard})`)];
     const start = found && path.includes(ANY) ? path.slice(0, path.indexOf(ANY) - 1) : path;
     const own = start[0] === 46 && (start.length === 1 || start[1] === 47);
     if (own || settings.writable.covers(start) || settings.writable.covers([...start, ...glyphsOf('/x')]))
       return [
         { kind: 'program', class: 'write', rule: 'path.write', reason: `${this.name} writes ${text}.`, path: text },
       ];
-    return [this.at(path, 'privileged', 'path.system', 'is no place for ordinary files')];
+    return [this.#at(path, 'privileged', 'path.system', 'is no place for ordinary files')];
   }
 
-  private removed(path: Glyphs, found: boolean): CommandFinding[] {
+  #removed(path: Glyphs, found: boolean): CommandFinding[] {
     const text = showGlyphs(path);
     if (isStatic(path) && vital.find(path) !== undefined)
       return [floor('vital-file', `Without ${text} nobody can log in.`)];
-    const written = this.written(path, found);
+    const written = this.#written(path, found);
     return [...written.filter((finding) => finding.class !== 'write'), this.is('destructive', `removes ${text}.`)];
   }
 
-  private at(path: Glyphs, of: CommandClass, rule: string, what: string): CommandFinding {
+  #at(path: Glyphs, of: CommandClass, rule: string, what: string): CommandFinding {
     const text = showGlyphs(path);
     return { kind: 'path', class: of, atLeast: 'approve', rule, reason: `${text} ${what}.`, path: text };
   }
 
-  private unknownPath(word: Word): CommandFinding {
+  #unknownPath(word: Word): CommandFinding {
     return dynamic('dynamic-path', `Which file ${this.name} would use is known only when it runs: ${showWord(word)}.`);
   }
 }

@@ -35,87 +35,92 @@ const WRITES = new Map([
 export const find: ProgramJudge = (call) => new Search(call).findings();
 
 class Search {
-  private readonly found: CommandFinding[] = [];
-  private readonly roots: Word[] = [];
-  private readonly names: Word[] = [];
-  private at = 0;
+  readonly #found: CommandFinding[] = [];
+  readonly #roots: Word[] = [];
+  readonly #names: Word[] = [];
+  #at = 0;
 
-  constructor(private readonly call: Call) {}
+  readonly #call: Call;
 
-  findings(): readonly CommandFinding[] {
-    const { args } = this.call;
-    this.found.push(this.call.is('read', 'looks for files.'));
-    while (this.at < args.length && !/^[-(!,)]/u.test(args[this.at]?.text ?? 'x'))
-      this.roots.push(args[this.at++] ?? literal('.'));
-    const start = this.at;
-    // What is looked for is known only after all of it was read; commands come second.
-    this.follow(false);
-    this.at = start;
-    this.follow(true);
-    for (const root of this.roots) if (root.dynamic && root.found !== true) this.found.push(...this.call.read(root));
-    return this.found;
+  constructor(call: Call) {
+    this.#call = call;
   }
 
-  private follow(acts: boolean): void {
-    const { call } = this;
+  findings(): readonly CommandFinding[] {
+    const { args } = this.#call;
+    this.#found.push(this.#call.is('read', 'looks for files.'));
+    while (this.#at < args.length && !/^[-(!,)]/u.test(args[this.#at]?.text ?? 'x'))
+      this.#roots.push(args[this.#at++] ?? literal('.'));
+    const start = this.#at;
+    // What is looked for is known only after all of it was read; commands come second.
+    this.#follow(false);
+    this.#at = start;
+    this.#follow(true);
+    for (const root of this.#roots) if (root.dynamic && root.found !== true) this.#found.push(...this.#call.read(root));
+    return this.#found;
+  }
+
+  #follow(acts: boolean): void {
+    const call = this.#call;
     const { args } = call;
-    while (this.at < args.length) {
-      const word = args[this.at++] ?? literal('');
+    while (this.#at < args.length) {
+      const word = args[this.#at++] ?? literal('');
       const name = word.text ?? '';
-      if (RUNS.has(name)) this.command(acts);
+      if (RUNS.has(name)) this.#command(acts);
       else if (WRITES.has(name)) {
-        const [file] = args.slice(this.at, (this.at += WRITES.get(name) ?? 1));
-        if (acts && file !== undefined) this.found.push(...call.write(file), call.is('write', 'writes what it finds.'));
+        const [file] = args.slice(this.#at, (this.#at += WRITES.get(name) ?? 1));
+        if (acts && file !== undefined)
+          this.#found.push(...call.write(file), call.is('write', 'writes what it finds.'));
       } else if (name === '-delete') {
-        if (acts) this.delete();
+        if (acts) this.#delete();
       } else if (VALUED.has(name)) {
-        const value = args[this.at++];
-        if (!acts && value !== undefined && (name === '-name' || name === '-iname')) this.names.push(value);
+        const value = args[this.#at++];
+        if (!acts && value !== undefined && (name === '-name' || name === '-iname')) this.#names.push(value);
       } else if (name === '-files0-from' || !(PLAIN.has(name) || /^-O[0-3]$/u.test(name))) {
-        if (acts) this.found.push(unknownOption('find', showWord(word)));
+        if (acts) this.#found.push(unknownOption('find', showWord(word)));
       }
     }
   }
 
-  private delete(): void {
-    const { call } = this;
-    this.found.push(call.is('destructive', 'removes what it finds.'));
-    for (const root of this.places()) {
-      for (const path of call.resolve(root) ?? []) this.found.push(...call.rootFindings(path));
-      this.found.push(...call.write(root).filter((finding) => finding.class !== 'write'));
+  #delete(): void {
+    const call = this.#call;
+    this.#found.push(call.is('destructive', 'removes what it finds.'));
+    for (const root of this.#places()) {
+      for (const path of call.resolve(root) ?? []) this.#found.push(...call.rootFindings(path));
+      this.#found.push(...call.write(root).filter((finding) => finding.class !== 'write'));
     }
   }
 
-  private places(): readonly Word[] {
-    return this.roots.length > 0 ? this.roots : [literal('.')];
+  #places(): readonly Word[] {
+    return this.#roots.length > 0 ? this.#roots : [literal('.')];
   }
 
-  private command(acts: boolean): void {
-    const { call } = this;
+  #command(acts: boolean): void {
+    const call = this.#call;
     const { args } = call;
     const end = args.findIndex(
-      ({ text }, at) => at >= this.at && (text === ';' || (text === '+' && args[at - 1]?.text === '{}')),
+      ({ text }, at) => at >= this.#at && (text === ';' || (text === '+' && args[at - 1]?.text === '{}')),
     );
-    const words = args.slice(this.at, end < 0 ? undefined : end);
-    this.at = end < 0 ? args.length : end + 1;
+    const words = args.slice(this.#at, end < 0 ? undefined : end);
+    this.#at = end < 0 ? args.length : end + 1;
     if (!acts) return;
     if (end < 0 || words.length === 0) {
-      this.found.push(call.ask('privileged', 'has a command without an end.'));
+      this.#found.push(call.ask('privileged', 'has a command without an end.'));
       return;
     }
-    for (const file of this.files()) {
+    for (const file of this.#files()) {
       const filled = words.map((word) => (word.text === '{}' ? file : holds(word) ? wordOf([ANY]) : word));
-      this.found.push(...call.run(filled));
+      this.#found.push(...call.run(filled));
     }
     if (!words.some(holdsAny))
-      this.found.push(call.ask('privileged', 'runs a command for each file that it finds.', { grantable: false }));
+      this.#found.push(call.ask('privileged', 'runs a command for each file that it finds.', { grantable: false }));
     if (words.some((word) => word.text !== '{}' && holds(word)))
-      this.found.push(call.ask('privileged', 'puts names of files into a command.', { grantable: false }));
+      this.#found.push(call.ask('privileged', 'puts names of files into a command.', { grantable: false }));
   }
 
   /** What `{}` can be: files below the roots, with the names that are looked for when there is one. */
-  private files(): readonly Word[] {
-    return filesBelow(this.places(), this.names);
+  #files(): readonly Word[] {
+    return filesBelow(this.#places(), this.#names);
   }
 }
 

@@ -40,79 +40,83 @@ export function isTextOnly(script: string): boolean {
 }
 
 class SedReader {
-  private at = 0;
+  #at = 0;
 
-  constructor(private readonly text: string) {}
+  readonly #text: string;
+
+  constructor(text: string) {
+    this.#text = text;
+  }
 
   get isAtEnd(): boolean {
-    this.skip(/[\s;]*/uy);
-    return this.at >= this.text.length;
+    this.#skip(/[\s;]*/uy);
+    return this.#at >= this.#text.length;
   }
 
   command(): boolean {
-    if (this.text[this.at] === '#') return this.skip(/[^\n]*/uy);
-    if (!this.address()) return false;
-    this.skip(/\s*/uy);
-    if (this.text[this.at] === ',') {
-      this.at += 1;
-      this.skip(/\s*/uy);
-      if (!this.address()) return false;
+    if (this.#text[this.#at] === '#') return this.#skip(/[^\n]*/uy);
+    if (!this.#address()) return false;
+    this.#skip(/\s*/uy);
+    if (this.#text[this.#at] === ',') {
+      this.#at += 1;
+      this.#skip(/\s*/uy);
+      if (!this.#address()) return false;
     }
-    this.skip(/[\s!]*/uy);
-    const char = this.text[this.at];
-    this.at += 1;
+    this.#skip(/[\s!]*/uy);
+    const char = this.#text[this.#at];
+    this.#at += 1;
     if (char === undefined) return false;
     if ('{}'.includes(char)) return true;
-    if ('pdPDnNgGhHxz='.includes(char)) return this.ends();
-    if (char === 'q' || char === 'Q' || char === 'l') return this.skip(/ *\d*/uy) && this.ends();
-    if (char === 's') return this.substitution();
-    if (char === 'y') return this.delimited(2) && this.ends();
-    if (char === 'b' || char === 't' || char === 'T' || char === ':') return this.skip(/ *[\w.-]*/uy) && this.ends();
+    if ('pdPDnNgGhHxz='.includes(char)) return this.#ends();
+    if (char === 'q' || char === 'Q' || char === 'l') return this.#skip(/ *\d*/uy) && this.#ends();
+    if (char === 's') return this.#substitution();
+    if (char === 'y') return this.#delimited(2) && this.#ends();
+    if (char === 'b' || char === 't' || char === 'T' || char === ':') return this.#skip(/ *[\w.-]*/uy) && this.#ends();
     // Text up to the end of its line.
-    if ('aic'.includes(char)) return this.skip(/(?:\\\n|[^\n])*/uy);
+    if ('aic'.includes(char)) return this.#skip(/(?:\\\n|[^\n])*/uy);
     return false;
   }
 
-  private address(): boolean {
-    const char = this.text[this.at];
-    if (char === '/') return this.delimited(1) && this.skip(/[IM]*/uy);
+  #address(): boolean {
+    const char = this.#text[this.#at];
+    if (char === '/') return this.#delimited(1) && this.#skip(/[IM]*/uy);
     if (char === '\\') {
-      this.at += 1;
-      return this.delimited(1) && this.skip(/[IM]*/uy);
+      this.#at += 1;
+      return this.#delimited(1) && this.#skip(/[IM]*/uy);
     }
-    return this.skip(/(?:\$|[+~]?\d+(?:~\d+)?)?/uy);
+    return this.#skip(/(?:\$|[+~]?\d+(?:~\d+)?)?/uy);
   }
 
-  private substitution(): boolean {
-    return this.delimited(2) && this.skip(/[gpiImM\d]*/uy) && this.ends();
+  #substitution(): boolean {
+    return this.#delimited(2) && this.#skip(/[gpiImM\d]*/uy) && this.#ends();
   }
 
-  private ends(): boolean {
-    this.skip(/[ \t]*/uy);
-    const char = this.text[this.at];
+  #ends(): boolean {
+    this.#skip(/[ \t]*/uy);
+    const char = this.#text[this.#at];
     return char === undefined || /[;\n}#]/u.test(char);
   }
 
   /** Parts between equal delimiters. In brackets a delimiter ends the part as well: that is stricter than sed. */
-  private delimited(parts: number): boolean {
-    const delimiter = this.text[this.at];
+  #delimited(parts: number): boolean {
+    const delimiter = this.#text[this.#at];
     if (delimiter === undefined || /[\s\\\w;{}]/u.test(delimiter)) return false;
-    this.at += 1;
+    this.#at += 1;
     for (let part = 0; part < parts; part++) {
-      while (this.text[this.at] !== delimiter) {
+      while (this.#text[this.#at] !== delimiter) {
         // In brackets some seds read on where others stop.
-        if (this.at >= this.text.length) return false;
-        this.at += this.text[this.at] === '\\' ? 2 : 1;
+        if (this.#at >= this.#text.length) return false;
+        this.#at += this.#text[this.#at] === '\\' ? 2 : 1;
       }
-      this.at += 1;
+      this.#at += 1;
     }
     return true;
   }
 
-  private skip(pattern: RegExp): true {
-    pattern.lastIndex = this.at;
-    const match = pattern.exec(this.text);
-    if (match !== null) this.at += match[0].length;
+  #skip(pattern: RegExp): true {
+    pattern.lastIndex = this.#at;
+    const match = pattern.exec(this.#text);
+    if (match !== null) this.#at += match[0].length;
     return true;
   }
 }

@@ -2,26 +2,6 @@ import { type StandardInput, type Redirect, unknownWord, type Word } from '../wo
 
 const READINGS_MAX = 16;
 
-/** Built-ins that set variables that their arguments name. */
-export const SETTERS = new Set([
-  'read',
-  'mapfile',
-  'readarray',
-  'getopts',
-  'printf',
-  'let',
-  'declare',
-  'typeset',
-  'local',
-  'export',
-  'readonly',
-  'unset',
-  'eval',
-  'source',
-  '.',
-  'wait',
-]);
-
 /** What a command reads that is redirected. */
 export function inputOf(redirects: readonly Redirect[]): StandardInput | undefined {
   const read = redirects.findLast(({ operator }) => operator === '<' || operator === '<&');

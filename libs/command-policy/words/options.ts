@@ -65,78 +65,82 @@ export function takeApart(args: readonly Word[], options: Options, stopAtOperand
 }
 
 class Taker {
-  private readonly given: Given[] = [];
-  private readonly operands: Word[] = [];
-  private readonly unknown: string[] = [];
-  private at = 0;
+  readonly #given: Given[] = [];
+  readonly #operands: Word[] = [];
+  readonly #unknown: string[] = [];
+  #at = 0;
 
-  constructor(
-    private readonly args: readonly Word[],
-    private readonly options: Options,
-    private readonly stopAtOperand: boolean,
-  ) {}
+  readonly #args: readonly Word[];
+  readonly #options: Options;
+  readonly #stopAtOperand: boolean;
+
+  constructor(args: readonly Word[], options: Options, stopAtOperand: boolean) {
+    this.#args = args;
+    this.#options = options;
+    this.#stopAtOperand = stopAtOperand;
+  }
 
   take(): Arguments {
-    while (this.at < this.args.length) {
-      const word = this.args[this.at] ?? literal('');
-      this.at += 1;
+    while (this.#at < this.#args.length) {
+      const word = this.#args[this.#at] ?? literal('');
+      this.#at += 1;
       if (word.text === '--') {
-        this.operands.push(...this.args.slice(this.at));
+        this.#operands.push(...this.#args.slice(this.#at));
         break;
       }
-      if (word.glyphs[0] === 45 && word.glyphs.length > 1) this.option(word);
+      if (word.glyphs[0] === 45 && word.glyphs.length > 1) this.#option(word);
       else {
-        this.operands.push(word);
-        if (!this.stopAtOperand) continue;
-        this.operands.push(...this.args.slice(this.at));
+        this.#operands.push(word);
+        if (!this.#stopAtOperand) continue;
+        this.#operands.push(...this.#args.slice(this.#at));
         break;
       }
     }
-    return { given: this.given, operands: this.operands, unknown: this.unknown };
+    return { given: this.#given, operands: this.#operands, unknown: this.#unknown };
   }
 
-  private option(word: Word): void {
-    if (word.glyphs[1] === 45) this.long(word);
-    else if (this.options.numbers && /^-\d+$/u.test(word.text ?? '')) return;
-    else this.shorts(word);
+  #option(word: Word): void {
+    if (word.glyphs[1] === 45) this.#long(word);
+    else if (this.#options.numbers && /^-\d+$/u.test(word.text ?? '')) return;
+    else this.#shorts(word);
   }
 
-  private long(word: Word): void {
+  #long(word: Word): void {
     const equals = word.glyphs.indexOf(61);
     const name = wordOf(equals < 0 ? word.glyphs : word.glyphs.slice(0, equals)).text ?? '';
-    const option = this.options.long.get(name);
+    const option = this.#options.long.get(name);
     if (option === undefined) {
-      this.unknown.push(showWord(word));
+      this.#unknown.push(showWord(word));
       return;
     }
     const value = equals < 0 ? undefined : after(word, `${name}=`);
-    if (option.use === 'none' && value !== undefined) this.unknown.push(showWord(word));
-    else if (option.use === 'none' || option.use === 'maybe') this.given.push({ name, option, value });
-    else this.given.push({ name, option, value: value ?? this.next() });
+    if (option.use === 'none' && value !== undefined) this.#unknown.push(showWord(word));
+    else if (option.use === 'none' || option.use === 'maybe') this.#given.push({ name, option, value });
+    else this.#given.push({ name, option, value: value ?? this.#next() });
   }
 
-  private shorts(word: Word): void {
+  #shorts(word: Word): void {
     for (let index = 1; index < word.glyphs.length; index++) {
       const glyph = word.glyphs[index] ?? 0;
       const name = glyph < 0 ? '' : String.fromCharCode(glyph);
-      const option = this.options.short.get(name);
+      const option = this.#options.short.get(name);
       if (option === undefined) {
-        this.unknown.push(showWord(word));
+        this.#unknown.push(showWord(word));
         return;
       }
       const rest = word.glyphs.slice(index + 1);
-      if (option.use === 'none') this.given.push({ name: `-${name}`, option, value: undefined });
+      if (option.use === 'none') this.#given.push({ name: `-${name}`, option, value: undefined });
       else {
         const own = rest.length > 0 ? wordOf(rest, { substitution: word.substitution }) : undefined;
-        this.given.push({ name: `-${name}`, option, value: option.use === 'maybe' ? own : (own ?? this.next()) });
+        this.#given.push({ name: `-${name}`, option, value: option.use === 'maybe' ? own : (own ?? this.#next()) });
         return;
       }
     }
   }
 
-  private next(): Word | undefined {
-    const word = this.args[this.at];
-    if (word !== undefined) this.at += 1;
+  #next(): Word | undefined {
+    const word = this.#args[this.#at];
+    if (word !== undefined) this.#at += 1;
     return word;
   }
 }

@@ -42,13 +42,13 @@ const OBSERVATION_TOKENS = 8_000;
  */
 export abstract class BasePrompter {
   protected readonly mode: PromptMode;
-  private readonly book: TemplateBook;
-  private readonly memory: MemoryPrompt;
+  readonly #book: TemplateBook;
+  readonly #memory: MemoryPrompt;
 
   constructor(protected readonly options: PrompterOptions) {
     this.mode = options.visual ? 'visual' : 'nonvisual';
-    this.book = bookOf(options.templates);
-    this.memory = new MemoryPrompt(options.countTokens, options.memoryTokens);
+    this.#book = bookOf(options.templates);
+    this.#memory = new MemoryPrompt(options.countTokens, options.memoryTokens);
   }
 
   /** Ids of the template and of the examples. */
@@ -62,9 +62,9 @@ export abstract class BasePrompter {
   prompt(view: PromptView, boundary: string): Prompt {
     const fence = new Fence(boundary);
     const messages = this.assemble(this.systemPrompt(view, fence), this.userContent(view, fence));
-    const { id, mode, hash } = this.book.examples(this.examplesId, this.mode);
+    const { id, mode, hash } = this.#book.examples(this.examplesId, this.mode);
     const examples = { id: mode === 'any' ? id : `${id}.${mode}`, hash };
-    return { messages, templates: [...this.book.uses(this.template()), examples] };
+    return { messages, templates: [...this.#book.uses(this.template()), examples] };
   }
 
   /** Who the agent is, its rules, how it must reply, examples, and what it may call. */
@@ -88,7 +88,7 @@ export abstract class BasePrompter {
   }
 
   protected examplesPrompt(): string {
-    return examplesPrompt(this.book.examples(this.examplesId, this.mode).examples).trim();
+    return examplesPrompt(this.#book.examples(this.examplesId, this.mode).examples).trim();
   }
 
   /** The agents that a part of the task can be given to. */
@@ -99,7 +99,7 @@ export abstract class BasePrompter {
 
   /** What there is to know and to do, as text. */
   protected userPrompt(view: PromptView, fence: Fence): string {
-    const { history, last } = this.memory.render(view.memory, fence);
+    const { history, last } = this.#memory.render(view.memory, fence);
     return this.render('user', {
       boundary: fence.boundary,
       request: this.requestPrompt(view, fence),
@@ -203,11 +203,11 @@ export abstract class BasePrompter {
 
   /** Renders a part of this prompter's template. */
   protected render(part: string, values: Readonly<Record<string, unknown>>): string {
-    return this.book.render(this.template(), part, values).trim();
+    return this.#book.render(this.template(), part, values).trim();
   }
 
   protected template(): PromptTemplate {
-    return this.book.template(this.templateId, this.mode);
+    return this.#book.template(this.templateId, this.mode);
   }
 
   /**

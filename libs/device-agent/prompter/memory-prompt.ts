@@ -25,12 +25,15 @@ export interface MemoryText {
  * What is made of a step is kept as long as the step itself, so that a turn costs what is new in it.
  */
 export class MemoryPrompt {
-  private readonly known = new WeakMap<MemoryItem, Map<Tier, Rendered>>();
+  readonly #known = new WeakMap<MemoryItem, Map<Tier, Rendered>>();
 
-  constructor(
-    private readonly countTokens: CountTokens,
-    private readonly tokensMax: number,
-  ) {
+  readonly #countTokens: CountTokens;
+  readonly #tokensMax: number;
+
+  constructor(countTokens: CountTokens, tokensMax: number) {
+    this.#countTokens = countTokens;
+    this.#tokensMax = tokensMax;
+
     if (tokensMax < MEMORY_TOKENS_MIN) {
       throw new RangeError(`memoryTokens is ${tokensMax}; a memory needs at least ${MEMORY_TOKENS_MIN}`);
     }
@@ -40,20 +43,20 @@ export class MemoryPrompt {
   render({ items }: Memory, fence: Fence): MemoryText {
     const last = items.at(-1);
     if (last === undefined) return { history: '', last: '' };
-    return this.compose(items, this.plan(items, fence), fence);
+    return this.#compose(items, this.#plan(items, fence), fence);
   }
 
   /** What is told of each step. */
   tiers({ items }: Memory, fence: Fence): readonly Tier[] {
-    return this.plan(items, fence);
+    return this.#plan(items, fence);
   }
 
-  private plan(items: readonly MemoryItem[], fence: Fence): Tier[] {
-    const fenceTokens = this.countTokens(fence.around('step', '')) + 4;
+  #plan(items: readonly MemoryItem[], fence: Fence): Tier[] {
+    const fenceTokens = this.#countTokens(fence.around('step', '')) + 4;
     const tiers = items.map((): Tier => 'number');
-    let left = Math.floor(this.tokensMax * (1 - MARGIN)) - OVERHEAD_TOKENS - 2 * fenceTokens;
+    let left = Math.floor(this.#tokensMax * (1 - MARGIN)) - OVERHEAD_TOKENS - 2 * fenceTokens;
     const cost = (index: number, tier: Tier): number => {
-      const { tokens, fences } = this.rendered(items[index], tier);
+      const { tokens, fences } = this.#rendered(items[index], tier);
       return tokens + fences * fenceTokens;
     };
     /** From the newest to older ones, as far as it fits: nobody gets more than who comes after him. */
@@ -82,12 +85,12 @@ export class MemoryPrompt {
     return tiers;
   }
 
-  private compose(items: readonly MemoryItem[], tiers: readonly Tier[], fence: Fence): MemoryText {
+  #compose(items: readonly MemoryItem[], tiers: readonly Tier[], fence: Fence): MemoryText {
     const pieces = (from: number, to: number): string => {
       const shown: Piece[] = [];
       const lines: string[] = [];
       for (let index = from; index < to; index++) {
-        const { pieces, line } = this.rendered(items[index], tiers[index] ?? 'number');
+        const { pieces, line } = this.#rendered(items[index], tiers[index] ?? 'number');
         if (line === null) shown.push(...pieces);
         else if (line !== '') lines.push(line);
       }
@@ -100,39 +103,39 @@ export class MemoryPrompt {
     return { history: pieces(0, items.length - 1), last: pieces(items.length - 1, items.length) };
   }
 
-  private rendered(item: MemoryItem | undefined, tier: Tier): Rendered {
+  #rendered(item: MemoryItem | undefined, tier: Tier): Rendered {
     if (item === undefined || tier === 'number') return NOTHING;
-    const known = this.known.get(item) ?? new Map<Tier, Rendered>();
-    this.known.set(item, known);
-    const found = known.get(tier) ?? this.make(item, tier);
+    const known = this.#known.get(item) ?? new Map<Tier, Rendered>();
+    this.#known.set(item, known);
+    const found = known.get(tier) ?? this.#make(item, tier);
     known.set(tier, found);
     return found;
   }
 
-  private make(item: MemoryItem, tier: Exclude<Tier, 'number'>): Rendered {
+  #make(item: MemoryItem, tier: Exclude<Tier, 'number'>): Rendered {
     if (tier === 'condensed' || tier === 'full') {
       const isFull = tier === 'full';
       const pieces = stepPieces(item, {
-        countTokens: this.countTokens,
-        outputTokens: Math.floor(this.tokensMax * (isFull ? FULL_SHARE : CONDENSED_SHARE)),
+        countTokens: this.#countTokens,
+        outputTokens: Math.floor(this.#tokensMax * (isFull ? FULL_SHARE : CONDENSED_SHARE)),
         saidChars: isFull ? 2_000 : 240,
         noteChars: NOTE_CHARS,
       });
       const fences = pieces.filter((piece) => 'label' in piece).length;
-      return { pieces, line: null, tokens: pieces.reduce((sum, piece) => sum + this.tokensOf(piece), 0), fences };
+      return { pieces, line: null, tokens: pieces.reduce((sum, piece) => sum + this.#tokensOf(piece), 0), fences };
     }
     const line = tier === 'note' || tier === 'notes' ? notesLine(item, tier) : stepLine(item, LINE_BOUNDS[tier]);
-    return { pieces: [], line, tokens: this.count(line) + 1, fences: 0 };
+    return { pieces: [], line, tokens: this.#count(line) + 1, fences: 0 };
   }
 
   /** Without its fence; one more for the line end. */
-  private tokensOf(piece: Piece): number {
-    if ('own' in piece) return this.count(piece.own) + 1;
-    return this.count(piece.label) + (piece.tokens ?? this.count(piece.data)) + 1;
+  #tokensOf(piece: Piece): number {
+    if ('own' in piece) return this.#count(piece.own) + 1;
+    return this.#count(piece.label) + (piece.tokens ?? this.#count(piece.data)) + 1;
   }
 
-  private count(text: string): number {
-    return countPieces(this.countTokens, text);
+  #count(text: string): number {
+    return countPieces(this.#countTokens, text);
   }
 }
 

@@ -45,26 +45,26 @@ export async function followBucket(nc: NatsConnection, options: FollowOptions): 
 
 class Follower {
   isCurrent = false;
-  private readonly nc: NatsConnection;
-  private readonly options: FollowOptions;
-  private readonly connection: ConnectionWatch;
+  readonly #nc: NatsConnection;
+  readonly #options: FollowOptions;
+  readonly #connection: ConnectionWatch;
 
   constructor(nc: NatsConnection, options: FollowOptions) {
-    this.nc = nc;
-    this.options = options;
-    this.connection = ConnectionWatch.of(nc);
+    this.#nc = nc;
+    this.#options = options;
+    this.#connection = ConnectionWatch.of(nc);
   }
 
   /** Begins anew when a watch ends. */
   async follow(first: Promise<void>): Promise<void> {
-    const { signal, report } = this.options;
+    const { signal, report } = this.#options;
     let watching = first;
-    while (!this.hasEnded()) {
+    while (!this.#hasEnded()) {
       await watching.catch(report);
       this.isCurrent = false;
-      if (this.connection.isConnected) await sleep(WATCH_AGAIN_MS, undefined, { signal }).catch(() => undefined);
-      else await this.connection.back(signal);
-      if (!this.hasEnded()) watching = this.watch(() => undefined);
+      if (this.#connection.isConnected) await sleep(WATCH_AGAIN_MS, undefined, { signal }).catch(() => undefined);
+      else await this.#connection.back(signal);
+      if (!this.#hasEnded()) watching = this.watch(() => undefined);
     }
     await watching.catch(() => undefined);
   }
@@ -74,11 +74,11 @@ class Follower {
    * itself, but when the server has lost it, that takes a minute and more.
    */
   async watch(loaded: () => void): Promise<void> {
-    const { bucket: name, look, signal } = this.options;
+    const { bucket: name, look, signal } = this.#options;
     const ended = new AbortController();
     const end = (): void => ended.abort();
     let isLate = false;
-    const broke = this.connection.onBreak(() => {
+    const broke = this.#connection.onBreak(() => {
       this.isCurrent = false;
       end();
     });
@@ -89,7 +89,7 @@ class Follower {
     signal.addEventListener('abort', end);
     if (signal.aborted) end();
     try {
-      const bucket = await new Kvm(jetstream(this.nc, { checkAPI: false })).open(name);
+      const bucket = await new Kvm(jetstream(this.#nc, { checkAPI: false })).open(name);
       const entries = await bucket.watch();
       ended.signal.addEventListener('abort', () => entries.stop());
       if (ended.signal.aborted) entries.stop();
@@ -115,7 +115,7 @@ class Follower {
     }
   }
 
-  private hasEnded(): boolean {
-    return this.options.signal.aborted || this.nc.isClosed();
+  #hasEnded(): boolean {
+    return this.#options.signal.aborted || this.#nc.isClosed();
   }
 }

@@ -15,15 +15,15 @@ const watches = new WeakMap<NatsConnection, ConnectionWatch>();
  * for an answer run into their timeout; here they hear at once, and nothing is sent before the connection is back.
  */
 export class ConnectionWatch {
-  private connected = true;
-  private readonly answers = new Set<(error: DisconnectedError) => void>();
-  private readonly reconnects = new Set<() => void>();
-  private readonly breaks = new Set<() => void>();
-  private readonly nc: NatsConnection;
+  #connected = true;
+  readonly #answers = new Set<(error: DisconnectedError) => void>();
+  readonly #reconnects = new Set<() => void>();
+  readonly #breaks = new Set<() => void>();
+  readonly #nc: NatsConnection;
 
   private constructor(nc: NatsConnection) {
-    this.nc = nc;
-    void this.follow(nc);
+    this.#nc = nc;
+    void this.#follow(nc);
   }
 
   /** One per connection. */
@@ -35,60 +35,60 @@ export class ConnectionWatch {
 
   /** Sends when the connection stands, and waits for the answer only as long as it does. Throws DisconnectedError otherwise. */
   async request<T>(send: () => Promise<T>): Promise<T> {
-    if (!this.connected) await this.reconnected();
+    if (!this.#connected) await this.#reconnected();
     const { promise, reject } = Promise.withResolvers<never>();
-    this.answers.add(reject);
+    this.#answers.add(reject);
     try {
       return await Promise.race([send(), promise]);
     } finally {
-      this.answers.delete(reject);
+      this.#answers.delete(reject);
     }
   }
 
   /** Whether the connection stands, as far as anybody can tell here. */
   get isConnected(): boolean {
-    return this.connected;
+    return this.#connected;
   }
 
   /** Calls back whenever the connection breaks, until what is returned is called. */
   onBreak(listener: () => void): () => void {
-    this.breaks.add(listener);
-    return () => void this.breaks.delete(listener);
+    this.#breaks.add(listener);
+    return () => void this.#breaks.delete(listener);
   }
 
   /** Resolves when the connection stands, however long that takes; also when it is closed for good, or the signal is aborted. */
   async back(signal: AbortSignal): Promise<void> {
-    if (this.connected || signal.aborted) return;
+    if (this.#connected || signal.aborted) return;
     const { promise, resolve } = Promise.withResolvers<void>();
     const end = (): void => resolve();
-    this.reconnects.add(end);
+    this.#reconnects.add(end);
     signal.addEventListener('abort', end);
-    await Promise.race([promise, this.nc.closed()]);
+    await Promise.race([promise, this.#nc.closed()]);
     signal.removeEventListener('abort', end);
-    this.reconnects.delete(end);
+    this.#reconnects.delete(end);
   }
 
-  private async reconnected(): Promise<void> {
+  async #reconnected(): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const limit = setTimeout(() => reject(new DisconnectedError('NATS is not reachable')), RECONNECT_WAIT_MS);
-    this.reconnects.add(resolve);
+    this.#reconnects.add(resolve);
     try {
       await promise;
     } finally {
       clearTimeout(limit);
-      this.reconnects.delete(resolve);
+      this.#reconnects.delete(resolve);
     }
   }
 
-  private async follow(nc: NatsConnection): Promise<void> {
+  async #follow(nc: NatsConnection): Promise<void> {
     for await (const status of nc.status()) {
       if (status.type === 'disconnect') {
-        this.connected = false;
-        for (const tell of this.breaks) tell();
-        for (const reject of this.answers) reject(new DisconnectedError('the connection to NATS broke'));
+        this.#connected = false;
+        for (const tell of this.#breaks) tell();
+        for (const reject of this.#answers) reject(new DisconnectedError('the connection to NATS broke'));
       } else if (status.type === 'reconnect') {
-        this.connected = true;
-        for (const resolve of this.reconnects) resolve();
+        this.#connected = true;
+        for (const resolve of this.#reconnects) resolve();
       }
     }
   }

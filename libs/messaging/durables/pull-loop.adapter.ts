@@ -30,41 +30,41 @@ export interface PullLoopOptions {
  *      └──error──► backing off ──► pulling            stop() from anywhere: no new messages, held ones stay held
  */
 export class PullLoop {
-  private readonly nc: NatsConnection;
-  private readonly durable: DurableSpec;
-  private readonly options: PullLoopOptions;
-  private readonly held = new Set<JsMsg>();
-  private readonly beats: NodeJS.Timeout;
-  private readonly stopped = new AbortController();
-  private readonly running: Promise<void>;
-  private batch: ConsumerMessages | undefined;
-  private readonly waiters = new Set<() => void>();
+  readonly #nc: NatsConnection;
+  readonly #durable: DurableSpec;
+  readonly #options: PullLoopOptions;
+  readonly #held = new Set<JsMsg>();
+  readonly #beats: NodeJS.Timeout;
+  readonly #stopped = new AbortController();
+  readonly #running: Promise<void>;
+  #batch: ConsumerMessages | undefined;
+  readonly #waiters = new Set<() => void>();
 
   constructor(nc: NatsConnection, durable: DurableSpec, options: PullLoopOptions) {
-    this.nc = nc;
-    this.durable = durable;
-    this.options = options;
-    this.beats = setInterval(() => this.beat(), (durable.ackWaitMs ?? ACK_WAIT_MS) / BEATS_PER_ACK_WAIT);
-    this.running = this.run();
+    this.#nc = nc;
+    this.#durable = durable;
+    this.#options = options;
+    this.#beats = setInterval(() => this.#beat(), (durable.ackWaitMs ?? ACK_WAIT_MS) / BEATS_PER_ACK_WAIT);
+    this.#running = this.#run();
   }
 
   release(message: JsMsg): void {
-    this.held.delete(message);
-    this.wakeAll();
+    this.#held.delete(message);
+    this.#wakeAll();
   }
 
   /** There may be more room than before. */
   look(): void {
-    this.wakeAll();
+    this.#wakeAll();
   }
 
   /** Takes no more. Beats go on until `end`. */
   async stopIntake(): Promise<void> {
-    this.stopped.abort();
-    this.batch?.stop();
-    this.wakeAll();
+    this.#stopped.abort();
+    this.#batch?.stop();
+    this.#wakeAll();
     const limit = new AbortController();
-    await Promise.race([this.running, sleep(STOP_MS_MAX, undefined, { signal: limit.signal }).catch(() => {})]);
+    await Promise.race([this.#running, sleep(STOP_MS_MAX, undefined, { signal: limit.signal }).catch(() => {})]);
     limit.abort();
   }
 
@@ -73,37 +73,37 @@ export class PullLoop {
     const limit = new AbortController();
     const late = sleep(limitMs, false, { signal: limit.signal }).catch(() => false);
     const empty = (async () => {
-      while (this.held.size > 0 && !limit.signal.aborted) await this.released();
-      return this.held.size === 0;
+      while (this.#held.size > 0 && !limit.signal.aborted) await this.#released();
+      return this.#held.size === 0;
     })();
     const drained = await Promise.race([empty, late]);
     limit.abort();
-    this.wakeAll();
+    this.#wakeAll();
     return drained;
   }
 
   /** Forgets what is still held: without beats the server gives it to somebody else. */
   end(): JsMsg[] {
-    clearInterval(this.beats);
-    const left = [...this.held];
-    this.held.clear();
+    clearInterval(this.#beats);
+    const left = [...this.#held];
+    this.#held.clear();
     return left;
   }
 
-  private async run(): Promise<void> {
-    const { signal } = this.stopped;
-    for (let failures = 0; !signal.aborted && !this.nc.isClosed();) {
+  async #run(): Promise<void> {
+    const { signal } = this.#stopped;
+    for (let failures = 0; !signal.aborted && !this.#nc.isClosed();) {
       try {
-        const consumer = await ConnectionWatch.of(this.nc).request(() =>
-          jetstream(this.nc).consumers.get(this.durable.stream, this.durable.durable),
+        const consumer = await ConnectionWatch.of(this.#nc).request(() =>
+          jetstream(this.#nc).consumers.get(this.#durable.stream, this.#durable.durable),
         );
         while (!signal.aborted) {
-          await this.pullOnce(consumer);
+          await this.#pullOnce(consumer);
           failures = 0;
         }
       } catch (error) {
-        if (signal.aborted || this.nc.isClosed()) return;
-        this.options.onInterrupted?.(error);
+        if (signal.aborted || this.#nc.isClosed()) return;
+        this.#options.onInterrupted?.(error);
         failures += 1;
         await sleep(doubledMs(WAIT, failures), undefined, { signal }).catch(() => {});
       }
@@ -111,33 +111,33 @@ export class PullLoop {
   }
 
   /** A pull that asks for exactly what there is room for: more would wait here without beats and come twice. */
-  private async pullOnce(consumer: Consumer): Promise<void> {
-    while (this.held.size > this.options.maxPull() * 0.75 && !this.stopped.signal.aborted) await this.released();
-    if (this.stopped.signal.aborted) return;
-    this.batch = await consumer.fetch({
-      max_messages: Math.max(1, this.options.maxPull() - this.held.size),
+  async #pullOnce(consumer: Consumer): Promise<void> {
+    while (this.#held.size > this.#options.maxPull() * 0.75 && !this.#stopped.signal.aborted) await this.#released();
+    if (this.#stopped.signal.aborted) return;
+    this.#batch = await consumer.fetch({
+      max_messages: Math.max(1, this.#options.maxPull() - this.#held.size),
       expires: PULL_EXPIRY_MS,
       bind: true,
     });
-    if (this.stopped.signal.aborted) this.batch.stop();
-    for await (const message of this.batch) {
-      this.held.add(message);
-      this.options.onMessage(message);
+    if (this.#stopped.signal.aborted) this.#batch.stop();
+    for await (const message of this.#batch) {
+      this.#held.add(message);
+      this.#options.onMessage(message);
     }
   }
 
-  private released(): Promise<void> {
-    return new Promise((resolve) => void this.waiters.add(resolve));
+  #released(): Promise<void> {
+    return new Promise((resolve) => void this.#waiters.add(resolve));
   }
 
-  private wakeAll(): void {
-    const waiters = [...this.waiters];
-    this.waiters.clear();
+  #wakeAll(): void {
+    const waiters = [...this.#waiters];
+    this.#waiters.clear();
     for (const wake of waiters) wake();
   }
 
-  private beat(): void {
-    if (this.nc.isClosed()) return;
-    for (const message of this.held) beat(message);
+  #beat(): void {
+    if (this.#nc.isClosed()) return;
+    for (const message of this.#held) beat(message);
   }
 }

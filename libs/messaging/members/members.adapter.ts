@@ -29,28 +29,28 @@ export interface MembersOptions {
  * themselves; who could not renew for the time to live serves nothing, because by then the others have taken over.
  */
 export class Members {
-  private readonly nc: NatsConnection;
-  private readonly options: MembersOptions;
-  private readonly stopped = new AbortController();
-  private readonly key: string;
-  private owned: ReadonlySet<number> = new Set();
-  private lease: NodeJS.Timeout | undefined;
+  readonly #nc: NatsConnection;
+  readonly #options: MembersOptions;
+  readonly #stopped = new AbortController();
+  readonly #key: string;
+  #owned: ReadonlySet<number> = new Set();
+  #lease: NodeJS.Timeout | undefined;
   /** `performance.now()` at which the others may take this one for dead. */
-  private leaseEnds = 0;
-  private beating: Promise<void> | undefined;
+  #leaseEnds = 0;
+  #beating: Promise<void> | undefined;
 
   constructor(nc: NatsConnection, options: MembersOptions) {
-    this.nc = nc;
-    this.options = options;
-    this.key = `${options.service}.${options.instance}`;
+    this.#nc = nc;
+    this.#options = options;
+    this.#key = `${options.service}.${options.instance}`;
   }
 
   start(): void {
-    this.beating ??= this.beat();
+    this.#beating ??= this.#beat();
   }
 
   partitions(): ReadonlySet<number> {
-    return this.owned;
+    return this.#owned;
   }
 
   /**
@@ -58,69 +58,69 @@ export class Members {
    * instant after this process was frozen. Asked before anything is written, and after anything was read for an answer.
    */
   alive(): boolean {
-    return performance.now() < this.leaseEnds;
+    return performance.now() < this.#leaseEnds;
   }
 
   /** Gives up all partitions, then tells the others, so that they need not wait for the key to expire. */
   async stop(): Promise<void> {
-    this.stopped.abort();
-    clearTimeout(this.lease);
-    this.own([]);
-    await this.beating;
-    if (this.nc.isClosed()) return;
-    await (await this.bucket()).purge(this.key).catch(() => {}); // it expires by itself, too
+    this.#stopped.abort();
+    clearTimeout(this.#lease);
+    this.#own([]);
+    await this.#beating;
+    if (this.#nc.isClosed()) return;
+    await (await this.#bucket()).purge(this.#key).catch(() => {}); // it expires by itself, too
   }
 
-  private async beat(): Promise<void> {
-    const { signal } = this.stopped;
-    while (!signal.aborted && !this.nc.isClosed()) {
+  async #beat(): Promise<void> {
+    const { signal } = this.#stopped;
+    while (!signal.aborted && !this.#nc.isClosed()) {
       const began = performance.now();
-      await this.beatOnce(began).catch((error: unknown) => this.options.report?.(error));
+      await this.#beatOnce(began).catch((error: unknown) => this.#options.report?.(error));
       const rest = HEARTBEAT_MS - (performance.now() - began);
       await sleep(Math.max(rest, 0), undefined, { signal }).catch(() => {});
     }
   }
 
-  private async beatOnce(began: number): Promise<void> {
-    await this.renew();
-    if (this.stopped.signal.aborted) return;
-    clearTimeout(this.lease);
-    this.leaseEnds = began + BUCKETS.MEMBERS.ttlMs;
-    this.lease = setTimeout(() => this.own([]), Math.max(this.leaseEnds - performance.now(), 0));
-    const others = await this.readAll();
-    if (this.stopped.signal.aborted || !this.alive()) return;
-    const own = others.filter(({ service }) => service === this.options.service);
-    const ids = new Set([this.key, ...own.map(({ service, instance }) => `${service}.${instance}`)]);
-    this.own(partitionsOf(this.key, [...ids].toSorted()));
-    this.options.seen?.(others);
+  async #beatOnce(began: number): Promise<void> {
+    await this.#renew();
+    if (this.#stopped.signal.aborted) return;
+    clearTimeout(this.#lease);
+    this.#leaseEnds = began + BUCKETS.MEMBERS.ttlMs;
+    this.#lease = setTimeout(() => this.#own([]), Math.max(this.#leaseEnds - performance.now(), 0));
+    const others = await this.#readAll();
+    if (this.#stopped.signal.aborted || !this.alive()) return;
+    const own = others.filter(({ service }) => service === this.#options.service);
+    const ids = new Set([this.#key, ...own.map(({ service, instance }) => `${service}.${instance}`)]);
+    this.#own(partitionsOf(this.#key, [...ids].toSorted()));
+    this.#options.seen?.(others);
   }
 
-  private async renew(): Promise<void> {
-    const { service, instance, clock, running } = this.options;
+  async #renew(): Promise<void> {
+    const { service, instance, clock, running } = this.#options;
     const member: Member = {
       service,
       instance,
-      partitions: [...this.owned],
+      partitions: [...this.#owned],
       running: running?.() ?? {},
       at: new Date(clock.now()).toISOString(),
     };
-    const bucket = await this.bucket();
-    await bucket.put(this.key, JSON.stringify(member), { timeout: REQUEST_TIMEOUT_MS });
+    const bucket = await this.#bucket();
+    await bucket.put(this.#key, JSON.stringify(member), { timeout: REQUEST_TIMEOUT_MS });
   }
 
-  private readAll(): Promise<Member[]> {
-    return readMembers(this.nc, '*');
+  #readAll(): Promise<Member[]> {
+    return readMembers(this.#nc, '*');
   }
 
-  private bucket(): Promise<KV> {
-    return new Kvm(jetstream(this.nc, { timeout: REQUEST_TIMEOUT_MS })).open(BUCKETS.MEMBERS.bucket);
+  #bucket(): Promise<KV> {
+    return new Kvm(jetstream(this.#nc, { timeout: REQUEST_TIMEOUT_MS })).open(BUCKETS.MEMBERS.bucket);
   }
 
-  private own(partitions: readonly number[]): void {
-    const same = partitions.length === this.owned.size && partitions.every((partition) => this.owned.has(partition));
+  #own(partitions: readonly number[]): void {
+    const same = partitions.length === this.#owned.size && partitions.every((partition) => this.#owned.has(partition));
     if (same) return;
-    this.owned = new Set(partitions);
-    this.options.changed(this.owned);
+    this.#owned = new Set(partitions);
+    this.#options.changed(this.#owned);
   }
 }
 

@@ -41,61 +41,61 @@ interface TimerSubjects<K> {
  * After that the timer's subject is empty: its last sequence is 0 again, as if it had never been armed.
  */
 export class Timers<K extends string> {
-  private readonly nc: NatsConnection;
-  private readonly jsm: Promise<JetStreamManager>;
-  private readonly names: TimerSubjects<K>;
+  readonly #nc: NatsConnection;
+  readonly #jsm: Promise<JetStreamManager>;
+  readonly #names: TimerSubjects<K>;
   /** What we last saw of a key: what the next `arm` expects to find. */
-  private readonly known = new Map<K, Armed>();
+  readonly #known = new Map<K, Armed>();
 
   constructor(nc: NatsConnection, names: TimerSubjects<K>) {
-    this.nc = nc;
-    this.jsm = jetstreamManager(nc, { checkAPI: false });
-    this.names = names;
+    this.#nc = nc;
+    this.#jsm = jetstreamManager(nc, { checkAPI: false });
+    this.#names = names;
   }
 
   /** The instant that is armed, as the server has it now; undefined when none is. */
   async armed(key: K): Promise<number | undefined> {
-    const found = await this.read(key);
-    this.known.set(key, found);
+    const found = await this.#read(key);
+    this.#known.set(key, found);
     return Number.isNaN(found.at) ? undefined : found.at;
   }
 
   /** Nothing is armed for a key that is new; should something be after all, `arm` says so. */
   expectNone(key: K): void {
-    this.known.set(key, NOT_ARMED);
+    this.#known.set(key, NOT_ARMED);
   }
 
   /** Stores the wake-up for `at` (ms since epoch) in place of the one before. Throws TimerConflictError when another writer was faster. */
   async arm(key: K, at: number): Promise<void> {
-    const before = this.known.get(key) ?? (await this.read(key));
-    this.known.delete(key);
-    const sequence = await this.publish(key, at, before);
-    this.known.set(key, { sequence, at });
+    const before = this.#known.get(key) ?? (await this.#read(key));
+    this.#known.delete(key);
+    const sequence = await this.#publish(key, at, before);
+    this.#known.set(key, { sequence, at });
   }
 
   /** Forgets what was seen of a key, when it is not ours any more. */
   forget(key: K): void {
-    this.known.delete(key);
+    this.#known.delete(key);
   }
 
-  private async publish(key: K, at: number, before: Armed): Promise<number> {
+  async #publish(key: K, at: number, before: Armed): Promise<number> {
     try {
-      return await this.publishOnce(key, at, before.sequence);
+      return await this.#publishOnce(key, at, before.sequence);
     } catch (cause) {
       if (!isWrongSequence(cause)) throw cause;
-      const now = await this.read(key);
+      const now = await this.#read(key);
       // It fired meanwhile: nobody else was here, the server removed the pending message when it stored the due one.
-      if (now.sequence === 0 && before.sequence > 0) return this.publishOnce(key, at, 0);
-      throw new TimerConflictError(this.names.pending(key), { cause });
+      if (now.sequence === 0 && before.sequence > 0) return this.#publishOnce(key, at, 0);
+      throw new TimerConflictError(this.#names.pending(key), { cause });
     }
   }
 
-  private async publishOnce(key: K, at: number, expected: number): Promise<number> {
+  async #publishOnce(key: K, at: number, expected: number): Promise<number> {
     const instant = new Date(at).toISOString();
     const body: TimerBody = { at: instant };
-    const ack = await ConnectionWatch.of(this.nc).request(() =>
-      jetstream(this.nc).publish(this.names.pending(key), JSON.stringify(body), {
-        schedule: { specification: { at: instant }, target: this.names.due(key), ttl: DUE_TTL },
+    const ack = await ConnectionWatch.of(this.#nc).request(() =>
+      jetstream(this.#nc).publish(this.#names.pending(key), JSON.stringify(body), {
+        schedule: { specification: { at: instant }, target: this.#names.due(key), ttl: DUE_TTL },
         expect: { lastSubjectSequence: expected },
         timeout: ARM_TIMEOUT_MS,
       }),
@@ -103,10 +103,10 @@ export class Timers<K extends string> {
     return ack.seq;
   }
 
-  private async read(key: K): Promise<Armed> {
-    const jsm = await this.jsm;
-    const message = await ConnectionWatch.of(this.nc).request(() =>
-      jsm.streams.getMessage(STREAMS.TIMERS.name, { last_by_subj: this.names.pending(key) }),
+  async #read(key: K): Promise<Armed> {
+    const jsm = await this.#jsm;
+    const message = await ConnectionWatch.of(this.#nc).request(() =>
+      jsm.streams.getMessage(STREAMS.TIMERS.name, { last_by_subj: this.#names.pending(key) }),
     );
     if (message === null) return NOT_ARMED;
     return { sequence: message.seq, at: instantOf(message) };

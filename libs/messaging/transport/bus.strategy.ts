@@ -69,24 +69,24 @@ interface Serving {
  * The framework is between the two as one asynchronous call, without an observable.
  */
 export class BusStrategy implements CustomTransportStrategy {
-  private readonly options: BusStrategyOptions;
-  private readonly takers: Taker[] = [];
-  private readonly answerers: Answerer[] = [];
-  private readonly queries = new Map<string, MessageHandler>();
-  private readonly serving = new Map<number, Serving>();
-  private owned: ReadonlySet<number> = new Set();
-  private givenUp: Promise<unknown> = Promise.resolve();
-  private always: Serving & { readonly queries?: Served } = { consumptions: [], subscriptions: [] };
-  private isListening = false;
-  private stopped: Promise<void> | undefined;
+  readonly #options: BusStrategyOptions;
+  readonly #takers: Taker[] = [];
+  readonly #answerers: Answerer[] = [];
+  readonly #queries = new Map<string, MessageHandler>();
+  readonly #serving = new Map<number, Serving>();
+  #owned: ReadonlySet<number> = new Set();
+  #givenUp: Promise<unknown> = Promise.resolve();
+  #always: Serving & { readonly queries?: Served } = { consumptions: [], subscriptions: [] };
+  #isListening = false;
+  #stopped: Promise<void> | undefined;
 
   constructor(options: BusStrategyOptions) {
-    this.options = options;
+    this.#options = options;
   }
 
   /** Called by the framework for every method with a pattern. Throws HandlersError for one that nothing would ever reach. */
   addHandler(pattern: unknown, handle: MessageHandler, _isEvent?: boolean, options: TakeOptions = {}): void {
-    const { service } = this.options;
+    const { service } = this.#options;
     if (!isPattern(pattern)) {
       throw new HandlersError(
         `A handler of ${service} takes ${JSON.stringify(pattern)}, which is no durable, query or subject.`,
@@ -94,16 +94,16 @@ export class BusStrategy implements CustomTransportStrategy {
     }
     if ('durable' in pattern) {
       specOf(pattern, 0);
-      this.takers.push({ ...pattern, handle, options });
-    } else if ('subject' in pattern) this.answerers.push({ ...pattern, handle });
-    else if (pattern.service === service) this.queries.set(pattern.query, handle);
+      this.#takers.push({ ...pattern, handle, options });
+    } else if ('subject' in pattern) this.#answerers.push({ ...pattern, handle });
+    else if (pattern.service === service) this.#queries.set(pattern.query, handle);
     else throw new HandlersError(`${service} has a handler of the query ${pattern.query} of ${pattern.service}.`);
   }
 
   /** Begins with everything that belongs to no partition, and with the partitions that this replica owns by then. */
   async listen(callback: (error?: unknown) => void): Promise<void> {
     try {
-      await this.begin();
+      await this.#begin();
     } catch (error) {
       return callback(error);
     }
@@ -115,20 +115,20 @@ export class BusStrategy implements CustomTransportStrategy {
    * go; what is ours now does not wait for that, because nobody else serves it any more.
    */
   async serve(partitions: ReadonlySet<number>): Promise<void> {
-    this.owned = partitions;
-    if (!this.isListening) return;
-    const lost = [...this.serving].filter(([partition]) => !partitions.has(partition));
-    for (const [partition] of lost) this.serving.delete(partition);
+    this.#owned = partitions;
+    if (!this.#isListening) return;
+    const lost = [...this.#serving].filter(([partition]) => !partitions.has(partition));
+    for (const [partition] of lost) this.#serving.delete(partition);
     for (const partition of partitions) {
-      if (!this.serving.has(partition)) this.serving.set(partition, this.begun(partition));
+      if (!this.#serving.has(partition)) this.#serving.set(partition, this.#begun(partition));
     }
-    this.givenUp = Promise.all([this.givenUp, ...lost.map(([, served]) => this.ended(served))]);
-    await this.givenUp;
+    this.#givenUp = Promise.all([this.#givenUp, ...lost.map(([, served]) => this.#ended(served))]);
+    await this.#givenUp;
   }
 
   /** Takes nothing more that belongs to no partition, and ends what is in work. Partitions go when they are given up. */
   onModuleDestroy(): Promise<void> {
-    return (this.stopped ??= this.stop());
+    return (this.#stopped ??= this.#stop());
   }
 
   /** All that is left. */
@@ -137,96 +137,96 @@ export class BusStrategy implements CustomTransportStrategy {
     await this.serve(new Set());
   }
 
-  private async begin(): Promise<void> {
-    if (this.takers.length + this.answerers.length + this.queries.size === 0) return;
-    const served = this.begun(undefined);
-    this.always = served;
-    const queries = await this.serveQueries();
-    this.always = { ...served, ...(queries && { queries }) };
-    this.isListening = true;
-    void this.serve(this.owned);
+  async #begin(): Promise<void> {
+    if (this.#takers.length + this.#answerers.length + this.#queries.size === 0) return;
+    const served = this.#begun(undefined);
+    this.#always = served;
+    const queries = await this.#serveQueries();
+    this.#always = { ...served, ...(queries && { queries }) };
+    this.#isListening = true;
+    void this.serve(this.#owned);
   }
 
-  private async stop(): Promise<void> {
-    const { queries, ...served } = this.always;
+  async #stop(): Promise<void> {
+    const { queries, ...served } = this.#always;
     await queries?.stop();
-    await this.ended(served);
+    await this.#ended(served);
   }
 
   /** What belongs to a partition, or to none. */
-  private begun(partition: number | undefined): Serving {
+  #begun(partition: number | undefined): Serving {
     const mine = (pattern: BusPattern): boolean => isPartitioned(pattern) === (partition !== undefined);
     return {
-      consumptions: this.takers.filter(mine).map((taker) => this.consume(taker, partition)),
-      subscriptions: this.answerers.filter(mine).map((answerer) => this.subscribe(answerer, partition)),
+      consumptions: this.#takers.filter(mine).map((taker) => this.#consume(taker, partition)),
+      subscriptions: this.#answerers.filter(mine).map((answerer) => this.#subscribe(answerer, partition)),
     };
   }
 
-  private async ended({ consumptions, subscriptions }: Serving): Promise<void> {
+  async #ended({ consumptions, subscriptions }: Serving): Promise<void> {
     try {
       await Promise.all([...subscriptions.map((one) => one.drain()), ...consumptions.map((one) => one.stop())]);
     } catch (error) {
-      this.options.report({ kind: 'failed', what: 'the end of what was served', error });
+      this.#options.report({ kind: 'failed', what: 'the end of what was served', error });
     }
   }
 
-  private consume(taker: Taker, partition: number | undefined): Consumption {
-    const { nc, service, clock, report } = this.options;
+  #consume(taker: Taker, partition: number | undefined): Consumption {
+    const { nc, service, clock, report } = this.#options;
     const spec = specOf(taker, partition);
     const { isBatch = false, ...asked } = taker.options;
     const options = { service, clock, report, ...asked };
-    if (isBatch) return consumeBatches(nc, spec, (messages) => void this.handOver(taker, messages), options);
+    if (isBatch) return consumeBatches(nc, spec, (messages) => void this.#handOver(taker, messages), options);
     return consumeDurable(nc, spec, (message) => outcomeOf(taker, message), options);
   }
 
   /** The handler settles each message some time; what it threw means that none of the others was begun. */
-  private async handOver(taker: Taker, messages: readonly BatchMessage[]): Promise<void> {
+  async #handOver(taker: Taker, messages: readonly BatchMessage[]): Promise<void> {
     const said: unknown = await taker.handle(messages);
     if (said === undefined) return;
     const error = said instanceof Thrown ? said.error : new Error('a batch handler gives no answer');
     for (const message of messages) message.settle(retryAfterFailure(error, message.deliveries));
   }
 
-  private subscribe({ handle }: Answerer, partition: number | undefined): Serving['subscriptions'][number] {
-    const { nc, service } = this.options;
+  #subscribe({ handle }: Answerer, partition: number | undefined): Serving['subscriptions'][number] {
+    const { nc, service } = this.#options;
     const [subject, shared] =
       partition === undefined ? [subjects.submit, { queue: service }] : [subjects.verbsOfPartition(partition), {}];
     return nc.subscribe(subject, {
       ...shared,
       callback: (error, message) => {
-        if (error === null) void this.answer(handle, message);
+        if (error === null) void this.#answer(handle, message);
       },
     });
   }
 
-  private async answer(handle: MessageHandler, message: Msg): Promise<void> {
+  async #answer(handle: MessageHandler, message: Msg): Promise<void> {
     const { subject, data } = message;
     const request: BusRequest = { subject, data };
     try {
       message.respond(JSON.stringify(await answerOf(handle, request)));
     } catch (error) {
-      this.options.report({ kind: 'failed', what: subject, error });
+      this.#options.report({ kind: 'failed', what: subject, error });
     }
   }
 
-  private async serveQueries(): Promise<Served | undefined> {
-    const { nc, service, report } = this.options;
+  async #serveQueries(): Promise<Served | undefined> {
+    const { nc, service, report } = this.#options;
     const names = Object.keys(QUERIES[service as QueryService] ?? {});
-    const missing = names.filter((name) => name !== RETRY && !this.queries.has(name));
+    const missing = names.filter((name) => name !== RETRY && !this.#queries.has(name));
     if (missing.length > 0) throw new HandlersError(`${service} has no handler of the query ${missing.join(', ')}.`);
     if (names.length === 0) return undefined;
     const handlers = Object.fromEntries(
-      [...this.queries].map(([name, handle]) => [name, (request: unknown) => answerOf(handle, request)]),
+      [...this.#queries].map(([name, handle]) => [name, (request: unknown) => answerOf(handle, request)]),
     );
-    const retry = (request: { stream: string; sequence: number }) => handAgain(nc, request, this.streams());
+    const retry = (request: { stream: string; sequence: number }) => handAgain(nc, request, this.#streams());
     return serveQueries(nc, service as QueryService, { [RETRY]: retry, ...handlers } as QueryHandlers<QueryService>, {
       report: (error, what) => report({ kind: 'failed', what, error }),
     });
   }
 
   /** A message may be read by several durables; a dead letter does not say for which it was bad. */
-  private streams(): Record<string, (message: BusMessage) => Promise<Outcome>> {
-    const byStream = Map.groupBy(this.takers, ({ stream }) => stream);
+  #streams(): Record<string, (message: BusMessage) => Promise<Outcome>> {
+    const byStream = Map.groupBy(this.#takers, ({ stream }) => stream);
     return Object.fromEntries(
       [...byStream].map(([stream, takers]) => [
         stream,

@@ -25,10 +25,10 @@ export type ActorAnswer =
  * followed for a while, what was known stays known, and no grant counts until both are read anew.
  */
 export class Actors {
-  private readonly stopped = new AbortController();
-  private readonly revocations = new KnownRevocations();
-  private known: ReadonlyMap<string, Actor> = new Map();
-  private followed: readonly Following[] = [];
+  readonly #stopped = new AbortController();
+  readonly #revocations = new KnownRevocations();
+  #known: ReadonlyMap<string, Actor> = new Map();
+  #followed: readonly Following[] = [];
 
   private constructor() {
     // Made by `open` only.
@@ -37,20 +37,20 @@ export class Actors {
   /** Resolves when every key and every revocation that is there is known; throws while a bucket cannot be read. */
   static async open(nc: NatsConnection, report: (error: unknown) => void = () => undefined): Promise<Actors> {
     const actors = new Actors();
-    const { signal } = actors.stopped;
+    const { signal } = actors.#stopped;
     const parts = [
-      followBucket(nc, { bucket: BUCKETS.ACTORS.bucket, look: () => actors.lookAtKeys(), report, signal }),
+      followBucket(nc, { bucket: BUCKETS.ACTORS.bucket, look: () => actors.#lookAtKeys(), report, signal }),
       followBucket(nc, {
         bucket: BUCKETS.REVOKED_GRANTS.bucket,
-        look: () => actors.lookAtRevocations(),
+        look: () => actors.#lookAtRevocations(),
         report,
         signal,
       }),
     ] as const;
     try {
-      actors.followed = await Promise.all(parts);
+      actors.#followed = await Promise.all(parts);
     } catch (error) {
-      actors.stopped.abort();
+      actors.#stopped.abort();
       await Promise.allSettled(parts);
       throw error;
     }
@@ -59,7 +59,7 @@ export class Actors {
 
   /** The sender of a command; a refusal says to the sender what is wrong with the proof. */
   actorOf(proof: ActorProof, command: SignedCommand): ActorAnswer {
-    const actor = this.known.get(proof.key);
+    const actor = this.#known.get(proof.key);
     if (actor === undefined) return unauthorized(`The key ${proof.key} stands for nobody here.`);
     const verified = verifyActorProof(proof, command);
     return verified.ok ? { ok: true, actor } : unauthorized(verified.reason);
@@ -73,23 +73,23 @@ export class Actors {
   grantOf(grant: EditGrant, { access = 'edit', ...use }: Omit<GrantUse, 'access'> & Partial<GrantUse>): ActorAnswer {
     const verified = verifyEditGrant(grant, { ...use, access });
     if (!verified.ok) return unauthorized(verified.reason);
-    const actor = this.known.get(verified.key);
+    const actor = this.#known.get(verified.key);
     if (actor === undefined)
       return unauthorized(`The grant is of the key ${verified.key}, which stands for nobody here.`);
     if (actor.kind !== 'person') {
       return unauthorized(`The grant is of ${actor.id}, which is of kind ${actor.kind}; only a person can give one.`);
     }
-    const revoked = this.revocations.of(grant);
+    const revoked = this.#revocations.of(grant);
     if (revoked !== undefined) return unauthorized(`The grant was revoked at ${revoked.revokedAt}.`);
-    return this.followed.every((bucket) => bucket.isCurrent()) ? { ok: true, actor } : UNCERTAIN;
+    return this.#followed.every((bucket) => bucket.isCurrent()) ? { ok: true, actor } : UNCERTAIN;
   }
 
   async stop(): Promise<void> {
-    this.stopped.abort();
-    await Promise.all(this.followed.map(({ over }) => over));
+    this.#stopped.abort();
+    await Promise.all(this.#followed.map(({ over }) => over));
   }
 
-  private lookAtKeys(): BucketLook {
+  #lookAtKeys(): BucketLook {
     const known = new Map<string, Actor>();
     return {
       take: (entry) => {
@@ -98,17 +98,17 @@ export class Actors {
         else known.set(entry.key, actor);
       },
       complete: () => {
-        this.known = known;
+        this.#known = known;
       },
     };
   }
 
   /** Nothing is ever taken out: a revocation ends by its own time. */
-  private lookAtRevocations(): BucketLook {
+  #lookAtRevocations(): BucketLook {
     return {
       take: (entry) => {
         const revoked = read(entry, RevokedGrants);
-        if (revoked !== undefined) this.revocations.add(revoked);
+        if (revoked !== undefined) this.#revocations.add(revoked);
       },
       complete: () => undefined,
     };

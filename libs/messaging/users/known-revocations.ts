@@ -7,41 +7,43 @@ import { LIMITS, type EditGrant, type RevokedGrants } from '#proto';
  */
 export class KnownRevocations {
   /** By grant id. */
-  private readonly single = new Map<string, RevokedGrants>();
+  readonly #single = new Map<string, RevokedGrants>();
   /** By key, and by key and run: the one that reaches furthest. */
-  private readonly bySigner = new Map<string, RevokedGrants>();
-  private newestMs = 0;
+  readonly #bySigner = new Map<string, RevokedGrants>();
+  #newestMs = 0;
 
   /** Given twice, or in any order, it is the same. */
   add(revoked: RevokedGrants): void {
     const { grants } = revoked;
-    if (grants.kind === 'grant') this.single.set(grants.grantId, revoked);
-    else this.addOfSigner(grants, revoked);
-    this.newestMs = Math.max(this.newestMs, Date.parse(revoked.revokedAt));
-    this.forgetOld(this.single);
-    this.forgetOld(this.bySigner);
+    if (grants.kind === 'grant') this.#single.set(grants.grantId, revoked);
+    else this.#addOfSigner(grants, revoked);
+    this.#newestMs = Math.max(this.#newestMs, Date.parse(revoked.revokedAt));
+    this.#forgetOld(this.#single);
+    this.#forgetOld(this.#bySigner);
   }
 
   /** By what this grant was taken back; undefined while it counts. */
   of(grant: EditGrant): RevokedGrants | undefined {
-    const bySigner = [signerOf(grant.key, grant.runId), signerOf(grant.key)].map((signer) => this.bySigner.get(signer));
+    const bySigner = [signerOf(grant.key, grant.runId), signerOf(grant.key)].map((signer) =>
+      this.#bySigner.get(signer),
+    );
     const one = bySigner.find((revoked) => revoked !== undefined && reachesTo(revoked, grant));
-    return one ?? (this.single.size === 0 ? undefined : this.single.get(grantIdOf(grant)));
+    return one ?? (this.#single.size === 0 ? undefined : this.#single.get(grantIdOf(grant)));
   }
 
-  private addOfSigner(grants: OfSigner, revoked: RevokedGrants): void {
+  #addOfSigner(grants: OfSigner, revoked: RevokedGrants): void {
     const signer = signerOf(grants.key, grants.kind === 'run' ? grants.runId : undefined);
-    const known = this.bySigner.get(signer)?.grants;
+    const known = this.#bySigner.get(signer)?.grants;
     const isKnown = known !== undefined && known.kind !== 'grant';
     if (isKnown && Date.parse(known.signedUntil) >= Date.parse(grants.signedUntil)) return;
-    this.bySigner.delete(signer); // what is set anew stands last
-    this.bySigner.set(signer, revoked);
+    this.#bySigner.delete(signer); // what is set anew stands last
+    this.#bySigner.set(signer, revoked);
   }
 
   /** They come in the order in which they were said, so only the first are looked at. */
-  private forgetOld(known: Map<string, RevokedGrants>): void {
+  #forgetOld(known: Map<string, RevokedGrants>): void {
     for (const [id, { revokedAt }] of known) {
-      if (Date.parse(revokedAt) + LIMITS.grantRevocationMs > this.newestMs) return;
+      if (Date.parse(revokedAt) + LIMITS.grantRevocationMs > this.#newestMs) return;
       known.delete(id);
     }
   }

@@ -14,19 +14,19 @@ const Started = z.record(z.string(), ProcessIdentity);
 
 /** Written down after every start, so that the next supervisor knows what a killed one may have left. */
 export class StartedProcesses {
-  private readonly file: string;
-  private readonly started = new Map<string, ProcessIdentity>();
-  private writing: Promise<void> = Promise.resolve();
+  readonly #file: string;
+  readonly #started = new Map<string, ProcessIdentity>();
+  #writing: Promise<void> = Promise.resolve();
 
   constructor({ processesFile }: Home) {
-    this.file = processesFile;
+    this.#file = processesFile;
   }
 
   add(name: string, pid: number): Promise<void> {
     const identity = identityOf(pid);
-    if (identity !== undefined) this.started.set(name, identity);
-    this.writing = this.writing.then(() => writeJson(this.file, Object.fromEntries(this.started)));
-    return this.writing;
+    if (identity !== undefined) this.#started.set(name, identity);
+    this.#writing = this.#writing.then(() => writeJson(this.#file, Object.fromEntries(this.#started)));
+    return this.#writing;
   }
 }
 

@@ -27,17 +27,17 @@ export interface SupervisedOptions<T extends Running> {
 
 export class Supervised<T extends Running> {
   readonly name: string;
-  private readonly options: SupervisedOptions<T>;
-  private readonly stopping = new AbortController();
-  private running: T;
-  private ready = true;
-  private readonly kept: Promise<void>;
+  readonly #options: SupervisedOptions<T>;
+  readonly #stopping = new AbortController();
+  #running: T;
+  #ready = true;
+  readonly #kept: Promise<void>;
 
   private constructor(options: SupervisedOptions<T>, running: T) {
     this.name = options.name;
-    this.options = options;
-    this.running = running;
-    this.kept = this.keep();
+    this.#options = options;
+    this.#running = running;
+    this.#kept = this.#keep();
   }
 
   /** The first start has to work: a system that cannot start says so instead of trying for ever. */
@@ -48,49 +48,49 @@ export class Supervised<T extends Running> {
   }
 
   get current(): T {
-    return this.running;
+    return this.#running;
   }
 
   /** False between a death and the next start. */
   get isReady(): boolean {
-    return this.ready;
+    return this.#ready;
   }
 
   async stop(): Promise<void> {
-    this.stopping.abort();
-    await this.running.stop();
-    await this.kept;
+    this.#stopping.abort();
+    await this.#running.stop();
+    await this.#kept;
   }
 
-  private async keep(): Promise<void> {
-    const { now, name, report } = this.options;
-    const { signal } = this.stopping;
+  async #keep(): Promise<void> {
+    const { now, name, report } = this.#options;
+    const { signal } = this.#stopping;
     let deaths = 0;
     for (;;) {
       const since = now();
-      await this.running.exited;
+      await this.#running.exited;
       if (signal.aborted) return;
-      this.ready = false;
+      this.#ready = false;
       const diedAt = now();
       deaths = deathsAfter(deaths, diedAt - since);
       report(`${name} ended; starting it again`);
-      while (!(await this.tryStart(deaths))) {
+      while (!(await this.#tryStart(deaths))) {
         if (signal.aborted) return;
         deaths += 1;
       }
-      if (signal.aborted) return this.running.stop();
-      this.ready = true;
+      if (signal.aborted) return this.#running.stop();
+      this.#ready = true;
       report(`${name} is back after ${((now() - diedAt) / 1000).toFixed(1)} s`);
     }
   }
 
-  private async tryStart(deaths: number): Promise<boolean> {
-    const { start, onStart, name, report } = this.options;
-    const { signal } = this.stopping;
+  async #tryStart(deaths: number): Promise<boolean> {
+    const { start, onStart, name, report } = this.#options;
+    const { signal } = this.#stopping;
     try {
       await sleep(restartDelayMs(deaths), undefined, { signal });
-      this.running = await start(this.running, signal);
-      await onStart?.(this.running);
+      this.#running = await start(this.#running, signal);
+      await onStart?.(this.#running);
       return true;
     } catch (error) {
       if (!signal.aborted) report(`${name} did not start: ${messageOf(error)}`);

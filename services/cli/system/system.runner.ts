@@ -59,26 +59,26 @@ type Group = 'devices' | 'services' | 'postgres' | 'nats';
 const STOP_ORDER: readonly Group[] = ['devices', 'services', 'postgres', 'nats'];
 
 export class EmbeddedSystem {
-  private readonly options: SystemOptions;
-  private readonly started: StartedProcesses;
-  private readonly running: Record<Group, { stop(): Promise<void> }[]> = {
+  readonly #options: SystemOptions;
+  readonly #started: StartedProcesses;
+  readonly #running: Record<Group, { stop(): Promise<void> }[]> = {
     nats: [],
     postgres: [],
     services: [],
     devices: [],
   };
-  private readonly services = new Map<Instance, Supervised<NodeProcess>>();
-  private stopped: Promise<void> | undefined;
+  readonly #services = new Map<Instance, Supervised<NodeProcess>>();
+  #stopped: Promise<void> | undefined;
 
   private constructor(options: SystemOptions) {
-    this.options = options;
-    this.started = new StartedProcesses(options.home);
+    this.#options = options;
+    this.#started = new StartedProcesses(options.home);
   }
 
   static async start(options: SystemOptions): Promise<{ system: EmbeddedSystem; endpoints: Endpoints }> {
     const system = new EmbeddedSystem(options);
     try {
-      return { system, endpoints: await system.startAll() };
+      return { system, endpoints: await system.#startAll() };
     } catch (error) {
       await system.stop();
       throw options.signal.aborted ? failure('Stopped before everything was ready.', error) : error;
@@ -87,37 +87,37 @@ export class EmbeddedSystem {
 
   /** In reverse order; the second call waits for the first. */
   stop(): Promise<void> {
-    this.stopped ??= this.stopAll();
-    return this.stopped;
+    this.#stopped ??= this.#stopAll();
+    return this.#stopped;
   }
 
-  private async startAll(): Promise<Endpoints> {
-    const { home, signal, devices, replicas } = this.options;
+  async #startAll(): Promise<Endpoints> {
+    const { home, signal, devices, replicas } = this.#options;
     const instances = instancesOf(replicas);
-    await this.prepareHome();
-    const [bus, databaseUrl] = await bothOrNeither(this.startBus(), this.startDatabase());
+    await this.#prepareHome();
+    const [bus, databaseUrl] = await bothOrNeither(this.#startBus(), this.#startDatabase());
     const policyFile = (await isFile(home.policyFile)) ? home.policyFile : undefined;
     const runbooksDir = (await isDirectory(home.runbooksDir)) ? home.runbooksDir : undefined;
     const addresses: SystemAddresses = { ...bus, databaseUrl, policyFile, runbooksDir };
     const ownSeed = (user: string): string => bus.foreignSeedFile ?? home.seedFile(user);
     const at = (user: string): { url: string; seedFile: string } => ({ url: bus.natsUrl, seedFile: ownSeed(user) });
-    await this.step(
+    await this.#step(
       'streams',
-      () => withBusAt(at('admin'), (nc) => this.provisionBus(nc, bus.foreignSeedFile), 'admin'),
+      () => withBusAt(at('admin'), (nc) => this.#provisionBus(nc, bus.foreignSeedFile), 'admin'),
       ({ created }) =>
         created.length === 0 ? 'as they have to be' : `${created.length} streams, durables and buckets made`,
     );
-    await this.step(
+    await this.#step(
       'services',
-      () => this.startServices(instances, addresses),
+      () => this.#startServices(instances, addresses),
       () => instances.map(({ name }) => name).join(' '),
     );
-    const endpoints = this.endpointsOf(instances, addresses);
+    const endpoints = this.#endpointsOf(instances, addresses);
     const local = localDevices(devices);
     if (local.length > 0) {
-      await this.step(
+      await this.#step(
         'devices',
-        () => withBusAt(at('cli'), (nc) => this.startDevices(nc, local, endpoints.aips ?? [endpoints.aip])),
+        () => withBusAt(at('cli'), (nc) => this.#startDevices(nc, local, endpoints.aips ?? [endpoints.aip])),
         (started) => started.join(' '),
       );
     }
@@ -126,8 +126,8 @@ export class EmbeddedSystem {
     return endpoints;
   }
 
-  private async prepareHome(): Promise<void> {
-    const { home, say, showToken } = this.options;
+  async #prepareHome(): Promise<void> {
+    const { home, say, showToken } = this.#options;
     await makeDir(home.root, process.getuid?.() === 0 ? PASSABLE_DIR : PRIVATE_DIR);
     for (const directory of [home.keys, home.logs, home.devices]) await makeDir(directory, PRIVATE_DIR);
     const token = await firstAdminToken(home);
@@ -136,58 +136,58 @@ export class EmbeddedSystem {
     if (left > 0) say(`ended ${left} processes that an earlier system had left`);
   }
 
-  private async startBus(): Promise<Omit<SystemAddresses, 'databaseUrl' | 'policyFile' | 'runbooksDir'>> {
-    const { home, env } = this.options;
+  async #startBus(): Promise<Omit<SystemAddresses, 'databaseUrl' | 'policyFile' | 'runbooksDir'>> {
+    const { home, env } = this.#options;
     const foreign = env['ORRERY_NATS_URL'] ?? '';
     if (foreign !== '') {
-      this.options.say(`nats        ${withoutCredentials(foreign)} (not ours)`);
+      this.#options.say(`nats        ${withoutCredentials(foreign)} (not ours)`);
       const natsMonitorUrl = env['ORRERY_NATS_MONITOR_URL'];
       return { natsUrl: foreign, natsMonitorUrl, foreignSeedFile: env['ORRERY_NATS_SEED_FILE'] };
     }
     const [users, port] = await Promise.all([busUsersOf(home), portFor('nats', env)]);
-    const server = await this.step(
+    const server = await this.#step(
       'nats',
-      () => this.keep<NatsHandle>('nats', 'nats', (before) => startBus(home, { users, port }, before)),
+      () => this.#keep<NatsHandle>('nats', 'nats', (before) => startBus(home, { users, port }, before)),
       ({ current }) => current.url,
     );
     return { natsUrl: server.current.url, natsMonitorUrl: server.current.monitorUrl, foreignSeedFile: undefined };
   }
 
-  private async provisionBus(nc: NatsConnection, foreignSeedFile: string | undefined): Promise<Provisioned> {
-    const { home, env, now } = this.options;
+  async #provisionBus(nc: NatsConnection, foreignSeedFile: string | undefined): Promise<Provisioned> {
+    const { home, env, now } = this.#options;
     const provisioned = await provision(nc);
     const keepOthers = (env['ORRERY_NATS_URL'] ?? '') !== '';
     await provisionActors(nc, await actorsOfKeys(home, foreignSeedFile), { now: now(), keepOthers });
     return provisioned;
   }
 
-  private async startDatabase(): Promise<string> {
-    const { home, env } = this.options;
+  async #startDatabase(): Promise<string> {
+    const { home, env } = this.#options;
     const foreign = env['ORRERY_DATABASE_URL'] ?? '';
     if (foreign !== '') {
-      this.options.say(`postgres    ${withoutCredentials(foreign)} (not ours)`);
+      this.#options.say(`postgres    ${withoutCredentials(foreign)} (not ours)`);
       return foreign;
     }
     const [password, port] = await Promise.all([databasePassword(home), portFor('postgres', env)]);
-    const server = await this.step(
+    const server = await this.#step(
       'postgres',
       () =>
-        this.keep<PostgresHandle>('postgres', 'postgres', (before) => startDatabase(home, { password, port }, before)),
+        this.#keep<PostgresHandle>('postgres', 'postgres', (before) => startDatabase(home, { password, port }, before)),
       ({ current }) => withoutCredentials(current.url),
     );
     return server.current.url;
   }
 
-  private async startServices(instances: readonly Instance[], addresses: SystemAddresses): Promise<void> {
-    await allSettled(instances.map((instance) => this.startService(instance, addresses)));
+  async #startServices(instances: readonly Instance[], addresses: SystemAddresses): Promise<void> {
+    await allSettled(instances.map((instance) => this.#startService(instance, addresses)));
   }
 
-  private async startService(instance: Instance, addresses: SystemAddresses): Promise<void> {
-    const { home, env } = this.options;
+  async #startService(instance: Instance, addresses: SystemAddresses): Promise<void> {
+    const { home, env } = this.#options;
     const { service, name, first } = instance;
     const port = ownPort(service);
     const wanted = first && port !== undefined ? await portFor(port, env) : 0;
-    const supervised = await this.keep<NodeProcess>('services', name, (before, signal) => {
+    const supervised = await this.#keep<NodeProcess>('services', name, (before, signal) => {
       const ports = { health: before?.ports['health'] ?? 0, own: before?.ports[port ?? 'health'] ?? wanted };
       return startNodeProcess(
         {
@@ -202,30 +202,30 @@ export class EmbeddedSystem {
         signal,
       );
     });
-    this.services.set(instance, supervised);
+    this.#services.set(instance, supervised);
   }
 
   /** Resolves with their ids when they are connected. */
-  private async startDevices(
+  async #startDevices(
     nc: NatsConnection,
     devices: readonly LocalDevice[],
     gateways: readonly string[],
   ): Promise<string[]> {
-    const { home, say, signal } = this.options;
+    const { home, say, signal } = this.#options;
     const admitted = await enrolLocals(nc, home, { devices, say });
-    await allSettled(admitted.map((device) => this.startDevice(device, gateways)));
+    await allSettled(admitted.map((device) => this.#startDevice(device, gateways)));
     const ids = admitted.map(({ id }) => id);
     await untilConnected(nc, home, { ids, signal });
     return ids;
   }
 
-  private async startDevice({ id }: LocalDevice, gateways: readonly string[]): Promise<void> {
-    const { home, env } = this.options;
+  async #startDevice({ id }: LocalDevice, gateways: readonly string[]): Promise<void> {
+    const { home, env } = this.#options;
     const directory = home.deviceDir(id);
     const secretsDir = home.deviceSecretsDir(id);
     const secrets = (await isDirectory(secretsDir)) ? ['--secrets', secretsDir] : [];
     const urls = gateways.flatMap((url) => ['--url', url]);
-    await this.keep<NodeProcess>('devices', id, (_, signal) =>
+    await this.#keep<NodeProcess>('devices', id, (_, signal) =>
       startNodeProcess(
         {
           name: id,
@@ -241,23 +241,23 @@ export class EmbeddedSystem {
     );
   }
 
-  private async keep<T extends Running>(
+  async #keep<T extends Running>(
     group: Group,
     name: string,
     start: (before: T | undefined, signal: AbortSignal) => Promise<T>,
   ): Promise<Supervised<T>> {
-    const { now, say, signal } = this.options;
-    const onStart = ({ pid }: T): Promise<void> => this.started.add(name, pid);
+    const { now, say, signal } = this.#options;
+    const onStart = ({ pid }: T): Promise<void> => this.#started.add(name, pid);
     const supervised = await Supervised.start<T>({ name, start, now, report: say, onStart }, signal);
-    this.running[group].push(supervised);
+    this.#running[group].push(supervised);
     return supervised;
   }
 
-  private endpointsOf(instances: readonly Instance[], addresses: SystemAddresses): Endpoints {
+  #endpointsOf(instances: readonly Instance[], addresses: SystemAddresses): Endpoints {
     const { natsUrl, natsMonitorUrl, databaseUrl } = addresses;
-    const { env } = this.options;
+    const { env } = this.#options;
     const running = instances.flatMap((instance) => {
-      const ports = this.services.get(instance)?.current.ports;
+      const ports = this.#services.get(instance)?.current.ports;
       return ports === undefined ? [] : [{ ...instance, ports }];
     });
     const portsOf = (service: string): number[] =>
@@ -279,8 +279,8 @@ export class EmbeddedSystem {
     };
   }
 
-  private async step<T>(name: string, work: () => Promise<T>, describe: (result: T) => string): Promise<T> {
-    const { now, say, signal } = this.options;
+  async #step<T>(name: string, work: () => Promise<T>, describe: (result: T) => string): Promise<T> {
+    const { now, say, signal } = this.#options;
     signal.throwIfAborted();
     const begun = now();
     const result = await work();
@@ -289,9 +289,9 @@ export class EmbeddedSystem {
     return result;
   }
 
-  private async stopAll(): Promise<void> {
-    for (const group of STOP_ORDER) await Promise.all(this.running[group].map((supervised) => supervised.stop()));
-    const { endpointsFile, processesFile } = this.options.home;
+  async #stopAll(): Promise<void> {
+    for (const group of STOP_ORDER) await Promise.all(this.#running[group].map((supervised) => supervised.stop()));
+    const { endpointsFile, processesFile } = this.#options.home;
     await Promise.all([endpointsFile, processesFile].map((file) => rm(file, { force: true })));
   }
 }

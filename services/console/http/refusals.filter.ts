@@ -7,10 +7,10 @@ import { RefusedError } from './refusal.js';
 
 /** Every "no" has the same shape: `{error: {code, message, issues}}`. */
 export class RefusalsFilter implements ExceptionFilter {
-  private readonly logger: Logger;
+  readonly #logger: Logger;
 
   constructor(logger: Logger) {
-    this.logger = logger;
+    this.#logger = logger;
   }
 
   catch(exception: unknown, host: ArgumentsHost): void {
@@ -22,10 +22,10 @@ export class RefusalsFilter implements ExceptionFilter {
       response.setHeader('Content-Type', 'application/json; charset=utf-8');
       return void response.end(JSON.stringify(exception.getResponse()));
     }
-    return sendRefusal(response, this.refusalOf(exception));
+    return sendRefusal(response, this.#refusalOf(exception));
   }
 
-  private refusalOf(exception: unknown): RefusedError {
+  #refusalOf(exception: unknown): RefusedError {
     if (exception instanceof RefusedError) return exception;
     if (exception instanceof QueryRefusedError) return new RefusedError(exception.refusal);
     if (exception instanceof QueryUnavailableError) {
@@ -33,7 +33,7 @@ export class RefusalsFilter implements ExceptionFilter {
     }
     if (exception instanceof HttpException)
       return new RefusedError({ code: 'NOT_FOUND', message: 'There is nothing here.' });
-    this.logger.error({ err: exception }, 'nobody caught this');
+    this.#logger.error({ err: exception }, 'nobody caught this');
     return new RefusedError({ code: 'TRY_AGAIN', message: 'The console could not answer this.' }, 500);
   }
 }

@@ -18,44 +18,39 @@ export interface RunEventsOptions {
 
 /** Events of one run from FEED as Server-Sent Events, to its end. A client that is dropped comes back with the id it saw last. */
 export class RunEvents {
-  private readonly nc: NatsConnection;
-  private readonly limits: SseLimits;
-  private readonly responses: SseResponses;
+  readonly #nc: NatsConnection;
+  readonly #limits: SseLimits;
+  readonly #responses: SseResponses;
 
   constructor({ nc, limits = SSE_LIMITS }: RunEventsOptions) {
-    this.nc = nc;
-    this.limits = limits;
-    this.responses = new SseResponses(limits.streamsMax);
+    this.#nc = nc;
+    this.#limits = limits;
+    this.#responses = new SseResponses(limits.streamsMax);
   }
 
   /** Returns when the run ended, the client went, was too slow, or the service stops. */
   async serve(runId: RunId, lastEventId: string | undefined, response: ServerResponse): Promise<void> {
-    await this.responses.serve(response, async (signal) => {
-      const from = lastEventId === undefined ? undefined : await this.find(runId, lastEventId, signal);
+    await this.#responses.serve(response, async (signal) => {
+      const from = lastEventId === undefined ? undefined : await this.#find(runId, lastEventId, signal);
       if (from !== undefined && isEnd(from.message)) endForGood(response);
-      else await this.stream(runId, from?.sequence ?? 0, response, signal);
+      else await this.#stream(runId, from?.sequence ?? 0, response, signal);
     });
   }
 
   onModuleDestroy(): void {
-    this.responses.stop();
+    this.#responses.stop();
   }
 
-  private async stream(
-    runId: RunId,
-    afterSequence: number,
-    response: ServerResponse,
-    signal: AbortSignal,
-  ): Promise<void> {
-    const quiet = beginStream(response, this.limits.heartbeatMs);
+  async #stream(runId: RunId, afterSequence: number, response: ServerResponse, signal: AbortSignal): Promise<void> {
+    const quiet = beginStream(response, this.#limits.heartbeatMs);
     try {
-      for await (const entry of this.read(runId, afterSequence, signal)) {
+      for await (const entry of this.#read(runId, afterSequence, signal)) {
         const message = parse(entry);
         if (message === undefined) continue;
         response.write(sseEvent(message));
         if (isEnd(message)) break;
-        if (response.writableLength <= this.limits.bufferBytesMax) continue;
-        if (await drained(response, signal, this.limits.drainMsMax)) continue;
+        if (response.writableLength <= this.#limits.bufferBytesMax) continue;
+        if (await drained(response, signal, this.#limits.drainMsMax)) continue;
         response.destroy();
         return;
       }
@@ -66,11 +61,11 @@ export class RunEvents {
   }
 
   /** The message that carried this event; undefined when FEED does not hold it, then everything is sent. */
-  private async find(runId: RunId, eventId: string, signal: AbortSignal): Promise<Found | undefined> {
-    const manager = await jetstreamManager(this.nc, { checkAPI: false });
+  async #find(runId: RunId, eventId: string, signal: AbortSignal): Promise<Found | undefined> {
+    const manager = await jetstreamManager(this.#nc, { checkAPI: false });
     const last = await manager.streams.getMessage(STREAMS.FEED.name, { last_by_subj: subjects.feedOfRun(runId) });
     if (last === null) return undefined;
-    for await (const entry of this.read(runId, 0, signal)) {
+    for await (const entry of this.#read(runId, 0, signal)) {
       const message = parse(entry);
       if (message?.id === eventId) return { sequence: entry.sequence, message };
       if (entry.sequence >= last.seq) return undefined;
@@ -78,9 +73,9 @@ export class RunEvents {
     return undefined;
   }
 
-  private read(runId: RunId, afterSequence: number, signal: AbortSignal): AsyncIterable<StreamEntry> {
+  #read(runId: RunId, afterSequence: number, signal: AbortSignal): AsyncIterable<StreamEntry> {
     const filters = [subjects.feedOfRun(runId)];
-    return readCommits(this.nc, 'FEED', { afterSequence, filters, signal });
+    return readCommits(this.#nc, 'FEED', { afterSequence, filters, signal });
   }
 }
 

@@ -26,36 +26,36 @@ const decoder = new TextDecoder();
  * gets what is written from now on, and one that is slow gets less, or is dropped.
  */
 export class RunOutput {
-  private readonly nc: NatsConnection;
-  private readonly limits: SseLimits;
-  private readonly responses: SseResponses;
+  readonly #nc: NatsConnection;
+  readonly #limits: SseLimits;
+  readonly #responses: SseResponses;
 
   constructor({ nc, limits = SSE_LIMITS }: RunOutputOptions) {
-    this.nc = nc;
-    this.limits = limits;
-    this.responses = new SseResponses(limits.streamsMax);
+    this.#nc = nc;
+    this.#limits = limits;
+    this.#responses = new SseResponses(limits.streamsMax);
   }
 
   /** Returns when the run ended, the client went, was too slow, or the service stops. Throws RefusedError. */
   async serve(of: OutputOf, response: ServerResponse): Promise<void> {
-    await this.responses.serve(response, (signal) => this.follow(of, response, signal));
+    await this.#responses.serve(response, (signal) => this.#follow(of, response, signal));
   }
 
   onModuleDestroy(): void {
-    this.responses.stop();
+    this.#responses.stop();
   }
 
   /** The run is read to its end and further: that it is over stands in its log only. */
-  private async follow(of: OutputOf, response: ServerResponse, signal: AbortSignal): Promise<void> {
-    let run = await this.known(of.runId);
+  async #follow(of: OutputOf, response: ServerResponse, signal: AbortSignal): Promise<void> {
+    let run = await this.#known(of.runId);
     let stop: (() => void) | undefined;
     try {
       const filters = [subjects.run(of.runId)];
-      for await (const { data, pending } of readCommits(this.nc, 'RUNS', { afterSequence: 0, filters, signal })) {
+      for await (const { data, pending } of readCommits(this.#nc, 'RUNS', { afterSequence: 0, filters, signal })) {
         run = evolveCommit(run, RunCommit.parse(JSON.parse(decoder.decode(data))));
         if (pending > 0) continue;
         if (isTerminal(run)) break;
-        stop ??= await this.begin(of, run, { response, signal });
+        stop ??= await this.#begin(of, run, { response, signal });
       }
     } finally {
       stop?.();
@@ -64,15 +64,15 @@ export class RunOutput {
     else if (!signal.aborted) endForGood(response);
   }
 
-  private async known(runId: RunId): Promise<Run> {
-    const manager = await jetstreamManager(this.nc, { checkAPI: false });
+  async #known(runId: RunId): Promise<Run> {
+    const manager = await jetstreamManager(this.#nc, { checkAPI: false });
     const last = await manager.streams.getMessage(STREAMS.RUNS.name, { last_by_subj: subjects.run(runId) });
     if (last === null) throw new RefusedError({ code: 'NOT_FOUND', message: `There is no run ${runId}.` });
     return emptyRun(runId);
   }
 
   /** Gives back what ends it. The client hears that it has begun when the server of the bus has heard what it wants. */
-  private async begin(of: OutputOf, run: Run, { response, signal }: Client): Promise<() => void> {
+  async #begin(of: OutputOf, run: Run, { response, signal }: Client): Promise<() => void> {
     const { runId, taskId } = of;
     if (taskId !== undefined && findTask(run, taskId) === undefined) {
       throw new RefusedError({ code: 'NOT_FOUND', message: `Run ${runId} has no task ${taskId}.` });
@@ -82,17 +82,17 @@ export class RunOutput {
     let behind = false;
     const catchUp = async (): Promise<void> => {
       behind = true;
-      if (!(await drained(response, signal, this.limits.drainMsMax))) response.destroy();
+      if (!(await drained(response, signal, this.#limits.drainMsMax))) response.destroy();
       behind = false;
     };
     const send = (text: string): void => {
       // What is left out shows in the offset of the next piece.
       if (!begun || behind || signal.aborted) return;
       response.write(text);
-      if (response.writableLength > this.limits.bufferBytesMax) void catchUp();
+      if (response.writableLength > this.#limits.bufferBytesMax) void catchUp();
     };
     const subject = taskId === undefined ? subjects.outputOfRun(runId) : subjects.outputOfTask(runId, taskId);
-    const subscription = this.nc.subscribe(subject, {
+    const subscription = this.#nc.subscribe(subject, {
       callback: (error, message) => {
         refused ||= error !== null;
         const chunk = error === null ? parseChunk(message.subject, message.data) : undefined;
@@ -101,14 +101,14 @@ export class RunOutput {
     });
     try {
       // A refusal comes before the answer to the ping behind it.
-      await this.nc.flush();
+      await this.#nc.flush();
       if (refused)
         throw new RefusedError({ code: 'UNAUTHORIZED', message: 'This console may not listen to output.' }, 403);
     } catch (error) {
       subscription.unsubscribe();
       throw error;
     }
-    const quiet = beginStream(response, this.limits.heartbeatMs);
+    const quiet = beginStream(response, this.#limits.heartbeatMs);
     begun = true;
     return () => {
       quiet();

@@ -242,73 +242,73 @@ describe('a crash between any two steps', () => {
 /** The order of the real client, with a disk that is a string: a record counts only when its line is whole. */
 class ModelDevice {
   disk = lineOf([{ type: 'opened', version: 1, journalId: 'j' }]);
-  journal = this.reopen();
+  journal = this.#reopen();
   readonly effects = new Map<string, number>();
-  private readonly running = new Set<string>();
-  private readonly sent = new Map<string, CommandOutcome>();
+  readonly #running = new Set<string>();
+  readonly #sent = new Map<string, CommandOutcome>();
 
   take(next: Step): void {
     switch (next.do) {
       case 'receive':
-        return this.receive(next.id);
+        return this.#receive(next.id);
       case 'finish':
-        return this.finish(next.id);
+        return this.#finish(next.id);
       case 'ack':
-        return this.acknowledge(next.id);
+        return this.#acknowledge(next.id);
       case 'stop':
-        return this.write(stopped());
+        return this.#write(stopped());
       case 'crash':
-        return this.crash(next.torn);
+        return this.#crash(next.torn);
     }
   }
 
-  private receive(id: string): void {
+  #receive(id: string): void {
     const verdict = this.journal.receive(arrives(id));
-    if (verdict.kind === 'finished') this.send(id, verdict.outcome);
+    if (verdict.kind === 'finished') this.#send(id, verdict.outcome);
     if (verdict.kind !== 'start') return;
-    this.write(started(id));
+    this.#write(started(id));
     this.effects.set(id, (this.effects.get(id) ?? 0) + 1);
-    this.running.add(id);
+    this.#running.add(id);
   }
 
-  private finish(id: string): void {
-    if (!this.running.delete(id)) return;
-    this.write(finished(id, `${id} ran`));
-    this.send(id, completed(`${id} ran`));
+  #finish(id: string): void {
+    if (!this.#running.delete(id)) return;
+    this.#write(finished(id, `${id} ran`));
+    this.#send(id, completed(`${id} ran`));
   }
 
-  private acknowledge(id: string): void {
-    const record = this.sent.has(id) ? this.journal.storedRecord(id, 0) : undefined;
-    if (record !== undefined) this.write(record);
+  #acknowledge(id: string): void {
+    const record = this.#sent.has(id) ? this.journal.storedRecord(id, 0) : undefined;
+    if (record !== undefined) this.#write(record);
   }
 
-  private send(id: string, outcome: CommandOutcome): void {
-    expect(this.sent.get(id) ?? outcome).toEqual(outcome);
-    this.sent.set(id, outcome);
+  #send(id: string, outcome: CommandOutcome): void {
+    expect(this.#sent.get(id) ?? outcome).toEqual(outcome);
+    this.#sent.set(id, outcome);
   }
 
-  private write(record: JournalRecord): void {
+  #write(record: JournalRecord): void {
     this.disk += lineOf([record]);
     this.journal.apply(record);
   }
 
   /** The process dies, perhaps while it writes a line that it has told nobody about. */
-  private crash(torn: number): void {
+  #crash(torn: number): void {
     const whole = this.disk;
     this.disk += lineOf([started('z')])
       .slice(0, torn)
       .replace(/\n$/, '');
-    this.running.clear();
-    this.journal = this.reopen();
+    this.#running.clear();
+    this.journal = this.#reopen();
     this.disk = whole;
-    for (const record of this.journal.interrupted()) this.write(record);
+    for (const record of this.journal.interrupted()) this.#write(record);
     for (const id of this.journal.undelivered()) {
       const outcome = this.journal.outcomeOf(id);
-      if (outcome !== undefined) this.send(id, outcome);
+      if (outcome !== undefined) this.#send(id, outcome);
     }
   }
 
-  private reopen(): CommandJournal {
+  #reopen(): CommandJournal {
     const read = readJournal(Buffer.from(this.disk));
     if (read === undefined) throw new Error('the journal is gone');
     return read.journal;

@@ -63,15 +63,15 @@ export class JournalError extends Error {}
 
 /** The journal's state: deterministic, without a clock or a disk. Every change is a record; the same records give the same state. */
 export class CommandJournal {
-  private readonly entries = new Map<CommandId, Entry>();
-  private readonly stopped = new Map<string, { readonly attempt: AttemptKey; readonly at: number }>();
-  private unstored = 0;
-  private unstoredBytes = 0;
+  readonly #entries = new Map<CommandId, Entry>();
+  readonly #stopped = new Map<string, { readonly attempt: AttemptKey; readonly at: number }>();
+  #unstored = 0;
+  #unstoredBytes = 0;
 
   constructor(readonly journalId: string) {}
 
   receive({ id, digest, attempt }: Received): ArrivalVerdict {
-    const entry = this.entries.get(id);
+    const entry = this.#entries.get(id);
     if (entry !== undefined) return known(entry, digest);
     if (this.isStopped(attempt)) return refused('CANCELLED', 'ATTEMPT_STOPPED', 'the attempt was stopped');
     if (this.isFull) return refused('FAILED', 'JOURNAL_FULL', 'too many results wait to be stored by the server');
@@ -81,10 +81,10 @@ export class CommandJournal {
   /** Nothing new may begin: there would be no room for its result, or for its id. */
   get isFull(): boolean {
     return (
-      this.unstored >= JOURNAL_LIMITS.resultsMax ||
-      this.unstoredBytes >= JOURNAL_LIMITS.resultBytesMax ||
+      this.#unstored >= JOURNAL_LIMITS.resultsMax ||
+      this.#unstoredBytes >= JOURNAL_LIMITS.resultBytesMax ||
       // Every id here may still be sent again: forgetting one could run it twice.
-      this.entries.size >= 2 * JOURNAL_LIMITS.idsMax
+      this.#entries.size >= 2 * JOURNAL_LIMITS.idsMax
     );
   }
 
@@ -94,95 +94,95 @@ export class CommandJournal {
       case 'opened':
         throw new JournalError('a second beginning');
       case 'started':
-        if (this.entries.has(record.id)) throw new JournalError(`command ${record.id} was started twice`);
-        this.entries.set(record.id, { phase: 'started', record });
-        this.unstored++;
+        if (this.#entries.has(record.id)) throw new JournalError(`command ${record.id} was started twice`);
+        this.#entries.set(record.id, { phase: 'started', record });
+        this.#unstored++;
         return;
       case 'finished':
-        return this.finish(record.id, record.outcome);
+        return this.#finish(record.id, record.outcome);
       case 'stored':
-        return this.shrink(record);
+        return this.#shrink(record);
       case 'stopped':
-        this.stopped.set(keyOf(record.attempt), { attempt: record.attempt, at: record.at });
+        this.#stopped.set(keyOf(record.attempt), { attempt: record.attempt, at: record.at });
     }
   }
 
   isStopped(attempt: AttemptKey): boolean {
-    return this.stopped.has(keyOf(attempt));
+    return this.#stopped.has(keyOf(attempt));
   }
 
   /** The record that acknowledges a result; undefined when there is none to acknowledge. */
   storedRecord(id: CommandId, at: number): JournalRecord | undefined {
-    const entry = this.entries.get(id);
+    const entry = this.#entries.get(id);
     if (entry?.phase !== 'finished') return undefined;
     return { type: 'stored', id, at, until: entry.record.until };
   }
 
   /** Commands whose results are to be delivered, oldest first: everything the server has not acknowledged. */
   undelivered(): CommandId[] {
-    return [...this.entries].flatMap(([id, entry]) => (entry.phase === 'finished' ? [id] : []));
+    return [...this.#entries].flatMap(([id, entry]) => (entry.phase === 'finished' ? [id] : []));
   }
 
   /** The result of a command, until it is acknowledged. */
   outcomeOf(id: CommandId): CommandOutcome | undefined {
-    const entry = this.entries.get(id);
+    const entry = this.#entries.get(id);
     return entry?.phase === 'finished' ? entry.outcome : undefined;
   }
 
   /** After a restart: what was started and has no end was interrupted; nobody knows how far it came, and it never runs again. */
   interrupted(): JournalRecord[] {
-    return [...this.entries].flatMap(([id, entry]): JournalRecord[] =>
+    return [...this.#entries].flatMap(([id, entry]): JournalRecord[] =>
       entry.phase === 'started' ? [{ type: 'finished', id, outcome: interruptedOutcome(entry.record) }] : [],
     );
   }
 
   /** Drops what is old enough; the file follows at its next rewrite. */
   forget(now: number): void {
-    const crowded = this.entries.size > JOURNAL_LIMITS.idsMax;
+    const crowded = this.#entries.size > JOURNAL_LIMITS.idsMax;
     let looked = 0;
-    for (const [id, entry] of this.entries) {
+    for (const [id, entry] of this.#entries) {
       if (looked++ >= JOURNAL_LIMITS.forgetAtOnceMax) break;
       if (entry.phase !== 'stored') continue;
       const old = entry.at + JOURNAL_LIMITS.keepMs < now;
       const settled = crowded && entry.until + JOURNAL_LIMITS.crowdedMarginMs < now;
-      if (old || settled) this.entries.delete(id);
+      if (old || settled) this.#entries.delete(id);
     }
-    for (const [key, { at }] of this.stopped) {
-      if (at + JOURNAL_LIMITS.keepMs >= now && this.stopped.size <= JOURNAL_LIMITS.stoppedMax) break;
-      this.stopped.delete(key);
+    for (const [key, { at }] of this.#stopped) {
+      if (at + JOURNAL_LIMITS.keepMs >= now && this.#stopped.size <= JOURNAL_LIMITS.stoppedMax) break;
+      this.#stopped.delete(key);
     }
   }
 
   /** The records that give this state, the shortest form of the journal. */
   *snapshot(): Generator<JournalRecord> {
     yield { type: 'opened', version: 1, journalId: this.journalId };
-    for (const { attempt, at } of this.stopped.values()) yield { type: 'stopped', attempt, at };
-    for (const [id, entry] of this.entries) {
+    for (const { attempt, at } of this.#stopped.values()) yield { type: 'stopped', attempt, at };
+    for (const [id, entry] of this.#entries) {
       if (entry.phase === 'stored') yield { type: 'stored', id, at: entry.at, until: entry.until };
       else yield entry.record;
       if (entry.phase === 'finished') yield { type: 'finished', id, outcome: entry.outcome };
     }
   }
 
-  private finish(id: CommandId, outcome: CommandOutcome): void {
-    const entry = this.entries.get(id);
+  #finish(id: CommandId, outcome: CommandOutcome): void {
+    const entry = this.#entries.get(id);
     if (entry?.phase !== 'started') throw new JournalError(`command ${id} finished without being started`);
     const bytes = Buffer.byteLength(JSON.stringify(outcome));
-    this.entries.set(id, { phase: 'finished', record: entry.record, outcome, bytes });
-    this.unstoredBytes += bytes;
+    this.#entries.set(id, { phase: 'finished', record: entry.record, outcome, bytes });
+    this.#unstoredBytes += bytes;
   }
 
   /** From a snapshot a `stored` record comes alone; in a running journal it ends a finished entry. */
-  private shrink({ id, at, until }: { readonly id: CommandId; readonly at: number; readonly until: number }): void {
-    const entry = this.entries.get(id);
+  #shrink({ id, at, until }: { readonly id: CommandId; readonly at: number; readonly until: number }): void {
+    const entry = this.#entries.get(id);
     if (entry?.phase === 'started') throw new JournalError(`command ${id} was stored before it finished`);
     if (entry?.phase === 'finished') {
-      this.unstored--;
-      this.unstoredBytes -= entry.bytes;
+      this.#unstored--;
+      this.#unstoredBytes -= entry.bytes;
     }
     // Deleted first, so that the oldest acknowledged id stands first.
-    this.entries.delete(id);
-    this.entries.set(id, { phase: 'stored', at, until });
+    this.#entries.delete(id);
+    this.#entries.set(id, { phase: 'stored', at, until });
   }
 }
 

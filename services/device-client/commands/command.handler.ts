@@ -92,99 +92,103 @@ type OurCommand = CommandMessage & { orrery: NonNullable<CommandMessage['orrery'
 
 /** The commands of our own servers: each id runs at most once, whatever happens to the connection or to this process. */
 export class CommandHandler {
-  private readonly open = new Map<CommandId, Open>();
-  private readonly queue: Open[] = [];
-  private readonly running = new Set<Promise<void>>();
+  readonly #open = new Map<CommandId, Open>();
+  readonly #queue: Open[] = [];
+  readonly #running = new Set<Promise<void>>();
   /** Results in the journal that this connection has not been sent yet, oldest first, with what their commands came with. */
-  private readonly results = new Map<CommandId, AnsweredCommand>();
+  readonly #results = new Map<CommandId, AnsweredCommand>();
   /** Results that were not acknowledged when it was looked last. */
-  private overdue: ReadonlySet<CommandId> = new Set();
-  private offering: NodeJS.Timeout | undefined;
-  private connected = false;
-  private grace: NodeJS.Timeout | undefined;
-  private accepting = true;
+  #overdue: ReadonlySet<CommandId> = new Set();
+  #offering: NodeJS.Timeout | undefined;
+  #connected = false;
+  #grace: NodeJS.Timeout | undefined;
+  #accepting = true;
 
-  constructor(private readonly options: CommandHandlerOptions) {}
+  readonly #options: CommandHandlerOptions;
+
+  constructor(options: CommandHandlerOptions) {
+    this.#options = options;
+  }
 
   onCommand(message: OurCommand): void {
-    if (!this.accepting) return;
+    if (!this.#accepting) return;
     const { orrery } = message;
     const { command_id: id, digest, attempt } = orrery;
     const reply: AnsweredCommand = { prev_response_id: message.response_id, session_id: message.session_id };
-    const known = this.open.get(id);
+    const known = this.#open.get(id);
     if (known?.digest === digest) {
-      this.options.send(progressMessage(id, known.state, this.options.now()));
+      this.#options.send(progressMessage(id, known.state, this.#options.now()));
       return;
     }
-    const verdict = this.options.file.journal.receive({ id, digest, attempt });
+    const verdict = this.#options.file.journal.receive({ id, digest, attempt });
     switch (verdict.kind) {
       case 'finished':
-        return this.offer(id, reply);
+        return this.#offer(id, reply);
       case 'refused':
-        return this.answer(id, verdict.outcome, reply);
+        return this.#answer(id, verdict.outcome, reply);
       case 'running':
-        return this.options.send(progressMessage(id, 'running', this.options.now()));
+        return this.#options.send(progressMessage(id, 'running', this.#options.now()));
       case 'start':
-        return known === undefined ? this.admit(message, reply) : this.answer(id, REUSED, reply);
+        return known === undefined ? this.#admit(message, reply) : this.#answer(id, REUSED, reply);
     }
   }
 
   /** Kills what is open of the attempt and refuses what comes later, also after a restart. */
   onStop(attempt: AttemptKey): void {
-    const { file, now } = this.options;
+    const { file, now } = this.#options;
     if (!file.journal.isStopped(attempt)) file.note({ type: 'stopped', attempt, at: now() });
-    for (const open of this.open.values()) {
+    for (const open of this.#open.values()) {
       if (!sameAttempt(open.attempt, attempt)) continue;
       open.stop.abort('ATTEMPT_STOPPED');
       if (open.state === 'queued')
-        this.end(open, endedWithout('CANCELLED', 'ATTEMPT_STOPPED', 'the attempt was stopped'));
+        this.#end(open, endedWithout('CANCELLED', 'ATTEMPT_STOPPED', 'the attempt was stopped'));
     }
   }
 
   /** The server has the result for good. */
   onStored(id: CommandId): void {
-    const { file, now } = this.options;
+    const { file, now } = this.#options;
     const record = file.journal.storedRecord(id, now());
     if (record === undefined) return;
     file.noteLazily(record);
     file.journal.forget(now());
-    this.startNext();
+    this.#startNext();
   }
 
   /** Everything whose end a server may still want to know. */
   holdings(): Holdings {
-    const finished = this.options.file.journal.undelivered();
+    const finished = this.#options.file.journal.undelivered();
     const ended = new Set(finished);
-    return { running: [...this.open.keys()].filter((id) => !ended.has(id)), finished };
+    return { running: [...this.#open.keys()].filter((id) => !ended.has(id)), finished };
   }
 
   /** One of our servers is there: it gets every result that was not acknowledged. */
   onConnected(): void {
-    clearTimeout(this.grace);
-    this.grace = undefined;
-    this.connected = true;
-    this.results.clear();
-    for (const id of this.options.file.journal.undelivered()) this.results.set(id, {});
-    clearInterval(this.offering);
-    this.overdue = new Set();
-    this.offering = setInterval(() => this.offerAgain(), OFFER_AGAIN_MS);
+    clearTimeout(this.#grace);
+    this.#grace = undefined;
+    this.#connected = true;
+    this.#results.clear();
+    for (const id of this.#options.file.journal.undelivered()) this.#results.set(id, {});
+    clearInterval(this.#offering);
+    this.#overdue = new Set();
+    this.#offering = setInterval(() => this.#offerAgain(), OFFER_AGAIN_MS);
   }
 
   /** It is gone. What runs goes on, as long as the configuration says. */
   onDisconnected(): void {
-    const { disconnectGraceMs } = this.options;
-    if (!this.connected) return;
-    this.connected = false;
-    this.results.clear();
-    clearInterval(this.offering);
-    if (disconnectGraceMs !== null) this.grace = setTimeout(() => this.giveUp(), disconnectGraceMs);
+    const { disconnectGraceMs } = this.#options;
+    if (!this.#connected) return;
+    this.#connected = false;
+    this.#results.clear();
+    clearInterval(this.#offering);
+    if (disconnectGraceMs !== null) this.#grace = setTimeout(() => this.#giveUp(), disconnectGraceMs);
   }
 
   /** The oldest result that this connection has not been sent yet. */
   nextResult(): ClientMessage | undefined {
-    const { file, now } = this.options;
-    for (const [id, reply] of this.results) {
-      this.results.delete(id);
+    const { file, now } = this.#options;
+    for (const [id, reply] of this.#results) {
+      this.#results.delete(id);
       const outcome = file.journal.outcomeOf(id);
       if (outcome !== undefined) return resultMessage(id, outcome, reply, now());
     }
@@ -193,23 +197,23 @@ export class CommandHandler {
 
   /** Takes nothing new, gives what runs some time, then ends it; its results are in the journal for the next start. */
   async drain(waitMs: number): Promise<void> {
-    this.accepting = false;
-    clearTimeout(this.grace);
-    clearInterval(this.offering);
-    for (const open of this.queue.splice(0)) this.open.delete(open.id);
+    this.#accepting = false;
+    clearTimeout(this.#grace);
+    clearInterval(this.#offering);
+    for (const open of this.#queue.splice(0)) this.#open.delete(open.id);
     const timer = setTimeout(() => {
-      for (const { stop } of this.open.values()) stop.abort(DEVICE_STOPPED);
+      for (const { stop } of this.#open.values()) stop.abort(DEVICE_STOPPED);
     }, waitMs);
-    await Promise.all(this.running);
+    await Promise.all(this.#running);
     clearTimeout(timer);
   }
 
-  private admit(message: OurCommand, reply: AnsweredCommand): void {
+  #admit(message: OurCommand, reply: AnsweredCommand): void {
     const { command_id: id, digest, attempt, not_after_ms: startWithinMs } = message.orrery;
     const [action, ...more] = message.actions;
-    const no = this.refusal(action, more.length);
+    const no = this.#refusal(action, more.length);
     if (action === undefined || no !== undefined) {
-      return this.answer(id, no ?? INVALID, { ...reply, call_id: action?.call_id });
+      return this.#answer(id, no ?? INVALID, { ...reply, call_id: action?.call_id });
     }
     const open: Open = {
       id,
@@ -219,46 +223,46 @@ export class CommandHandler {
       judged: message.orrery.judged ?? undefined,
       startWithinMs,
       reply: { ...reply, call_id: action.call_id },
-      receivedMs: this.options.monotonicMs(),
+      receivedMs: this.#options.monotonicMs(),
       stop: new AbortController(),
       state: 'queued',
     };
-    this.open.set(id, open);
-    this.queue.push(open);
-    this.startNext();
-    if (open.state === 'queued') this.options.send(progressMessage(id, 'queued', this.options.now()));
+    this.#open.set(id, open);
+    this.#queue.push(open);
+    this.#startNext();
+    if (open.state === 'queued') this.#options.send(progressMessage(id, 'queued', this.#options.now()));
   }
 
-  private refusal(action: Action | undefined, more: number): CommandOutcome | undefined {
+  #refusal(action: Action | undefined, more: number): CommandOutcome | undefined {
     if (action === undefined || more > 0) return INVALID;
-    if (!this.options.tools.has(action.tool_name)) {
+    if (!this.#options.tools.has(action.tool_name)) {
       return endedWithout('FAILED', 'UNKNOWN_TOOL', `this device has no tool ${action.tool_name.slice(0, 128)}`);
     }
-    return this.open.size >= OPEN_MAX ? BUSY : undefined;
+    return this.#open.size >= OPEN_MAX ? BUSY : undefined;
   }
 
-  private startNext(): void {
+  #startNext(): void {
     // What waits when the journal becomes full goes on waiting: its results would have no room.
-    while (this.running.size < this.options.commandsMax && !this.options.file.journal.isFull) {
-      const open = this.queue.shift();
+    while (this.#running.size < this.#options.commandsMax && !this.#options.file.journal.isFull) {
+      const open = this.#queue.shift();
       if (open === undefined) return;
-      if (this.options.monotonicMs() - open.receivedMs >= open.startWithinMs) {
-        this.end(open, EXPIRED);
+      if (this.#options.monotonicMs() - open.receivedMs >= open.startWithinMs) {
+        this.#end(open, EXPIRED);
         continue;
       }
       open.state = 'running';
-      const run = this.run(open);
-      this.running.add(run);
+      const run = this.#run(open);
+      this.#running.add(run);
       void run.finally(() => {
-        this.running.delete(run);
-        this.startNext();
+        this.#running.delete(run);
+        this.#startNext();
       });
     }
   }
 
   /** Never rejects. */
-  private async run(open: Open): Promise<void> {
-    const { gate, now, send, stdin } = this.options;
+  async #run(open: Open): Promise<void> {
+    const { gate, now, send, stdin } = this.#options;
     const { id, action, judged } = open;
     const { tool_name: tool } = action;
     const announce = setTimeout(() => send(progressMessage(id, 'running', now())), ANNOUNCE_MS);
@@ -267,19 +271,19 @@ export class CommandHandler {
       const args = action.parameters ?? {};
       const parts = stdinPartsOf(tool, args);
       const refusal = await gate.refusal(callOf(tool, parts === undefined ? args : withUnknownStdin(args)), judged);
-      if (refusal !== undefined) return this.end(open, refusal);
+      if (refusal !== undefined) return this.#end(open, refusal);
       if (parts !== undefined) {
-        const collected = await this.collect(open, parts);
-        if (collected.kind === 'ended') return this.end(open, collected.outcome);
+        const collected = await this.#collect(open, parts);
+        if (collected.kind === 'ended') return this.#end(open, collected.outcome);
         // Nothing is written down of it: the next start of the client gets it again.
-        if (collected.kind === 'left') return void this.open.delete(id);
+        if (collected.kind === 'left') return void this.#open.delete(id);
         file = collected.file;
       }
-      await this.execute(open, parts === undefined ? args : withoutStdin(args), file);
+      await this.#execute(open, parts === undefined ? args : withoutStdin(args), file);
     } catch (error) {
       // Without its record nothing may be said about the command: the next start finds it interrupted.
-      this.open.delete(id);
-      this.options.onFatal(error);
+      this.#open.delete(id);
+      this.#options.onFatal(error);
     } finally {
       clearTimeout(announce);
       if (file !== undefined) await stdin.remove(file);
@@ -287,8 +291,8 @@ export class CommandHandler {
   }
 
   /** What the command reads, before anything is written down of it: without it, it never began. Never rejects. */
-  private async collect(open: Open, parts: readonly StdinPart[]): Promise<Collected> {
-    const { monotonicMs, stdin } = this.options;
+  async #collect(open: Open, parts: readonly StdinPart[]): Promise<Collected> {
+    const { monotonicMs, stdin } = this.#options;
     const { id, stop, receivedMs, startWithinMs } = open;
     const leftMs = Math.floor(receivedMs + startWithinMs - monotonicMs());
     const late = AbortSignal.timeout(Math.max(0, Math.min(leftMs, WAIT_MS_MAX)));
@@ -302,12 +306,8 @@ export class CommandHandler {
     return { kind: 'ended', outcome: endedWithout('FAILED', collected.code, collected.message) };
   }
 
-  private async execute(
-    open: Open,
-    args: Readonly<Record<string, Json>>,
-    stdinFile: string | undefined,
-  ): Promise<void> {
-    const { file, tools, now, monotonicMs, sendOutput } = this.options;
+  async #execute(open: Open, args: Readonly<Record<string, Json>>, stdinFile: string | undefined): Promise<void> {
+    const { file, tools, now, monotonicMs, sendOutput } = this.#options;
     const { id, digest, attempt, action, judged, stop } = open;
     const at = now();
     await file.append({ type: 'started', id, digest, attempt, at, until: at + open.startWithinMs });
@@ -326,41 +326,41 @@ export class CommandHandler {
     const timing = { startedAt: new Date(at).toISOString(), durationMs };
     const outcome = fitOutcome(outcomeOf(action.tool_name, answer, stop.signal, timing));
     await file.append({ type: 'finished', id, outcome });
-    this.open.delete(id);
-    this.offer(id, open.reply);
+    this.#open.delete(id);
+    this.#offer(id, open.reply);
   }
 
   /** Without a server for too long: everything open ends, in the journal first. What waits still has its turn, without its tool. */
-  private giveUp(): void {
-    this.options.logger.warn({ commands: this.open.size }, 'no server for too long: commands are ended');
-    for (const { stop } of this.open.values()) stop.abort(DISCONNECTED);
+  #giveUp(): void {
+    this.#options.logger.warn({ commands: this.#open.size }, 'no server for too long: commands are ended');
+    for (const { stop } of this.#open.values()) stop.abort(DISCONNECTED);
   }
 
   /** A command that ended without having run, and without a record of it. */
-  private end(open: Open, outcome: CommandOutcome): void {
-    this.open.delete(open.id);
-    const index = this.queue.indexOf(open);
-    if (index >= 0) this.queue.splice(index, 1);
-    this.answer(open.id, outcome, open.reply);
+  #end(open: Open, outcome: CommandOutcome): void {
+    this.#open.delete(open.id);
+    const index = this.#queue.indexOf(open);
+    if (index >= 0) this.#queue.splice(index, 1);
+    this.#answer(open.id, outcome, open.reply);
   }
 
   /** A result that is in the journal. */
-  private offer(id: CommandId, reply: AnsweredCommand): void {
-    this.options.logger.debug({ commandId: id }, 'result in the journal');
-    if (!this.connected) return;
-    this.results.set(id, reply);
-    this.options.sendResults();
+  #offer(id: CommandId, reply: AnsweredCommand): void {
+    this.#options.logger.debug({ commandId: id }, 'result in the journal');
+    if (!this.#connected) return;
+    this.#results.set(id, reply);
+    this.#options.sendResults();
   }
 
-  private offerAgain(): void {
-    const waiting = this.options.file.journal.undelivered();
-    for (const id of waiting) if (this.overdue.has(id) && !this.results.has(id)) this.results.set(id, {});
-    this.overdue = new Set(waiting);
-    this.options.sendResults();
+  #offerAgain(): void {
+    const waiting = this.#options.file.journal.undelivered();
+    for (const id of waiting) if (this.#overdue.has(id) && !this.#results.has(id)) this.#results.set(id, {});
+    this.#overdue = new Set(waiting);
+    this.#options.sendResults();
   }
 
-  private answer(id: CommandId, outcome: CommandOutcome, reply: AnsweredCommand): void {
-    const { send, now, logger } = this.options;
+  #answer(id: CommandId, outcome: CommandOutcome, reply: AnsweredCommand): void {
+    const { send, now, logger } = this.#options;
     logger.debug({ commandId: id, state: outcome.state, code: outcome.error?.code }, 'command ended');
     send(resultMessage(id, outcome, reply, now()));
   }

@@ -17,21 +17,25 @@ export interface DeviceRequestsOptions {
 
 /** Who serves what a server asks for. Only a server that confirmed one of our revisions is spoken to in its words. */
 export class DeviceRequests {
-  constructor(private readonly options: DeviceRequestsOptions) {}
+  readonly #options: DeviceRequestsOptions;
+
+  constructor(options: DeviceRequestsOptions) {
+    this.#options = options;
+  }
 
   onReady(server: ServerFacts): void {
-    this.options.files.connected(server.revision);
-    if (isOurs(server)) this.options.commands.onConnected();
+    this.#options.files.connected(server.revision);
+    if (isOurs(server)) this.#options.commands.onConnected();
   }
 
   onDisconnected(server: ServerFacts | null): void {
-    this.options.files.disconnected();
-    this.options.foreign.onDisconnected();
-    if (isOurs(server)) this.options.commands.onDisconnected();
+    this.#options.files.disconnected();
+    this.#options.foreign.onDisconnected();
+    if (isOurs(server)) this.#options.commands.onDisconnected();
   }
 
   onMessage(message: ServerRequest, server: ServerFacts | null): void {
-    const { commands, foreign, send, sign, facts } = this.options;
+    const { commands, foreign, send, sign, facts } = this.#options;
     if (message.type === 'device_info_request') return send(deviceInfoMessage(message, facts()));
     if (!isOurs(server)) {
       if (message.type === 'command') foreign.onCommand(message);
@@ -55,7 +59,7 @@ export class DeviceRequests {
       case 'file_end':
       case 'file_ack':
       case 'file_abort':
-        return this.options.files.frame(message);
+        return this.#options.files.frame(message);
       default:
         // TASK_END is for information, and nothing else is meant for a device.
         return;

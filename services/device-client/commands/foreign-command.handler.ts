@@ -39,48 +39,53 @@ interface Visit {
  * long as the connection lives: afterwards nobody can ask for it, so what runs is ended.
  */
 export class ForeignCommandHandler {
-  private last: Promise<void> = Promise.resolve();
-  private visit: Visit = newVisit();
-  private accepting = true;
+  #last: Promise<void> = Promise.resolve();
+  #visit: Visit = newVisit();
+  #accepting = true;
 
-  constructor(private readonly options: ForeignCommandOptions) {}
+  readonly #options: ForeignCommandOptions;
+
+  constructor(options: ForeignCommandOptions) {
+    this.#options = options;
+  }
 
   onCommand(message: CommandMessage): void {
-    const { visit } = this;
-    if (!this.accepting || visit.waiting >= WAITING_MAX) {
-      this.options.logger.warn({ waiting: visit.waiting }, 'command of a foreign server dropped');
+    const visit = this.#visit;
+    if (!this.#accepting || visit.waiting >= WAITING_MAX) {
+      this.#options.logger.warn({ waiting: visit.waiting }, 'command of a foreign server dropped');
       return;
     }
     visit.waiting++;
-    this.last = this.last.then(() => this.run(message, visit));
+    this.#last = this.#last.then(() => this.#run(message, visit));
   }
 
   onDisconnected(): void {
-    if (this.visit.waiting > 0) this.options.logger.warn({ commands: this.visit.waiting }, 'commands ended unanswered');
-    this.visit.stop.abort();
-    this.visit = newVisit();
+    if (this.#visit.waiting > 0)
+      this.#options.logger.warn({ commands: this.#visit.waiting }, 'commands ended unanswered');
+    this.#visit.stop.abort();
+    this.#visit = newVisit();
   }
 
   async drain(): Promise<void> {
-    this.accepting = false;
-    this.visit.stop.abort();
-    await this.last;
+    this.#accepting = false;
+    this.#visit.stop.abort();
+    await this.#last;
   }
 
-  private async run(message: CommandMessage, visit: Visit): Promise<void> {
+  async #run(message: CommandMessage, visit: Visit): Promise<void> {
     const results: ActionResult[] = [];
     for (const action of message.actions) {
-      if (visit !== this.visit) return;
+      if (visit !== this.#visit) return;
       const failed = results.some(({ status }) => status === 'failure');
-      results.push(failed ? skipped(action) : await this.act(action, visit.stop.signal));
+      results.push(failed ? skipped(action) : await this.#act(action, visit.stop.signal));
     }
     visit.waiting--;
     // A new connection knows nothing of the commands of the last one.
-    if (visit === this.visit) this.options.send(foreignResultMessage(message, fitted(results), this.options.sign()));
+    if (visit === this.#visit) this.#options.send(foreignResultMessage(message, fitted(results), this.#options.sign()));
   }
 
-  private async act(action: Action, signal: AbortSignal): Promise<ActionResult> {
-    const { tools, gate } = this.options;
+  async #act(action: Action, signal: AbortSignal): Promise<ActionResult> {
+    const { tools, gate } = this.#options;
     const { tool_name: tool } = action;
     if (tool === '') return success(action, NO_ACTION, null);
     if (!tools.has(tool)) return failure(action, `unknown tool ${tool.slice(0, 128)}`, null);

@@ -33,22 +33,32 @@ export class JournalFileError extends Error {}
  * to the state when it is durable and not before.
  */
 export class JournalFile {
-  private waiting: Waiting[] = [];
-  private lazy: JournalRecord[] = [];
-  private lazyTimer: NodeJS.Timeout | undefined;
-  private flushing = false;
-  private idle: Promise<void> = Promise.resolve();
-  private broken: JournalFileError | undefined;
+  #waiting: Waiting[] = [];
+  #lazy: JournalRecord[] = [];
+  #lazyTimer: NodeJS.Timeout | undefined;
+  #flushing = false;
+  #idle: Promise<void> = Promise.resolve();
+  #broken: JournalFileError | undefined;
+
+  readonly #path: string;
+  #handle: FileHandle;
+  #bytes: number;
+  #bytesAfterRewrite: number;
 
   private constructor(
-    private readonly path: string,
+    path: string,
     readonly journal: CommandJournal,
-    private handle: FileHandle,
-    private bytes: number,
-    private bytesAfterRewrite: number,
+    handle: FileHandle,
+    bytes: number,
+    bytesAfterRewrite: number,
     /** Bytes of a torn last line that were dropped. */
     readonly tornBytes: number,
-  ) {}
+  ) {
+    this.#path = path;
+    this.#handle = handle;
+    this.#bytes = bytes;
+    this.#bytesAfterRewrite = bytesAfterRewrite;
+  }
 
   /** Opens the journal of a data directory, or begins one; what was interrupted is recorded as such before anything else. */
   static async open(dataDir: string): Promise<JournalFile> {
@@ -65,82 +75,82 @@ export class JournalFile {
 
   /** Resolves when the record is on the disk and in the state. */
   async append(record: JournalRecord): Promise<void> {
-    if (this.broken !== undefined) throw this.broken;
+    if (this.#broken !== undefined) throw this.#broken;
     const { promise, resolve, reject } = Promise.withResolvers<void>();
-    this.waiting.push({ record, resolve, reject });
-    this.startFlushing();
+    this.#waiting.push({ record, resolve, reject });
+    this.#startFlushing();
     await promise;
   }
 
   /** For a record that is true at once: applied now, on the disk as soon as possible. */
   note(record: JournalRecord): void {
     this.journal.apply(record);
-    this.lazy.push(record);
-    this.startFlushing();
+    this.#lazy.push(record);
+    this.#startFlushing();
   }
 
   /** For a record whose loss does no harm: applied now, written with the next durable one or a second later. */
   noteLazily(record: JournalRecord): void {
     this.journal.apply(record);
-    this.lazy.push(record);
-    this.lazyTimer ??= setTimeout(() => {
-      this.lazyTimer = undefined;
-      this.startFlushing();
+    this.#lazy.push(record);
+    this.#lazyTimer ??= setTimeout(() => {
+      this.#lazyTimer = undefined;
+      this.#startFlushing();
     }, LAZY_MS);
   }
 
   /** Writes what waits and closes the file; nothing may be appended afterwards. */
   async close(): Promise<void> {
-    clearTimeout(this.lazyTimer);
-    this.startFlushing();
-    await this.idle;
-    await this.handle.close();
+    clearTimeout(this.#lazyTimer);
+    this.#startFlushing();
+    await this.#idle;
+    await this.#handle.close();
   }
 
-  private startFlushing(): void {
-    if (this.flushing) return;
-    this.flushing = true;
-    this.idle = this.flushAll();
+  #startFlushing(): void {
+    if (this.#flushing) return;
+    this.#flushing = true;
+    this.#idle = this.#flushAll();
   }
 
-  private async flushAll(): Promise<void> {
+  async #flushAll(): Promise<void> {
     // Everything that the same turn of the event loop appends goes into the same line.
     await Promise.resolve();
-    while ((this.waiting.length > 0 || this.lazy.length > 0) && this.broken === undefined) await this.flush();
-    this.flushing = false;
-    this.rejectAll();
+    while ((this.#waiting.length > 0 || this.#lazy.length > 0) && this.#broken === undefined) await this.#flush();
+    this.#flushing = false;
+    this.#rejectAll();
   }
 
-  private async flush(): Promise<void> {
-    const [batch, lazy] = [this.waiting, this.lazy];
-    [this.waiting, this.lazy] = [[], []];
+  async #flush(): Promise<void> {
+    const [batch, lazy] = [this.#waiting, this.#lazy];
+    [this.#waiting, this.#lazy] = [[], []];
     const line = Buffer.from(lineOf([...lazy, ...batch.map(({ record }) => record)]));
     try {
-      await writeAll(this.handle.fd, line, this.bytes);
-      await dataSync(this.handle.fd);
-      this.bytes += line.length;
+      await writeAll(this.#handle.fd, line, this.#bytes);
+      await dataSync(this.#handle.fd);
+      this.#bytes += line.length;
       for (const { record } of batch) this.journal.apply(record);
-      if (this.bytes >= REWRITE_BYTES_MIN && this.bytes >= 2 * this.bytesAfterRewrite) await this.rewrite();
+      if (this.#bytes >= REWRITE_BYTES_MIN && this.#bytes >= 2 * this.#bytesAfterRewrite) await this.#rewrite();
     } catch (cause) {
-      this.broken = new JournalFileError(`the journal ${this.path} cannot be written: ${String(cause)}`, { cause });
-      this.waiting = [...batch, ...this.waiting];
+      this.#broken = new JournalFileError(`the journal ${this.#path} cannot be written: ${String(cause)}`, { cause });
+      this.#waiting = [...batch, ...this.#waiting];
       return;
     }
     for (const { resolve } of batch) resolve();
   }
 
-  private async rewrite(): Promise<void> {
-    const { handle, bytes } = await rewrite(this.path, this.journal);
-    await this.handle.close();
-    this.handle = handle;
-    this.bytes = bytes;
-    this.bytesAfterRewrite = bytes;
+  async #rewrite(): Promise<void> {
+    const { handle, bytes } = await rewrite(this.#path, this.journal);
+    await this.#handle.close();
+    this.#handle = handle;
+    this.#bytes = bytes;
+    this.#bytesAfterRewrite = bytes;
   }
 
-  private rejectAll(): void {
-    if (this.broken === undefined) return;
-    for (const { reject } of this.waiting) reject(this.broken);
-    this.waiting = [];
+  #rejectAll(): void {
+    if (this.#broken === undefined) return;
+    for (const { reject } of this.#waiting) reject(this.#broken);
+    this.#waiting = [];
   }
 }
 

@@ -61,38 +61,42 @@ export interface Executed {
 /** Runs shell commands and never leaves one behind: each ends by itself, by its timeout, by its signal, or by `endAll`. */
 export class ExecCli {
   /** What ends each command that is running. */
-  private readonly running = new Set<() => Promise<void>>();
-  private readonly env: Readonly<Record<string, string>>;
+  readonly #running = new Set<() => Promise<void>>();
+  readonly #env: Readonly<Record<string, string>>;
 
-  constructor(private readonly options: ExecCliOptions) {
+  readonly #options: ExecCliOptions;
+
+  constructor(options: ExecCliOptions) {
+    this.#options = options;
+
     const { runAs } = options.settings;
     const own = runAs === null ? {} : { HOME: runAs.home, USER: runAs.name, LOGNAME: runAs.name };
-    this.env = { ...minimalEnvironment(options.env), ...own };
+    this.#env = { ...minimalEnvironment(options.env), ...own };
   }
 
   /** Tells what the command writes while it runs, and answers with all of it that is kept. */
   async run(input: ExecCliInput, signal: AbortSignal, tell: Tell): Promise<ExecCliResult> {
     const { result, files } = await this.runWhole(input, { signal, tell, isAgents: false });
-    await removeOutputs(this.options.settings.spool ?? undefined, files);
+    await removeOutputs(this.#options.settings.spool ?? undefined, files);
     return result;
   }
 
   /** The same; whoever asks for the files has to remove them. */
   async runWhole(input: ExecCliInput, { signal, tell, isAgents, stdinFile }: CommandCaller): Promise<Executed> {
-    const cwd = await this.directory(input.working_directory);
-    const redactor = await this.options.secrets?.refresh();
+    const cwd = await this.#directory(input.working_directory);
+    const redactor = await this.#options.secrets?.refresh();
     const mark = randomUUID();
-    const given = this.given(input, mark);
+    const given = this.#given(input, mark);
     if (signal.aborted) throw new ToolFailure('The command was cancelled before it was started.');
-    const stdin = stdinFile === undefined ? undefined : await this.stdinFrom(stdinFile);
-    const timestamp = new Date(this.options.now()).toISOString();
+    const stdin = stdinFile === undefined ? undefined : await this.#stdinFrom(stdinFile);
+    const timestamp = new Date(this.#options.now()).toISOString();
     const startedAt = performance.now();
-    const child = this.spawn(given, { command: input.command, cwd, isAgents }, stdin?.fd);
+    const child = this.#spawn(given, { command: input.command, cwd, isAgents }, stdin?.fd);
     // The process has its own by now, or never will. Nobody waits for it here: what is printed before somebody listens is lost.
     const closed = stdin?.close().catch(() => undefined);
     if (child.pid === undefined) throw new ToolFailure(`The command could not be started: ${await reasonOf(child)}`);
     const live = { stdout: new OutputFeed('stdout', tell), stderr: new OutputFeed('stderr', tell) };
-    const spool = this.options.settings.spool ?? undefined;
+    const spool = this.#options.settings.spool ?? undefined;
     const output = {
       stdout: collect(child.stdout, live.stdout, { spool, redactor }),
       stderr: collect(child.stderr, live.stderr, { spool, redactor }),
@@ -107,9 +111,9 @@ export class ExecCli {
         await group.end();
         await endMarked(command, performance.now());
       })().finally(() => (ending = undefined)));
-    this.running.add(end);
+    this.#running.add(end);
     try {
-      const { timedOut } = await this.follow({ shell, end }, input.timeout * 1_000, signal);
+      const { timedOut } = await this.#follow({ shell, end }, input.timeout * 1_000, signal);
       for (const { spool: held } of Object.values(output)) held?.hurry();
       await drained(output.stdout.closed, output.stderr.closed);
       for (const { close } of Object.values(output)) close();
@@ -126,7 +130,7 @@ export class ExecCli {
       return { result, files: signal.aborted ? {} : await wholeOutputs(output, result) };
     } finally {
       for (const { spool: held } of Object.values(output)) await held?.discard();
-      this.running.delete(end);
+      this.#running.delete(end);
       child.stdout.destroy();
       child.stderr.destroy();
       live.stdout.end();
@@ -137,28 +141,28 @@ export class ExecCli {
 
   /** Ends every command that is running now. */
   async endAll(): Promise<void> {
-    await Promise.all([...this.running].map((end) => end()));
+    await Promise.all([...this.#running].map((end) => end()));
   }
 
   /** Secrets become values here and nowhere before: what is given to the process, and not what is said of it. */
-  private given({ env = {}, stdin }: ExecCliInput, mark: string): Given {
+  #given({ env = {}, stdin }: ExecCliInput, mark: string): Given {
     const valueOf = (text: string | SecretRef): string => {
       if (typeof text === 'string') return text;
-      const value = this.options.secrets?.valueOf(text.secret);
+      const value = this.#options.secrets?.valueOf(text.secret);
       if (value === undefined) throw new ToolFailure(`This device has no secret "${text.secret}".`);
       return value;
     };
     const variables = Object.entries(env).map(([name, text]) => [name, valueOf(text)] as const);
     return {
-      env: { ...this.env, ...Object.fromEntries(variables), [MARK_VARIABLE]: mark },
+      env: { ...this.#env, ...Object.fromEntries(variables), [MARK_VARIABLE]: mark },
       // Without input the command finds an end of file at once and not a pipe that nobody writes to.
       stdin: stdin === undefined ? 'ignore' : new TextEncoder().encode(valueOf(stdin)),
     };
   }
 
   /** Opened, it needs its name no more: with the last process that reads it, it is gone from the disk, however that ends. */
-  private async stdinFrom(name: string): Promise<FileHandle> {
-    const { inputsDir } = this.options.settings;
+  async #stdinFrom(name: string): Promise<FileHandle> {
+    const { inputsDir } = this.#options.settings;
     if (inputsDir === null || !STDIN_FILE_NAME.test(name)) throw new ToolFailure('There is no such input.');
     const path = join(inputsDir, name);
     const handle = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW).catch(() => {
@@ -168,8 +172,8 @@ export class ExecCli {
     return handle;
   }
 
-  private spawn(given: Given, place: CommandPlace, stdin: number | undefined) {
-    const { settings } = this.options;
+  #spawn(given: Given, place: CommandPlace, stdin: number | undefined) {
+    const { settings } = this.#options;
     const { file, args } = wrapped(settings, place);
     const { runAs } = settings;
     // With the user the groups of the client are dropped, too.
@@ -180,7 +184,7 @@ export class ExecCli {
   }
 
   /** Waits for the shell's own end or makes one; in both cases nothing of the command is left. */
-  private async follow(
+  async #follow(
     { shell, end }: { readonly shell: ChildProcess; readonly end: () => Promise<void> },
     timeoutMs: number,
     signal: AbortSignal,
@@ -201,8 +205,8 @@ export class ExecCli {
     }
   }
 
-  private async directory(given: string | undefined): Promise<string> {
-    const { jailDir, confined } = this.options.settings;
+  async #directory(given: string | undefined): Promise<string> {
+    const { jailDir, confined } = this.#options.settings;
     await mkdir(jailDir, { recursive: true, mode: 0o700 });
     if (given === undefined) return jailDir;
     const path = resolve(jailDir, given);

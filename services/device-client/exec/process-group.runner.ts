@@ -16,9 +16,9 @@ export class ProcessGroup {
   /** Ends every member: asks, waits, insists. Resolves when none is left. */
   async end(graceMs = KILL_GRACE_MS): Promise<void> {
     if (!this.signal('SIGTERM')) return;
-    if (await this.goneWithin(graceMs)) return;
+    if (await this.#goneWithin(graceMs)) return;
     this.signal('SIGKILL');
-    await this.goneWithin(KILLED_WAIT_MS);
+    await this.#goneWithin(KILLED_WAIT_MS);
   }
 
   /** False when the group has no member. */
@@ -32,10 +32,10 @@ export class ProcessGroup {
     }
   }
 
-  private async goneWithin(waitMs: number): Promise<boolean> {
+  async #goneWithin(waitMs: number): Promise<boolean> {
     const deadline = performance.now() + waitMs;
     for (let pollMs = POLL_MS_MIN; ; pollMs = Math.min(POLL_MS_MAX, pollMs * 2)) {
-      if (!(await this.hasLiveMember())) return true;
+      if (!(await this.#hasLiveMember())) return true;
       const leftMs = deadline - performance.now();
       if (leftMs <= 0) return false;
       await sleep(Math.min(pollMs, leftMs));
@@ -43,17 +43,17 @@ export class ProcessGroup {
   }
 
   /** Where nobody reaps orphans (pid 1 of a small container) a dead member stays as a zombie, which a signal still finds. */
-  private async hasLiveMember(): Promise<boolean> {
+  async #hasLiveMember(): Promise<boolean> {
     if (!this.signal(0)) return false;
     const entries = await readdir('/proc').catch(() => undefined);
     if (entries === undefined) return true;
     const members = await Promise.all(
-      entries.filter((name) => /^\d+$/.test(name)).map((pid) => this.isLiveMember(pid)),
+      entries.filter((name) => /^\d+$/.test(name)).map((pid) => this.#isLiveMember(pid)),
     );
     return members.includes(true);
   }
 
-  private async isLiveMember(pid: string): Promise<boolean> {
+  async #isLiveMember(pid: string): Promise<boolean> {
     const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
     // `pid (name) state parent group ...`; the name may hold anything, brackets included.
     const [state, , group] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');

@@ -27,12 +27,16 @@ export interface MachineMetricsOptions {
  * asked for in the background and told with the next heartbeat: nothing here ever holds a connection up.
  */
 export class MachineMetrics {
-  private diskFreeMb = 0;
-  private gpus: Gpu[] = [];
-  private gpusAtMs = -Infinity;
-  private refreshing = false;
+  #diskFreeMb = 0;
+  #gpus: Gpu[] = [];
+  #gpusAtMs = -Infinity;
+  #refreshing = false;
 
-  constructor(private readonly options: MachineMetricsOptions) {}
+  readonly #options: MachineMetricsOptions;
+
+  constructor(options: MachineMetricsOptions) {
+    this.#options = options;
+  }
 
   /** As of now for load and memory, as of the last `refresh` for the rest. */
   current(): DeviceMetrics {
@@ -40,32 +44,32 @@ export class MachineMetrics {
       load1: Math.max(0, loadavg()[0] ?? 0),
       // Within the limits of a container, when there are some.
       memoryFreeMb: Math.floor(process.availableMemory() / MIB),
-      diskFreeMb: this.diskFreeMb,
-      gpus: this.gpus,
+      diskFreeMb: this.#diskFreeMb,
+      gpus: this.#gpus,
     };
   }
 
   /** Measures what takes a moment; a call during another one does nothing. Never rejects. */
   async refresh(): Promise<void> {
-    if (this.refreshing) return;
-    this.refreshing = true;
+    if (this.#refreshing) return;
+    this.#refreshing = true;
     try {
-      const { bavail, bsize } = await statfs(this.options.dataDir);
-      this.diskFreeMb = Math.floor((bavail * bsize) / MIB);
-      await this.refreshGpus();
+      const { bavail, bsize } = await statfs(this.#options.dataDir);
+      this.#diskFreeMb = Math.floor((bavail * bsize) / MIB);
+      await this.#refreshGpus();
     } catch {
       // A view of the machine: what cannot be read now stays as it was.
     } finally {
-      this.refreshing = false;
+      this.#refreshing = false;
     }
   }
 
-  private async refreshGpus(): Promise<void> {
-    const { monotonicMs, sysDir = '/sys', procDir = '/proc' } = this.options;
-    if (monotonicMs() - this.gpusAtMs < GPUS_EVERY_MS) return;
-    this.gpusAtMs = monotonicMs();
+  async #refreshGpus(): Promise<void> {
+    const { monotonicMs, sysDir = '/sys', procDir = '/proc' } = this.#options;
+    if (monotonicMs() - this.#gpusAtMs < GPUS_EVERY_MS) return;
+    this.#gpusAtMs = monotonicMs();
     const found = await Promise.all([nvidiaGpus(procDir), amdGpus(sysDir)]);
-    this.gpus = found.flat().slice(0, GPUS_MAX);
+    this.#gpus = found.flat().slice(0, GPUS_MAX);
   }
 }
 

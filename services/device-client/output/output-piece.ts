@@ -13,44 +13,48 @@ const REPLACEMENT_BYTES_MAX = 3;
  * A piece of n bytes has at most n UTF-16 units, so the limit in bytes is one in characters as well.
  */
 export class PendingOutput {
-  private kept: Buffer = Buffer.alloc(0);
-  private length = 0;
+  #kept: Buffer = Buffer.alloc(0);
+  #length = 0;
   /** Where the kept bytes begin. */
-  private offset = 0;
-  private total = 0;
+  #offset = 0;
+  #total = 0;
   /** Bytes before the next ones were left out: what is left of a character they began is not text. */
-  private afterGap = false;
+  #afterGap = false;
 
-  constructor(private readonly bytesMax: number) {}
+  readonly #bytesMax: number;
+
+  constructor(bytesMax: number) {
+    this.#bytesMax = bytesMax;
+  }
 
   push(chunk: Buffer): void {
-    const start = this.total;
-    this.total += chunk.length;
-    const skipped = this.afterGap ? continuationBytes(chunk) : 0;
+    const start = this.#total;
+    this.#total += chunk.length;
+    const skipped = this.#afterGap ? continuationBytes(chunk) : 0;
     // Nothing of it when some was left out before: only what is full leaves something out.
-    const part = chunk.subarray(skipped, skipped + this.bytesMax - this.length);
-    if (this.length === 0) this.offset = start + skipped;
+    const part = chunk.subarray(skipped, skipped + this.#bytesMax - this.#length);
+    if (this.#length === 0) this.#offset = start + skipped;
     if (part.length === 0) return;
-    this.afterGap = false;
-    if (this.kept.length === 0) this.kept = Buffer.allocUnsafe(this.bytesMax);
-    part.copy(this.kept, this.length);
-    this.length += part.length;
+    this.#afterGap = false;
+    if (this.#kept.length === 0) this.#kept = Buffer.allocUnsafe(this.#bytesMax);
+    part.copy(this.#kept, this.#length);
+    this.#length += part.length;
   }
 
   /** The next piece, undefined when there is none; `last`: nothing follows, so half a character is all there is. */
   take(last: boolean): PrintedPiece | undefined {
-    const hasGap = this.total > this.offset + this.length;
-    const rest = last && !hasGap ? 0 : incompleteBytes(this.kept.subarray(0, this.length));
-    const bytes = this.length - rest;
-    const piece = { offset: this.offset, text: this.kept.toString('utf8', 0, bytes) };
+    const hasGap = this.#total > this.#offset + this.#length;
+    const rest = last && !hasGap ? 0 : incompleteBytes(this.#kept.subarray(0, this.#length));
+    const bytes = this.#length - rest;
+    const piece = { offset: this.#offset, text: this.#kept.toString('utf8', 0, bytes) };
     if (hasGap) {
-      this.length = 0;
-      this.offset = this.total;
-      this.afterGap = true;
+      this.#length = 0;
+      this.#offset = this.#total;
+      this.#afterGap = true;
     } else {
-      this.kept.copyWithin(0, bytes, this.length);
-      this.length = rest;
-      this.offset += bytes;
+      this.#kept.copyWithin(0, bytes, this.#length);
+      this.#length = rest;
+      this.#offset += bytes;
     }
     return bytes === 0 ? undefined : piece;
   }

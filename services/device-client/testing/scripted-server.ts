@@ -11,9 +11,9 @@ const ACKS_EVERY_MS = 20;
 
 /** One connection as the server sees it; frames are kept until a test asks for them. */
 export class ScriptedConnection {
-  private readonly inbox: ClientMessage[] = [];
-  private sequence: Sequence | undefined;
-  private acks: NodeJS.Timeout | undefined;
+  readonly #inbox: ClientMessage[] = [];
+  #sequence: Sequence | undefined;
+  #acks: NodeJS.Timeout | undefined;
   /** Whether a file that the device offers is refused at once; else a test has to answer. */
   refusesFiles = true;
   /** False: nothing is acknowledged any more, except on what is sent. */
@@ -28,13 +28,17 @@ export class ScriptedConnection {
   /** What was wrong with the numbers of the device's frames. */
   readonly wrong: string[] = [];
 
+  readonly #socket: WebSocket;
+
   constructor(
-    private readonly socket: WebSocket,
+    socket: WebSocket,
     readonly request: IncomingMessage,
   ) {
-    socket.on('message', (data: Buffer) => this.take(data));
+    this.#socket = socket;
+
+    socket.on('message', (data: Buffer) => this.#take(data));
     socket.on('close', (code) => {
-      clearInterval(this.acks);
+      clearInterval(this.#acks);
       this.closed = true;
       this.closeCode = code;
     });
@@ -46,9 +50,9 @@ export class ScriptedConnection {
     const orrery = { revision, session_id: 's1', server_time: '2026-11-20T00:00:00.000Z' };
     this.send({ type: 'heartbeat', status: 'ok', response_id: 'r', orrery });
     if (revision < 2) return;
-    this.sequence = new Sequence();
-    this.acks = setInterval(() => {
-      if (this.acknowledging && this.sequence?.ackDue(Infinity) === true) this.send({ type: 'ack', status: 'ok' });
+    this.#sequence = new Sequence();
+    this.#acks = setInterval(() => {
+      if (this.acknowledging && this.#sequence?.ackDue(Infinity) === true) this.send({ type: 'ack', status: 'ok' });
     }, ACKS_EVERY_MS);
   }
 
@@ -72,40 +76,40 @@ export class ScriptedConnection {
   /** The next message of the type; others before it stay. */
   next<T extends ClientMessage['type']>(type: T): Promise<Of<T>> {
     return until(() => {
-      const index = this.inbox.findIndex((message) => message.type === type);
-      return index < 0 ? undefined : (this.inbox.splice(index, 1)[0] as Of<T>);
+      const index = this.#inbox.findIndex((message) => message.type === type);
+      return index < 0 ? undefined : (this.#inbox.splice(index, 1)[0] as Of<T>);
     });
   }
 
   /** The outcome of the command; results of others stay. */
   outcome(id: CommandId): Promise<CommandOutcome> {
     return until(() => {
-      const index = this.inbox.findIndex(
+      const index = this.#inbox.findIndex(
         (message) => message.type === 'command_results' && message.orrery?.command_id === id,
       );
-      const [found] = index < 0 ? [] : this.inbox.splice(index, 1);
+      const [found] = index < 0 ? [] : this.#inbox.splice(index, 1);
       return found?.type === 'command_results' ? found.orrery?.outcome : undefined;
     });
   }
 
   /** How many messages of the type wait. */
   count(type: ClientMessage['type']): number {
-    return this.inbox.filter((message) => message.type === type).length;
+    return this.#inbox.filter((message) => message.type === type).length;
   }
 
   /** All messages that wait, the oldest first. */
   waiting(): readonly ClientMessage[] {
-    return this.inbox;
+    return this.#inbox;
   }
 
   send(message: Json): void {
-    this.socket.send(JSON.stringify(this.stamped(message)));
+    this.#socket.send(JSON.stringify(this.#stamped(message)));
   }
 
   /** Any bytes; on a connection with numbers they count as the next frame, as everything does. */
   raw(text: string): void {
-    this.sequence?.stamp({ type: 'raw' }, performance.now());
-    this.socket.send(text);
+    this.#sequence?.stamp({ type: 'raw' }, performance.now());
+    this.#socket.send(text);
   }
 
   command(id: CommandId, tool: string, parameters: Json, more: Partial<CommandOptions> = {}): void {
@@ -136,35 +140,36 @@ export class ScriptedConnection {
 
   /** Without a close frame, as when a cable is cut. */
   cut(): void {
-    this.socket.terminate();
+    this.#socket.terminate();
   }
 
   close(code = 1000): void {
-    this.socket.close(code);
+    this.#socket.close(code);
   }
 
-  private stamped(message: Json): Json {
-    if (this.sequence === undefined || message === null || typeof message !== 'object' || Array.isArray(message)) {
+  #stamped(message: Json): Json {
+    if (this.#sequence === undefined || message === null || typeof message !== 'object' || Array.isArray(message)) {
       return message;
     }
     const type = message['type'] === 'ack' ? 'ack' : 'other';
-    return { ...message, ...this.sequence.stamp({ type }, performance.now()), type: message['type'] ?? null };
+    return { ...message, ...this.#sequence.stamp({ type }, performance.now()), type: message['type'] ?? null };
   }
 
-  private take(data: Buffer): void {
+  #take(data: Buffer): void {
     this.onFrame(data.toString());
     const message = ClientMessageSchema.parse(JSON.parse(data.toString()));
     this.received.bytes += data.length;
     if (message.type === 'command_results') this.received.resultBytes += data.length;
-    const judged = this.sequence?.take(message, performance.now());
+    const judged = this.#sequence?.take(message, performance.now());
     if (judged !== undefined && judged.kind !== 'fresh') this.wrong.push(JSON.stringify(judged));
-    if (this.sequence === undefined && typeof message.seq === 'number') this.wrong.push(`${message.type} has a number`);
+    if (this.#sequence === undefined && typeof message.seq === 'number')
+      this.wrong.push(`${message.type} has a number`);
     if (message.type === 'file_begin' && this.refusesFiles) {
       const { transfer_id } = message.orrery;
       const orrery = { transfer_id, code: 'NO_FILES', message: 'this server takes and gives no files' };
       return this.send({ type: 'file_abort', status: 'error', orrery });
     }
-    if (message.type !== 'ack') this.inbox.push(message);
+    if (message.type !== 'ack') this.#inbox.push(message);
   }
 }
 

@@ -72,41 +72,45 @@ const OTHERS_WAIT_MS = 5_000;
 
 /** All tools of the device under one roof: every name belongs to exactly one server. */
 export class Toolbox {
-  private readonly servers: { readonly client: ToolClient; readonly timeoutMs: number }[];
-  private entries = new Map<string, Entry>();
-  private readonly complaints = new Set<string>();
-  private signature = '';
+  readonly #servers: { readonly client: ToolClient; readonly timeoutMs: number }[];
+  #entries = new Map<string, Entry>();
+  readonly #complaints = new Set<string>();
+  #signature = '';
 
-  constructor(private readonly options: ToolboxOptions) {
+  readonly #options: ToolboxOptions;
+
+  constructor(options: ToolboxOptions) {
+    this.#options = options;
+
     const { monotonicMs } = options;
-    this.servers = options.servers.map(({ name, spec, timeoutMs }) => {
-      const onFact = (fact: ToolServerFact): void => this.onFact(name, fact);
+    this.#servers = options.servers.map(({ name, spec, timeoutMs }) => {
+      const onFact = (fact: ToolServerFact): void => this.#onFact(name, fact);
       return { client: new ToolClient({ name, spec, onFact, monotonicMs }), timeoutMs };
     });
   }
 
   /** Starts every server and waits for the own one, and for a shorter time for the others: they may join later. */
   async start(): Promise<void> {
-    for (const { client } of this.servers) client.start();
-    const [own, ...others] = this.servers.map(({ client }) => client);
+    for (const { client } of this.#servers) client.start();
+    const [own, ...others] = this.#servers.map(({ client }) => client);
     await Promise.all([own?.ready(OWN_WAIT_MS), ...others.map((client) => client.tried(OTHERS_WAIT_MS))]);
   }
 
   has(tool: string): boolean {
-    return tool === LIST_TOOLS || this.entries.has(tool);
+    return tool === LIST_TOOLS || this.#entries.has(tool);
   }
 
   /** The name of the server that has the tool; null for the meta tool, which is nobody's. */
   serverOf(tool: string): string | null {
-    return this.entries.get(tool)?.client.name ?? null;
+    return this.#entries.get(tool)?.client.name ?? null;
   }
 
   async call(tool: string, args: Readonly<Record<string, Json>>, options: ToolCall): Promise<ToolAnswer> {
-    if (tool === LIST_TOOLS) return { kind: 'answered', isError: false, value: this.list(args) };
-    const entry = this.entries.get(tool);
+    if (tool === LIST_TOOLS) return { kind: 'answered', isError: false, value: this.#list(args) };
+    const entry = this.#entries.get(tool);
     if (entry === undefined) return { kind: 'unavailable', reason: `there is no tool ${tool} any more` };
-    const { settle, secrets } = this.options;
-    const isOwn = entry.client === this.servers[0]?.client;
+    const { settle, secrets } = this.#options;
+    const isOwn = entry.client === this.#servers[0]?.client;
     const redactor = await secrets?.refresh();
     const output = redactor && options.onOutput && new RedactedOutput(redactor, options.onOutput);
     const onOutput = output === undefined ? options.onOutput : (piece: ToolOutput) => output.push(piece);
@@ -122,21 +126,21 @@ export class Toolbox {
 
   /** For REGISTER. */
   telemetry(): ToolInfo[] {
-    return toolInfos([...this.entries.values()].map(({ tool }) => tool));
+    return toolInfos([...this.#entries.values()].map(({ tool }) => tool));
   }
 
   async close(): Promise<void> {
-    await Promise.all(this.servers.map(({ client }) => client.close()));
+    await Promise.all(this.#servers.map(({ client }) => client.close()));
   }
 
   /**
    * The answer to `list_tools`, in the shape that foreign servers know: who asks this is one. All tools here act, none only
    * collects data for a prompt; those of the client itself need frames that a foreign server does not have.
    */
-  private list({ tool_type: type, namespace }: Readonly<Record<string, Json>>): Json[] {
-    const wanted = [...this.entries.values()].filter(
+  #list({ tool_type: type, namespace }: Readonly<Record<string, Json>>): Json[] {
+    const wanted = [...this.#entries.values()].filter(
       ({ client }) =>
-        client !== this.options.builtIn && (type ?? ACTION) === ACTION && (namespace ?? client.name) === client.name,
+        client !== this.#options.builtIn && (type ?? ACTION) === ACTION && (namespace ?? client.name) === client.name,
     );
     return wanted.map(({ client, tool }) => ({
       tool_key: `${ACTION}::${tool.name}`,
@@ -152,44 +156,44 @@ export class Toolbox {
     }));
   }
 
-  private onFact(server: string, fact: ToolServerFact): void {
-    const { logger } = this.options;
+  #onFact(server: string, fact: ToolServerFact): void {
+    const { logger } = this.#options;
     if (fact.fact === 'disconnected') logger.warn({ server, ...fact }, 'tool server disconnected');
     else if (fact.fact === 'list_failed') logger.warn({ server, ...fact }, 'tools could not be read');
     else {
       logger.info({ server, ...fact }, 'tool server connected');
-      this.rebuild();
+      this.#rebuild();
     }
   }
 
-  private rebuild(): void {
+  #rebuild(): void {
     // Until the own server has named its tools, nobody else may have a name that could be one of them.
-    if (this.servers[0]?.client.tools.length === 0) return;
+    if (this.#servers[0]?.client.tools.length === 0) return;
     const entries = new Map<string, Entry>();
-    const { builtIn } = this.options;
-    const [own, ...others] = this.servers;
+    const { builtIn } = this.#options;
+    const [own, ...others] = this.#servers;
     const all = [own, builtIn && { client: builtIn, timeoutMs: 0 }, ...others].filter((server) => server !== undefined);
     for (const { client, timeoutMs } of all) {
       for (const tool of client.tools) {
         const full = entries.size >= TOOLS_MAX ? `the device has ${TOOLS_MAX} tools already` : undefined;
         const refusal = refusalOf(tool.name, entries.get(tool.name)?.client.name) ?? full;
         if (refusal === undefined) entries.set(tool.name, { tool, client, timeoutMs });
-        else this.complain(client.name, tool.name, refusal);
+        else this.#complain(client.name, tool.name, refusal);
       }
     }
-    this.entries = entries;
+    this.#entries = entries;
     const signature = JSON.stringify(this.telemetry());
-    if (signature === this.signature) return;
-    this.signature = signature;
-    this.options.onChange();
+    if (signature === this.#signature) return;
+    this.#signature = signature;
+    this.#options.onChange();
   }
 
   /** Once per tool: a server that is started again every few seconds would say it every few seconds. */
-  private complain(server: string, tool: string, reason: string): void {
+  #complain(server: string, tool: string, reason: string): void {
     const key = `${server} ${tool}`;
-    if (this.complaints.has(key) || this.complaints.size >= COMPLAINTS_MAX) return;
-    this.complaints.add(key);
-    this.options.logger.warn({ server, tool: tool.slice(0, 128), reason }, 'tool refused');
+    if (this.#complaints.has(key) || this.#complaints.size >= COMPLAINTS_MAX) return;
+    this.#complaints.add(key);
+    this.#options.logger.warn({ server, tool: tool.slice(0, 128), reason }, 'tool refused');
   }
 }
 

@@ -22,10 +22,10 @@ export interface Published {
 
 /** FEED as its only writers see it: every append names the sequence that FEED has to end at. */
 export class FeedStream {
-  private readonly nc: NatsConnection;
+  readonly #nc: NatsConnection;
 
   constructor(nc: NatsConnection) {
-    this.nc = nc;
+    this.#nc = nc;
   }
 
   /**
@@ -33,7 +33,7 @@ export class FeedStream {
    * comes between the two reads is the last one then; one that was deleted leaves a sequence without a message.
    */
   async end(): Promise<FeedEnd> {
-    const manager = await jetstreamManager(this.nc, { checkAPI: false });
+    const manager = await jetstreamManager(this.#nc, { checkAPI: false });
     const { state } = await manager.streams.info(STREAMS.FEED.name);
     const last = await manager.streams.getMessage(STREAMS.FEED.name, { last_by_subj: subjects.anyFeed });
     if (last === null) return { sequence: state.last_seq, position: undefined };
@@ -47,7 +47,7 @@ export class FeedStream {
    * order, so whoever wrote what stands at that sequence, it is the predecessor, as long as `end` and the first entry fit.
    */
   async publish(entries: readonly FeedEntry[], end: number): Promise<Published> {
-    const js = jetstream(this.nc);
+    const js = jetstream(this.#nc);
     const head = headers();
     head.set('Content-Type', 'application/cloudevents+json');
     const acks = await Promise.allSettled(
@@ -73,8 +73,8 @@ export class FeedStream {
 
   /** Just before the first message of RUNS that is younger than what FEED keeps. */
   async beforeYoungest(now: number): Promise<FeedPosition> {
-    const js = jetstream(this.nc);
-    const manager = await jetstreamManager(this.nc, { checkAPI: false });
+    const js = jetstream(this.#nc);
+    const manager = await jetstreamManager(this.#nc, { checkAPI: false });
     const { state } = await manager.streams.info(STREAMS.RUNS.name);
     const consumer = await js.consumers.get(STREAMS.RUNS.name, {
       deliver_policy: DeliverPolicy.StartTime,

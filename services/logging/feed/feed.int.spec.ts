@@ -162,22 +162,25 @@ describe('FEED', () => {
 /** Stores the first `count` entries of what it is given, then the process is gone; the next one has nothing but the streams. */
 class DyingFeed extends FeedStream {
   readonly died: Promise<void>;
-  private readonly die: () => void;
+  readonly #die: () => void;
 
-  constructor(
-    private readonly count: number,
-    private readonly acksLost: boolean,
-  ) {
+  readonly #count: number;
+  readonly #acksLost: boolean;
+
+  constructor(count: number, acksLost: boolean) {
     super(rig.nc);
+    this.#count = count;
+    this.#acksLost = acksLost;
+
     const { promise, resolve } = Promise.withResolvers<void>();
     this.died = promise;
-    this.die = resolve;
+    this.#die = resolve;
   }
 
   override async publish(entries: readonly FeedEntry[], end: number): Promise<Published> {
-    const published = await super.publish(entries.slice(0, this.count), end);
-    this.die();
-    if (this.acksLost || published.stored === 0) throw new Error('killed');
+    const published = await super.publish(entries.slice(0, this.#count), end);
+    this.#die();
+    if (this.#acksLost || published.stored === 0) throw new Error('killed');
     return { ...published, problem: 'conflict' };
   }
 }

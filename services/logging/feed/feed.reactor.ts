@@ -38,68 +38,68 @@ export interface FeedOptions {
  * Where to go on is read from FEED itself, so a crash at any line neither loses nor doubles nor reorders an event.
  */
 export class FeedPublisher {
-  private readonly options: FeedOptions;
-  private readonly stopping = new AbortController();
-  private done: Promise<void> | undefined;
-  private failure: string | undefined;
+  readonly #options: FeedOptions;
+  readonly #stopping = new AbortController();
+  #done: Promise<void> | undefined;
+  #failure: string | undefined;
   /** Known of FEED as far as this replica wrote it itself. */
-  private published: FeedPosition | undefined;
-  private storedAt = 0;
-  private storing: Promise<void> | undefined;
+  #published: FeedPosition | undefined;
+  #storedAt = 0;
+  #storing: Promise<void> | undefined;
 
   constructor(options: FeedOptions) {
-    this.options = options;
+    this.#options = options;
   }
 
   start(): void {
-    this.done = this.run().catch((error: unknown) => {
-      if (!this.stopping.signal.aborted) throw error;
+    this.#done = this.#run().catch((error: unknown) => {
+      if (!this.#stopping.signal.aborted) throw error;
     });
   }
 
   async stop(): Promise<void> {
-    this.stopping.abort();
-    await this.done;
-    await this.storing;
+    this.#stopping.abort();
+    await this.#done;
+    await this.#storing;
   }
 
   async check(): Promise<void> {
-    if (this.failure !== undefined) throw new Error(this.failure);
+    if (this.#failure !== undefined) throw new Error(this.#failure);
   }
 
-  private async run(): Promise<void> {
-    const { signal } = this.stopping;
-    const { logger } = this.options;
+  async #run(): Promise<void> {
+    const { signal } = this.#stopping;
+    const { logger } = this.#options;
     while (!signal.aborted) {
-      const next = await untilItWorks(() => this.noting(() => this.follow()), { what: 'feed', logger, signal });
+      const next = await untilItWorks(() => this.#noting(() => this.#follow()), { what: 'feed', logger, signal });
       if (next === 'wait' && !signal.aborted) await sleep(STANDBY_MS, undefined, { signal });
     }
   }
 
-  private async noting<T>(follow: () => Promise<T>): Promise<T> {
+  async #noting<T>(follow: () => Promise<T>): Promise<T> {
     try {
       return await follow();
     } catch (error) {
-      this.failure = error instanceof Error ? error.message : String(error);
+      this.#failure = error instanceof Error ? error.message : String(error);
       throw error;
     }
   }
 
   /** Returns when FEED has to be looked at again, or when stopped. */
-  private async follow(): Promise<'wait' | 'again'> {
-    const { nc, feed } = this.options;
-    const { signal } = this.stopping;
+  async #follow(): Promise<'wait' | 'again'> {
+    const { nc, feed } = this.#options;
+    const { signal } = this.#stopping;
     const found = await feed.end();
     let end = found.sequence;
-    let last = found.position ?? this.published ?? (await this.positionOfEmptyFeed());
-    this.failure = undefined;
+    let last = found.position ?? this.#published ?? (await this.#positionOfEmptyFeed());
+    this.#failure = undefined;
     // Into an empty FEED replicas may come with different positions: one event decides, then FEED itself says it.
     const windowMax = found.position === undefined ? 1 : WINDOW;
     // The message of the last event may hold more events.
     const afterSequence = Math.max(0, last.sequence - 1);
     for await (const messages of batches(readCommits(nc, 'RUNS', { afterSequence, signal }), BATCH)) {
       const entries = messages
-        .flatMap((message) => this.parse(message))
+        .flatMap((message) => this.#parse(message))
         .filter((entry) => isAfter(entry.position, last));
       for (let start = 0; start < entries.length; start += windowMax) {
         if (signal.aborted) return 'wait';
@@ -107,7 +107,7 @@ export class FeedPublisher {
         const { stored, problem } = await feed.publish(window, end);
         end += stored;
         last = window[stored - 1]?.position ?? last;
-        this.note(last, stored);
+        this.#note(last, stored);
         if (problem !== undefined) return 'wait';
         if (found.position === undefined) return 'again';
       }
@@ -116,15 +116,15 @@ export class FeedPublisher {
   }
 
   /** A message that is no commit has nothing to publish; the projection puts it into the dead-letter queue. */
-  private parse({ data, sequence }: StreamEntry): FeedEntry[] {
+  #parse({ data, sequence }: StreamEntry): FeedEntry[] {
     const parsed = parseWith(RunCommit, parseJson(data));
     if (parsed.ok) return feedEntriesOf(parsed.value, sequence);
-    this.options.logger.error({ stream: 'RUNS', sequence }, 'not a commit: not published');
+    this.#options.logger.error({ stream: 'RUNS', sequence }, 'not a commit: not published');
     return [];
   }
 
-  private async positionOfEmptyFeed(): Promise<FeedPosition> {
-    const { postgres, clock, feed, logger } = this.options;
+  async #positionOfEmptyFeed(): Promise<FeedPosition> {
+    const { postgres, clock, feed, logger } = this.#options;
     try {
       if (postgres.isReady()) {
         const source = await postgres.ready();
@@ -137,20 +137,21 @@ export class FeedPublisher {
     return feed.beforeYoungest(clock.now());
   }
 
-  private note(position: FeedPosition, events: number): void {
+  #note(position: FeedPosition, events: number): void {
     if (events === 0) return;
-    this.published = position;
-    this.options.onPublished(events);
-    const now = this.options.clock.now();
-    if (this.storing !== undefined || now - this.storedAt < STORE_EVERY_MS || !this.options.postgres.isReady()) return;
-    this.storedAt = now;
-    this.storing = this.store(position)
-      .catch((error: unknown) => this.options.logger.debug({ reason: String(error) }, 'feed: position not stored'))
-      .finally(() => (this.storing = undefined));
+    this.#published = position;
+    this.#options.onPublished(events);
+    const now = this.#options.clock.now();
+    if (this.#storing !== undefined || now - this.#storedAt < STORE_EVERY_MS || !this.#options.postgres.isReady())
+      return;
+    this.#storedAt = now;
+    this.#storing = this.#store(position)
+      .catch((error: unknown) => this.#options.logger.debug({ reason: String(error) }, 'feed: position not stored'))
+      .finally(() => (this.#storing = undefined));
   }
 
-  private async store(position: FeedPosition): Promise<void> {
-    const { manager } = await this.options.postgres.ready();
+  async #store(position: FeedPosition): Promise<void> {
+    const { manager } = await this.#options.postgres.ready();
     await upsertRows(manager, CheckpointEntity, [{ name: FEED, ...position }]);
   }
 }

@@ -9,12 +9,12 @@ const BURY_TIMEOUT_MS = 4_000;
 
 /** Copies a stored message that cannot be projected into the dead-letter queue. Repeated after a crash it is one letter within the dedupe window. */
 export class DeadLetters {
-  private readonly nc: NatsConnection;
-  private readonly clock: Clock;
+  readonly #nc: NatsConnection;
+  readonly #clock: Clock;
 
   constructor(nc: NatsConnection, clock: Clock) {
-    this.nc = nc;
-    this.clock = clock;
+    this.#nc = nc;
+    this.#clock = clock;
   }
 
   async bury(stream: StreamName, entry: StreamEntry, reason: string): Promise<void> {
@@ -24,20 +24,20 @@ export class DeadLetters {
       sequence: entry.sequence,
       durable: null,
       subject: entry.subject,
-      headers: await this.headersOf(stream, entry.sequence),
+      headers: await this.#headersOf(stream, entry.sequence),
       payloadBase64: Buffer.from(entry.data).toString('base64'),
       reason,
       deliveries: 1,
-      at: new Date(this.clock.now()).toISOString(),
+      at: new Date(this.#clock.now()).toISOString(),
     };
-    await jetstream(this.nc).publish(subjects.dlq(SERVICE), JSON.stringify(letter), {
+    await jetstream(this.#nc).publish(subjects.dlq(SERVICE), JSON.stringify(letter), {
       msgID: `${SERVICE}:${stream}:${entry.sequence}`,
       timeout: BURY_TIMEOUT_MS,
     });
   }
 
-  private async headersOf(stream: StreamName, seq: number): Promise<DeadLetter['headers']> {
-    const manager = await jetstreamManager(this.nc, { checkAPI: false });
+  async #headersOf(stream: StreamName, seq: number): Promise<DeadLetter['headers']> {
+    const manager = await jetstreamManager(this.#nc, { checkAPI: false });
     const stored = await manager.streams.getMessage(stream, { seq });
     return Object.fromEntries(stored?.header.keys().map((key) => [key, stored.header.values(key)]) ?? []);
   }

@@ -53,39 +53,39 @@ export interface FollowProjectorOptions {
  * Whatever happens it goes on from the checkpoint in the database, so nothing is lost and nothing is applied twice.
  */
 export class StreamFollower {
-  private readonly projection: Projection;
-  private readonly options: FollowProjectorOptions;
-  private readonly stopping = new AbortController();
-  private failure: string | undefined;
-  private done: Promise<void> | undefined;
+  readonly #projection: Projection;
+  readonly #options: FollowProjectorOptions;
+  readonly #stopping = new AbortController();
+  #failure: string | undefined;
+  #done: Promise<void> | undefined;
 
   constructor(projection: Projection, options: FollowProjectorOptions) {
-    this.projection = projection;
-    this.options = options;
+    this.#projection = projection;
+    this.#options = options;
   }
 
   start(): void {
-    this.done = this.run().catch((error: unknown) => {
-      if (!this.stopping.signal.aborted) throw error;
+    this.#done = this.#run().catch((error: unknown) => {
+      if (!this.#stopping.signal.aborted) throw error;
     });
   }
 
   async stop(): Promise<void> {
-    this.stopping.abort();
-    await this.done;
+    this.#stopping.abort();
+    await this.#done;
   }
 
   /** Throws while the projection cannot go on. */
   async check(): Promise<void> {
-    if (this.failure !== undefined) throw new Error(this.failure);
+    if (this.#failure !== undefined) throw new Error(this.#failure);
   }
 
-  private async run(): Promise<void> {
-    const { signal } = this.stopping;
-    const { logger } = this.options;
+  async #run(): Promise<void> {
+    const { signal } = this.#stopping;
+    const { logger } = this.#options;
     while (!signal.aborted) {
-      await untilItWorks(() => this.noting(() => this.follow()), {
-        what: `projection of ${this.projection.stream}`,
+      await untilItWorks(() => this.#noting(() => this.#follow()), {
+        what: `projection of ${this.#projection.stream}`,
         logger,
         signal,
       });
@@ -93,60 +93,60 @@ export class StreamFollower {
     }
   }
 
-  private async noting(follow: () => Promise<void>): Promise<void> {
+  async #noting(follow: () => Promise<void>): Promise<void> {
     try {
       await follow();
     } catch (error) {
-      this.failure = error instanceof Error ? error.message : String(error);
+      this.#failure = error instanceof Error ? error.message : String(error);
       throw error;
     }
   }
 
   /** Returns when another replica was faster, or when stopped. */
-  private async follow(): Promise<void> {
-    const { nc, postgres, batch = BATCH } = this.options;
-    const { stream } = this.projection;
-    const { signal } = this.stopping;
+  async #follow(): Promise<void> {
+    const { nc, postgres, batch = BATCH } = this.#options;
+    const { stream } = this.#projection;
+    const { signal } = this.#stopping;
     const source = await untilAborted(postgres.ready(), signal);
     let from = await checkpointOf(source, stream);
-    await this.projection.begin(source);
-    this.failure = undefined;
+    await this.#projection.begin(source);
+    this.#failure = undefined;
     for await (const entries of batches(readCommits(nc, stream, { afterSequence: from, signal }), batch)) {
-      const reached = await this.apply(source, from, entries);
+      const reached = await this.#apply(source, from, entries);
       if (reached === undefined) return;
       from = reached;
-      this.failure = undefined;
+      this.#failure = undefined;
       const pending = entries.at(-1)?.pending ?? 0;
-      this.options.onApplied(stream, { sequence: from, commits: entries.length, pending });
+      this.#options.onApplied(stream, { sequence: from, commits: entries.length, pending });
     }
   }
 
   /** The new checkpoint; undefined when another replica moved it. */
-  private async apply(source: DataSource, from: number, entries: readonly StreamEntry[]): Promise<number | undefined> {
+  async #apply(source: DataSource, from: number, entries: readonly StreamEntry[]): Promise<number | undefined> {
     try {
-      return await this.applyPrepared(source, from, entries);
+      return await this.#applyPrepared(source, from, entries);
     } catch (error) {
       if (!isDataError(error)) throw error;
-      if (entries.length === 1) return this.applyPrepared(source, from, entries, `PostgreSQL: ${String(error)}`);
+      if (entries.length === 1) return this.#applyPrepared(source, from, entries, `PostgreSQL: ${String(error)}`);
     }
     // One of them is bad; one by one the others get through.
     let reached: number | undefined = from;
     for (const entry of entries) {
       if (reached === undefined) break;
-      reached = await this.apply(source, reached, [entry]);
+      reached = await this.#apply(source, reached, [entry]);
     }
     return reached;
   }
 
-  private async applyPrepared(
+  async #applyPrepared(
     source: DataSource,
     from: number,
     entries: readonly StreamEntry[],
     refused?: string,
   ): Promise<number | undefined> {
-    const { stream: name } = this.projection;
+    const { stream: name } = this.#projection;
     const to = entries.at(-1)?.sequence ?? from;
-    const prepared = await this.projection.prepare(entries, refused);
+    const prepared = await this.#projection.prepare(entries, refused);
     if (!(await applyOnce(source, { name, from, to }, prepared.write))) return undefined;
     prepared.applied();
     return to;

@@ -22,14 +22,14 @@ const REPORTS_AT_ONCE = 20;
 
 /** Reads of the projection. What belongs together is read from one snapshot, so a run is never shown half way through a commit. */
 export class ProjectionReader {
-  private readonly postgres: Postgres;
+  readonly #postgres: Postgres;
 
   constructor(postgres: Postgres) {
-    this.postgres = postgres;
+    this.#postgres = postgres;
   }
 
   async listRuns(limit: number): Promise<RunSummary[]> {
-    const source = await this.source();
+    const source = await this.#source();
     const rows = await source
       .getRepository(RunEntity)
       .find({ order: { requestedAt: 'DESC', runId: 'ASC' }, take: limit });
@@ -38,7 +38,7 @@ export class ProjectionReader {
 
   /** Over all runs, newest first; `isOpen`: only those that wait for a person. */
   async listApprovals({ isOpen, limit }: { isOpen: boolean; limit: number }): Promise<ApprovalView[]> {
-    const repository = (await this.source()).getRepository(RunEntity);
+    const repository = (await this.#source()).getRepository(RunEntity);
     const order = { requestedAt: 'DESC', runId: 'ASC' } as const;
     // Each run that asks has at least one.
     const rows = isOpen
@@ -58,12 +58,12 @@ export class ProjectionReader {
 
   /** As `viewOf` shows the fold of the same commits; undefined when nothing of the run is projected. */
   readRun(runId: RunId): Promise<RunView | undefined> {
-    return this.snapshot((manager) => readRun(manager, runId));
+    return this.#snapshot((manager) => readRun(manager, runId));
   }
 
   /** All that a report tells. */
   readReportInput(runId: RunId): Promise<ReportInput | undefined> {
-    return this.snapshot(async (manager) => {
+    return this.#snapshot(async (manager) => {
       const run = await readRun(manager, runId);
       if (run === undefined) return undefined;
       const rows = await manager.find(CommitEntity, { where: { runId }, order: { streamSequence: 'ASC' } });
@@ -78,17 +78,17 @@ export class ProjectionReader {
 
   /** The stored report of this state of the run. */
   async readReport(runId: RunId, sequence: number): Promise<string | undefined> {
-    const source = await this.source();
+    const source = await this.#source();
     return (await source.getRepository(ReportEntity).findOneBy({ runId, sequence }))?.markdown;
   }
 
   async storeReport(report: ReportRow): Promise<void> {
-    await upsertRows((await this.source()).manager, ReportEntity, [report]);
+    await upsertRows((await this.#source()).manager, ReportEntity, [report]);
   }
 
   /** Runs that ended and have no report of their last state yet. */
   async runsWithoutReport(): Promise<RunId[]> {
-    const source = await this.source();
+    const source = await this.#source();
     const rows = await source
       .getRepository(RunEntity)
       .createQueryBuilder('run')
@@ -102,18 +102,18 @@ export class ProjectionReader {
 
   /** Why a run is not projected any further; undefined for all others. */
   async whyBroken(runId: RunId): Promise<string | undefined> {
-    const source = await this.source();
+    const source = await this.#source();
     return (await source.getRepository(BrokenRunEntity).findOneBy({ runId }))?.reason;
   }
 
-  private async snapshot<T>(read: (manager: EntityManager) => Promise<T>): Promise<T> {
-    return (await this.source()).transaction('REPEATABLE READ', read);
+  async #snapshot<T>(read: (manager: EntityManager) => Promise<T>): Promise<T> {
+    return (await this.#source()).transaction('REPEATABLE READ', read);
   }
 
   /** Never waits for a server that is away: whoever asks hears at once that there is no answer. */
-  private source(): Promise<DataSource> {
-    if (!this.postgres.isReady()) return Promise.reject(new UnavailableError());
-    return this.postgres.ready();
+  #source(): Promise<DataSource> {
+    if (!this.#postgres.isReady()) return Promise.reject(new UnavailableError());
+    return this.#postgres.ready();
   }
 }
 

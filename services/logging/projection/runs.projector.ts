@@ -48,46 +48,46 @@ interface Batch {
 /** RUNS -> tables run, task, line, commit and the start of attempts: the same fold as everywhere, written as far as it changed. */
 export class RunsProjection implements Projection {
   readonly stream = 'RUNS';
-  private readonly options: RunsOptions;
-  private readonly cache = new RunCache(CACHE_BYTES_MAX);
-  private readonly broken = new Set<RunId>();
+  readonly #options: RunsOptions;
+  readonly #cache = new RunCache(CACHE_BYTES_MAX);
+  readonly #broken = new Set<RunId>();
   /** Stream sequences that have their dead letter: a transaction that failed is tried again. */
-  private readonly buried = new Set<number>();
+  readonly #buried = new Set<number>();
 
   constructor(options: RunsOptions) {
-    this.options = options;
+    this.#options = options;
   }
 
   async begin(source: DataSource): Promise<void> {
     const rows = await source.getRepository(BrokenRunEntity).find({ select: { runId: true } });
-    this.broken.clear();
-    for (const { runId } of rows) this.broken.add(runId);
+    this.#broken.clear();
+    for (const { runId } of rows) this.#broken.add(runId);
     const letters = await source.getRepository(DeadLetterEntity).findBy({ stream: this.stream });
-    for (const { sequence } of letters) this.buried.add(sequence);
+    for (const { sequence } of letters) this.#buried.add(sequence);
   }
 
   async prepare(entries: readonly StreamEntry[], refused?: string): Promise<PreparedBatch> {
     const batch: Batch = { staged: new Map(), commits: [], broken: [] };
     for (const entry of entries) {
-      const reason = refused ?? (await this.take(batch, entry));
-      if (reason !== undefined) this.give(batch, entry, reason);
+      const reason = refused ?? (await this.#take(batch, entry));
+      if (reason !== undefined) this.#give(batch, entry, reason);
     }
     const changes = [...batch.staged.values()].map(({ before, run, streamSequence }) =>
       changeOf(before, run, streamSequence),
     );
     return {
-      write: (manager) => this.write(manager, batch, changes),
+      write: (manager) => this.#write(manager, batch, changes),
       applied: () => {
-        for (const staged of batch.staged.values()) this.cache.put(staged);
-        for (const { row } of batch.broken) this.broken.add(row.runId);
+        for (const staged of batch.staged.values()) this.#cache.put(staged);
+        for (const { row } of batch.broken) this.#broken.add(row.runId);
       },
     };
   }
 
   /** Folds one commit into the batch; a reason when it cannot be. */
-  private async take(batch: Batch, entry: StreamEntry): Promise<string | undefined> {
+  async #take(batch: Batch, entry: StreamEntry): Promise<string | undefined> {
     const runId = runIdOfSubject(entry.subject) ?? '';
-    const isBroken = this.broken.has(runId) || batch.broken.some(({ row }) => row.runId === runId);
+    const isBroken = this.#broken.has(runId) || batch.broken.some(({ row }) => row.runId === runId);
     const parsed = parseWith(RunCommit, parseJson(entry.data));
     if (!parsed.ok) return isBroken ? undefined : parsed.issues.map(sentenceOf).join('; ');
     const commit = parsed.value;
@@ -95,7 +95,7 @@ export class RunsProjection implements Projection {
     batch.commits.push({ entry, commit });
     if (isBroken) return undefined;
     const known = batch.staged.get(runId);
-    const held = known ?? this.cache.get(runId, commit.number - 1) ?? (await this.rebuild(runId, entry, commit));
+    const held = known ?? this.#cache.get(runId, commit.number - 1) ?? (await this.#rebuild(runId, entry, commit));
     if (typeof held === 'string') return held;
     const run = fold(held?.run, commit);
     if (typeof run === 'string') return run;
@@ -109,16 +109,12 @@ export class RunsProjection implements Projection {
   }
 
   /** The run as it was before this entry, from the log; undefined for a first commit. */
-  private async rebuild(
-    runId: RunId,
-    until: StreamEntry,
-    { number }: RunCommit,
-  ): Promise<CachedRun | string | undefined> {
+  async #rebuild(runId: RunId, until: StreamEntry, { number }: RunCommit): Promise<CachedRun | string | undefined> {
     if (number === 1) return undefined;
     const signal = AbortSignal.timeout(REBUILD_MS_MAX);
     const options = { afterSequence: 0, filters: [subjects.run(runId)], signal };
     let cached: CachedRun | undefined;
-    for await (const entry of readCommits(this.options.nc, this.stream, options)) {
+    for await (const entry of readCommits(this.#options.nc, this.stream, options)) {
       if (entry.sequence >= until.sequence) return cached;
       const parsed = parseWith(RunCommit, parseJson(entry.data));
       const run = parsed.ok ? fold(cached?.run, parsed.value) : parsed.issues.map(sentenceOf).join('; ');
@@ -129,13 +125,13 @@ export class RunsProjection implements Projection {
   }
 
   /** Gives up on the run of this entry, for good; everything else goes on. */
-  private give(batch: Batch, entry: StreamEntry, reason: string): void {
+  #give(batch: Batch, entry: StreamEntry, reason: string): void {
     const runId = runIdOfSubject(entry.subject) ?? '';
-    const at = new Date(this.options.clock.now()).toISOString();
+    const at = new Date(this.#options.clock.now()).toISOString();
     batch.broken.push({ entry, row: { runId, streamSequence: entry.sequence, reason, at } });
   }
 
-  private async write(manager: EntityManager, batch: Batch, changes: readonly RunChange[]): Promise<void> {
+  async #write(manager: EntityManager, batch: Batch, changes: readonly RunChange[]): Promise<void> {
     await upsertRows(
       manager,
       RunEntity,
@@ -157,11 +153,11 @@ export class RunsProjection implements Projection {
     }
     await upsertRows(manager, CommitEntity, batch.commits.map(commitRow));
     await upsertRows(manager, AttemptEntity, lastByKey(batch.commits.flatMap(({ commit }) => startsOf(commit))));
-    await this.bury(manager, batch.broken);
+    await this.#bury(manager, batch.broken);
   }
 
   /** Last of all, when nothing else can be refused: a crash before the transaction ends buries again, which the message id removes. */
-  private async bury(manager: EntityManager, broken: Batch['broken']): Promise<void> {
+  async #bury(manager: EntityManager, broken: Batch['broken']): Promise<void> {
     const { stream } = this;
     await upsertRows(
       manager,
@@ -172,8 +168,8 @@ export class RunsProjection implements Projection {
       const { sequence } = entry;
       const { reason, at } = row;
       await upsertRows(manager, DeadLetterEntity, [{ stream, sequence, reason, at }]);
-      if (!this.buried.has(sequence)) await this.options.deadLetters.bury(stream, entry, reason);
-      this.buried.add(sequence);
+      if (!this.#buried.has(sequence)) await this.#options.deadLetters.bury(stream, entry, reason);
+      this.#buried.add(sequence);
     }
   }
 }

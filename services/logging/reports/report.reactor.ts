@@ -21,87 +21,87 @@ export interface ReportsOptions {
  * the report needs is in ATTEMPTS and PLANS by then; it is written as soon as their projections have come that far.
  */
 export class ReportWriter {
-  private readonly options: ReportsOptions;
-  private readonly wake = new Wake();
-  private readonly stopping = new AbortController();
-  private done: Promise<void> | undefined;
+  readonly #options: ReportsOptions;
+  readonly #wake = new Wake();
+  readonly #stopping = new AbortController();
+  #done: Promise<void> | undefined;
 
   constructor(options: ReportsOptions) {
-    this.options = options;
+    this.#options = options;
   }
 
   start(): void {
-    this.done = this.run().catch((error: unknown) => {
-      if (!this.stopping.signal.aborted) throw error;
+    this.#done = this.#run().catch((error: unknown) => {
+      if (!this.#stopping.signal.aborted) throw error;
     });
   }
 
   async stop(): Promise<void> {
-    this.stopping.abort();
-    await this.done;
+    this.#stopping.abort();
+    await this.#done;
   }
 
   /** Something was projected: look for runs that ended. */
   notice(): void {
-    this.wake.raise();
+    this.#wake.raise();
   }
 
   /** The stored report of the run's last state, or a new one; undefined when the run is unknown. */
   async reportOf(runId: RunId): Promise<string | undefined> {
-    const { reader } = this.options;
+    const { reader } = this.#options;
     const run = await reader.readRun(runId);
     if (run === undefined) return undefined;
     const stored = await reader.readReport(runId, run.sequence);
     if (stored !== undefined) return stored;
-    return (await this.rendered(runId))?.markdown;
+    return (await this.#rendered(runId))?.markdown;
   }
 
-  private async rendered(runId: RunId): Promise<{ sequence: number; markdown: string } | undefined> {
-    const { nc, reader } = this.options;
+  async #rendered(runId: RunId): Promise<{ sequence: number; markdown: string } | undefined> {
+    const { nc, reader } = this.#options;
     const input = await reader.readReportInput(runId);
     if (input === undefined) return undefined;
-    const { signal } = this.stopping;
+    const { signal } = this.#stopping;
     const stories = hasAgents(input.commits) ? await storiesOf(nc, runId, { signal }) : {};
     const sayings = hasRounds(input.commits) ? await sayingsOf(nc, runId, { signal }) : {};
     return { sequence: input.run.sequence, markdown: renderReport({ ...input, ...stories, ...sayings }) };
   }
 
-  private async run(): Promise<void> {
-    const { signal } = this.stopping;
-    const { logger } = this.options;
+  async #run(): Promise<void> {
+    const { signal } = this.#stopping;
+    const { logger } = this.#options;
     while (!signal.aborted) {
-      await untilItWorks(() => this.writeAll(), { what: 'reports', logger, signal });
-      await this.wake.wait(signal);
+      await untilItWorks(() => this.#writeAll(), { what: 'reports', logger, signal });
+      await this.#wake.wait(signal);
     }
   }
 
   /** Until no run is left; a run that ended while ATTEMPTS or PLANS was behind is met again at the next notice. */
-  private async writeAll(): Promise<void> {
-    await this.options.postgres.ready();
+  async #writeAll(): Promise<void> {
+    await this.#options.postgres.ready();
     const skipped = new Set<RunId>();
     for (;;) {
-      const ended = (await this.options.reader.runsWithoutReport()).filter((runId) => !skipped.has(runId));
-      if (ended.length === 0 || this.stopping.signal.aborted) return;
-      if (!(await this.causesAreProjected())) return;
+      const ended = (await this.#options.reader.runsWithoutReport()).filter((runId) => !skipped.has(runId));
+      if (ended.length === 0 || this.#stopping.signal.aborted) return;
+      if (!(await this.#causesAreProjected())) return;
       for (const runId of ended) {
-        await this.write(runId);
+        await this.#write(runId);
         skipped.add(runId);
       }
     }
   }
 
-  private async write(runId: RunId): Promise<void> {
-    const rendered = await this.rendered(runId);
+  async #write(runId: RunId): Promise<void> {
+    const rendered = await this.#rendered(runId);
     if (rendered === undefined) return;
     const { sequence, markdown } = rendered;
-    await this.options.reader.storeReport({ runId, sequence, markdown });
-    this.options.logger.info({ runId, sequence }, 'report written');
+    await this.#options.reader.storeReport({ runId, sequence, markdown });
+    this.#options.logger.info({ runId, sequence }, 'report written');
   }
 
   /** Asked after the runs were found: what their ends followed from lies before the ends of ATTEMPTS and PLANS as they are now. */
-  private async causesAreProjected(): Promise<boolean> {
-    const manager = await jetstreamManager(this.options.nc, { checkAPI: false });
-    const source = await this.options.postgres.ready();
+  async #causesAreProjected(): Promise<boolean> {
+    const manager = await jetstreamManager(this.#options.nc, { checkAPI: false });
+    const source = await this.#options.postgres.ready();
     const reached = await Promise.all(
       (['ATTEMPTS', 'PLANS'] as const).map(async (stream) => {
         const { state } = await manager.streams.info(stream);

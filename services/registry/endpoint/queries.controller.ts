@@ -18,7 +18,7 @@ type Answer<N extends QueryName<'registry'>> = Promise<QueryAnswer<'registry', N
 /** Devices, clients and grants, as people and programs ask for them and order them. */
 @TakesMessages()
 export class FleetQueries {
-  private readonly ports: FleetPorts;
+  readonly #ports: FleetPorts;
 
   constructor(
     @Inject(FleetHandler) fleet: FleetHandler,
@@ -30,67 +30,67 @@ export class FleetQueries {
     @Inject(Actors) actors: Actors,
     @Inject(CLOCK) clock: Clock,
   ) {
-    this.ports = { fleet, state, consumer, profiles, revokedGrants, metrics, actors, clock };
+    this.#ports = { fleet, state, consumer, profiles, revokedGrants, metrics, actors, clock };
   }
 
   @Answers('registry', 'devices')
   async devices(): Answer<'devices'> {
-    await seen(this.ports);
-    const profiles = this.ports.state.all().map((device) => profileNow(device, this.ports));
+    await seen(this.#ports);
+    const profiles = this.#ports.state.all().map((device) => profileNow(device, this.#ports));
     return { devices: listed(profiles.toSorted(byId('deviceId'))) };
   }
 
   @Answers('registry', 'enroll')
   enroll(request: Request<'enroll'>): Answer<'enroll'> {
-    return this.ports.fleet.enroll(request);
+    return this.#ports.fleet.enroll(request);
   }
 
   @Answers('registry', 'hold')
   async hold(request: Request<'hold'>): Answer<'hold'> {
-    const by = senderOf('hold', request, this.ports);
+    const by = senderOf('hold', request, this.#ports);
     const { deviceId, reason = '' } = request;
-    return shown(deviceId, await this.ports.fleet.hold(deviceId, { by, reason }), this.ports);
+    return shown(deviceId, await this.#ports.fleet.hold(deviceId, { by, reason }), this.#ports);
   }
 
   @Answers('registry', 'release')
   async release(request: Request<'release'>): Answer<'release'> {
-    const by = senderOf('release', request, this.ports);
-    return shown(request.deviceId, await this.ports.fleet.release(request.deviceId, { by }), this.ports);
+    const by = senderOf('release', request, this.#ports);
+    return shown(request.deviceId, await this.#ports.fleet.release(request.deviceId, { by }), this.#ports);
   }
 
   @Answers('registry', 'enroll-client')
   enrollClient(request: Request<'enroll-client'>): Answer<'enroll-client'> {
-    return this.ports.fleet.enrollClient(request);
+    return this.#ports.fleet.enrollClient(request);
   }
 
   @Answers('registry', 'clients')
   async clients(): Answer<'clients'> {
-    await seen(this.ports);
-    return { clients: this.ports.state.clients().map(listedClient).toSorted(byId('clientId')) };
+    await seen(this.#ports);
+    return { clients: this.#ports.state.clients().map(listedClient).toSorted(byId('clientId')) };
   }
 
   @Answers('registry', 'revoke')
   async revoke(request: Request<'revoke'>): Answer<'revoke'> {
-    const { fleet, state } = this.ports;
-    const by = senderOf('revoke', request, this.ports);
+    const { fleet, state } = this.#ports;
+    const by = senderOf('revoke', request, this.#ports);
     const { id, reason = '' } = request;
     const decision = await fleet.revoke(id, { by, reason });
     if (isNobody(decision)) throw nobody(id);
     // Profiles show devices only; a client is revoked as soon as it is recorded.
     if (state.client(id) !== undefined) return { changed: decision.kind === 'accepted' };
-    const { changed } = await shown(id, decision, this.ports);
+    const { changed } = await shown(id, decision, this.#ports);
     return { changed };
   }
 
   @Answers('registry', 'revoke-grants')
   revokeGrants(request: Request<'revoke-grants'>): Answer<'revoke-grants'> {
-    return revokeGrants(request, this.ports);
+    return revokeGrants(request, this.#ports);
   }
 
   @Answers('registry', 'revoked-grants')
   async revokedGrants(): Answer<'revoked-grants'> {
-    const { state, clock } = this.ports;
-    await seen(this.ports);
+    const { state, clock } = this.#ports;
+    await seen(this.#ports);
     return { revoked: standing(state.grantRevocations(), clock.now()).map(({ revoked }) => revoked) };
   }
 }
@@ -98,30 +98,30 @@ export class FleetQueries {
 /** Who somebody is: asked by gateways, for devices and clients. */
 @TakesMessages()
 export class IdentityQueries {
-  private readonly identities: IdentityHandler;
+  readonly #identities: IdentityHandler;
 
   constructor(@Inject(IdentityHandler) identities: IdentityHandler) {
-    this.identities = identities;
+    this.#identities = identities;
   }
 
   @Answers('registry', 'join')
   join(request: Request<'join'>): Answer<'join'> {
-    return this.identities.join(request);
+    return this.#identities.join(request);
   }
 
   @Answers('registry', 'renew')
   renew(request: Request<'renew'>): Answer<'renew'> {
-    return this.identities.renew(request);
+    return this.#identities.renew(request);
   }
 
   @Answers('registry', 'identify')
   async identify(request: Request<'identify'>): Answer<'identify'> {
-    return { identity: await this.identities.identify(request) };
+    return { identity: await this.#identities.identify(request) };
   }
 
   @Answers('registry', 'revocations')
   async revocations({ after }: Request<'revocations'>): Answer<'revocations'> {
-    return this.identities.revocations(after);
+    return this.#identities.revocations(after);
   }
 }
 

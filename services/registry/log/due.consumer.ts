@@ -7,10 +7,10 @@ import { FleetHandler } from './fleet.handler.js';
 /** Due timers of devices: whoever of the replicas gets one looks at the device. */
 @TakesMessages()
 export class DueTimers {
-  private readonly fleet: Pick<FleetHandler, 'due'>;
+  readonly #fleet: Pick<FleetHandler, 'due'>;
 
   constructor(@Inject(FleetHandler) fleet: Pick<FleetHandler, 'due'>) {
-    this.fleet = fleet;
+    this.#fleet = fleet;
   }
 
   /** Acknowledged after the facts that follow are stored; a second delivery finds nothing left to decide. */
@@ -19,7 +19,7 @@ export class DueTimers {
     const deviceId = DeviceId.safeParse(deviceIdOfSubject(message.subject));
     const due = parseDue(message.data);
     if (!deviceId.success || due === undefined) return { kind: 'poison', reason: 'not a due timer of a device' };
-    await this.fleet.due(deviceId.data, { kind: 'timer', id: String(message.sequence) }, due);
+    await this.#fleet.due(deviceId.data, { kind: 'timer', id: String(message.sequence) }, due);
     return DONE;
   }
 }

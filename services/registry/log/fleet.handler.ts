@@ -74,20 +74,20 @@ interface Known extends Bearer {
 
 /** The only writer of FLEET: load, decide, append. */
 export class FleetHandler {
-  private readonly ports: FleetPorts;
-  private readonly chains: Aggregates<DeviceId, FleetCommit, FleetEvent, Known>;
+  readonly #ports: FleetPorts;
+  readonly #chains: Aggregates<DeviceId, FleetCommit, FleetEvent, Known>;
   /** Settles after the last order about grants: they are of one chain, and many at once would only be in each other's way. */
-  private grantOrders: Promise<unknown> = Promise.resolve();
+  #grantOrders: Promise<unknown> = Promise.resolve();
 
   constructor(ports: FleetPorts) {
-    this.ports = ports;
-    this.chains = chainsOf(ports);
+    this.#ports = ports;
+    this.#chains = chainsOf(ports);
   }
 
   /** Looks at a device and records what follows. `notBefore`: the instant of a due timer, by the server's clock. */
   async look(deviceId: DeviceId, cause: Cause, notBefore = 0): Promise<FleetDecision> {
-    const { clock, graceMs, presence } = this.ports;
-    return this.decideAndAppend(deviceId, cause, async ({ device }) => {
+    const { clock, graceMs, presence } = this.#ports;
+    return this.#decideAndAppend(deviceId, cause, async ({ device }) => {
       // Read after the log: what another replica recorded came from this presence or an older one, never a newer one.
       const seen = device === undefined ? undefined : await presence(deviceId);
       return decidePresence(device, seen, { now: Math.max(clock.now(), notBefore), graceMs });
@@ -98,9 +98,9 @@ export class FleetHandler {
   async due(deviceId: DeviceId, cause: Cause, at: number): Promise<void> {
     const decision = await this.look(deviceId, cause, at);
     if (decision.kind !== 'ignored' || decision.reason !== 'STILL_IN_GRACE') return;
-    const lostAt = this.ports.state.get(deviceId)?.device.lostAt;
+    const lostAt = this.#ports.state.get(deviceId)?.device.lostAt;
     if (lostAt === null || lostAt === undefined) return;
-    const { timers } = this.ports;
+    const { timers } = this.#ports;
     timers.forget(deviceId);
     // A conflict means that somebody else has armed it just now.
     await timers.arm(deviceId, Date.parse(lostAt)).catch((error: unknown) => {
@@ -111,14 +111,14 @@ export class FleetHandler {
   async enroll({ credential: kind = 'token', ...request }: EnrolRequest): Promise<Enrolled> {
     const deviceId = request.deviceId ?? newId('device');
     unlessReserved('deviceId', deviceId);
-    const now = this.ports.clock.now();
+    const now = this.#ports.clock.now();
     const token = kind === 'join' ? newJoinToken() : newToken();
     const hash = tokenHash(token);
     const expiresAt = now + LIMITS.joinTokenMs;
     const credential: NewCredential =
       kind === 'join' ? { kind, tokenHash: hash, expiresAt } : { kind, tokenHash: hash };
     const { admin, manifest } = request;
-    const decision = await this.decideAndAppend(deviceId, this.asked(), async (known) =>
+    const decision = await this.#decideAndAppend(deviceId, this.#asked(), async (known) =>
       decideEnrolment(known, { admin, manifest, credential, now }),
     );
     unlessRejected(decision, deviceId);
@@ -134,8 +134,8 @@ export class FleetHandler {
     unlessReserved('clientId', clientId);
     const { targets } = request;
     const token = newToken();
-    const decision = await this.decideAndAppend(clientId, this.asked(), async (known) =>
-      decideClientEnrolment(known, { targets, tokenHash: tokenHash(token), now: this.ports.clock.now() }),
+    const decision = await this.#decideAndAppend(clientId, this.#asked(), async (known) =>
+      decideClientEnrolment(known, { targets, tokenHash: tokenHash(token), now: this.#ports.clock.now() }),
     );
     unlessRejected(decision, clientId);
     return { clientId, token };
@@ -143,27 +143,27 @@ export class FleetHandler {
 
   /** Binds the key of whoever has the join token, if it is still good. Throws with the reason when it is not. */
   async join(deviceId: DeviceId, joining: Omit<Joining, 'now'>): Promise<void> {
-    const decision = await this.decideAndAppend(deviceId, this.asked(), async ({ device }) =>
-      decideJoin(device, { ...joining, now: this.ports.clock.now() }),
+    const decision = await this.#decideAndAppend(deviceId, this.#asked(), async ({ device }) =>
+      decideJoin(device, { ...joining, now: this.#ports.clock.now() }),
     );
     unlessRejected(decision, deviceId);
   }
 
   /** Ends every credential of a device or client; `by` is proven. */
   revoke(id: DeviceId, { by, reason }: { by: Actor; reason: string }): Promise<FleetDecision> {
-    return this.decideAndAppend(id, this.asked(), async (known) =>
-      decideRevocation(known, { by, reason, now: this.ports.clock.now() }),
+    return this.#decideAndAppend(id, this.#asked(), async (known) =>
+      decideRevocation(known, { by, reason, now: this.#ports.clock.now() }),
     );
   }
 
   /** Takes grants back. Throws when somebody has taken back too many. */
   async revokeGrants(order: Omit<GrantOrder, 'now'>): Promise<FleetDecision> {
-    const turn = this.grantOrders.then(() =>
-      this.decideAndAppend(GRANTS_ID, this.asked(), async () =>
-        decideGrantRevocation(this.ports.state.grantRevocations(), { ...order, now: this.ports.clock.now() }),
+    const turn = this.#grantOrders.then(() =>
+      this.#decideAndAppend(GRANTS_ID, this.#asked(), async () =>
+        decideGrantRevocation(this.#ports.state.grantRevocations(), { ...order, now: this.#ports.clock.now() }),
       ),
     );
-    this.grantOrders = turn.catch(() => undefined);
+    this.#grantOrders = turn.catch(() => undefined);
     const decision = await turn;
     unlessRejected(decision, GRANTS_ID);
     return decision;
@@ -171,67 +171,67 @@ export class FleetHandler {
 
   /** Holds a device, or everything when there is none; `by` is proven. */
   hold(deviceId: DeviceId | null, { by, reason }: { by: Actor; reason: string }): Promise<FleetDecision> {
-    return this.decideAndAppend(deviceId ?? FLEET_ID, this.asked(), async ({ device, fleetHeld }) =>
-      decideHold(deviceId === null ? fleetHeld : device?.held, { by, reason, now: this.ports.clock.now() }),
+    return this.#decideAndAppend(deviceId ?? FLEET_ID, this.#asked(), async ({ device, fleetHeld }) =>
+      decideHold(deviceId === null ? fleetHeld : device?.held, { by, reason, now: this.#ports.clock.now() }),
     );
   }
 
   /** The other way round. A device that is released stays held while the whole fleet is. */
   release(deviceId: DeviceId | null, { by }: { by: Actor }): Promise<FleetDecision> {
-    return this.decideAndAppend(deviceId ?? FLEET_ID, this.asked(), async ({ device, fleetHeld }) =>
-      decideRelease(deviceId === null ? fleetHeld : device?.held, { by, now: this.ports.clock.now() }),
+    return this.#decideAndAppend(deviceId ?? FLEET_ID, this.#asked(), async ({ device, fleetHeld }) =>
+      decideRelease(deviceId === null ? fleetHeld : device?.held, { by, now: this.#ports.clock.now() }),
     );
   }
 
   /** By whom everything is held, as the log says now: another replica may have recorded it a moment ago. */
   async fleetHeld(): Promise<DeviceHold | null> {
-    return (await this.chains.load(FLEET_ID, this.known(FLEET_ID))).state.fleetHeld;
+    return (await this.#chains.load(FLEET_ID, this.#known(FLEET_ID))).state.fleetHeld;
   }
 
-  private asked(): Cause {
-    return { kind: 'request', id: newCommitId(this.ports.clock.now()) };
+  #asked(): Cause {
+    return { kind: 'request', id: newCommitId(this.#ports.clock.now()) };
   }
 
-  private async decideAndAppend(
+  async #decideAndAppend(
     deviceId: DeviceId,
     cause: Cause,
     decide: (known: Known) => Promise<FleetDecision>,
   ): Promise<FleetDecision> {
-    const { value, after, stored } = await this.chains.change<FleetDecision>(
+    const { value, after, stored } = await this.#chains.change<FleetDecision>(
       deviceId,
       async (known) => {
         const decision = await decide(known);
         if (decision.kind !== 'accepted') return unchanged(decision);
-        if (!(await this.arm(deviceId, decision.events))) return OVERTAKEN;
+        if (!(await this.#arm(deviceId, decision.events))) return OVERTAKEN;
         return { value: decision, events: decision.events, causes: [cause] };
       },
-      { known: this.known(deviceId) },
+      { known: this.#known(deviceId) },
     );
-    if (stored && value.kind === 'accepted') this.tell(deviceId, value.events, after.end.events);
+    if (stored && value.kind === 'accepted') this.#tell(deviceId, value.events, after.end.events);
     return value;
   }
 
   /** `sequence`: of the last of these facts. */
-  private tell(deviceId: DeviceId, events: readonly FleetEvent[], sequence: number): void {
+  #tell(deviceId: DeviceId, events: readonly FleetEvent[], sequence: number): void {
     for (const [index, { type }] of events.entries()) {
-      this.ports.logger.info({ deviceId, sequence: sequence - events.length + index + 1, type }, 'fact');
+      this.#ports.logger.info({ deviceId, sequence: sequence - events.length + index + 1, type }, 'fact');
     }
   }
 
-  private known(deviceId: DeviceId): Loaded<Known> {
-    const { state } = this.ports;
+  #known(deviceId: DeviceId): Loaded<Known> {
+    const { state } = this.#ports;
     return { state: knownOf(state, deviceId), end: state.endOf(deviceId) ?? NO_COMMITS };
   }
 
   /** A wake-up without its fact is harmless, a fact without its wake-up is a device that is suspect for ever: arm first. */
-  private async arm(deviceId: DeviceId, events: readonly FleetEvent[]): Promise<boolean> {
+  async #arm(deviceId: DeviceId, events: readonly FleetEvent[]): Promise<boolean> {
     const at = wakeUpAfter(events);
     if (at === undefined) return true;
     try {
-      await this.ports.timers.arm(deviceId, at);
+      await this.#ports.timers.arm(deviceId, at);
       return true;
     } catch (error) {
-      this.ports.timers.forget(deviceId);
+      this.#ports.timers.forget(deviceId);
       if (error instanceof TimerConflictError) return false;
       throw error;
     }

@@ -28,49 +28,49 @@ type Issued = QueryAnswer<'registry', 'join'>;
  * another replica may have enrolled the device a moment ago, and may have revoked it.
  */
 export class IdentityHandler {
-  private readonly ports: IdentityPorts;
+  readonly #ports: IdentityPorts;
 
   constructor(ports: IdentityPorts) {
-    this.ports = ports;
+    this.#ports = ports;
   }
 
   async identify(request: QueryRequest<'registry', 'identify'>): Promise<Identity | null> {
-    await this.upToDate();
-    return request.kind === 'token' ? this.holderOf(request.tokenHash) : this.deviceBehind(request.credential);
+    await this.#upToDate();
+    return request.kind === 'token' ? this.#holderOf(request.tokenHash) : this.#deviceBehind(request.credential);
   }
 
   /** Throws with the reason when the token or the assertion is no good. */
   async join({ tokenHash, assertion }: QueryRequest<'registry', 'join'>): Promise<Issued> {
-    const { fleet, state, clock } = this.ports;
+    const { fleet, state, clock } = this.#ports;
     const proven = await verifyJoinAssertion(assertion, { tokenHash, now: clock.now() });
     if (!proven.ok) throw refused(proven);
-    await this.upToDate();
+    await this.#upToDate();
     const deviceId = state.deviceToJoin(tokenHash);
     if (deviceId === undefined) throw new QueryRefusedError(refusalOf('TOKEN_UNKNOWN', ''));
     const { publicKey } = proven;
     await fleet.join(deviceId, { tokenHash, publicKey });
-    return this.issue(deviceId, publicKey);
+    return this.#issue(deviceId, publicKey);
   }
 
   async renew({ assertion }: QueryRequest<'registry', 'renew'>): Promise<Issued> {
-    const { clock } = this.ports;
-    await this.upToDate();
-    const keyOf = (deviceId: DeviceId): DeviceKey | undefined => this.keyOf(deviceId);
+    const { clock } = this.#ports;
+    await this.#upToDate();
+    const keyOf = (deviceId: DeviceId): DeviceKey | undefined => this.#keyOf(deviceId);
     const proven = await verifyRenewAssertion(assertion, { keyOf, now: clock.now() });
     if (!proven.ok) throw refused(proven);
-    return this.issue(proven.deviceId, proven.publicKey);
+    return this.#issue(proven.deviceId, proven.publicKey);
   }
 
   async revocations(after: number): Promise<QueryAnswer<'registry', 'revocations'>> {
-    const { state, consumer } = this.ports;
-    await this.upToDate();
+    const { state, consumer } = this.#ports;
+    await this.#upToDate();
     // A replica that answered before may have known more than this one.
     const sequence = Math.max(after, consumer.position);
     return { sequence, revoked: state.cutOffBetween(after, sequence) };
   }
 
-  private holderOf(tokenHash: string): Identity | null {
-    const { state } = this.ports;
+  #holderOf(tokenHash: string): Identity | null {
+    const { state } = this.#ports;
     const id = state.ownerOf(tokenHash);
     const device = id === undefined ? undefined : state.get(id)?.device;
     if (device?.revoked === null) return ofDevice(device.deviceId, null);
@@ -79,28 +79,28 @@ export class IdentityHandler {
     return { id: client.clientId, role: client.role, targets: client.targets, expiresAt: null };
   }
 
-  private async deviceBehind(credential: string): Promise<Identity | null> {
-    const { issuer, clock } = this.ports;
+  async #deviceBehind(credential: string): Promise<Identity | null> {
+    const { issuer, clock } = this.#ports;
     const claims = await issuer.read(credential, clock.now());
-    const key = claims === undefined ? undefined : this.keyOf(claims.deviceId);
+    const key = claims === undefined ? undefined : this.#keyOf(claims.deviceId);
     if (claims === undefined || key === undefined) return null;
     // The device may have another key since: what the old one was given counts no more.
     return (await thumbprintOf(key)) === claims.thumbprint ? ofDevice(claims.deviceId, claims.expiresAt) : null;
   }
 
-  private keyOf(deviceId: DeviceId): DeviceKey | undefined {
-    const device = this.ports.state.get(deviceId)?.device;
+  #keyOf(deviceId: DeviceId): DeviceKey | undefined {
+    const device = this.#ports.state.get(deviceId)?.device;
     return device?.revoked === null ? device.key?.publicKey : undefined;
   }
 
-  private async issue(deviceId: DeviceId, key: DeviceKey): Promise<Issued> {
-    const { issuer, clock } = this.ports;
+  async #issue(deviceId: DeviceId, key: DeviceKey): Promise<Issued> {
+    const { issuer, clock } = this.#ports;
     return { deviceId, ...(await issuer.issue(deviceId, key, clock.now())) };
   }
 
   /** "No" from somebody who has not seen everything would send away who may come in, "yes" would let in who may not. */
-  private async upToDate(): Promise<void> {
-    const { consumer } = this.ports;
+  async #upToDate(): Promise<void> {
+    const { consumer } = this.#ports;
     if (await consumer.reached(await consumer.newest())) return;
     const message = 'The registry has not read everything yet; ask again.';
     throw new QueryRefusedError({ code: 'TRY_AGAIN', message, issues: [] });

@@ -20,26 +20,26 @@ interface Latest {
  * follows from what is shown already, so replicas that see the same write the same.
  */
 export class MetricsBoard {
-  private readonly latest = new Map<DeviceId, Latest>();
+  readonly #latest = new Map<DeviceId, Latest>();
   /** What AGENT_PROFILES showed when this replica looked last. */
-  private readonly shown = new Map<DeviceId, MeasuredMetrics | null>();
+  readonly #shown = new Map<DeviceId, MeasuredMetrics | null>();
 
   /** True when the profile of the device should say more than it does. */
   take({ deviceId, sessionId, metrics }: Presence): boolean {
     if (metrics === undefined) return false;
-    this.latest.set(deviceId, { sessionId, metrics });
-    const shown = this.shown.get(deviceId);
+    this.#latest.set(deviceId, { sessionId, metrics });
+    const shown = this.#shown.get(deviceId);
     // Before the first look at the profile that look itself will show them.
     return shown !== undefined && isWorthShowing(shown, metrics);
   }
 
   gone(deviceId: DeviceId): void {
-    this.latest.delete(deviceId);
+    this.#latest.delete(deviceId);
   }
 
   /** The newest of this session; null when none are known. */
   of(deviceId: DeviceId, session: Pick<Presence, 'sessionId'> | null): MeasuredMetrics | null {
-    const latest = this.latest.get(deviceId);
+    const latest = this.#latest.get(deviceId);
     return latest !== undefined && latest.sessionId === session?.sessionId ? latest.metrics : null;
   }
 
@@ -53,7 +53,7 @@ export class MetricsBoard {
     const isSameSession = stored?.session?.sessionId === session?.sessionId;
     const before = (isSameSession ? stored?.metrics : null) ?? null;
     const shows = newest !== null && isWorthShowing(before, newest) ? newest : before;
-    this.shown.set(deviceId, shows);
+    this.#shown.set(deviceId, shows);
     return shows;
   }
 }

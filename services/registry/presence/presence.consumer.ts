@@ -29,49 +29,49 @@ export interface PresenceView {
  * what is missing: after every (re)start of the watch, and when a device has been silent for longer than its key lives.
  */
 export class PresenceConsumer extends Loop {
-  private readonly nc: NatsConnection;
-  private readonly view: PresenceView;
-  private readonly logger: Logger;
-  private readonly seenAt = new Map<DeviceId, number>();
+  readonly #nc: NatsConnection;
+  readonly #view: PresenceView;
+  readonly #logger: Logger;
+  readonly #seenAt = new Map<DeviceId, number>();
 
   constructor({ nc, view, logger }: { nc: NatsConnection; view: PresenceView; logger: Logger }) {
     super();
-    this.nc = nc;
-    this.view = view;
-    this.logger = logger;
+    this.#nc = nc;
+    this.#view = view;
+    this.#logger = logger;
   }
 
   /** Over restarts of the server; ends with the signal. */
   async run(signal: AbortSignal): Promise<void> {
-    while (!signal.aborted && !this.nc.isClosed()) {
+    while (!signal.aborted && !this.#nc.isClosed()) {
       try {
-        await this.watchOnce(signal);
+        await this.#watchOnce(signal);
       } catch (error) {
-        this.logger.warn({ reason: String(error) }, 'presence: watching again');
+        this.#logger.warn({ reason: String(error) }, 'presence: watching again');
       }
       await sleep(WATCH_AGAIN_MS, undefined, { signal }).catch(() => undefined);
     }
   }
 
-  private async watchOnce(outer: AbortSignal): Promise<void> {
+  async #watchOnce(outer: AbortSignal): Promise<void> {
     const ended = new AbortController();
     const signal = AbortSignal.any([outer, ended.signal]);
-    const bucket = await openPresence(this.nc);
+    const bucket = await openPresence(this.#nc);
     const entries = await bucket.watch();
     signal.addEventListener('abort', () => entries.stop());
     if (signal.aborted) entries.stop(); // it came before anybody listened
-    const missing = new Set(this.view.connected());
-    const sweeping = this.sweep(signal);
-    void this.endAtReconnect(ended, signal);
+    const missing = new Set(this.#view.connected());
+    const sweeping = this.#sweep(signal);
+    void this.#endAtReconnect(ended, signal);
     try {
       let complete = (await bucket.status()).values === 0;
-      if (complete) this.hintAll(missing);
+      if (complete) this.#hintAll(missing);
       for await (const entry of entries) {
         if (entry.operation === 'PUT') missing.delete(entry.key);
-        this.take(entry);
+        this.#take(entry);
         if (!complete && entry.delta === 0) {
           complete = true;
-          this.hintAll(missing);
+          this.#hintAll(missing);
         }
       }
     } finally {
@@ -80,42 +80,42 @@ export class PresenceConsumer extends Loop {
     }
   }
 
-  private take(entry: KvWatchEntry): void {
+  #take(entry: KvWatchEntry): void {
     const deviceId = DeviceId.safeParse(entry.key);
     if (!deviceId.success) return;
     const { data: id } = deviceId;
     if (entry.operation !== 'PUT') {
-      this.seenAt.delete(id);
-      this.view.gone(id);
-      return this.view.hint(id);
+      this.#seenAt.delete(id);
+      this.#view.gone(id);
+      return this.#view.hint(id);
     }
-    this.seenAt.set(id, performance.now());
+    this.#seenAt.set(id, performance.now());
     const presence = understood(entry);
-    if (presence !== undefined) this.view.seen(presence);
+    if (presence !== undefined) this.#view.seen(presence);
     // Most entries are renewals: telling them apart must not cost a read of the log.
-    if (presence === undefined || !this.view.isRecorded(presence)) this.view.hint(id);
+    if (presence === undefined || !this.#view.isRecorded(presence)) this.#view.hint(id);
   }
 
-  private async sweep(signal: AbortSignal): Promise<void> {
+  async #sweep(signal: AbortSignal): Promise<void> {
     const began = performance.now();
     while (!signal.aborted) {
       await sleep(SWEEP_MS, undefined, { signal }).catch(() => undefined);
       const silent = performance.now() - SILENCE_MS_MAX;
       if (signal.aborted || began > silent) continue;
-      for (const id of this.view.connected()) if ((this.seenAt.get(id) ?? 0) < silent) this.view.hint(id);
+      for (const id of this.#view.connected()) if ((this.#seenAt.get(id) ?? 0) < silent) this.#view.hint(id);
     }
   }
 
   /** What happened while the connection was down is not told by the watch: start it anew, with everything there is. */
-  private async endAtReconnect(ended: AbortController, signal: AbortSignal): Promise<void> {
-    for await (const { type } of this.nc.status()) {
+  async #endAtReconnect(ended: AbortController, signal: AbortSignal): Promise<void> {
+    for await (const { type } of this.#nc.status()) {
       if (signal.aborted) return;
       if (type === 'reconnect') ended.abort();
     }
   }
 
-  private hintAll(deviceIds: Iterable<DeviceId>): void {
-    for (const deviceId of deviceIds) this.view.hint(deviceId);
+  #hintAll(deviceIds: Iterable<DeviceId>): void {
+    for (const deviceId of deviceIds) this.#view.hint(deviceId);
   }
 }
 

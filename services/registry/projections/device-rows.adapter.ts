@@ -14,25 +14,25 @@ const UPSERT = `
 /** Table registry.device. Waits for Postgres as long as it takes: the log is the truth, rows catch up. */
 export class DeviceRows implements ProfileStore {
   readonly name = 'registry.device';
-  private readonly postgres: Postgres;
+  readonly #postgres: Postgres;
 
   constructor(postgres: Postgres) {
-    this.postgres = postgres;
+    this.#postgres = postgres;
   }
 
   async write(deviceId: DeviceId, newest: Newest): Promise<void> {
     const profile = await newest();
     const { status, revision, changedAt } = profile;
     const values = [deviceId, status, revision, JSON.stringify(profile), changedAt];
-    await (await this.postgres.ready()).query(UPSERT, values);
+    await (await this.#postgres.ready()).query(UPSERT, values);
   }
 
   async remove(deviceId: DeviceId): Promise<void> {
-    await (await this.postgres.ready()).getRepository(DeviceEntity).delete({ deviceId });
+    await (await this.#postgres.ready()).getRepository(DeviceEntity).delete({ deviceId });
   }
 
   async list(): Promise<DeviceId[]> {
-    const rows = await (await this.postgres.ready()).getRepository(DeviceEntity).find({ select: { deviceId: true } });
+    const rows = await (await this.#postgres.ready()).getRepository(DeviceEntity).find({ select: { deviceId: true } });
     return rows.map(({ deviceId }) => deviceId);
   }
 }

@@ -18,95 +18,95 @@ export interface DirtyKeysOptions {
  * fails is repeated for ever, slower each time, without holding up the other keys.
  */
 export class DirtyKeys extends Loop {
-  private readonly options: DirtyKeysOptions;
-  private readonly dirty = new Set<string>();
-  private readonly busy = new Set<string>();
-  private readonly failures = new Map<string, number>();
-  private readonly waiting = new Map<string, (() => void)[]>();
-  private wake: () => void = () => undefined;
+  readonly #options: DirtyKeysOptions;
+  readonly #dirty = new Set<string>();
+  readonly #busy = new Set<string>();
+  readonly #failures = new Map<string, number>();
+  readonly #waiting = new Map<string, (() => void)[]>();
+  #wake: () => void = () => undefined;
 
   constructor(options: DirtyKeysOptions) {
     super();
-    this.options = options;
+    this.#options = options;
   }
 
   mark(key: string): void {
-    this.dirty.add(key);
-    this.wake();
+    this.#dirty.add(key);
+    this.#wake();
   }
 
   /** Marks the key; resolves when a look that began after this has worked, and never when there is none any more. */
   done(key: string): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
-    this.wait(key, [resolve]);
+    this.#wait(key, [resolve]);
     this.mark(key);
     return promise;
   }
 
   /** True when nothing is marked and nothing is in work. */
   isClean(): boolean {
-    return this.dirty.size === 0 && this.busy.size === 0 && this.failures.size === 0;
+    return this.#dirty.size === 0 && this.#busy.size === 0 && this.#failures.size === 0;
   }
 
   /** Ends with the signal, after what is in work. */
   async run(signal: AbortSignal): Promise<void> {
-    const stop = (): void => this.wake();
+    const stop = (): void => this.#wake();
     signal.addEventListener('abort', stop);
     const working = new Set<Promise<void>>();
     while (!signal.aborted) {
-      const key = this.next();
+      const key = this.#next();
       if (key === undefined) {
-        await this.woken(signal);
+        await this.#woken(signal);
         continue;
       }
-      const work = this.work(key, signal).finally(() => working.delete(work));
+      const work = this.#work(key, signal).finally(() => working.delete(work));
       working.add(work);
     }
     signal.removeEventListener('abort', stop);
     await Promise.all(working);
   }
 
-  private next(): string | undefined {
-    if (this.busy.size >= CONCURRENCY_MAX) return undefined;
-    for (const key of this.dirty) {
-      if (this.busy.has(key)) continue;
-      this.dirty.delete(key);
-      this.busy.add(key);
+  #next(): string | undefined {
+    if (this.#busy.size >= CONCURRENCY_MAX) return undefined;
+    for (const key of this.#dirty) {
+      if (this.#busy.has(key)) continue;
+      this.#dirty.delete(key);
+      this.#busy.add(key);
       return key;
     }
     return undefined;
   }
 
-  private async woken(signal: AbortSignal): Promise<void> {
+  async #woken(signal: AbortSignal): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
-    this.wake = resolve;
+    this.#wake = resolve;
     if (!signal.aborted) await promise;
   }
 
-  private async work(key: string, signal: AbortSignal): Promise<void> {
-    const waiting = this.waiting.get(key) ?? [];
-    this.waiting.delete(key);
+  async #work(key: string, signal: AbortSignal): Promise<void> {
+    const waiting = this.#waiting.get(key) ?? [];
+    this.#waiting.delete(key);
     try {
-      await this.options.process(key);
-      this.failures.delete(key);
+      await this.#options.process(key);
+      this.#failures.delete(key);
       for (const resolve of waiting) resolve();
     } catch (error) {
-      this.wait(key, waiting);
-      if (!signal.aborted) this.failAndRepeat(key, error, signal);
+      this.#wait(key, waiting);
+      if (!signal.aborted) this.#failAndRepeat(key, error, signal);
     } finally {
-      this.busy.delete(key);
-      this.wake();
+      this.#busy.delete(key);
+      this.#wake();
     }
   }
 
-  private wait(key: string, more: readonly (() => void)[]): void {
-    if (more.length > 0) this.waiting.set(key, [...(this.waiting.get(key) ?? []), ...more]);
+  #wait(key: string, more: readonly (() => void)[]): void {
+    if (more.length > 0) this.#waiting.set(key, [...(this.#waiting.get(key) ?? []), ...more]);
   }
 
-  private failAndRepeat(key: string, error: unknown, signal: AbortSignal): void {
-    const failures = (this.failures.get(key) ?? 0) + 1;
-    this.failures.set(key, failures);
-    this.options.failed(error, key, failures);
+  #failAndRepeat(key: string, error: unknown, signal: AbortSignal): void {
+    const failures = (this.#failures.get(key) ?? 0) + 1;
+    this.#failures.set(key, failures);
+    this.#options.failed(error, key, failures);
     sleep(doubledMs(WAIT, failures), undefined, { signal, ref: false }).then(
       () => this.mark(key),
       () => undefined,

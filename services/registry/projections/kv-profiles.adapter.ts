@@ -8,18 +8,18 @@ import { isWrongSequence } from '#libs/messaging';
 
 /** AGENT_PROFILES: one key per device. An older revision never replaces a newer one, whichever replica writes. */
 export class KvProfiles implements ProfileStore {
-  private readonly nc: NatsConnection;
-  private bucket: Promise<KV> | undefined;
+  readonly #nc: NatsConnection;
+  #bucket: Promise<KV> | undefined;
 
   constructor(nc: NatsConnection) {
-    this.nc = nc;
+    this.#nc = nc;
   }
 
   /** Of replicas that write at the same time one is first, and the others find nothing left to do. */
   write(deviceId: DeviceId, newest: Newest): Promise<void> {
     return uncontended(`the profile of ${deviceId}`, async () => {
       try {
-        return await this.compareAndWrite(deviceId, newest);
+        return await this.#compareAndWrite(deviceId, newest);
       } catch (error) {
         if (isWrongSequence(error)) return OVERTAKEN;
         throw error;
@@ -27,8 +27,8 @@ export class KvProfiles implements ProfileStore {
     });
   }
 
-  private async compareAndWrite(deviceId: DeviceId, newest: Newest): Promise<void> {
-    const kv = await this.open();
+  async #compareAndWrite(deviceId: DeviceId, newest: Newest): Promise<void> {
+    const kv = await this.#open();
     const before = await kv.get(deviceId);
     const stored = before === null ? undefined : parse(before);
     const profile = await newest(stored);
@@ -41,26 +41,26 @@ export class KvProfiles implements ProfileStore {
   }
 
   async remove(deviceId: DeviceId): Promise<void> {
-    await (await this.open()).purge(deviceId);
+    await (await this.#open()).purge(deviceId);
   }
 
   async list(): Promise<DeviceId[]> {
     const ids: DeviceId[] = [];
-    for await (const id of await (await this.open()).keys()) ids.push(id);
+    for await (const id of await (await this.#open()).keys()) ids.push(id);
     return ids;
   }
 
   async read(deviceId: DeviceId): Promise<AgentProfile | undefined> {
-    const entry = await (await this.open()).get(deviceId);
+    const entry = await (await this.#open()).get(deviceId);
     return entry === null ? undefined : parse(entry);
   }
 
   /** Read from the leader, or the compare would fail on a value that is already gone. */
-  private open(): Promise<KV> {
-    this.bucket ??= new Kvm(jetstream(this.nc, { checkAPI: false })).open(BUCKETS.AGENT_PROFILES.bucket, {
+  #open(): Promise<KV> {
+    this.#bucket ??= new Kvm(jetstream(this.#nc, { checkAPI: false })).open(BUCKETS.AGENT_PROFILES.bucket, {
       allow_direct: false,
     });
-    return this.bucket;
+    return this.#bucket;
   }
 }
 

@@ -6,15 +6,15 @@ import type { GrantRevocation } from '#libs/fleet';
 
 /** REVOKED_GRANTS: one key per fact, written once; whichever replica writes it, it is the same. */
 export class KvRevokedGrants {
-  private readonly nc: NatsConnection;
-  private bucket: Promise<KV> | undefined;
+  readonly #nc: NatsConnection;
+  #bucket: Promise<KV> | undefined;
 
   constructor(nc: NatsConnection) {
-    this.nc = nc;
+    this.#nc = nc;
   }
 
   async write({ sequence, revoked }: GrantRevocation): Promise<void> {
-    const kv = await this.open();
+    const kv = await this.#open();
     try {
       await kv.create(String(sequence), JSON.stringify(revoked));
     } catch (error) {
@@ -25,18 +25,19 @@ export class KvRevokedGrants {
   /** The sequences that are there. */
   async list(): Promise<number[]> {
     const sequences: number[] = [];
-    for await (const key of await (await this.open()).keys()) sequences.push(Number(key));
+    for await (const key of await (await this.#open()).keys()) sequences.push(Number(key));
     return sequences;
   }
 
-  private async open(): Promise<KV> {
-    const opening = this.bucket ?? new Kvm(jetstream(this.nc, { checkAPI: false })).open(BUCKETS.REVOKED_GRANTS.bucket);
-    this.bucket = opening;
+  async #open(): Promise<KV> {
+    const opening =
+      this.#bucket ?? new Kvm(jetstream(this.#nc, { checkAPI: false })).open(BUCKETS.REVOKED_GRANTS.bucket);
+    this.#bucket = opening;
     try {
       return await opening;
     } catch (error) {
       // The next one tries again.
-      this.bucket = undefined;
+      this.#bucket = undefined;
       throw error;
     }
   }

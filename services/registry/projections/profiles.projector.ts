@@ -26,15 +26,15 @@ export interface FoldedLog {
 
 /** Keeps one projection at what the log says. Only the newest profile of a device is written: it is a view, not a history. */
 export class ProfilesProjector extends Loop {
-  private readonly options: ProjectorOptions;
-  private readonly devices: DirtyKeys;
+  readonly #options: ProjectorOptions;
+  readonly #devices: DirtyKeys;
 
   constructor(options: ProjectorOptions) {
     super();
     const { name, logger } = options;
-    this.options = options;
-    this.devices = new DirtyKeys({
-      process: (deviceId) => this.project(deviceId),
+    this.#options = options;
+    this.#devices = new DirtyKeys({
+      process: (deviceId) => this.#project(deviceId),
       failed: (error, deviceId, failures) => {
         if (isStop(error)) return;
         const level = failures === 1 ? 'warn' : 'debug';
@@ -46,35 +46,35 @@ export class ProfilesProjector extends Loop {
   /** Hears of what is folded in. What is said of the whole fleet changes the profile of every device. */
   following(log: FoldedLog): this {
     log.onChange((id) => {
-      if (id === FLEET_ID) for (const { deviceId } of this.options.state.all()) this.changed(deviceId);
+      if (id === FLEET_ID) for (const { deviceId } of this.#options.state.all()) this.changed(deviceId);
       else if (id !== GRANTS_ID) this.changed(id);
     });
     return this;
   }
 
   changed(deviceId: DeviceId): void {
-    this.devices.mark(deviceId);
+    this.#devices.mark(deviceId);
   }
 
   /** Resolves when the profiles of these devices say what the log said at this moment, or more; never when it is stopped. */
   async shows(deviceIds: readonly DeviceId[]): Promise<void> {
-    await Promise.all(deviceIds.map((deviceId) => this.devices.done(deviceId)));
+    await Promise.all(deviceIds.map((deviceId) => this.#devices.done(deviceId)));
   }
 
   isUpToDate(): boolean {
-    return this.devices.isClean();
+    return this.#devices.isClean();
   }
 
   /** Begins with everything the projection and the log know, so what went wrong while nobody was here is repaired. */
   async run(signal: AbortSignal): Promise<void> {
-    const running = this.devices.run(signal);
-    for (const { deviceId } of this.options.state.all()) this.devices.mark(deviceId);
-    for (const deviceId of await this.stored()) this.devices.mark(deviceId);
+    const running = this.#devices.run(signal);
+    for (const { deviceId } of this.#options.state.all()) this.#devices.mark(deviceId);
+    for (const deviceId of await this.#stored()) this.#devices.mark(deviceId);
     await running;
   }
 
-  private async stored(): Promise<DeviceId[]> {
-    const { store, logger, name } = this.options;
+  async #stored(): Promise<DeviceId[]> {
+    const { store, logger, name } = this.#options;
     try {
       return await store.list();
     } catch (error) {
@@ -85,8 +85,8 @@ export class ProfilesProjector extends Loop {
     }
   }
 
-  private async project(deviceId: DeviceId): Promise<void> {
-    const { state, store, fleetHeld, isUnknown, metrics } = this.options;
+  async #project(deviceId: DeviceId): Promise<void> {
+    const { state, store, fleetHeld, isUnknown, metrics } = this.#options;
     const tracked = state.get(deviceId);
     if (tracked === undefined) {
       if (await isUnknown(deviceId)) await store.remove(deviceId);

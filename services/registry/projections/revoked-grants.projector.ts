@@ -18,17 +18,17 @@ export interface RevokedGrantsOptions {
 
 /** Keeps REVOKED_GRANTS at what FLEET says: whoever lets somebody in by a grant reads nothing but that. */
 export class RevokedGrantsProjector extends Loop {
-  private readonly options: RevokedGrantsOptions;
-  private readonly grants: DirtyKeys;
+  readonly #options: RevokedGrantsOptions;
+  readonly #grants: DirtyKeys;
   /** What is in the bucket for sure, of what still matters; undefined before the first look. */
-  private shown: ReadonlySet<number> | undefined;
+  #shown: ReadonlySet<number> | undefined;
 
   constructor(options: RevokedGrantsOptions) {
     super();
     const { logger } = options;
-    this.options = options;
-    this.grants = new DirtyKeys({
-      process: () => this.project(),
+    this.#options = options;
+    this.#grants = new DirtyKeys({
+      process: () => this.#project(),
       failed: (error, _, failures) =>
         logger[failures === 1 ? 'warn' : 'debug']({ reason: String(error), failures }, 'revoked grants: late'),
     });
@@ -42,25 +42,25 @@ export class RevokedGrantsProjector extends Loop {
   }
 
   changed(): void {
-    this.grants.mark(GRANTS_ID);
+    this.#grants.mark(GRANTS_ID);
   }
 
   /** Resolves when the bucket says what the log said at this moment, or more; never when it is stopped. */
   shows(): Promise<void> {
-    return this.grants.done(GRANTS_ID);
+    return this.#grants.done(GRANTS_ID);
   }
 
   /** Begins with everything that matters: whoever recorded it may have died before it was shown. */
   run(signal: AbortSignal): Promise<void> {
     this.changed();
-    return this.grants.run(signal);
+    return this.#grants.run(signal);
   }
 
-  private async project(): Promise<void> {
-    const { state, store, clock } = this.options;
-    const before = this.shown ?? new Set(await store.list());
+  async #project(): Promise<void> {
+    const { state, store, clock } = this.#options;
+    const before = this.#shown ?? new Set(await store.list());
     const now = standing(state.grantRevocations(), clock.now());
     for (const revocation of now) if (!before.has(revocation.sequence)) await store.write(revocation);
-    this.shown = new Set(now.map(({ sequence }) => sequence));
+    this.#shown = new Set(now.map(({ sequence }) => sequence));
   }
 }
