@@ -1,7 +1,11 @@
-export { EmbeddedServerError } from './errors.js';
-export { findNatsServer, NATS_VERSION_MIN } from './nats-binary.js';
-export { MAX_PAYLOAD, renderNatsConfig, type NatsConfigOptions, type NatsUser } from './nats-config.js';
-export { startNats, stopNatsOn, type NatsHandle, type NatsOptions } from './nats.runner.js';
-export { freePort, isPortFree, LOOPBACK } from './ports.js';
+/**
+ * The servers that an installation brings along: nats-server and PostgreSQL, found, configured, started, and stopped by id. Who needs
+ * them, and with which accounts, is decided by the launcher.
+ */
+export * from './errors.js';
+export * from './nats-config.js';
+export * from './nats.runner.js';
+export * from './ports.js';
 export { unprivilegedIds } from './postgres-binaries.js';
-export { startPostgres, stopPostgresOn, type PostgresHandle, type EmbeddedPostgresOptions } from './postgres.runner.js';
+export * from './postgres.runner.js';
+export { isAlive, errorCode } from './server-process.js';

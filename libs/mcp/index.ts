@@ -1,21 +1,7 @@
-export type {
-  CallOptions,
-  ListedTool,
-  ToolAnswer,
-  ToolMeta,
-  ToolOutput,
-  ToolServerFact,
-  ToolServerSpec,
-} from './tool-server.js';
-export { MCP_LIMITS } from './tool-server.js';
-export { ToolClient, type ToolClientOptions } from './tool-client.js';
-export {
-  type Caller,
-  serveTools,
-  ToolFailure,
-  type HostedTool,
-  type HostOptions,
-  type Tell,
-  type ToolHost,
-  ToolResult,
-} from './tool-host.js';
+/**
+ * Tools over MCP: a client of one tool server, and a host that serves tools of ours. Which tools there are, and who may call them,
+ * is decided by those who use it.
+ */
+export * from './tool-client.js';
+export * from './tool-host.js';
+export * from './tool-server.js';

@@ -1,12 +1,10 @@
 /**
  * One frame: read, checked, numbered, counted, permitted. Nothing here remembers a session.
  */
-export { Complaints } from './complaints.js';
-export { decodeClientMessage, decodeServerMessage } from './decode.js';
-export { authorised, countedFrames, logged, numberedFrames, layered } from './middleware.js';
-export type { ProtocolEvent, StepOf } from './middleware.js';
-export type { FrameSender } from './permissions.js';
-export { fullFrameRate, takeFrame } from './rate.js';
-export type { Rate } from './rate.js';
-export { Sequence } from './sequence.js';
-export { unreadableTaskOf } from './unreadable-task.js';
+export * from './complaints.js';
+export * from './decode.js';
+export * from './middleware.js';
+export * from './permissions.js';
+export * from './rate.js';
+export * from './sequence.js';
+export * from './unreadable-task.js';

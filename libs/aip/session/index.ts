@@ -2,4 +2,10 @@
  * The service's end of a connection, for devices and for constellations: what is remembered of the peer, and what follows from
  * each of its messages.
  */
-export { NUMBERED_SINCE } from './session-state.js';
+export * from './client-task.js';
+export * from './constellation-server.js';
+export * from './constellation-session.js';
+export * from './device-server.js';
+export { NUMBERED_SINCE, type FileMessage, type OutputPiece } from './session-state.js';
+export type { RegisteredClient } from './telemetry.js';
+export * from './tool-info.js';

@@ -1,5 +1,5 @@
 /**
  * From the findings about every command of a line to one verdict, and to words that explain it.
  */
-export { explain, type ExplainedCommand, type ExplainedFinding, type Explanation } from './explain.js';
-export { openPolicy, type PolicySource } from './open-policy.js';
+export * from './explain.js';
+export * from './open-policy.js';

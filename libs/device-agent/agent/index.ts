@@ -2,13 +2,14 @@
  * The machinery of an agent: states, processors with their phases, the context of an attempt, the session that runs it to its end. What one kind of
  * agent does in a phase is a strategy.
  */
-export type { AgentPrompter } from './agent.js';
-export { AgentFailure, CODES, failed } from './failure.js';
-export type { Middleware } from './middleware.js';
-export { Processor } from './processor.js';
-export { singleAgent } from './session.js';
-export { StateRegistry } from './state-registry.js';
-export type { Work } from './state.js';
-export { CONTINUE, FAIL, FINISH, continueState, failState, finishState } from './states.js';
-export { strategyOf } from './strategy.js';
-export type { Strategy, StrategyCall } from './strategy.js';
+export * from './agent.js';
+export * from './attempt-context.js';
+export * from './failure.js';
+export * from './middleware.js';
+export type { PhasePlan, ProcessorPlan } from './processor-plan.js';
+export * from './processor.js';
+export * from './session.js';
+export * from './state-registry.js';
+export * from './state.js';
+export * from './states.js';
+export * from './strategy.js';

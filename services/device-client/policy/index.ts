@@ -1,6 +1,6 @@
 /**
  * What this device refuses by itself, whatever the service allows.
  */
+export * from './command-gate.runner.js';
 export { callOf } from './command-gate.js';
-export { CommandGate } from './command-gate.runner.js';
-export { readLocalPolicy } from './local-policy.adapter.js';
+export * from './local-policy.adapter.js';

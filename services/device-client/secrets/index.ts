@@ -2,7 +2,7 @@
  * The secrets of this device: read from files that nobody else can read, given to commands by name, and taken out of everything
  * that leaves the device.
  */
-export { RedactedOutput, withoutSecrets } from './redacted-answer.js';
-export { RedactedStream, Redactor } from './redactor.js';
-export { SecretStore, isTrusted } from './secret-store.adapter.js';
+export * from './redacted-answer.js';
+export * from './redactor.js';
+export * from './secret-store.adapter.js';
 export { SecretRef, secretsIn } from './secrets.js';
