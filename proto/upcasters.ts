@@ -1,7 +1,7 @@
 /** What an event says, of a version that is not written any more. */
 type Data = Readonly<Record<string, unknown>>;
 /** From what an event of one version says to what the next version says of the same. Pure, and for ever. */
-export type Upcaster = (data: Data) => Data;
+type Upcaster = (data: Data) => Data;
 
 /**
  * By type of event, the steps from version 1 on: the first makes version 2 of version 1. An event whose meaning changes, or that says

@@ -2,4 +2,4 @@
  * How long to wait before something is tried again: one formula for everybody. Nothing here waits, and nothing here knows what is
  * tried.
  */
-export { Backoff, doubledMs, spreadMs, type BackoffRange } from './backoff.js';
+export * from './backoff.js';

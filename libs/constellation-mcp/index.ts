@@ -1,7 +1,8 @@
-export { DeskError, type ConstellationDesk, type DeskAnswer } from './desk.js';
-export { constellationServer, type McpServerOptions } from './server.js';
-export { accessNeededFor, READ_TOOL, toolsFor, type Access } from './tools.js';
-export { instructionsFor } from './instructions.js';
+/** A run as tools of MCP: what an assistant may read and change of it. Whether a change counts is the orchestrator's to say. */
+export * from './desk.js';
+export * from './server.js';
+export { accessNeededFor, toolsFor, type Access } from './tools.js';
+export * from './instructions.js';
 export { cleanSnapshot, SNAPSHOT_BYTES_MAX } from './clean-snapshot.js';
-export { LiveConstellation, type LivePorts } from './live-constellation.js';
-export { busPorts, type BusPortsOptions } from './bus-ports.js';
+export * from './live-constellation.js';
+export * from './bus-ports.js';

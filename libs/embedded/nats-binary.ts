@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { EmbeddedServerError } from './errors.js';
 
 /** The first version with the stream features relied upon: expected sequences over filters, scheduled messages, per-key TTL. */
-export const NATS_VERSION_MIN = '2.12';
+const NATS_VERSION_MIN = '2.12';
 const VERSION_TIMEOUT_MS = 5_000;
 const CACHE_PREFIX = 'nats-server-';
 

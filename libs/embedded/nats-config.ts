@@ -4,7 +4,7 @@
  * How a client proves who it is: with an Ed25519 user key (`U...`; the server never learns a secret), or with a password, for
  * clients that have nothing but a socket.
  */
-export type NatsCredential = { readonly nkeyPublic: string } | { readonly password: string };
+type NatsCredential = { readonly nkeyPublic: string } | { readonly password: string };
 
 /** One client identity. An empty list means "nothing", never "everything". */
 export type NatsUser = NatsCredential & {
@@ -30,7 +30,7 @@ export interface NatsConfigOptions {
   readonly maxMemoryStore?: string | undefined;
 }
 
-export const MAX_PAYLOAD = '8MB';
+const MAX_PAYLOAD = '8MB';
 const MAX_FILE_STORE = '64GB';
 const MAX_MEMORY_STORE = '256MB';
 const CONSUMERS_MAX = 2000;

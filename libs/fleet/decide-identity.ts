@@ -76,7 +76,7 @@ export function decideJoin(device: Device | undefined, { tokenHash, publicKey, n
   return accepted({ type: 'DEVICE_JOINED', data: { tokenHash, publicKey, joinedAt: instant(now) } });
 }
 
-export interface ClientEnrolment {
+interface ClientEnrolment {
   readonly targets: DeviceId[] | null;
   readonly tokenHash: string;
   readonly now: number;
@@ -89,7 +89,7 @@ export function decideClientEnrolment({ device }: Bearer, { targets, tokenHash, 
   return accepted({ type: 'CLIENT_ENROLLED', data });
 }
 
-export interface RevocationOrder {
+interface RevocationOrder {
   /** Proven. */
   readonly by: Actor;
   /** For people; empty when nothing was said. */

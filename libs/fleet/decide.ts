@@ -14,7 +14,7 @@ export type FleetDecision =
   | { readonly kind: 'ignored'; readonly reason: IgnoredReason }
   | { readonly kind: 'rejected'; readonly reason: RejectedReason };
 
-export type IgnoredReason =
+type IgnoredReason =
   | 'NOT_ENROLLED'
   | 'SAME_SESSION'
   | 'ALREADY_ABSENT'
@@ -39,7 +39,7 @@ export type RejectedReason =
   /** Somebody has revoked as many single grants as anybody may in a day. */
   | 'TOO_MANY_GRANTS';
 
-export interface Now {
+interface Now {
   /** Milliseconds since the epoch. */
   readonly now: number;
   readonly graceMs: number;
@@ -91,7 +91,7 @@ function decideAbsent(device: Device, { now, graceMs }: Now): FleetDecision {
   return { kind: 'accepted', events: graceMs === 0 ? [suspect, lost] : [suspect] };
 }
 
-export interface HoldOrder {
+interface HoldOrder {
   readonly by: Actor;
   /** For people; empty when nothing was said. */
   readonly reason: string;

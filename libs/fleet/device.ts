@@ -171,7 +171,7 @@ export function hasSameTools(device: Device, { journalId, telemetry }: Presence)
   return journalId !== null || sameJson(telemetry.tools, device.telemetry?.tools);
 }
 
-export function hasSameContest(device: Device, { contendedAt }: Presence): boolean {
+function hasSameContest(device: Device, { contendedAt }: Presence): boolean {
   return contendedAt === undefined || contendedAt === device.contendedAt;
 }
 

@@ -1,1 +1,2 @@
-export { ConditionJudge, type ConditionJudgeParts, JUDGE_LIMITS, type JudgeLimits } from './condition-judge.adapter.js';
+/** What a condition is worth when a model has to say it. When it is asked, and what follows, is the run's. */
+export * from './condition-judge.adapter.js';

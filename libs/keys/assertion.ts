@@ -17,7 +17,7 @@ export const ASSERTION_AUDIENCE = 'orrery';
 export const JOIN_TYPE = 'orrery-join+jwt';
 export const RENEW_TYPE = 'orrery-renew+jwt';
 /** How far the clock of a device may be off, each way, by the clock of who verifies. */
-export const CLOCK_SKEW_MS_MAX = 60 * 1_000;
+const CLOCK_SKEW_MS_MAX = 60 * 1_000;
 
 const ALGORITHM = 'EdDSA';
 
@@ -77,7 +77,7 @@ export async function verifyRenewAssertion(
 }
 
 /** What an assertion says of itself, before anything of it is proven: only to find the key that it has to be proven with. */
-export function claimedDevice(assertion: string): DeviceId | undefined {
+function claimedDevice(assertion: string): DeviceId | undefined {
   try {
     const [, claims = ''] = assertion.split('.');
     const { sub } = JSON.parse(Buffer.from(claims, 'base64url').toString('utf8')) as { sub?: unknown };

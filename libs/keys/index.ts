@@ -1,25 +1,15 @@
-export { PROOF_MS_MAX, proveActor, verifyActorProof, type Proven, type Verified } from './actor-proof.js';
+/** Secrets and what they prove: keys of devices and people, credentials, grants, tokens. Who may do what with them is not decided here. */
+export * from './actor-proof.js';
 export {
-  ASSERTION_AUDIENCE,
-  CLOCK_SKEW_MS_MAX,
   makeJoinAssertion,
   makeRenewAssertion,
   verifyJoinAssertion,
   verifyRenewAssertion,
   type AssertionRefused,
 } from './assertion.js';
-export { busUsers, keyOf, type BusKeyFiles, type BusUser } from './bus-keys.adapter.js';
-export { CredentialIssuer, type CredentialClaims, type IssuedCredential } from './credential.js';
+export * from './bus-keys.adapter.js';
+export * from './credential.js';
 export { DeviceSecret, makeDeviceSecret, parseDeviceSecret, publicKeyOf, thumbprintOf } from './device-key.js';
-export {
-  decodeEditGrant,
-  encodeEditGrant,
-  grantIdOf,
-  isSignedGrant,
-  signEditGrant,
-  verifyEditGrant,
-  type Granted,
-  type GrantUse,
-} from './edit-grant.js';
-export { isJoinToken, newAdminToken, newJoinToken, newPassword, newToken, tokenHash } from './generate.js';
-export { keepSecret, readSecret, writeSecret } from './secret-file.adapter.js';
+export * from './edit-grant.js';
+export * from './generate.js';
+export * from './secret-file.adapter.js';

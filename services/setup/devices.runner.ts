@@ -11,7 +11,7 @@ const PRIVATE_DIR = 0o700;
 const MINUTES = LIMITS.joinTokenMs / 60_000;
 
 /** One sentence for a person. */
-export class SetupInputError extends Error {
+class SetupInputError extends Error {
   override readonly name = 'SetupInputError';
 }
 

@@ -57,8 +57,7 @@ const objectSubject = (sha256: Sha256): string =>
   `$O.${ARTIFACTS_BUCKET}.M.${padded(Buffer.from(sha256).toString('base64url'))}`;
 
 /** The store's own digest of a content that has this checksum. */
-export const storeDigestOf = (sha256: Sha256): string =>
-  `SHA-256=${padded(Buffer.from(sha256, 'hex').toString('base64url'))}`;
+const storeDigestOf = (sha256: Sha256): string => `SHA-256=${padded(Buffer.from(sha256, 'hex').toString('base64url'))}`;
 
 function padded(base64: string): string {
   return base64.padEnd(Math.ceil(base64.length / 4) * 4, '=');

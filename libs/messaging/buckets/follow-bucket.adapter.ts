@@ -16,7 +16,7 @@ export interface BucketLook {
   readonly complete: () => void;
 }
 
-export interface FollowOptions {
+interface FollowOptions {
   readonly bucket: string;
   /** Called for every watch: each begins with the whole bucket. */
   readonly look: () => BucketLook;

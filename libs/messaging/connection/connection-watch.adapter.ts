@@ -4,7 +4,7 @@ import type { NatsConnection } from '@nats-io/transport-node';
 const RECONNECT_WAIT_MS = 4_000;
 
 /** The connection is broken: what was sent may have arrived or not, and its answer will not come any more. */
-export class DisconnectedError extends Error {
+class DisconnectedError extends Error {
   override readonly name = 'DisconnectedError';
 }
 

@@ -3,13 +3,6 @@
  * acknowledges, dead letters. What a message means is its handler's business.
  */
 export type { BusMessage } from './bus-message.js';
-export {
-  consumeBatches,
-  consumeDurable,
-  type BatchMessage,
-  type ConsumeEvent,
-  type ConsumeOptions,
-  type Consumption,
-} from './consume.adapter.js';
-export { DONE, retryAfterFailure, type Outcome } from './outcome.js';
-export { mayHold, parseCommit } from './run-commit.js';
+export * from './consume.adapter.js';
+export * from './outcome.js';
+export * from './run-commit.js';

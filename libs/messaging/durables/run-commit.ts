@@ -2,7 +2,7 @@ import { HEADER_TYPES, parseWith, RunCommit, runIdOfSubject, sentenceOf, type Ru
 import type { BusMessage } from './bus-message.js';
 
 /** What a consumer of RUNS gets to see of a message. */
-export type RunMessage = Pick<BusMessage, 'subject' | 'data' | 'header'>;
+type RunMessage = Pick<BusMessage, 'subject' | 'data' | 'header'>;
 
 /** Whether the commit may hold one of these events; without the header nobody knows before it is parsed. */
 export function mayHold(message: RunMessage, types: readonly RunEventType[]): boolean {
@@ -12,8 +12,7 @@ export function mayHold(message: RunMessage, types: readonly RunEventType[]): bo
   return types.some((type) => held.includes(type));
 }
 
-export type ParsedCommit =
-  { readonly ok: true; readonly commit: RunCommit } | { readonly ok: false; readonly reason: string };
+type ParsedCommit = { readonly ok: true; readonly commit: RunCommit } | { readonly ok: false; readonly reason: string };
 
 const decoder = new TextDecoder('utf-8', { fatal: true });
 

@@ -55,7 +55,7 @@ export function streamSetting(spec: StreamSpec): StreamSetting {
 }
 
 /** A key-value bucket as the kv client expects it. */
-export function bucketSetting(spec: BucketSpec): StreamSetting {
+function bucketSetting(spec: BucketSpec): StreamSetting {
   const { bucket, history, ttlMs, rebuilt } = spec;
   return {
     ...COMMON,
@@ -73,7 +73,7 @@ export function bucketSetting(spec: BucketSpec): StreamSetting {
 }
 
 /** The object store as the obj client expects it. */
-export function objectStoreSetting(bucket: string): StreamSetting {
+function objectStoreSetting(bucket: string): StreamSetting {
   return {
     ...COMMON,
     name: `OBJ_${bucket}`,

@@ -40,7 +40,7 @@ interface TimerSubjects<K> {
  * its time the server stores a due message and removes the pending one, also when the time passed while the server was down.
  * After that the timer's subject is empty: its last sequence is 0 again, as if it had never been armed.
  */
-export class Timers<K extends string> {
+class Timers<K extends string> {
   readonly #nc: NatsConnection;
   readonly #jsm: Promise<JetStreamManager>;
   readonly #names: TimerSubjects<K>;

@@ -13,7 +13,7 @@ const TRY_MS_MIN = 1_000;
 /** Between an answer that is none and the next try: a partition finds its next owner within 2 s. */
 const REPEAT_MS = 250;
 /** How long a verb is repeated before its outcome counts as unknown; the last try may take a second longer. */
-export const VERB_DEADLINE_MS = 30_000;
+const VERB_DEADLINE_MS = 30_000;
 
 const INTERRUPTED = 'It was interrupted before the answer came.';
 

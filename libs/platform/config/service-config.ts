@@ -5,7 +5,7 @@ import { envChoice, envFlag, envInt, envUrl } from './config.js';
 /** One name per process, however often its configuration is read. */
 const PROCESS_INSTANCE = randomBytes(6).toString('hex');
 
-export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
+const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 
 /** What every service reads from its environment. */
 export const ServiceConfig = z

@@ -1,2 +1,2 @@
 /** How a method of a service says which messages it takes. How they get there is in `libs/messaging`. */
-export { Answers, AnswersSubject, TakesMessages, Takes, TakesPartitions } from './takes-messages.js';
+export * from './takes-messages.js';

@@ -1,5 +1,3 @@
-/**
- * The process around a service: how it begins, listens, learns of its end, and what time it is.
- */
-export { ServicePorts } from './ports.js';
-export { stopping } from './stopping.js';
+/** The process around a service: how it begins, listens, learns of its end, and what time it is. */
+export * from './ports.js';
+export * from './stopping.js';

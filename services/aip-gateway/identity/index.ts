@@ -3,9 +3,7 @@
  * somebody may do once the socket is open is not decided here.
  */
 export { networkOf } from './address-rates.js';
-export { readHandshake } from './handshake.js';
-export type { Handshake } from './handshake.js';
-export { IdentityHttp } from './identity-http.controller.js';
-export { registryOnBus } from './registry.client.js';
-export type { RegistryPort } from './registry.client.js';
-export { RevocationWatch } from './revocations.client.js';
+export { readHandshake, type Handshake } from './handshake.js';
+export * from './identity-http.controller.js';
+export { registryOnBus, type RegistryPort } from './registry.client.js';
+export * from './revocations.client.js';

@@ -3,10 +3,9 @@
  * is the business of devices and clients.
  */
 export { Admission } from './admission.js';
-export { AipSockets } from './aip-sockets.adapter.js';
-export { AipGateway, GROUND } from './aip.gateway.js';
-export type { ConnectionGround } from './aip.gateway.js';
-export { checkAgain } from './check-again.js';
-export { Connections } from './connections.js';
-export { Contention } from './contention.js';
-export { PresenceWatch } from './presence-watch.client.js';
+export * from './aip-sockets.adapter.js';
+export * from './aip.gateway.js';
+export * from './check-again.js';
+export * from './connections.js';
+export * from './contention.js';
+export * from './presence-watch.client.js';

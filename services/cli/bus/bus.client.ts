@@ -10,13 +10,13 @@ export type BusRole = 'cli' | 'admin' | 'external';
 
 const CLOSE_MS_MAX = 2_000;
 
-export interface BusAddress {
+interface BusAddress {
   readonly url: string;
   readonly seedFile: string | undefined;
 }
 
 /** ORRERY_NATS_URL with ORRERY_NATS_SEED_FILE; without them the embedded system of ORRERY_HOME. */
-export async function findBus(env: NodeJS.ProcessEnv, user: BusRole = 'cli'): Promise<BusAddress> {
+async function findBus(env: NodeJS.ProcessEnv, user: BusRole = 'cli'): Promise<BusAddress> {
   const url = env['ORRERY_NATS_URL'] ?? '';
   if (url !== '') return { url, seedFile: env['ORRERY_NATS_SEED_FILE'] };
   const home = homeOf(env);

@@ -6,7 +6,7 @@ import { failure, type CliContext } from '../terminal/index.js';
 
 type SignedQuery = 'learn' | 'demonstrate' | 'forget' | 'evaluate';
 
-export interface PlannerOrder<N extends SignedQuery> {
+interface PlannerOrder<N extends SignedQuery> {
   readonly name: N;
   readonly body: Omit<QueryRequest<'planner', N>, 'actor'>;
   readonly seed: string;

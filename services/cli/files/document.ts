@@ -7,7 +7,7 @@ const ALIASES_MAX = 100;
 
 const ISSUES_SHOWN_MAX = 5;
 
-export type TextParsed = { ok: true; value: unknown } | { ok: false; message: string };
+type TextParsed = { ok: true; value: unknown } | { ok: false; message: string };
 
 /** JSON or YAML, by its first character; `what` names it in a refusal. */
 export function parseText(text: string, what: string): TextParsed {

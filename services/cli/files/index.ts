@@ -1,6 +1,4 @@
-/**
- * What people hand in as files and get written as files, with sentences about what is wrong in them. It knows no bus.
- */
-export { parseText, sentencesOf } from './document.js';
-export { readRequestFile } from './input-file.adapter.js';
-export { writeWhole } from './output-file.adapter.js';
+/** What people hand in as files and get written as files, with sentences about what is wrong in them. It knows no bus. */
+export * from './document.js';
+export * from './input-file.adapter.js';
+export * from './output-file.adapter.js';

@@ -30,7 +30,7 @@ export interface Home {
   readonly deviceIdentityFile: (deviceId: string) => string;
 }
 
-export interface HomeOwner {
+interface HomeOwner {
   readonly uid: number | undefined;
   readonly directory: string;
 }

@@ -36,14 +36,14 @@ interface Screen {
   end(): void;
 }
 
-export interface OutputWish {
+interface OutputWish {
   /** Of this task only. */
   readonly taskId?: TaskId | undefined;
   /** Where it goes instead of the screen. */
   readonly printer?: OutputPrinter;
 }
 
-export interface WatchOptions {
+interface WatchOptions {
   readonly manner?: 'shown' | 'quiet';
   /** An end before this event is not the one that is waited for: the run was taken up again since. */
   readonly from?: number;

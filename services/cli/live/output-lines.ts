@@ -8,7 +8,7 @@ export interface OutputLine {
   readonly text: string;
 }
 
-export const OUTPUT_LINE_LIMITS = {
+const OUTPUT_LINE_LIMITS = {
   /** A longer line is shown as several. */
   charsMax: 8 * 1024,
   /** Streams of which something is remembered; the one that was silent for longest is forgotten first. */

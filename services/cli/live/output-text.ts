@@ -14,7 +14,7 @@ export function cleanOutput(text: string): string {
 
 const COLOURS = { stdout: 'dim', stderr: 'yellow', thought: 'blue' } as const;
 
-export interface LabelOptions {
+interface LabelOptions {
   readonly paint?: Paint;
   /** What is longer is cut. */
   readonly charsMax?: number;

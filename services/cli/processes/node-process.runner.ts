@@ -15,7 +15,7 @@ const LAST_WORDS_BYTES_MAX = 2_048;
 
 const Ready = z.object({ ready: z.literal(true), ports: z.record(z.string(), z.int()) });
 
-export interface NodeProcessOptions {
+interface NodeProcessOptions {
   readonly name: string;
   /** Absent for what is no service. */
   readonly service?: ServiceName;

@@ -20,7 +20,7 @@ export const SERVICES_WITH_DATABASE: readonly ServiceName[] = ['registry', 'logg
 export const WITH_MODEL: readonly ServiceName[] = ['device-agent', 'planner'];
 
 /** Ports people know; taken only when free, unless they are asked for by name. */
-export const PREFERRED_PORTS = { nats: 4222, postgres: 5432, console: 8080, aip: 5000, mcp: 8090 } as const;
+const PREFERRED_PORTS = { nats: 4222, postgres: 5432, console: 8080, aip: 5000, mcp: 8090 } as const;
 export type PortName = keyof typeof PREFERRED_PORTS;
 
 const PORT_VARIABLES: Readonly<Record<PortName, string>> = {
@@ -33,7 +33,7 @@ const PORT_VARIABLES: Readonly<Record<PortName, string>> = {
 const PORT_MAX = 65_535;
 
 /** `wanted`: exactly this one, or fail; `any`: whatever is free; `preferred`: this one if it is free. */
-export type PortChoice = { readonly kind: 'wanted' | 'preferred'; readonly port: number } | { readonly kind: 'any' };
+type PortChoice = { readonly kind: 'wanted' | 'preferred'; readonly port: number } | { readonly kind: 'any' };
 
 export function portChoice(name: PortName, env: NodeJS.ProcessEnv): PortChoice {
   const variable = PORT_VARIABLES[name];

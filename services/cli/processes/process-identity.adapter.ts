@@ -48,7 +48,7 @@ export async function endProcess(identity: ProcessIdentity, waitMs: number): Pro
   }
 }
 
-export async function isGoneWithin(identity: ProcessIdentity, waitMs: number): Promise<boolean> {
+async function isGoneWithin(identity: ProcessIdentity, waitMs: number): Promise<boolean> {
   const deadline = performance.now() + waitMs;
   while (isSameAlive(identity)) {
     if (performance.now() > deadline) return false;

@@ -14,7 +14,7 @@ export interface Running {
   stop(): Promise<void>;
 }
 
-export interface SupervisedOptions<T extends Running> {
+interface SupervisedOptions<T extends Running> {
   readonly name: string;
   /** Resolves when it is ready. Given the one before, so that ports stay; must end what it began when `signal` aborts. */
   readonly start: (before: T | undefined, signal: AbortSignal) => Promise<T>;

@@ -2,6 +2,6 @@
  * The embedded system as one thing: its keys, stores, services and devices brought up together and stopped together. The words
  * that a person has for that are in `commands/system`.
  */
-export { upDetached } from './detached.runner.js';
+export * from './detached.runner.js';
 export { launchOf } from './launch.runner.js';
-export { EmbeddedSystem } from './system.runner.js';
+export * from './system.runner.js';

@@ -10,7 +10,7 @@ export interface ReadyFacts {
 }
 
 /** How a system tells whoever started it how far it is. */
-export interface Launch {
+interface Launch {
   readonly say: (text: string) => void;
   readonly ready: (facts: ReadyFacts) => void;
 }

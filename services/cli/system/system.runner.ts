@@ -36,7 +36,7 @@ import {
 } from '../processes/index.js';
 import { portFor, startBus, startDatabase } from './stores.runner.js';
 
-export interface SystemOptions {
+interface SystemOptions {
   readonly home: Home;
   readonly env: NodeJS.ProcessEnv;
   readonly devices: number;

@@ -40,7 +40,7 @@ const GLYPHS: Readonly<Record<string, string>> = {
   CANCELLED: '⊘',
 };
 const HELD_GLYPH = '◌';
-export const glyphOf = (status: string): string => GLYPHS[status] ?? '?';
+const glyphOf = (status: string): string => GLYPHS[status] ?? '?';
 
 /** The layers from left to right; when that does not fit, one line per layer with its counts. */
 export function drawDag(tasks: readonly DrawnTask[], lines: readonly DrawnLine[], options: DrawingOptions): string[] {

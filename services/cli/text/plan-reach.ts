@@ -8,14 +8,14 @@ import { counted } from './timeline.js';
 type Selector = Exclude<Target, { device: string }>;
 
 /** What a plan that may still run reaches. */
-export interface Reach {
+interface Reach {
   /** Devices that are enrolled and not revoked. */
   readonly enrolled: number;
   /** One entry per selector of a task that has not started, or of what later edits may use; the widest first. */
   readonly selectors: readonly SelectorReach[];
 }
 
-export interface SelectorReach {
+interface SelectorReach {
   readonly target: Selector;
   /** Enrolled devices that fit, connected or not. */
   readonly devices: number;

@@ -14,14 +14,14 @@ import type {
 } from '#proto';
 
 /** What was planned of a run, round by round, as `orrery plan --json` prints it. Fields may be added, none is taken away. */
-export interface PlanningStory {
+interface PlanningStory {
   readonly rounds: readonly PlanRound[];
   /** What was changed without a round: by people, and by assistants in their names. */
   readonly otherEdits: readonly OtherEdit[];
 }
 
 /** Why the planner was asked, what it put forward, and what became of that. */
-export interface PlanRound {
+interface PlanRound {
   readonly editId: EditId;
   readonly mode: 'creation' | 'editing';
   readonly triggers: readonly EditTrigger[];
@@ -37,7 +37,7 @@ export interface PlanRound {
   readonly end: RoundEnd | null;
 }
 
-export interface JudgedProposal {
+interface JudgedProposal {
   readonly try: number;
   /** Null when the planner's own records are not at hand: an export may be without them, and a program that plans has none. */
   readonly proposedAt: Instant | null;
@@ -51,7 +51,7 @@ export interface JudgedProposal {
   readonly fate: ProposalFate | null;
 }
 
-export type ProposalFate =
+type ProposalFate =
   | { readonly kind: 'accepted'; readonly revision: number; readonly at: Instant }
   /** Nothing of it was applied. */
   | {
@@ -63,11 +63,11 @@ export type ProposalFate =
   /** The round ended without it. */
   | { readonly kind: 'unused' };
 
-export type RoundEnd =
+type RoundEnd =
   | { readonly kind: 'accepted'; readonly try: number; readonly revision: number; readonly at: Instant }
   | { readonly kind: 'given_up'; readonly code: string; readonly message: string; readonly at: Instant };
 
-export interface OtherEdit {
+interface OtherEdit {
   readonly revision: number;
   readonly by: Actor | null;
   readonly edits: readonly Edit[];

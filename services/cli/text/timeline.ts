@@ -89,7 +89,7 @@ export function counted(count: number, noun: string, nouns = `${noun}s`): string
 }
 
 /** `3 completed, 1 failed`: what is zero is not worth a word. */
-export function countsText(counts: Readonly<Record<string, number>>): string {
+function countsText(counts: Readonly<Record<string, number>>): string {
   const named = Object.entries(counts).filter(([, count]) => count > 0);
   return named.length === 0 ? 'no tasks' : named.map(([name, count]) => `${count} ${name}`).join(', ');
 }

@@ -1,4 +1,2 @@
-/**
- * The description of the interface, as it is served.
- */
-export { OpenApiController } from './openapi.controller.js';
+/** The description of the interface, as it is served. */
+export * from './openapi.controller.js';

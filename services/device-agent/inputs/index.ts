@@ -2,8 +2,7 @@
  * What commands and agents read of results, and what an event holds of an answer: places, windows, standard input, artifacts. Nothing is
  * recorded here.
  */
-export { preparedCommand } from './inputs.adapter.js';
-export type { Artifacts } from './inputs.adapter.js';
-export { outcomeEnding, resultOf } from './outcome-ending.adapter.js';
+export { preparedCommand, type Artifacts } from './inputs.adapter.js';
+export * from './outcome-ending.adapter.js';
 export { readAgentInputs, readInputLines } from './read-input.adapter.js';
-export { readOutputLines } from './read-output.adapter.js';
+export * from './read-output.adapter.js';

@@ -1,2 +1,2 @@
 /** The queries that the logging service answers, from rows and reports. */
-export { serveLogging } from './queries.controller.js';
+export * from './queries.controller.js';

@@ -1,5 +1,3 @@
-/**
- * The fleet as the scheduler sees it: profiles, members, running tasks. Devices are the registry's; nothing here is recorded.
- */
-export { FleetViewConsumer } from './fleet.consumer.js';
-export { Fleet } from './fleet.js';
+/** The fleet as the scheduler sees it: profiles, members, running tasks. Devices are the registry's; nothing here is recorded. */
+export * from './fleet.consumer.js';
+export * from './fleet.js';

@@ -15,7 +15,7 @@ import type { RunServer, Settled } from '../runs/index.js';
 import { checkSubmission, readSubmission, requestedOf, type PlanApproval, type Submission } from './submission.js';
 
 /** Final answer of a submission, or the news that nobody knows yet and the same request may be sent again. */
-export type SubmissionAnswer =
+type SubmissionAnswer =
   | { readonly kind: 'final'; readonly answer: SubmitAnswer }
   | { readonly kind: 'try-again'; readonly requestId: string | undefined; readonly reason: string }
   | { readonly kind: 'poison'; readonly reason: string };
@@ -26,7 +26,7 @@ const TRY_AGAIN: Refusal = {
   issues: [],
 };
 
-export interface SubmitParts {
+interface SubmitParts {
   readonly nc: NatsConnection;
   readonly server: RunServer;
   readonly owns: (runId: RunId) => boolean;

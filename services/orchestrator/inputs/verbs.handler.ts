@@ -19,7 +19,7 @@ import type { ActorAnswer, Actors } from '#libs/messaging';
 import type { Clock } from '#libs/platform';
 import type { RunServer, Settled } from '../runs/index.js';
 
-export interface VerbParts {
+interface VerbParts {
   readonly nc: NatsConnection;
   readonly log: RunLog;
   readonly server: RunServer;

@@ -14,7 +14,7 @@ import type { StoredEnd } from './run-server.handler.js';
 const PLANNER = { kind: 'system', id: 'planner' } as const;
 
 /** What the planner says to a run: the input that a commit of PLANS is, and where it comes from. */
-export interface PlanWord {
+interface PlanWord {
   readonly input: Input;
   readonly cause: Cause;
 }

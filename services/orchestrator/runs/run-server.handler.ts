@@ -411,7 +411,7 @@ class MembershipOverError extends Error {}
 class UndecidableError extends Error {}
 
 /** The log holds a run that breaks an invariant: nothing is decided on it. */
-export class UnsoundRunError extends Error {}
+class UnsoundRunError extends Error {}
 
 function fold(runId: RunId, commits: readonly RunCommit[]): Run {
   try {

@@ -2,5 +2,4 @@
  * Another planner that speaks AIP, as a constellation client of ours: who it is, what it may change, what it is told. How its edits are
  * judged is the business of libs/constellation.
  */
-export { startConstellationEndpoint } from './constellation-endpoint.gateway.js';
-export type { McpEndpoint } from './constellation-endpoint.gateway.js';
+export * from './constellation-endpoint.gateway.js';

@@ -1,8 +1,6 @@
-/**
- * What was learnt from runs that ended: stored, searched, embedded. What is worth learning is decided in learning.
- */
-export { ExampleEmbeddings } from './example-embeddings.runner.js';
-export { examplesFrom } from './examples.adapter.js';
+/** What was learnt from runs that ended: stored, searched, embedded. What is worth learning is decided in learning. */
+export * from './example-embeddings.runner.js';
+export * from './examples.adapter.js';
 export {
   EMBEDDED_MAX,
   EXAMPLES_MAX,
@@ -12,9 +10,12 @@ export {
   RANKED_MAX,
   bounded,
   searchedPart,
+  type ExperienceSearch,
+  type ExperienceStore,
+  type LearntExperience,
+  type Nearness,
+  type Unembedded,
 } from './experience-store.js';
-export type { ExperienceSearch, ExperienceStore, LearntExperience, Nearness, Unembedded } from './experience-store.js';
 export { LIKENESS_MIN, TIP_WEIGHT, WEIGHT, WORDS_MAX } from './likeness.js';
-export { meteredEmbedder } from './metered-embedder.adapter.js';
-export { exampleWithoutSecrets } from './secret-looking.js';
-export type { Origin } from './secret-looking.js';
+export * from './metered-embedder.adapter.js';
+export { exampleWithoutSecrets, type Origin } from './secret-looking.js';

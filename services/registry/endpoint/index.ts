@@ -1,2 +1,2 @@
 /** The queries that the registry answers. It decides nothing itself. */
-export { FleetQueries, IdentityQueries } from './queries.controller.js';
+export * from './queries.controller.js';

@@ -51,7 +51,7 @@ export interface FleetPorts {
   readonly logger: Logger;
 }
 
-export interface EnrolRequest {
+interface EnrolRequest {
   readonly deviceId?: DeviceId | undefined;
   readonly admin?: AdminProfile | undefined;
   readonly manifest?: ServiceManifest | undefined;
@@ -59,7 +59,7 @@ export interface EnrolRequest {
 }
 
 /** The token exists in this answer only; the log gets its hash. */
-export interface Enrolled {
+interface Enrolled {
   readonly deviceId: DeviceId;
   readonly token: string;
   /** Of a join token. */

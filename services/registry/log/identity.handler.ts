@@ -13,7 +13,7 @@ import type { FleetHandler } from './fleet.handler.js';
 import type { FleetState } from '#libs/fleet';
 import { refusalOf } from './refusals.js';
 
-export interface IdentityPorts {
+interface IdentityPorts {
   readonly fleet: Pick<FleetHandler, 'join'>;
   readonly state: FleetState;
   readonly consumer: Pick<FleetConsumer, 'newest' | 'reached' | 'position'>;

@@ -11,7 +11,7 @@ const WATCH_AGAIN_MS = 500;
 const SILENCE_MS_MAX = LIMITS.presenceTtlMs + 1_000;
 const SWEEP_MS = 2_000;
 
-export interface PresenceView {
+interface PresenceView {
   /** Whether the log says of its device what this presence says. */
   readonly isRecorded: (presence: Presence) => boolean;
   /** Devices that count as there. */

@@ -2,7 +2,7 @@ import { EntitySchema } from 'typeorm';
 import type { AgentProfile } from '#proto';
 
 /** One row per device. `profile` is what AGENT_PROFILES holds; the other columns are for queries over it. */
-export interface DeviceRow {
+interface DeviceRow {
   deviceId: string;
   status: string;
   revision: number;

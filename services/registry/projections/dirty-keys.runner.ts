@@ -6,7 +6,7 @@ import { Loop } from '#libs/platform';
 const CONCURRENCY_MAX = 32;
 const WAIT = { msMin: 200, msMax: 10_000 };
 
-export interface DirtyKeysOptions {
+interface DirtyKeysOptions {
   /** Brings the key up to date from what is known when it is called; may be called again at any time. */
   readonly process: (key: string) => Promise<unknown>;
   /** `failures` in a row of this key. */

@@ -26,7 +26,7 @@ const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu;
 /** One name per system, whatever its devices call it. */
 const OS_NAMES: Readonly<Record<string, string>> = { win32: 'windows', darwin: 'macos' };
 
-export type MergedProfile = Pick<
+type MergedProfile = Pick<
   AgentProfile,
   'agent' | 'os' | 'arch' | 'hostname' | 'capabilities' | 'tags' | 'tools' | 'resources' | 'tasksMax'
 >;

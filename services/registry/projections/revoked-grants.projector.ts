@@ -5,7 +5,7 @@ import { DirtyKeys } from './dirty-keys.runner.js';
 import type { FoldedLog } from './profiles.projector.js';
 import { type FleetState, standing, type GrantRevocation } from '#libs/fleet';
 
-export interface RevokedGrantsOptions {
+interface RevokedGrantsOptions {
   readonly store: {
     /** Writes it if it is not there. */
     write(revocation: GrantRevocation): Promise<void>;

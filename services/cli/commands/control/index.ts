@@ -1,5 +1,3 @@
-/**
- * What people say to a run that is there: the verbs, and their word about what an agent waits for.
- */
-export { defineApprovals } from './approvals.command.js';
+/** What people say to a run that is there: the verbs, and their word about what an agent waits for. */
+export * from './approvals.command.js';
 export { defineControl } from './control.command.js';

@@ -1,4 +1,2 @@
-/**
- * Messages that no service could handle: look, hand in again, delete.
- */
-export { defineDeadLetters } from './dead-letters.command.js';
+/** Messages that no service could handle: look, hand in again, delete. */
+export * from './dead-letters.command.js';

@@ -1,4 +1,2 @@
-/**
- * Devices, and clients of other systems: list, enrol, hold, release, revoke.
- */
-export { defineClients, defineDevices } from './devices.command.js';
+/** Devices, and clients of other systems: list, enrol, hold, release, revoke. */
+export * from './devices.command.js';

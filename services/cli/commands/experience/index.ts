@@ -1,4 +1,2 @@
-/**
- * What the planner has learnt, and how a run is judged.
- */
-export { defineExperience } from './experience.command.js';
+/** What the planner has learnt, and how a run is judged. */
+export * from './experience.command.js';

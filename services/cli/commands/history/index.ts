@@ -1,5 +1,3 @@
-/**
- * What is recorded of a run: shown, replayed, checked, compared, taken home. Nothing here changes a run.
- */
-export { defineHistory } from './history.command.js';
-export { definePlans } from './plans.command.js';
+/** What is recorded of a run: shown, replayed, checked, compared, taken home. Nothing here changes a run. */
+export * from './history.command.js';
+export * from './plans.command.js';

@@ -43,7 +43,7 @@ async function writtenReport(nc: NatsConnection, runId: RunId) {
 }
 
 /** Pure: the same records give the same report for ever. */
-export function reportFrom(runId: RunId, records: readonly ExportRecord[]): string {
+function reportFrom(runId: RunId, records: readonly ExportRecord[]): string {
   const commits = commitsOf(runId, records);
   const attempts = records.flatMap(({ stream, commit }) => {
     const parsed = stream === 'ATTEMPTS' ? AttemptCommit.safeParse(commit) : undefined;

@@ -1,4 +1,2 @@
-/**
- * One run served to an assistant, and the tokens for it.
- */
-export { defineMcp } from './mcp.command.js';
+/** One run served to an assistant, and the tokens for it. */
+export * from './mcp.command.js';

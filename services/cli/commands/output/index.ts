@@ -1,4 +1,2 @@
-/**
- * What tasks write: followed while they run, whole afterwards; and the content of artifacts.
- */
-export { defineArtifacts, defineOutput } from './output.command.js';
+/** What tasks write: followed while they run, whole afterwards; and the content of artifacts. */
+export * from './output.command.js';

@@ -1,4 +1,2 @@
-/**
- * What the command policy would do with a command line. Mostly without any system.
- */
-export { definePolicy } from './policy.command.js';
+/** What the command policy would do with a command line. Mostly without any system. */
+export * from './policy.command.js';

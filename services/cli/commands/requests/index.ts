@@ -1,4 +1,2 @@
-/**
- * Asking for something, and following what became of it.
- */
-export { defineRequests, defineRuns } from './requests.command.js';
+/** Asking for something, and following what became of it. */
+export * from './requests.command.js';

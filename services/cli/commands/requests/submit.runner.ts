@@ -150,7 +150,7 @@ async function requestOf(
 }
 
 /** Answers when the run is recorded; throws the refusal. */
-export async function send(nc: NatsConnection, request: object): Promise<{ runId: RunId; requestId: string }> {
+async function send(nc: NatsConnection, request: object): Promise<{ runId: RunId; requestId: string }> {
   const body = JSON.stringify(request);
   for (let attempt = 1; ; attempt++) {
     const answer = await ask(nc, body);

@@ -1,4 +1,2 @@
-/**
- * Reviewed plans: list, show, check, save.
- */
-export { defineRunbooks } from './runbooks.command.js';
+/** Reviewed plans: list, show, check, save. */
+export * from './runbooks.command.js';

@@ -1,4 +1,2 @@
-/**
- * Experience in PostgreSQL: the only folder of this service that knows typeorm, loaded when a database is configured.
- */
-export { openExperiences, type Experiences } from './experiences.adapter.js';
+/** Experience in PostgreSQL: the only folder of this service that knows typeorm, loaded when a database is configured. */
+export * from './experiences.adapter.js';
