@@ -60,7 +60,7 @@ export class ConditionJudge {
     return truth;
   }
 
-  async close(): Promise<void> {
+  async end(): Promise<void> {
     this.#isClosed = true;
     await Promise.all([...this.#all].map((thread) => thread.stop()));
   }

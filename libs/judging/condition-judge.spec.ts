@@ -9,7 +9,7 @@ const MIB = 1024 * 1024;
 const stored = new Map<string, Uint8Array>();
 const open: ConditionJudge[] = [];
 
-afterAll(() => Promise.all(open.map((judge) => judge.close())));
+afterAll(() => Promise.all(open.map((judge) => judge.end())));
 
 function judgeWith(limits: Partial<JudgeLimits> = {}, artifact = fetched): ConditionJudge {
   const judge = new ConditionJudge({ artifact, limits: { threads: 1, heapMb: 512, ms: 20_000, ...limits } });

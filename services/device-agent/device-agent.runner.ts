@@ -129,7 +129,7 @@ export function startDeviceAgent(options: DeviceAgentOptions): DeviceAgent {
       device.stop();
       states.stop();
       await Promise.all(stopped);
-      await conditions.close();
+      await conditions.end();
     },
   };
 }

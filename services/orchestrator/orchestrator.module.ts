@@ -2,7 +2,7 @@ import { Module } from '@nestjs/common';
 import { openAttemptLog, openPlanLog, openRunLog, type RunLog } from '#libs/event-log';
 import { ConditionJudge } from '#libs/judging';
 import { Actors, BusStrategy, getArtifact, Members, RunTimers } from '#libs/messaging';
-import { CLOCK, INSTANCE, living, loadConfig, LOGGER, NATS, part, token } from '#libs/platform';
+import { CLOCK, INSTANCE, loadConfig, LOGGER, NATS, part, token } from '#libs/platform';
 import { Fleet, FleetViewConsumer } from './fleet/index.js';
 import { PartitionInputs, Partitions, RequestInputs, SubmitHandler, VerbsHandler } from './inputs/index.js';
 import { OrchestratorConfig } from './orchestrator.config.js';
@@ -26,28 +26,20 @@ const OWNS = token<(runId: string) => boolean>('OWNS');
   providers: [
     part(ORCHESTRATOR_CONFIG, [], () => loadConfig(OrchestratorConfig)),
     part(RUNS, [NATS], openRunLog),
-    part(Actors, [NATS, LOGGER], async (nc, logger) => {
-      const actors = await Actors.open(nc, (error) => logger.warn({ err: error }, 'actors'));
-      return living(actors, { end: () => actors.stop() });
-    }),
+    part(Actors, [NATS, LOGGER], (nc, logger) => Actors.open(nc, (error) => logger.warn({ err: error }, 'actors'))),
     part(Fleet, [ORCHESTRATOR_CONFIG], ({ tasksMax }) => new Fleet(tasksMax)),
-    part(FleetViewConsumer, [NATS, Fleet, CLOCK, LOGGER, INSTANCE], (nc, fleet, clock, logger, instance) => {
-      const consumer = new FleetViewConsumer(nc, { fleet, clock, logger, instance });
-      return living(consumer, { begin: () => consumer.start(), end: () => consumer.stop() });
-    }),
-    part(ConditionJudge, [NATS], (nc) => {
-      const judge = new ConditionJudge({ artifact: (sha256) => getArtifact(nc, sha256) });
-      return living(judge, { end: () => judge.close() });
-    }),
-    part(Partitions, [BusStrategy], (bus) => {
-      const partitions = new Partitions(bus);
-      return living(partitions, { end: () => partitions.serve(new Set()) });
-    }),
+    part(
+      FleetViewConsumer,
+      [NATS, Fleet, CLOCK, LOGGER, INSTANCE],
+      (nc, fleet, clock, logger, instance) => new FleetViewConsumer(nc, { fleet, clock, logger, instance }),
+    ),
+    part(ConditionJudge, [NATS], (nc) => new ConditionJudge({ artifact: (sha256) => getArtifact(nc, sha256) })),
+    part(Partitions, [BusStrategy], (bus) => new Partitions(bus)),
     part(
       Members,
       [NATS, INSTANCE, CLOCK, LOGGER, Fleet, FleetViewConsumer, Partitions],
-      (nc, instance, clock, logger, fleet, view, partitions) => {
-        const members = new Members(nc, {
+      (nc, instance, clock, logger, fleet, view, partitions) =>
+        new Members(nc, {
           service: SERVICE,
           instance,
           clock,
@@ -55,9 +47,7 @@ const OWNS = token<(runId: string) => boolean>('OWNS');
           changed: (owned) => void partitions.serve(owned),
           seen: (all) => view.members(all),
           report: (error) => logger.warn({ err: error }, 'membership'),
-        });
-        return living(members, { begin: () => members.start(), end: () => members.stop() });
-      },
+        }),
     ),
     part(OWNS, [Members, Partitions], (members, partitions) => (runId) => members.alive() && partitions.owns(runId)),
     part(

@@ -36,7 +36,7 @@ beforeAll(async () => {
     clock: systemClock,
     changed: () => undefined,
   });
-  planner.start();
+  planner.begin();
   hand = new PlannerHand(nc);
   orchestrator = await start('one');
 });
@@ -45,7 +45,7 @@ afterEach(() => device?.stop());
 
 afterAll(async () => {
   await orchestrator.stop();
-  await planner.stop();
+  await planner.end();
   await nc.close();
   await nats.stop();
 });

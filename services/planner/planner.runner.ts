@@ -101,7 +101,7 @@ export async function startPlanner(options: PlannerOptions): Promise<Planner> {
     seen: (all) => fleet.served(agentsOf(all), performance.now()),
     report: (error) => logger.warn({ err: error }, 'membership'),
   });
-  members.start();
+  members.begin();
   const consumption = consumeDurable(nc, DURABLES.plannerRounds, (message) => parts.consumer.handle(message), {
     service: PLANNER_SERVICE,
     clock,
@@ -114,7 +114,7 @@ export async function startPlanner(options: PlannerOptions): Promise<Planner> {
     clearTimeout(warming);
     await queries.stop();
     await endpoint?.stop();
-    await members.stop();
+    await members.end();
     const drained = consumption.stop(DRAIN_MS);
     const abandon = (): void => {
       live.shutDown();
@@ -125,7 +125,7 @@ export async function startPlanner(options: PlannerOptions): Promise<Planner> {
     clearTimeout(abandoning);
     abandon();
     await watch.stop();
-    await actors.stop();
+    await actors.end();
   };
   let stopping: Promise<void> | undefined;
   return {

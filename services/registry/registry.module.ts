@@ -7,7 +7,6 @@ import {
   CLOCK,
   ConfigError,
   INSTANCE,
-  living,
   loadConfig,
   LOGGER,
   NATS,
@@ -149,8 +148,7 @@ const ROWS_PROJECTOR = token<ProfilesProjector>('ROWS_PROJECTOR');
     part(Actors, [NATS, LOGGER], async (nc, logger) => {
       const report = (error: unknown): void => logger.warn({ reason: String(error) }, 'actors: watching again');
       const { signal } = stopping;
-      const actors = await untilItWorks(() => Actors.open(nc, report), { what: 'ACTORS', logger, signal });
-      return living(actors, { end: () => actors.stop() });
+      return untilItWorks(() => Actors.open(nc, report), { what: 'ACTORS', logger, signal });
     }),
   ],
 })

@@ -48,7 +48,7 @@ describe('the step "streams"', () => {
     const actors = await Actors.open(nc);
     const proof = proveActor((await readFile(secrets.seedFile('cli'), 'utf8')).trim(), { ...command, at: AT });
     expect(actors.actorOf(proof, { ...command, now: Date.parse(AT) })).toMatchObject({ actor: { id: 'cli' } });
-    await actors.stop();
+    await actors.end();
     await nc.close();
   });
 

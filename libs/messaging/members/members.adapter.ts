@@ -45,7 +45,7 @@ export class Members {
     this.#key = `${options.service}.${options.instance}`;
   }
 
-  start(): void {
+  begin(): void {
     this.#beating ??= this.#beat();
   }
 
@@ -62,7 +62,7 @@ export class Members {
   }
 
   /** Gives up all partitions, then tells the others, so that they need not wait for the key to expire. */
-  async stop(): Promise<void> {
+  async end(): Promise<void> {
     this.#stopped.abort();
     clearTimeout(this.#lease);
     this.#own([]);

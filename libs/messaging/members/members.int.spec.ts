@@ -24,7 +24,7 @@ describe('Members', () => {
   });
   afterEach(async () => {
     for (const { members, nc } of started) {
-      await members.stop();
+      await members.end();
       await nc.close();
     }
   });
@@ -57,7 +57,7 @@ describe('Members', () => {
         waiting.add(check);
         check();
       });
-    members.start();
+    members.begin();
     started.push({ members, nc });
     return { nc, members, until, seen: () => seen, owned: () => members.partitions().size };
   };
@@ -74,7 +74,7 @@ describe('Members', () => {
     await b.until(() => b.owned() > 0);
     await a.until(() => a.owned() + b.owned() === PARTITIONS);
     expect([...a.members.partitions()].filter((partition) => b.members.partitions().has(partition))).toEqual([]);
-    await b.members.stop();
+    await b.members.end();
     expect(b.owned()).toBe(0);
     await a.until(() => a.owned() === PARTITIONS);
   });

@@ -84,7 +84,7 @@ export class Actors {
     return this.#followed.every((bucket) => bucket.isCurrent()) ? { ok: true, actor } : UNCERTAIN;
   }
 
-  async stop(): Promise<void> {
+  async end(): Promise<void> {
     this.#stopped.abort();
     await Promise.all(this.#followed.map(({ over }) => over));
   }

@@ -34,7 +34,7 @@ beforeAll(async () => {
 });
 beforeEach(() => provisionActors(nc, new Map(), { now: NOW }));
 afterEach(async () => {
-  for (const actors of opened.splice(0)) await actors.stop();
+  for (const actors of opened.splice(0)) await actors.end();
 });
 afterAll(async () => {
   await nc.close();
@@ -266,7 +266,7 @@ describe('Actors', () => {
     expect(heard).toEqual(['yes', 'TRY_AGAIN', 'UNAUTHORIZED']);
     await reconnected;
     await until(() => mayUse(actors, other).ok);
-    await actors.stop();
+    await actors.end();
     await own.close();
   });
 
@@ -287,7 +287,7 @@ describe('Actors', () => {
     // The two buckets are followed by themselves: either may be first.
     await until(() => !ask(actors, seed).ok && ask(actors, left).ok && isRevoked(mayUse(actors, unknown)));
     expect([mayUse(actors, known), mayUse(actors, unknown)]).toEqual([revokedAt(AT), revokedAt(AT)]);
-    await actors.stop();
+    await actors.end();
     await own.close();
   });
 });

@@ -220,7 +220,7 @@ describe('whose key stands for whom', () => {
       return answer.ok ? `${answer.actor.kind} ${answer.actor.id}` : answer.refusal.code;
     };
     const found = await Promise.all(natsUsers().map(async ({ name }) => [name, await whoIs(name)] as const));
-    await actors.stop();
+    await actors.end();
     expect(Object.fromEntries(found)).toEqual({
       orchestrator: 'UNAUTHORIZED',
       registry: 'UNAUTHORIZED',
@@ -263,9 +263,9 @@ describe('what each service does', () => {
       clock: { now: () => 0 },
       changed: (partitions) => owned.resolve(partitions.size),
     });
-    members.start();
+    members.begin();
     expect(await owned.promise).toBe(32);
-    await members.stop();
+    await members.end();
     expect((await consumed(nc)).num_ack_pending).toBe(0);
   });
 

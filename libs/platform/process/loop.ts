@@ -1,4 +1,4 @@
-/** A part of a service that works for as long as the service does: begun after what it needs, ended before it. */
+/** A part that works on and on, for as long as its service does. */
 export abstract class Loop {
   readonly #ending = new AbortController();
   #running: Promise<unknown> = Promise.resolve();
@@ -11,13 +11,13 @@ export abstract class Loop {
   /** Ends with the signal. What it throws is a bug or a broken promise of the log: nobody catches it, the process ends and starts anew. */
   abstract run(signal: AbortSignal): Promise<void>;
 
-  /** Called by the framework; `run` goes on behind it. */
-  onApplicationBootstrap(): void | Promise<void> {
+  /** `run` goes on behind it. */
+  begin(): void | Promise<void> {
     this.#running = this.run(this.signal);
   }
 
-  /** Called by the framework: takes nothing more on, ends what is in work. */
-  async beforeApplicationShutdown(): Promise<void> {
+  /** Takes nothing more on, ends what is in work. */
+  async end(): Promise<void> {
     this.#ending.abort();
     await Promise.allSettled([this.#running]);
   }

@@ -16,14 +16,15 @@ type PartsOf<D extends readonly Provided[]> = {
   [K in keyof D]: D[K] extends Token<infer T> ? T : D[K] extends { readonly prototype: infer T } ? T : never;
 };
 
-/** A part that knows nothing of the framework, with what begins it and what ends it. */
-export function living<T extends object>(life: T, { begin, end }: { begin?: () => unknown; end?: () => unknown }): T {
-  return Object.assign(life, { onApplicationBootstrap: begin, beforeApplicationShutdown: end });
+/** What a part may have when it works for as long as its service does; it knows nothing of the framework. */
+interface Life {
+  begin?(): unknown;
+  end?(): unknown;
 }
 
 /**
  * A line in the table of contents of a service: a part, what it needs, and how it is made of that. The compiler knows what each
- * token stands for. Parts begin after what they need (`onApplicationBootstrap`) and end before it (`beforeApplicationShutdown`).
+ * token stands for. A part with `begin()` begins after what it needs, and one with `end()` ends before what it needs; the service waits for both.
  */
 export function part<T, const D extends readonly Provided[]>(
   provide: Provided<T>,
@@ -33,6 +34,13 @@ export function part<T, const D extends readonly Provided[]>(
   return {
     provide: provide as InjectionToken<T>,
     inject: needs as readonly Provided[] as InjectionToken[],
-    useFactory: (...parts: unknown[]) => make(...(parts as PartsOf<D>)),
+    useFactory: (...parts: unknown[]) => Promise.resolve(make(...(parts as PartsOf<D>))).then(hooked),
   };
+}
+
+function hooked<T>(made: T): T {
+  const life: Life = Object(made);
+  if (life.begin !== undefined) Object.assign(life, { onApplicationBootstrap: () => life.begin?.() });
+  if (life.end !== undefined) Object.assign(life, { beforeApplicationShutdown: () => life.end?.() });
+  return made;
 }

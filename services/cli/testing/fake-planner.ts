@@ -36,7 +36,7 @@ export class FakePlanner {
 
   async stop(): Promise<void> {
     await this.#served?.stop();
-    await this.#actors.stop();
+    await this.#actors.end();
   }
 
   async #serve(nc: NatsConnection): Promise<void> {

@@ -59,7 +59,7 @@ export class FakeRegistry {
 
   async stop(): Promise<void> {
     await this.#served?.stop();
-    await this.#actors.stop();
+    await this.#actors.end();
   }
 
   async #serve(nc: NatsConnection): Promise<void> {

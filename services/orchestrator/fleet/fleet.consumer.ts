@@ -30,7 +30,7 @@ export class FleetViewConsumer {
   }
 
   /** Resolves when every profile that is there has been seen. */
-  async start(): Promise<void> {
+  async begin(): Promise<void> {
     const bucket = await new Kvm(this.#nc).open(BUCKETS.AGENT_PROFILES.bucket);
     const { promise: seen, resolve } = Promise.withResolvers<void>();
     const status = await bucket.status();
@@ -42,7 +42,7 @@ export class FleetViewConsumer {
     this.#fleet.completed(this.#clock.now());
   }
 
-  stop(): void {
+  end(): void {
     this.#stop();
   }
 

@@ -34,4 +34,9 @@ export class Partitions {
     if (isLoss) this.#lost();
     await this.#inlets.serve(partitions);
   }
+
+  /** Gives up all. */
+  end(): Promise<void> {
+    return this.serve(new Set());
+  }
 }

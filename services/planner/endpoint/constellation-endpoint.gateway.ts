@@ -78,14 +78,14 @@ export async function startConstellationEndpoint(options: McpEndpointOptions): P
   server.keepAliveTimeout = ENDPOINT_LIMITS.keepAliveMs;
   server.maxConnections = ENDPOINT_LIMITS.connectionsMax;
   const port = await listen(server, options.port, bind).catch(async (error: unknown) => {
-    await actors.stop();
+    await actors.end();
     throw error;
   });
   return {
     port,
     stop: async () => {
       await close(server);
-      await actors.stop();
+      await actors.end();
     },
   };
 }

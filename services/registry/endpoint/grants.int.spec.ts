@@ -88,7 +88,7 @@ describe('revoked grants', () => {
       (good) => !good,
     );
     expect(isGood(later)).toBe(true);
-    await actors.stop();
+    await actors.end();
   });
 
   it('are shown by the next registry when the one that recorded them died before', async () => {

@@ -35,10 +35,10 @@ export class FleetConsumer extends Loop {
   }
 
   /** Resolves when FLEET is folded as it was then; waits for a stream that does not exist yet. */
-  override async onApplicationBootstrap(): Promise<void> {
+  override async begin(): Promise<void> {
     const [logger, signal] = [this.#logger, this.signal];
     const end = await untilItWorks(() => this.lastSequence(), { what: 'FLEET', logger, signal });
-    void super.onApplicationBootstrap();
+    void super.begin();
     while (!(await this.reached(end, FOLD_LOOK_MS_MAX))) signal.throwIfAborted();
   }
 
