@@ -29,6 +29,8 @@ const timeouts = {
 };
 
 export default {
+  // Suites that run at the same time keep their durations in files of their own.
+  id: named.join('-'),
   testMatch: named.flatMap((suite) => suites[suite].testMatch),
   testPathIgnorePatterns: suites[named[0]].testPathIgnorePatterns,
   rootDir: '.',

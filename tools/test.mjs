@@ -1,14 +1,14 @@
-// `node tools/test.mjs [--changed] [unit|model|sim|fuzz|int|e2e|containers|load|record ...] [-- jest arguments]`: runs the suites one after the other and ends with one line,
+// `node tools/test.mjs [--changed] [unit|model|sim|fuzz|int|e2e|containers|load|record ...] [-- jest arguments]`: runs the suites and ends with one line,
 // `N passed, N failed`. A suite that crashes, hangs or has nothing to stand on counts as failed: silence is not success.
 // `--changed` runs what a change can break, in about a minute: unit tests that see a changed file, and the nearest that need servers.
 // `bench [its arguments]` is not one of them: it measures, on request only, and ends with its own tables.
 import { spawn } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { createRequire } from 'node:module';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { changedFiles, choose } from './changed.mjs';
+import { runSuites } from './suites.mjs';
 
 /** In running order: what fails fastest comes first. The architecture rules are part of `unit`. */
 const SUITES = ['unit', 'model', 'sim', 'fuzz', 'int', 'e2e'];
@@ -16,18 +16,12 @@ const SUITES = ['unit', 'model', 'sim', 'fuzz', 'int', 'e2e'];
 const OPT_IN = ['containers', 'load', 'record'];
 /** Few files, each of which keeps a core busy for long: one after the other they would leave the second core idle. */
 const TOGETHER = ['model', 'sim', 'fuzz'];
-const NEEDS_NATS = new Set(['int', 'e2e', 'load', 'record']);
-const SUITE_MINUTES_MAX = 30;
 /** Of the specs that need servers and see a change. */
 const NEAREST_INT = 6;
 const WAYS_SHOWN = 20;
-const KILL_AFTER_MS = 10_000;
 const BAD_INPUT = 3;
-/** Of the times in /proc, on every Linux that Node runs on. */
-const TICKS_PER_SECOND = 100;
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
-const jest = join(dirname(createRequire(import.meta.url).resolve('jest/package.json')), 'bin/jest.js');
 
 function parse(words) {
   const end = words.indexOf('--');
@@ -51,75 +45,6 @@ function together(suites) {
     if (!joined.includes(suite)) return [suite];
     return suite === joined[0] ? [joined.join('+')] : [];
   });
-}
-
-/** Resolves with the exit code, or null when a signal or the time limit ended it. */
-function runJest(suite, outputFile, jestArguments) {
-  return new Promise((resolve) => {
-    const args = ['--no-warnings', jest, '--passWithNoTests', ...jestArguments];
-    const child = spawn(process.execPath, [...args, '--json', '--outputFile', outputFile], {
-      cwd: root,
-      stdio: ['ignore', 'inherit', 'inherit'],
-      env: { ...process.env, ORRERY_TEST_SUITE: suite },
-    });
-    const pass = (signal) => child.kill(signal);
-    process.on('SIGTERM', pass).on('SIGINT', pass);
-    let hard;
-    const late = setTimeout(() => {
-      console.error(`orrery: ${suite} did not end in ${SUITE_MINUTES_MAX} minutes.`);
-      child.kill('SIGTERM');
-      hard = setTimeout(() => child.kill('SIGKILL'), KILL_AFTER_MS);
-    }, SUITE_MINUTES_MAX * 60_000);
-    child.once('error', () => resolve(null));
-    child.once('exit', (code) => {
-      clearTimeout(late);
-      clearTimeout(hard);
-      process.off('SIGTERM', pass).off('SIGINT', pass);
-      resolve(code);
-    });
-  });
-}
-
-/** A file that could not even be loaded has no failed test in it, yet it failed. */
-function countsOf(file, code) {
-  let report;
-  try {
-    report = JSON.parse(readFileSync(file, 'utf8'));
-  } catch {
-    return { passed: 0, failed: code === 0 ? 0 : 1, skipped: 0 };
-  }
-  const failed = report.numFailedTests + report.numRuntimeErrorTestSuites;
-  return {
-    passed: report.numPassedTests,
-    failed: code === 0 ? failed : Math.max(failed, 1),
-    skipped: report.numPendingTests + report.numTodoTests,
-  };
-}
-
-/** Seconds of processor time of all that this process has started and waited for, and of what that has; null where the kernel does not say. */
-function processorSeconds() {
-  try {
-    const afterName = readFileSync('/proc/self/stat', 'utf8').split(') ').at(-1).split(' ');
-    return (Number(afterName[13]) + Number(afterName[14])) / TICKS_PER_SECOND;
-  } catch {
-    return null;
-  }
-}
-
-async function runSuite(suite, directory, jestArguments) {
-  console.error(`orrery: testing ${suite} ...`);
-  if (NEEDS_NATS.has(suite) && !process.env.ORRERY_NATS_SERVER) {
-    console.error(
-      `orrery: ${suite} needs a nats-server; start it as ./orrery test ${suite}, or set ORRERY_NATS_SERVER.`,
-    );
-    return { passed: 0, failed: 1, skipped: 0 };
-  }
-  const file = join(directory, `${suite}.json`);
-  const [began, used] = [Date.now(), processorSeconds()];
-  const counts = countsOf(file, await runJest(suite, file, jestArguments));
-  const cost = used === null ? '' : `, ${Math.round(processorSeconds() - used)} s of processor time`;
-  console.error(`orrery: ${suite} took ${Math.round((Date.now() - began) / 1000)} s${cost}.`);
-  return counts;
 }
 
 function runBench(words) {
@@ -169,11 +94,11 @@ async function main() {
   const directory = mkdtempSync(join(tmpdir(), 'orrery-test-results-'));
   const total = { passed: 0, failed: 0, skipped: 0 };
   try {
-    for (const { suite, specs } of runs) {
-      const counts = await runSuite(suite, directory, [
-        ...(specs.length > 0 ? ['--runTestsByPath', ...specs] : []),
-        ...jestArguments,
-      ]);
+    const asked = runs.map(({ suite, specs }) => ({
+      suite,
+      words: [...(specs.length > 0 ? ['--runTestsByPath', ...specs] : []), ...jestArguments],
+    }));
+    for (const counts of await runSuites(asked, directory)) {
       for (const key of Object.keys(total)) total[key] += counts[key];
     }
   } finally {

@@ -1,0 +1,64 @@
+import { resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { beforeAll, describe, expect, it } from '@jest/globals';
+
+interface Run {
+  readonly suite: string;
+}
+
+interface Suites {
+  readonly lanesOf: (runs: readonly Run[], bytes: number) => readonly (readonly (readonly Run[])[])[];
+  readonly Turns: new (
+    names: readonly string[],
+    write: (stream: string, chunk: string) => void,
+  ) => { say(name: string, stream: string, chunk: string): void; end(name: string): void };
+}
+
+const PLENTY = 16 * 2 ** 30;
+let suites: Suites;
+
+beforeAll(async () => {
+  suites = (await import(pathToFileURL(resolve(import.meta.dirname, '../../tools/suites.mjs')).href)) as Suites;
+});
+
+const lanes = (names: string, bytes = PLENTY): string =>
+  suites
+    .lanesOf(
+      names.split(' ').map((suite) => ({ suite })),
+      bytes,
+    )
+    .map((together) => together.map((lane) => lane.map(({ suite }) => suite).join(' ')).join(' | '))
+    .join(', then ');
+
+describe('suites run', () => {
+  it('beside each other where one kind waits and the other calculates', () => {
+    expect(lanes('unit model+sim+fuzz int e2e')).toBe('unit model+sim+fuzz | e2e int');
+    expect(lanes('unit')).toBe('unit');
+    expect(lanes('int e2e')).toBe('e2e int');
+  });
+
+  it('one after the other where memory is short', () => {
+    expect(lanes('unit int', 4 * 2 ** 30)).toBe('unit, then int');
+  });
+
+  it('alone where they measure or build images, and after the others', () => {
+    expect(lanes('unit int containers load')).toBe('unit | int, then containers, then load');
+  });
+});
+
+describe('what suites say', () => {
+  it('comes one suite after the other, at once from the one whose turn it is', () => {
+    const heard: string[] = [];
+    const turns = new suites.Turns(['unit', 'e2e', 'int'], (stream, chunk) => heard.push(`${stream} ${chunk}`));
+    turns.say('unit', 'stderr', '1');
+    turns.say('e2e', 'stdout', '3');
+    turns.end('e2e');
+    turns.say('unit', 'stdout', '2');
+    turns.say('int', 'stderr', '4');
+    expect(heard).toEqual(['stderr 1', 'stdout 2']);
+    turns.end('unit');
+    turns.say('int', 'stderr', '5');
+    turns.end('int');
+    expect(heard).toEqual(['stderr 1', 'stdout 2', 'stdout 3', 'stderr 4', 'stderr 5']);
+  });
+});

@@ -1,0 +1,170 @@
+// Runs suites with Jest. Those that wait for servers and processes leave a core idle for most of their time: those that calculate run
+// beside them, with a lower priority, so that whoever has a deadline is not kept waiting. What suites say comes one suite after the other.
+import { spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { setPriority, totalmem } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const NEEDS_NATS = new Set(['int', 'e2e', 'load', 'record']);
+/** In this order: what leaves most room comes first, while there is something to run beside it. */
+const WAITING = ['e2e', 'int'];
+/** They have the machine for themselves. */
+const ALONE = ['containers', 'load', 'record'];
+/** Two suites at once take up to this; with less memory they run one after the other. */
+const BYTES_FOR_TWO = 7 * 2 ** 30;
+const SUITE_MINUTES_MAX = 30;
+const KILL_AFTER_MS = 10_000;
+/** For what a suite has said last; a process that it left behind may keep the pipe open for ever. */
+const DRAIN_MS = 2000;
+/** Of the times in /proc, on every Linux that Node runs on. */
+const TICKS_PER_SECOND = 100;
+/** Steps towards the lowest priority, which is 19: a third of the share of whoever has the usual one. */
+const NICER = 5;
+
+const root = join(dirname(fileURLToPath(import.meta.url)), '..');
+const jest = join(dirname(createRequire(import.meta.url).resolve('jest/package.json')), 'bin/jest.js');
+
+/** What runs when: lists of which each runs in its order, two lists at once. `runs` are `{ suite, words }` with words for Jest. */
+export function lanesOf(runs, bytes = totalmem()) {
+  const calculating = runs.filter(({ suite }) => !WAITING.includes(suite) && !ALONE.includes(suite));
+  const waiting = WAITING.flatMap((name) => runs.filter(({ suite }) => suite === name));
+  const alone = runs.filter(({ suite }) => ALONE.includes(suite));
+  const lanes = [calculating, waiting].filter((lane) => lane.length > 0);
+  const first = bytes < BYTES_FOR_TWO ? lanes.map((lane) => [lane]) : [lanes];
+  return [...first, ...alone.map((run) => [[run]])].filter((together) => together.length > 0);
+}
+
+/** Runs all of them, whatever fails. Resolves with `{ passed, failed, skipped }` of each. */
+export async function runSuites(runs, directory) {
+  const stages = lanesOf(runs);
+  const turns = new Turns(
+    stages.flat(2).map(({ suite }) => suite),
+    (stream, chunk) => process[stream].write(chunk),
+  );
+  const counts = [];
+  for (const lanes of stages) {
+    const nicer = (index) => (lanes.length > 1 && index === 0 ? NICER : 0);
+    const inOrder = async (lane, index) => {
+      for (const run of lane) counts.push(await runSuite(run, { directory, turns, nicer: nicer(index) }));
+    };
+    await Promise.all(lanes.map(inOrder));
+  }
+  return counts;
+}
+
+/** Whose turn it is, is heard at once; what the others say is kept until those before them have ended. */
+export class Turns {
+  #waiting;
+  #write;
+
+  constructor(names, write) {
+    this.#waiting = names.map((name) => ({ name, kept: [], isOver: false }));
+    this.#write = write;
+  }
+
+  say(name, stream, chunk) {
+    if (this.#waiting[0]?.name === name) this.#write(stream, chunk);
+    else this.#waiting.find((one) => one.name === name)?.kept.push([stream, chunk]);
+  }
+
+  end(name) {
+    for (const one of this.#waiting) if (one.name === name) one.isOver = true;
+    while (this.#waiting[0]?.isOver === true) {
+      this.#waiting.shift();
+      for (const [stream, chunk] of this.#waiting[0]?.kept.splice(0) ?? []) this.#write(stream, chunk);
+    }
+  }
+}
+
+async function runSuite({ suite, words }, { directory, turns, nicer }) {
+  const tell = (text) => turns.say(suite, 'stderr', `orrery: ${text}\n`);
+  try {
+    tell(`testing ${suite} ...`);
+    if (NEEDS_NATS.has(suite) && !process.env.ORRERY_NATS_SERVER) {
+      tell(`${suite} needs a nats-server; start it as ./orrery test ${suite}, or set ORRERY_NATS_SERVER.`);
+      return { passed: 0, failed: 1, skipped: 0 };
+    }
+    const file = join(directory, `${suite}.json`);
+    const began = Date.now();
+    const { code, seconds } = await runJest({ suite, file, words, nicer }, tell, (...said) =>
+      turns.say(suite, ...said),
+    );
+    const cost = seconds === null ? '' : `, ${Math.round(seconds)} s of processor time`;
+    tell(`${suite} took ${Math.round((Date.now() - began) / 1000)} s${cost}.`);
+    return countsOf(file, code);
+  } finally {
+    turns.end(suite);
+  }
+}
+
+/** Resolves with the exit code, or null when a signal or the time limit ended it, and what it used of the processor. */
+function runJest({ suite, file, words, nicer }, tell, hear) {
+  return new Promise((resolve) => {
+    const args = ['--no-warnings', jest, '--passWithNoTests', ...words, '--json', '--outputFile', file];
+    const { env, stderr } = process;
+    const colors = stderr.isTTY && env.NO_COLOR === undefined ? { FORCE_COLOR: '1' } : {};
+    const child = spawn(process.execPath, args, {
+      cwd: root,
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env: { ...env, ...colors, ORRERY_TEST_SUITE: suite },
+    });
+    if (nicer > 0 && child.pid !== undefined) setPriority(child.pid, nicer);
+    for (const stream of ['stdout', 'stderr'])
+      child[stream].setEncoding('utf8').on('data', (chunk) => hear(stream, chunk));
+    const pass = (signal) => child.kill(signal);
+    process.on('SIGTERM', pass).on('SIGINT', pass);
+    let [hard, drained, ended] = [undefined, undefined, { code: null, seconds: null }];
+    const late = setTimeout(() => {
+      tell(`${suite} did not end in ${SUITE_MINUTES_MAX} minutes.`);
+      child.kill('SIGTERM');
+      hard = setTimeout(() => child.kill('SIGKILL'), KILL_AFTER_MS);
+    }, SUITE_MINUTES_MAX * 60_000);
+    const done = () => {
+      for (const timer of [late, hard, drained]) clearTimeout(timer);
+      for (const stream of [child.stdout, child.stderr]) stream.destroy();
+      process.off('SIGTERM', pass).off('SIGINT', pass);
+      resolve(ended);
+    };
+    child.once('exit', (code) => {
+      ended = { code, seconds: newSeconds() };
+      drained = setTimeout(done, DRAIN_MS);
+    });
+    child.once('error', done).once('close', done);
+  });
+}
+
+let secondsKnown = 0;
+
+/**
+ * Seconds of processor time of what this process has waited for since it was asked last: asked when a child has ended, those of the child
+ * and of what it has waited for. Null where the kernel does not say.
+ */
+function newSeconds() {
+  try {
+    const afterName = readFileSync('/proc/self/stat', 'utf8').split(') ').at(-1).split(' ');
+    const all = (Number(afterName[13]) + Number(afterName[14])) / TICKS_PER_SECOND;
+    const fresh = all - secondsKnown;
+    secondsKnown = all;
+    return fresh;
+  } catch {
+    return null;
+  }
+}
+
+/** A file that could not even be loaded has no failed test in it, yet it failed. */
+function countsOf(file, code) {
+  let report;
+  try {
+    report = JSON.parse(readFileSync(file, 'utf8'));
+  } catch {
+    return { passed: 0, failed: code === 0 ? 0 : 1, skipped: 0 };
+  }
+  const failed = report.numFailedTests + report.numRuntimeErrorTestSuites;
+  return {
+    passed: report.numPassedTests,
+    failed: code === 0 ? failed : Math.max(failed, 1),
+    skipped: report.numPendingTests + report.numTodoTests,
+  };
+}
