@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { evolveCommit, forkedFrom, type Run } from '#libs/constellation';
+import { evolveCommit, forkedFrom, hasPlan, type Run } from '#libs/constellation';
 import { verifyChain } from '#libs/event-log';
 import { parseWith, RunCommit } from '#proto';
 import type { RunEventData } from '#proto';
@@ -72,7 +72,7 @@ function fold(records: readonly ExportRecord[], number: number): Run | undefined
   } catch {
     return undefined;
   }
-  return run?.graph === null ? undefined : run;
+  return run !== undefined && hasPlan(run) ? run : undefined;
 }
 
 function differences(forked: Forked, run: Run): string[] {

@@ -8,6 +8,7 @@ import {
   editPolicyOf,
   evolve,
   findTask,
+  hasPlan,
   outOfScope,
   type Run,
 } from '#libs/constellation';
@@ -42,7 +43,7 @@ function problemOf(run: Run, event: RoundEvent): string | undefined {
 }
 
 function illegalCreation(run: Run, { data }: EventOf<'CONSTELLATION_MODIFIED'>): string | undefined {
-  if (run.graph !== null) return 'the run has a constellation, and no edits are named';
+  if (hasPlan(run)) return 'the run has a constellation, and no edits are named';
   if (run.requested === null) return 'the request had no constellation, and no edits are named';
   return otherRevision(run, data.revision, run.revision + 1) ?? miscounted(run.requested, data);
 }
@@ -55,8 +56,8 @@ function illegalOpening(run: Run, { data }: EventOf<'EDIT_OPENED'>): string | un
   if (editPolicyOf(run) === 'never') return 'the run takes no edits of a planner';
   if (run.noMoreRounds !== null) return `no round is opened any more: ${run.noMoreRounds}`;
   if (editId !== `e${run.rounds + 1}`) return `it is the round ${editId}, the next one is e${run.rounds + 1}`;
-  if ((mode === 'creation') !== (run.graph === null)) {
-    return `its mode is ${mode}, and the run has ${run.graph === null ? 'no' : 'a'} constellation`;
+  if ((mode === 'editing') !== hasPlan(run)) {
+    return `its mode is ${mode}, and the run has ${hasPlan(run) ? 'a' : 'no'} constellation`;
   }
   if (!isDeepStrictEqual(triggers, run.queued) && !asksAtEndOfPlan(run, triggers) && !asksForDevices(run, data)) {
     return 'its triggers are not what the planner had not looked at yet';
@@ -118,7 +119,7 @@ function illegalEdit(run: Run, event: EventOf<'CONSTELLATION_MODIFIED'>): string
   if (editId !== undefined && number <= (editing?.tries ?? 0)) return `try ${number} was judged before`;
   if ((origin === 'operator') !== (editId === undefined))
     return `its origin is ${origin}, which does not fit its round`;
-  if (run.graph === null && editId === undefined) return 'there is no constellation yet';
+  if (!hasPlan(run) && editId === undefined) return 'there is no constellation yet';
   const unmarked = unjudged(data);
   if (unmarked !== undefined) return unmarked;
   const applied = applyRecorded(run, edits, Date.parse(modifiedAt), data.judgeCommands === true);
@@ -172,8 +173,8 @@ export function unseenPlan(
   next: RecordedRunEvent | undefined,
 ): string | undefined {
   if (event.type !== 'CONSTELLATION_MODIFIED' || event.data.state !== 'CONTINUE') return undefined;
-  const { graph, phase, request } = before;
-  if (graph !== null || phase !== 'RUNNING' || request?.options.plan !== 'approve') return undefined;
+  const { phase, request } = before;
+  if (hasPlan(before) || phase !== 'RUNNING' || request?.options.plan !== 'approve') return undefined;
   if (next?.type === 'RUN_PAUSED' && next.data.waitsFor === 'plan_approval') return undefined;
   return 'the plan was to be accepted by a person, and the run does not wait for one';
 }

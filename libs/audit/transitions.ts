@@ -85,7 +85,7 @@ function illegalTurn(run: Run, event: TurnEvent): string | undefined {
 function illegalWaits(run: Run, { began, over }: RunEventData<'TASKS_WAITING'>): string | undefined {
   if (run.phase === 'PAUSED') return 'TASKS_WAITING: the run is paused';
   const isStranded = (id: string): boolean => (findTask(run, id)?.deviceWait ?? null) !== null;
-  const isReady = (id: string): boolean => run.ready.has(run.graph?.taskIndex.get(id) ?? -1);
+  const isReady = (id: string): boolean => run.ready.has(run.graph.taskIndex.get(id) ?? -1);
   const unready = began.find((id) => !isReady(id) || isStranded(id));
   if (unready !== undefined) return `TASKS_WAITING: ${unready} is not ready, or waits already`;
   const other = over.find((id) => !isStranded(id));
@@ -147,8 +147,8 @@ function problemOf(run: Run, task: TaskState, event: TaskEvent): string | undefi
 function refuted(run: Run, lines: readonly LineResult[], ending: TaskEnding): string | undefined {
   const { graph } = run;
   for (const { id, satisfied, undecided } of lines) {
-    const index = graph?.lineIndex.get(id);
-    const line = index === undefined ? undefined : graph?.lines.at(index);
+    const index = graph.lineIndex.get(id);
+    const line = index === undefined ? undefined : graph.lines.at(index);
     if (line === undefined || undecided === true) continue;
     const judged = judgeLine(line, ending, new Judge(new KnownTruths()));
     if (judged === undefined || judged.undecided === true || judged.satisfied === satisfied) continue;
@@ -160,7 +160,7 @@ function refuted(run: Run, lines: readonly LineResult[], ending: TaskEnding): st
 /** A task that nobody knows whether it may run: some line into it is undecided, none is known to forbid it, and no edit may save it. */
 function undecidable(run: Run, task: TaskState, { data }: EventOf<'TASK_FAILED'>): string | undefined {
   if (data.error.code !== 'CONDITION_UNDECIDABLE' || task.status !== 'PENDING') return undefined;
-  if (undecidedInto(run, run.graph?.taskIndex.get(task.star.id) ?? -1) !== undefined) return held(run, task);
+  if (undecidedInto(run, run.graph.taskIndex.get(task.star.id) ?? -1) !== undefined) return held(run, task);
   return 'no line into it is undecided, or one is known not to be satisfied';
 }
 
@@ -186,7 +186,7 @@ function illegalStart(run: Run, task: TaskState, { data }: EventOf<'TASK_STARTED
 
 /** The lock: what an edit may still change is left as it is. */
 function held(run: Run, { star }: TaskState): string | undefined {
-  if (!isHeld(run)(run.graph?.taskIndex.get(star.id) ?? -1)) return undefined;
+  if (!isHeld(run)(run.graph.taskIndex.get(star.id) ?? -1)) return undefined;
   const by = run.editing === null ? 'a round that is owed' : `the open round ${run.editing.editId}`;
   return `it is held by ${by}`;
 }
@@ -262,8 +262,8 @@ function wasUndecided(run: Run, task: TaskState, lineId: LineId): boolean {
 
 /** A line of the task to what has not run, or into it from what has not ended. */
 function mayBeOpenAgain(run: Run, { star }: TaskState, lineId: LineId): boolean {
-  const index = run.graph?.lineIndex.get(lineId);
-  const line = index === undefined ? undefined : run.graph?.lines.at(index);
+  const index = run.graph.lineIndex.get(lineId);
+  const line = index === undefined ? undefined : run.graph.lines.at(index);
   if (line === undefined) return false;
   if (line.to === star.id) {
     const source = findTask(run, line.from)?.status;

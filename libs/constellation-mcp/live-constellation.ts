@@ -35,7 +35,7 @@ export class LiveConstellation implements ConstellationDesk {
       return refused(`The run is ${run.phase}: its constellation is history and cannot be changed.`);
     }
     // The goal, by which people know a plan without a name, may be too long for one.
-    const name = run.graph?.name ?? '';
+    const name = run.graph.name;
     const made = name === '' ? editOfCall(call) : editOfCall(call, name);
     if (!made.ok) return { ok: false, problems: made.issues.map(sentenceOf) };
     const outcome = await this.#ports.propose([made.edit]);

@@ -89,7 +89,7 @@ function editOf(run: Run, seed: number, hostile: boolean): unknown {
   const pending = [...run.tasks].filter(({ status }) => status === 'PENDING').map(({ star }) => star.id);
   const all = [...run.tasks].map(({ star }) => star.id);
   const touched = hostile || seed % 9 === 0 ? all : pending;
-  const lines = [...(run.graph?.lines ?? [])]
+  const lines = [...run.graph.lines]
     .filter(({ to }) => hostile || seed % 9 === 0 || pending.includes(to))
     .map(({ id }) => id);
   const line = () => {
@@ -136,7 +136,7 @@ function editOf(run: Run, seed: number, hostile: boolean): unknown {
 function partOf(run: Run, every: number): TaskConstellation {
   const tasks = [...run.tasks].map(({ star }) => star).filter((_, index) => index % every === 0);
   const named = new Set(tasks.map(({ id }) => id));
-  const lines = [...(run.graph?.lines ?? [])].filter(({ from, to }) => named.has(from) && named.has(to));
+  const lines = [...run.graph.lines].filter(({ from, to }) => named.has(from) && named.has(to));
   const [added] = constellation([{ id: 'n4', timeoutMs: MINUTE }]).tasks;
   return { name: 'part', tasks: added === undefined || named.has('n4') ? tasks : [...tasks, added], lines };
 }

@@ -80,7 +80,7 @@ describe('every run, whatever its planner, its operator and its devices do', () 
       playChaos(given, (story, before) => {
         const wrong = prefixes(before, story.last?.events ?? []).filter(({ event, from }) => {
           if (event.type !== 'TASK_STARTED' && event.type !== 'TASK_SKIPPED') return false;
-          const index = from.graph?.taskIndex.get(event.data.taskId) ?? -1;
+          const index = from.graph.taskIndex.get(event.data.taskId) ?? -1;
           if (isHeld(from)(index)) return true;
           if (event.type === 'TASK_SKIPPED') return !from.doomed.has(index);
           const { notBefore } = from.tasks.at(index);

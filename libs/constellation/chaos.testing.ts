@@ -22,7 +22,7 @@ import {
   WAKE,
   withAgents,
 } from './given.js';
-import { isTerminal, type Run } from './state/run.js';
+import { isTerminal, type Run, hasPlan } from './state/run.js';
 import { IMAGINED } from './trust.testing.js';
 
 /** Wild steps, and those after which a run must have ended when nobody disturbs it any more. */
@@ -151,7 +151,7 @@ const EVALUATED: Input = {
 };
 
 const creationOf = (run: Run, plan: TaskConstellation) =>
-  run.graph === null ? [{ tool: 'build_constellation', constellation: plan }] : [];
+  !hasPlan(run) ? [{ tool: 'build_constellation', constellation: plan }] : [];
 
 function wild(run: Run, seed: number, given: Chaos): Input[] {
   const running = [...run.running].map((index) => run.tasks.at(index));
@@ -177,7 +177,7 @@ function proposals(run: Run, seed: number, given: Chaos): Input[] {
   const editId = editing?.editId ?? 'e1';
   const edits = (): unknown[] => {
     const batch = batchOf(run, [seed, seed * 3 + 1, seed * 7 + 5], hostile);
-    return run.graph === null ? creationOf(run, plan) : hostile ? batch : validOf(run, batch);
+    return !hasPlan(run) ? creationOf(run, plan) : hostile ? batch : validOf(run, batch);
   };
   switch (Math.floor(seed / 17) % 16) {
     case 0:

@@ -116,7 +116,7 @@ function observable(run: Run) {
     lines: byId(view.lines),
     taskStates: Object.fromEntries([...run.tasks].map((task) => [task.star.id, task])),
     lineStates: Object.fromEntries(
-      [...(run.graph?.lines ?? [])].map((line, index) => [line.id, { line, ...run.lines.at(index) }]),
+      [...run.graph.lines].map((line, index) => [line.id, { line, ...run.lines.at(index) }]),
     ),
     sets: [run.ready, run.doomed, run.running, run.timed].map(idsOf),
     counts: run.counts,

@@ -37,8 +37,8 @@ function violationsOf(run: Run, ...edits: readonly unknown[]): readonly EditViol
 }
 
 const ids = ({ graph }: Run) => ({
-  tasks: [...(graph?.taskIds ?? [])],
-  lines: [...(graph?.lines ?? [])].map(({ id }) => id),
+  tasks: [...graph.taskIds],
+  lines: [...graph.lines].map(({ id }) => id),
 });
 
 function edited(story: Story, ...edits: readonly unknown[]): Run {
@@ -59,7 +59,7 @@ describe('build_constellation of a plan that has not begun', () => {
     const run = edited(FRESH, build(plan));
     expect(ids(run)).toEqual({ tasks: ['a', 'b', 'd'], lines: ['a-b', 'b-d'] });
     expect(run.tasks.at(0).star.name).toBe('other');
-    expect(run.graph?.name).toBe('second');
+    expect(run.graph.name).toBe('second');
     expect([...run.usedIds].toSorted()).toEqual(['c', 'line:b-c']);
   });
 
@@ -68,7 +68,7 @@ describe('build_constellation of a plan that has not begun', () => {
     const run = edited(FRESH, build(plan, false));
     expect(ids(run)).toEqual({ tasks: ['a', 'b', 'c', 'd'], lines: ['a-b', 'b-c', 'c-d'] });
     expect(run.tasks.at(2).star.name).toBe('other');
-    expect(run.graph?.name).toBe('test');
+    expect(run.graph.name).toBe('test');
   });
 
   it.each([true, false])('applied twice changes nothing more (clear: %s)', (clear) => {
@@ -85,15 +85,15 @@ describe('build_constellation of a plan that has not begun', () => {
 
   it('that only has another name is a change', () => {
     const same = { ...constellation(['a', 'b', 'c'], ['a->b', 'b->c']), name: 'renamed' };
-    expect(edited(FRESH, build(same)).graph?.name).toBe('renamed');
+    expect(edited(FRESH, build(same)).graph.name).toBe('renamed');
   });
 
   it('leads a line elsewhere that it names with other ends, and turns a line round', () => {
     const line = (from: string, to: string) => ({ id: 'a-b', from, to, type: 'unconditional' as const });
     const elsewhere = edited(FRESH, build({ ...constellation(['a', 'b', 'c']), lines: [line('a', 'c')] }));
-    expect([...(elsewhere.graph?.lines ?? [])]).toEqual([line('a', 'c')]);
+    expect([...elsewhere.graph.lines]).toEqual([line('a', 'c')]);
     const round = edited(FRESH, build({ ...constellation(['a', 'b', 'c']), lines: [line('b', 'a')] }));
-    expect([...(round.graph?.lines ?? [])]).toEqual([line('b', 'a')]);
+    expect([...round.graph.lines]).toEqual([line('b', 'a')]);
   });
 
   it('is refused with the paths of what is wrong in it', () => {
@@ -192,7 +192,7 @@ describe('build_constellation of a plan that is not there yet', () => {
     story.when(propose('e1', [build({ ...constellation(['a', 'b'], ['a->b']), name: 'disks' })]));
     expect(story.told).toEqual(['CONSTELLATION_MODIFIED e1 revision 1', 'TASK_STARTED a 1 on web-1']);
     expect(story.last?.events[0]).toMatchObject({ data: { origin: 'planner', tasks: 2, lines: 1 } });
-    expect(story.run.graph?.name).toBe('disks');
+    expect(story.run.graph.name).toBe('disks');
   });
 });
 
@@ -337,7 +337,7 @@ describe('a line from a predecessor that has ended', () => {
       .when(propose(null, asks));
     expect(before.status('a')).toBe('SKIPPED');
     for (const { run } of [before, behind]) {
-      expect(run.lines.at(run.graph?.lineIndex.get('a-n') ?? -1)).toEqual({ satisfied: true, reason: null });
+      expect(run.lines.at(run.graph.lineIndex.get('a-n') ?? -1)).toEqual({ satisfied: true, reason: null });
     }
   });
 

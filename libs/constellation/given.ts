@@ -20,7 +20,7 @@ import type { Input, PlannedRound } from './decide/input.js';
 import type { RoundFailure } from './decide/edit-cycle.js';
 import { foldEvents, withVerbs } from './fold/evolve.js';
 import type { FleetView } from './edits/fleet-view.js';
-import { emptyRun, type Run } from './state/run.js';
+import { emptyRun, type Run, type Standing } from './state/run.js';
 
 /** Test vocabulary of the core: `given(facts).at(now).when(inputs).then(...)`. Data is fixed. */
 export const T0 = Date.parse('2026-01-01T00:00:00.000Z');
@@ -182,6 +182,11 @@ export function questionAsk(approvalId: string, question = 'Which of the two?'):
 export function asked(ask: Ask): Input {
   const { taskId = '', attempt = 0 } = attemptOfCommand(ask.approvalId) ?? {};
   return { kind: 'asked', taskId, attempt, ask, attemptHash: HASH };
+}
+
+/** The run as if it stood there, whatever has become of its tasks. */
+export function standing(run: Run, to: Standing): Run {
+  return { ...run, ...to } as Run;
 }
 
 export const WAKE: Input = { kind: 'wake' };

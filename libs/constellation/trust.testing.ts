@@ -75,7 +75,7 @@ export class TrustAudit {
       if (isMoved) directed.push(star.target);
       this.#tasks.set(star.id, { star, isJudged: known?.isJudged === true || (judgeCommands && isOther) });
     }
-    const lines = [...(after.graph?.lines ?? [])];
+    const lines = [...after.graph.lines];
     if (judgeCommands) this.#judgeFollowers(before, lines);
     this.#lines = lines;
     if (!this.#isPlanned) this.#scope = [...directed, ...spare];

@@ -24,7 +24,7 @@ const shell = (stdout: string): Json => ({ exit_code: 0, stdout, stderr: '' });
 const PLAN = constellation(['a', 'b', 'c', 'o'], [NUMBER, 'b=>c', 'a->o']);
 const EDITED = { options: { editPolicy: 'when-needed' } } as const;
 
-const error = (story: Story, taskId: string) => story.run.tasks.at(story.run.graph?.taskIndex.get(taskId) ?? -1).error;
+const error = (story: Story, taskId: string) => story.run.tasks.at(story.run.graph.taskIndex.get(taskId) ?? -1).error;
 
 describe('a line of which nobody can say whether it holds', () => {
   it('fails its target, with the reason, where nobody is asked: the run has not succeeded', () => {

@@ -28,7 +28,7 @@ export class PlannedRun {
   /** Tasks that a device works on. */
   get running(): string[] {
     const { running, graph } = this.#run;
-    return [...running].map((position) => graph?.taskIds.at(position) ?? '');
+    return [...running].map((position) => graph.taskIds.at(position) ?? '');
   }
 
   get isEdited(): boolean {

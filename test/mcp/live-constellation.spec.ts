@@ -7,7 +7,7 @@ import { plan, Story } from '../../libs/planner/moves/given.testing.js';
 
 const REMOVE = ConstellationToolCall.parse({ tool: 'remove_task', arguments: { task_id: 'a' } });
 const story = Story.of(plan(['a', 'b'], ['a->b'])).run;
-const run = (sequence: number, phase: Run['phase'] = 'RUNNING'): Run => ({ ...story, sequence, phase });
+const run = (sequence: number, phase: Run['phase'] = 'RUNNING'): Run => ({ ...story, sequence, phase }) as Run;
 
 /** Each look at the log finds the next of these; the last one stays. */
 function given(runs: readonly (Run | undefined)[], outcome: VerbOutcome = { answer: 'accepted', sequence: 9 }) {

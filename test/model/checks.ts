@@ -149,7 +149,7 @@ function* checkAgreement({ run, ledger }: World): Generator<Violation> {
   const isOpen = ({ to }: TaskStarLine) => ledger.tasks.get(to)?.status === 'PENDING';
   const judged = (line: TaskStarLine, is: boolean | 'undecided' | null) =>
     `${JSON.stringify(line)} ${isOpen(line) && is}`;
-  const theirs = [...(run.graph?.lines ?? [])].map((line, index) => {
+  const theirs = [...run.graph.lines].map((line, index) => {
     const { satisfied: is, undecided } = run.lines.at(index);
     return judged(line, undecided === true ? 'undecided' : is);
   });

@@ -19,7 +19,7 @@ interface Mutation {
 const MUTATIONS: readonly Mutation[] = [
   {
     what: 'no lock',
-    text: 'if (graph === null || plannerSilent || (editing === null && queued.length === 0)) return NOBODY;',
+    text: 'if (!hasPlan(run) || plannerSilent || (editing === null && queued.length === 0)) return NOBODY;',
     becomes: 'if (graph !== undefined) return NOBODY;',
     configuration: 'fan-in, strict',
     found: 'LOCK',
@@ -216,21 +216,21 @@ const MUTATIONS: readonly Mutation[] = [
   {
     what: 'a planner that can never be asked again and holds what it was to be asked about',
     text: 'if (editing === null && !asksPlanner(run)) return NOBODY;',
-    becomes: 'if (editing === null && !asksPlanner({ ...run, graph: null })) return NOBODY;',
+    becomes: 'if (editing === null && !asksPlanner({ ...run, revision: 0 })) return NOBODY;',
     configuration: 'agents and a planner',
     found: 'IDLE',
   },
   {
     what: 'a goal that is given up because nothing is left for a model',
-    text: 'if (left <= EPSILON && graph !== null) return null;',
+    text: 'if (left <= EPSILON && hasPlan(run)) return null;',
     becomes: 'if (left <= EPSILON && agentsPending >= 0) return null;',
     configuration: 'a goal with nothing',
     found: 'TRIGGERS',
   },
   {
     what: 'a planner that is asked again after it has said that it may ask no model any more',
-    text: 'return run.graph === null || (run.noMoreRounds === null && !isSpentOnPlans(run));',
-    becomes: "return run.graph === null || (run.noMoreRounds !== '' && !isSpentOnPlans(run));",
+    text: 'return !hasPlan(run) || (run.noMoreRounds === null && !isSpentOnPlans(run));',
+    becomes: "return !hasPlan(run) || (run.noMoreRounds !== '' && !isSpentOnPlans(run));",
     configuration: 'often enough',
     found: 'ROUNDS',
   },

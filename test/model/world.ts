@@ -199,9 +199,7 @@ export function keyOf({ run, now, links, left, starvedOf, isSettled }: World, { 
     const more = `+${until(task.notBefore)}^${until(task.deadlineAt)}${lost}${task.failedOn.join()}`;
     return `${head}${skippedBy ?? ''}${task.result === null ? '' : 'R'}${more}`;
   });
-  const lines = [...(graph?.lines ?? [])].map(
-    (line, at) => `${starNumber(line)}${String(run.lines.at(at).satisfied)[0]}`,
-  );
+  const lines = [...graph.lines].map((line, at) => `${starNumber(line)}${String(run.lines.at(at).satisfied)[0]}`);
   return [
     run.runId,
     run.phase,

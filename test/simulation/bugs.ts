@@ -27,7 +27,7 @@ class HastyLogClient extends LogClient {
 /** Whatever comes of a task counts for the attempt that runs. */
 function unfenced(run: Run, input: Input): Input {
   if (input.kind !== 'attempt-ended') return input;
-  const index = run.graph?.taskIndex.get(input.taskId);
+  const index = run.graph.taskIndex.get(input.taskId);
   return index === undefined ? input : { ...input, attempt: run.tasks.at(index).attempt };
 }
 

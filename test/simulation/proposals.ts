@@ -103,7 +103,7 @@ function addition({ run, editId, try: number, devices }: Asked, dice: Dice): Edi
 }
 
 function relined(run: Run, pending: readonly string[], dice: Dice): Edit[] {
-  const lines = [...(run.graph?.lines ?? [])].filter(({ to }) => pending.includes(to));
+  const lines = [...run.graph.lines].filter(({ to }) => pending.includes(to));
   if (lines.length === 0) return [];
   const { id } = dice.pick(lines);
   if (dice.chance(0.5)) return [{ tool: 'remove_dependency', lineId: id }];
@@ -153,7 +153,7 @@ function runningOf(run: Run, dice: Dice): string {
 
 /** Turns a line of the plan round, or adds two tasks that wait for each other. */
 function cycle({ run, editId, devices }: Asked, dice: Dice): Edit[] {
-  const lines = [...(run.graph?.lines ?? [])];
+  const lines = [...run.graph.lines];
   if (lines.length > 0 && dice.chance(0.6)) {
     const { from, to } = dice.pick(lines);
     return [{ tool: 'add_dependency', line: { id: `back-${editId}`, from: to, to: from, type: 'unconditional' } }];

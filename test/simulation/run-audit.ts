@@ -203,7 +203,7 @@ export class RunAudit {
     this.#successors = new Map();
     const shapes = new Map<TaskId, string>();
     for (const { star } of after.tasks) shapes.set(star.id, JSON.stringify(star));
-    for (const line of after.graph?.lines ?? []) {
+    for (const line of after.graph.lines ?? []) {
       this.#linesInto.set(line.to, [...(this.#linesInto.get(line.to) ?? []), line.id]);
       this.#successors.set(line.from, [...(this.#successors.get(line.from) ?? []), line.to]);
       shapes.set(line.to, `${shapes.get(line.to)} ${JSON.stringify(line)}`);

@@ -47,7 +47,7 @@ const ORCHESTRATOR: Actor = { kind: 'system', id: 'orchestrator' };
 export function recordAsk(draft: RunDraft, asked: Asked, { now }: Circumstances): Answer {
   const { taskId, attempt, ask, attemptHash } = asked;
   const { run } = draft;
-  const index = run.graph?.taskIndex.get(taskId);
+  const index = run.graph.taskIndex.get(taskId);
   if (index === undefined) return { kind: 'ignored', reason: 'UNKNOWN_TASK' };
   const task = run.tasks.at(index);
   if (!isCurrentAttempt(task, attempt)) return { kind: 'ignored', reason: 'STALE_ATTEMPT' };
@@ -113,7 +113,7 @@ function whyNot(run: Run, word: PersonsWord, by: Actor, { taskId, ask }: OpenApp
   if (requester?.kind === by.kind && requester.id === by.id) {
     return refuse('UNAUTHORIZED', `${by.id} requested this run; another person has to approve its commands`);
   }
-  const task = run.tasks.at(run.graph?.taskIndex.get(taskId) ?? -1);
+  const task = run.tasks.at(run.graph.taskIndex.get(taskId) ?? -1);
   if (task.stopping !== null) {
     return refuse('INVALID_STATE', `approvalId: task "${taskId}" is being stopped; nothing new runs for it`);
   }
@@ -193,6 +193,6 @@ function answerTo({ state, by, decidedAt, taskId }: DecidedApproval): Answer {
 
 /** Decided so long ago that only the attempt still knows of it. */
 function wasAsked(run: Run, approvalId: ApprovalId): boolean {
-  const index = run.graph?.taskIndex.get(attemptOfCommand(approvalId)?.taskId ?? '');
+  const index = run.graph.taskIndex.get(attemptOfCommand(approvalId)?.taskId ?? '');
   return index !== undefined && run.tasks.at(index).asks.includes(approvalId);
 }

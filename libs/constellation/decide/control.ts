@@ -2,7 +2,7 @@ import { type Actor, DEFAULTS, instantOf, LIMITS, type RunVerb, type TaskId, typ
 import { ACCEPTED, type Answer, refuse } from '../values/index.js';
 import { decideApproval } from './approvals.js';
 import type { Circumstances } from '../schedule/index.js';
-import { mayGetMore, Purse, doomOf, isUnsatisfied, graphOf, isTerminal, type Run } from '../state/index.js';
+import { mayGetMore, Purse, doomOf, isUnsatisfied, isTerminal, type Run } from '../state/index.js';
 import { abandonEdit } from './edit-rounds.js';
 import { beginToEnd } from './ending.js';
 import type { RunDraft } from '../fold/index.js';
@@ -81,7 +81,7 @@ function resume(draft: RunDraft, _: Told<'RESUME'>, by: Actor, { now }: Circumst
 /** A person's word that a task shall be tried again, also where nobody knows what the last attempt has done. */
 function retry(draft: RunDraft, { taskId }: Told<'RETRY'>, by: Actor, { now }: Circumstances): Answer {
   const { run } = draft;
-  const index = run.graph?.taskIndex.get(taskId);
+  const index = run.graph.taskIndex.get(taskId);
   if (index === undefined) {
     return unknownTask(run, taskId);
   }
@@ -127,7 +127,7 @@ function retry(draft: RunDraft, { taskId }: Told<'RETRY'>, by: Actor, { now }: C
 /** Also of a run that has ended: what is to be known of it is often known afterwards. */
 function annotate(draft: RunDraft, { text, taskId }: Told<'ANNOTATE'>, by: Actor, { now }: Circumstances): Answer {
   const { run } = draft;
-  if (taskId !== undefined && run.graph?.taskIndex.get(taskId) === undefined) return unknownTask(run, taskId);
+  if (taskId !== undefined && run.graph.taskIndex.get(taskId) === undefined) return unknownTask(run, taskId);
   if (run.notes.length >= LIMITS.notesMax) {
     return refuse('INVALID_STATE', `the run has ${LIMITS.notesMax} notes, the most that it takes`);
   }
@@ -143,7 +143,7 @@ function unknownTask(run: Run, taskId: TaskId): Answer {
 
 /** A task with a line that is not satisfied would be skipped again at once: what is behind the line has to run first. */
 function whatBlocks(run: Run, index: number): string | undefined {
-  const graph = graphOf(run);
+  const { graph } = run;
   if (!graph.linesInto.at(index).some((line) => isUnsatisfied(run, line))) return undefined;
   const { lineId, reason } = doomOf(run, index);
   const { from } = graph.lines.at(graph.lineIndex.get(lineId) ?? -1);

@@ -1,7 +1,7 @@
 import { instantOf, LIMITS, type RunEvent } from '#proto';
 import type { RunDraft } from '../fold/index.js';
 import { type Circumstances, deadlinePassed } from '../schedule/index.js';
-import { judgeLines } from '../state/index.js';
+import { judgeLines, hasPlan } from '../state/index.js';
 import { failAttempt } from './attempt-end.js';
 import { abandonEdit } from './edit-rounds.js';
 import { beginToEnd, endAsItIs } from './ending.js';
@@ -10,8 +10,8 @@ import { beginToEnd, endAsItIs } from './ending.js';
 export function enforceRunDeadline(draft: RunDraft, { now }: Circumstances): void {
   if (draft.run.ending !== null || !deadlinePassed(draft.run, now)) return;
   abandonEdit(draft, { code: 'RUN_ENDING', message: 'the deadline of the run passed' }, now);
-  const { graph, counts } = draft.run;
-  if (graph !== null && counts.PENDING + counts.RUNNING === 0) endAsItIs(draft, now);
+  const { run } = draft;
+  if (hasPlan(run) && run.counts.PENDING + run.counts.RUNNING === 0) endAsItIs(draft, now);
   else beginToEnd(draft, { reason: 'run_deadline', by: null, note: null }, now);
 }
 

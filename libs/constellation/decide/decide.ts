@@ -178,7 +178,7 @@ function endAttempt(
 ): Answer {
   const { run } = draft;
   const { taskId, attempt, finished, attemptHash } = input;
-  const index = run.graph?.taskIndex.get(taskId);
+  const index = run.graph.taskIndex.get(taskId);
   if (index === undefined) return { kind: 'ignored', reason: 'UNKNOWN_TASK' };
   const task = run.tasks.at(index);
   if (!isCurrentAttempt(task, attempt)) {
@@ -199,7 +199,7 @@ function endAttempt(
 
 function annotate(draft: RunDraft, input: Extract<Input, { kind: 'late-result' }>, { now }: Circumstances): Answer {
   const { taskId, attempt, text, attemptHash } = input;
-  if (draft.run.graph?.taskIndex.get(taskId) === undefined) return { kind: 'ignored', reason: 'UNKNOWN_TASK' };
+  if (draft.run.graph.taskIndex.get(taskId) === undefined) return { kind: 'ignored', reason: 'UNKNOWN_TASK' };
   draft.add({
     type: 'RUN_ANNOTATED',
     data: { kind: 'late_result', taskId, attempt, text, attemptHash, annotatedAt: instantOf(now) },

@@ -29,7 +29,7 @@ import { boundedAnswer } from './end-size.js';
 import type { RunDraft } from '../fold/index.js';
 import { answerOf } from './final-answer.js';
 import { ACCEPTED, type Answer, refuse, jsonBytes } from '../values/index.js';
-import { isTerminal, PLAN_WAITS, type Run } from '../state/index.js';
+import { hasPlan, isTerminal, PLAN_WAITS, type Run } from '../state/index.js';
 
 /** A dead or slow planner stops a run for the length of one round at most. */
 export function enforceEditDeadline(draft: RunDraft, { now }: Circumstances): void {
@@ -44,7 +44,7 @@ export function enforceEditDeadline(draft: RunDraft, { now }: Circumstances): vo
 
 /** What a run without any plan comes to when its first round is abandoned. */
 function failWithoutPlan(draft: RunDraft, { note, reason = 'plan_failed' }: NoPlan, now: number): void {
-  if (draft.run.graph !== null || isTerminal(draft.run)) return;
+  if (hasPlan(draft.run) || isTerminal(draft.run)) return;
   beginToEnd(draft, { reason, by: null, note }, now);
 }
 
@@ -119,8 +119,7 @@ function proposeUnasked(draft: RunDraft, proposed: Proposed, circumstances: Circ
       'state: only an answer to an edit round may be FINISH or FAIL; cancel the run instead',
     );
   }
-  if (draft.run.graph === null)
-    return refuse('INVALID_STATE', 'the run has no constellation yet; its planner is asked');
+  if (!hasPlan(draft.run)) return refuse('INVALID_STATE', 'the run has no constellation yet; its planner is asked');
   const judged = judge(draft, proposed, circumstances);
   if (!judged.ok) return { kind: 'rejected', reason: refusalOf(judged.violations) };
   if (!judged.staging.changed) return { kind: 'ignored', reason: 'NO_CHANGE' };
@@ -175,7 +174,7 @@ function modify(
   const { proposal, by, planHash } = proposed;
   const { editId, state, edits, trace, spare } = proposal;
   const { tasks, lines } = staging.counts;
-  const isPlan = run.graph === null && tasks > 0;
+  const isPlan = !hasPlan(run) && tasks > 0;
   draft.add({
     type: 'CONSTELLATION_MODIFIED',
     data: {

@@ -1,5 +1,5 @@
 import { instantOf, DEFAULTS, type EditTrigger, type RunEventData } from '#proto';
-import { asksPlanner, budgetOfRound, editPolicyOf, lockPolicyOf } from '../state/index.js';
+import { asksPlanner, budgetOfRound, editPolicyOf, hasPlan, lockPolicyOf } from '../state/index.js';
 import type { Circumstances } from '../schedule/index.js';
 import type { RunDraft } from '../fold/index.js';
 
@@ -40,7 +40,7 @@ function open(draft: RunDraft, triggers: readonly EditTrigger[], now: number): v
     type: 'EDIT_OPENED',
     data: {
       editId: `e${run.rounds + 1}`,
-      mode: run.graph === null ? 'creation' : 'editing',
+      mode: hasPlan(run) ? 'editing' : 'creation',
       triggers: [...triggers],
       revision: run.revision,
       lockPolicy: lockPolicyOf(run),

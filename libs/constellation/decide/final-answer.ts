@@ -1,7 +1,7 @@
 import { type FinalAnswer, type Json, LIMITS, type Proposal, type TaskId, type TaskResult } from '#proto';
 import { jsonBytes } from '../values/index.js';
 import { hasNotDelivered, recoveriesOf } from '../edits/index.js';
-import type { Run, TaskState } from '../state/index.js';
+import { type Run, type TaskState, hasPlan } from '../state/index.js';
 
 /** Of one task in a collected answer, and of why one was not done. */
 const EXCERPT_CHARS_MAX = 300;
@@ -32,7 +32,7 @@ export function answerOf(
 /** Of a run that is about to end. What was not done is said as it is then, whoever wrote the rest. */
 export function answerAtEnd(run: Run): FinalAnswer | undefined {
   if (run.ending?.reason === 'cancelled') return undefined;
-  if (run.answer !== null) return { ...run.answer, failures: failuresOf(run) };
+  if (run.ending?.answer) return { ...run.ending.answer, failures: failuresOf(run) };
   return run.request?.goal === null ? undefined : collectAnswer(run);
 }
 
@@ -40,7 +40,7 @@ export function answerAtEnd(run: Run): FinalAnswer | undefined {
 function named(run: Run, taskIds: readonly TaskId[]): Evidence[] {
   return [...new Set(taskIds)]
     .flatMap((taskId) => {
-      const index = run.graph?.taskIndex.get(taskId);
+      const index = run.graph.taskIndex.get(taskId);
       return index === undefined ? [] : evidenceOf(run.tasks.at(index));
     })
     .slice(0, LIMITS.evidenceMax);
@@ -104,8 +104,9 @@ function collectedText(run: Run): string {
 }
 
 /** Nobody has looked at what the tasks came to: whoever asked is told. */
-function unjudgedLines({ graph, noMoreRounds }: Run): string[] {
-  return graph === null || noMoreRounds === null
+function unjudgedLines(run: Run): string[] {
+  const { noMoreRounds } = run;
+  return !hasPlan(run) || noMoreRounds === null
     ? []
     : [`The planner was not asked whether that was all: ${excerpt(noMoreRounds)}`];
 }
@@ -130,7 +131,7 @@ function undoneLines(run: Run): string[] {
 /** Completed tasks none of whose successors completed: what they say, nobody has passed on. */
 function lastOf({ graph, tasks }: Run): TaskState[] {
   return [...tasks].filter(({ status }, index) => {
-    if (status !== 'COMPLETED' || graph === null) return false;
+    if (status !== 'COMPLETED') return false;
     return graph.linesFrom.at(index).every((line) => {
       const target = graph.taskIndex.get(graph.lines.at(line).to);
       return target === undefined || tasks.at(target).status !== 'COMPLETED';

@@ -1,5 +1,5 @@
 import { descendantsOf } from '../plan/index.js';
-import { asksPlanner, lockPolicyOf, type Run } from '../state/index.js';
+import { asksPlanner, hasPlan, lockPolicyOf, type Run } from '../state/index.js';
 
 const NOBODY = () => false;
 const EVERYBODY = () => true;
@@ -11,7 +11,7 @@ const EVERYBODY = () => true;
  */
 export function isHeld(run: Run): (index: number) => boolean {
   const { editing, graph, queued, plannerSilent } = run;
-  if (graph === null || plannerSilent || (editing === null && queued.length === 0)) return NOBODY;
+  if (!hasPlan(run) || plannerSilent || (editing === null && queued.length === 0)) return NOBODY;
   if (editing === null && !asksPlanner(run)) return NOBODY;
   if ((editing?.lockPolicy ?? lockPolicyOf(run)) === 'strict') return EVERYBODY;
   const triggers = [...(editing?.triggers ?? []), ...queued];

@@ -1,7 +1,7 @@
 import type { Actor, LineId, LineResult } from '#proto';
 import { sourceOf, targetOf } from '../plan/index.js';
 import type { RunDraft } from '../fold/index.js';
-import { judgeLine, graphOf, isTerminalTask, type Run, type TaskState } from '../state/index.js';
+import { judgeLine, isTerminalTask, type Run, type TaskState } from '../state/index.js';
 
 interface Reopened {
   readonly reason: 'retry_policy' | 'operator';
@@ -40,7 +40,7 @@ export function reopenTask(draft: RunDraft, index: number, { reason, by, notBefo
 
 /** Undecided lines into a task whose sources have ended and stay as they are: what could not be judged then may be by now. */
 function judgedAnew({ run, judge }: RunDraft, position: number, reopened: ReadonlySet<number>): LineResult[] {
-  const graph = graphOf(run);
+  const { graph } = run;
   return graph.linesInto.at(position).flatMap((line) => {
     const source = sourceOf(graph, line);
     const { status, result } = run.tasks.at(source);
@@ -51,7 +51,7 @@ function judgedAnew({ run, judge }: RunDraft, position: number, reopened: Readon
 
 /** The task and, along its lines, every task that never got its turn and all of whose unsatisfied lines come from here. */
 function withFollowers(run: Run, index: number): ReadonlySet<number> {
-  const graph = graphOf(run);
+  const { graph } = run;
   const reopened = new Set([index]);
   // A Set is walked in the order of insertion, and what is added on the way is walked, too.
   for (const position of reopened) {
@@ -76,7 +76,7 @@ function neverGotItsTurn({ status, error, attempt }: TaskState): boolean {
 }
 
 function linesToOpen(run: Run, position: number): LineId[] {
-  const graph = graphOf(run);
+  const { graph } = run;
   return graph.linesFrom
     .at(position)
     .filter((line) => run.lines.at(line).satisfied !== null && !hasRun(run.tasks.at(targetOf(graph, line))))
@@ -85,7 +85,7 @@ function linesToOpen(run: Run, position: number): LineId[] {
 
 /** Lines into a task whose source has been opened again since they were judged: the next try waits for it like the first one did. */
 export function linesToWaitFor(run: Run, position: number): LineId[] {
-  const graph = graphOf(run);
+  const { graph } = run;
   return graph.linesInto
     .at(position)
     .filter((line) => run.lines.at(line).satisfied !== null)

@@ -18,7 +18,7 @@ export function mayChangeLine({ id, to }: Pick<TaskStarLine, 'id' | 'to'>, targe
 export function changedBesidesPending(before: Run, after: Run): string[] {
   const tasks = [...before.tasks].flatMap((task) => {
     if (task.status === 'PENDING') return [];
-    const index = after.graph?.taskIndex.get(task.star.id);
+    const index = after.graph.taskIndex.get(task.star.id);
     if (index === undefined) return [task.star.id];
     const now = after.tasks.at(index);
     // That what it reads comes from a model now is no change of it: only of how it is tried again.
@@ -26,13 +26,13 @@ export function changedBesidesPending(before: Run, after: Run): string[] {
     const marks = { judged: task.judged || now.judged, vouched: task.vouched || now.vouched };
     return sameJson(now, { ...task, ...marks }) ? [] : [task.star.id];
   });
-  const lines = [...(before.graph?.lines ?? [])].flatMap((line, position) => {
-    const target = before.tasks.at(before.graph?.taskIndex.get(line.to) ?? -1);
+  const lines = [...before.graph.lines].flatMap((line, position) => {
+    const target = before.tasks.at(before.graph.taskIndex.get(line.to) ?? -1);
     if (target.status === 'PENDING') return [];
-    const index = after.graph?.lineIndex.get(line.id);
+    const index = after.graph.lineIndex.get(line.id);
     const same =
       index !== undefined &&
-      sameJson(after.graph?.lines.at(index), line) &&
+      sameJson(after.graph.lines.at(index), line) &&
       sameJson(after.lines.at(index), before.lines.at(position));
     return same ? [] : [line.id];
   });

@@ -292,7 +292,7 @@ describe('remove_dependency', () => {
     expect(after(RUN, ...edits)).toEqual({ tasks: ['a', 'b', 'c'], lines: ['a-b', 'b-c'], changed: true });
     const story = new Story().on(fleet([device('web-1', { tasksMax: 1 })])).from(RUN);
     story.when(asked([remove.line('b-c')])).when(asked([{ tool: 'add_dependency', line }]));
-    expect(story.run.graph?.lines.at(1)).toEqual(line);
+    expect(story.run.graph.lines.at(1)).toEqual(line);
     expect(after(story.run, remove.line('b-c')).lines).toEqual(['a-b']);
   });
 });
@@ -302,7 +302,7 @@ describe('update_dependency', () => {
     const story = new Story()
       .from(RUN)
       .when(asked([change.line('b-c', { type: 'conditional', condition: 'true', description: 'why' })]));
-    expect(story.run.graph?.lines.at(1)).toEqual({
+    expect(story.run.graph.lines.at(1)).toEqual({
       id: 'b-c',
       from: 'b',
       to: 'c',
@@ -317,7 +317,7 @@ describe('update_dependency', () => {
       .from(RUN)
       .when(asked([change.line('b-c', { type: 'conditional', condition: 'true', description: 'why' })]))
       .when(asked([change.line('b-c', { type: 'success-only', description: null })]));
-    expect(story.run.graph?.lines.at(1)).toEqual({ id: 'b-c', from: 'b', to: 'c', type: 'success-only' });
+    expect(story.run.graph.lines.at(1)).toEqual({ id: 'b-c', from: 'b', to: 'c', type: 'success-only' });
   });
 
   it('changes another condition alone', () => {
@@ -325,7 +325,7 @@ describe('update_dependency', () => {
       .from(RUN)
       .when(asked([change.line('b-c', { type: 'conditional', condition: 'true' })]))
       .when(asked([change.line('b-c', { condition: 'false' })]));
-    expect(story.run.graph?.lines.at(1)).toMatchObject({ type: 'conditional', condition: 'false' });
+    expect(story.run.graph.lines.at(1)).toMatchObject({ type: 'conditional', condition: 'false' });
   });
 
   it('changes nothing when it is so already, also of a line to what has started', () => {

@@ -14,7 +14,7 @@ export function recoveriesOf({ tasks, graph }: Pick<Run, 'tasks' | 'graph'>): Re
   }
   const recovered = new Map<TaskId, TaskId>();
   for (const id of replacements.keys()) {
-    const index = graph?.taskIndex.get(id);
+    const index = graph.taskIndex.get(id);
     const task = index === undefined ? undefined : tasks.at(index);
     const by =
       task === undefined || !hasNotDelivered(task) ? undefined : deliveredFor(task, replacements, new Set([id]));

@@ -12,15 +12,13 @@ import {
 } from '../state/index.js';
 
 /** The parts of a run that an edit may change. */
-export type Shape = Pick<Run, 'graph' | 'tasks' | 'lines' | 'usedIds'> & { readonly graph: Graph };
+export type Shape = Pick<Run, 'graph' | 'tasks' | 'lines' | 'usedIds'>;
 
 /** `at`: when the edit is made, in milliseconds since the epoch. `judged`: a model may have written it. */
 export interface MadeEdit {
   readonly at: number;
   readonly judged: boolean;
 }
-
-const NO_GRAPH = buildGraph({ name: '', taskIds: [], lines: [] });
 
 /**
  * A copy of a constellation while a batch of edits is applied to it: private to the batch, so nothing of it is seen unless
@@ -44,8 +42,8 @@ export class Staging {
   readonly #removedLines = new Set<number>();
   changed = false;
 
-  constructor({ graph, tasks, lines, usedIds }: Pick<Run, 'graph' | 'tasks' | 'lines' | 'usedIds'>, made: MadeEdit) {
-    this.#graph = graph ?? NO_GRAPH;
+  constructor({ graph, tasks, lines, usedIds }: Shape, made: MadeEdit) {
+    this.#graph = graph;
     this.#before = { graph, tasks };
     this.#tasks = tasks;
     this.#lines = lines;
@@ -260,7 +258,6 @@ export class Staging {
   /** It had to wait for something for which it has to wait no more. */
   #isLoosened(index: number): boolean {
     const { graph } = this.#before;
-    if (graph === null) return false;
     const guards = (of: Graph) => of.linesInto.at(index).map((position) => of.lines.at(position));
     const now = guards(this.#graph);
     const holds = ({ from, type, condition }: TaskStarLine): boolean =>

@@ -1,10 +1,20 @@
 import type { LineId, LineResult, TaskStatus } from '#proto';
-import { isAgentTask, graphOf, type LineState, NO_COUNTS, type Run, type TaskState } from '../state/index.js';
+import {
+  type Asked,
+  type InPhase,
+  isAgentTask,
+  type LineState,
+  NO_COUNTS,
+  type Run,
+  type RunBasis,
+  type Standing,
+  type TaskState,
+} from '../state/index.js';
 import { positionOf, targetOf } from '../plan/index.js';
 import type { Shape } from '../edits/index.js';
 
 /** Private to a fold: the parts that are replaced, and sets that nobody else sees yet. */
-export type Draft = { -readonly [K in keyof Run]: Run[K] } & {
+export type Draft = InPhase & { -readonly [K in keyof RunBasis]: RunBasis[K] } & {
   ready: Set<number>;
   doomed: Set<number>;
   running: Set<number>;
@@ -16,6 +26,11 @@ export function draftOf(run: Run): Draft {
   const { ready, doomed, running, timed, stranded } = run;
   const sets = { ready: new Set(ready), doomed: new Set(doomed), running: new Set(running), timed: new Set(timed) };
   return { ...run, ...sets, stranded: new Set(stranded) };
+}
+
+/** Goes on in another phase, with all that belongs to it. */
+export function enter(draft: Draft, to: Standing & Partial<Asked>): void {
+  Object.assign(draft, to);
 }
 
 /** Takes over another structure; the derived sets keep the order in which tasks became ready. */
@@ -69,7 +84,7 @@ export function agentPending({ star, status }: TaskState): number {
 }
 
 export function change(draft: Draft, taskId: string, to: (task: TaskState) => TaskState): TaskState {
-  const index = positionOf(graphOf(draft).taskIndex, taskId);
+  const index = positionOf(draft.graph.taskIndex, taskId);
   const before = draft.tasks.at(index);
   const after = to(before);
   draft.tasks = draft.tasks.with(index, after);
@@ -107,7 +122,7 @@ function member(set: Set<number>, index: number, belongs: boolean): void {
 }
 
 export function recordJudged(draft: Draft, results: readonly LineResult[]): void {
-  const { lineIndex } = graphOf(draft);
+  const { lineIndex } = draft.graph;
   for (const { id, satisfied, reason, undecided } of results) {
     const index = positionOf(lineIndex, id);
     if (draft.lines.at(index).satisfied !== null) continue; // judged once: what followed from it has happened
@@ -116,14 +131,14 @@ export function recordJudged(draft: Draft, results: readonly LineResult[]): void
 }
 
 export function reopenLines(draft: Draft, lines: readonly LineId[]): void {
-  const { lineIndex } = graphOf(draft);
+  const { lineIndex } = draft.graph;
   for (const id of lines) setLine(draft, positionOf(lineIndex, id), { satisfied: null, reason: null });
 }
 
 function setLine(draft: Draft, index: number, to: LineState): void {
   const { satisfied: was } = draft.lines.at(index);
   draft.lines = draft.lines.with(index, to);
-  const target = targetOf(graphOf(draft), index);
+  const target = targetOf(draft.graph, index);
   const before = draft.tasks.at(target);
   const after = {
     ...before,

@@ -1,13 +1,12 @@
 import {
-  type Actor,
   type Edit,
   type EditTrigger,
+  type FinalAnswer,
   type LineResult,
   NO_USAGE,
   type RunCommit,
   type RunEvent,
   type RunEventData,
-  type StopReason,
   type TaskId,
   type Usage,
 } from '#proto';
@@ -27,13 +26,25 @@ import {
   emptyRun,
   endsTheRun,
   findTask,
-  graphOf,
+  hasPlan,
   NOTHING_ASKED,
   PLAN_WAITS,
   type Run,
+  type RunEnding,
   type TaskState,
+  UNDERWAY,
 } from '../state/index.js';
-import { change, type Draft, draftOf, forgetWaits, recordJudged, reopenLines, reshape, strand } from './draft.js';
+import {
+  change,
+  type Draft,
+  draftOf,
+  enter,
+  forgetWaits,
+  recordJudged,
+  reopenLines,
+  reshape,
+  strand,
+} from './draft.js';
 import { stageRecorded, scopeOf, widened, shapeOf } from '../edits/index.js';
 import { positionOf, targetOf, Judge } from '../plan/index.js';
 import { restored } from './fork.js';
@@ -142,18 +153,13 @@ function apply(draft: Draft, event: RunEvent): void {
     case 'RUN_CANCELLED':
       return endRun(draft, event);
     case 'RUN_PAUSED':
-      draft.phase = 'PAUSED';
-      draft.reason = event.data.reason;
-      draft.waitsFor = event.data.waitsFor ?? null;
+      pause(draft, event.data);
       return forgetWaits(draft);
     case 'RUN_RESUMED':
       if (draft.waitsFor === 'plan_approval') vouchForPlan(draft);
-      draft.phase = 'RUNNING';
-      draft.reason = null;
-      draft.waitsFor = null;
-      return;
+      return enter(draft, { ...UNDERWAY, ending: draft.ending });
     case 'RUN_REOPENED':
-      return reopenRun(draft, event.data);
+      return enter(draft, { ...UNDERWAY, deadlineAt: event.data.deadlineAt });
     case 'RUN_ANNOTATED':
       // Beside the history, never in it: nothing that is done depends on an annotation.
       return annotate(draft, event.data);
@@ -163,29 +169,25 @@ function apply(draft: Draft, event: RunEvent): void {
 }
 
 function annotate(draft: Draft, data: RunEventData<'RUN_ANNOTATED'>): void {
-  if (data.kind === 'evaluation') draft.evaluation = data.evaluation;
+  if (data.kind === 'evaluation') Object.assign(draft, { evaluation: data.evaluation });
   if (data.kind !== 'note') return;
   const { kind: _kind, ...note } = data;
   draft.notes = [...draft.notes, note];
 }
 
 function request(draft: Draft, { constellation, deadlineAt, ...asked }: RunEventData<'RUN_REQUESTED'>): void {
-  draft.phase = 'RUNNING';
-  draft.request = asked;
+  enter(draft, { ...UNDERWAY, request: asked, deadlineAt });
   draft.requested = constellation;
-  draft.deadlineAt = deadlineAt;
   if (constellation === null) draft.queued = [{ kind: 'goal' }];
 }
 
 function fork(draft: Draft, data: RunEventData<'RUN_FORKED'>): void {
   const { request: asked, shape } = restored(data);
-  draft.phase = 'RUNNING';
-  if (data.waitsFor !== undefined) waitForApproval(draft);
+  enter(draft, { ...UNDERWAY, request: asked, deadlineAt: data.deadlineAt });
+  if (data.waitsFor !== undefined) pause(draft, PLAN_PAUSE);
   draft.scope = data.scope ?? null;
   draft.planSource = data.planSource ?? null;
-  draft.request = asked;
   draft.parent = data.parent;
-  draft.deadlineAt = data.deadlineAt;
   draft.revision = data.revision;
   draft.queued = data.triggers;
   draft.blackboard = data.blackboard ?? [];
@@ -205,15 +207,14 @@ function modify(draft: Draft, data: RunEventData<'CONSTELLATION_MODIFIED'>): voi
   endRound(draft, data.used);
   draft.plannerSilent = false;
   if (state === undefined || state === 'CONTINUE') return;
-  draft.answer = data.answer ?? null;
-  const by = data.proposedBy ?? null;
-  if (state === 'FINISH') draft.ending = { reason: 'finished', by, note: null };
-  else draft.ending = { reason: 'plan_failed', by, note: data.answer?.text ?? data.trace?.result ?? null };
+  const { proposedBy: by = null, answer = null } = data;
+  if (state === 'FINISH') beginEnding(draft, { reason: 'finished', by, note: null }, answer);
+  else beginEnding(draft, { reason: 'plan_failed', by, note: answer?.text ?? data.trace?.result ?? null }, answer);
 }
 
 function applyBatch(draft: Draft, edits: readonly Edit[], data: RunEventData<'CONSTELLATION_MODIFIED'>): void {
   const { judged = [], modifiedAt, judgeCommands = false, spare = [] } = data;
-  const isPlan = draft.graph === null;
+  const isPlan = !hasPlan(draft);
   const staging = stageRecorded(draft, edits, { at: Date.parse(modifiedAt), judged: judgeCommands });
   const directed = staging.directed();
   const { shape, moved } = staging.finish();
@@ -223,7 +224,7 @@ function applyBatch(draft: Draft, edits: readonly Edit[], data: RunEventData<'CO
     draft.scope = scopeOf([...directed, ...spare]);
     draft.planSource = data.source ?? null;
     // A person who has paused it before has not seen it either.
-    if (draft.phase === 'PAUSED' && draft.request?.options.plan === 'approve') waitForApproval(draft);
+    if (draft.phase === 'PAUSED' && draft.request.options.plan === 'approve') pause(draft, PLAN_PAUSE);
   } else if (!judgeCommands) draft.scope = widened(draft.scope, directed);
 }
 
@@ -234,10 +235,11 @@ function vouchForPlan(draft: Draft): void {
   }
 }
 
-function waitForApproval(draft: Draft): void {
-  draft.phase = 'PAUSED';
-  draft.waitsFor = 'plan_approval';
-  draft.reason = PLAN_WAITS;
+const PLAN_PAUSE = { reason: PLAN_WAITS, waitsFor: 'plan_approval' } as const;
+
+function pause(draft: Draft, why: Pick<RunEventData<'RUN_PAUSED'>, 'reason' | 'waitsFor'>): void {
+  const { reason, waitsFor = null } = why;
+  enter(draft, { ...UNDERWAY, phase: 'PAUSED', reason, waitsFor, ending: draft.ending });
 }
 
 /** What was given to the round and not used is there again. */
@@ -368,7 +370,7 @@ interface EndOfAttempt {
 
 /** What the attempt leaves behind: what it used of the budget, its notes, and questions that nobody answered. */
 function endAttempt(draft: Draft, { taskId, used, notes }: EndOfAttempt): void {
-  const task = draft.tasks.at(positionOf(graphOf(draft).taskIndex, taskId));
+  const task = draft.tasks.at(positionOf(draft.graph.taskIndex, taskId));
   if (task.status !== 'RUNNING') return;
   const { slice, star, deviceId, asks } = task;
   draft.used = plus(draft.used, used ?? (slice !== null && !isAgentTask(star) ? ONE_COMMAND : NO_USAGE));
@@ -377,8 +379,8 @@ function endAttempt(draft: Draft, { taskId, used, notes }: EndOfAttempt): void {
   if (asks.length > 0) draft.approvals = withWithdrawn(draft.approvals, asks);
 }
 
-function beginEnding(draft: Draft, ending: { reason: StopReason; by: Actor | null; note: string | null }): void {
-  if (endsTheRun(ending.reason)) draft.ending ??= ending;
+function beginEnding(draft: Draft, ending: RunEnding, answer: FinalAnswer | null = null): void {
+  if (endsTheRun(ending.reason) && draft.ending === null) Object.assign(draft, { ending: { ...ending, answer } });
 }
 
 /** What the planner has to look at; a task that is tried again has nothing to be looked at yet. */
@@ -391,7 +393,7 @@ function trigger(draft: Draft, taskId: TaskId, attempt: number): void {
 /** What the lines came to that leave a task. One of which nobody can say it makes somebody look at the task, once. */
 function judgeFrom(draft: Draft, taskId: TaskId, results: readonly LineResult[]): void {
   recordJudged(draft, results);
-  const graph = graphOf(draft);
+  const { graph } = draft;
   const isOpen = ({ id, undecided }: LineResult): boolean =>
     undecided === true && draft.tasks.at(targetOf(graph, positionOf(graph.lineIndex, id))).status === 'PENDING';
   if (!results.some(isOpen)) return;
@@ -421,7 +423,7 @@ function reopenTask(draft: Draft, data: RunEventData<'TASK_REOPENED'>): void {
 
 /** Lines of several tasks that have ended before. */
 function judgeEach(draft: Draft, results: readonly LineResult[]): void {
-  const { lines, lineIndex } = graphOf(draft);
+  const { lines, lineIndex } = draft.graph;
   for (const result of results) judgeFrom(draft, lines.at(positionOf(lineIndex, result.id)).from, [result]);
 }
 
@@ -430,36 +432,20 @@ type RunEnd = Extract<RunEvent, { type: 'RUN_COMPLETED' | 'RUN_FAILED' | 'RUN_CA
 function endRun(draft: Draft, event: RunEnd): void {
   draft.approvals = withoutGrants(draft.approvals);
   draft.queued = [];
-  draft.ending = null;
-  draft.waitsFor = null;
-  draft.answer = (event.type === 'RUN_CANCELLED' ? undefined : event.data.answer) ?? null;
   switch (event.type) {
-    case 'RUN_COMPLETED':
-      draft.phase = 'COMPLETED';
-      draft.outcome = event.data.outcome;
-      draft.reason = null;
-      draft.endedAt = event.data.completedAt;
-      return;
-    case 'RUN_FAILED':
-      draft.phase = 'FAILED';
-      draft.reason = event.data.reason.message;
-      draft.endedAt = event.data.failedAt;
-      return;
-    case 'RUN_CANCELLED':
-      draft.phase = 'CANCELLED';
-      draft.reason = event.data.reason;
-      draft.endedAt = event.data.cancelledAt;
+    case 'RUN_COMPLETED': {
+      const { outcome, completedAt: endedAt, answer = null } = event.data;
+      return enter(draft, { ...UNDERWAY, phase: 'COMPLETED', outcome, endedAt, answer });
+    }
+    case 'RUN_FAILED': {
+      const { reason, failedAt: endedAt, answer = null } = event.data;
+      return enter(draft, { ...UNDERWAY, phase: 'FAILED', reason: reason.message, endedAt, answer });
+    }
+    case 'RUN_CANCELLED': {
+      const { reason, cancelledAt: endedAt } = event.data;
+      return enter(draft, { ...UNDERWAY, phase: 'CANCELLED', reason, endedAt });
+    }
   }
-}
-
-function reopenRun(draft: Draft, { deadlineAt }: RunEventData<'RUN_REOPENED'>): void {
-  draft.phase = 'RUNNING';
-  draft.outcome = null;
-  draft.reason = null;
-  draft.endedAt = null;
-  draft.answer = null;
-  draft.evaluation = null;
-  draft.deadlineAt = deadlineAt;
 }
 
 function startTask(draft: Draft, data: RunEventData<'TASK_STARTED'>): void {

@@ -83,8 +83,8 @@ describe('a fork', () => {
     const fork = foldEvents(emptyRun('run-2'), [{ type: 'RUN_FORKED', data: forkedAt(story) }]);
     expect([...fork.tasks].map(facts)).toEqual([...parent.tasks].map(facts));
     expect([...fork.lines]).toEqual([...parent.lines]);
-    expect([...(fork.graph?.lines ?? [])]).toEqual([...(parent.graph?.lines ?? [])]);
-    expect(fork.graph?.name).toBe(parent.graph?.name);
+    expect([...fork.graph.lines]).toEqual([...parent.graph.lines]);
+    expect(fork.graph.name).toBe(parent.graph.name);
     expect(fork.revision).toBe(2);
     expect(fork.usedIds).toEqual(parent.usedIds);
     expect(fork.counts).toEqual(parent.counts);

@@ -11,7 +11,7 @@ import { buildGraph } from '../plan/index.js';
 import { PersistentArray } from '../values/index.js';
 import {
   deadlineOf,
-  graphOf,
+  hasPlan,
   type LineState,
   pendingTask,
   type Run,
@@ -31,10 +31,10 @@ export interface ForkOrigin {
 
 /** The first fact of a run that goes on from where another one stood: all its state, so that a fold needs nothing else. */
 export function forkedFrom({ run, by, requestId, now }: ForkOrigin): RunEventData<'RUN_FORKED'> {
-  const { request, revision, runId, sequence, number, hash } = run;
+  const { request, revision, runId, sequence, number, hash, graph } = run;
   if (request === null) throw new Error(`run ${runId} has no request`);
   const { namespace, contentHash, goal, options, metadata } = request;
-  const graph = graphOf(run);
+  if (!hasPlan(run)) throw new Error(`run ${runId} has no constellation yet`);
   return {
     requestId,
     namespace,

@@ -3,6 +3,7 @@ import { findCycle } from '../plan/index.js';
 import {
   BOUNDS,
   exceeded,
+  hasPlan,
   plus,
   sameUsage,
   isTerminal,
@@ -64,7 +65,7 @@ function found({ tasks }: Run): Iterable<{ readonly [K in keyof TaskState]: Task
 }
 
 function* acyclic(run: Run): Generator<InvariantViolation> {
-  const cycle = run.graph === null ? undefined : findCycle(run.graph);
+  const cycle = findCycle(run.graph);
   if (cycle !== undefined) yield { invariant: 'I2_ACYCLIC', tasks: cycle, message: 'the lines form a cycle' };
 }
 
@@ -91,7 +92,7 @@ function* editRound({ editing, ending, phase }: Run): Generator<InvariantViolati
 /** I6: whoever is asked something is asked by an attempt that runs and waits for the answer. */
 function* openApprovals(run: Run): Generator<InvariantViolation> {
   for (const [approvalId, { taskId, attempt }] of run.approvals.open) {
-    const index = run.graph?.taskIndex.get(taskId);
+    const index = run.graph.taskIndex.get(taskId);
     const task = index === undefined ? undefined : run.tasks.at(index);
     if (task?.status === 'RUNNING' && task.attempt === attempt && task.asks.includes(approvalId)) continue;
     const message = `approval ${approvalId} is open and its attempt does not run`;
@@ -100,9 +101,9 @@ function* openApprovals(run: Run): Generator<InvariantViolation> {
 }
 
 /** A plan that waits for a person's word is there, and stands still: nobody is asked about it either. */
-function* planApproval({ waitsFor, phase, graph, editing }: Run): Generator<InvariantViolation> {
-  if (waitsFor === null || (phase === 'PAUSED' && graph !== null && editing === null)) return;
-  const message = `a plan waits for approval and the run is ${phase}${graph === null ? ' without a plan' : ''}`;
+function* planApproval(run: Run): Generator<InvariantViolation> {
+  if (run.waitsFor === null || (hasPlan(run) && run.editing === null)) return;
+  const message = `a plan waits for approval and the run is ${run.phase}${hasPlan(run) ? '' : ' without a plan'}`;
   yield { invariant: 'I6_APPROVAL', tasks: [], message };
 }
 
@@ -125,7 +126,7 @@ function* indexes(run: Run): Generator<InvariantViolation> {
   for (const [index, { star, status, linesOpen, linesUnsatisfied, deadlineAt, deviceWait }] of [
     ...run.tasks,
   ].entries()) {
-    const into = run.graph?.linesInto.at(index) ?? [];
+    const into = run.graph.linesInto.at(index);
     const open = into.filter((line) => run.lines.at(line).satisfied === null).length;
     const unsatisfied = into.filter((line) => run.lines.at(line).satisfied === false).length;
     const ready = status === 'PENDING' && open === 0 && unsatisfied === 0;

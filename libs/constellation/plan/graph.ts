@@ -39,6 +39,9 @@ export function buildGraph({ name, taskIds, lines }: Parts): Graph {
   };
 }
 
+/** Before there is a plan. */
+export const NO_GRAPH = buildGraph({ name: '', taskIds: [], lines: [] });
+
 export function graphOfConstellation({ name, tasks, lines }: TaskConstellation): Graph {
   return buildGraph({ name, taskIds: tasks.map(({ id }) => id), lines });
 }

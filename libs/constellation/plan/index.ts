@@ -4,7 +4,7 @@
  */
 export { findCycle, findCycleThrough } from './acyclic.js';
 export { type Truth, checkCondition, evaluateCondition, undecided } from './condition.js';
-export { type Graph, buildGraph, descendantsOf, positionOf, sourceOf, targetOf } from './graph.js';
+export { type Graph, NO_GRAPH, buildGraph, descendantsOf, positionOf, sourceOf, targetOf } from './graph.js';
 export { type Doomer, LINE_KINDS, type TaskEnding } from './line-types.js';
 export { type Successors, topologicalOrder, widthOf } from './metrics-width.js';
 export { Judge, KnownTruths, type Question, type Truths, judgedInPlace, truthOrQuestion } from './truth.js';

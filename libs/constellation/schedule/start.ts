@@ -11,7 +11,7 @@ import {
 } from '#proto';
 import type { Assignment } from '../edits/index.js';
 import { positionOf, sourceOf } from '../plan/index.js';
-import { graphOf, isAgentTask, type Run } from '../state/index.js';
+import { isAgentTask, type Run } from '../state/index.js';
 
 interface Given {
   readonly device: Extract<Assignment, { kind: 'device' }>['device'];
@@ -64,7 +64,7 @@ function approvalOf(run: Run): Pick<RunEventData<'TASK_STARTED'>, 'approval'> {
  * and all of them without. Only of those of which it is known how they ended; skipped and cancelled ones have none.
  */
 function inputsOf(run: Run, index: number): RunEventData<'TASK_STARTED'>['inputs'] {
-  const graph = graphOf(run);
+  const { graph } = run;
   const sources = sourcesOf(run, index);
   return sources.flatMap(({ position, field }) => {
     const taskId = graph.taskIds.at(position);
@@ -83,7 +83,7 @@ interface Source {
 }
 
 function sourcesOf(run: Run, index: number): readonly Source[] {
-  const graph = graphOf(run);
+  const { graph } = run;
   const { star } = run.tasks.at(index);
   if (isAgentTask(star)) {
     const named = star.inputs?.map((input) => ({

@@ -1,5 +1,5 @@
 import { type Budget, NO_USAGE, type TaskStar, type Usage } from '#proto';
-import type { Run } from './run.js';
+import { hasPlan, type Run } from './run.js';
 import type { TaskState } from './task.js';
 
 export const BOUNDS = ['llmCalls', 'tokens', 'commands', 'costUsd'] as const;
@@ -81,14 +81,14 @@ export function isSpentOnPlans({ request, used }: Pick<Run, 'request' | 'used'>)
  * and be it nothing: a runbook needs none of it.
  */
 export function budgetOfRound(run: Run): Budget | undefined | null {
-  const { request, used, granted, agentsPending, graph } = run;
+  const { request, used, granted, agentsPending } = run;
   const cap = request?.options.budget ?? {};
   const budget: Budget = {};
   for (const bound of PLANNED) {
     const limit = cap[bound];
     if (limit === undefined) continue;
     const left = Math.max(0, limit - used[bound] - granted[bound]);
-    if (left <= EPSILON && graph !== null) return null;
+    if (left <= EPSILON && hasPlan(run)) return null;
     if (agentsPending === 0) budget[bound] = left;
     else budget[bound] = bound === 'costUsd' ? left / 2 : Math.max(1, Math.floor(left / 2));
   }
@@ -136,6 +136,6 @@ export class Purse {
  * Whether a planner is still asked. Not when nothing is left for its model, nor when that was asked as often as it may be: what
  * needs no model changes nothing, so the run goes on, and ends, as the planner would say by rule. A first plan is always asked for.
  */
-export function asksPlanner(run: Pick<Run, 'graph' | 'noMoreRounds' | 'request' | 'used'>): boolean {
-  return run.graph === null || (run.noMoreRounds === null && !isSpentOnPlans(run));
+export function asksPlanner(run: Pick<Run, 'revision' | 'noMoreRounds' | 'request' | 'used'>): boolean {
+  return !hasPlan(run) || (run.noMoreRounds === null && !isSpentOnPlans(run));
 }

@@ -30,19 +30,24 @@ export {
 export { isCurrentAttempt } from './fencing.js';
 export { UNDECIDED, doomOf, isUnsatisfied, judgeLine, judgeLines, undecidedInto } from './lines.js';
 export {
+  type Asked,
   type Editing,
+  type InPhase,
   JUDGED_NEVER,
   type LineState,
   NO_COUNTS,
   PLAN_WAITS,
   type Run,
   type RunAsked,
+  type RunBasis,
   type RunEnding,
+  type Standing,
+  UNDERWAY,
   editPolicyOf,
   emptyRun,
   endsTheRun,
   findTask,
-  graphOf,
+  hasPlan,
   isTerminal,
   lockPolicyOf,
 } from './run.js';

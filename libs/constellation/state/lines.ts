@@ -1,10 +1,10 @@
 import type { LineResult, TaskStarLine } from '#proto';
 import { type Doomer, type TaskEnding, type Judge, LINE_KINDS, sourceOf } from '../plan/index.js';
-import { graphOf, type Run } from './run.js';
+import { type Run } from './run.js';
 
 /** What the lines that leave a task come to when it ends: judged once, recorded in the task's terminal event. */
 export function judgeLines(run: Run, taskIndex: number, ending: TaskEnding, judge: Judge): LineResult[] {
-  const graph = graphOf(run);
+  const { graph } = run;
   return graph.linesFrom
     .at(taskIndex)
     .filter((index) => run.lines.at(index).satisfied === null)
@@ -39,7 +39,7 @@ export interface Doom {
 }
 
 export function doomOf(run: Run, taskIndex: number): Doom {
-  const graph = graphOf(run);
+  const { graph } = run;
   const unsatisfied = graph.linesInto.at(taskIndex).filter((index) => isUnsatisfied(run, index));
   const causes = unsatisfied.map((index) => {
     const line = graph.lines.at(index);
@@ -55,7 +55,7 @@ export function doomOf(run: Run, taskIndex: number): Doom {
 
 /** Of a task that no line is known to forbid, and of which somebody cannot say whether all allow it: the first such line. */
 export function undecidedInto(run: Run, taskIndex: number): { lineId: string; reason: string } | undefined {
-  const graph = graphOf(run);
+  const { graph } = run;
   const into = graph.linesInto.at(taskIndex);
   if (into.some((index) => isUnsatisfied(run, index))) return undefined;
   const index = into.find((line) => run.lines.at(line).undecided === true);

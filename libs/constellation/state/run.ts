@@ -25,7 +25,7 @@ import {
   type Usage,
 } from '#proto';
 import { type Approvals, NO_APPROVALS } from './approval-state.js';
-import type { Graph } from '../plan/index.js';
+import { type Graph, NO_GRAPH } from '../plan/index.js';
 import { PersistentArray } from '../values/index.js';
 import type { TaskState } from './task.js';
 
@@ -60,23 +60,19 @@ export interface RunEnding {
   readonly note: string | null;
 }
 
-/** NONE: nothing is recorded. PAUSED: facts are recorded, nothing new starts. The rest is terminal. */
-export type RunPhase = 'NONE' | 'RUNNING' | 'PAUSED' | 'COMPLETED' | 'FAILED' | 'CANCELLED';
-
 /** What a run was asked, also when it was forked. */
 export type RunAsked = Omit<RunEventData<'RUN_REQUESTED'>, 'constellation' | 'deadlineAt'>;
 
-/** The aggregate: one run as its commits tell it. Immutable; `evolve` makes the next one. */
-export interface Run {
+/** What is known of a run whatever its phase. */
+export interface RunBasis {
   readonly runId: RunId;
-  readonly phase: RunPhase;
-  readonly request: RunAsked | null;
   readonly requested: TaskConstellation | null;
   readonly parent: RunEventData<'RUN_FORKED'>['parent'] | null;
-  readonly deadlineAt: Instant | null;
-  readonly graph: Graph | null;
+  /** Empty before the first plan. */
+  readonly graph: Graph;
   /** Some task has, or had, a priority other than 0. */
   readonly prioritized: boolean;
+  /** Counts the changes of the constellation; 0 before the first plan. */
   readonly revision: number;
   /** Where edits that a model may have written can let tasks run; null: there is no bound. */
   readonly scope: readonly Target[] | null;
@@ -114,17 +110,6 @@ export interface Run {
   readonly plannerSilent: boolean;
   /** Why the planner is not asked any more: its model was, as often as it may be. Null while it may. */
   readonly noMoreRounds: string | null;
-  /** Set by the first task that was cancelled or stopped because the run is to end. */
-  readonly ending: RunEnding | null;
-  /** Whose word a paused run waits for; null when nothing but a RESUME is meant. */
-  readonly waitsFor: 'plan_approval' | null;
-  readonly outcome: RunOutcome | null;
-  readonly reason: string | null;
-  readonly endedAt: Instant | null;
-  /** The reply to whoever asked: what the planner wrote with its last word, and then what the end says. */
-  readonly answer: FinalAnswer | null;
-  /** What the run was found to be worth since it ended: an annotation, on which nothing depends but that there is one. */
-  readonly evaluation: Evaluation | null;
   /** Annotations, too, of people, in order; a fork begins without them. */
   readonly notes: readonly RunNote[];
   /** Verbs that were decided, by id: asked again, they are answered again and append nothing. */
@@ -135,17 +120,106 @@ export interface Run {
   readonly hash: string;
 }
 
+/** Nothing is recorded. */
+interface Unasked extends NotPaused, NotOver {
+  readonly phase: 'NONE';
+  readonly request: null;
+  readonly deadlineAt: null;
+  readonly ending: null;
+}
+
+export interface Asked {
+  readonly request: RunAsked;
+  readonly deadlineAt: Instant;
+}
+
+interface NotPaused {
+  readonly reason: null;
+  readonly waitsFor: null;
+}
+
+interface NotOver {
+  readonly outcome: null;
+  readonly endedAt: null;
+  readonly answer: null;
+  readonly evaluation: null;
+}
+
+interface MayEnd extends NotOver {
+  /** Set by the first task that was cancelled or stopped because the run is to end; with it the planner's last word, if it had one. */
+  readonly ending: (RunEnding & { readonly answer: FinalAnswer | null }) | null;
+}
+
+interface Running extends MayEnd, NotPaused {
+  readonly phase: 'RUNNING';
+}
+
+/** Facts are recorded, nothing new starts. */
+interface Paused extends MayEnd {
+  readonly phase: 'PAUSED';
+  /** For people. */
+  readonly reason: string;
+  /** Whose word the run waits for; null when nothing but a RESUME is meant. */
+  readonly waitsFor: 'plan_approval' | null;
+}
+
+interface Over {
+  readonly endedAt: Instant;
+  /** The reply to whoever asked. */
+  readonly answer: FinalAnswer | null;
+  /** What the run was found to be worth since it ended: an annotation, on which nothing depends but that there is one. */
+  readonly evaluation: Evaluation | null;
+  readonly ending: null;
+  readonly waitsFor: null;
+}
+
+interface Completed extends Over {
+  readonly phase: 'COMPLETED';
+  readonly outcome: RunOutcome;
+  readonly reason: null;
+}
+
+interface Undone extends Over {
+  readonly phase: 'FAILED' | 'CANCELLED';
+  readonly outcome: null;
+  /** For people. */
+  readonly reason: string;
+}
+
+/** What a run that was asked for is at, all of it: a fold goes from one to another as a whole. */
+export type Standing = Running | Paused | Completed | Undone;
+
+/**
+ * The aggregate: one run as its commits tell it. Immutable; `evolve` makes the next one. Every phase has every field, so that all have
+ * one shape for the machine; what a field can be depends on the phase.
+ */
+export type Run = RunBasis & InPhase;
+export type InPhase = Unasked | (Asked & Standing);
+
+/** What holds of a run that goes on. */
+export const UNDERWAY = {
+  phase: 'RUNNING',
+  ending: null,
+  reason: null,
+  waitsFor: null,
+  outcome: null,
+  endedAt: null,
+  answer: null,
+  evaluation: null,
+} as const satisfies Running;
+
 export const NO_COUNTS = { PENDING: 0, RUNNING: 0, COMPLETED: 0, FAILED: 0, SKIPPED: 0, CANCELLED: 0 } as const;
 
 export function emptyRun(runId: RunId): Run {
   return {
+    ...UNDERWAY,
     runId,
     phase: 'NONE',
     request: null,
+    deadlineAt: null,
     requested: null,
     parent: null,
-    deadlineAt: null,
-    graph: null,
+    graph: NO_GRAPH,
     prioritized: false,
     revision: 0,
     scope: null,
@@ -170,13 +244,6 @@ export function emptyRun(runId: RunId): Run {
     endOfPlanRevision: null,
     plannerSilent: false,
     noMoreRounds: null,
-    ending: null,
-    waitsFor: null,
-    outcome: null,
-    reason: null,
-    endedAt: null,
-    answer: null,
-    evaluation: null,
     notes: [],
     verbs: new Map(),
     sequence: 0,
@@ -194,15 +261,14 @@ export function isTerminal({ phase }: Pick<Run, 'phase'>): boolean {
   return phase === 'COMPLETED' || phase === 'FAILED' || phase === 'CANCELLED';
 }
 
-export function findTask(run: Run, taskId: TaskId): TaskState | undefined {
-  const index = run.graph?.taskIndex.get(taskId);
-  return index === undefined ? undefined : run.tasks.at(index);
+/** The first plan is made: also when it turned out to be empty. */
+export function hasPlan({ revision }: Pick<Run, 'revision'>): boolean {
+  return revision > 0;
 }
 
-/** The graph of a run whose constellation is recorded; every caller has seen that it is. */
-export function graphOf(run: Run): Graph {
-  if (run.graph === null) throw new Error(`run ${run.runId} has no constellation yet`);
-  return run.graph;
+export function findTask(run: Run, taskId: TaskId): TaskState | undefined {
+  const index = run.graph.taskIndex.get(taskId);
+  return index === undefined ? undefined : run.tasks.at(index);
 }
 
 /** Nobody is asked about a constellation that was given, unless the request says so. */

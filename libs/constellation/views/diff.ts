@@ -1,5 +1,5 @@
 import type { Json, TaskConstellation, TaskStar, TaskStarLine } from '#proto';
-import type { Run } from '../state/index.js';
+import { hasPlan, type Run } from '../state/index.js';
 import { sameJson } from '../values/index.js';
 
 /** One field of a task or a line that is not what it was; undefined where it is not set. */
@@ -33,8 +33,8 @@ export function diffConstellations(before: TaskConstellation, after: TaskConstel
 }
 
 /** The constellation of a run as it is defined now; null before there is one. */
-export function constellationOf({ graph, tasks }: Pick<Run, 'graph' | 'tasks'>): TaskConstellation | null {
-  if (graph === null) return null;
+export function constellationOf({ graph, tasks, revision }: Run): TaskConstellation | null {
+  if (!hasPlan({ revision })) return null;
   return { name: graph.name, tasks: [...tasks].map(({ star }) => star), lines: [...graph.lines] };
 }
 

@@ -29,7 +29,7 @@ export function snapshotOf(
     revision,
     sequence,
     tasks: [...tasks].map((task) => snapshotOfTask(task, resultChars, recovered.get(task.star.id))),
-    dependencies: [...(graph?.lines ?? [])].map((line, index) => ({
+    dependencies: [...graph.lines].map((line, index) => ({
       dependency_id: line.id,
       from_task_id: line.from,
       to_task_id: line.to,
@@ -37,7 +37,7 @@ export function snapshotOf(
       ...(line.condition === undefined ? {} : { condition: line.condition }),
       ...(line.description === undefined ? {} : { condition_description: line.description }),
       satisfied: lines.at(index).satisfied,
-      modifiable: graph !== null && tasks.at(positionOf(graph.taskIndex, line.to)).status === 'PENDING',
+      modifiable: tasks.at(positionOf(graph.taskIndex, line.to)).status === 'PENDING',
     })),
   };
 }

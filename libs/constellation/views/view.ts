@@ -15,6 +15,7 @@ import {
   Purse,
   UNDECIDED,
   type Editing,
+  hasPlan,
   isTerminal,
   type Run,
   type TaskState,
@@ -41,7 +42,7 @@ export function viewOf(run: Run, now?: number): RunView {
     tasks: [...run.tasks].map((task, index) =>
       taskView(task, task.status === 'PENDING' && held(index), recovered.get(task.star.id) ?? null),
     ),
-    lines: [...(run.graph?.lines ?? [])].map((line, index): LineView => {
+    lines: [...run.graph.lines].map((line, index): LineView => {
       const { satisfied, reason: why, undecided } = run.lines.at(index);
       const reason = undecided === true ? `${UNDECIDED}${why ?? 'nobody can say'}` : why;
       const { id, from, to, type, condition } = line;
@@ -51,7 +52,7 @@ export function viewOf(run: Run, now?: number): RunView {
     used: run.used,
     ...(budget === undefined ? {} : { budget }),
     goal,
-    answer: isTerminal(run) ? run.answer : null,
+    answer: run.answer,
     evaluation: run.evaluation,
     notes: run.notes.length === 0 ? null : [...run.notes],
   };
@@ -71,7 +72,7 @@ export function waitingFor(run: Run, now?: number): WaitingFor | null {
   if (run.running.size > 0) return waitingForBudget(run) ?? waitingForTasks(run);
   if (run.phase === 'PAUSED') {
     const reason = run.waitsFor === null ? 'paused' : 'approval';
-    const detail = run.waitsFor === null ? (run.reason ?? 'paused') : 'approval of the plan';
+    const detail = run.waitsFor === null ? run.reason : 'approval of the plan';
     return { reason, detail, wokenBy: 'operator', wakesAt: run.deadlineAt };
   }
   const startable = [...run.ready].filter(not(isHeld(run))).map((index) => run.tasks.at(index));
@@ -178,7 +179,7 @@ function approvalView({ runId }: Run, approval: OpenApproval | DecidedApproval):
 
 function headOf(run: Run) {
   const request = requestOf(run);
-  const named = run.graph?.name ?? ''; // a plan that was made of single tasks has no name of its own
+  const named = run.graph.name; // a plan that was made of single tasks has no name of its own
   return {
     runId: run.runId,
     requestId: request.requestId,
@@ -192,7 +193,7 @@ function headOf(run: Run) {
 }
 
 function statusOf(run: Run): RunStatus {
-  if (run.phase === 'NONE' || (run.phase === 'RUNNING' && run.graph === null)) return 'PLANNING';
+  if (run.phase === 'NONE' || (run.phase === 'RUNNING' && !hasPlan(run))) return 'PLANNING';
   if (run.phase !== 'RUNNING') return run.phase;
   return run.running.size > 0 ? 'RUNNING' : 'WAITING';
 }

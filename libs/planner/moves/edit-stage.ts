@@ -86,7 +86,7 @@ export class EditStage {
 
   /** Several calls, all or nothing: only what they lead to together has to be valid. `edits`: one for each call. */
   applyAll(calls: readonly ConstellationToolCall[]): StagedAll {
-    const name = this.#run.graph?.name ?? '';
+    const name = this.#run.graph.name;
     const made = calls.map((call) => (name === '' ? editOfCall(call) : editOfCall(call, name)));
     const refused = made.flatMap((one, call) =>
       one.ok ? [] : one.issues.map((issue) => ({ ...invalid(issue), call })),

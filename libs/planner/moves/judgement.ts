@@ -56,7 +56,7 @@ function withoutDevice(run: Run, triggers: readonly EditTrigger[]): TaskState | 
 
 /** It is done, and nobody can say whether what is pending behind it may run. */
 function leavesDoubt({ graph, lines, tasks }: Run, { star, status }: TaskState): boolean {
-  if (graph === null || status !== 'COMPLETED') return false;
+  if (status !== 'COMPLETED') return false;
   return graph.linesFrom
     .at(graph.taskIndex.get(star.id) ?? -1)
     .some((line) => lines.at(line).undecided === true && tasks.at(targetOf(graph, line)).status === 'PENDING');

@@ -20,7 +20,7 @@ import {
   type Proposal,
   type RoundPlanned,
 } from '#proto';
-import { isTerminal, type Editing, type Run } from '#libs/constellation';
+import { isTerminal, type Editing, type Run, hasPlan } from '#libs/constellation';
 import { judgementOf } from './judgement.js';
 import type { ProposedPlan } from './plan-creation.js';
 import { type PlanState, type PlanTry, roundsAsked, tryOf } from './plan-state.js';
@@ -235,9 +235,9 @@ export function noModel(runbooks: readonly string[]): string {
 export type PlanningState = 'START' | 'CONTINUE' | 'FINISH' | 'FAIL';
 
 /** In which state the planner of a run is, for people. A run that was cancelled was given up, too. */
-export function plannerStateOf({ phase, ending, graph }: Pick<Run, 'phase' | 'ending' | 'graph'>): PlanningState {
+export function plannerStateOf({ phase, ending, revision }: Pick<Run, 'phase' | 'ending' | 'revision'>): PlanningState {
   if (phase === 'COMPLETED') return 'FINISH';
   if (phase === 'FAILED' || phase === 'CANCELLED') return 'FAIL';
   if (ending !== null) return ending.reason === 'finished' ? 'FINISH' : 'FAIL';
-  return graph === null ? 'START' : 'CONTINUE';
+  return hasPlan({ revision }) ? 'CONTINUE' : 'START';
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import type { PlanSource, Proposal, RunOptions } from '#proto';
-import { isTerminal } from '#libs/constellation';
+import { isTerminal, hasPlan } from '#libs/constellation';
 import {
   build,
   CALL,
@@ -60,7 +60,7 @@ class History {
       case 6:
         return this.result(Math.floor(seed / 8));
       case 7:
-        if (story.run.graph !== null) story.edits({ tool: 'add_task', task: star(`p${this.#edits++}`) });
+        if (hasPlan(story.run)) story.edits({ tool: 'add_task', task: star(`p${this.#edits++}`) });
     }
   }
 
@@ -262,7 +262,7 @@ describe('in every history of a run and its planner', () => {
       expect(asked.kind).toBe('ask');
       const task = star(`x${steps}`);
       const add = { tool: 'add_task', task } as const;
-      const edits = story.run.graph === null ? [build(plan([task]))] : [add];
+      const edits = !hasPlan(story.run) ? [build(plan([task]))] : [add];
       story.plans({ edits }, { reply: { steps }, calls: [CALL] }).when(completed(task.id));
     }
     expect(roundsAsked(story.plan).size).toBe(rounds);

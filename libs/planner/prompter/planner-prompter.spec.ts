@@ -1,7 +1,8 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { CONSTELLATION_TOOL_NAMES, CONSTELLATION_TOOLS } from '#proto';
+import { CONSTELLATION_TOOL_NAMES, CONSTELLATION_TOOLS, type FinalAnswer } from '#proto';
+import type { Run } from '#libs/constellation';
 import { BoundaryTaken } from '#libs/prompter';
 import { loadPrompts } from '#libs/prompts';
 import {
@@ -75,14 +76,20 @@ const editingView = (change: Partial<EditingBriefing> = {}): EditingBriefing => 
   ...change,
 });
 
+/** The run as if it had ended so. */
+const ended = (run: Run, answer: FinalAnswer): Run => {
+  const phase = { phase: 'COMPLETED', outcome: 'partially_failed', endedAt: '2026-01-01T01:00:00.000Z' };
+  return { ...run, ...phase, answer } as Run;
+};
+
 const ENDED: EvaluationView = {
   goal: GOAL,
-  run: {
-    ...halfDone(),
-    phase: 'COMPLETED',
-    outcome: 'partially_failed',
-    answer: { text: 'Clean up web-1 first; web-2 is not known.', by: 'model', evidence: [], failures: [] },
-  },
+  run: ended(halfDone(), {
+    text: 'Clean up web-1 first; web-2 is not known.',
+    by: 'model',
+    evidence: [],
+    failures: [],
+  }),
   profiles: creationView().profiles,
   fenceBoundary: BOUNDARY,
 };
@@ -303,8 +310,8 @@ function everywhere(text: string): PlannerPrompt[] {
     ],
   });
   const task = { name: said.slice(0, 200), description: said, tips: [said], notes: [said] };
-  const run = {
-    ...runOf(
+  const run = ended(
+    runOf(
       [
         { id: 'a', ...task, ...done(shell(said, 0, said)) },
         { id: 'b', ...task, command: { tool: 'EXEC_CLI', arguments: { command: said } } },
@@ -313,9 +320,8 @@ function everywhere(text: string): PlannerPrompt[] {
       ],
       [line('a=>b'), line('c=>d')],
     ),
-    answer: { text: said, by: 'model' as const, evidence: [], failures: [] },
-    scope: [{ tags: [said] }],
-  };
+    { text: said, by: 'model', evidence: [], failures: [] },
+  );
   const learnt = [learntOf('l1', { request: said, tips: [said] })];
   const common = { goal: said, learnt, profiles: [hostile], fenceBoundary: BOUNDARY, tried: { result: said } };
   return [
@@ -327,7 +333,7 @@ function everywhere(text: string): PlannerPrompt[] {
     }),
     prompter.editing({
       ...common,
-      run,
+      run: { ...run, scope: [{ tags: [said] }] },
       triggers: [{ kind: 'task', taskId: 'a', attempt: 1 }],
       violations: [{ code: 'INVALID_INPUT', path: said, message: said }],
     }),

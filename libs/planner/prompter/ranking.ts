@@ -1,5 +1,5 @@
 import type { EditTrigger, TaskStatus } from '#proto';
-import { graphOf, type Run, sourceOf, targetOf } from '#libs/constellation';
+import { type Run, sourceOf, targetOf } from '#libs/constellation';
 
 /** Positions of tasks by how much the planner has to know of them. Every task stands in one of the three. */
 export interface Ranking {
@@ -15,7 +15,7 @@ export interface Ranking {
 
 /** Without a trigger that names a task, the plan as a whole is looked at. */
 export function rankingOf(run: Run, triggers: readonly EditTrigger[]): Ranking {
-  const graph = graphOf(run);
+  const { graph } = run;
   const seen = new Set<number>();
   const fresh = (positions: Iterable<number>): number[] =>
     [...positions].filter((position) => !seen.has(position) && seen.add(position) !== undefined);

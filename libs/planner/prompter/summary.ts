@@ -1,5 +1,5 @@
 import { type EditTrigger, type TaskStatus, TaskStatus as Statuses } from '#proto';
-import { graphOf, type Run } from '#libs/constellation';
+import { type Run, hasPlan } from '#libs/constellation';
 import { outputOf, type OutputText } from '#libs/prompter';
 import { fenceTokens, jsonLine, lineTokens, linesWithin, type Telling, toldText } from './bounded.js';
 import { type Ranking, rankingOf } from './ranking.js';
@@ -23,7 +23,7 @@ export function runSummaryText(run: Run, triggers: readonly EditTrigger[], optio
   if (options.tokens < SUMMARY_TOKENS_MIN) {
     throw new RangeError(`tokens is ${options.tokens}; a summary needs at least ${SUMMARY_TOKENS_MIN}`);
   }
-  if (run.graph === null) return '[There is no constellation yet]';
+  if (!hasPlan(run)) return '[There is no constellation yet]';
   return new Summary(run, rankingOf(run, triggers), options).text();
 }
 
@@ -127,7 +127,7 @@ class Summary {
     const line = this.#definition(position, Math.floor(most * (streams.length === 0 ? 1 : DEFINITION_SHARE)));
     if (line === null) return null;
     let { tokens } = line;
-    const id = graphOf(this.#run).taskIds.at(position);
+    const id = this.#run.graph.taskIds.at(position);
     const texts = streams.map((output, index) => {
       const tokensMax = Math.floor((most - tokens) / (streams.length - index));
       const told = toldText(`${output.stream} of task ${id}`, output, { ...this.#options, tokensMax });
@@ -172,7 +172,7 @@ class Summary {
     if (known !== undefined) return known;
     const text =
       tier === 'id'
-        ? `"${graphOf(this.#run).taskIds.at(position)}",`
+        ? `"${this.#run.graph.taskIds.at(position)}",`
         : taskLine(this.#run, position, { tier, trigger: this.#triggers.has(position) });
     const cell = { text, tokens: lineTokens(text, this.#options.countTokens) };
     this.#cells.set(key, cell);

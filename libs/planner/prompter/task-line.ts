@@ -1,5 +1,5 @@
 import type { Json, TaskId, TaskResult } from '#proto';
-import { type Graph, graphOf, type Run, type TaskState } from '#libs/constellation';
+import { type Graph, type Run, type TaskState } from '#libs/constellation';
 import { outputOf, type OutputText } from '#libs/prompter';
 import { clipped, jsonLine } from './bounded.js';
 
@@ -173,7 +173,7 @@ function noteFields(run: Run, taskId: TaskId, chars: number): Readonly<Record<st
 
 /** Dependencies that lead to a task, by their ids, which edits need. */
 function linesInto(run: Run, position: number, { linesMax, types }: Bounds): Json {
-  const graph = graphOf(run);
+  const { graph } = run;
   const into = graph.linesInto.at(position);
   const shown = into.slice(0, linesMax).map((index) => [graph.lines.at(index).id, lineWords(run, index, types)]);
   const more = into.length > linesMax ? [['(more)', into.length - linesMax]] : [];
@@ -181,7 +181,7 @@ function linesInto(run: Run, position: number, { linesMax, types }: Bounds): Jso
 }
 
 function lineWords(run: Run, index: number, types: boolean): string {
-  const { from, type, condition } = graphOf(run).lines.at(index);
+  const { from, type, condition } = run.graph.lines.at(index);
   const { satisfied, undecided, reason } = run.lines.at(index);
   const not = undecided === true ? `, undecided (${reason ?? 'nobody can say'})` : ', not satisfied';
   const judged = satisfied === null ? '' : satisfied ? ', satisfied' : not;
@@ -190,7 +190,7 @@ function lineWords(run: Run, index: number, types: boolean): string {
 }
 
 function successors(run: Run, position: number, most: number): Json {
-  const graph = graphOf(run);
+  const { graph } = run;
   const ids = targetsOf(graph, position);
   return ids.length > most ? [...ids.slice(0, most), `(${ids.length - most} more)`] : ids;
 }

@@ -21,7 +21,7 @@ const DESCRIPTION_CHARS_MAX = 2_000;
  * that would be placeholders are escaped.
  */
 export function runbookOf(run: Run, { name }: { readonly name: RunbookName }): RunbookOfRun {
-  if (run.graph === null || run.tasks.length === 0) {
+  if (run.tasks.length === 0) {
     return { ok: false, message: 'it has no constellation, so there is nothing to save' };
   }
   if (run.phase !== 'COMPLETED' && run.phase !== 'FAILED' && run.phase !== 'CANCELLED') {

@@ -25,6 +25,7 @@ import {
   type Input,
   type Run,
   type TaskState,
+  hasPlan,
 } from '#libs/constellation';
 import { sealCommit } from '#libs/event-log';
 
@@ -117,7 +118,7 @@ export class History {
     const planned = {
       editId: editId ?? 'none',
       try: count,
-      mode: this.run.graph === null ? ('creation' as const) : ('editing' as const),
+      mode: hasPlan(this.run) ? ('editing' as const) : ('creation' as const),
       source,
       calls: source === 'model' ? [this.#call()] : [],
       templates: [],

@@ -2,11 +2,8 @@ import { describe, expect, it } from '@jest/globals';
 import { emptyRun, type Run } from '#libs/constellation';
 import { RunCache } from './run-cache.js';
 
-const run = (runId: string, number: number, phase: Run['phase'] = 'RUNNING'): Run => ({
-  ...emptyRun(runId),
-  number,
-  phase,
-});
+const run = (runId: string, number: number, phase: Run['phase'] = 'RUNNING'): Run =>
+  ({ ...emptyRun(runId), number, phase }) as Run;
 
 describe('RunCache', () => {
   it('gives a run only as it was after the commit asked for', () => {

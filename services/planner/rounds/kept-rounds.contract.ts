@@ -79,7 +79,7 @@ export function keptRoundsContract(name: string, open: () => Promise<KeptRoundsS
       if ((await world.run()).phase === 'NONE') return world.submit();
       await world.judge();
       const { graph, running } = await world.run();
-      return world.fail(graph?.taskIds.at([...running][0] ?? 0) ?? '');
+      return world.fail(graph.taskIds.at([...running][0] ?? 0) ?? '');
     };
     const play = async (world: PlannerWorld, { planner }: Replica, rounds: number): Promise<void> => {
       for (let round = 0; round < rounds; round++) expect(await planner.handle(await next(world))).toEqual(DONE);
