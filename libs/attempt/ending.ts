@@ -70,8 +70,7 @@ function refusedBy(order: ExactOrder, { code, message }: { code: string; message
 }
 
 /** Refused for what was on the way, and not for what it is: sent again, it may be taken. */
-export const isOfTheWay = (code: string): boolean =>
-  code === COMMAND_REFUSALS.expired || code === COMMAND_REFUSALS.notSent;
+const isOfTheWay = (code: string): boolean => code === COMMAND_REFUSALS.expired || code === COMMAND_REFUSALS.notSent;
 
 /** What arrived after the attempt had been closed without it: an annotation, never another end. */
 export function lateEventsOf(order: ExactOrder, ending: Ending): AttemptEvent[] {

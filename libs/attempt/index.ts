@@ -14,27 +14,16 @@ export {
   refusedEnd,
 } from './agent-ending.js';
 export type { AgentEnding, CommandEnd } from './agent-ending.js';
-export {
-  emptyAttempt,
-  evolveAttempt,
-  findOrder,
-  foldAttempt,
-  isExact,
-  isExactAlone,
-  isJudged,
-  ordersOf,
-} from './attempt.js';
-export type { Attempt, AttemptOrder, ExactOrder, Stop, TaskStart } from './attempt.js';
+export * from './attempt.js';
 export { emptyRecord, isKnown, lastFinished, openCommands } from './book.js';
 export type { Book, CommandRecord, FactOf } from './book.js';
-export { eventsOf, exitCodeOf, lateEventsOf } from './ending.js';
-export type { Ending } from './ending.js';
-export { Ends, agentError } from './ends.js';
+export * from './ending.js';
+export * from './ends.js';
 export { agentName, answerOutcome, callOutcome, diverged, isCallOf, modelOutcome } from './recorded-outcomes.js';
 export type { Diverged, NextMove } from './recorded-outcomes.js';
 export { errorOf } from './failures.js';
-export { clip, repairedJson, shapeResult } from './shape-result.js';
+export * from './shape-result.js';
 export { askedForApproval, askedQuestion, commandJudged, questionOf, stepFailed, stepPlanned } from './step-events.js';
 export type { AskOrigin } from './step-events.js';
-export { verdictIn } from './verdict.js';
-export type { AgentReply, ModelFailed, ModelReplied, PersonAnswered, ToolCalled } from './outcomes.js';
+export * from './verdict.js';
+export * from './outcomes.js';

@@ -3,8 +3,6 @@
  * for a person are of the command `verify`.
  */
 export { forkOf } from './audit-fork.js';
-export { auditRun } from './audit-run.js';
-export type { AuditReport } from './audit-run.js';
-export { EXPORT_BYTES_MAX, parseExport, recordsByRun, renderExport } from './export-file.js';
-export type { ExportRecord } from './export-file.js';
+export * from './audit-run.js';
+export * from './export-file.js';
 export { findingText } from './findings.js';

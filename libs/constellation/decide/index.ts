@@ -4,6 +4,6 @@
  */
 export type { PersonsWord } from './approvals.js';
 export type { Control } from './control.js';
-export { type RunDecision, decide } from './decide.js';
-export { isHeld } from './held.js';
-export type { Input } from './input.js';
+export * from './decide.js';
+export * from './held.js';
+export * from './input.js';

@@ -25,7 +25,7 @@ export interface Truths {
 }
 
 /** The same text for the same question, and for no other. */
-export function questionKey({ condition, status, result, streams }: Question): string {
+function questionKey({ condition, status, result, streams }: Question): string {
   const of = 'artifact' in result ? [result.artifact.sha256] : result.value;
   return JSON.stringify([condition, status, of, streams.stdout?.sha256, streams.stderr?.sha256]);
 }

@@ -1,6 +1,6 @@
 /**
  * The report of a run as Markdown, section by section. Everything that it says is in the facts.
  */
-export { type ReportedCommand, commandsOf } from './report-commands.js';
+export * from './report-commands.js';
 export { type PlanStep, planStepsOf } from './report-plans.js';
-export { type ReportInput, renderReport } from './report.js';
+export * from './report.js';

@@ -14,7 +14,7 @@ export interface Drawing {
 
 /** More than this no renderer draws in a way that anybody could read. */
 export const MERMAID_TASKS_MAX = 200;
-export const MERMAID_LINES_MAX = 500;
+const MERMAID_LINES_MAX = 500;
 const LABEL_CHARS_MAX = 60;
 const REASON_CHARS_MAX = 240;
 

@@ -193,7 +193,7 @@ function hasLooked({ complete, watchedMs }: FleetView, ms: number): boolean {
 const DEVICES_NAMED_MAX = 5;
 
 /** The target, and why each device that is meant cannot take the task now; of many devices the first by id. */
-export function whyNoDevice(task: TaskStar, fleet: FleetView, avoid: Avoided): string {
+function whyNoDevice(task: TaskStar, fleet: FleetView, avoid: Avoided): string {
   const meant = [...candidates(task.target, fleet)].filter((device) => couldSatisfy(device, task.target));
   const sorted = meant.toSorted((one, other) => (one.deviceId < other.deviceId ? -1 : 1));
   const named = sorted

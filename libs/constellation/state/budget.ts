@@ -70,7 +70,7 @@ export function mayGetMore({ running, editing }: Pick<Run, 'running' | 'editing'
 const PLANNED = ['llmCalls', 'tokens', 'costUsd'] as const;
 
 /** Of what a planner's model needs something is used up for good. */
-export function isSpentOnPlans({ request, used }: Pick<Run, 'request' | 'used'>): boolean {
+function isSpentOnPlans({ request, used }: Pick<Run, 'request' | 'used'>): boolean {
   const cap = request?.options.budget ?? {};
   return PLANNED.some((bound) => (cap[bound] ?? Infinity) - used[bound] <= EPSILON);
 }

@@ -1,6 +1,6 @@
 /**
  * A run in the words and files of UFO, for its own tools. Nothing else in the library depends on it.
  */
-export { type UfoProgress, exportUfo } from './ufo-export.js';
+export * from './ufo-export.js';
 export { takeKept } from './ufo-kept.js';
 export { importUfo, withoutUfo } from './ufo.js';

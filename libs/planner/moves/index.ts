@@ -5,7 +5,7 @@ export * from './edit-stage.js';
 export * from './judgement.js';
 export * from './next-move.js';
 export { planCreation, type Planned, type ProposedPlan } from './plan-creation.js';
-export { planEditing, type EditingCircumstances } from './plan-editing.js';
+export * from './plan-editing.js';
 export * from './plan-state.js';
 export * from './rebase.js';
 export * from './subtasks.js';

@@ -3,8 +3,8 @@
  */
 export * from './view.js';
 export { PLANNER_TOKENS } from './parts.js';
-export { PlannerPrompter } from './planner-prompter.js';
-export { SUMMARY_TOKENS_MIN, type SummaryOptions, runSummaryText } from './summary.js';
-export { type ProfilesOptions, profilesText } from './profiles-text.js';
-export { constellationToolsText, planFieldsText } from './tools-text.js';
+export * from './planner-prompter.js';
+export * from './summary.js';
+export * from './profiles-text.js';
+export * from './tools-text.js';
 export type { Telling } from './bounded.js';

@@ -4,8 +4,8 @@
  */
 export { matchGoal, type MatchedRunbook, type MatchIssues } from './match.js';
 export { checkParameters, wanted as wantedValue } from './parameters.js';
-export { parseRunbook, type ParsedRunbook } from './parse.js';
+export * from './parse.js';
 export { planOfRunbook, type LeftOut, type RunbookPlan } from './plan.js';
-export { untypedLines, type Runbook } from './runbook.js';
-export { runbookOf, type RunbookOfRun } from './save.js';
+export * from './runbook.js';
+export * from './save.js';
 export * from './secret-forms.js';
