@@ -1,5 +1,7 @@
 import 'reflect-metadata';
-import { runService } from '#libs/platform';
+import { PlatformModule, postgresModule, runService } from '#libs/platform';
+import { ENTITIES, SCHEMA } from './entities/index.js';
 import { LoggingModule } from './logging.module.js';
 
-await runService({ name: 'logging', module: LoggingModule });
+const imports = [PlatformModule.forService('logging'), postgresModule(ENTITIES, SCHEMA, { service: 'logging' })];
+await runService({ name: 'logging', module: { module: LoggingModule, imports } });

@@ -5,11 +5,20 @@ import { jetstream, jetstreamManager } from '@nats-io/jetstream';
 import { subjects, type AttemptCommit, type RunCommit } from '#proto';
 import { encodeCommit, openAttemptLog, openPlanLog, openRunLog, readCommits } from '#libs/event-log';
 import { connectBus, provision } from '#libs/messaging';
-import { systemClock, type Postgres } from '#libs/platform';
-import { startTestNats, startTestPostgres, type HistoryStep, type TestNats } from '#libs/testing';
+import { POSTGRES, systemClock, type Postgres } from '#libs/platform';
+import {
+  startReplica,
+  startTestNats,
+  startTestPostgres,
+  type HistoryStep,
+  type Replica,
+  type TestNats,
+} from '#libs/testing';
 import { attemptsProjection } from './projection/attempts.projector.js';
 import { DeadLetters } from './projection/dead-letter.adapter.js';
 import { ENTITIES, SCHEMA } from './entities/index.js';
+import type { LoggingConfig } from './logging.config.js';
+import { LOGGING_CONFIG, LoggingModule } from './logging.module.js';
 import { StreamFollower, type PreparedBatch, type Projection } from './projection/follow.projector.js';
 import { ProjectionReader } from './projection/reader.adapter.js';
 import { ReportWriter } from './reports/report.reactor.js';
@@ -57,6 +66,20 @@ export class Rig {
 
   get postgres(): Postgres {
     return postgresOf(this.source);
+  }
+
+  /** The service as it is put together. */
+  service({ rebuild }: LoggingConfig = { rebuild: false }): Promise<Replica> {
+    return startReplica(LoggingModule, {
+      service: 'logging',
+      nc: this.nc,
+      instance: 'one',
+      logger,
+      providers: [
+        { provide: POSTGRES, useValue: this.postgres },
+        { provide: LOGGING_CONFIG, useValue: { rebuild } },
+      ],
+    });
   }
 
   get reader(): ProjectionReader {
@@ -117,7 +140,7 @@ export class Rig {
     return new ReportWriter({ nc: this.nc, postgres: this.postgres, reader: this.reader, logger });
   }
 
-  /** A replica's follower; the caller starts and stops it. */
+  /** A replica's follower; the caller begins and ends it. */
   follower(
     projection: Projection,
     { itemsMax = 200, source = this.source, onApplied = () => {} }: FollowerOptions = {},
@@ -230,6 +253,14 @@ export function postgresOf(source: DataSource): Postgres {
     onApplicationShutdown: async () => {},
   };
 }
+
+/** A server that has never been there. */
+export const AWAY: Postgres = {
+  ready: () => new Promise(() => {}),
+  isReady: () => false,
+  check: () => Promise.reject(new Error('away')),
+  onApplicationShutdown: async () => {},
+};
 
 /** Of the aggregate that a step belongs to. */
 function nameOf(step: HistoryStep): string {

@@ -1,9 +1,8 @@
 import { JetStreamApiCodes, JetStreamApiError, jetstreamManager } from '@nats-io/jetstream';
 import type { StoredMsg } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
-import type { Refusal } from '#proto';
 import type { BusMessage, Outcome } from '../durables/index.js';
-import { QueryRefusedError } from './queries.adapter.js';
+import { refused } from './queries.adapter.js';
 
 /** What handles the messages of each stream that a service reads. */
 export type StreamHandlers = Readonly<Record<string, (message: BusMessage) => Promise<Outcome>>>;
@@ -47,8 +46,4 @@ function asMessage(stream: string, { subject, data, header, seq }: StoredMsg): B
     header: (name) => (header.has(name) ? header.get(name) : undefined),
     headers: () => Object.fromEntries(header.keys().map((key) => [key, header.values(key)])),
   };
-}
-
-function refused(code: Refusal['code'], message: string): QueryRefusedError {
-  return new QueryRefusedError({ code, message, issues: [] });
 }

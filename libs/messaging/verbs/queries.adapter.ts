@@ -35,6 +35,11 @@ export class QueryRefusedError extends Error {
   }
 }
 
+/** A no in one sentence. */
+export function refused(code: Refusal['code'], message: string, issues: Refusal['issues'] = []): QueryRefusedError {
+  return new QueryRefusedError({ code, message, issues });
+}
+
 /** Nobody answered: one sentence for people, the details in `cause`. */
 export class QueryUnavailableError extends Error {
   override readonly name = 'QueryUnavailableError';
@@ -90,11 +95,11 @@ async function answer(
     const request = parsed(schemas.request, message);
     message.respond(JSON.stringify(schemas.answer.parse(await handler(request))));
   } catch (error) {
-    const refused = error instanceof QueryRefusedError;
-    if (!refused) report(error);
-    const refusal = refused ? error.refusal : FAILED;
+    const isRefused = error instanceof QueryRefusedError;
+    if (!isRefused) report(error);
+    const refusal = isRefused ? error.refusal : FAILED;
     const body: QueryError = { error: refusal };
-    message.respondError(refused ? CODE_REFUSED : CODE_FAILED, refusal.message, JSON.stringify(body));
+    message.respondError(isRefused ? CODE_REFUSED : CODE_FAILED, refusal.message, JSON.stringify(body));
   }
 }
 
@@ -105,11 +110,11 @@ function parsed(schema: z.ZodType, message: ServiceMsg): unknown {
   try {
     if (message.data.length > 0) json = message.json();
   } catch {
-    throw new QueryRefusedError({ code: 'INVALID_JSON', message: 'The query is not JSON.', issues: [] });
+    throw refused('INVALID_JSON', 'The query is not JSON.');
   }
   const request = parseWith(schema, json);
   if (request.ok) return request.value;
-  throw new QueryRefusedError({ code: 'INVALID_REQUEST', message: 'The query is not valid.', issues: request.issues });
+  throw refused('INVALID_REQUEST', 'The query is not valid.', request.issues);
 }
 
 /** Asks a service. Throws QueryRefusedError when it says no, QueryUnavailableError when nobody answers. */
@@ -123,8 +128,8 @@ export async function query<S extends QueryService, N extends QueryName<S>>(
   const schemas = (QUERIES[service] as Record<string, Schemas>)[name];
   if (schemas === undefined) throw new TypeError(`There is no query ${service}.${name}.`);
   const json = await ask(nc, service, name, JSON.stringify(request), timeoutMs);
-  const refused = QueryError.safeParse(json);
-  if (refused.success) throw new QueryRefusedError(refused.data.error);
+  const no = QueryError.safeParse(json);
+  if (no.success) throw new QueryRefusedError(no.data.error);
   const answered = schemas.answer.safeParse(json);
   if (answered.success) return answered.data;
   throw new QueryUnavailableError(`The ${service} service gave an answer that is not valid.`, {

@@ -7,7 +7,7 @@ import { CheckpointEntity } from '../entities/index.js';
 import { feedEntriesOf, positionText, type FeedEntry } from './feed-message.js';
 import { FeedPublisher } from './feed.reactor.js';
 import { FeedStream, type Published } from './feed-stream.adapter.js';
-import { logger, Rig } from '../rig.testing.js';
+import { AWAY, logger, Rig } from '../rig.testing.js';
 
 let rig: Rig;
 beforeEach(async () => {
@@ -20,13 +20,6 @@ const COMMITS: RunCommit[] = HISTORIES.flatMap(runCommitsOf);
 /** What FEED has to hold when the histories were appended one after the other. */
 const EXPECTED = COMMITS.flatMap((commit, index) => feedEntriesOf(commit, index + 1).map(({ message }) => message));
 
-const AWAY: Postgres = {
-  ready: () => new Promise(() => {}),
-  isReady: () => false,
-  check: () => Promise.reject(new Error('away')),
-  onApplicationShutdown: async () => {},
-};
-
 function publisher(feed: FeedStream = new FeedStream(rig.nc), postgres: Postgres = rig.postgres): FeedPublisher {
   return new FeedPublisher({ nc: rig.nc, feed, postgres, clock: systemClock, logger, onPublished: () => {} });
 }
@@ -38,10 +31,10 @@ async function appendAll(histories: readonly (readonly HistoryStep[])[] = HISTOR
 describe('FEED', () => {
   it('holds every event of every run in order, as CloudEvents', async () => {
     const feeding = publisher(new FeedStream(rig.nc), AWAY);
-    feeding.start();
+    void feeding.begin();
     await appendAll();
     const messages = await rig.read('FEED', EXPECTED.length);
-    await feeding.stop();
+    await feeding.end();
     expect(messages).toEqual(EXPECTED);
     expect(messages.map((message) => FeedMessage.safeParse(message).error)).toEqual(messages.map(() => undefined));
     expect(await rig.lastSequence('FEED')).toBe(EXPECTED.length);
@@ -60,31 +53,31 @@ describe('FEED', () => {
       for (let life = 0; life < lives; life++) {
         const feed = new DyingFeed(count, lost);
         const feeding = publisher(feed);
-        feeding.start();
+        void feeding.begin();
         await feed.died;
-        await feeding.stop();
+        await feeding.end();
       }
       const survivor = publisher();
-      survivor.start();
+      void survivor.begin();
       expect(await rig.read('FEED', EXPECTED.length)).toEqual(EXPECTED);
-      await survivor.stop();
+      await survivor.end();
       expect(await rig.lastSequence('FEED')).toBe(EXPECTED.length);
     },
   );
 
   it('holds every event once when two replicas publish', async () => {
     const feeding = [publisher(), publisher()];
-    for (const one of feeding) one.start();
+    for (const one of feeding) void one.begin();
     await appendAll();
     expect(await rig.read('FEED', EXPECTED.length)).toEqual(EXPECTED);
-    await Promise.all(feeding.map((one) => one.stop()));
+    await Promise.all(feeding.map((one) => one.end()));
     expect(await rig.lastSequence('FEED')).toBe(EXPECTED.length);
   });
 
   it('tells its last sequence and its last event as one, while somebody publishes', async () => {
     await appendAll();
     const feeding = publisher();
-    feeding.start();
+    void feeding.begin();
     const feed = new FeedStream(rig.nc);
     for (let sequence = 0; sequence < EXPECTED.length;) {
       const end = await feed.end();
@@ -92,7 +85,7 @@ describe('FEED', () => {
       const source = end.position === undefined ? undefined : positionText(end.position);
       expect(source).toBe(EXPECTED[sequence - 1]?.orrerysource);
     }
-    await feeding.stop();
+    await feeding.end();
   });
 
   it('takes one event at a time while it is empty, because replicas may believe in different positions', async () => {
@@ -105,10 +98,10 @@ describe('FEED', () => {
     })(rig.nc);
     await appendAll(HISTORIES.slice(0, 1));
     const feeding = publisher(feed);
-    feeding.start();
+    void feeding.begin();
     const expected = runCommitsOf(HISTORIES[0] ?? []).flatMap(({ events }) => events);
     await rig.read('FEED', expected.length);
-    await feeding.stop();
+    await feeding.end();
     expect(sizes[0]).toBe(1);
     expect(sizes.length).toBeLessThan(expected.length);
   });
@@ -124,20 +117,20 @@ describe('FEED', () => {
 
   it('goes on from the stored position when everything in it has expired', async () => {
     const feeding = publisher();
-    feeding.start();
+    void feeding.begin();
     await appendAll(HISTORIES.slice(0, 1));
     const published = runCommitsOf(HISTORIES[0] ?? []).flatMap(({ events }) => events).length;
     await rig.read('FEED', published);
-    await feeding.stop();
+    await feeding.end();
     // The last position that was stored may be a little older; here it is the last one.
     const position = { name: 'FEED', sequence: runCommitsOf(HISTORIES[0] ?? []).length, index: 1_000 };
     await rig.source.getRepository(CheckpointEntity).save(position);
     await (await jetstreamManager(rig.nc)).streams.purge('FEED');
     const next = publisher();
-    next.start();
+    void next.begin();
     await appendAll(HISTORIES.slice(1));
     expect(await rig.read('FEED', EXPECTED.length - published)).toEqual(EXPECTED.slice(published));
-    await next.stop();
+    await next.end();
   });
 
   it('begins with what FEED would still hold when nobody knows a position', async () => {
@@ -151,11 +144,11 @@ describe('FEED', () => {
   it('passes over what is no commit', async () => {
     await rig.publishRaw('broken', 'no commit');
     const feeding = publisher();
-    feeding.start();
+    void feeding.begin();
     await appendAll(HISTORIES.slice(0, 1));
     const expected = runCommitsOf(HISTORIES[0] ?? []).flatMap((commit, index) => feedEntriesOf(commit, index + 2));
     expect(await rig.read('FEED', expected.length)).toEqual(expected.map(({ message }) => message));
-    await feeding.stop();
+    await feeding.end();
   });
 });
 

@@ -3,8 +3,8 @@ import type { NatsConnection } from '@nats-io/transport-node';
 import type { Logger } from 'pino';
 import { parseWith, RunCommit } from '#proto';
 import { readCommits, type StreamEntry } from '#libs/event-log';
-import { untilItWorks, type Clock, type Postgres } from '#libs/platform';
-import { batches, parseJson, upsertRows } from '../projection/index.js';
+import type { Clock, Postgres } from '#libs/platform';
+import { batches, Follower, parseJson, upsertRows } from '../projection/index.js';
 import { CheckpointEntity } from '../entities/index.js';
 import { feedEntriesOf, isAfter, type FeedEntry, type FeedPosition } from './feed-message.js';
 import type { FeedStream } from './feed-stream.adapter.js';
@@ -37,62 +37,39 @@ export interface FeedOptions {
  *
  * Where to go on is read from FEED itself, so a crash at any line neither loses nor doubles nor reorders an event.
  */
-export class FeedPublisher {
+export class FeedPublisher extends Follower {
   readonly #options: FeedOptions;
-  readonly #stopping = new AbortController();
-  #done: Promise<void> | undefined;
-  #failure: string | undefined;
   /** Known of FEED as far as this replica wrote it itself. */
   #published: FeedPosition | undefined;
   #storedAt = 0;
   #storing: Promise<void> | undefined;
 
   constructor(options: FeedOptions) {
+    super('feed', options.logger);
     this.#options = options;
   }
 
-  start(): void {
-    this.#done = this.#run().catch((error: unknown) => {
-      if (!this.#stopping.signal.aborted) throw error;
-    });
-  }
-
-  async stop(): Promise<void> {
-    this.#stopping.abort();
-    await this.#done;
+  /** Ends with the position that is being stored. */
+  override async end(): Promise<void> {
+    await super.end();
     await this.#storing;
   }
 
-  async check(): Promise<void> {
-    if (this.#failure !== undefined) throw new Error(this.#failure);
+  protected async follow(signal: AbortSignal): Promise<void> {
+    while ((await this.#publish(signal)) === 'again');
   }
 
-  async #run(): Promise<void> {
-    const { signal } = this.#stopping;
-    const { logger } = this.#options;
-    while (!signal.aborted) {
-      const next = await untilItWorks(() => this.#noting(() => this.#follow()), { what: 'feed', logger, signal });
-      if (next === 'wait' && !signal.aborted) await sleep(STANDBY_MS, undefined, { signal });
-    }
-  }
-
-  async #noting<T>(follow: () => Promise<T>): Promise<T> {
-    try {
-      return await follow();
-    } catch (error) {
-      this.#failure = error instanceof Error ? error.message : String(error);
-      throw error;
-    }
+  protected pause(signal: AbortSignal): Promise<void> {
+    return sleep(STANDBY_MS, undefined, { signal });
   }
 
   /** Returns when FEED has to be looked at again, or when stopped. */
-  async #follow(): Promise<'wait' | 'again'> {
+  async #publish(signal: AbortSignal): Promise<'wait' | 'again'> {
     const { nc, feed } = this.#options;
-    const { signal } = this.#stopping;
     const found = await feed.end();
     let end = found.sequence;
     let last = found.position ?? this.#published ?? (await this.#positionOfEmptyFeed());
-    this.#failure = undefined;
+    this.goesOn();
     // Into an empty FEED replicas may come with different positions: one event decides, then FEED itself says it.
     const windowMax = found.position === undefined ? 1 : WINDOW;
     // The message of the last event may hold more events.

@@ -38,14 +38,14 @@ describe('every commit takes effect exactly once', () => {
         throw new Error('killed');
       });
       const follower = rig.follower(mortal, { itemsMax: 1 });
-      follower.start();
+      void follower.begin();
       await dead;
-      await follower.stop();
+      await follower.end();
     }
     const survivor = rig.follower(witnessed(rig.runs()), { itemsMax: 1 });
-    survivor.start();
+    void survivor.begin();
     await rig.checkpointed('RUNS');
-    await survivor.stop();
+    await survivor.end();
     expect(await rig.witnessed()).toEqual(COMMITS.map((_, index) => index + 1));
     expect(await rig.reader.readRun(FOLDED.runId)).toEqual(FOLDED);
   });
@@ -56,10 +56,10 @@ describe('every commit takes effect exactly once', () => {
     const other = await openSource(String((rig.source.options as { url?: string }).url));
     rig.closers.unshift(() => other.destroy());
     const followers = [rig.source, other].map((source) => rig.follower(witnessed(rig.runs()), { itemsMax: 3, source }));
-    for (const follower of followers) follower.start();
+    for (const follower of followers) void follower.begin();
     await Promise.all(histories.map((steps) => rig.appendAll(steps)));
     await rig.caughtUp('RUNS');
-    await Promise.all(followers.map((follower) => follower.stop()));
+    await Promise.all(followers.map((follower) => follower.end()));
     const last = await rig.lastSequence('RUNS');
     expect(await rig.witnessed()).toEqual(Array.from({ length: last }, (_, index) => index + 1));
     for (const steps of histories) {
@@ -97,12 +97,12 @@ describe('every commit takes effect exactly once', () => {
         .then((next) => (server = next));
     };
     const follower = rig.follower(witnessed(rig.runs(), kill), { itemsMax: 1 });
-    follower.start();
+    void follower.begin();
     await rig.appendAll(HISTORY);
     await rig.caughtUp('RUNS');
     await killing;
     await follower.check();
-    await follower.stop();
+    await follower.end();
     expect(kills).toBe(1);
     expect(await rig.witnessed()).toEqual(COMMITS.map((_, index) => index + 1));
     expect(await rig.reader.readRun(FOLDED.runId)).toEqual(FOLDED);

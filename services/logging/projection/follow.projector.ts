@@ -3,8 +3,9 @@ import type { Logger } from 'pino';
 import type { DataSource } from 'typeorm';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { readCommits, type StreamEntry } from '#libs/event-log';
-import { untilItWorks, type Postgres } from '#libs/platform';
+import type { Postgres } from '#libs/platform';
 import { batches, type BatchLimits } from './batches.adapter.js';
+import { Follower } from './follower.runner.js';
 import { applyOnce, checkpointOf, isDataError, type Write } from './write.adapter.js';
 
 const BATCH: BatchLimits = { itemsMax: 200, bytesMax: 4 * 1024 * 1024 };
@@ -34,7 +35,7 @@ export interface AppliedBatch {
 
 export interface FollowProjectorOptions {
   readonly nc: NatsConnection;
-  readonly postgres: Postgres;
+  readonly postgres: Pick<Postgres, 'ready'>;
   readonly logger: Logger;
   /** Told after each transaction. */
   readonly onApplied: (stream: string, applied: AppliedBatch) => void;
@@ -52,73 +53,36 @@ export interface FollowProjectorOptions {
  *
  * Whatever happens it goes on from the checkpoint in the database, so nothing is lost and nothing is applied twice.
  */
-export class StreamFollower {
+export class StreamFollower extends Follower {
   readonly #projection: Projection;
   readonly #options: FollowProjectorOptions;
-  readonly #stopping = new AbortController();
-  #failure: string | undefined;
-  #done: Promise<void> | undefined;
 
   constructor(projection: Projection, options: FollowProjectorOptions) {
+    super(`projection of ${projection.stream}`, options.logger);
     this.#projection = projection;
     this.#options = options;
   }
 
-  start(): void {
-    this.#done = this.#run().catch((error: unknown) => {
-      if (!this.#stopping.signal.aborted) throw error;
-    });
-  }
-
-  async stop(): Promise<void> {
-    this.#stopping.abort();
-    await this.#done;
-  }
-
-  /** Throws while the projection cannot go on. */
-  async check(): Promise<void> {
-    if (this.#failure !== undefined) throw new Error(this.#failure);
-  }
-
-  async #run(): Promise<void> {
-    const { signal } = this.#stopping;
-    const { logger } = this.#options;
-    while (!signal.aborted) {
-      await untilItWorks(() => this.#noting(() => this.#follow()), {
-        what: `projection of ${this.#projection.stream}`,
-        logger,
-        signal,
-      });
-      if (!signal.aborted) await sleep(STANDBY_MS, undefined, { signal });
-    }
-  }
-
-  async #noting(follow: () => Promise<void>): Promise<void> {
-    try {
-      await follow();
-    } catch (error) {
-      this.#failure = error instanceof Error ? error.message : String(error);
-      throw error;
-    }
-  }
-
-  /** Returns when another replica was faster, or when stopped. */
-  async #follow(): Promise<void> {
+  /** Returns when another replica was faster, or when aborted. */
+  protected async follow(signal: AbortSignal): Promise<void> {
     const { nc, postgres, batch = BATCH } = this.#options;
     const { stream } = this.#projection;
-    const { signal } = this.#stopping;
-    const source = await untilAborted(postgres.ready(), signal);
+    const source = await postgres.ready();
     let from = await checkpointOf(source, stream);
     await this.#projection.begin(source);
-    this.#failure = undefined;
+    this.goesOn();
     for await (const entries of batches(readCommits(nc, stream, { afterSequence: from, signal }), batch)) {
       const reached = await this.#apply(source, from, entries);
       if (reached === undefined) return;
       from = reached;
-      this.#failure = undefined;
+      this.goesOn();
       const pending = entries.at(-1)?.pending ?? 0;
       this.#options.onApplied(stream, { sequence: from, commits: entries.length, pending });
     }
+  }
+
+  protected pause(signal: AbortSignal): Promise<void> {
+    return sleep(STANDBY_MS, undefined, { signal });
   }
 
   /** The new checkpoint; undefined when another replica moved it. */
@@ -150,17 +114,5 @@ export class StreamFollower {
     if (!(await applyOnce(source, { name, from, to }, prepared.write))) return undefined;
     prepared.applied();
     return to;
-  }
-}
-
-async function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  const { promise: aborted, reject } = Promise.withResolvers<never>();
-  const abort = () => reject(signal.reason as Error);
-  signal.addEventListener('abort', abort);
-  try {
-    signal.throwIfAborted();
-    return await Promise.race([promise, aborted]);
-  } finally {
-    signal.removeEventListener('abort', abort);
   }
 }

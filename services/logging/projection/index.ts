@@ -5,7 +5,8 @@
 export * from './attempts.projector.js';
 export { batches } from './batches.adapter.js';
 export * from './dead-letter.adapter.js';
-export { StreamFollower, type AppliedBatch } from './follow.projector.js';
+export { StreamFollower, type Projection } from './follow.projector.js';
+export * from './follower.runner.js';
 export * from './json.js';
 export * from './plans.projector.js';
 export * from './reader.adapter.js';

@@ -4,8 +4,8 @@ import { foldRun, viewOf } from '#libs/constellation';
 import { sealCommit } from '#libs/event-log';
 import { attemptCommitsOf, generateHistory, runCommitsOf } from '#libs/testing';
 import { CommandEntity } from '../entities/index.js';
-import { forgetProjection } from './rebuild.adapter.js';
-import { Rig } from '../rig.testing.js';
+import { emptied } from './rebuild.adapter.js';
+import { logger, Rig } from '../rig.testing.js';
 
 let rig: Rig;
 beforeAll(async () => {
@@ -51,9 +51,9 @@ function skipOf(skippedAt: string) {
 
 async function projectAll(): Promise<void> {
   const follower = rig.follower(rig.runs());
-  follower.start();
+  void follower.begin();
   await rig.checkpointed('RUNS');
-  await follower.stop();
+  await follower.end();
 }
 
 /** The letters after the first `count`. */
@@ -88,7 +88,7 @@ describe('a commit that cannot be projected', () => {
     await rig.publishRaw(runId, '{');
     await projectAll();
     const letters = await rig.lastSequence('DLQ');
-    await forgetProjection(rig.source);
+    await emptied(rig.postgres, logger).ready();
     expect(await rig.reader.whyBroken(runId)).toBeUndefined();
     await projectAll();
     expect(await rig.reader.whyBroken(runId)).toBeDefined();
@@ -103,9 +103,9 @@ describe('a commit that cannot be projected', () => {
     const sequence = await rig.publishRawAttempt({ ...attempt, runId }, JSON.stringify(attempt));
     await rig.appendAll(good);
     const follower = rig.follower(rig.attempts());
-    follower.start();
+    void follower.begin();
     await rig.checkpointed('ATTEMPTS');
-    await follower.stop();
+    await follower.end();
     expect(await lettersAfter(letters)).toEqual([expect.objectContaining({ stream: 'ATTEMPTS', sequence })]);
     const { runId: goodRunId } = attempt;
     const count = await rig.source.getRepository(CommandEntity).countBy({ runId: goodRunId });
@@ -118,9 +118,9 @@ describe('a commit that cannot be projected', () => {
     const sequence = await rig.publishRawPlan(runId, '{"commit":"no"}');
     await rig.appendAll(good);
     const follower = rig.follower(rig.plans());
-    follower.start();
+    void follower.begin();
     await rig.checkpointed('PLANS');
-    await follower.stop();
+    await follower.end();
     expect(await lettersAfter(letters)).toEqual([expect.objectContaining({ stream: 'PLANS', sequence })]);
   });
 });

@@ -8,8 +8,7 @@ import {
   generateHistory,
   runCommitsOf,
 } from '#libs/testing';
-import { AttemptEntity, CommandEntity, CommitEntity, PlanStepEntity } from '../entities/index.js';
-import { forgetProjection } from './rebuild.adapter.js';
+import { AttemptEntity, BrokenRunEntity, CommandEntity, CommitEntity, PlanStepEntity } from '../entities/index.js';
 import { Rig } from '../rig.testing.js';
 
 let rig: Rig;
@@ -31,7 +30,7 @@ const HISTORIES = [
 describe('the projection of RUNS', () => {
   it('reads from Postgres what the fold shows, after every prefix of a history', async () => {
     const follower = rig.follower(rig.runs());
-    follower.start();
+    void follower.begin();
     const folds = new Map<string, Run>();
     for (const steps of HISTORIES) {
       for (const step of steps) {
@@ -46,7 +45,7 @@ describe('the projection of RUNS', () => {
         expect(new Set(await rig.reader.listApprovals({ isOpen: true, limit: 10 }))).toEqual(new Set(open));
       }
     }
-    await follower.stop();
+    await follower.end();
     const summaries = [...folds.values()].map(summaryOf).sort((left, right) => (left.runId < right.runId ? -1 : 1));
     expect(await rig.reader.listRuns(10)).toEqual(summaries);
     expect(await rig.reader.listRuns(2)).toHaveLength(2);
@@ -76,9 +75,9 @@ describe('the projection of RUNS', () => {
 describe('the projection of ATTEMPTS', () => {
   it('tells every command, and every attempt from both streams', async () => {
     const follower = rig.follower(rig.attempts());
-    follower.start();
+    void follower.begin();
     await rig.caughtUp('ATTEMPTS');
-    await follower.stop();
+    await follower.end();
     const commits = HISTORIES.flatMap(attemptCommitsOf);
     const commands = await rig.source.getRepository(CommandEntity).find({ order: { streamSequence: 'ASC' } });
     expect(commands).toHaveLength(commits.length);
@@ -96,9 +95,9 @@ describe('the projection of ATTEMPTS', () => {
 describe('the projection of PLANS', () => {
   it('tells every step of the planner', async () => {
     const follower = rig.follower(rig.plans());
-    follower.start();
+    void follower.begin();
     await rig.caughtUp('PLANS');
-    await follower.stop();
+    await follower.end();
     const commits = HISTORIES.flat().flatMap((step) => (step.kind === 'plan' ? [step.commit] : []));
     const steps = await rig.source.getRepository(PlanStepEntity).find({ order: { number: 'ASC', index: 'ASC' } });
     expect(steps.length).toBeGreaterThan(0);
@@ -111,14 +110,14 @@ describe('the projection of PLANS', () => {
 describe('a rebuild', () => {
   it('makes the same projection again', async () => {
     const before = await everything();
-    await forgetProjection(rig.source);
-    expect((await everything()).commits).toEqual([]);
-    const followers = [rig.follower(rig.runs()), rig.follower(rig.attempts()), rig.follower(rig.plans())];
-    for (const follower of followers) follower.start();
+    const leftOvers = rig.source.getRepository(BrokenRunEntity);
+    await leftOvers.save({ runId: 'left-over', streamSequence: 1, reason: '', at: new Date().toISOString() });
+    const service = await rig.service({ rebuild: true });
+    while ((await leftOvers.count()) > 0);
     await rig.checkpointed('RUNS');
     await rig.checkpointed('ATTEMPTS');
     await rig.checkpointed('PLANS');
-    await Promise.all(followers.map((follower) => follower.stop()));
+    await service.stop();
     expect(await everything()).toEqual(before);
   });
 });

@@ -2,6 +2,7 @@ import type { DataSource, EntityManager } from 'typeorm';
 import { MoreThan } from 'typeorm';
 import type { ApprovalView, RunId, RunSummary, RunView } from '#proto';
 import type { ReportInput } from '#libs/constellation';
+import { refused } from '#libs/messaging';
 import type { Postgres } from '#libs/platform';
 import {
   BrokenRunEntity,
@@ -110,18 +111,10 @@ export class ProjectionReader {
     return (await this.#source()).transaction('REPEATABLE READ', read);
   }
 
-  /** Never waits for a server that is away: whoever asks hears at once that there is no answer. */
+  /** Never waits for a server that is away: whoever asks is refused at once. */
   #source(): Promise<DataSource> {
-    if (!this.#postgres.isReady()) return Promise.reject(new UnavailableError());
+    if (!this.#postgres.isReady()) return Promise.reject(refused('TRY_AGAIN', 'PostgreSQL is not there yet.'));
     return this.#postgres.ready();
-  }
-}
-
-/** PostgreSQL is not there yet. */
-export class UnavailableError extends Error {
-  override readonly name = 'UnavailableError';
-  constructor() {
-    super('the projection is not available');
   }
 }
 

@@ -16,21 +16,21 @@ import {
   generateHistory,
   planCommitsOf,
   runCommitsOf,
+  type Replica,
 } from '#libs/testing';
 import { storiesOf } from './attempt-stories.adapter.js';
 import { ReportEntity } from '../entities/index.js';
 import { sayingsOf } from './plan-sayings.adapter.js';
-import { UnavailableError } from '../projection/reader.adapter.js';
-import { serveLogging } from '../endpoint/queries.controller.js';
+import { LoggingQueries } from '../endpoint/queries.controller.js';
+import { ProjectionReader } from '../projection/reader.adapter.js';
 import type { ReportWriter } from './report.reactor.js';
-import { logger, Rig } from '../rig.testing.js';
+import { AWAY, Rig } from '../rig.testing.js';
 
 let rig: Rig;
 let reports: ReportWriter;
 beforeAll(async () => {
   rig = await Rig.start();
   reports = rig.reports();
-  await serveLogging({ nc: rig.nc, reader: rig.reader, reports, logger });
 });
 afterAll(() => rig.stop());
 
@@ -64,22 +64,22 @@ describe('the report of a run', () => {
   it('is written when the run ended and its attempts are projected, and not before', async () => {
     const upToEnd = HISTORY.slice(0, HISTORY.findIndex((step) => step.commit === COMMITS[END]) + 1);
     await rig.appendAll(upToEnd);
-    reports.start();
+    void reports.begin();
     const runs = rig.follower(rig.runs(), { onApplied: () => reports.notice() });
-    runs.start();
+    void runs.begin();
     await rig.caughtUp('RUNS');
     // ATTEMPTS is behind: whoever asks now is told what is known, and nothing is kept.
     expect(await reports.reportOf(runId)).toContain('no end of this command is recorded');
     expect(await rig.source.getRepository(ReportEntity).count()).toBe(0);
     const attempts = rig.follower(rig.attempts(), { onApplied: () => reports.notice() });
-    attempts.start();
+    void attempts.begin();
     const sequence = COMMITS[END]?.events.at(-1)?.sequence ?? 0;
     expect(await stored(sequence)).toBe(expected(END + 1));
     expect(await reports.reportOf(runId)).toBe(expected(END + 1));
     // Annotated after its end: the report is out of date and written again.
     await rig.appendAll(HISTORY.slice(upToEnd.length));
     expect(await stored(COMMITS.at(-1)?.events.at(-1)?.sequence ?? 0)).toBe(expected(COMMITS.length));
-    await Promise.all([runs.stop(), attempts.stop(), reports.stop()]);
+    await Promise.all([runs.end(), attempts.end(), reports.end()]);
   });
 
   it('is made again when it is missing', async () => {
@@ -134,11 +134,11 @@ describe('the report of a run whose end is taken back', () => {
     expect(endings.length).toBeGreaterThan(1);
     const { runId: reopened } = commits[0] ?? fail();
     const writer = rig.reports();
-    writer.start();
+    void writer.begin();
     const followers = [rig.runs(), rig.attempts(), rig.plans()].map((projection) =>
       rig.follower(projection, { onApplied: () => writer.notice() }),
     );
-    for (const follower of followers) follower.start();
+    for (const follower of followers) void follower.begin();
     let done = 0;
     for (const ending of endings) {
       const upTo = history.findIndex((step) => step.commit === commits[ending]) + 1;
@@ -153,12 +153,18 @@ describe('the report of a run whose end is taken back', () => {
       const run = viewOf(foldRun(told) ?? fail());
       expect(markdown).toBe(renderReport({ run, commits: told, commands, plans, sayings }));
     }
-    await Promise.all([writer.stop(), ...followers.map((follower) => follower.stop())]);
+    await Promise.all([writer.end(), ...followers.map((follower) => follower.end())]);
     expect(await rig.source.getRepository(ReportEntity).countBy({ runId: reopened })).toBe(1);
   });
 });
 
 describe('the queries', () => {
+  let service: Replica;
+  beforeAll(async () => {
+    service = await rig.service();
+  });
+  afterAll(() => service.stop());
+
   it('answer runs, run and report', async () => {
     const view = viewOf(foldRun(COMMITS) ?? fail());
     const { runs } = await query(rig.nc, 'logging', 'runs', {});
@@ -174,15 +180,8 @@ describe('the queries', () => {
   });
 
   it('ask to try again while PostgreSQL is not there', async () => {
-    const [reader, nc] = [rig.reader, rig.nc];
-    reader.listRuns = () => Promise.reject(new UnavailableError());
-    const served = await serveLogging({ nc, reader, reports, logger });
-    const answers = await Promise.allSettled(Array.from({ length: 20 }, () => query(nc, 'logging', 'runs', {})));
-    await served.stop();
-    // Both servers take turns; the one without PostgreSQL says so.
-    const refused = answers.flatMap((answer) => (answer.status === 'rejected' ? [answer.reason as unknown] : []));
-    expect(refused.length).toBeGreaterThan(0);
-    for (const reason of refused) expect(reason).toMatchObject({ refusal: { code: 'TRY_AGAIN' } });
+    const queries = new LoggingQueries(new ProjectionReader(AWAY), reports);
+    await expect(queries.runs({})).rejects.toMatchObject({ refusal: { code: 'TRY_AGAIN' } });
   });
 });
 

@@ -3,15 +3,15 @@ import type { NatsConnection } from '@nats-io/transport-node';
 import type { Logger } from 'pino';
 import type { RunId } from '#proto';
 import { renderReport } from '#libs/constellation';
-import { untilItWorks, type Postgres } from '#libs/platform';
+import type { Postgres } from '#libs/platform';
 import { hasAgents, storiesOf } from './attempt-stories.adapter.js';
 import { hasRounds, sayingsOf } from './plan-sayings.adapter.js';
-import { type ProjectionReader, checkpointOf } from '../projection/index.js';
+import { checkpointOf, Follower, type ProjectionReader } from '../projection/index.js';
 import { Wake } from './wake.js';
 
 export interface ReportsOptions {
   readonly nc: NatsConnection;
-  readonly postgres: Postgres;
+  readonly postgres: Pick<Postgres, 'ready'>;
   readonly reader: ProjectionReader;
   readonly logger: Logger;
 }
@@ -20,25 +20,13 @@ export interface ReportsOptions {
  * Writes the report of every run that ended. The end of a run follows from the ends of its attempts and from plans, so everything
  * the report needs is in ATTEMPTS and PLANS by then; it is written as soon as their projections have come that far.
  */
-export class ReportWriter {
+export class ReportWriter extends Follower {
   readonly #options: ReportsOptions;
   readonly #wake = new Wake();
-  readonly #stopping = new AbortController();
-  #done: Promise<void> | undefined;
 
   constructor(options: ReportsOptions) {
+    super('reports', options.logger);
     this.#options = options;
-  }
-
-  start(): void {
-    this.#done = this.#run().catch((error: unknown) => {
-      if (!this.#stopping.signal.aborted) throw error;
-    });
-  }
-
-  async stop(): Promise<void> {
-    this.#stopping.abort();
-    await this.#done;
   }
 
   /** Something was projected: look for runs that ended. */
@@ -60,34 +48,29 @@ export class ReportWriter {
     const { nc, reader } = this.#options;
     const input = await reader.readReportInput(runId);
     if (input === undefined) return undefined;
-    const { signal } = this.#stopping;
+    const { signal } = this;
     const stories = hasAgents(input.commits) ? await storiesOf(nc, runId, { signal }) : {};
     const sayings = hasRounds(input.commits) ? await sayingsOf(nc, runId, { signal }) : {};
     return { sequence: input.run.sequence, markdown: renderReport({ ...input, ...stories, ...sayings }) };
   }
 
-  async #run(): Promise<void> {
-    const { signal } = this.#stopping;
-    const { logger } = this.#options;
-    while (!signal.aborted) {
-      await untilItWorks(() => this.#writeAll(), { what: 'reports', logger, signal });
-      await this.#wake.wait(signal);
-    }
-  }
-
   /** Until no run is left; a run that ended while ATTEMPTS or PLANS was behind is met again at the next notice. */
-  async #writeAll(): Promise<void> {
+  protected async follow(signal: AbortSignal): Promise<void> {
     await this.#options.postgres.ready();
     const skipped = new Set<RunId>();
     for (;;) {
       const ended = (await this.#options.reader.runsWithoutReport()).filter((runId) => !skipped.has(runId));
-      if (ended.length === 0 || this.#stopping.signal.aborted) return;
+      if (ended.length === 0 || signal.aborted) return;
       if (!(await this.#causesAreProjected())) return;
       for (const runId of ended) {
         await this.#write(runId);
         skipped.add(runId);
       }
     }
+  }
+
+  protected pause(signal: AbortSignal): Promise<void> {
+    return this.#wake.wait(signal);
   }
 
   async #write(runId: RunId): Promise<void> {
