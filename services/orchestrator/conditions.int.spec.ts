@@ -4,7 +4,7 @@ import { type AttemptFinished, type RunCommit, subjects } from '#proto';
 import { findTask, foldRun, type Run } from '#libs/constellation';
 import { readCommits } from '#libs/event-log';
 import { connectBus, provision, putArtifact } from '#libs/messaging';
-import { connectDevice, instantDevice, startTestNats, type TestNats, type Replica } from '#libs/testing';
+import { connectDevice, instantDevice, requestRun, startTestNats, type TestNats, type Replica } from '#libs/testing';
 import { startOrchestrator } from './rig.testing.js';
 let nats: TestNats;
 let nc: NatsConnection;
@@ -54,17 +54,7 @@ async function ranWith(name: string, condition: string, answer: AttemptFinished)
   });
   const lines = [{ id: 'a-b', from: 'a', to: 'b', type: 'conditional', condition }];
   const constellation = { name, tasks: [task('a', name), task('b', 'nothing')], lines };
-  for (;;) {
-    const payload = JSON.stringify({ requestId: name, constellation });
-    const said = (await nc.request(subjects.submit, payload, { timeout: 10_000 })).json<{
-      runId: string;
-      error?: { code: string };
-    }>();
-    // The partitions of a replica are its own within a heartbeat or two.
-    if (said.error?.code === 'TRY_AGAIN') continue;
-    if (said.error !== undefined) throw new Error(JSON.stringify(said.error));
-    return ended(said.runId);
-  }
+  return ended(await requestRun(nc, { requestId: name, constellation }));
 }
 
 async function ended(runId: string): Promise<Run> {

@@ -14,7 +14,7 @@ import { foldRun, viewOf } from '#libs/constellation';
 import { openRunLog, readCommits } from '#libs/event-log';
 import { connectBus, Members, provision, query } from '#libs/messaging';
 import { systemClock } from '#libs/platform';
-import { connectDevice, instantDevice, startTestNats, type TestNats, type Replica } from '#libs/testing';
+import { connectDevice, instantDevice, requestRun, startTestNats, type TestNats, type Replica } from '#libs/testing';
 import { startOrchestrator } from './rig.testing.js';
 import { evaluated, failed, planned, PlannerHand, proposed, USED } from './plans.testing.js';
 
@@ -154,22 +154,11 @@ describe('where an operator wants to see every plan', () => {
   });
 });
 
-const submit = (requestId: string) => send({ requestId, goal: `do ${requestId}` });
+const submit = (requestId: string) => requestRun(nc, { requestId, goal: `do ${requestId}` });
 
 function submitTasks(requestId: string): Promise<string> {
   const tasks = [{ id: 'a', name: 'a', target: { device: 'web-1' }, command: { tool: 'NOOP' } }];
-  return send({ requestId, constellation: { name: requestId, tasks } });
-}
-
-/** Partitions and members are known within a heartbeat or two. */
-async function send(request: object): Promise<string> {
-  for (;;) {
-    const reply = await nc.request(subjects.submit, JSON.stringify(request), { timeout: 10_000 });
-    const answer = reply.json<{ runId?: string; error?: { code: string; message: string } }>();
-    if (answer.runId !== undefined) return answer.runId;
-    const code = answer.error?.code ?? '';
-    if (code !== 'TRY_AGAIN' && code !== 'NO_PLANNER') throw new Error(answer.error?.message);
-  }
+  return requestRun(nc, { requestId, constellation: { name: requestId, tasks } });
 }
 
 async function view(runId: string) {

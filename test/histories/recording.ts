@@ -1,9 +1,8 @@
 import type { NatsConnection } from '@nats-io/transport-node';
-import { type ApprovalView, type RecordedRunEvent, type RunId, type RunView, SubmitAnswer, subjects } from '#proto';
+import type { ApprovalView, RecordedRunEvent, RunId, RunView } from '#proto';
+import { requestRun } from '#libs/testing';
 import { openRunLog } from '#libs/event-log';
 import { type Ran, type TestSystem, until } from '../e2e/system.js';
-
-const ANSWER_MS_MAX = 60_000;
 
 /** A system that lives while its history is made, and the names of its runs. */
 export class Recording {
@@ -27,13 +26,7 @@ export class Recording {
   async send(name: string, request: object): Promise<RunId> {
     const text = JSON.stringify({ requestId: `history-${name}`, ...request });
     this.requests[name] = text;
-    const runId = await until(`the acceptance of ${name}`, async () => {
-      const message = await this.nc.request(subjects.submit, text, { timeout: ANSWER_MS_MAX });
-      const answer = SubmitAnswer.parse(message.json());
-      if ('runId' in answer) return answer.runId;
-      if (answer.error.code === 'NO_PLANNER' || answer.error.code === 'TRY_AGAIN') return undefined;
-      throw new Error(`${name} was refused: ${JSON.stringify(answer.error)}`);
-    });
+    const runId = await requestRun(this.nc, text);
     this.runs.set(name, runId);
     return runId;
   }

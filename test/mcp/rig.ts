@@ -4,8 +4,8 @@ import { foldRun, type Run } from '#libs/constellation';
 import { openRunLog } from '#libs/event-log';
 import { encodeEditGrant, signEditGrant, type Granted } from '#libs/keys';
 import { systemClock } from '#libs/platform';
-import { connectDevice, instantDevice, introduce, startTestBus, type TestBus } from '#libs/testing';
-import { subjects, type RunEvent, type RunEventType, type RunId } from '#proto';
+import { connectDevice, instantDevice, introduce, requestRun, startTestBus, type TestBus } from '#libs/testing';
+import type { RunEvent, RunEventType, RunId } from '#proto';
 import { startOrchestrator } from '../../services/orchestrator/rig.testing.js';
 import {
   startConstellationEndpoint,
@@ -89,12 +89,5 @@ function chain(name: string): object {
   return { name, tasks: [task('a'), task('b')], lines: [{ id: 'ab', from: 'a', to: 'b' }] };
 }
 
-async function submit(nc: NatsConnection, requestId: string, constellation: object): Promise<RunId> {
-  const request = JSON.stringify({ requestId, constellation });
-  for (;;) {
-    const reply = await nc.request(subjects.submit, request, { timeout: 10_000 });
-    const answer = reply.json<{ runId?: string; error?: { code: string; message: string } }>();
-    if (answer.runId !== undefined) return answer.runId;
-    if (answer.error?.code !== 'TRY_AGAIN') throw new Error(answer.error?.message);
-  }
-}
+const submit = (nc: NatsConnection, requestId: string, constellation: object): Promise<RunId> =>
+  requestRun(nc, { requestId, constellation });

@@ -1,4 +1,6 @@
-/** What is asked and ordered over the bus with one answer: queries of services, verbs of people, dead letters again. */
+/** What is asked and ordered over the bus with one answer: requests for runs, queries of services, verbs of people, dead letters again. */
+export * from './ask.client.js';
 export * from './hand-again.adapter.js';
 export * from './queries.adapter.js';
+export * from './submit.client.js';
 export * from './verbs.client.js';

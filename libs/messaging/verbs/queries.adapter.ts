@@ -1,10 +1,10 @@
 import { Svcm } from '@nats-io/services';
 import type { ServiceMsg } from '@nats-io/services';
-import { errors } from '@nats-io/transport-node';
 import type { NatsConnection } from '@nats-io/transport-node';
 import type { z } from 'zod';
 import { parseWith, QUERIES, QueryError, sentenceOf, subjects } from '#proto';
 import type { Refusal } from '#proto';
+import { ask } from './ask.client.js';
 
 const QUERY_TIMEOUT_MS = 5_000;
 const SERVICE_VERSION = '1.0.0';
@@ -127,7 +127,12 @@ export async function query<S extends QueryService, N extends QueryName<S>>(
 ): Promise<QueryAnswer<S, N>> {
   const schemas = (QUERIES[service] as Record<string, Schemas>)[name];
   if (schemas === undefined) throw new TypeError(`There is no query ${service}.${name}.`);
-  const json = await ask(nc, service, name, JSON.stringify(request), timeoutMs);
+  const asked = await ask(nc, subjects.query(service, name), JSON.stringify(request), timeoutMs);
+  if (asked.kind !== 'answered') {
+    const what = asked.kind === 'nobody' ? 'is not running' : `did not answer in ${timeoutMs / 1_000} s`;
+    throw new QueryUnavailableError(`The ${service} service ${what}.`, { cause: asked.cause });
+  }
+  const { json } = asked;
   const no = QueryError.safeParse(json);
   if (no.success) throw new QueryRefusedError(no.data.error);
   const answered = schemas.answer.safeParse(json);
@@ -135,22 +140,4 @@ export async function query<S extends QueryService, N extends QueryName<S>>(
   throw new QueryUnavailableError(`The ${service} service gave an answer that is not valid.`, {
     cause: answered.error,
   });
-}
-
-async function ask(
-  nc: NatsConnection,
-  service: string,
-  name: string,
-  body: string,
-  timeoutMs: number,
-): Promise<unknown> {
-  try {
-    return (await nc.request(subjects.query(service, name), body, { timeout: timeoutMs })).json();
-  } catch (cause) {
-    const reason =
-      cause instanceof errors.RequestError && cause.isNoResponders()
-        ? `The ${service} service is not running.`
-        : `The ${service} service did not answer in ${timeoutMs / 1_000} s.`;
-    throw new QueryUnavailableError(reason, { cause });
-  }
 }

@@ -1,10 +1,11 @@
 import { performance } from 'node:perf_hooks';
 import { setTimeout as wait } from 'node:timers/promises';
-import { errors, type Msg, type NatsConnection } from '@nats-io/transport-node';
+import type { NatsConnection } from '@nats-io/transport-node';
 import { ulid } from 'ulid';
 import { proveActor } from '#libs/keys';
 import { LIMITS, parseWith, subjects, VERB_FIELDS, VerbAnswer } from '#proto';
 import type { Parsed, RefusalCode, RunId, RunVerb, VerbFields, VerbId } from '#proto';
+import { ask } from './ask.client.js';
 
 /** The answer comes within the limit or never; the rest is for the way. */
 const ANSWER_MS_MAX = LIMITS.verbAnswerMs + 1_000;
@@ -69,7 +70,7 @@ export async function sendVerb<V extends RunVerb>(nc: NatsConnection, request: V
     const actor = proveActor(seed, { subject, at: new Date(now()).toISOString(), body });
     const command = JSON.stringify({ ...body, actor });
     const timeoutMs = Math.min(ANSWER_MS_MAX, Math.max(TRY_MS_MIN, left()));
-    const reply = await orAborted(ask(nc, { subject, command, timeoutMs }), signal);
+    const reply = await orAborted(askOwner(nc, { subject, command, timeoutMs }), signal);
     if (reply.kind === 'final') return reply.answer;
     if (reply.kind === 'over' || left() <= REPEAT_MS) return { answer: 'unknown', id, why: reply.why };
     request.onRepeat?.(reply.why);
@@ -89,46 +90,33 @@ interface Question {
   readonly timeoutMs: number;
 }
 
-async function ask(nc: NatsConnection, { subject, command, timeoutMs }: Question): Promise<Reply> {
+async function askOwner(nc: NatsConnection, { subject, command, timeoutMs }: Question): Promise<Reply> {
   const bytesMax = nc.info?.max_payload ?? Number.POSITIVE_INFINITY;
   const bytes = Buffer.byteLength(command);
   if (bytes > bytesMax) return refused('TOO_LARGE', `The command has ${bytes} bytes; the bus takes ${bytesMax}.`);
-  try {
-    return readAnswer(await nc.request(subject, command, { timeout: timeoutMs }));
-  } catch (error) {
-    return readFailure(error);
+  const asked = await ask(nc, subject, command, timeoutMs);
+  switch (asked.kind) {
+    case 'answered':
+      return readAnswer(asked.json);
+    case 'closed':
+      return { kind: 'over', why: 'The connection to the bus was closed.' };
+    case 'denied':
+      return refused('UNAUTHORIZED', 'This user of the bus may not send this command.');
+    case 'silent':
+      return { kind: 'again', why: 'Whoever serves the run did not answer in time.' };
+    case 'nobody':
+      return { kind: 'again', why: 'Nobody serves the run at the moment.' };
+    case 'broken':
+      return { kind: 'again', why: 'The connection to the bus was interrupted.' };
   }
 }
 
-function readAnswer(message: Msg): Reply {
-  const parsed = parseWith(VerbAnswer, jsonOf(message));
+function readAnswer(json: unknown): Reply {
+  const parsed = parseWith(VerbAnswer, json);
   if (!parsed.ok) return { kind: 'again', why: 'Whoever serves the run gave no valid answer.' };
   const { answer, reason } = parsed.value;
   if (answer === 'rejected' && reason?.code === 'TRY_AGAIN') return { kind: 'again', why: reason.message };
   return { kind: 'final', answer: parsed.value };
-}
-
-function jsonOf(message: Msg): unknown {
-  try {
-    return message.json();
-  } catch {
-    return undefined;
-  }
-}
-
-function readFailure(error: unknown): Reply {
-  if (error instanceof errors.ClosedConnectionError || error instanceof errors.DrainingConnectionError) {
-    return { kind: 'over', why: 'The connection to the bus was closed.' };
-  }
-  if (error instanceof errors.TimeoutError) {
-    return { kind: 'again', why: 'Whoever serves the run did not answer in time.' };
-  }
-  if (!(error instanceof errors.RequestError)) throw error;
-  if (error.isNoResponders()) return { kind: 'again', why: 'Nobody serves the run at the moment.' };
-  if (error.cause instanceof errors.PermissionViolationError) {
-    return refused('UNAUTHORIZED', 'This user of the bus may not send this command.');
-  }
-  return { kind: 'again', why: 'The connection to the bus was interrupted.' };
 }
 
 /** Refused before it reached anybody: it is certain that nothing happened. */

@@ -1,12 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { errors, type NatsConnection } from '@nats-io/transport-node';
+import type { NatsConnection } from '@nats-io/transport-node';
 import type { Logger } from 'pino';
 import { ulid } from 'ulid';
 import { fullRate, takeToken, type ClientTaskEnd, type Rate } from '#libs/aip';
 import { openRunLog, runIdOf, type RunLog } from '#libs/event-log';
-import { getArtifact, sendVerb, type VerbOutcome } from '#libs/messaging';
+import { getArtifact, sendVerb, submitRequest, type VerbOutcome } from '#libs/messaging';
 import type { Clock } from '#libs/platform';
-import { LIMITS, parseWith, SubmitAnswer, subjects } from '#proto';
 import type { DeviceId, RequestId, RunId, RunRequest } from '#proto';
 import { sentenceOfRefusal } from './client-run.js';
 import { RunFollower } from './run-follower.client.js';
@@ -14,7 +13,6 @@ import { isLarge, wholeEnd, type RunEnd } from './whole-end.js';
 
 /** A client that gives a task hears within 10 s that nobody takes it. */
 const SUBMIT_MS = 8_000;
-const SUBMIT_AGAIN_MS = 250;
 /** A CANCEL is sent until somebody has answered it, as long as a run of a client may take. */
 const CANCEL_MS = 1_000_000;
 /** A run that is still not there after this will not come any more: its request was lost on the way. */
@@ -40,6 +38,14 @@ export interface ClientRunsParts {
 
 /** What is in no store is not asked for. */
 const NOTHING = (): Promise<never> => Promise.reject(new Error('the result names no artifact'));
+
+/** What a client is told that was not taken for sure. */
+const WHY = {
+  nobody: 'nobody takes tasks at the moment, send it again later',
+  silence: 'nobody has said that the task is taken, send it again later',
+  nonsense: 'the orchestrator gave no valid answer',
+  'try-again': 'it is not known yet whether the task is taken, send it again later',
+};
 
 /** `error` is one sentence for the client. */
 export type Submitted =
@@ -78,21 +84,15 @@ export class ClientRuns {
 
   /** Safe to repeat, and repeated until somebody answers. What may have been taken although nobody said so is cancelled. */
   async submit(request: RunRequest, signal: AbortSignal): Promise<Submitted> {
-    const { submitMs = SUBMIT_MS } = this.#parts;
-    const body = JSON.stringify(request);
-    const end = performance.now() + submitMs;
-    for (let mayBeTaken = false; ;) {
-      const left = end - performance.now();
-      const answer = await this.#ask(body, Math.min(LIMITS.submitAnswerMs + 1_000, Math.max(1, left)));
-      if (answer.kind === 'accepted' || answer.kind === 'refused') return answer;
-      mayBeTaken ||= answer.mayBeTaken;
-      if (!signal.aborted && end - performance.now() > SUBMIT_AGAIN_MS) {
-        await sleep(SUBMIT_AGAIN_MS);
-        continue;
-      }
-      if (mayBeTaken) void this.cancel(this.runIdOf(request.requestId), 'its client was told that it was not taken');
-      return { kind: 'refused', error: `TRY_AGAIN: ${answer.why}` };
-    }
+    const { nc, logger, submitMs = SUBMIT_MS } = this.#parts;
+    const patience = { deadlineMs: submitMs, waitsForTaker: true, signal };
+    const outcome = await submitRequest(nc, JSON.stringify(request), patience);
+    if (outcome.answer === 'accepted') return { kind: 'accepted', runId: outcome.runId };
+    if (outcome.answer === 'rejected') return { kind: 'refused', error: sentenceOfRefusal(outcome.reason) };
+    const { met, reason, mayBeTaken, cause } = outcome;
+    if (met === 'silence') logger.warn({ err: cause }, 'no answer to a submission');
+    if (mayBeTaken) void this.cancel(this.runIdOf(request.requestId), 'its client was told that it was not taken');
+    return { kind: 'refused', error: `TRY_AGAIN: ${reason?.message ?? WHY[met]}` };
   }
 
   /** To be ticked by whoever waits, and stopped when nobody does. */
@@ -168,27 +168,6 @@ export class ClientRuns {
       await promise;
     }
     this.#cancelling += 1;
-  }
-
-  async #ask(
-    body: string,
-    timeout: number,
-  ): Promise<Submitted | { readonly kind: 'again'; readonly why: string; readonly mayBeTaken: boolean }> {
-    try {
-      const reply = await this.#parts.nc.request(subjects.submit, body, { timeout });
-      const parsed = parseWith(SubmitAnswer, reply.json());
-      if (!parsed.ok) return { kind: 'again', why: 'the orchestrator gave no valid answer', mayBeTaken: true };
-      const answer = parsed.value;
-      if ('runId' in answer) return { kind: 'accepted', runId: answer.runId };
-      if (answer.error.code === 'TRY_AGAIN') return { kind: 'again', why: answer.error.message, mayBeTaken: true };
-      return { kind: 'refused', error: sentenceOfRefusal(answer.error) };
-    } catch (error) {
-      if (error instanceof errors.RequestError && error.isNoResponders()) {
-        return { kind: 'again', why: 'nobody takes tasks at the moment, send it again later', mayBeTaken: false };
-      }
-      this.#parts.logger.warn({ err: error }, 'no answer to a submission');
-      return { kind: 'again', why: 'nobody has said that the task is taken, send it again later', mayBeTaken: true };
-    }
   }
 
   /** What was said while the connection was broken was not heard. */

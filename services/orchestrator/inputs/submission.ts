@@ -92,7 +92,7 @@ function fieldOf(value: unknown, name: string): unknown {
 /** Whether a person approves every plan that is made for a goal, or only those whose request says so. */
 export type PlanApproval = 'required' | 'as-requested';
 
-export interface AcceptedSubmission {
+interface AcceptedSubmission {
   readonly request: RunRequest;
   readonly namespace: string;
   /** `required`: every plan that is made for a goal waits for a person, whatever the request says. */

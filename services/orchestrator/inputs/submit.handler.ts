@@ -1,17 +1,16 @@
-import { NoRespondersError, RequestError, TimeoutError, type NatsConnection } from '@nats-io/transport-node';
+import type { NatsConnection } from '@nats-io/transport-node';
 import {
   type Actor,
-  LIMITS,
   parseWith,
   type Refusal,
   type RunId,
   type SubmitAnswer,
   SubmitCommand,
-  subjects,
-  VerbAnswer,
+  type VerbAnswer,
 } from '#proto';
 import type { Clock } from '#libs/platform';
 import type { RunServer, Settled } from '../runs/index.js';
+import { askOwner } from './owner.client.js';
 import { checkSubmission, readSubmission, requestedOf, type PlanApproval, type Submission } from './submission.js';
 
 /** Final answer of a submission, or the news that nobody knows yet and the same request may be sent again. */
@@ -100,20 +99,16 @@ export class SubmitHandler {
     const { requestId } = request;
     const former = formerHash === undefined ? {} : { formerHash };
     const body: SubmitCommand = { id: requestId, actor, namespace, runId, request, ...former };
-    try {
-      const reply = await this.#parts.nc.request(subjects.verb(runId, 'SUBMIT'), JSON.stringify(body), {
-        timeout: LIMITS.verbAnswerMs,
-      });
-      const { answer, reason } = VerbAnswer.parse(reply.json());
-      if (answer !== 'rejected') return { kind: 'final', answer: { runId, requestId } };
-      if (reason === undefined || reason.code === 'TRY_AGAIN') {
-        return { kind: 'try-again', requestId, reason: 'the owner of the run does not know yet' };
-      }
-      return { kind: 'final', answer: { requestId, error: reason } };
-    } catch (error) {
-      if (!isNobodyThere(error)) throw error;
+    const answered = await askOwner(this.#parts.nc, runId, 'SUBMIT', body);
+    if (answered === undefined) {
       return { kind: 'try-again', requestId, reason: 'no replica serves the partition of the run at the moment' };
     }
+    const { answer, reason } = answered;
+    if (answer !== 'rejected') return { kind: 'final', answer: { runId, requestId } };
+    if (reason === undefined || reason.code === 'TRY_AGAIN') {
+      return { kind: 'try-again', requestId, reason: 'the owner of the run does not know yet' };
+    }
+    return { kind: 'final', answer: { requestId, error: reason } };
   }
 }
 
@@ -123,8 +118,4 @@ export function tryAgain(requestId: string | undefined): SubmitAnswer {
 
 function rejected(reason: Refusal): VerbAnswer {
   return { answer: 'rejected', reason, sequence: 0 };
-}
-
-function isNobodyThere(error: unknown): boolean {
-  return error instanceof NoRespondersError || error instanceof TimeoutError || error instanceof RequestError;
 }

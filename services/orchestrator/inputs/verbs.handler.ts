@@ -1,4 +1,4 @@
-import { NoRespondersError, RequestError, TimeoutError, type NatsConnection } from '@nats-io/transport-node';
+import type { NatsConnection } from '@nats-io/transport-node';
 import {
   type Actor,
   LIMITS,
@@ -10,7 +10,7 @@ import {
   sentenceOf,
   subjects,
   VERB_BODIES,
-  VerbAnswer,
+  type VerbAnswer,
   type VerbBody,
 } from '#proto';
 import { type Control, foldRun, forkedFrom, IGNORED, type Input, type Run } from '#libs/constellation';
@@ -18,6 +18,7 @@ import { CorruptLogError, type RunLog, runIdOf } from '#libs/event-log';
 import type { ActorAnswer, Actors } from '#libs/messaging';
 import type { Clock } from '#libs/platform';
 import type { RunServer, Settled } from '../runs/index.js';
+import { askOwner } from './owner.client.js';
 
 interface VerbParts {
   readonly nc: NatsConnection;
@@ -95,7 +96,9 @@ export class VerbsHandler {
     if (body.parent !== undefined && addressed !== runId) {
       return rejected('INVALID_REQUEST', 'the run id is not the one of the fork');
     }
-    if (!this.#parts.owns(runId)) return this.#forward(runId, { ...body, parent: parentId });
+    if (!this.#parts.owns(runId)) {
+      return (await askOwner(this.#parts.nc, runId, 'FORK', { ...body, parent: parentId })) ?? TRY_AGAIN;
+    }
     const origin = await this.#stateAt(parentId, body.at);
     if (!('run' in origin)) return origin;
     const { clock } = this.#parts;
@@ -128,19 +131,6 @@ export class VerbsHandler {
       return await this.#parts.log.load(runId);
     } catch (error) {
       if (error instanceof CorruptLogError) return undefined;
-      throw error;
-    }
-  }
-
-  async #forward(runId: RunId, body: VerbBody<'FORK'>): Promise<VerbAnswer> {
-    try {
-      const subject = subjects.verb(runId, 'FORK');
-      const reply = await this.#parts.nc.request(subject, JSON.stringify(body), { timeout: LIMITS.verbAnswerMs });
-      return VerbAnswer.parse(reply.json());
-    } catch (error) {
-      const isNobodyThere =
-        error instanceof NoRespondersError || error instanceof TimeoutError || error instanceof RequestError;
-      if (isNobodyThere) return TRY_AGAIN;
       throw error;
     }
   }

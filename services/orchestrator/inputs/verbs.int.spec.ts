@@ -19,7 +19,7 @@ import { openRunLog, readCommits } from '#libs/event-log';
 import { grantIdOf, signEditGrant } from '#libs/keys';
 import { connectBus, provision, provisionActors, sendVerb } from '#libs/messaging';
 import { systemClock } from '#libs/platform';
-import { connectDevice, instantDevice, startTestNats, type TestNats, type Replica } from '#libs/testing';
+import { connectDevice, instantDevice, requestRun, startTestNats, type TestNats, type Replica } from '#libs/testing';
 import { startOrchestrator } from '../rig.testing.js';
 
 const ALICE = createUser();
@@ -293,13 +293,7 @@ async function submit(
   options: object = {},
 ): Promise<string> {
   const tasks = ids.map((id) => ({ id, name: id, target: { device: 'web-1' }, command: { tool: 'NOOP' } }));
-  const request = JSON.stringify({ requestId, constellation: { name: requestId, tasks, lines }, options });
-  for (;;) {
-    const reply = await nc.request(subjects.submit, request, { timeout: 10_000 });
-    const answer = reply.json<{ runId?: string; error?: { code: string; message: string } }>();
-    if (answer.runId !== undefined) return answer.runId;
-    if (answer.error?.code !== 'TRY_AGAIN') throw new Error(answer.error?.message);
-  }
+  return requestRun(nc, { requestId, constellation: { name: requestId, tasks, lines }, options });
 }
 
 async function fold(runId: string) {

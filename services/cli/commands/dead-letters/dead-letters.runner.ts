@@ -1,7 +1,8 @@
 import { JetStreamApiCodes, JetStreamApiError, jetstreamManager } from '@nats-io/jetstream';
-import { errors, type NatsConnection } from '@nats-io/transport-node';
+import type { NatsConnection } from '@nats-io/transport-node';
 import { z } from 'zod';
 import { readCommits } from '#libs/event-log';
+import { ask } from '#libs/messaging';
 import { DeadLetter, QueryError, STREAMS, subjects } from '#proto';
 import { withBus } from '../../bus/index.js';
 import {
@@ -77,15 +78,13 @@ export async function retryDeadLetter(context: CliContext, id: number): Promise<
     const { service, stream, sequence } = await letterAt(nc, id);
     if (stream === null || sequence === null)
       throw badInput(`Dead letter ${id} came from no stream; it cannot be retried.`);
-    const subject = subjects.query(service, QUERY_RETRY);
-    const answer = await nc
-      .request(subject, JSON.stringify({ stream, sequence }), { timeout: RETRY_MS_MAX })
-      .catch((cause: unknown) => {
-        const nobody = cause instanceof errors.RequestError && cause.isNoResponders();
-        const why = nobody ? 'is not running or takes no retries' : 'did not answer';
-        throw unreachable(`The ${service} service ${why}; the dead letter stays.`, cause);
-      });
-    const parsed = RetryAnswer.parse(answer.json());
+    const body = JSON.stringify({ stream, sequence });
+    const asked = await ask(nc, subjects.query(service, QUERY_RETRY), body, RETRY_MS_MAX);
+    if (asked.kind !== 'answered') {
+      const why = asked.kind === 'nobody' ? 'is not running or takes no retries' : 'did not answer';
+      throw unreachable(`The ${service} service ${why}; the dead letter stays.`, asked.cause);
+    }
+    const parsed = RetryAnswer.parse(asked.json);
     const refused = QueryError.safeParse(parsed);
     if (refused.success) throw failure(`The ${service} service says: ${refused.data.error.message}`);
     if (context.json) printJson(context, { id, service, stream, sequence, retried: true });

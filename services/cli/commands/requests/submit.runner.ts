@@ -1,4 +1,4 @@
-import { errors, type NatsConnection } from '@nats-io/transport-node';
+import type { NatsConnection } from '@nats-io/transport-node';
 import { ulid } from 'ulid';
 import {
   constellationOf,
@@ -8,8 +8,7 @@ import {
   validateConstellation,
   viewOf,
 } from '#libs/constellation';
-import { query, QueryRefusedError, QueryUnavailableError } from '#libs/messaging';
-import { LIMITS, SubmitAnswer, subjects } from '#proto';
+import { query, QueryRefusedError, QueryUnavailableError, submitRequest } from '#libs/messaging';
 import type { GoalMatch, RunId, TaskConstellation } from '#proto';
 import { withBus, fleetIfKnown } from '../../bus/index.js';
 import {
@@ -29,9 +28,10 @@ import { followRun } from '../../sources/index.js';
 import { hasSelectors, printReach, reachOf, constellationText, finalAnswerText } from '../../text/index.js';
 import { parseRequestText, type RequestFile } from './request-file.js';
 
-/** The same request is sent again with the same id, so repeating it is safe: one run, whatever gets lost. */
-const SUBMIT_ATTEMPTS_MAX = 3;
-const ANSWER_MS_MAX = LIMITS.submitAnswerMs + 1_000;
+/** A person waits: what nobody knows after so many tries they may send again themselves. */
+const TRIES = 3;
+const NOBODY = 'The orchestrator is not running: nobody takes requests on this bus.';
+const SILENCE = 'The orchestrator did not answer; the request may be sent again with the same --request-id.';
 
 export interface SubmitOptions {
   readonly goal: string | undefined;
@@ -151,31 +151,16 @@ async function requestOf(
 
 /** Answers when the run is recorded; throws the refusal. */
 async function send(nc: NatsConnection, request: object): Promise<{ runId: RunId; requestId: string }> {
-  const body = JSON.stringify(request);
-  for (let attempt = 1; ; attempt++) {
-    const answer = await ask(nc, body);
-    if (answer !== undefined && 'runId' in answer) return answer;
-    const retry = answer === undefined || answer.error.code === 'TRY_AGAIN';
-    if (retry && attempt < SUBMIT_ATTEMPTS_MAX) continue;
-    if (answer === undefined)
-      throw unreachable('The orchestrator did not answer; the request may be sent again with the same --request-id.');
-    const { code, message, issues } = answer.error;
-    if (code === 'TRY_AGAIN') throw unreachable(message);
-    if (code === 'UNAUTHORIZED') throw failure(message);
-    // A refusal with one issue often says it in its message already.
-    const more = issues.filter((issue) => !message.includes(issue.message));
-    throw badInput(more.length === 0 ? message : `${message} ${sentencesOf(more)}`, issues);
+  const outcome = await submitRequest(nc, JSON.stringify(request), { tries: TRIES });
+  if (outcome.answer === 'accepted') return outcome;
+  if (outcome.answer === 'unknown') {
+    if (outcome.reason !== undefined) throw unreachable(outcome.reason.message);
+    const why = outcome.met === 'nobody' ? NOBODY : SILENCE;
+    throw unreachable(why, outcome.cause);
   }
-}
-
-async function ask(nc: NatsConnection, body: string): Promise<SubmitAnswer | undefined> {
-  try {
-    return SubmitAnswer.parse((await nc.request(subjects.submit, body, { timeout: ANSWER_MS_MAX })).json());
-  } catch (error) {
-    if (error instanceof errors.RequestError && error.isNoResponders()) {
-      throw unreachable('The orchestrator is not running: nobody takes requests on this bus.', error);
-    }
-    if (error instanceof errors.TimeoutError || error instanceof errors.RequestError) return undefined;
-    throw error;
-  }
+  const { code, message, issues } = outcome.reason;
+  if (code === 'UNAUTHORIZED') throw failure(message);
+  // A refusal with one issue often says it in its message already.
+  const more = issues.filter((issue) => !message.includes(issue.message));
+  throw badInput(more.length === 0 ? message : `${message} ${sentencesOf(more)}`, issues);
 }

@@ -1,0 +1,38 @@
+import { errors, type Msg, type NatsConnection } from '@nats-io/transport-node';
+
+/** What became of a question that was put once. Who did not answer may have heard it all the same, unless it was `nobody`. */
+export type Asked =
+  /** `json` is undefined when the answer is none. */
+  | { readonly kind: 'answered'; readonly json: unknown }
+  /** `denied`: this user of the bus may not ask that. `closed`: there will be no answer on this connection. */
+  | { readonly kind: 'nobody' | 'silent' | 'denied' | 'broken' | 'closed'; readonly cause: unknown };
+
+/** Puts a question to whoever takes the subject, once. Never throws. */
+export async function ask(
+  nc: NatsConnection,
+  subject: string,
+  question: string | Uint8Array,
+  timeoutMs: number,
+): Promise<Asked> {
+  try {
+    return { kind: 'answered', json: jsonOf(await nc.request(subject, question, { timeout: timeoutMs })) };
+  } catch (cause) {
+    return { kind: faultOf(cause), cause };
+  }
+}
+
+function jsonOf(message: Msg): unknown {
+  try {
+    return message.json();
+  } catch {
+    return undefined;
+  }
+}
+
+function faultOf(error: unknown): Exclude<Asked['kind'], 'answered'> {
+  if (error instanceof errors.ClosedConnectionError || error instanceof errors.DrainingConnectionError) return 'closed';
+  if (error instanceof errors.TimeoutError) return 'silent';
+  if (!(error instanceof errors.RequestError)) return 'broken';
+  if (error.isNoResponders()) return 'nobody';
+  return error.cause instanceof errors.PermissionViolationError ? 'denied' : 'broken';
+}
