@@ -1,6 +1,6 @@
 import type { Runbook } from '#libs/planner';
 import { matchGoal, noModel, planOfRunbook } from '#libs/planner';
-import { QueryRefusedError, type QueryAnswer, type QueryRequest } from '#libs/messaging';
+import { refused, type QueryAnswer, type QueryRefusedError, type QueryRequest } from '#libs/messaging';
 import { sentenceOf } from '#proto';
 import type { PlanningFleet } from './fleet.js';
 import { untilKnown } from './known-fleet.adapter.js';
@@ -57,9 +57,5 @@ export class MatchHandler {
 function unknown(name: string, runbooks: readonly Runbook[]): QueryRefusedError {
   const names = runbooks.map(({ info }) => info.name).join(', ');
   const valid = names === '' ? 'there are none' : `must be one of ${names}`;
-  return new QueryRefusedError({
-    code: 'NOT_FOUND',
-    message: `There is no runbook ${name}.`,
-    issues: [{ path: 'name', message: valid }],
-  });
+  return refused('NOT_FOUND', `There is no runbook ${name}.`, [{ path: 'name', message: valid }]);
 }

@@ -1,6 +1,7 @@
 import { subjects, type Actor, type ActorProof, type Evaluation, type RunId } from '#proto';
 import {
   QueryRefusedError,
+  refused,
   type Actors,
   type QueryAnswer,
   type QueryHandlers,
@@ -65,5 +66,5 @@ function senderOf(
 function kept(learning: ActorQueryParts['learning']): NonNullable<ActorQueryParts['learning']> {
   if (learning !== null) return learning;
   const message = 'The planner keeps no examples; start it with ORRERY_EXPERIENCE=on and a database.';
-  throw new QueryRefusedError({ code: 'INVALID_STATE', message, issues: [] });
+  throw refused('INVALID_STATE', message);
 }

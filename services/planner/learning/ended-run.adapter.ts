@@ -1,7 +1,7 @@
-import type { RefusalCode, RunEventType, RunId } from '#proto';
+import type { RunEventType, RunId } from '#proto';
 import { foldRun, isTerminal, type Run } from '#libs/constellation';
 import type { RunLog } from '#libs/event-log';
-import { QueryRefusedError } from '#libs/messaging';
+import { refused } from '#libs/messaging';
 
 export interface EndedRun {
   readonly run: Run;
@@ -21,10 +21,6 @@ export async function loadEndedRun(runs: RunLog, runId: RunId, toDo: string): Pr
 
 function isEnd(type: RunEventType): boolean {
   return type === 'RUN_COMPLETED' || type === 'RUN_FAILED' || type === 'RUN_CANCELLED';
-}
-
-export function refused(code: RefusalCode, message: string): QueryRefusedError {
-  return new QueryRefusedError({ code, message, issues: [] });
 }
 
 /** Why nothing comes of a query that needs a model. */

@@ -1,8 +1,9 @@
 import type { Logger } from 'pino';
 import { Evaluation, type RunId, usageOfCalls } from '#proto';
 import type { RunLog } from '#libs/event-log';
+import { refused } from '#libs/messaging';
 import { problemsOfVerdicts, withAllSubtasks } from '#libs/planner';
-import { loadEndedRun, NO_MODEL, refused, type EndedRun } from './ended-run.adapter.js';
+import { loadEndedRun, NO_MODEL, type EndedRun } from './ended-run.adapter.js';
 import type { PlanningFleet } from '../fleet/index.js';
 import { OncePerRun, type MadeFact } from './once-per-run.handler.js';
 import { type PlanCommits, recorded, PlannerFault, wellFormed } from '../rounds/index.js';

@@ -4,8 +4,9 @@ import type { Logger } from 'pino';
 import { ExampleReply, sentenceOf, type Actor, type Demonstration, type Experience, type RunId } from '#proto';
 import { constellationOfTools, validateConstellation, type Run } from '#libs/constellation';
 import type { RunLog } from '#libs/event-log';
+import { refused } from '#libs/messaging';
 import type { Clock } from '#libs/platform';
-import { loadEndedRun, NO_MODEL, refused } from './ended-run.adapter.js';
+import { loadEndedRun, NO_MODEL } from './ended-run.adapter.js';
 import {
   ExperiencesAwayError,
   type ExperienceSearch,
