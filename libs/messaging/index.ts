@@ -3,6 +3,7 @@
  * artifacts. What crosses the wire is in `proto`, how commits are appended and read in `libs/event-log`.
  */
 export * from './artifacts/index.js';
+export * from './buckets/index.js';
 export * from './connection/index.js';
 export * from './durables/index.js';
 export * from './members/index.js';

@@ -8,10 +8,11 @@ import {
   LOGGER,
   Metrics,
   NATS,
+  part,
   PlatformModule,
   SERVICE_CONFIG,
+  token,
   type Clock,
-  type ServiceConfig,
 } from '#libs/platform';
 import { LIMITS } from '#proto';
 import { AipGatewayConfig } from './aip-gateway.config.js';
@@ -29,7 +30,6 @@ import {
   Contention,
   GROUND,
   PresenceWatch,
-  type ConnectionGround,
 } from './sockets/index.js';
 
 /** Where the endpoint stands: what the environment and the bus give to its parts. */
@@ -46,101 +46,78 @@ export interface GatewayPlace extends Omit<AipGatewayConfig, 'injectFile'> {
   readonly registry: RegistryPort;
   readonly injection: ParameterInjection;
 }
-export const PLACE = Symbol('PLACE');
-const CONFIG = Symbol('CONFIG');
-const INJECTION = Symbol('INJECTION');
+export const PLACE = token<GatewayPlace>('PLACE');
+const CONFIG = token<AipGatewayConfig>('CONFIG');
+const INJECTION = token<ParameterInjection>('INJECTION');
 
 /** The waiting answer leaves earlier than it is due: the caller's clock started before ours. */
 const ANSWER_WITHIN_MS = LIMITS.commandAnswerMs - 1_000;
 
-/** The parts of the AIP endpoint, wherever it stands. */
+/**
+ * The parts of the AIP endpoint, wherever it stands.
+ *
+ *   socket ──AipSockets: who is it?──Admission──► AipGateway ──device──► DeviceConnection ──► PRESENCE, commands, files
+ *                                                     └──────client────► ConstellationConnection ──► runs
+ */
 export const AIP_ENDPOINT: Provider[] = [
-  { provide: PresenceBook, inject: [PLACE], useFactory: ({ nc }: GatewayPlace) => PresenceBook.open(nc) },
-  { provide: DeviceDirectory, inject: [PLACE], useFactory: ({ nc }: GatewayPlace) => DeviceDirectory.open(nc) },
-  { provide: ClientRuns, inject: [PLACE], useFactory: (place: GatewayPlace) => new ClientRuns(place) },
-  {
-    provide: LargeFrameDesk,
-    inject: [PLACE],
-    useFactory: ({ nc, logger }: GatewayPlace) => new LargeFrameDesk(nc, logger),
-  },
-  {
-    provide: GROUND,
-    inject: [PLACE, PresenceBook, LargeFrameDesk, ClientRuns, DeviceDirectory],
-    useFactory: (
-      place: GatewayPlace,
-      book: PresenceBook,
-      largeFrames: LargeFrameDesk,
-      runs: ClientRuns,
-      directory: DeviceDirectory,
-    ): ConnectionGround => ({
+  part(PresenceBook, [PLACE], ({ nc }) => PresenceBook.open(nc)),
+  part(DeviceDirectory, [PLACE], ({ nc }) => DeviceDirectory.open(nc)),
+  part(ClientRuns, [PLACE], (place) => new ClientRuns(place)),
+  part(LargeFrameDesk, [PLACE], ({ nc, logger }) => new LargeFrameDesk(nc, logger)),
+  part(
+    GROUND,
+    [PLACE, PresenceBook, LargeFrameDesk, ClientRuns, DeviceDirectory],
+    (place, book, largeFrames, runs, directory) => ({
       ...place,
       book,
       largeFrames,
       fileDesk: fileDesks(place),
       clients: { runs, directory },
     }),
-  },
-  { provide: Connections, useFactory: () => new Connections() },
-  { provide: Contention, useFactory: () => new Contention() },
-  {
-    provide: PresenceWatch,
-    inject: [PLACE, PresenceBook, Connections],
-    useFactory: ({ logger }: GatewayPlace, book: PresenceBook, connections: Connections) =>
-      new PresenceWatch({ book, connections, logger }),
-  },
-  {
-    provide: RevocationWatch,
-    inject: [PLACE, Connections],
-    useFactory: (place: GatewayPlace, connections: Connections) =>
-      new RevocationWatch({ ...place, heard: (id) => checkAgain(id, { ...place, connections }) }),
-  },
-  {
-    provide: Admission,
-    inject: [PLACE, RevocationWatch, Connections, Contention, PresenceBook],
-    useFactory: (
-      place: GatewayPlace,
-      revocations: RevocationWatch,
-      connections: Connections,
-      contention: Contention,
-      book: PresenceBook,
-    ) => new Admission({ ...place, revocations, connections, contention, book }),
-  },
-  { provide: IdentityHttp, inject: [PLACE], useFactory: (place: GatewayPlace) => new IdentityHttp(place) },
-  {
-    provide: AipSockets,
-    inject: [PLACE, Admission, IdentityHttp],
-    useFactory: (place: GatewayPlace, admission: Admission, identityHttp: IdentityHttp) =>
-      new AipSockets({ ...place, admission, identityHttp }),
-  },
+  ),
+  Connections,
+  Contention,
+  part(
+    PresenceWatch,
+    [PLACE, Connections],
+    ({ nc, logger }, connections) => new PresenceWatch({ nc, connections, logger }),
+  ),
+  part(
+    RevocationWatch,
+    [PLACE, Connections],
+    (place, connections) => new RevocationWatch({ ...place, heard: (id) => checkAgain(id, { ...place, connections }) }),
+  ),
+  part(
+    Admission,
+    [PLACE, RevocationWatch, Connections, Contention, PresenceBook],
+    (place, revocations, connections, contention, book) =>
+      new Admission({ ...place, revocations, connections, contention, book }),
+  ),
+  part(IdentityHttp, [PLACE], (place) => new IdentityHttp(place)),
+  part(
+    AipSockets,
+    [PLACE, Admission, IdentityHttp],
+    (place, admission, identityHttp) => new AipSockets({ ...place, admission, identityHttp }),
+  ),
   AipGateway,
 ];
 
 /**
  * The service between devices and the bus: their sockets, and those of clients that send tasks, on one AIP endpoint. What a
- * frame means is said in libs/aip; what a task is to a device, in services/device-agent.
+ * frame means is said in libs/aip; what a task is to a device, in services/device-agent. Of the bus it takes nothing as a
+ * service: what comes for a device comes to the connection that has it.
  */
 @Module({
   imports: [PlatformModule.forService('aip-gateway')],
   providers: [
-    { provide: CONFIG, useFactory: () => loadConfig(AipGatewayConfig) },
-    {
-      provide: INJECTION,
-      inject: [CONFIG, LOGGER],
-      useFactory: async ({ injectFile }: AipGatewayConfig, logger: Logger): Promise<ParameterInjection> =>
-        injectFile === undefined ? NO_INJECTION : InjectionFile.open(injectFile, logger),
-    },
-    {
-      provide: PLACE,
-      inject: [CONFIG, SERVICE_CONFIG, NATS, CLOCK, LOGGER, Metrics, INJECTION],
-      useFactory: async (
-        config: AipGatewayConfig,
-        { bind, instance, nats: { seedFile } }: ServiceConfig,
-        nc: NatsConnection,
-        clock: Clock,
-        logger: Logger,
-        metrics: Metrics,
-        injection: ParameterInjection,
-      ): Promise<GatewayPlace> => ({
+    part(CONFIG, [], () => loadConfig(AipGatewayConfig)),
+    part(INJECTION, [CONFIG, LOGGER], ({ injectFile }, logger) =>
+      injectFile === undefined ? NO_INJECTION : InjectionFile.open(injectFile, logger),
+    ),
+    part(
+      PLACE,
+      [CONFIG, SERVICE_CONFIG, NATS, CLOCK, LOGGER, Metrics, INJECTION],
+      async (config, { bind, instance, nats: { seedFile } }, nc, clock, logger, metrics, injection) => ({
         ...config,
         bind,
         instance,
@@ -153,9 +130,9 @@ export const AIP_ENDPOINT: Provider[] = [
         metrics: gatewayMetrics(metrics),
         registry: registryOnBus(nc),
       }),
-    },
+    ),
     ...AIP_ENDPOINT,
-    { provide: ArtifactSweep, inject: [PLACE], useFactory: (place: GatewayPlace) => new ArtifactSweep(place) },
+    part(ArtifactSweep, [PLACE], (place) => new ArtifactSweep(place)),
   ],
 })
 export class AipGatewayModule {}

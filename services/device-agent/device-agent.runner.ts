@@ -32,7 +32,7 @@ import {
   DeliverHandler,
   ExplainHandler,
 } from './orders/index.js';
-import { CommandRunner, hasLost, type DeviceState, watchDeviceStates, NatsDeviceLink } from './devices/index.js';
+import { CommandRunner, hasLost, type DeviceState, DeviceStates, NatsDeviceLink } from './devices/index.js';
 
 /** Commits of RUNS that the control durable works on at once; each costs a read or two. */
 const CONTROL_CONCURRENCY = 64;
@@ -73,7 +73,8 @@ export function startDeviceAgent(options: DeviceAgentOptions): DeviceAgent {
   const commits = new AttemptCommits({ attempts, runs, clock, instance });
   const device = new NatsDeviceLink(nc, logger);
   const live = new LiveAttempts();
-  const states = watchDeviceStates(nc, logger, (state, before) => {
+  const states = new DeviceStates(nc, logger);
+  states.onChange((state, before) => {
     interruptLost(live, state, command);
     if (before !== undefined && before.sessionId !== state.sessionId) device.moved(state.deviceId);
   });
@@ -116,6 +117,7 @@ export function startDeviceAgent(options: DeviceAgentOptions): DeviceAgent {
     },
     { report: (error, query) => logger.warn({ err: error, query }, 'the query could not be answered') },
   );
+  void states.begin();
   const announcement = announce(options);
   return {
     get attempts() {
@@ -127,8 +129,7 @@ export function startDeviceAgent(options: DeviceAgentOptions): DeviceAgent {
       const stopped = consumptions.map((consumption) => consumption.stop());
       live.shutDown();
       device.stop();
-      states.stop();
-      await Promise.all(stopped);
+      await Promise.all([states.end(), ...stopped]);
       await conditions.end();
     },
   };

@@ -124,7 +124,7 @@ export async function startPlanner(options: PlannerOptions): Promise<Planner> {
     await drained;
     clearTimeout(abandoning);
     abandon();
-    await watch.stop();
+    await watch.end();
     await actors.end();
   };
   let stopping: Promise<void> | undefined;

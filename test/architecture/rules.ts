@@ -198,6 +198,24 @@ const OWNERSHIP: readonly Rule[] = [
     ]),
   },
   {
+    name: 'only libs/messaging/buckets watches a bucket',
+    reason: 'a broken connection, a restarted server and an empty bucket are handled in one place, and how in one, too',
+    covers: (path) => isProduction(path) && !path.startsWith('libs/messaging/buckets/'),
+    offences: perFile(({ imports: all, methods }) =>
+      methods.includes('watch') && all.some(({ specifier }) => specifier === '@nats-io/kv') ? ['watches a bucket'] : [],
+    ),
+    planted: each(
+      {
+        path: 'services/registry/a.ts',
+        text: `import { Kvm } from '@nats-io/kv';\nfor await (const entry of await (await new Kvm(nc).open('A')).watch()) take(entry);`,
+      },
+      {
+        path: 'libs/fleet/a.ts',
+        text: `import type { KV } from '@nats-io/kv';\nexport const a = (kv: KV) => kv.watch();`,
+      },
+    ),
+  },
+  {
     name: 'only the writer of a stream changes its aggregates',
     reason: 'every aggregate has one service that decides about it; what nobody else can make, nobody else appends',
     covers: (path) => serviceOf(path) !== undefined && isProduction(path) && !WRITERS.has(serviceOf(path) ?? ''),

@@ -1,10 +1,8 @@
-import type { KvWatchEntry } from '@nats-io/kv';
 import type { NatsConnection } from '@nats-io/transport-node';
-import type { z } from 'zod';
 import { verifyActorProof, verifyEditGrant, type GrantUse } from '#libs/keys';
 import { BUCKETS, KnownActor, RevokedGrants } from '#proto';
 import type { Actor, ActorProof, EditGrant, Refusal } from '#proto';
-import { followBucket, type BucketLook, type Following } from '../buckets/index.js';
+import { followBucket, entryValue, type BucketLook, type Following } from '../buckets/index.js';
 import { KnownRevocations } from './known-revocations.js';
 
 /** A signed command as it was received. */
@@ -23,6 +21,7 @@ export type ActorAnswer =
  * Who is behind a command: its proof shows that somebody holds a key, the bucket ACTORS says whom the key stands for. A key that
  * is taken out of it stands for nobody from then on, and a grant that REVOKED_GRANTS names allows nothing. When a bucket cannot be
  * followed for a while, what was known stays known, and no grant counts until both are read anew.
+ * What cannot be read stands for nobody, and for nothing.
  */
 export class Actors {
   readonly #stopped = new AbortController();
@@ -38,20 +37,16 @@ export class Actors {
   static async open(nc: NatsConnection, report: (error: unknown) => void = () => undefined): Promise<Actors> {
     const actors = new Actors();
     const { signal } = actors.#stopped;
-    const parts = [
-      followBucket(nc, { bucket: BUCKETS.ACTORS.bucket, look: () => actors.#lookAtKeys(), report, signal }),
-      followBucket(nc, {
-        bucket: BUCKETS.REVOKED_GRANTS.bucket,
-        look: () => actors.#lookAtRevocations(),
-        report,
-        signal,
-      }),
-    ] as const;
+    const follow = (bucket: string, look: () => BucketLook): Following =>
+      followBucket(nc, { bucket, look, report, signal });
+    actors.#followed = [
+      follow(BUCKETS.ACTORS.bucket, () => actors.#lookAtKeys()),
+      follow(BUCKETS.REVOKED_GRANTS.bucket, () => actors.#lookAtRevocations()),
+    ];
     try {
-      actors.#followed = await Promise.all(parts);
+      await Promise.all(actors.#followed.map(({ loaded }) => loaded));
     } catch (error) {
-      actors.#stopped.abort();
-      await Promise.allSettled(parts);
+      await actors.end();
       throw error;
     }
     return actors;
@@ -93,7 +88,7 @@ export class Actors {
     const known = new Map<string, Actor>();
     return {
       take: (entry) => {
-        const actor = read(entry, KnownActor)?.actor;
+        const actor = entryValue(entry, KnownActor)?.actor;
         if (actor === undefined) known.delete(entry.key);
         else known.set(entry.key, actor);
       },
@@ -107,10 +102,9 @@ export class Actors {
   #lookAtRevocations(): BucketLook {
     return {
       take: (entry) => {
-        const revoked = read(entry, RevokedGrants);
+        const revoked = entryValue(entry, RevokedGrants);
         if (revoked !== undefined) this.#revocations.add(revoked);
       },
-      complete: () => undefined,
     };
   }
 }
@@ -123,16 +117,6 @@ const UNCERTAIN: ActorAnswer = {
     issues: [],
   },
 };
-
-/** What cannot be read stands for nobody, and for nothing. */
-function read<T>(entry: KvWatchEntry, schema: z.ZodType<T>): T | undefined {
-  if (entry.operation !== 'PUT') return undefined;
-  try {
-    return schema.safeParse(entry.json()).data;
-  } catch {
-    return undefined;
-  }
-}
 
 function unauthorized(message: string): ActorAnswer {
   return { ok: false, refusal: { code: 'UNAUTHORIZED', message, issues: [] } };

@@ -39,11 +39,11 @@ export class InjectionFile implements ParameterInjection {
     return new InjectionFile(file, logger, await textOf(file));
   }
 
-  onApplicationBootstrap(): void {
+  begin(): void {
     this.#looking = setInterval(() => void this.lookAgain(), LOOK_EVERY_MS);
   }
 
-  beforeApplicationShutdown(): void {
+  end(): void {
     clearInterval(this.#looking);
   }
 

@@ -1,4 +1,4 @@
-import { Kvm, KvWatchInclude, type KV, type KvEntry } from '@nats-io/kv';
+import { Kvm, type KV, type KvEntry } from '@nats-io/kv';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { AgentProfile, BUCKETS, DEFAULTS } from '#proto';
 import type { DeviceId, Presence, SessionId } from '#proto';
@@ -59,17 +59,6 @@ export class PresenceBook {
     const isOfItsKind = !isForeign || profile?.session?.journalId === null;
     const unknown = isForeign ? DEFAULTS.foreignTasksMax : DEFAULTS.deviceTasksMax;
     return { slots: (isOfItsKind ? profile?.tasksMax : undefined) ?? unknown, settled };
-  }
-
-  /** Calls `changed` for every write and delete of a device's key, ours included, until stopped. */
-  async watch(
-    changed: (deviceId: DeviceId, revision: number) => void,
-  ): Promise<{ stop(): void; ended: Promise<void> }> {
-    const entries = await this.#presence.watch({ include: KvWatchInclude.UpdatesOnly, headers_only: true });
-    const follow = async (): Promise<void> => {
-      for await (const { key, revision } of entries) changed(key, revision);
-    };
-    return { stop: () => entries.stop(), ended: follow() };
   }
 }
 

@@ -1,7 +1,8 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { NatsConnection } from '@nats-io/transport-node';
 import type { Logger } from 'pino';
 import { sweepArtifacts } from '#libs/messaging';
-import type { Clock } from '#libs/platform';
+import { Loop, type Clock } from '#libs/platform';
 
 const SWEEP_EVERY_MS = 60 * 60 * 1_000;
 /** The first one comes when the start is over. */
@@ -10,21 +11,20 @@ const FIRST_AFTER_MS = 60_000;
 const OLDER_THAN_MS = 60 * 60 * 1_000;
 
 /** Takes away, every hour, what uploads have left behind whose gateway was killed. */
-export class ArtifactSweep {
+export class ArtifactSweep extends Loop {
   readonly #options: { readonly nc: NatsConnection; readonly clock: Clock; readonly logger: Logger };
-  #timer: NodeJS.Timeout | undefined;
 
   constructor(options: { readonly nc: NatsConnection; readonly clock: Clock; readonly logger: Logger }) {
+    super();
     this.#options = options;
   }
 
-  onApplicationBootstrap(): void {
-    this.#timer = setTimeout(() => void this.#sweep(), FIRST_AFTER_MS);
-  }
-
-  beforeApplicationShutdown(): void {
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
+  async run(signal: AbortSignal): Promise<void> {
+    for (let waitMs = FIRST_AFTER_MS; ; waitMs = SWEEP_EVERY_MS) {
+      await sleep(waitMs, undefined, { signal }).catch(() => undefined);
+      if (signal.aborted) return;
+      await this.#sweep();
+    }
   }
 
   /** Never rejects: what is not swept now is swept an hour later. */
@@ -36,6 +36,5 @@ export class ArtifactSweep {
     } catch (error) {
       logger.warn({ err: error }, 'the store of artifacts could not be swept');
     }
-    if (this.#timer !== undefined) this.#timer = setTimeout(() => void this.#sweep(), SWEEP_EVERY_MS);
   }
 }

@@ -33,11 +33,11 @@ export class RevocationWatch {
     this.#options = options;
   }
 
-  onApplicationBootstrap(): void {
+  begin(): void {
     void this.#ask();
   }
 
-  beforeApplicationShutdown(): void {
+  end(): void {
     this.#stopped = true;
     clearTimeout(this.#next);
   }

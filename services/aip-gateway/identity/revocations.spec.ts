@@ -28,7 +28,7 @@ beforeEach(() => {
   });
 });
 afterEach(() => {
-  watch.beforeApplicationShutdown();
+  watch.end();
   jest.useRealTimers();
 });
 
@@ -37,7 +37,7 @@ const pass = (ms: number): Promise<void> => jest.advanceTimersByTimeAsync(ms);
 describe('RevocationWatch', () => {
   it('takes from its first answer where to go on, and nothing else', async () => {
     answer = (after) => ({ sequence: 7, revoked: after < 7 ? ['long-ago'] : [] });
-    watch.onApplicationBootstrap();
+    watch.begin();
     await pass(2 * EVERY_MS);
     expect(asked).toEqual([0, 7, 7]);
     expect(revoked).toEqual([]);
@@ -45,7 +45,7 @@ describe('RevocationWatch', () => {
 
   it('hears of who is revoked then, once', async () => {
     answer = (after) => (after < 9 ? { sequence: after + 4, revoked: ['web-1'] } : { sequence: 9, revoked: [] });
-    watch.onApplicationBootstrap();
+    watch.begin();
     await pass(4 * EVERY_MS);
     expect(asked).toEqual([0, 4, 8, 12, 12]);
     expect(revoked).toEqual(['web-1', 'web-1']);
@@ -53,7 +53,7 @@ describe('RevocationWatch', () => {
 
   it('goes on where it was after an outage', async () => {
     answer = () => ({ sequence: 5, revoked: [] });
-    watch.onApplicationBootstrap();
+    watch.begin();
     await pass(EVERY_MS);
     answer = undefined;
     await pass(10 * EVERY_MS);
@@ -66,7 +66,7 @@ describe('RevocationWatch', () => {
   it('never goes back because another replica of the registry is behind', async () => {
     const sequences = [9, 3, 9];
     answer = () => ({ sequence: sequences.shift() ?? 9, revoked: [] });
-    watch.onApplicationBootstrap();
+    watch.begin();
     await pass(3 * EVERY_MS);
     expect(asked).toEqual([0, 9, 9, 9]);
   });
@@ -80,7 +80,7 @@ describe('RevocationWatch', () => {
 
   it('remembers who was heard of while somebody asked who it is', async () => {
     answer = () => ({ sequence: 1, revoked: [] });
-    watch.onApplicationBootstrap();
+    watch.begin();
     await pass(0);
     answer = (after) => ({ sequence: 2, revoked: after < 2 ? ['web-1'] : [] });
     const askedMs = Date.now();
@@ -94,9 +94,9 @@ describe('RevocationWatch', () => {
 
   it('asks no more when it is stopped', async () => {
     answer = () => ({ sequence: 1, revoked: [] });
-    watch.onApplicationBootstrap();
+    watch.begin();
     await pass(0);
-    watch.beforeApplicationShutdown();
+    watch.end();
     await pass(10 * EVERY_MS);
     expect(asked).toEqual([0]);
   });

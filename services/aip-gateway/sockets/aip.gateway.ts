@@ -3,7 +3,7 @@ import { Inject } from '@nestjs/common';
 import { WebSocketGateway } from '@nestjs/websockets';
 import type { WebSocket } from 'ws';
 import { wsTransport, type LivenessPolicy, type Transport } from '#libs/aip';
-import { ServicePorts } from '#libs/platform';
+import { ServicePorts, token } from '#libs/platform';
 import type { Identity } from '#proto';
 import { ConstellationConnection, type ClientServices } from '../clients/index.js';
 import type { Connection } from '../connection/index.js';
@@ -13,14 +13,14 @@ import { AipSockets } from './aip-sockets.adapter.js';
 import { Connections } from './connections.js';
 import { Contention } from './contention.js';
 
-/** Stands for what all connections share: `ConnectionGround`. */
-export const GROUND = Symbol('GROUND');
-
-export interface ConnectionGround extends Surroundings {
+interface ConnectionGround extends Surroundings {
   readonly clients: ClientServices;
   /** When a silent peer is dead. */
   readonly liveness: LivenessPolicy;
 }
+
+/** What all connections share. */
+export const GROUND = token<ConnectionGround>('GROUND');
 
 const TICK_MS = 250;
 const STOP_MS = 3_000;

@@ -1,68 +1,63 @@
-import { Kvm } from '@nats-io/kv';
-import type { KvWatchEntry } from '@nats-io/kv';
 import type { NatsConnection } from '@nats-io/transport-node';
 import type { Logger } from 'pino';
+import { followBucket, entryValue } from '#libs/messaging';
+import { Loop } from '#libs/platform';
 import { AgentProfile, BUCKETS, type DeviceId } from '#proto';
 import { deviceStateOf, type DeviceState } from './session.js';
-import { Backoff } from '#libs/backoff';
-import { waitUnlessAborted } from './waiting.runner.js';
 
-const RESTART_MS_MIN = 100;
-const RESTART_MS_MAX = 2_000;
+/** Called for each profile that is read, with what was known before of the device's session. */
+type Told = (state: DeviceState, before: DeviceState | undefined) => void;
 
-export interface DeviceStates {
-  /** What is known of a device; undefined before its first profile was seen. */
-  get(deviceId: DeviceId): DeviceState | undefined;
-  /** Its whole profile, of a device that was connected at least once. */
-  profile(deviceId: DeviceId): AgentProfile | undefined;
-  stop(): void;
-}
+/** What AGENT_PROFILES says, where the registry writes which sessions it declared lost. */
+export class DeviceStates extends Loop {
+  readonly #nc: NatsConnection;
+  readonly #logger: Logger;
+  readonly #states = new Map<DeviceId, DeviceState>();
+  readonly #profiles = new Map<DeviceId, AgentProfile>();
+  #told: Told = () => undefined;
 
-/** Follows AGENT_PROFILES, where the registry says which sessions it declared lost, and tells about every change. */
-export function watchDeviceStates(
-  nc: NatsConnection,
-  logger: Logger,
-  changed: (state: DeviceState, before: DeviceState | undefined) => void,
-): DeviceStates {
-  const states = new Map<DeviceId, DeviceState>();
-  const profiles = new Map<DeviceId, AgentProfile>();
-  const stopped = new AbortController();
-  const follow = async (): Promise<void> => {
-    const backoff = new Backoff({ msMin: RESTART_MS_MIN, msMax: RESTART_MS_MAX });
-    while (!stopped.signal.aborted && !nc.isClosed()) {
-      try {
-        const kv = await new Kvm(nc).open(BUCKETS.AGENT_PROFILES.bucket, { bindOnly: true });
-        const entries = await kv.watch({ ignoreDeletes: true });
-        stopped.signal.addEventListener('abort', () => entries.stop());
-        for await (const entry of entries) {
-          backoff.reset();
-          const profile = profileOf(entry, logger);
-          const state = profile === null ? null : deviceStateOf(profile);
-          if (profile === null || state === null) continue;
-          profiles.set(profile.deviceId, profile);
-          const before = states.get(state.deviceId);
-          states.set(state.deviceId, state);
-          changed(state, before);
-        }
-      } catch (error) {
-        logger.warn({ err: error }, 'the profiles cannot be followed');
-      }
-      await waitUnlessAborted(backoff.next(), stopped.signal);
-    }
-  };
-  void follow();
-  return {
-    get: (deviceId) => states.get(deviceId),
-    profile: (deviceId) => profiles.get(deviceId),
-    stop: () => stopped.abort(),
-  };
-}
+  constructor(nc: NatsConnection, logger: Logger) {
+    super();
+    this.#nc = nc;
+    this.#logger = logger;
+  }
 
-function profileOf(entry: KvWatchEntry, logger: Logger): AgentProfile | null {
-  try {
-    return AgentProfile.parse(entry.json());
-  } catch (error) {
-    logger.warn({ err: error, key: entry.key }, 'a profile cannot be read');
-    return null;
+  /** To be called before it begins. */
+  onChange(told: Told): void {
+    this.#told = told;
+  }
+
+  /** Undefined before a profile of the device with a session was seen. */
+  get(deviceId: DeviceId): DeviceState | undefined {
+    return this.#states.get(deviceId);
+  }
+
+  /** The whole profile of a device that was connected at least once. */
+  profile(deviceId: DeviceId): AgentProfile | undefined {
+    return this.#profiles.get(deviceId);
+  }
+
+  run(signal: AbortSignal): Promise<void> {
+    return followBucket(this.#nc, {
+      bucket: BUCKETS.AGENT_PROFILES.bucket,
+      look: () => ({
+        take: (entry) => {
+          const profile = entryValue(entry, AgentProfile);
+          if (profile !== undefined) this.#take(profile);
+          else if (entry.operation === 'PUT') this.#logger.warn({ deviceId: entry.key }, 'a profile cannot be read');
+        },
+      }),
+      report: (error) => this.#logger.warn({ err: error }, 'the profiles cannot be followed'),
+      signal,
+    }).over;
+  }
+
+  #take(profile: AgentProfile): void {
+    const state = deviceStateOf(profile);
+    if (state === null) return;
+    const before = this.#states.get(profile.deviceId);
+    this.#profiles.set(profile.deviceId, profile);
+    this.#states.set(profile.deviceId, state);
+    this.#told(state, before);
   }
 }

@@ -1,8 +1,8 @@
-import { Kvm, type KvWatchEntry } from '@nats-io/kv';
+import type { KvWatchEntry } from '@nats-io/kv';
 import type { NatsConnection } from '@nats-io/transport-node';
 import type { Logger } from 'pino';
 import { AgentProfile, BUCKETS, type Member } from '#proto';
-import { KnownAgents } from '#libs/messaging';
+import { followBucket, KnownAgents, entryValue } from '#libs/messaging';
 import type { Clock } from '#libs/platform';
 import type { Fleet } from './fleet.js';
 
@@ -18,8 +18,8 @@ export class FleetViewConsumer {
   readonly #clock: Clock;
   readonly #instance: string;
   readonly #agents = new KnownAgents();
+  readonly #stopped = new AbortController();
   #hasPlanner = false;
-  #stop: () => void = () => undefined;
 
   constructor(nc: NatsConnection, parts: { fleet: Fleet; clock: Clock; logger: Logger; instance: string }) {
     this.#nc = nc;
@@ -31,19 +31,18 @@ export class FleetViewConsumer {
 
   /** Resolves when every profile that is there has been seen. */
   async begin(): Promise<void> {
-    const bucket = await new Kvm(this.#nc).open(BUCKETS.AGENT_PROFILES.bucket);
-    const { promise: seen, resolve } = Promise.withResolvers<void>();
-    const status = await bucket.status();
-    if (status.values === 0) resolve();
-    const watch = await bucket.watch();
-    this.#stop = () => watch.stop();
-    void this.#follow(watch, resolve);
-    await seen;
+    const { loaded } = followBucket(this.#nc, {
+      bucket: BUCKETS.AGENT_PROFILES.bucket,
+      look: () => ({ take: (entry) => this.#take(entry) }),
+      report: (error) => this.#logger.warn({ err: error }, 'the profiles cannot be followed'),
+      signal: this.#stopped.signal,
+    });
+    await loaded;
     this.#fleet.completed(this.#clock.now());
   }
 
   end(): void {
-    this.#stop();
+    this.#stopped.abort();
   }
 
   /** Whether somebody plans, as far as the members say. */
@@ -65,25 +64,10 @@ export class FleetViewConsumer {
     this.#fleet.others(running);
   }
 
-  async #follow(watch: AsyncIterable<KvWatchEntry>, seen: () => void): Promise<void> {
-    for await (const entry of watch) {
-      this.#take(entry);
-      if (entry.delta === 0) seen();
-    }
-  }
-
   #take(entry: KvWatchEntry): void {
     if (entry.operation !== 'PUT') return this.#fleet.remove(entry.key);
-    const parsed = AgentProfile.safeParse(readJson(entry));
-    if (parsed.success) this.#fleet.profile(parsed.data);
+    const profile = entryValue(entry, AgentProfile);
+    if (profile !== undefined) this.#fleet.profile(profile);
     else this.#logger.warn({ deviceId: entry.key }, 'a profile cannot be read and is passed over');
-  }
-}
-
-function readJson(entry: KvWatchEntry): unknown {
-  try {
-    return entry.json();
-  } catch {
-    return undefined;
   }
 }

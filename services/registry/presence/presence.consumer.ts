@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { jetstream } from '@nats-io/jetstream';
-import { Kvm, type KV, type KvEntry, type KvWatchEntry } from '@nats-io/kv';
+import { Kvm, type KvEntry, type KvWatchEntry } from '@nats-io/kv';
 import type { NatsConnection } from '@nats-io/transport-node';
 import type { Logger } from 'pino';
+import { followBucket, type BucketLook, type Following } from '#libs/messaging';
 import { Loop } from '#libs/platform';
 import { BUCKETS, DeviceId, LIMITS, parseWith, Presence } from '#proto';
 
-const WATCH_AGAIN_MS = 500;
 /** A renewal that is this late has been missed, or its marker has: look. */
 const SILENCE_MS_MAX = LIMITS.presenceTtlMs + 1_000;
 const SWEEP_MS = 2_000;
@@ -26,13 +26,15 @@ interface PresenceView {
 
 /**
  * Watches the bucket. A renewal of the recorded session is nothing; everything else is a hint to look at the device, also
- * what is missing: after every (re)start of the watch, and when a device has been silent for longer than its key lives.
+ * what is missing: at every look at the whole bucket, and when a device has been silent for longer than its key lives.
  */
 export class PresenceConsumer extends Loop {
   readonly #nc: NatsConnection;
   readonly #view: PresenceView;
   readonly #logger: Logger;
   readonly #seenAt = new Map<DeviceId, number>();
+  /** When the whole bucket was looked at last. */
+  #lookedAt = 0;
 
   constructor({ nc, view, logger }: { nc: NatsConnection; view: PresenceView; logger: Logger }) {
     super();
@@ -43,41 +45,29 @@ export class PresenceConsumer extends Loop {
 
   /** Over restarts of the server; ends with the signal. */
   async run(signal: AbortSignal): Promise<void> {
-    while (!signal.aborted && !this.#nc.isClosed()) {
-      try {
-        await this.#watchOnce(signal);
-      } catch (error) {
-        this.#logger.warn({ reason: String(error) }, 'presence: watching again');
-      }
-      await sleep(WATCH_AGAIN_MS, undefined, { signal }).catch(() => undefined);
-    }
+    const following = followBucket(this.#nc, {
+      bucket: BUCKETS.PRESENCE.bucket,
+      look: () => this.#look(),
+      report: (error) => this.#logger.warn({ reason: String(error) }, 'presence: watching again'),
+      signal,
+    });
+    await this.#sweep(following, signal);
+    await following.over;
   }
 
-  async #watchOnce(outer: AbortSignal): Promise<void> {
-    const ended = new AbortController();
-    const signal = AbortSignal.any([outer, ended.signal]);
-    const bucket = await openPresence(this.#nc);
-    const entries = await bucket.watch();
-    signal.addEventListener('abort', () => entries.stop());
-    if (signal.aborted) entries.stop(); // it came before anybody listened
+  #look(): BucketLook {
+    this.#lookedAt = performance.now();
     const missing = new Set(this.#view.connected());
-    const sweeping = this.#sweep(signal);
-    void this.#endAtReconnect(ended, signal);
-    try {
-      let complete = (await bucket.status()).values === 0;
-      if (complete) this.#hintAll(missing);
-      for await (const entry of entries) {
+    return {
+      take: (entry) => {
         if (entry.operation === 'PUT') missing.delete(entry.key);
         this.#take(entry);
-        if (!complete && entry.delta === 0) {
-          complete = true;
-          this.#hintAll(missing);
-        }
-      }
-    } finally {
-      ended.abort();
-      await sweeping;
-    }
+      },
+      complete: () => {
+        for (const deviceId of missing) this.#view.hint(deviceId);
+        missing.clear();
+      },
+    };
   }
 
   #take(entry: KvWatchEntry): void {
@@ -96,38 +86,22 @@ export class PresenceConsumer extends Loop {
     if (presence === undefined || !this.#view.isRecorded(presence)) this.#view.hint(id);
   }
 
-  async #sweep(signal: AbortSignal): Promise<void> {
-    const began = performance.now();
-    while (!signal.aborted) {
+  async #sweep({ isCurrent }: Following, signal: AbortSignal): Promise<void> {
+    while (!signal.aborted && !this.#nc.isClosed()) {
       await sleep(SWEEP_MS, undefined, { signal }).catch(() => undefined);
       const silent = performance.now() - SILENCE_MS_MAX;
-      if (signal.aborted || began > silent) continue;
+      if (signal.aborted || !isCurrent() || this.#lookedAt > silent) continue;
       for (const id of this.#view.connected()) if ((this.#seenAt.get(id) ?? 0) < silent) this.#view.hint(id);
     }
-  }
-
-  /** What happened while the connection was down is not told by the watch: start it anew, with everything there is. */
-  async #endAtReconnect(ended: AbortController, signal: AbortSignal): Promise<void> {
-    for await (const { type } of this.#nc.status()) {
-      if (signal.aborted) return;
-      if (type === 'reconnect') ended.abort();
-    }
-  }
-
-  #hintAll(deviceIds: Iterable<DeviceId>): void {
-    for (const deviceId of deviceIds) this.#view.hint(deviceId);
   }
 }
 
 /** What the bucket says about one device now. Throws on what it cannot understand: that is no absence. */
 export async function readPresence(nc: NatsConnection, deviceId: DeviceId): Promise<Presence | undefined> {
-  const entry = await (await openPresence(nc)).get(deviceId);
+  // From the leader: a follower may still show the session before.
+  const kvm = new Kvm(jetstream(nc, { checkAPI: false }));
+  const entry = await (await kvm.open(BUCKETS.PRESENCE.bucket, { allow_direct: false })).get(deviceId);
   return entry === null || entry.operation !== 'PUT' ? undefined : parse(entry);
-}
-
-/** Read from the leader: a follower may still show the session before. */
-function openPresence(nc: NatsConnection): Promise<KV> {
-  return new Kvm(jetstream(nc, { checkAPI: false })).open(BUCKETS.PRESENCE.bucket, { allow_direct: false });
 }
 
 function parse(entry: KvEntry): Presence {
