@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { ulid } from 'ulid';
 import { ConstellationServerEndpoint } from '#libs/aip';
-import type { ClientTask, ClientTaskEnd, Closed, ConstellationPort, ConstellationWatch, Transport } from '#libs/aip';
+import type { ClientTask, ClientTaskEnd, Closed, ConstellationPort, EndpointWatch, Transport } from '#libs/aip';
 import type { Clock } from '#libs/platform';
 import type { Identity, RunId } from '#proto';
 import { requestOf } from './client-run.js';
@@ -108,7 +108,7 @@ export class ConstellationConnection implements Connection {
   }
 
   /** Never what is in a frame: only its type, and why it was refused. */
-  #watch(): ConstellationWatch {
+  #watch(): EndpointWatch {
     const { logger, metrics } = this.#around;
     const clientId = this.identity.id;
     return {

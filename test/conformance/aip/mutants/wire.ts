@@ -8,7 +8,7 @@ const CLIENT = 'proto/aip/client-messages.ts';
 const FRAMES = 'proto/aip/frames.ts';
 const DECODE = 'libs/aip/frames/decode.ts';
 const TRANSPORT = 'libs/aip/transport/ws-transport.adapter.ts';
-const ENDPOINT = 'libs/aip/session/device-server.ts';
+const ENDPOINT = 'libs/aip/session/server-endpoint.ts';
 const WEB_SOCKETS = 'perMessageDeflate: false, clientTracking: false }';
 
 /** Below the protocol: who gets a WebSocket, and what is read from it. */
