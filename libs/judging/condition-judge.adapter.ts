@@ -1,5 +1,6 @@
 import { type Question, truthOrQuestion, type Truth, undecided } from '#libs/constellation';
 import { ArtifactError } from '#libs/messaging';
+import { Slots } from '#libs/slots';
 import { type ArtifactRef, LIMITS, type TaskResult, type TaskStatus } from '#proto';
 import { ConditionThread, type ThreadLimits } from './condition-thread.adapter.js';
 import type { JudgingTask } from './condition-thread.runner.js';
@@ -33,20 +34,20 @@ export class ConditionJudge {
   readonly #limits: JudgeLimits;
   readonly #idle: ConditionThread[] = [];
   readonly #all = new Set<ConditionThread>();
-  readonly #waiting: (() => void)[] = [];
-  #busy = 0;
+  readonly #threads: Slots;
   #isClosed = false;
 
   constructor(parts: ConditionJudgeParts) {
     this.#parts = parts;
     this.#limits = { ...JUDGE_LIMITS, ...parts.limits };
+    this.#threads = new Slots(this.#limits.threads);
   }
 
   /** One truth for each question, in order. Throws when the infrastructure is away, which says nothing about any of them. */
   async judge(questions: readonly Question[]): Promise<Truth[]> {
     const truths = new Map<Question, Truth>();
     for (const group of groupsOf(questions)) {
-      const found = await this.#inTurn(() => this.#judgeOver(group));
+      const found = await this.#threads.use(() => this.#judgeOver(group));
       group.forEach((question, index) => truths.set(question, found[index] ?? NOT_REACHED));
     }
     return questions.map((question) => truths.get(question) ?? NOT_REACHED);
@@ -63,18 +64,6 @@ export class ConditionJudge {
   async end(): Promise<void> {
     this.#isClosed = true;
     await Promise.all([...this.#all].map((thread) => thread.stop()));
-  }
-
-  async #inTurn<T>(work: () => Promise<T>): Promise<T> {
-    if (this.#busy >= this.#limits.threads) await new Promise<void>((resolve) => this.#waiting.push(resolve));
-    else this.#busy++;
-    try {
-      return await work();
-    } finally {
-      const next = this.#waiting.shift();
-      if (next === undefined) this.#busy--;
-      else next();
-    }
   }
 
   /** All over the same value. */

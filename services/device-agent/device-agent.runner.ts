@@ -21,8 +21,9 @@ import {
   type Outcome,
 } from '#libs/messaging';
 import type { Clock } from '#libs/platform';
+import { Slots } from '#libs/slots';
 import { AgentAttemptRunner, type AgentAttemptParts, announceAgents, type Announcement } from './agents/index.js';
-import { AttemptCommits, SERVICE, LiveAttempts, Slots } from './live/index.js';
+import { AttemptCommits, SERVICE, LiveAttempts } from './live/index.js';
 import {
   AttemptRunner,
   RUNNER_TIMES,

@@ -12,7 +12,7 @@ import {
 } from './constellation-state.js';
 import {
   ServerEndpoint,
-  type EndpointOptions,
+  type ServerEndpointOptions,
   type EndpointPort,
   type EndpointWatch,
   type SharedEffect,
@@ -39,7 +39,7 @@ export class ConstellationServerEndpoint extends ServerEndpoint<
   Exclude<ConstellationEffect, SharedEffect>,
   ConstellationPort
 > {
-  constructor(options: EndpointOptions<ConstellationIdentity, ConstellationPort, EndpointWatch>) {
+  constructor(options: ServerEndpointOptions<ConstellationIdentity, ConstellationPort, EndpointWatch>) {
     super(options, openConstellationSession(options.identity, options.clock.now()), protocolOf(options.watch));
   }
 

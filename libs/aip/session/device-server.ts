@@ -10,7 +10,7 @@ import type {
 import { authorised, countedFrames, layered, logged, numberedFrames, Sequence, type StepOf } from '../frames/index.js';
 import {
   ServerEndpoint,
-  type EndpointOptions,
+  type ServerEndpointOptions,
   type EndpointPort,
   type EndpointWatch,
   type SharedEffect,
@@ -69,7 +69,7 @@ export class DeviceServerEndpoint extends ServerEndpoint<
   Exclude<SessionEffect, SharedEffect>,
   DevicePort
 > {
-  constructor(options: EndpointOptions<Identity, DevicePort, DeviceWatch>) {
+  constructor(options: ServerEndpointOptions<Identity, DevicePort, DeviceWatch>) {
     super(options, openSession(options.identity, options.clock.now()), protocolOf(options.watch));
   }
 

@@ -26,7 +26,7 @@ export interface EndpointWatch {
   count(direction: 'in' | 'out', type: string): void;
 }
 
-export interface EndpointOptions<Id, Port extends EndpointPort, Watch extends EndpointWatch> {
+export interface ServerEndpointOptions<Id, Port extends EndpointPort, Watch extends EndpointWatch> {
   readonly identity: Id;
   readonly transport: Transport;
   readonly clock: { now(): number };
@@ -65,7 +65,7 @@ export abstract class ServerEndpoint<
   Port extends EndpointPort,
 > {
   protected readonly port: Port;
-  readonly #options: EndpointOptions<unknown, Port, EndpointWatch>;
+  readonly #options: ServerEndpointOptions<unknown, Port, EndpointWatch>;
   readonly #step: StepOf<Session, Input | SharedInput, Effect | SharedEffect>;
   /** What comes while effects are carried out waits for its turn. */
   readonly #waiting: Waiting<Input>[] = [];
@@ -79,7 +79,7 @@ export abstract class ServerEndpoint<
   #handed = false;
 
   constructor(
-    options: EndpointOptions<unknown, Port, EndpointWatch>,
+    options: ServerEndpointOptions<unknown, Port, EndpointWatch>,
     session: Session,
     step: StepOf<Session, Input | SharedInput, Effect | SharedEffect>,
   ) {

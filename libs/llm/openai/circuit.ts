@@ -1,12 +1,3 @@
-import {
-  BrokenCircuitError,
-  CircuitState,
-  circuitBreaker,
-  ConsecutiveBreaker,
-  handleWhenResult,
-  type CircuitBreakerPolicy,
-} from 'cockatiel';
-
 export interface BreakerOptions {
   /** Failures in a row after which an endpoint is left alone. */
   readonly failures: number;
@@ -23,29 +14,43 @@ export const BREAKER: BreakerOptions = { failures: 5, openMs: 15_000 };
 
 /** Leaves an endpoint alone that failed too often lately. */
 export class CircuitBreaker {
-  readonly #breaker: CircuitBreakerPolicy;
+  readonly #options: BreakerOptions;
+  readonly #now: () => number;
+  /** In a row. */
+  #failures = 0;
+  /** Null: it is closed. */
+  #openedMs: number | null = null;
+  #isTrying = false;
 
-  constructor({ failures, openMs }: BreakerOptions) {
-    this.#breaker = circuitBreaker(
-      handleWhenResult((made) => this.#countsAsFailure(made as Shown)),
-      { halfOpenAfter: openMs, breaker: new ConsecutiveBreaker(failures) },
-    );
+  constructor(options: BreakerOptions, now: () => number) {
+    this.#options = options;
+    this.#now = now;
   }
 
-  /** Makes one request, or says that the circuit is open. */
+  /** Makes one request, or says that the circuit is open. After a rest one request tries; the others do not wait for it here. */
   async run<T extends Shown>(request: () => Promise<T>): Promise<T | 'open'> {
-    // One request tries whether it works again; the others do not wait for it here.
-    if (this.#breaker.state === CircuitState.HalfOpen) return 'open';
+    const isTrial = this.#openedMs !== null;
+    if (isTrial && (this.#isTrying || !this.#isRested())) return 'open';
+    this.#isTrying = isTrial;
     try {
-      return await this.#breaker.execute(request);
-    } catch (error) {
-      if (error instanceof BrokenCircuitError) return 'open';
-      throw error;
+      const made = await request();
+      this.#learn(made.shows, isTrial);
+      return made;
+    } finally {
+      if (isTrial) this.#isTrying = false;
     }
   }
 
-  /** A trial after a pause that was broken off has shown nothing, and must not count as a recovery. */
-  #countsAsFailure({ shows }: Shown): boolean {
-    return shows === 'illness' || (shows === 'nothing' && this.#breaker.state === CircuitState.HalfOpen);
+  #isRested(): boolean {
+    return this.#now() - (this.#openedMs ?? 0) >= this.#options.openMs;
+  }
+
+  #learn(shows: Shown['shows'], isTrial: boolean): void {
+    if (isTrial) {
+      // A trial that was broken off has shown nothing, and must not count as a recovery.
+      this.#openedMs = shows === 'health' ? null : this.#now();
+      if (shows === 'health') this.#failures = 0;
+    } else if (shows !== 'illness') this.#failures = 0;
+    else if (++this.#failures >= this.#options.failures) this.#openedMs ??= this.#now();
   }
 }

@@ -55,7 +55,7 @@ export class OpenAiEmbedder implements Embedder {
     this.#now = options.now ?? Date.now;
     this.#sleep = options.sleep ?? ((ms, signal) => sleepFor(ms, undefined, { signal }));
     this.#scrubber = new Scrubber(options.keys);
-    this.#circuit = new CircuitBreaker(options.breaker ?? BREAKER);
+    this.#circuit = new CircuitBreaker(options.breaker ?? BREAKER, this.#now);
   }
 
   async embed({ texts, signal, deadlineMs }: EmbeddingRequest): Promise<Embedded | NotEmbedded> {

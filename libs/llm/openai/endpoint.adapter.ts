@@ -42,7 +42,7 @@ export class OpenAiEndpoint {
   constructor(endpoint: ModelEndpoint, options: EndpointOptions) {
     this.#endpoint = endpoint;
     this.#options = options;
-    this.#circuit = new CircuitBreaker(options.breaker);
+    this.#circuit = new CircuitBreaker(options.breaker, options.now);
   }
 
   /** Makes one request, or says that the circuit is open. */

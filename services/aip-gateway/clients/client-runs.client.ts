@@ -6,6 +6,7 @@ import { fullRate, takeToken, type ClientTaskEnd, type Rate } from '#libs/aip';
 import { openRunLog, runIdOf, type RunLog } from '#libs/event-log';
 import { getArtifact, sendVerb, submitRequest, type VerbOutcome } from '#libs/messaging';
 import type { Clock } from '#libs/platform';
+import { Slots } from '#libs/slots';
 import type { DeviceId, RequestId, RunId, RunRequest } from '#proto';
 import { sentenceOfRefusal } from './client-run.js';
 import { RunFollower } from './run-follower.client.js';
@@ -58,8 +59,7 @@ export class ClientRuns {
   readonly #followers = new Set<RunFollower>();
   /** One for each client that has given a task. */
   readonly #rates = new Map<DeviceId, Rate>();
-  readonly #queue: (() => void)[] = [];
-  #cancelling = 0;
+  readonly #cancels = new Slots(CANCELS_AT_ONCE);
   #large: Promise<unknown> = Promise.resolve();
 
   constructor(parts: ClientRunsParts) {
@@ -131,14 +131,10 @@ export class ClientRuns {
 
   /** Until it is certain that the run will end, or nobody can be asked any more. Never throws. */
   async cancel(runId: RunId, reason: string): Promise<void> {
-    await this.#turn();
     try {
-      await this.#cancel(runId, reason);
+      await this.#cancels.use(() => this.#cancel(runId, reason));
     } catch (error) {
       this.#parts.logger.error({ err: error, runId }, 'a run of a client could not be cancelled');
-    } finally {
-      this.#cancelling -= 1;
-      this.#queue.shift()?.();
     }
   }
 
@@ -159,15 +155,6 @@ export class ClientRuns {
       if (nc.isClosed() || waited > CANCEL_MS) return logger.warn({ runId }, 'a run of a client is not cancelled');
       await sleep(CANCEL_AGAIN_MS);
     }
-  }
-
-  async #turn(): Promise<void> {
-    if (this.#cancelling >= CANCELS_AT_ONCE) {
-      const { promise, resolve } = Promise.withResolvers<void>();
-      this.#queue.push(resolve);
-      await promise;
-    }
-    this.#cancelling += 1;
   }
 
   /** What was said while the connection was broken was not heard. */

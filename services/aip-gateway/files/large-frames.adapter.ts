@@ -3,6 +3,7 @@ import type { NatsConnection } from '@nats-io/transport-node';
 import type { Logger } from 'pino';
 import type { LargeFrames } from '#libs/aip';
 import { openUpload, type UploadEvents } from '#libs/messaging';
+import { Slots } from '#libs/slots';
 import { AIP_LIMITS, type ArtifactRef, type Json } from '#proto';
 import type { LongText, TakeLimits } from './long-texts.js';
 
@@ -39,8 +40,7 @@ export class LargeFrameDesk implements LargeFrames {
   readonly withinMs = AIP_LIMITS.largeFrameMs;
   readonly #nc: NatsConnection;
   readonly #logger: Logger;
-  readonly #waiting: (() => void)[] = [];
-  #isTaken = false;
+  readonly #oneAtATime = new Slots(1);
 
   constructor(nc: NatsConnection, logger: Logger) {
     this.#nc = nc;
@@ -48,26 +48,7 @@ export class LargeFrameDesk implements LargeFrames {
   }
 
   enter(granted: () => void): () => void {
-    let [isIn, isOver] = [false, false];
-    const begin = (): void => {
-      isIn = true;
-      granted();
-    };
-    if (this.#isTaken) this.#waiting.push(begin);
-    else {
-      this.#isTaken = true;
-      begin();
-    }
-    return () => {
-      if (isOver) return;
-      isOver = true;
-      const place = this.#waiting.indexOf(begin);
-      if (place !== -1) this.#waiting.splice(place, 1);
-      if (!isIn) return;
-      const next = this.#waiting.shift();
-      if (next === undefined) this.#isTaken = false;
-      else next();
-    };
+    return this.#oneAtATime.ask(granted);
   }
 
   async reduce(frame: Buffer, secrets: readonly string[]): Promise<string> {

@@ -31,7 +31,8 @@ import {
   type AskOrigin,
   verdictIn,
 } from '#libs/attempt';
-import { Halt, type AttemptSession, type Slots } from '../live/index.js';
+import type { Slots } from '#libs/slots';
+import { Halt, type AttemptSession } from '../live/index.js';
 import { type CommandAnswer, type CommandRunner, sessionFor, type GatewayLink } from '../devices/index.js';
 import { preparedCommand, type Artifacts, resultOf } from '../inputs/index.js';
 

@@ -5,4 +5,3 @@
 export * from './attempt-commits.adapter.js';
 export * from './attempt-session.runner.js';
 export * from './live-attempts.js';
-export * from './slots.js';

@@ -4,7 +4,6 @@ import { subjects } from '#proto';
 import { emptyAttempt, ordersOf, type AttemptOrder } from '#libs/attempt';
 import { hasLost, type DeviceState } from '../devices/session.js';
 import { LiveAttempts, type Carried, type LiveAttempt } from './live-attempts.js';
-import { Slots } from './slots.js';
 import { DEVICE_ID, RUN_ID, SESSION_ID, startOf, TestRun } from '../testing/run.js';
 
 const [order] = ordersOf(new TestRun([{ id: 'a' }]).start({ id: 'a' })) as [AttemptOrder];
@@ -81,33 +80,6 @@ describe('live attempts', () => {
     live.shutDown();
     expect(await running).toBe('left');
     expect(await live.carryOut(order, work)).toBe('left');
-  });
-});
-
-describe('slots', () => {
-  it('let in as many as there are, and the next one when one has left', async () => {
-    const slots = new Slots(2);
-    const entered: string[] = [];
-    const gates = ['a', 'b', 'c'].map((name) => ({ name, gate: Promise.withResolvers<void>() }));
-    const all = gates.map(({ name, gate }) =>
-      slots.use(() => {
-        entered.push(name);
-        return gate.promise;
-      }),
-    );
-    expect(entered).toEqual(['a', 'b']);
-    gates[0]?.gate.resolve();
-    await all[0];
-    expect(entered).toEqual(['a', 'b', 'c']);
-    for (const { gate } of gates) gate.resolve();
-    await Promise.all(all);
-    expect(slots.taken).toBe(0);
-  });
-
-  it('are given back by work that fails', async () => {
-    const slots = new Slots(1);
-    await expect(slots.use(() => Promise.reject(new Error('no')))).rejects.toThrow('no');
-    expect(await slots.use(() => Promise.resolve('next'))).toBe('next');
   });
 });
 

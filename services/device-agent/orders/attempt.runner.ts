@@ -3,6 +3,7 @@ import { commandIdOf, type CommandCall, type DeviceRequest, type RunCommandReque
 import { unchanged, type AttemptLog, type Loaded } from '#libs/event-log';
 import { Backoff } from '#libs/backoff';
 import type { AgentKind } from '#libs/device-agent';
+import type { Slots } from '#libs/slots';
 import type { AgentAttemptRunner } from '../agents/index.js';
 import {
   changeBy,
@@ -11,7 +12,6 @@ import {
   type Interruption,
   type LiveAttempt,
   type LiveAttempts,
-  type Slots,
 } from '../live/index.js';
 import {
   isExact,

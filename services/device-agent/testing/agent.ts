@@ -26,7 +26,7 @@ import type { DeviceState } from '../devices/session.js';
 import type { GatewayLink } from '../devices/link.client.js';
 import type { Artifacts } from '../inputs/inputs.adapter.js';
 import { LiveAttempts } from '../live/live-attempts.js';
-import { Slots } from '../live/slots.js';
+import { Slots } from '#libs/slots';
 import type { ScriptedDevice } from './device.js';
 import { testPolicy } from './policy.js';
 import { profileOf } from './profile.js';

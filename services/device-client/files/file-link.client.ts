@@ -20,6 +20,7 @@ import {
   type FileSource,
   type Transfer,
 } from '#libs/aip';
+import { Slots } from '#libs/slots';
 import type { ArtifactRef, ClientMessage, CommandId, ServerMessage } from '#proto';
 import { errorCode } from '../faults/index.js';
 
@@ -84,7 +85,7 @@ type OnEnded = (failure: FileFailure | null, settled: Promise<void>) => void;
 export class FileLink {
   readonly #options: FileLinkOptions;
   /** What commands read may be long on its way: the outputs of others do not wait for it. */
-  readonly #room = { store: new Room(TRANSFERS_AT_ONCE), fetch: new Room(TRANSFERS_AT_ONCE) };
+  readonly #room = { store: new Slots(TRANSFERS_AT_ONCE), fetch: new Slots(TRANSFERS_AT_ONCE) };
   readonly #open = new Map<string, Open>();
   /** Of the connection that is ready now; undefined without one. */
   #revision: number | null | undefined;
@@ -278,41 +279,5 @@ async function within(promise: Promise<void>, signal: AbortSignal, ms: number): 
   } finally {
     clearTimeout(timer);
     signal.removeEventListener('abort', stop);
-  }
-}
-
-/** So many at once; the others wait in the order in which they came. */
-class Room {
-  #left: number;
-  readonly #waiting: (() => void)[] = [];
-
-  constructor(max: number) {
-    this.#left = max;
-  }
-
-  /** What gives the place back; undefined when the signal came first. */
-  async enter(signal: AbortSignal): Promise<(() => void) | undefined> {
-    if (this.#left === 0) {
-      const { promise: called, resolve: call } = Promise.withResolvers<void>();
-      let isCalled = false;
-      const next = (): void => {
-        isCalled = true;
-        call();
-      };
-      this.#waiting.push(next);
-      await within(called, signal, Infinity);
-      // The place of who called is handed over: it never was free in between.
-      if (isCalled) return () => this.#leave();
-      this.#waiting.splice(this.#waiting.indexOf(next), 1);
-      return undefined;
-    }
-    this.#left--;
-    return () => this.#leave();
-  }
-
-  #leave(): void {
-    const next = this.#waiting.shift();
-    if (next === undefined) this.#left++;
-    else next();
   }
 }

@@ -12,6 +12,7 @@ import type { Logger } from 'pino';
 import { busPorts, constellationServer, LiveConstellation } from '#libs/constellation-mcp';
 import { Actors } from '#libs/messaging';
 import type { Clock } from '#libs/platform';
+import { Slots } from '#libs/slots';
 import {
   allowedPlaces,
   isAllowedHost,
@@ -62,10 +63,10 @@ export const ENDPOINT_LIMITS = {
 export async function startConstellationEndpoint(options: McpEndpointOptions): Promise<McpEndpoint> {
   const { nc, logger, bind = '127.0.0.1', hosts = [] } = options;
   const actors = await Actors.open(nc, (error) => logger.warn({ err: error }, 'the actors are not followed'));
-  const gate = new RequestGate();
+  const slots = new RequestSlots();
   const server = createServer({ maxHeaderSize: ENDPOINT_LIMITS.headerBytesMax }, (request, response) => {
     const { port } = server.address() as AddressInfo;
-    const serving = serve({ ...options, actors, gate, places: allowedPlaces(hosts, port) }, request, response);
+    const serving = serve({ ...options, actors, slots, places: allowedPlaces(hosts, port) }, request, response);
     serving.catch((error: unknown) => {
       if (request.socket.destroyed) return; // whoever goes away in the middle is no fault of ours
       logger.error({ err: error }, 'a request of an MCP host failed');
@@ -92,12 +93,12 @@ export async function startConstellationEndpoint(options: McpEndpointOptions): P
 
 interface Serving extends McpEndpointOptions {
   readonly actors: Actors;
-  readonly gate: RequestGate;
+  readonly slots: RequestSlots;
   readonly places: EndpointPlaces;
 }
 
 async function serve(parts: Serving, request: IncomingMessage, response: ServerResponse): Promise<void> {
-  const { places, actors, clock, gate } = parts;
+  const { places, actors, clock, slots } = parts;
   const { host, origin, authorization } = request.headers;
   if (!isAllowedHost(host, places)) return answer(response, refusals.host());
   if (!isAllowedOrigin(origin, places)) return answer(response, refusals.origin());
@@ -108,7 +109,7 @@ async function serve(parts: Serving, request: IncomingMessage, response: ServerR
   // Without sessions there is no stream that a host could open, and nothing that it could end.
   if (request.method !== 'POST') return answer(response, refusals.method());
   const { caller } = read;
-  const leave = gate.enter(caller.grant.key);
+  const leave = slots.enter(caller.grant.key);
   if (leave === undefined) return answer(response, refusals.busy());
   try {
     const body = await readBody(request);
@@ -200,25 +201,26 @@ function answer(response: ServerResponse, { status, headers, body }: HttpRefusal
   response.end(body);
 }
 
-/** How many requests are in work. One key alone cannot keep the others out. */
-class RequestGate {
-  readonly #ofKey = new Map<string, number>();
-  #all = 0;
+/** Requests in work. One key alone cannot keep the others out. */
+class RequestSlots {
+  readonly #ofKey = new Map<string, Slots>();
+  readonly #all = new Slots(ENDPOINT_LIMITS.requestsMax);
 
   /** What to call when the request is done; undefined when there are too many. */
   enter(key: string): (() => void) | undefined {
-    const count = this.#ofKey.get(key) ?? 0;
-    if (this.#all >= ENDPOINT_LIMITS.requestsMax || count >= ENDPOINT_LIMITS.requestsOfKeyMax) return undefined;
-    this.#all++;
-    this.#ofKey.set(key, count + 1);
-    return () => this.#leave(key);
-  }
-
-  #leave(key: string): void {
-    this.#all--;
-    const left = (this.#ofKey.get(key) ?? 1) - 1;
-    if (left === 0) this.#ofKey.delete(key);
-    else this.#ofKey.set(key, left);
+    const own = this.#ofKey.get(key) ?? new Slots(ENDPOINT_LIMITS.requestsOfKeyMax);
+    const leaveOwn = own.tryEnter();
+    const leaveAll = leaveOwn && this.#all.tryEnter();
+    if (leaveAll === undefined) {
+      leaveOwn?.();
+      return undefined;
+    }
+    this.#ofKey.set(key, own);
+    return () => {
+      leaveAll();
+      leaveOwn?.();
+      if (own.taken === 0) this.#ofKey.delete(key);
+    };
   }
 }
 

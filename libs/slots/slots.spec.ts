@@ -81,3 +81,73 @@ describe('a slot that was lent', () => {
     expect(slots.taken).toBe(0);
   });
 });
+
+describe('a slot', () => {
+  it('is for as many as there are, and for the next one when one has left', async () => {
+    const slots = new Slots(2);
+    const entered: string[] = [];
+    const gates = ['a', 'b', 'c'].map((name) => ({ name, gate: Promise.withResolvers<void>() }));
+    const all = gates.map(({ name, gate }) =>
+      slots.use(() => {
+        entered.push(name);
+        return gate.promise;
+      }),
+    );
+    expect(entered).toEqual(['a', 'b']);
+    gates[0]?.gate.resolve();
+    await turn();
+    expect(entered).toEqual(['a', 'b', 'c']);
+    for (const { gate } of gates) gate.resolve();
+    await Promise.all(all);
+    expect(slots.taken).toBe(0);
+  });
+
+  it('is given back once, however often it is tried', async () => {
+    const slots = new Slots(1);
+    const leave = slots.tryEnter();
+    expect(slots.tryEnter()).toBeUndefined();
+    leave?.();
+    leave?.();
+    expect(slots.taken).toBe(0);
+    const [first, second] = [slots.tryEnter(), slots.enter()];
+    leave?.();
+    await turn();
+    expect(slots.taken).toBe(1);
+    first?.();
+    expect(await second).toBeInstanceOf(Function);
+    expect(slots.taken).toBe(1);
+  });
+
+  it('is granted in the order of coming, and not to who has left the line', () => {
+    const slots = new Slots(1);
+    const granted: string[] = [];
+    const leave = ['a', 'b', 'c'].map((name) => slots.ask(() => granted.push(name)));
+    expect(granted).toEqual(['a']);
+    leave[1]?.();
+    leave[0]?.();
+    expect(granted).toEqual(['a', 'c']);
+    leave[2]?.();
+    expect(slots.taken).toBe(0);
+  });
+
+  it('is not waited for longer than the signal lasts, and is not lost when both come at once', async () => {
+    const slots = new Slots(1);
+    const leave = slots.tryEnter();
+    const [early, late] = [new AbortController(), new AbortController()];
+    const waiting = [slots.enter(early.signal), slots.enter(late.signal)];
+    early.abort();
+    leave?.();
+    expect(await waiting[0]).toBeUndefined();
+    late.abort();
+    expect(await waiting[1]).toBeInstanceOf(Function);
+    const third = slots.enter(AbortSignal.abort());
+    expect(await third).toBeUndefined();
+    expect(slots.taken).toBe(1);
+  });
+
+  it('is given back by work that fails', async () => {
+    const slots = new Slots(1);
+    await expect(slots.use(() => Promise.reject(new Error('no')))).rejects.toThrow('no');
+    expect(slots.taken).toBe(0);
+  });
+});
