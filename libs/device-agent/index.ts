@@ -3,6 +3,7 @@
  * product. Agents wait for nothing and touch nothing; whoever carries an attempt out does.
  */
 export * from './agent/index.js';
+export * from './agents/agent-kinds.js';
 export * from './agents/linux-agent.js';
 export * from './effects/index.js';
 export * from './memory/index.js';

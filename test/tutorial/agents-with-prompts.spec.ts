@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import {
   AppAgentPrompter,
+  builtInAgents,
   HostAgentPrompter,
   linuxAgent,
   LinuxAgentPrompter,
@@ -37,6 +38,15 @@ function expectDocumented(
 }
 
 describe('agents with the prompts that they come with', () => {
+  it('every kind has a name of its own, and texts for its prompts', () => {
+    const kinds = builtInAgents(options);
+    for (const kind of kinds) {
+      const { end, prompts } = drive(kind, sampleTask(), scripted({ replies: [finish('done')] }));
+      expect([kind.name, end.kind, prompts.length]).toEqual([kind.name, 'finished', 1]);
+    }
+    expect(new Set(kinds.map(({ name }) => name)).size).toBe(kinds.length);
+  });
+
   it('LinuxAgent knows its states, its tools, and what came of its last step', () => {
     const kind = linuxAgent({ prompter: new LinuxAgentPrompter(options) });
     const { prompts, end } = drive(

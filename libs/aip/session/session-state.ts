@@ -62,7 +62,7 @@ export type Session =
   | { readonly phase: 'CLOSED' };
 
 export type OpenSession = Exclude<Session, { phase: 'CLOSED' }>;
-export type InPhase<P extends OpenSession['phase']> = Extract<Session, { phase: P }>;
+export type SessionIn<P extends OpenSession['phase']> = Extract<Session, { phase: P }>;
 
 export type SessionInput =
   | { readonly kind: 'message'; readonly message: ClientMessage }

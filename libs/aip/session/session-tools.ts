@@ -1,7 +1,7 @@
 import { AIP_LIMITS } from '#proto';
 import type { ActionResult } from '#proto';
 import { listToolsMessage } from '../commands/index.js';
-import type { InPhase, OpenSession, SessionStep } from './session-state.js';
+import type { SessionIn, OpenSession, SessionStep } from './session-state.js';
 import { fitting, toolsOf } from './telemetry.js';
 
 /*
@@ -18,14 +18,14 @@ export function askTools(session: OpenSession, wanted: boolean, nowMs: number): 
   return [asked, [{ kind: 'send', message: listToolsMessage(nowMs) }]];
 }
 
-function isDue({ client, sinceMs, toolsAskedMs }: InPhase<'READY'>, wanted: boolean, nowMs: number): boolean {
+function isDue({ client, sinceMs, toolsAskedMs }: SessionIn<'READY'>, wanted: boolean, nowMs: number): boolean {
   // The first question was asked when it registered, and is no reason to let a wanted tool wait.
   if (wanted) return nowMs - (toolsAskedMs ?? -Infinity) >= AIP_LIMITS.listToolsAgainMs;
   return client.telemetry.tools.length === 0 && nowMs - (toolsAskedMs ?? sinceMs) >= AIP_LIMITS.listToolsMissingMs;
 }
 
 /** The answer, however late; one that nobody asked for, that is no list or says nothing new changes nothing. */
-export function namedAgain(session: InPhase<'READY'>, result: ActionResult | undefined): SessionStep {
+export function namedAgain(session: SessionIn<'READY'>, result: ActionResult | undefined): SessionStep {
   const tools = session.toolsAwaited ? toolsOf(result) : undefined;
   const heard = { ...session, toolsAwaited: false };
   if (tools === undefined) return [heard, []];

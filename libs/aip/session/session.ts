@@ -12,7 +12,7 @@ import {
 import { LIST_TOOLS_ID, listToolsMessage, commandOutcomeOf } from '../commands/index.js';
 import { sendAnswer, closeWith, errorMessage, sessionRefusal, sendAway } from './session-answers.js';
 import { NUMBERED_SINCE } from './session-state.js';
-import type { InPhase, OpenSession, Session, SessionInput, SessionStep } from './session-state.js';
+import type { SessionIn, OpenSession, Session, SessionInput, SessionStep } from './session-state.js';
 import { askTools, namedAgain } from './session-tools.js';
 import { clientOf, fitting, toolsOf } from './telemetry.js';
 
@@ -110,7 +110,7 @@ type Of<T extends ClientMessage['type']> = Extract<ClientMessage, { type: T }>;
 const misplaced = (session: OpenSession, nowMs: number): SessionStep =>
   refuse(session, errorMessage('this message has no place here'), nowMs);
 
-function onRegister(session: InPhase<'AWAITING_REGISTER'>, message: RegisterMessage, nowMs: number): SessionStep {
+function onRegister(session: SessionIn<'AWAITING_REGISTER'>, message: RegisterMessage, nowMs: number): SessionStep {
   const policy = (error: string): SessionStep => sendAway(session, { code: AIP_CLOSE.policy, error }, nowMs);
   if (message.client_type !== 'device') return policy('only device clients may register here');
   // The credential names the device; a client that names none, as ours does, has nothing to contradict it with.
@@ -121,40 +121,40 @@ function onRegister(session: InPhase<'AWAITING_REGISTER'>, message: RegisterMess
   if (client.revision !== null) {
     return [{ ...session, phase: 'CLAIMING', client, sinceMs: nowMs }, [{ kind: 'claim', client }]];
   }
-  const listing: InPhase<'LISTING_TOOLS'> = { ...session, phase: 'LISTING_TOOLS', client, sinceMs: nowMs };
+  const listing: SessionIn<'LISTING_TOOLS'> = { ...session, phase: 'LISTING_TOOLS', client, sinceMs: nowMs };
   const [confirmed, effects] = sendAnswer(listing, { type: 'heartbeat', status: 'ok' }, nowMs);
   return [confirmed, [...effects, { kind: 'send', message: listToolsMessage(nowMs) }]];
 }
 
-function onTools(session: InPhase<'LISTING_TOOLS'>, message: Of<'command_results'>, nowMs: number): SessionStep {
+function onTools(session: SessionIn<'LISTING_TOOLS'>, message: Of<'command_results'>, nowMs: number): SessionStep {
   if (message.prev_response_id === LIST_TOOLS_ID) return claim(session, toolsOf(message.action_results?.[0]), nowMs);
   return sendAnswer(session, errorMessage('the registration is not confirmed yet'), nowMs);
 }
 
-function claim(session: InPhase<'LISTING_TOOLS'>, tools: ReturnType<typeof toolsOf>, nowMs: number): SessionStep {
+function claim(session: SessionIn<'LISTING_TOOLS'>, tools: ReturnType<typeof toolsOf>, nowMs: number): SessionStep {
   const { client: known } = session;
   const named = tools && { toolsKnown: true, telemetry: fitting({ ...known.telemetry, tools }) };
   const client = { ...known, ...named };
   return [{ ...session, phase: 'CLAIMING', client, sinceMs: nowMs }, [{ kind: 'claim', client }]];
 }
 
-function onClaimed(session: InPhase<'CLAIMING'>, sessionId: SessionId, nowMs: number): SessionStep {
+function onClaimed(session: SessionIn<'CLAIMING'>, sessionId: SessionId, nowMs: number): SessionStep {
   const { revision } = session.client;
   const toolsAwaited = !session.client.toolsKnown;
-  const ready: InPhase<'READY'> = { ...session, phase: 'READY', sessionId, sinceMs: nowMs, ...FRESH, toolsAwaited };
+  const ready: SessionIn<'READY'> = { ...session, phase: 'READY', sessionId, sinceMs: nowMs, ...FRESH, toolsAwaited };
   // A foreign client was answered when it registered.
   if (revision === null) return [ready, [{ kind: 'open' }]];
   if (revision < NUMBERED_SINCE) {
     const [open, effects] = sendAnswer(ready, confirmation(ready, nowMs), nowMs);
     return [open, [...effects, { kind: 'open' }]];
   }
-  const resuming: InPhase<'RESUMING'> = { ...ready, phase: 'RESUMING', frames: 0, running: 0 };
+  const resuming: SessionIn<'RESUMING'> = { ...ready, phase: 'RESUMING', frames: 0, running: 0 };
   return sendAnswer(resuming, confirmation(resuming, nowMs), nowMs);
 }
 
 const FRESH = { toldMs: -Infinity, toolsAskedMs: null, toolsAwaited: false } as const;
 
-function confirmation(session: InPhase<'READY' | 'RESUMING'>, nowMs: number): ServerMessage {
+function confirmation(session: SessionIn<'READY' | 'RESUMING'>, nowMs: number): ServerMessage {
   const { client, sessionId, credentialUntilMs } = session;
   const revision = client.revision ?? 1;
   const orrery = { revision, session_id: sessionId, server_time: instantOf(nowMs) };
@@ -163,7 +163,7 @@ function confirmation(session: InPhase<'READY' | 'RESUMING'>, nowMs: number): Se
   return { type: 'heartbeat', status: 'ok', orrery: { ...orrery, credential_until: until } };
 }
 
-function onResume(session: InPhase<'RESUMING'>, { orrery }: Of<'resume'>, nowMs: number): SessionStep {
+function onResume(session: SessionIn<'RESUMING'>, { orrery }: Of<'resume'>, nowMs: number): SessionStep {
   const { running, finished, more } = orrery;
   const next = { ...session, frames: session.frames + 1, running: session.running + running.length };
   if (next.running > AIP_LIMITS.commandsMax) {
@@ -180,7 +180,7 @@ function onResume(session: InPhase<'RESUMING'>, { orrery }: Of<'resume'>, nowMs:
   const resume = { kind: 'resume', running, finished } as const;
   if (more) return [next, [resume]];
   const { frames: _frames, running: _running, ...claimed } = next;
-  const ready: InPhase<'READY'> = { ...claimed, phase: 'READY', sinceMs: nowMs, ...FRESH };
+  const ready: SessionIn<'READY'> = { ...claimed, phase: 'READY', sinceMs: nowMs, ...FRESH };
   const [open, said] = sendAnswer(ready, { type: 'resumed', status: 'ok' }, nowMs);
   return [open, [resume, ...said, { kind: 'open' }]];
 }
@@ -193,11 +193,11 @@ function onHeartbeat(session: OpenSession, { orrery }: Of<'heartbeat'>, nowMs: n
 }
 
 /** How a device is doing is taken only so often, whatever it sends. */
-const mayTell = ({ client, toldMs }: InPhase<'READY'>, nowMs: number): boolean =>
+const mayTell = ({ client, toldMs }: SessionIn<'READY'>, nowMs: number): boolean =>
   (client.revision ?? 0) >= NUMBERED_SINCE && nowMs - toldMs >= AIP_LIMITS.metricsEveryMs;
 
 /** A foreign client may not name commands of ours; it echoes the id that the command was sent with. */
-function onResults(session: InPhase<'READY'>, message: Of<'command_results'>, nowMs: number): SessionStep {
+function onResults(session: SessionIn<'READY'>, message: Of<'command_results'>, nowMs: number): SessionStep {
   const ours = session.client.revision === null ? undefined : (message.orrery ?? undefined);
   const commandId = ours?.command_id ?? message.prev_response_id ?? undefined;
   if (commandId === undefined) return sendAnswer(session, errorMessage('command_results need prev_response_id'), nowMs);
@@ -214,7 +214,7 @@ function reported(outcome: CommandOutcome): CommandOutcome {
 }
 
 /** The rest of what a device says about its work. */
-function onWork(session: InPhase<'READY'>, message: ClientMessage, nowMs: number): SessionStep {
+function onWork(session: SessionIn<'READY'>, message: ClientMessage, nowMs: number): SessionStep {
   switch (message.type) {
     case 'command_progress': {
       const { command_id: commandId, state } = message.orrery;

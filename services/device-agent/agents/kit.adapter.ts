@@ -1,13 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { DEFAULTS } from '#proto';
 import { openBashGrammar, openPolicy, type CommandPolicy } from '#libs/command-policy';
-import {
-  linuxAgent,
-  LinuxAgentPrompter,
-  type AgentKind,
-  type Middleware,
-  type PrompterOptions,
-} from '#libs/device-agent';
+import { builtInAgents, type AgentKind, type Middleware, type PrompterOptions } from '#libs/device-agent';
 import { countTokens, loadChatModel, type ChatModel } from '#libs/llm';
 import { ConfigError, type Environment } from '#libs/platform';
 import { loadPrompts, PromptFileError } from '#libs/prompts';
@@ -38,8 +32,8 @@ export async function loadAgentKit(
   const model = loadChatModel(environment);
   if (model === null) return { policy, model, kinds: [] };
   const options = await loadPrompterOptions(files.promptsDirectory);
-  const own = linuxAgent({ prompter: new LinuxAgentPrompter(options), middleware });
-  return { policy, model, kinds: await loadAgentModules(files.agentModules, options, [own]) };
+  const kinds = await loadAgentModules(files.agentModules, options, builtInAgents(options, middleware));
+  return { policy, model, kinds };
 }
 
 async function loadPolicy(path: string | undefined): Promise<CommandPolicy> {
