@@ -1,7 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { Kvm } from '@nats-io/kv';
 import type { NatsConnection } from '@nats-io/transport-node';
-import { pino } from 'pino';
 import {
   BUCKETS,
   commandIdOf,
@@ -12,15 +11,14 @@ import {
   type RunCommit,
 } from '#proto';
 import { openAttemptLog, openRunLog, readCommits, verifyChain, type Stored } from '#libs/event-log';
-import { ScriptedChatModel, type Scripted } from '#libs/llm';
+import { ScriptedChatModel, type ChatModel, type Scripted } from '#libs/llm';
 import { getArtifact, query, readMembers } from '#libs/messaging';
-import { startTestBus, type TestBus } from '#libs/testing';
-import { startDeviceAgent, type DeviceAgent, type DeviceAgentOptions } from './device-agent.runner.js';
+import { startTestBus, type Replica, type TestBus } from '#libs/testing';
 import { ScriptedDevice } from './testing/device.js';
-import { testPolicy } from './testing/policy.js';
 import { profileOf } from './testing/profile.js';
+import { serveAgent } from './testing/served.js';
 import { DEVICE_ID, TestRun, type TaskLike } from './testing/run.js';
-import { finish, reply, shellAgent } from './testing/shell-agent.js';
+import { finish, reply } from './testing/shell-agent.js';
 
 const TIMES = { lookMs: 50, askMsMin: 5, askMsMax: 20 };
 const ISSUED = ['STEP_PLANNED', 'COMMAND_JUDGED', 'COMMAND_ISSUED'];
@@ -49,19 +47,8 @@ afterEach(async () => {
 
 afterAll(() => bus.stop());
 
-async function agent(instance: string, change: Partial<DeviceAgentOptions>): Promise<DeviceAgent> {
-  const started = startDeviceAgent({
-    nc: await bus.as('device-agent'),
-    instance,
-    clock: { now: () => Date.now() },
-    logger: pino({ level: 'silent' }),
-    attemptsMax: 1,
-    policy: testPolicy(),
-    model: null,
-    kinds: [shellAgent()],
-    times: TIMES,
-    ...change,
-  });
+async function agent(instance: string, model: ChatModel | null = null): Promise<Replica> {
+  const started = await serveAgent({ nc: await bus.as('device-agent'), instance, times: TIMES, attemptsMax: 1, model });
   closing.push(() => started.stop());
   return started;
 }
@@ -96,7 +83,7 @@ const typesOf = (commits: Stored<AttemptCommit>[]) =>
 describe('an agent on a real server', () => {
   it('does a task in two steps, with the rights of its service only, and says what it thinks meanwhile', async () => {
     const model = new ScriptedChatModel([reply('df -h', { thought: 'first the disks' }), finish('two disks')]);
-    await agent('i1', { model });
+    await agent('i1', model);
     const chunks = nc.subscribe(subjects.anyOutput, { max: 1 });
     const { run } = await begin();
     const commits = await stored(run.runId);
@@ -119,7 +106,7 @@ describe('an agent on a real server', () => {
   });
 
   it('says which agents it serves for as long as it does, and what its policy says', async () => {
-    const serving = await agent('i2', { model: new ScriptedChatModel([]) });
+    const serving = await agent('i2', new ScriptedChatModel([]));
     const agents = async () => (await readMembers(nc, 'device-agent')).map((member) => member.agents);
     while ((await agents()).length === 0);
     expect(await agents()).toEqual([['LinuxAgent']]);
@@ -132,7 +119,7 @@ describe('an agent on a real server', () => {
   });
 
   it('judges an exact command that a model may have written, and runs it when a person lets it', async () => {
-    await agent('i5', {});
+    await agent('i5');
     const { run, record } = await begin({ agent: false, arguments: { command: 'rm /tmp/x' }, start: { judge: true } });
     const [asked] = await stored(run.runId, 'ATTEMPT_ASKED');
     const ask = asked?.commit.events.at(-1);
@@ -153,7 +140,7 @@ describe('an agent on a real server', () => {
   it('waits for a person without holding the only place, and goes on in another replica', async () => {
     const replies: Scripted[] = [reply('rm /tmp/x'), finish('removed')];
     const model = new ScriptedChatModel(({ turn }) => replies[Number(turn.split('.').at(-1)) - 1]);
-    const first = await agent('i3', { model });
+    const first = await agent('i3', model);
     const { run, record } = await begin();
     const [asked] = await stored(run.runId, 'ATTEMPT_ASKED');
     const ask = asked?.commit.events.at(-1);
@@ -164,7 +151,7 @@ describe('an agent on a real server', () => {
     for (const commit of exact.commits) await log.append(exact.runId, commit, await log.endsAt(exact.runId));
     expect(typesOf(await stored(exact.runId))).toEqual([['COMMAND_FINISHED', 'ATTEMPT_FINISHED']]);
     await first.stop();
-    await agent('i4', { model });
+    await agent('i4', model);
     await stored(run.runId, 'ATTEMPT_RESUMED');
     await record(run.ask(ask.data));
     await record(run.decide({ approvalId: ask.data.approvalId, decision: 'approved' }));

@@ -6,7 +6,6 @@ import { jetstream, jetstreamManager } from '@nats-io/jetstream';
 import { Kvm } from '@nats-io/kv';
 import { createUser } from '@nats-io/nkeys';
 import { headers, type NatsConnection } from '@nats-io/transport-node';
-import { pino } from 'pino';
 import {
   BUCKETS,
   commandIdOf,
@@ -31,11 +30,10 @@ import {
   type Stored,
 } from '#libs/event-log';
 import { connectBus, getArtifact, natsUsers, provision, query } from '#libs/messaging';
-import { startTestNats, type TestNats, type TestNatsOptions } from '#libs/testing';
-import { startDeviceAgent, type DeviceAgent, type DeviceAgentOptions } from './device-agent.runner.js';
+import { startTestNats, type Replica, type TestNats, type TestNatsOptions } from '#libs/testing';
+import { LiveAttempts } from './live/index.js';
 import { outcomeOf, ScriptedDevice } from './testing/device.js';
-import { testPolicy } from './testing/policy.js';
-import { shellAgent } from './testing/shell-agent.js';
+import { serveAgent } from './testing/served.js';
 import { DEVICE_ID, execCli, RUN_ID, SESSION_ID, STARTED_AT, TestRun } from './testing/run.js';
 
 const A = { id: 'a', startedAt: new Date().toISOString() };
@@ -106,23 +104,9 @@ function serveDevice(connection: NatsConnection): { unsubscribe(): void } {
   });
 }
 
-async function agent(
-  instance: string,
-  connection?: NatsConnection,
-  change: Partial<DeviceAgentOptions> = {},
-): Promise<DeviceAgent> {
-  const started = startDeviceAgent({
-    nc: connection ?? (await connect('device-agent')),
-    instance,
-    clock: { now: () => Date.now() },
-    logger: pino({ level: 'silent' }),
-    attemptsMax: 50,
-    times: TIMES,
-    policy: testPolicy(),
-    model: null,
-    kinds: [shellAgent()],
-    ...change,
-  });
+async function agent(instance: string, connection?: NatsConnection): Promise<Replica> {
+  const own = connection ?? (await connect('device-agent'));
+  const started = await serveAgent({ nc: own, instance, times: TIMES, attemptsMax: 50 });
   closing.push(() => started.stop());
   return started;
 }
@@ -238,7 +222,7 @@ describe('the device agent on a real server', () => {
     await record();
     await device.until(() => device.executed.length === 1);
     await first.stop();
-    expect(first.attempts).toBe(0);
+    expect(first.get(LiveAttempts).size).toBe(0);
     await agent('i2');
     expect(await stored(1)).toEqual([['ATTEMPT_RESUMED']]);
     device.finish(COMMAND_A, outcomeOf('COMPLETED', 1));

@@ -1,52 +1,130 @@
-import { Inject, Module, type BeforeApplicationShutdown, type OnApplicationBootstrap } from '@nestjs/common';
-import type { NatsConnection } from '@nats-io/transport-node';
-import type { Logger } from 'pino';
-import { CLOCK, INSTANCE, loadConfig, LOGGER, Metrics, NATS, PlatformModule, type Clock } from '#libs/platform';
-import { agentRecords, loadAgentKit } from './agents/index.js';
-import { SERVICE } from './live/index.js';
+import { randomBytes } from 'node:crypto';
+import { Module } from '@nestjs/common';
+import { openAttemptLog, openRunLog } from '#libs/event-log';
+import { ConditionJudge } from '#libs/judging';
+import { StoringModelDesk, type ChatModel } from '#libs/llm';
+import { BusStrategy } from '#libs/messaging';
+import { CLOCK, INSTANCE, loadConfig, LOGGER, Metrics, NATS, part, token } from '#libs/platform';
+import { Slots } from '#libs/slots';
+import { DURABLES, subjects } from '#proto';
+import { AGENT_KIT, AgentAttemptRunner, agentRecords, Announcement, loadAgentKit } from './agents/index.js';
 import { DeviceAgentConfig } from './device-agent.config.js';
-import { startDeviceAgent, type DeviceAgent, type DeviceAgentOptions } from './device-agent.runner.js';
+import { CommandRunner, DeviceStates, NatsDeviceLink } from './devices/index.js';
+import { ARTIFACTS, artifactsOn } from './inputs/index.js';
+import { AttemptCommits, LiveAttempts } from './live/index.js';
+import {
+  AttemptRunner,
+  AttemptsConsumer,
+  ControlConsumer,
+  DeliverHandler,
+  ExplainHandler,
+  RUNNER_TIMES,
+  type RunnerParts,
+  type RunnerTimes,
+} from './orders/index.js';
 
-const OPTIONS = Symbol('OPTIONS');
+export const DEVICE_AGENT_CONFIG = token<DeviceAgentConfig>('DEVICE_AGENT_CONFIG');
+export const TIMES = token<RunnerTimes>('TIMES');
+/** What attempts of every kind are carried out with. */
+const MEANS = token<Omit<RunnerParts, 'agents'> & ConstructorParameters<typeof AgentAttemptRunner>[0]>('MEANS');
 
+/** Bytes of the text that device output is fenced with in a prompt. */
+const BOUNDARY_BYTES = 16;
+/** Never asked: without a model no agent is served. */
+const NO_MODEL: ChatModel = { ask: () => Promise.resolve([]) };
+
+/**
+ * One replica of the device-agent.
+ *
+ *   RUNS ──attempts──► AttemptRunner ──exact command───────────────► CommandRunner ──► gateway of the device
+ *     │                     └──agent──► AgentAttemptRunner ──effects──┘        └──► ATTEMPTS
+ *     └──control──► stops and decisions ──► LiveAttempts      deliver: results that come late ──► ATTEMPTS
+ */
 @Module({
-  imports: [PlatformModule.forService(SERVICE)],
+  // A dead letter does not say for which durable it was bad: what stops an attempt is read first.
+  controllers: [ControlConsumer, AttemptsConsumer, DeliverHandler, ExplainHandler],
   providers: [
-    {
-      provide: OPTIONS,
-      inject: [NATS, INSTANCE, CLOCK, LOGGER, Metrics],
-      useFactory: async (
-        nc: NatsConnection,
-        instance: string,
-        clock: Clock,
-        logger: Logger,
-        metrics: Metrics,
-      ): Promise<DeviceAgentOptions> => {
-        const config = loadConfig(DeviceAgentConfig);
-        const kit = await loadAgentKit(config, process.env, agentRecords(logger, metrics));
-        return { nc, instance, clock, logger, ...config, ...kit };
+    part(DEVICE_AGENT_CONFIG, [], () => loadConfig(DeviceAgentConfig)),
+    part(AGENT_KIT, [DEVICE_AGENT_CONFIG, LOGGER, Metrics], (config, logger, metrics) =>
+      loadAgentKit(config, process.env, agentRecords(logger, metrics)),
+    ),
+    part(TIMES, [], () => RUNNER_TIMES),
+    part(ARTIFACTS, [NATS], artifactsOn),
+    part(
+      ConditionJudge,
+      [ARTIFACTS],
+      (artifacts) => new ConditionJudge({ artifact: (sha256) => artifacts.get(sha256) }),
+    ),
+    part(
+      AttemptCommits,
+      { nc: NATS, clock: CLOCK, instance: INSTANCE },
+      ({ nc, ...by }) => new AttemptCommits({ ...by, attempts: openAttemptLog(nc), runs: openRunLog(nc) }),
+    ),
+    part(LiveAttempts, [Metrics], (metrics) => {
+      const live = new LiveAttempts();
+      const gauge = metrics.gauge('attempts_live', 'Attempts that this replica is carrying out');
+      Object.assign(gauge, { collect: () => gauge.set(live.size) });
+      return live;
+    }),
+    // Who waits for a person holds a message, but no place.
+    part(Slots, [DEVICE_AGENT_CONFIG, BusStrategy], ({ attemptsMax }, bus) => {
+      const look = bus.limit(DURABLES.deviceAgentAttempts, () => attemptsMax + slots.lent);
+      const slots = new Slots(attemptsMax, look);
+      return slots;
+    }),
+    part(NatsDeviceLink, [NATS, LOGGER], (nc, logger) => new NatsDeviceLink(nc, logger)),
+    part(DeviceStates, [NATS, LOGGER], (nc, logger) => new DeviceStates(nc, logger)),
+    part(CommandRunner, [NatsDeviceLink, DeviceStates, LiveAttempts, TIMES], (device, states, live, times) => {
+      const command = new CommandRunner(device, (deviceId) => states.get(deviceId), times);
+      states.onChange((state, before) => {
+        command.noticeState(live.onDevice(state.deviceId), state);
+        if (before !== undefined && before.sessionId !== state.sessionId) device.moved(state.deviceId);
+      });
+      return command;
+    }),
+    part(
+      MEANS,
+      {
+        config: DEVICE_AGENT_CONFIG,
+        kit: AGENT_KIT,
+        nc: NATS,
+        states: DeviceStates,
+        artifacts: ARTIFACTS,
+        conditions: ConditionJudge,
+        commits: AttemptCommits,
+        live: LiveAttempts,
+        slots: Slots,
+        device: NatsDeviceLink,
+        command: CommandRunner,
+        clock: CLOCK,
+        instance: INSTANCE,
+        logger: LOGGER,
       },
-    },
+      ({ config: { inputBytesMax, stepsMax, keepPrompts }, kit, nc, states, ...means }) => ({
+        ...means,
+        inputBytesMax,
+        stepsMax,
+        attempts: openAttemptLog(nc),
+        runner: means.command,
+        policy: kit.policy,
+        kinds: new Map(kit.kinds.map((kind) => [kind.name, kind])),
+        profile: (deviceId) => states.profile(deviceId),
+        desk: new StoringModelDesk({ ...means, model: kit.model ?? NO_MODEL, keepPrompts }),
+        random: () => randomBytes(BOUNDARY_BYTES).toString('hex'),
+        publish: (chunk) => nc.publish(subjects.output(chunk.commandId), JSON.stringify(chunk)),
+      }),
+    ),
+    part(AgentAttemptRunner, [MEANS], (means) => new AgentAttemptRunner(means)),
+    part(
+      AttemptRunner,
+      [MEANS, AgentAttemptRunner, TIMES],
+      (means, agents, times) => new AttemptRunner({ ...means, agents }, times),
+    ),
+    part(
+      Announcement,
+      { nc: NATS, instance: INSTANCE, clock: CLOCK, logger: LOGGER, kit: AGENT_KIT },
+      ({ kit: { kinds }, ...parts }) => new Announcement({ ...parts, agents: kinds.map(({ name }) => name) }),
+    ),
   ],
 })
-export class DeviceAgentModule implements OnApplicationBootstrap, BeforeApplicationShutdown {
-  readonly #options: DeviceAgentOptions;
-  readonly #metrics: Metrics;
-  #agent: DeviceAgent | undefined;
-
-  constructor(@Inject(OPTIONS) options: DeviceAgentOptions, @Inject(Metrics) metrics: Metrics) {
-    this.#options = options;
-    this.#metrics = metrics;
-  }
-
-  onApplicationBootstrap(): void {
-    const agent = startDeviceAgent(this.#options);
-    this.#agent = agent;
-    const gauge = this.#metrics.gauge('attempts_live', 'Attempts that this replica is carrying out');
-    Object.assign(gauge, { collect: () => gauge.set(agent.attempts) });
-  }
-
-  async beforeApplicationShutdown(): Promise<void> {
-    await this.#agent?.stop();
-  }
-}
+export class DeviceAgentModule {}

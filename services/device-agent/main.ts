@@ -1,5 +1,6 @@
 import 'reflect-metadata';
-import { runService } from '#libs/platform';
+import { PlatformModule, runService } from '#libs/platform';
 import { DeviceAgentModule } from './device-agent.module.js';
 
-await runService({ name: 'device-agent', module: DeviceAgentModule });
+const imports = [PlatformModule.forService('device-agent')];
+await runService({ name: 'device-agent', module: { module: DeviceAgentModule, imports } });

@@ -1,12 +1,12 @@
 // The device-agent service in a process of its own with a model that answers at once, or after a while: what is left of a step
 // besides the model. Told by its parent which server, which model; says when it serves and, when asked, what it measured.
-import { pino } from 'pino';
 import type { Json } from '#proto';
 import { ScriptedChatModel, type ChatModel } from '#libs/llm';
 import { connectBus } from '#libs/messaging';
-import { loadAgentKit } from '../../services/device-agent/agents/kit.adapter.js';
+import { startReplica } from '#libs/testing';
+import { AGENT_KIT, loadAgentKit } from '../../services/device-agent/agents/kit.adapter.js';
 import { DeviceAgentConfig } from '../../services/device-agent/device-agent.config.js';
-import { startDeviceAgent } from '../../services/device-agent/device-agent.runner.js';
+import { DEVICE_AGENT_CONFIG, DeviceAgentModule } from '../../services/device-agent/device-agent.module.js';
 
 interface Order {
   readonly url: string;
@@ -59,9 +59,15 @@ async function serve(order: Order): Promise<void> {
   const nc = await connectBus({ url, name: 'device-agent', inboxPrefix: '_INBOX_device-agent', seedFile });
   const config = DeviceAgentConfig.parse({});
   const kit = await loadAgentKit(config, { ORRERY_MODEL: 'scripted', OPENAI_BASE_URL: 'http://127.0.0.1:9' });
-  const logger = pino({ level: 'silent' });
-  const clock = { now: () => Date.now() };
-  startDeviceAgent({ nc, instance: 'bench', clock, logger, ...config, ...kit, model: measured(order) });
+  await startReplica(DeviceAgentModule, {
+    service: 'device-agent',
+    nc,
+    instance: 'bench',
+    providers: [
+      { provide: DEVICE_AGENT_CONFIG, useValue: config },
+      { provide: AGENT_KIT, useValue: { ...kit, model: measured(order) } },
+    ],
+  });
   process.on('message', () => process.send?.(gapsMs.splice(0)));
   process.send?.('ready');
 }

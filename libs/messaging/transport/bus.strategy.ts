@@ -74,6 +74,7 @@ export class BusStrategy implements CustomTransportStrategy {
   readonly #answerers: Answerer[] = [];
   readonly #queries = new Map<string, MessageHandler>();
   readonly #serving = new Map<number, Serving>();
+  readonly #rooms = new Map<string, () => number>();
   #owned: ReadonlySet<number> = new Set();
   #givenUp: Promise<unknown> = Promise.resolve();
   #always: Serving & { readonly queries?: Served } = { consumptions: [], subscriptions: [] };
@@ -98,6 +99,15 @@ export class BusStrategy implements CustomTransportStrategy {
     } else if ('subject' in pattern) this.#answerers.push({ ...pattern, handle });
     else if (pattern.service === service) this.#queries.set(pattern.query, handle);
     else throw new HandlersError(`${service} has a handler of the query ${pattern.query} of ${pattern.service}.`);
+  }
+
+  /**
+   * Before it listens: how many messages of a durable may be in work changes with time. Call what it returns when there is room
+   * for more than before.
+   */
+  limit({ durable }: DurableSpec, room: () => number): () => void {
+    this.#rooms.set(durable, room);
+    return () => this.#always.consumptions.forEach((one) => one.look());
   }
 
   /** Begins with everything that belongs to no partition, and with the partitions that this replica owns by then. */
@@ -174,7 +184,8 @@ export class BusStrategy implements CustomTransportStrategy {
     const { nc, service, clock, report } = this.#options;
     const spec = specOf(taker, partition);
     const { isBatch = false, ...asked } = taker.options;
-    const options = { service, clock, report, ...asked };
+    const room = this.#rooms.get(spec.durable);
+    const options = { service, clock, report, ...asked, ...(room && { concurrency: room, maxPull: room }) };
     if (isBatch) return consumeBatches(nc, spec, (messages) => void this.#handOver(taker, messages), options);
     return consumeDurable(nc, spec, (message) => outcomeOf(taker, message), options);
   }

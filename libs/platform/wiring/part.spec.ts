@@ -28,6 +28,10 @@ class First {
     this.#happened.push('first begins');
   }
 
+  leave(): void {
+    this.#happened.push('first hears of the end');
+  }
+
   end(): void {
     this.#happened.push('first ends');
   }
@@ -46,6 +50,23 @@ describe('a part', () => {
       part(First, [], () => new First(said)),
       part(BARE, [], () => 'text'),
     ]);
-    expect(happened).toEqual(['first begins', 'last begins with text', 'last ends', 'first ends']);
+    expect(happened).toEqual([
+      'first begins',
+      'last begins with text',
+      'first hears of the end',
+      'last ends',
+      'first ends',
+    ]);
+  });
+
+  it('gets what it needs by name, too', async () => {
+    const happened = await lifeOf((said) => [
+      part(LAST, { text: BARE, first: First }, ({ text, first }) => ({
+        begin: () => said.push(text, first.constructor.name),
+      })),
+      part(First, [], () => new First([])),
+      part(BARE, [], () => 'text'),
+    ]);
+    expect(happened).toEqual(['text', 'First']);
   });
 });

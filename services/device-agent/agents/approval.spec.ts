@@ -54,7 +54,7 @@ describe('a command that a person must approve', () => {
       expiresAt: '2026-11-20T10:10:00.000Z',
     });
     expect(world.device.requests).toEqual([]);
-    agent.live.shutDown();
+    agent.live.leave();
     await handled;
   });
 
@@ -236,7 +236,7 @@ describe('a question to a person', () => {
     const world = new AgentWorld([ask('which disk?'), finish('done')]);
     const first = world.agent();
     const { handled, asks } = await asked(world, first);
-    first.live.shutDown();
+    first.live.leave();
     expect(await handled).toMatchObject({ kind: 'retry' });
     const next = world.agent({ instance: 'i2' });
     const going = next.starts.handle(messageOf(world.commit, 2));

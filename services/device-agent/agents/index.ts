@@ -3,6 +3,6 @@
  * there are, and what an exact command alone takes, is not decided here.
  */
 export * from './agent-attempt.runner.js';
+export * from './announcement.adapter.js';
 export * from './kit.adapter.js';
-export * from './members.adapter.js';
 export * from './records.adapter.js';

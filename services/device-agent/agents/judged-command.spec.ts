@@ -105,7 +105,7 @@ describe('an exact command that a model may have written', () => {
       thought: 'it is the command of task a, which a model may have written',
       rule: 'program.rm',
     });
-    agent.live.shutDown();
+    agent.live.leave();
     await handled;
     expect(world.device.requests).toEqual([]);
   });
@@ -244,7 +244,7 @@ describe('an exact command that a model may have written', () => {
     const outcome = outcomeOf('COMPLETED', execCli('gone'));
     const brought = { deviceId: 'web-1', commandId: commandAt(0), outcome };
     expect(await agent.results.deliver(brought)).toEqual({ state: 'unknown' });
-    agent.live.shutDown();
+    agent.live.leave();
     await handled;
     expect(await world.world.attempts.endsAt(keyOf('a'))).toBe(1);
   });

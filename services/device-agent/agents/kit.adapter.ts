@@ -3,7 +3,7 @@ import { DEFAULTS } from '#proto';
 import { openBashGrammar, openPolicy, type CommandPolicy } from '#libs/command-policy';
 import { builtInAgents, type AgentKind, type Middleware, type PrompterOptions } from '#libs/device-agent';
 import { countTokens, loadChatModel, type ChatModel } from '#libs/llm';
-import { ConfigError, type Environment } from '#libs/platform';
+import { ConfigError, token, type Environment } from '#libs/platform';
 import { loadPrompts, PromptFileError } from '#libs/prompts';
 import { loadAgentModules } from './modules.adapter.js';
 
@@ -17,10 +17,12 @@ export interface AgentKitFiles {
 /** What agents are made of: read once, when the service starts. */
 export interface AgentKit {
   readonly policy: CommandPolicy;
-  /** Null: no model is configured, so there are exact commands only. */
+  /** Null: no model is configured, so there are no kinds, and exact commands only. */
   readonly model: ChatModel | null;
   readonly kinds: readonly AgentKind[];
 }
+
+export const AGENT_KIT = token<AgentKit>('AGENT_KIT');
 
 /** Throws ConfigError with one sentence when the policy, the model or the prompts cannot be used as they are. */
 export async function loadAgentKit(

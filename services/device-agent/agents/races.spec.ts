@@ -69,7 +69,7 @@ describe('who was interrupted and then finds that the log went on', () => {
     const agent: TestAgent = world.agent({
       before: async (call) => {
         if (call !== 'attempts.append' || going !== undefined) return;
-        agent.live.shutDown();
+        agent.live.leave();
         going = goOn(world);
         await going;
       },

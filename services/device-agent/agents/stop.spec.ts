@@ -121,7 +121,7 @@ describe('a stop', () => {
     ).toEqual({
       state: 'wanted',
     });
-    agent.live.shutDown();
+    agent.live.leave();
     expect(await handled).toMatchObject({ kind: 'retry', delayMs: 0 });
     world.device.finish(commandAt(1), outcomeOf('COMPLETED', execCli('slept')));
     await world.agent({ instance: 'i2' }).starts.handle(messageOf(world.commit, 2));

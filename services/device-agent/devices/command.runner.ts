@@ -99,6 +99,15 @@ export class CommandRunner {
     if (said.state === 'done' || said.state === 'refused') live.interrupt('lost');
   }
 
+  /** Whether attempts go on now that their device is in another state. */
+  noticeState(attempts: readonly LiveAttempt[], state: DeviceState): void {
+    for (const attempt of attempts) {
+      if (hasLost(state, attempt.order.start)) attempt.interrupt('lost');
+      // Who cannot ask now looks again in a moment.
+      else this.noticeLeaving(attempt).catch(() => undefined);
+    }
+  }
+
   /** A stop goes before the request, each time: so the device knows it before it could start anything. */
   async #askOrStop(live: LiveAttempt, request: RunCommandRequest, sent: boolean): Promise<GatewayReply | 'not-sent'> {
     if (live.stop !== null) {

@@ -4,6 +4,6 @@
  */
 export * from './command.runner.js';
 export { NatsDeviceLink, type GatewayLink } from './link.client.js';
-export { hasLost, sessionFor, type DeviceState } from './session.js';
+export { sessionFor } from './session.js';
 export * from './states.adapter.js';
 export * from './waiting.runner.js';

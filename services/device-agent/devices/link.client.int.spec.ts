@@ -19,7 +19,7 @@ describe('NatsDeviceLink', () => {
   });
 
   afterAll(async () => {
-    link.stop();
+    link.end();
     await nc.close();
     await server.stop();
   });

@@ -38,7 +38,7 @@ describe('what a device is told', () => {
     const { link, asked, untilAsked } = linked(Infinity);
     link.tell(STOP);
     await untilAsked(3);
-    link.stop();
+    link.end();
     const before = asked.length;
     for (let turns = 0; turns < 50; turns++) await turn();
     expect(asked.length).toBeLessThanOrEqual(before + 1);

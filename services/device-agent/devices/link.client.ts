@@ -73,7 +73,8 @@ export class NatsDeviceLink implements GatewayLink {
     );
   }
 
-  stop(): void {
+  /** Nothing is said any more; devices go on meanwhile. */
+  end(): void {
     this.#stopped.abort();
   }
 

@@ -1,3 +1,4 @@
+import type { NatsConnection } from '@nats-io/transport-node';
 import {
   AIP_LIMITS,
   commandIdOf,
@@ -16,7 +17,8 @@ import {
   type TaskResult,
 } from '#proto';
 import type { AttemptLog, Stored } from '#libs/event-log';
-import { ArtifactError } from '#libs/messaging';
+import { ArtifactError, getArtifact, openArtifact, putArtifact, readArtifact } from '#libs/messaging';
+import { token } from '#libs/platform';
 import type { AttemptOrder, ExactOrder } from '#libs/attempt';
 import { AGENT, placeOfText, storedOutput, wholeTextAt, type MadeBy, type WholeText } from './result-text.js';
 import { bytesOf, inlineTexts, sourcesOf, withParts, withText } from './stdin.js';
@@ -35,6 +37,17 @@ export interface Artifacts {
   size(sha256: string): Promise<number>;
   /** In pieces, as fast as they are taken; throws ArtifactError, at the latest instead of ending. */
   read(sha256: string): AsyncIterable<Uint8Array>;
+}
+
+export const ARTIFACTS = token<Artifacts>('ARTIFACTS');
+
+export function artifactsOn(nc: NatsConnection): Artifacts {
+  return {
+    put: (content) => putArtifact(nc, content),
+    get: (sha256) => getArtifact(nc, sha256),
+    read: (sha256) => readArtifact(nc, sha256),
+    size: async (sha256) => (await openArtifact(nc, sha256)).bytes,
+  };
 }
 
 export interface InputSources {

@@ -77,7 +77,7 @@ describe('live attempts', () => {
     const work = (attempt: LiveAttempt): Promise<Carried> =>
       Promise.resolve(attempt.interruption === 'shutdown' ? 'left' : 'ended');
     const running = live.carryOut(order, work);
-    live.shutDown();
+    live.leave();
     expect(await running).toBe('left');
     expect(await live.carryOut(order, work)).toBe('left');
   });

@@ -113,7 +113,7 @@ export class LiveAttempts {
   }
 
   /** Ends all of them without an end, and every one that is begun from now on. */
-  shutDown(): void {
+  leave(): void {
     this.#closed = true;
     for (const live of this.#byKey.values()) live.interrupt('shutdown');
   }

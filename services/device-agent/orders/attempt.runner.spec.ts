@@ -439,7 +439,7 @@ describe('the end of the process', () => {
     const agent = new TestAgent(world);
     const handled = agent.starts.handle(messageOf(commit));
     await device.until(() => device.executed.length === 1);
-    agent.live.shutDown();
+    agent.live.leave();
     expect(await handled).toMatchObject({ kind: 'retry', delayMs: 0 });
     device.finish(COMMAND_A, outcomeOf('COMPLETED', 1));
     await new TestAgent(world, { instance: 'i2' }).starts.handle(messageOf(commit, 2));

@@ -1,39 +1,43 @@
+import { Inject } from '@nestjs/common';
 import { doubledMs } from '#libs/backoff';
-import { ACK_WAIT_MS } from '#proto';
+import { ACK_WAIT_MS, DURABLES } from '#proto';
 import { CorruptLogError } from '#libs/event-log';
 import { DONE, mayHold, parseCommit, type BusMessage, type Outcome } from '#libs/messaging';
-import type { Clock } from '#libs/platform';
-import type { AttemptRunner } from './attempt.runner.js';
+import { CLOCK, Takes, TakesMessages, type Clock } from '#libs/platform';
+import { AttemptRunner } from './attempt.runner.js';
 import { ordersOf, type AttemptOrder } from '#libs/attempt';
-import type { Carried, LiveAttempts } from '../live/index.js';
+import { LiveAttempts, type Carried } from '../live/index.js';
 
 /** A start that is older than this may have been carried out by somebody: the durable was made anew, or nobody served it. */
 const OLD_START_MS = 5_000;
 /** Before an attempt that this replica cannot serve is offered again. */
 const UNSERVED = { msMin: 50, msMax: ACK_WAIT_MS };
 
-export interface AttemptsConsumerParts {
-  readonly runner: AttemptRunner;
-  readonly live: LiveAttempts;
-  readonly clock: Clock;
-}
-
-/** `device-agent-attempts`: a commit is done when the end of every attempt it started is stored. */
+/** A commit is done when the end of every attempt it started is stored. */
+@TakesMessages()
 export class AttemptsConsumer {
-  readonly #parts: AttemptsConsumerParts;
+  readonly #runner: AttemptRunner;
+  readonly #live: LiveAttempts;
+  readonly #clock: Clock;
 
-  constructor(parts: AttemptsConsumerParts) {
-    this.#parts = parts;
+  constructor(
+    @Inject(AttemptRunner) runner: AttemptRunner,
+    @Inject(LiveAttempts) live: LiveAttempts,
+    @Inject(CLOCK) clock: Clock,
+  ) {
+    this.#runner = runner;
+    this.#live = live;
+    this.#clock = clock;
   }
 
+  @Takes(DURABLES.deviceAgentAttempts)
   async handle(message: BusMessage): Promise<Outcome> {
     if (!mayHold(message, ['TASK_STARTED'])) return DONE;
     const parsed = parseCommit(message);
     if (!parsed.ok) return { kind: 'poison', reason: parsed.reason };
-    const { runner } = this.#parts;
     const repeated = message.deliveries > 1;
     const carried = await Promise.allSettled(
-      ordersOf(parsed.commit).map((order) => runner.carryOut(order, { repeated, old: this.#isOld(order) })),
+      ordersOf(parsed.commit).map((order) => this.#runner.carryOut(order, { repeated, old: this.#isOld(order) })),
     );
     const failures = carried.flatMap((one) => (one.status === 'rejected' ? [one.reason as unknown] : []));
     const broken = failures.find((error) => !(error instanceof CorruptLogError));
@@ -45,7 +49,7 @@ export class AttemptsConsumer {
   }
 
   #givenBack({ deliveries }: BusMessage, carried: readonly PromiseSettledResult<Carried>[]): Outcome {
-    const { isClosed } = this.#parts.live;
+    const { isClosed } = this.#live;
     if (carried.some((one) => one.status === 'fulfilled' && one.value === 'left')) {
       // Given back so late that the owner's beats come first: only when they stop is the message delivered again.
       return { kind: 'retry', delayMs: isClosed ? 0 : ACK_WAIT_MS, reason: 'the attempt belongs to another replica' };
@@ -59,6 +63,6 @@ export class AttemptsConsumer {
   }
 
   #isOld({ start }: AttemptOrder): boolean {
-    return this.#parts.clock.now() - Date.parse(start.startedAt) > OLD_START_MS;
+    return this.#clock.now() - Date.parse(start.startedAt) > OLD_START_MS;
   }
 }

@@ -1,5 +1,7 @@
+import { Inject } from '@nestjs/common';
 import {
   commandIdOf,
+  DURABLES,
   type AttemptEvent,
   type AttemptFinished,
   type AttemptKey,
@@ -12,8 +14,9 @@ import {
 import { CorruptLogError, unchanged } from '#libs/event-log';
 import { DONE, mayHold, parseCommit, type BusMessage, type Outcome } from '#libs/messaging';
 import { endOfSteps, isExact, isJudged, type AttemptOrder, type Stop, eventsOf } from '#libs/attempt';
-import { changeBy, type AttemptCommits, type LiveAttempts } from '../live/index.js';
-import type { GatewayLink } from '../devices/index.js';
+import { Takes, TakesMessages } from '#libs/platform';
+import { AttemptCommits, changeBy, LiveAttempts } from '../live/index.js';
+import { NatsDeviceLink, type GatewayLink } from '../devices/index.js';
 
 const TYPES = [
   'TASK_STOP_REQUESTED',
@@ -22,20 +25,27 @@ const TYPES = [
   'APPROVAL_DECIDED',
 ] as const satisfies readonly RunEventType[];
 
-export interface ControlConsumerParts {
-  readonly commits: AttemptCommits;
-  readonly device: GatewayLink;
-  readonly live: LiveAttempts;
-}
+/** Commits of RUNS that are worked on at once; each costs a read or two. */
+const CONCURRENCY = 64;
 
-/** `device-agent-control`: what a run says to its attempts while they are carried out. Never waits for a device. */
+/** What a run says to its attempts while they are carried out. Never waits for a device. */
+@TakesMessages()
 export class ControlConsumer {
-  readonly #parts: ControlConsumerParts;
+  readonly #commits: AttemptCommits;
+  readonly #device: GatewayLink;
+  readonly #live: LiveAttempts;
 
-  constructor(parts: ControlConsumerParts) {
-    this.#parts = parts;
+  constructor(
+    @Inject(AttemptCommits) commits: AttemptCommits,
+    @Inject(NatsDeviceLink) device: GatewayLink,
+    @Inject(LiveAttempts) live: LiveAttempts,
+  ) {
+    this.#commits = commits;
+    this.#device = device;
+    this.#live = live;
   }
 
+  @Takes(DURABLES.deviceAgentControl, { concurrency: CONCURRENCY })
   async handle(message: BusMessage): Promise<Outcome> {
     if (!mayHold(message, TYPES)) return DONE;
     const parsed = parseCommit(message);
@@ -61,8 +71,7 @@ export class ControlConsumer {
         // A hash says that the end was there when this was decided.
         if (attempt === 0 || attemptHash !== null) return;
         const key = { runId, taskId, attempt };
-        const { commits, live } = this.#parts;
-        if (live.find(key) === undefined && (await commits.isInherited(key))) return;
+        if (this.#live.find(key) === undefined && (await this.#commits.isInherited(key))) return;
         await this.#close(key, commit);
         return;
       }
@@ -79,34 +88,31 @@ export class ControlConsumer {
 
   /** What a person decided, once; the attempt goes on with it, here or wherever it is carried out. */
   async #decide(key: AttemptKey, decided: Decided, cause: string): Promise<void> {
-    const { commits, live } = this.#parts;
     const events: AttemptEvent[] = [{ type: 'ATTEMPT_SIGNALLED', data: { signal: 'decision', ...decided } }];
-    const { value: isOpen } = await commits.change(key, (attempt) => {
+    const { value: isOpen } = await this.#commits.change(key, (attempt) => {
       if (attempt.finished !== null) return unchanged(false);
       const known = attempt.book.commands.get(decided.approvalId)?.decided ?? null;
       return known === null ? changeBy({ key, kind: 'step', cause }, events, true) : unchanged(true);
     });
-    if (isOpen) live.find(key)?.tell();
+    if (isOpen) this.#live.find(key)?.tell();
   }
 
   /** First the fact, then the attempt in this process, then the device. */
   async #stop(key: AttemptKey, stop: Stop, cause: string): Promise<void> {
     const signal: AttemptEvent = { type: 'ATTEMPT_SIGNALLED', data: { signal: 'stop', ...stop } };
-    const { commits, live } = this.#parts;
-    const { value: before } = await commits.change(key, (attempt) => {
+    const { value: before } = await this.#commits.change(key, (attempt) => {
       const isNew = attempt.finished === null && attempt.stop === null;
       return isNew ? changeBy({ key, kind: 'step', cause }, [signal], attempt) : unchanged(attempt);
     });
-    if (before.finished === null) live.find(key)?.requestStop(stop);
+    if (before.finished === null) this.#live.find(key)?.requestStop(stop);
     // Of one that has ended: the process that wrote the fact may have died before the device was told.
     if (before.finished === null || before.stop !== null) this.#tellStop(await this.#orderOf(key));
   }
 
   /** The run went on without this attempt's end: it gets the only one that is true, and whoever carries it out lets go. */
   async #close(key: AttemptKey, cause: string): Promise<void> {
-    const { commits, live } = this.#parts;
     const order = await this.#orderOf(key);
-    const { value: finished } = await commits.change(key, ({ finished: before, book }) => {
+    const { value: finished } = await this.#commits.change(key, ({ finished: before, book }) => {
       if (before !== null) return unchanged(before);
       const isOpen = (book.commands.get(commandIdOf(key))?.finished ?? null) === null;
       const events =
@@ -115,18 +121,17 @@ export class ControlConsumer {
           : endOfSteps(book, { kind: 'failed', ...CLOSED, outcome: 'unknown' });
       return changeBy({ key, kind: 'end', cause }, events, null);
     });
-    live.find(key)?.interrupt('finished');
+    this.#live.find(key)?.interrupt('finished');
     if (finished === null || isUnknown(finished)) this.#tellStop(order);
   }
 
   #tellStop({ key, start }: AttemptOrder): void {
     const request: DeviceRequest = { kind: 'stop', attempt: key, deviceId: start.deviceId };
-    this.#parts.device.tell(request);
+    this.#device.tell(request);
   }
 
   async #orderOf(key: AttemptKey): Promise<AttemptOrder> {
-    const { commits, live } = this.#parts;
-    const order = live.find(key)?.order ?? (await commits.findOrder(key));
+    const order = this.#live.find(key)?.order ?? (await this.#commits.findOrder(key));
     if (order !== undefined) return order;
     const message = `attempt ${key.attempt} of task ${key.taskId} was never started`;
     throw new CorruptLogError(key.runId, [{ kind: 'schema', number: 0, message }]);

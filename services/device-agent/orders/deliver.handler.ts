@@ -1,3 +1,4 @@
+import { Inject } from '@nestjs/common';
 import type { Logger } from 'pino';
 import {
   attemptOfCommand,
@@ -9,6 +10,7 @@ import {
 } from '#proto';
 import { unchanged } from '#libs/event-log';
 import type { QueryAnswer, QueryRequest } from '#libs/messaging';
+import { Answers, LOGGER, TakesMessages } from '#libs/platform';
 import {
   answeredEnd,
   commandEnded,
@@ -21,18 +23,11 @@ import {
   type CommandRecord,
   lateEventsOf,
 } from '#libs/attempt';
-import { changeBy, type AttemptCommits, type LiveAttempts } from '../live/index.js';
-import { type Artifacts, resultOf } from '../inputs/index.js';
+import { AttemptCommits, changeBy, LiveAttempts } from '../live/index.js';
+import { ARTIFACTS, type Artifacts, resultOf } from '../inputs/index.js';
 
 type Delivery = QueryRequest<'device-agent', 'deliver'>;
 type Delivered = QueryAnswer<'device-agent', 'deliver'>['state'];
-
-export interface DeliverParts {
-  readonly commits: AttemptCommits;
-  readonly artifacts: Artifacts;
-  readonly live: LiveAttempts;
-  readonly logger: Logger;
-}
 
 /**
  * A result that a device brings and that nobody asked for since. It is never an end: an attempt that runs is asked for by
@@ -40,14 +35,27 @@ export interface DeliverParts {
  *
  *   never given to this device: unknown        runs: wanted        ended: [annotation, if it says something new] stored
  */
+@TakesMessages()
 export class DeliverHandler {
-  readonly #parts: DeliverParts;
+  readonly #commits: AttemptCommits;
+  readonly #artifacts: Artifacts;
+  readonly #live: LiveAttempts;
+  readonly #logger: Logger;
 
-  constructor(parts: DeliverParts) {
-    this.#parts = parts;
+  constructor(
+    @Inject(AttemptCommits) commits: AttemptCommits,
+    @Inject(ARTIFACTS) artifacts: Artifacts,
+    @Inject(LiveAttempts) live: LiveAttempts,
+    @Inject(LOGGER) logger: Logger,
+  ) {
+    this.#commits = commits;
+    this.#artifacts = artifacts;
+    this.#live = live;
+    this.#logger = logger;
   }
 
   /** May be asked again with the same result. Throws when the log cannot be read or written. */
+  @Answers('device-agent', 'deliver')
   async deliver({ deviceId, commandId, outcome }: Delivery): Promise<{ state: Delivered }> {
     const order = await this.#orderOf(commandId);
     // A device may say any id: only the one that was given the command has a result of it.
@@ -58,25 +66,23 @@ export class DeliverHandler {
   async #orderOf(commandId: string): Promise<AttemptOrder | undefined> {
     const key = attemptOfCommand(commandId);
     if (key === undefined) return undefined;
-    const { live, commits } = this.#parts;
-    return live.find(key)?.order ?? (await commits.findOrder(key));
+    return this.#live.find(key)?.order ?? (await this.#commits.findOrder(key));
   }
 
   async #record(order: AttemptOrder, commandId: CommandId, outcome: CommandOutcome): Promise<Delivered> {
-    const { commits, artifacts, logger } = this.#parts;
     let result: Promise<TaskResult | null> | undefined;
-    const { value, stored } = await commits.change<Delivered>(order.key, async (attempt) => {
+    const { value, stored } = await this.#commits.change<Delivered>(order.key, async (attempt) => {
       const record = recordOf(order, commandId, attempt);
       if (record === undefined) return unchanged('unknown');
       if (record.finished !== null && isKnown(record.finished)) return unchanged('stored');
       if (attempt.finished === null) return unchanged('wanted');
       if (outcome.state === 'OUTCOME_UNKNOWN') return unchanged('stored');
       // What is too large for an event is stored before the event names it; once, however many tries there are.
-      result ??= resultOf(outcome, artifacts);
+      result ??= resultOf(outcome, this.#artifacts);
       const events = lateEvents(order, record, outcome, await result);
       return changeBy({ key: order.key, kind: 'late', cause: order.commit }, events, 'stored');
     });
-    if (stored) logger.info({ ...order.key, commandId, state: outcome.state }, 'a late result is recorded');
+    if (stored) this.#logger.info({ ...order.key, commandId, state: outcome.state }, 'a late result is recorded');
     return value;
   }
 }

@@ -137,9 +137,9 @@ export class TestAgent {
       publish: (chunk) => this.said.push(chunk),
     });
     const runner = new AttemptRunner({ ...common, live: this.live, command, agents }, times);
-    this.starts = new AttemptsConsumer({ runner, live: this.live, clock: CLOCK });
-    this.control = new ControlConsumer({ commits, device, live: this.live });
-    this.results = new DeliverHandler({ commits, artifacts, live: this.live, logger });
+    this.starts = new AttemptsConsumer(runner, this.live, CLOCK);
+    this.control = new ControlConsumer(commits, device, this.live);
+    this.results = new DeliverHandler(commits, artifacts, this.live, logger);
   }
 }
 
