@@ -1,9 +1,8 @@
 import { Module } from '@nestjs/common';
 import { APP_FILTER } from '@nestjs/core';
-import type { NatsConnection } from '@nats-io/transport-node';
 import type { Logger } from 'pino';
 import { readSecret } from '#libs/keys';
-import { CLOCK, LOGGER, NATS, PlatformModule, SERVICE_CONFIG, type Clock, type ServiceConfig } from '#libs/platform';
+import { CLOCK, LOGGER, NATS, part, PlatformModule, SERVICE_CONFIG } from '#libs/platform';
 import { ApprovalsController, ControlController, RequestsController, RunVerbs, RunsController } from './runs/index.js';
 import { OpenApiController } from './openapi/index.js';
 import { OutputController, RunEvents, RunOutput } from './streams/index.js';
@@ -24,14 +23,12 @@ import { RefusalsFilter } from './http/index.js';
     OpenApiController,
   ],
   providers: [
-    { provide: RunEvents, inject: [NATS], useFactory: (nc: NatsConnection) => new RunEvents({ nc }) },
-    { provide: RunOutput, inject: [NATS], useFactory: (nc: NatsConnection) => new RunOutput({ nc }) },
-    {
-      provide: RunVerbs,
-      inject: [NATS, SERVICE_CONFIG, CLOCK],
-      useFactory: async (nc: NatsConnection, { nats: { seedFile } }: ServiceConfig, clock: Clock) =>
-        new RunVerbs({ nc, clock, seed: seedFile === undefined ? undefined : await readSecret(seedFile) }),
-    },
+    part(RunEvents, { nc: NATS }, (parts) => new RunEvents(parts)),
+    part(RunOutput, { nc: NATS }, (parts) => new RunOutput(parts)),
+    part(RunVerbs, { nc: NATS, clock: CLOCK, config: SERVICE_CONFIG }, async ({ config: { nats }, ...parts }) => {
+      const seed = nats.seedFile === undefined ? undefined : await readSecret(nats.seedFile);
+      return new RunVerbs({ ...parts, seed });
+    }),
     { provide: APP_FILTER, inject: [LOGGER], useFactory: (logger: Logger) => new RefusalsFilter(logger) },
   ],
 })

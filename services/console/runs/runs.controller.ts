@@ -40,6 +40,6 @@ export class RunsController {
     @Headers('last-event-id') lastEventId: string | undefined,
     @Res() response: ServerResponse,
   ): Promise<void> {
-    await this.#events.serve(valid(RunId, id), lastEventId, response);
+    await this.#events.serve({ runId: valid(RunId, id), lastEventId }, response);
   }
 }

@@ -1,56 +1,43 @@
 import type { ServerResponse } from 'node:http';
 import { jetstreamManager } from '@nats-io/jetstream';
-import type { NatsConnection } from '@nats-io/transport-node';
 import { FeedMessage, parseWith, STREAMS, subjects, type RunId } from '#proto';
 import { readCommits, type StreamEntry } from '#libs/event-log';
 import { beginStream, drained, endForGood, SseResponses } from './sse-responses.adapter.js';
-import { isEnd, SSE_LIMITS, sseEvent, type SseLimits } from './sse.js';
+import { isEnd, sseEvent } from './sse.js';
 
 interface Found {
   readonly sequence: number;
   readonly message: FeedMessage;
 }
 
-export interface RunEventsOptions {
-  readonly nc: NatsConnection;
-  readonly limits?: SseLimits;
+interface EventsOf {
+  readonly runId: RunId;
+  /** Only what came after it, where FEED still holds it. */
+  readonly lastEventId: string | undefined;
 }
 
 /** Events of one run from FEED as Server-Sent Events, to its end. A client that is dropped comes back with the id it saw last. */
-export class RunEvents {
-  readonly #nc: NatsConnection;
-  readonly #limits: SseLimits;
-  readonly #responses: SseResponses;
-
-  constructor({ nc, limits = SSE_LIMITS }: RunEventsOptions) {
-    this.#nc = nc;
-    this.#limits = limits;
-    this.#responses = new SseResponses(limits.streamsMax);
-  }
-
-  /** Returns when the run ended, the client went, was too slow, or the service stops. */
-  async serve(runId: RunId, lastEventId: string | undefined, response: ServerResponse): Promise<void> {
-    await this.#responses.serve(response, async (signal) => {
-      const from = lastEventId === undefined ? undefined : await this.#find(runId, lastEventId, signal);
-      if (from !== undefined && isEnd(from.message)) endForGood(response);
-      else await this.#stream(runId, from?.sequence ?? 0, response, signal);
-    });
-  }
-
-  onModuleDestroy(): void {
-    this.#responses.stop();
+export class RunEvents extends SseResponses<EventsOf> {
+  protected async follow(
+    { runId, lastEventId }: EventsOf,
+    response: ServerResponse,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const from = lastEventId === undefined ? undefined : await this.#find(runId, lastEventId, signal);
+    if (from !== undefined && isEnd(from.message)) endForGood(response);
+    else await this.#stream(runId, from?.sequence ?? 0, response, signal);
   }
 
   async #stream(runId: RunId, afterSequence: number, response: ServerResponse, signal: AbortSignal): Promise<void> {
-    const quiet = beginStream(response, this.#limits.heartbeatMs);
+    const quiet = beginStream(response, this.limits.heartbeatMs);
     try {
       for await (const entry of this.#read(runId, afterSequence, signal)) {
         const message = parse(entry);
         if (message === undefined) continue;
         response.write(sseEvent(message));
         if (isEnd(message)) break;
-        if (response.writableLength <= this.#limits.bufferBytesMax) continue;
-        if (await drained(response, signal, this.#limits.drainMsMax)) continue;
+        if (response.writableLength <= this.limits.bufferBytesMax) continue;
+        if (await drained(response, signal, this.limits.drainMsMax)) continue;
         response.destroy();
         return;
       }
@@ -62,7 +49,7 @@ export class RunEvents {
 
   /** The message that carried this event; undefined when FEED does not hold it, then everything is sent. */
   async #find(runId: RunId, eventId: string, signal: AbortSignal): Promise<Found | undefined> {
-    const manager = await jetstreamManager(this.#nc, { checkAPI: false });
+    const manager = await jetstreamManager(this.nc, { checkAPI: false });
     const last = await manager.streams.getMessage(STREAMS.FEED.name, { last_by_subj: subjects.feedOfRun(runId) });
     if (last === null) return undefined;
     for await (const entry of this.#read(runId, 0, signal)) {
@@ -75,7 +62,7 @@ export class RunEvents {
 
   #read(runId: RunId, afterSequence: number, signal: AbortSignal): AsyncIterable<StreamEntry> {
     const filters = [subjects.feedOfRun(runId)];
-    return readCommits(this.#nc, 'FEED', { afterSequence, filters, signal });
+    return readCommits(this.nc, 'FEED', { afterSequence, filters, signal });
   }
 }
 

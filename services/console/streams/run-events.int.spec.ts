@@ -32,7 +32,7 @@ async function open(limits: Partial<Record<keyof typeof SSE_LIMITS, number>>) {
   const events = new RunEvents({ nc, limits: { ...SSE_LIMITS, ...limits } });
   const { promise: served, resolve } = Promise.withResolvers<string>();
   const http = createServer((request, response) => {
-    void events.serve((request.url ?? '').slice(1), undefined, response).then(
+    void events.serve({ runId: (request.url ?? '').slice(1), lastEventId: undefined }, response).then(
       () => resolve('over'),
       (error: unknown) => {
         resolve(String(error));
@@ -114,7 +114,7 @@ describe('RunEvents', () => {
   it('ends the streams when the service stops', async () => {
     const { port, events, served } = await open({});
     const socket = ask(port, 'quiet');
-    await textUntil(socket, 'retry:').then(() => events.onModuleDestroy());
+    await textUntil(socket, 'retry:').then(() => events.end());
     expect(await served).toBe('over');
     socket.destroy();
   });

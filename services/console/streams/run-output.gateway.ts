@@ -1,19 +1,13 @@
 import type { ServerResponse } from 'node:http';
 import { jetstreamManager } from '@nats-io/jetstream';
-import type { NatsConnection } from '@nats-io/transport-node';
 import { emptyRun, evolveCommit, findTask, isTerminal, type Run } from '#libs/constellation';
 import { readCommits } from '#libs/event-log';
 import { OutputChunk, parseWith, RunCommit, STREAMS, subjects, type RunId, type TaskId } from '#proto';
 import { RefusedError } from '../http/index.js';
 import { beginStream, drained, endForGood, SseResponses } from './sse-responses.adapter.js';
-import { SSE_LIMITS, sseOutput, type SseLimits } from './sse.js';
+import { sseOutput } from './sse.js';
 
-export interface RunOutputOptions {
-  readonly nc: NatsConnection;
-  readonly limits?: SseLimits;
-}
-
-export interface OutputOf {
+interface OutputOf {
   readonly runId: RunId;
   /** Of this task only. */
   readonly taskId?: TaskId | undefined;
@@ -25,33 +19,14 @@ const decoder = new TextDecoder();
  * What the tasks of a run write while they run, as Server-Sent Events, to the end of the run. It is stored nowhere: a client
  * gets what is written from now on, and one that is slow gets less, or is dropped.
  */
-export class RunOutput {
-  readonly #nc: NatsConnection;
-  readonly #limits: SseLimits;
-  readonly #responses: SseResponses;
-
-  constructor({ nc, limits = SSE_LIMITS }: RunOutputOptions) {
-    this.#nc = nc;
-    this.#limits = limits;
-    this.#responses = new SseResponses(limits.streamsMax);
-  }
-
-  /** Returns when the run ended, the client went, was too slow, or the service stops. Throws RefusedError. */
-  async serve(of: OutputOf, response: ServerResponse): Promise<void> {
-    await this.#responses.serve(response, (signal) => this.#follow(of, response, signal));
-  }
-
-  onModuleDestroy(): void {
-    this.#responses.stop();
-  }
-
+export class RunOutput extends SseResponses<OutputOf> {
   /** The run is read to its end and further: that it is over stands in its log only. */
-  async #follow(of: OutputOf, response: ServerResponse, signal: AbortSignal): Promise<void> {
+  protected async follow(of: OutputOf, response: ServerResponse, signal: AbortSignal): Promise<void> {
     let run = await this.#known(of.runId);
     let stop: (() => void) | undefined;
     try {
       const filters = [subjects.run(of.runId)];
-      for await (const { data, pending } of readCommits(this.#nc, 'RUNS', { afterSequence: 0, filters, signal })) {
+      for await (const { data, pending } of readCommits(this.nc, 'RUNS', { afterSequence: 0, filters, signal })) {
         run = evolveCommit(run, RunCommit.parse(JSON.parse(decoder.decode(data))));
         if (pending > 0) continue;
         if (isTerminal(run)) break;
@@ -65,7 +40,7 @@ export class RunOutput {
   }
 
   async #known(runId: RunId): Promise<Run> {
-    const manager = await jetstreamManager(this.#nc, { checkAPI: false });
+    const manager = await jetstreamManager(this.nc, { checkAPI: false });
     const last = await manager.streams.getMessage(STREAMS.RUNS.name, { last_by_subj: subjects.run(runId) });
     if (last === null) throw new RefusedError({ code: 'NOT_FOUND', message: `There is no run ${runId}.` });
     return emptyRun(runId);
@@ -82,17 +57,17 @@ export class RunOutput {
     let behind = false;
     const catchUp = async (): Promise<void> => {
       behind = true;
-      if (!(await drained(response, signal, this.#limits.drainMsMax))) response.destroy();
+      if (!(await drained(response, signal, this.limits.drainMsMax))) response.destroy();
       behind = false;
     };
     const send = (text: string): void => {
       // What is left out shows in the offset of the next piece.
       if (!begun || behind || signal.aborted) return;
       response.write(text);
-      if (response.writableLength > this.#limits.bufferBytesMax) void catchUp();
+      if (response.writableLength > this.limits.bufferBytesMax) void catchUp();
     };
     const subject = taskId === undefined ? subjects.outputOfRun(runId) : subjects.outputOfTask(runId, taskId);
-    const subscription = this.#nc.subscribe(subject, {
+    const subscription = this.nc.subscribe(subject, {
       callback: (error, message) => {
         refused ||= error !== null;
         const chunk = error === null ? parseChunk(message.subject, message.data) : undefined;
@@ -101,14 +76,14 @@ export class RunOutput {
     });
     try {
       // A refusal comes before the answer to the ping behind it.
-      await this.#nc.flush();
+      await this.nc.flush();
       if (refused)
         throw new RefusedError({ code: 'UNAUTHORIZED', message: 'This console may not listen to output.' }, 403);
     } catch (error) {
       subscription.unsubscribe();
       throw error;
     }
-    const quiet = beginStream(response, this.#limits.heartbeatMs);
+    const quiet = beginStream(response, this.limits.heartbeatMs);
     begun = true;
     return () => {
       quiet();

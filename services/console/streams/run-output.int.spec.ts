@@ -216,7 +216,7 @@ describe('RunOutput', () => {
     const { port, output } = await open({ streamsMax: 1 });
     const first = await ask(port, runId);
     expect((await ask(port, runId)).status).toBe(503);
-    output.onModuleDestroy();
+    output.end();
     await first.ended;
     await untilNobodyListens();
   });

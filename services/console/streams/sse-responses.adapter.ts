@@ -1,20 +1,26 @@
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
+import type { NatsConnection } from '@nats-io/transport-node';
 import { RefusedError } from '../http/index.js';
-import { HEARTBEAT, RETRY } from './sse.js';
+import { HEARTBEAT, RETRY, SSE_LIMITS, type SseLimits } from './sse.js';
 
 /** The open streams of one kind: counted, ended when their client goes and when the service stops. */
-export class SseResponses {
-  readonly #streamsMax: number;
+export abstract class SseResponses<Of> {
+  protected readonly nc: NatsConnection;
+  protected readonly limits: SseLimits;
   readonly #open = new Set<AbortController>();
 
-  constructor(streamsMax: number) {
-    this.#streamsMax = streamsMax;
+  constructor({ nc, limits = SSE_LIMITS }: { readonly nc: NatsConnection; readonly limits?: SseLimits }) {
+    this.nc = nc;
+    this.limits = limits;
   }
 
-  /** Does the work of one stream. Throws RefusedError when there are too many. */
-  async serve(response: ServerResponse, work: (signal: AbortSignal) => Promise<void>): Promise<void> {
-    if (this.#open.size >= this.#streamsMax) {
+  /**
+   * Returns when what is streamed has ended, the client went, was too slow, or the service stops. Throws RefusedError, also when
+   * too many are open.
+   */
+  async serve(of: Of, response: ServerResponse): Promise<void> {
+    if (this.#open.size >= this.limits.streamsMax) {
       throw new RefusedError({ code: 'TRY_AGAIN', message: 'Too many streams are open.' });
     }
     const stopped = new AbortController();
@@ -22,15 +28,18 @@ export class SseResponses {
     response.once('close', () => stopped.abort());
     response.once('error', () => stopped.abort());
     try {
-      await work(stopped.signal);
+      await this.follow(of, response, stopped.signal);
     } finally {
       this.#open.delete(stopped);
     }
   }
 
-  stop(): void {
+  end(): void {
     for (const stopped of this.#open) stopped.abort();
   }
+
+  /** Does the work of one stream. */
+  protected abstract follow(of: Of, response: ServerResponse, signal: AbortSignal): Promise<void>;
 }
 
 /** Begins a stream that shows every `heartbeatMs` that it is still there; gives back what ends the showing. */
