@@ -1,6 +1,6 @@
-import { Command, CommanderError } from 'commander';
+import { CommanderError } from 'commander';
 import { defineCommands } from './commands/index.js';
-import { badInput, EXIT, type ExitCode, type CliContext } from './terminal/index.js';
+import { badInput, CliCommand, EXIT, type ExitCode, type CliContext } from './terminal/index.js';
 
 export type CliSurroundings = Omit<CliContext, 'json'>;
 
@@ -28,11 +28,12 @@ Examples:
 /** Runs one command line. The words are parsed here, the work is done elsewhere; nothing below ends the process. */
 export async function runCli(words: readonly string[], surroundings: CliSurroundings): Promise<ExitCode> {
   let exitCode: ExitCode = EXIT.ok;
-  const program = programFor(surroundings);
-  defineCommands(program, async (command, action) => {
+  const program = new CliCommand(async (command, act) => {
     const { json } = command.optsWithGlobals<{ json?: boolean }>();
-    exitCode = await action({ ...surroundings, json: json ?? false });
-  });
+    exitCode = await act({ ...surroundings, json: json ?? false });
+  }, 'orrery');
+  describe(program, surroundings);
+  defineCommands(program);
   try {
     await program.parseAsync([...words], { from: 'user' });
   } catch (error) {
@@ -44,8 +45,8 @@ export async function runCli(words: readonly string[], surroundings: CliSurround
   return exitCode;
 }
 
-function programFor({ terminal }: CliSurroundings): Command {
-  return new Command('orrery')
+function describe(program: CliCommand, { terminal }: CliSurroundings): void {
+  program
     .description(DESCRIPTION)
     .version('0.1.0')
     .option('--json', 'print JSON')

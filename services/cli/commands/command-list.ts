@@ -1,8 +1,7 @@
 // Every command with its words, its help and its examples. What a command does is loaded when it is called, so that help
 // and the commands that work on files do not wait for the libraries of the others.
-import type { Command } from 'commander';
 import { defineApprovals, defineControl } from './control/index.js';
-import type { RunAction } from '../terminal/index.js';
+import type { CliCommand } from '../terminal/index.js';
 import { defineDeadLetters } from './dead-letters/index.js';
 import { defineClients, defineDevices } from './devices/index.js';
 import { defineExperience } from './experience/index.js';
@@ -15,21 +14,21 @@ import { defineRunbooks } from './runbooks/index.js';
 import { defineSystem } from './system/index.js';
 
 /** In the order in which the help lists them. */
-export function defineCommands(program: Command, run: RunAction): void {
-  defineSystem(program, run);
-  defineRequests(program, run);
-  defineOutput(program, run);
-  defineRuns(program, run);
-  defineControl(program, run);
-  defineApprovals(program, run);
-  defineHistory(program, run);
-  definePlans(program, run);
-  defineDevices(program, run);
-  defineClients(program, run);
-  defineDeadLetters(program, run);
-  defineArtifacts(program, run);
-  definePolicy(program, run);
-  defineRunbooks(program, run);
-  defineExperience(program, run);
-  defineMcp(program, run);
+export function defineCommands(program: CliCommand): void {
+  defineSystem(program);
+  defineRequests(program);
+  defineOutput(program);
+  defineRuns(program);
+  defineControl(program);
+  defineApprovals(program);
+  defineHistory(program);
+  definePlans(program);
+  defineDevices(program);
+  defineClients(program);
+  defineDeadLetters(program);
+  defineArtifacts(program);
+  definePolicy(program);
+  defineRunbooks(program);
+  defineExperience(program);
+  defineMcp(program);
 }

@@ -96,5 +96,5 @@ export function localDevices(count: number): LocalDevice[] {
 export interface UpOptions {
   readonly devices: number;
   readonly replicas: Readonly<Record<string, number>>;
-  readonly detach: boolean;
+  readonly detach?: boolean | undefined;
 }

@@ -10,6 +10,7 @@ export * from './exit-codes.js';
 export * from './said-by.js';
 export * from './style.js';
 export * from './table.js';
+export * from './tell.js';
 export * from './terminal.adapter.js';
 export { printJson, type CliContext, type Terminal } from './terminal.js';
 export * from './visible.js';

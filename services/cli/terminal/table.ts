@@ -3,7 +3,7 @@ import { cleanLine } from './clean.js';
 import type { Terminal } from './terminal.js';
 import { paintFor, paintStatus } from './style.js';
 
-interface Column<R> {
+export interface Column<R> {
   readonly title: string;
   readonly value: (row: R) => string;
   /** The cell is a status word and gets its colour. */

@@ -1,30 +1,25 @@
 // The words with which a person looks at what agents wait for, and decides it.
-import type { Command } from 'commander';
-import { define, wholeFrom, type RunAction } from '../../terminal/index.js';
+import { define, wholeFrom, type CliCommand } from '../../terminal/index.js';
 import { defineDecisions } from './control.command.js';
 
 const LIMIT_MAX = 1_000;
 
 const approvals = () => import('./approvals.runner.js');
 
-export function defineApprovals(program: Command, run: RunAction): void {
+export function defineApprovals(program: CliCommand): void {
   const list = define(program, 'approvals', 'what agents wait for a person to decide', [
     'orrery approvals',
     'orrery approvals --all --json',
   ])
     .option('--all', 'also what is decided')
     .option('--limit <n>', 'at most this many', wholeFrom(1, LIMIT_MAX), 100)
-    .action((options: { all?: boolean; limit: number }, command: Command) =>
-      run(command, async (context) =>
-        (await approvals()).listApprovals(context, { all: options.all ?? false, limit: options.limit }),
-      ),
+    .does(async (context, options: { all?: boolean; limit: number }) =>
+      (await approvals()).listApprovals(context, { all: options.all ?? false, limit: options.limit }),
     );
   define(list, 'show', 'one with the exact command, why it is asked and what the agent was thinking', [
     'orrery approvals show 0k3j….web.1.2.0',
   ])
     .argument('<approval>', 'as listed')
-    .action((id: string, _: object, command: Command) =>
-      run(command, async (context) => (await approvals()).showApproval(context, id)),
-    );
-  defineDecisions(program, run);
+    .does(async (context, id: string) => (await approvals()).showApproval(context, id));
+  defineDecisions(program);
 }

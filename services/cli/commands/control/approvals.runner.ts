@@ -4,7 +4,7 @@ import { query } from '#libs/messaging';
 import { approvalFrom } from './approval-id.js';
 import { approvalsTable, approvalText } from '../../text/index.js';
 import { withBus } from '../../bus/index.js';
-import { badInput, EXIT, type ExitCode, printJson, type CliContext } from '../../terminal/index.js';
+import { badInput, EXIT, type ExitCode, printJson, type CliContext, tell } from '../../terminal/index.js';
 import { loadRunRecords, commitsOf, stateAt } from '../../sources/index.js';
 
 /** What waits for a person, over all runs, newest first. */
@@ -23,9 +23,7 @@ export async function listApprovals(
 
 export async function showApproval(context: CliContext, id: string): Promise<ExitCode> {
   const approval = await withBus(context, (nc) => findApproval(nc, id));
-  if (context.json) printJson(context, approval);
-  else context.terminal.out(approvalText(approval, context.terminal));
-  return EXIT.ok;
+  return tell(context, approval, approvalText(approval, context.terminal));
 }
 
 /** Out of the log of its run: a person decides about what is recorded, not about what some projection says. */

@@ -1,7 +1,7 @@
 // The words with which a person changes a run that is there: each verb is a row of VERBS, and most are made of it alone.
-import { Option, type Command } from 'commander';
+import { Option } from 'commander';
 import { type OwnVerb, type RunVerb, VERB_DECISIONS, VERB_PATHS, VERB_ROWS } from '#proto';
-import { define, wholeFrom, type RunAction } from '../../terminal/index.js';
+import { define, wholeFrom, type CliCommand } from '../../terminal/index.js';
 
 const TRY_SECONDS_MAX = 600;
 const TRY_SECONDS = 30;
@@ -17,16 +17,16 @@ interface ControlWords {
 const sending = ({ id, timeout, wait }: ControlWords) => ({ id, timeoutMs: timeout * 1_000, wait });
 
 /** The verbs that are said to a run. */
-export function defineControl(program: Command, run: RunAction): void {
-  for (const { verb } of VERB_PATHS) defineVerb(program, verb, run);
+export function defineControl(program: CliCommand): void {
+  for (const { verb } of VERB_PATHS) defineVerb(program, verb);
 }
 
 /** The verbs that are said about an approval. */
-export function defineDecisions(program: Command, run: RunAction): void {
-  for (const { verb } of VERB_DECISIONS) defineVerb(program, verb, run);
+export function defineDecisions(program: CliCommand): void {
+  for (const { verb } of VERB_DECISIONS) defineVerb(program, verb);
 }
 
-function defineVerb(program: Command, verb: RunVerb, run: RunAction): void {
+function defineVerb(program: CliCommand, verb: RunVerb): void {
   const { command: words, route } = VERB_ROWS[verb];
   const { name, what, examples, argument, wait } = words;
   const isAboutApproval = 'decision' in route;
@@ -42,17 +42,15 @@ function defineVerb(program: Command, verb: RunVerb, run: RunAction): void {
     .option('--timeout <s>', 'how long to go on trying', wholeFrom(1, TRY_SECONDS_MAX), TRY_SECONDS);
   if (!isAboutApproval) for (const { option } of fields) command.addOption(option);
   if (wait !== undefined) command.option('--wait', wait);
-  if (isOwn(verb)) return OWN[verb](command, run);
-  command.action(() =>
-    run(command, async (context) => {
-      const [target = '', named] = command.args;
-      const options = command.opts<ControlWords & Record<string, unknown>>();
-      const said = fields.map(({ field, option }) => [field, options[option.attributeName()]] as const);
-      const all = argument === undefined ? said : [[argument.field, named] as const, ...said];
-      const { say } = await import('./control.runner.js');
-      return say(context, target, { verb, fields: Object.fromEntries(all), words: sending(options) });
-    }),
-  );
+  if (isOwn(verb)) return OWN[verb](command);
+  command.does(async (context) => {
+    const [target = '', named] = command.args;
+    const options = command.opts<ControlWords & Record<string, unknown>>();
+    const said = fields.map(({ field, option }) => [field, options[option.attributeName()]] as const);
+    const all = argument === undefined ? said : [[argument.field, named] as const, ...said];
+    const { say } = await import('./control.runner.js');
+    return say(context, target, { verb, fields: Object.fromEntries(all), words: sending(options) });
+  });
 }
 
 /** The options that are fields of a verb. */
@@ -78,29 +76,27 @@ interface ApproveWords extends ControlWords {
 }
 
 /** What is said with these is made of more than words: of a file, of the command that is asked about. */
-const OWN: Readonly<Record<OwnVerb, (command: Command, run: RunAction) => void>> = {
+const OWN: Readonly<Record<OwnVerb, (command: CliCommand) => void>> = {
   PROPOSE: propose,
   APPROVE: approve,
 };
 const isOwn = (verb: RunVerb): verb is OwnVerb => verb in OWN;
 
-function propose(program: Command, run: RunAction): void {
+function propose(program: CliCommand): void {
   program
     .requiredOption('-f, --file <file>', 'a proposal or an array of edits, JSON or YAML; "-" is standard input')
     .option('--edit-id <id>', 'the round of edits it answers; without it, it is an edit of yours')
     .option('--try <n>', 'counts the proposals of the round', wholeFrom(1))
     .option('--base-revision <n>', 'the revision it was made for; another one refuses it', wholeFrom(0))
-    .action((id: string, options: ProposeWords, command: Command) =>
-      run(command, async (context) => {
-        const runner = await import('./propose.runner.js');
-        const { file, editId, baseRevision, try: number } = options;
-        const said = Object.entries({ editId, try: number, baseRevision }).filter(([, value]) => value !== undefined);
-        return runner.propose(context, id, { ...sending(options), file, proposal: Object.fromEntries(said) });
-      }),
-    );
+    .does(async (context, id: string, options: ProposeWords) => {
+      const runner = await import('./propose.runner.js');
+      const { file, editId, baseRevision, try: number } = options;
+      const said = Object.entries({ editId, try: number, baseRevision }).filter(([, value]) => value !== undefined);
+      return runner.propose(context, id, { ...sending(options), file, proposal: Object.fromEntries(said) });
+    });
 }
 
-function approve(program: Command, run: RunAction): void {
+function approve(program: CliCommand): void {
   program
     .option('--command <line>', 'run this command line instead; the policy judges it again')
     .option('--arguments <json>', 'call the tool with these arguments instead')
@@ -109,17 +105,15 @@ function approve(program: Command, run: RunAction): void {
       'let the same command run on the same device in this run without asking again',
       wholeFrom(1, GRANT_MINUTES_MAX),
     )
-    .action((id: string, options: ApproveWords, command: Command) =>
-      run(command, async (context) => {
-        const { note, command: line, arguments: json, grant } = options;
-        const grantMs = grant === undefined ? undefined : grant * 60_000;
-        return (await import('./approve.runner.js')).approve(context, id, {
-          ...sending(options),
-          note,
-          line,
-          json,
-          grantMs,
-        });
-      }),
-    );
+    .does(async (context, id: string, options: ApproveWords) => {
+      const { note, command: line, arguments: json, grant } = options;
+      const grantMs = grant === undefined ? undefined : grant * 60_000;
+      return (await import('./approve.runner.js')).approve(context, id, {
+        ...sending(options),
+        note,
+        line,
+        json,
+        grantMs,
+      });
+    });
 }

@@ -1,28 +1,21 @@
 // The words of `orrery dlq`.
-import type { Command } from 'commander';
-import { define, wholeFrom, type RunAction } from '../../terminal/index.js';
+import { define, wholeFrom, type CliCommand } from '../../terminal/index.js';
 
-export function defineDeadLetters(program: Command, run: RunAction): void {
+export function defineDeadLetters(program: CliCommand): void {
   const dlq = define(program, 'dlq', 'messages that no service could handle', ['orrery dlq ls', 'orrery dlq show 3']);
-  define(dlq, 'ls', 'list them', ['orrery dlq ls --json']).action((_: object, command: Command) =>
-    run(command, async (context) => (await import('./dead-letters.runner.js')).listDeadLetters(context)),
+  define(dlq, 'ls', 'list them', ['orrery dlq ls --json']).does(async (context) =>
+    (await import('./dead-letters.runner.js')).listDeadLetters(context),
   );
   define(dlq, 'show', 'one with its payload', ['orrery dlq show 3'])
     .argument('<id>', 'as listed', wholeFrom(1))
-    .action((id: number, _: object, command: Command) =>
-      run(command, async (context) => (await import('./dead-letters.runner.js')).showDeadLetter(context, id)),
-    );
+    .does(async (context, id: number) => (await import('./dead-letters.runner.js')).showDeadLetter(context, id));
   define(dlq, 'retry', 'hand one to its service again', ['orrery dlq retry 3'])
     .argument('<id>', 'as listed', wholeFrom(1))
-    .action((id: number, _: object, command: Command) =>
-      run(command, async (context) => (await import('./dead-letters.runner.js')).retryDeadLetter(context, id)),
-    );
+    .does(async (context, id: number) => (await import('./dead-letters.runner.js')).retryDeadLetter(context, id));
   define(dlq, 'drop', "delete for good (needs the administrator's key)", ['orrery dlq drop 3 4'])
     .argument('<id...>', 'as listed', (text: string, before: number[] | undefined) => [
       ...(before ?? []),
       wholeFrom(1)(text),
     ])
-    .action((ids: number[], _: object, command: Command) =>
-      run(command, async (context) => (await import('./dead-letters.runner.js')).dropDeadLetters(context, ids)),
-    );
+    .does(async (context, ids: number[]) => (await import('./dead-letters.runner.js')).dropDeadLetters(context, ids));
 }

@@ -14,9 +14,9 @@ import {
   unreachable,
   EXIT,
   type ExitCode,
-  renderTable,
-  printJson,
   type CliContext,
+  tell,
+  tellTable,
 } from '../../terminal/index.js';
 
 const RETRY_MS_MAX = 10_000;
@@ -30,36 +30,27 @@ type Buried = DeadLetter & { readonly id: number };
 
 export async function listDeadLetters(context: CliContext): Promise<ExitCode> {
   const letters = await withBus(context, allLetters);
-  const { terminal, json } = context;
-  if (json) {
-    printJson(context, { letters });
-    return EXIT.ok;
-  }
-  if (letters.length === 0) {
-    terminal.err('There are no dead letters.');
-    return EXIT.ok;
-  }
-  const columns = [
-    { title: 'ID', value: ({ id }: Buried) => String(id) },
-    { title: 'SERVICE', value: ({ service }: Buried) => service },
-    { title: 'AT', value: ({ at }: Buried) => at },
-    {
-      title: 'FROM',
-      value: ({ stream, sequence }: Buried) => (stream === null ? '-' : `${stream} ${sequence ?? '?'}`),
-    },
-    { title: 'SUBJECT', value: ({ subject }: Buried) => subject },
-    { title: 'REASON', value: ({ reason }: Buried) => clipToWidth(cleanLine(reason), REASON_CHARS_MAX) },
-  ];
-  terminal.out(renderTable(letters, columns, terminal));
-  return EXIT.ok;
+  return tellTable(context, {
+    json: { letters },
+    rows: letters,
+    nothing: 'There are no dead letters.',
+    columns: [
+      { title: 'ID', value: ({ id }) => String(id) },
+      { title: 'SERVICE', value: ({ service }) => service },
+      { title: 'AT', value: ({ at }) => at },
+      {
+        title: 'FROM',
+        value: ({ stream, sequence }) => (stream === null ? '-' : `${stream} ${sequence ?? '?'}`),
+      },
+      { title: 'SUBJECT', value: ({ subject }) => subject },
+      { title: 'REASON', value: ({ reason }) => clipToWidth(cleanLine(reason), REASON_CHARS_MAX) },
+    ],
+  });
 }
 
 export async function showDeadLetter(context: CliContext, id: number): Promise<ExitCode> {
   const letter = await withBus(context, (nc) => letterAt(nc, id));
-  if (context.json) {
-    printJson(context, letter);
-    return EXIT.ok;
-  }
+  if (context.json) return tell(context, letter);
   const { payloadBase64, headers, ...facts } = letter;
   for (const [name, value] of Object.entries(facts))
     context.terminal.out(`${name.padEnd(10)} ${cleanLine(String(value))}`);
@@ -87,12 +78,11 @@ export async function retryDeadLetter(context: CliContext, id: number): Promise<
     const parsed = RetryAnswer.parse(asked.json);
     const refused = QueryError.safeParse(parsed);
     if (refused.success) throw failure(`The ${service} service says: ${refused.data.error.message}`);
-    if (context.json) printJson(context, { id, service, stream, sequence, retried: true });
-    else
-      context.terminal.out(
-        `${stream} ${sequence} was handed to ${service} again; when all is well: orrery dlq drop ${id}`,
-      );
-    return EXIT.ok;
+    return tell(
+      context,
+      { id, service, stream, sequence, retried: true },
+      `${stream} ${sequence} was handed to ${service} again; when all is well: orrery dlq drop ${id}`,
+    );
   });
 }
 
@@ -104,9 +94,7 @@ export async function dropDeadLetters(context: CliContext, ids: readonly number[
       for (const id of ids) await letterAt(nc, id);
       const jsm = await jetstreamManager(nc, { checkAPI: false });
       for (const id of ids) await jsm.streams.deleteMessage(DLQ.name, id);
-      if (context.json) printJson(context, { dropped: ids });
-      else context.terminal.out(`dropped ${ids.join(', ')}`);
-      return EXIT.ok;
+      return tell(context, { dropped: ids }, `dropped ${ids.join(', ')}`);
     },
     'admin',
   );

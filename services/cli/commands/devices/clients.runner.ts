@@ -1,5 +1,4 @@
 import { query } from '#libs/messaging';
-import type { QueryAnswer } from '#libs/messaging';
 import { withBus } from '../../bus/index.js';
 import {
   cleanLine,
@@ -7,42 +6,34 @@ import {
   badInput,
   EXIT,
   type ExitCode,
-  renderTable,
-  printJson,
   type CliContext,
+  tell,
+  tellTable,
 } from '../../terminal/index.js';
 import { urlWithToken } from './gateway-url.js';
 import { checkId, gatewayUrl, sayToken, writeToken } from './enroll.runner.js';
 
-type ListedClient = QueryAnswer<'registry', 'clients'>['clients'][number];
-
 export async function listClients(context: CliContext): Promise<ExitCode> {
   const { clients } = await withBus(context, (nc) => query(nc, 'registry', 'clients', {}));
-  const { terminal, json } = context;
-  if (json) {
-    printJson(context, { clients: clients.map((client) => ({ id: client.clientId, ...client })) });
-    return EXIT.ok;
-  }
-  if (clients.length === 0) {
-    terminal.err('No client of another system is enrolled yet; see: orrery clients enroll --help');
-    return EXIT.ok;
-  }
-  const columns = [
-    { title: 'CLIENT', value: ({ clientId }: ListedClient) => clientId },
-    { title: 'MAY USE', value: ({ targets }: ListedClient) => (targets === null ? 'every device' : targets.join(' ')) },
-    { title: 'ENROLLED', value: ({ enrolledAt }: ListedClient) => enrolledAt },
-    { title: 'REVOKED', value: ({ revoked }: ListedClient) => (revoked === null ? '-' : `by ${saidBy(revoked)}`) },
-  ];
-  terminal.out(renderTable(clients, columns, terminal));
-  return EXIT.ok;
+  return tellTable(context, {
+    json: { clients: clients.map((client) => ({ id: client.clientId, ...client })) },
+    rows: clients,
+    nothing: 'No client of another system is enrolled yet; see: orrery clients enroll --help',
+    columns: [
+      { title: 'CLIENT', value: ({ clientId }) => clientId },
+      { title: 'MAY USE', value: ({ targets }) => (targets === null ? 'every device' : targets.join(' ')) },
+      { title: 'ENROLLED', value: ({ enrolledAt }) => enrolledAt },
+      { title: 'REVOKED', value: ({ revoked }) => (revoked === null ? '-' : `by ${saidBy(revoked)}`) },
+    ],
+  });
 }
 
 export interface ClientOptions {
-  readonly id: string | undefined;
+  readonly id?: string | undefined;
   /** None: every device. */
   readonly devices: readonly string[];
-  readonly url: string | undefined;
-  readonly tokenFile: string | undefined;
+  readonly url?: string | undefined;
+  readonly tokenFile?: string | undefined;
 }
 
 /** Enrols a client. Its token is shown or written once; nobody can show it again. */
@@ -61,10 +52,12 @@ export async function enrollClient(context: CliContext, options: ClientOptions):
     return query(nc, 'registry', 'enroll-client', request);
   });
   if (tokenFile !== undefined) await writeToken(tokenFile, token, 'client');
-  if (context.json) {
-    printJson(context, { clientId, ...(tokenFile === undefined ? { token } : { tokenFile }), url: urlWithToken(url) });
-    return EXIT.ok;
-  }
+  if (context.json)
+    return tell(context, {
+      clientId,
+      ...(tokenFile === undefined ? { token } : { tokenFile }),
+      url: urlWithToken(url),
+    });
   sayToken(context, `Client ${clientId} is enrolled`, { url, token, tokenFile });
   return EXIT.ok;
 }

@@ -2,20 +2,20 @@ import { chmod, readFile, writeFile } from 'node:fs/promises';
 import { query } from '#libs/messaging';
 import { AdminProfile, DeviceId, LIMITS, parseWith, sentenceOf, ServiceManifest, type AgentProfile } from '#proto';
 import { withBus } from '../../bus/index.js';
-import { badInput, failure, EXIT, type ExitCode, printJson, type CliContext } from '../../terminal/index.js';
+import { badInput, failure, EXIT, type ExitCode, type CliContext, tell } from '../../terminal/index.js';
 import { checkGatewayUrl, shellWord, URL_PLACEHOLDER, urlWithToken } from './gateway-url.js';
 import { homeOf, parseEndpoints } from '../../home/index.js';
 
 export interface EnrollOptions {
-  readonly id: string | undefined;
+  readonly id?: string | undefined;
   readonly tags: readonly string[];
   readonly capabilities: readonly string[];
   /** Of the gateway; without it that of the system that runs here. */
-  readonly url: string | undefined;
+  readonly url?: string | undefined;
   /** Where the token is written instead of being printed. */
-  readonly tokenFile: string | undefined;
+  readonly tokenFile?: string | undefined;
   /** A static token. */
-  readonly foreign: boolean;
+  readonly foreign?: boolean | undefined;
   /** The kind of agent that does its tasks in words; the one it has, or LinuxAgent, when absent. */
   readonly agent?: string | undefined;
 }
@@ -79,10 +79,14 @@ function sayJoin(
   const piped = `printf %s '${token}' | ${join}${again ? ' --token-file /dev/stdin' : ''}`;
   const command = tokenFile === undefined ? piped : `${join} --token-file ${shellWord(tokenFile)}`;
   const { terminal, json } = context;
-  if (json) {
-    printJson(context, { deviceId, ...(tokenFile === undefined ? { token } : { tokenFile }), expiresAt, url, command });
-    return EXIT.ok;
-  }
+  if (json)
+    return tell(context, {
+      deviceId,
+      ...(tokenFile === undefined ? { token } : { tokenFile }),
+      expiresAt,
+      url,
+      command,
+    });
   const limits = `within ${MINUTES} minutes; its token works once`;
   const done = again ? `Device ${deviceId} may join with a new key` : `Device ${deviceId} is enrolled`;
   terminal.err(
@@ -97,10 +101,7 @@ function sayJoin(
 function sayForeign(context: CliContext, { deviceId, token }: Enrolled, { url, tokenFile }: Place): ExitCode {
   const { terminal, json } = context;
   const connect = urlWithToken(url);
-  if (json) {
-    printJson(context, { deviceId, ...(tokenFile === undefined ? { token } : { tokenFile }), url: connect });
-    return EXIT.ok;
-  }
+  if (json) return tell(context, { deviceId, ...(tokenFile === undefined ? { token } : { tokenFile }), url: connect });
   sayToken(context, `Device ${deviceId} is enrolled`, { url, token, tokenFile });
   terminal.err('Our own device client is safer: it keeps a key of its own and never sends it; leave out --foreign.');
   return EXIT.ok;

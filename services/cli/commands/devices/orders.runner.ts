@@ -4,12 +4,21 @@ import { query } from '#libs/messaging';
 import { subjects } from '#proto';
 import type { ActorProof, AgentProfile, DeviceId } from '#proto';
 import { withSignedBus } from '../../bus/index.js';
-import { cleanLine, saidBy, badInput, EXIT, type ExitCode, printJson, type CliContext } from '../../terminal/index.js';
+import {
+  cleanLine,
+  saidBy,
+  badInput,
+  EXIT,
+  type ExitCode,
+  printJson,
+  type CliContext,
+  tell,
+} from '../../terminal/index.js';
 
 export interface HoldOptions {
   readonly ids: readonly string[];
   /** The whole fleet, with what is enrolled later. */
-  readonly all: boolean;
+  readonly all?: boolean | undefined;
   readonly reason?: string | undefined;
 }
 
@@ -28,7 +37,7 @@ export function releaseDevices(context: CliContext, options: HoldOptions): Promi
 async function holdOrRelease(
   context: CliContext,
   name: 'hold' | 'release',
-  { ids, all, reason, done }: HoldOptions & { readonly done: (changed: boolean) => string },
+  { ids, all = false, reason, done }: HoldOptions & { readonly done: (changed: boolean) => string },
 ): Promise<ExitCode> {
   if (all === ids.length > 0) throw badInput(`Name the devices to ${name}, or say --all for the whole fleet.`);
   const { terminal, json } = context;
@@ -51,7 +60,7 @@ async function holdOrRelease(
 
 export interface RevokeOptions {
   readonly ids: readonly string[];
-  readonly reason: string | undefined;
+  readonly reason?: string | undefined;
 }
 
 /** Ends every credential of devices. They stay in the list: whoever enrols one again, and joins with it, has it back. */
@@ -74,8 +83,7 @@ function revoke(context: CliContext, kind: 'device' | 'client', { ids, reason }:
       changes.push({ id, changed });
       if (!json) terminal.out(`${id} ${changed ? 'is revoked: its credentials count no more' : 'was revoked already'}`);
     }
-    if (json) printJson(context, { changes });
-    return EXIT.ok;
+    return tell(context, { changes });
   });
 }
 

@@ -10,8 +10,8 @@ import {
   EXIT,
   type ExitCode,
   paintFor,
-  printJson,
   type CliContext,
+  tell,
 } from '../../terminal/index.js';
 import { deviceLines, type ProfileSources } from './device-text.js';
 
@@ -22,10 +22,7 @@ export async function showDevice(context: CliContext, id: string): Promise<ExitC
     const found = await findDevice(nc, id);
     return { profile: found, sources: await sourcesOf(nc, found.deviceId) };
   });
-  if (json) {
-    printJson(context, { device: { id: profile.deviceId, ...profile }, sources });
-    return EXIT.ok;
-  }
+  if (json) return tell(context, { device: { id: profile.deviceId, ...profile }, sources });
   for (const text of deviceLines(profile, sources, { now: now(), paint: paintFor(terminal) })) terminal.out(text);
   return EXIT.ok;
 }

@@ -2,7 +2,7 @@ import type { NatsConnection } from '@nats-io/transport-node';
 import { emptyRun, evolveCommit } from '#libs/constellation';
 import type { Evaluation, RunId } from '#proto';
 import { withSignedBus, orderOfPlanner } from '../../bus/index.js';
-import { unreachable, EXIT, type ExitCode, printJson, type CliContext } from '../../terminal/index.js';
+import { unreachable, type ExitCode, type CliContext, tell } from '../../terminal/index.js';
 import { followRun, runIdFrom } from '../../sources/index.js';
 import { evaluationText } from '../../text/index.js';
 
@@ -22,9 +22,7 @@ export function evaluate(context: CliContext, run: string, { timeoutMs }: Evalua
         `The run is judged, but its history does not show it yet; look again with: orrery show ${runId}`,
       );
     }
-    if (context.json) printJson(context, { runId, evaluation });
-    else context.terminal.out(evaluationText(evaluation));
-    return EXIT.ok;
+    return tell(context, { runId, evaluation }, evaluationText(evaluation));
   });
 }
 

@@ -1,6 +1,5 @@
 // The words of `orrery experience` and `orrery evaluate`.
-import type { Command } from 'commander';
-import { define, wholeFrom, type RunAction } from '../../terminal/index.js';
+import { define, wholeFrom, type CliCommand } from '../../terminal/index.js';
 
 const LIMIT_MAX = 200;
 const LIMIT = 50;
@@ -12,7 +11,7 @@ const runner = () => import('./experience.runner.js');
 const wait = ['--timeout <s>', 'how long to wait for the model', wholeFrom(1, WAIT_SECONDS_MAX), WAIT_SECONDS] as const;
 
 /** `orrery experience` with its verbs, and `orrery evaluate`. */
-export function defineExperience(program: Command, run: RunAction): void {
+export function defineExperience(program: CliCommand): void {
   const experience = define(
     program,
     'experience',
@@ -25,16 +24,16 @@ export function defineExperience(program: Command, run: RunAction): void {
   ])
     .option('--text <text>', 'only what shares a word with it, the most alike first')
     .option('--limit <n>', 'at most this many', wholeFrom(1, LIMIT_MAX), LIMIT)
-    .action((options: { text?: string; limit: number }, command: Command) =>
-      run(command, async (context) => (await runner()).listExperiences(context, options)),
+    .does(async (context, options: { text?: string; limit: number }) =>
+      (await runner()).listExperiences(context, options),
     );
   define(experience, 'learn', 'make an example of a run of a goal that went well; the same run is learnt from once', [
     'orrery experience learn 0k3j…',
   ])
     .argument('<run>')
     .option(...wait)
-    .action((id: string, { timeout }: { timeout: number }, command: Command) =>
-      run(command, async (context) => (await runner()).learn(context, id, { timeoutMs: timeout * 1_000 })),
+    .does(async (context, id: string, { timeout }: { timeout: number }) =>
+      (await runner()).learn(context, id, { timeoutMs: timeout * 1_000 }),
     );
   define(experience, 'demonstrate', 'make an example of what somebody did by hand, step by step', [
     'orrery experience demonstrate -f disks-by-hand.yaml',
@@ -42,28 +41,23 @@ export function defineExperience(program: Command, run: RunAction): void {
   ])
     .requiredOption('-f, --file <file>', 'name, request and steps, JSON or YAML; "-" is standard input')
     .option(...wait)
-    .action(({ file, timeout }: { file: string; timeout: number }, command: Command) =>
-      run(command, async (context) => (await runner()).demonstrate(context, { file, timeoutMs: timeout * 1_000 })),
+    .does(async (context, { file, timeout }: { file: string; timeout: number }) =>
+      (await runner()).demonstrate(context, { file, timeoutMs: timeout * 1_000 }),
     );
   define(experience, 'forget', 'show examples to the planner no more', ['orrery experience forget 0k3j…'])
     .argument('<id...>', 'as listed')
-    .action((ids: string[], _: object, command: Command) =>
-      run(command, async (context) => (await runner()).forget(context, ids)),
-    );
-  defineEvaluate(program, run);
+    .does(async (context, ids: string[]) => (await runner()).forget(context, ids));
+  defineEvaluate(program);
 }
 
-function defineEvaluate(program: Command, run: RunAction): void {
+function defineEvaluate(program: CliCommand): void {
   define(program, 'evaluate', 'let a model judge whether a run that has ended did what was asked; each end once', [
     'orrery evaluate 0k3j…',
     'orrery evaluate 0k3j… --timeout 60 --json',
   ])
     .argument('<run>')
     .option(...wait)
-    .action((id: string, { timeout }: { timeout: number }, command: Command) =>
-      run(command, async (context) => {
-        const { evaluate } = await import('./evaluate.runner.js');
-        return evaluate(context, id, { timeoutMs: timeout * 1_000 });
-      }),
+    .does(async (context, id: string, { timeout }: { timeout: number }) =>
+      (await import('./evaluate.runner.js')).evaluate(context, id, { timeoutMs: timeout * 1_000 }),
     );
 }

@@ -1,7 +1,7 @@
 import { query } from '#libs/messaging';
 import type { Experience } from '#proto';
 import { withBus, withSignedBus, orderOfPlanner } from '../../bus/index.js';
-import { cleanLine, badInput, EXIT, type ExitCode, printJson, type CliContext } from '../../terminal/index.js';
+import { cleanLine, badInput, EXIT, type ExitCode, printJson, type CliContext, tell } from '../../terminal/index.js';
 import { experiencesTable, experienceText, parseDemonstrationText } from './experience-text.js';
 import { readRequestFile } from '../../files/index.js';
 import { runIdFrom } from '../../sources/index.js';
@@ -69,13 +69,10 @@ export function forget(context: CliContext, ids: readonly string[]): Promise<Exi
         );
       }
     }
-    if (context.json) printJson(context, { changes });
-    return EXIT.ok;
+    return tell(context, { changes });
   });
 }
 
 function print(context: CliContext, answer: { readonly experience: Experience }): ExitCode {
-  if (context.json) printJson(context, answer);
-  else context.terminal.out(experienceText(answer.experience));
-  return EXIT.ok;
+  return tell(context, answer, experienceText(answer.experience));
 }

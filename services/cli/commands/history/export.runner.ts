@@ -2,7 +2,7 @@ import { exportUfo, foldRun, type TaskState, type UfoProgress } from '#libs/cons
 import type { RunCommit, RunId } from '#proto';
 import { renderExport } from '#libs/audit';
 import { withBus } from '../../bus/index.js';
-import { EXIT, type ExitCode, badInput, printJson, type CliContext } from '../../terminal/index.js';
+import { EXIT, type ExitCode, badInput, type CliContext, tell } from '../../terminal/index.js';
 import { loadRecords, commitsOf, unknownRun, openOneRun, runIdFrom } from '../../sources/index.js';
 import { writeWhole } from '../../files/index.js';
 import { counted } from '../../text/index.js';
@@ -17,9 +17,11 @@ export async function exportRun(context: CliContext, run: string, file?: string)
     return EXIT.ok;
   }
   await writeWhole(file, text);
-  if (context.json) printJson(context, { runId, file, records: records.length });
-  else context.terminal.out(`${counted(records.length, 'commit')} of run ${runId} written to ${file}`);
-  return EXIT.ok;
+  return tell(
+    context,
+    { runId, file, records: records.length },
+    `${counted(records.length, 'commit')} of run ${runId} written to ${file}`,
+  );
 }
 
 /** Writes the constellation of a run as it is now, in the form that UFO reads and `submit -f` takes. */
@@ -31,9 +33,7 @@ export async function exportAsUfo(context: CliContext, runOrFile: string, file?:
     return EXIT.ok;
   }
   await writeWhole(file, `${text}\n`);
-  if (context.json) printJson(context, { runId, file });
-  else context.terminal.out(`constellation of run ${runId} written to ${file}`);
-  return EXIT.ok;
+  return tell(context, { runId, file }, `constellation of run ${runId} written to ${file}`);
 }
 
 /** Pure: the same commits give the same constellation for ever. */

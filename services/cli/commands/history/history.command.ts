@@ -1,16 +1,17 @@
 // The words with which a person looks at what is recorded of a run, checks it and takes it home.
-import { InvalidArgumentError, Option, type Command } from 'commander';
-import { define, wholeFrom, type RunAction } from '../../terminal/index.js';
+import { InvalidArgumentError, Option } from 'commander';
+import { define, wholeFrom, type CliCommand } from '../../terminal/index.js';
+import type { VerifyOptions } from './verify.runner.js';
 
-export function defineHistory(program: Command, run: RunAction): void {
+export function defineHistory(program: CliCommand): void {
   define(program, 'show', 'the state of a run, now or at any event', [
     'orrery show 0k3j… --at 7',
     'orrery show run.jsonl --json',
   ])
     .argument('<run|file>')
     .option('--at <n>', 'after this event', wholeFrom(1))
-    .action((source: string, options: { at?: number }, command: Command) =>
-      run(command, async (context) => (await import('./show.runner.js')).show(context, source, options.at)),
+    .does(async (context, source: string, options: { at?: number }) =>
+      (await import('./show.runner.js')).show(context, source, options.at),
     );
   define(program, 'steps', 'what agents thought, proposed, were allowed and did in the tasks of a run', [
     'orrery steps 0k3j…',
@@ -18,8 +19,8 @@ export function defineHistory(program: Command, run: RunAction): void {
   ])
     .argument('<run|file>')
     .argument('[task]', 'of this task only')
-    .action((source: string, task: string | undefined, _: object, command: Command) =>
-      run(command, async (context) => (await import('./steps.runner.js')).steps(context, source, task)),
+    .does(async (context, source: string, task: string | undefined) =>
+      (await import('./steps.runner.js')).steps(context, source, task),
     );
   define(program, 'replay', 'print the constellation of a run as it evolved, from its events alone', [
     'orrery replay 0k3j… --speed 10',
@@ -28,8 +29,8 @@ export function defineHistory(program: Command, run: RunAction): void {
     .argument('<run|file>')
     .option('--at <n>', 'stop after this event', wholeFrom(1))
     .option('--speed <x>', 'times as fast as it happened; without it nothing waits', factor)
-    .action((source: string, options: { at?: number; speed?: number }, command: Command) =>
-      run(command, async (context) => (await import('./replay.runner.js')).replay(context, source, options)),
+    .does(async (context, source: string, options: { at?: number; speed?: number }) =>
+      (await import('./replay.runner.js')).replay(context, source, options),
     );
   define(program, 'verify', 'check that nothing of a run was altered, left out or made up', [
     'orrery verify 0k3j…',
@@ -39,11 +40,8 @@ export function defineHistory(program: Command, run: RunAction): void {
     .argument('[run|file]')
     .option('--all', 'every run of the log')
     .option('--head <hash>', 'the hash of a commit that the run must have, as a report or an earlier check named it')
-    .action((source: string | undefined, options: { all?: boolean; head?: string }, command: Command) =>
-      run(command, async (context) => {
-        const { verify } = await import('./verify.runner.js');
-        return verify(context, source, { all: options.all ?? false, head: options.head });
-      }),
+    .does(async (context, source: string | undefined, options: VerifyOptions) =>
+      (await import('./verify.runner.js')).verify(context, source, options),
     );
   define(program, 'export', 'write a run as it is stored, one JSON object per line, or as a constellation of UFO', [
     'orrery export 0k3j… -o run.jsonl',
@@ -52,12 +50,10 @@ export function defineHistory(program: Command, run: RunAction): void {
     .argument('<run>', 'for UFO also a file that was exported')
     .option('-o, --output <file>', 'instead of standard output')
     .addOption(new Option('--as <form>', 'as stored, or in the form of UFO').choices(['jsonl', 'ufo']).default('jsonl'))
-    .action((source: string, options: { output?: string; as: 'jsonl' | 'ufo' }, command: Command) =>
-      run(command, async (context) => {
-        const { exportAsUfo, exportRun } = await import('./export.runner.js');
-        return (options.as === 'ufo' ? exportAsUfo : exportRun)(context, source, options.output);
-      }),
-    );
+    .does(async (context, source: string, options: { output?: string; as: 'jsonl' | 'ufo' }) => {
+      const { exportAsUfo, exportRun } = await import('./export.runner.js');
+      return (options.as === 'ufo' ? exportAsUfo : exportRun)(context, source, options.output);
+    });
   define(program, 'report', 'the Markdown report of a run', [
     'orrery report 0k3j… -o report.md',
     'orrery report run.jsonl',
@@ -65,8 +61,8 @@ export function defineHistory(program: Command, run: RunAction): void {
   ])
     .argument('<run|file>')
     .option('-o, --output <file>', 'instead of standard output')
-    .action((source: string, options: { output?: string }, command: Command) =>
-      run(command, async (context) => (await import('./report.runner.js')).report(context, source, options.output)),
+    .does(async (context, source: string, options: { output?: string }) =>
+      (await import('./report.runner.js')).report(context, source, options.output),
     );
 }
 

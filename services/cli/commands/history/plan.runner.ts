@@ -2,7 +2,7 @@ import { constellationOf, diffConstellations, foldRun, isTerminal, type Run } fr
 import { plannerStateOf } from '#libs/planner';
 import type { RunCommit, RunId, TaskConstellation } from '#proto';
 import { withBus, fleetIfKnown } from '../../bus/index.js';
-import { badInput, EXIT, type ExitCode, printJson, type CliContext } from '../../terminal/index.js';
+import { badInput, EXIT, type ExitCode, printJson, type CliContext, tell } from '../../terminal/index.js';
 import {
   hasSelectors,
   printReach,
@@ -66,9 +66,7 @@ export async function diff(
       ? [at(runId, commits, from ?? firstRevision(commits)), at(runId, commits, to)]
       : [at(runId, commits, from), await ofOther(context, second, to)];
   const difference = diffConstellations(before, after);
-  if (context.json) printJson(context, difference);
-  else context.terminal.out(diffText(difference, context.terminal).join('\n'));
-  return EXIT.ok;
+  return tell(context, difference, diffText(difference, context.terminal).join('\n'));
 }
 
 async function ofOther(

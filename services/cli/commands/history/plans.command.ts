@@ -1,16 +1,13 @@
-import type { Command } from 'commander';
-import { define, RUN_OR_FILE, wholeFrom, type RunAction } from '../../terminal/index.js';
+import { define, RUN_OR_FILE, wholeFrom, type CliCommand } from '../../terminal/index.js';
 
 /** What was planned, and why; what differs between plans. */
-export function definePlans(program: Command, run: RunAction): void {
+export function definePlans(program: CliCommand): void {
   define(program, 'plan', 'what the planner was asked, thought and proposed, the plan as it stands, where it may run', [
     'orrery plan 0k3j…',
     'orrery plan run.jsonl --json',
   ])
     .argument('<run|file>', RUN_OR_FILE)
-    .action((source: string, _: object, command: Command) =>
-      run(command, async (context) => (await import('./plan.runner.js')).plan(context, source)),
-    );
+    .does(async (context, source: string) => (await import('./plan.runner.js')).plan(context, source));
   define(program, 'diff', 'what differs between revisions of the plan of a run, or between the plans of two runs', [
     'orrery diff 0k3j…',
     'orrery diff 0k3j… --from 1 --to 2',
@@ -24,7 +21,7 @@ export function definePlans(program: Command, run: RunAction): void {
       wholeFrom(0),
     )
     .option('--to <n>', 'revision of the other one; without it the last', wholeFrom(0))
-    .action((first: string, second: string | undefined, options: { from?: number; to?: number }, command: Command) =>
-      run(command, async (context) => (await import('./plan.runner.js')).diff(context, first, second, options)),
+    .does(async (context, first: string, second: string | undefined, options: { from?: number; to?: number }) =>
+      (await import('./plan.runner.js')).diff(context, first, second, options),
     );
 }

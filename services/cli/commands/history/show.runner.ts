@@ -1,4 +1,4 @@
-import { EXIT, type ExitCode, printJson, type CliContext } from '../../terminal/index.js';
+import { type ExitCode, type CliContext, tell } from '../../terminal/index.js';
 import { commitsOf, stateAt, openOneRun } from '../../sources/index.js';
 import { runText } from '../../text/index.js';
 
@@ -6,7 +6,5 @@ import { runText } from '../../text/index.js';
 export async function show(context: CliContext, runOrFile: string, at?: number): Promise<ExitCode> {
   const [runId, records] = await openOneRun(context, runOrFile);
   const view = stateAt(runId, commitsOf(runId, records), { at, now: Date.now() });
-  if (context.json) printJson(context, view);
-  else context.terminal.out(runText(view, context.terminal));
-  return EXIT.ok;
+  return tell(context, view, runText(view, context.terminal));
 }

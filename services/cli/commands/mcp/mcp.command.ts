@@ -1,7 +1,7 @@
 // The words with which a person lets an assistant look at a run and change it.
-import type { Command } from 'commander';
 import { DEFAULTS, LIMITS } from '#proto';
-import { define, wholeFrom, type RunAction } from '../../terminal/index.js';
+import { define, wholeFrom, type CliCommand } from '../../terminal/index.js';
+import type { TokensToRevoke } from './revoke.runner.js';
 
 const MINUTE_MS = 60_000;
 
@@ -12,7 +12,7 @@ const READ_ONLY = ['--read-only', 'it may look at the run and change nothing'] a
 const accessOf = ({ readOnly = false }: { readOnly?: boolean }) => (readOnly ? 'read' : 'edit');
 
 /** `orrery mcp` and what stands below it. */
-export function defineMcp(program: Command, run: RunAction): void {
+export function defineMcp(program: CliCommand): void {
   const mcp = define(program, 'mcp', 'let an assistant see a run and change its tasks (Model Context Protocol)', [
     'orrery mcp serve 0k3j…',
     'orrery mcp token 0k3j… --read-only --minutes 30',
@@ -29,8 +29,8 @@ export function defineMcp(program: Command, run: RunAction): void {
   )
     .argument('<run>')
     .option(...READ_ONLY)
-    .action((id: string, options: { readOnly?: boolean }, command: Command) =>
-      run(command, async (context) => (await runner()).serveMcp(context, id, accessOf(options))),
+    .does(async (context, id: string, options: { readOnly?: boolean }) =>
+      (await runner()).serveMcp(context, id, accessOf(options)),
     );
   // Standard output is the assistant's: there is nothing to print as JSON, and the runner says so.
   serve.options.find(({ long }) => long === '--json')?.hideHelp();
@@ -46,21 +46,13 @@ export function defineMcp(program: Command, run: RunAction): void {
       wholeFrom(1, LIMITS.editGrantMsMax / MINUTE_MS),
       DEFAULTS.editGrantMs / MINUTE_MS,
     )
-    .action((id: string, options: { readOnly?: boolean; minutes: number }, command: Command) =>
-      run(command, async (context) =>
-        (await runner()).printToken(context, id, { access: accessOf(options), minutes: options.minutes }),
-      ),
+    .does(async (context, id: string, options: { readOnly?: boolean; minutes: number }) =>
+      (await runner()).printToken(context, id, { access: accessOf(options), minutes: options.minutes }),
     );
-  defineRevocations(mcp, run);
+  defineRevocations(mcp);
 }
 
-interface RevokeWords {
-  run?: string;
-  all?: boolean;
-  reason?: string;
-}
-
-function defineRevocations(mcp: Command, run: RunAction): void {
+function defineRevocations(mcp: CliCommand): void {
   define(mcp, 'revoke', 'end tokens before their time: any single one, or all that you have signed until now', [
     'orrery mcp revoke - < token.txt',
     'orrery mcp revoke 9f86d081…',
@@ -71,10 +63,10 @@ function defineRevocations(mcp: Command, run: RunAction): void {
     .option('--run <run>', 'all that you have signed for this run')
     .option('--all', 'all that you have signed')
     .option('--reason <text>', 'recorded with it')
-    .action((token: string | undefined, { run: of, all = false, reason }: RevokeWords, command: Command) =>
-      run(command, async (context) => (await revoker()).revokeTokens(context, { token, run: of, all, reason })),
+    .does(async (context, token: string | undefined, words: TokensToRevoke) =>
+      (await revoker()).revokeTokens(context, { ...words, token }),
     );
-  define(mcp, 'revoked', 'list the revocations that still matter, and who said so', [
-    'orrery mcp revoked --json',
-  ]).action((_: object, command: Command) => run(command, async (context) => (await revoker()).listRevoked(context)));
+  define(mcp, 'revoked', 'list the revocations that still matter, and who said so', ['orrery mcp revoked --json']).does(
+    async (context) => (await revoker()).listRevoked(context),
+  );
 }

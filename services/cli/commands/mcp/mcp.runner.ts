@@ -7,15 +7,7 @@ import { busPorts, constellationServer, LiveConstellation, type Access } from '#
 import { encodeEditGrant, grantIdOf, signEditGrant } from '#libs/keys';
 import { LIMITS, type RunId } from '#proto';
 import { withSignedBus } from '../../bus/index.js';
-import {
-  cleanLine,
-  badInput,
-  messageOf,
-  EXIT,
-  type ExitCode,
-  printJson,
-  type CliContext,
-} from '../../terminal/index.js';
+import { cleanLine, badInput, messageOf, EXIT, type ExitCode, type CliContext, tell } from '../../terminal/index.js';
 import { homeOf, parseEndpoints } from '../../home/index.js';
 import { isKnownRun, unknownRun, runIdFrom } from '../../sources/index.js';
 
@@ -91,10 +83,7 @@ export async function printToken(
   const [id, token] = [grantIdOf(grant), encodeEditGrant(grant)];
   const url = await urlOf(context, runId);
   const { terminal, json } = context;
-  if (json) {
-    printJson(context, { id, runId, access, expiresAt, url, token });
-    return EXIT.ok;
-  }
+  if (json) return tell(context, { id, runId, access, expiresAt, url, token });
   terminal.out(`url    ${url ?? `<planner>/mcp/${runId}`}`);
   terminal.out(`token  ${token}`);
   terminal.out(`id     ${id}`);

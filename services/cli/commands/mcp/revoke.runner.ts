@@ -2,32 +2,24 @@ import { decodeEditGrant, grantIdOf, isSignedGrant, proveActor } from '#libs/key
 import { query } from '#libs/messaging';
 import { RunId, Sha256, subjects, type GrantSelection, type RevokedGrants } from '#proto';
 import { withBus, withSignedBus } from '../../bus/index.js';
-import {
-  saidBy,
-  badInput,
-  EXIT,
-  type ExitCode,
-  renderTable,
-  printJson,
-  type CliContext,
-} from '../../terminal/index.js';
+import { saidBy, badInput, type ExitCode, type CliContext, tell, tellTable } from '../../terminal/index.js';
 import { readRequestFile } from '../../files/index.js';
 import { isKnownRun, unknownRun } from '../../sources/index.js';
 
 export interface TokensToRevoke {
   /** A token, the id of one, or `-` for either on standard input. */
-  readonly token: string | undefined;
+  readonly token?: string | undefined;
   /** All that are signed with one's own key for this run. */
-  readonly run: string | undefined;
+  readonly run?: string | undefined;
   /** All that are signed with one's own key. */
-  readonly all: boolean;
-  readonly reason: string | undefined;
+  readonly all?: boolean | undefined;
+  readonly reason?: string | undefined;
 }
 
 /** Tokens count no more. What was done with them stays, and a token itself goes nowhere: its id is enough. */
 export async function revokeTokens(context: CliContext, tokens: TokensToRevoke): Promise<ExitCode> {
   const grants = await selected(tokens);
-  const { terminal, json, now } = context;
+  const { now } = context;
   return withSignedBus(context, async (nc, seed) => {
     // A slip of the pen would look like a success.
     if (grants.kind === 'run' && !(await isKnownRun(nc, grants.runId))) throw unknownRun(grants.runId);
@@ -35,31 +27,23 @@ export async function revokeTokens(context: CliContext, tokens: TokensToRevoke):
     const at = new Date(now()).toISOString();
     const actor = proveActor(seed, { subject: subjects.query('registry', 'revoke-grants'), at, body });
     const { changed } = await query(nc, 'registry', 'revoke-grants', { ...body, actor });
-    if (json) printJson(context, { changed, revoked: grants });
-    else terminal.out(doneText(grants, changed));
-    return EXIT.ok;
+    return tell(context, { changed, revoked: grants }, doneText(grants, changed));
   });
 }
 
 /** The revocations by which a token could still be meant. Tokens themselves are in no list: they are signed without a service. */
 export async function listRevoked(context: CliContext): Promise<ExitCode> {
   const { revoked } = await withBus(context, (nc) => query(nc, 'registry', 'revoked-grants', {}));
-  const { terminal, json } = context;
-  if (json) {
-    printJson(context, { revoked });
-    return EXIT.ok;
-  }
-  if (revoked.length === 0) {
-    terminal.err('No token was revoked within a day; older ones have ended by themselves.');
-    return EXIT.ok;
-  }
-  const columns = [
-    { title: 'TOKENS', value: ({ grants }: RevokedGrants) => whatText(grants) },
-    { title: 'REVOKED', value: ({ revokedAt }: RevokedGrants) => revokedAt },
-    { title: 'BY', value: saidBy },
-  ];
-  terminal.out(renderTable(revoked, columns, terminal));
-  return EXIT.ok;
+  return tellTable(context, {
+    json: { revoked },
+    rows: revoked,
+    nothing: 'No token was revoked within a day; older ones have ended by themselves.',
+    columns: [
+      { title: 'TOKENS', value: ({ grants }) => whatText(grants) },
+      { title: 'REVOKED', value: ({ revokedAt }) => revokedAt },
+      { title: 'BY', value: saidBy },
+    ],
+  });
 }
 
 async function selected({ token, run, all }: TokensToRevoke): Promise<GrantSelection> {

@@ -1,9 +1,8 @@
 // The words of `orrery output` and `orrery artifacts`.
-import type { Command } from 'commander';
-import { define, type RunAction } from '../../terminal/index.js';
+import { define, type CliCommand } from '../../terminal/index.js';
 
 /** What the tasks of a run write. */
-export function defineOutput(program: Command, run: RunAction): void {
+export function defineOutput(program: CliCommand): void {
   define(
     program,
     'output',
@@ -12,12 +11,12 @@ export function defineOutput(program: Command, run: RunAction): void {
   )
     .argument('<run>')
     .argument('[task]', 'of this task only')
-    .action((id: string, task: string | undefined, _: object, command: Command) =>
-      run(command, async (context) => (await import('./output.runner.js')).output(context, id, task)),
+    .does(async (context, id: string, task: string | undefined) =>
+      (await import('./output.runner.js')).output(context, id, task),
     );
 }
 
-export function defineArtifacts(program: Command, run: RunAction): void {
+export function defineArtifacts(program: CliCommand): void {
   const artifacts = define(program, 'artifacts', 'files and whole outputs, by the SHA-256 of their content', [
     'orrery artifacts get 9f86d081… -o report.pdf',
   ]);
@@ -27,9 +26,7 @@ export function defineArtifacts(program: Command, run: RunAction): void {
   ])
     .argument('<sha256>', 'as a result names it')
     .option('-o, --output <file>', 'a file that is not there yet; "-" is standard output, also when it is a terminal')
-    .action((sha256: string, options: { output?: string }, command: Command) =>
-      run(command, async (context) =>
-        (await import('./artifacts.runner.js')).fetchArtifact(context, sha256, options.output),
-      ),
+    .does(async (context, sha256: string, options: { output?: string }) =>
+      (await import('./artifacts.runner.js')).fetchArtifact(context, sha256, options.output),
     );
 }

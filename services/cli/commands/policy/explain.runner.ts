@@ -18,10 +18,10 @@ import { findPolicy, policyOf } from './policy-file.adapter.js';
 import { explainedJson, explainedRow, explainedText, shellCall } from './policy-text.js';
 
 export interface ExplainOptions {
-  readonly line: string | undefined;
-  readonly stdin: boolean;
-  readonly device: string | undefined;
-  readonly policyFile: string | undefined;
+  readonly line?: string | undefined;
+  readonly stdin?: boolean | undefined;
+  readonly device?: string | undefined;
+  readonly policy?: string | undefined;
   /** Where lines come from; standard input when absent. */
   readonly input?: AsyncIterable<string>;
 }
@@ -41,13 +41,13 @@ interface Explained {
 
 /** What the policy would do with command lines, and why. */
 export async function explainPolicy(context: CliContext, options: ExplainOptions): Promise<ExitCode> {
-  const { line, stdin, device, policyFile } = options;
+  const { line, stdin, device, policy } = options;
   if ((line === undefined) === !stdin) throw badInput('Give one command line in quotes or --stdin, one of them.');
   if (device === undefined) {
-    const found = await findPolicy(context.env, policyFile);
+    const found = await findPolicy(context.env, policy);
     return explainAll(context, options, judgeHere(found.name, await policyOf(found)));
   }
-  if (policyFile !== undefined) throw badInput('--device asks the running system, --policy a file: give one of them.');
+  if (policy !== undefined) throw badInput('--device asks the running system, --policy a file: give one of them.');
   const parsed = DeviceId.safeParse(device);
   if (!parsed.success) throw badInput(`"${cleanLine(device)}": ${parsed.error.issues[0]?.message ?? 'no device id'}.`);
   return withBus(context, (nc) =>

@@ -1,14 +1,8 @@
 // The words of `orrery policy`.
-import type { Command } from 'commander';
-import { define, type RunAction } from '../../terminal/index.js';
+import { define, type CliCommand } from '../../terminal/index.js';
+import type { ExplainOptions } from './explain.runner.js';
 
-interface ExplainWords {
-  stdin?: boolean;
-  device?: string;
-  policy?: string;
-}
-
-export function definePolicy(program: Command, run: RunAction): void {
+export function definePolicy(program: CliCommand): void {
   const policy = define(
     program,
     'policy',
@@ -29,27 +23,21 @@ export function definePolicy(program: Command, run: RunAction): void {
     .option('--stdin', 'every line of standard input is a command line')
     .option('--device <id>', 'ask the running system what holds for this device')
     .option(...file)
-    .action((line: string | undefined, options: ExplainWords, command: Command) =>
-      run(command, async (context) => {
-        const { explainPolicy } = await import('./explain.runner.js');
-        const { stdin = false, device, policy: policyFile } = options;
-        return explainPolicy(context, { line, stdin, device, policyFile });
-      }),
+    .does(async (context, line: string | undefined, options: ExplainOptions) =>
+      (await import('./explain.runner.js')).explainPolicy(context, { ...options, line }),
     );
   define(policy, 'check', 'whether a file is a policy, and where it is not', [
     'orrery policy check policy.yaml',
     'orrery policy show | orrery policy check -',
   ])
     .argument('<file>', '"-" is standard input')
-    .action((name: string, _: object, command: Command) =>
-      run(command, async (context) => (await import('./policy.runner.js')).checkPolicy(context, name)),
-    );
+    .does(async (context, name: string) => (await import('./policy.runner.js')).checkPolicy(context, name));
   define(policy, 'show', 'the policy that holds, as a file to begin with', [
     'orrery policy show > policy.yaml',
     'orrery policy show --policy policy.yaml --json',
   ])
     .option(...file)
-    .action((options: { policy?: string }, command: Command) =>
-      run(command, async (context) => (await import('./policy.runner.js')).showPolicy(context, options.policy)),
+    .does(async (context, options: { policy?: string }) =>
+      (await import('./policy.runner.js')).showPolicy(context, options.policy),
     );
 }

@@ -1,5 +1,5 @@
 import { stringify } from 'yaml';
-import { cleanLine, cleanText, EXIT, type ExitCode, printJson, type CliContext } from '../../terminal/index.js';
+import { cleanLine, cleanText, type ExitCode, type CliContext, tell } from '../../terminal/index.js';
 import { findPolicy, policyOf } from './policy-file.adapter.js';
 import { effectivePolicy } from './policy-text.js';
 
@@ -7,9 +7,7 @@ import { effectivePolicy } from './policy-text.js';
 export async function checkPolicy(context: CliContext, path: string): Promise<ExitCode> {
   const found = await findPolicy(context.env, path);
   const { hash } = await policyOf(found);
-  if (context.json) printJson(context, { valid: true, policyHash: hash });
-  else context.terminal.out(`${cleanLine(found.name)} is a policy (${hash})`);
-  return EXIT.ok;
+  return tell(context, { valid: true, policyHash: hash }, `${cleanLine(found.name)} is a policy (${hash})`);
 }
 
 /** The policy that holds, in the form of a file. */
@@ -17,7 +15,9 @@ export async function showPolicy(context: CliContext, path: string | undefined):
   const found = await findPolicy(context.env, path);
   const policy = effectivePolicy(found.file);
   const { hash } = await policyOf(found);
-  if (context.json) printJson(context, { source: found.name, policyHash: hash, policy });
-  else context.terminal.out(cleanText(`# ${cleanLine(found.name)} (${hash})\n${stringify(policy).trimEnd()}`));
-  return EXIT.ok;
+  return tell(
+    context,
+    { source: found.name, policyHash: hash, policy },
+    cleanText(`# ${cleanLine(found.name)} (${hash})\n${stringify(policy).trimEnd()}`),
+  );
 }

@@ -31,7 +31,7 @@ async function explainLines(input: readonly string[], json: boolean) {
   async function* lines() {
     yield* input;
   }
-  const options = { line: undefined, stdin: true, device: undefined, policyFile: undefined, input: lines() };
+  const options = { line: undefined, stdin: true, device: undefined, policy: undefined, input: lines() };
   return { exitCode: await explainPolicy(context, options), out: terminal.outLines };
 }
 

@@ -1,18 +1,10 @@
 // The words with which a person asks for something and looks at what was asked for.
-import type { Command } from 'commander';
-import { define, wholeFrom, type RunAction } from '../../terminal/index.js';
+import { define, wholeFrom, type CliCommand } from '../../terminal/index.js';
+import type { SubmitOptions } from './submit.runner.js';
 
 const LIMIT_MAX = 1_000;
 
-interface SubmitWords {
-  file?: string;
-  requestId?: string;
-  wait?: boolean;
-  output?: boolean;
-  plan?: boolean;
-}
-
-export function defineRequests(program: Command, run: RunAction): void {
+export function defineRequests(program: CliCommand): void {
   const withOutput = ['--output', 'also what the tasks write while they run'] as const;
   define(program, 'submit', 'publish a request: a goal in words, or a constellation from a file', [
     'orrery submit -f deploy/examples/fleet-health.json --wait',
@@ -26,12 +18,8 @@ export function defineRequests(program: Command, run: RunAction): void {
     .option('--wait', 'show the run until it ends; the exit code says how')
     .option(...withOutput)
     .option('--plan', 'make the plan and show it; nothing starts until "orrery resume"')
-    .action((goal: string | undefined, options: SubmitWords, command: Command) =>
-      run(command, async (context) => {
-        const { submit } = await import('./submit.runner.js');
-        const { file, requestId, wait = false, output = false, plan = false } = options;
-        return submit(context, { goal, file, requestId, wait, output, plan });
-      }),
+    .does(async (context, goal: string | undefined, options: SubmitOptions) =>
+      (await import('./submit.runner.js')).submit(context, { ...options, goal }),
     );
   define(program, 'watch', 'show a run live until it ends', [
     'orrery watch 0k3j… --output',
@@ -39,15 +27,15 @@ export function defineRequests(program: Command, run: RunAction): void {
   ])
     .argument('<run>')
     .option(...withOutput)
-    .action((id: string, { output = false }: { output?: boolean }, command: Command) =>
-      run(command, async (context) => (await import('./watch.runner.js')).watch(context, id, output)),
+    .does(async (context, id: string, { output = false }: { output?: boolean }) =>
+      (await import('./watch.runner.js')).watch(context, id, output),
     );
 }
 
-export function defineRuns(program: Command, run: RunAction): void {
+export function defineRuns(program: CliCommand): void {
   define(program, 'runs', 'list the runs, newest first', ['orrery runs --limit 10', 'orrery runs --json'])
     .option('--limit <n>', 'at most this many', wholeFrom(1, LIMIT_MAX), 50)
-    .action((options: { limit: number }, command: Command) =>
-      run(command, async (context) => (await import('./runs.runner.js')).listRuns(context, options.limit)),
+    .does(async (context, options: { limit: number }) =>
+      (await import('./runs.runner.js')).listRuns(context, options.limit),
     );
 }

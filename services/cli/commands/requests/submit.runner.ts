@@ -21,6 +21,7 @@ import {
   type ExitCode,
   printJson,
   type CliContext,
+  tell,
 } from '../../terminal/index.js';
 import { readRequestFile, sentencesOf } from '../../files/index.js';
 import { waitForEnd } from '../../live/index.js';
@@ -34,14 +35,14 @@ const NOBODY = 'The orchestrator is not running: nobody takes requests on this b
 const SILENCE = 'The orchestrator did not answer; the request may be sent again with the same --request-id.';
 
 export interface SubmitOptions {
-  readonly goal: string | undefined;
-  readonly file: string | undefined;
-  readonly requestId: string | undefined;
-  readonly wait: boolean;
+  readonly goal?: string | undefined;
+  readonly file?: string | undefined;
+  readonly requestId?: string | undefined;
+  readonly wait?: boolean | undefined;
   /** While it waits, also what the tasks write. */
-  readonly output: boolean;
+  readonly output?: boolean | undefined;
   /** Make the plan and show it; nothing starts before somebody says so. */
-  readonly plan: boolean;
+  readonly plan?: boolean | undefined;
 }
 
 export async function submit(context: CliContext, options: SubmitOptions): Promise<ExitCode> {
@@ -58,9 +59,7 @@ export async function submit(context: CliContext, options: SubmitOptions): Promi
     const { runId, requestId } = await send(nc, asked);
     if (options.plan) return showPlan(context, nc, { runId, requestId });
     if (!options.wait) {
-      if (context.json) printJson(context, { runId, requestId });
-      else context.terminal.out(`run ${runId} accepted (request ${requestId})`);
-      return EXIT.ok;
+      return tell(context, { runId, requestId }, `run ${runId} accepted (request ${requestId})`);
     }
     if (!context.json) context.terminal.err(`run ${runId} accepted (request ${requestId})`);
     return waitForEnd(context, nc, runId, { output: options.output ? {} : undefined });
@@ -69,9 +68,7 @@ export async function submit(context: CliContext, options: SubmitOptions): Promi
 
 /** A plan that was given is not made: it is shown as it is, and nothing is sent. */
 function showGiven(context: CliContext, constellation: TaskConstellation): ExitCode {
-  if (context.json) printJson(context, { constellation });
-  else context.terminal.out(constellationText(constellation, context.terminal));
-  return EXIT.ok;
+  return tell(context, { constellation }, constellationText(constellation, context.terminal));
 }
 
 /** Who could not be helped is told at once, in one sentence. What the planner does not answer in time the orchestrator will. */

@@ -1,6 +1,5 @@
 // The words of `orrery runbooks`.
-import type { Command } from 'commander';
-import { define, RUN_OR_FILE, type RunAction } from '../../terminal/index.js';
+import { define, RUN_OR_FILE, type CliCommand } from '../../terminal/index.js';
 
 const runner = () => import('./runbooks.runner.js');
 
@@ -11,15 +10,15 @@ interface SaveOptions {
 }
 
 /** `orrery runbooks` and what stands below it. */
-export function defineRunbooks(program: Command, run: RunAction): void {
+export function defineRunbooks(program: CliCommand): void {
   const runbooks = define(program, 'runbooks', 'list the reviewed plans that goals are planned with, without a model', [
     'orrery runbooks',
     'orrery runbooks --json',
     'orrery runbooks show fleet-health',
     'orrery submit "fleet-health" --wait',
-  ]).action((_: object, command: Command) => run(command, async (context) => (await runner()).listRunbooks(context)));
-  define(runbooks, 'ls', 'list them, like "orrery runbooks" alone', ['orrery runbooks ls']).action(
-    (_: object, command: Command) => run(command, async (context) => (await runner()).listRunbooks(context)),
+  ]).does(async (context) => (await runner()).listRunbooks(context));
+  define(runbooks, 'ls', 'list them, like "orrery runbooks" alone', ['orrery runbooks ls']).does(async (context) =>
+    (await runner()).listRunbooks(context),
   );
   define(runbooks, 'show', 'what a runbook takes, and the plan that it makes of these parameters now', [
     'orrery runbooks show fleet-health',
@@ -27,17 +26,13 @@ export function defineRunbooks(program: Command, run: RunAction): void {
   ])
     .argument('<name>', 'as listed')
     .argument('[key=value...]', 'parameters; without one its default is taken')
-    .action((name: string, words: string[], _: object, command: Command) =>
-      run(command, async (context) => (await runner()).showRunbook(context, name, words)),
-    );
+    .does(async (context, name: string, words: string[]) => (await runner()).showRunbook(context, name, words));
   define(runbooks, 'check', 'whether a file is a runbook, and where it is not; needs no system', [
     'orrery runbooks check prompts/runbooks/fleet-health.yaml',
     'orrery runbooks check - --json < nightly.yaml',
   ])
     .argument('<file>', '"-" is standard input')
-    .action((file: string, _: object, command: Command) =>
-      run(command, async (context) => (await runner()).checkRunbook(context, file)),
-    );
+    .does(async (context, file: string) => (await runner()).checkRunbook(context, file));
   define(runbooks, 'save', 'write the plan of a run that has ended as a runbook, to be reviewed and changed', [
     'orrery runbooks save 0k3j… --name nightly-report -o nightly-report.yaml',
     'orrery runbooks save run.jsonl --name nightly-report',
@@ -49,7 +44,7 @@ export function defineRunbooks(program: Command, run: RunAction): void {
       '--allow-secret-looking',
       'save it although something in it looks like a secret: you have read those fields',
     )
-    .action((source: string, options: SaveOptions, command: Command) =>
-      run(command, async (context) => (await runner()).saveRunbook(context, source, options)),
+    .does(async (context, source: string, options: SaveOptions) =>
+      (await runner()).saveRunbook(context, source, options),
     );
 }

@@ -20,8 +20,8 @@ import {
   EXIT,
   type ExitCode,
   renderTable,
-  printJson,
   type CliContext,
+  tell,
 } from '../../terminal/index.js';
 import { readRequestFile, sentencesOf, writeWhole } from '../../files/index.js';
 import { commitsOf, unknownRun, openOneRun } from '../../sources/index.js';
@@ -30,10 +30,7 @@ import { commitsOf, unknownRun, openOneRun } from '../../sources/index.js';
 export async function listRunbooks(context: CliContext): Promise<ExitCode> {
   const { runbooks, problems } = await withBus(context, (nc) => query(nc, 'planner', 'runbooks', {}));
   const { terminal, json } = context;
-  if (json) {
-    printJson(context, { runbooks, problems });
-    return EXIT.ok;
-  }
+  if (json) return tell(context, { runbooks, problems });
   const columns = [
     { title: 'RUNBOOK', value: ({ name }: RunbookInfo) => name },
     { title: 'PARAMETERS', value: ({ parameters }: RunbookInfo) => parameters.map(parameterWord).join(' ') || '-' },
@@ -58,10 +55,7 @@ export async function showRunbook(context: CliContext, name: string, words: read
   if (words.length > 0 && issues.length > 0) {
     throw badInput(`The runbook ${runbook.name} makes no plan of that: ${sentencesOf(issues)}.`, issues);
   }
-  if (json) {
-    printJson(context, { runbook, constellation, issues });
-    return EXIT.ok;
-  }
+  if (json) return tell(context, { runbook, constellation, issues });
   terminal.out(cleanText(aboutText(runbook)));
   if (constellation !== null) terminal.out(cleanText(`\nPlan now:\n${planText(constellation)}`));
   else terminal.out(cleanText(`\nNo plan without more: ${sentencesOf(issues)}`));
@@ -122,9 +116,11 @@ export async function checkRunbook(context: CliContext, path: string): Promise<E
   const { info, file } = parsed.runbook;
   const { tasks, dependencies } = file.constellation;
   const counts = { tasks: tasks.length, dependencies: dependencies.length };
-  if (context.json) printJson(context, { valid: true, name: info.name, hash: info.hash, ...counts });
-  else context.terminal.out(`${cleanLine(name)} is the runbook ${info.name} (${info.hash})`);
-  return EXIT.ok;
+  return tell(
+    context,
+    { valid: true, name: info.name, hash: info.hash, ...counts },
+    `${cleanLine(name)} is the runbook ${info.name} (${info.hash})`,
+  );
 }
 
 export interface SaveRunbookOptions {
@@ -160,12 +156,11 @@ export async function saveRunbook(
   const text = `${head}\n${stringify(saved.file, { lineWidth: 0 })}`;
   const toFile = output !== undefined && output !== '-';
   if (toFile) await writeWhole(output, text);
-  if (context.json) printJson(context, { runId, name: wanted, file: output ?? null, runbook: saved.file, review });
-  else
-    context.terminal.out(
-      toFile ? `draft of the runbook ${wanted} written to ${output}; read its first lines` : text.trimEnd(),
-    );
-  return EXIT.ok;
+  return tell(
+    context,
+    { runId, name: wanted, file: output ?? null, runbook: saved.file, review },
+    toFile ? `draft of the runbook ${wanted} written to ${output}; read its first lines` : text.trimEnd(),
+  );
 }
 
 /** Where it is, never what it is. */

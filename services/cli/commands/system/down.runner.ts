@@ -1,5 +1,5 @@
 import { homeOf } from '../../home/index.js';
-import { EXIT, type ExitCode, printJson, type CliContext } from '../../terminal/index.js';
+import { type ExitCode, type CliContext, tell } from '../../terminal/index.js';
 import { supervisorOf, endEverythingLeft, endProcess } from '../../processes/index.js';
 
 /** Longer than a supervisor takes when every part of it uses up its own time. */
@@ -12,7 +12,9 @@ export async function down(context: CliContext): Promise<ExitCode> {
   if (supervisor !== undefined) await endProcess(supervisor, STOP_MS_MAX);
   const left = await endEverythingLeft(home);
   const stopped = supervisor !== undefined || left;
-  if (context.json) printJson(context, { home: home.root, stopped });
-  else context.terminal.out(stopped ? `stopped the system in ${home.root}` : `no system is running in ${home.root}`);
-  return EXIT.ok;
+  return tell(
+    context,
+    { home: home.root, stopped },
+    stopped ? `stopped the system in ${home.root}` : `no system is running in ${home.root}`,
+  );
 }

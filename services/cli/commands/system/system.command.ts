@@ -1,17 +1,18 @@
 // The words with which a person starts, stops and looks at the embedded system.
-import { InvalidArgumentError, type Command } from 'commander';
-import { define, wholeFrom, type RunAction } from '../../terminal/index.js';
+import { InvalidArgumentError } from 'commander';
+import { define, wholeFrom, type CliCommand } from '../../terminal/index.js';
+import type { UpOptions } from '../../processes/index.js';
 
 const DEVICES_MAX = 32;
 const REPLICAS_MAX = 16;
 
-export function defineSystem(program: Command, run: RunAction): void {
+export function defineSystem(program: CliCommand): void {
   define(program, 'demo', 'start everything, run a runbook on two local devices, verify it, stop; needs no model', [
     'orrery demo',
   ])
     .option('--keep', 'keep the data of the system that was started')
-    .action((options: { keep?: boolean }, command: Command) =>
-      run(command, async (context) => (await import('./demo.runner.js')).demo(context, options.keep ?? false)),
+    .does(async (context, options: { keep?: boolean }) =>
+      (await import('./demo.runner.js')).demo(context, options.keep ?? false),
     );
   define(program, 'up', 'start the embedded system: NATS, PostgreSQL, all services, local devices', [
     'orrery up --devices 2',
@@ -20,18 +21,12 @@ export function defineSystem(program: Command, run: RunAction): void {
     .option('--devices <n>', 'local devices to enrol and run (web-1, db-1, dev-3, ...)', wholeFrom(0, DEVICES_MAX), 1)
     .option('--replicas <service=n>', 'several processes of one service; may be repeated', replicas, {})
     .option('--detach', 'return when everything is ready; stop with "orrery down"')
-    .action((options: { devices: number; replicas: Record<string, number>; detach?: boolean }, command: Command) =>
-      run(command, async (context) => {
-        const { up } = await import('./up.runner.js');
-        return up(context, { ...options, detach: options.detach ?? false });
-      }),
-    );
-  define(program, 'down', 'stop the embedded system of ORRERY_HOME', ['orrery down']).action(
-    (_: object, command: Command) => run(command, async (context) => (await import('./down.runner.js')).down(context)),
+    .does(async (context, options: UpOptions) => (await import('./up.runner.js')).up(context, options));
+  define(program, 'down', 'stop the embedded system of ORRERY_HOME', ['orrery down']).does(async (context) =>
+    (await import('./down.runner.js')).down(context),
   );
-  define(program, 'status', 'what of the embedded system is running, and where', ['orrery status --json']).action(
-    (_: object, command: Command) =>
-      run(command, async (context) => (await import('./status.runner.js')).status(context)),
+  define(program, 'status', 'what of the embedded system is running, and where', ['orrery status --json']).does(
+    async (context) => (await import('./status.runner.js')).status(context),
   );
 }
 
