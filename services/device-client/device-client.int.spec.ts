@@ -1,20 +1,14 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { compileDeviceClient, type Compiled } from './testing/compiled.js';
 import { makeHome, startDevice, TOKEN, type DeviceHome, type DeviceProcess } from './testing/device-process.js';
 import { ATTEMPT, startScriptedServer, type ScriptedServer } from './testing/scripted-server.js';
 import { isAlive, pidIn, until } from './testing/until.js';
 
-let compiled: Compiled;
 let home: DeviceHome;
 let server: ScriptedServer;
 let devices: DeviceProcess[] = [];
 
-beforeAll(async () => {
-  compiled = await compileDeviceClient();
-});
-afterAll(() => compiled.remove());
 beforeEach(async () => {
   home = await makeHome();
   server = await startScriptedServer();
@@ -28,7 +22,7 @@ afterEach(async () => {
 });
 
 const start = (...more: string[]): DeviceProcess => {
-  const device = startDevice(compiled, home, server.url, more);
+  const device = startDevice(home, server.url, more);
   devices.push(device);
   return device;
 };

@@ -1,21 +1,15 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { AIP_LIMITS } from '#proto';
-import { compileDeviceClient, type Compiled } from './testing/compiled.js';
 import { makeHome, startDevice, type DeviceHome, type DeviceProcess } from './testing/device-process.js';
 import { startScriptedServer, type ScriptedConnection, type ScriptedServer } from './testing/scripted-server.js';
 import { childOf, isAlive, memoryOf, pidIn, until } from './testing/until.js';
 
-let compiled: Compiled;
 let home: DeviceHome;
 let server: ScriptedServer;
 let devices: DeviceProcess[] = [];
 
-beforeAll(async () => {
-  compiled = await compileDeviceClient();
-});
-afterAll(() => compiled.remove());
 beforeEach(async () => {
   home = await makeHome();
   server = await startScriptedServer();
@@ -29,7 +23,7 @@ afterEach(async () => {
 });
 
 const start = (...more: string[]): DeviceProcess => {
-  const device = startDevice(compiled, home, server.url, more);
+  const device = startDevice(home, server.url, more);
   devices.push(device);
   return device;
 };
@@ -287,7 +281,7 @@ describe('a device', () => {
   it('goes to the second server when the first one is dead', async () => {
     const dead = await startScriptedServer();
     await dead.stop();
-    const device = startDevice(compiled, home, `${dead.url},${server.url}`);
+    const device = startDevice(home, `${dead.url},${server.url}`);
     devices.push(device);
     const { connection } = await server.registered();
     connection.command('c1', 'EXEC_CLI', { command: 'echo here' });

@@ -1,10 +1,9 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { ActionResult, ClientMessage, Json } from '#proto';
 import { ClientMessage as ClientMessageSchema } from '#proto';
-import { compileDeviceClient, type Compiled } from './testing/compiled.js';
 import { makeHome, startDevice, TOKEN, type DeviceHome, type DeviceProcess } from './testing/device-process.js';
 import { startScriptedServer, type ScriptedConnection, type ScriptedServer } from './testing/scripted-server.js';
 import { deviceConnections, recordedTools, type TraceLine } from './testing/ufo-trace.js';
@@ -17,12 +16,7 @@ const TOOLS = fileURLToPath(new URL('testing/ufo-tools.ts', import.meta.url));
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const DEVICE = 'linux_agent_1';
 
-let compiled: Compiled;
 let cleanups: (() => unknown)[] = [];
-beforeAll(async () => {
-  compiled = await compileDeviceClient();
-});
-afterAll(() => compiled.remove());
 beforeEach(() => {
   cleanups = [];
 });
@@ -50,7 +44,7 @@ async function stage(trace: string, deviceId = DEVICE): Promise<Stage> {
     config ?? '',
     `credentialIn: query\nmcpServers:\n  BashExecutor: { command: ${JSON.stringify(process.execPath)}, args: ${args} }\n`,
   );
-  const device = startDevice(compiled, home, server.url, ['--id', deviceId, '--config', config ?? '']);
+  const device = startDevice(home, server.url, ['--id', deviceId, '--config', config ?? '']);
   cleanups.push(
     () => home.remove(),
     () => server.stop(),

@@ -13,7 +13,6 @@ import {
   type RunCommandRequest,
 } from '#proto';
 import { TestBench, type BenchGateway } from '../../services/aip-gateway/testing/test-bench.adapter.js';
-import { compileDeviceClient, type Compiled } from '../../services/device-client/testing/compiled.js';
 import {
   makeHome,
   startDevice,
@@ -25,7 +24,6 @@ import { until } from '../../services/device-client/testing/until.js';
 /* A real device process at a real gateway with a real store: what a command says, and what it leaves on the disk. */
 
 const DEVICE = 'web-1';
-let compiled: Compiled;
 let bench: TestBench;
 let gate: BenchGateway;
 let home: DeviceHome;
@@ -33,17 +31,14 @@ let device: DeviceProcess;
 let tasks = 0;
 
 beforeAll(async () => {
-  [compiled, bench] = await Promise.all([compileDeviceClient(), TestBench.start()]);
+  bench = await TestBench.start();
 });
-afterAll(async () => {
-  await compiled.remove();
-  await bench.stop();
-});
+afterAll(() => bench.stop());
 beforeEach(async () => {
   gate = await bench.gateway();
   home = await makeHome();
   await writeFile(home.tokenFile, `token-${DEVICE}\n`, { mode: 0o600 });
-  device = startDevice(compiled, home, gate.url);
+  device = startDevice(home, gate.url);
 });
 afterEach(async () => {
   await device.kill('SIGKILL');

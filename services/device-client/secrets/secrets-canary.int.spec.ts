@@ -2,8 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { chmod, mkdir, readFile, readlink, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { compileDeviceClient, type Compiled } from '../testing/compiled.js';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { makeHome, startDevice, type DeviceHome, type DeviceProcess } from '../testing/device-process.js';
 import { startScriptedServer, type ScriptedConnection, type ScriptedServer } from '../testing/scripted-server.js';
 import { until } from '../testing/until.js';
@@ -21,17 +20,12 @@ const CLASHING = fileURLToPath(new URL('../testing/clashing-server.ts', import.m
 /** Reported as skipped where there is none. */
 const hasBwrap = spawnSync('/bin/sh', ['-c', 'command -v bwrap']).status === 0;
 
-let compiled: Compiled;
 let home: DeviceHome;
 let server: ScriptedServer;
 let device: DeviceProcess | undefined;
 let secretsDir: string;
 let frames: string[];
 
-beforeAll(async () => {
-  compiled = await compileDeviceClient();
-});
-afterAll(() => compiled.remove());
 beforeEach(async () => {
   [home, server, frames] = [await makeHome(), await startScriptedServer(), []];
   secretsDir = join(home.dir, 'secrets');
@@ -51,7 +45,7 @@ async function put(name: string, value: string): Promise<void> {
 }
 
 async function start(...more: string[]): Promise<ScriptedConnection> {
-  device = startDevice(compiled, home, server.url, ['--secrets', secretsDir, '--log-level', 'trace', ...more]);
+  device = startDevice(home, server.url, ['--secrets', secretsDir, '--log-level', 'trace', ...more]);
   const { connection } = await server.registered();
   connection.onFrame = (text) => frames.push(text);
   return connection;
@@ -140,7 +134,7 @@ describe('a secret of a device', () => {
 
   it('ends the start with one sentence when others can read it', async () => {
     await chmod(join(secretsDir, 'db-password'), 0o644);
-    device = startDevice(compiled, home, server.url, ['--secrets', secretsDir]);
+    device = startDevice(home, server.url, ['--secrets', secretsDir]);
     const { child, output } = device;
     await until(() => (child.exitCode === null ? undefined : true));
     expect(child.exitCode).toBe(3);
@@ -193,7 +187,7 @@ describe('the policy of a device', () => {
     const policy = join(home.dir, 'policy.yaml');
     await writeFile(policy, text);
     await chmod(policy, mode);
-    device = startDevice(compiled, home, server.url, ['--policy', policy]);
+    device = startDevice(home, server.url, ['--policy', policy]);
     const { child, output } = device;
     await until(() => (child.exitCode === null ? undefined : true));
     expect(child.exitCode).toBe(3);

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Compiled } from './compiled.js';
+import { fileURLToPath } from 'node:url';
 
 export interface DeviceHome {
   readonly dir: string;
@@ -43,13 +43,11 @@ export interface DeviceProcess {
   kill(signal: NodeJS.Signals): Promise<number | null>;
 }
 
-/** A real device client process. */
-export function startDevice(
-  compiled: Compiled,
-  home: DeviceHome,
-  url: string,
-  more: readonly string[] = [],
-): DeviceProcess {
+const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
+const PROGRAM = join(ROOT, 'dist/services/device-client/main.js');
+
+/** A real device client process, of the program as it was built and is shipped. */
+export function startDevice(home: DeviceHome, url: string, more: readonly string[] = []): DeviceProcess {
   const args = [
     'join',
     '--url',
@@ -61,9 +59,15 @@ export function startDevice(
     '--jail-dir',
     home.jailDir,
   ];
-  const child = spawn(process.execPath, [compiled.path('services/device-client/main.ts'), ...args, ...more], {
+  const child = spawn(process.execPath, [PROGRAM, ...args, ...more], {
     stdio: ['ignore', 'pipe', 'pipe'],
-    env: { PATH: process.env['PATH'], HOME: home.dir, ORRERY_LOG_LEVEL: 'debug', SECRET: 'canary-secret-4711' },
+    env: {
+      PATH: process.env['PATH'],
+      HOME: home.dir,
+      ORRERY_LOG_LEVEL: 'debug',
+      SECRET: 'canary-secret-4711',
+      NODE_COMPILE_CACHE: join(ROOT, '.cache/node-compile'),
+    },
   });
   let output = '';
   child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));

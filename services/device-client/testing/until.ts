@@ -1,14 +1,18 @@
 import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 
+const DEADLINE_MS = 60_000;
+const POLL_MS = 10;
+
 /** Waits for a fact, not for a time: the outer limit only keeps a broken test from hanging. */
 export async function until<T>(look: () => T | undefined | Promise<T | undefined>): Promise<T> {
-  for (let tries = 0; tries < 2_000; tries++) {
+  const deadline = performance.now() + DEADLINE_MS;
+  for (;;) {
     const found = await look();
     if (found !== undefined) return found;
-    await sleep(10);
+    if (performance.now() > deadline) throw new Error('it never became true');
+    await sleep(POLL_MS);
   }
-  throw new Error('it never became true');
 }
 
 /** The process id that a command wrote into a file. */

@@ -1,8 +1,7 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { compileDeviceClient, type Compiled } from '../testing/compiled.js';
 import { makeHome, startDevice, type DeviceHome, type DeviceProcess } from '../testing/device-process.js';
 import { startScriptedServer, type ScriptedServer } from '../testing/scripted-server.js';
 import { until } from '../testing/until.js';
@@ -10,15 +9,10 @@ import { until } from '../testing/until.js';
 const ODD = fileURLToPath(new URL('../../../libs/mcp/testing/odd-server.ts', import.meta.url));
 const CLASHING = fileURLToPath(new URL('../testing/clashing-server.ts', import.meta.url));
 
-let compiled: Compiled;
 let home: DeviceHome;
 let server: ScriptedServer;
 let device: DeviceProcess;
 
-beforeAll(async () => {
-  compiled = await compileDeviceClient();
-});
-afterAll(() => compiled.remove());
 beforeEach(async () => {
   home = await makeHome();
   server = await startScriptedServer();
@@ -32,7 +26,7 @@ beforeEach(async () => {
   dead: { command: /no/such/program }
 `,
   );
-  device = startDevice(compiled, home, server.url, ['--config', config]);
+  device = startDevice(home, server.url, ['--config', config]);
 });
 afterEach(async () => {
   await device.kill('SIGKILL');

@@ -1,12 +1,13 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
+import { ROOT } from './root.js';
 
 export interface ServiceOptions {
   /** Folder of `services`. */
   readonly name: string;
-  /** The tree whose sources are run: this one, or a copy with a mutant in it. */
-  readonly root: string;
+  /** A copy of the tree with a mutant in it, whose sources are run; when absent what was built of this tree is. */
+  readonly root?: string;
   readonly env: NodeJS.ProcessEnv;
 }
 
@@ -26,12 +27,19 @@ const END_WITH_PARENT = `data:text/javascript,${encodeURIComponent(
 )}`;
 const HOOKS = 'tools/specs/sources.mjs';
 
-/** Runs a service as a process of its own, from the sources of a tree, and waits until it says that it is ready. */
+/** Runs a service as a process of its own and waits until it says that it is ready. */
 export async function startService({ name, root, env }: ServiceOptions): Promise<Service> {
-  const child = fork(join(root, 'services', name, 'main.ts'), [], {
-    cwd: root,
-    execArgv: ['--no-warnings', '--import', END_WITH_PARENT, '--import', join(root, HOOKS)],
-    env: { PATH: process.env['PATH'], ORRERY_LOG_LEVEL: 'error', ...env },
+  const isBuilt = root === undefined;
+  const main = isBuilt ? join(ROOT, 'dist/services', name, 'main.js') : join(root, 'services', name, 'main.ts');
+  const child = fork(main, [], {
+    cwd: root ?? ROOT,
+    execArgv: ['--no-warnings', '--import', END_WITH_PARENT, ...(isBuilt ? [] : ['--import', join(root, HOOKS)])],
+    env: {
+      PATH: process.env['PATH'],
+      NODE_COMPILE_CACHE: join(ROOT, '.cache/node-compile'),
+      ORRERY_LOG_LEVEL: 'error',
+      ...env,
+    },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   });
   let words = '';

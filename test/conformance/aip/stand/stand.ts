@@ -4,7 +4,6 @@ import type { Driver } from '../driver.js';
 import type { Account } from '../lab.js';
 import type { RunOptions } from '../run-checks.js';
 import { RegistryStandIn } from './registry-stand-in.js';
-import { ROOT } from './root.js';
 import { startService, type Service } from './service.js';
 
 /** Devices of the stand: as many checks run side by side. */
@@ -22,7 +21,7 @@ export interface Gateway {
 }
 
 export interface GatewayOptions {
-  /** The tree whose sources it is made of; this one when absent. */
+  /** The tree whose sources it is run from; when absent it is what was built of this one. */
   readonly root?: string;
   readonly answerMs?: number;
   readonly taskMs?: number;
@@ -49,8 +48,12 @@ export async function startStand({ executes }: { readonly executes: boolean }): 
   const accounts = { devices: admit('device', DEVICES), constellations: admit('constellation', CONSTELLATIONS) };
   const { url: natsUrl, monitorUrl } = bus.server;
   const env = { ORRERY_NATS_URL: natsUrl, ORRERY_NATS_MONITOR_URL: monitorUrl, ORRERY_AIP_PORT: '0' };
-  const start = (name: string, root = ROOT): Promise<Service> =>
-    startService({ name, root, env: { ...env, ORRERY_NATS_SEED_FILE: bus.seedFile(name) } });
+  const start = (name: string, root?: string): Promise<Service> =>
+    startService({
+      name,
+      ...(root !== undefined && { root }),
+      env: { ...env, ORRERY_NATS_SEED_FILE: bus.seedFile(name) },
+    });
   const behind = executes ? await Promise.all(['orchestrator', 'device-agent'].map((name) => start(name))) : [];
   const driver: Driver = await busDriver({ url: natsUrl, seedFile: bus.seedFile('admin') });
   return {
