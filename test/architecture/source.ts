@@ -45,7 +45,18 @@ export function readTree(root: string, directory = root): Source[] {
   });
 }
 
+/** Of files that were looked at, by path: the specs of a worker look at the same tree. */
+const known = new Map<string, Facts>();
+
 export function factsOf(source: Source): Facts {
+  const before = known.get(source.path);
+  if (before?.text === source.text) return before;
+  const facts = readFacts(source);
+  known.set(source.path, facts);
+  return facts;
+}
+
+function readFacts(source: Source): Facts {
   const facts = {
     ...source,
     imports: [] as Import[],
@@ -58,7 +69,7 @@ export function factsOf(source: Source): Facts {
     hasEnum: false,
   };
   if (!/\.(?:ts|tsx|mjs)$/u.test(source.path)) return facts;
-  const file = ts.createSourceFile(source.path, source.text, ts.ScriptTarget.Latest, true);
+  const file = ts.createSourceFile(source.path, source.text, ts.ScriptTarget.Latest);
   const visit = (node: ts.Node): void => {
     noteModule(node, facts.imports);
     noteAmbient(node, facts.ambient);
@@ -86,11 +97,13 @@ function declared(statement: ts.Statement): string[] {
     return statement.declarationList.declarations.flatMap(({ name }) =>
       ts.isIdentifier(name)
         ? [name.text]
-        : name.elements.flatMap((element) => (ts.isBindingElement(element) ? [element.name.getText()] : [])),
+        : name.elements.flatMap((element) => (ts.isBindingElement(element) ? [nameOf(element.name)] : [])),
     );
   }
-  return ts.isDeclarationStatement(statement) && statement.name !== undefined ? [statement.name.getText()] : [];
+  return ts.isDeclarationStatement(statement) && statement.name !== undefined ? [nameOf(statement.name)] : [];
 }
+
+const nameOf = (name: ts.Node): string => (ts.isIdentifier(name) || ts.isStringLiteral(name) ? name.text : '');
 
 function noteModule(node: ts.Node, imports: Import[]): void {
   if ((ts.isImportDeclaration(node) || ts.isExportDeclaration(node)) && node.moduleSpecifier !== undefined) {

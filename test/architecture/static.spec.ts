@@ -1,5 +1,7 @@
 import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { expect, it } from '@jest/globals';
 
@@ -27,15 +29,45 @@ function run(
   });
 }
 
+/** The linter has the native compiler in it: what one of them finds and the other does is found in one go. */
+const LINT = ['--type-aware', '--type-check', '--deny-warnings'];
+
 it(
-  'every type is sound',
-  async () => expect(await check('typescript-native', 'bin/tsc', ['--noEmit'])).toBe('ok'),
+  'every type is sound, and nothing is found by the linter',
+  async () => expect(await check('oxlint', 'bin/oxlint', LINT)).toBe('ok'),
   DEADLINE_MS,
 );
 
+/** What the check of types must find, with the code by which it is known. */
+const PLANTED: Readonly<Record<string, string>> = {
+  TS2322: `export const one: number = 'one';`,
+  TS6133: `const one = 1;\nexport const two = 2;`,
+  TS2532: `export const one = (list: string[]): string => list[0].trim();`,
+  TS1484: `import { Two } from './two.js';\nexport type One = Two;`,
+  TS2307: `export { two } from './three.js';`,
+};
+
 it(
-  'nothing is found by the linter, types included',
-  async () => expect(await check('oxlint', 'bin/oxlint', ['--type-aware', '--deny-warnings'])).toBe('ok'),
+  'the check of types finds what is planted',
+  async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'orrery-planted-'));
+    try {
+      const options = {
+        extends: join(ROOT, 'tsconfig.json'),
+        compilerOptions: { rootDir: '.', types: [] },
+        include: ['.'],
+      };
+      writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(options));
+      writeFileSync(join(folder, 'package.json'), JSON.stringify({ type: 'module' }));
+      writeFileSync(join(folder, 'two.ts'), 'export interface Two {\n  readonly two: 2;\n}\n');
+      for (const [code, text] of Object.entries(PLANTED)) writeFileSync(join(folder, `${code}.ts`), `${text}\n`);
+      const { output } = await run('oxlint', 'bin/oxlint', [...LINT, '--format', 'unix', folder]);
+      const missed = Object.keys(PLANTED).filter((code) => !new RegExp(`${code}\\.ts:.*${code}`, 'u').test(output));
+      expect(missed.length === 0 ? [] : [...missed, output]).toEqual([]);
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
+  },
   DEADLINE_MS,
 );
 
