@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -146,6 +146,18 @@ describe('EXEC_CLI', () => {
     await exec.endAll();
     expect(await isAlive(pid)).toBe(false);
     await running;
+  });
+
+  it('is ended once for all that ask at a time, and nobody hears of the end before it', async () => {
+    const running = run({ command: 'setsid sh -c "echo \\$\\$ > pid; sleep 600"; true', timeout: 600 });
+    const pid = await pidFile();
+    const kill = jest.spyOn(process, 'kill');
+    const ends = [exec.endAll(), exec.endAll()];
+    expect(kill.mock.calls.filter(([, signal]) => signal === 'SIGTERM')).toHaveLength(1);
+    kill.mockRestore();
+    await Promise.race(ends);
+    expect(await isAlive(pid)).toBe(false);
+    await Promise.all([...ends, running]);
   });
 
   it('leaves the processes of other commands alone', async () => {
