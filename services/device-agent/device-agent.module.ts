@@ -68,7 +68,8 @@ const NO_MODEL: ChatModel = { ask: () => Promise.resolve([]) };
     }),
     // Who waits for a person holds a message, but no place.
     part(Slots, [DEVICE_AGENT_CONFIG, BusStrategy], ({ attemptsMax }, bus) => {
-      const look = bus.limit(DURABLES.deviceAgentAttempts, () => attemptsMax + slots.lent);
+      const room = (): number => attemptsMax + slots.lent;
+      const look = bus.limit(DURABLES.deviceAgentAttempts, { concurrency: room, maxPull: room });
       const slots = new Slots(attemptsMax, look);
       return slots;
     }),

@@ -1,5 +1,6 @@
 import 'reflect-metadata';
-import { runService } from '#libs/platform';
+import { PlatformModule, runService } from '#libs/platform';
 import { PlannerModule } from './planner.module.js';
 
-await runService({ name: 'planner', module: PlannerModule });
+const imports = [PlatformModule.forService('planner')];
+await runService({ name: 'planner', module: { module: PlannerModule, imports } });

@@ -1,19 +1,15 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { Kvm } from '@nats-io/kv';
 import type { NatsConnection } from '@nats-io/transport-node';
-import { pino } from 'pino';
 import { BUCKETS, subjects, type PlanCommit, type RunCommit } from '#proto';
 import { openPlanLog, openRunLog, readCommits, verifyChain, type Stored } from '#libs/event-log';
 import { proveActor } from '#libs/keys';
-import { loadModelSettings, OpenAiChatModel } from '#libs/llm';
 import { getArtifact, query, readMembers } from '#libs/messaging';
-import { startModelServer, startTestBus, type ModelServer, type TestBus } from '#libs/testing';
-import { loadPlannerKit } from './planner-kit.adapter.js';
-import { startPlanner, type Planner, type PlannerOptions } from './planner.runner.js';
+import { ServicePorts } from '#libs/platform';
+import { startModelServer, startTestBus, type ModelServer, type Replica, type TestBus } from '#libs/testing';
 import { PlannerWorld, profileOf, RUN_ID } from './testing/planner-world.js';
 import { plan, task } from './testing/replies.js';
-
-const CLOCK = { now: () => Date.now() };
+import { servePlanner, type ServedPlanner } from './testing/served.js';
 
 let bus: TestBus;
 let nc: NatsConnection;
@@ -37,26 +33,9 @@ afterAll(async () => {
 });
 
 /** A planner with the rights of its service only, and the prompts and runbooks of this installation. */
-async function planner(instance: string, change: Partial<PlannerOptions> = {}): Promise<Planner> {
-  const settings = loadModelSettings({ OPENAI_BASE_URL: model.url, ORRERY_MODEL: 'scripted', OPENAI_API_KEY: 'k' });
-  if (settings === null) throw new Error('no model is configured');
-  const kit = await loadPlannerKit({ promptsDirectory: undefined, runbooksDirectory: undefined }, {});
-  const started = await startPlanner({
-    nc: await bus.as('planner'),
-    instance,
-    clock: CLOCK,
-    logger: pino({ level: 'silent' }),
-    emit: () => undefined,
-    ...kit,
-    model: new OpenAiChatModel({ settings }),
-    roundsMax: 4,
-    keepPrompts: true,
-    evaluation: false,
-    experiences: null,
-    endpoint: null,
-    abandonMs: 50,
-    ...change,
-  });
+async function planner(instance: string, change: Partial<ServedPlanner> = {}): Promise<Replica> {
+  const environment = { OPENAI_BASE_URL: model.url, ORRERY_MODEL: 'scripted', OPENAI_API_KEY: 'k' };
+  const started = await servePlanner({ nc: await bus.as('planner'), instance, environment, ...change });
   closing.push(() => started.stop());
   return started;
 }
@@ -111,7 +90,7 @@ describe('a planner on a real server', () => {
   });
 
   it('plans with a runbook without any model, and says so before', async () => {
-    await planner('i2', { model: null });
+    await planner('i2', { kit: { model: null } });
     const asked = model.requests.length;
     expect(await query(nc, 'planner', 'match', { goal: 'fleet-health' })).toMatchObject({
       kind: 'runbook',
@@ -156,8 +135,8 @@ describe('a planner on a real server', () => {
 
   it('serves the Constellation MCP server where it is told to', async () => {
     const seed = await bus.seedOf('planner');
-    const { mcpPort } = await planner('i5', { endpoint: { port: 0, bind: '127.0.0.1', hosts: [], seed } });
-    const answer = await fetch(`http://127.0.0.1:${mcpPort}/mcp/run-model`, { method: 'POST', body: '{}' });
+    const { mcp } = (await planner('i5', { seed })).get(ServicePorts).all();
+    const answer = await fetch(`http://127.0.0.1:${mcp}/mcp/run-model`, { method: 'POST', body: '{}' });
     expect(answer.status).toBe(401);
   });
 

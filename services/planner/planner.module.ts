@@ -1,114 +1,190 @@
-import { Inject, Module, type BeforeApplicationShutdown, type OnApplicationBootstrap } from '@nestjs/common';
-import type { NatsConnection } from '@nats-io/transport-node';
-import type { Logger } from 'pino';
+import { randomBytes } from 'node:crypto';
+import { Module } from '@nestjs/common';
+import { DURABLES } from '#proto';
+import { openPlanLog, openRunLog, type RunLog } from '#libs/event-log';
 import { readSecret } from '#libs/keys';
+import { StoringModelDesk } from '#libs/llm';
+import { Actors, agentsOf, BusStrategy, Members, putArtifact } from '#libs/messaging';
 import { untypedLines } from '#libs/planner';
 import {
   CLOCK,
   ConfigError,
+  INSTANCE,
   loadConfig,
   LOGGER,
   Metrics,
   NATS,
-  PlatformModule,
+  part,
   SERVICE_CONFIG,
   ServicePorts,
-  type Clock,
-  type ServiceConfig,
+  token,
 } from '#libs/platform';
-import type { Experiences } from './experience/postgres/index.js';
-import { meteredEmbedder } from './experience/index.js';
-import { PLANNER_SERVICE, meteredModel, roundRecords } from './rounds/index.js';
-import { loadPlannerKit } from './planner-kit.adapter.js';
+import { McpEndpoint } from './endpoint/index.js';
+import { ExampleEmbeddings, examplesFrom, meteredEmbedder, type ExperienceStore } from './experience/index.js';
+import { FleetWatch, MatchQueries, PlanningFleet } from './fleet/index.js';
+import { loadPlannerKit, PLANNER_KIT, Warming } from './kit/index.js';
+import { EvaluationHandler, LEARNING, LearningHandler, LearningQueries, Reflection } from './learning/index.js';
 import { PlannerConfig } from './planner.config.js';
-import { startPlanner, type Planner, type PlannerOptions } from './planner.runner.js';
+import {
+  LiveRounds,
+  meteredModel,
+  PlanCommits,
+  PLANNER_SERVICE,
+  RoundHandler,
+  RoundInputs,
+  roundRecords,
+  RoundsConsumer,
+  Thinking,
+} from './rounds/index.js';
 
 const UNTYPED_LINES =
   'lines of a runbook have no type and are success-only: after a failure what they lead to is skipped';
-const OPTIONS = Symbol('OPTIONS');
-const EXPERIENCES = Symbol('EXPERIENCES');
+/** Bytes of the text that the words of others are fenced with in a prompt. */
+const BOUNDARY_BYTES = 16;
+const random = (): string => randomBytes(BOUNDARY_BYTES).toString('hex');
+
+export const PLANNER_CONFIG = token<PlannerConfig>('PLANNER_CONFIG');
+/** What edits over MCP are signed with; null when there is no endpoint. */
+export const MCP_SEED = token<string | null>('MCP_SEED');
+/** Null: no examples are kept. */
+export const EXPERIENCES = token<{ readonly store: ExperienceStore } | null>('EXPERIENCES');
+const RUNS = token<RunLog>('RUNS');
+/** These are null without a model, or without examples. */
+const DESK = token<StoringModelDesk | null>('DESK');
+const EMBEDDINGS = token<ExampleEmbeddings | null>('EMBEDDINGS');
+const THINKING = token<Thinking | null>('THINKING');
+const REFLECTION = token<Reflection | null>('REFLECTION');
+const ENDPOINT = token<McpEndpoint | null>('ENDPOINT');
 
 /**
- * The service that proposes constellations: rounds with a model or a runbook, what was learnt from runs that ended, and the door for other
- * planners. What is proposed is judged by the orchestrator, and what a planner does next is said in libs/planner.
+ * One replica of the planner. What is proposed is judged by the orchestrator, and what a planner does next is said in libs/planner.
+ *
+ *   RUNS ──EDIT_OPENED──► RoundHandler ──runbook, rule, Thinking──► PLANS
+ *     └────end of a run──► EvaluationHandler ──► PLANS      learn, demonstrate ──► LearningHandler ──► examples
+ *   other planners ──MCP──► McpEndpoint ──► verbs of the orchestrator
  */
 @Module({
-  imports: [PlatformModule.forService(PLANNER_SERVICE)],
+  controllers: [RoundInputs, MatchQueries, LearningQueries],
   providers: [
-    {
-      provide: EXPERIENCES,
-      inject: [LOGGER],
-      useFactory: async (logger: Logger): Promise<Experiences | null> => {
-        if (!loadConfig(PlannerConfig).experience) return null;
-        // Only who keeps examples pays for the mapper.
-        const { openExperiences } = await import('./experience/postgres/index.js');
-        return openExperiences(logger);
+    part(PLANNER_CONFIG, [], () => loadConfig(PlannerConfig)),
+    part(PLANNER_KIT, [PLANNER_CONFIG, LOGGER, Metrics], async (config, logger, metrics) => {
+      const { model, embedder, ...kit } = await loadPlannerKit(config, process.env);
+      for (const problem of kit.problems) logger.warn({ problem }, 'a runbook cannot be used');
+      for (const { info, file } of kit.runbooks) {
+        const lines = untypedLines(file);
+        if (lines.length > 0) logger.warn({ runbook: info.name, lines }, UNTYPED_LINES);
+      }
+      return {
+        ...kit,
+        model: model && meteredModel(model, metrics),
+        embedder: embedder && meteredEmbedder(embedder, metrics),
+      };
+    }),
+    part(Warming, [PLANNER_KIT, LOGGER], (kit, logger) => new Warming(kit, logger)),
+    part(MCP_SEED, [PLANNER_CONFIG, SERVICE_CONFIG], async ({ mcpPort }, { nats }) =>
+      mcpPort === null ? null : readSeed(nats.seedFile),
+    ),
+    part(EXPERIENCES, [PLANNER_CONFIG, LOGGER], async ({ experience }, logger) => {
+      if (!experience) return null;
+      // Only who keeps examples pays for the mapper.
+      const { openExperiences } = await import('./experience/postgres/index.js');
+      return openExperiences(logger);
+    }),
+    PlanningFleet,
+    part(FleetWatch, [NATS, PlanningFleet, LOGGER], (nc, fleet, logger) => new FleetWatch(nc, fleet, logger)),
+    part(Actors, [NATS, LOGGER], (nc, logger) => Actors.open(nc, (error) => logger.warn({ err: error }, 'actors'))),
+    part(LiveRounds, [PLANNER_CONFIG, BusStrategy, Metrics], ({ roundsMax }, bus, metrics) => {
+      bus.limit(DURABLES.plannerRounds, { concurrency: () => roundsMax });
+      const live = new LiveRounds();
+      const gauge = metrics.gauge('planner_rounds_live', 'Runs that this replica works on');
+      Object.assign(gauge, { collect: () => gauge.set(live.size) });
+      return live;
+    }),
+    part(RUNS, [NATS], openRunLog),
+    part(
+      PlanCommits,
+      [NATS, CLOCK, INSTANCE],
+      (nc, clock, instance) => new PlanCommits({ plans: openPlanLog(nc), clock, instance }),
+    ),
+    part(DESK, [PLANNER_KIT, PLANNER_CONFIG, NATS, LOGGER], ({ model }, { keepPrompts }, nc, logger) => {
+      const artifacts = { put: (content: Uint8Array) => putArtifact(nc, content) };
+      return model && new StoringModelDesk({ model, artifacts, keepPrompts, logger });
+    }),
+    part(
+      EMBEDDINGS,
+      [PLANNER_KIT, EXPERIENCES, LiveRounds, LOGGER],
+      ({ embedder }, experiences, { signal }, logger) =>
+        experiences && embedder && new ExampleEmbeddings({ embedder, store: experiences.store, logger, signal }),
+    ),
+    part(
+      THINKING,
+      [DESK, PLANNER_KIT, PlanningFleet, EXPERIENCES, EMBEDDINGS, CLOCK, LOGGER],
+      (desk, { prompter, runbooks }, fleet, experiences, embeddings, clock, logger) => {
+        const examples = experiences ? examplesFrom(experiences.store, logger, { embeddings }) : async () => [];
+        const infos = runbooks.map(({ info }) => info);
+        return desk && new Thinking({ desk, prompter, fleet, runbooks: infos, examples, clock, random });
       },
-    },
-    {
-      provide: OPTIONS,
-      inject: [NATS, SERVICE_CONFIG, CLOCK, LOGGER, Metrics, EXPERIENCES],
-      useFactory: async (
-        nc: NatsConnection,
-        { instance, bind, nats }: ServiceConfig,
-        clock: Clock,
-        logger: Logger,
-        metrics: Metrics,
-        experiences: Experiences | null,
-      ): Promise<PlannerOptions> => {
-        const config = loadConfig(PlannerConfig);
-        const { model, embedder, ...kit } = await loadPlannerKit(config, process.env);
-        for (const problem of kit.problems) logger.warn({ problem }, 'a runbook cannot be used');
-        for (const { info, file } of kit.runbooks) {
-          const lines = untypedLines(file);
-          if (lines.length > 0) logger.warn({ runbook: info.name, lines }, UNTYPED_LINES);
-        }
-        const { mcpPort: port, mcpHosts: hosts } = config;
-        return {
-          nc,
+    ),
+    part(
+      REFLECTION,
+      [DESK, PLANNER_KIT, LiveRounds],
+      (desk, { prompter }, { signal }) => desk && new Reflection({ desk, prompter, random, signal }),
+    ),
+    part(
+      RoundHandler,
+      [RUNS, PlanCommits, LiveRounds, THINKING, PLANNER_KIT, PlanningFleet, CLOCK, LOGGER, Metrics],
+      (runs, commits, live, thinking, { runbooks }, fleet, clock, logger, metrics) => {
+        const emit = roundRecords(logger, metrics);
+        return new RoundHandler({ runs, commits, live, thinking, runbooks, fleet, clock, logger, emit });
+      },
+    ),
+    part(
+      EvaluationHandler,
+      [RUNS, PlanCommits, REFLECTION, PlanningFleet, LOGGER],
+      (runs, commits, reflection, fleet, logger) => new EvaluationHandler({ runs, commits, reflection, fleet, logger }),
+    ),
+    part(
+      LEARNING,
+      [RUNS, PlanCommits, EXPERIENCES, REFLECTION, EMBEDDINGS, CLOCK, LOGGER],
+      (runs, commits, experiences, reflection, embeddings, clock, logger) => {
+        const learnt = (): void => embeddings?.catchUp();
+        const parts = { runs, commits, reflection, clock, logger, learnt };
+        return experiences && new LearningHandler({ ...parts, store: experiences.store });
+      },
+    ),
+    part(
+      RoundsConsumer,
+      [RoundHandler, LiveRounds, RUNS, EvaluationHandler, REFLECTION, PLANNER_CONFIG, LOGGER],
+      (rounds, live, runs, handler, reflection, { evaluation: evaluateAll }, logger) => {
+        const evaluations = reflection && handler;
+        return new RoundsConsumer({ rounds, live, runs, evaluations, evaluateAll, logger });
+      },
+    ),
+    part(
+      ENDPOINT,
+      [MCP_SEED, PLANNER_CONFIG, SERVICE_CONFIG, NATS, Actors, ServicePorts, CLOCK, LOGGER],
+      (seed, { mcpPort, mcpHosts: hosts }, { bind }, nc, actors, ports, clock, logger) => {
+        if (seed === null || mcpPort === null) return null;
+        return new McpEndpoint({ nc, actors, ports, port: mcpPort, bind, hosts, seed, clock, logger });
+      },
+    ),
+    part(
+      Members,
+      [NATS, INSTANCE, CLOCK, LOGGER, PlanningFleet],
+      (nc, instance, clock, logger, fleet) =>
+        new Members(nc, {
+          service: PLANNER_SERVICE,
           instance,
           clock,
-          logger,
-          emit: roundRecords(logger, metrics),
-          ...config,
-          ...kit,
-          model: model === null ? null : meteredModel(model, metrics),
-          experiences: experiences?.store ?? null,
-          embedder: embedder === null ? null : meteredEmbedder(embedder, metrics),
-          endpoint: port === null ? null : { port, hosts, bind, seed: await readSeed(nats.seedFile) },
-        };
-      },
-    },
+          // The orchestrator only looks whether somebody is there; rounds come from one durable.
+          changed: () => undefined,
+          seen: (all) => fleet.served(agentsOf(all), performance.now()),
+          report: (error) => logger.warn({ err: error }, 'membership'),
+        }),
+    ),
   ],
 })
-export class PlannerModule implements OnApplicationBootstrap, BeforeApplicationShutdown {
-  readonly #options: PlannerOptions;
-  readonly #metrics: Metrics;
-  readonly #ports: ServicePorts;
-  #planner: Planner | undefined;
-
-  constructor(
-    @Inject(OPTIONS) options: PlannerOptions,
-    @Inject(Metrics) metrics: Metrics,
-    @Inject(ServicePorts) ports: ServicePorts,
-  ) {
-    this.#options = options;
-    this.#metrics = metrics;
-    this.#ports = ports;
-  }
-
-  async onApplicationBootstrap(): Promise<void> {
-    const planner = await startPlanner(this.#options);
-    this.#planner = planner;
-    if (planner.mcpPort !== null) this.#ports.register('mcp', planner.mcpPort);
-    const gauge = this.#metrics.gauge('planner_rounds_live', 'Runs that this replica works on');
-    Object.assign(gauge, { collect: () => gauge.set(planner.rounds) });
-  }
-
-  async beforeApplicationShutdown(): Promise<void> {
-    await this.#planner?.stop();
-  }
-}
+export class PlannerModule {}
 
 /** Edits that come over MCP are sent in the name of whoever allowed them, and signed by the planner that passes them on. */
 async function readSeed(file: string | undefined): Promise<string> {

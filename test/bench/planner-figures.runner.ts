@@ -2,14 +2,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { jetstreamManager } from '@nats-io/jetstream';
 import { Kvm } from '@nats-io/kv';
 import type { NatsConnection } from '@nats-io/transport-node';
-import { pino } from 'pino';
 import { BUCKETS, type AgentProfile, type Json, PlanCommit, STREAMS, type StreamName } from '#proto';
 import { readCommits, runIdOf } from '#libs/event-log';
 import { countPromptTokens, ScriptedChatModel, type ChatModel } from '#libs/llm';
 import { connectBus } from '#libs/messaging';
+import type { Replica } from '#libs/testing';
 import { PlanningFleet } from '../../services/planner/fleet/fleet.js';
-import { loadPlannerKit } from '../../services/planner/planner-kit.adapter.js';
-import { startPlanner, type Planner } from '../../services/planner/planner.runner.js';
+import { servePlanner } from '../../services/planner/testing/served.js';
 import { Bus } from './bus.adapter.js';
 import { PlannedRun, type Written } from './planned-run.adapter.js';
 import { loadAverage } from './processes.adapter.js';
@@ -148,7 +147,7 @@ interface Asked {
 
 class PlannerBench {
   readonly bus: Bus;
-  readonly #planner: Planner;
+  readonly #planner: Replica;
   readonly #connection: NatsConnection;
   readonly #asked: Map<string, Asked>;
   readonly #fleet = new PlanningFleet();
@@ -157,7 +156,7 @@ class PlannerBench {
 
   private constructor(parts: {
     bus: Bus;
-    planner: Planner;
+    planner: Replica;
     connection: NatsConnection;
     asked: Map<string, Asked>;
     profiles: readonly AgentProfile[];
@@ -178,21 +177,7 @@ class PlannerBench {
     const url = bus.env['ORRERY_NATS_URL'] ?? '';
     const connection = await connectBus({ url, name: 'planner', inboxPrefix: '_INBOX_planner' });
     const asked = new Map<string, Asked>();
-    const kit = await loadPlannerKit({ promptsDirectory: undefined, runbooksDirectory: undefined }, {});
-    const planner = await startPlanner({
-      nc: connection,
-      instance: 'bench',
-      clock: { now: () => Date.now() },
-      logger: pino({ level: 'silent' }),
-      emit: () => undefined,
-      ...kit,
-      model: scriptedModel(asked),
-      roundsMax: 64,
-      keepPrompts: true,
-      evaluation: false,
-      experiences: null,
-      endpoint: null,
-    });
+    const planner = await servePlanner({ nc: connection, instance: 'bench', kit: { model: scriptedModel(asked) } });
     return new PlannerBench({ bus, planner, connection, asked, profiles });
   }
 

@@ -3,14 +3,12 @@ import { pino } from 'pino';
 import { foldRun, type Run } from '#libs/constellation';
 import { openRunLog } from '#libs/event-log';
 import { encodeEditGrant, signEditGrant, type Granted } from '#libs/keys';
-import { systemClock } from '#libs/platform';
+import { Actors } from '#libs/messaging';
+import { ServicePorts, systemClock } from '#libs/platform';
 import { connectDevice, instantDevice, introduce, requestRun, startTestBus, type TestBus } from '#libs/testing';
 import type { RunEvent, RunEventType, RunId } from '#proto';
 import { startOrchestrator } from '../../services/orchestrator/rig.testing.js';
-import {
-  startConstellationEndpoint,
-  type McpEndpoint,
-} from '../../services/planner/endpoint/constellation-endpoint.gateway.js';
+import { McpEndpoint } from '../../services/planner/endpoint/constellation-endpoint.gateway.js';
 
 const HOUR_MS = 3_600_000;
 const LINES_KEPT_MAX = 1_000;
@@ -45,14 +43,19 @@ export async function startRig(): Promise<Rig> {
   const logged: string[] = [];
   const write = (line: string): void => void (logged.length < LINES_KEPT_MAX && logged.push(line));
   const orchestrator = await startOrchestrator(await bus.as('orchestrator'));
-  const endpoint = await startConstellationEndpoint({
-    nc: await bus.as('planner'),
+  const nc = await bus.as('planner');
+  const actors = await Actors.open(nc, () => undefined);
+  const endpoint = new McpEndpoint({
+    nc,
+    actors,
+    ports: new ServicePorts(),
     port: 0,
     hosts: ['planner.example.org'],
     seed: await bus.seedOf('planner'),
     clock: systemClock,
     logger: pino({ level: 'trace' }, { write }),
   });
+  await endpoint.begin();
   const cli = await bus.as('cli');
   const inMs = (ms: number) => new Date(systemClock.now() + ms).toISOString();
   const hour = () => ({ issuedAt: inMs(0), expiresAt: inMs(HOUR_MS) });
@@ -76,7 +79,8 @@ export async function startRig(): Promise<Rig> {
         .findLast((event) => event.type === type),
     stop: async () => {
       device.stop();
-      await endpoint.stop();
+      await endpoint.end();
+      await actors.end();
       await orchestrator.stop();
       await bus.stop();
     },

@@ -1,3 +1,7 @@
+import type { Member } from '#proto';
+
+const DEVICE_AGENT = 'device-agent';
+
 /**
  * How long a kind of agent counts as served after its last sign of life: a replica that is restarted, or that had no time to
  * say so, is back before long, and what is planned or started meanwhile waits for it in the log.
@@ -14,4 +18,9 @@ export class KnownAgents {
     for (const [kind, atMs] of this.#seen) if (nowMs - atMs > AGENTS_GRACE_MS) this.#seen.delete(kind);
     return new Set(this.#seen.keys());
   }
+}
+
+/** Kinds of agents that these members say they serve. */
+export function agentsOf(members: readonly Member[]): string[] {
+  return members.flatMap(({ service, agents = [] }) => (service === DEVICE_AGENT ? agents : []));
 }

@@ -10,6 +10,7 @@ import {
   type BatchMessage,
   type BusMessage,
   type ConsumeEvent,
+  type ConsumeOptions,
   type Consumption,
   type Outcome,
 } from '../durables/index.js';
@@ -49,6 +50,8 @@ interface Taker extends Extract<BusPattern, { durable: string }> {
   readonly options: TakeOptions;
 }
 
+type Limits = Pick<ConsumeOptions, 'concurrency' | 'maxPull'>;
+
 interface Answerer {
   readonly subject: SubjectName;
   readonly handle: MessageHandler;
@@ -74,7 +77,7 @@ export class BusStrategy implements CustomTransportStrategy {
   readonly #answerers: Answerer[] = [];
   readonly #queries = new Map<string, MessageHandler>();
   readonly #serving = new Map<number, Serving>();
-  readonly #rooms = new Map<string, () => number>();
+  readonly #limits = new Map<string, Limits>();
   #owned: ReadonlySet<number> = new Set();
   #givenUp: Promise<unknown> = Promise.resolve();
   #always: Serving & { readonly queries?: Served } = { consumptions: [], subscriptions: [] };
@@ -102,11 +105,11 @@ export class BusStrategy implements CustomTransportStrategy {
   }
 
   /**
-   * Before it listens: how many messages of a durable may be in work changes with time. Call what it returns when there is room
-   * for more than before.
+   * Before it listens: how many messages of a durable may be in work is a setting, or changes with time. Call what it returns when
+   * there is room for more than before.
    */
-  limit({ durable }: DurableSpec, room: () => number): () => void {
-    this.#rooms.set(durable, room);
+  limit({ durable }: DurableSpec, limits: Limits): () => void {
+    this.#limits.set(durable, limits);
     return () => this.#always.consumptions.forEach((one) => one.look());
   }
 
@@ -184,8 +187,7 @@ export class BusStrategy implements CustomTransportStrategy {
     const { nc, service, clock, report } = this.#options;
     const spec = specOf(taker, partition);
     const { isBatch = false, ...asked } = taker.options;
-    const room = this.#rooms.get(spec.durable);
-    const options = { service, clock, report, ...asked, ...(room && { concurrency: room, maxPull: room }) };
+    const options = { service, clock, report, ...asked, ...this.#limits.get(spec.durable) };
     if (isBatch) return consumeBatches(nc, spec, (messages) => void this.#handOver(taker, messages), options);
     return consumeDurable(nc, spec, (message) => outcomeOf(taker, message), options);
   }

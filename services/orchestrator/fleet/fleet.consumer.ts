@@ -2,12 +2,11 @@ import type { KvWatchEntry } from '@nats-io/kv';
 import type { NatsConnection } from '@nats-io/transport-node';
 import type { Logger } from 'pino';
 import { AgentProfile, BUCKETS, type Member } from '#proto';
-import { followBucket, KnownAgents, entryValue } from '#libs/messaging';
+import { agentsOf, followBucket, KnownAgents, entryValue } from '#libs/messaging';
 import type { Clock } from '#libs/platform';
 import type { Fleet } from './fleet.js';
 
 const ORCHESTRATOR = 'orchestrator';
-const DEVICE_AGENT = 'device-agent';
 const PLANNER = 'planner';
 
 /** Keeps the fleet view up to date: profiles from the registry's bucket, running tasks from the other replicas. */
@@ -53,8 +52,7 @@ export class FleetViewConsumer {
   /** `members`: of all services. */
   members(members: readonly Member[]): void {
     this.#hasPlanner = members.some(({ service }) => service === PLANNER);
-    const served = members.flatMap(({ service, agents = [] }) => (service === DEVICE_AGENT ? agents : []));
-    this.#fleet.agents(this.#agents.see(served, performance.now()));
+    this.#fleet.agents(this.#agents.see(agentsOf(members), performance.now()));
     const running = new Map<string, number>();
     for (const member of members) {
       if (member.service !== ORCHESTRATOR || member.instance === this.#instance) continue;

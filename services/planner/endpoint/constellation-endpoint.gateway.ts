@@ -10,8 +10,8 @@ import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/
 import type { NatsConnection } from '@nats-io/transport-node';
 import type { Logger } from 'pino';
 import { busPorts, constellationServer, LiveConstellation } from '#libs/constellation-mcp';
-import { Actors } from '#libs/messaging';
-import type { Clock } from '#libs/platform';
+import type { Actors } from '#libs/messaging';
+import type { Clock, ServicePorts } from '#libs/platform';
 import { Slots } from '#libs/slots';
 import {
   allowedPlaces,
@@ -26,6 +26,9 @@ import { readCaller } from './caller.js';
 
 export interface McpEndpointOptions {
   readonly nc: NatsConnection;
+  readonly actors: Pick<Actors, 'grantOf'>;
+  /** Is told where it listens. */
+  readonly ports: Pick<ServicePorts, 'register'>;
   /** 0: any free one. */
   readonly port: number;
   /** Address to listen on; the loopback by default: whoever opens it to a network puts TLS in front of it. */
@@ -36,11 +39,6 @@ export interface McpEndpointOptions {
   readonly seed: string;
   readonly clock: Clock;
   readonly logger: Logger;
-}
-
-export interface McpEndpoint {
-  readonly port: number;
-  stop(): Promise<void>;
 }
 
 export const ENDPOINT_LIMITS = {
@@ -59,40 +57,63 @@ export const ENDPOINT_LIMITS = {
   drainMs: 2_000,
 } as const;
 
-/** Serves the Constellation MCP server of every run over HTTP. Resolves when it listens; rejects when the port is not to be had. */
-export async function startConstellationEndpoint(options: McpEndpointOptions): Promise<McpEndpoint> {
-  const { nc, logger, bind = '127.0.0.1', hosts = [] } = options;
-  const actors = await Actors.open(nc, (error) => logger.warn({ err: error }, 'the actors are not followed'));
-  const slots = new RequestSlots();
-  const server = createServer({ maxHeaderSize: ENDPOINT_LIMITS.headerBytesMax }, (request, response) => {
-    const { port } = server.address() as AddressInfo;
-    const serving = serve({ ...options, actors, slots, places: allowedPlaces(hosts, port) }, request, response);
-    serving.catch((error: unknown) => {
+/** Serves the Constellation MCP server of every run over HTTP. */
+export class McpEndpoint {
+  readonly #options: McpEndpointOptions;
+  readonly #slots = new RequestSlots();
+  readonly #server: Server;
+
+  constructor(options: McpEndpointOptions) {
+    this.#options = options;
+    const server = createServer({ maxHeaderSize: ENDPOINT_LIMITS.headerBytesMax }, (...exchange) =>
+      this.#serve(...exchange),
+    );
+    server.headersTimeout = ENDPOINT_LIMITS.headersMs;
+    server.requestTimeout = ENDPOINT_LIMITS.requestMs;
+    server.keepAliveTimeout = ENDPOINT_LIMITS.keepAliveMs;
+    server.maxConnections = ENDPOINT_LIMITS.connectionsMax;
+    this.#server = server;
+  }
+
+  /** Where it listens. */
+  get port(): number {
+    return (this.#server.address() as AddressInfo).port;
+  }
+
+  /** Resolves when it listens; rejects when the port is not to be had. */
+  async begin(): Promise<void> {
+    const { port, bind = '127.0.0.1', ports } = this.#options;
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    this.#server.once('error', reject).listen(port, bind, resolve);
+    await promise;
+    this.#server.off('error', reject);
+    ports.register('mcp', this.port);
+  }
+
+  /** What is in work may end; then everything is cut. */
+  async end(): Promise<void> {
+    if (!this.#server.listening) return;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#server.close(() => resolve());
+    this.#server.closeIdleConnections();
+    const cut = setTimeout(() => this.#server.closeAllConnections(), ENDPOINT_LIMITS.drainMs);
+    await promise;
+    clearTimeout(cut);
+  }
+
+  #serve(request: IncomingMessage, response: ServerResponse): void {
+    const { logger, hosts = [] } = this.#options;
+    const places = allowedPlaces(hosts, this.port);
+    serve({ ...this.#options, slots: this.#slots, places }, request, response).catch((error: unknown) => {
       if (request.socket.destroyed) return; // whoever goes away in the middle is no fault of ours
       logger.error({ err: error }, 'a request of an MCP host failed');
       if (!response.headersSent) answer(response, refusals.fault());
       else response.destroy();
     });
-  });
-  server.headersTimeout = ENDPOINT_LIMITS.headersMs;
-  server.requestTimeout = ENDPOINT_LIMITS.requestMs;
-  server.keepAliveTimeout = ENDPOINT_LIMITS.keepAliveMs;
-  server.maxConnections = ENDPOINT_LIMITS.connectionsMax;
-  const port = await listen(server, options.port, bind).catch(async (error: unknown) => {
-    await actors.end();
-    throw error;
-  });
-  return {
-    port,
-    stop: async () => {
-      await close(server);
-      await actors.end();
-    },
-  };
+  }
 }
 
 interface Serving extends McpEndpointOptions {
-  readonly actors: Actors;
   readonly slots: RequestSlots;
   readonly places: EndpointPlaces;
 }
@@ -222,23 +243,4 @@ class RequestSlots {
       if (own.taken === 0) this.#ofKey.delete(key);
     };
   }
-}
-
-async function listen(server: Server, port: number, bind: string): Promise<number> {
-  const { promise, resolve, reject } = Promise.withResolvers<void>();
-  server.once('error', reject).listen(port, bind, resolve);
-  await promise;
-  server.off('error', reject);
-  return (server.address() as AddressInfo).port;
-}
-
-/** What is in work may end; then everything is cut. */
-async function close(server: Server): Promise<void> {
-  if (!server.listening) return;
-  const { promise, resolve } = Promise.withResolvers<void>();
-  server.close(() => resolve());
-  server.closeIdleConnections();
-  const cut = setTimeout(() => server.closeAllConnections(), ENDPOINT_LIMITS.drainMs);
-  await promise;
-  clearTimeout(cut);
 }

@@ -17,10 +17,9 @@ import {
 import { openExperienceStore } from './postgres/experience-store.adapter.js';
 import { learnt } from './experience-store.contract.js';
 import { EXPERIENCE_MIGRATIONS, EXPERIENCE_SCHEMA, ExperienceEntity } from './postgres/experience.entity.js';
-import { loadPlannerKit } from '../planner-kit.adapter.js';
-import { startPlanner } from '../planner.runner.js';
 import { PlannerWorld, profileOf } from '../testing/planner-world.js';
 import { plan, task } from '../testing/replies.js';
+import { servePlanner } from '../testing/served.js';
 
 const GOAL = 'Which machines are about to run out of room for files?';
 /** About the same, in other words; the others have words in common with the goal, and nothing else. */
@@ -80,21 +79,8 @@ async function ready(server: Postgres): Promise<Postgres> {
 /** A planner with its real adapters, as it is configured by its environment. */
 async function planner(instance: string): Promise<void> {
   const environment = { OPENAI_BASE_URL: endpoint.url, ORRERY_MODEL: 'scripted', ORRERY_EMBEDDING_MODEL: 'points' };
-  const kit = await loadPlannerKit({ promptsDirectory: undefined, runbooksDirectory: undefined }, environment);
-  const started = await startPlanner({
-    nc: await bus.as('planner'),
-    instance,
-    clock: { now: () => Date.now() },
-    logger,
-    emit: () => undefined,
-    ...kit,
-    roundsMax: 4,
-    keepPrompts: false,
-    evaluation: false,
-    experiences: openExperienceStore(postgres),
-    endpoint: null,
-    abandonMs: 50,
-  });
+  const nc = await bus.as('planner');
+  const started = await servePlanner({ nc, instance, environment, experiences: openExperienceStore(postgres), logger });
   closing.push(() => started.stop());
 }
 

@@ -56,6 +56,11 @@ export class ExampleEmbeddings {
     this.#outage = new Outage(parts.logger, 'examples are found by their words alone: there are no embeddings');
   }
 
+  /** Those that are missing are made. */
+  begin(): void {
+    this.catchUp();
+  }
+
   /** Examples about the same as the goal, the nearest first; none when the endpoint or the store is away. */
   async near(goal: string): Promise<Experience[]> {
     const { embedder, store } = this.#parts;

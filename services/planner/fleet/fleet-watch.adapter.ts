@@ -1,34 +1,32 @@
 import type { NatsConnection } from '@nats-io/transport-node';
 import type { Logger } from 'pino';
-import { followBucket, entryValue, type BucketLook } from '#libs/messaging';
+import { followBucket, entryValue, type BucketLook, type Following } from '#libs/messaging';
 import { AgentProfile, BUCKETS, type DeviceId } from '#proto';
 import type { PlanningFleet } from './fleet.js';
 
-export interface FleetWatch {
-  end(): Promise<void>;
-}
+/** Keeps the fleet up to date with the registry's bucket; while that cannot be followed, the profiles stay as they were. */
+export class FleetWatch {
+  readonly #stopped = new AbortController();
+  readonly #follow: () => Following;
+  #following: Following | undefined;
 
-/**
- * Keeps the fleet up to date with the registry's bucket; while that cannot be followed, the profiles stay as they were. Resolves
- * when every profile that is there has been seen.
- */
-export async function watchFleet(nc: NatsConnection, fleet: PlanningFleet, logger: Logger): Promise<FleetWatch> {
-  const stopped = new AbortController();
-  const { loaded, over } = followBucket(nc, {
-    bucket: BUCKETS.AGENT_PROFILES.bucket,
-    look: () => lookAt(fleet, logger),
-    report: (error) => logger.warn({ err: error }, 'the profiles cannot be followed'),
-    signal: stopped.signal,
-  });
-  const end = (): Promise<void> => {
-    stopped.abort();
-    return over;
-  };
-  await loaded.catch(async (error: unknown) => {
-    await end();
-    throw error;
-  });
-  return { end };
+  constructor(nc: NatsConnection, fleet: PlanningFleet, logger: Logger) {
+    const { signal } = this.#stopped;
+    const report = (error: unknown): void => logger.warn({ err: error }, 'the profiles cannot be followed');
+    const { bucket } = BUCKETS.AGENT_PROFILES;
+    this.#follow = () => followBucket(nc, { bucket, look: () => lookAt(fleet, logger), report, signal });
+  }
+
+  /** Resolves when every profile that is there has been seen. */
+  begin(): Promise<void> {
+    this.#following = this.#follow();
+    return this.#following.loaded;
+  }
+
+  async end(): Promise<void> {
+    this.#stopped.abort();
+    await this.#following?.over;
+  }
 }
 
 function lookAt(fleet: PlanningFleet, logger: Logger): BucketLook {

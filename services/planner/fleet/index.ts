@@ -2,4 +2,4 @@
 export * from './fleet-watch.adapter.js';
 export * from './fleet.js';
 export * from './known-fleet.adapter.js';
-export * from './match.handler.js';
+export * from './match.controller.js';

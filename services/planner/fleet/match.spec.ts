@@ -1,7 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
+import { ScriptedChatModel } from '#libs/llm';
 import { parseRunbook } from '#libs/planner';
 import { PlanningFleet } from './fleet.js';
-import { MatchHandler } from './match.handler.js';
+import { MatchQueries } from './match.controller.js';
 import { profileOf } from '../testing/planner-world.js';
 
 const parsed = parseRunbook(
@@ -30,7 +31,7 @@ const fleet = new PlanningFleet();
 fleet.replace(new Map([['web-1', profileOf('web-1')]]));
 fleet.served([], 0);
 const handler = (hasModel: boolean, runbooks = [parsed.runbook]) =>
-  new MatchHandler({ runbooks, problems: [], fleet, hasModel });
+  new MatchQueries({ runbooks, problems: [], model: hasModel ? new ScriptedChatModel([]) : null }, fleet);
 
 describe('a goal', () => {
   it("that names a runbook is the runbook's, also where there is a model", async () => {

@@ -19,7 +19,7 @@ import type { Clock } from '#libs/platform';
 import { type PlanningFleet, untilKnown } from '../fleet/index.js';
 import { follow, FollowedRun } from './followed-run.adapter.js';
 import { KeptRuns, type KeptLimits } from './kept-runs.js';
-import type { LiveRounds } from './live-rounds.js';
+import type { LiveRounds } from './live-rounds.runner.js';
 import { budgetOf, usedInRound, type RoundOrder } from './order.js';
 import type { PlanCommits, StoredPlan } from './plan-commits.adapter.js';
 import {
@@ -127,7 +127,7 @@ export class RoundHandler {
 
   async #carryOut(order: RoundOrder): Promise<CarriedRound> {
     const { runs, commits, live, fleet } = this.#parts;
-    if (live.isClosed) return 'left';
+    if (live.signal.aborted) return 'left';
     const began = performance.now();
     const kept = this.#kept.get(order.runId);
     const followed = new FollowedRun(runs, order.runId, kept?.read);
@@ -136,7 +136,7 @@ export class RoundHandler {
     const { value: done, after } = await commits.change<Done>(
       order.runId,
       async (stored, { loaded }) => {
-        if (live.isClosed) return unchanged({ kind: 'left' });
+        if (live.signal.aborted) return unchanged({ kind: 'left' });
         this.#keep(followed, loaded);
         const { run } = followed;
         const editing = openRound(run, order);
@@ -275,7 +275,7 @@ export class RoundHandler {
     const used = usageOfCalls(asked.calls);
     switch (thought.kind) {
       case 'over':
-        return this.#parts.live.isClosed ? { ...NOT_WANTED, carried: 'left', used } : unwanted(order, asked);
+        return this.#parts.live.signal.aborted ? { ...NOT_WANTED, carried: 'left', used } : unwanted(order, asked);
       case 'failed':
         return failed(order, { ...thought, asked });
       case 'planned':
@@ -301,7 +301,7 @@ export class RoundHandler {
       },
       report: (error) => logger.warn({ err: error, ...order }, 'the run could not be looked at'),
     });
-    live.begin(order.runId, { nudge: () => following.nudge(), abandon: () => unwanted.abort() });
+    const over = live.enter(order.runId, { nudge: () => following.nudge(), abandon: () => unwanted.abort() });
     try {
       return await thinking.think({
         order,
@@ -315,7 +315,7 @@ export class RoundHandler {
       });
     } finally {
       following.stop();
-      live.end(order.runId);
+      over();
     }
   }
 

@@ -417,7 +417,7 @@ describe('a replica that stops', () => {
     const planner = world.planner();
     const handled = planner.handle(opened);
     await thinking;
-    planner.live.shutDown();
+    planner.live.end();
     expect(await handled).toMatchObject({ kind: 'retry', delayMs: 0 });
     expect(await planner.handle(opened, 2)).toMatchObject({ kind: 'retry', delayMs: 0 });
     expect(await world.facts()).toEqual([]);

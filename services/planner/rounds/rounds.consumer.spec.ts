@@ -51,7 +51,7 @@ describe('a run that has ended', () => {
   it('is left to another replica when this one stops', async () => {
     const { world, end } = await ended({ evaluate: true });
     const planner = world.planner({ evaluations: judges(async () => 'failed').evaluations });
-    planner.live.shutDown();
+    planner.live.end();
     expect(await planner.handle(end)).toMatchObject({ kind: 'retry', delayMs: 0 });
   });
 

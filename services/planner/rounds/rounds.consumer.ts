@@ -3,7 +3,7 @@ import { runIdOfSubject, type RunId } from '#proto';
 import { foldRun } from '#libs/constellation';
 import { CorruptLogError, type RunLog } from '#libs/event-log';
 import { DONE, mayHold, parseCommit, QueryRefusedError, type BusMessage, type Outcome } from '#libs/messaging';
-import type { LiveRounds } from './live-rounds.js';
+import type { LiveRounds } from './live-rounds.runner.js';
 import { END_TYPES, endsRun, orderOf, ROUND_TYPES } from './order.js';
 import type { RoundHandler } from './round.handler.js';
 
@@ -63,14 +63,14 @@ export class RoundsConsumer {
   async #evaluate(runId: RunId): Promise<Outcome> {
     const { evaluations, evaluateAll, runs, live, logger } = this.#parts;
     if (evaluations === null) return DONE;
-    if (live.isClosed) return LEFT;
+    if (live.signal.aborted) return LEFT;
     const run = foldRun((await runs.load(runId)).map(({ commit }) => commit));
     const { goal = null, options } = run?.request ?? {};
     if (options?.evaluate !== true && !(evaluateAll && goal !== null)) return DONE;
     try {
       const evaluated = await evaluations.evaluate(runId);
       logger.info({ runId, evaluated }, 'evaluation');
-      if (evaluated === 'failed' && live.isClosed) return LEFT;
+      if (evaluated === 'failed' && live.signal.aborted) return LEFT;
     } catch (error) {
       // It was opened again meanwhile: its next end is another commit.
       if (!(error instanceof QueryRefusedError)) throw error;

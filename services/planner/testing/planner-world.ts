@@ -22,7 +22,7 @@ import type { BusMessage, Outcome } from '#libs/messaging';
 import type { CreationView, EditingBriefing, PlannerPrompt, Runbook } from '#libs/planner';
 import { PlanningFleet } from '../fleet/fleet.js';
 import type { KeptLimits } from '../rounds/kept-runs.js';
-import { LiveRounds } from '../rounds/live-rounds.js';
+import { LiveRounds } from '../rounds/live-rounds.runner.js';
 import { PlanCommits } from '../rounds/plan-commits.adapter.js';
 import type { RoundRecord } from '../rounds/round-records.adapter.js';
 import { RoundHandler } from '../rounds/round.handler.js';

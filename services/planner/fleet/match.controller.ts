@@ -1,27 +1,29 @@
+import { Inject } from '@nestjs/common';
 import type { Runbook } from '#libs/planner';
 import { matchGoal, noModel, planOfRunbook } from '#libs/planner';
 import { refused, type QueryAnswer, type QueryRefusedError, type QueryRequest } from '#libs/messaging';
+import { Answers, TakesMessages } from '#libs/platform';
 import { sentenceOf } from '#proto';
-import type { PlanningFleet } from './fleet.js';
+import { PLANNER_KIT, type PlannerKit } from '../kit/index.js';
+import { PlanningFleet } from './fleet.js';
 import { untilKnown } from './known-fleet.adapter.js';
 
-export interface MatchParts {
-  readonly runbooks: readonly Runbook[];
-  readonly problems: readonly string[];
-  readonly fleet: PlanningFleet;
-  readonly hasModel: boolean;
-}
+type Kit = Pick<PlannerKit, 'runbooks' | 'problems' | 'model'>;
 
 /** Says how goals would be planned and what runbooks would make of them; nothing is planned. */
-export class MatchHandler {
-  readonly #parts: MatchParts;
+@TakesMessages()
+export class MatchQueries {
+  readonly #kit: Kit;
+  readonly #fleet: PlanningFleet;
 
-  constructor(parts: MatchParts) {
-    this.#parts = parts;
+  constructor(@Inject(PLANNER_KIT) kit: Kit, @Inject(PlanningFleet) fleet: PlanningFleet) {
+    this.#kit = kit;
+    this.#fleet = fleet;
   }
 
+  @Answers('planner', 'match')
   async match({ goal }: QueryRequest<'planner', 'match'>): Promise<QueryAnswer<'planner', 'match'>> {
-    const { runbooks, hasModel } = this.#parts;
+    const { runbooks, model } = this.#kit;
     const found = matchGoal(goal, runbooks);
     if (found !== null && 'issues' in found) {
       const [word = ''] = goal.trim().split(/\s+/u);
@@ -31,21 +33,23 @@ export class MatchHandler {
     if (found !== null) {
       return { kind: 'runbook', name: found.runbook.info.name, parameters: { ...found.parameters } };
     }
-    if (hasModel) return { kind: 'model' };
+    if (model !== null) return { kind: 'model' };
     return { kind: 'none', message: noModel(runbooks.map(({ info }) => info.name)) };
   }
 
+  @Answers('planner', 'runbooks')
   async runbooks(): Promise<QueryAnswer<'planner', 'runbooks'>> {
-    const { runbooks, problems } = this.#parts;
+    const { runbooks, problems } = this.#kit;
     return { runbooks: runbooks.map(({ info }) => info), problems: [...problems] };
   }
 
+  @Answers('planner', 'runbook')
   async runbook({ name, parameters }: QueryRequest<'planner', 'runbook'>): Promise<QueryAnswer<'planner', 'runbook'>> {
-    const { runbooks, fleet } = this.#parts;
+    const { runbooks } = this.#kit;
     const runbook = runbooks.find(({ info }) => info.name === name);
     if (runbook === undefined) throw unknown(name, runbooks);
-    await untilKnown(fleet);
-    const made = planOfRunbook(runbook, parameters, { fleet: fleet.view });
+    await untilKnown(this.#fleet);
+    const made = planOfRunbook(runbook, parameters, { fleet: this.#fleet.view });
     return {
       runbook: runbook.info,
       constellation: made.ok ? made.constellation : null,

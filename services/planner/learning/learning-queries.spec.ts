@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import type { ActorAnswer } from '#libs/messaging';
+import type { ActorAnswer, Actors } from '#libs/messaging';
 import { subjects, type Actor, type Evaluation, type Experience } from '#proto';
-import { actorQueries } from './actor-queries.handler.js';
+import { LearningQueries } from './learning-queries.controller.js';
 
 const ANN = { kind: 'person', id: 'ann' } as const;
 const NOW = 1_000;
@@ -28,17 +28,14 @@ function queries({ answer = { ok: true, actor: ANN }, keeps = true }: { answer?:
     forget: (id: string) => note(`forget ${id}`, true),
     experiences: () => Promise.resolve([experience]),
   };
-  const answers = actorQueries({
-    learning: keeps ? learning : null,
-    evaluations: { ordered: (runId) => note(`judge ${runId}`, evaluation) },
-    actors: {
-      actorOf: (_, { subject, now }) => {
-        proven.push({ subject, now });
-        return answer;
-      },
+  const actors: Pick<Actors, 'actorOf'> = {
+    actorOf: (_, { subject, now }) => {
+      proven.push({ subject, now });
+      return answer;
     },
-    clock: { now: () => NOW },
-  });
+  };
+  const evaluations = { ordered: (runId: string) => note(`judge ${runId}`, evaluation) };
+  const answers = new LearningQueries(keeps ? learning : null, evaluations, actors, { now: () => NOW });
   return { answers, done, proven };
 }
 

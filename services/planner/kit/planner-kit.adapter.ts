@@ -1,10 +1,10 @@
+import type { Logger } from 'pino';
 import { countTokens, loadChatModel, loadEmbedder, type ChatModel, type Embedder } from '#libs/llm';
 import { emptyRun } from '#libs/constellation';
-import { ConfigError, type Environment } from '#libs/platform';
+import { ConfigError, token, type Environment } from '#libs/platform';
 import { PlannerPrompter, type Runbook } from '#libs/planner';
 import { TemplateError } from '#libs/prompter';
 import { loadPrompts, loadRunbooks, PromptFileError, runbookDirectories } from '#libs/prompts';
-import type { PlannerConfig } from './planner.config.js';
 
 /** What plans are made with: read once, when the service starts. */
 export interface PlannerKit {
@@ -18,9 +18,17 @@ export interface PlannerKit {
   readonly problems: readonly string[];
 }
 
+export const PLANNER_KIT = token<PlannerKit>('PLANNER_KIT');
+
+/** Undefined: those of the installation alone. */
+export interface KitFiles {
+  readonly promptsDirectory?: string | undefined;
+  readonly runbooksDirectory?: string | undefined;
+}
+
 /** Throws ConfigError with one sentence when the model or the prompts cannot be used as they are. A bad runbook is only a problem. */
 export async function loadPlannerKit(
-  { promptsDirectory, runbooksDirectory = '' }: Pick<PlannerConfig, 'promptsDirectory' | 'runbooksDirectory'>,
+  { promptsDirectory, runbooksDirectory = '' }: KitFiles,
   environment: Environment,
 ): Promise<PlannerKit> {
   const model = loadChatModel(environment);
@@ -30,6 +38,8 @@ export async function loadPlannerKit(
   return { model, embedder, prompter, ...loaded };
 }
 
+/** What the first prompt needs is loaded then, in milliseconds after the beginning. */
+const WARM_AFTER_MS = 250;
 /** Nobody reads what it fences. */
 const NO_BOUNDARY = 'prompts-without-a-reader';
 
@@ -41,6 +51,34 @@ export function warmPrompts(prompter: Pick<PlannerPrompter, 'creation' | 'editin
   const nothing = { fenceBoundary: NO_BOUNDARY, profiles: [], learnt: [] };
   prompter.creation({ ...nothing, goal: '' });
   prompter.editing({ ...nothing, goal: null, run: emptyRun(''), triggers: [], violations: [] });
+}
+
+/** Makes the prompts of nothing once the service is ready and has a moment; who has no model makes no prompts. */
+export class Warming {
+  readonly #kit: Pick<PlannerKit, 'model' | 'prompter'>;
+  readonly #logger: Logger;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(kit: Pick<PlannerKit, 'model' | 'prompter'>, logger: Logger) {
+    this.#kit = kit;
+    this.#logger = logger;
+  }
+
+  begin(): void {
+    if (this.#kit.model !== null) this.#timer = setTimeout(() => this.#warm(), WARM_AFTER_MS).unref();
+  }
+
+  end(): void {
+    clearTimeout(this.#timer);
+  }
+
+  #warm(): void {
+    try {
+      warmPrompts(this.#kit.prompter);
+    } catch (error) {
+      this.#logger.warn({ err: error }, 'a prompt of nothing could not be made'); // a round will say more
+    }
+  }
 }
 
 async function loadPrompter(directory: string | undefined): Promise<PlannerPrompter> {

@@ -1,5 +1,8 @@
 import type { RunId } from '#proto';
 
+/** How long a replica that stops waits for models. */
+const ABANDON_MS = 3_000;
+
 /** One piece of work that somebody waits for a model with. */
 export interface LiveRound {
   /** Its run may have moved. */
@@ -12,15 +15,17 @@ export interface LiveRound {
 export class LiveRounds {
   readonly #live = new Map<RunId, LiveRound>();
   readonly #last = new Map<RunId, Promise<unknown>>();
-  #closed = false;
+  readonly #abandoned = new AbortController();
+  #leaving: NodeJS.Timeout | undefined;
 
   /** Runs that something is done for, or waits to be. */
   get size(): number {
     return this.#last.size;
   }
 
-  get isClosed(): boolean {
-    return this.#closed;
+  /** Aborted when nothing is waited for any more. */
+  get signal(): AbortSignal {
+    return this.#abandoned.signal;
   }
 
   /** After everything of the same run that came before. */
@@ -36,13 +41,11 @@ export class LiveRounds {
     }
   }
 
-  begin(runId: RunId, round: LiveRound): void {
+  /** What it returns is called when nobody waits any more. */
+  enter(runId: RunId, round: LiveRound): () => void {
     this.#live.set(runId, round);
-    if (this.#closed) round.abandon();
-  }
-
-  end(runId: RunId): void {
-    this.#live.delete(runId);
+    if (this.signal.aborted) round.abandon();
+    return () => void this.#live.delete(runId);
   }
 
   /** Somebody has seen a commit of the run. */
@@ -50,9 +53,15 @@ export class LiveRounds {
     this.#live.get(runId)?.nudge();
   }
 
-  /** Nothing is waited for any more; what comes after this is abandoned as soon as it begins. */
-  shutDown(): void {
-    this.#closed = true;
+  /** This replica stops: models that were asked have a while. */
+  leave(): void {
+    this.#leaving = setTimeout(() => this.end(), ABANDON_MS);
+  }
+
+  /** Nothing is waited for any more; what comes after this is abandoned as soon as it begins, and left to another replica. */
+  end(): void {
+    clearTimeout(this.#leaving);
+    this.#abandoned.abort();
     for (const round of this.#live.values()) round.abandon();
   }
 }
