@@ -1,16 +1,15 @@
 import { Inject, Module, type DynamicModule, type FactoryProvider, type OnApplicationShutdown } from '@nestjs/common';
 import { TerminusModule } from '@nestjs/terminus';
 import { LoggerModule } from 'nestjs-pino';
-import type { NatsConnection } from '@nats-io/transport-node';
 import type { Logger } from 'pino';
 import { openBus, type Bus } from './connections/index.js';
-import { BusStrategy, type BusEvent, type Clock, systemClock } from '#libs/messaging';
+import { BusStrategy, type BusEvent, systemClock } from '#libs/messaging';
 import { ServicePorts, stopping } from './process/index.js';
 import { loadConfig, ServiceConfig } from './config/index.js';
 import { HealthController, HealthIndicators, createLogger, Metrics } from './watch/index.js';
-import { CLOCK, INSTANCE, LOGGER, NATS, SERVICE_CONFIG, SERVICE_NAME } from './wiring/index.js';
+import { CLOCK, INSTANCE, LOGGER, NATS, part, SERVICE_CONFIG, SERVICE_NAME, token } from './wiring/index.js';
 
-const BUS = Symbol('BUS');
+const BUS = token<Bus>('BUS');
 const modules = new Map<string, DynamicModule>();
 const PROBES = new Set(['/healthz', '/readyz', '/metrics']);
 
@@ -21,13 +20,11 @@ class IdentityModule {
     return {
       module: IdentityModule,
       providers: [
-        { provide: SERVICE_NAME, useValue: service },
-        { provide: SERVICE_CONFIG, useFactory: () => loadConfig(ServiceConfig) },
-        {
-          provide: LOGGER,
-          inject: [SERVICE_CONFIG],
-          useFactory: ({ instance, logLevel }: ServiceConfig) => createLogger({ service, instance, level: logLevel }),
-        },
+        part(SERVICE_NAME, [], () => service),
+        part(SERVICE_CONFIG, [], () => loadConfig(ServiceConfig)),
+        part(LOGGER, [SERVICE_CONFIG], ({ instance, logLevel }) =>
+          createLogger({ service, instance, level: logLevel }),
+        ),
       ],
       exports: [SERVICE_NAME, SERVICE_CONFIG, LOGGER],
     };
@@ -69,21 +66,17 @@ function define(service: string): DynamicModule {
     ],
     controllers: [HealthController],
     providers: [
-      { provide: CLOCK, useValue: systemClock },
-      { provide: INSTANCE, inject: [SERVICE_CONFIG], useFactory: ({ instance }: ServiceConfig) => instance },
-      { provide: Metrics, useFactory: () => new Metrics(service) },
-      { provide: ServicePorts, useFactory: () => new ServicePorts() },
-      { provide: HealthIndicators, useFactory: () => new HealthIndicators() },
-      {
-        provide: BUS,
-        inject: [SERVICE_CONFIG, LOGGER, HealthIndicators],
-        useFactory: async (config: ServiceConfig, logger: Logger, indicators: HealthIndicators) => {
-          const bus = await openBus({ service, config, logger, signal: stopping.signal });
-          indicators.register('nats', () => bus.check());
-          return bus;
-        },
-      },
-      { provide: NATS, inject: [BUS], useFactory: ({ nc }: Bus) => nc },
+      part(CLOCK, [], () => systemClock),
+      part(INSTANCE, [SERVICE_CONFIG], ({ instance }) => instance),
+      part(Metrics, [], () => new Metrics(service)),
+      ServicePorts,
+      HealthIndicators,
+      part(BUS, [SERVICE_CONFIG, LOGGER, HealthIndicators], async (config, logger, indicators) => {
+        const bus = await openBus({ service, config, logger, signal: stopping.signal });
+        indicators.register('nats', () => bus.check());
+        return bus;
+      }),
+      part(NATS, [BUS], ({ nc }) => nc),
       busTransport(service),
     ],
     exports: [identity, NATS, BusStrategy, INSTANCE, CLOCK, Metrics, ServicePorts, HealthIndicators],
@@ -92,12 +85,11 @@ function define(service: string): DynamicModule {
 
 /** Provides BusStrategy: what the handlers of a service are reached by. */
 export function busTransport(service: string): FactoryProvider<BusStrategy> {
-  return {
-    provide: BusStrategy,
-    inject: [NATS, CLOCK, LOGGER],
-    useFactory: (nc: NatsConnection, clock: Clock, logger: Logger) =>
-      new BusStrategy({ nc, service, clock, report: (event) => logEvent(logger, event) }),
-  };
+  return part(
+    BusStrategy,
+    [NATS, CLOCK, LOGGER],
+    (nc, clock, logger) => new BusStrategy({ nc, service, clock, report: (event) => logEvent(logger, event) }),
+  );
 }
 
 function logEvent(logger: Logger, event: BusEvent): void {

@@ -1,12 +1,11 @@
 import type { DynamicModule } from '@nestjs/common';
 import { Module } from '@nestjs/common';
-import type { Logger } from 'pino';
 import { readDatabaseUrl } from './config/index.js';
 import { HealthIndicators } from './watch/index.js';
 import { PlatformModule } from './platform.module.js';
 import { openPostgres, type PostgresEntities, type PostgresMigrations } from './connections/index.js';
 import { stopping } from './process/index.js';
-import { LOGGER, POSTGRES } from './wiring/index.js';
+import { LOGGER, part, POSTGRES } from './wiring/index.js';
 
 export interface PostgresModuleOptions {
   /** The service whose PlatformModule it joins; the schema's name when absent. */
@@ -29,16 +28,12 @@ export function postgresModule(
     module: PostgresModule,
     imports: [PlatformModule.forService(service)],
     providers: [
-      {
-        provide: POSTGRES,
-        inject: [LOGGER, HealthIndicators],
-        useFactory: async (logger: Logger, indicators: HealthIndicators) => {
-          const options = { url: readDatabaseUrl(process.env), schema, entities, logger, signal: stopping.signal };
-          const postgres = await openPostgres(migrations === undefined ? options : { ...options, migrations });
-          indicators.register('postgres', () => postgres.check());
-          return postgres;
-        },
-      },
+      part(POSTGRES, [LOGGER, HealthIndicators], async (logger, indicators) => {
+        const options = { url: readDatabaseUrl(process.env), schema, entities, logger, signal: stopping.signal };
+        const postgres = await openPostgres(migrations === undefined ? options : { ...options, migrations });
+        indicators.register('postgres', () => postgres.check());
+        return postgres;
+      }),
     ],
     exports: [POSTGRES],
   };

@@ -3,31 +3,10 @@ import type { Metrics } from '#libs/platform';
 
 const SECONDS = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1_800];
 
-/** What the gateway counts. */
-export interface GatewayMetrics {
-  handshakeRefused(status: number): void;
-  /** Somebody asked for a credential over HTTP. */
-  identityAnswered(kind: 'join' | 'renew' | 'refused', status: number): void;
-  registered(): void;
-  unregistered(): void;
-  replaced(): void;
-  /** Sessions of one device have replaced each other once too often. */
-  contended(): void;
-  frameRefused(): void;
-  frame(direction: 'in' | 'out', type: string): void;
-  /** From sending a frame to its acknowledgement. */
-  latency(ms: number): void;
-  /** A result that nobody asked for was handed over; null when nobody answered. */
-  delivered(state: 'stored' | 'wanted' | 'unknown' | null): void;
-  /** A piece of live output came. */
-  output(fate: 'published' | 'left out'): void;
-  /** A file was stored or given, or was not: then `outcome` is why. */
-  fileEnded(direction: 'up' | 'down', outcome: string, bytes: number): void;
-  /** A command got its final answer; `roundTripMs` when the device was involved. */
-  answered(answer: DeviceAnswer, roundTripMs: number | null): void;
-}
+export type GatewayMetrics = ReturnType<typeof gatewayMetrics>;
 
-export function gatewayMetrics(metrics: Metrics): GatewayMetrics {
+/** What the gateway counts. */
+export function gatewayMetrics(metrics: Metrics) {
   const connected = metrics.gauge('aip_devices_connected', 'devices with a session on this gateway');
   const refused = metrics.counter('aip_handshakes_refused_total', 'upgrades refused, by HTTP status', ['status']);
   const identities = metrics.counter('aip_identity_requests_total', 'requests for a credential, by HTTP status', [
@@ -63,22 +42,29 @@ export function gatewayMetrics(metrics: Metrics): GatewayMetrics {
   );
   connected.set(0);
   return {
-    handshakeRefused: (status) => refused.inc({ status: String(status) }),
-    identityAnswered: (kind, status) => identities.inc({ kind, status: String(status) }),
-    registered: () => connected.inc(),
-    unregistered: () => connected.dec(),
-    replaced: () => replaced.inc(),
-    contended: () => contended.inc(),
-    frameRefused: () => frames.inc(),
-    frame: (direction, type) => traffic.inc({ direction, type }),
-    latency: (ms) => latency.observe(ms / 1_000),
-    delivered: (state) => delivered.inc({ state: state ?? 'no answer' }),
-    output: (fate) => output.inc({ fate }),
-    fileEnded: (direction, outcome, bytes) => {
+    handshakeRefused: (status: number): void => refused.inc({ status: String(status) }),
+    /** Somebody asked for a credential over HTTP. */
+    identityAnswered: (kind: 'join' | 'renew' | 'refused', status: number): void =>
+      identities.inc({ kind, status: String(status) }),
+    registered: (): void => connected.inc(),
+    unregistered: (): void => connected.dec(),
+    replaced: (): void => replaced.inc(),
+    contended: (): void => contended.inc(),
+    frameRefused: (): void => frames.inc(),
+    frame: (direction: 'in' | 'out', type: string): void => traffic.inc({ direction, type }),
+    /** From sending a frame to its acknowledgement. */
+    latency: (ms: number): void => latency.observe(ms / 1_000),
+    /** A result that nobody asked for was handed over; null when nobody answered. */
+    delivered: (state: 'stored' | 'wanted' | 'unknown' | null): void => delivered.inc({ state: state ?? 'no answer' }),
+    /** A piece of live output came. */
+    output: (fate: 'published' | 'left out'): void => output.inc({ fate }),
+    /** A file was stored or given, or was not: then `outcome` is why. */
+    fileEnded: (direction: 'up' | 'down', outcome: string, bytes: number): void => {
       files.inc({ direction, outcome });
       if (outcome === 'done') fileBytes.inc({ direction }, bytes);
     },
-    answered: (answer, roundTripMs) => {
+    /** A command got its final answer; `roundTripMs` when the device was involved. */
+    answered: (answer: DeviceAnswer, roundTripMs: number | null): void => {
       if (answer.state === 'finished') commands.inc({ outcome: answer.outcome.state });
       if (answer.state === 'refused') commands.inc({ outcome: answer.code });
       if (answer.state === 'finished' && roundTripMs !== null) roundTrip.observe(roundTripMs / 1_000);

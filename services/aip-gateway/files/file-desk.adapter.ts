@@ -18,10 +18,10 @@ import {
 import type { FileAbortCode, FileFailure, FileFrame, FileMessage, FileWire, Transfer } from '#libs/aip';
 import { ArtifactError, openArtifact, openUpload } from '#libs/messaging';
 import type { Clock } from '#libs/platform';
+import { Slots } from '#libs/slots';
 import { AIP_LIMITS, instantOf, LIMITS } from '#proto';
 import type { ArtifactRef, CommandId, Json, Sha256, TransferId } from '#proto';
 import type { FileContext, TimedFileDesk } from './file-context.js';
-import { FileBudget } from './file-budget.js';
 import type { GatewayMetrics } from '../connection/index.js';
 
 export interface FileDeskOptions {
@@ -31,7 +31,8 @@ export interface FileDeskOptions {
   readonly monotonicMs: () => number;
   readonly logger: Logger;
   readonly metrics: GatewayMetrics;
-  readonly budget: FileBudget;
+  /** Transfers of all connections of the gateway together: each may hold a window of a file in memory. */
+  readonly budget: Slots;
   readonly device: FileContext;
 }
 
@@ -42,7 +43,7 @@ const TRANSFERS_OF_GATEWAY_MAX = 64;
 export function fileDesks(
   shared: Pick<FileDeskOptions, 'nc' | 'clock' | 'logger' | 'metrics'>,
 ): (device: FileContext) => FileDesk {
-  const budget = new FileBudget(TRANSFERS_OF_GATEWAY_MAX);
+  const budget = new Slots(TRANSFERS_OF_GATEWAY_MAX);
   const monotonicMs = (): number => performance.now();
   return (device) => new FileDesk({ ...shared, budget, monotonicMs, device });
 }
@@ -59,7 +60,11 @@ interface Entry {
   /** Undefined while the store is asked. */
   transfer: Transfer | undefined;
   over: boolean;
+  /** Gives its place in the budget back. */
+  readonly leave: () => void;
 }
+
+type Wanted = Omit<Entry, 'transfer' | 'over' | 'leave'>;
 
 /** Of all files that one command stores: two whole outputs of the largest size. */
 const COMMAND_BYTES_MAX = 2 * LIMITS.fileBytesMax;
@@ -162,14 +167,15 @@ export class FileDesk implements TimedFileDesk {
     return names(command.arguments, sha256) ? undefined : NOT_NAMED;
   }
 
-  #admit(wanted: Omit<Entry, 'transfer' | 'over'>, refusal: FileFailure | undefined): Entry | undefined {
-    const why = refusal ?? (this.#options.budget.take() ? undefined : GATEWAY_FULL);
-    if (why !== undefined) {
+  #admit(wanted: Wanted, refusal: FileFailure | undefined): Entry | undefined {
+    const leave = refusal === undefined ? this.#options.budget.tryEnter() : undefined;
+    if (leave === undefined) {
+      const why = refusal ?? GATEWAY_FULL;
       this.#note(wanted, why);
       this.#refuse(wanted.id, why);
       return undefined;
     }
-    const entry: Entry = { ...wanted, transfer: undefined, over: false };
+    const entry: Entry = { ...wanted, transfer: undefined, over: false, leave };
     this.#open.set(entry.id, entry);
     return entry;
   }
@@ -243,14 +249,11 @@ export class FileDesk implements TimedFileDesk {
     this.#ended.add(entry.id);
     const [oldest] = this.#ended.size > ENDED_KEPT_MAX ? this.#ended : [];
     if (oldest !== undefined) this.#ended.delete(oldest);
-    this.#options.budget.give();
+    entry.leave();
     this.#note(entry, failure);
   }
 
-  #note(
-    { id, commandId, direction, sha256, bytes }: Omit<Entry, 'transfer' | 'over'>,
-    failure: FileFailure | null,
-  ): void {
+  #note({ id, commandId, direction, sha256, bytes }: Wanted, failure: FileFailure | null): void {
     const { logger, metrics, device } = this.#options;
     const about = { deviceId: device.deviceId, commandId, transferId: id, direction, sha256, bytes };
     metrics.fileEnded(direction, outcomeOf(failure), bytes);

@@ -8,7 +8,7 @@ import { getArtifact, putArtifact } from '#libs/messaging';
 import { Metrics, systemClock } from '#libs/platform';
 import { startTestBus, type TestBus } from '#libs/testing';
 import { AIP_LIMITS, ARTIFACTS_BUCKET, type CommandCall, type Json, type ServerMessage } from '#proto';
-import { FileBudget } from './file-budget.js';
+import { Slots } from '#libs/slots';
 import { FileDesk } from './file-desk.adapter.js';
 import { gatewayMetrics } from '../connection/gateway-metrics.adapter.js';
 
@@ -36,7 +36,7 @@ class Device {
   nowMs = 0;
   #changed = Promise.withResolvers<void>();
 
-  constructor(budget = new FileBudget(100)) {
+  constructor(budget = new Slots(100)) {
     const isCongested = (): boolean => this.congested;
     this.desk = new FileDesk({
       nc,
@@ -283,7 +283,7 @@ describe('a file of a device', () => {
   });
 
   it('waits for the room that the whole gateway has', async () => {
-    const budget = new FileBudget(1);
+    const budget = new Slots(1);
     const [one, other] = [new Device(budget), new Device(budget)];
     one.begin('t1', fresh(10));
     other.begin('t1', fresh(10));

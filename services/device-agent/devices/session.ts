@@ -10,8 +10,8 @@ export interface DeviceState {
   readonly connectedAt: string;
 }
 
-export function deviceStateOf({ deviceId, status, session }: AgentProfile): DeviceState | null {
-  if (session === null) return null;
+export function deviceStateOf({ deviceId, status, session }: AgentProfile): DeviceState | undefined {
+  if (session === null) return undefined;
   const { sessionId, connectedAt } = session;
   return { deviceId, lost: status === 'lost', connected: status === 'connected', sessionId, connectedAt };
 }

@@ -12,7 +12,6 @@ type Told = (state: DeviceState, before: DeviceState | undefined) => void;
 export class DeviceStates extends Loop {
   readonly #nc: NatsConnection;
   readonly #logger: Logger;
-  readonly #states = new Map<DeviceId, DeviceState>();
   readonly #profiles = new Map<DeviceId, AgentProfile>();
   #told: Told = () => undefined;
 
@@ -29,7 +28,8 @@ export class DeviceStates extends Loop {
 
   /** Undefined before a profile of the device with a session was seen. */
   get(deviceId: DeviceId): DeviceState | undefined {
-    return this.#states.get(deviceId);
+    const profile = this.#profiles.get(deviceId);
+    return profile && deviceStateOf(profile);
   }
 
   /** The whole profile of a device that was connected at least once. */
@@ -54,10 +54,9 @@ export class DeviceStates extends Loop {
 
   #take(profile: AgentProfile): void {
     const state = deviceStateOf(profile);
-    if (state === null) return;
-    const before = this.#states.get(profile.deviceId);
+    if (state === undefined) return;
+    const before = this.get(profile.deviceId);
     this.#profiles.set(profile.deviceId, profile);
-    this.#states.set(profile.deviceId, state);
     this.#told(state, before);
   }
 }
