@@ -8,8 +8,11 @@ import {
   subjects,
   RUN_VERBS,
   VERB_ROWS,
+  type Actor,
+  type DurableSpec,
+  type StreamName,
+  type VerbSender,
 } from '#proto';
-import type { Actor, DurableSpec, StreamName, VerbSender } from '#proto';
 
 /** One client identity of the bus and all it may do; what is not listed is refused. Devices have none: they speak AIP only. */
 export interface NatsUserSpec {
@@ -45,24 +48,125 @@ const PEOPLES_QUERIES = Object.entries(QUERIES)
  * Every user of the bus. Only the owner of a stream publishes to its subjects, and no service deletes or changes a stream.
  * A reader may make consumers on the streams it reads; the server cannot tell whose they are.
  */
-export function natsUsers(): NatsUserSpec[] {
-  return [
-    orchestrator(),
-    registry(),
-    aipGateway(),
-    deviceAgent(),
-    logging(),
-    consoleUser(),
-    planner(),
-    cli(),
-    external(),
-    auditor(),
-    {
-      ...user('admin', { publish: [EVERYTHING], subscribe: [EVERYTHING], allowResponses: true }),
-      actor: { kind: 'person', id: 'admin' },
-    },
-  ];
-}
+export const natsUsers = (): readonly NatsUserSpec[] => [...SERVICE_USERS, ...PEOPLE];
+
+const SERVICE_USERS: readonly NatsUserSpec[] = [
+  service('orchestrator', {
+    publish: [
+      subjects.anyRun,
+      subjects.anyRunTimer,
+      subjects.anyAnswer,
+      subjects.anyVerb,
+      ...consumesDurables(
+        DURABLES.requests,
+        ...Array.from({ length: PARTITIONS }, (_, partition) => Object.values(partitionDurables(partition))).flat(),
+      ),
+      ...loads('RUNS', 'ATTEMPTS', 'PLANS', 'TIMERS', 'REQUESTS'),
+      ...readsBuckets('AGENT_PROFILES', 'MEMBERS', 'ACTORS', 'REVOKED_GRANTS'),
+      ...readsArtifacts(),
+      key('MEMBERS', 'orchestrator.*'),
+    ],
+    subscribe: [subjects.submit, subjects.anyVerb],
+  }),
+  service('registry', {
+    publish: [
+      subjects.anyFleet,
+      subjects.anyDeviceTimer,
+      ...consumesDurables(DURABLES.registryDue),
+      ...reads('FLEET'),
+      ...loads('TIMERS'),
+      ...readsBuckets('PRESENCE', 'ACTORS', 'REVOKED_GRANTS', 'AGENT_PROFILES'),
+      key('AGENT_PROFILES', '*'),
+      key('REVOKED_GRANTS', '*'),
+    ],
+  }),
+  // Asks who somebody is, never enrols or revokes anybody; submits and cancels for the clients that are connected to it.
+  service('aip-gateway', {
+    publish: [
+      ...GATEWAY_QUERIES,
+      subjects.submit,
+      ...verbsOf('aip-gateway'),
+      subjects.anyOutput,
+      ...loads('RUNS'),
+      ...readsBuckets('PRESENCE'),
+      key('PRESENCE', '*'),
+      ...readsBuckets('AGENT_PROFILES'),
+      ...writesArtifacts(),
+    ],
+    subscribe: [subjects.anyDeviceCommand, subjects.anyDeviceSession, subjects.anyLiveRun],
+    actor: { kind: 'system', id: 'aip-gateway' },
+  }),
+  service('device-agent', {
+    publish: [
+      subjects.anyAttempt,
+      subjects.anyDeviceCommand,
+      subjects.anyDeviceSession,
+      subjects.anyOutput,
+      ...consumesDurables(DURABLES.deviceAgentAttempts, DURABLES.deviceAgentControl),
+      ...loads('RUNS', 'ATTEMPTS'),
+      ...readsBuckets('AGENT_PROFILES'),
+      opensBucket('MEMBERS'),
+      key('MEMBERS', 'device-agent.*'),
+      ...writesArtifacts(),
+    ],
+  }),
+  service('logging', {
+    publish: [subjects.anyFeed, ...reads('RUNS', 'ATTEMPTS', 'PLANS', 'FLEET', 'FEED'), ...readsArtifacts()],
+  }),
+  service('console', {
+    publish: [subjects.submit, ...PEOPLES_QUERIES, ...verbsOf('console'), ...reads('RUNS', 'FEED')],
+    subscribe: [subjects.anyLiveRun, subjects.anyAnswer, subjects.anyOutput],
+    actor: { kind: 'person', id: 'console' },
+  }),
+  // Plans for runs: reads how they go and what devices there are, and writes what it proposes. The verb is for those who edit through it.
+  service('planner', {
+    publish: [
+      subjects.anyPlan,
+      ...verbsOf('planner'),
+      ...consumesDurables(DURABLES.plannerRounds),
+      ...loads('PLANS', 'ATTEMPTS'),
+      ...writesArtifacts(),
+      ...readsBuckets('ACTORS', 'REVOKED_GRANTS', 'MEMBERS'),
+      key('MEMBERS', 'planner.*'),
+      ...reads('RUNS', 'FEED'),
+      ...readsBuckets('AGENT_PROFILES'),
+    ],
+    actor: { kind: 'system', id: 'planner' },
+  }),
+];
+
+const PEOPLE: readonly NatsUserSpec[] = [
+  // A person at a terminal: asks, submits and reads everything, changes nothing but through the services.
+  user('cli', {
+    publish: [
+      ACCOUNT_INFO,
+      SERVICES,
+      subjects.requests,
+      subjects.submit,
+      ...PEOPLES_QUERIES,
+      ...verbsOf('cli'),
+      ...reads('RUNS', 'ATTEMPTS', 'PLANS', 'FLEET', 'FEED', 'DLQ'),
+      ...readsBuckets('AGENT_PROFILES'),
+      ...readsArtifacts(),
+    ],
+    subscribe: [subjects.anyLiveRun, subjects.anyAnswer, subjects.anyOutput],
+    actor: { kind: 'person', id: 'cli' },
+  }),
+  // Another system: publishes requests, hears their answers, follows the public feed with consumers of its own.
+  user('external', {
+    publish: [ACCOUNT_INFO, subjects.requests, subjects.submit, ...follows('FEED'), ...acknowledges('FEED', '*')],
+    subscribe: [subjects.anyLiveRun, subjects.anyAnswer],
+    actor: { kind: 'external', id: 'external' },
+  }),
+  // Reads the logs, all of them, and nothing else.
+  user('auditor', { publish: [ACCOUNT_INFO, ...reads('RUNS', 'ATTEMPTS', 'PLANS', 'FLEET')] }),
+  user('admin', {
+    publish: [EVERYTHING],
+    subscribe: [EVERYTHING],
+    allowResponses: true,
+    actor: { kind: 'person', id: 'admin' },
+  }),
+];
 
 /** The actors behind the public keys of these users: what ACTORS has to hold. */
 export function actorsOf(
@@ -77,208 +181,43 @@ export function actorsOf(
   );
 }
 
-function orchestrator(): NatsUserSpec {
-  const partitions = Array.from({ length: PARTITIONS }, (_, partition) => Object.values(partitionDurables(partition)));
-  return service('orchestrator', {
-    publish: [
-      subjects.anyRun,
-      subjects.anyRunTimer,
-      subjects.anyAnswer,
-      subjects.anyVerb,
-      ...[DURABLES.requests, ...partitions.flat()].flatMap(consumesDurable),
-      ...loads('RUNS'),
-      ...loads('ATTEMPTS'),
-      ...loads('PLANS'),
-      ...loads('TIMERS'),
-      ...loads('REQUESTS'),
-      ...readsBucket(BUCKETS.AGENT_PROFILES.bucket),
-      ...readsBucket(BUCKETS.MEMBERS.bucket),
-      ...readsBucket(BUCKETS.ACTORS.bucket),
-      ...readsBucket(BUCKETS.REVOKED_GRANTS.bucket),
-      ...readsArtifacts(),
-      key(BUCKETS.MEMBERS.bucket, 'orchestrator.*'),
-    ],
-    subscribe: [subjects.submit, subjects.anyVerb],
-  });
-}
-
-function registry(): NatsUserSpec {
-  return service('registry', {
-    publish: [
-      subjects.anyFleet,
-      subjects.anyDeviceTimer,
-      ...consumesDurable(DURABLES.registryDue),
-      ...loads('FLEET'),
-      ...follows('FLEET'),
-      ...loads('TIMERS'),
-      ...readsBucket(BUCKETS.PRESENCE.bucket),
-      ...readsBucket(BUCKETS.ACTORS.bucket),
-      ...readsBucket(BUCKETS.REVOKED_GRANTS.bucket),
-      ...readsBucket(BUCKETS.AGENT_PROFILES.bucket),
-      key(BUCKETS.AGENT_PROFILES.bucket, '*'),
-      key(BUCKETS.REVOKED_GRANTS.bucket, '*'),
-    ],
-    subscribe: [],
-  });
-}
-
-/** Asks who somebody is, never enrols or revokes anybody; submits and cancels for the clients that are connected to it. */
-function aipGateway(): NatsUserSpec {
-  const permissions = service('aip-gateway', {
-    publish: [
-      ...GATEWAY_QUERIES,
-      subjects.submit,
-      ...verbsOf('aip-gateway'),
-      subjects.anyOutput,
-      ...loads('RUNS'),
-      ...readsBucket(BUCKETS.PRESENCE.bucket),
-      key(BUCKETS.PRESENCE.bucket, '*'),
-      ...readsBucket(BUCKETS.AGENT_PROFILES.bucket),
-      ...readsArtifacts(),
-      `$O.${ARTIFACTS_BUCKET}.>`,
-    ],
-    subscribe: [subjects.anyDeviceCommand, subjects.anyDeviceSession, subjects.anyLiveRun],
-  });
-  return { ...permissions, actor: { kind: 'system', id: 'aip-gateway' } };
-}
-
-function deviceAgent(): NatsUserSpec {
-  return service('device-agent', {
-    publish: [
-      subjects.anyAttempt,
-      subjects.anyDeviceCommand,
-      subjects.anyDeviceSession,
-      subjects.anyOutput,
-      ...consumesDurable(DURABLES.deviceAgentAttempts),
-      ...consumesDurable(DURABLES.deviceAgentControl),
-      ...loads('RUNS'),
-      ...loads('ATTEMPTS'),
-      ...readsBucket(BUCKETS.AGENT_PROFILES.bucket),
-      opensBucket(BUCKETS.MEMBERS.bucket),
-      key(BUCKETS.MEMBERS.bucket, 'device-agent.*'),
-      ...readsArtifacts(),
-      `$O.${ARTIFACTS_BUCKET}.>`,
-    ],
-    subscribe: [],
-  });
-}
-
-function logging(): NatsUserSpec {
-  const streams = ['RUNS', 'ATTEMPTS', 'PLANS', 'FLEET', 'FEED'] as const;
-  return service('logging', {
-    publish: [
-      subjects.anyFeed,
-      ...streams.flatMap((stream) => [...loads(stream), ...follows(stream)]),
-      ...readsArtifacts(),
-    ],
-    subscribe: [],
-  });
-}
-
-function consoleUser(): NatsUserSpec {
-  const streams = ['RUNS', 'FEED'] as const;
-  const permissions = service('console', {
-    publish: [
-      subjects.submit,
-      ...PEOPLES_QUERIES,
-      ...verbsOf('console'),
-      ...streams.flatMap((stream) => [...loads(stream), ...follows(stream)]),
-    ],
-    subscribe: [subjects.anyLiveRun, subjects.anyAnswer, subjects.anyOutput],
-  });
-  return { ...permissions, actor: { kind: 'person', id: 'console' } };
-}
-
-/** Plans for runs: reads how they go and what devices there are, and writes what it proposes. The verb is for those who edit through it. */
-function planner(): NatsUserSpec {
-  const streams = ['RUNS', 'FEED'] as const;
-  const permissions = service('planner', {
-    publish: [
-      subjects.anyPlan,
-      ...verbsOf('planner'),
-      ...consumesDurable(DURABLES.plannerRounds),
-      ...loads('PLANS'),
-      ...loads('ATTEMPTS'),
-      ...readsArtifacts(),
-      `$O.${ARTIFACTS_BUCKET}.>`,
-      ...readsBucket(BUCKETS.ACTORS.bucket),
-      ...readsBucket(BUCKETS.REVOKED_GRANTS.bucket),
-      ...readsBucket(BUCKETS.MEMBERS.bucket),
-      key(BUCKETS.MEMBERS.bucket, 'planner.*'),
-      ...streams.flatMap((stream) => [...loads(stream), ...follows(stream)]),
-      ...readsBucket(BUCKETS.AGENT_PROFILES.bucket),
-    ],
-    subscribe: [],
-  });
-  return { ...permissions, actor: { kind: 'system', id: 'planner' } };
-}
-
-/** A person at a terminal: asks, submits and reads everything, changes nothing but through the services. */
-function cli(): NatsUserSpec {
-  const streams = ['RUNS', 'ATTEMPTS', 'PLANS', 'FLEET', 'FEED', 'DLQ'] as const;
-  const permissions = user('cli', {
-    publish: [
-      ACCOUNT_INFO,
-      SERVICES,
-      subjects.requests,
-      subjects.submit,
-      ...PEOPLES_QUERIES,
-      ...verbsOf('cli'),
-      ...streams.flatMap((stream) => [...loads(stream), ...follows(stream)]),
-      ...readsBucket(BUCKETS.AGENT_PROFILES.bucket),
-      ...readsArtifacts(),
-    ],
-    subscribe: [subjects.anyLiveRun, subjects.anyAnswer, subjects.anyOutput],
-  });
-  return { ...permissions, actor: { kind: 'person', id: 'cli' } };
-}
-
-/** Another system: publishes requests, hears their answers, follows the public feed with consumers of its own. */
-function external(): NatsUserSpec {
-  const permissions = user('external', {
-    publish: [ACCOUNT_INFO, subjects.requests, subjects.submit, ...follows('FEED'), ...acknowledges('FEED', '*')],
-    subscribe: [subjects.anyLiveRun, subjects.anyAnswer],
-  });
-  return { ...permissions, actor: { kind: 'external', id: 'external' } };
-}
-
-/** Reads the logs, all of them, and nothing else. */
-function auditor(): NatsUserSpec {
-  const streams = ['RUNS', 'ATTEMPTS', 'PLANS', 'FLEET'] as const;
-  return user('auditor', {
-    publish: [ACCOUNT_INFO, ...streams.flatMap((stream) => [...loads(stream), ...follows(stream)])],
-    subscribe: [],
-  });
-}
-
-interface Permissions {
-  readonly publish: readonly string[];
-  readonly subscribe: readonly string[];
-  readonly allowResponses?: boolean;
-}
+type Permissions = Pick<NatsUserSpec, 'publish' | 'actor'> &
+  Partial<Pick<NatsUserSpec, 'subscribe' | 'allowResponses'>>;
 
 /** Every user has inboxes of its own: nobody can listen for another's answers. */
-function user(name: string, { publish, subscribe, allowResponses = false }: Permissions): NatsUserSpec {
-  return { name, publish: [...new Set(publish)], subscribe: [`_INBOX_${name}.>`, ...subscribe], allowResponses };
+function user(name: string, permissions: Permissions): NatsUserSpec {
+  const { publish, subscribe = [], allowResponses = false } = permissions;
+  const inboxes = `_INBOX_${name}.>`;
+  return { ...permissions, name, publish: [...new Set(publish)], subscribe: [inboxes, ...subscribe], allowResponses };
 }
 
 /** A service may serve its queries and bury what it cannot handle. */
-function service(name: string, { publish, subscribe }: Permissions): NatsUserSpec {
+function service(name: string, { publish, subscribe = [], ...rest }: Permissions): NatsUserSpec {
   return user(name, {
+    ...rest,
     publish: [ACCOUNT_INFO, subjects.dlq(name), ...publish],
     subscribe: [SERVICES, subjects.anyQueryOf(name), ...subscribe],
     allowResponses: true,
   });
 }
 
-/** Single messages and pages of a stream, without a consumer. */
-function loads(stream: string): string[] {
+/** Single messages and pages of streams, without a consumer. */
+function loads(...streams: StreamName[]): string[] {
+  return streams.flatMap(loadsAny);
+}
+
+function loadsAny(stream: string): string[] {
   return [
     `${API}.STREAM.INFO.${stream}`,
     `${API}.STREAM.MSG.GET.${stream}`,
     `${API}.DIRECT.GET.${stream}`,
     `${API}.DIRECT.GET.${stream}.>`,
   ];
+}
+
+/** Streams by the message, and in order and live. */
+function reads(...streams: StreamName[]): string[] {
+  return streams.flatMap((stream) => [...loads(stream), ...follows(stream)]);
 }
 
 /** A stream in order and live: ephemeral consumers, made by the reader. */
@@ -293,13 +232,13 @@ function follows(stream: StreamName): string[] {
   ];
 }
 
-/** The messages of a durable that somebody else made. */
-function consumesDurable({ stream, durable }: DurableSpec): string[] {
-  return [
+/** The messages of durables that somebody else made. */
+function consumesDurables(...durables: DurableSpec[]): string[] {
+  return durables.flatMap(({ stream, durable }) => [
     `${API}.CONSUMER.INFO.${stream}.${durable}`,
     `${API}.CONSUMER.MSG.NEXT.${stream}.${durable}`,
     ...acknowledges(stream, durable),
-  ];
+  ]);
 }
 
 /** Both forms that servers use for the ack subject: without and with domain and account. */
@@ -307,31 +246,37 @@ function acknowledges(stream: string, durable: string): string[] {
   return [`$JS.ACK.${stream}.${durable}.>`, `$JS.ACK.*.*.${stream}.${durable}.>`];
 }
 
-/** Keys of a bucket, and watching them: an ordered push consumer with flow control. */
-function readsBucket(bucket: string): string[] {
-  return watches(`KV_${bucket}`);
+type BucketName = keyof typeof BUCKETS;
+
+/** Keys of buckets, and watching them: an ordered push consumer with flow control. */
+function readsBuckets(...buckets: BucketName[]): string[] {
+  return buckets.flatMap((bucket) => watches(`KV_${BUCKETS[bucket].bucket}`));
 }
 
 /** To write a key of one's own; what others have written stays unread. */
-function opensBucket(bucket: string): string {
-  return `${API}.STREAM.INFO.KV_${bucket}`;
+function opensBucket(bucket: BucketName): string {
+  return `${API}.STREAM.INFO.KV_${BUCKETS[bucket].bucket}`;
+}
+
+function key(bucket: BucketName, pattern: string): string {
+  return `$KV.${BUCKETS[bucket].bucket}.${pattern}`;
 }
 
 function readsArtifacts(): string[] {
   return watches(`OBJ_${ARTIFACTS_BUCKET}`);
 }
 
+function writesArtifacts(): string[] {
+  return [...readsArtifacts(), `$O.${ARTIFACTS_BUCKET}.>`];
+}
+
 function watches(stream: string): string[] {
   return [
-    ...loads(stream),
+    ...loadsAny(stream),
     `${API}.CONSUMER.CREATE.${stream}.>`,
     `${API}.CONSUMER.INFO.${stream}.*`,
     `${API}.CONSUMER.DELETE.${stream}.*`,
     `$JS.FC.${stream}.>`,
     `$JS.FC.*.*.${stream}.>`,
   ];
-}
-
-function key(bucket: string, pattern: string): string {
-  return `$KV.${bucket}.${pattern}`;
 }

@@ -1,7 +1,7 @@
 import { errors, type Msg, type NatsConnection } from '@nats-io/transport-node';
 
 /** What became of a question that was put once. Who did not answer may have heard it all the same, unless it was `nobody`. */
-export type Asked =
+export type QuestionOutcome =
   /** `json` is undefined when the answer is none. */
   | { readonly kind: 'answered'; readonly json: unknown }
   /** `denied`: this user of the bus may not ask that. `closed`: there will be no answer on this connection. */
@@ -13,7 +13,7 @@ export async function ask(
   subject: string,
   question: string | Uint8Array,
   timeoutMs: number,
-): Promise<Asked> {
+): Promise<QuestionOutcome> {
   try {
     return { kind: 'answered', json: jsonOf(await nc.request(subject, question, { timeout: timeoutMs })) };
   } catch (cause) {
@@ -29,7 +29,7 @@ function jsonOf(message: Msg): unknown {
   }
 }
 
-function faultOf(error: unknown): Exclude<Asked['kind'], 'answered'> {
+function faultOf(error: unknown): Exclude<QuestionOutcome['kind'], 'answered'> {
   if (error instanceof errors.ClosedConnectionError || error instanceof errors.DrainingConnectionError) return 'closed';
   if (error instanceof errors.TimeoutError) return 'silent';
   if (!(error instanceof errors.RequestError)) return 'broken';

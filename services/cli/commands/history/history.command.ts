@@ -1,7 +1,7 @@
 // The words with which a person looks at what is recorded of a run, checks it and takes it home.
 import { InvalidArgumentError, Option } from 'commander';
 import { define, wholeFrom, type CliCommand } from '../../terminal/index.js';
-import type { VerifyOptions } from './verify.runner.js';
+import type { VerifyWords } from './verify.runner.js';
 
 export function defineHistory(program: CliCommand): void {
   define(program, 'show', 'the state of a run, now or at any event', [
@@ -40,7 +40,7 @@ export function defineHistory(program: CliCommand): void {
     .argument('[run|file]')
     .option('--all', 'every run of the log')
     .option('--head <hash>', 'the hash of a commit that the run must have, as a report or an earlier check named it')
-    .does(async (context, source: string | undefined, options: VerifyOptions) =>
+    .does(async (context, source: string | undefined, options: VerifyWords) =>
       (await import('./verify.runner.js')).verify(context, source, options),
     );
   define(program, 'export', 'write a run as it is stored, one JSON object per line, or as a constellation of UFO', [

@@ -20,7 +20,7 @@ interface Verdict {
   readonly problems: readonly string[];
 }
 
-export interface VerifyOptions {
+export interface VerifyWords {
   readonly all?: boolean | undefined;
   /** Hash of a commit that the run must have, as a report or an earlier check named it. */
   readonly head?: string | undefined;
@@ -35,7 +35,7 @@ const FILE_ALONE =
 export async function verify(
   context: CliContext,
   runOrFile: string | undefined,
-  { all = false, head }: VerifyOptions,
+  { all = false, head }: VerifyWords,
 ): Promise<ExitCode> {
   if (all === (runOrFile !== undefined)) throw badInput('Give a run, a file, or --all.');
   const known = head === undefined ? undefined : headFrom(head, runOrFile);
