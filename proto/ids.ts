@@ -65,7 +65,13 @@ const OF_ATTEMPT =
 export const Instant = z.iso.datetime({ error: 'must be an RFC 3339 time in UTC, e.g. 2026-11-20T15:40:40.489Z' });
 export type Instant = z.infer<typeof Instant>;
 /** The instant that is `ms` milliseconds after the epoch, as it is written in messages and events. */
-export const instantOf = (ms: number): Instant => new Date(ms).toISOString();
+export function instantOf(ms: number): Instant {
+  if (ms !== last.ms) last = { ms, text: new Date(ms).toISOString() };
+  return last.text;
+}
+
+/** A decision asks for the same instant again and again. */
+let last = { ms: NaN, text: '' };
 
 export const Sha256 = z.string().regex(/^[0-9a-f]{64}$/, 'must be a SHA-256 in lower-case hex');
 export type Sha256 = z.infer<typeof Sha256>;

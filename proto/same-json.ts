@@ -6,12 +6,13 @@ export function sameJson(left: unknown, right: unknown): boolean {
   if (Array.isArray(left) && Array.isArray(right)) {
     return left.length === right.length && left.every((item, index) => sameJson(item, right[index]));
   }
-  const [one, other] = [entriesOf(left), entriesOf(right)];
-  return one.size === other.size && [...one].every(([key, value]) => other.has(key) && sameJson(value, other.get(key)));
-}
-
-function entriesOf(value: object): Map<string, unknown> {
-  return new Map(Object.entries(value).filter(([, field]) => field !== undefined));
+  const [one, other] = [left as Readonly<Record<string, unknown>>, right as Readonly<Record<string, unknown>>];
+  for (const key of Object.keys(one)) {
+    if (one[key] !== undefined && !(Object.hasOwn(other, key) && sameJson(one[key], other[key]))) return false;
+  }
+  return Object.keys(other).every(
+    (key) => other[key] === undefined || (Object.hasOwn(one, key) && one[key] !== undefined),
+  );
 }
 
 /** JSON with the fields of every object in order: equal values have equal texts. */

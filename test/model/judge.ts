@@ -56,7 +56,7 @@ function applyOne({ stars, lines }: Structure, edit: Edit, mayGo: (id: TaskId) =
   }
 }
 
-const same = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other);
+const same = (one: unknown, other: unknown): boolean => one === other || JSON.stringify(one) === JSON.stringify(other);
 
 /**
  * Whether a batch may be applied, by the model's own judgement; undefined for `build_constellation`, which is not judged

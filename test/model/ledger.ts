@@ -209,6 +209,17 @@ export function cycleIn(lines: Ledger['lines']): TaskId[] {
   return [];
 }
 
+const definitions = new WeakMap<object, string>();
+
+/** The text of a task or a line, kept: definitions are never changed, and many states share them. */
+export function definition(star: TaskStar | TaskStarLine): string {
+  const known = definitions.get(star);
+  if (known !== undefined) return known;
+  const text = JSON.stringify(star);
+  definitions.set(star, text);
+  return text;
+}
+
 export const newEntry = (star: TaskStar, at: Instant): Entry => ({
   star,
   status: 'PENDING',

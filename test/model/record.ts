@@ -10,7 +10,7 @@ import {
 } from '#proto';
 import type { Input } from '#libs/constellation';
 import { applied, isValid } from './judge.js';
-import { callsLeft, cycleIn, isAsked, isOver, type Ledger, newEntry, triggerName } from './ledger.js';
+import { callsLeft, cycleIn, definition, isAsked, isOver, type Ledger, newEntry, triggerName } from './ledger.js';
 import type { Data, Draft, Occasion, Report, Violation } from './occasion.js';
 import { recordApproval, withdrawAsks } from './record-approvals.js';
 import { end, recordTask, start } from './record-tasks.js';
@@ -201,15 +201,15 @@ function modify(draft: Draft, data: Data<'CONSTELLATION_MODIFIED'>, { inputs }: 
     report('I5_TRANSITIONS', 'an edit was taken of a run that is about to end');
   }
   const isSound = edits === undefined || isValid(draft, { edits, state: state ?? 'CONTINUE' }) !== false;
-  const shape = () => JSON.stringify([[...draft.tasks.values()].map(({ star }) => star), [...draft.lines.values()]]);
-  const before = edits === undefined ? '' : shape();
+  const shape = () => [...Array.from(draft.tasks.values(), ({ star }) => star), ...draft.lines.values()];
+  const before = shape();
   const proposal = proposed(inputs, editId, tries);
   const { stars, lines } = applied(draft, proposal?.edits ?? []);
   if (edits !== undefined && edits.length > 0) restructure(draft, data, edits, report);
-  if (edits !== undefined && shape() !== JSON.stringify([[...stars.values()], [...lines.values()]])) {
+  if (edits !== undefined && !isSameShape(shape(), [...stars.values(), ...lines.values()])) {
     report('STRUCTURE', 'what was recorded of an edit is not what was proposed');
   }
-  const changes = shape() === before ? 0 : 1;
+  const changes = edits !== undefined && isSameShape(shape(), before) ? 0 : 1;
   if (revision !== draft.revision + changes) report('STRUCTURE', `revision ${revision} follows ${draft.revision}`);
   draft.revision = revision;
   if (!isSound) report('STRUCTURE', 'an edit was taken that is not valid');
@@ -222,6 +222,15 @@ function modify(draft: Draft, data: Data<'CONSTELLATION_MODIFIED'>, { inputs }: 
   if (state === 'FINISH') draft.ending = 'finished';
   if (state === 'FAIL') draft.ending = 'plan_failed';
 }
+
+type Definitions = readonly (TaskStar | TaskStarLine)[];
+
+const isSameShape = (one: Definitions, other: Definitions): boolean =>
+  one.length === other.length &&
+  one.every((star, at) => {
+    const beside = other[at];
+    return beside !== undefined && (star === beside || definition(star) === definition(beside));
+  });
 
 /** What a model wrote is marked as such, and goes nowhere but where the plan was made for; what a person adds widens that. */
 function checkTrust(
@@ -246,7 +255,10 @@ function checkTrust(
 /** Tasks that are new or elsewhere, and where the plan was not made for. All devices here have the same system. */
 function beyondScope({ scope, tasks }: Draft, stars: readonly TaskStar[]): TaskId[] {
   if (scope === null || scope.has(JSON.stringify({ os: 'linux' }))) return [];
-  const moved = stars.filter(({ id, target }) => JSON.stringify(tasks.get(id)?.star.target) !== JSON.stringify(target));
+  const moved = stars.filter((star) => {
+    const before = tasks.get(star.id)?.star;
+    return before !== star && JSON.stringify(before?.target) !== JSON.stringify(star.target);
+  });
   return moved.filter(({ target }) => !scope.has(JSON.stringify(target))).map(({ id }) => id);
 }
 
@@ -262,7 +274,7 @@ function isImagined(inputs: readonly Input[], editId: string | undefined, tries:
 
 function restructure(draft: Draft, data: Data<'CONSTELLATION_MODIFIED'>, edits: readonly Edit[], report: Report): void {
   const { stars, lines } = applied(draft, edits);
-  const same = (one: unknown, other: unknown) => JSON.stringify(one) === JSON.stringify(other);
+  const same = (one: unknown, other: unknown) => one === other || JSON.stringify(one) === JSON.stringify(other);
   const before = draft.tasks;
   const isFrozen = (id: TaskId) => (before.get(id)?.status ?? 'PENDING') !== 'PENDING';
   for (const [id, { star, status }] of before) {

@@ -14,7 +14,7 @@ import {
 } from '#libs/constellation';
 import { fleet, HASH, instant, requested, T0, withAgents } from '../../libs/constellation/given.js';
 import type { Configuration, Limits } from './configuration.js';
-import { EMPTY, type Ledger } from './ledger.js';
+import { definition, EMPTY, type Ledger } from './ledger.js';
 import type { Occasion, Violation } from './occasion.js';
 import { record } from './record.js';
 
@@ -182,7 +182,7 @@ function stored({ run, now }: World, inputs: readonly Input[], { events, answers
  * away, is left out: `dueOf` makes sure that it is never near. Ids of rounds are compared with each other only, so they are left out.
  */
 export function keyOf({ run, now, links, left, starvedOf, isSettled }: World, { verbs }: Configuration): string {
-  const until = (at: string | null | undefined) => (at ? Math.max(Date.parse(at) - now, 0) : '');
+  const until = (at: string | null | undefined) => (at ? Math.max(instantAt(at) - now, 0) : '');
   const { editing, graph } = run;
   const triggers = (list: Run['queued']) => list.map((trigger) => JSON.stringify(trigger)).toSorted();
   const tasks = [...run.tasks].map((task) => {
@@ -220,6 +220,14 @@ export function keyOf({ run, now, links, left, starvedOf, isSettled }: World, { 
   ].join('|');
 }
 
+const instants = new Map<string, number>();
+
+function instantAt(text: string): number {
+  const known = instants.get(text) ?? Date.parse(text);
+  instants.set(text, known);
+  return known;
+}
+
 const numbers = new WeakMap<object, number>();
 const numbered = new Map<string, number>();
 
@@ -227,7 +235,7 @@ const numbered = new Map<string, number>();
 function starNumber(star: TaskStar | TaskStarLine): number {
   const known = numbers.get(star);
   if (known !== undefined) return known;
-  const text = JSON.stringify(star);
+  const text = definition(star);
   const number = numbered.get(text) ?? numbered.size;
   numbered.set(text, number);
   numbers.set(star, number);

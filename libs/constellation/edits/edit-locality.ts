@@ -21,6 +21,7 @@ export function changedBesidesPending(before: Run, after: Run): string[] {
     const index = after.graph.taskIndex.get(task.star.id);
     if (index === undefined) return [task.star.id];
     const now = after.tasks.at(index);
+    if (now === task) return [];
     // That what it reads comes from a model now is no change of it: only of how it is tried again.
     // Nor is a person's word that it stands for what it replaces.
     const marks = { judged: task.judged || now.judged, vouched: task.vouched || now.vouched };
