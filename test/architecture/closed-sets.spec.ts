@@ -10,8 +10,7 @@ const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const TABLES = [
   { path: 'libs/constellation/plan/line-types.ts', set: 'LineType', members: LineType.options },
   { path: 'libs/constellation/decide/control.ts', set: 'RunVerb', members: RUN_VERBS },
-  { path: 'libs/constellation/report/report-timeline.ts', set: 'RunEventType', members: RUN_EVENT_TYPES },
-  { path: 'services/cli/text/timeline.ts', set: 'RunEventType', members: RUN_EVENT_TYPES },
+  { path: 'libs/constellation/views/event-words.ts', set: 'RunEventType', members: RUN_EVENT_TYPES },
 ];
 
 describe.each(TABLES)('the table of $path', ({ path, set, members }) => {

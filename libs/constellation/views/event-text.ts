@@ -6,6 +6,7 @@ import type {
   Edit,
   EditTrigger,
   EditViolation,
+  Json,
   LineChange,
   RunEventData,
   RunNote,
@@ -44,7 +45,16 @@ export function editText(edit: Edit): string {
   }
 }
 
-const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
+/** `1 task`, `3 tries`. */
+export function counted(count: number, noun: string, nouns = `${noun}s`): string {
+  return `${count} ${count === 1 ? noun : nouns}`;
+}
+
+/** Of what a command answered; undefined when it was none. */
+export function exitCodeIn(value: Json): number | undefined {
+  const code = typeof value === 'object' && value !== null && 'exit_code' in value ? value['exit_code'] : undefined;
+  return typeof code === 'number' ? code : undefined;
+}
 
 /** A whole batch on one line. */
 export function editsText(edits: readonly Edit[]): string {

@@ -4,6 +4,7 @@
 export * from './attempt-story.js';
 export * from './diff.js';
 export * from './event-text.js';
+export * from './event-words.js';
 export type { ConstellationSize } from './metrics-plan.js';
 export * from './metrics.js';
 export * from './plan-saying.js';

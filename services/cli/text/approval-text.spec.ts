@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { approvalsTable, approvalText, askedText, commandText } from './approval-text.js';
+import { approvalsTable, approvalText, commandText } from './approval-text.js';
 import { APPROVAL_ID, approvalOf, COMMAND_ASK, QUESTION_ASK } from '../testing/sample-asks.js';
 
 const PIPE = { isTerminal: false, color: false };
@@ -75,11 +75,5 @@ describe('what a person is asked', () => {
     expect(text).toContain('approved       by anna, 2026-11-20T12:01:00.000Z');
     expect(text).toContain('granted until  2026-11-20T13:00:00.000Z');
     expect(text).not.toContain('decide with');
-  });
-
-  it('has a line in the events of a run', () => {
-    expect(askedText('web', QUESTION_ASK)).toBe(
-      `web: ? Which port? on web-1 (question), until 12:10:00; ${APPROVAL_ID}`,
-    );
   });
 });

@@ -4,7 +4,6 @@ import {
   cleanLine,
   cleanText,
   clipToWidth,
-  clockText,
   paintFor,
   paintStatus,
   type Paint,
@@ -122,10 +121,4 @@ function nextLines({ approvalId, ask, state }: ApprovalView): string[] {
   if (state !== 'open') return [];
   const yes = ask.kind === 'question' ? `orrery answer ${approvalId} "..."` : `orrery approve ${approvalId}`;
   return ['', `decide with: ${yes}   or: orrery reject ${approvalId}`];
-}
-
-/** `disk: EXEC_CLI rm -rf /srv/old on web-1 (destructive), until 12:10:00`. */
-export function askedText(taskId: string, ask: Ask): string {
-  const kind = ask.kind === 'approval' ? ask.class : 'question';
-  return `${taskId}: ${askLine(ask)} on ${ask.deviceId} (${kind}), until ${clockText(ask.expiresAt)}; ${ask.approvalId}`;
 }

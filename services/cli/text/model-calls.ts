@@ -1,6 +1,6 @@
+import { counted } from '#libs/constellation';
 import type { ModelCall } from '#proto';
 import { cleanLine, clipToWidth, durationText } from '../terminal/index.js';
-import { counted } from './timeline.js';
 
 const PROBLEM_CHARS_MAX = 2_000;
 

@@ -1,9 +1,8 @@
 // Where a plan may run as the fleet is now: a selector that reads narrow may mean every device there is.
-import { isRevoked, satisfies, type Run } from '#libs/constellation';
+import { counted, isRevoked, type Run, satisfies } from '#libs/constellation';
 import type { AgentProfile, Target, TaskId } from '#proto';
 import { cleanLine, clipToWidth, paintFor, type Terminal } from '../terminal/index.js';
 import { targetText } from './plan-text.js';
-import { counted } from './timeline.js';
 
 type Selector = Exclude<Target, { device: string }>;
 

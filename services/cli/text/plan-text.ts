@@ -1,13 +1,14 @@
 import {
   completeText,
+  type ConstellationDiff,
+  counted,
   editText,
+  type FieldChange,
+  LINE_KINDS,
   planStepsOf,
   subtasksText,
   triggersText,
   violationText,
-  type ConstellationDiff,
-  type FieldChange,
-  LINE_KINDS,
 } from '#libs/constellation';
 import type {
   Edit,
@@ -32,7 +33,6 @@ import {
   type Terminal,
 } from '../terminal/index.js';
 import { callsText, problemLines } from './model-calls.js';
-import { counted } from './timeline.js';
 
 const TEXT_CHARS_MAX = 2_000;
 const CELL_CHARS_MAX = 100;

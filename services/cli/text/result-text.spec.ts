@@ -1,5 +1,6 @@
+import { exitCodeIn } from '#libs/constellation';
 import { expect, it } from '@jest/globals';
-import { answerText, exitCodeIn, stderrOf } from './result-text.js';
+import { answerText, stderrOf } from './result-text.js';
 
 it.each([
   ['an agent', 'Two disks\nare full.', 'Two disks\nare full.', '', undefined],

@@ -13,11 +13,6 @@ export function stderrOf(value: Json): string {
   return typeof stderr === 'string' ? stderr : '';
 }
 
-export function exitCodeIn(value: Json): number | undefined {
-  const { exit_code: code } = fieldsOf(value);
-  return typeof code === 'number' ? code : undefined;
-}
-
 function fieldsOf(value: Json): Readonly<Record<string, Json>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : {};
 }

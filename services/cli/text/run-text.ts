@@ -1,11 +1,12 @@
 import {
   completeText,
-  subtasksText,
+  counted,
   noteText,
+  subtasksText,
   triggersText,
+  UNDECIDED,
   violationText,
   wakerText,
-  UNDECIDED,
 } from '#libs/constellation';
 import type { RunNote, RunView } from '#proto';
 import {
@@ -21,7 +22,6 @@ import {
 import { drawDag } from './dag-drawing.js';
 import { finalAnswerText } from './plan-text.js';
 import { answerText } from './result-text.js';
-import { counted } from './timeline.js';
 
 const RESULT_CHARS_MAX = 60;
 const HELD_CHARS_MAX = 200;

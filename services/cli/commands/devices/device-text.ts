@@ -1,4 +1,5 @@
 // Devices in words. Whatever a device or somebody else has said goes through cleanLine, here or in the table.
+import { counted } from '#libs/constellation';
 import type { AdminProfile, AgentProfile, ClientTelemetry, MeasuredMetrics, ServiceManifest, ToolInfo } from '#proto';
 import { cleanLine, clipToWidth, durationText, saidBy, paintStatus, type Paint } from '../../terminal/index.js';
 
@@ -139,8 +140,4 @@ function line(label: string, value: string): string {
 
 function list(words: readonly string[]): string {
   return words.join(' ') || '-';
-}
-
-function counted(count: number, what: string): string {
-  return `${count} ${what}${count === 1 ? '' : 's'}`;
 }

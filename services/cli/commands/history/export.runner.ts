@@ -1,11 +1,10 @@
-import { exportUfo, foldRun, type TaskState, type UfoProgress } from '#libs/constellation';
+import { counted, exportUfo, foldRun, type TaskState, type UfoProgress } from '#libs/constellation';
 import type { RunCommit, RunId } from '#proto';
 import { renderExport } from '#libs/audit';
 import { withBus } from '../../bus/index.js';
 import { EXIT, type ExitCode, badInput, type CliContext, tell } from '../../terminal/index.js';
 import { loadRecords, commitsOf, unknownRun, openOneRun, runIdFrom } from '../../sources/index.js';
 import { writeWhole } from '../../files/index.js';
-import { counted } from '../../text/index.js';
 
 /** Writes a run as it is stored, to take it home: `verify`, `replay`, `show` and `report` need nothing else. */
 export async function exportRun(context: CliContext, run: string, file?: string): Promise<ExitCode> {

@@ -1,16 +1,6 @@
-import { cutParts, cutText, entryEvents, type AttemptStory } from '#libs/constellation';
+import { type AttemptStory, counted, cutParts, cutText, entryEvents, exitCodeIn } from '#libs/constellation';
 import type { RecordedAttemptEvent, TaskResult } from '#proto';
-import {
-  askLine,
-  commandText,
-  decidedText,
-  callsText,
-  problemLines,
-  answerText,
-  exitCodeIn,
-  stderrOf,
-  counted,
-} from '../../text/index.js';
+import { askLine, commandText, decidedText, callsText, problemLines, answerText, stderrOf } from '../../text/index.js';
 import {
   cleanLine,
   clipToWidth,

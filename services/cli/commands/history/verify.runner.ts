@@ -1,3 +1,4 @@
+import { counted } from '#libs/constellation';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { Sha256 } from '#proto';
 import { forkOf, auditRun, type AuditReport, type ExportRecord, findingText } from '#libs/audit';
@@ -12,7 +13,6 @@ import {
   type CliContext,
 } from '../../terminal/index.js';
 import { isKnownRun, loadRecords, loadRunRecords, runIds, openSource, type RunSource } from '../../sources/index.js';
-import { counted } from '../../text/index.js';
 
 interface Verdict {
   readonly origin: RunSource['origin'];

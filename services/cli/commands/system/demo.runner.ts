@@ -1,3 +1,4 @@
+import { counted } from '#libs/constellation';
 import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -22,7 +23,6 @@ import { withBusAt, type BusRole } from '../../bus/index.js';
 import { printAnswer, watchRun } from '../../live/index.js';
 import { loadRecords } from '../../sources/index.js';
 import { writeWhole } from '../../files/index.js';
-import { counted } from '../../text/index.js';
 import { type Endpoints, homeAt, type Home, makeDir } from '../../home/index.js';
 import { lockHome } from '../../processes/index.js';
 import { EmbeddedSystem } from '../../system/index.js';
