@@ -42,6 +42,11 @@ export function program(of: CommandClass, options: string, operands: Operands, e
   return (call) => judgeProgram(ready, call);
 }
 
+/** Whatever its arguments are: what must never run is looked for in them all the same. */
+export const plainly =
+  (of: CommandClass, does: string): ProgramJudge =>
+  (call) => [call.is(of, does), ...call.floorsIn(call.args)];
+
 /** One judge for several names. */
 export const each = (names: string, judge: ProgramJudge): ProgramTable =>
   Object.fromEntries(names.split(' ').map((name) => [name, judge]));

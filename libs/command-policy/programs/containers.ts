@@ -1,9 +1,5 @@
-import type { CommandClass } from '#proto';
-import { each, program, subcommands, type ProgramJudge, type ProgramTable } from '../calls/index.js';
+import { each, plainly, program, subcommands, type ProgramJudge, type ProgramTable } from '../calls/index.js';
 
-const is =
-  (of: CommandClass, does: string): ProgramJudge =>
-  (call) => [call.is(of, does), ...call.floorsIn(call.args)];
 const runs: ProgramJudge = (call) => [
   call.ask('privileged', 'runs commands elsewhere.', { grantable: false }),
   ...call.floorsIn(call.args),
@@ -14,8 +10,8 @@ const DOCKER_LOOK =
   '-aqlnsft -f: -n: --all --quiet --filter: --format: --no-trunc --size --last: --latest --tail: --since: --until: --timestamps --follow --details --no-stream --type: --digests --human --tree --verbose';
 const ENTITIES = {
   ...each('ls list inspect', look(DOCKER_LOOK)),
-  ...each('rm prune remove', is('destructive', 'removes what is there.')),
-  create: is('privileged', 'makes something.'),
+  ...each('rm prune remove', plainly('destructive', 'removes what is there.')),
+  create: plainly('privileged', 'makes something.'),
 };
 const group = subcommands({ globals: '', commands: ENTITIES });
 
@@ -24,11 +20,11 @@ const docker = subcommands({
     '-H:!privileged -c:!privileged --host:!privileged --context:!privileged --config:!privileged -l: --log-level: -v',
   commands: {
     ...each('ps images logs stats inspect version info top port history events search-local diff', look(DOCKER_LOOK)),
-    ...each('pull push search login logout', is('network', 'reaches a registry.')),
-    ...each('rm rmi kill stop', is('destructive', 'takes away what runs or is stored.')),
+    ...each('pull push search login logout', plainly('network', 'reaches a registry.')),
+    ...each('rm rmi kill stop', plainly('destructive', 'takes away what runs or is stored.')),
     ...each(
       'start restart pause unpause rename update create wait attach tag commit load import save export build buildx compose swarm stack service node secret config plugin cp',
-      is('privileged', 'changes what containers do.'),
+      plainly('privileged', 'changes what containers do.'),
     ),
     ...each('run exec', runs),
     ...each('volume network image', group),
@@ -40,7 +36,7 @@ const docker = subcommands({
       globals: '',
       commands: {
         ...each('df info events', look('-v --format: --since: --until: --filter:')),
-        prune: is('destructive', 'removes what is not used.'),
+        prune: plainly('destructive', 'removes what is not used.'),
       },
     }),
   },
@@ -62,10 +58,10 @@ const kubectl = subcommands({
     '-n: --namespace: --context: --kubeconfig<!privileged --cluster: --request-timeout: -v: --server:!privileged --token:!privileged --as:!privileged',
   commands: {
     ...each('get describe logs top version explain api-resources api-versions cluster-info events', kubeRead),
-    delete: is('destructive', 'takes objects away.'),
+    delete: plainly('destructive', 'takes objects away.'),
     ...each(
       'apply create edit replace patch scale autoscale rollout set label annotate expose cordon uncordon drain taint cp certificate config auth wait convert kustomize proxy port-forward',
-      is('privileged', 'changes the cluster.'),
+      plainly('privileged', 'changes the cluster.'),
     ),
     ...each('exec run debug attach', runs),
   },
@@ -79,7 +75,7 @@ export const CONTAINERS: ProgramTable = {
     runs,
   ),
   ...each('kubectl', kubectl),
-  ...each('dropdb dropuser', is('destructive', 'takes a database away.')),
+  ...each('dropdb dropuser', plainly('destructive', 'takes a database away.')),
   ...each(
     'createdb createuser pg_restore pg_dump pg_dumpall mysqldump mongodump mongorestore psql mysql mariadb mysqladmin sqlite3 redis-cli mongo mongosh cqlsh clickhouse-client influx sqlplus sqlcmd',
     runs,

@@ -1,10 +1,5 @@
-import type { CommandClass } from '#proto';
 import { has, literal } from '../words/index.js';
-import { each, program, subcommands, type ProgramJudge, type ProgramTable } from '../calls/index.js';
-
-const is =
-  (of: CommandClass, does: string): ProgramJudge =>
-  (call) => [call.is(of, does), ...call.floorsIn(call.args)];
+import { each, plainly, program, subcommands, type ProgramJudge, type ProgramTable } from '../calls/index.js';
 
 const LOOK =
   '-abcdghiklmMnprRsStuvwzCDBEFLPX -# -n: -U: -G: -S: -L: -l: --oneline --graph --stat? --shortstat --numstat --name-only --name-status --patch --no-patch --decorate? --all --branches? --tags? --remotes? --since: --until: --after: --before: ' +
@@ -15,7 +10,7 @@ const LOOK =
 
 /** Outside of a repository, and with names of files, these read files. */
 const look = program('read', LOOK, 'read');
-const change = is('write', 'changes the repository.');
+const change = plainly('write', 'changes the repository.');
 
 /** Lists without operands, changes with them. */
 const lister = (options: string, words: RegExp): ProgramJudge => {
@@ -49,8 +44,8 @@ const repository = subcommands({
     worktree: lister('', /^list$/u),
     config: lister('--get --get-all --list --show-origin --local --global', /^(?:list|get)$/u),
     grep: program('read', LOOK, 'read', { skip: (args) => (has(args, '-e') ? 0 : 1) }),
-    ...each('fetch pull push clone ls-remote', is('network', 'reaches another repository.')),
-    ...each('reset clean checkout restore rm switch gc prune', is('destructive', 'throws work away.')),
+    ...each('fetch pull push clone ls-remote', plainly('network', 'reaches another repository.')),
+    ...each('reset clean checkout restore rm switch gc prune', plainly('destructive', 'throws work away.')),
     ...each('add mv', change),
     ...each(
       'commit merge rebase cherry-pick revert am apply bisect submodule filter-branch filter-repo init archive bundle notes replace update-ref update-index symbolic-ref hook maintenance lfs difftool mergetool instaweb gui daemon send-email request-pull format-patch sparse-checkout subtree svn credential',

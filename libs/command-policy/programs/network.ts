@@ -3,6 +3,7 @@ import {
   each,
   mayBeOption,
   optionFindings,
+  plainly,
   program,
   subcommands,
   type ProgramJudge,
@@ -21,9 +22,6 @@ import {
 } from '../words/index.js';
 
 const net = (options: string) => program('network', options, 'text', { does: 'reaches other machines.' });
-const always =
-  (does: string): ProgramJudge =>
-  (call) => [call.is('network', does), ...call.floorsIn(call.args)];
 
 const CURL =
   '-0#aBfgGiIjJklLnNqRsSv46 -A: -b: -c> -C: -D> -d: -e: -F: -H: -m: -o> -P: -Q: -r: -t: -T< -u: -U: -w: -x: -X: -y: -Y: -z: -K!privileged -E<!privileged ' +
@@ -162,12 +160,12 @@ export const NETWORK: ProgramTable = {
   ),
   ...each(
     'dig nslookup host drill delv kdig whois resolvectl systemd-resolve',
-    always('asks name servers, and so tells them something.'),
+    plainly('network', 'asks name servers, and so tells them something.'),
   ),
-  ...each('traceroute traceroute6 tracepath mtr tcptraceroute', always('reaches other machines.')),
+  ...each('traceroute traceroute6 tracepath mtr tcptraceroute', plainly('network', 'reaches other machines.')),
   ...each(
     'nmap masscan telnet ftp lftp tftp sftp smbclient rclone aws gcloud az gsutil s3cmd mail mailx sendmail mutt swaks finger nmcli iwconfig openvpn wg wg-quick rsh rlogin rexec mosh autossh sshfs sshpass ssh-copy-id ssh-keyscan ab wrk hey siege iperf iperf3 speedtest ngrok cloudflared tailscale torsocks tor proxychains websocat grpcurl httpie http https xh aria2c axel youtube-dl yt-dlp lynx links w3m elinks',
-    always('reaches other machines.'),
+    plainly('network', 'reaches other machines.'),
   ),
   ...each('nc ncat netcat nc.openbsd nc.traditional', nc),
   socat,
@@ -204,7 +202,7 @@ export const NETWORK: ProgramTable = {
     globals: '',
     commands: {
       version: program('read', '-abdfprov', 'none'),
-      ...each('s_client s_server s_time ocsp', always('opens connections.')),
+      ...each('s_client s_server s_time ocsp', plainly('network', 'opens connections.')),
       ...each('dgst sha256 sha1 md5', program('read', '-rchex -sha256 -sha1 -md5 -sha512', 'read')),
     },
   }),

@@ -1,4 +1,4 @@
-import { each, program, subcommands, type ProgramJudge, type ProgramTable } from '../calls/index.js';
+import { each, plainly, program, subcommands, type ProgramJudge, type ProgramTable } from '../calls/index.js';
 import { ownFindings } from './system.js';
 
 const SHOW =
@@ -11,10 +11,7 @@ const change: ProgramJudge = (call) => [
     : []),
 ];
 
-const PACKAGES = (call: Parameters<ProgramJudge>[0]) => [
-  call.is('privileged', 'changes what is installed.'),
-  ...call.floorsIn(call.args),
-];
+const PACKAGES = plainly('privileged', 'changes what is installed.');
 const runs: ProgramJudge = (call) => [
   call.ask('privileged', 'runs code that somebody else wrote.', { grantable: false }),
   ...call.floorsIn(call.args),

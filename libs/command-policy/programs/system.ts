@@ -1,13 +1,9 @@
-import { type Call, each, program, type ProgramJudge, type ProgramTable } from '../calls/index.js';
+import { type Call, each, plainly, program, type ProgramTable } from '../calls/index.js';
 import { floor, type CommandFinding, has, type Arguments, showWord } from '../words/index.js';
 
 const read = (options: string, operands: 'text' | 'none' | 'list' | 'any' = 'text', also?: Extra) =>
   program('read', options, operands, also === undefined ? {} : { also });
 type Extra = (args: Arguments, call: Call) => readonly CommandFinding[];
-/** Whatever its arguments are: what must never run is looked for in them all the same. */
-const always =
-  (of: 'privileged' | 'destructive' | 'network', does: string): ProgramJudge =>
-  (call) => [call.is(of, does), ...call.floorsIn(call.args)];
 
 /** Set the value of a variable of the kernel, or only say it. */
 function sysctl({ operands, given }: Arguments, call: Call): CommandFinding[] {
@@ -106,7 +102,7 @@ export const SYSTEM: ProgramTable = {
     { also: sysctl },
   ),
   ...each('lpstat sensors acpi runlevel uuidgen', read('-aABu')),
-  ldd: always('privileged', 'may run the program that it looks at.'),
+  ldd: plainly('privileged', 'may run the program that it looks at.'),
   lscpu: read(
     '-abcexyJBCp? -C? --all --online --offline --json --bytes --extended? --parse? --caches? --hex --physical',
     'none',
@@ -120,19 +116,19 @@ export const SYSTEM: ProgramTable = {
   ),
   ...each(
     'useradd adduser usermod userdel deluser groupadd addgroup groupmod groupdel delgroup gpasswd passwd chpasswd chage chsh chfn newusers vipw vigr visudo pwconv pwunconv grpconv faillock pam_tally2',
-    always('privileged', 'changes who may use the machine.'),
+    plainly('privileged', 'changes who may use the machine.'),
   ),
   ...each(
     'reboot shutdown poweroff halt init telinit kexec rtcwake pm-suspend pm-hibernate',
-    always('privileged', 'stops the machine.'),
+    plainly('privileged', 'stops the machine.'),
   ),
   ...each(
     'umount swapon swapoff losetup cryptsetup mdadm lvcreate lvremove lvextend lvreduce lvresize lvrename vgcreate vgremove vgextend vgreduce pvcreate pvremove pvresize dmsetup tune2fs resize2fs e2fsck fsck xfs_growfs xfs_repair hdparm quotaon quotaoff setquota edquota mknod zpool zfs btrfs grub-install update-grub grub-mkconfig update-initramfs dracut mkinitramfs efibootmgr bootctl nvme sg_format fstrim',
-    always('privileged', 'changes disks or what the machine starts from.'),
+    plainly('privileged', 'changes disks or what the machine starts from.'),
   ),
   ...each(
     'fdisk sfdisk gdisk cfdisk parted partprobe partx kpartx addpart delpart',
-    always('privileged', 'changes partitions.'),
+    plainly('privileged', 'changes partitions.'),
   ),
   ...each('mkfs mke2fs mkswap mkdosfs mkntfs wipefs blkdiscard sgdisk badblocks', onDisk),
   ...each(
@@ -140,20 +136,20 @@ export const SYSTEM: ProgramTable = {
     onDisk,
   ),
   dd,
-  ...each('insmod modprobe rmmod depmod kmod', always('privileged', 'changes the kernel.')),
+  ...each('insmod modprobe rmmod depmod kmod', plainly('privileged', 'changes the kernel.')),
   ...each(
     'iptables ip6tables iptables-save iptables-restore ip6tables-save ip6tables-restore nft ufw firewall-cmd ebtables arptables ipset tc ipvsadm fail2ban-client',
-    always('privileged', 'decides about connections.'),
+    plainly('privileged', 'decides about connections.'),
   ),
   ...each(
     'update-alternatives alternatives ldconfig setenforce semanage setsebool getenforce apparmor_parser aa-disable aa-complain auditctl authselect locale-gen dpkg-reconfigure debconf-set-selections hwclock ntpdate chronyc setcap setpriv capsh logrotate',
-    always('privileged', 'changes the system.'),
+    plainly('privileged', 'changes the system.'),
   ),
   ...each(
     'systemd-run systemd-nspawn systemd-cryptenroll systemd-tmpfiles busctl dbus-send gdbus machinectl portablectl homectl udevadm',
-    always('privileged', 'tells the system what to do.'),
+    plainly('privileged', 'tells the system what to do.'),
   ),
-  ...each('at batch atrm anacron', always('privileged', 'plans commands for later.')),
+  ...each('at batch atrm anacron', plainly('privileged', 'plans commands for later.')),
   crontab: (call) =>
     call.args.length === 1 && call.args[0]?.text === '-l'
       ? [call.is('read', 'lists what is planned.')]

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import type { ToolAnswer } from '#libs/mcp';
 import { AIP_LIMITS } from '#proto';
-import type { Action, ActionResult, ClientMessage, CommandMessage, Json } from '#proto';
+import type { Action, ActionResult, ClientMessage, CommandMessage } from '#proto';
 import { callOf, type CommandGate } from '../policy/index.js';
 import { fitJson } from '../output/index.js';
 import { foreignResultMessage, type AnsweringClient } from './messages.js';
@@ -77,7 +77,9 @@ export class ForeignCommandHandler {
     for (const action of message.actions) {
       if (visit !== this.#visit) return;
       const failed = results.some(({ status }) => status === 'failure');
-      results.push(failed ? skipped(action) : await this.#act(action, visit.stop.signal));
+      results.push(
+        failed ? answered(action, 'skipped', { error: SKIPPED }) : await this.#act(action, visit.stop.signal),
+      );
     }
     visit.waiting--;
     // A new connection knows nothing of the commands of the last one.
@@ -87,8 +89,8 @@ export class ForeignCommandHandler {
   async #act(action: Action, signal: AbortSignal): Promise<ActionResult> {
     const { tools, gate } = this.#options;
     const { tool_name: tool } = action;
-    if (tool === '') return success(action, NO_ACTION, null);
-    if (!tools.has(tool)) return failure(action, `unknown tool ${tool.slice(0, 128)}`, null);
+    if (tool === '') return answered(action, 'success', { result: NO_ACTION });
+    if (!tools.has(tool)) return failure(action, `unknown tool ${tool.slice(0, 128)}`);
     const namespace = tools.serverOf(tool);
     // Such a server says nothing of who chose the command, so it counts as one that a person wrote.
     const refusal = await gate.refusal(callOf(tool, action.parameters), undefined);
@@ -97,7 +99,7 @@ export class ForeignCommandHandler {
     if (answer.kind !== 'answered') return failure(action, reasonOf(answer), namespace);
     const { isError, value } = answer;
     if (isError) return failure(action, typeof value === 'string' ? value : JSON.stringify(value), namespace);
-    return success(action, value, namespace);
+    return answered(action, 'success', { result: value, namespace });
   }
 }
 
@@ -121,26 +123,11 @@ function reasonOf(answer: Exclude<ToolAnswer, { kind: 'answered' }>): string {
   }
 }
 
-const success = (action: Action, result: Json, namespace: string | null): ActionResult => ({
-  status: 'success',
-  error: null,
-  result,
-  namespace,
-  call_id: action.call_id ?? null,
-});
+const answered = (
+  action: Action,
+  status: ActionResult['status'],
+  { error = null, result = null, namespace = null }: Pick<Partial<ActionResult>, 'error' | 'result' | 'namespace'>,
+): ActionResult => ({ status, error, result, namespace, call_id: action.call_id ?? null });
 
-const failure = (action: Action, error: string, namespace: string | null): ActionResult => ({
-  status: 'failure',
-  error: error.slice(0, ERROR_CHARS_MAX).toWellFormed(),
-  result: null,
-  namespace,
-  call_id: action.call_id ?? null,
-});
-
-const skipped = (action: Action): ActionResult => ({
-  status: 'skipped',
-  error: SKIPPED,
-  result: null,
-  namespace: null,
-  call_id: action.call_id ?? null,
-});
+const failure = (action: Action, error: string, namespace: string | null = null): ActionResult =>
+  answered(action, 'failure', { error: error.slice(0, ERROR_CHARS_MAX).toWellFormed(), namespace });

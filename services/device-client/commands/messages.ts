@@ -168,16 +168,6 @@ function systemInfo(clientId: string | null, machine: Machine): Record<string, J
 }
 
 function telemetryOf(machine: Machine, tools: ToolInfo[]): ClientTelemetry {
-  const { platform, osVersion, hostname, arch, cpuCount, memoryMb } = machine;
-  return {
-    platform,
-    osVersion,
-    hostname,
-    arch,
-    cpuCount,
-    memoryMb,
-    capabilities: OWN_CAPABILITIES,
-    tools,
-    metadata: {},
-  };
+  const { address: _, ...facts } = machine;
+  return { ...facts, capabilities: OWN_CAPABILITIES, tools, metadata: {} };
 }
