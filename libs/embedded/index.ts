@@ -8,4 +8,4 @@ export * from './nats.runner.js';
 export * from './ports.js';
 export { unprivilegedIds } from './postgres-binaries.js';
 export * from './postgres.runner.js';
-export { isAlive, errorCode } from './server-process.js';
+export { errorCode, isAlive, type ServerHandle } from './server-process.js';

@@ -27,7 +27,6 @@ export interface NatsConfigOptions {
   /** Without users the server is open to whoever reaches the loopback interface: for tests only. */
   readonly users?: readonly NatsUser[] | undefined;
   readonly maxFileStore?: string | undefined;
-  readonly maxMemoryStore?: string | undefined;
 }
 
 const MAX_PAYLOAD = '8MB';
@@ -61,7 +60,7 @@ export function renderNatsConfig(options: NatsConfigOptions): string {
     'jetstream {',
     `  store_dir: ${text(options.storeDir)}`,
     `  max_file_store: ${options.maxFileStore ?? MAX_FILE_STORE}`,
-    `  max_memory_store: ${options.maxMemoryStore ?? MAX_MEMORY_STORE}`,
+    `  max_memory_store: ${MAX_MEMORY_STORE}`,
     '  sync_interval: always # a published fact is on the disk before it is acknowledged',
     `  limits { default_max_consumers: ${CONSUMERS_MAX} }`,
     '}',

@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { join, resolve } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import { EmbeddedServerError } from './errors.js';
 import { findNatsServer } from './nats-binary.js';
@@ -10,17 +9,19 @@ import { renderNatsConfig, type NatsUser } from './nats-config.js';
 import { freePorts, isPortFree, LOOPBACK } from './ports.js';
 import {
   adopt,
+  becomesReady,
   commandLine,
+  handleOf,
   isAlive,
   launch,
   logTail,
   stopInSteps,
+  type ServerHandle,
   type ServerProcess,
   type StopStep,
 } from './server-process.js';
 
-const READY_TIMEOUT_MS = 60_000; // a large store is recovered before the port opens
-const READY_POLL_MS = 5;
+const READY = { timeoutMs: 60_000, pollMs: 5 }; // a large store is recovered before the port opens
 const GREETING_TIMEOUT_MS = 1_000;
 const GREETING_BYTES_MAX = 8_192;
 const PORT_ATTEMPTS_MAX = 5;
@@ -45,17 +46,8 @@ export interface NatsOptions {
   readonly dieWithParent?: boolean;
 }
 
-export interface NatsHandle {
-  readonly url: string;
-  readonly port: number;
+export interface NatsHandle extends ServerHandle {
   readonly monitorUrl: string;
-  readonly pid: number;
-  /** True when a server left by an earlier launcher was found alive, with the same configuration, and taken over. */
-  readonly reattached: boolean;
-  readonly exited: Promise<number | null>;
-  stop(): Promise<void>;
-  /** SIGKILL, at once: what a crash looks like. */
-  kill(): void;
 }
 
 const PidFile = z.object({ pid: z.int().min(1), port: z.int(), monitorPort: z.int() });
@@ -104,7 +96,7 @@ export async function stopNatsOn(storeDir: string): Promise<boolean> {
   const site = siteOf({ storeDir });
   const left = await leftServer(site);
   if (left === undefined) return false;
-  await handleOf(site, adopt(left.pid), left, true).stop();
+  await natsHandle(site, adopt(left.pid), left, true).stop();
   return true;
 }
 
@@ -124,8 +116,8 @@ async function reattach(site: Site): Promise<NatsHandle | undefined> {
   };
   const server = adopt(left.pid);
   const sameConfig = (await readFile(site.configFile, 'utf8').catch(() => '')) === configOf(site, wanted);
-  if (sameConfig && (await becomesReady(server, left.port, site.serverName))) {
-    return handleOf(site, server, wanted, true);
+  if (sameConfig && (await greetsAs(server, left.port, site.serverName))) {
+    return natsHandle(site, server, wanted, true);
   }
   await stopInSteps(server, STOP_STEPS);
   return undefined;
@@ -147,12 +139,12 @@ async function launchOnce(site: Site, binary: string): Promise<NatsHandle | 'por
     dieWithParent: options.dieWithParent,
   });
   await writePidFile(site.pidFile, { pid: server.pid, ...ports });
-  if (await becomesReady(server, ports.port, site.serverName)) return handleOf(site, server, ports, false);
+  if (await greetsAs(server, ports.port, site.serverName)) return natsHandle(site, server, ports, false);
   const timedOut = !server.hasExited();
   await stopInSteps(server, STOP_STEPS);
   const details = new Error(logTail(site.startLogFile) + logTail(site.logFile));
   if (timedOut)
-    throw new EmbeddedServerError(`nats-server was not ready in ${READY_TIMEOUT_MS / 1000} s.`, { cause: details });
+    throw new EmbeddedServerError(`nats-server was not ready in ${READY.timeoutMs / 1000} s.`, { cause: details });
   for (const port of [ports.port, ports.monitorPort]) {
     if (await isPortFree(port)) continue;
     if (!fixed.includes(port)) return 'port taken';
@@ -165,20 +157,18 @@ async function launchOnce(site: Site, binary: string): Promise<NatsHandle | 'por
   });
 }
 
-function handleOf(site: Site, server: ServerProcess, ports: Omit<PidFile, 'pid'>, reattached: boolean): NatsHandle {
-  return {
-    url: `nats://${LOOPBACK}:${ports.port}`,
-    port: ports.port,
-    monitorUrl: `http://${LOOPBACK}:${ports.monitorPort}`,
-    pid: server.pid,
-    reattached,
-    exited: server.exited,
-    stop: async () => {
-      await stopInSteps(server, STOP_STEPS);
-      await rm(site.pidFile, { force: true });
-    },
-    kill: () => server.signal('SIGKILL'),
+function natsHandle(
+  { pidFile }: Site,
+  server: ServerProcess,
+  { port, monitorPort }: Omit<PidFile, 'pid'>,
+  reattached: boolean,
+): NatsHandle {
+  const stop = async (): Promise<void> => {
+    await stopInSteps(server, STOP_STEPS);
+    await rm(pidFile, { force: true });
   };
+  const handle = handleOf(server, { url: `nats://${LOOPBACK}:${port}`, port, reattached }, stop);
+  return { ...handle, monitorUrl: `http://${LOOPBACK}:${monitorPort}` };
 }
 
 function configOf({ options, directory, logFile, serverName }: Site, ports: Omit<PidFile, 'pid'>): string {
@@ -188,14 +178,8 @@ function configOf({ options, directory, logFile, serverName }: Site, ports: Omit
 }
 
 /** Ready means: it answers under its own name. nats-server opens the port only after JetStream has recovered its streams. */
-async function becomesReady(server: ServerProcess, port: number, serverName: string): Promise<boolean> {
-  const deadline = performance.now() + READY_TIMEOUT_MS;
-  while (performance.now() < deadline && !server.hasExited()) {
-    if ((await greeting(port)) === serverName) return true;
-    await sleep(READY_POLL_MS);
-  }
-  return false;
-}
+const greetsAs = (server: ServerProcess, port: number, serverName: string): Promise<boolean> =>
+  becomesReady(server, READY, async () => (await greeting(port)) === serverName);
 
 /** The server name in the `INFO {...}` line that a nats-server sends to whoever connects; undefined when nobody or something else answers. */
 function greeting(port: number): Promise<string | undefined> {

@@ -5,12 +5,13 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { Client } from 'pg';
 import { freePort } from './ports.js';
-import { startPostgres, stopPostgresOn, type PostgresHandle, type EmbeddedPostgresOptions } from './postgres.runner.js';
+import { startPostgres, stopPostgresOn, type EmbeddedPostgresOptions } from './postgres.runner.js';
+import type { ServerHandle } from './server-process.js';
 
 let directory = '';
-const handles: PostgresHandle[] = [];
+const handles: ServerHandle[] = [];
 
-async function start(change: Partial<EmbeddedPostgresOptions> = {}): Promise<PostgresHandle> {
+async function start(change: Partial<EmbeddedPostgresOptions> = {}): Promise<ServerHandle> {
   const dataDir = join(directory, 'data');
   const options = { dataDir, user: 'orrery', password: 'se/cr@t', database: 'orrery', dieWithParent: true };
   const handle = await startPostgres({ ...options, ...change });

@@ -1,25 +1,26 @@
 import { spawnSync } from 'node:child_process';
 import { chownSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import { EmbeddedServerError } from './errors.js';
 import { freePort, isPortFree, LOOPBACK } from './ports.js';
 import { preparePostgres, type PostgresPrograms } from './postgres-binaries.js';
 import {
   adopt,
+  becomesReady,
   commandLine,
   errorCode,
+  handleOf,
   isAlive,
   launch,
   logTail,
   stopInSteps,
+  type ServerHandle,
   type ServerProcess,
   type StopStep,
 } from './server-process.js';
 
-const READY_TIMEOUT_MS = 120_000; // crash recovery replays the write-ahead log first
-const READY_POLL_MS = 10;
+const READY = { timeoutMs: 120_000, pollMs: 10 }; // crash recovery replays the write-ahead log first
 const CONNECT_TIMEOUT_MS = 10_000;
 const PORT_ATTEMPTS_MAX = 5;
 const SETTINGS = [
@@ -51,19 +52,6 @@ export interface EmbeddedPostgresOptions {
   readonly dieWithParent?: boolean;
 }
 
-export interface PostgresHandle {
-  /** Carries the password: not for logs. */
-  readonly url: string;
-  readonly port: number;
-  readonly pid: number;
-  /** True when a server left by an earlier launcher was found alive and taken over. */
-  readonly reattached: boolean;
-  readonly exited: Promise<number | null>;
-  stop(): Promise<void>;
-  /** SIGKILL, at once: what a crash looks like. */
-  kill(): void;
-}
-
 interface Running {
   readonly server: ServerProcess;
   readonly port: number;
@@ -71,22 +59,15 @@ interface Running {
 }
 
 /** Starts PostgreSQL on the loopback interface from the programs in node_modules, or takes over the one already running on `dataDir`. */
-export async function startPostgres(options: EmbeddedPostgresOptions): Promise<PostgresHandle> {
+export async function startPostgres(options: EmbeddedPostgresOptions): Promise<ServerHandle> {
   for (const name of [options.user, options.database]) {
     if (!Identifier.test(name)) throw new RangeError(`${JSON.stringify(name)} is not a PostgreSQL name.`);
   }
   const dataDir = resolve(options.dataDir);
   const running = (await takeOver(dataDir, options)) ?? (await launchWithDatabase(dataDir, options));
-  const stop = (): Promise<void> => stopInSteps(running.server, STOP_STEPS);
-  return {
-    url: urlOf(options, running.port, options.database),
-    port: running.port,
-    pid: running.server.pid,
-    reattached: running.reattached,
-    exited: running.server.exited,
-    stop,
-    kill: () => running.server.signal('SIGKILL'),
-  };
+  const { server, port, reattached } = running;
+  const url = urlOf(options, port, options.database);
+  return handleOf(server, { url, port, reattached }, () => stopInSteps(server, STOP_STEPS));
 }
 
 /** The server that an earlier launcher left, if it answers: one that was killed a moment ago may still look alive. */
@@ -147,7 +128,7 @@ async function reattach(dataDir: string, options: EmbeddedPostgresOptions): Prom
   if (left === undefined) return undefined;
   const { server, port } = left;
   const otherPort = options.port !== undefined && options.port !== 0 && options.port !== port;
-  if (!otherPort && (await becomesReady(server, dataDir))) return { server, port, reattached: true };
+  if (!otherPort && (await isReady(server, dataDir))) return { server, port, reattached: true };
   await stopInSteps(server, STOP_STEPS);
   return undefined;
 }
@@ -215,26 +196,22 @@ async function launchOnce(
     ids,
     dieWithParent: options.dieWithParent,
   });
-  if (await becomesReady(server, dataDir)) return { server, port, reattached: false };
+  if (await isReady(server, dataDir)) return { server, port, reattached: false };
   const timedOut = !server.hasExited();
   await stopInSteps(server, STOP_STEPS);
   const cause = new Error(logTail(logFile));
-  if (timedOut) throw new EmbeddedServerError(`PostgreSQL was not ready in ${READY_TIMEOUT_MS / 1000} s.`, { cause });
+  if (timedOut) throw new EmbeddedServerError(`PostgreSQL was not ready in ${READY.timeoutMs / 1000} s.`, { cause });
   if (await isPortFree(port))
     throw new EmbeddedServerError(`PostgreSQL ended while starting; see ${logFile}.`, { cause });
   if (!options.port) return 'port taken';
   throw new EmbeddedServerError(`Port ${port} for PostgreSQL is in use by another program.`, { cause });
 }
 
-async function becomesReady(server: ServerProcess, dataDir: string): Promise<boolean> {
-  const deadline = performance.now() + READY_TIMEOUT_MS;
-  while (performance.now() < deadline && !server.hasExited()) {
+const isReady = (server: ServerProcess, dataDir: string): Promise<boolean> =>
+  becomesReady(server, READY, () => {
     const found = postmaster(dataDir);
-    if (found?.pid === server.pid && found.status === 'ready') return true;
-    await sleep(READY_POLL_MS);
-  }
-  return false;
-}
+    return found?.pid === server.pid && found.status === 'ready';
+  });
 
 async function ensureDatabase(options: EmbeddedPostgresOptions, port: number): Promise<void> {
   const connectionString = urlOf(options, port, 'postgres');

@@ -22,6 +22,19 @@ export interface ServerProcess {
   readonly signal: (name: NodeJS.Signals) => void;
 }
 
+export interface ServerHandle {
+  /** May carry a password: not for logs. */
+  readonly url: string;
+  readonly port: number;
+  readonly pid: number;
+  /** True when a server left by an earlier launcher was found alive and fit, and taken over. */
+  readonly reattached: boolean;
+  readonly exited: Promise<number | null>;
+  stop(): Promise<void>;
+  /** SIGKILL, at once: what a crash looks like. */
+  kill(): void;
+}
+
 export interface LaunchOptions {
   readonly binary: string;
   readonly args: readonly string[];
@@ -78,6 +91,27 @@ export async function launch(options: LaunchOptions): Promise<ServerProcess> {
     closeSync(log);
   }
 }
+
+/** Looks until the server is ready; false when it has ended before that, or the time is over. */
+export async function becomesReady(
+  server: ServerProcess,
+  { timeoutMs, pollMs }: { readonly timeoutMs: number; readonly pollMs: number },
+  isReady: () => boolean | Promise<boolean>,
+): Promise<boolean> {
+  const deadline = performance.now() + timeoutMs;
+  while (performance.now() < deadline && !server.hasExited()) {
+    if (await isReady()) return true;
+    await sleep(pollMs);
+  }
+  return false;
+}
+
+/** The server as its launcher sees it. `stop` ends it in its own way. */
+export const handleOf = (
+  { pid, exited, signal }: ServerProcess,
+  at: Pick<ServerHandle, 'url' | 'port' | 'reattached'>,
+  stop: () => Promise<void>,
+): ServerHandle => ({ ...at, pid, exited, stop, kill: () => signal('SIGKILL') });
 
 /** Takes over a process that an earlier launcher left behind. The caller has made sure that the pid is the server it looks for. */
 export function adopt(pid: number): ServerProcess {

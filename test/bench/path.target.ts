@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { createUser } from '@nats-io/nkeys';
 import { type CommandCall, HEADER_TYPES, type RunCommit, subjects } from '#proto';
-import { type PostgresHandle, startPostgres } from '#libs/embedded';
+import { type ServerHandle, startPostgres } from '#libs/embedded';
 import { query } from '#libs/messaging';
 import { Bus } from './bus.adapter.js';
 import { familyCpuSeconds, familyOf, parents, rssBytesMax, unlessGone } from './processes.adapter.js';
@@ -39,7 +39,7 @@ export class PathTarget implements BenchTarget {
   readonly #services = new Map<string, ServiceProcess>();
   readonly #devices: ServiceProcess[] = [];
   #bus: Bus | undefined;
-  #postgres: PostgresHandle | undefined;
+  #postgres: ServerHandle | undefined;
   #requests = 0;
   #tasks = 0;
   #gatewayPorts: Readonly<Record<string, number>> = {};

@@ -4,7 +4,7 @@ import {
   startPostgres,
   type NatsHandle,
   type NatsUser,
-  type PostgresHandle,
+  type ServerHandle,
 } from '#libs/embedded';
 import type { Home } from '../home/index.js';
 import { portChoice, type PortName } from '../processes/index.js';
@@ -34,8 +34,8 @@ export async function startBus(
 export async function startDatabase(
   home: Home,
   { password, port }: { password: string; port: number },
-  before?: PostgresHandle,
-): Promise<PostgresHandle> {
+  before?: ServerHandle,
+): Promise<ServerHandle> {
   return startPostgres({
     dataDir: home.postgres,
     user: DATABASE_USER,

@@ -4,7 +4,7 @@
 //
 // Whatever fails on the way, everything that was started is stopped again.
 import { rm } from 'node:fs/promises';
-import type { NatsHandle, PostgresHandle } from '#libs/embedded';
+import type { NatsHandle, ServerHandle } from '#libs/embedded';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { provision, provisionActors, type Provisioned } from '#libs/messaging';
 import { withBusAt } from '../bus/index.js';
@@ -172,7 +172,7 @@ export class EmbeddedSystem {
     const server = await this.#step(
       'postgres',
       () =>
-        this.#keep<PostgresHandle>('postgres', 'postgres', (before) => startDatabase(home, { password, port }, before)),
+        this.#keep<ServerHandle>('postgres', 'postgres', (before) => startDatabase(home, { password, port }, before)),
       ({ current }) => withoutCredentials(current.url),
     );
     return server.current.url;

@@ -2,9 +2,10 @@ import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
 import { mkdir, open, rm, statfs, unlink, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
-import { mayPass, type FileFailure, type FileSink } from '#libs/aip';
+import { mayPass, type FileFailure } from '#libs/aip';
 import { INPUT_UNAVAILABLE, type StdinPart } from '#proto';
 import { diskFailure, type FileErrand, type FileLink, type OpenSink } from './file-link.client.js';
+import { OrderedSink, type SinkEvents } from './ordered-sink.js';
 import { OUTPUT_LIMITS } from '../output/index.js';
 
 export interface StdinFilesOptions {
@@ -100,54 +101,30 @@ const unavailable = (bytes: number, why: string): StdinFile => ({
   message: `the ${bytes} bytes that the command reads cannot be delivered whole: ${why}`,
 });
 
-interface PieceSinkOptions {
+interface PieceSinkOptions extends SinkEvents {
   readonly handle: FileHandle;
   /** Where in the file the piece begins. */
   readonly start: number;
-  readonly taken: (bytes: number) => void;
-  readonly failed: (error: unknown) => void;
 }
 
 /** One piece on its way to its place in the file. Another try writes over what there is of it. */
-class PieceSink implements FileSink {
+class PieceSink extends OrderedSink {
   readonly #options: PieceSinkOptions;
-  /** Writes go one after the other. */
-  #tail: Promise<void> = Promise.resolve();
-  #bytes = 0;
-  #over = false;
 
   constructor(options: PieceSinkOptions) {
+    super(options);
     this.#options = options;
   }
 
-  write(data: Uint8Array): void {
-    this.#tail = this.#tail.then(() => this.#write(data));
-  }
-
   commit(): Promise<void> {
-    return this.#tail;
+    return this.written();
   }
 
-  async discard(): Promise<void> {
-    this.#over = true;
-    await this.#tail;
-  }
-
-  /** Never rejects. */
-  async #write(data: Uint8Array): Promise<void> {
-    if (this.#over) return;
-    const { handle, start, taken, failed } = this.#options;
-    try {
-      for (let from = 0; from < data.length;) {
-        const { bytesWritten } = await handle.write(data, from, data.length - from, start + this.#bytes + from);
-        from += bytesWritten;
-      }
-      this.#bytes += data.length;
-      if (!this.#over) taken(this.#bytes);
-    } catch (error) {
-      if (this.#over) return;
-      this.#over = true;
-      failed(error);
+  protected override async put(data: Uint8Array, at: number): Promise<void> {
+    const { handle, start } = this.#options;
+    for (let from = 0; from < data.length;) {
+      const { bytesWritten } = await handle.write(data, from, data.length - from, start + at + from);
+      from += bytesWritten;
     }
   }
 }
