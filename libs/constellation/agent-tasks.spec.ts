@@ -25,7 +25,7 @@ import {
   verb,
   WAKE,
   withAgents,
-} from './given.js';
+} from './testing/given.js';
 import type { Input } from './decide/input.js';
 import { checkBudget, checkInvariants } from './fold/invariants.js';
 import { jsonBytes } from './values/json-bytes.js';

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import type { AgentProfile, TaskStar } from '#proto';
 import { ANY_DEVICE } from './schedule/ready.js';
 import { assign, checkTarget, checkTargets, type FleetView, isRepeatable } from './edits/fleet-view.js';
-import { completed, constellation, device, fleet, instant, Story, submit, T0, WAKE } from './given.js';
+import { completed, constellation, device, fleet, instant, Story, submit, T0, WAKE } from './testing/given.js';
 
 const star = (change: Partial<TaskStar> = {}): TaskStar => {
   const [task] = constellation([{ id: 'a', ...change }]).tasks;

@@ -1,7 +1,19 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { LIMITS, NO_USAGE, type TaskConstellation } from '#proto';
-import { completed, constellation, device, failed, fleet, instant, Story, submit, T0, verb, WAKE } from './given.js';
+import {
+  completed,
+  constellation,
+  device,
+  failed,
+  fleet,
+  instant,
+  Story,
+  submit,
+  T0,
+  verb,
+  WAKE,
+} from './testing/given.js';
 import { checkInvariants } from './fold/invariants.js';
 
 const SECOND = 1_000;

@@ -1,15 +1,15 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import fc from 'fast-check';
 import { LIMITS, RecordedRunEvent, type RunEvent } from '#proto';
-import { chaos, type Chaos, playChaos } from './chaos.testing.js';
+import { chaos, type Chaos, playChaos } from './testing/chaos.js';
 import { decide } from './decide/decide.js';
 import { evolve, foldEvents } from './fold/evolve.js';
 import { forkedFrom } from './fold/fork.js';
-import { ALICE, HASH, Story, T0, WAKE } from './given.js';
+import { ALICE, HASH, Story, T0, WAKE } from './testing/given.js';
 import { isHeld } from './decide/held.js';
 import { checkBudget, checkEdit, checkInvariants } from './fold/invariants.js';
 import { emptyRun, isTerminal, type Run } from './state/run.js';
-import { TrustAudit } from './trust.testing.js';
+import { TrustAudit } from './testing/trust.js';
 import { viewOf } from './views/view.js';
 
 // Seconds on a quiet machine; the limit is for one that is not.

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { LIMITS, type TaskConstellation } from '#proto';
-import { completed, constellation, device, failed, fleet, Story, submit, verb, WAKE } from './given.js';
+import { completed, constellation, device, failed, fleet, Story, submit, verb, WAKE } from './testing/given.js';
 import { jsonBytes } from './values/json-bytes.js';
 import { isTerminal } from './state/run.js';
 

@@ -1,12 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import type { Edit, EditViolation, RunEvent, TaskConstellation } from '#proto';
-import { batchOf, plans, resultOf, shuffled } from './arbitrary.testing.js';
+import { batchOf, plans, resultOf, shuffled } from './testing/arbitrary.js';
 import type { Input } from './decide/input.js';
 import { applyEdits } from './edits/edit.js';
 import { foldEvents } from './fold/evolve.js';
 import type { FleetView } from './edits/fleet-view.js';
-import { device, failed, fleet, propose, Story, submit, T0 } from './given.js';
+import { device, failed, fleet, propose, Story, submit, T0 } from './testing/given.js';
 import { checkInvariants } from './fold/invariants.js';
 import { findTask, isTerminal, type Run } from './state/run.js';
 import { viewOf } from './views/view.js';

@@ -18,7 +18,7 @@ import {
   submit,
   T0,
   WAKE,
-} from './given.js';
+} from './testing/given.js';
 import { checkInvariants } from './fold/invariants.js';
 import type { Run } from './state/run.js';
 

@@ -16,7 +16,7 @@ import {
   T0,
   verb,
   WAKE,
-} from './given.js';
+} from './testing/given.js';
 import { isHeld } from './decide/held.js';
 import { checkInvariants } from './fold/invariants.js';
 import { viewOf } from './views/view.js';

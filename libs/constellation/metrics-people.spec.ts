@@ -20,7 +20,7 @@ import {
   verb,
   WAKE,
   withAgents,
-} from './given.js';
+} from './testing/given.js';
 import { metricsOf, type RunMetrics } from './views/metrics.js';
 import { figuresSection } from './report/report-figures.js';
 

@@ -19,7 +19,7 @@ import {
   T0,
   verb,
   WAKE,
-} from './given.js';
+} from './testing/given.js';
 import { checkInvariants } from './fold/invariants.js';
 import { emptyRun } from './state/run.js';
 import { viewOf } from './views/view.js';

@@ -17,7 +17,7 @@ import {
   verb,
   WAKE,
   withAgents,
-} from './given.js';
+} from './testing/given.js';
 import { checkBudget, checkInvariants } from './fold/invariants.js';
 import { viewOf } from './views/view.js';
 

@@ -1,6 +1,18 @@
 import { describe, expect, it } from '@jest/globals';
 import type { RunOptions } from '#proto';
-import { add, ask, build, completed, constellation, failed, giveUp, propose, Story, submit, verb } from './given.js';
+import {
+  add,
+  ask,
+  build,
+  completed,
+  constellation,
+  failed,
+  giveUp,
+  propose,
+  Story,
+  submit,
+  verb,
+} from './testing/given.js';
 import { asksPlanner } from './state/budget.js';
 import { isHeld } from './decide/held.js';
 import { checkInvariants } from './fold/invariants.js';

@@ -23,7 +23,7 @@ import {
   T0,
   verb,
   withAgents,
-} from './given.js';
+} from './testing/given.js';
 import { checkInvariants } from './fold/invariants.js';
 import { emptyRun, findTask } from './state/run.js';
 

@@ -1,10 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import type { RunEvent, TaskConstellation } from '#proto';
-import { plans } from './arbitrary.testing.js';
+import { plans } from './testing/arbitrary.js';
 import type { Input } from './decide/input.js';
 import { evolve, foldEvents } from './fold/evolve.js';
-import { completed, device, failed, fleet, Story, submit, WAKE } from './given.js';
+import { completed, device, failed, fleet, Story, submit, WAKE } from './testing/given.js';
 import { checkInvariants } from './fold/invariants.js';
 import { emptyRun, isTerminal, type Run } from './state/run.js';
 import { validateConstellation } from './plan/validate.js';

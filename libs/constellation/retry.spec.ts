@@ -15,7 +15,7 @@ import {
   T0,
   verb,
   WAKE,
-} from './given.js';
+} from './testing/given.js';
 import { checkInvariants } from './fold/invariants.js';
 import { viewOf } from './views/view.js';
 

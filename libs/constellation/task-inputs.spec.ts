@@ -15,7 +15,7 @@ import {
   submit,
   T0,
   withAgents,
-} from './given.js';
+} from './testing/given.js';
 import { validateConstellation } from './plan/validate.js';
 import { Edit } from '#proto';
 

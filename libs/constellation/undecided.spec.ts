@@ -14,7 +14,7 @@ import {
   T0,
   TWO_DEVICES,
   verb,
-} from './given.js';
+} from './testing/given.js';
 import { checkInvariants } from './fold/invariants.js';
 import { KnownTruths, type Question } from './plan/truth.js';
 

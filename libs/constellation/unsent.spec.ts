@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { LIMITS, type TaskError } from '#proto';
-import { constellation, device, failed, fleet, HASH, instant, Story, submit, WAKE } from './given.js';
+import { constellation, device, failed, fleet, HASH, instant, Story, submit, WAKE } from './testing/given.js';
 import type { Input } from './decide/input.js';
 
 const unsent = (attempt: number, change: Partial<TaskError> = {}): Input => ({

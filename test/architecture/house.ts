@@ -95,6 +95,23 @@ function impureReach(files: readonly Facts[]): string[] {
     .flatMap((path) => [...reachedFrom(path, graph)].filter(hasRole).map((other) => `${path}: loads ${other}`));
 }
 
+/** Programs, and what the release makes besides them. */
+const isProgram = (path: string): boolean =>
+  path.endsWith('/main.ts') || path.endsWith('.main.ts') || path === 'proto/asyncapi.ts';
+
+/** What no program loads, be it by name as threads and child processes are. */
+function unreached(files: readonly Facts[]): string[] {
+  const named = ({ path, strings }: Facts): string[] =>
+    strings
+      .filter((text) => /^\.{1,2}\/.*\.js$/u.test(text))
+      .map((text) => resolved(path, text).replace(/\.js$/u, '.ts'));
+  const graph = new Map([...graphOf(files, () => true)].map(([path, loads]) => [path, [...loads]]));
+  for (const file of files) graph.get(file.path)?.push(...named(file));
+  const programs = files.map(({ path }) => path).filter(isProgram);
+  const loaded = new Set(programs.flatMap((path) => [path, ...reachedFrom(path, graph)]));
+  return [...graph.keys()].filter((path) => !loaded.has(path)).map((path) => `${path}: no program loads it`);
+}
+
 export const HOUSE_RULES: readonly Rule[] = [
   {
     name: `a folder holds at most ${FILES_MAX} files`,
@@ -152,6 +169,19 @@ export const HOUSE_RULES: readonly Rule[] = [
         { path: 'libs/aip/session/a.ts', text: `import { connect } from '../transport/index.js';` },
         { path: 'libs/aip/transport/index.ts', text: `export { connect } from './ws.adapter.js';` },
         { path: 'libs/aip/transport/ws.adapter.ts', text: `import 'ws';` },
+      ],
+    ],
+  },
+  {
+    name: 'a file is loaded by a program, or says that it is for tests',
+    reason: 'code that only tests load is not the product: it is named *.testing.ts, or lies in a folder testing/',
+    covers: isHouse,
+    offences: unreached,
+    planted: [
+      [
+        { path: 'services/a/main.ts', text: `import { b } from './b.js';` },
+        { path: 'services/a/b.ts', text: 'export const b = 1;' },
+        { path: 'services/a/c.ts', text: `import { b } from './b.js';` },
       ],
     ],
   },

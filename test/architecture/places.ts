@@ -4,7 +4,7 @@ export const isTypeScript = (path: string): boolean => path.endsWith('.ts') || p
 export const isSpec = (path: string): boolean => /\.spec\.tsx?$/u.test(path);
 /** What only tests load: hand-written runs, scripted peers, suites for several implementations. */
 export const isTestSupport = (path: string): boolean =>
-  /(?:^|\/)testing\/|\.testing\.ts$|\.contract\.ts$|(?:^|\/)given\.ts$/u.test(path) || path.startsWith('test/');
+  /(?:^|\/)testing\/|\.testing\.ts$|\.contract\.ts$/u.test(path) || path.startsWith('test/');
 export const isProduction = (path: string): boolean => isTypeScript(path) && !isSpec(path) && !isTestSupport(path);
 
 /** The parts that the house is built of. */

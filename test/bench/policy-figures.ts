@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { openBashGrammar, openPolicy } from '#libs/command-policy';
-import { parseHarmful, parseOrdinary } from '../../libs/command-policy/corpus/corpus.js';
-import { WRAPPINGS } from '../../libs/command-policy/corpus/wrappers.js';
+import { parseHarmful, parseOrdinary } from '../../libs/command-policy/testing/corpus.js';
+import { WRAPPINGS } from '../../libs/command-policy/testing/wrappers.js';
 import type { CoreFigure } from './core-figures.js';
 import { medianOf, spreadOf, type Spread } from './statistics.js';
 
@@ -62,5 +62,5 @@ function linesOfCorpus(): [name: string, commands: string[]][] {
 function read(name: string): string {
   const file = fileURLToPath(import.meta.url);
   const root = file.slice(0, file.search(/\/(?:dist\/)?test\/bench\//u));
-  return readFileSync(join(root, 'libs/command-policy/corpus', name), 'utf8');
+  return readFileSync(join(root, 'libs/command-policy/testing', name), 'utf8');
 }

@@ -13,7 +13,7 @@ import {
   waitingFor,
 } from '#libs/constellation';
 import { LIMITS, type RunEvent, type TaskStarLine } from '#proto';
-import { asked, commandAsk, completed, failed, verb, WAKE } from '../../libs/constellation/given.js';
+import { asked, commandAsk, completed, failed, verb, WAKE } from '../../libs/constellation/testing/given.js';
 import { isSameState } from '../../libs/constellation/same-state.testing.js';
 import type { Configuration } from './configuration.js';
 import { callsLeft, definition, isAsked, isDoomed, isLocked, type Ledger, satisfied, triggerName } from './ledger.js';

@@ -1,5 +1,5 @@
 import { Edit, type RunOptions, type TaskConstellation } from '#proto';
-import { add, constellation, device } from '../../libs/constellation/given.js';
+import { add, constellation, device } from '../../libs/constellation/testing/given.js';
 import { type Configuration, FORK, type Offer, OUTAGE, type VerbOffer } from './configuration.js';
 import { FAILED_ONLY, UNDECIDABLE } from './ledger.js';
 

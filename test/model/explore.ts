@@ -1,6 +1,6 @@
 import type { RunEvent } from '#proto';
 import { isTerminal } from '#libs/constellation';
-import { tell } from '../../libs/constellation/given.js';
+import { tell } from '../../libs/constellation/testing/given.js';
 import { checkConfluence, checkStep, checkWorld } from './checks.js';
 import type { Configuration } from './configuration.js';
 import type { Violation } from './occasion.js';

@@ -11,7 +11,7 @@ import {
   propose,
   verb,
   WAKE,
-} from '../../libs/constellation/given.js';
+} from '../../libs/constellation/testing/given.js';
 import type { Configuration, FORK, Offer, OUTAGE, VerbOffer } from './configuration.js';
 import { isLocked, isReady, type Ledger } from './ledger.js';
 import type { Left, Step, World } from './world.js';

@@ -12,7 +12,7 @@ import {
   lockPolicyOf,
   type Run,
 } from '#libs/constellation';
-import { fleet, HASH, instant, requested, T0, withAgents } from '../../libs/constellation/given.js';
+import { fleet, HASH, instant, requested, T0, withAgents } from '../../libs/constellation/testing/given.js';
 import type { Configuration, Limits } from './configuration.js';
 import { definition, EMPTY, type Ledger } from './ledger.js';
 import type { Occasion, Violation } from './occasion.js';

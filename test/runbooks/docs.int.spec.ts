@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { matchGoal, planOfRunbook, type Runbook } from '#libs/planner';
 import { loadRunbooks, parseRunbookFile, runbookDirectories } from '#libs/prompts';
-import { device, fleet } from '../../libs/constellation/given.js';
+import { device, fleet } from '../../libs/constellation/testing/given.js';
 import { Machine, runPlan } from './plan-on-shell.js';
 
 const PAGE = join(import.meta.dirname, '../../docs/runbooks.md');

@@ -7,7 +7,7 @@ import { loadRunbooks, runbookDirectories } from '#libs/prompts';
 import type { CommandCall } from '#proto';
 import { checkCommandLine } from '../../libs/planner/runbook/command-line.js';
 import { piecesOf, rendered } from '../../libs/planner/runbook/placeholders.js';
-import { device, fleet, HASH } from '../../libs/constellation/given.js';
+import { device, fleet, HASH } from '../../libs/constellation/testing/given.js';
 import { Machine, runPlan } from './plan-on-shell.js';
 
 // A value is hostile when it would make a file `canary` if any shell ever read it as more than data.

@@ -5,7 +5,7 @@ import { planOfRunbook, type Runbook } from '#libs/planner';
 import { loadRunbooks, runbookDirectories } from '#libs/prompts';
 import type { Json, TaskConstellation } from '#proto';
 import { sysInfo as readSysInfo } from '../../services/device-client/exec/sys-info.adapter.js';
-import { device, fleet } from '../../libs/constellation/given.js';
+import { device, fleet } from '../../libs/constellation/testing/given.js';
 import { Machine, runPlan } from './plan-on-shell.js';
 
 const FLEET = fleet([

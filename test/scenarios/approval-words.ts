@@ -1,6 +1,6 @@
 import type { Actor, Ask } from '#proto';
 import type { PersonsWord } from '#libs/constellation';
-import { commandAsk, questionAsk } from '../../libs/constellation/given.js';
+import { commandAsk, questionAsk } from '../../libs/constellation/testing/given.js';
 import { words } from './plan-words.js';
 
 const MINUTE = 60_000;

@@ -1,5 +1,5 @@
 import type { Budget, RunEventData, RunOptions, TaskConstellation, TaskStar, TaskStarLine } from '#proto';
-import { constellation } from '../../libs/constellation/given.js';
+import { constellation } from '../../libs/constellation/testing/given.js';
 
 const HASH = 'a'.repeat(64);
 const DAY_MS = 24 * 60 * 60 * 1000;

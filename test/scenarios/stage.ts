@@ -16,7 +16,7 @@ import {
   viewOf,
   withVerbs,
 } from '#libs/constellation';
-import { device, fleet, T0, tell } from '../../libs/constellation/given.js';
+import { device, fleet, T0, tell } from '../../libs/constellation/testing/given.js';
 import { askOf, wordOf } from './approval-words.js';
 import { amountsOf, goalOf, planOf } from './plan-words.js';
 import { proposalOf } from './proposal-words.js';

@@ -19,7 +19,7 @@ import {
   type Run,
   RunDraft,
 } from '#libs/constellation';
-import { TrustAudit } from '../../libs/constellation/trust.testing.js';
+import { TrustAudit } from '../../libs/constellation/testing/trust.js';
 import { ApprovalAudit } from './approval-audit.js';
 import type { Fail } from './failure.js';
 import { LockAudit } from './lock-audit.js';

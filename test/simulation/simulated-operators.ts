@@ -1,7 +1,7 @@
 import type { Actor, RunId } from '#proto';
 import { forkedFrom, type Input, isTerminal, type Run } from '#libs/constellation';
 import { runIdOf } from '#libs/event-log';
-import { IMAGINED } from '../../libs/constellation/trust.testing.js';
+import { IMAGINED } from '../../libs/constellation/testing/trust.js';
 import type { FaultKind, Faults } from './faults.js';
 import { proposalOf } from './proposals.js';
 import type { Dice } from './random.js';

@@ -1,6 +1,6 @@
 import { NO_USAGE, type Actor, type RunCommit, type RunId } from '#proto';
 import type { Input, Run } from '#libs/constellation';
-import { IMAGINED } from '../../libs/constellation/trust.testing.js';
+import { IMAGINED } from '../../libs/constellation/testing/trust.js';
 import type { FaultKind, Faults } from './faults.js';
 import { type Manner, proposalOf, roundMsOf, TRIES_MAX } from './proposals.js';
 import type { Dice } from './random.js';

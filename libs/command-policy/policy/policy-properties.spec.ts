@@ -8,7 +8,7 @@ import { DECISIONS } from '../words/finding.js';
 import { openBashGrammar, openPolicy, type CommandPolicy } from '../index.js';
 
 const lines = (name: string) =>
-  readFileSync(join(import.meta.dirname, '../corpus', name), 'utf8')
+  readFileSync(join(import.meta.dirname, '../testing', name), 'utf8')
     .split('\n')
     .filter((line) => line !== '' && !line.startsWith('#') && !line.includes('json:'))
     .map((line) => line.split('\t').at(-1) ?? '');

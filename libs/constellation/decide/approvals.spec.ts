@@ -19,7 +19,7 @@ import {
   verb,
   WAKE,
   withAgents,
-} from '../given.js';
+} from '../testing/given.js';
 import { checkInvariants } from '../fold/invariants.js';
 import { viewOf } from '../views/view.js';
 

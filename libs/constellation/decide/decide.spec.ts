@@ -12,7 +12,7 @@ import {
   T0,
   TWO_DEVICES,
   WAKE,
-} from '../given.js';
+} from '../testing/given.js';
 
 const MINUTE = 60_000;
 

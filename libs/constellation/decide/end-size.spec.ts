@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals';
 import { LIMITS, Proposal } from '#proto';
-import { add, ask, build, completed, constellation, failed, imagine, propose, Story, verb } from '../given.js';
+import { add, ask, build, completed, constellation, failed, imagine, propose, Story, verb } from '../testing/given.js';
 import { jsonBytes } from '../values/json-bytes.js';
 
 /** As much of an id as there may be. */

@@ -15,7 +15,7 @@ import {
   Story,
   submit,
   verb,
-} from '../given.js';
+} from '../testing/given.js';
 import type { Input } from './input.js';
 import { collectAnswer } from './final-answer.js';
 import { viewOf } from '../views/view.js';

@@ -1,7 +1,19 @@
 import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from '@jest/globals';
 import type { RunOptions } from '#proto';
-import { ALICE, add, ask, change, completed, constellation, failed, imagine, insert, Story, submit } from '../given.js';
+import {
+  ALICE,
+  add,
+  ask,
+  change,
+  completed,
+  constellation,
+  failed,
+  imagine,
+  insert,
+  Story,
+  submit,
+} from '../testing/given.js';
 
 const CHECK = { verify: { condition: 'result.exit_code == 0' } };
 const REPLACES_A = { replaces: ['a'] };

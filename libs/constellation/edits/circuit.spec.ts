@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { afterAttempt, circuitAt, CLOSED, type CircuitState } from './circuit.js';
-import { T0 } from '../given.js';
+import { T0 } from '../testing/given.js';
 
 type Outcome = Parameters<typeof afterAttempt>[1];
 

@@ -15,7 +15,7 @@ import {
   Story,
   submit,
   T0,
-} from '../given.js';
+} from '../testing/given.js';
 import { checkInvariants } from '../fold/invariants.js';
 import { emptyRun, type Run } from '../state/run.js';
 

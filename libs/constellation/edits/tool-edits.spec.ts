@@ -11,7 +11,7 @@ import {
   type ToolTask,
 } from '#proto';
 import { applyEdits } from './edit.js';
-import { constellation, Story, submit } from '../given.js';
+import { constellation, Story, submit } from '../testing/given.js';
 import {
   constellationOfTools,
   editOfCall,

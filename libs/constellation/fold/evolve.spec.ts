@@ -14,7 +14,7 @@ import {
   Story,
   submit,
   verb,
-} from '../given.js';
+} from '../testing/given.js';
 import { editPolicyOf, emptyRun, findTask, lockPolicyOf, type Run } from '../state/run.js';
 
 /** What the shell makes of the events of one decision. */

@@ -22,7 +22,7 @@ import {
   T0,
   verb,
   WAKE,
-} from '../given.js';
+} from '../testing/given.js';
 import { checkInvariants } from './invariants.js';
 import { emptyRun, type Run } from '../state/run.js';
 import type { TaskState } from '../state/task.js';

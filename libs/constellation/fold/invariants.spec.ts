@@ -14,7 +14,7 @@ import {
   standing,
   Story,
   submit,
-} from '../given.js';
+} from '../testing/given.js';
 import { buildGraph } from '../plan/graph.js';
 import { checkEdit, checkInvariants } from './invariants.js';
 import { type Run, UNDERWAY } from '../state/run.js';

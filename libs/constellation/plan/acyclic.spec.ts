@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import type { TaskConstellation } from '#proto';
 import { findCycle, findCycleThrough } from './acyclic.js';
-import { constellation } from '../given.js';
+import { constellation } from '../testing/given.js';
 import { buildGraph, descendantsOf, type Graph, graphOfConstellation } from './graph.js';
 
 const graphOf = (tasks: readonly string[], lines: readonly string[]) =>

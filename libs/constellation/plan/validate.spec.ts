@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { constellation } from '../given.js';
+import { constellation } from '../testing/given.js';
 import { validateConstellation } from './validate.js';
 
 const stdin = (from: unknown) => ({ tool: 'EXEC_CLI', arguments: { command: 'cat', stdin: from as never } });

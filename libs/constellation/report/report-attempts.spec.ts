@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { agentCommits, agentRun, exec, type AgentAttempt } from '../agent-attempt.testing.js';
+import { agentCommits, agentRun, exec, type AgentAttempt } from '../testing/agent-attempt.js';
 import { attemptStories } from '../views/attempt-story.js';
 import { attemptsSection } from './report-attempts.js';
 import { REPORT_LIMITS } from './report-limits.js';

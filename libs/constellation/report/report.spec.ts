@@ -12,7 +12,7 @@ import {
 } from '#libs/testing';
 import { editText } from '../views/event-text.js';
 import { foldRun } from '../fold/evolve.js';
-import { constellation, submit } from '../given.js';
+import { constellation, submit } from '../testing/given.js';
 import { metricsOf } from '../views/metrics.js';
 import { MERMAID_TASKS_MAX } from './report-dag.js';
 import { commandsOf, type ReportedCommand } from './report-commands.js';

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { LIMITS, type RunOptions } from '#proto';
 import { type RunDecision, decide } from '../decide/decide.js';
 import type { Input } from '../decide/input.js';
-import { constellation, device, fleet, T0, submit } from '../given.js';
+import { constellation, device, fleet, T0, submit } from '../testing/given.js';
 import type { FleetView } from '../edits/fleet-view.js';
 import { emptyRun, findTask, type Run } from '../state/run.js';
 import { waitingFor } from '../views/view.js';

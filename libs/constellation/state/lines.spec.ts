@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { TaskStarLine, TaskStatus } from '#proto';
-import { ALICE, completed, constellation, failed, propose, add, Story, submit } from '../given.js';
+import { ALICE, completed, constellation, failed, propose, add, Story, submit } from '../testing/given.js';
 import type { TaskEnding } from '../plan/line-types.js';
 import { doomOf, judgeLine as judgeOne, judgeLines as judgeAll } from './lines.js';
 import type { Run } from './run.js';

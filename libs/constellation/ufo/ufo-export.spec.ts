@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { LineType, RunOptions, RunRequest, TaskConstellation, TaskStar, TaskStarLine } from '#proto';
-import { UFO_SAMPLE } from '../ufo-sample.testing.js';
+import { UFO_SAMPLE } from '../testing/ufo-sample.js';
 import { exportUfo, type UfoSource } from './ufo-export.js';
 import { importUfo, isUfoConstellation, withoutUfo } from './ufo.js';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { TaskConstellation } from '#proto';
-import { UFO_SAMPLE } from '../ufo-sample.testing.js';
+import { UFO_SAMPLE } from '../testing/ufo-sample.js';
 import { importUfo, isUfoConstellation, withoutUfo } from './ufo.js';
 import { validateConstellation } from '../plan/validate.js';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { agentCommits } from '../agent-attempt.testing.js';
+import { agentCommits } from '../testing/agent-attempt.js';
 import { attemptStories, eventOf, entryEvents, stepsOf } from './attempt-story.js';
 
 describe('attemptStories', () => {

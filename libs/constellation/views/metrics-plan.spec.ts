@@ -11,7 +11,7 @@ import {
   remove,
   Story,
   submit,
-} from '../given.js';
+} from '../testing/given.js';
 import { MeasuredPlan, type PlanChange } from './metrics-plan.js';
 import { metricsOf } from './metrics.js';
 

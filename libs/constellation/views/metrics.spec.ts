@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { RUN_EVENT_TYPES } from '#proto';
 import type { Edit, RunCommit, RunEvent, RunEventData, TaskConstellation, TaskStar, TaskStarLine } from '#proto';
-import { commandAsk } from '../given.js';
+import { commandAsk } from '../testing/given.js';
 import { metricsOf, type RunMetrics } from './metrics.js';
 
 const T0 = Date.parse('2026-01-01T00:00:00.000Z');

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { ConstellationSnapshot } from '#proto';
-import { add, ask, completed, constellation, failed, propose, Story, submit } from '../given.js';
+import { add, ask, completed, constellation, failed, propose, Story, submit } from '../testing/given.js';
 import { excerptOf, resultText, SNAPSHOT_RESULT_CHARS, snapshotOf } from './snapshot.js';
 
 const plan = constellation(

@@ -15,7 +15,7 @@ import {
   submit,
   verb,
   WAKE,
-} from '../given.js';
+} from '../testing/given.js';
 import { emptyRun } from '../state/run.js';
 import { summaryOf, viewOf, waitingFor } from './view.js';
 

@@ -2,7 +2,7 @@ import { describe, expect, it, jest } from '@jest/globals';
 import { EMBEDDED_TEXTS_MAX, ScriptedEmbedder } from '#libs/llm';
 import { ExampleEmbeddings } from './example-embeddings.runner.js';
 import { learnt } from './experience-store.contract.js';
-import { MemoryExperienceStore } from './memory-experience-store.js';
+import { MemoryExperienceStore } from '../testing/memory-experience-store.js';
 
 const GOAL = 'Which hosts are nearly out of room for files?';
 const AWAY = { code: 'UNREACHABLE', message: 'nobody is there' } as const;

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import type { Experience } from '#proto';
 import { examplesFrom } from './examples.adapter.js';
 import { learnt } from './experience-store.contract.js';
-import { MemoryExperienceStore } from './memory-experience-store.js';
+import { MemoryExperienceStore } from '../testing/memory-experience-store.js';
 
 const GOAL = 'Report the disks';
 

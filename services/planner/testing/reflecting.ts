@@ -6,7 +6,7 @@ import type { PlannerPrompt } from '#libs/planner';
 import { BoundaryTaken } from '#libs/prompter';
 import { EvaluationHandler } from '../learning/evaluation.handler.js';
 import { LearningHandler } from '../learning/learning.handler.js';
-import { MemoryExperienceStore } from '../experience/memory-experience-store.js';
+import { MemoryExperienceStore } from './memory-experience-store.js';
 import { PlanCommits } from '../rounds/plan-commits.adapter.js';
 import { Reflection, type ReflectionPrompter } from '../learning/reflection.runner.js';
 

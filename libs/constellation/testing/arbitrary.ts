@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { Edit, type Json, type TaskConstellation } from '#proto';
-import type { Input } from './decide/input.js';
+import type { Input } from '../decide/input.js';
 import { add, build, change, completed, constellation, failed, remove } from './given.js';
-import type { Run } from './state/run.js';
-import type { TaskState } from './state/task.js';
+import type { Run } from '../state/run.js';
+import type { TaskState } from '../state/task.js';
 
 /** Random runs, results and edits for properties. Everything is made of numbers, so that a failure shrinks. */
 

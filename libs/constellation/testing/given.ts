@@ -13,14 +13,14 @@ import {
   type TaskConstellation,
   type Usage,
 } from '#proto';
-import type { Answer } from './values/answer.js';
-import type { Control } from './decide/control.js';
-import { decide, type RunDecision } from './decide/decide.js';
-import type { Input, PlannedRound } from './decide/input.js';
-import type { RoundFailure } from './decide/edit-cycle.js';
-import { foldEvents, withVerbs } from './fold/evolve.js';
-import type { FleetView } from './edits/fleet-view.js';
-import { emptyRun, type Run, type Standing } from './state/run.js';
+import type { Answer } from '../values/answer.js';
+import type { Control } from '../decide/control.js';
+import { decide, type RunDecision } from '../decide/decide.js';
+import type { Input, PlannedRound } from '../decide/input.js';
+import type { RoundFailure } from '../decide/edit-cycle.js';
+import { foldEvents, withVerbs } from '../fold/evolve.js';
+import type { FleetView } from '../edits/fleet-view.js';
+import { emptyRun, type Run, type Standing } from '../state/run.js';
 
 /** Test vocabulary of the core: `given(facts).at(now).when(inputs).then(...)`. Data is fixed. */
 export const T0 = Date.parse('2026-01-01T00:00:00.000Z');

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { type AgentProfile, type Edit, NO_USAGE, type RunOptions, type TaskConstellation } from '#proto';
-import { batchOf, plans, resultOf } from './arbitrary.testing.js';
-import type { Input } from './decide/input.js';
-import { applyEdits } from './edits/edit.js';
-import type { Circuit, FleetView } from './edits/fleet-view.js';
+import { batchOf, plans, resultOf } from './arbitrary.js';
+import type { Input } from '../decide/input.js';
+import { applyEdits } from '../edits/edit.js';
+import type { Circuit, FleetView } from '../edits/fleet-view.js';
 import {
   ALICE,
   ask,
@@ -22,8 +22,8 @@ import {
   WAKE,
   withAgents,
 } from './given.js';
-import { isTerminal, type Run, hasPlan } from './state/run.js';
-import { IMAGINED } from './trust.testing.js';
+import { isTerminal, type Run, hasPlan } from '../state/run.js';
+import { IMAGINED } from './trust.js';
 
 /** Wild steps, and those after which a run must have ended when nobody disturbs it any more. */
 const WILD = 30;

@@ -16,8 +16,8 @@ import {
   type LearntExperience,
   type Nearness,
   type Unembedded,
-} from './experience-store.js';
-import { likeness, LIKENESS_MIN } from './likeness.js';
+} from '../experience/experience-store.js';
+import { likeness, LIKENESS_MIN } from '../experience/likeness.js';
 
 /** The same without a server, for tests. */
 export class MemoryExperienceStore implements ExperienceStore {

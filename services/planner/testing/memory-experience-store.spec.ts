@@ -1,4 +1,4 @@
-import { experienceStoreContract } from './experience-store.contract.js';
+import { experienceStoreContract } from '../experience/experience-store.contract.js';
 import { MemoryExperienceStore } from './memory-experience-store.js';
 
 experienceStoreContract('MemoryExperienceStore', async () => new MemoryExperienceStore());
