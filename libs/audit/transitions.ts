@@ -284,7 +284,6 @@ function otherAttempt({ attempt }: TaskState, named: number): string | undefined
 
 function linesInto(run: Run, { star }: TaskState): ({ id: LineId } & LineState)[] {
   const { graph } = run;
-  if (graph === null) return [];
   return graph.linesInto
     .at(graph.taskIndex.get(star.id) ?? -1)
     .map((line) => ({ id: graph.lines.at(line).id, ...run.lines.at(line) }));

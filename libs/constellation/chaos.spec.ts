@@ -8,7 +8,7 @@ import { forkedFrom } from './fold/fork.js';
 import { ALICE, HASH, Story, T0, WAKE } from './testing/given.js';
 import { isHeld } from './decide/held.js';
 import { checkBudget, checkEdit, checkInvariants } from './fold/invariants.js';
-import { emptyRun, isTerminal, type Run } from './state/run.js';
+import { emptyRun, hasPlan, isTerminal, type Run } from './state/run.js';
 import { TrustAudit } from './testing/trust.js';
 import { viewOf } from './views/view.js';
 
@@ -30,8 +30,8 @@ function prefixes(before: Run, events: readonly RunEvent[]): { event: RunEvent; 
 /** Everything a fold makes of events, as text. */
 function stateOf({ tasks, lines, ready, doomed, running, timed, usedIds, graph, ...rest }: Run): string {
   const sets = [ready, doomed, running, timed, usedIds].map((set) => [...set]);
-  const parts = graph === null ? null : [graph.name, [...graph.taskIds], [...graph.lines]];
-  const lists = graph === null ? null : [[...graph.linesFrom], [...graph.linesInto]];
+  const parts = [graph.name, [...graph.taskIds], [...graph.lines]];
+  const lists = [[...graph.linesFrom], [...graph.linesInto]];
   return JSON.stringify([[...tasks], [...lines], sets, parts, lists, rest]);
 }
 
@@ -186,7 +186,7 @@ describe('every run, whatever its planner, its operator and its devices do', () 
       20_260_147,
       (given) => {
         playChaos(given, (story, _, now) => {
-          if (story.run.graph === null) return;
+          if (!hasPlan(story.run)) return;
           const parent = { ...story.run, sequence: story.events.length, number: 1, hash: HASH };
           const forked = forkedFrom({ run: parent, by: ALICE, requestId: 'f', now: T0 + now });
           const fork = new Story().from(emptyRun('run-2')).on(story.fleet).at(now);

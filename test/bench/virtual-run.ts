@@ -10,7 +10,7 @@ import {
   type RunEventData,
   type TaskConstellation,
 } from '#proto';
-import { decide, emptyRun, type FleetView, type Input, isTerminal, type Run } from '#libs/constellation';
+import { decide, emptyRun, type FleetView, hasPlan, type Input, isTerminal, type Run } from '#libs/constellation';
 import type { Plan } from './target.js';
 
 /** How long everything outside of the orchestrator takes, in milliseconds. */
@@ -115,7 +115,7 @@ function answer({ constellation, edits = () => [] }: VirtualRun, editId: string,
     try: 1,
     baseRevision: null,
     state: 'CONTINUE',
-    edits: run.graph === null ? build : edits(run),
+    edits: hasPlan(run) ? edits(run) : build,
   };
   const by = { kind: 'system', id: 'planner' } as const;
   return { kind: 'proposal', by, planHash: null, source: 'rule', used: NO_USAGE, proposal };

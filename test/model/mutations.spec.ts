@@ -20,7 +20,7 @@ const MUTATIONS: readonly Mutation[] = [
   {
     what: 'no lock',
     text: 'if (!hasPlan(run) || plannerSilent || (editing === null && queued.length === 0)) return NOBODY;',
-    becomes: 'if (graph !== undefined) return NOBODY;',
+    becomes: 'if (hasPlan(run)) return NOBODY;',
     configuration: 'fan-in, strict',
     found: 'LOCK',
   },

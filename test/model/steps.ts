@@ -1,5 +1,5 @@
 import { NO_USAGE, Proposal } from '#proto';
-import { ANY_DEVICE, emptyRun, forkedFrom, type Input, isTerminal, lockPolicyOf } from '#libs/constellation';
+import { ANY_DEVICE, emptyRun, forkedFrom, hasPlan, type Input, isTerminal, lockPolicyOf } from '#libs/constellation';
 import {
   ALICE,
   asked,
@@ -167,7 +167,7 @@ function verbSteps(world: World, { verbs }: Configuration): Step[] {
     const step = { kind: 'operator', label: `a person says ${name}`, left: others } as const;
     switch (action.verb) {
       case 'FORK':
-        return run.graph === null ? [] : [{ ...step, ...forkOf(world) }];
+        return hasPlan(run) ? [{ ...step, ...forkOf(world) }] : [];
       case 'OUTAGE':
         return ledger.phase === 'ENDED' || ledger.ending ? [] : [{ ...step, ...outageOf(ledger, name) }];
       default:

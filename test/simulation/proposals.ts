@@ -7,7 +7,7 @@ import {
   TaskStar as TaskStarSchema,
   TaskStarLine,
 } from '#proto';
-import type { Run, TaskState } from '#libs/constellation';
+import { hasPlan, type Run, type TaskState } from '#libs/constellation';
 import type { Dice } from './random.js';
 import { lineOf, taskOf } from './workload.js';
 
@@ -66,13 +66,13 @@ export function proposalOf(manner: Manner, asked: Asked, dice: Dice): Proposal {
 /** After some rounds, and mostly when the plan has ended, a good planner lets the run end. */
 function endOf({ run }: Asked, edits: readonly Edit[], dice: Dice): Partial<Proposal> {
   const isEnd = run.counts.PENDING + run.counts.RUNNING === 0;
-  if (edits.length > 0 || run.graph === null) return {};
+  if (edits.length > 0 || !hasPlan(run)) return {};
   return isEnd && dice.chance(0.5) ? { state: 'FINISH' } : {};
 }
 
 function goodEdits(asked: Asked, dice: Dice): Edit[] {
   const { run } = asked;
-  if (run.graph === null) return [creation(asked, dice)];
+  if (!hasPlan(run)) return [creation(asked, dice)];
   if (run.rounds > ROUNDS_WITH_WORK_MAX) return [];
   const chance = dice.next();
   if (chance < 0.35) return [];

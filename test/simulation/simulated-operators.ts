@@ -1,5 +1,5 @@
 import type { Actor, RunId } from '#proto';
-import { forkedFrom, type Input, isTerminal, type Run } from '#libs/constellation';
+import { forkedFrom, hasPlan, type Input, isTerminal, type Run } from '#libs/constellation';
 import { runIdOf } from '#libs/event-log';
 import { IMAGINED } from '../../libs/constellation/testing/trust.js';
 import type { FaultKind, Faults } from './faults.js';
@@ -48,7 +48,7 @@ export class Operators {
       return { verb: 'PROPOSE', proposal: delegated ? { ...proposal, trace: IMAGINED } : proposal, delegated };
     });
     for (const run of going) if (run.waitsFor !== null) this.#accept(run);
-    const planned = this.#runs.filter(({ graph, parent }) => graph !== null && parent === null);
+    const planned = this.#runs.filter((run) => hasPlan(run) && run.parent === null);
     const fork = planned.length > 0 ? this.#parts.faults.strike('operator-fork', 'a run') : undefined;
     if (fork !== undefined) this.#fork(fork.pick(planned), fork);
   }
@@ -83,7 +83,7 @@ export class Operators {
   #fork(run: Run, dice: Dice): void {
     const id = `fork-${++this.#verbs}`;
     const states =
-      this.#parts.audit.runs.get(run.runId)?.folds.filter((state) => state !== undefined && state.graph !== null) ?? [];
+      this.#parts.audit.runs.get(run.runId)?.folds.filter((state) => state !== undefined && hasPlan(state)) ?? [];
     const origin = dice.pick(states) ?? run;
     const runId = runIdOf(`fork:${run.runId}`, id);
     const read = (now: number) => {

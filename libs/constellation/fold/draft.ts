@@ -1,7 +1,7 @@
 import type { LineId, LineResult, TaskStatus } from '#proto';
 import {
-  type Asked,
-  type InPhase,
+  type RequestOfRun,
+  type PhaseOfRun,
   isAgentTask,
   type LineState,
   NO_COUNTS,
@@ -14,7 +14,7 @@ import { positionOf, targetOf } from '../plan/index.js';
 import type { Shape } from '../edits/index.js';
 
 /** Private to a fold: the parts that are replaced, and sets that nobody else sees yet. */
-export type Draft = InPhase & { -readonly [K in keyof RunBasis]: RunBasis[K] } & {
+export type Draft = PhaseOfRun & { -readonly [K in keyof RunBasis]: RunBasis[K] } & {
   ready: Set<number>;
   doomed: Set<number>;
   running: Set<number>;
@@ -29,7 +29,7 @@ export function draftOf(run: Run): Draft {
 }
 
 /** Goes on in another phase, with all that belongs to it. */
-export function enter(draft: Draft, to: Standing & Partial<Asked>): void {
+export function enter(draft: Draft, to: Standing & Partial<RequestOfRun>): void {
   Object.assign(draft, to);
 }
 

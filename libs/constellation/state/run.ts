@@ -128,7 +128,7 @@ interface Unasked extends NotPaused, NotOver {
   readonly ending: null;
 }
 
-export interface Asked {
+export interface RequestOfRun {
   readonly request: RunAsked;
   readonly deadlineAt: Instant;
 }
@@ -193,8 +193,8 @@ export type Standing = Running | Paused | Completed | Undone;
  * The aggregate: one run as its commits tell it. Immutable; `evolve` makes the next one. Every phase has every field, so that all have
  * one shape for the machine; what a field can be depends on the phase.
  */
-export type Run = RunBasis & InPhase;
-export type InPhase = Unasked | (Asked & Standing);
+export type Run = RunBasis & PhaseOfRun;
+export type PhaseOfRun = Unasked | (RequestOfRun & Standing);
 
 /** What holds of a run that goes on. */
 export const UNDERWAY = {

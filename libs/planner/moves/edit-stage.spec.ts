@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { ConstellationSnapshot, ConstellationToolCall, type EditViolation, LIMITS } from '#proto';
-import { applyEdits, evolve, foldEvents, Judge, judgeOwed, snapshotOf, type Run } from '#libs/constellation';
+import { applyEdits, evolve, foldEvents, hasPlan, Judge, judgeOwed, snapshotOf, type Run } from '#libs/constellation';
 import { EditStage } from './edit-stage.js';
 import { completed, device, failed, fleet, NOW, plan, star, Story, T0, toolTask, tools } from './given.testing.js';
 
@@ -366,7 +366,7 @@ describe('whatever is called', () => {
         if (stage.snapshot().tasks.length === 0) return;
         story.proposes({ edits: [...stage.edits] });
         expect(story.run.editing).toBeNull();
-        expect(story.run.graph).not.toBeNull();
+        expect(hasPlan(story.run)).toBe(true);
       }),
       { seed: 20_264, numRuns: 100 },
     );

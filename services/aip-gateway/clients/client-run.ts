@@ -50,7 +50,7 @@ export function requestOf(task: ClientTask, client: ClientName): RunRequest {
 /** How the task ended, as the log holds it; null while it has not. */
 export function runEndOf(run: Run): RunEnd | null {
   if (!isTerminal(run)) return null;
-  const task = run.graph === null ? undefined : findTask(run, TASK_ID);
+  const task = findTask(run, TASK_ID);
   const result = task?.result ?? null;
   const value = result?.value ?? null;
   if (task?.status === 'COMPLETED') return { end: { status: 'completed', result: value, error: null }, result };

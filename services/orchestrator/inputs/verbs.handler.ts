@@ -13,7 +13,7 @@ import {
   type VerbAnswer,
   type VerbBody,
 } from '#proto';
-import { type Control, foldRun, forkedFrom, IGNORED, type Input, type Run } from '#libs/constellation';
+import { type Control, foldRun, forkedFrom, hasPlan, IGNORED, type Input, type Run } from '#libs/constellation';
 import { CorruptLogError, type RunLog, runIdOf } from '#libs/event-log';
 import type { ActorAnswer, Actors } from '#libs/messaging';
 import type { Clock } from '#libs/platform';
@@ -122,7 +122,7 @@ export class VerbsHandler {
     if (at > last)
       return rejected('INVALID_REQUEST', `at: the run has ${last} events so far, and ${at} is none of them`);
     const run = foldRun(commits.slice(0, ends.filter((end) => end <= at).length));
-    if (run?.graph === null || run === undefined) return rejected('INVALID_STATE', tooEarly(commits, at));
+    if (run === undefined || !hasPlan(run)) return rejected('INVALID_STATE', tooEarly(commits, at));
     return { run };
   }
 

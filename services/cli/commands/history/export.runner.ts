@@ -1,4 +1,4 @@
-import { counted, exportUfo, foldRun, type TaskState, type UfoProgress } from '#libs/constellation';
+import { counted, exportUfo, foldRun, hasPlan, type TaskState, type UfoProgress } from '#libs/constellation';
 import type { RunCommit, RunId } from '#proto';
 import { renderExport } from '#libs/audit';
 import { withBus } from '../../bus/index.js';
@@ -41,7 +41,7 @@ export function ufoFrom(runId: RunId, commits: readonly RunCommit[]): unknown {
   const [first, last] = [commits[0], commits.at(-1)];
   if (run === undefined || first === undefined || last === undefined) throw unknownRun(runId);
   const { graph, revision, endedAt, request } = run;
-  if (graph === null) throw badInput(`Run ${runId} has no constellation yet: its plan is still being made.`);
+  if (!hasPlan(run)) throw badInput(`Run ${runId} has no constellation yet: its plan is still being made.`);
   const tasks = [...run.tasks];
   const lines = [...graph.lines];
   const started = tasks.flatMap(({ startedAt }) => startedAt ?? []).toSorted();
