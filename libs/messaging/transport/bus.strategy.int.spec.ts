@@ -3,7 +3,7 @@ import { jetstream, jetstreamManager } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { Module } from '@nestjs/common';
 import { DeadLetter, DURABLES, subjects } from '#proto';
-import { Answers, AnswersSubject, TakesMessages, Takes, TakesPartitions } from '#libs/platform';
+import { Answers, AnswersSubject, part, TakesMessages, Takes, TakesPartitions, token } from '#libs/platform';
 import { startReplica, startTestNats, type Replica, type TestNats } from '#libs/testing';
 import { connectBus } from '../connection/bus.client.js';
 import type { BusMessage } from '../durables/bus-message.js';
@@ -41,6 +41,20 @@ class Handlers {
 @Module({ controllers: [Handlers] })
 class Service {}
 
+/** Messages of REQUESTS that `Limited` has in work at once, and what says that there may be more. */
+let room: number;
+const ROOM = token<{ readonly widened: () => void }>('ROOM');
+
+@Module({
+  controllers: [Handlers],
+  providers: [
+    part(ROOM, [BusStrategy], (bus) => ({
+      widened: bus.limit(DURABLES.requests, { concurrency: () => room, maxPull: () => room }),
+    })),
+  ],
+})
+class Limited {}
+
 @TakesMessages()
 class Explains {
   @Answers('device-agent', 'explain')
@@ -76,9 +90,12 @@ async function connect(name: string): Promise<NatsConnection> {
   return made;
 }
 
-async function replica(instance = 'a'): Promise<Replica & { readonly nc: NatsConnection }> {
+async function replica(
+  instance = 'a',
+  module: new () => object = Service,
+): Promise<Replica & { readonly nc: NatsConnection }> {
   const own = await connect(instance);
-  const started = await startReplica(Service, { service: 'orchestrator', nc: own, instance });
+  const started = await startReplica(module, { service: 'orchestrator', nc: own, instance });
   stopping.push(() => started.stop());
   return { ...started, nc: own };
 }
@@ -139,6 +156,32 @@ describe('messages of a durable', () => {
     );
     isMended = true;
     expect(await query(nc, 'orchestrator', 'dlq-retry', letter)).toEqual({ handled: true });
+  });
+
+  it('are taken as far as there is room now, and more of them when there is more', async () => {
+    room = 1;
+    const inWork: (() => void)[] = [];
+    let [begun, most] = [0, 0];
+    take = () => {
+      const { promise, resolve } = Promise.withResolvers<Outcome>();
+      begun += 1;
+      most = Math.max(
+        most,
+        inWork.push(() => resolve(DONE)),
+      );
+      return promise;
+    };
+    const limited = await replica('a', Limited);
+    await send('one', 'two', 'three');
+    await becomes(async () => (await state()).num_ack_pending === 1 && begun === 1);
+    inWork.shift()?.();
+    await becomes(async () => (await state()).ack_floor.stream_seq === 1 && begun === 2);
+    expect(most).toBe(1);
+    room = 2;
+    limited.get<{ widened: () => void }>(ROOM).widened();
+    await becomes(async () => (await state()).num_ack_pending === 2 && begun === 3);
+    expect(most).toBe(2);
+    for (const end of inWork) end();
   });
 
   it('that a killed replica was working on come to another one', async () => {

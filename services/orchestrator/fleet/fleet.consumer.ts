@@ -28,15 +28,16 @@ export class FleetViewConsumer {
     this.#instance = parts.instance;
   }
 
-  /** Resolves when every profile that is there has been seen. */
+  /** Resolves when every profile that is there has been seen, however often the connection breaks before that. */
   async begin(): Promise<void> {
-    const { loaded } = followBucket(this.#nc, {
+    const { promise: seen, resolve } = Promise.withResolvers<void>();
+    const { over } = followBucket(this.#nc, {
       bucket: BUCKETS.AGENT_PROFILES.bucket,
-      look: () => ({ take: (entry) => this.#take(entry) }),
+      look: () => ({ take: (entry) => this.#take(entry), complete: resolve }),
       report: (error) => this.#logger.warn({ err: error }, 'the profiles cannot be followed'),
       signal: this.#stopped.signal,
     });
-    await loaded;
+    await Promise.race([seen, over]);
     this.#fleet.completed(this.#clock.now());
   }
 
