@@ -28,6 +28,9 @@ export const Identity = z.strictObject({
 });
 export type Identity = z.infer<typeof Identity>;
 
+/** Why a person orders it, recorded with it. */
+const reason = z.string().min(1).max(1_000).optional();
+
 /** The fields of a query and of its answer: nothing else is in either. */
 const asks = <Q extends z.ZodRawShape, A extends z.ZodRawShape>(request: Q, answer: A) => ({
   request: z.strictObject(request),
@@ -95,15 +98,12 @@ export const QUERIES = {
       },
     ),
     /** Nobody gets in with the credentials of this device or client any more. Signed, like a verb. */
-    revoke: asks(
-      { id: DeviceId, reason: z.string().min(1).max(1_000).optional(), actor: ActorProof },
-      { changed: z.boolean() },
-    ),
+    revoke: asks({ id: DeviceId, reason, actor: ActorProof }, { changed: z.boolean() }),
     /** Access tokens count no more, from when the bucket REVOKED_GRANTS says so: it does when this is answered. Signed, like a verb. */
     'revoke-grants': asks(
       {
         grants: GrantSelection,
-        reason: z.string().min(1).max(1_000).optional(),
+        reason,
         actor: ActorProof,
       },
       { changed: z.boolean() },
@@ -127,7 +127,7 @@ export const QUERIES = {
     hold: {
       request: z.strictObject({
         deviceId: DeviceId.nullable(),
-        reason: z.string().min(1).max(1_000).optional(),
+        reason,
         actor: ActorProof,
       }),
       answer: HeldAnswer,

@@ -1,4 +1,5 @@
 import type {
+  AgentProfile,
   Actor,
   AdminProfile,
   DeviceId,
@@ -117,4 +118,10 @@ function accepted(event: FleetEvent): FleetDecision {
 
 function instant(ms: number): Instant {
   return new Date(ms).toISOString();
+}
+
+/** A person has revoked it, and has not enrolled it since: whoever starts devices leaves it out. */
+export function isKeptOut(profile: AgentProfile | undefined): boolean {
+  const { revoked = null, enrolledAt = '' } = profile ?? {};
+  return revoked !== null && Date.parse(enrolledAt) <= Date.parse(revoked.revokedAt);
 }

@@ -1,9 +1,10 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { NatsConnection } from '@nats-io/transport-node';
+import { isKeptOut } from '#libs/fleet';
 import { writeSecret } from '#libs/keys';
 import { query } from '#libs/messaging';
-import { LIMITS, type AdminProfile, type AgentProfile, type DeviceId } from '#proto';
+import { LIMITS, type AdminProfile, type DeviceId } from '#proto';
 import type { DeviceWish } from './devices.js';
 import type { Say } from './secrets.js';
 
@@ -38,12 +39,6 @@ export async function admitDevices(
       say(`device ${deviceId}: admitted with tags ${(profile?.tags ?? admin.tags).join(', ') || 'none'}`);
     }
   }
-}
-
-/** A person has revoked it, and has not enrolled it since. */
-function isKeptOut(profile: AgentProfile | undefined): boolean {
-  const { revoked = null, enrolledAt = '' } = profile ?? {};
-  return revoked !== null && Date.parse(enrolledAt) <= Date.parse(revoked.revokedAt);
 }
 
 /** A new join token for a device that lost its key, or was revoked. What it has goes on until it joins. */

@@ -22,31 +22,22 @@ export type Owner = (typeof OWNERS)[number];
 /** Projections live in PostgreSQL, and what the planner has learnt; nobody else learns its password. */
 export const WITH_DATABASE: readonly Owner[] = ['postgres', 'registry', 'logging', 'planner'];
 
-/** The layout of the volume of secrets: a directory per owner, and nothing beside them. */
-export interface Secrets {
-  readonly root: string;
-  readonly directory: (owner: string) => string;
-  readonly seedFile: (user: string) => string;
-  readonly passwordFile: (user: string) => string;
-  readonly databasePasswordFile: (owner: Owner) => string;
-  readonly natsConfigFile: string;
-  readonly adminTokenHashFile: string;
-  /** Public keys and whom they stand for, handed from the step that sees all keys to the one that may write to the bus. */
-  readonly actorsFile: string;
-}
-
 /** Says one line to the person who sets up. */
 export type Say = (line: string) => void;
 
-export function secretsAt(root: string): Secrets {
+export type Secrets = Readonly<ReturnType<typeof secretsAt>>;
+
+/** The layout of the volume of secrets: a directory per owner, and nothing beside them. */
+export function secretsAt(root: string) {
   const directory = (owner: string): string => join(root, owner);
   return {
     root,
     directory,
-    seedFile: (user) => join(directory(user), 'seed'),
-    passwordFile: (user) => join(directory(user), 'password'),
-    databasePasswordFile: (owner) => join(directory(owner), 'database-password'),
+    seedFile: (user: string): string => join(directory(user), 'seed'),
+    passwordFile: (user: string): string => join(directory(user), 'password'),
+    databasePasswordFile: (owner: Owner): string => join(directory(owner), 'database-password'),
     natsConfigFile: join(directory('nats'), 'nats.conf'),
+    /** Public keys and whom they stand for, handed from the step that sees all keys to the one that may write to the bus. */
     actorsFile: join(directory('admin'), 'actors.json'),
     adminTokenHashFile: join(directory('console'), 'admin-token.sha256'),
   };

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { envUrl, parseConfig, type Environment } from '#libs/platform';
-import { parseDevices, type DeviceWish } from './devices.js';
+import { parseDevices } from './devices.js';
 
 const Env = z.object({
   ORRERY_SECRETS_DIR: z.string().default('/secrets'),
@@ -16,14 +16,8 @@ const Env = z.object({
     }),
 });
 
-export interface SetupConfig {
-  readonly secretsDir: string;
-  readonly natsUrl: string;
-  readonly devices: readonly DeviceWish[];
-}
-
 /** Throws ConfigError. */
-export function readSetupConfig(environment: Environment): SetupConfig {
+export function readSetupConfig(environment: Environment) {
   const env = parseConfig(Env, environment);
   return { secretsDir: env.ORRERY_SECRETS_DIR, natsUrl: env.ORRERY_NATS_URL, devices: env.ORRERY_SETUP_DEVICES };
 }

@@ -4,31 +4,7 @@ import { join, resolve } from 'node:path';
 export const ADMIN_TOKEN_HASH = 'admin-token.sha256';
 
 /** Where everything of one embedded system lies. Two systems are two of these. */
-export interface Home {
-  readonly root: string;
-  readonly lockFile: string;
-  readonly endpointsFile: string;
-  /** What was started, so that the next start can end what a killed supervisor left behind. */
-  readonly processesFile: string;
-  readonly keys: string;
-  readonly logs: string;
-  readonly nats: string;
-  readonly postgres: string;
-  readonly devices: string;
-  /** What agents may do on devices; the operator writes it, or the built-in policy counts. */
-  readonly policyFile: string;
-  /** Runbooks of the operator's, one YAML file each. */
-  readonly runbooksDir: string;
-  readonly seedFile: (user: string) => string;
-  readonly secretFile: (name: string) => string;
-  readonly logFile: (name: string) => string;
-  readonly deviceDir: (deviceId: string) => string;
-  readonly deviceTokenFile: (deviceId: string) => string;
-  /** Values that its commands may be given by name; the operator puts them there. */
-  readonly deviceSecretsDir: (deviceId: string) => string;
-  /** Its own: written and read by the device client. */
-  readonly deviceIdentityFile: (deviceId: string) => string;
-}
+export type Home = Readonly<ReturnType<typeof homeAt>>;
 
 interface HomeOwner {
   readonly uid: number | undefined;
@@ -42,28 +18,34 @@ export function homeDirOf(env: NodeJS.ProcessEnv, { uid, directory }: HomeOwner)
   return uid === 0 ? '/var/lib/orrery' : join(directory, '.orrery');
 }
 
-export function homeAt(root: string): Home {
+export function homeAt(root: string) {
   const keys = join(root, 'keys');
   const logs = join(root, 'logs');
   const devices = join(root, 'devices');
+  const deviceDir = (deviceId: string): string => join(devices, deviceId);
   return {
     root,
     keys,
     logs,
     devices,
+    /** What agents may do on devices; the operator writes it, or the built-in policy counts. */
     policyFile: join(root, 'policy.yaml'),
+    /** Runbooks of the operator's, one YAML file each. */
     runbooksDir: join(root, 'runbooks'),
     lockFile: join(root, 'supervisor.lock'),
     endpointsFile: join(root, 'endpoints.json'),
+    /** What was started, so that the next start can end what a killed supervisor left behind. */
     processesFile: join(root, 'processes.json'),
     nats: join(root, 'nats'),
     postgres: join(root, 'postgres'),
-    seedFile: (user) => join(keys, `${user}.seed`),
-    secretFile: (name) => join(keys, name),
-    logFile: (name) => join(logs, `${name}.log`),
-    deviceDir: (deviceId) => join(devices, deviceId),
-    deviceTokenFile: (deviceId) => join(devices, deviceId, 'token'),
-    deviceSecretsDir: (deviceId) => join(devices, deviceId, 'secrets'),
-    deviceIdentityFile: (deviceId) => join(devices, deviceId, 'identity.json'),
+    seedFile: (user: string): string => join(keys, `${user}.seed`),
+    secretFile: (name: string): string => join(keys, name),
+    logFile: (name: string): string => join(logs, `${name}.log`),
+    deviceDir,
+    deviceTokenFile: (deviceId: string): string => join(deviceDir(deviceId), 'token'),
+    /** Values that its commands may be given by name; the operator puts them there. */
+    deviceSecretsDir: (deviceId: string): string => join(deviceDir(deviceId), 'secrets'),
+    /** Its own: written and read by the device client. */
+    deviceIdentityFile: (deviceId: string): string => join(deviceDir(deviceId), 'identity.json'),
   };
 }

@@ -4,19 +4,14 @@ import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 import { failure, EXIT, type ExitCode, type CliContext } from '../terminal/index.js';
-import { homeOf, Endpoints, makeDir } from '../home/index.js';
-import { printReady, type ReadyFacts } from './launch.runner.js';
+import { homeOf, makeDir } from '../home/index.js';
+import { printReady, ReadyFacts } from './launch.runner.js';
 import type { UpOptions } from '../processes/index.js';
 
 const PRIVATE_DIR = 0o700;
 const LAST_WORDS_CHARS = 1_000;
 
-const Message = z.union([
-  z.object({ say: z.string() }),
-  z.object({
-    ready: z.object({ home: z.string(), pid: z.int(), endpoints: Endpoints, adminToken: z.string().optional() }),
-  }),
-]);
+const Message = z.union([z.object({ say: z.string() }), z.object({ ready: ReadyFacts })]);
 
 const main = fileURLToPath(new URL('../main.js', import.meta.url));
 

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { z } from 'zod';
+import { isKeptOut } from '#libs/fleet';
 import { readSecret, writeSecret } from '#libs/keys';
 import { query, QueryRefusedError, QueryUnavailableError } from '#libs/messaging';
 import type { AgentProfile } from '#proto';
@@ -67,12 +68,6 @@ async function hasKey(home: Home, id: string): Promise<boolean> {
   } catch {
     return false;
   }
-}
-
-/** A person has revoked it, and has not enrolled it since. */
-function isKeptOut(profile: AgentProfile | undefined): boolean {
-  const { revoked = null, enrolledAt = '' } = profile ?? {};
-  return revoked !== null && Date.parse(enrolledAt) <= Date.parse(revoked.revokedAt);
 }
 
 /** Resolves when all of them are connected, as the registry sees it. */

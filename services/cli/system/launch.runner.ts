@@ -1,13 +1,15 @@
+import { z } from 'zod';
 import { printJson, type CliContext } from '../terminal/index.js';
-import type { Endpoints } from '../home/index.js';
+import { Endpoints } from '../home/index.js';
 
-export interface ReadyFacts {
-  readonly home: string;
-  readonly pid: number;
-  readonly endpoints: Endpoints;
+export const ReadyFacts = z.object({
+  home: z.string(),
+  pid: z.int(),
+  endpoints: Endpoints,
   /** On the first start only. */
-  readonly adminToken?: string | undefined;
-}
+  adminToken: z.string().optional(),
+});
+export type ReadyFacts = z.infer<typeof ReadyFacts>;
 
 /** How a system tells whoever started it how far it is. */
 interface Launch {

@@ -1,21 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import type { Logger } from 'pino';
 import { FLEET_ID, GRANTS_ID, LIMITS } from '#proto';
-import type {
-  Actor,
-  AdminProfile,
-  Cause,
-  DeviceHold,
-  DeviceId,
-  FleetCommit,
-  FleetEvent,
-  Instant,
-  Presence,
-  ServiceManifest,
-} from '#proto';
+import type { Actor, Cause, DeviceHold, DeviceId, FleetCommit, FleetEvent, Presence } from '#proto';
 import { Aggregates, OVERTAKEN, newCommitId, NO_COMMITS, unchanged, type FleetLog, type Loaded } from '#libs/event-log';
 import { newJoinToken, newToken, tokenHash } from '#libs/keys';
-import { QueryRefusedError, TimerConflictError } from '#libs/messaging';
+import { QueryRefusedError, TimerConflictError, type QueryAnswer, type QueryRequest } from '#libs/messaging';
 import type { Clock } from '#libs/platform';
 import {
   decideHold,
@@ -49,21 +38,6 @@ export interface FleetPorts {
   readonly instance: string;
   readonly graceMs: number;
   readonly logger: Logger;
-}
-
-interface EnrolRequest {
-  readonly deviceId?: DeviceId | undefined;
-  readonly admin?: AdminProfile | undefined;
-  readonly manifest?: ServiceManifest | undefined;
-  readonly credential?: 'token' | 'join' | undefined;
-}
-
-/** The token exists in this answer only; the log gets its hash. */
-interface Enrolled {
-  readonly deviceId: DeviceId;
-  readonly token: string;
-  /** Of a join token. */
-  readonly expiresAt?: Instant;
 }
 
 /** What is decided upon, all of one moment; neither device nor client for who is not enrolled, and for the whole fleet. */
@@ -108,7 +82,10 @@ export class FleetHandler {
     });
   }
 
-  async enroll({ credential: kind = 'token', ...request }: EnrolRequest): Promise<Enrolled> {
+  async enroll({
+    credential: kind = 'token',
+    ...request
+  }: QueryRequest<'registry', 'enroll'>): Promise<QueryAnswer<'registry', 'enroll'>> {
     const deviceId = request.deviceId ?? newId('device');
     unlessReserved('deviceId', deviceId);
     const now = this.#ports.clock.now();
@@ -126,10 +103,9 @@ export class FleetHandler {
   }
 
   /** A client that is no device. Its token exists in the answer only, too. */
-  async enrollClient(request: {
-    readonly clientId?: DeviceId | undefined;
-    readonly targets: DeviceId[] | null;
-  }): Promise<{ clientId: DeviceId; token: string }> {
+  async enrollClient(
+    request: QueryRequest<'registry', 'enroll-client'>,
+  ): Promise<QueryAnswer<'registry', 'enroll-client'>> {
     const clientId = request.clientId ?? newId('client');
     unlessReserved('clientId', clientId);
     const { targets } = request;

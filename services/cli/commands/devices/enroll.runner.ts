@@ -1,5 +1,5 @@
 import { chmod, readFile, writeFile } from 'node:fs/promises';
-import { query } from '#libs/messaging';
+import { query, type QueryAnswer } from '#libs/messaging';
 import { AdminProfile, DeviceId, LIMITS, parseWith, sentenceOf, ServiceManifest, type AgentProfile } from '#proto';
 import { withBus } from '../../bus/index.js';
 import { badInput, failure, EXIT, type ExitCode, type CliContext, tell } from '../../terminal/index.js';
@@ -58,11 +58,7 @@ function hasJoined(before: AgentProfile | undefined): boolean {
   return before?.credential === 'key' || (before?.revoked ?? null) !== null;
 }
 
-interface Enrolled {
-  readonly deviceId: DeviceId;
-  readonly token: string;
-  readonly expiresAt?: string | undefined;
-}
+type Enrolled = QueryAnswer<'registry', 'enroll'>;
 
 interface Place {
   readonly url: string;
