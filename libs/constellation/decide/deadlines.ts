@@ -1,7 +1,7 @@
 import { instantOf, LIMITS, type RunEvent } from '#proto';
 import type { RunDraft } from '../fold/index.js';
-import { type Circumstances, deadlinePassed } from '../schedule/index.js';
-import { judgeLines, hasPlan } from '../state/index.js';
+import { type Circumstances, deadlinePassed, taskFailed } from '../schedule/index.js';
+import { hasPlan } from '../state/index.js';
 import { failAttempt } from './attempt-end.js';
 import { abandonEdit } from './edit-rounds.js';
 import { beginToEnd, endAsItIs } from './ending.js';
@@ -27,11 +27,7 @@ export function enforceTaskDeadlines(draft: RunDraft, circumstances: Circumstanc
     if (status === 'RUNNING' && stopping === null) draft.add(stop(star.id, attempt, 'task_deadline', now));
     if (status !== 'PENDING') continue;
     const error = { code: 'DEADLINE', message: 'did not end before its deadline', outcome: 'timed_out' } as const;
-    const lines = judgeLines(run, index, { status: 'FAILED', result: null }, draft.judge);
-    draft.add({
-      type: 'TASK_FAILED',
-      data: { taskId: star.id, attempt, error, lines, failedAt: at, attemptHash: null },
-    });
+    draft.add(taskFailed(draft, index, error, now));
   }
 }
 

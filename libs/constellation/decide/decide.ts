@@ -2,7 +2,7 @@ import { instantOf, type RunEvent, sentenceOf } from '#proto';
 import { ACCEPTED, type Answer, refuse } from '../values/index.js';
 import { recordAsk } from './approvals.js';
 import { failAttempt } from './attempt-end.js';
-import type { Circumstances } from '../schedule/index.js';
+import { type Circumstances, taskFailed } from '../schedule/index.js';
 import { close } from './close.js';
 import { control } from './control.js';
 import { failRound, proposeEdits } from './edit-cycle.js';
@@ -157,15 +157,9 @@ function fork(draft: RunDraft, { id, forked }: Extract<Input, { kind: 'fork' }>,
   if (phase !== 'NONE') return { kind: 'accepted', sequence: verbs.get(id)?.sequence ?? sequence };
   draft.add({ type: 'RUN_FORKED', data: forked });
   for (const index of Array.from(draft.run.running)) {
-    const { run } = draft;
-    const { star, attempt } = run.tasks.at(index);
     const message = `it was running in run ${forked.parent.runId} when this one was forked; nobody here knows what it has done`;
     const error = { code: 'OUTCOME_UNKNOWN', message, outcome: 'unknown' } as const;
-    const lines = judgeLines(run, index, { status: 'FAILED', result: null }, draft.judge);
-    draft.add({
-      type: 'TASK_FAILED',
-      data: { taskId: star.id, attempt, error, lines, failedAt: instantOf(now), attemptHash: null },
-    });
+    draft.add(taskFailed(draft, index, error, now));
   }
   return ACCEPTED;
 }

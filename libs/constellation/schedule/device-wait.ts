@@ -17,8 +17,9 @@ import {
   offers,
   satisfies,
 } from '../edits/index.js';
-import { asksPlanner, judgeLines, editPolicyOf, type Run, type TaskState } from '../state/index.js';
+import { asksPlanner, editPolicyOf, type Run, type TaskState } from '../state/index.js';
 import type { Judge } from '../plan/index.js';
+import { taskFailed } from './task-failed.js';
 
 // A ready task that no connected device can take waits, and the run says since when (TASKS_WAITING). After `deviceAskMs` its
 // planner is asked, once per wait; after `deviceWaitMs` the task has failed. A task for which a device is connected and busy
@@ -77,12 +78,10 @@ export class Waits {
     if (!this.#occasion.fleet.complete) return undefined;
     this.#stranded.push(index);
     if (!isOver(this.#run, index, this.#occasion)) return undefined;
-    return unavailable(
-      { run: this.#run, judge: this.#judge },
-      index,
-      this.#why(index, isAnswerForAll ? null : avoid),
-      this.#occasion.now,
-    );
+    const why = this.#why(index, isAnswerForAll ? null : avoid);
+    const message = `no connected device could take it for ${durationText(boundsOf(this.#run).waitMs ?? 0)}: ${why}`;
+    const error = { code: 'DEVICE_UNAVAILABLE', message, outcome: 'failed' } as const;
+    return taskFailed({ run: this.#run, judge: this.#judge }, index, error, this.#occasion.now);
   }
 
   #why(index: number, avoid: Avoided | null): string {
@@ -126,28 +125,6 @@ function isOver(run: Run, index: number, { fleet, now }: Occasion): boolean {
   const { waitMs } = boundsOf(run);
   if (deviceWait === null || waitMs === undefined || now < Date.parse(deviceWait.since) + waitMs) return false;
   return hasLooked(fleet, waitMs) && !isAskedAbout(run, star.id);
-}
-
-function unavailable(
-  { run, judge }: Pick<RunDraft, 'run' | 'judge'>,
-  index: number,
-  why: string,
-  now: number,
-): RunEvent {
-  const { star, attempt } = run.tasks.at(index);
-  const message = `no connected device could take it for ${durationText(boundsOf(run).waitMs ?? 0)}: ${why}`;
-  const lines = judgeLines(run, index, { status: 'FAILED', result: null }, judge);
-  return {
-    type: 'TASK_FAILED',
-    data: {
-      taskId: star.id,
-      attempt,
-      error: { code: 'DEVICE_UNAVAILABLE', message, outcome: 'failed' },
-      lines,
-      failedAt: instantOf(now),
-      attemptHash: null,
-    },
-  };
 }
 
 /** When something about the waits of a run is due that has not happened yet. */

@@ -3,6 +3,7 @@ import type { RunDraft } from '../fold/index.js';
 import { doomOf, judgeLines, type Run, undecidedInto } from '../state/index.js';
 import { jsonBytes } from '../values/index.js';
 import type { Circumstances } from './circumstances.js';
+import { taskFailed } from './task-failed.js';
 
 /** Skips beyond this go into the next commit, a wave at a time: one task that fails may doom all the others. */
 const SKIPPED_BYTES_MAX = 512 * 1024;
@@ -34,7 +35,10 @@ export function endDoomed(
     if (bytes > SKIPPED_BYTES_MAX) return { bytes, failed: false, more: true };
     const events = doomed.map((index): RunEvent => {
       const undecided = undecidedInto(run, index);
-      if (undecided !== undefined) return undecidable(draft, index, undecided, now);
+      if (undecided !== undefined) {
+        const message = `nobody can say whether line ${undecided.lineId} lets it run: ${undecided.reason}`;
+        return taskFailed(draft, index, { code: 'CONDITION_UNDECIDABLE', message, outcome: 'failed' }, now);
+      }
       const { lineId, by, reason } = doomOf(run, index);
       const { star, result } = run.tasks.at(index);
       const lines = judgeLines(run, index, { status: 'SKIPPED', result }, draft.judge);
@@ -50,21 +54,4 @@ export function endDoomed(
 /** Of a task that waits for what is undecided alone, another line may still say no: whichever comes first, it comes to the same. */
 function isSettled(run: Run, index: number): boolean {
   return run.tasks.at(index).linesOpen === 0 || undecidedInto(run, index) === undefined;
-}
-
-function undecidable(
-  draft: RunDraft,
-  index: number,
-  { lineId, reason }: { readonly lineId: string; readonly reason: string },
-  now: number,
-): RunEvent {
-  const { run } = draft;
-  const { star, attempt } = run.tasks.at(index);
-  const lines = judgeLines(run, index, { status: 'FAILED', result: null }, draft.judge);
-  const message = `nobody can say whether line ${lineId} lets it run: ${reason}`;
-  const error = { code: 'CONDITION_UNDECIDABLE', message, outcome: 'failed' } as const;
-  return {
-    type: 'TASK_FAILED',
-    data: { taskId: star.id, attempt, error, lines, failedAt: instantOf(now), attemptHash: null },
-  };
 }

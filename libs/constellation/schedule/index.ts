@@ -5,5 +5,6 @@
 export * from './circumstances.js';
 export { dueWaits, noteWaits, waitText, waitTriggers } from './device-wait.js';
 export * from './doomed.js';
+export * from './task-failed.js';
 export * from './ready.js';
 export * from './wake-up.js';

@@ -1,11 +1,12 @@
-import { instantOf, COMMAND_REFUSALS, type RunEvent } from '#proto';
-import { type Assignment, assign } from '../edits/index.js';
+import { COMMAND_REFUSALS, type RunEvent } from '#proto';
+import { assign } from '../edits/index.js';
 import type { RunDraft } from '../fold/index.js';
-import { type Bound, judgeLines, Purse, type Run, type TaskState } from '../state/index.js';
+import { type Bound, Purse, type Run, type TaskState } from '../state/index.js';
 import { jsonBytes } from '../values/index.js';
 import type { Circumstances } from './circumstances.js';
 import { NOTHING_SEEN, type Seen, Waits } from './device-wait.js';
 import { SlotView } from './slots.js';
+import { taskFailed } from './task-failed.js';
 import { start } from './start.js';
 
 /** Waited for by a task for which no device is connected that would do. */
@@ -72,7 +73,8 @@ export function startReady(draft: RunDraft, held: (index: number) => boolean, { 
     const avoid = { session: lostSession(task), failedOn: task.failedOn };
     const assignment = known ?? assign(task.star, slots, avoid);
     if (assignment.kind === 'never') {
-      failures.push(neverSatisfiable(draft, index, assignment, now));
+      const { code, path, message } = assignment.issue;
+      failures.push(taskFailed(draft, index, { code, message: `${path}: ${message}`, outcome: 'failed' }, now));
     } else if (assignment.kind === 'wait') {
       if (known === undefined) {
         for (const device of assignment.busy) starvedOf.add(device);
@@ -91,9 +93,8 @@ export function startReady(draft: RunDraft, held: (index: number) => boolean, { 
     }
   }
   // A failure may open a round, which may hold what would start: it comes first, and then all is looked at again.
-  const failed = failures.length;
-  draft.add(...(failed > 0 ? failures : starts));
-  return { starvedOf, more, failed, until, short, seen: waits.seen };
+  draft.add(...(failures.length > 0 ? failures : starts));
+  return { starvedOf, more, failed: failures.length, until, short, seen: waits.seen };
 }
 
 /** By priority, then first ready first; the sort is stable. */
@@ -107,19 +108,4 @@ function inOrder(run: Run): Iterable<number> {
 function lostSession({ error, sessionId }: TaskState): string | null {
   const isOver = error?.outcome === 'device_lost' || error?.code === COMMAND_REFUSALS.notSent;
   return isOver ? sessionId : null;
-}
-
-function neverSatisfiable(
-  { run, judge }: RunDraft,
-  index: number,
-  { issue }: Extract<Assignment, { kind: 'never' }>,
-  now: number,
-): RunEvent {
-  const { star, attempt } = run.tasks.at(index);
-  const lines = judgeLines(run, index, { status: 'FAILED', result: null }, judge);
-  const error = { code: issue.code, message: `${issue.path}: ${issue.message}`, outcome: 'failed' } as const;
-  return {
-    type: 'TASK_FAILED',
-    data: { taskId: star.id, attempt, error, lines, failedAt: instantOf(now), attemptHash: null },
-  };
 }

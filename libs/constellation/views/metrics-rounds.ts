@@ -1,4 +1,5 @@
 import { type EditId, type Instant, NO_USAGE, type RunEventData, type Usage } from '#proto';
+import { plus } from '../state/index.js';
 import { covered, type Interval } from '../values/index.js';
 
 /** One edit round as the run has it: what it took and what came of it. */
@@ -70,15 +71,6 @@ export class Rounds {
   }
 
   #spent(round: RoundMetrics, more: Usage = NO_USAGE): RoundMetrics {
-    const { llmCalls, tokens, commands, costUsd } = round.used;
-    return {
-      ...round,
-      used: {
-        llmCalls: llmCalls + more.llmCalls,
-        tokens: tokens + more.tokens,
-        commands: commands + more.commands,
-        costUsd: costUsd + more.costUsd,
-      },
-    };
+    return { ...round, used: plus(round.used, more) };
   }
 }

@@ -11,6 +11,7 @@ import {
   type RoundPlanned,
   type Usage,
 } from '#proto';
+import { plus } from '#libs/constellation';
 
 /** What the planner came to for one try of a round. */
 export interface PlanTry {
@@ -100,16 +101,7 @@ function withTry(
 }
 
 function spent(plan: PlanState, more: Usage): PlanState {
-  const { llmCalls, tokens, commands, costUsd } = plan.used;
-  return {
-    ...plan,
-    used: {
-      llmCalls: llmCalls + more.llmCalls,
-      tokens: tokens + more.tokens,
-      commands: commands + more.commands,
-      costUsd: costUsd + more.costUsd,
-    },
-  };
+  return { ...plan, used: plus(plan.used, more) };
 }
 
 function assertNever(value: never): never {

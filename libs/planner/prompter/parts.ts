@@ -13,7 +13,7 @@ import {
 } from '#proto';
 import { type Run, toolConstellationOf, hasPlan } from '#libs/constellation';
 import { retrievedDocumentsPrompt } from '#libs/prompter';
-import { clipped, fenceTokens, jsonLine, linesWithin, type Telling, toldText } from './bounded.js';
+import { clipped, fenceTokens, jsonLine, type Lines, linesWithin, type Telling, toldText } from './bounded.js';
 import type { CreationView } from './view.js';
 
 /** Tokens for each part that others wrote. The goal is never cut. */
@@ -96,33 +96,29 @@ export function violationsPart(violations: readonly EditViolation[], telling: Te
 export function linesText(
   label: string,
   texts: readonly string[],
-  { fence, countTokens, tokensMax }: Telling & { readonly tokensMax: number },
+  telling: Telling & { readonly tokensMax: number },
 ): string {
   if (texts.length === 0) return '';
-  const { lines, omitted } = linesWithin(
-    texts.map((text) => JSON.stringify(text.slice(0, 1_000).toWellFormed())),
-    tokensMax,
-    countTokens,
-  );
-  const more = omitted === 0 ? [] : [`[${omitted} more are not shown]`];
+  const lines = texts.map((text) => JSON.stringify(text.slice(0, 1_000).toWellFormed()));
+  return toldLines(label, linesWithin(lines, telling.tokensMax, telling.countTokens), telling);
+}
+
+/** In a fence, and behind it how many were left out. */
+function toldLines(label: string, { lines, omitted }: Lines, { fence }: Telling, what = ''): string {
+  const more = omitted === 0 ? [] : [`[${omitted} more ${what}are not shown]`];
   return [fence.around(label, lines.join('\n')), ...more].join('\n');
 }
 
-export function runbooksText(runbooks: NonNullable<CreationView['runbooks']>, { fence, countTokens }: Telling): string {
+export function runbooksText(runbooks: NonNullable<CreationView['runbooks']>, telling: Telling): string {
   if (runbooks.length === 0) return '';
-  const { lines, omitted } = linesWithin(
-    runbooks.map(({ name, description, parameters }) =>
-      jsonLine({
-        runbook: name,
-        about: description.slice(0, 300).toWellFormed(),
-        parameters: parameters.map((one) => one.name),
-      }),
-    ),
-    PLANNER_TOKENS.runbooks,
-    countTokens,
+  const lines = runbooks.map(({ name, description, parameters }) =>
+    jsonLine({
+      runbook: name,
+      about: description.slice(0, 300).toWellFormed(),
+      parameters: parameters.map((one) => one.name),
+    }),
   );
-  const more = omitted === 0 ? [] : [`[${omitted} more are not shown]`];
-  return [fence.around('runbooks', lines.join('\n')), ...more].join('\n');
+  return toldLines('runbooks', linesWithin(lines, PLANNER_TOKENS.runbooks, telling.countTokens), telling);
 }
 
 /** Whole examples, as many as fit: half a constellation teaches nothing. */
@@ -165,7 +161,7 @@ export function budgetText(budget: Budget | undefined): string {
   return parts.filter((part) => part !== '').join(', ');
 }
 
-export function demonstrationText({ steps }: Demonstration, { fence, countTokens }: Telling): string {
+export function demonstrationText({ steps }: Demonstration, telling: Telling): string {
   const bounded = (chars: number): string[] =>
     steps.map(({ device, description, command, result }, index) =>
       jsonLine({
@@ -180,10 +176,9 @@ export function demonstrationText({ steps }: Demonstration, { fence, countTokens
   for (const chars of STEP_CHARS) {
     const lines = bounded(chars);
     if (lines.join('').length > PLANNER_TOKENS.demonstration * CHARS_PER_TOKEN_MAX) continue;
-    const told = linesWithin(lines, PLANNER_TOKENS.demonstration, countTokens);
+    const told = linesWithin(lines, PLANNER_TOKENS.demonstration, telling.countTokens);
     if (told.omitted > 0 && chars !== STEP_CHARS.at(-1)) continue;
-    const more = told.omitted === 0 ? [] : [`[${told.omitted} more steps are not shown]`];
-    return [fence.around('steps', told.lines.join('\n')), ...more].join('\n');
+    return toldLines('steps', told, telling, 'steps ');
   }
   return '';
 }
@@ -194,7 +189,7 @@ const STEP_CHARS = [4_000, 1_000, 300, 100, 30] as const;
  * The plan of a run as it was in the end, in the words that an example is made of: a line for every task, then for every
  * dependency. In less detail rather than in part.
  */
-export function planText(run: Run, { fence, countTokens }: Telling): string {
+export function planText(run: Run, telling: Telling): string {
   if (!hasPlan(run)) return '[There was no plan]';
   const stars = [...run.tasks].map(({ star }) => star);
   const { name, tasks, dependencies } = toolConstellationOf({
@@ -210,10 +205,9 @@ export function planText(run: Run, { fence, countTokens }: Telling): string {
     ];
     const isLast = chars === PLAN_CHARS.at(-1);
     if (!isLast && lines.join('').length > PLANNER_TOKENS.experience * CHARS_PER_TOKEN_MAX) continue;
-    const told = linesWithin(lines, PLANNER_TOKENS.experience, countTokens);
+    const told = linesWithin(lines, PLANNER_TOKENS.experience, telling.countTokens);
     if (told.omitted > 0 && !isLast) continue;
-    const more = told.omitted === 0 ? [] : [`[${told.omitted} more tasks and dependencies are not shown]`];
-    return [fence.around('plan', told.lines.join('\n')), ...more].join('\n');
+    return toldLines('plan', told, telling, 'tasks and dependencies ');
   }
   return '';
 }
@@ -235,13 +229,8 @@ function planLine({ description, tips = [], command, verify, ...rest }: ToolTask
 }
 
 /** Where new and changed tasks may run; empty where nothing bounds it. */
-export function scopeText(scope: readonly Target[] | null, { fence, countTokens }: Telling): string {
+export function scopeText(scope: readonly Target[] | null, telling: Telling): string {
   if (scope === null) return '';
-  const { lines, omitted } = linesWithin(
-    scope.map((target) => JSON.stringify(target)),
-    PLANNER_TOKENS.scope,
-    countTokens,
-  );
-  const more = omitted === 0 ? [] : [`[${omitted} more are not shown]`];
-  return [fence.around('targets', lines.join('\n')), ...more].join('\n');
+  const lines = scope.map((target) => JSON.stringify(target));
+  return toldLines('targets', linesWithin(lines, PLANNER_TOKENS.scope, telling.countTokens), telling);
 }
