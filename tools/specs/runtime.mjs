@@ -1,6 +1,7 @@
 // Jest's runtime for specs that are modules of Node itself: the runner, reporters and assertions are Jest's, the loader is Node's.
 import { createRequire, flushCompileCache } from 'node:module';
 import { pathToFileURL } from 'node:url';
+import { quick } from './expect.mjs';
 import { setCurrent } from './globals.mjs';
 import { sourceMaps } from './sources.mjs';
 
@@ -47,7 +48,8 @@ export default class SharedRuntime {
   }
 
   setGlobalsForRuntime(globals) {
-    setCurrent({ ...globals, jest: jestObject(this.#environment), url: this.#url });
+    const [jest, expect] = [jestObject(this.#environment), quick(globals.expect)];
+    setCurrent({ ...globals, jest, expect, url: this.#url });
   }
 
   unstable_shouldLoadAsEsm() {
