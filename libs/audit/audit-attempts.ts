@@ -1,10 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
-import { verifyChain } from '#libs/event-log';
-import { AttemptCommit, attemptOfSubject, parseWith, sentenceOf, subjects } from '#proto';
+import { AttemptCommit, attemptOfSubject, subjects } from '#proto';
 import type { ApprovalDecision, RunId } from '#proto';
 import { auditCommands, type DecisionClaims } from './audit-commands.js';
 import type { ExportRecord } from './export-file.js';
-import { chained, type Finding } from './findings.js';
+import { type Finding, verified } from './findings.js';
 
 /** What a run says about its own attempts. Those that it took over with a fork belong to the run that made them. */
 export interface AttemptClaims {
@@ -85,15 +84,7 @@ function auditAttempt(
   attempt: Attempt,
   say: (number: number | null, message: string) => void,
 ): void {
-  const chain = chained(attempt.records, (_, message) => say(null, message));
-  for (const { number, message } of verifyChain(chain.map(({ commit }) => commit))) say(number, message);
-  for (const { record, commit } of chain) {
-    const parsed = parseWith(AttemptCommit, record.commit);
-    if (!parsed.ok) {
-      say(commit.number, parsed.issues.map(sentenceOf).join('; '));
-      continue;
-    }
-    const { value } = parsed;
+  for (const { value } of verified(AttemptCommit, attempt.records, say)) {
     if (value.runId !== runId || `${value.taskId}.${value.attempt}` !== name) {
       say(value.number, `it belongs to ${value.runId}.${value.taskId}.${value.attempt}`);
     }

@@ -1,9 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
-import { verifyChain } from '#libs/event-log';
-import { parseWith, PlanCommit, sentenceOf, subjects } from '#proto';
+import { PlanCommit, subjects } from '#proto';
 import type { EditId, PlanEvent, RecordedRunEvent, RunId, Sha256 } from '#proto';
 import type { ExportRecord } from './export-file.js';
-import { chained, type Finding } from './findings.js';
+import { type Finding, verified } from './findings.js';
 
 /** What a run says of the steps of its planner. */
 export interface PlanClaim {
@@ -47,16 +46,8 @@ export function auditPlans(
   const findings: Finding[] = [];
   const say = (number: number | null, message: string): void =>
     void findings.push({ runId, stream: 'PLANS', number, message });
-  const chain = chained(records, (_, message) => say(null, message));
-  for (const { number, message } of verifyChain(chain.map(({ commit }) => commit))) say(number, message);
   const commits = new Map<string, PlanCommit>();
-  for (const { record, commit } of chain) {
-    const parsed = parseWith(PlanCommit, record.commit);
-    if (!parsed.ok) {
-      say(commit.number, parsed.issues.map(sentenceOf).join('; '));
-      continue;
-    }
-    const { value } = parsed;
+  for (const { record, value } of verified(PlanCommit, records, say)) {
     if (value.runId !== runId || record.subject !== subjects.plan(runId)) {
       say(value.number, `it belongs to ${value.runId}, and stands on the subject ${record.subject}`);
     }

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import type { RunId } from '#proto';
+import { verifyChain } from '#libs/event-log';
+import { parseWith, sentenceOf, type RunId } from '#proto';
 import type { ExportRecord } from './export-file.js';
 
 /** One thing that is not as it was written. */
@@ -28,6 +29,24 @@ const Chained = z.looseObject({
   events: z.array(z.looseObject({ sequence: z.int() })).min(1),
 });
 type Chained = z.infer<typeof Chained>;
+
+type Say = (number: number | null, message: string) => void;
+
+/** The commits of an aggregate that its schema takes, each with where it stood; what is wrong with the chain or with one of them is said. */
+export function verified<C>(
+  schema: z.ZodType<C>,
+  records: readonly ExportRecord[],
+  say: Say,
+): { readonly record: ExportRecord; readonly value: C }[] {
+  const chain = chained(records, (_, message) => say(null, message));
+  for (const { number, message } of verifyChain(chain.map(({ commit }) => commit))) say(number, message);
+  return chain.flatMap(({ record, commit }) => {
+    const parsed = parseWith(schema, record.commit);
+    if (parsed.ok) return [{ record, value: parsed.value }];
+    say(commit.number, parsed.issues.map(sentenceOf).join('; '));
+    return [];
+  });
+}
 
 /** The commits that have what a chain needs, untouched (hashes are over the JSON as stored); the others are reported. */
 export function chained(

@@ -14,6 +14,7 @@ import {
   grantKey,
   type OpenApproval,
   isCurrentAttempt,
+  findTask,
   isTerminal,
   type Run,
 } from '../state/index.js';
@@ -47,9 +48,8 @@ const ORCHESTRATOR: Actor = { kind: 'system', id: 'orchestrator' };
 export function recordAsk(draft: RunDraft, asked: Asked, { now }: Circumstances): Answer {
   const { taskId, attempt, ask, attemptHash } = asked;
   const { run } = draft;
-  const index = run.graph.taskIndex.get(taskId);
-  if (index === undefined) return { kind: 'ignored', reason: 'UNKNOWN_TASK' };
-  const task = run.tasks.at(index);
+  const task = findTask(run, taskId);
+  if (task === undefined) return { kind: 'ignored', reason: 'UNKNOWN_TASK' };
   if (!isCurrentAttempt(task, attempt)) return { kind: 'ignored', reason: 'STALE_ATTEMPT' };
   if (task.asks.includes(ask.approvalId)) return { kind: 'ignored', reason: 'ASKED_BEFORE' };
   if (task.stopping !== null) return { kind: 'ignored', reason: 'STOPPING' };
@@ -193,6 +193,5 @@ function answerTo({ state, by, decidedAt, taskId }: DecidedApproval): Answer {
 
 /** Decided so long ago that only the attempt still knows of it. */
 function wasAsked(run: Run, approvalId: ApprovalId): boolean {
-  const index = run.graph.taskIndex.get(attemptOfCommand(approvalId)?.taskId ?? '');
-  return index !== undefined && run.tasks.at(index).asks.includes(approvalId);
+  return findTask(run, attemptOfCommand(approvalId)?.taskId ?? '')?.asks.includes(approvalId) === true;
 }

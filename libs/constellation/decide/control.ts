@@ -7,7 +7,7 @@ import { abandonEdit } from './edit-rounds.js';
 import { beginToEnd } from './ending.js';
 import type { RunDraft } from '../fold/index.js';
 import { reopenTask } from './reopen.js';
-import { listOfIds } from '../plan/index.js';
+import { listOfIds, positionOf } from '../plan/index.js';
 
 /** The verbs that are decided here: all but those that come with more than what is said. */
 type ControlVerb = Exclude<RunVerb, 'FORK' | 'PROPOSE'>;
@@ -146,6 +146,6 @@ function whatBlocks(run: Run, index: number): string | undefined {
   const { graph } = run;
   if (!graph.linesInto.at(index).some((line) => isUnsatisfied(run, line))) return undefined;
   const { lineId, reason } = doomOf(run, index);
-  const { from } = graph.lines.at(graph.lineIndex.get(lineId) ?? -1);
+  const { from } = graph.lines.at(positionOf(graph.lineIndex, lineId));
   return `"${graph.taskIds.at(index)}" cannot start, ${reason}; retry "${from}" first`;
 }

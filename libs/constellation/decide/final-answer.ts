@@ -1,7 +1,7 @@
 import { type FinalAnswer, type Json, LIMITS, type Proposal, type TaskId, type TaskResult } from '#proto';
 import { jsonBytes } from '../values/index.js';
 import { hasNotDelivered, recoveriesOf } from '../edits/index.js';
-import { type Run, type TaskState, hasPlan } from '../state/index.js';
+import { type Run, type TaskState, findTask, hasPlan } from '../state/index.js';
 
 /** Of one task in a collected answer, and of why one was not done. */
 const EXCERPT_CHARS_MAX = 300;
@@ -40,8 +40,8 @@ export function answerAtEnd(run: Run): FinalAnswer | undefined {
 function named(run: Run, taskIds: readonly TaskId[]): Evidence[] {
   return [...new Set(taskIds)]
     .flatMap((taskId) => {
-      const index = run.graph.taskIndex.get(taskId);
-      return index === undefined ? [] : evidenceOf(run.tasks.at(index));
+      const task = findTask(run, taskId);
+      return task === undefined ? [] : evidenceOf(task);
     })
     .slice(0, LIMITS.evidenceMax);
 }

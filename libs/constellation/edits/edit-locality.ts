@@ -1,4 +1,5 @@
 import type { TaskStarLine } from '#proto';
+import { positionOf } from '../plan/index.js';
 import type { Run, TaskState } from '../state/index.js';
 import { sameJson } from '../values/index.js';
 
@@ -28,7 +29,7 @@ export function changedBesidesPending(before: Run, after: Run): string[] {
     return sameJson(now, { ...task, ...marks }) ? [] : [task.star.id];
   });
   const lines = [...before.graph.lines].flatMap((line, position) => {
-    const target = before.tasks.at(before.graph.taskIndex.get(line.to) ?? -1);
+    const target = before.tasks.at(positionOf(before.graph.taskIndex, line.to));
     if (target.status === 'PENDING') return [];
     const index = after.graph.lineIndex.get(line.id);
     const same =

@@ -1,5 +1,5 @@
 import type { TaskId, TaskStar } from '#proto';
-import type { Run, TaskState } from '../state/index.js';
+import { findTask, type Run, type TaskState } from '../state/index.js';
 import { sameJson } from '../values/index.js';
 
 // A task that did not deliver is recovered when another one that names it in `replaces` has delivered in its place: at the end
@@ -14,8 +14,7 @@ export function recoveriesOf({ tasks, graph }: Pick<Run, 'tasks' | 'graph'>): Re
   }
   const recovered = new Map<TaskId, TaskId>();
   for (const id of replacements.keys()) {
-    const index = graph.taskIndex.get(id);
-    const task = index === undefined ? undefined : tasks.at(index);
+    const task = findTask({ tasks, graph }, id);
     const by =
       task === undefined || !hasNotDelivered(task) ? undefined : deliveredFor(task, replacements, new Set([id]));
     if (by !== undefined) recovered.set(id, by);

@@ -3,6 +3,7 @@ import { findCycle } from '../plan/index.js';
 import {
   BOUNDS,
   exceeded,
+  findTask,
   hasPlan,
   plus,
   sameUsage,
@@ -92,8 +93,7 @@ function* editRound({ editing, ending, phase }: Run): Generator<InvariantViolati
 /** I6: whoever is asked something is asked by an attempt that runs and waits for the answer. */
 function* openApprovals(run: Run): Generator<InvariantViolation> {
   for (const [approvalId, { taskId, attempt }] of run.approvals.open) {
-    const index = run.graph.taskIndex.get(taskId);
-    const task = index === undefined ? undefined : run.tasks.at(index);
+    const task = findTask(run, taskId);
     if (task?.status === 'RUNNING' && task.attempt === attempt && task.asks.includes(approvalId)) continue;
     const message = `approval ${approvalId} is open and its attempt does not run`;
     yield { invariant: 'I6_APPROVAL', tasks: [taskId], message };

@@ -266,7 +266,7 @@ export function hasPlan({ revision }: Pick<Run, 'revision'>): boolean {
   return revision > 0;
 }
 
-export function findTask(run: Run, taskId: TaskId): TaskState | undefined {
+export function findTask(run: Pick<Run, 'graph' | 'tasks'>, taskId: TaskId): TaskState | undefined {
   const index = run.graph.taskIndex.get(taskId);
   return index === undefined ? undefined : run.tasks.at(index);
 }
