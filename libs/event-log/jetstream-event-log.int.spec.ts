@@ -3,7 +3,7 @@ import { jetstream } from '@nats-io/jetstream';
 import { headers } from '@nats-io/transport-node';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { HEADER_COMMIT, subjects } from '#proto';
-import { connectBus, provision } from '#libs/messaging';
+import { connectBus } from '#libs/messaging';
 import { startTestNats } from '#libs/testing';
 import type { TestNats } from '#libs/testing';
 import { encodeCommit } from './chain.js';
@@ -24,9 +24,8 @@ import { headOf, sampleId, sampleRunCommit, START } from './sample-commits.testi
 const connection = (server: TestNats) => connectBus({ url: server.url, name: 'test', inboxPrefix: '_INBOX_test' });
 
 eventLogContract('JetStreamEventLog', async () => {
-  const server = await startTestNats();
+  const server = await startTestNats({ provisioned: true });
   const [nc, other] = [await connection(server), await connection(server)];
-  await provision(nc);
   return {
     runs: openRunLog(nc),
     otherRuns: openRunLog(other),
@@ -41,9 +40,8 @@ eventLogContract('JetStreamEventLog', async () => {
 });
 
 aggregateContract('JetStream', async () => {
-  const server = await startTestNats();
+  const server = await startTestNats({ provisioned: true });
   const [nc, other] = [await connection(server), await connection(server)];
-  await provision(nc);
   return {
     log: openRunLog(nc),
     other: openRunLog(other),
@@ -60,9 +58,8 @@ describe('JetStreamEventLog', () => {
   let server: TestNats;
   let nc: NatsConnection;
   beforeAll(async () => {
-    server = await startTestNats();
+    server = await startTestNats({ provisioned: true });
     nc = await connection(server);
-    await provision(nc);
   });
   afterAll(async () => {
     await nc.close();
@@ -138,11 +135,10 @@ describe('JetStreamEventLog on a server that is killed again and again', () => {
   const COMMITS_EACH = 60;
 
   it('loses nothing that was acknowledged and doubles nothing', async () => {
-    const server = await startTestNats();
+    const server = await startTestNats({ provisioned: true });
     const connections = await Promise.all(Array.from({ length: WRITERS }, () => connection(server)));
     const [first] = connections;
     if (first === undefined) throw new Error('no connection');
-    await provision(first);
     const writing = connections.flatMap((nc, writer) =>
       RUNS.map((runId, run) => {
         const firstId = (writer * RUNS.length + run + 1) * 1_000;

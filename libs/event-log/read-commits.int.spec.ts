@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { connect } from '@nats-io/transport-node';
 import type { NatsConnection } from '@nats-io/transport-node';
-import { connectBus, provision } from '#libs/messaging';
+import { connectBus } from '#libs/messaging';
 import { startTestNats } from '#libs/testing';
 import type { TestNats } from '#libs/testing';
 import { openRunLog } from './jetstream-event-log.adapter.js';
@@ -14,9 +14,8 @@ describe('readCommits', () => {
   let nc: NatsConnection;
   let ids = 1;
   beforeAll(async () => {
-    server = await startTestNats();
+    server = await startTestNats({ provisioned: true });
     nc = await connectBus({ url: server.url, name: 'test', inboxPrefix: '_INBOX_test' });
-    await provision(nc);
   });
   afterAll(async () => {
     await nc.close();
@@ -95,9 +94,8 @@ it('says at once that a user may not read the stream, instead of trying for ever
     { name: 'admin', password, publish: ['>'], subscribe: ['>'] },
     { name: 'reader', password, publish: ['$JS.API.INFO', '$JS.API.STREAM.INFO.*'], subscribe: ['_INBOX_reader.>'] },
   ];
-  const server = await startTestNats({ users });
+  const server = await startTestNats({ users, provisioned: true });
   const admin = await connect({ servers: server.url, user: 'admin', pass: password });
-  await provision(admin);
   const reader = await connect({ servers: server.url, user: 'reader', pass: password, inboxPrefix: '_INBOX_reader' });
   const read = async () => {
     for await (const entry of readCommits(reader, 'RUNS', { afterSequence: 0 })) return entry;

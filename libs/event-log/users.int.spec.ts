@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createUser } from '@nats-io/nkeys';
 import type { NatsConnection } from '@nats-io/transport-node';
 import type { StreamName } from '#proto';
-import { connectBus, natsUsers, provision } from '#libs/messaging';
+import { connectBus, natsUsers } from '#libs/messaging';
 import { startTestNats } from '#libs/testing';
 import type { TestNats } from '#libs/testing';
 import { openAttemptLog, openFleetLog, openPlanLog, openRunLog } from './jetstream-event-log.adapter.js';
@@ -43,8 +43,7 @@ describe('with the permissions of its user', () => {
       await writeFile(join(directory, `${spec.name}.seed`), keys.getSeed(), { mode: 0o600 });
       users.push({ ...spec, nkeyPublic: keys.getPublicKey() });
     }
-    server = await startTestNats({ users });
-    await provision(await as('admin'));
+    server = await startTestNats({ users, provisioned: true });
   });
   afterAll(async () => {
     for (const nc of connections) await nc.close();

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { jetstream } from '@nats-io/jetstream';
 import { errors, type NatsConnection } from '@nats-io/transport-node';
 import { openAttemptLog, openPlanLog, openRunLog } from '#libs/event-log';
-import { connectBus, provision, QueryRefusedError, serveQueries } from '#libs/messaging';
+import { connectBus, QueryRefusedError, serveQueries } from '#libs/messaging';
 import {
   forkHistory,
   generateEditedHistory,
@@ -65,9 +65,8 @@ async function orrery(line: string, terminal: FakeTerminal = fakeTerminal()) {
 
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'orrery-cli-'));
-  server = await startTestNats();
+  server = await startTestNats({ provisioned: true });
   nc = await connectBus({ url: server.url, name: 'test', inboxPrefix: '_INBOX_test' });
-  await provision(nc);
   for (const { commit } of attempts) {
     const parsed = AttemptCommit.parse(commit);
     const { runId, taskId, attempt } = parsed;

@@ -16,7 +16,7 @@ import {
   type SubmitAnswer,
 } from '#proto';
 import { evolveCommit, summaryOf, viewOf, type Run } from '#libs/constellation';
-import { connectBus, provision, QueryRefusedError, serveQueries } from '#libs/messaging';
+import { connectBus, QueryRefusedError, serveQueries } from '#libs/messaging';
 import { generateHistory, runCommitsOf, startTestNats, type TestNats } from '#libs/testing';
 
 const TOKEN = 'the-admin-token';
@@ -56,9 +56,8 @@ const APPROVAL: ApprovalView = {
 };
 
 beforeAll(async () => {
-  server = await startTestNats();
+  server = await startTestNats({ provisioned: true });
   nc = await connectBus({ url: server.url, name: 'test', inboxPrefix: '_INBOX_test' });
-  await provision(nc);
   process.env['ORRERY_NATS_URL'] = server.url;
   process.env['ORRERY_LOG_LEVEL'] = 'silent';
   process.env['ORRERY_ALLOW_UNSAFE_LOG'] = '1';

@@ -29,7 +29,7 @@ import {
   type RunLog,
   type Stored,
 } from '#libs/event-log';
-import { connectBus, getArtifact, natsUsers, provision, query } from '#libs/messaging';
+import { connectBus, getArtifact, natsUsers, query } from '#libs/messaging';
 import { startTestNats, type Replica, type TestNats, type TestNatsOptions } from '#libs/testing';
 import { LiveAttempts } from './live/index.js';
 import { outcomeOf, ScriptedDevice } from './testing/device.js';
@@ -69,9 +69,8 @@ beforeAll(async () => {
 afterAll(() => rm(keys, { recursive: true, force: true }));
 
 beforeEach(async () => {
-  server = await startTestNats({ users });
+  server = await startTestNats({ users, provisioned: true });
   nc = await connect('admin');
-  await provision(nc);
   runs = openRunLog(nc);
   attempts = openAttemptLog(nc);
   run = new TestRun([A, B]);

@@ -4,7 +4,7 @@ import type { NatsConnection } from '@nats-io/transport-node';
 import { jetstream, jetstreamManager } from '@nats-io/jetstream';
 import { subjects, type AttemptCommit, type RunCommit } from '#proto';
 import { encodeCommit, openAttemptLog, openPlanLog, openRunLog, readCommits } from '#libs/event-log';
-import { connectBus, provision } from '#libs/messaging';
+import { connectBus } from '#libs/messaging';
 import { POSTGRES, systemClock, type Postgres } from '#libs/platform';
 import {
   startReplica,
@@ -45,9 +45,8 @@ export class Rig {
   ) {}
 
   static async start(databaseUrl?: string): Promise<Rig> {
-    const server = await startTestNats();
+    const server = await startTestNats({ provisioned: true });
     const nc = await connectBus({ url: server.url, name: 'test', inboxPrefix: '_INBOX_test' });
-    await provision(nc);
     const database = databaseUrl === undefined ? await startTestPostgres() : undefined;
     const source = await openSource(databaseUrl ?? database?.url ?? '');
     const rig = new Rig(server, nc, source);

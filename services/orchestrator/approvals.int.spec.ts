@@ -32,9 +32,8 @@ let orchestrator: Replica;
 let agents: NodeJS.Timeout | undefined;
 
 beforeAll(async () => {
-  nats = await startTestNats();
+  nats = await startTestNats({ provisioned: true });
   nc = await connectBus({ url: nats.url, name: 'test', inboxPrefix: '_INBOX_test' });
-  await provision(nc);
   const actors = new Map([
     [ALICE.getPublicKey(), { kind: 'person', id: 'alice' } as const],
     [CI.getPublicKey(), { kind: 'external', id: 'ci' } as const],

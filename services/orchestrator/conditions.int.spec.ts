@@ -3,7 +3,7 @@ import type { NatsConnection } from '@nats-io/transport-node';
 import { type AttemptFinished, type RunCommit, subjects } from '#proto';
 import { findTask, foldRun, type Run } from '#libs/constellation';
 import { readCommits } from '#libs/event-log';
-import { connectBus, provision, putArtifact } from '#libs/messaging';
+import { connectBus, putArtifact } from '#libs/messaging';
 import { connectDevice, instantDevice, requestRun, startTestNats, type TestNats, type Replica } from '#libs/testing';
 import { startOrchestrator } from './rig.testing.js';
 let nats: TestNats;
@@ -14,9 +14,8 @@ const answers = new Map<string, AttemptFinished>();
 let device: { stop(): void };
 
 beforeAll(async () => {
-  nats = await startTestNats();
+  nats = await startTestNats({ provisioned: true });
   nc = await connectBus({ url: nats.url, name: 'test', inboxPrefix: '_INBOX_test' });
-  await provision(nc);
   await connectDevice(nc, 'web-1');
   orchestrator = await startOrchestrator(nc, { instance: 'one' });
   const answer = ({ command }: { command?: { arguments: Record<string, unknown> } | undefined }): AttemptFinished =>

@@ -3,7 +3,7 @@ import { jetstreamManager } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { DeadLetter, subjects } from '#proto';
 import { readCommits } from '#libs/event-log';
-import { connectBus, provision, query, QueryRefusedError } from '#libs/messaging';
+import { connectBus, query, QueryRefusedError } from '#libs/messaging';
 import { connectDevice, startTestNats, type TestNats, type Replica } from '#libs/testing';
 import { startOrchestrator } from './rig.testing.js';
 
@@ -12,9 +12,8 @@ let nc: NatsConnection;
 let orchestrator: Replica;
 
 beforeAll(async () => {
-  nats = await startTestNats();
+  nats = await startTestNats({ provisioned: true });
   nc = await connectBus({ url: nats.url, name: 'test', inboxPrefix: '_INBOX_test' });
-  await provision(nc);
   await connectDevice(nc, 'web-1');
   orchestrator = await startOrchestrator(nc, { instance: 'one' });
 });

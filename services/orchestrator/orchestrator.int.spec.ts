@@ -3,7 +3,7 @@ import type { NatsConnection } from '@nats-io/transport-node';
 import { type RunCommit, type RunEventType, subjects } from '#proto';
 import { checkInvariants, foldRun, viewOf } from '#libs/constellation';
 import { openRunLog, readCommits } from '#libs/event-log';
-import { connectBus, provision } from '#libs/messaging';
+import { connectBus } from '#libs/messaging';
 import { connectDevice, instantDevice, startTestNats, type TestNats, type Replica } from '#libs/testing';
 import { startOrchestrator } from './rig.testing.js';
 
@@ -13,9 +13,8 @@ describe('orchestrator', () => {
   let orchestrator: Replica;
 
   beforeAll(async () => {
-    nats = await startTestNats();
+    nats = await startTestNats({ provisioned: true });
     nc = await connectBus({ url: nats.url, name: 'test', inboxPrefix: '_INBOX_test' });
-    await provision(nc);
     await connectDevice(nc, 'web-1');
     await connectDevice(nc, 'db-1', { tags: ['db'] });
     orchestrator = await start(nc, 'one');

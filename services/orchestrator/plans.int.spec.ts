@@ -12,7 +12,7 @@ import {
 } from '#proto';
 import { foldRun, viewOf } from '#libs/constellation';
 import { openRunLog, readCommits } from '#libs/event-log';
-import { connectBus, Members, provision, query } from '#libs/messaging';
+import { connectBus, Members, query } from '#libs/messaging';
 import { systemClock } from '#libs/platform';
 import { connectDevice, instantDevice, requestRun, startTestNats, type TestNats, type Replica } from '#libs/testing';
 import { startOrchestrator } from './rig.testing.js';
@@ -26,9 +26,8 @@ let hand: PlannerHand;
 let device: { stop(): void } | undefined;
 
 beforeAll(async () => {
-  nats = await startTestNats();
+  nats = await startTestNats({ provisioned: true });
   nc = await connectBus({ url: nats.url, name: 'test', inboxPrefix: '_INBOX_test' });
-  await provision(nc);
   await connectDevice(nc, 'web-1');
   planner = new Members(nc, {
     service: 'planner',

@@ -8,7 +8,7 @@ import { BUCKETS, subjects } from '#proto';
 import type { AgentProfile, DeviceId, FleetEventType, Identity, Presence } from '#proto';
 import { openFleetLog } from '#libs/event-log';
 import { makeDeviceSecret, makeJoinAssertion, proveActor, tokenHash, type DeviceSecret } from '#libs/keys';
-import { connectBus, provision, query, type QueryAnswer } from '#libs/messaging';
+import { connectBus, query, type QueryAnswer } from '#libs/messaging';
 import { systemClock, type Clock } from '#libs/platform';
 import { startReplica, startTestNats, type Replica as Service, type TestNats } from '#libs/testing';
 import { evolveDeviceCommit, type Device } from '#libs/fleet';
@@ -68,9 +68,8 @@ export class Rig {
   }
 
   static async start(): Promise<Rig> {
-    const server = await startTestNats();
+    const server = await startTestNats({ provisioned: true });
     const nc = await connect(server, 'test');
-    await provision(nc);
     return new Rig(server, nc, await new Kvm(jetstream(nc)).open(BUCKETS.PRESENCE.bucket));
   }
 

@@ -1,3 +1,4 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { runChecks } from '../conformance/aip/run-checks.js';
 import { CATALOGUE } from '../conformance/aip/catalogue.js';
@@ -8,16 +9,20 @@ import { ROOT } from './root.js';
 import { fuzzSockets, type SocketFuzzResult } from './sockets.js';
 import { SOCKET_SHARE } from './targets.js';
 
-/** Ten times what is aimed at. */
+/** Ten times what is aimed at, beside what the machine itself holds up: this process, which asks, waits for a core as well. */
 const LOOP_SECONDS_MAX = 1;
+const OWN_TIMES_MAX = 10;
+const NANOSECONDS = 1e9;
 const RSS_BYTES_MAX = 512 * 1024 * 1024;
 
 describe('a real gateway', () => {
   let stand: Stand;
   let gateway: Gateway;
   let result: SocketFuzzResult;
+  const own = monitorEventLoopDelay();
 
   beforeAll(async () => {
+    own.enable();
     stand = await startStand({ executes: false });
     gateway = await stand.gateway();
     const { target, devices, constellations } = gateway.options;
@@ -30,6 +35,7 @@ describe('a real gateway', () => {
   });
 
   afterAll(async () => {
+    own.disable();
     await gateway.stop();
     await stand.stop();
   });
@@ -51,7 +57,7 @@ describe('a real gateway', () => {
     const metrics = await gateway.metrics();
     const [loop, rss] = [metrics.get('nodejs_eventloop_lag_max_seconds'), metrics.get('process_resident_memory_bytes')];
     process.stdout.write(`event loop held up ${loop ?? '?'} s at most, ${rss ?? '?'} bytes resident\n`);
-    expect(loop).toBeLessThan(LOOP_SECONDS_MAX);
+    expect(loop).toBeLessThan(LOOP_SECONDS_MAX + (OWN_TIMES_MAX * own.max) / NANOSECONDS);
     expect(rss).toBeLessThan(RSS_BYTES_MAX);
   });
 });

@@ -10,16 +10,14 @@ import { type ArtifactUpload, ArtifactError, findObject } from './artifact-uploa
 import { sweepArtifacts } from './artifact-sweep.adapter.js';
 import { getArtifact, openArtifact, openUpload, readArtifact } from './artifacts.adapter.js';
 import { connectBus } from '../connection/bus.client.js';
-import { provision } from '../streams/provision.adapter.js';
 
 const KIB = 1024;
 let server: TestNats;
 let nc: NatsConnection;
 
 beforeAll(async () => {
-  server = await startTestNats();
+  server = await startTestNats({ provisioned: true });
   nc = await connectBus({ url: server.url, name: 'test', inboxPrefix: '_INBOX_test' });
-  await provision(nc);
 });
 afterAll(async () => {
   await nc.close();
@@ -230,9 +228,8 @@ describe('a sweep', () => {
 
 describe('when the server goes away', () => {
   it('an upload says so at once, and the next one succeeds when it is back', async () => {
-    const own = await startTestNats();
+    const own = await startTestNats({ provisioned: true });
     const through = await connectBus({ url: own.url, name: 'test', inboxPrefix: '_INBOX_test' });
-    await provision(through);
     const content = contentOf(14, 3_000 * KIB);
     const first = await begin(refOf(content), through);
     first.upload.write(content.subarray(0, 2_000 * KIB));

@@ -8,15 +8,13 @@ import type { TestNats } from '#libs/testing';
 import { ArtifactError } from './artifact-upload.adapter.js';
 import { getArtifact, putArtifact } from './artifacts.adapter.js';
 import { connectBus } from '../connection/bus.client.js';
-import { provision } from '../streams/provision.adapter.js';
 
 describe('artifacts', () => {
   let server: TestNats;
   let nc: NatsConnection;
   beforeAll(async () => {
-    server = await startTestNats();
+    server = await startTestNats({ provisioned: true });
     nc = await connectBus({ url: server.url, name: 'test', inboxPrefix: '_INBOX_test' });
-    await provision(nc);
   });
   afterAll(async () => {
     await nc.close();

@@ -15,7 +15,6 @@ import {
   type Consumption,
 } from './consume.adapter.js';
 import { DONE } from './outcome.js';
-import { provision } from '../streams/provision.adapter.js';
 
 const DURABLE = DURABLES.requests;
 const SERVICE = 'orchestrator';
@@ -25,10 +24,9 @@ let nc: NatsConnection;
 let consumptions: Consumption[];
 
 beforeEach(async () => {
-  server = await startTestNats();
+  server = await startTestNats({ provisioned: true });
   nc = await connectBus({ url: server.url, name: 'test', inboxPrefix: '_INBOX_test' });
   consumptions = [];
-  await provision(nc);
 });
 afterEach(async () => {
   await Promise.all(consumptions.map((consumption) => consumption.stop(0)));

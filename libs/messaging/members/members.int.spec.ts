@@ -6,7 +6,6 @@ import { startTestNats } from '#libs/testing';
 import type { TestNats } from '#libs/testing';
 import { connectBus } from '../connection/bus.client.js';
 import { Members, readMembers } from './members.adapter.js';
-import { provision } from '../streams/provision.adapter.js';
 
 const AT = '2026-11-20T15:40:40.489Z';
 
@@ -14,9 +13,8 @@ describe('Members', () => {
   let server: TestNats;
   let started: { members: Members; nc: NatsConnection }[];
   beforeAll(async () => {
-    server = await startTestNats();
+    server = await startTestNats({ provisioned: true });
     const nc = await connectBus({ url: server.url, name: 'test', inboxPrefix: '_INBOX_test' });
-    await provision(nc);
     await nc.close();
   });
   beforeEach(() => {

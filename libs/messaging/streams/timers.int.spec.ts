@@ -6,7 +6,6 @@ import { startTestNats } from '#libs/testing';
 import type { TestNats } from '#libs/testing';
 import { connectBus } from '../connection/bus.client.js';
 import { ConnectionWatch } from '../connection/connection-watch.adapter.js';
-import { provision } from './provision.adapter.js';
 import { DeviceTimers, RunTimers, TimerBody, TimerConflictError } from './timers.adapter.js';
 
 const HOUR_MS = 60 * 60 * 1000;
@@ -15,10 +14,9 @@ describe('RunTimers', () => {
   let server: TestNats;
   let nc: NatsConnection;
   beforeAll(async () => {
-    server = await startTestNats();
+    server = await startTestNats({ provisioned: true });
     nc = await connectBus({ url: server.url, name: 'test', inboxPrefix: '_INBOX_test' });
     ConnectionWatch.of(nc);
-    await provision(nc);
   });
   afterAll(async () => {
     await nc.close();

@@ -9,7 +9,6 @@ import { connectBus } from '../connection/bus.client.js';
 import type { BusMessage } from '../durables/bus-message.js';
 import type { BatchMessage } from '../durables/consume.adapter.js';
 import { DONE, type Outcome } from '../durables/outcome.js';
-import { provision } from '../streams/provision.adapter.js';
 import { query } from '../verbs/queries.adapter.js';
 import { BusStrategy } from './bus.strategy.js';
 
@@ -71,10 +70,9 @@ let nc: NatsConnection;
 let stopping: (() => Promise<unknown>)[];
 
 beforeEach(async () => {
-  server = await startTestNats();
+  server = await startTestNats({ provisioned: true });
   stopping = [];
   nc = await connect('test');
-  await provision(nc);
   take = async () => DONE;
   takeTogether = (messages) => messages.forEach((message) => message.settle(DONE));
   answer = async () => ({});

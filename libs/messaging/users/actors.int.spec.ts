@@ -9,7 +9,6 @@ import { grantIdOf, proveActor, signEditGrant } from '#libs/keys';
 import { introduce, startTestNats, type TestNats } from '#libs/testing';
 import { Actors, type ActorAnswer } from './actors.adapter.js';
 import { connectBus } from '../connection/bus.client.js';
-import { provision } from '../streams/provision.adapter.js';
 import { provisionActors } from './provision-actors.adapter.js';
 
 const LOOK_MS = 10;
@@ -27,9 +26,8 @@ let bucket: KV;
 const opened: Actors[] = [];
 
 beforeAll(async () => {
-  server = await startTestNats();
+  server = await startTestNats({ provisioned: true });
   nc = await connectBus({ url: server.url, name: 'test', inboxPrefix: '_INBOX_test' });
-  await provision(nc);
   bucket = await new Kvm(jetstream(nc)).open(BUCKETS.ACTORS.bucket, { allow_direct: false });
 });
 beforeEach(() => provisionActors(nc, new Map(), { now: NOW }));

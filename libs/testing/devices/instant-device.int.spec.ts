@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { NatsConnection } from '@nats-io/transport-node';
 import type { AttemptFinished, AttemptKey } from '#proto';
 import { openAttemptLog, openRunLog } from '#libs/event-log';
-import { connectBus, provision } from '#libs/messaging';
+import { connectBus } from '#libs/messaging';
 import { runCommitsOf } from '../histories/histories.js';
 import { generateEditedHistory } from '../histories/edited-histories.js';
 import { instantDevice } from './instant-device.js';
@@ -14,9 +14,8 @@ const STOPPING_SEED = 1;
 let server: TestNats;
 let nc: NatsConnection;
 beforeAll(async () => {
-  server = await startTestNats();
+  server = await startTestNats({ provisioned: true });
   nc = await connectBus({ url: server.url, name: 'test', inboxPrefix: '_INBOX_test' });
-  await provision(nc);
 });
 afterAll(async () => {
   await nc.close();

@@ -1,9 +1,8 @@
-import { mkdir, readdir, rm } from 'node:fs/promises';
 import { randomBytes } from 'node:crypto';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from 'pg';
 import { startPostgres, stopPostgresOn } from '#libs/embedded';
+import { processFolder } from './process-folder.js';
 
 const DIR_PREFIX = 'orrery-test-postgres-';
 const USER = 'orrery';
@@ -31,9 +30,8 @@ export function startTestPostgres(): Promise<TestPostgres> {
 let previous: Promise<unknown> = Promise.resolve();
 
 async function freshDatabase(): Promise<TestPostgres> {
-  const dataDir = join(tmpdir(), `${DIR_PREFIX}${process.pid}`, 'data');
-  await removeLeftovers();
-  await mkdir(join(dataDir, '..'), { recursive: true, mode: 0o755 });
+  const folder = await processFolder(DIR_PREFIX, (gone) => stopPostgresOn(join(gone, 'data')));
+  const dataDir = join(folder, 'data');
   const database = `test_${randomBytes(8).toString('hex')}`;
   const options = { dataDir, user: USER, password: PASSWORD, settings: SETTINGS, dieWithParent: true };
   const { url } = await startPostgres({ ...options, database });
@@ -46,24 +44,4 @@ async function freshDatabase(): Promise<TestPostgres> {
       await admin.end();
     },
   };
-}
-
-/** Directories of test processes that are gone. Best effort: several processes may sweep at the same time. */
-async function removeLeftovers(): Promise<void> {
-  for (const entry of await readdir(tmpdir())) {
-    const owner = entry.startsWith(DIR_PREFIX) ? Number(entry.slice(DIR_PREFIX.length)) : Number.NaN;
-    if (!Number.isInteger(owner) || isAlive(owner)) continue;
-    const directory = join(tmpdir(), entry);
-    await stopPostgresOn(join(directory, 'data')).catch(() => false);
-    await rm(directory, { recursive: true, force: true }).catch(() => undefined);
-  }
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
 }

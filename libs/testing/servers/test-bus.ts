@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { createUser } from '@nats-io/nkeys';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { busUsers } from '#libs/keys';
-import { actorsOf, connectBus, natsUsers, provision, provisionActors } from '#libs/messaging';
+import { actorsOf, connectBus, natsUsers, provisionActors } from '#libs/messaging';
 import type { Actor } from '#proto';
 import { startTestNats, type TestNats } from './nats-server.js';
 
@@ -23,7 +23,7 @@ export async function startTestBus(): Promise<TestBus> {
   const directory = await mkdtemp(join(tmpdir(), 'orrery-test-keys-'));
   const seedFile = (user: string): string => join(directory, `${user}.seed`);
   const users = await busUsers(natsUsers(), { seedFile, passwordFile: (user) => join(directory, `${user}.password`) });
-  const server = await startTestNats({ users });
+  const server = await startTestNats({ users, provisioned: true });
   const connections = new Map<string, Promise<NatsConnection>>();
   const as = (user: string): Promise<NatsConnection> => {
     const known = connections.get(user);
@@ -40,7 +40,6 @@ export async function startTestBus(): Promise<TestBus> {
     return nc;
   };
   const admin = await as('admin');
-  await provision(admin);
   await provisionActors(admin, actorsOf(users), { now: Date.now() });
   return {
     server,

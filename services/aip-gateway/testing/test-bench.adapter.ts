@@ -8,7 +8,7 @@ import { createUser } from '@nats-io/nkeys';
 import { errors, type NatsConnection } from '@nats-io/transport-node';
 import { pino, type Logger } from 'pino';
 import { readSecret } from '#libs/keys';
-import { connectBus, natsUsers, provision } from '#libs/messaging';
+import { connectBus, natsUsers } from '#libs/messaging';
 import { livenessPolicy } from '#libs/aip';
 import { Metrics, ServicePorts, systemClock, type Clock } from '#libs/platform';
 import { FakeDevice, startTestNats, type FakeDeviceOptions, type TestNats } from '#libs/testing';
@@ -90,9 +90,8 @@ export class TestBench {
         return { ...spec, nkeyPublic: keys.getPublicKey() };
       }),
     );
-    const nats = await startTestNats({ users });
+    const nats = await startTestNats({ users, provisioned: true });
     const caller = await busOf(nats.url, seeds, 'admin');
-    await provision(caller);
     return new TestBench(nats, caller, seeds);
   }
 

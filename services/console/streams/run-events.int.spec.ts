@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { jetstream } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { FeedMessage, subjects } from '#proto';
-import { connectBus, provision } from '#libs/messaging';
+import { connectBus } from '#libs/messaging';
 import { startTestNats, type TestNats } from '#libs/testing';
 import { RunEvents } from './run-events.gateway.js';
 import { SSE_LIMITS } from './sse.js';
@@ -16,9 +16,8 @@ let nc: NatsConnection;
 const servers: Server[] = [];
 
 beforeAll(async () => {
-  server = await startTestNats();
+  server = await startTestNats({ provisioned: true });
   nc = await connectBus({ url: server.url, name: 'test', inboxPrefix: '_INBOX_test' });
-  await provision(nc);
 });
 afterAll(async () => {
   for (const http of servers) http.closeAllConnections();

@@ -3,7 +3,7 @@ import type { NatsConnection } from '@nats-io/transport-node';
 import { Module } from '@nestjs/common';
 import { partitionOf, type RunId, subjects } from '#proto';
 import { newCommitId, openAttemptLog, sealCommit } from '#libs/event-log';
-import { BusStrategy, connectBus, provision } from '#libs/messaging';
+import { BusStrategy, connectBus } from '#libs/messaging';
 import { startReplica, startTestNats, type TestNats } from '#libs/testing';
 import { RunServer, type Waiting } from '../runs/run-server.handler.js';
 import { PartitionInputs } from './partitions.consumer.js';
@@ -22,9 +22,8 @@ let nats: TestNats;
 let nc: NatsConnection;
 
 beforeAll(async () => {
-  nats = await startTestNats();
+  nats = await startTestNats({ provisioned: true });
   nc = await connectBus({ url: nats.url, name: 'test', inboxPrefix: '_INBOX_test' });
-  await provision(nc);
 });
 
 afterAll(async () => {

@@ -17,7 +17,7 @@ import {
 import { checkInvariants, foldRun, viewOf } from '#libs/constellation';
 import { openRunLog, readCommits } from '#libs/event-log';
 import { grantIdOf, signEditGrant } from '#libs/keys';
-import { connectBus, provision, provisionActors, sendVerb } from '#libs/messaging';
+import { connectBus, provisionActors, sendVerb } from '#libs/messaging';
 import { systemClock } from '#libs/platform';
 import { connectDevice, instantDevice, requestRun, startTestNats, type TestNats, type Replica } from '#libs/testing';
 import { startOrchestrator } from '../rig.testing.js';
@@ -40,9 +40,8 @@ let orchestrator: Replica;
 let device: { stop(): void } | undefined;
 
 beforeAll(async () => {
-  nats = await startTestNats();
+  nats = await startTestNats({ provisioned: true });
   nc = await connectBus({ url: nats.url, name: 'test', inboxPrefix: '_INBOX_test' });
-  await provision(nc);
   const actors = new Map<string, Actor>([
     [ALICE.getPublicKey(), { kind: 'person', id: 'alice' }],
     [BOB.getPublicKey(), { kind: 'person', id: 'bob' }],

@@ -2,14 +2,13 @@ import { jetstream, jetstreamManager } from '@nats-io/jetstream';
 import { headers } from '@nats-io/transport-node';
 import { HEADER_COMMIT, STREAMS, subjects, type PlanCommit, type RunCommit, type RunId } from '#proto';
 import { encodeCommit, openPlanLog, openRunLog, type EventLog } from '#libs/event-log';
-import { connectBus, provision } from '#libs/messaging';
+import { connectBus } from '#libs/messaging';
 import { startTestNats } from '#libs/testing';
 import { keptRoundsContract } from './kept-rounds.contract.js';
 
 keptRoundsContract('JetStream', async () => {
-  const server = await startTestNats();
+  const server = await startTestNats({ provisioned: true });
   const nc = await connectBus({ url: server.url, name: 'test', inboxPrefix: '_INBOX_test' });
-  await provision(nc);
   const jsm = await jetstreamManager(nc);
   const runs = openRunLog(nc);
   const plans = openPlanLog(nc);
