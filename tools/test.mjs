@@ -1,6 +1,7 @@
 // `node tools/test.mjs [--changed] [unit|model|sim|fuzz|int|e2e|containers|load|record ...] [-- jest arguments]`: runs the suites and ends with one line,
 // `N passed, N failed`. A suite that crashes, hangs or has nothing to stand on counts as failed: silence is not success.
-// `--changed` runs what a change can break, in about a minute: unit tests that see a changed file, and the nearest that need servers.
+// `--changed` runs what a change can break, in about a minute: unit tests that see a changed file, the nearest that need servers,
+// and the shortest of model and sim. It leaves out fuzz and e2e, and says so.
 // `bench [its arguments]` is not one of them: it measures, on request only, and ends with its own tables.
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -18,6 +19,8 @@ const OPT_IN = ['containers', 'load', 'record'];
 const TOGETHER = ['model', 'sim', 'fuzz'];
 /** Of the specs that need servers and see a change. */
 const NEAREST_INT = 6;
+/** Of suites that explore: what takes seconds, and finds what is broken on purpose. */
+const SHORTEST = { model: 'test/model/mutations.spec.ts', sim: 'test/simulation/planted-bugs.sim.spec.ts' };
 const WAYS_SHOWN = 20;
 const BAD_INPUT = 3;
 
@@ -71,11 +74,21 @@ function runsOfChange() {
   const suiteOf = ({ spec }) =>
     /\.(sim|fuzz|int|e2e)\.spec\.ts$/u.exec(spec)?.[1] ?? (spec.startsWith('test/model/') ? 'model' : 'unit');
   const bySuite = Object.groupBy(chosen, suiteOf);
-  const picked = { unit: bySuite.unit ?? [], int: (bySuite.int ?? []).slice(0, NEAREST_INT) };
+  const nearest = (suite) => (bySuite[suite] ?? []).slice(0, 1).map(({ way }) => ({ spec: SHORTEST[suite], way }));
+  const picked = {
+    unit: bySuite.unit ?? [],
+    model: nearest('model'),
+    sim: nearest('sim'),
+    int: (bySuite.int ?? []).slice(0, NEAREST_INT),
+  };
   const shown = Object.values(picked).flat();
   for (const { way } of shown.slice(0, WAYS_SHOWN)) console.error(`orrery:   ${way.toReversed().join(' <- ')}`);
   if (shown.length > WAYS_SHOWN) console.error(`orrery:   and ${shown.length - WAYS_SHOWN} more`);
-  const left = Object.entries(bySuite).map(([suite, specs]) => [suite, specs.length - (picked[suite]?.length ?? 0)]);
+  const isPicked = new Set(shown.map(({ spec }) => spec));
+  const left = Object.entries(bySuite).map(([suite, specs]) => [
+    suite,
+    specs.filter(({ spec }) => !isPicked.has(spec)).length,
+  ]);
   for (const [suite, count] of left.filter(([, specs]) => specs > 0))
     console.error(`orrery: left out: ${count} further specs of ${suite}; ./orrery test ${suite} runs them.`);
   return Object.entries(picked).flatMap(([suite, specs]) =>
