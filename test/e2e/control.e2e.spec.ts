@@ -100,6 +100,30 @@ describe('a run under control', () => {
     expect(await readFile(effects, 'utf8')).toBe('a\nhello\n');
   });
 
+  it('cleans up after a failure and only then, and takes a note after its end', async () => {
+    const effects = join(system.home, 'cleaned.effects');
+    const tasks = [
+      exec('a', 'exit 3'),
+      exec('mend', `echo mended >> ${effects}`),
+      exec('more', `echo more >> ${effects}`),
+    ];
+    const runId = await submit('cleaned', tasks, 'failure-only');
+    const ended = await system.untilEnd(runId);
+    expect(ended.tasks.map(({ status }) => status)).toEqual(['FAILED', 'COMPLETED', 'SKIPPED']);
+    expect(ended.outcome).toBe('partially_failed');
+    expect(await system.eventsOf(runId, 'TASK_SKIPPED')).toMatchObject([{ taskId: 'more', by: 'condition' }]);
+    expect(await readFile(effects, 'utf8')).toBe('mended\n');
+    const note = ['annotate', runId, 'the disk was replaced at noon', '--task', 'a'];
+    expect(await system.cli(...note)).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining(`note added to run ${runId}`),
+    });
+    const wanted = { by: { kind: 'person', id: 'cli' }, text: 'the disk was replaced at noon', taskId: 'a' };
+    expect(await system.show(runId)).toMatchObject({ status: ended.status, outcome: ended.outcome, notes: [wanted] });
+    expect((await system.cli('show', runId)).stdout).toContain('the disk was replaced at noon');
+    expect(await system.cli('verify', runId)).toMatchObject({ code: 0 });
+  });
+
   it('is edited while it runs, by whoever answers its edit rounds', async () => {
     const runId = await submit('edited', [exec('a', 'exit 3')], 'unconditional', {
       editPolicy: 'when-needed',
@@ -130,7 +154,7 @@ describe('a run under control', () => {
 
   it('stays what the log says: every run is verified, and Postgres shows the same', async () => {
     expect(await system.cli('verify', '--all')).toMatchObject({ code: 0 });
-    expect(submitted.length).toBeGreaterThanOrEqual(6);
+    expect(submitted.length).toBeGreaterThanOrEqual(7);
     for (const each of submitted) {
       const { runId, sequence, status } = await system.show(each);
       const projected = await until(`the projection of ${runId}`, async () => {
