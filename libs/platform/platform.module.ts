@@ -85,16 +85,18 @@ function define(service: string): DynamicModule {
 
 /** Provides BusStrategy: what the handlers of a service are reached by. */
 export function busTransport(service: string): FactoryProvider<BusStrategy> {
-  return part(
-    BusStrategy,
-    [NATS, CLOCK, LOGGER],
-    (nc, clock, logger) => new BusStrategy({ nc, service, clock, report: (event) => logEvent(logger, event) }),
-  );
+  return part(BusStrategy, [NATS, CLOCK, LOGGER, HealthIndicators], (nc, clock, logger, indicators) => {
+    const bus = new BusStrategy({ nc, service, clock, report: (event) => logEvent(logger, event) });
+    indicators.register('messages', () => bus.check());
+    return bus;
+  });
 }
 
 function logEvent(logger: Logger, event: BusEvent): void {
   const { kind, ...rest } = event;
   if (event.kind === 'interrupted') logger.warn({ durable: event.durable, err: event.error }, 'consumer: interrupted');
+  else if (event.kind === 'lost')
+    logger.error({ what: event.what, err: event.error }, 'the bus: nothing comes any more');
   else if (event.kind === 'failed') logger.error({ what: event.what, err: event.error }, 'it could not be answered');
   else if (kind === 'poison') logger.error(rest, 'consumer: poison');
   else logger.warn(rest, 'consumer: retry');

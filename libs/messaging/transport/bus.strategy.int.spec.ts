@@ -3,8 +3,17 @@ import { jetstream, jetstreamManager } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { Module } from '@nestjs/common';
 import { DeadLetter, DURABLES, subjects } from '#proto';
-import { Answers, AnswersSubject, part, TakesMessages, Takes, TakesPartitions, token } from '#libs/platform';
-import { startReplica, startTestNats, type Replica, type TestNats } from '#libs/testing';
+import {
+  Answers,
+  AnswersSubject,
+  createLogger,
+  part,
+  TakesMessages,
+  Takes,
+  TakesPartitions,
+  token,
+} from '#libs/platform';
+import { startReplica, startTestBus, startTestNats, type Replica, type TestNats } from '#libs/testing';
 import { connectBus } from '../connection/bus.client.js';
 import type { BusMessage } from '../durables/bus-message.js';
 import type { BatchMessage } from '../durables/consume.adapter.js';
@@ -276,6 +285,34 @@ describe('requests', () => {
     const answers = await Promise.all(asked.map((one) => nc.request(subjects.submit, one)));
     expect(answers.map((one) => one.json())).toEqual(asked.map((to) => ({ to })));
     expect(seen).toHaveLength(asked.length);
+  });
+
+  it('that the server lets nobody take are not waited for in silence: the service is not ready', async () => {
+    const bus = await startTestBus();
+    stopping.push(() => bus.stop());
+    const lines: string[] = [];
+    const logger = createLogger(
+      { service: 'bench', instance: 'd', level: 'error' },
+      { write: (line) => void lines.push(line) },
+    );
+    const denied = await startReplica(Service, {
+      service: 'bench',
+      nc: await bus.as('planner'),
+      instance: 'd',
+      logger,
+    });
+    stopping.push(() => denied.stop());
+    const isReady = (): Promise<boolean> =>
+      denied
+        .get(BusStrategy)
+        .check()
+        .then(
+          () => true,
+          () => false,
+        );
+    while (await isReady());
+    await expect(denied.get(BusStrategy).check()).rejects.toThrow(/nothing comes on \S+: .*permission/iu);
+    expect(lines.join('')).toContain('nothing comes any more');
   });
 
   it('of a service that leaves some of its queries without an answer keep it from beginning', async () => {

@@ -30,7 +30,11 @@ import {
 const RETRY = 'dlq-retry';
 
 /** What is worth a log line; the strategy writes none. */
-export type BusEvent = ConsumeEvent | { readonly kind: 'failed'; readonly what: string; readonly error: unknown };
+export type BusEvent =
+  | ConsumeEvent
+  | { readonly kind: 'failed'; readonly what: string; readonly error: unknown }
+  /** The server lets nothing through to this handler any more. */
+  | { readonly kind: 'lost'; readonly what: string; readonly error: Error };
 
 export interface BusStrategyOptions {
   readonly nc: NatsConnection;
@@ -78,6 +82,8 @@ export class BusStrategy implements CustomTransportStrategy {
   readonly #queries = new Map<string, MessageHandler>();
   readonly #serving = new Map<number, Serving>();
   readonly #limits = new Map<string, Limits>();
+  /** By subject, or for all queries together: why nothing comes there. */
+  readonly #lost = new Map<string, Error>();
   #owned: ReadonlySet<number> = new Set();
   #givenUp: Promise<unknown> = Promise.resolve();
   #always: Serving & { readonly queries?: Served } = { consumptions: [], subscriptions: [] };
@@ -111,6 +117,12 @@ export class BusStrategy implements CustomTransportStrategy {
   limit({ durable }: DurableSpec, limits: Limits): () => void {
     this.#limits.set(durable, limits);
     return () => this.#always.consumptions.forEach((one) => one.look());
+  }
+
+  /** Throws while the server keeps something from us that somebody waits for an answer to. */
+  async check(): Promise<void> {
+    const [first] = this.#lost;
+    if (first !== undefined) throw new Error(`nothing comes on ${first[0]}: ${first[1].message}`);
   }
 
   /** Begins with everything that belongs to no partition, and with the partitions that this replica owns by then. */
@@ -204,12 +216,19 @@ export class BusStrategy implements CustomTransportStrategy {
     const { nc, service } = this.#options;
     const [subject, shared] =
       partition === undefined ? [subjects.submit, { queue: service }] : [subjects.verbsOfPartition(partition), {}];
+    this.#lost.delete(subject);
     return nc.subscribe(subject, {
       ...shared,
       callback: (error, message) => {
         if (error === null) void this.#answer(handle, message);
+        else this.#lose(subject, error);
       },
     });
+  }
+
+  #lose(what: string, error: Error): void {
+    this.#lost.set(what, error);
+    this.#options.report({ kind: 'lost', what, error });
   }
 
   async #answer(handle: MessageHandler, message: Msg): Promise<void> {
@@ -234,6 +253,7 @@ export class BusStrategy implements CustomTransportStrategy {
     const retry = (request: { stream: string; sequence: number }) => handAgain(nc, request, this.#streams());
     return serveQueries(nc, service as QueryService, { [RETRY]: retry, ...handlers } as QueryHandlers<QueryService>, {
       report: (error, what) => report({ kind: 'failed', what, error }),
+      lost: (error) => this.#lose(`the queries of ${service}`, error),
     });
   }
 

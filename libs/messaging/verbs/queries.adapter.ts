@@ -48,6 +48,8 @@ export class QueryUnavailableError extends Error {
 export interface ServeOptions {
   /** A handler failed in a way the caller is told nothing about. */
   readonly report?: (error: unknown, query: string) => void;
+  /** The server takes a subscription away, for example because its user has no right to it: no query is answered any more. */
+  readonly lost?: (error: Error) => void;
 }
 
 export interface Served {
@@ -76,8 +78,19 @@ export async function serveQueries<S extends QueryService>(
       },
     });
   }
+  let isStopping = false;
+  const watch = async (): Promise<void> => {
+    const error = await served.stopped;
+    if (error !== null && !isStopping && !nc.isClosed()) options.lost?.(error);
+  };
+  void watch();
   await nc.flush();
-  return { stop: async () => void (await served.stop()) };
+  return {
+    stop: async () => {
+      isStopping = true;
+      await served.stop();
+    },
+  };
 }
 
 interface Schemas {
