@@ -12,6 +12,7 @@ import {
   serviceOf,
 } from './places.js';
 import { HOUSE_RULES } from './house.js';
+import { MODULE_RULE } from './modules.js';
 import { each, type Rule } from './rule.js';
 import type { Facts } from './source.js';
 
@@ -321,7 +322,7 @@ const HOUSE: readonly Rule[] = [
   },
 ];
 
-export const RULES: readonly Rule[] = [...LAYERS, ...OWNERSHIP, ...HOUSE, ...HOUSE_RULES];
+export const RULES: readonly Rule[] = [...LAYERS, ...OWNERSHIP, ...HOUSE, ...HOUSE_RULES, MODULE_RULE];
 
 const LINES_MAX = 500;
 const WRITERS = new Set(['orchestrator', 'planner', 'device-agent', 'registry']);
