@@ -295,22 +295,16 @@ describe('requests', () => {
       { service: 'bench', instance: 'd', level: 'error' },
       { write: (line) => void lines.push(line) },
     );
+    const planner = await bus.as('planner');
     const denied = await startReplica(Service, {
       service: 'bench',
-      nc: await bus.as('planner'),
+      nc: planner,
       instance: 'd',
       logger,
     });
     stopping.push(() => denied.stop());
-    const isReady = (): Promise<boolean> =>
-      denied
-        .get(BusStrategy)
-        .check()
-        .then(
-          () => true,
-          () => false,
-        );
-    while (await isReady());
+    // The server has answered the subscription by the time that it answers this.
+    await planner.flush();
     await expect(denied.get(BusStrategy).check()).rejects.toThrow(/nothing comes on \S+: .*permission/iu);
     expect(lines.join('')).toContain('nothing comes any more');
   });
