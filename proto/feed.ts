@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { Instant, RunId } from './ids.js';
-import { RUN_EVENT_TYPES } from './run-events.js';
-import type { RunEventType } from './run-events.js';
+import { RUN_EVENT_TYPES, type RunEventType } from './run-events.js';
 
 /** One event of a run for everybody outside: CloudEvents 1.0 in structured JSON mode. `id` is the event's id: dedupe by it. */
 export const FeedMessage = z.looseObject({

@@ -1,6 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { AttemptCommit, attemptOfSubject, subjects } from '#proto';
-import type { ApprovalDecision, RunId } from '#proto';
+import { AttemptCommit, attemptOfSubject, subjects, type ApprovalDecision, type RunId } from '#proto';
 import { auditCommands, type DecisionClaims } from './audit-commands.js';
 import type { ExportRecord } from './export-file.js';
 import { type Finding, verified } from './findings.js';

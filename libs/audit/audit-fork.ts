@@ -1,8 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { evolveCommit, forkedFrom, hasPlan, type Run } from '#libs/constellation';
 import { verifyChain } from '#libs/event-log';
-import { parseWith, RunCommit } from '#proto';
-import type { RunEventData } from '#proto';
+import { parseWith, RunCommit, type RunEventData } from '#proto';
 import type { ExportRecord } from './export-file.js';
 import { chained } from './findings.js';
 

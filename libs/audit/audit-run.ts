@@ -7,8 +7,7 @@
 //   chain of the planner ────────► schema ──► the run's hashes of plans point at what is there, and at the same edits
 import { checkInvariants, emptyRun, evolve, evolveCommit, viewOf, type Run } from '#libs/constellation';
 import { runIdOf, verifyChain } from '#libs/event-log';
-import { parseWith, RunCommit, sentenceOf, subjects } from '#proto';
-import type { RecordedRunEvent, RunId } from '#proto';
+import { parseWith, RunCommit, sentenceOf, subjects, type RecordedRunEvent, type RunId } from '#proto';
 import { auditAttempts, type AttemptClaims } from './audit-attempts.js';
 import { auditPlans, planClaimOf, type PlanClaim } from './audit-plans.js';
 import { auditFork, forkOf, unchecked } from './audit-fork.js';

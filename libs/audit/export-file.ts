@@ -1,8 +1,7 @@
 // A run as a file: one JSON object per line, first the commits of RUNS, then those of ATTEMPTS and of PLANS, each with where it stood.
 // `line` and `of` number the lines, so that a cut or shortened file is noticed although no hash points at its last line.
 import { z } from 'zod';
-import { runIdOfSubject } from '#proto';
-import type { RunId } from '#proto';
+import { runIdOfSubject, type RunId } from '#proto';
 
 export const EXPORT_BYTES_MAX = 256 * 1024 * 1024;
 

@@ -1,16 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { jetstream, JetStreamApiCodes, JetStreamApiError } from '@nats-io/jetstream';
-import type { JetStreamClient } from '@nats-io/jetstream';
-import { errors, headers } from '@nats-io/transport-node';
-import type { NatsConnection } from '@nats-io/transport-node';
+import { jetstream, JetStreamApiCodes, JetStreamApiError, type JetStreamClient } from '@nats-io/jetstream';
+import { errors, headers, type NatsConnection } from '@nats-io/transport-node';
 import { doubledMs } from '#libs/backoff';
 import { HEADER_COMMIT, HEADER_TYPES, LIMITS } from '#proto';
 import { ConnectionWatch } from '#libs/messaging';
 import { encodeCommit } from './chain.js';
 import { AppendError } from './errors.js';
 import type { Appended, AttemptLog, EventLog, FleetLog, PlanLog, RunLog, Stored } from './event-log.js';
-import { ATTEMPT_LOG, FLEET_LOG, PLAN_LOG, RUN_LOG } from './logs.js';
-import type { LogSpec } from './logs.js';
+import { ATTEMPT_LOG, FLEET_LOG, PLAN_LOG, RUN_LOG, type LogSpec } from './logs.js';
 import { parseCommits } from './parse-commit.js';
 import { StoredMessages } from './stored-messages.adapter.js';
 

@@ -2,8 +2,7 @@ import { LIMITS } from '#proto';
 import { encodeCommit } from './chain.js';
 import { AppendError } from './errors.js';
 import type { Appended, AttemptLog, EventLog, FleetLog, PlanLog, RunLog, Stored } from './event-log.js';
-import { ATTEMPT_LOG, FLEET_LOG, PLAN_LOG, RUN_LOG } from './logs.js';
-import type { LogSpec } from './logs.js';
+import { ATTEMPT_LOG, FLEET_LOG, PLAN_LOG, RUN_LOG, type LogSpec } from './logs.js';
 import { parseCommits } from './parse-commit.js';
 
 /** What happens to the next append: `stored-unknown` stores it and `lost-unknown` does not, but the caller hears AppendError both times. */

@@ -1,11 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { jetstream } from '@nats-io/jetstream';
-import type { ConsumerMessages } from '@nats-io/jetstream';
-import { PermissionViolationError } from '@nats-io/transport-node';
-import type { NatsConnection } from '@nats-io/transport-node';
+import { jetstream, type ConsumerMessages } from '@nats-io/jetstream';
+import { PermissionViolationError, type NatsConnection } from '@nats-io/transport-node';
 import { doubledMs } from '#libs/backoff';
-import { HEADER_COMMIT, HEADER_TYPES } from '#proto';
-import type { StreamName } from '#proto';
+import { HEADER_COMMIT, HEADER_TYPES, type StreamName } from '#proto';
 import { ConnectionWatch } from '#libs/messaging';
 
 const READ_AHEAD_MESSAGES = 500;

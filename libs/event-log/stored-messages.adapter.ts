@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { jetstreamManager } from '@nats-io/jetstream';
-import type { JetStreamManager, SeqMsgRequest, StoredMsg } from '@nats-io/jetstream';
+import { jetstreamManager, type JetStreamManager, type SeqMsgRequest, type StoredMsg } from '@nats-io/jetstream';
 import type { NatsConnection, QueuedIterator } from '@nats-io/transport-node';
 import { doubledMs } from '#libs/backoff';
 import { ConnectionWatch } from '#libs/messaging';

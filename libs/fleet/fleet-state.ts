@@ -1,5 +1,4 @@
-import { FLEET_ID, GENESIS_HASH, GRANTS_ID } from '#proto';
-import type { DeviceHold, DeviceId, FleetCommit } from '#proto';
+import { FLEET_ID, GENESIS_HASH, GRANTS_ID, type DeviceHold, type DeviceId, type FleetCommit } from '#proto';
 import { evolveClientCommit, type Client } from './client.js';
 import { evolveDeviceCommit, evolveFleetHold, type Device } from './device.js';
 import { evolveGrantRevocations, type GrantRevocation } from './grants.js';

@@ -1,5 +1,4 @@
-import { LIMITS } from '#proto';
-import type { Actor, FleetCommit, GrantSelection, RevokedGrants } from '#proto';
+import { LIMITS, type Actor, type FleetCommit, type GrantSelection, type RevokedGrants } from '#proto';
 import type { FleetDecision } from './decide.js';
 
 /** One recorded revocation. */

@@ -1,8 +1,7 @@
 import type { RequestHandlerExtra } from '@modelcontextprotocol/sdk/shared/protocol.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { CallToolResult, ServerNotification, ServerRequest } from '@modelcontextprotocol/sdk/types.js';
-import type { ZodObject } from 'zod';
-import { z } from 'zod';
+import { type ZodObject, z } from 'zod';
 import { CALL_META, MCP_LIMITS, OUTPUT_META, SETTLED_METHOD, type ToolMeta, type ToolOutput } from './tool-server.js';
 
 /**

@@ -1,5 +1,4 @@
-import type { DynamicModule } from '@nestjs/common';
-import { Module } from '@nestjs/common';
+import { type DynamicModule, Module } from '@nestjs/common';
 import { readDatabaseUrl } from './config/index.js';
 import { HealthIndicators } from './watch/index.js';
 import { PlatformModule } from './platform.module.js';

@@ -1,6 +1,5 @@
 import { doubledMs } from '#libs/backoff';
-import { AIP_LIMITS } from '#proto';
-import type { CommandId } from '#proto';
+import { AIP_LIMITS, type CommandId } from '#proto';
 
 /*
  * Results that are here and not known to be stored. Who wants one asks for it and says `stored` afterwards; one that nobody

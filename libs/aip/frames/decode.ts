@@ -1,5 +1,4 @@
-import { AIP_LIMITS, ClientMessage, parseWith, sentenceOf, ServerMessage } from '#proto';
-import type { Json } from '#proto';
+import { AIP_LIMITS, ClientMessage, parseWith, sentenceOf, ServerMessage, type Json } from '#proto';
 import type { z } from 'zod';
 
 export type Decoded<M> = { readonly ok: true; readonly message: M } | { readonly ok: false; readonly error: string };

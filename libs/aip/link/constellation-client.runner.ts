@@ -5,8 +5,7 @@
 //
 // A connection that breaks takes its tasks with it: the server cancels them, so they end here as `unknown`.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { AIP_CLOSE, AIP_LIMITS } from '#proto';
-import type { Json } from '#proto';
+import { AIP_CLOSE, AIP_LIMITS, type Json } from '#proto';
 import {
   delayMs,
   failuresAfter,

@@ -3,8 +3,7 @@
 //   waiting ──backoff──► dialling ──101──► registering ──confirmed──► ready ──closed──► waiting ...
 //                            └── refused: the next server ──┴── silent, refused ─────────────▲
 import { setTimeout as sleep } from 'node:timers/promises';
-import { AIP_CLOSE, AIP_LIMITS } from '#proto';
-import type { ClientMessage } from '#proto';
+import { AIP_CLOSE, AIP_LIMITS, type ClientMessage } from '#proto';
 import {
   FIRST_DIAL,
   nextDial,

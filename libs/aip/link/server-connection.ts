@@ -1,5 +1,4 @@
-import { AIP_CLOSE, AIP_LIMITS } from '#proto';
-import type { ClientMessage } from '#proto';
+import { AIP_CLOSE, AIP_LIMITS, type ClientMessage } from '#proto';
 import { decodeServerMessage, Sequence } from '../frames/index.js';
 import {
   ackMessage,

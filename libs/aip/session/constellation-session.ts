@@ -16,15 +16,15 @@ import {
   type ClientTask,
   type ClientTaskEnd,
 } from './client-task.js';
-import { senderOfConstellation } from './constellation-state.js';
-import type {
-  ConstellationEffect,
-  ConstellationInput,
-  ConstellationSession,
-  OpenConstellation as Open,
-  ReadyConstellation as Ready,
-  Registered,
-  TargetState,
+import {
+  senderOfConstellation,
+  type ConstellationEffect,
+  type ConstellationInput,
+  type ConstellationSession,
+  type OpenConstellation as Open,
+  type ReadyConstellation as Ready,
+  type Registered,
+  type TargetState,
 } from './constellation-state.js';
 import { authorised, layered, type StepOf } from '../frames/index.js';
 import { endedOf, noRoomFor, NO_TASKS, opened, withPhase, type OpenTask } from './task-book.js';

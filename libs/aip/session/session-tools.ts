@@ -1,5 +1,4 @@
-import { AIP_LIMITS } from '#proto';
-import type { ActionResult } from '#proto';
+import { AIP_LIMITS, type ActionResult } from '#proto';
 import { listToolsMessage } from '../commands/index.js';
 import type { SessionIn, OpenSession, SessionStep } from './session-state.js';
 import { fitting, toolsOf } from './telemetry.js';

@@ -1,5 +1,4 @@
-import { AIP_LIMITS, LIMITS } from '#proto';
-import type { TaskEndMessage } from '#proto';
+import { AIP_LIMITS, LIMITS, type TaskEndMessage } from '#proto';
 import type { ClientTask } from './client-task.js';
 
 export interface OpenTask extends ClientTask {

@@ -1,8 +1,7 @@
 import type { Json } from '#proto';
 import type { Call } from './call.js';
 import { type CommandFinding, type Invocation, glyphsOf, type Word } from '../words/index.js';
-import type { PlainCommand } from './plain-line.js';
-import { readPlain } from './plain-line.js';
+import { type PlainCommand, readPlain } from './plain-line.js';
 
 /** The command could do what is not seen here: it is asked about each time, whatever a rule of a policy says. */
 const notPlain = (because: string): CommandFinding => ({

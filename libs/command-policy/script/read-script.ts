@@ -10,8 +10,7 @@ import {
 } from '../words/index.js';
 import { doubtsAbout, hiddenIn } from './readable.js';
 import { UnknownSyntax } from './resolve-word.js';
-import type { ShellParser, SyntaxNode } from './syntax.js';
-import { nodeText } from './syntax.js';
+import { type ShellParser, type SyntaxNode, nodeText } from './syntax.js';
 import { ScriptWalk } from './script-walk.js';
 
 export interface ShellScript {

@@ -1,7 +1,6 @@
 import type { CommandClass } from '#proto';
-import type { CommandFinding } from './finding.js';
+import { type CommandFinding, CLASSES } from './finding.js';
 import { after, literal, showWord, wordOf, type Word } from './word.js';
-import { CLASSES } from './finding.js';
 
 /** What becomes of the value of an option. `none`: it has none. */
 export type Use = 'none' | 'text' | 'maybe' | 'read' | 'write' | 'list';

@@ -7,8 +7,8 @@ import {
   type Instant,
   type Json,
   type TaskId,
+  type CommandState,
 } from '#proto';
-import type { CommandState } from '#proto';
 import type { z } from 'zod';
 import { cutParts, type CutPart } from '../values/index.js';
 

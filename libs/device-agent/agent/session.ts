@@ -1,8 +1,7 @@
 import { Agent, type AgentDefinition } from './agent.js';
-import type { Failure } from './failure.js';
+import { type Failure, CODES, failed, failureOf } from './failure.js';
 import { AttemptContext, type SubtaskEnd } from './attempt-context.js';
 import type { AgentEnd, AgentKind, AgentProgram, AgentTask, Effect } from '../effects/index.js';
-import { CODES, failed, failureOf } from './failure.js';
 import type { Work } from './state.js';
 import { CONTINUE, FAIL, FINISH } from './states.js';
 

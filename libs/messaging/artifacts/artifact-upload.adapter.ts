@@ -8,11 +8,9 @@
 import { createHash } from 'node:crypto';
 import { jetstream, jetstreamManager, JsHeaders } from '@nats-io/jetstream';
 import type { JetStreamClient, JetStreamManager } from '@nats-io/jetstream';
-import { headers, nuid } from '@nats-io/transport-node';
-import type { NatsConnection } from '@nats-io/transport-node';
+import { headers, nuid, type NatsConnection } from '@nats-io/transport-node';
 import { z } from 'zod';
-import { ARTIFACTS_BUCKET } from '#proto';
-import type { ArtifactRef, Sha256 } from '#proto';
+import { ARTIFACTS_BUCKET, type ArtifactRef, type Sha256 } from '#proto';
 import { ConnectionWatch, isWrongSequence } from '../connection/index.js';
 
 /** An artifact is missing or is not what its name says. */

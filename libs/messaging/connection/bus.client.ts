@@ -1,6 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { connect, nkeyAuthenticator, TimeoutError } from '@nats-io/transport-node';
-import type { NatsConnection } from '@nats-io/transport-node';
+import { connect, nkeyAuthenticator, TimeoutError, type NatsConnection } from '@nats-io/transport-node';
 
 const DIAL_TIMEOUT_MS = 5_000;
 const DIALS_MAX = 3;

@@ -1,12 +1,10 @@
 import type { JsMsg } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
 import type { DurableSpec } from '#proto';
-import { busMessage } from './bus-message.js';
-import type { BusMessage } from './bus-message.js';
+import { busMessage, type BusMessage } from './bus-message.js';
 import { systemClock, type Clock } from '../connection/index.js';
 import { bury } from './dead-letter.adapter.js';
-import { DONE, retryAfterFailure } from './outcome.js';
-import type { Outcome } from './outcome.js';
+import { DONE, retryAfterFailure, type Outcome } from './outcome.js';
 import { PullLoop } from './pull-loop.adapter.js';
 import { settle } from './settle.js';
 

@@ -1,8 +1,6 @@
-import { jetstream } from '@nats-io/jetstream';
-import type { JsMsg } from '@nats-io/jetstream';
+import { jetstream, type JsMsg } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
-import { LIMITS, subjects } from '#proto';
-import type { DeadLetter, DurableSpec } from '#proto';
+import { LIMITS, subjects, type DeadLetter, type DurableSpec } from '#proto';
 import { busMessage } from './bus-message.js';
 import { type Clock, ConnectionWatch } from '../connection/index.js';
 

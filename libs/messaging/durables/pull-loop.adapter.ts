@@ -1,10 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { jetstream } from '@nats-io/jetstream';
-import type { Consumer, ConsumerMessages, JsMsg } from '@nats-io/jetstream';
+import { jetstream, type Consumer, type ConsumerMessages, type JsMsg } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { doubledMs } from '#libs/backoff';
-import { ACK_WAIT_MS, PULL_EXPIRY_MS } from '#proto';
-import type { DurableSpec } from '#proto';
+import { ACK_WAIT_MS, PULL_EXPIRY_MS, type DurableSpec } from '#proto';
 import { ConnectionWatch } from '../connection/index.js';
 import { beat } from './settle.js';
 

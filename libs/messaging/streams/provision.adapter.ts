@@ -1,8 +1,7 @@
 import { JetStreamApiCodes, JetStreamApiError, jetstreamManager } from '@nats-io/jetstream';
 import type { ConsumerInfo, JetStreamManager, StreamInfo } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
-import { allSettings, driftOf } from './stream-config.js';
-import type { ConsumerSetting, Drift, StreamSetting } from './stream-config.js';
+import { allSettings, driftOf, type ConsumerSetting, type Drift, type StreamSetting } from './stream-config.js';
 
 const CONSUMERS_AT_ONCE = 8;
 

@@ -1,9 +1,7 @@
-import { jetstream, jetstreamManager } from '@nats-io/jetstream';
-import type { JetStreamManager, StoredMsg } from '@nats-io/jetstream';
+import { jetstream, jetstreamManager, type JetStreamManager, type StoredMsg } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { z } from 'zod';
-import { DUE_TTL_MS, Instant, STREAMS, subjects } from '#proto';
-import type { DeviceId, RunId } from '#proto';
+import { DUE_TTL_MS, Instant, STREAMS, subjects, type DeviceId, type RunId } from '#proto';
 import { ConnectionWatch, isWrongSequence } from '../connection/index.js';
 
 const ARM_TIMEOUT_MS = 4_000;

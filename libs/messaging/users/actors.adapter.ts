@@ -1,7 +1,6 @@
 import type { NatsConnection } from '@nats-io/transport-node';
 import { verifyActorProof, verifyEditGrant, type GrantUse } from '#libs/keys';
-import { BUCKETS, KnownActor, RevokedGrants } from '#proto';
-import type { Actor, ActorProof, EditGrant, Refusal } from '#proto';
+import { BUCKETS, KnownActor, RevokedGrants, type Actor, type ActorProof, type EditGrant, type Refusal } from '#proto';
 import { followBucket, entryValue, type BucketLook, type Following } from '../buckets/index.js';
 import { KnownRevocations } from './known-revocations.js';
 

@@ -1,9 +1,7 @@
 import { jetstream } from '@nats-io/jetstream';
-import { Kvm } from '@nats-io/kv';
-import type { KV } from '@nats-io/kv';
+import { Kvm, type KV } from '@nats-io/kv';
 import type { NatsConnection } from '@nats-io/transport-node';
-import { BUCKETS, KnownActor } from '#proto';
-import type { Actor } from '#proto';
+import { BUCKETS, KnownActor, type Actor } from '#proto';
 
 export interface ActorsOptions {
   /** Milliseconds since the epoch. */

@@ -1,9 +1,7 @@
-import { Svcm } from '@nats-io/services';
-import type { ServiceMsg } from '@nats-io/services';
+import { Svcm, type ServiceMsg } from '@nats-io/services';
 import type { NatsConnection } from '@nats-io/transport-node';
 import type { z } from 'zod';
-import { parseWith, QUERIES, QueryError, sentenceOf, subjects } from '#proto';
-import type { Refusal } from '#proto';
+import { parseWith, QUERIES, QueryError, sentenceOf, subjects, type Refusal } from '#proto';
 import { ask } from './ask.client.js';
 
 const QUERY_TIMEOUT_MS = 5_000;

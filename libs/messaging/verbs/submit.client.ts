@@ -1,8 +1,7 @@
 import { performance } from 'node:perf_hooks';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { NatsConnection } from '@nats-io/transport-node';
-import { LIMITS, parseWith, SubmitAnswer, subjects } from '#proto';
-import type { Refusal, RequestId, RunId } from '#proto';
+import { LIMITS, parseWith, SubmitAnswer, subjects, type Refusal, type RequestId, type RunId } from '#proto';
 import { ask } from './ask.client.js';
 
 /** The answer comes within the limit or never; the rest is for the way. */

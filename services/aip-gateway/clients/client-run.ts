@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
 import { CLIENT_WAITS_MS, type ClientTask } from '#libs/aip';
 import { findTask, isTerminal, type Run } from '#libs/constellation';
-import { LIMITS, sentenceOf } from '#proto';
-import type { DeviceId, Refusal, RequestId, RunRequest } from '#proto';
+import { LIMITS, sentenceOf, type DeviceId, type Refusal, type RequestId, type RunRequest } from '#proto';
 import type { RunEnd } from './whole-end.js';
 
 /* A task of a constellation client as a run of one task, and back (docs/adr/0020). */

@@ -2,8 +2,7 @@ import { Kvm, type KV } from '@nats-io/kv';
 import type { NatsConnection } from '@nats-io/transport-node';
 import type { z } from 'zod';
 import { ConnectionWatch } from '#libs/messaging';
-import { AgentProfile, BUCKETS, DeviceId, Presence } from '#proto';
-import type { Json } from '#proto';
+import { AgentProfile, BUCKETS, DeviceId, Presence, type Json } from '#proto';
 import { deviceInfoOf } from './device-info.js';
 
 /** What is known of devices, at whatever gateway they are. Reads only. */

@@ -3,8 +3,7 @@ import type { Logger } from 'pino';
 import type { ClientTaskEnd } from '#libs/aip';
 import { foldRun } from '#libs/constellation';
 import { CorruptLogError, type RunLog } from '#libs/event-log';
-import { HEADER_TYPES, subjects } from '#proto';
-import type { RunId } from '#proto';
+import { HEADER_TYPES, subjects, type RunId } from '#proto';
 import { runEndOf } from './client-run.js';
 import type { RunEnd } from './whole-end.js';
 

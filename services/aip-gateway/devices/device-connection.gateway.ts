@@ -1,8 +1,7 @@
 import { ulid } from 'ulid';
 import { DeviceServerEndpoint } from '#libs/aip';
 import type { Closed, DevicePort, DeviceWatch, RegisteredClient, Transport } from '#libs/aip';
-import { AIP_LIMITS, DEFAULTS, instantOf } from '#proto';
-import type { ClientTelemetry, DeviceId, Identity } from '#proto';
+import { AIP_LIMITS, DEFAULTS, instantOf, type ClientTelemetry, type DeviceId, type Identity } from '#proto';
 import { CommandDesk } from './command-desk.consumer.js';
 import type { Connection } from '../connection/index.js';
 import type { FileContext, TimedFileDesk } from '../files/index.js';

@@ -2,8 +2,7 @@ import { readFile } from 'node:fs/promises';
 import type { Logger } from 'pino';
 import { parseDocument } from 'yaml';
 import { ConfigError } from '#libs/platform';
-import { parseWith, sentenceOf } from '#proto';
-import type { CommandCall, CommandOutcome, DeviceId, ToolInfo } from '#proto';
+import { parseWith, sentenceOf, type CommandCall, type CommandOutcome, type DeviceId, type ToolInfo } from '#proto';
 import {
   InjectedParameters,
   NO_INJECTION,

@@ -1,8 +1,7 @@
 import type { NatsConnection } from '@nats-io/transport-node';
 import { fullRate, takeToken, type OutputPiece, type Rate } from '#libs/aip';
 import type { Clock } from '#libs/platform';
-import { subjects } from '#proto';
-import type { CommandId, DeviceId, OutputChunk } from '#proto';
+import { subjects, type CommandId, type DeviceId, type OutputChunk } from '#proto';
 
 /** Pieces of one device in a second, of all its commands together: a few times of what an honest one sends. */
 const RATE = { perSecond: 400, burst: 800 };

@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { DeviceId, Json } from '#proto';
-import type { CommandCall, CommandOutcome, ToolInfo } from '#proto';
+import { DeviceId, Json, type CommandCall, type CommandOutcome, type ToolInfo } from '#proto';
 
 /**
  * Parameters that the tools of a foreign device want and nobody who plans may know: UFO's Linux tools take the key of their

@@ -1,7 +1,6 @@
 import { Kvm, type KV, type KvEntry } from '@nats-io/kv';
 import type { NatsConnection } from '@nats-io/transport-node';
-import { AgentProfile, BUCKETS, DEFAULTS } from '#proto';
-import type { DeviceId, Presence, SessionId } from '#proto';
+import { AgentProfile, BUCKETS, DEFAULTS, type DeviceId, type Presence, type SessionId } from '#proto';
 import { OVERTAKEN, uncontended, type Overtaken } from '#libs/event-log';
 import { isWrongSequence } from '#libs/messaging';
 

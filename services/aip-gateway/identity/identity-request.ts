@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { parseWith, sentenceOf } from '#proto';
-import type { RefusalCode } from '#proto';
+import { parseWith, sentenceOf, type RefusalCode } from '#proto';
 import { CREDENTIAL_CHARS_MAX } from './bearer.js';
 import { isFromAllowedOrigin, urlOf, type RequestHead } from './handshake.js';
 

@@ -1,7 +1,6 @@
 import type { Logger } from 'pino';
 import type { Clock } from '#libs/platform';
-import { AIP_LIMITS } from '#proto';
-import type { DeviceId } from '#proto';
+import { AIP_LIMITS, type DeviceId } from '#proto';
 import type { RegistryPort } from './registry.client.js';
 
 export interface RevocationsOptions {

@@ -1,5 +1,4 @@
-import { attemptOfCommand, OutputChunk, parseWith, subjects } from '#proto';
-import type { TaskId } from '#proto';
+import { attemptOfCommand, OutputChunk, parseWith, subjects, type TaskId } from '#proto';
 
 /** One piece of what a task writes while it runs. */
 export interface TaskOutputPiece extends OutputChunk {

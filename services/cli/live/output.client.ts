@@ -1,6 +1,5 @@
 import type { NatsConnection } from '@nats-io/transport-node';
-import { subjects } from '#proto';
-import type { RunId, TaskId } from '#proto';
+import { subjects, type RunId, type TaskId } from '#proto';
 import { failure } from '../terminal/index.js';
 import { parsePiece, type TaskOutputPiece } from './output-piece.js';
 

@@ -1,8 +1,7 @@
 import { jetstreamManager } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { lastSequence, readCommits, readStored, type StreamEntry } from '#libs/event-log';
-import { parseWith, RunCommit, runIdOfSubject, sentenceOf, subjects } from '#proto';
-import type { RunId } from '#proto';
+import { parseWith, RunCommit, runIdOfSubject, sentenceOf, subjects, type RunId } from '#proto';
 import type { ExportRecord } from '#libs/audit';
 import { failure } from '../terminal/index.js';
 import { unknownRun } from './run-history.js';

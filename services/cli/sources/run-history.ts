@@ -1,6 +1,5 @@
 import { emptyRun, evolveCommit, foldEvents, viewOf, type Run } from '#libs/constellation';
-import { parseWith, PlanCommit, RunCommit, sentenceOf } from '#proto';
-import type { RunId, RunView } from '#proto';
+import { parseWith, PlanCommit, RunCommit, sentenceOf, type RunId, type RunView } from '#proto';
 import type { ExportRecord } from '#libs/audit';
 import { cleanLine, badInput, failure, type CliError } from '../terminal/index.js';
 

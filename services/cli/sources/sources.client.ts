@@ -1,6 +1,5 @@
 import { readFile, stat } from 'node:fs/promises';
-import { ID_PATTERN } from '#proto';
-import type { RunId } from '#proto';
+import { ID_PATTERN, type RunId } from '#proto';
 import { EXPORT_BYTES_MAX, parseExport, recordsByRun, type ExportRecord } from '#libs/audit';
 import { withBus } from '../bus/index.js';
 import { cleanLine, badInput, type CliContext } from '../terminal/index.js';

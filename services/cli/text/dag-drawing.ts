@@ -5,8 +5,7 @@
 //        │┌┘            row below: the track that leads into that label
 //   ✔ c ─│┘             the line of c crosses a channel of a
 //        └─▶ ○ d
-import type { Link, Slot } from './dag-layout.js';
-import { layersOf, layoutOf } from './dag-layout.js';
+import { type Link, type Slot, layersOf, layoutOf } from './dag-layout.js';
 import { Canvas } from './canvas.js';
 import { clipToWidth, type Paint, paintStatus, plain } from '../terminal/index.js';
 

@@ -10,17 +10,17 @@
 import type { Logger } from 'pino';
 import type { Holdings } from '#libs/aip';
 import type { ToolAnswer, ToolOutput } from '#libs/mcp';
-import { AIP_LIMITS } from '#proto';
-import type {
-  Action,
-  AttemptKey,
-  ClientMessage,
-  CommandId,
-  CommandMessage,
-  CommandOutcome,
-  Json,
-  Judged,
-  StdinPart,
+import {
+  AIP_LIMITS,
+  type Action,
+  type AttemptKey,
+  type ClientMessage,
+  type CommandId,
+  type CommandMessage,
+  type CommandOutcome,
+  type Json,
+  type Judged,
+  type StdinPart,
 } from '#proto';
 import { callOf, type CommandGate } from '../policy/index.js';
 import { fitOutcome } from '../output/index.js';

@@ -1,7 +1,6 @@
 import type { Logger } from 'pino';
 import type { ToolAnswer } from '#libs/mcp';
-import { AIP_LIMITS } from '#proto';
-import type { Action, ActionResult, ClientMessage, CommandMessage } from '#proto';
+import { AIP_LIMITS, type Action, type ActionResult, type ClientMessage, type CommandMessage } from '#proto';
 import { callOf, type CommandGate } from '../policy/index.js';
 import { fitJson } from '../output/index.js';
 import { foreignResultMessage, type AnsweringClient } from './messages.js';

@@ -1,5 +1,4 @@
-import type { DataSource, EntityManager } from 'typeorm';
-import { MoreThan } from 'typeorm';
+import { type DataSource, type EntityManager, MoreThan } from 'typeorm';
 import type { ApprovalView, RunId, RunSummary, RunView } from '#proto';
 import type { ReportInput } from '#libs/constellation';
 import { refused } from '#libs/messaging';

@@ -1,8 +1,7 @@
 import type { NatsConnection } from '@nats-io/transport-node';
 import { planSayingsOf, type PlanSaying } from '#libs/constellation';
 import { readStored } from '#libs/event-log';
-import { PlanCommit, subjects } from '#proto';
-import type { RecordedPlanEvent, RunCommit, RunId } from '#proto';
+import { PlanCommit, subjects, type RecordedPlanEvent, type RunCommit, type RunId } from '#proto';
 import { parseJson } from '../projection/index.js';
 
 /** Of commits of plans that one report is made from; what was said later is not told in it. */

@@ -1,6 +1,5 @@
 import { Inject } from '@nestjs/common';
-import type { Runbook } from '#libs/planner';
-import { matchGoal, noModel, planOfRunbook } from '#libs/planner';
+import { type Runbook, matchGoal, noModel, planOfRunbook } from '#libs/planner';
 import { refused, type QueryAnswer, type QueryRefusedError, type QueryRequest } from '#libs/messaging';
 import { Answers, TakesMessages } from '#libs/platform';
 import { sentenceOf } from '#proto';

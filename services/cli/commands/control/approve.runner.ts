@@ -1,5 +1,4 @@
-import type { CommandCall } from '#proto';
-import { CommandCall as CommandCallSchema, parseWith, sentenceOf } from '#proto';
+import { type CommandCall, CommandCall as CommandCallSchema, parseWith, sentenceOf } from '#proto';
 import { approvalFrom } from './approval-id.js';
 import { commandText } from '../../text/index.js';
 import { withBus } from '../../bus/index.js';

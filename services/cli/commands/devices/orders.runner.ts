@@ -1,8 +1,7 @@
 import type { NatsConnection } from '@nats-io/transport-node';
 import { proveActor } from '#libs/keys';
 import { query } from '#libs/messaging';
-import { subjects } from '#proto';
-import type { ActorProof, AgentProfile, DeviceId } from '#proto';
+import { subjects, type ActorProof, type AgentProfile, type DeviceId } from '#proto';
 import { withSignedBus } from '../../bus/index.js';
 import {
   cleanLine,

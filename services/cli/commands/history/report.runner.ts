@@ -1,8 +1,7 @@
 import type { NatsConnection } from '@nats-io/transport-node';
 import { attemptStories, commandsOf, metricsOf, planSayingsOf, planStepsOf, renderReport } from '#libs/constellation';
 import { query, QueryRefusedError } from '#libs/messaging';
-import { AttemptCommit, ID_PATTERN } from '#proto';
-import type { RunId } from '#proto';
+import { AttemptCommit, ID_PATTERN, type RunId } from '#proto';
 import type { ExportRecord } from '#libs/audit';
 import { withBus } from '../../bus/index.js';
 import { cleanText, EXIT, type ExitCode, printJson, type CliContext } from '../../terminal/index.js';

@@ -1,6 +1,5 @@
 import { isTerminalTask } from '#libs/constellation';
-import { parseWith, sentenceOf, TaskId } from '#proto';
-import type { RunView } from '#proto';
+import { parseWith, sentenceOf, TaskId, type RunView } from '#proto';
 import { withBus } from '../../bus/index.js';
 import { badInput, EXIT, exitCodeOfRun, type ExitCode, paintFor, type CliContext } from '../../terminal/index.js';
 import {

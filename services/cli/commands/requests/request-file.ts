@@ -1,6 +1,5 @@
 import { withoutUfo } from '#libs/constellation';
-import { LIMITS, parseWith, RunRequest } from '#proto';
-import type { Issue } from '#proto';
+import { LIMITS, parseWith, RunRequest, type Issue } from '#proto';
 import { parseText, sentencesOf } from '../../files/index.js';
 
 export type RequestFile =

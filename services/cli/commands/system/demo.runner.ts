@@ -6,8 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { jetstream } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { query, QueryRefusedError } from '#libs/messaging';
-import { SubmitAnswer, subjects } from '#proto';
-import type { RunId, RunView } from '#proto';
+import { SubmitAnswer, subjects, type RunId, type RunView } from '#proto';
 import { auditRun, type AuditReport, parseExport, renderExport, findingText } from '#libs/audit';
 import {
   cleanLine,
