@@ -1,6 +1,4 @@
-/**
- * One frame: read, checked, numbered, counted, permitted. Nothing here remembers a session.
- */
+/** One frame: read, checked, numbered, counted, permitted. Nothing here remembers a session. */
 export * from './complaints.js';
 export * from './decode.js';
 export * from './middleware.js';

@@ -1,6 +1,4 @@
-/**
- * One program with its arguments: what can be asked about them, and what makes them plain.
- */
+/** One program with its arguments: what can be asked about them, and what makes them plain. */
 export * from './call.js';
 export * from './plain-call.js';
 export * from './program.js';

@@ -1,5 +1,3 @@
-/**
- * From the findings about every command of a line to one verdict, and to words that explain it.
- */
+/** From the findings about every command of a line to one verdict, and to words that explain it. */
 export * from './explain.js';
 export * from './open-policy.js';

@@ -1,6 +1,4 @@
-/**
- * What the people who run the service decided: the file of the policy, its default, and the places that need care.
- */
+/** What the people who run the service decided: the file of the policy, its default, and the places that need care. */
 export * from './default-policy.js';
 export * from './policy-file.js';
 export * from './policy.js';

@@ -1,6 +1,4 @@
-/**
- * What each known program does with its arguments, as one table.
- */
+/** What each known program does with its arguments, as one table. */
 import type { ProgramJudge } from '../calls/index.js';
 import { ARCHIVES } from './archives.js';
 import { awk } from './awk.js';

@@ -1,6 +1,4 @@
-/**
- * What others are shown of a run: as a document, as words, as figures. Reads the state, never changes it.
- */
+/** What others are shown of a run: as a document, as words, as figures. Reads the state, never changes it. */
 export * from './attempt-story.js';
 export * from './diff.js';
 export * from './event-text.js';

@@ -1,6 +1,4 @@
-/**
- * What a model and an embedder are to those who ask, and what asking costs. Nothing here opens a connection.
- */
+/** What a model and an embedder are to those who ask, and what asking costs. Nothing here opens a connection. */
 export * from './budget-meter.js';
 export * from './chat-model.js';
 export * from './embedder.js';

@@ -1,6 +1,4 @@
-/**
- * A command from the journal to its result: received, judged, run, answered, and known again after a restart.
- */
+/** A command from the journal to its result: received, judged, run, answered, and known again after a restart. */
 export { JournalError } from './command-journal.js';
 export * from './command.handler.js';
 export * from './device-requests.js';
