@@ -20,8 +20,8 @@ const KILL_AFTER_MS = 10_000;
 const DRAIN_MS = 2000;
 /** Of the times in /proc, on every Linux that Node runs on. */
 const TICKS_PER_SECOND = 100;
-/** Steps towards the lowest priority, which is 19: a third of the share of whoever has the usual one. */
-const NICER = 5;
+/** Steps towards the lowest priority, which is 19: two thirds of the share of whoever has the usual one. */
+const NICER = 2;
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const jest = join(dirname(createRequire(import.meta.url).resolve('jest/package.json')), 'bin/jest.js');
