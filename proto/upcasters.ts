@@ -15,6 +15,11 @@ export const UPCASTERS: Upcasters = {};
 /** The version in which an event of this type is written now. */
 export const schemaVersionOf = (type: string): number => 1 + stepsOf(type, UPCASTERS).length;
 
+/** For the end of a switch over all facts: what is not known is never skipped. Throws. */
+export function unknownFact(event: never): never {
+  throw new Error(`unknown fact: ${JSON.stringify(event)}`);
+}
+
 /** An event as it is stored, in the words of today. What is up to date, or is none that its upcasters understand, is left to the schema as it is. */
 export function upcast(stored: unknown, upcasters: Upcasters): unknown {
   if (!isEvent(stored)) return stored;

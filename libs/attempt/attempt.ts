@@ -1,5 +1,6 @@
 import {
   commandIdOf,
+  unknownFact,
   type AttemptCommit,
   type AttemptEvent,
   type AttemptFinished,
@@ -102,7 +103,7 @@ function evolveState(attempt: Attempt, event: AttemptEvent): Attempt {
     case 'POSTCONDITION_CHECKED':
       return attempt;
     default:
-      return assertNever(event); // an unknown fact stops the replay: upcast it, never skip it
+      return unknownFact(event); // an unknown fact stops the replay: upcast it, never skip it
   }
 }
 
@@ -134,8 +135,4 @@ export function findOrder(commits: readonly RunCommit[], key: AttemptKey): Attem
 
 function orderOf({ runId, commit }: RunCommit, start: TaskStart): AttemptOrder {
   return { key: { runId, taskId: start.taskId, attempt: start.attempt }, start, commit };
-}
-
-function assertNever(value: never): never {
-  throw new Error(`unknown fact: ${JSON.stringify(value)}`);
 }

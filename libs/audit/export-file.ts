@@ -1,7 +1,7 @@
 // A run as a file: one JSON object per line, first the commits of RUNS, then those of ATTEMPTS and of PLANS, each with where it stood.
 // `line` and `of` number the lines, so that a cut or shortened file is noticed although no hash points at its last line.
 import { z } from 'zod';
-import { runIdOfSubject, type RunId } from '#proto';
+import { runIdOfSubject, parseJson, type RunId } from '#proto';
 
 export const EXPORT_BYTES_MAX = 256 * 1024 * 1024;
 
@@ -83,12 +83,8 @@ export function recordsByRun(records: readonly ExportRecord[]): Map<RunId, Expor
 }
 
 function parseLine(line: string): z.infer<typeof ExportLine> | string {
-  let json: unknown;
-  try {
-    json = JSON.parse(line);
-  } catch {
-    return 'this is not JSON';
-  }
+  const json = parseJson(line);
+  if (json === undefined) return 'this is not JSON';
   const parsed = ExportLine.safeParse(json);
   return parsed.success
     ? parsed.data

@@ -1,6 +1,6 @@
 import { createHash, sign, verify } from 'node:crypto';
 import canonicalize from 'canonicalize';
-import { EditGrant, LIMITS, type Instant, type RunId, type Sha256 } from '#proto';
+import { EditGrant, LIMITS, parseJson, type Instant, type RunId, type Sha256 } from '#proto';
 import { PROOF_MS_MAX, type Verified } from './actor-proof.js';
 import { ed25519KeyOf, signerOf } from './nkey.js';
 
@@ -83,12 +83,7 @@ const TOKEN_CHARS_MAX = 4_096;
 /** The grant that a token is; undefined for anything else. It is not verified yet. */
 export function decodeEditGrant(token: string): EditGrant | undefined {
   if (token.length > TOKEN_CHARS_MAX) return undefined;
-  try {
-    const text = new TextDecoder('utf-8', { fatal: true }).decode(Buffer.from(token, 'base64url'));
-    return EditGrant.safeParse(JSON.parse(text)).data;
-  } catch {
-    return undefined;
-  }
+  return EditGrant.safeParse(parseJson(Buffer.from(token, 'base64url'))).data;
 }
 
 const refused = (what: string): Verified => ({ ok: false, reason: `The grant ${what}.` });

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Actor, ActorProof } from '#proto';
+import { Actor, ActorProof, parseJson } from '#proto';
 
 const Actors = z.record(ActorProof.shape.key, Actor);
 
@@ -10,10 +10,6 @@ export function renderActors(actors: ReadonlyMap<string, Actor>): string {
 
 /** Undefined when it is not such a file. */
 export function parseActors(text: string): ReadonlyMap<string, Actor> | undefined {
-  try {
-    const parsed = Actors.safeParse(JSON.parse(text));
-    return parsed.success ? new Map(Object.entries(parsed.data)) : undefined;
-  } catch {
-    return undefined;
-  }
+  const parsed = Actors.safeParse(parseJson(text));
+  return parsed.success ? new Map(Object.entries(parsed.data)) : undefined;
 }

@@ -1,4 +1,11 @@
-import type { ActionResult, ClientTelemetry, Json, RegisterMessage, ToolInfo } from '#proto';
+import {
+  fieldsOf,
+  type ActionResult,
+  type ClientTelemetry,
+  type Json,
+  type RegisterMessage,
+  type ToolInfo,
+} from '#proto';
 import { fitToolInfos, returnsOf, schemaOf } from './tool-info.js';
 
 /** Who registered: with our revision and a journal, or a foreign client with neither. */
@@ -49,10 +56,10 @@ export function clientOf({ metadata }: RegisterMessage, revisionMax: number): Re
 export function toolsOf(result: ActionResult | undefined): ToolInfo[] | undefined {
   if (result?.status !== 'success' || !Array.isArray(result.result)) return undefined;
   const tools = result.result.flatMap((item): ToolInfo[] => {
-    const tool = record(item);
+    const tool = fieldsOf(item);
     const name = tool['tool_name'];
     if (typeof name !== 'string' || !TOOL_NAME.test(name)) return [];
-    const readOnly = record(tool['annotations'])['readOnlyHint'] === true;
+    const readOnly = fieldsOf(tool['annotations'])['readOnlyHint'] === true;
     const description = text(tool['description'], DESCRIPTION_MAX);
     return [{ name, description, readOnly, ...schemaOf(tool['input_schema']), ...returnsOf(tool['output_schema']) }];
   });
@@ -83,9 +90,6 @@ function extrasOf(info: Record<string, Json>): Record<string, Json> {
   const short = (value: Json): boolean => JSON.stringify(value).length <= EXTRA_CHARS_MAX;
   return Object.fromEntries(Object.entries(info).filter(([key, value]) => EXTRA_KEYS.includes(key) && short(value)));
 }
-
-const record = (value: Json | undefined): Record<string, Json> =>
-  value !== null && typeof value === 'object' && !Array.isArray(value) ? value : {};
 
 const text = (value: unknown, charsMax: number): string => (typeof value === 'string' ? value.slice(0, charsMax) : '');
 

@@ -1,4 +1,4 @@
-import type { Json, ToolInfo } from '#proto';
+import { isObject, type Json, type ToolInfo } from '#proto';
 
 /*
  * What a tool says of itself is for whoever means to call it, a model first of all: its description, the JSON Schema of its
@@ -79,6 +79,3 @@ function depthOf(value: Json): number {
   if (value === null || typeof value !== 'object') return 0;
   return 1 + Math.max(0, ...Object.values<Json>(value).map(depthOf));
 }
-
-const isObject = (value: Json | undefined): value is Record<string, Json> =>
-  value !== undefined && value !== null && typeof value === 'object' && !Array.isArray(value);

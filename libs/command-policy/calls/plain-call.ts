@@ -1,4 +1,4 @@
-import type { Json } from '#proto';
+import { isObject, type Json } from '#proto';
 import type { Call } from './call.js';
 import { type CommandFinding, type Invocation, glyphsOf, type Word } from '../words/index.js';
 import { type PlainCommand, readPlain } from './plain-line.js';
@@ -54,8 +54,7 @@ const GIVEN = /^(?:LANG|LANGUAGE|LC_[A-Z]+|TZ|COLUMNS|LINES|NO_COLOR)$/u;
 
 /** A variable that is given beside the text is set as much as one in the text; the owner of a device chose what its secrets hold. */
 export function plainVariableFindings(env: Readonly<Record<string, Json>>): readonly CommandFinding[] {
-  const isSecret = (value: Json) =>
-    typeof value === 'object' && value !== null && !Array.isArray(value) && 'secret' in value;
+  const isSecret = (value: Json) => isObject(value) && 'secret' in value;
   return Object.entries(env)
     .filter(([name, value]) => !GIVEN.test(name) && !isSecret(value))
     .map(([name]) => {

@@ -1,4 +1,4 @@
-import type { CommandCall, CommandClass, Json } from '#proto';
+import { isObject, type CommandCall, type CommandClass, type Json } from '#proto';
 import { Call, startingBudget, type CallJudging, plainTextFindings, plainVariableFindings } from '../calls/index.js';
 import {
   givenVariableFindings,
@@ -78,8 +78,6 @@ const isInput = (stdin: Json | undefined): boolean =>
 
 const once = (finding: CommandFinding): CommandFinding => ({ ...finding, grantable: false });
 
-const isObject = (value: Json | undefined): value is Readonly<Record<string, Json>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 const valuesOf = (env: Json | undefined): Json[] => (isObject(env) ? Object.values(env) : []);
 
 /**

@@ -1,9 +1,10 @@
 import {
+  NO_USAGE,
+  unknownFact,
   type Edit,
   type EditTrigger,
   type FinalAnswer,
   type LineResult,
-  NO_USAGE,
   type RunCommit,
   type RunEvent,
   type RunEventData,
@@ -164,7 +165,7 @@ function apply(draft: Draft, event: RunEvent): void {
       // Beside the history, never in it: nothing that is done depends on an annotation.
       return annotate(draft, event.data);
     default:
-      return assertNever(event); // an unknown fact stops the replay: upcast it, never skip it
+      return unknownFact(event); // an unknown fact stops the replay: upcast it, never skip it
   }
 }
 
@@ -468,8 +469,4 @@ function startTask(draft: Draft, data: RunEventData<'TASK_STARTED'>): void {
     slice,
     asks: NOTHING_ASKED,
   }));
-}
-
-function assertNever(value: never): never {
-  throw new Error(`unknown fact: ${JSON.stringify(value)}`);
 }

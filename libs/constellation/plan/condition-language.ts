@@ -1,5 +1,5 @@
 import { Environment, type ASTNode } from '@marcbachmann/cel-js';
-import { type Json, LIMITS } from '#proto';
+import { LIMITS, parseJson, type Json } from '#proto';
 import { patternOf } from './condition-pattern.js';
 
 /** A condition that was read: its syntax tree, what is wrong with its types, and its value over variables. */
@@ -145,12 +145,8 @@ function partsOf(text: string, by: string): string[] {
 
 function parsedJson(text: string): unknown {
   bounded(valuesIn(text), 'values');
-  let value: Json;
-  try {
-    value = JSON.parse(text) as Json;
-  } catch {
-    throw new Error('json() was called on a text that is no JSON');
-  }
+  const value = parseJson(text) as Json | undefined;
+  if (value === undefined) throw new Error('json() was called on a text that is no JSON');
   return celValue(value);
 }
 

@@ -1,4 +1,11 @@
-import type { RecordedAttemptEvent, RunCommit, RunEventData, RunView, TaskResult } from '#proto';
+import {
+  fieldsOf,
+  type RecordedAttemptEvent,
+  type RunCommit,
+  type RunEventData,
+  type RunView,
+  type TaskResult,
+} from '#proto';
 import {
   eventOf,
   stepsOf,
@@ -286,8 +293,7 @@ function decisionsOf({ events }: ActStory): string[] {
 }
 
 function exitCodeOf(result: TaskResult | null): number | null {
-  const value = result?.value ?? null;
-  const code = typeof value === 'object' && value !== null && !Array.isArray(value) ? value['exit_code'] : null;
+  const { exit_code: code } = fieldsOf(result?.value);
   return typeof code === 'number' ? code : null;
 }
 

@@ -1,18 +1,18 @@
-import type {
-  Instant,
-  Json,
-  LineId,
-  RunId,
-  RunRequest,
-  Target,
-  TaskConstellation,
-  TaskId,
-  TaskStar,
-  TaskStarLine,
-  TaskStatus,
+import {
+  fieldsOf,
+  type Instant,
+  type Json,
+  type LineId,
+  type RunId,
+  type RunRequest,
+  type Target,
+  type TaskConstellation,
+  type TaskId,
+  type TaskStar,
+  type TaskStarLine,
+  type TaskStatus,
 } from '#proto';
 import { LINE_KINDS } from '../plan/index.js';
-import { objectOf } from './ufo-items.js';
 import { type Kept, keptOfLine, keptOfTask, takeKept, withoutEmptyFields } from './ufo-kept.js';
 import {
   DEVICE_TYPES,
@@ -72,7 +72,7 @@ export function exportUfo(source: UfoSource): unknown {
     ),
     dependencies: Object.fromEntries(lines.map((line, position) => [line.id, ufoLine(line, position, source, kept)])),
     metadata: {
-      ...objectOf(own['metadata']),
+      ...fieldsOf(own['metadata']),
       orrery: { runId, revision, ...withoutEmptyFields({ options, metadata }) },
     },
     created_at: ufoTime(createdAt),
@@ -102,7 +102,7 @@ function ufoTask(star: TaskStar, position: number, { tasks, createdAt, updatedAt
     timeout: star.timeoutMs === undefined ? null : star.timeoutMs / 1_000,
     retry_count: (star.retry?.attempts ?? 1) - 1,
     current_retry: Math.max(0, attempt - 1),
-    task_data: { ...objectOf(kept['task_data']), orrery: ufoExtras(star, position) },
+    task_data: { ...fieldsOf(kept['task_data']), orrery: ufoExtras(star, position) },
     expected_output_type: kept['expected_output_type'] ?? null,
     created_at: ufoTime(createdAt),
     updated_at: ufoTime(endedAt ?? startedAt ?? updatedAt),
@@ -139,7 +139,7 @@ function ufoLine(line: TaskStarLine, position: number, source: UfoSource, all: K
     to_task_id: to,
     dependency_type: kept['dependency_type'] ?? ufo.type,
     condition_description: condition ?? ufo.condition ?? description ?? null,
-    metadata: { ...objectOf(kept['metadata']), orrery: withoutNothing({ ...extras, ...besides }) },
+    metadata: { ...fieldsOf(kept['metadata']), orrery: withoutNothing({ ...extras, ...besides }) },
     is_satisfied: judged === true,
     last_evaluation_result: judged,
     last_evaluation_time: judged === null ? null : ufoTime(tasks?.get(from)?.endedAt),

@@ -1,4 +1,4 @@
-import { LineId, parseWith, pathOf, TaskId, type Issue } from '#proto';
+import { LineId, parseWith, pathOf, TaskId, isObject, fieldsOf, type Issue } from '#proto';
 import { isNothing, type Fields } from './ufo-words.js';
 
 /** Of a key that somebody else made up, in a path. */
@@ -45,7 +45,7 @@ export function itemsOf(json: Fields, kind: Kind, issues: Issue[]): Item[] {
       return [];
     }
     const id = idOf({ path, fields, key: Array.isArray(value) ? '' : key }, kind, issues);
-    return [{ path, id, fields, orrery: objectOf(objectOf(fields[kind.extras])['orrery']) }];
+    return [{ path, id, fields, orrery: fieldsOf(fieldsOf(fields[kind.extras])['orrery']) }];
   });
   const firstAt = new Map<string | undefined, string>();
   for (const { id, path } of found) {
@@ -103,14 +103,6 @@ export function choiceOf<T extends string>(
   const choice = choices.find((each) => each === word);
   if (choice === undefined) issues.push(issue([...path, field], `must be one of ${choices.join(', ')}`));
   return choice;
-}
-
-export function isObject(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-export function objectOf(value: unknown): Fields {
-  return isObject(value) ? value : {};
 }
 
 export function issue(path: readonly PropertyKey[], message: string): Issue {

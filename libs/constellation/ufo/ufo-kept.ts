@@ -1,8 +1,8 @@
 // What a constellation of somebody else had in UFO's JSON and ours has no field for: their own data, an id, a device's type
 // beside its name. It waits in the metadata of the request and stands in its old place when the run is exported.
-import type { TaskStar, TaskStarLine } from '#proto';
+import { isObject, fieldsOf, type TaskStar, type TaskStarLine } from '#proto';
 import { checkCondition } from '../plan/index.js';
-import { isObject, objectOf, type Item } from './ufo-items.js';
+import type { Item } from './ufo-items.js';
 import { isNothing, withoutKeys, type Fields } from './ufo-words.js';
 
 /** Under this name, in the metadata of a request. */
@@ -21,14 +21,14 @@ export function takeKept(metadata: Fields): { readonly kept: Kept; readonly meta
   if (!isObject(found) || Object.keys(found).some((key) => !SECTIONS.has(key))) {
     return { kept: { constellation: {}, tasks: {}, lines: {} }, metadata };
   }
-  const [constellation, tasks, lines] = [found['constellation'], found['tasks'], found['lines']].map(objectOf);
+  const [constellation, tasks, lines] = [found['constellation'], found['tasks'], found['lines']].map(fieldsOf);
   return { kept: { constellation: constellation ?? {}, tasks: tasks ?? {}, lines: lines ?? {} }, metadata: rest };
 }
 
 /** As an entry of the metadata of a request; none when everything has a place of its own. */
 export function keptEntry(json: Fields, tasks: readonly Item[], lines: readonly Item[]): Fields {
-  const { orrery, ...metadata } = objectOf(json['metadata']);
-  const isOurs = json['constellation_id'] === objectOf(orrery)['runId'];
+  const { orrery, ...metadata } = fieldsOf(json['metadata']);
+  const isOurs = json['constellation_id'] === fieldsOf(orrery)['runId'];
   const id = isOurs ? undefined : json['constellation_id'];
   const sections = {
     constellation: { ...withoutKeys(json, KNOWN_OF_CONSTELLATIONS), constellation_id: id, metadata },
@@ -61,7 +61,7 @@ export function withoutEmptyFields(fields: Fields): Fields {
 }
 
 function keptInTask({ fields }: Item): Fields {
-  const { orrery: _, ...data } = objectOf(fields['task_data']);
+  const { orrery: _, ...data } = fieldsOf(fields['task_data']);
   const isBeside = !isNothing(fields['target_device_id']) && fields['target_device_id'] !== '';
   return withoutEmptyFields({
     ...withoutKeys(fields, KNOWN_OF_TASKS),
@@ -71,7 +71,7 @@ function keptInTask({ fields }: Item): Fields {
 }
 
 function keptInLine({ fields, orrery: ours }: Item): Fields {
-  const { orrery: _, ...metadata } = objectOf(fields['metadata']);
+  const { orrery: _, ...metadata } = fieldsOf(fields['metadata']);
   const said = fields['dependency_type'];
   const type = typeof said === 'string' ? said.toLowerCase() : undefined;
   const text = fields['condition_description'];
@@ -90,7 +90,7 @@ function byId(items: readonly Item[], of: (item: Item) => Fields): Fields {
 }
 
 function ownOf(fields: Fields, id: string): Fields {
-  return Object.hasOwn(fields, id) ? objectOf(fields[id]) : {};
+  return Object.hasOwn(fields, id) ? fieldsOf(fields[id]) : {};
 }
 
 const SECTIONS: ReadonlySet<string> = new Set(['constellation', 'tasks', 'lines']);

@@ -1,6 +1,6 @@
-import { DeviceId, LIMITS, LineType, parseWith, type Issue } from '#proto';
+import { DeviceId, LIMITS, LineType, parseWith, isObject, fieldsOf, type Issue } from '#proto';
 import { checkCondition, LINE_KINDS, listOfIds } from '../plan/index.js';
-import { choiceOf, isObject, issue, objectOf, type Item } from './ufo-items.js';
+import { choiceOf, issue, type Item } from './ufo-items.js';
 import {
   DEPENDENCY_TYPES,
   DEVICE_TYPES,
@@ -70,7 +70,7 @@ function retryOf({ fields, orrery, path }: Item, issues: Issue[]): unknown {
     return undefined;
   }
   if (isNothing(policy) && again === 0) return undefined;
-  return { ...objectOf(policy), attempts: again + 1 };
+  return { ...fieldsOf(policy), attempts: again + 1 };
 }
 
 function priorityOf(item: Item, issues: Issue[]): unknown {

@@ -2,8 +2,8 @@
 // field for stands in `task_data.orrery` of a task and `metadata.orrery` of a line; what the run was asked besides, in
 // `metadata.orrery` of the constellation. UFO's own fields win over it, so that an export which was changed by UFO is read
 // as it was changed. What UFO says and we have no field for is kept in the metadata of the request (ufo-kept.ts).
-import { parseWith, pathOf, TaskConstellation, type Issue } from '#proto';
-import { isObject, issue, itemsOf, LINES, objectOf, TASKS, type Item } from './ufo-items.js';
+import { parseWith, pathOf, TaskConstellation, isObject, fieldsOf, type Issue } from '#proto';
+import { issue, itemsOf, LINES, TASKS, type Item } from './ufo-items.js';
 import { keptEntry } from './ufo-kept.js';
 import { starLineOf, starOf } from './ufo-stars.js';
 import type { Fields } from './ufo-words.js';
@@ -52,8 +52,8 @@ export function importUfo(json: unknown): UfoImport {
 }
 
 function askedOf(json: Fields, tasks: readonly Item[], lines: readonly Item[]): UfoAsked {
-  const { options, metadata } = objectOf(objectOf(json['metadata'])['orrery']);
-  return { options: objectOf(options), metadata: { ...objectOf(metadata), ...keptEntry(json, tasks, lines) } };
+  const { options, metadata } = fieldsOf(fieldsOf(json['metadata'])['orrery']);
+  return { options: fieldsOf(options), metadata: { ...fieldsOf(metadata), ...keptEntry(json, tasks, lines) } };
 }
 
 /**

@@ -1,4 +1,4 @@
-import { ArtifactRef, type Json, type TaskResult } from '#proto';
+import { ArtifactRef, isObject, type Json, type TaskResult } from '#proto';
 
 /** A part of a result of which its event holds head and tail only. */
 export interface CutPart {
@@ -62,8 +62,4 @@ function cutOutput(
   const text = value[part];
   const isShort = bytes !== null && typeof text === 'string' && encoder.encode(text).length < bytes;
   return isShort ? [{ part, bytes, ref: null, isText: false, problem: null }] : [];
-}
-
-function isObject(value: Json): value is { [key: string]: Json } {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

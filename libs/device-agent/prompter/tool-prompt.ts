@@ -1,4 +1,4 @@
-import type { Json, ToolInfo } from '#proto';
+import { fieldsOf, type Json, type ToolInfo } from '#proto';
 
 /** What tools say of themselves is hostile and may be huge: nothing of one tool is shown beyond these. */
 const PARAMETERS_MAX = 40;
@@ -105,10 +105,6 @@ function typeOf({ type, enum: values, anyOf, oneOf }: Readonly<Record<string, Js
   if (!Array.isArray(choices)) return 'any';
   const types = choices.slice(0, 5).map((choice) => fieldsOf(choice)['type']);
   return oneLine(types.filter((one) => typeof one === 'string').join(' | ') || 'any', 50);
-}
-
-function fieldsOf(value: Json | undefined): Readonly<Record<string, Json>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : {};
 }
 
 /** A default may be megabytes: no more of it is written than can be shown. */

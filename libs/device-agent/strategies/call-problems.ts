@@ -1,4 +1,4 @@
-import type { CommandCall, Json, ToolInfo } from '#proto';
+import { fieldsOf, isObject, type CommandCall, type Json, type ToolInfo } from '#proto';
 
 const SHOWN_MAX = 80;
 const TOOLS_SHOWN_MAX = 30;
@@ -11,8 +11,8 @@ const TOOLS_SHOWN_MAX = 30;
 export function callProblem(call: CommandCall, tools: readonly ToolInfo[]): string | null {
   const tool = tools.find(({ name }) => name === call.tool);
   if (tool === undefined) return unknownTool(call.tool, tools);
-  const schema = objectOf(tool.inputSchema ?? null);
-  const properties = objectOf(schema['properties']);
+  const schema = fieldsOf(tool.inputSchema ?? null);
+  const properties = fieldsOf(schema['properties']);
   const required = Array.isArray(schema['required']) ? schema['required'] : [];
   const missing = required
     .filter((name) => typeof name === 'string')
@@ -21,7 +21,7 @@ export function callProblem(call: CommandCall, tools: readonly ToolInfo[]): stri
   const unknown =
     schema['additionalProperties'] === false ? Object.keys(call.arguments).filter((name) => !known.includes(name)) : [];
   const wrong = Object.entries(call.arguments).flatMap(([name, value]) => {
-    const problem = valueProblem(value, objectOf(properties[name]));
+    const problem = valueProblem(value, fieldsOf(properties[name]));
     return problem === null ? [] : [`${at(name)} ${problem}`];
   });
   const problems = [
@@ -82,7 +82,7 @@ function isOfType(value: Json, type: Json): boolean {
     case 'array':
       return Array.isArray(value);
     case 'object':
-      return typeof value === 'object' && value !== null && !Array.isArray(value);
+      return isObject(value);
     case 'null':
       return value === null;
     default:
@@ -107,6 +107,3 @@ const shown = (text: string): string =>
 
 /** Names that are none are quoted. */
 const at = (name: string): string => `arguments.${/^[A-Za-z_]\w{0,39}$/u.test(name) ? name : shown(name)}`;
-
-const objectOf = (value: Json | undefined): Readonly<Record<string, Json>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) ? value : {};

@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { jetstream } from '@nats-io/jetstream';
-import { Kvm, type KvWatchEntry } from '@nats-io/kv';
+import { Kvm, type KvEntry, type KvWatchEntry } from '@nats-io/kv';
 import type { NatsConnection } from '@nats-io/transport-node';
 import type { z } from 'zod';
 import { ConnectionWatch } from '../connection/index.js';
+import { parseJson } from '#proto';
 
 const WATCH_AGAIN_MS = 500;
 /** A watch that has not read everything by then never will: what it waited for may have expired. */
@@ -56,13 +57,11 @@ export function followBucket(nc: NatsConnection, options: FollowOptions): Follow
 }
 
 /** What a key holds; undefined for one that is gone, and for what cannot be read. */
-export function entryValue<T>(entry: KvWatchEntry, schema: z.ZodType<T>): T | undefined {
-  if (entry.operation !== 'PUT') return undefined;
-  try {
-    return schema.safeParse(entry.json()).data;
-  } catch {
-    return undefined;
-  }
+export function entryValue<T>(
+  { operation, value }: Pick<KvEntry, 'operation' | 'value'>,
+  schema: z.ZodType<T>,
+): T | undefined {
+  return operation === 'PUT' ? schema.safeParse(parseJson(value)).data : undefined;
 }
 
 class Follower {

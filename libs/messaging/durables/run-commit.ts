@@ -1,4 +1,4 @@
-import { HEADER_TYPES, parseWith, RunCommit, runIdOfSubject, sentenceOf, type RunEventType } from '#proto';
+import { HEADER_TYPES, parseWith, RunCommit, runIdOfSubject, sentenceOf, parseJson, type RunEventType } from '#proto';
 import type { BusMessage } from './bus-message.js';
 
 /** What a consumer of RUNS gets to see of a message. */
@@ -14,16 +14,10 @@ export function mayHold(message: RunMessage, types: readonly RunEventType[]): bo
 
 type ParsedCommit = { readonly ok: true; readonly commit: RunCommit } | { readonly ok: false; readonly reason: string };
 
-const decoder = new TextDecoder('utf-8', { fatal: true });
-
 /** The commit, or why the message can never be one. */
 export function parseCommit(message: RunMessage): ParsedCommit {
-  let json: unknown;
-  try {
-    json = JSON.parse(decoder.decode(message.data));
-  } catch {
-    return { ok: false, reason: 'it is not JSON in UTF-8' };
-  }
+  const json = parseJson(message.data);
+  if (json === undefined) return { ok: false, reason: 'it is not JSON in UTF-8' };
   const parsed = parseWith(RunCommit, json);
   if (!parsed.ok) return { ok: false, reason: parsed.issues.map(sentenceOf).join('; ') };
   const runId = runIdOfSubject(message.subject);

@@ -1,7 +1,7 @@
 import { jetstream } from '@nats-io/jetstream';
 import { Kvm, type KV } from '@nats-io/kv';
 import type { NatsConnection } from '@nats-io/transport-node';
-import { BUCKETS, KnownActor, type Actor } from '#proto';
+import { BUCKETS, KnownActor, parseJson, type Actor } from '#proto';
 
 export interface ActorsOptions {
   /** Milliseconds since the epoch. */
@@ -44,15 +44,7 @@ async function storedActors(bucket: KV): Promise<Map<string, Actor | undefined>>
   for await (const key of await bucket.keys()) keys.push(key);
   const entries = keys.map(async (key) => {
     const entry = await bucket.get(key);
-    return [key, entry === null ? undefined : parse(entry.string())] as const;
+    return [key, entry === null ? undefined : KnownActor.safeParse(parseJson(entry.value)).data?.actor] as const;
   });
   return new Map(await Promise.all(entries));
-}
-
-function parse(text: string): Actor | undefined {
-  try {
-    return KnownActor.safeParse(JSON.parse(text)).data?.actor;
-  } catch {
-    return undefined;
-  }
 }

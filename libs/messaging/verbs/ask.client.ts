@@ -1,4 +1,5 @@
-import { errors, type Msg, type NatsConnection } from '@nats-io/transport-node';
+import { errors, type NatsConnection } from '@nats-io/transport-node';
+import { parseJson } from '#proto';
 
 /** What became of a question that was put once. Who did not answer may have heard it all the same, unless it was `nobody`. */
 export type QuestionOutcome =
@@ -15,17 +16,9 @@ export async function ask(
   timeoutMs: number,
 ): Promise<QuestionOutcome> {
   try {
-    return { kind: 'answered', json: jsonOf(await nc.request(subject, question, { timeout: timeoutMs })) };
+    return { kind: 'answered', json: parseJson((await nc.request(subject, question, { timeout: timeoutMs })).data) };
   } catch (cause) {
     return { kind: faultOf(cause), cause };
-  }
-}
-
-function jsonOf(message: Msg): unknown {
-  try {
-    return message.json();
-  } catch {
-    return undefined;
   }
 }
 

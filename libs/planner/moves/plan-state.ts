@@ -1,8 +1,9 @@
 import {
+  NO_USAGE,
+  unknownFact,
   type EditId,
   type Evaluation,
   type ExampleReply,
-  NO_USAGE,
   type PlanCommit,
   type PlanSource,
   type Proposal,
@@ -83,7 +84,7 @@ function apply(plan: PlanState, event: RecordedPlanEvent, causes: PlanCommit['ca
     case 'RUN_SUMMARISED':
       return { ...plan, example: { exampleId: event.data.exampleId, example: event.data.example } };
     default:
-      return assertNever(event); // an unknown fact stops the replay: upcast it, never skip it
+      return unknownFact(event); // an unknown fact stops the replay: upcast it, never skip it
   }
 }
 
@@ -102,8 +103,4 @@ function withTry(
 
 function spent(plan: PlanState, more: Usage): PlanState {
   return { ...plan, used: plus(plan.used, more) };
-}
-
-function assertNever(value: never): never {
-  throw new Error(`unknown fact: ${JSON.stringify(value)}`);
 }

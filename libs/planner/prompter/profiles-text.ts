@@ -1,4 +1,4 @@
-import type { AgentProfile, Json } from '#proto';
+import { fieldsOf, type AgentProfile, type Json } from '#proto';
 import { isRevoked } from '#libs/constellation';
 import { clipped, fenceTokens, jsonLine, linesWithin, type Telling } from './bounded.js';
 
@@ -207,7 +207,3 @@ function argumentsOf(schema: AgentProfile['tools'][number]['inputSchema']): Json
 }
 
 const typeOf = (type: Json | undefined): string => (typeof type === 'string' ? clipped(type, 20) : 'any');
-
-function fieldsOf(value: Json | undefined): Readonly<Record<string, Json>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : {};
-}

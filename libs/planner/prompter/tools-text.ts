@@ -1,4 +1,4 @@
-import { CONSTELLATION_TOOL_NAMES, CONSTELLATION_TOOLS, type Json } from '#proto';
+import { CONSTELLATION_TOOL_NAMES, CONSTELLATION_TOOLS, fieldsOf, type Json } from '#proto';
 
 type Schema = Readonly<Record<string, Json>>;
 
@@ -44,8 +44,4 @@ function typeOf(schema: Schema, depth: number): string {
   const names = Object.entries(fieldsOf(properties));
   if (names.length === 0 || depth <= 0) return 'object';
   return `{${names.map(([name, value]) => `${name}: ${typeOf(fieldsOf(value), depth - 1)}`).join(', ')}}`;
-}
-
-function fieldsOf(value: Json | undefined): Schema {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : {};
 }

@@ -1,4 +1,12 @@
-import type { DeviceId, Json, RunbookDependency, RunbookFile, RunbookTask, TaskInput } from '#proto';
+import {
+  isObject,
+  type DeviceId,
+  type Json,
+  type RunbookDependency,
+  type RunbookFile,
+  type RunbookTask,
+  type TaskInput,
+} from '#proto';
 import { mapTexts, placeOf } from './places.js';
 import { onlyPlaceholder, piecesOf, rendered, typedValue, type Values } from './placeholders.js';
 
@@ -89,9 +97,7 @@ type IdsOf = (named: readonly string[]) => string[];
 function inputsOf(named: readonly TaskInput[], idsOf: IdsOf): Json[] {
   return named.flatMap((input) => {
     if (typeof input === 'string') return idsOf([input]);
-    return isObject(input as Json)
-      ? idsOf([input.task]).map((task) => ({ ...(input as object), task }))
-      : [input as Json];
+    return isObject(input) ? idsOf([input.task]).map((task) => ({ ...(input as object), task })) : [input as Json];
   });
 }
 
@@ -103,9 +109,6 @@ function withStdin(task: Record<string, Json>, idsOf: IdsOf): Json {
   const from = inputsOf(stdin['from'] as readonly TaskInput[], idsOf);
   return { ...task, command: { ...command, arguments: { ...command['arguments'], stdin: { ...stdin, from } } } };
 }
-
-const isObject = (value: Json | undefined): value is Record<string, Json> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 interface Pair {
   readonly from: string;

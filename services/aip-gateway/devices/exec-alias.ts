@@ -1,5 +1,5 @@
 import { EXEC_ALIAS } from '#libs/constellation';
-import type { CommandCall, CommandOutcome, ExecCliResult, Json } from '#proto';
+import { isObject, type CommandCall, type CommandOutcome, type ExecCliResult, type Json } from '#proto';
 
 /*
  * Foreign Linux devices run a command line with a tool of another name: UFO's `execute_command(command, timeout, cwd)`. A
@@ -51,6 +51,3 @@ export function execOutcome(
   } satisfies ExecCliResult;
   return { ...outcome, result: ours };
 }
-
-const isObject = (value: Json | undefined): value is Readonly<Record<string, Json>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { DeviceId, Json, type CommandCall, type CommandOutcome, type ToolInfo } from '#proto';
+import { DeviceId, Json, isObject, type CommandCall, type CommandOutcome, type ToolInfo } from '#proto';
 
 /**
  * Parameters that the tools of a foreign device want and nobody who plans may know: UFO's Linux tools take the key of their
@@ -85,9 +85,6 @@ function withoutArguments(tool: ToolInfo, names: readonly string[]): ToolInfo {
     },
   };
 }
-
-const isObject = (value: Json | undefined): value is Readonly<Record<string, Json>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** The longest first: one may be a part of another. */
 function secretsIn(value: Json): string[] {

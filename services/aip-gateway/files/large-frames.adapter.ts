@@ -4,7 +4,7 @@ import type { Logger } from 'pino';
 import type { LargeFrames } from '#libs/aip';
 import { openUpload, type UploadEvents } from '#libs/messaging';
 import { Slots } from '#libs/slots';
-import { AIP_LIMITS, type ArtifactRef, type Json } from '#proto';
+import { AIP_LIMITS, isObject, fieldsOf, parseJson, type ArtifactRef, type Json } from '#proto';
 import type { LongText, TakeLimits } from './long-texts.js';
 
 const LIMITS: Omit<TakeLimits, 'secrets'> = {
@@ -140,8 +140,8 @@ export function withArtifacts(
   texts: readonly Pick<LongText, 'path'>[],
   refs: readonly (ArtifactRef | null)[],
 ): string {
-  const frame = parsed(text);
-  const [action] = (frame?.['action_results'] ?? []) as { result?: Json }[];
+  const frame = fieldsOf(parseJson(text));
+  const [action] = (frame['action_results'] ?? []) as { result?: Json }[];
   if (action === undefined) return text;
   const inResult = texts.flatMap(({ path }, index) =>
     RESULT.every((part, at) => path[at] === part)
@@ -150,7 +150,7 @@ export function withArtifacts(
   );
   if (inResult.length === 0) return text;
   const { result = null } = action;
-  const isPlain = result !== null && typeof result === 'object' && !Array.isArray(result);
+  const isPlain = isObject(result);
   if (isPlain && inResult.every(({ path }) => path.length === 1)) {
     const named = inResult.flatMap(({ path: [field], ref }): [string, Json][] =>
       ref === null
@@ -169,12 +169,4 @@ export function withArtifacts(
     action.result = { result, artifacts: Object.fromEntries(artifacts) };
   }
   return JSON.stringify(frame);
-}
-
-function parsed(text: string): Record<string, Json> | undefined {
-  try {
-    return JSON.parse(text) as Record<string, Json>;
-  } catch {
-    return undefined;
-  }
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { parseWith, sentenceOf, type RefusalCode } from '#proto';
+import { parseWith, sentenceOf, parseJson, type RefusalCode } from '#proto';
 import { CREDENTIAL_CHARS_MAX } from './bearer.js';
 import { isFromAllowedOrigin, urlOf, type RequestHead } from './handshake.js';
 
@@ -40,12 +40,8 @@ export type ReadBody =
 
 /** The message names fields, never what stands in them. */
 export function readIdentityBody(kind: IdentityRequest['kind'], text: string): ReadBody {
-  let json: unknown;
-  try {
-    json = JSON.parse(text);
-  } catch {
-    return { ok: false, message: 'The body is not JSON.' };
-  }
+  const json = parseJson(text);
+  if (json === undefined) return { ok: false, message: 'The body is not JSON.' };
   if (kind === 'join') {
     const body = parseWith(JoinBody, json);
     return body.ok ? { ok: true, request: { kind, ...body.value } } : { ok: false, message: wrong(body.issues) };

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { parseJson } from '#proto';
 
 /** `endpoints.json`: where the parts of a running system listen. Written when everything is ready, removed when it stops. */
 export const Endpoints = z.looseObject({
@@ -19,11 +20,7 @@ export const Endpoints = z.looseObject({
 export type Endpoints = z.infer<typeof Endpoints>;
 
 export function parseEndpoints(text: string): Endpoints | undefined {
-  try {
-    return Endpoints.safeParse(JSON.parse(text)).data;
-  } catch {
-    return undefined;
-  }
+  return Endpoints.safeParse(parseJson(text)).data;
 }
 
 /** For files and messages: no user, no password. */

@@ -1,4 +1,4 @@
-import { attemptOfCommand, OutputChunk, parseWith, subjects, type TaskId } from '#proto';
+import { attemptOfCommand, OutputChunk, parseWith, subjects, parseJson, type TaskId } from '#proto';
 
 /** One piece of what a task writes while it runs. */
 export interface TaskOutputPiece extends OutputChunk {
@@ -6,11 +6,9 @@ export interface TaskOutputPiece extends OutputChunk {
   readonly attempt: number;
 }
 
-const decoder = new TextDecoder();
-
 /** Undefined for what is no piece of the command whose subject it came on. */
 export function parsePiece(subject: string, data: Uint8Array): TaskOutputPiece | undefined {
-  const parsed = parseWith(OutputChunk, jsonOf(data));
+  const parsed = parseWith(OutputChunk, parseJson(data));
   if (!parsed.ok || subjects.output(parsed.value.commandId) !== subject) return undefined;
   const key = attemptOfCommand(parsed.value.commandId);
   return key === undefined ? undefined : { ...parsed.value, taskId: key.taskId, attempt: key.attempt };
@@ -27,12 +25,4 @@ export function endOfPiece({ offset, text }: Pick<OutputChunk, 'offset' | 'text'
 /** Stands where pieces were left out, or before the first one that came: live output is stored nowhere. */
 export function gapText(bytes: number): string {
   return `[... ${bytes} bytes not shown ...]`;
-}
-
-function jsonOf(data: Uint8Array): unknown {
-  try {
-    return JSON.parse(decoder.decode(data)) as unknown;
-  } catch {
-    return undefined;
-  }
 }

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { isKeptOut } from '#libs/fleet';
 import { readSecret, writeSecret } from '#libs/keys';
 import { query, QueryRefusedError, QueryUnavailableError } from '#libs/messaging';
-import type { AgentProfile } from '#proto';
+import { parseJson, type AgentProfile } from '#proto';
 import { failure } from '../terminal/index.js';
 import { type Home, makeDir } from '../home/index.js';
 import type { LocalDevice } from '../processes/index.js';
@@ -63,11 +63,7 @@ async function enrolLocal(
 /** What cannot be read is none: the device says so itself, and what would help. */
 async function hasKey(home: Home, id: string): Promise<boolean> {
   const text = await readSecret(home.deviceIdentityFile(id)).catch(() => undefined);
-  try {
-    return KeptIdentity.safeParse(JSON.parse(text ?? '')).data?.joined?.deviceId === id;
-  } catch {
-    return false;
-  }
+  return KeptIdentity.safeParse(parseJson(text ?? '')).data?.joined?.deviceId === id;
 }
 
 /** Resolves when all of them are connected, as the registry sees it. */

@@ -1,4 +1,4 @@
-import type { Json } from '#proto';
+import { fieldsOf, type Json } from '#proto';
 
 /** What was answered, as text: of a command its standard output, of an agent its words, of anything else its JSON. */
 export function answerText(value: Json, indent?: number): string {
@@ -11,8 +11,4 @@ export function answerText(value: Json, indent?: number): string {
 export function stderrOf(value: Json): string {
   const { stderr } = fieldsOf(value);
   return typeof stderr === 'string' ? stderr : '';
-}
-
-function fieldsOf(value: Json): Readonly<Record<string, Json>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : {};
 }

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { parseWith, sentenceOf } from '#proto';
+import { parseWith, sentenceOf, parseJson, isObject } from '#proto';
 import { RefusedError } from './refusal.js';
 
 /** What a client sent, checked; throws RefusedError. */
@@ -12,14 +12,9 @@ export function valid<T>(schema: z.ZodType<T>, input: unknown): T {
 
 /** The bytes of a body as the JSON object they have to be; throws RefusedError. */
 export function jsonObject(body: unknown): object {
-  let json: unknown;
-  try {
-    const bytes = body instanceof Uint8Array ? body : new Uint8Array();
-    json = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
-  } catch {
-    throw new RefusedError({ code: 'INVALID_JSON', message: 'The body is not JSON in UTF-8.' });
-  }
-  if (typeof json === 'object' && json !== null && !Array.isArray(json)) return json;
+  const json = body instanceof Uint8Array ? parseJson(body) : undefined;
+  if (json === undefined) throw new RefusedError({ code: 'INVALID_JSON', message: 'The body is not JSON in UTF-8.' });
+  if (isObject(json)) return json;
   throw new RefusedError({ code: 'INVALID_REQUEST', message: 'The body must be a JSON object.' });
 }
 

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { jetstreamManager } from '@nats-io/jetstream';
 import { emptyRun, evolveCommit, findTask, isTerminal, type Run } from '#libs/constellation';
 import { readCommits } from '#libs/event-log';
-import { OutputChunk, parseWith, RunCommit, STREAMS, subjects, type RunId, type TaskId } from '#proto';
+import { OutputChunk, parseWith, RunCommit, STREAMS, subjects, parseJson, type RunId, type TaskId } from '#proto';
 import { RefusedError } from '../http/index.js';
 import { beginStream, drained, endForGood, SseResponses } from './sse-responses.adapter.js';
 import { sseOutput } from './sse.js';
@@ -12,8 +12,6 @@ interface OutputOf {
   /** Of this task only. */
   readonly taskId?: TaskId | undefined;
 }
-
-const decoder = new TextDecoder();
 
 /**
  * What the tasks of a run write while they run, as Server-Sent Events, to the end of the run. It is stored nowhere: a client
@@ -27,7 +25,7 @@ export class RunOutput extends SseResponses<OutputOf> {
     try {
       const filters = [subjects.run(of.runId)];
       for await (const { data, pending } of readCommits(this.nc, 'RUNS', { afterSequence: 0, filters, signal })) {
-        run = evolveCommit(run, RunCommit.parse(JSON.parse(decoder.decode(data))));
+        run = evolveCommit(run, RunCommit.parse(parseJson(data)));
         if (pending > 0) continue;
         if (isTerminal(run)) break;
         stop ??= await this.#begin(of, run, { response, signal });
@@ -99,14 +97,6 @@ interface Client {
 
 /** Undefined for what is no piece of the command whose subject it came on. */
 function parseChunk(subject: string, data: Uint8Array): OutputChunk | undefined {
-  const parsed = parseWith(OutputChunk, jsonOf(data));
+  const parsed = parseWith(OutputChunk, parseJson(data));
   return parsed.ok && subjects.output(parsed.value.commandId) === subject ? parsed.value : undefined;
-}
-
-function jsonOf(data: Uint8Array): unknown {
-  try {
-    return JSON.parse(decoder.decode(data)) as unknown;
-  } catch {
-    return undefined;
-  }
 }

@@ -1,4 +1,4 @@
-import { ArtifactRef, pathOf, type Json, type TaskResult } from '#proto';
+import { ArtifactRef, pathOf, fieldsOf, type Json, type TaskResult } from '#proto';
 
 /** An agent made it: what it finished with, not what a tool answered. */
 export const AGENT = 'agent';
@@ -81,7 +81,7 @@ function countedText(text: string, { bytes, error }: OutputFacts): WholeText {
 const JSON_LINE: TextPlace = { kind: 'json' };
 
 function isTextContent(value: Json): boolean {
-  const { type, text } = asObject(value);
+  const { type, text } = fieldsOf(value);
   return type === 'text' && typeof text === 'string';
 }
 
@@ -94,7 +94,7 @@ interface OutputFacts {
 }
 
 function outputFacts(value: Json, stream: 'stdout' | 'stderr'): OutputFacts {
-  const result = asObject(value);
+  const result = fieldsOf(value);
   const { [`${stream}_artifact`]: artifact, [`${stream}_bytes`]: bytes, artifact_error: error } = result;
   return {
     artifact: ArtifactRef.safeParse(artifact).data,
@@ -123,6 +123,3 @@ function touches(cut: string, place: TextPlace): boolean {
 
 const isWithin = (path: string, outer: string): boolean =>
   path.startsWith(outer) && /^[.[]/.test(path.slice(outer.length));
-
-const asObject = (value: Json): Readonly<Record<string, Json>> =>
-  value !== null && typeof value === 'object' && !Array.isArray(value) ? value : {};

@@ -2,7 +2,7 @@ import { request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import type { SecureContextOptions } from 'node:tls';
 import { z } from 'zod';
-import { DeviceId, Instant } from '#proto';
+import { DeviceId, Instant, parseJson } from '#proto';
 import { errorCode } from '../faults/index.js';
 
 /** What a device proves to a server of TLS, and whom it believes; read anew for every connection. */
@@ -93,7 +93,7 @@ export class IdentityClient {
   }
 
   #read(url: string, { status, text, retryAfter }: HttpAnswer): IdentityAnswer {
-    const json = parsed(text);
+    const json = parseJson(text);
     const issued = status === 200 ? Issued.safeParse(json) : undefined;
     if (issued?.success === true) {
       const { deviceId, credential, expiresAt } = issued.data;
@@ -150,14 +150,6 @@ export function httpUrl(url: string, path: string): URL {
   const found = new URL(`v1/${path}`, url.replace(/^ws/u, 'http'));
   found.search = '';
   return found;
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 function reasonOf(error: unknown): string {

@@ -1,4 +1,4 @@
-import type { Json } from '#proto';
+import { fieldsOf, type Json } from '#proto';
 import { z } from 'zod';
 
 export const SECRET_LIMITS = {
@@ -23,16 +23,13 @@ export type SecretRef = z.infer<typeof SecretRef>;
 
 /** The names of all secrets that the arguments of a command refer to, where a command may. */
 export function secretsIn(args: Readonly<Record<string, Json>>): string[] {
-  const env = objectOf(args['env']);
+  const env = fieldsOf(args['env']);
   const named = [...Object.values(env), args['stdin']].flatMap((value) => {
-    const { secret } = objectOf(value);
+    const { secret } = fieldsOf(value);
     return typeof secret === 'string' ? [secret] : [];
   });
   return [...new Set(named)];
 }
-
-const objectOf = (value: Json | undefined): Readonly<Record<string, Json>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) ? value : {};
 
 /** The value in the bytes of its file, or what is wrong with them. A newline at the end is an editor's. */
 export function secretIn(bytes: Buffer): { readonly value: string } | { readonly wrong: string } {

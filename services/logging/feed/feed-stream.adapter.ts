@@ -1,8 +1,7 @@
 import { DeliverPolicy, jetstream, jetstreamManager } from '@nats-io/jetstream';
 import { headers, type NatsConnection } from '@nats-io/transport-node';
-import { FeedMessage, STREAMS, subjects, type RunEventType } from '#proto';
+import { FeedMessage, STREAMS, subjects, parseJson, type RunEventType } from '#proto';
 import { parsePosition, wholeMessage, type FeedEntry, type FeedPosition } from './feed-message.js';
-import { parseJson } from '../projection/index.js';
 import { isWrongSequence } from '#libs/messaging';
 
 const PUBLISH_TIMEOUT_MS = 5_000;

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { NatsConnection } from '@nats-io/transport-node';
 import type { Logger } from 'pino';
-import { parseWith, RunCommit } from '#proto';
+import { parseWith, RunCommit, parseJson } from '#proto';
 import { readCommits, type StreamEntry } from '#libs/event-log';
 import type { Clock, Postgres } from '#libs/platform';
-import { batches, Follower, parseJson, upsertRows } from '../projection/index.js';
+import { batches, Follower, upsertRows } from '../projection/index.js';
 import { CheckpointEntity } from '../entities/index.js';
 import { feedEntriesOf, isAfter, type FeedEntry, type FeedPosition } from './feed-message.js';
 import type { FeedStream } from './feed-stream.adapter.js';

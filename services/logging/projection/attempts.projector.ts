@@ -1,8 +1,7 @@
-import { AttemptCommit, attemptOfSubject, parseWith, sentenceOf } from '#proto';
+import { AttemptCommit, attemptOfSubject, parseWith, sentenceOf, parseJson } from '#proto';
 import type { StreamEntry } from '#libs/event-log';
 import { commandRowsOf, endOf, lastByKey } from './attempt-rows.js';
 import { AttemptEntity, CommandEntity } from '../entities/index.js';
-import { parseJson } from './json.js';
 import { RowsProjection, type RowsOptions } from './rows.projector.js';
 import { upsertRows } from './write.adapter.js';
 

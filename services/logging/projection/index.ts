@@ -7,7 +7,6 @@ export { batches } from './batches.adapter.js';
 export * from './dead-letter.adapter.js';
 export { StreamFollower, type Projection } from './follow.projector.js';
 export * from './follower.runner.js';
-export * from './json.js';
 export * from './plans.projector.js';
 export * from './reader.adapter.js';
 export * from './rebuild.adapter.js';

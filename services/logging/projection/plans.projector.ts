@@ -1,8 +1,7 @@
-import { parseWith, PlanCommit, runIdOfSubject, sentenceOf } from '#proto';
+import { parseWith, PlanCommit, runIdOfSubject, sentenceOf, parseJson } from '#proto';
 import { planStepsOf, type PlanStep } from '#libs/constellation';
 import type { StreamEntry } from '#libs/event-log';
 import { PlanStepEntity } from '../entities/index.js';
-import { parseJson } from './json.js';
 import { RowsProjection, type RowsOptions } from './rows.projector.js';
 import { upsertRows } from './write.adapter.js';
 

@@ -1,6 +1,6 @@
 import type { NatsConnection } from '@nats-io/transport-node';
 import type { DataSource, EntityManager } from 'typeorm';
-import { parseWith, RunCommit, runIdOfSubject, sentenceOf, subjects, type RunId } from '#proto';
+import { parseWith, RunCommit, runIdOfSubject, sentenceOf, subjects, parseJson, type RunId } from '#proto';
 import { evolveCommit, type Run } from '#libs/constellation';
 import { readCommits, type StreamEntry } from '#libs/event-log';
 import type { Clock } from '#libs/platform';
@@ -17,7 +17,6 @@ import {
   type BrokenRunRow,
 } from '../entities/index.js';
 import type { PreparedBatch, Projection } from './follow.projector.js';
-import { parseJson } from './json.js';
 import { RunCache, type CachedRun } from './run-cache.js';
 import { changeOf, type RunChange } from './run-rows.js';
 import { deleteRows, upsertRows } from './write.adapter.js';

@@ -1,8 +1,7 @@
 import type { NatsConnection } from '@nats-io/transport-node';
 import { attemptStories, type AttemptStory } from '#libs/constellation';
 import { readStored } from '#libs/event-log';
-import { AttemptCommit, subjects, type RecordedAttemptEvent, type RunCommit, type RunId } from '#proto';
-import { parseJson } from '../projection/index.js';
+import { AttemptCommit, subjects, parseJson, type RecordedAttemptEvent, type RunCommit, type RunId } from '#proto';
 
 /** Of commits of attempts that one report is made from; the steps behind are not told in it. */
 export const STORY_BYTES_MAX = 64 * 1024 * 1024;

@@ -1,8 +1,7 @@
 import type { NatsConnection } from '@nats-io/transport-node';
 import { planSayingsOf, type PlanSaying } from '#libs/constellation';
 import { readStored } from '#libs/event-log';
-import { PlanCommit, subjects, type RecordedPlanEvent, type RunCommit, type RunId } from '#proto';
-import { parseJson } from '../projection/index.js';
+import { PlanCommit, subjects, parseJson, type RecordedPlanEvent, type RunCommit, type RunId } from '#proto';
 
 /** Of commits of plans that one report is made from; what was said later is not told in it. */
 export const SAYINGS_BYTES_MAX = 64 * 1024 * 1024;

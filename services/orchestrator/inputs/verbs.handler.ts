@@ -1,15 +1,16 @@
 import type { NatsConnection } from '@nats-io/transport-node';
 import {
-  type Actor,
   LIMITS,
   parseWith,
+  sentenceOf,
+  subjects,
+  VERB_BODIES,
+  parseJson,
+  type Actor,
   type Refusal,
   type RunCommit,
   type RunId,
   type RunVerb,
-  sentenceOf,
-  subjects,
-  VERB_BODIES,
   type VerbAnswer,
   type VerbBody,
 } from '#proto';
@@ -46,7 +47,7 @@ export class VerbsHandler {
 
   /** The one final answer, or TRY_AGAIN. Whatever came in, it is answered. */
   async serve(runId: RunId, verb: RunVerb, payload: Uint8Array): Promise<VerbAnswer> {
-    const json = readJson(payload);
+    const json = parseJson(payload);
     const parsed = parseWith(VERB_BODIES[verb], json);
     if (!parsed.ok) {
       const [first] = parsed.issues;
@@ -179,14 +180,6 @@ function actionOf(verb: Exclude<RunVerb, 'FORK'>, body: VerbBody<RunVerb>): Extr
 
 function rejected(code: Refusal['code'], message: string): VerbAnswer {
   return { answer: 'rejected', reason: { code, message, issues: [] }, sequence: 0 };
-}
-
-function readJson(payload: Uint8Array): unknown {
-  try {
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(payload));
-  } catch {
-    return undefined;
-  }
 }
 
 /** A commit is all or nothing, so a fork starts where one ends: the first is the one that brought the constellation. */

@@ -23,6 +23,7 @@ import {
 } from './access.js';
 import { refusals, type HttpRefusal } from './refusals.js';
 import { readCaller } from './caller.js';
+import { parseJson } from '#proto';
 
 export interface McpEndpointOptions {
   readonly nc: NatsConnection;
@@ -151,7 +152,7 @@ async function serveBody(
   { caller, body }: { readonly caller: EndpointCaller; readonly body: Buffer },
   { request, response }: Exchange,
 ): Promise<void> {
-  const message = jsonOf(body);
+  const message = parseJson(body);
   if (message === undefined) return answer(response, refusals.json());
   if (Array.isArray(message)) return answer(response, refusals.batch());
   if (needsMore(message, caller.grant.access)) return answer(response, refusals.access());
@@ -206,14 +207,6 @@ async function readBody(request: IncomingMessage): Promise<Buffer | undefined> {
     pieces.push(piece);
   }
   return Buffer.concat(pieces);
-}
-
-function jsonOf(body: Buffer): unknown {
-  try {
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body));
-  } catch {
-    return undefined;
-  }
 }
 
 function answer(response: ServerResponse, { status, headers, body }: HttpRefusal): void {

@@ -1,5 +1,5 @@
 import { Inject } from '@nestjs/common';
-import { DeviceId, deviceIdOfSubject, DURABLES, parseWith } from '#proto';
+import { DeviceId, deviceIdOfSubject, DURABLES, parseJson } from '#proto';
 import { DONE, TimerBody, type BusMessage, type Outcome } from '#libs/messaging';
 import { TakesMessages, Takes } from '#libs/platform';
 import { FleetHandler } from './fleet.handler.js';
@@ -25,10 +25,6 @@ export class DueTimers {
 }
 
 function parseDue(data: Uint8Array): number | undefined {
-  try {
-    const body = parseWith(TimerBody, JSON.parse(new TextDecoder().decode(data)));
-    return body.ok ? Date.parse(body.value.at) : undefined;
-  } catch {
-    return undefined;
-  }
+  const body = TimerBody.safeParse(parseJson(data));
+  return body.success ? Date.parse(body.data.at) : undefined;
 }

@@ -1,10 +1,10 @@
 import { jetstream } from '@nats-io/jetstream';
-import { Kvm, type KV, type KvEntry } from '@nats-io/kv';
+import { Kvm, type KV } from '@nats-io/kv';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { AgentProfile, BUCKETS, type DeviceId } from '#proto';
 import { OVERTAKEN, uncontended } from '#libs/event-log';
 import type { Newest, ProfileStore } from './profile-store.js';
-import { isWrongSequence } from '#libs/messaging';
+import { entryValue, isWrongSequence } from '#libs/messaging';
 
 /** AGENT_PROFILES: one key per device. An older revision never replaces a newer one, whichever replica writes. */
 export class KvProfiles implements ProfileStore {
@@ -30,7 +30,7 @@ export class KvProfiles implements ProfileStore {
   async #compareAndWrite(deviceId: DeviceId, newest: Newest): Promise<void> {
     const kv = await this.#open();
     const before = await kv.get(deviceId);
-    const stored = before === null ? undefined : parse(before);
+    const stored = before === null ? undefined : entryValue(before, AgentProfile);
     const profile = await newest(stored);
     const value = JSON.stringify(profile);
     if (before === null) return void (await kv.create(deviceId, value));
@@ -52,7 +52,7 @@ export class KvProfiles implements ProfileStore {
 
   async read(deviceId: DeviceId): Promise<AgentProfile | undefined> {
     const entry = await (await this.#open()).get(deviceId);
-    return entry === null ? undefined : parse(entry);
+    return entry === null ? undefined : entryValue(entry, AgentProfile);
   }
 
   /** Read from the leader, or the compare would fail on a value that is already gone. */
@@ -61,14 +61,5 @@ export class KvProfiles implements ProfileStore {
       allow_direct: false,
     });
     return this.#bucket;
-  }
-}
-
-function parse(entry: KvEntry): AgentProfile | undefined {
-  if (entry.operation !== 'PUT') return undefined;
-  try {
-    return AgentProfile.safeParse(entry.json()).data;
-  } catch {
-    return undefined;
   }
 }

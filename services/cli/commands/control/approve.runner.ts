@@ -1,4 +1,4 @@
-import { type CommandCall, CommandCall as CommandCallSchema, parseWith, sentenceOf } from '#proto';
+import { CommandCall as CommandCallSchema, parseWith, sentenceOf, parseJson, type CommandCall } from '#proto';
 import { approvalFrom } from './approval-id.js';
 import { commandText } from '../../text/index.js';
 import { withBus } from '../../bus/index.js';
@@ -45,12 +45,8 @@ async function edited(
 }
 
 function argumentsFrom(json: string): CommandCall['arguments'] {
-  let value: unknown;
-  try {
-    value = JSON.parse(json);
-  } catch {
-    throw badInput('--arguments: must be a JSON object, for example {"info_type":"disk"}.');
-  }
+  const value = parseJson(json);
+  if (value === undefined) throw badInput('--arguments: must be a JSON object, for example {"info_type":"disk"}.');
   const parsed = parseWith(CommandCallSchema.shape.arguments, value);
   if (parsed.ok) return parsed.value;
   throw badInput(`--arguments: ${parsed.issues.map(sentenceOf).join('; ')}`, parsed.issues);

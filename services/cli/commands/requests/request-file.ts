@@ -1,5 +1,5 @@
 import { withoutUfo } from '#libs/constellation';
-import { LIMITS, parseWith, RunRequest, type Issue } from '#proto';
+import { LIMITS, parseWith, RunRequest, isObject, type Issue } from '#proto';
 import { parseText, sentencesOf } from '../../files/index.js';
 
 export type RequestFile =
@@ -48,10 +48,6 @@ export function parseRequestText(text: string, requestId: string, override = fal
 
 function isBareConstellation(value: object): boolean {
   return 'tasks' in value && !('goal' in value) && !('constellation' in value);
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function withoutPrefix(path: string): string {
