@@ -36,6 +36,10 @@ export function lanesOf(runs, bytes = totalmem()) {
   return [...first, ...alone.map((run) => [[run]])].filter((together) => together.length > 0);
 }
 
+/** Somebody has ended the run: what has not begun does not begin, and the run has failed. */
+let isStopped = false;
+const NOT_RUN = { passed: 0, failed: 1, skipped: 0 };
+
 /** Runs all of them, whatever fails. Resolves with `{ passed, failed, skipped }` of each. */
 export async function runSuites(runs, directory) {
   const stages = lanesOf(runs);
@@ -47,7 +51,9 @@ export async function runSuites(runs, directory) {
   for (const lanes of stages) {
     const nicer = (index) => (lanes.length > 1 && index === 0 ? NICER : 0);
     const inOrder = async (lane, index) => {
-      for (const run of lane) counts.push(await runSuite(run, { directory, turns, nicer: nicer(index) }));
+      for (const run of lane) {
+        counts.push(isStopped ? NOT_RUN : await runSuite(run, { directory, turns, nicer: nicer(index) }));
+      }
     };
     await Promise.all(lanes.map(inOrder));
   }
@@ -113,7 +119,10 @@ function runJest({ suite, file, words, nicer }, tell, hear) {
     if (nicer > 0 && child.pid !== undefined) setPriority(child.pid, nicer);
     for (const stream of ['stdout', 'stderr'])
       child[stream].setEncoding('utf8').on('data', (chunk) => hear(stream, chunk));
-    const pass = (signal) => child.kill(signal);
+    const pass = (signal) => {
+      isStopped = true;
+      child.kill(signal);
+    };
     process.on('SIGTERM', pass).on('SIGINT', pass);
     let [hard, drained, ended] = [undefined, undefined, { code: null, seconds: null }];
     const late = setTimeout(() => {
