@@ -27,6 +27,7 @@ import {
   type TargetState,
 } from './constellation-state.js';
 import { authorised, layered, type StepOf } from '../frames/index.js';
+import { errorMessage } from './session-answers.js';
 import { endedOf, noRoomFor, NO_TASKS, opened, withPhase, type OpenTask } from './task-book.js';
 
 type Step = [ConstellationSession, ConstellationEffect[]];
@@ -391,8 +392,6 @@ function refuse(session: Open, error: string, { code, nowMs }: { code: number; n
   const [, effects] = answer(session, errorMessage(error), nowMs);
   return [{ phase: 'CLOSED' }, [...effects, close(code, error)]];
 }
-
-const errorMessage = (error: string): ServerMessage => ({ type: 'error', status: 'error', error });
 
 /** UFO's server leaves its clients in the dark about which TASK it means. */
 const taskError = (sessionId: string, error: string): ServerMessage => ({

@@ -1,5 +1,6 @@
 // No Nest here: the client runs on every device, also on small ones. Without it the process starts in a fraction of the time
 // and memory, and there is nothing to inject that `openDevice` does not show on one screen.
+import { once } from 'node:events';
 import { mkdir } from 'node:fs/promises';
 import { lockDataDir } from '../machine/index.js';
 import { createDeviceLogger } from './device-logger.adapter.js';
@@ -35,7 +36,7 @@ export async function runDeviceClient(options: DeviceClientOptions): Promise<num
   const lost = new AbortController();
   const measuring = setInterval(() => void metrics.refresh(), METRICS_EVERY_MS);
   const linked = endpoint.run(lost.signal);
-  await aborted(ending.signal);
+  if (!ending.signal.aborted) await once(ending.signal, 'abort');
   // Results of what still ends in time are sent; the others are in the journal.
   await Promise.all([commands.drain(DRAIN_MS), foreign.drain()]);
   lost.abort();
@@ -45,11 +46,4 @@ export async function runDeviceClient(options: DeviceClientOptions): Promise<num
   await close();
   logger.info({ exitCode }, 'stopped');
   return exitCode;
-}
-
-async function aborted(signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return;
-  const { promise, resolve } = Promise.withResolvers<void>();
-  signal.addEventListener('abort', () => resolve(), { once: true });
-  await promise;
 }

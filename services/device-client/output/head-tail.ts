@@ -87,7 +87,8 @@ export class HeadTail {
   }
 }
 
-const isContinuation = (byte: number | undefined): boolean => byte !== undefined && (byte & 0xc0) === 0x80;
+/** Of UTF-8: a byte that begins no character. */
+export const isContinuation = (byte: number | undefined): boolean => byte !== undefined && (byte & 0xc0) === 0x80;
 
 /** A cut inside a character would read as a replacement mark that the command never wrote. */
 function withoutBrokenEnd(bytes: Buffer): Buffer {

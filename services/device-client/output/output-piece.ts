@@ -1,3 +1,5 @@
+import { isContinuation } from './head-tail.js';
+
 /** What was written and not told yet, ready to be told. */
 export interface PrintedPiece {
   /** Bytes of the stream before this piece. */
@@ -59,8 +61,6 @@ export class PendingOutput {
     return bytes === 0 ? undefined : piece;
   }
 }
-
-const isContinuation = (byte: number | undefined): boolean => byte !== undefined && (byte & 0xc0) === 0x80;
 
 function continuationBytes(bytes: Buffer): number {
   let count = 0;

@@ -1,13 +1,8 @@
 // The words of `orrery runbooks`.
 import { define, RUN_OR_FILE, type CliCommand } from '../../terminal/index.js';
+import type { SaveRunbookOptions } from './runbooks.runner.js';
 
 const runner = () => import('./runbooks.runner.js');
-
-interface SaveOptions {
-  readonly name: string;
-  readonly output?: string;
-  readonly allowSecretLooking?: boolean;
-}
 
 /** `orrery runbooks` and what stands below it. */
 export function defineRunbooks(program: CliCommand): void {
@@ -44,7 +39,7 @@ export function defineRunbooks(program: CliCommand): void {
       '--allow-secret-looking',
       'save it although something in it looks like a secret: you have read those fields',
     )
-    .does(async (context, source: string, options: SaveOptions) =>
+    .does(async (context, source: string, options: SaveRunbookOptions) =>
       (await runner()).saveRunbook(context, source, options),
     );
 }

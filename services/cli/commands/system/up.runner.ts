@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { homeOf, makeDir } from '../../home/index.js';
 import { EXIT, type ExitCode, type CliContext } from '../../terminal/index.js';
 import { upDetached, launchOf, EmbeddedSystem } from '../../system/index.js';
@@ -32,7 +33,7 @@ async function upHere(context: CliContext, options: UpOptions): Promise<ExitCode
       showToken,
     });
     launch.ready({ home: home.root, pid: process.pid, endpoints, ...(adminToken === undefined ? {} : { adminToken }) });
-    await untilAborted(signal);
+    if (!signal.aborted) await once(signal, 'abort');
     launch.say('stopping');
     await system.stop();
     launch.say('stopped');
@@ -40,11 +41,4 @@ async function upHere(context: CliContext, options: UpOptions): Promise<ExitCode
     await unlock();
   }
   return EXIT.ok;
-}
-
-function untilAborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    signal.addEventListener('abort', () => resolve(), { once: true });
-  });
 }
