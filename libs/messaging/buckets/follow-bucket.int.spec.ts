@@ -21,10 +21,10 @@ const connect = (name: string): Promise<NatsConnection> =>
 
 beforeAll(async () => {
   server = await startTestNats();
-  writer = await connect('writer');
 });
+// A connection that has seen the server go may lose what it is asked next: each test has its own.
 beforeEach(async () => {
-  reader = await connect('reader');
+  [reader, writer] = [await connect('reader'), await connect('writer')];
   bucket = await new Kvm(writer).create(`followed-${++count}`);
   stop = new AbortController();
 });
@@ -32,12 +32,9 @@ afterEach(async () => {
   stop.abort();
   await followed?.over;
   followed = undefined;
-  await reader.close();
+  await Promise.all([reader.close(), writer.close()]);
 });
-afterAll(async () => {
-  await writer.close();
-  await server.stop();
-});
+afterAll(() => server.stop());
 
 /** What is told, as `key=value`, `key gone`, `complete` and `look`. */
 class Told {
