@@ -189,9 +189,7 @@ export class Rig {
   }
 
   async witnessed(): Promise<number[]> {
-    const rows = (await this.source.query(`select sequence from ${WITNESS} order by sequence`)) as {
-      sequence: string;
-    }[];
+    const rows = await this.source.query<{ sequence: string }[]>(`select sequence from ${WITNESS} order by sequence`);
     return rows.map(({ sequence }) => Number(sequence));
   }
 }
