@@ -18,7 +18,7 @@ export const ActorProof = z.strictObject({
 export type ActorProof = z.infer<typeof ActorProof>;
 
 /**
- * What lets an MCP host see, and with `edit` change, the constellation of one run in the name of whoever signed it: an Ed25519
+ * What lets an MCP host see, and with `edit` change, the constellation of one run in the name of its signer: an Ed25519
  * signature, made with a bus key, over the RFC 8785 canonical JSON of the other fields. As a bearer token: base64url of its JSON.
  * What comes in with it may have been written by a model, and is treated so.
  */

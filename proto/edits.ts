@@ -136,7 +136,7 @@ export const Proposal = z.strictObject({
   trace: EditTrace.optional(),
   /** Of a plan that begins: where later edits of a model may run things besides the targets of its tasks. */
   spare: z.array(Target).max(50).optional(),
-  /** With FINISH and FAIL: the reply to whoever asked, and the tasks it rests on. */
+  /** With FINISH and FAIL: the reply to the requester, and the tasks it rests on. */
   answer: z
     .strictObject({ text: z.string().max(LIMITS.answerCharsMax), evidence: z.array(TaskId).max(LIMITS.tasksMax) })
     .optional(),

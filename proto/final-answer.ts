@@ -3,7 +3,7 @@ import { CommandCall, TaskStatus } from './constellation.js';
 import { DeviceId, TaskId } from './ids.js';
 import { LIMITS } from './limits.js';
 
-/** One reply to whoever asked, with what it rests on. */
+/** One reply to the requester, with what it rests on. */
 export const FinalAnswer = z.strictObject({
   /** Hostile text like everything that models and devices say. */
   text: z.string().max(LIMITS.answerCharsMax),

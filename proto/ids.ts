@@ -106,7 +106,7 @@ function isPlain(value: object): boolean {
   return prototype === null || Object.getPrototypeOf(prototype) === null;
 }
 
-/** A key `__proto__` is left out: whoever copies it key by key would change what it copies to. */
+/** A key `__proto__` is left out: a copy key by key would change what it copies to. */
 function withoutPrototypes(value: unknown): unknown {
   if (!namesPrototype(value)) return value;
   if (Array.isArray(value)) return value.map(withoutPrototypes);

@@ -62,7 +62,7 @@ export const LIMITS = {
   stepsMax: 200,
   /** A reply of a model; a longer one is refused. */
   replyBytesMax: 256 * 1024,
-  /** The reply to whoever asked, and what it names as evidence. */
+  /** The reply to the requester, and what it names as evidence. */
   answerCharsMax: 16_000,
   evidenceMax: 200,
   /** Tasks of a run that an evaluation has a verdict about. */

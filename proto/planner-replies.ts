@@ -11,7 +11,7 @@ const said = {
   /** Why it plans what it plans, or leaves the plan as it is. */
   thought: z.string().max(20_000),
   state: PlannerState,
-  /** The reply to whoever asked; needed with FINISH and FAIL. */
+  /** The reply to the requester; needed with FINISH and FAIL. */
   result: z.string().max(LIMITS.answerCharsMax).default(''),
 } as const;
 

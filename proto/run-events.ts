@@ -246,7 +246,7 @@ export const TaskStopRequested = z.strictObject({
   attempt: attempt.min(1),
   reason: StopReason,
   by: Actor.optional(),
-  /** Why, in the words of whoever asked. */
+  /** Why, in the words of the person who asked. */
   note: z.string().max(1_000).optional(),
   requestedAt: Instant,
   graceUntil: Instant,
@@ -301,7 +301,7 @@ export const RunCompleted = z.strictObject({
   outcome: RunOutcome,
   counts: TaskCounts,
   completedAt: Instant,
-  /** Of a goal: the one reply to whoever asked. */
+  /** Of a goal: the one reply to the requester. */
   answer: FinalAnswer.optional(),
 });
 export const RunFailed = z.strictObject({

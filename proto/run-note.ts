@@ -6,7 +6,7 @@ import { LIMITS } from './limits.js';
 /** What a note says: kept as it was written, made harmless where it is shown. */
 export const NoteText = z.string().min(1).max(LIMITS.noteCharsMax);
 
-/** A note of somebody who looks after a run, for whoever looks at it after him. Nothing that the run does depends on it. */
+/** A note of somebody who looks after a run, for those who look at it later. Nothing that the run does depends on it. */
 export const RunNote = z.strictObject({
   by: Actor,
   text: NoteText,

@@ -170,7 +170,7 @@ export const VERBS = {
       },
     },
   ),
-  /** An edit, by an operator or by whoever plans for the run. */
+  /** An edit, by an operator or by the planner of the run. */
   PROPOSE: row(
     {
       proposal: Proposal,

@@ -52,7 +52,7 @@ export interface Attempt {
   readonly key: AttemptKey;
   /** The instance that took it over last; null while only its first owner, who writes nothing before the end, had it. */
   readonly owner: string | null;
-  /** The instance that wrote last, signals aside: they come from whoever happens to hear of them. */
+  /** The instance that wrote last, signals aside: they come from any replica that hears of them. */
   readonly writer: string | null;
   readonly stop: Stop | null;
   readonly finished: AttemptFinished | null;

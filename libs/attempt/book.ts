@@ -69,7 +69,7 @@ export const EMPTY_BOOK: Book = {
   given: null,
 };
 
-/** A book whose maps belong to whoever is folding: a long attempt is read in time that grows with its length. */
+/** A book whose maps belong to one fold: a long attempt is read in time that grows with its length. */
 interface Draft extends Book {
   readonly steps: Map<number, StepRecord>;
   readonly commands: Map<CommandId, CommandRecord>;

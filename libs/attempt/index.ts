@@ -1,6 +1,6 @@
 /**
  * ATTEMPT, one of the four aggregates: its orders, its facts folded, what is told to its agent of them, how commands and steps end. Pure;
- * whoever carries an attempt out waits, asks and stores.
+ * the device-agent waits, asks and stores.
  */
 export {
   NOT_SENT,

@@ -27,7 +27,7 @@ export interface AuditReport {
   readonly attempts: number;
   /** Commits of the run's planner. */
   readonly plans: number;
-  /** Hash of the last commit: whoever wrote it down earlier can tell a shortened log from a whole one. */
+  /** Hash of the last commit: an auditor who wrote it down earlier can tell a shortened log from a whole one. */
   readonly head: string | null;
   readonly status: string | null;
   readonly outcome: string | null;

@@ -16,7 +16,7 @@ export interface LivePorts {
 const LOOKS_MAX = 40;
 const LOOK_AGAIN_MS = 50;
 
-/** The constellation of a run as it is: a call is an edit, handed in as whoever allowed it and judged like every edit. */
+/** The constellation of a run as it is: a call is an edit, handed in as the person who allowed it and judged like every edit. */
 export class LiveConstellation implements ConstellationDesk {
   readonly #ports: LivePorts;
 

@@ -1,6 +1,6 @@
 /**
  * Agents of devices: how one is put together, what it wants done, what it remembers, what its model is told, and the one that comes with the
- * product. Agents wait for nothing and touch nothing; whoever carries an attempt out does.
+ * product. Agents wait for nothing and touch nothing; the device-agent does.
  */
 export * from './agent/index.js';
 export * from './agents/agent-kinds.js';

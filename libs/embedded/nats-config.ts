@@ -24,7 +24,7 @@ export interface NatsConfigOptions {
   readonly storeDir: string;
   /** Absent: standard error. */
   readonly logFile?: string | undefined;
-  /** Without users the server is open to whoever reaches the loopback interface: for tests only. */
+  /** Without users the server is open to everybody who reaches the loopback interface: for tests only. */
   readonly users?: readonly NatsUser[] | undefined;
   readonly maxFileStore?: string | undefined;
 }

@@ -91,7 +91,7 @@ function siteOf(options: NatsOptions): Site {
   };
 }
 
-/** Stops the server that runs on `storeDir`, whoever launched it; answers whether there was one. */
+/** Stops the server that runs on `storeDir`, no matter which process launched it; answers whether there was one. */
 export async function stopNatsOn(storeDir: string): Promise<boolean> {
   const site = siteOf({ storeDir });
   const left = await leftServer(site);
@@ -150,7 +150,7 @@ async function launchOnce(site: Site, binary: string): Promise<NatsHandle | 'por
     if (!fixed.includes(port)) return 'port taken';
     throw new EmbeddedServerError(`Port ${port} for nats-server is in use by another program.`, { cause: details });
   }
-  // Whoever had it may have let it go again.
+  // The process that had it may have let it go again.
   if (fixed.length === 0 && PORT_TAKEN.test(logTail(site.logFile))) return 'port taken';
   throw new EmbeddedServerError(`nats-server ended while starting; see ${site.logFile} and ${site.startLogFile}.`, {
     cause: details,
@@ -181,7 +181,7 @@ function configOf({ options, directory, logFile, serverName }: Site, ports: Omit
 const greetsAs = (server: ServerProcess, port: number, serverName: string): Promise<boolean> =>
   becomesReady(server, READY, async () => (await greeting(port)) === serverName);
 
-/** The server name in the `INFO {...}` line that a nats-server sends to whoever connects; undefined when nobody or something else answers. */
+/** The server name in the `INFO {...}` line that a nats-server sends to every client; undefined when nobody or something else answers. */
 function greeting(port: number): Promise<string | undefined> {
   return new Promise((resolve) => {
     let line = '';

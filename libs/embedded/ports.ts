@@ -2,7 +2,7 @@ import { createServer, type Server } from 'node:net';
 
 export const LOOPBACK = '127.0.0.1';
 
-/** A port that was free a moment ago. Whoever binds it must be ready to lose the race and ask again. */
+/** A port that was free a moment ago. The caller that binds it must be ready to lose the race and ask again. */
 export async function freePort(): Promise<number> {
   const [port = 0] = await freePorts(1);
   return port;

@@ -96,7 +96,7 @@ async function launchWithDatabase(dataDir: string, options: EmbeddedPostgresOpti
   }
 }
 
-/** Stops the server that runs on `dataDir`, whoever launched it; answers whether there was one. */
+/** Stops the server that runs on `dataDir`, no matter which process launched it; answers whether there was one. */
 export async function stopPostgresOn(dataDir: string): Promise<boolean> {
   const left = leftServer(resolve(dataDir));
   if (left === undefined) return false;

@@ -60,7 +60,7 @@ function credentialData(
 
 export interface Joining {
   readonly tokenHash: string;
-  /** Proven: whoever joins can sign with it. */
+  /** Proven: the device that joins can sign with it. */
   readonly publicKey: DeviceKey;
   readonly now: number;
 }
@@ -120,7 +120,7 @@ function instant(ms: number): Instant {
   return new Date(ms).toISOString();
 }
 
-/** A person has revoked it, and has not enrolled it since: whoever starts devices leaves it out. */
+/** A person has revoked it, and has not enrolled it since: a launcher of devices leaves it out. */
 export function isKeptOut(profile: AgentProfile | undefined): boolean {
   const { revoked = null, enrolledAt = '' } = profile ?? {};
   return revoked !== null && Date.parse(enrolledAt) <= Date.parse(revoked.revokedAt);

@@ -105,7 +105,7 @@ export function decideHold(held: DeviceHold | null | undefined, { by, reason, no
   return { kind: 'accepted', events: [{ type: 'DEVICE_HELD', data: { by, reason, heldAt: instant(now) } }] };
 }
 
-/** Anybody who may hold may release, whoever held it. */
+/** Every operator may release a device, also one that another operator held. */
 export function decideRelease(
   held: DeviceHold | null | undefined,
   { by, now }: Pick<HoldOrder, 'by' | 'now'>,

@@ -31,7 +31,7 @@ type DeviceEnrolled = Extract<FleetEvent, { type: 'DEVICE_ENROLLED' }>['data'];
  * Beside all of it, too, is how its client proves who it is:
  *
  *   DEVICE_ENROLLED with a token   that token alone, from now on
- *   DEVICE_ENROLLED to join        as before, until DEVICE_JOINED: then the key of whoever had the join token alone
+ *   DEVICE_ENROLLED to join        as before, until DEVICE_JOINED: then the key of the holder of the join token alone
  *   DEVICE_REVOKED                 by nothing; a new enrolment has to be made use of before anybody is the device again
  */
 

@@ -23,7 +23,7 @@ export interface ConditionJudgeParts {
 }
 
 /**
- * Judges conditions over whole values, in threads of their own. One run asks about one value at a time, so whoever asks much
+ * Judges conditions over whole values, in threads of their own. One run asks about one value at a time, so a run that asks much
  * does not keep the others waiting for more than one of its values.
  *
  *   question ──► a thread is free ──► the whole value is fetched ──► thread ──► truth

@@ -12,7 +12,7 @@ export interface Granted {
   readonly expiresAt: Instant;
 }
 
-/** Lets whoever holds it see or change the constellation of one run, in the name of the seed's owner. Throws when the seed is none. */
+/** Lets its holder see or change the constellation of one run, in the name of the seed's owner. Throws when the seed is none. */
 export function signEditGrant(seed: string, { runId, access, issuedAt, expiresAt }: Granted): EditGrant {
   const { key, privateKey } = signerOf(seed);
   const said = { kind: 'constellation-access', runId, access, key, issuedAt, expiresAt } as const;

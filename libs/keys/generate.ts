@@ -21,7 +21,7 @@ export function newToken(): string {
   return randomBytes(TOKEN_BYTES).toString('base64url');
 }
 
-/** 128 bit: used once, within minutes. Whoever reads it sees what it is. */
+/** 128 bit: used once, within minutes. A reader sees what it is. */
 export function newJoinToken(): string {
   return `${JOIN_TOKEN_PREFIX}${randomBytes(JOIN_TOKEN_BYTES).toString('base64url')}`;
 }

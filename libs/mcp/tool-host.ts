@@ -33,7 +33,7 @@ export interface HostedTool<Input extends ZodObject = ZodObject, Output extends 
   ): Promise<z.infer<Output> | ToolResult<z.infer<Output>>>;
 }
 
-/** A result with something beside it that is not for whoever reads the result: `_meta` of MCP. */
+/** A result with something beside it that is not for the reader of the result: `_meta` of MCP. */
 export class ToolResult<T> {
   constructor(
     readonly value: T,
@@ -111,7 +111,7 @@ async function answer(tool: HostedTool, args: Record<string, unknown>, extra: Ex
   }
 }
 
-/** Whoever gave a progress token is told; nobody else is, and the tool need not know. */
+/** The client that gave a progress token is told; nobody else is, and the tool need not know. */
 function tellerOf({ _meta, sendNotification }: Extra): Tell {
   const progressToken = _meta?.progressToken;
   if (progressToken === undefined) return () => Promise.resolve();

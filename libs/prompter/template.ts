@@ -22,7 +22,7 @@ export interface PromptExamples {
   readonly examples: readonly PromptExample[];
 }
 
-/** All texts that prompts are made of. Pure data: whoever loads it answers for its hashes. */
+/** All texts that prompts are made of. Pure data: its loader answers for its hashes. */
 export interface PromptTemplates {
   readonly templates: readonly PromptTemplate[];
   readonly examples: readonly PromptExamples[];

@@ -58,7 +58,7 @@ export const CommandMessage = z.object({
 });
 export type CommandMessage = z.infer<typeof CommandMessage>;
 
-/** The end of a task: exactly one per TASK, to whoever gave it, and a copy to its device. */
+/** The end of a task: exactly one per TASK, to the client that gave it, and a copy to its device. */
 export const TaskEndMessage = z.object({
   type: z.literal('task_end'),
   ...serverBase,

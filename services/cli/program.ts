@@ -54,7 +54,7 @@ function describe(program: CliCommand, { terminal }: CliSurroundings): void {
     .configureOutput({
       writeOut: (text) => terminal.out(text.trimEnd()),
       writeErr: (text) => terminal.err(text.trimEnd()),
-      outputError: () => {}, // said once, by whoever catches it
+      outputError: () => {}, // said once, where it is caught
       getOutHelpWidth: () => terminal.columns,
       getErrHelpWidth: () => terminal.columns,
     })

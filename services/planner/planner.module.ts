@@ -186,7 +186,7 @@ const ENDPOINT = token<McpEndpoint | null>('ENDPOINT');
 })
 export class PlannerModule {}
 
-/** Edits that come over MCP are sent in the name of whoever allowed them, and signed by the planner that passes them on. */
+/** Edits that come over MCP are sent in the name of the person who allowed them, and signed by the planner that passes them on. */
 async function readSeed(file: string | undefined): Promise<string> {
   const seed = file === undefined ? undefined : await readSecret(file);
   if (seed !== undefined) return seed;

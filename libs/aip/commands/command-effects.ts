@@ -50,9 +50,9 @@ export type TableEffect =
   | { readonly kind: 'stop'; readonly attempt: AttemptKey }
   /** For devices of our revision: the journal may forget the result. */
   | { readonly kind: 'stored'; readonly commandId: CommandId }
-  /** Nobody asks for this result: hand it to whoever keeps results, then say `delivered`. */
+  /** Nobody asks for this result: hand it to the keeper of results, then say `delivered`. */
   | { readonly kind: 'deliver'; readonly commandId: CommandId; readonly outcome: CommandOutcome }
-  /** Whoever waits for the command gets this. `sentAtMs` when the device was involved. */
+  /** The waiter for the command gets this. `sentAtMs` when the device was involved. */
   | Answered;
 
 export interface Answered {

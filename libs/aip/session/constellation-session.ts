@@ -294,7 +294,7 @@ function onTick(session: Open, nowMs: number): Step {
   );
 }
 
-/** Whoever still waits for a TASK_END gets it before the connection goes. */
+/** A client that still waits for a TASK_END gets it before the connection goes. */
 function sendAway(session: Open, { code, why, nowMs }: { code: number; why: string; nowMs: number }): Step {
   const cancels = cancelsOf(session);
   let ending = session;

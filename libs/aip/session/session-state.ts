@@ -90,7 +90,7 @@ export type SessionInput =
   | { readonly kind: 'shutdown' }
   | { readonly kind: 'closed' };
 
-/** What devices send of files: judged further by whoever keeps the files. */
+/** What devices send of files: judged further by the file desk. */
 export type FileMessage = Extract<
   ClientMessage,
   { type: 'file_begin' | 'file_chunk' | 'file_end' | 'file_request' | 'file_ack' | 'file_abort' }

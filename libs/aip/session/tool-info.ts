@@ -1,7 +1,7 @@
 import { isObject, type Json, type ToolInfo } from '#proto';
 
 /*
- * What a tool says of itself is for whoever means to call it, a model first of all: its description, the JSON Schema of its
+ * What a tool says of itself is for its callers, a model first of all: its description, the JSON Schema of its
  * arguments, and a line on what it returns. All of it is hostile text, so all of it has limits.
  */
 

@@ -37,7 +37,7 @@ export interface DialEnd {
   /**
    * `failed`: by the server or the network. `own`: by this client, which wants a new one. `unwelcome`: another client has
    * this identity, or the identity counts no more: two clients with one credential would take the session from each other
-   * as fast as they can. `renewed`: there is a newer credential, to be tried at once; said seldom, by whoever has it.
+   * as fast as they can. `renewed`: there is a newer credential, to be tried at once; said seldom, by the client that has it.
    */
   readonly why: 'failed' | 'own' | 'unwelcome' | 'renewed';
 }

@@ -7,7 +7,7 @@ export interface Closed {
 export interface TransportHandlers {
   /** A text frame; null for a binary one, which AIP has no use for. */
   frame(text: string | null): void;
-  /** Once, whoever ended it. Nothing else is called afterwards. */
+  /** Once, no matter which side ended it. Nothing else is called afterwards. */
   closed(why: Closed): void;
   /** What made the connection congested has been taken by the peer. */
   drained?(): void;

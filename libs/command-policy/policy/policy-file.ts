@@ -54,7 +54,7 @@ const body = {
   defaults: defaults.partial().optional(),
   /** The first one that matches decides, in the order of the file. */
   rules: z.array(PolicyRule).max(500).optional(),
-  /** Never, whoever approves: in addition to the built-in floor. */
+  /** Never, not even when a person approves: in addition to the built-in floor. */
   floor: z
     .array(z.strictObject({ id, match: RuleMatch, reason: z.string().max(300).optional() }))
     .max(200)

@@ -114,7 +114,7 @@ function inQuotes(source: string, node: SyntaxNode, variables: Variables): Eleme
   return elements;
 }
 
-/** Set by whoever logs in, and by nobody else who matters here. */
+/** Set by the login, and by nothing else that matters here. */
 const HOME = /^\$(?:HOME|\{HOME\})$/u;
 const NAME = /^\$(?:([A-Za-z_]\w*)|\{([A-Za-z_]\w*)\})$/u;
 

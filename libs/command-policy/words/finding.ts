@@ -30,7 +30,7 @@ export const worseClass = (a: CommandClass, b: CommandClass): CommandClass =>
 export const stricterDecision = (a: PolicyDecision, b: PolicyDecision): PolicyDecision =>
   DECISIONS.indexOf(a) >= DECISIONS.indexOf(b) ? a : b;
 
-/** Never runs, whoever approves. */
+/** Never runs, not even when a person approves. */
 export const floor = (rule: string, reason: string): CommandFinding => ({
   kind: 'floor',
   class: 'privileged',

@@ -127,7 +127,7 @@ function anotherTry(
   if (run.ending !== null || deadlinePassed(run, now)) return null;
   if (deadlineAt !== null && now >= Date.parse(deadlineAt)) return null;
   const outcomeKnown = outcome === 'failed' || outcome === 'timed_out';
-  // A device that is given up is a loss all the same: the policy, or whoever plans, says what follows from it.
+  // A device that is given up is a loss all the same: the policy, or the planner, says what follows from it.
   if (sent === false && outcomeKnown && unsent < LIMITS.unsentAttemptsMax) return 'not_sent';
   if (attempt - unsent >= (star.retry?.attempts ?? 1)) return null;
   return outcomeKnown || sent === false || isRepeatable(star, fleet, deviceId) ? 'retry_policy' : null;

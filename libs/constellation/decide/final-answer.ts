@@ -29,7 +29,7 @@ export function answerOf(
   return { text, by, evidence: named(run, evidence), failures: failuresOf(run) };
 }
 
-/** Of a run that is about to end. What was not done is said as it is then, whoever wrote the rest. */
+/** Of a run that is about to end. What was not done is said as it is then, no matter which planner wrote the rest. */
 export function answerAtEnd(run: Run): FinalAnswer | undefined {
   if (run.ending?.reason === 'cancelled') return undefined;
   if (run.ending?.answer) return { ...run.ending.answer, failures: failuresOf(run) };
@@ -103,7 +103,7 @@ function collectedText(run: Run): string {
   return lines.join('\n');
 }
 
-/** Nobody has looked at what the tasks came to: whoever asked is told. */
+/** Nobody has looked at what the tasks came to: the requester is told. */
 function unjudgedLines(run: Run): string[] {
   const { noMoreRounds } = run;
   return !hasPlan(run) || noMoreRounds === null

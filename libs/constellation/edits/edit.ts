@@ -78,7 +78,7 @@ export function judgeOwed({ owed }: Extract<Applied, { ok: true }>, judge: Judge
   return owed.flatMap(({ line, ending }) => judgeLine(line, ending, judge) ?? []);
 }
 
-/** Whoever writes such a line still can say something that can be judged. */
+/** An author of such a line still can say something that can be judged. */
 export function undecidedOwed(
   { owed }: Extract<Applied, { ok: true }>,
   judged: readonly LineResult[],
@@ -300,7 +300,7 @@ class Batch {
     });
   }
 
-  /** A task that waits for its next try has: whoever named it not has seen it run, and the failure came meanwhile. */
+  /** A task that waits for its next try has: an editor who left it out has seen it run, and the failure came meanwhile. */
   #hasStarted(index: number): boolean {
     const { status, attempt } = this.#staging.task(index);
     return status !== 'PENDING' || attempt > 0;

@@ -62,7 +62,7 @@ export function assign(task: TaskStar, fleet: FleetView, avoid: Avoided = NOTHIN
   const offered = leastLoaded(untried.length > 0 ? untried : able, fleet);
   if (offered.kind === 'device') return offered;
   const issue = fleet.complete ? unsatisfiable(task, fleet) : undefined;
-  // Whoever serves the agents may be away for a while; it was there when the task was accepted.
+  // The device-agent may be away for a while; it was there when the task was accepted.
   return issue === undefined || issue.code === 'NO_COMMAND' ? offered : { kind: 'never', issue };
 }
 
@@ -220,7 +220,7 @@ function serves(device: AgentProfile, { command, verify, target }: TaskStar, { a
 }
 
 /**
- * A device that names no tools at all was not heard, or does not tell: whoever names it may know better. EXEC_CLI under another
+ * A device that names no tools at all was not heard, or does not tell: an author who names it may know better. EXEC_CLI under another
  * name takes less than EXEC_CLI does: only who names the device means that.
  */
 function mayOffer(device: AgentProfile, tool: string, target: Target): boolean {

@@ -17,7 +17,7 @@ export function widened(scope: readonly Target[] | null, targets: readonly Targe
 }
 
 /**
- * What a batch that a model may have written lets run where the plan was not made for: whoever talks a model into an edit
+ * What a batch that a model may have written lets run where the plan was not made for: an attacker who talks a model into an edit
  * reaches no device that was not meant. `scope` null: there is no bound.
  */
 export function outOfScope(

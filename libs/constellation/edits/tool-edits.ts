@@ -251,7 +251,7 @@ const LINE_WORDS: Readonly<Record<string, string>> = {
 };
 
 /**
- * A violation of an edit as it is said to whoever made the call: its path leads into the call's arguments (empty: the call as
+ * A violation of an edit as it is said to the caller: its path leads into the call's arguments (empty: the call as
  * a whole) instead of the proposal. `edits[2].task.target` of a task with a device becomes `target_device_id`.
  */
 export function violationOfCall(violation: EditViolation, edit: Edit): EditViolation {

@@ -72,7 +72,7 @@ export function strand(draft: Draft, taskIds: readonly string[], since: string |
   }
 }
 
-/** Whoever waits has not waited so far: what was paused meanwhile is not the fleet's fault. */
+/** A task that waits has not waited so far: what was paused meanwhile is not the fleet's fault. */
 export function forgetWaits(draft: Draft): void {
   for (const index of Array.from(draft.stranded))
     change(draft, draft.tasks.at(index).star.id, (task) => ({ ...task, deviceWait: null }));

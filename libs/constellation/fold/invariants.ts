@@ -90,7 +90,7 @@ function* editRound({ editing, ending, phase }: Run): Generator<InvariantViolati
   }
 }
 
-/** I6: whoever is asked something is asked by an attempt that runs and waits for the answer. */
+/** I6: what a person is asked is asked by an attempt that runs and waits for the answer. */
 function* openApprovals(run: Run): Generator<InvariantViolation> {
   for (const [approvalId, { taskId, attempt }] of run.approvals.open) {
     const task = findTask(run, taskId);

@@ -5,7 +5,7 @@ import { completeText, subtasksText } from '../views/index.js';
 const ANSWER_CHARS_MAX = 16_000;
 const RESULT_CHARS_MAX = 8_000;
 
-/** The one reply to whoever asked, what it rests on, and what was not done; and what the evaluation found. */
+/** The one reply to the requester, what it rests on, and what was not done; and what the evaluation found. */
 export function answerSection({ answer, evaluation, goal }: RunView): string {
   const parts: string[] = [];
   if (answer !== null && answer !== undefined) {

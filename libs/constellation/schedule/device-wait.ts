@@ -162,7 +162,7 @@ function isAskedAbout({ editing }: Run, taskId: string): boolean {
   return editing?.triggers.some((trigger) => trigger.kind === 'device' && trigger.taskId === taskId) === true;
 }
 
-/** After a start of the whole system devices need a moment to come back: whoever has just begun to look has not seen that none is there. */
+/** After a start of the whole system devices need a moment to come back: an orchestrator that has just begun to look has not seen that none is there. */
 function hasLooked({ complete, watchedMs }: FleetView, ms: number): boolean {
   return complete && watchedMs >= Math.min(ms, LIMITS.deviceGraceMs);
 }

@@ -60,7 +60,7 @@ export function startReady(draft: RunDraft, held: (index: number) => boolean, { 
       break;
     }
     if (slots.left <= 0) {
-      // A task of this run that ends is an input of it; what others end wakes whoever waits for any device.
+      // A task of this run that ends is an input of it; what others end wakes the runs that wait for any device.
       if (slots.isFleetFull) starvedOf.add(ANY_DEVICE);
       break;
     }

@@ -165,7 +165,7 @@ interface Paused extends MayEnd {
 
 interface Over {
   readonly endedAt: Instant;
-  /** The reply to whoever asked. */
+  /** The reply to the requester. */
   readonly answer: FinalAnswer | null;
   /** What the run was found to be worth since it ended: an annotation, on which nothing depends but that there is one. */
   readonly evaluation: Evaluation | null;

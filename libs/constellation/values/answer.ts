@@ -1,6 +1,6 @@
 import type { Refusal } from '#proto';
 
-/** What is said to whoever asked. */
+/** What is said to the requester. */
 export type Answer =
   /** `sequence` when it was decided before: the last event of the commit that followed then. */
   | { readonly kind: 'accepted'; readonly sequence?: number }

@@ -18,7 +18,7 @@ import type {
 /** Edits of one batch that are told one by one where there is one line for all of them. */
 const LISTED_MAX = 8;
 
-// Everything here holds foreign text as it came: whoever shows it makes it harmless first.
+// Everything here holds foreign text as it came: the surface that shows it makes it harmless first.
 
 /** What one primitive does, in words: `adds task disk-2`. */
 export function editText(edit: Edit): string {

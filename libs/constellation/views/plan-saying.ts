@@ -8,7 +8,7 @@ export interface PlanSaying {
   readonly by: string | null;
   readonly observation: string;
   readonly thought: string;
-  /** The reply to whoever asked, with FINISH and FAIL. */
+  /** The reply to the requester, with FINISH and FAIL. */
   readonly answer: string;
   /** Null: there was no proposal. */
   readonly proposed: { readonly state: PlannerState; readonly edits: readonly Edit[] } | null;

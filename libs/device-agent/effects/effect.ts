@@ -6,7 +6,7 @@ export type { AgentReply, ModelFailed, ModelReplied, PersonAnswered, ToolCalled 
 
 /**
  * What an agent wants done in the world. Agents are generators: they yield an effect and are given its outcome, so they wait
- * for nothing themselves. Whoever carries an attempt out records each outcome before the agent sees it; after a crash the agent
+ * for nothing themselves. The device-agent records each outcome before the agent sees it; after a crash the agent
  * is run again from its beginning and is given the recorded outcomes, so nothing is asked or done twice. An agent therefore
  * must depend on its task and on outcomes only: no clock, no dice, no state from elsewhere.
  */

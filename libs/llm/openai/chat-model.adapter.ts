@@ -145,7 +145,7 @@ class Asking {
     return this.#endsAtMs - this.#now();
   }
 
-  /** The empty text only when there is something to take back. Whoever listens must not be able to break what he listens to. */
+  /** The empty text only when there is something to take back. A listener must not be able to break what it listens to. */
   tell(text: string): void {
     if (text === this.#told || this.#request.signal.aborted) return;
     this.#told = text;

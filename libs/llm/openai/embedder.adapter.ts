@@ -91,7 +91,7 @@ export class OpenAiEmbedder implements Embedder {
       const scrub = (text: string): string => this.#scrubber.scrub(text);
       const fault = guard.fault() ?? faultOf(error, { began: progress.began, nowMs: this.#now(), scrub });
       if (fault.code === 'ABORTED') return { fault, shows: 'nothing' };
-      // A later try may have got less time than it needs; the first one has all that whoever asks can wait.
+      // A later try may have got less time than it needs; the first one has all the time of the caller.
       if (fault.code === 'TIMEOUT' && !isFirst && leftMs < timeoutMs) return { fault, shows: 'nothing' };
       return isIllness(fault.code) ? unhealthy(fault) : { fault, shows: 'health' };
     } finally {

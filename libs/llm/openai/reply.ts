@@ -61,7 +61,7 @@ export class ReplyBuilder {
       return { code: 'BAD_RESPONSE', message: 'the endpoint sent something that is not an answer of a model' };
     }
     if (this.#refusal !== '' && this.#text === '') {
-      // Cut only by whoever has taken the keys out of it: half a key would not be found.
+      // Cut only after the keys were taken out of it: half a key would not be found.
       return { code: 'REFUSED', message: `the model refused: ${this.#refusal.toWellFormed()}` };
     }
     if (this.#finish === 'content_filter') return { code: 'REFUSED', message: 'a content filter stopped the reply' };

@@ -12,7 +12,7 @@ export interface SweepOptions {
 }
 
 /**
- * Takes away pieces of objects that never came about, because whoever wrote them died: everything else takes its own pieces
+ * Takes away pieces of objects that never came about, because their writer died: everything else takes its own pieces
  * away. Returns how many uploads that were. Safe to do at the same time as others, and beside uploads.
  */
 export async function sweepArtifacts(nc: NatsConnection, { now, olderThanMs }: SweepOptions): Promise<number> {

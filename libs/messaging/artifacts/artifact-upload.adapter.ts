@@ -80,7 +80,7 @@ export async function findObject(nc: NatsConnection, sha256: Sha256): Promise<St
   return found === null ? null : { ...ObjectInfo.parse(found.json()), sequence: found.seq };
 }
 
-/** Whether an object is what its name promises; its pieces are checked by whoever reads them. */
+/** Whether an object is what its name promises; its pieces are checked by their reader. */
 export const isWhole = (object: StoredObject | null, sha256: Sha256): object is StoredObject =>
   object !== null && !object.deleted && object.digest === storeDigestOf(sha256);
 
@@ -133,7 +133,7 @@ export class ArtifactUpload {
     this.#pieceBytes = Math.min(PIECE_BYTES_MAX, (nc.info?.max_payload ?? BUS_BYTES_MAX_DEFAULT) - ENVELOPE_BYTES);
   }
 
-  /** The next bytes. Whoever calls it looks at `taken` and holds back: what is written and not taken is kept in memory. */
+  /** The next bytes. The caller looks at `taken` and holds back: what is written and not taken is kept in memory. */
   write(data: Uint8Array): void {
     if (this.#failed || this.#committing !== undefined) return;
     this.#hash.update(data);

@@ -44,7 +44,7 @@ export interface BusStrategyOptions {
   readonly report: (event: BusEvent) => void;
 }
 
-/** The handlers of a service cannot be served as they are: one sentence for whoever wrote them. */
+/** The handlers of a service cannot be served as they are: one sentence for their author. */
 export class HandlersError extends Error {
   override readonly name = 'HandlersError';
 }

@@ -9,7 +9,7 @@ export type BusPattern =
   | { readonly subject: SubjectName }
   | { readonly service: string; readonly query: string };
 
-/** Subjects on which whoever asks gets one answer: from any replica, or from the owner of the partition. */
+/** Subjects on which a question gets one answer: from any replica, or from the owner of the partition. */
 export type SubjectName = 'submit' | 'verbsOfPartition';
 
 /** How messages of a durable are taken. */

@@ -34,7 +34,7 @@ const EVERYTHING = '>';
 const verbsOf = (sender: VerbSender): string[] =>
   RUN_VERBS.filter((verb) => VERB_ROWS[verb].senders.includes(sender)).map((verb) => subjects.anyVerbOf(verb));
 
-/** What only gateways ask: who a client is, and what a device has brought. Whoever may ask that can speak for any device. */
+/** What only gateways ask: who a client is, and what a device has brought. A client that may ask that can speak for any device. */
 const GATEWAY_QUERIES = [
   ...(['identify', 'join', 'renew', 'revocations'] as const).map((name) => subjects.query('registry', name)),
   subjects.query('device-agent', 'deliver'),

@@ -8,7 +8,7 @@ export type QuestionOutcome =
   /** `denied`: this user of the bus may not ask that. `closed`: there will be no answer on this connection. */
   | { readonly kind: 'nobody' | 'silent' | 'denied' | 'broken' | 'closed'; readonly cause: unknown };
 
-/** Puts a question to whoever takes the subject, once. Never throws. */
+/** Puts a question to the service behind the subject, once. Never throws. */
 export async function ask(
   nc: NatsConnection,
   subject: string,

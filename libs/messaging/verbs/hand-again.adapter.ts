@@ -33,7 +33,7 @@ async function stored(nc: NatsConnection, stream: string, sequence: number): Pro
   return message;
 }
 
-/** As a first delivery would not do: whoever handles it has to look whether somebody else did. */
+/** As a first delivery would not do: its handler has to look whether another replica did. */
 function asMessage(stream: string, { subject, data, header, seq }: StoredMsg): BusMessage {
   return {
     subject,

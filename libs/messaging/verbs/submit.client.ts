@@ -36,7 +36,7 @@ interface UncertainSubmit {
 }
 
 /**
- * Asks whoever accepts requests for a run, again and again as far as the patience goes. A request that has an id may be repeated
+ * Asks the orchestrator for a run, again and again as far as the patience goes. A request that has an id may be repeated
  * freely: it becomes one run at most. Never throws for what the bus does.
  */
 export async function submitRequest(

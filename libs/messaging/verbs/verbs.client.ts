@@ -26,7 +26,7 @@ export interface VerbRequest<V extends RunVerb> {
   readonly seed: string;
   /** Milliseconds since epoch: the time of the proof. */
   readonly now: () => number;
-  /** One per intent: whoever sends an id again means the same thing, and it is decided once. A new one when absent. */
+  /** One per intent: a sender of the same id means the same thing, and it is decided once. A new one when absent. */
   readonly id?: VerbId | undefined;
   readonly deadlineMs?: number;
   readonly signal?: AbortSignal;
@@ -54,7 +54,7 @@ export function parseVerbFields<V extends RunVerb>(verb: V, input: unknown): Par
 }
 
 /**
- * Sends a verb to whoever serves the run, and repeats it with the same id until there is a final answer: a repetition of
+ * Sends a verb to the orchestrator that serves the run, and repeats it with the same id until there is a final answer: a repetition of
  * what was decided gets the answer that was given. Throws for a seed that is none, never for what the bus does.
  */
 export async function sendVerb<V extends RunVerb>(nc: NatsConnection, request: VerbRequest<V>): Promise<VerbOutcome> {

@@ -6,13 +6,13 @@ import { type Planned, type ProposedPlan, traceOf } from './plan-creation.js';
 const PROBLEMS_MAX = 20;
 
 export interface EditingCircumstances extends StageCircumstances {
-  /** The revision that whoever replied was shown, where it may be another one by now. */
+  /** The revision that the replying model was shown, where it may be another one by now. */
   readonly seen?: number | undefined;
 }
 
 /**
  * What a reply in editing mode (paper section 5.1) puts to the orchestrator: all its actions as one batch, or none. FINISH and
- * FAIL come without actions, with the reply to whoever asked and the tasks that it rests on.
+ * FAIL come without actions, with the reply to the requester and the tasks that it rests on.
  */
 export function planEditing(reply: EditingReply, run: Run, circumstances: EditingCircumstances): Planned {
   const { state, actions, result } = reply;

@@ -51,7 +51,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Postgres> 
     },
     { what: 'postgres', logger, signal },
   );
-  // Whoever needs the rejection waits for `ready()`; a stop before the first connection is no failure.
+  // A part that needs the rejection waits for `ready()`; a stop before the first connection is no failure.
   ready.catch(() => undefined);
   return {
     ready: () => ready,

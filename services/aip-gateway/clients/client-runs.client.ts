@@ -95,7 +95,7 @@ export class ClientRuns {
     return { kind: 'refused', error: `TRY_AGAIN: ${reason?.message ?? WHY[met]}` };
   }
 
-  /** To be ticked by whoever waits, and stopped when nobody does. */
+  /** To be ticked by the connection that waits, and stopped when none does. */
   follow(runId: RunId, ended: (end: ClientTaskEnd) => void, congested: () => boolean = () => false): RunFollower {
     const { nc, logger } = this.#parts;
     const follower = new RunFollower(runId, {

@@ -32,7 +32,7 @@ export interface ConstellationEvents {
 interface Submission {
   readonly runId: RunId;
   readonly given: AbortController;
-  /** Whether it is a run now; what is not known to be one is cancelled by whoever submits it. */
+  /** Whether it is a run now; what is not known to be one is cancelled by the connection that submits it. */
   readonly isRun: Promise<boolean>;
   follower: RunFollower | undefined;
 }

@@ -215,7 +215,7 @@ export class CommandDesk {
       case 'stop':
         this.#perform(this.#table.stop(value.attempt, clock.now()));
         this.sendNext();
-        // Whoever hears this sends the command again: it must have been said where that will arrive.
+        // The device-agent that hears this sends the command again: it must have been said where that will arrive.
         return void this.#ifHeld(value.kind, () => respond(message, { state: 'done' }));
       case 'stored':
         this.#perform(this.#table.stored(value.commandId));

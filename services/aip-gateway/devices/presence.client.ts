@@ -29,7 +29,7 @@ export class PresenceBook {
     return new PresenceBook(await open(BUCKETS.PRESENCE.bucket), await open(BUCKETS.AGENT_PROFILES.bucket));
   }
 
-  /** Takes the device's key, whoever holds it: the newest connection wins. Throws when the bus does not answer. */
+  /** Takes the device's key from the replica that holds it: the newest connection wins. Throws when the bus does not answer. */
   claim(presence: Presence): Promise<PresenceLease> {
     const value = JSON.stringify(presence);
     return uncontended(`the presence of ${presence.deviceId}`, async () => {

@@ -93,7 +93,7 @@ class UploadRoom implements UploadEvents {
   #taken = 0;
 
   constructor() {
-    // Heard of by whoever waits next.
+    // Heard of by the next waiter.
     this.#failed.promise.catch(() => undefined);
   }
 

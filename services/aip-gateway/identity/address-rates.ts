@@ -38,7 +38,7 @@ export class AddressRates {
 
 const IPV4_IN_IPV6 = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/iu;
 
-/** Whoever has an address of IPv6 has 2^64 of them: they count as one. */
+/** A host with an address of IPv6 has 2^64 of them: they count as one. */
 export function networkOf(address: string): string {
   const [, v4] = IPV4_IN_IPV6.exec(address) ?? [];
   if (v4 !== undefined) return v4;

@@ -33,7 +33,7 @@ type Arrival = (webSocket: WebSocket, admitted: Admitted, raw: Socket) => void;
 const HEADER_BYTES_MAX = 8 * 1024;
 /** Connections that the kernel has made and we have not taken yet: a whole fleet may come back in one moment. */
 const BACKLOG = 4_096;
-/** To the package `ws`: whoever looks at its bytes limits them. */
+/** To the package `ws`: the reader of its bytes limits them. */
 const NO_LIMIT = 0;
 const STATUS_TEXT: Readonly<Record<number, string>> = {
   400: 'Bad Request',

@@ -103,7 +103,7 @@ export async function waitForEnd(
   return exitCodeOfRun(view);
 }
 
-/** Of a goal: the reply to whoever asked, below everything that led to it. */
+/** Of a goal: the reply to the requester, below everything that led to it. */
 export function printAnswer({ terminal }: CliContext, view: RunView): void {
   const lines = finalAnswerText(view, terminal);
   if (lines.length > 0) terminal.out(['', ...lines].join('\n'));

@@ -3,7 +3,7 @@ import { failure, errorCode } from '../terminal/index.js';
 import type { Home } from '../home/index.js';
 import { identityOf, isSameAlive, ProcessIdentity } from './process-identity.adapter.js';
 
-/** Whoever takes over a stale lock does it within this time, or died while doing it. */
+/** A launcher that takes over a stale lock does it within this time, or died while doing it. */
 const TAKEOVER_MS_MAX = 10_000;
 
 /** The supervisor that runs on this home, if one does. */

@@ -2,7 +2,7 @@
 import { ADMIN_TOKEN_HASH, type Home } from '../home/index.js';
 import { SERVICES_WITH_DATABASE, WITH_MODEL, type Instance } from '../processes/index.js';
 
-/** What a program needs from the surroundings of whoever starts the system. */
+/** What a program needs from the surroundings of the launcher. */
 const PASSED_ON = [
   'PATH',
   'HOME',

@@ -11,7 +11,7 @@ export const ReadyFacts = z.object({
 });
 export type ReadyFacts = z.infer<typeof ReadyFacts>;
 
-/** How a system tells whoever started it how far it is. */
+/** How a system tells its launcher how far it is. */
 interface Launch {
   readonly say: (text: string) => void;
   readonly ready: (facts: ReadyFacts) => void;

@@ -109,7 +109,7 @@ function usersText(tasks: readonly TaskId[]): string {
   return `${tasks.length === 1 ? 'task' : 'tasks'} ${tasks.slice(0, NAMES_MAX).join(', ')}${more}`;
 }
 
-/** Where later edits of a model may run things besides the targets of the plan: whoever accepts the plan accepts that, too. */
+/** Where later edits of a model may run things besides the targets of the plan: the person who accepts the plan accepts that, too. */
 function laterText({ tasks, scope }: Pick<Run, 'tasks' | 'scope'>): string[] {
   const planned = new Set([...tasks].map(({ star }) => JSON.stringify(star.target)));
   const besides = (scope ?? []).filter((target) => !planned.has(JSON.stringify(target)));

@@ -135,7 +135,7 @@ function proposalLines(
       text === undefined || text === '' ? [] : [`${what}: ${clipToWidth(cleanLine(text), TEXT_CHARS_MAX)}`],
     ),
     ...editLines(edits),
-    // Whoever accepts the plan accepts that, too.
+    // The person who accepts the plan accepts that, too.
     ...(spare.length === 0 ? [] : [`may later use: ${cleanLine(spare.map(targetText).join('; '))}`]),
     ...(answer === undefined ? [] : [`rests on: ${cleanLine(answer.evidence.join(', ')) || 'nothing'}`]),
   ];
@@ -272,7 +272,7 @@ function valueText(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
-/** The reply to whoever asked, what was not done, and what it rests on. */
+/** The reply to the requester, what was not done, and what it rests on. */
 export function finalAnswerText({ answer }: Pick<RunView, 'answer'>, screen: Pick<Terminal, 'color'>): string[] {
   if (answer === null || answer === undefined) return [];
   const paint = paintFor(screen);

@@ -78,7 +78,7 @@ export function runText(view: RunView, screen: Screen): string {
   return parts.join('\n\n');
 }
 
-/** Whoever wrote it may have put in anything. */
+/** Its author may have put in anything. */
 function noteLine(note: RunNote): string {
   return `  ${note.annotatedAt} ${cleanLine(noteText(note))}`;
 }

@@ -53,7 +53,7 @@ export interface StepCall {
   readonly step: number;
   readonly index: number;
   readonly command: CommandCall;
-  /** `requester`: whoever asked for the run wrote it, so nobody judges it. `plan`: an exact one that a model may have written. */
+  /** `requester`: the requester of the run wrote it, so nobody judges it. `plan`: an exact one that a model may have written. */
   readonly origin: 'agent' | 'verify' | 'plan' | 'requester';
   readonly asker: Pick<AskOrigin, 'agent' | 'thought' | 'plan'>;
 }

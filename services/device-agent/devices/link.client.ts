@@ -61,7 +61,7 @@ export class NatsDeviceLink implements GatewayLink {
     }
   }
 
-  /** The device has another session: a gateway that was killed never answers whoever had asked it. */
+  /** The device has another session: a gateway that was killed never answers a question. */
   moved(deviceId: DeviceId): void {
     this.#asking.get(deviceId)?.moved.resolve({ state: 'silent' });
     this.#asking.delete(deviceId);

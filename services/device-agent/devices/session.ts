@@ -17,7 +17,7 @@ export function deviceStateOf({ deviceId, status, session }: AgentProfile): Devi
 }
 
 /**
- * The session and the journal that a command is issued for now. A profile that is older than the start is not asked: whoever
+ * The session and the journal that a command is issued for now. A profile that is older than the start is not asked: the replica that
  * started the attempt knew a newer one. An attempt on a foreign device, which keeps no journal, is one of its session alone.
  */
 export function sessionFor(

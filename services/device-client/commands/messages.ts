@@ -134,7 +134,7 @@ export function registerMessage(device: DeviceFacts & { readonly journalId: stri
   };
 }
 
-/** Whoever asks finds it by the id of the question. */
+/** The asking service finds it by the id of the question. */
 export function deviceInfoMessage(
   { request_id, response_id }: Extract<ServerMessage, { type: 'device_info_request' }>,
   { clientId, machine, tools, metrics, now }: DeviceFacts,

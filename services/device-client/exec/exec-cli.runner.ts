@@ -81,7 +81,7 @@ export class ExecCli {
     return result;
   }
 
-  /** The same; whoever asks for the files has to remove them. */
+  /** The same; the caller that asks for the files has to remove them. */
   async runWhole(input: ExecCliInput, { signal, tell, isAgents, stdinFile }: CommandCaller): Promise<Executed> {
     const cwd = await this.#directory(input.working_directory);
     const redactor = await this.#options.secrets?.refresh();

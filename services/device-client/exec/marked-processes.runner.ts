@@ -20,7 +20,7 @@ export interface MarkedCommand {
 }
 
 /**
- * Kills what a command has left behind outside of its process group: whoever calls `setsid` leaves the group, but keeps the
+ * Kills what a command has left behind outside of its process group: a process that calls `setsid` leaves the group, but keeps the
  * environment. Not found are processes that cleared it, those of another user when the client is not root, and those that
  * somebody else started for the command (cron, systemd, a container engine); a sandbox with processes of its own ends the
  * first two kinds as well.

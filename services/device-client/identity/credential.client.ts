@@ -88,7 +88,7 @@ export class KeyCredentials implements CredentialSource {
     throw answer.kind === 'refused' ? new Unwelcome(this.#sentence(answer.message)) : new Error(answer.reason);
   }
 
-  /** One question at a time, whoever wants to know. */
+  /** One question at a time for all callers. */
   #ask(): Promise<IdentityAnswer> {
     const { client, deviceId, secret } = this.#options;
     const body = async (now: number) => ({ assertion: await makeRenewAssertion(secret, { deviceId, now }) });
@@ -128,7 +128,7 @@ export class KeyCredentials implements CredentialSource {
     this.#timer.unref();
   }
 
-  /** Before the old one is over; after that whoever connects asks. */
+  /** Before the old one is over; after that the next connection asks. */
   async #renewInTime(): Promise<void> {
     const answer = await this.#ask();
     const { monotonicMs, random, logger } = this.#options;

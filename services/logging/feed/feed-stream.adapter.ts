@@ -43,7 +43,7 @@ export class FeedStream {
 
   /**
    * All at once, in order. Each entry expects the sequence of its predecessor in FEED. FEED holds the events in their one
-   * order, so whoever wrote what stands at that sequence, it is the predecessor, as long as `end` and the first entry fit.
+   * order, so what stands at that sequence is the predecessor, no matter which replica wrote it, as long as `end` and the first entry fit.
    */
   async publish(entries: readonly FeedEntry[], end: number): Promise<Published> {
     const js = jetstream(this.#nc);

@@ -12,7 +12,7 @@ export function emptied(postgres: Postgres, logger: Logger): Pick<Postgres, 'rea
     return source;
   };
   const ready = untilItWorks(empty, { what: 'rebuild', logger, signal: stopping.signal });
-  // Whoever needs the rejection waits for `ready()`; a stop before that is no failure.
+  // A part that needs the rejection waits for `ready()`; a stop before that is no failure.
   ready.catch(() => undefined);
   return { ready: () => ready };
 }

@@ -70,7 +70,7 @@ export class Fleet {
     this.#free = listener;
   }
 
-  /** A device connected, or became another one, or somebody serves another kind of agent: whoever waits for one looks again. */
+  /** A device connected, or became another one, or somebody serves another kind of agent: runs that wait for one look again. */
   onChanged(listener: (what: string) => void): void {
     this.#changed = listener;
   }
@@ -82,7 +82,7 @@ export class Fleet {
 
   profile(profile: AgentProfile): void {
     const before = this.#devices.get(profile.deviceId);
-    // Whoever has come back is given another chance at once.
+    // A device that has come back is given another chance at once.
     if (before?.session?.sessionId !== profile.session?.sessionId) this.#circuits.delete(profile.deviceId);
     this.#devices.set(profile.deviceId, profile);
     // How busy a device is gives nobody a slot.
@@ -91,7 +91,7 @@ export class Fleet {
     this.offer(profile.deviceId);
   }
 
-  /** Kinds of agents that the living members serve; whoever waits for one that is new looks again. */
+  /** Kinds of agents that the living members serve; runs that wait for one that is new look again. */
   agents(agents: ReadonlySet<string>): void {
     const before = this.#agents;
     this.#agents = agents;
@@ -137,7 +137,7 @@ export class Fleet {
     if (freed.length > 0 && left > 0 && left < Infinity) this.#free(ANY_DEVICE, left);
   }
 
-  /** Tells whoever waits for a slot of a device that there are some, if there are. */
+  /** Tells the runs that wait for a slot of a device that there are some, if there are. */
   offer(deviceId: DeviceId): void {
     const device = this.#devices.get(deviceId);
     if (device?.status !== 'connected' || device.held !== null || isRevoked(device)) return;

@@ -119,7 +119,7 @@ export function requestedOf(
     contentHash: hashCommit({ ...request, metadata: takeKept(request.metadata).metadata }),
     goal: request.goal,
     constellation: request.constellation,
-    // The bounds that count stand in the log, and not in the version of whoever reads it.
+    // The bounds that count stand in the log, and not in the version of its reader.
     options: {
       ...request.options,
       deviceWaitMs,

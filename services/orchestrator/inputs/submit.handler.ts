@@ -61,7 +61,7 @@ export class SubmitHandler {
     if (submission.runId !== runId) {
       return rejected({ code: 'INVALID_REQUEST', message: 'the run id is not the one of the request', issues: [] });
     }
-    // Whoever read the request as it was sent has filled the types in.
+    // The parser of the request as it was sent has filled the types in.
     const { formerHash } = parsed.value;
     const settled = await this.#decide({ ...submission, ...(formerHash !== undefined && { formerHash }) }, actor);
     if (settled.kind !== 'answered') return rejected(TRY_AGAIN);

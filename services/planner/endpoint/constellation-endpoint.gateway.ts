@@ -32,11 +32,11 @@ export interface McpEndpointOptions {
   readonly ports: Pick<ServicePorts, 'register'>;
   /** 0: any free one. */
   readonly port: number;
-  /** Address to listen on; the loopback by default: whoever opens it to a network puts TLS in front of it. */
+  /** Address to listen on; the loopback by default: an operator who opens it to a network puts TLS in front of it. */
   readonly bind?: string | undefined;
   /** Names besides the loopback's by which hosts reach it, `name` or `name:port`. */
   readonly hosts?: readonly string[];
-  /** Of the planner's bus key: it sends the edits, in the name of whoever signed the token. */
+  /** Of the planner's bus key: it sends the edits, in the name of the signer of the token. */
   readonly seed: string;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -106,7 +106,7 @@ export class McpEndpoint {
     const { logger, hosts = [] } = this.#options;
     const places = allowedPlaces(hosts, this.port);
     serve({ ...this.#options, slots: this.#slots, places }, request, response).catch((error: unknown) => {
-      if (request.socket.destroyed) return; // whoever goes away in the middle is no fault of ours
+      if (request.socket.destroyed) return; // a client that goes away in the middle is no fault of ours
       logger.error({ err: error }, 'a request of an MCP host failed');
       if (!response.headersSent) answer(response, refusals.fault());
       else response.destroy();

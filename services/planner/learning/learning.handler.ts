@@ -67,7 +67,7 @@ export class LearningHandler {
     });
   }
 
-  /** The same demonstration is the same example, whoever shows it. */
+  /** The same demonstration is the same example, no matter which run shows it. */
   demonstrate(demonstration: Demonstration, by: Actor): Promise<Experience> {
     const id = idOf(demonstration);
     const shown = this.#shown.get(id) ?? this.#answered(() => this.#demonstrate(id, demonstration, by));

@@ -100,7 +100,7 @@ export class RoundHandler {
   readonly #parts: RoundParts;
   /** What a model has said and could not be stored, because the log was away: it is not asked for again when the message comes again. */
   readonly #unstored = new Map<string, Extract<Thought, { kind: 'planned' }>>();
-  /** Written in turn only; what it holds never changes, so whoever works with some of it may go on when it is let go. */
+  /** Written in turn only; what it holds never changes, so a call that works with some of it may go on when it is let go. */
   readonly #kept: KeptRuns;
 
   constructor(parts: RoundParts) {

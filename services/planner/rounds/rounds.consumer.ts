@@ -51,7 +51,7 @@ export class RoundsConsumer {
     }
   }
 
-  /** Whoever waits for a model with this run looks whether it still has to; of a run that ends nothing is kept. */
+  /** A round that waits for a model looks whether it still has to; of a run that ends nothing is kept. */
   #pass(message: BusMessage): void {
     const { live, rounds } = this.#parts;
     const runId = runIdOfSubject(message.subject);

@@ -216,7 +216,7 @@ function notEnrolled(deviceId: DeviceId | null, state: FleetState): QueryRefused
   });
 }
 
-/** Whoever has changed something by another replica sees it in a list, as a rule; a list that is a little old is one, too. */
+/** A person who changed something by another replica sees it in a list, as a rule; a list that is a little old is one, too. */
 async function seen({ consumer }: FleetPorts): Promise<void> {
   const newest = await consumer.newest().catch(() => 0);
   await consumer.reached(newest);

@@ -4,7 +4,7 @@ import { DONE, TimerBody, type BusMessage, type Outcome } from '#libs/messaging'
 import { TakesMessages, Takes } from '#libs/platform';
 import { FleetHandler } from './fleet.handler.js';
 
-/** Due timers of devices: whoever of the replicas gets one looks at the device. */
+/** Due timers of devices: the replica that gets one looks at the device. */
 @TakesMessages()
 export class DueTimers {
   readonly #fleet: Pick<FleetHandler, 'due'>;

@@ -117,7 +117,7 @@ export class FleetHandler {
     return { clientId, token };
   }
 
-  /** Binds the key of whoever has the join token, if it is still good. Throws with the reason when it is not. */
+  /** Binds the key of the holder of the join token, if it is still good. Throws with the reason when it is not. */
   async join(deviceId: DeviceId, joining: Omit<Joining, 'now'>): Promise<void> {
     const decision = await this.#decideAndAppend(deviceId, this.#asked(), async ({ device }) =>
       decideJoin(device, { ...joining, now: this.#ports.clock.now() }),

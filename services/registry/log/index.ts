@@ -1,5 +1,5 @@
 /**
- * The way to FLEET and back: whoever decides something loads, decides and appends here, and what any replica appended arrives
+ * The way to FLEET and back: the replica that decides something loads, decides and appends here, and what any replica appended arrives
  * here. The decisions are in `fleet`.
  */
 export * from './due.consumer.js';

@@ -1,5 +1,5 @@
 /**
- * One look at the world for everybody who asks while it is under way. Whoever asks gets a look that began after the
+ * One look at the world for everybody who asks while it is under way. Each gets a look that began after the
  * question, so it never shows less than what was true by then.
  */
 export class SharedLook<T> {

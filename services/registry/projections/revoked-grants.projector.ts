@@ -16,7 +16,7 @@ interface RevokedGrantsOptions {
   readonly logger: Logger;
 }
 
-/** Keeps REVOKED_GRANTS at what FLEET says: whoever lets somebody in by a grant reads nothing but that. */
+/** Keeps REVOKED_GRANTS at what FLEET says: services that let somebody in by a grant read nothing but that. */
 export class RevokedGrantsProjector extends Loop {
   readonly #options: RevokedGrantsOptions;
   readonly #grants: DirtyKeys;
@@ -50,7 +50,7 @@ export class RevokedGrantsProjector extends Loop {
     return this.#grants.done(GRANTS_ID);
   }
 
-  /** Begins with everything that matters: whoever recorded it may have died before it was shown. */
+  /** Begins with everything that matters: the replica that recorded it may have died before it was shown. */
   run(signal: AbortSignal): Promise<void> {
     this.changed();
     return this.#grants.run(signal);

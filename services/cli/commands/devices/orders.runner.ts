@@ -62,7 +62,7 @@ export interface RevokeOptions {
   readonly reason?: string | undefined;
 }
 
-/** Ends every credential of devices. They stay in the list: whoever enrols one again, and joins with it, has it back. */
+/** Ends every credential of devices. They stay in the list: a device that is enrolled again, and joins, is back. */
 export function revokeDevices(context: CliContext, options: RevokeOptions): Promise<ExitCode> {
   return revoke(context, 'device', options);
 }

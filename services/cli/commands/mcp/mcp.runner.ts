@@ -67,7 +67,7 @@ export interface TokenOptions {
   readonly minutes: number;
 }
 
-/** A token is made here, with the key of whoever types: nobody is asked, and nobody keeps it. */
+/** A token is made here, with the key of the person who types: nobody is asked, and nobody keeps it. */
 export async function printToken(
   context: CliContext,
   run: string,

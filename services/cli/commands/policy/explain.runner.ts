@@ -26,7 +26,7 @@ export interface ExplainOptions {
   readonly input?: AsyncIterable<string>;
 }
 
-/** Whoever answers: a policy in this process, or the service. */
+/** What answers: a policy in this process, or the service. */
 interface Judge {
   readonly name: string;
   judge(command: string): Promise<Explained>;

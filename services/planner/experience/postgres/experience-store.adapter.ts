@@ -147,7 +147,7 @@ export class PostgresExperienceStore implements ExperienceStore {
     return this.#with((source) => work(source.getRepository(ExperienceEntity)));
   }
 
-  /** Whoever asks while the server is away hears so; every other failure is a fault of ours, and stays one. */
+  /** A caller hears when the server is away; every other failure is a fault of ours, and stays one. */
   async #with<T>(work: (source: DataSource) => Promise<T>): Promise<T> {
     if (!this.#postgres.isReady()) throw new ExperiencesAwayError();
     try {
