@@ -66,7 +66,7 @@ export class Agent {
       request: async (subject: string, body: string) => {
         if (subject !== subjects.query('device-agent', 'deliver')) throw new Error(`nobody serves ${subject}`);
         if (this.#luck.failsDelivery()) throw new Error('no answer');
-        return { json: () => this.#deliver(JSON.parse(body)) };
+        return { data: Buffer.from(JSON.stringify(this.#deliver(JSON.parse(body)))) };
       },
     };
     return bus as unknown as NatsConnection;
