@@ -1,4 +1,5 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -230,6 +231,24 @@ describe('submit', () => {
   });
 });
 
+/** What no client library would send: bytes as they are, with any header. Resolves when the server has taken or refused it. */
+async function poison(subject: string, payload: string, header?: string): Promise<void> {
+  const socket = connect(server.port, '127.0.0.1');
+  const head = header ?? '';
+  const sizes =
+    header === undefined ? `${Buffer.byteLength(payload)}` : `${head.length} ${head.length + payload.length}`;
+  const { promise: taken, resolve } = Promise.withResolvers<void>();
+  let said = '';
+  socket.on('data', (data) => {
+    said += data.toString('latin1');
+    if (/PONG|-ERR/u.test(said)) resolve();
+  });
+  socket.write('CONNECT {"verbose":false,"headers":true}\r\n');
+  socket.write(`${header === undefined ? 'PUB' : 'HPUB'} ${subject} ${sizes}\r\n${head}${payload}\r\nPING\r\n`);
+  await taken;
+  socket.destroy();
+}
+
 describe('dlq', () => {
   const letter: DeadLetter = {
     service: 'orchestrator',
@@ -276,5 +295,43 @@ describe('dlq', () => {
     expect((await orrery('dlq drop 1 2')).err).toEqual(['orrery: There is no dead letter 2; see: orrery dlq ls']);
     expect((await orrery('dlq drop 1')).out).toEqual(['dropped 1']);
     expect((await orrery('dlq ls --json')).out).toEqual(['{"letters":[]}']);
+  });
+
+  it('lists, shows and drops whatever stands there, however poisonous, beside the letters', async () => {
+    await poison(subjects.dlq('planner'), 'no JSON \u001B[2J');
+    await poison(subjects.dlq('planner'), '\u0000\u00FF');
+    await poison(subjects.dlq('planner'), '{"service":"planner","payloadBase64":7}');
+    await poison(subjects.dlq('planner'), JSON.stringify(letter)); // speaks for another service
+    await poison(subjects.dlq('planner'), '{"a":'.repeat(100_000));
+    await poison(subjects.dlq('odd\u001B]0;title\u0007"name'), JSON.stringify(letter));
+    await poison(subjects.dlq('planner'), '', 'NATS/1.0 999999 \u001B[2J\r\n: \r\nno colon\r\n\r\n');
+    await poison(subjects.dlq('planner'), '', 'no header at all');
+    await poison(subjects.dlq('planner'), 'x'.repeat(2 * 1024 * 1024));
+    await jetstream(nc).publish(subjects.dlq('orchestrator'), JSON.stringify(letter));
+    await jetstream(nc).publish(subjects.dlq('orchestrator'), JSON.stringify({ ...letter, reason: 'the newest' }));
+    const { letters } = JSON.parse((await orrery('dlq ls --json')).out.join('')) as { letters: { id: number }[] };
+    const newest = letters.at(-1)?.id ?? 0;
+    expect((await orrery(`dlq drop ${newest}`)).exitCode).toBe(0);
+    const { exitCode, out } = await orrery('dlq ls');
+    expect(exitCode).toBe(0);
+    expect(out.at(-1)).toContain('it does not parse');
+    expect(out.slice(0, -1).map((line) => line.split('\t').at(-1)?.slice(0, 22))).toEqual(
+      out.slice(0, -1).map(() => 'this is no dead letter'),
+    );
+    expect(out.join('')).not.toMatch(/[\u0000-\u0008\u000B-\u001F]/u);
+    for (const { id } of letters.slice(0, -2)) {
+      expect((await orrery(`dlq show ${id}`)).exitCode).toBe(0);
+      const retried = await orrery(`dlq retry ${id}`);
+      expect(retried).toMatchObject({
+        exitCode: 3,
+        err: [`orrery: Message ${id} is no dead letter; it cannot be retried, only dropped.`],
+      });
+    }
+    const ids = letters
+      .slice(0, -1)
+      .map(({ id }) => id)
+      .join(' ');
+    expect((await orrery(`dlq drop ${ids}`)).exitCode).toBe(0);
+    expect((await orrery('dlq ls')).err).toEqual(['There are no dead letters.']);
   });
 });

@@ -1,10 +1,10 @@
-import { JetStreamApiCodes, JetStreamApiError, jetstreamManager } from '@nats-io/jetstream';
+import { JetStreamApiCodes, JetStreamApiError, jetstreamManager, type SeqMsgRequest } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { z } from 'zod';
-import { readCommits } from '#libs/event-log';
 import { ask } from '#libs/messaging';
-import { DeadLetter, QueryError, STREAMS, subjects } from '#proto';
+import { QueryError, STREAMS, subjects } from '#proto';
 import { withBus } from '../../bus/index.js';
+import { letterFrom, type Buried } from './dead-letter.js';
 import {
   cleanLine,
   cleanText,
@@ -23,10 +23,9 @@ const RETRY_MS_MAX = 10_000;
 const REASON_CHARS_MAX = 80;
 const PAYLOAD_CHARS_MAX = 20_000;
 const QUERY_RETRY = 'dlq-retry';
+/** One letter may have the size of the largest message; a list says what it is, `show` shows it. */
+const LISTED_PAYLOAD_CHARS_MAX = 64 * 1024;
 const { DLQ } = STREAMS;
-
-/** A dead letter and its position in the DLQ, by which the other commands name it. */
-type Buried = DeadLetter & { readonly id: number };
 
 export async function listDeadLetters(context: CliContext): Promise<ExitCode> {
   const letters = await withBus(context, allLetters);
@@ -66,7 +65,8 @@ const RetryAnswer = z.union([QueryError, z.looseObject({})]);
 /** Asks the service to take its input again, by its place in its stream: nothing is published into a stream a second time. */
 export async function retryDeadLetter(context: CliContext, id: number): Promise<ExitCode> {
   return withBus(context, async (nc) => {
-    const { service, stream, sequence } = await letterAt(nc, id);
+    const { service, stream, sequence, unreadable } = await letterAt(nc, id);
+    if (unreadable) throw badInput(`Message ${id} is no dead letter; it cannot be retried, only dropped.`);
     if (stream === null || sequence === null)
       throw badInput(`Dead letter ${id} came from no stream; it cannot be retried.`);
     const body = JSON.stringify({ stream, sequence });
@@ -104,10 +104,14 @@ async function allLetters(nc: NatsConnection): Promise<Buried[]> {
   const jsm = await jetstreamManager(nc, { checkAPI: false });
   const { state } = await jsm.streams.info(DLQ.name);
   const letters: Buried[] = [];
-  if (state.messages === 0) return letters;
-  for await (const { sequence, data } of readCommits(nc, 'DLQ', { afterSequence: 0 })) {
-    letters.push(letterFrom(sequence, data));
-    if (sequence >= state.last_seq) break;
+  // The last number may be of one that was dropped, and what is buried meanwhile is for the next time.
+  for (let seq = state.first_seq; seq <= state.last_seq;) {
+    const from: SeqMsgRequest & { next_by_subj: string } = { seq, next_by_subj: subjects.anyDlq };
+    const message = await jsm.streams.getMessage(DLQ.name, from);
+    if (message === null || message.seq > state.last_seq) break;
+    const letter = letterFrom(message);
+    letters.push({ ...letter, payloadBase64: letter.payloadBase64.slice(0, LISTED_PAYLOAD_CHARS_MAX) });
+    seq = message.seq + 1;
   }
   return letters;
 }
@@ -119,9 +123,5 @@ async function letterAt(nc: NatsConnection, id: number): Promise<Buried> {
     throw error;
   });
   if (found === null) throw badInput(`There is no dead letter ${id}; see: orrery dlq ls`);
-  return letterFrom(found.seq, found.data);
-}
-
-function letterFrom(id: number, data: Uint8Array): Buried {
-  return { id, ...DeadLetter.parse(JSON.parse(new TextDecoder().decode(data))) };
+  return letterFrom(found);
 }
