@@ -53,6 +53,18 @@ async function prepare(home: string): Promise<NodeJS.ProcessEnv> {
   return { ORRERY_AGENT_MODULES: join(home, 'desktop.mjs') };
 }
 
+it('no process of the system has a secret in its environment or its arguments', async () => {
+  const { pid, parts } = await system.json<{ pid: number; parts: { name: string; pid: number }[] }>('status');
+  expect(parts.length).toBeGreaterThan(8);
+  const password = (await readFile(join(system.home, 'keys/postgres.password'), 'utf8')).trim();
+  const secrets = [KEY, password, system.token];
+  for (const part of [...parts, { name: 'the launcher', pid }]) {
+    const files = ['environ', 'cmdline'].map((name) => readFile(`/proc/${part.pid}/${name}`, 'latin1'));
+    const text = (await Promise.all(files)).join('\0');
+    expect([part.name, secrets.filter((secret) => text.includes(secret))]).toEqual([part.name, []]);
+  }
+});
+
 type Task = Partial<TaskStar> & { readonly options?: object };
 
 /** Sends a run of one task in words; its id. */

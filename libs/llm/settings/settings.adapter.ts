@@ -10,9 +10,12 @@ const ALIASES_MAX = 100;
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
+/** A variable that says in which file the value of this one lies: an environment is read more easily by others than a file. */
+const fileVariable = (name: string): string => `${name}_FILE`;
+
 /**
- * Settings from `ORRERY_MODEL_FILE`, `OPENAI_BASE_URL`, `OPENAI_API_KEY`, `ORRERY_MODEL` and `ORRERY_EMBEDDING_MODEL`; null
- * when no model is configured. Keys are read here, once. Throws ModelSettingsError.
+ * Settings from `ORRERY_MODEL_FILE`, `OPENAI_BASE_URL`, `OPENAI_API_KEY` or `OPENAI_API_KEY_FILE`, `ORRERY_MODEL` and
+ * `ORRERY_EMBEDDING_MODEL`; null when no model is configured. Keys are read here, once. Throws ModelSettingsError.
  */
 export function loadModelSettings(environment: Environment): ModelSettingsBook | null {
   const given = (name: string) => (environment[name] === '' ? undefined : environment[name]);
@@ -24,7 +27,7 @@ export function loadModelSettings(environment: Environment): ModelSettingsBook |
   const file = parseFile(path === undefined ? {} : readFile(path), path ?? 'ORRERY_MODEL');
   const own = { ...(baseUrl !== undefined && { baseUrl }), ...(model !== undefined && { model }) };
   if (baseUrl !== undefined) parseFile({ default: own }, 'OPENAI_BASE_URL');
-  const hasKey = given('OPENAI_API_KEY') !== undefined;
+  const hasKey = given('OPENAI_API_KEY') !== undefined || given(fileVariable('OPENAI_API_KEY')) !== undefined;
   const environmentSays = { ...own, ...(embeddingModel !== undefined && { embeddingModel }), hasKey };
   return makeSettings(file, environmentSays, (source, where) => readKey(source, where, given));
 }
@@ -52,11 +55,17 @@ function readKey(source: KeySource, where: string, given: (name: string) => stri
   if ('env' in source) {
     const key = given(source.env)?.trim();
     if (key !== undefined && key !== '') return headerSafe(key, `${where}.env`, source.env);
+    const file = given(fileVariable(source.env));
+    if (file !== undefined) return readKeyFile(file, `${where}.env`);
     throw new ModelSettingsError(`${where}.env names the variable ${source.env}, which is not set.`);
   }
-  const key = attempt(() => readFileSync(source.file, 'utf8'), `${where}.file: ${source.file} cannot be read`).trim();
-  if (key !== '') return headerSafe(key, `${where}.file`, source.file);
-  throw new ModelSettingsError(`${where}.file names ${source.file}, which is empty.`);
+  return readKeyFile(source.file, `${where}.file`);
+}
+
+function readKeyFile(file: string, where: string): SecretKey {
+  const key = attempt(() => readFileSync(file, 'utf8'), `${where}: ${file} cannot be read`).trim();
+  if (key !== '') return headerSafe(key, where, file);
+  throw new ModelSettingsError(`${where} names ${file}, which is empty.`);
 }
 
 /** What no header can carry would fail at the first call, with the key in the message. */

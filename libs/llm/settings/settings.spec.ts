@@ -41,6 +41,14 @@ describe('the environment', () => {
     expect(loadChatModel({})).toBeNull();
   });
 
+  it('may say in which file the key lies', () => {
+    const place = { OPENAI_BASE_URL: 'http://127.0.0.1:1/v1', ORRERY_MODEL: 'm' };
+    const settings = loadModelSettings({ ...place, OPENAI_API_KEY_FILE: file(`${KEY}\n`) });
+    expect(settings?.of('x').key?.reveal()).toBe(KEY);
+    const said = refusal(() => loadModelSettings({ ...place, OPENAI_API_KEY_FILE: '/nowhere/key' }));
+    expect(said).toBe('default.key.env: /nowhere/key cannot be read (ENOENT).');
+  });
+
   it('is enough', () => {
     const settings = loadModelSettings({
       OPENAI_BASE_URL: 'http://127.0.0.1:1/v1/',
@@ -111,6 +119,11 @@ prices:
     expect(settings?.of('HostAgent').backup).toMatchObject({ baseUrl: 'https://three.example/v1', key: null });
     const other = load('default: { baseUrl: "https://one.example/v1", model: m }', { OPENAI_API_KEY: KEY });
     expect(other?.of('x').key).toBeNull();
+  });
+
+  it('may name a variable whose value lies in a file', () => {
+    const environment = { TEAM_KEY_FILE: file(`${KEY}\n`) };
+    expect(load('default: { model: m, key: { env: TEAM_KEY } }', environment)?.of('x').key?.reveal()).toBe(KEY);
   });
 
   it('may name a file with the key', () => {

@@ -40,6 +40,9 @@ export function homeAt(root: string) {
     postgres: join(root, 'postgres'),
     seedFile: (user: string): string => join(keys, `${user}.seed`),
     secretFile: (name: string): string => join(keys, name),
+    /** Secrets that a person gave the launcher in its environment, a file for each. */
+    givenSecrets: join(keys, 'given'),
+    givenSecretFile: (variable: string): string => join(keys, 'given', variable),
     logFile: (name: string): string => join(logs, `${name}.log`),
     deviceDir,
     deviceTokenFile: (deviceId: string): string => join(deviceDir(deviceId), 'token'),

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { deviceEnvironment, serviceEnvironment } from '../system/environment.js';
+import { deviceEnvironment, givenSecrets, serviceEnvironment, withoutPassword } from '../system/environment.js';
 import { homeAt, homeDirOf } from '../home/home.js';
 import { instancesOf, localDevices, portChoice, SERVICES, type ServiceName } from './plan.js';
 import { deathsAfter, restartDelayMs, STABLE_MS } from './restarts.js';
@@ -64,6 +64,7 @@ describe('environments', () => {
     PATH: '/bin',
     HOME: '/home/ann',
     OPENAI_API_KEY: 'sk-secret',
+    OPENAI_API_KEY_FILE: '/key',
     ORRERY_MODEL: 'some-model',
     ORRERY_EMBEDDING_MODEL: 'points',
     ORRERY_LOG_LEVEL: 'debug',
@@ -74,15 +75,16 @@ describe('environments', () => {
   const addresses = {
     natsUrl: 'nats://127.0.0.1:4222',
     natsMonitorUrl: 'http://127.0.0.1:8222',
-    databaseUrl: 'postgres://orrery:secret@127.0.0.1:5432/orrery',
+    databaseUrl: 'postgres://orrery@127.0.0.1:5432/orrery',
+    databasePasswordFile: '/srv/orrery/keys/postgres.password',
     foreignSeedFile: undefined,
     policyFile: undefined,
     runbooksDir: undefined,
   };
-  const environmentOf = (service: ServiceName, policyFile?: string) =>
+  const environmentOf = (service: ServiceName, policyFile?: string, given: NodeJS.ProcessEnv = env) =>
     serviceEnvironment(
       { service, name: service, first: true },
-      { home, env, addresses: { ...addresses, policyFile }, ports: { health: 7, own: 5000 } },
+      { home, env: given, addresses: { ...addresses, policyFile }, ports: { health: 7, own: 5000 } },
     );
 
   it('tells a device nothing of ours and nothing that is secret', () =>
@@ -98,14 +100,38 @@ describe('environments', () => {
     }));
 
   it('tells the database only to those that use it, and other secrets to nobody', () => {
-    expect(environmentOf('logging')).toMatchObject({ ORRERY_DATABASE_URL: addresses.databaseUrl });
-    expect(environmentOf('orchestrator')).not.toHaveProperty('ORRERY_DATABASE_URL');
+    const place = {
+      ORRERY_DATABASE_URL: addresses.databaseUrl,
+      ORRERY_DATABASE_PASSWORD_FILE: addresses.databasePasswordFile,
+    };
+    expect(environmentOf('logging')).toMatchObject(place);
+    for (const name of Object.keys(place)) expect(environmentOf('orchestrator')).not.toHaveProperty(name);
     expect(environmentOf('logging')).not.toHaveProperty('AWS_SECRET_ACCESS_KEY');
   });
 
-  it('tells who asks models which one and with which key, and nobody else', () => {
-    const settings = { OPENAI_API_KEY: 'sk-secret', ORRERY_MODEL: 'some-model', ORRERY_EMBEDDING_MODEL: 'points' };
+  it('tells nobody a secret, but in which file it lies', () => {
+    const given = { ...env, ORRERY_TEAM_TOKEN: 'geheim', OPENAI_TEAM_KEY: 'sk-other', ORRERY_KEEP_PROMPTS: 'on' };
+    expect(Object.fromEntries(givenSecrets(given))).toEqual({
+      OPENAI_API_KEY: 'sk-secret',
+      ORRERY_TEAM_TOKEN: 'geheim',
+      OPENAI_TEAM_KEY: 'sk-other',
+    });
+    for (const service of SERVICES) {
+      const told = Object.values(environmentOf(service, undefined, given)).join(' ');
+      expect(told).not.toMatch(/sk-|geheim|u:p@/u);
+    }
+  });
+
+  it('takes the password out of the address of a database, whatever is in it', () => {
+    expect(withoutPassword('postgres://u:a%2Fb@h:5/d?x=1')).toEqual({ url: 'postgres://u@h:5/d?x=1', password: 'a/b' });
+    expect(withoutPassword('postgres://u@h/d')).toEqual({ url: 'postgres://u@h/d', password: undefined });
+    expect(withoutPassword('no address')).toEqual({ url: 'no address', password: undefined });
+  });
+
+  it('tells who asks models which one and where its key is, and nobody else', () => {
+    const settings = { OPENAI_API_KEY_FILE: '/key', ORRERY_MODEL: 'some-model', ORRERY_EMBEDDING_MODEL: 'points' };
     for (const service of ['device-agent', 'planner'] as const) expect(environmentOf(service)).toMatchObject(settings);
+    expect(environmentOf('planner')).not.toHaveProperty('OPENAI_API_KEY');
     for (const service of SERVICES) {
       if (service === 'device-agent' || service === 'planner') continue;
       for (const name of Object.keys(settings)) expect(environmentOf(service)).not.toHaveProperty(name);

@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 import { failure, EXIT, type ExitCode, type CliContext } from '../terminal/index.js';
 import { homeOf, makeDir } from '../home/index.js';
+import { withSecretFiles } from './given-secrets.adapter.js';
 import { printReady, ReadyFacts } from './launch.runner.js';
 import type { UpOptions } from '../processes/index.js';
 
@@ -25,7 +26,8 @@ export async function upDetached(context: CliContext, { devices, replicas }: UpO
   const log = openSync(logFile, 'w', 0o600);
   const replicaWords = Object.entries(replicas).flatMap(([name, count]) => ['--replicas', `${name}=${count}`]);
   const child = fork(main, ['up', '--devices', String(devices), ...replicaWords], {
-    env,
+    // The environment of a process that stays can be read as long as it runs.
+    env: await withSecretFiles(home, env),
     detached: true,
     stdio: ['ignore', log, log, 'ipc'],
   });

@@ -17,13 +17,37 @@ const PASSED_ON = [
   'NODE_EXTRA_CA_CERTS',
 ] as const;
 const PASSED_TO_SERVICES = /^(?:ORRERY_|OTEL_|HTTPS?_PROXY$|NO_PROXY$)/u;
-/** Which model, where, and the key to it. */
+/** Which model, where, and in which file the key to it is. */
 const ABOUT_MODELS = /^(?:OPENAI_|ORRERY_MODEL|ORRERY_EMBEDDING_MODEL$)/u;
+
+/** Of a variable with a secret in it. Its value goes into a file, and the variable of this name and `_FILE` names that. */
+const SECRET = /(?:_KEY|_TOKEN|_SECRET|_PASSWORD)$/u;
+
+/** The secrets of an environment that a service would be told. */
+export function givenSecrets(env: NodeJS.ProcessEnv): [name: string, value: string][] {
+  return Object.entries(env).flatMap(([name, value = '']): [string, string][] =>
+    value !== '' && SECRET.test(name) && (ABOUT_MODELS.test(name) || PASSED_TO_SERVICES.test(name))
+      ? [[name, value]]
+      : [],
+  );
+}
+
+/** The address of a database, and the password that stood in it. What is no address stays as it is. */
+export function withoutPassword(url: string): { readonly url: string; readonly password: string | undefined } {
+  if (!URL.canParse(url)) return { url, password: undefined };
+  const parsed = new URL(url);
+  if (parsed.password === '') return { url, password: undefined };
+  const password = decodeURIComponent(parsed.password);
+  parsed.password = '';
+  return { url: parsed.href, password };
+}
 
 export interface SystemAddresses {
   readonly natsUrl: string;
   readonly natsMonitorUrl: string | undefined;
+  /** Without its password. */
   readonly databaseUrl: string;
+  readonly databasePasswordFile: string | undefined;
   /** What agents may do on devices, when the operator wrote a policy; otherwise the built-in one counts. */
   readonly policyFile: string | undefined;
   /** Runbooks that the operator wrote, besides those that are shipped. */
@@ -53,10 +77,11 @@ export function serviceEnvironment(
   }: { home: Home; env: NodeJS.ProcessEnv; addresses: SystemAddresses; ports: InstancePorts },
 ): NodeJS.ProcessEnv {
   const asksModels = WITH_MODEL.includes(service);
-  const settings = Object.entries(env).filter(([key]) =>
-    ABOUT_MODELS.test(key) ? asksModels : PASSED_TO_SERVICES.test(key),
-  );
-  const { natsUrl, natsMonitorUrl, databaseUrl, foreignSeedFile, policyFile, runbooksDir } = addresses;
+  const settings = Object.entries(env)
+    .filter(([key]) => !SECRET.test(key))
+    .filter(([key]) => (ABOUT_MODELS.test(key) ? asksModels : PASSED_TO_SERVICES.test(key)));
+  const { natsUrl, natsMonitorUrl, databaseUrl, databasePasswordFile, foreignSeedFile } = addresses;
+  const { policyFile, runbooksDir } = addresses;
   const own: NodeJS.ProcessEnv = {
     ORRERY_HOME: home.root,
     ORRERY_NATS_URL: natsUrl,
@@ -73,5 +98,8 @@ export function serviceEnvironment(
   };
   const merged = { ...deviceEnvironment(env), ...Object.fromEntries(settings), ...own };
   delete merged['ORRERY_DATABASE_URL'];
-  return SERVICES_WITH_DATABASE.includes(service) ? { ...merged, ORRERY_DATABASE_URL: databaseUrl } : merged;
+  delete merged['ORRERY_DATABASE_PASSWORD_FILE'];
+  if (!SERVICES_WITH_DATABASE.includes(service)) return merged;
+  const password = databasePasswordFile === undefined ? {} : { ORRERY_DATABASE_PASSWORD_FILE: databasePasswordFile };
+  return { ...merged, ORRERY_DATABASE_URL: databaseUrl, ...password };
 }

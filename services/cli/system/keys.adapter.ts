@@ -27,9 +27,12 @@ export async function actorsOfKeys(home: Home, foreignSeedFile?: string): Promis
   return actorsOf([{ name: 'cli', nkeyPublic: await keyOf(foreignSeedFile) }]);
 }
 
+/** File of the home's keys with the password of its database. */
+export const DATABASE_PASSWORD = 'postgres.password';
+
 /** Made with the database; later it has to be the same. */
 export function databasePassword(home: Home): Promise<string> {
-  return keepSecret(home.secretFile('postgres.password'), newPassword);
+  return keepSecret(home.secretFile(DATABASE_PASSWORD), newPassword);
 }
 
 /** A new administrator's token on the first start, else undefined: only its hash is kept, so it can be shown once only. */

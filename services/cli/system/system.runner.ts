@@ -19,8 +19,9 @@ import {
   makeDir,
   writeJson,
 } from '../home/index.js';
-import { deviceEnvironment, serviceEnvironment, type SystemAddresses } from './environment.js';
-import { actorsOfKeys, busUsersOf, databasePassword, firstAdminToken } from './keys.adapter.js';
+import { deviceEnvironment, serviceEnvironment, withoutPassword, type SystemAddresses } from './environment.js';
+import { withSecretFiles } from './given-secrets.adapter.js';
+import { actorsOfKeys, busUsersOf, databasePassword, DATABASE_PASSWORD, firstAdminToken } from './keys.adapter.js';
 import {
   endLeftServices,
   StartedProcesses,
@@ -76,7 +77,8 @@ export class EmbeddedSystem {
   }
 
   static async start(options: SystemOptions): Promise<{ system: EmbeddedSystem; endpoints: Endpoints }> {
-    const system = new EmbeddedSystem(options);
+    const env = await withSecretFiles(options.home, options.env);
+    const system = new EmbeddedSystem({ ...options, env });
     try {
       return { system, endpoints: await system.#startAll() };
     } catch (error) {
@@ -95,10 +97,10 @@ export class EmbeddedSystem {
     const { home, signal, devices, replicas } = this.#options;
     const instances = instancesOf(replicas);
     await this.#prepareHome();
-    const [bus, databaseUrl] = await bothOrNeither(this.#startBus(), this.#startDatabase());
+    const [bus, database] = await bothOrNeither(this.#startBus(), this.#startDatabase());
     const policyFile = (await isFile(home.policyFile)) ? home.policyFile : undefined;
     const runbooksDir = (await isDirectory(home.runbooksDir)) ? home.runbooksDir : undefined;
-    const addresses: SystemAddresses = { ...bus, databaseUrl, policyFile, runbooksDir };
+    const addresses: SystemAddresses = { ...bus, ...database, policyFile, runbooksDir };
     const ownSeed = (user: string): string => bus.foreignSeedFile ?? home.seedFile(user);
     const at = (user: string): { url: string; seedFile: string } => ({ url: bus.natsUrl, seedFile: ownSeed(user) });
     await this.#step(
@@ -136,7 +138,7 @@ export class EmbeddedSystem {
     if (left > 0) say(`ended ${left} processes that an earlier system had left`);
   }
 
-  async #startBus(): Promise<Omit<SystemAddresses, 'databaseUrl' | 'policyFile' | 'runbooksDir'>> {
+  async #startBus(): Promise<Pick<SystemAddresses, 'natsUrl' | 'natsMonitorUrl' | 'foreignSeedFile'>> {
     const { home, env } = this.#options;
     const foreign = env['ORRERY_NATS_URL'] ?? '';
     if (foreign !== '') {
@@ -161,12 +163,12 @@ export class EmbeddedSystem {
     return provisioned;
   }
 
-  async #startDatabase(): Promise<string> {
+  async #startDatabase(): Promise<Pick<SystemAddresses, 'databaseUrl' | 'databasePasswordFile'>> {
     const { home, env } = this.#options;
     const foreign = env['ORRERY_DATABASE_URL'] ?? '';
     if (foreign !== '') {
       this.#options.say(`postgres    ${withoutCredentials(foreign)} (not ours)`);
-      return foreign;
+      return { databaseUrl: foreign, databasePasswordFile: env['ORRERY_DATABASE_PASSWORD_FILE'] };
     }
     const [password, port] = await Promise.all([databasePassword(home), portFor('postgres', env)]);
     const server = await this.#step(
@@ -175,7 +177,10 @@ export class EmbeddedSystem {
         this.#keep<ServerHandle>('postgres', 'postgres', (before) => startDatabase(home, { password, port }, before)),
       ({ current }) => withoutCredentials(current.url),
     );
-    return server.current.url;
+    return {
+      databaseUrl: withoutPassword(server.current.url).url,
+      databasePasswordFile: home.secretFile(DATABASE_PASSWORD),
+    };
   }
 
   async #startServices(instances: readonly Instance[], addresses: SystemAddresses): Promise<void> {

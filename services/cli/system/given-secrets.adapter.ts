@@ -1,0 +1,35 @@
+import { readdir, rm } from 'node:fs/promises';
+import { writeSecret } from '#libs/keys';
+import { makeDir, type Home } from '../home/index.js';
+import { givenSecrets, withoutPassword } from './environment.js';
+
+const PRIVATE_DIR = 0o700;
+const DATABASE_URL = 'ORRERY_DATABASE_URL';
+const DATABASE_PASSWORD = 'ORRERY_DATABASE_PASSWORD';
+
+/**
+ * What a person gave the launcher in its environment and must not be in that of any other process: each secret becomes a file
+ * (0600) of the home, and what is returned names the files. One that is not given any more goes. Doing it twice changes nothing.
+ */
+export async function withSecretFiles(home: Home, env: NodeJS.ProcessEnv): Promise<NodeJS.ProcessEnv> {
+  const named = { ...env };
+  await makeDir(home.keys, PRIVATE_DIR);
+  await makeDir(home.givenSecrets, PRIVATE_DIR);
+  const given = givenSecrets(env);
+  const { url, password } = withoutPassword(env[DATABASE_URL] ?? '');
+  if (password !== undefined) {
+    named[DATABASE_URL] = url;
+    given.push([DATABASE_PASSWORD, password]);
+  }
+  for (const [name, value] of given) {
+    delete named[name];
+    named[`${name}_FILE`] = home.givenSecretFile(name);
+    await writeSecret(home.givenSecretFile(name), value);
+  }
+  const kept = new Set(Object.values(named));
+  for (const name of await readdir(home.givenSecrets)) {
+    const file = home.givenSecretFile(name);
+    if (!kept.has(file)) await rm(file, { force: true });
+  }
+  return named;
+}
