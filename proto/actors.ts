@@ -1,21 +1,56 @@
 import { z } from 'zod';
-import { Instant, RunId } from './ids.js';
+import { Instant, Json, RunId, Sha256 } from './ids.js';
 
 /** Who asked: from the credential of the sender, never from its message. */
 export const Actor = z.strictObject({ kind: z.enum(['person', 'system', 'external']), id: z.string().min(1).max(128) });
 export type Actor = z.infer<typeof Actor>;
 
-/**
- * Proof of who sends a command: an Ed25519 signature, made with the sender's bus key, over the RFC 8785 canonical JSON of
- * `{subject, at, body}` where `body` is the command without this field. Valid for a few minutes around `at`.
- */
-export const ActorProof = z.strictObject({
-  /** Public bus key (an nkey of a user). */
-  key: z.string().regex(/^U[A-Z2-7]{55}$/, 'must be the public nkey of a user'),
+/** Public bus key of a user: an nkey. */
+const UserKey = z.string().regex(/^U[A-Z2-7]{55}$/, 'must be the public nkey of a user');
+
+/** For whom the signer speaks: somebody who has logged in at it and has no key of his own. */
+export const Vouched = z.strictObject({
+  /** Id of the actor. */
+  actor: Actor.shape.id,
+  /** Who has said who it is: an OpenID provider, or `orrery` for what the system itself gives out. */
+  issuer: z.string().min(1).max(512),
+  /** What the issuer calls the login, e.g. `token:<tokenId>`. */
+  subject: z.string().min(1).max(512),
+  /** The session of the login, a name for people: nothing can be opened with it. */
+  session: z.string().min(1).max(128),
+});
+export type Vouched = z.infer<typeof Vouched>;
+
+const proofShape = {
+  key: UserKey,
   at: Instant,
   signature: z.base64url(),
-});
+  vouched: Vouched.optional(),
+} as const;
+
+/**
+ * Proof of who sends a command: an Ed25519 signature, made with the sender's bus key, over the RFC 8785 canonical JSON of
+ * `{subject, at, body}` where `body` is the command without this field; of `{subject, at, body, vouched}` where the signer
+ * speaks for somebody else. Valid for a few minutes around `at`.
+ */
+export const ActorProof = z.strictObject(proofShape);
 export type ActorProof = z.infer<typeof ActorProof>;
+
+/** A proof as it stays with what came of the command: whoever has the public key can check it again, for ever. */
+export const KeptProof = z
+  .strictObject({
+    ...proofShape,
+    /** Where the command was sent. */
+    subject: z.string().min(1).max(512),
+    /** The command as it came, without its field `actor`. */
+    body: z.record(z.string(), Json).optional(),
+    /** Instead of a body that is too large to be kept, or lets its holder in somewhere: SHA-256 of its RFC 8785 canonical JSON. */
+    bodyHash: Sha256.optional(),
+  })
+  .refine(({ body, bodyHash }) => (body === undefined) !== (bodyHash === undefined), {
+    error: 'exactly one of body and bodyHash must be given',
+  });
+export type KeptProof = z.infer<typeof KeptProof>;
 
 /**
  * What lets an MCP host see, and with `edit` change, the constellation of one run in the name of its signer: an Ed25519
@@ -26,7 +61,7 @@ export const EditGrant = z.strictObject({
   kind: z.literal('constellation-access'),
   runId: RunId,
   access: z.enum(['read', 'edit']),
-  key: z.string().regex(/^U[A-Z2-7]{55}$/, 'must be the public nkey of a user'),
+  key: UserKey,
   /** When it was signed, by the signer's clock. One without it comes from before grants could be revoked, and counts no more. */
   issuedAt: Instant.optional(),
   expiresAt: Instant,

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Actor, ActorProof } from './actors.js';
+import { Actor, ActorProof, KeptProof, Vouched } from './actors.js';
 import {
   AdminProfile,
   ClientTelemetry,
@@ -56,6 +56,7 @@ const PARTS: Readonly<Record<string, z.ZodType>> = {
   Instant,
   Json,
   Judged,
+  KeptProof,
   ModelCall,
   PolicyVerdict,
   Proposal,
@@ -76,6 +77,7 @@ const PARTS: Readonly<Record<string, z.ZodType>> = {
   ToolInfo,
   Usage,
   Verification,
+  Vouched,
 };
 
 type Direction = 'send' | 'receive';
@@ -94,6 +96,7 @@ interface ChannelSpec {
 
 const ID = 'letters, digits, "_" and "-", at most 64';
 const PARAMETERS: Readonly<Record<string, string>> = {
+  actorId: `of who asks: ${ID}`,
   requestId: `of the request: ${ID}`,
   runId: 'of the run: 26 lower-case letters and digits',
   taskId: `of the task in its run: ${ID}`,
@@ -119,6 +122,13 @@ const CHANNELS: Readonly<Record<string, ChannelSpec>> = {
     messages: ['RunRequest'],
     action: 'receive',
   },
+  requestsOfActor: {
+    subject: subjects.anyRequestsOf,
+    parameters: ['actorId'],
+    about: 'Stream of requests of one actor, whose key alone may publish here.',
+    messages: ['PublishedRequest'],
+    action: 'receive',
+  },
   answers: {
     subject: subjects.answer('*'),
     parameters: ['requestId'],
@@ -128,8 +138,8 @@ const CHANNELS: Readonly<Record<string, ChannelSpec>> = {
   },
   submit: {
     subject: subjects.submit,
-    about: 'A request that is answered within 5 s.',
-    messages: ['RunRequest'],
+    about: 'A request, signed by who asks, that is answered within 5 s.',
+    messages: ['SignedRequest'],
     action: 'receive',
     answers: ['SubmitAnswer'],
   },

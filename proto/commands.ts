@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { ApprovalId } from './approvals.js';
 import { AttemptKey, CommandState } from './attempt-events.js';
 import { CommandCall } from './constellation.js';
-import { Actor } from './actors.js';
+import { Actor, KeptProof } from './actors.js';
 import { CommandClass, PolicyDecision } from './policy.js';
 import { CommandId, DeviceId, Instant, JournalId, Json, RunId, SessionId, Sha256 } from './ids.js';
 import { LIMITS } from './limits.js';
@@ -105,10 +105,12 @@ export const OutputChunk = z.strictObject({
 });
 export type OutputChunk = z.infer<typeof OutputChunk>;
 
-/** Body of SUBMIT, sent by an entry point that has parsed the request and derived the run id. */
+/** Body of SUBMIT, from the replica that has taken a request to the one that owns its run: proven, parsed, the run id derived. */
 export const SubmitCommand = z.strictObject({
   id: z.string().min(1).max(128),
   actor: Actor,
+  /** How the actor has proven it; a request that came from no more than its subject has none. */
+  proof: KeptProof.optional(),
   namespace: z.string().min(1).max(64),
   runId: RunId,
   request: RunRequest,

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { KeptProof } from './actors.js';
 import { Instant, Sha256 } from './ids.js';
 import { upcast, UPCASTERS, type Upcasters } from './upcasters.js';
 
@@ -11,6 +12,8 @@ export const Cause = z.strictObject({
   id: z.string().min(1).max(256),
   /** Its refusal is itself a fact of the commit (EDIT_REJECTED): asked again, it is refused again. */
   rejected: z.literal(true).optional(),
+  /** Who caused it has proven it. A commit from before proofs were kept has none, nor one that no person or system caused. */
+  proof: KeptProof.optional(),
 });
 export type Cause = z.infer<typeof Cause>;
 

@@ -25,6 +25,8 @@ export const LIMITS = {
   /** Conditions with patterns that one request or edit may bring: each is compiled before anything else is looked at. */
   patternsMax: 200,
   commitBytesMax: 2 * 1024 * 1024,
+  /** A signed command, as JSON, that stays whole with what came of it; of a larger one its hash stays. */
+  proofBodyBytesMax: 128 * 1024,
   /** A result inside an event, as JSON; longer strings are cut to head and tail and the whole goes to ARTIFACTS. */
   resultBytesMax: 16 * 1024,
   aipFrameBytesMax: 1024 * 1024,

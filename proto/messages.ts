@@ -13,7 +13,7 @@ import { RevokedGrants } from './grants.js';
 import { Member } from './members.js';
 import { QUERIES, QueryError } from './queries.js';
 import { PlanCommit, RecordedPlanEvent } from './plan-events.js';
-import { RunRequest, SubmitAnswer } from './request.js';
+import { PublishedRequest, RunRequest, SignedRequest, SubmitAnswer } from './request.js';
 import { RecordedRunEvent, RunCommit } from './run-events.js';
 
 /** One kind of message that crosses a wire. */
@@ -56,6 +56,8 @@ const frames = (options: readonly { shape: { type: { value: string } } }[], send
 /** Everything that crosses a wire, by name: what the golden fixtures and the AsyncAPI document are about. */
 export const MESSAGES: Readonly<Record<string, MessageSpec>> = Object.fromEntries([
   ['RunRequest', message(RunRequest, 'what external systems ask for: a goal or a constellation')],
+  ['SignedRequest', message(SignedRequest, 'a request with the proof of who asks')],
+  ['PublishedRequest', message(PublishedRequest, 'a request on the subject of who asks, with or without a proof')],
   ['SubmitAnswer', message(SubmitAnswer, 'the run that a request became, or why it became none')],
   ['SubmitCommand', message(SubmitCommand, 'the verb SUBMIT')],
   ...VERB_COMMANDS,

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { ActorProof } from './actors.js';
 import { Budget } from './budget.js';
 import { TaskConstellation } from './constellation.js';
 import { Json, RequestId, RunId } from './ids.js';
@@ -63,6 +64,14 @@ export const RunRequest = z
     error: 'exactly one of goal and constellation must be given',
   });
 export type RunRequest = z.infer<typeof RunRequest>;
+
+/** A request on `orrery.submit`: who asks has signed it. */
+export const SignedRequest = RunRequest.safeExtend({ actor: ActorProof });
+export type SignedRequest = z.infer<typeof SignedRequest>;
+
+/** A request on `orrery.requests.<actorId>`: the subject says who asks, and may be shown to be right by a signature. */
+export const PublishedRequest = RunRequest.safeExtend({ actor: ActorProof.optional() });
+export type PublishedRequest = z.infer<typeof PublishedRequest>;
 
 /** One thing that is wrong with an input, with the path of the offending field and what would be valid. */
 export const Issue = z.strictObject({ path: z.string(), message: z.string() });

@@ -22,7 +22,7 @@ export interface StreamSpec {
 export const STREAMS = {
   REQUESTS: {
     name: 'REQUESTS',
-    subjects: [subjects.requests],
+    subjects: [subjects.requests, subjects.anyRequestsOf],
     description: 'requests of external systems; every delivery is answered',
     // Larger ones than allowed are stored up to the server's limit too, so that the refusal can be answered.
     messageBytesMax: LIMITS.natsPayloadBytesMax,
@@ -108,6 +108,7 @@ export const PULL_EXPIRY_MS = 2_000;
 
 export const DURABLES = {
   requests: { stream: 'REQUESTS', durable: 'orchestrator-requests', filters: [subjects.requests] },
+  actorRequests: { stream: 'REQUESTS', durable: 'orchestrator-actor-requests', filters: [subjects.anyRequestsOf] },
   deviceAgentAttempts: { stream: 'RUNS', durable: 'device-agent-attempts', filters: [subjects.anyRun] },
   deviceAgentControl: { stream: 'RUNS', durable: 'device-agent-control', filters: [subjects.anyRun] },
   /** Rounds that are opened, and runs that have ended. */

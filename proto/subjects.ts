@@ -22,7 +22,11 @@ const attemptPrefix = ({ runId, taskId, attempt }: AttemptKey) =>
 
 /** Every subject of the system; nothing else spells one. */
 export const subjects = {
+  /** Of the one external system that there was before each had a subject of its own. */
   requests: 'orrery.requests',
+  /** Requests of one actor: only its key may publish there, so the subject says who asks. */
+  requestsOf: (actorId: string) => `orrery.requests.${actorId}`,
+  anyRequestsOf: 'orrery.requests.*',
   submit: 'orrery.submit',
   answer: (requestId: RequestId) => `orrery.answer.${requestId}`,
   anyAnswer: 'orrery.answer.*',

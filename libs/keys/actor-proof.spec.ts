@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
 import { createAccount, createUser, fromSeed } from '@nats-io/nkeys';
-import { ActorProof, QUERIES, subjects } from '#proto';
-import { PROOF_MS_MAX, proveActor, verifyActorProof } from './index.js';
+import { ActorProof, KeptProof, LIMITS, QUERIES, subjects, type Vouched } from '#proto';
+import { checkKeptProof, hashOfBody, keepProof, PROOF_MS_MAX, proveActor, verifyActorProof } from './index.js';
 
 const text = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
 const SEED = text(createUser().getSeed());
@@ -110,5 +110,71 @@ describe('refuses', () => {
     for (const given of [null, circle, { id: '\uD800' }, { id: Number.NaN }, { id: 1n }]) {
       expect(verifyActorProof(proof, { subject, body: given as object, now: NOW })).toEqual(UNFIT);
     }
+  });
+});
+
+describe('a proof in the name of somebody else', () => {
+  const vouched: Vouched = { actor: 'anna', issuer: 'https://login.example', subject: '2482', session: 's-1' };
+  const spoken = proveActor(SEED, { subject, at: AT, body, vouched });
+
+  it('names the key that signed, and for whom', () => {
+    expect(ActorProof.parse(JSON.parse(JSON.stringify(spoken)))).toEqual({ ...spoken, vouched });
+    expect(verifyActorProof(spoken, { subject, body, now: NOW })).toEqual(PROVEN);
+  });
+
+  it('is signed with all that it says of him', () => {
+    for (const field of ['actor', 'issuer', 'subject', 'session'] as const) {
+      const other = { ...spoken, vouched: { ...vouched, [field]: 'other' } };
+      expect(verifyActorProof(other, { subject, body, now: NOW })).toEqual(UNFIT);
+    }
+  });
+
+  it('is no proof of the signer himself, nor his own one of somebody else', () => {
+    const { vouched: _, ...own } = spoken;
+    expect(verifyActorProof(own, { subject, body, now: NOW })).toEqual(UNFIT);
+    expect(verifyActorProof({ ...proof, vouched }, { subject, body, now: NOW })).toEqual(UNFIT);
+  });
+});
+
+describe('a proof that is kept', () => {
+  const stored = (given: KeptProof): KeptProof => KeptProof.parse(JSON.parse(JSON.stringify(given)));
+  const signed = (command: object) => proveActor(SEED, { subject, at: AT, body: command });
+
+  it('can be checked for ever, by whoever has it', () => {
+    const kept = stored(keepProof(proof, { subject, body: { ...body, actor: proof } }));
+    expect(kept).toEqual({ ...proof, subject, body });
+    expect(checkKeptProof(kept)).toBe('good');
+  });
+
+  it('shows every change of what was signed', () => {
+    const kept = stored(keepProof(proof, { subject, body }));
+    const changes: Partial<KeptProof>[] = [
+      { body: { ...body, reason: 'right hosts' } },
+      { body: {} },
+      { subject: subjects.verb('run-2', 'CANCEL') },
+      { at: '2026-11-20T15:40:40.490Z' },
+      { key: OTHER_KEY },
+      { vouched: { actor: 'anna', issuer: 'i', subject: 's', session: 's' } },
+    ];
+    for (const change of changes) expect(checkKeptProof({ ...kept, ...change })).toBe('bad');
+  });
+
+  it('has the hash of a command that is too large, of a secret one, and of one that would be read back as another', () => {
+    const large = { id: 'verb-1', reason: 'x'.repeat(LIMITS.proofBodyBytesMax) };
+    const hidden = JSON.parse('{"id":"verb-1","__proto__":{"a":1}}') as object;
+    const deep = { id: 'verb-1', in: Array.from({ length: 1_001 }).reduce((inner) => [inner], null) };
+    for (const command of [large, hidden, deep]) {
+      const kept = stored(keepProof(signed(command), { subject, body: command }));
+      expect(kept).toEqual({ ...signed(command), subject, bodyHash: hashOfBody(command) });
+      expect(checkKeptProof(kept)).toBe('unseen');
+    }
+    const { bodyHash, body: none } = keepProof(proof, { subject, body, isSecret: true });
+    expect([bodyHash, none]).toEqual([hashOfBody({ ...body, actor: proof }), undefined]);
+  });
+
+  it('keeps a command of the largest size whole', () => {
+    const room = LIMITS.proofBodyBytesMax - JSON.stringify({ reason: '' }).length;
+    const command = { reason: 'x'.repeat(room) };
+    expect(checkKeptProof(stored(keepProof(signed(command), { subject, body: command })))).toBe('good');
   });
 });

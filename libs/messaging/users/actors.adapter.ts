@@ -3,6 +3,7 @@ import { verifyActorProof, verifyEditGrant, type GrantUse } from '#libs/keys';
 import { BUCKETS, KnownActor, RevokedGrants, type Actor, type ActorProof, type EditGrant, type Refusal } from '#proto';
 import { followBucket, entryValue, type BucketLook, type Following } from '../buckets/index.js';
 import { KnownRevocations } from './known-revocations.js';
+import { DEFAULT_NAMESPACE, vouchedBy, type KnownSender } from './vouching.js';
 
 /** A signed command as it was received. */
 export interface SignedCommand {
@@ -13,8 +14,12 @@ export interface SignedCommand {
   readonly now: number;
 }
 
-export type ActorAnswer =
-  { readonly ok: true; readonly actor: Actor } | { readonly ok: false; readonly refusal: Refusal };
+interface Refused {
+  readonly ok: false;
+  readonly refusal: Refusal;
+}
+export type ActorAnswer = { readonly ok: true; readonly actor: Actor } | Refused;
+export type SenderAnswer = ({ readonly ok: true } & KnownSender) | Refused;
 
 /**
  * Who is behind a command: its proof shows that somebody holds a key, the bucket ACTORS says whom the key stands for. A key that
@@ -52,11 +57,14 @@ export class Actors {
   }
 
   /** The sender of a command; a refusal says to the sender what is wrong with the proof. */
-  actorOf(proof: ActorProof, command: SignedCommand): ActorAnswer {
-    const actor = this.#known.get(proof.key);
-    if (actor === undefined) return unauthorized(`The key ${proof.key} stands for nobody here.`);
+  actorOf(proof: ActorProof, command: SignedCommand): SenderAnswer {
+    const signer = this.#known.get(proof.key);
+    if (signer === undefined) return unauthorized(`The key ${proof.key} stands for nobody here.`);
     const verified = verifyActorProof(proof, command);
-    return verified.ok ? { ok: true, actor } : unauthorized(verified.reason);
+    if (!verified.ok) return unauthorized(verified.reason);
+    if (proof.vouched === undefined) return { ok: true, actor: signer, namespace: DEFAULT_NAMESPACE };
+    const sender = vouchedBy(signer, proof.vouched);
+    return typeof sender === 'string' ? unauthorized(sender) : { ok: true, ...sender };
   }
 
   /**
@@ -117,6 +125,6 @@ const UNCERTAIN: ActorAnswer = {
   },
 };
 
-function unauthorized(message: string): ActorAnswer {
+function unauthorized(message: string): Refused {
   return { ok: false, refusal: { code: 'UNAUTHORIZED', message, issues: [] } };
 }

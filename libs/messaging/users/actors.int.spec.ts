@@ -127,13 +127,13 @@ describe('Actors', () => {
     const actors = await open();
     const seed = await introduce(nc, ANNA);
     await until(() => ask(actors, seed).ok);
-    expect(ask(actors, seed)).toEqual({ ok: true, actor: ANNA });
+    expect(ask(actors, seed)).toEqual({ ok: true, actor: ANNA, namespace: 'default' });
   });
 
   it('knows everybody who is there when it is open', async () => {
     const seeds = [await introduce(nc, ANNA), await introduce(nc, BERT)] as const;
     const actors = await open();
-    expect(seeds.map((seed) => ask(actors, seed))).toEqual([
+    expect(seeds.map((seed) => ask(actors, seed))).toMatchObject([
       { ok: true, actor: ANNA },
       { ok: true, actor: BERT },
     ]);

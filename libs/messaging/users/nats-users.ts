@@ -59,6 +59,7 @@ const SERVICE_USERS: readonly NatsUserSpec[] = [
       subjects.anyVerb,
       ...consumesDurables(
         DURABLES.requests,
+        DURABLES.actorRequests,
         ...Array.from({ length: PARTITIONS }, (_, partition) => Object.values(partitionDurables(partition))).flat(),
       ),
       ...loads('RUNS', 'ATTEMPTS', 'PLANS', 'TIMERS', 'REQUESTS'),

@@ -4,7 +4,7 @@ import type { Logger } from 'pino';
 import { ulid } from 'ulid';
 import { fullRate, takeToken, type ClientTaskEnd, type Rate } from '#libs/aip';
 import { openRunLog, runIdOf, type RunLog } from '#libs/event-log';
-import { getArtifact, sendVerb, submitRequest, type VerbOutcome } from '#libs/messaging';
+import { DEFAULT_NAMESPACE, getArtifact, sendVerb, submitRequest, type VerbOutcome } from '#libs/messaging';
 import type { Clock } from '#libs/platform';
 import { Slots } from '#libs/slots';
 import type { DeviceId, RequestId, RunId, RunRequest } from '#proto';
@@ -23,8 +23,6 @@ const CANCEL_AGAIN_MS = 1_000;
 const CANCELS_AT_ONCE = 64;
 /** Tasks of one client, over all its connections: each is a run, and stays in the log for ever. */
 const TASK_RATE = { perSecond: 20, burst: 1_000 };
-/** Where requests that come over the bus are unique; part of what gives the run id. */
-const NAMESPACE = 'default';
 
 export interface ClientRunsParts {
   readonly nc: NatsConnection;
@@ -70,7 +68,7 @@ export class ClientRuns {
 
   /** The id that the run has, or would have. */
   runIdOf(requestId: RequestId): RunId {
-    return runIdOf(NAMESPACE, requestId);
+    return runIdOf(DEFAULT_NAMESPACE, requestId);
   }
 
   /** False: the client gives more tasks than one of many may; what is refused costs it nothing. */

@@ -2,9 +2,8 @@ import { Inject } from '@nestjs/common';
 import type { NatsConnection } from '@nats-io/transport-node';
 import type { Logger } from 'pino';
 import { type Actor, DURABLES, LIMITS, type SubmitAnswer, subjects } from '#proto';
-import { type BusMessage, type BusRequest, DONE, type Outcome } from '#libs/messaging';
+import { type BusMessage, type BusRequest, DEFAULT_NAMESPACE, DONE, type Outcome } from '#libs/messaging';
 import { AnswersSubject, TakesMessages, LOGGER, NATS, Takes } from '#libs/platform';
-import { DEFAULT_NAMESPACE } from './submission.js';
 import { SubmitHandler, tryAgain } from './submit.handler.js';
 
 const REQUESTS_AT_ONCE = 64;

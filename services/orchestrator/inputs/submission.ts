@@ -14,9 +14,6 @@ import {
 import { editPolicyOf, takeKept, validateConstellation, withoutUfo } from '#libs/constellation';
 import { hashCommit, runIdOf } from '#libs/event-log';
 
-/** Where request ids are unique until there are several NATS accounts; part of the hash that gives the run id. */
-export const DEFAULT_NAMESPACE = 'default';
-
 /** A request that may become a run, or why not. `requestId` is there whenever it could be read, so that it can be answered. */
 export type Submission =
   | {

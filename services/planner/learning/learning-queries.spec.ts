@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { ActorAnswer, Actors } from '#libs/messaging';
+import type { Actors, SenderAnswer } from '#libs/messaging';
 import { subjects, type Actor, type Evaluation, type Experience } from '#proto';
 import { LearningQueries } from './learning-queries.controller.js';
 
@@ -9,13 +9,16 @@ const actor = { key: 'K', at: '2026-11-20T10:00:00.000Z', signature: 'S' };
 const experience = { id: 'r1' } as Experience;
 const evaluation: Evaluation = { reason: 'done', sub_scores: [], complete: 'yes' };
 const demonstration = { name: 'by hand', request: 'look', steps: [{ description: 'looked' }] };
-const nobody: ActorAnswer = {
+const nobody: SenderAnswer = {
   ok: false,
   refusal: { code: 'UNAUTHORIZED', message: 'The key K stands for nobody here.', issues: [] },
 };
 
 /** Handlers that note what they are told to do. */
-function queries({ answer = { ok: true, actor: ANN }, keeps = true }: { answer?: ActorAnswer; keeps?: boolean } = {}) {
+function queries({
+  answer = { ok: true, actor: ANN, namespace: 'default' },
+  keeps = true,
+}: { answer?: SenderAnswer; keeps?: boolean } = {}) {
   const done: string[] = [];
   const proven: { subject: string; now: number }[] = [];
   const note = <T>(what: string, result: T): Promise<T> => {
