@@ -5,8 +5,18 @@ import { Instant, Json, RunId, Sha256 } from './ids.js';
 export const Actor = z.strictObject({ kind: z.enum(['person', 'system', 'external']), id: z.string().min(1).max(128) });
 export type Actor = z.infer<typeof Actor>;
 
+/** Name of a person, a system or an external system, unique over all of them; a token of a subject, and a key of a bucket. */
+export const ActorId = z
+  .string()
+  .regex(/^[a-z0-9][a-z0-9_-]{0,62}$/, 'must be 1 to 63 characters out of a-z, 0-9, "_" and "-", no sign first');
+export type ActorId = z.infer<typeof ActorId>;
+
+/** What an actor is trusted with; what each role may do is in ROLE_TABLE. No role contains another one. */
+export const Role = z.enum(['viewer', 'requester', 'approver', 'operator', 'auditor', 'admin']);
+export type Role = z.infer<typeof Role>;
+
 /** Public bus key of a user: an nkey. */
-const UserKey = z.string().regex(/^U[A-Z2-7]{55}$/, 'must be the public nkey of a user');
+export const BusKey = z.string().regex(/^U[A-Z2-7]{55}$/, 'must be the public nkey of a user');
 
 /** For whom the signer speaks: somebody who has logged in at it and has no key of his own. */
 export const Vouched = z.strictObject({
@@ -22,7 +32,7 @@ export const Vouched = z.strictObject({
 export type Vouched = z.infer<typeof Vouched>;
 
 const proofShape = {
-  key: UserKey,
+  key: BusKey,
   at: Instant,
   signature: z.base64url(),
   vouched: Vouched.optional(),
@@ -61,7 +71,7 @@ export const EditGrant = z.strictObject({
   kind: z.literal('constellation-access'),
   runId: RunId,
   access: z.enum(['read', 'edit']),
-  key: UserKey,
+  key: BusKey,
   /** When it was signed, by the signer's clock. One without it comes from before grants could be revoked, and counts no more. */
   issuedAt: Instant.optional(),
   expiresAt: Instant,
@@ -69,6 +79,6 @@ export const EditGrant = z.strictObject({
 });
 export type EditGrant = z.infer<typeof EditGrant>;
 
-/** Value of the bucket ACTORS, by public key: whom a key stands for. Written with the administrator's credential only. */
+/** Value of the bucket ACTORS as version 0.1.0 wrote it, by public key: whom a key stands for. The registry makes facts of them. */
 export const KnownActor = z.strictObject({ actor: Actor, since: Instant });
 export type KnownActor = z.infer<typeof KnownActor>;

@@ -9,7 +9,7 @@ const { version } = JSON.parse(readFileSync(new URL('../package.json', import.me
   version: string;
 };
 /** Values of buckets: they are read by key, not from a subject. */
-const VALUES = ['AgentProfile', 'KnownActor', 'RevokedGrants', 'Presence', 'Member'];
+const VALUES = ['AgentProfile', 'KnownActor', 'ActorEntry', 'RevokedGrants', 'Presence', 'Member'];
 
 describe('the AsyncAPI document', () => {
   let document: AsyncAPIDocumentInterface;

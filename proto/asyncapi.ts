@@ -96,7 +96,6 @@ interface ChannelSpec {
 
 const ID = 'letters, digits, "_" and "-", at most 64';
 const PARAMETERS: Readonly<Record<string, string>> = {
-  actorId: `of who asks: ${ID}`,
   requestId: `of the request: ${ID}`,
   runId: 'of the run: 26 lower-case letters and digits',
   taskId: `of the task in its run: ${ID}`,
@@ -106,6 +105,7 @@ const PARAMETERS: Readonly<Record<string, string>> = {
   kind: 'step, ask, end (exactly one) or late (a result after the end)',
   partition: 'of the run: FNV-1a (32 bit) of its id, modulo 32',
   deviceId: `of the device: ${ID}`,
+  actorId: 'of the person or system: lower-case letters, digits, "_" and "-", at most 63',
   sessionId: `of the session, as PRESENCE says it: ${ID}`,
   eventType: 'of the event, e.g. TASK_STARTED',
   verb: `one of ${Verb.options.join(', ')}`,
@@ -183,6 +183,13 @@ const CHANNELS: Readonly<Record<string, ChannelSpec>> = {
     parameters: ['deviceId'],
     about: 'The event log of devices; read by the services only.',
     messages: ['FleetCommit'],
+    action: 'send',
+  },
+  actors: {
+    subject: subjects.anyActor,
+    parameters: ['actorId'],
+    about: 'The event log of people and systems; read by the services and by auditors.',
+    messages: ['ActorCommit'],
     action: 'send',
   },
   verbs: {

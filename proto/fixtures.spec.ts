@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
+import { ACTOR_EVENT_TYPES } from './actor-events.js';
 import { ATTEMPT_EVENT_TYPES } from './attempt-events.js';
 import { FLEET_EVENT_TYPES } from './fleet-events.js';
 import { MESSAGES } from './messages.js';
@@ -39,7 +40,13 @@ describe('the golden corpus', () => {
   });
 
   it('covers every event type', () => {
-    const types = [...RUN_EVENT_TYPES, ...ATTEMPT_EVENT_TYPES, ...PLAN_EVENT_TYPES, ...FLEET_EVENT_TYPES];
+    const types = [
+      ...RUN_EVENT_TYPES,
+      ...ATTEMPT_EVENT_TYPES,
+      ...PLAN_EVENT_TYPES,
+      ...FLEET_EVENT_TYPES,
+      ...ACTOR_EVENT_TYPES,
+    ];
     expect(types.filter((type) => !folders.includes(type))).toEqual([]);
   });
 

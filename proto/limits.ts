@@ -82,6 +82,15 @@ export const LIMITS = {
   /** A note that somebody adds to a run, and how many a run takes. */
   noteCharsMax: 1_000,
   notesMax: 100,
+  /** People, systems and external systems of an installation, those that were revoked among them. */
+  actorsMax: 10_000,
+  /** Of one actor: keys (revoked ones, too), tokens that are not revoked, logins. */
+  actorKeysMax: 100,
+  actorTokensMax: 100,
+  actorLoginsMax: 20,
+  loginCharsMax: 512,
+  /** That a token was used is recorded at most this often. */
+  tokenUseMs: 60 * 60 * 1000,
   verbAnswerMs: 4_000,
   submitAnswerMs: 5_000,
   commandAnswerMs: 10_000,

@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { ActorCommit, ActorEntry, RecordedActorEvent } from './actor-events.js';
 import { KnownActor } from './actors.js';
 import { AgentProfile, Presence } from './agent-profile.js';
 import { ClientMessage } from './aip/client-messages.js';
@@ -70,13 +71,16 @@ export const MESSAGES: Readonly<Record<string, MessageSpec>> = Object.fromEntrie
   ...events(RecordedPlanEvent.options, 'step of the planner'),
   ['FleetCommit', message(FleetCommit, 'events of one device')],
   ...events(RecordedFleetEvent.options, 'event of a device'),
+  ['ActorCommit', message(ActorCommit, 'events of one person or system')],
+  ...events(RecordedActorEvent.options, 'event of a person or system'),
   ['FeedMessage', message(FeedMessage, 'one event of a run for everybody outside, as a CloudEvent')],
   ['DeviceRequest', message(DeviceRequest, 'run a command, stop an attempt, forget a result')],
   ['DeviceAnswer', message(DeviceAnswer, 'what became of a command so far')],
   ['OutputChunk', message(OutputChunk, 'a piece of what a running command writes')],
   ['AgentProfile', message(AgentProfile, 'value of AGENT_PROFILES: one device as the scheduler sees it')],
   ['Presence', message(Presence, 'value of PRESENCE: who holds the socket of a device')],
-  ['KnownActor', message(KnownActor, 'value of ACTORS: whom a public bus key stands for')],
+  ['KnownActor', message(KnownActor, 'value of ACTORS of version 0.1.0: whom a public bus key stands for')],
+  ['ActorEntry', message(ActorEntry, 'value of ACTORS: one person or system, with roles, keys, tokens and logins')],
   ['RevokedGrants', message(RevokedGrants, 'value of REVOKED_GRANTS: access tokens that count no more')],
   ['Member', message(Member, 'value of MEMBERS: the sign of life of a replica')],
   ['DeadLetter', message(DeadLetter, 'a message that could not be handled, and why')],

@@ -1,11 +1,12 @@
 import { z } from 'zod';
-import { ActorProof } from './actors.js';
+import { ActorEntry, Login, NamedToken, Namespace, Roles, TokenId } from './actor-events.js';
+import { Actor, ActorId, ActorProof, BusKey } from './actors.js';
 import { ApprovalView } from './approvals.js';
 import { AdminProfile, AgentProfile, Revocation, ServiceManifest } from './agent-profile.js';
 import { ClientRole } from './aip/frames.js';
 import { CommandOutcome } from './commands.js';
 import { CommandCall, TaskConstellation } from './constellation.js';
-import { CommandId, DeviceId, Instant, Json, RunId, Sha256 } from './ids.js';
+import { CommandId, DeviceId, idSchema, Instant, Json, RunId, Sha256 } from './ids.js';
 import { PolicyVerdict } from './policy.js';
 import { GrantSelection, RevokedGrants } from './grants.js';
 import { Demonstration, Experience, GoalMatch, RunbookInfo, RunbookName } from './runbooks.js';
@@ -31,6 +32,9 @@ export type Identity = z.infer<typeof Identity>;
 /** Why a person orders it, recorded with it. */
 const reason = z.string().min(1).max(1_000).optional();
 
+/** Of a request that was not always signed: what is not is understood, and refused. */
+const proof = ActorProof.optional();
+
 /** The fields of a query and of its answer: nothing else is in either. */
 const asks = <Q extends z.ZodRawShape, A extends z.ZodRawShape>(request: Q, answer: A) => ({
   request: z.strictObject(request),
@@ -40,8 +44,15 @@ const asks = <Q extends z.ZodRawShape, A extends z.ZodRawShape>(request: Q, answ
 /** `changed` is false when it was so already. `devices` show it in their profiles by now. */
 const HeldAnswer = z.strictObject({ changed: z.boolean(), devices: z.int().min(0) });
 
+/** A change that people order: the same id is decided once, however often it is sent, whichever replica is asked. Signed, like a verb. */
+const orders = <Q extends z.ZodRawShape>(request: Q) =>
+  asks({ id: idSchema('the id of a command'), ...request, actor: ActorProof }, { changed: z.boolean() });
+
 /** Takes an input again by its place in its stream, after the cause of its dead letter was mended; nothing is published twice. */
-const dlqRetry = asks({ stream: z.string().min(1).max(64), sequence: z.int().min(1) }, { handled: z.literal(true) });
+const dlqRetry = asks(
+  { stream: z.string().min(1).max(64), sequence: z.int().min(1), actor: proof },
+  { handled: z.literal(true) },
+);
 
 /** Queries on `orrery.v.<service>.<name>`: NATS micro services, plain JSON in both directions, discoverable with `$SRV`. */
 export const QUERIES = {
@@ -72,6 +83,7 @@ export const QUERIES = {
         manifest: ServiceManifest.optional(),
         /** `token` (without a word): a static one, for foreign clients. `join`: used once, by a client that then has a key of its own. */
         credential: z.enum(['token', 'join']).optional(),
+        actor: proof,
       },
       { deviceId: DeviceId, token: z.string(), expiresAt: Instant.optional() },
     ),
@@ -80,6 +92,7 @@ export const QUERIES = {
       {
         clientId: DeviceId.optional(),
         targets: z.array(DeviceId).min(1).max(1_000).nullable(),
+        actor: proof,
       },
       { clientId: DeviceId, token: z.string() },
     ),
@@ -136,6 +149,43 @@ export const QUERIES = {
       request: z.strictObject({ deviceId: DeviceId.nullable(), actor: ActorProof }),
       answer: HeldAnswer,
     },
+    /** Everybody who is known, also who was revoked, by id. Signed, like a verb, as is all that follows about people and tokens. */
+    people: asks(
+      { actor: ActorProof },
+      { people: z.array(ActorEntry.omit({ tokens: true }).extend({ addedAt: Instant })) },
+    ),
+    /** `namespace`: the actor's own id, when it is not said. */
+    'people-add': orders({
+      actorId: ActorId,
+      kind: Actor.shape.kind,
+      roles: Roles,
+      namespace: Namespace.optional(),
+    }),
+    'people-role': orders({ actorId: ActorId, give: Roles.optional(), take: Roles.optional() }),
+    /** Ends the keys, tokens and logins of somebody, for good. */
+    'people-revoke': orders({ actorId: ActorId, reason }),
+    'people-key': orders({ actorId: ActorId, change: z.enum(['add', 'revoke']), key: BusKey, reason }),
+    'people-login': orders({ actorId: ActorId, change: z.enum(['bind', 'unbind']), ...Login.shape }),
+    /** The tokens of an actor, or of everybody; who is no administrator sees his own. */
+    tokens: asks(
+      { actorId: ActorId.optional(), actor: ActorProof },
+      {
+        tokens: z.array(
+          NamedToken.omit({ tokenHash: true }).extend({
+            actorId: ActorId,
+            issuedAt: Instant,
+            revokedAt: Instant.nullable(),
+            /** To within LIMITS.tokenUseMs; null when it never was. */
+            lastUsedAt: Instant.nullable(),
+          }),
+        ),
+      },
+    ),
+    /** Who asks makes the secret and keeps it: only its SHA-256 is sent. */
+    'token-issue': orders({ actorId: ActorId, ...NamedToken.shape }),
+    'token-revoke': orders({ tokenId: TokenId }),
+    /** Said by who may vouch, when somebody comes in with a token. */
+    'token-used': asks({ tokenId: TokenId, actor: ActorProof }, { changed: z.boolean() }),
     /** Asked by gateways before the upgrade: whose token or credential this is. Of a token only the hash ever crosses the bus. */
     identify: {
       request: z.discriminatedUnion('kind', [

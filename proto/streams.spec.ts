@@ -39,6 +39,7 @@ describe('streams', () => {
       STREAMS.ATTEMPTS,
       STREAMS.PLANS,
       STREAMS.FLEET,
+      STREAMS.ACTORS,
     ] as readonly StreamSpec[]) {
       expect(denyDelete).toBe(true);
       expect(ageMsMax).toBeUndefined();

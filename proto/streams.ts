@@ -62,6 +62,14 @@ export const STREAMS = {
     dedupeMs: 120_000,
     denyDelete: true,
   },
+  ACTORS: {
+    name: 'ACTORS',
+    subjects: [subjects.anyActor],
+    description: 'people, systems and their roles, keys, tokens and logins',
+    messageBytesMax: LIMITS.commitBytesMax,
+    dedupeMs: 120_000,
+    denyDelete: true,
+  },
   TIMERS: {
     name: 'TIMERS',
     subjects: [subjects.anyTimer, subjects.anyDue],
@@ -157,7 +165,7 @@ export interface BucketSpec {
 export const BUCKETS = {
   AGENT_PROFILES: { bucket: 'AGENT_PROFILES', history: 5 },
   PRESENCE: { bucket: 'PRESENCE', history: 1, ttlMs: LIMITS.presenceTtlMs, rebuilt: true },
-  /** Public bus keys and whom they stand for; written by the administrator's credential only. */
+  /** What the stream ACTORS says of each actor, by its id; written by the registry only. */
   ACTORS: { bucket: 'ACTORS', history: 1 },
   /** What FLEET says of grants that count no more, by the sequence of the fact; one that nobody could use any more vanishes. */
   REVOKED_GRANTS: { bucket: 'REVOKED_GRANTS', history: 1, ttlMs: LIMITS.grantRevocationMs },

@@ -1,3 +1,4 @@
+import type { ActorId } from './actors.js';
 import type { AttemptKey } from './attempt-events.js';
 import type { CommandId, DeviceId, RequestId, RunId, SessionId, TaskId } from './ids.js';
 import type { RunEventType } from './run-events.js';
@@ -45,6 +46,8 @@ export const subjects = {
   anyPlan: 'orrery.plan.>',
   fleet: (deviceId: DeviceId) => `orrery.fleet.${deviceId}`,
   anyFleet: 'orrery.fleet.*',
+  actor: (actorId: ActorId) => `orrery.actor.${actorId}`,
+  anyActor: 'orrery.actor.*',
   anyTimer: 'orrery.timer.>',
   runTimer: (runId: RunId) => `orrery.timer.run.${partitionOf(runId)}.${runId}`,
   anyRunTimer: 'orrery.timer.run.*.*',
@@ -109,5 +112,10 @@ export function attemptOfSubject(subject: string): (AttemptKey & { kind: Attempt
 
 /** The device at the end of `orrery.fleet.<id>`, `orrery.timer.device.<id>`, `orrery.due.device.<id>`. */
 export function deviceIdOfSubject(subject: string): DeviceId | undefined {
+  return subject.split('.').at(-1);
+}
+
+/** The actor at the end of `orrery.actor.<id>`. */
+export function actorIdOfSubject(subject: string): ActorId | undefined {
   return subject.split('.').at(-1);
 }

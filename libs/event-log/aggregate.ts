@@ -104,6 +104,8 @@ export interface AggregateChange<E, T, K = never> {
   readonly causes: readonly Cause[];
   /** Where the facts go, when that is not what was asked to be changed. */
   readonly to?: K;
+  /** Stream sequence at which all that it depends on must still end, when that is more than this aggregate. */
+  readonly against?: number;
 }
 
 /** A change that stores nothing. */
@@ -196,9 +198,9 @@ export class Aggregates<K, C extends ChainedCommit, E extends Fact, S> {
       known = loaded;
       const change = await decide(loaded.state, { lost, loaded });
       if (change === OVERTAKEN) return OVERTAKEN;
-      const { value, events, causes, to = key } = change;
+      const { value, events, to = key } = change;
       if (events.length === 0) return { value, after: loaded, stored: false };
-      const after = await this.#append(to, loaded, events, causes);
+      const after = await this.#append(to, loaded, change);
       return after === OVERTAKEN ? OVERTAKEN : { value, after, stored: true };
     });
   }
@@ -206,14 +208,13 @@ export class Aggregates<K, C extends ChainedCommit, E extends Fact, S> {
   async #append(
     key: K,
     before: Loaded<S>,
-    events: readonly E[],
-    causes: readonly Cause[],
+    { events, causes, against = before.end.sequence }: AggregateChange<E, unknown, K>,
   ): Promise<Loaded<S> | Overtaken> {
     const { log, by, clock } = this.#options;
     const now = clock.now();
     const owner = this.#kind.ownerOf(key);
     const commit = sealNext(before.end, owner, events, { commit: newCommitId(now), now, by, causes }) as unknown as C;
-    const appended = await log.append(key, commit, before.end.sequence);
+    const appended = await log.append(key, commit, against);
     if (appended.kind === 'conflict') return OVERTAKEN;
     // A copy: the bytes that a sealed commit is stored as stay in memory as long as it does.
     return this.#follow(before, [{ commit: { ...commit }, sequence: appended.sequence }]);

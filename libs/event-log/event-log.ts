@@ -1,4 +1,6 @@
 import type {
+  ActorCommit,
+  ActorId,
   AttemptCommit,
   AttemptKey,
   AttemptSubjectKind,
@@ -19,7 +21,8 @@ export type Appended = { readonly kind: 'appended'; readonly sequence: number } 
 
 /**
  * Port: one chained log per aggregate inside a stream. `K` names the aggregate (for attempts also the subject kind that an
- * append goes to), `end` is the stream sequence of the aggregate's last message, 0 for none.
+ * append goes to), `end` is the stream sequence of the aggregate's last message, 0 for none. Where a decision is about all
+ * aggregates of a stream (`guard` of its LogSpec), `end` of an append is that of the last message of all of them.
  */
 export interface EventLog<K, C> {
   /** Appends if the aggregate still ends at `end`. A lost ack is resolved by reading back; never guesses. Throws AppendError when nobody can say. */
@@ -34,3 +37,4 @@ export type RunLog = EventLog<RunId, RunCommit>;
 export type AttemptLog = EventLog<AttemptKey & { kind?: AttemptSubjectKind }, AttemptCommit>;
 export type PlanLog = EventLog<RunId, PlanCommit>;
 export type FleetLog = EventLog<DeviceId, FleetCommit>;
+export type ActorLog = EventLog<ActorId, ActorCommit>;

@@ -6,8 +6,8 @@ import { HEADER_COMMIT, HEADER_TYPES, LIMITS } from '#proto';
 import { ConnectionWatch } from '#libs/messaging';
 import { encodeCommit } from './chain.js';
 import { AppendError } from './errors.js';
-import type { Appended, AttemptLog, EventLog, FleetLog, PlanLog, RunLog, Stored } from './event-log.js';
-import { ATTEMPT_LOG, FLEET_LOG, PLAN_LOG, RUN_LOG, type LogSpec } from './logs.js';
+import type { ActorLog, Appended, AttemptLog, EventLog, FleetLog, PlanLog, RunLog, Stored } from './event-log.js';
+import { ACTOR_LOG, ATTEMPT_LOG, FLEET_LOG, PLAN_LOG, RUN_LOG, type LogSpec } from './logs.js';
 import { parseCommits } from './parse-commit.js';
 import { StoredMessages } from './stored-messages.adapter.js';
 
@@ -36,6 +36,10 @@ export function openPlanLog(nc: NatsConnection): PlanLog {
 
 export function openFleetLog(nc: NatsConnection): FleetLog {
   return new JetStreamEventLog(nc, FLEET_LOG);
+}
+
+export function openActorLog(nc: NatsConnection): ActorLog {
+  return new JetStreamEventLog(nc, ACTOR_LOG);
 }
 
 /**
@@ -103,7 +107,7 @@ export class JetStreamEventLog<K, C extends LoggedCommit> implements EventLog<K,
 
   async #send(key: K, commit: C, data: Uint8Array, end: number): Promise<Sent> {
     const subject = this.#spec.subject(key);
-    const filter = this.#spec.filter(key);
+    const filter = this.#guard(key);
     const head = headers();
     head.set(HEADER_COMMIT, commit.commit);
     head.set(HEADER_TYPES, [...new Set(commit.events.map(({ type }) => type))].join(','));
@@ -135,6 +139,11 @@ export class JetStreamEventLog<K, C extends LoggedCommit> implements EventLog<K,
     }
   }
 
+  /** The subjects whose end an append is about. */
+  #guard(key: K): string {
+    return this.#spec.guard ?? this.#spec.filter(key);
+  }
+
   #isOver(): boolean {
     return this.#nc.isClosed() || this.#nc.isDraining();
   }
@@ -142,7 +151,7 @@ export class JetStreamEventLog<K, C extends LoggedCommit> implements EventLog<K,
   /** Whose message is the first after `end`: that one, and no other, was appended there. */
   async #find(key: K, commitId: string, end: number): Promise<Found> {
     try {
-      const first = await this.#stored.firstAfterOnce(this.#spec.filter(key), end);
+      const first = await this.#stored.firstAfterOnce(this.#guard(key), end);
       if (first === null) return { kind: 'nothing' };
       if (first.header.get(HEADER_COMMIT) !== commitId) return { kind: 'conflict' };
       return { kind: 'appended', sequence: first.seq };

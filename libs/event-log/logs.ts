@@ -1,6 +1,6 @@
 import type { z } from 'zod';
-import { AttemptCommit, FleetCommit, PlanCommit, RunCommit, STREAMS, subjects } from '#proto';
-import type { AttemptKey, AttemptSubjectKind, DeviceId, RunId } from '#proto';
+import { ActorCommit, AttemptCommit, FleetCommit, PlanCommit, RunCommit, STREAMS, subjects } from '#proto';
+import type { ActorId, AttemptKey, AttemptSubjectKind, DeviceId, RunId } from '#proto';
 
 /** Where the commits of one kind of aggregate lie. */
 export interface LogSpec<K, C> {
@@ -10,6 +10,8 @@ export interface LogSpec<K, C> {
   subject(key: K): string;
   /** All subjects of the aggregate: what is loaded, and what the expected sequence is about. The same for every writer. */
   filter(key: K): string;
+  /** The subjects that the expected sequence of an append is about instead, because what is decided of one aggregate depends on the others. */
+  readonly guard?: string;
 }
 
 export type AttemptLogKey = AttemptKey & { kind?: AttemptSubjectKind };
@@ -40,4 +42,13 @@ export const FLEET_LOG: LogSpec<DeviceId, FleetCommit> = {
   schema: FleetCommit,
   subject: subjects.fleet,
   filter: subjects.fleet,
+};
+
+/** A key or a login belongs to one actor at a time, so nobody appends about one who has not seen what is said of all. */
+export const ACTOR_LOG: LogSpec<ActorId, ActorCommit> = {
+  stream: STREAMS.ACTORS.name,
+  schema: ActorCommit,
+  subject: subjects.actor,
+  filter: subjects.actor,
+  guard: subjects.anyActor,
 };

@@ -1,8 +1,8 @@
 import { LIMITS } from '#proto';
 import { encodeCommit } from './chain.js';
 import { AppendError } from './errors.js';
-import type { Appended, AttemptLog, EventLog, FleetLog, PlanLog, RunLog, Stored } from './event-log.js';
-import { ATTEMPT_LOG, FLEET_LOG, PLAN_LOG, RUN_LOG, type LogSpec } from './logs.js';
+import type { ActorLog, Appended, AttemptLog, EventLog, FleetLog, PlanLog, RunLog, Stored } from './event-log.js';
+import { ACTOR_LOG, ATTEMPT_LOG, FLEET_LOG, PLAN_LOG, RUN_LOG, type LogSpec } from './logs.js';
 import { parseCommits } from './parse-commit.js';
 
 /** What happens to the next append: `stored-unknown` stores it and `lost-unknown` does not, but the caller hears AppendError both times. */
@@ -38,8 +38,9 @@ export class MemoryEventLog<K, C extends LoggedCommit> implements EventLog<K, C>
     const data = encodeCommit(commit);
     if (data.length > LIMITS.commitBytesMax) throw new AppendError(subject, `it has ${data.length} bytes`);
     const messages = this.#messagesOf(key);
-    if ((messages.at(-1)?.sequence ?? 0) !== end) {
-      const first = messages.find(({ sequence }) => sequence > end);
+    const guarded = this.#guarded(key);
+    if ((guarded.at(-1)?.sequence ?? 0) !== end) {
+      const first = guarded.find(({ sequence }) => sequence > end);
       if (first?.commit !== commit.commit) return { kind: 'conflict' };
       return { kind: 'appended', sequence: first.sequence };
     }
@@ -58,6 +59,12 @@ export class MemoryEventLog<K, C extends LoggedCommit> implements EventLog<K, C>
 
   async endsAt(key: K): Promise<number> {
     return this.#messagesOf(key).at(-1)?.sequence ?? 0;
+  }
+
+  /** The messages whose end an append is about. */
+  #guarded(key: K): readonly Message[] {
+    if (this.#spec.guard === undefined) return this.#messagesOf(key);
+    return [...this.#aggregates.values()].flat().toSorted((one, other) => one.sequence - other.sequence);
   }
 
   #messagesOf(key: K): Message[] {
@@ -82,4 +89,8 @@ export function memoryPlanLog(): PlanLog & { readonly faults: MemoryFault[] } {
 
 export function memoryFleetLog(): FleetLog & { readonly faults: MemoryFault[] } {
   return new MemoryEventLog(FLEET_LOG);
+}
+
+export function memoryActorLog(): ActorLog & { readonly faults: MemoryFault[] } {
+  return new MemoryEventLog(ACTOR_LOG);
 }

@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import type { NatsConnection } from '@nats-io/transport-node';
 import { busUsers, proveActor } from '#libs/keys';
 import { Actors, connectBus, natsUsers, serveQueries, type QueryRequest, type Served } from '#libs/messaging';
-import { startTestNats, type TestNats } from '#libs/testing';
+import { notAsked, startTestNats, type TestNats } from '#libs/testing';
 import { subjects, type AgentProfile } from '#proto';
 import { makeKeys } from './keys.runner.js';
 import { secretsAt, type Secrets } from './secrets.js';
@@ -74,24 +74,13 @@ describe('the steps for devices', () => {
       inboxPrefix: `_INBOX_${user}`,
       seedFile: secrets.seedFile(user),
     });
-    const notAsked = () => Promise.reject(new Error('not asked'));
     served = await serveQueries(nc, 'registry', {
+      ...notAsked('registry'),
       devices: async () => ({ devices: [...profiles].map(([id, known]) => ({ ...profile(id), ...known })) }),
       enroll: async (request) => {
         enrolled.push(request);
         return { deviceId: request.deviceId ?? '', token: `join-${String(enrolled.length).padStart(22, 'A')}` };
       },
-      'enroll-client': notAsked,
-      clients: notAsked,
-      hold: notAsked,
-      release: notAsked,
-      revoke: notAsked,
-      'revoke-grants': notAsked,
-      'revoked-grants': notAsked,
-      join: notAsked,
-      renew: notAsked,
-      identify: notAsked,
-      revocations: notAsked,
     });
   });
   afterEach(() => {

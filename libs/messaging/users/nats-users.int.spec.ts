@@ -5,7 +5,7 @@ import { errors } from '@nats-io/transport-node';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { ARTIFACTS_BUCKET, BUCKETS, DURABLES, partitionDurables, partitionOf, subjects } from '#proto';
 import { proveActor } from '#libs/keys';
-import { startTestBus } from '#libs/testing';
+import { notAsked, startTestBus } from '#libs/testing';
 import type { TestBus } from '#libs/testing';
 import { Actors } from './actors.adapter.js';
 import { getArtifact, putArtifact } from '../artifacts/artifacts.adapter.js';
@@ -95,6 +95,7 @@ describe('who may publish', () => {
     [subjects.attempt(ATTEMPT, 'end'), ['device-agent']],
     [subjects.plan(RUN), ['planner']],
     [subjects.fleet('web-1'), ['registry']],
+    [subjects.actor('anna'), ['registry']],
     [subjects.runTimer(RUN), ['orchestrator']],
     [subjects.deviceTimer('web-1'), ['registry']],
     [subjects.runDue(RUN), []],
@@ -115,6 +116,8 @@ describe('who may publish', () => {
     [subjects.query('registry', 'revoke-grants'), ['console', 'cli']],
     [subjects.query('registry', 'revoked-grants'), ['console', 'cli']],
     [subjects.query('registry', 'devices'), ['console', 'cli']],
+    [subjects.query('registry', 'people-add'), ['console', 'cli']],
+    [subjects.query('registry', 'token-used'), ['console']],
     [subjects.query('logging', 'run'), ['console', 'cli']],
     [subjects.query('orchestrator', 'dlq-retry'), ['console', 'cli']],
     [subjects.query('registry', 'identify'), ['aip-gateway']],
@@ -141,7 +144,7 @@ describe('who may publish', () => {
     ['$KV.MEMBERS.device-agent.a', ['device-agent']],
     ['$KV.MEMBERS.planner.a', ['planner']],
     [`${API}.DIRECT.GET.KV_MEMBERS.$KV.MEMBERS.orchestrator.a`, ['orchestrator', 'planner']],
-    [`$KV.ACTORS.${KEY}`, []],
+    [`$KV.ACTORS.${KEY}`, ['registry']],
     ['$KV.REVOKED_GRANTS.1', ['registry']],
     [`${API}.STREAM.DELETE.RUNS`, []],
     [`${API}.STREAM.PURGE.RUNS`, []],
@@ -283,19 +286,9 @@ describe('what each service does', () => {
     await profiles.put('web-1', '{}');
     const other = await new Kvm(await as('device-agent')).open(BUCKETS.AGENT_PROFILES.bucket);
     expect((await other.get('web-1'))?.string()).toBe('{}');
-    const notAsked = () => Promise.reject(new Error('not asked'));
     const served = await serveQueries(nc, 'registry', {
+      ...notAsked('registry'),
       devices: () => Promise.resolve({ devices: [] }),
-      enroll: notAsked,
-      'enroll-client': notAsked,
-      clients: notAsked,
-      join: notAsked,
-      renew: notAsked,
-      hold: notAsked,
-      release: notAsked,
-      revoke: notAsked,
-      'revoke-grants': notAsked,
-      'revoked-grants': notAsked,
       identify: () => Promise.resolve({ identity: null }),
       revocations: ({ after }) => Promise.resolve({ sequence: after, revoked: [] }),
     });

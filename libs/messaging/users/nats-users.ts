@@ -39,10 +39,12 @@ const GATEWAY_QUERIES = [
   ...(['identify', 'join', 'renew', 'revocations'] as const).map((name) => subjects.query('registry', name)),
   subjects.query('device-agent', 'deliver'),
 ];
+/** What only who lets people in by their tokens says. */
+const TOKEN_USED = subjects.query('registry', 'token-used');
 /** What people ask, and change. */
 const PEOPLES_QUERIES = Object.entries(QUERIES)
   .flatMap(([service, queries]) => Object.keys(queries).map((name) => subjects.query(service, name)))
-  .filter((subject) => !GATEWAY_QUERIES.includes(subject));
+  .filter((subject) => subject !== TOKEN_USED && !GATEWAY_QUERIES.includes(subject));
 
 /**
  * Every user of the bus. Only the owner of a stream publishes to its subjects, and no service deletes or changes a stream.
@@ -72,12 +74,14 @@ const SERVICE_USERS: readonly NatsUserSpec[] = [
   service('registry', {
     publish: [
       subjects.anyFleet,
+      subjects.anyActor,
       subjects.anyDeviceTimer,
       ...consumesDurables(DURABLES.registryDue),
-      ...reads('FLEET'),
+      ...reads('FLEET', 'ACTORS'),
       ...loads('TIMERS'),
       ...readsBuckets('PRESENCE', 'ACTORS', 'REVOKED_GRANTS', 'AGENT_PROFILES'),
       key('AGENT_PROFILES', '*'),
+      key('ACTORS', '*'),
       key('REVOKED_GRANTS', '*'),
     ],
   }),
@@ -115,7 +119,7 @@ const SERVICE_USERS: readonly NatsUserSpec[] = [
     publish: [subjects.anyFeed, ...reads('RUNS', 'ATTEMPTS', 'PLANS', 'FLEET', 'FEED'), ...readsArtifacts()],
   }),
   service('console', {
-    publish: [subjects.submit, ...PEOPLES_QUERIES, ...verbsOf('console'), ...reads('RUNS', 'FEED')],
+    publish: [subjects.submit, ...PEOPLES_QUERIES, TOKEN_USED, ...verbsOf('console'), ...reads('RUNS', 'FEED')],
     subscribe: [subjects.anyLiveRun, subjects.anyAnswer, subjects.anyOutput],
     actor: { kind: 'person', id: 'console' },
   }),
@@ -146,7 +150,7 @@ const PEOPLE: readonly NatsUserSpec[] = [
       subjects.submit,
       ...PEOPLES_QUERIES,
       ...verbsOf('cli'),
-      ...reads('RUNS', 'ATTEMPTS', 'PLANS', 'FLEET', 'FEED', 'DLQ'),
+      ...reads('RUNS', 'ATTEMPTS', 'PLANS', 'FLEET', 'ACTORS', 'FEED', 'DLQ'),
       ...readsBuckets('AGENT_PROFILES'),
       ...readsArtifacts(),
     ],
@@ -160,7 +164,7 @@ const PEOPLE: readonly NatsUserSpec[] = [
     actor: { kind: 'external', id: 'external' },
   }),
   // Reads the logs, all of them, and nothing else.
-  user('auditor', { publish: [ACCOUNT_INFO, ...reads('RUNS', 'ATTEMPTS', 'PLANS', 'FLEET')] }),
+  user('auditor', { publish: [ACCOUNT_INFO, ...reads('RUNS', 'ATTEMPTS', 'PLANS', 'FLEET', 'ACTORS')] }),
   user('admin', {
     publish: [EVERYTHING],
     subscribe: [EVERYTHING],

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { Kvm } from '@nats-io/kv';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { Actors, QueryRefusedError, serveQueries, type QueryAnswer, type Served } from '#libs/messaging';
+import { notAsked } from '#libs/testing';
 import {
   BUCKETS,
   subjects,
@@ -63,8 +64,8 @@ export class FakeRegistry {
   }
 
   async #serve(nc: NatsConnection): Promise<void> {
-    const notAsked = () => Promise.reject(new Error('not asked'));
     this.#served = await serveQueries(nc, 'registry', {
+      ...notAsked('registry'),
       devices: async () => ({ devices: ['db-1', 'web-1'].map((id) => this.#profile(id)) }),
       clients: async () => ({ clients: this.clients }),
       enroll: async (request) => {
@@ -107,10 +108,6 @@ export class FakeRegistry {
         return { changed: true };
       },
       'revoked-grants': async () => ({ revoked: this.revokedGrants }),
-      join: notAsked,
-      renew: notAsked,
-      identify: notAsked,
-      revocations: notAsked,
     });
   }
 

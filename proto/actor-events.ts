@@ -1,0 +1,113 @@
+import { z } from 'zod';
+import { Actor, ActorId, BusKey, Role } from './actors.js';
+import { commitShape, type EventOf, recordedEvent, recordedEvents } from './commit.js';
+import { idSchema, Instant, Sha256 } from './ids.js';
+import { LIMITS } from './limits.js';
+
+/** Names a token; its secret is known to its holder only. */
+export const TokenId = idSchema('the id of a token');
+export type TokenId = z.infer<typeof TokenId>;
+
+/** Each role once. */
+export const Roles = z
+  .array(Role)
+  .max(Role.options.length)
+  .refine((roles) => new Set(roles).size === roles.length, 'must name each role once');
+export type Roles = z.infer<typeof Roles>;
+
+/** Whose the requests of an actor are: with a request id it says which run a request is. */
+export const Namespace = z.string().min(1).max(64);
+
+/** A login at an identity provider: issuer and subject as its ID tokens name them (OpenID Connect Core 1.0, section 2). */
+export const Login = z.strictObject({
+  issuer: z.string().min(1).max(LIMITS.loginCharsMax),
+  subject: z.string().min(1).max(LIMITS.loginCharsMax),
+});
+export type Login = z.infer<typeof Login>;
+
+/** A token as it is known: `tokenHash` is the SHA-256 of its secret; `scopes` may be more than the roles of its actor, and give no more. */
+export const NamedToken = z.strictObject({
+  tokenId: TokenId,
+  tokenHash: Sha256,
+  scopes: Roles.min(1),
+  /** For people. */
+  label: z.string().max(200),
+  /** Null: until it is revoked. */
+  expiresAt: Instant.nullable(),
+});
+export type NamedToken = z.infer<typeof NamedToken>;
+
+const by = Actor;
+const at = Instant;
+const reason = z.string().max(1_000);
+
+export const ActorAdded = z.strictObject({
+  actor: Actor.extend({ id: ActorId }),
+  roles: Roles,
+  namespace: Namespace,
+  /** It may say in whose name it sends a command; only a service of the installation itself does. */
+  mayVouch: z.literal(true).optional(),
+  by,
+  at,
+});
+export const RolesChanged = z.strictObject({ given: Roles, taken: Roles, by, at });
+export const KeyAdded = z.strictObject({ key: BusKey, by, at });
+export const KeyRevoked = z.strictObject({ key: BusKey, by, at, reason });
+export const TokenIssued = z.strictObject({ ...NamedToken.shape, by, at });
+export const TokenRevoked = z.strictObject({ tokenId: TokenId, by, at });
+/** Said at most once in LIMITS.tokenUseMs of a token, however often it is used. */
+export const TokenUsed = z.strictObject({ tokenId: TokenId, at });
+export const LoginBound = z.strictObject({ ...Login.shape, by, at });
+export const LoginUnbound = z.strictObject({ ...Login.shape, by, at });
+/** Ends its keys, tokens and logins, for good. */
+export const ActorRevoked = z.strictObject({ by, at, reason });
+
+const SCHEMAS = {
+  ACTOR_ADDED: ActorAdded,
+  ROLES_CHANGED: RolesChanged,
+  KEY_ADDED: KeyAdded,
+  KEY_REVOKED: KeyRevoked,
+  TOKEN_ISSUED: TokenIssued,
+  TOKEN_REVOKED: TokenRevoked,
+  TOKEN_USED: TokenUsed,
+  LOGIN_BOUND: LoginBound,
+  LOGIN_UNBOUND: LoginUnbound,
+  ACTOR_REVOKED: ActorRevoked,
+} as const;
+
+export type ActorEventType = keyof typeof SCHEMAS;
+export const ACTOR_EVENT_TYPES = Object.keys(SCHEMAS) as ActorEventType[];
+
+export const RecordedActorEvent = recordedEvent(SCHEMAS);
+export type RecordedActorEvent = z.infer<typeof RecordedActorEvent>;
+
+export type ActorEvent = EventOf<typeof SCHEMAS>;
+
+/** One message of `orrery.actor.<actorId>`. */
+export const ActorCommit = z.strictObject({
+  ...commitShape,
+  actorId: ActorId,
+  events: recordedEvents(RecordedActorEvent),
+});
+export type ActorCommit = z.infer<typeof ActorCommit>;
+
+/** A key and when it counts: from `from` on, and before `until` when it was revoked. */
+export const DatedKey = z.strictObject({ key: BusKey, from: Instant, until: Instant.optional() });
+export type DatedKey = z.infer<typeof DatedKey>;
+
+/** Value of the bucket ACTORS, by actor id: an actor as the stream ACTORS has it. Written by the registry only. */
+export const ActorEntry = z.strictObject({
+  actor: Actor.extend({ id: ActorId }),
+  roles: Roles,
+  namespace: Namespace,
+  mayVouch: z.literal(true).optional(),
+  /** Also those that are revoked: what was signed with one before is still to be checked. */
+  keys: z.array(DatedKey),
+  /** Those that are not revoked; some may have expired. */
+  tokens: z.array(NamedToken),
+  logins: z.array(Login),
+  revokedAt: Instant.optional(),
+  /** Sequence of the last event that is in it. */
+  revision: z.int().min(1),
+});
+export type ActorEntry = z.infer<typeof ActorEntry>;

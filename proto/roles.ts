@@ -1,0 +1,110 @@
+import type { Role } from './actors.js';
+import type { QUERIES } from './queries.js';
+import type { RunVerb } from './verbs.js';
+
+/** What people look at beside queries. */
+type Read = 'READ_RUNS' | 'WATCH' | 'READ_OUTPUT' | 'READ_LOG' | 'EXPORT' | 'VERIFY' | 'READ_ACCESS';
+type Query = { [S in keyof typeof QUERIES]: `${S}.${keyof (typeof QUERIES)[S] & string}` }[keyof typeof QUERIES];
+/** Everything that is allowed to somebody or not. A query is named `<service>.<name>`. */
+export type ActionName = RunVerb | 'SUBMIT' | Query | Read;
+
+interface Rule {
+  /** One of them is enough. */
+  readonly roles: readonly Role[];
+  /** One of them is enough for what is his own: a run that he asked for, a token that is his. */
+  readonly own?: readonly Role[];
+  /** Asked by services among themselves: the key of who asks decides on the bus, and no role lets anybody in. */
+  readonly services?: true;
+}
+
+const LOOK = { roles: ['viewer', 'requester', 'approver', 'operator', 'auditor'] } as const satisfies Rule;
+const AUDIT = { roles: ['auditor'] } as const satisfies Rule;
+const OPERATE = { roles: ['operator'] } as const satisfies Rule;
+const CONTROL = { roles: ['operator'], own: ['requester'] } as const satisfies Rule;
+const ADMINISTER = { roles: ['admin'] } as const satisfies Rule;
+const SERVICES = { roles: [], services: true } as const satisfies Rule;
+const ANYBODY = ['viewer', 'requester', 'approver', 'operator', 'auditor', 'admin'] as const satisfies readonly Role[];
+
+/**
+ * Who may do what: one row for each verb, query and read, and no action without a row. A viewer looks; a requester asks for runs and
+ * controls his own; an approver decides; an operator controls every run and the fleet, and decides nothing but no; an auditor
+ * reads every log; an admin administers people, and nothing else.
+ */
+export const ROLE_TABLE: Readonly<Record<ActionName, Rule>> = {
+  SUBMIT: { roles: ['requester'] },
+  CANCEL: CONTROL,
+  PAUSE: CONTROL,
+  RESUME: CONTROL,
+  RETRY: OPERATE,
+  FORK: OPERATE,
+  PROPOSE: CONTROL,
+  ANNOTATE: CONTROL,
+  APPROVE: { roles: ['approver'] },
+  REJECT: { roles: ['approver', 'operator'] },
+  ANSWER: { roles: ['approver', 'operator'], own: ['requester'] },
+
+  'orchestrator.dlq-retry': OPERATE,
+  'device-agent.dlq-retry': OPERATE,
+  'device-agent.explain': LOOK,
+  'device-agent.deliver': SERVICES,
+  'registry.devices': LOOK,
+  'registry.enroll': OPERATE,
+  'registry.enroll-client': OPERATE,
+  'registry.clients': LOOK,
+  'registry.revoke': OPERATE,
+  'registry.revoke-grants': { roles: ['operator'], own: ANYBODY },
+  'registry.revoked-grants': LOOK,
+  'registry.join': SERVICES,
+  'registry.renew': SERVICES,
+  'registry.hold': OPERATE,
+  'registry.release': OPERATE,
+  'registry.people': { roles: ['admin', 'auditor'] },
+  'registry.people-add': ADMINISTER,
+  'registry.people-role': ADMINISTER,
+  'registry.people-revoke': ADMINISTER,
+  'registry.people-key': ADMINISTER,
+  'registry.people-login': ADMINISTER,
+  'registry.tokens': { roles: ['admin', 'auditor'], own: ANYBODY },
+  'registry.token-issue': ADMINISTER,
+  'registry.token-revoke': { roles: ['admin'], own: ANYBODY },
+  'registry.token-used': SERVICES,
+  'registry.identify': SERVICES,
+  'registry.revocations': SERVICES,
+  'planner.dlq-retry': OPERATE,
+  'planner.match': LOOK,
+  'planner.runbooks': LOOK,
+  'planner.runbook': LOOK,
+  'planner.experiences': LOOK,
+  'planner.learn': OPERATE,
+  'planner.demonstrate': OPERATE,
+  'planner.forget': OPERATE,
+  'planner.evaluate': OPERATE,
+  'logging.runs': LOOK,
+  'logging.approvals': LOOK,
+  'logging.run': LOOK,
+  'logging.report': LOOK,
+
+  READ_RUNS: LOOK,
+  WATCH: LOOK,
+  READ_OUTPUT: LOOK,
+  READ_LOG: AUDIT,
+  EXPORT: AUDIT,
+  VERIFY: AUDIT,
+  READ_ACCESS: AUDIT,
+};
+
+/** Whether who has these roles may do it. `own`: it is about what is his own (a run that he asked for, a token of his). */
+export function mayDo(
+  roles: readonly Role[],
+  action: ActionName,
+  { own = false }: { readonly own?: boolean } = {},
+): boolean {
+  const rule = ROLE_TABLE[action];
+  const enough = own ? [...rule.roles, ...(rule.own ?? [])] : rule.roles;
+  return enough.some((role) => roles.includes(role));
+}
+
+/** The roles of which one is needed, for who was refused; own things may need less. */
+export function rolesFor(action: ActionName): readonly Role[] {
+  return ROLE_TABLE[action].roles;
+}
