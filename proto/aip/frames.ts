@@ -62,3 +62,17 @@ export const FileAbort = z.object({
   message: z.string().max(1_000),
 });
 export type FileAbort = z.infer<typeof FileAbort>;
+
+type Shapes = Readonly<Record<string, z.ZodRawShape>>;
+type FramesOf<B extends z.ZodRawShape, S extends Shapes> = {
+  [T in keyof S & string]: z.ZodObject<{ type: z.ZodLiteral<T> } & B & S[T], z.core.$strip>;
+}[keyof S & string];
+
+/** The union of a table of frames: each has its `type`, what all of its side have, and what is its own. Unknown fields are dropped. */
+export function frames<B extends z.ZodRawShape, S extends Shapes>(base: B, own: S) {
+  const all = Object.entries(own).map(([type, shape]) => z.object({ type: z.literal(type), ...base, ...shape }));
+  return z.discriminatedUnion('type', all as unknown as [FramesOf<B, S>, ...FramesOf<B, S>[]]);
+}
+
+/** The frame of a type, out of all of one side. */
+export type FrameOf<M extends { readonly type: string }, T extends M['type']> = Extract<M, { type: T }>;

@@ -1,14 +1,15 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
-import { CommandOutcome, CommandResultsMessage } from '#proto';
+import { ClientMessage, CommandOutcome, type CommandResultsMessage } from '#proto';
 import { commandOutcomeOf } from './outcome.js';
 
 describe('outcomeOf', () => {
   it('reads recorded failures of a foreign client, the one that calls itself a success included', () => {
     const file = join(import.meta.dirname, '../../../proto/fixtures/aip/ufo-failures.json');
     const lines = JSON.parse(readFileSync(file, 'utf8')) as { frame: unknown }[];
-    const outcomes = lines.map(({ frame }) => commandOutcomeOf(CommandResultsMessage.parse(frame).action_results?.[0]));
+    const results = lines.map(({ frame }) => ClientMessage.parse(frame) as CommandResultsMessage);
+    const outcomes = results.map((frame) => commandOutcomeOf(frame.action_results?.[0]));
     expect(outcomes).toMatchObject([
       {
         state: 'FAILED',

@@ -6,6 +6,7 @@ const MIDDLEWARE = 'libs/aip/frames/middleware.ts';
 const TABLE = 'libs/aip/commands/command-table.ts';
 const LIMITS = 'proto/aip/limits.ts';
 const CLIENT = 'proto/aip/client-messages.ts';
+const FRAMES = 'proto/aip/frames.ts';
 const CONNECTION = 'services/aip-gateway/devices/device-connection.gateway.ts';
 const DESK = 'services/aip-gateway/devices/command-desk.consumer.ts';
 const FILES = 'services/aip-gateway/files/file-desk.adapter.ts';
@@ -107,8 +108,8 @@ const RESUMING: readonly Mutant[] = [
   ),
   mutant(
     'RESUME with known fields only',
-    CLIENT,
-    ['ResumeMessage = z.object({', 'ResumeMessage = z.strictObject({'],
+    FRAMES,
+    ['z.object({ type', "(type === 'resume' ? z.strictObject : z.object)({ type"],
     ['r2.fields-of-a-later-revision'],
   ),
   mutant(

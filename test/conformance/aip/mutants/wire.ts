@@ -241,14 +241,14 @@ export const WIRE_MUTANTS: readonly Mutant[] = [
   ),
   mutant(
     'REGISTER with known fields only',
-    CLIENT,
-    ['RegisterMessage = z.object({', 'RegisterMessage = z.strictObject({'],
+    FRAMES,
+    ['z.object({ type', "(type === 'register' ? z.strictObject : z.object)({ type"],
     ['register.unknown-fields'],
   ),
   mutant(
     'HEARTBEAT with known fields only',
-    CLIENT,
-    ['HeartbeatMessage = z.object({', 'HeartbeatMessage = z.strictObject({'],
+    FRAMES,
+    ['z.object({ type', "(type === 'heartbeat' ? z.strictObject : z.object)({ type"],
     ['heartbeat.unknown-fields'],
   ),
   mutant(
