@@ -17,14 +17,6 @@ export type AttemptKey = z.infer<typeof AttemptKey>;
 export const CommandState = z.enum(['COMPLETED', 'FAILED', 'TIMED_OUT', 'CANCELLED', 'OUTCOME_UNKNOWN']);
 export type CommandState = z.infer<typeof CommandState>;
 
-export const AttemptResumed = z.strictObject({ instance: z.string() });
-
-/** What the run says to an attempt while it is carried out. */
-export const AttemptSignalled = z.discriminatedUnion('signal', [
-  z.strictObject({ signal: z.literal('stop'), reason: StopReason, graceUntil: Instant }),
-  z.strictObject({ signal: z.literal('decision'), ...Decided.shape }),
-]);
-
 /** Counts the turns of an attempt from 1; everything that belongs to one turn carries its number. */
 const step = z.int().min(1);
 
@@ -37,37 +29,6 @@ const MODEL_CALLS_MAX = 64;
  */
 const given = ArtifactRef.optional();
 
-/** The model spoke, and what it said can be used: the plan of one step. Recorded before anything follows from it. */
-export const StepPlanned = z.strictObject({
-  step,
-  /** Which agent of the attempt, e.g. `LinuxAgent`. */
-  agent: z.string().min(1).max(64),
-  /** All calls of the step: the last one's reply is the plan, those before it were refused. */
-  calls: z.array(ModelCall).min(1).max(MODEL_CALLS_MAX),
-  templates: z.array(z.strictObject({ id: z.string().max(128), hash: Sha256 })).max(20),
-  /** The reply as it was parsed. */
-  reply: Json,
-  /** Out of it, for people: hostile text. */
-  status: z.string().max(64),
-  observation: z.string().max(20_000),
-  thought: z.string().max(20_000),
-  plan: z.array(z.string().max(2_000)).max(50),
-  comment: z.string().max(4_000),
-  notes: z.array(Note).max(20),
-  /** Why nothing was tried of what the step before it wanted: a tool that is not there, an argument that is missing. */
-  told: z.array(z.string().max(2_000)).max(20).optional(),
-  given,
-});
-
-/** No reply of the model could be used, or there was none: the end follows. */
-export const StepFailed = z.strictObject({
-  step,
-  agent: z.string().min(1).max(64),
-  calls: z.array(ModelCall).max(MODEL_CALLS_MAX),
-  error: z.strictObject({ code: z.string().max(64), message: z.string().max(2_000) }),
-  given,
-});
-
 const commandShape = {
   /** 0 for the exact command of a task that is judged; an agent's and those after it count from 1. */
   step: z.int().min(0),
@@ -77,54 +38,6 @@ const commandShape = {
   command: CommandCall,
 } as const;
 
-/** What the policy said about a command, before anything was done with it. */
-export const CommandJudged = z.strictObject({
-  ...commandShape,
-  ...PolicyVerdict.shape,
-  /** `agent`: a model proposed it. `person`: one changed it. `verify`: the task's post-condition. `plan`: the task's exact command, which a model may have written. */
-  origin: z.enum(['agent', 'person', 'verify', 'plan']),
-  policyHash: Sha256,
-  given,
-});
-
-/** The attempt waits for a person: on the subject `.ask`, where the orchestrator reads it. */
-export const AttemptAsked = Ask;
-
-/** The command may run: recorded before it is sent. */
-export const CommandIssued = z.strictObject({
-  ...commandShape,
-  deviceId: DeviceId,
-  sessionId: SessionId,
-  journalId: JournalId.nullable(),
-  notAfter: Instant,
-  approvalId: ApprovalId.optional(),
-});
-
-/** Whether the task's post-condition holds. */
-export const PostconditionChecked = z.strictObject({
-  satisfied: z.boolean(),
-  reason: z.string().max(2_000),
-  /** Nobody can say whether it holds, which is not a no; `satisfied` is false then. */
-  undecided: z.literal(true).optional(),
-  /** The command that was run for it. */
-  commandId: CommandId.optional(),
-});
-
-export const CommandFinished = z.strictObject({
-  commandId: CommandId,
-  deviceId: DeviceId,
-  sessionId: SessionId,
-  command: CommandCall,
-  state: CommandState,
-  /** Gateway or device did not take it: it never ran, and `error` says why. */
-  refused: z.literal(true).optional(),
-  result: TaskResult.nullable(),
-  error: TaskError.nullable(),
-  /** By the device's clock: an annotation, never compared with server time. */
-  startedAt: Instant.nullable(),
-  durationMs: z.number().min(0).nullable(),
-});
-
 const endShape = {
   /** What the attempt used up; absent where nothing was counted. */
   used: Usage.optional(),
@@ -132,25 +45,93 @@ const endShape = {
   notes: z.array(Note).max(50).optional(),
 } as const;
 
-/** Exactly one per attempt, on the subject `.end`. The result of an agent's task is the text it finished with. */
-export const AttemptFinished = z.discriminatedUnion('status', [
-  z.strictObject({ status: z.literal('completed'), result: TaskResult, ...endShape }),
-  z.strictObject({ status: z.literal('failed'), error: TaskError, ...endShape }),
-]);
-export type AttemptFinished = z.infer<typeof AttemptFinished>;
-
 const SCHEMAS = {
-  ATTEMPT_RESUMED: AttemptResumed,
-  ATTEMPT_SIGNALLED: AttemptSignalled,
-  STEP_PLANNED: StepPlanned,
-  STEP_FAILED: StepFailed,
-  COMMAND_JUDGED: CommandJudged,
-  ATTEMPT_ASKED: AttemptAsked,
-  COMMAND_ISSUED: CommandIssued,
-  COMMAND_FINISHED: CommandFinished,
-  POSTCONDITION_CHECKED: PostconditionChecked,
-  ATTEMPT_FINISHED: AttemptFinished,
+  ATTEMPT_RESUMED: z.strictObject({ instance: z.string() }),
+  /** What the run says to an attempt while it is carried out. */
+  ATTEMPT_SIGNALLED: z.discriminatedUnion('signal', [
+    z.strictObject({ signal: z.literal('stop'), reason: StopReason, graceUntil: Instant }),
+    z.strictObject({ signal: z.literal('decision'), ...Decided.shape }),
+  ]),
+  /** The model spoke, and what it said can be used: the plan of one step. Recorded before anything follows from it. */
+  STEP_PLANNED: z.strictObject({
+    step,
+    /** Which agent of the attempt, e.g. `LinuxAgent`. */
+    agent: z.string().min(1).max(64),
+    /** All calls of the step: the last one's reply is the plan, those before it were refused. */
+    calls: z.array(ModelCall).min(1).max(MODEL_CALLS_MAX),
+    templates: z.array(z.strictObject({ id: z.string().max(128), hash: Sha256 })).max(20),
+    /** The reply as it was parsed. */
+    reply: Json,
+    /** Out of it, for people: hostile text. */
+    status: z.string().max(64),
+    observation: z.string().max(20_000),
+    thought: z.string().max(20_000),
+    plan: z.array(z.string().max(2_000)).max(50),
+    comment: z.string().max(4_000),
+    notes: z.array(Note).max(20),
+    /** Why nothing was tried of what the step before it wanted: a tool that is not there, an argument that is missing. */
+    told: z.array(z.string().max(2_000)).max(20).optional(),
+    given,
+  }),
+  /** No reply of the model could be used, or there was none: the end follows. */
+  STEP_FAILED: z.strictObject({
+    step,
+    agent: z.string().min(1).max(64),
+    calls: z.array(ModelCall).max(MODEL_CALLS_MAX),
+    error: z.strictObject({ code: z.string().max(64), message: z.string().max(2_000) }),
+    given,
+  }),
+  /** What the policy said about a command, before anything was done with it. */
+  COMMAND_JUDGED: z.strictObject({
+    ...commandShape,
+    ...PolicyVerdict.shape,
+    /** `agent`: a model proposed it. `person`: one changed it. `verify`: the task's post-condition. `plan`: the task's exact command, which a model may have written. */
+    origin: z.enum(['agent', 'person', 'verify', 'plan']),
+    policyHash: Sha256,
+    given,
+  }),
+  /** The attempt waits for a person: on the subject `.ask`, where the orchestrator reads it. */
+  ATTEMPT_ASKED: Ask,
+  /** The command may run: recorded before it is sent. */
+  COMMAND_ISSUED: z.strictObject({
+    ...commandShape,
+    deviceId: DeviceId,
+    sessionId: SessionId,
+    journalId: JournalId.nullable(),
+    notAfter: Instant,
+    approvalId: ApprovalId.optional(),
+  }),
+  COMMAND_FINISHED: z.strictObject({
+    commandId: CommandId,
+    deviceId: DeviceId,
+    sessionId: SessionId,
+    command: CommandCall,
+    state: CommandState,
+    /** Gateway or device did not take it: it never ran, and `error` says why. */
+    refused: z.literal(true).optional(),
+    result: TaskResult.nullable(),
+    error: TaskError.nullable(),
+    /** By the device's clock: an annotation, never compared with server time. */
+    startedAt: Instant.nullable(),
+    durationMs: z.number().min(0).nullable(),
+  }),
+  /** Whether the task's post-condition holds. */
+  POSTCONDITION_CHECKED: z.strictObject({
+    satisfied: z.boolean(),
+    reason: z.string().max(2_000),
+    /** Nobody can say whether it holds, which is not a no; `satisfied` is false then. */
+    undecided: z.literal(true).optional(),
+    /** The command that was run for it. */
+    commandId: CommandId.optional(),
+  }),
+  /** Exactly one per attempt, on the subject `.end`. The result of an agent's task is the text it finished with. */
+  ATTEMPT_FINISHED: z.discriminatedUnion('status', [
+    z.strictObject({ status: z.literal('completed'), result: TaskResult, ...endShape }),
+    z.strictObject({ status: z.literal('failed'), error: TaskError, ...endShape }),
+  ]),
 } as const;
+export type CommandFinished = z.infer<(typeof SCHEMAS)['COMMAND_FINISHED']>;
+export type AttemptFinished = z.infer<(typeof SCHEMAS)['ATTEMPT_FINISHED']>;
 
 export type AttemptEventType = keyof typeof SCHEMAS;
 export const ATTEMPT_EVENT_TYPES = Object.keys(SCHEMAS) as AttemptEventType[];

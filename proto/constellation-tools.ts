@@ -58,28 +58,16 @@ const taskFields = {
   idempotent: z.boolean().describe('true: may be done again when nobody knows whether it was done'),
 } as const;
 
-const optionalFields = {
-  tips: taskFields.tips.optional(),
-  target_device_id: taskFields.target_device_id.optional(),
-  target: taskFields.target.optional(),
-  command: taskFields.command.optional(),
-  inputs: taskFields.inputs.optional(),
-  verify: taskFields.verify.optional(),
-  replaces: taskFields.replaces.optional(),
-  review: taskFields.review.optional(),
-  timeout_seconds: taskFields.timeout_seconds.optional(),
-  deadline_seconds: taskFields.deadline_seconds.optional(),
-  attempts: taskFields.attempts.optional(),
-  priority: taskFields.priority.optional(),
-  idempotent: taskFields.idempotent.optional(),
-} as const;
+const optionalOf = <S extends z.ZodRawShape>(shape: S) => z.strictObject(shape).partial().shape;
+
+const { name, description, ...optionalFields } = taskFields;
 
 /** A TaskStar as tools take it: exactly one of `target_device_id` and `target`, which is checked when it becomes an edit. */
 export const ToolTask = z.strictObject({
   task_id: TaskId,
-  name: taskFields.name,
-  description: taskFields.description,
-  ...optionalFields,
+  name,
+  description,
+  ...optionalOf(optionalFields),
 });
 export type ToolTask = z.infer<typeof ToolTask>;
 
@@ -102,9 +90,7 @@ export const ToolDependency = z.strictObject({
   dependency_id: LineId,
   from_task_id: TaskId,
   to_task_id: TaskId,
-  type: dependencyFields.type.optional(),
-  condition: dependencyFields.condition.optional(),
-  condition_description: dependencyFields.condition_description.optional(),
+  ...optionalOf(dependencyFields),
 });
 export type ToolDependency = z.infer<typeof ToolDependency>;
 
@@ -130,21 +116,16 @@ export const CONSTELLATION_TOOLS = {
     about: 'Change fields of a task that has not started.',
     input: z.strictObject({
       task_id: TaskId,
-      name: taskFields.name.optional(),
-      description: taskFields.description.optional(),
-      tips: taskFields.tips.optional(),
-      target_device_id: taskFields.target_device_id.optional(),
-      target: taskFields.target.optional(),
-      command: taskFields.command.nullable().optional(),
-      inputs: taskFields.inputs.nullable().optional(),
-      verify: taskFields.verify.nullable().optional(),
-      replaces: taskFields.replaces.nullable().optional(),
-      review: taskFields.review.optional(),
-      timeout_seconds: taskFields.timeout_seconds.nullable().optional(),
-      deadline_seconds: taskFields.deadline_seconds.nullable().optional(),
-      attempts: taskFields.attempts.nullable().optional(),
-      priority: taskFields.priority.optional(),
-      idempotent: taskFields.idempotent.optional(),
+      ...optionalOf({
+        ...taskFields,
+        command: taskFields.command.nullable(),
+        inputs: taskFields.inputs.nullable(),
+        verify: taskFields.verify.nullable(),
+        replaces: taskFields.replaces.nullable(),
+        timeout_seconds: taskFields.timeout_seconds.nullable(),
+        deadline_seconds: taskFields.deadline_seconds.nullable(),
+        attempts: taskFields.attempts.nullable(),
+      }),
     }),
   },
   add_dependency: {
@@ -159,9 +140,11 @@ export const CONSTELLATION_TOOLS = {
     about: 'Change when a dependency is satisfied, or its description.',
     input: z.strictObject({
       dependency_id: LineId,
-      type: dependencyFields.type.optional(),
-      condition: dependencyFields.condition.nullable().optional(),
-      condition_description: dependencyFields.condition_description.nullable().optional(),
+      ...optionalOf({
+        type: dependencyFields.type,
+        condition: dependencyFields.condition.nullable(),
+        condition_description: dependencyFields.condition_description.nullable(),
+      }),
     }),
   },
   build_constellation: {

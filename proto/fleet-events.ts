@@ -24,56 +24,41 @@ export const DeviceKey = z
   .regex(/^[A-Za-z0-9_-]{43}$/, 'must be an Ed25519 public key, 32 bytes in base64url');
 export type DeviceKey = z.infer<typeof DeviceKey>;
 
-export const DeviceEnrolled = z.strictObject({
-  admin: AdminProfile,
-  manifest: ServiceManifest,
-  /** SHA-256 of the device's static token, null without one; the token itself is shown once and stored nowhere. */
-  credentialHash: Sha256.nullable(),
-  /** The token with which its client may join, once, and until when. */
-  join: z.strictObject({ tokenHash: Sha256, expiresAt: Instant }).optional(),
-  enrolledAt: Instant,
-});
-/** A client has used the join token and bound its own key to the device; the key before, if there was one, counts no more. */
-export const DeviceJoined = z.strictObject({ tokenHash: Sha256, publicKey: DeviceKey, joinedAt: Instant });
-export const DeviceRevoked = Revocation;
-/** A client that is no device: it may send tasks to `targets`, or to every device. */
-export const ClientEnrolled = z.strictObject({
-  role: z.literal('constellation'),
-  targets: z.array(DeviceId).max(1_000).nullable(),
-  credentialHash: Sha256,
-  enrolledAt: Instant,
-});
-export const ClientRevoked = Revocation;
-export const DeviceConnected = z.strictObject({ session: DeviceSession, telemetry: ClientTelemetry });
-/** In the same session a device that keeps no journal names other tools than before, all of them. */
-export const DeviceToolsChanged = z.strictObject({ sessionId: SessionId, tools: z.array(ToolInfo).max(1_000) });
-/** Several clients have its credential and take the session from each other; this one has it while newcomers are refused. */
-export const DeviceContended = z.strictObject({ sessionId: SessionId, contendedAt: Instant });
-export const DeviceSuspect = z.strictObject({ sessionId: SessionId, suspectAt: Instant, lostAt: Instant });
-export const DeviceLost = z.strictObject({ sessionId: SessionId, lostAt: Instant });
-
-/** Nothing new starts on the device, or on any device when it is an event of FLEET_ID. */
-export const DeviceHeld = DeviceHold;
-export const DeviceReleased = z.strictObject({ by: Actor, releasedAt: Instant });
-
-/** An event of GRANTS_ID only. */
-export const GrantsRevoked = RevokedGrants;
-
 const SCHEMAS = {
-  DEVICE_ENROLLED: DeviceEnrolled,
-  DEVICE_CONNECTED: DeviceConnected,
-  DEVICE_TOOLS_CHANGED: DeviceToolsChanged,
-  DEVICE_CONTENDED: DeviceContended,
-  DEVICE_SUSPECT: DeviceSuspect,
-  DEVICE_LOST: DeviceLost,
-  DEVICE_HELD: DeviceHeld,
-  DEVICE_RELEASED: DeviceReleased,
-  DEVICE_JOINED: DeviceJoined,
-  DEVICE_REVOKED: DeviceRevoked,
-  CLIENT_ENROLLED: ClientEnrolled,
-  CLIENT_REVOKED: ClientRevoked,
-  GRANTS_REVOKED: GrantsRevoked,
+  DEVICE_ENROLLED: z.strictObject({
+    admin: AdminProfile,
+    manifest: ServiceManifest,
+    /** SHA-256 of the device's static token, null without one; the token itself is shown once and stored nowhere. */
+    credentialHash: Sha256.nullable(),
+    /** The token with which its client may join, once, and until when. */
+    join: z.strictObject({ tokenHash: Sha256, expiresAt: Instant }).optional(),
+    enrolledAt: Instant,
+  }),
+  DEVICE_CONNECTED: z.strictObject({ session: DeviceSession, telemetry: ClientTelemetry }),
+  /** In the same session a device that keeps no journal names other tools than before, all of them. */
+  DEVICE_TOOLS_CHANGED: z.strictObject({ sessionId: SessionId, tools: z.array(ToolInfo).max(1_000) }),
+  /** Several clients have its credential and take the session from each other; this one has it while newcomers are refused. */
+  DEVICE_CONTENDED: z.strictObject({ sessionId: SessionId, contendedAt: Instant }),
+  DEVICE_SUSPECT: z.strictObject({ sessionId: SessionId, suspectAt: Instant, lostAt: Instant }),
+  DEVICE_LOST: z.strictObject({ sessionId: SessionId, lostAt: Instant }),
+  /** Nothing new starts on the device, or on any device when it is an event of FLEET_ID. */
+  DEVICE_HELD: DeviceHold,
+  DEVICE_RELEASED: z.strictObject({ by: Actor, releasedAt: Instant }),
+  /** A client has used the join token and bound its own key to the device; the key before, if there was one, counts no more. */
+  DEVICE_JOINED: z.strictObject({ tokenHash: Sha256, publicKey: DeviceKey, joinedAt: Instant }),
+  DEVICE_REVOKED: Revocation,
+  /** A client that is no device: it may send tasks to `targets`, or to every device. */
+  CLIENT_ENROLLED: z.strictObject({
+    role: z.literal('constellation'),
+    targets: z.array(DeviceId).max(1_000).nullable(),
+    credentialHash: Sha256,
+    enrolledAt: Instant,
+  }),
+  CLIENT_REVOKED: Revocation,
+  /** An event of GRANTS_ID only. */
+  GRANTS_REVOKED: RevokedGrants,
 } as const;
+export type DeviceEnrolled = z.infer<(typeof SCHEMAS)['DEVICE_ENROLLED']>;
 
 export type FleetEventType = keyof typeof SCHEMAS;
 export const FLEET_EVENT_TYPES = Object.keys(SCHEMAS) as FleetEventType[];

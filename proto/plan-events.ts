@@ -25,50 +25,40 @@ export const RunbookUse = z.strictObject({
 });
 export type RunbookUse = z.infer<typeof RunbookUse>;
 
-/** What the planner came to for one try of a round. Recorded before, or with, the proposal that follows from it. */
-export const RoundPlanned = z.strictObject({
-  ...round,
-  mode: z.enum(['creation', 'editing']),
-  source: PlanSource,
-  ...asked,
-  /** The constellation that it was made for. */
-  revision: z.int().min(0),
-  /** The reply as it was parsed; null when no model was asked. */
-  reply: Json,
-  runbook: RunbookUse.optional(),
-  /** Examples of earlier runs that were shown. */
-  examples: z.array(z.string().max(64)).max(20).optional(),
-});
-export type RoundPlanned = z.infer<typeof RoundPlanned>;
-
-/** No plan could be made: the round ends without one. */
-export const RoundFailed = z.strictObject({
-  ...round,
-  ...asked,
-  error: z.strictObject({ code: z.string().max(64), message: z.string().max(2_000) }),
-  used: Usage,
-});
-export type RoundFailed = z.infer<typeof RoundFailed>;
-
-/** What is put to the orchestrator, which judges it. */
-export const PlanProposed = z.strictObject({ proposal: Proposal, source: PlanSource, used: Usage });
-export type PlanProposed = z.infer<typeof PlanProposed>;
-
-/** A finished run was judged; the orchestrator adds it to the run's history. */
-export const RunEvaluated = z.strictObject({ ...asked, evaluation: Evaluation, used: Usage });
-export type RunEvaluated = z.infer<typeof RunEvaluated>;
-
-/** A finished run was made into an example. */
-export const RunSummarised = z.strictObject({ ...asked, exampleId: z.string().max(64), example: ExampleReply });
-export type RunSummarised = z.infer<typeof RunSummarised>;
-
 const SCHEMAS = {
-  ROUND_PLANNED: RoundPlanned,
-  ROUND_FAILED: RoundFailed,
-  PLAN_PROPOSED: PlanProposed,
-  RUN_EVALUATED: RunEvaluated,
-  RUN_SUMMARISED: RunSummarised,
+  /** What the planner came to for one try of a round. Recorded before, or with, the proposal that follows from it. */
+  ROUND_PLANNED: z.strictObject({
+    ...round,
+    mode: z.enum(['creation', 'editing']),
+    source: PlanSource,
+    ...asked,
+    /** The constellation that it was made for. */
+    revision: z.int().min(0),
+    /** The reply as it was parsed; null when no model was asked. */
+    reply: Json,
+    runbook: RunbookUse.optional(),
+    /** Examples of earlier runs that were shown. */
+    examples: z.array(z.string().max(64)).max(20).optional(),
+  }),
+  /** No plan could be made: the round ends without one. */
+  ROUND_FAILED: z.strictObject({
+    ...round,
+    ...asked,
+    error: z.strictObject({ code: z.string().max(64), message: z.string().max(2_000) }),
+    used: Usage,
+  }),
+  /** What is put to the orchestrator, which judges it. */
+  PLAN_PROPOSED: z.strictObject({ proposal: Proposal, source: PlanSource, used: Usage }),
+  /** A finished run was judged; the orchestrator adds it to the run's history. */
+  RUN_EVALUATED: z.strictObject({ ...asked, evaluation: Evaluation, used: Usage }),
+  /** A finished run was made into an example. */
+  RUN_SUMMARISED: z.strictObject({ ...asked, exampleId: z.string().max(64), example: ExampleReply }),
 } as const;
+export type RoundPlanned = z.infer<(typeof SCHEMAS)['ROUND_PLANNED']>;
+export type RoundFailed = z.infer<(typeof SCHEMAS)['ROUND_FAILED']>;
+export type PlanProposed = z.infer<(typeof SCHEMAS)['PLAN_PROPOSED']>;
+export type RunEvaluated = z.infer<(typeof SCHEMAS)['RUN_EVALUATED']>;
+export type RunSummarised = z.infer<(typeof SCHEMAS)['RUN_SUMMARISED']>;
 
 export type PlanEventType = keyof typeof SCHEMAS;
 export const PLAN_EVENT_TYPES = Object.keys(SCHEMAS) as PlanEventType[];

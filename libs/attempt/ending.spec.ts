@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { AttemptFinished, type CommandOutcome, type CommandState } from '#proto';
+import { RecordedAttemptEvent, type AttemptFinished, type CommandOutcome, type CommandState } from '#proto';
 import type { ExactOrder } from './attempt.js';
 import { eventsOf, lateEventsOf, type Ending } from './ending.js';
 import { execCli, RUN_ID, STARTED_AT, startOf } from './given.testing.js';
@@ -29,7 +29,7 @@ const ended = (
 const endOf = (ending: Ending, tool?: string) => {
   const last = eventsOf(order(tool), ending).at(-1);
   if (last?.type !== 'ATTEMPT_FINISHED') throw new Error('no end');
-  return AttemptFinished.parse(last.data);
+  return RecordedAttemptEvent.parse({ id: 'end', sequence: 1, schemaVersion: 1, ...last }).data as AttemptFinished;
 };
 
 describe('the end of an attempt', () => {

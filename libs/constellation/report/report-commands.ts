@@ -9,7 +9,6 @@ import {
   type TaskId,
   type CommandState,
 } from '#proto';
-import type { z } from 'zod';
 import { cutParts, type CutPart } from '../values/index.js';
 
 /** What is known of one command after its end, flat: a row of a projection as well as a paragraph of a report. */
@@ -43,7 +42,7 @@ export function commandsOf(commits: readonly AttemptCommit[]): ReportedCommand[]
   );
 }
 
-function recordOf(of: { taskId: TaskId; attempt: number }, data: z.infer<typeof CommandFinished>): ReportedCommand {
+function recordOf(of: { taskId: TaskId; attempt: number }, data: CommandFinished): ReportedCommand {
   const { commandId, deviceId, sessionId, command, state, result, error, startedAt, durationMs } = data;
   const cli = ExecCliResult.safeParse(result?.value);
   return {
