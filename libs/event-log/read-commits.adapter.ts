@@ -16,6 +16,8 @@ export interface ReadOptions {
   readonly afterSequence: number;
   /** Only these subjects; all when absent. */
   readonly filters?: readonly string[];
+  /** How many messages may lie here unread; 500 when absent. */
+  readonly readAheadMessages?: number;
   /** Ends the reading. */
   readonly signal?: AbortSignal;
   /** The server is away, or refuses us; tried again for ever. */
@@ -67,7 +69,7 @@ export async function* readCommits(
 async function* readUntilItBreaks(
   nc: NatsConnection,
   stream: StreamName,
-  { afterSequence, filters, signal }: ReadOptions,
+  { afterSequence, filters, signal, readAheadMessages = READ_AHEAD_MESSAGES }: ReadOptions,
 ): AsyncGenerator<StreamEntry, void, undefined> {
   const consumer = await ConnectionWatch.of(nc).request(() =>
     jetstream(nc).consumers.get(stream, {
@@ -78,7 +80,7 @@ async function* readUntilItBreaks(
     }),
   );
   const messages = await consumer.consume({
-    max_messages: READ_AHEAD_MESSAGES,
+    max_messages: readAheadMessages,
     expires: PULL_EXPIRES_MS,
     abort_on_missing_resource: true,
   });

@@ -7,6 +7,7 @@ export {
   verifyRenewAssertion,
   type AssertionRefused,
 } from './assertion.js';
+export * from './bearer.js';
 export * from './bus-keys.adapter.js';
 export * from './credential.js';
 export { DeviceSecret, makeDeviceSecret, parseDeviceSecret, publicKeyOf, thumbprintOf } from './device-key.js';

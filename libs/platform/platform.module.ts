@@ -5,8 +5,8 @@ import type { Logger } from 'pino';
 import { openBus, type Bus } from './connections/index.js';
 import { BusStrategy, type BusEvent, systemClock } from '#libs/messaging';
 import { ServicePorts, stopping } from './process/index.js';
-import { loadConfig, ServiceConfig } from './config/index.js';
-import { HealthController, HealthIndicators, createLogger, Metrics } from './watch/index.js';
+import { loadConfig, readTokenHash, ServiceConfig } from './config/index.js';
+import { HealthController, HealthIndicators, createLogger, Metrics, MetricsAccess } from './watch/index.js';
 import { CLOCK, INSTANCE, LOGGER, NATS, part, SERVICE_CONFIG, SERVICE_NAME, token } from './wiring/index.js';
 
 const BUS = token<Bus>('BUS');
@@ -69,6 +69,12 @@ function define(service: string): DynamicModule {
       part(CLOCK, [], () => systemClock),
       part(INSTANCE, [SERVICE_CONFIG], ({ instance }) => instance),
       part(Metrics, [], () => new Metrics(service)),
+      part(
+        MetricsAccess,
+        [SERVICE_CONFIG],
+        ({ metricsTokenFile: file }) =>
+          new MetricsAccess(file === undefined ? undefined : readTokenHash('ORRERY_METRICS_TOKEN_FILE', file)),
+      ),
       ServicePorts,
       HealthIndicators,
       part(BUS, [SERVICE_CONFIG, LOGGER, HealthIndicators], async (config, logger, indicators) => {

@@ -1,6 +1,5 @@
-import { readFileSync } from 'node:fs';
 import { z } from 'zod';
-import { ConfigError, envInt, type Environment, parseConfig } from '#libs/platform';
+import { ConfigError, envInt, type Environment, parseConfig, readTokenHash } from '#libs/platform';
 
 const PORT_DEFAULT = 8080;
 
@@ -19,7 +18,7 @@ const Env = z.object({
 
 export interface ConsoleConfig {
   readonly port: number;
-  readonly tokenHash: Buffer;
+  readonly tokenHash: string;
   readonly hosts: readonly string[];
 }
 
@@ -29,7 +28,7 @@ export function readConsoleConfig(environment: Environment): ConsoleConfig {
   const hosts = env.ORRERY_CONSOLE_HOSTS.split(',').map((host) => host.trim().toLowerCase());
   return {
     port: env.ORRERY_CONSOLE_PORT,
-    tokenHash: readTokenHash(env.ORRERY_CONSOLE_TOKEN_FILE),
+    tokenHash: readTokenHash('ORRERY_CONSOLE_TOKEN_FILE', env.ORRERY_CONSOLE_TOKEN_FILE),
     hosts: hosts.filter((host) => host !== ''),
   };
 }
@@ -43,15 +42,4 @@ export function loadConsoleConfig(): ConsoleConfig {
     process.stderr.write(`${error.message}\n`);
     process.exit(1);
   }
-}
-
-function readTokenHash(file: string): Buffer {
-  let text;
-  try {
-    text = readFileSync(file, 'utf8').trim();
-  } catch (cause) {
-    throw new ConfigError(`ORRERY_CONSOLE_TOKEN_FILE names a file that cannot be read.`, { cause });
-  }
-  if (/^[0-9a-f]{64}$/iu.test(text)) return Buffer.from(text, 'hex');
-  throw new ConfigError('The file of ORRERY_CONSOLE_TOKEN_FILE must hold a SHA-256 in hex and nothing else.');
 }

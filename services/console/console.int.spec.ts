@@ -1,8 +1,8 @@
-import { createHash } from 'node:crypto';
 import { request as httpRequest } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { NestFactory } from '@nestjs/core';
+import { tokenHash } from '#libs/keys';
 import type { INestApplication } from '@nestjs/common';
 import { jetstream } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
@@ -63,9 +63,10 @@ beforeAll(async () => {
   process.env['ORRERY_ALLOW_UNSAFE_LOG'] = '1';
   // Modules read the environment when they are made.
   const { ConsoleModule } = await import('./console.module.js');
-  const { gate, readBody } = await import('./http/http.adapter.js');
-  app = await NestFactory.create(ConsoleModule, { logger: false });
-  app.use(gate({ tokenHash: createHash('sha256').update(TOKEN).digest(), hosts: ['console.example'] }), readBody);
+  const { Admission, gate } = await import('./http/index.js');
+  app = await NestFactory.create(ConsoleModule, { logger: false, bodyParser: false });
+  const { admit, readBody } = app.get(Admission);
+  app.use(gate({ tokenHash: tokenHash(TOKEN), hosts: ['console.example'] }), admit, readBody);
   await app.listen(0, '127.0.0.1');
   port = (app.getHttpServer().address() as AddressInfo).port;
   await serveQueries(nc, 'logging', {
@@ -88,6 +89,7 @@ beforeAll(async () => {
       if (submitAnswer !== undefined) message.respond(JSON.stringify(submitAnswer));
     },
   });
+  await jetstream(nc).publish(subjects.run(RUN.runId), JSON.stringify(COMMITS[0]));
   for (const { id, type, sequence, data, at } of EVENTS) await publish({ id, type, sequence, data, at });
 });
 afterAll(async () => {
@@ -304,6 +306,7 @@ describe('GET /v1/runs', () => {
     ['/v1/runs/unknown', 404, 'NOT_FOUND'],
     ['/v1/runs/a.b', 400, 'INVALID_REQUEST'],
     ['/v1/runs/%3E/events', 400, 'INVALID_REQUEST'],
+    ['/v1/runs/unknown/events', 404, 'NOT_FOUND'],
     ['/v1/nothing', 404, 'NOT_FOUND'],
   ] as const)('refuses %s with %i', async (path, status, code) => {
     const reply = await call(path);
@@ -344,6 +347,7 @@ describe('GET /v1/runs/:id/events', () => {
   it('follows a run that goes on', async () => {
     const [first, second] = EVENTS;
     if (first === undefined || second === undefined) throw new Error('the history is too short');
+    await jetstream(nc).publish(subjects.run('live'), '{}');
     const live = call('/v1/runs/live/events', { until: 'live-2' });
     await publish({ ...first, id: 'live-1' }, 'live');
     await publish({ ...second, id: 'live-2' }, 'live');
@@ -353,9 +357,8 @@ describe('GET /v1/runs/:id/events', () => {
 
 describe('GET /v1/runs/:id/output', () => {
   it('follows a run that goes on, and sends nothing of one that is over', async () => {
-    const [first, ...rest] = COMMITS;
+    const [, ...rest] = COMMITS;
     const append = (commit: unknown) => jetstream(nc).publish(subjects.run(RUN.runId), JSON.stringify(commit));
-    await append(first);
     const [task] = RUN.requested?.tasks ?? [];
     const path = `/v1/runs/${RUN.runId}/output`;
     const [whole, part] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];

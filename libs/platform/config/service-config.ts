@@ -21,6 +21,8 @@ export const ServiceConfig = z
     ORRERY_HEALTH_PORT: envInt({ min: 0, max: 65_535 }).default(0),
     ORRERY_LOG_LEVEL: envChoice(LOG_LEVELS).default('info'),
     ORRERY_ALLOW_UNSAFE_LOG: envFlag.default(false),
+    /** Holds the SHA-256 of the token for metrics in hex, never the token. */
+    ORRERY_METRICS_TOKEN_FILE: z.string().optional(),
   })
   .transform((env) => ({
     nats: {
@@ -33,5 +35,6 @@ export const ServiceConfig = z
     bind: env.ORRERY_BIND,
     healthPort: env.ORRERY_HEALTH_PORT,
     logLevel: env.ORRERY_LOG_LEVEL,
+    metricsTokenFile: env.ORRERY_METRICS_TOKEN_FILE,
   }));
 export type ServiceConfig = z.infer<typeof ServiceConfig>;

@@ -55,6 +55,8 @@ async function start(
   const app = await NestFactory.create(module, adapter, {
     logger: new NestLogger(framework, {}),
     abortOnError: false,
+    // Who takes bodies reads them within bounds of its own.
+    bodyParser: false,
   });
   await configure?.(app);
   await serveMessages(app);

@@ -5,6 +5,10 @@ import { ConfigError } from '../config/index.js';
 
 /** Requests that run when the server closes may end within this; streams are then cut. */
 const HTTP_DRAIN_MS_MAX = 2_000;
+/** Who has not sent the head of a request, or the whole of it, within this is cut off; looked after that often. */
+const RECEIVING = { headersTimeout: 10_000, requestTimeout: 30_000, connectionsCheckingInterval: 5_000 };
+/** The next ones are closed at once: what connects and says nothing takes no more than this. */
+const CONNECTIONS_MAX = 2_048;
 
 /**
  * The HTTP server of a service. It listens before the service is made, because a service is only made when NATS is
@@ -16,10 +20,11 @@ export class EarlyHttpAdapter extends ExpressAdapter {
 
   constructor() {
     super();
-    this.#server = createServer((request, response) => {
+    this.#server = createServer(RECEIVING, (request, response) => {
       if (this.#ready) this.getInstance<(request: unknown, response: unknown) => void>()(request, response);
       else answerEarly(request.url ?? '', response);
     });
+    this.#server.maxConnections = CONNECTIONS_MAX;
   }
 
   /** The framework's application takes this server instead of making its own. */

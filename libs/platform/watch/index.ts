@@ -3,3 +3,4 @@ export * from './health.controller.js';
 export * from './health.js';
 export * from './logger.js';
 export * from './metrics.js';
+export * from './metrics-access.js';

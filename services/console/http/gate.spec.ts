@@ -1,8 +1,8 @@
-import { createHash } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
+import { tokenHash } from '#libs/keys';
 import { judge, type Knock } from './gate.js';
 
-const RULES = { tokenHash: createHash('sha256').update('t0ken').digest(), hosts: ['ops.example'] };
+const RULES = { tokenHash: tokenHash('t0ken'), hosts: ['ops.example'] };
 const KNOCK: Knock = { path: '/v1/runs', host: 'localhost:8080', origin: undefined, authorization: 'Bearer t0ken' };
 const verdict = (knock: Partial<Knock>) => {
   const judged = judge({ ...KNOCK, ...knock }, RULES);

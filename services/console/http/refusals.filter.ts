@@ -2,8 +2,8 @@ import type { ServerResponse } from 'node:http';
 import { HttpException, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
 import type { Logger } from 'pino';
 import { QueryRefusedError, QueryUnavailableError } from '#libs/messaging';
-import { sendRefusal } from './http.adapter.js';
 import { RefusedError } from './refusal.js';
+import { sendRefusal } from './send.js';
 
 /** Every "no" has the same shape: `{error: {code, message, issues}}`. */
 export class RefusalsFilter implements ExceptionFilter {

@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { tokenHash } from '#libs/keys';
 import type { INestApplication } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type { NatsConnection } from '@nats-io/transport-node';
@@ -29,9 +29,10 @@ beforeAll(async () => {
   process.env['ORRERY_ALLOW_UNSAFE_LOG'] = '1';
   // Modules read the environment when they are made.
   const { ConsoleModule } = await import('../console.module.js');
-  const { gate, readBody } = await import('../http/http.adapter.js');
-  app = await NestFactory.create(ConsoleModule, { logger: false });
-  app.use(gate({ tokenHash: createHash('sha256').update(TOKEN).digest(), hosts: [] }), readBody);
+  const { Admission, gate } = await import('../http/index.js');
+  app = await NestFactory.create(ConsoleModule, { logger: false, bodyParser: false });
+  const { admit, readBody } = app.get(Admission);
+  app.use(gate({ tokenHash: tokenHash(TOKEN), hosts: [] }), admit, readBody);
   await app.listen(0, '127.0.0.1');
   url = `http://127.0.0.1:${(app.getHttpServer().address() as AddressInfo).port}/v1/runs/${RUN}`;
 });

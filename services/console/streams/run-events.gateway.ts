@@ -23,6 +23,7 @@ export class RunEvents extends SseResponses<EventsOf> {
     response: ServerResponse,
     signal: AbortSignal,
   ): Promise<void> {
+    await this.mustBeKnown(runId);
     const from = lastEventId === undefined ? undefined : await this.#find(runId, lastEventId, signal);
     if (from !== undefined && isEnd(from.message)) endForGood(response);
     else await this.#stream(runId, from?.sequence ?? 0, response, signal);
@@ -34,10 +35,9 @@ export class RunEvents extends SseResponses<EventsOf> {
       for await (const entry of this.#read(runId, afterSequence, signal)) {
         const message = parse(entry);
         if (message === undefined) continue;
-        response.write(sseEvent(message));
+        const goesOn = this.write(response, sseEvent(message));
         if (isEnd(message)) break;
-        if (response.writableLength <= this.limits.bufferBytesMax) continue;
-        if (await drained(response, signal, this.limits.drainMsMax)) continue;
+        if (goesOn || (await drained(response, signal, this.limits.drainMsMax))) continue;
         response.destroy();
         return;
       }
@@ -62,7 +62,8 @@ export class RunEvents extends SseResponses<EventsOf> {
 
   #read(runId: RunId, afterSequence: number, signal: AbortSignal): AsyncIterable<StreamEntry> {
     const filters = [subjects.feedOfRun(runId)];
-    return readCommits(this.nc, 'FEED', { afterSequence, filters, signal });
+    const { readAheadMessages } = this.limits;
+    return readCommits(this.nc, 'FEED', { afterSequence, filters, signal, readAheadMessages });
   }
 }
 

@@ -1,8 +1,7 @@
 import type { ServerResponse } from 'node:http';
-import { jetstreamManager } from '@nats-io/jetstream';
 import { emptyRun, evolveCommit, findTask, isTerminal, type Run } from '#libs/constellation';
 import { readCommits } from '#libs/event-log';
-import { OutputChunk, parseWith, RunCommit, STREAMS, subjects, parseJson, type RunId, type TaskId } from '#proto';
+import { OutputChunk, parseWith, RunCommit, subjects, parseJson, type RunId, type TaskId } from '#proto';
 import { RefusedError } from '../http/index.js';
 import { beginStream, drained, endForGood, SseResponses } from './sse-responses.adapter.js';
 import { sseOutput } from './sse.js';
@@ -20,7 +19,8 @@ interface OutputOf {
 export class RunOutput extends SseResponses<OutputOf> {
   /** The run is read to its end and further: that it is over stands in its log only. */
   protected async follow(of: OutputOf, response: ServerResponse, signal: AbortSignal): Promise<void> {
-    let run = await this.#known(of.runId);
+    await this.mustBeKnown(of.runId);
+    let run: Run = emptyRun(of.runId);
     let stop: (() => void) | undefined;
     try {
       const filters = [subjects.run(of.runId)];
@@ -35,13 +35,6 @@ export class RunOutput extends SseResponses<OutputOf> {
     }
     if (stop !== undefined) response.end();
     else if (!signal.aborted) endForGood(response);
-  }
-
-  async #known(runId: RunId): Promise<Run> {
-    const manager = await jetstreamManager(this.nc, { checkAPI: false });
-    const last = await manager.streams.getMessage(STREAMS.RUNS.name, { last_by_subj: subjects.run(runId) });
-    if (last === null) throw new RefusedError({ code: 'NOT_FOUND', message: `There is no run ${runId}.` });
-    return emptyRun(runId);
   }
 
   /** Gives back what ends it. The client hears that it has begun when the server of the bus has heard what it wants. */
@@ -61,8 +54,7 @@ export class RunOutput extends SseResponses<OutputOf> {
     const send = (text: string): void => {
       // What is left out shows in the offset of the next piece.
       if (!begun || behind || signal.aborted) return;
-      response.write(text);
-      if (response.writableLength > this.limits.bufferBytesMax) void catchUp();
+      if (!this.write(response, text)) void catchUp();
     };
     const subject = taskId === undefined ? subjects.outputOfRun(runId) : subjects.outputOfTask(runId, taskId);
     const subscription = this.nc.subscribe(subject, {

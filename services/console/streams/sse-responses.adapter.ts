@@ -1,28 +1,34 @@
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
+import { jetstreamManager } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
-import { RefusedError } from '../http/index.js';
+import { STREAMS, subjects, type RunId } from '#proto';
+import { RefusedError, type OpenAnswers } from '../http/index.js';
 import { HEARTBEAT, RETRY, SSE_LIMITS, type SseLimits } from './sse.js';
 
-/** The open streams of one kind: counted, ended when their client goes and when the service stops. */
+export interface SseParts {
+  readonly nc: NatsConnection;
+  readonly answers: OpenAnswers;
+  readonly limits?: SseLimits;
+}
+
+/** The open streams of one kind: ended when their client goes and when the service stops. */
 export abstract class SseResponses<Of> {
   protected readonly nc: NatsConnection;
   protected readonly limits: SseLimits;
+  readonly #answers: OpenAnswers;
   readonly #open = new Set<AbortController>();
 
-  constructor({ nc, limits = SSE_LIMITS }: { readonly nc: NatsConnection; readonly limits?: SseLimits }) {
+  constructor({ nc, answers, limits = SSE_LIMITS }: SseParts) {
     this.nc = nc;
     this.limits = limits;
+    this.#answers = answers;
   }
 
   /**
-   * Returns when what is streamed has ended, the client went, was too slow, or the service stops. Throws RefusedError, also when
-   * too many are open.
+   * Returns when what is streamed has ended, the client went, was too slow, or the service stops. Throws RefusedError.
    */
   async serve(of: Of, response: ServerResponse): Promise<void> {
-    if (this.#open.size >= this.limits.streamsMax) {
-      throw new RefusedError({ code: 'TRY_AGAIN', message: 'Too many streams are open.' });
-    }
     const stopped = new AbortController();
     this.#open.add(stopped);
     response.once('close', () => stopped.abort());
@@ -36,6 +42,20 @@ export abstract class SseResponses<Of> {
 
   end(): void {
     for (const stopped of this.#open) stopped.abort();
+  }
+
+  /** Writes; whether the client takes so much that nothing has to wait for it. */
+  protected write(response: ServerResponse, text: string): boolean {
+    response.write(text);
+    this.#answers.bound();
+    return response.writableLength <= this.limits.bufferBytesMax;
+  }
+
+  /** Throws RefusedError when RUNS holds no such run. */
+  protected async mustBeKnown(runId: RunId): Promise<void> {
+    const manager = await jetstreamManager(this.nc, { checkAPI: false });
+    const last = await manager.streams.getMessage(STREAMS.RUNS.name, { last_by_subj: subjects.run(runId) });
+    if (last === null) throw new RefusedError({ code: 'NOT_FOUND', message: `There is no run ${runId}.` });
   }
 
   /** Does the work of one stream. */

@@ -2,9 +2,10 @@ import type { FeedMessage, OutputChunk, RunEventType } from '#proto';
 
 export const SSE_LIMITS = {
   heartbeatMs: 15_000,
-  streamsMax: 200,
   /** What may wait to be sent to one client. */
-  bufferBytesMax: 1024 * 1024,
+  bufferBytesMax: 256 * 1024,
+  /** What lies here of a log that a client reads more slowly than it is read for him. */
+  readAheadMessages: 16,
   /** A client that does not take what waits within this is dropped. */
   drainMsMax: 10_000,
 } as const;
