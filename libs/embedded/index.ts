@@ -7,5 +7,6 @@ export * from './nats-config.js';
 export * from './nats.runner.js';
 export * from './ports.js';
 export { unprivilegedIds } from './postgres-binaries.js';
+export * from './postgres-look.adapter.js';
 export * from './postgres.runner.js';
 export { errorCode, isAlive, type ServerHandle } from './server-process.js';

@@ -3,4 +3,5 @@
  * of them.
  */
 export * from './provision.adapter.js';
+export { allSettings, driftOf } from './stream-config.js';
 export * from './timers.adapter.js';

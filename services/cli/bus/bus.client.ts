@@ -13,6 +13,8 @@ const CLOSE_MS_MAX = 2_000;
 interface BusAddress {
   readonly url: string;
   readonly seedFile: string | undefined;
+  /** How long one try to connect may take, in milliseconds; the usual time when absent. */
+  readonly dialTimeoutMs?: number;
 }
 
 /** ORRERY_NATS_URL with ORRERY_NATS_SEED_FILE; without them the embedded system of ORRERY_HOME. */
@@ -52,12 +54,18 @@ export async function withSignedBus<T>(
 }
 
 export async function withBusAt<T>(
-  { url, seedFile }: BusAddress,
+  { url, seedFile, dialTimeoutMs }: BusAddress,
   work: (nc: NatsConnection) => Promise<T>,
   user: BusRole = 'cli',
 ): Promise<T> {
   try {
-    const nc = await connectBus({ url, seedFile, name: `orrery-${user}`, inboxPrefix: `_INBOX_${user}` });
+    const nc = await connectBus({
+      url,
+      seedFile,
+      name: `orrery-${user}`,
+      inboxPrefix: `_INBOX_${user}`,
+      ...(dialTimeoutMs !== undefined && { dialTimeoutMs }),
+    });
     try {
       return await work(nc);
     } finally {

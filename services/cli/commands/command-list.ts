@@ -4,6 +4,7 @@ import { defineApprovals, defineControl } from './control/index.js';
 import type { CliCommand } from '../terminal/index.js';
 import { defineDeadLetters } from './dead-letters/index.js';
 import { defineClients, defineDevices } from './devices/index.js';
+import { defineDoctor } from './doctor/index.js';
 import { defineExperience } from './experience/index.js';
 import { defineHistory, definePlans } from './history/index.js';
 import { defineMcp } from './mcp/index.js';
@@ -16,6 +17,7 @@ import { defineSystem } from './system/index.js';
 /** In the order in which the help lists them. */
 export function defineCommands(program: CliCommand): void {
   defineSystem(program);
+  defineDoctor(program);
   defineRequests(program);
   defineOutput(program);
   defineRuns(program);

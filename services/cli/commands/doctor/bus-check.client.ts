@@ -1,0 +1,140 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { jetstreamManager, type ConsumerInfo, type JetStreamManager, type StreamInfo } from '@nats-io/jetstream';
+import type { NatsConnection } from '@nats-io/transport-node';
+import { PROOF_MS_MAX } from '#libs/keys';
+import { allSettings, checkServer, driftOf, provision } from '#libs/messaging';
+import { STREAMS } from '#proto';
+import { messageOf } from '../../terminal/index.js';
+import { bad, ok, warn, type Finding } from './finding.js';
+import {
+  judgeClock,
+  judgeDeclared,
+  judgeUndeclared,
+  judgeMoving,
+  judgeStorage,
+  type DeclaredThing,
+  type DurableLook,
+} from './judge-bus.js';
+
+/** Between two looks at what moves. */
+const BETWEEN_LOOKS_MS = 1_000;
+
+export interface BusChecks {
+  /** The server's HTTP monitoring: only there it says whether it fsyncs. */
+  readonly monitorUrl: string | undefined;
+  readonly repair: boolean;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+}
+
+/** Everything that can be seen of the bus with the administrator's key. */
+export async function checkBus(
+  nc: NatsConnection,
+  { monitorUrl, repair, now }: BusChecks,
+): Promise<{ findings: Finding[]; done: string[] }> {
+  const findings = [await checkPromises(nc, monitorUrl)];
+  const jsm = await jetstreamManager(nc, { checkAPI: false });
+  const repaired = repair ? await provisioned(nc) : { findings: [], done: [] };
+  findings.push(...repaired.findings);
+  const { streams, durables } = await lookAt(jsm);
+  findings.push(...judgeDeclared('streams', declaredStreams(streams)));
+  findings.push(...judgeDeclared('durables', declaredDurables(durables)), ...judgeUndeclared(undeclared(durables)));
+  await sleep(BETWEEN_LOOKS_MS);
+  findings.push(...judgeMoving(durables.map(lookOf), (await lookAt(jsm)).durables.map(lookOf)));
+  const { storage, limits } = await jsm.getAccountInfo();
+  findings.push(judgeStorage(storage, limits.max_storage));
+  findings.push(await checkClock(jsm, now));
+  findings.push(deadLetters(streams));
+  return { findings, done: repaired.done };
+}
+
+async function checkPromises(nc: NatsConnection, monitorUrl: string | undefined): Promise<Finding> {
+  const version = `nats-server ${nc.info?.version ?? 'of unknown version'}`;
+  try {
+    await checkServer(nc, { monitorUrl });
+    return ok('nats', `${version}, stores before it acknowledges`);
+  } catch (error) {
+    return bad('nats', `${version}: ${messageOf(error)}`, 'what is acknowledged may be lost with the power');
+  }
+}
+
+async function provisioned(nc: NatsConnection): Promise<{ findings: Finding[]; done: string[] }> {
+  try {
+    const { created, updated } = await provision(nc);
+    return {
+      findings: [],
+      done: [...created.map((name) => `made ${name}`), ...updated.map((name) => `mended ${name}`)],
+    };
+  } catch (error) {
+    return { findings: [bad('streams', messageOf(error), 'this cannot be mended while it is used')], done: [] };
+  }
+}
+
+interface Look {
+  readonly streams: readonly StreamInfo[];
+  /** Readers that come and go are not among them. */
+  readonly durables: readonly ConsumerInfo[];
+}
+
+async function lookAt(jsm: JetStreamManager): Promise<Look> {
+  const streams: StreamInfo[] = [];
+  for await (const stream of jsm.streams.list()) streams.push(stream);
+  const lists = streams
+    .filter(({ state }) => state.consumer_count > 0)
+    .map(async ({ config }) => {
+      const found: ConsumerInfo[] = [];
+      for await (const consumer of jsm.consumers.list(config.name)) found.push(consumer);
+      return found;
+    });
+  return { streams, durables: (await Promise.all(lists)).flat().filter(isDurable) };
+}
+
+function declaredStreams(streams: readonly StreamInfo[]): DeclaredThing[] {
+  const found = new Map(streams.map(({ config }) => [config.name, config]));
+  return allSettings().streams.map((setting) => {
+    const config = found.get(setting.name);
+    return { name: setting.name, drift: config && driftOf(setting, config) };
+  });
+}
+
+const nameOf = (stream: string, consumer: string): string => `${stream}/${consumer}`;
+
+function declaredDurables(durables: readonly ConsumerInfo[]): DeclaredThing[] {
+  const found = new Map(durables.map(({ stream_name: stream, name, config }) => [nameOf(stream, name), config]));
+  return allSettings().consumers.map(({ stream, config: setting }) => {
+    const name = nameOf(stream, setting.durable_name);
+    const config = found.get(name);
+    return { name, drift: config && driftOf(setting, config) };
+  });
+}
+
+const isDurable = ({ config }: ConsumerInfo): boolean => (config.durable_name ?? '') !== '';
+
+function undeclared(durables: readonly ConsumerInfo[]): string[] {
+  const ours = new Set(allSettings().consumers.map(({ stream, config }) => nameOf(stream, config.durable_name)));
+  return durables.map(({ stream_name: stream, name }) => nameOf(stream, name)).filter((name) => !ours.has(name));
+}
+
+function lookOf(consumer: ConsumerInfo): DurableLook {
+  return {
+    name: nameOf(consumer.stream_name, consumer.name),
+    pending: consumer.num_pending,
+    inWork: consumer.num_ack_pending,
+    waiting: consumer.num_waiting,
+    delivered: consumer.delivered.consumer_seq,
+  };
+}
+
+/** The server says in an answer when it gave it. */
+async function checkClock(jsm: JetStreamManager, now: () => number): Promise<Finding> {
+  const asked = now();
+  const { ts } = (await jsm.streams.info(STREAMS.RUNS.name)) as { ts?: string };
+  const there = Date.parse(ts ?? '');
+  if (Number.isNaN(there)) return warn('clock', 'the bus does not say what time it is', 'compare the clocks by hand');
+  return judgeClock((asked + now()) / 2 - there, PROOF_MS_MAX);
+}
+
+function deadLetters(streams: readonly StreamInfo[]): Finding {
+  const letters = streams.find(({ config }) => config.name === STREAMS.DLQ.name)?.state.messages ?? 0;
+  return letters === 0 ? ok('dlq', 'no dead letters') : warn('dlq', `${letters} dead letters`, 'orrery dlq ls');
+}
