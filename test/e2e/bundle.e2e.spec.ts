@@ -30,6 +30,6 @@ describe.each(SERVICES)('%s as it is shipped', (name) => {
 it('a stack names sources', async () => {
   const thread = join(ROOT, 'dist/libs/judging/condition-thread.runner.js');
   // It is no thread here: that is thrown at once.
-  const { stderr } = await exec(process.execPath, ['--enable-source-maps', thread]);
+  const { stderr } = await exec(process.execPath, [thread]);
   expect(stderr).toMatch(/libs\/judging\/condition-thread\.runner\.ts:\d+/u);
 });

@@ -28,7 +28,7 @@ export class Replica {
     const logFile = join(system.home, 'logs', `${instance}.log`);
     const log = openSync(logFile, 'a', 0o600);
     const child = fork(join(DIST, 'orchestrator/main.js'), {
-      execArgv: ['--import', join(DIST, 'cli/processes/end-with-supervisor.runner.js'), '--enable-source-maps'],
+      execArgv: ['--import', join(DIST, 'cli/processes/end-with-supervisor.runner.js')],
       env: {
         PATH: process.env['PATH'],
         ORRERY_HOME: system.home,

@@ -1,3 +1,6 @@
+import * as http from 'node:http';
+import * as https from 'node:https';
+import { json } from 'node:stream/consumers';
 import { jetstreamManager } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { z } from 'zod';
@@ -56,9 +59,16 @@ export async function checkServer(nc: NatsConnection, options: ServerCheckOption
 async function readMonitor(monitorUrl: string): Promise<z.infer<typeof Jsz>> {
   const url = new URL('/jsz?config=true', monitorUrl);
   try {
-    const answer = await fetch(url, { signal: AbortSignal.timeout(MONITOR_TIMEOUT_MS) });
-    return Jsz.parse(await answer.json());
+    return Jsz.parse(await json(await answerOf(url)));
   } catch (cause) {
     throw new UnsafeServerError(`The monitoring of nats-server at ${url.origin} does not answer.`, { cause });
   }
+}
+
+/** By Node's older client: `fetch` would be loaded for this one question at the start of every service. */
+function answerOf(url: URL): Promise<http.IncomingMessage> {
+  const { get } = url.protocol === 'https:' ? https : http;
+  return new Promise((resolve, reject) => {
+    get(url, { signal: AbortSignal.timeout(MONITOR_TIMEOUT_MS) }, resolve).once('error', reject);
+  });
 }

@@ -10,7 +10,7 @@ export type BusRole = 'cli' | 'admin' | 'external';
 
 const CLOSE_MS_MAX = 2_000;
 
-interface BusAddress {
+export interface BusAddress {
   readonly url: string;
   readonly seedFile: string | undefined;
   /** How long one try to connect may take, in milliseconds; the usual time when absent. */

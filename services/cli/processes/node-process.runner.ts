@@ -43,7 +43,7 @@ export async function startNodeProcess(options: NodeProcessOptions, signal: Abor
   const log = new CappedLog(options.logFile);
   const child = fork(`${distServices}${options.entry}`, [...(options.args ?? [])], {
     execPath: process.execPath,
-    execArgv: ['--import', preload, '--enable-source-maps', ...heapFlags(options.service)],
+    execArgv: ['--import', preload, ...heapFlags(options.service)],
     env: { ...options.env, NODE_COMPILE_CACHE: compileCache },
     cwd: options.cwd,
     detached: true,

@@ -45,8 +45,8 @@ export function withoutPassword(url: string): { readonly url: string; readonly p
 export interface SystemAddresses {
   readonly natsUrl: string;
   readonly natsMonitorUrl: string | undefined;
-  /** Without its password. */
-  readonly databaseUrl: string;
+  /** Without its password. Absent for a service that has no projections there. */
+  readonly databaseUrl: string | undefined;
   readonly databasePasswordFile: string | undefined;
   /** What agents may do on devices, when the operator wrote a policy; otherwise the built-in one counts. */
   readonly policyFile: string | undefined;

@@ -1,8 +1,10 @@
 // The embedded system as one value: started in order, kept alive, stopped in reverse.
 //
-//   NATS, PostgreSQL ──► streams ──► services (all at once) ──► devices ──► endpoints.json
+//   NATS ──► streams ──┬──► services ─────────────────┬──► devices ──► endpoints.json
+//   PostgreSQL ────────┴──► services with a database ─┘
 //
-// Whatever fails on the way, everything that was started is stopped again.
+// What need not wait for another does not: the streams are looked at while PostgreSQL starts. Whatever fails on the way, everything
+// that was started is stopped again.
 import { rm } from 'node:fs/promises';
 import type { NatsHandle, ServerHandle } from '#libs/embedded';
 import type { NatsConnection } from '@nats-io/transport-node';
@@ -31,11 +33,20 @@ import {
   localDevices,
   type Instance,
   type LocalDevice,
-  type PortName,
+  SERVICES_WITH_DATABASE,
   Supervised,
   type Running,
 } from '../processes/index.js';
 import { portFor, startBus, startDatabase } from './stores.runner.js';
+import {
+  addressOf,
+  endpointsOf,
+  gatewaysOf,
+  ownPort,
+  type BusOfSystem,
+  type DatabaseOfSystem,
+  type ReadyInstance,
+} from './where.js';
 
 interface SystemOptions {
   readonly home: Home;
@@ -59,9 +70,13 @@ const PASSABLE_DIR = 0o711;
 type Group = 'devices' | 'services' | 'postgres' | 'nats';
 const STOP_ORDER: readonly Group[] = ['devices', 'services', 'postgres', 'nats'];
 
+/** Who admits devices, and where they connect to. */
+const ADMITTING: readonly string[] = ['registry', 'aip-gateway'];
+
 export class EmbeddedSystem {
   readonly #options: SystemOptions;
   readonly #started: StartedProcesses;
+  readonly #instances: readonly Instance[];
   readonly #running: Record<Group, { stop(): Promise<void> }[]> = {
     nats: [],
     postgres: [],
@@ -74,6 +89,7 @@ export class EmbeddedSystem {
   private constructor(options: SystemOptions) {
     this.#options = options;
     this.#started = new StartedProcesses(options.home);
+    this.#instances = instancesOf(options.replicas);
   }
 
   static async start(options: SystemOptions): Promise<{ system: EmbeddedSystem; endpoints: Endpoints }> {
@@ -94,35 +110,23 @@ export class EmbeddedSystem {
   }
 
   async #startAll(): Promise<Endpoints> {
-    const { home, signal, devices, replicas } = this.#options;
-    const instances = instancesOf(replicas);
+    const { home, env, signal } = this.#options;
     await this.#prepareHome();
-    const [bus, database] = await bothOrNeither(this.#startBus(), this.#startDatabase());
-    const policyFile = (await isFile(home.policyFile)) ? home.policyFile : undefined;
-    const runbooksDir = (await isDirectory(home.runbooksDir)) ? home.runbooksDir : undefined;
-    const addresses: SystemAddresses = { ...bus, ...database, policyFile, runbooksDir };
-    const ownSeed = (user: string): string => bus.foreignSeedFile ?? home.seedFile(user);
-    const at = (user: string): { url: string; seedFile: string } => ({ url: bus.natsUrl, seedFile: ownSeed(user) });
-    await this.#step(
-      'streams',
-      () => withBusAt(at('admin'), (nc) => this.#provisionBus(nc, bus.foreignSeedFile), 'admin'),
-      ({ created }) =>
-        created.length === 0 ? 'as they have to be' : `${created.length} streams, durables and buckets made`,
+    const database = this.#startDatabase();
+    const bus = this.#startBus();
+    const starting = bus.then(
+      (started) => new Map(this.#instances.map((one) => [one, this.#startService(one, started, database)])),
     );
-    await this.#step(
-      'services',
-      () => this.#startServices(instances, addresses),
-      () => instances.map(({ name }) => name).join(' '),
+    const services = starting.then((ready) =>
+      this.#step(
+        'services',
+        () => allSettled([...ready.values()]),
+        () => this.#instances.map(({ name }) => name).join(' '),
+      ),
     );
-    const endpoints = this.#endpointsOf(instances, addresses);
-    const local = localDevices(devices);
-    if (local.length > 0) {
-      await this.#step(
-        'devices',
-        () => withBusAt(at('cli'), (nc) => this.#startDevices(nc, local, endpoints.aips ?? [endpoints.aip])),
-        (started) => started.join(' '),
-      );
-    }
+    const connected = starting.then((ready) => this.#connectDevices(ready, bus));
+    await allSettled([database, bus, services, connected]);
+    const endpoints = endpointsOf(this.#ready(), { ...(await bus), ...(await database), env });
     signal.throwIfAborted();
     await writeJson(home.endpointsFile, endpoints);
     return endpoints;
@@ -138,7 +142,20 @@ export class EmbeddedSystem {
     if (left > 0) say(`ended ${left} processes that an earlier system had left`);
   }
 
-  async #startBus(): Promise<Pick<SystemAddresses, 'natsUrl' | 'natsMonitorUrl' | 'foreignSeedFile'>> {
+  /** With its streams. */
+  async #startBus(): Promise<BusOfSystem> {
+    const { home } = this.#options;
+    const bus = await this.#findBus();
+    await this.#step(
+      'streams',
+      () => withBusAt(addressOf(bus, home, 'admin'), (nc) => this.#provisionBus(nc, bus.foreignSeedFile), 'admin'),
+      ({ created }) =>
+        created.length === 0 ? 'as they have to be' : `${created.length} streams, durables and buckets made`,
+    );
+    return bus;
+  }
+
+  async #findBus(): Promise<BusOfSystem> {
     const { home, env } = this.#options;
     const foreign = env['ORRERY_NATS_URL'] ?? '';
     if (foreign !== '') {
@@ -163,7 +180,7 @@ export class EmbeddedSystem {
     return provisioned;
   }
 
-  async #startDatabase(): Promise<Pick<SystemAddresses, 'databaseUrl' | 'databasePasswordFile'>> {
+  async #startDatabase(): Promise<DatabaseOfSystem> {
     const { home, env } = this.#options;
     const foreign = env['ORRERY_DATABASE_URL'] ?? '';
     if (foreign !== '') {
@@ -183,13 +200,16 @@ export class EmbeddedSystem {
     };
   }
 
-  async #startServices(instances: readonly Instance[], addresses: SystemAddresses): Promise<void> {
-    await allSettled(instances.map((instance) => this.#startService(instance, addresses)));
-  }
-
-  async #startService(instance: Instance, addresses: SystemAddresses): Promise<void> {
+  /** Resolves when it is ready. Only who has a database waits for it. */
+  async #startService(instance: Instance, bus: BusOfSystem, database: Promise<DatabaseOfSystem>): Promise<void> {
     const { home, env } = this.#options;
     const { service, name, first } = instance;
+    const { databaseUrl, databasePasswordFile }: Partial<DatabaseOfSystem> = SERVICES_WITH_DATABASE.includes(service)
+      ? await database
+      : {};
+    const policyFile = (await isFile(home.policyFile)) ? home.policyFile : undefined;
+    const runbooksDir = (await isDirectory(home.runbooksDir)) ? home.runbooksDir : undefined;
+    const addresses: SystemAddresses = { ...bus, databaseUrl, databasePasswordFile, policyFile, runbooksDir };
     const port = ownPort(service);
     const wanted = first && port !== undefined ? await portFor(port, env) : 0;
     const supervised = await this.#keep<NodeProcess>('services', name, (before, signal) => {
@@ -210,14 +230,24 @@ export class EmbeddedSystem {
     this.#services.set(instance, supervised);
   }
 
+  /** As soon as there is who admits them and where they connect to, whoever else is still starting. */
+  async #connectDevices(ready: ReadonlyMap<Instance, Promise<void>>, bus: Promise<BusOfSystem>): Promise<void> {
+    const local = localDevices(this.#options.devices);
+    if (local.length === 0) return;
+    await Promise.all([...ready].flatMap(([{ service }, one]) => (ADMITTING.includes(service) ? [one] : [])));
+    const address = addressOf(await bus, this.#options.home, 'cli');
+    await this.#step(
+      'devices',
+      () => withBusAt(address, (nc) => this.#startDevices(nc, local)),
+      (started) => started.join(' '),
+    );
+  }
+
   /** Resolves with their ids when they are connected. */
-  async #startDevices(
-    nc: NatsConnection,
-    devices: readonly LocalDevice[],
-    gateways: readonly string[],
-  ): Promise<string[]> {
-    const { home, say, signal } = this.#options;
+  async #startDevices(nc: NatsConnection, devices: readonly LocalDevice[]): Promise<string[]> {
+    const { home, env, say, signal } = this.#options;
     const admitted = await enrolLocals(nc, home, { devices, say });
+    const gateways = gatewaysOf(this.#ready(), env);
     await allSettled(admitted.map((device) => this.#startDevice(device, gateways)));
     const ids = admitted.map(({ id }) => id);
     await untilConnected(nc, home, { ids, signal });
@@ -258,30 +288,11 @@ export class EmbeddedSystem {
     return supervised;
   }
 
-  #endpointsOf(instances: readonly Instance[], addresses: SystemAddresses): Endpoints {
-    const { natsUrl, natsMonitorUrl, databaseUrl } = addresses;
-    const { env } = this.#options;
-    const running = instances.flatMap((instance) => {
+  #ready(): ReadyInstance[] {
+    return this.#instances.flatMap((instance) => {
       const ports = this.#services.get(instance)?.current.ports;
       return ports === undefined ? [] : [{ ...instance, ports }];
     });
-    const portsOf = (service: string): number[] =>
-      running
-        .filter((one) => one.service === service)
-        .toSorted((a, b) => Number(b.first) - Number(a.first))
-        .map(({ ports }) => ports[ownPort(service) ?? 'health'] ?? ports['health'] ?? 0);
-    const scheme = (env['ORRERY_AIP_TLS_CERT_FILE'] ?? '') === '' ? 'ws' : 'wss';
-    const [first = '', ...others] = portsOf('aip-gateway').map((port) => `${scheme}://127.0.0.1:${port}/ws`);
-    return {
-      nats: natsUrl,
-      ...(natsMonitorUrl === undefined ? {} : { natsMonitor: natsMonitorUrl }),
-      postgres: withoutCredentials(databaseUrl),
-      console: `http://127.0.0.1:${portsOf('console')[0] ?? 0}`,
-      aip: first,
-      aips: [first, ...others],
-      mcp: `http://127.0.0.1:${portsOf('planner')[0] ?? 0}/mcp`,
-      health: Object.fromEntries(running.map(({ name, ports }) => [name, `http://127.0.0.1:${ports['health'] ?? 0}`])),
-    };
   }
 
   async #step<T>(name: string, work: () => Promise<T>, describe: (result: T) => string): Promise<T> {
@@ -301,20 +312,8 @@ export class EmbeddedSystem {
   }
 }
 
-const OWN_PORTS: Readonly<Record<string, PortName>> = { console: 'console', 'aip-gateway': 'aip', planner: 'mcp' };
-
-/** Where a service listens besides its health port. */
-function ownPort(service: string): PortName | undefined {
-  return OWN_PORTS[service];
-}
-
 /** Waits for all of them before it fails: what is still starting could not be stopped. */
-async function allSettled(works: readonly Promise<void>[]): Promise<void> {
+async function allSettled(works: readonly Promise<unknown>[]): Promise<void> {
   const failed = (await Promise.allSettled(works)).find((result) => result.status === 'rejected');
   if (failed !== undefined) throw failed.reason;
-}
-
-async function bothOrNeither<A, B>(one: Promise<A>, other: Promise<B>): Promise<[A, B]> {
-  await Promise.allSettled([one, other]);
-  return Promise.all([one, other]);
 }
