@@ -56,6 +56,31 @@ export const Decided = z.strictObject({
 });
 export type Decided = z.infer<typeof Decided>;
 
+/** A person approves what takes more than this one word. Only the last one of a person counts. */
+export const ApprovalGiven = z.strictObject({
+  taskId: TaskId,
+  attempt: z.int().min(1),
+  approvalId: ApprovalId,
+  by: Actor,
+  /** What may run instead: the first who says it is its author, and does not approve it by that. */
+  command: CommandCall.optional(),
+  /** For how long the same may run unasked, as far as this person is concerned. */
+  grantMs: z.int().min(1).optional(),
+  note: z.string().max(1_000).optional(),
+  givenAt: Instant,
+});
+
+/** What one person has said to what takes more than one, as it is shown. */
+export const GivenView = z.strictObject({
+  by: Actor,
+  givenAt: Instant,
+  /** What may run instead; null: what was asked about. */
+  command: CommandCall.nullable(),
+  /** Nobody approves what he wrote himself, or has a part in. */
+  counts: z.boolean(),
+});
+export type GivenView = z.infer<typeof GivenView>;
+
 /** One approval or question of a run, open or decided, as it is shown. */
 export const ApprovalView = z.strictObject({
   approvalId: ApprovalId,
@@ -71,5 +96,15 @@ export const ApprovalView = z.strictObject({
   decidedAt: Instant.nullable(),
   /** The same command runs on the same device in this run without being asked again until then. */
   grantUntil: Instant.nullable(),
+  /** How many persons have to approve it; 1 when absent. */
+  needed: z.int().min(1).optional(),
+  /** How many may, where they were fewer than that when it was asked. */
+  approvers: z.int().min(0).optional(),
+  /** Who has approved it so far; absent where nobody has, and one is enough. */
+  given: z.array(GivenView).optional(),
+  /** Whose words it took, where it took more than one. */
+  approvedBy: z.array(Actor).optional(),
+  /** Whoever approved it had a part in it: there was one approver only. */
+  selfApproved: z.literal(true).optional(),
 });
 export type ApprovalView = z.infer<typeof ApprovalView>;

@@ -60,6 +60,9 @@ export const LIMITS = {
   memberTtlMs: 2_000,
   /** A grant that an approval gives lasts no longer. */
   grantMsMax: 8 * 60 * 60 * 1000,
+  /** Persons that a command of an agent may need at most, and words about one command. */
+  approvalsMax: 9,
+  approvalWordsMax: 100,
   /** Steps of one attempt of an agent. */
   stepsMax: 200,
   /** A reply of a model; a longer one is refused. */

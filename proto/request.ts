@@ -44,6 +44,8 @@ export const RunOptions = z.strictObject({
   approval: ApprovalMode.optional(),
   /** `approve`: a plan that was made for a goal waits for a person's RESUME before anything starts. */
   plan: z.enum(['start', 'approve']).optional(),
+  /** How many persons have to approve a command that is asked about, or a plan, before it runs; 1 when absent. */
+  approvals: z.int().min(1).max(LIMITS.approvalsMax).optional(),
   /** Who answers edit rounds: the planner of the system, or a program with PROPOSE, whom the planner leaves alone. */
   planner: z.enum(['service', 'external']).optional(),
   /** The evaluation agent judges the run when it has ended. */

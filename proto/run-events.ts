@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { Actor } from './actors.js';
-import { Ask, ApprovalId, Decided } from './approvals.js';
+import { ApprovalGiven, ApprovalId, Ask, Decided } from './approvals.js';
 import { Budget, Usage } from './budget.js';
 import { commitShape, type EventOf, recordedEvent, recordedEvents } from './commit.js';
 import {
@@ -320,7 +320,14 @@ export const RunPaused = z.strictObject({
   /** Why a system paused it: its plan waits for a person. */
   waitsFor: z.literal('plan_approval').optional(),
 });
-export const RunResumed = z.strictObject({ by: Actor, resumedAt: Instant });
+export const RunResumed = z.strictObject({
+  by: Actor,
+  resumedAt: Instant,
+  /** Of a plan that was accepted by more words than that of `by`. */
+  approvedBy: z.array(Actor).min(1).max(LIMITS.approvalsMax).optional(),
+  /** Whoever accepted the plan had a part in it: there was one approver only. */
+  selfApproved: z.literal(true).optional(),
+});
 /** The end of the run is taken back by an operator's RETRY; the deadline counts from now. */
 export const RunReopened = z.strictObject({ by: Actor, reopenedAt: Instant, deadlineAt: Instant });
 
@@ -385,6 +392,8 @@ export const RunForked = z.strictObject({
   planSource: PlanSource.optional(),
   /** Its plan waited for a person, and waits here, too. */
   waitsFor: z.literal('plan_approval').optional(),
+  /** Who had a part in what it takes over: they approve nothing here either. Absent in what was forked before this was known. */
+  authors: z.array(Actor).optional(),
 });
 
 /** An attempt waits for a person. */
@@ -394,7 +403,12 @@ export const ApprovalRequested = z.strictObject({
   ask: Ask,
   requestedAt: Instant,
   attemptHash: Sha256,
+  /** How many persons may approve it, where they were fewer than it takes when it was asked. */
+  approvers: z.int().min(0).optional(),
 });
+
+/** A person accepts a plan that takes more than this one word; it counts for this revision of the plan. */
+export const PlanAccepted = z.strictObject({ by: Actor, revision: z.int().min(0), acceptedAt: Instant });
 
 /**
  * Exactly one for a request whose attempt still waits, and one more when a grant is revoked. `grant`: the same command on the
@@ -406,6 +420,10 @@ export const ApprovalDecided = z.strictObject({
   ...Decided.shape,
   grant: z.strictObject({ until: Instant }).optional(),
   grantOf: ApprovalId.optional(),
+  /** Whose words it took, where it took more than that of `by`. */
+  approvedBy: z.array(Actor).min(1).max(LIMITS.approvalsMax).optional(),
+  /** Whoever approved it had a part in it: there was one approver only. */
+  selfApproved: z.literal(true).optional(),
   decidedAt: Instant,
 });
 
@@ -444,7 +462,9 @@ const SCHEMAS = {
   TASK_SKIPPED: TaskSkipped,
   TASK_CANCELLED: TaskCancelled,
   APPROVAL_REQUESTED: ApprovalRequested,
+  APPROVAL_GIVEN: ApprovalGiven,
   APPROVAL_DECIDED: ApprovalDecided,
+  PLAN_ACCEPTED: PlanAccepted,
   RUN_COMPLETED: RunCompleted,
   RUN_FAILED: RunFailed,
   RUN_CANCELLED: RunCancelled,

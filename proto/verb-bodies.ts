@@ -49,5 +49,9 @@ export const VerbAnswer = z.strictObject({
   sequence: z.int().min(0),
   /** The run that a FORK began. */
   runId: RunId.optional(),
+  /** What there is to say beside that it was accepted: that others have to approve, too; that one approved for oneself. */
+  detail: z.string().optional(),
+  /** It is recorded as one word of several: others have to say the same before anything follows. */
+  waits: z.literal(true).optional(),
 });
 export type VerbAnswer = z.infer<typeof VerbAnswer>;

@@ -32,6 +32,8 @@ interface VerbCommand<F extends string> {
   readonly wait?: string;
   /** What has happened, without a full stop; the fields, `run`, `sequence` and `new`, the run of a fork, are filled in. */
   readonly done: string;
+  /** The same of a word that is one of several that it takes. */
+  readonly noted?: string;
 }
 
 /** Where the console takes it: `POST /v1/runs/{id}/<path>`. */
@@ -122,6 +124,7 @@ export const VERBS = {
         what: 'go on with a run that was paused, or start a plan that waits for approval',
         examples: ['orrery resume 0k3j…'],
         done: 'run {run} goes on (event {sequence})',
+        noted: 'your word for the plan of run {run} is recorded (event {sequence})',
       },
       route: { path: 'resume', what: 'Go on with a run that was paused' },
     },
@@ -236,6 +239,7 @@ export const VERBS = {
         options: [note],
         own: true,
         done: '{approvalId} is approved{as} (event {sequence})',
+        noted: 'your word for {approvalId} is recorded{as} (event {sequence})',
       },
       route: { decision: 'approve' },
     },

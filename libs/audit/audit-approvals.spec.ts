@@ -63,7 +63,7 @@ describe('what agents ask and people decide', () => {
       'an approval of what was asked for by the same',
       approved,
       (groups) => (decided(groups).by = OPERATOR),
-      `${OF} operator requested the run and may not approve in it`,
+      `${OF} operator requested this run, and may not approve in it`,
     ],
     [
       'an expiry that came early',

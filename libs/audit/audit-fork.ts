@@ -26,6 +26,7 @@ const CARRIED_WHERE_SAID = [
   'planSource',
   'waitsFor',
   'blackboard',
+  'authors',
 ] as const satisfies readonly (keyof Forked)[];
 
 /** The fact with which a forked run begins; undefined for every other run. */
@@ -75,8 +76,9 @@ function fold(records: readonly ExportRecord[], number: number): Run | undefined
 }
 
 function differences(forked: Forked, run: Run): string[] {
-  const { requestedBy, requestId, forkedAt } = forked;
-  const origin = forkedFrom({ run, by: requestedBy, requestId, now: Date.parse(forkedAt) });
+  const { requestedBy, requestId, forkedAt, options } = forked;
+  const { approvals } = options;
+  const origin = forkedFrom({ run, by: requestedBy, requestId, now: Date.parse(forkedAt), approvals });
   // As it would be stored: JSON knows no absent values.
   const expected = JSON.parse(JSON.stringify(origin)) as Forked;
   const say = (what: string): string => `${what} of run ${run.runId} after event ${run.sequence}`;

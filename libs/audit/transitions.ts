@@ -23,7 +23,7 @@ import {
   type RunEventData,
   type TaskStatus,
 } from '#proto';
-import { illegalForApprovals, type ApprovalEvent } from './approvals.js';
+import { illegalAcceptance, illegalForApprovals, type ApprovalEvent } from './approvals.js';
 import { illegalForRounds } from './rounds.js';
 
 /**
@@ -48,9 +48,11 @@ export function illegal(run: Run, event: RecordedRunEvent): string | undefined {
     case 'RUN_CANCELLED':
       return illegalEnd(run, event);
     case 'APPROVAL_REQUESTED':
+    case 'APPROVAL_GIVEN':
     case 'APPROVAL_DECIDED':
       return illegalForApprovals(run, event);
     case 'RUN_PAUSED':
+    case 'PLAN_ACCEPTED':
     case 'RUN_RESUMED':
     case 'RUN_REOPENED':
       return illegalTurn(run, event);
@@ -63,7 +65,7 @@ export function illegal(run: Run, event: RecordedRunEvent): string | undefined {
   }
 }
 
-type TurnEvent = Extract<RecordedRunEvent, { type: 'RUN_PAUSED' | 'RUN_RESUMED' | 'RUN_REOPENED' }>;
+type TurnEvent = Extract<RecordedRunEvent, { type: 'RUN_PAUSED' | 'RUN_RESUMED' | 'RUN_REOPENED' | 'PLAN_ACCEPTED' }>;
 
 function illegalTurn(run: Run, event: TurnEvent): string | undefined {
   switch (event.type) {
@@ -74,12 +76,18 @@ function illegalTurn(run: Run, event: TurnEvent): string | undefined {
       return run.request?.options.plan === 'approve' ? undefined : 'RUN_PAUSED: nobody wanted to see the plan';
     case 'RUN_RESUMED':
       if (run.phase !== 'PAUSED') return 'RUN_RESUMED: the run is not paused';
-      if (run.waitsFor === null || event.data.by.kind === 'person') return undefined;
-      return `RUN_RESUMED: ${event.data.by.id} accepted the plan and is no person`;
+      return run.waitsFor === null ? undefined : prefixed('RUN_RESUMED', illegalAcceptance(run, event.data));
+    case 'PLAN_ACCEPTED':
+      if (run.waitsFor === null) return 'PLAN_ACCEPTED: no plan waits';
+      if (event.data.revision !== run.revision) return 'PLAN_ACCEPTED: it is for another revision of the plan';
+      return event.data.by.kind === 'person' ? undefined : `PLAN_ACCEPTED: ${event.data.by.id} is no person`;
     case 'RUN_REOPENED':
       return isTerminal(run) ? undefined : 'RUN_REOPENED: the run has not ended';
   }
 }
+
+const prefixed = (type: string, problem: string | undefined): string | undefined =>
+  problem === undefined ? undefined : `${type}: ${problem}`;
 
 /** Only what is ready begins to wait for a device, in a run that goes on, and only who waits can wait no more. */
 function illegalWaits(run: Run, { began, over }: RunEventData<'TASKS_WAITING'>): string | undefined {

@@ -4,8 +4,15 @@ import { OrchestratorConfig } from './orchestrator.config.js';
 
 describe('the configuration of the orchestrator', () => {
   it('lets plans start at once, and bounds no tasks, unless it is told otherwise', () => {
-    expect(parseConfig(OrchestratorConfig, {})).toEqual({ planApproval: 'as-requested' });
-    expect(parseConfig(OrchestratorConfig, { ORRERY_PLAN_APPROVAL: 'required', ORRERY_TASKS_MAX: '5' })).toEqual({
+    expect(parseConfig(OrchestratorConfig, {})).toEqual({ planApproval: 'as-requested', approvals: 1 });
+    expect(
+      parseConfig(OrchestratorConfig, {
+        ORRERY_PLAN_APPROVAL: 'required',
+        ORRERY_TASKS_MAX: '5',
+        ORRERY_APPROVALS: '2',
+      }),
+    ).toEqual({
+      approvals: 2,
       planApproval: 'required',
       tasksMax: 5,
     });

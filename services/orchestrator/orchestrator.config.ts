@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { LIMITS } from '#proto';
 import { envChoice, envInt } from '#libs/platform';
 
 /** What this service reads beside `ServiceConfig`. */
@@ -8,6 +9,12 @@ export const OrchestratorConfig = z
     ORRERY_TASKS_MAX: envInt({ min: 1, max: 1_000_000 }).optional(),
     /** `required`: every plan that is made for a goal waits for a person, whatever its request says. */
     ORRERY_PLAN_APPROVAL: envChoice(['required', 'as-requested']).default('as-requested'),
+    /** How many persons approve what is asked about, and every plan that waits, whatever a request says less. */
+    ORRERY_APPROVALS: envInt({ min: 1, max: LIMITS.approvalsMax }).default(1),
   })
-  .transform((env) => ({ tasksMax: env.ORRERY_TASKS_MAX, planApproval: env.ORRERY_PLAN_APPROVAL }));
+  .transform((env) => ({
+    tasksMax: env.ORRERY_TASKS_MAX,
+    planApproval: env.ORRERY_PLAN_APPROVAL,
+    approvals: env.ORRERY_APPROVALS,
+  }));
 export type OrchestratorConfig = z.infer<typeof OrchestratorConfig>;

@@ -74,12 +74,14 @@ const OWNS = token<(runId: string) => boolean>('OWNS');
     part(
       SubmitHandler,
       [NATS, RunServer, OWNS, CLOCK, ORCHESTRATOR_CONFIG],
-      (nc, server, owns, clock, { planApproval }) => new SubmitHandler({ nc, server, owns, clock, planApproval }),
+      (nc, server, owns, clock, { planApproval, approvals }) =>
+        new SubmitHandler({ nc, server, owns, clock, planApproval, approvals }),
     ),
     part(
       VerbsHandler,
-      [NATS, RUNS, RunServer, Actors, OWNS, CLOCK],
-      (nc, log, server, actors, owns, clock) => new VerbsHandler({ nc, log, server, actors, owns, clock }),
+      [NATS, RUNS, RunServer, Actors, OWNS, CLOCK, ORCHESTRATOR_CONFIG],
+      (nc, log, server, actors, owns, clock, { approvals }) =>
+        new VerbsHandler({ nc, log, server, actors, owns, clock, approvals }),
     ),
   ],
 })

@@ -9,7 +9,12 @@ export function startOrchestrator(
   nc: NatsConnection,
   { instance = 'one', clock, ...config }: { instance?: string; clock?: Clock } & Partial<OrchestratorConfig> = {},
 ): Promise<Replica> {
-  const given = { tasksMax: undefined, planApproval: 'as-requested', ...config } satisfies OrchestratorConfig;
+  const given = {
+    tasksMax: undefined,
+    planApproval: 'as-requested',
+    approvals: 1,
+    ...config,
+  } satisfies OrchestratorConfig;
   return startReplica(OrchestratorModule, {
     service: 'orchestrator',
     nc,

@@ -16,6 +16,7 @@ const SETTINGS = {
   ORRERY_MODEL_FILE: '',
   ORRERY_RUNBOOKS_DIR: '',
   ORRERY_PLAN_APPROVAL: '',
+  ORRERY_APPROVALS: '',
 };
 /** Of each container, when the system does not start. */
 const LAST_LINES = '20';

@@ -19,6 +19,12 @@ export function recordApproval(draft: Draft, event: ApprovalWord, { now }: Occas
     asks.set(approvalId, { taskId, attempt, expiresAt: Date.parse(expiresAt), state: 'open' });
     return;
   }
+  if (event.type === 'APPROVAL_GIVEN') {
+    const { approvalId, by } = event.data;
+    if (asks.get(approvalId)?.state !== 'open') report('I6_APPROVAL', `${approvalId} is given and not open`);
+    if (by.kind !== 'person') report('I6_APPROVAL', `${approvalId} was given by nobody`);
+    return;
+  }
   const { approvalId, decision, by } = event.data;
   const ask = asks.get(approvalId);
   if (ask?.state !== 'open') {

@@ -59,6 +59,7 @@ function recordOne(draft: Draft, event: RunEvent, occasion: Occasion, report: Re
     case 'EDIT_ABANDONED':
       return recordRound(draft, event, occasion, report);
     case 'TASKS_WAITING':
+    case 'PLAN_ACCEPTED':
       return;
     case 'TASK_STARTED':
       return start(draft, event.data, occasion, report);
@@ -68,6 +69,7 @@ function recordOne(draft: Draft, event: RunEvent, occasion: Occasion, report: Re
       end(draft, event, occasion, report);
       return withdrawAsks(draft, event.data.taskId);
     case 'APPROVAL_REQUESTED':
+    case 'APPROVAL_GIVEN':
     case 'APPROVAL_DECIDED':
       return recordApproval(draft, event, occasion, report);
     case 'TASK_STOP_REQUESTED':

@@ -331,7 +331,8 @@ it('a run remembers the last hundred decisions, and that the others were asked',
 
 it('an approval whose attempt does not run is a broken invariant', () => {
   const { run } = waiting();
-  const open = new Map([[ID, { taskId: 'z', attempt: 1, ask: commandAsk(ID), requestedAt: instant(0), order: 0 }]]);
+  const request = { attempt: 1, ask: commandAsk(ID), requestedAt: instant(0), order: 0, given: [], approvers: null };
+  const open = new Map([[ID, { ...request, taskId: 'z' }]]);
   const broken = { ...run, approvals: { ...run.approvals, open } };
   expect(checkInvariants(broken).map(({ invariant }) => invariant)).toEqual(['I6_APPROVAL']);
 });

@@ -1,5 +1,6 @@
 import {
   instantOf,
+  LIMITS,
   type Actor,
   type ApprovalId,
   type Ask,
@@ -10,13 +11,28 @@ import {
 } from '#proto';
 import { ACCEPTED, type Answer, refuse, sameJson } from '../values/index.js';
 import {
+  type Approvers,
+  authorOf,
+  countsIn,
+  countText,
   type DecidedApproval,
-  grantKey,
-  type OpenApproval,
-  isCurrentAttempt,
+  editorOf,
+  eligible,
   findTask,
+  type GivenWord,
+  type Grant,
+  grantKey,
+  isCurrentAttempt,
+  isSole,
   isTerminal,
+  neededOf,
+  notForAuthors,
+  type OpenApproval,
   type Run,
+  sameActor,
+  SELF_APPROVED,
+  tally,
+  whomToAsk,
 } from '../state/index.js';
 import type { Circumstances } from '../schedule/index.js';
 import type { RunDraft } from '../fold/index.js';
@@ -45,7 +61,7 @@ export type PersonsWord =
 const ORCHESTRATOR: Actor = { kind: 'system', id: 'orchestrator' };
 
 /** Recorded once, and only while the attempt runs; what a living grant covers is decided in the same commit. */
-export function recordAsk(draft: RunDraft, asked: Asked, { now }: Circumstances): Answer {
+export function recordAsk(draft: RunDraft, asked: Asked, { now, approvers }: Circumstances): Answer {
   const { taskId, attempt, ask, attemptHash } = asked;
   const { run } = draft;
   const task = findTask(run, taskId);
@@ -54,19 +70,31 @@ export function recordAsk(draft: RunDraft, asked: Asked, { now }: Circumstances)
   if (task.asks.includes(ask.approvalId)) return { kind: 'ignored', reason: 'ASKED_BEFORE' };
   if (task.stopping !== null) return { kind: 'ignored', reason: 'STOPPING' };
   const at = instantOf(now);
-  draft.add({ type: 'APPROVAL_REQUESTED', data: { taskId, attempt, ask, requestedAt: at, attemptHash } });
+  const mayApprove = ask.kind === 'approval' ? eligible(run, approvers)?.length : undefined;
+  const few = mayApprove !== undefined && mayApprove < neededOf(run) ? { approvers: mayApprove } : {};
+  draft.add({ type: 'APPROVAL_REQUESTED', data: { taskId, attempt, ask, requestedAt: at, attemptHash, ...few } });
   // What comes here after its time is a no by now, whatever was granted.
   if (ask.kind !== 'approval' || !ask.grantable || task.deviceId === null || at >= ask.expiresAt) return ACCEPTED;
   const grant = run.approvals.grants.get(grantKey(task.deviceId, ask.command));
-  if (grant === undefined || at >= grant.until) return ACCEPTED;
+  if (grant === undefined || at >= grant.until || !giversOf(grant).every((by) => countsIn(run, by, approvers)))
+    return ACCEPTED;
   const { approvalId: grantOf, by } = grant;
   const { approvalId } = ask;
   draft.add({
     type: 'APPROVAL_DECIDED',
-    data: { taskId, attempt, approvalId, decision: 'approved', by, grantOf, decidedAt: at },
+    data: { taskId, attempt, approvalId, decision: 'approved', by, ...wordsOf(grant), grantOf, decidedAt: at },
   });
   return ACCEPTED;
 }
+
+/** A grant counts as long as everybody's word for it does: whoever changes the plan, or may approve no more, has taken his back. */
+const giversOf = ({ by, approvedBy }: Grant): readonly Actor[] => approvedBy ?? [by];
+
+function wordsOf({ approvedBy, selfApproved }: Pick<Grant, 'approvedBy' | 'selfApproved'>): Words {
+  return { ...(approvedBy !== null && { approvedBy: [...approvedBy] }), ...(selfApproved && { selfApproved }) };
+}
+
+type Words = Pick<RunEventData<'APPROVAL_DECIDED'>, 'approvedBy' | 'selfApproved'>;
 
 /** Nobody spoke in time, which is a no. */
 export function enforceApprovals(draft: RunDraft, { now }: Circumstances): void {
@@ -79,28 +107,40 @@ export function enforceApprovals(draft: RunDraft, { now }: Circumstances): void 
   }
 }
 
-/** A person's word counts once. Only persons have one, and nobody lets run what he requested himself. */
-export function decideApproval(draft: RunDraft, word: PersonsWord, by: Actor, { now }: Circumstances): Answer {
+/** A person's word counts once. Only persons have one, and nobody lets run what he had a part in. */
+export function decideApproval(draft: RunDraft, word: PersonsWord, by: Actor, circumstances: Circumstances): Answer {
   const { run } = draft;
   if (by.kind !== 'person') {
     const message = `only a person may decide what an agent asks, and ${by.id} is of kind ${by.kind}`;
     return refuse('UNAUTHORIZED', message);
   }
   const { approvalId } = word;
-  const at = instantOf(now);
+  const at = instantOf(circumstances.now);
   const request = run.approvals.open.get(approvalId);
   if (request === undefined) return decidedBefore(draft, word, by, at);
   if (at >= request.ask.expiresAt) {
     const detail = `nobody had spoken by ${request.ask.expiresAt}, which is a no`;
     return { kind: 'ignored', reason: 'ALREADY_DECIDED', detail };
   }
-  const problem = whyNot(run, word, by, request);
+  const problem = whyNot(run, word, by, { ...circumstances, request });
   if (problem !== undefined) return problem;
-  draft.add({ type: 'APPROVAL_DECIDED', data: said(word, by, request, now) });
+  if (word.verb === 'APPROVE') return approve(draft, word, by, { ...circumstances, request });
+  const { taskId, attempt } = request;
+  const head = { taskId, attempt, approvalId, by, decidedAt: at };
+  const said =
+    word.verb === 'ANSWER'
+      ? ({ decision: 'answered', answer: word.text } as const)
+      : ({ decision: 'rejected', ...noted(word) } as const);
+  draft.add({ type: 'APPROVAL_DECIDED', data: { ...head, ...said } });
   return ACCEPTED;
 }
 
-function whyNot(run: Run, word: PersonsWord, by: Actor, { taskId, ask }: OpenApproval): Answer | undefined {
+interface Occasion extends Circumstances {
+  readonly request: OpenApproval;
+}
+
+function whyNot(run: Run, word: PersonsWord, by: Actor, { request, approvers }: Occasion): Answer | undefined {
+  const { taskId, ask } = request;
   if (word.verb === 'REJECT') return undefined;
   if (word.verb === 'ANSWER') {
     if (ask.kind === 'question') return undefined;
@@ -109,10 +149,8 @@ function whyNot(run: Run, word: PersonsWord, by: Actor, { taskId, ask }: OpenApp
   if (ask.kind === 'question') {
     return refuse('INVALID_STATE', 'approvalId: it is a question; ANSWER it, or REJECT it to give no answer');
   }
-  const requester = run.request?.requestedBy;
-  if (requester?.kind === by.kind && requester.id === by.id) {
-    return refuse('UNAUTHORIZED', `${by.id} requested this run; another person has to approve its commands`);
-  }
+  const own = notForAuthors(run, by, { approvers, what: 'its commands' });
+  if (own !== undefined) return own;
   const task = run.tasks.at(run.graph.taskIndex.get(taskId) ?? -1);
   if (task.stopping !== null) {
     return refuse('INVALID_STATE', `approvalId: task "${taskId}" is being stopped; nothing new runs for it`);
@@ -128,32 +166,94 @@ function whyNot(run: Run, word: PersonsWord, by: Actor, { taskId, ask }: OpenApp
   return undefined;
 }
 
-function said(
-  word: PersonsWord,
-  by: Actor,
-  { taskId, attempt, ask }: OpenApproval,
-  now: number,
-): RunEventData<'APPROVAL_DECIDED'> {
-  const { approvalId } = word;
-  const head = { taskId, attempt, approvalId, by, decidedAt: instantOf(now) };
-  switch (word.verb) {
-    case 'APPROVE': {
-      const { command, grantMs, note } = word;
-      const isEdited = command !== undefined && ask.kind === 'approval' && !sameJson(command, ask.command);
-      return {
-        ...head,
-        decision: isEdited ? 'edited' : 'approved',
-        ...(isEdited ? { command } : {}),
-        ...(note === undefined ? {} : { note }),
-        ...(grantMs === undefined ? {} : { grant: { until: instantOf(now + grantMs) } }),
-      };
+type Yes = Extract<PersonsWord, { verb: 'APPROVE' }>;
+
+/** One word of those that it takes: the last one decides. A command that somebody changed is his, and others have to approve it. */
+function approve(draft: RunDraft, word: Yes, by: Actor, { request, approvers, now }: Occasion): Answer {
+  const { run } = draft;
+  const { taskId, attempt, ask } = request;
+  const { approvalId, grantMs } = word;
+  const at = instantOf(now);
+  const isEdited = word.command !== undefined && ask.kind === 'approval' && !sameJson(word.command, ask.command);
+  const command = isEdited ? (word.command ?? null) : null;
+  const said: GivenWord = { by, givenAt: at, command, grantMs: grantMs ?? null };
+  const given = [...request.given, said];
+  const needed = neededOf(run);
+  const editor = editorOf(given, command);
+  // Where nobody knows who else could be asked, one word is enough for a changed command, too.
+  const isUnknown = approvers === undefined && needed === 1;
+  const counted = isUnknown ? [said] : tally(run, given, { command, approvers }).slice(-needed);
+  const head = { taskId, attempt, approvalId, by };
+  const own = { ...(isEdited && { command: word.command }), ...noted(word) };
+  if (counted.length < needed) {
+    const before = request.given.findLast((one) => sameActor(one.by, by));
+    const detail = progress(run, given, { command, approvers });
+    if (before !== undefined && isSame(before, said)) return { kind: 'ignored', reason: 'ALREADY_GIVEN', detail };
+    if (given.length > LIMITS.approvalWordsMax) {
+      return refuse('INVALID_STATE', `approvalId: it has had ${LIMITS.approvalWordsMax} words; REJECT it`);
     }
-    case 'REJECT':
-      return { ...head, decision: 'rejected', ...(word.note === undefined ? {} : { note: word.note }) };
-    case 'ANSWER':
-      return { ...head, decision: 'answered', answer: word.text };
+    draft.add({ type: 'APPROVAL_GIVEN', data: { ...head, ...own, ...(grantMs && { grantMs }), givenAt: at } });
+    return { kind: 'accepted', detail, waits: true };
   }
+  const isOwn = ({ by: who }: GivenWord): boolean =>
+    isSole(who, approvers) && (authorOf(run, who) !== undefined || (editor !== undefined && sameActor(editor, who)));
+  const selfApproved = counted.some(isOwn);
+  const alone = counted.length === 1 && (editor === undefined || sameActor(editor, by));
+  const words = { approvedBy: alone ? null : counted.map((one) => one.by), selfApproved };
+  const granted = grantFor(counted);
+  draft.add({
+    type: 'APPROVAL_DECIDED',
+    data: {
+      ...head,
+      decidedAt: at,
+      decision: isEdited ? 'edited' : 'approved',
+      ...own,
+      ...wordsOf(words),
+      ...(granted === undefined ? {} : { grant: { until: instantOf(now + granted) } }),
+    },
+  });
+  return selfApproved ? { kind: 'accepted', detail: SELF_APPROVED } : ACCEPTED;
 }
+
+/** `1 of 2, by anna; another person has to approve it: ask bert`. */
+function progress(run: Run, given: readonly GivenWord[], about: Parameters<typeof tally>[2]): string {
+  const counted = tally(run, given, about);
+  const editor = editorOf(given, about.command);
+  const whom = whomToAsk(run, { approvers: about.approvers, editor, given: counted });
+  return `${countText(counted, neededOf(run))}; ${whom}`;
+}
+
+export type WordBefore = Pick<Extract<Answer, { kind: 'accepted' }>, 'detail' | 'waits'>;
+
+/** What there is to say of a word that was accepted before, as it stands now. */
+export function saidBefore(
+  run: Run,
+  approvalId: ApprovalId,
+  by: Actor,
+  approvers: Approvers,
+): Pick<Extract<Answer, { kind: 'accepted' }>, 'detail' | 'waits'> {
+  const request = run.approvals.open.get(approvalId);
+  const said = request?.given.findLast((one) => sameActor(one.by, by));
+  if (request !== undefined && said !== undefined) {
+    return { detail: progress(run, request.given, { command: said.command, approvers }), waits: true };
+  }
+  const decided = run.approvals.decided.findLast(({ ask }) => ask.approvalId === approvalId);
+  return decided?.selfApproved === true ? { detail: SELF_APPROVED } : {};
+}
+
+/** Everybody who approves has to agree to a grant, and it lasts as long as the shortest of them. */
+function grantFor(counted: readonly GivenWord[]): number | undefined {
+  const lengths = counted.map(({ grantMs }) => grantMs ?? 0);
+  const least = Math.min(...lengths);
+  return least === 0 ? undefined : least;
+}
+
+function isSame(one: GivenWord, other: GivenWord): boolean {
+  const same = one.command === null ? other.command === null : sameJson(one.command, other.command);
+  return same && one.grantMs === other.grantMs;
+}
+
+const noted = ({ note }: { readonly note?: string | undefined }) => (note === undefined ? {} : { note });
 
 /** A no to what gave a grant takes the grant back; everything else that was decided stays as it is. */
 function decidedBefore(draft: RunDraft, word: PersonsWord, by: Actor, at: string): Answer {

@@ -1,8 +1,25 @@
 import { type Actor, DEFAULTS, instantOf, LIMITS, type RunVerb, type TaskId, type VerbBody } from '#proto';
 import { ACCEPTED, type Answer, refuse } from '../values/index.js';
-import { decideApproval } from './approvals.js';
+import { decideApproval, type WordBefore } from './approvals.js';
 import type { Circumstances } from '../schedule/index.js';
-import { mayGetMore, Purse, doomOf, isUnsatisfied, isTerminal, type Run } from '../state/index.js';
+import {
+  type Approvers,
+  authorOf,
+  countText,
+  doomOf,
+  isSole,
+  isTerminal,
+  isUnsatisfied,
+  mayGetMore,
+  neededOf,
+  notForAuthors,
+  planTally,
+  Purse,
+  type Run,
+  sameActor,
+  SELF_APPROVED,
+  whomToAsk,
+} from '../state/index.js';
 import { abandonEdit } from './edit-rounds.js';
 import { beginToEnd } from './ending.js';
 import type { RunDraft } from '../fold/index.js';
@@ -67,15 +84,53 @@ function pause(draft: RunDraft, { reason }: Told<'PAUSE'>, actor: Actor, { now }
   return ACCEPTED;
 }
 
-function resume(draft: RunDraft, _: Told<'RESUME'>, by: Actor, { now }: Circumstances): Answer {
+function resume(draft: RunDraft, _: Told<'RESUME'>, by: Actor, circumstances: Circumstances): Answer {
   const { run } = draft;
   if (run.phase === 'RUNNING') return { kind: 'ignored', reason: 'NOT_PAUSED' };
   if (isTerminal(run)) return refuse('INVALID_STATE', `the run is ${run.phase}; only a paused run can be resumed`);
-  if (run.waitsFor === 'plan_approval' && by.kind !== 'person') {
+  if (run.waitsFor === 'plan_approval') return acceptPlan(draft, by, circumstances);
+  draft.add({ type: 'RUN_RESUMED', data: { by, resumedAt: instantOf(circumstances.now) } });
+  return ACCEPTED;
+}
+
+/** One word of those that a plan takes before it starts: the last one starts it. A plan that was changed meanwhile takes them anew. */
+function acceptPlan(draft: RunDraft, by: Actor, { now, approvers }: Circumstances): Answer {
+  const { run } = draft;
+  if (by.kind !== 'person') {
     return refuse('UNAUTHORIZED', `only a person may accept a plan, and ${by.id} is of kind ${by.kind}`);
   }
-  draft.add({ type: 'RUN_RESUMED', data: { by, resumedAt: instantOf(now) } });
-  return ACCEPTED;
+  // Where nobody knows who else could be asked, whoever looks at a plan may accept it.
+  const own = approvers === undefined ? undefined : notForAuthors(run, by, { approvers, what: 'its plan' });
+  if (own !== undefined) return own;
+  const at = instantOf(now);
+  const needed = neededOf(run);
+  const before = planTally(run, approvers);
+  const isRepeated = before.some((one) => sameActor(one, by));
+  const counted = isRepeated ? before : [...before, by];
+  if (counted.length < needed) {
+    const detail = planProgress(run, counted, approvers);
+    if (isRepeated) return { kind: 'ignored', reason: 'ALREADY_GIVEN', detail };
+    draft.add({ type: 'PLAN_ACCEPTED', data: { by, revision: run.revision, acceptedAt: at } });
+    return { kind: 'accepted', detail, waits: true };
+  }
+  const isOwn = isSole(by, approvers) && authorOf(run, by) !== undefined;
+  const approvedBy = needed > 1 ? { approvedBy: counted.slice(-needed) } : {};
+  const marked = isOwn ? { selfApproved: true as const } : {};
+  draft.add({ type: 'RUN_RESUMED', data: { by, resumedAt: at, ...approvedBy, ...marked } });
+  return isOwn ? { kind: 'accepted', detail: SELF_APPROVED } : ACCEPTED;
+}
+
+/** What there is to say of a word for the plan that was accepted before, as it stands now. */
+export function acceptedBefore(run: Run, by: Actor, approvers: Approvers): WordBefore {
+  const counted = planTally(run, approvers);
+  if (run.waitsFor !== 'plan_approval' || !counted.some((one) => sameActor(one, by))) return {};
+  return { detail: planProgress(run, counted, approvers), waits: true };
+}
+
+/** `1 of 2, by anna; another person has to approve it: ask bert`. */
+function planProgress(run: Run, counted: readonly Actor[], approvers: Approvers): string {
+  const given = counted.map((by) => ({ by }));
+  return `${countText(given, neededOf(run))}; ${whomToAsk(run, { approvers, given })}`;
 }
 
 /** A person's word that a task shall be tried again, also where nobody knows what the last attempt has done. */

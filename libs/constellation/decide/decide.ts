@@ -1,10 +1,10 @@
-import { instantOf, type RunEvent, sentenceOf } from '#proto';
+import { type Actor, instantOf, type RunEvent, sentenceOf } from '#proto';
 import { ACCEPTED, type Answer, refuse } from '../values/index.js';
-import { recordAsk } from './approvals.js';
+import { recordAsk, type WordBefore, saidBefore } from './approvals.js';
 import { failAttempt } from './attempt-end.js';
 import { type Circumstances, taskFailed } from '../schedule/index.js';
 import { close } from './close.js';
-import { control } from './control.js';
+import { acceptedBefore, control } from './control.js';
 import { failRound, proposeEdits } from './edit-cycle.js';
 import type { Input } from './input.js';
 import { RunDraft } from '../fold/index.js';
@@ -80,7 +80,12 @@ function obey(
   circumstances: Circumstances,
 ): Answer {
   const decided = draft.run.verbs.get(id);
-  if (decided?.rejected === false) return { kind: 'accepted', sequence: decided.sequence };
+  if (decided?.rejected === false)
+    return {
+      kind: 'accepted',
+      sequence: decided.sequence,
+      ...before(draft.run, action, { by, approvers: circumstances.approvers }),
+    };
   if (decided?.rejected === true) {
     return refuse(
       'EDIT_REJECTED',
@@ -91,6 +96,16 @@ function obey(
   const { proposal, delegated } = action;
   const judged = delegated || by.kind === 'system';
   return proposeEdits(draft, { proposal, by, planHash: null, source: null, used: null, judged }, circumstances);
+}
+
+/** What a word that is one of several comes to is said again, too. */
+function before(
+  run: Run,
+  action: Extract<Input, { kind: 'verb' }>['action'],
+  { by, approvers }: { readonly by: Actor } & Pick<Circumstances, 'approvers'>,
+): WordBefore {
+  if (action.verb === 'APPROVE') return saidBefore(run, action.approvalId, by, approvers);
+  return action.verb === 'RESUME' ? acceptedBefore(run, by, approvers) : {};
 }
 
 type Submitted = Extract<Input, { kind: 'submit' }>;

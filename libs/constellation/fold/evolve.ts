@@ -12,7 +12,9 @@ import {
   type Usage,
 } from '#proto';
 import {
+  withAuthor,
   withDecided,
+  withGiven,
   withoutGrants,
   withRequested,
   withWithdrawn,
@@ -144,6 +146,12 @@ function apply(draft: Draft, event: RunEvent): void {
       draft.approvals = withRequested(draft.approvals, event.data);
       change(draft, event.data.taskId, (task) => ({ ...task, asks: [...task.asks, event.data.ask.approvalId] }));
       return;
+    case 'APPROVAL_GIVEN':
+      draft.approvals = withGiven(draft.approvals, event.data);
+      return;
+    case 'PLAN_ACCEPTED':
+      draft.planWords = [...draft.planWords, { by: event.data.by, revision: event.data.revision }];
+      return;
     case 'APPROVAL_DECIDED': {
       const deviceId = findTask(draft, event.data.taskId)?.deviceId ?? null;
       draft.approvals = withDecided(draft.approvals, event.data, deviceId);
@@ -158,6 +166,7 @@ function apply(draft: Draft, event: RunEvent): void {
       return forgetWaits(draft);
     case 'RUN_RESUMED':
       if (draft.waitsFor === 'plan_approval') vouchForPlan(draft);
+      draft.planWords = [];
       return enter(draft, { ...UNDERWAY, ending: draft.ending });
     case 'RUN_REOPENED':
       return enter(draft, { ...UNDERWAY, deadlineAt: event.data.deadlineAt });
@@ -179,6 +188,7 @@ function annotate(draft: Draft, data: RunEventData<'RUN_ANNOTATED'>): void {
 function request(draft: Draft, { constellation, deadlineAt, ...asked }: RunEventData<'RUN_REQUESTED'>): void {
   enter(draft, { ...UNDERWAY, request: asked, deadlineAt });
   draft.requested = constellation;
+  draft.authors = withAuthor([], asked.requestedBy, 'requested');
   if (constellation === null) draft.queued = [{ kind: 'goal' }];
 }
 
@@ -189,6 +199,10 @@ function fork(draft: Draft, data: RunEventData<'RUN_FORKED'>): void {
   draft.scope = data.scope ?? null;
   draft.planSource = data.planSource ?? null;
   draft.parent = data.parent;
+  draft.authors = (data.authors ?? []).reduce(
+    (authors, actor) => withAuthor(authors, actor, 'parent'),
+    withAuthor([], data.requestedBy, 'forked'),
+  );
   draft.revision = data.revision;
   draft.queued = data.triggers;
   draft.blackboard = data.blackboard ?? [];
@@ -214,7 +228,8 @@ function modify(draft: Draft, data: RunEventData<'CONSTELLATION_MODIFIED'>): voi
 }
 
 function applyBatch(draft: Draft, edits: readonly Edit[], data: RunEventData<'CONSTELLATION_MODIFIED'>): void {
-  const { judged = [], modifiedAt, judgeCommands = false, spare = [] } = data;
+  const { judged = [], modifiedAt, judgeCommands = false, spare = [], proposedBy } = data;
+  if (proposedBy !== undefined) draft.authors = withAuthor(draft.authors, proposedBy, 'edited');
   const isPlan = !hasPlan(draft);
   const staging = stageRecorded(draft, edits, { at: Date.parse(modifiedAt), judged: judgeCommands });
   const directed = staging.directed();

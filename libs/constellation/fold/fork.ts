@@ -14,6 +14,7 @@ import {
   hasPlan,
   type LineState,
   pendingTask,
+  sameActor,
   type Run,
   type RunAsked,
   type TaskState,
@@ -27,13 +28,17 @@ export interface ForkOrigin {
   readonly requestId: RequestId;
   /** Milliseconds since the epoch. */
   readonly now: number;
+  /** How many persons every command that is asked about has to have here at least, by what was asked and by who runs the system. */
+  readonly approvals?: number | undefined;
 }
 
 /** The first fact of a run that goes on from where another one stood: all its state, so that a fold needs nothing else. */
-export function forkedFrom({ run, by, requestId, now }: ForkOrigin): RunEventData<'RUN_FORKED'> {
+export function forkedFrom({ run, by, requestId, now, approvals }: ForkOrigin): RunEventData<'RUN_FORKED'> {
   const { request, revision, runId, sequence, number, hash, graph } = run;
   if (request === null) throw new Error(`run ${runId} has no request`);
-  const { namespace, contentHash, goal, options, metadata } = request;
+  const { namespace, contentHash, goal, metadata } = request;
+  const least = Math.max(approvals ?? 1, request.options.approvals ?? 1);
+  const options = { ...request.options, ...(approvals !== undefined && { approvals: least }) };
   if (!hasPlan(run)) throw new Error(`run ${runId} has no constellation yet`);
   return {
     requestId,
@@ -54,6 +59,7 @@ export function forkedFrom({ run, by, requestId, now }: ForkOrigin): RunEventDat
     ...(run.scope === null ? {} : { scope: [...run.scope] }),
     ...(run.planSource === null ? {} : { planSource: run.planSource }),
     ...(run.waitsFor === null ? {} : { waitsFor: run.waitsFor }),
+    authors: run.authors.map(({ actor }) => actor).filter((actor) => !sameActor(actor, by)),
     ...(run.blackboard.length === 0 ? {} : { blackboard: [...run.blackboard] }),
     triggers: run.editing === null ? [...run.queued] : [...run.editing.triggers, ...run.queued].filter(isTask),
   };

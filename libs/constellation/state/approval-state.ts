@@ -11,6 +11,16 @@ import type {
 } from '#proto';
 import { canonicalJson } from '../values/index.js';
 
+/** One person's word for a command. */
+export interface GivenWord {
+  readonly by: Actor;
+  readonly givenAt: Instant;
+  /** What may run instead; null: what was asked about. */
+  readonly command: CommandCall | null;
+  /** For how long it may run unasked, as far as this person is concerned. */
+  readonly grantMs: number | null;
+}
+
 /** Something that an attempt asked a person, and nobody has decided yet. */
 export interface OpenApproval {
   readonly taskId: TaskId;
@@ -19,6 +29,10 @@ export interface OpenApproval {
   readonly requestedAt: Instant;
   /** Counts what was asked in the run. */
   readonly order: number;
+  /** What persons have said for it so far, one after the other. */
+  readonly given: readonly GivenWord[];
+  /** How many persons could approve it when it was asked, where they were too few; null otherwise. */
+  readonly approvers: number | null;
 }
 
 export interface DecidedApproval extends OpenApproval {
@@ -28,6 +42,9 @@ export interface DecidedApproval extends OpenApproval {
   readonly note: string | null;
   readonly decidedAt: Instant | null;
   readonly grantUntil: Instant | null;
+  /** Whose words it took, where it took more than that of `by`. */
+  readonly approvedBy: readonly Actor[] | null;
+  readonly selfApproved: boolean;
 }
 
 /** The same command on the same device needs no other word until then. */
@@ -35,6 +52,8 @@ export interface Grant {
   readonly approvalId: ApprovalId;
   readonly until: Instant;
   readonly by: Actor;
+  readonly approvedBy: readonly Actor[] | null;
+  readonly selfApproved: boolean;
 }
 
 /** What the attempts of a run asked, and what was said to it. Each of its parts is bounded. */
@@ -61,11 +80,27 @@ export function grantKey(deviceId: DeviceId, { tool, arguments: given }: Command
 
 export function withRequested(
   approvals: Approvals,
-  { taskId, attempt, ask, requestedAt }: RunEventData<'APPROVAL_REQUESTED'>,
+  { taskId, attempt, ask, requestedAt, approvers }: RunEventData<'APPROVAL_REQUESTED'>,
 ): Approvals {
   const { asked } = approvals;
-  const open = new Map(approvals.open).set(ask.approvalId, { taskId, attempt, ask, requestedAt, order: asked });
-  return { ...approvals, open, asked: asked + 1 };
+  const request: OpenApproval = {
+    taskId,
+    attempt,
+    ask,
+    requestedAt,
+    order: asked,
+    given: [],
+    approvers: approvers ?? null,
+  };
+  return { ...approvals, open: new Map(approvals.open).set(ask.approvalId, request), asked: asked + 1 };
+}
+
+export function withGiven(approvals: Approvals, data: RunEventData<'APPROVAL_GIVEN'>): Approvals {
+  const { approvalId, by, givenAt, command = null, grantMs = null } = data;
+  const request = approvals.open.get(approvalId);
+  if (request === undefined) throw new Error(`approval ${approvalId} was given and is not open`);
+  const given = [...request.given, { by, givenAt, command, grantMs }];
+  return { ...approvals, open: new Map(approvals.open).set(approvalId, { ...request, given }) };
 }
 
 /** `deviceId`: where the attempt runs that asked; null when nobody knows any more. */
@@ -74,12 +109,13 @@ export function withDecided(
   data: RunEventData<'APPROVAL_DECIDED'>,
   deviceId: DeviceId | null,
 ): Approvals {
-  const { approvalId, decision, by, note = null, decidedAt, grant } = data;
+  const { approvalId, decision, by, note = null, decidedAt, grant, approvedBy = null, selfApproved = false } = data;
   if (decision === 'revoked') return withRevoked(approvals, data);
   const request = approvals.open.get(approvalId);
   if (request === undefined) throw new Error(`approval ${approvalId} was decided and is not open`);
   const grantUntil = grant?.until ?? null;
-  const decided = { ...request, state: decision, by, note, decidedAt, grantUntil };
+  const whose = { by, approvedBy, selfApproved };
+  const decided = { ...request, state: decision, ...whose, note, decidedAt, grantUntil };
   const after = {
     ...approvals,
     open: without(approvals.open, [approvalId]),
@@ -88,7 +124,7 @@ export function withDecided(
   if (grantUntil === null || deviceId === null || request.ask.kind !== 'approval') return after;
   const live = [...approvals.grants].filter(([, { until }]) => until > decidedAt).slice(1 - GRANTS_MAX);
   const key = grantKey(deviceId, request.ask.command);
-  return { ...after, grants: new Map(live).set(key, { approvalId, until: grantUntil, by }) };
+  return { ...after, grants: new Map(live).set(key, { approvalId, until: grantUntil, ...whose }) };
 }
 
 function withRevoked(approvals: Approvals, data: RunEventData<'APPROVAL_DECIDED'>): Approvals {
@@ -105,7 +141,8 @@ export function withWithdrawn(approvals: Approvals, asks: readonly ApprovalId[])
   const withdrawn = asks.flatMap((id): DecidedApproval[] => {
     const request = approvals.open.get(id);
     if (request === undefined) return [];
-    return [{ ...request, state: 'withdrawn', by: null, note: null, decidedAt: null, grantUntil: null }];
+    const undecided = { by: null, note: null, decidedAt: null, grantUntil: null, approvedBy: null };
+    return [{ ...request, ...undecided, state: 'withdrawn', selfApproved: false }];
   });
   if (withdrawn.length === 0) return approvals;
   return { ...approvals, open: without(approvals.open, asks), decided: kept(approvals.decided, withdrawn) };

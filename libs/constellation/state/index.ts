@@ -3,16 +3,22 @@
  */
 export {
   type DecidedApproval,
+  type GivenWord,
+  type Grant,
   type OpenApproval,
   grantKey,
+  withGiven,
   withDecided,
   withRequested,
   withWithdrawn,
   withoutGrants,
 } from './approval-state.js';
+export * from './authors.js';
 export * from './blackboard.js';
 export * from './budget.js';
 export * from './fencing.js';
 export * from './lines.js';
 export * from './run.js';
+export * from './tally.js';
 export * from './task.js';
+export * from './whom-to-ask.js';

@@ -25,6 +25,7 @@ import {
   type Usage,
 } from '#proto';
 import { type Approvals, NO_APPROVALS } from './approval-state.js';
+import type { Author } from './authors.js';
 import { type Graph, NO_GRAPH } from '../plan/index.js';
 import { PersistentArray } from '../values/index.js';
 import type { TaskState } from './task.js';
@@ -98,6 +99,10 @@ export interface RunBasis {
   readonly used: Usage;
   readonly granted: Usage;
   readonly approvals: Approvals;
+  /** Persons and systems whose request, edit or fork is in what the run does. */
+  readonly authors: readonly Author[];
+  /** Who has accepted the plan that waits, and which revision of it, one after the other. */
+  readonly planWords: readonly { readonly by: Actor; readonly revision: number }[];
   readonly blackboard: readonly BlackboardNote[];
   readonly editing: Editing | null;
   /** What the planner has to look at in its next round. */
@@ -237,6 +242,8 @@ export function emptyRun(runId: RunId): Run {
     used: NO_USAGE,
     granted: NO_USAGE,
     approvals: NO_APPROVALS,
+    authors: [],
+    planWords: [],
     blackboard: [],
     editing: null,
     queued: [],

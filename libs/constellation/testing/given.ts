@@ -266,10 +266,17 @@ export class Story {
   #fleet: FleetView = TWO_DEVICES;
   #now = T0;
   #planner = true;
+  #approvers: readonly string[] | undefined;
 
   /** Nobody is there who makes plans. */
   withoutPlanner(): this {
     this.#planner = false;
+    return this;
+  }
+
+  /** These may approve, and nobody else. */
+  approvedBy(...approvers: readonly string[]): this {
+    this.#approvers = approvers;
     return this;
   }
 
@@ -295,7 +302,8 @@ export class Story {
 
   when(...inputs: readonly Input[]): this {
     const before = this.run;
-    const decision = decide(before, inputs, { fleet: this.#fleet, now: this.#now, planner: this.#planner });
+    const circumstances = { fleet: this.#fleet, now: this.#now, planner: this.#planner, approvers: this.#approvers };
+    const decision = decide(before, inputs, circumstances);
     this.last = decision;
     this.events.push(...decision.events);
     this.answers.push(...decision.answers);
@@ -365,6 +373,10 @@ export function tell(event: RunEvent): string {
       return `${type} by ${data.by.id}`;
     case 'APPROVAL_REQUESTED':
       return `${type} ${data.ask.kind} ${tellAsk(data.ask.approvalId)}`;
+    case 'APPROVAL_GIVEN':
+      return `${type} ${tellAsk(data.approvalId)}${data.command === undefined ? '' : ' edited'} by ${data.by.id}`;
+    case 'PLAN_ACCEPTED':
+      return `${type} revision ${data.revision} by ${data.by.id}`;
     case 'APPROVAL_DECIDED': {
       const grant = data.grantOf === undefined ? '' : ` grant of ${tellAsk(data.grantOf)}`;
       return `${type} ${tellAsk(data.approvalId)} ${data.decision} by ${data.by.id}${grant}`;

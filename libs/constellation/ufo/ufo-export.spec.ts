@@ -124,6 +124,7 @@ const optionFields = {
   budget: fc.record({ tokens: fc.integer({ min: 1, max: 9_000 }) }),
   rounds: fc.nat(100),
   approval: fc.constantFrom('policy', 'always', 'never'),
+  approvals: fc.integer({ min: 1, max: 9 }),
   plan: fc.constantFrom('start', 'approve'),
   planner: fc.constantFrom('service', 'external'),
   evaluate: fc.boolean(),

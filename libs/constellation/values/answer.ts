@@ -2,8 +2,11 @@ import type { Refusal } from '#proto';
 
 /** What is said to the requester. */
 export type Answer =
-  /** `sequence` when it was decided before: the last event of the commit that followed then. */
-  | { readonly kind: 'accepted'; readonly sequence?: number }
+  /**
+   * `sequence` when it was decided before: the last event of the commit that followed then. `detail`: what there is to say beside it.
+   * `waits`: it is one word of several that it takes.
+   */
+  | { readonly kind: 'accepted'; readonly sequence?: number; readonly detail?: string; readonly waits?: true }
   /** `detail`: what is to be said of it instead of what the reason says to everybody. */
   | { readonly kind: 'ignored'; readonly reason: string; readonly detail?: string }
   /** `recorded`: the refusal is itself a fact. */
@@ -19,6 +22,7 @@ export const IGNORED: Readonly<Record<string, string>> = {
   RETRIED_BEFORE: 'the task is being stopped for another try already',
   ROUND_IS_OVER: 'the edit round is over',
   REPEATED_TRY: 'this try of the round was judged before',
+  ALREADY_GIVEN: 'you have approved it already',
   ALREADY_DECIDED: 'it was decided before',
   NOT_ENDED: 'the run has not ended yet',
   EVALUATED_BEFORE: 'the run was evaluated before',

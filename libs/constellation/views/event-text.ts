@@ -134,18 +134,30 @@ export interface SaidDecision {
   readonly note?: string | undefined;
   readonly grant?: { readonly until: string } | undefined;
   readonly grantOf?: string | undefined;
+  readonly approvedBy?: readonly Actor[] | undefined;
+  readonly selfApproved?: true | undefined;
+}
+
+/** ` (approved by anna, bert)`, ` (self-approved: there was one approver only)`: whose words it took, where that is not plain. */
+export function wordsText({ approvedBy, selfApproved }: Pick<SaidDecision, 'approvedBy' | 'selfApproved'>): string {
+  const parts = [
+    ...(approvedBy === undefined ? [] : [`approved by ${approvedBy.map(({ id }) => id).join(', ')}`]),
+    ...(selfApproved === true ? ['self-approved: there was one approver only'] : []),
+  ];
+  return parts.length === 0 ? '' : ` (${parts.join('; ')})`;
 }
 
 /** `approved by anna, the same until 2026-11-20T12:00:00.000Z: looks right`. */
-export function decisionText({ decision, by, command, answer, note, grant, grantOf }: SaidDecision): string {
+export function decisionText(said: SaidDecision): string {
+  const { decision, by, command, answer, note, grant, grantOf } = said;
   const parts = [
-    `${decision} by ${by.id}`,
+    `${decision} by ${by.id}${wordsText(said)}`,
     ...(grantOf === undefined ? [] : [`as ${grantOf} allows`]),
     ...(grant === undefined ? [] : [`the same until ${grant.until}`]),
     ...(command === undefined ? [] : [`as ${callText(command)}`]),
   ];
-  const said = [answer, note].filter((text) => text !== undefined);
-  return `${parts.join(', ')}${said.length === 0 ? '' : `: ${said.join('; ')}`}`;
+  const words = [answer, note].filter((text) => text !== undefined);
+  return `${parts.join(', ')}${words.length === 0 ? '' : `: ${words.join('; ')}`}`;
 }
 
 /** `3 calls of a model, 1200 tokens, 2 commands, 0.0312 USD`; of a budget what it bounds. */

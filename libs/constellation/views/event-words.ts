@@ -8,6 +8,7 @@ import {
   noteText,
   stopText,
   triggersText,
+  wordsText,
   violationsText,
   waitsText,
 } from './event-text.js';
@@ -54,7 +55,15 @@ const WORDS: Words = {
   TASK_SKIPPED: ({ taskId, reason }) => `${taskId}: ${reason}`,
   TASK_CANCELLED: (data) =>
     `${data.taskId} (${stopText(data)})${data.output === undefined ? '' : exitCodeText(data.output)}`,
-  APPROVAL_REQUESTED: ({ taskId, ask }, { exact }) => askedText(taskId, ask, exact),
+  APPROVAL_REQUESTED: ({ taskId, ask, approvers }, { exact }) =>
+    `${askedText(taskId, ask, exact)}${approvers === undefined ? '' : `; too few may approve it: ${approvers}`}`,
+  APPROVAL_GIVEN: ({ taskId, approvalId, by, command, grantMs, note }, { exact, brief }) => {
+    const grant = grantMs === undefined ? '' : `, the same for ${grantMs / 60_000} minutes`;
+    const as = command === undefined ? '' : `, as ${callText(command)}`;
+    const said = note === undefined ? '' : `: ${brief(note)}`;
+    return `${taskId}: ${exact(`one word, by ${by.id}${grant}${as}${said}`)}; ${approvalId}`;
+  },
+  PLAN_ACCEPTED: ({ by, revision }) => `one word, by ${by.id}, for revision ${revision}`,
   APPROVAL_DECIDED: (data, { exact, brief }) => {
     const [answer, note] = [data.answer, data.note].map((text) => (text === undefined ? undefined : brief(text)));
     return `${data.taskId}: ${exact(decisionText({ ...data, answer, note }))}; ${data.approvalId}`;
@@ -63,7 +72,7 @@ const WORDS: Words = {
   RUN_FAILED: ({ reason, counts }) => `${reason.code}: ${reason.message} (${countsText(counts)})`,
   RUN_CANCELLED: ({ by, reason, counts }) => `by ${by.id}: ${reason} (${countsText(counts)})`,
   RUN_PAUSED: (data) => `by ${data.actor?.id ?? data.by}: ${data.reason}${acceptText(data)}`,
-  RUN_RESUMED: ({ by }) => `by ${by.id}`,
+  RUN_RESUMED: (data) => `by ${data.by.id}${wordsText(data)}`,
   RUN_REOPENED: ({ by, deadlineAt }) => `by ${by.id}, until ${deadlineAt}`,
   RUN_ANNOTATED: (data) => {
     if (data.kind === 'late_result') return `${data.taskId}: ${data.text}`;

@@ -338,6 +338,11 @@ describe('metricsOf', () => {
         data: { taskId: 'a', attempt: 1, ask: commandAsk('run-1.a.1.1.0'), requestedAt: at(56), attemptHash: HASH },
       },
       {
+        type: 'APPROVAL_GIVEN',
+        data: { taskId: 'a', attempt: 1, approvalId: 'run-1.a.1.1.0', by: ops, givenAt: at(57) },
+      },
+      { type: 'PLAN_ACCEPTED', data: { by: ops, revision: 1, acceptedAt: at(57) } },
+      {
         type: 'APPROVAL_DECIDED',
         data: {
           taskId: 'a',

@@ -1,6 +1,7 @@
 import type {
   ApprovalView,
   EditingView,
+  GivenView,
   LineView,
   RunStatus,
   RunSummary,
@@ -12,7 +13,14 @@ import type {
 import {
   type DecidedApproval,
   type OpenApproval,
+  countText,
+  countsIn,
+  editorOf,
+  neededOf,
+  planTally,
+  progressText,
   Purse,
+  sameActor,
   UNDECIDED,
   type Editing,
   hasPlan,
@@ -72,7 +80,7 @@ export function waitingFor(run: Run, now?: number): WaitingFor | null {
   if (run.running.size > 0) return waitingForBudget(run) ?? waitingForTasks(run);
   if (run.phase === 'PAUSED') {
     const reason = run.waitsFor === null ? 'paused' : 'approval';
-    const detail = run.waitsFor === null ? run.reason : 'approval of the plan';
+    const detail = run.waitsFor === null ? run.reason : `approval of the plan${planProgress(run)}`;
     return { reason, detail, wokenBy: 'operator', wakesAt: run.deadlineAt };
   }
   const startable = [...run.ready].filter(not(isHeld(run))).map((index) => run.tasks.at(index));
@@ -94,12 +102,26 @@ export function waitingFor(run: Run, now?: number): WaitingFor | null {
   return { reason: 'device', detail, wokenBy: 'fleet', wakesAt: earliest([...dueWaits(run), run.deadlineAt]) };
 }
 
+/** ` (1 of 2, by anna)`, where it takes more than one. */
+function planProgress(run: Run): string {
+  const needed = neededOf(run);
+  return needed === 1
+    ? ''
+    : ` (${countText(
+        planTally(run, undefined).map((by) => ({ by })),
+        needed,
+      )})`;
+}
+
 /** A person has to speak; the end of what else runs changes things, too, and is said. */
 function waitingForPersons(run: Run): WaitingFor {
   const open = [...run.approvals.open.values()];
-  const asks = open.map(({ taskId, ask }) => {
+  const asks = open.map((request) => {
+    const { taskId, ask } = request;
     if (ask.kind === 'question') return `an answer for ${taskId} (${ask.approvalId})`;
-    return `approval of ${ask.command.tool} for ${taskId} on ${ask.deviceId} (${ask.approvalId})`;
+    const progress = progressText(run, request);
+    const more = progress === undefined ? '' : `; ${progress}`;
+    return `approval of ${ask.command.tool} for ${taskId} on ${ask.deviceId} (${ask.approvalId}${more})`;
   });
   const asking = new Set(open.map(({ taskId }) => taskId));
   const others = run.running.size - asking.size;
@@ -168,13 +190,30 @@ function approvalsOf(run: Run): ApprovalView[] {
   return [...decided, ...open.values()].toSorted((a, b) => a.order - b.order).map((one) => approvalView(run, one));
 }
 
-function approvalView({ runId }: Run, approval: OpenApproval | DecidedApproval): ApprovalView {
+function approvalView(run: Run, approval: OpenApproval | DecidedApproval): ApprovalView {
   const { taskId, attempt, ask, requestedAt } = approval;
-  const asked = { approvalId: ask.approvalId, runId, taskId, attempt, ask, requestedAt };
+  const { approvalId } = ask;
+  const asked = { approvalId, runId: run.runId, taskId, attempt, ask, requestedAt, ...wordsOf(run, approval) };
   if (!('state' in approval))
     return { ...asked, state: 'open', by: null, note: null, decidedAt: null, grantUntil: null };
-  const { state, by, note, decidedAt, grantUntil } = approval;
-  return { ...asked, state, by, note, decidedAt, grantUntil };
+  const { state, by, note, decidedAt, grantUntil, approvedBy, selfApproved } = approval;
+  const whose = { ...(approvedBy && { approvedBy: [...approvedBy] }), ...(selfApproved && { selfApproved }) };
+  return { ...asked, state, by, note, decidedAt, grantUntil, ...whose };
+}
+
+/** How many words it takes, and whose there are; nothing where one is enough and was enough. */
+function wordsOf(run: Run, { ask, given, approvers }: OpenApproval): Partial<ApprovalView> {
+  const needed = neededOf(run);
+  const some = given.map(({ by, givenAt, command }): GivenView => {
+    const editor = editorOf(given, command);
+    const counts = countsIn(run, by, undefined) && (editor === undefined || !sameActor(editor, by));
+    return { by, givenAt, command, counts };
+  });
+  return {
+    ...(needed > 1 && ask.kind === 'approval' && { needed }),
+    ...(approvers !== null && { approvers }),
+    ...(some.length > 0 && { given: some }),
+  };
 }
 
 function headOf(run: Run) {

@@ -1,4 +1,4 @@
-import { callText, decisionText, type SaidDecision } from '#libs/constellation';
+import { callText, countText, decisionText, type SaidDecision } from '#libs/constellation';
 import type { ApprovalView, Ask, CommandCall } from '#proto';
 import {
   cleanLine,
@@ -40,6 +40,7 @@ export function approvalsTable(approvals: readonly ApprovalView[], screen: Scree
     [
       { title: 'APPROVAL', value: ({ approvalId }) => approvalId },
       { title: 'STATE', value: ({ state }) => state, status: true },
+      ...(approvals.some((one) => wordsText(one) !== '') ? [{ title: 'WORDS', value: wordsText }] : []),
       { title: 'TASK', value: ({ taskId, attempt }) => `${taskId}${attempt > 1 ? ` (attempt ${attempt})` : ''}` },
       { title: 'DEVICE', value: ({ ask }) => ask.deviceId },
       { title: 'CLASS', value: ({ ask }) => (ask.kind === 'approval' ? ask.class : 'question') },
@@ -79,8 +80,33 @@ function judgedFacts(ask: Extract<Ask, { kind: 'approval' }>): [string, string][
   ];
 }
 
-function decidedFacts({ by, decidedAt, note, grantUntil, state }: ApprovalView): [string, string][] {
+/** `1 of 2, by anna`; of what is decided whose words it took. */
+function wordsText({ state, needed = 1, given = [], approvers, approvedBy, selfApproved }: ApprovalView): string {
+  if (selfApproved === true) return 'self-approved: one approver only';
+  if (state !== 'open') return approvedBy === undefined ? '' : `by ${approvedBy.map(({ id }) => id).join(', ')}`;
+  const asked = latest(given).filter(({ command, counts }) => command === null && counts);
+  const changed = latest(given).filter(({ command }) => command !== null);
   return [
+    ...(needed > 1 || given.length > 0 ? [countText(asked, needed)] : []),
+    ...(changed.length > 0 ? [`changed by ${changed.map(({ by }) => by.id).join(', ')}`] : []),
+    ...(approvers === undefined ? [] : [`${approvers} may approve`]),
+  ].join('; ');
+}
+
+/** Of each person the last word. */
+function latest(given: NonNullable<ApprovalView['given']>): NonNullable<ApprovalView['given']> {
+  return given.filter(({ by }, at) => !given.slice(at + 1).some((later) => later.by.id === by.id));
+}
+
+function decidedFacts(approval: ApprovalView): [string, string][] {
+  const { by, decidedAt, note, grantUntil, state, given = [] } = approval;
+  const words = wordsText(approval);
+  return [
+    ...(words === '' ? [] : [['words', words] as [string, string]]),
+    ...given.map(({ by: who, givenAt, command }): [string, string] => [
+      'given',
+      `by ${cleanLine(who.id)}, ${givenAt}${command === null ? '' : `, for ${commandText(command)}`}`,
+    ]),
     ...(by === null
       ? []
       : [[state, `by ${cleanLine(by.id)}${decidedAt === null ? '' : `, ${decidedAt}`}`] as [string, string]]),

@@ -76,7 +76,8 @@ export class ControlConsumer {
         return;
       }
       case 'APPROVAL_DECIDED': {
-        const { taskId, attempt, grant: _grant, grantOf: _grantOf, decidedAt: _decidedAt, ...decided } = event.data;
+        const { taskId, attempt, grant: _grant, grantOf: _grantOf, decidedAt: _decidedAt, ...words } = event.data;
+        const { approvedBy: _approvedBy, selfApproved: _selfApproved, ...decided } = words;
         // A grant that is taken back changes nothing that was let through.
         if (decided.decision !== 'revoked') await this.#decide({ runId, taskId, attempt }, decided, commit);
         return;

@@ -20,15 +20,35 @@ describe('the first fact of a run', () => {
     ['nothing of a constellation that nobody plans', GIVEN, {}, {}],
     ['of a constellation that may be edited, too', GIVEN, { editPolicy: 'when-needed' }, { rounds: DEFAULTS.rounds }],
   ])('says in how many rounds a model may be asked: %s', (_, request, options, told) => {
-    const { deviceAskMs, deviceWaitMs, ...others } = requested(request, options).options;
+    const { deviceAskMs, deviceWaitMs, approvals, ...others } = requested(request, options).options;
     expect(others).toEqual({ ...options, ...told });
     expect(deviceAskMs).toBe('rounds' in told ? DEFAULTS.deviceAskMs : undefined);
     expect(deviceWaitMs).toBe(DEFAULTS.deviceWaitMs);
+    expect(approvals).toBe(1);
   });
 
   it('says how long a task may wait for a device, as asked for', () => {
     const options = { editPolicy: 'when-needed', deviceAskMs: 100, deviceWaitMs: 604_800_000 } as const;
     expect(requested(GIVEN, options).options).toMatchObject(options);
+  });
+
+  it.each([
+    ['what was asked for', undefined, 3, 3],
+    ['what the system wants at least', 2, undefined, 2],
+    ['not less than the system wants', 2, 1, 2],
+    ['more than that, where more was asked for', 2, 3, 3],
+  ])('says how many persons have to approve: %s', (_, floor, asked, expected) => {
+    const options = asked === undefined ? {} : { approvals: asked };
+    const submission = checkSubmission({ ...GIVEN, options }, 'default', 100);
+    if (!submission.ok) throw new Error(submission.refusal.message);
+    const told = requestedOf({ ...submission, approvals: floor }, { kind: 'external', id: 'default' }, NOW);
+    expect(told.options.approvals).toBe(expected);
+    expect(told.contentHash).toBe(requested(GIVEN, options).contentHash);
+  });
+
+  it.each([0, 10, 1.5])('takes no %d approvals', (approvals) => {
+    const submission = checkSubmission({ ...GIVEN, options: { approvals } }, 'default', 100);
+    expect(submission).toMatchObject({ ok: false, refusal: { issues: [{ path: 'options.approvals' }] } });
   });
 
   it('has the same hash whatever was set here', () => {

@@ -94,6 +94,8 @@ interface AcceptedSubmission {
   readonly namespace: string;
   /** `required`: every plan that is made for a goal waits for a person, whatever the request says. */
   readonly planApproval?: PlanApproval | undefined;
+  /** How many persons have to approve at least; 1 when absent. */
+  readonly approvals?: number | undefined;
 }
 
 /**
@@ -101,7 +103,7 @@ interface AcceptedSubmission {
  * or kept of UFO's JSON for an export: it decides nothing.
  */
 export function requestedOf(
-  { request, namespace, planApproval }: AcceptedSubmission,
+  { request, namespace, planApproval, approvals = 1 }: AcceptedSubmission,
   actor: Actor,
   now: number,
 ): RunEventData<'RUN_REQUESTED'> {
@@ -120,6 +122,7 @@ export function requestedOf(
     options: {
       ...request.options,
       deviceWaitMs,
+      approvals: Math.max(approvals, request.options.approvals ?? 1),
       ...(isPlanned && { rounds, deviceAskMs }),
       ...(mustWait && { plan: 'approve' }),
     },

@@ -31,6 +31,7 @@ interface SubmitParts {
   readonly owns: (runId: RunId) => boolean;
   readonly clock: Clock;
   readonly planApproval?: PlanApproval | undefined;
+  readonly approvals?: number | undefined;
 }
 
 /** Takes requests from every entry point to the replica that owns their run: directly when that is this one. */
@@ -82,8 +83,8 @@ export class SubmitHandler {
 
   #decide(submission: Extract<Submission, { ok: true }>, actor: Actor): Promise<Settled> {
     const { request, runId, bytes, formerHash, refusal } = submission;
-    const { clock, planApproval } = this.#parts;
-    const requested = requestedOf({ ...submission, planApproval }, actor, clock.now());
+    const { clock, planApproval, approvals } = this.#parts;
+    const requested = requestedOf({ ...submission, planApproval, approvals }, actor, clock.now());
     return new Promise((settle) => {
       this.#parts.server.deliver(runId, {
         input: { kind: 'submit', requested, formerHash, refusal },

@@ -28,6 +28,8 @@ interface VerbParts {
   readonly actors: Pick<Actors, 'actorOf' | 'grantOf'>;
   readonly owns: (runId: RunId) => boolean;
   readonly clock: Clock;
+  /** How many persons approve in a fork at least, whatever its parent was asked. */
+  readonly approvals: number;
 }
 
 /** The first commit of a fork carries a whole state; a larger one would not fit. */
@@ -102,8 +104,8 @@ export class VerbsHandler {
     }
     const origin = await this.#stateAt(parentId, body.at);
     if (!('run' in origin)) return origin;
-    const { clock } = this.#parts;
-    const forked = forkedFrom({ run: origin.run, by, requestId: body.id, now: clock.now() });
+    const { clock, approvals } = this.#parts;
+    const forked = forkedFrom({ run: origin.run, by, requestId: body.id, now: clock.now(), approvals });
     const bytes = Buffer.byteLength(JSON.stringify(forked));
     if (bytes > FORK_BYTES_MAX) {
       return rejected('TOO_LARGE', `the state at event ${body.at} has ${bytes} bytes; at most ${FORK_BYTES_MAX} fit`);
@@ -155,8 +157,10 @@ function answerOf(settled: Settled): VerbAnswer {
   if (settled.kind === 'poison') return rejected('INVALID_STATE', `the run cannot be served: ${settled.reason}`);
   const { answer, sequence } = settled;
   switch (answer.kind) {
-    case 'accepted':
-      return { answer: 'accepted', sequence };
+    case 'accepted': {
+      const { detail, waits } = answer;
+      return { answer: 'accepted', sequence, ...(detail !== undefined && { detail }), ...(waits && { waits }) };
+    }
     case 'ignored':
       return {
         answer: 'ignored',

@@ -88,6 +88,8 @@ export interface RunServerParts {
   readonly logger: Logger;
   /** Somebody is there who makes plans. */
   readonly planner: () => boolean;
+  /** Ids of the persons who may approve; without it nobody knows. */
+  readonly approvers?: () => readonly string[];
   /** What conditions come to that take time, or need more than an event holds; throws when the infrastructure is away. */
   readonly judge: (questions: readonly Question[]) => Promise<readonly Truth[]>;
   /** One turn of the event loop, so that messages that arrived together are decided together. */
@@ -364,7 +366,8 @@ export class RunServer {
   #circumstances(run: Run, now: number): Circumstances {
     const { runId } = run;
     const reserved = (deviceId: DeviceId) => this.#starved.reserved(runId, deviceId, priorityOf(run));
-    return { fleet: this.#parts.fleet.viewOf(runId, { now, reserved }), now, planner: this.#parts.planner() };
+    const { fleet, planner, approvers } = this.#parts;
+    return { fleet: fleet.viewOf(runId, { now, reserved }), now, planner: planner(), approvers: approvers?.() };
   }
 
   /** What the recorded ends say about the devices. */

@@ -64,13 +64,8 @@ async function control(context: CliContext, run: string, { verb, fields, words, 
     }
     if (outcome.answer === 'rejected') throw rejection(outcome.reason);
     const target = outcome.runId ?? runId;
-    const sentence = doneText(verb, {
-      ...given,
-      ...more,
-      run: runId,
-      new: outcome.runId ?? '?',
-      sequence: outcome.sequence,
-    });
+    const { sequence } = outcome;
+    const sentence = doneText(verb, outcome, { ...given, ...more, run: runId, new: outcome.runId ?? '?', sequence });
     if (words.wait !== true) {
       print(context, { answer: outcome, runId: target, sentence });
       return EXIT.ok;
@@ -82,11 +77,17 @@ async function control(context: CliContext, run: string, { verb, fields, words, 
 }
 
 /** What has happened, for a person, without a full stop. */
-function doneText(verb: RunVerb, values: Readonly<Record<string, unknown>>): string {
-  return VERB_ROWS[verb].command.done.replaceAll(/\{(\w+)\}/gu, (_, name: string) => {
+function doneText(
+  verb: RunVerb,
+  { waits, detail }: Pick<VerbAnswer, 'waits' | 'detail'>,
+  values: Readonly<Record<string, unknown>>,
+): string {
+  const { done, noted = done } = VERB_ROWS[verb].command;
+  const sentence = (waits === true ? noted : done).replaceAll(/\{(\w+)\}/gu, (_, name: string) => {
     const value = values[name];
     return typeof value === 'string' || typeof value === 'number' ? `${value}` : '';
   });
+  return detail === undefined ? sentence : `${sentence}: ${cleanLine(detail)}`;
 }
 
 interface Result {
