@@ -1,7 +1,21 @@
 import { LIMITS } from './limits.js';
-import { PARTITIONS, subjects } from './subjects.js';
+import { keysOfBucket, liveSubjectOf, PARTITIONS, subjects } from './subjects.js';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
+
+interface Republish {
+  readonly source: string;
+  readonly destination: string;
+  /** Without the content: who hears of it reads it. */
+  readonly headersOnly?: boolean;
+}
+
+/** Told of without its content, for those who read on when they hear of it. */
+const told = (source: string): Republish => ({
+  source,
+  destination: liveSubjectOf(source).replace('*', '{{wildcard(1)}}'),
+  headersOnly: true,
+});
 
 /** A stream as data; `libs/messaging` turns it into the server's configuration and finds drift. All are file-stored, limits, fsynced. */
 export interface StreamSpec {
@@ -14,7 +28,8 @@ export interface StreamSpec {
   readonly ageMsMax?: number;
   readonly denyDelete?: boolean;
   readonly denyPurge?: boolean;
-  readonly republish?: { readonly source: string; readonly destination: string };
+  /** Where the server tells those who read the stream what it has just stored. */
+  readonly republish?: Republish;
   /** Scheduled messages: only for streams that nobody outside may publish to. */
   readonly schedules?: boolean;
 }
@@ -45,6 +60,7 @@ export const STREAMS = {
     messageBytesMax: LIMITS.commitBytesMax,
     dedupeMs: 120_000,
     denyDelete: true,
+    republish: told(subjects.anyAttempt),
   },
   PLANS: {
     name: 'PLANS',
@@ -53,6 +69,7 @@ export const STREAMS = {
     messageBytesMax: LIMITS.commitBytesMax,
     dedupeMs: 120_000,
     denyDelete: true,
+    republish: told(subjects.anyPlan),
   },
   FLEET: {
     name: 'FLEET',
@@ -61,6 +78,7 @@ export const STREAMS = {
     messageBytesMax: LIMITS.commitBytesMax,
     dedupeMs: 120_000,
     denyDelete: true,
+    republish: told(subjects.anyFleet),
   },
   ACTORS: {
     name: 'ACTORS',
@@ -69,6 +87,7 @@ export const STREAMS = {
     messageBytesMax: LIMITS.commitBytesMax,
     dedupeMs: 120_000,
     denyDelete: true,
+    republish: told(subjects.anyActor),
   },
   TIMERS: {
     name: 'TIMERS',
@@ -85,6 +104,7 @@ export const STREAMS = {
     messageBytesMax: LIMITS.commitBytesMax,
     dedupeMs: 120_000,
     ageMsMax: 30 * DAY_MS,
+    republish: told(subjects.anyFeed),
   },
   DLQ: {
     name: 'DLQ',
@@ -92,6 +112,7 @@ export const STREAMS = {
     description: 'messages that are themselves bad, as they came, with the reason',
     messageBytesMax: LIMITS.natsPayloadBytesMax,
     dedupeMs: 120_000,
+    republish: told(subjects.anyDlq),
   },
 } as const satisfies Record<string, StreamSpec>;
 
@@ -107,6 +128,8 @@ export interface DurableSpec {
   readonly filters: readonly string[];
   /** Instead of ACK_WAIT_MS, where a replica that died must not hold its messages that long. */
   readonly ackWaitMs?: number;
+  /** For a system outside: it begins with what comes after it was made, and that nobody takes from it is no fault of ours. */
+  readonly isOutside?: boolean;
 }
 
 export const ACK_WAIT_MS = 3_000;
@@ -121,6 +144,8 @@ export const DURABLES = {
   deviceAgentControl: { stream: 'RUNS', durable: 'device-agent-control', filters: [subjects.anyRun] },
   /** Rounds that are opened, and runs that have ended. */
   plannerRounds: { stream: 'RUNS', durable: 'planner-rounds', filters: [subjects.anyRun] },
+  /** What the user `external` follows of the public feed: the server remembers how far it is. */
+  externalFeed: { stream: 'FEED', durable: 'external', filters: [subjects.anyFeed], isOutside: true },
   registryDue: { stream: 'TIMERS', durable: 'registry-due', filters: [subjects.anyDeviceDue] },
 } as const satisfies Record<string, DurableSpec>;
 
@@ -171,6 +196,9 @@ export const BUCKETS = {
   REVOKED_GRANTS: { bucket: 'REVOKED_GRANTS', history: 1, ttlMs: LIMITS.grantRevocationMs },
   MEMBERS: { bucket: 'MEMBERS', history: 1, ttlMs: LIMITS.memberTtlMs, rebuilt: true },
 } as const satisfies Record<string, BucketSpec>;
+
+/** What is written into a bucket is told of, too. */
+export const bucketRepublish = ({ bucket }: BucketSpec): Republish => told(keysOfBucket(bucket));
 
 /** Large outputs and files, by the SHA-256 of their content. */
 export const ARTIFACTS_BUCKET = 'ARTIFACTS';

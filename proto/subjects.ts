@@ -82,6 +82,19 @@ export const subjects = {
   anyQueryOf: (service: string) => `orrery.v.${service}.>`,
 } as const;
 
+/** The streams of a key-value bucket and its keys, as every client of NATS knows them. */
+const BUCKET_KEYS = '$KV.';
+export const keysOfBucket = (bucket: string): string => `${BUCKET_KEYS}${bucket}.>`;
+
+/**
+ * Where the server says that something was stored on a subject, or on one that this filter names: `orrery.run.*` is told of on
+ * `orrery.live.run.*`, `$KV.ACTORS.>` on `orrery.live.kv.ACTORS.>`.
+ */
+export function liveSubjectOf(filter: string): string {
+  const isKey = filter.startsWith(BUCKET_KEYS);
+  return `orrery.live.${isKey ? `kv.${filter.slice(BUCKET_KEYS.length)}` : filter.slice('orrery.'.length)}`;
+}
+
 /** `orrery.run.<runId>` or any subject whose run id stands where `subjects` puts it. */
 export function runIdOfSubject(subject: string): RunId | undefined {
   const tokens = subject.split('.');

@@ -1,22 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { jetstream, type ConsumerMessages } from '@nats-io/jetstream';
 import { PermissionViolationError, type NatsConnection } from '@nats-io/transport-node';
 import { doubledMs } from '#libs/backoff';
-import { HEADER_COMMIT, HEADER_TYPES, type StreamName } from '#proto';
-import { ConnectionWatch } from '#libs/messaging';
+import { HEADER_COMMIT, HEADER_TYPES, STREAMS, type StreamName } from '#proto';
+import { readStream, type ReadPage } from '#libs/messaging';
 
-const READ_AHEAD_MESSAGES = 500;
-const PULL_EXPIRES_MS = 2_000;
-/** The server forgets a reader that did not pull for so long; a slow one is made again behind its last message. */
-const FORGOTTEN_MS = 30_000;
 const WAIT = { msMin: 100, msMax: 2_000 };
 
 export interface ReadOptions {
   /** The last stream sequence that is known already; 0 for everything. */
   readonly afterSequence: number;
   /** Only these subjects; all when absent. */
-  readonly filters?: readonly string[];
-  /** How many messages may lie here unread; 500 when absent. */
+  readonly filter?: string;
+  /** How many messages may lie here unread; a page when absent. */
   readonly readAheadMessages?: number;
   /** Ends the reading. */
   readonly signal?: AbortSignal;
@@ -65,50 +60,32 @@ export async function* readCommits(
   }
 }
 
-/** One ordered consumer, until its server restarts or forgets it. */
+/** Entry by entry, until a page fails. */
 async function* readUntilItBreaks(
   nc: NatsConnection,
   stream: StreamName,
-  { afterSequence, filters, signal, readAheadMessages = READ_AHEAD_MESSAGES }: ReadOptions,
+  { afterSequence: after, filter = STREAMS[stream].subjects[0], signal, readAheadMessages }: ReadOptions,
 ): AsyncGenerator<StreamEntry, void, undefined> {
-  const consumer = await ConnectionWatch.of(nc).request(() =>
-    jetstream(nc).consumers.get(stream, {
-      opt_start_seq: afterSequence + 1,
-      // Nobody has to delete it: readers are not allowed to.
-      inactive_threshold: FORGOTTEN_MS,
-      ...(filters === undefined ? {} : { filter_subjects: [...filters] }),
-    }),
-  );
-  const messages = await consumer.consume({
-    max_messages: readAheadMessages,
-    expires: PULL_EXPIRES_MS,
-    abort_on_missing_resource: true,
-  });
-  const stop = stopOnAbort(messages, signal);
-  try {
-    for await (const message of messages) {
-      yield {
-        sequence: message.seq,
-        subject: message.subject,
-        commit: message.headers?.get(HEADER_COMMIT) ?? '',
-        types: (message.headers?.get(HEADER_TYPES) ?? '').split(',').filter((type) => type !== ''),
-        data: message.data,
-        pending: message.info.pending,
-      };
+  for await (const page of readStream(nc, { stream, filter, after, messagesMax: readAheadMessages }, signal)) {
+    for (const entry of entriesOf(page)) {
+      yield entry;
+      if (signal?.aborted === true) return;
     }
-  } finally {
-    stop();
   }
 }
 
-function stopOnAbort(messages: ConsumerMessages, signal: AbortSignal | undefined): () => void {
-  const stop = () => messages.stop();
-  if (signal?.aborted === true) stop();
-  signal?.addEventListener('abort', stop);
-  return () => {
-    signal?.removeEventListener('abort', stop);
-    stop();
-  };
+function entriesOf({ messages, pending }: ReadPage): StreamEntry[] {
+  return messages.map(({ seq: sequence, subject, header, data }, index) => ({
+    sequence,
+    subject,
+    commit: header.get(HEADER_COMMIT),
+    types: header
+      .get(HEADER_TYPES)
+      .split(',')
+      .filter((type) => type !== ''),
+    data,
+    pending: pending + messages.length - 1 - index,
+  }));
 }
 
 function deniedRight(error: Error): boolean {

@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { jetstream, jetstreamManager } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
 import type { NatsConnection } from '@nats-io/transport-node';
+import { allDurables, subjects } from '#proto';
 import { connectBus } from '#libs/messaging';
 import { startTestNats } from '#libs/testing';
 import type { TestNats } from '#libs/testing';
@@ -75,6 +77,73 @@ describe('readCommits', () => {
     await append('read-2', 10);
     await reading;
     expect(entries.map(({ sequence }) => sequence)).toEqual(Array.from({ length: 43 }, (_, index) => index + 1));
+  });
+
+  it('reads one run only, what is there and what comes, without a consumer', async () => {
+    await append('read-3', 2);
+    const over = new AbortController();
+    const seen: string[] = [];
+    const filter = subjects.run('read-3');
+    for await (const { subject, pending } of readCommits(nc, 'RUNS', {
+      afterSequence: 0,
+      filter,
+      signal: over.signal,
+    })) {
+      seen.push(`${subject} ${pending}`);
+      if (seen.length === 3) over.abort();
+      if (pending > 0 || seen.length > 2) continue;
+      await append('read-4', 1);
+      await append('read-3', 1);
+    }
+    expect(seen).toEqual([`${filter} 1`, `${filter} 0`, `${filter} 0`]);
+    const { state } = await (await jetstreamManager(nc)).streams.info('RUNS');
+    expect(state.consumer_count).toBe(allDurables().filter(({ stream }) => stream === 'RUNS').length);
+  });
+
+  it('waits for a slow reader, and misses nothing that came meanwhile', async () => {
+    const texts = Array.from({ length: 600 }, (_, index) => String(index));
+    const publish = (some: string[]) =>
+      Promise.all(some.map((text) => jetstream(nc).publish(subjects.dlq('slow'), text)));
+    await publish(texts.slice(0, 300));
+    const read: string[] = [];
+    for await (const { data, pending } of readCommits(nc, 'DLQ', { afterSequence: 0 })) {
+      if (read.length === 0) await publish(texts.slice(300));
+      read.push(Buffer.from(data).toString());
+      if (read.length >= texts.length && pending === 0) break;
+    }
+    expect(read).toEqual(texts);
+  });
+
+  it('goes on behind messages that were deleted, and behind a purge of everything', async () => {
+    const { streams } = await jetstreamManager(nc);
+    const publish = async (text: string) => (await jetstream(nc).publish(subjects.feed('gap', 'RUN_PAUSED'), text)).seq;
+    const first = await publish('a');
+    await publish('b');
+    await publish('c');
+    await streams.deleteMessage('FEED', first + 1);
+    const texts: string[] = [];
+    for await (const { data } of readCommits(nc, 'FEED', { afterSequence: first - 1 })) {
+      const text = Buffer.from(data).toString();
+      texts.push(text);
+      if (text === 'c') {
+        await publish('never read');
+        await streams.purge('FEED');
+        await publish('d');
+      }
+      if (text === 'd') break;
+    }
+    expect(texts).toEqual(['a', 'c', 'd']);
+  });
+
+  it('takes messages that are larger than a page', async () => {
+    const content = 'x'.repeat(5 * 1024 * 1024);
+    const before = await jetstream(nc).publish(subjects.dlq('large'), content);
+    await jetstream(nc).publish(subjects.dlq('large'), content);
+    const bytes: number[] = [];
+    for await (const { data } of readCommits(nc, 'DLQ', { afterSequence: before.seq - 1 })) {
+      if (bytes.push(data.length) === 2) break;
+    }
+    expect(bytes).toEqual([content.length, content.length]);
   });
 
   it('ends when it is told to, even when nothing comes', async () => {

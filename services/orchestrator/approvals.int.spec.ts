@@ -214,7 +214,7 @@ async function fold(runId: string) {
 }
 
 async function untilEvent(runId: string, type: RunEventType): Promise<RunCommit> {
-  for await (const entry of readCommits(nc, 'RUNS', { afterSequence: 0, filters: [subjects.run(runId)] })) {
+  for await (const entry of readCommits(nc, 'RUNS', { afterSequence: 0, filter: subjects.run(runId) })) {
     if (entry.types.includes(type)) return RunCommit.parse(JSON.parse(new TextDecoder().decode(entry.data)));
   }
   throw new Error('the stream ended');

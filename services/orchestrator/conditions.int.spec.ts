@@ -58,7 +58,7 @@ async function ranWith(name: string, condition: string, answer: AttemptFinished)
 
 async function ended(runId: string): Promise<Run> {
   const commits: RunCommit[] = [];
-  for await (const entry of readCommits(nc, 'RUNS', { afterSequence: 0, filters: [subjects.run(runId)] })) {
+  for await (const entry of readCommits(nc, 'RUNS', { afterSequence: 0, filter: subjects.run(runId) })) {
     commits.push(JSON.parse(new TextDecoder().decode(entry.data)) as RunCommit);
     if (entry.types.some((type) => type === 'RUN_COMPLETED' || type === 'RUN_FAILED')) break;
   }

@@ -176,7 +176,7 @@ async function submit(nc: NatsConnection, request: unknown): Promise<{ runId: st
 }
 
 async function untilEvent(nc: NatsConnection, runId: string, type: RunEventType): Promise<RunCommit> {
-  for await (const entry of readCommits(nc, 'RUNS', { afterSequence: 0, filters: [subjects.run(runId)] })) {
+  for await (const entry of readCommits(nc, 'RUNS', { afterSequence: 0, filter: subjects.run(runId) })) {
     if (entry.types.includes(type)) return JSON.parse(new TextDecoder().decode(entry.data)) as RunCommit;
   }
   throw new Error('the stream ended');
@@ -184,7 +184,7 @@ async function untilEvent(nc: NatsConnection, runId: string, type: RunEventType)
 
 async function untilEnd(nc: NatsConnection, runId: string): Promise<RunCommit[]> {
   const commits: RunCommit[] = [];
-  for await (const entry of readCommits(nc, 'RUNS', { afterSequence: 0, filters: [subjects.run(runId)] })) {
+  for await (const entry of readCommits(nc, 'RUNS', { afterSequence: 0, filter: subjects.run(runId) })) {
     commits.push(JSON.parse(new TextDecoder().decode(entry.data)) as RunCommit);
     if (entry.types.some((type) => /^RUN_(?:COMPLETED|FAILED|CANCELLED)$/u.test(type))) break;
   }

@@ -169,7 +169,7 @@ async function view(runId: string) {
 /** The commit with the n-th event of a type. */
 async function untilEvent(runId: string, type: RunEventType, nth = 1): Promise<RunCommit> {
   let seen = 0;
-  for await (const entry of readCommits(nc, 'RUNS', { afterSequence: 0, filters: [subjects.run(runId)] })) {
+  for await (const entry of readCommits(nc, 'RUNS', { afterSequence: 0, filter: subjects.run(runId) })) {
     if (entry.types.includes(type) && ++seen === nth)
       return RunCommit.parse(JSON.parse(new TextDecoder().decode(entry.data)));
   }

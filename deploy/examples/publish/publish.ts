@@ -26,11 +26,20 @@ if (answer.runId === undefined) {
 }
 console.log(`accepted as run ${answer.runId}`);
 
-// FEED holds every event of every run as a CloudEvents message, from the first on: nothing is missed by coming late.
-const feed = await jetstream(nc).consumers.get('FEED', { filter_subjects: [`orrery.feed.${answer.runId}.*`] });
+// FEED holds every event of every run as a CloudEvents message. The durable `external` is made for this key: the server remembers
+// how far it is, so nothing is missed by coming late. One program follows it; who wants one run only hears `orrery.live.run.<id>`.
+interface Event {
+  type: string;
+  subject?: string;
+  orreryrunid: string;
+  data: { outcome?: string };
+}
+const feed = await jetstream(nc).consumers.get('FEED', 'external');
 let succeeded = false;
 for await (const message of await feed.consume()) {
-  const { type, subject = '', data } = message.json<{ type: string; subject?: string; data: { outcome?: string } }>();
+  message.ack();
+  const { type, subject = '', orreryrunid, data } = message.json<Event>();
+  if (orreryrunid !== answer.runId) continue;
   console.log(type, subject);
   if (/RUN_(?:COMPLETED|FAILED|CANCELLED)$/u.test(type)) {
     succeeded = data.outcome === 'succeeded';

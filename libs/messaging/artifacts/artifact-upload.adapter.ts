@@ -6,12 +6,12 @@
 // stream to take a broken object away. Here a few pieces are under way at once, and what is left over goes by a roll-up of
 // its own subject, which needs no more rights than writing.
 import { createHash } from 'node:crypto';
-import { jetstream, jetstreamManager, JsHeaders } from '@nats-io/jetstream';
-import type { JetStreamClient, JetStreamManager } from '@nats-io/jetstream';
+import { jetstream, JsHeaders, type JetStreamClient } from '@nats-io/jetstream';
 import { headers, nuid, type NatsConnection } from '@nats-io/transport-node';
 import { z } from 'zod';
 import { ARTIFACTS_BUCKET, type ArtifactRef, type Sha256 } from '#proto';
 import { ConnectionWatch, isWrongSequence } from '../connection/index.js';
+import { managerOf } from '../streams/index.js';
 
 /** An artifact is missing or is not what its name says. */
 export class ArtifactError extends Error {
@@ -59,17 +59,6 @@ const storeDigestOf = (sha256: Sha256): string => `SHA-256=${padded(Buffer.from(
 
 function padded(base64: string): string {
   return base64.padEnd(Math.ceil(base64.length / 4) * 4, '=');
-}
-
-const managers = new WeakMap<NatsConnection, Promise<JetStreamManager>>();
-
-export function managerOf(nc: NatsConnection): Promise<JetStreamManager> {
-  const known = managers.get(nc);
-  if (known !== undefined) return known;
-  const made = jetstreamManager(nc, { checkAPI: false });
-  managers.set(nc, made);
-  made.catch(() => managers.delete(nc));
-  return made;
 }
 
 /** The object of this name, deleted or not; null when there never was one. Asks the leader. */

@@ -8,12 +8,12 @@ import {
   ARTIFACTS_STREAM,
   findObject,
   isWhole,
-  managerOf,
   piecesSubject,
   type StoredObject,
   type UploadEvents,
 } from './artifact-upload.adapter.js';
 import { ConnectionWatch } from '../connection/index.js';
+import { managerOf } from '../streams/index.js';
 
 /** Stores bytes under the SHA-256 of their content, before the fact that names them. The same content again changes nothing. */
 export async function putArtifact(nc: NatsConnection, content: Uint8Array): Promise<ArtifactRef> {

@@ -1,39 +1,43 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { jetstream } from '@nats-io/jetstream';
-import { Kvm, type KvEntry, type KvWatchEntry } from '@nats-io/kv';
-import type { NatsConnection } from '@nats-io/transport-node';
+import type { StoredMsg } from '@nats-io/jetstream';
+import type { KvEntry } from '@nats-io/kv';
+import type { MsgHdrs, NatsConnection } from '@nats-io/transport-node';
 import type { z } from 'zod';
 import { ConnectionWatch } from '../connection/index.js';
-import { parseJson } from '#proto';
+import { readStream } from '../streams/index.js';
+import { keysOfBucket, parseJson } from '#proto';
 
-const WATCH_AGAIN_MS = 500;
-/** A watch that has not read everything by then never will: what it waited for may have expired. */
-const READ_MS_MAX = 30_000;
+const LOOK_AGAIN_MS = 500;
+/** Who takes a key out of a bucket writes it here. */
+const HEADER_OPERATION = 'KV-Operation';
+/** The server writes it when a key has expired. */
+const HEADER_MARKER = 'Nats-Marker-Reason';
+
+/** What was written of a key; anything but PUT says that it is gone: deleted, or expired. */
+export type BucketEntry = Pick<KvEntry, 'key' | 'operation' | 'value' | 'revision'>;
 
 /** One look at a whole bucket, and at what changes from then on. */
 export interface BucketLook {
   /** The newest value of a key, or that it is gone; at first what is there, in the order in which it was written. */
-  readonly take: (entry: KvWatchEntry) => void;
+  readonly take: (entry: BucketEntry) => void;
   /** Everything that was there is taken; called again after changes. */
   readonly complete?: () => void;
 }
 
 interface FollowOptions {
   readonly bucket: string;
-  /** Called for every watch: each begins with the whole bucket. */
+  /** Called for every look: each begins with the whole bucket. */
   readonly look: () => BucketLook;
-  /** Called with what ended a watch; the next one begins by itself. */
+  /** Called with what ended a look; the next one begins by itself. */
   readonly report: (error: unknown) => void;
   /** Ends it. */
   readonly signal: AbortSignal;
-  /** Entries come without their values. */
-  readonly headersOnly?: boolean;
 }
 
 export interface Following {
-  /** Resolves when everything in the bucket is taken for the first time; rejects when the first watch ends before that. */
+  /** Resolves when everything in the bucket is taken for the first time; rejects when the first look ends before that. */
   readonly loaded: Promise<void>;
-  /** False from when the connection breaks or the watch ends until everything is read anew. */
+  /** False from when the connection breaks or the look ends until everything is read anew. */
   readonly isCurrent: () => boolean;
   /** Resolves when it has ended, after the signal or the connection. */
   readonly over: Promise<void>;
@@ -42,23 +46,33 @@ export interface Following {
 /**
  * Reads a whole bucket and then what changes, until the signal, over restarts of the server and while there is no bucket yet.
  *
- *   look() ──take each──► complete ──take──► complete ──connection breaks, watch ends──► it is back ──► look()
+ *   look() ──take each──► complete ──take──► complete ──connection breaks, a page fails──► it is back ──► look()
  *
- * A key that expired while nobody watched is not told of: it is missing in the next look. The one place that knows how a bucket is
- * followed. It makes a push consumer; by republishing a bucket's stream none would be needed, which existing streams do not do.
+ * A key that expired while nobody looked is not told of: it is missing in the next look. The one place that knows how a bucket is
+ * followed: by reading its stream, without a consumer.
  */
 export function followBucket(nc: NatsConnection, options: FollowOptions): Following {
   const follower = new Follower(nc, options);
   const { promise: loaded, resolve, reject } = Promise.withResolvers<void>();
-  const first = follower.watch(resolve);
-  first.then(() => reject(new Error(`the watch of ${options.bucket} ended before everything was read`)), reject);
+  const first = follower.look(resolve);
+  first.then(() => reject(new Error(`the look at ${options.bucket} ended before everything was read`)), reject);
   loaded.catch(() => undefined); // it is reported, too
   return { loaded, isCurrent: () => follower.isCurrent, over: follower.follow(first) };
 }
 
+/** The keys that are in a bucket now, with their newest values. */
+export async function readBucket(nc: NatsConnection, bucket: string): Promise<BucketEntry[]> {
+  const entries = new Map<string, BucketEntry>();
+  for await (const { messages, pending } of readStream(nc, { ...streamOf(bucket), after: 0 })) {
+    for (const message of messages) putNewest(entries, entryOf(bucket, message));
+    if (pending === 0) break;
+  }
+  return [...entries.values()].filter(({ operation }) => operation === 'PUT');
+}
+
 /** What a key holds; undefined for one that is gone, and for what cannot be read. */
 export function entryValue<T>(
-  { operation, value }: Pick<KvEntry, 'operation' | 'value'>,
+  { operation, value }: Pick<BucketEntry, 'operation' | 'value'>,
   schema: z.ZodType<T>,
 ): T | undefined {
   return operation === 'PUT' ? schema.safeParse(parseJson(value)).data : undefined;
@@ -76,54 +90,49 @@ class Follower {
     this.#connection = ConnectionWatch.of(nc);
   }
 
-  /** Begins anew when a watch ends. */
+  /** Begins anew when a look ends. */
   async follow(first: Promise<void>): Promise<void> {
     const { signal, report } = this.#options;
-    let watching = first;
+    let looking = first;
     while (!this.#hasEnded()) {
-      await watching.catch(report);
+      await looking.catch(report);
       this.isCurrent = false;
-      if (this.#connection.isConnected) await sleep(WATCH_AGAIN_MS, undefined, { signal }).catch(() => undefined);
+      if (this.#connection.isConnected) await sleep(LOOK_AGAIN_MS, undefined, { signal }).catch(() => undefined);
       else await this.#connection.back(signal);
-      if (!this.#hasEnded()) watching = this.watch(() => undefined);
+      if (!this.#hasEnded()) looking = this.look(() => undefined);
     }
-    await watching.catch(() => undefined);
+    await looking.catch(() => undefined);
   }
 
-  /**
-   * One look at the whole bucket and at what changes then. Ends when the connection breaks: the client would go on with this watch by
-   * itself, but when the server has lost it, that takes a minute and more.
-   */
-  async watch(loaded: () => void): Promise<void> {
-    const { bucket: name, look, signal: outer, headersOnly = false } = this.#options;
-    const [broken, late] = [new AbortController(), new AbortController()];
-    const signal = AbortSignal.any([outer, broken.signal, late.signal]);
+  /** One look at the whole bucket and at what changes then. Ends when the connection breaks: keys may expire unseen until it is back. */
+  async look(loaded: () => void): Promise<void> {
+    const { bucket, look: begin, signal: outer } = this.#options;
+    if (this.#hasEnded()) return;
+    const broken = new AbortController();
     const deafen = this.#connection.onBreak(() => {
       this.isCurrent = false;
       broken.abort();
     });
-    const limit = setTimeout(() => late.abort(), READ_MS_MAX);
     try {
-      const bucket = await new Kvm(jetstream(this.#nc, { checkAPI: false })).open(name);
-      const entries = await bucket.watch({ headers_only: headersOnly });
-      signal.addEventListener('abort', () => entries.stop());
-      if (signal.aborted) return entries.stop();
-      const { take, complete } = look();
-      const done = (): void => {
+      const signal = AbortSignal.any([outer, broken.signal]);
+      const whole = new Map<string, BucketEntry>();
+      let look: BucketLook | undefined;
+      for await (const { messages, pending } of readStream(this.#nc, { ...streamOf(bucket), after: 0 }, signal)) {
         if (signal.aborted) return;
-        clearTimeout(limit);
-        complete?.();
+        const entries = messages.map((message) => entryOf(bucket, message));
+        if (look === undefined) for (const entry of entries) putNewest(whole, entry);
+        else for (const entry of entries) look.take(entry);
+        if (pending > 0) continue;
+        if (look === undefined) {
+          look = begin();
+          for (const entry of whole.values()) look.take(entry);
+          whole.clear();
+        }
+        look.complete?.();
         this.isCurrent = true;
         loaded();
-      };
-      if ((await bucket.status()).values === 0) done();
-      for await (const entry of entries) {
-        take(entry);
-        if (entry.delta === 0) done();
       }
-      if (late.signal.aborted) throw new Error(`${name} could not be read within ${READ_MS_MAX} ms`);
     } finally {
-      clearTimeout(limit);
       deafen();
       broken.abort();
     }
@@ -132,4 +141,23 @@ class Follower {
   #hasEnded(): boolean {
     return this.#options.signal.aborted || this.#nc.isClosed();
   }
+}
+
+const streamOf = (bucket: string) => ({ stream: `KV_${bucket}`, filter: keysOfBucket(bucket) });
+
+function entryOf(bucket: string, { subject, header, data, seq: revision }: StoredMsg): BucketEntry {
+  const key = subject.slice(keysOfBucket(bucket).length - 1);
+  return { key, operation: operationOf(header), value: data, revision };
+}
+
+function operationOf(header: MsgHdrs): BucketEntry['operation'] {
+  if (header.get(HEADER_MARKER) !== '') return 'PURGE';
+  const written = header.get(HEADER_OPERATION);
+  return written === 'DEL' || written === 'PURGE' ? written : 'PUT';
+}
+
+/** In the order in which the newest were written. */
+function putNewest(entries: Map<string, BucketEntry>, entry: BucketEntry): void {
+  entries.delete(entry.key);
+  entries.set(entry.key, entry);
 }

@@ -1,10 +1,12 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { jetstreamManager } from '@nats-io/jetstream';
 import { Kvm, type KV } from '@nats-io/kv';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { startTestNats, type TestNats } from '#libs/testing';
 import { z } from 'zod';
+import { keysOfBucket, liveSubjectOf } from '#proto';
 import { connectBus } from '../connection/index.js';
-import { entryValue, followBucket, type Following } from './follow-bucket.adapter.js';
+import { entryValue, followBucket, readBucket, type Following } from './follow-bucket.adapter.js';
 
 /* What everybody may rely on who follows a bucket. */
 
@@ -25,7 +27,7 @@ beforeAll(async () => {
 // A connection that has seen the server go may lose what it is asked next: each test has its own.
 beforeEach(async () => {
   [reader, writer] = [await connect('reader'), await connect('writer')];
-  bucket = await new Kvm(writer).create(`followed-${++count}`);
+  bucket = await made(`followed-${++count}`);
   stop = new AbortController();
 });
 afterEach(async () => {
@@ -36,20 +38,28 @@ afterEach(async () => {
 });
 afterAll(() => server.stop());
 
+/** A bucket that is told of, as those are that are provisioned. */
+async function made(name: string): Promise<KV> {
+  const kv = await new Kvm(writer).create(name);
+  const republish = { src: keysOfBucket(name), dest: liveSubjectOf(keysOfBucket(name)) };
+  await (await jetstreamManager(writer)).streams.update(`KV_${name}`, { republish });
+  return kv;
+}
+
 /** What is told, as `key=value`, `key gone`, `complete` and `look`. */
 class Told {
   readonly said: string[] = [];
   readonly reported: unknown[] = [];
   #news = Promise.withResolvers<void>();
 
-  follow(name = `followed-${count}`, headersOnly = false): Following {
+  follow(name = `followed-${count}`): Following {
     followed = followBucket(reader, {
       bucket: name,
-      headersOnly,
       look: () => {
         this.#say('look');
         return {
-          take: (entry) => this.#say(`${entry.key}${entry.operation === 'PUT' ? `=${entry.string()}` : ' gone'}`),
+          take: (entry) =>
+            this.#say(`${entry.key}${entry.operation === 'PUT' ? `=${Buffer.from(entry.value).toString()}` : ' gone'}`),
           complete: () => this.#say('complete'),
         };
       },
@@ -105,11 +115,36 @@ describe('a bucket that is followed', () => {
     expect(told.said).toEqual(['look', 'complete']);
   });
 
-  it('is told without values where nobody wants them', async () => {
-    await bucket.put('a', '1');
+  it('is told once of a key that was written often, and of one that is gone', async () => {
+    await (await jetstreamManager(writer)).streams.update(`KV_followed-${count}`, { max_msgs_per_subject: 5 });
+    for (const value of ['1', '2', '3']) await bucket.put('a', value);
+    await bucket.put('b', '1');
+    await bucket.delete('b');
     const told = new Told();
-    await told.follow(undefined, true).loaded;
-    expect(told.said).toEqual(['look', 'a=', 'complete']);
+    await told.follow().loaded;
+    expect(told.said).toEqual(['look', 'a=3', 'b gone', 'complete']);
+    expect((await readBucket(reader, `followed-${count}`)).map(({ key }) => key)).toEqual(['a']);
+  });
+
+  it('is told of a key that expires', async () => {
+    const jsm = await jetstreamManager(writer);
+    const expiring = {
+      max_age: 1_000_000_000,
+      duplicate_window: 1_000_000_000,
+      subject_delete_marker_ttl: 1_000_000_000,
+    };
+    await jsm.streams.update(`KV_followed-${count}`, { ...expiring, allow_msg_ttl: true });
+    const told = new Told();
+    await told.follow().loaded;
+    await bucket.put('a', '1');
+    await told.hears('a gone');
+    expect(told.said.filter((one) => one.startsWith('a'))).toEqual(['a=1', 'a gone']);
+  });
+
+  it('makes no consumer', async () => {
+    await new Told().follow().loaded;
+    const { state } = await (await jetstreamManager(writer)).streams.info(`KV_followed-${count}`);
+    expect(state.consumer_count).toBe(0);
   });
 
   it('is waited for when there is none yet: the first look fails, and a later one tells everything', async () => {
@@ -117,7 +152,7 @@ describe('a bucket that is followed', () => {
     const { loaded } = told.follow('later');
     await expect(loaded).rejects.toThrow();
     await told.until(() => told.reported.length > 0);
-    await (await new Kvm(writer).create('later')).put('a', '1');
+    await (await made('later')).put('a', '1');
     await told.hears('a=1');
   });
 

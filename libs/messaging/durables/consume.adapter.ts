@@ -42,6 +42,9 @@ export interface ConsumeOptions {
 }
 
 export interface Consumption {
+  readonly spec: DurableSpec;
+  /** `performance.now()` since when it asks for messages and is given none; undefined while it has enough to do. */
+  readonly asksSince: () => number | undefined;
   /** Takes no more messages, waits for those in work up to the limit, and gives back what has not been begun. Safe to call twice. */
   stop(drainMs?: number): Promise<void>;
   /** There may be room for more than before: `concurrency` and `maxPull` are asked again. */
@@ -93,6 +96,7 @@ export function consumeDurable(
     { ...options, maxPull: options.maxPull ?? (() => concurrency() * 2) },
   );
   return {
+    ...batches,
     look: () => {
       if (!stopping) next();
       batches.look();
@@ -181,7 +185,12 @@ export function consumeBatches(
     acknowledge();
     for (const raw of loop.end()) await settle(raw, NOT_BEGUN, () => Promise.resolve()).catch(() => {});
   };
-  return { stop: (drainMs = DRAIN_MS_DEFAULT) => (stopped ??= stop(drainMs)), look: () => loop.look() };
+  return {
+    spec: durable,
+    asksSince: () => loop.asksSince,
+    stop: (drainMs = DRAIN_MS_DEFAULT) => (stopped ??= stop(drainMs)),
+    look: () => loop.look(),
+  };
 }
 
 function bound(of: number | (() => number)): () => number {

@@ -37,6 +37,7 @@ export class PullLoop {
   readonly #running: Promise<void>;
   #batch: ConsumerMessages | undefined;
   readonly #waiters = new Set<() => void>();
+  #asksSince: number | undefined;
 
   constructor(nc: NatsConnection, durable: DurableSpec, options: PullLoopOptions) {
     this.#nc = nc;
@@ -44,6 +45,11 @@ export class PullLoop {
     this.#options = options;
     this.#beats = setInterval(() => this.#beat(), (durable.ackWaitMs ?? ACK_WAIT_MS) / BEATS_PER_ACK_WAIT);
     this.#running = this.#run();
+  }
+
+  /** `performance.now()` since when this loop asks and is given nothing; undefined while it has no room. */
+  get asksSince(): number | undefined {
+    return this.#asksSince;
   }
 
   release(message: JsMsg): void {
@@ -110,7 +116,11 @@ export class PullLoop {
 
   /** A pull that asks for exactly what there is room for: more would wait here without beats and come twice. */
   async #pullOnce(consumer: Consumer): Promise<void> {
-    while (this.#held.size > this.#options.maxPull() * 0.75 && !this.#stopped.signal.aborted) await this.#released();
+    while (this.#held.size > this.#options.maxPull() * 0.75 && !this.#stopped.signal.aborted) {
+      this.#asksSince = undefined;
+      await this.#released();
+    }
+    this.#asksSince ??= performance.now();
     if (this.#stopped.signal.aborted) return;
     this.#batch = await consumer.fetch({
       max_messages: Math.max(1, this.#options.maxPull() - this.#held.size),
@@ -119,6 +129,7 @@ export class PullLoop {
     });
     if (this.#stopped.signal.aborted) this.#batch.stop();
     for await (const message of this.#batch) {
+      this.#asksSince = undefined;
       this.#held.add(message);
       this.#options.onMessage(message);
     }

@@ -1,7 +1,16 @@
 import { JetStreamApiCodes, JetStreamApiError, jetstreamManager } from '@nats-io/jetstream';
 import type { ConsumerInfo, JetStreamManager, StreamInfo } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
-import { allSettings, driftOf, type ConsumerSetting, type Drift, type StreamSetting } from './stream-config.js';
+import { allDurables, type DurableSpec } from '#proto';
+import {
+  allStreamSettings,
+  consumerSetting,
+  driftOf,
+  driftText,
+  durableDrift,
+  type Drift,
+  type StreamSetting,
+} from './stream-config.js';
 
 const CONSUMERS_AT_ONCE = 8;
 
@@ -10,9 +19,7 @@ export class ProvisionError extends Error {
   override readonly name = 'ProvisionError';
   readonly drift: readonly Drift[];
   constructor(what: string, drift: readonly Drift[], options?: ErrorOptions) {
-    const differences = drift.map(
-      ({ field, wanted, found }) => `${field} is ${JSON.stringify(found)}, not ${JSON.stringify(wanted)}`,
-    );
+    const differences = drift.length === 0 ? [] : [driftText(drift)];
     if (options?.cause instanceof Error) differences.push(`the server says: ${options.cause.message}`);
     super(`${what} cannot be made as it has to be (${differences.join('; ')}).`, options);
     this.drift = drift;
@@ -33,12 +40,11 @@ export async function provision(nc: NatsConnection): Promise<Provisioned> {
     if (change === 'created') created.push(what);
     if (change === 'updated') updated.push(what);
   };
-  const { streams, consumers } = allSettings();
-  for (const setting of streams) note(setting.name, await provisionStream(jsm, setting));
-  const waiting = [...consumers];
+  for (const setting of allStreamSettings()) note(setting.name, await provisionStream(jsm, setting));
+  const waiting = allDurables();
   const work = async () => {
     for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
-      note(`${next.stream}/${next.config.durable_name}`, await provisionConsumer(jsm, next.stream, next.config));
+      note(`${next.stream}/${next.durable}`, await provisionConsumer(jsm, next));
     }
   };
   await Promise.all(Array.from({ length: CONSUMERS_AT_ONCE }, work));
@@ -49,28 +55,34 @@ type Change = 'created' | 'updated' | 'unchanged';
 
 async function provisionStream(jsm: JetStreamManager, setting: StreamSetting): Promise<Change> {
   const what = `The stream ${setting.name}`;
+  const driftIn = (config: object): Drift[] => driftOf(setting, config);
   const found = await present(() => jsm.streams.info(setting.name), JetStreamApiCodes.StreamNotFound);
   if (found === undefined) {
-    await attempt(what, [], () => jsm.streams.add(setting), setting);
+    await attempt(what, [], () => jsm.streams.add(setting), driftIn);
     return 'created';
   }
-  const drift = driftOf(setting, found.config);
+  const drift = driftIn(found.config);
   if (drift.length === 0) return 'unchanged';
-  await attempt(what, drift, () => jsm.streams.update(setting.name, setting), setting);
+  await attempt(what, drift, () => jsm.streams.update(setting.name, setting), driftIn);
   return 'updated';
 }
 
-async function provisionConsumer(jsm: JetStreamManager, stream: string, setting: ConsumerSetting): Promise<Change> {
-  const { durable_name: durable } = setting;
+async function provisionConsumer(jsm: JetStreamManager, spec: DurableSpec): Promise<Change> {
+  const { stream, durable } = spec;
   const what = `The durable ${durable} of ${stream}`;
+  const setting = consumerSetting(spec);
+  const driftIn = (config: object): Drift[] => durableDrift(spec, config);
   const found = await present(() => jsm.consumers.info(stream, durable), JetStreamApiCodes.ConsumerNotFound);
   if (found === undefined) {
-    await attempt(what, [], () => jsm.consumers.add(stream, setting), setting);
+    await attempt(what, [], () => jsm.consumers.add(stream, setting), driftIn);
     return 'created';
   }
-  const drift = driftOf(setting, found.config);
+  const drift = driftIn(found.config);
   if (drift.length === 0) return 'unchanged';
-  await attempt(what, drift, () => jsm.consumers.update(stream, durable, setting), setting);
+  if (drift.some(({ field }) => field === 'pause_until')) await jsm.consumers.resume(stream, durable);
+  // The client keeps what a change does not name.
+  const cleared = Object.fromEntries(drift.map(({ field }) => [field, undefined]));
+  await attempt(what, drift, () => jsm.consumers.update(stream, durable, { ...cleared, ...setting }), driftIn);
   return 'updated';
 }
 
@@ -88,7 +100,7 @@ async function attempt(
   what: string,
   drift: readonly Drift[],
   change: () => Promise<StreamInfo | ConsumerInfo>,
-  wanted: object,
+  driftIn: (config: object) => readonly Drift[],
 ): Promise<void> {
   let answered;
   try {
@@ -96,6 +108,6 @@ async function attempt(
   } catch (cause) {
     throw new ProvisionError(what, drift, { cause });
   }
-  const left = driftOf(wanted, answered.config);
+  const left = driftIn(answered.config);
   if (left.length > 0) throw new ProvisionError(what, left);
 }

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { jetstreamManager } from '@nats-io/jetstream';
+import { jetstream, jetstreamManager } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
-import { allDurables, DURABLES } from '#proto';
+import { allDurables, DURABLES, subjects } from '#proto';
 import { startTestNats } from '#libs/testing';
 import type { TestNats } from '#libs/testing';
 import { connectBus } from '../connection/bus.client.js';
@@ -34,12 +34,28 @@ describe('provision', () => {
   it('mends what the server lets it mend', async () => {
     const jsm = await jetstreamManager(nc);
     await jsm.streams.update('REQUESTS', { max_msg_size: 17 });
-    await jsm.consumers.update('REQUESTS', DURABLES.requests.durable, { max_ack_pending: 3 });
+    const strange = { max_ack_pending: 3, headers_only: true, filter_subject: 'orrery.requests' };
+    await jsm.consumers.update('REQUESTS', DURABLES.requests.durable, strange);
     const { created, updated } = await provision(nc);
     expect(created).toEqual([]);
     expect(updated).toEqual(['REQUESTS', `REQUESTS/${DURABLES.requests.durable}`]);
     expect((await jsm.streams.info('REQUESTS')).config.max_msg_size).toBe(8 * 1024 * 1024);
     expect((await jsm.consumers.info('REQUESTS', DURABLES.requests.durable)).config.max_ack_pending).toBe(-1);
+  });
+
+  it('tells of streams and buckets that were made before they were told of, and keeps what is in them', async () => {
+    const jsm = await jetstreamManager(nc);
+    for (const name of ['FEED', 'KV_PRESENCE']) {
+      const { republish, ...before } = (await jsm.streams.info(name)).config;
+      expect(republish).toMatchObject({ headers_only: true });
+      await nc.request(`$JS.API.STREAM.UPDATE.${name}`, JSON.stringify(before));
+      expect((await jsm.streams.info(name)).config.republish).toBeUndefined();
+    }
+    const { seq } = await jetstream(nc).publish(subjects.feed('run-1', 'RUN_PAUSED'), 'before');
+    const { updated } = await provision(nc);
+    expect(updated).toEqual(expect.arrayContaining(['FEED', 'KV_PRESENCE']));
+    expect((await jsm.streams.getMessage('FEED', { seq }))?.string()).toBe('before');
+    expect(await provision(nc)).toEqual({ created: [], updated: [] });
   });
 
   it('refuses with the difference what cannot be mended', async () => {

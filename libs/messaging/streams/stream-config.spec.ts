@@ -1,6 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
-import { allDurables, STREAMS } from '#proto';
-import { allSettings, consumerSetting, driftOf, streamSetting } from './stream-config.js';
+import { allDurables, DURABLES, STREAMS } from '#proto';
+import {
+  allStreamSettings,
+  consumerSetting,
+  driftOf,
+  driftText,
+  durableDrift,
+  streamSetting,
+} from './stream-config.js';
 
 describe('driftOf', () => {
   it('ignores what the server adds and what it leaves out because it is nothing', () => {
@@ -22,6 +29,46 @@ describe('driftOf', () => {
   });
 });
 
+describe('durableDrift', () => {
+  const spec = DURABLES.deviceAgentAttempts;
+  const asItIs = {
+    ...consumerSetting(spec),
+    name: spec.durable,
+    num_replicas: 1,
+    max_waiting: 512,
+    metadata: { a: 'b' },
+  };
+
+  it('finds nothing in a durable as the server has it, with what the server adds', () => {
+    expect(durableDrift(spec, { ...asItIs, backoff: [], headers_only: false })).toEqual([]);
+  });
+
+  it.each([
+    ['ack_wait', 60_000_000_000],
+    ['max_ack_pending', 1],
+    ['max_deliver', 1],
+    ['ack_policy', 'none'],
+    ['deliver_policy', 'new'],
+    ['replay_policy', 'original'],
+    ['filter_subject', 'orrery.run.other'],
+    ['filter_subjects', ['orrery.run.other']],
+    ['headers_only', true],
+    ['deliver_subject', 'orrery.device.web-1.command'],
+    ['pause_until', '2030-01-01T00:00:00Z'],
+    ['inactive_threshold', 1],
+    ['max_batch', 1],
+    ['backoff', [1]],
+    ['something a later server knows', 1],
+  ])('finds a strange %s', (field, value) => {
+    expect(durableDrift(spec, { ...asItIs, [field]: value })).toMatchObject([{ field, found: value }]);
+  });
+
+  it('says in words what differs', () => {
+    const drift = durableDrift(spec, { ...asItIs, ack_wait: 1, headers_only: true });
+    expect(driftText(drift)).toBe('ack_wait is 1, not 3000000000; headers_only is true, not absent');
+  });
+});
+
 describe('the settings', () => {
   it('keep the event log for ever', () => {
     expect(streamSetting(STREAMS.RUNS)).toMatchObject({
@@ -37,7 +84,7 @@ describe('the settings', () => {
   });
 
   it('sync everything but the buckets that are rebuilt', () => {
-    const unsynced = allSettings().streams.filter(({ persist_mode: mode }) => mode === 'async');
+    const unsynced = allStreamSettings().filter(({ persist_mode: mode }) => mode === 'async');
     expect(unsynced.map(({ name }) => name)).toEqual(['KV_PRESENCE', 'KV_MEMBERS']);
   });
 

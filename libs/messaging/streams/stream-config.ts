@@ -8,7 +8,7 @@ import {
   StorageType,
 } from '@nats-io/jetstream';
 import type { ConsumerConfig, StreamConfig } from '@nats-io/jetstream';
-import { ACK_WAIT_MS, allDurables, ARTIFACTS_BUCKET, BUCKETS, STREAMS } from '#proto';
+import { ACK_WAIT_MS, ARTIFACTS_BUCKET, bucketRepublish, BUCKETS, STREAMS } from '#proto';
 import type { BucketSpec, DurableSpec, StreamSpec } from '#proto';
 
 /** Durables and readers of one stream; the server's own default would be 1000. */
@@ -46,12 +46,18 @@ export function streamSetting(spec: StreamSpec): StreamSetting {
     duplicate_window: nanos(spec.dedupeMs),
     deny_delete: spec.denyDelete ?? false,
     deny_purge: spec.denyPurge ?? false,
-    ...(spec.republish === undefined
-      ? {}
-      : { republish: { src: spec.republish.source, dest: spec.republish.destination } }),
+    ...(spec.republish === undefined ? {} : { republish: republishSetting(spec.republish) }),
     // The server wants the three together: a schedule is a message with a time to live that rolls up its own subject.
     ...(spec.schedules === true ? { allow_msg_schedules: true, allow_msg_ttl: true, allow_rollup_hdrs: true } : {}),
   };
+}
+
+function republishSetting({
+  source,
+  destination,
+  headersOnly = false,
+}: ReturnType<typeof bucketRepublish>): NonNullable<StreamConfig['republish']> {
+  return { src: source, dest: destination, headers_only: headersOnly };
 }
 
 /** A key-value bucket as the kv client expects it. */
@@ -67,6 +73,7 @@ function bucketSetting(spec: BucketSpec): StreamSetting {
     max_age: nanos(ttlMs ?? 0),
     duplicate_window: nanos(Math.min(ttlMs ?? DEDUPE_MS_MAX, DEDUPE_MS_MAX)),
     allow_rollup_hdrs: true,
+    republish: republishSetting(bucketRepublish(spec)),
     ...(ttlMs === undefined ? {} : { allow_msg_ttl: true, subject_delete_marker_ttl: nanos(MARKER_TTL_MS) }),
     ...(rebuilt === true ? { persist_mode: PersistMode.Async } : {}),
   };
@@ -90,13 +97,18 @@ function objectStoreSetting(bucket: string): StreamSetting {
 }
 
 /** A durable of ours: explicit acks, no limit to deliveries or to what is in work; back-pressure is what a replica pulls. */
-export function consumerSetting({ durable, filters, ackWaitMs = ACK_WAIT_MS }: DurableSpec): ConsumerSetting {
+export function consumerSetting({
+  durable,
+  filters,
+  ackWaitMs = ACK_WAIT_MS,
+  isOutside,
+}: DurableSpec): ConsumerSetting {
   const [only, ...more] = filters;
   return {
     durable_name: durable,
     ack_policy: AckPolicy.Explicit,
     ack_wait: nanos(ackWaitMs),
-    deliver_policy: DeliverPolicy.All,
+    deliver_policy: isOutside === true ? DeliverPolicy.New : DeliverPolicy.All,
     replay_policy: ReplayPolicy.Instant,
     max_deliver: -1,
     max_ack_pending: -1,
@@ -104,16 +116,13 @@ export function consumerSetting({ durable, filters, ackWaitMs = ACK_WAIT_MS }: D
   };
 }
 
-/** Everything that has to exist, in the order in which it can be made. */
-export function allSettings(): { streams: StreamSetting[]; consumers: { stream: string; config: ConsumerSetting }[] } {
-  return {
-    streams: [
-      ...Object.values(STREAMS).map((spec) => streamSetting(spec)),
-      ...Object.values(BUCKETS).map((spec) => bucketSetting(spec)),
-      objectStoreSetting(ARTIFACTS_BUCKET),
-    ],
-    consumers: allDurables().map((spec) => ({ stream: spec.stream, config: consumerSetting(spec) })),
-  };
+/** Every stream that has to exist. */
+export function allStreamSettings(): StreamSetting[] {
+  return [
+    ...Object.values(STREAMS).map((spec) => streamSetting(spec)),
+    ...Object.values(BUCKETS).map((spec) => bucketSetting(spec)),
+    objectStoreSetting(ARTIFACTS_BUCKET),
+  ];
 }
 
 export interface Drift {
@@ -130,6 +139,32 @@ export function driftOf(wanted: object, found: object): Drift[] {
   );
 }
 
+/** What the server adds to a durable by itself. */
+const ADDED_TO_DURABLES = ['name', 'num_replicas', 'max_waiting', 'metadata'];
+
+/** Until when a durable was held that goes on. */
+const GOES_ON = new Date(0).toISOString().replace('.000', '');
+
+/** What differs from the declaration of a durable: also what it does not speak of, because all that is there changes what comes. */
+export function durableDrift(spec: DurableSpec, found: object): Drift[] {
+  const wanted = consumerSetting(spec);
+  const strange = Object.entries(found).flatMap(([field, value]: [string, unknown]): Drift[] =>
+    field in wanted || ADDED_TO_DURABLES.includes(field) || isNothing(value) || value === GOES_ON
+      ? []
+      : [{ field, wanted: undefined, found: value }],
+  );
+  return [...driftOf(wanted, found), ...strange];
+}
+
+/** One clause for people. */
+export function driftText(drift: readonly Drift[]): string {
+  return drift.map(({ field, wanted, found }) => `${field} is ${jsonText(found)}, not ${jsonText(wanted)}`).join('; ');
+}
+
+function jsonText(value: unknown): string {
+  return value === undefined ? 'absent' : JSON.stringify(value);
+}
+
 function same(wanted: unknown, found: unknown): boolean {
   if (found === undefined || found === null) return isNothing(wanted);
   if (typeof wanted === 'object' && wanted !== null && typeof found === 'object') {
@@ -140,6 +175,7 @@ function same(wanted: unknown, found: unknown): boolean {
 }
 
 function isNothing(value: unknown): boolean {
+  if (Array.isArray(value)) return value.length === 0;
   return value === undefined || value === false || value === 0 || value === '' || value === PersistMode.Default;
 }
 

@@ -6,6 +6,7 @@ import {
   consumeBatches,
   consumeDurable,
   DONE,
+  DurableWatch,
   retryAfterFailure,
   type BatchMessage,
   type BusMessage,
@@ -88,10 +89,12 @@ export class BusStrategy implements CustomTransportStrategy {
   #givenUp: Promise<unknown> = Promise.resolve();
   #always: Serving & { readonly queries?: Served } = { consumptions: [], subscriptions: [] };
   #isListening = false;
+  readonly #durables: DurableWatch;
   #stopped: Promise<void> | undefined;
 
   constructor(options: BusStrategyOptions) {
     this.#options = options;
+    this.#durables = new DurableWatch(options.nc, () => this.#taken());
   }
 
   /** Called by the framework for every method with a pattern. Throws HandlersError for one that nothing would ever reach. */
@@ -119,10 +122,12 @@ export class BusStrategy implements CustomTransportStrategy {
     return () => this.#always.consumptions.forEach((one) => one.look());
   }
 
-  /** Throws while the server keeps something from us that somebody waits for an answer to. */
+  /** Throws while the server keeps something from us: what somebody waits for an answer to, or the messages of a durable. */
   async check(): Promise<void> {
     const [first] = this.#lost;
     if (first !== undefined) throw new Error(`nothing comes on ${first[0]}: ${first[1].message}`);
+    const { problem } = this.#durables;
+    if (problem !== undefined) throw new Error(problem);
   }
 
   /** Begins with everything that belongs to no partition, and with the partitions that this replica owns by then. */
@@ -169,13 +174,19 @@ export class BusStrategy implements CustomTransportStrategy {
     const queries = await this.#serveQueries();
     this.#always = { ...served, ...(queries && { queries }) };
     this.#isListening = true;
+    if (this.#takers.length > 0) this.#durables.begin();
     void this.serve(this.#owned);
   }
 
   async #stop(): Promise<void> {
     const { queries, ...served } = this.#always;
+    await this.#durables.end();
     await queries?.stop();
     await this.#ended(served);
+  }
+
+  #taken(): Consumption[] {
+    return [this.#always, ...this.#serving.values()].flatMap(({ consumptions }) => consumptions);
   }
 
   /** What belongs to a partition, or to none. */

@@ -247,11 +247,14 @@ describe('Actors', () => {
     const own = await connectBus({ url: server.url, name: 'lost', inboxPrefix: '_INBOX_lost' });
     const actors = await Actors.open(own);
     const [revoked, other] = [newGrant(seed, 'read'), newGrant(seed, 'edit')];
-    // A server that goes down may lose the watches: then nobody tells of anything any more.
-    const { consumers } = await jetstreamManager(nc);
+    // A word of the server that is lost: nobody is told of this one.
+    const { streams } = await jetstreamManager(nc);
     const stream = `KV_${BUCKETS.REVOKED_GRANTS.bucket}`;
-    for (const { name } of await consumers.list(stream).next()) await consumers.delete(stream, name);
+    const { republish } = (await streams.info(stream)).config;
+    if (republish === undefined) throw new Error('it is told of');
+    await streams.update(stream, { republish: { ...republish, dest: 'elsewhere.>' } });
     await revoke(nc, 'missed', revoked);
+    await streams.update(stream, { republish });
     expect(mayUse(actors, revoked).ok).toBe(true);
     const heard: string[] = [];
     const hear = (answer = mayUse(actors, revoked)): boolean => {

@@ -2,9 +2,12 @@ import {
   ARTIFACTS_BUCKET,
   BUCKETS,
   DURABLES,
+  keysOfBucket,
+  liveSubjectOf,
   PARTITIONS,
   partitionDurables,
   QUERIES,
+  STREAMS,
   subjects,
   RUN_VERBS,
   VERB_ROWS,
@@ -47,8 +50,9 @@ const PEOPLES_QUERIES = Object.entries(QUERIES)
   .filter((subject) => subject !== TOKEN_USED && !GATEWAY_QUERIES.includes(subject));
 
 /**
- * Every user of the bus. Only the owner of a stream publishes to its subjects, and no service deletes or changes a stream.
- * A reader may make consumers on the streams it reads; the server cannot tell whose they are.
+ * Every user of the bus. Only the owner of a stream publishes to its subjects, no service deletes or changes a stream, and nobody but
+ * the administrator makes, changes or deletes a consumer: the server cannot tell whose one is, and one that pushes publishes in
+ * the name of the server. Who reads a stream reads all of it.
  */
 export const natsUsers = (): readonly NatsUserSpec[] => [...SERVICE_USERS, ...PEOPLE];
 
@@ -65,11 +69,12 @@ const SERVICE_USERS: readonly NatsUserSpec[] = [
         ...Array.from({ length: PARTITIONS }, (_, partition) => Object.values(partitionDurables(partition))).flat(),
       ),
       ...loads('RUNS', 'ATTEMPTS', 'PLANS', 'TIMERS', 'REQUESTS'),
-      ...readsBuckets('AGENT_PROFILES', 'MEMBERS', 'ACTORS', 'REVOKED_GRANTS'),
+      ...loadsBuckets('MEMBERS'),
       ...readsArtifacts(),
       key('MEMBERS', 'orchestrator.*'),
     ],
     subscribe: [subjects.submit, subjects.anyVerb],
+    buckets: ['AGENT_PROFILES', 'ACTORS', 'REVOKED_GRANTS'],
   }),
   service('registry', {
     publish: [
@@ -77,13 +82,13 @@ const SERVICE_USERS: readonly NatsUserSpec[] = [
       subjects.anyActor,
       subjects.anyDeviceTimer,
       ...consumesDurables(DURABLES.registryDue),
-      ...reads('FLEET', 'ACTORS'),
       ...loads('TIMERS'),
-      ...readsBuckets('PRESENCE', 'ACTORS', 'REVOKED_GRANTS', 'AGENT_PROFILES'),
       key('AGENT_PROFILES', '*'),
       key('ACTORS', '*'),
       key('REVOKED_GRANTS', '*'),
     ],
+    reads: ['FLEET', 'ACTORS'],
+    buckets: ['PRESENCE', 'ACTORS', 'REVOKED_GRANTS', 'AGENT_PROFILES'],
   }),
   // Asks who somebody is, never enrols or revokes anybody; submits and cancels for the clients that are connected to it.
   service('aip-gateway', {
@@ -93,12 +98,11 @@ const SERVICE_USERS: readonly NatsUserSpec[] = [
       ...verbsOf('aip-gateway'),
       subjects.anyOutput,
       ...loads('RUNS'),
-      ...readsBuckets('PRESENCE'),
       key('PRESENCE', '*'),
-      ...readsBuckets('AGENT_PROFILES'),
       ...writesArtifacts(),
     ],
     subscribe: [subjects.anyDeviceCommand, subjects.anyDeviceSession, subjects.anyLiveRun],
+    buckets: ['PRESENCE', 'AGENT_PROFILES'],
     actor: { kind: 'system', id: 'aip-gateway' },
   }),
   service('device-agent', {
@@ -109,18 +113,20 @@ const SERVICE_USERS: readonly NatsUserSpec[] = [
       subjects.anyOutput,
       ...consumesDurables(DURABLES.deviceAgentAttempts, DURABLES.deviceAgentControl),
       ...loads('RUNS', 'ATTEMPTS'),
-      ...readsBuckets('AGENT_PROFILES'),
       opensBucket('MEMBERS'),
       key('MEMBERS', 'device-agent.*'),
       ...writesArtifacts(),
     ],
+    buckets: ['AGENT_PROFILES'],
   }),
   service('logging', {
-    publish: [subjects.anyFeed, ...reads('RUNS', 'ATTEMPTS', 'PLANS', 'FLEET', 'FEED'), ...readsArtifacts()],
+    publish: [subjects.anyFeed, ...loads('FEED'), ...readsArtifacts()],
+    reads: ['RUNS', 'ATTEMPTS', 'PLANS'],
   }),
   service('console', {
-    publish: [subjects.submit, ...PEOPLES_QUERIES, TOKEN_USED, ...verbsOf('console'), ...reads('RUNS', 'FEED')],
-    subscribe: [subjects.anyLiveRun, subjects.anyAnswer, subjects.anyOutput],
+    publish: [subjects.submit, ...PEOPLES_QUERIES, TOKEN_USED, ...verbsOf('console')],
+    subscribe: [subjects.anyAnswer, subjects.anyOutput],
+    reads: ['RUNS', 'FEED'],
     actor: { kind: 'person', id: 'console' },
   }),
   // Plans for runs: reads how they go and what devices there are, and writes what it proposes. The verb is for those who edit through it.
@@ -131,11 +137,11 @@ const SERVICE_USERS: readonly NatsUserSpec[] = [
       ...consumesDurables(DURABLES.plannerRounds),
       ...loads('PLANS', 'ATTEMPTS'),
       ...writesArtifacts(),
-      ...readsBuckets('ACTORS', 'REVOKED_GRANTS', 'MEMBERS'),
+      ...loadsBuckets('MEMBERS'),
       key('MEMBERS', 'planner.*'),
-      ...reads('RUNS', 'FEED'),
-      ...readsBuckets('AGENT_PROFILES'),
+      ...loads('RUNS'),
     ],
+    buckets: ['ACTORS', 'REVOKED_GRANTS', 'AGENT_PROFILES'],
     actor: { kind: 'system', id: 'planner' },
   }),
 ];
@@ -150,21 +156,21 @@ const PEOPLE: readonly NatsUserSpec[] = [
       subjects.submit,
       ...PEOPLES_QUERIES,
       ...verbsOf('cli'),
-      ...reads('RUNS', 'ATTEMPTS', 'PLANS', 'FLEET', 'ACTORS', 'FEED', 'DLQ'),
-      ...readsBuckets('AGENT_PROFILES'),
       ...readsArtifacts(),
     ],
-    subscribe: [subjects.anyLiveRun, subjects.anyAnswer, subjects.anyOutput],
+    subscribe: [subjects.anyAnswer, subjects.anyOutput],
+    reads: ['RUNS', 'ATTEMPTS', 'PLANS', 'FLEET', 'ACTORS', 'FEED', 'DLQ'],
+    buckets: ['AGENT_PROFILES'],
     actor: { kind: 'person', id: 'cli' },
   }),
-  // Another system: publishes requests, hears their answers, follows the public feed with consumers of its own.
+  // Another system: publishes requests, hears their answers, follows the public feed with the durable that is made for it.
   user('external', {
-    publish: [ACCOUNT_INFO, subjects.requests, subjects.submit, ...follows('FEED'), ...acknowledges('FEED', '*')],
+    publish: [ACCOUNT_INFO, subjects.requests, subjects.submit, ...consumesDurables(DURABLES.externalFeed)],
     subscribe: [subjects.anyLiveRun, subjects.anyAnswer],
     actor: { kind: 'external', id: 'external' },
   }),
   // Reads the logs, all of them, and nothing else.
-  user('auditor', { publish: [ACCOUNT_INFO, ...reads('RUNS', 'ATTEMPTS', 'PLANS', 'FLEET', 'ACTORS')] }),
+  user('auditor', { publish: [ACCOUNT_INFO], reads: ['RUNS', 'ATTEMPTS', 'PLANS', 'FLEET', 'ACTORS'] }),
   user('admin', {
     publish: [EVERYTHING],
     subscribe: [EVERYTHING],
@@ -186,14 +192,29 @@ export function actorsOf(
   );
 }
 
-type Permissions = Pick<NatsUserSpec, 'publish' | 'actor'> &
-  Partial<Pick<NatsUserSpec, 'subscribe' | 'allowResponses'>>;
+interface Permissions
+  extends Pick<NatsUserSpec, 'publish' | 'actor'>, Partial<Pick<NatsUserSpec, 'subscribe' | 'allowResponses'>> {
+  /** Streams in order and live. */
+  readonly reads?: readonly StreamName[];
+  /** Buckets that are read whole and followed. */
+  readonly buckets?: readonly BucketName[];
+}
 
 /** Every user has inboxes of its own: nobody can listen for another's answers. */
 function user(name: string, permissions: Permissions): NatsUserSpec {
-  const { publish, subscribe = [], allowResponses = false } = permissions;
+  const { publish, subscribe = [], allowResponses = false, reads = [], buckets = [], ...actor } = permissions;
   const inboxes = `_INBOX_${name}.>`;
-  return { ...permissions, name, publish: [...new Set(publish)], subscribe: [inboxes, ...subscribe], allowResponses };
+  const news = [
+    ...reads.flatMap((stream) => STREAMS[stream].subjects),
+    ...buckets.map((bucket) => keysOfBucket(BUCKETS[bucket].bucket)),
+  ].map(liveSubjectOf);
+  return {
+    ...actor,
+    name,
+    publish: [...new Set([...publish, ...loads(...reads), ...loadsBuckets(...buckets)])],
+    subscribe: [inboxes, ...news, ...subscribe],
+    allowResponses,
+  };
 }
 
 /** A service may serve its queries and bury what it cannot handle. */
@@ -206,7 +227,7 @@ function service(name: string, { publish, subscribe = [], ...rest }: Permissions
   });
 }
 
-/** Single messages and pages of streams, without a consumer. */
+/** Single messages and pages of streams, without a consumer and without hearing what comes. */
 function loads(...streams: StreamName[]): string[] {
   return streams.flatMap(loadsAny);
 }
@@ -220,26 +241,11 @@ function loadsAny(stream: string): string[] {
   ];
 }
 
-/** Streams by the message, and in order and live. */
-function reads(...streams: StreamName[]): string[] {
-  return streams.flatMap((stream) => [...loads(stream), ...follows(stream)]);
-}
-
-/** A stream in order and live: ephemeral consumers, made by the reader. */
-function follows(stream: StreamName): string[] {
-  return [
-    `${API}.STREAM.INFO.${stream}`,
-    // Without a name when a reader has several filters.
-    `${API}.CONSUMER.CREATE.${stream}`,
-    `${API}.CONSUMER.CREATE.${stream}.>`,
-    `${API}.CONSUMER.INFO.${stream}.*`,
-    `${API}.CONSUMER.MSG.NEXT.${stream}.*`,
-  ];
-}
-
 /** The messages of durables that somebody else made. */
 function consumesDurables(...durables: DurableSpec[]): string[] {
   return durables.flatMap(({ stream, durable }) => [
+    // To see that they are as they have to be.
+    `${API}.CONSUMER.LIST.${stream}`,
     `${API}.CONSUMER.INFO.${stream}.${durable}`,
     `${API}.CONSUMER.MSG.NEXT.${stream}.${durable}`,
     ...acknowledges(stream, durable),
@@ -253,9 +259,9 @@ function acknowledges(stream: string, durable: string): string[] {
 
 type BucketName = keyof typeof BUCKETS;
 
-/** Keys of buckets, and watching them: an ordered push consumer with flow control. */
-function readsBuckets(...buckets: BucketName[]): string[] {
-  return buckets.flatMap((bucket) => watches(`KV_${BUCKETS[bucket].bucket}`));
+/** Keys of buckets, without hearing what changes. */
+function loadsBuckets(...buckets: BucketName[]): string[] {
+  return buckets.flatMap((bucket) => loadsAny(`KV_${BUCKETS[bucket].bucket}`));
 }
 
 /** To write a key of one's own; what others have written stays unread. */
@@ -268,20 +274,9 @@ function key(bucket: BucketName, pattern: string): string {
 }
 
 function readsArtifacts(): string[] {
-  return watches(`OBJ_${ARTIFACTS_BUCKET}`);
+  return loadsAny(`OBJ_${ARTIFACTS_BUCKET}`);
 }
 
 function writesArtifacts(): string[] {
   return [...readsArtifacts(), `$O.${ARTIFACTS_BUCKET}.>`];
-}
-
-function watches(stream: string): string[] {
-  return [
-    ...loadsAny(stream),
-    `${API}.CONSUMER.CREATE.${stream}.>`,
-    `${API}.CONSUMER.INFO.${stream}.*`,
-    `${API}.CONSUMER.DELETE.${stream}.*`,
-    `$JS.FC.${stream}.>`,
-    `$JS.FC.*.*.${stream}.>`,
-  ];
 }

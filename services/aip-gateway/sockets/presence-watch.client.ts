@@ -24,7 +24,6 @@ export class PresenceWatch extends Loop {
     const { nc, connections, logger } = this.#parts;
     return followBucket(nc, {
       bucket: BUCKETS.PRESENCE.bucket,
-      headersOnly: true,
       look: () => ({
         take: ({ key, revision }) => {
           for (const connection of connections.of(key)) connection.look?.(revision);

@@ -1,6 +1,7 @@
 import { jetstreamManager } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
-import { lastSequence, readCommits, readStored, type StreamEntry } from '#libs/event-log';
+import { readCommits, readStored, type StreamEntry } from '#libs/event-log';
+import { lastStored } from '#libs/messaging';
 import { parseWith, RunCommit, runIdOfSubject, sentenceOf, subjects, type RunId } from '#proto';
 import type { ExportRecord } from '#libs/audit';
 import { failure } from '../terminal/index.js';
@@ -41,7 +42,7 @@ export async function* followRun(
   runId: RunId,
   signal: AbortSignal,
 ): AsyncGenerator<{ commit: RunCommit; behind: number }, void, undefined> {
-  for await (const entry of readCommits(nc, 'RUNS', { afterSequence: 0, filters: [subjects.run(runId)], signal })) {
+  for await (const entry of readCommits(nc, 'RUNS', { afterSequence: 0, filter: subjects.run(runId), signal })) {
     const parsed = parseWith(RunCommit, jsonOf(entry));
     if (!parsed.ok) {
       throw failure(`Run ${runId} cannot be read: ${parsed.issues.map(sentenceOf).join('; ')}. Try: orrery verify`);
@@ -52,7 +53,7 @@ export async function* followRun(
 
 /** Whether the log has anything of this run. */
 export async function isKnownRun(nc: NatsConnection, runId: RunId): Promise<boolean> {
-  return (await lastSequence(nc, 'RUNS', subjects.run(runId))) > 0;
+  return (await lastStored(nc, 'RUNS', subjects.run(runId))) > 0;
 }
 
 async function loadStream(nc: NatsConnection, stream: RunStream, filter: string): Promise<ExportRecord[]> {

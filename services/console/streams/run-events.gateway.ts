@@ -61,9 +61,9 @@ export class RunEvents extends SseResponses<EventsOf> {
   }
 
   #read(runId: RunId, afterSequence: number, signal: AbortSignal): AsyncIterable<StreamEntry> {
-    const filters = [subjects.feedOfRun(runId)];
+    const filter = subjects.feedOfRun(runId);
     const { readAheadMessages } = this.limits;
-    return readCommits(this.nc, 'FEED', { afterSequence, filters, signal, readAheadMessages });
+    return readCommits(this.nc, 'FEED', { afterSequence, filter, signal, readAheadMessages });
   }
 }
 

@@ -23,8 +23,8 @@ export class RunOutput extends SseResponses<OutputOf> {
     let run: Run = emptyRun(of.runId);
     let stop: (() => void) | undefined;
     try {
-      const filters = [subjects.run(of.runId)];
-      for await (const { data, pending } of readCommits(this.nc, 'RUNS', { afterSequence: 0, filters, signal })) {
+      const filter = subjects.run(of.runId);
+      for await (const { data, pending } of readCommits(this.nc, 'RUNS', { afterSequence: 0, filter, signal })) {
         run = evolveCommit(run, RunCommit.parse(parseJson(data)));
         if (pending > 0) continue;
         if (isTerminal(run)) break;

@@ -1,11 +1,10 @@
-import { DeliverPolicy, jetstream, jetstreamManager } from '@nats-io/jetstream';
+import { jetstream, jetstreamManager } from '@nats-io/jetstream';
 import { headers, type NatsConnection } from '@nats-io/transport-node';
 import { FeedMessage, STREAMS, subjects, parseJson, type RunEventType } from '#proto';
 import { parsePosition, wholeMessage, type FeedEntry, type FeedPosition } from './feed-message.js';
-import { isWrongSequence } from '#libs/messaging';
+import { isWrongSequence, storedPage } from '#libs/messaging';
 
 const PUBLISH_TIMEOUT_MS = 5_000;
-const FIRST_MESSAGE_WAIT_MS = 1_000;
 
 /** Where FEED ends, and which event of RUNS is its last; undefined when FEED holds nothing. */
 export interface FeedEnd {
@@ -72,14 +71,11 @@ export class FeedStream {
 
   /** Just before the first message of RUNS that is younger than what FEED keeps. */
   async beforeYoungest(now: number): Promise<FeedPosition> {
-    const js = jetstream(this.#nc);
     const manager = await jetstreamManager(this.#nc, { checkAPI: false });
     const { state } = await manager.streams.info(STREAMS.RUNS.name);
-    const consumer = await js.consumers.get(STREAMS.RUNS.name, {
-      deliver_policy: DeliverPolicy.StartTime,
-      opt_start_time: new Date(now - STREAMS.FEED.ageMsMax).toISOString(),
-    });
-    const first = await consumer.next({ expires: FIRST_MESSAGE_WAIT_MS });
-    return wholeMessage(first === null ? state.last_seq : first.seq - 1);
+    const after = new Date(now - STREAMS.FEED.ageMsMax);
+    const { messages, failure } = await storedPage(this.#nc, { stream: 'RUNS', filter: subjects.anyRun, after });
+    if (failure !== undefined) throw failure;
+    return wholeMessage((messages[0]?.seq ?? state.last_seq + 1) - 1);
   }
 }

@@ -111,7 +111,7 @@ export class RunsProjection implements Projection {
   async #rebuild(runId: RunId, until: StreamEntry, { number }: RunCommit): Promise<CachedRun | string | undefined> {
     if (number === 1) return undefined;
     const signal = AbortSignal.timeout(REBUILD_MS_MAX);
-    const options = { afterSequence: 0, filters: [subjects.run(runId)], signal };
+    const options = { afterSequence: 0, filter: subjects.run(runId), signal };
     let cached: CachedRun | undefined;
     for await (const entry of readCommits(this.#options.nc, this.stream, options)) {
       if (entry.sequence >= until.sequence) return cached;

@@ -1,8 +1,7 @@
-import type { KvWatchEntry } from '@nats-io/kv';
 import type { NatsConnection } from '@nats-io/transport-node';
 import type { Logger } from 'pino';
 import { AgentProfile, BUCKETS, type Member } from '#proto';
-import { agentsOf, followBucket, KnownAgents, entryValue } from '#libs/messaging';
+import { agentsOf, followBucket, KnownAgents, entryValue, type BucketEntry } from '#libs/messaging';
 import type { Clock } from '#libs/platform';
 import type { Fleet } from './fleet.js';
 
@@ -63,7 +62,7 @@ export class FleetViewConsumer {
     this.#fleet.others(running);
   }
 
-  #take(entry: KvWatchEntry): void {
+  #take(entry: BucketEntry): void {
     if (entry.operation !== 'PUT') return this.#fleet.remove(entry.key);
     const profile = entryValue(entry, AgentProfile);
     if (profile !== undefined) this.#fleet.profile(profile);

@@ -303,7 +303,7 @@ async function fold(runId: string) {
 }
 
 async function untilEvent(runId: string, type: RunEventType, editId?: string, taskId?: string): Promise<RunCommit> {
-  for await (const entry of readCommits(nc, 'RUNS', { afterSequence: 0, filters: [subjects.run(runId)] })) {
+  for await (const entry of readCommits(nc, 'RUNS', { afterSequence: 0, filter: subjects.run(runId) })) {
     const commit = RunCommit.parse(JSON.parse(new TextDecoder().decode(entry.data)));
     const found = commit.events.some(
       (event) =>

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { jetstream } from '@nats-io/jetstream';
-import { Kvm, type KvEntry, type KvWatchEntry } from '@nats-io/kv';
+import { Kvm } from '@nats-io/kv';
 import type { NatsConnection } from '@nats-io/transport-node';
 import type { Logger } from 'pino';
-import { followBucket, type BucketLook, type Following } from '#libs/messaging';
+import { followBucket, type BucketEntry, type BucketLook, type Following } from '#libs/messaging';
 import { Loop } from '#libs/platform';
-import { BUCKETS, DeviceId, LIMITS, parseWith, Presence } from '#proto';
+import { BUCKETS, DeviceId, LIMITS, parseJson, parseWith, Presence } from '#proto';
 
 /** A renewal that is this late has been missed, or its marker has: look. */
 const SILENCE_MS_MAX = LIMITS.presenceTtlMs + 1_000;
@@ -70,7 +70,7 @@ export class PresenceConsumer extends Loop {
     };
   }
 
-  #take(entry: KvWatchEntry): void {
+  #take(entry: BucketEntry): void {
     const deviceId = DeviceId.safeParse(entry.key);
     if (!deviceId.success) return;
     const { data: id } = deviceId;
@@ -104,13 +104,13 @@ export async function readPresence(nc: NatsConnection, deviceId: DeviceId): Prom
   return entry === null || entry.operation !== 'PUT' ? undefined : parse(entry);
 }
 
-function parse(entry: KvEntry): Presence {
-  const parsed = parseWith(Presence, entry.json());
+function parse(entry: BucketEntry): Presence {
+  const parsed = parseWith(Presence, parseJson(entry.value));
   if (parsed.ok && parsed.value.deviceId === entry.key) return parsed.value;
   throw new Error(`the presence of ${entry.key} cannot be understood`);
 }
 
-function understood(entry: KvWatchEntry): Presence | undefined {
+function understood(entry: BucketEntry): Presence | undefined {
   try {
     return parse(entry);
   } catch {

@@ -4,7 +4,7 @@ import type { NatsConnection } from '@nats-io/transport-node';
 import { AgentProfile, BUCKETS, type DeviceId } from '#proto';
 import { OVERTAKEN, uncontended } from '#libs/event-log';
 import type { Newest, ProfileStore } from './profile-store.js';
-import { entryValue, isWrongSequence } from '#libs/messaging';
+import { entryValue, isWrongSequence, readBucket } from '#libs/messaging';
 
 /** AGENT_PROFILES: one key per device. An older revision never replaces a newer one, whichever replica writes. */
 export class KvProfiles implements ProfileStore {
@@ -45,9 +45,7 @@ export class KvProfiles implements ProfileStore {
   }
 
   async list(): Promise<DeviceId[]> {
-    const ids: DeviceId[] = [];
-    for await (const id of await (await this.#open()).keys()) ids.push(id);
-    return ids;
+    return (await readBucket(this.#nc, BUCKETS.AGENT_PROFILES.bucket)).map(({ key }) => key);
   }
 
   async read(deviceId: DeviceId): Promise<AgentProfile | undefined> {

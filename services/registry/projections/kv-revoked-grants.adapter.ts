@@ -3,6 +3,7 @@ import { Kvm, type KV } from '@nats-io/kv';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { BUCKETS } from '#proto';
 import type { GrantRevocation } from '#libs/fleet';
+import { readBucket } from '#libs/messaging';
 
 /** REVOKED_GRANTS: one key per fact, written once; whichever replica writes it, it is the same. */
 export class KvRevokedGrants {
@@ -24,9 +25,7 @@ export class KvRevokedGrants {
 
   /** The sequences that are there. */
   async list(): Promise<number[]> {
-    const sequences: number[] = [];
-    for await (const key of await (await this.#open()).keys()) sequences.push(Number(key));
-    return sequences;
+    return (await readBucket(this.#nc, BUCKETS.REVOKED_GRANTS.bucket)).map(({ key }) => Number(key));
   }
 
   async #open(): Promise<KV> {

@@ -2,8 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { jetstreamManager, type ConsumerInfo, type JetStreamManager, type StreamInfo } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { PROOF_MS_MAX } from '#libs/keys';
-import { allSettings, checkServer, driftOf, provision } from '#libs/messaging';
-import { STREAMS } from '#proto';
+import { allStreamSettings, checkServer, driftOf, durableDrift, provision } from '#libs/messaging';
+import { allDurables, STREAMS } from '#proto';
 import { messageOf } from '../../terminal/index.js';
 import { bad, ok, warn, type Finding } from './finding.js';
 import {
@@ -40,7 +40,7 @@ export async function checkBus(
   findings.push(...judgeDeclared('streams', declaredStreams(streams)));
   findings.push(...judgeDeclared('durables', declaredDurables(durables)), ...judgeUndeclared(undeclared(durables)));
   await sleep(BETWEEN_LOOKS_MS);
-  findings.push(...judgeMoving(durables.map(lookOf), (await lookAt(jsm)).durables.map(lookOf)));
+  findings.push(...judgeMoving(looksAt(durables), looksAt((await lookAt(jsm)).durables)));
   const { storage, limits } = await jsm.getAccountInfo();
   findings.push(judgeStorage(storage, limits.max_storage));
   findings.push(await checkClock(jsm, now));
@@ -91,7 +91,7 @@ async function lookAt(jsm: JetStreamManager): Promise<Look> {
 
 function declaredStreams(streams: readonly StreamInfo[]): DeclaredThing[] {
   const found = new Map(streams.map(({ config }) => [config.name, config]));
-  return allSettings().streams.map((setting) => {
+  return allStreamSettings().map((setting) => {
     const config = found.get(setting.name);
     return { name: setting.name, drift: config && driftOf(setting, config) };
   });
@@ -101,18 +101,24 @@ const nameOf = (stream: string, consumer: string): string => `${stream}/${consum
 
 function declaredDurables(durables: readonly ConsumerInfo[]): DeclaredThing[] {
   const found = new Map(durables.map(({ stream_name: stream, name, config }) => [nameOf(stream, name), config]));
-  return allSettings().consumers.map(({ stream, config: setting }) => {
-    const name = nameOf(stream, setting.durable_name);
+  return allDurables().map((spec) => {
+    const name = nameOf(spec.stream, spec.durable);
     const config = found.get(name);
-    return { name, drift: config && driftOf(setting, config) };
+    return { name, drift: config && durableDrift(spec, config) };
   });
 }
 
 const isDurable = ({ config }: ConsumerInfo): boolean => (config.durable_name ?? '') !== '';
 
 function undeclared(durables: readonly ConsumerInfo[]): string[] {
-  const ours = new Set(allSettings().consumers.map(({ stream, config }) => nameOf(stream, config.durable_name)));
+  const ours = new Set(allDurables().map(({ stream, durable }) => nameOf(stream, durable)));
   return durables.map(({ stream_name: stream, name }) => nameOf(stream, name)).filter((name) => !ours.has(name));
+}
+
+/** Whether somebody outside takes from his durable is his affair. */
+function looksAt(durables: readonly ConsumerInfo[]): DurableLook[] {
+  const outside = allDurables().flatMap(({ durable, isOutside }) => (isOutside === true ? [durable] : []));
+  return durables.filter(({ name }) => !outside.includes(name)).map(lookOf);
 }
 
 function lookOf(consumer: ConsumerInfo): DurableLook {
