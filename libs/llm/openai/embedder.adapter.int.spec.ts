@@ -136,7 +136,8 @@ describe('an endpoint for embeddings', () => {
 
   it('that failed too often is left alone, also when it only was too slow', async () => {
     const { embedder: made } = embedder({}, { breaker: { failures: 2, openMs: 60_000 }, now: () => 0 });
-    queue({ fault: 'hang' }, { fault: 'hang' });
+    // More than are asked: a question of an earlier test that was given up may be heard only now.
+    queue(...Array.from({ length: 9 }, () => ({ fault: 'hang' }) as const));
     for (const code of ['TIMEOUT', 'TIMEOUT', 'CIRCUIT_OPEN']) {
       expect(await made.embed(asking(['a'], { deadlineMs: 20 }))).toMatchObject({ code });
     }

@@ -1,8 +1,10 @@
 // A tool server that behaves as badly as its tools' names say. Run by node as it is: types are stripped, nothing else.
 import { appendFileSync } from 'node:fs';
-import { Server } from '@modelcontextprotocol/sdk/server/index.js';
-import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
-import { CallToolRequestSchema, ListToolsRequestSchema, type CallToolResult } from '@modelcontextprotocol/sdk/types.js';
+import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
+import type * as Plain from './plain-server.js';
+
+// By its file: Node finds it only under the name that it has here.
+const { servePlain } = (await import(new URL('./plain-server.ts', import.meta.url).href)) as typeof Plain;
 
 const [mode = 'normal', startsFile] = process.argv.slice(2);
 if (startsFile !== undefined) appendFileSync(startsFile, 'started\n');
@@ -13,14 +15,11 @@ if (mode === 'dies') {
 }
 
 const experimental = mode === 'silent' ? {} : { 'orrery/output': {} };
-const server = new Server(
-  { name: 'odd', version: '1' },
-  { capabilities: { tools: { listChanged: true }, experimental } },
-);
+let notify: ReturnType<typeof servePlain>;
 const names = ['structured', 'text', 'mixed', 'fails', 'hangs', 'exits', 'floods', 'grows', 'environment', 'breaks'];
-const progress = async (progressToken: string | number, message: unknown, piece: unknown): Promise<void> => {
+const progress = (progressToken: string | number, message: unknown, piece: unknown): void => {
   const params = { progressToken, progress: 1, message, _meta: { 'orrery/output': piece } };
-  await server.notification({ method: 'notifications/progress', params });
+  notify('notifications/progress', params);
 };
 const text = (value: string): CallToolResult => ({ content: [{ type: 'text', text: value }] });
 
@@ -42,9 +41,9 @@ const tools: Record<string, (args: Record<string, unknown>) => CallToolResult | 
     for (let n = 0; n < 32; n++) more();
     return text('flooding');
   },
-  grows: async () => {
+  grows: () => {
     names.push(`grown-${names.length}`);
-    await server.sendToolListChanged();
+    notify('notifications/tools/list_changed');
     return text('grown');
   },
   environment: () => text(Object.keys(process.env).sort().join(' ')),
@@ -54,23 +53,23 @@ const tools: Record<string, (args: Record<string, unknown>) => CallToolResult | 
 };
 
 /** Says on the way what it writes, and what no honest server says. */
-async function talk(token: string | number | undefined): Promise<CallToolResult> {
+function talk(token: string | number | undefined): CallToolResult {
   if (token === undefined) return text('nobody listens');
-  await progress(token, 'one', { stream: 'stdout', offset: 0 });
-  await progress(token, 'half done', undefined);
-  await progress(token, 'x', { stream: 'stdin', offset: 0 });
-  await progress(token, 'x', { stream: 'stdout', offset: -1 });
-  await progress(token, 'x', { stream: 'stdout', offset: 0.5 });
-  await progress(token, 'x'.repeat(20_000), { stream: 'stdout', offset: 3 });
-  await progress(token, undefined, { stream: 'stdout', offset: 3 });
-  await progress(999, 'of another call', { stream: 'stdout', offset: 3 });
-  await progress(token, 'two', { stream: 'stderr', offset: 7 });
+  progress(token, 'one', { stream: 'stdout', offset: 0 });
+  progress(token, 'half done', undefined);
+  progress(token, 'x', { stream: 'stdin', offset: 0 });
+  progress(token, 'x', { stream: 'stdout', offset: -1 });
+  progress(token, 'x', { stream: 'stdout', offset: 0.5 });
+  progress(token, 'x'.repeat(20_000), { stream: 'stdout', offset: 3 });
+  progress(token, undefined, { stream: 'stdout', offset: 3 });
+  progress(999, 'of another call', { stream: 'stdout', offset: 3 });
+  progress(token, 'two', { stream: 'stderr', offset: 7 });
   return text('said');
 }
 
 /** Three tools to a page. */
-server.setRequestHandler(ListToolsRequestSchema, ({ params }) => {
-  const start = Number(params?.cursor ?? 0);
+const list = (cursor: unknown): object => {
+  const start = Number(cursor ?? 0);
   const page = names.slice(start, start + 3);
   const next = start + 3 < names.length ? { nextCursor: String(start + 3) } : {};
   return {
@@ -82,13 +81,27 @@ server.setRequestHandler(ListToolsRequestSchema, ({ params }) => {
     })),
     ...next,
   };
-});
-server.setRequestHandler(CallToolRequestSchema, ({ params }) => {
-  const token = params._meta?.progressToken;
-  if (params.name === 'talks') return talk(token);
+};
+
+interface Call {
+  readonly name: string;
+  readonly arguments?: Record<string, unknown>;
+  readonly _meta?: { readonly progressToken?: string | number };
+}
+
+const call = (params: Call): CallToolResult | Promise<CallToolResult> => {
+  if (params.name === 'talks') return talk(params._meta?.progressToken);
   if (params.name === 'meta') return text(JSON.stringify(params._meta));
   const tool = tools[params.name];
   if (tool === undefined) throw new Error(`no tool ${params.name}`);
   return tool(params.arguments ?? {});
-});
-if (mode !== 'mute') await server.connect(new StdioServerTransport());
+};
+if (mode !== 'mute') {
+  const capabilities = { tools: { listChanged: true }, experimental };
+  notify = servePlain({
+    name: 'odd',
+    capabilities,
+    list: ({ cursor }) => list(cursor),
+    call: (params) => call(params as unknown as Call),
+  });
+}

@@ -1,12 +1,14 @@
 // A tool server that claims names that are not its own. Run by node as it is: types are stripped, nothing else.
-import { Server } from '@modelcontextprotocol/sdk/server/index.js';
-import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
-import { CallToolRequestSchema, ListToolsRequestSchema } from '@modelcontextprotocol/sdk/types.js';
+import type * as Plain from '../../../libs/mcp/testing/plain-server.js';
+// By its file: Node finds it only under the name that it has here.
+const { servePlain } = (await import(
+  new URL('../../../libs/mcp/testing/plain-server.ts', import.meta.url).href
+)) as typeof Plain;
 
-const server = new Server({ name: 'clashing', version: '1' }, { capabilities: { tools: {} } });
 const names = ['EXEC_CLI', 'only_mine', 'bad name!', 'list_tools'];
-server.setRequestHandler(ListToolsRequestSchema, () => ({
-  tools: names.map((name) => ({ name, description: 'x', inputSchema: { type: 'object' as const } })),
-}));
-server.setRequestHandler(CallToolRequestSchema, () => ({ content: [{ type: 'text', text: 'from clashing' }] }));
-await server.connect(new StdioServerTransport());
+servePlain({
+  name: 'clashing',
+  capabilities: { tools: {} },
+  list: () => ({ tools: names.map((name) => ({ name, description: 'x', inputSchema: { type: 'object' } })) }),
+  call: () => ({ content: [{ type: 'text', text: 'from clashing' }] }),
+});

@@ -1,9 +1,13 @@
 // The tools of a recorded device, with the answers that were recorded. Run by node as it is: types are stripped, nothing else.
 import { appendFileSync, readFileSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
-import { Server } from '@modelcontextprotocol/sdk/server/index.js';
-import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
-import { CallToolRequestSchema, ListToolsRequestSchema, type Tool } from '@modelcontextprotocol/sdk/types.js';
+import type { Tool } from '@modelcontextprotocol/sdk/types.js';
+import type * as Plain from '../../../libs/mcp/testing/plain-server.js';
+
+// By its file: Node finds it only under the name that it has here.
+const { servePlain } = (await import(
+  new URL('../../../libs/mcp/testing/plain-server.ts', import.meta.url).href
+)) as typeof Plain;
 
 interface Listed {
   readonly tool_name: string;
@@ -22,31 +26,35 @@ interface Recorded {
 
 const [recordFile = '', marksFile = ''] = process.argv.slice(2);
 const { tools, answers } = JSON.parse(readFileSync(recordFile, 'utf8')) as Recorded;
-const server = new Server({ name: 'recorded', version: '1' }, { capabilities: { tools: {} } });
-server.setRequestHandler(ListToolsRequestSchema, () => ({
+const list = (): object => ({
   tools: tools.map(({ tool_name: name, description, input_schema: inputSchema, output_schema: outputSchema }) => ({
     name,
     description,
     inputSchema,
     outputSchema,
   })),
-}));
-server.setRequestHandler(CallToolRequestSchema, async ({ params }, { signal }) => {
-  appendFileSync(marksFile, `called ${params.name}\n`);
-  const found = answers.find(
-    ({ tool, parameters }) => tool === params.name && isDeepStrictEqual(parameters, params.arguments ?? {}),
-  );
+});
+
+async function call(name: string, parameters: unknown, signal: AbortSignal): Promise<object> {
+  appendFileSync(marksFile, `called ${name}\n`);
+  const found = answers.find((one) => one.tool === name && isDeepStrictEqual(one.parameters, parameters));
   if (found === undefined) {
     // The recording ends before the answer.
     await new Promise<void>((resolve) => {
       signal.addEventListener('abort', () => resolve());
     });
-    appendFileSync(marksFile, `ended ${params.name}\n`);
+    appendFileSync(marksFile, `ended ${name}\n`);
     return { content: [] };
   }
   const { status, result, error = '' } = found.answer;
   return status === 'failure'
-    ? { isError: true, content: [{ type: 'text' as const, text: error }] }
-    : { content: [], structuredContent: result as Record<string, unknown> };
+    ? { isError: true, content: [{ type: 'text', text: error }] }
+    : { content: [], structuredContent: result };
+}
+
+servePlain({
+  name: 'recorded',
+  capabilities: { tools: {} },
+  list,
+  call: ({ name, arguments: parameters = {} }, signal) => call(String(name), parameters, signal),
 });
-await server.connect(new StdioServerTransport());
