@@ -31,7 +31,7 @@ import {
   PlanCommits,
   PLANNER_SERVICE,
   RoundHandler,
-  RoundInputs,
+  ROUNDS,
   roundRecords,
   RoundsConsumer,
   Thinking,
@@ -64,7 +64,7 @@ const ENDPOINT = token<McpEndpoint | null>('ENDPOINT');
  *   other planners ──MCP──► McpEndpoint ──► verbs of the orchestrator
  */
 @Module({
-  controllers: [RoundInputs, MatchQueries, LearningQueries],
+  controllers: [RoundsConsumer, MatchQueries, LearningQueries],
   providers: [
     part(PLANNER_CONFIG, [], () => loadConfig(PlannerConfig)),
     part(PLANNER_KIT, [PLANNER_CONFIG, LOGGER, Metrics], async (config, logger, metrics) => {
@@ -153,11 +153,11 @@ const ENDPOINT = token<McpEndpoint | null>('ENDPOINT');
       },
     ),
     part(
-      RoundsConsumer,
+      ROUNDS,
       [RoundHandler, LiveRounds, RUNS, EvaluationHandler, REFLECTION, PLANNER_CONFIG, LOGGER],
       (rounds, live, runs, handler, reflection, { evaluation: evaluateAll }, logger) => {
         const evaluations = reflection && handler;
-        return new RoundsConsumer({ rounds, live, runs, evaluations, evaluateAll, logger });
+        return { rounds, live, runs, evaluations, evaluateAll, logger };
       },
     ),
     part(

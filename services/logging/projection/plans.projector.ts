@@ -2,11 +2,12 @@ import { parseWith, PlanCommit, runIdOfSubject, sentenceOf, parseJson } from '#p
 import { planStepsOf, type PlanStep } from '#libs/constellation';
 import type { StreamEntry } from '#libs/event-log';
 import { PlanStepEntity } from '../entities/index.js';
-import { RowsProjection, type RowsOptions } from './rows.projector.js';
+import type { BuriedParts } from './dead-letter.adapter.js';
+import { RowsProjection } from './rows.projector.js';
 import { upsertRows } from './write.adapter.js';
 
 /** PLANS -> table plan_step. */
-export function plansProjection(options: RowsOptions): RowsProjection<PlanCommit> {
+export function plansProjection(options: BuriedParts): RowsProjection<PlanCommit> {
   return new RowsProjection<PlanCommit>(
     {
       stream: 'PLANS',

@@ -1,15 +1,7 @@
 import type { DataSource, EntityManager } from 'typeorm';
 import type { StreamEntry } from '#libs/event-log';
-import type { Clock } from '#libs/platform';
-import type { DeadLetters } from './dead-letter.adapter.js';
-import { DeadLetterEntity } from '../entities/index.js';
+import { Buried, type BuriedParts } from './dead-letter.adapter.js';
 import type { PreparedBatch, Projection } from './follow.projector.js';
-import { upsertRows } from './write.adapter.js';
-
-export interface RowsOptions {
-  readonly clock: Clock;
-  readonly deadLetters: DeadLetters;
-}
 
 /** A commit with the message it came in. */
 export interface Read<C> {
@@ -29,19 +21,16 @@ export interface RowsSpec<C> {
 export class RowsProjection<C extends object> implements Projection {
   readonly stream: Projection['stream'];
   readonly #spec: RowsSpec<C>;
-  readonly #options: RowsOptions;
-  /** Stream sequences that have their dead letter. */
-  readonly #buried = new Set<number>();
+  readonly #buried: Buried;
 
-  constructor(spec: RowsSpec<C>, options: RowsOptions) {
+  constructor(spec: RowsSpec<C>, options: BuriedParts) {
     this.stream = spec.stream;
     this.#spec = spec;
-    this.#options = options;
+    this.#buried = new Buried(spec.stream, options);
   }
 
-  async begin(source: DataSource): Promise<void> {
-    const letters = await source.getRepository(DeadLetterEntity).findBy({ stream: this.stream });
-    for (const { sequence } of letters) this.#buried.add(sequence);
+  begin(source: DataSource): Promise<void> {
+    return this.#buried.begin(source);
   }
 
   async prepare(entries: readonly StreamEntry[], refused?: string): Promise<PreparedBatch> {
@@ -55,19 +44,10 @@ export class RowsProjection<C extends object> implements Projection {
     return {
       write: async (manager) => {
         await this.#spec.write(manager, read);
-        for (const { entry, reason } of bad) await this.#bury(manager, entry, reason);
+        // Last of all, when nothing else can be refused.
+        for (const { entry, reason } of bad) await this.#buried.add(manager, entry, reason);
       },
       applied: () => undefined,
     };
-  }
-
-  /** Last of all, when nothing else can be refused. */
-  async #bury(manager: EntityManager, entry: StreamEntry, reason: string): Promise<void> {
-    const { stream } = this;
-    const { sequence } = entry;
-    const at = new Date(this.#options.clock.now()).toISOString();
-    await upsertRows(manager, DeadLetterEntity, [{ stream, sequence, reason, at }]);
-    if (!this.#buried.has(sequence)) await this.#options.deadLetters.bury(stream, entry, reason);
-    this.#buried.add(sequence);
   }
 }

@@ -3,14 +3,12 @@ import type { DataSource, EntityManager } from 'typeorm';
 import { parseWith, RunCommit, runIdOfSubject, sentenceOf, subjects, parseJson, type RunId } from '#proto';
 import { evolveCommit, type Run } from '#libs/constellation';
 import { readCommits, type StreamEntry } from '#libs/event-log';
-import type { Clock } from '#libs/platform';
 import { lastByKey, startsOf } from './attempt-rows.js';
-import type { DeadLetters } from './dead-letter.adapter.js';
+import { Buried, type BuriedParts } from './dead-letter.adapter.js';
 import {
   AttemptEntity,
   BrokenRunEntity,
   CommitEntity,
-  DeadLetterEntity,
   LineEntity,
   RunEntity,
   TaskEntity,
@@ -26,10 +24,8 @@ const CACHE_BYTES_MAX = 64 * 1024 * 1024;
 /** Reading one run again from the log takes milliseconds; longer means that the server is away. */
 const REBUILD_MS_MAX = 30_000;
 
-export interface RunsOptions {
+export interface RunsOptions extends BuriedParts {
   readonly nc: NatsConnection;
-  readonly clock: Clock;
-  readonly deadLetters: DeadLetters;
 }
 
 /** What a batch does to one run: its state before the batch, which is what the rows say, and after it. */
@@ -50,19 +46,18 @@ export class RunsProjection implements Projection {
   readonly #options: RunsOptions;
   readonly #cache = new RunCache(CACHE_BYTES_MAX);
   readonly #broken = new Set<RunId>();
-  /** Stream sequences that have their dead letter: a transaction that failed is tried again. */
-  readonly #buried = new Set<number>();
+  readonly #buried: Buried;
 
   constructor(options: RunsOptions) {
     this.#options = options;
+    this.#buried = new Buried(this.stream, options);
   }
 
   async begin(source: DataSource): Promise<void> {
     const rows = await source.getRepository(BrokenRunEntity).find({ select: { runId: true } });
     this.#broken.clear();
     for (const { runId } of rows) this.#broken.add(runId);
-    const letters = await source.getRepository(DeadLetterEntity).findBy({ stream: this.stream });
-    for (const { sequence } of letters) this.#buried.add(sequence);
+    await this.#buried.begin(source);
   }
 
   async prepare(entries: readonly StreamEntry[], refused?: string): Promise<PreparedBatch> {
@@ -155,21 +150,14 @@ export class RunsProjection implements Projection {
     await this.#bury(manager, batch.broken);
   }
 
-  /** Last of all, when nothing else can be refused: a crash before the transaction ends buries again, which the message id removes. */
+  /** Last of all, when nothing else can be refused. */
   async #bury(manager: EntityManager, broken: Batch['broken']): Promise<void> {
-    const { stream } = this;
     await upsertRows(
       manager,
       BrokenRunEntity,
       broken.map(({ row }) => row),
     );
-    for (const { entry, row } of broken) {
-      const { sequence } = entry;
-      const { reason, at } = row;
-      await upsertRows(manager, DeadLetterEntity, [{ stream, sequence, reason, at }]);
-      if (!this.#buried.has(sequence)) await this.#options.deadLetters.bury(stream, entry, reason);
-      this.#buried.add(sequence);
-    }
+    for (const { entry, row } of broken) await this.#buried.add(manager, entry, row.reason);
   }
 }
 

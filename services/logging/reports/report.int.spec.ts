@@ -18,9 +18,8 @@ import {
   runCommitsOf,
   type Replica,
 } from '#libs/testing';
-import { storiesOf } from './attempt-stories.adapter.js';
+import { sayingsOf, storiesOf } from './stored-facts.adapter.js';
 import { ReportEntity } from '../entities/index.js';
-import { sayingsOf } from './plan-sayings.adapter.js';
 import { LoggingQueries } from '../endpoint/queries.controller.js';
 import { ProjectionReader } from '../projection/reader.adapter.js';
 import type { ReportWriter } from './report.reactor.js';

@@ -4,8 +4,7 @@ import type { Logger } from 'pino';
 import type { RunId } from '#proto';
 import { renderReport } from '#libs/constellation';
 import type { Postgres } from '#libs/platform';
-import { hasAgents, storiesOf } from './attempt-stories.adapter.js';
-import { hasRounds, sayingsOf } from './plan-sayings.adapter.js';
+import { hasAgents, hasRounds, sayingsOf, storiesOf } from './stored-facts.adapter.js';
 import { checkpointOf, Follower, type ProjectionReader } from '../projection/index.js';
 import { Wake } from './wake.js';
 

@@ -8,7 +8,6 @@ export { recorded } from './plan-facts.js';
 export * from './planner-fault.js';
 export { meteredModel, roundRecords, type Emit } from './round-records.adapter.js';
 export * from './round.handler.js';
-export * from './round-inputs.consumer.js';
 export * from './rounds.consumer.js';
 export { Thinking } from './thinking.runner.js';
 export * from './well-formed.js';

@@ -1,8 +1,10 @@
+import { Inject } from '@nestjs/common';
 import type { Logger } from 'pino';
-import { runIdOfSubject, type RunId } from '#proto';
+import { DURABLES, runIdOfSubject, type RunId } from '#proto';
 import { foldRun } from '#libs/constellation';
 import { CorruptLogError, type RunLog } from '#libs/event-log';
 import { DONE, mayHold, parseCommit, QueryRefusedError, type BusMessage, type Outcome } from '#libs/messaging';
+import { Takes, TakesMessages, token } from '#libs/platform';
 import type { LiveRounds } from './live-rounds.runner.js';
 import { END_TYPES, endsRun, orderOf, ROUND_TYPES } from './order.js';
 import type { RoundHandler } from './round.handler.js';
@@ -23,16 +25,25 @@ export interface RoundsConsumerParts {
   readonly logger: Logger;
 }
 
+export const ROUNDS = token<RoundsConsumerParts>('ROUNDS');
+
+/** Most commits of runs only pass by; their acks go together. */
+const ACK_INTERVAL_MS = 100;
 const LEFT: Outcome = { kind: 'retry', delayMs: 0, reason: 'this replica stops' };
 
-/** `planner-rounds`: a commit is done when what it asks for is stored, or nobody wants it any more. */
+/**
+ * `planner-rounds`: a commit is done when what it asks for is stored, or nobody wants it any more. How many are worked on at
+ * once is a setting of the service.
+ */
+@TakesMessages()
 export class RoundsConsumer {
   readonly #parts: RoundsConsumerParts;
 
-  constructor(parts: RoundsConsumerParts) {
+  constructor(@Inject(ROUNDS) parts: RoundsConsumerParts) {
     this.#parts = parts;
   }
 
+  @Takes(DURABLES.plannerRounds, { ackIntervalMs: ACK_INTERVAL_MS })
   async handle(message: BusMessage): Promise<Outcome> {
     this.#pass(message);
     if (!mayHold(message, [...ROUND_TYPES, ...END_TYPES])) return DONE;
