@@ -54,12 +54,12 @@ export class GatewaySession {
       transport: wire.end('server'),
       clock: { now: () => Date.now() },
       port: {
-        claim: (client) => (this.#claiming = client),
-        resume: (running) => this.#desk?.takeOver(running),
+        claim: ({ client }) => (this.#claiming = client),
+        resume: ({ running }) => this.#desk?.takeOver(running),
         open: () => void this.#desk?.open(),
-        started: (commandId) => this.#desk?.started(commandId),
-        result: (commandId, outcome, bytes) => this.#desk?.finished(commandId, outcome, bytes),
-        output: (commandId, piece) => this.#desk?.output(commandId, piece),
+        started: ({ commandId }) => this.#desk?.started(commandId),
+        result: ({ commandId, outcome }, bytes) => this.#desk?.finished(commandId, outcome, bytes),
+        output: ({ commandId, piece }) => this.#desk?.output(commandId, piece),
         metrics: nothing,
         telemetry: nothing,
         identify: nothing,
@@ -101,12 +101,12 @@ export class GatewaySession {
       holds: async () => this.#presence.holder === this,
       injection: NO_INJECTION,
     });
-    this.endpoint.claimed(this.sessionId);
+    this.endpoint.input({ kind: 'claimed', sessionId: this.sessionId });
   }
 
   /** The gateway looks whether the session still counts. */
   look(): void {
-    if (this.sessionId !== undefined && this.#presence.holder !== this) this.endpoint.replaced();
+    if (this.sessionId !== undefined && this.#presence.holder !== this) this.endpoint.input({ kind: 'replaced' });
   }
 
   #leave(): void {

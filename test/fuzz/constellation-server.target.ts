@@ -66,26 +66,26 @@ class ConstellationSubject implements Subject {
       transport: this.#wire,
       clock: { now: () => this.#nowMs },
       port: {
-        lookUp: (_, sessionId) => {
+        lookUp: ({ sessionId }) => {
           called('lookUp');
           this.#lookUps.push(sessionId);
         },
-        submit: ({ sessionId, deviceId }) => {
+        submit: ({ task: { sessionId, deviceId } }) => {
           called('submit');
           hold(deviceId === IDENTITY, `a task was submitted for ${deviceId}, which the client may not use`);
           hold(!this.#atWork.has(sessionId), `${sessionId} was submitted twice`);
           this.#atWork.add(sessionId);
           this.#submitted.push(sessionId);
         },
-        follow: (sessionId) => {
+        follow: ({ sessionId }) => {
           called('follow');
           this.#followed.push(sessionId);
         },
-        cancel: (sessionId) => {
+        cancel: ({ sessionId }) => {
           this.#calls++;
           hold(this.#atWork.delete(sessionId), `${sessionId} was cancelled and was not at work`);
         },
-        deviceInfo: (deviceId, requestId) => {
+        deviceInfo: ({ deviceId, requestId }) => {
           called('deviceInfo');
           this.#infos.push({ deviceId, requestId });
         },
@@ -184,29 +184,33 @@ class ConstellationSubject implements Subject {
       case 'target': {
         const sessionId = this.#lookUps.shift();
         if (sessionId === undefined) return;
-        return endpoint.target(sessionId, value < 0.7 ? 'connected' : value < 0.9 ? 'not-connected' : 'unknown');
+        return endpoint.input({
+          kind: 'target',
+          sessionId,
+          state: value < 0.7 ? 'connected' : value < 0.9 ? 'not-connected' : 'unknown',
+        });
       }
       case 'submitted': {
         const sessionId = this.#submitted.shift();
         if (sessionId === undefined) return;
         if (value < 0.7) {
           this.#accepted.add(sessionId);
-          return endpoint.accepted(sessionId, `run-${++this.#runs}`);
+          return endpoint.input({ kind: 'accepted', sessionId, runId: `run-${++this.#runs}` });
         }
         this.#atWork.delete(sessionId);
-        return endpoint.refused(sessionId, 'no room for more runs');
+        return endpoint.input({ kind: 'refused', sessionId, error: 'no room for more runs' });
       }
       case 'ended': {
         const sessionId = this.#followed.shift();
         if (sessionId === undefined) return;
         this.#atWork.delete(sessionId);
         const end = { status: value < 0.5 ? 'completed' : 'failed', result: 'done', error: null } as const;
-        return endpoint.ended(sessionId, end);
+        return endpoint.input({ kind: 'ended', sessionId, ...end });
       }
       case 'info': {
         const asked = this.#infos.shift();
         return (
-          asked && endpoint.deviceInfo(asked.deviceId, asked.requestId, value < 0.5 ? { platform: 'linux' } : null)
+          asked && endpoint.input({ kind: 'device-info', ...asked, info: value < 0.5 ? { platform: 'linux' } : null })
         );
       }
       case 'revoked':

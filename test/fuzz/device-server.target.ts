@@ -75,12 +75,12 @@ class DeviceServerSubject implements Subject {
       transport: this.#wire,
       clock: { now: () => this.#nowMs },
       port: {
-        claim: (client) => {
+        claim: ({ client }) => {
           hold(this.#client === undefined, 'the session was claimed twice');
           this.#client = client;
           call('claim');
         },
-        resume: (running, finished) => {
+        resume: ({ running, finished }) => {
           hold(!this.#open, 'the journal was taken over after the session was open');
           hold(running.length <= 1_000 && finished.length <= 1_000, 'a RESUME with too many ids was taken over');
           call('resume');
@@ -92,7 +92,7 @@ class DeviceServerSubject implements Subject {
         },
         started: work('started'),
         result: work('result'),
-        output: (_, piece) => {
+        output: ({ piece }) => {
           hold(this.#open, 'output was passed on before the session was open');
           hold(piece.text.length <= AIP_LIMITS.outputChunkCharsMax, 'a piece of output that is too long was passed on');
           call('output');
@@ -122,7 +122,7 @@ class DeviceServerSubject implements Subject {
     this.#wire.receive(JSON.stringify(registerFor(revision)));
     if (stage === 'LISTING_TOOLS' || stage === 'CLAIMING') return this;
     if (revision === null) this.#wire.receive(JSON.stringify(TOOLS));
-    this.#endpoint.claimed('session-1');
+    this.#endpoint.input({ kind: 'claimed', sessionId: 'session-1' });
     if (revision === 2) {
       this.#numbers.begin(this.#wire.sent.length);
       if (stage === 'READY 2') this.receive(JSON.stringify({ ...RESUME, seq: this.#numbers.next, ack: 0 }));
@@ -194,13 +194,17 @@ class DeviceServerSubject implements Subject {
         return endpoint.tick();
       case 'claimed':
         if (endpoint.phase !== 'CLAIMING') return;
-        endpoint.claimed('session-1');
+        endpoint.input({ kind: 'claimed', sessionId: 'session-1' });
         if (this.#client?.revision === 2) this.#numbers.begin(this.#wire.sent.length);
         return;
       case 'claim-failed':
-        return endpoint.phase === 'CLAIMING' ? endpoint.claimFailed() : undefined;
+        return endpoint.phase === 'CLAIMING' ? endpoint.input({ kind: 'claim-failed' }) : undefined;
       case 'identified':
-        return endpoint.identified(value < 0.5 ? { ...DEVICE, expiresAt: SOON } : value < 0.75 ? OTHER : null);
+        return endpoint.input({
+          kind: 'identified',
+          identity: value < 0.5 ? { ...DEVICE, expiresAt: SOON } : value < 0.75 ? OTHER : null,
+          error: 'the credential is not valid',
+        });
       case 'say':
         return endpoint.say({ type: 'result_stored', status: 'ok', orrery: { command_id: COMMAND } });
       case 'congest':
@@ -209,7 +213,7 @@ class DeviceServerSubject implements Subject {
       case 'drain':
         return this.#wire.drain();
       case 'replaced':
-        return value < 0.3 ? endpoint.replaced() : undefined;
+        return value < 0.3 ? endpoint.input({ kind: 'replaced' }) : undefined;
       case 'revoked':
         return value < 0.3 ? endpoint.revoke() : undefined;
       case 'shutdown':

@@ -43,11 +43,13 @@ function ours(socket: WebSocket, work: (sessionId: string, server: Constellation
     transport: wsTransport(socket, { clock: CLOCK }),
     clock: CLOCK,
     port: {
-      lookUp: (deviceId, sessionId) => server.target(sessionId, deviceId === 'd1' ? 'connected' : 'not-connected'),
-      submit: ({ sessionId }) => server.accepted(sessionId, 'r'),
-      follow: (sessionId) => work(sessionId, server),
+      lookUp: ({ deviceId, sessionId }) =>
+        server.input({ kind: 'target', sessionId, state: deviceId === 'd1' ? 'connected' : 'not-connected' }),
+      submit: ({ task: { sessionId } }) => server.input({ kind: 'accepted', sessionId, runId: 'r' }),
+      follow: ({ sessionId }) => work(sessionId, server),
       cancel: NOTHING,
-      deviceInfo: (deviceId, requestId) => server.deviceInfo(deviceId, requestId, { device_id: deviceId }),
+      deviceInfo: ({ deviceId, requestId }) =>
+        server.input({ kind: 'device-info', deviceId, requestId, info: { device_id: deviceId } }),
       left: NOTHING,
       closed: NOTHING,
     },
@@ -55,7 +57,7 @@ function ours(socket: WebSocket, work: (sessionId: string, server: Constellation
   });
 }
 const atOnce = (sessionId: string, server: ConstellationServerEndpoint): void =>
-  server.ended(sessionId, { status: 'completed', result: sessionId, error: null });
+  server.input({ kind: 'ended', sessionId, status: 'completed', result: sessionId, error: null });
 
 async function connect(url: string, more: Partial<ConstellationEndpointOptions> = {}): Promise<ConstellationEndpoint> {
   const options = { url, credential: async () => 'secret', clientId: 'r@d1', targetId: 'd1', clock: CLOCK, ...more };

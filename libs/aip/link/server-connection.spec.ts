@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { AIP_CLOSE, AIP_LIMITS, ClientMessage, ServerMessage } from '#proto';
-import type { CommandId, DeviceMetrics, Json } from '#proto';
+import type { CommandId, Json } from '#proto';
 import type { Holdings, ServerFacts, ServerRequest } from './device-link.js';
 import { linkedPair } from '../transport/linked-pair.js';
 import { Sequence } from '../frames/sequence.js';
@@ -318,13 +318,13 @@ describe('with our own server at the other end', () => {
       transport: wire.right,
       clock,
       port: {
-        claim: () => server.claimed('s1'),
+        claim: () => server.input({ kind: 'claimed', sessionId: 's1' }),
         resume: note('resume'),
         open: note('open'),
         started: note('started'),
-        result: (id) => note('result')(id),
-        output: (id, piece) => note('output')(id, piece),
-        metrics: (metrics: DeviceMetrics) => note('metrics')(metrics.load1),
+        result: ({ commandId }) => note('result')(commandId),
+        output: ({ commandId, piece }) => note('output')(commandId, piece),
+        metrics: ({ metrics }) => note('metrics')(metrics.load1),
         telemetry: note('telemetry'),
         identify: note('identify'),
         drained: () => undefined,

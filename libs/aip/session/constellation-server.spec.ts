@@ -36,10 +36,10 @@ function linked(host: Host = () => undefined) {
     transport: { ...left, pause: () => paused(true), resume: () => paused(false) },
     clock,
     port: {
-      lookUp: (_, sessionId) => call({ kind: 'lookUp', sessionId }),
-      submit: ({ sessionId }) => call({ kind: 'submit', sessionId }),
-      follow: (sessionId) => call({ kind: 'follow', sessionId }),
-      cancel: (sessionId) => call({ kind: 'cancel', sessionId }),
+      lookUp: ({ sessionId }) => call({ kind: 'lookUp', sessionId }),
+      submit: ({ task: { sessionId } }) => call({ kind: 'submit', sessionId }),
+      follow: ({ sessionId }) => call({ kind: 'follow', sessionId }),
+      cancel: ({ sessionId }) => call({ kind: 'cancel', sessionId }),
       deviceInfo: () => undefined,
       left: () => void state.left++,
       closed: () => void state.closed++,
@@ -71,9 +71,10 @@ const task = (sessionId: string, request = 'do it') => ({
 describe('the server of a constellation client', () => {
   it('carries a TASK from its frame to its end, also when everything is answered at once', () => {
     const { say, received, calls } = linked(({ kind, sessionId }, server) => {
-      if (kind === 'lookUp') server.target(sessionId, 'connected');
-      else if (kind === 'submit') server.accepted(sessionId, 'r1');
-      else if (kind === 'follow') server.ended(sessionId, { status: 'completed', result: 'done', error: null });
+      if (kind === 'lookUp') server.input({ kind: 'target', sessionId, state: 'connected' });
+      else if (kind === 'submit') server.input({ kind: 'accepted', sessionId, runId: 'r1' });
+      else if (kind === 'follow')
+        server.input({ kind: 'ended', sessionId, status: 'completed', result: 'done', error: null });
     });
     say({ type: 'register' });
     say(task('s1'));
@@ -98,7 +99,7 @@ describe('the server of a constellation client', () => {
 
   it('cancels when the cable is cut, and says so once', () => {
     const { say, pair, server, calls, state } = linked((call, current) => {
-      if (call.kind === 'lookUp') current.target(call.sessionId, 'connected');
+      if (call.kind === 'lookUp') current.input({ kind: 'target', sessionId: call.sessionId, state: 'connected' });
     });
     say({ type: 'register' });
     say(task('s1'));
@@ -145,10 +146,11 @@ describe('whatever is sent and however it is answered', () => {
   );
   const answer = (server: ConstellationServerEndpoint, { kind, sessionId }: Call, luck: number): void => {
     const state = (['not-connected', 'unknown', 'connected', 'connected'] as const)[luck] ?? 'connected';
-    if (kind === 'lookUp') server.target(sessionId, state);
-    else if (kind === 'submit' && luck === 0) server.refused(sessionId, 'no');
-    else if (kind === 'submit') server.accepted(sessionId, 'r');
-    else if (kind === 'follow') server.ended(sessionId, { status: 'completed', result: null, error: null });
+    if (kind === 'lookUp') server.input({ kind: 'target', sessionId, state });
+    else if (kind === 'submit' && luck === 0) server.input({ kind: 'refused', sessionId, error: 'no' });
+    else if (kind === 'submit') server.input({ kind: 'accepted', sessionId, runId: 'r' });
+    else if (kind === 'follow')
+      server.input({ kind: 'ended', sessionId, status: 'completed', result: null, error: null });
   };
 
   it('every TASK has its TASK_END, and none runs twice', () => {

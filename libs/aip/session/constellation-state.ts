@@ -73,6 +73,7 @@ export type ConstellationEffect =
   | { readonly kind: 'follow'; readonly sessionId: string; readonly runId: RunId }
   /** Nobody waits for this task any more: its run, if there is one, is to be cancelled. */
   | { readonly kind: 'cancel'; readonly sessionId: string }
+  /** Say `device-info`: what is known of this device. */
   | { readonly kind: 'deviceInfo'; readonly requestId: string | null; readonly deviceId: string }
   /** What the client complains about. */
   | { readonly kind: 'complaint'; readonly error: string };

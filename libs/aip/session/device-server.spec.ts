@@ -43,7 +43,7 @@ class Rig {
     const port: DevicePort = {
       claim: () => {
         call('claim')();
-        if (options.claims !== false) this.endpoint.claimed('s1');
+        if (options.claims !== false) this.endpoint.input({ kind: 'claimed', sessionId: 's1' });
       },
       resume: call('resume'),
       open: call('open'),
@@ -115,14 +115,14 @@ describe('the server’s end of a device connection', () => {
     rig.send({ type: 'heartbeat', orrery: { metrics: METRICS } });
     rig.send({ type: 'credential', orrery: { credential: 'x.y.z' } });
     expect(rig.calls.slice(3)).toEqual(['started', 'output', 'result', 'metrics', 'identify']);
-    const [bytes] = rig.told.filter((value) => typeof value === 'number');
-    expect(bytes).toBeGreaterThan(100); // the size of the frame with the result
+    const result = rig.told.findIndex((value) => (value as { kind?: string }).kind === 'result');
+    expect(rig.told[result + 1]).toBeGreaterThan(100); // the size of the frame with the result
   });
 
   it('answers questions later as well as at once', () => {
     const rig = new Rig({ claims: false }).register();
     expect([rig.types, rig.endpoint.phase]).toEqual([[], 'CLAIMING']);
-    rig.endpoint.claimed('s1');
+    rig.endpoint.input({ kind: 'claimed', sessionId: 's1' });
     rig.pair.deliver();
     expect(rig.received).toMatchObject([{ orrery: { session_id: 's1' } }]);
   });
@@ -172,7 +172,7 @@ describe('the server’s end of a device connection', () => {
 
   it('says that it is over once, and closes the socket once', () => {
     const rig = new Rig().ready();
-    rig.endpoint.replaced();
+    rig.endpoint.input({ kind: 'replaced' });
     rig.endpoint.revoke();
     rig.endpoint.shutDown();
     rig.tick(60_000);

@@ -1,18 +1,11 @@
-import type {
-  ClientTelemetry,
-  CommandId,
-  CommandOutcome,
-  DeviceMetrics,
-  Identity,
-  ServerMessage,
-  SessionId,
-} from '#proto';
+import type { Identity, ServerMessage } from '#proto';
 import { authorised, countedFrames, layered, logged, numberedFrames, Sequence, type StepOf } from '../frames/index.js';
 import {
   ServerEndpoint,
   type ServerEndpointOptions,
   type EndpointPort,
   type EndpointWatch,
+  type PortOf,
   type SharedEffect,
 } from './server-endpoint.js';
 import {
@@ -20,13 +13,11 @@ import {
   openSession,
   senderOf,
   type FileMessage,
-  type OutputPiece,
   type Session,
   type SessionEffect,
   type SessionInput,
 } from './session-state.js';
 import { step } from './session.js';
-import type { RegisteredClient } from './telemetry.js';
 
 /** Port: where the files of this device go to and come from. */
 export interface FilePort {
@@ -36,23 +27,10 @@ export interface FilePort {
   closed(): void;
 }
 
-/** Port: what stands behind a device's connection. Questions are answered with the endpoint's methods, at once or later. */
-export interface DevicePort extends EndpointPort {
-  /** Make this the device's session everywhere, then say `claimed` or `claimFailed`. */
-  claim(client: RegisteredClient): void;
-  /** What the device's journal holds, in several calls perhaps, before `open`. */
-  resume(running: readonly CommandId[], finished: readonly CommandId[]): void;
-  /** The session is complete: commands may be sent from now on. */
-  open(): void;
-  started(commandId: CommandId): void;
-  /** `bytes`: size of the frame that it came in. */
-  result(commandId: CommandId, outcome: CommandOutcome, bytes: number): void;
-  /** Of any command id that the device says: whether it runs here is to be judged. */
-  output(commandId: CommandId, piece: OutputPiece): void;
-  metrics(metrics: DeviceMetrics): void;
-  telemetry(telemetry: ClientTelemetry): void;
-  /** Find out whose credential this is, then say `identified`. */
-  identify(credential: string): void;
+type OwnEffect = Exclude<SessionEffect, SharedEffect>;
+
+/** Port: what stands behind a device's connection. Questions are answered with the endpoint's `input`, at once or later. */
+export interface DevicePort extends EndpointPort, PortOf<Exclude<OwnEffect, { kind: 'file' }>> {
   /** Undefined: files are not spoken of here. */
   readonly files?: FilePort | undefined;
 }
@@ -63,28 +41,9 @@ export interface DeviceWatch extends EndpointWatch {
 }
 
 /** The server's end of one device connection. */
-export class DeviceServerEndpoint extends ServerEndpoint<
-  Session,
-  SessionInput,
-  Exclude<SessionEffect, SharedEffect>,
-  DevicePort
-> {
+export class DeviceServerEndpoint extends ServerEndpoint<Session, SessionInput, OwnEffect, DevicePort> {
   constructor(options: ServerEndpointOptions<Identity, DevicePort, DeviceWatch>) {
     super(options, openSession(options.identity, options.clock.now()), protocolOf(options.watch));
-  }
-
-  /** The session is the device's: it is told so. */
-  claimed(sessionId: SessionId): void {
-    this.input({ kind: 'claimed', sessionId });
-  }
-
-  claimFailed(): void {
-    this.input({ kind: 'claim-failed' });
-  }
-
-  /** Answers `identify`; null with the reason when the credential counts for nothing. */
-  identified(identity: Identity | null, error = 'the credential is not valid'): void {
-    this.input({ kind: 'identified', identity, error });
   }
 
   /** Sends a frame to a device that is ready. `lost` is called when no byte of it was handed to the socket, and none will be. */
@@ -92,45 +51,15 @@ export class DeviceServerEndpoint extends ServerEndpoint<
     this.input({ kind: 'say', message }, { lost });
   }
 
-  /** Asks a foreign client for its tools again if it is time for that; `wanted`: somebody asked for one that it has not named. */
-  askTools(wanted: boolean): void {
-    this.input({ kind: 'ask-tools', wanted });
-  }
-
-  /** A newer connection of the device has the session. */
-  replaced(): void {
-    this.input({ kind: 'replaced' });
-  }
-
   protected override leave(): void {
     this.port.files?.closed();
     super.leave();
   }
 
-  protected override perform(effect: Exclude<SessionEffect, SharedEffect>, bytes: number): void {
-    const { port } = this;
-    switch (effect.kind) {
-      case 'claim':
-        return port.claim(effect.client);
-      case 'resume':
-        return port.resume(effect.running, effect.finished);
-      case 'open':
-        return port.open();
-      case 'started':
-        return port.started(effect.commandId);
-      case 'result':
-        return port.result(effect.commandId, effect.outcome, bytes);
-      case 'output':
-        return port.output(effect.commandId, effect.piece);
-      case 'metrics':
-        return port.metrics(effect.metrics);
-      case 'telemetry':
-        return port.telemetry(effect.telemetry);
-      case 'file':
-        return port.files === undefined ? this.#refuseFile(effect.message) : port.files.frame(effect.message);
-      case 'identify':
-        return port.identify(effect.credential);
-    }
+  protected override perform(effect: OwnEffect, bytes: number): void {
+    if (effect.kind !== 'file') super.perform(effect, bytes);
+    else if (this.port.files === undefined) this.#refuseFile(effect.message);
+    else this.port.files.frame(effect.message);
   }
 
   #refuseFile({ type, orrery }: FileMessage): void {

@@ -20,6 +20,11 @@ export interface EndpointPort {
   closed(why: Closed): void;
 }
 
+/** What one protocol alone wants done: a method for each effect, by its name. `bytes`: size of the frame that it follows from. */
+export type PortOf<E extends { readonly kind: string }> = {
+  readonly [K in E['kind']]: (effect: Extract<E, { kind: K }>, bytes: number) => void;
+};
+
 /** Port: who watches what goes over the connection. */
 export interface EndpointWatch {
   log(event: ProtocolEvent | { readonly kind: 'complaint'; readonly error: string }): void;
@@ -101,9 +106,6 @@ export abstract class ServerEndpoint<
     });
   }
 
-  /** Carries out what only this protocol wants. `bytes`: size of the frame that it follows from. */
-  protected abstract perform(effect: Effect, bytes: number): void;
-
   get phase(): Session['phase'] {
     return this.#session.phase;
   }
@@ -136,12 +138,18 @@ export abstract class ServerEndpoint<
     return null;
   }
 
+  protected perform(effect: Effect, bytes: number): void {
+    const port = this.port as unknown as Readonly<Record<string, (effect: Effect, bytes: number) => void>>;
+    port[effect.kind]?.(effect, bytes);
+  }
+
   /** Once, when the session is over. */
   protected leave(): void {
     this.port.left();
   }
 
-  protected input(
+  /** What has happened to the session; ports answer with it, at once or later. */
+  input(
     input: Input | SharedInput,
     { bytes = 0, lost }: { readonly bytes?: number | undefined; readonly lost?: (() => void) | undefined } = {},
   ): void {

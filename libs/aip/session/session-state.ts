@@ -103,12 +103,13 @@ export type SessionEffect =
   | { readonly kind: 'close'; readonly code: number; readonly reason: string }
   /** Write PRESENCE, then say `claimed` or `claim-failed`. */
   | { readonly kind: 'claim'; readonly client: RegisteredClient }
-  /** Commands that run at the device, from before this connection; before any command is sent. */
+  /** What the device's journal holds, from before this connection, in several calls perhaps; before any command is sent. */
   | { readonly kind: 'resume'; readonly running: readonly CommandId[]; readonly finished: readonly CommandId[] }
   /** Take commands for the device from now on. */
   | { readonly kind: 'open' }
   | { readonly kind: 'started'; readonly commandId: CommandId }
   | { readonly kind: 'result'; readonly commandId: CommandId; readonly outcome: CommandOutcome }
+  /** Of any command id that the device says: whether it runs here is to be judged. */
   | { readonly kind: 'output'; readonly commandId: CommandId; readonly piece: OutputPiece }
   | { readonly kind: 'metrics'; readonly metrics: DeviceMetrics }
   /** The device says anew what it is and has. */

@@ -97,11 +97,11 @@ export class ConstellationConnection implements Connection {
 
   #port(): ConstellationPort {
     return {
-      lookUp: (deviceId, sessionId) => void this.#lookUp(deviceId, sessionId),
-      submit: (task, label) => void this.#submit(task, label),
-      follow: (sessionId, runId) => this.#follow(sessionId, runId),
-      cancel: (sessionId) => this.#cancel(sessionId),
-      deviceInfo: (deviceId, requestId) => void this.#deviceInfo(deviceId, requestId),
+      lookUp: ({ deviceId, sessionId }) => void this.#lookUp(deviceId, sessionId),
+      submit: ({ task, label }) => void this.#submit(task, label),
+      follow: ({ sessionId, runId }) => this.#follow(sessionId, runId),
+      cancel: ({ sessionId }) => this.#cancel(sessionId),
+      deviceInfo: ({ deviceId, requestId }) => void this.#deviceInfo(deviceId, requestId),
       left: () => undefined,
       closed: (why) => this.#closed(why),
     };
@@ -129,19 +129,20 @@ export class ConstellationConnection implements Connection {
   async #lookUp(deviceId: string, sessionId: string | null): Promise<void> {
     try {
       const isConnected = await this.#around.clients.directory.isConnected(deviceId);
-      this.#endpoint.target(sessionId, isConnected ? 'connected' : 'not-connected');
+      this.#endpoint.input({ kind: 'target', sessionId, state: isConnected ? 'connected' : 'not-connected' });
     } catch (error) {
       this.#around.logger.warn({ err: error, deviceId }, 'nobody could say whether a device is connected');
-      this.#endpoint.target(sessionId, 'unknown');
+      this.#endpoint.input({ kind: 'target', sessionId, state: 'unknown' });
     }
   }
 
   async #deviceInfo(deviceId: string, requestId: string | null): Promise<void> {
     try {
-      this.#endpoint.deviceInfo(deviceId, requestId, await this.#around.clients.directory.info(deviceId));
+      const info = await this.#around.clients.directory.info(deviceId);
+      this.#endpoint.input({ kind: 'device-info', deviceId, requestId, info });
     } catch (error) {
       this.#around.logger.warn({ err: error, deviceId }, 'nobody could say what is known of a device');
-      this.#endpoint.deviceInfo(deviceId, requestId, null);
+      this.#endpoint.input({ kind: 'device-info', deviceId, requestId, info: null });
     }
   }
 
@@ -150,7 +151,7 @@ export class ConstellationConnection implements Connection {
     const { sessionId, deviceId } = task;
     const { id } = this.identity;
     const client = { id, connectionId: this.#connectionId, refusals: this.#refusals, label };
-    if (!clients.runs.mayGive(id)) return this.#endpoint.refused(sessionId, TOO_MANY);
+    if (!clients.runs.mayGive(id)) return this.#endpoint.input({ kind: 'refused', sessionId, error: TOO_MANY });
     const given = new AbortController();
     const request = requestOf(task, client);
     const runId = clients.runs.runIdOf(request.requestId);
@@ -160,11 +161,11 @@ export class ConstellationConnection implements Connection {
     const submitted = await submitting;
     if (submitted.kind === 'accepted') {
       logger.info({ clientId: id, deviceId, runId: submitted.runId }, 'a task of a constellation client is a run');
-      return this.#endpoint.accepted(sessionId, submitted.runId);
+      return this.#endpoint.input({ kind: 'accepted', sessionId, runId: submitted.runId });
     }
     this.#refusals += 1;
     this.#submissions.delete(sessionId);
-    this.#endpoint.refused(sessionId, submitted.error);
+    this.#endpoint.input({ kind: 'refused', sessionId, error: submitted.error });
   }
 
   #follow(sessionId: string, runId: RunId): void {
@@ -173,7 +174,7 @@ export class ConstellationConnection implements Connection {
     if (submission === undefined) return;
     const ended = (end: ClientTaskEnd): void => {
       this.#submissions.delete(sessionId);
-      this.#endpoint.ended(sessionId, end);
+      this.#endpoint.input({ kind: 'ended', sessionId, ...end });
     };
     submission.follower = clients.runs.follow(runId, ended, () => this.#transport.congested);
     submission.follower.tick(clock.now());

@@ -110,15 +110,15 @@ export class DeviceConnection implements Connection {
 
   #port(): DevicePort {
     return {
-      claim: (client) => void this.#claim(client),
-      resume: (running) => this.#desk?.takeOver(running),
+      claim: ({ client }) => void this.#claim(client),
+      resume: ({ running }) => this.#desk?.takeOver(running),
       open: () => void this.#open(),
-      started: (commandId) => this.#desk?.started(commandId),
-      result: (commandId, outcome, bytes) => this.#desk?.finished(commandId, outcome, bytes),
-      output: (commandId, piece) => this.#desk?.output(commandId, piece),
-      metrics: (metrics) => this.#lease?.tell({ metrics: { ...metrics, at: instantOf(this.#around.clock.now()) } }),
-      telemetry: (telemetry) => this.#told(telemetry),
-      identify: (credential) => void this.#identify(credential),
+      started: ({ commandId }) => this.#desk?.started(commandId),
+      result: ({ commandId, outcome }, bytes) => this.#desk?.finished(commandId, outcome, bytes),
+      output: ({ commandId, piece }) => this.#desk?.output(commandId, piece),
+      metrics: ({ metrics }) => this.#lease?.tell({ metrics: { ...metrics, at: instantOf(this.#around.clock.now()) } }),
+      telemetry: ({ telemetry }) => this.#told(telemetry),
+      identify: ({ credential }) => void this.#identify(credential),
       drained: () => {
         this.#desk?.sendNext();
         this.#files.drained?.();
@@ -171,11 +171,11 @@ export class DeviceConnection implements Connection {
       if (client.telemetry.tools.length === 0) {
         logger.warn({ deviceId: this.#deviceId, answered: client.toolsKnown }, 'the device names no tools');
       }
-      this.#endpoint.claimed(session.sessionId);
+      this.#endpoint.input({ kind: 'claimed', sessionId: session.sessionId });
       if (lease.replaced && this.#events.replacing()) this.#contended(lease);
     } catch (error) {
       logger.warn({ err: error, deviceId: this.#deviceId }, 'session not opened');
-      this.#endpoint.claimFailed();
+      this.#endpoint.input({ kind: 'claim-failed' });
     }
   }
 
@@ -201,7 +201,7 @@ export class DeviceConnection implements Connection {
     if (!this.#shown.isForeign || this.#desk === undefined || this.#desk.isBusy) return;
     const wanted = this.#toolWanted;
     this.#toolWanted = false;
-    this.#endpoint.askTools(wanted);
+    this.#endpoint.input({ kind: 'ask-tools', wanted });
   }
 
   /** Others see the tools of a foreign device as soon as it names them; everything else waits for the next renewal. */
@@ -252,10 +252,12 @@ export class DeviceConnection implements Connection {
 
   async #identify(credential: string): Promise<void> {
     try {
-      this.#endpoint.identified(await this.#events.identify(credential));
+      const identity = await this.#events.identify(credential);
+      this.#endpoint.input({ kind: 'identified', identity, error: 'the credential is not valid' });
     } catch (error) {
       this.#around.logger.warn({ err: error, deviceId: this.#deviceId }, 'nobody could say whose credential this is');
-      this.#endpoint.identified(null, 'the credential cannot be checked now, try again');
+      const why = 'the credential cannot be checked now, try again';
+      this.#endpoint.input({ kind: 'identified', identity: null, error: why });
     }
   }
 
@@ -264,7 +266,7 @@ export class DeviceConnection implements Connection {
     try {
       if ((await ask(this.#lease)) || this.#isClosed) return;
       this.#around.metrics.replaced();
-      this.#endpoint.replaced();
+      this.#endpoint.input({ kind: 'replaced' });
     } catch (error) {
       // The bus is away: the socket stays, and the next tick tries again.
       this.#around.logger.warn({ err: error, deviceId: this.#deviceId }, 'presence could not be checked');

@@ -135,15 +135,15 @@ const RESUMING: readonly Mutant[] = [
     'the desk opens before RESUME',
     CONNECTION,
     [
-      'this.#endpoint.claimed(session.sessionId);',
-      'void this.#open();\n      this.#endpoint.claimed(session.sessionId);',
+      "this.#endpoint.input({ kind: 'claimed', sessionId: session.sessionId });",
+      "void this.#open();\n      this.#endpoint.input({ kind: 'claimed', sessionId: session.sessionId });",
     ],
     ['r2.no-command-before-resumed'],
   ),
   mutant(
     'what runs is forgotten',
     CONNECTION,
-    ['resume: (running) => this.#desk?.takeOver(running)', 'resume: () => undefined'],
+    ['resume: ({ running }) => this.#desk?.takeOver(running)', 'resume: () => undefined'],
     ['r2.running-is-not-sent-again'],
   ),
   mutant(

@@ -51,7 +51,7 @@ export const SESSION_MUTANTS: readonly Mutant[] = [
   mutant(
     'two connections share a name',
     CONNECTION,
-    ['this.#endpoint.replaced();', ''],
+    ["this.#endpoint.input({ kind: 'replaced' });", ''],
     ['register.never-two', 'register.newest-wins'],
   ),
   mutant(
