@@ -55,7 +55,6 @@ export const ResourceFloor = z.strictObject({
   cpuCount: z.int().min(1).optional(),
   memoryMb: z.int().min(1).optional(),
 });
-export type ResourceFloor = z.infer<typeof ResourceFloor>;
 
 const DeviceTarget = z.strictObject({ device: DeviceId });
 export const Selector = z
@@ -85,7 +84,6 @@ export const RetryPolicy = z.strictObject({
   /** No wait is longer than this. */
   backoffMsMax: z.int().min(0).max(LIMITS.timeoutMsMax).optional(),
 });
-export type RetryPolicy = z.infer<typeof RetryPolicy>;
 
 /** TaskStar: one node of the constellation (paper section 4). */
 export const TaskStar = z.strictObject({

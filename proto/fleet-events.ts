@@ -58,7 +58,6 @@ const SCHEMAS = {
   /** An event of GRANTS_ID only. */
   GRANTS_REVOKED: RevokedGrants,
 } as const;
-export type DeviceEnrolled = z.infer<(typeof SCHEMAS)['DEVICE_ENROLLED']>;
 
 export type FleetEventType = keyof typeof SCHEMAS;
 export const FLEET_EVENT_TYPES = Object.keys(SCHEMAS) as FleetEventType[];

@@ -56,9 +56,6 @@ const SCHEMAS = {
 } as const;
 export type RoundPlanned = z.infer<(typeof SCHEMAS)['ROUND_PLANNED']>;
 export type RoundFailed = z.infer<(typeof SCHEMAS)['ROUND_FAILED']>;
-export type PlanProposed = z.infer<(typeof SCHEMAS)['PLAN_PROPOSED']>;
-export type RunEvaluated = z.infer<(typeof SCHEMAS)['RUN_EVALUATED']>;
-export type RunSummarised = z.infer<(typeof SCHEMAS)['RUN_SUMMARISED']>;
 
 export type PlanEventType = keyof typeof SCHEMAS;
 export const PLAN_EVENT_TYPES = Object.keys(SCHEMAS) as PlanEventType[];

@@ -58,7 +58,6 @@ export const EditingReply = z
 export type EditingReply = z.infer<typeof EditingReply>;
 
 export const Verdict = z.enum(['yes', 'no', 'unsure']);
-export type Verdict = z.infer<typeof Verdict>;
 
 /** What the evaluation agent says of one task that was tried: a subtask of the paper (section 10.3). */
 export const SubtaskVerdict = z.strictObject({

@@ -57,4 +57,3 @@ export const ExamplesFile = z
       }
     }
   });
-export type ExamplesFile = z.infer<typeof ExamplesFile>;

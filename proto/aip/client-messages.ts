@@ -122,4 +122,3 @@ export type RegisterMessage = FrameOf<ClientMessage, 'register'>;
 export type TaskMessage = FrameOf<ClientMessage, 'task'>;
 export type CommandResultsMessage = FrameOf<ClientMessage, 'command_results'>;
 export type CommandOutputMessage = FrameOf<ClientMessage, 'command_output'>;
-export type ResumeMessage = FrameOf<ClientMessage, 'resume'>;

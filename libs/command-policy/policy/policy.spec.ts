@@ -4,7 +4,6 @@ import {
   explain,
   openBashGrammar,
   openPolicy,
-  stricter,
   type CommandPolicy,
   type JudgedDevice,
   type ShellParser,
@@ -247,15 +246,6 @@ devices:
   it('has a hash of its own', () => {
     expect(open('version: 1').hash).not.toBe(open('version: 1\ndefaults: {read: log}').hash);
     expect(open('version: 1').hash).toBe(open('{"version": 1}').hash);
-  });
-});
-
-describe('two policies', () => {
-  it('come to the stricter answer with the reasons of both', () => {
-    const [a, b] = [judge('ls'), judge('rm x')];
-    expect(stricter(a, b)).toMatchObject({ decision: 'approve', class: 'destructive', rule: b.rule });
-    expect(stricter(a, b).decision).toBe(stricter(b, a).decision);
-    expect(stricter(a, b).reasons).toEqual([...b.reasons, ...a.reasons]);
   });
 });
 

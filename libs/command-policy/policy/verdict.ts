@@ -34,15 +34,3 @@ function cut(reason: string): string {
   const harmless = reason.replace(/[^\P{C} ]|[\p{Zl}\p{Zp}]/gu, '?');
   return harmless.length <= REASON_CHARS_MAX ? harmless : `${harmless.slice(0, REASON_CHARS_MAX - 1).toWellFormed()}…`;
 }
-
-/** Two policies spoke about the same command: the stricter one is right, and both give their reasons. */
-export function stricter(a: PolicyVerdict, b: PolicyVerdict): PolicyVerdict {
-  const [first, second] = DECISIONS.indexOf(a.decision) >= DECISIONS.indexOf(b.decision) ? [a, b] : [b, a];
-  return {
-    class: worseClass(a.class, b.class),
-    decision: first.decision,
-    rule: first.rule,
-    reasons: [...new Set([...first.reasons, ...second.reasons])].slice(0, REASONS_MAX),
-    grantable: a.grantable && b.grantable,
-  };
-}
