@@ -22,12 +22,20 @@ export async function busUsers(
 ): Promise<NatsUser[]> {
   const users = await allOf(
     known.map(async (user): Promise<NatsUser[]> => {
-      const withKey = { ...user, nkeyPublic: await keyOf(seedFile(user.name)) };
+      const withKey = withOwnInbox({ ...user, nkeyPublic: await keyOf(seedFile(user.name)) });
       if (!WITH_PASSWORD.includes(user.name)) return [withKey];
       return [withKey, { ...user, password: await keepSecret(passwordFile(user.name), newPassword) }];
     }),
   );
   return users.flat();
+}
+
+/** Where whoever has nothing but a key listens for answers: the name of its user is known to the server only. */
+export const inboxOf = (key: string): string => `_INBOX_${key}`;
+
+/** Lets a user listen there, too. */
+export function withOwnInbox<U extends BusUser & { readonly nkeyPublic: string }>(user: U): U {
+  return { ...user, subscribe: [...user.subscribe, `${inboxOf(user.nkeyPublic)}.>`] };
 }
 
 /** The public key of the seed in this file; the seed never leaves it. */

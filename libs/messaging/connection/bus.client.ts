@@ -1,5 +1,7 @@
 import { readFile } from 'node:fs/promises';
+import { fromSeed } from '@nats-io/nkeys';
 import { connect, nkeyAuthenticator, TimeoutError, type NatsConnection } from '@nats-io/transport-node';
+import { inboxOf } from '#libs/keys';
 
 const DIAL_TIMEOUT_MS = 5_000;
 const DIALS_MAX = 3;
@@ -14,8 +16,8 @@ export interface BusConfig {
   readonly seedFile?: string | undefined;
   /** Shown in the server's connection list. */
   readonly name: string;
-  /** Inboxes of this user only: `_INBOX_<user>`. */
-  readonly inboxPrefix: string;
+  /** Inboxes of this user only: `_INBOX_<user>`; absent: those of its key, for who does not know the name of its user. */
+  readonly inboxPrefix?: string;
   /** Keep trying when the server is not there yet; otherwise the first failure is thrown. Default false. */
   readonly waitForServer?: boolean;
   /** How long one try to connect may take, in milliseconds; 5 s when absent. */
@@ -43,11 +45,11 @@ export async function connectBus(config: BusConfig): Promise<NatsConnection> {
 }
 
 function dial(config: BusConfig, seed: Uint8Array | undefined): Promise<NatsConnection> {
-  const { url, name, inboxPrefix, waitForServer = false, dialTimeoutMs = DIAL_TIMEOUT_MS } = config;
+  const { url, name, waitForServer = false, dialTimeoutMs = DIAL_TIMEOUT_MS } = config;
   return connect({
     servers: url,
     name,
-    inboxPrefix,
+    inboxPrefix: config.inboxPrefix ?? ownInbox(config, seed),
     timeout: dialTimeoutMs,
     maxReconnectAttempts: -1,
     reconnectTimeWait: RECONNECT_WAIT_MS,
@@ -60,6 +62,15 @@ function dial(config: BusConfig, seed: Uint8Array | undefined): Promise<NatsConn
     noAsyncTraces: true,
     ...(seed === undefined ? {} : { authenticator: nkeyAuthenticator(seed) }),
   });
+}
+
+function ownInbox({ seedFile = '' }: BusConfig, seed: Uint8Array | undefined): string {
+  if (seed === undefined) return '_INBOX';
+  try {
+    return inboxOf(fromSeed(seed).getPublicKey());
+  } catch (cause) {
+    throw new BusError(`The file ${seedFile} holds no seed of a user of NATS.`, { cause });
+  }
 }
 
 async function readSeed(file: string): Promise<Uint8Array> {

@@ -13,21 +13,24 @@ const CLOSE_MS_MAX = 2_000;
 export interface BusAddress {
   readonly url: string;
   readonly seedFile: string | undefined;
+  /** The key is one that somebody gave: the name of its user is not known here. */
+  readonly hasOwnKey?: boolean;
   /** How long one try to connect may take, in milliseconds; the usual time when absent. */
   readonly dialTimeoutMs?: number;
 }
 
-/** ORRERY_NATS_URL with ORRERY_NATS_SEED_FILE; without them the embedded system of ORRERY_HOME. */
+/** ORRERY_NATS_URL, else the embedded system of ORRERY_HOME; with the key in ORRERY_NATS_SEED_FILE, else with that of the home. */
 async function findBus(env: NodeJS.ProcessEnv, user: BusRole = 'cli'): Promise<BusAddress> {
   const url = env['ORRERY_NATS_URL'] ?? '';
-  if (url !== '') return { url, seedFile: env['ORRERY_NATS_SEED_FILE'] };
+  const given = env['ORRERY_NATS_SEED_FILE'] ?? '';
+  if (url !== '') return { url, seedFile: given === '' ? undefined : given, hasOwnKey: given !== '' };
   const home = homeOf(env);
   const text = await readFile(home.endpointsFile, 'utf8').catch(() => undefined);
   const endpoints = text === undefined ? undefined : parseEndpoints(text);
   if (endpoints === undefined) {
     throw unreachable(`No system is running in ${home.root}; start one with "orrery up", or set ORRERY_NATS_URL.`);
   }
-  return { url: endpoints.nats, seedFile: home.seedFile(user) };
+  return { url: endpoints.nats, seedFile: given === '' ? home.seedFile(user) : given, hasOwnKey: given !== '' };
 }
 
 /** Connects, does the work, and closes whatever happens. What the bus says is turned into one sentence and an exit code. */
@@ -54,7 +57,7 @@ export async function withSignedBus<T>(
 }
 
 export async function withBusAt<T>(
-  { url, seedFile, dialTimeoutMs }: BusAddress,
+  { url, seedFile, hasOwnKey = false, dialTimeoutMs }: BusAddress,
   work: (nc: NatsConnection) => Promise<T>,
   user: BusRole = 'cli',
 ): Promise<T> {
@@ -63,7 +66,7 @@ export async function withBusAt<T>(
       url,
       seedFile,
       name: `orrery-${user}`,
-      inboxPrefix: `_INBOX_${user}`,
+      ...(hasOwnKey ? {} : { inboxPrefix: `_INBOX_${user}` }),
       ...(dialTimeoutMs !== undefined && { dialTimeoutMs }),
     });
     try {

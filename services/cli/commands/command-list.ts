@@ -9,6 +9,7 @@ import { defineExperience } from './experience/index.js';
 import { defineHistory, definePlans } from './history/index.js';
 import { defineMcp } from './mcp/index.js';
 import { defineArtifacts, defineOutput } from './output/index.js';
+import { definePeople, defineTokens } from './people/index.js';
 import { definePolicy } from './policy/index.js';
 import { defineRequests, defineRuns } from './requests/index.js';
 import { defineRunbooks } from './runbooks/index.js';
@@ -27,6 +28,8 @@ export function defineCommands(program: CliCommand): void {
   definePlans(program);
   defineDevices(program);
   defineClients(program);
+  definePeople(program);
+  defineTokens(program);
   defineDeadLetters(program);
   defineArtifacts(program);
   definePolicy(program);

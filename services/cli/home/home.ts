@@ -40,6 +40,9 @@ export function homeAt(root: string) {
     postgres: join(root, 'postgres'),
     seedFile: (user: string): string => join(keys, `${user}.seed`),
     secretFile: (name: string): string => join(keys, name),
+    /** The keys of people and other systems that the bus lets in. */
+    personSeedFile: (actorId: string): string => join(keys, 'people', `${actorId}.seed`),
+    peopleKeys: join(keys, 'people'),
     /** Secrets that a person gave the launcher in its environment, a file for each. */
     givenSecrets: join(keys, 'given'),
     givenSecretFile: (variable: string): string => join(keys, 'given', variable),

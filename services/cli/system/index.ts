@@ -3,5 +3,6 @@
  * that a person has for that are in `commands/system`.
  */
 export * from './detached.runner.js';
+export { busUsersOf } from './keys.adapter.js';
 export { launchOf } from './launch.runner.js';
 export * from './system.runner.js';

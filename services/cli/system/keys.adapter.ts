@@ -9,16 +9,17 @@ import {
   writeSecret,
 } from '#libs/keys';
 import type { NatsUser } from '#libs/embedded';
-import { actorsOf, natsUsers } from '#libs/messaging';
+import { actorsOf, busPeopleIn, natsUsers, peopleUsers } from '#libs/messaging';
 import type { Actor } from '#proto';
 import { ADMIN_TOKEN_HASH, type Home } from '../home/index.js';
 
-/** The users of the bus, with the keys of this home. */
-export function busUsersOf(home: Home): Promise<NatsUser[]> {
-  return busUsers(natsUsers(), {
+/** The users of the bus, with the keys of this home: those of the installation itself, then people and other systems. */
+export async function busUsersOf(home: Home): Promise<NatsUser[]> {
+  const own = await busUsers(natsUsers(), {
     seedFile: home.seedFile,
     passwordFile: (user) => home.secretFile(`${user}.password`),
   });
+  return [...own, ...peopleUsers(await busPeopleIn(home.peopleKeys))];
 }
 
 /** Whom the keys of this home stand for; on a bus that is not ours, everybody is the operator with the one key there is. */

@@ -163,10 +163,13 @@ export class EmbeddedSystem {
       const natsMonitorUrl = env['ORRERY_NATS_MONITOR_URL'];
       return { natsUrl: foreign, natsMonitorUrl, foreignSeedFile: env['ORRERY_NATS_SEED_FILE'] };
     }
-    const [users, port] = await Promise.all([busUsersOf(home), portFor('nats', env)]);
+    const port = await portFor('nats', env);
     const server = await this.#step(
       'nats',
-      () => this.#keep<NatsHandle>('nats', 'nats', (before) => startBus(home, { users, port }, before)),
+      () =>
+        this.#keep<NatsHandle>('nats', 'nats', async (before) =>
+          startBus(home, { users: await busUsersOf(home), port }, before),
+        ),
       ({ current }) => current.url,
     );
     return { natsUrl: server.current.url, natsMonitorUrl: server.current.monitorUrl, foreignSeedFile: undefined };

@@ -1,0 +1,199 @@
+import { createHash } from 'node:crypto';
+import { copyFile, mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { PermissionViolationError, type NatsConnection } from '@nats-io/transport-node';
+import { startNats, type NatsHandle } from '#libs/embedded';
+import { verifyActorProof } from '#libs/keys';
+import { BusError, connectBus, serveQueries, type QueryAnswer, type Served } from '#libs/messaging';
+import { notAsked } from '#libs/testing';
+import { subjects, type ActorProof } from '#proto';
+import { homeAt } from './home/index.js';
+import { runProgram } from './run-program.js';
+import { busUsersOf } from './system/index.js';
+import { fakeTerminal, surroundings } from './testing/fake-terminal.js';
+
+/** A home with its bus, and what stands for the registry: it writes down what it is told, and looks at the bus when it is told it. */
+const NOW = '2026-11-20T12:00:00.000Z';
+const directory = await mkdtemp(join(tmpdir(), 'orrery-people-'));
+const home = homeAt(directory);
+const annasFile = home.personSeedFile('anna');
+let server: NatsHandle;
+let served: Served;
+let registry: NatsConnection;
+const connections: NatsConnection[] = [];
+const asked: { name: string; body: Record<string, unknown>; config: string }[] = [];
+const people: QueryAnswer<'registry', 'people'>['people'] = [];
+
+async function connect(seedFile: string): Promise<NatsConnection> {
+  const nc = await connectBus({ url: server.url, name: 'test', seedFile });
+  connections.push(nc);
+  return nc;
+}
+
+async function note(name: string, request: object): Promise<{ changed: boolean }> {
+  const { actor, ...body } = request as { actor: ActorProof };
+  const proven = { subject: subjects.query('registry', name), body: request, now: Date.parse(NOW) };
+  expect(verifyActorProof(actor, proven)).toMatchObject({ ok: true });
+  asked.push({ name, body, config: await readFile(join(home.nats, 'nats-server.conf'), 'utf8') });
+  return { changed: true };
+}
+
+beforeAll(async () => {
+  await mkdir(home.keys, { recursive: true, mode: 0o700 });
+  server = await startNats({ storeDir: home.nats, users: await busUsersOf(home), dieWithParent: true });
+  const endpoints = { nats: server.url, postgres: 'x', console: 'x', aip: 'x', health: {} };
+  await writeFile(home.endpointsFile, JSON.stringify(endpoints));
+  registry = await connectBus({
+    url: server.url,
+    name: 'registry',
+    inboxPrefix: '_INBOX_registry',
+    seedFile: home.seedFile('registry'),
+  });
+  const order = (name: string) => (request: object) => note(name, request);
+  served = await serveQueries(registry, 'registry', {
+    ...notAsked('registry'),
+    devices: async () => ({ devices: [] }),
+    people: async () => ({ people }),
+    tokens: async () => ({ tokens: [] }),
+    'people-add': async (request) => {
+      const { actorId: id, kind, roles } = request;
+      people.push({ actor: { kind, id }, roles, namespace: id, keys: [], logins: [], revision: 1, addedAt: NOW });
+      return note('people-add', request);
+    },
+    'people-key': order('people-key'),
+    'people-role': order('people-role'),
+    'people-revoke': order('people-revoke'),
+    'token-issue': order('token-issue'),
+    'token-revoke': order('token-revoke'),
+  });
+});
+afterAll(async () => {
+  await served.stop();
+  for (const nc of [registry, ...connections]) await nc.close();
+  await server.stop();
+  await rm(directory, { recursive: true, force: true });
+});
+
+async function orrery(line: string, env: NodeJS.ProcessEnv = {}) {
+  asked.length = 0;
+  const terminal = fakeTerminal();
+  const words = line.split(' ');
+  const exitCode = await runProgram(words, surroundings(terminal, { ORRERY_HOME: directory, ...env }));
+  return { exitCode, out: terminal.outLines, err: terminal.errLines };
+}
+const mode = async (file: string): Promise<string> => ((await stat(file)).mode & 0o777).toString(8);
+
+describe('a person with a key', () => {
+  let anna: NatsConnection;
+  let key: string;
+
+  it('gets a file that only its owner reads, and the fact of the key comes before the bus lets it in', async () => {
+    const { exitCode, err } = await orrery('people add anna --roles requester,approver --key');
+    expect([exitCode, err]).toEqual([0, []]);
+    expect(asked.map(({ name }) => name)).toEqual(['people-add', 'people-key']);
+    expect(asked[0]?.body).toMatchObject({ actorId: 'anna', kind: 'person', roles: ['requester', 'approver'] });
+    key = String(asked[1]?.body['key']);
+    expect(asked.every(({ config }) => !config.includes(key))).toBe(true);
+    expect([await mode(annasFile), await mode(home.peopleKeys)]).toEqual(['600', '700']);
+    const seed = (await readFile(annasFile, 'utf8')).trim();
+    expect(JSON.stringify(asked)).not.toContain(seed);
+  });
+
+  it('is let in by a server that went on running, and by that only', async () => {
+    const before = server.pid;
+    anna = await connect(annasFile);
+    expect(await orrery('devices', { ORRERY_NATS_SEED_FILE: annasFile })).toMatchObject({ exitCode: 0 });
+    const again = await startNats({ storeDir: home.nats, users: await busUsersOf(home) });
+    expect([again.reattached, again.pid]).toEqual([true, before]);
+  });
+
+  it.each([
+    ['hear the answers of the terminal', (nc: NatsConnection) => nc.subscribe('_INBOX_cli.>')],
+    ['hear the answers of the registry', (nc: NatsConnection) => nc.subscribe('_INBOX_registry.>')],
+    ['hear what everybody asks', (nc: NatsConnection) => nc.subscribe(subjects.anyQuery)],
+    ['write a run', (nc: NatsConnection) => nc.publish(subjects.run('r'))],
+    ['write who somebody is', (nc: NatsConnection) => nc.publish(subjects.actor('anna'))],
+    ['ask in the name of somebody else', (nc: NatsConnection) => nc.publish(subjects.requestsOf('berta'))],
+    ['ask as an old external system', (nc: NatsConnection) => nc.publish(subjects.requests)],
+    ['say that a token was used', (nc: NatsConnection) => nc.publish(subjects.query('registry', 'token-used'))],
+  ])('cannot %s', async (_, act) => {
+    const { promise: denied, resolve } = Promise.withResolvers<unknown>();
+    const statuses = anna.status();
+    const listen = async (): Promise<void> => {
+      for await (const status of statuses) if (status.type === 'error') return resolve(status.error);
+    };
+    void listen();
+    act(anna);
+    expect(await denied).toBeInstanceOf(PermissionViolationError);
+  });
+
+  it('is out at once when it is revoked, also when it is connected, and before that is written down', async () => {
+    const { promise: gone, resolve } = Promise.withResolvers<void>();
+    const statuses = anna.status();
+    const listen = async (): Promise<void> => {
+      for await (const status of statuses) if (status.type === 'disconnect') return resolve();
+    };
+    void listen();
+    const kept = join(directory, 'kept.seed');
+    await copyFile(annasFile, kept);
+    expect(await orrery('people revoke anna --reason left')).toMatchObject({ exitCode: 0 });
+    await gone;
+    expect(asked).toMatchObject([{ name: 'people-revoke', body: { actorId: 'anna', reason: 'left' } }]);
+    expect(asked[0]?.config).not.toContain(key);
+    await expect(stat(annasFile)).rejects.toThrow('ENOENT');
+    await expect(connect(kept)).rejects.toBeInstanceOf(BusError);
+  });
+});
+
+it('another system asks for itself and reads nothing', async () => {
+  expect(await orrery('people add billing --kind external --roles requester --key')).toMatchObject({ exitCode: 0 });
+  const billing = await connect(home.personSeedFile('billing'));
+  const { promise: denied, resolve } = Promise.withResolvers<unknown>();
+  const statuses = billing.status();
+  const listen = async (): Promise<void> => {
+    for await (const status of statuses) if (status.type === 'error') return resolve(status.error);
+  };
+  void listen();
+  billing.subscribe(subjects.anyLiveRun);
+  expect(await denied).toBeInstanceOf(PermissionViolationError);
+});
+
+it.each(['registry', 'cli', 'Anna', 'a.b', '../anna', '_fleet', 'a>', '*'])('nobody is called %s', async (id) => {
+  expect(await orrery(`people add ${id} --roles viewer --key`)).toMatchObject({ exitCode: 3 });
+  expect(asked).toEqual([]);
+});
+
+describe('a token', () => {
+  it('is shown once, and only its hash leaves', async () => {
+    const { exitCode, out } = await orrery('tokens issue anna --scopes viewer --label laptop --days 30');
+    expect(exitCode).toBe(0);
+    const [secret = ''] = out;
+    expect(secret).toMatch(/^ort_[\w-]{43}$/u);
+    const tokenHash = createHash('sha256').update(secret).digest('hex');
+    const body = {
+      actorId: 'anna',
+      tokenHash,
+      scopes: ['viewer'],
+      label: 'laptop',
+      expiresAt: '2026-12-20T12:00:00.000Z',
+    };
+    expect(asked).toMatchObject([{ name: 'token-issue', body }]);
+    expect(JSON.stringify(asked)).not.toContain(secret);
+  });
+
+  it('goes into a file of its own, never over another', async () => {
+    const file = join(directory, 'ci.token');
+    expect((await orrery(`tokens issue anna --token-file ${file}`)).out).toEqual([]);
+    expect(await mode(file)).toBe('600');
+    const before = await readFile(file, 'utf8');
+    expect(await orrery(`tokens issue anna --token-file ${file}`)).toMatchObject({ exitCode: 1 });
+    expect([await readFile(file, 'utf8'), asked]).toEqual([before, []]);
+  });
+
+  it('is refused for a role that there is not', async () => {
+    expect(await orrery('tokens issue anna --scopes root')).toMatchObject({ exitCode: 3 });
+    expect(asked).toEqual([]);
+  });
+});
