@@ -8,7 +8,7 @@ import { acceptedBefore, control } from './control.js';
 import { failRound, proposeEdits } from './edit-cycle.js';
 import type { Input } from './input.js';
 import { RunDraft } from '../fold/index.js';
-import { isCurrentAttempt, judgeLines, isTerminal, type Run, type RunAsked } from '../state/index.js';
+import { isCurrentAttempt, judgeLines, isTerminal, mayNotSay, type Run, type RunAsked } from '../state/index.js';
 import { checkTargets } from '../edits/index.js';
 import { Judge, type Question } from '../plan/index.js';
 
@@ -76,7 +76,7 @@ function take(draft: RunDraft, input: Input, circumstances: Circumstances): Answ
 
 function obey(
   draft: RunDraft,
-  { id, by, action }: Extract<Input, { kind: 'verb' }>,
+  { id, by, action, roles }: Extract<Input, { kind: 'verb' }>,
   circumstances: Circumstances,
 ): Answer {
   const decided = draft.run.verbs.get(id);
@@ -92,6 +92,8 @@ function obey(
       `the edit was refused before; event ${decided.sequence} and those before it say why`,
     );
   }
+  const problem = mayNotSay(draft.run, action.verb, { by, roles });
+  if (problem !== undefined) return problem;
   if (action.verb !== 'PROPOSE') return control(draft, action, by, circumstances);
   const { proposal, delegated } = action;
   const judged = delegated || by.kind === 'system';

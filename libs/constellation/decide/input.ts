@@ -5,6 +5,7 @@ import type {
   PlanSource,
   Proposal,
   Refusal,
+  Role,
   RunEventData,
   Sha256,
   TaskId,
@@ -54,7 +55,14 @@ export type Input =
       readonly planHash: Sha256;
     }
   /** A command with an id of its own, that is decided once however often it comes. */
-  | { readonly kind: 'verb'; readonly id: string; readonly by: Actor; readonly action: Control | Propose }
+  | {
+      readonly kind: 'verb';
+      readonly id: string;
+      readonly by: Actor;
+      readonly action: Control | Propose;
+      /** What the sender may do at all, as it is known when the verb comes; without it nobody asks. */
+      readonly roles?: readonly Role[] | undefined;
+    }
   /** An input that could not be decided went to the dead letters: nothing new starts until a person has looked. */
   | { readonly kind: 'pause'; readonly reason: string }
   /** The clock or the fleet moved on: everything that is owed is decided. */

@@ -18,6 +18,7 @@ export * from './blackboard.js';
 export * from './budget.js';
 export * from './fencing.js';
 export * from './lines.js';
+export * from './may-say.js';
 export * from './run.js';
 export * from './tally.js';
 export * from './task.js';
