@@ -94,6 +94,8 @@ export const LIMITS = {
   loginCharsMax: 512,
   /** That a token was used is recorded at most this often. */
   tokenUseMs: 60 * 60 * 1000,
+  /** How long the answer of a verb is kept for who says it again; what followed from it is in the run for ever. */
+  verbAnswersMs: 24 * 60 * 60 * 1000,
   verbAnswerMs: 4_000,
   submitAnswerMs: 5_000,
   commandAnswerMs: 10_000,

@@ -194,6 +194,8 @@ export const BUCKETS = {
   ACTORS: { bucket: 'ACTORS', history: 1 },
   /** What FLEET says of grants that count no more, by the sequence of the fact; one that nobody could use any more vanishes. */
   REVOKED_GRANTS: { bucket: 'REVOKED_GRANTS', history: 1, ttlMs: LIMITS.grantRevocationMs },
+  /** Final answers of verbs, by run, sender and id: whoever says the same again gets the first one. */
+  VERB_ANSWERS: { bucket: 'VERB_ANSWERS', history: 1, ttlMs: LIMITS.verbAnswersMs },
   MEMBERS: { bucket: 'MEMBERS', history: 1, ttlMs: LIMITS.memberTtlMs, rebuilt: true },
 } as const satisfies Record<string, BucketSpec>;
 

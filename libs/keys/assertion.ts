@@ -1,6 +1,7 @@
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { EmbeddedJWK, errors, jwtVerify, SignJWT, type JWTPayload, type JWTVerifyGetKey } from 'jose';
 import { DeviceId, LIMITS, Sha256, type DeviceKey } from '#proto';
+import type { AnsweredAssertion } from './credential.js';
 import { deviceKeyOf, jwkOf, publicKeyOf, type DeviceSecret } from './device-key.js';
 import { tokenHash } from './generate.js';
 
@@ -49,31 +50,37 @@ export interface AssertionRefused {
   readonly reason: string;
 }
 
+interface Asserted {
+  readonly assertion: AnsweredAssertion;
+}
+
 /** The key that made a join assertion for this token. Anything may come in: it never throws. */
 export async function verifyJoinAssertion(
   assertion: string,
   { tokenHash: wanted, now }: { readonly tokenHash: string; readonly now: number },
-): Promise<{ readonly ok: true; readonly publicKey: DeviceKey } | AssertionRefused> {
+): Promise<({ readonly ok: true; readonly publicKey: DeviceKey } & Asserted) | AssertionRefused> {
   const read = await verified(assertion, EmbeddedJWK, { typ: JOIN_TYPE, now });
   if (!read.ok) return read;
   const publicKey = deviceKeyOf(read.jwk?.x);
   if (publicKey === undefined) return refused('has no Ed25519 key in its header');
   if (Sha256.safeParse(read.claims['th']).data !== wanted) return refused('is for another join token');
-  return { ok: true, publicKey };
+  return { ok: true, publicKey, assertion: read.assertion };
 }
 
 /** Whose renew assertion this is. `keyOf`: the key that is bound to a device now; undefined for who has none. */
 export async function verifyRenewAssertion(
   assertion: string,
   { keyOf, now }: { readonly keyOf: (deviceId: DeviceId) => DeviceKey | undefined; readonly now: number },
-): Promise<{ readonly ok: true; readonly deviceId: DeviceId; readonly publicKey: DeviceKey } | AssertionRefused> {
+): Promise<
+  ({ readonly ok: true; readonly deviceId: DeviceId; readonly publicKey: DeviceKey } & Asserted) | AssertionRefused
+> {
   const deviceId = claimedDevice(assertion);
   const key = deviceId === undefined ? undefined : keyOf(deviceId);
   if (deviceId === undefined || key === undefined) return refused('is of no device that has joined');
   const read = await verified(assertion, async () => jwkOf(key), { typ: RENEW_TYPE, now });
   if (!read.ok) return read;
   if (read.claims.iss !== deviceId || read.claims.sub !== deviceId) return refused('names two devices');
-  return { ok: true, deviceId, publicKey: key };
+  return { ok: true, deviceId, publicKey: key, assertion: read.assertion };
 }
 
 /** What an assertion says of itself, before anything of it is proven: only to find the key that it has to be proven with. */
@@ -87,7 +94,11 @@ function claimedDevice(assertion: string): DeviceId | undefined {
   }
 }
 
-type Read = { readonly ok: true; readonly claims: JWTPayload; readonly jwk: { readonly x?: unknown } | undefined };
+interface Read extends Asserted {
+  readonly ok: true;
+  readonly claims: JWTPayload;
+  readonly jwk: { readonly x?: unknown } | undefined;
+}
 
 async function verified(
   assertion: string,
@@ -107,7 +118,8 @@ async function verified(
     if ((exp - iat) * 1_000 > LIMITS.assertionMs)
       return refused(`is good for more than ${LIMITS.assertionMs / 1_000} s`);
     if (iat * 1_000 - now > CLOCK_SKEW_MS_MAX) return skewed(iat, now);
-    return { ok: true, claims: payload, jwk: protectedHeader['jwk'] };
+    const id = createHash('sha256').update(assertion).digest('base64url');
+    return { ok: true, claims: payload, jwk: protectedHeader['jwk'], assertion: { at: iat * 1_000, id } };
   } catch (error) {
     // Its signature was proven before its times were looked at.
     if (error instanceof errors.JWTExpired && typeof error.payload.iat === 'number') {

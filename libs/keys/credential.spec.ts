@@ -7,32 +7,35 @@ import { ed25519PrivateKeyOf } from './nkey.js';
 
 const NOW = Date.parse('2026-11-20T15:40:40.489Z');
 const LIFE_MS = 3_600_000;
+const ASSERTED = { at: NOW, id: 'one' };
 const SEED = new TextDecoder().decode(createUser().getSeed());
 const KEY = publicKeyOf(makeDeviceSecret());
 const issuer = new CredentialIssuer({ seed: SEED, lifeMs: LIFE_MS });
 
 describe('a credential', () => {
   it('names the device, its key and its end, to every replica', async () => {
-    const { credential, expiresAt } = await issuer.issue('web-1', KEY, NOW);
+    const { credential, expiresAt } = await issuer.issue('web-1', KEY, ASSERTED);
     const replica = new CredentialIssuer({ seed: SEED, lifeMs: 1 });
     const claims = { deviceId: 'web-1', thumbprint: await thumbprintOf(KEY), expiresAt };
     expect(await replica.read(credential, NOW)).toEqual(claims);
     expect(expiresAt).toBe('2026-11-20T16:40:40.000Z');
   });
 
-  it('is another one each time', async () => {
-    const one = await issuer.issue('web-1', KEY, NOW);
-    expect((await issuer.issue('web-1', KEY, NOW)).credential).not.toBe(one.credential);
+  it('is the same for the same assertion, from every replica, and another one for another', async () => {
+    const one = await issuer.issue('web-1', KEY, ASSERTED);
+    const replica = new CredentialIssuer({ seed: SEED, lifeMs: LIFE_MS });
+    expect(await replica.issue('web-1', KEY, ASSERTED)).toEqual(one);
+    expect((await issuer.issue('web-1', KEY, { ...ASSERTED, id: 'other' })).credential).not.toBe(one.credential);
   });
 
   it('ends when it says so', async () => {
-    const { credential, expiresAt } = await issuer.issue('web-1', KEY, NOW);
+    const { credential, expiresAt } = await issuer.issue('web-1', KEY, ASSERTED);
     expect(await issuer.read(credential, Date.parse(expiresAt) - 1_000)).toBeDefined();
     expect(await issuer.read(credential, Date.parse(expiresAt))).toBeUndefined();
   });
 
   it('fits into a header', async () => {
-    expect((await issuer.issue('d'.repeat(64), KEY, NOW)).credential.length).toBeLessThan(1_024);
+    expect((await issuer.issue('d'.repeat(64), KEY, ASSERTED)).credential.length).toBeLessThan(1_024);
   });
 });
 

@@ -1,4 +1,4 @@
-import { createPublicKey, randomUUID, type KeyObject } from 'node:crypto';
+import { createPublicKey, type KeyObject } from 'node:crypto';
 import { jwtVerify, SignJWT } from 'jose';
 import { z } from 'zod';
 import { DeviceId, type DeviceKey, type Instant } from '#proto';
@@ -26,6 +26,14 @@ export interface IssuedCredential {
   readonly expiresAt: Instant;
 }
 
+/** The assertion that a credential is the answer to. */
+export interface AnsweredAssertion {
+  /** When it was made, by the clock of the device; milliseconds since the epoch. */
+  readonly at: number;
+  /** The hash of all of it: another one is answered with another credential. */
+  readonly id: string;
+}
+
 export interface CredentialClaims {
   readonly deviceId: DeviceId;
   /** RFC 7638 thumbprint of the key that the device had when it was issued. */
@@ -46,11 +54,14 @@ export class CredentialIssuer {
     this.#lifeMs = lifeMs;
   }
 
-  /** `now`: ms since the epoch. */
-  async issue(deviceId: DeviceId, key: DeviceKey, now: number): Promise<IssuedCredential> {
+  /**
+   * What answers an assertion, by the time at which it was made: the same one gets the same credential from every process with this
+   * seed, for Ed25519 signs the same twice in the same way (RFC 8032).
+   */
+  async issue(deviceId: DeviceId, key: DeviceKey, { at, id }: AnsweredAssertion): Promise<IssuedCredential> {
     // Times of a JWT are seconds: never later than promised, and never over as soon as it is made.
-    const issued = Math.floor(now / 1_000);
-    const expires = Math.max(Math.floor((now + this.#lifeMs) / 1_000), issued + 1);
+    const issued = Math.floor(at / 1_000);
+    const expires = Math.max(Math.floor((at + this.#lifeMs) / 1_000), issued + 1);
     const credential = await new SignJWT({ cnf: { jkt: await thumbprintOf(key) } })
       .setProtectedHeader({ alg: ALGORITHM, typ: TYPE })
       .setIssuer(ISSUER)
@@ -58,7 +69,7 @@ export class CredentialIssuer {
       .setSubject(deviceId)
       .setIssuedAt(issued)
       .setExpirationTime(expires)
-      .setJti(randomUUID())
+      .setJti(id)
       .sign(this.#privateKey);
     return { credential, expiresAt: new Date(expires * 1_000).toISOString() };
   }

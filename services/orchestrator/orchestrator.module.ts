@@ -4,7 +4,14 @@ import { ConditionJudge } from '#libs/judging';
 import { Actors, BusStrategy, getArtifact, Members, RunTimers } from '#libs/messaging';
 import { CLOCK, INSTANCE, loadConfig, LOGGER, NATS, part, token } from '#libs/platform';
 import { Fleet, FleetViewConsumer } from './fleet/index.js';
-import { PartitionInputs, Partitions, RequestInputs, SubmitHandler, VerbsHandler } from './inputs/index.js';
+import {
+  KvVerbAnswers,
+  PartitionInputs,
+  Partitions,
+  RequestInputs,
+  SubmitHandler,
+  VerbsHandler,
+} from './inputs/index.js';
 import { OrchestratorConfig } from './orchestrator.config.js';
 import { RunServer, storedEnds, storedWords } from './runs/index.js';
 
@@ -27,6 +34,7 @@ const OWNS = token<(runId: string) => boolean>('OWNS');
     part(ORCHESTRATOR_CONFIG, [], () => loadConfig(OrchestratorConfig)),
     part(RUNS, [NATS], openRunLog),
     part(Actors, [NATS, LOGGER], (nc, logger) => Actors.open(nc, (error) => logger.warn({ err: error }, 'actors'))),
+    part(KvVerbAnswers, [NATS], (nc) => KvVerbAnswers.open(nc)),
     part(Fleet, [ORCHESTRATOR_CONFIG], ({ tasksMax }) => new Fleet(tasksMax)),
     part(
       FleetViewConsumer,
@@ -79,9 +87,9 @@ const OWNS = token<(runId: string) => boolean>('OWNS');
     ),
     part(
       VerbsHandler,
-      [NATS, RUNS, RunServer, Actors, OWNS, CLOCK, ORCHESTRATOR_CONFIG],
-      (nc, log, server, actors, owns, clock, { approvals }) =>
-        new VerbsHandler({ nc, log, server, actors, owns, clock, approvals }),
+      [NATS, RUNS, RunServer, Actors, OWNS, KvVerbAnswers, CLOCK, ORCHESTRATOR_CONFIG],
+      (nc, log, server, actors, owns, answers, clock, { approvals }) =>
+        new VerbsHandler({ nc, log, server, actors, owns, answers, clock, approvals }),
     ),
   ],
 })

@@ -39,6 +39,7 @@ const READERS: Record<string, string[]> = {
   KV_PRESENCE: ['registry', 'aip-gateway'],
   KV_ACTORS: ['orchestrator', 'registry', 'planner'],
   KV_REVOKED_GRANTS: ['orchestrator', 'registry', 'planner'],
+  KV_VERB_ANSWERS: ['orchestrator'],
   KV_MEMBERS: ['orchestrator', 'planner'],
   [OBJECTS]: ['orchestrator', 'aip-gateway', 'device-agent', 'logging', 'planner', 'cli'],
 };
@@ -74,6 +75,7 @@ const KEEPERS: Record<string, string[]> = {
   '$KV.PRESENCE.web-1': ['aip-gateway'],
   '$KV.REVOKED_GRANTS.1': ['registry'],
   '$KV.ACTORS.anna': ['registry'],
+  '$KV.VERB_ANSWERS.1': ['orchestrator'],
   '$KV.MEMBERS.orchestrator.a': ['orchestrator'],
   '$KV.MEMBERS.device-agent.a': ['device-agent'],
   '$KV.MEMBERS.planner.a': ['planner'],

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { createUser } from '@nats-io/nkeys';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { CredentialIssuer, newJoinToken, tokenHash, verifyJoinAssertion, verifyRenewAssertion } from '#libs/keys';
@@ -98,7 +98,7 @@ export class StandInRegistry {
   }
 
   async #issue(deviceId: DeviceId, key: DeviceKey): Promise<Issued> {
-    return { deviceId, ...(await this.#issuer.issue(deviceId, key, Date.now())) };
+    return { deviceId, ...(await this.#issuer.issue(deviceId, key, { at: Date.now(), id: randomUUID() })) };
   }
 }
 

@@ -6,4 +6,5 @@ export * from './intake.consumer.js';
 export * from './partitions.consumer.js';
 export * from './partitions.js';
 export { SubmitHandler } from './submit.handler.js';
+export { KvVerbAnswers } from './verb-answers.adapter.js';
 export * from './verbs.handler.js';

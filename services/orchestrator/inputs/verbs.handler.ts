@@ -20,6 +20,7 @@ import type { ActorAnswer, Actors } from '#libs/messaging';
 import type { Clock } from '#libs/platform';
 import type { RunServer, Settled } from '../runs/index.js';
 import { askOwner } from './owner.client.js';
+import type { SaidVerb, VerbAnswers } from './verb-answers.adapter.js';
 
 interface VerbParts {
   readonly nc: NatsConnection;
@@ -27,6 +28,7 @@ interface VerbParts {
   readonly server: RunServer;
   readonly actors: Pick<Actors, 'actorOf' | 'grantOf'>;
   readonly owns: (runId: RunId) => boolean;
+  readonly answers: VerbAnswers;
   readonly clock: Clock;
   /** How many persons approve in a fork at least, whatever its parent was asked. */
   readonly approvals: number;
@@ -42,6 +44,8 @@ const TRY_AGAIN: VerbAnswer = rejected('TRY_AGAIN', 'the outcome is not known ye
 /** Verbs of people and programs: proven, decided once per id, and answered when what follows from them is stored. */
 export class VerbsHandler {
   readonly #parts: VerbParts;
+  /** What is being decided, by sender and id: whoever says the same meanwhile waits for the same answer. */
+  readonly #underway = new Map<string, Promise<VerbAnswer>>();
 
   constructor(parts: VerbParts) {
     this.#parts = parts;
@@ -58,13 +62,41 @@ export class VerbsHandler {
     }
     const known = this.#actorOf(runId, verb, json as VerbBody<RunVerb>);
     if (!known.ok) return { answer: 'rejected', reason: known.refusal, sequence: 0 };
-    if (verb === 'FORK') return this.#fork(runId, parsed.value as VerbBody<'FORK'>, known.actor);
+    const { actor: by } = known;
     const { id } = parsed.value;
-    const whose =
-      verb === 'PROPOSE' ? this.#proposerOf(runId, parsed.value as VerbBody<'PROPOSE'>, known.actor) : known;
+    if (verb === 'FORK')
+      return this.#once({ runId, by, id }, () => this.#fork(runId, parsed.value as VerbBody<'FORK'>, by));
+    const whose = verb === 'PROPOSE' ? this.#proposerOf(runId, parsed.value as VerbBody<'PROPOSE'>, by) : known;
     if (!whose.ok) return { answer: 'rejected', reason: whose.refusal, sequence: 0 };
     const action = actionOf(verb, parsed.value);
-    return this.#decide(runId, { kind: 'verb', id, by: whose.actor, action }, payload.length);
+    const input = { kind: 'verb', id, by: whose.actor, action } as const;
+    return this.#once({ runId, by, id }, () => this.#decide(runId, input, payload.length));
+  }
+
+  /**
+   * The first final answer again, whoever gave it: also of what was refused, or had nothing to do, and might be decided otherwise by
+   * now. What changed the run is a fact of it before it is answered, so that an answer that got lost is found there.
+   */
+  async #once(said: SaidVerb, decide: () => Promise<VerbAnswer>): Promise<VerbAnswer> {
+    const key = JSON.stringify([said.runId, said.by.kind, said.by.id, said.id]);
+    const underway = this.#underway.get(key);
+    if (underway !== undefined) return underway;
+    const answering = this.#answer(said, decide).finally(() => this.#underway.delete(key));
+    this.#underway.set(key, answering);
+    return answering;
+  }
+
+  async #answer(said: SaidVerb, decide: () => Promise<VerbAnswer>): Promise<VerbAnswer> {
+    const { answers } = this.#parts;
+    try {
+      const first = await answers.first(said);
+      if (first !== undefined) return first;
+      const answer = await decide();
+      return answer.reason?.code === 'TRY_AGAIN' ? answer : await answers.keep(said, answer);
+    } catch {
+      // What is not kept was not answered: the same id comes again, and what changed the run is found in it.
+      return TRY_AGAIN;
+    }
   }
 
   /** A FORK was signed for the run that is forked; on its way to the owner of the new one that run is named in it. */

@@ -60,6 +60,34 @@ afterAll(async () => {
   await nats.stop();
 });
 
+describe('a verb that is said again', () => {
+  it('gets the first answer again, whatever has become of the run since, also from the next replica', async () => {
+    const runId = await submit('again-1', ['a'], []);
+    const refused = await tell('RETRY', runId, { taskId: 'zzz' }, 'again-refused');
+    const ignored = await tell('RESUME', runId, {}, 'again-ignored');
+    const paused = await tell('PAUSE', runId, { reason: 'lunch' }, 'again-paused');
+    expect([refused.answer, ignored.answer, paused.answer]).toEqual(['rejected', 'ignored', 'accepted']);
+    const before = (await openRunLog(nc).load(runId)).length;
+    // A RESUME would have something to do by now.
+    const again = async () => [
+      await tell('RETRY', runId, { taskId: 'zzz' }, 'again-refused'),
+      await tell('RESUME', runId, {}, 'again-ignored'),
+      await tell('PAUSE', runId, { reason: 'lunch' }, 'again-paused'),
+    ];
+    expect(await again()).toEqual([refused, ignored, paused]);
+    await orchestrator.stop();
+    orchestrator = await startOrchestrator(nc, { instance: 'next' });
+    expect(await again()).toEqual([refused, ignored, paused]);
+    expect(await Promise.all([again(), again()])).toEqual([
+      [refused, ignored, paused],
+      [refused, ignored, paused],
+    ]);
+    expect(await openRunLog(nc).load(runId)).toHaveLength(before);
+    // The id is the sender's: somebody else means something else by it.
+    expect(await tell('RESUME', runId, {}, 'again-ignored', BOB)).toMatchObject({ answer: 'accepted' });
+  });
+});
+
 describe('verbs over the bus', () => {
   it('cancels a run: what is pending at once, what runs when its device has stopped it, and says who asked', async () => {
     const runId = await submit('cancel-1', ['a', 'b'], [line('a', 'b')]);
@@ -276,9 +304,8 @@ async function revoke(grant: EditGrant): Promise<void> {
   await bucket.put(grantIdOf(grant), JSON.stringify(revoked));
 }
 
-function tell<V extends RunVerb>(verb: V, runId: string, fields: VerbFields<V>, id?: string) {
-  const seed = new TextDecoder().decode(ALICE.getSeed());
-  return sendVerb(nc, { runId, verb, fields, seed, now, ...(id === undefined ? {} : { id }) });
+function tell<V extends RunVerb>(verb: V, runId: string, fields: VerbFields<V>, id?: string, who = ALICE) {
+  return sendVerb(nc, { runId, verb, fields, seed: seedOf(who), now, ...(id === undefined ? {} : { id }) });
 }
 
 function line(from: string, to: string) {

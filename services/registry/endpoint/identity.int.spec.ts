@@ -70,6 +70,23 @@ describe('joining', () => {
     expect(await rig.facts('joins-3')).toEqual(['DEVICE_ENROLLED', 'DEVICE_JOINED']);
   });
 
+  it('and renewing get the first answer again for the same assertion, from every replica, and leave nothing new', async () => {
+    const secret = makeDeviceSecret();
+    const first = await rig.startRegistry({ instance: 'a' });
+    const token = await rig.invite('repeated');
+    const now = Date.now();
+    const assertion = await makeJoinAssertion(secret, { token, now });
+    const join = () => query(rig.nc, 'registry', 'join', { tokenHash: tokenHash(token), assertion });
+    const renewal = { assertion: await makeRenewAssertion(secret, { deviceId: 'repeated', now }) };
+    const again = () => query(rig.nc, 'registry', 'renew', renewal);
+    const said = [await join(), await again()];
+    await rig.startRegistry({ instance: 'b' });
+    await rig.kill(first);
+    expect([await join(), await again()]).toEqual(said);
+    expect(said[0]?.credential).not.toBe(said[1]?.credential);
+    expect(await rig.facts('repeated')).toEqual(['DEVICE_ENROLLED', 'DEVICE_JOINED']);
+  });
+
   it('of two replicas at once, with one token and two keys, is won by exactly one', async () => {
     await rig.startRegistry({ instance: 'a' });
     await rig.startRegistry({ instance: 'b' });
@@ -168,7 +185,9 @@ describe('a credential', () => {
     const secret = makeDeviceSecret();
     const { credential } = await rig.join(await rig.invite('forged'), { secret });
     const issuer = new CredentialIssuer({ seed, lifeMs: 3_600_000 });
-    expect(await whoHas((await issuer.issue('forged', publicKeyOf(secret), Date.now())).credential)).toBeNull();
+    expect(
+      await whoHas((await issuer.issue('forged', publicKeyOf(secret), { at: Date.now(), id: 'forged' })).credential),
+    ).toBeNull();
     const [header, , signature] = credential.split('.');
     const claims = Buffer.from(JSON.stringify({ iss: 'orrery', aud: 'aip', sub: 'forged' })).toString('base64url');
     expect(await whoHas([header, claims, signature].join('.'))).toBeNull();

@@ -79,7 +79,7 @@ class Replica {
 const byToken = { kind: 'token', tokenHash: TOKEN_HASH } as const;
 const byCredential = async () => ({
   kind: 'credential' as const,
-  credential: (await issuer.issue(DEVICE_ID, KEY, T0)).credential,
+  credential: (await issuer.issue(DEVICE_ID, KEY, { at: T0, id: 'asserted' })).credential,
 });
 
 describe('a replica that is behind', () => {

@@ -22,6 +22,7 @@ interface IdentityPorts {
 }
 
 type Issued = QueryAnswer<'registry', 'join'>;
+type Proven = Extract<Awaited<ReturnType<typeof verifyJoinAssertion>>, { ok: true }>;
 
 /**
  * Who somebody is, and the credentials that say so. Every answer is given from all that was in FLEET when the question came:
@@ -49,7 +50,7 @@ export class IdentityHandler {
     if (deviceId === undefined) throw new QueryRefusedError(refusalOf('TOKEN_UNKNOWN', ''));
     const { publicKey } = proven;
     await fleet.join(deviceId, { tokenHash, publicKey });
-    return this.#issue(deviceId, publicKey);
+    return this.#issue(deviceId, proven);
   }
 
   async renew({ assertion }: QueryRequest<'registry', 'renew'>): Promise<Issued> {
@@ -58,7 +59,7 @@ export class IdentityHandler {
     const keyOf = (deviceId: DeviceId): DeviceKey | undefined => this.#keyOf(deviceId);
     const proven = await verifyRenewAssertion(assertion, { keyOf, now: clock.now() });
     if (!proven.ok) throw refused(proven);
-    return this.#issue(proven.deviceId, proven.publicKey);
+    return this.#issue(proven.deviceId, proven);
   }
 
   async revocations(after: number): Promise<QueryAnswer<'registry', 'revocations'>> {
@@ -93,9 +94,9 @@ export class IdentityHandler {
     return device?.revoked === null ? device.key?.publicKey : undefined;
   }
 
-  async #issue(deviceId: DeviceId, key: DeviceKey): Promise<Issued> {
-    const { issuer, clock } = this.#ports;
-    return { deviceId, ...(await issuer.issue(deviceId, key, clock.now())) };
+  /** The same assertion is answered with the same credential, by every replica. */
+  async #issue(deviceId: DeviceId, { publicKey, assertion }: Proven): Promise<Issued> {
+    return { deviceId, ...(await this.#ports.issuer.issue(deviceId, publicKey, assertion)) };
   }
 
   /** "No" from somebody who has not seen everything would send away who may come in, "yes" would let in who may not. */
