@@ -2,12 +2,12 @@ import { AttemptCommit, attemptOfSubject, parseWith, sentenceOf, parseJson } fro
 import type { StreamEntry } from '#libs/event-log';
 import { commandRowsOf, endOf, lastByKey } from './attempt-rows.js';
 import { AttemptEntity, CommandEntity } from '../entities/index.js';
-import type { BuriedParts } from './dead-letter.adapter.js';
+import type { BurialParts } from './dead-letter.adapter.js';
 import { RowsProjection } from './rows.projector.js';
 import { upsertRows } from './write.adapter.js';
 
 /** ATTEMPTS -> table command and the end of attempts. */
-export function attemptsProjection(options: BuriedParts): RowsProjection<AttemptCommit> {
+export function attemptsProjection(options: BurialParts): RowsProjection<AttemptCommit> {
   return new RowsProjection<AttemptCommit>(
     {
       stream: 'ATTEMPTS',

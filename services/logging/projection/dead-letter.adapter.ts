@@ -46,18 +46,18 @@ export class DeadLetters {
   }
 }
 
-export interface BuriedParts {
+export interface BurialParts {
   readonly clock: Clock;
   readonly deadLetters: DeadLetters;
 }
 
 /** The stored messages of a stream that have their dead letter: a transaction that failed is tried again, and a crash before it ends buries again, which the message id removes. */
-export class Buried {
+export class Burials {
   readonly #stream: StreamName;
-  readonly #parts: BuriedParts;
+  readonly #parts: BurialParts;
   readonly #sequences = new Set<number>();
 
-  constructor(stream: StreamName, parts: BuriedParts) {
+  constructor(stream: StreamName, parts: BurialParts) {
     this.#stream = stream;
     this.#parts = parts;
   }

@@ -2,12 +2,12 @@ import { parseWith, PlanCommit, runIdOfSubject, sentenceOf, parseJson } from '#p
 import { planStepsOf, type PlanStep } from '#libs/constellation';
 import type { StreamEntry } from '#libs/event-log';
 import { PlanStepEntity } from '../entities/index.js';
-import type { BuriedParts } from './dead-letter.adapter.js';
+import type { BurialParts } from './dead-letter.adapter.js';
 import { RowsProjection } from './rows.projector.js';
 import { upsertRows } from './write.adapter.js';
 
 /** PLANS -> table plan_step. */
-export function plansProjection(options: BuriedParts): RowsProjection<PlanCommit> {
+export function plansProjection(options: BurialParts): RowsProjection<PlanCommit> {
   return new RowsProjection<PlanCommit>(
     {
       stream: 'PLANS',

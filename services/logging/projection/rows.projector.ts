@@ -1,6 +1,6 @@
 import type { DataSource, EntityManager } from 'typeorm';
 import type { StreamEntry } from '#libs/event-log';
-import { Buried, type BuriedParts } from './dead-letter.adapter.js';
+import { Burials, type BurialParts } from './dead-letter.adapter.js';
 import type { PreparedBatch, Projection } from './follow.projector.js';
 
 /** A commit with the message it came in. */
@@ -21,12 +21,12 @@ export interface RowsSpec<C> {
 export class RowsProjection<C extends object> implements Projection {
   readonly stream: Projection['stream'];
   readonly #spec: RowsSpec<C>;
-  readonly #buried: Buried;
+  readonly #buried: Burials;
 
-  constructor(spec: RowsSpec<C>, options: BuriedParts) {
+  constructor(spec: RowsSpec<C>, options: BurialParts) {
     this.stream = spec.stream;
     this.#spec = spec;
-    this.#buried = new Buried(spec.stream, options);
+    this.#buried = new Burials(spec.stream, options);
   }
 
   begin(source: DataSource): Promise<void> {

@@ -4,7 +4,7 @@ import { parseWith, RunCommit, runIdOfSubject, sentenceOf, subjects, parseJson, 
 import { evolveCommit, type Run } from '#libs/constellation';
 import { readCommits, type StreamEntry } from '#libs/event-log';
 import { lastByKey, startsOf } from './attempt-rows.js';
-import { Buried, type BuriedParts } from './dead-letter.adapter.js';
+import { Burials, type BurialParts } from './dead-letter.adapter.js';
 import {
   AttemptEntity,
   BrokenRunEntity,
@@ -24,7 +24,7 @@ const CACHE_BYTES_MAX = 64 * 1024 * 1024;
 /** Reading one run again from the log takes milliseconds; longer means that the server is away. */
 const REBUILD_MS_MAX = 30_000;
 
-export interface RunsOptions extends BuriedParts {
+export interface RunsOptions extends BurialParts {
   readonly nc: NatsConnection;
 }
 
@@ -46,11 +46,11 @@ export class RunsProjection implements Projection {
   readonly #options: RunsOptions;
   readonly #cache = new RunCache(CACHE_BYTES_MAX);
   readonly #broken = new Set<RunId>();
-  readonly #buried: Buried;
+  readonly #buried: Burials;
 
   constructor(options: RunsOptions) {
     this.#options = options;
-    this.#buried = new Buried(this.stream, options);
+    this.#buried = new Burials(this.stream, options);
   }
 
   async begin(source: DataSource): Promise<void> {
