@@ -56,94 +56,6 @@ export const LineResult = z
   });
 export type LineResult = z.infer<typeof LineResult>;
 
-export const RunRequested = z.strictObject({
-  requestId: RequestId,
-  namespace: z.string(),
-  /** SHA-256 of the canonical request: the same request id with another content is a conflict. */
-  contentHash: Sha256,
-  goal: z.string().nullable(),
-  constellation: RecordedConstellation.nullable(),
-  options: RunOptions,
-  metadata: z.record(z.string(), Json),
-  requestedBy: Actor,
-  requestedAt: Instant,
-  deadlineAt: Instant,
-  /** What a line without a type meant when it was asked; absent: `unconditional`, as it was once. The constellation has its types. */
-  untypedLines: z.literal('success-only').optional(),
-});
-
-/**
- * Also the creation: then `origin` says where the constellation stands (a programmatic one is stored once, in RUN_REQUESTED).
- * An edit that changes nothing keeps the revision; it ends its round all the same.
- */
-export const ConstellationModified = z.strictObject({
-  revision: z.int().min(0),
-  origin: z.enum(['request', 'planner', 'operator']),
-  /** Tasks and lines of the constellation afterwards. */
-  tasks: z.int().min(0),
-  lines: z.int().min(0),
-  modifiedAt: Instant,
-  /** The round it ends; absent for an operator's edit. */
-  editId: EditId.optional(),
-  try: z.int().min(1).optional(),
-  edits: z.array(RecordedEdit).optional(),
-  /** New or changed lines whose predecessor had ended before: judged at once. */
-  judged: z.array(LineResult).optional(),
-  state: PlannerState.optional(),
-  proposedBy: Actor.optional(),
-  trace: EditTrace.optional(),
-  planHash: Sha256.nullable().optional(),
-  source: PlanSource.optional(),
-  /** A model may have written it: the exact commands that it defines are judged like an agent's before they run. */
-  judgeCommands: z.literal(true).optional(),
-  /** Of a plan that begins: targets, besides those of its tasks, that later edits of a model may use. */
-  spare: z.array(Target).max(50).optional(),
-  /** With FINISH and FAIL. */
-  answer: FinalAnswer.optional(),
-  /** What the planner used up of the run's budget for it. */
-  used: Usage.optional(),
-});
-
-/** The lock is taken: until the round ends the tasks that `lockPolicy` covers neither start nor are skipped (paper, algorithm 1). */
-export const EditOpened = z.strictObject({
-  editId: EditId,
-  mode: z.enum(['creation', 'editing']),
-  triggers: z.array(EditTrigger).min(1),
-  revision: z.int().min(0),
-  lockPolicy: LockPolicy,
-  openedAt: Instant,
-  /** The run goes on without the planner after this. */
-  deadlineAt: Instant,
-  /** What the planner may use up of the run's budget in this round. */
-  budget: Budget.optional(),
-});
-
-/** Nothing of the proposal was applied. The round goes on until the deadline or the last repair, under `lockPolicy`. */
-export const EditRejected = z.strictObject({
-  editId: EditId,
-  try: z.int().min(1),
-  revision: z.int().min(0),
-  violations: z.array(EditViolation).min(1),
-  lockPolicy: LockPolicy,
-  proposedBy: Actor,
-  rejectedAt: Instant,
-  planHash: Sha256.nullable(),
-  used: Usage.optional(),
-});
-
-export const EditAbandoned = z.strictObject({
-  editId: EditId,
-  reason: z.strictObject({
-    /** TOO_MANY_ROUNDS: the planner has asked its model as often as it may; no round is opened any more. */
-    code: z.enum(['DEADLINE', 'REPAIRS_EXHAUSTED', 'RUN_ENDING', 'PLANNER_FAILED', 'TOO_MANY_ROUNDS']),
-    message: z.string(),
-  }),
-  abandonedAt: Instant,
-  /** PLANNER_FAILED, TOO_MANY_ROUNDS: end of the chain of the planner's steps that led there. */
-  planHash: Sha256.nullable().optional(),
-  used: Usage.optional(),
-});
-
 /** A note of an agent of this run, with whose it is. */
 export const BlackboardNote = z.strictObject({ taskId: TaskId, deviceId: DeviceId, note: Note });
 export type BlackboardNote = z.infer<typeof BlackboardNote>;
@@ -158,41 +70,6 @@ export const AgentOrder = z.strictObject({
 });
 export type AgentOrder = z.infer<typeof AgentOrder>;
 
-/** This *is* the dispatch and the assignment (I1): the device agent acts on it, nothing else is sent. */
-export const TaskStarted = z.strictObject({
-  taskId: TaskId,
-  attempt: attempt.min(1),
-  deviceId: DeviceId,
-  sessionId: SessionId,
-  journalId: JournalId.nullable(),
-  /** The exact call to make; absent: the device's agent does the work, as `agent` says. Exactly one of the two is there. */
-  command: CommandCall.optional(),
-  /** The command and the post-condition are judged before they run: a model may have written them. */
-  judge: z.literal(true).optional(),
-  agent: AgentOrder.optional(),
-  verify: Verification.optional(),
-  /** What this attempt may use up of the run's budget; its end says what it did use. */
-  budget: Budget.optional(),
-  approval: ApprovalMode.optional(),
-  /**
-   * Whose outputs the command takes (of an agent's task: its predecessors'), named by the attempt that made them, in the order they are delivered. `runId` when the
-   * attempt belongs to a run that this one was forked from.
-   */
-  inputs: z.array(
-    z.strictObject({
-      taskId: TaskId,
-      attempt: attempt.min(1),
-      runId: RunId.optional(),
-      /** What an agent is given of its result; the text of the whole when absent. */
-      field: FieldPath.optional(),
-    }),
-  ),
-  priority: z.int(),
-  startedAt: Instant,
-  /** When the attempt is told to stop; also the instant after which nobody may start it any more. */
-  timeoutAt: Instant,
-});
-
 /**
  * Ready tasks that no connected device can take, from `at` on, and those of which that is no longer so though they have not
  * started: a device that would do is connected and busy. What starts or ends waits no more without a word.
@@ -204,29 +81,6 @@ export const TasksWaiting = z
     at: Instant,
   })
   .refine(({ began, over }) => began.length + over.length > 0, 'at least one task must be named');
-
-export const TaskCompleted = z.strictObject({
-  taskId: TaskId,
-  attempt: attempt.min(1),
-  result: TaskResult,
-  lines: z.array(LineResult),
-  completedAt: Instant,
-  attemptHash: Sha256,
-  used: Usage.optional(),
-  notes: z.array(Note).optional(),
-});
-
-/** Attempt 0 and no hash when the task never started (never satisfiable, or its deadline passed). */
-export const TaskFailed = z.strictObject({
-  taskId: TaskId,
-  attempt,
-  error: TaskError,
-  lines: z.array(LineResult),
-  failedAt: Instant,
-  attemptHash: Sha256.nullable(),
-  used: Usage.optional(),
-  notes: z.array(Note).optional(),
-});
 
 /** `timeout` of an attempt, `task_deadline` of all its tries, `retry` by a person; the others end the run: `budget`: nothing of it is left. */
 export const StopReason = z.enum([
@@ -241,95 +95,12 @@ export const StopReason = z.enum([
 ]);
 export type StopReason = z.infer<typeof StopReason>;
 
-export const TaskStopRequested = z.strictObject({
-  taskId: TaskId,
-  attempt: attempt.min(1),
-  reason: StopReason,
-  by: Actor.optional(),
-  /** Why, in the words of the person who asked. */
-  note: z.string().max(1_000).optional(),
-  requestedAt: Instant,
-  graceUntil: Instant,
-});
-
-export const TaskReopened = z.strictObject({
-  taskId: TaskId,
-  /** The last attempt; the next one has the number after it. */
-  attempt,
-  /** `not_sent`: nothing of the last attempt reached a device, so it does not count as one of the tries. */
-  reason: z.enum(['retry_policy', 'operator', 'not_sent']),
-  by: Actor.optional(),
-  notBefore: Instant,
-  /** Judged lines that are open again: those out of the task whose target has not run, and those into it whose source is open. */
-  lines: z.array(LineId).optional(),
-  /** Lines into it that were undecided, judged once more: their sources have ended, so nothing else would. */
-  judged: z.array(LineResult).optional(),
-});
-
-/** `by: condition` when a condition (its own or further up) chose another branch; `by: failure` when a predecessor failed. */
-export const TaskSkipped = z.strictObject({
-  taskId: TaskId,
-  by: z.enum(['condition', 'failure']),
-  lineId: LineId,
-  reason: z.string(),
-  lines: z.array(LineResult),
-  skippedAt: Instant,
-});
-
-export const TaskCancelled = z.strictObject({
-  taskId: TaskId,
-  attempt,
-  reason: StopReason,
-  by: Actor.optional(),
-  note: z.string().max(1_000).optional(),
-  lines: z.array(LineResult),
-  cancelledAt: Instant,
-  /** What the stopped attempt had answered until then, and the end of its steps. */
-  output: TaskResult.optional(),
-  attemptHash: Sha256.nullable().optional(),
-  used: Usage.optional(),
-});
-
 export const TaskCounts = z.strictObject({
   completed: z.int(),
   failed: z.int(),
   skipped: z.int(),
   cancelled: z.int(),
 });
-
-export const RunCompleted = z.strictObject({
-  outcome: RunOutcome,
-  counts: TaskCounts,
-  completedAt: Instant,
-  /** Of a goal: the one reply to the requester. */
-  answer: FinalAnswer.optional(),
-});
-export const RunFailed = z.strictObject({
-  reason: z.strictObject({ code: z.string(), message: z.string() }),
-  counts: TaskCounts,
-  failedAt: Instant,
-  answer: FinalAnswer.optional(),
-});
-export const RunCancelled = z.strictObject({ by: Actor, reason: z.string(), counts: TaskCounts, cancelledAt: Instant });
-/** Facts are recorded, nothing new starts. `actor` when a person paused it. */
-export const RunPaused = z.strictObject({
-  by: z.enum(['system', 'operator']),
-  actor: Actor.optional(),
-  reason: z.string(),
-  pausedAt: Instant,
-  /** Why a system paused it: its plan waits for a person. */
-  waitsFor: z.literal('plan_approval').optional(),
-});
-export const RunResumed = z.strictObject({
-  by: Actor,
-  resumedAt: Instant,
-  /** Of a plan that was accepted by more words than that of `by`. */
-  approvedBy: z.array(Actor).min(1).max(LIMITS.approvalsMax).optional(),
-  /** Whoever accepted the plan had a part in it: there was one approver only. */
-  selfApproved: z.literal(true).optional(),
-});
-/** The end of the run is taken back by an operator's RETRY; the deadline counts from now. */
-export const RunReopened = z.strictObject({ by: Actor, reopenedAt: Instant, deadlineAt: Instant });
 
 /** A task as a fork takes it over. */
 export const ForkedTask = z.strictObject({
@@ -363,116 +134,304 @@ export const ForkedLine = z.strictObject({
 });
 export type ForkedLine = z.infer<typeof ForkedLine>;
 
-/** First event of a run that begins where another one stood after `parent.sequence`; it needs nothing of the other one. */
-export const RunForked = z.strictObject({
-  requestId: RequestId,
-  namespace: z.string(),
-  parent: z.strictObject({ runId: RunId, sequence: z.int().min(1), number: z.int().min(1), hash: Sha256 }),
-  /** What the parent was asked; the deadline counts from the fork. */
-  contentHash: Sha256,
-  goal: z.string().nullable(),
-  options: RunOptions,
-  metadata: z.record(z.string(), Json),
-  requestedBy: Actor,
-  forkedAt: Instant,
-  deadlineAt: Instant,
-  name: z.string(),
-  revision: z.int().min(0),
-  tasks: z.array(ForkedTask),
-  lines: z.array(ForkedLine),
-  /** Ids that were removed: they are never used again. */
-  usedIds: z.array(z.string()),
-  /** What the parent's planner had not looked at yet. */
-  triggers: z.array(EditTrigger),
-  /** What agents of the parent had noted. */
-  blackboard: z.array(BlackboardNote).optional(),
-  /** Where edits of a model may run things; null: everywhere. */
-  scope: z.array(Target).nullable().optional(),
-  /** What its first plan came from; absent where nobody planned, or nobody said. */
-  planSource: PlanSource.optional(),
-  /** Its plan waited for a person, and waits here, too. */
-  waitsFor: z.literal('plan_approval').optional(),
-  /** Who had a part in what it takes over: they approve nothing here either. Absent in what was forked before this was known. */
-  authors: z.array(Actor).optional(),
-});
-
-/** An attempt waits for a person. */
-export const ApprovalRequested = z.strictObject({
-  taskId: TaskId,
-  attempt: attempt.min(1),
-  ask: Ask,
-  requestedAt: Instant,
-  attemptHash: Sha256,
-  /** How many persons may approve it, where they were fewer than it takes when it was asked. */
-  approvers: z.int().min(0).optional(),
-});
-
-/** A person accepts a plan that takes more than this one word; it counts for this revision of the plan. */
-export const PlanAccepted = z.strictObject({ by: Actor, revision: z.int().min(0), acceptedAt: Instant });
-
-/**
- * Exactly one for a request whose attempt still waits, and one more when a grant is revoked. `grant`: the same command on the
- * same device in this run needs no other word until then; what it lets through is decided by the grant, named in `grantOf`.
- */
-export const ApprovalDecided = z.strictObject({
-  taskId: TaskId,
-  attempt: attempt.min(1),
-  ...Decided.shape,
-  grant: z.strictObject({ until: Instant }).optional(),
-  grantOf: ApprovalId.optional(),
-  /** Whose words it took, where it took more than that of `by`. */
-  approvedBy: z.array(Actor).min(1).max(LIMITS.approvalsMax).optional(),
-  /** Whoever approved it had a part in it: there was one approver only. */
-  selfApproved: z.literal(true).optional(),
-  decidedAt: Instant,
-});
-
-/** Beside the history, never in it: `late_result`: what came after an attempt had ended. `evaluation`: what the run was found to be worth. `note`: what somebody wants those to know who look at it. */
-export const RunAnnotated = z.discriminatedUnion('kind', [
-  z.strictObject({
-    kind: z.literal('late_result'),
+const SCHEMAS = {
+  RUN_REQUESTED: z.strictObject({
+    requestId: RequestId,
+    namespace: z.string(),
+    /** SHA-256 of the canonical request: the same request id with another content is a conflict. */
+    contentHash: Sha256,
+    goal: z.string().nullable(),
+    constellation: RecordedConstellation.nullable(),
+    options: RunOptions,
+    metadata: z.record(z.string(), Json),
+    requestedBy: Actor,
+    requestedAt: Instant,
+    deadlineAt: Instant,
+    /** What a line without a type meant when it was asked; absent: `unconditional`, as it was once. The constellation has its types. */
+    untypedLines: z.literal('success-only').optional(),
+  }),
+  /**
+   * Also the creation: then `origin` says where the constellation stands (a programmatic one is stored once, in RUN_REQUESTED).
+   * An edit that changes nothing keeps the revision; it ends its round all the same.
+   */
+  CONSTELLATION_MODIFIED: z.strictObject({
+    revision: z.int().min(0),
+    origin: z.enum(['request', 'planner', 'operator']),
+    /** Tasks and lines of the constellation afterwards. */
+    tasks: z.int().min(0),
+    lines: z.int().min(0),
+    modifiedAt: Instant,
+    /** The round it ends; absent for an operator's edit. */
+    editId: EditId.optional(),
+    try: z.int().min(1).optional(),
+    edits: z.array(RecordedEdit).optional(),
+    /** New or changed lines whose predecessor had ended before: judged at once. */
+    judged: z.array(LineResult).optional(),
+    state: PlannerState.optional(),
+    proposedBy: Actor.optional(),
+    trace: EditTrace.optional(),
+    planHash: Sha256.nullable().optional(),
+    source: PlanSource.optional(),
+    /** A model may have written it: the exact commands that it defines are judged like an agent's before they run. */
+    judgeCommands: z.literal(true).optional(),
+    /** Of a plan that begins: targets, besides those of its tasks, that later edits of a model may use. */
+    spare: z.array(Target).max(50).optional(),
+    /** With FINISH and FAIL. */
+    answer: FinalAnswer.optional(),
+    /** What the planner used up of the run's budget for it. */
+    used: Usage.optional(),
+  }),
+  /** The lock is taken: until the round ends the tasks that `lockPolicy` covers neither start nor are skipped (paper, algorithm 1). */
+  EDIT_OPENED: z.strictObject({
+    editId: EditId,
+    mode: z.enum(['creation', 'editing']),
+    triggers: z.array(EditTrigger).min(1),
+    revision: z.int().min(0),
+    lockPolicy: LockPolicy,
+    openedAt: Instant,
+    /** The run goes on without the planner after this. */
+    deadlineAt: Instant,
+    /** What the planner may use up of the run's budget in this round. */
+    budget: Budget.optional(),
+  }),
+  /** Nothing of the proposal was applied. The round goes on until the deadline or the last repair, under `lockPolicy`. */
+  EDIT_REJECTED: z.strictObject({
+    editId: EditId,
+    try: z.int().min(1),
+    revision: z.int().min(0),
+    violations: z.array(EditViolation).min(1),
+    lockPolicy: LockPolicy,
+    proposedBy: Actor,
+    rejectedAt: Instant,
+    planHash: Sha256.nullable(),
+    used: Usage.optional(),
+  }),
+  EDIT_ABANDONED: z.strictObject({
+    editId: EditId,
+    reason: z.strictObject({
+      /** TOO_MANY_ROUNDS: the planner has asked its model as often as it may; no round is opened any more. */
+      code: z.enum(['DEADLINE', 'REPAIRS_EXHAUSTED', 'RUN_ENDING', 'PLANNER_FAILED', 'TOO_MANY_ROUNDS']),
+      message: z.string(),
+    }),
+    abandonedAt: Instant,
+    /** PLANNER_FAILED, TOO_MANY_ROUNDS: end of the chain of the planner's steps that led there. */
+    planHash: Sha256.nullable().optional(),
+    used: Usage.optional(),
+  }),
+  TASKS_WAITING: TasksWaiting,
+  /** This *is* the dispatch and the assignment (I1): the device agent acts on it, nothing else is sent. */
+  TASK_STARTED: z.strictObject({
+    taskId: TaskId,
+    attempt: attempt.min(1),
+    deviceId: DeviceId,
+    sessionId: SessionId,
+    journalId: JournalId.nullable(),
+    /** The exact call to make; absent: the device's agent does the work, as `agent` says. Exactly one of the two is there. */
+    command: CommandCall.optional(),
+    /** The command and the post-condition are judged before they run: a model may have written them. */
+    judge: z.literal(true).optional(),
+    agent: AgentOrder.optional(),
+    verify: Verification.optional(),
+    /** What this attempt may use up of the run's budget; its end says what it did use. */
+    budget: Budget.optional(),
+    approval: ApprovalMode.optional(),
+    /**
+     * Whose outputs the command takes (of an agent's task: its predecessors'), named by the attempt that made them, in the order they are delivered. `runId` when the
+     * attempt belongs to a run that this one was forked from.
+     */
+    inputs: z.array(
+      z.strictObject({
+        taskId: TaskId,
+        attempt: attempt.min(1),
+        runId: RunId.optional(),
+        /** What an agent is given of its result; the text of the whole when absent. */
+        field: FieldPath.optional(),
+      }),
+    ),
+    priority: z.int(),
+    startedAt: Instant,
+    /** When the attempt is told to stop; also the instant after which nobody may start it any more. */
+    timeoutAt: Instant,
+  }),
+  TASK_COMPLETED: z.strictObject({
+    taskId: TaskId,
+    attempt: attempt.min(1),
+    result: TaskResult,
+    lines: z.array(LineResult),
+    completedAt: Instant,
+    attemptHash: Sha256,
+    used: Usage.optional(),
+    notes: z.array(Note).optional(),
+  }),
+  /** Attempt 0 and no hash when the task never started (never satisfiable, or its deadline passed). */
+  TASK_FAILED: z.strictObject({
     taskId: TaskId,
     attempt,
-    text: z.string(),
+    error: TaskError,
+    lines: z.array(LineResult),
+    failedAt: Instant,
+    attemptHash: Sha256.nullable(),
+    used: Usage.optional(),
+    notes: z.array(Note).optional(),
+  }),
+  TASK_STOP_REQUESTED: z.strictObject({
+    taskId: TaskId,
+    attempt: attempt.min(1),
+    reason: StopReason,
+    by: Actor.optional(),
+    /** Why, in the words of the person who asked. */
+    note: z.string().max(1_000).optional(),
+    requestedAt: Instant,
+    graceUntil: Instant,
+  }),
+  TASK_REOPENED: z.strictObject({
+    taskId: TaskId,
+    /** The last attempt; the next one has the number after it. */
+    attempt,
+    /** `not_sent`: nothing of the last attempt reached a device, so it does not count as one of the tries. */
+    reason: z.enum(['retry_policy', 'operator', 'not_sent']),
+    by: Actor.optional(),
+    notBefore: Instant,
+    /** Judged lines that are open again: those out of the task whose target has not run, and those into it whose source is open. */
+    lines: z.array(LineId).optional(),
+    /** Lines into it that were undecided, judged once more: their sources have ended, so nothing else would. */
+    judged: z.array(LineResult).optional(),
+  }),
+  /** `by: condition` when a condition (its own or further up) chose another branch; `by: failure` when a predecessor failed. */
+  TASK_SKIPPED: z.strictObject({
+    taskId: TaskId,
+    by: z.enum(['condition', 'failure']),
+    lineId: LineId,
+    reason: z.string(),
+    lines: z.array(LineResult),
+    skippedAt: Instant,
+  }),
+  TASK_CANCELLED: z.strictObject({
+    taskId: TaskId,
+    attempt,
+    reason: StopReason,
+    by: Actor.optional(),
+    note: z.string().max(1_000).optional(),
+    lines: z.array(LineResult),
+    cancelledAt: Instant,
+    /** What the stopped attempt had answered until then, and the end of its steps. */
+    output: TaskResult.optional(),
+    attemptHash: Sha256.nullable().optional(),
+    used: Usage.optional(),
+  }),
+  /** An attempt waits for a person. */
+  APPROVAL_REQUESTED: z.strictObject({
+    taskId: TaskId,
+    attempt: attempt.min(1),
+    ask: Ask,
+    requestedAt: Instant,
     attemptHash: Sha256,
-    annotatedAt: Instant,
+    /** How many persons may approve it, where they were fewer than it takes when it was asked. */
+    approvers: z.int().min(0).optional(),
   }),
-  z.strictObject({
-    kind: z.literal('evaluation'),
-    evaluation: Evaluation,
-    used: Usage,
-    planHash: Sha256,
-    annotatedAt: Instant,
-  }),
-  z.strictObject({ kind: z.literal('note'), ...RunNote.shape }),
-]);
-
-const SCHEMAS = {
-  RUN_REQUESTED: RunRequested,
-  CONSTELLATION_MODIFIED: ConstellationModified,
-  EDIT_OPENED: EditOpened,
-  EDIT_REJECTED: EditRejected,
-  EDIT_ABANDONED: EditAbandoned,
-  TASKS_WAITING: TasksWaiting,
-  TASK_STARTED: TaskStarted,
-  TASK_COMPLETED: TaskCompleted,
-  TASK_FAILED: TaskFailed,
-  TASK_STOP_REQUESTED: TaskStopRequested,
-  TASK_REOPENED: TaskReopened,
-  TASK_SKIPPED: TaskSkipped,
-  TASK_CANCELLED: TaskCancelled,
-  APPROVAL_REQUESTED: ApprovalRequested,
   APPROVAL_GIVEN: ApprovalGiven,
-  APPROVAL_DECIDED: ApprovalDecided,
-  PLAN_ACCEPTED: PlanAccepted,
-  RUN_COMPLETED: RunCompleted,
-  RUN_FAILED: RunFailed,
-  RUN_CANCELLED: RunCancelled,
-  RUN_PAUSED: RunPaused,
-  RUN_RESUMED: RunResumed,
-  RUN_REOPENED: RunReopened,
-  RUN_ANNOTATED: RunAnnotated,
-  RUN_FORKED: RunForked,
+  /**
+   * Exactly one for a request whose attempt still waits, and one more when a grant is revoked. `grant`: the same command on the
+   * same device in this run needs no other word until then; what it lets through is decided by the grant, named in `grantOf`.
+   */
+  APPROVAL_DECIDED: z.strictObject({
+    taskId: TaskId,
+    attempt: attempt.min(1),
+    ...Decided.shape,
+    grant: z.strictObject({ until: Instant }).optional(),
+    grantOf: ApprovalId.optional(),
+    /** Whose words it took, where it took more than that of `by`. */
+    approvedBy: z.array(Actor).min(1).max(LIMITS.approvalsMax).optional(),
+    /** Whoever approved it had a part in it: there was one approver only. */
+    selfApproved: z.literal(true).optional(),
+    decidedAt: Instant,
+  }),
+  /** A person accepts a plan that takes more than this one word; it counts for this revision of the plan. */
+  PLAN_ACCEPTED: z.strictObject({ by: Actor, revision: z.int().min(0), acceptedAt: Instant }),
+  RUN_COMPLETED: z.strictObject({
+    outcome: RunOutcome,
+    counts: TaskCounts,
+    completedAt: Instant,
+    /** Of a goal: the one reply to the requester. */
+    answer: FinalAnswer.optional(),
+  }),
+  RUN_FAILED: z.strictObject({
+    reason: z.strictObject({ code: z.string(), message: z.string() }),
+    counts: TaskCounts,
+    failedAt: Instant,
+    answer: FinalAnswer.optional(),
+  }),
+  RUN_CANCELLED: z.strictObject({ by: Actor, reason: z.string(), counts: TaskCounts, cancelledAt: Instant }),
+  /** Facts are recorded, nothing new starts. `actor` when a person paused it. */
+  RUN_PAUSED: z.strictObject({
+    by: z.enum(['system', 'operator']),
+    actor: Actor.optional(),
+    reason: z.string(),
+    pausedAt: Instant,
+    /** Why a system paused it: its plan waits for a person. */
+    waitsFor: z.literal('plan_approval').optional(),
+  }),
+  RUN_RESUMED: z.strictObject({
+    by: Actor,
+    resumedAt: Instant,
+    /** Of a plan that was accepted by more words than that of `by`. */
+    approvedBy: z.array(Actor).min(1).max(LIMITS.approvalsMax).optional(),
+    /** Whoever accepted the plan had a part in it: there was one approver only. */
+    selfApproved: z.literal(true).optional(),
+  }),
+  /** The end of the run is taken back by an operator's RETRY; the deadline counts from now. */
+  RUN_REOPENED: z.strictObject({ by: Actor, reopenedAt: Instant, deadlineAt: Instant }),
+  /** Beside the history, never in it: `late_result`: what came after an attempt had ended. `evaluation`: what the run was found to be worth. `note`: what somebody wants those to know who look at it. */
+  RUN_ANNOTATED: z.discriminatedUnion('kind', [
+    z.strictObject({
+      kind: z.literal('late_result'),
+      taskId: TaskId,
+      attempt,
+      text: z.string(),
+      attemptHash: Sha256,
+      annotatedAt: Instant,
+    }),
+    z.strictObject({
+      kind: z.literal('evaluation'),
+      evaluation: Evaluation,
+      used: Usage,
+      planHash: Sha256,
+      annotatedAt: Instant,
+    }),
+    z.strictObject({ kind: z.literal('note'), ...RunNote.shape }),
+  ]),
+  /** First event of a run that begins where another one stood after `parent.sequence`; it needs nothing of the other one. */
+  RUN_FORKED: z.strictObject({
+    requestId: RequestId,
+    namespace: z.string(),
+    parent: z.strictObject({ runId: RunId, sequence: z.int().min(1), number: z.int().min(1), hash: Sha256 }),
+    /** What the parent was asked; the deadline counts from the fork. */
+    contentHash: Sha256,
+    goal: z.string().nullable(),
+    options: RunOptions,
+    metadata: z.record(z.string(), Json),
+    requestedBy: Actor,
+    forkedAt: Instant,
+    deadlineAt: Instant,
+    name: z.string(),
+    revision: z.int().min(0),
+    tasks: z.array(ForkedTask),
+    lines: z.array(ForkedLine),
+    /** Ids that were removed: they are never used again. */
+    usedIds: z.array(z.string()),
+    /** What the parent's planner had not looked at yet. */
+    triggers: z.array(EditTrigger),
+    /** What agents of the parent had noted. */
+    blackboard: z.array(BlackboardNote).optional(),
+    /** Where edits of a model may run things; null: everywhere. */
+    scope: z.array(Target).nullable().optional(),
+    /** What its first plan came from; absent where nobody planned, or nobody said. */
+    planSource: PlanSource.optional(),
+    /** Its plan waited for a person, and waits here, too. */
+    waitsFor: z.literal('plan_approval').optional(),
+    /** Who had a part in what it takes over: they approve nothing here either. Absent in what was forked before this was known. */
+    authors: z.array(Actor).optional(),
+  }),
 } as const;
 
 export type RunEventType = keyof typeof SCHEMAS;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { RunForked, type RunEventData } from '#proto';
+import { RecordedRunEvent, type RunEventData } from '#proto';
 import { foldEvents } from './evolve.js';
 import { forkedFrom } from './fork.js';
 import {
@@ -95,7 +95,14 @@ describe('a fork', () => {
   it('is the same after its first event went over the wire', () => {
     const story = midway().when(verb({ verb: 'RETRY', taskId: 'f' }));
     const data = forkedAt(story);
-    const parsed = RunForked.parse(JSON.parse(JSON.stringify(data)));
+    const stored = {
+      id: 'e',
+      sequence: 1,
+      schemaVersion: 1,
+      type: 'RUN_FORKED',
+      data: JSON.parse(JSON.stringify(data)),
+    };
+    const parsed = RecordedRunEvent.parse(stored).data as RunEventData<'RUN_FORKED'>;
     expect(parsed).toEqual(data);
     const [direct, read] = [data, parsed].map((each) =>
       foldEvents(emptyRun('run-2'), [{ type: 'RUN_FORKED', data: each }]),
