@@ -5,11 +5,13 @@
 //   fork ──► the commit of the parent it names has that hash, and what it carries is the parent's fold up to there
 //   chain of each attempt ───────► schema ──► the run's hashes of attempts point at what is there, and at the same result
 //   chain of the planner ────────► schema ──► the run's hashes of plans point at what is there, and at the same edits
+//   proofs of who did it ────────► signature ──► whose key it was by then, as the logs of the actors say, and what was recorded of it
 import { checkInvariants, emptyRun, evolve, evolveCommit, viewOf, type Run } from '#libs/constellation';
 import { runIdOf, verifyChain } from '#libs/event-log';
 import { parseWith, RunCommit, sentenceOf, subjects, type RecordedRunEvent, type RunId } from '#proto';
 import { auditAttempts, type AttemptClaims } from './audit-attempts.js';
 import { auditPlans, planClaimOf, type PlanClaim } from './audit-plans.js';
+import { auditProofs, type ProofCounts } from './audit-proofs.js';
 import { auditFork, forkOf, unchecked } from './audit-fork.js';
 import { chained, type Finding } from './findings.js';
 import type { ExportRecord } from './export-file.js';
@@ -27,6 +29,10 @@ export interface AuditReport {
   readonly attempts: number;
   /** Commits of the run's planner. */
   readonly plans: number;
+  /** How many of the requests and verbs that led to it were signed, and why the others are not. */
+  readonly proofs: ProofCounts;
+  /** Hash of the last commit that is there of each actor who had a part in it. */
+  readonly actors: Readonly<Record<string, string>>;
   /** Hash of the last commit: an auditor who wrote it down earlier can tell a shortened log from a whole one. */
   readonly head: string | null;
   readonly status: string | null;
@@ -63,16 +69,20 @@ export function auditRun(
     { claims: folded.plans, rounds: folded.run.request?.options.rounds },
   );
   findings.push(...planReport.findings);
+  const { proofs, actors, ...whose } = auditProofs(runId, records);
+  findings.push(...whose.findings);
   const view = folded.run.request === null ? null : viewOf(folded.run);
   return {
     runId,
     ok: findings.length === 0,
     findings,
-    unchecked: forked !== undefined && parent === undefined ? [unchecked(forked)] : [],
+    unchecked: [...(forked !== undefined && parent === undefined ? [unchecked(forked)] : []), ...whose.unchecked],
     commits: own.length,
     events: folded.run.sequence,
     attempts: attemptReport.attempts,
     plans: planReport.plans,
+    proofs,
+    actors,
     head: chain.at(-1)?.commit.hash ?? null,
     status: view?.status ?? null,
     outcome: view?.outcome ?? null,

@@ -1,11 +1,12 @@
-// A run as a file: one JSON object per line, first the commits of RUNS, then those of ATTEMPTS and of PLANS, each with where it stood.
+// A run as a file: one JSON object per line, first the commits of RUNS, then those of ATTEMPTS and of PLANS, then those of
+// the actors who had a part in it, each with where it stood.
 // `line` and `of` number the lines, so that a cut or shortened file is noticed although no hash points at its last line.
 import { z } from 'zod';
 import { runIdOfSubject, parseJson, type RunId } from '#proto';
 
 export const EXPORT_BYTES_MAX = 256 * 1024 * 1024;
 
-const ExportStream = z.enum(['RUNS', 'ATTEMPTS', 'PLANS']);
+const ExportStream = z.enum(['RUNS', 'ATTEMPTS', 'PLANS', 'ACTORS']);
 
 /** A commit as parsed from storage, before any schema: the hash covers every field, known or not. */
 export interface ExportRecord {
@@ -70,15 +71,18 @@ export function parseExport(text: string): ParsedExport {
   return { records, problems: fewer(problems) };
 }
 
-/** The records of each run, in the order the runs appear. */
+/** The records of each run, in the order the runs appear; those of the actors are of each of them. */
 export function recordsByRun(records: readonly ExportRecord[]): Map<RunId, ExportRecord[]> {
   const runs = new Map<RunId, ExportRecord[]>();
+  const actors = records.filter(({ stream }) => stream === 'ACTORS');
   for (const record of records) {
+    if (record.stream === 'ACTORS') continue;
     const runId = runIdOfSubject(record.subject) ?? '?';
     const of = runs.get(runId) ?? [];
     runs.set(runId, of);
     of.push(record);
   }
+  for (const of of runs.values()) of.push(...actors);
   return runs;
 }
 

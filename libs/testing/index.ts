@@ -6,7 +6,7 @@ export { makeTestAuthority, type TestAuthority, type TestCertificate } from './s
 export { startTestNats, type TestNats, type TestNatsOptions } from './servers/nats-server.js';
 export { introduce, startTestBus, type TestBus } from './servers/test-bus.js';
 export { notAsked } from './servers/not-asked.js';
-export { requestRun } from './servers/request-run.js';
+export { requestRun, signedRequest } from './servers/request-run.js';
 export { startTestPostgres, type TestPostgres } from './servers/postgres.js';
 export { connectDevice, instantDevice, type InstantDeviceOptions } from './devices/instant-device.js';
 export {

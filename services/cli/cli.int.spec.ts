@@ -1,9 +1,10 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { jetstream } from '@nats-io/jetstream';
+import { createUser } from '@nats-io/nkeys';
 import { errors, type NatsConnection } from '@nats-io/transport-node';
 import { openAttemptLog, openPlanLog, openRunLog } from '#libs/event-log';
 import { connectBus, QueryRefusedError, serveQueries } from '#libs/messaging';
@@ -58,7 +59,11 @@ async function appendAll(steps: readonly HistoryStep[]): Promise<void> {
 }
 
 async function orrery(line: string, terminal: FakeTerminal = fakeTerminal()) {
-  const env = { ORRERY_NATS_URL: server.url, ORRERY_HOME: join(directory, 'home') };
+  const env = {
+    ORRERY_NATS_URL: server.url,
+    ORRERY_NATS_SEED_FILE: join(directory, 'cli.seed'),
+    ORRERY_HOME: join(directory, 'home'),
+  };
   const words = line.split(' ').map((word) => word.replace('DIR', directory));
   const exitCode = await runProgram(words, surroundings(terminal, env));
   return { exitCode, out: terminal.outLines, err: terminal.errLines };
@@ -66,6 +71,7 @@ async function orrery(line: string, terminal: FakeTerminal = fakeTerminal()) {
 
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'orrery-cli-'));
+  await writeFile(join(directory, 'cli.seed'), createUser().getSeed(), { mode: 0o600 });
   server = await startTestNats({ provisioned: true });
   nc = await connectBus({ url: server.url, name: 'test', inboxPrefix: '_INBOX_test' });
   for (const { commit } of attempts) {

@@ -1,21 +1,27 @@
 import { request as httpRequest } from 'node:http';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { NestFactory } from '@nestjs/core';
 import { tokenHash } from '#libs/keys';
 import type { INestApplication } from '@nestjs/common';
 import { jetstream } from '@nats-io/jetstream';
+import { createUser } from '@nats-io/nkeys';
 import type { NatsConnection } from '@nats-io/transport-node';
 import {
   commandIdOf,
   FeedMessage,
   LIMITS,
   subjects,
+  type ActorProof,
   type ApprovalView,
   type RunEventType,
   type SubmitAnswer,
 } from '#proto';
 import { evolveCommit, summaryOf, viewOf, type Run } from '#libs/constellation';
+import { verifyActorProof } from '#libs/keys';
 import { connectBus, QueryRefusedError, serveQueries } from '#libs/messaging';
 import { generateHistory, runCommitsOf, startTestNats, type TestNats } from '#libs/testing';
 
@@ -28,6 +34,8 @@ let server: TestNats;
 let nc: NatsConnection;
 let app: INestApplication;
 let port: number;
+let directory: string;
+/** What came, signed, without its signature. */
 const requests: string[] = [];
 let submitAnswer: SubmitAnswer | undefined = { runId: 'r1', requestId: 'q1' };
 
@@ -59,6 +67,9 @@ beforeAll(async () => {
   server = await startTestNats({ provisioned: true });
   nc = await connectBus({ url: server.url, name: 'test', inboxPrefix: '_INBOX_test' });
   process.env['ORRERY_NATS_URL'] = server.url;
+  directory = await mkdtemp(join(tmpdir(), 'orrery-console-'));
+  process.env['ORRERY_NATS_SEED_FILE'] = join(directory, 'console.seed');
+  await writeFile(join(directory, 'console.seed'), createUser().getSeed(), { mode: 0o600 });
   process.env['ORRERY_LOG_LEVEL'] = 'silent';
   process.env['ORRERY_ALLOW_UNSAFE_LOG'] = '1';
   // Modules read the environment when they are made.
@@ -85,7 +96,9 @@ beforeAll(async () => {
   });
   nc.subscribe(subjects.submit, {
     callback: (_, message) => {
-      requests.push(message.string());
+      const { actor, ...request } = message.json<{ readonly actor: ActorProof }>();
+      const proven = verifyActorProof(actor, { subject: message.subject, body: request, now: Date.now() });
+      if (proven.ok) requests.push(JSON.stringify(request));
       if (submitAnswer !== undefined) message.respond(JSON.stringify(submitAnswer));
     },
   });
@@ -94,6 +107,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await app.close();
+  await rm(directory, { recursive: true, force: true });
   await nc.close();
   await server.stop();
 });

@@ -19,7 +19,7 @@ import { checkInvariants, foldRun, viewOf } from '#libs/constellation';
 import { newCommitId, openAttemptLog, openRunLog, readCommits, sealCommit } from '#libs/event-log';
 import { connectBus, provision, provisionActors, sendVerb } from '#libs/messaging';
 import { systemClock } from '#libs/platform';
-import { connectDevice, startTestNats, type TestNats, type Replica } from '#libs/testing';
+import { connectDevice, signedRequest, startTestNats, type TestNats, type Replica } from '#libs/testing';
 import { startOrchestrator } from './rig.testing.js';
 
 const [ALICE, CI] = [createUser(), createUser()];
@@ -147,13 +147,17 @@ interface Answer {
   readonly error?: { readonly code: string; readonly message: string };
 }
 
+/** Partitions are served, and keys are known, within a heartbeat or two. */
+const NOT_YET: ReadonlySet<string> = new Set(['TRY_AGAIN', 'UNAUTHORIZED']);
+
 async function submit(requestId: string, ids: readonly string[], lines: readonly object[] = []): Promise<Answer> {
   const tasks = ids.map((id) => ({ id, name: id, target: { device: 'web-1' } }));
   const options = { approval: 'always', editPolicy: 'never' };
-  const request = JSON.stringify({ requestId, constellation: { name: requestId, tasks, lines }, options });
+  const body = { requestId, constellation: { name: requestId, tasks, lines }, options };
   for (;;) {
+    const request = await signedRequest(nc, body);
     const answer = (await nc.request(subjects.submit, request, { timeout: 10_000 })).json<Answer>();
-    if (answer.error?.code !== 'TRY_AGAIN') return answer;
+    if (answer.error === undefined || !NOT_YET.has(answer.error.code)) return answer;
   }
 }
 

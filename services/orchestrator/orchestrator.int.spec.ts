@@ -2,9 +2,10 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { type RunCommit, type RunEventType, subjects } from '#proto';
 import { checkInvariants, foldRun, viewOf } from '#libs/constellation';
-import { openRunLog, readCommits } from '#libs/event-log';
+import { openRunLog, readCommits, runIdOf } from '#libs/event-log';
+import { checkKeptProof } from '#libs/keys';
 import { connectBus } from '#libs/messaging';
-import { connectDevice, instantDevice, startTestNats, type TestNats, type Replica } from '#libs/testing';
+import { connectDevice, instantDevice, signedRequest, startTestNats, type TestNats, type Replica } from '#libs/testing';
 import { startOrchestrator } from './rig.testing.js';
 
 describe('orchestrator', () => {
@@ -34,6 +35,8 @@ describe('orchestrator', () => {
     if (run === undefined) throw new Error('no run');
     expect(viewOf(run)).toMatchObject({ status: 'COMPLETED', outcome: 'succeeded' });
     expect(checkInvariants(run)).toEqual([]);
+    expect(proofsOf(commits[0])).toEqual([{ check: 'good', subject: subjects.submit, body: diamond('diamond-1') }]);
+    expect(run.request).toMatchObject({ namespace: 'default', requestedBy: { kind: 'external', id: 'external' } });
     expect(await submit(nc, diamond('diamond-1'))).toEqual({ runId, requestId: 'diamond-1' });
     expect(await openRunLog(nc).load(runId)).toHaveLength(commits.length);
     device.stop();
@@ -102,6 +105,21 @@ describe('orchestrator', () => {
     for await (const message of answers) expect(message.json()).toMatchObject({ requestId: 'stream-1' });
     for await (const message of buried)
       expect(message.json()).toMatchObject({ subject: subjects.requests, stream: 'REQUESTS' });
+    const [requested] = await untilEnd(nc, runIdOf('default', 'stream-1'));
+    expect(proofsOf(requested)).toEqual([undefined]);
+    expect(requested?.events[0]?.data).toMatchObject({ requestedBy: { kind: 'external', id: 'external' } });
+    device.stop();
+  });
+
+  it('takes a request from the subject of its actor, with its proof, and no unsigned one that wants an answer at once', async () => {
+    const device = instantDevice(nc);
+    const subject = subjects.requestsOf('external');
+    nc.publish(subject, await signedRequest(nc, diamond('own-1'), subject));
+    const [requested] = await untilEnd(nc, runIdOf('default', 'own-1'));
+    expect(proofsOf(requested)).toEqual([{ check: 'good', subject, body: diamond('own-1') }]);
+    const unsigned = await nc.request(subjects.submit, JSON.stringify(diamond('own-2')), { timeout: 10_000 });
+    expect(unsigned.json()).toMatchObject({ error: { code: 'UNAUTHORIZED', issues: [{ path: 'actor' }] } });
+    expect(await openRunLog(nc).load(runIdOf('default', 'own-2'))).toEqual([]);
     device.stop();
   });
 
@@ -128,6 +146,13 @@ describe('orchestrator', () => {
     });
   });
 });
+
+/** What of the proofs in a commit an auditor would look at. */
+function proofsOf(commit: RunCommit | undefined): unknown {
+  return commit?.causes.map(
+    ({ proof }) => proof && { check: checkKeptProof(proof), subject: proof.subject, body: proof.body },
+  );
+}
 
 async function start(nc: NatsConnection, instance: string): Promise<Replica> {
   const orchestrator = await startOrchestrator(nc, { instance });
@@ -162,16 +187,19 @@ function withTask(requestId: string, change: object) {
   return request;
 }
 
+/** Partitions are served, and keys are known, within a heartbeat or two. */
+const NOT_YET: ReadonlySet<string> = new Set(['TRY_AGAIN', 'UNAUTHORIZED']);
+
 /** The partitions of a replica are its own within a heartbeat or two: until then the answer is to try again. */
-async function submit(nc: NatsConnection, request: unknown): Promise<{ runId: string; requestId: string }> {
+async function submit(nc: NatsConnection, request: string | object): Promise<{ runId: string; requestId: string }> {
   for (;;) {
-    const payload = typeof request === 'string' ? request : JSON.stringify(request);
+    const payload = typeof request === 'string' ? request : await signedRequest(nc, request);
     const answer = (await nc.request(subjects.submit, payload, { timeout: 10_000 })).json<{
       runId: string;
       requestId: string;
       error?: { code: string };
     }>();
-    if (answer.error?.code !== 'TRY_AGAIN') return answer;
+    if (answer.error === undefined || !NOT_YET.has(answer.error.code)) return answer;
   }
 }
 

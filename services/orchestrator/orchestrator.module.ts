@@ -60,8 +60,8 @@ const OWNS = token<(runId: string) => boolean>('OWNS');
     part(OWNS, [Members, Partitions], (members, partitions) => (runId) => members.alive() && partitions.owns(runId)),
     part(
       RunServer,
-      [RUNS, NATS, Fleet, FleetViewConsumer, Members, Partitions, ConditionJudge, CLOCK, INSTANCE, LOGGER],
-      (log, nc, fleet, view, members, partitions, judge, clock, instance, logger) => {
+      [RUNS, NATS, Fleet, FleetViewConsumer, Members, Partitions, ConditionJudge, Actors, CLOCK, INSTANCE, LOGGER],
+      (log, nc, fleet, view, members, partitions, judge, actors, clock, instance, logger) => {
         const [attempts, plans] = [openAttemptLog(nc), openPlanLog(nc)];
         const server = new RunServer({
           log,
@@ -73,6 +73,7 @@ const OWNS = token<(runId: string) => boolean>('OWNS');
           by: { service: SERVICE, instance },
           logger,
           planner: () => view.hasPlanner,
+          approvers: () => actors.approvers(),
           judge: (questions) => judge.judge(questions),
         });
         partitions.onLoss(() => server.drop((runId) => partitions.owns(runId)));
@@ -81,9 +82,9 @@ const OWNS = token<(runId: string) => boolean>('OWNS');
     ),
     part(
       SubmitHandler,
-      [NATS, RunServer, OWNS, CLOCK, ORCHESTRATOR_CONFIG],
-      (nc, server, owns, clock, { planApproval, approvals }) =>
-        new SubmitHandler({ nc, server, owns, clock, planApproval, approvals }),
+      [NATS, RunServer, Actors, OWNS, CLOCK, ORCHESTRATOR_CONFIG],
+      (nc, server, actors, owns, clock, { planApproval, approvals }) =>
+        new SubmitHandler({ nc, server, actors, owns, clock, planApproval, approvals }),
     ),
     part(
       VerbsHandler,

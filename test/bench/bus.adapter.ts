@@ -6,6 +6,7 @@ import { type NatsConnection, NoRespondersError, RequestError, TimeoutError } fr
 import { HEADER_TYPES, type RunCommit, STREAMS, type StreamName, SubmitAnswer, subjects } from '#proto';
 import { startNats, type NatsHandle } from '#libs/embedded';
 import { connectBus, provision } from '#libs/messaging';
+import { signedRequest } from '#libs/testing';
 import { cpuSeconds, rssBytesMax } from './processes.adapter.js';
 import { type LogPositions, RawLog } from './raw-log.adapter.js';
 import type { Ended, Floor } from './target.js';
@@ -16,7 +17,7 @@ const SUBMIT_AGAIN_MS = 20;
 const RUN_MS_MAX = 120_000;
 const PASSABLE = 0o711;
 /** What a service that is about to serve answers with. */
-const NOT_YET: ReadonlySet<string> = new Set(['TRY_AGAIN', 'NO_PLANNER']);
+const NOT_YET: ReadonlySet<string> = new Set(['TRY_AGAIN', 'NO_PLANNER', 'UNAUTHORIZED']);
 
 /** A nats-server of its own with an empty store and fsync, the client side of submitting, and the ends of runs as they are stored. */
 export class Bus {
@@ -119,7 +120,9 @@ export class Bus {
 
   async #submitOnce(request: object): Promise<SubmitAnswer | undefined> {
     try {
-      const reply = await this.nc.request(subjects.submit, JSON.stringify(request), { timeout: SUBMIT_MS_MAX });
+      const reply = await this.nc.request(subjects.submit, await signedRequest(this.nc, request), {
+        timeout: SUBMIT_MS_MAX,
+      });
       return SubmitAnswer.parse(reply.json());
     } catch (error) {
       const nobody = [NoRespondersError, TimeoutError, RequestError].some((kind) => error instanceof kind);

@@ -6,6 +6,8 @@ import { StoryModel } from '../e2e/agent-model.js';
 import { writeRequest } from '../e2e/requests.js';
 import { TestSystem, until } from '../e2e/system.js';
 import { parseExport } from '#libs/audit';
+import { readSecret } from '#libs/keys';
+import { requestRun } from '#libs/testing';
 import { HISTORIES, recordedVersions, runHistories } from './history-folder.js';
 import { recordsOf } from './history-file.js';
 import { unpackHome } from './home-archive.js';
@@ -41,7 +43,9 @@ describe.each(recordedVersions())('a home of version %s', (version) => {
     for (const name of ['untyped-lines', 'goal-recovered', 'fork-of-results']) {
       const { runId, lines } = history(name);
       const { stdout } = await system.cli('export', runId);
-      expect(parseExport(`${stdout.trimEnd()}\n`)).toEqual({ records: recordsOf(lines), problems: [] });
+      const { records, problems } = parseExport(`${stdout.trimEnd()}\n`);
+      // The actors of then are facts since it was upgraded.
+      expect([records.filter(({ stream }) => stream !== 'ACTORS'), problems]).toEqual([recordsOf(lines), []]);
     }
   });
 
@@ -64,10 +68,14 @@ describe.each(recordedVersions())('a home of version %s', (version) => {
     >;
     const nc = await system.bus();
     for (const name of ['untyped-lines', 'conditions', 'goal-collected']) {
-      const answer = SubmitAnswer.parse(
-        (await nc.request(subjects.submit, requests[name] ?? '', { timeout: 30_000 })).json(),
-      );
-      expect([name, answer]).toMatchObject([name, { runId: history(name).runId }]);
+      const [text = '', { runId }] = [requests[name], history(name)];
+      // Published as it was then, and signed as the command line does it today: the namespace is the same.
+      const answers = nc.subscribe(subjects.answer(`history-${name}`), { max: 1, timeout: 30_000 });
+      nc.publish(subjects.requests, text);
+      for await (const message of answers) {
+        expect([name, SubmitAnswer.parse(message.json())]).toMatchObject([name, { runId }]);
+      }
+      expect(await requestRun(nc, text, await readSecret(join(system.home, 'keys/cli.seed')))).toBe(runId);
     }
   });
 

@@ -1,4 +1,3 @@
-import type { NatsConnection } from '@nats-io/transport-node';
 import { pino } from 'pino';
 import { foldRun, type Run } from '#libs/constellation';
 import { openRunLog } from '#libs/event-log';
@@ -67,7 +66,8 @@ export async function startRig(): Promise<Rig> {
     url: (runId) => `http://127.0.0.1:${endpoint.port}/mcp/${runId}`,
     token: (runId, granted) =>
       encodeEditGrant(signEditGrant(aliceSeed, { runId, access: 'edit', ...hour(), ...granted })),
-    submit: (requestId, constellation = chain(requestId)) => submit(cli, requestId, constellation),
+    submit: async (requestId, constellation = chain(requestId)) =>
+      requestRun(cli, { requestId, constellation }, await bus.seedOf('cli')),
     run: async (runId) => {
       const run = foldRun((await openRunLog(cli).load(runId)).map(({ commit }) => commit));
       if (run === undefined) throw new Error(`there is no run ${runId}`);
@@ -92,6 +92,3 @@ function chain(name: string): object {
   const task = (id: string) => ({ id, name: id, target: { device: 'web-1' }, command: { tool: 'NOOP' } });
   return { name, tasks: [task('a'), task('b')], lines: [{ id: 'ab', from: 'a', to: 'b' }] };
 }
-
-const submit = (nc: NatsConnection, requestId: string, constellation: object): Promise<RunId> =>
-  requestRun(nc, { requestId, constellation });

@@ -1,13 +1,14 @@
-// Publishes a request onto NATS and follows its run over FEED, with the public NATS client only: nothing of Orrery is imported.
+// Signs a request, sends it over NATS and follows its run over FEED, with the public NATS client only: nothing of Orrery is imported.
 //
-//   npm install @nats-io/transport-node @nats-io/jetstream
+//   npm install @nats-io/transport-node @nats-io/jetstream @nats-io/nkeys
 //   ORRERY_NATS_SEED_FILE=external.seed node publish.ts request.json
 import { readFile } from 'node:fs/promises';
 import { jetstream } from '@nats-io/jetstream';
+import { fromSeed } from '@nats-io/nkeys';
 import { connect, nkeyAuthenticator } from '@nats-io/transport-node';
 
 const { ORRERY_NATS_URL = 'nats://127.0.0.1:4222', ORRERY_NATS_SEED_FILE = '' } = process.env;
-const request = await readFile(process.argv[2] ?? 'request.json', 'utf8');
+const request = JSON.parse(await readFile(process.argv[2] ?? 'request.json', 'utf8')) as Record<string, unknown>;
 const seed = new TextEncoder().encode((await readFile(ORRERY_NATS_SEED_FILE, 'utf8')).trim());
 const nc = await connect({
   servers: ORRERY_NATS_URL,
@@ -15,8 +16,23 @@ const nc = await connect({
   inboxPrefix: '_INBOX_external',
 });
 
+// JSON in one form only (RFC 8785): the names of an object in order, no spaces. For ASCII names this is all there is to it.
+const canonical = (value: unknown): string => {
+  if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`;
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+  const fields = Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1));
+  return `{${fields.map(([name, field]) => `${JSON.stringify(name)}:${canonical(field)}`).join(',')}}`;
+};
+
+// The request is signed with the key that lets this program in, for this subject and this time: whoever audits the run can check it.
+const key = fromSeed(seed);
+const at = new Date().toISOString();
+const signed = new TextEncoder().encode(canonical({ subject: 'orrery.submit', at, body: request }));
+const signature = Buffer.from(key.sign(signed)).toString('base64url');
+const actor = { key: key.getPublicKey(), at, signature };
+
 // `orrery.submit` answers at once; the same request id may be sent again until it has: it is the same run for ever.
-const answer = (await nc.request('orrery.submit', request, { timeout: 6_000 })).json<{
+const answer = (await nc.request('orrery.submit', JSON.stringify({ ...request, actor }), { timeout: 6_000 })).json<{
   runId?: string;
   error?: { message: string };
 }>();

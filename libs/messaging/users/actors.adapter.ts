@@ -3,7 +3,7 @@ import { verifyActorProof, verifyEditGrant, type GrantUse } from '#libs/keys';
 import { BUCKETS, KnownActor, RevokedGrants, type Actor, type ActorProof, type EditGrant, type Refusal } from '#proto';
 import { followBucket, entryValue, type BucketLook, type Following } from '../buckets/index.js';
 import { KnownRevocations } from './known-revocations.js';
-import { DEFAULT_NAMESPACE, vouchedBy, type KnownSender } from './vouching.js';
+import { DEFAULT_NAMESPACE, FIRST_PERSON, vouchedBy, type KnownSender } from './vouching.js';
 
 /** A signed command as it was received. */
 export interface SignedCommand {
@@ -65,6 +65,20 @@ export class Actors {
     if (proof.vouched === undefined) return { ok: true, actor: signer, namespace: DEFAULT_NAMESPACE };
     const sender = vouchedBy(signer, proof.vouched);
     return typeof sender === 'string' ? unauthorized(sender) : { ok: true, ...sender };
+  }
+
+  /** The actor of this id, of whom the server has shown that it is the one: by a subject that is his alone. */
+  actorNamed(id: string): KnownSender | undefined {
+    const actor = [...this.#known.values()].find((known) => known.id === id);
+    return actor && { actor, namespace: DEFAULT_NAMESPACE };
+  }
+
+  /** Ids of the persons who may approve; undefined where nobody says so. */
+  approvers(): readonly string[] | undefined {
+    const first = [...this.#known.values()].find(
+      ({ kind, id }) => kind === FIRST_PERSON.kind && id === FIRST_PERSON.id,
+    );
+    return first && [first.id];
   }
 
   /**

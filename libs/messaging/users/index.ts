@@ -8,4 +8,4 @@ export * from './people-keys.adapter.js';
 export * from './people-users.js';
 export * from './people-users.js';
 export * from './provision-actors.adapter.js';
-export { ADMIN_TOKEN_SUBJECT, clientVouched, DEFAULT_NAMESPACE, OWN_ISSUER } from './vouching.js';
+export { ADMIN_TOKEN_SUBJECT, clientVouched, DEFAULT_NAMESPACE, FIRST_PERSON, OWN_ISSUER } from './vouching.js';

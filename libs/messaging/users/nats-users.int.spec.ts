@@ -84,7 +84,9 @@ const only = async (may: (user: string, subject: string) => Promise<boolean>, su
 
 describe('who may publish', () => {
   it.each<[string, string[]]>([
-    [subjects.requests, ['cli', 'external']],
+    [subjects.requests, ['external']],
+    [subjects.requestsOf('external'), ['external']],
+    [subjects.requestsOf('cli'), []],
     [subjects.submit, ['aip-gateway', 'console', 'cli', 'external']],
     [subjects.run(RUN), ['orchestrator']],
     [subjects.attempt(ATTEMPT, 'end'), ['device-agent']],

@@ -33,7 +33,7 @@ const ACCOUNT_INFO = `${API}.INFO`;
 /** Discovery of micro services. */
 const SERVICES = '$SRV.>';
 const EVERYTHING = '>';
-/** The signed verbs of a user. SUBMIT is not signed: it names its actor itself, so only the orchestrator's replicas send it to each other. */
+/** The signed verbs of a user. SUBMIT names whom one replica of the orchestrator has found out to ask: only they send it to each other. */
 const verbsOf = (sender: VerbSender): string[] =>
   RUN_VERBS.filter((verb) => VERB_ROWS[verb].senders.includes(sender)).map((verb) => subjects.anyVerbOf(verb));
 
@@ -150,15 +150,7 @@ const SERVICE_USERS: readonly NatsUserSpec[] = [
 const PEOPLE: readonly NatsUserSpec[] = [
   // A person at a terminal: asks, submits and reads everything, changes nothing but through the services.
   user('cli', {
-    publish: [
-      ACCOUNT_INFO,
-      SERVICES,
-      subjects.requests,
-      subjects.submit,
-      ...PEOPLES_QUERIES,
-      ...verbsOf('cli'),
-      ...readsArtifacts(),
-    ],
+    publish: [ACCOUNT_INFO, SERVICES, subjects.submit, ...PEOPLES_QUERIES, ...verbsOf('cli'), ...readsArtifacts()],
     subscribe: [subjects.anyAnswer, subjects.anyOutput],
     reads: ['RUNS', 'ATTEMPTS', 'PLANS', 'FLEET', 'ACTORS', 'FEED', 'DLQ'],
     buckets: ['AGENT_PROFILES'],
@@ -166,7 +158,13 @@ const PEOPLE: readonly NatsUserSpec[] = [
   }),
   // Another system: publishes requests, hears their answers, follows the public feed with the durable that is made for it.
   user('external', {
-    publish: [ACCOUNT_INFO, subjects.requests, subjects.submit, ...consumesDurables(DURABLES.externalFeed)],
+    publish: [
+      ACCOUNT_INFO,
+      subjects.requests,
+      subjects.requestsOf('external'),
+      subjects.submit,
+      ...consumesDurables(DURABLES.externalFeed),
+    ],
     subscribe: [subjects.anyLiveRun, subjects.anyAnswer],
     actor: { kind: 'external', id: 'external' },
   }),

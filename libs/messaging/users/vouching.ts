@@ -18,7 +18,7 @@ export interface KnownSender {
 const CONSOLE = 'console';
 const AIP_GATEWAY = 'aip-gateway';
 /** The first person of an installation: a terminal and a browser of hers are one. */
-const FIRST_PERSON: Actor = { kind: 'person', id: 'cli' };
+export const FIRST_PERSON: Actor = { kind: 'person', id: 'cli' };
 
 /** A client of a gateway as an actor; nobody else can be called so. */
 export const clientActor = (clientId: string): Actor => ({ kind: 'external', id: `${AIP_ISSUER}:${clientId}` });

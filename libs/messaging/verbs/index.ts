@@ -2,5 +2,6 @@
 export * from './ask.client.js';
 export * from './hand-again.adapter.js';
 export * from './queries.adapter.js';
+export type { CommandSigner } from './signing.js';
 export * from './submit.client.js';
 export * from './verbs.client.js';

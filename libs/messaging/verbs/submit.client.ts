@@ -1,8 +1,11 @@
 import { performance } from 'node:perf_hooks';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { NatsConnection } from '@nats-io/transport-node';
-import { LIMITS, parseWith, SubmitAnswer, subjects, type Refusal, type RequestId, type RunId } from '#proto';
+import { proveActor } from '#libs/keys';
+import { Json, LIMITS, parseJson, parseWith, sentenceOf, SubmitAnswer, subjects } from '#proto';
+import type { Issue, Refusal, RefusalCode, RequestId, RunId } from '#proto';
 import { ask } from './ask.client.js';
+import { HALF_A_CHARACTER, hasCanonicalForm, type CommandSigner } from './signing.js';
 
 /** The answer comes within the limit or never; the rest is for the way. */
 const ANSWER_MS_MAX = LIMITS.submitAnswerMs + 1_000;
@@ -36,19 +39,23 @@ interface UncertainSubmit {
 }
 
 /**
- * Asks the orchestrator for a run, again and again as far as the patience goes. A request that has an id may be repeated
- * freely: it becomes one run at most. Never throws for what the bus does.
+ * Signs a request and asks the orchestrator for a run, again and again as far as the patience goes. A request that has an id may be repeated
+ * freely: it becomes one run at most. Throws for a seed that is none, never for what the bus does.
  */
 export async function submitRequest(
   nc: NatsConnection,
   request: string | Uint8Array,
-  { tries, deadlineMs, waitsForTaker = false, signal }: SubmitPatience = {},
+  { tries, deadlineMs, waitsForTaker = false, signal, ...signer }: SubmitPatience & CommandSigner,
 ): Promise<SubmitOutcome> {
+  const body = objectOf(request);
+  if (body === undefined) return refused('INVALID_JSON', { path: '', message: 'the request is not a JSON object' });
+  const fault = unsignable(body);
+  if (fault !== undefined) return refused('INVALID_REQUEST', fault);
   const triesMax = tries ?? (deadlineMs === undefined ? 1 : Number.POSITIVE_INFINITY);
   const end = performance.now() + (deadlineMs ?? Number.POSITIVE_INFINITY);
   const left = (): number => end - performance.now();
   for (let tried = 1, mayBeTaken = false; ; tried++) {
-    const outcome = await submitOnce(nc, request, Math.min(ANSWER_MS_MAX, Math.max(1, left())));
+    const outcome = await submitOnce(nc, signedRequest(body, signer), Math.min(ANSWER_MS_MAX, Math.max(1, left())));
     if (outcome.answer !== 'unknown') return outcome;
     mayBeTaken ||= outcome.mayBeTaken;
     const isHopeless = outcome.met === 'nobody' && !waitsForTaker;
@@ -59,7 +66,29 @@ export async function submitRequest(
   }
 }
 
-async function submitOnce(nc: NatsConnection, request: string | Uint8Array, timeoutMs: number): Promise<SubmitOutcome> {
+/** What the orchestrator would not take, and what cannot be signed. */
+function unsignable(body: object): Issue | undefined {
+  if ('actor' in body) return { path: 'actor', message: 'who asks is said by the signature; leave it out' };
+  const json = parseWith(Json, body);
+  if (!json.ok) return json.issues[0];
+  return hasCanonicalForm(body) ? undefined : { path: '', message: HALF_A_CHARACTER };
+}
+
+function objectOf(request: string | Uint8Array): object | undefined {
+  const json = parseJson(typeof request === 'string' ? new TextEncoder().encode(request) : request);
+  return typeof json === 'object' && json !== null && !Array.isArray(json) ? json : undefined;
+}
+
+function signedRequest(body: object, { seed, now, vouched }: CommandSigner): string {
+  const at = new Date(now()).toISOString();
+  return JSON.stringify({ ...body, actor: proveActor(seed, { subject: subjects.submit, at, body, vouched }) });
+}
+
+function refused(code: RefusalCode, issue: Issue): SubmitOutcome {
+  return { answer: 'rejected', reason: { code, message: sentenceOf(issue), issues: [issue] } };
+}
+
+async function submitOnce(nc: NatsConnection, request: string, timeoutMs: number): Promise<SubmitOutcome> {
   const asked = await ask(nc, subjects.submit, request, timeoutMs);
   if (asked.kind !== 'answered') {
     const isNobody = asked.kind === 'nobody';

@@ -1,7 +1,9 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { fromSeed } from '@nats-io/nkeys';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { startTestBus, type TestBus } from '#libs/testing';
-import { subjects, type SubmitAnswer } from '#proto';
+import { subjects, type ActorProof, type SubmitAnswer } from '#proto';
+import { verifyActorProof } from '#libs/keys';
 import { connectBus } from '../connection/bus.client.js';
 import { submitRequest, type SubmitPatience } from './submit.client.js';
 
@@ -44,14 +46,44 @@ async function taker(answers: readonly (SubmitAnswer | string | undefined)[]): P
   return received;
 }
 
-const submit = async (patience?: SubmitPatience) => submitRequest(await bus.as('cli'), REQUEST, patience);
+const AT = Date.parse('2026-11-20T15:40:40.489Z');
+const signerOf = async (user: string) => ({ seed: await bus.seedOf(user), now: () => AT });
+const submit = async (patience: SubmitPatience = {}) =>
+  submitRequest(await bus.as('cli'), REQUEST, { ...patience, ...(await signerOf('cli')) });
+
+/** The request without its proof, which is good. */
+function proven(text: string | undefined): unknown {
+  const { actor, ...request } = JSON.parse(text ?? '{}') as { actor: ActorProof };
+  expect(verifyActorProof(actor, { subject: subjects.submit, body: request, now: AT })).toMatchObject({ ok: true });
+  return { request: JSON.stringify(request), vouched: actor.vouched };
+}
 
 describe('submitRequest', () => {
-  it.each(users)('sends a request of %s as it stands, and says which run it became', async (user) => {
+  it.each(users)('sends a request of %s as it stands, signed, and says which run it became', async (user) => {
+    const [nc, signer, received] = [await bus.as(user), await signerOf(user), await taker([TAKEN])];
+    expect(await submitRequest(nc, REQUEST, signer)).toEqual(ACCEPTED);
+    expect(await submitRequest(nc, new TextEncoder().encode(REQUEST), signer)).toEqual(ACCEPTED);
+    expect(received.map(proven)).toEqual([{ request: REQUEST }, { request: REQUEST }]);
+    const key = fromSeed(new TextEncoder().encode(signer.seed)).getPublicKey();
+    for (const text of received) expect(JSON.parse(text)).toMatchObject({ actor: { key } });
+  });
+
+  it('says for whom it is sent, where that is somebody else', async () => {
     const received = await taker([TAKEN]);
-    expect(await submitRequest(await bus.as(user), REQUEST)).toEqual(ACCEPTED);
-    expect(await submitRequest(await bus.as(user), new TextEncoder().encode(REQUEST))).toEqual(ACCEPTED);
-    expect(received).toEqual([REQUEST, REQUEST]);
+    const vouched = { actor: 'anna', issuer: 'i', subject: 's', session: 'n' };
+    await submitRequest(await bus.as('console'), REQUEST, { ...(await signerOf('console')), vouched });
+    expect(received.map(proven)).toEqual([{ request: REQUEST, vouched }]);
+  });
+
+  it.each<[string, string, string, string]>([
+    ['what is no JSON', 'nonsense', 'INVALID_JSON', ''],
+    ['what is no object', '[]', 'INVALID_JSON', ''],
+    ['a request that says itself who asks', '{"requestId":"r","goal":"x","actor":"me"}', 'INVALID_REQUEST', 'actor'],
+    ['half a character', '{"requestId":"r","goal":"\\ud800"}', 'INVALID_REQUEST', ''],
+    ['what is nested too deep', `{"metadata":${'['.repeat(200_000)}${']'.repeat(200_000)}}`, 'INVALID_REQUEST', ''],
+  ])('refuses %s before anybody is asked', async (_, request, code, path) => {
+    const outcome = await submitRequest(await bus.as('cli'), request, await signerOf('cli'));
+    expect(outcome).toMatchObject({ answer: 'rejected', reason: { code, issues: [{ path }] } });
   });
 
   it('gives a refusal in its words, and does not ask again', async () => {
@@ -70,7 +102,8 @@ describe('submitRequest', () => {
     expect(await submit()).toMatchObject({ answer: 'unknown', mayBeTaken: true, ...met });
     expect(received).toHaveLength(1);
     expect(await submit({ tries: 2 })).toMatchObject({ answer: 'unknown', mayBeTaken: true, ...met });
-    expect(received).toEqual([REQUEST, REQUEST, REQUEST]);
+    expect(received.map(proven)).toEqual(received.map(() => ({ request: REQUEST })));
+    expect(received).toHaveLength(3);
   });
 
   it('takes the first answer that is final', async () => {
@@ -114,6 +147,9 @@ describe('submitRequest', () => {
     const [{ url }, seedFile] = [bus.server, bus.seedFile('cli')];
     const nc = await connectBus({ url, seedFile, name: 'closed', inboxPrefix: '_INBOX_cli' });
     await nc.close();
-    expect(await submitRequest(nc, REQUEST)).toMatchObject({ answer: 'unknown', met: 'silence' });
+    expect(await submitRequest(nc, REQUEST, await signerOf('cli'))).toMatchObject({
+      answer: 'unknown',
+      met: 'silence',
+    });
   });
 });

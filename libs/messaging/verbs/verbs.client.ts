@@ -6,6 +6,7 @@ import { proveActor } from '#libs/keys';
 import { LIMITS, parseWith, subjects, VERB_FIELDS, VerbAnswer } from '#proto';
 import type { Parsed, RefusalCode, RunId, RunVerb, VerbFields, VerbId } from '#proto';
 import { ask } from './ask.client.js';
+import { HALF_A_CHARACTER, hasCanonicalForm, type CommandSigner } from './signing.js';
 
 /** The answer comes within the limit or never; the rest is for the way. */
 const ANSWER_MS_MAX = LIMITS.verbAnswerMs + 1_000;
@@ -18,14 +19,10 @@ const VERB_DEADLINE_MS = 30_000;
 
 const INTERRUPTED = 'It was interrupted before the answer came.';
 
-export interface VerbRequest<V extends RunVerb> {
+export interface VerbRequest<V extends RunVerb> extends CommandSigner {
   readonly runId: RunId;
   readonly verb: V;
   readonly fields: VerbFields<V>;
-  /** Of the sender's bus key: the command is signed with it. */
-  readonly seed: string;
-  /** Milliseconds since epoch: the time of the proof. */
-  readonly now: () => number;
   /** One per intent: a sender of the same id means the same thing, and it is decided once. A new one when absent. */
   readonly id?: VerbId | undefined;
   readonly deadlineMs?: number;
@@ -48,7 +45,7 @@ export function parseVerbFields<V extends RunVerb>(verb: V, input: unknown): Par
   const parsed = parseWith<unknown>(VERB_FIELDS[verb], input);
   if (!parsed.ok) return parsed;
   if (!hasCanonicalForm(parsed.value)) {
-    return { ok: false, issues: [{ path: '', message: 'the text must be whole: half a character cannot be signed' }] };
+    return { ok: false, issues: [{ path: '', message: HALF_A_CHARACTER }] };
   }
   return { ok: true, value: parsed.value as VerbFields<V> };
 }
@@ -58,7 +55,7 @@ export function parseVerbFields<V extends RunVerb>(verb: V, input: unknown): Par
  * what was decided gets the answer that was given. Throws for a seed that is none, never for what the bus does.
  */
 export async function sendVerb<V extends RunVerb>(nc: NatsConnection, request: VerbRequest<V>): Promise<VerbOutcome> {
-  const { runId, verb, fields, seed, now, deadlineMs = VERB_DEADLINE_MS, signal } = request;
+  const { runId, verb, fields, seed, now, vouched, deadlineMs = VERB_DEADLINE_MS, signal } = request;
   const id = request.id ?? ulid(now());
   const subject = subjects.verb(runId, verb);
   // As it will arrive: what is signed has no fields without a value.
@@ -67,7 +64,7 @@ export async function sendVerb<V extends RunVerb>(nc: NatsConnection, request: V
   const left = (): number => end - performance.now();
   for (;;) {
     if (signal?.aborted === true) return { answer: 'unknown', id, why: INTERRUPTED };
-    const actor = proveActor(seed, { subject, at: new Date(now()).toISOString(), body });
+    const actor = proveActor(seed, { subject, at: new Date(now()).toISOString(), body, vouched });
     const command = JSON.stringify({ ...body, actor });
     const timeoutMs = Math.min(ANSWER_MS_MAX, Math.max(TRY_MS_MIN, left()));
     const reply = await orAborted(askOwner(nc, { subject, command, timeoutMs }), signal);
@@ -135,10 +132,4 @@ async function orAborted(reply: Promise<Reply>, signal: AbortSignal | undefined)
   } finally {
     signal.removeEventListener('abort', stop);
   }
-}
-
-function hasCanonicalForm(value: unknown): boolean {
-  if (typeof value === 'string') return value.isWellFormed();
-  if (typeof value !== 'object' || value === null) return true;
-  return Object.entries(value).every(([key, item]) => key.isWellFormed() && hasCanonicalForm(item));
 }

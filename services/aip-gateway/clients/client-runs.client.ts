@@ -4,7 +4,14 @@ import type { Logger } from 'pino';
 import { ulid } from 'ulid';
 import { fullRate, takeToken, type ClientTaskEnd, type Rate } from '#libs/aip';
 import { openRunLog, runIdOf, type RunLog } from '#libs/event-log';
-import { DEFAULT_NAMESPACE, getArtifact, sendVerb, submitRequest, type VerbOutcome } from '#libs/messaging';
+import {
+  clientVouched,
+  DEFAULT_NAMESPACE,
+  getArtifact,
+  sendVerb,
+  submitRequest,
+  type VerbOutcome,
+} from '#libs/messaging';
 import type { Clock } from '#libs/platform';
 import { Slots } from '#libs/slots';
 import type { DeviceId, RequestId, RunId, RunRequest } from '#proto';
@@ -26,7 +33,7 @@ const TASK_RATE = { perSecond: 20, burst: 1_000 };
 
 export interface ClientRunsParts {
   readonly nc: NatsConnection;
-  /** Of the gateway's bus key. Without it nobody could say who cancels, and runs of clients that left go on to their end. */
+  /** Of the gateway's bus key. Without it nobody could say who asks and who cancels: tasks of clients are refused. */
   readonly seed: string | undefined;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -50,7 +57,14 @@ const WHY = {
 export type Submitted =
   { readonly kind: 'accepted'; readonly runId: RunId } | { readonly kind: 'refused'; readonly error: string };
 
-/** The runs that constellation clients are waiting for: submitted, followed and cancelled in the gateway's own name. */
+/** Who gives a task, and until when. */
+export interface GivenBy {
+  readonly id: DeviceId;
+  readonly connectionId: string;
+  readonly signal: AbortSignal;
+}
+
+/** The runs that constellation clients are waiting for: submitted in their names, followed and cancelled in the gateway's own. */
 export class ClientRuns {
   readonly #parts: ClientRunsParts;
   readonly #log: RunLog;
@@ -81,10 +95,17 @@ export class ClientRuns {
   }
 
   /** Safe to repeat, and repeated until somebody answers. What may have been taken although nobody said so is cancelled. */
-  async submit(request: RunRequest, signal: AbortSignal): Promise<Submitted> {
-    const { nc, logger, submitMs = SUBMIT_MS } = this.#parts;
+  async submit(request: RunRequest, { signal, ...client }: GivenBy): Promise<Submitted> {
+    const { nc, seed, clock, logger, submitMs = SUBMIT_MS } = this.#parts;
+    if (seed === undefined) return { kind: 'refused', error: 'this gateway has no key to sign tasks with' };
+    const vouched = clientVouched(client.id, client.connectionId);
     const patience = { deadlineMs: submitMs, waitsForTaker: true, signal };
-    const outcome = await submitRequest(nc, JSON.stringify(request), patience);
+    const outcome = await submitRequest(nc, JSON.stringify(request), {
+      ...patience,
+      seed,
+      now: () => clock.now(),
+      vouched,
+    });
     if (outcome.answer === 'accepted') return { kind: 'accepted', runId: outcome.runId };
     if (outcome.answer === 'rejected') return { kind: 'refused', error: sentenceOfRefusal(outcome.reason) };
     const { met, reason, mayBeTaken, cause } = outcome;

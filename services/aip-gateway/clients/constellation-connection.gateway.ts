@@ -155,7 +155,7 @@ export class ConstellationConnection implements Connection {
     const given = new AbortController();
     const request = requestOf(task, client);
     const runId = clients.runs.runIdOf(request.requestId);
-    const submitting = clients.runs.submit(request, given.signal);
+    const submitting = clients.runs.submit(request, { ...client, signal: given.signal });
     const isRun = submitting.then(({ kind }) => kind === 'accepted');
     this.#submissions.set(sessionId, { runId, given, isRun, follower: undefined });
     const submitted = await submitting;

@@ -4,7 +4,7 @@ import { pino } from 'pino';
 import type { ClientTaskEnd } from '#libs/aip';
 import { openRunLog, type RunLog } from '#libs/event-log';
 import { systemClock } from '#libs/platform';
-import { startTestBus, type TestBus } from '#libs/testing';
+import { signedRequest, startTestBus, type TestBus } from '#libs/testing';
 import { subjects } from '#proto';
 import { requestOf } from './client-run.js';
 import { ClientRuns } from './client-runs.client.js';
@@ -24,7 +24,7 @@ afterAll(() => bus.stop());
 async function beginRun(sessionId: string): Promise<string> {
   const task = { sessionId, deviceId: 'd1', name: 't', request: 'x', command: null };
   const request = requestOf(task, { id: 'galaxy', connectionId: 'c', refusals: 0, label: null });
-  await nc.request(subjects.submit, JSON.stringify(request));
+  await nc.request(subjects.submit, await signedRequest(nc, request));
   return standIn.runs.at(-1)?.runId ?? '';
 }
 

@@ -2,7 +2,7 @@ import type { NatsConnection, Subscription } from '@nats-io/transport-node';
 import { newCommitId, openRunLog, runIdOf, sealCommit, type RunLog } from '#libs/event-log';
 import { verifyActorProof } from '#libs/keys';
 import { RunCommit, RunRequest, subjects, VERB_BODIES } from '#proto';
-import type { Json, RunEvent, RunId, SubmitAnswer, TaskStar, VerbAnswer } from '#proto';
+import type { ActorProof, Json, RunEvent, RunId, SubmitAnswer, TaskStar, VerbAnswer } from '#proto';
 
 /** What the work on a task comes to. */
 export type WorkEnd = { readonly result: Json } | { readonly error: string };
@@ -41,6 +41,8 @@ export class OrchestratorStandIn {
   readonly runs: StandInRun[] = [];
   /** Signed CANCELs, as they came. */
   readonly cancels: { readonly runId: RunId; readonly reason: string | undefined; readonly key: string }[] = [];
+  /** In whose names requests came. */
+  readonly clients: string[] = [];
   readonly #nc: NatsConnection;
   readonly #log: RunLog;
   readonly #options: StandInOptions;
@@ -56,7 +58,7 @@ export class OrchestratorStandIn {
       nc.subscribe(subjects.submit, {
         callback: (_, message) =>
           void this.#inTurn(async () => {
-            const answer = await this.#submit(message.json());
+            const answer = await this.#submit(message.json<object>());
             if (answer !== null) message.respond(JSON.stringify(answer));
           }),
       }),
@@ -86,8 +88,12 @@ export class OrchestratorStandIn {
     await this.#inTurn(() => this.#end(runId, end));
   }
 
-  async #submit(json: unknown): Promise<SubmitAnswer | null> {
-    const request = RunRequest.parse(json);
+  async #submit(json: object): Promise<SubmitAnswer | null> {
+    const { actor, ...sent } = json as { readonly actor: ActorProof };
+    const proven = verifyActorProof(actor, { subject: subjects.submit, body: sent, now: Date.now() });
+    if (!proven.ok) throw new Error(proven.reason);
+    if (actor.vouched !== undefined) this.clients.push(actor.vouched.actor);
+    const request = RunRequest.parse(sent);
     const { requestId } = request;
     const given = this.#options.answer?.(request);
     if (given !== undefined) return given;

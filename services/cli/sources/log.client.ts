@@ -3,7 +3,7 @@ import type { NatsConnection } from '@nats-io/transport-node';
 import { readCommits, readStored, type StreamEntry } from '#libs/event-log';
 import { lastStored } from '#libs/messaging';
 import { parseWith, RunCommit, runIdOfSubject, sentenceOf, subjects, type RunId } from '#proto';
-import type { ExportRecord } from '#libs/audit';
+import { actorsInvolved, type ExportRecord } from '#libs/audit';
 import { failure } from '../terminal/index.js';
 import { unknownRun } from './run-history.js';
 
@@ -11,12 +11,20 @@ type RunStream = ExportRecord['stream'];
 
 const decoder = new TextDecoder();
 
-/** All records of a run as they are stored, unchecked: first its commits, then those of its attempts and of its planner. */
+/** All records of a run as they are stored, unchecked: first its commits, then those of its attempts, of its planner and of its actors. */
 export async function loadRecords(nc: NatsConnection, runId: RunId): Promise<ExportRecord[]> {
   const own = await loadStream(nc, 'RUNS', subjects.run(runId));
   if (own.length === 0) throw unknownRun(runId);
   const attempts = await loadStream(nc, 'ATTEMPTS', subjects.attemptsOfRun(runId));
-  return [...own, ...attempts, ...(await loadStream(nc, 'PLANS', subjects.plan(runId)))];
+  const plans = await loadStream(nc, 'PLANS', subjects.plan(runId));
+  return [...own, ...attempts, ...plans, ...(await loadActors(nc, own))];
+}
+
+/** Of everybody in whose name something is recorded, and of who signs for others. */
+async function loadActors(nc: NatsConnection, own: readonly ExportRecord[]): Promise<ExportRecord[]> {
+  const logs: ExportRecord[][] = [];
+  for (const id of actorsInvolved(own)) logs.push(await loadStream(nc, 'ACTORS', subjects.actor(id)));
+  return logs.flat().toSorted((one, other) => one.sequence - other.sequence);
 }
 
 /** The commits of a run only. */

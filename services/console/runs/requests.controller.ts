@@ -1,24 +1,15 @@
 import { Controller, Headers, HttpCode, Inject, Post, Req, Res } from '@nestjs/common';
 import type { ServerResponse } from 'node:http';
-import type { NatsConnection } from '@nats-io/transport-node';
-import { NATS } from '#libs/platform';
-import { submitRequest } from '#libs/messaging';
 import type { RequestId, RunId } from '#proto';
-import { jsonObject, RefusedError, type BodyRequest } from '../http/index.js';
-
-const WHY = {
-  nobody: 'The orchestrator is not running. Send the same request id again.',
-  silence: 'The orchestrator did not answer in time. Send the same request id again.',
-  nonsense: 'The orchestrator gave no valid answer.',
-  'try-again': 'It is not known yet whether the request was accepted. Send the same request id again.',
-};
+import { jsonObject, type BodyRequest } from '../http/index.js';
+import { RunVerbs } from './run-verbs.client.js';
 
 @Controller('v1/requests')
 export class RequestsController {
-  readonly #nc: NatsConnection;
+  readonly #verbs: Pick<RunVerbs, 'submit'>;
 
-  constructor(@Inject(NATS) nc: NatsConnection) {
-    this.#nc = nc;
+  constructor(@Inject(RunVerbs) verbs: Pick<RunVerbs, 'submit'>) {
+    this.#verbs = verbs;
   }
 
   @Post()
@@ -29,12 +20,7 @@ export class RequestsController {
     @Res({ passthrough: true }) response: ServerResponse,
   ): Promise<{ readonly runId: RunId; readonly requestId: RequestId }> {
     const bytes = body instanceof Uint8Array ? body : new Uint8Array();
-    const outcome = await submitRequest(this.#nc, withRequestId(bytes, key));
-    if (outcome.answer === 'rejected') throw new RefusedError(outcome.reason);
-    if (outcome.answer === 'unknown') {
-      throw new RefusedError(outcome.reason ?? { code: 'TRY_AGAIN', message: WHY[outcome.met] });
-    }
-    const { runId, requestId } = outcome;
+    const { runId, requestId } = await this.#verbs.submit(withRequestId(bytes, key));
     response.setHeader('Location', `/v1/runs/${runId}`);
     return { runId, requestId };
   }

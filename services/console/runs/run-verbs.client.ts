@@ -1,12 +1,35 @@
 import { ulid } from 'ulid';
 import type { NatsConnection } from '@nats-io/transport-node';
-import { LIMITS, parseWith, sentenceOf, VerbId, type Refusal, type RunId, type RunVerb } from '#proto';
-import { parseVerbFields, sendVerb } from '#libs/messaging';
+import { LIMITS, parseWith, sentenceOf, VerbId } from '#proto';
+import type { Refusal, RequestId, RunId, RunVerb, Vouched } from '#proto';
+import {
+  ADMIN_TOKEN_SUBJECT,
+  FIRST_PERSON,
+  OWN_ISSUER,
+  parseVerbFields,
+  sendVerb,
+  submitRequest,
+} from '#libs/messaging';
 import type { Clock } from '#libs/platform';
 import { RefusedError } from '../http/index.js';
 
 /** A client that waits is told before long that it may ask again: time for two tries. */
 const DEADLINE_MS = 2 * (LIMITS.verbAnswerMs + 1_000) + 500;
+
+const WHY = {
+  nobody: 'The orchestrator is not running. Send the same request id again.',
+  silence: 'The orchestrator did not answer in time. Send the same request id again.',
+  nonsense: 'The orchestrator gave no valid answer.',
+  'try-again': 'It is not known yet whether the request was accepted. Send the same request id again.',
+};
+
+/** Who has the token of the first start is the first person. */
+const FIRST_LOGIN: Vouched = {
+  actor: FIRST_PERSON.id,
+  issuer: OWN_ISSUER,
+  subject: ADMIN_TOKEN_SUBJECT,
+  session: ADMIN_TOKEN_SUBJECT,
+};
 
 export interface RunVerbsParts {
   readonly nc: NatsConnection;
@@ -35,7 +58,7 @@ export interface VerbResult {
   readonly reason?: Refusal | undefined;
 }
 
-/** Sends the verbs of people who use the console; signs with the console's key. */
+/** Sends the requests and verbs of people who use the console; signs with the console's key. */
 export class RunVerbs {
   readonly #parts: RunVerbsParts;
 
@@ -52,21 +75,39 @@ export class RunVerbs {
     throw new RefusedError({ code: 'INVALID_REQUEST', message: 'The Idempotency-Key is not valid.', issues });
   }
 
+  /** Throws RefusedError, also when nobody knows what came of it: then the same request may be sent again. */
+  async submit(request: string | Uint8Array): Promise<{ readonly runId: RunId; readonly requestId: RequestId }> {
+    const { nc, clock } = this.#parts;
+    const signer = { seed: this.#seed(), now: () => clock.now(), vouched: FIRST_LOGIN };
+    const outcome = await submitRequest(nc, request, signer);
+    if (outcome.answer === 'accepted') return { runId: outcome.runId, requestId: outcome.requestId };
+    if (outcome.answer === 'unknown') {
+      throw new RefusedError(outcome.reason ?? { code: 'TRY_AGAIN', message: WHY[outcome.met] });
+    }
+    throw refusedHere(outcome.reason);
+  }
+
   /** Throws RefusedError, also when nobody knows what came of it: then the same id may be sent again. */
   async send<V extends RunVerb>({ runId, verb, fields, id }: VerbCall<V>): Promise<VerbResult> {
-    const { nc, seed, clock, deadlineMs = DEADLINE_MS } = this.#parts;
+    const { nc, clock, deadlineMs = DEADLINE_MS } = this.#parts;
     const valid = parseVerbFields(verb, fields);
     if (!valid.ok) {
       // The body of a proposal is the proposal.
       const issues = valid.issues.map(({ path, message }) => ({ path: path.replace(/^proposal\.?/u, ''), message }));
       throw new RefusedError({ code: 'INVALID_REQUEST', message: issues.map(sentenceOf).join('; '), issues });
     }
-    if (seed === undefined) {
-      const message = 'This console has no key to sign with, so it changes nothing.';
-      throw new RefusedError({ code: 'UNAUTHORIZED', message }, 403);
-    }
+    const seed = this.#seed();
     const now = () => clock.now();
-    const outcome = await sendVerb(nc, { runId, verb, fields: valid.value, seed, now, id, deadlineMs });
+    const outcome = await sendVerb(nc, {
+      runId,
+      verb,
+      fields: valid.value,
+      seed,
+      now,
+      vouched: FIRST_LOGIN,
+      id,
+      deadlineMs,
+    });
     if (outcome.answer === 'unknown') {
       const message = `${outcome.why} Whether it was done is not known: send it again with Idempotency-Key ${id}.`;
       throw new RefusedError({ code: 'TRY_AGAIN', message });
@@ -74,7 +115,18 @@ export class RunVerbs {
     const { answer, reason, ...rest } = outcome;
     if (answer !== 'rejected') return { answer, ...rest, ...(reason === undefined ? {} : { reason }) };
     const refusal = reason ?? { code: 'INVALID_STATE', message: 'It was refused without a reason.', issues: [] };
-    // It is this console that may not: the token of the client was good.
-    throw refusal.code === 'UNAUTHORIZED' ? new RefusedError(refusal, 403) : new RefusedError(refusal);
+    throw refusedHere(refusal);
   }
+
+  #seed(): string {
+    const { seed } = this.#parts;
+    if (seed !== undefined) return seed;
+    const message = 'This console has no key to sign with, so it changes nothing.';
+    throw new RefusedError({ code: 'UNAUTHORIZED', message }, 403);
+  }
+}
+
+/** It is this console that may not: the token of the client was good. */
+function refusedHere(refusal: Refusal): RefusedError {
+  return refusal.code === 'UNAUTHORIZED' ? new RefusedError(refusal, 403) : new RefusedError(refusal);
 }

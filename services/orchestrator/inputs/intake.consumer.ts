@@ -1,17 +1,15 @@
 import { Inject } from '@nestjs/common';
 import type { NatsConnection } from '@nats-io/transport-node';
 import type { Logger } from 'pino';
-import { type Actor, DURABLES, LIMITS, type SubmitAnswer, subjects } from '#proto';
-import { type BusMessage, type BusRequest, DEFAULT_NAMESPACE, DONE, type Outcome } from '#libs/messaging';
+import { DURABLES, LIMITS, type SubmitAnswer, subjects } from '#proto';
+import { type BusMessage, type BusRequest, DONE, type Outcome } from '#libs/messaging';
 import { AnswersSubject, TakesMessages, LOGGER, NATS, Takes } from '#libs/platform';
 import { SubmitHandler, tryAgain } from './submit.handler.js';
 
 const REQUESTS_AT_ONCE = 64;
 const RETRY_MS = 250;
-/** Everybody who may publish a request is one account until there are several. */
-const EXTERNAL: Actor = { kind: 'external', id: DEFAULT_NAMESPACE };
 
-/** Where requests come in: the stream that anybody may publish to, and the subject that answers at once. */
+/** Where requests come in: the stream that external systems publish to, and the subject that answers at once. */
 @TakesMessages()
 export class RequestInputs {
   readonly #nc: NatsConnection;
@@ -31,7 +29,7 @@ export class RequestInputs {
   /** Answered on `orrery.answer.<requestId>`; a request that nobody could answer for goes to the dead letters as well. */
   @Takes(DURABLES.requests, { concurrency: REQUESTS_AT_ONCE })
   async take(message: BusMessage): Promise<Outcome> {
-    const submitted = await this.#handler.submit(message.data, EXTERNAL, DEFAULT_NAMESPACE);
+    const submitted = await this.#handler.submit(message.data, message.subject);
     if (submitted.kind === 'try-again') return { kind: 'retry', delayMs: RETRY_MS, reason: submitted.reason };
     if (submitted.kind === 'poison') return submitted;
     const { answer } = submitted;
@@ -39,13 +37,19 @@ export class RequestInputs {
     return 'error' in answer ? { kind: 'poison', reason: `${answer.error.code}: ${answer.error.message}` } : DONE;
   }
 
+  /** The same for requests on the subjects of their actors. */
+  @Takes(DURABLES.actorRequests, { concurrency: REQUESTS_AT_ONCE })
+  takeOfActor(message: BusMessage): Promise<Outcome> {
+    return this.take(message);
+  }
+
   /** Answered in time, whatever comes of it: who sent the request sends it again. */
   @AnswersSubject('submit')
-  async submit({ data }: BusRequest): Promise<SubmitAnswer> {
+  async submit({ data, subject }: BusRequest): Promise<SubmitAnswer> {
     const { promise: late, resolve } = Promise.withResolvers<SubmitAnswer>();
     const timer = setTimeout(() => resolve(tryAgain(undefined)), LIMITS.verbAnswerMs);
     const submit = async (): Promise<SubmitAnswer> => {
-      const submitted = await this.#handler.submit(data, EXTERNAL, DEFAULT_NAMESPACE);
+      const submitted = await this.#handler.submit(data, subject);
       if (submitted.kind === 'final') return submitted.answer;
       return tryAgain(submitted.kind === 'try-again' ? submitted.requestId : undefined);
     };

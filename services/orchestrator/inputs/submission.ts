@@ -1,5 +1,6 @@
 import {
   DEFAULTS,
+  isObject,
   type Actor,
   type Issue,
   LIMITS,
@@ -29,30 +30,37 @@ export type Submission =
     }
   | { readonly ok: false; readonly requestId: string | undefined; readonly refusal: Refusal };
 
-/** Parses and checks what arrived; everything that can be said without the fleet is said here, with the path of each fault. */
-export function readSubmission(payload: Uint8Array, namespace: string): Submission {
-  if (payload.length > LIMITS.requestBytesMax) {
-    const message = `the request has ${payload.length} bytes; at most ${LIMITS.requestBytesMax} are taken`;
-    return {
-      ok: false,
-      requestId: undefined,
-      refusal: { code: 'TOO_LARGE', message, issues: [{ path: '', message }] },
-    };
-  }
-  let json: unknown;
+/** A request as it arrived, with what is said about its sender apart from it; or why nothing can be read. */
+export type Arrived =
+  | { readonly ok: true; readonly json: unknown; readonly actor?: unknown; readonly bytes: number }
+  | { readonly ok: false; readonly requestId?: string | undefined; readonly refusal: Refusal };
+
+/** Reads what was sent; `bytes` are those of the request without its proof. */
+export function readRequest(payload: Uint8Array): Arrived {
+  // What is far too large is not even looked at.
+  if (payload.length > LIMITS.requestBytesMax + PROOF_BYTES_MAX) return tooLarge(payload.length);
+  let sent: unknown;
   try {
-    json = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(payload));
+    sent = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(payload));
   } catch (error) {
     const message = `the request is not JSON: ${error instanceof Error ? error.message : String(error)}`;
-    return {
-      ok: false,
-      requestId: undefined,
-      refusal: { code: 'INVALID_JSON', message, issues: [{ path: '', message }] },
-    };
+    return { ok: false, refusal: { code: 'INVALID_JSON', message, issues: [{ path: '', message }] } };
   }
-  return checkSubmission(json, namespace, payload.length);
+  const { actor, ...json } = isObject(sent) ? sent : {};
+  const bytes = payload.length - (actor === undefined ? 0 : Buffer.byteLength(JSON.stringify({ actor })));
+  if (bytes > LIMITS.requestBytesMax) return tooLarge(bytes, sentRequestId(sent));
+  return { ok: true, json: isObject(sent) ? json : sent, actor, bytes };
 }
 
+/** What a proof takes in a message. */
+const PROOF_BYTES_MAX = 8 * 1024;
+
+function tooLarge(bytes: number, requestId?: string): Arrived {
+  const message = `the request has ${bytes} bytes; at most ${LIMITS.requestBytesMax} are taken`;
+  return { ok: false, requestId, refusal: { code: 'TOO_LARGE', message, issues: [{ path: '', message }] } };
+}
+
+/** Checks a request; everything that can be said without the fleet is said here, with the path of each fault. */
 export function checkSubmission(json: unknown, namespace: string, bytes: number): Submission {
   const imported = withoutUfo(json);
   if (!imported.ok) return refused(json, imported.issues);
@@ -135,7 +143,7 @@ export function requestedOf(
 }
 
 function refused(json: unknown, issues: readonly Issue[]): Submission {
-  return { ok: false, requestId: requestIdOf(json), refusal: refusalOf(issues) };
+  return { ok: false, requestId: sentRequestId(json), refusal: refusalOf(issues) };
 }
 
 function refusalOf(issues: readonly Issue[]): Refusal {
@@ -144,7 +152,7 @@ function refusalOf(issues: readonly Issue[]): Refusal {
   return { code: 'INVALID_REQUEST', message, issues: [...issues] };
 }
 
-function requestIdOf(json: unknown): string | undefined {
+export function sentRequestId(json: unknown): string | undefined {
   if (typeof json !== 'object' || json === null || !('requestId' in json)) return undefined;
   const parsed = RequestId.safeParse(json.requestId);
   return parsed.success ? parsed.data : undefined;

@@ -1,17 +1,12 @@
 import type { NatsConnection } from '@nats-io/transport-node';
-import {
-  type Actor,
-  parseWith,
-  type Refusal,
-  type RunId,
-  type SubmitAnswer,
-  SubmitCommand,
-  type VerbAnswer,
-} from '#proto';
+import { parseWith, type Refusal, type RunId, type SubmitAnswer, SubmitCommand, type VerbAnswer } from '#proto';
+import type { Actors } from '#libs/messaging';
 import type { Clock } from '#libs/platform';
 import type { RunServer, Settled } from '../runs/index.js';
 import { askOwner } from './owner.client.js';
-import { checkSubmission, readSubmission, requestedOf, type PlanApproval, type Submission } from './submission.js';
+import { requesterOf, type Requester } from './requester.js';
+import { checkSubmission, readRequest, requestedOf, sentRequestId } from './submission.js';
+import type { PlanApproval, Submission } from './submission.js';
 
 /** Final answer of a submission, or the news that nobody knows yet and the same request may be sent again. */
 type SubmissionAnswer =
@@ -28,6 +23,7 @@ const TRY_AGAIN: Refusal = {
 interface SubmitParts {
   readonly nc: NatsConnection;
   readonly server: RunServer;
+  readonly actors: Pick<Actors, 'actorOf' | 'actorNamed'>;
   readonly owns: (runId: RunId) => boolean;
   readonly clock: Clock;
   readonly planApproval?: PlanApproval | undefined;
@@ -42,21 +38,30 @@ export class SubmitHandler {
     this.#parts = parts;
   }
 
-  async submit(payload: Uint8Array, actor: Actor, namespace: string): Promise<SubmissionAnswer> {
-    const submission = readSubmission(payload, namespace);
-    if (!submission.ok) {
-      const { requestId, refusal } = submission;
-      return { kind: 'final', answer: { ...(requestId === undefined ? {} : { requestId }), error: refusal } };
-    }
-    return this.#parts.owns(submission.runId) ? this.#serve(submission, actor) : this.#forward(submission, actor);
+  /** `subject`: where it came. Who asks is what that and the proof in the request show, never what it says. */
+  async submit(payload: Uint8Array, subject: string): Promise<SubmissionAnswer> {
+    const arrived = readRequest(payload);
+    if (!arrived.ok) return refused(arrived.requestId, arrived.refusal);
+    const { json, actor, bytes } = arrived;
+    const known = requesterOf({ subject, json, actor, now: this.#parts.clock.now() }, this.#parts.actors);
+    if (!known.ok) return refused(sentRequestId(json), known.refusal);
+    const { requester } = known;
+    const submission = checkSubmission(json, requester.namespace, bytes);
+    if (!submission.ok) return refused(submission.requestId, submission.refusal);
+    return this.#parts.owns(submission.runId)
+      ? this.#serve(submission, requester)
+      : this.#forward(submission, requester);
   }
 
-  /** A SUBMIT that another replica forwarded: checked again, because a message is never trusted for what it claims. */
+  /**
+   * A SUBMIT that another replica forwarded. The request is checked again; who asks was proven there, and nobody but the replicas of
+   * this service may send it on.
+   */
   async serveVerb(runId: RunId, payload: Uint8Array): Promise<VerbAnswer> {
     const parsed = parseWith(SubmitCommand, JSON.parse(new TextDecoder().decode(payload)));
     if (!parsed.ok)
       return rejected({ code: 'INVALID_REQUEST', message: 'the verb is not valid', issues: parsed.issues });
-    const { request, namespace, actor } = parsed.value;
+    const { request, namespace, actor, proof } = parsed.value;
     const submission = checkSubmission(request, namespace, payload.length);
     if (!submission.ok) return rejected(submission.refusal);
     if (submission.runId !== runId) {
@@ -64,16 +69,17 @@ export class SubmitHandler {
     }
     // The parser of the request as it was sent has filled the types in.
     const { formerHash } = parsed.value;
-    const settled = await this.#decide({ ...submission, ...(formerHash !== undefined && { formerHash }) }, actor);
+    const requester: Requester = { actor, namespace, ...(proof !== undefined && { proof }) };
+    const settled = await this.#decide({ ...submission, ...(formerHash !== undefined && { formerHash }) }, requester);
     if (settled.kind !== 'answered') return rejected(TRY_AGAIN);
     const { answer, sequence } = settled;
     if (answer.kind === 'rejected') return { ...rejected(answer.reason), sequence };
     return { answer: answer.kind, sequence };
   }
 
-  async #serve(submission: Extract<Submission, { ok: true }>, actor: Actor): Promise<SubmissionAnswer> {
+  async #serve(submission: Accepted, requester: Requester): Promise<SubmissionAnswer> {
     const { requestId } = submission.request;
-    const settled = await this.#decide(submission, actor);
+    const settled = await this.#decide(submission, requester);
     if (settled.kind === 'retry') return { kind: 'try-again', requestId, reason: settled.reason };
     if (settled.kind === 'poison') return settled;
     if (settled.answer.kind === 'rejected')
@@ -81,25 +87,25 @@ export class SubmitHandler {
     return { kind: 'final', answer: { runId: submission.runId, requestId } };
   }
 
-  #decide(submission: Extract<Submission, { ok: true }>, actor: Actor): Promise<Settled> {
+  #decide(submission: Accepted, { actor, proof }: Requester): Promise<Settled> {
     const { request, runId, bytes, formerHash, refusal } = submission;
     const { clock, planApproval, approvals } = this.#parts;
     const requested = requestedOf({ ...submission, planApproval, approvals }, actor, clock.now());
     return new Promise((settle) => {
       this.#parts.server.deliver(runId, {
         input: { kind: 'submit', requested, formerHash, refusal },
-        cause: { kind: 'request', id: request.requestId },
-        bytes,
+        cause: { kind: 'request', id: request.requestId, ...(proof !== undefined && { proof }) },
+        bytes: proof === undefined ? bytes : 2 * bytes,
         settle,
       });
     });
   }
 
-  async #forward(submission: Extract<Submission, { ok: true }>, actor: Actor): Promise<SubmissionAnswer> {
-    const { runId, request, namespace, formerHash } = submission;
+  async #forward(submission: Accepted, requester: Requester): Promise<SubmissionAnswer> {
+    const { runId, request, formerHash } = submission;
     const { requestId } = request;
     const former = formerHash === undefined ? {} : { formerHash };
-    const body: SubmitCommand = { id: requestId, actor, namespace, runId, request, ...former };
+    const body: SubmitCommand = { id: requestId, ...requester, runId, request, ...former };
     const answered = await askOwner(this.#parts.nc, runId, 'SUBMIT', body);
     if (answered === undefined) {
       return { kind: 'try-again', requestId, reason: 'no replica serves the partition of the run at the moment' };
@@ -111,6 +117,12 @@ export class SubmitHandler {
     }
     return { kind: 'final', answer: { requestId, error: reason } };
   }
+}
+
+type Accepted = Extract<Submission, { ok: true }>;
+
+function refused(requestId: string | undefined, error: Refusal): SubmissionAnswer {
+  return { kind: 'final', answer: { ...(requestId === undefined ? {} : { requestId }), error } };
 }
 
 export function tryAgain(requestId: string | undefined): SubmitAnswer {

@@ -16,9 +16,10 @@ import {
 } from '#proto';
 import { type Control, foldRun, forkedFrom, hasPlan, IGNORED, type Input, type Run } from '#libs/constellation';
 import { CorruptLogError, type RunLog, runIdOf } from '#libs/event-log';
+import { keepProof } from '#libs/keys';
 import type { ActorAnswer, Actors } from '#libs/messaging';
 import type { Clock } from '#libs/platform';
-import type { RunServer, Settled } from '../runs/index.js';
+import type { RunServer, Settled, Waiting } from '../runs/index.js';
 import { askOwner } from './owner.client.js';
 import type { SaidVerb, VerbAnswers } from './verb-answers.adapter.js';
 
@@ -60,17 +61,20 @@ export class VerbsHandler {
       const message = first === undefined ? 'the verb is not valid' : sentenceOf(first);
       return { answer: 'rejected', reason: { code: 'INVALID_REQUEST', message, issues: parsed.issues }, sequence: 0 };
     }
-    const known = this.#actorOf(runId, verb, json as VerbBody<RunVerb>);
+    const command = commandOf(runId, verb, json as VerbBody<RunVerb>);
+    const known = this.#parts.actors.actorOf(parsed.value.actor, { ...command, now: this.#parts.clock.now() });
     if (!known.ok) return { answer: 'rejected', reason: known.refusal, sequence: 0 };
     const { actor: by } = known;
     const { id } = parsed.value;
+    const proof = keepProof(parsed.value.actor, command);
+    const proven: Proven = { cause: { kind: 'verb', id, proof }, bytes: 2 * payload.length };
     if (verb === 'FORK')
-      return this.#once({ runId, by, id }, () => this.#fork(runId, parsed.value as VerbBody<'FORK'>, by));
+      return this.#once({ runId, by, id }, () => this.#fork(runId, parsed.value as VerbBody<'FORK'>, by, proven));
     const whose = verb === 'PROPOSE' ? this.#proposerOf(runId, parsed.value as VerbBody<'PROPOSE'>, by) : known;
     if (!whose.ok) return { answer: 'rejected', reason: whose.refusal, sequence: 0 };
     const action = actionOf(verb, parsed.value);
     const input = { kind: 'verb', id, by: whose.actor, action } as const;
-    return this.#once({ runId, by, id }, () => this.#decide(runId, input, payload.length));
+    return this.#once({ runId, by, id }, () => this.#decide(runId, input, proven));
   }
 
   /**
@@ -99,13 +103,6 @@ export class VerbsHandler {
     }
   }
 
-  /** A FORK was signed for the run that is forked; on its way to the owner of the new one that run is named in it. */
-  #actorOf(runId: RunId, verb: RunVerb, json: VerbBody<RunVerb>): ReturnType<Actors['actorOf']> {
-    const { parent, ...body } = json as VerbBody<'FORK'>;
-    const subject = subjects.verb(parent ?? runId, verb);
-    return this.#parts.actors.actorOf(json.actor, { subject, body, now: this.#parts.clock.now() });
-  }
-
   /**
    * With a grant an edit is whose who gave it. It counts in no other hands than those of the one program that serves whoever
    * holds one, and of who gave it.
@@ -125,7 +122,7 @@ export class VerbsHandler {
     return { ok: false, refusal };
   }
 
-  async #fork(addressed: RunId, body: VerbBody<'FORK'>, by: Actor): Promise<VerbAnswer> {
+  async #fork(addressed: RunId, body: VerbBody<'FORK'>, by: Actor, { cause }: Proven): Promise<VerbAnswer> {
     const parentId = body.parent ?? addressed;
     const runId = runIdOf(`fork:${parentId}`, body.id);
     if (body.parent !== undefined && addressed !== runId) {
@@ -142,7 +139,7 @@ export class VerbsHandler {
     if (bytes > FORK_BYTES_MAX) {
       return rejected('TOO_LARGE', `the state at event ${body.at} has ${bytes} bytes; at most ${FORK_BYTES_MAX} fit`);
     }
-    const answer = await this.#decide(runId, { kind: 'fork', id: body.id, forked }, bytes);
+    const answer = await this.#decide(runId, { kind: 'fork', id: body.id, forked }, { cause, bytes });
     return answer.answer === 'accepted' ? { ...answer, runId } : answer;
   }
 
@@ -170,11 +167,11 @@ export class VerbsHandler {
     }
   }
 
-  async #decide(runId: RunId, input: Extract<Input, { id: string }>, bytes: number): Promise<VerbAnswer> {
+  async #decide(runId: RunId, input: Extract<Input, { id: string }>, proven: Proven): Promise<VerbAnswer> {
     const { promise: late, resolve } = Promise.withResolvers<VerbAnswer>();
     const timer = setTimeout(() => resolve(TRY_AGAIN), LIMITS.verbAnswerMs);
     const settled = new Promise<Settled>((settle) => {
-      this.#parts.server.deliver(runId, { input, cause: { kind: 'verb', id: input.id }, bytes, settle });
+      this.#parts.server.deliver(runId, { input, ...proven, settle });
     });
     try {
       return await Promise.race([settled.then(answerOf), late]);
@@ -182,6 +179,18 @@ export class VerbsHandler {
       clearTimeout(timer);
     }
   }
+}
+
+/** A proven verb as it will stand in the commit, with its proof: twice what was sent, at the most. */
+type Proven = Pick<Waiting, 'cause' | 'bytes'>;
+
+/**
+ * What was signed. A FORK was signed for the run that is forked; on its way to the owner of the new one that run is named in it.
+ * Whoever reads a PROPOSE with a grant could go on with the grant.
+ */
+function commandOf(runId: RunId, verb: RunVerb, json: VerbBody<RunVerb>) {
+  const { parent, ...body } = json as VerbBody<'FORK'>;
+  return { subject: subjects.verb(parent ?? runId, verb), body, isSecret: 'grant' in body };
 }
 
 function answerOf(settled: Settled): VerbAnswer {

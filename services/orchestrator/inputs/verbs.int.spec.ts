@@ -16,7 +16,7 @@ import {
 } from '#proto';
 import { checkInvariants, foldRun, viewOf } from '#libs/constellation';
 import { openRunLog, readCommits } from '#libs/event-log';
-import { grantIdOf, signEditGrant } from '#libs/keys';
+import { checkKeptProof, grantIdOf, signEditGrant } from '#libs/keys';
 import { connectBus, provisionActors, sendVerb } from '#libs/messaging';
 import { systemClock } from '#libs/platform';
 import { connectDevice, instantDevice, requestRun, startTestNats, type TestNats, type Replica } from '#libs/testing';
@@ -93,8 +93,12 @@ describe('verbs over the bus', () => {
     const runId = await submit('cancel-1', ['a', 'b'], [line('a', 'b')]);
     const answer = await tell('CANCEL', runId, { reason: 'wrong host' });
     expect(answer).toMatchObject({ answer: 'accepted' });
-    const { events } = await untilEvent(runId, 'TASK_STOP_REQUESTED');
+    const { events, causes } = await untilEvent(runId, 'TASK_STOP_REQUESTED');
     expect(events.map(({ type }) => type)).toEqual(['TASK_STOP_REQUESTED', 'TASK_CANCELLED']);
+    const [{ id, proof } = {}] = causes;
+    const command = { subject: subjects.verb(runId, 'CANCEL'), body: { id, reason: 'wrong host' } };
+    expect(proof).toMatchObject(command);
+    expect(proof && checkKeptProof(proof)).toBe('good');
     expect(await tell('CANCEL', runId, {})).toMatchObject({ answer: 'ignored' });
     const last = await untilEvent(runId, 'RUN_CANCELLED'); // the device is gone: the grace ends it
     expect(last.events.at(-1)?.data).toMatchObject({ by: { kind: 'person', id: 'alice' }, reason: 'wrong host' });

@@ -89,7 +89,7 @@ export interface RunServerParts {
   /** Somebody is there who makes plans. */
   readonly planner: () => boolean;
   /** Ids of the persons who may approve; without it nobody knows. */
-  readonly approvers?: () => readonly string[];
+  readonly approvers?: () => readonly string[] | undefined;
   /** What conditions come to that take time, or need more than an event holds; throws when the infrastructure is away. */
   readonly judge: (questions: readonly Question[]) => Promise<readonly Truth[]>;
   /** One turn of the event loop, so that messages that arrived together are decided together. */

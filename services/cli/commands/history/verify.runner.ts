@@ -120,6 +120,7 @@ function print({ terminal }: CliContext, { origin, reports, problems }: Verdict,
     const word = report.ok ? paint('green', 'ok ') : paint('red', 'BAD');
     terminal.out(`${word} ${report.runId}  ${summaryOf(report)}`);
     for (const finding of report.findings) terminal.out(`    ${cleanLine(findingText(finding))}`);
+    for (const note of whoseText(report)) terminal.out(`    ${cleanLine(note)}`);
     for (const note of report.unchecked) terminal.out(`    ${cleanLine(note)}`);
   }
   for (const problem of problems) terminal.out(`${paint('red', 'BAD')} ${cleanLine(problem)}`);
@@ -127,6 +128,21 @@ function print({ terminal }: CliContext, { origin, reports, problems }: Verdict,
   const bad = reports.filter((report) => !report.ok).length;
   const word = origin === 'file' ? 'consistent' : 'verified';
   terminal.out(ok ? `${counted(reports.length, 'run')} ${word}` : `${bad} of ${counted(reports.length, 'run')} bad`);
+}
+
+/** Of a run that somebody has signed in: how its requests and verbs are proven, and what to compare the logs of its actors with. */
+function whoseText({ proofs, actors }: AuditReport): string[] {
+  const { signed, vouched, unsigned } = proofs;
+  if (signed + vouched === 0) return [];
+  const why = [
+    ...(unsigned.published === 0 ? [] : [`${unsigned.published} published on a subject of its own`]),
+    ...(unsigned.old === 0 ? [] : [`${unsigned.old} from before proofs were kept`]),
+  ];
+  const heads = Object.entries(actors).map(([id, head]) => `${id} ${head.slice(0, 16)}`);
+  return [
+    `who did it: ${signed} signed, ${vouched} vouched for, ${unsigned.published + unsigned.old} unsigned${why.length === 0 ? '' : ` (${why.join(', ')})`}`,
+    ...(heads.length === 0 ? [] : [`heads of its actors: ${heads.join(', ')}`]),
+  ];
 }
 
 function summaryOf({ commits, events, attempts, plans, status, outcome, head }: AuditReport): string {

@@ -8,9 +8,9 @@ import {
   validateConstellation,
   viewOf,
 } from '#libs/constellation';
-import { query, QueryRefusedError, QueryUnavailableError, submitRequest } from '#libs/messaging';
+import { query, QueryRefusedError, QueryUnavailableError, submitRequest, type CommandSigner } from '#libs/messaging';
 import type { GoalMatch, RunId, TaskConstellation } from '#proto';
-import { withBus, fleetIfKnown } from '../../bus/index.js';
+import { withSignedBus, fleetIfKnown } from '../../bus/index.js';
 import {
   badInput,
   failure,
@@ -53,10 +53,10 @@ export async function submit(context: CliContext, options: SubmitOptions): Promi
   const { request, sent } = await requestOf(context, options);
   const { goal, constellation } = request;
   if (options.plan && constellation !== null) return showGiven(context, constellation);
-  return withBus(context, async (nc) => {
+  return withSignedBus(context, async (nc, seed) => {
     if (goal !== null) await refuseUnplannable(nc, goal);
     const asked = options.plan ? { ...sent, options: { ...request.options, plan: 'approve' } } : sent;
-    const { runId, requestId } = await send(nc, asked);
+    const { runId, requestId } = await send(nc, asked, { seed, now: context.now });
     if (options.plan) return showPlan(context, nc, { runId, requestId });
     if (!options.wait) {
       return tell(context, { runId, requestId }, `run ${runId} accepted (request ${requestId})`);
@@ -147,8 +147,12 @@ async function requestOf(
 }
 
 /** Answers when the run is recorded; throws the refusal. */
-async function send(nc: NatsConnection, request: object): Promise<{ runId: RunId; requestId: string }> {
-  const outcome = await submitRequest(nc, JSON.stringify(request), { tries: TRIES });
+async function send(
+  nc: NatsConnection,
+  request: object,
+  signer: CommandSigner,
+): Promise<{ runId: RunId; requestId: string }> {
+  const outcome = await submitRequest(nc, JSON.stringify(request), { ...signer, tries: TRIES });
   if (outcome.answer === 'accepted') return outcome;
   if (outcome.answer === 'unknown') {
     if (outcome.reason !== undefined) throw unreachable(outcome.reason.message);

@@ -1,0 +1,307 @@
+import { describe, expect, it } from '@jest/globals';
+import { createUser, fromSeed } from '@nats-io/nkeys';
+import { hashCommit, NO_COMMITS, runIdOf, sealNext } from '#libs/event-log';
+import { keepProof, proveActor } from '#libs/keys';
+import { RunRequest, subjects, type Actor, type ActorEvent, type Cause, type RunEvent, type Vouched } from '#proto';
+import { auditProofs } from './audit-proofs.js';
+import type { ExportRecord } from './export-file.js';
+import { findingText } from './findings.js';
+
+/* A run that Anna has asked for and noted something in, Bob has paused, and the console has let somebody go on with. */
+
+const T0 = Date.parse('2026-11-20T12:00:00.000Z');
+const at = (minutes: number): string => new Date(T0 + minutes * 60_000).toISOString();
+const newSeed = (): string => new TextDecoder().decode(createUser().getSeed());
+const keyOf = (seed: string): string => fromSeed(new TextEncoder().encode(seed)).getPublicKey();
+const SEEDS = { anna: newSeed(), bob: newSeed(), console: newSeed(), mallory: newSeed() };
+const ANNA: Actor = { kind: 'person', id: 'anna' };
+const BOB: Actor = { kind: 'person', id: 'bob' };
+const SETUP: Actor = { kind: 'system', id: 'setup' };
+const task = { id: 'a', name: 'a', target: { device: 'web-1' }, command: { tool: 'NOOP' } };
+const request = { requestId: 'r', constellation: { name: 'x', tasks: [task], lines: [] } };
+const parsed = RunRequest.parse(request);
+const RUN = runIdOf('anna', 'r');
+const LOGIN: Vouched = { actor: 'bob', issuer: 'https://login.example', subject: '17', session: 's-1' };
+
+interface Order {
+  readonly subject: string;
+  readonly body: { readonly id?: string; readonly requestId?: string } & object;
+  readonly events: RunEvent[];
+  /** Minutes after the beginning. */
+  readonly minute: number;
+  readonly by?: keyof typeof SEEDS | undefined;
+  readonly vouched?: Vouched;
+  readonly cause?: Partial<Cause>;
+}
+
+const verb = (name: string, fields: object, id: string) => ({
+  subject: subjects.verb(RUN, name),
+  body: { id, ...fields },
+});
+const requested = (change: object = {}): RunEvent => ({
+  type: 'RUN_REQUESTED',
+  data: {
+    requestId: 'r',
+    namespace: 'anna',
+    contentHash: hashCommit(parsed),
+    goal: null,
+    constellation: parsed.constellation,
+    options: {},
+    metadata: {},
+    requestedBy: ANNA,
+    requestedAt: at(10),
+    deadlineAt: at(600),
+    ...change,
+  },
+});
+const note = (text: string, by: Actor): RunEvent => ({
+  type: 'RUN_ANNOTATED',
+  data: { kind: 'note', by, text, annotatedAt: at(11) },
+});
+const paused = (actor: Actor): RunEvent => ({
+  type: 'RUN_PAUSED',
+  data: { by: 'operator', actor, reason: 'lunch', pausedAt: at(12) },
+});
+const resumed = (by: Actor): RunEvent => ({ type: 'RUN_RESUMED', data: { by, resumedAt: at(13) } });
+
+/** As it was written. */
+const ORDERS: readonly Order[] = [
+  { subject: subjects.submit, body: request, events: [requested()], minute: 10, by: 'anna' },
+  {
+    ...verb('ANNOTATE', { text: 'mind the disk' }, 'n1'),
+    events: [note('mind the disk', ANNA)],
+    minute: 11,
+    by: 'anna',
+  },
+  { ...verb('PAUSE', { reason: 'lunch' }, 'p1'), events: [paused(BOB)], minute: 12, by: 'bob' },
+  { ...verb('RESUME', {}, 'r1'), events: [resumed(BOB)], minute: 13, by: 'console', vouched: LOGIN },
+];
+
+/** Whoever writes a file makes all hashes fit. */
+function sealed(orders: readonly Order[]): ExportRecord[] {
+  let end = { ...NO_COMMITS };
+  return orders.map(({ subject, body, events, minute, by, vouched, cause }, index): ExportRecord => {
+    const proof = by && keepProof(proveActor(SEEDS[by], { subject, at: at(minute), body, vouched }), { subject, body });
+    const { requestId, id = requestId ?? '' } = body;
+    const made: Cause = { kind: requestId === undefined ? 'verb' : 'request', id, ...(proof && { proof }), ...cause };
+    const by_ = { service: 'orchestrator', instance: 'one' };
+    const stamp = { commit: `01JD4Q6Z8W3V5X7Y9A0B1C2D${String(index).padStart(2, '0')}`, now: T0 + minute * 60_000 };
+    const commit = sealNext(end, { runId: RUN }, events, { ...stamp, by: by_, causes: [made] });
+    end = { ...end, number: commit.number, events: end.events + events.length, hash: commit.hash };
+    return { stream: 'RUNS', subject: subjects.run(RUN), sequence: index + 1, commit };
+  });
+}
+
+function actorLog(id: string, events: readonly ActorEvent[]): ExportRecord[] {
+  let end = { ...NO_COMMITS };
+  return events.map((event, index): ExportRecord => {
+    const stamp = {
+      commit: `01JD4Q6Z8W3V5X7Y9A0B1C2E${String(index).padStart(2, '0')}`,
+      now: Date.parse(event.data.at),
+    };
+    const by = { service: 'registry', instance: 'one' };
+    const commit = sealNext(end, { actorId: id }, [event], { ...stamp, by, causes: [{ kind: 'request', id: 'x' }] });
+    end = { ...end, number: commit.number, events: end.events + 1, hash: commit.hash };
+    return { stream: 'ACTORS', subject: subjects.actor(id), sequence: index + 1, commit };
+  });
+}
+const added = (actor: Actor, mayVouch = false): ActorEvent => ({
+  type: 'ACTOR_ADDED',
+  data: { actor, roles: [], namespace: actor.id, ...(mayVouch && { mayVouch: true }), by: SETUP, at: at(0) },
+});
+const keyAdded = (who: keyof typeof SEEDS, minute = 0): ActorEvent => ({
+  type: 'KEY_ADDED',
+  data: { key: keyOf(SEEDS[who]), by: SETUP, at: at(minute) },
+});
+const keyRevoked = (who: keyof typeof SEEDS, minute: number): ActorEvent => ({
+  type: 'KEY_REVOKED',
+  data: { key: keyOf(SEEDS[who]), by: SETUP, at: at(minute), reason: 'lost' },
+});
+const bound: ActorEvent = {
+  type: 'LOGIN_BOUND',
+  data: { issuer: LOGIN.issuer, subject: LOGIN.subject, by: SETUP, at: at(0) },
+};
+const LOGS: Readonly<Record<string, readonly ActorEvent[]>> = {
+  anna: [added(ANNA), keyAdded('anna')],
+  bob: [added(BOB), keyAdded('bob'), bound],
+  console: [added({ kind: 'system', id: 'console' }, true), keyAdded('console')],
+};
+const logs = (change: Record<string, readonly ActorEvent[]> = {}): ExportRecord[] =>
+  Object.entries({ ...LOGS, ...change }).flatMap(([id, events]) => actorLog(id, events));
+
+const found = (orders: readonly Order[], actors: readonly ExportRecord[] = logs()): string[] =>
+  auditProofs(RUN, [...sealed(orders), ...actors]).findings.map(findingText);
+/** With one of the orders changed. */
+const changed = (index: number, change: Partial<Order>): Order[] =>
+  ORDERS.map((order, other) => (other === index ? { ...order, ...change } : order));
+
+describe('the proofs of a run', () => {
+  it('are counted, and their actors named', () => {
+    expect(auditProofs(RUN, [...sealed(ORDERS), ...logs()])).toEqual({
+      findings: [],
+      unchecked: [],
+      proofs: { signed: 3, vouched: 1, unseen: 0, unsigned: { published: 0, old: 0 } },
+      actors: { anna: expect.any(String), bob: expect.any(String), console: expect.any(String) },
+    });
+  });
+
+  it('are none in a run from before they were kept, and in one that was published', () => {
+    const old = { requestedBy: { kind: 'external', id: 'default' } as Actor };
+    const orders = (by: Actor): Order[] => [
+      { ...(ORDERS[0] as Order), by: undefined, events: [requested({ ...old, requestedBy: by })], minute: -9_000 },
+      ...ORDERS.slice(1).map((order) => ({ ...order, by: undefined, minute: -8_000 })),
+    ];
+    const told = (by: Actor) => auditProofs(RUN, [...sealed(orders(by)), ...logs()]);
+    expect(told(old.requestedBy)).toMatchObject({ findings: [], proofs: { unsigned: { published: 0, old: 4 } } });
+    expect(told({ kind: 'external', id: 'shop' })).toMatchObject({ proofs: { unsigned: { published: 1, old: 3 } } });
+  });
+
+  it('say what could not be checked without the logs of the actors', () => {
+    const { findings, unchecked } = auditProofs(RUN, sealed(ORDERS));
+    expect([findings, unchecked]).toEqual([[], [expect.stringContaining('whose keys have signed')]]);
+  });
+});
+
+describe('who forges a run', () => {
+  const vouchedAs = (change: Partial<Vouched>) => changed(3, { vouched: { ...LOGIN, ...change } });
+
+  it.each<[string, Order[], RegExp]>([
+    [
+      "with another's key",
+      changed(1, { by: 'bob' }),
+      /commit 2: .*bob signed it, and it is recorded in the name of anna/u,
+    ],
+    ['with a key of nobody', changed(2, { by: 'mallory' }), /commit 3: .*is of nobody whose log is there/u],
+    [
+      'by taking a proof away',
+      changed(1, { by: undefined }),
+      /commit 2: verb n1 has no proof, and those before it have one/u,
+    ],
+    [
+      'by taking the first proof away',
+      changed(0, { by: undefined }),
+      /commit 1: request r has no proof, and those after/u,
+    ],
+    [
+      'by recording another text than was signed',
+      changed(1, { events: [note('never mind', ANNA)] }),
+      /commit 2: .*its text is not what is recorded/u,
+    ],
+    [
+      'by recording another plan than was signed',
+      changed(0, { events: [requested({ constellation: { ...parsed.constellation, name: 'y' } })] }),
+      /commit 1: .*its constellation is not what is recorded/u,
+    ],
+    [
+      'by recording other options than were signed',
+      changed(0, { body: { ...request, options: { priority: 9 } } as never }),
+      /commit 1: .*its content is not what is recorded/u,
+    ],
+    [
+      'with the namespace of somebody else',
+      changed(0, { events: [requested({ namespace: 'default' })] }),
+      /commit 1: .*the namespace of anna is anna, not default/u,
+    ],
+    [
+      'with a proof from another run',
+      changed(2, { subject: subjects.verb('another', 'PAUSE') }),
+      /commit 3: .*which is not what led to this commit/u,
+    ],
+    [
+      'with a proof of another verb',
+      changed(2, { ...verb('CANCEL', {}, 'p1') }),
+      /commit 3: .*nothing of CANCEL is recorded/u,
+    ],
+    ['with the proof of another order', changed(2, { cause: { id: 'p2' } }), /commit 3: .*it was signed for "p1"/u],
+    [
+      'by adding a fact in a name',
+      changed(2, { events: [paused(BOB), note('all good', ANNA)] }),
+      /commit 3: event 4, RUN_ANNOTATED by anna: nothing in this commit proves it/u,
+    ],
+    [
+      'with an old proof',
+      changed(1, { minute: 50, cause: {} }).map((order, index) =>
+        index === 1 ? { ...order, cause: { proof: proofOf(1) } } : order,
+      ),
+      /commit 2: .*it was signed at .*11:00.*, and the commit is of/u,
+    ],
+    ['with a session of somebody else', vouchedAs({ actor: 'anna' }), /commit 4: .*of anna was never given/u],
+    ['with a login of nobody', vouchedAs({ subject: '18' }), /commit 4: .*the login 18 .* of bob was never given/u],
+    ['with an actor whom nobody knows', vouchedAs({ actor: 'eve' }), /commit 4: .*there is no log of the actor eve/u],
+    ['in the name of somebody, with an own key', changed(3, { by: 'anna' }), /commit 4: .*anna may not speak for bob/u],
+    [
+      'as a client of a gateway',
+      vouchedAs({ actor: 'aip:phone', issuer: 'aip', subject: 'phone' }),
+      /console may not|no log of the actor aip:phone/u,
+    ],
+  ])('%s, is found out', (_, orders, message) => {
+    expect(found(orders)).toEqual(expect.arrayContaining([expect.stringMatching(message)]));
+  });
+
+  it('by changing what was signed, is found out', () => {
+    for (const change of [{ body: { id: 'n1', text: 'else' } }, { at: at(10) }, { key: keyOf(SEEDS.bob) }]) {
+      const orders = changed(1, { cause: { proof: { ...proofOf(1), ...change } } });
+      expect(found(orders).join()).toContain('its signature does not fit what was signed and the key');
+    }
+    const { body: _, ...rest } = proofOf(1);
+    const hidden = changed(1, { cause: { proof: { ...rest, bodyHash: '0'.repeat(64) } } });
+    expect(found(hidden).join()).toContain('what was signed is not there, although ANNOTATE is short');
+  });
+
+  it.each<[string, Record<string, readonly ActorEvent[]>, RegExp]>([
+    ['that was added later', { anna: [added(ANNA), keyAdded('anna', 30)] }, /of anna was given only at .*12:30/u],
+    [
+      'that was revoked before',
+      { anna: [added(ANNA), keyAdded('anna'), keyRevoked('anna', 5)] },
+      /of anna counted only until .*12:05/u,
+    ],
+    [
+      'of an actor who was revoked',
+      {
+        bob: [
+          added(BOB),
+          keyAdded('bob'),
+          bound,
+          { type: 'ACTOR_REVOKED', data: { by: SETUP, at: at(5), reason: '' } },
+        ],
+      },
+      /of bob counted only until/u,
+    ],
+    [
+      'that somebody else has by the log',
+      { anna: [added(ANNA)], bob: [...(LOGS['bob'] ?? []), keyAdded('anna')] },
+      /bob signed it, and it is recorded in the name of anna/u,
+    ],
+    [
+      'of a service that may not speak for others',
+      { console: [added({ kind: 'system', id: 'console' }), keyAdded('console')] },
+      /console may not speak for bob/u,
+    ],
+    ['of an actor whose log is not there', { anna: [] }, /is of nobody whose log is there/u],
+  ])('with a key %s, is found out', (_, change, message) => {
+    expect(found(ORDERS, logs(change))).toEqual(expect.arrayContaining([expect.stringMatching(message)]));
+  });
+
+  it('by cutting or changing the log of an actor, is found out', () => {
+    const [first, second, ...rest] = logs();
+    if (first === undefined || second === undefined) throw new Error('no logs');
+    expect(found(ORDERS, [second, ...rest]).join()).toContain('orrery.actor.anna: its first commit is missing');
+    const text = JSON.stringify(second).replaceAll(at(0), at(-5));
+    const forged = JSON.parse(text) as ExportRecord;
+    expect(found(ORDERS, [first, forged, ...rest]).join()).toContain(
+      'orrery.actor.anna: its hash is not the hash of its content',
+    );
+  });
+
+  it('by taking every proof away, is found out where the actors are known', () => {
+    const bare = ORDERS.map((order) => ({ ...order, by: undefined, minute: order.minute + 60 }));
+    expect(found(bare).join()).toMatch(
+      /request r has no proof, and anna has signed what (?:he|she) does since .*12:00/u,
+    );
+  });
+});
+
+function proofOf(index: number) {
+  const { subject, body, minute, by = 'anna' } = ORDERS[index] as Order;
+  return keepProof(proveActor(SEEDS[by], { subject, at: at(minute), body }), { subject, body });
+}

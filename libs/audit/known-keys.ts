@@ -1,0 +1,143 @@
+// Who had which key, login and token at what time, as the log of the actors says it: what a proof is held against.
+import { ActorCommit, subjects, type Actor, type ActorEvent, type Instant, type Vouched } from '#proto';
+import type { ExportRecord } from './export-file.js';
+import { verified } from './findings.js';
+
+/** Something that counts from one fact to another one. */
+interface Span {
+  readonly name: string;
+  readonly from: Instant;
+  until?: Instant;
+}
+
+export interface DatedActor {
+  readonly actor: Actor;
+  readonly namespace: string;
+  readonly mayVouch: boolean;
+  readonly addedAt: Instant;
+  readonly keys: Span[];
+  /** Logins and tokens, by issuer and subject. */
+  readonly logins: Span[];
+  /** Hash of the last commit that is there: without it nobody can tell that later ones are missing. */
+  head: string;
+}
+
+/**
+ * How far the clocks of two services may differ, and how long the word of the registry may take: what was signed within this time of
+ * a fact about its key may have been taken before the fact was known.
+ */
+export const SLACK_MS = 30_000;
+
+const loginName = (issuer: string, subject: string): string => JSON.stringify([issuer, subject]);
+const OWN_ISSUER = 'orrery';
+const tokenName = (tokenId: string): string => loginName(OWN_ISSUER, `token:${tokenId}`);
+/** The first person is logged in by the token of the first start, which is no fact. */
+const FIRST = { actor: 'cli', login: loginName(OWN_ISSUER, 'admin-token') };
+const AIP = 'aip';
+const AIP_GATEWAY = 'aip-gateway';
+
+export interface KnownActors {
+  readonly byId: ReadonlyMap<string, DatedActor>;
+  /** What is wrong with the log itself. */
+  readonly problems: readonly { readonly number: number | null; readonly message: string }[];
+}
+
+/** Folds the commits of ACTORS, each chain checked; what cannot be read is a problem. */
+export function knownActors(records: readonly ExportRecord[]): KnownActors {
+  const problems: { number: number | null; message: string }[] = [];
+  const byId = new Map<string, DatedActor>();
+  for (const [subject, own] of Map.groupBy(records, (record) => record.subject)) {
+    const say = (number: number | null, message: string): void =>
+      void problems.push({ number, message: `${subject}: ${message}` });
+    for (const { value } of verified(ActorCommit, own, say)) {
+      if (subjects.actor(value.actorId) !== subject) say(value.number, `it belongs to the actor ${value.actorId}`);
+      for (const { type, data } of value.events) follow(byId, value.actorId, { type, data } as ActorEvent);
+      const known = byId.get(value.actorId);
+      if (known !== undefined) known.head = value.hash;
+    }
+    const id = subject.split('.').at(-1) ?? '';
+    if (!byId.has(id)) say(null, 'its first commit is missing');
+  }
+  return { byId, problems };
+}
+
+function follow(byId: Map<string, DatedActor>, id: string, { type, data }: ActorEvent): void {
+  const known = byId.get(id);
+  if (type === 'ACTOR_ADDED') {
+    const { actor, namespace, mayVouch = false, at } = data;
+    byId.set(id, { actor, namespace, mayVouch, addedAt: at, keys: [], logins: [], head: '' });
+    return;
+  }
+  if (known === undefined) return;
+  switch (type) {
+    case 'KEY_ADDED':
+      return void known.keys.push({ name: data.key, from: data.at });
+    case 'KEY_REVOKED':
+      return end(known.keys, data.key, data.at);
+    case 'LOGIN_BOUND':
+      return void known.logins.push({ name: loginName(data.issuer, data.subject), from: data.at });
+    case 'LOGIN_UNBOUND':
+      return end(known.logins, loginName(data.issuer, data.subject), data.at);
+    case 'TOKEN_ISSUED': {
+      const { tokenId, expiresAt, at } = data;
+      return void known.logins.push({
+        name: tokenName(tokenId),
+        from: at,
+        ...(expiresAt !== null && { until: expiresAt }),
+      });
+    }
+    case 'TOKEN_REVOKED':
+      return end(known.logins, tokenName(data.tokenId), data.at);
+    case 'ACTOR_REVOKED':
+      for (const span of [...known.keys, ...known.logins]) end([span], span.name, data.at);
+      return undefined;
+    default:
+      return undefined;
+  }
+}
+
+function end(spans: readonly Span[], name: string, at: Instant): void {
+  for (const span of spans) if (span.name === name && (span.until === undefined || span.until > at)) span.until = at;
+}
+
+/** Why this did not count at that time; undefined when it did. */
+function whyNot(spans: readonly Span[], name: string, at: number): string | undefined {
+  const own = spans.filter((span) => span.name === name);
+  if (
+    own.some(
+      ({ from, until }) =>
+        Date.parse(from) - SLACK_MS <= at && (until === undefined || at < Date.parse(until) + SLACK_MS),
+    )
+  ) {
+    return undefined;
+  }
+  const [first] = own;
+  if (first === undefined) return 'was never given';
+  return Date.parse(first.from) > at ? `was given only at ${first.from}` : `counted only until ${own.at(-1)?.until}`;
+}
+
+export type Spoken = { readonly actor: Actor; readonly namespace?: string } | { readonly problem: string };
+
+/** Who spoke with this key at that time, for himself or for who is vouched for. */
+export function whoSpoke(
+  { byId }: KnownActors,
+  { key, vouched, at }: { key: string; vouched?: Vouched | undefined; at: Instant },
+): Spoken {
+  const time = Date.parse(at);
+  const signer = [...byId.values()].find(({ keys }) => keys.some(({ name }) => name === key));
+  if (signer === undefined) return { problem: `the key ${key} is of nobody whose log is there` };
+  const problem = whyNot(signer.keys, key, time);
+  if (problem !== undefined) return { problem: `the key ${key} of ${signer.actor.id} ${problem}` };
+  if (vouched === undefined) return signer;
+  const { actor: id, issuer, subject } = vouched;
+  if (issuer === AIP && signer.actor.id === AIP_GATEWAY && id === `${AIP}:${subject}`) {
+    return { actor: { kind: 'external', id } };
+  }
+  if (!signer.mayVouch) return { problem: `${signer.actor.id} may not speak for ${id}` };
+  const spoken = byId.get(id);
+  if (spoken === undefined) return { problem: `there is no log of the actor ${id}` };
+  const name = loginName(issuer, subject);
+  if (id === FIRST.actor && name === FIRST.login) return spoken;
+  const without = whyNot(spoken.logins, name, time);
+  return without === undefined ? spoken : { problem: `the login ${subject} at ${issuer} of ${id} ${without}` };
+}

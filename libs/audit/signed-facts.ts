@@ -1,0 +1,107 @@
+import { isDeepStrictEqual } from 'node:util';
+import { takeKept, withoutUfo } from '#libs/constellation';
+import { hashCommit } from '#libs/event-log';
+import {
+  ActorId,
+  isObject,
+  RunCommit,
+  RunRequest,
+  type Actor,
+  type Json,
+  type RecordedRunEvent,
+  type RunEventData,
+} from '#proto';
+
+/** What is recorded because somebody ordered it, and in whose name. */
+export interface SignedFact {
+  /** The verbs that can have led to it. */
+  readonly verbs: readonly string[];
+  readonly by: Actor;
+  /** It is recorded in the commit of the verb itself, never as what follows later. */
+  readonly atOnce: boolean;
+  /** Fields of the command and what is recorded of them, where it is said. */
+  readonly said: Readonly<Record<string, unknown>>;
+}
+
+interface Told extends Partial<Omit<SignedFact, 'by' | 'verbs'>> {
+  readonly by: Actor | undefined;
+}
+
+const fact = ({ by, atOnce = true, said = {} }: Told, ...verbs: string[]): SignedFact | undefined =>
+  by === undefined || by.id === 'orchestrator' ? undefined : { verbs, by, atOnce, said };
+
+/** Undefined for what follows from something else. */
+export function factOf({ type, data }: RecordedRunEvent): SignedFact | undefined {
+  switch (type) {
+    case 'RUN_REQUESTED':
+      return fact({ by: data.requestedBy, said: { requestId: data.requestId } }, 'SUBMIT');
+    case 'RUN_FORKED':
+      return fact({ by: data.requestedBy, said: { id: data.requestId, at: data.parent.sequence } }, 'FORK');
+    case 'RUN_PAUSED':
+      return fact({ by: data.actor }, 'PAUSE');
+    case 'RUN_RESUMED':
+    case 'PLAN_ACCEPTED':
+      return fact({ by: data.by }, 'RESUME', 'APPROVE');
+    case 'RUN_ANNOTATED':
+      return data.kind === 'note' ? fact({ by: data.by, said: { text: data.text } }, 'ANNOTATE') : undefined;
+    case 'APPROVAL_GIVEN':
+      return fact({ by: data.by, said: { approvalId: data.approvalId } }, 'APPROVE');
+    case 'APPROVAL_DECIDED':
+      if (data.grantOf !== undefined || data.decision === 'expired') return undefined;
+      return fact({ by: data.by, said: { approvalId: data.approvalId } }, ...wordsOf(data));
+    case 'CONSTELLATION_MODIFIED':
+    case 'EDIT_REJECTED':
+      return data.proposedBy?.kind === 'system' ? undefined : fact({ by: data.proposedBy }, 'PROPOSE');
+    case 'RUN_CANCELLED':
+    case 'TASK_CANCELLED':
+    case 'TASK_STOP_REQUESTED':
+    case 'TASK_REOPENED':
+    case 'RUN_REOPENED':
+      return fact({ by: data.by, atOnce: false }, 'CANCEL', 'RETRY');
+    default:
+      return undefined;
+  }
+}
+
+function wordsOf({ decision }: RunEventData<'APPROVAL_DECIDED'>): string[] {
+  if (decision === 'answered') return ['ANSWER'];
+  return decision === 'rejected' || decision === 'revoked' ? ['REJECT'] : ['APPROVE'];
+}
+
+/** In what a command differs from what is recorded of it; undefined when it is the same. */
+export function differs(command: Readonly<Record<string, Json>>, { said }: SignedFact): string | undefined {
+  const [field] = Object.entries(said).find(([name, value]) => !isDeepStrictEqual(command[name], value)) ?? [];
+  return field;
+}
+
+/** In what a request differs from the first fact of its run. What a request leaves out the orchestrator fills in. */
+export function differsFrom(request: unknown, requested: RunEventData<'RUN_REQUESTED'>): string | undefined {
+  const imported = withoutUfo(request);
+  const parsed = imported.ok ? RunRequest.safeParse(imported.request) : undefined;
+  if (parsed?.success !== true) return 'form';
+  const { goal, constellation, options, metadata } = parsed.data;
+  if (hashCommit({ ...parsed.data, metadata: takeKept(metadata).metadata }) !== requested.contentHash) return 'content';
+  if (goal !== requested.goal) return 'goal';
+  if (!isDeepStrictEqual(plain(constellation), plain(requested.constellation))) return 'constellation';
+  if (!isDeepStrictEqual(plain(metadata), plain(requested.metadata))) return 'metadata';
+  const recorded = requested.options as Readonly<Record<string, unknown>>;
+  const changed = Object.entries(options).find(
+    ([name, value]) => name !== 'plan' && !isDeepStrictEqual(plain(recorded[name]), plain(value)),
+  );
+  return changed === undefined ? undefined : `options.${changed[0]}`;
+}
+
+/** As JSON: what is undefined is not there. */
+const plain = (value: unknown): unknown => (isObject(value) ? (JSON.parse(JSON.stringify(value)) as unknown) : value);
+
+/** The services that sign for others. */
+const SPEAKERS = ['console', 'aip-gateway'];
+
+/** Ids of those whose logs are needed to check who did what is recorded in a run, in alphabetical order. */
+export function actorsInvolved(records: readonly { readonly commit: unknown }[]): string[] {
+  const commits = records.flatMap(({ commit }) => RunCommit.safeParse(commit).data ?? []);
+  const named = commits.flatMap(({ events }) => events.flatMap((event) => factOf(event)?.by.id ?? []));
+  const proofs = commits.flatMap(({ causes }) => causes.flatMap(({ proof }) => proof ?? []));
+  const spoken = proofs.flatMap(({ vouched }) => (vouched === undefined ? [] : [vouched.actor, ...SPEAKERS]));
+  return [...new Set([...named, ...spoken])].filter((id) => ActorId.safeParse(id).success).toSorted();
+}

@@ -1,0 +1,80 @@
+import { keepProof } from '#libs/keys';
+import { type Actors, DEFAULT_NAMESPACE } from '#libs/messaging';
+import { type Actor, ActorProof, type KeptProof, parseWith, type Refusal, subjects } from '#proto';
+
+/** Who asks for a run, and how that is known. */
+export interface Requester {
+  readonly actor: Actor;
+  /** Where the ids of its requests are unique; part of the hash that gives the run id. */
+  readonly namespace: string;
+  /** Of a request that was signed; the others are as good as the permissions of the bus. */
+  readonly proof?: KeptProof;
+}
+
+export type KnownRequester =
+  { readonly ok: true; readonly requester: Requester } | { readonly ok: false; readonly refusal: Refusal };
+
+/** The one external system that there was before each had a subject of its own. */
+const EXTERNAL: Actor = { kind: 'external', id: 'external' };
+const OF_ACTOR = subjects.requestsOf('');
+
+interface Sent {
+  /** Where it was published or asked. */
+  readonly subject: string;
+  /** The request, as it was sent, without what it says of its sender. */
+  readonly json: unknown;
+  /** What it says of its sender. */
+  readonly actor?: unknown;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+}
+
+/**
+ * Who asks: on `orrery.submit` whose key has signed the request, elsewhere the one who alone may publish there. A published request may
+ * be signed, too; it may have waited in the stream for long, so its proof does not grow old. That a request comes again does no
+ * harm: it is the same run.
+ */
+export function requesterOf(sent: Sent, actors: Pick<Actors, 'actorOf' | 'actorNamed'>): KnownRequester {
+  const { subject, actor } = sent;
+  const isPublished = subject !== subjects.submit;
+  if (!isPublished || actor !== undefined) {
+    const signed = signerOf(sent, actors, isPublished);
+    if (!signed.ok || !isPublished) return signed;
+    const publisher = publisherOf(subject, actors);
+    if (publisher?.actor.id === signed.requester.actor.id) return signed;
+    return unauthorized(`it is of ${signed.requester.actor.id}, whose subject this is not`);
+  }
+  const requester = publisherOf(subject, actors);
+  return requester === undefined ? unauthorized(`${subject} is the subject of nobody here`) : { ok: true, requester };
+}
+
+function signerOf(
+  { subject, json, actor, now }: Sent,
+  actors: Pick<Actors, 'actorOf'>,
+  isOld: boolean,
+): KnownRequester {
+  const parsed = parseWith(ActorProof, actor);
+  if (!parsed.ok) {
+    if (actor === undefined) return unauthorized('a request is signed by who asks; this one is not');
+    const issues = parsed.issues.map(({ path, message }) => ({
+      path: path === '' ? 'actor' : `actor.${path}`,
+      message,
+    }));
+    return { ok: false, refusal: { code: 'INVALID_REQUEST', message: 'the proof of the sender is not valid', issues } };
+  }
+  const command = { subject, body: json as object };
+  const known = actors.actorOf(parsed.value, { ...command, now: isOld ? Date.parse(parsed.value.at) : now });
+  if (!known.ok) return known;
+  const { actor: sender, namespace } = known;
+  return { ok: true, requester: { actor: sender, namespace, proof: keepProof(parsed.value, command) } };
+}
+
+function publisherOf(subject: string, actors: Pick<Actors, 'actorNamed'>): Requester | undefined {
+  if (subject === subjects.requests) return { actor: EXTERNAL, namespace: DEFAULT_NAMESPACE };
+  return actors.actorNamed(subject.slice(OF_ACTOR.length));
+}
+
+function unauthorized(why: string): KnownRequester {
+  const message = `actor: ${why}`;
+  return { ok: false, refusal: { code: 'UNAUTHORIZED', message, issues: [{ path: 'actor', message: why }] } };
+}
