@@ -6,7 +6,7 @@ import { join, resolve } from 'node:path';
 import type { NatsConnection } from '@nats-io/transport-node';
 import type { AdminProfile } from '#proto';
 import { query } from '#libs/messaging';
-import type { TestSystem } from './system.js';
+import { COMPILE_CACHE, type TestSystem } from './system.js';
 
 const DIST = resolve(import.meta.dirname, '../../dist/services');
 const PRIVATE_FILE = 0o600;
@@ -66,7 +66,7 @@ export class DeviceProcess {
       {
         execPath: program,
         execArgv: [...words, '--import', join(DIST, 'cli/processes/end-with-supervisor.runner.js')],
-        env: { PATH: process.env['PATH'], HOME: this.directory },
+        env: { PATH: process.env['PATH'], HOME: this.directory, NODE_COMPILE_CACHE: COMPILE_CACHE },
         stdio: ['ignore', log, log, 'ipc'],
       },
     );

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { closeSync, openSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import type { TestSystem } from './system.js';
+import { COMPILE_CACHE, type TestSystem } from './system.js';
 
 const DIST = resolve(import.meta.dirname, '../../dist/services');
 
@@ -31,6 +31,7 @@ export class Replica {
       execArgv: ['--import', join(DIST, 'cli/processes/end-with-supervisor.runner.js')],
       env: {
         PATH: process.env['PATH'],
+        NODE_COMPILE_CACHE: COMPILE_CACHE,
         ORRERY_HOME: system.home,
         ORRERY_NATS_URL: natsUrl ?? endpoints['nats'],
         ORRERY_NATS_MONITOR_URL: endpoints['natsMonitor'],

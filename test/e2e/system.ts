@@ -10,6 +10,8 @@ import { openRunLog } from '#libs/event-log';
 import { connectBus } from '#libs/messaging';
 
 export const ROOT = resolve(import.meta.dirname, '../..');
+/** As the launcher has it: what was compiled once is read. */
+export const COMPILE_CACHE = join(ROOT, '.cache/node-compile');
 export const CLI = join(ROOT, 'dist/services/cli/main.js');
 const POLL_MS = 20;
 /** A liveness deadline, ten times what is aimed at: a test that hits it hangs, it is not slow. */

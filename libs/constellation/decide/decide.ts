@@ -110,17 +110,17 @@ function before(
   return action.verb === 'RESUME' ? acceptedBefore(run, by, approvers) : {};
 }
 
-type Submitted = Extract<Input, { kind: 'submit' }>;
+type SubmitInput = Extract<Input, { kind: 'submit' }>;
 
 /** The same request is the same run for ever, also when its words mean something else by now than when it was first sent. */
-function isSame(asked: RunAsked, { requested, formerHash }: Submitted): boolean {
+function isSame(asked: RunAsked, { requested, formerHash }: SubmitInput): boolean {
   return (
     asked.contentHash ===
     (asked.untypedLines === undefined ? (formerHash ?? requested.contentHash) : requested.contentHash)
   );
 }
 
-function submit(draft: RunDraft, submitted: Submitted, circumstances: Circumstances): Answer {
+function submit(draft: RunDraft, submitted: SubmitInput, circumstances: Circumstances): Answer {
   const { requested } = submitted;
   const { request } = draft.run;
   if (request !== null) {

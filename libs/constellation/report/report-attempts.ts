@@ -30,7 +30,7 @@ const ROW_CHARS_MAX = 120;
 const TEXTS_OF_A_STEP = 4;
 const NO_STEPS = 'No step of it is recorded.';
 
-interface Input {
+interface AttemptsOfRun {
   readonly run: RunView;
   readonly commits: readonly RunCommit[];
   readonly attempts?: readonly AttemptStory[];
@@ -48,7 +48,12 @@ interface Shares {
  * What agents did, attempt by attempt. The answer stands open; below it, folded, a line for every step, and for the first
  * and the last of them what was thought, what the policy said, who decided, what ran and what it printed.
  */
-export function attemptsSection({ run, commits, attempts: stories = [], attemptsAreCut = false }: Input): string {
+export function attemptsSection({
+  run,
+  commits,
+  attempts: stories = [],
+  attemptsAreCut = false,
+}: AttemptsOfRun): string {
   const started = commits.flatMap(({ events }) =>
     events.flatMap((event) => (event.type === 'TASK_STARTED' && event.data.command === undefined ? [event.data] : [])),
   );
