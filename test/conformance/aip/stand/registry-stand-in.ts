@@ -1,7 +1,14 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { Kvm, KvWatchInclude, type KV, type KvEntry } from '@nats-io/kv';
+import { Kvm, type KV } from '@nats-io/kv';
 import type { NatsConnection } from '@nats-io/transport-node';
-import { QueryRefusedError, serveQueries, type QueryHandlers } from '#libs/messaging';
+import {
+  entryValue,
+  followBucket,
+  QueryRefusedError,
+  serveQueries,
+  type BucketEntry,
+  type QueryHandlers,
+} from '#libs/messaging';
 import { BUCKETS, Presence } from '#proto';
 import type { AgentProfile, ClientRole, DeviceId, Identity, Instant } from '#proto';
 import type { Revoker } from '../driver.js';
@@ -24,22 +31,29 @@ export class RegistryStandIn implements Revoker {
   readonly #revoked: DeviceId[] = [];
   #served: { stop(): Promise<void> } | undefined;
   #following: Promise<void> | undefined;
-  #stopFollowing: (() => void) | undefined;
+  readonly #stopped = new AbortController();
+  /** Profiles are written one after the other, in the order of what is known of PRESENCE. */
+  #written: Promise<unknown> = Promise.resolve();
 
   /** Answers on the bus, and keeps AGENT_PROFILES as PRESENCE says. */
   async start(nc: NatsConnection): Promise<void> {
     this.#served = await serveQueries(nc, 'registry', this.#handlers());
     const kvm = new Kvm(nc);
     const profiles = await kvm.open(BUCKETS.AGENT_PROFILES.bucket, { bindOnly: true });
-    const presence = await kvm.open(BUCKETS.PRESENCE.bucket, { bindOnly: true });
-    const entries = await presence.watch({ include: KvWatchInclude.AllHistory });
-    this.#following = this.#follow(entries, profiles);
-    this.#stopFollowing = () => entries.stop();
+    const following = followBucket(nc, {
+      bucket: BUCKETS.PRESENCE.bucket,
+      look: () => ({ take: (entry) => this.#seen(entry, profiles) }),
+      report: () => undefined,
+      signal: this.#stopped.signal,
+    });
+    this.#following = following.over;
+    await following.loaded;
   }
 
   async stop(): Promise<void> {
-    this.#stopFollowing?.();
+    this.#stopped.abort();
     await this.#following;
+    await this.#written;
     await this.#served?.stop();
   }
 
@@ -96,11 +110,10 @@ export class RegistryStandIn implements Revoker {
     return { ...known, role: 'device', targets: null };
   }
 
-  async #follow(entries: AsyncIterable<KvEntry>, profiles: KV): Promise<void> {
-    for await (const entry of entries) {
-      const presence = entry.operation === 'PUT' ? Presence.parse(entry.json()) : null;
-      await profiles.put(entry.key, JSON.stringify(profileOf(entry.key, presence)));
-    }
+  #seen(entry: BucketEntry, profiles: KV): void {
+    const presence = entryValue(entry, Presence) ?? null;
+    const profile = JSON.stringify(profileOf(entry.key, presence));
+    this.#written = this.#written.then(() => profiles.put(entry.key, profile));
   }
 }
 
