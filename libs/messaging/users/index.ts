@@ -6,6 +6,5 @@ export * from './actors.adapter.js';
 export * from './nats-users.js';
 export * from './people-keys.adapter.js';
 export * from './people-users.js';
-export * from './people-users.js';
 export * from './provision-actors.adapter.js';
 export { ADMIN_TOKEN_SUBJECT, clientVouched, DEFAULT_NAMESPACE, FIRST_PERSON, OWN_ISSUER } from './vouching.js';
