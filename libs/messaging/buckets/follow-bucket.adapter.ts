@@ -1,10 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { StoredMsg } from '@nats-io/jetstream';
 import type { KvEntry } from '@nats-io/kv';
 import type { MsgHdrs, NatsConnection } from '@nats-io/transport-node';
 import type { z } from 'zod';
 import { ConnectionWatch } from '../connection/index.js';
-import { readStream } from '../streams/index.js';
+import { readStream, type ReadMessage } from '../streams/index.js';
 import { keysOfBucket, parseJson } from '#proto';
 
 const LOOK_AGAIN_MS = 500;
@@ -145,7 +144,7 @@ class Follower {
 
 const streamOf = (bucket: string) => ({ stream: `KV_${bucket}`, filter: keysOfBucket(bucket) });
 
-function entryOf(bucket: string, { subject, header, data, seq: revision }: StoredMsg): BucketEntry {
+function entryOf(bucket: string, { subject, header, data, seq: revision }: ReadMessage): BucketEntry {
   const key = subject.slice(keysOfBucket(bucket).length - 1);
   return { key, operation: operationOf(header), value: data, revision };
 }

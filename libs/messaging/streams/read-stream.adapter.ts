@@ -1,17 +1,21 @@
 import type { StoredMsg } from '@nats-io/jetstream';
-import type { NatsConnection } from '@nats-io/transport-node';
+import type { Msg, NatsConnection } from '@nats-io/transport-node';
 import { liveSubjectOf } from '#proto';
 import { ConnectionWatch } from '../connection/index.js';
 import { firstStored, storedPage, type PageQuery } from './stored-page.adapter.js';
 
 /** A reader that hears nothing looks all the same: between the servers of a cluster a word may be lost. */
 const LOOK_MS = 5_000;
-/** What the server puts on a message that it tells of. */
-const HEADER_SEQUENCE = 'Nats-Sequence';
+/** What the server puts on a message that it tells of: its place, and that of the one before it on the same subject. */
+const HEADERS = { sequence: 'Nats-Sequence', before: 'Nats-Last-Sequence', subject: 'Nats-Subject' } as const;
+/** Of one that is told of without its content. */
+const HEADER_SIZE = 'Nats-Msg-Size';
+
+export type ReadMessage = Pick<StoredMsg, 'seq' | 'subject' | 'header' | 'data'>;
 
 export interface ReadPage {
   /** In order, without gap or repetition; none when there was nothing to read yet. */
-  readonly messages: readonly StoredMsg[];
+  readonly messages: readonly ReadMessage[];
   /** Messages on the subjects that are behind these: 0 means that the reader has caught up. */
   readonly pending: number;
 }
@@ -23,7 +27,7 @@ export interface ReadPage {
  *   listen ──► page ──► give it out ──more behind it, or told of more──► page
  *                            └──caught up──► wait ──told, connected again, LOOK_MS──► page
  *
- * The first page is given out when it is empty, too. One page at a time is in memory, however slow the reader is. Throws what a
+ * Where the content comes with the word, and it is of the very next message, that is the page. The first page is given out when it is empty, too. One page at a time is in memory, however slow the reader is. Throws what a
  * page failed with, and that this user may not listen: the caller goes on behind the last message it got.
  */
 export async function* readStream(
@@ -37,7 +41,8 @@ export async function* readStream(
     let last = after;
     for (let isFirst = true; !news.isOver; isFirst = false) {
       const told = news.told;
-      const page = await pageOrTold(nc, { ...query, after: last }, told);
+      const next = isFirst ? undefined : news.nextAfter(last);
+      const page = next ?? (await pageOrTold(nc, { ...query, after: last }, told));
       if (news.isOver) return;
       const { messages, pending } = page;
       last = messages.at(-1)?.seq ?? last;
@@ -64,17 +69,20 @@ async function pageOrTold(nc: NatsConnection, query: PageQuery, told: number): P
 /** What the server tells of new messages on some subjects. */
 class News {
   #told = 0;
+  #newest: Msg | undefined;
   #denied: Error | undefined;
   #wake = Promise.withResolvers<void>();
   readonly #nc: NatsConnection;
+  readonly #isOneSubject: boolean;
   readonly #ended = new AbortController();
 
   constructor(nc: NatsConnection, filter: string, signal: AbortSignal | undefined) {
     this.#nc = nc;
+    this.#isOneSubject = !/[*>]/u.test(filter);
     const subscription = nc.subscribe(liveSubjectOf(filter), {
       callback: (error, message) => {
-        if (error !== null) this.#denied = error;
-        else this.#told = Math.max(this.#told, Number(message.headers?.get(HEADER_SEQUENCE) ?? 0));
+        if (error === null) this.#hear(message);
+        else this.#denied = error;
         this.#wake.resolve();
       },
     });
@@ -102,6 +110,16 @@ class News {
     return this.#told;
   }
 
+  /** The newest message, when it came whole and nothing on these subjects is between it and this sequence. */
+  nextAfter(sequence: number): ReadPage | undefined {
+    const { headers: header, data } = this.#newest ?? {};
+    if (header === undefined || data === undefined || header.has(HEADER_SIZE)) return undefined;
+    const seq = Number(header.get(HEADERS.sequence));
+    const before = this.#isOneSubject ? Number(header.get(HEADERS.before)) : seq - 1;
+    if (seq <= sequence || before > sequence) return undefined;
+    return { messages: [{ seq, subject: header.get(HEADERS.subject), header, data }], pending: 0 };
+  }
+
   /** No more is to be read: the reader stopped, or the connection is closed. */
   get isOver(): boolean {
     return this.#ended.signal.aborted;
@@ -125,5 +143,12 @@ class News {
 
   end(): void {
     this.#ended.abort();
+  }
+
+  #hear(message: Msg): void {
+    const sequence = Number(message.headers?.get(HEADERS.sequence) ?? 0);
+    if (sequence <= this.#told) return;
+    this.#told = sequence;
+    this.#newest = message;
   }
 }

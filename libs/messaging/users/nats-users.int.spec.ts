@@ -116,6 +116,7 @@ describe('who may publish', () => {
     [subjects.query('registry', 'people-add'), ['console', 'cli']],
     [subjects.query('registry', 'token-used'), ['console']],
     [subjects.query('logging', 'run'), ['console', 'cli']],
+    [subjects.query('logging', 'runs'), ['console', 'cli', 'auditor']],
     [subjects.query('orchestrator', 'dlq-retry'), ['console', 'cli']],
     [subjects.query('registry', 'identify'), ['aip-gateway']],
     [subjects.query('registry', 'join'), ['aip-gateway']],

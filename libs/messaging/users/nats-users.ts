@@ -168,8 +168,11 @@ const PEOPLE: readonly NatsUserSpec[] = [
     subscribe: [subjects.anyLiveRun, subjects.anyAnswer],
     actor: { kind: 'external', id: 'external' },
   }),
-  // Reads the logs, all of them, and nothing else.
-  user('auditor', { publish: [ACCOUNT_INFO], reads: ['RUNS', 'ATTEMPTS', 'PLANS', 'FLEET', 'ACTORS'] }),
+  // Reads the logs, all of them, and asks which runs there are.
+  user('auditor', {
+    publish: [ACCOUNT_INFO, subjects.query('logging', 'runs')],
+    reads: ['RUNS', 'ATTEMPTS', 'PLANS', 'FLEET', 'ACTORS'],
+  }),
   user('admin', {
     publish: [EVERYTHING],
     subscribe: [EVERYTHING],

@@ -140,8 +140,11 @@ export async function query<S extends QueryService, N extends QueryName<S>>(
   if (schemas === undefined) throw new TypeError(`There is no query ${service}.${name}.`);
   const asked = await ask(nc, subjects.query(service, name), JSON.stringify(request), timeoutMs);
   if (asked.kind !== 'answered') {
+    const { cause } = asked;
+    if (asked.kind === 'denied')
+      throw new QueryUnavailableError(`This key may not ask ${service} for ${name}.`, { cause });
     const what = asked.kind === 'nobody' ? 'is not running' : `did not answer in ${timeoutMs / 1_000} s`;
-    throw new QueryUnavailableError(`The ${service} service ${what}.`, { cause: asked.cause });
+    throw new QueryUnavailableError(`The ${service} service ${what}.`, { cause });
   }
   const { json } = asked;
   const no = QueryError.safeParse(json);
