@@ -30,6 +30,34 @@ class Asking extends Told {
 const approved = () => new Asking().asks(1).says({ verb: 'APPROVE' });
 const granted = () => new Asking().asks(1).says({ verb: 'APPROVE', grantMs: 60_000 }).asks(2);
 const answered = () => new Asking().asks(1, QUESTION_ASK).says({ verb: 'ANSWER', text: '8443' });
+const [BERT, CARLA, DORA] = ['bert', 'carla', 'dora'].map((id) => ({ kind: 'person', id })) as [Actor, Actor, Actor];
+const OTHER = { tool: 'EXEC_CLI', arguments: { command: 'ls' } };
+/** How many persons it takes is recorded, and who may approve is known. */
+const taking = (approvals: number, ...approvers: string[]): Asking => {
+  const history = new Asking({ approvals });
+  history.approvers = approvers;
+  return history;
+};
+const ALL = ['anna', 'bert', 'carla', 'dora'];
+const two = () =>
+  taking(2, ...ALL)
+    .asks(1)
+    .says({ verb: 'APPROVE' })
+    .says({ verb: 'APPROVE' }, BERT);
+const changed = () => {
+  const history = taking(2, ...ALL).asks(1);
+  for (const by of [CARLA, ANNA, BERT]) history.says({ verb: 'APPROVE', command: OTHER }, by);
+  return history;
+};
+const sole = () => taking(1, OPERATOR.id).asks(1).says({ verb: 'APPROVE', grantMs: 60_000 }, OPERATOR).asks(2);
+const proposal = { editId: null, try: 1, baseRevision: null, state: 'CONTINUE', edits: [] } as const;
+const byAnna = () => {
+  const history = taking(1, ...ALL).asks(1);
+  const edits = [{ tool: 'update_task' as const, taskId: 'c', change: { name: 'last' } }];
+  const action = { verb: 'PROPOSE', proposal: { ...proposal, edits }, delegated: false } as const;
+  history.decide([{ kind: 'verb', id: 'edit', by: ANNA, action }]);
+  return history.says({ verb: 'APPROVE' }, BERT);
+};
 const rejected = () => new Asking().asks(1).says({ verb: 'REJECT' });
 const decided = (groups: Groups) => dataOf(groups, 'APPROVAL_DECIDED');
 const OF = `APPROVAL_DECIDED of a, attempt 1:`;
@@ -45,6 +73,15 @@ describe('what agents ask and people decide', () => {
       revoked,
       approved().ends('a'),
       new Asking().asks(1).ends('a'),
+      two(),
+      changed(),
+      sole(),
+      byAnna(),
+      taking(2, ...ALL)
+        .asks(1)
+        .says({ verb: 'APPROVE', grantMs: 9_000 })
+        .says({ verb: 'APPROVE', grantMs: 9_000 }, DORA)
+        .asks(2),
     ]) {
       expect(auditRun(RUN, recordsOf(history.steps)).findings.map(findingText)).toEqual([]);
     }
@@ -63,6 +100,48 @@ describe('what agents ask and people decide', () => {
       'an approval of what was asked for by the same',
       approved,
       (groups) => (decided(groups).by = OPERATOR),
+      `${OF} operator requested this run, and may not approve in it`,
+    ],
+    [
+      'a command that too few have approved',
+      two,
+      (groups) => delete decided(groups).approvedBy,
+      `${OF} it takes 2 persons, and has 1`,
+    ],
+    [
+      'a person who counts twice',
+      two,
+      (groups) => (decided(groups).approvedBy = [BERT, BERT]),
+      `${OF} somebody is counted twice`,
+    ],
+    [
+      'a person who has said nothing',
+      two,
+      (groups) => (decided(groups).approvedBy = [DORA, BERT]),
+      `${OF} dora has not approved that command`,
+    ],
+    [
+      'a person whose word was for another command',
+      changed,
+      (groups) => delete dataOf(groups, 'APPROVAL_GIVEN').command,
+      `${OF} anna wrote the command, and may not approve it`,
+    ],
+    [
+      'an approval by who wrote the command',
+      changed,
+      (groups) => (decided(groups).approvedBy = [CARLA, BERT]),
+      `${OF} carla wrote the command, and may not approve it`,
+    ],
+    [
+      'an approval by who changed the plan',
+      byAnna,
+      (groups) => (decided(groups).by = ANNA),
+      `${OF} anna changed the plan of this run, and may not approve in it`,
+    ],
+    [
+      'an approval of his own that is not marked',
+      sole,
+      (groups) => delete decided(groups).selfApproved,
       `${OF} operator requested this run, and may not approve in it`,
     ],
     [

@@ -3,7 +3,15 @@ import { findTask, type Input } from '#libs/constellation';
 import { runIdOf } from '#libs/event-log';
 import { runCommitsOf } from './histories.js';
 import { History, type HistoryStep } from './history-writer.js';
-import { subjects, type Edit, type Proposal, type RunEvent, type RunEventData, type TaskConstellation } from '#proto';
+import {
+  subjects,
+  type Edit,
+  type Proposal,
+  type RunEvent,
+  type RunEventData,
+  type RunOptions,
+  type TaskConstellation,
+} from '#proto';
 import { auditRun, findingText, type ExportRecord } from '#libs/audit';
 import { sealRun } from './sample-run.js';
 
@@ -43,7 +51,7 @@ const PLAN: TaskConstellation = {
 
 /** A run with the plan a -> b -> c whose planner is asked after every result. */
 export class Told extends History {
-  constructor() {
+  constructor(more: RunOptions = {}) {
     super(RUN);
     const requested: RunEventData<'RUN_REQUESTED'> = {
       requestId: REQUEST_ID,
@@ -51,7 +59,7 @@ export class Told extends History {
       contentHash: 'c'.repeat(64),
       goal: null,
       constellation: PLAN,
-      options: { editPolicy: 'every-result', lockPolicy: 'scoped' },
+      options: { editPolicy: 'every-result', lockPolicy: 'scoped', ...more },
       metadata: {},
       requestedBy: OPERATOR,
       requestedAt: AT,

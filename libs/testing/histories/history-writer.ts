@@ -50,8 +50,12 @@ export class History {
     this.run = emptyRun(runId);
   }
 
+  /** Who may approve; undefined while nobody says. */
+  approvers: readonly string[] | undefined;
+
   decide(inputs: readonly Input[]): void {
-    const { events, answers } = decide(this.run, inputs, { fleet: FLEET, now: this.now, planner: true });
+    const { now, approvers } = this;
+    const { events, answers } = decide(this.run, inputs, { fleet: FLEET, now, planner: true, approvers });
     if (events.length === 0) return;
     const { runId, number, sequence, hash } = this.run;
     const recorded = events.map((event, index) => {
