@@ -1,6 +1,8 @@
-import type { ApprovalId, RecordedRunEvent, TaskId, Usage } from '#proto';
+import type { Actor, ApprovalId, RecordedRunEvent, TaskId, Usage } from '#proto';
 import type { Run } from '#libs/constellation';
 import type { Fail } from './failure.js';
+
+type Decided = Extract<RecordedRunEvent, { type: 'APPROVAL_DECIDED' }>['data'];
 
 interface Asked {
   readonly taskId: TaskId;
@@ -24,6 +26,10 @@ export class ApprovalAudit {
   /** Calls that the planner may still make in the open round. */
   #round = 0;
   #callsMax = Infinity;
+  /** How many persons a command takes, who asked for the run, and who has said what for each. */
+  #needed = 1;
+  #requester: Actor | undefined;
+  readonly #words = new Map<ApprovalId, Map<string, string>>();
 
   constructor(fail: Fail) {
     this.#fail = fail;
@@ -44,7 +50,15 @@ export class ApprovalAudit {
       case 'RUN_REQUESTED':
       case 'RUN_FORKED':
         this.#callsMax = event.data.options.budget?.llmCalls ?? Infinity;
+        this.#needed = event.data.options.approvals ?? 1;
+        this.#requester = event.data.requestedBy;
         return;
+      case 'APPROVAL_GIVEN': {
+        const { approvalId, by, command } = event.data;
+        if (this.stateOf(approvalId) !== 'open') this.#fail('I6_APPROVAL', `${approvalId} is given and not open`);
+        this.#said(approvalId, by, command);
+        return;
+      }
       case 'APPROVAL_REQUESTED': {
         const { taskId, attempt, ask } = event.data;
         if (this.#asked.has(ask.approvalId)) this.#fail('I6_APPROVAL', `${ask.approvalId} is asked again`);
@@ -54,6 +68,7 @@ export class ApprovalAudit {
         return;
       }
       case 'APPROVAL_DECIDED':
+        this.#enough(event.data);
         return this.#decided(event.data);
       case 'EDIT_OPENED':
         this.#round = event.data.budget?.llmCalls ?? 0;
@@ -98,12 +113,28 @@ export class ApprovalAudit {
       this.#fail('FOLD', `${used.llmCalls} calls are used, the events say ${this.#calls}`);
   }
 
-  #decided({
-    approvalId,
-    decision,
-    by,
-    decidedAt,
-  }: Extract<RecordedRunEvent, { type: 'APPROVAL_DECIDED' }>['data']): void {
+  #said(approvalId: ApprovalId, { kind, id }: Actor, command: unknown): void {
+    const words = this.#words.get(approvalId) ?? new Map<string, string>();
+    this.#words.set(approvalId, words.set(`${kind} ${id}`, JSON.stringify(command ?? null)));
+  }
+
+  /** As many different persons as it takes have said it last, each for this command, and none of them asked for the run. */
+  #enough({ approvalId, decision, by, command, approvedBy = [by], grantOf, selfApproved }: Decided): void {
+    if (decision !== 'approved' && decision !== 'edited') return;
+    const ids = new Set(approvedBy.map(({ kind, id }) => `${kind} ${id}`));
+    if (ids.size < this.#needed) this.#fail('I6_APPROVAL', `${approvalId} takes ${this.#needed} and has ${ids.size}`);
+    const requester = `${this.#requester?.kind} ${this.#requester?.id}`;
+    if (ids.has(requester) && selfApproved !== true)
+      this.#fail('I6_APPROVAL', `${approvalId} is approved by its author`);
+    if (grantOf !== undefined) return;
+    this.#said(approvalId, by, command);
+    const words = this.#words.get(approvalId);
+    for (const id of ids)
+      if (words?.get(id) !== JSON.stringify(command ?? null))
+        this.#fail('I6_APPROVAL', `${id} has not said ${approvalId}`);
+  }
+
+  #decided({ approvalId, decision, by, decidedAt }: Decided): void {
     const asked = this.#asked.get(approvalId);
     const [before, isExpired] = [decision === 'revoked' ? 'approved' : 'open', decision === 'expired'];
     if (asked?.state !== before) this.#fail('I6_APPROVAL', `${approvalId} was ${decision} and is ${asked?.state}`);
