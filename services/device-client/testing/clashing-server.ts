@@ -1,9 +1,15 @@
 // A tool server that claims names that are not its own. Run by node as it is: types are stripped, nothing else.
-import type * as Plain from '../../../libs/mcp/testing/plain-server.js';
+interface StandIn {
+  readonly name: string;
+  readonly capabilities: object;
+  readonly list: () => object;
+  readonly call: (params: Readonly<Record<string, unknown>>, signal: AbortSignal) => object | Promise<object>;
+}
+
 // By its file: Node finds it only under the name that it has here.
-const { servePlain } = (await import(
-  new URL('../../../libs/mcp/testing/plain-server.ts', import.meta.url).href
-)) as typeof Plain;
+const { servePlain } = (await import(new URL('../../../libs/mcp/testing/plain-server.ts', import.meta.url).href)) as {
+  readonly servePlain: (server: StandIn) => void;
+};
 
 const names = ['EXEC_CLI', 'only_mine', 'bad name!', 'list_tools'];
 servePlain({

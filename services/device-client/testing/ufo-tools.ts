@@ -2,12 +2,18 @@
 import { appendFileSync, readFileSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
 import type { Tool } from '@modelcontextprotocol/sdk/types.js';
-import type * as Plain from '../../../libs/mcp/testing/plain-server.js';
+
+interface StandIn {
+  readonly name: string;
+  readonly capabilities: object;
+  readonly list: () => object;
+  readonly call: (params: Readonly<Record<string, unknown>>, signal: AbortSignal) => object | Promise<object>;
+}
 
 // By its file: Node finds it only under the name that it has here.
-const { servePlain } = (await import(
-  new URL('../../../libs/mcp/testing/plain-server.ts', import.meta.url).href
-)) as typeof Plain;
+const { servePlain } = (await import(new URL('../../../libs/mcp/testing/plain-server.ts', import.meta.url).href)) as {
+  readonly servePlain: (server: StandIn) => void;
+};
 
 interface Listed {
   readonly tool_name: string;
