@@ -1,6 +1,13 @@
 /** Every bound of the system that crosses a wire, with its unit in the name. */
 export const LIMITS = {
   requestBytesMax: 1024 * 1024,
+  /** A session of a browser ends when it is not used for so long, and at the latest. */
+  sessionIdleMs: 2 * 60 * 60 * 1000,
+  sessionMs: 12 * 60 * 60 * 1000,
+  /** How exactly it is known when a session was used last. */
+  sessionSeenMs: 60 * 1000,
+  /** Between leaving for an identity provider and coming back. */
+  loginMs: 10 * 60 * 1000,
   tasksMax: 2_000,
   linesMax: 10_000,
   /** Primitives of one proposal, and their size as JSON. */

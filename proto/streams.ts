@@ -196,6 +196,8 @@ export const BUCKETS = {
   REVOKED_GRANTS: { bucket: 'REVOKED_GRANTS', history: 1, ttlMs: LIMITS.grantRevocationMs },
   /** Final answers of verbs, by run, sender and id: whoever says the same again gets the first one. */
   VERB_ANSWERS: { bucket: 'VERB_ANSWERS', history: 1, ttlMs: LIMITS.verbAnswersMs },
+  /** Sessions of browsers, by the hash of what only the browser has; written by the consoles. */
+  SESSIONS: { bucket: 'SESSIONS', history: 1, ttlMs: LIMITS.sessionIdleMs },
   MEMBERS: { bucket: 'MEMBERS', history: 1, ttlMs: LIMITS.memberTtlMs, rebuilt: true },
 } as const satisfies Record<string, BucketSpec>;
 

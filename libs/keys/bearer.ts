@@ -7,7 +7,7 @@ export function bearerToken(authorization: string | undefined): string | undefin
 }
 
 /** Whether this is the token of which the hash was kept, in hex. */
-export function isToken(token: string, hash: string): boolean {
+export function isTokenOf(token: string, hash: string): boolean {
   const kept = Buffer.from(hash, 'hex');
   const given = Buffer.from(tokenHash(token), 'hex');
   return kept.length === given.length && timingSafeEqual(kept, given);

@@ -111,5 +111,7 @@ function logEvent(logger: Logger, event: BusEvent): void {
 function httpLogging(logger: Logger): {
   pinoHttp: { logger: Logger; autoLogging: { ignore: (request: { url?: string | undefined }) => boolean } };
 } {
-  return { pinoHttp: { logger, autoLogging: { ignore: ({ url = '' }) => PROBES.has(url) } } };
+  // What a browser brings back from an identity provider stands in its address.
+  const ignore = ({ url = '' }): boolean => PROBES.has(url) || url.startsWith('/login/');
+  return { pinoHttp: { logger, autoLogging: { ignore } } };
 }

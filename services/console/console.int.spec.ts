@@ -1,12 +1,8 @@
 import { request as httpRequest } from 'node:http';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { NestFactory } from '@nestjs/core';
-import { tokenHash } from '#libs/keys';
-import type { INestApplication } from '@nestjs/common';
 import { jetstream } from '@nats-io/jetstream';
 import { createUser } from '@nats-io/nkeys';
 import type { NatsConnection } from '@nats-io/transport-node';
@@ -24,6 +20,7 @@ import { evolveCommit, summaryOf, viewOf, type Run } from '#libs/constellation';
 import { verifyActorProof } from '#libs/keys';
 import { connectBus, QueryRefusedError, serveQueries } from '#libs/messaging';
 import { generateHistory, runCommitsOf, startTestNats, type TestNats } from '#libs/testing';
+import { startConsole, type TestConsole } from './console.testing.js';
 
 const TOKEN = 'the-admin-token';
 const COMMITS = runCommitsOf(generateHistory({ seed: 5, tasks: 4 }));
@@ -32,7 +29,7 @@ const EVENTS = COMMITS.flatMap(({ events, at }) => events.map((event) => ({ ...e
 
 let server: TestNats;
 let nc: NatsConnection;
-let app: INestApplication;
+let started: TestConsole;
 let port: number;
 let directory: string;
 /** What came, signed, without its signature. */
@@ -66,20 +63,12 @@ const APPROVAL: ApprovalView = {
 beforeAll(async () => {
   server = await startTestNats({ provisioned: true });
   nc = await connectBus({ url: server.url, name: 'test', inboxPrefix: '_INBOX_test' });
-  process.env['ORRERY_NATS_URL'] = server.url;
   directory = await mkdtemp(join(tmpdir(), 'orrery-console-'));
-  process.env['ORRERY_NATS_SEED_FILE'] = join(directory, 'console.seed');
-  await writeFile(join(directory, 'console.seed'), createUser().getSeed(), { mode: 0o600 });
-  process.env['ORRERY_LOG_LEVEL'] = 'silent';
-  process.env['ORRERY_ALLOW_UNSAFE_LOG'] = '1';
-  // Modules read the environment when they are made.
-  const { ConsoleModule } = await import('./console.module.js');
-  const { Admission, gate } = await import('./http/index.js');
-  app = await NestFactory.create(ConsoleModule, { logger: false, bodyParser: false });
-  const { admit, readBody } = app.get(Admission);
-  app.use(gate({ tokenHash: tokenHash(TOKEN), hosts: ['console.example'] }), admit, readBody);
-  await app.listen(0, '127.0.0.1');
-  port = (app.getHttpServer().address() as AddressInfo).port;
+  const seedFile = join(directory, 'console.seed');
+  await writeFile(seedFile, createUser().getSeed(), { mode: 0o600 });
+  const env = { ORRERY_NATS_SEED_FILE: seedFile, ORRERY_CONSOLE_HOSTS: 'console.example' };
+  started = await startConsole(TOKEN, { ORRERY_NATS_URL: server.url, ...env });
+  ({ port } = started);
   await serveQueries(nc, 'logging', {
     runs: async ({ limit = 9 }) => ({ runs: [summaryOf(RUN)].slice(0, limit) }),
     run: async ({ runId }) => {
@@ -106,7 +95,7 @@ beforeAll(async () => {
   for (const { id, type, sequence, data, at } of EVENTS) await publish({ id, type, sequence, data, at });
 });
 afterAll(async () => {
-  await app.close();
+  await started.stop();
   await rm(directory, { recursive: true, force: true });
   await nc.close();
   await server.stop();
@@ -437,6 +426,6 @@ describe('GET /openapi.json', () => {
       ['tasks/{taskId}/retry', undefined, undefined, 'id taskId Idempotency-Key'],
     ]);
     const statuses = Object.keys(paths['/v1/runs/{id}/edits']?.post?.responses ?? {});
-    expect(statuses).toEqual(['200', '400', '401', '403', '404', '409', '413', '503']);
+    expect(statuses).toEqual(['200', '400', '401', '403', '404', '409', '413', '429', '503']);
   });
 });

@@ -1,12 +1,19 @@
 import { Module } from '@nestjs/common';
-import { APP_FILTER } from '@nestjs/core';
+import { APP_FILTER, APP_GUARD } from '@nestjs/core';
 import type { Logger } from 'pino';
 import { readSecret } from '#libs/keys';
-import { CLOCK, LOGGER, NATS, part, PlatformModule, SERVICE_CONFIG } from '#libs/platform';
+import { CLOCK, LOGGER, NATS, part, PlatformModule, SERVICE_CONFIG, token } from '#libs/platform';
+import { Logins, Sessions, TokenUses } from './callers/index.js';
+import { loadConsoleConfig, type ConsoleConfig } from './console.config.js';
+import { LoginController, MeController, OidcProvider, Providers } from './login/index.js';
 import { ApprovalsController, ControlController, RequestsController, RunVerbs, RunsController } from './runs/index.js';
 import { OpenApiController } from './openapi/index.js';
 import { OutputController, RunEvents, RunOutput } from './streams/index.js';
-import { Admission, ADMISSION_LIMITS, OpenAnswers, RefusalsFilter } from './http/index.js';
+import { ConsoleAdmission, ADMISSION_LIMITS, Door, OpenAnswers, RefusalsFilter, RolesGuard } from './http/index.js';
+
+const CONSOLE_CONFIG = token<ConsoleConfig>('CONSOLE_CONFIG');
+/** Of the console's bus key. */
+const SEED = token<{ readonly seed: string | undefined }>('SEED');
 
 /**
  * The service for people's own programs: requests, runs and verbs over HTTP, with live streams. It asks the bus and passes on what it
@@ -21,16 +28,42 @@ import { Admission, ADMISSION_LIMITS, OpenAnswers, RefusalsFilter } from './http
     ControlController,
     ApprovalsController,
     OpenApiController,
+    LoginController,
+    MeController,
   ],
   providers: [
     part(OpenAnswers, [], () => new OpenAnswers(ADMISSION_LIMITS.waitingBytesMax)),
-    part(Admission, [OpenAnswers], (answers) => new Admission(answers)),
+    part(ConsoleAdmission, [OpenAnswers], (answers) => new ConsoleAdmission(answers)),
     part(RunEvents, { nc: NATS, answers: OpenAnswers }, (parts) => new RunEvents(parts)),
     part(RunOutput, { nc: NATS, answers: OpenAnswers }, (parts) => new RunOutput(parts)),
-    part(RunVerbs, { nc: NATS, clock: CLOCK, config: SERVICE_CONFIG }, async ({ config: { nats }, ...parts }) => {
-      const seed = nats.seedFile === undefined ? undefined : await readSecret(nats.seedFile);
-      return new RunVerbs({ ...parts, seed });
-    }),
+    part(CONSOLE_CONFIG, [], () => loadConsoleConfig()),
+    part(SEED, [SERVICE_CONFIG], async ({ nats }) => ({
+      seed: nats.seedFile === undefined ? undefined : await readSecret(nats.seedFile),
+    })),
+    part(RunVerbs, { nc: NATS, clock: CLOCK, key: SEED }, ({ key, ...parts }) => new RunVerbs({ ...parts, ...key })),
+    part(
+      Logins,
+      { nc: NATS, clock: CLOCK, logger: LOGGER, config: CONSOLE_CONFIG },
+      ({ config: { adminTokenFile }, ...parts }) => new Logins({ ...parts, adminTokenFile }),
+    ),
+    part(Sessions, { nc: NATS, clock: CLOCK }, (parts) => new Sessions(parts)),
+    part(
+      TokenUses,
+      { nc: NATS, clock: CLOCK, logger: LOGGER, key: SEED },
+      ({ key, ...parts }) => new TokenUses({ ...parts, ...key }),
+    ),
+    part(
+      Providers,
+      [CONSOLE_CONFIG],
+      ({ oidc }) => new Providers(oidc === undefined ? undefined : new OidcProvider(oidc)),
+    ),
+    part(
+      Door,
+      { logins: Logins, sessions: Sessions, uses: TokenUses, config: CONSOLE_CONFIG },
+      ({ config: { hosts, origin }, uses, ...parts }) =>
+        new Door({ ...parts, hosts, origin, used: (caller) => uses.used(caller) }),
+    ),
+    { provide: APP_GUARD, useFactory: () => new RolesGuard() },
     { provide: APP_FILTER, inject: [LOGGER], useFactory: (logger: Logger) => new RefusalsFilter(logger) },
   ],
 })

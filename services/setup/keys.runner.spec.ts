@@ -5,8 +5,8 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { keyOf, tokenHash, writeSecret } from '#libs/keys';
 import { natsUsers } from '#libs/messaging';
 import { parseActors } from './actors.js';
-import { makeKeys, renewAdminToken } from './keys.runner.js';
-import { OWNERS, secretsAt, type Secrets } from './secrets.js';
+import { makeKeys, renewAdminToken, turnOffAdminToken } from './keys.runner.js';
+import { OWNERS, secretsAt, WITH_METRICS, type Secrets } from './secrets.js';
 
 let secrets: Secrets;
 let said: string[];
@@ -73,6 +73,14 @@ describe('makeKeys', () => {
     await expect(text(secrets.databasePasswordFile('orchestrator'))).rejects.toThrow();
   });
 
+  it('gives every service the hash of the token for metrics, and the token to nobody', async () => {
+    await makeKeys(secrets, say);
+    const token = await text(secrets.metricsTokenFile);
+    for (const service of WITH_METRICS)
+      expect(await text(secrets.metricsTokenHashFile(service))).toBe(tokenHash(token));
+    expect(said.join()).not.toContain(token);
+  });
+
   it('changes nothing and tells no token when it runs again', async () => {
     await makeKeys(secrets, say);
     const before = await contents();
@@ -110,5 +118,15 @@ describe('renewAdminToken', () => {
     await renewAdminToken(secrets, say);
     expect(said).toHaveLength(1);
     expect(await text(secrets.adminTokenHashFile)).toBe(tokenHash(said[0]?.split(': ')[1] ?? ''));
+  });
+
+  it('lets nobody in when it is off, until there is a new one', async () => {
+    await makeKeys(secrets, say);
+    await turnOffAdminToken(secrets, say);
+    expect(await text(secrets.adminTokenHashFile)).toBe('off');
+    await makeKeys(secrets, say);
+    expect(await text(secrets.adminTokenHashFile)).toBe('off');
+    await renewAdminToken(secrets, say);
+    expect(await text(secrets.adminTokenHashFile)).toMatch(/^[0-9a-f]{64}$/u);
   });
 });

@@ -1,9 +1,18 @@
 import { chmod, mkdir } from 'node:fs/promises';
 import { renderNatsConfig } from '#libs/embedded';
-import { busUsers, keepSecret, newAdminToken, newPassword, readSecret, tokenHash, writeSecret } from '#libs/keys';
+import {
+  busUsers,
+  keepSecret,
+  newAdminToken,
+  newPassword,
+  newToken,
+  readSecret,
+  tokenHash,
+  writeSecret,
+} from '#libs/keys';
 import { actorsOf, natsUsers } from '#libs/messaging';
 import { renderActors } from './actors.js';
-import { OWNERS, WITH_DATABASE, type Say, type Secrets } from './secrets.js';
+import { OWNERS, WITH_METRICS, WITH_DATABASE, type Say, type Secrets } from './secrets.js';
 
 const PRIVATE_DIR = 0o700;
 const NATS_PORT = 4222;
@@ -19,6 +28,7 @@ export async function makeKeys(secrets: Secrets, say: Say): Promise<void> {
     await chmod(secrets.directory(owner), PRIVATE_DIR);
   }
   await makeDatabasePassword(secrets);
+  await makeMetricsToken(secrets);
   const users = await busUsers(natsUsers(), secrets);
   await writeWhenChanged(secrets.actorsFile, renderActors(actorsOf(users)));
   const config = renderNatsConfig({
@@ -40,6 +50,21 @@ export async function renewAdminToken(secrets: Secrets, say: Say): Promise<void>
   const token = newAdminToken();
   say(`admin token, shown only now: ${token}`);
   await writeSecret(secrets.adminTokenHashFile, tokenHash(token));
+}
+
+/** From then on it lets nobody in; people have logins of their own by then. */
+export async function turnOffAdminToken(secrets: Secrets, say: Say): Promise<void> {
+  await writeSecret(secrets.adminTokenHashFile, 'off');
+  say('admin token: off; "admin-token" makes a new one');
+}
+
+/** Services know the hash; the token itself is for who collects metrics. */
+async function makeMetricsToken({ metricsTokenFile, metricsTokenHashFile }: Secrets): Promise<void> {
+  const hash = tokenHash(await keepSecret(metricsTokenFile, newToken));
+  for (const service of WITH_METRICS) {
+    const file = metricsTokenHashFile(service);
+    if ((await readSecret(file)) !== hash) await writeSecret(file, hash);
+  }
 }
 
 /** Everybody who needs it has a copy in a directory of his own; the server's is the one that counts. */

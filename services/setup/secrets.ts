@@ -22,6 +22,17 @@ export type Owner = (typeof OWNERS)[number];
 /** Projections live in PostgreSQL, and what the planner has learnt; nobody else learns its password. */
 export const WITH_DATABASE: readonly Owner[] = ['postgres', 'registry', 'logging', 'planner'];
 
+/** Those with metrics of their own. */
+export const WITH_METRICS = [
+  'orchestrator',
+  'registry',
+  'aip-gateway',
+  'device-agent',
+  'logging',
+  'console',
+  'planner',
+] as const satisfies readonly Owner[];
+
 /** Says one line to the person who sets up. */
 export type Say = (line: string) => void;
 
@@ -39,6 +50,9 @@ export function secretsAt(root: string) {
     natsConfigFile: join(directory('nats'), 'nats.conf'),
     /** Public keys and whom they stand for, handed from the step that sees all keys to the one that may write to the bus. */
     actorsFile: join(directory('admin'), 'actors.json'),
+    /** For who collects metrics; services have its hash. */
+    metricsTokenFile: join(directory('admin'), 'metrics-token'),
+    metricsTokenHashFile: (owner: Owner): string => join(directory(owner), 'metrics-token.sha256'),
     adminTokenHashFile: join(directory('console'), 'admin-token.sha256'),
   };
 }

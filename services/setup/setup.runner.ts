@@ -4,7 +4,7 @@ import { provision, provisionActors } from '#libs/messaging';
 import { parseActors } from './actors.js';
 import { withSetupBus } from './bus.client.js';
 import { admitDevices, renewDevice } from './devices.runner.js';
-import { makeKeys, renewAdminToken } from './keys.runner.js';
+import { makeKeys, renewAdminToken, turnOffAdminToken } from './keys.runner.js';
 import { secretsAt, type Say, type Secrets } from './secrets.js';
 import { readSetupConfig } from './setup.config.js';
 
@@ -14,7 +14,8 @@ const HELP = `Prepares a system of containers. Every step can be repeated.
   streams      make the streams, durables and buckets, and say whose the keys are (needs NATS)
   devices      admit the devices of ORRERY_SETUP_DEVICES, such as "web-1:web db-1:db" (needs the registry)
   device-token <id>  a new join token for one that lost its volume, or was revoked; restart its container then
-  admin-token  make a new admin token; the console takes it after a restart
+  admin-token  make a new admin token, for the first person; the console takes it within seconds
+  admin-token --off  let nobody in by it any more: people have tokens or logins of their own
 
 ORRERY_SECRETS_DIR is the directory of credentials (default /secrets).`;
 const OK = 0;
@@ -33,12 +34,15 @@ export async function runSetup(
     await withSetupBus(as('cli'), (nc) => renewDevice(nc, { deviceId, directory: secrets.directory('devices'), say }));
     return OK;
   }
-  switch (words.length === 1 ? step : undefined) {
+  switch (words.join(' ')) {
     case 'keys':
       await makeKeys(secrets, say);
       return OK;
     case 'admin-token':
       await renewAdminToken(secrets, say);
+      return OK;
+    case 'admin-token --off':
+      await turnOffAdminToken(secrets, say);
       return OK;
     case 'streams': {
       await withSetupBus(as('admin'), (nc) => provisionBus(nc, secrets, say));

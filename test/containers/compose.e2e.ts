@@ -144,10 +144,10 @@ const shapeOf = ({ status, outcome, tasks, lines }: RunView) => ({
   it('keeps from every container the credentials of the others', async () => {
     const filesOf = async (name: string): Promise<string[]> =>
       (await system.mustCompose(['exec', '-T', name, 'ls', '/secrets'])).trim().split('\n').toSorted();
-    expect(await filesOf('orchestrator')).toEqual(['seed']);
-    expect(await filesOf('logging')).toEqual(['database-password', 'seed']);
-    expect(await filesOf('planner')).toEqual(['database-password', 'seed']);
-    expect(await filesOf('console')).toEqual(['admin-token.sha256', 'seed']);
+    expect(await filesOf('orchestrator')).toEqual(['metrics-token.sha256', 'seed']);
+    expect(await filesOf('logging')).toEqual(['database-password', 'metrics-token.sha256', 'seed']);
+    expect(await filesOf('planner')).toEqual(['database-password', 'metrics-token.sha256', 'seed']);
+    expect(await filesOf('console')).toEqual(['admin-token.sha256', 'metrics-token.sha256', 'seed']);
     expect(await filesOf('web-1')).toEqual(['token']);
     expect(await filesOf('nats')).toEqual(['nats.conf']);
     const environments = [...(await system.containers()).values()].map((one) => JSON.stringify(one));

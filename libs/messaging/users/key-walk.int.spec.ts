@@ -37,9 +37,10 @@ const READERS: Record<string, string[]> = {
   DLQ: ['cli'],
   KV_AGENT_PROFILES: ['orchestrator', 'registry', 'aip-gateway', 'device-agent', 'planner', 'cli'],
   KV_PRESENCE: ['registry', 'aip-gateway'],
-  KV_ACTORS: ['orchestrator', 'registry', 'planner'],
+  KV_ACTORS: ['orchestrator', 'registry', 'console', 'planner'],
   KV_REVOKED_GRANTS: ['orchestrator', 'registry', 'planner'],
   KV_VERB_ANSWERS: ['orchestrator'],
+  KV_SESSIONS: ['console'],
   KV_MEMBERS: ['orchestrator', 'planner'],
   [OBJECTS]: ['orchestrator', 'aip-gateway', 'device-agent', 'logging', 'planner', 'cli'],
 };
@@ -55,7 +56,7 @@ const LISTENERS: Record<string, string[]> = {
   DLQ: ['cli'],
   KV_AGENT_PROFILES: ['orchestrator', 'registry', 'aip-gateway', 'device-agent', 'planner', 'cli'],
   KV_PRESENCE: ['registry', 'aip-gateway'],
-  KV_ACTORS: ['orchestrator', 'registry', 'planner'],
+  KV_ACTORS: ['orchestrator', 'registry', 'console', 'planner'],
   KV_REVOKED_GRANTS: ['orchestrator', 'registry', 'planner'],
 };
 
@@ -76,6 +77,7 @@ const KEEPERS: Record<string, string[]> = {
   '$KV.REVOKED_GRANTS.1': ['registry'],
   '$KV.ACTORS.anna': ['registry'],
   '$KV.VERB_ANSWERS.1': ['orchestrator'],
+  '$KV.SESSIONS.x': ['console'],
   '$KV.MEMBERS.orchestrator.a': ['orchestrator'],
   '$KV.MEMBERS.device-agent.a': ['device-agent'],
   '$KV.MEMBERS.planner.a': ['planner'],

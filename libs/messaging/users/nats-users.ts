@@ -125,9 +125,17 @@ const SERVICE_USERS: readonly NatsUserSpec[] = [
     reads: ['RUNS', 'ATTEMPTS', 'PLANS'],
   }),
   service('console', {
-    publish: [subjects.submit, ...PEOPLES_QUERIES, TOKEN_USED, ...verbsOf('console')],
+    publish: [
+      subjects.submit,
+      ...PEOPLES_QUERIES,
+      TOKEN_USED,
+      ...verbsOf('console'),
+      ...loadsAny(`KV_${BUCKETS.SESSIONS.bucket}`),
+      key('SESSIONS', '*'),
+    ],
     subscribe: [subjects.anyAnswer, subjects.anyOutput],
     reads: ['RUNS', 'FEED'],
+    buckets: ['ACTORS'],
     actor: { kind: 'person', id: 'console' },
   }),
   // Plans for runs: reads how they go and what devices there are, and writes what it proposes. The verb is for those who edit through it.

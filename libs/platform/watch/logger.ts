@@ -3,7 +3,11 @@ import type { ServiceConfig } from '../config/index.js';
 
 /** Fields that may hold a secret, wherever a log line has them: at the top and up to two objects deep. */
 const SECRET_FIELDS = ['authorization', 'cookie', 'password', 'seed', 'token', 'secret'] as const;
-const REDACTED_PATHS = SECRET_FIELDS.flatMap((field) => [field, `*.${field}`, `*.*.${field}`]);
+const REDACTED_PATHS = [
+  ...SECRET_FIELDS.flatMap((field) => [field, `*.${field}`, `*.*.${field}`]),
+  '*.*["set-cookie"]',
+  '*.*["x-orrery-csrf"]',
+];
 
 export interface LoggerIdentity {
   readonly service: string;

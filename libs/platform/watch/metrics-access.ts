@@ -1,4 +1,4 @@
-import { bearerToken, isToken } from '#libs/keys';
+import { bearerToken, isTokenOf } from '#libs/keys';
 import { isLoopback } from '../config/index.js';
 
 /** What a request for metrics says, and where it comes from. */
@@ -31,7 +31,7 @@ export class MetricsAccess {
 
   judge(scrape: Scrape): ScrapeVerdict {
     const token = bearerToken(scrape.authorization);
-    if (token !== undefined && this.#tokenHash !== undefined && isToken(token, this.#tokenHash)) return { ok: true };
+    if (token !== undefined && this.#tokenHash !== undefined && isTokenOf(token, this.#tokenHash)) return { ok: true };
     if (isLocal(scrape)) return { ok: true };
     if (this.#tokenHash === undefined) return { ok: false, status: 403, message: NOBODY };
     return { ok: false, status: 401, message: NO_TOKEN };

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { LIMITS } from '#proto';
+import type { ConsoleCaller } from '../callers/index.js';
 import type { OpenAnswers } from './open-answers.js';
 import { Places, type Crowded, type PlaceLimits } from './places.js';
 import { RefusedError } from './refusal.js';
@@ -10,8 +11,8 @@ export type HttpMiddleware = (
   response: ServerResponse,
   next: (error?: unknown) => void,
 ) => void;
-/** A request whose body was read, as bytes, and who sends it: from its credential. */
-export type BodyRequest = IncomingMessage & { body?: unknown; caller?: string };
+/** A request, who sends it, from the credential, and its body as bytes, when it was read. */
+export type CalledRequest = IncomingMessage & { body?: unknown; caller?: ConsoleCaller };
 
 const MIB = 1024 * 1024;
 const TOO_MANY_REQUESTS = 429;
@@ -46,7 +47,7 @@ const WHAT = {
 } as const;
 
 /** Who was let in gets a place, or hears when to come back: what one caller leaves half done never takes the console from the others. */
-export class Admission {
+export class ConsoleAdmission {
   readonly #answers: OpenAnswers;
   readonly #answerMsMax: number;
   readonly #places: Readonly<Record<keyof typeof WHAT, Places>>;
@@ -62,8 +63,8 @@ export class Admission {
   }
 
   /** Holds a place until the answer is over, or the connection. */
-  readonly admit: HttpMiddleware = (request: BodyRequest, response, next) => {
-    const caller = request.caller ?? NOBODY;
+  readonly admit: HttpMiddleware = (request: CalledRequest, response, next) => {
+    const caller = request.caller?.actor.id ?? NOBODY;
     const [path = ''] = (request.url ?? '').split('?', 1);
     const kind = request.method === 'GET' && STREAM.test(path) ? 'streams' : 'requests';
     const crowded = this.#places[kind].take(caller);
@@ -83,8 +84,8 @@ export class Admission {
   };
 
   /** Reads the body up to the limit of a request, before anybody else does. */
-  readonly readBody: HttpMiddleware = (request: BodyRequest, response, next) => {
-    const caller = request.caller ?? NOBODY;
+  readonly readBody: HttpMiddleware = (request: CalledRequest, response, next) => {
+    const caller = request.caller?.actor.id ?? NOBODY;
     const chunks: Buffer[] = [];
     let bytes = 0;
     const giveBack = () => {

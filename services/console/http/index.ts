@@ -1,7 +1,9 @@
-/** The door of the console: its gate, bodies and refusals. What is asked for behind it is not known here. */
-export { Admission, ADMISSION_LIMITS, type BodyRequest } from './admission.adapter.js';
-export { gate } from './http.adapter.js';
+/** The door of the console: who comes in, how much of each, bodies and refusals. What is asked for behind it is not known here. */
+export { ConsoleAdmission, ADMISSION_LIMITS, type CalledRequest } from './admission.adapter.js';
+export { cookieName, cookieOf, setCookie, type CookieSpec } from './cookies.js';
+export { Door, openDoor } from './door.adapter.js';
 export * from './input.js';
 export { OpenAnswers } from './open-answers.js';
 export { RefusedError } from './refusal.js';
 export * from './refusals.filter.js';
+export { callerOf, mustDo, Needs, RolesGuard } from './roles.adapter.js';

@@ -1,4 +1,5 @@
 import { Controller, Get } from '@nestjs/common';
+import { Needs } from '../http/index.js';
 import { openApi } from './openapi.js';
 
 @Controller()
@@ -6,6 +7,7 @@ export class OpenApiController {
   readonly #document = openApi();
 
   @Get('openapi.json')
+  @Needs('anybody')
   document(): Record<string, unknown> {
     return this.#document;
   }

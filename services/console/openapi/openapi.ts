@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { Me } from '../login/index.js';
 import { ApprovalWord } from '../runs/index.js';
 import {
   FeedMessage,
@@ -29,6 +30,7 @@ const SCHEMAS = {
   ...verbBodies(),
   Approvals: QUERIES.logging.approvals.answer,
   ApprovalWord,
+  Me,
 };
 
 /** What is said in the bodies of verbs, by the names they have here; the same name is the same body. */
@@ -51,7 +53,7 @@ export function openApi(): Record<string, unknown> {
       description:
         'Send requests, read runs, follow their events and what their tasks write, control them, decide what their agents may do.',
     },
-    security: [{ token: [] }],
+    security: [{ token: [] }, { session: [] }],
     paths: {
       '/v1/requests': { post: submitOperation() },
       '/v1/runs': { get: operation('The latest runs', { '200': answer('Runs') }, [LIMIT]) },
@@ -62,7 +64,11 @@ export function openApi(): Record<string, unknown> {
       '/v1/runs/{id}/events': {
         get: operation(
           'The events of a run as Server-Sent Events, each a FeedMessage, until the run ends',
-          { '200': text('text/event-stream'), '204': { description: 'the run ended with the event named' } },
+          {
+            '200': text('text/event-stream'),
+            '204': { description: 'the run ended with the event named' },
+            ...refusals(404),
+          },
           [ID, LAST_EVENT_ID],
         ),
       },
@@ -78,6 +84,7 @@ export function openApi(): Record<string, unknown> {
         ),
       },
       ...controlPaths(),
+      '/v1/me': { get: operation('Who asks, with which roles, by which login', { '200': answer('Me') }, []) },
       '/v1/approvals': {
         get: operation('What agents wait for a person to decide, newest first', { '200': answer('Approvals') }, [
           STATE,
@@ -89,9 +96,20 @@ export function openApi(): Record<string, unknown> {
         },
       },
     },
-    components: { schemas: schemas(), securitySchemes: { token: { type: 'http', scheme: 'bearer' } } },
+    components: { schemas: schemas(), securitySchemes: SECURITY },
   };
 }
+
+const SECURITY = {
+  token: { type: 'http', scheme: 'bearer', description: 'of "orrery tokens", or the admin token of the first start' },
+  session: {
+    type: 'apiKey',
+    in: 'cookie',
+    name: '__Host-orrery-session',
+    description:
+      'begun at /login; without the prefix where the console is reached by plain http. A change needs the header X-Orrery-CSRF with the token of /v1/me, and comes from a page of this console',
+  },
+};
 
 const ID = { name: 'id', in: 'path', required: true, schema: { type: 'string' } };
 const LIMIT = { name: 'limit', in: 'query', schema: { type: 'integer', minimum: 1, maximum: 1_000 } };
@@ -145,16 +163,17 @@ function submitOperation() {
 }
 
 function operation(summary: string, responses: Record<string, unknown>, parameters: readonly unknown[]) {
-  return { summary, parameters, responses: { ...responses, ...refusals(400, 401, 403, 503) } };
+  return { summary, parameters, responses: { ...responses, ...refusals(400, 401, 403, 429, 503) } };
 }
 
 const REASONS: Readonly<Record<number, string>> = {
   400: 'not valid; the issues name each field',
-  401: 'no token, or not the right one',
-  403: 'the Host or Origin is not one of ours',
+  401: 'no login, or one that is not known',
+  403: 'none of the roles that it needs, or the Host or Origin is not one of ours',
   404: 'there is no such run or task',
   409: 'the request id was used with other content, the state of the run does not allow it, or an edit breaks a rule',
   413: 'larger than allowed',
+  429: 'too much of yours is in work; after the seconds of Retry-After',
   503: 'not now, or nobody knows yet what came of it; send the same id again',
 };
 

@@ -5,7 +5,7 @@ import { attemptOfCommand, QUERIES, type ApprovalView, type RunVerb } from '#pro
 import { query } from '#libs/messaging';
 import { NATS } from '#libs/platform';
 import { ApprovalWord, VERB_OF } from './approval-word.js';
-import { type BodyRequest, jsonObject, valid, RefusedError } from '../http/index.js';
+import { callerOf, type CalledRequest, jsonObject, Needs, valid, RefusedError } from '../http/index.js';
 import { RunVerbs, type VerbResult } from './run-verbs.client.js';
 
 /** What agents wait for, and the word of a person about it. */
@@ -20,6 +20,7 @@ export class ApprovalsController {
   }
 
   @Get()
+  @Needs('logging.approvals')
   async list(
     @Query('state') state: string | undefined,
     @Query('limit') limit: string | undefined,
@@ -32,13 +33,14 @@ export class ApprovalsController {
   }
 
   @Post()
+  @Needs('said')
   @HttpCode(200)
   async decide(
-    @Req() { body }: BodyRequest,
+    @Req() request: CalledRequest,
     @Headers('idempotency-key') key: string | undefined,
     @Res({ passthrough: true }) response: ServerResponse,
   ): Promise<VerbResult> {
-    const { decision, ...fields } = valid(ApprovalWord, jsonObject(body));
+    const { decision, ...fields } = valid(ApprovalWord, jsonObject(request.body));
     const runId = attemptOfCommand(fields.approvalId)?.runId;
     if (runId === undefined) {
       const issues = [{ path: 'approvalId', message: 'must be <run>.<task>.<attempt>.<step>.<index>' }];
@@ -46,7 +48,7 @@ export class ApprovalsController {
     }
     const id = this.#verbs.idOf(key);
     response.setHeader('Idempotency-Key', id);
-    return this.#verbs.send({ runId, verb: verbOf(decision), fields, id });
+    return this.#verbs.send({ runId, verb: verbOf(decision), fields, id, caller: callerOf(request) });
   }
 }
 

@@ -1,12 +1,21 @@
 import { Controller, createParamDecorator, HttpCode, Inject, Post, type ExecutionContext } from '@nestjs/common';
 import type { ServerResponse } from 'node:http';
 import { RunId, VERB_PATHS, VERB_ROWS, type VerbPath } from '#proto';
-import { type BodyRequest, jsonObject, optionalJsonObject, valid, RefusedError } from '../http/index.js';
+import {
+  callerOf,
+  type CalledRequest,
+  jsonObject,
+  mustDo,
+  Needs,
+  optionalJsonObject,
+  valid,
+  RefusedError,
+} from '../http/index.js';
 import { RunVerbs, type VerbResult } from './run-verbs.client.js';
 
 /** A request about a run, as it came, and where it is answered. */
 interface Call {
-  readonly request: BodyRequest & {
+  readonly request: CalledRequest & {
     readonly params: Readonly<Record<string, string>>;
     /** The path of the route that was found, with its colons. */
     readonly route: { readonly path: string };
@@ -36,16 +45,19 @@ export class ControlController {
 
   /** Every answer names the id under which the same thing may be said again. */
   @Post([...ROUTES.keys()])
+  @Needs('said')
   @HttpCode(200)
   async say(@Called() { request, response }: Call): Promise<VerbResult> {
     const route = ROUTES.get(request.route.path.slice(`/${RUNS}/`.length));
     if (route === undefined) throw new Error(`no verb is said at ${request.route.path}`);
+    const caller = callerOf(request);
+    mustDo(caller, route.verb);
     const { id: run, ...named } = request.params;
     const fields = { ...saidIn(request.body, route), ...named };
     const runId = valid(RunId, run);
     const id = this.#verbs.idOf(request.headers['idempotency-key']);
     response.setHeader('Idempotency-Key', id);
-    const result = await this.#verbs.send({ runId, verb: route.verb, fields, id });
+    const result = await this.#verbs.send({ runId, verb: route.verb, fields, id, caller });
     if (result.runId !== undefined) response.setHeader('Location', `/v1/runs/${result.runId}`);
     return result;
   }

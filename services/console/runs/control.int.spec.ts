@@ -1,13 +1,11 @@
-import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { tokenHash } from '#libs/keys';
-import type { INestApplication } from '@nestjs/common';
-import { NestFactory } from '@nestjs/core';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { verifyActorProof } from '#libs/keys';
 import { systemClock } from '#libs/platform';
 import { startTestBus, type TestBus } from '#libs/testing';
 import { subjects, type ActorProof, type RefusalCode, type VerbAnswer } from '#proto';
+import { startConsole, type TestConsole } from '../console.testing.js';
+import type { ConsoleCaller } from '../callers/caller.js';
 import { RunVerbs } from './run-verbs.client.js';
 
 const TOKEN = 'the-admin-token';
@@ -16,32 +14,23 @@ const ACCEPTED: VerbAnswer = { answer: 'accepted', sequence: 17 };
 
 let bus: TestBus;
 let orchestrator: NatsConnection;
-let app: INestApplication;
+let started: TestConsole;
 let url: string;
 let end = (): void => {};
 
 beforeAll(async () => {
   bus = await startTestBus();
   orchestrator = await bus.as('orchestrator');
-  process.env['ORRERY_NATS_URL'] = bus.server.url;
-  process.env['ORRERY_NATS_SEED_FILE'] = bus.seedFile('console');
-  process.env['ORRERY_LOG_LEVEL'] = 'silent';
-  process.env['ORRERY_ALLOW_UNSAFE_LOG'] = '1';
-  // Modules read the environment when they are made.
-  const { ConsoleModule } = await import('../console.module.js');
-  const { Admission, gate } = await import('../http/index.js');
-  app = await NestFactory.create(ConsoleModule, { logger: false, bodyParser: false });
-  const { admit, readBody } = app.get(Admission);
-  app.use(gate({ tokenHash: tokenHash(TOKEN), hosts: [] }), admit, readBody);
-  await app.listen(0, '127.0.0.1');
-  url = `http://127.0.0.1:${(app.getHttpServer().address() as AddressInfo).port}/v1/runs/${RUN}`;
+  const env = { ORRERY_NATS_URL: bus.server.url, ORRERY_NATS_SEED_FILE: bus.seedFile('console') };
+  started = await startConsole(TOKEN, env);
+  url = `http://127.0.0.1:${started.port}/v1/runs/${RUN}`;
 });
 afterEach(async () => {
   end();
   await orchestrator.flush(); // nobody may ask one that is gone
 });
 afterAll(async () => {
-  await app.close();
+  await started.stop();
   await bus.stop();
 });
 
@@ -242,11 +231,22 @@ describe('POST /v1/approvals', () => {
   });
 });
 
+const CALLER: ConsoleCaller = {
+  actor: { kind: 'person', id: 'anna' },
+  roles: ['operator'],
+  namespace: 'anna',
+  issuer: 'orrery',
+  subject: 'token:t1',
+  session: 'token:t1',
+};
+
 describe('a console without a key', () => {
   it('changes nothing', async () => {
     const verbs = new RunVerbs({ nc: orchestrator, seed: undefined, clock: systemClock });
     const received = await owner(ACCEPTED);
-    await expect(verbs.send({ runId: RUN, verb: 'CANCEL', fields: {}, id: 'mine' })).rejects.toMatchObject({
+    await expect(
+      verbs.send({ runId: RUN, verb: 'CANCEL', fields: {}, id: 'mine', caller: CALLER }),
+    ).rejects.toMatchObject({
       status: 403,
       refusal: { code: 'UNAUTHORIZED' },
     });

@@ -1,7 +1,7 @@
 import { Controller, Headers, HttpCode, Inject, Post, Req, Res } from '@nestjs/common';
 import type { ServerResponse } from 'node:http';
 import type { RequestId, RunId } from '#proto';
-import { jsonObject, type BodyRequest } from '../http/index.js';
+import { callerOf, jsonObject, Needs, type CalledRequest } from '../http/index.js';
 import { RunVerbs } from './run-verbs.client.js';
 
 @Controller('v1/requests')
@@ -13,14 +13,16 @@ export class RequestsController {
   }
 
   @Post()
+  @Needs('SUBMIT')
   @HttpCode(202)
   async submit(
-    @Req() { body }: BodyRequest,
+    @Req() request: CalledRequest,
     @Headers('idempotency-key') key: string | undefined,
     @Res({ passthrough: true }) response: ServerResponse,
   ): Promise<{ readonly runId: RunId; readonly requestId: RequestId }> {
+    const { body } = request;
     const bytes = body instanceof Uint8Array ? body : new Uint8Array();
-    const { runId, requestId } = await this.#verbs.submit(withRequestId(bytes, key));
+    const { runId, requestId } = await this.#verbs.submit(withRequestId(bytes, key), callerOf(request));
     response.setHeader('Location', `/v1/runs/${runId}`);
     return { runId, requestId };
   }

@@ -1,17 +1,11 @@
 import { ulid } from 'ulid';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { LIMITS, parseWith, sentenceOf, VerbId } from '#proto';
-import type { Refusal, RequestId, RunId, RunVerb, Vouched } from '#proto';
-import {
-  ADMIN_TOKEN_SUBJECT,
-  FIRST_PERSON,
-  OWN_ISSUER,
-  parseVerbFields,
-  sendVerb,
-  submitRequest,
-} from '#libs/messaging';
+import type { Refusal, RequestId, RunId, RunVerb } from '#proto';
+import { parseVerbFields, sendVerb, submitRequest } from '#libs/messaging';
 import type { Clock } from '#libs/platform';
-import { RefusedError } from '../http/index.js';
+import { vouchedFor, type ConsoleCaller } from '../callers/index.js';
+import { mustDo, RefusedError } from '../http/index.js';
 
 /** A client that waits is told before long that it may ask again: time for two tries. */
 const DEADLINE_MS = 2 * (LIMITS.verbAnswerMs + 1_000) + 500;
@@ -21,14 +15,6 @@ const WHY = {
   silence: 'The orchestrator did not answer in time. Send the same request id again.',
   nonsense: 'The orchestrator gave no valid answer.',
   'try-again': 'It is not known yet whether the request was accepted. Send the same request id again.',
-};
-
-/** Who has the token of the first start is the first person. */
-const FIRST_LOGIN: Vouched = {
-  actor: FIRST_PERSON.id,
-  issuer: OWN_ISSUER,
-  subject: ADMIN_TOKEN_SUBJECT,
-  session: ADMIN_TOKEN_SUBJECT,
 };
 
 export interface RunVerbsParts {
@@ -45,6 +31,7 @@ export interface VerbCall<V extends RunVerb> {
   /** What the client said, unchecked. */
   readonly fields: unknown;
   readonly id: VerbId;
+  readonly caller: ConsoleCaller;
 }
 
 /** What came of a verb that was not refused. */
@@ -76,9 +63,12 @@ export class RunVerbs {
   }
 
   /** Throws RefusedError, also when nobody knows what came of it: then the same request may be sent again. */
-  async submit(request: string | Uint8Array): Promise<{ readonly runId: RunId; readonly requestId: RequestId }> {
+  async submit(
+    request: string | Uint8Array,
+    caller: ConsoleCaller,
+  ): Promise<{ readonly runId: RunId; readonly requestId: RequestId }> {
     const { nc, clock } = this.#parts;
-    const signer = { seed: this.#seed(), now: () => clock.now(), vouched: FIRST_LOGIN };
+    const signer = { seed: this.#seed(), now: () => clock.now(), vouched: vouchedFor(caller) };
     const outcome = await submitRequest(nc, request, signer);
     if (outcome.answer === 'accepted') return { runId: outcome.runId, requestId: outcome.requestId };
     if (outcome.answer === 'unknown') {
@@ -88,7 +78,8 @@ export class RunVerbs {
   }
 
   /** Throws RefusedError, also when nobody knows what came of it: then the same id may be sent again. */
-  async send<V extends RunVerb>({ runId, verb, fields, id }: VerbCall<V>): Promise<VerbResult> {
+  async send<V extends RunVerb>({ runId, verb, fields, id, caller }: VerbCall<V>): Promise<VerbResult> {
+    mustDo(caller, verb);
     const { nc, clock, deadlineMs = DEADLINE_MS } = this.#parts;
     const valid = parseVerbFields(verb, fields);
     if (!valid.ok) {
@@ -98,16 +89,8 @@ export class RunVerbs {
     }
     const seed = this.#seed();
     const now = () => clock.now();
-    const outcome = await sendVerb(nc, {
-      runId,
-      verb,
-      fields: valid.value,
-      seed,
-      now,
-      vouched: FIRST_LOGIN,
-      id,
-      deadlineMs,
-    });
+    const vouched = vouchedFor(caller);
+    const outcome = await sendVerb(nc, { runId, verb, fields: valid.value, seed, now, vouched, id, deadlineMs });
     if (outcome.answer === 'unknown') {
       const message = `${outcome.why} Whether it was done is not known: send it again with Idempotency-Key ${id}.`;
       throw new RefusedError({ code: 'TRY_AGAIN', message });

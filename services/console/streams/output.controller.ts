@@ -1,7 +1,7 @@
 import { Controller, Get, Inject, Param, Query, Res } from '@nestjs/common';
 import type { ServerResponse } from 'node:http';
 import { RunId, TaskId } from '#proto';
-import { valid } from '../http/index.js';
+import { Needs, valid } from '../http/index.js';
 import { RunOutput } from './run-output.gateway.js';
 
 @Controller('v1/runs/:id/output')
@@ -13,6 +13,7 @@ export class OutputController {
   }
 
   @Get()
+  @Needs('READ_OUTPUT')
   async follow(
     @Param('id') id: string,
     @Query('task') task: string | undefined,

@@ -1,0 +1,174 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { INestApplication } from '@nestjs/common';
+import { bearerToken, tokenHash } from '#libs/keys';
+import { LIMITS } from '#proto';
+import {
+  csrfTokenOf,
+  isSessionId,
+  sessionName,
+  type ConsoleCaller,
+  type Logins,
+  type Sessions,
+} from '../callers/index.js';
+import { ConsoleAdmission, type CalledRequest, type HttpMiddleware } from './admission.adapter.js';
+import { cookieName, cookieOf, type CookieSpec } from './cookies.js';
+import { isProbe, judge } from './gate.js';
+import { RefusedError } from './refusal.js';
+import { isRead, isSameOrigin } from './same-origin.js';
+import { refuseUnread } from './send.js';
+
+/** How often it is looked whether those who listen may still do so. */
+const LOOK_MS = 2_000;
+const CSRF_HEADER = 'x-orrery-csrf';
+const SESSION = 'orrery-session';
+
+/** Nothing may be loaded, framed, sniffed, stored or referred to; pages for people say what more they need. */
+const HEADERS = {
+  'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
+  'Cross-Origin-Resource-Policy': 'same-origin',
+  'Cross-Origin-Opener-Policy': 'same-origin',
+  'X-Content-Type-Options': 'nosniff',
+  'X-Frame-Options': 'DENY',
+  'Referrer-Policy': 'no-referrer',
+  'Cache-Control': 'no-store',
+} as const;
+
+const NO_LOGIN = 'Send a token as "Authorization: Bearer <token>", or log in at /login.';
+const NO_CSRF = `A change with a cookie needs the header ${CSRF_HEADER} with the token of /v1/me, from a page of this console.`;
+
+export interface DoorParts {
+  readonly logins: Pick<Logins, 'ofToken' | 'ofLogin'>;
+  readonly sessions: Pick<Sessions, 'find'>;
+  /** Told of every token that lets somebody in. */
+  readonly used: (caller: ConsoleCaller) => void;
+  /** Further names under which people may reach this console. */
+  readonly hosts: readonly string[];
+  /** Where browsers reach it, when that is known. */
+  readonly origin: string | undefined;
+}
+
+/** Finds out who asks, by the credential alone; who listens to a stream is asked again and again. */
+export class Door {
+  readonly #parts: DoorParts;
+  readonly #listening = new Map<ServerResponse, CalledRequest>();
+  #looking: NodeJS.Timeout | undefined;
+
+  constructor(parts: DoorParts) {
+    this.#parts = parts;
+  }
+
+  /** The cookie of a session. */
+  get cookie(): CookieSpec {
+    const secure = this.#parts.origin?.startsWith('https:') === true;
+    return { name: cookieName(SESSION, secure), secure, maxAge: LIMITS.sessionMs / 1_000 };
+  }
+
+  begin(): void {
+    this.#looking = setInterval(() => void this.#lookAgain(), LOOK_MS).unref();
+  }
+
+  end(): void {
+    clearInterval(this.#looking);
+  }
+
+  /** The first thing that sees a request; what it refuses is not read any further. */
+  readonly gate: HttpMiddleware = (request: CalledRequest, response, next) => {
+    for (const [name, value] of Object.entries(HEADERS)) response.setHeader(name, value);
+    void this.#decide(request, response, next);
+  };
+
+  /** The id of the session that a request names. */
+  sessionId({ headers }: IncomingMessage): string | undefined {
+    const id = cookieOf(headers.cookie, this.cookie.name);
+    return id !== undefined && isSessionId(id) ? id : undefined;
+  }
+
+  /** Whether a page of this console asks for a change, and not another one with the cookie of its visitor. */
+  isOurs({ headers }: IncomingMessage): boolean {
+    const { host, origin } = headers;
+    return isSameOrigin({ host, origin, site: headers['sec-fetch-site']?.toString() }, this.#parts.origin);
+  }
+
+  async #decide(request: CalledRequest, response: ServerResponse, next: () => void): Promise<void> {
+    let refused;
+    try {
+      refused = await this.#letIn(request, response);
+    } catch {
+      refused = new RefusedError({ code: 'TRY_AGAIN', message: 'Who you are cannot be found out now.' });
+    }
+    if (response.destroyed) return;
+    if (refused === undefined) next();
+    else refuseUnread(response, refused);
+  }
+
+  async #letIn(request: CalledRequest, response: ServerResponse): Promise<RefusedError | undefined> {
+    const { host, origin } = request.headers;
+    const path = (request.url ?? '').split('?', 1)[0] ?? '';
+    const verdict = judge({ path, host, origin }, this.#parts.hosts);
+    if (verdict.kind === 'refuse') return forbidden(verdict.message);
+    if (isProbe(path)) return undefined;
+    const caller = await this.#callerOf(request);
+    if (caller === undefined) {
+      if (verdict.kind === 'open') return undefined;
+      response.setHeader('WWW-Authenticate', 'Bearer realm="orrery"');
+      return new RefusedError({ code: 'UNAUTHORIZED', message: NO_LOGIN });
+    }
+    request.caller = caller;
+    if (request.headers.authorization !== undefined) this.#parts.used(caller);
+    if (verdict.kind === 'open') return undefined;
+    if (request.headers.authorization === undefined && !isRead(request.method) && !this.#isMeant(request)) {
+      return forbidden(NO_CSRF);
+    }
+    if (isRead(request.method)) this.#listen(request, response);
+    return undefined;
+  }
+
+  /** A bearer token counts alone: a browser adds cookies by itself, and never a token. */
+  async #callerOf(request: CalledRequest): Promise<ConsoleCaller | undefined> {
+    const { logins, sessions } = this.#parts;
+    const { authorization } = request.headers;
+    if (authorization !== undefined) {
+      const token = bearerToken(authorization);
+      const found = token === undefined ? undefined : await logins.ofToken(token);
+      if (found === undefined) return undefined;
+      return { ...found, session: found.subject };
+    }
+    const id = this.sessionId(request);
+    const session = id === undefined ? undefined : await sessions.find(id);
+    if (id === undefined || session === undefined) return undefined;
+    const found = await logins.ofLogin(session);
+    return found?.actor.id === session.actorId ? { ...found, session: sessionName(id) } : undefined;
+  }
+
+  #isMeant(request: IncomingMessage): boolean {
+    const id = this.sessionId(request);
+    const said = request.headers[CSRF_HEADER];
+    if (id === undefined || typeof said !== 'string') return false;
+    // Compared by their hashes: the time it takes says nothing about either.
+    return this.isOurs(request) && tokenHash(said) === tokenHash(csrfTokenOf(id));
+  }
+
+  #listen(request: CalledRequest, response: ServerResponse): void {
+    this.#listening.set(response, request);
+    response.once('close', () => this.#listening.delete(response));
+  }
+
+  /** Who was revoked, or has other roles, is cut off. */
+  async #lookAgain(): Promise<void> {
+    for (const [response, request] of this.#listening) {
+      const before = request.caller;
+      const now = await this.#callerOf(request).catch(() => before);
+      if (now?.actor.id !== before?.actor.id || now?.roles.join() !== before?.roles.join()) response.destroy();
+    }
+  }
+}
+
+/** What every request passes before anything else: who it is, whether there is room, its body. */
+export function openDoor(app: INestApplication): void {
+  const { admit, readBody } = app.get(ConsoleAdmission);
+  app.use(app.get(Door).gate, admit, readBody);
+}
+
+function forbidden(message: string): RefusedError {
+  return new RefusedError({ code: 'UNAUTHORIZED', message }, 403);
+}
