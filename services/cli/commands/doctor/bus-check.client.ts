@@ -5,7 +5,7 @@ import { PROOF_MS_MAX } from '#libs/keys';
 import { allStreamSettings, checkServer, driftOf, durableDrift, provision } from '#libs/messaging';
 import { allDurables, STREAMS } from '#proto';
 import { messageOf } from '../../terminal/index.js';
-import { bad, ok, warn, type Finding } from './finding.js';
+import { bad, ok, warn, type Diagnosis } from './finding.js';
 import {
   judgeClock,
   judgeDeclared,
@@ -31,7 +31,7 @@ export interface BusChecks {
 export async function checkBus(
   nc: NatsConnection,
   { monitorUrl, repair, now }: BusChecks,
-): Promise<{ findings: Finding[]; done: string[] }> {
+): Promise<{ findings: Diagnosis[]; done: string[] }> {
   const findings = [await checkPromises(nc, monitorUrl)];
   const jsm = await jetstreamManager(nc, { checkAPI: false });
   const repaired = repair ? await provisioned(nc) : { findings: [], done: [] };
@@ -48,7 +48,7 @@ export async function checkBus(
   return { findings, done: repaired.done };
 }
 
-async function checkPromises(nc: NatsConnection, monitorUrl: string | undefined): Promise<Finding> {
+async function checkPromises(nc: NatsConnection, monitorUrl: string | undefined): Promise<Diagnosis> {
   const version = `nats-server ${nc.info?.version ?? 'of unknown version'}`;
   try {
     await checkServer(nc, { monitorUrl });
@@ -58,7 +58,7 @@ async function checkPromises(nc: NatsConnection, monitorUrl: string | undefined)
   }
 }
 
-async function provisioned(nc: NatsConnection): Promise<{ findings: Finding[]; done: string[] }> {
+async function provisioned(nc: NatsConnection): Promise<{ findings: Diagnosis[]; done: string[] }> {
   try {
     const { created, updated } = await provision(nc);
     return {
@@ -132,7 +132,7 @@ function lookOf(consumer: ConsumerInfo): DurableLook {
 }
 
 /** The server says in an answer when it gave it. */
-async function checkClock(jsm: JetStreamManager, now: () => number): Promise<Finding> {
+async function checkClock(jsm: JetStreamManager, now: () => number): Promise<Diagnosis> {
   const asked = now();
   const { ts } = (await jsm.streams.info(STREAMS.RUNS.name)) as { ts?: string };
   const there = Date.parse(ts ?? '');
@@ -140,7 +140,7 @@ async function checkClock(jsm: JetStreamManager, now: () => number): Promise<Fin
   return judgeClock((asked + now()) / 2 - there, PROOF_MS_MAX);
 }
 
-function deadLetters(streams: readonly StreamInfo[]): Finding {
+function deadLetters(streams: readonly StreamInfo[]): Diagnosis {
   const letters = streams.find(({ config }) => config.name === STREAMS.DLQ.name)?.state.messages ?? 0;
   return letters === 0 ? ok('dlq', 'no dead letters') : warn('dlq', `${letters} dead letters`, 'orrery dlq ls');
 }

@@ -2,7 +2,7 @@ import { lookAtPostgres } from '#libs/embedded';
 import { readSecret } from '#libs/keys';
 import type { Endpoints, Home } from '../../home/index.js';
 import { messageOf } from '../../terminal/index.js';
-import { bad, ok, warn, type Finding } from './finding.js';
+import { bad, ok, warn, type Diagnosis } from './finding.js';
 
 const MAJOR_MIN = 14;
 const BYTES_PER_MIB = 1024 ** 2;
@@ -12,7 +12,7 @@ const USER = 'orrery';
 export async function checkDatabase(
   home: Home,
   { env, endpoints }: { readonly env: NodeJS.ProcessEnv; readonly endpoints: Endpoints | undefined },
-): Promise<Finding[]> {
+): Promise<Diagnosis[]> {
   const url = await addressOf(home, env, endpoints);
   if (url === undefined) return [warn('postgres', 'nobody says where it is', 'it is looked at where the system runs')];
   try {

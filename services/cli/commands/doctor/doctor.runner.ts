@@ -6,7 +6,7 @@ import { homeOf, isDirectory, isFile, parseEndpoints, type Endpoints, type Home 
 import { EXIT, messageOf, printJson, type CliContext, type ExitCode } from '../../terminal/index.js';
 import { checkBus } from './bus-check.client.js';
 import { checkDatabase } from './database-check.adapter.js';
-import { bad, ok, pageOf, sumOf, warn, type Finding } from './finding.js';
+import { bad, ok, pageOf, sumOf, warn, type Diagnosis } from './finding.js';
 import { checkDisk, checkModes, checkProcesses } from './home-check.adapter.js';
 import { checkDevices } from './registry-check.client.js';
 import { checkServices } from './services-check.client.js';
@@ -17,7 +17,7 @@ const DIAL_MS_MAX = 1_500;
 
 /** What one check brings. */
 interface Checked {
-  readonly findings: readonly Finding[];
+  readonly findings: readonly Diagnosis[];
   /** What was repaired. */
   readonly done?: readonly string[];
 }

@@ -1,27 +1,27 @@
 import { paintFor, cleanLine, type Colour, type Terminal } from '../../terminal/index.js';
 
 /** `warn`: it works, and somebody should look. `bad`: something does not work, or somebody can do what nobody should. */
-export type FindingState = 'ok' | 'warn' | 'bad';
+export type DiagnosisState = 'ok' | 'warn' | 'bad';
 
 /** One line of the page. */
-export interface Finding {
+export interface Diagnosis {
   readonly area: string;
-  readonly state: FindingState;
+  readonly state: DiagnosisState;
   readonly what: string;
   /** What a person can do about it. */
   readonly remedy?: string;
 }
 
-export const ok = (area: string, what: string): Finding => ({ area, state: 'ok', what });
-export const warn = (area: string, what: string, remedy: string): Finding => ({ area, state: 'warn', what, remedy });
-export const bad = (area: string, what: string, remedy: string): Finding => ({ area, state: 'bad', what, remedy });
+export const ok = (area: string, what: string): Diagnosis => ({ area, state: 'ok', what });
+export const warn = (area: string, what: string, remedy: string): Diagnosis => ({ area, state: 'warn', what, remedy });
+export const bad = (area: string, what: string, remedy: string): Diagnosis => ({ area, state: 'bad', what, remedy });
 
-const COLOURS: Readonly<Record<FindingState, Colour>> = { ok: 'green', warn: 'yellow', bad: 'red' };
+const COLOURS: Readonly<Record<DiagnosisState, Colour>> = { ok: 'green', warn: 'yellow', bad: 'red' };
 const AREA_WIDTH = 10;
 const WHAT_CHARS_MAX = 400;
 
 /** The page, line by line; a remedy stands below what it is for. */
-export function pageOf(findings: readonly Finding[], terminal: Pick<Terminal, 'color'>): string[] {
+export function pageOf(findings: readonly Diagnosis[], terminal: Pick<Terminal, 'color'>): string[] {
   const paint = paintFor(terminal);
   return findings.flatMap(({ area, state, what, remedy }) => {
     const line = `${paint(COLOURS[state], state.padEnd(4))}  ${area.padEnd(AREA_WIDTH)}  ${cut(what)}`;
@@ -30,8 +30,8 @@ export function pageOf(findings: readonly Finding[], terminal: Pick<Terminal, 'c
 }
 
 /** How many lines are of which kind, in one line. */
-export function sumOf(findings: readonly Finding[]): string {
-  const count = (state: FindingState): number => findings.filter((finding) => finding.state === state).length;
+export function sumOf(findings: readonly Diagnosis[]): string {
+  const count = (state: DiagnosisState): number => findings.filter((finding) => finding.state === state).length;
   return `${count('ok')} ok, ${count('warn')} to look at, ${count('bad')} bad`;
 }
 

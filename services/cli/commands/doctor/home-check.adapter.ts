@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Home } from '../../home/index.js';
 import { errorCode } from '../../terminal/index.js';
 import { processesOf, supervisorOf } from '../../processes/index.js';
-import { bad, ok, warn, type Finding } from './finding.js';
+import { bad, ok, warn, type Diagnosis } from './finding.js';
 import { judgeDisk } from './judge-bus.js';
 
 const OTHERS = 0o077;
@@ -12,7 +12,7 @@ const PRIVATE_DIR = 0o700;
 const NAMED_MAX = 3;
 
 /** Who of the home's processes is alive. */
-export async function checkProcesses(home: Home): Promise<Finding[]> {
+export async function checkProcesses(home: Home): Promise<Diagnosis[]> {
   const [supervisor, alive, known] = await Promise.all([
     supervisorOf(home),
     processesOf(home),
@@ -23,7 +23,7 @@ export async function checkProcesses(home: Home): Promise<Finding[]> {
     return [bad('processes', `no system is running in ${home.root}`, 'orrery up')];
   }
   const dead = names.filter((name) => !alive.has(name));
-  const findings: Finding[] = [];
+  const findings: Diagnosis[] = [];
   if (supervisor === undefined) {
     findings.push(bad('processes', 'nobody supervises what runs here', 'orrery up takes over what is left'));
   }
@@ -42,7 +42,7 @@ function namesIn(text: string): string[] {
   }
 }
 
-export async function checkDisk(home: Home): Promise<Finding[]> {
+export async function checkDisk(home: Home): Promise<Diagnosis[]> {
   const { bavail, blocks, bsize } = await statfs(home.root);
   return [judgeDisk(bavail * bsize, blocks * bsize)];
 }
@@ -53,7 +53,7 @@ interface Loose {
 }
 
 /** Files and directories with secrets that somebody else can read or change. With `repair` they are made private. */
-export async function checkModes(home: Home, repair: boolean): Promise<{ findings: Finding[]; done: string[] }> {
+export async function checkModes(home: Home, repair: boolean): Promise<{ findings: Diagnosis[]; done: string[] }> {
   const secrets = await secretsOf(home);
   const loose = secrets.filter(({ mode }) => (mode & OTHERS) !== 0).map(({ path, mode }): Loose => ({ path, mode }));
   const first = loose[0];

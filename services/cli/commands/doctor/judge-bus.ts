@@ -1,4 +1,4 @@
-import { bad, ok, warn, type Finding } from './finding.js';
+import { bad, ok, warn, type Diagnosis } from './finding.js';
 
 /** A difference between what was declared and what the server has. */
 interface Difference {
@@ -30,7 +30,7 @@ const NAMED_MAX = 4;
 const REPAIR = 'orrery doctor --repair (or "orrery up" again)';
 
 /** Streams, buckets and durables against their declaration: one line when all is well, one for each that is not. */
-export function judgeDeclared(kind: 'streams' | 'durables', things: readonly DeclaredThing[]): Finding[] {
+export function judgeDeclared(kind: 'streams' | 'durables', things: readonly DeclaredThing[]): Diagnosis[] {
   const missing = things.filter(({ drift }) => drift === undefined).map(({ name }) => name);
   const drifted = things.filter(({ drift }) => drift !== undefined && drift.length > 0);
   const findings = drifted.map(({ name, drift = [] }) => bad(kind, `${name} differs: ${differences(drift)}`, REPAIR));
@@ -39,13 +39,13 @@ export function judgeDeclared(kind: 'streams' | 'durables', things: readonly Dec
 }
 
 /** Durables that nobody declared: a key that may not make one could not have made it. */
-export function judgeUndeclared(names: readonly string[]): Finding[] {
+export function judgeUndeclared(names: readonly string[]): Diagnosis[] {
   if (names.length === 0) return [];
   return [warn('durables', `nobody declared ${some(names)}`, 'who made them? an administrator can delete them')];
 }
 
 /** Whether messages wait and nobody takes them, by two looks some time apart. */
-export function judgeMoving(before: readonly DurableLook[], after: readonly DurableLook[]): Finding[] {
+export function judgeMoving(before: readonly DurableLook[], after: readonly DurableLook[]): Diagnosis[] {
   const earlier = new Map(before.map((look) => [look.name, look]));
   const still = after.filter((look) => {
     const then = earlier.get(look.name);
@@ -68,14 +68,14 @@ const FREE_WARN = 0.1;
 const FREE_BAD = 0.02;
 
 /** How much of what the server may store it has stored; a full stream refuses. */
-export function judgeStorage(used: number, limit: number): Finding {
+export function judgeStorage(used: number, limit: number): Diagnosis {
   if (limit <= 0) return ok('storage', `${gib(used)} in streams`);
   const what = `${gib(used)} of ${gib(limit)} in streams`;
   if (used / limit > USED_BAD) return bad('storage', what, 'nothing is accepted when it is full: give it more room');
   return used / limit > USED_WARN ? warn('storage', what, 'give it more room, or a new home') : ok('storage', what);
 }
 
-export function judgeDisk(free: number, total: number): Finding {
+export function judgeDisk(free: number, total: number): Diagnosis {
   const what = `${gib(free)} of ${gib(total)} free`;
   if (free / total < FREE_BAD) return bad('disk', what, 'make room: what cannot be stored is refused');
   return free / total < FREE_WARN ? warn('disk', what, 'make room before it is full') : ok('disk', what);
@@ -84,7 +84,7 @@ export function judgeDisk(free: number, total: number): Finding {
 const CLOCK_WARN_MS = 2_000;
 
 /** `aheadMs`: how much later it is here than there. Proofs are good within `limitMs`. */
-export function judgeClock(aheadMs: number, limitMs: number): Finding {
+export function judgeClock(aheadMs: number, limitMs: number): Diagnosis {
   const seconds = (Math.abs(aheadMs) / 1_000).toFixed(1);
   const what = `${seconds} s ${aheadMs < 0 ? 'behind' : 'ahead of'} the bus`;
   const remedy = 'set the clocks by NTP: what is signed counts for minutes only';

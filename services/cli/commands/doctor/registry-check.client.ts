@@ -1,10 +1,10 @@
 import type { NatsConnection } from '@nats-io/transport-node';
 import { query } from '#libs/messaging';
 import type { AgentProfile } from '#proto';
-import { ok, warn, type Finding } from './finding.js';
+import { ok, warn, type Diagnosis } from './finding.js';
 
 /** The devices as the registry sees them. */
-export async function checkDevices(nc: NatsConnection): Promise<Finding[]> {
+export async function checkDevices(nc: NatsConnection): Promise<Diagnosis[]> {
   const { devices } = await query(nc, 'registry', 'devices', {});
   const living = devices.filter(({ revoked }) => revoked === null || revoked === undefined);
   const away = living

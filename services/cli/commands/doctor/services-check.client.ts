@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Endpoints } from '../../home/index.js';
 import { messageOf } from '../../terminal/index.js';
-import { bad, ok, type Finding } from './finding.js';
+import { bad, ok, type Diagnosis } from './finding.js';
 
 const ANSWER_MS_MAX = 4_000;
 
@@ -11,14 +11,14 @@ const Readiness = z.looseObject({
 });
 
 /** Every service, asked at once whether it is ready, and if not, what it lacks. */
-export async function checkServices({ health }: Pick<Endpoints, 'health'>): Promise<Finding[]> {
+export async function checkServices({ health }: Pick<Endpoints, 'health'>): Promise<Diagnosis[]> {
   const findings = await Promise.all(Object.entries(health).map(([name, url]) => checkService(name, url)));
   const well = findings.filter(({ state }) => state === 'ok');
   const others = findings.filter(({ state }) => state !== 'ok');
   return well.length === 0 ? others : [ok('services', `ready: ${well.map(({ what }) => what).join(' ')}`), ...others];
 }
 
-async function checkService(name: string, url: string): Promise<Finding> {
+async function checkService(name: string, url: string): Promise<Diagnosis> {
   const remedy = `see its log, and ${url}/readyz`;
   try {
     const answer = await fetch(new URL('/readyz', url), { signal: AbortSignal.timeout(ANSWER_MS_MAX) });

@@ -28,5 +28,5 @@ export function defineTokens(program: CliCommand): void {
     .does(async (context, id: string, options: IssueOptions) => (await runner()).issueToken(context, id, options));
   define(tokens, 'revoke', 'end tokens at once', ['orrery tokens revoke 01JD…'])
     .argument('<token...>', 'ids, as listed')
-    .does(async (context, ids: string[]) => (await runner()).revokeTokens(context, ids));
+    .does(async (context, ids: string[]) => (await runner()).revokeNamedTokens(context, ids));
 }

@@ -79,7 +79,7 @@ export async function issueToken(context: CliContext, id: string, options: Issue
   return tell(context, {}, tokenFile === undefined ? secret : undefined);
 }
 
-export async function revokeTokens(context: CliContext, ids: readonly string[]): Promise<ExitCode> {
+export async function revokeNamedTokens(context: CliContext, ids: readonly string[]): Promise<ExitCode> {
   return withSignedBus(context, async (nc, seed) => {
     const changes: { tokenId: string; changed: boolean }[] = [];
     for (const tokenId of new Set(ids)) {
