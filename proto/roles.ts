@@ -67,7 +67,7 @@ export const ROLE_TABLE: Readonly<Record<ActionName, Rule>> = {
   'registry.tokens': { roles: ['admin', 'auditor'], own: ANYBODY },
   'registry.token-issue': ADMINISTER,
   'registry.token-revoke': { roles: ['admin'], own: ANYBODY },
-  'registry.token-used': SERVICES,
+  'registry.token-used': { roles: [], own: ANYBODY, services: true },
   'registry.identify': SERVICES,
   'registry.revocations': SERVICES,
   'planner.dlq-retry': OPERATE,

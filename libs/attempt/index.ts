@@ -1,5 +1,5 @@
 /**
- * ATTEMPT, one of the four aggregates: its orders, its facts folded, what is told to its agent of them, how commands and steps end. Pure;
+ * ATTEMPT, one of the five aggregates: its orders, its facts folded, what is told to its agent of them, how commands and steps end. Pure;
  * the device-agent waits, asks and stores.
  */
 export {

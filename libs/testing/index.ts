@@ -4,7 +4,7 @@
  */
 export { makeTestAuthority, type TestAuthority, type TestCertificate } from './servers/certificates.js';
 export { startTestNats, type TestNats, type TestNatsOptions } from './servers/nats-server.js';
-export { introduce, startTestBus, type TestBus } from './servers/test-bus.js';
+export { introduce, introduceWith, showActors, startTestBus, type TestBus } from './servers/test-bus.js';
 export { notAsked } from './servers/not-asked.js';
 export { requestRun, signedRequest } from './servers/request-run.js';
 export { startTestPostgres, type TestPostgres } from './servers/postgres.js';

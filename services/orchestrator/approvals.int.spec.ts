@@ -17,9 +17,9 @@ import {
 } from '#proto';
 import { checkInvariants, foldRun, viewOf } from '#libs/constellation';
 import { newCommitId, openAttemptLog, openRunLog, readCommits, sealCommit } from '#libs/event-log';
-import { connectBus, provision, provisionActors, sendVerb } from '#libs/messaging';
+import { connectBus, provision, sendVerb } from '#libs/messaging';
 import { systemClock } from '#libs/platform';
-import { connectDevice, signedRequest, startTestNats, type TestNats, type Replica } from '#libs/testing';
+import { connectDevice, showActors, signedRequest, startTestNats, type TestNats, type Replica } from '#libs/testing';
 import { startOrchestrator } from './rig.testing.js';
 
 const [ALICE, CI] = [createUser(), createUser()];
@@ -38,7 +38,7 @@ beforeAll(async () => {
     [ALICE.getPublicKey(), { kind: 'person', id: 'alice' } as const],
     [CI.getPublicKey(), { kind: 'external', id: 'ci' } as const],
   ]);
-  await provisionActors(nc, actors, { now: now() });
+  await showActors(nc, actors);
   await connectDevice(nc, 'web-1');
   orchestrator = await startOrchestrator(nc, { instance: 'one' });
 });

@@ -1,6 +1,6 @@
 import { Module } from '@nestjs/common';
 import type { DeviceId } from '#proto';
-import { openFleetLog, type FleetLog } from '#libs/event-log';
+import { openActorLog, openFleetLog, type ActorLog, type FleetLog } from '#libs/event-log';
 import { CredentialIssuer, readSecret } from '#libs/keys';
 import { Actors, DeviceTimers } from '#libs/messaging';
 import {
@@ -17,7 +17,9 @@ import {
   token,
   untilItWorks,
 } from '#libs/platform';
-import { FleetQueries, IdentityQueries } from './endpoint/index.js';
+import { Roster } from '#libs/actors';
+import { ActorsConsumer, ActorsHandler, ActorsProjector, FirstActors, KvActors } from './actors/index.js';
+import { FleetQueries, IdentityQueries, PeopleQueries } from './endpoint/index.js';
 import { FleetState, isRecorded, liveSession } from '#libs/fleet';
 import { DueTimers, FleetConsumer, FleetHandler, IdentityHandler } from './log/index.js';
 import { MetricsBoard, PresenceConsumer, readPresence } from './presence/index.js';
@@ -39,6 +41,7 @@ export const SEED = token<string>('SEED');
 /** Where profiles are shown besides AGENT_PROFILES. */
 export const ROWS = token<ProfileStore & { readonly name: string }>('ROWS');
 const FLEET = token<FleetLog>('FLEET');
+const ACTORS = token<ActorLog>('ACTORS');
 const ROWS_PROJECTOR = token<ProfilesProjector>('ROWS_PROJECTOR');
 
 /**
@@ -48,9 +51,10 @@ const ROWS_PROJECTOR = token<ProfilesProjector>('ROWS_PROJECTOR');
  *   due timers ───────┼──► FleetHandler: load, decide, append ──► FLEET ──► FleetState ──► AGENT_PROFILES, Postgres
  *   enroll, join, … ──┘                                             │                    └► REVOKED_GRANTS
  *                                                                   └── also what other replicas append
+ *   people-…, token-… ────► ActorsHandler: load, decide, append ──► ACTORS ──► Roster ──► bucket ACTORS
  */
 @Module({
-  controllers: [DueTimers, FleetQueries, IdentityQueries],
+  controllers: [DueTimers, FleetQueries, IdentityQueries, PeopleQueries],
   providers: [
     part(REGISTRY_CONFIG, [], () => loadConfig(RegistryConfig)),
     part(SEED, [SERVICE_CONFIG], ({ nats }) => readSeed(nats.seedFile)),
@@ -144,6 +148,24 @@ const ROWS_PROJECTOR = token<ProfilesProjector>('ROWS_PROJECTOR');
             gone: (id) => metrics.gone(id),
           },
         }),
+    ),
+    part(ACTORS, [NATS], openActorLog),
+    Roster,
+    part(ActorsConsumer, [NATS, Roster, LOGGER], (nc, state, logger) => new ActorsConsumer({ nc, state, logger })),
+    part(
+      ActorsHandler,
+      [ACTORS, Roster, ActorsConsumer, CLOCK, INSTANCE, LOGGER],
+      (log, roster, consumer, clock, instance, logger) =>
+        new ActorsHandler({ log, roster, consumer, clock, instance, logger }),
+    ),
+    part(ActorsProjector, [NATS, Roster, ActorsConsumer, LOGGER], (nc, roster, consumer, logger) =>
+      new ActorsProjector({ store: new KvActors(nc), roster, logger }).following(consumer),
+    ),
+    part(
+      FirstActors,
+      [NATS, REGISTRY_CONFIG, Roster, ActorsHandler, ActorsProjector, LOGGER],
+      (nc, { actorsFile }, roster, handler, projector, logger) =>
+        new FirstActors({ nc, file: actorsFile, roster, handler, projector, logger }),
     ),
     part(Actors, [NATS, LOGGER], async (nc, logger) => {
       const report = (error: unknown): void => logger.warn({ reason: String(error) }, 'actors: watching again');

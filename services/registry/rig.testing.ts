@@ -42,6 +42,7 @@ interface ReplicaOptions {
   readonly store?: ProfileStore & { readonly name: string };
   readonly clock?: Clock;
   readonly credentialMs?: number;
+  readonly actorsFile?: string;
 }
 
 export async function until<T>(read: () => Promise<T>, wanted: (value: T) => boolean): Promise<T> {
@@ -84,6 +85,7 @@ export class Rig {
     store = NOWHERE,
     clock = systemClock,
     credentialMs = CREDENTIAL_MS,
+    actorsFile,
   }: ReplicaOptions = {}): Promise<Replica> {
     const nc = await connect(this.server, `registry-${instance}`);
     const registry = await startReplica(RegistryModule, {
@@ -92,7 +94,7 @@ export class Rig {
       instance,
       clock,
       providers: [
-        { provide: REGISTRY_CONFIG, useValue: { graceMs, credentialMs } },
+        { provide: REGISTRY_CONFIG, useValue: { graceMs, credentialMs, actorsFile } },
         { provide: SEED, useValue: this.seed },
         { provide: ROWS, useValue: store },
       ],

@@ -3,8 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { keyOf, tokenHash, writeSecret } from '#libs/keys';
-import { natsUsers } from '#libs/messaging';
-import { parseActors } from './actors.js';
+import { natsUsers, parseActors } from '#libs/messaging';
 import { makeKeys, renewAdminToken, turnOffAdminToken } from './keys.runner.js';
 import { OWNERS, secretsAt, WITH_METRICS, type Secrets } from './secrets.js';
 
@@ -51,17 +50,17 @@ describe('makeKeys', () => {
     expect(config).toContain(await text(secrets.passwordFile('external')));
   });
 
-  it('tells the administrator, and nobody else, whom the keys stand for', async () => {
+  it('tells the registry whom the keys stand for', async () => {
     await makeKeys(secrets, say);
     const actors = parseActors(await text(secrets.actorsFile));
     const known = await Promise.all(
-      ['cli', 'console', 'planner', 'admin', 'external', 'aip-gateway'].map(async (user) => [
+      ['cli', 'console', 'planner', 'admin', 'external', 'aip-gateway', 'auditor'].map(async (user) => [
         await keyOf(secrets.seedFile(user)),
         expect.objectContaining({ id: user }),
       ]),
     );
     expect(Object.fromEntries(actors ?? [])).toEqual(Object.fromEntries(known));
-    expect(secrets.actorsFile.startsWith(`${secrets.directory('admin')}/`)).toBe(true);
+    expect(secrets.actorsFile.startsWith(`${secrets.directory('registry')}/`)).toBe(true);
   });
 
   it('gives the database password to those who need it, the same to all', async () => {

@@ -10,8 +10,7 @@ import {
   tokenHash,
   writeSecret,
 } from '#libs/keys';
-import { actorsOf, natsUsers } from '#libs/messaging';
-import { renderActors } from './actors.js';
+import { actorsOf, natsUsers, renderActors } from '#libs/messaging';
 import { OWNERS, WITH_METRICS, WITH_DATABASE, type Say, type Secrets } from './secrets.js';
 
 const PRIVATE_DIR = 0o700;

@@ -48,8 +48,8 @@ export function secretsAt(root: string) {
     passwordFile: (user: string): string => join(directory(user), 'password'),
     databasePasswordFile: (owner: Owner): string => join(directory(owner), 'database-password'),
     natsConfigFile: join(directory('nats'), 'nats.conf'),
-    /** Public keys and whom they stand for, handed from the step that sees all keys to the one that may write to the bus. */
-    actorsFile: join(directory('admin'), 'actors.json'),
+    /** Public keys and whom they stand for, handed from the step that sees all keys to the registry, which makes facts of it. */
+    actorsFile: join(directory('registry'), 'actors.json'),
     /** For who collects metrics; services have its hash. */
     metricsTokenFile: join(directory('admin'), 'metrics-token'),
     metricsTokenHashFile: (owner: Owner): string => join(directory(owner), 'metrics-token.sha256'),

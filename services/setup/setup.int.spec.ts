@@ -3,16 +3,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { NatsConnection } from '@nats-io/transport-node';
-import { busUsers, proveActor } from '#libs/keys';
-import { Actors, connectBus, natsUsers, serveQueries, type QueryRequest, type Served } from '#libs/messaging';
+import { busUsers } from '#libs/keys';
+import { connectBus, natsUsers, serveQueries, type QueryRequest, type Served } from '#libs/messaging';
 import { notAsked, startTestNats, type TestNats } from '#libs/testing';
-import { subjects, type AgentProfile } from '#proto';
+import type { AgentProfile } from '#proto';
 import { makeKeys } from './keys.runner.js';
 import { secretsAt, type Secrets } from './secrets.js';
 import { runSetup } from './setup.runner.js';
 
 const AT = '2026-11-20T15:40:40.489Z';
-const command = { subject: subjects.verb('run-1', 'CANCEL'), body: { id: 'verb-1' } };
 
 let server: TestNats;
 let secrets: Secrets;
@@ -36,27 +35,9 @@ async function streams(): Promise<string[]> {
 }
 
 describe('the step "streams"', () => {
-  it('says whose the keys are, and has nothing to do the second time', async () => {
-    expect(await streams()).toEqual([
-      expect.stringMatching(/^streams: \d+ made, 0 changed$/u),
-      'actors: 6 written, 0 removed',
-    ]);
-    expect(await streams()).toEqual(['streams: as they have to be', 'actors: as they have to be']);
-    const user = 'orchestrator';
-    const seedFile = secrets.seedFile(user);
-    const nc = await connectBus({ url: server.url, name: user, inboxPrefix: `_INBOX_${user}`, seedFile });
-    const actors = await Actors.open(nc);
-    const proof = proveActor((await readFile(secrets.seedFile('cli'), 'utf8')).trim(), { ...command, at: AT });
-    expect(actors.actorOf(proof, { ...command, now: Date.parse(AT) })).toMatchObject({ actor: { id: 'cli' } });
-    await actors.end();
-    await nc.close();
-  });
-
-  it('does not take everybody for nobody when it is not told whose the keys are', async () => {
-    await rm(secrets.actorsFile);
-    await expect(streams()).rejects.toThrow(/run the step "keys" again/u);
-    await makeKeys(secrets, () => undefined);
-    expect(await streams()).toEqual(['streams: as they have to be', 'actors: as they have to be']);
+  it('has nothing to do the second time, and says nothing of people: that is for the registry', async () => {
+    expect(await streams()).toEqual([expect.stringMatching(/^streams: \d+ made, 0 changed$/u)]);
+    expect(await streams()).toEqual(['streams: as they have to be']);
   });
 });
 

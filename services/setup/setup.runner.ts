@@ -1,17 +1,15 @@
 import type { NatsConnection } from '@nats-io/transport-node';
-import { readSecret } from '#libs/keys';
-import { provision, provisionActors } from '#libs/messaging';
-import { parseActors } from './actors.js';
+import { provision } from '#libs/messaging';
 import { withSetupBus } from './bus.client.js';
 import { admitDevices, renewDevice } from './devices.runner.js';
 import { makeKeys, renewAdminToken, turnOffAdminToken } from './keys.runner.js';
-import { secretsAt, type Say, type Secrets } from './secrets.js';
+import { secretsAt, type Say } from './secrets.js';
 import { readSetupConfig } from './setup.config.js';
 
 const HELP = `Prepares a system of containers. Every step can be repeated.
 
   keys         make what is missing of the credentials, and nats.conf
-  streams      make the streams, durables and buckets, and say whose the keys are (needs NATS)
+  streams      make the streams, durables and buckets (needs NATS)
   devices      admit the devices of ORRERY_SETUP_DEVICES, such as "web-1:web db-1:db" (needs the registry)
   device-token <id>  a new join token for one that lost its volume, or was revoked; restart its container then
   admin-token  make a new admin token, for the first person; the console takes it within seconds
@@ -45,7 +43,7 @@ export async function runSetup(
       await turnOffAdminToken(secrets, say);
       return OK;
     case 'streams': {
-      await withSetupBus(as('admin'), (nc) => provisionBus(nc, secrets, say));
+      await withSetupBus(as('admin'), (nc) => provisionBus(nc, say));
       return OK;
     }
     case 'devices':
@@ -60,13 +58,8 @@ export async function runSetup(
   }
 }
 
-async function provisionBus(nc: NatsConnection, { actorsFile }: Secrets, say: Say): Promise<void> {
+async function provisionBus(nc: NatsConnection, say: Say): Promise<void> {
   const { created, updated } = await provision(nc);
   const changed = created.length + updated.length > 0;
   say(`streams: ${changed ? `${created.length} made, ${updated.length} changed` : 'as they have to be'}`);
-  const actors = parseActors((await readSecret(actorsFile)) ?? '');
-  if (actors === undefined) throw new Error(`${actorsFile} cannot be read; run the step "keys" again.`);
-  const { written, removed } = await provisionActors(nc, actors, { now: Date.now() });
-  const known = written.length + removed.length > 0;
-  say(`actors: ${known ? `${written.length} written, ${removed.length} removed` : 'as they have to be'}`);
 }

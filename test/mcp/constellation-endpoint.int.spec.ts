@@ -5,7 +5,7 @@ import { Kvm } from '@nats-io/kv';
 import { createUser } from '@nats-io/nkeys';
 import { request } from 'node:http';
 import { encodeEditGrant, grantIdOf, signEditGrant } from '#libs/keys';
-import { provisionActors } from '#libs/messaging';
+import { showActors } from '#libs/testing';
 import { BUCKETS, ConstellationSnapshot, type RevokedGrants, type RunId } from '#proto';
 import { ENDPOINT_LIMITS } from '../../services/planner/endpoint/constellation-endpoint.gateway.js';
 import { startRig, type Rig } from './rig.js';
@@ -200,7 +200,7 @@ describe('who is let in', () => {
     const pair = createUser();
     const admin = await rig.bus.as('admin');
     const key = pair.getPublicKey();
-    await provisionActors(admin, new Map([[key, { kind: 'person', id: 'bob' }]]), { now: 0, keepOthers: true });
+    await showActors(admin, new Map([[key, { kind: 'person', id: 'bob' }]]));
     const seed = new TextDecoder().decode(pair.getSeed());
     const authorization = `Bearer ${encodeEditGrant(signEditGrant(seed, { runId, access: 'read', ...soon() }))}`;
     const status = async () => (await post({ authorization }, PING)).status;

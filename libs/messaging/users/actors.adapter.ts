@@ -1,9 +1,10 @@
 import type { NatsConnection } from '@nats-io/transport-node';
 import { verifyActorProof, verifyEditGrant, type GrantUse } from '#libs/keys';
-import { BUCKETS, KnownActor, RevokedGrants, type Actor, type ActorProof, type EditGrant, type Refusal } from '#proto';
+import { BUCKETS, RevokedGrants, type Actor, type ActorProof, type EditGrant, type Refusal, type Role } from '#proto';
 import { followBucket, entryValue, type BucketLook, type Following } from '../buckets/index.js';
+import { Directory, type DirectoryEntry } from './directory.js';
 import { KnownRevocations } from './known-revocations.js';
-import { DEFAULT_NAMESPACE, FIRST_PERSON, vouchedBy, type KnownSender } from './vouching.js';
+import { FIRST_PERSON, vouchedBy, type KnownSender } from './vouching.js';
 
 /** A signed command as it was received. */
 export interface SignedCommand {
@@ -19,18 +20,25 @@ interface Refused {
   readonly refusal: Refusal;
 }
 export type ActorAnswer = { readonly ok: true; readonly actor: Actor } | Refused;
-export type SenderAnswer = ({ readonly ok: true } & KnownSender) | Refused;
+
+/** Who sends a command, and what it is trusted with. */
+export interface Sender extends KnownSender {
+  readonly roles: readonly Role[];
+  /** It may say in whose name it sends a command, and has not done so here. */
+  readonly mayVouch: boolean;
+}
+export type SenderAnswer = ({ readonly ok: true } & Sender) | Refused;
 
 /**
- * Who is behind a command: its proof shows that somebody holds a key, the bucket ACTORS says whom the key stands for. A key that
- * is taken out of it stands for nobody from then on, and a grant that REVOKED_GRANTS names allows nothing. When a bucket cannot be
+ * Who is behind a command: its proof shows that somebody holds a key, the bucket ACTORS says whom the key stands for and what
+ * he is trusted with. A key that is revoked there stands for nobody from then on, and a grant that REVOKED_GRANTS names allows nothing. When a bucket cannot be
  * followed for a while, what was known stays known, and no grant counts until both are read anew.
  * What cannot be read stands for nobody, and for nothing.
  */
 export class Actors {
   readonly #stopped = new AbortController();
   readonly #revocations = new KnownRevocations();
-  #known: ReadonlyMap<string, Actor> = new Map();
+  #directory = new Directory();
   #followed: readonly Following[] = [];
 
   private constructor() {
@@ -58,27 +66,32 @@ export class Actors {
 
   /** The sender of a command; a refusal says to the sender what is wrong with the proof. */
   actorOf(proof: ActorProof, command: SignedCommand): SenderAnswer {
-    const signer = this.#known.get(proof.key);
-    if (signer === undefined) return unauthorized(`The key ${proof.key} stands for nobody here.`);
+    const signer = this.#signerOf(proof.key);
+    if ('refusal' in signer) return signer;
     const verified = verifyActorProof(proof, command);
     if (!verified.ok) return unauthorized(verified.reason);
-    if (proof.vouched === undefined) return { ok: true, actor: signer, namespace: DEFAULT_NAMESPACE };
-    const sender = vouchedBy(signer, proof.vouched);
-    return typeof sender === 'string' ? unauthorized(sender) : { ok: true, ...sender };
+    const { actor, namespace, roles, mayVouch } = signer;
+    if (proof.vouched === undefined) return { ok: true, actor, namespace, roles, mayVouch };
+    const sender = vouchedBy(actor, proof.vouched);
+    if (typeof sender === 'string') return unauthorized(sender);
+    return { ok: true, ...sender, roles: this.#rolesOf(sender.actor), mayVouch: false };
+  }
+
+  /** Everybody who is known now. */
+  get directory(): Directory {
+    return this.#directory;
   }
 
   /** The actor of this id, of whom the server has shown that it is the one: by a subject that is his alone. */
   actorNamed(id: string): KnownSender | undefined {
-    const actor = [...this.#known.values()].find((known) => known.id === id);
-    return actor && { actor, namespace: DEFAULT_NAMESPACE };
+    const known = this.#directory.get(id);
+    return known === undefined || known.isRevoked ? undefined : { actor: known.actor, namespace: known.namespace };
   }
 
-  /** Ids of the persons who may approve; undefined where nobody says so. */
+  /** Ids of the persons who may approve; undefined where nobody says so: an installation has a first person. */
   approvers(): readonly string[] | undefined {
-    const first = [...this.#known.values()].find(
-      ({ kind, id }) => kind === FIRST_PERSON.kind && id === FIRST_PERSON.id,
-    );
-    return first && [first.id];
+    const isTold = this.#directory.get(FIRST_PERSON.id) !== undefined;
+    return isTold ? this.#directory.approvers().map(({ id }) => id) : undefined;
   }
 
   /**
@@ -89,9 +102,9 @@ export class Actors {
   grantOf(grant: EditGrant, { access = 'edit', ...use }: Omit<GrantUse, 'access'> & Partial<GrantUse>): ActorAnswer {
     const verified = verifyEditGrant(grant, { ...use, access });
     if (!verified.ok) return unauthorized(verified.reason);
-    const actor = this.#known.get(verified.key);
-    if (actor === undefined)
-      return unauthorized(`The grant is of the key ${verified.key}, which stands for nobody here.`);
+    const signer = this.#signerOf(verified.key);
+    if ('refusal' in signer) return signer;
+    const { actor } = signer;
     if (actor.kind !== 'person') {
       return unauthorized(`The grant is of ${actor.id}, which is of kind ${actor.kind}; only a person can give one.`);
     }
@@ -105,16 +118,28 @@ export class Actors {
     await Promise.all(this.#followed.map(({ over }) => over));
   }
 
+  /** Who may sign with the key now. */
+  #signerOf(key: string): DirectoryEntry | Refused {
+    const signer = this.#directory.ofKey(key);
+    // The registry is about to say who is known: nobody is sent away for good because it is not there yet.
+    if (this.#directory.isEmpty) return NOBODY_YET;
+    if (signer === undefined) return unauthorized(`The key ${key} stands for nobody here.`);
+    const until = signer.keys.find((one) => one.key === key)?.until;
+    if (until === undefined) return signer;
+    return unauthorized(`The key ${key} of ${signer.actor.id} was revoked at ${until}.`);
+  }
+
+  /** A client of a gateway is in no directory: what it may do, its gateway has allowed it. */
+  #rolesOf({ id }: Actor): readonly Role[] {
+    return this.#directory.get(id)?.roles ?? ['requester'];
+  }
+
   #lookAtKeys(): BucketLook {
-    const known = new Map<string, Actor>();
+    const directory = new Directory();
     return {
-      take: (entry) => {
-        const actor = entryValue(entry, KnownActor)?.actor;
-        if (actor === undefined) known.delete(entry.key);
-        else known.set(entry.key, actor);
-      },
+      take: (entry) => directory.take(entry),
       complete: () => {
-        this.#known = known;
+        this.#directory = directory;
       },
     };
   }
@@ -137,6 +162,11 @@ const UNCERTAIN: ActorAnswer = {
     message: 'Whether the grant was revoked is not known here now; try again.',
     issues: [],
   },
+};
+
+const NOBODY_YET: Refused = {
+  ok: false,
+  refusal: { code: 'TRY_AGAIN', message: 'Nobody is known here yet; try again.', issues: [] },
 };
 
 function unauthorized(message: string): Refused {

@@ -4,12 +4,11 @@ import { jetstream, jetstreamManager } from '@nats-io/jetstream';
 import { Kvm, type KV } from '@nats-io/kv';
 import { createUser, fromSeed } from '@nats-io/nkeys';
 import type { NatsConnection } from '@nats-io/transport-node';
-import { BUCKETS, KnownActor, subjects, type Actor, type EditGrant, type RevokedGrants } from '#proto';
+import { ActorEntry, BUCKETS, subjects, type Actor, type EditGrant, type RevokedGrants } from '#proto';
 import { grantIdOf, proveActor, signEditGrant } from '#libs/keys';
-import { introduce, startTestNats, type TestNats } from '#libs/testing';
-import { Actors, type ActorAnswer } from './actors.adapter.js';
+import { introduce, introduceWith, showActors, startTestNats, type TestNats } from '#libs/testing';
+import { Actors, type ActorAnswer, type SenderAnswer } from './actors.adapter.js';
 import { connectBus } from '../connection/bus.client.js';
-import { provisionActors } from './provision-actors.adapter.js';
 
 const LOOK_MS = 10;
 const NOW = Date.parse('2026-11-20T15:40:40.489Z');
@@ -17,6 +16,7 @@ const AT = new Date(NOW).toISOString();
 const LATER = NOW + 60_000;
 const ANNA: Actor = { kind: 'person', id: 'anna' };
 const BERT: Actor = { kind: 'person', id: 'bert' };
+const CARL: Actor = { kind: 'person', id: 'carl' };
 const subject = subjects.verb('run-1', 'CANCEL');
 const body = { id: 'verb-1' };
 
@@ -30,7 +30,7 @@ beforeAll(async () => {
   nc = await connectBus({ url: server.url, name: 'test', inboxPrefix: '_INBOX_test' });
   bucket = await new Kvm(jetstream(nc)).open(BUCKETS.ACTORS.bucket, { allow_direct: false });
 });
-beforeEach(() => provisionActors(nc, new Map(), { now: NOW }));
+beforeEach(() => leave(new Map([[newKey(), CARL]])));
 afterEach(async () => {
   for (const actors of opened.splice(0)) await actors.end();
 });
@@ -44,10 +44,11 @@ async function open(): Promise<Actors> {
   opened.push(actors);
   return actors;
 }
+const text = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
 const keyOf = (seed: string): string => fromSeed(new TextEncoder().encode(seed)).getPublicKey();
 const newKey = (): string => createUser().getPublicKey();
 const proofOf = (seed: string) => proveActor(seed, { subject, at: AT, body });
-const ask = (actors: Actors, seed: string): ActorAnswer => actors.actorOf(proofOf(seed), { subject, body, now: NOW });
+const ask = (actors: Actors, seed: string): SenderAnswer => actors.actorOf(proofOf(seed), { subject, body, now: NOW });
 
 const newGrant = (seed: string, access: EditGrant['access'], runId = 'run-1'): EditGrant =>
   signEditGrant(seed, { runId, access, issuedAt: AT, expiresAt: new Date(LATER).toISOString() });
@@ -58,12 +59,25 @@ const revokedAt = (at: string) => ({
   refusal: { code: 'UNAUTHORIZED', message: `The grant was revoked at ${at}.`, issues: [] },
 });
 
+const entry = async (id: string): Promise<object> => ActorEntry.parse((await bucket.get(id))?.json());
+const allowed = (answer: SenderAnswer): readonly string[] => (answer.ok ? answer.roles : []);
 const isRevoked = (answer: ActorAnswer): boolean => JSON.stringify(answer) === JSON.stringify(revokedAt(AT));
 
 async function revoke(by: NatsConnection, key: string, grant: EditGrant): Promise<void> {
   const grants = { kind: 'grant', grantId: grantIdOf(grant) } as const;
   const revoked: RevokedGrants = { by: BERT, reason: '', revokedAt: AT, grants };
   await (await new Kvm(jetstream(by)).open(BUCKETS.REVOKED_GRANTS.bucket)).put(key, JSON.stringify(revoked));
+}
+
+/** Takes everybody out of the bucket but these. */
+async function leave(
+  actors: ReadonlyMap<string, Actor>,
+  by: NatsConnection = nc,
+  others: readonly string[] = [],
+): Promise<void> {
+  const kept = await new Kvm(jetstream(by)).open(BUCKETS.ACTORS.bucket, { allow_direct: false });
+  await showActors(by, actors);
+  for await (const key of await kept.keys()) if (!actors.has(key) && !others.includes(key)) await kept.purge(key);
 }
 
 /** Waits for a fact; ends with the test's own limit only. */
@@ -74,60 +88,58 @@ async function until(holds: () => boolean): Promise<void> {
   }
 }
 
-async function stored(): Promise<Record<string, KnownActor>> {
-  const keys: string[] = [];
-  for await (const key of await bucket.keys()) keys.push(key);
-  const entries = keys.map(async (key) => [key, KnownActor.parse((await bucket.get(key))?.json())] as const);
-  return Object.fromEntries(await Promise.all(entries));
-}
-
-describe('provisionActors', () => {
-  it('writes whom each key stands for, and nothing the second time', async () => {
-    const [anna, bert] = [newKey(), newKey()];
-    const actors = new Map([
-      [anna, ANNA],
-      [bert, BERT],
-    ]);
-    expect(await provisionActors(nc, actors, { now: NOW })).toEqual({ written: [anna, bert], removed: [] });
-    expect(await provisionActors(nc, actors, { now: LATER })).toEqual({ written: [], removed: [] });
-    expect(await stored()).toEqual({ [anna]: { actor: ANNA, since: AT }, [bert]: { actor: BERT, since: AT } });
-  });
-
-  it('removes a key that no longer exists, and mends one that stands for somebody else', async () => {
-    const [anna, bert] = [newKey(), newKey()];
-    await provisionActors(nc, new Map([[anna, ANNA]]).set(bert, ANNA), { now: NOW });
-    expect(await provisionActors(nc, new Map([[bert, BERT]]), { now: LATER })).toEqual({
-      written: [bert],
-      removed: [anna],
+describe('an entry of the registry', () => {
+  it('says what its actor is trusted with, and stays in force until it is revoked', async () => {
+    const seed = await introduceWith(nc, ANNA, ['viewer', 'approver']);
+    const actors = await open();
+    expect(ask(actors, seed)).toEqual({
+      ok: true,
+      actor: ANNA,
+      namespace: 'anna',
+      roles: ['viewer', 'approver'],
+      mayVouch: false,
     });
-    expect(await stored()).toEqual({ [bert]: { actor: BERT, since: new Date(LATER).toISOString() } });
+    await bucket.put('anna', JSON.stringify({ ...(await entry('anna')), roles: ['viewer'] }));
+    await until(() => allowed(ask(actors, seed)).length === 1);
+    const keys = [{ key: keyOf(seed), from: AT, until: AT }];
+    await bucket.put('anna', JSON.stringify({ ...(await entry('anna')), keys }));
+    await until(() => !ask(actors, seed).ok);
+    const message = `The key ${keyOf(seed)} of anna was revoked at ${AT}.`;
+    expect(ask(actors, seed)).toMatchObject({ ok: false, refusal: { code: 'UNAUTHORIZED', message } });
   });
 
-  it('mends what cannot be read', async () => {
-    const anna = newKey();
-    await bucket.put(anna, 'not JSON');
-    expect(await provisionActors(nc, new Map([[anna, ANNA]]), { now: NOW })).toMatchObject({ written: [anna] });
-    expect(await stored()).toEqual({ [anna]: { actor: ANNA, since: AT } });
+  it('counts as an approver while it is a living person who may approve and speaks for nobody else', async () => {
+    const anna = await introduceWith(nc, ANNA, ['approver']);
+    await introduceWith(nc, BERT, ['operator']);
+    await introduceWith(nc, { kind: 'system', id: 'robot' }, ['approver']);
+    await introduceWith(nc, { kind: 'person', id: 'door' }, ['approver']);
+    await bucket.put('door', JSON.stringify({ ...(await entry('door')), mayVouch: true }));
+    await leave(new Map(), nc, ['anna', 'bert', 'robot', 'door']);
+    const actors = await open();
+    expect(actors.directory.approvers()).toEqual([ANNA]);
+    await bucket.put('anna', JSON.stringify({ ...(await entry('anna')), keys: [], revokedAt: AT }));
+    await until(() => !ask(actors, anna).ok);
+    expect(actors.directory.approvers()).toEqual([]);
   });
 
-  it('changes nothing of others where they are to be kept', async () => {
-    const [anna, bert] = [newKey(), newKey()];
-    await provisionActors(nc, new Map([[anna, ANNA]]), { now: NOW });
-    const added = new Map([
-      [anna, BERT],
-      [bert, BERT],
-    ]);
-    expect(await provisionActors(nc, added, { now: NOW, keepOthers: true })).toEqual({ written: [bert], removed: [] });
-    expect(await stored()).toMatchObject({ [anna]: { actor: ANNA }, [bert]: { actor: BERT } });
+  it('stands for nobody under another name than its own', async () => {
+    const seed = await introduceWith(nc, ANNA, ['admin']);
+    await bucket.put('bert', JSON.stringify(await entry('anna')));
+    await bucket.purge('anna');
+    const actors = await open();
+    expect(ask(actors, seed).ok).toBe(false);
   });
 });
 
 describe('Actors', () => {
-  it('opens on an empty bucket, and knows who comes later', async () => {
+  it('opens on an empty bucket, sends nobody away for good, and knows who comes later', async () => {
+    await leave(new Map());
     const actors = await open();
+    const early = text(createUser().getSeed());
+    expect(ask(actors, early)).toMatchObject({ ok: false, refusal: { code: 'TRY_AGAIN' } });
     const seed = await introduce(nc, ANNA);
     await until(() => ask(actors, seed).ok);
-    expect(ask(actors, seed)).toEqual({ ok: true, actor: ANNA, namespace: 'default' });
+    expect(ask(actors, seed)).toMatchObject({ ok: true, actor: ANNA, namespace: 'default' });
   });
 
   it('knows everybody who is there when it is open', async () => {
@@ -165,7 +177,7 @@ describe('Actors', () => {
     const seed = await introduce(nc, ANNA);
     const actors = await open();
     expect(ask(actors, seed).ok).toBe(true);
-    await provisionActors(nc, new Map(), { now: NOW });
+    await leave(new Map([[newKey(), CARL]]));
     await until(() => !ask(actors, seed).ok);
   });
 
@@ -189,7 +201,7 @@ describe('Actors', () => {
     const reads = signEditGrant(seeds[0], { runId: 'run-1', access: 'read', issuedAt: AT, expiresAt });
     expect(actors.grantOf(reads, use)).toMatchObject(refusedFor(/lets read only/u));
     expect(actors.grantOf(reads, { ...use, access: 'read' })).toEqual({ ok: true, actor: ANNA });
-    await provisionActors(nc, new Map(), { now: NOW });
+    await leave(new Map([[newKey(), CARL]]));
     await until(() => !actors.grantOf(anna, use).ok);
     expect(actors.grantOf(anna, use)).toMatchObject(refusedFor(/stands for nobody/u));
   });
@@ -281,7 +293,7 @@ describe('Actors', () => {
     await server.kill9();
     await server.restart();
     const back = await connectBus({ url: server.url, name: 'back', inboxPrefix: '_INBOX_back' });
-    await provisionActors(back, new Map([[keyOf(berts), BERT]]), { now: NOW });
+    await leave(new Map([[keyOf(berts), BERT]]), back);
     await revoke(back, 'unknown', unknown);
     const left = await introduce(back, BERT);
     await back.close();

@@ -9,6 +9,7 @@ import {
   QUERIES,
   STREAMS,
   subjects,
+  Role,
   RUN_VERBS,
   VERB_ROWS,
   type Actor,
@@ -26,6 +27,10 @@ export interface NatsUserSpec {
   readonly allowResponses: boolean;
   /** Whom its key stands for in a signed command. A user without one commands nobody. */
   readonly actor?: Actor;
+  /** What its actor is trusted with: a person at first, a service always. */
+  readonly roles?: readonly Role[];
+  /** It may say in whose name it sends a command. */
+  readonly mayVouch?: true;
 }
 
 const API = '$JS.API';
@@ -105,6 +110,7 @@ const SERVICE_USERS: readonly NatsUserSpec[] = [
     subscribe: [subjects.anyDeviceCommand, subjects.anyDeviceSession, subjects.anyLiveRun],
     buckets: ['PRESENCE', 'AGENT_PROFILES'],
     actor: { kind: 'system', id: 'aip-gateway' },
+    roles: ['requester', 'operator'],
   }),
   service('device-agent', {
     publish: [
@@ -137,6 +143,8 @@ const SERVICE_USERS: readonly NatsUserSpec[] = [
     reads: ['RUNS', 'FEED'],
     buckets: ['ACTORS'],
     actor: { kind: 'person', id: 'console' },
+    roles: ['viewer', 'requester', 'approver', 'operator', 'auditor'],
+    mayVouch: true,
   }),
   // Plans for runs: reads how they go and what devices there are, and writes what it proposes. The verb is for those who edit through it.
   service('planner', {
@@ -152,6 +160,7 @@ const SERVICE_USERS: readonly NatsUserSpec[] = [
     ],
     buckets: ['ACTORS', 'REVOKED_GRANTS', 'AGENT_PROFILES'],
     actor: { kind: 'system', id: 'planner' },
+    roles: ['operator'],
   }),
 ];
 
@@ -163,6 +172,8 @@ const PEOPLE: readonly NatsUserSpec[] = [
     reads: ['RUNS', 'ATTEMPTS', 'PLANS', 'FLEET', 'ACTORS', 'FEED', 'DLQ'],
     buckets: ['AGENT_PROFILES'],
     actor: { kind: 'person', id: 'cli' },
+    // The first person of an installation: there is nobody else yet.
+    roles: Role.options,
   }),
   // Another system: publishes requests, hears their answers, follows the public feed with the durable that is made for it.
   user('external', {
@@ -175,21 +186,25 @@ const PEOPLE: readonly NatsUserSpec[] = [
     ],
     subscribe: [subjects.anyLiveRun, subjects.anyAnswer],
     actor: { kind: 'external', id: 'external' },
+    roles: ['requester'],
   }),
   // Reads the logs, all of them, and asks which runs there are.
   user('auditor', {
     publish: [ACCOUNT_INFO, subjects.query('logging', 'runs')],
     reads: ['RUNS', 'ATTEMPTS', 'PLANS', 'FLEET', 'ACTORS'],
+    actor: { kind: 'person', id: 'auditor' },
+    roles: ['auditor'],
   }),
   user('admin', {
     publish: [EVERYTHING],
     subscribe: [EVERYTHING],
     allowResponses: true,
-    actor: { kind: 'person', id: 'admin' },
+    actor: { kind: 'system', id: 'admin' },
+    roles: ['admin'],
   }),
 ];
 
-/** The actors behind the public keys of these users: what ACTORS has to hold. */
+/** The actors behind the public keys of these users: what the file of actors says to the registry. */
 export function actorsOf(
   users: readonly { readonly name: string; readonly nkeyPublic?: string }[],
 ): ReadonlyMap<string, Actor> {
@@ -203,7 +218,9 @@ export function actorsOf(
 }
 
 interface Permissions
-  extends Pick<NatsUserSpec, 'publish' | 'actor'>, Partial<Pick<NatsUserSpec, 'subscribe' | 'allowResponses'>> {
+  extends
+    Pick<NatsUserSpec, 'publish' | 'actor' | 'roles' | 'mayVouch'>,
+    Partial<Pick<NatsUserSpec, 'subscribe' | 'allowResponses'>> {
   /** Streams in order and live. */
   readonly reads?: readonly StreamName[];
   /** Buckets that are read whole and followed. */

@@ -4,8 +4,10 @@ import { join } from 'node:path';
 import { createUser } from '@nats-io/nkeys';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { busUsers } from '#libs/keys';
-import { actorsOf, connectBus, natsUsers, provisionActors } from '#libs/messaging';
-import type { Actor } from '#proto';
+import { jetstream } from '@nats-io/jetstream';
+import { Kvm } from '@nats-io/kv';
+import { actorsOf, connectBus, natsUsers } from '#libs/messaging';
+import { BUCKETS, type Actor, type ActorEntry, type KnownActor, type Role } from '#proto';
 import { startTestNats, type TestNats } from './nats-server.js';
 
 /** A server that knows every user of the bus, provisioned as a system provisions it: streams, durables, buckets, actors. */
@@ -40,7 +42,7 @@ export async function startTestBus(): Promise<TestBus> {
     return nc;
   };
   const admin = await as('admin');
-  await provisionActors(admin, actorsOf(users), { now: Date.now() });
+  await showActors(admin, actorsOf(users));
   return {
     server,
     as,
@@ -57,6 +59,25 @@ export async function startTestBus(): Promise<TestBus> {
 /** Makes somebody known on a bus that is provisioned already, also an open one; gives the seed to sign commands with. */
 export async function introduce(nc: NatsConnection, actor: Actor): Promise<string> {
   const pair = createUser();
-  await provisionActors(nc, new Map([[pair.getPublicKey(), actor]]), { now: Date.now(), keepOthers: true });
+  await showActors(nc, new Map([[pair.getPublicKey(), actor]]));
+  return new TextDecoder().decode(pair.getSeed());
+}
+
+/** Writes whom these keys stand for as version 0.1.0 did: a registry, where there is one, makes facts of it when it starts. */
+export async function showActors(nc: NatsConnection, actors: ReadonlyMap<string, Actor>): Promise<void> {
+  const bucket = await new Kvm(jetstream(nc, { checkAPI: false })).open(BUCKETS.ACTORS.bucket);
+  for (const [key, actor] of actors) {
+    const known: KnownActor = { actor, since: new Date().toISOString() };
+    await bucket.put(key, JSON.stringify(known));
+  }
+}
+
+/** Makes somebody known with these roles only, where there is no registry; gives the seed to sign commands with. */
+export async function introduceWith(nc: NatsConnection, actor: Actor, roles: Role[]): Promise<string> {
+  const pair = createUser();
+  const bucket = await new Kvm(jetstream(nc, { checkAPI: false })).open(BUCKETS.ACTORS.bucket);
+  const keys = [{ key: pair.getPublicKey(), from: new Date().toISOString() }];
+  const entry: ActorEntry = { actor, roles, namespace: actor.id, keys, tokens: [], logins: [], revision: 1 };
+  await bucket.put(actor.id, JSON.stringify(entry));
   return new TextDecoder().decode(pair.getSeed());
 }

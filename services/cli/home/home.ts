@@ -43,6 +43,8 @@ export function homeAt(root: string) {
     /** The keys of people and other systems that the bus lets in. */
     personSeedFile: (actorId: string): string => join(keys, 'people', `${actorId}.seed`),
     peopleKeys: join(keys, 'people'),
+    /** Public keys and whom they stand for, written by the launcher for the registry. */
+    actorsFile: join(keys, 'actors.json'),
     /** Secrets that a person gave the launcher in its environment, a file for each. */
     givenSecrets: join(keys, 'given'),
     givenSecretFile: (variable: string): string => join(keys, 'given', variable),

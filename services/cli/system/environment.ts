@@ -86,6 +86,7 @@ export function serviceEnvironment(
     ORRERY_HOME: home.root,
     ORRERY_NATS_URL: natsUrl,
     ORRERY_NATS_SEED_FILE: foreignSeedFile ?? home.seedFile(service),
+    ...(service === 'registry' ? { ORRERY_ACTORS_FILE: home.actorsFile } : {}),
     ORRERY_INSTANCE: name,
     ORRERY_HEALTH_PORT: String(ports.health),
     ORRERY_AIP_PORT: String(ports.own),

@@ -8,7 +8,8 @@
 import { rm } from 'node:fs/promises';
 import type { NatsHandle, ServerHandle } from '#libs/embedded';
 import type { NatsConnection } from '@nats-io/transport-node';
-import { provision, provisionActors, type Provisioned } from '#libs/messaging';
+import { writeSecret } from '#libs/keys';
+import { provision, renderActors, type Provisioned } from '#libs/messaging';
 import { withBusAt } from '../bus/index.js';
 import { failure } from '../terminal/index.js';
 import { enrolLocals, untilConnected } from './devices.client.js';
@@ -175,12 +176,11 @@ export class EmbeddedSystem {
     return { natsUrl: server.current.url, natsMonitorUrl: server.current.monitorUrl, foreignSeedFile: undefined };
   }
 
+  /** Whose the keys are is told to the registry: it alone writes that. */
   async #provisionBus(nc: NatsConnection, foreignSeedFile: string | undefined): Promise<Provisioned> {
-    const { home, env, now } = this.#options;
-    const provisioned = await provision(nc);
-    const keepOthers = (env['ORRERY_NATS_URL'] ?? '') !== '';
-    await provisionActors(nc, await actorsOfKeys(home, foreignSeedFile), { now: now(), keepOthers });
-    return provisioned;
+    const { home } = this.#options;
+    await writeSecret(home.actorsFile, renderActors(await actorsOfKeys(home, foreignSeedFile)));
+    return provision(nc);
   }
 
   async #startDatabase(): Promise<DatabaseOfSystem> {

@@ -28,7 +28,9 @@ const actors: Pick<Actors, 'actorOf' | 'actorNamed'> = {
     const actor = [ANNA, SHOP].find(({ id }) => keyOf(id as 'anna') === proof.key);
     if (actor === undefined) return refused('a stranger');
     const verified = verifyActorProof(proof, command);
-    return verified.ok ? { ok: true, actor, namespace: actor.id } : refused(verified.reason);
+    return verified.ok
+      ? { ok: true, actor, namespace: actor.id, roles: [], mayVouch: false }
+      : refused(verified.reason);
   },
   actorNamed: (id) => (id === SHOP.id ? { actor: SHOP, namespace: SHOP.id } : undefined),
 };

@@ -17,9 +17,17 @@ import {
 import { checkInvariants, foldRun, viewOf } from '#libs/constellation';
 import { openRunLog, readCommits } from '#libs/event-log';
 import { checkKeptProof, grantIdOf, signEditGrant } from '#libs/keys';
-import { connectBus, provisionActors, sendVerb } from '#libs/messaging';
+import { connectBus, sendVerb } from '#libs/messaging';
 import { systemClock } from '#libs/platform';
-import { connectDevice, instantDevice, requestRun, startTestNats, type TestNats, type Replica } from '#libs/testing';
+import {
+  connectDevice,
+  instantDevice,
+  requestRun,
+  showActors,
+  startTestNats,
+  type TestNats,
+  type Replica,
+} from '#libs/testing';
 import { startOrchestrator } from '../rig.testing.js';
 
 const ALICE = createUser();
@@ -47,7 +55,7 @@ beforeAll(async () => {
     [BOB.getPublicKey(), { kind: 'person', id: 'bob' }],
     [PLANNER.getPublicKey(), { kind: 'system', id: 'planner' }],
   ]);
-  await provisionActors(nc, actors, { now: systemClock.now() });
+  await showActors(nc, actors);
   await connectDevice(nc, 'web-1');
   orchestrator = await startOrchestrator(nc, { instance: 'one' });
 });

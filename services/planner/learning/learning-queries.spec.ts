@@ -16,7 +16,7 @@ const nobody: SenderAnswer = {
 
 /** Handlers that note what they are told to do. */
 function queries({
-  answer = { ok: true, actor: ANN, namespace: 'default' },
+  answer = { ok: true, actor: ANN, namespace: 'default', roles: ['operator'], mayVouch: false },
   keeps = true,
 }: { answer?: SenderAnswer; keeps?: boolean } = {}) {
   const done: string[] = [];

@@ -1,15 +1,20 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { Inject } from '@nestjs/common';
-import { subjects, type Actor, type ActorProof, type AgentProfile, type DeviceId } from '#proto';
-import { Actors, QueryRefusedError, type QueryAnswer, type QueryName, type QueryRequest } from '#libs/messaging';
+import type { Actor, ActorProof, AgentProfile, DeviceId } from '#proto';
+import {
+  Actors,
+  permittedSender,
+  QueryRefusedError,
+  type QueryAnswer,
+  type QueryName,
+  type QueryRequest,
+} from '#libs/messaging';
 import { Answers, CLOCK, TakesMessages, type Clock } from '#libs/platform';
 import { FleetState, standing, type Client, type FleetDecision, type Device } from '#libs/fleet';
 import { FleetConsumer, FleetHandler, IdentityHandler } from '../log/index.js';
 import { MetricsBoard } from '../presence/index.js';
+import { isInTime, SHOWN_MS_MAX } from './in-time.runner.js';
 import { listed, profileOf, ProfilesProjector, RevokedGrantsProjector } from '../projections/index.js';
 
-/** The caller waits for five seconds: within this he hears what is missing. */
-const SHOWN_MS_MAX = 3_000;
 const IDS_LISTED_MAX = 20;
 
 type Request<N extends QueryName<'registry'>> = QueryRequest<'registry', N>;
@@ -151,23 +156,21 @@ async function revokeGrants(
   }
   const { grants, reason = '', actor } = request;
   const decision = await fleet.revokeGrants({ grants, by, key: actor.key, signedAt: Date.parse(actor.at), reason });
-  if (!(await within(SHOWN_MS_MAX, revokedGrants.shows()))) {
+  if (!(await isInTime(SHOWN_MS_MAX, revokedGrants.shows()))) {
     const message = 'It is recorded, but not everybody can see it yet; ask again.';
     throw new QueryRefusedError({ code: 'TRY_AGAIN', message, issues: [] });
   }
   return { changed: decision.kind === 'accepted' };
 }
 
-/** These requests have no defaults, so that what was parsed is what was signed. */
+/** Who sends it, and may. A grant is taken back by who has it, or by who has signed it: that is his own. */
 function senderOf(
-  name: 'hold' | 'release' | 'revoke' | 'revoke-grants',
-  request: { readonly actor: ActorProof },
+  name: Extract<QueryName<'registry'>, 'hold' | 'release' | 'revoke' | 'revoke-grants'>,
+  request: { readonly actor?: ActorProof | undefined },
   { actors, clock }: FleetPorts,
 ): Actor {
-  const subject = subjects.query('registry', name);
-  const answer = actors.actorOf(request.actor, { subject, body: request, now: clock.now() });
-  if (answer.ok) return answer.actor;
-  throw new QueryRefusedError(answer.refusal);
+  const own = (): boolean => name === 'revoke-grants';
+  return permittedSender(actors, { service: 'registry', name, request, now: clock.now(), own }).actor;
 }
 
 /** Answers when the profiles show it, also for what was so already: the scheduler reads nothing but them. */
@@ -180,7 +183,7 @@ async function shown(
   // What other replicas have enrolled by now is held, too.
   const inTime = await consumer.reached(await consumer.lastSequence());
   const deviceIds = deviceId === null ? state.all().map((device) => device.deviceId) : [deviceId];
-  if (!inTime || !(await within(SHOWN_MS_MAX, profiles.shows(deviceIds)))) {
+  if (!inTime || !(await isInTime(SHOWN_MS_MAX, profiles.shows(deviceIds)))) {
     const message = 'It is recorded, but not every profile shows it yet; ask again.';
     throw new QueryRefusedError({ code: 'TRY_AGAIN', message, issues: [] });
   }
@@ -194,14 +197,6 @@ function isNobody(decision: FleetDecision): boolean {
 function nobody(id: DeviceId): QueryRefusedError {
   const message = `There is no device or client ${id}.`;
   return new QueryRefusedError({ code: 'NOT_FOUND', message, issues: [{ path: 'id', message: 'must be enrolled' }] });
-}
-
-async function within(limitMs: number, work: Promise<void>): Promise<boolean> {
-  const ended = new AbortController();
-  const tooLate = sleep(limitMs, false, { signal: ended.signal }).catch(() => false);
-  const inTime = await Promise.race([work.then(() => true), tooLate]);
-  ended.abort();
-  return inTime;
 }
 
 function notEnrolled(deviceId: DeviceId | null, state: FleetState): QueryRefusedError {

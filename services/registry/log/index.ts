@@ -6,3 +6,4 @@ export * from './due.consumer.js';
 export * from './fleet.consumer.js';
 export * from './fleet.handler.js';
 export * from './identity.handler.js';
+export * from './log-follower.adapter.js';

@@ -6,6 +6,7 @@ export * from './device-rows.adapter.js';
 export * from './device.entity.js';
 export * from './dirty-keys.runner.js';
 export * from './kv-profiles.adapter.js';
+export * from './kv-revisions.adapter.js';
 export * from './kv-revoked-grants.adapter.js';
 export type { ProfileStore } from './profile-store.js';
 export * from './profile.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Actor } from '#proto';
-import { parseActors, renderActors } from './actors.js';
+import { parseActors, renderActors } from './actors-file.js';
 
 const KEY = `U${'A'.repeat(55)}`;
 const ANNA: Actor = { kind: 'person', id: 'anna' };

@@ -1,0 +1,69 @@
+import { ActorEntry, KnownActor, type Actor, type DatedKey, type Login, type NamedToken } from '#proto';
+import { entryValue } from '../buckets/index.js';
+import { builtInActor, trustedBefore, type Trusted } from './built-in-actors.js';
+
+/** Somebody who is known, as the bucket ACTORS says now. */
+export interface DirectoryEntry extends Trusted {
+  readonly keys: readonly DatedKey[];
+  readonly tokens: readonly NamedToken[];
+  readonly logins: readonly Login[];
+  readonly isRevoked: boolean;
+}
+
+type Written = Parameters<typeof entryValue>[0] & { readonly key: string };
+
+/** The bucket ACTORS by actor and by key, in both forms that its entries have had. What cannot be read stands for nobody. */
+export class Directory {
+  /** By key of the bucket. */
+  readonly #entries = new Map<string, DirectoryEntry>();
+  #byKey: ReadonlyMap<string, DirectoryEntry> | undefined;
+
+  /** As the bucket tells it, in any order, again and again. */
+  take(written: Written): void {
+    const entry = entryOfNow(written) ?? entryOfBefore(written);
+    if (entry === undefined) this.#entries.delete(written.key);
+    else this.#entries.set(written.key, entry);
+    this.#byKey = undefined;
+  }
+
+  /** Nothing is in the bucket: nobody can be known yet. */
+  get isEmpty(): boolean {
+    return this.#entries.size === 0;
+  }
+
+  /** Whose key it is or was. */
+  ofKey(key: string): DirectoryEntry | undefined {
+    this.#byKey ??= new Map(this.#all().flatMap((entry) => entry.keys.map((one) => [one.key, entry] as const)));
+    return this.#byKey.get(key);
+  }
+
+  get(actorId: string): DirectoryEntry | undefined {
+    return this.#entries.get(actorId) ?? this.#all().find(({ actor }) => actor.id === actorId);
+  }
+
+  /** Persons who may approve, and are not revoked. Who speaks for others is not counted: those for whom it speaks are. */
+  approvers(): Actor[] {
+    const living = this.#all().filter(({ isRevoked, mayVouch }) => !isRevoked && !mayVouch);
+    return living.flatMap(({ actor, roles }) => (actor.kind === 'person' && roles.includes('approver') ? [actor] : []));
+  }
+
+  #all(): DirectoryEntry[] {
+    return [...this.#entries.values()];
+  }
+}
+
+function entryOfNow(written: Written): DirectoryEntry | undefined {
+  const entry = entryValue(written, ActorEntry);
+  if (entry?.actor.id !== written.key) return undefined;
+  const { actor, roles, namespace, mayVouch = false, keys, tokens, logins, revokedAt } = entry;
+  return { actor, roles, namespace, mayVouch, keys, tokens, logins, isRevoked: revokedAt !== undefined };
+}
+
+/** As version 0.1.0 wrote it, until the registry has made facts of it. */
+function entryOfBefore(written: Written): DirectoryEntry | undefined {
+  const known = entryValue(written, KnownActor);
+  if (known === undefined) return undefined;
+  const { actor, since } = known;
+  const trusted = builtInActor(actor.id) ?? trustedBefore(actor);
+  return { ...trusted, actor, keys: [{ key: written.key, from: since }], tokens: [], logins: [], isRevoked: false };
+}
