@@ -190,8 +190,8 @@ describe('whose key stands for whom', () => {
       planner: 'system planner',
       cli: 'person cli',
       external: 'external external',
-      auditor: 'UNAUTHORIZED',
-      admin: 'person admin',
+      auditor: 'person auditor',
+      admin: 'system admin',
     });
   });
 });
