@@ -21,7 +21,16 @@ export const isBarrel = (path: string): boolean => path.endsWith('/index.ts');
 export const libOf = (path: string): string | undefined => /^libs\/([^/]+)\//u.exec(path)?.[1];
 export const serviceOf = (path: string): string | undefined => /^services\/([^/]+)\//u.exec(path)?.[1];
 
-const CORES = new Set(['actors', 'attempt', 'backoff', 'constellation', 'device-agent', 'fleet', 'planner', 'prompter']);
+const CORES = new Set([
+  'actors',
+  'attempt',
+  'backoff',
+  'constellation',
+  'device-agent',
+  'fleet',
+  'planner',
+  'prompter',
+]);
 
 /** The functional core: no clock, dice, I/O, waiting, framework. */
 export function isCore(path: string): boolean {
