@@ -119,12 +119,18 @@ export function entryOf(state: ActorState): ActorEntry {
     roles: [...roles],
     namespace,
     ...(mayVouch ? { mayVouch } : {}),
-    keys: keys.map(({ addedBy: _, ...key }) => key),
-    tokens: tokens.flatMap(({ issuedAt: _, revokedAt: over, lastUsedAt: __, ...token }) =>
-      over === null ? [token] : [],
-    ),
+    keys: keys.map(shownKey),
+    tokens: tokens.filter((token) => token.revokedAt === null).map(shownToken),
     logins: [...logins],
     ...(revokedAt === null ? {} : { revokedAt }),
     revision,
   };
+}
+
+function shownKey({ key, from, until }: DatedKey): DatedKey {
+  return until === undefined ? { key, from } : { key, from, until };
+}
+
+function shownToken({ tokenId, tokenHash, scopes, label, expiresAt }: NamedToken): NamedToken {
+  return { tokenId, tokenHash, scopes, label, expiresAt };
 }

@@ -1,4 +1,4 @@
-import { Role, type Actor } from '#proto';
+import type { Actor, Role } from '#proto';
 import { natsUsers } from './nats-users.js';
 import { DEFAULT_NAMESPACE } from './vouching.js';
 

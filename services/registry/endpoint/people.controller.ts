@@ -137,8 +137,8 @@ interface PeoplePorts {
   readonly clock: Clock;
 }
 
-function senderOf<N extends QueryName<'registry'>>(
-  name: N,
+function senderOf(
+  name: QueryName<'registry'>,
   request: ActorCommand['body'],
   { actors, clock }: PeoplePorts,
   own: (sender: Sender) => boolean = () => false,
@@ -172,7 +172,10 @@ function listedActor(state: ActorState): QueryAnswer<'registry', 'people'>['peop
 }
 
 function listedTokens({ actor, tokens }: ActorState): QueryAnswer<'registry', 'tokens'>['tokens'] {
-  return tokens.map(({ tokenHash: _, ...token }) => ({ ...token, actorId: actor.id }));
+  return tokens.map((issued) => {
+    const { tokenHash: _, ...token } = issued;
+    return { ...token, actorId: actor.id };
+  });
 }
 
 function byActorId(one: { readonly actor: { id: string } }, other: { readonly actor: { id: string } }): number {
