@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { readFileSync } from 'node:fs';
 import type { NatsConnection } from '@nats-io/transport-node';
 import type { Logger } from 'pino';
 import { isTokenOf, tokenHash } from '#libs/keys';
@@ -60,20 +60,20 @@ export class Logins {
   }
 
   /** By a bearer token. */
-  async ofToken(token: string): Promise<Found | undefined> {
+  ofToken(token: string): Found | undefined {
     const now = this.#parts.clock.now();
-    return this.#known.ofToken(tokenHash(token), now) ?? (await this.#ofAdminToken(token, now));
+    return this.#known.ofToken(tokenHash(token), now) ?? this.#ofAdminToken(token, now);
   }
 
   /** By what a session was begun with. */
-  async ofLogin(login: Login): Promise<Found | undefined> {
+  ofLogin(login: Login): Found | undefined {
     const found = this.#known.ofLogin(login, this.#parts.clock.now());
     if (found === undefined || found.subject !== ADMIN_TOKEN_SUBJECT || found.issuer !== OWN_ISSUER) return found;
-    return (await this.#adminTokenHash()) === undefined ? undefined : found;
+    return this.#adminTokenHash() === undefined ? undefined : found;
   }
 
-  async #ofAdminToken(token: string, now: number): Promise<Found | undefined> {
-    const hash = await this.#adminTokenHash();
+  #ofAdminToken(token: string, now: number): Found | undefined {
+    const hash = this.#adminTokenHash();
     if (hash === undefined || !isTokenOf(token, hash)) return undefined;
     if (this.#known.hasAdministrator(now) && now - this.#warnedAt >= WARN_MS) {
       this.#warnedAt = now;
@@ -84,13 +84,11 @@ export class Logins {
     return this.#known.ofAdminToken();
   }
 
-  /** Undefined when it is turned off, or cannot be read. */
-  async #adminTokenHash(): Promise<string | undefined> {
+  /** Undefined when it is turned off, or cannot be read. A line of a file here, once a second at most: nobody has to wait for it. */
+  #adminTokenHash(): string | undefined {
     const now = this.#parts.clock.now();
     if (this.#adminHash === undefined || Math.abs(now - this.#adminHash.readAt) >= FILE_MS) {
-      const text = await readFile(this.#parts.adminTokenFile, 'utf8').catch(() => '');
-      const hash = text.trim().toLowerCase();
-      this.#adminHash = { hash: /^[0-9a-f]{64}$/u.test(hash) ? hash : undefined, readAt: now };
+      this.#adminHash = { hash: readHash(this.#parts.adminTokenFile), readAt: now };
     }
     return this.#adminHash.hash;
   }
@@ -107,5 +105,13 @@ export class Logins {
         this.#known = new KnownLogins(entries.values());
       },
     };
+  }
+}
+
+function readHash(file: string): string | undefined {
+  try {
+    return /^[0-9a-f]{64}$/u.exec(readFileSync(file, 'utf8').trim().toLowerCase())?.[0];
+  } catch {
+    return undefined;
   }
 }

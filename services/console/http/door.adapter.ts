@@ -47,6 +47,9 @@ export interface DoorParts {
   readonly origin: string | undefined;
 }
 
+/** `unknown`: it cannot be found out now. */
+type Found = ConsoleCaller | 'unknown' | undefined;
+
 /** Finds out who asks, by the credential alone; who listens to a stream is asked again and again. */
 export class Door {
   readonly #parts: DoorParts;
@@ -74,7 +77,9 @@ export class Door {
   /** The first thing that sees a request; what it refuses is not read any further. */
   readonly gate: HttpMiddleware = (request: CalledRequest, response, next) => {
     for (const [name, value] of Object.entries(HEADERS)) response.setHeader(name, value);
-    void this.#decide(request, response, next);
+    // A token is known at once, so that who is refused has sent as little as can be; a session has to be looked up.
+    if (request.headers.authorization !== undefined) this.#decide(request, response, this.#ofToken(request), next);
+    else void this.#ofSession(request).then((found) => this.#decide(request, response, found, next));
   };
 
   /** The id of the session that a request names. */
@@ -89,25 +94,22 @@ export class Door {
     return isSameOrigin({ host, origin, site: headers['sec-fetch-site']?.toString() }, this.#parts.origin);
   }
 
-  async #decide(request: CalledRequest, response: ServerResponse, next: () => void): Promise<void> {
-    let refused;
-    try {
-      refused = await this.#letIn(request, response);
-    } catch {
-      refused = new RefusedError({ code: 'TRY_AGAIN', message: 'Who you are cannot be found out now.' });
-    }
+  #decide(request: CalledRequest, response: ServerResponse, found: Found, next: () => void): void {
     if (response.destroyed) return;
+    const refused = this.#refusalOf(request, response, found);
     if (refused === undefined) next();
     else refuseUnread(response, refused);
   }
 
-  async #letIn(request: CalledRequest, response: ServerResponse): Promise<RefusedError | undefined> {
+  #refusalOf(request: CalledRequest, response: ServerResponse, caller: Found): RefusedError | undefined {
     const { host, origin } = request.headers;
     const path = (request.url ?? '').split('?', 1)[0] ?? '';
     const verdict = judge({ path, host, origin }, this.#parts.hosts);
     if (verdict.kind === 'refuse') return forbidden(verdict.message);
     if (isProbe(path)) return undefined;
-    const caller = await this.#callerOf(request);
+    if (caller === 'unknown') {
+      return new RefusedError({ code: 'TRY_AGAIN', message: 'Who you are cannot be found out now.' });
+    }
     if (caller === undefined) {
       if (verdict.kind === 'open') return undefined;
       response.setHeader('WWW-Authenticate', 'Bearer realm="orrery"');
@@ -124,20 +126,22 @@ export class Door {
   }
 
   /** A bearer token counts alone: a browser adds cookies by itself, and never a token. */
-  async #callerOf(request: CalledRequest): Promise<ConsoleCaller | undefined> {
-    const { logins, sessions } = this.#parts;
-    const { authorization } = request.headers;
-    if (authorization !== undefined) {
-      const token = bearerToken(authorization);
-      const found = token === undefined ? undefined : await logins.ofToken(token);
-      if (found === undefined) return undefined;
-      return { ...found, session: found.subject };
-    }
+  #ofToken({ headers }: IncomingMessage): ConsoleCaller | undefined {
+    const token = bearerToken(headers.authorization);
+    const found = token === undefined ? undefined : this.#parts.logins.ofToken(token);
+    return found && { ...found, session: found.subject };
+  }
+
+  async #ofSession(request: IncomingMessage): Promise<Found> {
     const id = this.sessionId(request);
-    const session = id === undefined ? undefined : await sessions.find(id);
-    if (id === undefined || session === undefined) return undefined;
-    const found = await logins.ofLogin(session);
-    return found?.actor.id === session.actorId ? { ...found, session: sessionName(id) } : undefined;
+    if (id === undefined) return undefined;
+    try {
+      const session = await this.#parts.sessions.find(id);
+      const found = session && this.#parts.logins.ofLogin(session);
+      return found?.actor.id === session?.actorId ? found && { ...found, session: sessionName(id) } : undefined;
+    } catch {
+      return 'unknown';
+    }
   }
 
   #isMeant(request: IncomingMessage): boolean {
@@ -157,7 +161,9 @@ export class Door {
   async #lookAgain(): Promise<void> {
     for (const [response, request] of this.#listening) {
       const before = request.caller;
-      const now = await this.#callerOf(request).catch(() => before);
+      const byToken = request.headers.authorization !== undefined;
+      const now = byToken ? this.#ofToken(request) : await this.#ofSession(request);
+      if (now === 'unknown') continue;
       if (now?.actor.id !== before?.actor.id || now?.roles.join() !== before?.roles.join()) response.destroy();
     }
   }

@@ -62,7 +62,7 @@ export class LoginController {
   async withToken(@Req() request: CalledRequest, @Res() response: ServerResponse): Promise<void> {
     if (!this.#door.isOurs(request)) return this.#sendLogin(response, 403, FOREIGN_PAGE);
     const token = fieldOf(request, 'token').slice(0, TOKEN_CHARS_MAX + 1);
-    const found = await this.#logins.ofToken(token);
+    const found = this.#logins.ofToken(token);
     if (found === undefined) return this.#sendLogin(response, 401, 'This token lets nobody in.');
     await this.#begin(request, response, found);
   }
@@ -103,7 +103,7 @@ export class LoginController {
       this.#logger.warn({ why: reasonOf(err) }, 'a login at the identity provider was refused');
       return this.#sendLogin(response, 400, `The login at ${this.#provider.name} did not work. Try again.`);
     }
-    const found = await this.#logins.ofLogin(login);
+    const found = this.#logins.ofLogin(login);
     if (found === undefined) return sendPage(response, 403, strangerPage(login.issuer, login.subject));
     await this.#begin(request, response, found);
   }
