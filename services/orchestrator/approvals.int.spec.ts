@@ -19,9 +19,18 @@ import { checkInvariants, foldRun, viewOf } from '#libs/constellation';
 import { newCommitId, openAttemptLog, openRunLog, readCommits, sealCommit } from '#libs/event-log';
 import { connectBus, provision, sendVerb } from '#libs/messaging';
 import { systemClock } from '#libs/platform';
-import { connectDevice, showActors, signedRequest, startTestNats, type TestNats, type Replica } from '#libs/testing';
+import {
+  connectDevice,
+  introduceWith,
+  showActors,
+  signedRequest,
+  startTestNats,
+  type TestNats,
+  type Replica,
+} from '#libs/testing';
 import { startOrchestrator } from './rig.testing.js';
 
+const BERT = { kind: 'person', id: 'bert' } as const;
 const [ALICE, CI] = [createUser(), createUser()];
 const now = () => systemClock.now();
 const HEARTBEAT_MS = 500;
@@ -104,7 +113,7 @@ describe('what an agent asks', () => {
     expect(events.at(-1)?.data).toMatchObject({ decision: 'expired', by: { kind: 'system', id: 'orchestrator' } });
   });
 
-  it('is decided by nobody who has requested it: a fork belongs to whoever forked', async () => {
+  it('is decided by nobody who had a part in it, but by the only approver, and roles count as they are', async () => {
     await serveAgents();
     const parent = await accepted('own-1', ['a', 'b'], [{ id: 'ab', from: 'a', to: 'b', type: 'unconditional' }]);
     await untilEvent(parent, 'TASK_STARTED');
@@ -113,10 +122,23 @@ describe('what an agent asks', () => {
     await untilEvent(runId, 'TASK_STARTED');
     const approvalId = await ask(runId, 60_000, 'b');
     await untilEvent(runId, 'APPROVAL_REQUESTED');
+    // Two may approve, until one of them may no more: what counts is how it is now.
+    const bert = await introduceWith(nc, BERT, ['approver']);
+    await untilAnswer(() => tellAs(bert, 'APPROVE', runId, { approvalId: `${runId}.b.1.9.0` }), 'NOT_FOUND');
     const own = await tell('APPROVE', runId, { approvalId });
     expect(own).toMatchObject({ answer: 'rejected', reason: { code: 'UNAUTHORIZED' } });
-    expect(own).toMatchObject({ reason: { message: expect.stringContaining('another person') } });
-    expect(await tell('REJECT', runId, { approvalId })).toMatchObject({ answer: 'accepted' });
+    expect(own).toMatchObject({ reason: { message: expect.stringContaining('another person has to approve') } });
+    expect(own).toMatchObject({ reason: { message: expect.stringContaining('ask bert') } });
+    const stop = await tellAs(bert, 'CANCEL', runId, {});
+    expect(stop).toMatchObject({ reason: { message: expect.stringContaining('CANCEL needs the role operator') } });
+    const fork = await tellAs(bert, 'FORK', parent, { at: 3 });
+    expect(fork).toMatchObject({ reason: { message: 'FORK needs the role operator; bert has approver' } });
+    const viewer = await introduceWith(nc, BERT, ['viewer']);
+    const late = () => tellAs(viewer, 'APPROVE', runId, { approvalId });
+    await untilAnswer(late, 'UNAUTHORIZED', 'APPROVE needs the role approver; bert has viewer');
+    const sole = await tell('APPROVE', runId, { approvalId });
+    expect(sole).toMatchObject({ answer: 'accepted', detail: expect.stringContaining('one approver only') });
+    expect((await fold(runId)).approvals).toMatchObject([{ state: 'approved', selfApproved: true }]);
   });
 });
 
@@ -203,6 +225,19 @@ async function ask(runId: string, forMs: number, taskId = 'a'): Promise<string> 
   );
   await openAttemptLog(nc).append({ ...key, kind: 'ask' }, commit, 0);
   return data.approvalId;
+}
+
+function tellAs<V extends RunVerb>(seed: string, verb: V, runId: string, fields: VerbFields<V>) {
+  return sendVerb(nc, { runId, verb, fields, seed, now });
+}
+
+/** Until the orchestrator has heard of what the bucket says; ends with the test's own limit only. */
+async function untilAnswer(say: () => ReturnType<typeof sendVerb>, code: string, message = ''): Promise<void> {
+  for (;;) {
+    const said = await say();
+    if (said.answer !== 'rejected') throw new Error(JSON.stringify(said));
+    if (said.reason?.code === code && said.reason.message.includes(message)) return;
+  }
 }
 
 function tell<V extends RunVerb>(verb: V, runId: string, fields: VerbFields<V>, who = ALICE) {

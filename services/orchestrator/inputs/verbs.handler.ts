@@ -1,13 +1,16 @@
 import type { NatsConnection } from '@nats-io/transport-node';
 import {
   LIMITS,
+  mayDo,
   parseWith,
+  rolesFor,
   sentenceOf,
   subjects,
   VERB_BODIES,
   parseJson,
   type Actor,
   type Refusal,
+  type Role,
   type RunCommit,
   type RunId,
   type RunVerb,
@@ -27,7 +30,7 @@ interface VerbParts {
   readonly nc: NatsConnection;
   readonly log: RunLog;
   readonly server: RunServer;
-  readonly actors: Pick<Actors, 'actorOf' | 'grantOf'>;
+  readonly actors: Pick<Actors, 'actorOf' | 'grantOf' | 'directory'>;
   readonly owns: (runId: RunId) => boolean;
   readonly answers: VerbAnswers;
   readonly clock: Clock;
@@ -64,8 +67,9 @@ export class VerbsHandler {
     const command = commandOf(runId, verb, json as VerbBody<RunVerb>);
     const known = this.#parts.actors.actorOf(parsed.value.actor, { ...command, now: this.#parts.clock.now() });
     if (!known.ok) return { answer: 'rejected', reason: known.refusal, sequence: 0 };
-    const { actor: by } = known;
+    const { actor: by, roles: own } = known;
     const { id } = parsed.value;
+    if (verb === 'FORK' && !mayDo(own, verb)) return missingRole(verb, by, own);
     const proof = keepProof(parsed.value.actor, command);
     const proven: Proven = { cause: { kind: 'verb', id, proof }, bytes: 2 * payload.length };
     if (verb === 'FORK')
@@ -73,7 +77,10 @@ export class VerbsHandler {
     const whose = verb === 'PROPOSE' ? this.#proposerOf(runId, parsed.value as VerbBody<'PROPOSE'>, by) : known;
     if (!whose.ok) return { answer: 'rejected', reason: whose.refusal, sequence: 0 };
     const action = actionOf(verb, parsed.value);
-    const input = { kind: 'verb', id, by: whose.actor, action } as const;
+    // With a grant a program says it in the name of whoever gave it, who has to be allowed to say it himself, now.
+    const isOwn = verb !== 'PROPOSE' || (parsed.value as VerbBody<'PROPOSE'>).grant === undefined;
+    const roles = isOwn ? own : (this.#parts.actors.directory.get(whose.actor.id)?.roles ?? []);
+    const input = { kind: 'verb', id, by: whose.actor, action, roles } as const;
     return this.#once({ runId, by, id }, () => this.#decide(runId, input, proven));
   }
 
@@ -221,6 +228,12 @@ function actionOf(verb: Exclude<RunVerb, 'FORK'>, body: VerbBody<RunVerb>): Extr
   }
   const { id: _id, actor: _actor, ...said } = body;
   return { verb, ...said } as Control;
+}
+
+/** A fork is of no run yet: nothing of it is anybody's own. */
+function missingRole(verb: RunVerb, { id }: Actor, roles: readonly Role[]): VerbAnswer {
+  const has = roles.length === 0 ? 'none' : roles.join(', ');
+  return rejected('UNAUTHORIZED', `${verb} needs the role ${rolesFor(verb).join(' or ')}; ${id} has ${has}`);
 }
 
 function rejected(code: Refusal['code'], message: string): VerbAnswer {
