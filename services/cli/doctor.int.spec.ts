@@ -51,7 +51,7 @@ describe('orrery doctor', () => {
   it('says what is well and what is not when half of the system is down', async () => {
     const { exitCode, page } = await doctor({ ORRERY_HOME: home });
     expect(exitCode).toBe(1);
-    expect(areas(page, 'bad')).toEqual(['processes', 'services', 'postgres']);
+    expect(areas(page, 'bad')).toEqual(['processes', 'services', 'postgres', 'people']);
     expect(areas(page, 'ok')).toEqual(
       expect.arrayContaining(['nats', 'streams', 'durables', 'clock', 'dlq', 'devices']),
     );
@@ -83,7 +83,7 @@ describe('orrery doctor', () => {
     ]);
     expect((await stat(seed)).mode & 0o777).toBe(0o600);
     const after = await doctor({ ORRERY_HOME: home });
-    expect(areas(after.page, 'bad')).toEqual(['processes', 'services', 'postgres']);
+    expect(areas(after.page, 'bad')).toEqual(['processes', 'services', 'postgres', 'people']);
   });
 
   it('says no secret', async () => {

@@ -26,6 +26,7 @@ export class FakeRegistry {
   readonly holds = new Map<DeviceId | null, DeviceHold>();
   readonly profiles = new Map<DeviceId, Partial<AgentProfile>>();
   readonly clients: ListedClient[] = [];
+  readonly people: QueryAnswer<'registry', 'people'>['people'] = [];
   /** What was asked, as it came. */
   readonly asked: object[] = [];
   readonly revoked = new Map<DeviceId, string>();
@@ -66,6 +67,7 @@ export class FakeRegistry {
   async #serve(nc: NatsConnection): Promise<void> {
     this.#served = await serveQueries(nc, 'registry', {
       ...notAsked('registry'),
+      people: async () => ({ people: this.people }),
       devices: async () => ({ devices: ['db-1', 'web-1'].map((id) => this.#profile(id)) }),
       clients: async () => ({ clients: this.clients }),
       enroll: async (request) => {

@@ -1,6 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { NatsConnection } from '@nats-io/transport-node';
+import { readSecret } from '#libs/keys';
+import { busPeopleIn } from '#libs/messaging';
 import { withBusAt, type BusRole } from '../../bus/index.js';
 import { homeOf, isDirectory, isFile, parseEndpoints, type Endpoints, type Home } from '../../home/index.js';
 import { EXIT, messageOf, printJson, type CliContext, type ExitCode } from '../../terminal/index.js';
@@ -8,7 +10,7 @@ import { checkBus } from './bus-check.client.js';
 import { checkDatabase } from './database-check.adapter.js';
 import { bad, ok, pageOf, sumOf, warn, type Diagnosis } from './finding.js';
 import { checkDisk, checkModes, checkProcesses } from './home-check.adapter.js';
-import { checkDevices } from './registry-check.client.js';
+import { checkDevices, checkPeople } from './registry-check.client.js';
 import { checkServices } from './services-check.client.js';
 
 /** No check takes longer: what does not answer is a finding, too. */
@@ -89,6 +91,12 @@ async function ofBus(context: CliContext, { home, endpoints, repair }: BusPlace)
       ? bounded('nats', () => as('admin', (nc) => checkBus(nc, { monitorUrl, repair, now })))
       : Promise.resolve({ findings: [unseen] }),
     bounded('devices', async () => ({ findings: await as('cli', checkDevices) })),
+    bounded('people', async () => {
+      const letIn = given === '' ? await busPeopleIn(home.peopleKeys) : undefined;
+      const seed = await readSecret(seedOf('cli') ?? '');
+      if (seed === undefined) return { findings: [warn('people', 'they are not seen without a key', remedy)] };
+      return { findings: await as('cli', (nc) => checkPeople(nc, { seed, now, letIn })) };
+    }),
   ];
 }
 

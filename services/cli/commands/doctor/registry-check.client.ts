@@ -1,7 +1,9 @@
 import type { NatsConnection } from '@nats-io/transport-node';
+import { proveActor } from '#libs/keys';
 import { query } from '#libs/messaging';
-import type { AgentProfile } from '#proto';
+import { subjects, type AgentProfile } from '#proto';
 import { ok, warn, type Diagnosis } from './finding.js';
+import { judgePeople, type LetIn } from './judge-people.js';
 
 /** The devices as the registry sees them. */
 export async function checkDevices(nc: NatsConnection): Promise<Diagnosis[]> {
@@ -17,4 +19,18 @@ export async function checkDevices(nc: NatsConnection): Promise<Diagnosis[]> {
   if (away.length === 0 && held.length === 0) return [ok('devices', connected)];
   const remedy = 'orrery devices; tasks wait for who is away or held';
   return [warn('devices', `${connected}: ${[...away, ...held].join(', ')}`, remedy)];
+}
+
+interface PeopleChecks {
+  readonly seed: string;
+  readonly now: () => number;
+  /** The keys of people that the bus lets in; undefined when that is decided elsewhere. */
+  readonly letIn: readonly LetIn[] | undefined;
+}
+
+/** The people as the registry has them, and the keys of theirs that the bus lets in. */
+export async function checkPeople(nc: NatsConnection, { seed, now, letIn }: PeopleChecks): Promise<Diagnosis[]> {
+  const at = new Date(now()).toISOString();
+  const actor = proveActor(seed, { subject: subjects.query('registry', 'people'), at, body: {} });
+  return judgePeople((await query(nc, 'registry', 'people', { actor })).people, letIn);
 }

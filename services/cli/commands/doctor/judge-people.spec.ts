@@ -1,0 +1,42 @@
+import { describe, expect, it } from '@jest/globals';
+import { judgePeople, type KnownPerson } from './judge-people.js';
+
+const person = (id: string, roles: string[], more: Partial<KnownPerson> = {}): KnownPerson => ({
+  actor: { kind: 'person', id },
+  roles,
+  keys: [{ key: `U-${id}` }],
+  ...more,
+});
+const anna = person('anna', ['approver', 'admin']);
+const berta = person('berta', ['approver']);
+const states = (known: readonly KnownPerson[], letIn?: readonly { id: string; key: string }[]): string[] =>
+  judgePeople(known, letIn).map(({ area, state }) => `${area} ${state}`);
+
+describe('people', () => {
+  it('are well when two may approve and one may administer', () =>
+    expect(states([anna, berta])).toEqual(['people ok']));
+  it('of whom one alone may approve are told', () => expect(states([anna])).toEqual(['people warn']));
+  it.each<[string, KnownPerson[]]>([
+    ['nobody is known', []],
+    ['the only approver was revoked', [{ ...anna, revokedAt: '2026-11-20T12:00:00.000Z' }]],
+    ['only a system has the role', [{ ...anna, actor: { kind: 'system', id: 'x' } }]],
+  ])('cannot decide when %s', (_, known) => expect(states(known)[0]).toBe('people bad'));
+});
+
+describe('a key that the bus lets in', () => {
+  it('has a fact', () => {
+    expect(states([anna, berta], [{ id: 'anna', key: 'U-anna' }])).toEqual(['people ok', 'keys ok']);
+  });
+
+  it.each<[string, KnownPerson]>([
+    ['nobody knows', person('anna', [])],
+    ['is of somebody else', person('anna', [], { keys: [{ key: 'U-x' }] })],
+    ['was revoked', person('carl', [], { keys: [{ key: 'U-x', until: '2026-11-20T12:00:00.000Z' }] })],
+    [
+      'is of somebody who was revoked',
+      person('carl', [], { keys: [{ key: 'U-x' }], revokedAt: '2026-11-20T12:00:00.000Z' }),
+    ],
+  ])('and that %s is named', (_, other) => {
+    expect(states([anna, berta, other], [{ id: 'carl', key: 'U-x' }])).toEqual(['people ok', 'keys bad']);
+  });
+});
