@@ -72,9 +72,9 @@ export class Actors {
     if (!verified.ok) return unauthorized(verified.reason);
     const { actor, namespace, roles, mayVouch } = signer;
     if (proof.vouched === undefined) return { ok: true, actor, namespace, roles, mayVouch };
-    const sender = vouchedBy(actor, proof.vouched);
-    if (typeof sender === 'string') return unauthorized(sender);
-    return { ok: true, ...sender, roles: this.#rolesOf(sender.actor), mayVouch: false };
+    const known = (id: string): DirectoryEntry | undefined => this.#directory.get(id);
+    const sender = vouchedBy(actor, proof.vouched, { known, now: command.now });
+    return typeof sender === 'string' ? unauthorized(sender) : { ok: true, ...sender, mayVouch: false };
   }
 
   /** Everybody who is known now. */
@@ -127,11 +127,6 @@ export class Actors {
     const until = signer.keys.find((one) => one.key === key)?.until;
     if (until === undefined) return signer;
     return unauthorized(`The key ${key} of ${signer.actor.id} was revoked at ${until}.`);
-  }
-
-  /** A client of a gateway is in no directory: what it may do, its gateway has allowed it. */
-  #rolesOf({ id }: Actor): readonly Role[] {
-    return this.#directory.get(id)?.roles ?? ['requester'];
   }
 
   #lookAtKeys(): BucketLook {

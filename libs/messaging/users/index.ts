@@ -10,4 +10,11 @@ export { parseActors, readActorsFile, renderActors } from './actors-file.js';
 export { builtInActor, trustedBefore, type Trusted } from './built-in-actors.js';
 export type { Directory, DirectoryEntry } from './directory.js';
 export * from './permitted-sender.js';
-export { ADMIN_TOKEN_SUBJECT, clientVouched, DEFAULT_NAMESPACE, FIRST_PERSON, OWN_ISSUER } from './vouching.js';
+export {
+  ADMIN_TOKEN_SUBJECT,
+  clientVouched,
+  DEFAULT_NAMESPACE,
+  FIRST_PERSON,
+  OWN_ISSUER,
+  TOKEN_SUBJECT,
+} from './vouching.js';

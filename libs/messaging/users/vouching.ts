@@ -1,4 +1,4 @@
-import type { Actor, Vouched } from '#proto';
+import type { Actor, Login, NamedToken, Role, Vouched } from '#proto';
 
 /** Where request ids of the built-in users are unique; part of the hash that gives the run id. */
 export const DEFAULT_NAMESPACE = 'default';
@@ -6,6 +6,8 @@ export const DEFAULT_NAMESPACE = 'default';
 export const OWN_ISSUER = 'orrery';
 /** What a login with the console's first token is called. */
 export const ADMIN_TOKEN_SUBJECT = 'admin-token';
+/** What a login with a named token is called, before the id of the token. */
+export const TOKEN_SUBJECT = 'token:';
 /** Issuer of the clients of a gateway, who have shown it a token that the registry knows. */
 export const AIP_ISSUER = 'aip';
 
@@ -28,14 +30,57 @@ export function clientVouched(clientId: string, session: string): Vouched {
   return { actor: clientActor(clientId).id, issuer: AIP_ISSUER, subject: clientId, session };
 }
 
-/** For whom a signer speaks; a sentence when it may not. A gateway speaks for its clients and for nobody else. */
-export function vouchedBy(signer: Actor, vouched: Vouched): KnownSender | string {
+/** What is known of somebody in whose name a command is sent. */
+export interface KnownLogin extends KnownSender {
+  readonly roles: readonly Role[];
+  readonly tokens: readonly NamedToken[];
+  readonly logins: readonly Login[];
+  readonly isRevoked: boolean;
+}
+
+type VouchedSender = KnownSender & { readonly roles: readonly Role[] };
+
+interface Occasion {
+  /** By actor id, as the registry says now. */
+  readonly known: (actorId: string) => KnownLogin | undefined;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+}
+
+/**
+ * For whom a signer speaks, and with which roles; a sentence when it may not. A gateway speaks for its clients and for nobody
+ * else; the console for who is known by the login or the token that it names, and no further than that token goes.
+ */
+export function vouchedBy(signer: Actor, vouched: Vouched, { known, now }: Occasion): VouchedSender | string {
   const { issuer, subject, actor: id } = vouched;
   const client = clientActor(subject);
   if (signer.id === AIP_GATEWAY && issuer === AIP_ISSUER && id === client.id) {
-    return { actor: client, namespace: DEFAULT_NAMESPACE };
+    return { actor: client, namespace: DEFAULT_NAMESPACE, roles: CLIENT_ROLES };
   }
-  const isFirst = id === FIRST_PERSON.id && issuer === OWN_ISSUER && subject === ADMIN_TOKEN_SUBJECT;
-  if (signer.id === CONSOLE && isFirst) return { actor: FIRST_PERSON, namespace: DEFAULT_NAMESPACE };
-  return `${signer.id} may not speak for ${id}, logged in as ${subject} at ${issuer}.`;
+  const entry = signer.id === CONSOLE ? known(id) : undefined;
+  const scopes = entry === undefined || entry.isRevoked ? undefined : scopesOf(entry, vouched, now);
+  if (entry === undefined || scopes === undefined) {
+    return `${signer.id} may not speak for ${id}, logged in as ${subject} at ${issuer}.`;
+  }
+  const { actor, namespace, roles } = entry;
+  return { actor, namespace, roles: roles.filter((role) => scopes.includes(role)) };
+}
+
+/** A client of a gateway is in no directory: that it is let in at all, its gateway has seen to. */
+const CLIENT_ROLES: readonly Role[] = ['requester'];
+
+/** How far a login goes; undefined when it is none of this actor, or is over. */
+function scopesOf(
+  { actor, roles, tokens, logins }: KnownLogin,
+  { issuer, subject }: Vouched,
+  now: number,
+): readonly Role[] | undefined {
+  if (issuer !== OWN_ISSUER) {
+    return logins.some((login) => login.issuer === issuer && login.subject === subject) ? roles : undefined;
+  }
+  if (subject === ADMIN_TOKEN_SUBJECT) return actor.id === FIRST_PERSON.id ? roles : undefined;
+  const token = tokens.find(({ tokenId }) => subject === `${TOKEN_SUBJECT}${tokenId}`);
+  return token === undefined || (token.expiresAt !== null && Date.parse(token.expiresAt) <= now)
+    ? undefined
+    : token.scopes;
 }

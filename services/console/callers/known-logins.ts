@@ -1,8 +1,6 @@
-import { ADMIN_TOKEN_SUBJECT, FIRST_PERSON, OWN_ISSUER } from '#libs/messaging';
+import { ADMIN_TOKEN_SUBJECT, FIRST_PERSON, OWN_ISSUER, TOKEN_SUBJECT } from '#libs/messaging';
 import { Role, type ActorEntry, type Login, type NamedToken } from '#proto';
 import type { ConsoleCaller } from './caller.js';
-
-const TOKEN_SUBJECT = 'token:';
 
 type Known = Omit<ConsoleCaller, 'session'>;
 
