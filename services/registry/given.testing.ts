@@ -31,3 +31,7 @@ export const {
   givenLater,
   givenClient,
 } = testing;
+
+const SUBJECT = 'orrery.query.registry.hold';
+/** An order as the handler gets it, which takes the proof for good: whoever asks it has verified it. */
+export const BY_ANNA = { by: ANNA, proof: { key: KEY, at: at(0), signature: 'AA', subject: SUBJECT, body: {} } };

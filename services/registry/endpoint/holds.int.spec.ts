@@ -1,7 +1,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { createUser } from '@nats-io/nkeys';
 import { FLEET_ID, subjects, type Actor, type AgentProfile, type DeviceId } from '#proto';
-import { proveActor } from '#libs/keys';
+import { checkKeptProof, proveActor } from '#libs/keys';
+import { openFleetLog } from '#libs/event-log';
 import { query, QueryRefusedError } from '#libs/messaging';
 import { introduce } from '#libs/testing';
 import { KvProfiles } from '../projections/kv-profiles.adapter.js';
@@ -39,6 +40,19 @@ describe('holds', () => {
     expect(await rig.order('release', 'held-1', { seed })).toEqual({ changed: true, devices: 1 });
     expect((await rig.profile('held-1'))?.held).toBeNull();
     expect(await rig.facts('held-1')).toEqual(['DEVICE_ENROLLED', 'DEVICE_HELD', 'DEVICE_RELEASED']);
+  });
+
+  it('keep the proof of who ordered them, for whoever looks later', async () => {
+    await rig.startRegistry();
+    await rig.enroll('proven-1');
+    await rig.order('hold', 'proven-1', { seed, reason: 'new disks' });
+    await rig.order('release', 'proven-1', { seed });
+    const commits = await openFleetLog(rig.nc).load('proven-1');
+    const proofs = commits.flatMap(({ commit }) => commit.causes.flatMap(({ proof }) => proof ?? []));
+    expect(proofs.map((proof) => [proof.subject, proof.body, checkKeptProof(proof)])).toEqual([
+      [subjects.query('registry', 'hold'), { deviceId: 'proven-1', reason: 'new disks' }, 'good'],
+      [subjects.query('registry', 'release'), { deviceId: 'proven-1' }, 'good'],
+    ]);
   });
 
   it('of what is held already change nothing', async () => {

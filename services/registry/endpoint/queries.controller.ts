@@ -1,5 +1,6 @@
 import { Inject } from '@nestjs/common';
-import type { Actor, ActorProof, AgentProfile, DeviceId } from '#proto';
+import { subjects, type ActorProof, type AgentProfile, type DeviceId } from '#proto';
+import { keepProof } from '#libs/keys';
 import {
   Actors,
   permittedSender,
@@ -10,7 +11,7 @@ import {
 } from '#libs/messaging';
 import { Answers, CLOCK, TakesMessages, type Clock } from '#libs/platform';
 import { FleetState, standing, type Client, type FleetDecision, type Device } from '#libs/fleet';
-import { FleetConsumer, FleetHandler, IdentityHandler } from '../log/index.js';
+import { FleetConsumer, FleetHandler, IdentityHandler, type Ordered } from '../log/index.js';
 import { MetricsBoard } from '../presence/index.js';
 import { isInTime, SHOWN_MS_MAX } from './in-time.runner.js';
 import { listed, profileOf, ProfilesProjector, RevokedGrantsProjector } from '../projections/index.js';
@@ -52,15 +53,15 @@ export class FleetQueries {
 
   @Answers('registry', 'hold')
   async hold(request: Request<'hold'>): Answer<'hold'> {
-    const by = senderOf('hold', request, this.#ports);
+    const ordered = orderOf('hold', request, this.#ports);
     const { deviceId, reason = '' } = request;
-    return shown(deviceId, await this.#ports.fleet.hold(deviceId, { by, reason }), this.#ports);
+    return shown(deviceId, await this.#ports.fleet.hold(deviceId, { ...ordered, reason }), this.#ports);
   }
 
   @Answers('registry', 'release')
   async release(request: Request<'release'>): Answer<'release'> {
-    const by = senderOf('release', request, this.#ports);
-    return shown(request.deviceId, await this.#ports.fleet.release(request.deviceId, { by }), this.#ports);
+    const ordered = orderOf('release', request, this.#ports);
+    return shown(request.deviceId, await this.#ports.fleet.release(request.deviceId, ordered), this.#ports);
   }
 
   @Answers('registry', 'enroll-client')
@@ -77,9 +78,9 @@ export class FleetQueries {
   @Answers('registry', 'revoke')
   async revoke(request: Request<'revoke'>): Answer<'revoke'> {
     const { fleet, state } = this.#ports;
-    const by = senderOf('revoke', request, this.#ports);
+    const ordered = orderOf('revoke', request, this.#ports);
     const { id, reason = '' } = request;
-    const decision = await fleet.revoke(id, { by, reason });
+    const decision = await fleet.revoke(id, { ...ordered, reason });
     if (isNobody(decision)) throw nobody(id);
     // Profiles show devices only; a client is revoked as soon as it is recorded.
     if (state.client(id) !== undefined) return { changed: decision.kind === 'accepted' };
@@ -149,13 +150,20 @@ async function revokeGrants(
   ports: FleetPorts,
 ): Promise<QueryAnswer<'registry', 'revoke-grants'>> {
   const { fleet, revokedGrants } = ports;
-  const by = senderOf('revoke-grants', request, ports);
+  const ordered = orderOf('revoke-grants', request, ports);
+  const { by } = ordered;
   if (by.kind !== 'person') {
     const message = `${by.id} is of kind ${by.kind}; only a person can revoke tokens.`;
     throw new QueryRefusedError({ code: 'UNAUTHORIZED', message, issues: [] });
   }
   const { grants, reason = '', actor } = request;
-  const decision = await fleet.revokeGrants({ grants, by, key: actor.key, signedAt: Date.parse(actor.at), reason });
+  const decision = await fleet.revokeGrants({
+    ...ordered,
+    grants,
+    key: actor.key,
+    signedAt: Date.parse(actor.at),
+    reason,
+  });
   if (!(await isInTime(SHOWN_MS_MAX, revokedGrants.shows()))) {
     const message = 'It is recorded, but not everybody can see it yet; ask again.';
     throw new QueryRefusedError({ code: 'TRY_AGAIN', message, issues: [] });
@@ -163,14 +171,15 @@ async function revokeGrants(
   return { changed: decision.kind === 'accepted' };
 }
 
-/** Who sends it, and may. A grant is taken back by who has it, or by who has signed it: that is his own. */
-function senderOf(
+/** Who sends it, and may, and the proof of it. A grant is taken back by who has it, or by who has signed it: that is his own. */
+function orderOf(
   name: Extract<QueryName<'registry'>, 'hold' | 'release' | 'revoke' | 'revoke-grants'>,
-  request: { readonly actor?: ActorProof | undefined },
+  request: { readonly actor: ActorProof },
   { actors, clock }: FleetPorts,
-): Actor {
+): Ordered {
   const own = (): boolean => name === 'revoke-grants';
-  return permittedSender(actors, { service: 'registry', name, request, now: clock.now(), own }).actor;
+  const { actor: by } = permittedSender(actors, { service: 'registry', name, request, now: clock.now(), own });
+  return { by, proof: keepProof(request.actor, { subject: subjects.query('registry', name), body: request }) };
 }
 
 /** Answers when the profiles show it, also for what was so already: the scheduler reads nothing but them. */

@@ -6,7 +6,7 @@ import { QueryRefusedError, TimerConflictError } from '#libs/messaging';
 import { createLogger } from '#libs/platform';
 import { FleetHandler, type FleetPorts } from './fleet.handler.js';
 import { FleetState } from '#libs/fleet';
-import { ANNA, at, DEVICE_ID, GRACE_MS, HELD, presence, T0 } from '../given.testing.js';
+import { BY_ANNA, at, DEVICE_ID, GRACE_MS, HELD, presence, T0 } from '../given.testing.js';
 
 const CAUSE = { kind: 'presence', id: DEVICE_ID } as const;
 
@@ -186,7 +186,7 @@ describe('FleetHandler', () => {
 });
 
 describe('holds', () => {
-  const order = { by: ANNA, reason: 'new disks' };
+  const order = { ...BY_ANNA, reason: 'new disks' };
   const fleetFacts = async (): Promise<string[]> =>
     (await log.load(FLEET_ID)).flatMap(({ commit }) => commit.events.map(({ type }) => type));
 

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Logger } from 'pino';
 import { FLEET_ID, GRANTS_ID, LIMITS } from '#proto';
-import type { Actor, Cause, DeviceHold, DeviceId, FleetCommit, FleetEvent, Presence } from '#proto';
+import type { Actor, Cause, DeviceHold, DeviceId, FleetCommit, FleetEvent, KeptProof, Presence } from '#proto';
 import { Aggregates, OVERTAKEN, newCommitId, NO_COMMITS, unchanged, type FleetLog, type Loaded } from '#libs/event-log';
 import { newJoinToken, newToken, tokenHash } from '#libs/keys';
 import { QueryRefusedError, TimerConflictError, type QueryAnswer, type QueryRequest } from '#libs/messaging';
@@ -44,6 +44,12 @@ export interface FleetPorts {
 interface Known extends Bearer {
   readonly deviceId: DeviceId;
   readonly fleetHeld: DeviceHold | null;
+}
+
+/** Who orders something, and what proves it: kept with what follows. */
+export interface Ordered {
+  readonly by: Actor;
+  readonly proof: KeptProof;
 }
 
 /** The only writer of FLEET: load, decide, append. */
@@ -126,16 +132,16 @@ export class FleetHandler {
   }
 
   /** Ends every credential of a device or client; `by` is proven. */
-  revoke(id: DeviceId, { by, reason }: { by: Actor; reason: string }): Promise<FleetDecision> {
-    return this.#decideAndAppend(id, this.#asked(), async (known) =>
+  revoke(id: DeviceId, { by, proof, reason }: Ordered & { readonly reason: string }): Promise<FleetDecision> {
+    return this.#decideAndAppend(id, this.#asked(proof), async (known) =>
       decideRevocation(known, { by, reason, now: this.#ports.clock.now() }),
     );
   }
 
   /** Takes grants back. Throws when somebody has taken back too many. */
-  async revokeGrants(order: Omit<GrantOrder, 'now'>): Promise<FleetDecision> {
+  async revokeGrants({ proof, ...order }: Omit<GrantOrder, 'now'> & Ordered): Promise<FleetDecision> {
     const turn = this.#grantOrders.then(() =>
-      this.#decideAndAppend(GRANTS_ID, this.#asked(), async () =>
+      this.#decideAndAppend(GRANTS_ID, this.#asked(proof), async () =>
         decideGrantRevocation(this.#ports.state.grantRevocations(), { ...order, now: this.#ports.clock.now() }),
       ),
     );
@@ -146,15 +152,18 @@ export class FleetHandler {
   }
 
   /** Holds a device, or everything when there is none; `by` is proven. */
-  hold(deviceId: DeviceId | null, { by, reason }: { by: Actor; reason: string }): Promise<FleetDecision> {
-    return this.#decideAndAppend(deviceId ?? FLEET_ID, this.#asked(), async ({ device, fleetHeld }) =>
+  hold(
+    deviceId: DeviceId | null,
+    { by, proof, reason }: Ordered & { readonly reason: string },
+  ): Promise<FleetDecision> {
+    return this.#decideAndAppend(deviceId ?? FLEET_ID, this.#asked(proof), async ({ device, fleetHeld }) =>
       decideHold(deviceId === null ? fleetHeld : device?.held, { by, reason, now: this.#ports.clock.now() }),
     );
   }
 
   /** The other way round. A device that is released stays held while the whole fleet is. */
-  release(deviceId: DeviceId | null, { by }: { by: Actor }): Promise<FleetDecision> {
-    return this.#decideAndAppend(deviceId ?? FLEET_ID, this.#asked(), async ({ device, fleetHeld }) =>
+  release(deviceId: DeviceId | null, { by, proof }: Ordered): Promise<FleetDecision> {
+    return this.#decideAndAppend(deviceId ?? FLEET_ID, this.#asked(proof), async ({ device, fleetHeld }) =>
       decideRelease(deviceId === null ? fleetHeld : device?.held, { by, now: this.#ports.clock.now() }),
     );
   }
@@ -164,8 +173,9 @@ export class FleetHandler {
     return (await this.#chains.load(FLEET_ID, this.#known(FLEET_ID))).state.fleetHeld;
   }
 
-  #asked(): Cause {
-    return { kind: 'request', id: newCommitId(this.#ports.clock.now()) };
+  #asked(proof?: KeptProof): Cause {
+    const id = newCommitId(this.#ports.clock.now());
+    return { kind: 'request', id, ...(proof !== undefined && { proof }) };
   }
 
   async #decideAndAppend(

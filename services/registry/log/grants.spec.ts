@@ -4,7 +4,7 @@ import { memoryFleetLog, verifyChain } from '#libs/event-log';
 import { FleetState } from '#libs/fleet';
 import { QueryRefusedError } from '#libs/messaging';
 import { createLogger } from '#libs/platform';
-import { ANNA, GRACE_MS, T0 } from '../given.testing.js';
+import { BY_ANNA, GRACE_MS, T0 } from '../given.testing.js';
 import { FleetHandler } from './fleet.handler.js';
 
 const KEY = `U${'A'.repeat(55)}`;
@@ -30,7 +30,7 @@ describe('revoking grants', () => {
 
   it('keeps one chain for all of them: two replicas that are told the same record it once', async () => {
     const [a, b] = [replica('a'), replica('b')];
-    const asked = { by: ANNA, key: KEY, signedAt: T0, reason: 'stolen', grants: ONE };
+    const asked = { ...BY_ANNA, key: KEY, signedAt: T0, reason: 'stolen', grants: ONE };
     const decisions = await Promise.all([a.handler.revokeGrants(asked), b.handler.revokeGrants(asked)]);
     expect(decisions.map(({ kind }) => kind).toSorted()).toEqual(['accepted', 'ignored']);
     await b.handler.revokeGrants({ ...asked, grants: { kind: 'all' } });
@@ -46,7 +46,7 @@ describe('revoking grants', () => {
   it('records all that are asked for at the same time', async () => {
     const { handler } = replica('d');
     const orders = Array.from({ length: 30 }, (_, index) =>
-      handler.revokeGrants({ by: ANNA, key: KEY, signedAt: T0, reason: '', grants: idOf(index) }),
+      handler.revokeGrants({ ...BY_ANNA, key: KEY, signedAt: T0, reason: '', grants: idOf(index) }),
     );
     expect(new Set((await Promise.all(orders)).map(({ kind }) => kind))).toEqual(new Set(['accepted']));
   });
@@ -59,7 +59,7 @@ describe('revoking grants', () => {
     ]) {
       await expect(asked).rejects.toThrow(QueryRefusedError);
     }
-    expect(await handler.revoke(GRANTS_ID, { by: ANNA, reason: '' })).toMatchObject({ reason: 'NOT_ENROLLED' });
-    expect(await handler.hold(GRANTS_ID, { by: ANNA, reason: '' })).toMatchObject({ reason: 'NOT_ENROLLED' });
+    expect(await handler.revoke(GRANTS_ID, { ...BY_ANNA, reason: '' })).toMatchObject({ reason: 'NOT_ENROLLED' });
+    expect(await handler.hold(GRANTS_ID, { ...BY_ANNA, reason: '' })).toMatchObject({ reason: 'NOT_ENROLLED' });
   });
 });

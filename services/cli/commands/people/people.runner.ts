@@ -73,6 +73,7 @@ export async function showPerson(context: CliContext, id: string): Promise<ExitC
 /** First what is known of him, then the fact of his key, then the key is let in: what can connect always has a fact. */
 export async function addPerson(context: CliContext, id: string, options: AddOptions): Promise<ExitCode> {
   const actorId = actorIdOf(id);
+  if (isBuiltInUser(id)) throw badInput(`"${id}" is a user of the installation itself; choose another id.`);
   const kind = Actor.shape.kind.safeParse(options.kind).data;
   if (kind === undefined) throw badInput(`--kind: must be one of ${Actor.shape.kind.options.join(', ')}`);
   const { key: wantsKey = false, namespace, publicKey } = options;
@@ -191,7 +192,6 @@ async function personAt(desk: Desk, id: string): Promise<Person> {
 function actorIdOf(id: string): ActorId {
   const parsed = ActorId.safeParse(id);
   if (!parsed.success) throw badInput(`The id ${parsed.error.issues.map(({ message }) => message).join('; ')}.`);
-  if (isBuiltInUser(id)) throw badInput(`"${id}" is a user of the installation itself; choose another id.`);
   return parsed.data;
 }
 
