@@ -73,7 +73,7 @@ const OWNS = token<(runId: string) => boolean>('OWNS');
           by: { service: SERVICE, instance },
           logger,
           planner: () => view.hasPlanner,
-          approvers: () => actors.approvers(),
+          approvers: () => actors.directory.approvers().map(({ id }) => id),
           judge: (questions) => judge.judge(questions),
         });
         partitions.onLoss(() => server.drop((runId) => partitions.owns(runId)));

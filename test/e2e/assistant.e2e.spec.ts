@@ -5,7 +5,6 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
-import type { NatsConnection } from '@nats-io/transport-node';
 import { ConstellationSnapshot, type Evaluation, type Experience, type PlanEvent, type RunView } from '#proto';
 import { StoryModel, type Turn } from './agent-model.js';
 import { creates, declines, ends, GATE_SECONDS_MAX, task } from './planner-stories.js';
@@ -18,7 +17,6 @@ let model: StoryModel;
 let system: TestSystem;
 const closers: (() => Promise<void>)[] = [];
 let jail: string;
-let nc: NatsConnection;
 /** The run of each story. */
 const runs = new Map<string, string>();
 
@@ -27,7 +25,6 @@ beforeAll(async () => {
   closers.push(() => model.stop());
   system = await TestSystem.startWith({ env: { ...model.env, ORRERY_EXPERIENCE: 'on' }, prepare }, '--devices', '1');
   closers.push(() => system.stop());
-  nc = await system.bus();
   // They do not know of each other: while one is looked at, the others go on.
   await Promise.all([
     submit('assisted', { constellation: LIVE }),
@@ -47,7 +44,7 @@ async function prepare(home: string): Promise<NodeJS.ProcessEnv> {
 }
 
 async function submit(requestId: string, request: object): Promise<string> {
-  const runId = await sendRequest(nc, { requestId, ...request });
+  const runId = await sendRequest(system, { requestId, ...request });
   runs.set(requestId, runId);
   return runId;
 }

@@ -74,7 +74,7 @@ async function send(story: string, options: object = {}): Promise<string> {
     goal: goal(story),
     options: { editDeadlineMs, ...options },
   };
-  const runId = await sendRequest(nc, request);
+  const runId = await sendRequest(system, request);
   runs.set(story, runId);
   return runId;
 }

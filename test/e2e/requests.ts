@@ -1,8 +1,8 @@
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { NatsConnection } from '@nats-io/transport-node';
 import { requestRun } from '#libs/testing';
 import { type RunId, RunRequest } from '#proto';
+import type { TestSystem } from './system.js';
 
 /** Writes a request into a file of its own and says where. */
 export async function writeRequest(
@@ -14,10 +14,14 @@ export async function writeRequest(
   return file;
 }
 
-/** Sends a request without a process of its own; resolves when it is recorded. Until somebody is there who can serve it, it is sent again. */
-export function sendRequest(
-  nc: NatsConnection,
+/**
+ * Sends a request without a process of its own, signed by the external system; resolves when it is recorded. Until somebody is there
+ * who can serve it, it is sent again.
+ */
+export async function sendRequest(
+  system: TestSystem,
   request: { requestId: string } & Record<string, unknown>,
 ): Promise<RunId> {
-  return requestRun(nc, RunRequest.parse(request));
+  const seed = await readFile(join(system.home, 'keys/external.seed'), 'utf8');
+  return requestRun(await system.bus(), RunRequest.parse(request), seed.trim());
 }

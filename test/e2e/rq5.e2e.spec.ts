@@ -73,11 +73,10 @@ beforeAll(async () => {
   for (const id of FAULTY) faulty.set(id, await device(id));
   await Promise.all([...faulty.values()].map(({ process: each }) => each.enrol()));
   await Promise.all([...faulty.keys()].map((id) => untilSeen(id, 'connected')));
-  const nc = await system.bus();
   for (const [story, devices] of Object.entries(STORIES)) {
     runs.set(
       story,
-      await sendRequest(nc, { requestId: `rq5-${story}`, goal: goalOf(story, devices), options: optionsOf(story) }),
+      await sendRequest(system, { requestId: `rq5-${story}`, goal: goalOf(story, devices), options: optionsOf(story) }),
     );
   }
   views = tellAll();

@@ -4,7 +4,7 @@ import { BUCKETS, RevokedGrants, type Actor, type ActorProof, type EditGrant, ty
 import { followBucket, entryValue, type BucketLook, type Following } from '../buckets/index.js';
 import { Directory, type DirectoryEntry } from './directory.js';
 import { KnownRevocations } from './known-revocations.js';
-import { FIRST_PERSON, vouchedBy, type KnownSender } from './vouching.js';
+import { vouchedBy, type KnownSender } from './vouching.js';
 
 /** A signed command as it was received. */
 export interface SignedCommand {
@@ -86,12 +86,6 @@ export class Actors {
   actorNamed(id: string): KnownSender | undefined {
     const known = this.#directory.get(id);
     return known === undefined || known.isRevoked ? undefined : { actor: known.actor, namespace: known.namespace };
-  }
-
-  /** Ids of the persons who may approve; undefined where nobody says so: an installation has a first person. */
-  approvers(): readonly string[] | undefined {
-    const isTold = this.#directory.get(FIRST_PERSON.id) !== undefined;
-    return isTold ? this.#directory.approvers().map(({ id }) => id) : undefined;
   }
 
   /**

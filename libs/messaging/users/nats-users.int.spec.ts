@@ -186,7 +186,7 @@ describe('whose key stands for whom', () => {
       'aip-gateway': 'system aip-gateway',
       'device-agent': 'UNAUTHORIZED',
       logging: 'UNAUTHORIZED',
-      console: 'person console',
+      console: 'system console',
       planner: 'system planner',
       cli: 'person cli',
       external: 'external external',

@@ -142,8 +142,8 @@ const SERVICE_USERS: readonly NatsUserSpec[] = [
     subscribe: [subjects.anyAnswer, subjects.anyOutput],
     reads: ['RUNS', 'FEED'],
     buckets: ['ACTORS'],
-    actor: { kind: 'person', id: 'console' },
-    roles: ['viewer', 'requester', 'approver', 'operator', 'auditor'],
+    // It says in whose name it sends something, and decides nothing itself.
+    actor: { kind: 'system', id: 'console' },
     mayVouch: true,
   }),
   // Plans for runs: reads how they go and what devices there are, and writes what it proposes. The verb is for those who edit through it.
