@@ -2,6 +2,7 @@ import type { NatsConnection } from '@nats-io/transport-node';
 import { verifyActorProof, verifyEditGrant, type GrantUse } from '#libs/keys';
 import { BUCKETS, RevokedGrants, type Actor, type ActorProof, type EditGrant, type Refusal, type Role } from '#proto';
 import { followBucket, entryValue, type BucketLook, type Following } from '../buckets/index.js';
+import { builtInActor } from './built-in-actors.js';
 import { Directory, type DirectoryEntry } from './directory.js';
 import { KnownRevocations } from './known-revocations.js';
 import { vouchedBy, type KnownSender } from './vouching.js';
@@ -82,10 +83,15 @@ export class Actors {
     return this.#directory;
   }
 
-  /** The actor of this id, of whom the server has shown that it is the one: by a subject that is his alone. */
-  actorNamed(id: string): KnownSender | undefined {
+  /**
+   * The actor of this id, of whom the server has shown that it is the one: by a subject that is his alone. A user of the installation of
+   * whom the registry has not told yet is what this version makes of him.
+   */
+  actorNamed(id: string): (KnownSender & Pick<Sender, 'roles'>) | undefined {
     const known = this.#directory.get(id);
-    return known === undefined || known.isRevoked ? undefined : { actor: known.actor, namespace: known.namespace };
+    if (known === undefined) return builtInActor(id);
+    const { actor, namespace, roles, isRevoked } = known;
+    return isRevoked ? undefined : { actor, namespace, roles };
   }
 
   /**

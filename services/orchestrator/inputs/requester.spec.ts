@@ -1,8 +1,8 @@
-import { describe, expect, it } from '@jest/globals';
+import { beforeEach, describe, expect, it } from '@jest/globals';
 import { createUser } from '@nats-io/nkeys';
 import { checkKeptProof, proveActor, verifyActorProof } from '#libs/keys';
 import type { Actors, SenderAnswer } from '#libs/messaging';
-import { LIMITS, subjects, type Actor } from '#proto';
+import { LIMITS, subjects, type Actor, type Role } from '#proto';
 import { requesterOf } from './requester.js';
 import { readRequest } from './submission.js';
 
@@ -10,6 +10,7 @@ const AT = '2026-11-20T15:40:40.489Z';
 const NOW = Date.parse(AT);
 const LATER = NOW + 24 * 60 * 60 * 1_000;
 const ANNA: Actor = { kind: 'person', id: 'anna' };
+const EXTERNAL: Actor = { kind: 'external', id: 'external' };
 const SHOP: Actor = { kind: 'external', id: 'shop' };
 const newSeed = (): string => new TextDecoder().decode(createUser().getSeed());
 const SEEDS = { anna: newSeed(), shop: newSeed(), nobody: newSeed() };
@@ -28,12 +29,17 @@ const actors: Pick<Actors, 'actorOf' | 'actorNamed'> = {
     const actor = [ANNA, SHOP].find(({ id }) => keyOf(id as 'anna') === proof.key);
     if (actor === undefined) return refused('a stranger');
     const verified = verifyActorProof(proof, command);
-    return verified.ok
-      ? { ok: true, actor, namespace: actor.id, roles: [], mayVouch: false }
-      : refused(verified.reason);
+    return verified.ok ? { ok: true, actor, namespace: actor.id, roles, mayVouch: false } : refused(verified.reason);
   },
-  actorNamed: (id) => (id === SHOP.id ? { actor: SHOP, namespace: SHOP.id } : undefined),
+  actorNamed: (id) => {
+    const actor = [SHOP, EXTERNAL].find((one) => one.id === id);
+    return actor && { actor, namespace: actor === EXTERNAL ? 'default' : actor.id, roles };
+  },
 };
+let roles: readonly Role[] = ['requester'];
+beforeEach(() => {
+  roles = ['requester'];
+});
 const who = (subject: string, actor?: unknown, more: { json?: unknown; now?: number } = {}) =>
   requesterOf({ subject, json: request, actor, now: NOW, ...more }, actors);
 const refusal = (message: RegExp) => ({ ok: false, refusal: { message: expect.stringMatching(message) } });
@@ -55,6 +61,17 @@ describe('who asks on orrery.submit', () => {
     ['who signed it for somewhere else', proofOn(subjects.requests, 'anna'), /does not fit/u],
   ])('is not %s', (_, actor, message) => {
     expect(who(subjects.submit, actor)).toMatchObject(refusal(message));
+  });
+
+  it('is nobody who may not ask for runs, however he sends it', () => {
+    roles = ['viewer', 'approver'];
+    const needed = refusal(/a request needs the role requester; anna has viewer, approver/u);
+    expect(who(subjects.submit, proofOn(subjects.submit, 'anna'))).toMatchObject(needed);
+    const own = subjects.requestsOf('shop');
+    expect(who(own)).toMatchObject(refusal(/shop has viewer, approver/u));
+    expect(who(own, proofOn(own, 'shop'))).toMatchObject(refusal(/shop has viewer, approver/u));
+    roles = [];
+    expect(who(subjects.requests)).toMatchObject(refusal(/external has none/u));
   });
 
   it('is nobody after a day', () => {

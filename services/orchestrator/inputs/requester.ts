@@ -1,6 +1,16 @@
 import { keepProof } from '#libs/keys';
-import { type Actors, DEFAULT_NAMESPACE } from '#libs/messaging';
-import { type Actor, ActorProof, type KeptProof, parseWith, type Refusal, subjects } from '#proto';
+import type { Actors } from '#libs/messaging';
+import {
+  type Actor,
+  ActorProof,
+  type KeptProof,
+  mayDo,
+  parseWith,
+  type Refusal,
+  type Role,
+  rolesFor,
+  subjects,
+} from '#proto';
 
 /** Who asks for a run, and how that is known. */
 export interface Requester {
@@ -15,7 +25,7 @@ export type KnownRequester =
   { readonly ok: true; readonly requester: Requester } | { readonly ok: false; readonly refusal: Refusal };
 
 /** The one external system that there was before each had a subject of its own. */
-const EXTERNAL: Actor = { kind: 'external', id: 'external' };
+const EXTERNAL = 'external';
 const OF_ACTOR = subjects.requestsOf('');
 
 interface Sent {
@@ -44,8 +54,17 @@ export function requesterOf(sent: Sent, actors: Pick<Actors, 'actorOf' | 'actorN
     if (publisher?.actor.id === signed.requester.actor.id) return signed;
     return unauthorized(`it is of ${signed.requester.actor.id}, whose subject this is not`);
   }
-  const requester = publisherOf(subject, actors);
-  return requester === undefined ? unauthorized(`${subject} is the subject of nobody here`) : { ok: true, requester };
+  const publisher = publisherOf(subject, actors);
+  if (publisher === undefined) return unauthorized(`${subject} is the subject of nobody here`);
+  const { actor: who, namespace, roles } = publisher;
+  return unlessAllowed(who, roles) ?? { ok: true, requester: { actor: who, namespace } };
+}
+
+/** Undefined when these are the roles of somebody who may ask for runs. */
+function unlessAllowed({ id }: Actor, roles: readonly Role[]): KnownRequester | undefined {
+  if (mayDo(roles, 'SUBMIT')) return undefined;
+  const has = roles.length === 0 ? 'none' : roles.join(', ');
+  return unauthorized(`a request needs the role ${rolesFor('SUBMIT').join(' or ')}; ${id} has ${has}`);
 }
 
 function signerOf(
@@ -65,13 +84,17 @@ function signerOf(
   const command = { subject, body: json as object };
   const known = actors.actorOf(parsed.value, { ...command, now: isOld ? Date.parse(parsed.value.at) : now });
   if (!known.ok) return known;
-  const { actor: sender, namespace } = known;
-  return { ok: true, requester: { actor: sender, namespace, proof: keepProof(parsed.value, command) } };
+  const { actor: sender, namespace, roles } = known;
+  return (
+    unlessAllowed(sender, roles) ?? {
+      ok: true,
+      requester: { actor: sender, namespace, proof: keepProof(parsed.value, command) },
+    }
+  );
 }
 
-function publisherOf(subject: string, actors: Pick<Actors, 'actorNamed'>): Requester | undefined {
-  if (subject === subjects.requests) return { actor: EXTERNAL, namespace: DEFAULT_NAMESPACE };
-  return actors.actorNamed(subject.slice(OF_ACTOR.length));
+function publisherOf(subject: string, actors: Pick<Actors, 'actorNamed'>): ReturnType<Actors['actorNamed']> {
+  return actors.actorNamed(subject === subjects.requests ? EXTERNAL : subject.slice(OF_ACTOR.length));
 }
 
 function unauthorized(why: string): KnownRequester {
