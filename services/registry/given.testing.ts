@@ -32,6 +32,14 @@ export const {
   givenClient,
 } = testing;
 
-const SUBJECT = 'orrery.query.registry.hold';
 /** An order as the handler gets it, which takes the proof for good: whoever asks it has verified it. */
-export const BY_ANNA = { by: ANNA, proof: { key: KEY, at: at(0), signature: 'AA', subject: SUBJECT, body: {} } };
+export const BY_ANNA = {
+  by: ANNA,
+  proof: {
+    key: `U${'A'.repeat(55)}`,
+    at: at(0),
+    signature: 'AA',
+    subject: 'orrery.query.registry.hold',
+    body: {},
+  },
+};
