@@ -6,6 +6,7 @@ import { RunRequest, subjects, type Actor, type ActorEvent, type Cause, type Run
 import { auditProofs } from './audit-proofs.js';
 import type { ExportRecord } from './export-file.js';
 import { findingText } from './findings.js';
+import { actorsInvolved } from './signed-facts.js';
 
 /* A run that Anna has asked for and noted something in, Bob has paused, and the console has let somebody go on with. */
 
@@ -143,6 +144,13 @@ describe('the proofs of a run', () => {
       proofs: { signed: 3, vouched: 1, unseen: 0, unsigned: { published: 0, old: 0 } },
       actors: { anna: expect.any(String), bob: expect.any(String), console: expect.any(String) },
     });
+  });
+
+  it('need the logs of who is named, of who speaks for others, and of who signs what comes with a grant', () => {
+    expect(actorsInvolved(sealed(ORDERS))).toEqual(['aip-gateway', 'anna', 'bob', 'console']);
+    const { body: _, ...rest } = proofOf(1);
+    const granted = changed(1, { cause: { proof: { ...rest, bodyHash: '0'.repeat(64) } } });
+    expect(actorsInvolved(sealed(granted))).toEqual(['aip-gateway', 'anna', 'bob', 'console', 'planner']);
   });
 
   it('are none in a run from before they were kept, and in one that was published', () => {

@@ -96,6 +96,8 @@ const plain = (value: unknown): unknown => (isObject(value) ? (JSON.parse(JSON.s
 
 /** The services that sign for others. */
 const SPEAKERS = ['console', 'aip-gateway'];
+/** The service that signs what somebody changes with a grant; it is recorded in the name of who gave the grant. */
+const SERVES_GRANTS = 'planner';
 
 /** Ids of those whose logs are needed to check who did what is recorded in a run, in alphabetical order. */
 export function actorsInvolved(records: readonly { readonly commit: unknown }[]): string[] {
@@ -103,5 +105,7 @@ export function actorsInvolved(records: readonly { readonly commit: unknown }[])
   const named = commits.flatMap(({ events }) => events.flatMap((event) => factOf(event)?.by.id ?? []));
   const proofs = commits.flatMap(({ causes }) => causes.flatMap(({ proof }) => proof ?? []));
   const spoken = proofs.flatMap(({ vouched }) => (vouched === undefined ? [] : [vouched.actor, ...SPEAKERS]));
-  return [...new Set([...named, ...spoken])].filter((id) => ActorId.safeParse(id).success).toSorted();
+  // Of what came with a grant only the hash is kept.
+  const granted = proofs.some(({ body }) => body === undefined) ? [SERVES_GRANTS] : [];
+  return [...new Set([...named, ...spoken, ...granted])].filter((id) => ActorId.safeParse(id).success).toSorted();
 }
