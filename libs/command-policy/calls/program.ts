@@ -11,6 +11,7 @@ import {
   type Options,
   literal,
   showWord,
+  type View,
   type Word,
 } from '../words/index.js';
 
@@ -25,6 +26,8 @@ export interface Program {
   readonly recursive?: readonly string[] | true;
   /** Operands before these are something else, e.g. the pattern of grep. */
   readonly skip?: (args: Arguments) => number;
+  /** What of the machine it must see for its answer to be true. */
+  readonly views?: readonly View[];
   /** Said in its reason. */
   readonly does?: string;
   /** What else is to be said. */
@@ -35,12 +38,18 @@ export interface Program {
 export type ProgramJudge = (call: Call) => readonly CommandFinding[];
 export type ProgramTable = Readonly<Record<string, ProgramJudge>>;
 
-type Extras = Pick<Program, 'recursive' | 'skip' | 'does' | 'also'>;
+type Extras = Pick<Program, 'recursive' | 'skip' | 'views' | 'does' | 'also'>;
 
 export function program(of: CommandClass, options: string, operands: Operands, extras: Extras = {}): ProgramJudge {
   const ready: Program = { class: of, options: optionsOf(options), operands, ...extras };
   return (call) => judgeProgram(ready, call);
 }
+
+/** The same for programs that are judged in a way of their own. */
+export const seeing =
+  (views: readonly View[], judge: ProgramJudge): ProgramJudge =>
+  (call) =>
+    judge(call).map((finding, at) => (at === 0 ? { ...finding, views } : finding));
 
 /** Whatever its arguments are: what must never run is looked for in them all the same. */
 export const plainly =
@@ -53,7 +62,8 @@ export const each = (names: string, judge: ProgramJudge): ProgramTable =>
 
 function judgeProgram(of: Program, call: Call): readonly CommandFinding[] {
   const args = takeApart(call.args, of.options);
-  const base = call.is(of.class, of.does ?? `is a command of class ${of.class}.`);
+  const about = call.is(of.class, of.does ?? `is a command of class ${of.class}.`);
+  const base = of.views === undefined ? about : { ...about, views: of.views };
   if (of.operands === 'any') return [base, ...(of.also?.(args, call) ?? [])];
   return [
     base,
@@ -65,10 +75,13 @@ function judgeProgram(of: Program, call: Call): readonly CommandFinding[] {
 }
 
 export function optionFindings({ name, option, value }: Given, call: Call): readonly CommandFinding[] {
-  const raised =
+  const rule = `program.${call.name}.option`;
+  const raised: CommandFinding[] =
     option.class === undefined
       ? []
-      : [call.is(option.class, `with ${name} is a command of class ${option.class}.`, `program.${call.name}.option`)];
+      : [call.is(option.class, `with ${name} is a command of class ${option.class}.`, rule)];
+  if (option.view !== undefined)
+    raised.push({ ...call.is('read', `with ${name} needs to see more.`, rule), views: [option.view] });
   if (value === undefined) return raised;
   const used = option.use === 'read' ? call.read(value) : option.use === 'write' ? call.write(value) : [];
   return [...raised, ...used];

@@ -2,7 +2,7 @@ import type { CommandCall, CommandClass, PolicyDecision, PolicyVerdict } from '#
 import { type CommandFinding, type Invocation, showWord } from '../words/index.js';
 import { judgeCommand } from './judge-command.js';
 import { innerOf } from './open-policy.js';
-import { type CommandPolicy, type JudgedDevice, decisionOf, verdictOf } from '../policy/index.js';
+import { type CommandPolicy, type JudgedDevice, decisionOf, verdictOf, type Wall, wallOf } from '../policy/index.js';
 
 /** One thing that was found. */
 export interface ExplainedFinding {
@@ -24,6 +24,8 @@ export interface ExplainedCommand extends ExplainedFinding {
 export interface Explanation {
   readonly verdict: PolicyVerdict;
   readonly hash: string;
+  /** What it would be held to, and what it would be let see. */
+  readonly wall: Wall;
   /** In the order in which they were judged: what another command starts comes before it. */
   readonly commands: readonly ExplainedCommand[];
   /** About the text itself, not about one command in it. */
@@ -33,7 +35,13 @@ export interface Explanation {
 /** Why a policy that `openPolicy` made decides as it does: every command that would run, and what was found in it. */
 export function explain(policy: CommandPolicy, command: CommandCall, device?: JudgedDevice): Explanation {
   const inner = innerOf(policy);
-  if (inner === undefined) return { verdict: policy.judge(command, device), hash: policy.hash, commands: [] };
+  if (inner === undefined)
+    return {
+      verdict: policy.judge(command, device),
+      hash: policy.hash,
+      wall: policy.wall(command, device),
+      commands: [],
+    };
   const settings = inner.settings(device);
   const commands: ExplainedCommand[] = [];
   const told = new Set<string>();
@@ -57,7 +65,7 @@ export function explain(policy: CommandPolicy, command: CommandCall, device?: Ju
   };
   const all = judgeCommand(command, { settings, parser: inner.parser, trace });
   const findings = all.filter((finding) => !told.has(keyOf(finding))).map(explained);
-  return { verdict: verdictOf(all, settings.defaults), hash: policy.hash, commands, findings };
+  return { verdict: verdictOf(all, settings.defaults), hash: policy.hash, wall: wallOf(all), commands, findings };
 }
 
 const keyOf = ({ rule, reason }: CommandFinding): string => `${rule}\n${reason}`;

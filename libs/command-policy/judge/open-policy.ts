@@ -10,6 +10,7 @@ import {
   settingsFor,
   type Settings,
   verdictOf,
+  wallOf,
 } from '../policy/index.js';
 import { judgeCommand } from './judge-command.js';
 import type { ShellParser } from '../script/index.js';
@@ -40,6 +41,9 @@ export function openPolicy({ file, sensitivePaths = [] }: PolicySource, parser: 
       const ready = settings(device);
       return verdictOf(judgeCommand(command, { settings: ready, parser }), ready.defaults);
     },
+    wall(command, device) {
+      return wallOf(judgeCommand(command, { settings: settings(device), parser }));
+    },
   };
   inners.set(opened, { settings, parser });
   return opened;
@@ -55,7 +59,7 @@ const inners = new WeakMap<CommandPolicy, Inner>();
 export const innerOf = (policy: CommandPolicy): Inner | undefined => inners.get(policy);
 
 /** Raised when the built-in rules change: the hash of a policy says which rules spoke. */
-const ENGINE = 2;
+const ENGINE = 3;
 
 function withSensitive(policy: PolicyFile | undefined, more: readonly string[]): PolicyFile | undefined {
   if (more.length === 0) return policy;

@@ -10,6 +10,7 @@ import {
   patternGlyphs,
   pathSet,
   type PathSet,
+  viewsIn,
 } from '../words/index.js';
 import { type RuleMatch, type Settings, decisionOf } from '../policy/index.js';
 
@@ -40,7 +41,8 @@ export function ruled(
     return !isKnown || (finding.kind === 'path' && match.paths === undefined);
   });
   const of = findings.map((finding) => finding.class).reduce(worseClass, 'read');
-  return [...floors, ...kept, decided(`policy.${id}`, reason ?? `The policy says so (${id}).`, { of, decision })];
+  const said = decided(`policy.${id}`, reason ?? `The policy says so (${id}).`, { of, decision });
+  return [...floors, ...kept, { ...said, views: viewsIn(findings) }];
 }
 
 const decided = (

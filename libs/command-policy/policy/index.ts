@@ -5,3 +5,5 @@ export * from './policy.js';
 export * from './sensitive-paths.js';
 export * from './settings.js';
 export * from './verdict.js';
+export * from './wall.js';
+export type { View } from '../words/index.js';

@@ -1,4 +1,5 @@
 import type { CommandCall, DeviceId, PolicyVerdict } from '#proto';
+import type { Wall } from './wall.js';
 
 /** Whom a command would run for. */
 export interface JudgedDevice {
@@ -15,4 +16,6 @@ export interface CommandPolicy {
   /** SHA-256 of the policy's canonical JSON. */
   readonly hash: string;
   judge(command: CommandCall, device: JudgedDevice | undefined): PolicyVerdict;
+  /** What the kernel has to hold it to where it runs, and what it must let it see. */
+  wall(command: CommandCall, device: JudgedDevice | undefined): Wall;
 }

@@ -136,8 +136,9 @@ const IP_OBJECTS =
 
 const ss = program(
   'read',
-  '-0460abdeEhHilmMnNoOprsStuVwxzZ -f: -A: -F<!privileged -K!privileged -D> --tcp --udp --listening --numeric --processes --all --summary --extended --memory --info --family: --query: --no-header --resolve --options --unix --raw',
+  '-0460abdeEhHilmMnNoOrsStuVwxzZ -p!privileged-read -f: -A: -F<!privileged -K!privileged -D> --tcp --udp --listening --numeric --processes!privileged-read --all --summary --extended --memory --info --family: --query: --no-header --resolve --options --unix --raw',
   'text',
+  { views: ['host-network'] },
 );
 
 /** Programs that reach other machines, or say how this one is connected. */
@@ -179,17 +180,20 @@ export const NETWORK: ProgramTable = {
   ss,
   netstat: program(
     'read',
-    '-46AacCeFgiIlMnNopprsStuUvWwxz --tcp --udp --listening --numeric --programs --all --route --interfaces --statistics',
+    '-46AacCeFgiIlMnNorsStuUvWwxz -p!privileged-read --tcp --udp --listening --numeric --programs!privileged-read --all --route --interfaces --statistics',
     'text',
+    { views: ['host-network'] },
   ),
   ifconfig: program('read', '-asv', 'text', {
+    views: ['host-network'],
     also: ({ operands }, call) =>
       operands.length > 1 || operands.some(({ dynamic }) => dynamic)
         ? [call.is('privileged', 'changes the network.')]
         : [],
   }),
-  route: program('read', '-46neFCv', 'none'),
+  route: program('read', '-46neFCv', 'none', { views: ['host-network'] }),
   arp: program('read', '-aenvA -H: -i: -d!privileged -s!privileged -f<!privileged', 'text', {
+    views: ['host-network'],
     also: ({ operands }, call) => (operands.length > 1 ? [call.ask('privileged', 'changes the network.')] : []),
   }),
   ...each('ethtool iw brctl bridge', (call) => [call.ask('privileged', 'may change the network.')]),

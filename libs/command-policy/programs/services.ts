@@ -3,7 +3,8 @@ import { ownFindings } from './system.js';
 
 const SHOW =
   '-alqtrT -n: -o: -p: -P: -u: -s: -M:!privileged -H:!network --no-pager --all --full --plain --no-legend --failed --type: --state: --property: --value --lines: --output: --quiet --user --system --legend: --recursive --reverse --after --before --show-types --timestamp:';
-const show = program('read', SHOW, 'text');
+/** A unit with its programs, and the last lines of its log. */
+const show = program('read', SHOW, 'text', { views: ['host-processes', 'privileged-read'] });
 const change: ProgramJudge = (call) => [
   call.is('privileged', 'changes a service.'),
   ...(/^systemctl (?:stop|kill|disable|mask|freeze|isolate|revert|clean|edit|link|set-property)$/u.test(call.name)
@@ -65,6 +66,7 @@ export const SERVICE_PROGRAMS: ProgramTable = {
     '-abefkmNqrx -b? -c: -g: -n? -o: -p: -S: -t: -T: -u: -U: -D% -i< -F: -M:!privileged --no-pager --since: --until: --unit: --user-unit: --lines? --priority: --output: --follow --reverse --boot? --dmesg --grep: --case-sensitive? --identifier: --utc --no-hostname --no-full --full --all --quiet --catalog --list-boots --disk-usage --fields --field: --user --system --merge --this-boot --output-fields: --facility: --no-tail --truncate-newline ' +
       '--vacuum-size:!destructive --vacuum-time:!destructive --vacuum-files:!destructive --rotate!destructive --flush!privileged --sync!privileged --cursor-file> --file<',
     'text',
+    { views: ['privileged-read'] },
   ),
   ...each(
     'timedatectl hostnamectl localectl loginctl',

@@ -1,9 +1,10 @@
-import { type Call, each, plainly, program, type ProgramTable } from '../calls/index.js';
-import { floor, type CommandFinding, has, type Arguments, showWord } from '../words/index.js';
+import { type Call, each, type Operands, plainly, program, type Program, type ProgramTable } from '../calls/index.js';
+import { floor, type CommandFinding, has, type Arguments, showWord, type View } from '../words/index.js';
 
-const read = (options: string, operands: 'text' | 'none' | 'list' | 'any' = 'text', also?: Extra) =>
+const read = (options: string, operands: Operands = 'text', also?: Program['also']) =>
   program('read', options, operands, also === undefined ? {} : { also });
-type Extra = (args: Arguments, call: Call) => readonly CommandFinding[];
+const sees = (views: readonly View[], options: string, operands: Operands = 'text', also?: Program['also']) =>
+  program('read', options, operands, { views, ...(also === undefined ? {} : { also }) });
 
 /** Set the value of a variable of the kernel, or only say it. */
 function sysctl({ operands, given }: Arguments, call: Call): CommandFinding[] {
@@ -12,6 +13,12 @@ function sysctl({ operands, given }: Arguments, call: Call): CommandFinding[] {
     operands.some(({ text, dynamic }) => dynamic || text?.includes('='));
   return writes ? [call.is('privileged', 'changes the kernel.')] : [];
 }
+
+const LOGINS =
+  '-abdHilmpqrsTtuwxFRhofc -n: -# -s: -t: -u: -b: -p: --count --heading --lookup --fulltimes --ip --no-header --short --from --limit: --since: --until: --user: --time:';
+const COUNTERS = '-abcdDfghikmnpstwxzArRuqvVFSyBHWj -P: -p: -S: -n: -u: -I: -T: -# --human --pretty --dec: -m:';
+const LISTS =
+  '-abdDefghiJlmMnNOpPqQrStTvVxyzkcCuULG -o: -e: -I: --all --bytes --fs --json --list --output: --output-all --pairs --paths --raw --scsi --noheadings --nodeps --tree? --sort: --extended? --parse? --online --offline --type: -class -short -businfo -sanitize --summary';
 
 /** Programs that ask or change the machine itself. */
 export const SYSTEM: ProgramTable = {
@@ -24,7 +31,7 @@ export const SYSTEM: ProgramTable = {
     'none',
   ),
   hostname: read(
-    '-aAdfiIsy --fqdn --all-fqdns --ip-address --all-ip-addresses --short --domain --alias --long',
+    '-adfsy -I!host-network -A!host-network -i!host-network --fqdn --all-fqdns!host-network --ip-address!host-network --all-ip-addresses!host-network --short --domain --alias --long',
     'none',
   ),
   uptime: read('-psV --pretty --since', 'none'),
@@ -39,37 +46,33 @@ export const SYSTEM: ProgramTable = {
       operands.every(({ text }) => text?.startsWith('+')) ? [] : [call.ask('privileged', 'may set the clock.')],
   ),
   ...each('cal ncal', read('-13jmsywhbneMSpN -A: -B: -d: -H: -m:')),
-  ...each(
-    'who w last lastlog lastb',
-    read(
-      '-abdHilmpqrsTtuwxFRhofc -n: -# -s: -t: -u: -b: -p: --count --heading --lookup --fulltimes --ip --no-header --short --from --limit: --since: --until: --user: --time:',
-    ),
-  ),
+  ...each('who last lastlog', read(LOGINS)),
+  w: sees(['host-processes'], LOGINS),
+  lastb: sees(['privileged-read'], LOGINS),
   ps: program('read', '', 'any', {
+    views: ['host-processes'],
     also: (_, call) =>
       showsEnvironment(call) ? [call.ask('privileged', 'may show the environment of programs.')] : [],
   }),
   ...each(
     'pgrep pidof pstree',
-    read(
+    sees(
+      ['host-processes'],
       '-acdflLnovwxsiAghklnNpSTtuUZqm -d: -P: -u: -U: -g: -G: -t: -F< -H: -c -o: --full --list-name --list-full --newest --oldest --count --delimiter: --exact --ignore-case --parent: --euid: --uid: --show-pids --arguments --ascii',
     ),
   ),
-  top: read('-bcHiSs1Eee -n: -d: -p: -u: -U: -o: -w: -E: -e: -w?', 'none'),
-  ...each(
-    'vmstat iostat mpstat sar pidstat slabtop',
-    read('-abcdDfghikmnpstwxzArRuqvVFSyBHWj -P: -p: -S: -n: -u: -I: -T: -# --human --pretty --dec: -m:'),
-  ),
-  ...each(
-    'lsblk lspci lsusb lsmem lsns lsipc lslogins lslocks lsmod lshw dmidecode lsscsi numastat',
-    read(
-      '-abdDefghiJlmMnNOpPqQrStTvVxyzkcCuULG -o: -e: -I: --all --bytes --fs --json --list --output: --output-all --pairs --paths --raw --scsi --noheadings --nodeps --tree? --sort: --extended? --parse? --online --offline --type: -class -short -businfo -sanitize --summary',
-    ),
-  ),
+  top: sees(['host-processes'], '-bcHiSs1Eee -n: -d: -p: -u: -U: -o: -w: -E: -e: -w?', 'none'),
+  ...each('vmstat iostat mpstat sar', read(COUNTERS)),
+  pidstat: sees(['host-processes'], COUNTERS),
+  slabtop: sees(['privileged-read'], COUNTERS),
+  ...each('lsblk lspci lsusb lsmem lsipc lsmod lsscsi numastat', read(LISTS)),
+  ...each('lsns lslocks', sees(['host-processes'], LISTS)),
+  ...each('lslogins lshw dmidecode', sees(['privileged-read'], LISTS)),
   lsof: program('read', '-abCGhlnNoOPRstUvVwX -i? -p: -u: -c: -d: -g: -r? -F? -s? -T? +D: -a -E --', 'list', {
+    views: ['host-processes', 'host-network', 'privileged-read'],
     also: (args, call) => (has(args, '-r') ? [call.ask('read', 'would never end.')] : []),
   }),
-  blkid: read('-dghikpV -o: -s: -t: -u: -L: -U: -n: --output: --match-tag: --list-one'),
+  blkid: sees(['privileged-read'], '-dghikpV -o: -s: -t: -u: -L: -U: -n: --output: --match-tag: --list-one'),
   findmnt: read(
     '-aAbcCDdefiJklmnoOPrRstTuUvVy -o: -S: -T: -t: -M: -N: -O: --all --df --fstab --json --list --noheadings --output: --raw --source: --target: --types: --real --pseudo --output-all --tree --kernel --mtab --bytes --pairs --verify',
     'list',
@@ -78,7 +81,8 @@ export const SYSTEM: ProgramTable = {
     also: ({ operands }, call) =>
       operands.length === 0 ? [] : [call.is('privileged', 'changes what the file system is.'), ...mountFindings(call)],
   }),
-  dmesg: read(
+  dmesg: sees(
+    ['privileged-read'],
     '-deHkLPrStTuwWxN -f: -l: -n:!privileged -s: -F< -c!destructive -C!destructive -D!privileged -E!privileged --clear!destructive --read-clear!destructive --level: --facility: --ctime --human --kernel --notime --nopager --reltime --raw --time-format: --userspace --decode --since: --until: --follow --color? --file< --json',
     'none',
   ),

@@ -20,7 +20,21 @@ export interface CommandFinding {
   readonly grantable?: false;
   /** The path that it is about, resolved. */
   readonly path?: string;
+  /** What of the machine the command must see for its answer to be true. */
+  readonly views?: readonly View[];
 }
+
+/**
+ * What of a machine a command must see for its answer to be true: the programs that run on it, its interfaces and connections, what
+ * listens on this machine itself, or what only its administrator may read.
+ */
+export type View = 'host-processes' | 'host-network' | 'loopback' | 'privileged-read';
+
+export const VIEWS: readonly View[] = ['host-processes', 'host-network', 'loopback', 'privileged-read'];
+
+/** All that is seen, each once, in the order of `VIEWS`. */
+export const viewsIn = (findings: readonly CommandFinding[]): readonly View[] =>
+  VIEWS.filter((view) => findings.some(({ views }) => views?.includes(view) === true));
 
 export const CLASSES: readonly CommandClass[] = ['read', 'write', 'network', 'destructive', 'privileged'];
 export const DECISIONS: readonly PolicyDecision[] = ['allow', 'log', 'approve', 'deny'];

@@ -1,5 +1,5 @@
 import type { CommandClass } from '#proto';
-import { type CommandFinding, CLASSES } from './finding.js';
+import { type CommandFinding, CLASSES, type View, VIEWS } from './finding.js';
 import { after, literal, showWord, wordOf, type Word } from './word.js';
 
 /** What becomes of the value of an option. `none`: it has none. */
@@ -9,6 +9,8 @@ export interface Option {
   readonly use: Use;
   /** What the option makes of the command. */
   readonly class?: CommandClass;
+  /** What the command must see with it. */
+  readonly view?: View;
 }
 
 export interface Options {
@@ -16,31 +18,39 @@ export interface Options {
   readonly long: ReadonlyMap<string, Option>;
   /** `-20` is a number of lines. */
   readonly numbers: boolean;
+  /** Each word behind one dash is one option, as with openssl and ip. */
+  readonly whole: boolean;
 }
 
 /**
  * The options that are known of a program, as text: `-abc` have no value, `-n:` has a text, `-o>` a file that is written, `-f<` one
  * that is read, `-d%` one that is only looked at, `--color?` a text after `=` or none; a class behind `!` is what the option makes
- * of the command; `-#` is a number.
+ * of the command, a view what it must see; `-#` is a number. `=` as the first token: `-noout` is one option and not five.
  */
 export function optionsOf(text: string): Options {
   const short = new Map<string, Option>();
   const long = new Map<string, Option>();
   let numbers = false;
+  const whole = text.startsWith('= ');
   for (const token of `${text} --help --version`.split(/\s+/u)) {
-    const match = /^(--?)([\w#.@+-]*)([:<>?%]?)(?:!(\w+))?$/u.exec(token);
+    const match = /^(--?)([\w#.@+-]*)([:<>?%]?)(?:!([\w-]+))?$/u.exec(token);
     if (match === null || token === '') continue;
     const [, dashes, names = '', mark = '', of] = match;
-    const option: Option = { use: USES[mark] ?? 'none', ...(isClass(of) ? { class: of } : {}) };
-    if (dashes === '--') long.set(`--${names}`, option);
+    const option: Option = {
+      use: USES[mark] ?? 'none',
+      ...(isClass(of) ? { class: of } : {}),
+      ...(isView(of) ? { view: of } : {}),
+    };
+    if (dashes === '--' || whole) long.set(`--${names}`, option);
     else if (names === '#') numbers = true;
     else for (const name of names) short.set(name, option);
   }
-  return { short, long, numbers };
+  return { short, long, numbers, whole };
 }
 
 const isClass = (text: string | undefined): text is CommandClass =>
   (CLASSES as readonly (string | undefined)[]).includes(text);
+const isView = (text: string | undefined): text is View => (VIEWS as readonly (string | undefined)[]).includes(text);
 const USES: Readonly<Record<string, Use>> = { ':': 'text', '<': 'read', '>': 'write', '?': 'maybe', '%': 'list' };
 
 export interface Given {
@@ -99,20 +109,21 @@ class Taker {
   }
 
   #option(word: Word): void {
-    if (word.glyphs[1] === 45) this.#long(word);
+    if (word.glyphs[1] === 45 || this.#options.whole) this.#long(word);
     else if (this.#options.numbers && /^-\d+$/u.test(word.text ?? '')) return;
     else this.#shorts(word);
   }
 
   #long(word: Word): void {
     const equals = word.glyphs.indexOf(61);
-    const name = wordOf(equals < 0 ? word.glyphs : word.glyphs.slice(0, equals)).text ?? '';
+    const written = wordOf(equals < 0 ? word.glyphs : word.glyphs.slice(0, equals)).text ?? '';
+    const name = this.#options.whole ? written.replace(/^-?/u, '-') : written;
     const option = this.#options.long.get(name);
     if (option === undefined) {
       this.#unknown.push(showWord(word));
       return;
     }
-    const value = equals < 0 ? undefined : after(word, `${name}=`);
+    const value = equals < 0 ? undefined : after(word, `${written}=`);
     if (option.use === 'none' && value !== undefined) this.#unknown.push(showWord(word));
     else if (option.use === 'none' || option.use === 'maybe') this.#given.push({ name, option, value });
     else this.#given.push({ name, option, value: value ?? this.#next() });

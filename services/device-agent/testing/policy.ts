@@ -10,6 +10,7 @@ const WORDS: Record<string, Partial<PolicyVerdict>> = {
 /** Knows a few words, for tests: what begins with another one is read and allowed. */
 export function testPolicy(judged: string[] = []): CommandPolicy {
   return {
+    wall: () => ({ kind: 'none', views: [] }),
     hash: 'a'.repeat(64),
     judge: ({ arguments: { command } }) => {
       const text = typeof command === 'string' ? command : '';

@@ -70,6 +70,7 @@ describe('a command at the gate of a device', () => {
       judge: () => {
         throw new Error('a bug');
       },
+      wall: () => ({ kind: 'none', views: [] }),
     };
     expect(await gate({ open: () => Promise.resolve(throws) }).code(exec('uptime'), allowed)).toBe('POLICY_DENIED');
     expect(await gate({ open: () => Promise.reject(new Error('no grammar')) }).code(exec('uptime'), allowed)).toBe(
