@@ -110,7 +110,7 @@ export class TestSystem {
       ORRERY_AIP_PORT: '0',
       ORRERY_MCP_PORT: '0',
     };
-    return { ...this.#settings, ORRERY_HOME: this.home, ...any };
+    return { ...any, ...this.#settings, ORRERY_HOME: this.home };
   }
 
   cli(...args: readonly string[]): Promise<Ran> {
