@@ -2,6 +2,7 @@
  * The servers that an installation brings along: nats-server and PostgreSQL, found, configured, started, and stopped by id. Who needs
  * them, and with which accounts, is decided by the launcher.
  */
+export * from './container-nats.runner.js';
 export * from './errors.js';
 export * from './nats-config.js';
 export * from './nats.runner.js';

@@ -6,6 +6,7 @@ import { z } from 'zod';
 import { EmbeddedServerError } from './errors.js';
 import { findNatsServer } from './nats-binary.js';
 import { renderNatsConfig, type NatsUser } from './nats-config.js';
+import { changeNatsConfig } from './nats-reload.runner.js';
 import { freePorts, isPortFree, LOOPBACK } from './ports.js';
 import {
   adopt,
@@ -22,7 +23,6 @@ import {
 } from './server-process.js';
 
 const READY = { timeoutMs: 60_000, pollMs: 5 }; // a large store is recovered before the port opens
-const RELOADED = { timeoutMs: 10_000, pollMs: 20 };
 const GREETING_TIMEOUT_MS = 1_000;
 const GREETING_BYTES_MAX = 8_192;
 const PORT_ATTEMPTS_MAX = 5;
@@ -109,38 +109,10 @@ export async function reloadNats(storeDir: string, users: readonly NatsUser[]): 
   const site = siteOf({ storeDir, users });
   const left = await leftServer(site);
   if (left === undefined) return false;
-  const before = await readFile(site.configFile, 'utf8');
-  const loadedAt = await configLoadTime(left.monitorPort);
-  await writeConfig(site.configFile, configOf(site, left));
-  const server = adopt(left.pid);
-  process.kill(left.pid, 'SIGHUP');
-  const taken = await becomesReady(server, RELOADED, async () => {
-    const now = await configLoadTime(left.monitorPort);
-    return now !== undefined && now !== loadedAt;
-  });
-  if (taken) return true;
-  await writeConfig(site.configFile, before);
-  throw new EmbeddedServerError(`nats-server did not take its new users; see ${site.logFile}.`);
-}
-
-/** Whole or not at all: a server that starts in between reads one or the other. */
-async function writeConfig(file: string, config: string): Promise<void> {
-  await writeFile(`${file}.new`, config, { mode: 0o600 });
-  await rename(`${file}.new`, file);
-}
-
-const Varz = z.object({ config_load_time: z.string() });
-
-/** When the server has read its configuration last, as it says itself; undefined when it does not answer. */
-async function configLoadTime(monitorPort: number): Promise<string | undefined> {
-  try {
-    const answer = await fetch(`http://${LOOPBACK}:${monitorPort}/varz`, {
-      signal: AbortSignal.timeout(GREETING_TIMEOUT_MS),
-    });
-    return Varz.parse(await answer.json()).config_load_time;
-  } catch {
-    return undefined;
-  }
+  const monitorUrl = `http://${LOOPBACK}:${left.monitorPort}`;
+  const server = { pid: left.pid, configFile: site.configFile, monitorUrl, log: site.logFile };
+  await changeNatsConfig(server, configOf(site, left));
+  return true;
 }
 
 /** The live server of a directory, by its command line: a pid alone may belong to another program by now. */

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { keyOf, tokenHash, writeSecret } from '#libs/keys';
-import { natsUsers, parseActors } from '#libs/messaging';
-import { makeKeys, renewAdminToken, turnOffAdminToken } from './keys.runner.js';
+import { dropBusPerson, keepBusPerson, natsUsers, parseActors } from '#libs/messaging';
+import { keepOidcSecret, makeKeys, renewAdminToken, turnOffAdminToken } from './keys.runner.js';
 import { OWNERS, secretsAt, WITH_METRICS, type Secrets } from './secrets.js';
 
 let secrets: Secrets;
@@ -100,12 +100,24 @@ describe('makeKeys', () => {
     expect(await contents()).toEqual(before);
   });
 
+  it('lets in whom an operator has let in, and keeps to it when it runs again', async () => {
+    await makeKeys(secrets, say);
+    const before = await text(secrets.natsConfigFile);
+    const key = await keyOf(join(secrets.peopleKeys, 'anna.seed'));
+    await keepBusPerson(secrets.peopleKeys, { id: 'anna', kind: 'person', key });
+    await makeKeys(secrets, say);
+    expect(await text(secrets.natsConfigFile)).toContain(key);
+    await dropBusPerson(secrets.peopleKeys, { key });
+    await makeKeys(secrets, say);
+    expect(await text(secrets.natsConfigFile)).toBe(before);
+  });
+
   it('says that nats-server has to read a changed configuration', async () => {
     await makeKeys(secrets, say);
     await writeSecret(secrets.natsConfigFile, 'of an earlier release');
     said = [];
     await makeKeys(secrets, say);
-    expect(said[0]).toMatch(/docker compose restart nats/u);
+    expect(said[0]).toBe('nats.conf has changed; it counts from the step "nats" on');
     expect(await text(secrets.natsConfigFile)).toContain('ORRERY {');
   });
 });
@@ -127,5 +139,17 @@ describe('renewAdminToken', () => {
     expect(await text(secrets.adminTokenHashFile)).toBe('off');
     await renewAdminToken(secrets, say);
     expect(await text(secrets.adminTokenHashFile)).toMatch(/^[0-9a-f]{64}$/u);
+  });
+});
+
+describe('keepOidcSecret', () => {
+  it('keeps what it is given for the console alone, says none of it, and keeps nothing when there is nothing', async () => {
+    await makeKeys(secrets, say);
+    said = [];
+    expect(await keepOidcSecret(secrets, 'a-secret-of-the-provider\n', say)).toBe(true);
+    expect(await keepOidcSecret(secrets, ' \n', say)).toBe(false);
+    expect((await contents())[secrets.oidcSecretFile]).toBe('600 a-secret-of-the-provider');
+    expect(secrets.oidcSecretFile.startsWith(`${secrets.directory('console')}/`)).toBe(true);
+    expect(said.join()).not.toContain('a-secret');
   });
 });

@@ -1,5 +1,5 @@
 import { chmod, mkdir } from 'node:fs/promises';
-import { renderNatsConfig } from '#libs/embedded';
+import { renderContainerNatsConfig, renderContainerUsers } from '#libs/embedded';
 import {
   busUsers,
   keepSecret,
@@ -10,15 +10,10 @@ import {
   tokenHash,
   writeSecret,
 } from '#libs/keys';
-import { actorsOf, natsUsers, renderActors } from '#libs/messaging';
+import { actorsOf, busPeopleIn, natsUsers, peopleUsers, renderActors } from '#libs/messaging';
 import { OWNERS, WITH_METRICS, WITH_DATABASE, type Say, type Secrets } from './secrets.js';
 
 const PRIVATE_DIR = 0o700;
-const NATS_PORT = 4222;
-const MONITOR_PORT = 8222;
-/** Only other containers can reach it; what is published on the host is written in docker-compose.yml. */
-const EVERY_ADDRESS = '0.0.0.0';
-const STORE_DIR = '/data';
 
 /** Every credential of the system, made on the first start and kept: a second run changes nothing. */
 export async function makeKeys(secrets: Secrets, say: Say): Promise<void> {
@@ -30,16 +25,11 @@ export async function makeKeys(secrets: Secrets, say: Say): Promise<void> {
   await makeMetricsToken(secrets);
   const users = await busUsers(natsUsers(), secrets);
   await writeWhenChanged(secrets.actorsFile, renderActors(actorsOf(users)));
-  const config = renderNatsConfig({
-    serverName: 'orrery',
-    host: EVERY_ADDRESS,
-    port: NATS_PORT,
-    monitorPort: MONITOR_PORT,
-    storeDir: STORE_DIR,
-    users,
-  });
+  await writeWhenChanged(secrets.natsUsersFile, renderContainerUsers(users));
+  const people = peopleUsers(await busPeopleIn(secrets.peopleKeys));
+  const config = renderContainerNatsConfig([...users, ...people]);
   const change = await writeWhenChanged(secrets.natsConfigFile, config);
-  if (change === 'changed') say('nats.conf has changed; it counts after "docker compose restart nats"');
+  if (change === 'changed') say('nats.conf has changed; it counts from the step "nats" on');
   if ((await readSecret(secrets.adminTokenHashFile)) === undefined) await renewAdminToken(secrets, say);
   say(change === 'made' ? 'keys: made' : 'keys: as they were');
 }
@@ -55,6 +45,14 @@ export async function renewAdminToken(secrets: Secrets, say: Say): Promise<void>
 export async function turnOffAdminToken(secrets: Secrets, say: Say): Promise<void> {
   await writeSecret(secrets.adminTokenHashFile, 'off');
   say('admin token: off; "admin-token" makes a new one');
+}
+
+/** What the console shows to the identity provider; false when there is nothing to keep. */
+export async function keepOidcSecret({ oidcSecretFile }: Secrets, text: string, say: Say): Promise<boolean> {
+  const secret = text.trim();
+  say(secret === '' ? 'client secret: standard input is empty' : 'client secret: kept');
+  if (secret !== '') await writeSecret(oidcSecretFile, secret);
+  return secret !== '';
 }
 
 /** Services know the hash; the token itself is for who collects metrics. */

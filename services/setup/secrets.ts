@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { CONTAINER_NATS_FILES } from '#libs/embedded';
 
 /** Who gets a directory of credentials. Each container mounts its own one and sees no other. */
 export const OWNERS = [
@@ -16,6 +17,7 @@ export const OWNERS = [
   'external',
   'auditor',
   'devices',
+  'people',
 ] as const;
 export type Owner = (typeof OWNERS)[number];
 
@@ -47,7 +49,12 @@ export function secretsAt(root: string) {
     seedFile: (user: string): string => join(directory(user), 'seed'),
     passwordFile: (user: string): string => join(directory(user), 'password'),
     databasePasswordFile: (owner: Owner): string => join(directory(owner), 'database-password'),
-    natsConfigFile: join(directory('nats'), 'nats.conf'),
+    natsConfigFile: join(directory('nats'), CONTAINER_NATS_FILES.config),
+    natsUsersFile: join(directory('nats'), CONTAINER_NATS_FILES.users),
+    /** Keys of people and other systems that the bus lets in, besides its own users. */
+    peopleKeys: directory('people'),
+    /** Of the console at its identity provider; given by the operator. */
+    oidcSecretFile: join(directory('console'), 'oidc-client-secret'),
     /** Public keys and whom they stand for, handed from the step that sees all keys to the registry, which makes facts of it. */
     actorsFile: join(directory('registry'), 'actors.json'),
     /** For who collects metrics; services have its hash. */

@@ -5,6 +5,7 @@ import { parseDevices } from './devices.js';
 const Env = z.object({
   ORRERY_SECRETS_DIR: z.string().default('/secrets'),
   ORRERY_NATS_URL: envUrl('nats:', 'tls:').default('nats://127.0.0.1:4222'),
+  ORRERY_NATS_MONITOR_URL: envUrl('http:', 'https:').default('http://127.0.0.1:8222'),
   ORRERY_SETUP_DEVICES: z
     .string()
     .default('')
@@ -19,5 +20,10 @@ const Env = z.object({
 /** Throws ConfigError. */
 export function readSetupConfig(environment: Environment) {
   const env = parseConfig(Env, environment);
-  return { secretsDir: env.ORRERY_SECRETS_DIR, natsUrl: env.ORRERY_NATS_URL, devices: env.ORRERY_SETUP_DEVICES };
+  return {
+    secretsDir: env.ORRERY_SECRETS_DIR,
+    natsUrl: env.ORRERY_NATS_URL,
+    natsMonitorUrl: env.ORRERY_NATS_MONITOR_URL,
+    devices: env.ORRERY_SETUP_DEVICES,
+  };
 }

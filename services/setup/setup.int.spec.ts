@@ -30,7 +30,7 @@ afterAll(async () => {
 async function streams(): Promise<string[]> {
   said = [];
   const env = { ORRERY_SECRETS_DIR: secrets.root, ORRERY_NATS_URL: server.url };
-  expect(await runSetup(['streams'], { env, say: (line) => void said.push(line) })).toBe(0);
+  expect(await runSetup(['streams'], { env, say: (line) => void said.push(line), input: async () => '' })).toBe(0);
   return said;
 }
 
@@ -81,7 +81,7 @@ describe('the steps for devices', () => {
       ORRERY_NATS_URL: server.url,
       ORRERY_SETUP_DEVICES: devices,
     };
-    expect(await runSetup(words, { env, say: (line) => void lines.push(line) })).toBe(0);
+    expect(await runSetup(words, { env, say: (line) => void lines.push(line), input: async () => '' })).toBe(0);
     return lines;
   }
   const tokenOf = (id: string): Promise<string> => readFile(join(secrets.directory('devices'), id, 'token'), 'utf8');

@@ -1,17 +1,17 @@
 // The system of docker-compose.yml on a real engine: ./orrery test containers
-import { readFile } from 'node:fs/promises';
-import { networkInterfaces } from 'node:os';
+import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
+import { networkInterfaces, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { jetstream } from '@nats-io/jetstream';
-import { connect } from '@nats-io/transport-node';
+import { connect, nkeyAuthenticator, type NatsConnection } from '@nats-io/transport-node';
 import { SubmitAnswer, subjects, type RunView } from '#proto';
 import { heapFlags, SERVICES } from '../../services/cli/processes/plan.js';
 import { ContainerSystem } from './containers.js';
-import { ROOT, until, whyNoEngine } from './engine.js';
+import { orrery, ROOT, until, whyNoEngine } from './engine.js';
 
 const START_MS_MAX = 15 * 60_000;
-const ONE_SHOTS = ['setup', 'setup-streams', 'setup-devices'];
+const ONE_SHOTS = ['setup', 'setup-nats', 'setup-streams', 'setup-devices'];
 const DEVICES = ['web-1', 'db-1'];
 
 const reason = await whyNoEngine();
@@ -149,7 +149,7 @@ const shapeOf = ({ status, outcome, tasks, lines }: RunView) => ({
     expect(await filesOf('planner')).toEqual(['database-password', 'metrics-token.sha256', 'seed']);
     expect(await filesOf('console')).toEqual(['admin-token.sha256', 'metrics-token.sha256', 'seed']);
     expect(await filesOf('web-1')).toEqual(['token']);
-    expect(await filesOf('nats')).toEqual(['nats.conf']);
+    expect(await filesOf('nats')).toEqual(['nats.conf', 'users.json']);
     const environments = [...(await system.containers()).values()].map((one) => JSON.stringify(one));
     for (const secret of [token, await system.secret('postgres/database-password'), await system.secret('cli/seed')]) {
       expect(secret.length).toBeGreaterThan(20);
@@ -317,6 +317,71 @@ const shapeOf = ({ status, outcome, tasks, lines }: RunView) => ({
     });
   });
 
+  describe('a person with a key and a token of her own', () => {
+    let folder: string;
+    let seedFile: string;
+    let annasToken: string;
+
+    beforeAll(async () => {
+      folder = await mkdtemp(join(tmpdir(), 'orrery-anna-'));
+      seedFile = join(folder, 'anna.seed');
+    });
+    afterAll(() => rm(folder, { recursive: true, force: true }));
+
+    const people = (...words: string[]): Promise<string> =>
+      system.mustCompose(['run', '--rm', '-T', 'people', ...words]);
+    const dial = async (): Promise<NatsConnection> =>
+      connect({
+        servers: await system.published('nats', 4222),
+        authenticator: nkeyAuthenticator(new TextEncoder().encode((await readFile(seedFile, 'utf8')).trim())),
+        reconnect: false,
+      });
+
+    it('is let in by a server that goes on running, with a file that only she reads', async () => {
+      const before = await system.container('nats');
+      expect(await people('add', 'anna', '--roles', 'requester,viewer', '--key')).toContain(
+        '/secrets/people/anna.seed',
+      );
+      await system.mustCompose(['cp', 'setup:/secrets/people/anna.seed', seedFile]);
+      expect((await stat(seedFile)).mode & 0o777).toBe(0o600);
+      expect(await system.container('nats')).toMatchObject({ Id: before.Id, RestartCount: before.RestartCount });
+      expect(await system.mustCompose(['run', '--rm', '-T', 'setup'])).toBe('keys: as they were\n');
+    });
+
+    it('asks for runs from her own machine, in her own name, and is refused what she may not do', async () => {
+      const servers = await system.published('nats', 4222);
+      const env = { ORRERY_NATS_URL: `nats://${servers}`, ORRERY_NATS_SEED_FILE: seedFile };
+      const asked = await orrery(['submit', '-f', '-', '--wait', '--json'], { input: named('of-anna'), env });
+      expect({ asked }).toMatchObject({ asked: { code: 0 } });
+      const { runId, requestedBy } = JSON.parse(asked.stdout) as { runId: string; requestedBy: string };
+      expect(requestedBy).toBe('anna');
+      const { stdout } = await system.cli(['verify', runId, '--json']);
+      expect(JSON.parse(stdout)).toMatchObject({ runs: [{ proofs: { signed: 1, vouched: 0 } }] });
+      expect(await orrery(['devices', 'hold', 'web-1'], { env })).toMatchObject({
+        code: 1,
+        stderr: expect.stringContaining('operator'),
+      });
+    });
+
+    it('has a token that is told once, and is worth what she may do', async () => {
+      const { stdout } = await system.cli(['tokens', 'issue', 'anna', '--label', 'laptop']);
+      annasToken = stdout.trim();
+      const me = await system.http('GET', '/v1/me', { token: annasToken });
+      expect(await me.json()).toMatchObject({ actor: { kind: 'person', id: 'anna' }, roles: ['requester', 'viewer'] });
+    });
+
+    it('is out at once when she is revoked: the open connection, the key, its file, the token', async () => {
+      const nc = await dial();
+      const { RestartCount } = await system.container('nats');
+      expect(await people('revoke', 'anna', '--reason', 'left')).toContain('anna is revoked');
+      await nc.closed();
+      await expect(dial()).rejects.toThrow();
+      expect((await system.http('GET', '/v1/me', { token: annasToken })).status).toBe(401);
+      expect(await system.compose(['cp', 'setup:/secrets/people/anna.seed', seedFile])).not.toMatchObject({ code: 0 });
+      expect(await system.container('nats')).toMatchObject({ RestartCount });
+    });
+  });
+
   it('changes nothing when it is done again', async () => {
     const before = await system.containers();
     const config = await system.secret('nats/nats.conf');
@@ -330,7 +395,8 @@ const shapeOf = ({ status, outcome, tasks, lines }: RunView) => ({
   it('has steps of setting up that can be repeated, and find nothing to do', async () => {
     const again = (step: string): Promise<string> => system.mustCompose(['run', '--rm', '-T', step]);
     expect(await again('setup')).toBe('keys: as they were\n');
-    expect(await again('setup-streams')).toBe('streams: as they have to be\nactors: as they have to be\n');
+    expect(await again('setup-nats')).toBe('nats.conf: as it was read\n');
+    expect(await again('setup-streams')).toBe('streams: as they have to be\n');
     expect(await again('setup-devices')).toBe('device web-1: known\ndevice db-1: known\n');
   });
 

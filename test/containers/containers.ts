@@ -194,6 +194,6 @@ export class ContainerSystem {
 
   async stop(): Promise<void> {
     await this.compose(['--profile', 'tools', 'down', '--volumes', '--rmi', 'local', '--timeout', '5']);
-    await docker(['image', 'rm', `${this.#project}-cli`]); // "down" leaves the images of what it did not start
+    await docker(['image', 'rm', `${this.#project}-cli`, `${this.#project}-people`]); // "down" leaves the images of what it did not start
   }
 }

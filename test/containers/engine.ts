@@ -1,8 +1,9 @@
 import { execFile } from 'node:child_process';
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 export const ROOT = resolve(import.meta.dirname, '../..');
+const CLI = join(ROOT, 'dist/services/cli/main.js');
 /** Directories of a volume can be mounted since this one. */
 const ENGINE_MAJOR_MIN = 26;
 const ANSWER_MS_MAX = 10_000;
@@ -23,13 +24,23 @@ export interface RunOptions {
   readonly timeoutMs?: number;
 }
 
-export function docker(
+export function docker(args: readonly string[], options?: RunOptions): Promise<Ran> {
+  return run('docker', args, options);
+}
+
+/** The command line on this machine. */
+export function orrery(args: readonly string[], options?: RunOptions): Promise<Ran> {
+  return run(process.execPath, [CLI, ...args], options);
+}
+
+function run(
+  file: string,
   args: readonly string[],
   { input = '', env = {}, timeoutMs = 0 }: RunOptions = {},
 ): Promise<Ran> {
   const options = { cwd: ROOT, env: { ...process.env, ...env }, maxBuffer: OUTPUT_BYTES_MAX, timeout: timeoutMs };
   return new Promise((settle) => {
-    const child = execFile('docker', [...args], options, (error, stdout, stderr) => {
+    const child = execFile(file, [...args], options, (error, stdout, stderr) => {
       const code = error === null ? 0 : typeof error.code === 'number' ? error.code : 1;
       settle({ code, stdout, stderr });
     });

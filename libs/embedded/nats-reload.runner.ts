@@ -1,0 +1,71 @@
+import { readFile, rename, stat, writeFile } from 'node:fs/promises';
+import { z } from 'zod';
+import { EmbeddedServerError } from './errors.js';
+import { adopt, becomesReady } from './server-process.js';
+
+const RELOADED = { timeoutMs: 10_000, pollMs: 20 };
+const ANSWER_MS_MAX = 1_000;
+const PRIVATE_FILE = 0o600;
+
+/** A nats-server that runs. */
+export interface RunningNats {
+  readonly pid: number;
+  readonly configFile: string;
+  /** Its HTTP monitoring. */
+  readonly monitorUrl: string;
+  /** Where its log is, for people. */
+  readonly log: string;
+}
+
+/**
+ * Lets it run another configuration: connections of users that are not in it any more end. Resolves when it has taken it. Throws,
+ * with everything as it was, when it does not.
+ */
+export async function changeNatsConfig(server: RunningNats, config: string): Promise<void> {
+  const before = await readFile(server.configFile, 'utf8');
+  await writeConfig(server.configFile, config);
+  try {
+    await reloadConfig(server);
+  } catch (error) {
+    await writeConfig(server.configFile, before);
+    throw error;
+  }
+}
+
+/** Lets it read its configuration when that was written after it was read last; whether it was. */
+export async function reloadWhenChanged(server: RunningNats): Promise<boolean> {
+  const loadedAt = Date.parse((await configLoadTime(server.monitorUrl)) ?? '');
+  const { mtimeMs } = await stat(server.configFile);
+  if (mtimeMs < loadedAt) return false;
+  await reloadConfig(server);
+  return true;
+}
+
+async function reloadConfig({ pid, monitorUrl, log }: RunningNats): Promise<void> {
+  const loadedAt = await configLoadTime(monitorUrl);
+  const running = adopt(pid);
+  running.signal('SIGHUP');
+  const taken = await becomesReady(running, RELOADED, async () => {
+    const now = await configLoadTime(monitorUrl);
+    return now !== undefined && now !== loadedAt;
+  });
+  if (!taken) throw new EmbeddedServerError(`nats-server did not take its new configuration; see ${log}.`);
+}
+
+/** Whole or not at all: a server that starts in between reads one or the other. */
+async function writeConfig(file: string, config: string): Promise<void> {
+  await writeFile(`${file}.new`, config, { mode: PRIVATE_FILE });
+  await rename(`${file}.new`, file);
+}
+
+const Varz = z.object({ config_load_time: z.string() });
+
+/** When the server has read its configuration last, as it says itself; undefined when it does not answer. */
+async function configLoadTime(monitorUrl: string): Promise<string | undefined> {
+  try {
+    const answer = await fetch(new URL('/varz', monitorUrl), { signal: AbortSignal.timeout(ANSWER_MS_MAX) });
+    return Varz.parse(await answer.json()).config_load_time;
+  } catch {
+    return undefined;
+  }
+}
