@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { Actor, ActorId, BusKey, Role } from './actors.js';
 import { commitShape, type EventOf, recordedEvent, recordedEvents } from './commit.js';
-import { idSchema, Instant, Sha256 } from './ids.js';
+import { ContentApprovalId } from './approvals.js';
+import { idSchema, Instant, Json, Sha256 } from './ids.js';
 import { LIMITS } from './limits.js';
 
 /** Names a token; its secret is known to its holder only. */
@@ -37,6 +38,28 @@ export const NamedToken = z.strictObject({
 });
 export type NamedToken = z.infer<typeof NamedToken>;
 
+/** What a standing approval was given for, for people: nothing is decided by it. */
+export const ContentAbout = z
+  .strictObject({
+    /** A runbook, and the SHA-256 of its file. */
+    name: z.string().min(1).max(200),
+    fileHash: Sha256.optional(),
+    parameters: z.record(z.string(), Json).optional(),
+  })
+  .refine((about) => JSON.stringify(about).length <= LIMITS.contentAboutCharsMax, {
+    error: `must be at most ${LIMITS.contentAboutCharsMax} characters as JSON`,
+  });
+export type ContentAbout = z.infer<typeof ContentAbout>;
+
+/** A person's word for the content of a plan, whenever it comes: every task and every line, to the letter. */
+export const ContentApproval = z.strictObject({
+  approvalId: ContentApprovalId,
+  contentHash: Sha256,
+  about: ContentAbout,
+  expiresAt: Instant,
+});
+export type ContentApproval = z.infer<typeof ContentApproval>;
+
 const by = Actor;
 const at = Instant;
 const reason = z.string().max(1_000);
@@ -59,6 +82,10 @@ export const TokenRevoked = z.strictObject({ tokenId: TokenId, by, at });
 export const TokenUsed = z.strictObject({ tokenId: TokenId, at });
 export const LoginBound = z.strictObject({ ...Login.shape, by, at });
 export const LoginUnbound = z.strictObject({ ...Login.shape, by, at });
+/** In the log of who approved. */
+export const ContentApproved = z.strictObject({ ...ContentApproval.shape, by, at });
+/** Counts no more, whoever gave it: a no is everybody's. */
+export const ContentRevoked = z.strictObject({ approvalId: ContentApprovalId, by, at, reason });
 /** Ends its keys, tokens and logins, for good. */
 export const ActorRevoked = z.strictObject({ by, at, reason });
 
@@ -72,6 +99,8 @@ const SCHEMAS = {
   TOKEN_USED: TokenUsed,
   LOGIN_BOUND: LoginBound,
   LOGIN_UNBOUND: LoginUnbound,
+  CONTENT_APPROVED: ContentApproved,
+  CONTENT_REVOKED: ContentRevoked,
   ACTOR_REVOKED: ActorRevoked,
 } as const;
 
@@ -106,6 +135,8 @@ export const ActorEntry = z.strictObject({
   /** Those that are not revoked; some may have expired. */
   tokens: z.array(NamedToken),
   logins: z.array(Login),
+  /** Standing approvals that are not revoked; some may have expired. */
+  approvals: z.array(ContentApproval.omit({ about: true }).extend({ at: Instant })).optional(),
   revokedAt: Instant.optional(),
   /** Sequence of the last event that is in it. */
   revision: z.int().min(1),

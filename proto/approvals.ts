@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { Actor } from './actors.js';
 import { CommandCall } from './constellation.js';
-import { CommandId, DeviceId, Instant, RunId, Sha256, TaskId } from './ids.js';
+import { CommandId, DeviceId, idSchema, Instant, RunId, Sha256, TaskId } from './ids.js';
+import { LIMITS } from './limits.js';
 import { CommandClass } from './policy.js';
 
 /** The id of what is asked: the id that the command has, or would have. It names run, task, attempt and step. */
@@ -40,6 +41,16 @@ export const Ask = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('question'), ...askShape, question: z.string().min(1).max(4_000) }),
 ]);
 export type Ask = z.infer<typeof Ask>;
+
+export const ContentApprovalId = idSchema('the id of a standing approval');
+export type ContentApprovalId = z.infer<typeof ContentApprovalId>;
+
+/** What somebody approved who approved the content of plans: `ids` of his words and those of the others, one of each person, in the order in which they are named. */
+export const StandingUse = z.strictObject({
+  contentHash: Sha256,
+  ids: z.array(ContentApprovalId).min(1).max(LIMITS.approvalsMax),
+});
+export type StandingUse = z.infer<typeof StandingUse>;
 
 /** `expired`: nobody spoke in time, which is a no. `revoked`: a grant that this approval gave counts no more. */
 export const ApprovalDecision = z.enum(['approved', 'edited', 'rejected', 'answered', 'expired', 'revoked']);

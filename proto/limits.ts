@@ -70,6 +70,10 @@ export const LIMITS = {
   /** Persons that a command of an agent may need at most, and words about one command. */
   approvalsMax: 9,
   approvalWordsMax: 100,
+  /** Standing approvals of one person that count; what each says it is for; how long one may count. */
+  contentApprovalsMax: 200,
+  contentAboutCharsMax: 8 * 1024,
+  contentApprovalMsMax: 366 * 24 * 60 * 60 * 1000,
   /** Steps of one attempt of an agent. */
   stepsMax: 200,
   /** A reply of a model; a longer one is refused. */
@@ -122,6 +126,8 @@ export const DEFAULTS = {
   foreignTasksMax: 1,
   /** A person who says nothing for this long has said no; never longer than the attempt may take. */
   approvalMs: 15 * 60 * 1000,
+  /** A standing approval of a plan, where nothing else is said. */
+  contentApprovalDays: 90,
   stepsMax: 50,
   /** Tokens of a prompt that an agent's memory may fill. */
   memoryTokens: 8_000,

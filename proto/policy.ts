@@ -24,3 +24,7 @@ export type PolicyVerdict = z.infer<typeof PolicyVerdict>;
 /** How approvals are asked for in a run: as the policy says; for every command of an agent; never, what would ask is denied. */
 export const ApprovalMode = z.enum(['policy', 'always', 'never']);
 export type ApprovalMode = z.infer<typeof ApprovalMode>;
+
+/** Which exact commands of a run are judged: `models`: those that a model may have written; `all`: those of requests, runbooks and people, too. */
+export const JudgedCommands = z.enum(['models', 'all']);
+export type JudgedCommands = z.infer<typeof JudgedCommands>;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { ActorEntry, Login, NamedToken, Namespace, Roles, TokenId } from './actor-events.js';
+import { ActorEntry, ContentApproval, Login, NamedToken, Namespace, Roles, TokenId } from './actor-events.js';
 import { Actor, ActorId, ActorProof, BusKey } from './actors.js';
-import { ApprovalView } from './approvals.js';
+import { ApprovalView, ContentApprovalId } from './approvals.js';
 import { AdminProfile, AgentProfile, Revocation, ServiceManifest } from './agent-profile.js';
 import { ClientRole } from './aip/frames.js';
 import { CommandOutcome } from './commands.js';
@@ -186,6 +186,23 @@ export const QUERIES = {
     'token-revoke': orders({ tokenId: TokenId }),
     /** Said by who may vouch, when somebody comes in with a token. */
     'token-used': asks({ tokenId: TokenId, actor: ActorProof }, { changed: z.boolean() }),
+    /** Approves the content of a plan once, in the name of who signs it; its id is the id of the approval. Signed, like a verb, as is what follows. */
+    'content-approve': orders(ContentApproval.omit({ approvalId: true }).shape),
+    'content-revoke': orders({ approvalId: ContentApprovalId, reason }),
+    /** Standing approvals, newest first, also those that have ended, as far as they are kept. */
+    'content-approvals': asks(
+      { actor: ActorProof },
+      {
+        approvals: z.array(
+          ContentApproval.extend({
+            by: Actor,
+            at: Instant,
+            /** `ended`: who gave it may approve no more, or was revoked. */
+            state: z.enum(['counts', 'expired', 'revoked', 'ended']),
+          }),
+        ),
+      },
+    ),
     /** Asked by gateways before the upgrade: whose token or credential this is. Of a token only the hash ever crosses the bus. */
     identify: {
       request: z.discriminatedUnion('kind', [

@@ -4,7 +4,7 @@ import { Budget } from './budget.js';
 import { TaskConstellation } from './constellation.js';
 import { Json, RequestId, RunId } from './ids.js';
 import { LIMITS } from './limits.js';
-import { ApprovalMode } from './policy.js';
+import { ApprovalMode, JudgedCommands } from './policy.js';
 
 export const EditPolicy = z.enum(['every-result', 'when-needed', 'never']);
 export type EditPolicy = z.infer<typeof EditPolicy>;
@@ -42,6 +42,8 @@ export const RunOptions = z.strictObject({
   /** In how many edit rounds of this run, the first plan included, a model may be asked; runbooks and rules are not counted. */
   rounds: z.int().min(0).max(LIMITS.roundsMax).optional(),
   approval: ApprovalMode.optional(),
+  /** Which exact commands the policy judges before they run; `models` when absent. */
+  judge: JudgedCommands.optional(),
   /** `approve`: a plan that was made for a goal waits for a person's RESUME before anything starts. */
   plan: z.enum(['start', 'approve']).optional(),
   /** How many persons have to approve a command that is asked about, or a plan, before it runs; 1 when absent. */

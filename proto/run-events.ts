@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { Actor } from './actors.js';
-import { ApprovalGiven, ApprovalId, Ask, Decided } from './approvals.js';
+import { ApprovalGiven, ApprovalId, Ask, Decided, StandingUse } from './approvals.js';
 import { Budget, Usage } from './budget.js';
 import { commitShape, type EventOf, recordedEvent, recordedEvents } from './commit.js';
 import {
@@ -340,6 +340,8 @@ const SCHEMAS = {
     ...Decided.shape,
     grant: z.strictObject({ until: Instant }).optional(),
     grantOf: ApprovalId.optional(),
+    /** It was approved before, with the whole plan, by those who are named. */
+    standing: StandingUse.optional(),
     /** Whose words it took, where it took more than that of `by`. */
     approvedBy: z.array(Actor).min(1).max(LIMITS.approvalsMax).optional(),
     /** Whoever approved it had a part in it: there was one approver only. */
@@ -378,6 +380,8 @@ const SCHEMAS = {
     approvedBy: z.array(Actor).min(1).max(LIMITS.approvalsMax).optional(),
     /** Whoever accepted the plan had a part in it: there was one approver only. */
     selfApproved: z.literal(true).optional(),
+    /** The plan was approved before it was made, by those who are named. */
+    standing: StandingUse.optional(),
   }),
   /** The end of the run is taken back by an operator's RETRY; the deadline counts from now. */
   RUN_REOPENED: z.strictObject({ by: Actor, reopenedAt: Instant, deadlineAt: Instant }),

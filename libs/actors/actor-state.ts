@@ -3,6 +3,7 @@ import {
   type Actor,
   type ActorEntry,
   type ActorId,
+  type ContentApproval,
   type DatedKey,
   type Instant,
   type Login,
@@ -19,6 +20,12 @@ export interface IssuedToken extends NamedToken {
   readonly lastUsedAt: Instant | null;
 }
 
+/** A standing approval as its actor gave it. */
+export interface GivenApproval extends ContentApproval {
+  readonly at: Instant;
+  readonly revokedAt: Instant | null;
+}
+
 /** One actor, folded from its subject in ACTORS. What it had stays after it is revoked, with the time at which that ended. */
 export interface ActorState {
   readonly actor: Actor;
@@ -32,6 +39,8 @@ export interface ActorState {
   readonly tokens: readonly IssuedToken[];
   /** Those that are bound now. */
   readonly logins: readonly Login[];
+  /** Those that count or did lately: what has ended is forgotten with the next one. */
+  readonly approvals: readonly GivenApproval[];
   readonly revokedAt: Instant | null;
   /** Sequence of the last event that is folded in. */
   readonly revision: number;
@@ -43,7 +52,7 @@ export function evolveActor(state: ActorState | undefined, event: RecordedActorE
   if (event.type === 'ACTOR_ADDED') {
     const { actor, roles, namespace, mayVouch = false, by, at } = event.data;
     if (state !== undefined) throw new Error(`${actorId} is added twice`);
-    const nothing = { keys: [], tokens: [], logins: [], revokedAt: null };
+    const nothing = { keys: [], tokens: [], logins: [], approvals: [], revokedAt: null };
     return { actor, roles, namespace, mayVouch, addedBy: by, addedAt: at, ...nothing, revision };
   }
   if (state === undefined) throw new Error(`${event.type} of ${actorId} comes before ACTOR_ADDED`);
@@ -80,6 +89,16 @@ function changesOf(state: ActorState, event: Later): Partial<ActorState> {
     }
     case 'LOGIN_UNBOUND':
       return { logins: state.logins.filter((login) => !isSame(login, event.data)) };
+    case 'CONTENT_APPROVED': {
+      const { by: _, ...approval } = event.data;
+      const living = state.approvals.filter((one) => isStanding(one, Date.parse(approval.at)));
+      return { approvals: [...living, { ...approval, revokedAt: null }] };
+    }
+    case 'CONTENT_REVOKED': {
+      const { approvalId, at } = event.data;
+      const approvals = state.approvals.map((one) => (one.approvalId === approvalId ? { ...one, revokedAt: at } : one));
+      return { approvals };
+    }
     case 'ACTOR_REVOKED':
       return revoked(state, event.data.at);
     default:
@@ -111,9 +130,18 @@ export function isValidKey({ from, until }: Pick<DatedKey, 'from' | 'until'>, at
   return Date.parse(from) <= at && (until === undefined || at < Date.parse(until));
 }
 
+/** Whether a standing approval counts at this time (milliseconds since the epoch), as far as it is its own matter. */
+export function isStanding(
+  { expiresAt, revokedAt }: Pick<GivenApproval, 'expiresAt' | 'revokedAt'>,
+  at: number,
+): boolean {
+  return revokedAt === null && at < Date.parse(expiresAt);
+}
+
 /** What the bucket ACTORS shows of it. */
 export function entryOf(state: ActorState): ActorEntry {
   const { actor, roles, namespace, mayVouch, keys, tokens, logins, revokedAt, revision } = state;
+  const approvals = state.approvals.filter((one) => one.revokedAt === null).map(shownApproval);
   return {
     actor,
     roles: [...roles],
@@ -122,9 +150,14 @@ export function entryOf(state: ActorState): ActorEntry {
     keys: keys.map(shownKey),
     tokens: tokens.filter((token) => token.revokedAt === null).map(shownToken),
     logins: [...logins],
+    ...(approvals.length > 0 && { approvals }),
     ...(revokedAt === null ? {} : { revokedAt }),
     revision,
   };
+}
+
+function shownApproval({ approvalId, contentHash, expiresAt, at }: GivenApproval) {
+  return { approvalId, contentHash, expiresAt, at };
 }
 
 function shownKey({ key, from, until }: DatedKey): DatedKey {

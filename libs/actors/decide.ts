@@ -4,11 +4,12 @@ import {
   type Actor,
   type ActorEvent,
   type ActorId,
+  type ContentApproval,
   type Login,
   type NamedToken,
   type Role,
 } from '#proto';
-import { evolveActor, isSame, type ActorState } from './actor-state.js';
+import { evolveActor, isSame, isStanding, type ActorState } from './actor-state.js';
 import { SETUP } from './first.js';
 import type { Roster } from './roster.js';
 
@@ -29,7 +30,14 @@ export type ActorOrder =
   | { readonly kind: 'unbind-login'; readonly actorId: ActorId; readonly login: Login }
   | { readonly kind: 'issue-token'; readonly actorId: ActorId; readonly token: NamedToken }
   | { readonly kind: 'revoke-token'; readonly actorId: ActorId; readonly tokenId: string }
-  | { readonly kind: 'use-token'; readonly actorId: ActorId; readonly tokenId: string };
+  | { readonly kind: 'use-token'; readonly actorId: ActorId; readonly tokenId: string }
+  | { readonly kind: 'approve-content'; readonly actorId: ActorId; readonly approval: ContentApproval }
+  | {
+      readonly kind: 'revoke-content';
+      readonly actorId: ActorId;
+      readonly approvalId: string;
+      readonly reason: string;
+    };
 
 /** Who orders it, proven, and when, in milliseconds since the epoch. */
 interface Ordered {
@@ -52,6 +60,9 @@ export type ActorRefusal =
   | 'TOKEN_KNOWN'
   | 'TOKEN_UNKNOWN'
   | 'TOKEN_OVER'
+  | 'NO_APPROVER'
+  | 'APPROVAL_KNOWN'
+  | 'APPROVAL_TIME'
   | 'TOO_MANY';
 
 export type ActorDecision =
@@ -119,6 +130,13 @@ function change(
     case 'revoke-token':
     case 'use-token':
       return changeToken(actor, order, ordered);
+    case 'approve-content':
+      return approveContent(actor, order.approval, ordered);
+    case 'revoke-content': {
+      const { approvalId, reason } = order;
+      const isThere = actor.approvals.some((one) => one.approvalId === approvalId && one.revokedAt === null);
+      return isThere ? accepted({ type: 'CONTENT_REVOKED', data: { approvalId, ...stamp(ordered), reason } }) : IGNORED;
+    }
     default:
       return order satisfies never;
   }
@@ -126,8 +144,16 @@ function change(
 
 /** What ends something is so already when its actor is revoked. */
 function isEnd({ kind }: Change): boolean {
-  return kind === 'revoke' || kind === 'revoke-key' || kind === 'unbind-login' || kind === 'revoke-token';
+  return ENDS.has(kind);
 }
+
+const ENDS: ReadonlySet<ActorOrder['kind']> = new Set([
+  'revoke',
+  'revoke-key',
+  'unbind-login',
+  'revoke-token',
+  'revoke-content',
+]);
 
 /** A service of the installation itself: its roles come with its version. */
 function isService({ actor, addedBy }: ActorState): boolean {
@@ -184,6 +210,19 @@ function changeToken(
   if (token.revokedAt !== null || isOver(token, ordered.now)) return rejected('TOKEN_OVER');
   const isFresh = token.lastUsedAt !== null && ordered.now < Date.parse(token.lastUsedAt) + LIMITS.tokenUseMs;
   return isFresh ? IGNORED : accepted({ type: 'TOKEN_USED', data: { tokenId, at } });
+}
+
+/** Only a person who may approve gives his word, for himself, and for a time that ends. */
+function approveContent(actor: ActorState, approval: ContentApproval, ordered: Ordered): ActorDecision {
+  const { actor: who, roles, approvals } = actor;
+  if (who.kind !== 'person' || !roles.includes('approver') || !sameJson(ordered.by, who))
+    return rejected('NO_APPROVER');
+  if (approvals.some(({ approvalId }) => approvalId === approval.approvalId)) return rejected('APPROVAL_KNOWN');
+  const lastsMs = Date.parse(approval.expiresAt) - ordered.now;
+  if (lastsMs <= 0 || lastsMs > LIMITS.contentApprovalMsMax) return rejected('APPROVAL_TIME');
+  const living = approvals.filter((one) => isStanding(one, ordered.now));
+  if (living.length >= LIMITS.contentApprovalsMax) return rejected('TOO_MANY');
+  return accepted({ type: 'CONTENT_APPROVED', data: { ...approval, ...stamp(ordered) } });
 }
 
 function isOver({ expiresAt }: NamedToken, now: number): boolean {

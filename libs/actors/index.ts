@@ -2,7 +2,15 @@
  * ACTORS, one of the five aggregates: people, systems and external systems with their roles, keys, tokens and logins, folded from
  * facts, and what is decided about them. Pure; the registry stores, shows and answers.
  */
-export { entryOf, evolveActor, isValidKey, type ActorState, type IssuedToken } from './actor-state.js';
+export {
+  entryOf,
+  evolveActor,
+  isStanding,
+  isValidKey,
+  type ActorState,
+  type GivenApproval,
+  type IssuedToken,
+} from './actor-state.js';
 export { decideActor, type ActorDecision, type ActorOrder, type ActorRefusal } from './decide.js';
 export { Roster } from './roster.js';
 export { decideFirst, SETUP, type KnownBefore } from './first.js';

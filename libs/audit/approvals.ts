@@ -1,8 +1,11 @@
+import { hashCommit } from '#libs/event-log';
 import {
   authorOf,
+  contentOfRun,
   editorOf,
   findTask,
   grantKey,
+  isInPlan,
   neededOf,
   type OpenApproval,
   authorText,
@@ -11,7 +14,7 @@ import {
   sameActor,
   sameJson,
 } from '#libs/constellation';
-import { type Actor, attemptOfCommand, type CommandCall, type RecordedRunEvent } from '#proto';
+import { type Actor, attemptOfCommand, type CommandCall, type RecordedRunEvent, type StandingUse } from '#proto';
 
 export type ApprovalEvent = Extract<RecordedRunEvent, { type: `APPROVAL_${string}` }>;
 type DecidedData = Extract<ApprovalEvent, { type: 'APPROVAL_DECIDED' }>['data'];
@@ -77,6 +80,7 @@ function illegalDecision(run: Run, data: DecidedData): string | undefined {
     return data.decidedAt < ask.expiresAt ? `it expires at ${ask.expiresAt}, not before` : undefined;
   }
   if (data.grantOf !== undefined) return illegalGrant(run, data, ask);
+  if (data.standing !== undefined) return illegalStanding(run, data, ask);
   if (decision === 'rejected') return notAPerson(data);
   if ((decision === 'answered') !== (ask.kind === 'question')) return `a ${ask.kind} cannot be ${decision}`;
   if ((decision === 'edited') !== (data.command !== undefined))
@@ -93,6 +97,26 @@ function illegalGrant(run: Run, data: DecidedData, ask: OpenAsk): string | undef
   if (decidedAt >= grant.until) return `the grant of ${grantOf} was over by then`;
   const isSame = sameJson(approvedBy, grant.approvedBy) && (data.selfApproved === true) === grant.selfApproved;
   return isSame ? ownWord(run, data, approvedBy ?? [by]) : `${grantOf} was given by others`;
+}
+
+/** Only a command of the plan, and only where the plan is what was approved, by as many as it takes. */
+function illegalStanding(run: Run, data: DecidedData, ask: OpenAsk): string | undefined {
+  const { decision, by, approvedBy = [by], selfApproved = false, decidedAt, command, grant } = data;
+  if (decision !== 'approved' || ask.kind !== 'approval' || command !== undefined || grant !== undefined)
+    return 'a standing approval lets a command of the plan run as it is, and nothing else';
+  if (decidedAt >= ask.expiresAt) return `it expired at ${ask.expiresAt}`;
+  if (run.request?.options.approval === 'always') return 'every command of this run is asked about';
+  if (!isInPlan(run, data.taskId, ask)) return 'the command does not stand in the plan';
+  const words = { by, words: approvedBy, selfApproved };
+  return otherContent(run, data.standing) ?? tooFew(run, words) ?? ownWord(run, data, approvedBy);
+}
+
+/** Whether the plan is, to the letter, what the standing approval names. */
+function otherContent(run: Run, standing: StandingUse | undefined): string | undefined {
+  const content = contentOfRun(run);
+  if (content === undefined) return 'the plan was changed, or is that of a fork: no standing approval is about it';
+  const hash = hashCommit(content);
+  return hash === standing?.contentHash ? undefined : `the plan is ${hash}, not the approved ${standing?.contentHash}`;
 }
 
 type OpenAsk = OpenApproval['ask'];
@@ -160,11 +184,15 @@ function ownWord(
 /** Who accepted a plan that waited; undefined when all is well. */
 export function illegalAcceptance(
   run: Run,
-  { by, approvedBy, selfApproved }: Extract<RecordedRunEvent, { type: 'RUN_RESUMED' }>['data'],
+  { by, approvedBy, selfApproved, standing }: Extract<RecordedRunEvent, { type: 'RUN_RESUMED' }>['data'],
 ): string | undefined {
   if (by.kind !== 'person') return `${by.id} accepted the plan and is no person`;
-  if (!isStrict(run)) return undefined;
   const words = approvedBy ?? [by];
+  if (standing !== undefined) {
+    const few = tooFew(run, { by, words, selfApproved: selfApproved === true });
+    return otherContent(run, standing) ?? few ?? ownWord(run, { decision: 'approved', selfApproved }, words);
+  }
+  if (!isStrict(run)) return undefined;
   const said = planTally(run, undefined);
   const unsaid = words.find((one) => !sameActor(one, by) && !said.some((other) => sameActor(other, one)));
   if (unsaid !== undefined) return `${unsaid.id} has not accepted this revision of the plan`;

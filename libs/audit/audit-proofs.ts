@@ -5,10 +5,11 @@
 //   cause without one ──► from before proofs were kept, or published on a subject of its own; anything else was taken away
 import { checkKeptProof, PROOF_MS_MAX } from '#libs/keys';
 import { RUN_VERBS, RunCommit, subjects, type Actor, type Cause, type KeptProof, type RunId } from '#proto';
+import { standingFaults } from './audit-standing.js';
 import type { ExportRecord } from './export-file.js';
 import type { Finding } from './findings.js';
 import { knownActors, SLACK_MS, whoSpoke, type KnownActors } from './known-keys.js';
-import { differs, differsFrom, factOf, type SignedFact } from './signed-facts.js';
+import { differs, differsFrom, factOf, type SignedFact, standingOf } from './signed-facts.js';
 
 export interface ProofCounts {
   readonly signed: number;
@@ -67,12 +68,13 @@ export function auditProofs(runId: RunId, records: readonly ExportRecord[]): Pro
       if (cause.proof.body === undefined) counts.unseen++;
       for (const problem of faultsOf(looked, cause.proof)) say(`the proof of ${cause.kind} ${cause.id}: ${problem}`);
     }
+    for (const problem of commit.events.flatMap((event) => standingFaults(event, actors))) say(problem);
     if (isProven) for (const problem of unprovenFacts(runId, commit, actors)) say(problem);
   }
   const { published, old, ...proofs } = counts;
   return {
     findings,
-    unchecked: notes(proofs, actors),
+    unchecked: notes(proofs, actors, commits),
     proofs: { ...proofs, unsigned: { published, old } },
     actors: Object.fromEntries([...(actors?.byId ?? [])].map(([id, { head }]) => [id, head])),
   };
@@ -205,8 +207,10 @@ const isSame = (one: Actor, other: Actor): boolean => one.kind === other.kind &&
 function notes(
   { signed, vouched, unseen }: Pick<ProofCounts, 'signed' | 'vouched' | 'unseen'>,
   actors: KnownActors | undefined,
+  commits: readonly RunCommit[],
 ): string[] {
-  if (signed + vouched === 0) return [];
+  const stands = commits.some(({ events }) => events.some((event) => standingOf(event) !== undefined));
+  if (signed + vouched === 0 && !stands) return [];
   return [
     ...(actors === undefined
       ? ['the logs of its actors are not there: whose keys have signed could not be checked']

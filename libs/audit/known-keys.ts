@@ -1,5 +1,14 @@
 // Who had which key, login and token at what time, as the log of the actors says it: what a proof is held against.
-import { ActorCommit, subjects, type Actor, type ActorEvent, type Instant, type Vouched } from '#proto';
+import {
+  ActorCommit,
+  subjects,
+  type Actor,
+  type ActorEvent,
+  type Instant,
+  type KeptProof,
+  type Role,
+  type Vouched,
+} from '#proto';
 import type { ExportRecord } from './export-file.js';
 import { verified } from './findings.js';
 
@@ -18,6 +27,9 @@ export interface DatedActor {
   readonly keys: Span[];
   /** Logins and tokens, by issuer and subject. */
   readonly logins: Span[];
+  /** While it may approve, and its standing approvals, by id and content, with what was signed for them. */
+  readonly approves: Span[];
+  readonly standing: (Span & { readonly approvalId: string; readonly proof: KeptProof | undefined })[];
   /** Hash of the last commit that is there: without it nobody can tell that later ones are missing. */
   head: string;
 }
@@ -33,6 +45,8 @@ const OWN_ISSUER = 'orrery';
 const tokenName = (tokenId: string): string => loginName(OWN_ISSUER, `token:${tokenId}`);
 /** The first person is logged in by the token of the first start, which is no fact. */
 const FIRST = { actor: 'cli', login: loginName(OWN_ISSUER, 'admin-token') };
+const APPROVER: Role = 'approver';
+const standingName = (approvalId: string, contentHash: string): string => `${approvalId} for ${contentHash}`;
 const AIP = 'aip';
 const AIP_GATEWAY = 'aip-gateway';
 
@@ -51,7 +65,10 @@ export function knownActors(records: readonly ExportRecord[]): KnownActors {
       void problems.push({ number, message: `${subject}: ${message}` });
     for (const { value } of verified(ActorCommit, own, say)) {
       if (subjects.actor(value.actorId) !== subject) say(value.number, `it belongs to the actor ${value.actorId}`);
-      for (const { type, data } of value.events) follow(byId, value.actorId, { type, data } as ActorEvent);
+      const [cause] = value.causes;
+      for (const { type, data } of value.events) {
+        follow(byId, value.actorId, { type, data } as ActorEvent, cause?.proof);
+      }
       const known = byId.get(value.actorId);
       if (known !== undefined) known.head = value.hash;
     }
@@ -61,11 +78,12 @@ export function knownActors(records: readonly ExportRecord[]): KnownActors {
   return { byId, problems };
 }
 
-function follow(byId: Map<string, DatedActor>, id: string, { type, data }: ActorEvent): void {
+function follow(byId: Map<string, DatedActor>, id: string, { type, data }: ActorEvent, proof?: KeptProof): void {
   const known = byId.get(id);
   if (type === 'ACTOR_ADDED') {
-    const { actor, namespace, mayVouch = false, at } = data;
-    byId.set(id, { actor, namespace, mayVouch, addedAt: at, keys: [], logins: [], head: '' });
+    const { actor, namespace, mayVouch = false, roles, at } = data;
+    const approves = roles.includes('approver') ? [{ name: APPROVER, from: at }] : [];
+    byId.set(id, { actor, namespace, mayVouch, addedAt: at, keys: [], logins: [], approves, standing: [], head: '' });
     return;
   }
   if (known === undefined) return;
@@ -88,8 +106,21 @@ function follow(byId: Map<string, DatedActor>, id: string, { type, data }: Actor
     }
     case 'TOKEN_REVOKED':
       return end(known.logins, tokenName(data.tokenId), data.at);
+    case 'ROLES_CHANGED':
+      if (data.given.includes(APPROVER)) known.approves.push({ name: APPROVER, from: data.at });
+      return data.taken.includes(APPROVER) ? end(known.approves, APPROVER, data.at) : undefined;
+    case 'CONTENT_APPROVED': {
+      const { approvalId, contentHash, at: from, expiresAt: until } = data;
+      return void known.standing.push({ name: standingName(approvalId, contentHash), from, until, approvalId, proof });
+    }
+    case 'CONTENT_REVOKED':
+      for (const { name, approvalId } of known.standing) {
+        if (approvalId === data.approvalId) end(known.standing, name, data.at);
+      }
+      return undefined;
     case 'ACTOR_REVOKED':
-      for (const span of [...known.keys, ...known.logins]) end([span], span.name, data.at);
+      for (const span of [...known.keys, ...known.logins, ...known.approves, ...known.standing])
+        end([span], span.name, data.at);
       return undefined;
     default:
       return undefined;
@@ -114,6 +145,22 @@ function whyNot(spans: readonly Span[], name: string, at: number): string | unde
   const [first] = own;
   if (first === undefined) return 'was never given';
   return Date.parse(first.from) > at ? `was given only at ${first.from}` : `counted only until ${own.at(-1)?.until}`;
+}
+
+/** What somebody signed for a standing approval that counted at that time for that content; or why it did not. */
+export function stood(
+  { byId }: KnownActors,
+  { by, approvalId, contentHash, at }: { by: Actor; approvalId: string; contentHash: string; at: Instant },
+): { readonly proof: KeptProof | undefined; readonly from: Instant } | { readonly problem: string } {
+  const known = byId.get(by.id);
+  if (known === undefined) return { problem: `there is no log of the actor ${by.id}` };
+  const name = standingName(approvalId, contentHash);
+  const problem = whyNot(known.standing, name, Date.parse(at));
+  if (problem !== undefined) return { problem: `the standing approval ${name} of ${by.id} ${problem}` };
+  const barred = whyNot(known.approves, APPROVER, Date.parse(at));
+  if (barred !== undefined) return { problem: `the role ${APPROVER} of ${by.id} ${barred}` };
+  const { proof, from } = known.standing.find((one) => one.name === name) ?? { proof: undefined, from: at };
+  return { proof, from };
 }
 
 export type Spoken = { readonly actor: Actor; readonly namespace?: string } | { readonly problem: string };

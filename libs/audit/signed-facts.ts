@@ -7,9 +7,11 @@ import {
   RunCommit,
   RunRequest,
   type Actor,
+  type Instant,
   type Json,
   type RecordedRunEvent,
   type RunEventData,
+  type StandingUse,
 } from '#proto';
 
 /** What is recorded because somebody ordered it, and in whose name. */
@@ -40,6 +42,8 @@ export function factOf({ type, data }: RecordedRunEvent): SignedFact | undefined
     case 'RUN_PAUSED':
       return fact({ by: data.actor }, 'PAUSE');
     case 'RUN_RESUMED':
+      // Who approved the plan before has signed that, and nothing here.
+      return data.standing === undefined ? fact({ by: data.by }, 'RESUME', 'APPROVE') : undefined;
     case 'PLAN_ACCEPTED':
       return fact({ by: data.by }, 'RESUME', 'APPROVE');
     case 'RUN_ANNOTATED':
@@ -47,7 +51,7 @@ export function factOf({ type, data }: RecordedRunEvent): SignedFact | undefined
     case 'APPROVAL_GIVEN':
       return fact({ by: data.by, said: { approvalId: data.approvalId } }, 'APPROVE');
     case 'APPROVAL_DECIDED':
-      if (data.grantOf !== undefined || data.decision === 'expired') return undefined;
+      if (data.grantOf !== undefined || data.standing !== undefined || data.decision === 'expired') return undefined;
       return fact({ by: data.by, said: { approvalId: data.approvalId } }, ...wordsOf(data));
     case 'CONSTELLATION_MODIFIED':
     case 'EDIT_REJECTED':
@@ -61,6 +65,18 @@ export function factOf({ type, data }: RecordedRunEvent): SignedFact | undefined
     default:
       return undefined;
   }
+}
+
+/** What was decided by words that were given before for the whole plan, whose they were, and when; undefined for everything else. */
+export function standingOf({
+  type,
+  data,
+}: RecordedRunEvent):
+  { readonly standing: StandingUse; readonly words: readonly Actor[]; readonly at: Instant } | undefined {
+  if (type !== 'APPROVAL_DECIDED' && type !== 'RUN_RESUMED') return undefined;
+  const { standing, by, approvedBy = [by] } = data;
+  if (standing === undefined) return undefined;
+  return { standing, words: approvedBy, at: 'decidedAt' in data ? data.decidedAt : data.resumedAt };
 }
 
 function wordsOf({ decision }: RunEventData<'APPROVAL_DECIDED'>): string[] {
@@ -86,16 +102,24 @@ export function differsFrom(request: unknown, requested: RunEventData<'RUN_REQUE
   if (!isDeepStrictEqual(plain(metadata), plain(requested.metadata))) return 'metadata';
   const recorded = requested.options as Readonly<Record<string, unknown>>;
   const changed = Object.entries(options).find(
-    ([name, value]) => name !== 'plan' && !isDeepStrictEqual(plain(recorded[name]), plain(value)),
+    ([name, value]) =>
+      !isStricter(name, recorded[name], value) && !isDeepStrictEqual(plain(recorded[name]), plain(value)),
   );
   return changed === undefined ? undefined : `options.${changed[0]}`;
+}
+
+/** Who runs the system may want more of every run than its request does. */
+function isStricter(name: string, recorded: unknown, asked: unknown): boolean {
+  if (name === 'approvals') return Number(recorded) >= Number(asked);
+  return name === 'plan' || (name === 'judge' && recorded === 'all');
 }
 
 /** As JSON: what is undefined is not there. */
 const plain = (value: unknown): unknown => (isObject(value) ? (JSON.parse(JSON.stringify(value)) as unknown) : value);
 
 /** The services that sign for others. */
-const SPEAKERS = ['console', 'aip-gateway'];
+const CONSOLE = 'console';
+const SPEAKERS = [CONSOLE, 'aip-gateway'];
 /** The service that signs what somebody changes with a grant; it is recorded in the name of who gave the grant. */
 const SERVES_GRANTS = 'planner';
 
@@ -103,9 +127,13 @@ const SERVES_GRANTS = 'planner';
 export function actorsInvolved(records: readonly { readonly commit: unknown }[]): string[] {
   const commits = records.flatMap(({ commit }) => RunCommit.safeParse(commit).data ?? []);
   const named = commits.flatMap(({ events }) => events.flatMap((event) => factOf(event)?.by.id ?? []));
+  const stood = commits.flatMap(({ events }) => events.flatMap((event) => standingOf(event)?.words ?? []));
+  const before = stood.length === 0 ? [] : [...stood.map(({ id }) => id), CONSOLE];
   const proofs = commits.flatMap(({ causes }) => causes.flatMap(({ proof }) => proof ?? []));
   const spoken = proofs.flatMap(({ vouched }) => (vouched === undefined ? [] : [vouched.actor, ...SPEAKERS]));
   // Of what came with a grant only the hash is kept.
   const granted = proofs.some(({ body }) => body === undefined) ? [SERVES_GRANTS] : [];
-  return [...new Set([...named, ...spoken, ...granted])].filter((id) => ActorId.safeParse(id).success).toSorted();
+  return [...new Set([...named, ...before, ...spoken, ...granted])]
+    .filter((id) => ActorId.safeParse(id).success)
+    .toSorted();
 }

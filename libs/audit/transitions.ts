@@ -5,6 +5,7 @@ import {
   findTask,
   hasNotDelivered,
   isHeld,
+  mustJudge,
   isTerminal,
   Judge,
   judgeLine,
@@ -179,8 +180,8 @@ function illegalStart(run: Run, task: TaskState, { data }: EventOf<'TASK_STARTED
   if (!isDeepStrictEqual(data.command, task.star.command)) return 'the command is not that of the task';
   if ((data.command === undefined) !== (data.agent !== undefined)) return 'it needs a command or an agent, one of both';
   if (!isDeepStrictEqual(data.verify, task.star.verify)) return 'the post-condition is not that of the task';
-  if ((data.judge === true) !== task.judged) {
-    return task.judged
+  if ((data.judge === true) !== mustJudge(run, task)) {
+    return mustJudge(run, task)
       ? 'a model may have written it, and it is started unjudged'
       : 'it is judged, and no model wrote it';
   }

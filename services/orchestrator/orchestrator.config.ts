@@ -11,10 +11,13 @@ export const OrchestratorConfig = z
     ORRERY_PLAN_APPROVAL: envChoice(['required', 'as-requested']).default('as-requested'),
     /** How many persons approve what is asked about, and every plan that waits, whatever a request says less. */
     ORRERY_APPROVALS: envInt({ min: 1, max: LIMITS.approvalsMax }).default(1),
+    /** `all`: every exact command is judged before it runs, whoever wrote it and whatever its request says. */
+    ORRERY_JUDGE: envChoice(['models', 'all']).default('models'),
   })
   .transform((env) => ({
     tasksMax: env.ORRERY_TASKS_MAX,
     planApproval: env.ORRERY_PLAN_APPROVAL,
     approvals: env.ORRERY_APPROVALS,
+    judge: env.ORRERY_JUDGE,
   }));
 export type OrchestratorConfig = z.infer<typeof OrchestratorConfig>;

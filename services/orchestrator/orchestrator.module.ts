@@ -74,6 +74,7 @@ const OWNS = token<(runId: string) => boolean>('OWNS');
           logger,
           planner: () => view.hasPlanner,
           approvers: () => actors.directory.approvers().map(({ id }) => id),
+          standing: (contentHash, now) => actors.directory.standing(contentHash, now),
           judge: (questions) => judge.judge(questions),
         });
         partitions.onLoss(() => server.drop((runId) => partitions.owns(runId)));
@@ -83,14 +84,14 @@ const OWNS = token<(runId: string) => boolean>('OWNS');
     part(
       SubmitHandler,
       [NATS, RunServer, Actors, OWNS, CLOCK, ORCHESTRATOR_CONFIG],
-      (nc, server, actors, owns, clock, { planApproval, approvals }) =>
-        new SubmitHandler({ nc, server, actors, owns, clock, planApproval, approvals }),
+      (nc, server, actors, owns, clock, { planApproval, approvals, judge }) =>
+        new SubmitHandler({ nc, server, actors, owns, clock, planApproval, approvals, judge }),
     ),
     part(
       VerbsHandler,
       [NATS, RUNS, RunServer, Actors, OWNS, KvVerbAnswers, CLOCK, ORCHESTRATOR_CONFIG],
-      (nc, log, server, actors, owns, answers, clock, { approvals }) =>
-        new VerbsHandler({ nc, log, server, actors, owns, answers, clock, approvals }),
+      (nc, log, server, actors, owns, answers, clock, { approvals, judge }) =>
+        new VerbsHandler({ nc, log, server, actors, owns, answers, clock, approvals, judge }),
     ),
   ],
 })

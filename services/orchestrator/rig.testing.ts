@@ -13,6 +13,7 @@ export function startOrchestrator(
     tasksMax: undefined,
     planApproval: 'as-requested',
     approvals: 1,
+    judge: 'models',
     ...config,
   } satisfies OrchestratorConfig;
   return startReplica(OrchestratorModule, {

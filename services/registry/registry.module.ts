@@ -19,7 +19,7 @@ import {
 } from '#libs/platform';
 import { Roster } from '#libs/actors';
 import { ActorsConsumer, ActorsHandler, ActorsProjector, FirstActors, KvActors } from './actors/index.js';
-import { FleetQueries, IdentityQueries, PeopleQueries } from './endpoint/index.js';
+import { ContentQueries, FleetQueries, IdentityQueries, PeopleQueries } from './endpoint/index.js';
 import { FleetState, isRecorded, liveSession } from '#libs/fleet';
 import { DueTimers, FleetConsumer, FleetHandler, IdentityHandler } from './log/index.js';
 import { MetricsBoard, PresenceConsumer, readPresence } from './presence/index.js';
@@ -54,7 +54,7 @@ const ROWS_PROJECTOR = token<ProfilesProjector>('ROWS_PROJECTOR');
  *   people-…, token-… ────► ActorsHandler: load, decide, append ──► ACTORS ──► Roster ──► bucket ACTORS
  */
 @Module({
-  controllers: [DueTimers, FleetQueries, IdentityQueries, PeopleQueries],
+  controllers: [ContentQueries, DueTimers, FleetQueries, IdentityQueries, PeopleQueries],
   providers: [
     part(REGISTRY_CONFIG, [], () => loadConfig(RegistryConfig)),
     part(SEED, [SERVICE_CONFIG], ({ nats }) => readSeed(nats.seedFile)),

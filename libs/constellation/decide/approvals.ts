@@ -13,7 +13,6 @@ import { ACCEPTED, type Answer, refuse, sameJson } from '../values/index.js';
 import {
   type Approvers,
   authorOf,
-  countsIn,
   countText,
   type DecidedApproval,
   editorOf,
@@ -21,7 +20,6 @@ import {
   findTask,
   type GivenWord,
   type Grant,
-  grantKey,
   isCurrentAttempt,
   isSole,
   isTerminal,
@@ -33,6 +31,7 @@ import {
   SELF_APPROVED,
   tally,
   whomToAsk,
+  wordsBefore,
 } from '../state/index.js';
 import type { Circumstances } from '../schedule/index.js';
 import type { RunDraft } from '../fold/index.js';
@@ -60,8 +59,8 @@ export type PersonsWord =
 
 const ORCHESTRATOR: Actor = { kind: 'system', id: 'orchestrator' };
 
-/** Recorded once, and only while the attempt runs; what a living grant covers is decided in the same commit. */
-export function recordAsk(draft: RunDraft, asked: Asked, { now, approvers }: Circumstances): Answer {
+/** Recorded once, and only while the attempt runs; what a living grant, or who approved the plan before, covers is decided in the same commit. */
+export function recordAsk(draft: RunDraft, asked: Asked, { now, approvers, standing }: Circumstances): Answer {
   const { taskId, attempt, ask, attemptHash } = asked;
   const { run } = draft;
   const task = findTask(run, taskId);
@@ -74,21 +73,16 @@ export function recordAsk(draft: RunDraft, asked: Asked, { now, approvers }: Cir
   const few = mayApprove !== undefined && mayApprove < neededOf(run) ? { approvers: mayApprove } : {};
   draft.add({ type: 'APPROVAL_REQUESTED', data: { taskId, attempt, ask, requestedAt: at, attemptHash, ...few } });
   // What comes here after its time is a no by now, whatever was granted.
-  if (ask.kind !== 'approval' || !ask.grantable || task.deviceId === null || at >= ask.expiresAt) return ACCEPTED;
-  const grant = run.approvals.grants.get(grantKey(task.deviceId, ask.command));
-  if (grant === undefined || at >= grant.until || !giversOf(grant).every((by) => countsIn(run, by, approvers)))
-    return ACCEPTED;
-  const { approvalId: grantOf, by } = grant;
+  if (ask.kind !== 'approval' || at >= ask.expiresAt) return ACCEPTED;
+  const words = wordsBefore(run, { taskId, ask, at }, { approvers, standing });
+  if (words === undefined) return ACCEPTED;
   const { approvalId } = ask;
   draft.add({
     type: 'APPROVAL_DECIDED',
-    data: { taskId, attempt, approvalId, decision: 'approved', by, ...wordsOf(grant), grantOf, decidedAt: at },
+    data: { taskId, attempt, approvalId, decision: 'approved', ...words, decidedAt: at },
   });
   return ACCEPTED;
 }
-
-/** A grant counts as long as everybody's word for it does: whoever changes the plan, or may approve no more, has taken his back. */
-const giversOf = ({ by, approvedBy }: Grant): readonly Actor[] => approvedBy ?? [by];
 
 function wordsOf({ approvedBy, selfApproved }: Pick<Grant, 'approvedBy' | 'selfApproved'>): Words {
   return { ...(approvedBy !== null && { approvedBy: [...approvedBy] }), ...(selfApproved && { selfApproved }) };

@@ -29,7 +29,7 @@ import { boundedAnswer } from './end-size.js';
 import type { RunDraft } from '../fold/index.js';
 import { answerOf } from './final-answer.js';
 import { ACCEPTED, type Answer, refuse, jsonBytes } from '../values/index.js';
-import { hasPlan, isTerminal, PLAN_WAITS, type Run } from '../state/index.js';
+import { hasPlan, isTerminal, PLAN_WAITS, type Run, standingWords } from '../state/index.js';
 
 /** A dead or slow planner stops a run for the length of one round at most. */
 export function enforceEditDeadline(draft: RunDraft, { now }: Circumstances): void {
@@ -106,7 +106,7 @@ export function proposeEdits(draft: RunDraft, proposed: Proposed, circumstances:
   if (proposal.try <= editing.tries) return { kind: 'ignored', reason: 'REPEATED_TRY' };
   const judged = judge(draft, proposed, circumstances);
   if (judged.ok) {
-    modify(draft, proposed, judged, circumstances.now);
+    modify(draft, proposed, judged, circumstances);
     return ACCEPTED;
   }
   return reject(draft, proposed, judged.violations, circumstances.now);
@@ -123,7 +123,7 @@ function proposeUnasked(draft: RunDraft, proposed: Proposed, circumstances: Circ
   const judged = judge(draft, proposed, circumstances);
   if (!judged.ok) return { kind: 'rejected', reason: refusalOf(judged.violations) };
   if (!judged.staging.changed) return { kind: 'ignored', reason: 'NO_CHANGE' };
-  modify(draft, proposed, judged, circumstances.now);
+  modify(draft, proposed, judged, circumstances);
   return ACCEPTED;
 }
 
@@ -168,9 +168,10 @@ function modify(
   draft: RunDraft,
   proposed: Proposed,
   { staging, judged }: Extract<Judged, { ok: true }>,
-  now: number,
+  circumstances: Circumstances,
 ): void {
   const { run } = draft;
+  const { now } = circumstances;
   const { proposal, by, planHash } = proposed;
   const { editId, state, edits, trace, spare } = proposal;
   const { tasks, lines } = staging.counts;
@@ -201,6 +202,9 @@ function modify(
       type: 'RUN_PAUSED',
       data: { by: 'system', reason: PLAN_WAITS, pausedAt, waitsFor: 'plan_approval' },
     });
+    // Who has approved this very plan before is not asked once more.
+    const words = standingWords(draft.run, circumstances);
+    if (words !== undefined) draft.add({ type: 'RUN_RESUMED', data: { ...words, resumedAt: pausedAt } });
   }
 }
 

@@ -3,6 +3,7 @@ import {
   type EditTrigger,
   type ForkedLine,
   type ForkedTask,
+  type JudgedCommands,
   type RequestId,
   type RunEventData,
   DEFAULTS,
@@ -30,15 +31,21 @@ export interface ForkOrigin {
   readonly now: number;
   /** How many persons every command that is asked about has to have here at least, by what was asked and by who runs the system. */
   readonly approvals?: number | undefined;
+  /** Which exact commands are judged here at least. */
+  readonly judge?: JudgedCommands | undefined;
 }
 
 /** The first fact of a run that goes on from where another one stood: all its state, so that a fold needs nothing else. */
-export function forkedFrom({ run, by, requestId, now, approvals }: ForkOrigin): RunEventData<'RUN_FORKED'> {
+export function forkedFrom({ run, by, requestId, now, approvals, judge }: ForkOrigin): RunEventData<'RUN_FORKED'> {
   const { request, revision, runId, sequence, number, hash, graph } = run;
   if (request === null) throw new Error(`run ${runId} has no request`);
   const { namespace, contentHash, goal, metadata } = request;
   const least = Math.max(approvals ?? 1, request.options.approvals ?? 1);
-  const options = { ...request.options, ...(approvals !== undefined && { approvals: least }) };
+  const options = {
+    ...request.options,
+    ...(approvals !== undefined && { approvals: least }),
+    ...(judge === 'all' && { judge }),
+  };
   if (!hasPlan(run)) throw new Error(`run ${runId} has no constellation yet`);
   return {
     requestId,

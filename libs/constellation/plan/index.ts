@@ -3,6 +3,7 @@
  * a run.
  */
 export * from './acyclic.js';
+export * from './content.js';
 export { type Truth, checkCondition, evaluateCondition, undecided } from './condition.js';
 export { type Graph, NO_GRAPH, buildGraph, descendantsOf, positionOf, sourceOf, targetOf } from './graph.js';
 export * from './line-types.js';

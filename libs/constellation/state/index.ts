@@ -20,6 +20,7 @@ export * from './fencing.js';
 export * from './lines.js';
 export * from './may-say.js';
 export * from './run.js';
+export * from './standing.js';
 export * from './tally.js';
 export * from './task.js';
 export * from './whom-to-ask.js';

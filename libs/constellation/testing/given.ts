@@ -21,6 +21,7 @@ import type { RoundFailure } from '../decide/edit-cycle.js';
 import { foldEvents, withVerbs } from '../fold/evolve.js';
 import type { FleetView } from '../edits/fleet-view.js';
 import { emptyRun, type Run, type Standing } from '../state/run.js';
+import type { StandingApprovals } from '../state/standing.js';
 
 /** Test vocabulary of the core: `given(facts).at(now).when(inputs).then(...)`. Data is fixed. */
 export const T0 = Date.parse('2026-01-01T00:00:00.000Z');
@@ -267,6 +268,7 @@ export class Story {
   #now = T0;
   #planner = true;
   #approvers: readonly string[] | undefined;
+  #standing: StandingApprovals | undefined;
 
   /** Nobody is there who makes plans. */
   withoutPlanner(): this {
@@ -277,6 +279,12 @@ export class Story {
   /** These may approve, and nobody else. */
   approvedBy(...approvers: readonly string[]): this {
     this.#approvers = approvers;
+    return this;
+  }
+
+  /** These words were given for the content of plans before. */
+  withStanding(standing: StandingApprovals): this {
+    this.#standing = standing;
     return this;
   }
 
@@ -302,8 +310,13 @@ export class Story {
 
   when(...inputs: readonly Input[]): this {
     const before = this.run;
-    const circumstances = { fleet: this.#fleet, now: this.#now, planner: this.#planner, approvers: this.#approvers };
-    const decision = decide(before, inputs, circumstances);
+    const decision = decide(before, inputs, {
+      fleet: this.#fleet,
+      now: this.#now,
+      planner: this.#planner,
+      approvers: this.#approvers,
+      standing: this.#standing,
+    });
     this.last = decision;
     this.events.push(...decision.events);
     this.answers.push(...decision.answers);

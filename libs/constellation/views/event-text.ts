@@ -10,6 +10,7 @@ import type {
   LineChange,
   RunEventData,
   RunNote,
+  StandingUse,
   StopReason,
   TaskChange,
   WaitingFor,
@@ -134,6 +135,7 @@ export interface SaidDecision {
   readonly note?: string | undefined;
   readonly grant?: { readonly until: string } | undefined;
   readonly grantOf?: string | undefined;
+  readonly standing?: StandingUse | undefined;
   readonly approvedBy?: readonly Actor[] | undefined;
   readonly selfApproved?: true | undefined;
 }
@@ -147,12 +149,18 @@ export function wordsText({ approvedBy, selfApproved }: Pick<SaidDecision, 'appr
   return parts.length === 0 ? '' : ` (${parts.join('; ')})`;
 }
 
+/** `with the plan 0f3a…, standing approval 01J…`: by which words, of which content, it was approved before. */
+export function standingText({ contentHash, ids }: StandingUse): string {
+  return `with the plan ${contentHash.slice(0, 16)}, standing approval ${ids.join(', ')}`;
+}
+
 /** `approved by anna, the same until 2026-11-20T12:00:00.000Z: looks right`. */
 export function decisionText(said: SaidDecision): string {
-  const { decision, by, command, answer, note, grant, grantOf } = said;
+  const { decision, by, command, answer, note, grant, grantOf, standing } = said;
   const parts = [
     `${decision} by ${by.id}${wordsText(said)}`,
     ...(grantOf === undefined ? [] : [`as ${grantOf} allows`]),
+    ...(standing === undefined ? [] : [standingText(standing)]),
     ...(grant === undefined ? [] : [`the same until ${grant.until}`]),
     ...(command === undefined ? [] : [`as ${callText(command)}`]),
   ];

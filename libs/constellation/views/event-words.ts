@@ -6,6 +6,7 @@ import {
   editsText,
   exitCodeIn,
   noteText,
+  standingText,
   stopText,
   triggersText,
   wordsText,
@@ -72,7 +73,10 @@ const WORDS: Words = {
   RUN_FAILED: ({ reason, counts }) => `${reason.code}: ${reason.message} (${countsText(counts)})`,
   RUN_CANCELLED: ({ by, reason, counts }) => `by ${by.id}: ${reason} (${countsText(counts)})`,
   RUN_PAUSED: (data) => `by ${data.actor?.id ?? data.by}: ${data.reason}${acceptText(data)}`,
-  RUN_RESUMED: (data) => `by ${data.by.id}${wordsText(data)}`,
+  RUN_RESUMED: (data) => {
+    const before = data.standing === undefined ? '' : `, ${standingText(data.standing)}`;
+    return `by ${data.by.id}${wordsText(data)}${before}`;
+  },
   RUN_REOPENED: ({ by, deadlineAt }) => `by ${by.id}, until ${deadlineAt}`,
   RUN_ANNOTATED: (data) => {
     if (data.kind === 'late_result') return `${data.taskId}: ${data.text}`;

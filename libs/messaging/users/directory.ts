@@ -1,4 +1,4 @@
-import { ActorEntry, KnownActor, type Actor, type DatedKey, type Login, type NamedToken } from '#proto';
+import { ActorEntry, KnownActor, type Actor, type DatedKey, type Login, type NamedToken, type Sha256 } from '#proto';
 import { entryValue } from '../buckets/index.js';
 import { builtInActor, trustedBefore, type Trusted } from './built-in-actors.js';
 
@@ -8,6 +8,7 @@ export interface DirectoryEntry extends Trusted {
   readonly tokens: readonly NamedToken[];
   readonly logins: readonly Login[];
   readonly isRevoked: boolean;
+  readonly approvals: NonNullable<ActorEntry['approvals']>;
 }
 
 type Written = Parameters<typeof entryValue>[0] & { readonly key: string };
@@ -47,6 +48,18 @@ export class Directory {
     return living.flatMap(({ actor, roles }) => (actor.kind === 'person' && roles.includes('approver') ? [actor] : []));
   }
 
+  /** Words of those persons for this content that count at this time (milliseconds since the epoch), oldest first. */
+  standing(contentHash: Sha256, now: number): { approvalId: string; contentHash: Sha256; by: Actor }[] {
+    const approvers = new Set(this.approvers().map(({ id }) => id));
+    const all = this.#all().flatMap(({ actor: by, approvals }) =>
+      approvers.has(by.id) ? approvals.map((approval) => ({ ...approval, by })) : [],
+    );
+    return all
+      .filter((one) => one.contentHash === contentHash && now < Date.parse(one.expiresAt))
+      .toSorted((one, other) => (`${one.at} ${one.approvalId}` < `${other.at} ${other.approvalId}` ? -1 : 1))
+      .map(({ approvalId, by }) => ({ approvalId, contentHash, by }));
+  }
+
   #all(): DirectoryEntry[] {
     return [...this.#entries.values()];
   }
@@ -55,8 +68,8 @@ export class Directory {
 function entryOfNow(written: Written): DirectoryEntry | undefined {
   const entry = entryValue(written, ActorEntry);
   if (entry?.actor.id !== written.key) return undefined;
-  const { actor, roles, namespace, mayVouch = false, keys, tokens, logins, revokedAt } = entry;
-  return { actor, roles, namespace, mayVouch, keys, tokens, logins, isRevoked: revokedAt !== undefined };
+  const { actor, roles, namespace, mayVouch = false, keys, tokens, logins, approvals = [], revokedAt } = entry;
+  return { actor, roles, namespace, mayVouch, keys, tokens, logins, approvals, isRevoked: revokedAt !== undefined };
 }
 
 /** As version 0.1.0 wrote it, until the registry has made facts of it. */
@@ -65,5 +78,6 @@ function entryOfBefore(written: Written): DirectoryEntry | undefined {
   if (known === undefined) return undefined;
   const { actor, since } = known;
   const trusted = builtInActor(actor.id) ?? trustedBefore(actor);
-  return { ...trusted, actor, keys: [{ key: written.key, from: since }], tokens: [], logins: [], isRevoked: false };
+  const nothing = { tokens: [], logins: [], approvals: [], isRevoked: false };
+  return { ...trusted, actor, keys: [{ key: written.key, from: since }], ...nothing };
 }

@@ -3,6 +3,7 @@ import {
   isObject,
   type Actor,
   type Issue,
+  type JudgedCommands,
   LIMITS,
   parseWith,
   type Refusal,
@@ -104,6 +105,8 @@ interface AcceptedSubmission {
   readonly planApproval?: PlanApproval | undefined;
   /** How many persons have to approve at least; 1 when absent. */
   readonly approvals?: number | undefined;
+  /** Which exact commands are judged at least; `models` when absent. */
+  readonly judge?: JudgedCommands | undefined;
 }
 
 /**
@@ -111,7 +114,7 @@ interface AcceptedSubmission {
  * or kept of UFO's JSON for an export: it decides nothing.
  */
 export function requestedOf(
-  { request, namespace, planApproval, approvals = 1 }: AcceptedSubmission,
+  { request, namespace, planApproval, approvals = 1, judge = 'models' }: AcceptedSubmission,
   actor: Actor,
   now: number,
 ): RunEventData<'RUN_REQUESTED'> {
@@ -133,6 +136,7 @@ export function requestedOf(
       approvals: Math.max(approvals, request.options.approvals ?? 1),
       ...(isPlanned && { rounds, deviceAskMs }),
       ...(mustWait && { plan: 'approve' }),
+      ...(judge === 'all' && { judge }),
     },
     metadata: request.metadata,
     requestedBy: actor,

@@ -1,5 +1,13 @@
 import type { NatsConnection } from '@nats-io/transport-node';
-import { parseWith, type Refusal, type RunId, type SubmitAnswer, SubmitCommand, type VerbAnswer } from '#proto';
+import {
+  type JudgedCommands,
+  parseWith,
+  type Refusal,
+  type RunId,
+  type SubmitAnswer,
+  SubmitCommand,
+  type VerbAnswer,
+} from '#proto';
 import type { Actors } from '#libs/messaging';
 import type { Clock } from '#libs/platform';
 import type { RunServer, Settled } from '../runs/index.js';
@@ -28,6 +36,7 @@ interface SubmitParts {
   readonly clock: Clock;
   readonly planApproval?: PlanApproval | undefined;
   readonly approvals?: number | undefined;
+  readonly judge?: JudgedCommands | undefined;
 }
 
 /** Takes requests from every entry point to the replica that owns their run: directly when that is this one. */
@@ -89,8 +98,8 @@ export class SubmitHandler {
 
   #decide(submission: Accepted, { actor, proof }: Requester): Promise<Settled> {
     const { request, runId, bytes, formerHash, refusal } = submission;
-    const { clock, planApproval, approvals } = this.#parts;
-    const requested = requestedOf({ ...submission, planApproval, approvals }, actor, clock.now());
+    const { clock, planApproval, approvals, judge } = this.#parts;
+    const requested = requestedOf({ ...submission, planApproval, approvals, judge }, actor, clock.now());
     return new Promise((settle) => {
       this.#parts.server.deliver(runId, {
         input: { kind: 'submit', requested, formerHash, refusal },

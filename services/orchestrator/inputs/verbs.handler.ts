@@ -9,6 +9,7 @@ import {
   VERB_BODIES,
   parseJson,
   type Actor,
+  type JudgedCommands,
   type Refusal,
   type Role,
   type RunCommit,
@@ -36,6 +37,7 @@ interface VerbParts {
   readonly clock: Clock;
   /** How many persons approve in a fork at least, whatever its parent was asked. */
   readonly approvals: number;
+  readonly judge: JudgedCommands;
 }
 
 /** The first commit of a fork carries a whole state; a larger one would not fit. */
@@ -140,8 +142,8 @@ export class VerbsHandler {
     }
     const origin = await this.#stateAt(parentId, body.at);
     if (!('run' in origin)) return origin;
-    const { clock, approvals } = this.#parts;
-    const forked = forkedFrom({ run: origin.run, by, requestId: body.id, now: clock.now(), approvals });
+    const { clock, approvals, judge } = this.#parts;
+    const forked = forkedFrom({ run: origin.run, by, requestId: body.id, now: clock.now(), approvals, judge });
     const bytes = Buffer.byteLength(JSON.stringify(forked));
     if (bytes > FORK_BYTES_MAX) {
       return rejected('TOO_LARGE', `the state at event ${body.at} has ${bytes} bytes; at most ${FORK_BYTES_MAX} fit`);

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import type { Cause, CommitAuthor, DeviceId, RunCommit, RunId } from '#proto';
+import type { Cause, CommitAuthor, DeviceId, RunCommit, RunId, Sha256 } from '#proto';
 import {
   ANY_DEVICE,
   type Answer,
@@ -13,13 +13,22 @@ import {
   type Input,
   isTerminal,
   KnownTruths,
+  type StandingApproval,
   type Question,
   type Run,
   type Truth,
   undecided,
   withVerbs,
 } from '#libs/constellation';
-import { OVERTAKEN, CorruptLogError, newCommitId, type RunLog, sealNext, uncontended } from '#libs/event-log';
+import {
+  OVERTAKEN,
+  CorruptLogError,
+  hashCommit,
+  newCommitId,
+  type RunLog,
+  sealNext,
+  uncontended,
+} from '#libs/event-log';
 import { TimerConflictError } from '#libs/messaging';
 import type { Clock } from '#libs/platform';
 import type { Fleet } from '../fleet/index.js';
@@ -90,6 +99,8 @@ export interface RunServerParts {
   readonly planner: () => boolean;
   /** Ids of the persons who may approve; without it nobody knows. */
   readonly approvers?: () => readonly string[] | undefined;
+  /** Words for the content of plans with this hash that count now. */
+  readonly standing?: (contentHash: Sha256, now: number) => readonly StandingApproval[];
   /** What conditions come to that take time, or need more than an event holds; throws when the infrastructure is away. */
   readonly judge: (questions: readonly Question[]) => Promise<readonly Truth[]>;
   /** One turn of the event loop, so that messages that arrived together are decided together. */
@@ -366,8 +377,14 @@ export class RunServer {
   #circumstances(run: Run, now: number): Circumstances {
     const { runId } = run;
     const reserved = (deviceId: DeviceId) => this.#starved.reserved(runId, deviceId, priorityOf(run));
-    const { fleet, planner, approvers } = this.#parts;
-    return { fleet: fleet.viewOf(runId, { now, reserved }), now, planner: planner(), approvers: approvers?.() };
+    const { fleet, planner, approvers, standing } = this.#parts;
+    return {
+      fleet: fleet.viewOf(runId, { now, reserved }),
+      now,
+      planner: planner(),
+      approvers: approvers?.(),
+      standing: standing && ((content) => standing(hashCommit(content), now)),
+    };
   }
 
   /** What the recorded ends say about the devices. */

@@ -1,6 +1,15 @@
 import { LIMITS, type Refusal } from '#proto';
 import type { ActorOrder, ActorRefusal } from '#libs/actors';
 
+const APPROVAL_DAYS_MAX = LIMITS.contentApprovalMsMax / 86_400_000;
+
+/** A command id that stands for something else already. */
+export const ID_USED: Refusal = {
+  code: 'INVALID_REQUEST',
+  message: 'The command is not carried out.',
+  issues: [{ path: 'id', message: 'must be new: another command had this id' }],
+};
+
 /** What people are told when the answer is no. */
 export function refusalOfActor(reason: ActorRefusal, { actorId }: ActorOrder): Refusal {
   switch (reason) {
@@ -42,21 +51,20 @@ export function refusalOfActor(reason: ActorRefusal, { actorId }: ActorOrder): R
       };
     case 'TOKEN_OVER':
       return invalid('expiresAt', 'must be later than now, and a token that is over is not used');
+    case 'NO_APPROVER':
+      return no(`${actorId} is no person with the role approver.`);
+    case 'APPROVAL_KNOWN':
+      return ID_USED;
+    case 'APPROVAL_TIME':
+      return invalid('expiresAt', `must be later than now, by ${APPROVAL_DAYS_MAX} days at most`);
     case 'TOO_MANY':
       return no(
-        `There are too many: an installation has ${LIMITS.actorsMax} actors, an actor ${LIMITS.actorKeysMax} keys, ${LIMITS.actorTokensMax} tokens and ${LIMITS.actorLoginsMax} logins at most.`,
+        `There are too many: an installation has ${LIMITS.actorsMax} actors, an actor ${LIMITS.actorKeysMax} keys, ${LIMITS.actorTokensMax} tokens, ${LIMITS.actorLoginsMax} logins and ${LIMITS.contentApprovalsMax} standing approvals at most.`,
       );
     default:
       return reason satisfies never;
   }
 }
-
-/** A command id that stands for something else already. */
-export const ID_USED: Refusal = {
-  code: 'INVALID_REQUEST',
-  message: 'The command is not carried out.',
-  issues: [{ path: 'id', message: 'must be new: another command had this id' }],
-};
 
 function no(message: string): Refusal {
   return { code: 'INVALID_STATE', message, issues: [] };

@@ -1,3 +1,4 @@
 /** The queries that the registry answers. It decides nothing itself. */
-export * from './people.controller.js';
+export { ContentQueries } from './content.controller.js';
+export { PeopleQueries } from './people.controller.js';
 export * from './queries.controller.js';

@@ -17,7 +17,7 @@ import { isInTime, SHOWN_MS_MAX } from './in-time.runner.js';
 type Request<N extends QueryName<'registry'>> = QueryRequest<'registry', N>;
 type Answer<N extends QueryName<'registry'>> = Promise<QueryAnswer<'registry', N>>;
 /** The queries that change somebody. */
-type Command = Extract<QueryName<'registry'>, `people-${string}` | `token-${string}`>;
+type Command = Extract<QueryName<'registry'>, `people-${string}` | `token-${string}` | `content-${string}`>;
 
 /** People, systems, their roles, keys, tokens and logins, as an administrator asks for them and orders them. */
 @TakesMessages()
@@ -37,7 +37,7 @@ export class PeopleQueries {
 
   @Answers('registry', 'people')
   async people(request: Request<'people'>): Answer<'people'> {
-    senderOf('people', request, this.#ports);
+    askerOf('people', request, this.#ports);
     await seen(this.#ports);
     return { people: this.#ports.roster.all().map(listedActor).toSorted(byActorId) };
   }
@@ -79,7 +79,7 @@ export class PeopleQueries {
   @Answers('registry', 'tokens')
   async tokens(request: Request<'tokens'>): Answer<'tokens'> {
     const isOwn = ({ actor }: Sender): boolean => request.actorId === undefined || request.actorId === actor.id;
-    const { actor, roles } = senderOf('tokens', request, this.#ports, isOwn);
+    const { actor, roles } = askerOf('tokens', request, this.#ports, isOwn);
     await seen(this.#ports);
     const of = mayDo(roles, 'registry.tokens') ? request.actorId : actor.id;
     const owners = this.#ports.roster.all().filter((state) => of === undefined || state.actor.id === of);
@@ -127,7 +127,7 @@ export class PeopleQueries {
   }
 }
 
-interface PeoplePorts {
+export interface PeoplePorts {
   readonly handler: ActorsHandler;
   readonly roster: Roster;
   readonly consumer: ActorsConsumer;
@@ -137,7 +137,8 @@ interface PeoplePorts {
   readonly clock: Clock;
 }
 
-function senderOf(
+/** Who asks, and may. Throws QueryRefusedError. */
+export function askerOf(
   name: QueryName<'registry'>,
   request: ActorCommand['body'],
   { actors, clock }: PeoplePorts,
@@ -147,7 +148,7 @@ function senderOf(
 }
 
 /** Answered when the bucket shows it: who is revoked is nobody for everybody from then on. */
-async function carriedOut(
+export async function carriedOut(
   name: Command,
   order: ActorOrder,
   body: ActorCommand['body'],
@@ -155,14 +156,14 @@ async function carriedOut(
 ): Promise<{ changed: boolean }> {
   const { handler, projector } = ports;
   const own = ({ actor }: Sender): boolean => actor.id === order.actorId;
-  const { actor: by } = senderOf(name, body, ports, own);
+  const { actor: by } = askerOf(name, body, ports, own);
   const changed = await handler.order(order, { name, body, by });
   if (await isInTime(SHOWN_MS_MAX, projector.shows([order.actorId]))) return { changed };
   throw refused('TRY_AGAIN', 'It is recorded, but not everybody can see it yet; send the same command again.');
 }
 
 /** What another replica has recorded by now is in a list, too, as a rule. */
-async function seen({ consumer }: PeoplePorts): Promise<void> {
+export async function seen({ consumer }: PeoplePorts): Promise<void> {
   await consumer.reached(await consumer.newest().catch(() => 0));
 }
 

@@ -1,0 +1,45 @@
+// What ran because its plan was approved before: whose words those were, and whether they counted by then. That the plan was that one is
+// found out where the run is folded.
+import { checkKeptProof } from '#libs/keys';
+import { subjects, type RecordedRunEvent } from '#proto';
+import { type KnownActors, stood, whoSpoke } from './known-keys.js';
+import { standingOf } from './signed-facts.js';
+
+const SUBJECT = subjects.query('registry', 'content-approve');
+
+/** What is wrong with the words that an event names; nothing when it names none. */
+export function standingFaults(event: RecordedRunEvent, actors: KnownActors | undefined): string[] {
+  const named = standingOf(event);
+  if (named === undefined || actors === undefined) return [];
+  const { standing, words, at } = named;
+  const { contentHash, ids } = standing;
+  const where = `event ${event.sequence}, ${event.type}`;
+  if (ids.length !== words.length)
+    return [`${where}: it names ${ids.length} standing approvals of ${words.length} persons`];
+  return ids.flatMap((approvalId, index) => {
+    const by = words[index];
+    if (by === undefined) return [];
+    const word = stood(actors, { by, approvalId, contentHash, at });
+    if ('problem' in word) return [`${where}: ${word.problem}`];
+    const problem = unproven(word, { approvalId, contentHash, id: by.id }, actors);
+    return problem === undefined ? [] : [`${where}: the standing approval ${approvalId} of ${by.id} ${problem}`];
+  });
+}
+
+type Word = Exclude<ReturnType<typeof stood>, { readonly problem: string }>;
+
+function unproven(
+  { proof, from }: Word,
+  said: { readonly approvalId: string; readonly contentHash: string; readonly id: string },
+  actors: KnownActors,
+): string | undefined {
+  if (proof === undefined) return 'was signed by nobody';
+  if (proof.subject !== SUBJECT) return `was signed for ${proof.subject}`;
+  if (checkKeptProof(proof) !== 'good') return 'has a signature that does not fit what was signed and the key';
+  if (proof.body?.['id'] !== said.approvalId || proof.body['contentHash'] !== said.contentHash) {
+    return 'was signed for something else';
+  }
+  const spoke = whoSpoke(actors, { ...proof, at: from });
+  if ('problem' in spoke) return `is not proven: ${spoke.problem}`;
+  return spoke.actor.id === said.id ? undefined : `was signed by ${spoke.actor.id}`;
+}
