@@ -12,16 +12,20 @@ import {
   showGlyphs,
   type Glyphs,
   type PathSet,
+  type View,
   resolvePath,
+  spelled,
   showWord,
   type Word,
 } from '../words/index.js';
+import { type FilesKnown, led } from './links.js';
 import { readScript, type ShellParser } from '../script/index.js';
 import {
   BLOCK_DEVICES,
   ENDLESS,
   GUARDED_PATHS,
   HARMLESS_DEVICES,
+  alternatives,
   ROOTS,
   VITAL_PATHS,
   type Settings,
@@ -32,6 +36,13 @@ const vital = pathSet(VITAL_PATHS);
 const blocks = pathSet(BLOCK_DEVICES);
 const endless = pathSet(ENDLESS);
 
+/** Files that are not the same for everybody who looks at them. */
+const VIEWED: readonly (readonly [View, PathSet])[] = [
+  ['host-processes', pathSet(['/proc', '/proc/{0,1,2,3,4,5,6,7,8,9}*{,/**}'].flatMap(alternatives))],
+  ['host-network', pathSet(['/proc/{net,*/net,sys/net}{,/**}', '/sys/class/net{,/**}'].flatMap(alternatives))],
+  ['privileged-read', pathSet(['/var/log', '/var/log/**'])],
+];
+
 /** How deep commands may hide in commands. */
 const DEPTH_MAX = 6;
 /** Commands that one text may come to with all that hide in it. */
@@ -41,6 +52,7 @@ const COMMANDS_MAX = 400;
 export interface CallJudging {
   readonly settings: Settings;
   readonly parser: ShellParser;
+  readonly files: FilesKnown;
   readonly depth: number;
   readonly budget: { left: number };
   readonly judge: (invocation: Invocation, judging: CallJudging) => readonly CommandFinding[];
@@ -87,15 +99,25 @@ export class Call {
   read(word: Word): CommandFinding[] {
     const paths = this.resolve(word);
     if (paths === undefined) return [this.#unknownPath(word)];
-    const { sensitive } = this.judging.settings;
-    return paths.flatMap((path) => {
+    const found = paths.flatMap((path) => {
       if (/^\/(?:dev\/(?:tcp|udp)|inet6?)\//u.test(showGlyphs(path)))
         return [this.#at(path, 'network', 'path.network', 'is a connection')];
-      const secret = secretAt(path, word, sensitive);
+      const secret = secretAt(path, word, this.judging);
       if (secret !== undefined) return [this.#at(path, 'privileged', 'path.sensitive', `may hold secrets (${secret})`)];
       // Of a path that can be anything this would always be true.
       if (path.includes(ANY) || endless.find(path) === undefined) return [];
       return [this.#at(path, 'read', 'path.endless', 'has no end')];
+    });
+    return [...found, ...this.look(word)];
+  }
+
+  /** What must be seen for what is there to be true: `/proc/net` and its like are made for who looks. */
+  look(word: Word): CommandFinding[] {
+    return resolvePath(word, this.invocation.places).flatMap((path) => {
+      const views = VIEWED.filter(([, set]) => set.find(path) !== undefined).map(([view]) => view);
+      return views.length === 0 || path.includes(ANY)
+        ? []
+        : [{ ...this.is('read', `looks at ${showGlyphs(path)}.`, 'path.view'), views }];
     });
   }
 
@@ -146,7 +168,10 @@ export class Call {
   resolve(word: Word): readonly Glyphs[] | undefined {
     const { places } = this.invocation;
     if (word.dynamic && word.found !== true) return undefined;
-    const paths = resolvePath(word, places);
+    const { files } = this.judging;
+    const written = resolvePath(word, places);
+    const paths =
+      typeof files === 'string' ? written : [...written, ...spelled(word, places).flatMap((path) => led(path, files))];
     this.#paths.push(...paths);
     return paths;
   }
@@ -194,7 +219,8 @@ export class Call {
     if (HARMLESS_DEVICES.has(text) || /^\/(?:dev|proc\/self)\/fd\/\d+$/u.test(text)) return [];
     if (/^\/dev\/(?:tcp|udp)(?:\/|$)/u.test(text))
       return [floor('shell-socket', 'A shell would open a connection by a path.')];
-    if (blocks.find(path) !== undefined) return [floor('block-device', `${text} is a disk.`)];
+    // Of a path that can be anything this would always be true: it is asked about below.
+    if (!path.includes(ANY) && blocks.find(path) !== undefined) return [floor('block-device', `${text} is a disk.`)];
     if (text === '/proc/sysrq-trigger') return [floor('sysrq', 'It would stop the kernel.')];
     if (text.startsWith('/boot/')) return [floor('boot', `${text} is needed to start the machine.`)];
     const guard = guarded.find(path) ?? settings.sensitive.find(path);
@@ -227,7 +253,10 @@ export class Call {
   }
 }
 
-function secretAt(path: Glyphs, word: Word, sensitive: PathSet): string | undefined {
+function secretAt(path: Glyphs, word: Word, { settings: { sensitive }, files }: CallJudging): string | undefined {
+  const isPattern = !isStatic(path) && !path.includes(ANY);
+  // What such a pattern stands for is looked at where it lies, name by name.
+  if (isPattern && files !== 'nobody') return sensitive.findNamed(path);
   if (word.found !== true || !path.includes(ANY)) return sensitive.find(path);
   return path.at(-1) === ANY ? sensitive.below(path.slice(0, -2)) : sensitive.findAmong(path);
 }

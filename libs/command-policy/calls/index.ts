@@ -1,4 +1,5 @@
 /** One program with its arguments: what can be asked about them, and what makes them plain. */
 export * from './call.js';
+export * from './links.js';
 export * from './plain-call.js';
 export * from './program.js';

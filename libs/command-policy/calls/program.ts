@@ -96,6 +96,7 @@ function operandFindings(of: Program, args: Arguments, call: Call): readonly Com
     ...operands.flatMap((word): readonly CommandFinding[] => {
       if (of.operands === 'read') return word.text === '-' ? [] : recursive ? call.readTree(word) : call.read(word);
       if (of.operands === 'write') return word.text === '-' ? [] : call.write(word);
+      if (of.operands === 'list') return call.look(word);
       if (of.operands === 'remove') return call.remove(word);
       if (of.operands === 'none') return [unknownOption(call.name, showWord(word))];
       return [];

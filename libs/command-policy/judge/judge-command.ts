@@ -1,5 +1,12 @@
 import { isObject, type CommandCall, type CommandClass, type Json } from '#proto';
-import { Call, startingBudget, type CallJudging, plainTextFindings, plainVariableFindings } from '../calls/index.js';
+import {
+  Call,
+  type Links,
+  startingBudget,
+  type CallJudging,
+  plainTextFindings,
+  plainVariableFindings,
+} from '../calls/index.js';
 import {
   givenVariableFindings,
   dynamic,
@@ -20,6 +27,8 @@ import type { Settings } from '../policy/index.js';
 export interface JudgeCommand {
   readonly settings: Settings;
   readonly parser: ShellParser;
+  /** The files of the device; undefined: it looks at them itself. */
+  readonly links?: Links | undefined;
   readonly trace?: CallJudging['trace'];
 }
 
@@ -27,8 +36,10 @@ export interface JudgeCommand {
 const OWN: WorkingPlaces = [glyphsOf('.')];
 
 /** All that is to be said about one command of a device. Total: it never throws, whatever the command is. */
-export function judgeCommand(command: CommandCall, with_: JudgeCommand): readonly CommandFinding[] {
-  const judging: CallJudging = { ...with_, depth: 0, budget: startingBudget(), judge: judgeInvocation };
+export function judgeCommand(command: CommandCall, { links, ...given }: JudgeCommand): readonly CommandFinding[] {
+  // What our own device client runs it judges once more, with its files before it.
+  const files = command.tool === EXEC_CLI.tool ? (links ?? 'later') : 'nobody';
+  const judging: CallJudging = { ...given, files, depth: 0, budget: startingBudget(), judge: judgeInvocation };
   try {
     return command.tool === EXEC_CLI.tool
       ? shellFindings(command.arguments, EXEC_CLI, judging)

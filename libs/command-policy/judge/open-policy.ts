@@ -12,6 +12,7 @@ import {
   verdictOf,
   wallOf,
 } from '../policy/index.js';
+import type { Links } from '../calls/index.js';
 import { judgeCommand } from './judge-command.js';
 import type { ShellParser } from '../script/index.js';
 
@@ -20,6 +21,8 @@ export interface PolicySource {
   readonly file?: string | undefined;
   /** Patterns of more paths that hold secrets, beside those of the file. */
   readonly sensitivePaths?: readonly string[] | undefined;
+  /** The files of the device that judges; undefined for who judges for others. */
+  readonly links?: Links | undefined;
 }
 
 /** Settings that are kept ready. */
@@ -29,7 +32,7 @@ const READY_MAX = 100;
  * Makes a policy ready to judge.
  * @throws Error with one sentence per line when the file is not a policy.
  */
-export function openPolicy({ file, sensitivePaths = [] }: PolicySource, parser: ShellParser): CommandPolicy {
+export function openPolicy({ file, sensitivePaths = [], links }: PolicySource, parser: ShellParser): CommandPolicy {
   const policy = withSensitive(file === undefined ? undefined : required(file), sensitivePaths);
   const hash = createHash('sha256')
     .update(canonicalize({ builtIn: defaultPolicy, engine: ENGINE, file: policy ?? null }) ?? '')
@@ -39,10 +42,10 @@ export function openPolicy({ file, sensitivePaths = [] }: PolicySource, parser: 
     hash,
     judge(command, device) {
       const ready = settings(device);
-      return verdictOf(judgeCommand(command, { settings: ready, parser }), ready.defaults);
+      return verdictOf(judgeCommand(command, { settings: ready, parser, links }), ready.defaults);
     },
     wall(command, device) {
-      return wallOf(judgeCommand(command, { settings: settings(device), parser }));
+      return wallOf(judgeCommand(command, { settings: settings(device), parser, links }));
     },
   };
   inners.set(opened, { settings, parser });

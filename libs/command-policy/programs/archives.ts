@@ -2,6 +2,7 @@ import { type Call, each, optionFindings, program, type ProgramTable } from '../
 import {
   dynamic,
   type CommandFinding,
+  extended,
   has,
   optionsOf,
   takeApart,
@@ -16,9 +17,9 @@ import {
 const HERE = literal('.');
 
 const TAR = optionsOf(
-  '-AcdtruxakmOpPsSvwWzZjJlhnoBU -f: -C% -b: -T<!privileged -X< -g> -N: --create --extract --get --list --append --update --diff --compare --file: --directory% --gzip --gunzip --bzip2 --xz --zstd --lzma --verbose --exclude: --exclude-from< ' +
-    '--strip-components: --keep-old-files --keep-newer-files --overwrite --no-overwrite-dir --preserve-permissions --same-owner --no-same-owner --no-same-permissions --to-stdout --totals --dereference --one-file-system --wildcards --no-wildcards --auto-compress --skip-old-files --exclude-vcs --exclude-caches --sort: --mtime: --numeric-owner --owner: --group: --mode: --transform: --xform: ' +
-    '--absolute-names!privileged --remove-files!destructive --unlink-first!destructive --recursive-unlink!destructive',
+  '-AcdtruxakmOpPsSvwWzZjJlhnoBU -f: -C% -b: -T<!privileged -X< -g>!destructive -N: --create --extract --get --list --append --update --diff --compare --file: --directory% --gzip --gunzip --bzip2 --xz --zstd --lzma --verbose --exclude: --exclude-from< ' +
+    '--strip-components: --keep-old-files --keep-newer-files --overwrite --no-overwrite-dir --preserve-permissions --same-owner --no-same-owner --no-same-permissions --to-stdout --totals --dereference --one-file-system --wildcards --no-wildcards --auto-compress --skip-old-files --exclude-vcs --exclude-caches --sort: --mtime: --numeric-owner --owner: --group: --mode:!privileged ' +
+    '--absolute-names!privileged --remove-files!destructive --transform:!privileged --xform:!privileged --unlink-first!destructive --recursive-unlink!destructive',
 );
 
 /** `tar czf x` is `tar -czf x`. */
@@ -68,9 +69,11 @@ function tar(call: Call): readonly CommandFinding[] {
 }
 
 function tarPlaces(args: Arguments, call: Call, mode: { list: boolean; extract: boolean }): readonly CommandFinding[] {
+  // Each folder is named from the one before it.
   const folders = args.given
     .filter(({ name }) => name === '-C' || name === '--directory')
-    .flatMap(({ value }) => (value === undefined ? [] : [value]));
+    .flatMap(({ value }) => (value === undefined ? [] : [value]))
+    .flatMap((word, at, all) => [word, ...all.slice(0, at).map((before) => within(before, word))]);
   if (mode.list) return [];
   if (mode.extract)
     return has(args, '-O', '--to-stdout')
@@ -84,10 +87,12 @@ function tarPlaces(args: Arguments, call: Call, mode: { list: boolean; extract: 
 }
 
 const within = (folder: Word, word: Word): Word =>
-  wordOf([...folder.glyphs, 47, ...word.glyphs], { home: folder.home });
+  word.glyphs[0] === 47 || word.home ? word : wordOf([...folder.glyphs, 47, ...word.glyphs], { home: folder.home });
 
 const SQUEEZE =
   '-cdfhklLnNqrStvVz123456789 -T: -S: -b: --stdout --decompress --force --keep --list --quiet --verbose --test --fast --best --threads: --to-stdout --uncompress --rm --ultra -# --no-name --name --extreme --memlimit: -e';
+
+const SUFFIX = /\.(?:gz|z|Z|bz2?|xz|lzma|zst|lz4|lzo)$|[-_]z$/u;
 
 /** A compressor takes the place of its file, unless it writes to its output or only looks. */
 const squeeze = program('read', SQUEEZE, 'read', {
@@ -95,9 +100,14 @@ const squeeze = program('read', SQUEEZE, 'read', {
   also: (args, call) => {
     if (has(args, '-c', '-l', '-t', '--stdout', '--to-stdout', '--list', '--test') || args.operands.length === 0)
       return [];
+    const suffix = optionValue(args, '-S');
+    const undone = /^(?:g|b)?un|^uncompress$/u.test(call.name) || has(args, '-d', '--decompress', '--uncompress');
     return [
       call.is('write', 'puts another file in the place of the first.'),
       ...args.operands.flatMap((word) => call.write(word)),
+      ...args.operands.flatMap((word) => (suffix === undefined ? [] : call.write(extended(word, suffix.glyphs)))),
+      ...(undone ? args.operands.flatMap((word) => call.write(literal(word.text?.replace(SUFFIX, '') ?? '.'))) : []),
+      ...(undone && has(args, '-N', '--name') ? [call.ask('privileged', 'takes the name that the file says.')] : []),
     ];
   },
 });

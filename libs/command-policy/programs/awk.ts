@@ -29,8 +29,11 @@ function programFindings(program: Word | undefined, call: Call): CommandFinding[
 }
 
 const TOKEN = /\s+|#[^\n]*|"(?:[^"\\\n]|\\.)*"|[A-Za-z_]\w*|\d[\w.]*|\|\||&&|[-+*/%^<>=!]=|\+\+|--|>>|\*\*|./suy;
-/** After these a slash begins a pattern; after anything else it may divide. */
-const BEFORE_PATTERN = /^(?:[(,~!{};&]|\|\||&&|\n|~|=|==|!=|return|print|in)$/u;
+/** After these a slash begins a pattern. */
+const BEFORE_PATTERN = /^(?:[(,~!{};&]|\|\||&&|\n|~|=|==|!=|return|print|printf|in)$/u;
+/** After a value it divides; a word that is no value is none of these. */
+const BEFORE_DIVISION =
+  /^(?:\]|\d.*|".*"|(?!(?:length|else|do|case|exit|delete|next|BEGIN|END|if|while|for)$)[A-Za-z_]\w*)$/su;
 const FORBIDDEN = new Set([
   'system',
   'getline',
@@ -67,6 +70,8 @@ export function onlyPrints(program: string): boolean {
       last = 'pattern';
       continue;
     }
+    // Neither for certain: as long as no second slash could end a pattern, it divides.
+    if (program[at] === '/' && !BEFORE_DIVISION.test(last) && /^\/[^\n]*\//u.test(program.slice(at))) return false;
     TOKEN.lastIndex = at;
     const token = TOKEN.exec(program)?.[0];
     if (token === undefined || token === '"' || token === '\\') return false;

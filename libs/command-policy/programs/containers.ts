@@ -45,7 +45,8 @@ const docker = subcommands({
 
 const KUBE =
   '-Aw -n: -o: -l: -c: -f:!privileged --all-namespaces --namespace: --output: --selector: --show-labels --no-headers --sort-by: --field-selector: --watch --tail: --since: --since-time: --previous --timestamps --follow --all-containers --container: --containers --context: --short --client --api-group: --namespaced? --limit-bytes: --prefix --ignore-not-found --recursive';
-const kubeRead = program('read', KUBE, 'text', {
+const kubeRead = program('network', KUBE, 'text', {
+  does: 'asks the server of the cluster.',
   also: ({ operands, unknown }, call) =>
     call.args.some(({ text }) => /(?:template|jsonpath|columns)-?(?:-?file)|-file=/u.test(text ?? '')) ||
     operands.some(({ text, dynamic }) => dynamic || /(?:^|[,/])secrets?(?:$|[,./])/iu.test(text ?? '')) ||
@@ -78,7 +79,7 @@ export const CONTAINERS: ProgramTable = {
   ...each('kubectl', kubectl),
   ...each('dropdb dropuser', plainly('destructive', 'takes a database away.')),
   ...each(
-    'createdb createuser pg_restore pg_dump pg_dumpall mysqldump mongodump mongorestore psql mysql mariadb mysqladmin sqlite3 redis-cli mongo mongosh cqlsh clickhouse-client influx sqlplus sqlcmd',
+    'createdb createuser pg_restore pg_dump pg_dumpall mysqldump mongodump mongorestore psql mysql mariadb sqlite3 mongo mongosh cqlsh clickhouse-client influx sqlplus sqlcmd',
     runs,
   ),
 };

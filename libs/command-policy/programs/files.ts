@@ -1,29 +1,75 @@
 import { type Call, each, program, type ProgramTable } from '../calls/index.js';
-import { type CommandFinding, has, optionValue, type Arguments, type Word, wordOf, glyphsOf } from '../words/index.js';
+import {
+  type Arguments,
+  type CommandFinding,
+  DIGITS,
+  extended,
+  glyphsOf,
+  has,
+  LETTER,
+  literal,
+  optionValue,
+  unknownWord,
+  type Word,
+  wordOf,
+} from '../words/index.js';
 
 const RECURSIVE = ['-r', '-R', '-a', '--recursive', '--archive'];
 
 /** Sources, then where they go. */
 function transfer(
-  { operands, given }: Arguments,
+  args: Arguments,
   call: Call,
   source: (word: Word) => readonly CommandFinding[],
 ): readonly CommandFinding[] {
-  const into = optionValue({ operands, given, unknown: [] }, '-t', '--target-directory');
+  const { operands, given } = args;
+  const into = optionValue(args, '-t', '--target-directory');
   const sources = into === undefined && operands.length > 1 ? operands.slice(0, -1) : operands;
   const target = into ?? (operands.length > 1 ? operands.at(-1) : undefined);
-  const named =
-    target === undefined ? [] : sources.flatMap((one) => inside(target, one)).flatMap((word) => call.write(word));
+  const isWhole = has(args, '--parents');
+  const named = target === undefined ? [] : sources.flatMap((one) => inside(target, one, isWhole));
   const isDeep =
     given.some(({ name }) => RECURSIVE.includes(name)) ||
     sources.some(({ glyphs }) => glyphs.some((glyph) => glyph < 0));
   const targets = target === undefined ? [] : isDeep ? call.writeTree(target) : call.write(target);
-  return [...sources.flatMap(source), ...targets, ...named];
+  return [
+    ...sources.flatMap(source),
+    ...targets,
+    ...named.flatMap((word) => call.write(word)),
+    ...backups(args, target === undefined ? [] : [target, ...named], isDeep).flatMap((word) => call.write(word)),
+    ...(LINKS.test(call.name) || has(args, '-l', '--link', '--symbolic-link') || (call.name === 'cp' && has(args, '-s'))
+      ? sources
+          .flatMap((word) => linked(word, target, args))
+          .flatMap((word) => [...call.readTree(word), ...call.write(word)])
+      : []),
+  ];
 }
 
-/** Into a folder a file goes under its own name. */
-function inside(folder: Word, file: Word): Word[] {
+const LINKS = /^ln$/u;
+
+/** Who has a link to a file can write to the file; what a symbolic link says is read from where the link lies. */
+function linked(source: Word, link: Word | undefined, args: Arguments): readonly Word[] {
+  if (source.glyphs[0] === 47 || source.home || link === undefined || has(args, '-r', '--relative')) return [source];
+  const from = (way: string) => wordOf([...link.glyphs, ...glyphsOf(way), ...source.glyphs], { home: link.home });
+  return [source, from('/'), from('/../')];
+}
+
+/** What stood where something is written to is kept beside it, under a name that the command chooses. */
+function backups(args: Arguments, targets: readonly Word[], isDeep: boolean): readonly Word[] {
+  const suffix = optionValue(args, '-S', '--suffix');
+  if (suffix === undefined && !has(args, '-b', '--backup')) return [];
+  const isPlain = suffix?.text === undefined ? suffix === undefined : !suffix.text.includes('/') && !isDeep;
+  if (!isPlain) return [unknownWord()];
+  return targets.flatMap((word) => [
+    extended(word, suffix?.glyphs ?? glyphsOf('~')),
+    extended(word, [...glyphsOf('.~'), DIGITS, ...glyphsOf('~')]),
+  ]);
+}
+
+/** Into a folder a file goes under its own name, or with all the folders that it was named with. */
+function inside(folder: Word, file: Word, isWhole: boolean): Word[] {
   if (folder.dynamic || file.text === undefined) return [];
+  if (isWhole) return [wordOf([...folder.glyphs, ...glyphsOf(`/${file.text}`)], { home: folder.home })];
   const name = file.text.split('/').findLast((part) => part !== '' && part !== '.');
   return name === undefined || name === '..'
     ? []
@@ -31,7 +77,7 @@ function inside(folder: Word, file: Word): Word[] {
 }
 
 const COPY =
-  '-abdfHiLlnPprRsuvxZT -t% -S: --archive --attributes-only --backup? --copy-contents --force --interactive --link --dereference --no-clobber --no-dereference ' +
+  '-abdfHiLlnPprRsuvxZT -t% -S: --archive --attributes-only!privileged --backup? --copy-contents --force --interactive --link --dereference --no-clobber --no-dereference ' +
   '--preserve? --no-preserve: --parents --recursive --reflink? --remove-destination --sparse: --strip-trailing-slashes --symbolic-link --suffix: ' +
   '--target-directory% --no-target-directory --update? --verbose --one-file-system';
 
@@ -131,12 +177,12 @@ export const FILES: ProgramTable = {
     '-bdfFiLnPrsTv -t% -S: --backup? --force --interactive --logical --no-dereference --physical --relative --symbolic --suffix: --target-directory% --no-target-directory --verbose',
     'text',
     {
-      also: (args, call) => transfer(args, call, (word) => call.readTree(word)),
+      also: (args, call) => transfer(args, call, () => []),
     },
   ),
   mkdir: program('write', '-pvZ -m: --mode: --parents --verbose', 'write'),
   touch: program('write', '-acfhm -d: -t: -r% --no-create --date: --no-dereference --reference% --time:', 'write'),
-  mktemp: program('write', '-dqut -p> --directory --dry-run --quiet --suffix: --tmpdir>', 'write', {
+  mktemp: program('write', '-dqut -p> --directory --dry-run --quiet --tmpdir>', 'write', {
     does: 'makes a temporary file.',
   }),
   tee: program('write', '-aip --append --ignore-interrupts --output-error?', 'write'),
@@ -145,15 +191,22 @@ export const FILES: ProgramTable = {
     '-adexuxn -a: -b: -C: -l: -n: -t: --bytes: --lines: --line-bytes: --number: --suffix-length: --numeric-suffixes? --hex-suffixes? --additional-suffix: --elide-empty-files --verbose --separator:',
     'text',
     {
-      also: ({ operands: [from, to] }, call) => [
-        ...(from === undefined || from.text === '-' ? [] : call.read(from)),
-        ...(to === undefined ? [] : call.write(to)),
-      ],
+      also: (args, call) => {
+        const [from, to = literal('x')] = args.operands;
+        const suffix = optionValue(args, '--additional-suffix')?.glyphs ?? [];
+        // Two letters, more of them when there are many parts, or as many as it is told.
+        const pieces = [1, 2, 3, 4].map((length) => extended(to, [...Array.from({ length }, () => LETTER), ...suffix]));
+        return [
+          ...(from === undefined || from.text === '-' ? [] : call.read(from)),
+          ...[to, ...pieces].flatMap((word) => call.write(word)),
+          ...(suffix.includes(47) ? [call.ask('privileged', 'would put parts elsewhere.')] : []),
+        ];
+      },
     },
   ),
   csplit: program(
     'write',
-    '-ksqz -b: -f> -n: --prefix> --suffix-format: --digits: --keep-files --quiet --silent --elide-empty-files',
+    '-ksqz -b:!privileged -f> -n: --prefix> --suffix-format:!privileged --digits: --keep-files --quiet --silent --elide-empty-files',
     'text',
     {
       also: ({ operands: [from] }, call) => (from === undefined ? [] : call.read(from)),
@@ -164,11 +217,10 @@ export const FILES: ProgramTable = {
     '-cfRv --changes --silent --quiet --verbose --recursive --preserve-root --reference%',
     'text',
     {
-      also: (args, call) => [
-        ...(has(args, '--reference')
-          ? changed(args, call, 0)
-          : [...modeFindings(args.operands[0], call), ...changed(args, call, 1)]),
-      ],
+      also: (args, call) =>
+        has(args, '--reference')
+          ? [call.ask('privileged', 'takes the mode of another file.'), ...changed(args, call, 0)]
+          : [...modeFindings(args.operands[0], call), ...changed(args, call, 1)],
     },
   ),
   ...each(

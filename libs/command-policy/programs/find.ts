@@ -56,6 +56,7 @@ class Search {
     this.#follow(false);
     this.#at = start;
     this.#follow(true);
+    for (const root of this.#roots) this.#found.push(...this.#call.look(root));
     for (const root of this.#roots) if (root.dynamic && root.found !== true) this.#found.push(...this.#call.read(root));
     return this.#found;
   }

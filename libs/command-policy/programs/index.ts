@@ -2,6 +2,7 @@
 import type { ProgramJudge } from '../calls/index.js';
 import { ARCHIVES } from './archives.js';
 import { awk } from './awk.js';
+import { CHECKS } from './checks.js';
 import { CONTAINERS } from './containers.js';
 import { FILES } from './files.js';
 import { find } from './find.js';
@@ -24,6 +25,8 @@ export const PROGRAMS: ReadonlyMap<string, ProgramJudge> = new Map(
     ...SERVICE_PROGRAMS,
     ...NETWORK,
     ...CONTAINERS,
+    // Over what was said of servers and disks as a whole.
+    ...CHECKS,
     ...GIT,
     ...SHELL_PROGRAMS,
     ...WRAPPERS,

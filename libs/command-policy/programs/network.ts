@@ -5,6 +5,7 @@ import {
   optionFindings,
   plainly,
   program,
+  seeing,
   subcommands,
   type ProgramJudge,
   type ProgramTable,
@@ -20,6 +21,7 @@ import {
   showWord,
   type Word,
 } from '../words/index.js';
+import { asksThisMachine, probesThisMachine } from './checks.js';
 
 const net = (options: string) => program('network', options, 'text', { does: 'reaches other machines.' });
 
@@ -33,6 +35,8 @@ const CURL =
 const curlOptions = optionsOf(`${CURL} -O --remote-name --remote-header-name`);
 
 function curl(call: Call): readonly CommandFinding[] {
+  const asked = asksThisMachine(call);
+  if (asked !== undefined) return asked;
   const args = takeApart(call.args, curlOptions);
   const values = args.given.flatMap(({ name, value }) => (value !== undefined && SENDS.test(name) ? [value] : []));
   return [
@@ -63,6 +67,7 @@ const nc: ProgramJudge = (call) => {
   const runs = call.args.some(({ text }) =>
     /^(?:-[a-zA-Z0-9]*[ec].*|--exec|--sh-exec|--lua-exec)(?:=.*)?$/u.test(text ?? ''),
   );
+  if (probesThisMachine(call)) return [{ ...call.is('read', 'asks this machine.'), views: ['loopback'] }];
   return [
     call.is('network', 'opens connections.'),
     ...(runs ? [floor('reverse-shell', 'A shell would be given to whoever is connected.')] : []),
@@ -81,7 +86,7 @@ const isRemote = ({ text }: Word): boolean => /^(?:[^/]*:|rsync:\/\/|sftp:|scp:)
 
 const RSYNC =
   '-aAcCdDEgHhiIklLnOopPqrRStuvWxXyz0 -b -B: -f:!privileged -T% --archive --verbose --recursive --links --perms --times --group --owner --devices --dry-run --progress --human-readable --stats ' +
-  '--exclude: --exclude-from< --include: --include-from< --files-from< --checksum --update --compress --partial --partial-dir: --inplace --append --itemize-changes --numeric-ids --bwlimit: --timeout: ' +
+  '--exclude: --exclude-from< --include: --include-from< --files-from< --checksum --update --compress --partial --partial-dir> --inplace --append --itemize-changes --numeric-ids --bwlimit: --timeout: ' +
   '--delete!destructive --delete-before!destructive --delete-during!destructive --delete-after!destructive --delete-delay!destructive --delete-excluded!destructive --remove-source-files!destructive --force!destructive --no-owner --no-group --no-perms --size-only --ignore-existing --existing --max-size: --min-size: --whole-file --one-file-system --relative --mkpath --chmod:!privileged --chown:!privileged --info: --hard-links --acls --xattrs --sparse --quiet --list-only --contimeout: --port:';
 
 const rsync = program('write', RSYNC, 'text', {
@@ -174,8 +179,9 @@ export const NETWORK: ProgramTable = {
   scp,
   rsync,
   ip: subcommands({
-    globals: '-4 -6 -0 -s -d -r -h -j -p -o -c? -b:!privileged -n:!privileged -f: -N',
-    commands: { ...each(IP_OBJECTS, ipShow), monitor: program('read', '', 'text') },
+    globals:
+      '= -4 -6 -0 -B -M -V -s -stats -statistics -d -details -r -resolve -h -human -iec -j -json -p -pretty -o -oneline -br -brief -c? -color? -f: -family: -N -Numeric -t -timestamp -ts -tshort',
+    commands: { ...each(IP_OBJECTS, seeing(['host-network'], ipShow)), monitor: program('read', '', 'text') },
   }),
   ss,
   netstat: program(
@@ -196,18 +202,10 @@ export const NETWORK: ProgramTable = {
     views: ['host-network'],
     also: ({ operands }, call) => (operands.length > 1 ? [call.ask('privileged', 'changes the network.')] : []),
   }),
-  ...each('ethtool iw brctl bridge', (call) => [call.ask('privileged', 'may change the network.')]),
+  ...each('iw brctl', (call) => [call.ask('privileged', 'may change the network.')]),
   tcpdump: (call) => [
     call.is('privileged', 'listens to what others say.'),
     ...call.args.flatMap((word, at) => (call.args[at - 1]?.text === '-w' ? call.write(word) : [])),
   ],
   ...each('tshark ngrep dumpcap wireshark ettercap', (call) => [call.is('privileged', 'listens to what others say.')]),
-  openssl: subcommands({
-    globals: '',
-    commands: {
-      version: program('read', '-abdfprov', 'none'),
-      ...each('s_client s_server s_time ocsp', plainly('network', 'opens connections.')),
-      ...each('dgst sha256 sha1 md5', program('read', '-rchex -sha256 -sha1 -md5 -sha512', 'read')),
-    },
-  }),
 };

@@ -1,5 +1,5 @@
 import { type Call, optionFindings, type ProgramJudge } from '../calls/index.js';
-import { type CommandFinding, has, optionsOf, takeApart, unknownOption, type Word } from '../words/index.js';
+import { type CommandFinding, extended, has, optionsOf, takeApart, unknownOption, type Word } from '../words/index.js';
 
 const OPTIONS = optionsOf(
   '-nErsuzb -e: -f<!privileged -i? -l: --quiet --silent --expression: --file<!privileged --in-place? --regexp-extended --separate --null-data --line-length: --posix --debug --unbuffered --sandbox --follow-symlinks',
@@ -13,17 +13,23 @@ export const sed: ProgramJudge = (call) => {
   const scripts = isGiven ? given.map(({ value }) => value) : args.operands.slice(0, 1);
   const files = isGiven ? args.operands : args.operands.slice(1);
   const inPlace = has(args, '-i', '--in-place');
+  const copies = args.given.flatMap(({ name, value }) =>
+    (name === '-i' || name === '--in-place') && value !== undefined ? [value] : [],
+  );
   return [
     call.is(inPlace ? 'write' : 'read', inPlace ? 'changes files in place.' : 'prints text.'),
     ...args.unknown.map((option) => unknownOption('sed', option)),
     ...args.given.flatMap((one) => optionFindings(one, call)),
-    ...args.given.flatMap(({ name, value }) =>
-      (name === '-i' || name === '--in-place') && /[*/]/u.test(value?.text ?? '')
-        ? [call.ask('privileged', 'would put copies elsewhere.')]
-        : [],
-    ),
+    ...copies
+      .filter(({ text }) => text === undefined || /[*/]/u.test(text))
+      .map(() => call.ask('privileged', 'would put copies elsewhere.')),
     ...scripts.flatMap((script) => scriptFindings(script, call)),
-    ...files.flatMap((word) => [...call.read(word), ...(inPlace ? call.write(word) : [])]),
+    ...files.flatMap((word) => [
+      ...call.read(word),
+      ...(inPlace
+        ? [word, ...copies.map((copy) => extended(word, copy.glyphs))].flatMap((one) => call.write(one))
+        : []),
+    ]),
   ];
 };
 

@@ -81,20 +81,18 @@ export const SERVICE_PROGRAMS: ProgramTable = {
     }),
   ),
   ...each(
-    'systemd-analyze systemd-cgls systemd-cgtop systemd-detect-virt',
+    'systemd-cgls systemd-cgtop',
+    program('read', '-abcklmpitMru -n: -d: --no-pager --all --full --unit: --batch --iterations:', 'text', {
+      views: ['host-processes'],
+    }),
+  ),
+  ...each(
+    'systemd-analyze systemd-detect-virt',
     subcommands({
       globals: '-aklbn: --no-pager --user --all',
       bare: 'read',
       commands: each('blame time critical-chain', list('--no-pager')),
     }),
-  ),
-  nginx: (call) =>
-    call.args.length === 1 && /^-[vVh]$/u.test(call.args[0]?.text ?? '')
-      ? [call.is('read', 'says what it is.')]
-      : [call.is('privileged', 'is a server.'), ...call.floorsIn(call.args)],
-  ...each(
-    'apachectl apache2ctl httpd sshd named postfix postconf dovecot mysqld postgres redis-server haproxy',
-    (call) => [call.is('privileged', 'is a server.')],
   ),
   logger: (call) => [call.ask('write', 'writes into the logs.')],
 
@@ -146,7 +144,7 @@ export const SERVICE_PROGRAMS: ProgramTable = {
     subcommands({
       globals: '-qvV --quiet --version --disable-pip-version-check --no-color',
       commands: {
-        ...each('list freeze show check inspect', list('-olfv --format: --local --user --verbose --files')),
+        ...each('list freeze show check inspect', list('-lfv --format: --local --user --verbose --files')),
         ...each('install uninstall download wheel config cache index', runs),
       },
     }),
@@ -165,7 +163,7 @@ export const SERVICE_PROGRAMS: ProgramTable = {
     }),
   ),
   ...each(
-    'npx yarn pnpm bun deno gem bundle cargo go rustc composer mvn gradle ant make gmake cmake ninja meson bazel scons rake tox poetry uv conda mamba virtualenv pipenv easy_install cpan cpanm luarocks opam stack cabal sbt dotnet nuget gcc g++ cc clang ld as ansible ansible-playbook terraform tofu pulumi vagrant packer puppet chef-client salt salt-call helm virsh qemu-system-x86_64 VBoxManage certbot',
+    'npx yarn pnpm bun deno gem bundle cargo go rustc composer mvn gradle ant meson bazel scons rake tox poetry uv conda mamba virtualenv pipenv easy_install cpan cpanm luarocks opam stack cabal sbt dotnet nuget ansible ansible-playbook terraform tofu pulumi vagrant packer puppet chef-client salt salt-call helm virsh qemu-system-x86_64 VBoxManage certbot',
     runs,
   ),
 };

@@ -155,7 +155,7 @@ export const SHELL_PROGRAMS: ProgramTable = {
   ...each('sh bash dash ash zsh ksh mksh rbash fish csh tcsh', shell),
   ...each('source .', SOURCE),
   ...each(
-    'python python2 python3 python3.9 python3.10 python3.11 python3.12 python3.13 python3.14 pypy pypy3 ipython perl ruby irb erb node nodejs ts-node tsx php lua luajit tclsh wish guile racket sbcl clisp julia R Rscript octave java jshell javac groovy scala kotlin swift ghci runghc ocaml elixir iex erl escript pwsh powershell osascript vi vim nvim view ex ed emacs nano pico joe mc m4 dc gawk-ext jrunscript jjs gnuplot sqlite maxima gp psftp latex pdflatex tex gs ffmpeg convert magick gimp man info aspell tput reset stty script-fu jython',
+    'python python2 python3 python3.9 python3.10 python3.11 python3.12 python3.13 python3.14 pypy pypy3 ipython perl ruby irb erb node nodejs ts-node tsx php lua luajit tclsh wish guile racket sbcl clisp julia R Rscript octave jshell groovy scala kotlin swift ghci runghc ocaml elixir iex erl escript pwsh powershell osascript vi vim nvim view ex ed emacs nano pico joe mc m4 dc gawk-ext jrunscript jjs gnuplot sqlite maxima gp psftp latex pdflatex tex gs ffmpeg convert magick gimp man info aspell tput reset stty script-fu jython',
     interpreter,
   ),
   ...each(

@@ -11,18 +11,19 @@ function sysctl({ operands, given }: Arguments, call: Call): CommandFinding[] {
   const writes =
     given.some(({ name }) => name === '-w' || name === '--write') ||
     operands.some(({ text, dynamic }) => dynamic || text?.includes('='));
-  return writes ? [call.is('privileged', 'changes the kernel.')] : [];
+  const ofNetwork = operands.length === 0 || operands.some(({ text }) => text?.startsWith('net') !== false);
+  return [
+    ...(writes ? [call.is('privileged', 'changes the kernel.')] : []),
+    ...(ofNetwork ? [{ ...call.is('read', 'looks at the network.'), views: ['host-network'] as const }] : []),
+  ];
 }
 
 const LOGINS =
   '-abdHilmpqrsTtuwxFRhofc -n: -# -s: -t: -u: -b: -p: --count --heading --lookup --fulltimes --ip --no-header --short --from --limit: --since: --until: --user: --time:';
 const COUNTERS = '-abcdDfghikmnpstwxzArRuqvVFSyBHWj -P: -p: -S: -n: -u: -I: -T: -# --human --pretty --dec: -m:';
-const LISTS =
-  '-abdDefghiJlmMnNOpPqQrStTvVxyzkcCuULG -o: -e: -I: --all --bytes --fs --json --list --output: --output-all --pairs --paths --raw --scsi --noheadings --nodeps --tree? --sort: --extended? --parse? --online --offline --type: -class -short -businfo -sanitize --summary';
-
 /** Programs that ask or change the machine itself. */
 export const SYSTEM: ProgramTable = {
-  ...each('true false : sleep whoami groups arch tty users logname hostid printenv nproc', program('read', '', 'any')),
+  ...each('true false : sleep whoami groups tty users logname hostid printenv nproc', program('read', '', 'any')),
   pwd: read('-LP --logical --physical', 'none'),
   id: read('-agGnruzZ --user --group --groups --name --real --zero --context', 'any'),
   echo: program('read', '', 'any'),
@@ -65,9 +66,37 @@ export const SYSTEM: ProgramTable = {
   ...each('vmstat iostat mpstat sar', read(COUNTERS)),
   pidstat: sees(['host-processes'], COUNTERS),
   slabtop: sees(['privileged-read'], COUNTERS),
-  ...each('lsblk lspci lsusb lsmem lsipc lsmod lsscsi numastat', read(LISTS)),
-  ...each('lsns lslocks', sees(['host-processes'], LISTS)),
-  ...each('lslogins lshw dmidecode', sees(['privileged-read'], LISTS)),
+  lsblk: read(
+    '-AabdDfiJlmMnNOpPrsStTvVz -o: -e: -I: -x: -w: --all --ascii --bytes --discard --fs --inverse --json --list --nodeps --noheadings --output: --output-all --pairs --paths --perms --raw --scsi --sort: --topology --tree? --zoned --nvme --virtio --width: --exclude: --include: --dedup:',
+  ),
+  lspci: read('-bDkmnPtv -d: -s:'),
+  lsusb: read('-tv -s: -d: --verbose --tree'),
+  lsmem: read(
+    '-abJnPr -o: -s: -S: --all --bytes --json --noheadings --output: --output-all --pairs --raw --split: --summary?',
+  ),
+  lsipc: read(
+    '-abceJlmnPpqrstz -g -i: -o: --global --json --list --noheadings --output: --shmems --queues --semaphores --time',
+  ),
+  ...each('lsmod arch', read('', 'none')),
+  lsscsi: read('-cdgiklLpstuv --device --generic --size --transport --verbose'),
+  numastat: read('-cmnsvz -p:'),
+  lsns: sees(
+    ['host-processes'],
+    '-JlnPrTuW -o: -p: -t: --json --list --noheadings --output: --output-all --persistent --raw --task: --type: --tree?',
+  ),
+  lslocks: sees(
+    ['host-processes'],
+    '-biJnruP -o: -p: --bytes --noinaccessible --json --noheadings --output: --output-all --pid: --raw --notruncate',
+  ),
+  lslogins: sees(
+    ['privileged-read'],
+    '-acefGLmnprsuzZ -g: -l: -o: --acc-expiration --colon-separated --export --failed --groups: --last --logins: --newline --noheadings --notruncate --output: --pwd --raw --system-accs --supp-groups --user-accs --print0',
+  ),
+  lshw: sees(
+    ['privileged-read'],
+    '= -class: -C: -short -businfo -sanitize -numeric -quiet -json -xml -html -notime -enable: -disable:',
+  ),
+  dmidecode: sees(['privileged-read'], '-qu -s: -t: -H: --quiet --string: --type: --handle: --no-sysfs'),
   lsof: program('read', '-abCGhlnNoOPRstUvVwX -i? -p: -u: -c: -d: -g: -r? -F? -s? -T? +D: -a -E --', 'list', {
     views: ['host-processes', 'host-network', 'privileged-read'],
     also: (args, call) => (has(args, '-r') ? [call.ask('read', 'would never end.')] : []),
@@ -119,7 +148,7 @@ export const SYSTEM: ProgramTable = {
     program('destructive', '', 'any', { does: 'ends or changes programs.', also: ownFindings }),
   ),
   ...each(
-    'useradd adduser usermod userdel deluser groupadd addgroup groupmod groupdel delgroup gpasswd passwd chpasswd chage chsh chfn newusers vipw vigr visudo pwconv pwunconv grpconv faillock pam_tally2',
+    'useradd adduser usermod userdel deluser groupadd addgroup groupmod groupdel delgroup gpasswd chpasswd chsh chfn newusers vipw vigr pwconv pwunconv grpconv pam_tally2',
     plainly('privileged', 'changes who may use the machine.'),
   ),
   ...each(
@@ -127,7 +156,7 @@ export const SYSTEM: ProgramTable = {
     plainly('privileged', 'stops the machine.'),
   ),
   ...each(
-    'umount swapon swapoff losetup cryptsetup mdadm lvcreate lvremove lvextend lvreduce lvresize lvrename vgcreate vgremove vgextend vgreduce pvcreate pvremove pvresize dmsetup tune2fs resize2fs e2fsck fsck xfs_growfs xfs_repair hdparm quotaon quotaoff setquota edquota mknod zpool zfs btrfs grub-install update-grub grub-mkconfig update-initramfs dracut mkinitramfs efibootmgr bootctl nvme sg_format fstrim',
+    'umount swapoff cryptsetup lvcreate lvremove lvextend lvreduce lvresize lvrename vgcreate vgremove vgextend vgreduce pvcreate pvremove pvresize dmsetup tune2fs resize2fs e2fsck fsck xfs_growfs xfs_repair quotaon quotaoff setquota edquota mknod btrfs grub-install update-grub grub-mkconfig update-initramfs dracut mkinitramfs efibootmgr bootctl sg_format fstrim',
     plainly('privileged', 'changes disks or what the machine starts from.'),
   ),
   ...each(
@@ -142,21 +171,21 @@ export const SYSTEM: ProgramTable = {
   dd,
   ...each('insmod modprobe rmmod depmod kmod', plainly('privileged', 'changes the kernel.')),
   ...each(
-    'iptables ip6tables iptables-save iptables-restore ip6tables-save ip6tables-restore nft ufw firewall-cmd ebtables arptables ipset tc ipvsadm fail2ban-client',
+    'iptables-restore ip6tables-restore ebtables arptables ipset ipvsadm',
     plainly('privileged', 'decides about connections.'),
   ),
   ...each(
-    'update-alternatives alternatives ldconfig setenforce semanage setsebool getenforce apparmor_parser aa-disable aa-complain auditctl authselect locale-gen dpkg-reconfigure debconf-set-selections hwclock ntpdate chronyc setcap setpriv capsh logrotate',
+    'alternatives ldconfig setenforce semanage setsebool apparmor_parser aa-disable aa-complain authselect locale-gen dpkg-reconfigure debconf-set-selections hwclock ntpdate setcap setpriv capsh logrotate',
     plainly('privileged', 'changes the system.'),
   ),
   ...each(
-    'systemd-run systemd-nspawn systemd-cryptenroll systemd-tmpfiles busctl dbus-send gdbus machinectl portablectl homectl udevadm',
+    'systemd-run systemd-nspawn systemd-cryptenroll systemd-tmpfiles busctl dbus-send gdbus machinectl portablectl homectl',
     plainly('privileged', 'tells the system what to do.'),
   ),
   ...each('at batch atrm anacron', plainly('privileged', 'plans commands for later.')),
   crontab: (call) =>
     call.args.length === 1 && call.args[0]?.text === '-l'
-      ? [call.is('read', 'lists what is planned.')]
+      ? [{ ...call.is('read', 'lists what is planned.'), views: ['privileged-read'] }]
       : [
           call.is('privileged', 'changes what is planned.'),
           ...call.args.flatMap((word) => (word.text?.startsWith('-') ? [] : call.read(word))),
@@ -167,8 +196,7 @@ export const SYSTEM: ProgramTable = {
 const showsEnvironment = ({ args }: Call): boolean =>
   args.some(
     ({ text }, at) =>
-      text === undefined ||
-      (/^[A-Za-z]*e[A-Za-z]*$/u.test(text) && !/^-[a-zA-Z]*[opCUuGgtqks]$/u.test(args[at - 1]?.text ?? '')),
+      text === undefined || (/^[A-Za-z]*e/u.test(text) && !/^-[a-zA-Z]*[opCUuGgtqks]$/u.test(args[at - 1]?.text ?? '')),
   );
 
 function mountFindings(call: Call): readonly CommandFinding[] {

@@ -8,9 +8,10 @@ const GREP =
   '--byte-offset --with-filename --no-filename --label: --line-number --initial-tab --null --null-data --after-context: --before-context: --context: ' +
   '--text --binary-files: --include: --exclude: --exclude-dir: --exclude-from< --recursive --dereference-recursive --extended-regexp ' +
   '--fixed-strings --basic-regexp --perl-regexp --line-buffered --no-group-separator --group-separator:';
+const skipPattern = (args: Arguments) => (has(args, ...PATTERN_GIVEN) ? 0 : 1);
 const grep = program('read', GREP, 'read', {
-  recursive: ['-r', '-R', '--recursive', '--dereference-recursive'],
-  skip: (args) => (has(args, ...PATTERN_GIVEN) ? 0 : 1),
+  recursive: ['-r', '-R', '--recursive', '--dereference-recursive', '-d'],
+  skip: skipPattern,
 });
 
 /** The number that `seq` or `head -c` would come to, when it would fill a disk. */
@@ -26,7 +27,8 @@ function seqFindings({ operands }: Arguments, call: Call): CommandFinding[] {
 
 /** Programs that read files and write to their output. */
 export const TEXT: ProgramTable = {
-  ...each('grep egrep fgrep zgrep zegrep zfgrep bzgrep xzgrep rgrep', grep),
+  ...each('grep egrep fgrep zgrep zegrep zfgrep bzgrep xzgrep', grep),
+  rgrep: program('read', GREP, 'read', { recursive: true, skip: skipPattern }),
   rg: program(
     'read',
     '-aFHIinNlLoPqsSuUvVwxz. -c -A: -B: -C: -e: -f< -g: -t: -T: -m: -j: -r: -E: -M: -d: --count --files --hidden --no-ignore --glob: --type: --type-not: ' +
@@ -48,7 +50,7 @@ export const TEXT: ProgramTable = {
     '-p -b: -d: -f: -h: -i: -l: -n: -s: -v: -w: --body-numbering: --number-format: --number-width: --number-separator:',
     'read',
   ),
-  ...each('zcat bzcat xzcat zstdcat lzcat', program('read', '-fqvklr', 'read')),
+  ...each('zcat bzcat xzcat zstdcat lzcat', program('read', '-fqvklr', 'read', { recursive: ['-r'] })),
   ...each('zless zmore bzless xzless', program('read', '', 'read')),
   head: program('read', '-qvz -n: -c: -# --lines: --bytes: --quiet --silent --verbose --zero-terminated', 'read'),
   tail: program(
@@ -129,11 +131,12 @@ export const TEXT: ProgramTable = {
   diff: program(
     'read',
     '-abBcdeEilnNpqrstTuvwyZ -# -C: -U: -I: -F: -L: -x: -X< -W: -S: --brief --recursive --unified? --context? --side-by-side --ignore-case --ignore-all-space --ignore-blank-lines ' +
-      '--ignore-space-change --new-file --text --color? --width: --suppress-common-lines --report-identical-files --exclude: --exclude-from< --label: --from-file< --to-file< --minimal --strip-trailing-cr --no-dereference',
+      '--ignore-space-change --new-file --text --color? --width: --suppress-common-lines --report-identical-files --exclude: --exclude-from< --label: --minimal --strip-trailing-cr --no-dereference',
     'read',
-    { recursive: ['-r', '--recursive'] },
+    // Of two folders it compares all files, of a folder and a file the one with the same name.
+    { recursive: true },
   ),
-  ...each('sdiff zdiff diff3', program('read', '-abBdilmstTvwWxX3eEA', 'read')),
+  ...each('sdiff zdiff diff3', program('read', '-abBdilmstTvwWxX3eEA', 'read', { recursive: true })),
   cmp: program('read', '-bls -i: -n: --print-bytes --verbose --silent --quiet --bytes: --ignore-initial:', 'read'),
   ...each(
     'md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum cksum sum',

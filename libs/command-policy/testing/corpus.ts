@@ -1,4 +1,5 @@
 import { CommandClass, type PolicyDecision } from '#proto';
+import { type View, VIEWS } from '../words/index.js';
 
 export interface HarmfulLine {
   readonly category: string;
@@ -11,6 +12,23 @@ export interface OrdinaryLine {
   /** Its class would let it through, but it is asked about: it is not plain, or runs what a file names. */
   readonly asked: boolean;
   readonly command: string;
+}
+
+export interface EverydayLine extends OrdinaryLine {
+  readonly views: readonly View[];
+}
+
+/** `class<TAB>views<TAB>command line`. @throws Error with the number of a line that is not one. */
+export function parseEveryday(text: string): EverydayLine[] {
+  return rows(text).map(({ number, cells: [first = '', views = '', ...rest] }) => {
+    const [line] = parseOrdinary([first, ...rest].join('\t'));
+    const seen = views === '-' ? [] : views.split(',').flatMap((one) => VIEWS.filter((view) => view === one));
+    if (line === undefined || seen.join() !== (views === '-' ? '' : views))
+      throw new Error(
+        `line ${number} must be a class, views (${VIEWS.join(', ')}), and a command line, separated by tabs`,
+      );
+    return { ...line, views: seen };
+  });
 }
 
 /** What a line demands, no more and no less. */

@@ -117,7 +117,7 @@ class Taker {
   #long(word: Word): void {
     const equals = word.glyphs.indexOf(61);
     const written = wordOf(equals < 0 ? word.glyphs : word.glyphs.slice(0, equals)).text ?? '';
-    const name = this.#options.whole ? written.replace(/^-?/u, '-') : written;
+    const name = this.#options.whole ? written.replace(/^--?/u, '--') : written;
     const option = this.#options.long.get(name);
     if (option === undefined) {
       this.#unknown.push(showWord(word));

@@ -12,8 +12,13 @@ export const SOME = -2;
 export const ANY = -3;
 /** A number. */
 export const DIGITS = -5;
+/** A letter or a figure. */
+export const LETTER = -6;
 /** One character at the beginning of a name that is no dot. */
 const FIRST = -4;
+
+/** Stands in no name that a policy lists. */
+const FILLER = 0xff_ff;
 
 const SLASH = 47;
 const STAR = 42;
@@ -74,11 +79,14 @@ function* steps(x: number | undefined, y: number | undefined): Generator<number>
   yield (isRun(x) ? 0 : 2) | (isRun(y) ? 0 : 1);
 }
 
+const isFigure = (x: number): boolean => x >= 48 && x <= 57;
+
 /** Whether `x` can be the one character that `y` stands for, as far as `x` is a character. */
 function shares(x: number, y: number): boolean {
   if (x < 0) return true;
   if (y >= 0) return x === y;
-  if (y === DIGITS) return x === 45 || (x >= 48 && x <= 57);
+  if (y === DIGITS) return x === 45 || isFigure(x);
+  if (y === LETTER) return isFigure(x) || (x >= 97 && x <= 122);
   return y === ANY || (x !== SLASH && (y !== FIRST || x !== DOT));
 }
 
@@ -96,6 +104,11 @@ export function withoutDots(path: Glyphs): readonly Glyphs[] {
 export interface PathSet {
   /** The pattern that a path can meet. */
   find(path: Glyphs): string | undefined;
+  /**
+   * The same for a pattern whose files are looked at where they lie: of places that can be anywhere only those count that what is
+   * written of it names.
+   */
+  findNamed(path: Glyphs): string | undefined;
   /** The same for what a search finds: places that can be anywhere count only when they name the file itself. */
   findAmong(path: Glyphs): string | undefined;
   /** Whether everything that the path can be lies in the set. */
@@ -130,6 +143,15 @@ export function pathSet(patterns: readonly string[]): PathSet {
       if (compiled.length === 0) return undefined;
       if (isStatic(path)) return quick.test(showGlyphs(path)) ? meets(path) : undefined;
       return remembered(memory, showGlyphs(path), () => meets(path));
+    },
+    findNamed(path) {
+      const filled = path.map((glyph) => (glyph < 0 && glyph !== ANY ? FILLER : glyph));
+      return remembered(memory, `named ${showGlyphs(path)}`, () => {
+        const ways = withoutDots(path);
+        return compiled.find(({ glyphs }) =>
+          glyphs[0] === ANY ? canMeet(filled, glyphs) : ways.some((way) => canMeet(way, glyphs)),
+        )?.pattern;
+      });
     },
     findAmong(path) {
       return remembered(

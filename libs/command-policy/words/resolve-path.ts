@@ -19,6 +19,12 @@ export function resolvePath(word: Word, places: WorkingPlaces): readonly Glyphs[
   return places.flatMap((place) => walk(place[0] === SLASH && place.length === 1 ? [[]] : [place], parts));
 }
 
+/** The same as they are written: where a link is left by `..`, only the device knows. */
+export function spelled(word: Word, places: WorkingPlaces): readonly Glyphs[] {
+  if (word.home || word.glyphs[0] === SLASH) return [word.glyphs];
+  return places.map((place) => [...place, SLASH, ...word.glyphs]);
+}
+
 function partsOf(glyphs: Glyphs): Glyphs[] {
   const parts: number[][] = [[]];
   for (const glyph of glyphs) {

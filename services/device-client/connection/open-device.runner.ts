@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { homedir } from 'node:os';
 import type { Logger } from 'pino';
 import {
   connectWs,
@@ -111,7 +112,9 @@ export async function openDevice(options: OpenDeviceOptions): Promise<OpenDevice
   const sendOutput = (message: ClientMessage): void => void endpoint.sendOutput(message);
   const sendResults = (): void => endpoint.sendResults();
   const saying = { send, sendOutput, sendResults, now, monotonicMs, logger };
-  const gate = new CommandGate({ localPolicy, secrets, own: { dataDir, secretsDir: exec.secretsDir }, logger });
+  const own = { dataDir, secretsDir: exec.secretsDir };
+  const starts = { directory: jailDir, home: exec.runAs?.home ?? homedir() };
+  const gate = new CommandGate({ localPolicy, secrets, own, starts, logger });
   const commands = new CommandHandler({ file, tools, gate, stdin, ...saying, onFatal, commandsMax, disconnectGraceMs });
   const sign = () => ({ clientId, requestId: randomUUID(), now: now() });
   const foreign = new ForeignCommandHandler({ tools, gate, send, sign, logger });

@@ -2,6 +2,7 @@ import type { Logger } from 'pino';
 import type { CommandPolicy, PolicySource } from '#libs/command-policy';
 import type { CommandCall, CommandOutcome, Judged } from '#proto';
 import { ownPaths, ownRefusalOf, unknownSecret, unknownSecretOutcome } from './command-gate.js';
+import { deviceLinks, type Starts } from './links.adapter.js';
 import { endedWithout } from '../exec/index.js';
 import type { SecretStore } from '../secrets/index.js';
 
@@ -11,6 +12,8 @@ export interface CommandGateOptions {
   readonly secrets: Pick<SecretStore, 'refresh' | 'names'> | undefined;
   /** What the client keeps for itself: agents do not read it. The service cannot know where it lies. */
   readonly own?: { readonly dataDir: string; readonly secretsDir: string | null } | undefined;
+  /** Where commands begin: what their paths lead to is looked at before they run. */
+  readonly starts?: Starts | undefined;
   readonly logger: Logger;
   /** Makes the policy ready; by default with the grammar of bash, which is loaded when it is first needed. */
   readonly open?: (source: PolicySource) => Promise<CommandPolicy>;
@@ -31,11 +34,15 @@ export class CommandGate {
   }
 
   async #byPolicy(call: CommandCall, judged: Judged | undefined): Promise<CommandOutcome | undefined> {
-    const { localPolicy, logger, own, open = openDefault } = this.#options;
+    const { localPolicy, logger, own, starts, open = openDefault } = this.#options;
     const hasLocal = localPolicy !== undefined;
     if (judged === undefined && !hasLocal) return undefined;
     try {
-      this.#policy ??= open({ file: localPolicy, sensitivePaths: own === undefined ? [] : ownPaths(own) });
+      this.#policy ??= open({
+        file: localPolicy,
+        sensitivePaths: own === undefined ? [] : ownPaths(own),
+        links: starts === undefined ? undefined : deviceLinks(starts),
+      });
       const policy = await this.#policy;
       const refusal = ownRefusalOf({ verdict: policy.judge(call, undefined), hasLocal }, judged);
       if (refusal !== undefined)

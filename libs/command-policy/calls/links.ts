@@ -1,0 +1,63 @@
+import { ANY, ANYWHERE, canMeet, glyphsOf, isStatic, showGlyphs, withoutDots, type Glyphs } from '../words/index.js';
+
+/** The files of the device that judges, as they are now. A path begins with `/`, with `~` or with `.`, where its commands begin, and can hold `..`. */
+export interface Links {
+  /** Where a path leads, links followed as far as there is something; undefined where it leads to itself. */
+  real(path: string): string | undefined;
+  /** What lies in a folder; undefined when that is too much to look at. */
+  names(folder: string): readonly string[] | undefined;
+}
+
+/**
+ * Who knows where paths lead. `later`: the device looks before it runs the command. `nobody`: another system runs it, and only what
+ * is written can be judged.
+ */
+export type FilesKnown = Links | 'later' | 'nobody';
+
+const SLASH = 47;
+const PATHS_MAX = 2_000;
+
+/** What a path, or all files that a pattern stands for, really are on this device, beside what is written. */
+export function led(path: Glyphs, links: Links): readonly Glyphs[] {
+  if (path.includes(ANY)) return [];
+  const [start = [], ...parts] = partsOf(path);
+  const files = named(start, parts, { links, left: PATHS_MAX });
+  if (files === undefined) return [ANYWHERE];
+  return files.flatMap((file) => {
+    const real = links.real(showGlyphs(file));
+    const own = isStatic(path) ? [] : [file];
+    return real === undefined ? own : [...own, glyphsOf(real)];
+  });
+}
+
+function partsOf(path: Glyphs): readonly Glyphs[] {
+  const parts: number[][] = [[]];
+  for (const glyph of path) {
+    if (glyph === SLASH) parts.push([]);
+    else parts.at(-1)?.push(glyph);
+  }
+  return parts;
+}
+
+interface Looking {
+  readonly links: Links;
+  left: number;
+}
+
+/** Undefined: more than can be looked at. */
+function named(folder: Glyphs, [part, ...rest]: readonly Glyphs[], looking: Looking): readonly Glyphs[] | undefined {
+  if (part === undefined) return [folder];
+  if (isStatic(part)) return named([...folder, SLASH, ...part], rest, looking);
+  const names = looking.links.names(showGlyphs(folder) || '/');
+  const ways = withoutDots(part);
+  const found: Glyphs[] = [];
+  for (const name of names ?? []) {
+    const glyphs = glyphsOf(name);
+    if (!ways.some((way) => canMeet(way, glyphs))) continue;
+    looking.left -= 1;
+    const below = looking.left < 0 ? undefined : named([...folder, SLASH, ...glyphs], rest, looking);
+    if (below === undefined) return undefined;
+    found.push(...below);
+  }
+  return names === undefined ? undefined : found;
+}

@@ -1,0 +1,80 @@
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { openBashGrammar, openPolicy, type CommandPolicy } from '#libs/command-policy';
+import { deviceLinks } from './links.adapter.js';
+
+/** A world in which what is written leads elsewhere: work (also reached by the link `way`), a home, and links out of both. */
+const root = realpathSync(mkdtempSync(join(tmpdir(), 'orrery-links-')));
+const links = deviceLinks({ directory: join(root, 'way'), home: join(root, 'home') });
+let here: CommandPolicy;
+let afar: CommandPolicy;
+
+beforeAll(async () => {
+  for (const folder of ['work/sub', 'work/plain', 'home', 'deep/er/x'])
+    mkdirSync(join(root, folder), { recursive: true });
+  for (const file of ['work/a.yml', 'work/sub/credentials.yml', 'work/plain/b.yml', 'home/notes'])
+    writeFileSync(join(root, file), '');
+  symlinkSync('work', join(root, 'way'));
+  symlinkSync('/etc', join(root, 'work/etc'));
+  symlinkSync('/etc/cron.d/not-yet', join(root, 'work/later'));
+  symlinkSync('../work/etc/shadow', join(root, 'home/two'));
+  symlinkSync('loop', join(root, 'work/loop'));
+  symlinkSync('../../deep/er/x', join(root, 'work/sub/down'));
+  const parser = await openBashGrammar();
+  here = openPolicy({ links }, parser);
+  afar = openPolicy({}, parser);
+});
+afterAll(() => rmSync(root, { recursive: true, force: true }));
+
+const decided = (policy: CommandPolicy, command: string, tool = 'EXEC_CLI') =>
+  policy.judge({ tool, arguments: { command } }, undefined).decision;
+
+describe('the files of a device', () => {
+  it.each([
+    ['/etc/hostname-that-is-not-there', undefined],
+    ['./a.yml', undefined],
+    ['./sub/../a.yml', undefined],
+    ['./not/yet', undefined],
+    ['~/notes', undefined],
+    ['/dev/stdin', undefined],
+    ['./etc/shadow', '/etc/shadow'],
+    ['./later', '/etc/cron.d/not-yet'],
+    ['./etc/new', '/etc/new'],
+    ['~/two', '/etc/shadow'],
+    [`${root}/way/etc/x`, '/etc/x'],
+    ['./sub/down/../y', join(root, 'deep/er/y')],
+  ])('%s leads to %s', (path, real) => {
+    expect(links.real(path)).toBe(real);
+  });
+
+  it('are not lost in a circle of links', () => {
+    expect(links.real('./loop/x')).toBeUndefined();
+  });
+});
+
+describe('a device that judges with its files before it', () => {
+  it.each([
+    ['cat ./etc/shadow', 'allow', 'approve'],
+    ['cat ~/two', 'allow', 'approve'],
+    ['cat ./etc/hosts', 'allow', 'allow'],
+    ['cp a.yml later', 'log', 'approve'],
+    ['tee ./etc/new', 'log', 'approve'],
+    ['cat ./*.yml', 'allow', 'allow'],
+    ['cat ./sub/*.yml', 'allow', 'approve'],
+    ['cat ./*/*.yml', 'allow', 'approve'],
+    ['cat ./plain/*.yml', 'allow', 'allow'],
+    ['head -n 1 ./s?b/cred*', 'allow', 'approve'],
+    ['cat ./*.pem', 'approve', 'approve'],
+    ['cat notes > out.txt', 'log', 'log'],
+  ])('%s: the service says %s, the device %s', (command, first, second) => {
+    expect([decided(afar, command), decided(here, command)]).toEqual([first, second]);
+  });
+
+  it('is what lets a pattern pass: where nobody looks, it counts as all that it can match', async () => {
+    const file = 'version: 1\ntools: { execute_command: { shellLine: command } }';
+    const elsewhere = openPolicy({ file, links }, await openBashGrammar());
+    expect(decided(elsewhere, 'cat ./plain/*.yml', 'execute_command')).toBe('approve');
+  });
+});
