@@ -86,6 +86,18 @@ describe('orrery doctor', () => {
     expect(areas(after.page, 'bad')).toEqual(['processes', 'services', 'postgres', 'people']);
   });
 
+  it('looks at a bus that runs elsewhere as far as the key that is given goes', async () => {
+    const { url: ORRERY_NATS_URL, monitorUrl: ORRERY_NATS_MONITOR_URL } = bus.server;
+    const place = { ORRERY_HOME: join(home, 'none'), ORRERY_NATS_URL, ORRERY_NATS_MONITOR_URL };
+    const elsewhere = (user: string) => doctor({ ...place, ORRERY_NATS_SEED_FILE: bus.seedFile(user) });
+    const { page: asAdmin } = await elsewhere('admin');
+    expect(areas(asAdmin, 'ok')).toEqual(expect.arrayContaining(['nats', 'streams', 'durables', 'devices']));
+    const { page: asCli } = await elsewhere('cli');
+    expect(areas(asCli, 'warn')).toContain('streams');
+    expect(areas(asCli, 'bad')).not.toContain('nats');
+    expect(areas(asCli, 'ok')).toContain('devices');
+  });
+
   it('says no secret', async () => {
     const { page } = await doctor({ ORRERY_HOME: home });
     const seeds = await Promise.all(['cli', 'admin'].map((user) => readFile(bus.seedFile(user), 'utf8')));

@@ -382,6 +382,14 @@ const shapeOf = ({ status, outcome, tasks, lines }: RunView) => ({
     });
   });
 
+  it('is well, says the doctor, also after all of this', async () => {
+    const { stdout } = await system.compose(['run', '--rm', '-T', 'doctor', '--json']);
+    const { findings } = JSON.parse(stdout) as { findings: { area: string; state: string; what: string }[] };
+    expect(findings.filter(({ state }) => state === 'bad')).toEqual([]);
+    const well = findings.filter(({ state }) => state === 'ok').map(({ area }) => area);
+    expect(well).toEqual(expect.arrayContaining(['nats', 'streams', 'durables', 'devices']));
+  });
+
   it('changes nothing when it is done again', async () => {
     const before = await system.containers();
     const config = await system.secret('nats/nats.conf');

@@ -18,6 +18,8 @@ const SETTINGS = {
   ORRERY_PLAN_APPROVAL: '',
   ORRERY_APPROVALS: '',
 };
+/** What runs when it is asked for. */
+const TOOLS = ['cli', 'people', 'doctor'];
 /** Of each container, when the system does not start. */
 const LAST_LINES = '20';
 
@@ -194,6 +196,6 @@ export class ContainerSystem {
 
   async stop(): Promise<void> {
     await this.compose(['--profile', 'tools', 'down', '--volumes', '--rmi', 'local', '--timeout', '5']);
-    await docker(['image', 'rm', `${this.#project}-cli`, `${this.#project}-people`]); // "down" leaves the images of what it did not start
+    await docker(['image', 'rm', ...TOOLS.map((tool) => `${this.#project}-${tool}`)]); // "down" leaves what it did not start
   }
 }

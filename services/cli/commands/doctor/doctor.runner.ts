@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { NatsConnection } from '@nats-io/transport-node';
+import { PermissionViolationError, type NatsConnection } from '@nats-io/transport-node';
 import { readSecret } from '#libs/keys';
 import { busPeopleIn } from '#libs/messaging';
 import { withBusAt, type BusRole } from '../../bus/index.js';
@@ -80,16 +80,26 @@ async function ofBus(context: CliContext, { home, endpoints, repair }: BusPlace)
   }
   const seedOf = (user: BusRole): string | undefined =>
     given === '' ? home.seedFile(user) : env['ORRERY_NATS_SEED_FILE'];
+  // With a key that somebody gave: whose it is, is for the server to know.
+  const hasOwnKey = given !== '' && seedOf('cli') !== undefined;
   const as = <T>(user: BusRole, work: (nc: NatsConnection) => Promise<T>): Promise<T> =>
-    withBusAt({ url, seedFile: seedOf(user), dialTimeoutMs: DIAL_MS_MAX }, work, user);
+    withBusAt({ url, seedFile: seedOf(user), hasOwnKey, dialTimeoutMs: DIAL_MS_MAX }, work, user);
   const monitorUrl = given === '' ? endpoints?.natsMonitor : env['ORRERY_NATS_MONITOR_URL'];
   const mayAdminister = given !== '' || (await isFile(home.seedFile('admin')));
   const remedy = "run it where the administrator's key is";
-  const unseen = warn('streams', "streams and durables are not seen without the administrator's key", remedy);
+  const unseen = {
+    findings: [warn('streams', "streams and durables are not seen without the administrator's key", remedy)],
+  };
+  const look = async (): Promise<Checked> => {
+    try {
+      return await as('admin', (nc) => checkBus(nc, { monitorUrl, repair, now }));
+    } catch (error) {
+      if (isForbidden(error)) return unseen;
+      throw error;
+    }
+  };
   return [
-    mayAdminister
-      ? bounded('nats', () => as('admin', (nc) => checkBus(nc, { monitorUrl, repair, now })))
-      : Promise.resolve({ findings: [unseen] }),
+    mayAdminister ? bounded('nats', look) : Promise.resolve(unseen),
     bounded('devices', async () => ({ findings: await as('cli', checkDevices) })),
     bounded('people', async () => {
       const letIn = given === '' ? await busPeopleIn(home.peopleKeys) : undefined;
@@ -99,6 +109,11 @@ async function ofBus(context: CliContext, { home, endpoints, repair }: BusPlace)
     }),
   ];
 }
+
+/** Of a request the server's word is the cause. */
+const isForbidden = (error: unknown): boolean =>
+  error instanceof PermissionViolationError ||
+  (error instanceof Error && error.cause instanceof PermissionViolationError);
 
 /** What throws, or does not end, is a finding of its area. */
 async function bounded(area: string, check: () => Promise<Checked>): Promise<Checked> {
