@@ -1,15 +1,16 @@
-// Makes one file of each program of dist/, in the place of its main file: a process then reads one file instead of a thousand. Our
-// modules stay beside it for tests and tools. What is said of `import.meta.url` stays true for each module, so assets are found where
-// they lie. The command line is cut where it loads a command late.
-import { readFileSync } from 'node:fs';
+// Makes one file of each program of dist/ and puts what starts it in the place of its main file: a process then reads one file instead
+// of a thousand, and V8's code of it, which an earlier process has kept. Our modules stay beside it for tests and tools. What is said of
+// `import.meta.url` stays true for each module, so assets are found where they lie.
+import { createHash } from 'node:crypto';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { build } from 'esbuild';
+import { nameSources, startProgram } from './program.mjs';
 
-/** Main files, threads and helpers that are started by their path. */
+/** Main files of processes. */
 const PROGRAMS = [
   'services/aip-gateway/main.js',
-  'services/aip-gateway/files/long-texts.runner.js',
-  'services/cli/processes/end-with-supervisor.runner.js',
+  'services/cli/main.js',
   'services/console/main.js',
   'services/device-agent/main.js',
   'services/device-client/main.js',
@@ -19,9 +20,21 @@ const PROGRAMS = [
   'services/planner/main.js',
   'services/registry/main.js',
   'services/setup/main.js',
+];
+/** What V8 is told before it reads a program. */
+const FLAGS = {
+  // Garbage is cleared away in small portions: a file of 100 MB would otherwise cost 50 MB of memory that nobody needs, on a machine
+  // whose memory is for others.
+  'services/device-client/main.js': ['--semi-space-growth-factor=1'],
+};
+/** Where V8's code of a program is kept that people start. Others are told by who starts them (NODE_COMPILE_CACHE). */
+const CACHES = { 'services/cli/main.js': '../.cache/node-compile' };
+/** Threads, and what is loaded beside a program: a few kilobytes each. */
+const PARTS = [
+  'services/aip-gateway/files/long-texts.runner.js',
+  'services/cli/processes/end-with-supervisor.runner.js',
   'libs/judging/condition-thread.runner.js',
 ];
-const CUT = ['services/cli/main.js'];
 /** What foreign packages can use and we do not: brokers, validators, native helpers. */
 const UNUSED = [
   '@grpc/grpc-js',
@@ -40,37 +53,6 @@ const UNUSED = [
   'utf-8-validate',
 ];
 
-/**
- * Runs in every program, so it holds on to nothing of this file: stacks name sources. A map is read when somebody reads the first stack;
- * Node itself (`--enable-source-maps`) reads it at every start, which takes a sixth of the time and memory of one.
- *
- * @param {string} dist where the maps lie, as the address of a folder
- * @param {typeof import('node:module').SourceMap} SourceMap
- */
-function nameSources(dist, SourceMap) {
-  if (process.sourceMapsEnabled || Error.prepareStackTrace?.namesSources === true) return;
-  const { fs, url } = { fs: process.getBuiltinModule('node:fs'), url: process.getBuiltinModule('node:url') };
-  const maps = new Map();
-  const read = (file) => {
-    try {
-      return new SourceMap(JSON.parse(fs.readFileSync(new URL(`${file}.map`), 'utf8')));
-    } catch {
-      return undefined; // not ours, or shipped without: the place in the program is named
-    }
-  };
-  const named = (place, file, line, column) => {
-    if (!file.startsWith(dist)) return place;
-    if (!maps.has(file)) maps.set(file, read(file));
-    const { originalSource, originalLine, originalColumn } = maps.get(file)?.findEntry(line - 1, column - 1) ?? {};
-    if (!originalSource) return place;
-    return `${url.fileURLToPath(new URL(originalSource, file))}:${originalLine + 1}:${originalColumn + 1}`;
-  };
-  const written = Error.prepareStackTrace ?? ((error, sites) => [error, ...sites].join('\n    at '));
-  Error.prepareStackTrace = (error, sites) =>
-    written(error, sites).replaceAll(/(file:[^\s()]+?\.js):(\d+):(\d+)/gu, named);
-  Error.prepareStackTrace.namesSources = true;
-}
-
 const BANNER = `import { createRequire as requireOfBundle, SourceMap as MapOfBundle } from 'node:module';
 const require = requireOfBundle(import.meta.url), distOfBundle = import.meta.url.replace(/\\/dist(?:\\.next)?\\/.*$/u, '/dist/');
 (${String(nameSources)})(distOfBundle, MapOfBundle);`;
@@ -86,10 +68,11 @@ const keepsPlaces = (dist) => ({
       const place = (file) => `new URL(${JSON.stringify(relative(dist, file))}, distOfBundle)`;
       const filePlace = (file) => `process.getBuiltinModule('node:url').fileURLToPath(${place(file)})`;
       const isForeign = path.includes('/node_modules/');
-      let contents = readFileSync(path, 'utf8');
+      let contents = readFileSync(path, 'utf8').replace(/^#!.*/u, '');
       if (contents.includes('import.meta.')) {
         contents = contents
           .replaceAll(/\bimport\.meta\.url\b/g, () => `${place(path)}.href`)
+          .replaceAll(/\bimport\.meta\.resolve\b/g, 'resolveOfBundle')
           .replaceAll(/\bimport\.meta\.dirname\b/g, () => filePlace(dirname(path)))
           .replaceAll(/\bimport\.meta\.filename\b/g, () => filePlace(path));
       } else if (/\b__(?:dirname|filename)\b/.test(contents)) {
@@ -101,28 +84,13 @@ const keepsPlaces = (dist) => ({
   },
 });
 
-/**
- * An import of `node:http` reads each of its names, and one of them is WebSocket: for that Node loads its whole client for HTTP, a quarter
- * of the time that a device client takes to start. Got as an object, a name is read where it is used.
- */
-const readsHttpLate = {
-  name: 'reads-http-late',
-  setup({ onResolve, onLoad }) {
-    onResolve({ filter: /^(?:node:)?http$/ }, () => ({ path: 'http', namespace: 'reads-http-late' }));
-    onLoad({ filter: /^/, namespace: 'reads-http-late' }, () => ({
-      contents: "module.exports = process.getBuiltinModule('node:http');",
-    }));
-  },
-};
-
 /** Bundles the programs of a `dist` folder, in place. */
 export async function bundle(dist) {
-  const make = (programs, { plugins = [], ...more }) =>
+  const make = (programs, more) =>
     build({
       entryPoints: programs.map((program) => join(dist, program)),
       bundle: true,
       platform: 'node',
-      format: 'esm',
       target: 'node22',
       keepNames: true,
       minifyWhitespace: true,
@@ -136,13 +104,46 @@ export async function bundle(dist) {
       alias: { '#proto': join(dist, 'proto'), '#libs': join(dist, 'libs') },
       outbase: dist,
       outdir: dist,
-      banner: { js: BANNER },
       external: [...UNUSED.flatMap((name) => [name, `${name}/*`]), '*.node'],
-      plugins: [keepsPlaces(dist), ...plugins],
+      plugins: [keepsPlaces(dist)],
       ...more,
     });
   await Promise.all([
-    make(PROGRAMS, { plugins: [readsHttpLate] }),
-    make(CUT, { splitting: true, chunkNames: 'services/cli/part-[hash]' }),
+    make(PARTS, { format: 'esm', banner: { js: BANNER } }),
+    make(PROGRAMS, {
+      format: 'cjs',
+      outExtension: { '.js': '.cjs' },
+      banner: { js: "(function(require,module,exports,distOfBundle,resolveOfBundle){'use strict';" },
+      footer: { js: '})' },
+    }),
   ]);
+  for (const program of PROGRAMS) {
+    writeFileSync(join(dist, program), starterOf(dist, program));
+    rmSync(join(dist, `${program}.map`), { force: true }); // of the main file that was there
+  }
+}
+
+const hexOf = (unit) => unit.charCodeAt(0).toString(16).padStart(4, '0');
+
+/** What is started instead of the program: it reads the program, with V8's code of it where that was kept. */
+function starterOf(dist, program) {
+  const main = readFileSync(join(dist, program), 'utf8');
+  const file = join(dist, program.replace(/\.js$/u, '.cjs'));
+  // Read as ASCII, a program takes a byte for each letter of it. What esbuild leaves as it is are regular expressions.
+  const code = readFileSync(file, 'utf8').replaceAll(/[^\0-\x7f]/g, (unit) => `\\u${hexOf(unit)}`);
+  writeFileSync(file, code);
+  const digest = createHash('sha256').update(code).digest('hex');
+  const name = program
+    .replace(/^services\//u, '')
+    .replaceAll('/', '-')
+    .replace(/\.js$/u, '');
+  const settings = { name, digest, flags: FLAGS[program] ?? [], cache: CACHES[program] };
+  return `${/^#!.*\n/u.exec(main)?.[0] ?? ''}import { createRequire, SourceMap } from 'node:module';
+import fs from 'node:fs';
+import url from 'node:url';
+import vm from 'node:vm';
+const dist = new URL(${JSON.stringify(relative(dirname(program), '.') + '/')}, import.meta.url).href;
+(${String(nameSources)})(dist, SourceMap);
+(${String(startProgram)})({ fs, url, vm, require: createRequire(import.meta.url), main: import.meta.url, dist, program: ${JSON.stringify(settings)} });
+`;
 }

@@ -1,6 +1,7 @@
-import { createUser, fromSeed } from '@nats-io/nkeys';
+import { createUser } from '@nats-io/nkeys';
 import type { NatsUser } from '#libs/embedded';
 import { newPassword } from './generate.js';
+import { signerOf } from './nkey.js';
 import { keepSecret } from './secret-file.adapter.js';
 
 /** Clients of other systems may have nothing but a socket: these users may also come with a password. */
@@ -41,7 +42,7 @@ export function withOwnInbox<U extends BusUser & { readonly nkeyPublic: string }
 /** The public key of the seed in this file; the seed never leaves it. */
 export async function keyOf(seedFile: string): Promise<string> {
   const seed = await keepSecret(seedFile, () => new TextDecoder().decode(createUser().getSeed()));
-  return fromSeed(new TextEncoder().encode(seed)).getPublicKey();
+  return signerOf(seed).key;
 }
 
 /** All of them, or the first failure once none is at work any more: nobody writes keys behind the back of who was told no. */

@@ -13,4 +13,5 @@ export * from './credential.js';
 export { DeviceSecret, makeDeviceSecret, parseDeviceSecret, publicKeyOf, thumbprintOf } from './device-key.js';
 export * from './edit-grant.js';
 export * from './generate.js';
+export { signerOf, type Signer } from './nkey.js';
 export * from './secret-file.adapter.js';

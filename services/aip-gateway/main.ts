@@ -3,7 +3,7 @@ import { runService } from '#libs/platform';
 import { AipGatewayModule } from './aip-gateway.module.js';
 import { AipSockets } from './sockets/index.js';
 
-await runService({
+void runService({
   name: 'aip-gateway',
   module: AipGatewayModule,
   configure: (app) => void app.useWebSocketAdapter(app.get(AipSockets)),

@@ -4,7 +4,7 @@ import { loadConsoleConfig } from './console.config.js';
 import { ConsoleModule } from './console.module.js';
 import { openDoor } from './http/index.js';
 
-await runService({
+void runService({
   name: 'console',
   module: ConsoleModule,
   port: loadConsoleConfig().port,

@@ -3,4 +3,4 @@ import { PlatformModule, runService } from '#libs/platform';
 import { DeviceAgentModule } from './device-agent.module.js';
 
 const imports = [PlatformModule.forService('device-agent')];
-await runService({ name: 'device-agent', module: { module: DeviceAgentModule, imports } });
+void runService({ name: 'device-agent', module: { module: DeviceAgentModule, imports } });

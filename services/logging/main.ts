@@ -4,4 +4,4 @@ import { ENTITIES, SCHEMA } from './entities/index.js';
 import { LoggingModule } from './logging.module.js';
 
 const imports = [PlatformModule.forService('logging'), postgresModule(ENTITIES, SCHEMA, { service: 'logging' })];
-await runService({ name: 'logging', module: { module: LoggingModule, imports } });
+void runService({ name: 'logging', module: { module: LoggingModule, imports } });

@@ -3,4 +3,4 @@ import { PlatformModule, runService } from '#libs/platform';
 import { OrchestratorModule } from './orchestrator.module.js';
 
 const imports = [PlatformModule.forService('orchestrator')];
-await runService({ name: 'orchestrator', module: { module: OrchestratorModule, imports } });
+void runService({ name: 'orchestrator', module: { module: OrchestratorModule, imports } });

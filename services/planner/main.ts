@@ -3,4 +3,4 @@ import { PlatformModule, runService } from '#libs/platform';
 import { PlannerModule } from './planner.module.js';
 
 const imports = [PlatformModule.forService('planner')];
-await runService({ name: 'planner', module: { module: PlannerModule, imports } });
+void runService({ name: 'planner', module: { module: PlannerModule, imports } });

@@ -4,4 +4,4 @@ import { DeviceEntity } from './projections/index.js';
 import { RegistryModule } from './registry.module.js';
 
 const imports = [PlatformModule.forService('registry'), postgresModule([DeviceEntity], 'registry')];
-await runService({ name: 'registry', module: { module: RegistryModule, imports } });
+void runService({ name: 'registry', module: { module: RegistryModule, imports } });

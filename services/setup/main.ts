@@ -3,13 +3,9 @@ import { runSetup } from './setup.runner.js';
 
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 
-try {
-  process.exitCode = await runSetup(process.argv.slice(2), {
-    env: process.env,
-    say,
-    input: () => text(process.stdin),
-  });
-} catch (error) {
-  process.stderr.write(`setup: ${error instanceof Error ? error.message : String(error)}\n`);
-  process.exitCode = 1;
-}
+void runSetup(process.argv.slice(2), { env: process.env, say, input: () => text(process.stdin) })
+  .catch((error: unknown) => {
+    process.stderr.write(`setup: ${error instanceof Error ? error.message : String(error)}\n`);
+    return 1;
+  })
+  .then((code) => (process.exitCode = code));

@@ -1,7 +1,7 @@
+import { sign } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { fromSeed } from '@nats-io/nkeys';
-import { connect, nkeyAuthenticator, TimeoutError, type NatsConnection } from '@nats-io/transport-node';
-import { inboxOf } from '#libs/keys';
+import { connect, TimeoutError, type Authenticator, type NatsConnection } from '@nats-io/transport-node';
+import { inboxOf, signerOf, type Signer } from '#libs/keys';
 
 const DIAL_TIMEOUT_MS = 5_000;
 const DIALS_MAX = 3;
@@ -32,10 +32,10 @@ export class BusError extends Error {
 /** Connects; from then on it reconnects for ever, by itself. */
 export async function connectBus(config: BusConfig): Promise<NatsConnection> {
   const { url, seedFile } = config;
-  const seed = seedFile === undefined ? undefined : await readSeed(seedFile);
+  const signer = seedFile === undefined ? undefined : await signerOfFile(seedFile);
   for (let dials = 1; ; dials++) {
     try {
-      return await dial(config, seed);
+      return await dial(config, signer);
     } catch (cause) {
       // A connection that ends before its first answer is only noticed by the time: a busy server is given another chance.
       if (cause instanceof TimeoutError && dials < DIALS_MAX) continue;
@@ -44,12 +44,12 @@ export async function connectBus(config: BusConfig): Promise<NatsConnection> {
   }
 }
 
-function dial(config: BusConfig, seed: Uint8Array | undefined): Promise<NatsConnection> {
+function dial(config: BusConfig, signer: Signer | undefined): Promise<NatsConnection> {
   const { url, name, waitForServer = false, dialTimeoutMs = DIAL_TIMEOUT_MS } = config;
   return connect({
     servers: url,
     name,
-    inboxPrefix: config.inboxPrefix ?? ownInbox(config, seed),
+    inboxPrefix: config.inboxPrefix ?? (signer === undefined ? '_INBOX' : inboxOf(signer.key)),
     timeout: dialTimeoutMs,
     maxReconnectAttempts: -1,
     reconnectTimeWait: RECONNECT_WAIT_MS,
@@ -60,22 +60,27 @@ function dial(config: BusConfig, seed: Uint8Array | undefined): Promise<NatsConn
     maxPingOut: PINGS_OUT_MAX,
     // A stack trace taken per request costs more than the request does here.
     noAsyncTraces: true,
-    ...(seed === undefined ? {} : { authenticator: nkeyAuthenticator(seed) }),
+    ...(signer === undefined ? {} : { authenticator: withKeyOf(signer) }),
   });
 }
 
-function ownInbox({ seedFile = '' }: BusConfig, seed: Uint8Array | undefined): string {
-  if (seed === undefined) return '_INBOX';
+/** Answers the server's challenge. */
+function withKeyOf({ key, privateKey }: Signer): Authenticator {
+  return (nonce = '') => ({ nkey: key, sig: sign(null, Buffer.from(nonce), privateKey).toString('base64url') });
+}
+
+async function signerOfFile(file: string): Promise<Signer> {
+  const seed = await readSeed(file);
   try {
-    return inboxOf(fromSeed(seed).getPublicKey());
+    return signerOf(seed);
   } catch (cause) {
-    throw new BusError(`The file ${seedFile} holds no seed of a user of NATS.`, { cause });
+    throw new BusError(`The file ${file} holds no seed of a user of NATS.`, { cause });
   }
 }
 
-async function readSeed(file: string): Promise<Uint8Array> {
+async function readSeed(file: string): Promise<string> {
   try {
-    return new TextEncoder().encode((await readFile(file, 'utf8')).trim());
+    return (await readFile(file, 'utf8')).trim();
   } catch (cause) {
     throw new BusError(`The NATS seed file ${file} cannot be read.`, { cause });
   }

@@ -6,5 +6,4 @@ if (settings === undefined) {
   process.stderr.write('usage: device-mcp.main.js <settings as JSON>\n');
   process.exit(3);
 }
-await runDeviceTools(ExecSettings.parse(JSON.parse(settings)));
-process.exit(0);
+void runDeviceTools(ExecSettings.parse(JSON.parse(settings))).then(() => process.exit(0));
