@@ -34,7 +34,7 @@ Examples:
   orrery-device join --url wss://orrery.example.org/ws --ca-file ca.pem    # has joined before
   orrery-device join --url ws://a.example.org:5000/ws,ws://b.example.org:5000/ws --token-file t
   orrery-device join --url ws://127.0.0.1:5000/ws --token-file t --config tools.yaml
-  sudo orrery-device join --url wss://orrery.example.org/ws --run-as orrery --jail /srv/orrery --sandbox bwrap \\
+  sudo orrery-device join --url wss://orrery.example.org/ws --run-as orrery --jail /srv/orrery --sandbox auto \\
     --policy /etc/orrery-device/policy.yaml --secrets /etc/orrery-device/secrets
 
 Tokens:
@@ -54,7 +54,7 @@ How commands are run, also in that file:
   exec:
     umask: "027"                                                    # default "022"
     limits: { cpuSeconds: 600, memoryMb: 2048, processes: 256, fileMb: 1024 }
-    sandbox: { commands: all, writable: [/srv/app], network: true } # for --sandbox bwrap; default agents, [], false
+    sandbox: { commands: all, writable: [/srv/app], hidden: [/srv/keys], network: true } # default agents, [], [], false
 
 A secret is used as {"env": {"DB_PASSWORD": {"secret": "db-password"}}} or {"stdin": {"secret": "db-password"}} in the
 arguments of EXEC_CLI; what the command prints of it leaves the device as [secret:db-password].
@@ -101,7 +101,10 @@ export async function runCommandLine(
     )
     .option('--secrets <dir>', 'one file (mode 600 or 400) for each secret that commands may be given by its name')
     .option('--run-as <user>', 'user that commands run as, when the client runs as root')
-    .option('--sandbox <kind>', 'bwrap: commands of agents run in bubblewrap; off (default)')
+    .option(
+      '--sandbox <kind>',
+      'wall around commands of agents: auto (the first that works), bwrap, util-linux, or none (default)',
+    )
     .option('--config <file>', 'YAML file with more MCP servers and limits')
     .option('--id <id>', 'name to register with, for foreign AIP servers only: ours take it from the token')
     .option('--log-level <level>', 'trace, debug, info, warn, error or silent (default: ORRERY_LOG_LEVEL, or info)')

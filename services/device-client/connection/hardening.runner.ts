@@ -1,11 +1,12 @@
 import { execFile } from 'node:child_process';
-import { access, chown, constants, mkdir, readFile, realpath, stat } from 'node:fs/promises';
-import { delimiter, isAbsolute, join } from 'node:path';
+import { chown, mkdir, readFile, realpath } from 'node:fs/promises';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { DeviceConfig } from '../settings/index.js';
 import { inputsDir } from '../files/index.js';
-import { minimalEnvironment, type ExecSettings, isWithin, type RunAs, type Sandbox, wrapped } from '../exec/index.js';
+import { type ExecSettings, isWithin, type RunAs } from '../exec/index.js';
 import { InputError } from '../faults/index.js';
+import { trialFailure, programOf, quoted, sandboxFor } from './walls.runner.js';
 
 export interface HardeningOptions {
   readonly dataDir: string;
@@ -16,12 +17,15 @@ export interface HardeningOptions {
   /** --run-as and --sandbox, as they were given. */
   readonly runAs: string | undefined;
   readonly sandbox: string | undefined;
+  /** The text of the local policy file. */
+  readonly localPolicy?: string | undefined;
+  /** Told once, in a sentence: that there is no wall. */
+  readonly warn?: ((sentence: string) => void) | undefined;
   readonly config: Pick<DeviceConfig, 'exec' | 'files' | 'outputBytesMax'>;
 }
 
 const run = promisify(execFile);
 const TRIAL_MS_MAX = 10_000;
-const REASON_CHARS_MAX = 300;
 
 /**
  * How commands will be run on this machine, tried once before anything else happens: a client that was told to confine its
@@ -42,13 +46,13 @@ export async function execSettings(options: HardeningOptions): Promise<ExecSetti
     runAs: options.runAs === undefined ? null : await userOf(options.runAs),
     umask: Number.parseInt(exec.umask, 8),
     limits: await limitsOf(exec.limits),
-    sandbox: await sandboxOf(options),
+    sandbox: null,
   };
-  const { runAs, limits, sandbox } = settings;
+  const { runAs, limits } = settings;
   // The jail is the one directory that commands may use without being asked.
   if (runAs !== null && process.geteuid?.() === 0) await chown(jailDir, runAs.uid, runAs.gid);
-  if (runAs !== null || limits !== null || sandbox !== null) await tryOut(settings);
-  return settings;
+  if (runAs !== null || limits !== null) await tryOut(settings);
+  return { ...settings, sandbox: await sandboxFor(options, settings) };
 }
 
 /** The user as the system knows it. */
@@ -77,43 +81,15 @@ async function limitsOf(limits: DeviceConfig['exec']['limits']): Promise<ExecSet
   return { program, ...limits };
 }
 
-async function sandboxOf({ sandbox, config, dataDir, secretsDir }: HardeningOptions): Promise<Sandbox | null> {
-  if (sandbox === undefined || sandbox === 'off') return null;
-  if (sandbox !== 'bwrap') throw new InputError(`--sandbox must be bwrap or off, not "${sandbox}".`);
-  const program = await programOf('bwrap');
-  if (program === undefined)
-    throw new InputError('--sandbox bwrap needs the program bwrap (package bubblewrap), which is not here.');
-  const { commands, writable, network } = config.exec.sandbox;
-  for (const directory of writable) {
-    const found = await stat(directory).catch(() => undefined);
-    if (found?.isDirectory() !== true) throw new InputError(`exec.sandbox.writable: ${directory} is not a directory.`);
-  }
-  // The key of the device, its journal and its secrets are nothing that a command needs.
-  return { program, commands, writable, network, hidden: [dataDir, ...(secretsDir === null ? [] : [secretsDir])] };
-}
-
 /** A command that does nothing, run as those of agents will be. */
 async function tryOut(settings: ExecSettings): Promise<void> {
-  const { jailDir, runAs } = settings;
-  // By its whole path: in a directory that it cannot reach a command could start, and go no further.
-  const jail = `'${jailDir.replaceAll("'", `'\\''`)}'`;
-  const place = { command: `cd ${jail} && test -w .`, cwd: jailDir, isAgents: true };
-  const { file, args } = wrapped(settings, place);
-  const user = runAs === null ? {} : { uid: runAs.uid, gid: runAs.gid };
-  try {
-    const env = minimalEnvironment(process.env);
-    await run(file, [...args], { cwd: jailDir, env, timeout: TRIAL_MS_MAX, ...user });
-  } catch (error) {
-    const { stderr } = { stderr: '', ...(error as { stderr?: string }) };
-    const why = stderr.trim().split('\n')[0] ?? '';
-    const means = [
-      ...(settings.sandbox === null ? [] : ['--sandbox bwrap']),
-      ...(runAs === null ? [] : [`--run-as ${runAs.name}`]),
-      ...(settings.limits === null ? [] : ['exec.limits']),
-    ].join(' with ');
-    const reason = why === '' ? `a command cannot write to ${jailDir}` : why.slice(0, REASON_CHARS_MAX);
-    throw new InputError(`${means} does not work on this machine: ${reason}.`, { cause: error });
-  }
+  const { jailDir, runAs, limits } = settings;
+  const reason = await trialFailure(settings, `cd ${quoted(jailDir)} && test -w .`, undefined);
+  if (reason === undefined) return;
+  const means = [...(runAs === null ? [] : [`--run-as ${runAs.name}`]), ...(limits === null ? [] : ['exec.limits'])];
+  throw new InputError(
+    `${means.join(' with ')} does not work on this machine: ${reason === '' ? `a command cannot write to ${jailDir}` : reason}.`,
+  );
 }
 
 /** Where commands or FILE_PUT may write, secrets would not be the administrator's any more. */
@@ -126,18 +102,6 @@ async function mustLieApart(secretsDir: string, others: readonly string[]): Prom
       `--secrets: ${secretsDir} must not lie below ${directory}, where files may be read and written.`,
     );
   }
-}
-
-async function programOf(name: string): Promise<string | undefined> {
-  for (const directory of (process.env['PATH'] ?? '').split(delimiter).filter((path) => isAbsolute(path))) {
-    const path = join(directory, name);
-    const isThere = await access(path, constants.X_OK).then(
-      () => true,
-      () => false,
-    );
-    if (isThere) return path;
-  }
-  return undefined;
 }
 
 async function said(program: string, args: readonly string[]): Promise<string | undefined> {

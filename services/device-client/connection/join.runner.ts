@@ -36,7 +36,9 @@ export async function joinServer(options: JoinOptions, complain: (sentence: stri
     await lockDataDir(dataDir);
     const { runAs, sandbox } = options;
     const confined = options.jail !== undefined;
-    const exec = await execSettings({ dataDir, jailDir, confined, secretsDir, runAs, sandbox, config });
+    const warn = (sentence: string): void => complain(`orrery-device: ${sentence}\n`);
+    const places = { dataDir, jailDir, confined, secretsDir };
+    const exec = await execSettings({ ...places, runAs, sandbox, localPolicy, warn, config });
     const token = tokenSource(options.tokenFile);
     const logger = createDeviceLogger(logLevel, secrets);
     const credentials = await credentialsFor({ urls, tls, dataDir, token, logger });

@@ -9,7 +9,8 @@ import { execa } from 'execa';
 import { ToolFailure, type Tell } from '#libs/mcp';
 import type { ExecCliResult } from '#proto';
 import { EXEC_LIMITS, exitOf, minimalEnvironment, type ExecCliInput } from './exec-cli.js';
-import { type CommandPlace, type ExecSettings, isWithin, wrapped } from './exec-settings.js';
+import { type ExecSettings, isWithin, wrapped, type WrappedCommand } from './exec-settings.js';
+import type { CommandWall } from '../sandbox/index.js';
 import {
   HeadTail,
   OutputFeed,
@@ -48,6 +49,8 @@ export interface CommandCaller {
   readonly tell: Tell;
   /** An agent, and not a person who wrote it. */
   readonly isAgents: boolean;
+  /** How the policy judged it; undefined: nobody has said so. */
+  readonly wall?: CommandWall | undefined;
   /** The name of a file with what the command reads, instead of the `stdin` of its arguments. */
   readonly stdinFile?: string | undefined;
 }
@@ -82,18 +85,19 @@ export class ExecCli {
   }
 
   /** The same; the caller that asks for the files has to remove them. */
-  async runWhole(input: ExecCliInput, { signal, tell, isAgents, stdinFile }: CommandCaller): Promise<Executed> {
+  async runWhole(input: ExecCliInput, { signal, tell, isAgents, wall, stdinFile }: CommandCaller): Promise<Executed> {
     const cwd = await this.#directory(input.working_directory);
     const redactor = await this.#options.secrets?.refresh();
     const mark = randomUUID();
     const given = this.#given(input, mark);
     if (signal.aborted) throw new ToolFailure('The command was cancelled before it was started.');
     const stdin = stdinFile === undefined ? undefined : await this.#stdinFrom(stdinFile);
+    const how = await wrapped(this.#options.settings, { command: input.command, cwd, isAgents, wall });
     const timestamp = new Date(this.#options.now()).toISOString();
     const startedAt = performance.now();
-    const child = this.#spawn(given, { command: input.command, cwd, isAgents }, stdin?.fd);
+    const child = this.#spawn(given, { ...how, cwd }, stdin?.fd);
     // The process has its own by now, or never will. Nobody waits for it here: what is printed before somebody listens is lost.
-    const closed = stdin?.close().catch(() => undefined);
+    const closed = Promise.all([stdin, how.input].map(async (file) => file?.close().catch(() => undefined)));
     if (child.pid === undefined) throw new ToolFailure(`The command could not be started: ${await reasonOf(child)}`);
     const live = { stdout: new OutputFeed('stdout', tell), stderr: new OutputFeed('stderr', tell) };
     const spool = this.#options.settings.spool ?? undefined;
@@ -172,15 +176,14 @@ export class ExecCli {
     return handle;
   }
 
-  #spawn(given: Given, place: CommandPlace, stdin: number | undefined) {
-    const { settings } = this.#options;
-    const { file, args } = wrapped(settings, place);
-    const { runAs } = settings;
+  #spawn(given: Given, how: WrappedCommand & { readonly cwd: string }, stdin: number | undefined) {
+    const { file, args, runAs, env, input: data, cwd } = how;
     // With the user the groups of the client are dropped, too.
     const user = runAs === null ? {} : { uid: runAs.uid, gid: runAs.gid };
     // Any descriptor can be handed over; only the types know no more than a few.
     const input = stdin === undefined ? given.stdin : (stdin as 3);
-    return execa(file, args, { ...options, ...given, stdin: input, ...user, cwd: place.cwd });
+    const stdio = [input, 'pipe', 'pipe', ...(data === undefined ? [] : [data.fd as 3])] as const;
+    return execa(file, args, { ...options, env: { ...given.env, ...env }, stdio, ...user, cwd });
   }
 
   /** Waits for the shell's own end or makes one; in both cases nothing of the command is left. */

@@ -1,4 +1,8 @@
+import { randomInt } from 'node:crypto';
+import type { FileHandle } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { z } from 'zod';
+import { type CommandWall, ExecLimits, GROUPS, limitArgs, Sandbox, SANDBOXES, unnamedFile } from '../sandbox/index.js';
 
 /*
  * How commands are run: made by the client from its options, checked there once, and given to the process that runs them as
@@ -10,33 +14,8 @@ export const AGENT_META = 'orrery/agent';
 
 const Path = z.string().regex(/^\/[^\0]*$/, 'must be an absolute path');
 
-/** Of every command and of what it starts, by the kernel. */
-export const ExecLimits = z.strictObject({
-  cpuSeconds: z.int().min(1).max(1_000_000).optional(),
-  /** Address space of each process. */
-  memoryMb: z.int().min(16).max(1_000_000).optional(),
-  /** Processes of the user, those of other commands included; the kernel does not count those of root. */
-  processes: z.int().min(1).max(1_000_000).optional(),
-  /** The largest file that may be written. */
-  fileMb: z.int().min(1).max(1_000_000).optional(),
-});
-export type ExecLimits = z.infer<typeof ExecLimits>;
-
 export const RunAs = z.strictObject({ name: z.string(), uid: z.int().min(0), gid: z.int().min(0), home: z.string() });
 export type RunAs = z.infer<typeof RunAs>;
-
-export const Sandbox = z.strictObject({
-  /** Absolute path of bubblewrap. */
-  program: Path,
-  /** Which commands run in it: those of agents, or those that a person wrote as well. */
-  commands: z.enum(['agents', 'all']),
-  /** Beside the jail directory. */
-  writable: z.array(Path),
-  network: z.boolean(),
-  /** Directories that are empty for what runs in it. */
-  hidden: z.array(Path),
-});
-export type Sandbox = z.infer<typeof Sandbox>;
 
 export const ExecSettings = z.strictObject({
   jailDir: Path,
@@ -62,19 +41,27 @@ export const ExecSettings = z.strictObject({
 });
 export type ExecSettings = z.infer<typeof ExecSettings>;
 
-const MIB = 1024 * 1024;
 const SHELL = '/bin/sh';
 
+/** How a command is started. */
 export interface WrappedCommand {
   readonly file: string;
   readonly args: readonly string[];
+  /** For descriptor 3, to be closed when it was started; undefined: it is started without. */
+  readonly input?: FileHandle | undefined;
+  /** Who it is started as; null: as the client, which stays so or is given up behind a wall. */
+  readonly runAs: RunAs | null;
+  /** What is different in its environment. */
+  readonly env?: Readonly<Record<string, string>> | undefined;
 }
 
-/** A command of whom, and from where. */
+/** A command of whom, from where, and what it may do. */
 export interface CommandPlace {
   readonly command: string;
   readonly cwd: string;
   readonly isAgents: boolean;
+  /** As it was judged; undefined: it was not, or nobody said so. */
+  readonly wall?: CommandWall | undefined;
 }
 
 /** Whether a path is the directory or below it; both absolute, and both as given or both as they really are. */
@@ -83,50 +70,28 @@ export function isWithin(path: string, directory: string): boolean {
   return path === directory || path.startsWith(prefix);
 }
 
+/** What holds a command of which nobody has said more. */
+const USUAL_WALL: CommandWall = { kind: 'write', views: [] };
+
 /** The command line that runs a shell command as the settings say. */
-export function wrapped(
-  { limits, sandbox, jailDir }: Pick<ExecSettings, 'limits' | 'sandbox' | 'jailDir'>,
-  { command, cwd, isAgents }: CommandPlace,
-): WrappedCommand {
-  const inside = sandbox !== null && (isAgents || sandbox.commands === 'all');
-  const words = [
-    ...(limits === null ? [] : [limits.program, ...limitArgs(limits), '--']),
-    ...(inside ? sandboxArgs(sandbox, jailDir, cwd) : []),
-  ];
+export async function wrapped(
+  { limits, sandbox, jailDir, runAs }: Pick<ExecSettings, 'limits' | 'sandbox' | 'jailDir' | 'runAs'>,
+  { command, cwd, isAgents, wall = USUAL_WALL }: CommandPlace,
+): Promise<WrappedCommand> {
+  if (sandbox !== null && wall.kind !== 'none' && (isAgents || sandbox.commands === 'all')) {
+    const group = randomInt(GROUPS.from, GROUPS.to);
+    const walled = { command, cwd, jailDir, wall, group };
+    const { input, ...confined } = await SANDBOXES[sandbox.kind].confine(sandbox, walled);
+    const handle = input && (await unnamedFile(dirname(sandbox.rootDir), input));
+    const { name, home, isOther } = sandbox.user;
+    return {
+      ...confined,
+      input: handle,
+      runAs: null,
+      ...(isOther && { env: { HOME: home, USER: name, LOGNAME: name } }),
+    };
+  }
   // POSIX sh and not bash: every Linux has it, and a task that needs bash can say `bash -c`.
-  const shell = [SHELL, '-c', command];
-  const [file, ...args] = words;
-  return file === undefined ? { file: SHELL, args: shell.slice(1) } : { file, args: [...args, ...shell] };
-}
-
-function limitArgs({ cpuSeconds, memoryMb, processes, fileMb }: ExecLimits): string[] {
-  return [
-    ...(cpuSeconds === undefined ? [] : [`--cpu=${cpuSeconds}`]),
-    ...(memoryMb === undefined ? [] : [`--as=${memoryMb * MIB}`]),
-    ...(processes === undefined ? [] : [`--nproc=${processes}`]),
-    ...(fileMb === undefined ? [] : [`--fsize=${fileMb * MIB}`]),
-  ];
-}
-
-const MOUNTS = ['--ro-bind', '/', '/', '--dev', '/dev', '--proc', '/proc', '--tmpfs', '/tmp'];
-const NAMESPACES = ['--unshare-pid', '--unshare-ipc', '--unshare-uts', '--unshare-cgroup-try'];
-
-/** Mounts count in their order: what is writable lies on top of what is hidden. */
-function sandboxArgs({ program, writable, network, hidden }: Sandbox, jailDir: string, cwd: string): string[] {
-  return [
-    program,
-    ...MOUNTS,
-    ...hidden.flatMap((directory) => ['--tmpfs', directory]),
-    ...[jailDir, ...writable].flatMap((directory) => ['--bind', directory, directory]),
-    ...NAMESPACES,
-    ...(network ? [] : ['--unshare-net']),
-    // Root would keep its capabilities, and make the file system writable again.
-    '--cap-drop',
-    'ALL',
-    // With its first process everything in it ends, also what left its group and its session.
-    '--die-with-parent',
-    '--chdir',
-    cwd,
-    '--',
-  ];
+  if (limits === null) return { file: SHELL, args: ['-c', command], runAs };
+  return { file: limits.program, args: [...limitArgs(limits), '--', SHELL, '-c', command], runAs };
 }

@@ -1,4 +1,3 @@
-import { spawnSync } from 'node:child_process';
 import { chmod, mkdir, readFile, readlink, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -16,9 +15,6 @@ const FORMS = [
 ];
 
 const CLASHING = fileURLToPath(new URL('../testing/clashing-server.ts', import.meta.url));
-
-/** Reported as skipped where there is none. */
-const hasBwrap = spawnSync('/bin/sh', ['-c', 'command -v bwrap']).status === 0;
 
 let home: DeviceHome;
 let server: ScriptedServer;
@@ -165,19 +161,22 @@ describe('the policy of a device', () => {
     expect((await connection.outcome('c4')).state).toBe('COMPLETED');
   });
 
-  (hasBwrap ? it : it.skip)('is asked for commands of agents, which run in the sandbox, and only those', async () => {
-    const connection = await start('--sandbox', 'bwrap');
-    const judged = { class: 'read', decision: 'allow', rule: 'r' } as const;
-    // The kernel numbers the networks that there are.
-    const command = 'ls -l /proc/self/ns/net';
-    connection.command('c1', 'EXEC_CLI', { command }, { judged });
-    connection.command('c2', 'EXEC_CLI', { command });
-    const ours = await readlink('/proc/self/ns/net');
-    const [inside, outside] = [await connection.outcome('c1'), await connection.outcome('c2')];
-    expect({ inside, outside }).toMatchObject({ inside: { state: 'COMPLETED' }, outside: { state: 'COMPLETED' } });
-    expect(JSON.stringify(outside.result)).toContain(ours);
-    expect(JSON.stringify(inside.result)).not.toContain(ours);
-  });
+  it.each(['bwrap', 'util-linux'])(
+    'is asked for commands of agents, which run in the sandbox %s, and only those',
+    async (kind) => {
+      const connection = await start('--sandbox', kind);
+      const judged = { class: 'read', decision: 'allow', rule: 'r' } as const;
+      // The kernel numbers the networks that there are.
+      const command = 'ls -l /proc/self/ns/net';
+      connection.command('c1', 'EXEC_CLI', { command }, { judged });
+      connection.command('c2', 'EXEC_CLI', { command });
+      const ours = await readlink('/proc/self/ns/net');
+      const [inside, outside] = [await connection.outcome('c1'), await connection.outcome('c2')];
+      expect({ inside, outside }).toMatchObject({ inside: { state: 'COMPLETED' }, outside: { state: 'COMPLETED' } });
+      expect(JSON.stringify(outside.result)).toContain(ours);
+      expect(JSON.stringify(inside.result)).not.toContain(ours);
+    },
+  );
 
   it.each<[string, number, string]>([
     [POLICY, 0o666, 'can be written by others; take that away with chmod go-w.'],

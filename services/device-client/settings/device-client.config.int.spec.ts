@@ -27,7 +27,7 @@ describe('the configuration', () => {
       onDisconnect: 'finish',
       disconnectGraceMs: 60_000,
       files: { paths: [] },
-      exec: { umask: '022', limits: {}, sandbox: { commands: 'agents', writable: [], network: false } },
+      exec: { umask: '022', limits: {}, sandbox: { commands: 'agents', writable: [], network: false, hidden: [] } },
       outputBytesMax: 1024 * 1024 * 1024,
       credentialIn: 'header',
     };

@@ -7,7 +7,7 @@ import { z } from 'zod';
 import { RECONNECT } from '#libs/aip';
 import { AIP_LIMITS, LIMITS, parseWith, sentenceOf } from '#proto';
 import { errorCode, InputError } from '../faults/index.js';
-import { ExecLimits } from '../exec/index.js';
+import { ExecLimits } from '../sandbox/index.js';
 import type { ClientTls } from '../identity/index.js';
 import type { ToolboxServer } from '../tools/index.js';
 
@@ -86,6 +86,11 @@ export const DeviceConfig = z.strictObject({
             .max(64)
             .default([]),
           network: z.boolean().default(false),
+          /** Beside what holds secrets for the policy: not seen by commands. */
+          hidden: z
+            .array(z.string().regex(/^\/[^\0]*$/, 'must be an absolute path'))
+            .max(256)
+            .default([]),
         })
         .prefault({}),
     })

@@ -4,6 +4,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { pathOfTests } from './programs.js';
 
 export interface DeviceHome {
   readonly dir: string;
@@ -62,7 +63,7 @@ export function startDevice(home: DeviceHome, url: string, more: readonly string
   const child = spawn(process.execPath, [PROGRAM, ...args, ...more], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: {
-      PATH: process.env['PATH'],
+      PATH: pathOfTests(),
       HOME: home.dir,
       ORRERY_LOG_LEVEL: 'debug',
       SECRET: 'canary-secret-4711',

@@ -1,0 +1,181 @@
+import { execa } from 'execa';
+import { access, chmod, chown, constants, mkdir, stat, writeFile } from 'node:fs/promises';
+import { delimiter, isAbsolute, join } from 'node:path';
+import { type CommandPlace, type ExecSettings, minimalEnvironment, wrapped } from '../exec/index.js';
+import { InputError } from '../faults/index.js';
+import {
+  type CommandWall,
+  hiddenPlaces,
+  type Sandbox,
+  SANDBOX_KINDS,
+  SANDBOX_PROGRAMS,
+  type SandboxKind,
+  WALL_LIMITS,
+} from '../sandbox/index.js';
+import type { DeviceConfig } from '../settings/index.js';
+
+export interface WallOptions {
+  readonly dataDir: string;
+  readonly secretsDir: string | null;
+  /** --sandbox, as it was given. */
+  readonly sandbox: string | undefined;
+  /** The text of the local policy file: what holds secrets for its owner is hidden, too. */
+  readonly localPolicy?: string | undefined;
+  readonly warn?: ((sentence: string) => void) | undefined;
+  readonly config: Pick<DeviceConfig, 'exec'>;
+}
+
+const CHOICES = ['auto', ...SANDBOX_KINDS, 'none'];
+const TRIAL_MS_MAX = 10_000;
+const REASON_CHARS_MAX = 300;
+const PACKAGES = { bwrap: 'bubblewrap', 'util-linux': 'util-linux' } as const satisfies Record<SandboxKind, string>;
+/** Where programs of administrators are, also when nobody has put that into the path. */
+const ADMIN_PATH = ['/usr/sbin', '/sbin'];
+
+/**
+ * The wall of this machine, tried once. `auto` takes the first that works, or none, and says so; a kind that was named and does
+ * not work is a reason not to start. Throws InputError, one sentence.
+ */
+export async function sandboxFor(options: WallOptions, settings: ExecSettings): Promise<Sandbox | null> {
+  const { sandbox: choice = 'none', warn } = options;
+  if (!CHOICES.includes(choice)) {
+    throw new InputError(`--sandbox must be one of ${CHOICES.join(', ')}, not "${choice}".`);
+  }
+  if (choice === 'none') return null;
+  const kinds = SANDBOX_KINDS.filter((kind) => choice === 'auto' || choice === kind);
+  const reasons: string[] = [];
+  for (const kind of kinds) {
+    const made = await tried(kind, options, settings);
+    if (typeof made !== 'string') return made;
+    reasons.push(made);
+  }
+  const why = reasons.join(' ');
+  if (choice !== 'auto') throw new InputError(why);
+  warn?.(`commands run without a wall: ${why}`);
+  return null;
+}
+
+/** The sandbox, or one sentence why not. */
+async function tried(kind: SandboxKind, options: WallOptions, settings: ExecSettings): Promise<Sandbox | string> {
+  const names = SANDBOX_PROGRAMS[kind];
+  const paths = await Promise.all(names.map(programOf));
+  const missing = names.find((_, index) => paths[index] === undefined);
+  if (missing !== undefined) {
+    const from = missing === 'bwrap' ? PACKAGES.bwrap : PACKAGES['util-linux'];
+    return `--sandbox ${kind} needs the program ${missing} (package ${from}), which is not here.`;
+  }
+  const programs = Object.fromEntries(names.map((name, index) => [name, paths[index] ?? name]));
+  const sandbox = await prepared({ kind, programs }, options, settings);
+  const { jailDir } = settings;
+  const jail = quoted(jailDir);
+  // Once as those that write, once as those that must not.
+  const trials = [
+    [`cd ${jail} && test -w . || { echo "a command cannot write to" ${jail} >&2; exit 1; }`, 'write'],
+    [`test ! -w ${jail} || { echo "a command that may only read can write to" ${jail} >&2; exit 1; }`, 'read'],
+  ] as const;
+  for (const [command, wall] of trials) {
+    const reason = await trialFailure({ ...settings, sandbox }, command, { kind: wall, views: [] });
+    if (reason !== undefined) return `--sandbox ${kind} does not work on this machine: ${reason}.`;
+  }
+  return sandbox;
+}
+
+async function prepared(
+  by: Pick<Sandbox, 'kind' | 'programs'>,
+  options: WallOptions,
+  settings: ExecSettings,
+): Promise<Sandbox> {
+  const { dataDir, secretsDir, config } = options;
+  const { commands, writable, network, hidden } = config.exec.sandbox;
+  for (const directory of writable) {
+    const found = await stat(directory).catch(() => undefined);
+    if (found?.isDirectory() !== true) throw new InputError(`exec.sandbox.writable: ${directory} is not a directory.`);
+  }
+  const { jailDir } = settings;
+  const user = userBehind(settings);
+  if (user.isOther) await chown(jailDir, user.uid, user.gid);
+  const own = [dataDir, secretsDir, process.env['ORRERY_HOME']].filter((path) => path !== null && path !== undefined);
+  const places = await hiddenPlaces({
+    patterns: await sensitivePaths(options.localPolicy),
+    own: [...own.filter((path) => path !== ''), ...hidden],
+    works: [jailDir, ...writable],
+    uid: user.isOther ? user.uid : null,
+  });
+  return {
+    ...by,
+    ...(await placesFor(dataDir)),
+    commands,
+    writable,
+    network,
+    user,
+    hidden: places,
+    limits: { ...WALL_LIMITS, ...config.exec.limits },
+  };
+}
+
+/** Root gives its user away behind a wall, also where nobody has said to whom. */
+function userBehind({ runAs, jailDir }: ExecSettings): Sandbox['user'] {
+  const [uid, gid] = [process.geteuid?.() ?? 0, process.getegid?.() ?? 0];
+  if (uid !== 0) return { name: '', uid, gid, home: '', isOther: false };
+  // The number that means nobody everywhere; it needs no line in a file.
+  return runAs === null
+    ? { name: 'nobody', uid: 65_534, gid: 65_534, home: jailDir, isOther: true }
+    : { ...runAs, isOther: true };
+}
+
+/** What stands where a hidden file is, and where the file system of a command is put together. */
+async function placesFor(dataDir: string): Promise<Pick<Sandbox, 'closedFile' | 'rootDir'>> {
+  const [closedFile, rootDir] = [join(dataDir, 'wall', 'closed'), join(dataDir, 'wall', 'root')];
+  await mkdir(rootDir, { recursive: true, mode: 0o700 });
+  await chmod(closedFile, 0o600).catch(() => undefined);
+  await writeFile(closedFile, '');
+  await chmod(closedFile, 0o000);
+  return { closedFile, rootDir };
+}
+
+/** Loaded where there is a wall only: many devices never judge a command. */
+async function sensitivePaths(localPolicy: string | undefined): Promise<readonly string[]> {
+  const { parsePolicy, SENSITIVE_PATHS } = await import('#libs/command-policy');
+  const own = localPolicy === undefined ? undefined : parsePolicy(localPolicy);
+  return [...SENSITIVE_PATHS, ...(own?.ok === true ? (own.policy.sensitivePaths ?? []) : [])];
+}
+
+/** Runs a command as those of agents will be: undefined when it went well, otherwise what it said, in one line. */
+export async function trialFailure(
+  settings: ExecSettings,
+  command: string,
+  wall: CommandWall | undefined,
+): Promise<string | undefined> {
+  const { jailDir } = settings;
+  // By its whole path: in a directory that it cannot reach a command could start, and go no further.
+  const place: CommandPlace = { command, cwd: jailDir, isAgents: true, wall };
+  const { file, args, input, runAs } = await wrapped(settings, place);
+  const trial = execa(file, args, {
+    cwd: jailDir,
+    env: minimalEnvironment(process.env),
+    extendEnv: false,
+    stdio: ['ignore', 'ignore', 'pipe', ...(input === undefined ? [] : [input.fd as 3])],
+    timeout: TRIAL_MS_MAX,
+    reject: false,
+    ...(runAs !== null && { uid: runAs.uid, gid: runAs.gid }),
+  });
+  await input?.close();
+  const { failed, stderr } = await trial;
+  return failed ? (stderr.trim().split('\n')[0] ?? '').slice(0, REASON_CHARS_MAX) : undefined;
+}
+
+/** As a word for a shell. */
+export const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
+
+export async function programOf(name: string): Promise<string | undefined> {
+  const given = (process.env['PATH'] ?? '').split(delimiter).filter((path) => isAbsolute(path));
+  for (const directory of [...given, ...ADMIN_PATH]) {
+    const path = join(directory, name);
+    const isThere = await access(path, constants.X_OK).then(
+      () => true,
+      () => false,
+    );
+    if (isThere) return path;
+  }
+  return undefined;
+}

@@ -1,0 +1,302 @@
+import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
+import { chmod, chown, mkdir, mkdtemp, readdir, readFile, realpath, rm, writeFile } from 'node:fs/promises';
+import { createServer, type Server } from 'node:net';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { execa } from 'execa';
+import { findProgram } from '../testing/programs.js';
+import {
+  type CommandWall,
+  GROUPS,
+  type Sandbox,
+  SANDBOX_PROGRAMS,
+  type SandboxKind,
+  SANDBOXES,
+  unnamedFile,
+  WALL_LIMITS,
+} from './index.js';
+
+/*
+ * What every wall holds, whoever makes it and whoever the client is: what must not happen is tried for real, and looked at from outside.
+ */
+const NOBODY = 65_534;
+const isRoot = process.geteuid?.() === 0;
+const CLIENTS = isRoot ? (['root', 'unprivileged'] as const) : (['unprivileged'] as const);
+const CASES = CLIENTS.flatMap((client) => (['bwrap', 'util-linux'] as const).map((kind) => [kind, client] as const));
+const READ: CommandWall = { kind: 'read', views: [] };
+const WRITE: CommandWall = { kind: 'write', views: [] };
+const seeing = (...views: CommandWall['views'][number][]): CommandWall => ({ kind: 'read', views });
+
+describe.each(CASES)('the wall by %s, of a client that is %s', (kind, client) => {
+  let world: World;
+  beforeAll(async () => {
+    world = await canaryWorld(kind, client);
+  });
+  afterAll(() => world.end());
+
+  it('lets a command that reads write nothing but to a place of its own', async () => {
+    const { jail, app, outside } = world;
+    const lines = [...[jail, app, outside, '/etc', '/var/tmp', '/dev'].map((at) => `: > ${at}/fallen`), 'mkdir fallen'];
+    const { stdout } = await world.run(
+      `${tries(lines)}; echo mine > /tmp/x && cat /tmp/x; cat ${jail}/given; echo x > /dev/null && pwd; exit 7`,
+      READ,
+    );
+    expect(stdout).toBe(`mine\ngiven\n${jail}\n`);
+    expect(await world.run('exit 7', READ)).toMatchObject({ exitCode: 7 });
+    expect(await world.fallen()).toEqual([]);
+  });
+
+  it('lets a command that writes write where commands work, and nowhere else', async () => {
+    const { jail, app, outside } = world;
+    const lines = [outside, '/etc', '/var/tmp', '/usr/bin'].map((at) => `: > ${at}/fallen`);
+    const { stdout } = await world.run(
+      `${tries(lines)}; echo a > made && echo b > ${app}/made && cat made ${app}/made`,
+      WRITE,
+    );
+    expect(stdout).toBe('a\nb\n');
+    expect(await readFile(join(jail, 'made'), 'utf8')).toBe('a\n');
+    expect(await world.fallen()).toEqual([]);
+  });
+
+  it.each([
+    ['reads', READ],
+    ['writes', WRITE],
+    ['sees the machine', seeing('host-processes')],
+  ])('shows a command that %s no secret, no key, and none of the data of the client', async (_, wall) => {
+    const { data, home, outside } = world;
+    const secrets = [`${data}/identity.json`, `${home}/.ssh/id_ed25519`, `${outside}/bus.seed`, '/etc/shadow'];
+    const lines = [
+      ...secrets.map((path) => `cat ${path}`),
+      ...[data, `${home}/.ssh`].map((path) => `ls ${path}`),
+      ...secrets.map((path) => `cat /proc/1/root${path}; cat /proc/$PPID/root${path}`),
+      `cat /proc/${world.other.pid}/environ; cat /proc/${world.other.pid}/root${outside}/bus.seed`,
+      `umount ${home}/.ssh; umount -l ${outside}/bus.seed; chmod 777 ${data} ${home}/.ssh; ls ${data} ${home}/.ssh`,
+    ];
+    const { stdout, stderr } = await world.run(`${lines.join('; ')}; true`, wall);
+    expect(stdout).toBe('');
+    expect(stderr).toContain('Permission denied');
+  });
+
+  it('gives no privileges, and no way to get any', async () => {
+    const { stdout } = await world.run(
+      'id -u; grep -E "^(CapPrm|CapEff|CapAmb|NoNewPrivs)" /proc/self/status | tr -d "\\t"',
+      WRITE,
+    );
+    const none = '0'.repeat(16);
+    expect(stdout).toBe(`${NOBODY}\nCapPrm:${none}\nCapEff:${none}\nCapAmb:${none}\nNoNewPrivs:1\n`);
+    const remount = 'mount -o remount,bind,rw /';
+    const out = `${world.outside}/fallen`;
+    for (const way of [
+      `${remount} && : > ${out}`,
+      `unshare -Urm sh -c '${remount}; : > ${out}'`,
+      `nsenter -t 1 -m -- sh -c ': > ${out}'`,
+      `unshare -Urm sh -c 'umount ${world.home}/.ssh; cat ${world.home}/.ssh/id_ed25519 > /tmp/x; ! grep -q . /tmp/x'`,
+    ])
+      expect((await world.run(`(${way}) 2>/dev/null && echo through`, WRITE)).stdout).not.toContain(
+        way.includes('! grep') ? 'SECRET' : 'through',
+      );
+    expect(await world.fallen()).toEqual([]);
+  });
+
+  it('reaches nobody: no listener, no process outside', async () => {
+    const { other, port } = world;
+    const { stdout } = await world.run(
+      `tail -n +3 /proc/net/dev | cut -d: -f1 | tr -d " "; ls /proc | grep -cx ${other.pid}; kill -9 ${other.pid} 2>/dev/null && echo killed; ` +
+        `bash -c 'exec 3<>/dev/tcp/127.0.0.1/${port}' 2>/dev/null && echo connected; true`,
+      WRITE,
+    );
+    expect(stdout).toBe('lo\n0\n');
+    expect({ connections: world.connections(), alive: other.exitCode === null && other.signalCode === null }).toEqual({
+      connections: 0,
+      alive: true,
+    });
+  });
+
+  it('shows the processes of the machine to a command that has to see them, and lets it harm none', async () => {
+    const { other } = world;
+    const seen = await world.run(`ps -p ${other.pid} -o args=; kill -9 ${other.pid} 2>/dev/null && echo killed`, {
+      kind: 'read',
+      views: ['host-processes'],
+    });
+    expect(seen.stdout).toBe(spawnSync('ps', ['-p', String(other.pid), '-o', 'args=']).stdout.toString());
+    expect(other.signalCode).toBeNull();
+  });
+
+  const hasNetworkView = SANDBOXES[kind].views.includes('host-network');
+  it(`${hasNetworkView ? 'shows' : 'cannot show'} the network of the machine without speaking in it`, async () => {
+    expect(SANDBOXES[kind].views).not.toContain('loopback');
+    if (!hasNetworkView) return;
+    const { port } = world;
+    const hex = port.toString(16).toUpperCase().padStart(4, '0');
+    const { stdout } = await world.run(
+      `ls /sys/class/net | sort; grep -c ":${hex} 00000000:0000 0A" /proc/net/tcp; ` +
+        `bash -c 'exec 3<>/dev/tcp/127.0.0.1/${port}' 2>/dev/null && echo connected; true`,
+      seeing('host-network'),
+    );
+    const networks = spawnSync('/bin/sh', ['-c', 'ls /sys/class/net | sort']).stdout.toString();
+    expect(stdout).toBe(`${networks}1\n`);
+    expect(world.connections()).toBe(0);
+  });
+
+  it('ends everything that a command has started, also what left its session and its environment', async () => {
+    const mark = `6${process.pid}${kind.length}${client.length}`;
+    await world.run(`env -i setsid -f sleep ${mark}; (setsid sleep ${mark} &) ; sleep 0.05`, WRITE);
+    expect(spawnSync('pgrep', ['-fx', `sleep ${mark}`]).stdout.toString()).toBe('');
+  });
+
+  it('ends what grows without end', async () => {
+    const { jail } = world;
+    const { stdout } = await world.run(
+      `head -c 3000000 /dev/zero > big 2>/dev/null; stat -c %s big; rm big; ` +
+        `head -c 3000000 /dev/zero > /tmp/big 2>/dev/null; test "$(stat -c %s /tmp/big)" -le 1048576 && echo small; ulimit -t`,
+      WRITE,
+    );
+    expect(stdout).toBe('1048576\nsmall\n60\n');
+    const bomb = await world.run(
+      `f() { f | f & }; f 2>/dev/null; i=0; while [ $i -lt 60 ]; do sleep 5 & i=$((i+1)); done`,
+      WRITE,
+    );
+    expect(bomb.stderr).toMatch(/fork|Resource/u);
+    expect((await readdir(jail)).includes('big')).toBe(false);
+  });
+
+  const { hasFilter } = SANDBOXES[kind];
+  it(`${hasFilter ? 'kills' : 'refuses'} who calls the kernel for a way out`, async () => {
+    const { exitCode } = await world.run('mount -t tmpfs none /tmp', WRITE);
+    expect(exitCode === 159).toBe(hasFilter);
+    expect(exitCode).not.toBe(0);
+  });
+
+  it('passes input, environment and output on', async () => {
+    const { stdout, stderr } = await world.run('cat; echo "$GIVEN"; echo err >&2', READ, { input: 'in\n' });
+    expect({ stdout, stderr }).toEqual({ stdout: 'in\nvalue\n', stderr: 'err\n' });
+  });
+});
+
+/** Each by itself: what fails must not keep the next from being tried. */
+const tries = (lines: readonly string[]): string => lines.map((line) => `(${line}) 2>/dev/null`).join('; ');
+
+interface World {
+  readonly jail: string;
+  readonly app: string;
+  readonly outside: string;
+  readonly data: string;
+  readonly home: string;
+  readonly other: ChildProcess;
+  readonly port: number;
+  run(command: string, wall: CommandWall, more?: { readonly input: string }): Promise<Ended>;
+  fallen(): Promise<string[]>;
+  connections(): number;
+  end(): Promise<void>;
+}
+
+interface Ended {
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly exitCode: number | undefined;
+}
+
+/** A machine in small: what a hostile command would look for. */
+async function canaryWorld(kind: SandboxKind, client: 'root' | 'unprivileged'): Promise<World> {
+  // Behind a wall the usual places for temporary files are other ones.
+  const root = await realpath(await mkdtemp('/var/tmp/orrery-wall-'));
+  await chmod(root, 0o755);
+  const dir = (name: string): string => join(root, name);
+  const [data, home, app, outside] = [dir('data'), dir('home'), dir('app'), dir('outside')];
+  const jail = join(data, 'deep', 'jail');
+  for (const directory of [jail, join(data, 'wall', 'root'), join(home, '.ssh'), app, outside]) {
+    await mkdir(directory, { recursive: true });
+  }
+  const files = [join(data, 'identity.json'), join(home, '.ssh', 'id_ed25519'), join(outside, 'bus.seed')];
+  for (const file of files) await writeFile(file, 'SECRET');
+  await writeFile(join(jail, 'given'), 'given\n');
+  const closedFile = join(data, 'wall', 'closed');
+  await writeFile(closedFile, '', { mode: 0o000 });
+  // An enemy gets every permission that the wall does not take: only the wall stands.
+  if (isRoot) spawnSync('chown', ['-R', `${NOBODY}:${NOBODY}`, root]);
+  await chmod(outside, 0o777);
+  if (isRoot && client === 'root') await chown(closedFile, 0, 0);
+  const other = spawn('sleep', ['1000'], { env: { KEY: 'SECRET' }, stdio: 'ignore', ...asNobody });
+  let connections = 0;
+  const server = await listening(() => connections++);
+  const address = server.address();
+  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  const programs: Record<string, string> = {};
+  for (const name of SANDBOX_PROGRAMS[kind]) programs[name] = await findProgram(name);
+  const isOther = client === 'root';
+  const sandbox: Sandbox = {
+    kind,
+    programs,
+    commands: 'all',
+    writable: [app],
+    network: false,
+    closedFile,
+    rootDir: join(data, 'wall', 'root'),
+    user: { name: 'nobody', uid: isRoot ? NOBODY : (process.geteuid?.() ?? 0), gid: NOBODY, home: jail, isOther },
+    limits: { ...WALL_LIMITS, processes: 40, fileMb: 1, cpuSeconds: 60, tmpMb: 1 },
+    hidden: [
+      { path: data, is: 'passage' },
+      { path: join(home, '.ssh'), is: 'directory' },
+      { path: join(outside, 'bus.seed'), is: 'file' },
+    ],
+  };
+  return {
+    jail,
+    app,
+    outside,
+    data,
+    home,
+    other,
+    port,
+    async run(command, wall, { input = '' } = { input: '' }) {
+      const {
+        file,
+        args,
+        input: bytes,
+      } = await SANDBOXES[kind].confine(sandbox, {
+        command,
+        cwd: jail,
+        jailDir: jail,
+        wall,
+        group: GROUPS.from + Math.trunc(performance.now()),
+      });
+      const table = await unnamedFile(join(data, 'wall'), bytes ?? new Uint8Array());
+      if (isRoot) await table.chown(isOther ? 0 : NOBODY, 0);
+      const ended = execa(file, args, {
+        cwd: jail,
+        env: { PATH: process.env['PATH'], GIVEN: 'value' },
+        extendEnv: false,
+        stdio: [Buffer.from(input), 'pipe', 'pipe', table.fd as 3],
+        stripFinalNewline: false,
+        reject: false,
+        detached: true,
+        timeout: 20_000,
+        ...(!isOther && asNobody),
+      });
+      await table.close();
+      const { stdout, stderr, exitCode } = await ended;
+      return { stdout, stderr, exitCode };
+    },
+    async fallen() {
+      const places = [root, jail, app, outside, '/etc', '/var/tmp', '/dev', '/usr/bin'];
+      const names = await Promise.all(places.map((place) => readdir(place)));
+      return names.flat().filter((name) => name === 'fallen');
+    },
+    connections: () => connections,
+    async end() {
+      other.kill('SIGKILL');
+      server.close();
+      await rm(root, { recursive: true, force: true });
+    },
+  };
+}
+
+const asNobody = isRoot ? { uid: NOBODY, gid: NOBODY } : {};
+
+function listening(onConnection: () => void): Promise<Server> {
+  const server = createServer((socket) => {
+    onConnection();
+    socket.destroy();
+  });
+  return new Promise((resolve) => void server.listen(0, '127.0.0.1', () => resolve(server)));
+}
