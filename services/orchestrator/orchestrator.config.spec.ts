@@ -4,15 +4,21 @@ import { OrchestratorConfig } from './orchestrator.config.js';
 
 describe('the configuration of the orchestrator', () => {
   it('lets plans start at once, and bounds no tasks, unless it is told otherwise', () => {
-    expect(parseConfig(OrchestratorConfig, {})).toEqual({ planApproval: 'as-requested', approvals: 1 });
+    expect(parseConfig(OrchestratorConfig, {})).toEqual({
+      planApproval: 'as-requested',
+      approvals: 1,
+      judge: 'models',
+    });
     expect(
       parseConfig(OrchestratorConfig, {
         ORRERY_PLAN_APPROVAL: 'required',
         ORRERY_TASKS_MAX: '5',
         ORRERY_APPROVALS: '2',
+        ORRERY_JUDGE: 'all',
       }),
     ).toEqual({
       approvals: 2,
+      judge: 'all',
       planApproval: 'required',
       tasksMax: 5,
     });

@@ -17,6 +17,7 @@ const SETTINGS = {
   ORRERY_RUNBOOKS_DIR: '',
   ORRERY_PLAN_APPROVAL: '',
   ORRERY_APPROVALS: '',
+  ORRERY_JUDGE: '',
 };
 /** What runs when it is asked for. */
 const TOOLS = ['cli', 'people', 'doctor'];

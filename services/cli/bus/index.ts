@@ -2,3 +2,4 @@
 export * from './bus.client.js';
 export * from './fleet.client.js';
 export * from './planner.client.js';
+export * from './registry.client.js';

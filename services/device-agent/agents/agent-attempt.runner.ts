@@ -98,7 +98,7 @@ export class AgentAttemptRunner {
     return this.#toEnd(session, effects, async () => {
       session.check();
       const { taskId, command } = start;
-      const thought = `it is the command of task ${taskId}, which a model may have written`;
+      const thought = `it is the command of task ${taskId}, which is judged before it runs`;
       const asker = { agent: 'planner', thought, plan: [] };
       const { ended } = await effects.commands.carryOut({ step: 0, index: 0, command, origin: 'plan', asker });
       if (ended.kind === 'refused' && ended.by !== 'device') return refusedEnding(ended);

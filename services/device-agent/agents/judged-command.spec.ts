@@ -102,7 +102,7 @@ describe('an exact command that a model may have written', () => {
       command: exec('rm /tmp/x'),
       agent: 'planner',
       step: 0,
-      thought: 'it is the command of task a, which a model may have written',
+      thought: 'it is the command of task a, which is judged before it runs',
       rule: 'program.rm',
     });
     agent.live.leave();

@@ -77,7 +77,7 @@ export class ControlConsumer {
       }
       case 'APPROVAL_DECIDED': {
         const { taskId, attempt, grant: _grant, grantOf: _grantOf, decidedAt: _decidedAt, ...words } = event.data;
-        const { approvedBy: _approvedBy, selfApproved: _selfApproved, ...decided } = words;
+        const { approvedBy: _approvedBy, selfApproved: _selfApproved, standing: _standing, ...decided } = words;
         // A grant that is taken back changes nothing that was let through.
         if (decided.decision !== 'revoked') await this.#decide({ runId, taskId, attempt }, decided, commit);
         return;

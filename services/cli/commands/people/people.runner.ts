@@ -1,8 +1,7 @@
 import { isBuiltInUser, type QueryAnswer } from '#libs/messaging';
 import { Actor, ActorId, BusKey, Role } from '#proto';
-import { withSignedBus } from '../../bus/index.js';
+import { withSignedBus, askRegistry, orderOfRegistry, type Desk } from '../../bus/index.js';
 import { badInput, cleanLine, tell, tellTable, type CliContext, type ExitCode } from '../../terminal/index.js';
-import { askRegistry, orderOfRegistry, type Desk } from './administration.client.js';
 import { keepOut, letIn, ownKey } from './bus-keys.adapter.js';
 
 type Person = QueryAnswer<'registry', 'people'>['people'][number];

@@ -2,9 +2,8 @@ import { chmod, writeFile } from 'node:fs/promises';
 import { ulid } from 'ulid';
 import { newToken, tokenHash } from '#libs/keys';
 import { Role } from '#proto';
-import { withSignedBus } from '../../bus/index.js';
+import { withSignedBus, askRegistry, orderOfRegistry } from '../../bus/index.js';
 import { badInput, cleanLine, failure, tell, tellTable, type CliContext, type ExitCode } from '../../terminal/index.js';
-import { askRegistry, orderOfRegistry } from './administration.client.js';
 
 export interface IssueOptions {
   readonly scopes: readonly string[];

@@ -11,12 +11,14 @@ export function defineRequests(program: CliCommand): void {
     'orrery submit -f plan.yaml --request-id backup-2026-11-20 --json',
     'orrery submit "Report the hosts with less than 10 % free disk space" --wait',
     'orrery submit "disk-space-alert threshold=80" --plan',
+    'orrery submit "restart-service service=nginx device=web-1" --judge --wait',
   ])
     .argument('[goal]', 'what is to be done, in words; or the name of a runbook with key=value parameters')
     .option('-f, --file <file>', 'request or bare constellation, JSON or YAML; "-" is standard input')
     .option('--request-id <id>', 'the same id is the same run for ever, however often it is sent')
     .option('--wait', 'show the run until it ends; the exit code says how')
     .option(...withOutput)
+    .option('--judge', 'the policy judges every exact command, also those of a runbook or a file')
     .option('--plan', 'make the plan and show it; nothing starts until "orrery resume"')
     .does(async (context, goal: string | undefined, options: SubmitOptions) =>
       (await import('./submit.runner.js')).submit(context, { ...options, goal }),

@@ -43,6 +43,8 @@ export interface SubmitOptions {
   readonly output?: boolean | undefined;
   /** Make the plan and show it; nothing starts before somebody says so. */
   readonly plan?: boolean | undefined;
+  /** Every exact command is judged, whoever wrote it. */
+  readonly judge?: boolean | undefined;
 }
 
 export async function submit(context: CliContext, options: SubmitOptions): Promise<ExitCode> {
@@ -55,7 +57,9 @@ export async function submit(context: CliContext, options: SubmitOptions): Promi
   if (options.plan && constellation !== null) return showGiven(context, constellation);
   return withSignedBus(context, async (nc, seed) => {
     if (goal !== null) await refuseUnplannable(nc, goal);
-    const asked = options.plan ? { ...sent, options: { ...request.options, plan: 'approve' } } : sent;
+    const wanted = { ...(options.plan && { plan: 'approve' }), ...(options.judge && { judge: 'all' }) };
+    const isMore = Object.keys(wanted).length > 0;
+    const asked = isMore ? { ...sent, options: { ...request.options, ...wanted } } : sent;
     const { runId, requestId } = await send(nc, asked, { seed, now: context.now });
     if (options.plan) return showPlan(context, nc, { runId, requestId });
     if (!options.wait) {

@@ -1,8 +1,12 @@
 // The words of `orrery runbooks`.
-import { define, RUN_OR_FILE, type CliCommand } from '../../terminal/index.js';
+import { DEFAULTS, LIMITS } from '#proto';
+import { define, RUN_OR_FILE, wholeFrom, type CliCommand } from '../../terminal/index.js';
+import type { ApproveRunbookOptions } from './approvals.runner.js';
 import type { SaveRunbookOptions } from './runbooks.runner.js';
 
 const runner = () => import('./runbooks.runner.js');
+const approvals = () => import('./approvals.runner.js');
+const DAY_MS = 86_400_000;
 
 /** `orrery runbooks` and what stands below it. */
 export function defineRunbooks(program: CliCommand): void {
@@ -22,6 +26,30 @@ export function defineRunbooks(program: CliCommand): void {
     .argument('<name>', 'as listed')
     .argument('[key=value...]', 'parameters; without one its default is taken')
     .does(async (context, name: string, words: string[]) => (await runner()).showRunbook(context, name, words));
+  define(runbooks, 'approve', 'look at what a runbook would run with these values and, with --yes, approve that once', [
+    'orrery runbooks approve restart-service service=nginx device=web-1',
+    'orrery runbooks approve restart-service service=nginx device=web-1 --yes --days 30',
+    'orrery runbooks approve --revoke 01JD… --reason "nginx is gone"',
+  ])
+    .argument('[name]', 'as listed')
+    .argument('[key=value...]', 'parameters; without one its default is taken')
+    .option('--yes', 'approve what is shown, signed with your key; a changed byte or value is another content')
+    .option('--content <hash>', 'only if the content is still this one')
+    .option(
+      '--days <n>',
+      'how long the word counts',
+      wholeFrom(1, LIMITS.contentApprovalMsMax / DAY_MS),
+      DEFAULTS.contentApprovalDays,
+    )
+    .option('--revoke <id>', "an approval, anybody's: it counts no more")
+    .option('--reason <text>', 'recorded with --revoke')
+    .does(async (context, name: string | undefined, words: string[], options: ApproveRunbookOptions) =>
+      (await approvals()).approveRunbook(context, name, words, options),
+    );
+  define(runbooks, 'approvals', 'who has approved which content, until when, and what of it counts', [
+    'orrery runbooks approvals',
+    'orrery runbooks approvals --json',
+  ]).does(async (context) => (await approvals()).listContentApprovals(context));
   define(runbooks, 'check', 'whether a file is a runbook, and where it is not; needs no system', [
     'orrery runbooks check prompts/runbooks/fleet-health.yaml',
     'orrery runbooks check - --json < nightly.yaml',

@@ -62,13 +62,15 @@ export async function showRunbook(context: CliContext, name: string, words: read
   return EXIT.ok;
 }
 
-function runbookName(name: string): string {
+/** @throws CliError bad input. */
+export function runbookName(name: string): string {
   const parsed = RunbookName.safeParse(name);
   if (parsed.success) return parsed.data;
   throw badInput(`"${cleanLine(name)}" is no name of a runbook: it has lower-case letters, digits and "-".`);
 }
 
-function parametersFrom(words: readonly string[]): Record<string, Json> {
+/** `key=value` words as parameters. @throws CliError bad input. */
+export function parametersFrom(words: readonly string[]): Record<string, Json> {
   const pairs = words.map((word) => {
     const at = word.indexOf('=');
     if (at > 0) return [word.slice(0, at), word.slice(at + 1)] as const;

@@ -3,11 +3,19 @@ import { ulid } from 'ulid';
 import { proveActor } from '#libs/keys';
 import { query, type QueryAnswer, type QueryRequest } from '#libs/messaging';
 import { subjects } from '#proto';
-import type { CliContext } from '../../terminal/index.js';
+import type { CliContext } from '../terminal/index.js';
 
-type Question = 'people' | 'tokens';
+type Question = 'people' | 'tokens' | 'content-approvals';
 type Order =
-  'people-add' | 'people-role' | 'people-revoke' | 'people-key' | 'people-login' | 'token-issue' | 'token-revoke';
+  | 'people-add'
+  | 'people-role'
+  | 'people-revoke'
+  | 'people-key'
+  | 'people-login'
+  | 'token-issue'
+  | 'token-revoke'
+  | 'content-approve'
+  | 'content-revoke';
 
 /** The registry, asked with the key of a person. */
 export interface Desk {
@@ -25,13 +33,13 @@ export function askRegistry<N extends Question>(
   return query(desk.nc, 'registry', name, signed(desk, name, body) as QueryRequest<'registry', N>);
 }
 
-/** Orders a change; whether it changed anything. */
+/** Orders a change, under an id that is made here where none is given; whether it changed anything. */
 export async function orderOfRegistry<N extends Order>(
   desk: Desk,
   name: N,
-  body: Omit<QueryRequest<'registry', N>, 'actor' | 'id'>,
+  body: Omit<QueryRequest<'registry', N>, 'actor' | 'id'> & { readonly id?: string },
 ): Promise<boolean> {
-  const command = { ...body, id: ulid(desk.now()) };
+  const command = { id: ulid(desk.now()), ...body };
   const answer = await query(desk.nc, 'registry', name, signed(desk, name, command) as QueryRequest<'registry', N>);
   return (answer as { changed: boolean }).changed;
 }
