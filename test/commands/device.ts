@@ -232,6 +232,7 @@ export class DeviceLife implements DeviceUnderTest {
       machine,
       tools: [{ name: 'T', description: '', readOnly: false }],
       metrics: METRICS,
+      wall: 'none',
       now: Date.now(),
     };
   }

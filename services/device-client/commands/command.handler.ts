@@ -7,6 +7,7 @@
 //
 // Results in the journal are not sent but fetched, by a connection that has room for them: each once per connection, and
 // again when no server has acknowledged it for minutes, because one that held too much may have dropped it.
+import { resolve } from 'node:path';
 import type { Logger } from 'pino';
 import type { Holdings } from '#libs/aip';
 import type { ToolAnswer, ToolOutput } from '#libs/mcp';
@@ -15,6 +16,7 @@ import {
   type Action,
   type AttemptKey,
   type ClientMessage,
+  type CommandCall,
   type CommandId,
   type CommandMessage,
   type CommandOutcome,
@@ -30,18 +32,23 @@ import {
   DEVICE_STOPPED,
   DISCONNECTED,
   endedWithout,
+  mismatched,
   outcomeOf,
+  wallHit,
   stdinPartsOf,
   withoutStdin,
   withUnknownStdin,
 } from '../exec/index.js';
 import type { StdinFiles } from '../files/index.js';
+import type { CommandWall } from '../sandbox/index.js';
 import type { Toolbox } from '../tools/index.js';
 
 export interface CommandHandlerOptions {
   readonly file: Pick<JournalFile, 'journal' | 'append' | 'note' | 'noteLazily'>;
   readonly tools: Pick<Toolbox, 'has' | 'call'>;
   readonly gate: Pick<CommandGate, 'refusal'>;
+  /** The wall around judged commands; undefined: there is none. */
+  readonly wall?: AroundCommands | undefined;
   readonly stdin: Pick<StdinFiles, 'collect' | 'remove'>;
   readonly commandsMax: number;
   /** How long commands go on without a server; null: to their ends. */
@@ -86,6 +93,20 @@ interface Open {
   readonly startWithinMs: number;
   readonly stop: AbortController;
   state: 'queued' | 'running';
+}
+
+export interface AroundCommands {
+  /** What a command that was not refused is held to. */
+  of(call: CommandCall, judged: Judged | undefined): Promise<CommandWall | undefined>;
+  /** The wall kills with SIGSYS. */
+  readonly hasFilter: boolean;
+  readonly jailDir: string;
+}
+
+/** What a command is started with beside its arguments. */
+interface Given {
+  readonly stdinFile: string | undefined;
+  readonly wall: CommandWall | undefined;
 }
 
 type OurCommand = CommandMessage & { orrery: NonNullable<CommandMessage['orrery']> };
@@ -262,7 +283,7 @@ export class CommandHandler {
 
   /** Never rejects. */
   async #run(open: Open): Promise<void> {
-    const { gate, now, send, stdin } = this.#options;
+    const { gate, now, send, stdin, wall: around } = this.#options;
     const { id, action, judged } = open;
     const { tool_name: tool } = action;
     const announce = setTimeout(() => send(progressMessage(id, 'running', now())), ANNOUNCE_MS);
@@ -270,8 +291,10 @@ export class CommandHandler {
     try {
       const args = action.parameters ?? {};
       const parts = stdinPartsOf(tool, args);
-      const refusal = await gate.refusal(callOf(tool, parts === undefined ? args : withUnknownStdin(args)), judged);
+      const call = callOf(tool, parts === undefined ? args : withUnknownStdin(args));
+      const refusal = await gate.refusal(call, judged);
       if (refusal !== undefined) return this.#end(open, refusal);
+      const wall = await around?.of(call, judged);
       if (parts !== undefined) {
         const collected = await this.#collect(open, parts);
         if (collected.kind === 'ended') return this.#end(open, collected.outcome);
@@ -279,7 +302,7 @@ export class CommandHandler {
         if (collected.kind === 'left') return void this.#open.delete(id);
         file = collected.file;
       }
-      await this.#execute(open, parts === undefined ? args : withoutStdin(args), file);
+      await this.#execute(open, parts === undefined ? args : withoutStdin(args), { stdinFile: file, wall });
     } catch (error) {
       // Without its record nothing may be said about the command: the next start finds it interrupted.
       this.#open.delete(id);
@@ -306,7 +329,7 @@ export class CommandHandler {
     return { kind: 'ended', outcome: endedWithout('FAILED', collected.code, collected.message) };
   }
 
-  async #execute(open: Open, args: Readonly<Record<string, Json>>, stdinFile: string | undefined): Promise<void> {
+  async #execute(open: Open, args: Readonly<Record<string, Json>>, { stdinFile, wall }: Given): Promise<void> {
     const { file, tools, now, monotonicMs, sendOutput } = this.#options;
     const { id, digest, attempt, action, judged, stop } = open;
     const at = now();
@@ -320,14 +343,32 @@ export class CommandHandler {
           isAgents: judged !== undefined,
           signal: stop.signal,
           stdinFile,
+          wall,
           onOutput,
         });
     const durationMs = Math.round((monotonicMs() - calledMs) * 1_000) / 1_000;
     const timing = { startedAt: new Date(at).toISOString(), durationMs };
-    const outcome = fitOutcome(outcomeOf(action.tool_name, answer, stop.signal, timing));
+    const ended = outcomeOf(action.tool_name, answer, stop.signal, timing);
+    const outcome = fitOutcome(await this.#lookedAt(open, ended, wall));
     await file.append({ type: 'finished', id, outcome });
     this.#open.delete(id);
     this.#offer(id, open.reply);
+  }
+
+  /** What ran into its wall was not what the policy understood: that is told, and is no ordinary failure. */
+  async #lookedAt(
+    { id, action }: Open,
+    outcome: CommandOutcome,
+    wall: CommandWall | undefined,
+  ): Promise<CommandOutcome> {
+    const { wall: around, logger } = this.#options;
+    if (around === undefined || wall === undefined || wall.kind === 'none') return outcome;
+    const directory = action.parameters?.['working_directory'];
+    const cwd = resolve(around.jailDir, typeof directory === 'string' ? directory : '.');
+    const how = await wallHit(outcome, { wall, hasFilter: around.hasFilter, cwd });
+    if (how === undefined) return outcome;
+    logger.warn({ commandId: id, wall: wall.kind, code: 'POLICY_MISMATCH' }, 'a command ran into its wall');
+    return mismatched(outcome, how);
   }
 
   /** Without a server for too long: everything open ends, in the journal first. What waits still has its turn, without its tool. */

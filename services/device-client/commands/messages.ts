@@ -113,6 +113,8 @@ export interface DeviceFacts {
   readonly machine: Machine;
   readonly tools: ToolInfo[];
   readonly metrics: DeviceMetrics;
+  /** What makes the wall around its judged commands, or `none`. */
+  readonly wall: string;
   readonly now: number;
 }
 
@@ -121,7 +123,7 @@ const CAPABILITIES = ['cli', 'file_system'];
 const OWN_CAPABILITIES = [...CAPABILITIES, TAKES_STDIN_FILES];
 
 export function registerMessage(device: DeviceFacts & { readonly journalId: string }): ClientMessage {
-  const { clientId, journalId, machine, tools, now } = device;
+  const { clientId, journalId, machine, now } = device;
   return {
     type: 'register',
     ...base(now),
@@ -129,7 +131,7 @@ export function registerMessage(device: DeviceFacts & { readonly journalId: stri
     metadata: {
       platform: machine.platform,
       system_info: systemInfo(clientId, machine),
-      orrery: { revision: AIP_REVISION, journal_id: journalId, telemetry: telemetryOf(machine, tools) },
+      orrery: { revision: AIP_REVISION, journal_id: journalId, telemetry: telemetryOf(device) },
     },
   };
 }
@@ -137,15 +139,16 @@ export function registerMessage(device: DeviceFacts & { readonly journalId: stri
 /** The asking service finds it by the id of the question. */
 export function deviceInfoMessage(
   { request_id, response_id }: Extract<ServerMessage, { type: 'device_info_request' }>,
-  { clientId, machine, tools, metrics, now }: DeviceFacts,
+  device: DeviceFacts,
 ): ClientMessage {
+  const { clientId, machine, metrics, now } = device;
   return {
     type: 'device_info_response',
     ...base(now),
     client_id: clientId,
     request_id: request_id ?? response_id ?? null,
     result: systemInfo(clientId, machine),
-    orrery: { telemetry: telemetryOf(machine, tools), metrics },
+    orrery: { telemetry: telemetryOf(device), metrics },
   };
 }
 
@@ -167,7 +170,7 @@ function systemInfo(clientId: string | null, machine: Machine): Record<string, J
   };
 }
 
-function telemetryOf(machine: Machine, tools: ToolInfo[]): ClientTelemetry {
+function telemetryOf({ machine, tools, wall }: DeviceFacts): ClientTelemetry {
   const { address: _, ...facts } = machine;
-  return { ...facts, capabilities: OWN_CAPABILITIES, tools, metadata: {} };
+  return { ...facts, capabilities: OWN_CAPABILITIES, tools, metadata: { wall } };
 }

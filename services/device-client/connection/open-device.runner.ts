@@ -9,7 +9,7 @@ import {
   type LinkedDevice,
   type LinkFact,
 } from '#libs/aip';
-import type { ClientMessage } from '#proto';
+import type { ClientMessage, CommandCall, Judged } from '#proto';
 import { CommandGate } from '../policy/index.js';
 import {
   CommandHandler,
@@ -26,6 +26,7 @@ import { deviceFiles } from '../files/index.js';
 import type { ExecSettings } from '../exec/index.js';
 import { describeMachine, MachineMetrics } from '../machine/index.js';
 import { ownServer, Toolbox } from '../tools/index.js';
+import { SANDBOXES } from '../sandbox/index.js';
 import type { SecretStore } from '../secrets/index.js';
 
 export interface OpenDeviceOptions {
@@ -72,6 +73,7 @@ export async function openDevice(options: OpenDeviceOptions): Promise<OpenDevice
     machine: describeMachine(),
     tools: tools.telemetry(),
     metrics: metrics.current(),
+    wall: exec.sandbox?.kind ?? 'none',
     now: now(),
   });
   const device: LinkedDevice = {
@@ -113,9 +115,33 @@ export async function openDevice(options: OpenDeviceOptions): Promise<OpenDevice
   const sendResults = (): void => endpoint.sendResults();
   const saying = { send, sendOutput, sendResults, now, monotonicMs, logger };
   const own = { dataDir, secretsDir: exec.secretsDir };
-  const starts = { directory: jailDir, home: exec.runAs?.home ?? homedir() };
-  const gate = new CommandGate({ localPolicy, secrets, own, starts, logger });
-  const commands = new CommandHandler({ file, tools, gate, stdin, ...saying, onFatal, commandsMax, disconnectGraceMs });
+  const { sandbox } = exec;
+  const around = sandbox === null ? undefined : SANDBOXES[sandbox.kind];
+  const home = sandbox?.user.isOther === true ? sandbox.user.home : (exec.runAs?.home ?? homedir());
+  const gate = new CommandGate({
+    localPolicy,
+    secrets,
+    own,
+    starts: { directory: jailDir, home },
+    views: around?.views,
+    logger,
+  });
+  const wall = around && {
+    of: (call: CommandCall, judged: Judged | undefined) => gate.wallOf(call, judged),
+    hasFilter: around.hasFilter,
+    jailDir,
+  };
+  const commands = new CommandHandler({
+    file,
+    tools,
+    gate,
+    wall,
+    stdin,
+    ...saying,
+    onFatal,
+    commandsMax,
+    disconnectGraceMs,
+  });
   const sign = () => ({ clientId, requestId: randomUUID(), now: now() });
   const foreign = new ForeignCommandHandler({ tools, gate, send, sign, logger });
   const requests = new DeviceRequests({ commands, foreign, files: link, send, sign, facts });

@@ -8,3 +8,4 @@ export * from './exec-settings.js';
 export * from './outcome.js';
 export * from './stdin-file.js';
 export * from './sys-info.adapter.js';
+export * from './wall-hit.adapter.js';

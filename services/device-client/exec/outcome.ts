@@ -7,6 +7,9 @@ export interface Timing {
   readonly durationMs: number;
 }
 
+/** The code of a command that ran into the wall around it: it was not what the policy understood. */
+const POLICY_MISMATCH = 'POLICY_MISMATCH';
+
 const LAST_LINE_CHARS_MAX = 300;
 const MESSAGE_CHARS_MAX = 4_000;
 
@@ -27,6 +30,13 @@ export function endedWithout(state: Exclude<CommandState, 'COMPLETED'>, code: st
 export function outcomeOf(tool: string, answer: ToolAnswer, stop: AbortSignal, timing: Timing): CommandOutcome {
   return { ...stateOf(tool, answer, stop), ...timing };
 }
+
+/** The same of a command that ran into its wall; `how`: what is known of that, a sentence. */
+export const mismatched = ({ result, startedAt, durationMs }: CommandOutcome, how: string): CommandOutcome => ({
+  ...ended('FAILED', POLICY_MISMATCH, how, result),
+  startedAt,
+  durationMs,
+});
 
 type End = Pick<CommandOutcome, 'state' | 'result' | 'error'>;
 

@@ -1,9 +1,10 @@
 import type { Logger } from 'pino';
 import type { CommandPolicy, PolicySource } from '#libs/command-policy';
 import type { CommandCall, CommandOutcome, Judged } from '#proto';
-import { ownPaths, ownRefusalOf, unknownSecret, unknownSecretOutcome } from './command-gate.js';
+import { type Held, heldBehind, ownPaths, ownRefusalOf, unknownSecret, unknownSecretOutcome } from './command-gate.js';
 import { deviceLinks, type Starts } from './links.adapter.js';
-import { endedWithout } from '../exec/index.js';
+import { endedWithout, EXEC_CLI_DEFINITION } from '../exec/index.js';
+import type { CommandWall, WallView } from '../sandbox/index.js';
 import type { SecretStore } from '../secrets/index.js';
 
 export interface CommandGateOptions {
@@ -14,6 +15,8 @@ export interface CommandGateOptions {
   readonly own?: { readonly dataDir: string; readonly secretsDir: string | null } | undefined;
   /** Where commands begin: what their paths lead to is looked at before they run. */
   readonly starts?: Starts | undefined;
+  /** What a command behind the wall of this device can be shown; undefined: there is no wall. */
+  readonly views?: readonly WallView[] | undefined;
   readonly logger: Logger;
   /** Makes the policy ready; by default with the grammar of bash, which is loaded when it is first needed. */
   readonly open?: (source: PolicySource) => Promise<CommandPolicy>;
@@ -33,18 +36,45 @@ export class CommandGate {
     return (await this.#byPolicy(call, judged)) ?? this.#bySecrets(call);
   }
 
+  /** What a command that was not refused is held to; undefined: nothing, or what is usual here. Never rejects. */
+  async wallOf(call: CommandCall, judged: Judged | undefined): Promise<CommandWall | undefined> {
+    if (!this.#isWalled(call, judged)) return undefined;
+    try {
+      const held = this.#held(await this.#opened(), call, judged);
+      return held.kind === 'held' ? held.wall : STRICTEST;
+    } catch (error) {
+      this.#options.logger.error({ err: error }, 'the policy cannot say which wall fits');
+      return STRICTEST;
+    }
+  }
+
+  #isWalled(call: CommandCall, judged: Judged | undefined): judged is Judged {
+    return this.#options.views !== undefined && judged !== undefined && call.tool === EXEC_CLI_DEFINITION.name;
+  }
+
+  #held(policy: CommandPolicy, call: CommandCall, judged: Judged): Held {
+    return heldBehind(policy.wall(call, undefined), this.#options.views ?? [], judged);
+  }
+
+  #opened(): Promise<CommandPolicy> {
+    const { localPolicy, own, starts, open = openDefault } = this.#options;
+    return (this.#policy ??= open({
+      file: localPolicy,
+      sensitivePaths: own === undefined ? [] : ownPaths(own),
+      links: starts === undefined ? undefined : deviceLinks(starts),
+    }));
+  }
+
   async #byPolicy(call: CommandCall, judged: Judged | undefined): Promise<CommandOutcome | undefined> {
-    const { localPolicy, logger, own, starts, open = openDefault } = this.#options;
+    const { localPolicy, logger } = this.#options;
     const hasLocal = localPolicy !== undefined;
     if (judged === undefined && !hasLocal) return undefined;
     try {
-      this.#policy ??= open({
-        file: localPolicy,
-        sensitivePaths: own === undefined ? [] : ownPaths(own),
-        links: starts === undefined ? undefined : deviceLinks(starts),
-      });
-      const policy = await this.#policy;
-      const refusal = ownRefusalOf({ verdict: policy.judge(call, undefined), hasLocal }, judged);
+      const policy = await this.#opened();
+      const held = this.#isWalled(call, judged) ? this.#held(policy, call, judged) : undefined;
+      const refusal =
+        ownRefusalOf({ verdict: policy.judge(call, undefined), hasLocal }, judged) ??
+        (held?.kind === 'refused' ? held.outcome : undefined);
       if (refusal !== undefined)
         logger.warn({ tool: call.tool, code: refusal.error?.code, policy: policy.hash }, 'command refused');
       return refusal;
@@ -65,6 +95,8 @@ export class CommandGate {
     return unknownSecretOutcome(unknown);
   }
 }
+
+const STRICTEST: CommandWall = { kind: 'read', views: [] };
 
 /** Loaded when it is needed: many devices never see a command of an agent. */
 async function openDefault(source: PolicySource): Promise<CommandPolicy> {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Judged, PolicyDecision, PolicyVerdict } from '#proto';
-import { ownRefusalOf, unknownSecret, unknownSecretOutcome } from './command-gate.js';
+import { heldBehind, ownRefusalOf, unknownSecret, unknownSecretOutcome } from './command-gate.js';
 
 const verdict = (decision: PolicyDecision): PolicyVerdict => ({
   class: 'write',
@@ -40,6 +40,21 @@ describe('the word of a device on a command', () => {
       startedAt: null,
       durationMs: null,
     }));
+});
+
+describe('the wall of a judged command', () => {
+  const shown = ['host-processes'] as const;
+  it.each([
+    ['read', [], allowed, 'read'],
+    ['write', ['host-processes'], allowed, 'write'],
+    ['none', ['loopback'], allowed, 'none'],
+    ['read', ['host-processes', 'privileged-read'], allowed, 'APPROVAL_REQUIRED'],
+    ['read', ['loopback'], { ...approved, class: 'read' as const }, 'none'],
+    ['write', [], approved, 'write'],
+  ] as const)('that is judged to %s and has to see %j is held so, or asked about', (kind, views, judged, expected) => {
+    const held = heldBehind({ kind, views }, shown, judged);
+    expect(held.kind === 'held' ? held.wall.kind : held.outcome.error?.code).toBe(expected);
+  });
 });
 
 describe('a secret that is not there', () => {

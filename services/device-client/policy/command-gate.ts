@@ -1,5 +1,7 @@
+import type { Wall } from '#libs/command-policy';
 import type { CommandCall, CommandOutcome, Json, Judged, PolicyVerdict } from '#proto';
 import { endedWithout, EXEC_CLI_DEFINITION } from '../exec/index.js';
+import type { CommandWall, WallView } from '../sandbox/index.js';
 import { secretsIn } from '../secrets/index.js';
 
 /** What this device says of a command; `hasLocal`: its owner has written a policy for it. */
@@ -29,6 +31,22 @@ export function ownRefusalOf(
     );
   }
   return undefined;
+}
+
+export type Held =
+  | { readonly kind: 'held'; readonly wall: CommandWall }
+  | { readonly kind: 'refused'; readonly outcome: CommandOutcome };
+
+/**
+ * The wall of a judged command on a device that shows these views behind it. What it cannot show truly asks a person, whose
+ * approval lets the command through as it is.
+ */
+export function heldBehind({ kind, views }: Wall, shown: readonly WallView[], judged: Judged): Held {
+  const missing = kind === 'none' ? undefined : views.find((view) => !shown.includes(view));
+  if (missing === undefined) return { kind: 'held', wall: { kind, views } };
+  if (judged.approvalId !== undefined) return { kind: 'held', wall: { kind: 'none', views } };
+  const message = `the wall of this device cannot show it what it needs for a true answer (${missing}): a person has to approve it`;
+  return { kind: 'refused', outcome: endedWithout('FAILED', 'APPROVAL_REQUIRED', message) };
 }
 
 /**

@@ -178,6 +178,42 @@ describe('the policy of a device', () => {
     },
   );
 
+  it.each(['bwrap', 'util-linux'])(
+    'holds what it takes for a look to one, by %s, and tells what was none',
+    async (kind) => {
+      const policy = join(home.dir, 'policy.yaml');
+      // An owner who is wrong about a program: the wall knows better.
+      await writeFile(policy, 'version: 1\nrules:\n  - { id: wrong, match: { program: touch }, decision: allow }\n', {
+        mode: 0o644,
+      });
+      const connection = await start('--sandbox', kind, '--policy', policy);
+      const judged = { class: 'read', decision: 'allow', rule: 'r' } as const;
+      const asks = (id: string, command: string, more: Partial<typeof judged> & { approvalId?: string } = {}): void =>
+        connection.command(id, 'EXEC_CLI', { command }, { judged: { ...judged, ...more } });
+      asks('c1', 'sed -n w/var/tmp/orrery-fallen /etc/hostname');
+      asks('c2', 'touch written && ls');
+      asks('c3', 'ps -e');
+      asks('c4', 'curl http://localhost:1/health');
+      asks('c5', 'touch /var/tmp/orrery-fallen');
+      const [c1, c2, c3, c4, c5] = await Promise.all(
+        ['c1', 'c2', 'c3', 'c4', 'c5'].map((id) => connection.outcome(id)),
+      );
+      expect(c1?.state).toBe('FAILED');
+      expect(c2).toMatchObject({ state: 'COMPLETED', result: { stdout: 'written\n' } });
+      const { stdout: processes } = { stdout: '', ...(c3?.result as { stdout: string } | undefined) };
+      expect(processes).toMatch(new RegExp(`^ *${process.pid} `, 'mu'));
+      expect(c4?.error?.code).toBe('APPROVAL_REQUIRED');
+      expect(c5?.error).toEqual({
+        code: 'POLICY_MISMATCH',
+        message:
+          'it was judged to write only, so only where commands work may be written, and it tried to write to /var/tmp/orrery-fallen',
+        outcome: 'failed',
+      });
+      expect(device?.output()).toContain('a command ran into its wall');
+      await expect(readFile('/var/tmp/orrery-fallen')).rejects.toThrow('ENOENT');
+    },
+  );
+
   it.each<[string, number, string]>([
     [POLICY, 0o666, 'can be written by others; take that away with chmod go-w.'],
     ['rules: [}', 0o600, 'The policy is not YAML'],

@@ -11,6 +11,7 @@ import {
   sysInfo,
 } from '../exec/index.js';
 import { OUTPUT_FILES_META, clearOutputs } from '../output/index.js';
+import { CommandWall, WALL_META } from '../sandbox/index.js';
 import { SecretStore } from '../secrets/index.js';
 
 /**
@@ -47,7 +48,8 @@ function deviceTools(exec: ExecCli, now: () => number): HostedTool[] {
       run: async (args, signal, { tell, meta }) => {
         const name = meta[STDIN_FILE_META];
         const stdinFile = typeof name === 'string' ? name : undefined;
-        const caller = { signal, tell, isAgents: meta[AGENT_META] === true, stdinFile };
+        const wall = CommandWall.optional().parse(meta[WALL_META]);
+        const caller = { signal, tell, isAgents: meta[AGENT_META] === true, wall, stdinFile };
         return withFiles(await exec.runWhole(EXEC_CLI_DEFINITION.input.parse(args), caller));
       },
     },

@@ -10,6 +10,7 @@ import {
 } from '#libs/mcp';
 import type { CommandId, Json, ToolInfo } from '#proto';
 import { AGENT_META, STDIN_FILE_META } from '../exec/index.js';
+import { type CommandWall, WALL_META } from '../sandbox/index.js';
 import { RedactedOutput, withoutSecrets, type SecretStore } from '../secrets/index.js';
 import { toolInfos } from './tool-infos.js';
 
@@ -25,6 +26,8 @@ export interface ToolCall extends Omit<CallOptions, 'timeoutMs'> {
   readonly commandId: CommandId | null;
   /** An agent chose it, and not a person. */
   readonly isAgents?: boolean | undefined;
+  /** What it is held to. */
+  readonly wall?: CommandWall | undefined;
   /** The name of a file with what the command reads. */
   readonly stdinFile?: string | undefined;
 }
@@ -198,10 +201,11 @@ export class Toolbox {
 }
 
 /** What the process of the own tools is told beside the arguments. */
-function metaOf({ isAgents, stdinFile }: ToolCall): Record<string, Json> | undefined {
+function metaOf({ isAgents, stdinFile, wall }: ToolCall): Record<string, Json> | undefined {
   const meta = {
     ...(isAgents === true && { [AGENT_META]: true }),
     ...(stdinFile !== undefined && { [STDIN_FILE_META]: stdinFile }),
+    ...(wall !== undefined && { [WALL_META]: { kind: wall.kind, views: [...wall.views] } }),
   };
   return Object.keys(meta).length === 0 ? undefined : meta;
 }

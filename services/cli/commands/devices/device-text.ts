@@ -111,7 +111,13 @@ function telemetryText(telemetry: ClientTelemetry): string {
     ['host', hostname],
     ['machine', `${arch} ${counted(cpuCount, 'processor')} ${memoryMb} MB`.trim()],
     capabilitiesOf(telemetry),
-    ['more', Object.keys(metadata).join(' ')],
+    ['wall around judged commands', typeof metadata['wall'] === 'string' ? metadata['wall'].slice(0, 64) : undefined],
+    [
+      'more',
+      Object.keys(metadata)
+        .filter((name) => name !== 'wall')
+        .join(' '),
+    ],
   ]);
 }
 
