@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { Actor, ActorId, BusKey, Role } from './actors.js';
+import { FeedShare } from './feed.js';
 import { commitShape, type EventOf, recordedEvent, recordedEvents } from './commit.js';
 import { ContentApprovalId } from './approvals.js';
 import { idSchema, Instant, Json, Sha256 } from './ids.js';
@@ -60,6 +61,20 @@ export const ContentApproval = z.strictObject({
 });
 export type ContentApproval = z.infer<typeof ContentApproval>;
 
+/** What an external system is given beyond, or below, what each has: as much of it as is said. */
+export const GivenLimits = z.strictObject({
+  /** Requests that are taken in any minute, and their bytes. */
+  requestsPerMinute: z.int().min(1).max(LIMITS.givenMax).optional(),
+  bytesPerMinute: z.int().min(1).max(LIMITS.givenMax).optional(),
+  /** Runs that it asked for and that have not ended. */
+  openRuns: z.int().min(1).max(LIMITS.givenMax).optional(),
+  /** Connections at a time. */
+  connections: z.int().min(1).max(LIMITS.externalConnectionsGivenMax).optional(),
+  /** What it follows of FEED: its own runs, or those of everybody. */
+  feed: FeedShare.optional(),
+});
+export type GivenLimits = z.infer<typeof GivenLimits>;
+
 const by = Actor;
 const at = Instant;
 const reason = z.string().max(1_000);
@@ -74,6 +89,8 @@ export const ActorAdded = z.strictObject({
   at,
 });
 export const RolesChanged = z.strictObject({ given: Roles, taken: Roles, by, at });
+/** Of the limits before, those stay that are not named. */
+export const LimitsGiven = z.strictObject({ given: GivenLimits, by, at });
 export const KeyAdded = z.strictObject({ key: BusKey, by, at });
 export const KeyRevoked = z.strictObject({ key: BusKey, by, at, reason });
 export const TokenIssued = z.strictObject({ ...NamedToken.shape, by, at });
@@ -92,6 +109,7 @@ export const ActorRevoked = z.strictObject({ by, at, reason });
 const SCHEMAS = {
   ACTOR_ADDED: ActorAdded,
   ROLES_CHANGED: RolesChanged,
+  LIMITS_GIVEN: LimitsGiven,
   KEY_ADDED: KeyAdded,
   KEY_REVOKED: KeyRevoked,
   TOKEN_ISSUED: TokenIssued,
@@ -130,6 +148,8 @@ export const ActorEntry = z.strictObject({
   roles: Roles,
   namespace: Namespace,
   mayVouch: z.literal(true).optional(),
+  /** What an external system was given; the others are as everybody's. */
+  limits: GivenLimits.optional(),
   /** Also those that are revoked: what was signed with one before is still to be checked. */
   keys: z.array(DatedKey),
   /** Those that are not revoked; some may have expired. */

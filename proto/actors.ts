@@ -11,6 +11,9 @@ export const ActorId = z
   .regex(/^[a-z0-9][a-z0-9_-]{0,62}$/, 'must be 1 to 63 characters out of a-z, 0-9, "_" and "-", no sign first');
 export type ActorId = z.infer<typeof ActorId>;
 
+/** The one external system that there was before each had a key and a name of its own: a user of every installation. */
+export const FIRST_EXTERNAL: ActorId = 'external';
+
 /** What an actor is trusted with; what each role may do is in ROLE_TABLE. No role contains another one. */
 export const Role = z.enum(['viewer', 'requester', 'approver', 'operator', 'auditor', 'admin']);
 export type Role = z.infer<typeof Role>;

@@ -108,6 +108,7 @@ const PARAMETERS: Readonly<Record<string, string>> = {
   actorId: 'of the person or system: lower-case letters, digits, "_" and "-", at most 63',
   sessionId: `of the session, as PRESENCE says it: ${ID}`,
   eventType: 'of the event, e.g. TASK_STARTED',
+  owner: 'id of the actor who asked for the run; "-" for who is no actor of the bus',
   verb: `one of ${Verb.options.join(', ')}`,
   service: 'that could not handle the message',
 };
@@ -136,6 +137,13 @@ const CHANNELS: Readonly<Record<string, ChannelSpec>> = {
     messages: ['SubmitAnswer'],
     action: 'send',
   },
+  answersToActor: {
+    subject: subjects.anyAnswerTo,
+    parameters: ['actorId', 'requestId'],
+    about: 'What became of a request that an actor published on its own subject.',
+    messages: ['SubmitAnswer'],
+    action: 'send',
+  },
   submit: {
     subject: subjects.submit,
     about: 'A request, signed by who asks, that is answered within 5 s.',
@@ -144,9 +152,9 @@ const CHANNELS: Readonly<Record<string, ChannelSpec>> = {
     answers: ['SubmitAnswer'],
   },
   feed: {
-    subject: `${subjects.anyFeed.slice(0, -1)}*.*`,
-    parameters: ['runId', 'eventType'],
-    about: 'Every event of every run, in order. Consumers dedupe by id.',
+    subject: subjects.feedOf('*'),
+    parameters: ['runId', 'eventType', 'owner'],
+    about: 'Every event of every run, in order; an external system gets those of its own runs. Consumers dedupe by id.',
     messages: ['FeedMessage'],
     action: 'send',
   },

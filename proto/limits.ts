@@ -98,6 +98,19 @@ export const LIMITS = {
   notesMax: 100,
   /** People, systems and external systems of an installation, those that were revoked among them. */
   actorsMax: 10_000,
+  /** Of an external system, where nobody gave it more: connections at a time; of each of them, subscriptions and the bytes of a message. */
+  externalConnectionsMax: 16,
+  externalConnectionsGivenMax: 1_000,
+  externalSubscriptionsMax: 200,
+  externalPayloadBytesMax: 2 * 1024 * 1024,
+  /** Requests that are taken of an external system in any minute, their bytes, and its runs that have not ended. */
+  externalRequestsPerMinute: 1_200,
+  externalBytesPerMinute: 64 * 1024 * 1024,
+  externalOpenRuns: 2_000,
+  /** The most that may be given of any of the three. */
+  givenMax: 1_000_000_000,
+  /** Messages of its feed that it has taken and not acknowledged. */
+  externalAckPendingMax: 1_000,
   /** Of one actor: keys (revoked ones, too), tokens that are not revoked, logins. */
   actorKeysMax: 100,
   actorTokensMax: 100,

@@ -1,5 +1,14 @@
 import { z } from 'zod';
-import { ActorEntry, ContentApproval, Login, NamedToken, Namespace, Roles, TokenId } from './actor-events.js';
+import {
+  ActorEntry,
+  ContentApproval,
+  GivenLimits,
+  Login,
+  NamedToken,
+  Namespace,
+  Roles,
+  TokenId,
+} from './actor-events.js';
 import { Actor, ActorId, ActorProof, BusKey } from './actors.js';
 import { ApprovalView, ContentApprovalId } from './approvals.js';
 import { AdminProfile, AgentProfile, Revocation, ServiceManifest } from './agent-profile.js';
@@ -162,6 +171,8 @@ export const QUERIES = {
       namespace: Namespace.optional(),
     }),
     'people-role': orders({ actorId: ActorId, give: Roles.optional(), take: Roles.optional() }),
+    /** What an external system may take more of, or less. */
+    'people-limits': orders({ actorId: ActorId, given: GivenLimits }),
     /** Ends the keys, tokens and logins of somebody, for good. */
     'people-revoke': orders({ actorId: ActorId, reason }),
     'people-key': orders({ actorId: ActorId, change: z.enum(['add', 'revoke']), key: BusKey, reason }),

@@ -61,6 +61,7 @@ export const ROLE_TABLE: Readonly<Record<ActionName, Rule>> = {
   'registry.people': { roles: ['admin', 'auditor'] },
   'registry.people-add': ADMINISTER,
   'registry.people-role': ADMINISTER,
+  'registry.people-limits': { roles: ['operator', 'admin'] },
   'registry.people-revoke': ADMINISTER,
   'registry.people-key': ADMINISTER,
   'registry.people-login': ADMINISTER,

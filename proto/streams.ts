@@ -1,3 +1,5 @@
+import { FIRST_EXTERNAL, type ActorId } from './actors.js';
+import type { FeedShare } from './feed.js';
 import { LIMITS } from './limits.js';
 import { keysOfBucket, liveSubjectOf, PARTITIONS, subjects } from './subjects.js';
 
@@ -144,8 +146,6 @@ export const DURABLES = {
   deviceAgentControl: { stream: 'RUNS', durable: 'device-agent-control', filters: [subjects.anyRun] },
   /** Rounds that are opened, and runs that have ended. */
   plannerRounds: { stream: 'RUNS', durable: 'planner-rounds', filters: [subjects.anyRun] },
-  /** What the user `external` follows of the public feed: the server remembers how far it is. */
-  externalFeed: { stream: 'FEED', durable: 'external', filters: [subjects.anyFeed], isOutside: true },
   registryDue: { stream: 'TIMERS', durable: 'registry-due', filters: [subjects.anyDeviceDue] },
 } as const satisfies Record<string, DurableSpec>;
 
@@ -173,6 +173,21 @@ export function partitionDurables(partition: number): Record<'attempts' | 'plans
   };
 }
 
+/** By which an external system follows FEED, from when it was made: the server remembers how far it is. Made by the registry. */
+export function feedDurable(actorId: ActorId, share: FeedShare = 'own'): DurableSpec {
+  return {
+    stream: 'FEED',
+    durable: actorId === FIRST_EXTERNAL ? FIRST_EXTERNAL : `${FIRST_EXTERNAL}-${actorId}`,
+    filters: [share === 'all' ? subjects.anyFeed : subjects.feedOf(actorId)],
+    isOutside: true,
+  };
+}
+
+/** Whether a consumer of FEED is one of those: nobody else makes one there. */
+export const isFeedDurable = (stream: string, name: string): boolean =>
+  stream === STREAMS.FEED.name && (name === FIRST_EXTERNAL || name.startsWith(`${FIRST_EXTERNAL}-`));
+
+/** What setup makes; the others are the registry's. */
 export function allDurables(): DurableSpec[] {
   const partitions = Array.from({ length: PARTITIONS }, (_, partition) => Object.values(partitionDurables(partition)));
   return [...Object.values(DURABLES), ...partitions.flat()];

@@ -37,7 +37,8 @@ describe('subjects', () => {
     expect(subjects.runTimer(RUN)).toBe(`orrery.timer.run.${p}.${RUN}`);
     expect(subjects.runDue(RUN)).toBe(`orrery.due.run.${p}.${RUN}`);
     expect(subjects.deviceTimer('web-1')).toBe('orrery.timer.device.web-1');
-    expect(subjects.feed(RUN, 'TASK_STARTED')).toBe(`orrery.feed.${RUN}.TASK_STARTED`);
+    expect(subjects.feed(RUN, 'TASK_STARTED', 'anna')).toBe(`orrery.feed.${RUN}.TASK_STARTED.anna`);
+    expect(subjects.answerTo('anna', 'r1')).toBe('orrery.answers.anna.r1');
     expect(subjects.verb(RUN, 'SUBMIT')).toBe(`orrery.command.${p}.${RUN}.SUBMIT`);
     expect(subjects.deviceCommand('web-1')).toBe('orrery.device.web-1.command');
     expect(subjects.query('registry', 'devices')).toBe('orrery.v.registry.devices');
@@ -56,7 +57,7 @@ describe('subjects', () => {
         for (const subject of [
           subjects.run(attempt.runId),
           subjects.attempt(attempt, of),
-          subjects.feed(attempt.runId, 'RUN_COMPLETED'),
+          subjects.feed(attempt.runId, 'RUN_COMPLETED', 'anna'),
           subjects.verb(attempt.runId, 'SUBMIT'),
           subjects.runTimer(attempt.runId),
           subjects.runDue(attempt.runId),
@@ -98,7 +99,15 @@ describe('subjects', () => {
         expect(matches(subjects.anyDeviceDue, subjects.deviceDue(attempt.taskId))).toBe(true);
         expect(matches(subjects.anyDeviceDue, subjects.runDue(attempt.runId))).toBe(false);
         expect(matches(subjects.anyDeviceCommand, subjects.deviceCommand(attempt.taskId))).toBe(true);
-        expect(matches(subjects.anyFeed, subjects.feed(attempt.runId, 'RUN_FAILED'))).toBe(true);
+        for (const event of [
+          subjects.feed(attempt.runId, 'RUN_FAILED', 'anna'),
+          `orrery.feed.${attempt.runId}.RUN_FAILED`,
+        ]) {
+          expect([subjects.anyFeed, subjects.feedOfRun(attempt.runId)].every((filter) => matches(filter, event))).toBe(
+            true,
+          );
+          expect(matches(subjects.feedOf('berta'), event)).toBe(false);
+        }
       }),
       { seed: SEED },
     );

@@ -29,8 +29,13 @@ export const subjects = {
   requestsOf: (actorId: string) => `orrery.requests.${actorId}`,
   anyRequestsOf: 'orrery.requests.*',
   submit: 'orrery.submit',
+  /** What became of a request on `orrery.requests`. */
   answer: (requestId: RequestId) => `orrery.answer.${requestId}`,
   anyAnswer: 'orrery.answer.*',
+  /** The same on the subjects of actors: who asks hears what is said to him. */
+  answerTo: (actorId: string, requestId: RequestId) => `orrery.answers.${actorId}.${requestId}`,
+  answersTo: (actorId: string) => `orrery.answers.${actorId}.*`,
+  anyAnswerTo: 'orrery.answers.*.*',
   run: (runId: RunId) => `orrery.run.${runId}`,
   anyRun: 'orrery.run.*',
   liveRun: (runId: RunId) => `orrery.live.run.${runId}`,
@@ -58,8 +63,10 @@ export const subjects = {
   anyDeviceTimer: 'orrery.timer.device.*',
   deviceDue: (deviceId: DeviceId) => `orrery.due.device.${deviceId}`,
   anyDeviceDue: 'orrery.due.device.*',
-  feed: (runId: RunId, type: RunEventType) => `orrery.feed.${runId}.${type}`,
-  feedOfRun: (runId: RunId) => `orrery.feed.${runId}.*`,
+  /** `owner`: whose run it is, as `feedOwner` says it. Version 0.1.0 stored them without. */
+  feed: (runId: RunId, type: RunEventType, owner: string) => `orrery.feed.${runId}.${type}.${owner}`,
+  feedOfRun: (runId: RunId) => `orrery.feed.${runId}.>`,
+  feedOf: (owner: string) => `orrery.feed.*.*.${owner}`,
   anyFeed: 'orrery.feed.>',
   dlq: (service: string) => `orrery.dlq.${service}`,
   anyDlq: 'orrery.dlq.*',

@@ -5,6 +5,7 @@ import {
   type ActorId,
   type ContentApproval,
   type DatedKey,
+  type GivenLimits,
   type Instant,
   type Login,
   type NamedToken,
@@ -32,6 +33,8 @@ export interface ActorState {
   readonly roles: readonly Role[];
   readonly namespace: string;
   readonly mayVouch: boolean;
+  /** What it was given; empty: what everybody of its kind has. */
+  readonly limits: GivenLimits;
   /** By whom: what setup has added, setup may replace. */
   readonly addedBy: Actor;
   readonly addedAt: Instant;
@@ -52,7 +55,7 @@ export function evolveActor(state: ActorState | undefined, event: RecordedActorE
   if (event.type === 'ACTOR_ADDED') {
     const { actor, roles, namespace, mayVouch = false, by, at } = event.data;
     if (state !== undefined) throw new Error(`${actorId} is added twice`);
-    const nothing = { keys: [], tokens: [], logins: [], approvals: [], revokedAt: null };
+    const nothing = { limits: {}, keys: [], tokens: [], logins: [], approvals: [], revokedAt: null };
     return { actor, roles, namespace, mayVouch, addedBy: by, addedAt: at, ...nothing, revision };
   }
   if (state === undefined) throw new Error(`${event.type} of ${actorId} comes before ACTOR_ADDED`);
@@ -67,6 +70,8 @@ function changesOf(state: ActorState, event: Later): Partial<ActorState> {
       const { given, taken } = event.data;
       return { roles: [...state.roles.filter((role) => !taken.includes(role)), ...given] };
     }
+    case 'LIMITS_GIVEN':
+      return { limits: { ...state.limits, ...event.data.given } };
     case 'KEY_ADDED': {
       const { key, at: from, by: addedBy } = event.data;
       return { keys: [...state.keys, { key, from, addedBy }] };
@@ -140,13 +145,14 @@ export function isStanding(
 
 /** What the bucket ACTORS shows of it. */
 export function entryOf(state: ActorState): ActorEntry {
-  const { actor, roles, namespace, mayVouch, keys, tokens, logins, revokedAt, revision } = state;
+  const { actor, roles, namespace, mayVouch, limits, keys, tokens, logins, revokedAt, revision } = state;
   const approvals = state.approvals.filter((one) => one.revokedAt === null).map(shownApproval);
   return {
     actor,
     roles: [...roles],
     namespace,
     ...(mayVouch ? { mayVouch } : {}),
+    ...(Object.keys(limits).length > 0 ? { limits } : {}),
     keys: keys.map(shownKey),
     tokens: tokens.filter((token) => token.revokedAt === null).map(shownToken),
     logins: [...logins],

@@ -5,12 +5,14 @@ import {
   type ActorEvent,
   type ActorId,
   type ContentApproval,
+  type GivenLimits,
   type Login,
   type NamedToken,
   type Role,
 } from '#proto';
 import { evolveActor, isSame, isStanding, type ActorState } from './actor-state.js';
 import { SETUP } from './first.js';
+import { isOutside, isService } from './outside.js';
 import type { Roster } from './roster.js';
 
 /** What is ordered about an actor. */
@@ -23,6 +25,7 @@ export type ActorOrder =
       readonly namespace: string;
     }
   | { readonly kind: 'role'; readonly actorId: ActorId; readonly give: readonly Role[]; readonly take: readonly Role[] }
+  | { readonly kind: 'limits'; readonly actorId: ActorId; readonly given: GivenLimits }
   | { readonly kind: 'revoke'; readonly actorId: ActorId; readonly reason: string }
   | { readonly kind: 'add-key'; readonly actorId: ActorId; readonly key: string }
   | { readonly kind: 'revoke-key'; readonly actorId: ActorId; readonly key: string; readonly reason: string }
@@ -57,6 +60,7 @@ export type ActorRefusal =
   | 'KEY_WAS_REVOKED'
   | 'LOGIN_TAKEN'
   | 'NO_PERSON'
+  | 'NOT_OUTSIDE'
   | 'TOKEN_KNOWN'
   | 'TOKEN_UNKNOWN'
   | 'TOKEN_OVER'
@@ -106,6 +110,8 @@ function change(
   switch (order.kind) {
     case 'role':
       return isService(actor) ? rejected('SERVICE') : changeRoles(actor, order, ordered);
+    case 'limits':
+      return isOutside(actor) ? giveLimits(actor, order, ordered) : rejected('NOT_OUTSIDE');
     case 'revoke': {
       const { reason } = order;
       return isService(actor)
@@ -155,17 +161,17 @@ const ENDS: ReadonlySet<ActorOrder['kind']> = new Set([
   'revoke-content',
 ]);
 
-/** A service of the installation itself: its roles come with its version. */
-function isService({ actor, addedBy }: ActorState): boolean {
-  return actor.kind === 'system' && sameJson(addedBy, SETUP);
-}
-
 function changeRoles({ roles }: ActorState, { give, take }: Order<'role'>, ordered: Ordered): ActorDecision {
   if (give.some((role) => take.includes(role))) return rejected('GIVEN_AND_TAKEN');
   const given = give.filter((role) => !roles.includes(role));
   const taken = take.filter((role) => roles.includes(role));
   if (given.length + taken.length === 0) return IGNORED;
   return accepted({ type: 'ROLES_CHANGED', data: { given, taken, ...stamp(ordered) } });
+}
+
+function giveLimits({ limits }: ActorState, { given }: Order<'limits'>, ordered: Ordered): ActorDecision {
+  if (sameJson({ ...limits, ...given }, limits)) return IGNORED;
+  return accepted({ type: 'LIMITS_GIVEN', data: { given, ...stamp(ordered) } });
 }
 
 /** A key that was revoked once may be in other hands: it is nobody's again. */

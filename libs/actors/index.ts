@@ -13,4 +13,5 @@ export {
 } from './actor-state.js';
 export { decideActor, type ActorDecision, type ActorOrder, type ActorRefusal } from './decide.js';
 export { Roster } from './roster.js';
+export { feedOf, isOutside } from './outside.js';
 export { decideFirst, SETUP, type KnownBefore } from './first.js';

@@ -6,9 +6,34 @@
  */
 type NatsCredential = { readonly nkeyPublic: string } | { readonly password: string };
 
+/** A subject of the services that an account outside may publish on, and gets its answers from. */
+interface ImportedService {
+  readonly subject: string;
+  /** How it is called there; the same when absent. */
+  readonly as?: string;
+  /** It is answered with more than one message. */
+  readonly streams?: boolean;
+}
+
+/**
+ * An account beside that of the services. Nothing crosses its border but these subjects, whatever its users may do inside of it; the
+ * limits are for all connections of the account together.
+ */
+export interface OutsideAccount {
+  readonly name: string;
+  readonly services: readonly ImportedService[];
+  /** What it hears of what the services publish. */
+  readonly hears: readonly string[];
+  readonly connectionsMax: number;
+  readonly subscriptionsMax: number;
+  readonly payloadBytesMax: number;
+}
+
 /** One client identity. An empty list means "nothing", never "everything". */
 export type NatsUser = NatsCredential & {
   readonly name: string;
+  /** Where it lives; with the services when absent. Users of one account say the same of it. */
+  readonly outside?: OutsideAccount | undefined;
   readonly publish: readonly string[];
   readonly subscribe: readonly string[];
   /** Lets a service answer requests without naming every inbox. */
@@ -38,6 +63,7 @@ const AUTH_TIMEOUT_S = 15;
 const LOG_FILE_SIZE_LIMIT = '16MB';
 const LOG_FILES_MAX = 4;
 const NOTHING = '{ deny: [">"] }';
+const SERVICES_ACCOUNT = 'ORRERY';
 
 const LOOPBACK = '127.0.0.1';
 
@@ -74,21 +100,65 @@ function logFile(file: string | undefined): readonly string[] {
   return [`log_file: ${text(file)}`, `logfile_size_limit: ${LOG_FILE_SIZE_LIMIT}`, `logfile_max_num: ${LOG_FILES_MAX}`];
 }
 
-/** JetStream lives in ORRERY; SYS is separate so that no client sees the server's own events. */
+/** JetStream lives in ORRERY; SYS is separate so that no client sees the server's own events, and so is everybody outside. */
 function accounts(users: readonly NatsUser[]): readonly string[] {
+  const outside = new Map(users.flatMap(({ outside: account }) => (account ? [[account.name, account] as const] : [])));
   return [
     `authorization { timeout: ${AUTH_TIMEOUT_S} }`,
     'accounts {',
     '  SYS {}',
-    '  ORRERY {',
+    `  ${SERVICES_ACCOUNT} {`,
     '    jetstream: enabled',
-    '    users: [',
-    ...users.flatMap((user) => userLines(user).map((line) => `      ${line}`)),
-    '    ]',
+    ...usersLines(users.filter((user) => user.outside === undefined)),
+    ...listLines('exports', exportsTo([...outside.values()])),
     '  }',
+    ...[...outside.values()].flatMap((account) => [
+      `  ${checked(account.name, Name, 'account name')} {`,
+      ...usersLines(users.filter((user) => user.outside?.name === account.name)),
+      ...listLines('imports', importsOf(account)),
+      `    limits { ${limitsOf(account)}, max_leafnodes: 0 }`,
+      '  }',
+    ]),
     '}',
     'system_account: SYS',
   ];
+}
+
+const usersLines = (users: readonly NatsUser[]): readonly string[] => listLines('users', users.flatMap(userLines));
+
+function listLines(name: string, lines: readonly string[]): readonly string[] {
+  return lines.length === 0 ? [] : [`    ${name}: [`, ...lines.map((line) => `      ${line}`), '    ]'];
+}
+
+/** Each subject to those accounts only that import it. */
+function exportsTo(all: readonly OutsideAccount[]): readonly string[] {
+  const services = all.flatMap((account) => account.services.map((service) => ({ ...service, to: account.name })));
+  const streams = all.flatMap(({ name, hears }) => hears.map((subject) => ({ subject, to: name })));
+  const exported = (kind: string, subject: string, more: string, to: readonly { to: string }[]): string =>
+    `{ ${kind}: ${subjectText(subject)}${more}, accounts: [${to.map(({ to: name }) => name).join(', ')}] }`;
+  return [
+    ...[...Map.groupBy(services, ({ subject }) => subject)].map(([subject, to]) =>
+      exported('service', subject, to.some((one) => one.streams) ? ', response_type: stream' : '', to),
+    ),
+    ...[...Map.groupBy(streams, ({ subject }) => subject)].map(([subject, to]) => exported('stream', subject, '', to)),
+  ];
+}
+
+function importsOf({ services, hears }: OutsideAccount): readonly string[] {
+  const from = (subject: string): string => `{ account: ${SERVICES_ACCOUNT}, subject: ${subjectText(subject)} }`;
+  return [
+    ...services.map(
+      ({ subject, as }) => `{ service: ${from(subject)}${as === undefined ? '' : `, to: ${subjectText(as)}`} }`,
+    ),
+    ...hears.map((subject) => `{ stream: ${from(subject)} }`),
+  ];
+}
+
+function limitsOf({ connectionsMax, subscriptionsMax, payloadBytesMax }: OutsideAccount): string {
+  const limits = { max_connections: connectionsMax, max_subscriptions: subscriptionsMax, max_payload: payloadBytesMax };
+  return Object.entries(limits)
+    .map(([name, limit]) => `${name}: ${count(limit, name)}`)
+    .join(', ');
 }
 
 function userLines(user: NatsUser): readonly string[] {
@@ -116,7 +186,15 @@ function credentialLines(user: NatsUser): readonly string[] {
 /** nats-server reads an empty allow list as "no restriction", the opposite of what an empty list says here. */
 function subjects(list: readonly string[]): string {
   if (list.length === 0) return NOTHING;
-  return `{ allow: [${list.map((subject) => text(checked(subject, Subject, 'subject'))).join(', ')}] }`;
+  return `{ allow: [${list.map(subjectText).join(', ')}] }`;
+}
+
+const subjectText = (subject: string): string => text(checked(subject, Subject, 'subject'));
+
+/** nats-server reads -1 as "without limit", and 0 as that in some places. */
+function count(value: number, what: string): number {
+  if (!Number.isSafeInteger(value) || value < 1) throw new RangeError(`${value} is no ${what}.`);
+  return value;
 }
 
 function checked(value: string, pattern: RegExp, what: string): string {

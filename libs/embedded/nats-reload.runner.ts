@@ -41,7 +41,13 @@ export async function reloadWhenChanged(server: RunningNats): Promise<boolean> {
   return true;
 }
 
-async function reloadConfig({ pid, monitorUrl, log }: RunningNats): Promise<void> {
+/** What an account that is new imports of services counts when the server has read its configuration once more. */
+async function reloadConfig(server: RunningNats): Promise<void> {
+  await readAnew(server);
+  await readAnew(server);
+}
+
+async function readAnew({ pid, monitorUrl, log }: RunningNats): Promise<void> {
   const loadedAt = await configLoadTime(monitorUrl);
   const running = adopt(pid);
   running.signal('SIGHUP');

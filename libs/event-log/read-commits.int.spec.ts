@@ -116,7 +116,8 @@ describe('readCommits', () => {
 
   it('goes on behind messages that were deleted, and behind a purge of everything', async () => {
     const { streams } = await jetstreamManager(nc);
-    const publish = async (text: string) => (await jetstream(nc).publish(subjects.feed('gap', 'RUN_PAUSED'), text)).seq;
+    const publish = async (text: string) =>
+      (await jetstream(nc).publish(subjects.feed('gap', 'RUN_PAUSED', 'anna'), text)).seq;
     const first = await publish('a');
     await publish('b');
     await publish('c');

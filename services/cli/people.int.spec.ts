@@ -64,6 +64,7 @@ beforeAll(async () => {
     },
     'people-key': order('people-key'),
     'people-role': order('people-role'),
+    'people-limits': order('people-limits'),
     'people-revoke': order('people-revoke'),
     'token-issue': order('token-issue'),
     'token-revoke': order('token-revoke'),
@@ -147,9 +148,24 @@ describe('a person with a key', () => {
   });
 });
 
-it('another system asks for itself and reads nothing', async () => {
-  expect(await orrery('people add billing --kind external --roles requester --key')).toMatchObject({ exitCode: 0 });
+it('another system asks for itself and reads nothing, and is told how to connect', async () => {
+  const orchestrator = await connect(home.seedFile('orchestrator'));
+  orchestrator.subscribe(subjects.submit, { callback: (_, message) => void message.respond('yes') });
+  await orchestrator.flush();
+  const { exitCode, out } = await orrery('people add billing --system --key');
+  expect(exitCode).toBe(0);
+  expect(asked[0]?.body).toMatchObject({ kind: 'external', roles: ['requester'] });
+  for (const word of [
+    'orrery.requests.billing',
+    'orrery.answers.billing',
+    'external-billing',
+    'domain orrery',
+    'publish.ts',
+  ])
+    expect(out.join('\n')).toContain(word);
   const billing = await connect(home.personSeedFile('billing'));
+  // Of a server that was there before its account was.
+  expect((await billing.request(subjects.submit, '{}')).string()).toBe('yes');
   const { promise: denied, resolve } = Promise.withResolvers<unknown>();
   const statuses = billing.status();
   const listen = async (): Promise<void> => {
@@ -158,6 +174,14 @@ it('another system asks for itself and reads nothing', async () => {
   void listen();
   billing.subscribe(subjects.anyLiveRun);
   expect(await denied).toBeInstanceOf(PermissionViolationError);
+  expect(await orrery('people limits billing --connections 1 --feed all')).toMatchObject({ exitCode: 0 });
+  expect(asked).toMatchObject([{ name: 'people-limits', body: { given: { connections: 1, feed: 'all' } } }]);
+  expect(await readFile(join(home.nats, 'nats-server.conf'), 'utf8')).toMatch(
+    /EXTERNAL_billing \{[^}]*\}[^]*max_connections: 1,/u,
+  );
+  await billing.flush();
+  expect(await orrery('people limits external --connections 9')).toMatchObject({ exitCode: 3 });
+  expect(await orrery('people limits billing --feed everything')).toMatchObject({ exitCode: 3 });
 });
 
 it.each(['registry', 'cli', 'Anna', 'a.b', '../anna', '_fleet', 'a>', '*'])('nobody is called %s', async (id) => {

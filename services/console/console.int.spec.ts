@@ -122,7 +122,7 @@ async function publish({ id, type, sequence, data, at }: Event, runId = RUN.runI
     orrerysource: `${sequence}.0`,
     data,
   });
-  await jetstream(nc).publish(subjects.feed(runId, type), JSON.stringify(message));
+  await jetstream(nc).publish(subjects.feed(runId, type, 'anna'), JSON.stringify(message));
 }
 
 interface Reply {

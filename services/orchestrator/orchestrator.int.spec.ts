@@ -114,7 +114,12 @@ describe('orchestrator', () => {
   it('takes a request from the subject of its actor, with its proof, and no unsigned one that wants an answer at once', async () => {
     const device = instantDevice(nc);
     const subject = subjects.requestsOf('external');
+    const answers = nc.subscribe(subjects.answersTo('external'), { max: 1 });
     nc.publish(subject, await signedRequest(nc, diamond('own-1'), subject));
+    for await (const message of answers) {
+      expect(message.subject).toBe(subjects.answerTo('external', 'own-1'));
+      expect(message.json()).toEqual({ requestId: 'own-1', runId: runIdOf('default', 'own-1') });
+    }
     const [requested] = await untilEnd(nc, runIdOf('default', 'own-1'));
     expect(proofsOf(requested)).toEqual([{ check: 'good', subject, body: diamond('own-1') }]);
     const unsigned = await nc.request(subjects.submit, JSON.stringify(diamond('own-2')), { timeout: 10_000 });

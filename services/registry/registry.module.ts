@@ -6,6 +6,7 @@ import { Actors, DeviceTimers } from '#libs/messaging';
 import {
   CLOCK,
   ConfigError,
+  HealthIndicators,
   INSTANCE,
   loadConfig,
   LOGGER,
@@ -18,7 +19,7 @@ import {
   untilItWorks,
 } from '#libs/platform';
 import { Roster } from '#libs/actors';
-import { ActorsConsumer, ActorsHandler, ActorsProjector, FirstActors, KvActors } from './actors/index.js';
+import { ActorsConsumer, ActorsHandler, ActorsProjector, FeedDurables, FirstActors, KvActors } from './actors/index.js';
 import { ContentQueries, FleetQueries, IdentityQueries, PeopleQueries } from './endpoint/index.js';
 import { FleetState, isRecorded, liveSession } from '#libs/fleet';
 import { DueTimers, FleetConsumer, FleetHandler, IdentityHandler } from './log/index.js';
@@ -52,6 +53,7 @@ const ROWS_PROJECTOR = token<ProfilesProjector>('ROWS_PROJECTOR');
  *   enroll, join, … ──┘                                             │                    └► REVOKED_GRANTS
  *                                                                   └── also what other replicas append
  *   people-…, token-… ────► ActorsHandler: load, decide, append ──► ACTORS ──► Roster ──► bucket ACTORS
+ *                                                                              └► durables of FEED, one per external system
  */
 @Module({
   controllers: [ContentQueries, DueTimers, FleetQueries, IdentityQueries, PeopleQueries],
@@ -160,6 +162,17 @@ const ROWS_PROJECTOR = token<ProfilesProjector>('ROWS_PROJECTOR');
     ),
     part(ActorsProjector, [NATS, Roster, ActorsConsumer, LOGGER], (nc, roster, consumer, logger) =>
       new ActorsProjector({ store: new KvActors(nc), roster, logger }).following(consumer),
+    ),
+    part(
+      FeedDurables,
+      [NATS, Roster, ActorsConsumer, HealthIndicators, LOGGER],
+      (nc, roster, consumer, health, logger) => {
+        const durables = new FeedDurables({ nc, roster, logger }).following(consumer);
+        health.register('feed', async () => {
+          if (durables.problem !== undefined) throw new Error(durables.problem);
+        });
+        return durables;
+      },
     ),
     part(
       FirstActors,

@@ -34,11 +34,12 @@ export function keysTable(): Cells {
     { id: 'system', kind: 'external', key: ANYBODY },
   ]).map((user) => ({ ...user, name: user.name === 'person' ? 'key of a person' : 'key of another system' }));
   return [
-    ['Key', 'Reads whole', 'Takes inputs of', 'Writes', 'Verbs', 'Asks', 'Hears'],
-    ...[...natsUsers(), ...people].map(({ name, publish, subscribe }) => [
+    ['Key', 'Account', 'Reads whole', 'Takes inputs of', 'Writes', 'Verbs', 'Asks', 'Hears'],
+    ...[...natsUsers(), ...people].map(({ name, publish, subscribe, outside }) => [
       name.includes(' ') ? name : code([name]),
+      outside === undefined ? 'services' : 'its own',
       code(tokensAfter(publish, '$JS.API.DIRECT.GET.').filter((stream) => !stream.includes('>'))),
-      code(tokensAfter(publish, '$JS.API.CONSUMER.MSG.NEXT.')),
+      code(['$JS.API', '$JS.orrery.API'].flatMap((api) => tokensAfter(publish, `${api}.CONSUMER.MSG.NEXT.`))),
       code(publish.filter((subject) => !/^(?:\$JS\.|\$SRV\.|orrery\.(?:v|command)\.)/u.test(subject))),
       code(
         RUN_VERBS.filter((verb) =>

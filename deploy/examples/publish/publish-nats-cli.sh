@@ -1,5 +1,5 @@
 #!/bin/sh
-# Publishes a request with the nats command line client, and prints the answer to it.
+# Publishes a request with the nats command line client, prints the answer to it, and the next event of the runs of this user.
 #
 #   ORRERY_NATS_SEED_FILE=external.seed sh publish-nats-cli.sh request.json
 #
@@ -12,3 +12,4 @@ bus sub "orrery.answer.$id" --count 1 --raw &
 sleep 1
 bus request orrery.requests --timeout 6s "$(cat "$1")"
 wait
+bus --js-domain orrery consumer next FEED external --raw

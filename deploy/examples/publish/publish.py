@@ -13,7 +13,10 @@ import socket
 import sys
 from urllib.parse import urlparse
 
-ENDS = {"RUN_COMPLETED", "RUN_FAILED", "RUN_CANCELLED"}
+ENDS = {"orrery.RUN_COMPLETED", "orrery.RUN_FAILED", "orrery.RUN_CANCELLED"}
+# The next event of the runs that this user asked for: the server remembers in the durable `external` how far it is.
+FEED = "$JS.orrery.API.CONSUMER.MSG.NEXT.FEED.external"
+PULL = b'{"batch": 1, "expires": 30000000000}'
 
 
 class Nats:
@@ -51,7 +54,8 @@ class Nats:
             elif line[0] == "MSG":
                 payload = self.file.read(int(line[-1]))
                 self.file.readline()
-                yield line[1], json.loads(payload)
+                reply = line[3] if len(line) == 5 else ""
+                yield line[1], payload and json.loads(payload), reply
 
 
 def main():
@@ -62,12 +66,12 @@ def main():
         password = file.read().strip()
     nats = Nats(os.environ.get("ORRERY_NATS_URL", "nats://127.0.0.1:4222"), "external", password)
     nats.subscribe(f"orrery.answer.{request_id}", 1)
-    nats.subscribe("orrery.live.run.*", 2)
-    nats.subscribe("_INBOX_external.receipt", 3)
+    nats.subscribe("_INBOX_external.>", 2)
     nats.publish("orrery.requests", payload, "_INBOX_external.receipt")
+    nats.publish(FEED, PULL, "_INBOX_external.feed")
 
-    run_id, commits = None, []
-    for subject, message in nats.messages():
+    run_id, early = None, []
+    for subject, message, reply in nats.messages():
         if subject == "_INBOX_external.receipt":
             if "error" in message:
                 sys.exit(f"not stored: {message['error']}")
@@ -78,15 +82,18 @@ def main():
                 sys.exit(3)
             run_id = message["runId"]
             print(f"accepted as run {run_id}", flush=True)
-        else:
-            commits.append(message)
-        # Commits may arrive before the answer names the run: they are kept until then.
-        for commit in [commit for commit in commits if commit["runId"] == run_id]:
-            commits.remove(commit)
-            for event in commit["events"]:
-                print(event["type"], event["data"].get("taskId", ""), flush=True)
-                if event["type"] in ENDS:
-                    sys.exit(0 if event["data"].get("outcome") == "succeeded" else 2)
+        elif reply.startswith("$JS.ACK."):
+            early.append(message)
+            nats.publish(reply, b"+ACK")
+            nats.publish(FEED, PULL, "_INBOX_external.feed")
+        else:  # nothing came while the server waited
+            nats.publish(FEED, PULL, "_INBOX_external.feed")
+        # Events may arrive before the answer names the run: they are kept until then.
+        for event in [event for event in early if event["orreryrunid"] == run_id]:
+            early.remove(event)
+            print(event["type"], event.get("subject", ""), flush=True)
+            if event["type"] in ENDS:
+                sys.exit(0 if event["data"].get("outcome") == "succeeded" else 2)
 
 
 main()

@@ -2,18 +2,25 @@
 //
 //   npm install @nats-io/transport-node @nats-io/jetstream @nats-io/nkeys
 //   ORRERY_NATS_SEED_FILE=external.seed node publish.ts request.json
+//   ORRERY_ACTOR=billing ORRERY_NATS_SEED_FILE=billing.seed node publish.ts request.json   # after: orrery people add billing --system --key
 import { readFile } from 'node:fs/promises';
 import { jetstream } from '@nats-io/jetstream';
 import { fromSeed } from '@nats-io/nkeys';
 import { connect, nkeyAuthenticator } from '@nats-io/transport-node';
 
-const { ORRERY_NATS_URL = 'nats://127.0.0.1:4222', ORRERY_NATS_SEED_FILE = '' } = process.env;
+const {
+  ORRERY_NATS_URL = 'nats://127.0.0.1:4222',
+  ORRERY_NATS_SEED_FILE = '',
+  ORRERY_ACTOR = 'external',
+} = process.env;
 const request = JSON.parse(await readFile(process.argv[2] ?? 'request.json', 'utf8')) as Record<string, unknown>;
 const seed = new TextEncoder().encode((await readFile(ORRERY_NATS_SEED_FILE, 'utf8')).trim());
+const key = fromSeed(seed);
+// Answers are heard at the inbox of this key only.
 const nc = await connect({
   servers: ORRERY_NATS_URL,
   authenticator: nkeyAuthenticator(seed),
-  inboxPrefix: '_INBOX_external',
+  inboxPrefix: `_INBOX_${key.getPublicKey()}`,
 });
 
 // JSON in one form only (RFC 8785): the names of an object in order, no spaces. For ASCII names this is all there is to it.
@@ -25,7 +32,6 @@ const canonical = (value: unknown): string => {
 };
 
 // The request is signed with the key that lets this program in, for this subject and this time: whoever audits the run can check it.
-const key = fromSeed(seed);
 const at = new Date().toISOString();
 const signed = new TextEncoder().encode(canonical({ subject: 'orrery.submit', at, body: request }));
 const signature = Buffer.from(key.sign(signed)).toString('base64url');
@@ -42,15 +48,16 @@ if (answer.runId === undefined) {
 }
 console.log(`accepted as run ${answer.runId}`);
 
-// FEED holds every event of every run as a CloudEvents message. The durable `external` is made for this key: the server remembers
-// how far it is, so nothing is missed by coming late. One program follows it; who wants one run only hears `orrery.live.run.<id>`.
+// FEED holds every event as a CloudEvents message. A durable is made for this system, for the runs that it asked for: the server remembers
+// how far it is, so nothing is missed by coming late. Programs of one system share it: one of them follows.
 interface Event {
   type: string;
   subject?: string;
   orreryrunid: string;
   data: { outcome?: string };
 }
-const feed = await jetstream(nc).consumers.get('FEED', 'external');
+const durable = ORRERY_ACTOR === 'external' ? 'external' : `external-${ORRERY_ACTOR}`;
+const feed = await jetstream(nc, { domain: 'orrery' }).consumers.get('FEED', durable);
 let succeeded = false;
 for await (const message of await feed.consume()) {
   message.ack();

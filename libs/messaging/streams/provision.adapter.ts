@@ -11,6 +11,7 @@ import {
   type Drift,
   type StreamSetting,
 } from './stream-config.js';
+import { managerOf } from './stored-page.adapter.js';
 
 const CONSUMERS_AT_ONCE = 8;
 
@@ -65,6 +66,11 @@ async function provisionStream(jsm: JetStreamManager, setting: StreamSetting): P
   if (drift.length === 0) return 'unchanged';
   await attempt(what, drift, () => jsm.streams.update(setting.name, setting), driftIn);
   return 'updated';
+}
+
+/** One durable, as it has to be. Throws ProvisionError as `provision` does. */
+export async function provisionDurable(nc: NatsConnection, spec: DurableSpec): Promise<Change> {
+  return provisionConsumer(await managerOf(nc), spec);
 }
 
 async function provisionConsumer(jsm: JetStreamManager, spec: DurableSpec): Promise<Change> {

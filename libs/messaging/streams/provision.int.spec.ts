@@ -51,7 +51,7 @@ describe('provision', () => {
       await nc.request(`$JS.API.STREAM.UPDATE.${name}`, JSON.stringify(before));
       expect((await jsm.streams.info(name)).config.republish).toBeUndefined();
     }
-    const { seq } = await jetstream(nc).publish(subjects.feed('run-1', 'RUN_PAUSED'), 'before');
+    const { seq } = await jetstream(nc).publish(subjects.feed('run-1', 'RUN_PAUSED', 'anna'), 'before');
     const { updated } = await provision(nc);
     expect(updated).toEqual(expect.arrayContaining(['FEED', 'KV_PRESENCE']));
     expect((await jsm.streams.getMessage('FEED', { seq }))?.string()).toBe('before');

@@ -8,7 +8,7 @@ import {
   StorageType,
 } from '@nats-io/jetstream';
 import type { ConsumerConfig, StreamConfig } from '@nats-io/jetstream';
-import { ACK_WAIT_MS, ARTIFACTS_BUCKET, bucketRepublish, BUCKETS, STREAMS } from '#proto';
+import { ACK_WAIT_MS, ARTIFACTS_BUCKET, bucketRepublish, BUCKETS, LIMITS, STREAMS } from '#proto';
 import type { BucketSpec, DurableSpec, StreamSpec } from '#proto';
 
 /** Durables and readers of one stream; the server's own default would be 1000. */
@@ -96,7 +96,10 @@ function objectStoreSetting(bucket: string): StreamSetting {
   };
 }
 
-/** A durable of ours: explicit acks, no limit to deliveries or to what is in work; back-pressure is what a replica pulls. */
+/**
+ * A durable: explicit acks, no limit to deliveries, and none to what is in work at our services, whose back-pressure is what a replica
+ * pulls.
+ */
 export function consumerSetting({
   durable,
   filters,
@@ -111,7 +114,7 @@ export function consumerSetting({
     deliver_policy: isOutside === true ? DeliverPolicy.New : DeliverPolicy.All,
     replay_policy: ReplayPolicy.Instant,
     max_deliver: -1,
-    max_ack_pending: -1,
+    max_ack_pending: isOutside === true ? LIMITS.externalAckPendingMax : -1,
     ...(more.length === 0 && only !== undefined ? { filter_subject: only } : { filter_subjects: [...filters] }),
   };
 }

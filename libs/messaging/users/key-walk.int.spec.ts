@@ -6,6 +6,7 @@ import {
   ARTIFACTS_BUCKET,
   BUCKETS,
   DURABLES,
+  feedDurable,
   keysOfBucket,
   liveSubjectOf,
   STREAMS,
@@ -47,7 +48,7 @@ const READERS: Record<string, string[]> = {
 
 /** Who is told what was stored. */
 const LISTENERS: Record<string, string[]> = {
-  RUNS: ['aip-gateway', 'logging', 'console', 'cli', 'external', 'auditor'],
+  RUNS: ['aip-gateway', 'logging', 'console', 'cli', 'auditor'],
   ATTEMPTS: ['logging', 'cli', 'auditor'],
   PLANS: ['logging', 'cli', 'auditor'],
   FLEET: ['registry', 'cli', 'auditor'],
@@ -66,7 +67,6 @@ const TAKERS: Record<string, string> = {
   [DURABLES.deviceAgentControl.durable]: 'device-agent',
   [DURABLES.plannerRounds.durable]: 'planner',
   [DURABLES.registryDue.durable]: 'registry',
-  [DURABLES.externalFeed.durable]: 'external',
 };
 const takerOf = ({ durable }: DurableSpec): string => TAKERS[durable] ?? 'orchestrator';
 
@@ -217,12 +217,23 @@ describe('every key, every consumer', () => {
     `$JS.FC.${stream}.${durable}.x.y`,
   ];
 
-  it('is made, changed, paused and deleted by nobody, under no name', async () => {
+  it('is made, changed, paused and deleted by nobody, under no name; but those of FEED, filtered, by the registry', async () => {
+    const feed = feedDurable('billing');
     const probes = [
-      ...allDurables().flatMap(({ stream, durable }) => made(stream, durable)),
+      ...[...allDurables(), feed].flatMap(({ stream, durable }) => made(stream, durable)),
       ...ALL_STREAMS.flatMap((stream) => made(stream, 'mine')),
+      ...made('RUNS', feed.durable),
     ];
-    expect(await publishers([...new Set(probes)])).toEqual({});
+    const filters = [...feed.filters, subjects.anyFeed, subjects.anyRun, '>'];
+    const filtered = [...ALL_STREAMS, '*'].flatMap((stream) =>
+      filters.map((filter) => `${API}.CONSUMER.CREATE.${stream}.${feed.durable}.${filter}`),
+    );
+    const kept = ['mine', feed.durable].map((durable) => `${API}.CONSUMER.DELETE.FEED.${durable}`);
+    const ours = feed.filters
+      .concat(subjects.anyFeed)
+      .map((filter) => `${API}.CONSUMER.CREATE.FEED.${feed.durable}.${filter}`);
+    const table = [...kept, ...ours].map((subject) => [subject, ['registry']] as const);
+    expect(await publishers([...new Set([...probes, ...filtered])])).toEqual(expected(table));
   });
 
   it('is taken from and acknowledged by the one service whose it is', async () => {
@@ -233,14 +244,25 @@ describe('every key, every consumer', () => {
       `$JS.ACK._.hash.${stream}.${durable}.1.1.1.1.1`,
     ];
     const strange = ALL_STREAMS.map((stream) => ({ stream, durable: 'mine' }));
-    const table = allDurables().flatMap((spec) => uses(spec).map((subject) => [subject, [takerOf(spec)]] as const));
-    const probes = [...allDurables(), ...strange].flatMap(uses);
+    const outside = [feedDurable('external'), feedDurable('billing')];
+    const table = [
+      ...allDurables().flatMap((spec) => uses(spec).map((subject) => [subject, [takerOf(spec)]] as const)),
+      // The registry looks at what it has made; who takes from it is outside, where the same subjects are others.
+      ...[...outside, { stream: 'FEED', durable: 'mine' }].map(
+        ({ durable }) => [`${API}.CONSUMER.INFO.FEED.${durable}`, ['registry']] as const,
+      ),
+      [`$JS.ACK.FEED.external.1.1.1.1.1`, ['external']] as const,
+    ];
+    const probes = [...allDurables(), ...outside, ...strange].flatMap(uses);
     expect(await publishers(probes)).toEqual(expected(table));
   });
 
   it('is listed by those who take from the stream, and its names by nobody', async () => {
     const takers = Map.groupBy(allDurables(), ({ stream }) => stream);
-    const table = [...takers].map(([stream, all]) => [`${API}.CONSUMER.LIST.${stream}`, all.map(takerOf)] as const);
+    const table = [
+      ...[...takers].map(([stream, all]) => [`${API}.CONSUMER.LIST.${stream}`, all.map(takerOf)] as const),
+      [`${API}.CONSUMER.LIST.FEED`, ['registry']] as const,
+    ];
     const probes = ALL_STREAMS.flatMap((stream) =>
       ['LIST', 'NAMES'].map((verb) => `${API}.CONSUMER.${verb}.${stream}`),
     );

@@ -97,9 +97,10 @@ describe('who may publish', () => {
     [subjects.deviceTimer('web-1'), ['registry']],
     [subjects.runDue(RUN), []],
     [subjects.deviceDue('web-1'), []],
-    [subjects.feed(RUN, 'TASK_STARTED'), ['logging']],
+    [subjects.feed(RUN, 'TASK_STARTED', 'external'), ['logging']],
     [subjects.liveRun(RUN), []],
     [subjects.answer('request-1'), ['orchestrator']],
+    [subjects.answerTo('external', 'request-1'), ['orchestrator']],
     [subjects.verb(RUN, 'SUBMIT'), ['orchestrator']],
     [subjects.verb(RUN, 'CANCEL'), ['orchestrator', 'aip-gateway', 'console', 'cli']],
     [subjects.verb(RUN, 'PAUSE'), ['orchestrator', 'console', 'cli']],
@@ -141,10 +142,12 @@ describe('who may listen', () => {
     [subjects.anyAttempt, []],
     [subjects.anyPlan, []],
     [subjects.requests, []],
-    [subjects.anyLiveRun, ['aip-gateway', 'logging', 'console', 'cli', 'external', 'auditor']],
+    [subjects.anyLiveRun, ['aip-gateway', 'logging', 'console', 'cli', 'auditor']],
     [subjects.anyOutput, ['console', 'cli']],
     [subjects.anyQueryOf('aip-gateway'), ['aip-gateway']],
-    [subjects.anyAnswer, ['console', 'cli', 'external']],
+    [subjects.anyAnswer, ['external']],
+    [subjects.answersTo('external'), ['external']],
+    [subjects.anyAnswerTo, []],
     [subjects.submit, ['orchestrator']],
     [subjects.anyVerb, ['orchestrator']],
     [subjects.deviceCommand('web-1'), ['aip-gateway']],
@@ -299,15 +302,6 @@ describe('what each service does', () => {
     await (await as('orchestrator')).flush();
     expect((await nc.request(subject, '{}')).string()).toBe(subject);
     serving.unsubscribe();
-  });
-
-  it('external: follows the feed with the durable that is made for it', async () => {
-    const nc = await as('external');
-    await jetstream(await as('logging')).publish(subjects.feed(RUN, 'TASK_STARTED'), '{}');
-    const { stream, durable } = DURABLES.externalFeed;
-    const message = await (await jetstream(nc).consumers.get(stream, durable)).next({ expires: 5_000 });
-    expect(message?.subject).toBe(subjects.feed(RUN, 'TASK_STARTED'));
-    expect(await message?.ackAck()).toBe(true);
   });
 });
 

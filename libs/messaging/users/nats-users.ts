@@ -1,7 +1,9 @@
+import type { OutsideAccount } from '#libs/embedded';
 import {
   ARTIFACTS_BUCKET,
   BUCKETS,
   DURABLES,
+  FIRST_EXTERNAL,
   keysOfBucket,
   liveSubjectOf,
   PARTITIONS,
@@ -17,6 +19,7 @@ import {
   type StreamName,
   type VerbSender,
 } from '#proto';
+import { outsideUser } from './outside.js';
 
 /** One client identity of the bus and all it may do; what is not listed is refused. Devices have none: they speak AIP only. */
 export interface NatsUserSpec {
@@ -25,6 +28,8 @@ export interface NatsUserSpec {
   readonly subscribe: readonly string[];
   /** May answer the requests it receives. */
   readonly allowResponses: boolean;
+  /** The account of an external system; with the services when absent. */
+  readonly outside?: OutsideAccount;
   /** Whom its key stands for in a signed command. A user without one commands nobody. */
   readonly actor?: Actor;
   /** What its actor is trusted with: a person at first, a service always. */
@@ -57,7 +62,8 @@ const PEOPLES_QUERIES = Object.entries(QUERIES)
 /**
  * Every user of the bus. Only the owner of a stream publishes to its subjects, no service deletes or changes a stream, and nobody but
  * the administrator makes, changes or deletes a consumer: the server cannot tell whose one is, and one that pushes publishes in
- * the name of the server. Who reads a stream reads all of it.
+ * the name of the server. Only those of FEED are the registry's: what one of them could push are public events, which
+ * nobody takes for anything else. Who reads a stream reads all of it.
  */
 export const natsUsers = (): readonly NatsUserSpec[] => [...SERVICE_USERS, ...PEOPLE];
 
@@ -67,6 +73,7 @@ const SERVICE_USERS: readonly NatsUserSpec[] = [
       subjects.anyRun,
       subjects.anyRunTimer,
       subjects.anyAnswer,
+      subjects.anyAnswerTo,
       subjects.anyVerb,
       ...consumesDurables(
         DURABLES.requests,
@@ -88,6 +95,7 @@ const SERVICE_USERS: readonly NatsUserSpec[] = [
       subjects.anyActor,
       subjects.anyDeviceTimer,
       ...consumesDurables(DURABLES.registryDue),
+      ...keepsConsumersOf('FEED', subjects.anyFeed),
       ...loads('TIMERS'),
       key('AGENT_PROFILES', '*'),
       key('ACTORS', '*'),
@@ -139,7 +147,7 @@ const SERVICE_USERS: readonly NatsUserSpec[] = [
       ...loadsAny(`KV_${BUCKETS.SESSIONS.bucket}`),
       key('SESSIONS', '*'),
     ],
-    subscribe: [subjects.anyAnswer, subjects.anyOutput],
+    subscribe: [subjects.anyOutput],
     reads: ['RUNS', 'FEED'],
     buckets: ['ACTORS'],
     // It says in whose name it sends something, and decides nothing itself.
@@ -168,24 +176,17 @@ const PEOPLE: readonly NatsUserSpec[] = [
   // A person at a terminal: asks, submits and reads everything, changes nothing but through the services.
   user('cli', {
     publish: [ACCOUNT_INFO, SERVICES, subjects.submit, ...PEOPLES_QUERIES, ...verbsOf('cli'), ...readsArtifacts()],
-    subscribe: [subjects.anyAnswer, subjects.anyOutput],
+    subscribe: [subjects.anyOutput],
     reads: ['RUNS', 'ATTEMPTS', 'PLANS', 'FLEET', 'ACTORS', 'FEED', 'DLQ'],
     buckets: ['AGENT_PROFILES'],
     actor: { kind: 'person', id: 'cli' },
     // The first person of an installation: there is nobody else yet.
     roles: Role.options,
   }),
-  // Another system: publishes requests, hears their answers, follows the public feed with the durable that is made for it.
-  user('external', {
-    publish: [
-      ACCOUNT_INFO,
-      subjects.requests,
-      subjects.requestsOf('external'),
-      subjects.submit,
-      ...consumesDurables(DURABLES.externalFeed),
-    ],
-    subscribe: [subjects.anyLiveRun, subjects.anyAnswer],
-    actor: { kind: 'external', id: 'external' },
+  // Another system: publishes requests, hears their answers, follows its feed with the durable that is made for it.
+  user(FIRST_EXTERNAL, {
+    ...outsideUser(FIRST_EXTERNAL),
+    actor: { kind: 'external', id: FIRST_EXTERNAL },
     roles: ['requester'],
   }),
   // Reads the logs, all of them, and asks which runs there are.
@@ -219,7 +220,7 @@ export function actorsOf(
 
 interface Permissions
   extends
-    Pick<NatsUserSpec, 'publish' | 'actor' | 'roles' | 'mayVouch'>,
+    Pick<NatsUserSpec, 'publish' | 'actor' | 'roles' | 'mayVouch' | 'outside'>,
     Partial<Pick<NatsUserSpec, 'subscribe' | 'allowResponses'>> {
   /** Streams in order and live. */
   readonly reads?: readonly StreamName[];
@@ -277,6 +278,15 @@ function consumesDurables(...durables: DurableSpec[]): string[] {
     `${API}.CONSUMER.MSG.NEXT.${stream}.${durable}`,
     ...acknowledges(stream, durable),
   ]);
+}
+
+/** Every consumer of a stream, filtered: who may make one may give it any name. */
+function keepsConsumersOf(stream: StreamName, filter: string): string[] {
+  return [
+    `${API}.CONSUMER.LIST.${stream}`,
+    ...['INFO', 'DELETE'].map((call) => `${API}.CONSUMER.${call}.${stream}.*`),
+    `${API}.CONSUMER.CREATE.${stream}.*.${filter}`,
+  ];
 }
 
 /** Both forms that servers use for the ack subject: without and with domain and account. */

@@ -1,10 +1,17 @@
 import { z } from 'zod';
 import { withOwnInbox } from '#libs/keys';
-import { Actor, ActorId, BusKey, subjects } from '#proto';
+import { Actor, ActorId, BusKey, LIMITS, subjects } from '#proto';
 import { natsUsers, type NatsUserSpec } from './nats-users.js';
+import { outsideUser, type OutsideLimits } from './outside.js';
 
 /** A key of a person or of another system that the server lets in. Whom it stands for is a fact; this is only how it gets in. */
-export const BusPerson = z.strictObject({ id: ActorId, kind: Actor.shape.kind, key: BusKey });
+export const BusPerson = z.strictObject({
+  id: ActorId,
+  kind: Actor.shape.kind,
+  key: BusKey,
+  /** At a time, of all keys of an external system together, where it was given more. */
+  connections: z.int().min(1).max(LIMITS.externalConnectionsGivenMax).optional(),
+});
 export type BusPerson = z.infer<typeof BusPerson>;
 
 /** Whether a user of the installation itself has this name: nobody else may have it, or he would hear its answers. */
@@ -14,29 +21,24 @@ export const isBuiltInUser = (id: string): boolean => natsUsers().some(({ name }
 export function peopleUsers(people: readonly BusPerson[]): (NatsUserSpec & { readonly nkeyPublic: string })[] {
   return people
     .filter(({ id }) => !isBuiltInUser(id))
-    .map(({ id, kind, key }) =>
-      withOwnInbox({ ...(kind === 'person' ? atTerminal(id) : outside(id)), nkeyPublic: key }),
-    );
+    .map(({ id, kind, key, connections }) => {
+      const user = kind === 'person' ? atTerminal(id) : outside(id, { connections });
+      return withOwnInbox({ ...user, nkeyPublic: key });
+    });
 }
 
-/** As the person at the terminal of the installation, with requests of his own. */
+/** As the person at the terminal of the installation, with requests of his own and what is answered to them. */
 function atTerminal(id: string): NatsUserSpec {
   const terminal = natsUsers().find(({ name }) => name === 'cli');
   const { publish = [], subscribe = [] } = terminal ?? {};
   return {
     name: id,
     publish: [...publish.filter((subject) => subject !== subjects.requests), subjects.requestsOf(id)],
-    subscribe: subscribe.filter((subject) => !subject.startsWith('_INBOX_')),
+    subscribe: [...subscribe.filter((subject) => !subject.startsWith('_INBOX_')), subjects.answersTo(id)],
     allowResponses: false,
   };
 }
 
-/** Another system asks, and hears what became of its requests; it reads no stream. */
-function outside(id: string): NatsUserSpec {
-  return {
-    name: id,
-    publish: [subjects.submit, subjects.requestsOf(id)],
-    subscribe: [subjects.anyAnswer],
-    allowResponses: false,
-  };
+function outside(id: string, limits: OutsideLimits): NatsUserSpec {
+  return { name: id, ...outsideUser(id, limits), allowResponses: false };
 }

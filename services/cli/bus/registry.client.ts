@@ -9,6 +9,7 @@ type Question = 'people' | 'tokens' | 'content-approvals';
 type Order =
   | 'people-add'
   | 'people-role'
+  | 'people-limits'
   | 'people-revoke'
   | 'people-key'
   | 'people-login'

@@ -80,7 +80,7 @@ async function publish(runId: string, count: number, padding: number): Promise<v
       orrerysource: `${index}.0`,
       data: { text: 'x'.repeat(padding) },
     });
-    await jetstream(nc).publish(subjects.feed(runId, 'RUN_ANNOTATED'), JSON.stringify(message));
+    await jetstream(nc).publish(subjects.feed(runId, 'RUN_ANNOTATED', 'anna'), JSON.stringify(message));
   }
 }
 

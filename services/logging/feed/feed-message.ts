@@ -1,4 +1,4 @@
-import type { FeedMessage, RunCommit } from '#proto';
+import { type Actor, feedOwner, type FeedMessage, type RunCommit } from '#proto';
 
 /** An event's place in RUNS: the message, and its index among the message's events. */
 export interface FeedPosition {
@@ -24,18 +24,35 @@ export function parsePosition(text: string): FeedPosition | undefined {
     : { sequence: Number(sequence), index: Number(index) };
 }
 
+/** Who asked for the run; undefined for a commit that is not its first. */
+export function requesterIn({ events }: RunCommit): Actor | undefined {
+  const [first] = events;
+  return first?.type === 'RUN_REQUESTED' || first?.type === 'RUN_FORKED' ? first.data.requestedBy : undefined;
+}
+
 export interface FeedEntry {
   readonly position: FeedPosition;
+  /** In whose feed it is. */
+  readonly owner: string;
   readonly message: FeedMessage;
 }
 
-/** A commit as the public sees it: one CloudEvents message per event. `time` is the commit's, the id the event's. */
-export function feedEntriesOf(commit: RunCommit, sequence: number): FeedEntry[] {
+/**
+ * A commit as the public sees it: one CloudEvents message per event. `time` is the commit's, the id the event's. `requestedBy`: who
+ * asked for the run, where that is known.
+ */
+export function feedEntriesOf(
+  commit: RunCommit,
+  sequence: number,
+  requestedBy: Actor | undefined = requesterIn(commit),
+): FeedEntry[] {
+  const owner = feedOwner(requestedBy);
   return commit.events.map((event, index) => {
     const position = { sequence, index };
     const task = 'taskId' in event.data ? { subject: event.data.taskId } : {};
     return {
       position,
+      owner,
       message: {
         specversion: '1.0',
         id: event.id,

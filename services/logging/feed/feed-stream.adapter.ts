@@ -49,9 +49,9 @@ export class FeedStream {
     const head = headers();
     head.set('Content-Type', 'application/cloudevents+json');
     const acks = await Promise.allSettled(
-      entries.map(({ message }, index) => {
+      entries.map(({ message, owner }, index) => {
         const type = message.type.slice('orrery.'.length) as RunEventType;
-        return js.publish(subjects.feed(message.orreryrunid, type), JSON.stringify(message), {
+        return js.publish(subjects.feed(message.orreryrunid, type, owner), JSON.stringify(message), {
           msgID: message.id,
           headers: head,
           expect: { lastSequence: end + index },

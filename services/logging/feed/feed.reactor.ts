@@ -8,6 +8,7 @@ import { batches, Follower, upsertRows } from '../projection/index.js';
 import { CheckpointEntity } from '../entities/index.js';
 import { feedEntriesOf, isAfter, type FeedEntry, type FeedPosition } from './feed-message.js';
 import type { FeedStream } from './feed-stream.adapter.js';
+import { Requesters } from './requesters.adapter.js';
 
 const BATCH = { itemsMax: 200, bytesMax: 4 * 1024 * 1024 } as const;
 /** Publishes in flight at once. */
@@ -43,10 +44,12 @@ export class FeedPublisher extends Follower {
   #published: FeedPosition | undefined;
   #storedAt = 0;
   #storing: Promise<void> | undefined;
+  readonly #requesters: Requesters;
 
   constructor(options: FeedOptions) {
     super('feed', options.logger);
     this.#options = options;
+    this.#requesters = new Requesters(options.nc);
   }
 
   /** Ends with the position that is being stored. */
@@ -75,9 +78,9 @@ export class FeedPublisher extends Follower {
     // The message of the last event may hold more events.
     const afterSequence = Math.max(0, last.sequence - 1);
     for await (const messages of batches(readCommits(nc, 'RUNS', { afterSequence, signal }), BATCH)) {
-      const entries = messages
-        .flatMap((message) => this.#parse(message))
-        .filter((entry) => isAfter(entry.position, last));
+      const parsed: FeedEntry[] = [];
+      for (const message of messages) parsed.push(...(await this.#parse(message)));
+      const entries = parsed.filter((entry) => isAfter(entry.position, last));
       for (let start = 0; start < entries.length; start += windowMax) {
         if (signal.aborted) return 'wait';
         const window = entries.slice(start, start + windowMax);
@@ -93,9 +96,9 @@ export class FeedPublisher extends Follower {
   }
 
   /** A message that is no commit has nothing to publish; the projection puts it into the dead-letter queue. */
-  #parse({ data, sequence }: StreamEntry): FeedEntry[] {
+  async #parse({ data, sequence }: StreamEntry): Promise<FeedEntry[]> {
     const parsed = parseWith(RunCommit, parseJson(data));
-    if (parsed.ok) return feedEntriesOf(parsed.value, sequence);
+    if (parsed.ok) return feedEntriesOf(parsed.value, sequence, await this.#requesters.of(parsed.value));
     this.#options.logger.error({ stream: 'RUNS', sequence }, 'not a commit: not published');
     return [];
   }

@@ -1,7 +1,7 @@
 import { Inject } from '@nestjs/common';
 import type { NatsConnection } from '@nats-io/transport-node';
 import type { Logger } from 'pino';
-import { DURABLES, LIMITS, type SubmitAnswer, subjects } from '#proto';
+import { DURABLES, LIMITS, type RequestId, type SubmitAnswer, subjects } from '#proto';
 import { type BusMessage, type BusRequest, DONE, type Outcome } from '#libs/messaging';
 import { AnswersSubject, TakesMessages, LOGGER, NATS, Takes } from '#libs/platform';
 import { SubmitHandler, tryAgain } from './submit.handler.js';
@@ -26,14 +26,15 @@ export class RequestInputs {
     this.#logger = logger;
   }
 
-  /** Answered on `orrery.answer.<requestId>`; a request that nobody could answer for goes to the dead letters as well. */
+  /** Answered where its sender hears it; a request that nobody could answer for goes to the dead letters as well. */
   @Takes(DURABLES.requests, { concurrency: REQUESTS_AT_ONCE })
   async take(message: BusMessage): Promise<Outcome> {
     const submitted = await this.#handler.submit(message.data, message.subject);
     if (submitted.kind === 'try-again') return { kind: 'retry', delayMs: RETRY_MS, reason: submitted.reason };
     if (submitted.kind === 'poison') return submitted;
     const { answer } = submitted;
-    if (answer.requestId !== undefined) this.#nc.publish(subjects.answer(answer.requestId), JSON.stringify(answer));
+    const { requestId } = answer;
+    if (requestId !== undefined) this.#nc.publish(answerTo(message.subject, requestId), JSON.stringify(answer));
     return 'error' in answer ? { kind: 'poison', reason: `${answer.error.code}: ${answer.error.message}` } : DONE;
   }
 
@@ -62,4 +63,11 @@ export class RequestInputs {
       clearTimeout(timer);
     }
   }
+}
+
+/** The subject of a request says who asks, and so where he hears what becomes of it. */
+function answerTo(subject: string, requestId: RequestId): string {
+  return subject === subjects.requests
+    ? subjects.answer(requestId)
+    : subjects.answerTo(subject.slice(subjects.requestsOf('').length), requestId);
 }

@@ -3,6 +3,7 @@ import type { Actors } from '#libs/messaging';
 import {
   type Actor,
   ActorProof,
+  FIRST_EXTERNAL,
   type KeptProof,
   mayDo,
   parseWith,
@@ -24,8 +25,6 @@ export interface Requester {
 export type KnownRequester =
   { readonly ok: true; readonly requester: Requester } | { readonly ok: false; readonly refusal: Refusal };
 
-/** The one external system that there was before each had a subject of its own. */
-const EXTERNAL = 'external';
 const OF_ACTOR = subjects.requestsOf('');
 
 interface Sent {
@@ -94,7 +93,7 @@ function signerOf(
 }
 
 function publisherOf(subject: string, actors: Pick<Actors, 'actorNamed'>): ReturnType<Actors['actorNamed']> {
-  return actors.actorNamed(subject === subjects.requests ? EXTERNAL : subject.slice(OF_ACTOR.length));
+  return actors.actorNamed(subject === subjects.requests ? FIRST_EXTERNAL : subject.slice(OF_ACTOR.length));
 }
 
 function unauthorized(why: string): KnownRequester {

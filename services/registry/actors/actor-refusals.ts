@@ -41,6 +41,8 @@ export function refusalOfActor(reason: ActorRefusal, { actorId }: ActorOrder): R
       return invalid('subject', "must be nobody else's login; unbind it there first");
     case 'NO_PERSON':
       return invalid('actorId', 'must be a person: systems come in with keys and tokens');
+    case 'NOT_OUTSIDE':
+      return invalid('actorId', 'must be a system outside: what people and services do is not limited');
     case 'TOKEN_KNOWN':
       return invalid('tokenId', 'must be new, and so must the secret: a token is given once');
     case 'TOKEN_UNKNOWN':

@@ -5,4 +5,5 @@
 export * from './actors.consumer.js';
 export * from './actors.handler.js';
 export * from './actors.projector.js';
+export * from './feed-durables.reactor.js';
 export * from './first-actors.runner.js';

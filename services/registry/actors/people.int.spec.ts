@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { jetstreamManager } from '@nats-io/jetstream';
 import type { Actor, KnownActor } from '#proto';
 import { checkKeptProof } from '#libs/keys';
 import { Rig, until } from '../rig.testing.js';
@@ -257,5 +258,60 @@ describe('a registry that dies between the fact and what is shown', () => {
       () => shown(rig.nc, 'eve'),
       (entry) => entry === undefined,
     );
+  });
+});
+
+describe('a system outside', () => {
+  const durables = async (): Promise<Record<string, string | undefined>> => {
+    const jsm = await jetstreamManager(rig.nc);
+    const found: [string, string | undefined][] = [];
+    for await (const { name, config } of jsm.consumers.list('FEED')) found.push([name, config.filter_subject]);
+    return Object.fromEntries(found);
+  };
+  const untilFollowing = (wanted: Record<string, string>) =>
+    until(durables, (found) => JSON.stringify(found) === JSON.stringify(wanted));
+  const OWN = { 'external-crm': 'orrery.feed.*.*.crm' };
+
+  it('has a durable for its own runs from its first key on, for all when it is given that, and none when it is revoked', async () => {
+    await rig.startRegistry({ actorsFile });
+    await askAs(rig.nc, cli, 'people-add', { id: newId(), actorId: 'crm', kind: 'external', roles: ['requester'] });
+    expect(await durables()).toEqual({});
+    const key = publicKeyOf(newSeed());
+    await askAs(rig.nc, cli, 'people-key', { id: newId(), actorId: 'crm', change: 'add', key });
+    expect(await durables()).toEqual(OWN);
+    const limits = (actorId: string, given: object) =>
+      askAs(rig.nc, cli, 'people-limits', { id: newId(), actorId, given });
+    await limits('crm', { feed: 'all', openRuns: 5 });
+    expect(await durables()).toEqual({ 'external-crm': 'orrery.feed.>' });
+    await limits('crm', { feed: 'own' });
+    expect(await durables()).toEqual(OWN);
+    expect((await shown(rig.nc, 'crm'))?.limits).toEqual({ feed: 'own', openRuns: 5 });
+    expect(await refusalOf(limits('cli', { openRuns: 1 }))).toMatchObject({ issues: [{ path: 'actorId' }] });
+    // A key that goes takes nothing along: the next one goes on where it was.
+    await askAs(rig.nc, cli, 'people-key', { id: newId(), actorId: 'crm', change: 'revoke', key });
+    expect(await durables()).toEqual(OWN);
+    await askAs(rig.nc, cli, 'people-revoke', { id: newId(), actorId: 'crm' });
+    expect(await durables()).toEqual({});
+  });
+
+  it('gets what a registry that died behind the fact has left undone, and what somebody has changed is put back', async () => {
+    const jsm = await jetstreamManager(rig.nc);
+    const first = await rig.startRegistry({ actorsFile });
+    for (const actorId of ['shop', 'gone']) {
+      await askAs(rig.nc, cli, 'people-add', { id: newId(), actorId, kind: 'external', roles: ['requester'] });
+      const key = publicKeyOf(newSeed());
+      await askAs(rig.nc, cli, 'people-key', { id: newId(), actorId, change: 'add', key });
+    }
+    const left = (await jsm.consumers.info('FEED', 'external-gone')).config;
+    await askAs(rig.nc, cli, 'people-revoke', { id: newId(), actorId: 'gone' });
+    await rig.kill(first);
+    // As it is when it dies between the fact and the durable: in both directions.
+    await jsm.consumers.delete('FEED', 'external-shop');
+    await jsm.consumers.add('FEED', left);
+    await rig.startRegistry({ actorsFile, instance: 'b' });
+    const wanted = { 'external-shop': 'orrery.feed.*.*.shop' };
+    await untilFollowing(wanted);
+    await jsm.consumers.update('FEED', 'external-shop', { filter_subject: 'orrery.feed.>' });
+    await untilFollowing(wanted);
   });
 });

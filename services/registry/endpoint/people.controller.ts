@@ -11,7 +11,7 @@ import {
   type Sender,
 } from '#libs/messaging';
 import { Answers, CLOCK, TakesMessages, type Clock } from '#libs/platform';
-import { ActorsConsumer, ActorsHandler, ActorsProjector, type ActorCommand } from '../actors/index.js';
+import { ActorsConsumer, ActorsHandler, ActorsProjector, FeedDurables, type ActorCommand } from '../actors/index.js';
 import { isInTime, SHOWN_MS_MAX } from './in-time.runner.js';
 
 type Request<N extends QueryName<'registry'>> = QueryRequest<'registry', N>;
@@ -23,16 +23,19 @@ type Command = Extract<QueryName<'registry'>, `people-${string}` | `token-${stri
 @TakesMessages()
 export class PeopleQueries {
   readonly #ports: PeoplePorts;
+  readonly #feed: FeedDurables;
 
   constructor(
     @Inject(ActorsHandler) handler: ActorsHandler,
     @Inject(Roster) roster: Roster,
     @Inject(ActorsConsumer) consumer: ActorsConsumer,
     @Inject(ActorsProjector) projector: ActorsProjector,
+    @Inject(FeedDurables) feed: FeedDurables,
     @Inject(Actors) actors: Actors,
     @Inject(CLOCK) clock: Clock,
   ) {
     this.#ports = { handler, roster, consumer, projector, actors, clock };
+    this.#feed = feed;
   }
 
   @Answers('registry', 'people')
@@ -54,10 +57,22 @@ export class PeopleQueries {
     return carriedOut('people-role', { kind: 'role', actorId, give, take }, request, this.#ports);
   }
 
+  @Answers('registry', 'people-limits')
+  limits(request: Request<'people-limits'>): Answer<'people-limits'> {
+    const { actorId, given } = request;
+    return this.#followed(
+      actorId,
+      carriedOut('people-limits', { kind: 'limits', actorId, given }, request, this.#ports),
+    );
+  }
+
   @Answers('registry', 'people-revoke')
   revoke(request: Request<'people-revoke'>): Answer<'people-revoke'> {
     const { actorId, reason = '' } = request;
-    return carriedOut('people-revoke', { kind: 'revoke', actorId, reason }, request, this.#ports);
+    return this.#followed(
+      actorId,
+      carriedOut('people-revoke', { kind: 'revoke', actorId, reason }, request, this.#ports),
+    );
   }
 
   @Answers('registry', 'people-key')
@@ -65,7 +80,7 @@ export class PeopleQueries {
     const { actorId, change, key, reason = '' } = request;
     const order: ActorOrder =
       change === 'add' ? { kind: 'add-key', actorId, key } : { kind: 'revoke-key', actorId, key, reason };
-    return carriedOut('people-key', order, request, this.#ports);
+    return this.#followed(actorId, carriedOut('people-key', order, request, this.#ports));
   }
 
   @Answers('registry', 'people-login')
@@ -117,6 +132,13 @@ export class PeopleQueries {
     await seen(this.#ports);
     const order: ActorOrder = { kind: 'use-token', actorId: this.#holderOf(tokenId), tokenId };
     return { changed: await handler.order(order, { name: 'token-used', body: request, by }) };
+  }
+
+  /** Answered when who may follow FEED can, and nobody else. */
+  async #followed(actorId: ActorId, changing: Promise<{ changed: boolean }>): Promise<{ changed: boolean }> {
+    const answer = await changing;
+    if (await isInTime(SHOWN_MS_MAX, this.#feed.follows(actorId))) return answer;
+    throw refused('TRY_AGAIN', 'It is recorded, but its share of FEED is not made yet; send the same command again.');
   }
 
   #holderOf(tokenId: string): ActorId {

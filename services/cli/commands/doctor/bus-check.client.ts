@@ -3,7 +3,7 @@ import { jetstreamManager, type ConsumerInfo, type JetStreamManager, type Stream
 import type { NatsConnection } from '@nats-io/transport-node';
 import { PROOF_MS_MAX } from '#libs/keys';
 import { allStreamSettings, checkServer, driftOf, durableDrift, provision } from '#libs/messaging';
-import { allDurables, STREAMS } from '#proto';
+import { allDurables, isFeedDurable, STREAMS } from '#proto';
 import { messageOf } from '../../terminal/index.js';
 import { bad, ok, warn, type Diagnosis } from './finding.js';
 import {
@@ -112,13 +112,14 @@ const isDurable = ({ config }: ConsumerInfo): boolean => (config.durable_name ??
 
 function undeclared(durables: readonly ConsumerInfo[]): string[] {
   const ours = new Set(allDurables().map(({ stream, durable }) => nameOf(stream, durable)));
-  return durables.map(({ stream_name: stream, name }) => nameOf(stream, name)).filter((name) => !ours.has(name));
+  return durables
+    .filter(({ stream_name: stream, name }) => !ours.has(nameOf(stream, name)) && !isFeedDurable(stream, name))
+    .map(({ stream_name: stream, name }) => nameOf(stream, name));
 }
 
-/** Whether somebody outside takes from his durable is his affair. */
+/** Whether somebody outside takes from his durable is his affair; the registry keeps it, and is not ready while it is not as it has to be. */
 function looksAt(durables: readonly ConsumerInfo[]): DurableLook[] {
-  const outside = allDurables().flatMap(({ durable, isOutside }) => (isOutside === true ? [durable] : []));
-  return durables.filter(({ name }) => !outside.includes(name)).map(lookOf);
+  return durables.filter(({ stream_name: stream, name }) => !isFeedDurable(stream, name)).map(lookOf);
 }
 
 function lookOf(consumer: ConsumerInfo): DurableLook {

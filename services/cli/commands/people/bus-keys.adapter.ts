@@ -56,6 +56,16 @@ export async function letIn(context: Surroundings, person: BusPerson): Promise<b
   return true;
 }
 
+/** The bus takes so many connections of this system at a time, of all its keys. False when that is decided elsewhere. */
+export async function connectionsOf(context: Surroundings, id: string, connections: number): Promise<boolean> {
+  const door = doorOf(context);
+  if (door === undefined) return false;
+  const known = (await busPeopleIn(door.people)).filter((person) => person.id === id);
+  for (const person of known) await keepBusPerson(door.people, { ...person, connections });
+  await door.reload();
+  return true;
+}
+
 /** The bus lets these keys in no more, and their connections end. */
 export async function keepOut(context: Surroundings, which: (person: BusPerson) => boolean): Promise<boolean> {
   const door = doorOf(context);

@@ -1,5 +1,7 @@
 // The words of `orrery people`.
-import { commaList, define, type CliCommand } from '../../terminal/index.js';
+import { LIMITS } from '#proto';
+import { commaList, define, wholeFrom, type CliCommand } from '../../terminal/index.js';
+import type { LimitOptions } from './limits.runner.js';
 import type { AddOptions, KeyOptions, LoginOptions, RoleOptions } from './people.runner.js';
 
 const runner = () => import('./people.runner.js');
@@ -18,11 +20,12 @@ export function definePeople(program: CliCommand): void {
   define(people, 'add', 'make somebody known; with --key the bus lets him in, too', [
     'orrery people add anna --roles requester,approver --key',
     'ORRERY_NATS_SEED_FILE=~/.orrery/keys/people/anna.seed orrery submit fleet-health',
-    'orrery people add billing --kind external --roles requester --key',
+    'orrery people add billing --system --key',
   ])
     .argument('<id>', 'a-z, 0-9, "_" and "-", at most 63')
     .option('--roles <a,b>', 'viewer, requester, approver, operator, auditor, admin', commaList, [])
     .option('--kind <kind>', 'person, system or external', 'person')
+    .option('--system', 'another system, which asks for runs: --kind external --roles requester')
     .option('--namespace <name>', 'whose its requests are; its own id when absent')
     .option('--key', 'make a key of the bus, in a file of the home that only its owner reads')
     .option('--public-key <key>', 'a key that was made elsewhere, U...')
@@ -35,6 +38,16 @@ export function definePeople(program: CliCommand): void {
     .option('--give <a,b>', 'roles', commaList, [])
     .option('--take <a,b>', 'roles', commaList, [])
     .does(async (context, id: string, options: RoleOptions) => (await runner()).changeRoles(context, id, options));
+  define(people, 'limits', 'give an external system more than each has, or less', [
+    'orrery people limits billing --connections 40',
+    'orrery people limits external --feed all',
+  ])
+    .argument('<id>')
+    .option('--connections <n>', 'at a time', wholeFrom(1, LIMITS.externalConnectionsGivenMax))
+    .option('--feed <share>', 'own: of its own runs; all: of those of everybody')
+    .does(async (context, id: string, options: LimitOptions) =>
+      (await import('./limits.runner.js')).giveLimits(context, id, options),
+    );
   define(people, 'key', 'one more key of the bus for somebody, or one less', [
     'orrery people key anna',
     'orrery people key anna --public-key UABC…',

@@ -1,14 +1,16 @@
-import { isBuiltInUser, type QueryAnswer } from '#libs/messaging';
-import { Actor, ActorId, BusKey, Role } from '#proto';
-import { withSignedBus, askRegistry, orderOfRegistry, type Desk } from '../../bus/index.js';
+import { isBuiltInUser } from '#libs/messaging';
+import { Actor, BusKey, Role } from '#proto';
+import { askRegistry, orderOfRegistry, type Desk } from '../../bus/index.js';
 import { badInput, cleanLine, tell, tellTable, type CliContext, type ExitCode } from '../../terminal/index.js';
 import { keepOut, letIn, ownKey } from './bus-keys.adapter.js';
-
-type Person = QueryAnswer<'registry', 'people'>['people'][number];
+import { actorIdOf, atDesk, elsewhere, personAt } from './desk.js';
+import { connectionText, limitsText } from './people-text.js';
 
 export interface AddOptions {
   readonly roles: readonly string[];
   readonly kind: string;
+  /** Another system, that asks for runs. */
+  readonly system?: boolean | undefined;
   readonly namespace?: string | undefined;
   readonly key?: boolean | undefined;
   readonly publicKey?: string | undefined;
@@ -42,6 +44,13 @@ export async function listPeople(context: CliContext): Promise<ExitCode> {
       { title: 'ROLES', value: ({ roles }) => (roles.length === Role.options.length ? 'all' : roles.join(' ') || '-') },
       { title: 'KEYS', value: ({ keys }) => String(keys.filter(({ until }) => until === undefined).length) },
       { title: 'LOGINS', value: ({ logins }) => String(logins.length) },
+      {
+        title: 'GIVEN',
+        value: ({ limits = {} }) =>
+          Object.entries(limits)
+            .map((one) => one.join('='))
+            .join(' ') || '-',
+      },
       { title: 'REVOKED', value: ({ revokedAt }) => revokedAt?.slice(0, 10) ?? '-' },
     ],
   });
@@ -57,6 +66,9 @@ export async function showPerson(context: CliContext, id: string): Promise<ExitC
     `${person.actor.id}  ${person.actor.kind}, since ${person.addedAt}`,
     `roles      ${facts.roles.join(' ') || '-'}`,
     `namespace  ${facts.namespace}`,
+    ...(person.actor.kind === 'external' || facts.limits !== undefined
+      ? [`limits     ${limitsText(facts.limits ?? {})}`]
+      : []),
     ...(facts.revokedAt === undefined ? [] : [`revoked    ${facts.revokedAt}`]),
     ...keys.map(
       ({ key, from, until }) => `key        ${key}\n           from ${from}${until ? ` until ${until}` : ''}`,
@@ -73,10 +85,11 @@ export async function showPerson(context: CliContext, id: string): Promise<ExitC
 export async function addPerson(context: CliContext, id: string, options: AddOptions): Promise<ExitCode> {
   const actorId = actorIdOf(id);
   if (isBuiltInUser(id)) throw badInput(`"${id}" is a user of the installation itself; choose another id.`);
-  const kind = Actor.shape.kind.safeParse(options.kind).data;
+  const { system = false } = options;
+  const kind = system ? 'external' : Actor.shape.kind.safeParse(options.kind).data;
   if (kind === undefined) throw badInput(`--kind: must be one of ${Actor.shape.kind.options.join(', ')}`);
   const { key: wantsKey = false, namespace, publicKey } = options;
-  const roles = rolesOf('--roles', options.roles);
+  const roles = rolesOf('--roles', system && options.roles.length === 0 ? ['requester'] : options.roles);
   return atDesk(context, async (desk) => {
     const own = await keyFor(context, actorId, { publicKey, wanted: wantsKey });
     const changed = await orderOfRegistry(desk, 'people-add', {
@@ -88,7 +101,10 @@ export async function addPerson(context: CliContext, id: string, options: AddOpt
     const said = [
       `${actorId} ${changed ? 'is known' : 'was known already'}${changed ? ` as ${roles.join(', ') || 'nobody who may do anything'}` : ''}`,
     ];
-    if (own !== undefined) said.push(...(await giveKey(context, desk, { ...own, id: actorId, kind })));
+    if (own !== undefined) {
+      said.push(...(await giveKey(context, desk, { ...own, id: actorId, kind })));
+      if (kind !== 'person') said.push(...connectionText(actorId, own));
+    }
     return tell(context, { actorId, kind, roles, changed, ...own }, said.join('\n'));
   });
 }
@@ -110,11 +126,11 @@ export async function changeKey(context: CliContext, id: string, options: KeyOpt
   const { publicKey, revoke, reason } = options;
   const because = reason === undefined ? {} : { reason };
   return atDesk(context, async (desk) => {
-    const { actor } = await personAt(desk, id);
+    const { actor, limits } = await personAt(desk, id);
     if (revoke === undefined) {
       const own = await keyFor(context, actor.id, { publicKey, wanted: true });
       if (own === undefined) throw badInput('No key was given.');
-      const said = await giveKey(context, desk, { ...own, ...actor, ...because });
+      const said = await giveKey(context, desk, { ...own, ...actor, ...because, connections: limits?.connections });
       return tell(context, { actorId: actor.id, ...own, changed: true }, said.join('\n'));
     }
     const key = busKeyOf('--revoke', revoke);
@@ -154,19 +170,17 @@ interface GivenKey {
   readonly key: string;
   readonly seedFile?: string | undefined;
   readonly reason?: string;
+  readonly connections?: number | undefined;
 }
 
 async function giveKey(context: CliContext, desk: Desk, given: GivenKey): Promise<string[]> {
-  const { id, kind, key, seedFile, reason } = given;
+  const { id, kind, key, seedFile, reason, connections } = given;
   const because = reason === undefined ? {} : { reason };
   await orderOfRegistry(desk, 'people-key', { actorId: id, change: 'add', key, ...because });
-  if (!(await letIn(context, { id, kind, key }))) return [elsewhere('into')];
+  if (!(await letIn(context, { id, kind, key, connections }))) return [elsewhere('into')];
   const where = seedFile === undefined ? shortKey(key) : `the key in ${seedFile}`;
   return [`the bus lets ${where} in; ORRERY_NATS_SEED_FILE names it to this program`];
 }
-
-const elsewhere = (way: 'into' | 'out of'): string =>
-  `the bus runs elsewhere: take the key ${way} its users there (docs/security.md), and let it read them anew`;
 
 async function keyFor(
   context: CliContext,
@@ -175,23 +189,6 @@ async function keyFor(
 ): Promise<{ key: string; seedFile?: string } | undefined> {
   if (publicKey !== undefined) return { key: busKeyOf('--public-key', publicKey) };
   return wanted ? ownKey(context, id) : undefined;
-}
-
-function atDesk<T>(context: CliContext, work: (desk: Desk) => Promise<T>): Promise<T> {
-  return withSignedBus(context, (nc, seed) => work({ nc, seed, now: context.now }));
-}
-
-async function personAt(desk: Desk, id: string): Promise<Person> {
-  const { people } = await askRegistry(desk, 'people', {});
-  const found = people.find(({ actor }) => actor.id === id);
-  if (found === undefined) throw badInput(`Nobody is called "${cleanLine(id)}"; see: orrery people`);
-  return found;
-}
-
-function actorIdOf(id: string): ActorId {
-  const parsed = ActorId.safeParse(id);
-  if (!parsed.success) throw badInput(`The id ${parsed.error.issues.map(({ message }) => message).join('; ')}.`);
-  return parsed.data;
 }
 
 function rolesOf(option: string, words: readonly string[]): Role[] {
