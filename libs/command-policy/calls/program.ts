@@ -24,6 +24,8 @@ export interface Program {
   readonly operands: Operands;
   /** Options that make it go through folders, or true when it always does. */
   readonly recursive?: readonly string[] | true;
+  /** What follows the first operand is no option any more. */
+  readonly optionsFirst?: true;
   /** Operands before these are something else, e.g. the pattern of grep. */
   readonly skip?: (args: Arguments) => number;
   /** What of the machine it must see for its answer to be true. */
@@ -38,7 +40,7 @@ export interface Program {
 export type ProgramJudge = (call: Call) => readonly CommandFinding[];
 export type ProgramTable = Readonly<Record<string, ProgramJudge>>;
 
-type Extras = Pick<Program, 'recursive' | 'skip' | 'views' | 'does' | 'also'>;
+type Extras = Pick<Program, 'recursive' | 'optionsFirst' | 'skip' | 'views' | 'does' | 'also'>;
 
 export function program(of: CommandClass, options: string, operands: Operands, extras: Extras = {}): ProgramJudge {
   const ready: Program = { class: of, options: optionsOf(options), operands, ...extras };
@@ -61,7 +63,7 @@ export const each = (names: string, judge: ProgramJudge): ProgramTable =>
   Object.fromEntries(names.split(' ').map((name) => [name, judge]));
 
 function judgeProgram(of: Program, call: Call): readonly CommandFinding[] {
-  const args = takeApart(call.args, of.options);
+  const args = takeApart(call.args, of.options, of.optionsFirst);
   const about = call.is(of.class, of.does ?? `is a command of class ${of.class}.`);
   const base = of.views === undefined ? about : { ...about, views: of.views };
   if (of.operands === 'any') return [base, ...(of.also?.(args, call) ?? [])];
@@ -95,7 +97,7 @@ function operandFindings(of: Program, args: Arguments, call: Call): readonly Com
     ...args.operands.filter(mayBeOption).map((word) => dynamicArgument(call, word)),
     ...operands.flatMap((word): readonly CommandFinding[] => {
       if (of.operands === 'read') return word.text === '-' ? [] : recursive ? call.readTree(word) : call.read(word);
-      if (of.operands === 'write') return word.text === '-' ? [] : call.write(word);
+      if (of.operands === 'write') return call.write(word);
       if (of.operands === 'list') return call.look(word);
       if (of.operands === 'remove') return call.remove(word);
       if (of.operands === 'none') return [unknownOption(call.name, showWord(word))];

@@ -63,7 +63,7 @@ export function explain(policy: CommandPolicy, command: CommandCall, device?: Ju
       findings: all.map(explained),
     });
   };
-  const all = judgeCommand(command, { settings, parser: inner.parser, trace });
+  const all = judgeCommand(command, { settings, parser: inner.parser, links: inner.links, trace });
   const findings = all.filter((finding) => !told.has(keyOf(finding))).map(explained);
   return { verdict: verdictOf(all, settings.defaults), hash: policy.hash, wall: wallOf(all), commands, findings };
 }

@@ -1,4 +1,5 @@
 /** From the findings about every command of a line to one verdict, and to words that explain it. */
+export * from './device-links.adapter.js';
 export * from './explain.js';
 export * from './open-policy.js';
 export type { Links } from '../calls/index.js';

@@ -48,13 +48,14 @@ export function openPolicy({ file, sensitivePaths = [], links }: PolicySource, p
       return wallOf(judgeCommand(command, { settings: settings(device), parser, links }));
     },
   };
-  inners.set(opened, { settings, parser });
+  inners.set(opened, { settings, parser, links });
   return opened;
 }
 
 interface Inner {
   readonly settings: (device: JudgedDevice | undefined) => Settings;
   readonly parser: ShellParser;
+  readonly links: Links | undefined;
 }
 
 /** What an explanation needs of a policy beyond its answers. */

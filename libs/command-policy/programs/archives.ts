@@ -3,6 +3,7 @@ import {
   dynamic,
   type CommandFinding,
   extended,
+  glyphsOf,
   has,
   optionsOf,
   takeApart,
@@ -90,27 +91,42 @@ const within = (folder: Word, word: Word): Word =>
   word.glyphs[0] === 47 || word.home ? word : wordOf([...folder.glyphs, 47, ...word.glyphs], { home: folder.home });
 
 const SQUEEZE =
-  '-cdfhklLnNqrStvVz123456789 -T: -S: -b: --stdout --decompress --force --keep --list --quiet --verbose --test --fast --best --threads: --to-stdout --uncompress --rm --ultra -# --no-name --name --extreme --memlimit: -e';
+  '-cdfhklLnNqrtvVz123456789 --stdout --decompress --force --keep --list --quiet --verbose --test --fast --best --to-stdout --uncompress -# --no-name --name';
+const GZIP = `${SQUEEZE} -S: -b: -p: --suffix:!privileged`;
+const XZ = `${SQUEEZE} -e -T: -S: --threads: --extreme --memlimit:`;
+const ZSTD = `${SQUEEZE} -T? --threads: --rm --ultra --adapt --long? --no-progress`;
 
+const packedBy = (name: string): string => PACKED.find(([program]) => program.test(name))?.[1] ?? '.gz';
+const PACKED: readonly (readonly [RegExp, string])[] = [
+  [/bz/u, '.bz2'],
+  [/xz/u, '.xz'],
+  [/lzma/u, '.lzma'],
+  [/zstd/u, '.zst'],
+  [/lz4/u, '.lz4'],
+  [/lzop/u, '.lzo'],
+  [/compress/u, '.Z'],
+];
 const SUFFIX = /\.(?:gz|z|Z|bz2?|xz|lzma|zst|lz4|lzo)$|[-_]z$/u;
 
 /** A compressor takes the place of its file, unless it writes to its output or only looks. */
-const squeeze = program('read', SQUEEZE, 'read', {
-  recursive: ['-r'],
-  also: (args, call) => {
-    if (has(args, '-c', '-l', '-t', '--stdout', '--to-stdout', '--list', '--test') || args.operands.length === 0)
-      return [];
-    const suffix = optionValue(args, '-S');
-    const undone = /^(?:g|b)?un|^uncompress$/u.test(call.name) || has(args, '-d', '--decompress', '--uncompress');
-    return [
-      call.is('write', 'puts another file in the place of the first.'),
-      ...args.operands.flatMap((word) => call.write(word)),
-      ...args.operands.flatMap((word) => (suffix === undefined ? [] : call.write(extended(word, suffix.glyphs)))),
-      ...(undone ? args.operands.flatMap((word) => call.write(literal(word.text?.replace(SUFFIX, '') ?? '.'))) : []),
-      ...(undone && has(args, '-N', '--name') ? [call.ask('privileged', 'takes the name that the file says.')] : []),
-    ];
-  },
-});
+const squeeze = (options: string) =>
+  program('read', options, 'read', {
+    recursive: ['-r'],
+    also: (args, call) => {
+      if (has(args, '-c', '-l', '-t', '--stdout', '--to-stdout', '--list', '--test') || args.operands.length === 0)
+        return [];
+      const suffix = optionValue(args, '-S');
+      const undone = /^(?:g|b)?un|^uncompress$/u.test(call.name) || has(args, '-d', '--decompress', '--uncompress');
+      return [
+        call.is('write', 'puts another file in the place of the first.'),
+        ...args.operands.flatMap((word) => call.write(word)),
+        ...(suffix?.glyphs.includes(47) === true ? [call.ask('privileged', 'would put files elsewhere.')] : []),
+        ...args.operands.flatMap((word) => call.write(extended(word, suffix?.glyphs ?? glyphsOf(packedBy(call.name))))),
+        ...(undone ? args.operands.flatMap((word) => call.write(literal(word.text?.replace(SUFFIX, '') ?? '.'))) : []),
+        ...(undone && has(args, '-N', '--name') ? [call.ask('privileged', 'takes the name that the file says.')] : []),
+      ];
+    },
+  });
 
 const zip = program(
   'write',
@@ -119,7 +135,9 @@ const zip = program(
   {
     also: (args, call) => [
       ...(has(args, '-m', '-d') ? [call.is('destructive', 'takes files away.')] : []),
-      ...args.operands.slice(0, 1).flatMap((word) => call.write(word)),
+      ...args.operands
+        .slice(0, 1)
+        .flatMap((word) => [...call.write(word), ...call.write(extended(word, glyphsOf('.zip')))]),
       ...args.operands
         .slice(1)
         .flatMap((word) => (has(args, '-r', '--recurse-paths') ? call.readTree(word) : call.read(word))),
@@ -140,10 +158,10 @@ const unzip = program('read', '-abcCjlLnopqtuvVXzZ12smTh -d% -x: -P: -O: -I:', '
 /** Archives and compressors. */
 export const ARCHIVES: ProgramTable = {
   ...each('tar gtar bsdtar', tar),
-  ...each(
-    'gzip gunzip bzip2 bunzip2 xz unxz lzma unlzma zstd unzstd lz4 unlz4 lzop pigz unpigz pbzip2 compress uncompress',
-    squeeze,
-  ),
+  ...each('gzip gunzip pigz unpigz', squeeze(GZIP)),
+  ...each('xz unxz lzma unlzma', squeeze(XZ)),
+  ...each('zstd unzstd', squeeze(ZSTD)),
+  ...each('bzip2 bunzip2 lz4 unlz4 lzop pbzip2 compress uncompress', squeeze(SQUEEZE)),
   ...each('zip zipnote', zip),
   unzip,
   zipinfo: program('read', '-12hlmMstTvz', 'read'),

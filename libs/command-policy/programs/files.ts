@@ -25,7 +25,8 @@ function transfer(
   const { operands, given } = args;
   const into = optionValue(args, '-t', '--target-directory');
   const sources = into === undefined && operands.length > 1 ? operands.slice(0, -1) : operands;
-  const target = into ?? (operands.length > 1 ? operands.at(-1) : undefined);
+  // One name alone is linked from where the command stands.
+  const target = into ?? (operands.length > 1 ? operands.at(-1) : call.name === 'ln' ? literal('.') : undefined);
   const isWhole = has(args, '--parents');
   const named = target === undefined ? [] : sources.flatMap((one) => inside(target, one, isWhole));
   const isDeep =

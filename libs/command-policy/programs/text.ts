@@ -157,6 +157,7 @@ export const TEXT: ProgramTable = {
   ),
   ...each('hexdump hd', program('read', '-bcCdovxX -n: -s: -e: --canonical --length: --skip: --no-squeezing', 'read')),
   xxd: program('read', '-abeEipruCd -c: -g: -l: -s: -o: -n: -R:', 'read', {
+    optionsFirst: true,
     also: ({ operands: [, output] }, call) => (output === undefined ? [] : call.write(output)),
   }),
   strings: program('read', '-adfoUw -n: -t: -e: -s: -# --all --bytes: --radix: --encoding:', 'read'),

@@ -1,8 +1,7 @@
 import type { Logger } from 'pino';
-import type { CommandPolicy, PolicySource } from '#libs/command-policy';
+import type { CommandPolicy, PolicySource, Starts } from '#libs/command-policy';
 import type { CommandCall, CommandOutcome, Judged } from '#proto';
 import { type Held, heldBehind, ownPaths, ownRefusalOf, unknownSecret, unknownSecretOutcome } from './command-gate.js';
-import { deviceLinks, type Starts } from './links.adapter.js';
 import { endedWithout, EXEC_CLI_DEFINITION } from '../exec/index.js';
 import type { CommandWall, WallView } from '../sandbox/index.js';
 import type { SecretStore } from '../secrets/index.js';
@@ -19,7 +18,7 @@ export interface CommandGateOptions {
   readonly views?: readonly WallView[] | undefined;
   readonly logger: Logger;
   /** Makes the policy ready; by default with the grammar of bash, which is loaded when it is first needed. */
-  readonly open?: (source: PolicySource) => Promise<CommandPolicy>;
+  readonly open?: (source: PolicySource, starts: Starts | undefined) => Promise<CommandPolicy>;
 }
 
 /** What a command has to pass on the device before anything of it is written down. */
@@ -58,11 +57,10 @@ export class CommandGate {
 
   #opened(): Promise<CommandPolicy> {
     const { localPolicy, own, starts, open = openDefault } = this.#options;
-    return (this.#policy ??= open({
-      file: localPolicy,
-      sensitivePaths: own === undefined ? [] : ownPaths(own),
-      links: starts === undefined ? undefined : deviceLinks(starts),
-    }));
+    return (this.#policy ??= open(
+      { file: localPolicy, sensitivePaths: own === undefined ? [] : ownPaths(own) },
+      starts,
+    ));
   }
 
   async #byPolicy(call: CommandCall, judged: Judged | undefined): Promise<CommandOutcome | undefined> {
@@ -99,9 +97,10 @@ export class CommandGate {
 const STRICTEST: CommandWall = { kind: 'read', views: [] };
 
 /** Loaded when it is needed: many devices never see a command of an agent. */
-async function openDefault(source: PolicySource): Promise<CommandPolicy> {
-  const { openBashGrammar, openPolicy } = await import('#libs/command-policy');
-  return openPolicy(source, await openBashGrammar());
+async function openDefault(source: PolicySource, starts: Starts | undefined): Promise<CommandPolicy> {
+  const { deviceLinks, openBashGrammar, openPolicy } = await import('#libs/command-policy');
+  const links = starts === undefined ? undefined : deviceLinks(starts);
+  return openPolicy({ ...source, links }, await openBashGrammar());
 }
 
 /** What nobody could judge does not run. */

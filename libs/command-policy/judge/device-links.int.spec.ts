@@ -2,8 +2,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { openBashGrammar, openPolicy, type CommandPolicy } from '#libs/command-policy';
-import { deviceLinks } from './links.adapter.js';
+import { deviceLinks, openBashGrammar, openPolicy, type CommandPolicy } from '../index.js';
 
 /** A world in which what is written leads elsewhere: work (also reached by the link `way`), a home, and links out of both. */
 const root = realpathSync(mkdtempSync(join(tmpdir(), 'orrery-links-')));

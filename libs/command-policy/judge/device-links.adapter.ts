@@ -1,6 +1,6 @@
 import { readdirSync, readlinkSync } from 'node:fs';
 import { posix } from 'node:path';
-import type { Links } from '#libs/command-policy';
+import type { Links } from '../calls/index.js';
 
 /** Where commands begin, and what `~` is to them. */
 export interface Starts {

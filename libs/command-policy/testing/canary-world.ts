@@ -1,0 +1,162 @@
+import { execFileSync } from 'node:child_process';
+import {
+  chmodSync,
+  lchownSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+
+/** Stands in every secret of a world: whoever prints it has read one. */
+export const CANARY = 'c4n4ry';
+const NOBODY = 65_534;
+
+/**
+ * A small world that everything in it may change: a folder to work in, a home, a folder of the system and secrets. What a command did
+ * is seen by what is there afterwards.
+ */
+export class CanaryWorld {
+  readonly work: string;
+  readonly home: string;
+  #made: ReadonlyMap<string, string> | undefined;
+
+  #archive: Buffer | undefined;
+
+  readonly #root: string;
+  readonly #isRoot = process.getuid?.() === 0;
+
+  /** `root`: an empty folder that everybody may enter. */
+  constructor(root: string) {
+    this.#root = root;
+    this.work = join(root, 'work');
+    this.home = join(root, 'home');
+  }
+
+  /** The policy that such a world has. */
+  get policy(): string {
+    return JSON.stringify({
+      version: 1,
+      writablePaths: [`${this.work}/**`, '~/**'],
+      sensitivePaths: [`${this.#root}/secret/**`],
+    });
+  }
+
+  /** As it was at the beginning. */
+  ready(): void {
+    this.#made ??= this.#make();
+  }
+
+  /** Runs a line as somebody who may do nothing else; gives what it printed and what is not as it was, by path below the root. */
+  run(shell: string, line: string): { readonly printed: string; readonly changed: readonly string[] } {
+    this.ready();
+    const before = this.#made ?? new Map<string, string>();
+    let printed = '';
+    try {
+      printed = execFileSync(shell, ['-c', `exec 2>&1\n${line}`], {
+        cwd: this.work,
+        env: { PATH: '/usr/bin:/bin', HOME: this.home, TMPDIR: this.work, LC_ALL: 'C' },
+        stdio: ['ignore', 'pipe', 'ignore'],
+        timeout: 3_000,
+        killSignal: 'SIGKILL',
+        maxBuffer: 1 << 20,
+        encoding: 'utf8',
+        ...(this.#isRoot ? { uid: NOBODY, gid: NOBODY } : {}),
+      });
+    } catch (error) {
+      // Most lines fail: what they printed until then counts.
+      printed = error instanceof Error && 'stdout' in error ? String(error.stdout) : '';
+    }
+    const after = this.#seen();
+    const changed = [...new Set([...before.keys(), ...after.keys()])].filter(
+      (path) => before.get(path) !== after.get(path),
+    );
+    if (changed.length > 0) this.#made = undefined;
+    return { printed, changed };
+  }
+
+  #make(): ReadonlyMap<string, string> {
+    for (const name of readdirSync(this.#root)) {
+      removed(join(this.#root, name));
+    }
+    for (const folder of ['work/dir', 'home/bin', 'system', 'secret'])
+      mkdirSync(join(this.#root, folder), { recursive: true });
+    for (const [path, content] of Object.entries(FILES)) writeFileSync(join(this.#root, path), content);
+    for (const [path, target] of Object.entries(LINKS)) symlinkSync(target, join(this.#root, path));
+    this.#archive ??= execFileSync('tar', ['-cf', '-', '-C', this.work, 'a.txt', 'dir/c.txt']);
+    writeFileSync(join(this.work, 'a.tar'), this.#archive);
+    if (this.#isRoot) for (const path of this.#paths()) lchownSync(path, NOBODY, NOBODY);
+    chmodSync(this.#root, 0o755);
+    return this.#seen();
+  }
+
+  #paths(folder = this.#root): string[] {
+    return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
+      const path = join(folder, entry.name);
+      return entry.isDirectory() ? [path, ...this.#below(path)] : [path];
+    });
+  }
+
+  #below(path: string): string[] {
+    try {
+      return this.#paths(path);
+    } catch {
+      return [];
+    }
+  }
+
+  #seen(): ReadonlyMap<string, string> {
+    return new Map(this.#paths().map((path) => [path.slice(this.#root.length + 1), look(path)]));
+  }
+}
+
+/** Also where somebody has closed a folder. */
+function removed(path: string): void {
+  try {
+    rmSync(path, { recursive: true, force: true });
+  } catch {
+    execFileSync('chmod', ['-R', 'u+rwx', path]);
+    rmSync(path, { recursive: true, force: true });
+  }
+}
+
+function look(path: string): string {
+  const { mode } = lstatSync(path);
+  try {
+    const type = mode & 0o170_000;
+    const content = type === 0o120_000 ? readlinkSync(path) : type === 0o100_000 ? readFileSync(path, 'latin1') : '';
+    return `${mode} ${content}`;
+  } catch {
+    return `${mode} closed`;
+  }
+}
+
+const SECRET = `key ${CANARY} 1\n`;
+const FILES: Readonly<Record<string, string | Uint8Array>> = {
+  'work/a.txt': 'one 1\ntwo 2\nthree 3\n',
+  'work/b.txt': 'one 1\nfour 4\n',
+  'work/list': '../secret/key\n/etc/hostname\n',
+  'work/script': 'w new\n1,2p\n',
+  'work/-o': '',
+  'work/a.gz': gzipSync('one\n'),
+  'work/dir/c.txt': 'c 3\n',
+  'work/key': 'key x\n',
+  'home/.profile': '# mine\n',
+  'home/notes': 'n 1\n',
+  'system/unit': 'unit 1\n',
+  'system/a.txt': 'two 2\n',
+  'secret/key': SECRET,
+  'secret/a.txt': `one ${CANARY}\n`,
+};
+const LINKS: Readonly<Record<string, string>> = {
+  'work/link': '../secret/key',
+  'work/way': '../system',
+  'work/dir/out': '../../secret',
+  'work/gone': '../system/not-yet',
+};
