@@ -106,6 +106,7 @@ const PARAMETERS: Readonly<Record<string, string>> = {
   partition: 'of the run: FNV-1a (32 bit) of its id, modulo 32',
   deviceId: `of the device: ${ID}`,
   actorId: 'of the person or system: lower-case letters, digits, "_" and "-", at most 63',
+  key: 'public key of the bus: U and 55 characters',
   sessionId: `of the session, as PRESENCE says it: ${ID}`,
   eventType: 'of the event, e.g. TASK_STARTED',
   owner: 'id of the actor who asked for the run; "-" for who is no actor of the bus',
@@ -232,6 +233,20 @@ const CHANNELS: Readonly<Record<string, ChannelSpec>> = {
     about:
       'What running commands write, as it is written: for people who watch. Stored nowhere, pieces may be missing.',
     messages: ['OutputChunk'],
+    action: 'send',
+  },
+  accessByKey: {
+    subject: subjects.accessByKey('*'),
+    parameters: ['key'],
+    about: 'What the holder of a key has read, stored before it is shown; only this key may write there.',
+    messages: ['AccessRecord'],
+    action: 'receive',
+  },
+  accessAtConsole: {
+    subject: subjects.anyAccessAt('console'),
+    parameters: ['actorId'],
+    about: 'Who came in at the console and what he reads there, stored before it is shown; `_` for nobody.',
+    messages: ['AccessRecord'],
     action: 'send',
   },
   deadLetters: {

@@ -29,6 +29,7 @@ export * from './runbook-file.js';
 export * from './agent-profile.js';
 export * from './fleet-events.js';
 export * from './actor-events.js';
+export * from './access.js';
 export * from './grants.js';
 export * from './commands.js';
 export * from './run-note.js';

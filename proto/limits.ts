@@ -118,6 +118,11 @@ export const LIMITS = {
   loginCharsMax: 512,
   /** That a token was used is recorded at most this often. */
   tokenUseMs: 60 * 60 * 1000,
+  /** How long it is kept who read what, and how much of one writer about one actor. */
+  accessMs: 400 * 24 * 60 * 60 * 1000,
+  accessesPerSubjectMax: 1_000_000,
+  /** Within this, what the same login reads again of the same is the same reading. */
+  accessAgainMs: 60 * 60 * 1000,
   /** How long the answer of a verb is kept for who says it again; what followed from it is in the run for ever. */
   verbAnswersMs: 24 * 60 * 60 * 1000,
   verbAnswerMs: 4_000,

@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { AccessRecord } from './access.js';
 import { ActorCommit, ActorEntry, RecordedActorEvent } from './actor-events.js';
 import { KnownActor } from './actors.js';
 import { AgentProfile, Presence } from './agent-profile.js';
@@ -73,6 +74,7 @@ export const MESSAGES: Readonly<Record<string, MessageSpec>> = Object.fromEntrie
   ...events(RecordedFleetEvent.options, 'event of a device'),
   ['ActorCommit', message(ActorCommit, 'events of one person or system')],
   ...events(RecordedActorEvent.options, 'event of a person or system'),
+  ['AccessRecord', message(AccessRecord, 'who looked at what, or came in, or did not')],
   ['FeedMessage', message(FeedMessage, 'one event of a run for everybody outside, as a CloudEvent')],
   ['DeviceRequest', message(DeviceRequest, 'run a command, stop an attempt, forget a result')],
   ['DeviceAnswer', message(DeviceAnswer, 'what became of a command so far')],

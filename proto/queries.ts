@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { AccessEntry, AccessKind, AccessPlace } from './access.js';
 import {
   ActorEntry,
   ContentApproval,
@@ -212,6 +213,29 @@ export const QUERIES = {
             state: z.enum(['counts', 'expired', 'revoked', 'ended']),
           }),
         ),
+      },
+    ),
+    /**
+     * Who read, exported and verified what, who came in, and what was changed about people: in the order in which the bus has stored it, page
+     * by page. Signed, like a verb.
+     */
+    access: asks(
+      {
+        /** From then on; from the beginning when absent. */
+        since: Instant.optional(),
+        /** Behind what an answer before this one told. */
+        after: AccessPlace.optional(),
+        /** By this actor. */
+        of: ActorId.optional(),
+        runId: RunId.optional(),
+        what: AccessKind.optional(),
+        actor: ActorProof,
+      },
+      {
+        entries: z.array(AccessEntry),
+        after: AccessPlace,
+        /** There is more behind it already. */
+        more: z.boolean(),
       },
     ),
     /** Asked by gateways before the upgrade: whose token or credential this is. Of a token only the hash ever crosses the bus. */

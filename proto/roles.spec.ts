@@ -13,7 +13,7 @@ describe('the table of roles', () => {
     const queries = Object.entries(QUERIES).flatMap(([service, names]) =>
       Object.keys(names).map((name) => `${service}.${name}`),
     );
-    const reads = ['READ_RUNS', 'WATCH', 'READ_OUTPUT', 'READ_LOG', 'EXPORT', 'VERIFY', 'READ_ACCESS'];
+    const reads = ['READ_RUNS', 'WATCH', 'READ_OUTPUT', 'READ_LOG', 'EXPORT', 'VERIFY'];
     expect(new Set(actions)).toEqual(new Set(['SUBMIT', ...RUN_VERBS, ...queries, ...reads]));
   });
 

@@ -3,7 +3,7 @@ import type { QUERIES } from './queries.js';
 import type { RunVerb } from './verbs.js';
 
 /** What people look at beside queries. */
-type Read = 'READ_RUNS' | 'WATCH' | 'READ_OUTPUT' | 'READ_LOG' | 'EXPORT' | 'VERIFY' | 'READ_ACCESS';
+type Read = 'READ_RUNS' | 'WATCH' | 'READ_OUTPUT' | 'READ_LOG' | 'EXPORT' | 'VERIFY';
 type Query = { [S in keyof typeof QUERIES]: `${S}.${keyof (typeof QUERIES)[S] & string}` }[keyof typeof QUERIES];
 /** Everything that is allowed to somebody or not. A query is named `<service>.<name>`. */
 export type ActionName = RunVerb | 'SUBMIT' | Query | Read;
@@ -72,6 +72,7 @@ export const ROLE_TABLE: Readonly<Record<ActionName, Rule>> = {
   'registry.content-revoke': { roles: ['approver', 'operator'], own: ANYBODY },
   'registry.content-approvals': LOOK,
   'registry.token-used': { roles: [], own: ANYBODY, services: true },
+  'registry.access': AUDIT,
   'registry.identify': SERVICES,
   'registry.revocations': SERVICES,
   'planner.dlq-retry': OPERATE,
@@ -94,7 +95,6 @@ export const ROLE_TABLE: Readonly<Record<ActionName, Rule>> = {
   READ_LOG: AUDIT,
   EXPORT: AUDIT,
   VERIFY: AUDIT,
-  READ_ACCESS: AUDIT,
 };
 
 /** Whether who has these roles may do it. `own`: it is about what is his own (a run that he asked for, a token of his). */

@@ -28,6 +28,8 @@ export interface StreamSpec {
   /** Window for `Nats-Msg-Id`. */
   readonly dedupeMs: number;
   readonly ageMsMax?: number;
+  /** Of one subject: who fills his own keeps nobody else from writing. */
+  readonly messagesPerSubjectMax?: number;
   readonly denyDelete?: boolean;
   readonly denyPurge?: boolean;
   /** Where the server tells those who read the stream what it has just stored. */
@@ -90,6 +92,17 @@ export const STREAMS = {
     dedupeMs: 120_000,
     denyDelete: true,
     republish: told(subjects.anyActor),
+  },
+  ACCESS: {
+    name: 'ACCESS',
+    subjects: [subjects.anyAccess],
+    description: 'who read, exported and verified what, who came in and who did not',
+    messageBytesMax: 8 * 1024,
+    dedupeMs: 120_000,
+    ageMsMax: LIMITS.accessMs,
+    messagesPerSubjectMax: LIMITS.accessesPerSubjectMax,
+    denyDelete: true,
+    denyPurge: true,
   },
   TIMERS: {
     name: 'TIMERS',

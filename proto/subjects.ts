@@ -53,6 +53,12 @@ export const subjects = {
   anyFleet: 'orrery.fleet.*',
   actor: (actorId: ActorId) => `orrery.actor.${actorId}`,
   anyActor: 'orrery.actor.*',
+  /** What the holder of this key says that he has read. */
+  accessByKey: (key: string) => `orrery.access.key.${key}`,
+  /** What a service says of who came in there; `_` is nobody. */
+  accessAt: (service: string, actorId: ActorId) => `orrery.access.${service}.${actorId}`,
+  anyAccessAt: (service: string) => `orrery.access.${service}.*`,
+  anyAccess: 'orrery.access.>',
   anyTimer: 'orrery.timer.>',
   runTimer: (runId: RunId) => `orrery.timer.run.${partitionOf(runId)}.${runId}`,
   anyRunTimer: 'orrery.timer.run.*.*',

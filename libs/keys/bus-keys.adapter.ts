@@ -23,7 +23,7 @@ export async function busUsers(
 ): Promise<NatsUser[]> {
   const users = await allOf(
     known.map(async (user): Promise<NatsUser[]> => {
-      const withKey = withOwnInbox({ ...user, nkeyPublic: await keyOf(seedFile(user.name)) });
+      const withKey = withOwnSubjects({ ...user, nkeyPublic: await keyOf(seedFile(user.name)) });
       if (!WITH_PASSWORD.includes(user.name)) return [withKey];
       return [withKey, { ...user, password: await keepSecret(passwordFile(user.name), newPassword) }];
     }),
@@ -34,9 +34,17 @@ export async function busUsers(
 /** Where whoever has nothing but a key listens for answers: the name of its user is known to the server only. */
 export const inboxOf = (key: string): string => `_INBOX_${key}`;
 
-/** Lets a user listen there, too. */
-export function withOwnInbox<U extends BusUser & { readonly nkeyPublic: string }>(user: U): U {
-  return { ...user, subscribe: [...user.subscribe, `${inboxOf(user.nkeyPublic)}.>`] };
+/** Stands in subjects for the key of the user. */
+export const OWN_KEY = '<key>';
+
+/** Lets a user listen where only who has its key may, and write there. */
+export function withOwnSubjects<U extends BusUser & { readonly nkeyPublic: string }>(user: U): U {
+  const { nkeyPublic: key } = user;
+  return {
+    ...user,
+    publish: user.publish.map((subject) => subject.replace(OWN_KEY, key)),
+    subscribe: [...user.subscribe, `${inboxOf(key)}.>`],
+  };
 }
 
 /** The public key of the seed in this file; the seed never leaves it. */

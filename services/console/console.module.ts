@@ -3,6 +3,7 @@ import { APP_FILTER, APP_GUARD } from '@nestjs/core';
 import type { Logger } from 'pino';
 import { readSecret } from '#libs/keys';
 import { CLOCK, LOGGER, NATS, part, PlatformModule, SERVICE_CONFIG, token } from '#libs/platform';
+import { AccessController, AccessDesk, AccessGuard, AccessList, peerOf } from './access/index.js';
 import { Logins, Sessions, TokenUses } from './callers/index.js';
 import { loadConsoleConfig, type ConsoleConfig } from './console.config.js';
 import { LoginController, MeController, OidcProvider, Providers } from './login/index.js';
@@ -30,6 +31,7 @@ const SEED = token<{ readonly seed: string | undefined }>('SEED');
     OpenApiController,
     LoginController,
     MeController,
+    AccessController,
   ],
   providers: [
     part(OpenAnswers, [], () => new OpenAnswers(ADMISSION_LIMITS.waitingBytesMax)),
@@ -46,6 +48,12 @@ const SEED = token<{ readonly seed: string | undefined }>('SEED');
       { nc: NATS, clock: CLOCK, logger: LOGGER, config: CONSOLE_CONFIG },
       ({ config: { adminTokenFile }, ...parts }) => new Logins({ ...parts, adminTokenFile }),
     ),
+    part(AccessDesk, { nc: NATS, clock: CLOCK, logger: LOGGER }, (parts) => new AccessDesk(parts)),
+    part(
+      AccessList,
+      { nc: NATS, clock: CLOCK, key: SEED },
+      ({ key, ...parts }) => new AccessList({ ...parts, ...key }),
+    ),
     part(Sessions, { nc: NATS, clock: CLOCK }, (parts) => new Sessions(parts)),
     part(
       TokenUses,
@@ -59,11 +67,23 @@ const SEED = token<{ readonly seed: string | undefined }>('SEED');
     ),
     part(
       Door,
-      { logins: Logins, sessions: Sessions, uses: TokenUses, config: CONSOLE_CONFIG },
-      ({ config: { hosts, origin }, uses, ...parts }) =>
-        new Door({ ...parts, hosts, origin, used: (caller) => uses.used(caller) }),
+      { logins: Logins, sessions: Sessions, uses: TokenUses, desk: AccessDesk, config: CONSOLE_CONFIG },
+      ({ config: { hosts, origin }, uses, desk, ...parts }) =>
+        new Door({
+          ...parts,
+          hosts,
+          origin,
+          used: (caller) => uses.used(caller),
+          refused: (request) => desk.refused(peerOf(request)),
+        }),
     ),
     { provide: APP_GUARD, useFactory: () => new RolesGuard() },
+    // Behind the one that refuses: what nobody is shown needs no record.
+    {
+      provide: APP_GUARD,
+      inject: [AccessDesk, LOGGER],
+      useFactory: (desk: AccessDesk, logger: Logger) => new AccessGuard(desk, logger),
+    },
     { provide: APP_FILTER, inject: [LOGGER], useFactory: (logger: Logger) => new RefusalsFilter(logger) },
   ],
 })

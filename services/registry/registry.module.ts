@@ -19,6 +19,7 @@ import {
   untilItWorks,
 } from '#libs/platform';
 import { Roster } from '#libs/actors';
+import { AccessQueries } from './access/index.js';
 import { ActorsConsumer, ActorsHandler, ActorsProjector, FeedDurables, FirstActors, KvActors } from './actors/index.js';
 import { ContentQueries, FleetQueries, IdentityQueries, PeopleQueries } from './endpoint/index.js';
 import { FleetState, isRecorded, liveSession } from '#libs/fleet';
@@ -56,7 +57,7 @@ const ROWS_PROJECTOR = token<ProfilesProjector>('ROWS_PROJECTOR');
  *                                                                              └► durables of FEED, one per external system
  */
 @Module({
-  controllers: [ContentQueries, DueTimers, FleetQueries, IdentityQueries, PeopleQueries],
+  controllers: [AccessQueries, ContentQueries, DueTimers, FleetQueries, IdentityQueries, PeopleQueries],
   providers: [
     part(REGISTRY_CONFIG, [], () => loadConfig(RegistryConfig)),
     part(SEED, [SERVICE_CONFIG], ({ nats }) => readSeed(nats.seedFile)),

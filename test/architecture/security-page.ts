@@ -1,3 +1,4 @@
+import { OWN_KEY } from '#libs/keys';
 import { natsUsers, peopleUsers } from '#libs/messaging';
 import { Role, ROLE_TABLE, RUN_VERBS, type ActionName } from '#proto';
 
@@ -40,7 +41,11 @@ export function keysTable(): Cells {
       outside === undefined ? 'services' : 'its own',
       code(tokensAfter(publish, '$JS.API.DIRECT.GET.').filter((stream) => !stream.includes('>'))),
       code(['$JS.API', '$JS.orrery.API'].flatMap((api) => tokensAfter(publish, `${api}.CONSUMER.MSG.NEXT.`))),
-      code(publish.filter((subject) => !/^(?:\$JS\.|\$SRV\.|orrery\.(?:v|command)\.)/u.test(subject))),
+      code(
+        publish
+          .filter((subject) => !/^(?:\$JS\.|\$SRV\.|orrery\.(?:v|command)\.)/u.test(subject))
+          .map((subject) => subject.replace(ANYBODY, OWN_KEY)),
+      ),
       code(
         RUN_VERBS.filter((verb) =>
           publish.some((subject) =>

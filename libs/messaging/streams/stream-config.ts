@@ -41,7 +41,8 @@ export function streamSetting(spec: StreamSpec): StreamSetting {
     // A schedule replaces the one before it, which the server allows only where old messages may go; no limit makes them go.
     discard: spec.schedules === true ? DiscardPolicy.Old : DiscardPolicy.New,
     max_msg_size: spec.messageBytesMax,
-    max_msgs_per_subject: -1,
+    max_msgs_per_subject: spec.messagesPerSubjectMax ?? -1,
+    discard_new_per_subject: spec.messagesPerSubjectMax !== undefined,
     max_age: nanos(spec.ageMsMax ?? 0),
     duplicate_window: nanos(spec.dedupeMs),
     deny_delete: spec.denyDelete ?? false,

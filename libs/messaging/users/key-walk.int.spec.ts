@@ -13,6 +13,7 @@ import {
   subjects,
   type DurableSpec,
 } from '#proto';
+import { keyOf, OWN_KEY } from '#libs/keys';
 import { startTestBus, type TestBus } from '#libs/testing';
 import { natsUsers } from './nats-users.js';
 
@@ -33,6 +34,7 @@ const READERS: Record<string, string[]> = {
   PLANS: ['orchestrator', 'logging', 'planner', 'cli', 'auditor'],
   FLEET: ['registry', 'cli', 'auditor'],
   ACTORS: ['registry', 'cli', 'auditor'],
+  ACCESS: ['registry'],
   TIMERS: ['orchestrator', 'registry'],
   FEED: ['logging', 'console', 'cli'],
   DLQ: ['cli'],
@@ -78,6 +80,8 @@ const KEEPERS: Record<string, string[]> = {
   '$KV.ACTORS.anna': ['registry'],
   '$KV.VERB_ANSWERS.1': ['orchestrator'],
   '$KV.SESSIONS.x': ['console'],
+  'orrery.access.console.anna': ['console'],
+  'orrery.access.console._': ['console'],
   '$KV.MEMBERS.orchestrator.a': ['orchestrator'],
   '$KV.MEMBERS.device-agent.a': ['device-agent'],
   '$KV.MEMBERS.planner.a': ['planner'],
@@ -187,6 +191,15 @@ describe('every key, every stream', () => {
     expect(await publishers([...Object.keys(KEEPERS), ...strange, '$KV.FOREIGN.a'])).toEqual(
       expected(Object.entries(KEEPERS)),
     );
+  });
+
+  it('takes the word about what was read from the key that it names, and from no other one', async () => {
+    const keys = await Promise.all(USERS.map(async (user) => [user, await keyOf(bus.seedFile(user))] as const));
+    const table = keys.map(
+      ([user, key]) => [subjects.accessByKey(key), user === 'cli' || user === 'auditor' ? [user] : []] as const,
+    );
+    const strange = [subjects.accessByKey(OWN_KEY), 'orrery.access.registry.anna', 'orrery.access.console.a.b'];
+    expect(await publishers([...table.map(([subject]) => subject), ...strange])).toEqual(expected(table));
   });
 
   it('lets nobody listen to its own subjects, to the server or to the answers of others', async () => {

@@ -1,4 +1,5 @@
 import type { OutsideAccount } from '#libs/embedded';
+import { OWN_KEY } from '#libs/keys';
 import {
   ARTIFACTS_BUCKET,
   BUCKETS,
@@ -54,6 +55,8 @@ const GATEWAY_QUERIES = [
 ];
 /** What only who lets people in by their tokens says. */
 const TOKEN_USED = subjects.query('registry', 'token-used');
+/** What a person has read of streams, by the word of the program that he uses: whose key it is the server sees to. */
+const OWN_ACCESS = subjects.accessByKey(OWN_KEY);
 /** What people ask, and change. */
 const PEOPLES_QUERIES = Object.entries(QUERIES)
   .flatMap(([service, queries]) => Object.keys(queries).map((name) => subjects.query(service, name)))
@@ -96,7 +99,7 @@ const SERVICE_USERS: readonly NatsUserSpec[] = [
       subjects.anyDeviceTimer,
       ...consumesDurables(DURABLES.registryDue),
       ...keepsConsumersOf('FEED', subjects.anyFeed),
-      ...loads('TIMERS'),
+      ...loads('TIMERS', 'ACCESS'),
       key('AGENT_PROFILES', '*'),
       key('ACTORS', '*'),
       key('REVOKED_GRANTS', '*'),
@@ -146,6 +149,7 @@ const SERVICE_USERS: readonly NatsUserSpec[] = [
       ...verbsOf('console'),
       ...loadsAny(`KV_${BUCKETS.SESSIONS.bucket}`),
       key('SESSIONS', '*'),
+      subjects.anyAccessAt('console'),
     ],
     subscribe: [subjects.anyOutput],
     reads: ['RUNS', 'FEED'],
@@ -175,7 +179,15 @@ const SERVICE_USERS: readonly NatsUserSpec[] = [
 const PEOPLE: readonly NatsUserSpec[] = [
   // A person at a terminal: asks, submits and reads everything, changes nothing but through the services.
   user('cli', {
-    publish: [ACCOUNT_INFO, SERVICES, subjects.submit, ...PEOPLES_QUERIES, ...verbsOf('cli'), ...readsArtifacts()],
+    publish: [
+      ACCOUNT_INFO,
+      SERVICES,
+      subjects.submit,
+      ...PEOPLES_QUERIES,
+      ...verbsOf('cli'),
+      ...readsArtifacts(),
+      OWN_ACCESS,
+    ],
     subscribe: [subjects.anyOutput],
     reads: ['RUNS', 'ATTEMPTS', 'PLANS', 'FLEET', 'ACTORS', 'FEED', 'DLQ'],
     buckets: ['AGENT_PROFILES'],
@@ -189,9 +201,9 @@ const PEOPLE: readonly NatsUserSpec[] = [
     actor: { kind: 'external', id: FIRST_EXTERNAL },
     roles: ['requester'],
   }),
-  // Reads the logs, all of them, and asks which runs there are.
+  // Reads the logs, all of them, and asks which runs there are, and who looked at what.
   user('auditor', {
-    publish: [ACCOUNT_INFO, subjects.query('logging', 'runs')],
+    publish: [ACCOUNT_INFO, subjects.query('logging', 'runs'), subjects.query('registry', 'access'), OWN_ACCESS],
     reads: ['RUNS', 'ATTEMPTS', 'PLANS', 'FLEET', 'ACTORS'],
     actor: { kind: 'person', id: 'auditor' },
     roles: ['auditor'],

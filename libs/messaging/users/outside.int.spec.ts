@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { AckPolicy, DeliverPolicy, jetstream, jetstreamManager } from '@nats-io/jetstream';
 import { createUser, type KeyPair } from '@nats-io/nkeys';
 import { connect, nkeyAuthenticator, PermissionViolationError, type NatsConnection } from '@nats-io/transport-node';
-import { withOwnInbox } from '#libs/keys';
+import { withOwnSubjects } from '#libs/keys';
 import type { NatsUser } from '#libs/embedded';
 import { startTestNats, type TestNats } from '#libs/testing';
 import { feedDurable, STREAMS, subjects } from '#proto';
@@ -51,7 +51,7 @@ beforeAll(async () => {
   // The border holds alone: this one has no permissions that would hold it.
   const nothingHeld = { publish: [ATTACKS], subscribe: [ATTACKS], allowResponses: true };
   const pirate = { ...outsideUser('pirate'), ...nothingHeld, name: 'pirate', nkeyPublic: publicKey(keys.pirate) };
-  server = await startTestNats({ users: [services, ...people, withOwnInbox(pirate)], provisioned: true });
+  server = await startTestNats({ users: [services, ...people, withOwnSubjects(pirate)], provisioned: true });
   inside = await as('services');
   for (const id of ['crm', 'billing', 'pirate']) await provisionDurable(inside, feedDurable(id));
   [crm, billing] = await Promise.all([as('crm'), as('billing')]);

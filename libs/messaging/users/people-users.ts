@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { withOwnInbox } from '#libs/keys';
+import { withOwnSubjects } from '#libs/keys';
 import { Actor, ActorId, BusKey, LIMITS, subjects } from '#proto';
 import { natsUsers, type NatsUserSpec } from './nats-users.js';
 import { outsideUser, type OutsideLimits } from './outside.js';
@@ -23,7 +23,7 @@ export function peopleUsers(people: readonly BusPerson[]): (NatsUserSpec & { rea
     .filter(({ id }) => !isBuiltInUser(id))
     .map(({ id, kind, key, connections }) => {
       const user = kind === 'person' ? atTerminal(id) : outside(id, { connections });
-      return withOwnInbox({ ...user, nkeyPublic: key });
+      return withOwnSubjects({ ...user, nkeyPublic: key });
     });
 }
 

@@ -41,6 +41,8 @@ export interface DoorParts {
   readonly sessions: Pick<Sessions, 'find'>;
   /** Told of every token that lets somebody in. */
   readonly used: (caller: ConsoleCaller) => void;
+  /** Told of every token that does not. */
+  readonly refused: (request: IncomingMessage) => void;
   /** Further names under which people may reach this console. */
   readonly hosts: readonly string[];
   /** Where browsers reach it, when that is known. */
@@ -111,6 +113,7 @@ export class Door {
       return new RefusedError({ code: 'TRY_AGAIN', message: 'Who you are cannot be found out now.' });
     }
     if (caller === undefined) {
+      if (request.headers.authorization !== undefined) this.#parts.refused(request);
       if (verdict.kind === 'open') return undefined;
       response.setHeader('WWW-Authenticate', 'Bearer realm="orrery"');
       return new RefusedError({ code: 'UNAUTHORIZED', message: NO_LOGIN });

@@ -3,8 +3,18 @@ import { Controller, Get, Inject, Post, Req, Res } from '@nestjs/common';
 import type { Logger } from 'pino';
 import { CLOCK, LOGGER, type Clock } from '#libs/platform';
 import { LIMITS, type Login } from '#proto';
-import { csrfTokenOf, Logins, Sessions, type ConsoleCaller } from '../callers/index.js';
-import { cookieName, cookieOf, Door, Needs, setCookie, type CalledRequest, type CookieSpec } from '../http/index.js';
+import { AccessDesk, peerOf } from '../access/index.js';
+import { csrfTokenOf, Logins, sessionName, Sessions, type ConsoleCaller } from '../callers/index.js';
+import {
+  cookieName,
+  cookieOf,
+  Door,
+  Needs,
+  RefusedError,
+  setCookie,
+  type CalledRequest,
+  type CookieSpec,
+} from '../http/index.js';
 import { attemptOf, newAttemptSecret } from './login-attempt.js';
 import type { OidcProvider } from './oidc.client.js';
 import { loggedOutPage, loginPage, PAGE_POLICY, sessionPage, strangerPage } from './pages.js';
@@ -28,6 +38,7 @@ export class LoginController {
   readonly #logins: Logins;
   readonly #sessions: Sessions;
   readonly #provider: OidcProvider | undefined;
+  readonly #desk: AccessDesk;
   readonly #clock: Clock;
   readonly #logger: Logger;
 
@@ -36,6 +47,7 @@ export class LoginController {
     @Inject(Logins) logins: Logins,
     @Inject(Sessions) sessions: Sessions,
     @Inject(Providers) { provider }: Providers,
+    @Inject(AccessDesk) desk: AccessDesk,
     @Inject(CLOCK) clock: Clock,
     @Inject(LOGGER) logger: Logger,
   ) {
@@ -43,6 +55,7 @@ export class LoginController {
     this.#logins = logins;
     this.#sessions = sessions;
     this.#provider = provider;
+    this.#desk = desk;
     this.#clock = clock;
     this.#logger = logger;
   }
@@ -63,7 +76,10 @@ export class LoginController {
     if (!this.#door.isOurs(request)) return this.#sendLogin(response, 403, FOREIGN_PAGE);
     const token = fieldOf(request, 'token').slice(0, TOKEN_CHARS_MAX + 1);
     const found = this.#logins.ofToken(token);
-    if (found === undefined) return this.#sendLogin(response, 401, 'This token lets nobody in.');
+    if (found === undefined) {
+      this.#desk.refused(peerOf(request));
+      return this.#sendLogin(response, 401, 'This token lets nobody in.');
+    }
     await this.#begin(request, response, found);
   }
 
@@ -100,11 +116,15 @@ export class LoginController {
     try {
       login = await this.#provider.loginOf((request.url ?? '').split('?')[1] ?? '', attempt);
     } catch (err) {
+      this.#desk.refused(peerOf(request));
       this.#logger.warn({ why: reasonOf(err) }, 'a login at the identity provider was refused');
       return this.#sendLogin(response, 400, `The login at ${this.#provider.name} did not work. Try again.`);
     }
     const found = this.#logins.ofLogin(login);
-    if (found === undefined) return sendPage(response, 403, strangerPage(login.issuer, login.subject));
+    if (found === undefined) {
+      this.#desk.refused(peerOf(request), login);
+      return sendPage(response, 403, strangerPage(login.issuer, login.subject));
+    }
     await this.#begin(request, response, found);
   }
 
@@ -116,9 +136,18 @@ export class LoginController {
       const isMeant = this.#door.isOurs(request) && fieldOf(request, 'csrf') === csrfTokenOf(id);
       if (!isMeant) return this.#sendLogin(response, 403, FOREIGN_PAGE);
       await this.#sessions.close(id);
+      await this.#leaves(request);
     }
     response.setHeader('Set-Cookie', setCookie({ ...this.#door.cookie, maxAge: 0 }, ''));
     sendPage(response, 200, loggedOutPage());
+  }
+
+  /** A session is over whether that can be recorded or not. */
+  async #leaves(request: CalledRequest): Promise<void> {
+    if (request.caller === undefined) return;
+    await this.#desk.session('LOGGED_OUT', request.caller, peerOf(request)).catch((err: unknown) => {
+      this.#logger.warn({ err }, 'a logout could not be recorded');
+    });
   }
 
   /** Always with a new id, and the one before is over: nobody can have prepared it (session fixation). */
@@ -126,6 +155,13 @@ export class LoginController {
     const before = this.#door.sessionId(request);
     if (before !== undefined) await this.#sessions.close(before);
     const id = await this.#sessions.open(found.actor.id, found);
+    try {
+      await this.#desk.session('LOGGED_IN', { ...found, session: sessionName(id) }, peerOf(request));
+    } catch (error) {
+      await this.#sessions.close(id);
+      if (!(error instanceof RefusedError)) throw error;
+      return this.#sendLogin(response, 503, error.message);
+    }
     const cookies = [response.getHeader('Set-Cookie') ?? [], setCookie(this.#door.cookie, id)].flat().map(String);
     response.setHeader('Set-Cookie', cookies);
     redirect(response, '/login');

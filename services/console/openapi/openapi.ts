@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { Me } from '../login/index.js';
 import { ApprovalWord } from '../runs/index.js';
 import {
+  AccessKind,
   FeedMessage,
   Json,
   OutputChunk,
@@ -31,6 +32,7 @@ const SCHEMAS = {
   Approvals: QUERIES.logging.approvals.answer,
   ApprovalWord,
   Me,
+  Access: QUERIES.registry.access.answer,
 };
 
 /** What is said in the bodies of verbs, by the names they have here; the same name is the same body. */
@@ -84,6 +86,13 @@ export function openApi(): Record<string, unknown> {
         ),
       },
       ...controlPaths(),
+      '/v1/access': {
+        get: operation(
+          'Who read, exported and verified what, who came in, and what was changed about people, in order, page by page',
+          { '200': answer('Access') },
+          ACCESS_FIELDS,
+        ),
+      },
       '/v1/me': { get: operation('Who asks, with which roles, by which login', { '200': answer('Me') }, []) },
       '/v1/approvals': {
         get: operation('What agents wait for a person to decide, newest first', { '200': answer('Approvals') }, [
@@ -114,6 +123,18 @@ const SECURITY = {
 const ID = { name: 'id', in: 'path', required: true, schema: { type: 'string' } };
 const LIMIT = { name: 'limit', in: 'query', schema: { type: 'integer', minimum: 1, maximum: 1_000 } };
 const STATE = { name: 'state', in: 'query', schema: { type: 'string', enum: ['open', 'all'], default: 'open' } };
+const ACCESS_FIELDS = [
+  { name: 'since', in: 'query', description: 'from then on', schema: { type: 'string', format: 'date-time' } },
+  { name: 'actor', in: 'query', description: 'by this one only', schema: { type: 'string' } },
+  { name: 'run', in: 'query', description: 'about this run only', schema: { type: 'string' } },
+  { name: 'what', in: 'query', description: 'of this kind only', schema: { type: 'string', enum: AccessKind.options } },
+  ...['access', 'actors'].map((name) => ({
+    name,
+    in: 'query',
+    description: `as "after" of the page before names it`,
+    schema: { type: 'integer', minimum: 0 },
+  })),
+];
 const TASK = { name: 'task', in: 'query', description: 'of this task only', schema: { type: 'string' } };
 const LAST_EVENT_ID = { name: 'Last-Event-ID', in: 'header', schema: { type: 'string' } };
 const IDEMPOTENCY_KEY = {
