@@ -6,8 +6,8 @@ import type { ToolboxServer } from './toolbox.client.js';
 /** The output of commands passes through many short-lived buffers: cleaned up soon, they need 25 MB instead of 75. */
 const SMALL_MEMORY = ['--max-semi-space-size=1'];
 
-/** Beside the few that MCP gives to every server. */
-const KEPT = /^(?:LANG|LC_[A-Z]+|TZ|TMPDIR)$/;
+/** Beside the few that MCP gives to every server: words, times, and where files of this device may lie. Commands get none of them from here. */
+const KEPT = /^(?:LANG|LC_[A-Z]+|TZ|TMPDIR|NODE_COMPILE_CACHE)$/;
 
 /** The device's own tools, as a child process on real MCP. */
 export function ownServer(settings: ExecSettings): ToolboxServer {
