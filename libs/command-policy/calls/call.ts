@@ -131,7 +131,21 @@ export class Call {
         ? []
         : [this.#at(path, 'privileged', 'path.sensitive', `holds what may be secret (${secret})`)];
     });
-    return [...this.read(word), ...below];
+    return [...this.read(word), ...below, ...this.#linkedBelow(paths)];
+  }
+
+  /** Who goes through a folder may follow the links in it. */
+  #linkedBelow(paths: readonly Glyphs[]): CommandFinding[] {
+    const { files, settings } = this.judging;
+    if (typeof files === 'string') return [];
+    const targets = paths.filter(isStatic).flatMap((path) => files.below(showGlyphs(path)));
+    return targets.flatMap((target) => {
+      const path = glyphsOf(target);
+      const secret = settings.sensitive.find(path) ?? settings.sensitive.below(path);
+      return secret === undefined
+        ? []
+        : [this.#at(path, 'privileged', 'path.sensitive', `is where a link leads, and may hold secrets (${secret})`)];
+    });
   }
 
   write(word: Word): CommandFinding[] {

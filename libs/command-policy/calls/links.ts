@@ -4,6 +4,8 @@ import { ANY, ANYWHERE, canMeet, glyphsOf, isStatic, showGlyphs, withoutDots, ty
 export interface Links {
   /** Where a path leads, links followed as far as there is something; undefined where it leads to itself. */
   real(path: string): string | undefined;
+  /** Where the links below a folder lead, as far as it is looked through. */
+  below(folder: string): readonly string[];
   /** What lies in a folder; undefined when that is too much to look at. */
   names(folder: string): readonly string[] | undefined;
 }

@@ -1,4 +1,4 @@
-import { readdirSync, readlinkSync } from 'node:fs';
+import { type Dirent, readdirSync, readlinkSync } from 'node:fs';
 import { posix } from 'node:path';
 import type { Links } from '../calls/index.js';
 
@@ -9,6 +9,8 @@ export interface Starts {
 }
 
 const NAMES_MAX = 4_000;
+/** In a tree that is looked through for links: some milliseconds. */
+const ENTRIES_MAX = 4_000;
 /** As many as Linux follows. */
 const LINKS_MAX = 40;
 /** Made by the kernel for who looks: the policy knows them by their names. */
@@ -27,8 +29,11 @@ export function deviceLinks({ directory, home }: Starts): Links {
       const real = followed(`${start}/${rest}`);
       return real === written.replace(/(?<=.)\/$/u, '') || OF_THE_KERNEL.test(written) ? undefined : real;
     },
+    below(folder) {
+      return linksBelow(split(folder).join('/'));
+    },
     names(folder) {
-      const names = listed(split(folder).join('/'));
+      const names = entriesOf(split(folder).join('/')).map(({ name }) => name);
       return names.length > NAMES_MAX ? undefined : names;
     },
   };
@@ -56,18 +61,33 @@ function followed(path: string): string {
   return at || '/';
 }
 
+/** Of a folder and those in it, nearest first. */
+function linksBelow(folder: string): readonly string[] {
+  const folders = [folder];
+  const targets: string[] = [];
+  for (let left = ENTRIES_MAX, at = 0; left > 0 && at < folders.length; at++) {
+    const here = folders[at] ?? '';
+    for (const entry of entriesOf(here)) {
+      left -= 1;
+      if (entry.isDirectory()) folders.push(`${here}/${entry.name}`);
+      else if (entry.isSymbolicLink()) targets.push(followed(`${here}/${entry.name}`));
+    }
+  }
+  return targets;
+}
+
+function entriesOf(folder: string): readonly Dirent[] {
+  try {
+    return readdirSync(folder, { withFileTypes: true });
+  } catch {
+    return [];
+  }
+}
+
 function linkAt(path: string): string | undefined {
   try {
     return readlinkSync(path);
   } catch {
     return undefined;
-  }
-}
-
-function listed(folder: string): readonly string[] {
-  try {
-    return readdirSync(folder);
-  } catch {
-    return [];
   }
 }

@@ -66,6 +66,10 @@ describe('a device that judges with its files before it', () => {
     ['cat ./plain/*.yml', 'allow', 'allow'],
     ['head -n 1 ./s?b/cred*', 'allow', 'approve'],
     ['cat ./*.pem', 'approve', 'approve'],
+    ['grep -R root .', 'allow', 'approve'],
+    ['grep -r b ./plain', 'allow', 'allow'],
+    ['diff ./plain ./plain', 'allow', 'allow'],
+    ['tar -chf copy.tar .', 'log', 'approve'],
     ['cat notes > out.txt', 'log', 'log'],
   ])('%s: the service says %s, the device %s', (command, first, second) => {
     expect([decided(afar, command), decided(here, command)]).toEqual([first, second]);

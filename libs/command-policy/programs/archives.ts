@@ -91,10 +91,10 @@ const within = (folder: Word, word: Word): Word =>
   word.glyphs[0] === 47 || word.home ? word : wordOf([...folder.glyphs, 47, ...word.glyphs], { home: folder.home });
 
 const SQUEEZE =
-  '-cdfhklLnNqrtvVz123456789 --stdout --decompress --force --keep --list --quiet --verbose --test --fast --best --to-stdout --uncompress -# --no-name --name';
-const GZIP = `${SQUEEZE} -S: -b: -p: --suffix:!privileged`;
-const XZ = `${SQUEEZE} -e -T: -S: --threads: --extreme --memlimit:`;
-const ZSTD = `${SQUEEZE} -T? --threads: --rm --ultra --adapt --long? --no-progress`;
+  '-cdfhkLnNqrtvVz123456789 --stdout --decompress --force --keep --list --quiet --verbose --test --fast --best --to-stdout --uncompress -# --no-name --name';
+const GZIP = `${SQUEEZE} -l -S: -b: -p: --suffix:!privileged`;
+const XZ = `${SQUEEZE} -l -e -T: -S: --threads: --extreme --memlimit:`;
+const ZSTD = `${SQUEEZE} -l -T? --threads: --rm --ultra --adapt --long? --no-progress`;
 
 const packedBy = (name: string): string => PACKED.find(([program]) => program.test(name))?.[1] ?? '.gz';
 const PACKED: readonly (readonly [RegExp, string])[] = [
@@ -113,8 +113,11 @@ const squeeze = (options: string) =>
   program('read', options, 'read', {
     recursive: ['-r'],
     also: (args, call) => {
-      if (has(args, '-c', '-l', '-t', '--stdout', '--to-stdout', '--list', '--test') || args.operands.length === 0)
-        return [];
+      // Of what it is told to do the last counts: a test is one only where nothing else is said.
+      const looks =
+        has(args, '-c', '--stdout', '--to-stdout') ||
+        (has(args, '-l', '-t', '--list', '--test') && !has(args, '-z', '-d', '--decompress', '--uncompress'));
+      if ((looks && !has(args, '--rm')) || args.operands.length === 0) return [];
       const suffix = optionValue(args, '-S');
       const undone = /^(?:g|b)?un|^uncompress$/u.test(call.name) || has(args, '-d', '--decompress', '--uncompress');
       return [

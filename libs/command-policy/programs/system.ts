@@ -18,8 +18,8 @@ function sysctl({ operands, given }: Arguments, call: Call): CommandFinding[] {
   ];
 }
 
-const LOGINS =
-  '-abdHilmpqrsTtuwxFRhofc -n: -# -s: -t: -u: -b: -p: --count --heading --lookup --fulltimes --ip --no-header --short --from --limit: --since: --until: --user: --time:';
+const LAST =
+  '-adFiRwx -n: -# -f< -s: -t: -p: --dns --file< --fulltimes --fullnames --hostlast --ip --limit: --nohostname --present: --since: --system --time-format: --until:';
 const COUNTERS = '-abcdDfghikmnpstwxzArRuqvVFSyBHWj -P: -p: -S: -n: -u: -I: -T: -# --human --pretty --dec: -m:';
 /** Programs that ask or change the machine itself. */
 export const SYSTEM: ProgramTable = {
@@ -47,9 +47,15 @@ export const SYSTEM: ProgramTable = {
       operands.every(({ text }) => text?.startsWith('+')) ? [] : [call.ask('privileged', 'may set the clock.')],
   ),
   ...each('cal ncal', read('-13jmsywhbneMSpN -A: -B: -d: -H: -m:')),
-  ...each('who last lastlog', read(LOGINS)),
-  w: sees(['host-processes'], LOGINS),
-  lastb: sees(['privileged-read'], LOGINS),
+  who: program(
+    'read',
+    '-abdHlmpqrsTtuw --all --boot --count --dead --heading --ips --login --lookup --mesg --message --process --runlevel --short --time --users --writable',
+    'read',
+  ),
+  w: sees(['host-processes'], '-fhiopsu --from --ip-addr --no-current --no-header --old-style --short'),
+  last: read(LAST),
+  lastb: sees(['privileged-read'], LAST),
+  lastlog: read('-b: -t: -u: --before: --time: --user:'),
   ps: program('read', '', 'any', {
     views: ['host-processes'],
     also: (_, call) =>

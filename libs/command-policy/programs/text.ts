@@ -164,7 +164,7 @@ export const TEXT: ProgramTable = {
   iconv: program('read', '-cls -f: -t: -o> --from-code: --to-code: --output> --list --silent', 'read'),
   jq: program(
     'read',
-    '-acCeMnrRsSj -f< --raw-output --compact-output --slurp --null-input --raw-input --exit-status --sort-keys --color-output --monochrome-output --tab --indent: --join-output --ascii-output --seq --stream --from-file< -L<',
+    '-acCeMnrRsSj -f<!privileged --raw-output --compact-output --slurp --null-input --raw-input --exit-status --sort-keys --color-output --monochrome-output --tab --indent: --join-output --ascii-output --seq --stream --from-file<!privileged -L<!privileged',
     'read',
     {
       skip: (args) => (has(args, '-f', '--from-file') ? 0 : 1),

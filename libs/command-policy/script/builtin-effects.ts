@@ -36,7 +36,8 @@ export function applyBuiltin(words: readonly Word[], scope: Scope): void {
   const [program, ...args] = rest;
   const name = program?.text;
   if (name === 'cd' || name === 'pushd' || name === 'popd') {
-    const target = args.find((word) => word.text === undefined || !/^-[LPe@n]*$/u.test(word.text) || word.text === '-');
+    const first = args.findIndex(({ text }) => text === undefined || !/^-[LPe@n]+$/u.test(text));
+    const target = args[first]?.text === '--' ? args[first + 1] : args[first];
     const away = target === undefined ? (name === 'cd' ? wordOf([126], { home: true }) : undefined) : target;
     const to = away === undefined || away.text === '-' || away.dynamic ? [ANYWHERE] : resolvePath(away, scope.places);
     const known = to.map((place) => (isStatic(place) || showGlyphs(place) !== '' ? place : ANYWHERE));

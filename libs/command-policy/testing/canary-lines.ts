@@ -214,6 +214,8 @@ const BEFORE = [
   'nohup ',
   'cd dir && ',
   'cd way; ',
+  'cd -- ../secret && ',
+  'cd -P -- way; ',
   'mkdir -p x && cd x && ',
   'touch dir/new && ',
 ] as const;

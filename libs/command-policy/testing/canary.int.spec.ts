@@ -11,6 +11,9 @@ import { CANARY, CanaryWorld } from './canary-world.js';
 const LINES = process.env['ORRERY_TEST_SUITE'] === 'canary' ? 20_000 : 300;
 const SEED = Number(process.env['ORRERY_CANARY_SEED'] ?? '76');
 
+/** What zip leaves behind when nobody takes what it prints. */
+const FORGOTTEN = /(?:^|\/)zi\w{6}$/u;
+
 const root = mkdtempSync(join(tmpdir(), 'orrery-canary-'));
 chmodSync(root, 0o755);
 const world = new CanaryWorld(root);
@@ -62,7 +65,9 @@ describe('a line that runs unasked', () => {
         if (ran++ >= LINES) break;
         const shell = ran % 2 === 0 ? 'dash' : 'bash';
         const { printed, changed } = world.run(`/usr/bin/${shell}`, line);
-        const unjudged = changed.filter((path) => !written.some((pattern) => pattern.test(path)));
+        const unjudged = changed.filter(
+          (path) => !FORGOTTEN.test(path) && !written.some((pattern) => pattern.test(path)),
+        );
         if (printed.includes(CANARY) || unjudged.length > 0)
           wrong.push({ line, shell, decision, unjudged, hasRead: printed.includes(CANARY), seed: SEED + batch });
       }
