@@ -1,7 +1,16 @@
 // Runs suites with Jest. Those that wait for servers and processes leave a core idle for most of their time: those that calculate run
 // beside them, with a lower priority, so that whoever has a deadline is not kept waiting. What suites say comes one suite after the other.
 import { spawn, spawnSync } from 'node:child_process';
-import { chmodSync, mkdtempSync, readFileSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  statfsSync,
+  writeFileSync,
+} from 'node:fs';
 import { createRequire } from 'node:module';
 import { setPriority, tmpdir, totalmem } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -72,9 +81,12 @@ export async function runSuites(runs, directory) {
 /** Where tests keep what they store: in memory if there is plenty, else undefined for the usual place. Processes are killed in tests, never the machine. */
 function makeScratch() {
   try {
+    if (process.env.TMPDIR !== undefined) return undefined;
+    const name = ownName();
+    sweep(MEMORY_DIR, name);
     const { bavail, bsize } = statfsSync(MEMORY_DIR);
-    if (process.env.TMPDIR !== undefined || bavail * bsize < MEMORY_BYTES_MIN) return undefined;
-    const folder = mkdtempSync(join(MEMORY_DIR, 'orrery-test-'));
+    if (bavail * bsize < MEMORY_BYTES_MIN) return undefined;
+    const folder = mkdtempSync(join(MEMORY_DIR, `${name}-`));
     chmodSync(folder, 0o1777); // servers run as other users
     if (runsPrograms(folder)) return folder;
     rmSync(folder, { recursive: true });
@@ -82,6 +94,35 @@ function makeScratch() {
     // the usual place does
   }
   return undefined;
+}
+
+/** What a run calls its folder: for whom, in the world in which that process has its number. Containers may share the memory and number anew. */
+export function ownName(pid = process.pid) {
+  const [world = 'unknown'] = /\d+/u.exec(readlinkSync('/proc/self/ns/pid')) ?? [];
+  return `orrery-test-${world}-${pid}`;
+}
+
+/** Removes the folders of runs that were killed: nobody else would, and memory is what they take. */
+export function sweep(directory, name) {
+  const world = name.slice(0, name.lastIndexOf('-') + 1);
+  for (const folder of readdirSync(directory)) {
+    const [, pid] = folder.startsWith(world) ? (/^(\d+)-/u.exec(folder.slice(world.length)) ?? []) : [];
+    if (pid === undefined || isAlive(Number(pid))) continue;
+    try {
+      rmSync(join(directory, folder), { recursive: true, force: true });
+    } catch {
+      // another user's
+    }
+  }
+}
+
+function isAlive(pid) {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return error.code !== 'ESRCH';
+  }
 }
 
 /** Tests write programs and run them; an engine for containers forbids it there. */

@@ -1,4 +1,7 @@
-import { resolve } from 'node:path';
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 
@@ -7,6 +10,8 @@ interface Run {
 }
 
 interface Suites {
+  readonly ownName: (pid?: number) => string;
+  readonly sweep: (directory: string, name: string) => void;
   readonly lanesOf: (runs: readonly Run[], bytes: number) => readonly (readonly (readonly Run[])[])[];
   readonly Turns: new (
     names: readonly string[],
@@ -61,4 +66,21 @@ describe('what suites say', () => {
     turns.end('int');
     expect(heard).toEqual(['stderr 1', 'stdout 2', 'stdout 3', 'stderr 4', 'stderr 5']);
   });
+});
+
+it('removes what runs that were killed have left in memory, and nothing of anybody else', () => {
+  const memory = mkdtempSync(join(tmpdir(), 'orrery-memory-'));
+  try {
+    const { pid } = spawnSync(process.execPath, ['-e', '']);
+    const own = suites.ownName();
+    const [dead, here] = [`${suites.ownName(pid)}-abc123`, `${own}-def456`];
+    const elsewhere = dead.replace(/^orrery-test-\w+-/u, 'orrery-test-1-');
+    const others = [here, elsewhere, 'orrery-test-abc123', `orrery-other-${pid}-abc123`, `orrery-test-${pid}`];
+    for (const name of [dead, ...others]) mkdirSync(join(memory, name, 'nats'), { recursive: true });
+    writeFileSync(join(memory, dead, 'nats/stream'), 'left');
+    suites.sweep(memory, own);
+    expect(readdirSync(memory).toSorted()).toEqual(others.toSorted());
+  } finally {
+    rmSync(memory, { recursive: true, force: true });
+  }
 });
