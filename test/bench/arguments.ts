@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util';
 /** Bad input of a person: one clear sentence, exit code 3. */
 export class UsageError extends Error {}
 
-export type TableName = 'core' | 'policy' | 'lock-policy' | 'planner' | 'edit-policy' | 'engine' | 'path';
+export type TableName = 'core' | 'policy' | 'walls' | 'lock-policy' | 'planner' | 'edit-policy' | 'engine' | 'path';
 
 export interface BenchArguments {
   readonly tables: readonly TableName[];
@@ -17,11 +17,12 @@ export interface BenchArguments {
   readonly logging: boolean;
 }
 
-export const USAGE = `usage: bench [core|policy|lock-policy|planner|edit-policy|engine|path|all] [--only chain,fan,...] [--repetitions n] [--json file]
+export const USAGE = `usage: bench [core|policy|walls|lock-policy|planner|edit-policy|engine|path|all] [--only chain,fan,...] [--repetitions n] [--json file]
              [--profile directory] [--dir directory] [--without-logging]
 
   core           the pure core alone: decisions, folds, edits
   policy         judging command lines
+  walls          what a wall adds to a command; needs Linux and bubblewrap, not part of all
   lock-policy    what the planner holds up under each policy, on a clock of its own
   planner        what a plan takes besides the model; not part of all
   edit-policy    the same goal under both edit policies, with a model of ten seconds; not part of all
@@ -38,6 +39,7 @@ export const USAGE = `usage: bench [core|policy|lock-policy|planner|edit-policy|
 const TABLES: Readonly<Record<string, readonly TableName[]>> = {
   core: ['core'],
   policy: ['policy'],
+  walls: ['walls'],
   'lock-policy': ['lock-policy'],
   planner: ['planner'],
   'edit-policy': ['edit-policy'],

@@ -12,6 +12,7 @@ import { PATH_DEVICES, PATH_WORKLOADS } from './path-workloads.js';
 import { PathTarget } from './path.target.js';
 import { plannerFigures, plannerTable } from './planner-figures.runner.js';
 import { policyFigures } from './policy-figures.js';
+import { wallFigures } from './wall-figures.js';
 import { stepTimes } from './step-times.runner.js';
 import { type Output, runTable, type TableOptions } from './table.runner.js';
 import type { Workload } from './workload.js';
@@ -37,7 +38,7 @@ export async function runBench(argv: readonly string[], output: Output): Promise
 
 /** Nothing when `--only` leaves nothing of the table. */
 async function resultOf(name: TableName, options: BenchArguments, output: Output): Promise<object[]> {
-  if (name === 'core' || name === 'policy' || name === 'lock-policy')
+  if (name === 'core' || name === 'policy' || name === 'walls' || name === 'lock-policy')
     return options.only.length > 0 ? [] : [await pureTable(name, output)];
   const parent = options.directory ?? tmpdir();
   if (name === 'planner') return options.only.length > 0 ? [] : [await plannerRounds(parent, options, output)];
@@ -59,10 +60,12 @@ async function resultOf(name: TableName, options: BenchArguments, output: Output
   }
 }
 
-/** What needs no process and no bus. */
-async function pureTable(name: 'core' | 'policy' | 'lock-policy', output: Output): Promise<object> {
+const FIGURES = { core: coreFigures, policy: policyFigures, walls: wallFigures } as const;
+
+/** What needs no service and no bus. */
+async function pureTable(name: keyof typeof FIGURES | 'lock-policy', output: Output): Promise<object> {
   if (name !== 'lock-policy') {
-    const figures = name === 'core' ? coreFigures() : await policyFigures();
+    const figures = await FIGURES[name]();
     output.out(`${name}\n\n${coreTable(figures)}\n`);
     return { table: name, figures };
   }
