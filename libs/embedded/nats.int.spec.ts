@@ -10,6 +10,7 @@ import { createUser } from '@nats-io/nkeys';
 import { connect, nkeyAuthenticator, PermissionViolationError } from '@nats-io/transport-node';
 import { findNatsServer } from './nats-binary.js';
 import { renderNatsConfig, type NatsUser } from './nats-config.js';
+import { reloadWhenChanged } from './nats-reload.runner.js';
 import { startNats, stopNatsOn, type NatsHandle, type NatsOptions } from './nats.runner.js';
 import { freePort, freePorts } from './ports.js';
 
@@ -23,7 +24,10 @@ async function start(options: Partial<NatsOptions> = {}): Promise<NatsHandle> {
   return handle;
 }
 
-function user(name: string, rights: Pick<NatsUser, 'publish' | 'subscribe'>): NatsUser & { seed: Uint8Array } {
+function user(
+  name: string,
+  rights: Pick<NatsUser, 'publish' | 'subscribe'>,
+): NatsUser & { nkeyPublic: string; seed: Uint8Array } {
   const pair = createUser();
   return { name, nkeyPublic: pair.getPublicKey(), seed: pair.getSeed(), ...rights };
 }
@@ -162,6 +166,33 @@ describe('users', () => {
     const silent = await connect({ servers: url, authenticator: nkeyAuthenticator(mute.seed) });
     expect(await violationOf(silent, () => silent.publish('a.b', 'x'))).toBe('a.b');
     await silent.close();
+  });
+});
+
+describe('a configuration that was written while the server runs', () => {
+  it('is read once, and a connection that is still allowed stays', async () => {
+    const [known, other] = ['known', 'other'].map((name) => user(name, { publish: ['>'], subscribe: ['>'] })) as [
+      ReturnType<typeof user>,
+      ReturnType<typeof user>,
+    ];
+    const { url, pid, monitorUrl } = await start({ users: [known] });
+    const configFile = join(storeDir, 'nats-server.conf');
+    const server = { pid, monitorUrl, configFile, log: 'its log' };
+    const nc = await connect({ servers: url, authenticator: nkeyAuthenticator(known.seed), reconnect: false });
+    expect(await reloadWhenChanged(server)).toBe(false);
+
+    const line = `nkey: "${known.nkeyPublic}"`;
+    const config = await readFile(configFile, 'utf8');
+    expect(config).toContain(line);
+    await writeFile(
+      configFile,
+      config.replace(`{\n        ${line}`, `{ nkey: "${other.nkeyPublic}" }\n      {\n        ${line}`),
+    );
+    expect(await reloadWhenChanged(server)).toBe(true);
+    expect(await reloadWhenChanged(server)).toBe(false);
+    await (await connect({ servers: url, authenticator: nkeyAuthenticator(other.seed) })).close();
+    await nc.flush();
+    await nc.close();
   });
 });
 
