@@ -1,6 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { jetstream } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { freePort } from '#libs/embedded';
 import { connectBus } from '#libs/messaging';
@@ -116,7 +117,7 @@ it('in the morning the administrator says who is there', async () => {
   await administer('people', 'add', 'bert', '--roles', 'viewer,approver');
   await administer('people', 'login', 'bert', '--issuer', provider.issuer, '--subject', 'bert-7');
   await administer('people', 'add', 'carla', '--roles', 'viewer,operator', '--key');
-  await administer('people', 'add', 'billing', '--kind', 'external', '--roles', 'requester', '--key');
+  await administer('people', 'add', 'billing', '--system', '--key');
 
   provider.who = 'bert-7';
   await until('bert to be let in', async () => {
@@ -153,7 +154,27 @@ it('billing asks over NATS, and waits while carla holds the device; she cancels 
   expect(await system.untilEnd(wanted)).toMatchObject({ outcome: 'succeeded', requestedBy: 'billing' });
   expect(await system.untilEnd(unwanted)).toMatchObject({ status: 'CANCELLED' });
   expect((await carla('submit', 'fleet-health')).stderr).toContain('requester');
+
+  // What it is told is of its own runs, though it has been listening since before anna's.
+  expect(await ends(billing, 2)).toEqual([
+    [unwanted, 'orrery.RUN_CANCELLED'],
+    [wanted, 'orrery.RUN_COMPLETED'],
+  ]);
 });
+
+/** How the first runs end that an external system is told of, with their ids. */
+async function ends(nc: NatsConnection, count: number): Promise<[string, string][]> {
+  const { consumers } = jetstream(nc, { domain: 'orrery' });
+  const feed = await until('its durable', async () => consumers.get('FEED', 'external-billing').catch(() => undefined));
+  const ended: [string, string][] = [];
+  for await (const message of await feed.consume()) {
+    const { type, orreryrunid } = message.json<{ type: string; orreryrunid: string }>();
+    if (/RUN_(?:COMPLETED|FAILED|CANCELLED)$/u.test(type)) ended.push([orreryrunid, type]);
+    message.ack();
+    if (ended.length === count) break;
+  }
+  return ended;
+}
 
 it('a token that is revoked lets nobody in any more', async () => {
   const issued = JSON.parse(await administer('tokens', 'issue', 'bert', '--scopes', 'viewer', '--json')) as {
@@ -164,6 +185,7 @@ it('a token that is revoked lets nobody in any more', async () => {
     (await fetch(`${base}/v1/runs`, { headers: { authorization: `Bearer ${issued.token}` } })).status;
   await until('the token to count', async () => (await look()) === 200 || undefined);
   await administer('tokens', 'revoke', issued.tokenId);
+  await until('the token to count no more', async () => (await look()) === 401 || undefined);
   expect(await look()).toBe(401);
 });
 
@@ -171,6 +193,10 @@ it('bert is no approver any more while something waits for him: his word is refu
   const runId = await askedByAnna('anna-moves-on', 'refuse');
   const { approvalId } = await waitingIn(runId);
   await administer('people', 'role', 'bert', '--take', 'approver');
+  await until('the console to have heard of it', async () => {
+    const { roles } = (await (await inBrowser('/v1/me')).json()) as { roles: string[] };
+    return !roles.includes('approver') || undefined;
+  });
   const refused = await inBrowser('/v1/approvals', { approvalId, decision: 'approve' });
   expect([refused.status, await refused.text()]).toEqual([403, expect.stringContaining('approver')]);
   expect((await system.show(runId)).approvals).toMatchObject([{ state: 'open' }]);
