@@ -188,6 +188,10 @@ export const TEXT: ProgramTable = {
     'read',
     '-erz -i: -n: -o> --echo --input-range: --head-count: --output> --repeat --random-source< --zero-terminated',
     'read',
+    {
+      also: (args, call) =>
+        has(args, '-r', '--repeat') && !has(args, '-n', '--head-count') ? [call.ask('read', 'would never end.')] : [],
+    },
   ),
 };
 

@@ -11,8 +11,8 @@ import { CANARY, CanaryWorld } from './canary-world.js';
 const LINES = process.env['ORRERY_TEST_SUITE'] === 'canary' ? 20_000 : 300;
 const SEED = Number(process.env['ORRERY_CANARY_SEED'] ?? '76');
 
-/** What zip leaves behind when nobody takes what it prints. */
-const FORGOTTEN = /(?:^|\/)zi\w{6}$/u;
+/** What zip and sort leave behind when they are ended. */
+const FORGOTTEN = /(?:^|\/)(?:zi|sort)\w{6}$/u;
 
 const root = mkdtempSync(join(tmpdir(), 'orrery-canary-'));
 chmodSync(root, 0o755);
