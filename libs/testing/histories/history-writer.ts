@@ -24,6 +24,7 @@ import {
   type FleetView,
   type Input,
   type Run,
+  type StandingApprovals,
   type TaskState,
   hasPlan,
 } from '#libs/constellation';
@@ -52,10 +53,12 @@ export class History {
 
   /** Who may approve; undefined while nobody says. */
   approvers: readonly string[] | undefined;
+  /** Words that were given for plans before. */
+  standing: StandingApprovals | undefined;
 
   decide(inputs: readonly Input[]): void {
-    const { now, approvers } = this;
-    const { events, answers } = decide(this.run, inputs, { fleet: FLEET, now, planner: true, approvers });
+    const { now, approvers, standing } = this;
+    const { events, answers } = decide(this.run, inputs, { fleet: FLEET, now, planner: true, approvers, standing });
     if (events.length === 0) return;
     const { runId, number, sequence, hash } = this.run;
     const recorded = events.map((event, index) => {
