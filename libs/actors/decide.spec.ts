@@ -173,6 +173,46 @@ describe('a token', () => {
   });
 });
 
+describe('a standing approval', () => {
+  const BOTH = { anna, bert: [added(BERT, ['approver']), keyAdded(keyOf('B'))] };
+  const approval = { approvalId: 'w1', contentHash: hashOf('a'), about: { name: 'clean' }, expiresAt: at(1_000) };
+  const give = (changes: Partial<typeof approval> = {}, actorId = 'bert'): ActorOrder => ({
+    kind: 'approve-content',
+    actorId,
+    approval: { ...approval, ...changes },
+  });
+  const takeBack: ActorOrder = { kind: 'revoke-content', actorId: 'bert', approvalId: 'w1', reason: 'gone' };
+
+  it('is the word of a person who may approve, for himself only, and for a time that ends', () => {
+    const roster = given({ ...BOTH, crm: [added({ kind: 'system', id: 'crm' }, ['approver'])] });
+    expect(decide(roster, give(), BERT).kind).toBe('accepted');
+    expect(decide(roster, give(), ANNA)).toEqual(rejected('NO_APPROVER'));
+    expect(decide(roster, give({}, 'anna'), ANNA)).toEqual(rejected('NO_APPROVER'));
+    expect(decide(roster, give({}, 'crm'), { kind: 'system', id: 'crm' })).toEqual(rejected('NO_APPROVER'));
+    for (const expiresAt of [at(0), at(-1), at(LIMITS.contentApprovalMsMax + 1)])
+      expect(decide(roster, give({ expiresAt }), BERT)).toEqual(rejected('APPROVAL_TIME'));
+  });
+
+  it('is shown until it is taken back, once, by anybody, and what has ended makes room', () => {
+    const roster = given(BOTH);
+    const store1 = decide(roster, give(), BERT);
+    if (store1.kind === 'accepted') store(roster, 'bert', store1.events);
+    expect(decide(roster, give(), BERT)).toEqual(rejected('APPROVAL_KNOWN'));
+    expect(roster.get('bert')?.approvals).toMatchObject([{ approvalId: 'w1', revokedAt: null }]);
+    expect(and(roster, takeBack, T0 + 5)).toEqual(['CONTENT_REVOKED']);
+    expect(roster.get('bert')?.approvals).toMatchObject([{ approvalId: 'w1', revokedAt: at(5) }]);
+    expect(decide(roster, takeBack)).toEqual(IGNORED);
+    for (let count = 0; count < LIMITS.contentApprovalsMax; count++) {
+      const one = decide(roster, give({ approvalId: `x${count}` }), BERT, T0 + 10);
+      if (one.kind === 'accepted') store(roster, 'bert', one.events);
+    }
+    expect(roster.get('bert')?.approvals).toHaveLength(LIMITS.contentApprovalsMax);
+    expect(decide(roster, give({ approvalId: 'more' }), BERT, T0 + 10)).toEqual(rejected('TOO_MANY'));
+    const later = give({ approvalId: 'more', expiresAt: at(9_000) });
+    expect(decide(roster, later, BERT, T0 + 1_000).kind).toBe('accepted');
+  });
+});
+
 describe('who is revoked', () => {
   const roster = given({ anna, bert: [...bert, tokenIssued('t1', 'a'), loginBound('7')] });
   and(roster, { kind: 'revoke', actorId: 'bert', reason: 'has left' }, T0 + 9);

@@ -7,7 +7,15 @@ import { AccessController, AccessDesk, AccessGuard, AccessList, peerOf } from '.
 import { Logins, Sessions, TokenUses } from './callers/index.js';
 import { loadConsoleConfig, type ConsoleConfig } from './console.config.js';
 import { LoginController, MeController, OidcProvider, Providers } from './login/index.js';
-import { ApprovalsController, ControlController, RequestsController, RunVerbs, RunsController } from './runs/index.js';
+import {
+  ApprovalsController,
+  ContentApprovalsController,
+  ControlController,
+  RegistryWords,
+  RequestsController,
+  RunVerbs,
+  RunsController,
+} from './runs/index.js';
 import { OpenApiController } from './openapi/index.js';
 import { OutputController, RunEvents, RunOutput } from './streams/index.js';
 import { ConsoleAdmission, ADMISSION_LIMITS, Door, OpenAnswers, RefusalsFilter, RolesGuard } from './http/index.js';
@@ -28,6 +36,7 @@ const SEED = token<{ readonly seed: string | undefined }>('SEED');
     OutputController,
     ControlController,
     ApprovalsController,
+    ContentApprovalsController,
     OpenApiController,
     LoginController,
     MeController,
@@ -43,6 +52,11 @@ const SEED = token<{ readonly seed: string | undefined }>('SEED');
       seed: nats.seedFile === undefined ? undefined : await readSecret(nats.seedFile),
     })),
     part(RunVerbs, { nc: NATS, clock: CLOCK, key: SEED }, ({ key, ...parts }) => new RunVerbs({ ...parts, ...key })),
+    part(
+      RegistryWords,
+      { nc: NATS, clock: CLOCK, key: SEED },
+      ({ key, ...parts }) => new RegistryWords({ ...parts, ...key }),
+    ),
     part(
       Logins,
       { nc: NATS, clock: CLOCK, logger: LOGGER, config: CONSOLE_CONFIG },

@@ -11,6 +11,7 @@ import { connectDevice, requestRun, startReplica, startTestBus, type Replica, ty
 import { BUCKETS, subjects, type DeviceRequest, type RecordedRunEvent, type RunId, type RunOptions } from '#proto';
 import { runProgram } from '../../services/cli/run-program.js';
 import { fakeTerminal, surroundings } from '../../services/cli/testing/fake-terminal.js';
+import { startConsole } from '../../services/console/console.testing.js';
 import { ScriptedDevice } from '../../services/device-agent/testing/device.js';
 import { serveAgent } from '../../services/device-agent/testing/served.js';
 import { startOrchestrator } from '../../services/orchestrator/rig.testing.js';
@@ -241,6 +242,48 @@ describe('a runbook whose content is approved once', () => {
     expect(await revoke('bert')).toEqual({ changed: true });
     expect(await waits(await ask('clean path=/srv/back'))).toBe(true);
     expect((await orrery('runbooks approvals')).out).toMatch(new RegExp(`${approvalId}.*revoked`, 'u'));
+  });
+
+  it('is approved over HTTP by who is logged in, by the plan that he sends, and taken back', async () => {
+    const started = await startConsole('the-admin-token', {
+      ORRERY_NATS_URL: bus.server.url,
+      ORRERY_NATS_SEED_FILE: bus.seedFile('console'),
+      ORRERY_CONSOLE_PORT: '0',
+      ORRERY_HEALTH_PORT: '0',
+    });
+    const http = async (method: string, path: string, body?: object): Promise<{ status: number; json: never }> => {
+      const response = await fetch(`http://127.0.0.1:${started.port}/v1/content-approvals${path}`, {
+        method,
+        headers: { Authorization: 'Bearer the-admin-token', 'Content-Type': 'application/json' },
+        ...(body && { body: JSON.stringify(body) }),
+      });
+      return { status: response.status, json: (await response.json()) as never };
+    };
+    try {
+      const { out } = await orrery('runbooks show clean path=/srv/http --json');
+      const { constellation } = JSON.parse(out) as { constellation: object };
+      const expiresAt = new Date(Date.now() + 3_600_000).toISOString();
+      const word = { constellation, about: { name: 'clean' }, expiresAt };
+      expect(await http('POST', '', { ...word, contentHash: 'a'.repeat(64) })).toMatchObject({ status: 400 });
+      const { status, json } = await http('POST', '', word);
+      expect({ status, json }).toEqual({
+        status: 200,
+        json: { approvalId: expect.any(String), contentHash: expect.any(String) },
+      });
+      const { approvalId } = json as { approvalId: string };
+      const runId = await ask('clean path=/srv/http');
+      await until(runId, 'RUN_COMPLETED', 'RUN_FAILED');
+      expect(await decisionOf(runId)).toMatchObject({ by: { id: 'cli' }, standing: { ids: [approvalId] } });
+      // The console has signed it for him, by his login.
+      expect(JSON.parse((await orrery(`verify ${runId} --json`)).out)).toMatchObject({ ok: true });
+      const revoked = await http('POST', `/${approvalId}/revoke`, { reason: 'done' });
+      expect(revoked).toMatchObject({ status: 200, json: { changed: true } });
+      expect(await waits(await ask('clean path=/srv/http'))).toBe(true);
+      const listed = JSON.stringify((await http('GET', '')).json);
+      expect(listed).toContain(`"approvalId":"${approvalId}"`);
+    } finally {
+      await started.stop();
+    }
   });
 
   it('is approved by nobody in the name of another, and not by who has no such role', async () => {

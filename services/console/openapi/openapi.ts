@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { Me } from '../login/index.js';
-import { ApprovalWord } from '../runs/index.js';
+import { ApprovalWord, ApprovedContent, ContentRevocation, ContentWord } from '../runs/index.js';
 import {
   AccessKind,
   FeedMessage,
@@ -31,6 +31,11 @@ const SCHEMAS = {
   ...verbBodies(),
   Approvals: QUERIES.logging.approvals.answer,
   ApprovalWord,
+  ContentApprovals: QUERIES.registry['content-approvals'].answer,
+  ContentWord,
+  ContentRevocation,
+  ApprovedContent,
+  ContentRevoked: QUERIES.registry['content-revoke'].answer,
   Me,
   Access: QUERIES.registry.access.answer,
 };
@@ -102,6 +107,31 @@ export function openApi(): Record<string, unknown> {
         post: {
           ...operation('Decide it: once', { '200': answer('Controlled'), ...refusals(404, 409, 413) }, [VERB_KEY]),
           ...body('ApprovalWord', true),
+        },
+      },
+      '/v1/content-approvals': {
+        get: operation(
+          'Plans that persons have approved once, newest first',
+          { '200': answer('ContentApprovals') },
+          [],
+        ),
+        post: {
+          ...operation(
+            'Approve a plan once: runs of exactly this one are not asked about',
+            { '200': answer('ApprovedContent'), ...refusals(409, 413) },
+            [VERB_KEY],
+          ),
+          ...body('ContentWord', true),
+        },
+      },
+      '/v1/content-approvals/{id}/revoke': {
+        post: {
+          ...operation(
+            'Take it back, whoever gave it',
+            { '200': answer('ContentRevoked'), ...refusals(404, 409, 413) },
+            [ID, VERB_KEY],
+          ),
+          ...body('ContentRevocation'),
         },
       },
     },
