@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { get } from 'node:http';
 import { homeOf, parseEndpoints, type Endpoints } from '../../home/index.js';
 import {
   EXIT,
@@ -11,6 +12,7 @@ import {
 } from '../../terminal/index.js';
 import { supervisorOf, processesOf } from '../../processes/index.js';
 
+const HTTP_OK = 200;
 const HEALTH_MS_MAX = 2_000;
 
 interface Part {
@@ -76,10 +78,15 @@ function addressOf(name: string, endpoints: Endpoints | undefined): string | nul
   return name === 'aip-gateway' ? endpoints.aip : (endpoints.health[name] ?? null);
 }
 
+/** By Node's older client: `fetch` would be loaded for these questions alone, a quarter of the time that the command takes. */
 async function isReady(health: string): Promise<boolean> {
   try {
-    const answer = await fetch(new URL('/readyz', health), { signal: AbortSignal.timeout(HEALTH_MS_MAX) });
-    return answer.ok;
+    return await new Promise((resolve, reject) => {
+      get(new URL('/readyz', health), { signal: AbortSignal.timeout(HEALTH_MS_MAX) }, (answer) => {
+        answer.resume();
+        resolve(answer.statusCode === HTTP_OK);
+      }).once('error', reject);
+    });
   } catch {
     return false;
   }
