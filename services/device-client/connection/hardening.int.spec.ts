@@ -162,7 +162,7 @@ describe.each(['bwrap', 'util-linux'])('a wall by %s', (kind) => {
     for (const directory of [app, data, secrets, keys]) await mkdir(directory ?? '', { mode: 0o777 });
     for (const directory of [data, secrets, keys])
       await writeFile(join(directory ?? '', 'key'), 'canary', { mode: 0o644 });
-    if (isRoot) await chown(app ?? '', 65_534, 65_534);
+    if (isRoot) await chown(app ?? '', 65_533, 65_533);
     const sandbox = { writable: [app], hidden: [keys] };
     const how = await settings({ sandbox: kind, secretsDir: secrets ?? null, dataDir: data ?? '' }, { sandbox });
     const { stdout, exit_code: code } = await run(
@@ -189,8 +189,8 @@ describe.each(['bwrap', 'util-linux'])('a wall by %s', (kind) => {
 
   asRoot('has the user that root gives it, and a home that is there', async () => {
     const how = await settings({ sandbox: kind });
-    expect((await run(how, 'id -un; echo $USER; cd ~ && pwd; cat /etc/shadow')).stdout).toBe(
-      `nobody\nnobody\n${root}/jail\n`,
+    expect((await run(how, 'id -u; echo $USER; cd ~ && pwd; cat /etc/shadow')).stdout).toBe(
+      `65533\norrery-command\n${root}/jail\n`,
     );
   });
 

@@ -113,13 +113,18 @@ async function prepared(
   };
 }
 
+/**
+ * Whose nothing is: services share `nobody` (PostgreSQL started by root does), and up to 65519 numbers are handed out by systemd. It
+ * needs no line in a file.
+ */
+const COMMANDS_UID = 65_533;
+
 /** Root gives its user away behind a wall, also where nobody has said to whom. */
 function userBehind({ runAs, jailDir }: ExecSettings): Sandbox['user'] {
   const [uid, gid] = [process.geteuid?.() ?? 0, process.getegid?.() ?? 0];
   if (uid !== 0) return { name: '', uid, gid, home: '', isOther: false };
-  // The number that means nobody everywhere; it needs no line in a file.
   return runAs === null
-    ? { name: 'nobody', uid: 65_534, gid: 65_534, home: jailDir, isOther: true }
+    ? { name: 'orrery-command', uid: COMMANDS_UID, gid: COMMANDS_UID, home: jailDir, isOther: true }
     : { ...runAs, isOther: true };
 }
 
