@@ -104,9 +104,9 @@ export const LIMITS = {
   externalSubscriptionsMax: 200,
   externalPayloadBytesMax: 2 * 1024 * 1024,
   /** Requests that are taken of an external system in any minute, their bytes, and its runs that have not ended. */
-  externalRequestsPerMinute: 1_200,
-  externalBytesPerMinute: 64 * 1024 * 1024,
-  externalOpenRuns: 2_000,
+  externalRequestsPerMinute: 6_000,
+  externalBytesPerMinute: 256 * 1024 * 1024,
+  externalOpenRuns: 10_000,
   /** The most that may be given of any of the three. */
   givenMax: 1_000_000_000,
   /** Messages of its feed that it has taken and not acknowledged. */

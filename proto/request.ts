@@ -89,6 +89,8 @@ export const RefusalCode = z.enum([
   'NO_PLANNER',
   'TRY_AGAIN',
   'UNAUTHORIZED',
+  /** Who asks has had as much as he may take; the sentence says of what, and when to ask again. */
+  'LIMIT_REACHED',
   'NOT_FOUND',
   /** The state of the run or the task does not allow it. */
   'INVALID_STATE',

@@ -5,7 +5,16 @@ import { checkInvariants, foldRun, viewOf } from '#libs/constellation';
 import { openRunLog, readCommits, runIdOf } from '#libs/event-log';
 import { checkKeptProof } from '#libs/keys';
 import { connectBus } from '#libs/messaging';
-import { connectDevice, instantDevice, signedRequest, startTestNats, type TestNats, type Replica } from '#libs/testing';
+import {
+  connectDevice,
+  instantDevice,
+  introduceWith,
+  requestRun,
+  signedRequest,
+  startTestNats,
+  type TestNats,
+  type Replica,
+} from '#libs/testing';
 import { startOrchestrator } from './rig.testing.js';
 
 describe('orchestrator', () => {
@@ -125,6 +134,40 @@ describe('orchestrator', () => {
     const unsigned = await nc.request(subjects.submit, JSON.stringify(diamond('own-2')), { timeout: 10_000 });
     expect(unsigned.json()).toMatchObject({ error: { code: 'UNAUTHORIZED', issues: [{ path: 'actor' }] } });
     expect(await openRunLog(nc).load(runIdOf('default', 'own-2'))).toEqual([]);
+    device.stop();
+  });
+
+  it('takes of a system what it may send, tells it so of the rest, buries none, and goes on with the runs of others', async () => {
+    const device = instantDevice(nc);
+    const seed = await introduceWith(nc, { kind: 'external', id: 'flood' }, ['requester'], { requestsPerMinute: 3 });
+    await requestRun(nc, diamond('flood-0'), seed);
+    const buried = nc.subscribe(subjects.dlq('orchestrator'));
+    const answers = nc.subscribe(subjects.answersTo('flood'), { max: 30 });
+    for (let index = 1; index <= 30; index++)
+      nc.publish(subjects.requestsOf('flood'), JSON.stringify(diamond(`flood-${index}`)));
+    const said: string[] = [];
+    for await (const message of answers) {
+      const answer: { runId?: string; error?: { code: string; message: string } } = message.json();
+      said.push(answer.error?.code ?? 'taken');
+      if (answer.error !== undefined)
+        expect(answer.error.message).toMatch(/^at most 3 requests of flood .* after 20\d\d-/u);
+    }
+    expect(said.filter((one) => one === 'taken')).toHaveLength(2);
+    expect(said.filter((one) => one === 'LIMIT_REACHED')).toHaveLength(28);
+    const { runId } = await submit(nc, diamond('calm-1'));
+    expect(foldRun(await untilEnd(nc, runId))?.phase).toBe('COMPLETED');
+    expect(buried.getReceived()).toBe(0);
+    buried.unsubscribe();
+    device.stop();
+  });
+
+  it('lets a system have so many runs that have not ended, and answers one that it has as before', async () => {
+    const seed = await introduceWith(nc, { kind: 'external', id: 'slow' }, ['requester'], { openRuns: 1 });
+    const runId = await requestRun(nc, diamond('slow-1'), seed);
+    await expect(requestRun(nc, diamond('slow-2'), seed)).rejects.toThrow('slow may have 1 runs that have not ended');
+    expect(await requestRun(nc, diamond('slow-1'), seed)).toBe(runId);
+    const device = instantDevice(nc);
+    await untilEnd(nc, runId);
     device.stop();
   });
 

@@ -1,4 +1,13 @@
-import { ActorEntry, KnownActor, type Actor, type DatedKey, type Login, type NamedToken, type Sha256 } from '#proto';
+import {
+  ActorEntry,
+  KnownActor,
+  type Actor,
+  type DatedKey,
+  type GivenLimits,
+  type Login,
+  type NamedToken,
+  type Sha256,
+} from '#proto';
 import { entryValue } from '../buckets/index.js';
 import { builtInActor, trustedBefore, type Trusted } from './built-in-actors.js';
 
@@ -7,6 +16,8 @@ export interface DirectoryEntry extends Trusted {
   readonly keys: readonly DatedKey[];
   readonly tokens: readonly NamedToken[];
   readonly logins: readonly Login[];
+  /** What it was given, where it is limited. */
+  readonly limits: GivenLimits;
   readonly isRevoked: boolean;
   readonly approvals: NonNullable<ActorEntry['approvals']>;
 }
@@ -42,6 +53,13 @@ export class Directory {
     return this.#entries.get(actorId) ?? this.#all().find(({ actor }) => actor.id === actorId);
   }
 
+  /** What a system outside was given; undefined for everybody else, whom nothing limits. */
+  limitsOf(actorId: string): GivenLimits | undefined {
+    const { actor = builtInActor(actorId)?.actor, limits = {} } = this.get(actorId) ?? {};
+    const isOutside = actor?.kind === 'external' || (actor?.kind === 'system' && builtInActor(actorId) === undefined);
+    return isOutside ? limits : undefined;
+  }
+
   /** Persons who may approve, and are not revoked. Who speaks for others is not counted: those for whom it speaks are. */
   approvers(): Actor[] {
     const living = this.#all().filter(({ isRevoked, mayVouch }) => !isRevoked && !mayVouch);
@@ -68,8 +86,30 @@ export class Directory {
 function entryOfNow(written: Written): DirectoryEntry | undefined {
   const entry = entryValue(written, ActorEntry);
   if (entry?.actor.id !== written.key) return undefined;
-  const { actor, roles, namespace, mayVouch = false, keys, tokens, logins, approvals = [], revokedAt } = entry;
-  return { actor, roles, namespace, mayVouch, keys, tokens, logins, approvals, isRevoked: revokedAt !== undefined };
+  const {
+    actor,
+    roles,
+    namespace,
+    mayVouch = false,
+    limits = {},
+    keys,
+    tokens,
+    logins,
+    approvals = [],
+    revokedAt,
+  } = entry;
+  return {
+    actor,
+    roles,
+    namespace,
+    mayVouch,
+    limits,
+    keys,
+    tokens,
+    logins,
+    approvals,
+    isRevoked: revokedAt !== undefined,
+  };
 }
 
 /** As version 0.1.0 wrote it, until the registry has made facts of it. */
@@ -78,6 +118,6 @@ function entryOfBefore(written: Written): DirectoryEntry | undefined {
   if (known === undefined) return undefined;
   const { actor, since } = known;
   const trusted = builtInActor(actor.id) ?? trustedBefore(actor);
-  const nothing = { tokens: [], logins: [], approvals: [], isRevoked: false };
+  const nothing = { limits: {}, tokens: [], logins: [], approvals: [], isRevoked: false };
   return { ...trusted, actor, keys: [{ key: written.key, from: since }], ...nothing };
 }

@@ -7,7 +7,7 @@ import { busUsers } from '#libs/keys';
 import { jetstream } from '@nats-io/jetstream';
 import { Kvm } from '@nats-io/kv';
 import { actorsOf, connectBus, natsUsers } from '#libs/messaging';
-import { BUCKETS, type Actor, type ActorEntry, type KnownActor, type Role } from '#proto';
+import { BUCKETS, type Actor, type ActorEntry, type GivenLimits, type KnownActor, type Role } from '#proto';
 import { startTestNats, type TestNats } from './nats-server.js';
 
 /** A server that knows every user of the bus, provisioned as a system provisions it: streams, durables, buckets, actors. */
@@ -73,11 +73,16 @@ export async function showActors(nc: NatsConnection, actors: ReadonlyMap<string,
 }
 
 /** Makes somebody known with these roles only, where there is no registry; gives the seed to sign commands with. */
-export async function introduceWith(nc: NatsConnection, actor: Actor, roles: Role[]): Promise<string> {
+export async function introduceWith(
+  nc: NatsConnection,
+  actor: Actor,
+  roles: Role[],
+  limits: GivenLimits = {},
+): Promise<string> {
   const pair = createUser();
   const bucket = await new Kvm(jetstream(nc, { checkAPI: false })).open(BUCKETS.ACTORS.bucket);
   const keys = [{ key: pair.getPublicKey(), from: new Date().toISOString() }];
-  const entry: ActorEntry = { actor, roles, namespace: actor.id, keys, tokens: [], logins: [], revision: 1 };
+  const entry: ActorEntry = { actor, roles, namespace: actor.id, limits, keys, tokens: [], logins: [], revision: 1 };
   await bucket.put(actor.id, JSON.stringify(entry));
   return new TextDecoder().decode(pair.getSeed());
 }

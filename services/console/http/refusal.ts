@@ -13,6 +13,7 @@ const STATUS: Readonly<Record<RefusalCode, number>> = {
   INVALID_STATE: 409,
   EDIT_REJECTED: 409,
   TOO_LARGE: 413,
+  LIMIT_REACHED: 429,
   NO_PLANNER: 503,
   TRY_AGAIN: 503,
   /** Not a refusal: the reason of an answer that went well. */

@@ -26,7 +26,7 @@ export class RequestInputs {
     this.#logger = logger;
   }
 
-  /** Answered where its sender hears it; a request that nobody could answer for goes to the dead letters as well. */
+  /** Answered where its sender hears it; one that can never become a run goes to the dead letters as well. */
   @Takes(DURABLES.requests, { concurrency: REQUESTS_AT_ONCE })
   async take(message: BusMessage): Promise<Outcome> {
     const submitted = await this.#handler.submit(message.data, message.subject);
@@ -35,7 +35,9 @@ export class RequestInputs {
     const { answer } = submitted;
     const { requestId } = answer;
     if (requestId !== undefined) this.#nc.publish(answerTo(message.subject, requestId), JSON.stringify(answer));
-    return 'error' in answer ? { kind: 'poison', reason: `${answer.error.code}: ${answer.error.message}` } : DONE;
+    // Who sends too much is told so; a letter for each would be as much again.
+    if (!('error' in answer) || answer.error.code === 'LIMIT_REACHED') return DONE;
+    return { kind: 'poison', reason: `${answer.error.code}: ${answer.error.message}` };
   }
 
   /** The same for requests on the subjects of their actors. */

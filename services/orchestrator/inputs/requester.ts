@@ -92,7 +92,8 @@ function signerOf(
   );
 }
 
-function publisherOf(subject: string, actors: Pick<Actors, 'actorNamed'>): ReturnType<Actors['actorNamed']> {
+/** Who alone may publish there; undefined where nobody is known who may. */
+export function publisherOf(subject: string, actors: Pick<Actors, 'actorNamed'>): ReturnType<Actors['actorNamed']> {
   return actors.actorNamed(subject === subjects.requests ? FIRST_EXTERNAL : subject.slice(OF_ACTOR.length));
 }
 

@@ -6,13 +6,15 @@ import {
   type RunId,
   type SubmitAnswer,
   SubmitCommand,
+  subjects,
   type VerbAnswer,
 } from '#proto';
 import type { Actors } from '#libs/messaging';
 import type { Clock } from '#libs/platform';
 import type { RunServer, Settled } from '../runs/index.js';
 import { askOwner } from './owner.client.js';
-import { requesterOf, type Requester } from './requester.js';
+import { Quota, tooManyOpen } from './quota.js';
+import { publisherOf, requesterOf, type Requester } from './requester.js';
 import { checkSubmission, readRequest, requestedOf, sentRequestId } from './submission.js';
 import type { PlanApproval, Submission } from './submission.js';
 
@@ -31,7 +33,7 @@ const TRY_AGAIN: Refusal = {
 interface SubmitParts {
   readonly nc: NatsConnection;
   readonly server: RunServer;
-  readonly actors: Pick<Actors, 'actorOf' | 'actorNamed'>;
+  readonly actors: Pick<Actors, 'actorOf' | 'actorNamed' | 'directory'>;
   readonly owns: (runId: RunId) => boolean;
   readonly clock: Clock;
   readonly planApproval?: PlanApproval | undefined;
@@ -42,6 +44,7 @@ interface SubmitParts {
 /** Takes requests from every entry point to the replica that owns their run: directly when that is this one. */
 export class SubmitHandler {
   readonly #parts: SubmitParts;
+  readonly #quota = new Quota();
 
   constructor(parts: SubmitParts) {
     this.#parts = parts;
@@ -50,11 +53,17 @@ export class SubmitHandler {
   /** `subject`: where it came. Who asks is what that and the proof in the request show, never what it says. */
   async submit(payload: Uint8Array, subject: string): Promise<SubmissionAnswer> {
     const arrived = readRequest(payload);
+    const publisher = subject === subjects.submit ? undefined : publisherOf(subject, this.#parts.actors)?.actor;
+    // Before it is looked at any closer: what nobody can read counts, too.
+    const tooMuch = publisher && this.#over(publisher.id, payload.length);
+    if (tooMuch !== undefined) return refused(arrived.ok ? sentRequestId(arrived.json) : arrived.requestId, tooMuch);
     if (!arrived.ok) return refused(arrived.requestId, arrived.refusal);
     const { json, actor, bytes } = arrived;
     const known = requesterOf({ subject, json, actor, now: this.#parts.clock.now() }, this.#parts.actors);
     if (!known.ok) return refused(sentRequestId(json), known.refusal);
     const { requester } = known;
+    const over = publisher === undefined ? this.#over(requester.actor.id, payload.length) : undefined;
+    if (over !== undefined) return refused(sentRequestId(json), over);
     const submission = checkSubmission(json, requester.namespace, bytes);
     if (!submission.ok) return refused(submission.requestId, submission.refusal);
     return this.#parts.owns(submission.runId)
@@ -96,8 +105,22 @@ export class SubmitHandler {
     return { kind: 'final', answer: { runId: submission.runId, requestId } };
   }
 
+  #over(actorId: string, bytes: number): Refusal | undefined {
+    const limits = this.#parts.actors.directory.limitsOf(actorId);
+    return limits && this.#quota.take(actorId, limits, { bytes, now: this.#parts.clock.now() });
+  }
+
+  /** Of the runs that this replica serves. */
+  #tooManyOpen(actorId: string): Refusal | undefined {
+    const { actors, server } = this.#parts;
+    const limits = actors.directory.limitsOf(actorId);
+    return limits && tooManyOpen(actorId, limits, server.openRunsOf(actorId));
+  }
+
   #decide(submission: Accepted, { actor, proof }: Requester): Promise<Settled> {
-    const { request, runId, bytes, formerHash, refusal } = submission;
+    const { request, runId, bytes, formerHash } = submission;
+    // A run that there is already is answered as before, whatever it says.
+    const refusal = submission.refusal ?? this.#tooManyOpen(actor.id);
     const { clock, planApproval, approvals, judge } = this.#parts;
     const requested = requestedOf({ ...submission, planApproval, approvals, judge }, actor, clock.now());
     return new Promise((settle) => {

@@ -132,6 +132,15 @@ export class RunServer {
     return this.#served.size;
   }
 
+  /** Runs in memory that this actor asked for and that have not ended. */
+  openRunsOf(actorId: string): number {
+    let open = 0;
+    for (const { loaded } of this.#served.values()) {
+      if (loaded !== undefined && !isTerminal(loaded.run) && loaded.run.authors[0]?.actor.id === actorId) open++;
+    }
+    return open;
+  }
+
   deliver(runId: RunId, waiting: Waiting): void {
     const served = this.#served.get(runId) ?? {
       runId,

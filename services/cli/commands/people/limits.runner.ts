@@ -6,6 +6,9 @@ import { connectionsOf } from './bus-keys.adapter.js';
 import { actorIdOf, atDesk, elsewhere } from './desk.js';
 
 export interface LimitOptions {
+  readonly requestsPerMinute?: number | undefined;
+  readonly bytesPerMinute?: number | undefined;
+  readonly openRuns?: number | undefined;
   readonly connections?: number | undefined;
   readonly feed?: string | undefined;
 }

@@ -1,10 +1,16 @@
 import { feedDurable, LIMITS, subjects, type GivenLimits } from '#proto';
 
 /** What an external system may take, with what each has where it was given nothing. */
-export function limitsText({ connections = LIMITS.externalConnectionsMax, feed = 'own' }: GivenLimits): string {
-  return [`${connections} connections`, feed === 'own' ? 'the feed of its own runs' : 'the feed of all runs'].join(
-    ', ',
-  );
+export function limitsText(given: GivenLimits): string {
+  const { requestsPerMinute = LIMITS.externalRequestsPerMinute, bytesPerMinute = LIMITS.externalBytesPerMinute } =
+    given;
+  const { openRuns = LIMITS.externalOpenRuns, connections = LIMITS.externalConnectionsMax, feed = 'own' } = given;
+  return [
+    `${requestsPerMinute} requests and ${bytesPerMinute} bytes a minute`,
+    `${openRuns} open runs`,
+    `${connections} connections`,
+    feed === 'own' ? 'the feed of its own runs' : 'the feed of all runs',
+  ].join(', ');
 }
 
 /** What another system has to know to connect. */

@@ -39,10 +39,18 @@ export function definePeople(program: CliCommand): void {
     .option('--take <a,b>', 'roles', commaList, [])
     .does(async (context, id: string, options: RoleOptions) => (await runner()).changeRoles(context, id, options));
   define(people, 'limits', 'give an external system more than each has, or less', [
+    'orrery people limits billing --requests-per-minute 600 --open-runs 50',
     'orrery people limits billing --connections 40',
     'orrery people limits external --feed all',
   ])
     .argument('<id>')
+    .option(
+      '--requests-per-minute <n>',
+      'that are taken; more are refused, and may come again',
+      wholeFrom(1, LIMITS.givenMax),
+    )
+    .option('--bytes-per-minute <n>', 'of its requests', wholeFrom(1, LIMITS.givenMax))
+    .option('--open-runs <n>', 'that have not ended', wholeFrom(1, LIMITS.givenMax))
     .option('--connections <n>', 'at a time', wholeFrom(1, LIMITS.externalConnectionsGivenMax))
     .option('--feed <share>', 'own: of its own runs; all: of those of everybody')
     .does(async (context, id: string, options: LimitOptions) =>
