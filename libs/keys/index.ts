@@ -14,4 +14,5 @@ export { DeviceSecret, makeDeviceSecret, parseDeviceSecret, publicKeyOf, thumbpr
 export * from './edit-grant.js';
 export * from './generate.js';
 export { signerOf, type Signer } from './nkey.js';
+export { busKeyOfSeed } from './nkey.js';
 export * from './secret-file.adapter.js';

@@ -30,6 +30,9 @@ export interface Signer {
   readonly privateKey: KeyObject;
 }
 
+/** The public nkey of a seed. Throws when it is none. */
+export const busKeyOfSeed = (seed: string): string => signerOf(seed).key;
+
 /** A process has one seed: what is made of it is made once. The runtime makes keys and signs four hundred times faster than nkeys does, and needs no warming up. */
 let last: Signer | undefined;
 

@@ -3,9 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { openAttemptLog, openRunLog } from '#libs/event-log';
-import { serveQueries } from '#libs/messaging';
+import { jetstreamManager } from '@nats-io/jetstream';
+import { keyOf } from '#libs/keys';
+import { serveQueries, storedPage, type QueryAnswer, type QueryRequest } from '#libs/messaging';
 import { notAsked, startTestBus, type TestBus } from '#libs/testing';
-import { AttemptCommit, RunCommit } from '#proto';
+import { AttemptCommit, parseJson, RunCommit, STREAMS, subjects, type AccessEntry } from '#proto';
 import { runProgram } from './run-program.js';
 import { fakeTerminal, surroundings } from './testing/fake-terminal.js';
 import { sampleRecords, SAMPLE_RUN } from './testing/sample-run.js';
@@ -15,6 +17,7 @@ import { sampleRecords, SAMPLE_RUN } from './testing/sample-run.js';
 let bus: TestBus;
 let directory: string;
 let served: { stop(): Promise<void> };
+let registry: { stop(): Promise<void> };
 
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'orrery-cli-'));
@@ -30,13 +33,40 @@ beforeAll(async () => {
     }
   }
   const runs = async () => ({ runs: [] });
+  registry = await serveQueries(await bus.as('registry'), 'registry', { ...notAsked('registry'), access });
   served = await serveQueries(await bus.as('logging'), 'logging', { ...notAsked('logging'), runs });
 });
 afterAll(async () => {
   await served.stop();
+  await registry.stop();
   await bus.stop();
   await rm(directory, { recursive: true, force: true });
 });
+
+const ENTRY: AccessEntry = {
+  at: '2026-11-20T10:00:00.000Z',
+  what: 'OUTPUT_READ',
+  actor: { kind: 'person', id: 'anna' },
+  proof: 'vouched',
+  runId: SAMPLE_RUN,
+  taskId: 'disk',
+  stream: 'ACCESS',
+  sequence: 7,
+};
+/** What the registry was asked for; it tells two pages. */
+const asked: object[] = [];
+const access = async (request: QueryRequest<'registry', 'access'>): Promise<QueryAnswer<'registry', 'access'>> => {
+  asked.push(request);
+  const isFirst = request.after === undefined;
+  const sequence = isFirst ? 7 : 8;
+  return { entries: [{ ...ENTRY, sequence }], after: { access: sequence }, more: isFirst };
+};
+
+async function records(): Promise<object[]> {
+  const page = { stream: STREAMS.ACCESS.name, filter: subjects.anyAccess, after: 0 };
+  const { messages } = await storedPage(await bus.as('registry'), page);
+  return messages.map(({ subject, data }) => ({ subject, ...(parseJson(data) as object) }));
+}
 
 async function orrery(...words: string[]) {
   const terminal = fakeTerminal();
@@ -60,6 +90,51 @@ describe('with the key of the auditor', () => {
     const file = join(directory, 'run.jsonl');
     expect((await orrery('export', SAMPLE_RUN, '-o', file)).exitCode).toBe(0);
     expect(await orrery('verify', file)).toMatchObject({ exitCode: 0 });
+  });
+
+  it('what is read is recorded first, under this key and in order; what lists, and a file, leaves nothing', async () => {
+    const before = (await records()).length;
+    const file = join(directory, 'again.jsonl');
+    for (const line of [`show ${SAMPLE_RUN}`, `export ${SAMPLE_RUN} -o ${file}`, `verify ${SAMPLE_RUN}`]) {
+      expect(await orrery(...line.split(' '))).toMatchObject({ exitCode: 0 });
+    }
+    for (const line of ['runs', `verify ${file}`, 'verify --all', `steps ${SAMPLE_RUN}`])
+      await orrery(...line.split(' '));
+    const subject = subjects.accessByKey(await keyOf(bus.seedFile('auditor')));
+    expect((await records()).slice(before)).toEqual([
+      { subject, id: expect.any(String), what: 'RUN_READ', runId: SAMPLE_RUN },
+      { subject, id: expect.any(String), what: 'EXPORTED', runId: SAMPLE_RUN },
+      { subject, id: expect.any(String), what: 'VERIFIED', runId: SAMPLE_RUN },
+      { subject, id: expect.any(String), what: 'VERIFIED' },
+      { subject, id: expect.any(String), what: 'OUTPUT_READ', runId: SAMPLE_RUN },
+    ]);
+  });
+
+  it('asks who looked at what, from when on, by whom and about what; nonsense is refused before anybody is asked', async () => {
+    expect(await orrery('access', '--since', '2h', '--actor', 'anna', '--what', 'output-read', '--json')).toMatchObject(
+      {
+        exitCode: 0,
+        out: JSON.stringify({ entries: [ENTRY, { ...ENTRY, sequence: 8 }] }),
+      },
+    );
+    expect(asked).toMatchObject([
+      { of: 'anna', what: 'OUTPUT_READ', since: expect.any(String) },
+      { of: 'anna', after: { access: 7 } },
+    ]);
+    for (const words of ['--since x', '--what guessed', '--actor A', '--run a.b']) {
+      expect(await orrery('access', ...words.split(' '))).toMatchObject({ exitCode: 3 });
+    }
+    const { out } = await orrery('access');
+    expect(out.split('\n')[0]).toBe(`11-20 10:00\tanna\toutput read\t${SAMPLE_RUN} disk`);
+    expect(asked).toHaveLength(4);
+  });
+
+  it('shows nothing when it cannot be recorded', async () => {
+    const jsm = await jetstreamManager(await bus.as('admin'));
+    await jsm.streams.delete(STREAMS.ACCESS.name);
+    const { exitCode, out, err } = await orrery('show', SAMPLE_RUN);
+    expect([exitCode, out]).toEqual([4, '']);
+    expect(err.join()).toContain('It cannot be recorded who reads this, so it is not shown');
   });
 
   it('nothing is decided: a cancel is refused, and says so', async () => {

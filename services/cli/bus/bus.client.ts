@@ -1,12 +1,23 @@
 import { readFile } from 'node:fs/promises';
 import { errors, type NatsConnection } from '@nats-io/transport-node';
-import { readSecret } from '#libs/keys';
-import { BusError, connectBus, QueryRefusedError, QueryUnavailableError } from '#libs/messaging';
+import { busKeyOfSeed, readSecret } from '#libs/keys';
+import {
+  AccessNotStoredError,
+  BusError,
+  connectBus,
+  QueryRefusedError,
+  QueryUnavailableError,
+  storeAccess,
+} from '#libs/messaging';
+import { subjects, type AccessRecord } from '#proto';
 import { CliError, badInput, failure, messageOf, unreachable, type CliContext } from '../terminal/index.js';
 import { homeOf, parseEndpoints } from '../home/index.js';
 
 /** `cli` may do what people do every day; `admin` may also delete. */
 export type BusRole = 'cli' | 'admin' | 'external';
+
+/** What somebody reads with his own key. */
+export type OwnAccess = Pick<AccessRecord, 'what' | 'runId' | 'taskId' | 'artifact'>;
 
 const CLOSE_MS_MAX = 2_000;
 
@@ -69,6 +80,7 @@ export async function withBusAt<T>(
       ...(hasOwnKey ? {} : { inboxPrefix: `_INBOX_${user}` }),
       ...(dialTimeoutMs !== undefined && { dialTimeoutMs }),
     });
+    if (seedFile !== undefined) seedFiles.set(nc, seedFile);
     try {
       return await work(nc);
     } finally {
@@ -76,6 +88,22 @@ export async function withBusAt<T>(
     }
   } catch (error) {
     throw explained(error);
+  }
+}
+
+const seedFiles = new WeakMap<NatsConnection, string>();
+
+/**
+ * Writes down with our key what is about to be read with it; only then it may be shown. Where the bus knows no keys, nobody could be named.
+ * Throws CliError when it cannot be stored.
+ */
+export async function recordAccess(nc: NatsConnection, about: OwnAccess): Promise<void> {
+  const seed = await readSeed(seedFiles.get(nc) ?? '');
+  if (seed === undefined) return;
+  try {
+    await storeAccess(nc, subjects.accessByKey(busKeyOfSeed(seed)), about);
+  } catch (error) {
+    throw error instanceof AccessNotStoredError ? unreachable(error.message, error) : error;
   }
 }
 

@@ -1,5 +1,6 @@
 // Every command with its words, its help and its examples. What a command does is loaded when it is called, so that help
 // and the commands that work on files do not wait for the libraries of the others.
+import { defineAccess } from './access/index.js';
 import { defineApprovals, defineControl } from './control/index.js';
 import type { CliCommand } from '../terminal/index.js';
 import { defineDeadLetters } from './dead-letters/index.js';
@@ -30,6 +31,7 @@ export function defineCommands(program: CliCommand): void {
   defineClients(program);
   definePeople(program);
   defineTokens(program);
+  defineAccess(program);
   defineDeadLetters(program);
   defineArtifacts(program);
   definePolicy(program);

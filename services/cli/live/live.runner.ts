@@ -1,6 +1,7 @@
 import { createLogUpdate } from 'log-update';
 import type { NatsConnection } from '@nats-io/transport-node';
 import type { RunCommit, RunId, RunView, TaskId } from '#proto';
+import { recordAccess } from '../bus/index.js';
 import {
   clipToWidth,
   failure,
@@ -61,6 +62,9 @@ export async function watchRun(
   runId: RunId,
   { manner = 'shown', from = 0, output }: WatchOptions = {},
 ): Promise<RunView | undefined> {
+  const { taskId } = output ?? {};
+  const what = output === undefined ? 'EVENTS_READ' : 'OUTPUT_READ';
+  await recordAccess(nc, { what, runId, ...(taskId === undefined ? {} : { taskId }) });
   const screen = screenFor(context, manner, output !== undefined);
   const printer = output?.printer ?? outputPrinter(context, screen);
   let stop = (): void => {};

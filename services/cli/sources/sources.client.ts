@@ -1,7 +1,7 @@
 import { readFile, stat } from 'node:fs/promises';
 import { ID_PATTERN, type RunId } from '#proto';
 import { EXPORT_BYTES_MAX, parseExport, recordsByRun, type ExportRecord } from '#libs/audit';
-import { withBus } from '../bus/index.js';
+import { recordAccess, withBus, type OwnAccess } from '../bus/index.js';
 import { cleanLine, badInput, type CliContext } from '../terminal/index.js';
 import { loadRecords } from './log.client.js';
 
@@ -13,17 +13,28 @@ export interface RunSource {
   readonly problems: readonly string[];
 }
 
-/** A run in the log, by its id, or a file that `export` wrote: then nothing else is needed, not even a network. */
-export async function openSource(context: CliContext, runOrFile: string): Promise<RunSource> {
+/** A run in the log, by its id, which is recorded as `what`; or a file that `export` wrote: then nothing else is needed, not even a network. */
+export async function openSource(
+  context: CliContext,
+  runOrFile: string,
+  what: OwnAccess['what'] = 'RUN_READ',
+): Promise<RunSource> {
   if (await isFile(runOrFile)) return readExport(runOrFile);
   const runId = runIdFrom(runOrFile);
-  const records = await withBus(context, (nc) => loadRecords(nc, runId));
+  const records = await withBus(context, async (nc) => {
+    await recordAccess(nc, { what, runId });
+    return loadRecords(nc, runId);
+  });
   return { origin: 'log', runs: new Map([[runId, records]]), problems: [] };
 }
 
 /** The one run of a source. A damaged file is not shown as if it were whole. */
-export async function openOneRun(context: CliContext, runOrFile: string): Promise<[RunId, readonly ExportRecord[]]> {
-  return oneRunOf(await openSource(context, runOrFile), runOrFile);
+export async function openOneRun(
+  context: CliContext,
+  runOrFile: string,
+  what?: OwnAccess['what'],
+): Promise<[RunId, readonly ExportRecord[]]> {
+  return oneRunOf(await openSource(context, runOrFile, what), runOrFile);
 }
 
 /** As `openOneRun`, of a source that is open. */

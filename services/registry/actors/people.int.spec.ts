@@ -1,7 +1,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { jetstreamManager } from '@nats-io/jetstream';
-import type { Actor, KnownActor } from '#proto';
+import { subjects, type Actor, type KnownActor } from '#proto';
 import { checkKeptProof } from '#libs/keys';
+import { storeAccess } from '#libs/messaging';
 import { Rig, until } from '../rig.testing.js';
 import {
   actorsFileOf,
@@ -144,6 +145,36 @@ describe('an administrator', () => {
     expect(await refusalOf(service)).toMatchObject({ code: 'INVALID_STATE' });
     const nobody = askAs(rig.nc, cli, 'people-revoke', { id: newId(), actorId: 'nobody' });
     expect(await refusalOf(nobody)).toMatchObject({ code: 'NOT_FOUND' });
+  });
+});
+
+describe('an auditor', () => {
+  it('is told who looked at what and who changed whom in one list, in order, page by page; nobody else is', async () => {
+    await rig.startRegistry({ actorsFile });
+    const since = new Date().toISOString();
+    const audrey = await newPerson('audrey', ['auditor']);
+    await storeAccess(rig.nc, subjects.accessByKey(publicKeyOf(audrey)), { what: 'EXPORTED', runId: 'run-1' });
+    const vera: Actor = { kind: 'person', id: 'vera' };
+    const login = { issuer: 'orrery', subject: 'token:laptop', session: 'token:laptop' };
+    const output = { what: 'OUTPUT_READ', actor: vera, runId: 'run-1', taskId: 'disk', login } as const;
+    await storeAccess(rig.nc, subjects.accessAt('console', 'vera'), output);
+    await askAs(rig.nc, cli, 'people-role', { id: newId(), actorId: 'audrey', give: ['viewer'] });
+    await storeAccess(rig.nc, subjects.accessAt('console', '_'), { what: 'LOGIN_REFUSED' });
+    const told = await askAs(rig.nc, audrey, 'access', { since });
+    expect(told.entries).toMatchObject([
+      { what: 'ACTOR_ADDED', actor: CLI, proof: 'key', subject: 'audrey', given: ['auditor'] },
+      { what: 'KEY_ADDED', actor: CLI, subject: 'audrey', key: publicKeyOf(audrey) },
+      { what: 'EXPORTED', actor: { kind: 'person', id: 'audrey' }, proof: 'key', runId: 'run-1' },
+      { ...output, proof: 'vouched' },
+      { what: 'ROLES_CHANGED', actor: CLI, subject: 'audrey', given: ['viewer'], taken: [] },
+      { what: 'LOGIN_REFUSED', actor: null, proof: 'none' },
+    ]);
+    expect(told.more).toBe(false);
+    expect((await askAs(rig.nc, audrey, 'access', { since, after: told.after })).entries).toEqual([]);
+    const ofVera = await askAs(rig.nc, audrey, 'access', { since, of: 'vera' });
+    expect(ofVera.entries.map(({ what }) => what)).toEqual(['OUTPUT_READ']);
+    const bob = await newPerson('bob', ['viewer', 'admin', 'operator']);
+    expect(await refusalOf(askAs(rig.nc, bob, 'access', {}))).toMatchObject({ code: 'UNAUTHORIZED' });
   });
 });
 

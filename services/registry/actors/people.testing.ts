@@ -13,7 +13,7 @@ import { query, QueryRefusedError, renderActors, type QueryAnswer, type QueryNam
 export const newSeed = (): string => new TextDecoder().decode(createUser().getSeed());
 export const publicKeyOf = (seed: string): string => fromSeed(new TextEncoder().encode(seed)).getPublicKey();
 
-type Order = Extract<QueryName<'registry'>, `people${string}` | `token${string}` | `content${string}`>;
+type Order = 'access' | Extract<QueryName<'registry'>, `people${string}` | `token${string}` | `content${string}`>;
 
 /** Asks the registry as whoever has the seed. `body` without its proof. */
 export function askAs<N extends Order>(

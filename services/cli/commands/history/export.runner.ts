@@ -1,7 +1,7 @@
 import { counted, exportUfo, foldRun, hasPlan, type TaskState, type UfoProgress } from '#libs/constellation';
 import type { RunCommit, RunId } from '#proto';
 import { renderExport } from '#libs/audit';
-import { withBus } from '../../bus/index.js';
+import { recordAccess, withBus } from '../../bus/index.js';
 import { EXIT, type ExitCode, badInput, type CliContext, tell } from '../../terminal/index.js';
 import { loadRecords, commitsOf, unknownRun, openOneRun, runIdFrom } from '../../sources/index.js';
 import { writeWhole } from '../../files/index.js';
@@ -9,7 +9,10 @@ import { writeWhole } from '../../files/index.js';
 /** Writes a run as it is stored, to take it home: `verify`, `replay`, `show` and `report` need nothing else. */
 export async function exportRun(context: CliContext, run: string, file?: string): Promise<ExitCode> {
   const runId = runIdFrom(run);
-  const records = await withBus(context, (nc) => loadRecords(nc, runId));
+  const records = await withBus(context, async (nc) => {
+    await recordAccess(nc, { what: 'EXPORTED', runId });
+    return loadRecords(nc, runId);
+  });
   const text = renderExport(records);
   if (file === undefined || file === '-') {
     context.terminal.out(text.trimEnd());
@@ -25,7 +28,7 @@ export async function exportRun(context: CliContext, run: string, file?: string)
 
 /** Writes the constellation of a run as it is now, in the form that UFO reads and `submit -f` takes. */
 export async function exportAsUfo(context: CliContext, runOrFile: string, file?: string): Promise<ExitCode> {
-  const [runId, records] = await openOneRun(context, runOrFile);
+  const [runId, records] = await openOneRun(context, runOrFile, 'EXPORTED');
   const text = JSON.stringify(ufoFrom(runId, commitsOf(runId, records)), null, 2);
   if (file === undefined || file === '-') {
     context.terminal.out(text);

@@ -3,7 +3,7 @@ import { attemptStories, commandsOf, metricsOf, planSayingsOf, planStepsOf, rend
 import { query, QueryRefusedError } from '#libs/messaging';
 import { AttemptCommit, ID_PATTERN, type RunId } from '#proto';
 import type { ExportRecord } from '#libs/audit';
-import { withBus } from '../../bus/index.js';
+import { recordAccess, withBus } from '../../bus/index.js';
 import { cleanText, EXIT, type ExitCode, printJson, type CliContext } from '../../terminal/index.js';
 import { writeWhole } from '../../files/index.js';
 import { commitsOf, plansOf, stateAt, openOneRun } from '../../sources/index.js';
@@ -13,7 +13,7 @@ export async function report(context: CliContext, runOrFile: string, file?: stri
   const { runId, markdown } = await markdownOf(context, runOrFile);
   if (file !== undefined) await writeWhole(file, markdown);
   if (context.json) {
-    const metrics = metricsOf(commitsOf(...(await openOneRun(context, runOrFile))));
+    const metrics = metricsOf(commitsOf(...(await openOneRun(context, runOrFile, 'REPORT_READ'))));
     printJson(context, file === undefined ? { runId, markdown, metrics } : { runId, file, metrics });
   } else
     context.terminal.out(
@@ -24,10 +24,13 @@ export async function report(context: CliContext, runOrFile: string, file?: stri
 
 async function markdownOf(context: CliContext, runOrFile: string): Promise<{ runId: RunId; markdown: string }> {
   if (ID_PATTERN.test(runOrFile)) {
-    const written = await withBus(context, (nc) => writtenReport(nc, runOrFile));
+    const written = await withBus(context, async (nc) => {
+      await recordAccess(nc, { what: 'REPORT_READ', runId: runOrFile });
+      return writtenReport(nc, runOrFile);
+    });
     if (written !== undefined) return written;
   }
-  const [runId, records] = await openOneRun(context, runOrFile);
+  const [runId, records] = await openOneRun(context, runOrFile, 'REPORT_READ');
   return { runId, markdown: reportFrom(runId, records) };
 }
 

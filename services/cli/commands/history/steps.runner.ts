@@ -7,7 +7,7 @@ import { stepsText } from './steps-text.js';
 
 /** What was thought, judged, asked and done in the attempts of a run, out of their own events. */
 export async function steps(context: CliContext, runOrFile: string, task: string | undefined): Promise<ExitCode> {
-  const [runId, records] = await openOneRun(context, runOrFile);
+  const [runId, records] = await openOneRun(context, runOrFile, 'OUTPUT_READ');
   const commits = attemptCommits(runId, records);
   const known = [...new Set(commits.map(({ taskId }) => taskId))];
   if (task !== undefined && !known.includes(task)) {

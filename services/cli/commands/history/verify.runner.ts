@@ -2,7 +2,7 @@ import { counted } from '#libs/constellation';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { Sha256 } from '#proto';
 import { forkOf, auditRun, type AuditReport, type ExportRecord, findingText } from '#libs/audit';
-import { withBus } from '../../bus/index.js';
+import { recordAccess, withBus } from '../../bus/index.js';
 import {
   cleanLine,
   badInput,
@@ -56,7 +56,7 @@ function headFrom(text: string, runOrFile: string | undefined): Sha256 {
 }
 
 async function verifyOne(context: CliContext, runOrFile: string, head: Sha256 | undefined): Promise<Verdict> {
-  const { origin, runs, problems } = await openSource(context, runOrFile);
+  const { origin, runs, problems } = await openSource(context, runOrFile, 'VERIFIED');
   if (head !== undefined && runs.size > 1) {
     throw badInput(`--head is the hash of a commit of one run; ${runOrFile} has ${runs.size}.`);
   }
@@ -81,6 +81,7 @@ async function parentRecords(nc: NatsConnection, runId: string): Promise<readonl
 /** One run in memory at a time, however long the log. */
 function verifyAll(context: CliContext): Promise<Verdict> {
   return withBus(context, async (nc) => {
+    await recordAccess(nc, { what: 'VERIFIED' });
     const reports: AuditReport[] = [];
     for (const runId of (await runIds(nc)).sort()) {
       if (context.signal.aborted) break;

@@ -3,7 +3,7 @@ import { link, lstat, open, unlink, type FileHandle } from 'node:fs/promises';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { ArtifactError, openArtifact, type ArtifactReader } from '#libs/messaging';
 import { Sha256 } from '#proto';
-import { withBus } from '../../bus/index.js';
+import { recordAccess, withBus } from '../../bus/index.js';
 import {
   badInput,
   CliError,
@@ -26,6 +26,7 @@ export async function fetchArtifact(context: CliContext, name: string, file?: st
   const target = targetOf(context, file);
   if (target !== undefined) await mustBeFree(target);
   return withBus(context, async (nc) => {
+    await recordAccess(nc, { what: 'OUTPUT_READ', artifact: sha256.data });
     const reader = await openReader(nc, sha256.data);
     if (target === undefined) await copy(reader, (data) => context.terminal.bytes(data));
     else await writeNew(target, reader);

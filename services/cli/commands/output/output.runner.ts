@@ -1,6 +1,6 @@
 import { isTerminalTask } from '#libs/constellation';
 import { parseWith, sentenceOf, TaskId, type RunView } from '#proto';
-import { withBus } from '../../bus/index.js';
+import { recordAccess, withBus } from '../../bus/index.js';
 import { badInput, EXIT, exitCodeOfRun, type ExitCode, paintFor, type CliContext } from '../../terminal/index.js';
 import {
   watchRun,
@@ -25,6 +25,7 @@ export async function output(context: CliContext, run: string, task?: string): P
     if (view.endedAt !== null && (taskId === undefined || context.json)) throw isOver(view);
     if (taskId !== undefined) checkTask(context, view, taskId);
     if (taskId !== undefined && view.endedAt !== null) {
+      await recordAccess(nc, { what: 'OUTPUT_READ', runId, taskId });
       await printRecorded(context, nc, view, taskId);
       return exitCodeOfRun(view);
     }
