@@ -4,7 +4,16 @@ import { PermissionViolationError, type NatsConnection } from '@nats-io/transpor
 import { readSecret } from '#libs/keys';
 import { busPeopleIn } from '#libs/messaging';
 import { withBusAt, type BusRole } from '../../bus/index.js';
-import { homeOf, isDirectory, isFile, parseEndpoints, type Endpoints, type Home } from '../../home/index.js';
+import {
+  type Endpoints,
+  hasAdminToken,
+  type Home,
+  homeOf,
+  isDirectory,
+  isFile,
+  offBy,
+  parseEndpoints,
+} from '../../home/index.js';
 import { EXIT, messageOf, printJson, type CliContext, type ExitCode } from '../../terminal/index.js';
 import { checkBus } from './bus-check.client.js';
 import { checkDatabase } from './database-check.adapter.js';
@@ -105,7 +114,8 @@ async function ofBus(context: CliContext, { home, endpoints, repair }: BusPlace)
       const letIn = given === '' ? await busPeopleIn(home.peopleKeys) : undefined;
       const seed = await readSecret(seedOf('cli') ?? '');
       if (seed === undefined) return { findings: [warn('people', 'they are not seen without a key', remedy)] };
-      return { findings: await as('cli', (nc) => checkPeople(nc, { seed, now, letIn })) };
+      const adminTokenOffBy = given === '' && (await hasAdminToken(home)) ? offBy(home) : undefined;
+      return { findings: await as('cli', (nc) => checkPeople(nc, { seed, now, letIn, adminTokenOffBy })) };
     }),
   ];
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { judgePeople, type KnownPerson } from './judge-people.js';
+import { judgeAdminToken, judgePeople, type KnownPerson } from './judge-people.js';
 
 const person = (id: string, roles: string[], more: Partial<KnownPerson> = {}): KnownPerson => ({
   actor: { kind: 'person', id },
@@ -38,5 +38,28 @@ describe('a key that the bus lets in', () => {
     ],
   ])('and that %s is named', (_, other) => {
     expect(states([anna, berta, other], [{ id: 'carl', key: 'U-x' }])).toEqual(['people ok', 'keys bad']);
+  });
+});
+
+describe('the admin token', () => {
+  const login = { issuer: 'https://id.example', subject: 'anna' };
+  const off = 'printf off > file';
+
+  it('is what the first start is for', () => {
+    expect(judgeAdminToken([{ logins: [] }], [], off)).toMatchObject({ state: 'ok' });
+    const over = judgeAdminToken([{ logins: [login], revokedAt: '2026-11-20' }], [{ revokedAt: '2026-11-20' }], off);
+    expect(over).toMatchObject({ state: 'ok' });
+  });
+
+  it('is to be turned off when there is a token or a login by name, and it is said how', () => {
+    for (const [people, tokens] of [
+      [[{ logins: [login] }], []],
+      [[], [{ revokedAt: null }]],
+    ] as const) {
+      expect(judgeAdminToken(people, tokens, off)).toMatchObject({
+        state: 'warn',
+        remedy: expect.stringContaining(off),
+      });
+    }
   });
 });

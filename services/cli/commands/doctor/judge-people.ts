@@ -16,6 +16,21 @@ export interface LetIn {
 
 const PERSON = 'person';
 
+/** Whether the token of the first start lets in while others have logins of their own: it names nobody. `offBy`: how that is ended. */
+export function judgeAdminToken(
+  known: readonly { readonly logins: readonly unknown[]; readonly revokedAt?: string | undefined }[],
+  tokens: readonly { readonly revokedAt: string | null }[],
+  offBy: string,
+): Diagnosis {
+  const hasLogins = known.some(({ logins, revokedAt }) => revokedAt === undefined && logins.length > 0);
+  const isNeeded = !hasLogins && tokens.every(({ revokedAt }) => revokedAt !== null);
+  if (isNeeded)
+    return ok('logins', 'the admin token lets in as the first person; nobody has a token or login of his own yet');
+  const what =
+    'the admin token of the first start still lets in as the first person, and there are tokens or logins by name';
+  return warn('logins', what, `turn it off: ${offBy}`);
+}
+
 /** Who may decide and administer, and whether facts and keys belong together. `letIn`: undefined when that cannot be seen from here. */
 export function judgePeople(known: readonly KnownPerson[], letIn: readonly LetIn[] | undefined): Diagnosis[] {
   const living = known.filter(({ revokedAt }) => revokedAt === undefined);

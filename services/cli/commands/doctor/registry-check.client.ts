@@ -3,7 +3,7 @@ import { proveActor } from '#libs/keys';
 import { query } from '#libs/messaging';
 import { subjects, type AgentProfile } from '#proto';
 import { ok, warn, type Diagnosis } from './finding.js';
-import { judgePeople, type LetIn } from './judge-people.js';
+import { judgeAdminToken, judgePeople, type LetIn } from './judge-people.js';
 
 /** The devices as the registry sees them. */
 export async function checkDevices(nc: NatsConnection): Promise<Diagnosis[]> {
@@ -26,11 +26,22 @@ interface PeopleChecks {
   readonly now: () => number;
   /** The keys of people that the bus lets in; undefined when that is decided elsewhere. */
   readonly letIn: readonly LetIn[] | undefined;
+  /** How the token of the first start is turned off, where it lets in; undefined where it does not, or that is not seen from here. */
+  readonly adminTokenOffBy?: string | undefined;
 }
 
-/** The people as the registry has them, and the keys of theirs that the bus lets in. */
-export async function checkPeople(nc: NatsConnection, { seed, now, letIn }: PeopleChecks): Promise<Diagnosis[]> {
-  const at = new Date(now()).toISOString();
-  const actor = proveActor(seed, { subject: subjects.query('registry', 'people'), at, body: {} });
-  return judgePeople((await query(nc, 'registry', 'people', { actor })).people, letIn);
+/** The people as the registry has them, the keys of theirs that the bus lets in, and what else lets somebody in. */
+export async function checkPeople(
+  nc: NatsConnection,
+  { seed, now, letIn, adminTokenOffBy }: PeopleChecks,
+): Promise<Diagnosis[]> {
+  const signed = (name: 'people' | 'tokens') => {
+    const at = new Date(now()).toISOString();
+    return { actor: proveActor(seed, { subject: subjects.query('registry', name), at, body: {} }) };
+  };
+  const { people } = await query(nc, 'registry', 'people', signed('people'));
+  const findings = judgePeople(people, letIn);
+  if (adminTokenOffBy === undefined) return findings;
+  const { tokens } = await query(nc, 'registry', 'tokens', signed('tokens'));
+  return [...findings, judgeAdminToken(people, tokens, adminTokenOffBy)];
 }

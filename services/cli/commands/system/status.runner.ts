@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { get } from 'node:http';
-import { homeOf, parseEndpoints, type Endpoints } from '../../home/index.js';
+import { hasAdminToken, homeOf, offBy, parseEndpoints, type Endpoints } from '../../home/index.js';
 import {
   EXIT,
   type ExitCode,
@@ -33,9 +33,11 @@ export async function status(context: CliContext): Promise<ExitCode> {
   const endpoints = parseEndpoints(text);
   const running = supervisor !== undefined;
   const parts = running ? await partsOf(await processesOf(home), endpoints) : [];
+  const adminToken = await hasAdminToken(home);
   if (json)
     printJson(context, {
       running,
+      adminToken,
       home: home.root,
       pid: supervisor?.pid ?? null,
       endpoints: running ? endpoints : null,
@@ -54,6 +56,7 @@ export async function status(context: CliContext): Promise<ExitCode> {
       { title: 'ADDRESS', value: ({ address }: Part) => address ?? '-' },
     ];
     terminal.out(renderTable(parts, columns, terminal));
+    if (adminToken) terminal.out(`the admin token lets in as the first person; turned off by: ${offBy(home)}`);
   }
   return running ? EXIT.ok : EXIT.failure;
 }
