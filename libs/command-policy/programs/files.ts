@@ -33,8 +33,13 @@ function transfer(
     given.some(({ name }) => RECURSIVE.includes(name)) ||
     sources.some(({ glyphs }) => glyphs.some((glyph) => glyph < 0));
   const targets = target === undefined ? [] : isDeep ? call.writeTree(target) : call.write(target);
+  const only = into === undefined && operands.length === 1 ? operands[0] : undefined;
   return [
     ...sources.flatMap(source),
+    // The last of its files is what the others are written to.
+    ...(only !== undefined && only.text === undefined && only.found !== true
+      ? [call.ask('privileged', 'could write to any of the files that a pattern stands for.')]
+      : []),
     ...targets,
     ...named.flatMap((word) => call.write(word)),
     ...backups(args, target === undefined ? [] : [target, ...named], isDeep).flatMap((word) => call.write(word)),

@@ -8,9 +8,10 @@ const GREP =
   '--byte-offset --with-filename --no-filename --label: --line-number --initial-tab --null --null-data --after-context: --before-context: --context: ' +
   '--text --binary-files: --include: --exclude: --exclude-dir: --exclude-from< --recursive --dereference-recursive --extended-regexp ' +
   '--fixed-strings --basic-regexp --perl-regexp --line-buffered --no-group-separator --group-separator:';
+const RECURSIVE = ['-r', '-R', '--recursive', '--dereference-recursive', '-d'];
 const skipPattern = (args: Arguments) => (has(args, ...PATTERN_GIVEN) ? 0 : 1);
 const grep = program('read', GREP, 'read', {
-  recursive: ['-r', '-R', '--recursive', '--dereference-recursive', '-d'],
+  recursive: RECURSIVE,
   skip: skipPattern,
 });
 
@@ -27,7 +28,15 @@ function seqFindings({ operands }: Arguments, call: Call): CommandFinding[] {
 
 /** Programs that read files and write to their output. */
 export const TEXT: ProgramTable = {
-  ...each('grep egrep fgrep zgrep zegrep zfgrep bzgrep xzgrep', grep),
+  ...each('grep egrep fgrep', grep),
+  ...each(
+    'zgrep zegrep zfgrep bzgrep xzgrep',
+    program('read', GREP, 'read', {
+      skip: skipPattern,
+      // It gives one file after the other to grep, which then goes through the folder where it stands.
+      also: (args, call) => (has(args, ...RECURSIVE) ? [call.ask('privileged', 'would read all files here.')] : []),
+    }),
+  ),
   rgrep: program('read', GREP, 'read', { recursive: true, skip: skipPattern }),
   rg: program(
     'read',
