@@ -33,6 +33,7 @@ import { TimerConflictError } from '#libs/messaging';
 import type { Clock } from '#libs/platform';
 import type { Fleet } from '../fleet/index.js';
 import { Starved, type StarvedTurn } from './starved.js';
+import { takeBatch } from './take-batch.js';
 
 /** What becomes of something that waited for a run. */
 export type Settled =
@@ -66,10 +67,6 @@ export interface WakeUps {
   /** What was seen of a run is not needed any more. */
   forget(runId: RunId): void;
 }
-
-/** TakesMessages of one commit, so that their results fit into it. */
-const COMMIT_INPUT_BYTES_MAX = 256 * 1024;
-const COMMIT_INPUTS_MAX = 500;
 
 interface Served {
   readonly runId: RunId;
@@ -172,7 +169,7 @@ export class RunServer {
     try {
       await (this.#parts.turn ?? eventLoopTurn)();
       while (served.waiting.length > 0) {
-        await this.#serveBatch(served, takeBatch(served));
+        await this.#serveBatch(served, takeBatch(served.waiting));
         if (served.givenUp) served.loaded = undefined;
         served.givenUp = false;
       }
@@ -482,17 +479,6 @@ function causeOf(cause: Cause, answer: Answer | undefined): Cause[] {
   // What was decided before keeps its place in the commit of then.
   if (answer?.kind === 'accepted') return answer.sequence === undefined ? [cause] : [];
   return answer?.kind === 'rejected' && answer.recorded === true ? [{ ...cause, rejected: true }] : [];
-}
-
-function takeBatch(served: Served): readonly Waiting[] {
-  let bytes = 0;
-  let count = 0;
-  for (const waiting of served.waiting) {
-    bytes += waiting.bytes;
-    if (count > 0 && (bytes > COMMIT_INPUT_BYTES_MAX || count >= COMMIT_INPUTS_MAX)) break;
-    count++;
-  }
-  return served.waiting.splice(0, count);
 }
 
 function inputsOf(batch: readonly Waiting[]): Input[] {
