@@ -1,7 +1,7 @@
-import type { z } from 'zod';
+import { z } from 'zod';
 import { AccessRecord } from './access.js';
 import { ActorCommit, ActorEntry, RecordedActorEvent } from './actor-events.js';
-import { KnownActor } from './actors.js';
+import { ActorProof, KnownActor } from './actors.js';
 import { AgentProfile, Presence } from './agent-profile.js';
 import { ClientMessage } from './aip/client-messages.js';
 import { ServerMessage } from './aip/server-messages.js';
@@ -16,6 +16,7 @@ import { Member } from './members.js';
 import { QUERIES, QueryError } from './queries.js';
 import { PlanCommit, RecordedPlanEvent } from './plan-events.js';
 import { PublishedRequest, RunRequest, SignedRequest, SubmitAnswer } from './request.js';
+import { isSignedAction, type QueryAction } from './roles.js';
 import { RecordedRunEvent, RunCommit } from './run-events.js';
 
 /** One kind of message that crosses a wire. */
@@ -26,12 +27,40 @@ export interface MessageSpec {
 
 const message = (schema: z.ZodType, about: string): MessageSpec => ({ schema, about });
 
+/** Version 0.1.0 sent these without a proof. Such a one is understood, and refused. */
+const ONCE_UNSIGNED = new Set<QueryAction>([
+  'orchestrator.dlq-retry',
+  'device-agent.dlq-retry',
+  'planner.dlq-retry',
+  'device-agent.explain',
+  'registry.devices',
+  'registry.clients',
+  'registry.enroll',
+  'registry.enroll-client',
+  'registry.revoked-grants',
+  'planner.match',
+  'planner.runbooks',
+  'planner.runbook',
+  'planner.experiences',
+  'logging.runs',
+  'logging.run',
+  'logging.approvals',
+  'logging.report',
+]);
+
+/** The request with the proof of who asks. */
+function signed(action: QueryAction, request: z.ZodType): z.ZodType {
+  if (!isSignedAction(action) || !(request instanceof z.ZodObject)) return request;
+  return request.extend({ actor: ONCE_UNSIGNED.has(action) ? ActorProof.optional() : ActorProof });
+}
+
 /** Requests and answers of queries, e.g. `RegistryDevicesRequest`. */
 const queries: [string, MessageSpec][] = Object.entries(QUERIES).flatMap(([service, names]) =>
   Object.entries(names).flatMap(([name, query]: [string, { request: z.ZodType; answer: z.ZodType }]) => {
     const title = titleOf(service, name);
+    const request = signed(`${service}.${name}` as QueryAction, query.request);
     return [
-      [`${title}Request`, message(query.request, `asks ${service} for ${name}`)] as [string, MessageSpec],
+      [`${title}Request`, message(request, `asks ${service} for ${name}`)] as [string, MessageSpec],
       [`${title}Answer`, message(query.answer, `what ${service} answers`)] as [string, MessageSpec],
     ];
   }),

@@ -10,7 +10,7 @@ import {
   Roles,
   TokenId,
 } from './actor-events.js';
-import { Actor, ActorId, ActorProof, BusKey } from './actors.js';
+import { Actor, ActorId, BusKey } from './actors.js';
 import { ApprovalView, ContentApprovalId } from './approvals.js';
 import { AdminProfile, AgentProfile, Revocation, ServiceManifest } from './agent-profile.js';
 import { ClientRole } from './aip/frames.js';
@@ -42,9 +42,6 @@ export type Identity = z.infer<typeof Identity>;
 /** Why a person orders it, recorded with it. */
 const reason = z.string().min(1).max(1_000).optional();
 
-/** Of a request that was not always signed: what is not is understood, and refused. */
-const proof = ActorProof.optional();
-
 /** The fields of a query and of its answer: nothing else is in either. */
 const asks = <Q extends z.ZodRawShape, A extends z.ZodRawShape>(request: Q, answer: A) => ({
   request: z.strictObject(request),
@@ -54,17 +51,17 @@ const asks = <Q extends z.ZodRawShape, A extends z.ZodRawShape>(request: Q, answ
 /** `changed` is false when it was so already. `devices` show it in their profiles by now. */
 const HeldAnswer = z.strictObject({ changed: z.boolean(), devices: z.int().min(0) });
 
-/** A change that people order: the same id is decided once, however often it is sent, whichever replica is asked. Signed, like a verb. */
+/** A change that people order: the same id is decided once, however often it is sent, whichever replica is asked. */
 const orders = <Q extends z.ZodRawShape>(request: Q) =>
-  asks({ id: idSchema('the id of a command'), ...request, actor: ActorProof }, { changed: z.boolean() });
+  asks({ id: idSchema('the id of a command'), ...request }, { changed: z.boolean() });
 
 /** Takes an input again by its place in its stream, after the cause of its dead letter was mended; nothing is published twice. */
-const dlqRetry = asks(
-  { stream: z.string().min(1).max(64), sequence: z.int().min(1), actor: proof },
-  { handled: z.literal(true) },
-);
+const dlqRetry = asks({ stream: z.string().min(1).max(64), sequence: z.int().min(1) }, { handled: z.literal(true) });
 
-/** Queries on `orrery.v.<service>.<name>`: NATS micro services, plain JSON in both directions, discoverable with `$SRV`. */
+/**
+ * Queries on `orrery.v.<service>.<name>`: NATS micro services, plain JSON in both directions, discoverable with `$SRV`. Each is
+ * signed like a verb, by a field `actor` (ActorProof) beside those of its request; what services ask each other is not.
+ */
 export const QUERIES = {
   orchestrator: { 'dlq-retry': dlqRetry },
   'device-agent': {
@@ -93,7 +90,6 @@ export const QUERIES = {
         manifest: ServiceManifest.optional(),
         /** `token` (without a word): a static one, for foreign clients. `join`: used once, by a client that then has a key of its own. */
         credential: z.enum(['token', 'join']).optional(),
-        actor: proof,
       },
       { deviceId: DeviceId, token: z.string(), expiresAt: Instant.optional() },
     ),
@@ -102,7 +98,6 @@ export const QUERIES = {
       {
         clientId: DeviceId.optional(),
         targets: z.array(DeviceId).min(1).max(1_000).nullable(),
-        actor: proof,
       },
       { clientId: DeviceId, token: z.string() },
     ),
@@ -120,14 +115,13 @@ export const QUERIES = {
         ),
       },
     ),
-    /** Nobody gets in with the credentials of this device or client any more. Signed, like a verb. */
-    revoke: asks({ id: DeviceId, reason, actor: ActorProof }, { changed: z.boolean() }),
-    /** Access tokens count no more, from when the bucket REVOKED_GRANTS says so: it does when this is answered. Signed, like a verb. */
+    /** Nobody gets in with the credentials of this device or client any more. */
+    revoke: asks({ id: DeviceId, reason }, { changed: z.boolean() }),
+    /** Access tokens count no more, from when the bucket REVOKED_GRANTS says so: it does when this is answered. */
     'revoke-grants': asks(
       {
         grants: GrantSelection,
         reason,
-        actor: ActorProof,
       },
       { changed: z.boolean() },
     ),
@@ -146,24 +140,20 @@ export const QUERIES = {
       { assertion: z.string().max(4_096) },
       { deviceId: DeviceId, credential: z.string(), expiresAt: Instant },
     ),
-    /** Nothing new starts there; without a device, nowhere. Signed, like a verb. */
+    /** Nothing new starts there; without a device, nowhere. */
     hold: {
       request: z.strictObject({
         deviceId: DeviceId.nullable(),
         reason,
-        actor: ActorProof,
       }),
       answer: HeldAnswer,
     },
     release: {
-      request: z.strictObject({ deviceId: DeviceId.nullable(), actor: ActorProof }),
+      request: z.strictObject({ deviceId: DeviceId.nullable() }),
       answer: HeldAnswer,
     },
-    /** Everybody who is known, also who was revoked, by id. Signed, like a verb, as is all that follows about people and tokens. */
-    people: asks(
-      { actor: ActorProof },
-      { people: z.array(ActorEntry.omit({ tokens: true }).extend({ addedAt: Instant })) },
-    ),
+    /** Everybody who is known, also who was revoked, by id. What follows about people and tokens is for administrators, or about one's own. */
+    people: asks({}, { people: z.array(ActorEntry.omit({ tokens: true }).extend({ addedAt: Instant })) }),
     /** `namespace`: the actor's own id, when it is not said. */
     'people-add': orders({
       actorId: ActorId,
@@ -180,7 +170,7 @@ export const QUERIES = {
     'people-login': orders({ actorId: ActorId, change: z.enum(['bind', 'unbind']), ...Login.shape }),
     /** The tokens of an actor, or of everybody; who is no administrator sees his own. */
     tokens: asks(
-      { actorId: ActorId.optional(), actor: ActorProof },
+      { actorId: ActorId.optional() },
       {
         tokens: z.array(
           NamedToken.omit({ tokenHash: true }).extend({
@@ -197,13 +187,13 @@ export const QUERIES = {
     'token-issue': orders({ actorId: ActorId, ...NamedToken.shape }),
     'token-revoke': orders({ tokenId: TokenId }),
     /** Said by who may vouch, when somebody comes in with a token. */
-    'token-used': asks({ tokenId: TokenId, actor: ActorProof }, { changed: z.boolean() }),
-    /** Approves the content of a plan once, in the name of who signs it; its id is the id of the approval. Signed, like a verb, as is what follows. */
+    'token-used': asks({ tokenId: TokenId }, { changed: z.boolean() }),
+    /** Approves the content of a plan once, in the name of who signs it; its id is the id of the approval. */
     'content-approve': orders(ContentApproval.omit({ approvalId: true }).shape),
     'content-revoke': orders({ approvalId: ContentApprovalId, reason }),
     /** Standing approvals, newest first, also those that have ended, as far as they are kept. */
     'content-approvals': asks(
-      { actor: ActorProof },
+      {},
       {
         approvals: z.array(
           ContentApproval.extend({
@@ -229,7 +219,6 @@ export const QUERIES = {
         of: ActorId.optional(),
         runId: RunId.optional(),
         what: AccessKind.optional(),
-        actor: ActorProof,
       },
       {
         entries: z.array(AccessEntry),
@@ -274,12 +263,12 @@ export const QUERIES = {
       { text: z.string().max(4_000).optional(), limit: z.int().min(1).max(200).optional() },
       { enabled: z.boolean(), experiences: z.array(Experience) },
     ),
-    /** Makes an example of a run that has ended well. Signed, like a verb; takes as long as a model does. */
-    learn: asks({ runId: RunId, actor: ActorProof }, { experience: Experience }),
-    demonstrate: asks({ demonstration: Demonstration, actor: ActorProof }, { experience: Experience }),
-    forget: asks({ id: z.string().min(1).max(64), actor: ActorProof }, { changed: z.boolean() }),
+    /** Makes an example of a run that has ended well. Takes as long as a model does. */
+    learn: asks({ runId: RunId }, { experience: Experience }),
+    demonstrate: asks({ demonstration: Demonstration }, { experience: Experience }),
+    forget: asks({ id: z.string().min(1).max(64) }, { changed: z.boolean() }),
     /** Lets the evaluation agent judge a run that has ended; the judgement becomes an event of the run. */
-    evaluate: asks({ runId: RunId, actor: ActorProof }, { accepted: z.literal(true) }),
+    evaluate: asks({ runId: RunId }, { accepted: z.literal(true) }),
   },
   logging: {
     runs: asks({ limit: z.int().min(1).max(1_000).optional() }, { runs: z.array(RunSummary) }),

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { Role } from './actors.js';
 import { QUERIES } from './queries.js';
-import { type ActionName, mayDo, ROLE_TABLE, rolesFor } from './roles.js';
+import { type ActionName, isSignedAction, mayDo, missingRole, ROLE_TABLE } from './roles.js';
 import { RUN_VERBS } from './verbs.js';
 
 const actions = Object.keys(ROLE_TABLE) as ActionName[];
@@ -61,8 +61,22 @@ describe('the table of roles', () => {
   });
 
   it('has no role for what services ask each other', () => {
-    const among = actions.filter((action) => ROLE_TABLE[action].services === true);
+    const among = actions.filter((action) => ROLE_TABLE[action].services !== undefined);
     expect(among.length).toBeGreaterThan(0);
-    expect(among.flatMap((action) => rolesFor(action))).toEqual([]);
+    expect(among.flatMap((action) => ROLE_TABLE[action].roles)).toEqual([]);
+  });
+
+  it('has everything signed that a role lets somebody do', () => {
+    const unsigned = actions.filter((action) => !isSignedAction(action));
+    expect(unsigned.filter((action) => Role.options.some((role) => mayDo([role], action, { own: true })))).toEqual([]);
+    expect(unsigned.filter((action) => !/^registry\.|^device-agent\.deliver$/u.test(action))).toEqual([]);
+  });
+
+  it('says which roles are needed, and which there are', () => {
+    const anna = { kind: 'person', id: 'anna' } as const;
+    expect(missingRole('REJECT', anna, ['viewer', 'admin'])).toBe(
+      'REJECT needs the role approver or operator; anna has viewer, admin',
+    );
+    expect(missingRole('registry.join', anna, [])).toBe('registry.join is for services only; anna has none');
   });
 });

@@ -1,20 +1,26 @@
-import type { Role } from './actors.js';
+import type { Actor, Role } from './actors.js';
 import type { QUERIES } from './queries.js';
 import type { RunVerb } from './verbs.js';
 
 /** What people look at beside queries. */
 type Read = 'READ_RUNS' | 'WATCH' | 'READ_OUTPUT' | 'READ_LOG' | 'EXPORT' | 'VERIFY';
-type Query = { [S in keyof typeof QUERIES]: `${S}.${keyof (typeof QUERIES)[S] & string}` }[keyof typeof QUERIES];
+/** A query as it is named here. */
+export type QueryAction = {
+  [S in keyof typeof QUERIES]: `${S}.${keyof (typeof QUERIES)[S] & string}`;
+}[keyof typeof QUERIES];
 /** Everything that is allowed to somebody or not. A query is named `<service>.<name>`. */
-export type ActionName = RunVerb | 'SUBMIT' | Query | Read;
+export type ActionName = RunVerb | 'SUBMIT' | QueryAction | Read;
 
 interface Rule {
   /** One of them is enough. */
   readonly roles: readonly Role[];
   /** One of them is enough for what is his own: a run that he asked for, a token that is his. */
   readonly own?: readonly Role[];
-  /** Asked by services among themselves: the key of who asks decides on the bus, and no role lets anybody in. */
-  readonly services?: true;
+  /**
+   * Asked by services among themselves; no role lets anybody in. `key`: the permissions of the key on the bus decide, and it is not
+   * signed. `vouches`: signed by who may speak for others.
+   */
+  readonly services?: 'key' | 'vouches';
 }
 
 const LOOK = { roles: ['viewer', 'requester', 'approver', 'operator', 'auditor'] } as const satisfies Rule;
@@ -22,7 +28,7 @@ const AUDIT = { roles: ['auditor'] } as const satisfies Rule;
 const OPERATE = { roles: ['operator'] } as const satisfies Rule;
 const CONTROL = { roles: ['operator'], own: ['requester'] } as const satisfies Rule;
 const ADMINISTER = { roles: ['admin'] } as const satisfies Rule;
-const SERVICES = { roles: [], services: true } as const satisfies Rule;
+const SERVICES = { roles: [], services: 'key' } as const satisfies Rule;
 const ANYBODY = ['viewer', 'requester', 'approver', 'operator', 'auditor', 'admin'] as const satisfies readonly Role[];
 
 /**
@@ -71,7 +77,7 @@ export const ROLE_TABLE: Readonly<Record<ActionName, Rule>> = {
   'registry.content-approve': { roles: ['approver'] },
   'registry.content-revoke': { roles: ['approver', 'operator'], own: ANYBODY },
   'registry.content-approvals': LOOK,
-  'registry.token-used': { roles: [], own: ANYBODY, services: true },
+  'registry.token-used': { roles: [], services: 'vouches' },
   'registry.access': AUDIT,
   'registry.identify': SERVICES,
   'registry.revocations': SERVICES,
@@ -108,7 +114,14 @@ export function mayDo(
   return enough.some((role) => roles.includes(role));
 }
 
-/** The roles of which one is needed, for who was refused; own things may need less. */
-export function rolesFor(action: ActionName): readonly Role[] {
-  return ROLE_TABLE[action].roles;
+/** Whether it is signed by who asks: all that is no matter of services among themselves. */
+export function isSignedAction(action: ActionName): boolean {
+  return ROLE_TABLE[action].services !== 'key';
+}
+
+/** What somebody with these roles is told who may not do it; own things may need less. */
+export function missingRole(action: ActionName, { id }: Actor, roles: readonly Role[]): string {
+  const wanted = ROLE_TABLE[action].roles;
+  const needs = wanted.length === 0 ? 'is for services only' : `needs the role ${wanted.join(' or ')}`;
+  return `${action} ${needs}; ${id} has ${roles.length === 0 ? 'none' : roles.join(', ')}`;
 }

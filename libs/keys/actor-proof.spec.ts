@@ -41,9 +41,11 @@ describe('the proof of a sender', () => {
       new URL('../../proto/fixtures/RegistryHoldRequest/1-device.json', import.meta.url),
       'utf8',
     );
-    const hold = QUERIES.registry.hold.request.parse((JSON.parse(text) as { message: unknown }).message);
-    const command = { subject: subjects.query('registry', 'hold'), body: hold, now: Date.parse(hold.actor.at) };
-    expect(verifyActorProof(hold.actor, command)).toEqual({ ok: true, key: hold.actor.key });
+    const { message } = JSON.parse(text) as { message: { actor: ActorProof } };
+    const { actor, ...hold } = message;
+    const command = { subject: subjects.query('registry', 'hold'), body: message, now: Date.parse(actor.at) };
+    expect(QUERIES.registry.hold.request.safeParse(hold)).toMatchObject({ success: true });
+    expect(verifyActorProof(actor, command)).toEqual({ ok: true, key: actor.key });
   });
 
   it('is good for five minutes to both sides', () => {

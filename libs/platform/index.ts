@@ -9,6 +9,7 @@ export * from './process/stopping.js';
 export * from './watch/health.js';
 export * from './watch/metrics.js';
 export * from './process/ports.js';
+export * from './knows-actors.js';
 export * from './platform.module.js';
 export * from './inputs/index.js';
 export { postgresModule, type PostgresModuleOptions } from './postgres.module.js';

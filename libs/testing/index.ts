@@ -5,6 +5,7 @@
 export { makeTestAuthority, type TestAuthority, type TestCertificate } from './servers/certificates.js';
 export { startTestNats, type TestNats, type TestNatsOptions } from './servers/nats-server.js';
 export { introduce, introduceWith, showActors, startTestBus, type TestBus } from './servers/test-bus.js';
+export { ANY_PROOF, ANYBODY, asksAs, asksAsAnybody, askRaw } from './servers/askers.js';
 export { notAsked } from './servers/not-asked.js';
 export { requestRun, signedRequest } from './servers/request-run.js';
 export { startTestPostgres, type TestPostgres } from './servers/postgres.js';

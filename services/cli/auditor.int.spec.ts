@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { openAttemptLog, openRunLog } from '#libs/event-log';
 import { jetstreamManager } from '@nats-io/jetstream';
 import { keyOf } from '#libs/keys';
-import { serveQueries, storedPage, type QueryAnswer, type QueryRequest } from '#libs/messaging';
+import { Actors, authorityOf, serveQueries, storedPage, type QueryAnswer, type QueryRequest } from '#libs/messaging';
 import { notAsked, startTestBus, type TestBus } from '#libs/testing';
 import { AttemptCommit, parseJson, RunCommit, STREAMS, subjects, type AccessEntry } from '#proto';
 import { runProgram } from './run-program.js';
@@ -18,6 +18,9 @@ let bus: TestBus;
 let directory: string;
 let served: { stop(): Promise<void> };
 let registry: { stop(): Promise<void> };
+
+/** The clock of the command line here. */
+const NOON = { now: () => Date.parse('2026-11-20T12:00:00.000Z') };
 
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'orrery-cli-'));
@@ -33,8 +36,15 @@ beforeAll(async () => {
     }
   }
   const runs = async () => ({ runs: [] });
-  registry = await serveQueries(await bus.as('registry'), 'registry', { ...notAsked('registry'), access });
-  served = await serveQueries(await bus.as('logging'), 'logging', { ...notAsked('logging'), runs });
+  const actors = await Actors.open(await bus.as('logging'));
+  const authority = authorityOf(actors, NOON);
+  registry = await serveQueries(
+    await bus.as('registry'),
+    'registry',
+    { ...notAsked('registry'), access },
+    { authority },
+  );
+  served = await serveQueries(await bus.as('logging'), 'logging', { ...notAsked('logging'), runs }, { authority });
 });
 afterAll(async () => {
   await served.stop();

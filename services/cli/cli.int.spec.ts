@@ -7,8 +7,10 @@ import { jetstream } from '@nats-io/jetstream';
 import { createUser } from '@nats-io/nkeys';
 import { errors, type NatsConnection } from '@nats-io/transport-node';
 import { openAttemptLog, openPlanLog, openRunLog } from '#libs/event-log';
+import { verifyActorProof } from '#libs/keys';
 import { connectBus, QueryRefusedError, serveQueries } from '#libs/messaging';
 import {
+  ANYBODY,
   forkHistory,
   generateEditedHistory,
   runCommitsOf,
@@ -17,7 +19,7 @@ import {
   type TestNats,
 } from '#libs/testing';
 import { AttemptCommit, RunCommit, subjects } from '#proto';
-import type { DeadLetter } from '#proto';
+import type { ActorProof, DeadLetter } from '#proto';
 import type { ExportRecord } from '#libs/audit';
 import { withBusAt } from './bus/bus.client.js';
 import { runProgram } from './run-program.js';
@@ -155,12 +157,17 @@ describe('over a log', () => {
   it('a report that is larger than a message is made out of the log', async () => {
     const refusal = { code: 'TOO_LARGE' as const, message: 'too large', issues: [] };
     const refuse = () => Promise.reject(new QueryRefusedError(refusal));
-    const served = await serveQueries(nc, 'logging', {
-      runs: refuse,
-      run: refuse,
-      approvals: refuse,
-      report: refuse,
-    });
+    const served = await serveQueries(
+      nc,
+      'logging',
+      {
+        runs: refuse,
+        run: refuse,
+        approvals: refuse,
+        report: refuse,
+      },
+      { authority: ANYBODY },
+    );
     const { exitCode, out } = await orrery(`report ${SAMPLE_RUN}`);
     await served.stop();
     expect([exitCode, out[0]]).toEqual([0, '# Report of run `sample`']);
@@ -286,8 +293,12 @@ describe('dlq', () => {
     const asked: unknown[] = [];
     const service = nc.subscribe(subjects.query('orchestrator', 'dlq-retry'), {
       callback: (_, message) => {
-        asked.push(message.json());
-        message.respond('{}');
+        const { actor, ...body } = message.json<{ actor: ActorProof }>();
+        expect(
+          verifyActorProof(actor, { subject: message.subject, body, now: Date.parse('2026-11-20T12:00:00.000Z') }).ok,
+        ).toBe(true);
+        asked.push(body);
+        message.respond('{"handled":true}');
       },
     });
     await nc.flush();

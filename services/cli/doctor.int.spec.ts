@@ -18,6 +18,7 @@ beforeAll(async () => {
   home = await mkdtemp(join(tmpdir(), 'orrery-doctor-'));
   bus = await startTestBus();
   registry = await FakeRegistry.start(await bus.as('registry'));
+  registry.showTime(Date.now());
   await cp(dirname(bus.seedFile('admin')), join(home, 'keys'), { recursive: true });
   await chmod(join(home, 'keys'), 0o700);
   const { url: nats, monitorUrl: natsMonitor } = bus.server;

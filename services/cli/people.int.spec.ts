@@ -6,9 +6,9 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { PermissionViolationError, type NatsConnection } from '@nats-io/transport-node';
 import { startNats, type NatsHandle } from '#libs/embedded';
 import { verifyActorProof } from '#libs/keys';
-import { BusError, connectBus, serveQueries, type QueryAnswer, type Served } from '#libs/messaging';
-import { notAsked } from '#libs/testing';
-import { subjects, type ActorProof } from '#proto';
+import { BusError, connectBus, serveQueries, type Authority, type QueryAnswer, type Served } from '#libs/messaging';
+import { ANYBODY, notAsked } from '#libs/testing';
+import { subjects } from '#proto';
 import { homeAt } from './home/index.js';
 import { runProgram } from './run-program.js';
 import { busUsersOf } from './system/index.js';
@@ -32,11 +32,14 @@ async function connect(seedFile: string): Promise<NatsConnection> {
   return nc;
 }
 
+/** Whoever holds the key may do everything; that he holds it, he has to show. */
+const authority: Authority = ({ proof, ...signed }) => {
+  expect(verifyActorProof(proof, { ...signed, now: Date.parse(NOW) })).toMatchObject({ ok: true });
+  return ANYBODY({ proof, ...signed });
+};
+
 async function note(name: string, request: object): Promise<{ changed: boolean }> {
-  const { actor, ...body } = request as { actor: ActorProof };
-  const proven = { subject: subjects.query('registry', name), body: request, now: Date.parse(NOW) };
-  expect(verifyActorProof(actor, proven)).toMatchObject({ ok: true });
-  asked.push({ name, body, config: await readFile(join(home.nats, 'nats-server.conf'), 'utf8') });
+  asked.push({ name, body: { ...request }, config: await readFile(join(home.nats, 'nats-server.conf'), 'utf8') });
   return { changed: true };
 }
 
@@ -52,23 +55,28 @@ beforeAll(async () => {
     seedFile: home.seedFile('registry'),
   });
   const order = (name: string) => (request: object) => note(name, request);
-  served = await serveQueries(registry, 'registry', {
-    ...notAsked('registry'),
-    devices: async () => ({ devices: [] }),
-    people: async () => ({ people }),
-    tokens: async () => ({ tokens: [] }),
-    'people-add': async (request) => {
-      const { actorId: id, kind, roles } = request;
-      people.push({ actor: { kind, id }, roles, namespace: id, keys: [], logins: [], revision: 1, addedAt: NOW });
-      return note('people-add', request);
+  served = await serveQueries(
+    registry,
+    'registry',
+    {
+      ...notAsked('registry'),
+      devices: async () => ({ devices: [] }),
+      people: async () => ({ people }),
+      tokens: async () => ({ tokens: [] }),
+      'people-add': async (request) => {
+        const { actorId: id, kind, roles } = request;
+        people.push({ actor: { kind, id }, roles, namespace: id, keys: [], logins: [], revision: 1, addedAt: NOW });
+        return note('people-add', request);
+      },
+      'people-key': order('people-key'),
+      'people-role': order('people-role'),
+      'people-limits': order('people-limits'),
+      'people-revoke': order('people-revoke'),
+      'token-issue': order('token-issue'),
+      'token-revoke': order('token-revoke'),
     },
-    'people-key': order('people-key'),
-    'people-role': order('people-role'),
-    'people-limits': order('people-limits'),
-    'people-revoke': order('people-revoke'),
-    'token-issue': order('token-issue'),
-    'token-revoke': order('token-revoke'),
-  });
+    { authority },
+  );
 });
 afterAll(async () => {
   await served.stop();

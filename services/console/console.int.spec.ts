@@ -19,7 +19,7 @@ import {
 import { evolveCommit, summaryOf, viewOf, type Run } from '#libs/constellation';
 import { verifyActorProof } from '#libs/keys';
 import { connectBus, QueryRefusedError, serveQueries } from '#libs/messaging';
-import { generateHistory, runCommitsOf, startTestNats, type TestNats } from '#libs/testing';
+import { ANYBODY, generateHistory, runCommitsOf, startTestNats, type TestNats } from '#libs/testing';
 import { startConsole, type TestConsole } from './console.testing.js';
 
 const TOKEN = 'the-admin-token';
@@ -69,20 +69,25 @@ beforeAll(async () => {
   const env = { ORRERY_NATS_SEED_FILE: seedFile, ORRERY_CONSOLE_HOSTS: 'console.example' };
   started = await startConsole(TOKEN, { ORRERY_NATS_URL: server.url, ...env });
   ({ port } = started);
-  await serveQueries(nc, 'logging', {
-    runs: async ({ limit = 9 }) => ({ runs: [summaryOf(RUN)].slice(0, limit) }),
-    run: async ({ runId }) => {
-      if (runId === RUN.runId) return { run: viewOf(RUN) };
-      throw new QueryRefusedError({ code: 'NOT_FOUND', message: `There is no run ${runId}.`, issues: [] });
+  await serveQueries(
+    nc,
+    'logging',
+    {
+      runs: async ({ limit = 9 }) => ({ runs: [summaryOf(RUN)].slice(0, limit) }),
+      run: async ({ runId }) => {
+        if (runId === RUN.runId) return { run: viewOf(RUN) };
+        throw new QueryRefusedError({ code: 'NOT_FOUND', message: `There is no run ${runId}.`, issues: [] });
+      },
+      approvals: async ({ state = 'open', limit = 9 }) => ({
+        approvals: (state === 'all' ? [APPROVAL, { ...APPROVAL, state: 'rejected' as const }] : [APPROVAL]).slice(
+          0,
+          limit,
+        ),
+      }),
+      report: async ({ runId }) => ({ runId, markdown: '# Report\n' }),
     },
-    approvals: async ({ state = 'open', limit = 9 }) => ({
-      approvals: (state === 'all' ? [APPROVAL, { ...APPROVAL, state: 'rejected' as const }] : [APPROVAL]).slice(
-        0,
-        limit,
-      ),
-    }),
-    report: async ({ runId }) => ({ runId, markdown: '# Report\n' }),
-  });
+    { authority: ANYBODY },
+  );
   nc.subscribe(subjects.submit, {
     callback: (_, message) => {
       const { actor, ...request } = message.json<{ readonly actor: ActorProof }>();

@@ -4,7 +4,7 @@ import { openAttemptLog, openRunLog } from '#libs/event-log';
 import { ConditionJudge } from '#libs/judging';
 import { StoringModelDesk, type ChatModel } from '#libs/llm';
 import { BusStrategy } from '#libs/messaging';
-import { CLOCK, INSTANCE, loadConfig, LOGGER, Metrics, NATS, part, token } from '#libs/platform';
+import { CLOCK, INSTANCE, knowsActors, loadConfig, LOGGER, Metrics, NATS, part, token } from '#libs/platform';
 import { Slots } from '#libs/slots';
 import { DURABLES, subjects } from '#proto';
 import { AGENT_KIT, AgentAttemptRunner, agentRecords, Announcement, loadAgentKit } from './agents/index.js';
@@ -48,6 +48,7 @@ const NO_MODEL: ChatModel = { ask: () => Promise.resolve([]) };
     part(AGENT_KIT, [DEVICE_AGENT_CONFIG, LOGGER, Metrics], (config, logger, metrics) =>
       loadAgentKit(config, process.env, agentRecords(logger, metrics)),
     ),
+    knowsActors(),
     part(TIMES, [], () => RUNNER_TIMES),
     part(ARTIFACTS, [NATS], artifactsOn),
     part(

@@ -3,6 +3,7 @@ import type { NatsConnection } from '@nats-io/transport-node';
 import {
   CLOCK,
   HealthIndicators,
+  knowsActors,
   loadConfig,
   LOGGER,
   Metrics,
@@ -46,6 +47,7 @@ const PROJECTED = token<Pick<Postgres, 'ready'>>('PROJECTED');
     part(PROJECTED, [POSTGRES, LOGGING_CONFIG, LOGGER], (postgres, { rebuild }, logger) =>
       rebuild ? emptied(postgres, logger) : postgres,
     ),
+    knowsActors(),
     part(ProjectionReader, [POSTGRES], (postgres) => new ProjectionReader(postgres)),
     part(
       ReportWriter,

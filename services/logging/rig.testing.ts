@@ -8,6 +8,7 @@ import { connectBus } from '#libs/messaging';
 import { POSTGRES, systemClock, type Postgres } from '#libs/platform';
 import {
   startReplica,
+  asksAs,
   startTestNats,
   startTestPostgres,
   type HistoryStep,
@@ -47,6 +48,7 @@ export class Rig {
   static async start(databaseUrl?: string): Promise<Rig> {
     const server = await startTestNats({ provisioned: true });
     const nc = await connectBus({ url: server.url, name: 'test', inboxPrefix: '_INBOX_test' });
+    await asksAs(nc);
     const database = databaseUrl === undefined ? await startTestPostgres() : undefined;
     const source = await openSource(databaseUrl ?? database?.url ?? '');
     const rig = new Rig(server, nc, source);

@@ -4,7 +4,7 @@ import type { NatsConnection } from '@nats-io/transport-node';
 import { DeadLetter, subjects } from '#proto';
 import { readCommits } from '#libs/event-log';
 import { connectBus, query, QueryRefusedError } from '#libs/messaging';
-import { connectDevice, startTestNats, type TestNats, type Replica } from '#libs/testing';
+import { asksAs, connectDevice, startTestNats, type TestNats, type Replica } from '#libs/testing';
 import { startOrchestrator } from './rig.testing.js';
 
 let nats: TestNats;
@@ -14,6 +14,7 @@ let orchestrator: Replica;
 beforeAll(async () => {
   nats = await startTestNats({ provisioned: true });
   nc = await connectBus({ url: nats.url, name: 'test', inboxPrefix: '_INBOX_test' });
+  await asksAs(nc);
   await connectDevice(nc, 'web-1');
   orchestrator = await startOrchestrator(nc, { instance: 'one' });
 });

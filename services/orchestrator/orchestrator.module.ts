@@ -2,7 +2,7 @@ import { Module } from '@nestjs/common';
 import { openAttemptLog, openPlanLog, openRunLog, type RunLog } from '#libs/event-log';
 import { ConditionJudge } from '#libs/judging';
 import { Actors, BusStrategy, getArtifact, Members, RunTimers } from '#libs/messaging';
-import { CLOCK, INSTANCE, loadConfig, LOGGER, NATS, part, token } from '#libs/platform';
+import { CLOCK, INSTANCE, knowsActors, loadConfig, LOGGER, NATS, part, token } from '#libs/platform';
 import { Fleet, FleetViewConsumer } from './fleet/index.js';
 import {
   KvVerbAnswers,
@@ -33,7 +33,7 @@ const OWNS = token<(runId: string) => boolean>('OWNS');
   providers: [
     part(ORCHESTRATOR_CONFIG, [], () => loadConfig(OrchestratorConfig)),
     part(RUNS, [NATS], openRunLog),
-    part(Actors, [NATS, LOGGER], (nc, logger) => Actors.open(nc, (error) => logger.warn({ err: error }, 'actors'))),
+    knowsActors(),
     part(KvVerbAnswers, [NATS], (nc) => KvVerbAnswers.open(nc)),
     part(Fleet, [ORCHESTRATOR_CONFIG], ({ tasksMax }) => new Fleet(tasksMax)),
     part(

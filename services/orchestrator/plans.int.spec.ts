@@ -14,7 +14,15 @@ import { foldRun, viewOf } from '#libs/constellation';
 import { openRunLog, readCommits } from '#libs/event-log';
 import { connectBus, Members, query } from '#libs/messaging';
 import { systemClock } from '#libs/platform';
-import { connectDevice, instantDevice, requestRun, startTestNats, type TestNats, type Replica } from '#libs/testing';
+import {
+  asksAs,
+  connectDevice,
+  instantDevice,
+  requestRun,
+  startTestNats,
+  type TestNats,
+  type Replica,
+} from '#libs/testing';
 import { startOrchestrator } from './rig.testing.js';
 import { evaluated, failed, planned, PlannerHand, proposed, USED } from './plans.testing.js';
 
@@ -28,6 +36,7 @@ let device: { stop(): void } | undefined;
 beforeAll(async () => {
   nats = await startTestNats({ provisioned: true });
   nc = await connectBus({ url: nats.url, name: 'test', inboxPrefix: '_INBOX_test' });
+  await asksAs(nc);
   await connectDevice(nc, 'web-1');
   planner = new Members(nc, {
     service: 'planner',

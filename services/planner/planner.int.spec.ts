@@ -3,7 +3,6 @@ import { Kvm } from '@nats-io/kv';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { BUCKETS, subjects, type PlanCommit, type RunCommit } from '#proto';
 import { openPlanLog, openRunLog, readCommits, verifyChain, type Stored } from '#libs/event-log';
-import { proveActor } from '#libs/keys';
 import { getArtifact, query, readMembers } from '#libs/messaging';
 import { ServicePorts } from '#libs/platform';
 import { startModelServer, startTestBus, type ModelServer, type Replica, type TestBus } from '#libs/testing';
@@ -120,16 +119,10 @@ describe('a planner on a real server', () => {
     expect(runbooks.length).toBeGreaterThan(0);
     expect(problems).toEqual([]);
     expect(await query(nc, 'planner', 'experiences', {})).toEqual({ enabled: false, experiences: [] });
-    const sign = async (user: string, name: string, body: object) => {
-      const at = new Date().toISOString();
-      return proveActor(await bus.seedOf(user), { subject: subjects.query('planner', name), at, body });
-    };
-    const forget = { id: 'x1' };
-    const actor = await sign('cli', 'forget', forget);
-    await expect(query(nc, 'planner', 'forget', { ...forget, actor })).rejects.toThrow('ORRERY_EXPERIENCE=on');
-    const strange = await sign('external', 'learn', { runId: 'other' });
-    await expect(query(nc, 'planner', 'learn', { runId: RUN_ID, actor: strange })).rejects.toMatchObject({
-      refusal: { code: 'UNAUTHORIZED' },
+    await expect(query(nc, 'planner', 'forget', { id: 'x1' })).rejects.toThrow('ORRERY_EXPERIENCE=on');
+    const signer = { seed: await bus.seedOf('external'), now: Date.now };
+    await expect(query(nc, 'planner', 'learn', { runId: RUN_ID }, { signer })).rejects.toMatchObject({
+      refusal: { code: 'UNAUTHORIZED', message: 'planner.learn needs the role operator; external has requester.' },
     });
   });
 

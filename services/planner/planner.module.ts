@@ -10,6 +10,7 @@ import {
   CLOCK,
   ConfigError,
   INSTANCE,
+  knowsActors,
   loadConfig,
   LOGGER,
   Metrics,
@@ -92,7 +93,7 @@ const ENDPOINT = token<McpEndpoint | null>('ENDPOINT');
     }),
     PlanningFleet,
     part(FleetWatch, [NATS, PlanningFleet, LOGGER], (nc, fleet, logger) => new FleetWatch(nc, fleet, logger)),
-    part(Actors, [NATS, LOGGER], (nc, logger) => Actors.open(nc, (error) => logger.warn({ err: error }, 'actors'))),
+    knowsActors(),
     part(LiveRounds, [PLANNER_CONFIG, BusStrategy, Metrics], ({ roundsMax }, bus, metrics) => {
       bus.limit(DURABLES.plannerRounds, { concurrency: () => roundsMax });
       const live = new LiveRounds();

@@ -8,15 +8,14 @@ import {
   ConfigError,
   HealthIndicators,
   INSTANCE,
+  knowsActors,
   loadConfig,
   LOGGER,
   NATS,
   part,
   POSTGRES,
   SERVICE_CONFIG,
-  stopping,
   token,
-  untilItWorks,
 } from '#libs/platform';
 import { Roster } from '#libs/actors';
 import { AccessQueries } from './access/index.js';
@@ -177,15 +176,11 @@ const ROWS_PROJECTOR = token<ProfilesProjector>('ROWS_PROJECTOR');
     ),
     part(
       FirstActors,
-      [NATS, REGISTRY_CONFIG, Roster, ActorsHandler, ActorsProjector, LOGGER],
-      (nc, { actorsFile }, roster, handler, projector, logger) =>
-        new FirstActors({ nc, file: actorsFile, roster, handler, projector, logger }),
+      [NATS, REGISTRY_CONFIG, Roster, ActorsHandler, ActorsProjector, Actors, LOGGER],
+      (nc, { actorsFile }, roster, handler, projector, actors, logger) =>
+        new FirstActors({ nc, file: actorsFile, roster, handler, projector, actors, logger }),
     ),
-    part(Actors, [NATS, LOGGER], async (nc, logger) => {
-      const report = (error: unknown): void => logger.warn({ reason: String(error) }, 'actors: watching again');
-      const { signal } = stopping;
-      return untilItWorks(() => Actors.open(nc, report), { what: 'ACTORS', logger, signal });
-    }),
+    knowsActors(),
   ],
 })
 export class RegistryModule {}

@@ -5,12 +5,12 @@ import { createUser } from '@nats-io/nkeys';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { expect } from '@jest/globals';
 import { BUCKETS, subjects } from '#proto';
-import type { AgentProfile, DeviceId, FleetEventType, Identity, Presence } from '#proto';
+import type { Actor, AgentProfile, DeviceId, FleetEventType, Identity, Presence } from '#proto';
 import { openFleetLog } from '#libs/event-log';
 import { makeDeviceSecret, makeJoinAssertion, proveActor, tokenHash, type DeviceSecret } from '#libs/keys';
 import { connectBus, query, type QueryAnswer } from '#libs/messaging';
 import { systemClock, type Clock } from '#libs/platform';
-import { startReplica, startTestNats, type Replica as Service, type TestNats } from '#libs/testing';
+import { askRaw, asksAs, startReplica, startTestNats, type Replica as Service, type TestNats } from '#libs/testing';
 import { evolveDeviceCommit, type Device } from '#libs/fleet';
 import { telemetry } from './given.testing.js';
 import { KvProfiles } from './projections/kv-profiles.adapter.js';
@@ -53,6 +53,9 @@ export async function until<T>(read: () => Promise<T>, wanted: (value: T) => boo
   }
 }
 
+/** Who enrols devices. */
+const OLGA: Actor = { kind: 'person', id: 'olga' };
+
 /** A server, replicas of the registry on it, and those who meet them there: gateways, administrators, operators. */
 export class Rig {
   readonly server: TestNats;
@@ -71,6 +74,7 @@ export class Rig {
   static async start(): Promise<Rig> {
     const server = await startTestNats({ provisioned: true });
     const nc = await connect(server, 'test');
+    await asksAs(nc, OLGA);
     return new Rig(server, nc, await new Kvm(jetstream(nc)).open(BUCKETS.PRESENCE.bucket));
   }
 
@@ -207,10 +211,7 @@ export class Rig {
 
   /** Asked by whoever has the seed. */
   revoke(id: DeviceId, { seed, reason }: { seed: string; reason?: string }): Promise<{ changed: boolean }> {
-    const body = { id, ...(reason === undefined ? {} : { reason }) };
-    const at = new Date().toISOString();
-    const actor = proveActor(seed, { subject: subjects.query('registry', 'revoke'), at, body });
-    return query(this.nc, 'registry', 'revoke', { ...body, actor });
+    return query(this.nc, 'registry', 'revoke', { id, reason }, { signer: { seed, now: Date.now } });
   }
 
   /** A hold or a release, asked by whoever has the seed; `signed`: what the proof is for. */
@@ -222,7 +223,7 @@ export class Rig {
     const body = { deviceId, ...(reason === undefined ? {} : { reason }) };
     const at = new Date().toISOString();
     const actor = proveActor(seed, { subject: subjects.query('registry', signed), at, body });
-    return query(this.nc, 'registry', name, { ...body, actor });
+    return askRaw(this.nc, subjects.query('registry', name), { ...body, actor }) as Promise<never>;
   }
 }
 

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { NatsConnection } from '@nats-io/transport-node';
-import { BusError, connectBus, QueryUnavailableError } from '#libs/messaging';
+import { readSecret } from '#libs/keys';
+import { BusError, connectBus, QueryUnavailableError, signsQueries } from '#libs/messaging';
 
 const TRIES_MAX = 30;
 const WAIT_MS = 1_000;
@@ -27,6 +28,8 @@ export async function withSetupBus<T>(as: BusLogin, work: (nc: NatsConnection) =
 async function once<T>({ url, user, seedFile }: BusLogin, work: (nc: NatsConnection) => Promise<T>): Promise<T> {
   const nc = await connectBus({ url, seedFile, name: `orrery-setup-${user}`, inboxPrefix: `_INBOX_${user}` });
   try {
+    // Whoever came in by it has it.
+    signsQueries(nc, { seed: (await readSecret(seedFile)) ?? '', now: Date.now });
     return await work(nc);
   } finally {
     await nc.close();

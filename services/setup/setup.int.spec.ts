@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import type { NatsConnection } from '@nats-io/transport-node';
 import { busUsers } from '#libs/keys';
 import { connectBus, natsUsers, serveQueries, type QueryRequest, type Served } from '#libs/messaging';
-import { notAsked, startTestNats, type TestNats } from '#libs/testing';
+import { ANYBODY, notAsked, startTestNats, type TestNats } from '#libs/testing';
 import type { AgentProfile } from '#proto';
 import { makeKeys } from './keys.runner.js';
 import { secretsAt, type Secrets } from './secrets.js';
@@ -55,14 +55,19 @@ describe('the steps for devices', () => {
       inboxPrefix: `_INBOX_${user}`,
       seedFile: secrets.seedFile(user),
     });
-    served = await serveQueries(nc, 'registry', {
-      ...notAsked('registry'),
-      devices: async () => ({ devices: [...profiles].map(([id, known]) => ({ ...profile(id), ...known })) }),
-      enroll: async (request) => {
-        enrolled.push(request);
-        return { deviceId: request.deviceId ?? '', token: `join-${String(enrolled.length).padStart(22, 'A')}` };
+    served = await serveQueries(
+      nc,
+      'registry',
+      {
+        ...notAsked('registry'),
+        devices: async () => ({ devices: [...profiles].map(([id, known]) => ({ ...profile(id), ...known })) }),
+        enroll: async (request) => {
+          enrolled.push(request);
+          return { deviceId: request.deviceId ?? '', token: `join-${String(enrolled.length).padStart(22, 'A')}` };
+        },
       },
-    });
+      { authority: ANYBODY },
+    );
   });
   afterEach(() => {
     profiles.clear();

@@ -6,7 +6,7 @@ import { type NatsConnection, NoRespondersError, RequestError, TimeoutError } fr
 import { HEADER_TYPES, type RunCommit, STREAMS, type StreamName, SubmitAnswer, subjects } from '#proto';
 import { startNats, type NatsHandle } from '#libs/embedded';
 import { connectBus, provision } from '#libs/messaging';
-import { signedRequest } from '#libs/testing';
+import { asksAs, signedRequest } from '#libs/testing';
 import { cpuSeconds, rssBytesMax } from './processes.adapter.js';
 import { type LogPositions, RawLog } from './raw-log.adapter.js';
 import type { Ended, Floor } from './target.js';
@@ -59,6 +59,7 @@ export class Bus {
     const server = await startNats({ storeDir: join(directory, 'nats'), dieWithParent: true });
     const nc = await connectBus({ url: server.url, name: 'bench', inboxPrefix: '_INBOX_bench' });
     await provision(nc);
+    await asksAs(nc);
     return new Bus({ nc, raw: await RawLog.open(nc), directory, server });
   }
 

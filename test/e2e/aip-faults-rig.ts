@@ -5,10 +5,9 @@ import { Kvm } from '@nats-io/kv';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { AgentProfile, BUCKETS, type FailureOutcome, type RunId, subjects } from '#proto';
 import { runIdOf } from '#libs/event-log';
-import { connectBus } from '#libs/messaging';
 import { type EffectCommand, effectOf, FaultDevice } from './aip-faults-device.js';
 import { CommitWatch } from './commit-watch.js';
-import { TestSystem } from './system.js';
+import { dialAsAdmin, TestSystem } from './system.js';
 
 /** What the log says became of one command. */
 export interface Fate {
@@ -54,14 +53,7 @@ export class FaultRig {
     const system = await TestSystem.start('--devices', '0', '--replicas', `aip-gateway=${gateways}`);
     try {
       const { nats } = await system.endpoints();
-      const seedFile = join(system.home, 'keys/admin.seed');
-      const nc = await connectBus({
-        url: nats,
-        seedFile,
-        name: 'test',
-        inboxPrefix: '_INBOX_admin',
-        waitForServer: true,
-      });
+      const nc = await dialAsAdmin(system.home, nats);
       return new FaultRig(system, nc, await CommitWatch.start(nc), config);
     } catch (error) {
       await system.stop();

@@ -7,7 +7,7 @@ import type { NatsConnection } from '@nats-io/transport-node';
 import type { RunView } from '#proto';
 import { foldRun, viewOf } from '#libs/constellation';
 import { openRunLog } from '#libs/event-log';
-import { connectBus } from '#libs/messaging';
+import { connectBus, signsQueries } from '#libs/messaging';
 
 export const ROOT = resolve(import.meta.dirname, '../..');
 /** As the launcher has it: what was compiled once is read. */
@@ -152,9 +152,7 @@ export class TestSystem {
   }
 
   async #dial(): Promise<NatsConnection> {
-    const { nats } = await this.endpoints();
-    const seedFile = join(this.home, 'keys/admin.seed');
-    return connectBus({ url: nats, seedFile, name: 'test', inboxPrefix: '_INBOX_admin', waitForServer: true });
+    return dialAsAdmin(this.home, (await this.endpoints()).nats);
   }
 
   /** As the log tells it, not as a projection does. No process of its own: many that ask would take the time of those that work. */
@@ -220,4 +218,13 @@ export class TestSystem {
     await this.cli('down');
     await rm(this.home, { recursive: true, force: true });
   }
+}
+
+/** The administrator's connection to the bus of this home; what services are asked by it is asked by the first person. */
+export async function dialAsAdmin(home: string, url: string): Promise<NatsConnection> {
+  const seedFile = join(home, 'keys/admin.seed');
+  const nc = await connectBus({ url, seedFile, name: 'test', inboxPrefix: '_INBOX_admin', waitForServer: true });
+  const seed = (await readFile(join(home, 'keys/cli.seed'), 'utf8')).trim();
+  signsQueries(nc, { seed, now: Date.now });
+  return nc;
 }

@@ -9,7 +9,7 @@ import { runIdOf } from '#libs/event-log';
 import { connectBus, query } from '#libs/messaging';
 import { cpuSeconds, familyOf, parents, rssBytesMax } from '../bench/processes.adapter.js';
 import { DeviceProcess } from '../e2e/aip-faults-process.js';
-import { TestSystem, until } from '../e2e/system.js';
+import { dialAsAdmin, TestSystem, until } from '../e2e/system.js';
 
 /** `ORRERY_LOAD=short`: the same in seconds, to see that it works. Its figures mean little. */
 export const SHORT = process.env['ORRERY_LOAD'] === 'short';
@@ -46,7 +46,7 @@ export class LoadSystem {
         const seedFile = join(system.home, `keys/${user}.seed`);
         return connectBus({ url: nats, seedFile, name: `load ${user}`, inboxPrefix: `_INBOX_${user}` });
       };
-      const buses = [await connect('admin'), await connect('device-agent')] as const;
+      const buses = [await dialAsAdmin(system.home, nats), await connect('device-agent')] as const;
       return new LoadSystem(system, buses, [aip, await system.pidOf('aip-gateway')]);
     } catch (error) {
       await system.stop();

@@ -13,7 +13,15 @@ import {
   TakesPartitions,
   token,
 } from '#libs/platform';
-import { startReplica, startTestBus, startTestNats, type Replica, type TestNats } from '#libs/testing';
+import {
+  ANYBODY,
+  asksAsAnybody,
+  startReplica,
+  startTestBus,
+  startTestNats,
+  type Replica,
+  type TestNats,
+} from '#libs/testing';
 import { connectBus } from '../connection/bus.client.js';
 import type { BusMessage } from '../durables/bus-message.js';
 import type { BatchMessage } from '../durables/consume.adapter.js';
@@ -146,7 +154,7 @@ describe('messages of a durable', () => {
   it('that are bad become dead letters with the reason, and are handed over again when somebody asks', async () => {
     let isMended = false;
     take = async () => (isMended ? DONE : { kind: 'poison', reason: 'nobody can read this' });
-    await replica();
+    const strategy = (await replica()).get(BusStrategy);
     await send('bad');
     await becomes(async () => (await state()).ack_floor.stream_seq === 1);
     const jsm = await jetstreamManager(nc);
@@ -158,6 +166,10 @@ describe('messages of a durable', () => {
       deliveries: 1,
     });
     const letter = { stream: 'REQUESTS', sequence: 1 };
+    await expect(query(nc, 'orchestrator', 'dlq-retry', letter)).rejects.toThrow('It is not signed.');
+    asksAsAnybody(nc);
+    await expect(query(nc, 'orchestrator', 'dlq-retry', letter)).rejects.toThrow('Nobody is known here yet');
+    strategy.admit(ANYBODY);
     await expect(query(nc, 'orchestrator', 'dlq-retry', letter)).rejects.toThrow(
       'It is still bad: nobody can read this.',
     );

@@ -15,7 +15,16 @@ import {
   type Consumption,
   type Outcome,
 } from '../durables/index.js';
-import { handAgain, serveQueries, type QueryHandlers, type QueryService, type Served } from '../verbs/index.js';
+import {
+  handAgain,
+  refused,
+  serveQueries,
+  type Asker,
+  type Authority,
+  type QueryHandlers,
+  type QueryService,
+  type Served,
+} from '../verbs/index.js';
 import {
   isPartitioned,
   isPattern,
@@ -85,6 +94,9 @@ export class BusStrategy implements CustomTransportStrategy {
   readonly #limits = new Map<string, Limits>();
   /** By subject, or for all queries together: why nothing comes there. */
   readonly #lost = new Map<string, Error>();
+  #authority: Authority = () => {
+    throw refused('TRY_AGAIN', 'Nobody is known here yet; try again.');
+  };
   #owned: ReadonlySet<number> = new Set();
   #givenUp: Promise<unknown> = Promise.resolve();
   #always: Serving & { readonly queries?: Served } = { consumptions: [], subscriptions: [] };
@@ -120,6 +132,11 @@ export class BusStrategy implements CustomTransportStrategy {
   limit({ durable }: DurableSpec, limits: Limits): () => void {
     this.#limits.set(durable, limits);
     return () => this.#always.consumptions.forEach((one) => one.look());
+  }
+
+  /** Who it is that asks, from now on; until then nobody is known, and nothing that is signed is answered. */
+  admit(authority: Authority): void {
+    this.#authority = authority;
   }
 
   /** Throws while the server keeps something from us: what somebody waits for an answer to, or the messages of a durable. */
@@ -259,10 +276,14 @@ export class BusStrategy implements CustomTransportStrategy {
     if (missing.length > 0) throw new HandlersError(`${service} has no handler of the query ${missing.join(', ')}.`);
     if (names.length === 0) return undefined;
     const handlers = Object.fromEntries(
-      [...this.#queries].map(([name, handle]) => [name, (request: unknown) => answerOf(handle, request)]),
+      [...this.#queries].map(([name, handle]) => [
+        name,
+        (request: unknown, asker?: Asker) => answerOf(handle, request, asker),
+      ]),
     );
     const retry = (request: { stream: string; sequence: number }) => handAgain(nc, request, this.#streams());
     return serveQueries(nc, service as QueryService, { [RETRY]: retry, ...handlers } as QueryHandlers<QueryService>, {
+      authority: (asked) => this.#authority(asked),
       report: (error, what) => report({ kind: 'failed', what, error }),
       lost: (error) => this.#lose(`the queries of ${service}`, error),
     });
@@ -307,8 +328,9 @@ async function outcomeOf({ handle, options }: Taker, message: BusMessage): Promi
   throw new TypeError('the handler gave no outcome');
 }
 
-async function answerOf(handle: MessageHandler, request: unknown): Promise<never> {
-  const answer: unknown = await handle(request);
+/** `asker` comes to the handler as the context of the message. */
+async function answerOf(handle: MessageHandler, request: unknown, asker?: Asker): Promise<never> {
+  const answer: unknown = await handle(request, asker);
   if (answer instanceof Thrown) throw answer.error;
   return answer as never;
 }

@@ -1,7 +1,8 @@
 import type { NatsConnection } from '@nats-io/transport-node';
 import { verifyActorProof, verifyEditGrant, type GrantUse } from '#libs/keys';
-import { BUCKETS, RevokedGrants, type Actor, type ActorProof, type EditGrant, type Refusal, type Role } from '#proto';
+import { BUCKETS, RevokedGrants, type Actor, type ActorProof, type EditGrant, type Refusal } from '#proto';
 import { followBucket, entryValue, type BucketLook, type Following } from '../buckets/index.js';
+import type { Sender } from '../verbs/index.js';
 import { builtInActor } from './built-in-actors.js';
 import { Directory, type DirectoryEntry } from './directory.js';
 import { KnownRevocations } from './known-revocations.js';
@@ -22,12 +23,6 @@ interface Refused {
 }
 export type ActorAnswer = { readonly ok: true; readonly actor: Actor } | Refused;
 
-/** Who sends a command, and what it is trusted with. */
-export interface Sender extends KnownSender {
-  readonly roles: readonly Role[];
-  /** It may say in whose name it sends a command, and has not done so here. */
-  readonly mayVouch: boolean;
-}
 export type SenderAnswer = ({ readonly ok: true } & Sender) | Refused;
 
 /**

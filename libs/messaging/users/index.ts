@@ -3,13 +3,13 @@
  * checked in `libs/keys`.
  */
 export * from './actors.adapter.js';
+export * from './authority.js';
 export * from './nats-users.js';
 export * from './people-keys.adapter.js';
 export * from './people-users.js';
 export { parseActors, readActorsFile, renderActors } from './actors-file.js';
 export { builtInActor, trustedBefore, type Trusted } from './built-in-actors.js';
 export type { Directory, DirectoryEntry } from './directory.js';
-export * from './permitted-sender.js';
 export {
   ADMIN_TOKEN_SUBJECT,
   clientVouched,

@@ -40,8 +40,8 @@ const READERS: Record<string, string[]> = {
   DLQ: ['cli'],
   KV_AGENT_PROFILES: ['orchestrator', 'registry', 'aip-gateway', 'device-agent', 'planner', 'cli'],
   KV_PRESENCE: ['registry', 'aip-gateway'],
-  KV_ACTORS: ['orchestrator', 'registry', 'console', 'planner'],
-  KV_REVOKED_GRANTS: ['orchestrator', 'registry', 'planner'],
+  KV_ACTORS: ['orchestrator', 'registry', 'device-agent', 'logging', 'console', 'planner'],
+  KV_REVOKED_GRANTS: ['orchestrator', 'registry', 'device-agent', 'logging', 'planner'],
   KV_VERB_ANSWERS: ['orchestrator'],
   KV_SESSIONS: ['console'],
   KV_MEMBERS: ['orchestrator', 'planner'],
@@ -59,8 +59,8 @@ const LISTENERS: Record<string, string[]> = {
   DLQ: ['cli'],
   KV_AGENT_PROFILES: ['orchestrator', 'registry', 'aip-gateway', 'device-agent', 'planner', 'cli'],
   KV_PRESENCE: ['registry', 'aip-gateway'],
-  KV_ACTORS: ['orchestrator', 'registry', 'console', 'planner'],
-  KV_REVOKED_GRANTS: ['orchestrator', 'registry', 'planner'],
+  KV_ACTORS: ['orchestrator', 'registry', 'device-agent', 'logging', 'console', 'planner'],
+  KV_REVOKED_GRANTS: ['orchestrator', 'registry', 'device-agent', 'logging', 'planner'],
 };
 
 /** Who takes the messages of a durable, and acknowledges them. */

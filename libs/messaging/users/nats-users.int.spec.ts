@@ -5,7 +5,7 @@ import { errors } from '@nats-io/transport-node';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { BUCKETS, DURABLES, subjects } from '#proto';
 import { proveActor } from '#libs/keys';
-import { notAsked, startTestBus } from '#libs/testing';
+import { ANYBODY, asksAsAnybody, notAsked, startTestBus } from '#libs/testing';
 import type { TestBus } from '#libs/testing';
 import { Actors } from './actors.adapter.js';
 import { getArtifact, putArtifact } from '../artifacts/artifacts.adapter.js';
@@ -248,12 +248,18 @@ describe('what each service does', () => {
     await profiles.put('web-1', '{}');
     const other = await new Kvm(await as('device-agent')).open(BUCKETS.AGENT_PROFILES.bucket);
     expect((await other.get('web-1'))?.string()).toBe('{}');
-    const served = await serveQueries(nc, 'registry', {
-      ...notAsked('registry'),
-      devices: () => Promise.resolve({ devices: [] }),
-      identify: () => Promise.resolve({ identity: null }),
-      revocations: ({ after }) => Promise.resolve({ sequence: after, revoked: [] }),
-    });
+    const served = await serveQueries(
+      nc,
+      'registry',
+      {
+        ...notAsked('registry'),
+        devices: () => Promise.resolve({ devices: [] }),
+        identify: () => Promise.resolve({ identity: null }),
+        revocations: ({ after }) => Promise.resolve({ sequence: after, revoked: [] }),
+      },
+      { authority: ANYBODY },
+    );
+    asksAsAnybody(await as('cli'));
     expect(await query(await as('cli'), 'registry', 'devices', {})).toEqual({ devices: [] });
     const asked = query(await as('aip-gateway'), 'registry', 'identify', { kind: 'token', tokenHash: '0'.repeat(64) });
     expect(await asked).toEqual({ identity: null });

@@ -135,11 +135,12 @@ const SERVICE_USERS: readonly NatsUserSpec[] = [
       key('MEMBERS', 'device-agent.*'),
       ...writesArtifacts(),
     ],
-    buckets: ['AGENT_PROFILES'],
+    buckets: ['AGENT_PROFILES', 'ACTORS', 'REVOKED_GRANTS'],
   }),
   service('logging', {
     publish: [subjects.anyFeed, ...loads('FEED'), ...readsArtifacts()],
     reads: ['RUNS', 'ATTEMPTS', 'PLANS'],
+    buckets: ['ACTORS', 'REVOKED_GRANTS'],
   }),
   service('console', {
     publish: [

@@ -1,7 +1,7 @@
 import { JetStreamApiCodes, JetStreamApiError, jetstreamManager, type StoredMsg } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
 import type { BusMessage, Outcome } from '../durables/index.js';
-import { refused } from './queries.adapter.js';
+import { refused } from './refused.js';
 
 /** What handles the messages of each stream that a service reads. */
 export type StreamHandlers = Readonly<Record<string, (message: BusMessage) => Promise<Outcome>>>;

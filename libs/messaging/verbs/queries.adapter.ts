@@ -1,8 +1,12 @@
 import { Svcm, type ServiceMsg } from '@nats-io/services';
 import type { NatsConnection } from '@nats-io/transport-node';
 import type { z } from 'zod';
-import { parseWith, QUERIES, QueryError, sentenceOf, subjects, type Refusal } from '#proto';
+import { proveActor } from '#libs/keys';
+import { parseWith, QUERIES, QueryError, subjects, isSignedAction, type QueryAction, type Refusal } from '#proto';
 import { ask } from './ask.client.js';
+import { askerOf, type Asker, type Authority } from './asker.js';
+import { QueryRefusedError, QueryUnavailableError, refused } from './refused.js';
+import { signerOn, type CommandSigner } from './signing.js';
 
 const QUERY_TIMEOUT_MS = 5_000;
 const SERVICE_VERSION = '1.0.0';
@@ -19,31 +23,14 @@ type Shape<S extends QueryService, N extends QueryName<S>> = (typeof QUERIES)[S]
   : never;
 export type QueryRequest<S extends QueryService, N extends QueryName<S>> = Shape<S, N>['request'];
 export type QueryAnswer<S extends QueryService, N extends QueryName<S>> = Shape<S, N>['answer'];
+/** `asker`: of a query that has to be signed; what services ask each other nobody else can ask on the bus. */
 export type QueryHandlers<S extends QueryService> = {
-  [N in QueryName<S>]: (request: QueryRequest<S, N>) => Promise<QueryAnswer<S, N>>;
+  [N in QueryName<S>]: (request: QueryRequest<S, N>, asker: Asker) => Promise<QueryAnswer<S, N>>;
 };
 
-/** The service says no, and why. Handlers throw it, callers catch it. */
-export class QueryRefusedError extends Error {
-  override readonly name = 'QueryRefusedError';
-  readonly refusal: Refusal;
-  constructor(refusal: Refusal) {
-    super([refusal.message, ...refusal.issues.map(sentenceOf)].join(' '));
-    this.refusal = refusal;
-  }
-}
-
-/** A no in one sentence. */
-export function refused(code: Refusal['code'], message: string, issues: Refusal['issues'] = []): QueryRefusedError {
-  return new QueryRefusedError({ code, message, issues });
-}
-
-/** Nobody answered: one sentence for people, the details in `cause`. */
-export class QueryUnavailableError extends Error {
-  override readonly name = 'QueryUnavailableError';
-}
-
 export interface ServeOptions {
+  /** Who asks, and whether he may: nothing that has to be signed is answered without it. */
+  readonly authority: Authority;
   /** A handler failed in a way the caller is told nothing about. */
   readonly report?: (error: unknown, query: string) => void;
   /** The server takes a subscription away, for example because its user has no right to it: no query is answered any more. */
@@ -59,7 +46,7 @@ export async function serveQueries<S extends QueryService>(
   nc: NatsConnection,
   service: S,
   handlers: QueryHandlers<S>,
-  options: ServeOptions = {},
+  options: ServeOptions,
 ): Promise<Served> {
   const served = await new Svcm(nc).add({
     name: `orrery-${service}`,
@@ -68,11 +55,20 @@ export async function serveQueries<S extends QueryService>(
     queue: service,
   });
   for (const [name, schemas] of Object.entries<Schemas>(QUERIES[service])) {
-    const handler = handlers[name as QueryName<S>];
+    const handler = handlers[name as QueryName<S>] as Endpoint['handler'];
     served.addEndpoint(name, {
       subject: subjects.query(service, name),
       handler: (error, message) => {
-        if (error === null) void answer(message, schemas, handler, (failure) => options.report?.(failure, name));
+        if (error !== null) return;
+        const action = `${service}.${name}` as QueryAction;
+        const { authority } = options;
+        void answer(message, {
+          action,
+          schemas,
+          handler,
+          authority,
+          report: (failure) => options.report?.(failure, name),
+        });
       },
     });
   }
@@ -96,15 +92,20 @@ interface Schemas {
   readonly answer: z.ZodType;
 }
 
-async function answer(
-  message: ServiceMsg,
-  schemas: Schemas,
-  handler: (request: unknown) => Promise<unknown>,
-  report: (error: unknown) => void,
-): Promise<void> {
+interface Endpoint extends Pick<ServeOptions, 'authority'> {
+  readonly action: QueryAction;
+  readonly schemas: Schemas;
+  readonly handler: (request: unknown, asker?: Asker) => Promise<unknown>;
+  readonly report: (error: unknown) => void;
+}
+
+async function answer(message: ServiceMsg, endpoint: Endpoint): Promise<void> {
+  const { action, schemas, handler, authority, report } = endpoint;
   try {
-    const request = parsed(schemas.request, message);
-    message.respond(JSON.stringify(schemas.answer.parse(await handler(request))));
+    const { body, asker } = askerOf(jsonOf(message), { action, subject: message.subject, authority });
+    const request = parseWith(schemas.request, body);
+    if (!request.ok) throw refused('INVALID_REQUEST', 'The query is not valid.', request.issues);
+    message.respond(JSON.stringify(schemas.answer.parse(await handler(request.value, asker))));
   } catch (error) {
     const isRefused = error instanceof QueryRefusedError;
     if (!isRefused) report(error);
@@ -116,29 +117,42 @@ async function answer(
 
 const FAILED: Refusal = { code: 'TRY_AGAIN', message: 'The service could not answer this now.', issues: [] };
 
-function parsed(schema: z.ZodType, message: ServiceMsg): unknown {
-  let json: unknown = {};
+function jsonOf(message: ServiceMsg): unknown {
   try {
-    if (message.data.length > 0) json = message.json();
+    return message.data.length > 0 ? message.json() : {};
   } catch {
     throw refused('INVALID_JSON', 'The query is not JSON.');
   }
-  const request = parseWith(schema, json);
-  if (request.ok) return request.value;
-  throw refused('INVALID_REQUEST', 'The query is not valid.', request.issues);
 }
 
-/** Asks a service. Throws QueryRefusedError when it says no, QueryUnavailableError when nobody answers. */
+export interface AskOptions {
+  /** 5 s when absent. */
+  readonly timeoutMs?: number;
+  /** Who asks, where that is not who signs the queries of this connection. */
+  readonly signer?: CommandSigner | undefined;
+}
+
+/**
+ * Asks a service, signed by who signs the queries of this connection. Throws QueryRefusedError when it says no, QueryUnavailableError when
+ * nobody answers.
+ */
 export async function query<S extends QueryService, N extends QueryName<S>>(
   nc: NatsConnection,
   service: S,
   name: N,
   request: QueryRequest<S, N>,
-  timeoutMs = QUERY_TIMEOUT_MS,
+  { timeoutMs = QUERY_TIMEOUT_MS, signer = signerOn(nc) }: AskOptions = {},
 ): Promise<QueryAnswer<S, N>> {
   const schemas = (QUERIES[service] as Record<string, Schemas>)[name];
   if (schemas === undefined) throw new TypeError(`There is no query ${service}.${name}.`);
-  const asked = await ask(nc, subjects.query(service, name), JSON.stringify(request), timeoutMs);
+  const subject = subjects.query(service, name);
+  const isSigned = signer !== undefined && isSignedAction(`${service}.${name}` as QueryAction);
+  const asked = await ask(
+    nc,
+    subject,
+    isSigned ? signed(subject, request as object, signer) : JSON.stringify(request),
+    timeoutMs,
+  );
   if (asked.kind !== 'answered') {
     const { cause } = asked;
     if (asked.kind === 'denied')
@@ -154,4 +168,11 @@ export async function query<S extends QueryService, N extends QueryName<S>>(
   throw new QueryUnavailableError(`The ${service} service gave an answer that is not valid.`, {
     cause: answered.error,
   });
+}
+
+/** What is signed is what will arrive: without fields that have no value. */
+function signed(subject: string, request: object, { seed, now, vouched }: CommandSigner): string {
+  const body = JSON.parse(JSON.stringify(request)) as object;
+  const actor = proveActor(seed, { subject, at: new Date(now()).toISOString(), body, vouched });
+  return JSON.stringify({ ...body, actor });
 }

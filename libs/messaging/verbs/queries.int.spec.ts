@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { QueryError, subjects } from '#proto';
-import { startTestNats } from '#libs/testing';
+import { ANYBODY, asksAsAnybody, startTestNats } from '#libs/testing';
 import type { TestNats } from '#libs/testing';
 import { connectBus } from '../connection/bus.client.js';
-import { query, QueryRefusedError, QueryUnavailableError, serveQueries } from './queries.adapter.js';
+import { query, serveQueries } from './queries.adapter.js';
 import type { QueryHandlers, Served } from './queries.adapter.js';
+import { QueryRefusedError, QueryUnavailableError } from './refused.js';
 
 const RUN = '0123456789abcdefghjkmnpqrs';
 
@@ -25,7 +26,11 @@ describe('queries', () => {
   beforeAll(async () => {
     server = await startTestNats();
     nc = await connectBus({ url: server.url, name: 'test', inboxPrefix: '_INBOX_test' });
-    served = await serveQueries(nc, 'logging', handlers, { report: (_, name) => failures.push(name) });
+    served = await serveQueries(nc, 'logging', handlers, {
+      authority: ANYBODY,
+      report: (_, name) => failures.push(name),
+    });
+    asksAsAnybody(nc);
   });
   afterAll(async () => {
     await nc.close();
@@ -44,11 +49,26 @@ describe('queries', () => {
   });
 
   it('are refused when they are not valid, with the path', async () => {
-    const ask = async (body: string) =>
-      QueryError.parse((await nc.request(subjects.query('logging', 'runs'), body)).json());
-    expect((await ask('{')).error.code).toBe('INVALID_JSON');
-    expect((await ask('{"limit":0}')).error).toMatchObject({ code: 'INVALID_REQUEST', issues: [{ path: 'limit' }] });
-    expect((await ask('{"limits":1}')).error.issues).toEqual([{ path: 'limits', message: 'unknown field' }]);
+    const asked = async (request: object) => {
+      const error: unknown = await query(nc, 'logging', 'runs', request).catch((refusal: unknown) => refusal);
+      return (error as QueryRefusedError).refusal;
+    };
+    const raw = QueryError.parse((await nc.request(subjects.query('logging', 'runs'), '{')).json());
+    expect(raw.error.code).toBe('INVALID_JSON');
+    expect(await asked({ limit: 0 })).toMatchObject({ code: 'INVALID_REQUEST', issues: [{ path: 'limit' }] });
+    expect((await asked({ limits: 1 })).issues).toEqual([{ path: 'limits', message: 'unknown field' }]);
+  });
+
+  it('are answered to nobody who does not say who he is', async () => {
+    for (const body of ['', '{}', '[]', '"x"', 'null', '{"limit":1}']) {
+      const { error } = QueryError.parse((await nc.request(subjects.query('logging', 'runs'), body)).json());
+      expect(error).toMatchObject({ code: 'UNAUTHORIZED', message: 'It is not signed.', issues: [{ path: 'actor' }] });
+    }
+    const half = await nc.request(subjects.query('logging', 'runs'), '{"actor":{"key":"U1"}}');
+    expect(QueryError.parse(half.json()).error).toMatchObject({
+      code: 'INVALID_REQUEST',
+      issues: [{ path: 'actor.key' }, {}, {}],
+    });
   });
 
   it('tell nothing of what went wrong inside', async () => {
@@ -66,7 +86,7 @@ describe('queries', () => {
   it('say in one sentence that nobody answers', async () => {
     const silent = nc.subscribe(subjects.query('registry', 'devices'));
     await nc.flush();
-    await expect(query(nc, 'registry', 'devices', {}, 100)).rejects.toThrow('did not answer in 0.1 s');
+    await expect(query(nc, 'registry', 'devices', {}, { timeoutMs: 100 })).rejects.toThrow('did not answer in 0.1 s');
     silent.unsubscribe();
   });
 

@@ -1,8 +1,9 @@
 import { applyDecorators, Catch, Controller, UseFilters, type ExceptionFilter } from '@nestjs/common';
-import { EventPattern, MessagePattern } from '@nestjs/microservices';
+import { Ctx, EventPattern, MessagePattern, Payload } from '@nestjs/microservices';
 import type { DurableSpec } from '#proto';
 import {
   Thrown,
+  type Asker,
   type BatchMessage,
   type BusMessage,
   type BusPattern,
@@ -43,12 +44,21 @@ export const TakesPartitions = (
 ): Method<(messages: BatchMessage[]) => void> =>
   EventPattern<BusPattern>({ stream, durable }, { ...options, isBatch: true });
 
-/** A method that answers a query of its service; it throws QueryRefusedError to refuse. Both directions are validated. */
+/**
+ * A method that answers a query of its service, asked by somebody who may; it throws QueryRefusedError to refuse. Both directions are
+ * validated. One that wants to know who asks says what is what: `@TheQuery() request, @By() asker`.
+ */
 export const Answers = <S extends QueryService, N extends QueryName<S>>(
   service: S,
   query: N,
-): Method<(request: QueryRequest<S, N>) => Promise<QueryAnswer<S, N>>> =>
+): Method<(request: QueryRequest<S, N>, asker: Asker) => Promise<QueryAnswer<S, N>>> =>
   MessagePattern<BusPattern>({ service, query });
+
+/** The parameter of a method that answers a query: what is asked. */
+export const TheQuery = (): ParameterDecorator => Payload();
+
+/** The parameter of a method that answers a query: the Asker. */
+export const By = (): ParameterDecorator => Ctx();
 
 /** A method that gives the one answer to what comes on a subject, whatever it is. */
 export const AnswersSubject = (subject: SubjectName): Method<(request: BusRequest) => Promise<object>> =>

@@ -6,14 +6,14 @@ import type { NatsConnection } from '@nats-io/transport-node';
 import { busUsers } from '#libs/keys';
 import { jetstream } from '@nats-io/jetstream';
 import { Kvm } from '@nats-io/kv';
-import { actorsOf, connectBus, natsUsers } from '#libs/messaging';
+import { actorsOf, connectBus, natsUsers, signsQueries } from '#libs/messaging';
 import { BUCKETS, type Actor, type ActorEntry, type GivenLimits, type KnownActor, type Role } from '#proto';
 import { startTestNats, type TestNats } from './nats-server.js';
 
 /** A server that knows every user of the bus, provisioned as a system provisions it: streams, durables, buckets, actors. */
 export interface TestBus {
   readonly server: TestNats;
-  /** The connection of a user, made once. */
+  /** The connection of a user, made once; what is asked by it is signed with his key. */
   as(user: string): Promise<NatsConnection>;
   readonly seedFile: (user: string) => string;
   /** What a user signs its commands with. */
@@ -27,17 +27,27 @@ export async function startTestBus(): Promise<TestBus> {
   const users = await busUsers(natsUsers(), { seedFile, passwordFile: (user) => join(directory, `${user}.password`) });
   const server = await startTestNats({ users, provisioned: true });
   const connections = new Map<string, Promise<NatsConnection>>();
+  const seedOf = async (user: string): Promise<string> => (await readFile(seedFile(user), 'utf8')).trim();
+  const signing = async (user: string, made: Promise<NatsConnection>): Promise<NatsConnection> => {
+    const nc = await made;
+    // An administrator of the bus asks services as the person he is.
+    signsQueries(nc, { seed: await seedOf(user === 'admin' ? 'cli' : user), now: Date.now });
+    return nc;
+  };
   const as = (user: string): Promise<NatsConnection> => {
     const known = connections.get(user);
     if (known !== undefined) return known;
     // It is there, and knows the key: a dial that comes to nothing was too slow for a busy machine.
-    const nc = connectBus({
-      url: server.url,
-      name: user,
-      inboxPrefix: `_INBOX_${user}`,
-      seedFile: seedFile(user),
-      waitForServer: true,
-    });
+    const nc = signing(
+      user,
+      connectBus({
+        url: server.url,
+        name: user,
+        inboxPrefix: `_INBOX_${user}`,
+        seedFile: seedFile(user),
+        waitForServer: true,
+      }),
+    );
     connections.set(user, nc);
     return nc;
   };
@@ -47,7 +57,7 @@ export async function startTestBus(): Promise<TestBus> {
     server,
     as,
     seedFile,
-    seedOf: async (user) => (await readFile(seedFile(user), 'utf8')).trim(),
+    seedOf,
     stop: async () => {
       for (const nc of connections.values()) await (await nc).close();
       await server.stop();

@@ -295,7 +295,7 @@ export class CommandDesk {
   async #deliver(commandId: CommandId, outcome: CommandOutcome): Promise<void> {
     const { nc, clock, logger, metrics, deviceId } = this.#options;
     const request = { deviceId, commandId, outcome };
-    const state = await query(nc, 'device-agent', 'deliver', request, DELIVER_MS).then(
+    const state = await query(nc, 'device-agent', 'deliver', request, { timeoutMs: DELIVER_MS }).then(
       (answer) => answer.state,
       (error: unknown) => {
         logger.warn({ err: error, deviceId, commandId }, 'a result that nobody asks for was not taken');

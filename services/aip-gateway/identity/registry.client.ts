@@ -32,10 +32,11 @@ export function registryOnBus(nc: NatsConnection): RegistryPort {
       const request = isCredential(bearer)
         ? ({ kind: 'credential', credential: bearer } as const)
         : ({ kind: 'token', tokenHash: tokenHash(bearer) } as const);
-      return (await query(nc, 'registry', 'identify', request, IDENTIFY_MS)).identity;
+      return (await query(nc, 'registry', 'identify', request, { timeoutMs: IDENTIFY_MS })).identity;
     },
-    join: (token, assertion) => query(nc, 'registry', 'join', { tokenHash: tokenHash(token), assertion }, ISSUE_MS),
-    renew: (assertion) => query(nc, 'registry', 'renew', { assertion }, ISSUE_MS),
-    revocations: (after) => query(nc, 'registry', 'revocations', { after }, REVOCATIONS_MS),
+    join: (token, assertion) =>
+      query(nc, 'registry', 'join', { tokenHash: tokenHash(token), assertion }, { timeoutMs: ISSUE_MS }),
+    renew: (assertion) => query(nc, 'registry', 'renew', { assertion }, { timeoutMs: ISSUE_MS }),
+    revocations: (after) => query(nc, 'registry', 'revocations', { after }, { timeoutMs: REVOCATIONS_MS }),
   };
 }

@@ -3,6 +3,7 @@ import { createUser } from '@nats-io/nkeys';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { CredentialIssuer, newJoinToken, tokenHash, verifyJoinAssertion, verifyRenewAssertion } from '#libs/keys';
 import { QueryRefusedError, serveQueries, type QueryAnswer, type QueryHandlers, type Served } from '#libs/messaging';
+import { ANYBODY } from '#libs/testing';
 import type { DeviceId, DeviceKey, Identity, RefusalCode } from '#proto';
 
 interface Known {
@@ -26,7 +27,9 @@ export class StandInRegistry {
 
   async serve(nc: NatsConnection): Promise<void> {
     // The queries of others are never asked here.
-    this.#served = await serveQueries(nc, 'registry', this.#handlers() as QueryHandlers<'registry'>);
+    this.#served = await serveQueries(nc, 'registry', this.#handlers() as QueryHandlers<'registry'>, {
+      authority: ANYBODY,
+    });
   }
 
   async stop(): Promise<void> {

@@ -7,6 +7,7 @@ import {
   connectBus,
   QueryRefusedError,
   QueryUnavailableError,
+  signsQueries,
   storeAccess,
 } from '#libs/messaging';
 import { subjects, type AccessRecord } from '#proto';
@@ -28,6 +29,8 @@ export interface BusAddress {
   readonly hasOwnKey?: boolean;
   /** How long one try to connect may take, in milliseconds; the usual time when absent. */
   readonly dialTimeoutMs?: number;
+  /** The clock that queries are signed by, in milliseconds since the epoch; that of the machine when absent. */
+  readonly now?: () => number;
 }
 
 /** ORRERY_NATS_URL, else the embedded system of ORRERY_HOME; with the key in ORRERY_NATS_SEED_FILE, else with that of the home. */
@@ -44,19 +47,22 @@ async function findBus(env: NodeJS.ProcessEnv, user: BusRole = 'cli'): Promise<B
   return { url: endpoints.nats, seedFile: given === '' ? home.seedFile(user) : given, hasOwnKey: given !== '' };
 }
 
-/** Connects, does the work, and closes whatever happens. What the bus says is turned into one sentence and an exit code. */
+/**
+ * Connects, does the work, and closes whatever happens. What services are asked is signed with the key that lets us in. What the bus
+ * says is turned into one sentence and an exit code.
+ */
 export async function withBus<T>(
-  { env }: Pick<CliContext, 'env'>,
+  { env, now }: Pick<CliContext, 'env' | 'now'>,
   work: (nc: NatsConnection) => Promise<T>,
   user: BusRole = 'cli',
 ): Promise<T> {
   const address = await findBus(env, user);
-  return withBusAt(address, work, user);
+  return withBusAt({ ...address, now }, work, user);
 }
 
-/** As `withBus`, for what changes something: signed with the key that lets us in, so that it is known who did it. */
+/** As `withBus`, for what changes something: without a key it is not even tried. `seed`: of that key, for what is signed otherwise. */
 export async function withSignedBus<T>(
-  { env }: Pick<CliContext, 'env'>,
+  { env, now }: Pick<CliContext, 'env' | 'now'>,
   work: (nc: NatsConnection, seed: string) => Promise<T>,
 ): Promise<T> {
   const address = await findBus(env);
@@ -64,11 +70,11 @@ export async function withSignedBus<T>(
   if (seed === undefined) {
     throw badInput('This is signed with your key of the bus: set ORRERY_NATS_SEED_FILE to the file that holds it.');
   }
-  return withBusAt(address, (nc) => work(nc, seed));
+  return withBusAt({ ...address, now }, (nc) => work(nc, seed));
 }
 
 export async function withBusAt<T>(
-  { url, seedFile, hasOwnKey = false, dialTimeoutMs }: BusAddress,
+  { url, seedFile, hasOwnKey = false, dialTimeoutMs, now = Date.now }: BusAddress,
   work: (nc: NatsConnection) => Promise<T>,
   user: BusRole = 'cli',
 ): Promise<T> {
@@ -82,6 +88,8 @@ export async function withBusAt<T>(
     });
     if (seedFile !== undefined) seedFiles.set(nc, seedFile);
     try {
+      const seed = await readSeed(seedFile ?? '');
+      if (seed !== undefined) signsQueries(nc, { seed, now });
       return await work(nc);
     } finally {
       await close(nc);

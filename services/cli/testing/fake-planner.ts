@@ -1,6 +1,6 @@
 import type { NatsConnection } from '@nats-io/transport-node';
-import { Actors, QueryRefusedError, serveQueries, type QueryAnswer, type Served } from '#libs/messaging';
-import { subjects, type ActorProof, type Demonstration, type Experience, type RefusalCode, type RunId } from '#proto';
+import { Actors, authorityOf, QueryRefusedError, serveQueries, type QueryAnswer, type Served } from '#libs/messaging';
+import type { Demonstration, Experience, RefusalCode, RunId } from '#proto';
 
 const NOW = '2026-11-20T12:00:00.000Z';
 
@@ -41,36 +41,42 @@ export class FakePlanner {
 
   async #serve(nc: NatsConnection): Promise<void> {
     const notAsked = () => Promise.reject(new Error('not asked'));
-    this.#served = await serveQueries(nc, 'planner', {
-      experiences: async ({ text, limit = 50 }) => {
-        const all = [...this.experiences.values()].filter(({ request }) => request.includes(text ?? ''));
-        return { enabled: this.isEnabled, experiences: all.slice(0, limit) };
+    const authority = authorityOf(this.#actors, { now: () => Date.parse(NOW) });
+    this.#served = await serveQueries(
+      nc,
+      'planner',
+      {
+        experiences: async ({ text, limit = 50 }) => {
+          const all = [...this.experiences.values()].filter(({ request }) => request.includes(text ?? ''));
+          return { enabled: this.isEnabled, experiences: all.slice(0, limit) };
+        },
+        learn: async (request, { actor: { id: learntBy } }) => {
+          this.#unlessRefused();
+          return { experience: this.#learnt({ ...learnt(request.runId), learntBy }) };
+        },
+        demonstrate: async (request, { actor: { id: learntBy } }) => {
+          this.#unlessRefused();
+          this.demonstrations.push(request.demonstration);
+          const { name, request: words } = request.demonstration;
+          const shown = { ...learnt('d1'), kind: 'demonstration', source: name, request: words, learntBy } as const;
+          return { experience: this.#learnt(shown) };
+        },
+        forget: async (request) => {
+          this.#unlessRefused();
+          return { changed: this.experiences.delete(request.id) };
+        },
+        evaluate: async (request): Promise<QueryAnswer<'planner', 'evaluate'>> => {
+          this.#unlessRefused();
+          await this.judged(request.runId);
+          return { accepted: true };
+        },
+        'dlq-retry': notAsked,
+        match: notAsked,
+        runbooks: notAsked,
+        runbook: notAsked,
       },
-      learn: async (request) => {
-        const learntBy = this.#sender('learn', request);
-        return { experience: this.#learnt({ ...learnt(request.runId), learntBy }) };
-      },
-      demonstrate: async (request) => {
-        const learntBy = this.#sender('demonstrate', request);
-        this.demonstrations.push(request.demonstration);
-        const { name, request: words } = request.demonstration;
-        const shown = { ...learnt('d1'), kind: 'demonstration', source: name, request: words, learntBy } as const;
-        return { experience: this.#learnt(shown) };
-      },
-      forget: async (request) => {
-        this.#sender('forget', request);
-        return { changed: this.experiences.delete(request.id) };
-      },
-      evaluate: async (request): Promise<QueryAnswer<'planner', 'evaluate'>> => {
-        this.#sender('evaluate', request);
-        await this.judged(request.runId);
-        return { accepted: true };
-      },
-      'dlq-retry': notAsked,
-      match: notAsked,
-      runbooks: notAsked,
-      runbook: notAsked,
-    });
+      { authority },
+    );
   }
 
   #learnt(experience: Experience): Experience {
@@ -78,12 +84,8 @@ export class FakePlanner {
     return experience;
   }
 
-  #sender(name: string, request: { readonly actor: ActorProof }): string {
-    const subject = subjects.query('planner', name);
-    const sender = this.#actors.actorOf(request.actor, { subject, body: request, now: Date.parse(NOW) });
-    if (!sender.ok) throw new QueryRefusedError(sender.refusal);
+  #unlessRefused(): void {
     if (this.refusal !== null) throw new QueryRefusedError({ ...this.refusal, issues: [] });
-    return sender.actor.id;
   }
 }
 

@@ -1,24 +1,15 @@
 import { isDeepStrictEqual } from 'node:util';
 import { Kvm } from '@nats-io/kv';
 import type { NatsConnection } from '@nats-io/transport-node';
-import { Actors, QueryRefusedError, serveQueries, type QueryAnswer, type Served } from '#libs/messaging';
+import { Actors, authorityOf, serveQueries, type QueryAnswer, type Served } from '#libs/messaging';
 import { notAsked } from '#libs/testing';
-import {
-  BUCKETS,
-  subjects,
-  type ActorProof,
-  type AgentProfile,
-  type DeviceHold,
-  type DeviceId,
-  type RevokedGrants,
-} from '#proto';
+import { BUCKETS, type AgentProfile, type DeviceHold, type DeviceId, type RevokedGrants } from '#proto';
 
 const NOW = '2026-11-20T12:00:00.000Z';
 export const JOIN_TOKEN = `join-${'A'.repeat(22)}`;
 export const STATIC_TOKEN = 'S'.repeat(43);
 
 type ListedClient = QueryAnswer<'registry', 'clients'>['clients'][number];
-type Order = 'hold' | 'release' | 'revoke' | 'revoke-grants';
 
 /** What stands for the registry: the devices db-1 and web-1, and whatever it was told. Grants are revoked on the bus, too. */
 export class FakeRegistry {
@@ -65,60 +56,54 @@ export class FakeRegistry {
   }
 
   async #serve(nc: NatsConnection): Promise<void> {
-    this.#served = await serveQueries(nc, 'registry', {
-      ...notAsked('registry'),
-      people: async () => ({ people: this.people }),
-      devices: async () => ({ devices: ['db-1', 'web-1'].map((id) => this.#profile(id)) }),
-      clients: async () => ({ clients: this.clients }),
-      enroll: async (request) => {
-        this.asked.push(request);
-        const { deviceId = 'device-1', credential } = request;
-        if (credential !== 'join') return { deviceId, token: STATIC_TOKEN };
-        return { deviceId, token: JOIN_TOKEN, expiresAt: '2026-11-20T12:15:00.000Z' };
+    const authority = authorityOf(this.#actors, { now: () => Date.parse(NOW) + this.aheadMs });
+    this.#served = await serveQueries(
+      nc,
+      'registry',
+      {
+        ...notAsked('registry'),
+        people: async () => ({ people: this.people }),
+        devices: async () => ({ devices: ['db-1', 'web-1'].map((id) => this.#profile(id)) }),
+        clients: async () => ({ clients: this.clients }),
+        enroll: async (request) => {
+          this.asked.push(request);
+          const { deviceId = 'device-1', credential } = request;
+          if (credential !== 'join') return { deviceId, token: STATIC_TOKEN };
+          return { deviceId, token: JOIN_TOKEN, expiresAt: '2026-11-20T12:15:00.000Z' };
+        },
+        'enroll-client': async (request) => {
+          this.asked.push(request);
+          return { clientId: request.clientId ?? 'client-1', token: STATIC_TOKEN };
+        },
+        hold: async (request, { actor: by }) => {
+          const changed = !this.holds.has(request.deviceId);
+          if (changed) this.holds.set(request.deviceId, { by, reason: request.reason ?? '', heldAt: NOW });
+          return { changed, devices: 1 };
+        },
+        release: async (request) => {
+          return { changed: this.holds.delete(request.deviceId), devices: 1 };
+        },
+        revoke: async (request, { actor: by }) => {
+          const changed = !this.revoked.has(request.id);
+          if (changed) this.revoked.set(request.id, `${by.id}: ${request.reason ?? ''}`);
+          return { changed };
+        },
+        'revoke-grants': async (request, { actor: by, proof }) => {
+          this.asked.push(request);
+          const { grants, reason = '' } = request;
+          const known = this.revokedGrants.some((one) => isDeepStrictEqual(one.grants, grants));
+          if (known) return { changed: false };
+          const { key, at } = proof;
+          const which = grants.kind === 'grant' ? grants : { ...grants, key, signedUntil: at };
+          const revoked: RevokedGrants = { by, reason, revokedAt: at, grants: which };
+          const bucket = await new Kvm(nc).open(BUCKETS.REVOKED_GRANTS.bucket);
+          await bucket.put(String(this.revokedGrants.push(revoked)), JSON.stringify(revoked));
+          return { changed: true };
+        },
+        'revoked-grants': async () => ({ revoked: this.revokedGrants }),
       },
-      'enroll-client': async (request) => {
-        this.asked.push(request);
-        return { clientId: request.clientId ?? 'client-1', token: STATIC_TOKEN };
-      },
-      hold: async (request) => {
-        const by = this.#sender('hold', request);
-        const changed = !this.holds.has(request.deviceId);
-        if (changed) this.holds.set(request.deviceId, { by, reason: request.reason ?? '', heldAt: NOW });
-        return { changed, devices: 1 };
-      },
-      release: async (request) => {
-        this.#sender('release', request);
-        return { changed: this.holds.delete(request.deviceId), devices: 1 };
-      },
-      revoke: async (request) => {
-        const by = this.#sender('revoke', request);
-        const changed = !this.revoked.has(request.id);
-        if (changed) this.revoked.set(request.id, `${by.id}: ${request.reason ?? ''}`);
-        return { changed };
-      },
-      'revoke-grants': async (request) => {
-        const by = this.#sender('revoke-grants', request);
-        this.asked.push(request);
-        const { grants, reason = '', actor } = request;
-        const known = this.revokedGrants.some((one) => isDeepStrictEqual(one.grants, grants));
-        if (known) return { changed: false };
-        const { key, at } = actor;
-        const which = grants.kind === 'grant' ? grants : { ...grants, key, signedUntil: at };
-        const revoked: RevokedGrants = { by, reason, revokedAt: at, grants: which };
-        const bucket = await new Kvm(nc).open(BUCKETS.REVOKED_GRANTS.bucket);
-        await bucket.put(String(this.revokedGrants.push(revoked)), JSON.stringify(revoked));
-        return { changed: true };
-      },
-      'revoked-grants': async () => ({ revoked: this.revokedGrants }),
-    });
-  }
-
-  #sender(name: Order, request: { readonly actor: ActorProof }) {
-    const subject = subjects.query('registry', name);
-    const now = Date.parse(NOW) + this.aheadMs;
-    const sender = this.#actors.actorOf(request.actor, { subject, body: request, now });
-    if (!sender.ok) throw new QueryRefusedError(sender.refusal);
-    return sender.actor;
+      { authority },
+    );
   }
 
   #profile(deviceId: DeviceId): AgentProfile {

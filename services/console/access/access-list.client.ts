@@ -1,8 +1,6 @@
 import type { NatsConnection } from '@nats-io/transport-node';
-import { proveActor } from '#libs/keys';
 import { query, type QueryAnswer, type QueryRequest } from '#libs/messaging';
 import type { Clock } from '#libs/platform';
-import { subjects } from '#proto';
 import { vouchedFor, type ConsoleCaller } from '../callers/index.js';
 import { RefusedError } from '../http/index.js';
 
@@ -14,7 +12,7 @@ export interface AccessListParts {
 }
 
 /** What is asked for of the list. */
-export type AccessQuestion = Omit<QueryRequest<'registry', 'access'>, 'actor'>;
+export type AccessQuestion = QueryRequest<'registry', 'access'>;
 
 /** The registry, asked for who looked at what in the name of who wants to know. */
 export class AccessList {
@@ -25,14 +23,12 @@ export class AccessList {
   }
 
   /** Throws RefusedError and what `query` throws. */
-  async ask(body: AccessQuestion, caller: ConsoleCaller): Promise<QueryAnswer<'registry', 'access'>> {
+  async ask(question: AccessQuestion, caller: ConsoleCaller): Promise<QueryAnswer<'registry', 'access'>> {
     const { nc, clock, seed } = this.#parts;
     if (seed === undefined) {
       throw new RefusedError({ code: 'UNAUTHORIZED', message: 'This console has no key to ask with.' }, 403);
     }
-    const at = new Date(clock.now()).toISOString();
-    const subject = subjects.query('registry', 'access');
-    const actor = proveActor(seed, { subject, at, body, vouched: vouchedFor(caller) });
-    return query(nc, 'registry', 'access', { ...body, actor });
+    const signer = { seed, now: () => clock.now(), vouched: vouchedFor(caller) };
+    return query(nc, 'registry', 'access', question, { signer });
   }
 }

@@ -5,7 +5,7 @@ import { callerOf, Needs, valid, type CalledRequest } from '../http/index.js';
 import { AccessList } from './access-list.client.js';
 
 /** Of the query of the registry what is said in an address. */
-const Asked = QUERIES.registry.access.request.omit({ actor: true });
+const Asked = QUERIES.registry.access.request;
 
 /** Who looked at what. */
 @Controller('v1/access')

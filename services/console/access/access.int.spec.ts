@@ -9,7 +9,7 @@ import { Kvm } from '@nats-io/kv';
 import { freePort } from '#libs/embedded';
 import { tokenHash } from '#libs/keys';
 import { serveQueries, storedPage } from '#libs/messaging';
-import { startTestBus, type TestBus } from '#libs/testing';
+import { ANYBODY, startTestBus, type TestBus } from '#libs/testing';
 import { AccessRecord, ActorEntry, BUCKETS, parseJson, STREAMS, subjects } from '#proto';
 import { startConsole, type TestConsole } from '../console.testing.js';
 
@@ -37,15 +37,20 @@ beforeAll(async () => {
     revision: 1,
   });
   await actors.put('anna', JSON.stringify(anna));
-  await serveQueries(await bus.as('logging'), 'logging', {
-    runs: async () => ({ runs: [] }),
-    approvals: async () => ({ approvals: [] }),
-    run: async () => Promise.reject(new Error('nobody asks')),
-    report: async ({ runId }) => {
-      await asked();
-      return { runId, markdown: 'the output of a task' };
+  await serveQueries(
+    await bus.as('logging'),
+    'logging',
+    {
+      runs: async () => ({ runs: [] }),
+      approvals: async () => ({ approvals: [] }),
+      run: async () => Promise.reject(new Error('nobody asks')),
+      report: async ({ runId }) => {
+        await asked();
+        return { runId, markdown: 'the output of a task' };
+      },
     },
-  });
+    { authority: ANYBODY },
+  );
   console = await startConsole('the-admin-token', {
     ORRERY_NATS_URL: bus.server.url,
     ORRERY_NATS_SEED_FILE: bus.seedFile('console'),

@@ -1,4 +1,4 @@
-import { rolesFor, mayDo, type Actor, type ActionName, type Role, type Vouched } from '#proto';
+import { mayDo, missingRole, type Actor, type ActionName, type Role, type Vouched } from '#proto';
 
 /** Who was let in, and by what. */
 export interface ConsoleCaller {
@@ -21,7 +21,5 @@ export function vouchedFor({ actor, issuer, subject, session }: ConsoleCaller): 
 /** Undefined when the caller may do it; otherwise why not. What is his own is known to who decides only: here it may be. */
 export function roleRefusal({ actor, roles }: ConsoleCaller, action: ActionName): string | undefined {
   if (mayDo(roles, action, { own: true })) return undefined;
-  const needed = rolesFor(action).join(' or ');
-  const has = roles.length === 0 ? 'no role' : roles.join(', ');
-  return `This needs the role ${needed === '' ? 'of a service' : needed}; ${actor.id} has ${has}.`;
+  return `${missingRole(action, actor, roles)}.`;
 }

@@ -110,13 +110,13 @@ describe('roleRefusal', () => {
   });
 
   it('says which role is needed', () => {
-    expect(roleRefusal(caller('viewer'), 'APPROVE')).toBe('This needs the role approver; anna has viewer.');
-    expect(roleRefusal(caller(), 'logging.runs')).toContain('anna has no role.');
+    expect(roleRefusal(caller('viewer'), 'APPROVE')).toBe('APPROVE needs the role approver; anna has viewer.');
+    expect(roleRefusal(caller(), 'logging.runs')).toContain('anna has none.');
     expect(roleRefusal(caller('approver'), 'APPROVE')).toBeUndefined();
   });
 
   it('leaves what may be his own to who decides, and what services ask among themselves to nobody', () => {
     expect(roleRefusal(caller('requester'), 'CANCEL')).toBeUndefined();
-    expect(roleRefusal(caller('admin'), 'registry.identify')).toContain('the role of a service');
+    expect(roleRefusal(caller('admin'), 'registry.identify')).toContain('is for services only');
   });
 });

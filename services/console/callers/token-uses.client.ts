@@ -1,9 +1,8 @@
 import type { NatsConnection } from '@nats-io/transport-node';
 import type { Logger } from 'pino';
-import { proveActor } from '#libs/keys';
 import { query } from '#libs/messaging';
 import type { Clock } from '#libs/platform';
-import { LIMITS, subjects } from '#proto';
+import { LIMITS } from '#proto';
 import type { ConsoleCaller } from './caller.js';
 import { tokenIdOf } from './known-logins.js';
 
@@ -31,11 +30,9 @@ export class TokenUses {
     if (tokenId === undefined || seed === undefined) return;
     if (now - (this.#toldAt.get(tokenId) ?? Number.NEGATIVE_INFINITY) < LIMITS.tokenUseMs) return;
     this.#toldAt.set(tokenId, now);
-    const body = { tokenId };
-    const at = new Date(now).toISOString();
-    const actor = proveActor(seed, { subject: subjects.query('registry', 'token-used'), at, body });
-    query(this.#parts.nc, 'registry', 'token-used', { ...body, actor }).catch((err: unknown) =>
-      this.#parts.logger.warn({ err, tokenId }, 'the use of a token could not be told'),
+    const { nc, clock, logger } = this.#parts;
+    query(nc, 'registry', 'token-used', { tokenId }, { signer: { seed, now: () => clock.now() } }).catch(
+      (err: unknown) => logger.warn({ err, tokenId }, 'the use of a token could not be told'),
     );
   }
 }

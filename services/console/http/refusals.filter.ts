@@ -27,7 +27,11 @@ export class RefusalsFilter implements ExceptionFilter {
 
   #refusalOf(exception: unknown): RefusedError {
     if (exception instanceof RefusedError) return exception;
-    if (exception instanceof QueryRefusedError) return new RefusedError(exception.refusal);
+    if (exception instanceof QueryRefusedError) {
+      // The token of the client was good; it is what he may do that was refused.
+      const { refusal } = exception;
+      return refusal.code === 'UNAUTHORIZED' ? new RefusedError(refusal, 403) : new RefusedError(refusal);
+    }
     if (exception instanceof QueryUnavailableError) {
       return new RefusedError({ code: 'TRY_AGAIN', message: exception.message });
     }

@@ -1,9 +1,6 @@
 import { Controller, Get, Headers, HttpCode, Inject, Post, Query, Req, Res } from '@nestjs/common';
 import type { ServerResponse } from 'node:http';
-import type { NatsConnection } from '@nats-io/transport-node';
 import { attemptOfCommand, QUERIES, type ApprovalView, type RunVerb } from '#proto';
-import { query } from '#libs/messaging';
-import { NATS } from '#libs/platform';
 import { ApprovalWord, VERB_OF } from './approval-word.js';
 import { callerOf, type CalledRequest, jsonObject, Needs, valid, RefusedError } from '../http/index.js';
 import { RunVerbs, type VerbResult } from './run-verbs.client.js';
@@ -11,17 +8,16 @@ import { RunVerbs, type VerbResult } from './run-verbs.client.js';
 /** What agents wait for, and the word of a person about it. */
 @Controller('v1/approvals')
 export class ApprovalsController {
-  readonly #nc: NatsConnection;
   readonly #verbs: RunVerbs;
 
-  constructor(@Inject(NATS) nc: NatsConnection, @Inject(RunVerbs) verbs: RunVerbs) {
-    this.#nc = nc;
+  constructor(@Inject(RunVerbs) verbs: RunVerbs) {
     this.#verbs = verbs;
   }
 
   @Get()
   @Needs('logging.approvals')
   async list(
+    @Req() request: CalledRequest,
     @Query('state') state: string | undefined,
     @Query('limit') limit: string | undefined,
   ): Promise<{ approvals: ApprovalView[] }> {
@@ -29,7 +25,7 @@ export class ApprovalsController {
       ...(state === undefined ? {} : { state }),
       ...(limit === undefined ? {} : { limit: Number(limit) }),
     };
-    return query(this.#nc, 'logging', 'approvals', valid(QUERIES.logging.approvals.request, asked));
+    return this.#verbs.ask('approvals', valid(QUERIES.logging.approvals.request, asked), callerOf(request));
   }
 
   @Post()

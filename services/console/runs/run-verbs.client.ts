@@ -2,7 +2,15 @@ import { ulid } from 'ulid';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { LIMITS, parseWith, sentenceOf, VerbId } from '#proto';
 import type { Refusal, RequestId, RunId, RunVerb } from '#proto';
-import { parseVerbFields, sendVerb, submitRequest } from '#libs/messaging';
+import {
+  parseVerbFields,
+  query,
+  sendVerb,
+  submitRequest,
+  type QueryAnswer,
+  type QueryName,
+  type QueryRequest,
+} from '#libs/messaging';
 import type { Clock } from '#libs/platform';
 import { vouchedFor, type ConsoleCaller } from '../callers/index.js';
 import { mustDo, RefusedError } from '../http/index.js';
@@ -45,7 +53,7 @@ export interface VerbResult {
   readonly reason?: Refusal | undefined;
 }
 
-/** Sends the requests and verbs of people who use the console; signs with the console's key. */
+/** Sends the requests, verbs and questions of people who use the console; signs with the console's key. */
 export class RunVerbs {
   readonly #parts: RunVerbsParts;
 
@@ -101,10 +109,21 @@ export class RunVerbs {
     throw refusedHere(refusal);
   }
 
+  /** Asks a service for what the caller wants to see, in his name. Throws QueryRefusedError, QueryUnavailableError, RefusedError. */
+  ask<N extends QueryName<'logging'>>(
+    name: N,
+    request: QueryRequest<'logging', N>,
+    caller: ConsoleCaller,
+  ): Promise<QueryAnswer<'logging', N>> {
+    const { nc, clock } = this.#parts;
+    const signer = { seed: this.#seed(), now: () => clock.now(), vouched: vouchedFor(caller) };
+    return query(nc, 'logging', name, request, { signer });
+  }
+
   #seed(): string {
     const { seed } = this.#parts;
     if (seed !== undefined) return seed;
-    const message = 'This console has no key to sign with, so it changes nothing.';
+    const message = 'This console has no key to sign with, so it asks for nobody.';
     throw new RefusedError({ code: 'UNAUTHORIZED', message }, 403);
   }
 }

@@ -1,40 +1,41 @@
-import { Controller, Get, Header, Headers, Inject, Param, Query, Res } from '@nestjs/common';
+import { Controller, Get, Header, Headers, Inject, Param, Query, Req, Res } from '@nestjs/common';
 import type { ServerResponse } from 'node:http';
-import type { NatsConnection } from '@nats-io/transport-node';
 import { QUERIES, RunId, type RunSummary, type RunView } from '#proto';
-import { query } from '#libs/messaging';
-import { NATS } from '#libs/platform';
-import { Needs, valid } from '../http/index.js';
+import { callerOf, type CalledRequest, Needs, valid } from '../http/index.js';
 import { RunEvents } from '../streams/index.js';
+import { RunVerbs } from './run-verbs.client.js';
 
 @Controller('v1/runs')
 export class RunsController {
-  readonly #nc: NatsConnection;
+  readonly #verbs: RunVerbs;
   readonly #events: RunEvents;
 
-  constructor(@Inject(NATS) nc: NatsConnection, @Inject(RunEvents) events: RunEvents) {
-    this.#nc = nc;
+  constructor(@Inject(RunVerbs) verbs: RunVerbs, @Inject(RunEvents) events: RunEvents) {
+    this.#verbs = verbs;
     this.#events = events;
   }
 
   @Get()
   @Needs('logging.runs')
-  async list(@Query('limit') limit: string | undefined): Promise<{ runs: RunSummary[] }> {
+  async list(
+    @Req() request: CalledRequest,
+    @Query('limit') limit: string | undefined,
+  ): Promise<{ runs: RunSummary[] }> {
     const asked = limit === undefined ? {} : { limit: Number(limit) };
-    return query(this.#nc, 'logging', 'runs', valid(QUERIES.logging.runs.request, asked));
+    return this.#verbs.ask('runs', valid(QUERIES.logging.runs.request, asked), callerOf(request));
   }
 
   @Get(':id')
   @Needs('logging.run')
-  async show(@Param('id') id: string): Promise<RunView> {
-    return (await query(this.#nc, 'logging', 'run', { runId: valid(RunId, id) })).run;
+  async show(@Req() request: CalledRequest, @Param('id') id: string): Promise<RunView> {
+    return (await this.#verbs.ask('run', { runId: valid(RunId, id) }, callerOf(request))).run;
   }
 
   @Get(':id/report.md')
   @Needs('logging.report')
   @Header('Content-Type', 'text/markdown; charset=utf-8')
-  async report(@Param('id') id: string): Promise<string> {
-    return (await query(this.#nc, 'logging', 'report', { runId: valid(RunId, id) })).markdown;
+  async report(@Req() request: CalledRequest, @Param('id') id: string): Promise<string> {
+    return (await this.#verbs.ask('report', { runId: valid(RunId, id) }, callerOf(request))).markdown;
   }
 
   @Get(':id/events')

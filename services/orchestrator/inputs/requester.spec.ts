@@ -65,7 +65,7 @@ describe('who asks on orrery.submit', () => {
 
   it('is nobody who may not ask for runs, however he sends it', () => {
     roles = ['viewer', 'approver'];
-    const needed = refusal(/a request needs the role requester; anna has viewer, approver/u);
+    const needed = refusal(/SUBMIT needs the role requester; anna has viewer, approver/u);
     expect(who(subjects.submit, proofOn(subjects.submit, 'anna'))).toMatchObject(needed);
     const own = subjects.requestsOf('shop');
     expect(who(own)).toMatchObject(refusal(/shop has viewer, approver/u));

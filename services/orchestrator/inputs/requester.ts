@@ -6,10 +6,10 @@ import {
   FIRST_EXTERNAL,
   type KeptProof,
   mayDo,
+  missingRole,
   parseWith,
   type Refusal,
   type Role,
-  rolesFor,
   subjects,
 } from '#proto';
 
@@ -60,10 +60,9 @@ export function requesterOf(sent: Sent, actors: Pick<Actors, 'actorOf' | 'actorN
 }
 
 /** Undefined when these are the roles of somebody who may ask for runs. */
-function unlessAllowed({ id }: Actor, roles: readonly Role[]): KnownRequester | undefined {
+function unlessAllowed(who: Actor, roles: readonly Role[]): KnownRequester | undefined {
   if (mayDo(roles, 'SUBMIT')) return undefined;
-  const has = roles.length === 0 ? 'none' : roles.join(', ');
-  return unauthorized(`a request needs the role ${rolesFor('SUBMIT').join(' or ')}; ${id} has ${has}`);
+  return unauthorized(missingRole('SUBMIT', who, roles));
 }
 
 function signerOf(

@@ -3,7 +3,7 @@ import {
   LIMITS,
   mayDo,
   parseWith,
-  rolesFor,
+  missingRole,
   sentenceOf,
   subjects,
   VERB_BODIES,
@@ -11,7 +11,6 @@ import {
   type Actor,
   type JudgedCommands,
   type Refusal,
-  type Role,
   type RunCommit,
   type RunId,
   type RunVerb,
@@ -71,7 +70,8 @@ export class VerbsHandler {
     if (!known.ok) return { answer: 'rejected', reason: known.refusal, sequence: 0 };
     const { actor: by, roles: own } = known;
     const { id } = parsed.value;
-    if (verb === 'FORK' && !mayDo(own, verb)) return missingRole(verb, by, own);
+    // A fork is of no run yet: nothing of it is anybody's own.
+    if (verb === 'FORK' && !mayDo(own, verb)) return rejected('UNAUTHORIZED', missingRole(verb, by, own));
     const proof = keepProof(parsed.value.actor, command);
     const proven: Proven = { cause: { kind: 'verb', id, proof }, bytes: 2 * payload.length };
     if (verb === 'FORK')
@@ -230,12 +230,6 @@ function actionOf(verb: Exclude<RunVerb, 'FORK'>, body: VerbBody<RunVerb>): Extr
   }
   const { id: _id, actor: _actor, ...said } = body;
   return { verb, ...said } as Control;
-}
-
-/** A fork is of no run yet: nothing of it is anybody's own. */
-function missingRole(verb: RunVerb, { id }: Actor, roles: readonly Role[]): VerbAnswer {
-  const has = roles.length === 0 ? 'none' : roles.join(', ');
-  return rejected('UNAUTHORIZED', `${verb} needs the role ${rolesFor(verb).join(' or ')}; ${id} has ${has}`);
 }
 
 function rejected(code: Refusal['code'], message: string): VerbAnswer {

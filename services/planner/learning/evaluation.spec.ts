@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { QueryRefusedError } from '#libs/messaging';
+import { ANY_PROOF } from '#libs/testing';
 import { AT, JUDGED, ReflectingWorld, RUN } from '../testing/reflecting.js';
 
 const EVALUATION = {
@@ -15,7 +16,7 @@ describe('the evaluation of a run', () => {
     const { evaluation } = world.process();
     expect(await evaluation.evaluate(RUN)).toBe('stored');
     expect(await evaluation.evaluate(RUN)).toBe('exists');
-    expect(await world.process().evaluation.ordered(RUN)).toEqual(EVALUATION);
+    expect(await world.process().evaluation.ordered(RUN, ANY_PROOF)).toEqual(EVALUATION);
     expect(world.model.requests.map(({ agent }) => agent)).toEqual(['EvaluationAgent']);
     const [run] = await world.runs.load(RUN);
     const [plan, ...more] = await world.plans.load(RUN);
@@ -39,15 +40,19 @@ describe('the evaluation of a run', () => {
     const world = new ReflectingWorld([{ json: { ...EVALUATION, subtasks, feasible: 'no' } }]);
     await world.run({ end: 'failed' });
     const { evaluation } = world.process();
-    expect(await evaluation.ordered(RUN)).toEqual({ ...EVALUATION, subtasks, feasible: 'no' });
+    expect(await evaluation.ordered(RUN, ANY_PROOF)).toEqual({ ...EVALUATION, subtasks, feasible: 'no' });
     // Read back from what is recorded.
-    expect(await world.process().evaluation.ordered(RUN)).toEqual({ ...EVALUATION, subtasks, feasible: 'no' });
+    expect(await world.process().evaluation.ordered(RUN, ANY_PROOF)).toEqual({
+      ...EVALUATION,
+      subtasks,
+      feasible: 'no',
+    });
   });
 
   it('takes no task for done that the model has left out', async () => {
     const world = new ReflectingWorld([{ json: { ...EVALUATION, subtasks: [] } }]);
     await world.run();
-    expect((await world.process().evaluation.ordered(RUN)).subtasks).toEqual([
+    expect((await world.process().evaluation.ordered(RUN, ANY_PROOF)).subtasks).toEqual([
       { task_id: 'disk', evaluation: 'unsure', reason: 'the model gave no verdict about it' },
     ]);
   });
@@ -58,7 +63,9 @@ describe('the evaluation of a run', () => {
     });
     const world = new ReflectingWorld([judging('disks'), judging('disk', 'disk'), judging('disk')]);
     await world.run();
-    expect((await world.process().evaluation.ordered(RUN)).subtasks).toEqual([{ task_id: 'disk', evaluation: 'yes' }]);
+    expect((await world.process().evaluation.ordered(RUN, ANY_PROOF)).subtasks).toEqual([
+      { task_id: 'disk', evaluation: 'yes' },
+    ]);
     const [, second, third] = world.model.requests.map(({ messages }) => JSON.stringify(messages));
     expect(second).toContain('there is no task \\\"disks\\\"; those that were tried are \\\"disk\\\"');
     expect(third).toContain('has a verdict already');
@@ -84,7 +91,9 @@ describe('the evaluation of a run', () => {
   it('is refused without a model, in words that say what to do', async () => {
     const world = new ReflectingWorld();
     await world.run();
-    await expect(world.process({ hasModel: false }).evaluation.ordered(RUN)).rejects.toThrow('set OPENAI_BASE_URL');
+    await expect(world.process({ hasModel: false }).evaluation.ordered(RUN, ANY_PROOF)).rejects.toThrow(
+      'set OPENAI_BASE_URL',
+    );
   });
 
   it('costs one call when two ask at the same time', async () => {
@@ -135,7 +144,7 @@ describe('the evaluation of a run', () => {
     const world = new ReflectingWorld(['no', 'no', 'no', 'no', JUDGED]);
     await world.run();
     const { evaluation } = world.process();
-    const failed = evaluation.ordered(RUN);
+    const failed = evaluation.ordered(RUN, ANY_PROOF);
     await expect(failed).rejects.toThrow(QueryRefusedError);
     await expect(failed).rejects.toThrow('The run could not be judged: No usable reply in 4 tries');
     expect(await world.types()).toEqual([]);

@@ -4,7 +4,7 @@ import type { Logger } from 'pino';
 import { ExampleReply, sentenceOf, type Actor, type Demonstration, type Experience, type RunId } from '#proto';
 import { constellationOfTools, validateConstellation, type Run } from '#libs/constellation';
 import type { RunLog } from '#libs/event-log';
-import { refused } from '#libs/messaging';
+import { refused, type Asker } from '#libs/messaging';
 import type { Clock } from '#libs/platform';
 import { loadEndedRun, NO_MODEL } from './ended-run.adapter.js';
 import {
@@ -30,6 +30,9 @@ export interface LearningParts {
   /** Called after an example was stored. */
   readonly learnt?: () => void;
 }
+
+/** Who lets it learn, and what proves it. */
+type Learner = Pick<Asker, 'actor' | 'proof'>;
 
 interface Summary {
   readonly exampleId: string;
@@ -57,12 +60,12 @@ export class LearningHandler {
   }
 
   /** The run's example: the one that is there, or a new one. Its id is the run's. */
-  learn(runId: RunId, by: Actor): Promise<Experience> {
+  learn(runId: RunId, asker: Learner): Promise<Experience> {
     return this.#answered(async () => {
       const known = await this.#parts.store.find(runId);
       if (known !== null) return known;
-      const { value } = await this.#summaries.of(runId, () => this.#summarise(runId, by));
-      const learnt = this.#experience(value, { kind: 'experience', source: runId, by });
+      const { value } = await this.#summaries.of(runId, () => this.#summarise(runId, asker));
+      const learnt = this.#experience(value, { kind: 'experience', source: runId, by: asker.actor });
       return this.#add({ ...learnt, calls: [], templates: [] });
     });
   }
@@ -84,7 +87,7 @@ export class LearningHandler {
     return this.#answered(() => this.#parts.store.list(search));
   }
 
-  async #summarise(runId: RunId, by: Actor): Promise<MadeFact<Summary>> {
+  async #summarise(runId: RunId, { actor: by, proof }: Learner): Promise<MadeFact<Summary>> {
     const { run } = await loadEndedRun(this.#parts.runs, runId, 'learnt from');
     const goal = run.request?.goal ?? null;
     if (run.outcome !== 'succeeded') {
@@ -104,7 +107,7 @@ export class LearningHandler {
     return {
       value: { exampleId: runId, example },
       event: { type: 'RUN_SUMMARISED', data: { ...recorded({ calls, templates }), exampleId: runId, example } },
-      cause: { kind: 'verb', id: `learn.${by.id}` },
+      causes: [{ kind: 'verb', id: `learn.${by.id}`, proof }],
     };
   }
 

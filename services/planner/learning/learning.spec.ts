@@ -1,9 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
+import { ANY_PROOF } from '#libs/testing';
+import type { Actor } from '#proto';
 import { ANNA, AT, DEMONSTRATION, example, ReflectingWorld, RUN } from '../testing/reflecting.js';
 
 const TOKEN = '9f86d081884c7d659a2f';
 const WORD = 'a_long_word_of_results_42';
 const BERT = { kind: 'person', id: 'bert' } as const;
+const asker = (actor: Actor) => ({ actor, proof: ANY_PROOF });
 const cyclic = {
   tasks: ['a', 'b'].map((id) => ({ task_id: id, name: id, description: '', target: { os: 'linux' } })),
   dependencies: [
@@ -16,11 +19,11 @@ describe('learning from a run', () => {
   it('records the example with the run, and keeps it where it is found', async () => {
     const world = new ReflectingWorld([example()]);
     await world.run();
-    const learnt = await world.process().learning.learn(RUN, ANNA);
+    const learnt = await world.process().learning.learn(RUN, asker(ANNA));
     expect(learnt).toMatchObject({ id: RUN, kind: 'experience', request: 'Report the disks', tips: ['df -P'] });
     expect(learnt).toMatchObject({ source: RUN, learntBy: 'anna', learntAt: AT });
     const [plan] = await world.plans.load(RUN);
-    expect(plan?.commit.causes).toEqual([{ kind: 'verb', id: 'learn.anna' }]);
+    expect(plan?.commit.causes).toEqual([{ kind: 'verb', id: 'learn.anna', proof: ANY_PROOF }]);
     const { request, tips, constellation } = learnt;
     expect(plan?.commit.events).toMatchObject([
       { type: 'RUN_SUMMARISED', data: { exampleId: RUN, example: { request, tips, constellation }, calls: [{}] } },
@@ -32,8 +35,8 @@ describe('learning from a run', () => {
     const world = new ReflectingWorld([example()]);
     await world.run();
     const { learning } = world.process();
-    const learnt = await learning.learn(RUN, ANNA);
-    expect(await world.process().learning.learn(RUN, BERT)).toEqual(learnt);
+    const learnt = await learning.learn(RUN, asker(ANNA));
+    expect(await world.process().learning.learn(RUN, asker(BERT))).toEqual(learnt);
     expect([world.model.requests.length, await world.types()]).toEqual([1, ['RUN_SUMMARISED']]);
   });
 
@@ -41,11 +44,11 @@ describe('learning from a run', () => {
     const world = new ReflectingWorld([example()]);
     await world.run();
     world.store.add = () => new Promise(() => {});
-    void world.process().learning.learn(RUN, ANNA);
+    void world.process().learning.learn(RUN, asker(ANNA));
     while ((await world.types()).length === 0) await new Promise((resolve) => void setImmediate(resolve));
     Reflect.deleteProperty(world.store, 'add');
     expect(await world.store.list({})).toEqual([]);
-    expect(await world.process().learning.learn(RUN, BERT)).toMatchObject({ id: RUN, learntBy: 'bert' });
+    expect(await world.process().learning.learn(RUN, asker(BERT))).toMatchObject({ id: RUN, learntBy: 'bert' });
     expect([world.model.requests.length, await world.types()]).toEqual([1, ['RUN_SUMMARISED']]);
   });
 
@@ -54,7 +57,9 @@ describe('learning from a run', () => {
     await world.run();
     const { learning } = world.process();
     world.store.isAway = true;
-    await expect(learning.learn(RUN, ANNA)).rejects.toThrow('PostgreSQL, where the experiences lie, is not there');
+    await expect(learning.learn(RUN, asker(ANNA))).rejects.toThrow(
+      'PostgreSQL, where the experiences lie, is not there',
+    );
     expect(world.model.requests).toHaveLength(0);
     world.store.isAway = false;
     const add = world.store.add.bind(world.store);
@@ -62,10 +67,10 @@ describe('learning from a run', () => {
       world.store.isAway = true;
       return add(learnt);
     };
-    await expect(learning.learn(RUN, ANNA)).rejects.toThrow('recorded with the run, but PostgreSQL went away');
+    await expect(learning.learn(RUN, asker(ANNA))).rejects.toThrow('recorded with the run, but PostgreSQL went away');
     world.store.add = add;
     world.store.isAway = false;
-    expect(await learning.learn(RUN, ANNA)).toMatchObject({ id: RUN });
+    expect(await learning.learn(RUN, asker(ANNA))).toMatchObject({ id: RUN });
     expect(world.model.requests).toHaveLength(1);
   });
 
@@ -77,15 +82,15 @@ describe('learning from a run', () => {
   ])('is refused for a run like %j', async (run, sentence) => {
     const world = new ReflectingWorld([example()]);
     await world.run(run);
-    await expect(world.process().learning.learn(RUN, ANNA)).rejects.toThrow(sentence);
+    await expect(world.process().learning.learn(RUN, asker(ANNA))).rejects.toThrow(sentence);
     expect([world.model.requests.length, await world.types(), world.store.rows.size]).toEqual([0, [], 0]);
   });
 
   it('is refused for a run that nobody knows, and without a model', async () => {
     const world = new ReflectingWorld();
-    await expect(world.process().learning.learn(RUN, ANNA)).rejects.toThrow('There is no run run1.');
+    await expect(world.process().learning.learn(RUN, asker(ANNA))).rejects.toThrow('There is no run run1.');
     await world.run();
-    await expect(world.process({ hasModel: false }).learning.learn(RUN, ANNA)).rejects.toThrow(
+    await expect(world.process({ hasModel: false }).learning.learn(RUN, asker(ANNA))).rejects.toThrow(
       'No model is configured',
     );
   });
@@ -95,7 +100,7 @@ describe('learning from a run', () => {
     const script = [example({ constellation: cyclic }), example({ constellation: aimless }), 'no', example()];
     const world = new ReflectingWorld(script);
     await world.run();
-    await world.process().learning.learn(RUN, ANNA);
+    await world.process().learning.learn(RUN, asker(ANNA));
     const told = world.model.requests.map(({ messages }) => JSON.stringify(messages.at(-1)));
     expect(told[1]).toContain('the lines form a cycle');
     expect(told[2]).toContain('constellation.tasks[0].target_device_id');
@@ -106,7 +111,7 @@ describe('learning from a run', () => {
   it('fails with a sentence when the model says nothing but nonsense, and keeps nothing', async () => {
     const world = new ReflectingWorld(['no', '{}', '[]', 'no']);
     await world.run();
-    await expect(world.process().learning.learn(RUN, ANNA)).rejects.toThrow(
+    await expect(world.process().learning.learn(RUN, asker(ANNA))).rejects.toThrow(
       'No example could be made: No usable reply in 4 tries',
     );
     expect([await world.types(), world.store.rows.size]).toEqual([[], 0]);
@@ -116,7 +121,7 @@ describe('learning from a run', () => {
     const tips = [`the session was ${TOKEN}`, 'log in with password=hunter2'];
     const world = new ReflectingWorld([example({ tips })]);
     await world.run({ stdout: `session ${TOKEN}` });
-    const learnt = await world.process().learning.learn(RUN, ANNA);
+    const learnt = await world.process().learning.learn(RUN, asker(ANNA));
     expect(learnt.tips).toEqual(['the session was [secret]', 'log in with password=[secret]']);
     const [plan] = await world.plans.load(RUN);
     expect(plan?.commit.events).toMatchObject([{ data: { example: { tips: learnt.tips } } }]);
@@ -130,7 +135,7 @@ describe('learning from a run', () => {
     };
     const world = new ReflectingWorld([example({ constellation })]);
     await world.run({ stdout: WORD });
-    await expect(world.process().learning.learn(RUN, ANNA)).rejects.toThrow('it is no plan any more');
+    await expect(world.process().learning.learn(RUN, asker(ANNA))).rejects.toThrow('it is no plan any more');
     expect(await world.types()).toEqual([]);
   });
 
@@ -139,17 +144,17 @@ describe('learning from a run', () => {
       String.raw`{"request":"disk \ud800","tips":[],"constellation":{"tasks":[{"task_id":"a","name":"a","description":"","target":{"os":"linux"}}]}}`,
     ]);
     await world.run();
-    expect((await world.process().learning.learn(RUN, ANNA)).request).toBe('disk \uFFFD');
+    expect((await world.process().learning.learn(RUN, asker(ANNA))).request).toBe('disk \uFFFD');
   });
 
   it('stays recorded when the example is forgotten, and can be taken back without a model', async () => {
     const world = new ReflectingWorld([example()]);
     await world.run();
     const { learning } = world.process();
-    await learning.learn(RUN, ANNA);
+    await learning.learn(RUN, asker(ANNA));
     expect([await learning.forget(RUN), await learning.forget(RUN)]).toEqual([true, false]);
     expect([await learning.experiences(), await world.types()]).toEqual([[], ['RUN_SUMMARISED']]);
-    await learning.learn(RUN, ANNA);
+    await learning.learn(RUN, asker(ANNA));
     expect([world.store.rows.size, world.model.requests.length]).toEqual([1, 1]);
   });
 });

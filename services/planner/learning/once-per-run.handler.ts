@@ -7,7 +7,7 @@ import type { PlanCommits } from '../rounds/index.js';
 export interface MadeFact<T> {
   readonly value: T;
   readonly event: PlanEvent;
-  readonly cause: Cause;
+  readonly causes: readonly Cause[];
 }
 
 export interface FoundFact<T> {
@@ -54,7 +54,7 @@ export class OncePerRun<T> {
       if (known !== null) return unchanged(known);
       const made = this.#unstored.get(key) ?? (await make());
       this.#remember(key, made);
-      return { value: made.value, events: [made.event], causes: [made.cause] };
+      return { value: made.value, events: [made.event], causes: made.causes };
     });
     this.#unstored.delete(key);
     return { value, isNew: stored };

@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { countTokens } from '#libs/llm';
 import { PlannerPrompter } from '#libs/planner';
 import { loadPrompts } from '#libs/prompts';
+import { ANY_PROOF } from '#libs/testing';
 import { ANNA, DEMONSTRATION, example, JUDGED, ReflectingWorld, RUN } from '../testing/reflecting.js';
 
 describe('what a model is told about finished work', () => {
@@ -11,7 +12,7 @@ describe('what a model is told about finished work', () => {
     const prompter = new PlannerPrompter(await loadPrompts(), countTokens);
     const { evaluation, learning } = world.process({ prompter });
     await evaluation.evaluate(RUN);
-    await learning.learn(RUN, ANNA);
+    await learning.learn(RUN, { actor: ANNA, proof: ANY_PROOF });
     await learning.demonstrate(DEMONSTRATION, ANNA);
     const told = world.model.requests.map(({ messages }) => JSON.stringify(messages.at(-1)));
     for (const text of told.slice(0, 2)) {

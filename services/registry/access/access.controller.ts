@@ -1,16 +1,8 @@
 import { Inject } from '@nestjs/common';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { Roster } from '#libs/actors';
-import {
-  Actors,
-  permittedSender,
-  refused,
-  storedPage,
-  type QueryAnswer,
-  type QueryRequest,
-  type StoredPage,
-} from '#libs/messaging';
-import { Answers, CLOCK, NATS, TakesMessages, type Clock } from '#libs/platform';
+import { refused, storedPage, type QueryAnswer, type QueryRequest, type StoredPage } from '#libs/messaging';
+import { Answers, NATS, TakesMessages } from '#libs/platform';
 import { STREAMS, subjects, type AccessEntry, type AccessPlace } from '#proto';
 import { ActorsConsumer } from '../actors/index.js';
 import { entriesOfActors, entryOfRecord, type OwnerOf } from './access-entries.js';
@@ -22,28 +14,21 @@ type Request = QueryRequest<'registry', 'access'>;
 @TakesMessages()
 export class AccessQueries {
   readonly #nc: NatsConnection;
-  readonly #actors: Actors;
   readonly #consumer: ActorsConsumer;
-  readonly #clock: Clock;
   readonly #ownerOf: OwnerOf;
 
   constructor(
     @Inject(NATS) nc: NatsConnection,
-    @Inject(Actors) actors: Actors,
     @Inject(Roster) roster: Roster,
     @Inject(ActorsConsumer) consumer: ActorsConsumer,
-    @Inject(CLOCK) clock: Clock,
   ) {
     this.#nc = nc;
-    this.#actors = actors;
     this.#consumer = consumer;
-    this.#clock = clock;
     this.#ownerOf = (key) => roster.ownerOfKey(key)?.actor;
   }
 
   @Answers('registry', 'access')
   async access(request: Request): Promise<QueryAnswer<'registry', 'access'>> {
-    permittedSender(this.#actors, { service: 'registry', name: 'access', request, now: this.#clock.now() });
     // Whose the keys are that another replica was told of.
     await this.#consumer.reached(await this.#consumer.newest().catch(() => 0));
     const { since, after = {} } = request;

@@ -1,13 +1,5 @@
 import type { Logger } from 'pino';
-import {
-  subjects,
-  type Actor,
-  type ActorCommit,
-  type ActorEvent,
-  type ActorId,
-  type ActorProof,
-  type Cause,
-} from '#proto';
+import type { ActorCommit, ActorEvent, ActorId, Cause } from '#proto';
 import {
   decideActor,
   decideFirst,
@@ -25,8 +17,8 @@ import {
   type AggregateChange,
   type Loaded,
 } from '#libs/event-log';
-import { hashOfBody, keepProof } from '#libs/keys';
-import { QueryRefusedError } from '#libs/messaging';
+import { hashOfBody } from '#libs/keys';
+import { QueryRefusedError, type Asker } from '#libs/messaging';
 import type { Clock } from '#libs/platform';
 import { ID_USED, refusalOfActor } from './actor-refusals.js';
 import type { ActorsConsumer } from './actors.consumer.js';
@@ -38,14 +30,6 @@ interface ActorsPorts {
   readonly clock: Clock;
   readonly instance: string;
   readonly logger: Logger;
-}
-
-/** A signed command about an actor, verified. */
-export interface ActorCommand {
-  readonly name: string;
-  /** As it came. */
-  readonly body: { readonly id?: string; readonly actor: ActorProof };
-  readonly by: Actor;
 }
 
 type Change = AggregateChange<ActorEvent, ActorDecision, ActorId>;
@@ -73,18 +57,16 @@ export class ActorsHandler {
   }
 
   /**
-   * Carries an order out; the same command again changes nothing and is answered as before. True when something was changed, then or now.
+   * Carries an order out; the same command again changes nothing and is answered as before; `id` is that of the command, where it has one. True when something was changed, then or now.
    * Throws QueryRefusedError with what is wrong, ContendedError, AppendError.
    */
-  async order(order: ActorOrder, { name, body, by }: ActorCommand): Promise<boolean> {
+  async order(order: ActorOrder, { actor: by, proof }: Pick<Asker, 'actor' | 'proof'>, id?: string): Promise<boolean> {
     const { roster, clock } = this.#ports;
-    const { id } = body;
-    const proof = keepProof(body.actor, { subject: subjects.query('registry', name), body });
     const causes: Cause[] = [{ kind: 'request', id: id ?? newCommitId(clock.now()), proof }];
     const decision = await this.#change(order.actorId, causes, () => {
       const answered = id === undefined ? undefined : roster.answered(id);
       if (answered === undefined) return decideActor(roster, order, { by, now: clock.now() });
-      if (hashOfCommand(answered.proof) !== hashOfBody(body)) throw new QueryRefusedError(ID_USED);
+      if (hashOfCommand(answered.proof) !== hashOfCommand(proof)) throw new QueryRefusedError(ID_USED);
       return { kind: 'accepted', events: [] };
     });
     if (decision.kind === 'rejected') throw new QueryRefusedError(refusalOfActor(decision.reason, order));

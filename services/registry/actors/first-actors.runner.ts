@@ -1,12 +1,15 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { NatsConnection } from '@nats-io/transport-node';
 import type { Logger } from 'pino';
 import { ActorId, BUCKETS, type KnownActor, type Actor, type Instant } from '#proto';
 import type { KnownBefore, Roster } from '#libs/actors';
-import { builtInActor, readActorsFile, trustedBefore, type Trusted } from '#libs/messaging';
+import { builtInActor, readActorsFile, trustedBefore, type Actors, type Trusted } from '#libs/messaging';
 import { untilItWorks } from '#libs/platform';
 import { KvKnownActors } from './kv-known-actors.adapter.js';
 import type { ActorsHandler } from './actors.handler.js';
 import type { ActorsProjector } from './actors.projector.js';
+
+const LOOK_MS = 20;
 
 interface FirstActorsPorts {
   readonly nc: NatsConnection;
@@ -15,6 +18,8 @@ interface FirstActorsPorts {
   readonly roster: Roster;
   readonly handler: Pick<ActorsHandler, 'first'>;
   readonly projector: Pick<ActorsProjector, 'shows'>;
+  /** What the bucket says, as queries are answered by it. */
+  readonly actors: Pick<Actors, 'directory'>;
   readonly logger: Logger;
 }
 
@@ -40,12 +45,16 @@ export class FirstActors {
   }
 
   async #makeFacts(): Promise<void> {
-    const { nc, file, roster, handler, projector, logger } = this.#ports;
+    const { nc, file, roster, handler, projector, actors, logger } = this.#ports;
     const bucket = new KvKnownActors(nc);
     const before = await bucket.read();
     const given = file === undefined ? new Map<string, Actor>() : await readActorsFile(file);
     for (const known of knownFirst(given, before)) await handler.first(known);
-    await projector.shows(roster.all().map(({ actor }) => actor.id));
+    const ids = roster.all().map(({ actor }) => actor.id);
+    await projector.shows(ids);
+    // Who is asked next has to know them, too.
+    while (ids.some((id) => actors.directory.get(id) === undefined))
+      await sleep(LOOK_MS, undefined, { signal: this.#stopped.signal });
     for (const key of before.keys()) {
       if (roster.ownerOfKey(key) === undefined)
         logger.warn({ key }, 'actors: a key whose owner cannot be taken over stays as it is');

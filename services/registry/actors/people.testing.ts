@@ -5,26 +5,30 @@ import { jetstream } from '@nats-io/jetstream';
 import { Kvm, type KV } from '@nats-io/kv';
 import { createUser, fromSeed } from '@nats-io/nkeys';
 import type { NatsConnection } from '@nats-io/transport-node';
-import { ActorEntry, BUCKETS, subjects, type Actor, type ActorCommit } from '#proto';
+import { ActorEntry, BUCKETS, type Actor, type ActorCommit } from '#proto';
 import { openActorLog, type Stored } from '#libs/event-log';
-import { proveActor } from '#libs/keys';
-import { query, QueryRefusedError, renderActors, type QueryAnswer, type QueryName } from '#libs/messaging';
+import {
+  query,
+  QueryRefusedError,
+  renderActors,
+  type QueryAnswer,
+  type QueryName,
+  type QueryRequest,
+} from '#libs/messaging';
 
 export const newSeed = (): string => new TextDecoder().decode(createUser().getSeed());
 export const publicKeyOf = (seed: string): string => fromSeed(new TextEncoder().encode(seed)).getPublicKey();
 
 type Order = 'access' | Extract<QueryName<'registry'>, `people${string}` | `token${string}` | `content${string}`>;
 
-/** Asks the registry as whoever has the seed. `body` without its proof. */
+/** Asks the registry as whoever has the seed. */
 export function askAs<N extends Order>(
   nc: NatsConnection,
   seed: string,
   name: N,
   body: object,
 ): Promise<QueryAnswer<'registry', N>> {
-  const at = new Date().toISOString();
-  const actor = proveActor(seed, { subject: subjects.query('registry', name), at, body });
-  return query(nc, 'registry', name, { ...body, actor } as never);
+  return query(nc, 'registry', name, body as QueryRequest<'registry', N>, { signer: { seed, now: Date.now } });
 }
 
 /** Why it was refused, or the answer. */

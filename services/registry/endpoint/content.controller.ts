@@ -1,9 +1,9 @@
 import { Inject } from '@nestjs/common';
 import { isStanding, Roster, type ActorState, type GivenApproval } from '#libs/actors';
-import { Actors, refused, type QueryAnswer, type QueryName, type QueryRequest } from '#libs/messaging';
-import { Answers, CLOCK, TakesMessages, type Clock } from '#libs/platform';
+import { refused, unlessOwn, type Asker, type QueryAnswer, type QueryName, type QueryRequest } from '#libs/messaging';
+import { Answers, By, CLOCK, TakesMessages, TheQuery, type Clock } from '#libs/platform';
 import { ActorsConsumer, ActorsHandler, ActorsProjector } from '../actors/index.js';
-import { carriedOut, seen, askerOf, type PeoplePorts } from './people.controller.js';
+import { carriedOut, seen, type PeoplePorts } from './people.controller.js';
 
 type Request<N extends QueryName<'registry'>> = QueryRequest<'registry', N>;
 type Answer<N extends QueryName<'registry'>> = Promise<QueryAnswer<'registry', N>>;
@@ -13,34 +13,30 @@ type Listed = QueryAnswer<'registry', 'content-approvals'>['approvals'][number];
 @TakesMessages()
 export class ContentQueries {
   readonly #ports: PeoplePorts;
+  readonly #clock: Clock;
 
   constructor(
     @Inject(ActorsHandler) handler: ActorsHandler,
     @Inject(Roster) roster: Roster,
     @Inject(ActorsConsumer) consumer: ActorsConsumer,
     @Inject(ActorsProjector) projector: ActorsProjector,
-    @Inject(Actors) actors: Actors,
     @Inject(CLOCK) clock: Clock,
   ) {
-    this.#ports = { handler, roster, consumer, projector, actors, clock };
+    this.#ports = { handler, roster, consumer, projector };
+    this.#clock = clock;
   }
 
   /** Everybody approves for himself: in the log of who signs it. */
   @Answers('registry', 'content-approve')
-  approve(request: Request<'content-approve'>): Answer<'content-approve'> {
+  approve(@TheQuery() request: Request<'content-approve'>, @By() asker: Asker): Answer<'content-approve'> {
     const { id: approvalId, contentHash, about, expiresAt } = request;
-    const { actor } = askerOf('content-approve', request, this.#ports);
     const approval = { approvalId, contentHash, about, expiresAt };
-    return carriedOut(
-      'content-approve',
-      { kind: 'approve-content', actorId: actor.id, approval },
-      request,
-      this.#ports,
-    );
+    const order = { kind: 'approve-content', actorId: asker.actor.id, approval } as const;
+    return carriedOut(order, request, { ...this.#ports, asker });
   }
 
   @Answers('registry', 'content-revoke')
-  async revoke(request: Request<'content-revoke'>): Answer<'content-revoke'> {
+  async revoke(@TheQuery() request: Request<'content-revoke'>, @By() asker: Asker): Answer<'content-revoke'> {
     const { approvalId, reason = '' } = request;
     await seen(this.#ports);
     const giver = this.#ports.roster
@@ -50,15 +46,15 @@ export class ContentQueries {
       const message = 'must be the id of a standing approval; "orrery runbooks approvals" shows them';
       throw refused('NOT_FOUND', `There is no standing approval ${approvalId}.`, [{ path: 'approvalId', message }]);
     }
+    unlessOwn('registry.content-revoke', asker, giver.actor.id === asker.actor.id);
     const order = { kind: 'revoke-content', actorId: giver.actor.id, approvalId, reason } as const;
-    return carriedOut('content-revoke', order, request, this.#ports);
+    return carriedOut(order, request, { ...this.#ports, asker });
   }
 
   @Answers('registry', 'content-approvals')
-  async approvals(request: Request<'content-approvals'>): Answer<'content-approvals'> {
-    askerOf('content-approvals', request, this.#ports);
+  async approvals(): Answer<'content-approvals'> {
     await seen(this.#ports);
-    const now = this.#ports.clock.now();
+    const now = this.#clock.now();
     const all = this.#ports.roster.all().flatMap((giver) => giver.approvals.map((one) => listed(giver, one, now)));
     return { approvals: all.toSorted((one, other) => (one.at < other.at ? 1 : -1)) };
   }

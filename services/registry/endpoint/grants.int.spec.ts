@@ -4,7 +4,7 @@ import { Kvm, type KV } from '@nats-io/kv';
 import { BUCKETS, GRANTS_ID, RevokedGrants, subjects, type GrantSelection } from '#proto';
 import { grantIdOf, proveActor, signEditGrant } from '#libs/keys';
 import { Actors, query, QueryRefusedError, type QueryAnswer } from '#libs/messaging';
-import { introduce } from '#libs/testing';
+import { askRaw, introduce } from '#libs/testing';
 import { Rig, until } from '../rig.testing.js';
 
 const HOUR_MS = 3_600_000;
@@ -31,7 +31,7 @@ function revoke(
   const at = new Date().toISOString();
   const subject = subjects.query('registry', 'revoke-grants');
   const actor = proveActor(seed, { subject, at, body: { grants: signed, reason: 'stolen' } });
-  return query(rig.nc, 'registry', 'revoke-grants', { grants, reason: 'stolen', actor });
+  return askRaw(rig.nc, subject, { grants, reason: 'stolen', actor }) as Promise<never>;
 }
 
 async function shown(): Promise<RevokedGrants[]> {

@@ -4,7 +4,7 @@ import { FLEET_ID, subjects, type Actor, type AgentProfile, type DeviceId } from
 import { checkKeptProof, proveActor } from '#libs/keys';
 import { openFleetLog } from '#libs/event-log';
 import { query, QueryRefusedError } from '#libs/messaging';
-import { introduce } from '#libs/testing';
+import { askRaw, introduce } from '#libs/testing';
 import { KvProfiles } from '../projections/kv-profiles.adapter.js';
 import { Rig, until } from '../rig.testing.js';
 
@@ -49,7 +49,9 @@ describe('holds', () => {
     await rig.order('release', 'proven-1', { seed });
     const commits = await openFleetLog(rig.nc).load('proven-1');
     const proofs = commits.flatMap(({ commit }) => commit.causes.flatMap(({ proof }) => proof ?? []));
+    const admin = { tags: ['db'], capabilities: [] };
     expect(proofs.map((proof) => [proof.subject, proof.body, checkKeptProof(proof)])).toEqual([
+      [subjects.query('registry', 'enroll'), { deviceId: 'proven-1', admin }, 'good'],
       [subjects.query('registry', 'hold'), { deviceId: 'proven-1', reason: 'new disks' }, 'good'],
       [subjects.query('registry', 'release'), { deviceId: 'proven-1' }, 'good'],
     ]);
@@ -194,7 +196,7 @@ describe('holds', () => {
     const at = new Date().toISOString();
     const subject = subjects.query('registry', 'hold');
     const actor = proveActor(seed, { subject, at, body: { deviceId: 'other' } });
-    expect(await refusalOf(query(rig.nc, 'registry', 'hold', { deviceId: 'safe', actor }))).toMatchObject(unauthorized);
+    expect(await refusalOf(askRaw(rig.nc, subject, { deviceId: 'safe', actor }))).toMatchObject(unauthorized);
     expect(await rig.facts('safe')).toEqual(['DEVICE_ENROLLED']);
   });
 

@@ -1,23 +1,13 @@
 import { Inject } from '@nestjs/common';
 import { mayDo, type ActorId } from '#proto';
 import { entryOf, Roster, type ActorOrder, type ActorState } from '#libs/actors';
-import {
-  Actors,
-  permittedSender,
-  refused,
-  type QueryAnswer,
-  type QueryName,
-  type QueryRequest,
-  type Sender,
-} from '#libs/messaging';
-import { Answers, CLOCK, TakesMessages, type Clock } from '#libs/platform';
-import { ActorsConsumer, ActorsHandler, ActorsProjector, FeedDurables, type ActorCommand } from '../actors/index.js';
+import { refused, unlessOwn, type Asker, type QueryAnswer, type QueryName, type QueryRequest } from '#libs/messaging';
+import { Answers, By, TakesMessages, TheQuery } from '#libs/platform';
+import { ActorsConsumer, ActorsHandler, ActorsProjector, FeedDurables } from '../actors/index.js';
 import { isInTime, SHOWN_MS_MAX } from './in-time.runner.js';
 
 type Request<N extends QueryName<'registry'>> = QueryRequest<'registry', N>;
 type Answer<N extends QueryName<'registry'>> = Promise<QueryAnswer<'registry', N>>;
-/** The queries that change somebody. */
-type Command = Extract<QueryName<'registry'>, `people-${string}` | `token-${string}` | `content-${string}`>;
 
 /** People, systems, their roles, keys, tokens and logins, as an administrator asks for them and orders them. */
 @TakesMessages()
@@ -31,107 +21,90 @@ export class PeopleQueries {
     @Inject(ActorsConsumer) consumer: ActorsConsumer,
     @Inject(ActorsProjector) projector: ActorsProjector,
     @Inject(FeedDurables) feed: FeedDurables,
-    @Inject(Actors) actors: Actors,
-    @Inject(CLOCK) clock: Clock,
   ) {
-    this.#ports = { handler, roster, consumer, projector, actors, clock };
+    this.#ports = { handler, roster, consumer, projector };
     this.#feed = feed;
   }
 
   @Answers('registry', 'people')
-  async people(request: Request<'people'>): Answer<'people'> {
-    askerOf('people', request, this.#ports);
+  async people(): Answer<'people'> {
     await seen(this.#ports);
     return { people: this.#ports.roster.all().map(listedActor).toSorted(byActorId) };
   }
 
   @Answers('registry', 'people-add')
-  add(request: Request<'people-add'>): Answer<'people-add'> {
+  add(@TheQuery() request: Request<'people-add'>, @By() asker: Asker): Answer<'people-add'> {
     const { actorId, kind: as, roles, namespace = actorId } = request;
-    return carriedOut('people-add', { kind: 'add', actorId, as, roles, namespace }, request, this.#ports);
+    return carriedOut({ kind: 'add', actorId, as, roles, namespace }, request, { ...this.#ports, asker });
   }
 
   @Answers('registry', 'people-role')
-  role(request: Request<'people-role'>): Answer<'people-role'> {
+  role(@TheQuery() request: Request<'people-role'>, @By() asker: Asker): Answer<'people-role'> {
     const { actorId, give = [], take = [] } = request;
-    return carriedOut('people-role', { kind: 'role', actorId, give, take }, request, this.#ports);
+    return carriedOut({ kind: 'role', actorId, give, take }, request, { ...this.#ports, asker });
   }
 
   @Answers('registry', 'people-limits')
-  limits(request: Request<'people-limits'>): Answer<'people-limits'> {
+  limits(@TheQuery() request: Request<'people-limits'>, @By() asker: Asker): Answer<'people-limits'> {
     const { actorId, given } = request;
-    return this.#followed(
-      actorId,
-      carriedOut('people-limits', { kind: 'limits', actorId, given }, request, this.#ports),
-    );
+    const order: ActorOrder = { kind: 'limits', actorId, given };
+    return this.#followed(actorId, carriedOut(order, request, { ...this.#ports, asker }));
   }
 
   @Answers('registry', 'people-revoke')
-  revoke(request: Request<'people-revoke'>): Answer<'people-revoke'> {
+  revoke(@TheQuery() request: Request<'people-revoke'>, @By() asker: Asker): Answer<'people-revoke'> {
     const { actorId, reason = '' } = request;
-    return this.#followed(
-      actorId,
-      carriedOut('people-revoke', { kind: 'revoke', actorId, reason }, request, this.#ports),
-    );
+    const order: ActorOrder = { kind: 'revoke', actorId, reason };
+    return this.#followed(actorId, carriedOut(order, request, { ...this.#ports, asker }));
   }
 
   @Answers('registry', 'people-key')
-  key(request: Request<'people-key'>): Answer<'people-key'> {
+  key(@TheQuery() request: Request<'people-key'>, @By() asker: Asker): Answer<'people-key'> {
     const { actorId, change, key, reason = '' } = request;
     const order: ActorOrder =
       change === 'add' ? { kind: 'add-key', actorId, key } : { kind: 'revoke-key', actorId, key, reason };
-    return this.#followed(actorId, carriedOut('people-key', order, request, this.#ports));
+    return this.#followed(actorId, carriedOut(order, request, { ...this.#ports, asker }));
   }
 
   @Answers('registry', 'people-login')
-  login(request: Request<'people-login'>): Answer<'people-login'> {
+  login(@TheQuery() request: Request<'people-login'>, @By() asker: Asker): Answer<'people-login'> {
     const { actorId, change, issuer, subject } = request;
     const kind = change === 'bind' ? 'bind-login' : 'unbind-login';
-    return carriedOut('people-login', { kind, actorId, login: { issuer, subject } }, request, this.#ports);
+    return carriedOut({ kind, actorId, login: { issuer, subject } }, request, { ...this.#ports, asker });
   }
 
   /** Who may see those of all gets those he asks for; everybody else his own. */
   @Answers('registry', 'tokens')
-  async tokens(request: Request<'tokens'>): Answer<'tokens'> {
-    const isOwn = ({ actor }: Sender): boolean => request.actorId === undefined || request.actorId === actor.id;
-    const { actor, roles } = askerOf('tokens', request, this.#ports, isOwn);
+  async tokens(@TheQuery() { actorId }: Request<'tokens'>, @By() asker: Asker): Answer<'tokens'> {
+    const { actor, roles } = asker;
+    unlessOwn('registry.tokens', asker, actorId === undefined || actorId === actor.id);
     await seen(this.#ports);
-    const of = mayDo(roles, 'registry.tokens') ? request.actorId : actor.id;
+    const of = mayDo(roles, 'registry.tokens') ? actorId : actor.id;
     const owners = this.#ports.roster.all().filter((state) => of === undefined || state.actor.id === of);
     return { tokens: owners.toSorted(byActorId).flatMap(listedTokens) };
   }
 
   @Answers('registry', 'token-issue')
-  issue(request: Request<'token-issue'>): Answer<'token-issue'> {
+  issue(@TheQuery() request: Request<'token-issue'>, @By() asker: Asker): Answer<'token-issue'> {
     const { actorId, tokenId, tokenHash, scopes, label, expiresAt } = request;
     const token = { tokenId, tokenHash, scopes, label, expiresAt };
-    return carriedOut('token-issue', { kind: 'issue-token', actorId, token }, request, this.#ports);
+    return carriedOut({ kind: 'issue-token', actorId, token }, request, { ...this.#ports, asker });
   }
 
   @Answers('registry', 'token-revoke')
-  async revokeToken(request: Request<'token-revoke'>): Answer<'token-revoke'> {
+  async revokeToken(@TheQuery() request: Request<'token-revoke'>, @By() asker: Asker): Answer<'token-revoke'> {
     const { tokenId } = request;
     await seen(this.#ports);
     const actorId = this.#holderOf(tokenId);
-    return carriedOut('token-revoke', { kind: 'revoke-token', actorId, tokenId }, request, this.#ports);
+    unlessOwn('registry.token-revoke', asker, actorId === asker.actor.id);
+    return carriedOut({ kind: 'revoke-token', actorId, tokenId }, request, { ...this.#ports, asker });
   }
 
-  /** Only who may say in whose name it sends a command knows who came in with a token. */
   @Answers('registry', 'token-used')
-  async tokenUsed(request: Request<'token-used'>): Answer<'token-used'> {
-    const { handler, actors, clock } = this.#ports;
-    const { tokenId } = request;
-    const { actor: by, mayVouch } = permittedSender(actors, {
-      service: 'registry',
-      name: 'token-used',
-      request,
-      now: clock.now(),
-      own: (sender) => sender.mayVouch,
-    });
-    if (!mayVouch) throw refused('UNAUTHORIZED', `${by.id} lets nobody in by a token.`);
+  async tokenUsed(@TheQuery() { tokenId }: Request<'token-used'>, @By() asker: Asker): Answer<'token-used'> {
     await seen(this.#ports);
     const order: ActorOrder = { kind: 'use-token', actorId: this.#holderOf(tokenId), tokenId };
-    return { changed: await handler.order(order, { name: 'token-used', body: request, by }) };
+    return { changed: await this.#ports.handler.order(order, asker) };
   }
 
   /** Answered when who may follow FEED can, and nobody else. */
@@ -155,31 +128,15 @@ export interface PeoplePorts {
   readonly consumer: ActorsConsumer;
   /** The bucket ACTORS. */
   readonly projector: ActorsProjector;
-  readonly actors: Actors;
-  readonly clock: Clock;
-}
-
-/** Who asks, and may. Throws QueryRefusedError. */
-export function askerOf(
-  name: QueryName<'registry'>,
-  request: ActorCommand['body'],
-  { actors, clock }: PeoplePorts,
-  own: (sender: Sender) => boolean = () => false,
-): Sender {
-  return permittedSender(actors, { service: 'registry', name, request, now: clock.now(), own });
 }
 
 /** Answered when the bucket shows it: who is revoked is nobody for everybody from then on. */
 export async function carriedOut(
-  name: Command,
   order: ActorOrder,
-  body: ActorCommand['body'],
-  ports: PeoplePorts,
+  { id }: { readonly id: string },
+  { asker, handler, projector }: PeoplePorts & { readonly asker: Asker },
 ): Promise<{ changed: boolean }> {
-  const { handler, projector } = ports;
-  const own = ({ actor }: Sender): boolean => actor.id === order.actorId;
-  const { actor: by } = askerOf(name, body, ports, own);
-  const changed = await handler.order(order, { name, body, by });
+  const changed = await handler.order(order, asker, id);
   if (await isInTime(SHOWN_MS_MAX, projector.shows([order.actorId]))) return { changed };
   throw refused('TRY_AGAIN', 'It is recorded, but not everybody can see it yet; send the same command again.');
 }

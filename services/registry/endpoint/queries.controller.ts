@@ -1,15 +1,7 @@
 import { Inject } from '@nestjs/common';
-import { subjects, type ActorProof, type AgentProfile, type DeviceId } from '#proto';
-import { keepProof } from '#libs/keys';
-import {
-  Actors,
-  permittedSender,
-  QueryRefusedError,
-  type QueryAnswer,
-  type QueryName,
-  type QueryRequest,
-} from '#libs/messaging';
-import { Answers, CLOCK, TakesMessages, type Clock } from '#libs/platform';
+import type { AgentProfile, DeviceId } from '#proto';
+import { QueryRefusedError, type Asker, type QueryAnswer, type QueryName, type QueryRequest } from '#libs/messaging';
+import { Answers, By, CLOCK, TakesMessages, TheQuery, type Clock } from '#libs/platform';
 import { FleetState, standing, type Client, type FleetDecision, type Device } from '#libs/fleet';
 import { FleetConsumer, FleetHandler, IdentityHandler, type Ordered } from '../log/index.js';
 import { MetricsBoard } from '../presence/index.js';
@@ -33,10 +25,9 @@ export class FleetQueries {
     @Inject(ProfilesProjector) profiles: ProfilesProjector,
     @Inject(RevokedGrantsProjector) revokedGrants: RevokedGrantsProjector,
     @Inject(MetricsBoard) metrics: MetricsBoard,
-    @Inject(Actors) actors: Actors,
     @Inject(CLOCK) clock: Clock,
   ) {
-    this.#ports = { fleet, state, consumer, profiles, revokedGrants, metrics, actors, clock };
+    this.#ports = { fleet, state, consumer, profiles, revokedGrants, metrics, clock };
   }
 
   @Answers('registry', 'devices')
@@ -47,26 +38,25 @@ export class FleetQueries {
   }
 
   @Answers('registry', 'enroll')
-  enroll(request: Request<'enroll'>): Answer<'enroll'> {
-    return this.#ports.fleet.enroll(request);
+  enroll(@TheQuery() request: Request<'enroll'>, @By() asker: Asker): Answer<'enroll'> {
+    return this.#ports.fleet.enroll(request, orderedBy(asker));
   }
 
   @Answers('registry', 'hold')
-  async hold(request: Request<'hold'>): Answer<'hold'> {
-    const ordered = orderOf('hold', request, this.#ports);
+  async hold(@TheQuery() request: Request<'hold'>, @By() asker: Asker): Answer<'hold'> {
+    const ordered = orderedBy(asker);
     const { deviceId, reason = '' } = request;
     return shown(deviceId, await this.#ports.fleet.hold(deviceId, { ...ordered, reason }), this.#ports);
   }
 
   @Answers('registry', 'release')
-  async release(request: Request<'release'>): Answer<'release'> {
-    const ordered = orderOf('release', request, this.#ports);
-    return shown(request.deviceId, await this.#ports.fleet.release(request.deviceId, ordered), this.#ports);
+  async release(@TheQuery() { deviceId }: Request<'release'>, @By() asker: Asker): Answer<'release'> {
+    return shown(deviceId, await this.#ports.fleet.release(deviceId, orderedBy(asker)), this.#ports);
   }
 
   @Answers('registry', 'enroll-client')
-  enrollClient(request: Request<'enroll-client'>): Answer<'enroll-client'> {
-    return this.#ports.fleet.enrollClient(request);
+  enrollClient(@TheQuery() request: Request<'enroll-client'>, @By() asker: Asker): Answer<'enroll-client'> {
+    return this.#ports.fleet.enrollClient(request, orderedBy(asker));
   }
 
   @Answers('registry', 'clients')
@@ -76,11 +66,9 @@ export class FleetQueries {
   }
 
   @Answers('registry', 'revoke')
-  async revoke(request: Request<'revoke'>): Answer<'revoke'> {
+  async revoke(@TheQuery() { id, reason = '' }: Request<'revoke'>, @By() asker: Asker): Answer<'revoke'> {
     const { fleet, state } = this.#ports;
-    const ordered = orderOf('revoke', request, this.#ports);
-    const { id, reason = '' } = request;
-    const decision = await fleet.revoke(id, { ...ordered, reason });
+    const decision = await fleet.revoke(id, { ...orderedBy(asker), reason });
     if (isNobody(decision)) throw nobody(id);
     // Profiles show devices only; a client is revoked as soon as it is recorded.
     if (state.client(id) !== undefined) return { changed: decision.kind === 'accepted' };
@@ -89,8 +77,8 @@ export class FleetQueries {
   }
 
   @Answers('registry', 'revoke-grants')
-  revokeGrants(request: Request<'revoke-grants'>): Answer<'revoke-grants'> {
-    return revokeGrants(request, this.#ports);
+  revokeGrants(@TheQuery() request: Request<'revoke-grants'>, @By() asker: Asker): Answer<'revoke-grants'> {
+    return revokeGrants(request, asker, this.#ports);
   }
 
   @Answers('registry', 'revoked-grants')
@@ -140,28 +128,27 @@ interface FleetPorts {
   /** REVOKED_GRANTS. */
   readonly revokedGrants: RevokedGrantsProjector;
   readonly metrics: MetricsBoard;
-  readonly actors: Actors;
   readonly clock: Clock;
 }
 
-/** Answered when the bucket shows it, also for what was so already. */
+/** Answered when the bucket shows it, also for what was so already. A grant is taken back by who has it, or by who has signed it: that is his own. */
 async function revokeGrants(
-  request: QueryRequest<'registry', 'revoke-grants'>,
+  { grants, reason = '' }: QueryRequest<'registry', 'revoke-grants'>,
+  asker: Asker,
   ports: FleetPorts,
 ): Promise<QueryAnswer<'registry', 'revoke-grants'>> {
   const { fleet, revokedGrants } = ports;
-  const ordered = orderOf('revoke-grants', request, ports);
-  const { by } = ordered;
+  const { by, proof } = orderedBy(asker);
   if (by.kind !== 'person') {
     const message = `${by.id} is of kind ${by.kind}; only a person can revoke tokens.`;
     throw new QueryRefusedError({ code: 'UNAUTHORIZED', message, issues: [] });
   }
-  const { grants, reason = '', actor } = request;
   const decision = await fleet.revokeGrants({
-    ...ordered,
+    by,
+    proof,
     grants,
-    key: actor.key,
-    signedAt: Date.parse(actor.at),
+    key: proof.key,
+    signedAt: Date.parse(proof.at),
     reason,
   });
   if (!(await isInTime(SHOWN_MS_MAX, revokedGrants.shows()))) {
@@ -171,15 +158,8 @@ async function revokeGrants(
   return { changed: decision.kind === 'accepted' };
 }
 
-/** Who sends it, and may, and the proof of it. A grant is taken back by who has it, or by who has signed it: that is his own. */
-function orderOf(
-  name: Extract<QueryName<'registry'>, 'hold' | 'release' | 'revoke' | 'revoke-grants'>,
-  request: { readonly actor: ActorProof },
-  { actors, clock }: FleetPorts,
-): Ordered {
-  const own = (): boolean => name === 'revoke-grants';
-  const { actor: by } = permittedSender(actors, { service: 'registry', name, request, now: clock.now(), own });
-  return { by, proof: keepProof(request.actor, { subject: subjects.query('registry', name), body: request }) };
+function orderedBy({ actor: by, proof }: Asker): Ordered {
+  return { by, proof };
 }
 
 /** Answers when the profiles show it, also for what was so already: the scheduler reads nothing but them. */

@@ -45,7 +45,7 @@ function replica(changes: Partial<FleetPorts> = {}): FleetHandler & { state: Fle
 const facts = async (): Promise<string[]> =>
   (await log.load(DEVICE_ID)).flatMap(({ commit }) => commit.events.map(({ type }) => type));
 const enrol = (handler: FleetHandler): Promise<{ deviceId: string; token: string }> =>
-  handler.enroll({ deviceId: DEVICE_ID });
+  handler.enroll({ deviceId: DEVICE_ID }, BY_ANNA);
 
 describe('FleetHandler', () => {
   it('stores the hash of the token that it answers', async () => {
@@ -243,7 +243,7 @@ describe('holds', () => {
 
   it('leave the name of the fleet to nobody', async () => {
     const refusal = await replica()
-      .enroll({ deviceId: FLEET_ID })
+      .enroll({ deviceId: FLEET_ID }, BY_ANNA)
       .catch((error: unknown) => error);
     expect(refusal).toBeInstanceOf(QueryRefusedError);
     expect(refusal).toMatchObject({ refusal: { code: 'INVALID_REQUEST', issues: [{ path: 'deviceId' }] } });
@@ -260,11 +260,11 @@ describe('joining', () => {
       (error: unknown) => (error instanceof QueryRefusedError ? error.refusal.code : error),
     );
   const invite = async (handler: FleetHandler): Promise<string> =>
-    tokenHash((await handler.enroll({ deviceId: DEVICE_ID, credential: 'join' })).token);
+    tokenHash((await handler.enroll({ deviceId: DEVICE_ID, credential: 'join' }, BY_ANNA)).token);
 
   it('has a token of 128 bit that is good for a quarter of an hour', async () => {
     const handler = replica();
-    const { token, expiresAt } = await handler.enroll({ deviceId: DEVICE_ID, credential: 'join' });
+    const { token, expiresAt } = await handler.enroll({ deviceId: DEVICE_ID, credential: 'join' }, BY_ANNA);
     expect(token).toMatch(/^join-[\w-]{22}$/u);
     expect(expiresAt).toBe(at(15 * 60 * 1_000));
     expect(JSON.stringify(await log.load(DEVICE_ID))).not.toContain(token);
@@ -300,24 +300,24 @@ describe('names', () => {
   it('of devices and clients are one kind: whoever is first has it', async () => {
     const handler = replica();
     await enrol(handler);
-    await handler.enrollClient({ clientId: 'planner-1', targets: null });
-    expect(await issueOf(handler.enrollClient({ clientId: DEVICE_ID, targets: null }))).toEqual({
+    await handler.enrollClient({ clientId: 'planner-1', targets: null }, BY_ANNA);
+    expect(await issueOf(handler.enrollClient({ clientId: DEVICE_ID, targets: null }, BY_ANNA))).toEqual({
       path: 'clientId',
       message: 'must be another name: a device is enrolled as web-1',
     });
-    expect(await issueOf(handler.enroll({ deviceId: 'planner-1' }))).toEqual({
+    expect(await issueOf(handler.enroll({ deviceId: 'planner-1' }, BY_ANNA))).toEqual({
       path: 'deviceId',
       message: 'must be another name: a client is enrolled as planner-1',
     });
-    expect(await issueOf(handler.enrollClient({ clientId: FLEET_ID, targets: null }))).toMatchObject({
+    expect(await issueOf(handler.enrollClient({ clientId: FLEET_ID, targets: null }, BY_ANNA))).toMatchObject({
       path: 'clientId',
     });
   });
 
   it('are made for who has none', async () => {
     const handler = replica();
-    expect((await handler.enroll({})).deviceId).toMatch(/^device-[0-9a-f]{20}$/u);
-    const { clientId, token } = await handler.enrollClient({ targets: [DEVICE_ID] });
+    expect((await handler.enroll({}, BY_ANNA)).deviceId).toMatch(/^device-[0-9a-f]{20}$/u);
+    const { clientId, token } = await handler.enrollClient({ targets: [DEVICE_ID] }, BY_ANNA);
     expect(clientId).toMatch(/^client-[0-9a-f]{20}$/u);
     expect(handler.state.ownerOf(tokenHash(token))).toBe(clientId);
   });

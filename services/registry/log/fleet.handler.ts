@@ -88,10 +88,10 @@ export class FleetHandler {
     });
   }
 
-  async enroll({
-    credential: kind = 'token',
-    ...request
-  }: QueryRequest<'registry', 'enroll'>): Promise<QueryAnswer<'registry', 'enroll'>> {
+  async enroll(
+    { credential: kind = 'token', ...request }: QueryRequest<'registry', 'enroll'>,
+    { proof }: Pick<Ordered, 'proof'>,
+  ): Promise<QueryAnswer<'registry', 'enroll'>> {
     const deviceId = request.deviceId ?? newId('device');
     unlessReserved('deviceId', deviceId);
     const now = this.#ports.clock.now();
@@ -101,7 +101,7 @@ export class FleetHandler {
     const credential: NewCredential =
       kind === 'join' ? { kind, tokenHash: hash, expiresAt } : { kind, tokenHash: hash };
     const { admin, manifest } = request;
-    const decision = await this.#decideAndAppend(deviceId, this.#asked(), async (known) =>
+    const decision = await this.#decideAndAppend(deviceId, this.#asked(proof), async (known) =>
       decideEnrolment(known, { admin, manifest, credential, now }),
     );
     unlessRejected(decision, deviceId);
@@ -111,12 +111,13 @@ export class FleetHandler {
   /** A client that is no device. Its token exists in the answer only, too. */
   async enrollClient(
     request: QueryRequest<'registry', 'enroll-client'>,
+    { proof }: Pick<Ordered, 'proof'>,
   ): Promise<QueryAnswer<'registry', 'enroll-client'>> {
     const clientId = request.clientId ?? newId('client');
     unlessReserved('clientId', clientId);
     const { targets } = request;
     const token = newToken();
-    const decision = await this.#decideAndAppend(clientId, this.#asked(), async (known) =>
+    const decision = await this.#decideAndAppend(clientId, this.#asked(proof), async (known) =>
       decideClientEnrolment(known, { targets, tokenHash: tokenHash(token), now: this.#ports.clock.now() }),
     );
     unlessRejected(decision, clientId);

@@ -54,8 +54,8 @@ describe('revoking grants', () => {
   it('leaves the name of the chain to nobody', async () => {
     const { handler } = replica('c');
     for (const asked of [
-      handler.enroll({ deviceId: GRANTS_ID }),
-      handler.enrollClient({ clientId: GRANTS_ID, targets: null }),
+      handler.enroll({ deviceId: GRANTS_ID }, BY_ANNA),
+      handler.enrollClient({ clientId: GRANTS_ID, targets: null }, BY_ANNA),
     ]) {
       await expect(asked).rejects.toThrow(QueryRefusedError);
     }

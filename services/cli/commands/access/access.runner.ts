@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { NatsConnection } from '@nats-io/transport-node';
-import { proveActor } from '#libs/keys';
 import { query } from '#libs/messaging';
-import { ActorId, RunId, subjects, type AccessEntry, type AccessKind, type AccessPlace } from '#proto';
+import { ActorId, RunId, type AccessEntry, type AccessKind, type AccessPlace } from '#proto';
 import { withSignedBus } from '../../bus/index.js';
 import { badInput, EXIT, renderTable, tellTable, type CliContext, type ExitCode } from '../../terminal/index.js';
 import { ACCESS_COLUMNS } from './access-text.js';
@@ -21,8 +20,8 @@ export interface AccessWords {
 /** Who looked at what. What nobody shows on one page is told page by page, in the order in which the bus has stored it. */
 export async function access(context: CliContext, words: AccessWords): Promise<ExitCode> {
   const asked = askedIn(words, context.now());
-  return withSignedBus(context, async (nc, seed) => {
-    const list = new AccessPages({ nc, seed, now: context.now }, asked);
+  return withSignedBus(context, async (nc) => {
+    const list = new AccessPages(nc, asked);
     if (words.follow === true) return follow(context, list);
     const entries: AccessEntry[] = [];
     do entries.push(...(await list.next()));
@@ -53,31 +52,22 @@ interface Asked {
   readonly what?: AccessKind;
 }
 
-interface Asker {
-  readonly nc: NatsConnection;
-  readonly seed: string;
-  readonly now: CliContext['now'];
-}
-
 /** The list, page by page. */
 class AccessPages {
-  readonly #asker: Asker;
+  readonly #nc: NatsConnection;
   readonly #asked: Asked;
   #after: AccessPlace | undefined;
   /** There is more than was told. */
   more = true;
 
-  constructor(asker: Asker, asked: Asked) {
-    this.#asker = asker;
+  constructor(nc: NatsConnection, asked: Asked) {
+    this.#nc = nc;
     this.#asked = asked;
   }
 
   async next(): Promise<readonly AccessEntry[]> {
-    const { nc, seed, now } = this.#asker;
-    const body = { ...this.#asked, ...(this.#after === undefined ? {} : { after: this.#after }) };
-    const at = new Date(now()).toISOString();
-    const actor = proveActor(seed, { subject: subjects.query('registry', 'access'), at, body });
-    const { entries, after, more } = await query(nc, 'registry', 'access', { ...body, actor });
+    const request = { ...this.#asked, ...(this.#after === undefined ? {} : { after: this.#after }) };
+    const { entries, after, more } = await query(this.#nc, 'registry', 'access', request);
     this.#after = after;
     this.more = more;
     return entries;

@@ -1,8 +1,7 @@
 import { JetStreamApiCodes, JetStreamApiError, jetstreamManager, type SeqMsgRequest } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
-import { z } from 'zod';
-import { ask } from '#libs/messaging';
-import { QueryError, STREAMS, subjects } from '#proto';
+import { query, QueryRefusedError, QueryUnavailableError } from '#libs/messaging';
+import { QUERIES, STREAMS, subjects } from '#proto';
 import { withBus } from '../../bus/index.js';
 import { letterFrom, type Buried } from './dead-letter.js';
 import {
@@ -60,8 +59,6 @@ export async function showDeadLetter(context: CliContext, id: number): Promise<E
   return EXIT.ok;
 }
 
-const RetryAnswer = z.union([QueryError, z.looseObject({})]);
-
 /** Asks the service to take its input again, by its place in its stream: nothing is published into a stream a second time. */
 export async function retryDeadLetter(context: CliContext, id: number): Promise<ExitCode> {
   return withBus(context, async (nc) => {
@@ -69,21 +66,32 @@ export async function retryDeadLetter(context: CliContext, id: number): Promise<
     if (unreadable) throw badInput(`Message ${id} is no dead letter; it cannot be retried, only dropped.`);
     if (stream === null || sequence === null)
       throw badInput(`Dead letter ${id} came from no stream; it cannot be retried.`);
-    const body = JSON.stringify({ stream, sequence });
-    const asked = await ask(nc, subjects.query(service, QUERY_RETRY), body, RETRY_MS_MAX);
-    if (asked.kind !== 'answered') {
-      const why = asked.kind === 'nobody' ? 'is not running or takes no retries' : 'did not answer';
-      throw unreachable(`The ${service} service ${why}; the dead letter stays.`, asked.cause);
-    }
-    const parsed = RetryAnswer.parse(asked.json);
-    const refused = QueryError.safeParse(parsed);
-    if (refused.success) throw failure(`The ${service} service says: ${refused.data.error.message}`);
+    await retried(nc, { service, stream, sequence });
     return tell(
       context,
       { id, service, stream, sequence, retried: true },
       `${stream} ${sequence} was handed to ${service} again; when all is well: orrery dlq drop ${id}`,
     );
   });
+}
+
+async function retried(
+  nc: NatsConnection,
+  { service, ...place }: { readonly service: string; readonly stream: string; readonly sequence: number },
+): Promise<void> {
+  if (!takesRetries(service)) throw badInput(`The ${service} service takes no retries; the dead letter stays.`);
+  try {
+    await query(nc, service, QUERY_RETRY, place, { timeoutMs: RETRY_MS_MAX });
+  } catch (error) {
+    if (error instanceof QueryUnavailableError) throw unreachable(`${error.message} The dead letter stays.`, error);
+    if (error instanceof QueryRefusedError)
+      throw failure(`The ${service} service says: ${error.refusal.message}`, error);
+    throw error;
+  }
+}
+
+function takesRetries(service: string): service is 'orchestrator' | 'device-agent' | 'planner' {
+  return Object.hasOwn(QUERIES, service) && QUERY_RETRY in QUERIES[service as keyof typeof QUERIES];
 }
 
 /** Deletes for good; only the administrator's credential may. */

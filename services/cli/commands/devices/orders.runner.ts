@@ -1,7 +1,6 @@
 import type { NatsConnection } from '@nats-io/transport-node';
-import { proveActor } from '#libs/keys';
 import { query } from '#libs/messaging';
-import { subjects, type ActorProof, type AgentProfile, type DeviceId } from '#proto';
+import type { AgentProfile, DeviceId } from '#proto';
 import { withSignedBus } from '../../bus/index.js';
 import {
   cleanLine,
@@ -40,12 +39,12 @@ async function holdOrRelease(
 ): Promise<ExitCode> {
   if (all === ids.length > 0) throw badInput(`Name the devices to ${name}, or say --all for the whole fleet.`);
   const { terminal, json } = context;
-  return withSignedBus(context, async (nc, seed) => {
+  return withSignedBus(context, async (nc) => {
     if (!all) mustBeKnown('device', ids, await deviceIds(nc));
     const changes: { device: DeviceId | null; changed: boolean }[] = [];
     for (const device of all ? [null] : new Set(ids)) {
       const body = { deviceId: device, ...said(reason) };
-      const { changed } = await query(nc, 'registry', name, signed(context, { seed, name, body }));
+      const { changed } = await query(nc, 'registry', name, body);
       changes.push({ device, changed });
       if (!json) terminal.out(`${device ?? 'the whole fleet'} ${done(changed)}`);
     }
@@ -73,32 +72,17 @@ export function revokeClients(context: CliContext, options: RevokeOptions): Prom
 
 function revoke(context: CliContext, kind: 'device' | 'client', { ids, reason }: RevokeOptions): Promise<ExitCode> {
   const { terminal, json } = context;
-  return withSignedBus(context, async (nc, seed) => {
+  return withSignedBus(context, async (nc) => {
     mustBeKnown(kind, ids, kind === 'device' ? await deviceIds(nc) : await clientIds(nc));
     const changes: { id: DeviceId; changed: boolean }[] = [];
     for (const id of new Set(ids)) {
       const body = { id, ...said(reason) };
-      const { changed } = await query(nc, 'registry', 'revoke', signed(context, { seed, name: 'revoke', body }));
+      const { changed } = await query(nc, 'registry', 'revoke', body);
       changes.push({ id, changed });
       if (!json) terminal.out(`${id} ${changed ? 'is revoked: its credentials count no more' : 'was revoked already'}`);
     }
     return tell(context, { changes });
   });
-}
-
-interface Unsigned<B> {
-  readonly seed: string;
-  readonly name: 'hold' | 'release' | 'revoke';
-  readonly body: B;
-}
-
-/** What changes something says who did it. */
-function signed<B extends object>(
-  { now }: Pick<CliContext, 'now'>,
-  { seed, name, body }: Unsigned<B>,
-): B & { readonly actor: ActorProof } {
-  const at = new Date(now()).toISOString();
-  return { ...body, actor: proveActor(seed, { subject: subjects.query('registry', name), at, body }) };
 }
 
 function said(reason: string | undefined): { reason?: string } {

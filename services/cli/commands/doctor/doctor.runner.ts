@@ -92,7 +92,7 @@ async function ofBus(context: CliContext, { home, endpoints, repair }: BusPlace)
   // With a key that somebody gave: whose it is, is for the server to know.
   const hasOwnKey = given !== '' && seedOf('cli') !== undefined;
   const as = <T>(user: BusRole, work: (nc: NatsConnection) => Promise<T>): Promise<T> =>
-    withBusAt({ url, seedFile: seedOf(user), hasOwnKey, dialTimeoutMs: DIAL_MS_MAX }, work, user);
+    withBusAt({ url, seedFile: seedOf(user), hasOwnKey, dialTimeoutMs: DIAL_MS_MAX, now }, work, user);
   const monitorUrl = given === '' ? endpoints?.natsMonitor : env['ORRERY_NATS_MONITOR_URL'];
   const mayAdminister = given !== '' || (await isFile(home.seedFile('admin')));
   const remedy = "run it where the administrator's key is";
@@ -115,7 +115,7 @@ async function ofBus(context: CliContext, { home, endpoints, repair }: BusPlace)
       const seed = await readSecret(seedOf('cli') ?? '');
       if (seed === undefined) return { findings: [warn('people', 'they are not seen without a key', remedy)] };
       const adminTokenOffBy = given === '' && (await hasAdminToken(home)) ? offBy(home) : undefined;
-      return { findings: await as('cli', (nc) => checkPeople(nc, { seed, now, letIn, adminTokenOffBy })) };
+      return { findings: await as('cli', (nc) => checkPeople(nc, { letIn, adminTokenOffBy })) };
     }),
   ];
 }

@@ -1,7 +1,6 @@
 import type { NatsConnection } from '@nats-io/transport-node';
-import { proveActor } from '#libs/keys';
 import { query } from '#libs/messaging';
-import { subjects, type AgentProfile } from '#proto';
+import type { AgentProfile } from '#proto';
 import { ok, warn, type Diagnosis } from './finding.js';
 import { judgeAdminToken, judgePeople, type LetIn } from './judge-people.js';
 
@@ -22,8 +21,6 @@ export async function checkDevices(nc: NatsConnection): Promise<Diagnosis[]> {
 }
 
 interface PeopleChecks {
-  readonly seed: string;
-  readonly now: () => number;
   /** The keys of people that the bus lets in; undefined when that is decided elsewhere. */
   readonly letIn: readonly LetIn[] | undefined;
   /** How the token of the first start is turned off, where it lets in; undefined where it does not, or that is not seen from here. */
@@ -31,17 +28,10 @@ interface PeopleChecks {
 }
 
 /** The people as the registry has them, the keys of theirs that the bus lets in, and what else lets somebody in. */
-export async function checkPeople(
-  nc: NatsConnection,
-  { seed, now, letIn, adminTokenOffBy }: PeopleChecks,
-): Promise<Diagnosis[]> {
-  const signed = (name: 'people' | 'tokens') => {
-    const at = new Date(now()).toISOString();
-    return { actor: proveActor(seed, { subject: subjects.query('registry', name), at, body: {} }) };
-  };
-  const { people } = await query(nc, 'registry', 'people', signed('people'));
+export async function checkPeople(nc: NatsConnection, { letIn, adminTokenOffBy }: PeopleChecks): Promise<Diagnosis[]> {
+  const { people } = await query(nc, 'registry', 'people', {});
   const findings = judgePeople(people, letIn);
   if (adminTokenOffBy === undefined) return findings;
-  const { tokens } = await query(nc, 'registry', 'tokens', signed('tokens'));
+  const { tokens } = await query(nc, 'registry', 'tokens', {});
   return [...findings, judgeAdminToken(people, tokens, adminTokenOffBy)];
 }

@@ -13,9 +13,9 @@ export interface EvaluateWords {
 /** Lets a model judge a run that has ended, waits until its history shows the judgement, and prints it. */
 export function evaluate(context: CliContext, run: string, { timeoutMs }: EvaluateWords): Promise<ExitCode> {
   const runId = runIdFrom(run);
-  return withSignedBus(context, async (nc, seed) => {
+  return withSignedBus(context, async (nc) => {
     const tooLate = AbortSignal.timeout(timeoutMs);
-    await orderOfPlanner(nc, context, { name: 'evaluate', body: { runId }, seed, timeoutMs });
+    await orderOfPlanner(nc, context, { name: 'evaluate', body: { runId }, timeoutMs });
     const evaluation = await shownEvaluation(nc, runId, AbortSignal.any([context.signal, tooLate]));
     if (evaluation === null) {
       throw unreachable(

@@ -18,7 +18,9 @@ export interface ListWords {
 /** What the planner has learnt, newest first. */
 export async function listExperiences(context: CliContext, { text, limit }: ListWords): Promise<ExitCode> {
   const wanted = text === undefined ? { limit } : { text, limit };
-  const answer = await withBus(context, (nc) => query(nc, 'planner', 'experiences', wanted, STORE_MS_MAX));
+  const answer = await withBus(context, (nc) =>
+    query(nc, 'planner', 'experiences', wanted, { timeoutMs: STORE_MS_MAX }),
+  );
   const { terminal, json } = context;
   const { enabled, experiences } = answer;
   if (json) printJson(context, answer);
@@ -36,9 +38,9 @@ export interface LearnWords {
 /** Makes an example of a run that went well, or shows the one that is there. */
 export function learn(context: CliContext, run: string, { timeoutMs }: LearnWords): Promise<ExitCode> {
   const runId = runIdFrom(run);
-  return withSignedBus(context, async (nc, seed) => {
+  return withSignedBus(context, async (nc) => {
     const body = { runId };
-    return print(context, await orderOfPlanner(nc, context, { name: 'learn', body, seed, timeoutMs }));
+    return print(context, await orderOfPlanner(nc, context, { name: 'learn', body, timeoutMs }));
   });
 }
 
@@ -49,18 +51,18 @@ export async function demonstrate(
 ): Promise<ExitCode> {
   const parsed = parseDemonstrationText(await readRequestFile(file));
   if (!parsed.ok) throw badInput(`${file === '-' ? '' : `${file}: `}${parsed.message}`, parsed.issues);
-  return withSignedBus(context, async (nc, seed) => {
+  return withSignedBus(context, async (nc) => {
     const body = { demonstration: parsed.demonstration };
-    return print(context, await orderOfPlanner(nc, context, { name: 'demonstrate', body, seed, timeoutMs }));
+    return print(context, await orderOfPlanner(nc, context, { name: 'demonstrate', body, timeoutMs }));
   });
 }
 
 /** Takes examples away; that their runs were made into some stays recorded. */
 export function forget(context: CliContext, ids: readonly string[]): Promise<ExitCode> {
-  return withSignedBus(context, async (nc, seed) => {
+  return withSignedBus(context, async (nc) => {
     const changes: { id: string; changed: boolean }[] = [];
     for (const id of new Set(ids)) {
-      const order = { name: 'forget', body: { id }, seed, timeoutMs: STORE_MS_MAX } as const;
+      const order = { name: 'forget', body: { id }, timeoutMs: STORE_MS_MAX } as const;
       const { changed } = await orderOfPlanner(nc, context, order);
       changes.push({ id, changed });
       if (!context.json) {

@@ -1,6 +1,6 @@
-import { decodeEditGrant, grantIdOf, isSignedGrant, proveActor } from '#libs/keys';
+import { decodeEditGrant, grantIdOf, isSignedGrant } from '#libs/keys';
 import { query } from '#libs/messaging';
-import { RunId, Sha256, subjects, type GrantSelection, type RevokedGrants } from '#proto';
+import { RunId, Sha256, type GrantSelection, type RevokedGrants } from '#proto';
 import { withBus, withSignedBus } from '../../bus/index.js';
 import { saidBy, badInput, type ExitCode, type CliContext, tell, tellTable } from '../../terminal/index.js';
 import { readRequestFile } from '../../files/index.js';
@@ -19,14 +19,11 @@ export interface TokensToRevoke {
 /** Tokens count no more. What was done with them stays, and a token itself goes nowhere: its id is enough. */
 export async function revokeTokens(context: CliContext, tokens: TokensToRevoke): Promise<ExitCode> {
   const grants = await selected(tokens);
-  const { now } = context;
-  return withSignedBus(context, async (nc, seed) => {
+  return withSignedBus(context, async (nc) => {
     // A slip of the pen would look like a success.
     if (grants.kind === 'run' && !(await isKnownRun(nc, grants.runId))) throw unknownRun(grants.runId);
     const body = { grants, ...(tokens.reason === undefined ? {} : { reason: tokens.reason }) };
-    const at = new Date(now()).toISOString();
-    const actor = proveActor(seed, { subject: subjects.query('registry', 'revoke-grants'), at, body });
-    const { changed } = await query(nc, 'registry', 'revoke-grants', { ...body, actor });
+    const { changed } = await query(nc, 'registry', 'revoke-grants', body);
     return tell(context, { changed, revoked: grants }, doneText(grants, changed));
   });
 }

@@ -8,7 +8,7 @@ export type Person = QueryAnswer<'registry', 'people'>['people'][number];
 
 /** Does the work with the key that lets us in. */
 export function atDesk<T>(context: CliContext, work: (desk: Desk) => Promise<T>): Promise<T> {
-  return withSignedBus(context, (nc, seed) => work({ nc, seed, now: context.now }));
+  return withSignedBus(context, (nc) => work({ nc, now: context.now }));
 }
 
 /** Throws for a name that nobody has. */

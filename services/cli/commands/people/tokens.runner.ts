@@ -21,9 +21,7 @@ const PREFIX = 'ort_';
 
 export async function listTokens(context: CliContext, id: string | undefined): Promise<ExitCode> {
   const asked = id === undefined ? {} : { actorId: id };
-  const { tokens } = await withSignedBus(context, (nc, seed) =>
-    askRegistry({ nc, seed, now: context.now }, 'tokens', asked),
-  );
+  const { tokens } = await withSignedBus(context, (nc) => askRegistry({ nc, now: context.now }, 'tokens', asked));
   return tellTable(context, {
     json: { tokens },
     rows: tokens,
@@ -53,8 +51,8 @@ export async function issueToken(context: CliContext, id: string, options: Issue
   const expiresAt = expiry ? new Date(context.now() + days * DAY_MS).toISOString() : null;
   // Written before it counts: a file that cannot be written must not leave a token that nobody has.
   if (tokenFile !== undefined) await writeNew(tokenFile, secret);
-  await withSignedBus(context, (nc, seed) =>
-    orderOfRegistry({ nc, seed, now: context.now }, 'token-issue', {
+  await withSignedBus(context, (nc) =>
+    orderOfRegistry({ nc, now: context.now }, 'token-issue', {
       actorId: id,
       tokenId,
       tokenHash: tokenHash(secret),
@@ -79,10 +77,10 @@ export async function issueToken(context: CliContext, id: string, options: Issue
 }
 
 export async function revokeNamedTokens(context: CliContext, ids: readonly string[]): Promise<ExitCode> {
-  return withSignedBus(context, async (nc, seed) => {
+  return withSignedBus(context, async (nc) => {
     const changes: { tokenId: string; changed: boolean }[] = [];
     for (const tokenId of new Set(ids)) {
-      const changed = await orderOfRegistry({ nc, seed, now: context.now }, 'token-revoke', { tokenId });
+      const changed = await orderOfRegistry({ nc, now: context.now }, 'token-revoke', { tokenId });
       changes.push({ tokenId, changed });
       if (!context.json) context.terminal.out(`${tokenId} ${changed ? 'counts no more' : 'was revoked already'}`);
     }

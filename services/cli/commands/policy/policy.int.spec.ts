@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { QueryRefusedError, serveQueries, type QueryRequest, type Served } from '#libs/messaging';
-import { startTestBus, type TestBus } from '#libs/testing';
+import { ANYBODY, startTestBus, type TestBus } from '#libs/testing';
 import type { PolicyVerdict } from '#proto';
 import { runProgram } from '../../run-program.js';
 import { fakeTerminal, surroundings } from '../../testing/fake-terminal.js';
@@ -20,17 +20,22 @@ const asked: QueryRequest<'device-agent', 'explain'>[] = [];
 
 beforeAll(async () => {
   bus = await startTestBus();
-  served = await serveQueries(await bus.as('device-agent'), 'device-agent', {
-    explain: async (request) => {
-      asked.push(request);
-      if (request.deviceId !== 'web-1') {
-        throw new QueryRefusedError({ code: 'NOT_FOUND', message: 'there is no such device', issues: [] });
-      }
-      return { verdict: VERDICT, policyHash: HASH };
+  served = await serveQueries(
+    await bus.as('device-agent'),
+    'device-agent',
+    {
+      explain: async (request) => {
+        asked.push(request);
+        if (request.deviceId !== 'web-1') {
+          throw new QueryRefusedError({ code: 'NOT_FOUND', message: 'there is no such device', issues: [] });
+        }
+        return { verdict: VERDICT, policyHash: HASH };
+      },
+      deliver: () => Promise.reject(new Error('not asked')),
+      'dlq-retry': () => Promise.reject(new Error('not asked')),
     },
-    deliver: () => Promise.reject(new Error('not asked')),
-    'dlq-retry': () => Promise.reject(new Error('not asked')),
-  });
+    { authority: ANYBODY },
+  );
 });
 afterAll(() => bus.stop());
 

@@ -67,14 +67,14 @@ export async function approveRunbook(
   }
   if (name === undefined) throw badInput('Which runbook? Name one; "orrery runbooks" lists them.');
   const request = { name: runbookName(name), parameters: parametersFrom(words) };
-  return withSignedBus(context, async (nc, seed) => {
+  return withSignedBus(context, async (nc) => {
     const looked = await look(nc, request);
     if (options.content !== undefined && options.content !== looked.contentHash) {
       throw badInput(`--content: the plan is ${looked.contentHash} by now; look at it again.`);
     }
     if (!context.json) context.terminal.out(lookedText(looked));
     if (options.yes !== true) return shown(context, looked, [name, ...words]);
-    return approve(context, { nc, seed, now: context.now }, { ...looked, ...request, days: options.days });
+    return approve(context, { nc, now: context.now }, { ...looked, ...request, days: options.days });
   });
 }
 
@@ -165,8 +165,8 @@ async function approve(
 
 async function revoke(context: CliContext, approvalId: string, reason: string | undefined): Promise<ExitCode> {
   const order = { approvalId, ...(reason !== undefined && { reason }) };
-  const changed = await withSignedBus(context, (nc, seed) =>
-    orderOfRegistry({ nc, seed, now: context.now }, 'content-revoke', order),
+  const changed = await withSignedBus(context, (nc) =>
+    orderOfRegistry({ nc, now: context.now }, 'content-revoke', order),
   );
   const words = changed ? 'counts no more' : 'was revoked already';
   return tell(context, { approvalId, changed }, `${cleanLine(approvalId)} ${words}`);
@@ -176,8 +176,8 @@ type Listed = QueryAnswer<'registry', 'content-approvals'>['approvals'][number];
 
 /** Who has approved what, and what of it counts. */
 export async function listContentApprovals(context: CliContext): Promise<ExitCode> {
-  const { approvals } = await withSignedBus(context, (nc, seed) =>
-    askRegistry({ nc, seed, now: context.now }, 'content-approvals', {}),
+  const { approvals } = await withSignedBus(context, (nc) =>
+    askRegistry({ nc, now: context.now }, 'content-approvals', {}),
   );
   return tellTable<Listed>(context, {
     json: { approvals },

@@ -2,11 +2,12 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { createUser } from '@nats-io/nkeys';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { planOfRunbook, type Runbook } from '#libs/planner';
 import { connectBus, QueryRefusedError, serveQueries, type Served } from '#libs/messaging';
 import { loadRunbooks, parseRunbookFile, runbookDirectories } from '#libs/prompts';
-import { startTestNats, type TestNats } from '#libs/testing';
+import { ANYBODY, startTestNats, type TestNats } from '#libs/testing';
 import type { RunEvent } from '#proto';
 import { renderExport } from '#libs/audit';
 import { runProgram } from '../../run-program.js';
@@ -23,7 +24,11 @@ let runbooks: readonly Runbook[];
 
 async function orrery(line: string) {
   const terminal = fakeTerminal();
-  const env = { ORRERY_NATS_URL: server.url, ORRERY_HOME: join(directory, 'home') };
+  const env = {
+    ORRERY_NATS_URL: server.url,
+    ORRERY_HOME: join(directory, 'home'),
+    ORRERY_NATS_SEED_FILE: join(directory, 'cli.seed'),
+  };
   const words = line.split(' ').map((word) => word.replace('DIR', directory));
   const exitCode = await runProgram(words, surroundings(terminal, env));
   return { exitCode, out: terminal.outLines.join('\n'), err: terminal.errLines.join('\n') };
@@ -41,32 +46,38 @@ async function servePlanner(): Promise<Served> {
     slotsLeft: Infinity,
   };
   const view = { ...fleet, circuit: () => ({ state: 'closed' }) as const, agents: new Set<string>() };
-  return serveQueries(nc, 'planner', {
-    'dlq-retry': notAsked,
-    match: notAsked,
-    experiences: notAsked,
-    learn: notAsked,
-    demonstrate: notAsked,
-    forget: notAsked,
-    evaluate: notAsked,
-    runbooks: async () => ({
-      runbooks: runbooks.map(({ info }) => info),
-      problems: ['x.yaml: title: \u001B[31mmissing'],
-    }),
-    runbook: async ({ name, parameters }) => {
-      const runbook = runbooks.find(({ info }) => info.name === name);
-      if (runbook === undefined) {
-        throw new QueryRefusedError({ code: 'NOT_FOUND', message: `there is no runbook ${name}`, issues: [] });
-      }
-      const plan = planOfRunbook(runbook, parameters, { fleet: view });
-      if (plan.ok) return { runbook: runbook.info, constellation: plan.constellation, issues: [] };
-      return { runbook: runbook.info, constellation: null, issues: [...plan.issues] };
+  return serveQueries(
+    nc,
+    'planner',
+    {
+      'dlq-retry': notAsked,
+      match: notAsked,
+      experiences: notAsked,
+      learn: notAsked,
+      demonstrate: notAsked,
+      forget: notAsked,
+      evaluate: notAsked,
+      runbooks: async () => ({
+        runbooks: runbooks.map(({ info }) => info),
+        problems: ['x.yaml: title: \u001B[31mmissing'],
+      }),
+      runbook: async ({ name, parameters }) => {
+        const runbook = runbooks.find(({ info }) => info.name === name);
+        if (runbook === undefined) {
+          throw new QueryRefusedError({ code: 'NOT_FOUND', message: `there is no runbook ${name}`, issues: [] });
+        }
+        const plan = planOfRunbook(runbook, parameters, { fleet: view });
+        if (plan.ok) return { runbook: runbook.info, constellation: plan.constellation, issues: [] };
+        return { runbook: runbook.info, constellation: null, issues: [...plan.issues] };
+      },
     },
-  });
+    { authority: ANYBODY },
+  );
 }
 
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'orrery-runbooks-'));
+  await writeFile(join(directory, 'cli.seed'), createUser().getSeed());
   server = await startTestNats();
   nc = await connectBus({ url: server.url, name: 'test', inboxPrefix: '_INBOX_test' });
   ({ runbooks } = await loadRunbooks(runbookDirectories({})));

@@ -9,6 +9,7 @@ import {
   type BucketEntry,
   type QueryHandlers,
 } from '#libs/messaging';
+import { ANYBODY } from '#libs/testing';
 import { BUCKETS, Presence } from '#proto';
 import type { AgentProfile, ClientRole, DeviceId, Identity, Instant } from '#proto';
 import type { Revoker } from '../driver.js';
@@ -37,7 +38,7 @@ export class RegistryStandIn implements Revoker {
 
   /** Answers on the bus, and keeps AGENT_PROFILES as PRESENCE says. */
   async start(nc: NatsConnection): Promise<void> {
-    this.#served = await serveQueries(nc, 'registry', this.#handlers());
+    this.#served = await serveQueries(nc, 'registry', this.#handlers(), { authority: ANYBODY });
     const kvm = new Kvm(nc);
     const profiles = await kvm.open(BUCKETS.AGENT_PROFILES.bucket, { bindOnly: true });
     const following = followBucket(nc, {
