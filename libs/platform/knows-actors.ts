@@ -1,7 +1,7 @@
 import type { FactoryProvider } from '@nestjs/common';
 import { Actors, authorityOf, BusStrategy } from '#libs/messaging';
-import { untilItWorks } from './connections/backoff.js';
-import { stopping } from './process/stopping.js';
+import { untilItWorks } from './connections/index.js';
+import { stopping } from './process/index.js';
 import { CLOCK, LOGGER, NATS, part } from './wiring/index.js';
 
 /** Provides Actors: who has signed something, and what he is trusted with. The queries of the service are answered to them. */

@@ -1,9 +1,8 @@
-import type { Clock } from '../connection/index.js';
 import { refused, type Authority } from '../verbs/index.js';
 import type { Actors } from './actors.adapter.js';
 
 /** Who has signed a query, as the log of actors says now. */
-export function authorityOf(actors: Pick<Actors, 'actorOf'>, clock: Clock): Authority {
+export function authorityOf(actors: Pick<Actors, 'actorOf'>, clock: { now(): number }): Authority {
   return ({ proof, subject, body }) => {
     const answer = actors.actorOf(proof, { subject, body, now: clock.now() });
     if (!answer.ok) throw refused(answer.refusal.code, answer.refusal.message, answer.refusal.issues);
