@@ -1,8 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
-import { PlanCommit, subjects } from '#proto';
+import { checkKeptProof, PROOF_MS_MAX } from '#libs/keys';
+import { PlanCommit, subjects, type KeptProof } from '#proto';
 import type { EditId, PlanEvent, RecordedRunEvent, RunId, Sha256 } from '#proto';
 import type { ExportRecord } from './export-file.js';
 import { type Finding, verified } from './findings.js';
+import { UPGRADE_MS, whoSpoke, type KnownActors } from './known-keys.js';
+import { ordererOf, type Orderer } from './signed-facts.js';
 
 /** What a run says of the steps of its planner. */
 export interface PlanClaim {
@@ -60,6 +63,74 @@ export function auditPlans(
     if (message !== undefined) findings.push({ runId, stream: 'RUNS', number: claim.number, message });
   }
   return { findings, plans: commits.size };
+}
+
+interface OrderedFact {
+  readonly number: number;
+  /** What is wrong with it. */
+  readonly message?: string;
+  readonly proof?: KeptProof;
+}
+
+/** What somebody has let the planner learn or judge, held against what he has signed. */
+export function* planProofs(
+  runId: RunId,
+  records: readonly ExportRecord[],
+  actors: KnownActors | undefined,
+): Generator<OrderedFact> {
+  const plans = records.filter(({ stream }) => stream === 'PLANS');
+  for (const plan of plans.flatMap(({ commit }) => PlanCommit.safeParse(commit).data ?? [])) {
+    for (const { proof, ...cause } of plan.causes) {
+      const ordered = ordererOf(cause);
+      if (ordered === undefined) continue;
+      const { number } = plan;
+      if (proof === undefined) {
+        const message = unsigned(plan, { ...ordered, id: cause.id }, actors);
+        if (message !== undefined) yield { number, message };
+        continue;
+      }
+      yield { number, proof };
+      for (const problem of unproven({ runId, plan, ...ordered, proof }, actors)) {
+        yield { number, message: `the proof of ${cause.id}: ${problem}` };
+      }
+    }
+  }
+}
+
+/** Planners of before have kept no proofs. */
+function unsigned(
+  { at }: PlanCommit,
+  { id, actorId }: { readonly id: string; readonly actorId: string },
+  actors: KnownActors | undefined,
+): string | undefined {
+  const known = actors?.byId.get(actorId);
+  if (known === undefined || Date.parse(at) < Date.parse(known.addedAt) + UPGRADE_MS) return undefined;
+  return `${id} has no proof, and ${actorId} has signed what he does since ${known.addedAt}`;
+}
+
+interface Ordered extends Orderer {
+  readonly runId: RunId;
+  readonly plan: PlanCommit;
+  readonly proof: KeptProof;
+}
+
+function unproven({ runId, plan, query, actorId, proof }: Ordered, actors: KnownActors | undefined): string[] {
+  const faults: string[] = [];
+  if (proof.subject !== subjects.query('planner', query)) faults.push(`it was signed for ${proof.subject}`);
+  if (checkKeptProof(proof) !== 'good') faults.push('its signature does not fit what was signed and the key');
+  if (proof.body?.['runId'] !== runId) faults.push('it was signed for another run');
+  const type = query === 'learn' ? 'RUN_SUMMARISED' : 'RUN_EVALUATED';
+  if (!plan.events.some((event) => event.type === type)) faults.push('nothing of it is recorded in this commit');
+  // How long a model takes nobody knows.
+  if (Date.parse(proof.at) > Date.parse(plan.at) + PROOF_MS_MAX) {
+    faults.push(`it was signed at ${proof.at}, and the commit is of ${plan.at}`);
+  }
+  const spoke = actors === undefined ? undefined : whoSpoke(actors, proof);
+  if (spoke === undefined) return faults;
+  if ('problem' in spoke) return [...faults, spoke.problem];
+  return spoke.actor.id === actorId
+    ? faults
+    : [...faults, `${spoke.actor.id} signed it, and it is recorded in the name of ${actorId}`];
 }
 
 /** Nothing is proposed that was not thought before, and nothing is thought twice for one try. */

@@ -2,7 +2,17 @@ import { describe, expect, it } from '@jest/globals';
 import { createUser, fromSeed } from '@nats-io/nkeys';
 import { hashCommit, NO_COMMITS, runIdOf, sealNext } from '#libs/event-log';
 import { keepProof, proveActor } from '#libs/keys';
-import { RunRequest, subjects, type Actor, type ActorEvent, type Cause, type RunEvent, type Vouched } from '#proto';
+import {
+  NO_USAGE,
+  RunRequest,
+  subjects,
+  type Actor,
+  type ActorEvent,
+  type Cause,
+  type PlanEvent,
+  type RunEvent,
+  type Vouched,
+} from '#proto';
 import { auditProofs } from './audit-proofs.js';
 import type { ExportRecord } from './export-file.js';
 import { findingText } from './findings.js';
@@ -313,3 +323,111 @@ function proofOf(index: number) {
   const { subject, body, minute, by = 'anna' } = ORDERS[index] as Order;
   return keepProof(proveActor(SEEDS[by], { subject, at: at(minute), body }), { subject, body });
 }
+
+describe('who says that he was the only approver', () => {
+  const alone: RunEvent = { type: 'RUN_RESUMED', data: { by: BOB, resumedAt: at(13), selfApproved: true } };
+  const orders = changed(3, { events: [alone] });
+  const approver = (actor: Actor, minute = 0): ActorEvent => ({
+    type: 'ACTOR_ADDED',
+    data: { actor, roles: ['approver'], namespace: actor.id, by: SETUP, at: at(minute) },
+  });
+  const roles = (change: { given?: 'approver'[]; taken?: 'approver'[] }, minute: number): ActorEvent => ({
+    type: 'ROLES_CHANGED',
+    data: { given: [], taken: [], ...change, by: SETUP, at: at(minute) },
+  });
+  const bob = [approver(BOB), keyAdded('bob'), bound];
+  const told = (anna: readonly ActorEvent[]): string[] => found(orders, logs({ bob, anna }));
+
+  it('is found out when the log knows a second one by then', () => {
+    const message = /commit 4: event 4, RUN_RESUMED: marked as of the only approver, and there were 2: anna, bob/u;
+    const both = [approver(ANNA), keyAdded('anna')];
+    expect(told(both)).toEqual([expect.stringMatching(message)]);
+    expect(told([added(ANNA), keyAdded('anna'), roles({ given: ['approver'] }, 5)])).toHaveLength(1);
+    expect(told([...both, roles({ taken: ['approver'] }, 20)])).toHaveLength(1);
+  });
+
+  it('is right while the other one had not the role yet, or not any more, or just then', () => {
+    const both = [approver(ANNA), keyAdded('anna')];
+    const revoked: ActorEvent = { type: 'ACTOR_REVOKED', data: { by: SETUP, at: at(12), reason: 'left' } };
+    const system = approver({ kind: 'system', id: 'anna' });
+    for (const anna of [
+      [added(ANNA), keyAdded('anna')],
+      [added(ANNA), keyAdded('anna'), roles({ given: ['approver'] }, 14)],
+      [added(ANNA), keyAdded('anna'), roles({ given: ['approver'] }, 12.9)],
+      [...both, roles({ taken: ['approver'] }, 12)],
+      [...both, roles({ taken: ['approver'] }, 13.1)],
+      [...both, revoked],
+    ]) {
+      expect(told(anna)).toEqual([]);
+    }
+    expect(told([system, keyAdded('anna')]).filter((one) => one.includes('only approver'))).toEqual([]);
+  });
+
+  it('needs the logs of everybody', () => {
+    expect(actorsInvolved(sealed(orders))).toBe('everybody');
+  });
+});
+
+describe('what the planner was let learn and judge', () => {
+  const SAID = { calls: [], templates: [] };
+  const judged: PlanEvent = {
+    type: 'RUN_EVALUATED',
+    data: {
+      ...SAID,
+      evaluation: { reason: 'done', sub_scores: [{ name: 'done', evaluation: 'yes' }], complete: 'yes' },
+      used: NO_USAGE,
+    },
+  };
+  interface PlanOrder {
+    readonly by?: keyof typeof SEEDS;
+    readonly query?: string;
+    readonly body?: object;
+    readonly vouched?: Vouched;
+    readonly minute?: number;
+    readonly cause?: Partial<Cause>;
+    readonly isUnsigned?: boolean;
+  }
+  function planned(order: PlanOrder = {}): ExportRecord[] {
+    const { by = 'anna', query = 'evaluate', body = { runId: RUN }, vouched, minute = 40, isUnsigned = false } = order;
+    const subject = subjects.query('planner', query);
+    const proof = keepProof(proveActor(SEEDS[by], { subject, at: at(40), body, vouched }), { subject, body });
+    const causes: Cause[] = [
+      { kind: 'run', id: 'end' },
+      { kind: 'verb', id: 'evaluate.anna', ...(!isUnsigned && { proof }), ...order.cause },
+    ];
+    const stamp = { commit: '01JD4Q6Z8W3V5X7Y9A0B1C2F00', now: T0 + minute * 60_000 };
+    const author = { service: 'planner', instance: 'one' };
+    const commit = sealNext({ ...NO_COMMITS }, { runId: RUN }, [judged], { ...stamp, by: author, causes });
+    return [{ stream: 'PLANS', subject: subjects.plan(RUN), sequence: 1, commit }];
+  }
+  const audited = (order?: PlanOrder) => auditProofs(RUN, [...sealed(ORDERS), ...planned(order), ...logs()]);
+  const foundIn = (order: PlanOrder): string[] => audited(order).findings.map(findingText);
+
+  it('is proven, and counted', () => {
+    expect(audited()).toMatchObject({ findings: [], proofs: { signed: 4, vouched: 1 } });
+    expect(actorsInvolved(planned({ cause: { id: 'learn.carl' } }))).toEqual(['carl']);
+    expect(audited({ minute: 100 }).findings).toEqual([]); // a model may take its time
+  });
+
+  it('of before proofs were kept is as good as ever', () => {
+    expect(audited({ isUnsigned: true, minute: -9_000 })).toMatchObject({ findings: [], proofs: { signed: 3 } });
+  });
+
+  it.each<[string, PlanOrder, RegExp]>([
+    ['with the key of another', { by: 'bob' }, /bob signed it, and it is recorded in the name of anna/u],
+    ['with a key of nobody', { by: 'mallory' }, /is of nobody whose log is there/u],
+    ['with what was signed for something else', { query: 'forget' }, /it was signed for orrery\.v\.planner\.forget/u],
+    ['with what was signed for another run', { body: { runId: 'other' } }, /it was signed for another run/u],
+    ['under the name of another order', { query: 'learn', cause: { id: 'learn.anna' } }, /nothing of it is recorded/u],
+    ['in the name of somebody else', { cause: { id: 'evaluate.bob' } }, /anna signed it, .* in the name of bob/u],
+    [
+      'by taking the proof away',
+      { isUnsigned: true },
+      /evaluate\.anna has no proof, and anna has signed what he does/u,
+    ],
+    ['by signing it afterwards', { minute: 10 }, /it was signed at .*12:40:00.*, and the commit is of/u],
+    ['without being let speak', { vouched: LOGIN }, /anna may not speak for bob/u],
+  ])('%s, is found out', (_, order, message) => {
+    expect(foundIn(order)).toEqual(expect.arrayContaining([expect.stringMatching(message)]));
+  });
+});

@@ -5,10 +5,11 @@
 //   cause without one ──► from before proofs were kept, or published on a subject of its own; anything else was taken away
 import { checkKeptProof, PROOF_MS_MAX } from '#libs/keys';
 import { RUN_VERBS, RunCommit, subjects, type Actor, type Cause, type KeptProof, type RunId } from '#proto';
-import { standingFaults } from './audit-standing.js';
+import { selfApprovalFaults, standingFaults } from './audit-standing.js';
+import { planProofs } from './audit-plans.js';
 import type { ExportRecord } from './export-file.js';
 import type { Finding } from './findings.js';
-import { knownActors, SLACK_MS, whoSpoke, type KnownActors } from './known-keys.js';
+import { knownActors, SLACK_MS, UPGRADE_MS, whoSpoke, type KnownActors } from './known-keys.js';
 import { differs, differsFrom, factOf, type SignedFact, standingOf } from './signed-facts.js';
 
 export interface ProofCounts {
@@ -29,8 +30,6 @@ export interface ProofReport {
 
 /** Longer than a command that is taken waits for its commit. */
 const COMMIT_MS_MAX = 60_000;
-/** How long after an actor was first recorded replicas of before may still have written without proofs. */
-const UPGRADE_MS = 15 * 60 * 1_000;
 /** Short commands: of these the whole is always kept. */
 const SHORT: ReadonlySet<string> = new Set(['CANCEL', 'PAUSE', 'RESUME', 'RETRY', 'FORK', 'ANNOTATE', 'REJECT']);
 
@@ -68,8 +67,15 @@ export function auditProofs(runId: RunId, records: readonly ExportRecord[]): Pro
       if (cause.proof.body === undefined) counts.unseen++;
       for (const problem of faultsOf(looked, cause.proof)) say(`the proof of ${cause.kind} ${cause.id}: ${problem}`);
     }
-    for (const problem of commit.events.flatMap((event) => standingFaults(event, actors))) say(problem);
+    for (const event of commit.events) {
+      for (const problem of standingFaults(event, actors)) say(problem);
+      for (const problem of selfApprovalFaults(event, commit.at, actors)) say(problem);
+    }
     if (isProven) for (const problem of unprovenFacts(runId, commit, actors)) say(problem);
+  }
+  for (const { number, message, proof } of planProofs(runId, records, actors)) {
+    if (message !== undefined) findings.push({ runId, stream: 'PLANS', number, message });
+    if (proof !== undefined) counts[proof.vouched === undefined ? 'signed' : 'vouched']++;
   }
   const { published, old, ...proofs } = counts;
   return {

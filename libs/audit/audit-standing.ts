@@ -1,9 +1,9 @@
 // What ran because its plan was approved before: whose words those were, and whether they counted by then. That the plan was that one is
-// found out where the run is folded.
+// found out where the run is folded. And whether who approved for himself was alone.
 import { checkKeptProof } from '#libs/keys';
-import { subjects, type RecordedRunEvent } from '#proto';
-import { type KnownActors, stood, whoSpoke } from './known-keys.js';
-import { standingOf } from './signed-facts.js';
+import { subjects, type Instant, type RecordedRunEvent } from '#proto';
+import { approversAt, type KnownActors, stood, whoSpoke } from './known-keys.js';
+import { isSelfApproved, standingOf } from './signed-facts.js';
 
 const SUBJECT = subjects.query('registry', 'content-approve');
 
@@ -24,6 +24,17 @@ export function standingFaults(event: RecordedRunEvent, actors: KnownActors | un
     const problem = unproven(word, { approvalId, contentHash, id: by.id }, actors);
     return problem === undefined ? [] : [`${where}: the standing approval ${approvalId} of ${by.id} ${problem}`];
   });
+}
+
+/** What is wrong with a word for one's own: it counts while nobody else could say it. */
+export function selfApprovalFaults(event: RecordedRunEvent, at: Instant, actors: KnownActors | undefined): string[] {
+  if (actors === undefined || !isSelfApproved(event)) return [];
+  const approvers = approversAt(actors, at);
+  if (approvers.length < 2) return [];
+  const who = approvers.toSorted().join(', ');
+  return [
+    `event ${event.sequence}, ${event.type}: marked as of the only approver, and there were ${approvers.length}: ${who}`,
+  ];
 }
 
 type Word = Exclude<ReturnType<typeof stood>, { readonly problem: string }>;

@@ -40,6 +40,9 @@ export interface DatedActor {
  */
 export const SLACK_MS = 30_000;
 
+/** How long after an actor was first recorded replicas of before may still have written without proofs. */
+export const UPGRADE_MS = 15 * 60 * 1_000;
+
 const loginName = (issuer: string, subject: string): string => JSON.stringify([issuer, subject]);
 const OWN_ISSUER = 'orrery';
 const tokenName = (tokenId: string): string => loginName(OWN_ISSUER, `token:${tokenId}`);
@@ -161,6 +164,16 @@ export function stood(
   if (barred !== undefined) return { problem: `the role ${APPROVER} of ${by.id} ${barred}` };
   const { proof, from } = known.standing.find((one) => one.name === name) ?? { proof: undefined, from: at };
   return { proof, from };
+}
+
+/** Ids of the persons who could approve at that time, whatever the clocks of services say: it was so before and after it. */
+export function approversAt({ byId }: KnownActors, at: Instant): string[] {
+  const time = Date.parse(at);
+  const isSure = ({ from, until }: Span): boolean =>
+    Date.parse(from) + SLACK_MS <= time && (until === undefined || time < Date.parse(until) - SLACK_MS);
+  return [...byId.values()].flatMap(({ actor, mayVouch, approves }) =>
+    actor.kind === 'person' && !mayVouch && approves.some(isSure) ? [actor.id] : [],
+  );
 }
 
 export type Spoken = { readonly actor: Actor; readonly namespace?: string } | { readonly problem: string };

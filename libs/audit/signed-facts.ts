@@ -4,9 +4,11 @@ import { hashCommit } from '#libs/event-log';
 import {
   ActorId,
   isObject,
+  PlanCommit,
   RunCommit,
   RunRequest,
   type Actor,
+  type Cause,
   type Instant,
   type Json,
   type RecordedRunEvent,
@@ -117,23 +119,46 @@ function isStricter(name: string, recorded: unknown, asked: unknown): boolean {
 /** As JSON: what is undefined is not there. */
 const plain = (value: unknown): unknown => (isObject(value) ? (JSON.parse(JSON.stringify(value)) as unknown) : value);
 
+/** What somebody ordered of the planner, and his name. */
+export interface Orderer {
+  readonly query: 'learn' | 'evaluate';
+  readonly actorId: string;
+}
+
+/** Undefined for what follows from the run. */
+export function ordererOf({ kind, id }: Pick<Cause, 'kind' | 'id'>): Orderer | undefined {
+  const { query, actorId } = /^(?<query>learn|evaluate)\.(?<actorId>.+)$/u.exec(id)?.groups ?? {};
+  if (kind !== 'verb' || actorId === undefined) return undefined;
+  return { query: query === 'learn' ? 'learn' : 'evaluate', actorId };
+}
+
 /** The services that sign for others. */
 const CONSOLE = 'console';
 const SPEAKERS = [CONSOLE, 'aip-gateway'];
 /** The service that signs what somebody changes with a grant; it is recorded in the name of who gave the grant. */
 const SERVES_GRANTS = 'planner';
 
-/** Ids of those whose logs are needed to check who did what is recorded in a run, in alphabetical order. */
-export function actorsInvolved(records: readonly { readonly commit: unknown }[]): string[] {
+/** Whether somebody approved what he had a part in, because there was nobody else. */
+export const isSelfApproved = ({ data }: RecordedRunEvent): boolean =>
+  'selfApproved' in data && data.selfApproved === true;
+
+/**
+ * Ids of those whose logs are needed to check who did what is recorded in a run and its plans, in alphabetical order. That there was one
+ * approver only, the logs of everybody show.
+ */
+export function actorsInvolved(records: readonly { readonly commit: unknown }[]): string[] | 'everybody' {
   const commits = records.flatMap(({ commit }) => RunCommit.safeParse(commit).data ?? []);
+  if (commits.some(({ events }) => events.some(isSelfApproved))) return 'everybody';
+  const plans = records.flatMap(({ commit }) => PlanCommit.safeParse(commit).data ?? []);
+  const planned = plans.flatMap(({ causes }) => causes.flatMap((cause) => ordererOf(cause)?.actorId ?? []));
   const named = commits.flatMap(({ events }) => events.flatMap((event) => factOf(event)?.by.id ?? []));
   const stood = commits.flatMap(({ events }) => events.flatMap((event) => standingOf(event)?.words ?? []));
   const before = stood.length === 0 ? [] : [...stood.map(({ id }) => id), CONSOLE];
-  const proofs = commits.flatMap(({ causes }) => causes.flatMap(({ proof }) => proof ?? []));
+  const proofs = [...commits, ...plans].flatMap(({ causes }) => causes.flatMap(({ proof }) => proof ?? []));
   const spoken = proofs.flatMap(({ vouched }) => (vouched === undefined ? [] : [vouched.actor, ...SPEAKERS]));
   // Of what came with a grant only the hash is kept.
   const granted = proofs.some(({ body }) => body === undefined) ? [SERVES_GRANTS] : [];
-  return [...new Set([...named, ...before, ...spoken, ...granted])]
+  return [...new Set([...named, ...planned, ...before, ...spoken, ...granted])]
     .filter((id) => ActorId.safeParse(id).success)
     .toSorted();
 }

@@ -57,14 +57,18 @@ const WHY = {
 export type Submitted =
   { readonly kind: 'accepted'; readonly runId: RunId } | { readonly kind: 'refused'; readonly error: string };
 
-/** Who gives a task, and until when. */
-export interface GivenBy {
+/** In whose name tasks are given and taken back. */
+interface ClientSession {
   readonly id: DeviceId;
   readonly connectionId: string;
+}
+
+/** Who gives a task, and until when. */
+export interface GivenBy extends ClientSession {
   readonly signal: AbortSignal;
 }
 
-/** The runs that constellation clients are waiting for: submitted in their names, followed and cancelled in the gateway's own. */
+/** The runs that constellation clients are waiting for: submitted in their names, and cancelled so; followed in the gateway's own. */
 export class ClientRuns {
   readonly #parts: ClientRunsParts;
   readonly #log: RunLog;
@@ -110,7 +114,8 @@ export class ClientRuns {
     if (outcome.answer === 'rejected') return { kind: 'refused', error: sentenceOfRefusal(outcome.reason) };
     const { met, reason, mayBeTaken, cause } = outcome;
     if (met === 'silence') logger.warn({ err: cause }, 'no answer to a submission');
-    if (mayBeTaken) void this.cancel(this.runIdOf(request.requestId), 'its client was told that it was not taken');
+    if (mayBeTaken)
+      void this.cancel(this.runIdOf(request.requestId), 'its client was told that it was not taken', client);
     return { kind: 'refused', error: `TRY_AGAIN: ${reason?.message ?? WHY[met]}` };
   }
 
@@ -149,22 +154,23 @@ export class ClientRuns {
   }
 
   /** Until it is certain that the run will end, or nobody can be asked any more. Never throws. */
-  async cancel(runId: RunId, reason: string): Promise<void> {
+  async cancel(runId: RunId, reason: string, client: ClientSession): Promise<void> {
     try {
-      await this.#cancels.use(() => this.#cancel(runId, reason));
+      await this.#cancels.use(() => this.#cancel(runId, reason, client));
     } catch (error) {
       this.#parts.logger.error({ err: error, runId }, 'a run of a client could not be cancelled');
     }
   }
 
-  async #cancel(runId: RunId, reason: string): Promise<void> {
+  async #cancel(runId: RunId, reason: string, client: ClientSession): Promise<void> {
     const { nc, seed, clock, logger } = this.#parts;
     if (seed === undefined) return logger.warn({ runId }, 'without a key of its own the gateway cancels nothing');
     const id = ulid(clock.now());
+    const vouched = clientVouched(client.id, client.connectionId);
     const begun = performance.now();
     for (;;) {
       const now = (): number => clock.now();
-      const outcome = await sendVerb(nc, { runId, verb: 'CANCEL', fields: { reason }, seed, now, id });
+      const outcome = await sendVerb(nc, { runId, verb: 'CANCEL', fields: { reason }, seed, now, vouched, id });
       const waited = performance.now() - begun;
       if (isSettled(outcome, waited)) {
         const { answer } = outcome;

@@ -193,7 +193,11 @@ export class ConstellationConnection implements Connection {
   }
 
   async #cancelIfRun({ runId, isRun }: Submission): Promise<void> {
-    if (await soon(isRun)) await this.#around.clients.runs.cancel(runId, LEFT);
+    if (await soon(isRun))
+      await this.#around.clients.runs.cancel(runId, LEFT, {
+        id: this.identity.id,
+        connectionId: this.#connectionId,
+      });
   }
 
   #closed({ code, reason }: Closed): void {

@@ -40,7 +40,13 @@ interface Chain {
 export class OrchestratorStandIn {
   readonly runs: StandInRun[] = [];
   /** Signed CANCELs, as they came. */
-  readonly cancels: { readonly runId: RunId; readonly reason: string | undefined; readonly key: string }[] = [];
+  readonly cancels: {
+    readonly runId: RunId;
+    readonly reason: string | undefined;
+    readonly key: string;
+    /** In whose name. */
+    readonly actor: string | undefined;
+  }[] = [];
   /** In whose names requests came. */
   readonly clients: string[] = [];
   readonly #nc: NatsConnection;
@@ -120,7 +126,7 @@ export class OrchestratorStandIn {
     const proven = verifyActorProof(actor, { subject, body: json, now: Date.now() });
     if (!proven.ok) throw new Error(proven.reason);
     const runId = subject.split('.').at(-2) ?? '';
-    this.cancels.push({ runId, reason, key: proven.key });
+    this.cancels.push({ runId, reason, key: proven.key, actor: actor.vouched?.actor });
     const chain = this.#chains.get(runId);
     if (chain === undefined) return rejected('NOT_FOUND', 'there is no such run');
     if (chain.over) return { answer: 'ignored', sequence: chain.sequence };

@@ -17,13 +17,15 @@ export async function loadRecords(nc: NatsConnection, runId: RunId): Promise<Exp
   if (own.length === 0) throw unknownRun(runId);
   const attempts = await loadStream(nc, 'ATTEMPTS', subjects.attemptsOfRun(runId));
   const plans = await loadStream(nc, 'PLANS', subjects.plan(runId));
-  return [...own, ...attempts, ...plans, ...(await loadActors(nc, own))];
+  return [...own, ...attempts, ...plans, ...(await loadActors(nc, [...own, ...plans]))];
 }
 
 /** Of everybody in whose name something is recorded, and of who signs for others. */
 async function loadActors(nc: NatsConnection, own: readonly ExportRecord[]): Promise<ExportRecord[]> {
   const logs: ExportRecord[][] = [];
-  for (const id of actorsInvolved(own)) logs.push(await loadStream(nc, 'ACTORS', subjects.actor(id)));
+  const involved = actorsInvolved(own);
+  if (involved === 'everybody') return loadStream(nc, 'ACTORS', subjects.anyActor);
+  for (const id of involved) logs.push(await loadStream(nc, 'ACTORS', subjects.actor(id)));
   return logs.flat().toSorted((one, other) => one.sequence - other.sequence);
 }
 

@@ -1,11 +1,11 @@
 import type { Logger } from 'pino';
-import { Evaluation, type KeptProof, type RunId, usageOfCalls } from '#proto';
+import { Evaluation, type RunId, usageOfCalls } from '#proto';
 import type { RunLog } from '#libs/event-log';
 import { refused } from '#libs/messaging';
 import { problemsOfVerdicts, withAllSubtasks } from '#libs/planner';
 import { loadEndedRun, NO_MODEL, type EndedRun } from './ended-run.adapter.js';
 import type { PlanningFleet } from '../fleet/index.js';
-import { OncePerRun, type MadeFact } from './once-per-run.handler.js';
+import { OncePerRun, orderedBy, type MadeFact, type Learner } from './once-per-run.handler.js';
 import { type PlanCommits, recorded, PlannerFault, wellFormed } from '../rounds/index.js';
 import { EVALUATION_AGENT, ReflectionError, type Reflection } from './reflection.runner.js';
 
@@ -41,11 +41,11 @@ export class EvaluationHandler {
     return (await this.judge(runId)).kind;
   }
 
-  /** `proof`: of who orders it. Throws QueryRefusedError for a run that is not known or has not ended, and when the logs cannot be read or written. */
-  async judge(runId: RunId, proof?: KeptProof): Promise<RunJudgement> {
+  /** `asker`: who orders it. Throws QueryRefusedError for a run that is not known or has not ended, and when the logs cannot be read or written. */
+  async judge(runId: RunId, asker?: Learner): Promise<RunJudgement> {
     try {
       const ended = await loadEndedRun(this.#parts.runs, runId, 'judged');
-      const { value, isNew } = await this.#evaluations.of(runId, () => this.#make(ended, proof), ended.commit);
+      const { value, isNew } = await this.#evaluations.of(runId, () => this.#make(ended, asker), ended.commit);
       return { kind: isNew ? 'stored' : 'exists', evaluation: value };
     } catch (error) {
       if (!(error instanceof ReflectionError) && !(error instanceof PlannerFault)) throw error;
@@ -57,13 +57,13 @@ export class EvaluationHandler {
   }
 
   /** For a query, proven: a judgement, or a refusal that says why there is none. */
-  async ordered(runId: RunId, proof: KeptProof): Promise<Evaluation> {
-    const judged = await this.judge(runId, proof);
+  async ordered(runId: RunId, asker: Learner): Promise<Evaluation> {
+    const judged = await this.judge(runId, asker);
     if (judged.kind !== 'failed') return judged.evaluation;
     throw refused('TRY_AGAIN', `The run could not be judged: ${judged.message}`);
   }
 
-  async #make({ run, commit }: EndedRun, proof: KeptProof | undefined): Promise<MadeFact<Evaluation>> {
+  async #make({ run, commit }: EndedRun, asker: Learner | undefined): Promise<MadeFact<Evaluation>> {
     const { reflection } = this.#parts;
     if (reflection === null) throw refused('INVALID_STATE', NO_MODEL);
     const goal = run.request?.goal ?? null;
@@ -82,10 +82,7 @@ export class EvaluationHandler {
         type: 'RUN_EVALUATED',
         data: { ...recorded({ calls, templates }), evaluation, used: usageOfCalls(calls) },
       },
-      causes: [
-        { kind: 'run', id: commit },
-        ...(proof === undefined ? [] : [{ kind: 'verb' as const, id: `evaluate.${proof.signature}`, proof }]),
-      ],
+      causes: [{ kind: 'run', id: commit }, ...(asker === undefined ? [] : [orderedBy('evaluate', asker)])],
     };
   }
 }

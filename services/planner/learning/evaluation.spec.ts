@@ -1,8 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import { QueryRefusedError } from '#libs/messaging';
 import { ANY_PROOF } from '#libs/testing';
-import { AT, JUDGED, ReflectingWorld, RUN } from '../testing/reflecting.js';
+import { ANNA, AT, JUDGED, ReflectingWorld, RUN } from '../testing/reflecting.js';
 
+const ASKER = { actor: ANNA, proof: ANY_PROOF };
 const EVALUATION = {
   reason: 'df says so',
   sub_scores: [{ name: 'disks reported', evaluation: 'yes' }],
@@ -16,7 +17,7 @@ describe('the evaluation of a run', () => {
     const { evaluation } = world.process();
     expect(await evaluation.evaluate(RUN)).toBe('stored');
     expect(await evaluation.evaluate(RUN)).toBe('exists');
-    expect(await world.process().evaluation.ordered(RUN, ANY_PROOF)).toEqual(EVALUATION);
+    expect(await world.process().evaluation.ordered(RUN, ASKER)).toEqual(EVALUATION);
     expect(world.model.requests.map(({ agent }) => agent)).toEqual(['EvaluationAgent']);
     const [run] = await world.runs.load(RUN);
     const [plan, ...more] = await world.plans.load(RUN);
@@ -40,9 +41,9 @@ describe('the evaluation of a run', () => {
     const world = new ReflectingWorld([{ json: { ...EVALUATION, subtasks, feasible: 'no' } }]);
     await world.run({ end: 'failed' });
     const { evaluation } = world.process();
-    expect(await evaluation.ordered(RUN, ANY_PROOF)).toEqual({ ...EVALUATION, subtasks, feasible: 'no' });
+    expect(await evaluation.ordered(RUN, ASKER)).toEqual({ ...EVALUATION, subtasks, feasible: 'no' });
     // Read back from what is recorded.
-    expect(await world.process().evaluation.ordered(RUN, ANY_PROOF)).toEqual({
+    expect(await world.process().evaluation.ordered(RUN, ASKER)).toEqual({
       ...EVALUATION,
       subtasks,
       feasible: 'no',
@@ -52,7 +53,7 @@ describe('the evaluation of a run', () => {
   it('takes no task for done that the model has left out', async () => {
     const world = new ReflectingWorld([{ json: { ...EVALUATION, subtasks: [] } }]);
     await world.run();
-    expect((await world.process().evaluation.ordered(RUN, ANY_PROOF)).subtasks).toEqual([
+    expect((await world.process().evaluation.ordered(RUN, ASKER)).subtasks).toEqual([
       { task_id: 'disk', evaluation: 'unsure', reason: 'the model gave no verdict about it' },
     ]);
   });
@@ -63,7 +64,7 @@ describe('the evaluation of a run', () => {
     });
     const world = new ReflectingWorld([judging('disks'), judging('disk', 'disk'), judging('disk')]);
     await world.run();
-    expect((await world.process().evaluation.ordered(RUN, ANY_PROOF)).subtasks).toEqual([
+    expect((await world.process().evaluation.ordered(RUN, ASKER)).subtasks).toEqual([
       { task_id: 'disk', evaluation: 'yes' },
     ]);
     const [, second, third] = world.model.requests.map(({ messages }) => JSON.stringify(messages));
@@ -91,7 +92,7 @@ describe('the evaluation of a run', () => {
   it('is refused without a model, in words that say what to do', async () => {
     const world = new ReflectingWorld();
     await world.run();
-    await expect(world.process({ hasModel: false }).evaluation.ordered(RUN, ANY_PROOF)).rejects.toThrow(
+    await expect(world.process({ hasModel: false }).evaluation.ordered(RUN, ASKER)).rejects.toThrow(
       'set OPENAI_BASE_URL',
     );
   });
@@ -144,7 +145,7 @@ describe('the evaluation of a run', () => {
     const world = new ReflectingWorld(['no', 'no', 'no', 'no', JUDGED]);
     await world.run();
     const { evaluation } = world.process();
-    const failed = evaluation.ordered(RUN, ANY_PROOF);
+    const failed = evaluation.ordered(RUN, ASKER);
     await expect(failed).rejects.toThrow(QueryRefusedError);
     await expect(failed).rejects.toThrow('The run could not be judged: No usable reply in 4 tries');
     expect(await world.types()).toEqual([]);

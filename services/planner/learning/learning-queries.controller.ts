@@ -1,8 +1,9 @@
 import { Inject } from '@nestjs/common';
-import type { Evaluation, KeptProof, RunId } from '#proto';
+import type { Evaluation, RunId } from '#proto';
 import { refused, type Asker, type QueryAnswer, type QueryName, type QueryRequest } from '#libs/messaging';
 import { Answers, By, TakesMessages, TheQuery, token } from '#libs/platform';
 import { EvaluationHandler } from './evaluation.handler.js';
+import type { Learner } from './once-per-run.handler.js';
 import type { LearningHandler } from './learning.handler.js';
 
 type Learning = Pick<LearningHandler, 'learn' | 'demonstrate' | 'forget' | 'experiences'>;
@@ -16,11 +17,11 @@ export const LEARNING = token<LearningHandler | null>('LEARNING');
 @TakesMessages()
 export class LearningQueries {
   readonly #learning: Learning | null;
-  readonly #evaluations: { ordered(runId: RunId, proof: KeptProof): Promise<Evaluation> };
+  readonly #evaluations: { ordered(runId: RunId, asker: Learner): Promise<Evaluation> };
 
   constructor(
     @Inject(LEARNING) learning: Learning | null,
-    @Inject(EvaluationHandler) evaluations: { ordered(runId: RunId, proof: KeptProof): Promise<Evaluation> },
+    @Inject(EvaluationHandler) evaluations: { ordered(runId: RunId, asker: Learner): Promise<Evaluation> },
   ) {
     this.#learning = learning;
     this.#evaluations = evaluations;
@@ -48,8 +49,8 @@ export class LearningQueries {
   }
 
   @Answers('planner', 'evaluate')
-  async evaluate(@TheQuery() { runId }: Request<'evaluate'>, @By() { proof }: Asker): Answer<'evaluate'> {
-    await this.#evaluations.ordered(runId, proof);
+  async evaluate(@TheQuery() { runId }: Request<'evaluate'>, @By() asker: Asker): Answer<'evaluate'> {
+    await this.#evaluations.ordered(runId, asker);
     return { accepted: true };
   }
 

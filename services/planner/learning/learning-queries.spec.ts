@@ -33,7 +33,7 @@ function queries({ keeps = true }: { keeps?: boolean } = {}) {
     experiences: () => Promise.resolve([experience]),
   };
   const evaluations = {
-    ordered: (runId: string, proof: KeptProof) => {
+    ordered: (runId: string, { proof }: Pick<Asker, 'proof'>) => {
       proofs.push(proof);
       return note(`judge ${runId}`, evaluation);
     },

@@ -4,7 +4,7 @@ import type { Logger } from 'pino';
 import { ExampleReply, sentenceOf, type Actor, type Demonstration, type Experience, type RunId } from '#proto';
 import { constellationOfTools, validateConstellation, type Run } from '#libs/constellation';
 import type { RunLog } from '#libs/event-log';
-import { refused, type Asker } from '#libs/messaging';
+import { refused } from '#libs/messaging';
 import type { Clock } from '#libs/platform';
 import { loadEndedRun, NO_MODEL } from './ended-run.adapter.js';
 import {
@@ -15,7 +15,7 @@ import {
   exampleWithoutSecrets,
   type Origin,
 } from '../experience/index.js';
-import { OncePerRun, type MadeFact } from './once-per-run.handler.js';
+import { OncePerRun, orderedBy, type MadeFact, type Learner } from './once-per-run.handler.js';
 import { type PlanCommits, recorded, computed, PlannerFault, wellFormed } from '../rounds/index.js';
 import { EXPERIENCE_AGENT, ReflectionError, type Reflected, type Reflection } from './reflection.runner.js';
 
@@ -30,9 +30,6 @@ export interface LearningParts {
   /** Called after an example was stored. */
   readonly learnt?: () => void;
 }
-
-/** Who lets it learn, and what proves it. */
-type Learner = Pick<Asker, 'actor' | 'proof'>;
 
 interface Summary {
   readonly exampleId: string;
@@ -87,7 +84,7 @@ export class LearningHandler {
     return this.#answered(() => this.#parts.store.list(search));
   }
 
-  async #summarise(runId: RunId, { actor: by, proof }: Learner): Promise<MadeFact<Summary>> {
+  async #summarise(runId: RunId, asker: Learner): Promise<MadeFact<Summary>> {
     const { run } = await loadEndedRun(this.#parts.runs, runId, 'learnt from');
     const goal = run.request?.goal ?? null;
     if (run.outcome !== 'succeeded') {
@@ -107,7 +104,7 @@ export class LearningHandler {
     return {
       value: { exampleId: runId, example },
       event: { type: 'RUN_SUMMARISED', data: { ...recorded({ calls, templates }), exampleId: runId, example } },
-      causes: [{ kind: 'verb', id: `learn.${by.id}`, proof }],
+      causes: [orderedBy('learn', asker)],
     };
   }
 

@@ -1,7 +1,17 @@
 import type { Cause, PlanEvent, RunId } from '#proto';
 import { unchanged } from '#libs/event-log';
+import type { Asker } from '#libs/messaging';
 import type { PlanState } from '#libs/planner';
 import type { PlanCommits } from '../rounds/index.js';
+
+/** Who orders it, and what proves it: kept with the fact. */
+export type Learner = Pick<Asker, 'actor' | 'proof'>;
+
+export const orderedBy = (name: 'learn' | 'evaluate', { actor, proof }: Learner): Cause => ({
+  kind: 'verb',
+  id: `${name}.${actor.id}`,
+  proof,
+});
 
 /** What was made, and the fact that it is recorded as. */
 export interface MadeFact<T> {
