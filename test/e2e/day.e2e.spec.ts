@@ -6,7 +6,7 @@ import type { NatsConnection } from '@nats-io/transport-node';
 import { freePort } from '#libs/embedded';
 import { connectBus } from '#libs/messaging';
 import { requestRun } from '#libs/testing';
-import { RunRequest, type ApprovalView } from '#proto';
+import { RunRequest, type AccessEntry, type AccessKind, type ApprovalView } from '#proto';
 import { Browser } from '../../services/console/login/browser.testing.js';
 import { CLIENT_ID, CLIENT_SECRET, TestProvider } from '../../services/console/login/provider.testing.js';
 import { StoryModel } from './agent-model.js';
@@ -231,6 +231,31 @@ it('in the evening the auditor says who did what, from the log and from a file, 
   expect((await run(['verify', file])).stdout).toContain('who did it: 1 signed, 1 vouched for, 0 unsigned');
   await writeFile(file, (await readFile(file, 'utf8')).replaceAll('bert-7', 'anna-1'));
   expect((await run(['verify', file])).code).toBe(1);
+});
+
+it('and who looked at what: each with his own name, in the order of the day', async () => {
+  const auditor = (...words: string[]) => as(join(system.home, 'keys/auditor.seed'), ...words);
+  const { code, stdout, stderr } = await auditor('access', '--json');
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  const { entries } = JSON.parse(stdout) as { entries: AccessEntry[] };
+  const of = (...kinds: AccessKind[]) =>
+    entries.filter(({ what }) => kinds.includes(what)).map(({ what, actor, proof }) => [what, actor?.id, proof]);
+
+  // His login in the browser, and the token that was his until it was revoked.
+  expect(of('LOGGED_IN')).toEqual([
+    ['LOGGED_IN', 'bert', 'vouched'],
+    ['LOGGED_IN', 'bert', 'vouched'],
+  ]);
+  expect(of('VERIFIED', 'EXPORTED').slice(-2)).toEqual([
+    ['VERIFIED', 'auditor', 'key'],
+    ['EXPORTED', 'auditor', 'key'],
+  ]);
+  const taken = entries.find((entry) => entry.what === 'ROLES_CHANGED' && entry.subject === 'bert');
+  expect(taken).toMatchObject({ taken: ['approver'], actor: { id: 'cli' } });
+  expect(entries.map(({ at }) => at)).toEqual(entries.map(({ at }) => at).toSorted());
+  // Nobody else may read that, and no secret is in it.
+  expect(await carla('access')).toMatchObject({ code: 1, stderr: expect.stringContaining('auditor') });
+  expect(stdout).not.toContain(CLIENT_SECRET);
 });
 
 interface Verified {
