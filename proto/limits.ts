@@ -103,6 +103,10 @@ export const LIMITS = {
   externalConnectionsGivenMax: 1_000,
   externalSubscriptionsMax: 200,
   externalPayloadBytesMax: 2 * 1024 * 1024,
+  /** The same of a person: every terminal and program of his is one. */
+  personConnectionsMax: 1_000,
+  personSubscriptionsMax: 10_000,
+  personPayloadBytesMax: 8 * 1024 * 1024,
   /** Requests that are taken of an external system in any minute, their bytes, and its runs that have not ended. */
   externalRequestsPerMinute: 6_000,
   externalBytesPerMinute: 256 * 1024 * 1024,

@@ -76,6 +76,21 @@ describe('renderNatsConfig', () => {
     expect(withUser({ publish: [] })).toContain('publish: { deny: [">"] }');
   });
 
+  it('lets an account outside reach what any of its users names, once, and nothing else', () => {
+    const limits = { connectionsMax: 1, subscriptionsMax: 1, payloadBytesMax: 1 };
+    const users = ['a', 'b'].map((key, index) => ({
+      ...planner,
+      nkeyPublic: `U${'AB'.charAt(index).repeat(55)}`,
+      outside: { name: 'PERSON_anna', services: [{ subject: 'all' }, { subject: key }], hears: ['news'], ...limits },
+    }));
+    const config = renderNatsConfig({ ...options, users });
+    expect(config.match(/PERSON_anna \{/gu)).toHaveLength(1);
+    expect(config.match(/service: \{ account: ORRERY, subject: "\w+" \}/gu)).toEqual(
+      ['all', 'a', 'b'].map((subject) => `service: { account: ORRERY, subject: "${subject}" }`),
+    );
+    expect(config.match(/\{ (?:service|stream): "\w+", accounts: \[PERSON_anna\] \}/gu)).toHaveLength(4);
+  });
+
   it('quotes a path with spaces, quotes and backslashes', () => {
     expect(renderNatsConfig({ ...options, storeDir: '/da ta/"x"\\y' })).toContain('store_dir: "/da ta/\\"x\\"\\\\y"');
   });

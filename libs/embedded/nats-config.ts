@@ -32,7 +32,7 @@ export interface OutsideAccount {
 /** One client identity. An empty list means "nothing", never "everything". */
 export type NatsUser = NatsCredential & {
   readonly name: string;
-  /** Where it lives; with the services when absent. Users of one account say the same of it. */
+  /** Where it lives; with the services when absent. What the users of one account say of it is put together. */
   readonly outside?: OutsideAccount | undefined;
   readonly publish: readonly string[];
   readonly subscribe: readonly string[];
@@ -102,7 +102,7 @@ function logFile(file: string | undefined): readonly string[] {
 
 /** JetStream lives in ORRERY; SYS is separate so that no client sees the server's own events, and so is everybody outside. */
 function accounts(users: readonly NatsUser[]): readonly string[] {
-  const outside = new Map(users.flatMap(({ outside: account }) => (account ? [[account.name, account] as const] : [])));
+  const outside = accountsOutside(users);
   return [
     `authorization { timeout: ${AUTH_TIMEOUT_S} }`,
     'accounts {',
@@ -110,9 +110,9 @@ function accounts(users: readonly NatsUser[]): readonly string[] {
     `  ${SERVICES_ACCOUNT} {`,
     '    jetstream: enabled',
     ...usersLines(users.filter((user) => user.outside === undefined)),
-    ...listLines('exports', exportsTo([...outside.values()])),
+    ...listLines('exports', exportsTo(outside)),
     '  }',
-    ...[...outside.values()].flatMap((account) => [
+    ...outside.flatMap((account) => [
       `  ${checked(account.name, Name, 'account name')} {`,
       ...usersLines(users.filter((user) => user.outside?.name === account.name)),
       ...listLines('imports', importsOf(account)),
@@ -122,6 +122,15 @@ function accounts(users: readonly NatsUser[]): readonly string[] {
     '}',
     'system_account: SYS',
   ];
+}
+
+/** One of each name: it imports what any of its users asks for. */
+function accountsOutside(users: readonly NatsUser[]): OutsideAccount[] {
+  const said = users.flatMap(({ outside }) => outside ?? []);
+  return [...Map.groupBy(said, ({ name }) => name).values()].flatMap((same) => {
+    const services = new Map(same.flatMap((one) => one.services.map((service) => [service.subject, service])));
+    return same.slice(-1).map((account) => ({ ...account, services: [...services.values()] }));
+  });
 }
 
 const usersLines = (users: readonly NatsUser[]): readonly string[] => listLines('users', users.flatMap(userLines));

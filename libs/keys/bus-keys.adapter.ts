@@ -39,10 +39,13 @@ export const OWN_KEY = '<key>';
 
 /** Lets a user listen where only who has its key may, and write there. */
 export function withOwnSubjects<U extends BusUser & { readonly nkeyPublic: string }>(user: U): U {
-  const { nkeyPublic: key } = user;
+  const { nkeyPublic: key, outside } = user;
+  const own = (subject: string): string => subject.replace(OWN_KEY, key);
+  const services = outside?.services.map((service) => ({ ...service, subject: own(service.subject) }));
   return {
     ...user,
-    publish: user.publish.map((subject) => subject.replace(OWN_KEY, key)),
+    ...(outside === undefined ? {} : { outside: { ...outside, services } }),
+    publish: user.publish.map(own),
     subscribe: [...user.subscribe, `${inboxOf(key)}.>`],
   };
 }

@@ -7,3 +7,4 @@ export * from './clock.js';
 export * from './connection-watch.adapter.js';
 export * from './server-check.adapter.js';
 export * from './wrong-sequence.adapter.js';
+export * from './asked.js';

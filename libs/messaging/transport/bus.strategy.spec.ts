@@ -31,7 +31,7 @@ function rig(service = 'bench') {
     new Promise((resolve) => {
       const respond = (data: string): boolean => (resolve(data), true);
       const { subject, callback } = subscribed[at] as Subscribed;
-      callback(null, { subject, data: REQUEST, respond } as unknown as Msg);
+      callback(null, { subject, data: REQUEST, reply: '_INBOX_test.1', respond } as unknown as Msg);
     });
   const open = (): string[] => subscribed.filter(({ isDrained }) => !isDrained).map(({ subject }) => subject);
   return { strategy, subscribed, events, listen, ask, open };

@@ -1,7 +1,7 @@
 import type { CustomTransportStrategy, MessageHandler } from '@nestjs/microservices';
 import type { Msg, NatsConnection } from '@nats-io/transport-node';
 import { DURABLES, partitionDurables, QUERIES, subjects, type DurableSpec } from '#proto';
-import type { Clock } from '../connection/index.js';
+import { isAsked, type Clock } from '../connection/index.js';
 import {
   consumeBatches,
   consumeDurable,
@@ -248,8 +248,8 @@ export class BusStrategy implements CustomTransportStrategy {
     return nc.subscribe(subject, {
       ...shared,
       callback: (error, message) => {
-        if (error === null) void this.#answer(handle, message);
-        else this.#lose(subject, error);
+        if (error !== null) this.#lose(subject, error);
+        else if (isAsked(message)) void this.#answer(handle, message);
       },
     });
   }

@@ -20,7 +20,7 @@ import {
   type StreamName,
   type VerbSender,
 } from '#proto';
-import { outsideUser } from './outside.js';
+import { outsideUser, personAccount } from './outside.js';
 
 /** One client identity of the bus and all it may do; what is not listed is refused. Devices have none: they speak AIP only. */
 export interface NatsUserSpec {
@@ -179,7 +179,7 @@ const SERVICE_USERS: readonly NatsUserSpec[] = [
 
 const PEOPLE: readonly NatsUserSpec[] = [
   // A person at a terminal: asks, submits and reads everything, changes nothing but through the services.
-  user('cli', {
+  person('cli', {
     publish: [
       ACCOUNT_INFO,
       SERVICES,
@@ -203,7 +203,7 @@ const PEOPLE: readonly NatsUserSpec[] = [
     roles: ['requester'],
   }),
   // Reads the logs, all of them, and asks which runs there are, and who looked at what.
-  user('auditor', {
+  person('auditor', {
     publish: [ACCOUNT_INFO, subjects.query('logging', 'runs'), subjects.query('registry', 'access'), OWN_ACCESS],
     reads: ['RUNS', 'ATTEMPTS', 'PLANS', 'FLEET', 'ACTORS'],
     actor: { kind: 'person', id: 'auditor' },
@@ -257,6 +257,12 @@ function user(name: string, permissions: Permissions): NatsUserSpec {
     subscribe: [inboxes, ...news, ...subscribe],
     allowResponses,
   };
+}
+
+/** Whatever a person asks is answered in an account of his own. */
+function person(name: string, permissions: Permissions): NatsUserSpec {
+  const spec = user(name, permissions);
+  return { ...spec, outside: personAccount(name, spec) };
 }
 
 /** A service may serve its queries and bury what it cannot handle. */

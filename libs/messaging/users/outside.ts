@@ -56,3 +56,24 @@ function followed({ stream, durable }: DurableSpec): OutsideAccount['services'] 
   });
   return [api('INFO'), { ...api('MSG.NEXT'), streams: true }, { subject: `$JS.ACK.${stream}.${durable}.>` }];
 }
+
+/**
+ * A person as the server has him: he reads the streams of the services, and lives in an account of his own all the same. Where an answer is
+ * to go says who asks, and the server does not look whether he may publish there: so it goes to a subject of his account, and never to one of theirs.
+ */
+export function personAccount(
+  actorId: ActorId,
+  { publish, subscribe }: Pick<OutsideUser, 'publish' | 'subscribe'>,
+): OutsideAccount {
+  return {
+    name: `PERSON_${actorId}`,
+    services: publish.map((subject) => ({ subject, streams: MANY_ANSWERS.test(subject) })),
+    hears: subscribe.filter((subject) => !subject.startsWith('_INBOX_')),
+    connectionsMax: LIMITS.personConnectionsMax,
+    subscriptionsMax: LIMITS.personSubscriptionsMax,
+    payloadBytesMax: LIMITS.personPayloadBytesMax,
+  };
+}
+
+/** A page of a stream, and whoever is there. */
+const MANY_ANSWERS = /\.DIRECT\.GET\.|^\$SRV\./u;

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { withOwnSubjects } from '#libs/keys';
 import { Actor, ActorId, BusKey, LIMITS, subjects } from '#proto';
 import { natsUsers, type NatsUserSpec } from './nats-users.js';
-import { outsideUser, type OutsideLimits } from './outside.js';
+import { outsideUser, personAccount, type OutsideLimits } from './outside.js';
 
 /** A key of a person or of another system that the server lets in. Whom it stands for is a fact; this is only how it gets in. */
 export const BusPerson = z.strictObject({
@@ -31,12 +31,11 @@ export function peopleUsers(people: readonly BusPerson[]): (NatsUserSpec & { rea
 function atTerminal(id: string): NatsUserSpec {
   const terminal = natsUsers().find(({ name }) => name === 'cli');
   const { publish = [], subscribe = [] } = terminal ?? {};
-  return {
-    name: id,
+  const rights = {
     publish: [...publish.filter((subject) => subject !== subjects.requests), subjects.requestsOf(id)],
     subscribe: [...subscribe.filter((subject) => !subject.startsWith('_INBOX_')), subjects.answersTo(id)],
-    allowResponses: false,
   };
+  return { name: id, ...rights, outside: personAccount(id, rights), allowResponses: false };
 }
 
 function outside(id: string, limits: OutsideLimits): NatsUserSpec {

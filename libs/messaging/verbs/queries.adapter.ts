@@ -3,6 +3,7 @@ import type { NatsConnection } from '@nats-io/transport-node';
 import type { z } from 'zod';
 import { proveActor } from '#libs/keys';
 import { parseWith, QUERIES, QueryError, subjects, isSignedAction, type QueryAction, type Refusal } from '#proto';
+import { isAsked } from '../connection/index.js';
 import { ask } from './ask.client.js';
 import { askerOf, type Asker, type Authority } from './asker.js';
 import { QueryRefusedError, QueryUnavailableError, refused } from './refused.js';
@@ -59,7 +60,7 @@ export async function serveQueries<S extends QueryService>(
     served.addEndpoint(name, {
       subject: subjects.query(service, name),
       handler: (error, message) => {
-        if (error !== null) return;
+        if (error !== null || !isAsked(message)) return;
         const action = `${service}.${name}` as QueryAction;
         const { authority } = options;
         void answer(message, {

@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import { commandMessage, CommandTable, digestOf, isOwnWord, withoutResult } from '#libs/aip';
 import type { OpenAtDevice, OutgoingCommand, OutputPiece, RegisteredClient, TableEffect } from '#libs/aip';
 import { EXEC_CLI, isExecAliased } from '#libs/constellation';
-import { query } from '#libs/messaging';
+import { isAsked, query } from '#libs/messaging';
 import type { Clock } from '#libs/platform';
 import {
   instantOf,
@@ -118,8 +118,8 @@ export class CommandDesk {
     const { nc, deviceId, logger } = this.#options;
     this.#subscription = nc.subscribe(subjects.deviceCommand(deviceId), {
       callback: (error, message) => {
-        if (error === null) this.#receive(message);
-        else logger.error({ err: error, deviceId }, 'commands cannot be received');
+        if (error !== null) logger.error({ err: error, deviceId }, 'commands cannot be received');
+        else if (isAsked(message)) this.#receive(message);
       },
     });
     // Only without a journal does it matter afterwards what was sent: with one, the device is asked.
@@ -144,6 +144,7 @@ export class CommandDesk {
     return nc.subscribe(subjects.deviceSession(deviceId, sessionId), {
       callback: (error, message) => {
         if (error !== null) return logger.error({ err: error, deviceId }, 'inquiries cannot be received');
+        if (!isAsked(message)) return;
         const request = parseRequest(message);
         if (!request.ok) return respond(message, invalid(request.error));
         const { value } = request;

@@ -149,8 +149,9 @@ describe('a gateway that is killed', () => {
     const [running, finished] = [run(before, 'running'), run(before, 'finished')];
     await bench.ask({ kind: 'stored', commandId: 'nobody.t.1.0.0', deviceId: 'k1' }); // the desk is open
     // Nobody waits for the answers: there will be none.
+    const reply = '_INBOX_caller.nobody';
     for (const request of [running, finished]) {
-      bench.caller.publish(subjects.deviceCommand('k1'), JSON.stringify(request));
+      bench.caller.publish(subjects.deviceCommand('k1'), JSON.stringify(request), { reply });
     }
     await before.untilCommand(running.commandId);
     await before.untilCommand(finished.commandId);
