@@ -87,6 +87,20 @@ describe('a subject', () => {
     expect(JSON.parse(await ask(0))).toMatchObject({ got: { subject: subjects.submit } });
   });
 
+  it.each(['', 'orrery.run.run-1', '$KV.ACTORS.anna', 'orrery.device.web-1.command'])(
+    'is not handled when the answer is to go to %j, where nobody waits for it',
+    async (reply) => {
+      const { strategy, subscribed, listen } = rig();
+      const handled: unknown[] = [];
+      strategy.addHandler({ subject: 'submit' }, async (request: unknown) => handled.push(request));
+      await listen();
+      const respond = (): boolean => handled.push('answer') > 0;
+      subscribed[0]?.callback(null, { subject: 'x', data: REQUEST, reply, respond } as unknown as Msg);
+      await new Promise(setImmediate);
+      expect(handled).toEqual([]);
+    },
+  );
+
   it('is not answered when the handler threw, and who runs the service hears why', async () => {
     const { strategy, events, listen, subscribed } = rig();
     const error = new Error('the disk is full');
@@ -94,7 +108,7 @@ describe('a subject', () => {
     await listen();
     const answers: unknown[] = [];
     const respond = (data: unknown): boolean => answers.push(data) > 0;
-    subscribed[0]?.callback(null, { subject: 'x', data: REQUEST, respond } as unknown as Msg);
+    subscribed[0]?.callback(null, { subject: 'x', data: REQUEST, reply: '_INBOX_test.1', respond } as unknown as Msg);
     await new Promise(setImmediate);
     expect(events).toEqual([{ kind: 'failed', what: 'x', error }]);
     expect(answers).toEqual([]);
