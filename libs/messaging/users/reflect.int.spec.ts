@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { jetstreamManager } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { keyOf, OWN_KEY } from '#libs/keys';
-import { notAsked, startTestBus, type TestBus } from '#libs/testing';
+import { ANYBODY, notAsked, startTestBus, type TestBus } from '#libs/testing';
 import { ARTIFACTS_BUCKET, STREAMS, subjects } from '#proto';
 import { putArtifact } from '../artifacts/index.js';
 import { serveQueries } from '../verbs/index.js';
@@ -14,6 +14,8 @@ import { natsUsers } from './nats-users.js';
  */
 
 const RUN = 'run-1';
+/** What a gateway asks, and nobody has to sign. */
+const REVOCATIONS = subjects.query('registry', 'revocations');
 const FOREIGN = [
   subjects.deviceCommand('web-1'),
   subjects.run(RUN),
@@ -28,13 +30,14 @@ const FOREIGN = [
   subjects.accessByKey(`U${'B'.repeat(55)}`),
   subjects.output(`${RUN}.task-1.1.1`),
   subjects.query('device-agent', 'deliver'),
+  REVOCATIONS,
   '$KV.ACTORS.bert',
   '$KV.SESSIONS.x',
   `$O.${ARTIFACTS_BUCKET}.C.x`,
   '_INBOX_bert.x',
 ];
 /** What a person can have stored: the output of a command of his, say. */
-const STORED = '{"kind":"run","deviceId":"web-1"}';
+const STORED = '{"after":0}';
 const GET_STORED = [`$JS.API.DIRECT.GET.OBJ_${ARTIFACTS_BUCKET}`, JSON.stringify({ seq: 1 })] as const;
 
 let bus: TestBus;
@@ -94,32 +97,34 @@ describe('an answer that was asked for', () => {
   });
 
   it('by a service is given to whoever waits for it, and nowhere else', async () => {
-    const seen: string[] = [];
-    const served = await serveQueries(await bus.as('logging'), 'logging', {
-      ...notAsked('logging'),
-      runs: async () => {
-        seen.push('runs');
-        return { runs: [], next: null };
-      },
-    });
-    const nc = await bus.as('console');
-    const subject = subjects.query('logging', 'runs');
-    expect(await reachedBy(() => ask(nc, subject, '{}', FOREIGN.slice(0, -1)))).toEqual([]);
-    expect(seen).toEqual(['runs']);
-    await served.stop();
+    const { seen, stop } = await registry();
+    const gateway = await bus.as('aip-gateway');
+    const foreign = FOREIGN.filter((subject) => subject !== REVOCATIONS && !subject.startsWith('_INBOX'));
+    expect(await reachedBy(() => ask(gateway, REVOCATIONS, STORED, foreign))).toEqual([]);
+    expect(seen).toEqual([0]);
+    await stop();
   });
 
   it('is no question, wherever the server of the bus has been made to publish it', async () => {
-    const seen: unknown[] = [];
-    const served = await serveQueries(await bus.as('device-agent'), 'device-agent', {
-      ...notAsked('device-agent'),
-      deliver: async (request: unknown) => seen.push(request),
-    } as never);
-    const goal = subjects.query('device-agent', 'deliver');
-    const nc = await bus.as('logging');
-    expect(await reachedBy(() => ask(nc, ...GET_STORED, [goal]))).toEqual([goal]);
-    await (await bus.as('device-agent')).flush();
+    const { seen, stop } = await registry();
+    const logging = await bus.as('logging');
+    expect(await reachedBy(() => ask(logging, ...GET_STORED, [REVOCATIONS]))).toEqual([REVOCATIONS]);
+    await (await bus.as('registry')).flush();
     expect(seen).toEqual([]);
-    await served.stop();
+    await stop();
   });
 });
+
+/** A registry, and what it was asked. */
+async function registry(): Promise<{ readonly seen: readonly number[]; readonly stop: () => Promise<void> }> {
+  const seen: number[] = [];
+  const handlers = {
+    ...notAsked('registry'),
+    revocations: async ({ after }: { after: number }) => {
+      seen.push(after);
+      return { sequence: after, revoked: [] };
+    },
+  };
+  const served = await serveQueries(await bus.as('registry'), 'registry', handlers, { authority: ANYBODY });
+  return { seen, stop: () => served.stop() };
+}
