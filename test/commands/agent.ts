@@ -166,7 +166,12 @@ export class Agent {
       open = false;
       answered(DeviceAnswer.parse(JSON.parse(text)));
     };
-    const message = { data: Buffer.from(body), json: () => JSON.parse(body), respond } as unknown as Msg;
+    const message = {
+      reply: '_INBOX_agent.1',
+      data: Buffer.from(body),
+      json: () => JSON.parse(body),
+      respond,
+    } as unknown as Msg;
     for (const desk of desks) desk(null, message);
   }
 

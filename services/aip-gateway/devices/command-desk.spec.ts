@@ -66,7 +66,7 @@ function opened() {
   const ask = (asked: DeviceRequest): DeviceAnswer[] => {
     const answers: DeviceAnswer[] = [];
     const respond = (text: string) => void answers.push(JSON.parse(text));
-    receive(null, { data: Buffer.from('{}'), json: () => asked, respond } as unknown as Msg);
+    receive(null, { reply: '_INBOX_test.1', data: Buffer.from('{}'), json: () => asked, respond } as unknown as Msg);
     return answers;
   };
   return { desk, ask, presence, sent };
