@@ -126,6 +126,7 @@ const optionFields = {
   approval: fc.constantFrom('policy', 'always', 'never'),
   approvals: fc.integer({ min: 1, max: 9 }),
   plan: fc.constantFrom('start', 'approve'),
+  judge: fc.constantFrom('models', 'all'),
   planner: fc.constantFrom('service', 'external'),
   evaluate: fc.boolean(),
 };
