@@ -179,7 +179,7 @@ describe('a client of another system that sends tasks', () => {
     const run = await until('the run', () => runNamed(name));
     expect(await system.untilEnd(run.runId)).toMatchObject({ status: 'CANCELLED' });
     const { stdout } = await system.cli('export', run.runId);
-    expect(stdout).toContain('"by":{"id":"aip-gateway","kind":"system"}');
+    expect(stdout).toContain('"by":{"id":"aip:galaxy","kind":"external"}');
   }
 });
 
