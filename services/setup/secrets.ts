@@ -1,10 +1,8 @@
 import { join } from 'node:path';
 import { CONTAINER_NATS_FILES } from '#libs/embedded';
 
-/** Who gets a directory of credentials. Each container mounts its own one and sees no other. */
-export const OWNERS = [
-  'nats',
-  'postgres',
+/** Those with metrics of their own. */
+export const WITH_METRICS = [
   'orchestrator',
   'registry',
   'aip-gateway',
@@ -12,6 +10,13 @@ export const OWNERS = [
   'logging',
   'console',
   'planner',
+] as const;
+
+/** Who gets a directory of credentials. Each container mounts its own one and sees no other. */
+export const OWNERS = [
+  'nats',
+  'postgres',
+  ...WITH_METRICS,
   'cli',
   'admin',
   'external',
@@ -23,17 +28,6 @@ export type Owner = (typeof OWNERS)[number];
 
 /** Projections live in PostgreSQL, and what the planner has learnt; nobody else learns its password. */
 export const WITH_DATABASE: readonly Owner[] = ['postgres', 'registry', 'logging', 'planner'];
-
-/** Those with metrics of their own. */
-export const WITH_METRICS = [
-  'orchestrator',
-  'registry',
-  'aip-gateway',
-  'device-agent',
-  'logging',
-  'console',
-  'planner',
-] as const satisfies readonly Owner[];
 
 /** Says one line to the person who sets up. */
 export type Say = (line: string) => void;

@@ -4,23 +4,23 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { deviceLinks, openBashGrammar, openPolicy, type CommandPolicy } from '../index.js';
 
-/** A world in which what is written leads elsewhere: work (also reached by the link `way`), a home, and links out of both. */
+/** A world in which what is written leads elsewhere: a desk (also reached by the link `way`), a home, and links out of both. */
 const root = realpathSync(mkdtempSync(join(tmpdir(), 'orrery-links-')));
 const links = deviceLinks({ directory: join(root, 'way'), home: join(root, 'home') });
 let here: CommandPolicy;
 let afar: CommandPolicy;
 
 beforeAll(async () => {
-  for (const folder of ['work/sub', 'work/plain', 'home', 'deep/er/x'])
+  for (const folder of ['desk/sub', 'desk/plain', 'home', 'deep/er/x'])
     mkdirSync(join(root, folder), { recursive: true });
-  for (const file of ['work/a.yml', 'work/sub/credentials.yml', 'work/plain/b.yml', 'home/notes'])
+  for (const file of ['desk/a.yml', 'desk/sub/credentials.yml', 'desk/plain/b.yml', 'home/notes'])
     writeFileSync(join(root, file), '');
-  symlinkSync('work', join(root, 'way'));
-  symlinkSync('/etc', join(root, 'work/etc'));
-  symlinkSync('/etc/cron.d/not-yet', join(root, 'work/later'));
-  symlinkSync('../work/etc/shadow', join(root, 'home/two'));
-  symlinkSync('loop', join(root, 'work/loop'));
-  symlinkSync('../../deep/er/x', join(root, 'work/sub/down'));
+  symlinkSync('desk', join(root, 'way'));
+  symlinkSync('/etc', join(root, 'desk/etc'));
+  symlinkSync('/etc/cron.d/not-yet', join(root, 'desk/later'));
+  symlinkSync('../desk/etc/shadow', join(root, 'home/two'));
+  symlinkSync('loop', join(root, 'desk/loop'));
+  symlinkSync('../../deep/er/x', join(root, 'desk/sub/down'));
   const parser = await openBashGrammar();
   here = openPolicy({ links }, parser);
   afar = openPolicy({}, parser);
