@@ -11,6 +11,8 @@ export const AccessWhat = z.enum([
   'EVENTS_READ',
   /** What tasks write, while they run or as it is kept; what agents thought and did. */
   'OUTPUT_READ',
+  /** Commands and outputs of all runs, for what was looked for in them. */
+  'SEARCHED',
   'EXPORTED',
   'VERIFIED',
   'LOGGED_IN',
@@ -26,6 +28,11 @@ const about = {
   taskId: TaskId.optional(),
   /** The content that was fetched by its name. */
   artifact: Sha256.optional(),
+  /**
+   * SHA-256 of the words that were looked for, in UTF-8: who suspects a question can compare it. Not the words themselves, for who looks
+   * whether a password has leaked writes it.
+   */
+  asked: Sha256.optional(),
   /** By which login; without a session for who was not let in. */
   login: Login.extend({ session: Vouched.shape.session.optional() }).optional(),
   /** The other end of the connection; where a proxy is in between, that is the proxy. */

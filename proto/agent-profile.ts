@@ -27,6 +27,21 @@ export const ClientTelemetry = z.strictObject({
 });
 export type ClientTelemetry = z.infer<typeof ClientTelemetry>;
 
+/** `DeviceWall.kind` where nothing makes a wall: judged commands run with the rights of the client. */
+export const NO_WALL = 'none';
+
+/**
+ * What makes the wall around judged commands on a device, and what of the machine it can show them. Both are
+ * words of its client, which may be a later one.
+ */
+export const DeviceWall = z.strictObject({
+  kind: z.string().min(1).max(64),
+  views: z.array(z.string().min(1).max(64)).max(16),
+  /** The user whose the processes behind it are. */
+  runsAs: z.string().min(1).max(64).optional(),
+});
+export type DeviceWall = z.infer<typeof DeviceWall>;
+
 /** How a device is doing, as it says every now and then: a view, never a fact in a log. */
 export const DeviceMetrics = z.strictObject({
   /** Processes that wanted to run, averaged over the last minute. */
@@ -105,6 +120,12 @@ export const AgentProfile = z.strictObject({
   tools: z.array(ToolInfo),
   resources: z.strictObject({ cpuCount: z.int(), memoryMb: z.int() }),
   tasksMax: z.int().min(1),
+  /** As its client said when it connected last; absent: it said nothing of it. */
+  wall: DeviceWall.optional(),
+  /** The release of its client, as that said; absent: it did not. */
+  client: z.string().min(1).max(128).optional(),
+  /** What else its client says of itself, in words; as much of it as fits into a table. */
+  metadata: z.record(z.string(), z.string()).optional(),
   /** Nothing new starts on it: it, or the whole fleet, was held by somebody. */
   held: DeviceHold.nullable().default(null),
   /** Its credentials count no more, and it is nobody's device until it is enrolled and joins again. */
@@ -115,6 +136,8 @@ export const AgentProfile = z.strictObject({
   metrics: MeasuredMetrics.nullable().optional(),
   /** When several clients were seen last to take the device from each other; absent: never since it was enrolled. */
   contendedAt: Instant.optional(),
+  /** When its last connection began, or ended as far as the log knows; absent: there was none. A connected one is there now. */
+  lastSeenAt: Instant.optional(),
   /** The session of the last connection; null before the first. */
   session: DeviceSession.nullable(),
   /** Sequence of the last FLEET event of this device that is folded in. */

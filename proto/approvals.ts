@@ -4,6 +4,7 @@ import { CommandCall } from './constellation.js';
 import { CommandId, DeviceId, idSchema, Instant, RunId, Sha256, TaskId } from './ids.js';
 import { LIMITS } from './limits.js';
 import { CommandClass } from './policy.js';
+import { AskedWall, CommandWall } from './walls.js';
 
 /** The id of what is asked: the id that the command has, or would have. It names run, task, attempt and step. */
 export const ApprovalId = CommandId;
@@ -37,6 +38,8 @@ export const Ask = z.discriminatedUnion('kind', [
     reasons: z.array(z.string().max(500)).max(20),
     policyHash: Sha256,
     grantable: z.boolean(),
+    /** What it would be given, if it is approved as it is; absent where it was asked before anybody could say so. */
+    wall: AskedWall.optional(),
   }),
   z.strictObject({ kind: z.literal('question'), ...askShape, question: z.string().min(1).max(4_000) }),
 ]);
@@ -56,12 +59,13 @@ export type StandingUse = z.infer<typeof StandingUse>;
 export const ApprovalDecision = z.enum(['approved', 'edited', 'rejected', 'answered', 'expired', 'revoked']);
 export type ApprovalDecision = z.infer<typeof ApprovalDecision>;
 
-/** What a person decided. `command`: what may run instead (`edited`). `answer`: of a question. */
+/** What a person decided. `command`: what may run instead (`edited`). `wall`: what it is given, where that is not what was shown. `answer`: of a question. */
 export const Decided = z.strictObject({
   approvalId: ApprovalId,
   decision: ApprovalDecision,
   by: Actor,
   command: CommandCall.optional(),
+  wall: CommandWall.optional(),
   answer: z.string().max(20_000).optional(),
   note: z.string().max(1_000).optional(),
 });
@@ -75,6 +79,8 @@ export const ApprovalGiven = z.strictObject({
   by: Actor,
   /** What may run instead: the first who says it is its author, and does not approve it by that. */
   command: CommandCall.optional(),
+  /** What it is given, as far as this person is concerned, where that is not what was shown. */
+  wall: CommandWall.optional(),
   /** For how long the same may run unasked, as far as this person is concerned. */
   grantMs: z.int().min(1).optional(),
   note: z.string().max(1_000).optional(),
@@ -87,6 +93,8 @@ export const GivenView = z.strictObject({
   givenAt: Instant,
   /** What may run instead; null: what was asked about. */
   command: CommandCall.nullable(),
+  /** What it is given; absent: what was shown. */
+  wall: CommandWall.optional(),
   /** Nobody approves what he wrote himself, or has a part in. */
   counts: z.boolean(),
 });
@@ -107,6 +115,8 @@ export const ApprovalView = z.strictObject({
   decidedAt: Instant.nullable(),
   /** The same command runs on the same device in this run without being asked again until then. */
   grantUntil: Instant.nullable(),
+  /** What it is given, where that is not what was shown. */
+  wall: CommandWall.optional(),
   /** How many persons have to approve it; 1 when absent. */
   needed: z.int().min(1).optional(),
   /** How many may, where they were fewer than that when it was asked. */

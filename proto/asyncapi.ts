@@ -33,6 +33,7 @@ import { QUERIES } from './queries.js';
 import { Refusal, RunOptions } from './request.js';
 import { TaskError, TaskResult } from './result.js';
 import { subjects } from './subjects.js';
+import { VERSION } from './version.js';
 import { EditingView, RunSummary, RunView } from './view.js';
 
 /** Parts that many messages share: described once. */
@@ -106,6 +107,7 @@ const PARAMETERS: Readonly<Record<string, string>> = {
   partition: 'of the run: FNV-1a (32 bit) of its id, modulo 32',
   deviceId: `of the device: ${ID}`,
   actorId: 'of the person or system: lower-case letters, digits, "_" and "-", at most 63',
+  attentionId: 'of the entry: 12 characters of 0-9 and a-z',
   key: 'public key of the bus: U and 55 characters',
   sessionId: `of the session, as PRESENCE says it: ${ID}`,
   eventType: 'of the event, e.g. TASK_STARTED',
@@ -201,6 +203,13 @@ const CHANNELS: Readonly<Record<string, ChannelSpec>> = {
     messages: ['ActorCommit'],
     action: 'send',
   },
+  attention: {
+    subject: subjects.anyAttention,
+    parameters: ['attentionId'],
+    about: 'What people have said to the entries of the inbox; read by the services and by auditors.',
+    messages: ['AttentionCommit'],
+    action: 'send',
+  },
   verbs: {
     subject: subjects.anyVerb.replace('>', '*.*.*'),
     parameters: ['partition', 'runId', 'verb'],
@@ -231,7 +240,7 @@ const CHANNELS: Readonly<Record<string, ChannelSpec>> = {
     subject: subjects.anyOutput.replace('>', '*.*.*.*.*'),
     parameters: ['runId', 'taskId', 'attempt', 'step', 'index'],
     about:
-      'What running commands write, as it is written: for people who watch. Stored nowhere, pieces may be missing.',
+      'What running commands write, as it is written: for people who watch. Kept for a day in OUTPUT, where pieces may be missing; whole it is in the results.',
     messages: ['OutputChunk'],
     action: 'send',
   },
@@ -292,12 +301,12 @@ function queryChannels(): [string, ChannelSpec][] {
 }
 
 /** The AsyncAPI 3.0 document of everything that crosses a wire, from the schemas that parse it. */
-export function asyncApiDocument(version: string): Record<string, unknown> {
+export function asyncApiDocument(): Record<string, unknown> {
   return {
     asyncapi: '3.0.0',
     info: {
       title: 'Orrery',
-      version,
+      version: VERSION,
       description: 'Runs one request as a task constellation on a fleet of devices, event-sourced on NATS JetStream.',
       license: { name: 'MIT' },
     },

@@ -6,6 +6,7 @@ import { CommandCall } from './constellation.js';
 import { CommandId, DeviceId, Instant, JournalId, Json, RunId, SessionId, Sha256, TaskId } from './ids.js';
 import { ModelCall, Note } from './model.js';
 import { PolicyVerdict } from './policy.js';
+import { AskedWall } from './walls.js';
 import { StopReason } from './run-events.js';
 import { ArtifactRef, TaskError, TaskResult } from './result.js';
 
@@ -85,8 +86,14 @@ const SCHEMAS = {
   COMMAND_JUDGED: z.strictObject({
     ...commandShape,
     ...PolicyVerdict.shape,
-    /** `agent`: a model proposed it. `person`: one changed it. `verify`: the task's post-condition. `plan`: the task's exact command, which a model may have written. */
-    origin: z.enum(['agent', 'person', 'verify', 'plan']),
+    /**
+     * `agent`: a model proposed it. `person`: one changed it. `verify`: the task's post-condition. `plan`: the task's exact command, which a
+     * model may have written. `device`: it was issued, and its device, which judges with its files before it, did not run it but wants a
+     * person to be asked.
+     */
+    origin: z.enum(['agent', 'person', 'verify', 'plan', 'device']),
+    /** What it would be given, of what a person is asked about or has changed. */
+    wall: AskedWall.optional(),
     policyHash: Sha256,
     given,
   }),

@@ -8,6 +8,7 @@ import { CommandId, DeviceId, Instant, JournalId, Json, RunId, SessionId, Sha256
 import { LIMITS } from './limits.js';
 import { RunRequest } from './request.js';
 import { ArtifactRef, TaskError } from './result.js';
+import { CommandWall } from './walls.js';
 
 /**
  * That a command was judged before it was sent, and how: the device judges again and may only be stricter. Absent for an exact
@@ -48,6 +49,8 @@ export const DeviceRequest = z.discriminatedUnion('kind', [
     journalId: JournalId.nullable(),
     command: CommandCall,
     judged: Judged.optional(),
+    /** What its approval gives it: the device makes the wall, never a wider one. */
+    wall: CommandWall.optional(),
     priority: z.int(),
     /** Server time after which gateway and device refuse to start it; unchanged in its repeats. */
     notAfter: Instant,
@@ -93,7 +96,7 @@ export const DeviceAnswer = z.discriminatedUnion('state', [
 ]);
 export type DeviceAnswer = z.infer<typeof DeviceAnswer>;
 
-/** One piece of what a running command writes, on `orrery.output.<commandId>`: for people who watch, stored nowhere. */
+/** One piece of what a running command writes, on `orrery.output.<commandId>`: for people who watch. Whole it is in the result of the command. */
 export const OutputChunk = z.strictObject({
   commandId: CommandId,
   deviceId: DeviceId,
@@ -112,6 +115,8 @@ export const SubmitCommand = z.strictObject({
   /** How the actor has proven it; a request that came from no more than its subject has none. */
   proof: KeptProof.optional(),
   namespace: z.string().min(1).max(64),
+  /** The actor was an operator when the request came in: nothing of it is judged for who wrote it. */
+  trusted: z.literal(true).optional(),
   runId: RunId,
   request: RunRequest,
   /** Content hash of the same request by what a line without a type meant once, where that makes a difference. */

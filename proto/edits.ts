@@ -86,6 +86,7 @@ export const EditViolation = z.strictObject({
     'NO_DEVICE',
     'UNKNOWN_TOOL',
     'NO_COMMAND',
+    'INVALID_ARGUMENTS',
     'TOO_LARGE',
     'STALE_REVISION',
     /** A model may have written it, and it would run on a device that the plan was not made for. */

@@ -4,6 +4,7 @@ import { describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
 import { ACTOR_EVENT_TYPES } from './actor-events.js';
 import { ATTEMPT_EVENT_TYPES } from './attempt-events.js';
+import { ATTENTION_EVENT_TYPES } from './attention.js';
 import { FLEET_EVENT_TYPES } from './fleet-events.js';
 import { MESSAGES } from './messages.js';
 import { parseWith } from './parse.js';
@@ -46,6 +47,7 @@ describe('the golden corpus', () => {
       ...PLAN_EVENT_TYPES,
       ...FLEET_EVENT_TYPES,
       ...ACTOR_EVENT_TYPES,
+      ...ATTENTION_EVENT_TYPES,
     ];
     expect(types.filter((type) => !folders.includes(type))).toEqual([]);
   });

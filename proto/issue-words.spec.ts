@@ -16,7 +16,11 @@ describe('what is wrong with an input', () => {
     [z.object({ at: z.array(z.int()) }), { at: [1.5] }, 'at[0]: must be a whole number, not 1.5'],
     [z.record(z.string(), z.boolean()), [], 'must be an object, not a list'],
     [z.object({ on: z.boolean() }), { on: null }, 'on: must be true or false, not null'],
-    [z.enum(['up', 'down']), 'sideways', 'must be one of "up", "down", not a text'],
+    [z.enum(['up', 'down']), 'sideways', 'must be one of "up", "down"'],
+    [z.enum(['up', 'down']), 'donw', 'must be one of "up", "down"; did you mean "down"?'],
+    [z.object({ on: z.literal('up') }), { on: 3 }, 'on: must be "up", not 3'],
+    [Place, { divice: 'web-1', device: 'a', port: 1 }, 'divice: unknown field; did you mean "device"?'],
+    [z.object({ at: Place }), { at: { device: 'a', port: 1, weight: 1 } }, 'at.weight: unknown field'],
     [z.literal(1), 2, 'must be 1, not 2'],
     [z.string().min(1), '', 'must have at least 1 character'],
     [z.string().length(2), 'a', 'must have exactly 2 characters'],
@@ -26,9 +30,23 @@ describe('what is wrong with an input', () => {
     [z.object({ to: z.union([z.string(), Place]) }), {}, 'to: is missing'],
     [z.union([z.string(), z.int()]), null, 'must be a text, not null, or must be a number, not null'],
     [z.union([z.string(), Place]), { device: 'web-1', port: 0 }, 'port: must be at least 1'],
+    [z.union([z.int(), z.object({ at: Place })]), { at: { device: 'a', port: 1, name: 1 } }, 'at.name: unknown field'],
+    [
+      z.union([z.object({ at: Place, a: z.int() }), z.object({ at: Place, b: z.int(), c: z.int() })]),
+      { at: { device: 'a', port: 1, x: 1 }, a: '' },
+      'at.x is unknown',
+    ],
     [z.union([z.string(), Place]), { device: 'web-1', port: 'x' }, 'port must be a number, not a text'],
   ])('is said with what would be valid: %#', (schema, input, sentence) => {
     expect(wrong(schema, input)).toEqual([sentence]);
+  });
+
+  it('is said of each field that nobody knows', () => {
+    expect(wrong(Place, { device: 'a', port: 1, divice: 1, weight: 2, ports: 3 })).toEqual([
+      'divice: unknown field; did you mean "device"?',
+      'weight: unknown field',
+      'ports: unknown field; did you mean "port"?',
+    ]);
   });
 
   it('is said in the words of the schema where it has any', () => {

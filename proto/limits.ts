@@ -93,6 +93,9 @@ export const LIMITS = {
   replyRepairsMax: 3,
   /** What agents of a run have noted, as JSON; the oldest notes go first. */
   blackboardBytesMax: 8 * 1024,
+  /** Labels of a request; of each of them the key, and the value. */
+  labelsMax: 20,
+  labelCharsMax: 63,
   /** A note that somebody adds to a run, and how many a run takes. */
   noteCharsMax: 1_000,
   notesMax: 100,
@@ -122,6 +125,16 @@ export const LIMITS = {
   loginCharsMax: 512,
   /** That a token was used is recorded at most this often. */
   tokenUseMs: 60 * 60 * 1000,
+  /** What an entry of the inbox says, what its id is a hash of, and what people may say about one. */
+  attentionCharsMax: 500,
+  attentionKeyCharsMax: 400,
+  attentionFactsMax: 100,
+  /** A device that connects so often within this time comes and goes; it does no more when it was quiet for so long. */
+  flapsMin: 5,
+  flapsWithinMs: 10 * 60 * 1000,
+  flapsQuietMs: 60 * 60 * 1000,
+  /** Part of the room of a disk, or of what may be stored, from which on somebody has to make more. */
+  storeTightFrom: 0.8,
   /** How long it is kept who read what, and how much of one writer about one actor. */
   accessMs: 400 * 24 * 60 * 60 * 1000,
   accessesPerSubjectMax: 1_000_000,

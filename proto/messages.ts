@@ -5,6 +5,7 @@ import { ActorProof, KnownActor } from './actors.js';
 import { AgentProfile, Presence } from './agent-profile.js';
 import { ClientMessage } from './aip/client-messages.js';
 import { ServerMessage } from './aip/server-messages.js';
+import { AttentionCommit, RecordedAttentionEvent } from './attention.js';
 import { AttemptCommit, RecordedAttemptEvent } from './attempt-events.js';
 import { DeviceAnswer, DeviceRequest, OutputChunk, SubmitCommand } from './commands.js';
 import { VERB_BODIES, VerbAnswer } from './verb-bodies.js';
@@ -103,6 +104,8 @@ export const MESSAGES: Readonly<Record<string, MessageSpec>> = Object.fromEntrie
   ...events(RecordedFleetEvent.options, 'event of a device'),
   ['ActorCommit', message(ActorCommit, 'events of one person or system')],
   ...events(RecordedActorEvent.options, 'event of a person or system'),
+  ['AttentionCommit', message(AttentionCommit, 'what somebody said to one entry of the inbox')],
+  ...events(RecordedAttentionEvent.options, 'word about an entry of the inbox'),
   ['AccessRecord', message(AccessRecord, 'who looked at what, or came in, or did not')],
   ['FeedMessage', message(FeedMessage, 'one event of a run for everybody outside, as a CloudEvent')],
   ['DeviceRequest', message(DeviceRequest, 'run a command, stop an attempt, forget a result')],

@@ -11,16 +11,21 @@ import {
   TokenId,
 } from './actor-events.js';
 import { Actor, ActorId, BusKey } from './actors.js';
+import { AttentionEntry, AttentionId, AttentionKind, AttentionWord, SettleReason, UnseenSource } from './attention.js';
 import { ApprovalView, ContentApprovalId } from './approvals.js';
 import { AdminProfile, AgentProfile, Revocation, ServiceManifest } from './agent-profile.js';
 import { ClientRole } from './aip/frames.js';
 import { CommandOutcome } from './commands.js';
-import { CommandCall, TaskConstellation } from './constellation.js';
-import { CommandId, DeviceId, idSchema, Instant, Json, RunId, Sha256 } from './ids.js';
+import { CommandCall, RunStatus, TaskConstellation } from './constellation.js';
+import { CommandId, DeviceId, idSchema, Instant, Json, RunId, Sha256, TaskId } from './ids.js';
 import { PolicyVerdict } from './policy.js';
+import { AskedWall } from './walls.js';
 import { GrantSelection, RevokedGrants } from './grants.js';
 import { Demonstration, Experience, GoalMatch, RunbookInfo, RunbookName } from './runbooks.js';
+import { LabelSelector } from './labels.js';
+import { LIMITS } from './limits.js';
 import { Issue, Refusal } from './request.js';
+import { SearchAnswer, SearchRequest } from './search.js';
 import { RunSummary, RunView } from './view.js';
 
 /** Answer of a query that cannot be served as asked. */
@@ -51,9 +56,11 @@ const asks = <Q extends z.ZodRawShape, A extends z.ZodRawShape>(request: Q, answ
 /** `changed` is false when it was so already. `devices` show it in their profiles by now. */
 const HeldAnswer = z.strictObject({ changed: z.boolean(), devices: z.int().min(0) });
 
+const CommandOfPerson = idSchema('the id of a command');
+
 /** A change that people order: the same id is decided once, however often it is sent, whichever replica is asked. */
 const orders = <Q extends z.ZodRawShape>(request: Q) =>
-  asks({ id: idSchema('the id of a command'), ...request }, { changed: z.boolean() });
+  asks({ id: CommandOfPerson, ...request }, { changed: z.boolean() });
 
 /** Takes an input again by its place in its stream, after the cause of its dead letter was mended; nothing is published twice. */
 const dlqRetry = asks({ stream: z.string().min(1).max(64), sequence: z.int().min(1) }, { handled: z.literal(true) });
@@ -69,7 +76,12 @@ export const QUERIES = {
     /** What the service's command policy says about a call that an agent would make on a device; nothing is run. */
     explain: asks(
       { deviceId: DeviceId.optional(), command: CommandCall },
-      { verdict: PolicyVerdict, policyHash: Sha256 },
+      {
+        verdict: PolicyVerdict,
+        policyHash: Sha256,
+        /** What it would be given there; absent where nobody knows of a wall, and for what is no command line. */
+        wall: AskedWall.optional(),
+      },
     ),
     /**
      * A result that a device brings and that nobody asked for since: `stored` (the device may forget it), `wanted` (somebody
@@ -271,7 +283,28 @@ export const QUERIES = {
     evaluate: asks({ runId: RunId }, { accepted: z.literal(true) }),
   },
   logging: {
-    runs: asks({ limit: z.int().min(1).max(1_000).optional() }, { runs: z.array(RunSummary) }),
+    /** Newest first, of those for which all holds that is said; `more`: there are older ones, `before` the last of these. */
+    runs: asks(
+      {
+        limit: z.int().min(1).max(1_000).optional(),
+        status: z.array(RunStatus).min(1).max(RunStatus.options.length).optional(),
+        /** By this actor. */
+        by: z.string().min(1).max(256).optional(),
+        /** At least one attempt of a task was or is on it. */
+        device: DeviceId.optional(),
+        since: Instant.optional(),
+        /** Older than this run. */
+        before: RunId.optional(),
+        /** How the id begins. */
+        id: z
+          .string()
+          .regex(/^[0-9a-z]{1,26}$/u, 'must be the beginning of the id of a run')
+          .optional(),
+        /** With all of these. */
+        label: z.array(LabelSelector).min(1).max(LIMITS.labelsMax).optional(),
+      },
+      { runs: z.array(RunSummary), more: z.literal(true).optional() },
+    ),
     /** Over all runs, newest first. */
     approvals: asks(
       {
@@ -280,7 +313,60 @@ export const QUERIES = {
       },
       { approvals: z.array(ApprovalView) },
     ),
+    /** What devices work on now; some of it where there is more. */
+    'at-work': asks(
+      {},
+      {
+        tasks: z.array(
+          z.strictObject({
+            deviceId: DeviceId,
+            runId: RunId,
+            taskId: TaskId,
+            name: z.string(),
+            startedAt: Instant.nullable(),
+          }),
+        ),
+      },
+    ),
     run: asks({ runId: RunId }, { run: RunView }),
     report: asks({ runId: RunId }, { runId: RunId, markdown: z.string() }),
+    /**
+     * What needs somebody, newest first: those entries for which all holds that is said; settled ones only where that is wanted. `open` and `taken`
+     * count all that are not settled, whatever is asked for.
+     */
+    attention: asks(
+      {
+        kind: z.array(AttentionKind).min(1).max(AttentionKind.options.length).optional(),
+        runId: RunId.optional(),
+        deviceId: DeviceId.optional(),
+        all: z.boolean().optional(),
+        /** How the id begins. */
+        id: z
+          .string()
+          .regex(/^[0-9a-z]{1,12}$/u, 'must be the beginning of the id of an entry')
+          .optional(),
+        /** Older than this entry. */
+        before: AttentionId.optional(),
+        limit: z.int().min(1).max(1_000).optional(),
+      },
+      {
+        open: z.int().min(0),
+        taken: z.int().min(0),
+        entries: z.array(AttentionEntry),
+        more: z.literal(true).optional(),
+        unseen: z.array(UnseenSource),
+      },
+    ),
+    /** Takes an entry on, in the name of who signs it: the same id is decided once, whichever replica is asked. */
+    'attention-take': {
+      request: z.strictObject({ id: CommandOfPerson, attentionId: AttentionId }),
+      answer: AttentionWord,
+    },
+    'attention-settle': {
+      request: z.strictObject({ id: CommandOfPerson, attentionId: AttentionId, reason: SettleReason }),
+      answer: AttentionWord,
+    },
+    /** Commands and what they printed, newest first. */
+    search: { request: SearchRequest, answer: SearchAnswer },
   },
 } as const;

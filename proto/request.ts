@@ -3,6 +3,7 @@ import { ActorProof } from './actors.js';
 import { Budget } from './budget.js';
 import { TaskConstellation } from './constellation.js';
 import { Json, RequestId, RunId } from './ids.js';
+import { RunLabels } from './labels.js';
 import { LIMITS } from './limits.js';
 import { ApprovalMode, JudgedCommands } from './policy.js';
 
@@ -63,6 +64,8 @@ export const RunRequest = z
     constellation: TaskConstellation.nullable().default(null),
     options: RunOptions.default({}),
     metadata: z.record(z.string().max(64), Json).default({}),
+    /** Of the content: the same request id with others is a conflict. */
+    labels: RunLabels.optional(),
   })
   .refine((request) => (request.goal === null) !== (request.constellation === null), {
     error: 'exactly one of goal and constellation must be given',
@@ -88,6 +91,8 @@ export const RefusalCode = z.enum([
   'IDEMPOTENCY_CONFLICT',
   'NO_PLANNER',
   'TRY_AGAIN',
+  /** Nothing can be stored now; the sentence says why. It goes on by itself when there is room. */
+  'STORAGE_FULL',
   'UNAUTHORIZED',
   /** Who asks has had as much as he may take; the sentence says of what, and when to ask again. */
   'LIMIT_REACHED',

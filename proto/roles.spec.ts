@@ -14,7 +14,7 @@ describe('the table of roles', () => {
       Object.keys(names).map((name) => `${service}.${name}`),
     );
     const reads = ['READ_RUNS', 'WATCH', 'READ_OUTPUT', 'READ_LOG', 'EXPORT', 'VERIFY'];
-    expect(new Set(actions)).toEqual(new Set(['SUBMIT', ...RUN_VERBS, ...queries, ...reads]));
+    expect(new Set(actions)).toEqual(new Set(['SUBMIT', 'RUN_UNJUDGED', ...RUN_VERBS, ...queries, ...reads]));
   });
 
   it('allows nothing to who has no role, also not with what is his own', () => {
@@ -45,6 +45,10 @@ describe('the table of roles', () => {
 
   it('lets approvers approve, and nobody else', () => {
     expect(Role.options.filter((role) => mayDo([role], 'APPROVE', { own: true }))).toEqual(['approver']);
+  });
+
+  it('lets exact commands of an operator run as they stand, and those of nobody else, also in a run of his own', () => {
+    expect(Role.options.filter((role) => mayDo([role], 'RUN_UNJUDGED', { own: true }))).toEqual(['operator']);
   });
 
   it('gives an admin people and tokens, and nothing of runs, devices or logs', () => {

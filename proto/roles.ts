@@ -8,8 +8,10 @@ type Read = 'READ_RUNS' | 'WATCH' | 'READ_OUTPUT' | 'READ_LOG' | 'EXPORT' | 'VER
 export type QueryAction = {
   [S in keyof typeof QUERIES]: `${S}.${keyof (typeof QUERIES)[S] & string}`;
 }[keyof typeof QUERIES];
+/** To have exact commands of a request or an edit run as they stand: those of everybody else are judged first. */
+type Trust = 'RUN_UNJUDGED';
 /** Everything that is allowed to somebody or not. A query is named `<service>.<name>`. */
-export type ActionName = RunVerb | 'SUBMIT' | QueryAction | Read;
+export type ActionName = RunVerb | 'SUBMIT' | Trust | QueryAction | Read;
 
 interface Rule {
   /** One of them is enough. */
@@ -27,17 +29,19 @@ const LOOK = { roles: ['viewer', 'requester', 'approver', 'operator', 'auditor']
 const AUDIT = { roles: ['auditor'] } as const satisfies Rule;
 const OPERATE = { roles: ['operator'] } as const satisfies Rule;
 const CONTROL = { roles: ['operator'], own: ['requester'] } as const satisfies Rule;
+const DESK = { roles: ['approver', 'operator'] } as const satisfies Rule;
 const ADMINISTER = { roles: ['admin'] } as const satisfies Rule;
 const SERVICES = { roles: [], services: 'key' } as const satisfies Rule;
 const ANYBODY = ['viewer', 'requester', 'approver', 'operator', 'auditor', 'admin'] as const satisfies readonly Role[];
 
 /**
  * Who may do what: one row for each verb, query and read, and no action without a row. A viewer looks; a requester asks for runs and
- * controls his own; an approver decides; an operator controls every run and the fleet, and decides nothing but no; an auditor
+ * controls his own; an approver decides; an operator controls every run and the fleet, writes what runs unasked, and decides nothing but no; an auditor
  * reads every log; an admin administers people, and nothing else.
  */
 export const ROLE_TABLE: Readonly<Record<ActionName, Rule>> = {
   SUBMIT: { roles: ['requester'] },
+  RUN_UNJUDGED: OPERATE,
   CANCEL: CONTROL,
   PAUSE: CONTROL,
   RESUME: CONTROL,
@@ -92,8 +96,13 @@ export const ROLE_TABLE: Readonly<Record<ActionName, Rule>> = {
   'planner.evaluate': OPERATE,
   'logging.runs': LOOK,
   'logging.approvals': LOOK,
+  'logging.at-work': LOOK,
   'logging.run': LOOK,
   'logging.report': LOOK,
+  'logging.attention': LOOK,
+  'logging.attention-take': DESK,
+  'logging.attention-settle': DESK,
+  'logging.search': LOOK,
 
   READ_RUNS: LOOK,
   WATCH: LOOK,

@@ -29,6 +29,7 @@ import {
   Sha256,
   TaskId,
 } from './ids.js';
+import { RunLabels } from './labels.js';
 import { LIMITS } from './limits.js';
 import { Note } from './model.js';
 import { Evaluation } from './planner-replies.js';
@@ -119,7 +120,7 @@ export const ForkedTask = z.strictObject({
   skippedBy: z.enum(['condition', 'failure']).nullable(),
   /** The run in which its last attempt ran, and whose ATTEMPTS hold its steps. */
   ranIn: RunId.nullable(),
-  /** A model may have written its command. */
+  /** A model may have written its command, or who is no operator. */
   judge: z.literal(true).optional(),
   /** A person agreed that it stands for what it replaces. */
   vouched: z.literal(true).optional(),
@@ -144,9 +145,13 @@ const SCHEMAS = {
     constellation: RecordedConstellation.nullable(),
     options: RunOptions,
     metadata: z.record(z.string(), Json),
+    /** Absent where there are none. */
+    labels: RunLabels.optional(),
     requestedBy: Actor,
     requestedAt: Instant,
     deadlineAt: Instant,
+    /** Who asked was no operator then: the exact commands of what he asked for are judged before they run. */
+    judgeCommands: z.literal(true).optional(),
     /** What a line without a type meant when it was asked; absent: `unconditional`, as it was once. The constellation has its types. */
     untypedLines: z.literal('success-only').optional(),
   }),
@@ -172,7 +177,7 @@ const SCHEMAS = {
     trace: EditTrace.optional(),
     planHash: Sha256.nullable().optional(),
     source: PlanSource.optional(),
-    /** A model may have written it: the exact commands that it defines are judged like an agent's before they run. */
+    /** A model may have written it, or somebody who was no operator: the exact commands that it defines are judged like an agent's before they run. */
     judgeCommands: z.literal(true).optional(),
     /** Of a plan that begins: targets, besides those of its tasks, that later edits of a model may use. */
     spare: z.array(Target).max(50).optional(),
@@ -228,7 +233,7 @@ const SCHEMAS = {
     journalId: JournalId.nullable(),
     /** The exact call to make; absent: the device's agent does the work, as `agent` says. Exactly one of the two is there. */
     command: CommandCall.optional(),
-    /** The command and the post-condition are judged before they run: a model may have written them. */
+    /** The command and the post-condition are judged before they run: a model may have written them, or who is no operator. */
     judge: z.literal(true).optional(),
     agent: AgentOrder.optional(),
     verify: Verification.optional(),
@@ -414,6 +419,7 @@ const SCHEMAS = {
     goal: z.string().nullable(),
     options: RunOptions,
     metadata: z.record(z.string(), Json),
+    labels: RunLabels.optional(),
     requestedBy: Actor,
     forkedAt: Instant,
     deadlineAt: Instant,
@@ -435,6 +441,8 @@ const SCHEMAS = {
     waitsFor: z.literal('plan_approval').optional(),
     /** Who had a part in what it takes over: they approve nothing here either. Absent in what was forked before this was known. */
     authors: z.array(Actor).optional(),
+    /** Who asked for what it goes on with was no operator then. */
+    judgeCommands: z.literal(true).optional(),
   }),
 } as const;
 

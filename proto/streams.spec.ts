@@ -40,6 +40,7 @@ describe('streams', () => {
       STREAMS.PLANS,
       STREAMS.FLEET,
       STREAMS.ACTORS,
+      STREAMS.ATTENTION,
     ] as readonly StreamSpec[]) {
       expect(denyDelete).toBe(true);
       expect(ageMsMax).toBeUndefined();

@@ -28,6 +28,8 @@ export interface StreamSpec {
   /** Window for `Nats-Msg-Id`. */
   readonly dedupeMs: number;
   readonly ageMsMax?: number;
+  /** Messages: more forget the oldest, and a server that dies may lose the newest. Only for what is kept elsewhere, too. */
+  readonly forgetsAbove?: number;
   /** Of one subject: who fills his own keeps nobody else from writing. */
   readonly messagesPerSubjectMax?: number;
   readonly denyDelete?: boolean;
@@ -93,6 +95,15 @@ export const STREAMS = {
     denyDelete: true,
     republish: told(subjects.anyActor),
   },
+  ATTENTION: {
+    name: 'ATTENTION',
+    subjects: [subjects.anyAttention],
+    description: 'who took on or settled what needs somebody',
+    messageBytesMax: LIMITS.commitBytesMax,
+    dedupeMs: 120_000,
+    denyDelete: true,
+    republish: told(subjects.anyAttention),
+  },
   ACCESS: {
     name: 'ACCESS',
     subjects: [subjects.anyAccess],
@@ -120,6 +131,16 @@ export const STREAMS = {
     dedupeMs: 120_000,
     ageMsMax: 30 * DAY_MS,
     republish: told(subjects.anyFeed),
+  },
+  OUTPUT: {
+    name: 'OUTPUT',
+    subjects: [subjects.anyOutput],
+    description: 'what commands write while they run, for who comes later; whole it is in the results',
+    messageBytesMax: 256 * 1024,
+    dedupeMs: 100,
+    ageMsMax: DAY_MS,
+    forgetsAbove: 250_000,
+    republish: { source: subjects.anyOutput, destination: liveSubjectOf(subjects.anyOutput) },
   },
   DLQ: {
     name: 'DLQ',
@@ -205,6 +226,9 @@ export function allDurables(): DurableSpec[] {
   const partitions = Array.from({ length: PARTITIONS }, (_, partition) => Object.values(partitionDurables(partition)));
   return [...Object.values(DURABLES), ...partitions.flat()];
 }
+
+/** Streams that somebody takes messages of, each with a durable: ours, and those of systems outside. */
+export const DURABLE_STREAMS: readonly StreamName[] = ['REQUESTS', 'RUNS', 'ATTEMPTS', 'PLANS', 'TIMERS', 'FEED'];
 
 export interface BucketSpec {
   readonly bucket: string;

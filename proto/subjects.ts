@@ -1,4 +1,5 @@
 import type { ActorId } from './actors.js';
+import type { AttentionId } from './attention.js';
 import type { AttemptKey } from './attempt-events.js';
 import type { CommandId, DeviceId, RequestId, RunId, SessionId, TaskId } from './ids.js';
 import type { RunEventType } from './run-events.js';
@@ -53,6 +54,8 @@ export const subjects = {
   anyFleet: 'orrery.fleet.*',
   actor: (actorId: ActorId) => `orrery.actor.${actorId}`,
   anyActor: 'orrery.actor.*',
+  attention: (attentionId: AttentionId) => `orrery.attention.${attentionId}`,
+  anyAttention: 'orrery.attention.*',
   /** What the holder of this key says that he has read. */
   accessByKey: (key: string) => `orrery.access.key.${key}`,
   /** What a service says of who came in there; `_` is nobody. */

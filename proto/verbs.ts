@@ -6,6 +6,7 @@ import { Proposal } from './edits.js';
 import { TaskId } from './ids.js';
 import { LIMITS } from './limits.js';
 import { NoteText } from './run-note.js';
+import { CommandWall } from './walls.js';
 
 /** Users of the bus that may send verbs. */
 export type VerbSender = 'cli' | 'console' | 'aip-gateway' | 'planner';
@@ -218,11 +219,12 @@ export const VERBS = {
       route: { path: 'notes', what: 'Add a note to a run', body: { name: 'Note', required: true } },
     },
   ),
-  /** Lets a command run: as it is, or as `command` says. `grantMs`: and the same one on the same device for this long. */
+  /** Lets a command run: as it is, or as `command` says. `wall`: with this, in place of what was shown. `grantMs`: and the same one on the same device for this long. */
   APPROVE: row(
     {
       approvalId: ApprovalId,
       command: CommandCall.optional(),
+      wall: CommandWall.optional(),
       grantMs: z.int().min(1_000).max(LIMITS.grantMsMax).optional(),
       note: why,
     },
@@ -234,12 +236,13 @@ export const VERBS = {
         examples: [
           'orrery approve 0k3j….web.1.2.0',
           'orrery approve 0k3j….web.1.2.0 --command "systemctl reload nginx"',
+          'orrery approve 0k3j….web.1.2.0 --sandbox internet --sandbox writable=/srv/app',
           'orrery approve 0k3j….web.1.2.0 --grant 10',
         ],
         options: [note],
         own: true,
-        done: '{approvalId} is approved{as} (event {sequence})',
-        noted: 'your word for {approvalId} is recorded{as} (event {sequence})',
+        done: '{approvalId} is approved{as}{with} (event {sequence})',
+        noted: 'your word for {approvalId} is recorded{as}{with} (event {sequence})',
       },
       route: { decision: 'approve' },
     },

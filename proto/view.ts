@@ -6,6 +6,7 @@ import { EditTrigger, EditViolation } from './edits.js';
 import { FinalAnswer } from './final-answer.js';
 import { Evaluation } from './planner-replies.js';
 import { DeviceId, EditId, Instant, LineId, RequestId, RunId, TaskId } from './ids.js';
+import { RunLabels } from './labels.js';
 import { LockPolicy } from './request.js';
 import { TaskError, TaskResult } from './result.js';
 import { RunNote } from './run-note.js';
@@ -78,6 +79,8 @@ export const RunView = z.strictObject({
   endedAt: Instant.nullable(),
   /** Who asked, as the credential said. */
   requestedBy: z.string(),
+  /** Which exact commands the policy judges before they run, and why; absent where none is. */
+  judging: z.string().optional(),
   waitingFor: WaitingFor.nullable(),
   editing: EditingView.nullable().default(null),
   /** Where it was forked from. */
@@ -98,6 +101,8 @@ export const RunView = z.strictObject({
   evaluation: Evaluation.nullable().optional(),
   /** In the order in which they were added; null when there are none. */
   notes: z.array(RunNote).nullable().optional(),
+  /** As it was asked; null when there are none. */
+  labels: RunLabels.nullable().optional(),
 });
 export type RunView = z.infer<typeof RunView>;
 
@@ -111,5 +116,8 @@ export const RunSummary = z.strictObject({
   tasks: z.int().min(0),
   requestedAt: Instant,
   endedAt: Instant.nullable(),
+  /** Who asked, as the credential said. */
+  requestedBy: z.string().optional(),
+  labels: RunLabels.optional(),
 });
 export type RunSummary = z.infer<typeof RunSummary>;

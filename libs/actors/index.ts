@@ -1,5 +1,5 @@
 /**
- * ACTORS, one of the five aggregates: people, systems and external systems with their roles, keys, tokens and logins, folded from
+ * ACTORS, one of the six aggregates: people, systems and external systems with their roles, keys, tokens and logins, folded from
  * facts, and what is decided about them. Pure; the registry stores, shows and answers.
  */
 export {

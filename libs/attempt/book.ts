@@ -101,7 +101,7 @@ function recordFact(before: Draft, event: AttemptEvent): Draft {
       };
     }
     case 'COMMAND_JUDGED':
-      return withCommand(book, event.data.commandId, ({ judged }) => ({ judged: [...judged, event.data] }));
+      return judgedAgain(book, event.data);
     case 'ATTEMPT_ASKED':
       return withCommand(book, event.data.approvalId, () => ({ ask: event.data }));
     case 'ATTEMPT_SIGNALLED': {
@@ -132,6 +132,16 @@ export function lastFinished(book: Book): CommandRecord | undefined {
 /** Commands that may be running, or have run, without anybody having said so. */
 export function openCommands(book: Book): CommandRecord[] {
   return [...book.commands.values()].filter(({ issued, finished }) => issued !== null && finished === null);
+}
+
+/** What its device did not run but wants a person to be asked about is as if it had never been issued. */
+function judgedAgain(book: Draft, fact: FactOf<'COMMAND_JUDGED'>): Draft {
+  const isIssued = fact.origin === 'device' && (book.commands.get(fact.commandId)?.issued ?? null) !== null;
+  const used = isIssued ? { ...book.used, commands: book.used.commands - 1 } : book.used;
+  return withCommand({ ...book, used }, fact.commandId, ({ judged, issued }) => ({
+    judged: [...judged, fact],
+    issued: isIssued ? null : issued,
+  }));
 }
 
 /** An exact command has no COMMAND_ISSUED that could be counted. */

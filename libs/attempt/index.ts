@@ -1,5 +1,5 @@
 /**
- * ATTEMPT, one of the five aggregates: its orders, its facts folded, what is told to its agent of them, how commands and steps end. Pure;
+ * ATTEMPT, one of the six aggregates: its orders, its facts folded, what is told to its agent of them, how commands and steps end. Pure;
  * the device-agent waits, asks and stores.
  */
 export {
@@ -19,7 +19,15 @@ export { emptyRecord, isKnown, lastFinished, openCommands } from './book.js';
 export type { Book, CommandRecord, FactOf } from './book.js';
 export * from './ending.js';
 export * from './ends.js';
-export { agentName, answerOutcome, callOutcome, diverged, isCallOf, modelOutcome } from './recorded-outcomes.js';
+export {
+  agentName,
+  answerOutcome,
+  callOutcome,
+  diverged,
+  grantedWall,
+  isCallOf,
+  modelOutcome,
+} from './recorded-outcomes.js';
 export type { Diverged, NextMove } from './recorded-outcomes.js';
 export { errorOf } from './failures.js';
 export * from './shape-result.js';

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { sameJson, type CommandCall } from '#proto';
+import { type CommandCall, type CommandWall, narrowerWall, UNHELD, sameJson, wallOnly } from '#proto';
 import type { Book, CommandRecord } from './book.js';
 import type { AgentReply, ModelFailed, ModelReplied, PersonAnswered, ToolCalled } from './outcomes.js';
 
@@ -54,6 +54,17 @@ export function isCallOf(record: CommandRecord, { command }: Pick<ToolCalled, 'c
 /** The command as a person or the agent left it: what runs, if it runs. */
 export function commandOf(record: CommandRecord): CommandCall | undefined {
   return record.finished?.command ?? record.issued?.command ?? record.judged.at(-1)?.command;
+}
+
+/**
+ * What an approved command is given: what the approval says, otherwise what was shown; of one that a person changed no more than fits it.
+ * Undefined: nobody was shown anything when it was asked about.
+ */
+export function grantedWall({ ask, decided, judged }: CommandRecord): CommandWall | undefined {
+  if (decided?.wall !== undefined) return decided.wall;
+  const shown = ask?.kind === 'approval' ? ask.wall : undefined;
+  if (decided === null || shown === undefined) return undefined;
+  return decided.command === undefined ? wallOnly(shown) : narrowerWall(shown, judged.at(-1)?.wall ?? UNHELD);
 }
 
 /** What a person said to a question; undefined while nobody has. */

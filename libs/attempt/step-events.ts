@@ -5,13 +5,13 @@ import {
   type CommandId,
   type Json,
   type ModelCall,
-  type PolicyVerdict,
   type Prompt,
 } from '#proto';
 import type { FactOf } from './book.js';
 import { codeOf } from './failures.js';
 import type { AgentReply } from './outcomes.js';
 import { statusOf } from './recorded-outcomes.js';
+import type { JudgedCall } from './verdict.js';
 import { clip, repairedJson } from './shape-result.js';
 
 /** What an attempt's facts may hold of a text; the whole of a long reply lies in ARTIFACTS. */
@@ -79,13 +79,18 @@ export interface JudgedPlace {
 }
 
 export function commandJudged(
-  place: JudgedPlace,
-  verdict: PolicyVerdict,
+  { step, index, commandId, command }: JudgedPlace,
+  { verdict, wall }: JudgedCall,
   origin: FactOf<'COMMAND_JUDGED'>['origin'],
   policyHash: string,
 ): AttemptEvent {
   const reasons = verdict.reasons.slice(0, 20).map((reason) => clip(reason, CHARS.reason));
-  return { type: 'COMMAND_JUDGED', data: { ...place, ...verdict, reasons, origin, policyHash } };
+  // Of what runs unasked nobody is shown anything.
+  const held = verdict.decision === 'approve' || origin === 'person' ? { wall } : {};
+  return {
+    type: 'COMMAND_JUDGED',
+    data: { step, index, commandId, command, ...verdict, reasons, origin, policyHash, ...held },
+  };
 }
 
 export interface AskOrigin {
@@ -98,8 +103,8 @@ export interface AskOrigin {
 }
 
 export function askedForApproval(origin: AskOrigin, judged: FactOf<'COMMAND_JUDGED'>): AttemptEvent {
-  const { commandId, command, class: commandClass, rule, reasons, policyHash, grantable } = judged;
-  const ask = { command, class: commandClass, rule, reasons, policyHash, grantable };
+  const { commandId, command, class: commandClass, rule, reasons, policyHash, grantable, wall } = judged;
+  const ask = { command, class: commandClass, rule, reasons, policyHash, grantable, ...(wall && { wall }) };
   return asked({ kind: 'approval', approvalId: commandId, ...askShape(origin), ...ask });
 }
 

@@ -14,7 +14,15 @@ import {
   sameActor,
   sameJson,
 } from '#libs/constellation';
-import { type Actor, attemptOfCommand, type CommandCall, type RecordedRunEvent, type StandingUse } from '#proto';
+import {
+  type Actor,
+  attemptOfCommand,
+  type CommandCall,
+  isWallWithin,
+  UNHELD,
+  type RecordedRunEvent,
+  type StandingUse,
+} from '#proto';
 
 export type ApprovalEvent = Extract<RecordedRunEvent, { type: `APPROVAL_${string}` }>;
 type DecidedData = Extract<ApprovalEvent, { type: 'APPROVAL_DECIDED' }>['data'];
@@ -81,6 +89,8 @@ function illegalDecision(run: Run, data: DecidedData): string | undefined {
   }
   if (data.grantOf !== undefined) return illegalGrant(run, data, ask);
   if (data.standing !== undefined) return illegalStanding(run, data, ask);
+  if (data.wall !== undefined && decision !== 'approved' && decision !== 'edited')
+    return 'only what may run is given anything';
   if (decision === 'rejected') return notAPerson(data);
   if ((decision === 'answered') !== (ask.kind === 'question')) return `a ${ask.kind} cannot be ${decision}`;
   if ((decision === 'edited') !== (data.command !== undefined))
@@ -95,6 +105,9 @@ function illegalGrant(run: Run, data: DecidedData, ask: OpenAsk): string | undef
   const grant = ask.kind === 'approval' ? run.approvals.grants.get(grantKey(ask.deviceId, ask.command)) : undefined;
   if (grant?.approvalId !== grantOf || grant?.by.id !== by.id) return `${grantOf} grants nothing of the kind`;
   if (decidedAt >= grant.until) return `the grant of ${grantOf} was over by then`;
+  const given = data.wall ?? (ask.kind === 'approval' ? ask.wall : undefined) ?? UNHELD;
+  if (grant.wall === undefined ? data.wall !== undefined : !isWallWithin(given, grant.wall))
+    return `${grantOf} does not give that much`;
   const isSame = sameJson(approvedBy, grant.approvedBy) && (data.selfApproved === true) === grant.selfApproved;
   return isSame ? ownWord(run, data, approvedBy ?? [by]) : `${grantOf} was given by others`;
 }
@@ -102,7 +115,13 @@ function illegalGrant(run: Run, data: DecidedData, ask: OpenAsk): string | undef
 /** Only a command of the plan, and only where the plan is what was approved, by as many as it takes. */
 function illegalStanding(run: Run, data: DecidedData, ask: OpenAsk): string | undefined {
   const { decision, by, approvedBy = [by], selfApproved = false, decidedAt, command, grant } = data;
-  if (decision !== 'approved' || ask.kind !== 'approval' || command !== undefined || grant !== undefined)
+  if (
+    decision !== 'approved' ||
+    ask.kind !== 'approval' ||
+    command !== undefined ||
+    grant !== undefined ||
+    data.wall !== undefined
+  )
     return 'a standing approval lets a command of the plan run as it is, and nothing else';
   if (decidedAt >= ask.expiresAt) return `it expired at ${ask.expiresAt}`;
   if (run.request?.options.approval === 'always') return 'every command of this run is asked about';
@@ -140,6 +159,8 @@ function illegalWords(run: Run, data: DecidedData, open: OpenApproval): string |
   if (few !== undefined) return few;
   const unsaid = words.find((one) => !sameActor(one, by) && !hasSaid(open, one, command));
   if (unsaid !== undefined) return `${unsaid.id} has not approved that command`;
+  const narrower = words.find((one) => !sameActor(one, by) && givesLess(open, one, data));
+  if (narrower !== undefined) return `${narrower.id} has not given that much`;
   const editor = editorOf(open.given, command);
   if (editor !== undefined && !selfApproved && words.some((one) => sameActor(one, editor)))
     return `${editor.id} wrote the command, and may not approve it`;
@@ -167,6 +188,12 @@ function tooFew(run: Run, { by, words, selfApproved }: Words): string | undefine
 function hasSaid({ given }: OpenApproval, who: Actor, command: CommandCall | null): boolean {
   const said = given.findLast(({ by }) => sameActor(by, who));
   return said !== undefined && sameJson(said.command, command);
+}
+
+/** Whether somebody's last word gives less than was given. */
+function givesLess({ given, ask }: OpenApproval, who: Actor, { wall }: DecidedData): boolean {
+  const shown = (ask.kind === 'approval' ? ask.wall : undefined) ?? UNHELD;
+  return !isWallWithin(wall ?? shown, given.findLast(({ by }) => sameActor(by, who))?.wall ?? shown);
 }
 
 /** What somebody had a part in is not for the same somebody to allow. */

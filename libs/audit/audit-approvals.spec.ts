@@ -59,6 +59,16 @@ const byAnna = () => {
   return history.says({ verb: 'APPROVE' }, BERT);
 };
 const rejected = () => new Asking().asks(1).says({ verb: 'REJECT' });
+const SHOWN = { ...COMMAND_ASK, wall: { kind: 'write', views: [], internet: true } } as const;
+const WIDER = { kind: 'write', views: [], internet: true, writable: ['/srv/app'] } as const;
+const widened = () => new Asking().asks(1, SHOWN).says({ verb: 'APPROVE', wall: WIDER });
+const heldGrant = () =>
+  new Asking().asks(1, SHOWN).says({ verb: 'APPROVE', grantMs: 60_000, wall: WIDER }).asks(2, SHOWN);
+const heldByTwo = () =>
+  taking(2, ...ALL)
+    .asks(1, SHOWN)
+    .says({ verb: 'APPROVE', wall: WIDER })
+    .says({ verb: 'APPROVE', wall: { kind: 'none', views: [] } }, BERT);
 const decided = (groups: Groups) => dataOf(groups, 'APPROVAL_DECIDED');
 const OF = `APPROVAL_DECIDED of a, attempt 1:`;
 
@@ -77,6 +87,9 @@ describe('what agents ask and people decide', () => {
       changed(),
       sole(),
       byAnna(),
+      widened(),
+      heldGrant(),
+      heldByTwo(),
       taking(2, ...ALL)
         .asks(1)
         .says({ verb: 'APPROVE', grantMs: 9_000 })
@@ -168,6 +181,24 @@ describe('what agents ask and people decide', () => {
       granted,
       (groups) => Object.assign(dataOf(groups, 'APPROVAL_REQUESTED').ask, { grantable: false }),
       `${OF} it may not be granted for a while`,
+    ],
+    [
+      'a grant that gives more than it was given',
+      heldGrant,
+      (groups) => (dataOf(groups.slice(-1), 'APPROVAL_DECIDED').wall = { kind: 'none', views: [] }),
+      `does not give that much`,
+    ],
+    [
+      'more than one of those who approved it has given',
+      heldByTwo,
+      (groups) => (decided(groups).wall = { kind: 'none', views: [] }),
+      `${OF} anna has not given that much`,
+    ],
+    [
+      'something that is given to what was rejected',
+      rejected,
+      (groups) => (decided(groups).wall = { kind: 'none', views: [] }),
+      `${OF} only what may run is given anything`,
     ],
     [
       'a question of another device',

@@ -54,6 +54,17 @@ describe('the audit of an agent’s commands', () => {
     expect(problemsOf(events, decisions)).toEqual([`${APPROVAL_ID} ${message}`]);
   });
 
+  it('finds nothing in what its device wanted to be asked about, and names what was issued before anybody was', () => {
+    const of = (type: AttemptEvent['type']) => ASKED_STEP.filter((event) => event.type === type);
+    const first = altered('COMMAND_JUDGED', { decision: 'allow' }).filter(({ type }) => type === 'COMMAND_JUDGED');
+    const again = altered('COMMAND_JUDGED', { origin: 'device' }).filter(({ type }) => type === 'COMMAND_JUDGED');
+    const [issued, rest] = [of('COMMAND_ISSUED'), [...of('ATTEMPT_ASKED'), ...of('ATTEMPT_SIGNALLED')]];
+    expect(problemsOf([...first, ...issued, ...again, ...rest, ...issued, ...of('COMMAND_FINISHED')])).toEqual([]);
+    expect(problemsOf([...first, ...issued, ...again, ...issued])).toEqual([
+      `${APPROVAL_ID} was issued and nobody approved it`,
+    ]);
+  });
+
   it('names a decision that the run knows nothing of', () => {
     expect(problemsOf(ASKED_STEP, new Map())).toEqual([
       `${APPROVAL_ID} is approved by anna, and the run says nothing of it`,

@@ -3,6 +3,7 @@
 //
 //   COMMAND_JUDGED ──allow, log──────────────────────────────► COMMAND_ISSUED ──► COMMAND_FINISHED, at most once
 //        ├────approve──► ATTEMPT_ASKED ──► the run's decision ──►┘
+//        │                       COMMAND_ISSUED ──its device asks──► COMMAND_JUDGED (approve)
 //        └────deny──────► nothing
 import { isDeepStrictEqual } from 'node:util';
 import type { ApprovalDecision, AttemptCommit, CommandCall, CommandId, RecordedAttemptEvent } from '#proto';
@@ -41,8 +42,10 @@ export function auditCommands(
 function problemsOf(event: RecordedAttemptEvent, progress: Progress, decisions: DecisionClaims): string[] {
   switch (event.type) {
     case 'COMMAND_JUDGED': {
-      const { commandId, decision, command } = event.data;
+      const { commandId, decision, command, origin } = event.data;
       progress.judged.set(commandId, { decision, command });
+      // Its device did not run it: then it is issued anew, once a person has said so.
+      if (origin === 'device') progress.issued.delete(commandId);
       return [];
     }
     case 'ATTEMPT_SIGNALLED': {

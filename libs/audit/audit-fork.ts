@@ -18,6 +18,7 @@ const CARRIED = [
   'revision',
   'usedIds',
   'triggers',
+  'judgeCommands',
 ] as const satisfies readonly (keyof Forked)[];
 
 /** The same, of what is not said where there is nothing, and was not known to the code of earlier days. */
@@ -27,6 +28,7 @@ const CARRIED_WHERE_SAID = [
   'waitsFor',
   'blackboard',
   'authors',
+  'labels',
 ] as const satisfies readonly (keyof Forked)[];
 
 /** The fact with which a forked run begins; undefined for every other run. */

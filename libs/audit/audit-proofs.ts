@@ -5,7 +5,7 @@
 //   cause without one ──► from before proofs were kept, or published on a subject of its own; anything else was taken away
 import { checkKeptProof, PROOF_MS_MAX } from '#libs/keys';
 import { RUN_VERBS, RunCommit, subjects, type Actor, type Cause, type KeptProof, type RunId } from '#proto';
-import { selfApprovalFaults, standingFaults } from './audit-standing.js';
+import { selfApprovalFaults, standingFaults, unjudgedFaults } from './audit-standing.js';
 import { planProofs } from './audit-plans.js';
 import type { ExportRecord } from './export-file.js';
 import type { Finding } from './findings.js';
@@ -71,6 +71,7 @@ export function auditProofs(runId: RunId, records: readonly ExportRecord[]): Pro
       for (const problem of standingFaults(event, actors)) say(problem);
       for (const problem of selfApprovalFaults(event, commit.at, actors)) say(problem);
     }
+    for (const problem of unjudgedFaults(commit, actors)) say(problem);
     if (isProven) for (const problem of unprovenFacts(runId, commit, actors)) say(problem);
   }
   for (const { number, message, proof } of planProofs(runId, records, actors)) {

@@ -1,8 +1,9 @@
 // What ran because its plan was approved before: whose words those were, and whether they counted by then. That the plan was that one is
-// found out where the run is folded. And whether who approved for himself was alone.
+// found out where the run is folded. Whether who approved for himself was alone. And whose words ran as they stand: what is recorded as of an
+// operator was of somebody who was one by then.
 import { checkKeptProof } from '#libs/keys';
-import { subjects, type Instant, type RecordedRunEvent } from '#proto';
-import { approversAt, type KnownActors, stood, whoSpoke } from './known-keys.js';
+import { subjects, type Actor, type Instant, type RecordedRunEvent, type RunCommit } from '#proto';
+import { approversAt, type KnownActors, stood, whoSpoke, whyNotRole } from './known-keys.js';
 import { isSelfApproved, standingOf } from './signed-facts.js';
 
 const SUBJECT = subjects.query('registry', 'content-approve');
@@ -35,6 +36,28 @@ export function selfApprovalFaults(event: RecordedRunEvent, at: Instant, actors:
   return [
     `event ${event.sequence}, ${event.type}: marked as of the only approver, and there were ${approvers.length}: ${who}`,
   ];
+}
+
+/** What is wrong with commands that nobody judged: the mark was left out for somebody who was no operator when he spoke. */
+export function unjudgedFaults({ at, causes, events }: RunCommit, actors: KnownActors | undefined): string[] {
+  if (actors === undefined) return [];
+  const vouched = causes.flatMap(({ proof }) => proof?.vouched ?? []);
+  return events.flatMap((event) => {
+    const by = believed(event);
+    if (by === undefined) return [];
+    const login = vouched.find(({ actor }) => actor === by.id);
+    const why = whyNotRole(actors, { id: by.id, role: 'operator', at, vouched: login });
+    return why === undefined
+      ? []
+      : [`event ${event.sequence}, ${event.type}: what ${by.id} wrote is not judged, and ${why}`];
+  });
+}
+
+/** Who was taken for an operator; undefined where nobody was. What the planner proposes is judged by what it comes from. */
+function believed({ type, data }: RecordedRunEvent): Actor | undefined {
+  if (type === 'RUN_REQUESTED') return data.judgeCommands === true ? undefined : data.requestedBy;
+  if (type !== 'CONSTELLATION_MODIFIED' || data.source !== undefined || data.judgeCommands === true) return undefined;
+  return data.edits === undefined ? undefined : data.proposedBy;
 }
 
 type Word = Exclude<ReturnType<typeof stood>, { readonly problem: string }>;

@@ -79,13 +79,13 @@ describe('who is believed', () => {
       'a task starts unjudged that a model may have written',
       delegated,
       (groups) => delete startOf(groups, 'd').judge,
-      'TASK_STARTED of d: a model may have written it, and it is started unjudged',
+      'TASK_STARTED of d: it was to be judged, and is started unjudged',
     ],
     [
       'a task is judged that no model wrote',
       delegated,
       (groups) => Object.assign(startOf(groups, 'a'), { judge: true }),
-      'TASK_STARTED of a: it is judged, and no model wrote it',
+      'TASK_STARTED of a: it is judged, and who wrote it is trusted',
     ],
     [
       'a model has gone where the plan was not made for',

@@ -27,8 +27,10 @@ export interface DatedActor {
   readonly keys: Span[];
   /** Logins and tokens, by issuer and subject. */
   readonly logins: Span[];
-  /** While it may approve, and its standing approvals, by id and content, with what was signed for them. */
-  readonly approves: Span[];
+  /** Its roles, and of each of its tokens what that is good for, by token and role. */
+  readonly roles: Span[];
+  readonly scopes: Span[];
+  /** Its standing approvals, by id and content, with what was signed for them. */
   readonly standing: (Span & { readonly approvalId: string; readonly proof: KeptProof | undefined })[];
   /** Hash of the last commit that is there: without it nobody can tell that later ones are missing. */
   head: string;
@@ -45,10 +47,12 @@ export const UPGRADE_MS = 15 * 60 * 1_000;
 
 const loginName = (issuer: string, subject: string): string => JSON.stringify([issuer, subject]);
 const OWN_ISSUER = 'orrery';
-const tokenName = (tokenId: string): string => loginName(OWN_ISSUER, `token:${tokenId}`);
+const TOKEN = 'token:';
+const tokenName = (tokenId: string): string => loginName(OWN_ISSUER, `${TOKEN}${tokenId}`);
 /** The first person is logged in by the token of the first start, which is no fact. */
 const FIRST = { actor: 'cli', login: loginName(OWN_ISSUER, 'admin-token') };
 const APPROVER: Role = 'approver';
+const scopeName = (login: string, scope: Role): string => JSON.stringify([login, scope]);
 const standingName = (approvalId: string, contentHash: string): string => `${approvalId} for ${contentHash}`;
 const AIP = 'aip';
 const AIP_GATEWAY = 'aip-gateway';
@@ -85,8 +89,9 @@ function follow(byId: Map<string, DatedActor>, id: string, { type, data }: Actor
   const known = byId.get(id);
   if (type === 'ACTOR_ADDED') {
     const { actor, namespace, mayVouch = false, roles, at } = data;
-    const approves = roles.includes('approver') ? [{ name: APPROVER, from: at }] : [];
-    byId.set(id, { actor, namespace, mayVouch, addedAt: at, keys: [], logins: [], approves, standing: [], head: '' });
+    const given = roles.map((name) => ({ name, from: at }));
+    const had = { keys: [], logins: [], roles: given, scopes: [], standing: [] };
+    byId.set(id, { actor, namespace, mayVouch, addedAt: at, ...had, head: '' });
     return;
   }
   if (known === undefined) return;
@@ -100,7 +105,8 @@ function follow(byId: Map<string, DatedActor>, id: string, { type, data }: Actor
     case 'LOGIN_UNBOUND':
       return end(known.logins, loginName(data.issuer, data.subject), data.at);
     case 'TOKEN_ISSUED': {
-      const { tokenId, expiresAt, at } = data;
+      const { tokenId, expiresAt, scopes, at } = data;
+      known.scopes.push(...scopes.map((scope) => ({ name: scopeName(tokenName(tokenId), scope), from: at })));
       return void known.logins.push({
         name: tokenName(tokenId),
         from: at,
@@ -110,8 +116,9 @@ function follow(byId: Map<string, DatedActor>, id: string, { type, data }: Actor
     case 'TOKEN_REVOKED':
       return end(known.logins, tokenName(data.tokenId), data.at);
     case 'ROLES_CHANGED':
-      if (data.given.includes(APPROVER)) known.approves.push({ name: APPROVER, from: data.at });
-      return data.taken.includes(APPROVER) ? end(known.approves, APPROVER, data.at) : undefined;
+      known.roles.push(...data.given.map((name) => ({ name, from: data.at })));
+      for (const role of data.taken) end(known.roles, role, data.at);
+      return undefined;
     case 'CONTENT_APPROVED': {
       const { approvalId, contentHash, at: from, expiresAt: until } = data;
       return void known.standing.push({ name: standingName(approvalId, contentHash), from, until, approvalId, proof });
@@ -122,7 +129,7 @@ function follow(byId: Map<string, DatedActor>, id: string, { type, data }: Actor
       }
       return undefined;
     case 'ACTOR_REVOKED':
-      for (const span of [...known.keys, ...known.logins, ...known.approves, ...known.standing])
+      for (const span of [...known.keys, ...known.logins, ...known.roles, ...known.standing])
         end([span], span.name, data.at);
       return undefined;
     default:
@@ -160,10 +167,38 @@ export function stood(
   const name = standingName(approvalId, contentHash);
   const problem = whyNot(known.standing, name, Date.parse(at));
   if (problem !== undefined) return { problem: `the standing approval ${name} of ${by.id} ${problem}` };
-  const barred = whyNot(known.approves, APPROVER, Date.parse(at));
+  const barred = whyNot(known.roles, APPROVER, Date.parse(at));
   if (barred !== undefined) return { problem: `the role ${APPROVER} of ${by.id} ${barred}` };
   const { proof, from } = known.standing.find((one) => one.name === name) ?? { proof: undefined, from: at };
   return { proof, from };
+}
+
+/** What somebody claims to have been when he spoke. */
+export interface ClaimedRole {
+  readonly id: string;
+  readonly role: Role;
+  readonly at: Instant;
+  /** How he came in, where somebody else spoke for him. */
+  readonly vouched?: Vouched | undefined;
+}
+
+/**
+ * Why this actor did not have a role at that time, or came in with a token that was not good for it; undefined when it had, and when
+ * nobody can tell: its log is not there, or replicas of before may still have written.
+ */
+export function whyNotRole({ byId }: KnownActors, { id, role, at, vouched }: ClaimedRole): string | undefined {
+  // A client of a gateway has no log, and its gateway has one.
+  const isClient = id.startsWith(`${AIP}:`);
+  const known = byId.get(isClient ? AIP_GATEWAY : id);
+  const time = Date.parse(at);
+  if (known === undefined || time < Date.parse(known.addedAt) + UPGRADE_MS) return undefined;
+  if (isClient) return `${id} is a client of a gateway, which has no roles`;
+  const without = whyNot(known.roles, role, time);
+  if (without !== undefined) return `the role ${role} of ${id} ${without}`;
+  const login = vouched === undefined ? undefined : loginName(vouched.issuer, vouched.subject);
+  const isToken = login !== undefined && vouched?.subject.startsWith(TOKEN) === true && vouched.issuer === OWN_ISSUER;
+  if (!isToken || known.scopes.some(({ name }) => name === scopeName(login, role))) return undefined;
+  return `the ${vouched.subject} of ${id} is not good for the role ${role}`;
 }
 
 /** Ids of the persons who could approve at that time, whatever the clocks of services say: it was so before and after it. */
@@ -171,8 +206,10 @@ export function approversAt({ byId }: KnownActors, at: Instant): string[] {
   const time = Date.parse(at);
   const isSure = ({ from, until }: Span): boolean =>
     Date.parse(from) + SLACK_MS <= time && (until === undefined || time < Date.parse(until) - SLACK_MS);
-  return [...byId.values()].flatMap(({ actor, mayVouch, approves }) =>
-    actor.kind === 'person' && !mayVouch && approves.some(isSure) ? [actor.id] : [],
+  return [...byId.values()].flatMap(({ actor, mayVouch, roles }) =>
+    actor.kind === 'person' && !mayVouch && roles.some((span) => span.name === APPROVER && isSure(span))
+      ? [actor.id]
+      : [],
   );
 }
 

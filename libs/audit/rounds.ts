@@ -9,6 +9,7 @@ import {
   evolve,
   findTask,
   hasPlan,
+  isPlanJudged,
   outOfScope,
   type Run,
 } from '#libs/constellation';
@@ -120,7 +121,7 @@ function illegalEdit(run: Run, event: EventOf<'CONSTELLATION_MODIFIED'>): string
   if ((origin === 'operator') !== (editId === undefined))
     return `its origin is ${origin}, which does not fit its round`;
   if (!hasPlan(run) && editId === undefined) return 'there is no constellation yet';
-  const unmarked = unjudged(data);
+  const unmarked = unjudged(run, data);
   if (unmarked !== undefined) return unmarked;
   const applied = applyRecorded(run, edits, Date.parse(modifiedAt), data.judgeCommands === true);
   if (!applied.ok) {
@@ -141,17 +142,16 @@ function illegalEdit(run: Run, event: EventOf<'CONSTELLATION_MODIFIED'>): string
 }
 
 /** Whose word it is says whether it is judged. What came with a grant is judged, and nobody but who took it knows that it did. */
-function unjudged({
-  source,
-  judgeCommands,
-  proposedBy,
-}: EventOf<'CONSTELLATION_MODIFIED'>['data']): string | undefined {
+function unjudged(
+  run: Run,
+  { source, judgeCommands, proposedBy }: EventOf<'CONSTELLATION_MODIFIED'>['data'],
+): string | undefined {
   const isJudged = judgeCommands === true;
   if (source === undefined) {
     const byProgram = proposedBy?.kind === 'system';
     return byProgram && !isJudged ? `${proposedBy.id} is a program, and what it proposed is not judged` : undefined;
   }
-  if ((source === 'model') === isJudged) return undefined;
+  if (isPlanJudged(run, source) === isJudged) return undefined;
   return `it comes from a ${source}, and what it adds is ${isJudged ? '' : 'not '}judged`;
 }
 

@@ -51,10 +51,10 @@ export function factOf({ type, data }: RecordedRunEvent): SignedFact | undefined
     case 'RUN_ANNOTATED':
       return data.kind === 'note' ? fact({ by: data.by, said: { text: data.text } }, 'ANNOTATE') : undefined;
     case 'APPROVAL_GIVEN':
-      return fact({ by: data.by, said: { approvalId: data.approvalId } }, 'APPROVE');
+      return fact({ by: data.by, said: { approvalId: data.approvalId, wall: data.wall } }, 'APPROVE');
     case 'APPROVAL_DECIDED':
       if (data.grantOf !== undefined || data.standing !== undefined || data.decision === 'expired') return undefined;
-      return fact({ by: data.by, said: { approvalId: data.approvalId } }, ...wordsOf(data));
+      return fact({ by: data.by, said: { approvalId: data.approvalId, ...wallSaid(data) } }, ...wordsOf(data));
     case 'CONSTELLATION_MODIFIED':
     case 'EDIT_REJECTED':
       return data.proposedBy?.kind === 'system' ? undefined : fact({ by: data.proposedBy }, 'PROPOSE');
@@ -80,6 +80,10 @@ export function standingOf({
   if (standing === undefined) return undefined;
   return { standing, words: approvedBy, at: 'decidedAt' in data ? data.decidedAt : data.resumedAt };
 }
+
+/** Of several words it is what all of them allow, and not what the last one says. */
+const wallSaid = ({ wall, approvedBy = [] }: RunEventData<'APPROVAL_DECIDED'>) =>
+  approvedBy.length > 1 ? {} : { wall };
 
 function wordsOf({ decision }: RunEventData<'APPROVAL_DECIDED'>): string[] {
   if (decision === 'answered') return ['ANSWER'];

@@ -6,6 +6,7 @@ import {
   hasNotDelivered,
   isHeld,
   mustJudge,
+  readsModelText,
   isTerminal,
   Judge,
   judgeLine,
@@ -180,10 +181,12 @@ function illegalStart(run: Run, task: TaskState, { data }: EventOf<'TASK_STARTED
   if (!isDeepStrictEqual(data.command, task.star.command)) return 'the command is not that of the task';
   if ((data.command === undefined) !== (data.agent !== undefined)) return 'it needs a command or an agent, one of both';
   if (!isDeepStrictEqual(data.verify, task.star.verify)) return 'the post-condition is not that of the task';
-  if ((data.judge === true) !== mustJudge(run, task)) {
+  // Once a command that reads what a model wrote was started like any other: such a start is believed.
+  const reads = data.judge === true && readsModelText(run, task.star.id);
+  if (!reads && (data.judge === true) !== mustJudge(run, task)) {
     return mustJudge(run, task)
-      ? 'a model may have written it, and it is started unjudged'
-      : 'it is judged, and no model wrote it';
+      ? 'it was to be judged, and is started unjudged'
+      : 'it is judged, and who wrote it is trusted';
   }
   const unsatisfied = linesInto(run, task).filter(({ satisfied }) => satisfied !== true);
   if (unsatisfied.length > 0) return `line ${unsatisfied[0]?.id ?? '?'} is not satisfied`;

@@ -1,4 +1,5 @@
 import type { ConstellationSnapshot } from '#proto';
+import { visibleText } from '#libs/visible';
 
 /** Bytes of a snapshot as JSON that a host is given at most, as far as shorter texts can bring it there. */
 export const SNAPSHOT_BYTES_MAX = 512 * 1024;
@@ -10,17 +11,26 @@ type Task = ConstellationSnapshot['tasks'][number];
 type Dependency = ConstellationSnapshot['dependencies'][number];
 
 /**
- * A snapshot as it may be handed out: what devices, models and other people wrote has no control characters, no marks that
- * change the direction of text and none that cannot be seen, and its texts are cut when all of it would be too large.
+ * A snapshot as it may be handed out: in what devices, models and other people wrote, commands and checks included, what cannot
+ * be seen is an escape, and its texts are cut when all of it would be too large.
  */
 export function cleanSnapshot(snapshot: ConstellationSnapshot): ConstellationSnapshot {
-  const whole = withTexts(snapshot, cleanSnapshotText);
+  const whole = shown(snapshot);
   let fitting = whole;
   for (const chars of TEXT_CHARS) {
     if (Buffer.byteLength(JSON.stringify(fitting)) <= SNAPSHOT_BYTES_MAX) break;
     fitting = withTexts(whole, (text) => clip(text, chars));
   }
   return fitting;
+}
+
+/** The same value with every string in it as it may be shown, the names of fields too: those of arguments come from others. */
+function shown<T>(value: T): T;
+function shown(value: unknown): unknown {
+  if (typeof value === 'string') return visibleText(value);
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map((item: unknown) => shown(item));
+  return Object.fromEntries(Object.entries(value).map(([name, item]) => [visibleText(name), shown(item)]));
 }
 
 type Change = (text: string) => string;
@@ -52,20 +62,4 @@ function withDescription(dependency: Dependency, text: Change): Dependency {
 
 function clip(text: string, chars: number): string {
   return text.length <= chars ? text : `${text.slice(0, chars - 1).toWellFormed()}…`;
-}
-
-const UNSEEN = new RegExp(
-  [
-    String.raw`\u001B\][\s\S]*?(?:\u0007|\u001B\\|$)`, // OSC: titles, links, clipboard
-    String.raw`\u001B\[[0-?]*[ -/]*[@-~]`, // CSI: colours, cursor
-    String.raw`[\u0000-\u0008\u000B-\u001F\u007F-\u009F]`,
-    String.raw`[\u00AD\u061C\u200B-\u200F\u2028-\u202E\u2060-\u2069\uFEFF]`,
-    String.raw`[\u{E0000}-\u{E007F}]`, // tags: text that nobody sees and models read
-  ].join('|'),
-  'gu',
-);
-
-/** Line breaks and tabs stay. Half a character has no form in UTF-8 and is replaced. */
-export function cleanSnapshotText(text: string): string {
-  return text.replaceAll('\r\n', '\n').replace(UNSEEN, '').toWellFormed();
 }

@@ -3,7 +3,6 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js';
 import { CallToolResultSchema } from '@modelcontextprotocol/sdk/types.js';
 import { CONSTELLATION_TOOL_NAMES, ConstellationSnapshot, type ConstellationToolCall } from '#proto';
-import { cleanSnapshotText } from './clean-snapshot.js';
 import { DeskError, type ConstellationDesk, type DeskAnswer } from './desk.js';
 import { cleanSnapshot, constellationServer, SNAPSHOT_BYTES_MAX, type Access } from './index.js';
 
@@ -198,14 +197,16 @@ describe('an error of the protocol', () => {
 });
 
 describe('what devices say', () => {
-  it('reaches a host without escape sequences, without text that cannot be seen, and whole', async () => {
+  it('reaches a host whole, and what could be obeyed or not seen as an escape', async () => {
     const hostile = '\u001B]0;title\u0007\u001B[31mred\u001B[0m\u202Egnp.exe\u200B\u{E0041}\u0000 done\r\nnext\tcell';
     const { call } = await given({
       snapshot: () => ({ ...SNAPSHOT, tasks: [{ ...TASK, result: hostile, error: hostile, name: hostile }] }),
     });
     const { structuredContent } = await call('get_constellation');
     const [task] = ConstellationSnapshot.parse(structuredContent).tasks;
-    const seen = 'redgnp.exe done\nnext\tcell';
+    const seen =
+      String.raw`\u001b]0;title\u0007\u001b[31mred\u001b[0m\u202egnp.exe\u200b\udb40\udc41\u0000 done\r` +
+      '\nnext\tcell';
     expect([task?.result, task?.error, task?.name]).toEqual([seen, seen, seen]);
   });
 
@@ -226,7 +227,13 @@ describe('what devices say', () => {
     expect(cleanSnapshot(few)).toEqual(few);
   });
 
-  it('has a form in UTF-8', () => {
-    expect(cleanSnapshotText('half \uD83D')).toBe('half \uFFFD');
+  it('hides nothing, in arguments of commands and their names neither', () => {
+    const command = { tool: 'EXEC_CLI', arguments: { command: 'ls\u202E', 'env\u200B': { A: '\u{E0041}' } } };
+    const [task] = cleanSnapshot({ ...SNAPSHOT, tasks: [{ ...TASK, command, description: 'half \uD83D' }] }).tasks;
+    expect(task?.command?.arguments).toEqual({
+      command: String.raw`ls\u202e`,
+      [String.raw`env\u200b`]: { A: String.raw`\udb40\udc41` },
+    });
+    expect(task?.description).toBe(String.raw`half \ud83d`);
   });
 });

@@ -7,7 +7,8 @@ import {
   type CallToolResult,
 } from '@modelcontextprotocol/sdk/types.js';
 import { parseWith, sentenceOf, type ConstellationSnapshot, type RunId } from '#proto';
-import { cleanSnapshot, cleanSnapshotText } from './clean-snapshot.js';
+import { visibleText } from '#libs/visible';
+import { cleanSnapshot } from './clean-snapshot.js';
 import { DeskError, type ConstellationDesk, type DeskAnswer } from './desk.js';
 import { instructionsFor } from './instructions.js';
 import { accessNeededFor, READ_TOOL, ReadToolInput, AnyToolCall, toolsFor, type Access } from './tools.js';
@@ -60,7 +61,7 @@ const NO_VALIDATOR = {
 function refuseUnknown(name: string, access: Access): void {
   const needed = accessNeededFor(name);
   if (needed === undefined) {
-    throw new McpError(ErrorCode.InvalidParams, `Unknown tool: ${cleanSnapshotText(name.slice(0, 100))}`);
+    throw new McpError(ErrorCode.InvalidParams, `Unknown tool: ${visibleText(name.slice(0, 100))}`);
   }
   if (needed === 'edit' && access === 'read') {
     throw new McpError(ErrorCode.InvalidParams, `Unknown tool: ${name} (access is read only)`);
@@ -90,11 +91,11 @@ function shown(snapshot: ConstellationSnapshot): CallToolResult {
 
 /** Whether something was changed is for the message to say. */
 function unsure({ message }: DeskError): CallToolResult {
-  return { content: [{ type: 'text', text: cleanSnapshotText(message).slice(0, PROBLEM_CHARS_MAX) }], isError: true };
+  return { content: [{ type: 'text', text: visibleText(message).slice(0, PROBLEM_CHARS_MAX) }], isError: true };
 }
 
 function refusal(problems: readonly string[]): CallToolResult {
-  const said = problems.slice(0, PROBLEMS_MAX).map((problem) => cleanSnapshotText(problem).slice(0, PROBLEM_CHARS_MAX));
+  const said = problems.slice(0, PROBLEMS_MAX).map((problem) => visibleText(problem).slice(0, PROBLEM_CHARS_MAX));
   const more = problems.length - said.length;
   const lines = ['Nothing was changed:', ...said, ...(more > 0 ? [`and ${more} more`] : [])];
   return { content: [{ type: 'text', text: lines.join('\n') }], isError: true };

@@ -232,6 +232,54 @@ describe('what no device can ever do', () => {
     });
   });
 
+  const EXEC = {
+    name: 'EXEC_CLI',
+    description: '',
+    readOnly: false,
+    inputSchema: {
+      type: 'object',
+      properties: {
+        command: { type: 'string', minLength: 1 },
+        timeout: { type: 'number' },
+        stdin: { anyOf: [{ type: 'string' }] },
+      },
+      required: ['command'],
+      additionalProperties: false,
+    },
+  };
+  const telling = fleet([device('web-1', { tools: [EXEC] }), device('web-2', { tools: [EXEC] })]);
+  const calling = (args: object, more: object = {}) =>
+    star({ command: { tool: 'EXEC_CLI', arguments: args as never }, ...more });
+
+  it.each([
+    [{ comand: 'ls' }, 'command.arguments.command', 'is missing (EXEC_CLI of web-1)'],
+    [
+      { command: 'ls', timeoutt: 1 },
+      'command.arguments.timeoutt',
+      'is no argument of it, those are command, timeout, stdin; did you mean "timeout"? (EXEC_CLI of web-1)',
+    ],
+    [{ command: ['ls'] }, 'command.arguments.command', 'must be a string (EXEC_CLI of web-1)'],
+    [{ command: 'ls', timeout: '5' }, 'command.arguments.timeout', 'must be a number (EXEC_CLI of web-1)'],
+  ])('is said of arguments that its tool does not take: %j', (args, path, message) => {
+    expect(checkTarget(calling(args), telling)).toEqual({ code: 'INVALID_ARGUMENTS', path, message });
+    const checked = star({ verify: { command: { tool: 'EXEC_CLI', arguments: args } } });
+    expect(checkTarget(checked, telling)).toMatchObject({ path: `verify.${path}` });
+  });
+
+  it('is not said of arguments that one of the devices takes, or that nobody has said anything about', () => {
+    const [other] = devices;
+    const mixed = fleet([device('web-1', { tools: [EXEC] }), other ?? device('web-2')]);
+    expect(checkTarget(calling({ comand: 'ls' }, { target: { os: 'linux' } }), mixed)).toBeUndefined();
+    expect(checkTarget(calling({ command: 'ls', stdin: { from: ['a'] } }), telling)).toBeUndefined();
+    expect(
+      checkTarget(calling({ comand: 'ls' }), fleet([device('web-1', { tools: [EXEC] })], {}, false)),
+    ).toBeUndefined();
+  });
+
+  it('does not take a task from its device that is there already', () => {
+    expect(chosen(calling({ comand: 'ls' }, { target: { device: 'web-1' } }), telling)).toBe('web-1');
+  });
+
   it('is said of each task with its place', () => {
     const plan = constellation(['a', { id: 'b', target: { device: 'mars' } }]);
     expect(checkTargets(plan, fleet(devices))).toMatchObject([{ path: 'tasks[1].target' }]);

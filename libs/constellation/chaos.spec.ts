@@ -9,7 +9,7 @@ import { ALICE, HASH, Story, T0, WAKE } from './testing/given.js';
 import { isHeld } from './decide/held.js';
 import { checkBudget, checkEdit, checkInvariants } from './fold/invariants.js';
 import { emptyRun, hasPlan, isTerminal, type Run } from './state/run.js';
-import { TrustAudit } from './testing/trust.js';
+import { REQUESTED, TrustAudit } from './testing/trust.js';
 import { viewOf } from './views/view.js';
 
 // Seconds on a quiet machine; the limit is for one that is not.
@@ -92,8 +92,8 @@ describe('every run, whatever its planner, its operator and its devices do', () 
     });
   });
 
-  it('believes no model: what one wrote is judged, stays in the scope of its plan, and hides nothing in its answer', () => {
-    const seen = { judged: 0, beyond: 0, waited: 0, answers: 0, failed: 0, rounds: 0, enough: 0, broke: 0 };
+  it('believes no model, and nobody who is no operator: what they wrote is judged, stays in the scope of its plan, and hides nothing in its answer', () => {
+    const seen = { judged: 0, beyond: 0, waited: 0, answers: 0, failed: 0, rounds: 0, enough: 0, broke: 0, asked: 0 };
     forAll(20_260_148, (given) => {
       const audit = new TrustAudit();
       playChaos(given, (story, before) => {
@@ -101,6 +101,7 @@ describe('every run, whatever its planner, its operator and its devices do', () 
         for (const { event, to } of prefixes(before, story.last?.events ?? [])) {
           expect([...audit.take(event, to, story.fleet)]).toEqual([]);
           if (event.type === 'TASK_STARTED' && event.data.judge === true) seen.judged++;
+          if (event.type === 'CONSTELLATION_MODIFIED' && event.data.trace?.thought === REQUESTED.thought) seen.asked++;
           if (to.waitsFor !== null) seen.waited++;
           if (event.type === 'RUN_COMPLETED' && event.data.answer !== undefined) seen.answers++;
           if (event.type === 'EDIT_ABANDONED' && event.data.reason.code === 'PLANNER_FAILED') seen.failed++;

@@ -399,3 +399,79 @@ describe('the scope of a plan', () => {
     expect(fork.run.scope).toBeNull();
   });
 });
+
+describe('a value that a model wrote', () => {
+  const reads = (line: string, ...from: (string | { task: string; field: string })[]) => ({
+    tool: 'EXEC_CLI',
+    arguments: { command: line, stdin: { from } },
+  });
+  const agent = (id: string) => ({ id, command: undefined });
+
+  it('keeps its mark in the hands of a command that a person wrote, however many commands it goes through', () => {
+    const told = story().when(
+      submit(
+        constellation(
+          [
+            agent('says'),
+            { id: 'log', command: command('cat /var/log/syslog') },
+            { id: 'cleaned', command: reads('tr -d x', 'says') },
+            { id: 'run', command: reads('sh', { task: 'cleaned', field: 'stdout' }) },
+            { id: 'mixed', command: reads('sort', 'log', 'says') },
+            { id: 'counted', command: reads('wc -l', 'log') },
+          ],
+          ['says->cleaned', 'cleaned->run', 'log->mixed', 'says->mixed', 'log->counted'],
+        ),
+      ),
+    );
+    told.when(completed('says')).when(completed('log')).when(completed('cleaned'));
+    expect(startOf(told, 'cleaned')).toMatchObject({ judge: true });
+    expect(startOf(told, 'run')).toMatchObject({ judge: true });
+    expect(startOf(told, 'mixed')).toMatchObject({ judge: true });
+    expect(startOf(told, 'log')).not.toHaveProperty('judge');
+    expect(startOf(told, 'counted')).not.toHaveProperty('judge');
+  });
+
+  it('is what a command prints that a model wrote, also for a person who adds what reads it later', () => {
+    const told = story().when(submit(constellation(['first', 'last'], ['first->last'])));
+    told.when(insert([add.task('a', { command: command('echo reboot') })], { delegated: true }));
+    told.when(insert([add.task('b', { command: reads('sh', 'a') }), add.line('a->b')])).when(completed('a'));
+    expect(judged(told, 'b')).toBe(false);
+    expect(startOf(told, 'b')).toMatchObject({ judge: true });
+  });
+
+  it('keeps its mark in another try, and in a fork', () => {
+    const told = story().when(
+      submit(
+        constellation(
+          [
+            agent('says'),
+            { id: 'run', command: reads('sh', 'says'), retry: { attempts: 2, backoffMs: 0 }, idempotent: true },
+          ],
+          ['says->run'],
+        ),
+      ),
+    );
+    told.when(completed('says')).when(failed('run'));
+    const starts = told.events.flatMap((event) => (event.type === 'TASK_STARTED' ? [event.data] : []));
+    expect(starts.filter(({ taskId }) => taskId === 'run').map(({ judge }) => judge)).toEqual([true, true]);
+    const parent = { ...told.when(failed('run', 2)).run, number: 1, sequence: told.events.length, hash: HASH };
+    const forked = forkedFrom({ run: parent, by: ALICE, requestId: 'f', now: T0 });
+    const fork = story()
+      .from(emptyRun('run-2'))
+      .when({ kind: 'fork', id: 'f', forked }, verb({ verb: 'RETRY', taskId: 'run' }));
+    expect(startOf(fork, 'run')).toMatchObject({ judge: true });
+  });
+
+  it('is never a part of the command itself: what starts is what stands in the plan, whatever was said before', () => {
+    const told = story().when(
+      submit(
+        constellation(
+          [agent('says'), { id: 'run', command: command('echo ${says} {{ says }} $says') }],
+          ['says?result.contains("yes")>run'],
+        ),
+      ),
+    );
+    told.when(completed('says', 1, 'yes; $(reboot)'));
+    expect(startOf(told, 'run')).toMatchObject({ command: command('echo ${says} {{ says }} $says') });
+  });
+});

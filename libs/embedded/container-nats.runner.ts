@@ -29,11 +29,14 @@ export interface ContainerNats {
 }
 
 /** Lets the server know these users, too, beside those of the installation itself; throws when it does not take them. */
-export async function reloadContainerNats(nats: ContainerNats, others: readonly NatsUser[]): Promise<void> {
+export async function reloadContainerNats(
+  nats: ContainerNats,
+  others: () => Promise<readonly NatsUser[]>,
+): Promise<void> {
   const file = join(nats.directory, CONTAINER_NATS_FILES.users);
   const own = Users.safeParse(JSON.parse(await readFile(file, 'utf8'))).data;
   if (own === undefined) throw new EmbeddedServerError(`${file} does not hold the users of the bus.`);
-  await changeNatsConfig(serverOf(nats), renderContainerNatsConfig([...own, ...others]));
+  await changeNatsConfig(serverOf(nats), async () => renderContainerNatsConfig([...own, ...(await others())]));
 }
 
 /** Lets the server read its configuration when that has changed since it did; whether it had. */

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { readFile, rename, stat, writeFile } from 'node:fs/promises';
 import { z } from 'zod';
 import { EmbeddedServerError } from './errors.js';
@@ -18,18 +19,21 @@ export interface RunningNats {
 }
 
 /**
- * Lets it run another configuration: connections of users that are not in it any more end. Resolves when it has taken it. Throws,
- * with everything as it was, when it does not.
+ * Lets it run the configuration that is wanted: connections of users that are not in it any more end. Resolves when it has taken it. Throws,
+ * with everything as it was, when it does not. `wanted` is asked again when it is taken: somebody else may have changed what it is made of
+ * meanwhile, and written less or more than that; whoever is last writes all of it.
  */
-export async function changeNatsConfig(server: RunningNats, config: string): Promise<void> {
-  const before = await readFile(server.configFile, 'utf8');
-  await writeConfig(server.configFile, config);
-  try {
-    await reloadConfig(server);
-  } catch (error) {
-    await writeConfig(server.configFile, before);
-    throw error;
-  }
+export async function changeNatsConfig(server: RunningNats, wanted: () => Promise<string>): Promise<void> {
+  do {
+    const before = await readFile(server.configFile, 'utf8');
+    await writeConfig(server.configFile, await wanted());
+    try {
+      await reloadConfig(server);
+    } catch (error) {
+      await writeConfig(server.configFile, before);
+      throw error;
+    }
+  } while ((await readFile(server.configFile, 'utf8')) !== (await wanted()));
 }
 
 /** Lets it read its configuration when that was written after it was read last; whether it was. */
@@ -60,8 +64,9 @@ async function readAnew({ pid, monitorUrl, log }: RunningNats): Promise<void> {
 
 /** Whole or not at all: a server that starts in between reads one or the other. */
 async function writeConfig(file: string, config: string): Promise<void> {
-  await writeFile(`${file}.new`, config, { mode: PRIVATE_FILE });
-  await rename(`${file}.new`, file);
+  const unfinished = `${file}.${randomUUID()}.new`;
+  await writeFile(unfinished, config, { mode: PRIVATE_FILE });
+  await rename(unfinished, file);
 }
 
 const Varz = z.object({ config_load_time: z.string() });

@@ -45,6 +45,8 @@ export interface NatsOptions {
   readonly users?: readonly NatsUser[];
   readonly maxFileStore?: string;
   readonly dieWithParent?: boolean;
+  /** Aborted: nobody waits for it to become ready any more; it is stopped again. */
+  readonly signal?: AbortSignal;
 }
 
 export interface NatsHandle extends ServerHandle {
@@ -105,13 +107,13 @@ export async function stopNatsOn(storeDir: string): Promise<boolean> {
  * Gives the server that runs on `storeDir` other users, while it runs: connections of users that are not among them any more end.
  * Answers whether one runs; resolves when it has taken them. Throws, with everything as it was, when it does not take them.
  */
-export async function reloadNats(storeDir: string, users: readonly NatsUser[]): Promise<boolean> {
-  const site = siteOf({ storeDir, users });
+export async function reloadNats(storeDir: string, users: () => Promise<readonly NatsUser[]>): Promise<boolean> {
+  const site = siteOf({ storeDir });
   const left = await leftServer(site);
   if (left === undefined) return false;
   const monitorUrl = `http://${LOOPBACK}:${left.monitorPort}`;
   const server = { pid: left.pid, configFile: site.configFile, monitorUrl, log: site.logFile };
-  await changeNatsConfig(server, configOf(site, left));
+  await changeNatsConfig(server, async () => configOf(siteOf({ storeDir, users: await users() }), left));
   return true;
 }
 
@@ -154,9 +156,11 @@ async function launchOnce(site: Site, binary: string): Promise<NatsHandle | 'por
     dieWithParent: options.dieWithParent,
   });
   await writePidFile(site.pidFile, { pid: server.pid, ...ports });
-  if (await greetsAs(server, ports.port, site.serverName)) return natsHandle(site, server, ports, false);
+  if (await greetsAs(server, ports.port, site.serverName, options.signal))
+    return natsHandle(site, server, ports, false);
   const timedOut = !server.hasExited();
   await stopInSteps(server, STOP_STEPS);
+  options.signal?.throwIfAborted();
   const details = new Error(logTail(site.startLogFile) + logTail(site.logFile));
   if (timedOut)
     throw new EmbeddedServerError(`nats-server was not ready in ${READY.timeoutMs / 1000} s.`, { cause: details });
@@ -193,8 +197,12 @@ function configOf({ options, directory, logFile, serverName }: Site, ports: Omit
 }
 
 /** Ready means: it answers under its own name. nats-server opens the port only after JetStream has recovered its streams. */
-const greetsAs = (server: ServerProcess, port: number, serverName: string): Promise<boolean> =>
-  becomesReady(server, READY, async () => (await greeting(port)) === serverName);
+const greetsAs = (server: ServerProcess, port: number, serverName: string, signal?: AbortSignal): Promise<boolean> =>
+  becomesReady(
+    server,
+    { ...READY, ...(signal !== undefined && { signal }) },
+    async () => (await greeting(port)) === serverName,
+  );
 
 /** The server name in the `INFO {...}` line that a nats-server sends to every client; undefined when nobody or something else answers. */
 function greeting(port: number): Promise<string | undefined> {

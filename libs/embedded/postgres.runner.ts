@@ -50,6 +50,8 @@ export interface EmbeddedPostgresOptions {
   /** More settings, `name=value`; for tests that need no durability. */
   readonly settings?: readonly string[];
   readonly dieWithParent?: boolean;
+  /** Aborted: nobody waits for it to become ready any more; it is stopped again. */
+  readonly signal?: AbortSignal;
 }
 
 interface Running {
@@ -196,9 +198,10 @@ async function launchOnce(
     ids,
     dieWithParent: options.dieWithParent,
   });
-  if (await isReady(server, dataDir)) return { server, port, reattached: false };
+  if (await isReady(server, dataDir, options.signal)) return { server, port, reattached: false };
   const timedOut = !server.hasExited();
   await stopInSteps(server, STOP_STEPS);
+  options.signal?.throwIfAborted();
   const cause = new Error(logTail(logFile));
   if (timedOut) throw new EmbeddedServerError(`PostgreSQL was not ready in ${READY.timeoutMs / 1000} s.`, { cause });
   if (await isPortFree(port))
@@ -207,8 +210,8 @@ async function launchOnce(
   throw new EmbeddedServerError(`Port ${port} for PostgreSQL is in use by another program.`, { cause });
 }
 
-const isReady = (server: ServerProcess, dataDir: string): Promise<boolean> =>
-  becomesReady(server, READY, () => {
+const isReady = (server: ServerProcess, dataDir: string, signal?: AbortSignal): Promise<boolean> =>
+  becomesReady(server, { ...READY, ...(signal !== undefined && { signal }) }, () => {
     const found = postmaster(dataDir);
     return found?.pid === server.pid && found.status === 'ready';
   });

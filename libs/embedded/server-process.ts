@@ -92,14 +92,15 @@ export async function launch(options: LaunchOptions): Promise<ServerProcess> {
   }
 }
 
-/** Looks until the server is ready; false when it has ended before that, or the time is over. */
+/** Looks until the server is ready; false when it has ended before that, the time is over, or nobody wants it any more. */
 export async function becomesReady(
   server: ServerProcess,
-  { timeoutMs, pollMs }: { readonly timeoutMs: number; readonly pollMs: number },
+  { timeoutMs, pollMs, signal }: { readonly timeoutMs: number; readonly pollMs: number; readonly signal?: AbortSignal },
   isReady: () => boolean | Promise<boolean>,
 ): Promise<boolean> {
   const deadline = performance.now() + timeoutMs;
   while (performance.now() < deadline && !server.hasExited()) {
+    if (signal?.aborted === true) return false;
     if (await isReady()) return true;
     await sleep(pollMs);
   }

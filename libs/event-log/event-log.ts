@@ -4,6 +4,8 @@ import type {
   AttemptCommit,
   AttemptKey,
   AttemptSubjectKind,
+  AttentionCommit,
+  AttentionId,
   DeviceId,
   FleetCommit,
   PlanCommit,
@@ -38,3 +40,4 @@ export type AttemptLog = EventLog<AttemptKey & { kind?: AttemptSubjectKind }, At
 export type PlanLog = EventLog<RunId, PlanCommit>;
 export type FleetLog = EventLog<DeviceId, FleetCommit>;
 export type ActorLog = EventLog<ActorId, ActorCommit>;
+export type AttentionLog = EventLog<AttentionId, AttentionCommit>;

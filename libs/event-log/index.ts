@@ -11,6 +11,7 @@ export * from './ids.js';
 export * from './logs.js';
 export * from './jetstream-event-log.adapter.js';
 export * from './memory-event-log.js';
+export * from './metered-log.js';
 export * from './parse-commit.js';
 export * from './read-on.js';
 export * from './read-commits.adapter.js';

@@ -3,11 +3,21 @@ import { jetstream, JetStreamApiCodes, JetStreamApiError, type JetStreamClient }
 import { errors, headers, type NatsConnection } from '@nats-io/transport-node';
 import { doubledMs } from '#libs/backoff';
 import { HEADER_COMMIT, HEADER_TYPES, LIMITS } from '#proto';
-import { ConnectionWatch } from '#libs/messaging';
+import { CannotStoreError, StoreWatch } from '#libs/messaging';
 import { encodeCommit } from './chain.js';
 import { AppendError } from './errors.js';
-import type { ActorLog, Appended, AttemptLog, EventLog, FleetLog, PlanLog, RunLog, Stored } from './event-log.js';
-import { ACTOR_LOG, ATTEMPT_LOG, FLEET_LOG, PLAN_LOG, RUN_LOG, type LogSpec } from './logs.js';
+import type {
+  ActorLog,
+  Appended,
+  AttemptLog,
+  AttentionLog,
+  EventLog,
+  FleetLog,
+  PlanLog,
+  RunLog,
+  Stored,
+} from './event-log.js';
+import { ACTOR_LOG, ATTENTION_LOG, ATTEMPT_LOG, FLEET_LOG, PLAN_LOG, RUN_LOG, type LogSpec } from './logs.js';
 import { parseCommits } from './parse-commit.js';
 import { StoredMessages } from './stored-messages.adapter.js';
 
@@ -42,16 +52,21 @@ export function openActorLog(nc: NatsConnection): ActorLog {
   return new JetStreamEventLog(nc, ACTOR_LOG);
 }
 
+export function openAttentionLog(nc: NatsConnection): AttentionLog {
+  return new JetStreamEventLog(nc, ATTENTION_LOG);
+}
+
 /**
  * One stream as an event log. The server's expected last sequence decides between writers; whatever else goes wrong on the
  * way is resolved by reading back:
  *
  *   publish ──ack──────────────────────────────────────────────────► appended
- *      ├──refused for good (too large, no space, no permission)────► AppendError
- *      └──conflict, timeout, nobody there──► first message after `end`, from the leader
+ *      ├──refused for good (too large, no permission)──────────────► AppendError
+ *      └──conflict, timeout, nobody there, no room──► first message after `end`, from the leader
  *             ▲                                ├── ours ───────────► appended
  *             │                                ├── another's ──────► conflict
  *             │                                ├── none, the server said conflict ► conflict (`end` is not where the log ends)
+ *             │                                ├── none, the server cannot store ► AppendError, because of CannotStoreError
  *             └──── backoff, the same commit ──┴── none, or nobody can say ──limit──► AppendError
  *
  * Sending the same commit again is safe: `end` admits one message only, and it is recognised by its commit id.
@@ -61,14 +76,14 @@ export class JetStreamEventLog<K, C extends LoggedCommit> implements EventLog<K,
   readonly #spec: LogSpec<K, C>;
   readonly #js: JetStreamClient;
   readonly #stored: StoredMessages;
-  readonly #connection: ConnectionWatch;
+  readonly #store: StoreWatch;
 
   constructor(nc: NatsConnection, spec: LogSpec<K, C>) {
     this.#nc = nc;
     this.#spec = spec;
     this.#js = jetstream(nc);
     this.#stored = new StoredMessages(nc, spec.stream);
-    this.#connection = ConnectionWatch.of(nc);
+    this.#store = StoreWatch.of(nc);
   }
 
   async append(key: K, commit: C, end: number): Promise<Appended> {
@@ -86,6 +101,9 @@ export class JetStreamEventLog<K, C extends LoggedCommit> implements EventLog<K,
       if (found.kind === 'nothing' && sent.kind === 'wrong-sequence') return { kind: 'conflict' };
       if (found.kind === 'nothing' && sent.kind === 'duplicate') {
         throw new AppendError(subject, `the commit id ${commit.commit} is already used by another aggregate`);
+      }
+      if (found.kind === 'nothing' && sent.cause instanceof CannotStoreError) {
+        throw new AppendError(subject, sent.cause.fault.why, { cause: sent.cause });
       }
       if (performance.now() > deadline || this.#isOver()) {
         throw new AppendError(subject, 'the server did not answer', { cause: found.cause ?? sent.cause });
@@ -112,7 +130,7 @@ export class JetStreamEventLog<K, C extends LoggedCommit> implements EventLog<K,
     head.set(HEADER_COMMIT, commit.commit);
     head.set(HEADER_TYPES, [...new Set(commit.events.map(({ type }) => type))].join(','));
     try {
-      const ack = await this.#connection.request(() =>
+      const ack = await this.#store.stored(() =>
         this.#js.publish(subject, data, {
           msgID: commit.commit,
           headers: head,

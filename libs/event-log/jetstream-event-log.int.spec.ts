@@ -1,9 +1,10 @@
+import { setImmediate } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { jetstream } from '@nats-io/jetstream';
+import { jetstream, jetstreamManager } from '@nats-io/jetstream';
 import { headers } from '@nats-io/transport-node';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { HEADER_COMMIT, subjects } from '#proto';
-import { connectBus } from '#libs/messaging';
+import { connectBus, storeFaultOf, StoreWatch } from '#libs/messaging';
 import { startTestNats } from '#libs/testing';
 import type { TestNats } from '#libs/testing';
 import { encodeCommit } from './chain.js';
@@ -125,6 +126,30 @@ describe('JetStreamEventLog', () => {
       expect(message.headers?.get('Nats-Msg-Id')).toBe(commit.commit);
       expect(message.headers?.get('Orrery-Types')).toBe('RUN_PAUSED');
     }
+  });
+});
+
+describe('JetStreamEventLog on a server that has no room', () => {
+  it('says so at once, and goes on when there is room', async () => {
+    const small = await startTestNats({ provisioned: true, maxFileStore: '64KB' });
+    const nc = await connection(small);
+    const log = openRunLog(nc);
+    const commit = sampleRunCommit('full', START, sampleId(5009));
+    const jsm = await jetstreamManager(nc);
+    await jsm.streams.add({ name: 'FILL', subjects: ['fill'] });
+    await jetstream(nc).publish('fill', new Uint8Array(100_000));
+    const refused = await log.append('full', commit, 0).catch((error: unknown) => error);
+    expect(refused).toBeInstanceOf(AppendError);
+    expect(storeFaultOf(refused)).toMatchObject({ kind: 'limit' });
+    expect(await log.endsAt('full')).toBe(0);
+    StoreWatch.of(nc).asks(small.monitorUrl);
+    expect(await StoreWatch.of(nc).fault()).toMatchObject({ kind: 'limit' });
+    await expect(log.append('full', commit, 0)).rejects.toThrow('nats-server stores as much as it is allowed to');
+    await jsm.streams.purge('FILL');
+    while ((await StoreWatch.of(nc).fault()) !== undefined) await setImmediate();
+    expect(await log.append('full', commit, 0)).toMatchObject({ kind: 'appended' });
+    await nc.close();
+    await small.stop();
   });
 });
 

@@ -1,6 +1,15 @@
 import type { z } from 'zod';
-import { ActorCommit, AttemptCommit, FleetCommit, PlanCommit, RunCommit, STREAMS, subjects } from '#proto';
-import type { ActorId, AttemptKey, AttemptSubjectKind, DeviceId, RunId } from '#proto';
+import {
+  ActorCommit,
+  AttemptCommit,
+  AttentionCommit,
+  FleetCommit,
+  PlanCommit,
+  RunCommit,
+  STREAMS,
+  subjects,
+} from '#proto';
+import type { ActorId, AttemptKey, AttemptSubjectKind, AttentionId, DeviceId, RunId } from '#proto';
 
 /** Where the commits of one kind of aggregate lie. */
 export interface LogSpec<K, C> {
@@ -51,4 +60,11 @@ export const ACTOR_LOG: LogSpec<ActorId, ActorCommit> = {
   subject: subjects.actor,
   filter: subjects.actor,
   guard: subjects.anyActor,
+};
+
+export const ATTENTION_LOG: LogSpec<AttentionId, AttentionCommit> = {
+  stream: STREAMS.ATTENTION.name,
+  schema: AttentionCommit,
+  subject: subjects.attention,
+  filter: subjects.attention,
 };

@@ -88,7 +88,8 @@ function entriesOf({ messages, pending }: ReadPage): StreamEntry[] {
   }));
 }
 
-function deniedRight(error: Error): boolean {
+/** Whether the server refuses this user what he asked for: no waiting changes that. */
+export function deniedRight(error: Error): boolean {
   return error instanceof PermissionViolationError || error.cause instanceof PermissionViolationError;
 }
 

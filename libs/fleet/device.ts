@@ -58,6 +58,8 @@ export interface Device {
   readonly connectedUpToMs: number;
   /** When several clients were seen last to take it from each other; null: not since it was enrolled. */
   readonly contendedAt: Instant | null;
+  /** When its last connection began, or ended; null before the first. */
+  readonly lastSeenAt: Instant | null;
   /** Its own hold; the whole fleet may be held besides. */
   readonly held: DeviceHold | null;
   /** Sequence of the last event that is folded in. */
@@ -75,7 +77,17 @@ export function evolveDevice(device: Device | undefined, event: RecordedFleetEve
     case 'DEVICE_CONNECTED': {
       const { session, telemetry } = event.data;
       const connectedUpToMs = shareTaken(device, at);
-      return { ...device, ...stamp, status: 'connected', session, telemetry, lostAt: null, connectedUpToMs };
+      const lastSeenAt = session.connectedAt;
+      return {
+        ...device,
+        ...stamp,
+        status: 'connected',
+        session,
+        telemetry,
+        lastSeenAt,
+        lostAt: null,
+        connectedUpToMs,
+      };
     }
     case 'DEVICE_TOOLS_CHANGED': {
       const telemetry = device.telemetry && { ...device.telemetry, tools: event.data.tools };
@@ -86,7 +98,7 @@ export function evolveDevice(device: Device | undefined, event: RecordedFleetEve
       return { ...device, ...stamp, contendedAt, connectedUpToMs: shareTaken(device, at) };
     }
     case 'DEVICE_SUSPECT':
-      return { ...device, ...stamp, status: 'suspect', lostAt: event.data.lostAt };
+      return { ...device, ...stamp, status: 'suspect', lostAt: event.data.lostAt, lastSeenAt: event.data.suspectAt };
     case 'DEVICE_LOST':
       return { ...device, ...stamp, status: 'lost', lostAt: null };
     case 'DEVICE_HELD':
@@ -190,6 +202,7 @@ function fresh(deviceId: DeviceId): Fresh {
     lostAt: null,
     connectedUpToMs: 0,
     contendedAt: null,
+    lastSeenAt: null,
   } as const;
   return { deviceId, ...unconnected, held: null, key: null, join: null, revoked: null };
 }

@@ -1,5 +1,5 @@
 /**
- * FLEET, one of the five aggregates: devices, clients, holds and revoked grants, folded from facts, and what is decided about them.
+ * FLEET, one of the six aggregates: devices, clients, holds and revoked grants, folded from facts, and what is decided about them.
  * Pure; the registry looks at presence, arms timers and stores.
  */
 export type { Client } from './client.js';

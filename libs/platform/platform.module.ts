@@ -80,6 +80,7 @@ function define(service: string): DynamicModule {
       part(BUS, [SERVICE_CONFIG, LOGGER, HealthIndicators], async (config, logger, indicators) => {
         const bus = await openBus({ service, config, logger, signal: stopping.signal });
         indicators.register('nats', () => bus.check());
+        indicators.register('storage', () => bus.checkStore());
         return bus;
       }),
       part(NATS, [BUS], ({ nc }) => nc),

@@ -82,6 +82,8 @@ describe('runService', () => {
     expect(await Promise.all(['/healthz', '/readyz', '/metrics', '/'].map((path) => statusOf(health, path)))).toEqual([
       200, 200, 200, 404,
     ]);
+    // Nor does it say what it is made of.
+    expect((await fetch(`http://127.0.0.1:${health}/`)).headers.get('x-powered-by')).toBeNull();
     service.child.kill('SIGTERM');
     expect(await service.exited).toBe(0);
     expect(service.output().stderr).toBe('');
@@ -106,6 +108,11 @@ describe('runService', () => {
     });
     await becomes(port, '/healthz', 200);
     expect(await statusOf(port, '/readyz')).toBe(503);
+    const early = await fetch(`http://127.0.0.1:${port}/v1/runs`);
+    expect([early.status, await early.json()]).toEqual([
+      503,
+      { error: expect.objectContaining({ code: 'TRY_AGAIN' }) },
+    ]);
     await away.restart();
     await service.ready;
     expect(await statusOf(port, '/readyz')).toBe(200);

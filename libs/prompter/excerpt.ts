@@ -1,3 +1,4 @@
+import { visibleText } from '#libs/visible';
 import type { OutputText } from './output-text.js';
 import type { CountTokens } from './tokens.js';
 
@@ -17,7 +18,7 @@ const CHUNK_CHARS = 200;
 const HEAD_SHARE = 0.4;
 
 /**
- * Shows a text within `tokensMax` tokens: whole, or head and tail, cut between lines where there are any. The work is bounded by
+ * Shows a text within `tokensMax` tokens, counted as a fence shows it: whole, or head and tail, cut between lines where there are any. The work is bounded by
  * `tokensMax`, not by the length of the text: a text that cannot fit is not counted beyond what is shown.
  */
 export function excerpt(
@@ -56,7 +57,7 @@ function takeStart(text: string, tokensMax: number, countTokens: CountTokens): T
   let taken: Taken = { chars: 0, tokens: 0 };
   while (taken.chars < text.length) {
     const end = chunkEnd(text, taken.chars);
-    const tokens = taken.tokens + countTokens(text.slice(taken.chars, end));
+    const tokens = taken.tokens + countTokens(visibleText(text.slice(taken.chars, end)));
     if (tokens > tokensMax) return taken;
     taken = { chars: end, tokens };
   }
@@ -69,7 +70,7 @@ function takeEnd(text: string, tokensMax: number, countTokens: CountTokens): Tak
   while (taken.chars < text.length) {
     const from = text.length - taken.chars;
     const start = chunkStart(text, from);
-    const tokens = taken.tokens + countTokens(text.slice(start, from));
+    const tokens = taken.tokens + countTokens(visibleText(text.slice(start, from)));
     if (tokens > tokensMax) return taken;
     taken = { chars: text.length - start, tokens };
   }

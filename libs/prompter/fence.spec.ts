@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { unseenIn, visibleText } from '#libs/visible';
 import { BoundaryTaken, Fence } from './fence.js';
 import { anyCharacter, BOUNDARY } from './given.testing.js';
 
@@ -27,11 +28,20 @@ describe('Fence', () => {
       fc.property(hostile, hostile, (first, second) => {
         const fence = new Fence(BOUNDARY);
         const prompt = `ours\n${fence.around('output', first)}\nours again\n${fence.around('note', second)}\nend`;
-        const mark = new RegExp(`--- (?:begin [a-z]+|end) ${BOUNDARY} ---`, 'gu');
-        expect(prompt.split(mark)).toEqual(['ours\n', `\n${first}\n`, '\nours again\n', `\n${second}\n`, '\nend']);
+        const mark = new RegExp(String.raw`--- (?:begin [a-z]+|end) ${BOUNDARY}(?:, escapes: \d+)? ---`, 'gu');
+        const [shown, noted] = [visibleText(first), visibleText(second)];
+        expect(prompt.split(mark)).toEqual(['ours\n', `\n${shown}\n`, '\nours again\n', `\n${noted}\n`, '\nend']);
       }),
       { seed: 20_260_301, numRuns: 200 },
     );
+  });
+
+  it('hides nothing from who reads it, and says how much it had to show', () => {
+    const shown = new Fence(BOUNDARY).around('output', 'ls\u202E\u{E0041}\r\n\tok');
+    expect(shown).toBe(
+      `--- begin output ${BOUNDARY} ---\nls\\u202e\\udb40\\udc41\\r\n\tok\n--- end ${BOUNDARY}, escapes: 3 ---`,
+    );
+    expect(unseenIn(shown)).toBe(0);
   });
 
   it('refuses a text that contains its boundary: the prompt is made again with another one', () => {

@@ -1,6 +1,9 @@
+import { unseenIn, visibleText } from '#libs/visible';
+
 /**
  * Text that others wrote enters a prompt as data: between two lines that carry a random boundary, which its author could not
- * know. It is never rewritten: what the agent reads is what was there, byte for byte.
+ * know. What can be seen of it is never rewritten. What cannot (controls, direction marks, zero width, tags), and could say
+ * something else to a model than to a person, stands there as an escape, and the last line says how many.
  *
  *     --- begin <label> <boundary> ---
  *     the text
@@ -18,8 +21,11 @@ export class Fence {
   /** `label` says what the text is, in our own words. Throws BoundaryTaken when the text contains the boundary. */
   around(label: string, text: string): string {
     if (!LABEL.test(label)) throw new RangeError(`a label must be plain words of ours, not ${JSON.stringify(label)}`);
-    if (text.includes(this.boundary)) throw new BoundaryTaken(label);
-    return `--- begin ${label} ${this.boundary} ---\n${text}\n--- end ${this.boundary} ---`;
+    const shown = visibleText(text);
+    if (shown.includes(this.boundary)) throw new BoundaryTaken(label);
+    const unseen = unseenIn(text);
+    const end = unseen === 0 ? this.boundary : `${this.boundary}, escapes: ${unseen}`;
+    return `--- begin ${label} ${this.boundary} ---\n${shown}\n--- end ${end} ---`;
   }
 }
 

@@ -1,3 +1,5 @@
+import { visibleText } from '#libs/visible';
+
 /** How many tokens the model sees in a text. Must take any text, also the names of its own special tokens. */
 export type CountTokens = (text: string) => number;
 
@@ -5,15 +7,15 @@ export type CountTokens = (text: string) => number;
 const PIECE_CHARS = 1_000;
 
 /**
- * Counts a text piece by piece, so that the work is linear in its length whatever stands in it. Parted words make the sum a
+ * Counts a text, as a fence shows it, piece by piece, so that the work is linear in its length whatever stands in it. Parted words make the sum a
  * little larger than the tokens of the whole, never noticeably smaller.
  */
 export function countPieces(countTokens: CountTokens, text: string): number {
-  if (text.length <= PIECE_CHARS) return countTokens(text);
+  if (text.length <= PIECE_CHARS) return countTokens(visibleText(text));
   let tokens = 0;
   for (let start = 0; start < text.length;) {
     const end = pieceEnd(text, start);
-    tokens += countTokens(text.slice(start, end));
+    tokens += countTokens(visibleText(text.slice(start, end)));
     start = end;
   }
   return tokens;

@@ -17,6 +17,10 @@ export interface LoadedRunbooks {
   readonly runbooks: readonly Runbook[];
   /** Files that cannot be used and why, a sentence each; what is beside them can be used all the same. */
   readonly problems: readonly string[];
+  /** The path of each, by name. */
+  readonly files: ReadonlyMap<string, string>;
+  /** Paths of files that cannot be used. */
+  readonly broken: ReadonlySet<string>;
 }
 
 /** `prompts/runbooks` of this installation, and the operator's in ORRERY_RUNBOOKS_DIR, whose runbooks win by name. */
@@ -31,12 +35,15 @@ export async function loadRunbooks(
   directories: readonly RunbookDirectory[] = runbookDirectories(),
 ): Promise<LoadedRunbooks> {
   const byName = new Map<string, Runbook>();
+  const files = new Map<string, string>();
+  const broken = new Set<string>();
   const problems: string[] = [];
   for (const { path, source } of directories) {
     const fileOf = new Map<string, string>();
     for (const file of await yamlFiles(path, problems)) {
       const parsed = await readRunbook(join(path, file), source);
       if (!parsed.ok) {
+        broken.add(join(path, file));
         problems.push(...parsed.issues.map((issue) => `${file}: ${sentenceOf(issue)}`));
         continue;
       }
@@ -47,11 +54,12 @@ export async function loadRunbooks(
         continue;
       }
       fileOf.set(name, file);
+      files.set(name, join(path, file));
       byName.set(name, parsed.runbook);
     }
   }
   const runbooks = [...byName.values()].toSorted((one, other) => (one.info.name < other.info.name ? -1 : 1));
-  return { runbooks, problems };
+  return { runbooks, problems, files, broken };
 }
 
 /** A runbook as it stands in a file. `bytes`: its hash is their SHA-256, as `sha256sum` gives it. */

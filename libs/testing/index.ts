@@ -8,6 +8,7 @@ export { introduce, introduceWith, showActors, startTestBus, type TestBus } from
 export { ANY_PROOF, ANYBODY, asksAs, asksAsAnybody, askRaw } from './servers/askers.js';
 export { notAsked } from './servers/not-asked.js';
 export { requestRun, signedRequest } from './servers/request-run.js';
+export { mountSmallDisk, type SmallDisk } from './servers/small-disk.js';
 export { startTestPostgres, type TestPostgres } from './servers/postgres.js';
 export { connectDevice, instantDevice, type InstantDeviceOptions } from './devices/instant-device.js';
 export {
@@ -36,6 +37,8 @@ export {
   type ForkOptions,
 } from './histories/edited-histories.js';
 export { History, type HistoryStep } from './histories/history-writer.js';
+/** What commands of attempts have written. */
+export * as attemptOutputs from './histories/attempt-outputs.js';
 /** A run that is edited while it runs, to be altered. */
 export * as editedRun from './histories/edited-run.js';
 /** What an agent asks of a person. */
@@ -56,4 +59,5 @@ export type {
   ModelServerSupport,
 } from './model-server/model-server-script.js';
 export { dying, type CallHooks, type Dying } from './chaos/dying.js';
+export { familiesOf, samplesOf, valueOf, type Family, type Sample } from './servers/metrics-text.js';
 export { startReplica, type Replica, type ReplicaOptions } from './servers/replica.js';

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { AttemptKey } from '../attempt-events.js';
 import { Judged } from '../commands.js';
 import { CommandId, Instant, Json, Sha256 } from '../ids.js';
+import { CommandWall } from '../walls.js';
 import {
   Action,
   AipStatus,
@@ -53,6 +54,8 @@ const FRAMES = {
         digest: z.string(),
         /** How the service judged it; absent for an exact command of a request. */
         judged: optional(Judged),
+        /** What its approval gives it. */
+        wall: optional(CommandWall),
       }),
     ),
   },

@@ -4,6 +4,7 @@ import {
   type CommandCall,
   type CommandId,
   type CommandMessage,
+  type CommandWall,
   type Json,
   type Judged,
   type SessionId,
@@ -24,6 +25,8 @@ export interface OutgoingCommand {
   readonly command: CommandCall;
   /** Absent for an exact command of a request. */
   readonly judged?: Judged | undefined;
+  /** What its approval gives it. */
+  readonly wall?: CommandWall | undefined;
   readonly digest: string;
   /** How long from receipt the device may still start it. */
   readonly startWithinMs: number;
@@ -31,17 +34,19 @@ export interface OutgoingCommand {
 
 /** COMMAND for one command: the fields foreign clients need, and ours on top where the device speaks our revision. */
 export function commandMessage(
-  { commandId, attempt, command, judged, digest, startWithinMs }: OutgoingCommand,
+  { commandId, attempt, command, judged, wall, digest, startWithinMs }: OutgoingCommand,
   session: { readonly sessionId: SessionId; readonly revision: number | null },
   nowMs: number,
 ): CommandMessage {
   const isTold = judged !== undefined && (session.revision ?? 0) >= JUDGED_SINCE;
+  // Beside the judgement, where a client that knows nothing of walls does not look.
+  const told = isTold ? { judged, ...(wall !== undefined && { wall }) } : {};
   return {
     ...oneAction({ id: commandId, tool: command.tool, parameters: command.arguments }, nowMs),
     session_id: session.sessionId,
     task_name: attempt.taskId,
     ...(session.revision !== null && {
-      orrery: { command_id: commandId, attempt, not_after_ms: startWithinMs, digest, ...(isTold && { judged }) },
+      orrery: { command_id: commandId, attempt, not_after_ms: startWithinMs, digest, ...told },
     }),
   };
 }

@@ -183,7 +183,7 @@ export class CommandTable {
       const { commandId, asked, runId } = chosen;
       if (asked === null) break; // what waits was asked for
       const { request, digest, notAfterMs } = asked;
-      const { attempt, command, judged } = request;
+      const { attempt, command, judged, wall } = request;
       chosen.state = 'sent';
       chosen.sentAtMs = nowMs;
       if (chosen.giveUpAtMs !== null) chosen.giveUpAtMs = nowMs + GIVE_UP_MS;
@@ -198,6 +198,7 @@ export class CommandTable {
           digest,
           startWithinMs: Math.max(0, notAfterMs - nowMs),
           ...(judged !== undefined && { judged }),
+          ...(wall !== undefined && { wall }),
         },
       });
     }

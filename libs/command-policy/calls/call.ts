@@ -35,13 +35,46 @@ const guarded = pathSet(GUARDED_PATHS);
 const vital = pathSet(VITAL_PATHS);
 const blocks = pathSet(BLOCK_DEVICES);
 const endless = pathSet(ENDLESS);
+/** Places where everybody has directories that are closed to others. */
+const aroundPrivate = pathSet(['/tmp', '/var/tmp']);
+/** Places below which something is hidden behind every wall. */
+const aroundHidden = pathSet(
+  [
+    '/',
+    '/dev',
+    '/run',
+    '/home',
+    '/home/*',
+    '/root',
+    '/etc',
+    '/etc/{ssl,ssh,pki,NetworkManager}',
+    '/var',
+    '/var/{lib,spool,run}',
+  ].flatMap(alternatives),
+);
 
 /** Files that are not the same for everybody who looks at them. */
 const VIEWED: readonly (readonly [View, PathSet])[] = [
   ['host-processes', pathSet(['/proc', '/proc/{0,1,2,3,4,5,6,7,8,9}*{,/**}'].flatMap(alternatives))],
   ['host-network', pathSet(['/proc/{net,*/net,sys/net}{,/**}', '/sys/class/net{,/**}'].flatMap(alternatives))],
   ['privileged-read', pathSet(['/var/log', '/var/log/**'])],
+  ['owners', pathSet(['/proc/*/status', '/proc/{net,*/net}/{tcp,udp,raw}{,6}'].flatMap(alternatives))],
+  ['host-tmp', pathSet(['/tmp', '/tmp/**'])],
+  ['host-devices', pathSet(['/dev', '/dev/**'])],
+  [
+    'whole-machine',
+    pathSet(
+      [
+        '/etc/mtab',
+        '/proc/{mounts,locks,sysvipc,self/mount*,*/mount*,*/ns,*/wchan,*/smaps*,*/io}',
+        '/proc/{sysvipc,*/ns}/**',
+        '/proc/sys/{kernel/{shm,msg,sem,pid_max,ns_last_pid}*,fs/mqueue/**,user/**}',
+      ].flatMap(alternatives),
+    ),
+  ],
 ];
+
+const inTmp = pathSet(['/tmp/**']);
 
 /** How deep commands may hide in commands. */
 const DEPTH_MAX = 6;
@@ -114,10 +147,23 @@ export class Call {
   /** What must be seen for what is there to be true: `/proc/net` and its like are made for who looks. */
   look(word: Word): CommandFinding[] {
     return resolvePath(word, this.invocation.places).flatMap((path) => {
+      const text = showGlyphs(path);
+      if (HARMLESS_DEVICES.has(text) || /^\/dev\/(?:fd\/\d+|zero|u?random)$/u.test(text)) return [];
       const views = VIEWED.filter(([, set]) => set.find(path) !== undefined).map(([view]) => view);
       return views.length === 0 || path.includes(ANY)
         ? []
-        : [{ ...this.is('read', `looks at ${showGlyphs(path)}.`, 'path.view'), views }];
+        : [{ ...this.is('read', `looks at ${text}.`, 'path.view'), views }];
+    });
+  }
+
+  /** With its size and mode, or those of what is below: something else stands where a wall hides what is there. */
+  lookThrough(word: Word): CommandFinding[] {
+    const { sensitive } = this.judging.settings;
+    return resolvePath(word, this.invocation.places).flatMap((path) => {
+      const isAround = aroundHidden.find(path) !== undefined || (isStatic(path) && sensitive.find(path) !== undefined);
+      if (!isAround && aroundPrivate.find(path) === undefined) return [];
+      const views: readonly View[] = isAround ? ['whole-machine'] : ['privileged-read'];
+      return [{ ...this.is('read', `looks through ${showGlyphs(path)}.`, 'path.view'), views }];
     });
   }
 
@@ -131,20 +177,16 @@ export class Call {
         ? []
         : [this.#at(path, 'privileged', 'path.sensitive', `holds what may be secret (${secret})`)];
     });
-    return [...this.read(word), ...below, ...this.#linkedBelow(paths)];
+    return [...this.read(word), ...below, ...this.#lyingBelow(paths)];
   }
 
-  /** Who goes through a folder may follow the links in it. */
-  #linkedBelow(paths: readonly Glyphs[]): CommandFinding[] {
-    const { files, settings } = this.judging;
-    if (typeof files === 'string') return [];
-    const targets = paths.filter(isStatic).flatMap((path) => files.below(showGlyphs(path)));
-    return targets.flatMap((target) => {
-      const path = glyphsOf(target);
-      const secret = settings.sensitive.find(path) ?? settings.sensitive.below(path);
+  /** Who goes through a folder reads what lies in it, and may follow the links. */
+  #lyingBelow(paths: readonly Glyphs[]): CommandFinding[] {
+    return paths.flatMap((folder) => {
+      const secret = secretBelow(folder, this.judging);
       return secret === undefined
         ? []
-        : [this.#at(path, 'privileged', 'path.sensitive', `is where a link leads, and may hold secrets (${secret})`)];
+        : [this.#at(folder, 'privileged', 'path.sensitive', `holds or leads to what may be secret (${secret})`)];
     });
   }
 
@@ -244,7 +286,15 @@ export class Call {
     const own = start[0] === 46 && (start.length === 1 || start[1] === 47);
     if (own || settings.writable.covers(start) || settings.writable.covers([...start, ...glyphsOf('/x')]))
       return [
-        { kind: 'program', class: 'write', rule: 'path.write', reason: `${this.name} writes ${text}.`, path: text },
+        {
+          kind: 'program',
+          class: 'write',
+          rule: 'path.write',
+          reason: `${this.name} writes ${text}.`,
+          path: text,
+          changes: placeOf(path),
+          ...(inTmp.find(path) === undefined ? {} : { views: ['host-tmp'] as const }),
+        },
       ];
     return [this.#at(path, 'privileged', 'path.system', 'is no place for ordinary files')];
   }
@@ -254,7 +304,8 @@ export class Call {
     if (isStatic(path) && vital.find(path) !== undefined)
       return [floor('vital-file', `Without ${text} nobody can log in.`)];
     const written = this.#written(path, found);
-    return [...written.filter((finding) => finding.class !== 'write'), this.is('destructive', `removes ${text}.`)];
+    const removed = this.is('destructive', `removes ${text}.`);
+    return [...written.filter((finding) => finding.class !== 'write'), { ...removed, changes: placeOf(path) }];
   }
 
   #at(path: Glyphs, of: CommandClass, rule: string, what: string): CommandFinding {
@@ -267,12 +318,33 @@ export class Call {
   }
 }
 
-function secretAt(path: Glyphs, word: Word, { settings: { sensitive }, files }: CallJudging): string | undefined {
+/** Of what is made or taken away that is the folder in which it lies. */
+const placeOf = (path: Glyphs): string => showGlyphs(path).replace(/\/[^/]*$/u, '') || '/';
+
+/** Of what can lie anywhere, what lies below a folder of this device now, or where a link in it leads: its own place is known by its name. */
+function secretBelow(folder: Glyphs, { settings: { sensitive }, files }: CallJudging): string | undefined {
+  if (typeof files === 'string' || !isStatic(folder)) return undefined;
+  const below = files.below(showGlyphs(folder));
+  for (const name of below.files) {
+    const secret = sensitive.find(glyphsOf(name.startsWith('/') ? name : `/${name}`));
+    if (secret !== undefined) return secret;
+  }
+  for (const target of below.targets) {
+    const secret = sensitive.find(glyphsOf(target)) ?? sensitive.below(glyphsOf(target));
+    if (secret !== undefined) return secret;
+  }
+  return undefined;
+}
+
+function secretAt(path: Glyphs, word: Word, judging: CallJudging): string | undefined {
+  const { files, settings } = judging;
+  const { sensitive } = settings;
   const isPattern = !isStatic(path) && !path.includes(ANY);
   // What such a pattern stands for is looked at where it lies, name by name.
   if (isPattern && files !== 'nobody') return sensitive.findNamed(path);
   if (word.found !== true || !path.includes(ANY)) return sensitive.find(path);
-  return path.at(-1) === ANY ? sensitive.below(path.slice(0, -2)) : sensitive.findAmong(path);
+  const folder = path.slice(0, -2);
+  return path.at(-1) === ANY ? (sensitive.below(folder) ?? secretBelow(folder, judging)) : sensitive.findAmong(path);
 }
 
 export const startingBudget = (): { left: number } => ({ left: COMMANDS_MAX });

@@ -4,10 +4,17 @@ import { ANY, ANYWHERE, canMeet, glyphsOf, isStatic, showGlyphs, withoutDots, ty
 export interface Links {
   /** Where a path leads, links followed as far as there is something; undefined where it leads to itself. */
   real(path: string): string | undefined;
-  /** Where the links below a folder lead, as far as it is looked through. */
-  below(folder: string): readonly string[];
+  /** What lies below a folder, nearest first, as far as it is looked through. */
+  below(folder: string): Below;
   /** What lies in a folder; undefined when that is too much to look at. */
   names(folder: string): readonly string[] | undefined;
+}
+
+export interface Below {
+  /** Names of files from the folder on, without a leading slash; of those behind a link, where they lie. */
+  readonly files: readonly string[];
+  /** Where links lead. */
+  readonly targets: readonly string[];
 }
 
 /**
@@ -19,16 +26,22 @@ export type FilesKnown = Links | 'later' | 'nobody';
 const SLASH = 47;
 const PATHS_MAX = 2_000;
 
-/** What a path, or all files that a pattern stands for, really are on this device, beside what is written. */
+/**
+ * What a path, or all files that a pattern stands for, really are on this device, beside what is written. Of what lies anywhere below a
+ * folder, that folder is led.
+ */
 export function led(path: Glyphs, links: Links): readonly Glyphs[] {
-  if (path.includes(ANY)) return [];
   const [start = [], ...parts] = partsOf(path);
-  const files = named(start, parts, { links, left: PATHS_MAX });
+  const unknown = parts.findIndex((part) => part.includes(ANY));
+  const known = unknown < 0 ? parts : parts.slice(0, unknown);
+  const below = parts.slice(known.length).flatMap((part) => [SLASH, ...part]);
+  const files = named(start, known, { links, left: PATHS_MAX });
   if (files === undefined) return [ANYWHERE];
   return files.flatMap((file) => {
-    const real = links.real(showGlyphs(file));
-    const own = isStatic(path) ? [] : [file];
-    return real === undefined ? own : [...own, glyphsOf(real)];
+    const real = links.real(showGlyphs(file) || '/');
+    const own = known.every(isStatic) ? [] : [file];
+    const led = real === undefined ? own : [...own, real === '/' ? [] : glyphsOf(real)];
+    return led.map((one) => (below.length === 0 && one.length === 0 ? [SLASH] : [...one, ...below]));
   });
 }
 

@@ -65,7 +65,8 @@ export function explain(policy: CommandPolicy, command: CommandCall, device?: Ju
   };
   const all = judgeCommand(command, { settings, parser: inner.parser, links: inner.links, trace });
   const findings = all.filter((finding) => !told.has(keyOf(finding))).map(explained);
-  return { verdict: verdictOf(all, settings.defaults), hash: policy.hash, wall: wallOf(all), commands, findings };
+  const verdict = verdictOf(all, settings.defaults);
+  return { verdict, hash: policy.hash, wall: wallOf(all, verdict.decision), commands, findings };
 }
 
 const keyOf = ({ rule, reason }: CommandFinding): string => `${rule}\n${reason}`;

@@ -2,4 +2,4 @@
 export * from './device-links.adapter.js';
 export * from './explain.js';
 export * from './open-policy.js';
-export type { Links } from '../calls/index.js';
+export type { Links, Starts } from '../calls/index.js';

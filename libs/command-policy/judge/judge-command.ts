@@ -16,7 +16,7 @@ import {
   type Invocation,
   type WorkingPlaces,
   glyphsOf,
-  resolvePath,
+  placesAt,
   literal,
 } from '../words/index.js';
 import { judgeInvocation } from './judge-invocation.js';
@@ -116,7 +116,7 @@ function secretFindings(given: readonly (Json | undefined)[], judging: CallJudgi
 function placesOf(directory: Json | undefined): WorkingPlaces | undefined {
   if (directory === undefined) return OWN;
   if (typeof directory !== 'string' || directory === '') return undefined;
-  return resolvePath(literal(directory), OWN);
+  return placesAt(literal(directory), OWN);
 }
 
 function inputOf(stdin: Json | undefined): StandardInput {

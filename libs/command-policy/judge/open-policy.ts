@@ -12,7 +12,8 @@ import {
   verdictOf,
   wallOf,
 } from '../policy/index.js';
-import type { Links } from '../calls/index.js';
+import type { CommandCall } from '#proto';
+import { type Links, onlyTells } from '../calls/index.js';
 import { judgeCommand } from './judge-command.js';
 import type { ShellParser } from '../script/index.js';
 
@@ -45,11 +46,22 @@ export function openPolicy({ file, sensitivePaths = [], links }: PolicySource, p
       return verdictOf(judgeCommand(command, { settings: ready, parser, links }), ready.defaults);
     },
     wall(command, device) {
-      return wallOf(judgeCommand(command, { settings: settings(device), parser, links }));
+      const ready = settings(device);
+      const findings = judgeCommand(command, { settings: ready, parser, links });
+      const fits = wallOf(findings, verdictOf(findings, ready.defaults).decision);
+      const mayLack = fits.kind === 'read' && fits.views.length > 0;
+      return mayLack && isTelling(command) ? { ...fits, onlyTells: true } : fits;
     },
   };
   inners.set(opened, { settings, parser, links });
   return opened;
+}
+
+/** A line and nothing else: what is given to it beside could say what it does. */
+function isTelling({ tool, arguments: given }: CommandCall): boolean {
+  const { command: line } = given;
+  const isAlone = Object.keys(given).every((name) => name === 'command' || name === 'timeout');
+  return tool === 'EXEC_CLI' && typeof line === 'string' && isAlone && onlyTells(line);
 }
 
 interface Inner {

@@ -33,6 +33,7 @@ export const SENSITIVE_PATHS: readonly string[] = [
   '/var/run/secrets/**',
   '/run/secrets/**',
   '/run/credentials/**',
+  '/tmp/krb5cc_*',
   '/{var/run,run}/{docker,containerd/containerd,crio/crio,podman/podman}.sock',
   '/proc/*/{environ,mem,maps,auxv,root,cwd,map_files,stack,syscall}',
   '/proc/*/{fd,map_files,root,cwd,task}/**',

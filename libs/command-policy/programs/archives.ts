@@ -65,6 +65,10 @@ function tar(call: Call): readonly CommandFinding[] {
       : mode.list || mode.extract
         ? call.read(file)
         : call.write(file)),
+    // Whose files are is kept in what is packed.
+    ...(mode.list || mode.extract
+      ? []
+      : [{ ...call.is('read', 'keeps whose files are.'), views: ['owners'] as const }]),
     ...tarPlaces(args, call, mode),
   ];
 }

@@ -1,9 +1,12 @@
-import { type Call, each, program, seeing, subcommands, type ProgramJudge, type ProgramTable } from '../calls/index.js';
+import { type Call, each, program, subcommands, type ProgramJudge, type ProgramTable } from '../calls/index.js';
 import { ownFindings } from './system.js';
 import { type CommandFinding, optionsOf, takeApart, type View } from '../words/index.js';
 
 /** What the machine's administrator looks at: disks, filters of packets, other people's programs. */
 const ADMIN: readonly View[] = ['privileged-read'];
+const DISKS: readonly View[] = ['privileged-read', 'host-devices'];
+/** With the rights of somebody else, or of files that a check opens to write. */
+const WHOLE: readonly View[] = ['whole-machine'];
 const FILTER: readonly View[] = ['host-network', 'privileged-read'];
 
 const read = (options: string, views: readonly View[] = []) => program('read', options, 'text', { views });
@@ -35,7 +38,7 @@ const SMART =
 
 /** `-l scterc,70,70` sets what `-l scterc` shows. */
 const smartctl = program('read', SMART, 'text', {
-  views: ADMIN,
+  views: DISKS,
   also: ({ given }, call) =>
     given.some(({ name, value }) => (name === '-l' || name === '--log') && !/^[a-z]+$/u.test(value?.text ?? ''))
       ? [call.ask('privileged', 'may set what it shows.')]
@@ -45,9 +48,9 @@ const smartctl = program('read', SMART, 'text', {
 const ZFS_LIST = '-DdgHiLlnpPqrsStvxy -o: -t: -d: -s: -T:';
 const zpool = subcommands({
   globals: '',
-  commands: { ...each('status list get iostat history events version', read(ZFS_LIST, ADMIN)) },
+  commands: { ...each('status list get iostat history events version', read(ZFS_LIST, DISKS)) },
 });
-const zfs = subcommands({ globals: '', commands: each('list get version', read('-Hpr -o: -t: -d: -s: -S:', ADMIN)) });
+const zfs = subcommands({ globals: '', commands: each('list get version', read('-Hpr -o: -t: -d: -s: -S:', DISKS)) });
 
 /** A certificate or a request, as it says of itself. */
 const X509 =
@@ -112,17 +115,17 @@ const version = onlyAs(/^(?:--version|-V|-v)$/u, 'says what it is.', [], runs);
 
 /** Programs that say whether the machine and its servers are as they should be. */
 export const CHECKS: ProgramTable = {
-  ...each('lvs pvs vgs', read(REPORT, ADMIN)),
-  ...each('lvdisplay vgdisplay pvdisplay', read('-acCmsv --columns --maps --short --units: --verbose', ADMIN)),
+  ...each('lvs pvs vgs', read(REPORT, DISKS)),
+  ...each('lvdisplay vgdisplay pvdisplay', read('-acCmsv --columns --maps --short --units: --verbose', DISKS)),
   smartctl,
   zpool,
   zfs,
   mdadm: onlyAs(
     /^(?:--detail|-D|--query|-Q|--examine|-E)(?: --brief| --scan| \/dev\/md[\w/]+)+$/u,
     'shows arrays.',
-    ADMIN,
+    DISKS,
   ),
-  nvme: onlyAs(/^(?:list|list-subsys|smart-log \/dev\/nvme\d\w*)$/u, 'shows disks.', ADMIN),
+  nvme: onlyAs(/^(?:list|list-subsys|smart-log \/dev\/nvme\d\w*)$/u, 'shows disks.', DISKS),
   ufw: onlyAs(/^(?:status(?: verbose| numbered)?|version|app list)$/u, 'shows the filter.', FILTER),
   'firewall-cmd': onlyAs(
     /^(?:--state|--get-(?:active-zones|default-zone|zones)|--list-(?:all|all-zones|ports|services)|--zone=\w+ --list-(?:all|ports|services))$/u,
@@ -153,14 +156,19 @@ export const CHECKS: ProgramTable = {
   lsb_release: read('-acdhirsv --all --codename --description --id --release --short'),
   ...each('java javac', onlyAs(/^(?:-version|--version|-fullversion)$/u, 'says what it is.', [], runs)),
   ...each('gcc g++ cc clang ld as make gmake cmake ninja', version),
-  nginx: seeing(ADMIN, onlyAs(/^(?:-[vVht]|-tq|-qt|-t -q|-q -t)$/u, 'checks its settings.')),
-  sshd: onlyAs(/^(?:-[tTV]|-T -C [\w=,.@:-]+)$/u, 'checks its settings.', ADMIN),
+  nginx: onlyAs(
+    /^-[vVh]$/u,
+    'says what it is.',
+    [],
+    onlyAs(/^(?:-t|-tq|-qt|-t -q|-q -t)$/u, 'checks its settings.', WHOLE),
+  ),
+  sshd: onlyAs(/^(?:-[tTV]|-T -C [\w=,.@:-]+)$/u, 'checks its settings.', WHOLE),
   ...each('apachectl apache2ctl', onlyAs(/^(?:-[tSMvV]|configtest)$/u, 'checks its settings.', ADMIN)),
   ...each('httpd apache2', onlyAs(/^-[vV]$/u, 'says what it is.')),
   ...each('haproxy', onlyAs(/^(?:-vv?|-c -f \/etc\/haproxy\/haproxy\.cfg)$/u, 'checks its settings.', ADMIN)),
   'named-checkconf': onlyAs(/^(?:-z)?$/u, 'checks its settings.', ADMIN),
   postconf: onlyAs(/^(?:-[ndM]+|(?:-h )?[a-z][\w ]*)$/u, 'shows its settings.'),
-  ...each('postqueue mailq', onlyAs(/^(?:-p)?$/u, 'shows what waits.', ADMIN)),
+  ...each('postqueue mailq', onlyAs(/^(?:-p)?$/u, 'shows what waits.', WHOLE)),
   ...each('mysqld postgres redis-server named dovecot postfix', onlyAs(/^(?:--version|-V|-v)$/u, 'says what it is.')),
   'redis-cli': onlyAs(
     new RegExp(
@@ -183,7 +191,8 @@ export const CHECKS: ProgramTable = {
   networkctl: onlyAs(/^(?:--no-pager )?(?:list|status(?: [\w.-]+)?|lldp)?(?: --no-pager)?$/u, 'shows interfaces.', [
     'host-network',
   ]),
-  ethtool: onlyAs(/^(?:-[iSgkcaTP] )?[\w.@-]+$/u, 'shows an interface.', ['host-network']),
+  // It asks by a socket of the internet.
+  ethtool: onlyAs(/^(?:-[iSgkcaTP] )?[\w.@-]+$/u, 'shows an interface.', ['host-network', 'whole-machine']),
   bridge: onlyAs(/^(?:-[sdj] )*(?:link|fdb|vlan|mdb)(?: show)?$/u, 'shows bridges.', ['host-network']),
   tc: onlyAs(/^(?:-s |-d )*(?:qdisc|class|filter)(?: show)?(?: dev [\w.@-]+)?$/u, 'shows queues.', ['host-network']),
   getenforce: onlyAs(/^$/u, 'says how it is set.'),
@@ -191,13 +200,15 @@ export const CHECKS: ProgramTable = {
   ...each('aa-status apparmor_status', onlyAs(/^(?:--json|--enabled|--profiled)?$/u, 'says how it is set.', ADMIN)),
   auditctl: onlyAs(/^-[ls]$/u, 'shows its rules.', ADMIN),
   swapon: onlyAs(/^(?:--show|-s|--summary)(?: --bytes| --noheadings)*$/u, 'shows what is used.'),
-  losetup: onlyAs(/^(?:-l|-a|--list|--all)$/u, 'shows what is used.'),
+  losetup: onlyAs(/^(?:-l|-a|--list|--all)$/u, 'shows what is used.', ['host-devices']),
   'update-alternatives': onlyAs(/^--(?:display|query|list) [\w.+-]+$|^--get-selections$/u, 'shows choices.'),
-  hdparm: onlyAs(/^-[iI] \/dev\/[a-z]+$/u, 'shows disks.', ADMIN),
-  udevadm: onlyAs(/^info (?:--query=(?:all|property) )?(?:--name=|-n )?\/dev\/[\w/]+$/u, 'shows a device.'),
-  visudo: onlyAs(/^-c$/u, 'checks its settings.', ADMIN),
-  chage: onlyAs(/^-l [\w.-]+$/u, 'shows an account.', ADMIN),
-  passwd: onlyAs(/^-S [\w.-]+$/u, 'shows an account.', ADMIN),
+  hdparm: onlyAs(/^-[iI] \/dev\/[a-z]+$/u, 'shows disks.', DISKS),
+  udevadm: onlyAs(/^info (?:--query=(?:all|property) )?(?:--name=|-n )?\/dev\/[\w/]+$/u, 'shows a device.', [
+    'host-devices',
+  ]),
+  visudo: onlyAs(/^-c$/u, 'checks its settings.', WHOLE),
+  chage: onlyAs(/^-l [\w.-]+$/u, 'shows an account.', WHOLE),
+  passwd: onlyAs(/^-S [\w.-]+$/u, 'shows an account.', WHOLE),
   faillock: onlyAs(/^(?:--user [\w.-]+)?$/u, 'shows an account.', ADMIN),
   locate: read('-bceilLqrsSw -n: -l: --basename --count --existing --ignore-case --limit: --statistics'),
   getsebool: onlyAs(/^(?:-a|\w+)$/u, 'says how it is set.'),
@@ -205,13 +216,13 @@ export const CHECKS: ProgramTable = {
     'iotop',
     onlyAs(/^-[boPak]*b[boPak]*(?: -n \d+)?$|^-[oPak]*b[oPak]*n \d+$/u, 'shows who reads and writes.', [
       'host-processes',
-      'privileged-read',
+      'whole-machine',
     ]),
   ),
-  pwdx: read('', ['host-processes', 'privileged-read']),
-  pmap: read('-xXdpq', ['host-processes', 'privileged-read']),
+  pwdx: read('', ['host-processes', 'whole-machine']),
+  pmap: read('-xXdpq', ['host-processes', 'whole-machine']),
   ...each('cpupower', onlyAs(/^(?:frequency-info|idle-info)$/u, 'shows the processor.')),
-  ...each('ipcs', read('-amqstclup -i:')),
+  ...each('ipcs', read('-amqstclup -i:', WHOLE)),
   ...each('errno factor', read('-lsw')),
   openssl: subcommands({
     globals: '',

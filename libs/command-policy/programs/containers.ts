@@ -4,8 +4,8 @@ const runs: ProgramJudge = (call) => [
   call.ask('privileged', 'runs commands elsewhere.', { grantable: false }),
   ...call.floorsIn(call.args),
 ];
-/** Who may talk to the daemon is as good as root. */
-const look = (options: string) => program('read', options, 'text', { views: ['privileged-read'] });
+/** Who may talk to the daemon is as good as root: nobody may behind a wall. */
+const look = (options: string) => program('read', options, 'text', { views: ['whole-machine'] });
 
 const DOCKER_LOOK =
   '-aqlnsft -f: -n: --all --quiet --filter: --format: --no-trunc --size --last: --latest --tail: --since: --until: --timestamps --follow --details --no-stream --type: --digests --human --tree --verbose';

@@ -1,4 +1,4 @@
-import { type Call, each, program, type ProgramTable } from '../calls/index.js';
+import { type Call, each, program, type Program, type ProgramTable } from '../calls/index.js';
 import {
   type Arguments,
   type CommandFinding,
@@ -106,16 +106,33 @@ function changed(args: Arguments, call: Call, skip: number): readonly CommandFin
 
 const LOOK = (options: string) => program('read', options, 'list');
 
+const LS =
+  '-aAbBcCdDfFGhHiIkLmNpqQrRsStTuUvwxXZ1 -lnog!owners -I: -w: -T: --all --almost-all --author!owners --block-size: --color? --directory --classify? --file-type --format:!owners --full-time!owners --group-directories-first ' +
+  '--human-readable --si --hide: --ignore: --inode --indicator-style: --kibibytes --dereference --numeric-uid-gid!owners --literal --quote-name --quoting-style: --reverse --recursive --size --sort: --time: --time-style: --tabsize: --width: --context --zero --no-group';
+
+/** Sizes and modes are those of what stands there. */
+const long: Program['also'] = (args, call) =>
+  call.name === 'vdir' ||
+  has(args, '-l', '-n', '-o', '-g', '-s', '-S', '-R', '--size', '--recursive', '--format', '--full-time')
+    ? args.operands.flatMap((word) => call.lookThrough(word))
+    : [];
+
+/** What is said of a file by a format of its own. */
+const saysOwner = (format: Word | undefined): boolean =>
+  format?.text === undefined || /%[-+ #0-9.]*[uUgG]/u.test(format.text);
+
 /** Programs that look at, move and change files. */
 export const FILES: ProgramTable = {
-  ...each(
-    'ls dir vdir',
-    LOOK(
-      '-aAbBcCdDfFgGhHiIklLmnNopqQrRsStTuUvwxXZ1 -I: -w: -T: --all --almost-all --author --block-size: --color? --directory --classify? --file-type --format: --full-time --group-directories-first ' +
-        '--human-readable --si --hide: --ignore: --inode --indicator-style: --kibibytes --dereference --numeric-uid-gid --literal --quote-name --quoting-style: --reverse --recursive --size --sort: --time: --time-style: --tabsize: --width: --context --zero --no-group',
-    ),
-  ),
-  stat: LOOK('-Lftc: -c: --dereference --file-system --format: --printf: --terse --cached:'),
+  ...each('ls dir', program('read', LS, 'list', { also: long })),
+  vdir: program('read', LS, 'list', { views: ['owners'], also: long }),
+  stat: program('read', '-Lft -c: --dereference --file-system --format: --printf: --terse --cached:', 'list', {
+    also: (args, call) => [
+      ...(saysOwner(optionValue(args, '-c', '--format', '--printf'))
+        ? [{ ...call.is('read', 'says whose a file is.'), views: ['owners'] as const }]
+        : []),
+      ...args.operands.flatMap((word) => call.lookThrough(word)),
+    ],
+  }),
   file: program(
     'read',
     '-bcdEhiklLNnprsvzZ0 -F: -P: -f< -m<!privileged --brief --mime --mime-type --mime-encoding --dereference --no-dereference --separator: --keep-going --files-from< --extension',
@@ -125,9 +142,14 @@ export const FILES: ProgramTable = {
     'read',
     '-0abcDhHklLmPsSx -B: -d: -t: -X< --all --apparent-size --block-size: --bytes --total --dereference --max-depth: --human-readable --inodes --summarize --separate-dirs --si --exclude: --exclude-from< --threshold: --time? --time-style: --one-file-system --null --files0-from<',
     'list',
+    { also: ({ operands }, call) => operands.flatMap((word) => call.lookThrough(word)) },
   ),
-  df: LOOK(
+  df: program(
+    'read',
     '-aBhHiklPTtx -B: -t: -x: --all --block-size: --human-readable --si --inodes --local --no-sync --output? --portability --sync --type: --print-type --exclude-type: --total',
+    'list',
+    // A wall has mounts of its own.
+    { views: ['whole-machine'] },
   ),
   ...each(
     'realpath readlink',
@@ -139,11 +161,13 @@ export const FILES: ProgramTable = {
   ...each('which whereis', program('read', '-abmsBMSfulpi', 'text')),
   tree: program(
     'read',
-    '-adfilpqsugDFhrtUvxACSnQN -L: -P: -I: -H: -T: -o> --noreport --charset: --filelimit: --dirsfirst --prune --du --si --inodes --device --sort: --timefmt: --matchdirs --gitignore',
+    '-adfilpqsDFhrtUvxACSnQN -ug!owners -L: -P: -I: -H: -T: -o> --noreport --charset: --filelimit: --dirsfirst --prune --du --si --inodes --device --sort: --timefmt: --matchdirs --gitignore',
     'list',
+    { also: ({ operands }, call) => operands.flatMap((word) => call.lookThrough(word)) },
   ),
-  namei: LOOK('-lmnovx --long --modes --owners --vertical'),
-  ...each('lsattr getfacl', LOOK('-aRdvlpecsntEPL')),
+  namei: LOOK('-mnvx -lo!owners --long!owners --modes --owners!owners --vertical'),
+  lsattr: LOOK('-aRdvlp'),
+  getfacl: program('read', '-aRdpecsntEPL', 'list', { views: ['owners'] }),
   pathchk: LOOK('-pP'),
 
   cp: program('write', COPY, 'text', {
@@ -215,7 +239,11 @@ export const FILES: ProgramTable = {
     '-ksqz -b:!privileged -f> -n: --prefix> --suffix-format:!privileged --digits: --keep-files --quiet --silent --elide-empty-files',
     'text',
     {
-      also: ({ operands: [from] }, call) => (from === undefined ? [] : call.read(from)),
+      also: (args, call) => {
+        const [from] = args.operands;
+        const to = optionValue(args, '-f') ?? optionValue(args, '--prefix') ?? literal('xx');
+        return [...(from === undefined ? [] : call.read(from)), ...call.write(extended(to, [DIGITS]))];
+      },
     },
   ),
   chmod: program(

@@ -24,6 +24,8 @@ const VALUED = new Set(
 const RUNS = new Set(['-exec', '-execdir', '-ok', '-okdir']);
 /** A pattern of `find`, not of the shell: it also stands for a dot at the beginning. */
 const ANYTHING = [SOME, SOME];
+/** What depends on whose a file is. */
+const OWNERS = /^-(?:ls|fls|fprintf|user|group|uid|gid|nouser|nogroup)$/u;
 const WRITES = new Map([
   ['-fprint', 1],
   ['-fprint0', 1],
@@ -56,7 +58,14 @@ class Search {
     this.#follow(false);
     this.#at = start;
     this.#follow(true);
-    for (const root of this.#roots) this.#found.push(...this.#call.look(root));
+    for (const root of this.#roots) this.#found.push(...this.#call.look(root), ...this.#call.lookThrough(root));
+    if (
+      args.some(
+        ({ text }, at) =>
+          OWNERS.test(text ?? '') || (args[at - 1]?.text === '-printf' && text?.match(/%[-+ #0-9.]*[uUgG]/u) !== null),
+      )
+    )
+      this.#found.push({ ...this.#call.is('read', 'looks at whose files are.'), views: ['owners'] });
     for (const root of this.#roots) if (root.dynamic && root.found !== true) this.#found.push(...this.#call.read(root));
     return this.#found;
   }

@@ -141,7 +141,7 @@ const IP_OBJECTS =
 
 const ss = program(
   'read',
-  '-0460abdeEhHilmMnNoOrsStuVwxzZ -p!privileged-read -f: -A: -F<!privileged -K!privileged -D> --tcp --udp --listening --numeric --processes!privileged-read --all --summary --extended --memory --info --family: --query: --no-header --resolve --options --unix --raw',
+  '-0460abdEhHilmMnNoOrsStuVwxzZ -e!owners -p!whole-machine -f: -A: -F<!privileged -K!privileged -D> --tcp --udp --listening --numeric --processes!whole-machine --all --summary --extended!owners --memory --info --family: --query: --no-header --resolve --options --unix --raw',
   'text',
   { views: ['host-network'] },
 );
@@ -186,12 +186,13 @@ export const NETWORK: ProgramTable = {
   ss,
   netstat: program(
     'read',
-    '-46AacCeFgiIlMnNorsStuUvWwxz -p!privileged-read --tcp --udp --listening --numeric --programs!privileged-read --all --route --interfaces --statistics',
+    '-46AacCFlMnNorsStuUvWwxz -e!owners -giI!whole-machine -p!whole-machine --tcp --udp --listening --numeric --programs!whole-machine --all --route --interfaces!whole-machine --statistics',
     'text',
     { views: ['host-network'] },
   ),
+  // Behind a wall there are no sockets of the internet to ask by.
   ifconfig: program('read', '-asv', 'text', {
-    views: ['host-network'],
+    views: ['host-network', 'whole-machine'],
     also: ({ operands }, call) =>
       operands.length > 1 || operands.some(({ dynamic }) => dynamic)
         ? [call.is('privileged', 'changes the network.')]
@@ -199,7 +200,7 @@ export const NETWORK: ProgramTable = {
   }),
   route: program('read', '-46neFCv', 'none', { views: ['host-network'] }),
   arp: program('read', '-aenvA -H: -i: -d!privileged -s!privileged -f<!privileged', 'text', {
-    views: ['host-network'],
+    views: ['host-network', 'whole-machine'],
     also: ({ operands }, call) => (operands.length > 1 ? [call.ask('privileged', 'changes the network.')] : []),
   }),
   ...each('iw brctl', (call) => [call.ask('privileged', 'may change the network.')]),

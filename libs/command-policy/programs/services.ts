@@ -83,7 +83,8 @@ export const SERVICE_PROGRAMS: ProgramTable = {
   ...each(
     'systemd-cgls systemd-cgtop',
     program('read', '-abcklmpitMru -n: -d: --no-pager --all --full --unit: --batch --iterations:', 'text', {
-      views: ['host-processes'],
+      // The kernel does not say the numbers of processes that lie outside.
+      views: ['host-processes', 'whole-machine'],
     }),
   ),
   ...each(

@@ -166,7 +166,18 @@ export const SHELL_PROGRAMS: ProgramTable = {
   ),
   ...each('exit return break continue shift jobs times caller history help clear', program('read', '', 'text')),
   type: program('read', '-afptP', 'text'),
-  ...each('test [ [[', calculated(program('read', '', 'any'))),
+  ...each(
+    'test [ [[',
+    calculated(
+      program('read', '', 'any', {
+        // Behind a wall that reads, nothing can be written.
+        also: (_, call) =>
+          call.args.some(({ text }) => text === '-w')
+            ? [{ ...call.is('read', 'asks what may be written.'), views: ['whole-machine'] }]
+            : [],
+      }),
+    ),
+  ),
   let: (call) => [
     dynamic('hidden-command', 'let calculates texts that could hold a command.'),
     ...setter(/^[^=]*$/u)(call),

@@ -12,8 +12,17 @@ function sysctl({ operands, given }: Arguments, call: Call): CommandFinding[] {
     given.some(({ name }) => name === '-w' || name === '--write') ||
     operands.some(({ text, dynamic }) => dynamic || text?.includes('='));
   const ofNetwork = operands.length === 0 || operands.some(({ text }) => text?.startsWith('net') !== false);
+  const ofNamespace =
+    operands.length === 0 ||
+    operands.some(
+      ({ text }) =>
+        text === undefined || /^(?:kernel[./](?:shm|msg|sem|pid_max|ns_last)|fs[./]mqueue|user)/u.test(text),
+    );
   return [
     ...(writes ? [call.is('privileged', 'changes the kernel.')] : []),
+    ...(ofNamespace
+      ? [{ ...call.is('read', 'looks at what each wall has of its own.'), views: ['whole-machine'] as const }]
+      : []),
     ...(ofNetwork ? [{ ...call.is('read', 'looks at the network.'), views: ['host-network'] as const }] : []),
   ];
 }
@@ -23,9 +32,16 @@ const LAST =
 const COUNTERS = '-abcdDfghikmnpstwxzArRuqvVFSyBHWj -P: -p: -S: -n: -u: -I: -T: -# --human --pretty --dec: -m:';
 /** Programs that ask or change the machine itself. */
 export const SYSTEM: ProgramTable = {
-  ...each('true false : sleep whoami groups tty users logname hostid printenv nproc', program('read', '', 'any')),
+  ...each('true false : sleep whoami tty users logname hostid printenv nproc', program('read', '', 'any')),
   pwd: read('-LP --logical --physical', 'none'),
-  id: read('-agGnruzZ --user --group --groups --name --real --zero --context', 'any'),
+  ...each(
+    'id groups',
+    program('read', '-agGnruzZ --user --group --groups --name --real --zero --context', 'any', {
+      // Of oneself also the groups that a namespace has no names for.
+      also: ({ operands }, call) =>
+        operands.length > 0 ? [] : [{ ...call.is('read', 'says who it is.'), views: ['owners'] }],
+    }),
+  ),
   echo: program('read', '', 'any'),
   uname: read(
     '-asnrvmpio --all --kernel-name --nodename --kernel-release --kernel-version --machine --processor --hardware-platform --operating-system',
@@ -49,49 +65,58 @@ export const SYSTEM: ProgramTable = {
   ...each('cal ncal', read('-13jmsywhbneMSpN -A: -B: -d: -H: -m:')),
   who: program(
     'read',
-    '-abdHlmpqrsTtuw --all --boot --count --dead --heading --ips --login --lookup --mesg --message --process --runlevel --short --time --users --writable',
+    '-bdHlmpqrst -aTuw!host-devices --all!host-devices --boot --count --dead --heading --ips --login --lookup --mesg!host-devices --message!host-devices --process --runlevel --short --time --users!host-devices --writable!host-devices',
     'read',
   ),
-  w: sees(['host-processes'], '-fhiopsu --from --ip-addr --no-current --no-header --old-style --short'),
+  w: sees(['host-processes', 'host-devices'], '-fhiopsu --from --ip-addr --no-current --no-header --old-style --short'),
   last: read(LAST),
   lastb: sees(['privileged-read'], LAST),
   lastlog: read('-b: -t: -u: --before: --time: --user:'),
   ps: program('read', '', 'any', {
-    views: ['host-processes'],
-    also: (_, call) =>
-      showsEnvironment(call) ? [call.ask('privileged', 'may show the environment of programs.')] : [],
+    views: ['host-processes', 'host-devices'],
+    also: (_, call) => [
+      ...(showsEnvironment(call) ? [call.ask('privileged', 'may show the environment of programs.')] : []),
+      ...(showsOwners(call) ? [{ ...call.is('read', 'shows whose programs are.'), views: ['owners'] as const }] : []),
+      ...(showsInside(call) ? [{ ...call.is('read', 'looks into programs.'), views: ['whole-machine'] as const }] : []),
+    ],
   }),
   ...each(
     'pgrep pidof pstree',
     sees(
       ['host-processes'],
-      '-acdflLnovwxsiAghklnNpSTtuUZqm -d: -P: -u: -U: -g: -G: -t: -F< -H: -c -o: --full --list-name --list-full --newest --oldest --count --delimiter: --exact --ignore-case --parent: --euid: --uid: --show-pids --arguments --ascii',
+      '-acdflLnovwxsiAghklnNpSTtZqm -d: -P: -u:!owners -U:!owners -g: -G:!owners -t: -F< -H: -c -o: --full --list-name --list-full --newest --oldest --count --delimiter: --exact --ignore-case --parent: --euid:!owners --uid:!owners --show-pids --arguments --ascii',
     ),
   ),
-  top: sees(['host-processes'], '-bcHiSs1Eee -n: -d: -p: -u: -U: -o: -w: -E: -e: -w?', 'none'),
+  top: sees(
+    ['host-processes', 'host-devices', 'owners'],
+    '-bcHiSs1Eee -n: -d: -p: -u: -U: -o: -w: -E: -e: -w?',
+    'none',
+  ),
   ...each('vmstat iostat mpstat sar', read(COUNTERS)),
-  pidstat: sees(['host-processes'], COUNTERS),
+  pidstat: sees(['host-processes', 'owners'], COUNTERS),
   slabtop: sees(['privileged-read'], COUNTERS),
-  lsblk: read(
+  lsblk: sees(
+    ['whole-machine'],
     '-AabdDfiJlmMnNOpPrsStTvVz -o: -e: -I: -x: -w: --all --ascii --bytes --discard --fs --inverse --json --list --nodeps --noheadings --output: --output-all --pairs --paths --perms --raw --scsi --sort: --topology --tree? --zoned --nvme --virtio --width: --exclude: --include: --dedup:',
   ),
   lspci: read('-bDkmnPtv -d: -s:'),
-  lsusb: read('-tv -s: -d: --verbose --tree'),
+  lsusb: sees(['host-devices'], '-tv -s: -d: --verbose --tree'),
   lsmem: read(
     '-abJnPr -o: -s: -S: --all --bytes --json --noheadings --output: --output-all --pairs --raw --split: --summary?',
   ),
-  lsipc: read(
+  lsipc: sees(
+    ['whole-machine'],
     '-abceJlmnPpqrstz -g -i: -o: --global --json --list --noheadings --output: --shmems --queues --semaphores --time',
   ),
   ...each('lsmod arch', read('', 'none')),
   lsscsi: read('-cdgiklLpstuv --device --generic --size --transport --verbose'),
   numastat: read('-cmnsvz -p:'),
   lsns: sees(
-    ['host-processes'],
+    ['host-processes', 'whole-machine'],
     '-JlnPrTuW -o: -p: -t: --json --list --noheadings --output: --output-all --persistent --raw --task: --type: --tree?',
   ),
   lslocks: sees(
-    ['host-processes'],
+    ['host-processes', 'whole-machine'],
     '-biJnruP -o: -p: --bytes --noinaccessible --json --noheadings --output: --output-all --pid: --raw --notruncate',
   ),
   lslogins: sees(
@@ -104,15 +129,20 @@ export const SYSTEM: ProgramTable = {
   ),
   dmidecode: sees(['privileged-read'], '-qu -s: -t: -H: --quiet --string: --type: --handle: --no-sysfs'),
   lsof: program('read', '-abCGhlnNoOPRstUvVwX -i? -p: -u: -c: -d: -g: -r? -F? -s? -T? +D: -a -E --', 'list', {
-    views: ['host-processes', 'host-network', 'privileged-read'],
+    views: ['host-processes', 'host-network', 'whole-machine'],
     also: (args, call) => (has(args, '-r') ? [call.ask('read', 'would never end.')] : []),
   }),
-  blkid: sees(['privileged-read'], '-dghikpV -o: -s: -t: -u: -L: -U: -n: --output: --match-tag: --list-one'),
-  findmnt: read(
+  blkid: sees(
+    ['privileged-read', 'host-devices'],
+    '-dghikpV -o: -s: -t: -u: -L: -U: -n: --output: --match-tag: --list-one',
+  ),
+  findmnt: sees(
+    ['whole-machine'],
     '-aAbcCDdefiJklmnoOPrRstTuUvVy -o: -S: -T: -t: -M: -N: -O: --all --df --fstab --json --list --noheadings --output: --raw --source: --target: --types: --real --pseudo --output-all --tree --kernel --mtab --bytes --pairs --verify',
     'list',
   ),
   mount: program('read', '-lvV -t: --types: --show-labels --verbose', 'text', {
+    views: ['whole-machine'],
     also: ({ operands }, call) =>
       operands.length === 0 ? [] : [call.is('privileged', 'changes what the file system is.'), ...mountFindings(call)],
   }),
@@ -121,7 +151,8 @@ export const SYSTEM: ProgramTable = {
     '-deHkLPrStTuwWxN -f: -l: -n:!privileged -s: -F< -c!destructive -C!destructive -D!privileged -E!privileged --clear!destructive --read-clear!destructive --level: --facility: --ctime --human --kernel --notime --nopager --reltime --raw --time-format: --userspace --decode --since: --until: --follow --color? --file< --json',
     'none',
   ),
-  ...each('ulimit', read('-aHSbcdefiklmnpqrstuvxPRT', 'text')),
+  // A wall has limits of its own.
+  ...each('ulimit', read('-HSbdeiklmnpqrsxPRT -acftuv!whole-machine', 'text')),
   umask: program('read', '-pS', 'text', {
     also: ({ operands }, call) => (operands.length > 0 ? [call.is('write', 'changes the mode of new files.')] : []),
   }),
@@ -146,7 +177,7 @@ export const SYSTEM: ProgramTable = {
     '-abcexyJBCp? -C? --all --online --offline --json --bytes --extended? --parse? --caches? --hex --physical',
     'none',
   ),
-  'nvidia-smi': read('-L --list-gpus --query-gpu: --format:', 'none'),
+  'nvidia-smi': sees(['host-devices'], '-L --list-gpus --query-gpu: --format:', 'none'),
   getcap: read('-rvn', 'list'),
 
   ...each(
@@ -191,12 +222,25 @@ export const SYSTEM: ProgramTable = {
   ...each('at batch atrm anacron', plainly('privileged', 'plans commands for later.')),
   crontab: (call) =>
     call.args.length === 1 && call.args[0]?.text === '-l'
-      ? [{ ...call.is('read', 'lists what is planned.'), views: ['privileged-read'] }]
+      ? [{ ...call.is('read', 'lists what is planned.'), views: ['whole-machine'] }]
       : [
           call.is('privileged', 'changes what is planned.'),
           ...call.args.flatMap((word) => (word.text?.startsWith('-') ? [] : call.read(word))),
         ],
 };
+
+/** Letters of options of `ps`, with a dash or without; what stands behind `-o` and its like are none. */
+const psLetters = ({ args }: Call): readonly string[] =>
+  args.flatMap(({ text = '' }, at) =>
+    /^-?[A-Za-z]+$/u.test(text) && !/^-[a-zA-Z]*[opCqGgUutk]$/u.test(args[at - 1]?.text ?? '') ? [text] : [],
+  );
+/** By a column, or because somebody is looked for. */
+const showsOwners = (call: Call): boolean =>
+  call.args.some(({ text }) => text === undefined || /user|uid|group|gid/u.test(text)) ||
+  psLetters(call).some((text) => /[fFluUgGj]/u.test(text));
+/** Where a program waits is shown to who may look into it. */
+const showsInside = (call: Call): boolean =>
+  call.args.some(({ text }) => text?.includes('wchan')) || psLetters(call).some((text) => text.includes('l'));
 
 /** `ps e` does, `ps -e` does not. */
 const showsEnvironment = ({ args }: Call): boolean =>

@@ -1,14 +1,4 @@
-import {
-  addPlaces,
-  ANYWHERE,
-  assignVariable,
-  isStatic,
-  resolvePath,
-  showGlyphs,
-  wordOf,
-  type Scope,
-  type Word,
-} from '../words/index.js';
+import { addPlaces, ANYWHERE, assignVariable, placesAt, wordOf, type Scope, type Word } from '../words/index.js';
 
 /** Built-ins that set variables that their arguments name. */
 const SETTERS = new Set([
@@ -39,9 +29,8 @@ export function applyBuiltin(words: readonly Word[], scope: Scope): void {
     const first = args.findIndex(({ text }) => text === undefined || !/^-[LPe@n]+$/u.test(text));
     const target = args[first]?.text === '--' ? args[first + 1] : args[first];
     const away = target === undefined ? (name === 'cd' ? wordOf([126], { home: true }) : undefined) : target;
-    const to = away === undefined || away.text === '-' || away.dynamic ? [ANYWHERE] : resolvePath(away, scope.places);
-    const known = to.map((place) => (isStatic(place) || showGlyphs(place) !== '' ? place : ANYWHERE));
-    addPlaces(scope, known);
+    const isKnown = away !== undefined && away.text !== '-' && !away.dynamic;
+    addPlaces(scope, isKnown ? placesAt(away, scope.places) : [ANYWHERE]);
   }
   // Whatever else a built-in or an unknown function sets, it names.
   if (name === undefined || SETTERS.has(name)) {

@@ -33,6 +33,9 @@ const NAMES = [
   'dir/out',
   'dir/out/key',
   'way/../secret/key',
+  '~/.ssh/id_ed25519',
+  '~/.ssh',
+  '~/.s*/i*',
   '/dev/null',
   '/dev/stdout',
 ] as const;

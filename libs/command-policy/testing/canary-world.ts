@@ -16,25 +16,26 @@ import { gzipSync } from 'node:zlib';
 
 /** Stands in every secret of a world: whoever prints it has read one. */
 export const CANARY = 'c4n4ry';
-const NOBODY = 65_534;
 
 /**
  * A small world that everything in it may change: a folder to work in, a home, a folder of the system and secrets. What a command did
  * is seen by what is there afterwards.
  */
 export class CanaryWorld {
+  readonly root: string;
   readonly work: string;
   readonly home: string;
   #made: ReadonlyMap<string, string> | undefined;
 
   #archive: Buffer | undefined;
 
-  readonly #root: string;
   readonly #isRoot = process.getuid?.() === 0;
+  readonly #owner: number;
 
-  /** `root`: an empty folder that everybody may enter. */
-  constructor(root: string) {
-    this.#root = root;
+  /** `root`: an empty folder that everybody may enter; `owner`: who its lines are run as, where root says so. */
+  constructor(root: string, owner: number) {
+    this.root = root;
+    this.#owner = owner;
     this.work = join(root, 'work');
     this.home = join(root, 'home');
   }
@@ -44,7 +45,7 @@ export class CanaryWorld {
     return JSON.stringify({
       version: 1,
       writablePaths: [`${this.work}/**`, '~/**'],
-      sensitivePaths: [`${this.#root}/secret/**`],
+      sensitivePaths: [`${this.root}/secret/**`],
     });
   }
 
@@ -53,50 +54,31 @@ export class CanaryWorld {
     this.#made ??= this.#make();
   }
 
-  /** Runs a line as somebody who may do nothing else; gives what it printed and what is not as it was, by path below the root. */
-  run(shell: string, line: string): { readonly printed: string; readonly changed: readonly string[] } {
-    this.ready();
-    const before = this.#made ?? new Map<string, string>();
-    let printed = '';
-    try {
-      printed = execFileSync(shell, ['-c', `exec 2>&1\n${line}`], {
-        cwd: this.work,
-        env: { PATH: '/usr/bin:/bin', HOME: this.home, TMPDIR: this.work, LC_ALL: 'C' },
-        stdio: ['ignore', 'pipe', 'ignore'],
-        timeout: 3_000,
-        killSignal: 'SIGKILL',
-        maxBuffer: 1 << 20,
-        encoding: 'utf8',
-        ...(this.#isRoot ? { uid: NOBODY, gid: NOBODY } : {}),
-      });
-    } catch (error) {
-      // Most lines fail: what they printed until then counts.
-      printed = error instanceof Error && 'stdout' in error ? String(error.stdout) : '';
-    }
-    const after = this.#seen();
-    const changed = [...new Set([...before.keys(), ...after.keys()])].filter(
-      (path) => before.get(path) !== after.get(path),
-    );
+  /** What is not as it was when it was made ready, by path below the root. */
+  changed(): readonly string[] {
+    const [before, after] = [this.#made ?? new Map<string, string>(), this.#seen()];
+    const paths = [...new Set([...before.keys(), ...after.keys()])];
+    const changed = paths.filter((path) => before.get(path) !== after.get(path));
     if (changed.length > 0) this.#made = undefined;
-    return { printed, changed };
+    return changed;
   }
 
   #make(): ReadonlyMap<string, string> {
-    for (const name of readdirSync(this.#root)) {
-      removed(join(this.#root, name));
+    for (const name of readdirSync(this.root)) {
+      removed(join(this.root, name));
     }
-    for (const folder of ['work/dir', 'home/bin', 'system', 'secret'])
-      mkdirSync(join(this.#root, folder), { recursive: true });
-    for (const [path, content] of Object.entries(FILES)) writeFileSync(join(this.#root, path), content);
-    for (const [path, target] of Object.entries(LINKS)) symlinkSync(target, join(this.#root, path));
+    for (const folder of ['work/dir', 'home/bin', 'home/.ssh', 'system', 'secret'])
+      mkdirSync(join(this.root, folder), { recursive: true });
+    for (const [path, content] of Object.entries(FILES)) writeFileSync(join(this.root, path), content);
+    for (const [path, target] of Object.entries(LINKS)) symlinkSync(target, join(this.root, path));
     this.#archive ??= execFileSync('tar', ['-cf', '-', '-C', this.work, 'a.txt', 'dir/c.txt']);
     writeFileSync(join(this.work, 'a.tar'), this.#archive);
-    if (this.#isRoot) for (const path of this.#paths()) lchownSync(path, NOBODY, NOBODY);
-    chmodSync(this.#root, 0o755);
+    if (this.#isRoot) for (const path of this.#paths()) lchownSync(path, this.#owner, this.#owner);
+    chmodSync(this.root, 0o755);
     return this.#seen();
   }
 
-  #paths(folder = this.#root): string[] {
+  #paths(folder = this.root): string[] {
     return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
       const path = join(folder, entry.name);
       return entry.isDirectory() ? [path, ...this.#below(path)] : [path];
@@ -112,7 +94,7 @@ export class CanaryWorld {
   }
 
   #seen(): ReadonlyMap<string, string> {
-    return new Map(this.#paths().map((path) => [path.slice(this.#root.length + 1), look(path)]));
+    return new Map(this.#paths().map((path) => [path.slice(this.root.length + 1), look(path)]));
   }
 }
 
@@ -148,6 +130,7 @@ const FILES: Readonly<Record<string, string | Uint8Array>> = {
   'work/dir/c.txt': 'c 3\n',
   'work/key': 'key x\n',
   'home/.profile': '# mine\n',
+  'home/.ssh/id_ed25519': SECRET,
   'home/notes': 'n 1\n',
   'system/unit': 'unit 1\n',
   'system/a.txt': 'two 2\n',

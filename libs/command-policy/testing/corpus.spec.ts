@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import type { PolicyVerdict } from '#proto';
+import { missingBehind, type PolicyVerdict, type WallView } from '#proto';
 import { openBashGrammar, openPolicy, type CommandPolicy } from '../index.js';
 import { demandOf, parseEveryday, parseHarmful, parseOrdinary } from './corpus.js';
 import { WRAPPINGS } from './wrappers.js';
@@ -9,7 +9,21 @@ import { WRAPPINGS } from './wrappers.js';
 const read = (name: string): string => readFileSync(join(import.meta.dirname, name), 'utf8');
 const HARMFUL = parseHarmful(read('harmful.txt'));
 const ORDINARY = parseOrdinary(read('ordinary.txt'));
+const PAGE = read('../../../docs/command-policy.md').replaceAll(/\s+/gu, ' ');
 const EVERYDAY = parseEveryday(read('everyday.txt'));
+
+/** What can be shown behind each wall, by whose it is. */
+const BOTH = ['host-processes', 'host-devices', 'host-tmp'] as const;
+const SHOWN = {
+  'a client that is root': [
+    [...BOTH, 'owners', 'host-network'],
+    [...BOTH, 'owners'],
+  ],
+  'a client that is an unprivileged user': [
+    [...BOTH, 'privileged-read', 'host-network'],
+    [...BOTH, 'privileged-read'],
+  ],
+} as const satisfies Record<string, readonly (readonly WallView[])[]>;
 
 let policy: CommandPolicy;
 beforeAll(async () => {
@@ -62,6 +76,13 @@ describe('ordinary administration', () => {
       .map(({ class: of, command, verdict }) => `${of}: ${row(command, verdict)}`);
     expect(wrong).toEqual([]);
   });
+
+  it('is counted on the page about the policy', () => {
+    const asked = ORDINARY.filter((line) => /^(?:read|write)$/u.test(line.class) && demandOf(line) === 'approve');
+    const notPlain = asked.filter(({ command }) => judge(command).rule === 'not-plain').length;
+    const [, ...counted] = /Of (\d+) ordinary lines .*? (\d+) ask .*? (\d+) of them as not plain/u.exec(PAGE) ?? [];
+    expect(counted.map(Number)).toEqual([ORDINARY.length, asked.length, notPlain]);
+  });
 });
 
 describe('what administrators type all day', () => {
@@ -71,8 +92,32 @@ describe('what administrators type all day', () => {
     expect(EVERYDAY.length).toBeGreaterThanOrEqual(200);
     expect(new Set(EVERYDAY.map(({ command }) => command)).size).toBe(EVERYDAY.length);
     expect(unasked.length / EVERYDAY.length).toBeGreaterThanOrEqual(0.95);
-    const page = readFileSync(join(import.meta.dirname, '../../../docs/command-policy.md'), 'utf8');
-    expect(page.replace(/\s+/gu, ' ')).toContain(`Of ${EVERYDAY.length} everyday lines ${unasked.length} run unasked`);
+    expect(PAGE).toContain(`Of ${EVERYDAY.length} everyday lines ${unasked.length} run unasked`);
+  });
+
+  it('runs unasked in 95 of 100 cases also behind a wall, as what no wall can show is told without one', () => {
+    const calls = EVERYDAY.map(({ command }) => ({ tool: 'EXEC_CLI', arguments: { command } }));
+    const walls = calls
+      .filter((call) => isThrough(policy.judge(call, undefined)))
+      .map((call) => policy.wall(call, undefined));
+    for (const [who, shown] of Object.entries(SHOWN)) {
+      const cells = shown.map((views) => {
+        const [behind, unseen] = [true, false].map((seen) =>
+          walls.filter((wall) => (missingBehind(wall, views).length === 0) === seen),
+        );
+        const told = unseen?.filter(({ onlyTells }) => onlyTells === true) ?? [];
+        expect(((behind?.length ?? 0) + told.length) / EVERYDAY.length).toBeGreaterThanOrEqual(0.95);
+        return `${behind?.length} + ${told.length}`;
+      });
+      expect(PAGE).toContain(`| ${who} | ${cells.join(' | ')} |`);
+    }
+  });
+
+  it('of the harmful corpus nothing is told without a wall and without a question', () => {
+    const told = HARMFUL.map(({ command }) => ({ tool: 'EXEC_CLI', arguments: { command } })).filter(
+      (call) => isThrough(policy.judge(call, undefined)) && policy.wall(call, undefined).onlyTells === true,
+    );
+    expect(told).toEqual([]);
   });
 
   it('is judged, and sees, what stands beside it', () => {

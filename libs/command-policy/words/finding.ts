@@ -1,4 +1,6 @@
-import type { CommandClass, PolicyDecision } from '#proto';
+import { type CommandClass, type PolicyDecision, WALL_VIEWS as VIEWS, type WallView as View } from '#proto';
+
+export { VIEWS, type View };
 
 /**
  * What speaks about a command, in the order in which it is believed: `floor` and `syntax` stand whatever a policy says, `path`
@@ -22,15 +24,9 @@ export interface CommandFinding {
   readonly path?: string;
   /** What of the machine the command must see for its answer to be true. */
   readonly views?: readonly View[];
+  /** What it does is that it changes what lies in this place, as it is written, and nothing else. */
+  readonly changes?: string;
 }
-
-/**
- * What of a machine a command must see for its answer to be true: the programs that run on it, its interfaces and connections, what
- * listens on this machine itself, or what only its administrator may read.
- */
-export type View = 'host-processes' | 'host-network' | 'loopback' | 'privileged-read';
-
-export const VIEWS: readonly View[] = ['host-processes', 'host-network', 'loopback', 'privileged-read'];
 
 /** All that is seen, each once, in the order of `VIEWS`. */
 export const viewsIn = (findings: readonly CommandFinding[]): readonly View[] =>

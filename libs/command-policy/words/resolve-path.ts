@@ -1,4 +1,4 @@
-import { ANY, glyphsOf, isStatic, showGlyphs, type Glyphs } from './path-pattern.js';
+import { ANY, isStatic, showGlyphs, type Glyphs } from './path-pattern.js';
 import { ANYWHERE } from './scope.js';
 import type { WorkingPlaces } from './invocation.js';
 import type { Word } from './word.js';
@@ -16,13 +16,25 @@ export function resolvePath(word: Word, places: WorkingPlaces): readonly Glyphs[
   if (word.dynamic && word.found !== true) return [[ANY]];
   if (word.home) return walk([[TILDE]], parts.slice(1));
   if (word.glyphs[0] === SLASH) return walk([[]], parts);
-  return places.flatMap((place) => walk(place[0] === SLASH && place.length === 1 ? [[]] : [place], parts));
+  return places.flatMap((place) => {
+    const [start = [], ...way] = partsOf(place);
+    return walk([start], [...way, ...parts]);
+  });
 }
 
 /** The same as they are written: where a link is left by `..`, only the device knows. */
 export function spelled(word: Word, places: WorkingPlaces): readonly Glyphs[] {
   if (word.home || word.glyphs[0] === SLASH) return [word.glyphs];
   return places.map((place) => [...place, SLASH, ...word.glyphs]);
+}
+
+/**
+ * Where somebody stands who goes to a folder. What a shell takes `..` behind a link for depends on the shell, on `-P`, and on whether there
+ * is such a folder: where the words lead, and where the kernel goes.
+ */
+export function placesAt(folder: Word, places: WorkingPlaces): WorkingPlaces {
+  const written = resolvePath(folder, places);
+  return showGlyphs(folder.glyphs).split('/').includes('..') ? [...written, ...spelled(folder, places)] : written;
 }
 
 function partsOf(glyphs: Glyphs): Glyphs[] {
@@ -49,8 +61,7 @@ function walk(starts: readonly Glyphs[], parts: readonly Glyphs[]): readonly Gly
 
 function parentsOf(head: Glyphs): readonly Glyphs[] {
   if (head.length === 0) return [head];
-  // The parent of a home is /home or the root.
-  if (head.length === 1 && head[0] === TILDE) return [glyphsOf('/home'), []];
+  // A home can lie anywhere, also that of whom commands run as.
   if (head.length === 1 || head.includes(ANY)) return [ANYWHERE];
   return [head.slice(0, head.lastIndexOf(SLASH))];
 }

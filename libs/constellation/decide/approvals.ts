@@ -6,6 +6,10 @@ import {
   type Ask,
   attemptOfCommand,
   type CommandCall,
+  type CommandWall,
+  isSameWall,
+  narrowerWall,
+  UNHELD,
   type RunEventData,
   type TaskId,
 } from '#proto';
@@ -51,6 +55,7 @@ export type PersonsWord =
       readonly verb: 'APPROVE';
       readonly approvalId: ApprovalId;
       readonly command?: CommandCall | undefined;
+      readonly wall?: CommandWall | undefined;
       readonly grantMs?: number | undefined;
       readonly note?: string | undefined;
     }
@@ -170,7 +175,8 @@ function approve(draft: RunDraft, word: Yes, by: Actor, { request, approvers, no
   const at = instantOf(now);
   const isEdited = word.command !== undefined && ask.kind === 'approval' && !sameJson(word.command, ask.command);
   const command = isEdited ? (word.command ?? null) : null;
-  const said: GivenWord = { by, givenAt: at, command, grantMs: grantMs ?? null };
+  const own = word.wall === undefined ? {} : { wall: word.wall };
+  const said: GivenWord = { by, givenAt: at, command, grantMs: grantMs ?? null, ...own };
   const given = [...request.given, said];
   const needed = neededOf(run);
   const editor = editorOf(given, command);
@@ -178,7 +184,7 @@ function approve(draft: RunDraft, word: Yes, by: Actor, { request, approvers, no
   const isUnknown = approvers === undefined && needed === 1;
   const counted = isUnknown ? [said] : tally(run, given, { command, approvers }).slice(-needed);
   const head = { taskId, attempt, approvalId, by };
-  const own = { ...(isEdited && { command: word.command }), ...noted(word) };
+  const words = { ...(isEdited && { command: word.command }), ...noted(word) };
   if (counted.length < needed) {
     const before = request.given.findLast((one) => sameActor(one.by, by));
     const detail = progress(run, given, { command, approvers });
@@ -186,14 +192,17 @@ function approve(draft: RunDraft, word: Yes, by: Actor, { request, approvers, no
     if (given.length > LIMITS.approvalWordsMax) {
       return refuse('INVALID_STATE', `approvalId: it has had ${LIMITS.approvalWordsMax} words; REJECT it`);
     }
-    draft.add({ type: 'APPROVAL_GIVEN', data: { ...head, ...own, ...(grantMs && { grantMs }), givenAt: at } });
+    draft.add({
+      type: 'APPROVAL_GIVEN',
+      data: { ...head, ...words, ...own, ...(grantMs && { grantMs }), givenAt: at },
+    });
     return { kind: 'accepted', detail, waits: true };
   }
   const isOwn = ({ by: who }: GivenWord): boolean =>
     isSole(who, approvers) && (authorOf(run, who) !== undefined || (editor !== undefined && sameActor(editor, who)));
   const selfApproved = counted.some(isOwn);
   const alone = counted.length === 1 && (editor === undefined || sameActor(editor, by));
-  const words = { approvedBy: alone ? null : counted.map((one) => one.by), selfApproved };
+  const whose = { approvedBy: alone ? null : counted.map((one) => one.by), selfApproved };
   const granted = grantFor(counted);
   draft.add({
     type: 'APPROVAL_DECIDED',
@@ -201,8 +210,9 @@ function approve(draft: RunDraft, word: Yes, by: Actor, { request, approvers, no
       ...head,
       decidedAt: at,
       decision: isEdited ? 'edited' : 'approved',
-      ...own,
-      ...wordsOf(words),
+      ...words,
+      ...wallFor(counted, ask),
+      ...wordsOf(whose),
       ...(granted === undefined ? {} : { grant: { until: instantOf(now + granted) } }),
     },
   });
@@ -242,9 +252,18 @@ function grantFor(counted: readonly GivenWord[]): number | undefined {
   return least === 0 ? undefined : least;
 }
 
+/** Nobody is given more than each of them says: who says nothing of it takes what was shown. */
+function wallFor(counted: readonly GivenWord[], ask: Ask): { wall?: CommandWall } {
+  if (counted.every(({ wall }) => wall === undefined)) return {};
+  const shown = (ask.kind === 'approval' ? ask.wall : undefined) ?? UNHELD;
+  return { wall: counted.map(({ wall }) => wall ?? shown).reduce(narrowerWall) };
+}
+
 function isSame(one: GivenWord, other: GivenWord): boolean {
   const same = one.command === null ? other.command === null : sameJson(one.command, other.command);
-  return same && one.grantMs === other.grantMs;
+  const [wall, others] = [one.wall, other.wall];
+  const isHeld = wall === undefined || others === undefined ? wall === others : isSameWall(wall, others);
+  return same && isHeld && one.grantMs === other.grantMs;
 }
 
 const noted = ({ note }: { readonly note?: string | undefined }) => (note === undefined ? {} : { note });

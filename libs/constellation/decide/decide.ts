@@ -1,4 +1,4 @@
-import { type Actor, instantOf, type RunEvent, sentenceOf } from '#proto';
+import { type Actor, instantOf, mayDo, type RunEvent, sentenceOf } from '#proto';
 import { ACCEPTED, type Answer, refuse } from '../values/index.js';
 import { recordAsk, type WordBefore, saidBefore } from './approvals.js';
 import { failAttempt } from './attempt-end.js';
@@ -8,7 +8,15 @@ import { acceptedBefore, control } from './control.js';
 import { failRound, proposeEdits } from './edit-cycle.js';
 import type { Input } from './input.js';
 import { RunDraft } from '../fold/index.js';
-import { isCurrentAttempt, judgeLines, isTerminal, mayNotSay, type Run, type RunAsked } from '../state/index.js';
+import {
+  isCurrentAttempt,
+  isPlanJudged,
+  isTerminal,
+  judgeLines,
+  mayNotSay,
+  type Run,
+  type RunAsked,
+} from '../state/index.js';
 import { checkTargets } from '../edits/index.js';
 import { Judge, type Question } from '../plan/index.js';
 
@@ -60,7 +68,7 @@ function take(draft: RunDraft, input: Input, circumstances: Circumstances): Answ
     case 'late-result':
       return annotate(draft, input, circumstances);
     case 'proposal':
-      return proposeEdits(draft, { ...input, judged: input.source === 'model' }, circumstances);
+      return proposeEdits(draft, { ...input, judged: isPlanJudged(draft.run, input.source) }, circumstances);
     case 'round-failed':
       return failRound(draft, input, circumstances);
     case 'evaluated':
@@ -96,7 +104,8 @@ function obey(
   if (problem !== undefined) return problem;
   if (action.verb !== 'PROPOSE') return control(draft, action, by, circumstances);
   const { proposal, delegated } = action;
-  const judged = delegated || by.kind === 'system';
+  const isTrusted = roles === undefined || mayDo(roles, 'RUN_UNJUDGED');
+  const judged = delegated || by.kind === 'system' || !isTrusted;
   return proposeEdits(draft, { proposal, by, planHash: null, source: null, used: null, judged }, circumstances);
 }
 

@@ -81,7 +81,7 @@ export interface PlannedRound {
   readonly by: Actor;
   /** End of the chain of the planner's steps that led here; null when there are none. */
   readonly planHash: Sha256 | null;
-  /** `model`: what it wrote is judged. A reviewed runbook and a rule are trusted like a request. */
+  /** `model`: what it wrote is judged. A reviewed runbook and a rule are trusted like the request. */
   readonly source: PlanSource;
   readonly used: Usage;
 }

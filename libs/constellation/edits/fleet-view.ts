@@ -1,3 +1,4 @@
+import { wrongArguments } from './call-arguments.js';
 import { EXEC_CLI, isExecAliased } from './exec-alias.js';
 import type { AgentProfile, DeviceId, Issue, SessionId, Target, TaskConstellation, TaskStar, ToolInfo } from '#proto';
 import { listOfIds } from '../plan/index.js';
@@ -115,9 +116,19 @@ function loadStep({ metrics, resources }: AgentProfile): number {
   return steps;
 }
 
-/** What no enrolled device can ever do of a task, with the path of what would have to change; undefined when one might. */
+/** What no enrolled device can do of a task as it is written, with the path of what would have to change; undefined when one might. */
 export function checkTarget(task: TaskStar, fleet: FleetView): TargetIssue | undefined {
-  return fleet.complete ? unsatisfiable(task, fleet) : undefined;
+  return fleet.complete ? (unsatisfiable(task, fleet) ?? untakable(task, fleet)) : undefined;
+}
+
+/** Said to who writes a task; one that is there already is for its tool to refuse, which may take more by then. */
+function untakable(task: TaskStar, fleet: FleetView): TargetIssue | undefined {
+  const issue = wrongArguments(task, meant(task.target, fleet));
+  return issue === undefined ? undefined : { code: 'INVALID_ARGUMENTS', ...issue };
+}
+
+function meant(target: Target, fleet: FleetView): AgentProfile[] {
+  return [...candidates(target, fleet)].filter((device) => couldSatisfy(device, target));
 }
 
 /** The tasks that no enrolled device can ever satisfy, with the path of what would have to change. */
@@ -136,11 +147,11 @@ export function isRepeatable(task: TaskStar, fleet: FleetView, deviceId: DeviceI
 }
 
 export interface TargetIssue extends Issue {
-  readonly code: 'NO_DEVICE' | 'UNKNOWN_TOOL' | 'NO_COMMAND';
+  readonly code: 'NO_DEVICE' | 'UNKNOWN_TOOL' | 'NO_COMMAND' | 'INVALID_ARGUMENTS';
 }
 
 function unsatisfiable(task: TaskStar, fleet: FleetView): TargetIssue | undefined {
-  const able = [...candidates(task.target, fleet)].filter((device) => couldSatisfy(device, task.target));
+  const able = meant(task.target, fleet);
   if (able.length === 0) return { code: 'NO_DEVICE', path: 'target', message: whyNoTarget(task.target, fleet) };
   const { target } = task;
   const verify = { tool: task.verify?.command?.tool, path: 'verify.command.tool', target };

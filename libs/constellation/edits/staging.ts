@@ -14,7 +14,7 @@ import {
 /** The parts of a run that an edit may change. */
 export type Shape = Pick<Run, 'graph' | 'tasks' | 'lines' | 'usedIds'>;
 
-/** `at`: when the edit is made, in milliseconds since the epoch. `judged`: a model may have written it. */
+/** `at`: when the edit is made, in milliseconds since the epoch. `judged`: a model may have written it, or somebody who is no operator. */
 export interface MadeEdit {
   readonly at: number;
   readonly judged: boolean;
@@ -309,11 +309,12 @@ function removedLine(id: LineId): string {
 /** A constellation all of whose tasks are new. */
 export function shapeOf(
   { name, tasks, lines }: { name: string; tasks: readonly TaskStar[]; lines: readonly TaskStarLine[] },
-  at: number,
+  { at, judged }: MadeEdit,
 ): Shape {
   const graph = buildGraph({ name, taskIds: tasks.map(({ id }) => id), lines });
   const states = tasks.map((star, index) => ({
     ...pendingTask(star, at),
+    judged,
     vouched: star.replaces !== undefined,
     linesOpen: graph.linesInto.at(index).length,
   }));

@@ -214,7 +214,8 @@ function modify(draft: Draft, data: RunEventData<'CONSTELLATION_MODIFIED'>): voi
   const { edits, modifiedAt, revision, state } = data;
   if (edits === undefined) {
     if (draft.requested === null) throw new Error(`run ${draft.runId} was created without a constellation`);
-    reshape(draft, shapeOf(draft.requested, Date.parse(modifiedAt)), null);
+    const made = { at: Date.parse(modifiedAt), judged: draft.request?.judgeCommands === true };
+    reshape(draft, shapeOf(draft.requested, made), null);
     draft.scope = scopeOf(draft.requested.tasks.map(({ target }) => target));
   } else if (edits.length > 0) applyBatch(draft, edits, data);
   draft.revision = revision;

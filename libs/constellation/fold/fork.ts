@@ -39,7 +39,7 @@ export interface ForkOrigin {
 export function forkedFrom({ run, by, requestId, now, approvals, judge }: ForkOrigin): RunEventData<'RUN_FORKED'> {
   const { request, revision, runId, sequence, number, hash, graph } = run;
   if (request === null) throw new Error(`run ${runId} has no request`);
-  const { namespace, contentHash, goal, metadata } = request;
+  const { namespace, contentHash, goal, metadata, labels, judgeCommands } = request;
   const least = Math.max(approvals ?? 1, request.options.approvals ?? 1);
   const options = {
     ...request.options,
@@ -55,7 +55,9 @@ export function forkedFrom({ run, by, requestId, now, approvals, judge }: ForkOr
     goal,
     options,
     metadata,
+    ...(labels && { labels }),
     requestedBy: by,
+    ...(judgeCommands && { judgeCommands }),
     forkedAt: new Date(now).toISOString(),
     deadlineAt: new Date(now + (options.deadlineMs ?? DEFAULTS.runDeadlineMs)).toISOString(),
     name: graph.name,
@@ -89,8 +91,10 @@ function carried(task: TaskState, { runId }: Run, now: number): ForkedTask {
 
 /** The state that a RUN_FORKED carries. */
 export function restored(data: RunEventData<'RUN_FORKED'>): { readonly request: RunAsked; readonly shape: Shape } {
-  const { requestId, namespace, contentHash, goal, options, metadata, requestedBy, forkedAt } = data;
-  const request = { requestId, namespace, contentHash, goal, options, metadata, requestedBy, requestedAt: forkedAt };
+  const { requestId, namespace, contentHash, goal, options, metadata, requestedBy, forkedAt, judgeCommands, labels } =
+    data;
+  const asked = { requestId, namespace, contentHash, goal, options, metadata, requestedBy, requestedAt: forkedAt };
+  const request = { ...asked, ...(labels && { labels }), ...(judgeCommands && { judgeCommands }) };
   const taskIds = data.tasks.map(({ star }) => star.id);
   const graph = buildGraph({ name: data.name, taskIds, lines: data.lines.map(({ line }) => line) });
   const lines = PersistentArray.from<LineState>(

@@ -5,6 +5,7 @@
 export * from './acyclic.js';
 export * from './content.js';
 export { type Truth, checkCondition, evaluateCondition, undecided } from './condition.js';
+export { patternOf } from './condition-pattern.js';
 export { type Graph, NO_GRAPH, buildGraph, descendantsOf, positionOf, sourceOf, targetOf } from './graph.js';
 export * from './line-types.js';
 export * from './metrics-width.js';

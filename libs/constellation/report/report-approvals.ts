@@ -1,5 +1,5 @@
 import type { RecordedRunEvent, RunCommit, RunView } from '#proto';
-import { callText, decisionText, usageText } from '../views/index.js';
+import { callText, decisionText, usageText, wallText } from '../views/index.js';
 import { more, REPORT_LIMITS } from './report-limits.js';
 import { cell, cut, fence, span, table } from './report-text.js';
 
@@ -37,6 +37,14 @@ function approval(
           ['Class', `${ask.class}, by rule ${cell(ask.rule)}`],
           ...ask.reasons.slice(0, REASONS_MAX).map((reason) => ['Reason', cell(reason, 500)]),
           ['Policy', cell(ask.policyHash)],
+          ...(ask.wall === undefined
+            ? []
+            : [
+                [
+                  'Would be given',
+                  cell(`${wallText(ask.wall)}${ask.wall.reason === undefined ? '' : ` (${ask.wall.reason})`}`, 1_000),
+                ],
+              ]),
         ]
       : []),
     ...decisions.map((decision) => ['Decided', `${cell(decision.decidedAt)} ${cell(decisionText(decision), 1_000)}`]),

@@ -11,25 +11,25 @@ describe('clean', () => {
     ['the clipboard', `a${ESC}]52;c;aGFjaw==\u0007b`, 'ab'],
     ['one-byte introducers', `a\u009b31mb\u009d0;t\u009cc`, 'abc'],
     ['cursor movement and erasing', `good${ESC}[2K${ESC}[1Gevil`, 'goodevil'],
-    ['device control', `a${ESC}Pq#0${ESC}\\b${ESC}cc`, 'abc'],
-    ['sequences made by taking out others', `${ESC}${ESC}]0;x\u0007[31mtext`, 'text'],
-    ['control characters', 'a\u0000b\u0008c\u007fd\u0085e', 'abcd\ne'],
-    ['direction overrides and isolates', 'a\u202eb\u2066c\u200fd', 'abcd'],
-    ['what cannot be seen', 'a\u200bb\u{e0041}c\ufeffd\u00ade', 'abcde'],
+    ['device control', `a${ESC}Pq#0${ESC}\\b${ESC}cc`, String.raw`ab\u001bcc`],
+    ['sequences made by taking out others', `${ESC}${ESC}]0;x\u0007[31mtext`, String.raw`\u001b[31mtext`],
+    ['control characters', 'a\u0000b\u0008c\u007fd\u0085e', 'a\\u0000b\\u0008c\\u007fd\ne'],
+    ['direction overrides and isolates', 'a\u202eb\u2066c\u200fd', String.raw`a\u202eb\u2066c\u200fd`],
+    ['what cannot be seen', 'a\u200bb\u{e0041}c\ufeffd\u00ade', String.raw`a\u200bb\udb40\udc41c\ufeffd\u00ade`],
     ['line ends of all kinds', 'a\r\nb\rc\u2028d', 'a\nb\nc\nd'],
-    ['halves of characters', 'a\ud800b', 'a\ufffdb'],
-  ])('takes out %s', (_, text, cleaned) => expect(clean(text)).toBe(cleaned));
+    ['halves of characters', 'a\ud800b', String.raw`a\ud800b`],
+  ])('makes harmless: %s', (_, text, cleaned) => expect(clean(text)).toBe(cleaned));
 
   it('hides nothing behind a sequence that is never closed', () => {
-    expect(clean(`${ESC}]0;all the rest`)).toBe('0;all the rest');
-    expect(clean(`${ESC}]0;one line\nthe next\u0007`)).toBe('0;one line\nthe next');
+    expect(clean(`${ESC}]0;all the rest`)).toBe(String.raw`\u001b]0;all the rest`);
+    expect(clean(`${ESC}]0;one line\nthe next\u0007`)).toBe('\\u001b]0;one line\nthe next\\u0007');
   });
 
   it('keeps what people write', () => expect(clean('Grüße, 你好 👩 \tx\n')).toBe('Grüße, 你好 👩 \tx\n'));
 
   it.each([`${ESC}]`, `${ESC}[`, '\u009d', '\u009b', '`', `${ESC} `])('is linear in runs of %j', (part) => {
     // Quadratic work on this would take minutes, and the test would time out.
-    expect(clean(part.repeat(200_000)).length).toBeLessThanOrEqual(200_000 * part.length);
+    expect(clean(part.repeat(200_000)).length).toBeLessThanOrEqual(6 * 200_000 * part.length);
   });
 });
 

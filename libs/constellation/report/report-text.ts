@@ -1,12 +1,9 @@
-/** What a command printed is hostile until it went through here: terminal sequences, control and direction characters are taken out. */
+import { visibleText, withoutTerminalSequences } from '#libs/visible';
+
+/** What a command printed is hostile until it went through here: terminal sequences are taken out, and what nobody sees is an escape. */
 export function clean(text: string): string {
-  return text
-    .replaceAll(OSC, '')
-    .replaceAll(CSI, '')
-    .replaceAll(OTHER_ESCAPE, '')
-    .replaceAll(/\r\n?|[\u{2028}\u{2029}\u{85}]/gu, '\n')
-    .replaceAll(INVISIBLE, '')
-    .toWellFormed();
+  const lines = withoutTerminalSequences(text).replaceAll(/\r\n?|[\u{2028}\u{2029}\u{85}]/gu, '\n');
+  return visibleText(lines);
 }
 
 /** Foreign text as one line, for places where nothing but a line break could do harm. */
@@ -82,19 +79,6 @@ export function duration(ms: number): string {
 }
 
 const SPAN_CHARS_MAX = 240;
-
-const ESC = String.fromCodePoint(0x1b);
-const BEL = String.fromCodePoint(0x07);
-/** Operating system commands and the other string sequences, when they are closed on their line; of an open one only the introducer goes, so that it hides nothing. */
-const OSC = new RegExp(
-  `(?:${ESC}[\\]PX^_]|[\\u{90}\\u{98}\\u{9d}-\\u{9f}])\\P{Cc}*(?:${BEL}|${ESC}\\\\|\\u{9c})`,
-  'gu',
-);
-const CSI = new RegExp(`(?:${ESC}\\[|\\u{9b})[0-?]*[ -/]*[@-~]?`, 'gu');
-const OTHER_ESCAPE = new RegExp(`${ESC}[ -/]*[0-~]?`, 'gu');
-/** Control characters but tab and newline, direction marks, overrides and isolates, zero width, byte order mark, tag characters. */
-const INVISIBLE =
-  /(?![\t\n])\p{Cc}|[\u{ad}\u{61c}\u{200b}-\u{200f}\u{202a}-\u{202e}\u{2060}-\u{206f}\u{feff}\u{fff9}-\u{fffb}\u{e0000}-\u{e007f}]/gu;
 
 function longestRunOfTicks(text: string): number {
   return (text.match(/`+/gu) ?? []).reduce((longest, run) => Math.max(longest, run.length), 0);

@@ -5,7 +5,12 @@ import { cell } from './report-text.js';
 
 const TEXT_CHARS_MAX = 1_000;
 /** A cell makes all of it harmless, and cuts it. */
-const AS_SAID: Showing = { exact: (text) => text, brief: (text) => text };
+const AS_SAID: Showing = {
+  exact: (text) => text,
+  brief: (text) => text,
+  moment: (instant) => instant,
+  clock: (instant) => instant.slice(11, 19),
+};
 
 /** Every event of a run with its time, in words. */
 export function timelineSection(run: Pick<RunView, 'requestedAt'>, commits: readonly RunCommit[]): string {

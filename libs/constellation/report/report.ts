@@ -1,4 +1,4 @@
-import type { LineView, RunCommit, RunEventData, RunView, TaskView } from '#proto';
+import { labelsText, type LineView, type RunCommit, type RunEventData, type RunView, type TaskView } from '#proto';
 import { LINE_KINDS } from '../plan/index.js';
 import { foldRun } from '../fold/index.js';
 import { type AttemptStory, type PlanSaying, triggersText, violationText, wakerText, viewOf } from '../views/index.js';
@@ -71,6 +71,7 @@ function summary(run: RunView): string {
     ['Status', run.status],
     ['Outcome', run.outcome ?? (run.endedAt === null ? 'not yet known' : 'none')],
     ['Requested', `${cell(run.requestedAt)} by ${cell(run.requestedBy)}`],
+    ...(run.labels ? [['Labels', cell(labelsText(run.labels), 1_000)]] : []),
     ['Ended', run.endedAt === null ? 'not yet' : `${cell(run.endedAt)}, after ${duration(ms ?? 0)}`],
     ['Constellation', `${run.tasks.length} tasks, ${run.lines.length} lines, revision ${run.revision}`],
     ...(run.reason === null ? [] : [['Reason', cell(run.reason, 1_000)]]),
@@ -106,8 +107,8 @@ function openRound({ editId, triggers, lockPolicy, deadlineAt, violations }: Non
 function requestSection({ commits }: ReportInput): string {
   const request = requestOf(commits);
   if (request === undefined) return '';
-  const { goal, constellation, options, metadata, deadlineAt } = request;
-  const asked = JSON.stringify({ goal, constellation, options, metadata }, null, 2);
+  const { goal, constellation, options, metadata, labels, deadlineAt } = request;
+  const asked = JSON.stringify({ goal, constellation, options, metadata, labels }, null, 2);
   return [
     '## Request',
     `Deadline ${span(deadlineAt)}. The content as it was accepted:`,

@@ -11,7 +11,7 @@ import {
 } from '#proto';
 import type { Assignment } from '../edits/index.js';
 import { positionOf, sourceOf } from '../plan/index.js';
-import { isAgentTask, mustJudge, type Run } from '../state/index.js';
+import { isAgentTask, mustJudge, readsModelText, type Run } from '../state/index.js';
 
 interface Given {
   readonly device: Extract<Assignment, { kind: 'device' }>['device'];
@@ -34,7 +34,7 @@ export function start(run: Run, index: number, { device, budget }: Given, now: n
       sessionId: session.sessionId,
       journalId: session.journalId,
       ...(star.command === undefined ? orderOf(run, star) : { command: star.command }),
-      ...(mustJudge(run, task) ? { judge: true as const, ...approvalOf(run) } : {}),
+      ...(mustJudge(run, task) || readsModelText(run, star.id) ? { judge: true as const, ...approvalOf(run) } : {}),
       ...(star.verify === undefined ? {} : { verify: star.verify }),
       ...(budget === undefined ? {} : { budget }),
       inputs: inputsOf(run, index),

@@ -1,13 +1,15 @@
-import type {
-  Actor,
-  ApprovalDecision,
-  ApprovalId,
-  Ask,
-  CommandCall,
-  DeviceId,
-  Instant,
-  RunEventData,
-  TaskId,
+import {
+  type Actor,
+  type ApprovalDecision,
+  type ApprovalId,
+  type Ask,
+  type CommandCall,
+  type CommandWall,
+  type DeviceId,
+  type Instant,
+  type RunEventData,
+  type TaskId,
+  wallOnly,
 } from '#proto';
 import { canonicalJson } from '../values/index.js';
 
@@ -17,6 +19,8 @@ export interface GivenWord {
   readonly givenAt: Instant;
   /** What may run instead; null: what was asked about. */
   readonly command: CommandCall | null;
+  /** What it is given; absent: what was shown. */
+  readonly wall?: CommandWall | undefined;
   /** For how long it may run unasked, as far as this person is concerned. */
   readonly grantMs: number | null;
 }
@@ -45,6 +49,8 @@ export interface DecidedApproval extends OpenApproval {
   /** Whose words it took, where it took more than that of `by`. */
   readonly approvedBy: readonly Actor[] | null;
   readonly selfApproved: boolean;
+  /** What it is given; absent: what was shown. */
+  readonly wall?: CommandWall | undefined;
 }
 
 /** The same command on the same device needs no other word until then. */
@@ -54,6 +60,8 @@ export interface Grant {
   readonly by: Actor;
   readonly approvedBy: readonly Actor[] | null;
   readonly selfApproved: boolean;
+  /** What the command was given, and is given again; absent: nobody was shown that. */
+  readonly wall?: CommandWall | undefined;
 }
 
 /** What the attempts of a run asked, and what was said to it. Each of its parts is bounded. */
@@ -96,10 +104,10 @@ export function withRequested(
 }
 
 export function withGiven(approvals: Approvals, data: RunEventData<'APPROVAL_GIVEN'>): Approvals {
-  const { approvalId, by, givenAt, command = null, grantMs = null } = data;
+  const { approvalId, by, givenAt, command = null, wall, grantMs = null } = data;
   const request = approvals.open.get(approvalId);
   if (request === undefined) throw new Error(`approval ${approvalId} was given and is not open`);
-  const given = [...request.given, { by, givenAt, command, grantMs }];
+  const given = [...request.given, { by, givenAt, command, grantMs, ...(wall && { wall }) }];
   return { ...approvals, open: new Map(approvals.open).set(approvalId, { ...request, given }) };
 }
 
@@ -110,12 +118,13 @@ export function withDecided(
   deviceId: DeviceId | null,
 ): Approvals {
   const { approvalId, decision, by, note = null, decidedAt, grant, approvedBy = null, selfApproved = false } = data;
+  const { wall } = data;
   if (decision === 'revoked') return withRevoked(approvals, data);
   const request = approvals.open.get(approvalId);
   if (request === undefined) throw new Error(`approval ${approvalId} was decided and is not open`);
   const grantUntil = grant?.until ?? null;
   const whose = { by, approvedBy, selfApproved };
-  const decided = { ...request, state: decision, ...whose, note, decidedAt, grantUntil };
+  const decided = { ...request, state: decision, ...whose, note, decidedAt, grantUntil, ...(wall && { wall }) };
   const after = {
     ...approvals,
     open: without(approvals.open, [approvalId]),
@@ -124,7 +133,9 @@ export function withDecided(
   if (grantUntil === null || deviceId === null || request.ask.kind !== 'approval') return after;
   const live = [...approvals.grants].filter(([, { until }]) => until > decidedAt).slice(1 - GRANTS_MAX);
   const key = grantKey(deviceId, request.ask.command);
-  return { ...after, grants: new Map(live).set(key, { approvalId, until: grantUntil, ...whose }) };
+  const given = wall ?? request.ask.wall;
+  const held = given === undefined ? {} : { wall: wallOnly(given) };
+  return { ...after, grants: new Map(live).set(key, { approvalId, until: grantUntil, ...whose, ...held }) };
 }
 
 function withRevoked(approvals: Approvals, data: RunEventData<'APPROVAL_DECIDED'>): Approvals {

@@ -278,11 +278,6 @@ export function findTask(run: Pick<Run, 'graph' | 'tasks'>, taskId: TaskId): Tas
   return index === undefined ? undefined : run.tasks.at(index);
 }
 
-/** Whether the policy judges what the task says before it runs. */
-export function mustJudge({ request }: Pick<Run, 'request'>, { judged }: Pick<TaskState, 'judged'>): boolean {
-  return judged || request?.options.judge === 'all';
-}
-
 /** Nobody is asked about a constellation that was given, unless the request says so. */
 export function editPolicyOf({ request }: { readonly request: Pick<RunAsked, 'goal' | 'options'> | null }): EditPolicy {
   return request?.options.editPolicy ?? (request?.goal === null ? 'never' : 'when-needed');

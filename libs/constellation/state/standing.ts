@@ -1,4 +1,15 @@
-import type { Actor, Ask, ContentApprovalId, Instant, RunEventData, Sha256, TaskId } from '#proto';
+import {
+  type Actor,
+  type Ask,
+  type ContentApprovalId,
+  type Instant,
+  isSameWall,
+  isWallWithin,
+  UNHELD,
+  type RunEventData,
+  type Sha256,
+  type TaskId,
+} from '#proto';
 import { planContent, type PlanContent, takesOutputs } from '../plan/index.js';
 import { sameJson } from '../values/index.js';
 import { type Grant, grantKey } from './approval-state.js';
@@ -56,7 +67,7 @@ interface Known {
   readonly standing?: StandingApprovals | undefined;
 }
 
-type Words = StandingWords & Pick<RunEventData<'APPROVAL_DECIDED'>, 'grantOf'>;
+type Words = StandingWords & Pick<RunEventData<'APPROVAL_DECIDED'>, 'grantOf' | 'wall'>;
 
 /**
  * By whose words a command runs that was approved before it was asked about: for a while in this run, or with the whole plan. Who wants
@@ -69,19 +80,25 @@ export function wordsBefore(run: Run, { taskId, ask, at }: Asked, known: Known):
   return standingWords(run, known);
 }
 
-/** A grant counts as long as everybody's word for it does: whoever changes the plan, or may approve no more, has taken his back. */
+/**
+ * A grant counts as long as everybody's word for it does: whoever changes the plan, or may approve no more, has taken his back. What would
+ * be given more than the grant gives is asked about.
+ */
 function grantedWords(run: Run, { taskId, ask, at }: Asked, { approvers }: Known): Words | undefined {
   const deviceId = findTask(run, taskId)?.deviceId ?? null;
   if (!ask.grantable || deviceId === null) return undefined;
   const grant = run.approvals.grants.get(grantKey(deviceId, ask.command));
   if (grant === undefined || at >= grant.until) return undefined;
-  const { by, approvedBy, selfApproved, approvalId: grantOf } = grant;
+  const { by, approvedBy, selfApproved, approvalId: grantOf, wall } = grant;
+  const shown = ask.wall ?? UNHELD;
+  if (wall !== undefined && !isWallWithin(shown, wall)) return undefined;
   if (!giversOf(grant).every((giver) => countsIn(run, giver, approvers))) return undefined;
   return {
     by,
     ...(approvedBy !== null && { approvedBy: [...approvedBy] }),
     ...(selfApproved && { selfApproved }),
     grantOf,
+    ...(wall !== undefined && !isSameWall(wall, shown) && { wall }),
   };
 }
 

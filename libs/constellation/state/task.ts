@@ -29,7 +29,7 @@ interface TaskBasis {
   readonly failedOn: readonly DeviceId[];
   /** The ancestor run in which its last attempt ran; null when that is this run. */
   readonly ranIn: RunId | null;
-  /** A model may have written its command, its check or where they run: they are judged before they run, however often. */
+  /** A model, or who is no operator, may have written its command, its check or where they run: they are judged, however often they run. */
   readonly judged: boolean;
   /** What it replaces is recovered by it also where nothing checks that: a person named it so, or agreed. */
   readonly vouched: boolean;

@@ -23,7 +23,7 @@ import {
   withAgents,
 } from './given.js';
 import { isTerminal, type Run, hasPlan } from '../state/run.js';
-import { IMAGINED } from './trust.js';
+import { IMAGINED, REQUESTED } from './trust.js';
 
 /** Wild steps, and those after which a run must have ended when nobody disturbs it any more. */
 const WILD = 30;
@@ -45,6 +45,8 @@ export interface Chaos {
   /** Whether proposals heed what is allowed. */
   readonly hostile: boolean;
   readonly seeds: readonly number[];
+  /** Who asks, and edits, is no operator. */
+  readonly requester: boolean;
 }
 
 export const chaos: fc.Arbitrary<Chaos> = fc.record({
@@ -64,6 +66,7 @@ export const chaos: fc.Arbitrary<Chaos> = fc.record({
   source: fc.constantFrom('model', 'runbook'),
   hostile: fc.boolean(),
   seeds: fc.array(fc.nat(1_000_000), { minLength: WILD, maxLength: WILD }),
+  requester: fc.boolean(),
 });
 
 /**
@@ -74,7 +77,8 @@ export const chaos: fc.Arbitrary<Chaos> = fc.record({
 export function playChaos(drawn: Chaos, each: (story: Story, before: Run, now: number) => void): Story {
   const given = drawn.agents ? { ...drawn, plan: withAgentTasks(drawn.plan) } : drawn;
   const story = new Story().on(fleetOf(given, 0));
-  const options = { options: given.options, deadlineAt: instant(given.deadlineMs) };
+  const whose = given.requester ? { requestedBy: ALICE, judgeCommands: true as const } : {};
+  const options = { options: given.options, deadlineAt: instant(given.deadlineMs), ...whose };
   let [before, now] = [story.run, 0];
   const step = (...inputs: readonly Input[]) => {
     before = story.run;
@@ -220,6 +224,13 @@ function comesToNothing(editId: string, number: number, seed: number): Input {
   return giveUp(editId, 'the model is away', { try: number, used, error: { code, message: 'the model is away' } });
 }
 
+/** An edit of who asked for the run. */
+function byRequester(run: Run, batch: readonly Edit[], id: string): Input {
+  const { proposal } = propose(null, validOf(run, batch), { trace: REQUESTED });
+  const action = { verb: 'PROPOSE', proposal, delegated: false } as const;
+  return { kind: 'verb', id, by: ALICE, action, roles: ['requester'] };
+}
+
 /** An edit that a program makes in the name of a person. */
 function delegated(run: Run, batch: readonly Edit[], id: string): Input {
   const { proposal } = propose(null, validOf(run, batch), { trace: IMAGINED });
@@ -230,7 +241,7 @@ function validOf(run: Run, batch: readonly Edit[]): Edit[] {
   return batch.reduce<Edit[]>((kept, edit) => (applyEdits(run, [...kept, edit], T0).ok ? [...kept, edit] : kept), []);
 }
 
-function verbs(run: Run, seed: number, { plan }: Chaos): Input[] {
+function verbs(run: Run, seed: number, { plan, requester }: Chaos): Input[] {
   const ids = [...run.tasks].map(({ star }) => star.id);
   const taskId = ids[seed % Math.max(1, ids.length)] ?? plan.tasks[0]?.id ?? 'a';
   const id = `v${seed % 500}`;
@@ -258,6 +269,8 @@ function verbs(run: Run, seed: number, { plan }: Chaos): Input[] {
       return [delegated(run, batchOf(run, [seed, seed * 5 + 2]), id)];
     case 13:
       return [insert(validOf(run, batchOf(run, [seed, seed * 5 + 2])), { id })];
+    case 14:
+      return requester ? [byRequester(run, batchOf(run, [seed, seed * 5 + 2]), id)] : [];
     default:
       return [];
   }

@@ -7,6 +7,7 @@ import {
   type LineType,
   NO_USAGE,
   Proposal,
+  type Role,
   type RunEvent,
   type RunEventData,
   type TaskChange,
@@ -227,13 +228,21 @@ export function giveUp(editId: string, message: string, change: Partial<RoundFai
   return { kind: 'round-failed', editId, try: 1, error, used: NO_USAGE, planHash: HASH, ...change };
 }
 
+interface Inserted {
+  readonly by?: Actor;
+  readonly delegated?: boolean;
+  readonly id?: string;
+  /** Nobody asks when absent. */
+  readonly roles?: readonly Role[];
+}
+
 /** An edit that nobody asked for, as a verb. */
 export function insert(
   edits: readonly unknown[],
-  { by = ALICE, delegated = false, id = JSON.stringify(edits) }: { by?: Actor; delegated?: boolean; id?: string } = {},
+  { by = ALICE, delegated = false, id = JSON.stringify(edits), roles }: Inserted = {},
 ): Input {
   const proposal = Proposal.parse({ edits });
-  return { kind: 'verb', id, by, action: { verb: 'PROPOSE', proposal, delegated } };
+  return { kind: 'verb', id, by, action: { verb: 'PROPOSE', proposal, delegated }, roles };
 }
 
 export const add = {

@@ -5,6 +5,9 @@ import type { Run } from '../state/run.js';
 /** What a proposal says of itself when a model wrote it: tests know it by this, whatever became of it. */
 export const IMAGINED = { thought: 'a model wrote this' } as const;
 
+/** The same of an edit of somebody who is no operator. */
+export const REQUESTED = { thought: 'somebody who is no operator wrote this' } as const;
+
 type Fleet = Pick<FleetView, 'devices'>;
 
 interface Known {
@@ -14,7 +17,7 @@ interface Known {
 
 /**
  * What may be believed of one run as its events tell it, in the words of the contract and not in those of the core: what a
- * model wrote is judged where it starts and goes nowhere but where the plan was made for, nothing starts before a plan is
+ * model wrote, or who is no operator, is judged where it starts and goes nowhere but where the plan was made for, nothing starts before a plan is
  * accepted, and the answer hides nothing.
  */
 export class TrustAudit {
@@ -23,6 +26,7 @@ export class TrustAudit {
   #scope: Target[] | null = null;
   #isPlanned = false;
   #isGoal = false;
+  #isOperators = true;
   #mustWait = false;
 
   /** What is wrong with the next event; `after` is the run with it. */
@@ -30,6 +34,7 @@ export class TrustAudit {
     switch (event.type) {
       case 'RUN_REQUESTED':
         this.#isGoal = event.data.goal !== null;
+        this.#isOperators = event.data.judgeCommands !== true;
         this.#mustWait = this.#isGoal && event.data.options.plan === 'approve';
         return;
       case 'RUN_FORKED':
@@ -53,7 +58,8 @@ export class TrustAudit {
     }
   }
 
-  #fork({ tasks, lines, scope = null, goal, waitsFor }: RunEventData<'RUN_FORKED'>): void {
+  #fork({ tasks, lines, scope = null, goal, waitsFor, judgeCommands }: RunEventData<'RUN_FORKED'>): void {
+    this.#isOperators = judgeCommands !== true;
     this.#lines = lines.map(({ line }) => line);
     for (const { star, judge = false } of tasks) this.#tasks.set(star.id, { star, isJudged: judge });
     this.#scope = scope === null ? null : [...scope];
@@ -63,8 +69,11 @@ export class TrustAudit {
   }
 
   *#modify(data: RunEventData<'CONSTELLATION_MODIFIED'>, after: Run, { devices }: Fleet): Generator<string> {
-    const { judgeCommands = false, trace, spare = [] } = data;
-    if ((trace?.thought === IMAGINED.thought) !== judgeCommands) yield 'nobody knows whether a model wrote the edit';
+    const { judgeCommands = false, trace, spare = [], source, edits } = data;
+    const isWrittenByAnybody = trace?.thought === IMAGINED.thought || trace?.thought === REQUESTED.thought;
+    const isUnbelieved = isWrittenByAnybody || (source !== undefined && !this.#isOperators);
+    if (isUnbelieved !== judgeCommands) yield 'nobody knows whether the edit may be believed';
+    const isAskedFor = edits === undefined && !this.#isOperators;
     const directed: Target[] = [];
     const before = new Map(this.#tasks);
     this.#tasks.clear();
@@ -73,7 +82,10 @@ export class TrustAudit {
       const isMoved = JSON.stringify(known?.star.target) !== JSON.stringify(star.target);
       const isOther = isMoved || runs(known?.star) !== runs(star);
       if (isMoved) directed.push(star.target);
-      this.#tasks.set(star.id, { star, isJudged: known?.isJudged === true || (judgeCommands && isOther) });
+      this.#tasks.set(star.id, {
+        star,
+        isJudged: known?.isJudged === true || isAskedFor || (judgeCommands && isOther),
+      });
     }
     const lines = [...after.graph.lines];
     if (judgeCommands) this.#judgeFollowers(before, lines);
@@ -118,8 +130,20 @@ export class TrustAudit {
 
   *#start({ taskId, judge }: RunEventData<'TASK_STARTED'>): Generator<string> {
     if (this.#mustWait) yield `${taskId} was started and nobody had accepted the plan`;
-    const isJudged = this.#tasks.get(taskId)?.isJudged === true;
+    const isJudged = this.#tasks.get(taskId)?.isJudged === true || this.#readsModel(taskId);
     if (isJudged !== (judge === true)) yield `${taskId} was started ${isJudged ? 'unjudged' : 'judged'}`;
+  }
+
+  /** Something of what it reads went through an agent or a command that a model may have written. */
+  #readsModel(taskId: string): boolean {
+    const stdin = this.#tasks.get(taskId)?.star.command?.arguments['stdin'] as
+      { from?: (string | { task: string })[] } | undefined;
+    return (stdin?.from ?? []).some((input) => {
+      const id = typeof input === 'string' ? input : input.task;
+      const source = this.#tasks.get(id);
+      if (source === undefined) return false;
+      return source.isJudged || source.star.command === undefined || this.#readsModel(id);
+    });
   }
 
   *#answer(answer: RunEventData<'RUN_COMPLETED'>['answer'], { tasks }: Run): Generator<string> {

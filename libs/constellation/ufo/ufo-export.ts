@@ -38,7 +38,7 @@ export interface UfoSource {
   readonly constellation: TaskConstellation;
   readonly runId: RunId;
   /** What the run was asked besides: it is asked of the next run, too. */
-  readonly asked?: Pick<RunRequest, 'options' | 'metadata'>;
+  readonly asked?: Pick<RunRequest, 'options' | 'metadata' | 'labels'>;
   readonly revision?: number;
   readonly createdAt?: Instant;
   readonly updatedAt?: Instant;
@@ -52,7 +52,7 @@ export interface UfoSource {
 /** The constellation in the form that UFO serialises: JSON, tasks and dependencies by id. `importUfo` gives it back. */
 export function exportUfo(source: UfoSource): unknown {
   const { constellation, runId, revision = null, createdAt, updatedAt, startedAt = null, endedAt = null } = source;
-  const { options, metadata: said } = source.asked ?? { options: {}, metadata: {} };
+  const { options, metadata: said, labels = {} } = source.asked ?? { options: {}, metadata: {} };
   const { kept, metadata } = takeKept(said);
   const { constellation_id: id = runId, ...own } = kept.constellation;
   const { name, tasks, lines } = constellation;
@@ -73,7 +73,7 @@ export function exportUfo(source: UfoSource): unknown {
     dependencies: Object.fromEntries(lines.map((line, position) => [line.id, ufoLine(line, position, source, kept)])),
     metadata: {
       ...fieldsOf(own['metadata']),
-      orrery: { runId, revision, ...withoutEmptyFields({ options, metadata }) },
+      orrery: { runId, revision, ...withoutEmptyFields({ options, metadata, labels }) },
     },
     created_at: ufoTime(createdAt),
     updated_at: ufoTime(updatedAt),

@@ -16,6 +16,7 @@ export type UfoImport =
 export interface UfoAsked {
   readonly options: Fields;
   readonly metadata: Fields;
+  readonly labels?: Fields;
 }
 
 const ISSUES_MAX = 20;
@@ -52,8 +53,9 @@ export function importUfo(json: unknown): UfoImport {
 }
 
 function askedOf(json: Fields, tasks: readonly Item[], lines: readonly Item[]): UfoAsked {
-  const { options, metadata } = fieldsOf(fieldsOf(json['metadata'])['orrery']);
-  return { options: fieldsOf(options), metadata: { ...fieldsOf(metadata), ...keptEntry(json, tasks, lines) } };
+  const { options, metadata, labels } = fieldsOf(fieldsOf(json['metadata'])['orrery']);
+  const said = { options: fieldsOf(options), ...(labels !== undefined && { labels: fieldsOf(labels) }) };
+  return { ...said, metadata: { ...fieldsOf(metadata), ...keptEntry(json, tasks, lines) } };
 }
 
 /**
@@ -70,7 +72,7 @@ export function withoutUfo(
     return { ok: false, issues };
   }
   const { constellation, asked } = imported;
-  const { options, metadata } = request;
+  const { options, metadata, labels } = request;
   return {
     ok: true,
     request: {
@@ -78,6 +80,7 @@ export function withoutUfo(
       constellation,
       ...merged('options', asked.options, options),
       ...merged('metadata', asked.metadata, metadata),
+      ...merged('labels', asked.labels ?? {}, labels),
     },
   };
 }

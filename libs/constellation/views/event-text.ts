@@ -3,6 +3,7 @@ import type {
   Ask,
   Budget,
   CommandCall,
+  CommandWall,
   Edit,
   EditTrigger,
   EditViolation,
@@ -15,6 +16,7 @@ import type {
   TaskChange,
   WaitingFor,
 } from '#proto';
+import { wallText } from './wall-text.js';
 
 /** Edits of one batch that are told one by one where there is one line for all of them. */
 const LISTED_MAX = 8;
@@ -131,6 +133,7 @@ export interface SaidDecision {
   readonly decision: string;
   readonly by: Actor;
   readonly command?: CommandCall | undefined;
+  readonly wall?: CommandWall | undefined;
   readonly answer?: string | undefined;
   readonly note?: string | undefined;
   readonly grant?: { readonly until: string } | undefined;
@@ -156,13 +159,14 @@ export function standingText({ contentHash, ids }: StandingUse): string {
 
 /** `approved by anna, the same until 2026-11-20T12:00:00.000Z: looks right`. */
 export function decisionText(said: SaidDecision): string {
-  const { decision, by, command, answer, note, grant, grantOf, standing } = said;
+  const { decision, by, command, wall, answer, note, grant, grantOf, standing } = said;
   const parts = [
     `${decision} by ${by.id}${wordsText(said)}`,
     ...(grantOf === undefined ? [] : [`as ${grantOf} allows`]),
     ...(standing === undefined ? [] : [standingText(standing)]),
     ...(grant === undefined ? [] : [`the same until ${grant.until}`]),
     ...(command === undefined ? [] : [`as ${callText(command)}`]),
+    ...(wall === undefined ? [] : [`with: ${wallText(wall)}`]),
   ];
   const words = [answer, note].filter((text) => text !== undefined);
   return `${parts.join(', ')}${words.length === 0 ? '' : `: ${words.join('; ')}`}`;

@@ -1,4 +1,5 @@
 import type { Ask, RunEventData, RunEventType, TaskResult } from '#proto';
+import { wallText } from './wall-text.js';
 import {
   callText,
   counted,
@@ -20,6 +21,9 @@ export interface Showing {
   readonly exact: (text: string) => string;
   /** What a planner or a person says of its own work: as much of it as the surface has room for. */
   readonly brief: (text: string) => string;
+  /** An instant as it says them; `clock`: only the time of the day. */
+  readonly moment: (instant: string) => string;
+  readonly clock: (instant: string) => string;
 }
 
 /** Everything a person wants to know about an event beside its type: the same in a terminal, a pipe, a replay and a report. */
@@ -40,7 +44,7 @@ const WORDS: Words = {
     return `from event ${parent.sequence} of ${parent.runId} by ${requestedBy.id}: ${name} (${state})`;
   },
   CONSTELLATION_MODIFIED: modificationText,
-  EDIT_OPENED: ({ editId, mode, lockPolicy, triggers, deadlineAt }) =>
+  EDIT_OPENED: ({ editId, mode, lockPolicy, triggers, deadlineAt }, { clock }) =>
     `${editId} (${mode}, ${lockPolicy}) about ${triggersText(triggers)}, until ${clock(deadlineAt)}`,
   EDIT_REJECTED: ({ editId, try: number, proposedBy, violations }) =>
     `${editId} try ${number} by ${proposedBy.id}: ${violationsText(violations)}`,
@@ -56,18 +60,20 @@ const WORDS: Words = {
   TASK_SKIPPED: ({ taskId, reason }) => `${taskId}: ${reason}`,
   TASK_CANCELLED: (data) =>
     `${data.taskId} (${stopText(data)})${data.output === undefined ? '' : exitCodeText(data.output)}`,
-  APPROVAL_REQUESTED: ({ taskId, ask, approvers }, { exact }) =>
-    `${askedText(taskId, ask, exact)}${approvers === undefined ? '' : `; too few may approve it: ${approvers}`}`,
-  APPROVAL_GIVEN: ({ taskId, approvalId, by, command, grantMs, note }, { exact, brief }) => {
+  APPROVAL_REQUESTED: ({ taskId, ask, approvers }, showing) =>
+    `${askedText(taskId, ask, showing)}${approvers === undefined ? '' : `; too few may approve it: ${approvers}`}`,
+  APPROVAL_GIVEN: ({ taskId, approvalId, by, command, wall, grantMs, note }, { exact, brief }) => {
     const grant = grantMs === undefined ? '' : `, the same for ${grantMs / 60_000} minutes`;
     const as = command === undefined ? '' : `, as ${callText(command)}`;
+    const held = wall === undefined ? '' : `, with: ${wallText(wall)}`;
     const said = note === undefined ? '' : `: ${brief(note)}`;
-    return `${taskId}: ${exact(`one word, by ${by.id}${grant}${as}${said}`)}; ${approvalId}`;
+    return `${taskId}: ${exact(`one word, by ${by.id}${grant}${as}${held}${said}`)}; ${approvalId}`;
   },
   PLAN_ACCEPTED: ({ by, revision }) => `one word, by ${by.id}, for revision ${revision}`,
-  APPROVAL_DECIDED: (data, { exact, brief }) => {
+  APPROVAL_DECIDED: (data, { exact, brief, moment }) => {
+    const grant = data.grant === undefined ? {} : { grant: { ...data.grant, until: moment(data.grant.until) } };
     const [answer, note] = [data.answer, data.note].map((text) => (text === undefined ? undefined : brief(text)));
-    return `${data.taskId}: ${exact(decisionText({ ...data, answer, note }))}; ${data.approvalId}`;
+    return `${data.taskId}: ${exact(decisionText({ ...data, ...grant, answer, note }))}; ${data.approvalId}`;
   },
   RUN_COMPLETED: ({ outcome, counts }) => `${outcome} (${countsText(counts)})`,
   RUN_FAILED: ({ reason, counts }) => `${reason.code}: ${reason.message} (${countsText(counts)})`,
@@ -77,7 +83,7 @@ const WORDS: Words = {
     const before = data.standing === undefined ? '' : `, ${standingText(data.standing)}`;
     return `by ${data.by.id}${wordsText(data)}${before}`;
   },
-  RUN_REOPENED: ({ by, deadlineAt }) => `by ${by.id}, until ${deadlineAt}`,
+  RUN_REOPENED: ({ by, deadlineAt }, { moment }) => `by ${by.id}, until ${moment(deadlineAt)}`,
   RUN_ANNOTATED: (data) => {
     if (data.kind === 'late_result') return `${data.taskId}: ${data.text}`;
     if (data.kind === 'note') return `note ${noteText(data)}`;
@@ -86,9 +92,10 @@ const WORDS: Words = {
 };
 
 /** `disk: EXEC_CLI rm -rf /srv/old on web-1 (destructive), until 12:10:00`. */
-function askedText(taskId: string, ask: Ask, exact: Showing['exact']): string {
+function askedText(taskId: string, ask: Ask, { exact, clock }: Showing): string {
   const [what, kind] = ask.kind === 'approval' ? [callText(ask.command), ask.class] : [`? ${ask.question}`, 'question'];
-  return `${taskId}: ${exact(what)} on ${ask.deviceId} (${kind}), until ${clock(ask.expiresAt)}; ${ask.approvalId}`;
+  const held = ask.kind === 'approval' && ask.wall !== undefined ? `, with: ${exact(wallText(ask.wall))}` : '';
+  return `${taskId}: ${exact(what)} on ${ask.deviceId} (${kind})${held}, until ${clock(ask.expiresAt)}; ${ask.approvalId}`;
 }
 
 /** `revision 4: 4 tasks, 3 lines; e2 try 2 by planner adds task d; CONTINUE; thought: the disk first`. */
@@ -119,6 +126,3 @@ function exitCodeText({ value }: TaskResult): string {
   const code = exitCodeIn(value);
   return code === undefined ? '' : ` (exit code ${code})`;
 }
-
-/** `12:01:02` of an instant. */
-const clock = (instant: string): string => instant.slice(11, 19);

@@ -9,3 +9,4 @@ export * from './plan-saying.js';
 export { snapshotOf } from './snapshot.js';
 export * from './subtask-text.js';
 export * from './view.js';
+export * from './wall-text.js';

@@ -148,7 +148,7 @@ describe('an excerpt', () => {
   });
 
   it('has no escape sequence, no change of direction and no half of a character', () => {
-    expect(excerptOf('\u001b[2Jred\u202e\u0000', 100)).toBe('[2Jred');
+    expect(excerptOf('\u001b[2Jred\u202e\u0000', 100)).toBe(String.raw`\u001b[2Jred\u202e\u0000`);
     expect(excerptOf(`${'a'.repeat(11)}${'😀'.repeat(20)}`, 20).isWellFormed()).toBe(true);
   });
 

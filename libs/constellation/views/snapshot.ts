@@ -1,4 +1,5 @@
 import type { ConstellationSnapshot, Json, TaskError, TaskId } from '#proto';
+import { visibleText } from '#libs/visible';
 import { toolTargetOf, recoveriesOf } from '../edits/index.js';
 import { positionOf } from '../plan/index.js';
 import type { Run, TaskState } from '../state/index.js';
@@ -95,15 +96,13 @@ export function resultText(value: Json): string {
   return exitCode === 0 ? said : `${ended}\n${said}`;
 }
 
-/** Everything that is no text but for line ends and tabs, and what turns the direction of writing. */
-const CONTROLS = /[[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}]--[\n\t]]/gv;
 /** Of the room for an excerpt, what its beginning has; the end, where totals and errors stand, has the rest. */
 const HEAD_SHARE = 0.6;
 
-/** A text of others within `chars` characters, clean of control characters: head and tail when it is longer. */
+/** A text of others within `chars` characters, with nothing hidden in it: head and tail when it is longer. */
 export function excerptOf(text: string, chars: number): string {
   const headChars = Math.floor(chars * HEAD_SHARE);
-  const clean = text.replaceAll('\r\n', '\n').replaceAll(CONTROLS, ' ').trim();
+  const clean = visibleText(text.replaceAll('\r\n', '\n')).trim();
   if (clean.length <= chars) return clean;
   const mark = ' [...] ';
   const tailChars = Math.max(0, chars - headChars - mark.length);

@@ -102,7 +102,13 @@ describe('the view of a run', () => {
   it('is short in a list', () => {
     const summary = summaryOf(new Story().when(submit(constellation(['a', 'b']))).run);
     expect(RunSummary.parse(summary)).toEqual(summary);
-    expect(summary).toMatchObject({ runId: 'run-1', name: 'test', status: 'RUNNING', tasks: 2 });
+    expect(summary).toMatchObject({
+      runId: 'run-1',
+      name: 'test',
+      status: 'RUNNING',
+      tasks: 2,
+      requestedBy: 'default',
+    });
   });
 
   it('of nothing there is none', () => {

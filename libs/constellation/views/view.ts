@@ -2,6 +2,7 @@ import type {
   ApprovalView,
   EditingView,
   GivenView,
+  Instant,
   LineView,
   RunStatus,
   RunSummary,
@@ -24,6 +25,7 @@ import {
   UNDECIDED,
   type Editing,
   hasPlan,
+  isAgentTask,
   isTerminal,
   type Run,
   type TaskState,
@@ -37,13 +39,14 @@ import { listOfIds } from '../plan/index.js';
 export function viewOf(run: Run, now?: number): RunView {
   const held = isHeld(run);
   const recovered = recoveriesOf(run);
-  const { goal, options, requestedBy } = requestOf(run);
+  const { goal, options, requestedBy, labels = null } = requestOf(run);
   const { budget } = options;
   return {
     ...headOf(run),
     reason: run.reason,
     revision: run.revision,
     requestedBy: requestedBy.id,
+    ...judgingOf(run),
     waitingFor: waitingFor(run, now),
     editing: run.editing === null ? null : editingView(run.editing),
     parent: run.parent === null ? null : { runId: run.parent.runId, sequence: run.parent.sequence },
@@ -63,11 +66,51 @@ export function viewOf(run: Run, now?: number): RunView {
     answer: run.answer,
     evaluation: run.evaluation,
     notes: run.notes.length === 0 ? null : [...run.notes],
+    labels,
   };
 }
 
+/** Which exact commands of the run are judged before they run, and why, in one line; undefined where none is. */
+export function judgingText(run: Run): string | undefined {
+  const { options, judgeCommands, requestedBy } = requestOf(run);
+  if (options.judge === 'all') return 'every exact command: the request or the system wants it so';
+  const exact = [...run.tasks].filter(({ star }) => !isAgentTask(star));
+  const judged = exact.filter((task) => task.judged).map(({ star }) => star.id);
+  const which = judged.length === exact.length ? 'every exact command' : `the commands of ${listOfIds(judged)}`;
+  if (judgeCommands === true) {
+    const who = run.parent === null ? requestedBy.id : 'who asked for the run that it goes on from';
+    return `${which}: ${who} was no operator${run.parent === null ? ' when it was requested' : ''}`;
+  }
+  return judged.length === 0 ? undefined : `${which}: a model may have written them, or somebody who is no operator`;
+}
+
+function judgingOf(run: Run): Pick<RunView, 'judging'> {
+  const judging = judgingText(run);
+  return judging === undefined ? {} : { judging };
+}
+
 export function summaryOf(run: Run): RunSummary {
-  return { ...headOf(run), tasks: run.tasks.length };
+  const { requestedBy, labels } = requestOf(run);
+  return { ...headOf(run), requestedBy: requestedBy.id, tasks: run.tasks.length, ...(labels && { labels }) };
+}
+
+/** A ready task that no connected device can take, as a person is told about it. */
+export interface StrandedTask {
+  readonly taskId: TaskId;
+  readonly since: Instant;
+  readonly text: string;
+}
+
+/** Those of a run that has not ended. */
+export function strandedOf(run: Run): StrandedTask[] {
+  if (isTerminal(run)) return [];
+  return [...run.stranded].flatMap((index) => {
+    const task = run.tasks.at(index);
+    const text = waitText(run, task);
+    return task.deviceWait === null || text === undefined
+      ? []
+      : [{ taskId: task.star.id, since: task.deviceWait.since, text }];
+  });
 }
 
 /**
@@ -196,18 +239,18 @@ function approvalView(run: Run, approval: OpenApproval | DecidedApproval): Appro
   const asked = { approvalId, runId: run.runId, taskId, attempt, ask, requestedAt, ...wordsOf(run, approval) };
   if (!('state' in approval))
     return { ...asked, state: 'open', by: null, note: null, decidedAt: null, grantUntil: null };
-  const { state, by, note, decidedAt, grantUntil, approvedBy, selfApproved } = approval;
+  const { state, by, note, decidedAt, grantUntil, approvedBy, selfApproved, wall } = approval;
   const whose = { ...(approvedBy && { approvedBy: [...approvedBy] }), ...(selfApproved && { selfApproved }) };
-  return { ...asked, state, by, note, decidedAt, grantUntil, ...whose };
+  return { ...asked, state, by, note, decidedAt, grantUntil, ...whose, ...(wall && { wall }) };
 }
 
 /** How many words it takes, and whose there are; nothing where one is enough and was enough. */
 function wordsOf(run: Run, { ask, given, approvers }: OpenApproval): Partial<ApprovalView> {
   const needed = neededOf(run);
-  const some = given.map(({ by, givenAt, command }): GivenView => {
+  const some = given.map(({ by, givenAt, command, wall }): GivenView => {
     const editor = editorOf(given, command);
     const counts = countsIn(run, by, undefined) && (editor === undefined || !sameActor(editor, by));
-    return { by, givenAt, command, counts };
+    return { by, givenAt, command, counts, ...(wall && { wall }) };
   });
   return {
     ...(needed > 1 && ask.kind === 'approval' && { needed }),

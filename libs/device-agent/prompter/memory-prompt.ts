@@ -52,7 +52,7 @@ export class MemoryPrompt {
   }
 
   #plan(items: readonly MemoryItem[], fence: Fence): Tier[] {
-    const fenceTokens = this.#countTokens(fence.around('step', '')) + 4;
+    const fenceTokens = this.#countTokens(fence.around('step', '\0')) + 4;
     const tiers = items.map((): Tier => 'number');
     let left = Math.floor(this.#tokensMax * (1 - MARGIN)) - OVERHEAD_TOKENS - 2 * fenceTokens;
     const cost = (index: number, tier: Tier): number => {

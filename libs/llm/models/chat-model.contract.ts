@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { ModelCall } from '#proto';
-import type { ChatModel, ModelErrorCode, ModelRequest } from './chat-model.js';
+import { type ChatModel, type ModelErrorCode, type ModelRequest, shownMessages } from './chat-model.js';
 import { promptHash } from './prompt-hash.js';
 
 /** What a model says when it is asked once. */
@@ -9,10 +9,10 @@ export type Said = { readonly reply: string } | { readonly error: ModelErrorCode
 export function sampleRequest(over: Partial<ModelRequest> = {}): ModelRequest {
   return {
     agent: 'LinuxAgent',
-    messages: [
+    messages: shownMessages([
       { role: 'system', content: 'You look after a machine.' },
       { role: 'user', content: 'How full is the disk?' },
-    ],
+    ]),
     schema: { name: 'answer', json: { type: 'object', properties: {}, required: [], additionalProperties: false } },
     signal: new AbortController().signal,
     deadlineMs: 30_000,
@@ -50,7 +50,7 @@ export function chatModelContract(
 
     it('hashes what it was asked', async () => {
       const model = await open({ reply: 'one' }, { reply: 'two' });
-      const other = sampleRequest({ messages: [{ role: 'user', content: 'half a \ud83d pair' }] });
+      const other = sampleRequest({ messages: shownMessages([{ role: 'user', content: 'half a \ud83d pair' }]) });
       expect((await model.ask(request)).at(-1)?.promptHash).toBe(promptHash(request.messages));
       expect((await model.ask(other)).at(-1)?.promptHash).toBe(promptHash(other.messages));
       expect(promptHash(other.messages)).not.toBe(promptHash(request.messages));

@@ -1,10 +1,31 @@
-import type { ChatMessage, Json, ModelCall } from '#proto';
+import type { ChatMessage, ContentPart, Json, ModelCall } from '#proto';
+import { visibleText } from '#libs/visible';
+
+declare const shown: unique symbol;
+/** Messages in which nothing is hidden: `shownMessages` alone makes them, and a model is asked with nothing else. */
+export type ShownMessages = readonly ChatMessage[] & { readonly [shown]: true };
+
+/**
+ * Messages as a model may be asked with them. Prompters have shown what others wrote as it may be shown; this holds for what they
+ * forgot, and for what a model said itself and is told again.
+ */
+export function shownMessages(messages: readonly ChatMessage[]): ShownMessages {
+  const part = (one: ContentPart): ContentPart =>
+    one.type === 'text'
+      ? { type: 'text', text: visibleText(one.text) }
+      : { type: 'image_url', image_url: { url: visibleText(one.image_url.url) } };
+  const told = messages.map(({ role, content }) => ({
+    role,
+    content: typeof content === 'string' ? visibleText(content) : content.map(part),
+  }));
+  return told as readonly ChatMessage[] as ShownMessages;
+}
 
 /** One question to a model. */
 export interface ModelRequest {
   /** Whose settings count: `LinuxAgent`, `ConstellationAgent`, ... */
   readonly agent: string;
-  readonly messages: readonly ChatMessage[];
+  readonly messages: ShownMessages;
   /** Strict structured output: the name and JSON Schema of what the reply must be. */
   readonly schema: { readonly name: string; readonly json: Record<string, Json> };
   /** Aborted when nobody wants the reply any more. */

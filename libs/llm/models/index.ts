@@ -2,6 +2,7 @@
 export * from './budget-meter.js';
 export * from './chat-model.js';
 export * from './embedder.js';
+export * from './metered-model.js';
 export * from './price.js';
 export * from './prompt-hash.js';
 export * from './tokens.js';

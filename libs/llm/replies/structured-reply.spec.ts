@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
-import { LinuxAgentReply, ModelCall } from '#proto';
+import { type ChatMessage, LinuxAgentReply, ModelCall } from '#proto';
+import { unseenIn } from '#libs/visible';
 import { ScriptedChatModel, type Script, type Scripted } from '../stand-ins/scripted.js';
 import { askStructured, type StructuredAsk } from './structured-reply.js';
 
@@ -43,6 +44,28 @@ describe('a reply that can be used', () => {
   });
 });
 
+describe('what a model is asked with', () => {
+  it('hides nothing, whoever forgot it, and its own words neither', async () => {
+    const hidden = 'a\u202E\u200B\u{E0041}\0\r\uD800';
+    const messages = [
+      { role: 'system', content: hidden },
+      { role: 'user', content: [{ type: 'text', text: hidden }] },
+    ] as const;
+    const { requests } = await ask([`{"${hidden}": "${hidden}"}`, good], {
+      messages: messages.map((message) => structuredClone(message) as ChatMessage),
+      check: () => [hidden],
+      repairsMax: 1,
+    });
+    expect(requests).toHaveLength(2);
+    const asked = requests.flatMap((request) => request.messages.map(({ content }) => content));
+    const texts = asked.flatMap((content) =>
+      typeof content === 'string' ? [content] : content.map((part) => (part.type === 'text' ? part.text : '')),
+    );
+    expect(texts.map(unseenIn)).toEqual(texts.map(() => 0));
+    expect(texts.filter((text) => text.includes(String.raw`a\u202e\u200b\udb40\udc41\u0000\r\ud800`))).not.toEqual([]);
+  });
+});
+
 describe('a reply that cannot be used', () => {
   it('because of what the schema cannot say goes back all the same, and counts as a repair', async () => {
     const check = ({ used = 0 }: Disk): string[] => (used > 50 ? ['used: no disk is that full'] : []);
@@ -67,11 +90,7 @@ describe('a reply that cannot be used', () => {
     ['prose', 'The disk is fine.', 'the reply is not one JSON value'],
     ['prose and JSON', `Here you are: ${good}`, 'the reply is not one JSON value'],
     ['a fake second answer', `${good}${good}`, 'the reply is not one JSON value'],
-    [
-      'a command in the wrong field',
-      '{"thought": "x", "command": "rm -rf /"}',
-      'the reply: Unrecognized key: "command"',
-    ],
+    ['a command in the wrong field', '{"thought": "x", "command": "rm -rf /"}', 'the reply: unknown field "command"'],
     ['a field twice', '{"thought": "x", "thought": "y"}', 'the reply has the field "thought" twice'],
     ['a prototype', '{"thought": "x", "__proto__": {"used": 1}}', 'the reply has a field named __proto__'],
     ['nothing', '', 'the reply is empty'],

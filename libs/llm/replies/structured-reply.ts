@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { issueWords, LIMITS, type ChatMessage, type ModelCall } from '#proto';
-import type { ChatModel, ModelAnswer, ModelErrorCode } from '../models/index.js';
+import { type ChatModel, type ModelAnswer, type ModelErrorCode, shownMessages } from '../models/index.js';
 import { readReplyJson } from './reply-json.js';
 import { strictSchema, type StrictSchema } from './strict-schema.js';
 
@@ -56,7 +56,7 @@ export async function askStructured<T>(model: ChatModel, ask: StructuredAsk<T>):
     if (repairs > 0) ask.onText?.('');
     const answers = await model.ask({
       agent: ask.agent,
-      messages,
+      messages: shownMessages(messages),
       schema: { name: ask.schemaName, json: strict.json },
       signal: ask.signal,
       deadlineMs: Math.max(0, endsAt - now()),

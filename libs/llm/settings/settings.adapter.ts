@@ -48,7 +48,8 @@ function parseFile(content: unknown, place: string): ModelFile {
 
 function sentence({ path, message }: z.core.$ZodIssue, place: string): string {
   const where = path.length === 0 ? place : `${place}: ${path.map(String).join('.')}`;
-  return `${where} ${message.replace(/^[A-Z]/u, (first) => first.toLowerCase()).replace(/\.$/u, '')}.`;
+  const said = message.replace(/^[A-Z]/u, (first) => first.toLowerCase());
+  return `${where} ${said}${/[.?]$/u.test(said) ? '' : '.'}`;
 }
 
 function readKey(source: KeySource, where: string, given: (name: string) => string | undefined): SecretKey {

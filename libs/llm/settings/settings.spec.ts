@@ -192,7 +192,7 @@ embedding: { model: dots, baseUrl: "https://two.example/v1", key: { env: TWO_KEY
 
 describe('settings that cannot be used are refused with their place', () => {
   it.each([
-    ['an unknown field', 'default: { modell: m }', /: default unrecognized key: "modell"\.$/u],
+    ['an unknown field', 'default: { modell: m }', /: default unknown field "modell"; did you mean "model"\?$/u],
     [
       'a wrong number',
       'default: { model: m, retries: 99 }',

@@ -2,7 +2,7 @@ import { jetstream, JetStreamApiError } from '@nats-io/jetstream';
 import { errors, type NatsConnection } from '@nats-io/transport-node';
 import { ulid } from 'ulid';
 import type { AccessRecord } from '#proto';
-import { ConnectionWatch } from '../connection/index.js';
+import { storeFaultOf, StoreWatch } from '../connection/index.js';
 
 const STORE_TIMEOUT_MS = 2_000;
 const TRIES_MAX = 2;
@@ -20,7 +20,7 @@ export async function storeAccess(nc: NatsConnection, subject: string, about: Om
   for (let attempt = 1; ; attempt++) {
     try {
       const options = { msgID: id, timeout: STORE_TIMEOUT_MS };
-      await ConnectionWatch.of(nc).request(() => jetstream(nc).publish(subject, JSON.stringify(record), options));
+      await StoreWatch.of(nc).stored(() => jetstream(nc).publish(subject, JSON.stringify(record), options));
       return;
     } catch (cause) {
       if (attempt < TRIES_MAX && !isFinal(cause)) continue;
@@ -32,7 +32,12 @@ export async function storeAccess(nc: NatsConnection, subject: string, about: Om
 }
 
 function isFinal(error: unknown): boolean {
-  return error instanceof JetStreamApiError || isDenied(error) || error instanceof errors.NoRespondersError;
+  return (
+    storeFaultOf(error) !== undefined ||
+    error instanceof JetStreamApiError ||
+    isDenied(error) ||
+    error instanceof errors.NoRespondersError
+  );
 }
 
 function isDenied(error: unknown): boolean {
@@ -42,6 +47,8 @@ function isDenied(error: unknown): boolean {
 }
 
 function reasonOf(error: unknown): string {
+  const fault = storeFaultOf(error);
+  if (fault !== undefined) return fault.why;
   if (isDenied(error)) return 'the bus does not let this key write records';
   if (error instanceof JetStreamApiError) return `the bus says: ${error.message}`;
   if (error instanceof errors.NoRespondersError) return 'the bus has no stream for records';

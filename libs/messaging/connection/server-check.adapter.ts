@@ -1,13 +1,10 @@
-import * as http from 'node:http';
-import * as https from 'node:https';
-import { json } from 'node:stream/consumers';
 import { jetstreamManager } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { z } from 'zod';
+import { readMonitor } from './monitor.adapter.js';
 
 /** JetStream of nats-server 2.12: expected sequences over filters, schedules, time to live per message. Older ones ignore these silently. */
 const API_LEVEL_MIN = 2;
-const MONITOR_TIMEOUT_MS = 3_000;
 
 /** The server would accept our messages and not keep our promises. */
 export class UnsafeServerError extends Error {
@@ -42,7 +39,7 @@ export async function checkServer(nc: NatsConnection, options: ServerCheckOption
       `Nobody can tell whether the log is fsynced: give the server's monitoring as ORRERY_NATS_MONITOR_URL, or ${remedy}.`,
     );
   }
-  const { server_id: serverId, config } = await readMonitor(options.monitorUrl);
+  const { server_id: serverId, config } = await configured(options.monitorUrl);
   // In a cluster the monitored server may be another node; they are configured alike.
   if (nc.info?.cluster === undefined && serverId !== nc.info?.server_id) {
     throw new UnsafeServerError(
@@ -56,19 +53,11 @@ export async function checkServer(nc: NatsConnection, options: ServerCheckOption
   }
 }
 
-async function readMonitor(monitorUrl: string): Promise<z.infer<typeof Jsz>> {
-  const url = new URL('/jsz?config=true', monitorUrl);
+async function configured(monitorUrl: string): Promise<z.infer<typeof Jsz>> {
   try {
-    return Jsz.parse(await json(await answerOf(url)));
+    return Jsz.parse(await readMonitor(monitorUrl, '/jsz?config=true'));
   } catch (cause) {
-    throw new UnsafeServerError(`The monitoring of nats-server at ${url.origin} does not answer.`, { cause });
+    const { origin } = new URL(monitorUrl);
+    throw new UnsafeServerError(`The monitoring of nats-server at ${origin} does not answer.`, { cause });
   }
-}
-
-/** By Node's older client: `fetch` would be loaded for this one question at the start of every service. */
-function answerOf(url: URL): Promise<http.IncomingMessage> {
-  const { get } = url.protocol === 'https:' ? https : http;
-  return new Promise((resolve, reject) => {
-    get(url, { signal: AbortSignal.timeout(MONITOR_TIMEOUT_MS) }, resolve).once('error', reject);
-  });
 }

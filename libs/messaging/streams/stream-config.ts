@@ -31,19 +31,21 @@ const COMMON = {
   allow_direct: true,
 } satisfies Partial<StreamConfig>;
 
-/** A stream of ours in the server's terms. A full stream refuses, it never forgets. */
+/** A stream of ours in the server's terms. A full stream refuses; only one that says so forgets. */
 export function streamSetting(spec: StreamSpec): StreamSetting {
+  const { forgetsAbove: forgets } = spec;
   return {
     ...COMMON,
     name: spec.name,
     subjects: [...spec.subjects],
     description: spec.description,
     // A schedule replaces the one before it, which the server allows only where old messages may go; no limit makes them go.
-    discard: spec.schedules === true ? DiscardPolicy.Old : DiscardPolicy.New,
+    discard: spec.schedules === true || forgets !== undefined ? DiscardPolicy.Old : DiscardPolicy.New,
     max_msg_size: spec.messageBytesMax,
     max_msgs_per_subject: spec.messagesPerSubjectMax ?? -1,
     discard_new_per_subject: spec.messagesPerSubjectMax !== undefined,
     max_age: nanos(spec.ageMsMax ?? 0),
+    ...(forgets === undefined ? {} : { max_msgs: forgets, persist_mode: PersistMode.Async }),
     duplicate_window: nanos(spec.dedupeMs),
     deny_delete: spec.denyDelete ?? false,
     deny_purge: spec.denyPurge ?? false,

@@ -2,7 +2,7 @@ import { jetstream, jetstreamManager, type JetStreamManager, type StoredMsg } fr
 import type { NatsConnection } from '@nats-io/transport-node';
 import { z } from 'zod';
 import { DUE_TTL_MS, Instant, STREAMS, subjects, type DeviceId, type RunId } from '#proto';
-import { ConnectionWatch, isWrongSequence } from '../connection/index.js';
+import { ConnectionWatch, isWrongSequence, StoreWatch } from '../connection/index.js';
 
 const ARM_TIMEOUT_MS = 4_000;
 const DUE_TTL = `${DUE_TTL_MS / 1_000}s`;
@@ -91,7 +91,7 @@ class Timers<K extends string> {
   async #publishOnce(key: K, at: number, expected: number): Promise<number> {
     const instant = new Date(at).toISOString();
     const body: TimerBody = { at: instant };
-    const ack = await ConnectionWatch.of(this.#nc).request(() =>
+    const ack = await StoreWatch.of(this.#nc).stored(() =>
       jetstream(this.#nc).publish(this.#names.pending(key), JSON.stringify(body), {
         schedule: { specification: { at: instant }, target: this.#names.due(key), ttl: DUE_TTL },
         expect: { lastSubjectSequence: expected },

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Msg, NatsConnection } from '@nats-io/transport-node';
-import { DURABLES, subjects } from '#proto';
+import { DURABLES, QUERIES, subjects } from '#proto';
 import { BusStrategy, type BusEvent } from './bus.strategy.js';
 import { Thrown } from './patterns.js';
 
@@ -74,7 +74,10 @@ describe('a handler that nothing would ever reach', () => {
   it('and a query that nobody answers keep the service from beginning', async () => {
     const { strategy, listen } = rig('logging');
     strategy.addHandler({ service: 'logging', query: 'run' }, async () => undefined);
-    expect(String(await listen())).toBe('HandlersError: logging has no handler of the query runs, approvals, report.');
+    // Which queries there are is the table's, and grows: what is promised is that each of them but the served one is named.
+    const left = Object.keys(QUERIES.logging).filter((name) => name !== 'run');
+    expect(left).toContain('approvals');
+    expect(String(await listen())).toBe(`HandlersError: logging has no handler of the query ${left.join(', ')}.`);
   });
 });
 

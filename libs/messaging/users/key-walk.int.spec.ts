@@ -28,16 +28,18 @@ const ALL_STREAMS = [...Object.keys(STREAMS), ...bucketStreams, OBJECTS];
 
 /** Who reads a stream by the message, and so all of it. */
 const READERS: Record<string, string[]> = {
-  REQUESTS: ['orchestrator'],
+  REQUESTS: ['orchestrator', 'logging'],
   RUNS: ['orchestrator', 'aip-gateway', 'device-agent', 'logging', 'console', 'planner', 'cli', 'auditor'],
-  ATTEMPTS: ['orchestrator', 'device-agent', 'logging', 'planner', 'cli', 'auditor'],
+  ATTEMPTS: ['orchestrator', 'device-agent', 'logging', 'console', 'planner', 'cli', 'auditor'],
+  OUTPUT: ['console', 'cli'],
   PLANS: ['orchestrator', 'logging', 'planner', 'cli', 'auditor'],
-  FLEET: ['registry', 'cli', 'auditor'],
+  FLEET: ['registry', 'logging', 'cli', 'auditor'],
   ACTORS: ['registry', 'cli', 'auditor'],
+  ATTENTION: ['logging', 'cli', 'auditor'],
   ACCESS: ['registry'],
-  TIMERS: ['orchestrator', 'registry'],
+  TIMERS: ['orchestrator', 'registry', 'logging'],
   FEED: ['logging', 'console', 'cli'],
-  DLQ: ['cli'],
+  DLQ: ['logging', 'cli'],
   KV_AGENT_PROFILES: ['orchestrator', 'registry', 'aip-gateway', 'device-agent', 'planner', 'cli'],
   KV_PRESENCE: ['registry', 'aip-gateway'],
   KV_ACTORS: ['orchestrator', 'registry', 'device-agent', 'logging', 'console', 'planner'],
@@ -45,16 +47,18 @@ const READERS: Record<string, string[]> = {
   KV_VERB_ANSWERS: ['orchestrator'],
   KV_SESSIONS: ['console'],
   KV_MEMBERS: ['orchestrator', 'planner'],
-  [OBJECTS]: ['orchestrator', 'aip-gateway', 'device-agent', 'logging', 'planner', 'cli'],
+  [OBJECTS]: ['orchestrator', 'aip-gateway', 'device-agent', 'logging', 'console', 'planner', 'cli'],
 };
 
 /** Who is told what was stored. */
 const LISTENERS: Record<string, string[]> = {
   RUNS: ['aip-gateway', 'logging', 'console', 'cli', 'auditor'],
-  ATTEMPTS: ['logging', 'cli', 'auditor'],
+  ATTEMPTS: ['logging', 'console', 'cli', 'auditor'],
+  OUTPUT: ['console', 'cli'],
   PLANS: ['logging', 'cli', 'auditor'],
-  FLEET: ['registry', 'cli', 'auditor'],
+  FLEET: ['registry', 'logging', 'cli', 'auditor'],
   ACTORS: ['registry', 'cli', 'auditor'],
+  ATTENTION: ['logging', 'cli', 'auditor'],
   FEED: ['console', 'cli'],
   DLQ: ['cli'],
   KV_AGENT_PROFILES: ['orchestrator', 'registry', 'aip-gateway', 'device-agent', 'planner', 'cli'],
@@ -270,11 +274,13 @@ describe('every key, every consumer', () => {
     expect(await publishers(probes)).toEqual(expected(table));
   });
 
-  it('is listed by those who take from the stream, and its names by nobody', async () => {
+  it('is listed by those who take from the stream and by who tells how far they are, and its names by nobody', async () => {
     const takers = Map.groupBy(allDurables(), ({ stream }) => stream);
     const table = [
-      ...[...takers].map(([stream, all]) => [`${API}.CONSUMER.LIST.${stream}`, all.map(takerOf)] as const),
-      [`${API}.CONSUMER.LIST.FEED`, ['registry']] as const,
+      ...[...takers].map(
+        ([stream, all]) => [`${API}.CONSUMER.LIST.${stream}`, [...all.map(takerOf), 'logging']] as const,
+      ),
+      [`${API}.CONSUMER.LIST.FEED`, ['registry', 'logging']] as const,
     ];
     const probes = ALL_STREAMS.flatMap((stream) =>
       ['LIST', 'NAMES'].map((verb) => `${API}.CONSUMER.${verb}.${stream}`),

@@ -3,7 +3,7 @@ import { jetstream, jetstreamManager } from '@nats-io/jetstream';
 import { Kvm } from '@nats-io/kv';
 import { errors } from '@nats-io/transport-node';
 import type { NatsConnection } from '@nats-io/transport-node';
-import { BUCKETS, DURABLES, subjects } from '#proto';
+import { BUCKETS, DURABLES, liveSubjectOf, subjects } from '#proto';
 import { proveActor } from '#libs/keys';
 import { ANYBODY, asksAsAnybody, notAsked, startTestBus } from '#libs/testing';
 import type { TestBus } from '#libs/testing';
@@ -143,7 +143,8 @@ describe('who may listen', () => {
     [subjects.anyPlan, []],
     [subjects.requests, []],
     [subjects.anyLiveRun, ['aip-gateway', 'logging', 'console', 'cli', 'auditor']],
-    [subjects.anyOutput, ['console', 'cli']],
+    [subjects.anyOutput, []],
+    [liveSubjectOf(subjects.anyOutput), ['console', 'cli']],
     [subjects.anyQueryOf('aip-gateway'), ['aip-gateway']],
     [subjects.anyAnswer, ['external']],
     [subjects.answersTo('external'), ['external']],

@@ -3,6 +3,7 @@ import { OWN_KEY } from '#libs/keys';
 import {
   ARTIFACTS_BUCKET,
   BUCKETS,
+  DURABLE_STREAMS,
   DURABLES,
   FIRST_EXTERNAL,
   keysOfBucket,
@@ -137,9 +138,16 @@ const SERVICE_USERS: readonly NatsUserSpec[] = [
     ],
     buckets: ['AGENT_PROFILES', 'ACTORS', 'REVOKED_GRANTS'],
   }),
+  // It also tells in figures how far everybody is with what waits, for which it looks at the first message that does.
   service('logging', {
-    publish: [subjects.anyFeed, ...loads('FEED'), ...readsArtifacts()],
-    reads: ['RUNS', 'ATTEMPTS', 'PLANS'],
+    publish: [
+      subjects.anyFeed,
+      subjects.anyAttention,
+      ...loads('FEED', 'DLQ', 'REQUESTS', 'TIMERS'),
+      ...DURABLE_STREAMS.map(listsConsumersOf),
+      ...readsArtifacts(),
+    ],
+    reads: ['RUNS', 'ATTEMPTS', 'PLANS', 'FLEET', 'ATTENTION'],
     buckets: ['ACTORS', 'REVOKED_GRANTS'],
   }),
   service('console', {
@@ -151,9 +159,9 @@ const SERVICE_USERS: readonly NatsUserSpec[] = [
       ...loadsAny(`KV_${BUCKETS.SESSIONS.bucket}`),
       key('SESSIONS', '*'),
       subjects.anyAccessAt('console'),
+      ...readsArtifacts(),
     ],
-    subscribe: [subjects.anyOutput],
-    reads: ['RUNS', 'FEED'],
+    reads: ['RUNS', 'ATTEMPTS', 'OUTPUT', 'FEED'],
     buckets: ['ACTORS'],
     // It says in whose name it sends something, and decides nothing itself.
     actor: { kind: 'system', id: 'console' },
@@ -189,8 +197,7 @@ const PEOPLE: readonly NatsUserSpec[] = [
       ...readsArtifacts(),
       OWN_ACCESS,
     ],
-    subscribe: [subjects.anyOutput],
-    reads: ['RUNS', 'ATTEMPTS', 'PLANS', 'FLEET', 'ACTORS', 'FEED', 'DLQ'],
+    reads: ['RUNS', 'ATTEMPTS', 'OUTPUT', 'PLANS', 'FLEET', 'ACTORS', 'ATTENTION', 'FEED', 'DLQ'],
     buckets: ['AGENT_PROFILES'],
     actor: { kind: 'person', id: 'cli' },
     // The first person of an installation: there is nobody else yet.
@@ -205,7 +212,7 @@ const PEOPLE: readonly NatsUserSpec[] = [
   // Reads the logs, all of them, and asks which runs there are, and who looked at what.
   person('auditor', {
     publish: [ACCOUNT_INFO, subjects.query('logging', 'runs'), subjects.query('registry', 'access'), OWN_ACCESS],
-    reads: ['RUNS', 'ATTEMPTS', 'PLANS', 'FLEET', 'ACTORS'],
+    reads: ['RUNS', 'ATTEMPTS', 'PLANS', 'FLEET', 'ACTORS', 'ATTENTION'],
     actor: { kind: 'person', id: 'auditor' },
     roles: ['auditor'],
   }),
@@ -293,17 +300,22 @@ function loadsAny(stream: string): string[] {
 function consumesDurables(...durables: DurableSpec[]): string[] {
   return durables.flatMap(({ stream, durable }) => [
     // To see that they are as they have to be.
-    `${API}.CONSUMER.LIST.${stream}`,
+    listsConsumersOf(stream),
     `${API}.CONSUMER.INFO.${stream}.${durable}`,
     `${API}.CONSUMER.MSG.NEXT.${stream}.${durable}`,
     ...acknowledges(stream, durable),
   ]);
 }
 
+/** Where each consumer of a stream is, and how it is made. */
+function listsConsumersOf(stream: string): string {
+  return `${API}.CONSUMER.LIST.${stream}`;
+}
+
 /** Every consumer of a stream, filtered: who may make one may give it any name. */
 function keepsConsumersOf(stream: StreamName, filter: string): string[] {
   return [
-    `${API}.CONSUMER.LIST.${stream}`,
+    listsConsumersOf(stream),
     ...['INFO', 'DELETE'].map((call) => `${API}.CONSUMER.${call}.${stream}.*`),
     `${API}.CONSUMER.CREATE.${stream}.*.${filter}`,
   ];

@@ -1,15 +1,17 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import { Svcm, type ServiceMsg } from '@nats-io/services';
 import type { NatsConnection } from '@nats-io/transport-node';
 import type { z } from 'zod';
 import { proveActor } from '#libs/keys';
 import { parseWith, QUERIES, QueryError, subjects, isSignedAction, type QueryAction, type Refusal } from '#proto';
-import { isAsked } from '../connection/index.js';
-import { ask } from './ask.client.js';
+import { isAsked, refusalOfFault, storeFaultOf } from '../connection/index.js';
+import { ask, type QuestionOutcome } from './ask.client.js';
 import { askerOf, type Asker, type Authority } from './asker.js';
 import { QueryRefusedError, QueryUnavailableError, refused } from './refused.js';
 import { signerOn, type CommandSigner } from './signing.js';
 
 const QUERY_TIMEOUT_MS = 5_000;
+const NOBODY_WAIT_MS = 300;
 const SERVICE_VERSION = '1.0.0';
 const CODE_REFUSED = 400;
 const CODE_FAILED = 500;
@@ -110,7 +112,8 @@ async function answer(message: ServiceMsg, endpoint: Endpoint): Promise<void> {
   } catch (error) {
     const isRefused = error instanceof QueryRefusedError;
     if (!isRefused) report(error);
-    const refusal = isRefused ? error.refusal : FAILED;
+    const fault = storeFaultOf(error);
+    const refusal = isRefused ? error.refusal : fault === undefined ? FAILED : refusalOfFault(fault);
     const body: QueryError = { error: refusal };
     message.respondError(isRefused ? CODE_REFUSED : CODE_FAILED, refusal.message, JSON.stringify(body));
   }
@@ -148,12 +151,14 @@ export async function query<S extends QueryService, N extends QueryName<S>>(
   if (schemas === undefined) throw new TypeError(`There is no query ${service}.${name}.`);
   const subject = subjects.query(service, name);
   const isSigned = signer !== undefined && isSignedAction(`${service}.${name}` as QueryAction);
-  const asked = await ask(
-    nc,
-    subject,
-    isSigned ? signed(subject, request as object, signer) : JSON.stringify(request),
-    timeoutMs,
-  );
+  const question = isSigned ? signed(subject, request as object, signer) : JSON.stringify(request);
+  const put = ONCE.has(`${service}.${name}`) ? ask : askTwice;
+  let asked = await put(nc, subject, question, timeoutMs);
+  // A server of the bus that reads its configuration anew finds nobody for a moment.
+  if (asked.kind === 'nobody') {
+    await wait(Math.min(NOBODY_WAIT_MS, timeoutMs));
+    asked = await put(nc, subject, question, timeoutMs);
+  }
   if (asked.kind !== 'answered') {
     const { cause } = asked;
     if (asked.kind === 'denied')
@@ -169,6 +174,34 @@ export async function query<S extends QueryService, N extends QueryName<S>>(
   throw new QueryUnavailableError(`The ${service} service gave an answer that is not valid.`, {
     cause: answered.error,
   });
+}
+
+/** Asked twice, these would give two secrets or ask a model twice; all others change what they change once. */
+const ONCE: ReadonlySet<string> = new Set<QueryAction>([
+  'registry.enroll',
+  'registry.enroll-client',
+  'planner.learn',
+  'planner.demonstrate',
+  'planner.evaluate',
+]);
+
+/**
+ * Puts the same question once more after half the time: a server of the bus that reads its configuration anew (a key was added or
+ * revoked) forgets where the answers are to go that are on their way from one account to another.
+ */
+async function askTwice(
+  nc: NatsConnection,
+  subject: string,
+  question: string,
+  timeoutMs: number,
+): Promise<QuestionOutcome> {
+  const half = Math.ceil(timeoutMs / 2);
+  const first = ask(nc, subject, question, timeoutMs);
+  const { promise: patience, resolve } = Promise.withResolvers<undefined>();
+  const timer = setTimeout(() => resolve(undefined), half);
+  const early = await Promise.race([first, patience]);
+  clearTimeout(timer);
+  return early ?? Promise.race([first, ask(nc, subject, question, timeoutMs - half)]);
 }
 
 /** What is signed is what will arrive: without fields that have no value. */

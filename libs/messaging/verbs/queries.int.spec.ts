@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { QueryError, subjects } from '#proto';
-import { ANYBODY, asksAsAnybody, startTestNats } from '#libs/testing';
+import { notAsked, ANYBODY, asksAsAnybody, startTestNats } from '#libs/testing';
 import type { TestNats } from '#libs/testing';
 import { connectBus } from '../connection/bus.client.js';
 import { query, serveQueries } from './queries.adapter.js';
@@ -16,12 +16,14 @@ describe('queries', () => {
   let served: Served;
   const failures: string[] = [];
   const handlers: QueryHandlers<'logging'> = {
+    ...notAsked('logging'),
     runs: ({ limit }) =>
       limit === 7 ? Promise.reject(new Error('the database is away')) : Promise.resolve({ runs: [] }),
     run: ({ runId }) =>
       Promise.reject(new QueryRefusedError({ code: 'NOT_FOUND', message: `There is no run ${runId}.`, issues: [] })),
     approvals: () => Promise.resolve({ approvals: [] }),
     report: ({ runId }) => Promise.resolve({ runId, markdown: `# ${runId}` }),
+    search: () => Promise.reject(new Error('nobody asks')),
   };
   beforeAll(async () => {
     server = await startTestNats();
@@ -56,7 +58,9 @@ describe('queries', () => {
     const raw = QueryError.parse((await nc.request(subjects.query('logging', 'runs'), '{')).json());
     expect(raw.error.code).toBe('INVALID_JSON');
     expect(await asked({ limit: 0 })).toMatchObject({ code: 'INVALID_REQUEST', issues: [{ path: 'limit' }] });
-    expect((await asked({ limits: 1 })).issues).toEqual([{ path: 'limits', message: 'unknown field' }]);
+    expect((await asked({ limits: 1 })).issues).toEqual([
+      { path: 'limits', message: 'unknown field; did you mean "limit"?' },
+    ]);
   });
 
   it('are answered to nobody who does not say who he is', async () => {
@@ -88,6 +92,21 @@ describe('queries', () => {
     await nc.flush();
     await expect(query(nc, 'registry', 'devices', {}, { timeoutMs: 100 })).rejects.toThrow('did not answer in 0.1 s');
     silent.unsubscribe();
+  });
+
+  it('are put once more when the first answer does not come, and not when that would give two secrets', async () => {
+    const heard: string[] = [];
+    const deaf = nc.subscribe('orrery.v.registry.>', {
+      callback: (_, message) => {
+        heard.push(message.subject);
+        if (heard.length === 2) message.respond('{"devices":[]}');
+      },
+    });
+    await nc.flush();
+    expect(await query(nc, 'registry', 'devices', {}, { timeoutMs: 600 })).toEqual({ devices: [] });
+    await expect(query(nc, 'registry', 'enroll', {}, { timeoutMs: 100 })).rejects.toThrow('did not answer in 0.1 s');
+    expect(heard).toEqual(['devices', 'devices', 'enroll'].map((name) => subjects.query('registry', name)));
+    deaf.unsubscribe();
   });
 
   it('do not pass on an answer that is not valid', async () => {

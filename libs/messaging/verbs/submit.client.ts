@@ -4,6 +4,7 @@ import type { NatsConnection } from '@nats-io/transport-node';
 import { proveActor } from '#libs/keys';
 import { Json, LIMITS, parseJson, parseWith, sentenceOf, SubmitAnswer, subjects } from '#proto';
 import type { Issue, Refusal, RefusalCode, RequestId, RunId } from '#proto';
+import { ConnectionWatch } from '../connection/index.js';
 import { ask } from './ask.client.js';
 import { HALF_A_CHARACTER, hasCanonicalForm, type CommandSigner } from './signing.js';
 
@@ -29,8 +30,8 @@ export type SubmitOutcome =
 
 interface UncertainSubmit {
   readonly answer: 'unknown';
-  /** What the last try met: no orchestrator, none that answered, an answer that is none, or one that does not know yet. */
-  readonly met: 'nobody' | 'silence' | 'nonsense' | 'try-again';
+  /** What the last try met: no bus, no orchestrator, none that answered, an answer that is none, or one that does not know yet. */
+  readonly met: 'away' | 'nobody' | 'silence' | 'nonsense' | 'try-again';
   /** Why it is not known yet, by the orchestrator. */
   readonly reason?: Refusal;
   /** Whether it may have become a run in one of the tries. */
@@ -58,7 +59,8 @@ export async function submitRequest(
     const outcome = await submitOnce(nc, signedRequest(body, signer), Math.min(ANSWER_MS_MAX, Math.max(1, left())));
     if (outcome.answer !== 'unknown') return outcome;
     mayBeTaken ||= outcome.mayBeTaken;
-    const isHopeless = outcome.met === 'nobody' && !waitsForTaker;
+    // Asked twice: a server of the bus that reads its configuration anew finds nobody for a moment.
+    const isHopeless = outcome.met === 'nobody' && !waitsForTaker && tried > 1;
     if (isHopeless || tried >= triesMax || left() <= REPEAT_MS || signal?.aborted === true) {
       return { ...outcome, mayBeTaken };
     }
@@ -89,6 +91,8 @@ function refused(code: RefusalCode, issue: Issue): SubmitOutcome {
 }
 
 async function submitOnce(nc: NatsConnection, request: string, timeoutMs: number): Promise<SubmitOutcome> {
+  // The client would drop it, and wait for an answer all the same.
+  if (!ConnectionWatch.of(nc).isConnected) return { answer: 'unknown', met: 'away', mayBeTaken: false };
   const asked = await ask(nc, subjects.submit, request, timeoutMs);
   if (asked.kind !== 'answered') {
     const isNobody = asked.kind === 'nobody';

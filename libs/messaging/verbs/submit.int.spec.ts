@@ -1,10 +1,11 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { fromSeed } from '@nats-io/nkeys';
 import type { NatsConnection } from '@nats-io/transport-node';
-import { startTestBus, type TestBus } from '#libs/testing';
+import { startTestBus, startTestNats, type TestBus } from '#libs/testing';
 import { subjects, type ActorProof, type SubmitAnswer } from '#proto';
 import { verifyActorProof } from '#libs/keys';
 import { connectBus } from '../connection/bus.client.js';
+import { ConnectionWatch } from '../connection/index.js';
 import { submitRequest, type SubmitPatience } from './submit.client.js';
 
 const REQUEST = JSON.stringify({ requestId: 'mine', goal: 'look after the disks' });
@@ -118,7 +119,7 @@ describe('submitRequest', () => {
     expect(received).toHaveLength(1);
   });
 
-  it('says at once that nobody is there, and that nothing was taken', async () => {
+  it('says soon that nobody is there, and that nothing was taken', async () => {
     expect(await submit({ tries: 3 })).toMatchObject({ answer: 'unknown', met: 'nobody', mayBeTaken: false });
   });
 
@@ -141,6 +142,18 @@ describe('submitRequest', () => {
     });
     await orchestrator.flush();
     expect(await submit({ tries: 2 })).toMatchObject({ met: 'nobody', mayBeTaken: true });
+  });
+
+  it('is not sent while the bus is away, and nobody waits for an answer that cannot come', async () => {
+    const away = await startTestNats();
+    const nc = await connectBus({ url: away.url, name: 'cli', inboxPrefix: '_INBOX_cli' });
+    const broken = new Promise<void>((resolve) => ConnectionWatch.of(nc).onBreak(resolve));
+    await away.kill9();
+    await broken;
+    const outcome = await submitRequest(nc, REQUEST, await signerOf('cli'));
+    expect(outcome).toEqual({ answer: 'unknown', met: 'away', mayBeTaken: false });
+    await nc.close();
+    await away.stop();
   });
 
   it('a connection that is closed is no answer', async () => {

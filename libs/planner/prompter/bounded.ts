@@ -49,9 +49,9 @@ export interface ToldOptions extends Telling {
 /** The line between the two halves of a text, and the words `beginning` and `end`. */
 const GAP_TOKENS = 20;
 
-/** Of the two lines of a fence, with the line ends around them. */
+/** Of the two lines of a fence, which may have to say that something cannot be seen, with the line ends around them. */
 export function fenceTokens(label: string, { fence, countTokens }: Telling): number {
-  return countTokens(fence.around(label, '')) + BETWEEN_TOKENS;
+  return countTokens(fence.around(label, '\0')) + BETWEEN_TOKENS;
 }
 
 export interface Lines {

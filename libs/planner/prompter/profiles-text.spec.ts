@@ -9,7 +9,7 @@ const TOKENS = 3_000;
 const told = (profiles: readonly AgentProfile[], goal = ''): string =>
   profilesText(profiles, { tokens: TOKENS, goal, countTokens, fence: new Fence(BOUNDARY) });
 const rows = (text: string, label = 'devices'): Record<string, Json>[] =>
-  (text.split(`--- begin ${label} ${BOUNDARY} ---\n`)[1]?.split(`\n--- end ${BOUNDARY} ---`)[0] ?? '')
+  (text.split(`--- begin ${label} ${BOUNDARY} ---\n`)[1]?.split(`\n--- end ${BOUNDARY}`)[0] ?? '')
     .split('\n')
     .filter((row) => row !== '')
     .map((row) => JSON.parse(row) as Record<string, Json>);

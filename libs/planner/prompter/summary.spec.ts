@@ -15,7 +15,7 @@ const END: EditTrigger[] = [{ kind: 'end-of-plan' }];
 const numbers = (count: number): number[] => Array.from({ length: count }, (_, index) => index);
 /** What stands between the fences of one label. */
 const fenced = (text: string, label: string): string =>
-  text.split(`--- begin ${label} ${BOUNDARY} ---\n`)[1]?.split(`\n--- end ${BOUNDARY} ---`)[0] ?? '';
+  text.split(`--- begin ${label} ${BOUNDARY} ---\n`)[1]?.split(`\n--- end ${BOUNDARY}`)[0] ?? '';
 const rows = (text: string): Record<string, Json>[] =>
   fenced(text, 'tasks')
     .split('\n')

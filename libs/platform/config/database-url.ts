@@ -2,7 +2,9 @@ import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { ConfigError, envUrl, parseConfig, type Environment } from './config.js';
 
-const DatabaseConfig = z.object({
+/** What a service with a database reads beside `ServiceConfig`. */
+export const DatabaseConfig = z.object({
+  /** Where PostgreSQL is, with the user and the database. */
   ORRERY_DATABASE_URL: envUrl('postgres:', 'postgresql:'),
   /** Takes the place of a password in the URL: an environment is easier to read for others than a file. */
   ORRERY_DATABASE_PASSWORD_FILE: z.string().optional(),

@@ -1,7 +1,7 @@
 import { jetstreamManager } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
 import type { Logger } from 'pino';
-import { checkServer, connectBus, UnsafeServerError } from '#libs/messaging';
+import { checkServer, connectBus, CannotStoreError, StoreWatch, UnsafeServerError } from '#libs/messaging';
 import { untilItWorks } from './backoff.js';
 import { ConfigError, type ServiceConfig } from '../config/index.js';
 
@@ -12,6 +12,8 @@ export interface Bus {
   readonly nc: NatsConnection;
   /** Throws unless the connection is up and JetStream answers. */
   check(): Promise<Record<string, unknown>>;
+  /** Throws while the server cannot store what is sent; knows nothing of it without the server's monitoring. */
+  checkStore(): Promise<Record<string, unknown>>;
   close(): Promise<void>;
 }
 
@@ -39,12 +41,20 @@ export async function openBus({ service, config, logger, signal }: BusOptions): 
     },
   );
   const connected = watch(nc, logger);
+  const store = StoreWatch.of(nc);
+  if (monitorUrl !== undefined) store.asks(monitorUrl);
   return {
     nc,
     check: async () => {
       if (!connected()) throw new Error('not connected');
       const { streams } = await (await jetstreamManager(nc, { checkAPI: false })).getAccountInfo();
       return { streams };
+    },
+    checkStore: async () => {
+      // What nobody can see now is not down: whoever sends finds out.
+      const { fault, usedBytes, limitBytes } = (await store.look().catch(() => undefined)) ?? {};
+      if (fault !== undefined) throw new CannotStoreError(fault);
+      return { usedBytes, limitBytes };
     },
     close: () => (connected() ? drain(nc) : nc.close()),
   };

@@ -1,6 +1,7 @@
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { ExpressAdapter } from '@nestjs/platform-express';
+import type { Refusal } from '#proto';
 import { ConfigError } from '../config/index.js';
 
 /** Requests that run when the server closes may end within this; streams are then cut. */
@@ -20,6 +21,8 @@ export class EarlyHttpAdapter extends ExpressAdapter {
 
   constructor() {
     super();
+    // What answers is nobody's business outside.
+    this.disable('x-powered-by');
     this.#server = createServer(RECEIVING, (request, response) => {
       if (this.#ready) this.getInstance<(request: unknown, response: unknown) => void>()(request, response);
       else answerEarly(request.url ?? '', response);
@@ -57,8 +60,17 @@ export class EarlyHttpAdapter extends ExpressAdapter {
 }
 
 function answerEarly(url: string, response: ServerResponse): void {
-  const alive = url === '/healthz';
-  const starting = { service: { status: 'down', message: 'starting: waiting for what it needs' } };
-  const body = alive ? { status: 'ok' } : { status: 'error', info: {}, error: starting, details: starting };
-  response.writeHead(alive ? 200 : 503, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+  const [status, body] = earlyAnswer(url);
+  response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+}
+
+/** Probes are answered as they are later; everybody else gets a refusal as from the service. */
+function earlyAnswer(url: string): [number, object] {
+  if (url === '/healthz') return [200, { status: 'ok' }];
+  if (url === '/readyz') {
+    const starting = { service: { status: 'down', message: 'starting: waiting for what it needs' } };
+    return [503, { status: 'error', info: {}, error: starting, details: starting }];
+  }
+  const message = 'The service is starting, and waits for what it needs. Send the same again.';
+  return [503, { error: { code: 'TRY_AGAIN', message, issues: [] } satisfies Refusal }];
 }

@@ -44,6 +44,6 @@ export class HealthController {
     const isForwarded = headers.forwarded !== undefined || headers['x-forwarded-for'] !== undefined;
     const verdict = this.#access.judge({ address: socket.remoteAddress, host, authorization, isForwarded });
     if (!verdict.ok) throw new HttpException(verdict.message, verdict.status);
-    return this.#metrics.registry.metrics();
+    return this.#metrics.text();
   }
 }

@@ -23,6 +23,8 @@ export interface Rules {
   /** What comes is gone, the end of the connection too. */
   swallows: boolean;
   scissors: Scissors | undefined;
+  /** Hears what is about to be passed on. */
+  heard: ((bytes: Buffer) => void) | undefined;
   passedBytes: number;
   lostBytes: number;
 }
@@ -34,6 +36,7 @@ export const freshRules = (): Rules => ({
   holds: false,
   swallows: false,
   scissors: undefined,
+  heard: undefined,
   passedBytes: 0,
   lostBytes: 0,
 });
@@ -151,6 +154,7 @@ export class Pipe {
     if (bytes === null) return void to.end();
     // Who sends to somebody who is gone is told so.
     if (!to.writable) return reset(from);
+    rules.heard?.(bytes);
     const { scissors } = rules;
     const at = this.#cutIn(bytes, scissors);
     rules.passedBytes += at ?? bytes.length;

@@ -106,6 +106,20 @@ export class ChaosProxy {
     this.#change(ways, (rules) => (rules.holds = true));
   }
 
+  /** When the client says this, it is passed on, and the client hears nothing from then on, not even that it has arrived; resolves then. */
+  deafAfter(said: string): Promise<void> {
+    return new Promise((resolve) => {
+      let text = '';
+      this.#rules.up.heard = (bytes) => {
+        text += bytes.toString('latin1');
+        if (!text.includes(said)) return void (text = text.slice(-said.length));
+        this.#rules.up.heard = undefined;
+        this.hold('down');
+        resolve();
+      };
+    });
+  }
+
   /** Passes on what was kept, in order. */
   release(...ways: Way[]): void {
     this.#change(ways, (rules) => (rules.holds = false));

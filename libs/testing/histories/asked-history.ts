@@ -24,6 +24,7 @@ export function generateAskedHistory({ seed }: { readonly seed: number }): Histo
     constellation: PLAN,
     options: {},
     metadata: {},
+    labels: { team: 'db', seed: String(seed) },
     requestedBy: { kind: 'external', id: 'ops' },
     requestedAt: instant(START),
     deadlineAt: instant(START + DEFAULTS.runDeadlineMs),

@@ -15,6 +15,8 @@ export interface TestNatsOptions {
   readonly users?: readonly NatsUser[];
   /** It has every stream, bucket and durable from the start, all of them empty. */
   readonly provisioned?: boolean;
+  /** How much it stores at most, as in its configuration; plenty when absent. */
+  readonly maxFileStore?: string;
 }
 
 export interface TestNats {

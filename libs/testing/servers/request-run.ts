@@ -1,10 +1,11 @@
 import type { NatsConnection } from '@nats-io/transport-node';
 import { proveActor } from '#libs/keys';
 import { submitRequest } from '#libs/messaging';
-import { subjects, type Actor, type RunId } from '#proto';
-import { introduce } from './test-bus.js';
+import { subjects, type Actor, type Role, type RunId } from '#proto';
+import { introduceWith } from './test-bus.js';
 
 const PATIENCE = { deadlineMs: 60_000, waitsForTaker: true, now: () => Date.now() };
+/** An operator: what it asks for runs as it stands. */
 const REQUESTER: Actor = { kind: 'external', id: 'external' };
 /** What comes before everybody knows of everybody. */
 const NOT_YET: ReadonlySet<string> = new Set(['NO_PLANNER', 'UNAUTHORIZED']);
@@ -12,7 +13,8 @@ const seeds = new WeakMap<NatsConnection, Promise<string>>();
 
 /** What somebody signs his requests with who is made known on a bus that is open to everybody; one for each connection. */
 function requesterOn(nc: NatsConnection): Promise<string> {
-  const known = seeds.get(nc) ?? introduce(nc, REQUESTER);
+  const roles: Role[] = ['requester', 'operator'];
+  const known = seeds.get(nc) ?? introduceWith(nc, REQUESTER, roles, { namespace: 'default' });
   seeds.set(nc, known);
   return known;
 }

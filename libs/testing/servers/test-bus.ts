@@ -8,7 +8,7 @@ import { jetstream } from '@nats-io/jetstream';
 import { Kvm } from '@nats-io/kv';
 import { actorsOf, connectBus, natsUsers, signsQueries } from '#libs/messaging';
 import { BUCKETS, type Actor, type ActorEntry, type GivenLimits, type KnownActor, type Role } from '#proto';
-import { startTestNats, type TestNats } from './nats-server.js';
+import { startTestNats, type TestNats, type TestNatsOptions } from './nats-server.js';
 
 /** A server that knows every user of the bus, provisioned as a system provisions it: streams, durables, buckets, actors. */
 export interface TestBus {
@@ -21,11 +21,11 @@ export interface TestBus {
   stop(): Promise<void>;
 }
 
-export async function startTestBus(): Promise<TestBus> {
+export async function startTestBus(options: Pick<TestNatsOptions, 'maxFileStore'> = {}): Promise<TestBus> {
   const directory = await mkdtemp(join(tmpdir(), 'orrery-test-keys-'));
   const seedFile = (user: string): string => join(directory, `${user}.seed`);
   const users = await busUsers(natsUsers(), { seedFile, passwordFile: (user) => join(directory, `${user}.password`) });
-  const server = await startTestNats({ users, provisioned: true });
+  const server = await startTestNats({ ...options, users, provisioned: true });
   const connections = new Map<string, Promise<NatsConnection>>();
   const seedOf = async (user: string): Promise<string> => (await readFile(seedFile(user), 'utf8')).trim();
   const signing = async (user: string, made: Promise<NatsConnection>): Promise<NatsConnection> => {
@@ -82,17 +82,24 @@ export async function showActors(nc: NatsConnection, actors: ReadonlyMap<string,
   }
 }
 
-/** Makes somebody known with these roles only, where there is no registry; gives the seed to sign commands with. */
+interface Given {
+  readonly limits?: GivenLimits;
+  readonly namespace?: string;
+}
+
+/** Makes somebody known with these roles only, where there is no registry; gives one more seed to sign commands with. */
 export async function introduceWith(
   nc: NatsConnection,
   actor: Actor,
   roles: Role[],
-  limits: GivenLimits = {},
+  { limits = {}, namespace = actor.id }: Given = {},
 ): Promise<string> {
   const pair = createUser();
   const bucket = await new Kvm(jetstream(nc, { checkAPI: false })).open(BUCKETS.ACTORS.bucket);
-  const keys = [{ key: pair.getPublicKey(), from: new Date().toISOString() }];
-  const entry: ActorEntry = { actor, roles, namespace: actor.id, limits, keys, tokens: [], logins: [], revision: 1 };
+  const before = await bucket.get(actor.id);
+  const known = before?.operation === 'PUT' ? before.json<ActorEntry>().keys : [];
+  const keys = [...known, { key: pair.getPublicKey(), from: new Date().toISOString() }];
+  const entry: ActorEntry = { actor, roles, namespace, limits, keys, tokens: [], logins: [], revision: 1 };
   await bucket.put(actor.id, JSON.stringify(entry));
   return new TextDecoder().decode(pair.getSeed());
 }

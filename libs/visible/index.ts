@@ -1,0 +1,3 @@
+/** Text of others as it may be shown, to a person or to a model: nothing in it is hidden, and nothing is obeyed by a terminal. */
+export * from './terminal-sequences.js';
+export * from './visible.js';
