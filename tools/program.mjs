@@ -66,6 +66,10 @@ export function startProgram({ fs, vm, require, url, main, dist, program: { name
     }
   };
   const found = kept ? read() : undefined;
+  const { emitWarning } = process;
+  // Node tells whoever types a command about the loader below, when the program imports something later.
+  process.emitWarning = (warning, ...rest) =>
+    String(warning).startsWith('vm.USE_MAIN_CONTEXT_DEFAULT_LOADER') || emitWarning.call(process, warning, ...rest);
   const script = new vm.Script(fs.readFileSync(new URL(file), 'latin1'), {
     filename: file,
     cachedData: found?.code,

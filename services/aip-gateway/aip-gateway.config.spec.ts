@@ -12,6 +12,8 @@ describe('AipGatewayConfig', () => {
       connectionsMax: 10_000,
       liveness: { deadAfterMs: 45_000, pingEveryMs: 20_000 },
       tls: undefined,
+      injectFile: undefined,
+      offerDir: expect.stringContaining('device-archive'),
     }));
 
   it('waits for silent devices as long as it is told, within reason', () => {

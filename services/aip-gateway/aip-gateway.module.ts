@@ -21,6 +21,7 @@ import { gatewayMetrics, type GatewayMetrics } from './connection/index.js';
 import { InjectionFile, NO_INJECTION, PresenceBook, type ParameterInjection } from './devices/index.js';
 import { ArtifactSweep, fileDesks, LargeFrameDesk } from './files/index.js';
 import { IdentityHttp, registryOnBus, RevocationWatch, type RegistryPort } from './identity/index.js';
+import { OfferHttp } from './offer/index.js';
 import {
   Admission,
   AipGateway,
@@ -94,10 +95,11 @@ export const AIP_ENDPOINT: Provider[] = [
       new Admission({ ...place, revocations, connections, contention, book }),
   ),
   part(IdentityHttp, [PLACE], (place) => new IdentityHttp(place)),
+  part(OfferHttp, [PLACE], (place) => new OfferHttp(place)),
   part(
     AipSockets,
-    [PLACE, Admission, IdentityHttp],
-    (place, admission, identityHttp) => new AipSockets({ ...place, admission, identityHttp }),
+    [PLACE, Admission, IdentityHttp, OfferHttp],
+    (place, admission, identityHttp, offerHttp) => new AipSockets({ ...place, admission, identityHttp, offerHttp }),
   ),
   AipGateway,
 ];

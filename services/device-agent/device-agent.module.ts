@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { Module } from '@nestjs/common';
-import { openAttemptLog, openRunLog } from '#libs/event-log';
+import { ATTEMPT_LOG, meteredLog, openAttemptLog, openRunLog } from '#libs/event-log';
 import { ConditionJudge } from '#libs/judging';
-import { StoringModelDesk, type ChatModel } from '#libs/llm';
+import { meteredModel, StoringModelDesk, type ChatModel } from '#libs/llm';
 import { BusStrategy } from '#libs/messaging';
 import { CLOCK, INSTANCE, knowsActors, loadConfig, LOGGER, Metrics, NATS, part, token } from '#libs/platform';
 import { Slots } from '#libs/slots';
@@ -11,7 +11,7 @@ import { AGENT_KIT, AgentAttemptRunner, agentRecords, Announcement, loadAgentKit
 import { DeviceAgentConfig } from './device-agent.config.js';
 import { CommandRunner, DeviceStates, NatsDeviceLink } from './devices/index.js';
 import { ARTIFACTS, artifactsOn } from './inputs/index.js';
-import { AttemptCommits, LiveAttempts } from './live/index.js';
+import { AttemptCommits, attemptFigures, LiveAttempts } from './live/index.js';
 import {
   AttemptRunner,
   AttemptsConsumer,
@@ -45,9 +45,10 @@ const NO_MODEL: ChatModel = { ask: () => Promise.resolve([]) };
   controllers: [ControlConsumer, AttemptsConsumer, DeliverHandler, ExplainHandler],
   providers: [
     part(DEVICE_AGENT_CONFIG, [], () => loadConfig(DeviceAgentConfig)),
-    part(AGENT_KIT, [DEVICE_AGENT_CONFIG, LOGGER, Metrics], (config, logger, metrics) =>
-      loadAgentKit(config, process.env, agentRecords(logger, metrics)),
-    ),
+    part(AGENT_KIT, [DEVICE_AGENT_CONFIG, LOGGER, Metrics], async (config, logger, metrics) => {
+      const kit = await loadAgentKit(config, process.env, agentRecords(logger, metrics));
+      return { ...kit, model: meteredModel(kit.model, metrics) };
+    }),
     knowsActors(),
     part(TIMES, [], () => RUNNER_TIMES),
     part(ARTIFACTS, [NATS], artifactsOn),
@@ -56,11 +57,10 @@ const NO_MODEL: ChatModel = { ask: () => Promise.resolve([]) };
       [ARTIFACTS],
       (artifacts) => new ConditionJudge({ artifact: (sha256) => artifacts.get(sha256) }),
     ),
-    part(
-      AttemptCommits,
-      { nc: NATS, clock: CLOCK, instance: INSTANCE },
-      ({ nc, ...by }) => new AttemptCommits({ ...by, attempts: openAttemptLog(nc), runs: openRunLog(nc) }),
-    ),
+    part(AttemptCommits, { nc: NATS, clock: CLOCK, instance: INSTANCE, metrics: Metrics }, ({ nc, metrics, ...by }) => {
+      const meter = { metrics, stream: ATTEMPT_LOG.stream, appended: attemptFigures(metrics) };
+      return new AttemptCommits({ ...by, attempts: meteredLog(openAttemptLog(nc), meter), runs: openRunLog(nc) });
+    }),
     part(LiveAttempts, [Metrics], (metrics) => {
       const live = new LiveAttempts();
       const gauge = metrics.gauge('attempts_live', 'Attempts that this replica is carrying out');

@@ -1,6 +1,7 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Json } from '#proto';
 import { makeHome, startDevice, TOKEN, type DeviceHome, type DeviceProcess } from './testing/device-process.js';
 import { ATTEMPT, startScriptedServer, type ScriptedServer } from './testing/scripted-server.js';
 import { isAlive, pidIn, until } from './testing/until.js';
@@ -9,33 +10,47 @@ let home: DeviceHome;
 let server: ScriptedServer;
 let devices: DeviceProcess[] = [];
 
-beforeEach(async () => {
+const setUp = async (): Promise<void> => {
   home = await makeHome();
   server = await startScriptedServer();
-});
-afterEach(async () => {
+};
+const tearDown = async (): Promise<void> => {
   for (const device of devices)
     if (device.child.exitCode === null && device.child.signalCode === null) await device.kill('SIGKILL');
   devices = [];
   await server.stop();
   await home.remove();
-});
+};
 
 const start = (...more: string[]): DeviceProcess => {
   const device = startDevice(home, server.url, more);
   devices.push(device);
   return device;
 };
-const runs = async (id: string, command: string, more: object = {}) => {
-  const { connection } = await server.registered();
-  connection.command(id, 'EXEC_CLI', { command, ...more });
-  return { connection, outcome: await connection.outcome(id) };
-};
 
-describe('a device client', () => {
+describe('a device client that runs', () => {
+  let device: DeviceProcess;
+  let registered: Awaited<ReturnType<ScriptedServer['registered']>>;
+  let commands = 0;
+
+  beforeAll(async () => {
+    await setUp();
+    device = start();
+    registered = await server.registered();
+  });
+  afterAll(tearDown);
+
+  /** Each command has an id of its own. */
+  const gives = (tool: string, parameters: Json, more: object = {}) => {
+    const { connection } = registered;
+    const id = `c${++commands}`;
+    connection.command(id, tool, parameters, more);
+    return { connection, id, outcome: connection.outcome(id) };
+  };
+  const runs = (command: string, more: object = {}) => gives('EXEC_CLI', { command, ...more }).outcome;
+
   it('registers with its token in a header, its journal and its tools', async () => {
-    const device = start();
-    const { connection, register } = await server.registered();
+    const { connection, register } = registered;
     expect(connection.request.headers.authorization).toBe(`Bearer ${TOKEN}`);
     expect(connection.request.url).toBe('/ws');
     expect(register).toMatchObject({ status: 'ok', client_type: 'device', client_id: null });
@@ -59,15 +74,13 @@ describe('a device client', () => {
   });
 
   it('runs a command and reports its result', async () => {
-    start();
-    const { outcome } = await runs('c1', 'echo hello; pwd');
+    const outcome = await runs('echo hello; pwd');
     expect(outcome).toMatchObject({ state: 'COMPLETED', error: null, durationMs: expect.any(Number) });
     expect(outcome.result).toMatchObject({ stdout: `hello\n${home.jailDir}\n`, exit_code: 0, status: 'SUCCESS' });
   });
 
   it('keeps the output of a command that fails and names code and last line', async () => {
-    start();
-    const { outcome } = await runs('c1', 'echo out; echo first >&2; echo it broke >&2; exit 3');
+    const outcome = await runs('echo out; echo first >&2; echo it broke >&2; exit 3');
     expect(outcome).toMatchObject({
       state: 'FAILED',
       result: { stdout: 'out\n', exit_code: 3 },
@@ -76,8 +89,7 @@ describe('a device client', () => {
   });
 
   it('reports a timeout as one, with the output until then', async () => {
-    start();
-    const { outcome } = await runs('c1', 'echo before; sleep 600', { timeout: 0.3 });
+    const outcome = await runs('echo before; sleep 600', { timeout: 0.3 });
     expect(outcome).toMatchObject({
       state: 'TIMED_OUT',
       result: { stdout: 'before\n', exit_code: 124, status: 'TIMEOUT' },
@@ -86,246 +98,251 @@ describe('a device client', () => {
   });
 
   it('gives its commands none of its own secrets', async () => {
-    start();
-    const { outcome } = await runs('c1', 'env; tr "\\0" "\\n" < /proc/$PPID/environ; cat /proc/$PPID/cmdline');
+    const outcome = await runs('env; tr "\\0" "\\n" < /proc/$PPID/environ; cat /proc/$PPID/cmdline');
     expect(outcome.state).toBe('COMPLETED');
     expect(JSON.stringify(outcome)).not.toContain('canary');
   });
 
   it('answers a command for a tool it does not have at once', async () => {
-    start();
-    const { connection } = await server.registered();
-    connection.command('c1', 'NO_SUCH_TOOL', {});
-    expect(await connection.outcome('c1')).toMatchObject({ state: 'FAILED', error: { code: 'UNKNOWN_TOOL' } });
+    const { outcome } = gives('NO_SUCH_TOOL', {});
+    expect(await outcome).toMatchObject({ state: 'FAILED', error: { code: 'UNKNOWN_TOOL' } });
   });
 
   it('reports what a tool refuses as a failure of the tool', async () => {
-    start();
-    const { connection } = await server.registered();
-    connection.command('c1', 'EXEC_CLI', { comand: 'true' });
-    expect(await connection.outcome('c1')).toMatchObject({ state: 'FAILED', error: { code: 'TOOL_ERROR' } });
+    const { outcome } = gives('EXEC_CLI', { comand: 'true' });
+    expect(await outcome).toMatchObject({ state: 'FAILED', error: { code: 'TOOL_ERROR' } });
   });
 
   it('reads system information', async () => {
-    start();
-    const { connection } = await server.registered();
-    connection.command('c1', 'SYS_INFO', { info_type: 'memory' });
-    expect(await connection.outcome('c1')).toMatchObject({
+    const { outcome } = gives('SYS_INFO', { info_type: 'memory' });
+    expect(await outcome).toMatchObject({
       state: 'COMPLETED',
       result: { info_type: 'memory', data: { total: expect.any(String), total_bytes: expect.any(Number) } },
     });
   });
 
   it('does not start a command whose time is over', async () => {
-    start();
-    const { connection } = await server.registered();
-    connection.command('c1', 'EXEC_CLI', { command: 'echo x >> effects' }, { not_after_ms: 0 });
-    expect(await connection.outcome('c1')).toMatchObject({ state: 'FAILED', error: { code: 'EXPIRED' } });
-    expect(await home.lines('effects')).toEqual([]);
+    const { outcome } = gives('EXEC_CLI', { command: 'echo x >> late' }, { not_after_ms: 0 });
+    expect(await outcome).toMatchObject({ state: 'FAILED', error: { code: 'EXPIRED' } });
+    expect(await home.lines('late')).toEqual([]);
   });
 
   it('fits a result with more output than a frame takes into one', async () => {
-    start();
-    const { outcome } = await runs('c1', 'head -c 3000000 /dev/zero | tr "\\0" "\\001"');
+    const outcome = await runs('head -c 3000000 /dev/zero | tr "\\0" "\\001"');
     expect(outcome.state).toBe('COMPLETED');
     expect(Buffer.byteLength(JSON.stringify(outcome))).toBeLessThan(1024 * 1024);
     expect(outcome.result).toMatchObject({ stdout_bytes: 3_000_000 });
   });
-});
 
-describe('a command id', () => {
-  it('gives the stored result when it is delivered again, also after a restart, until it is acknowledged', async () => {
-    const first = start();
-    const { connection, outcome } = await runs('c1', 'echo x >> effects; date +%N');
-    connection.command('c1', 'EXEC_CLI', { command: 'echo x >> effects; date +%N' });
-    expect(await connection.outcome('c1')).toEqual(outcome);
-    await first.kill('SIGKILL');
-    start();
-    const { connection: second } = await server.registered();
-    // Redelivered by itself, and once more when asked for.
-    expect(await second.outcome('c1')).toEqual(outcome);
-    second.command('c1', 'EXEC_CLI', { command: 'echo x >> effects; date +%N' });
-    expect(await second.outcome('c1')).toEqual(outcome);
-    second.stored('c1');
-    second.command('c1', 'EXEC_CLI', { command: 'echo x >> effects; date +%N' });
-    expect(await second.outcome('c1')).toMatchObject({ state: 'OUTCOME_UNKNOWN', error: { code: 'RESULT_FORGOTTEN' } });
-    expect(await home.lines('effects')).toHaveLength(1);
+  it('refuses other content under the same id', async () => {
+    const { connection, id, outcome } = gives('EXEC_CLI', { command: 'true' });
+    await outcome;
+    connection.command(id, 'EXEC_CLI', { command: 'echo x >> other' }, { digest: 'd2' });
+    expect(await connection.outcome(id)).toMatchObject({ state: 'FAILED', error: { code: 'COMMAND_ID_REUSED' } });
+    expect(await home.lines('other')).toEqual([]);
   });
 
-  it('is refused with other content', async () => {
-    start();
-    const { connection } = await runs('c1', 'true');
-    connection.command('c1', 'EXEC_CLI', { command: 'echo x >> effects' }, { digest: 'd2' });
-    expect(await connection.outcome('c1')).toMatchObject({ state: 'FAILED', error: { code: 'COMMAND_ID_REUSED' } });
-    expect(await home.lines('effects')).toEqual([]);
-  });
-
-  it('runs once when it is delivered again while it runs', async () => {
-    start();
-    const { connection } = await server.registered();
+  it('runs a command once when it is delivered again while it runs', async () => {
     const command = 'echo x >> effects; until [ -e go ]; do sleep 0.02; done';
-    for (let times = 0; times < 3; times++) connection.command('c1', 'EXEC_CLI', { command });
+    const { connection, id, outcome } = gives('EXEC_CLI', { command });
+    for (let again = 0; again < 2; again++) connection.command(id, 'EXEC_CLI', { command });
     await until(async () => ((await home.lines('effects')).length > 0 ? true : undefined));
-    expect(await connection.next('command_progress')).toMatchObject({ orrery: { command_id: 'c1' } });
+    const told = () =>
+      connection.waiting().some((said) => said.type === 'command_progress' && said.orrery.command_id === id);
+    await until(() => told() || undefined);
     await writeFile(join(home.jailDir, 'go'), '');
-    expect(await connection.outcome('c1')).toMatchObject({ state: 'COMPLETED' });
-    expect(await home.lines('effects')).toHaveLength(1);
-  });
-
-  it('has an unknown outcome and no second effect after the client was killed in the middle of it', async () => {
-    const first = start();
-    const { connection } = await server.registered();
-    const command = 'echo x >> effects; echo $$ > pid; sleep 600';
-    connection.command('c1', 'EXEC_CLI', { command });
-    const pid = await pidIn(join(home.jailDir, 'pid'));
-    await first.kill('SIGKILL');
-    await until(async () => ((await isAlive(pid)) ? undefined : true));
-    start();
-    const { connection: second } = await server.registered();
-    expect(await second.outcome('c1')).toMatchObject({
-      state: 'OUTCOME_UNKNOWN',
-      error: { code: 'DEVICE_RESTARTED', outcome: 'unknown' },
-    });
-    second.command('c1', 'EXEC_CLI', { command });
-    expect(await second.outcome('c1')).toMatchObject({ state: 'OUTCOME_UNKNOWN' });
-    expect(await home.lines('effects')).toHaveLength(1);
-  });
-
-  it('delivers after a cut connection what ended meanwhile', async () => {
-    start();
-    const { connection } = await server.registered();
-    connection.command('c1', 'EXEC_CLI', {
-      command: 'echo x >> effects; until [ -e go ]; do sleep 0.02; done; echo done',
-    });
-    await until(async () => ((await home.lines('effects')).length > 0 ? true : undefined));
-    connection.cut();
-    await writeFile(join(home.jailDir, 'go'), '');
-    const { connection: second } = await server.registered();
-    expect(await second.outcome('c1')).toMatchObject({ state: 'COMPLETED', result: { stdout: 'done\n' } });
+    expect(await outcome).toMatchObject({ state: 'COMPLETED' });
     expect(await home.lines('effects')).toHaveLength(1);
   });
 });
 
-describe('a stopped attempt', () => {
-  it('has its running command killed, its queued ones cancelled and later ones refused, also after a restart', async () => {
-    await writeFile(join(home.dir, 'config.yaml'), 'commandsMax: 1\n');
-    const first = start('--config', join(home.dir, 'config.yaml'));
-    const { connection } = await server.registered();
-    connection.command('c1', 'EXEC_CLI', { command: 'echo began; echo $$ > pid; sleep 600' });
-    const pid = await pidIn(join(home.jailDir, 'pid'));
-    connection.command('c2', 'EXEC_CLI', { command: 'echo x >> effects' });
-    expect(await connection.next('command_progress')).toMatchObject({ orrery: { command_id: 'c2', state: 'queued' } });
-    connection.stop();
-    expect(await connection.outcome('c2')).toMatchObject({ state: 'CANCELLED', error: { outcome: 'cancelled' } });
-    // Said when the command has ended, with what it had written.
-    expect(await connection.outcome('c1')).toMatchObject({ state: 'CANCELLED', result: { stdout: 'began\n' } });
-    expect(await isAlive(pid)).toBe(false);
-    connection.command('c3', 'EXEC_CLI', { command: 'echo x >> effects' });
-    expect(await connection.outcome('c3')).toMatchObject({ state: 'CANCELLED' });
-    await first.kill('SIGKILL');
-    start();
-    const { connection: second } = await server.registered();
-    second.command('c4', 'EXEC_CLI', { command: 'echo x >> effects' });
-    expect(await second.outcome('c4')).toMatchObject({ state: 'CANCELLED' });
-    second.command('c5', 'EXEC_CLI', { command: 'echo next' }, { attempt: { ...ATTEMPT, attempt: 2 } });
-    expect(await second.outcome('c5')).toMatchObject({ state: 'COMPLETED' });
-    expect(await home.lines('effects')).toEqual([]);
-  });
-});
+describe('a device client', () => {
+  beforeEach(setUp);
+  afterEach(tearDown);
 
-describe('an orderly end', () => {
-  it('ends what runs, keeps its result for the next start, and exits with 0', async () => {
-    const first = start();
-    const { connection } = await server.registered();
-    connection.command('c1', 'EXEC_CLI', { command: 'echo $$ > pid; sleep 600' });
-    const pid = await pidIn(join(home.jailDir, 'pid'));
-    expect(await first.kill('SIGTERM')).toBe(0);
-    expect(await isAlive(pid)).toBe(false);
-    start();
-    const { connection: second } = await server.registered();
-    expect(await second.outcome('c1')).toMatchObject({ state: 'FAILED', error: { code: 'DEVICE_STOPPED' } });
-  });
-
-  it('refuses a second client on the same data directory', async () => {
-    start();
-    await server.registered();
-    const second = start();
-    await until(() => second.child.exitCode ?? undefined);
-    expect(second.child.exitCode).toBe(3);
-    expect(second.output()).toContain('another device client uses');
-  });
-});
-
-describe('a server that behaves badly', () => {
-  it('is tried again after it refused the handshake, closed at once, or sent nonsense', async () => {
-    server.refuse(503);
-    const device = start();
-    await until(() => (server.handshakes >= 2 ? true : undefined));
-    server.refuse(101);
-    (await server.connection()).close(1011);
-    const { connection } = await server.registered();
-    connection.raw('{"type":');
-    connection.raw('[]');
-    connection.raw('{"type":"command","status":"continue","actions":"no"}');
-    connection.raw(`{"type":"command","a":${'['.repeat(10_000)}${']'.repeat(10_000)}}`);
-    connection.command('c1', 'EXEC_CLI', { command: 'echo alive' });
-    expect(await connection.outcome('c1')).toMatchObject({ state: 'COMPLETED' });
-    expect(device.child.exitCode).toBeNull();
-  });
-
-  it('of a foreign kind gets every action answered in the shape it knows', async () => {
-    start('--id', 'foreign-1');
-    const connection = await server.connection();
-    expect(await connection.next('register')).toMatchObject({ client_id: 'foreign-1' });
-    connection.send({ type: 'heartbeat', status: 'ok', response_id: 'r0' });
-    const action = (tool: string, parameters: object, id: string) => ({
-      tool_name: tool,
-      parameters: JSON.parse(JSON.stringify(parameters)),
-      tool_type: 'action',
-      call_id: id,
+  describe('a command id', () => {
+    it('gives the stored result when it is delivered again, also after a restart, until it is acknowledged', async () => {
+      const first = start();
+      const { connection } = await server.registered();
+      connection.command('c1', 'EXEC_CLI', { command: 'echo x >> effects; date +%N' });
+      const outcome = await connection.outcome('c1');
+      connection.command('c1', 'EXEC_CLI', { command: 'echo x >> effects; date +%N' });
+      expect(await connection.outcome('c1')).toEqual(outcome);
+      await first.kill('SIGKILL');
+      start();
+      const { connection: second } = await server.registered();
+      // Redelivered by itself, and once more when asked for.
+      expect(await second.outcome('c1')).toEqual(outcome);
+      second.command('c1', 'EXEC_CLI', { command: 'echo x >> effects; date +%N' });
+      expect(await second.outcome('c1')).toEqual(outcome);
+      second.stored('c1');
+      second.command('c1', 'EXEC_CLI', { command: 'echo x >> effects; date +%N' });
+      expect(await second.outcome('c1')).toMatchObject({
+        state: 'OUTCOME_UNKNOWN',
+        error: { code: 'RESULT_FORGOTTEN' },
+      });
+      expect(await home.lines('effects')).toHaveLength(1);
     });
-    connection.send({
-      type: 'command',
-      status: 'continue',
-      response_id: 'r1',
-      session_id: 's9',
-      actions: [
-        action('list_tools', { tool_type: 'action' }, 'a1'),
-        action('EXEC_CLI', { command: 'exit 4' }, 'a2'),
-        action('nope', {}, 'a3'),
-        action('EXEC_CLI', { command: 'echo x >> effects' }, 'a4'),
-      ],
-    });
-    const answer = await connection.next('command_results');
-    expect(answer).toMatchObject({ status: 'continue', prev_response_id: 'r1', session_id: 's9' });
-    expect(answer.action_results).toMatchObject([
-      {
-        status: 'success',
-        call_id: 'a1',
-        result: [{ tool_name: 'EXEC_CLI', tool_key: 'action::EXEC_CLI' }, { tool_name: 'SYS_INFO' }],
-      },
-      { status: 'success', call_id: 'a2', result: { exit_code: 4 } },
-      { status: 'failure', call_id: 'a3', error: 'unknown tool nope', namespace: null },
-      { status: 'skipped', call_id: 'a4' },
-    ]);
-    connection.send({ type: 'command', status: 'completed', response_id: 'r2', actions: [] });
-    expect(await connection.next('command_results')).toMatchObject({ prev_response_id: 'r2', action_results: [] });
-    expect(await home.lines('effects')).toEqual([]);
-  });
-});
 
-describe('the journal', () => {
-  it('stops the client with a clear sentence when it is damaged', async () => {
-    const first = start();
-    await runs('c1', 'true');
-    await first.kill('SIGKILL');
-    const path = join(home.dataDir, 'commands.journal');
-    const bytes = await readFile(path);
-    bytes[20] = (bytes[20] ?? 0) ^ 1;
-    await writeFile(path, bytes);
-    const second = start();
-    await until(() => second.child.exitCode ?? undefined);
-    expect(second.child.exitCode).toBe(1);
-    expect(second.output()).toContain('the journal is damaged: line 1 (at byte 0)');
+    it('has an unknown outcome and no second effect after the client was killed in the middle of it', async () => {
+      const first = start();
+      const { connection } = await server.registered();
+      const command = 'echo x >> effects; echo $$ > pid; sleep 600';
+      connection.command('c1', 'EXEC_CLI', { command });
+      const pid = await pidIn(join(home.jailDir, 'pid'));
+      await first.kill('SIGKILL');
+      await until(async () => ((await isAlive(pid)) ? undefined : true));
+      start();
+      const { connection: second } = await server.registered();
+      expect(await second.outcome('c1')).toMatchObject({
+        state: 'OUTCOME_UNKNOWN',
+        error: { code: 'DEVICE_RESTARTED', outcome: 'unknown' },
+      });
+      second.command('c1', 'EXEC_CLI', { command });
+      expect(await second.outcome('c1')).toMatchObject({ state: 'OUTCOME_UNKNOWN' });
+      expect(await home.lines('effects')).toHaveLength(1);
+    });
+
+    it('delivers after a cut connection what ended meanwhile', async () => {
+      start();
+      const { connection } = await server.registered();
+      connection.command('c1', 'EXEC_CLI', {
+        command: 'echo x >> effects; until [ -e go ]; do sleep 0.02; done; echo done',
+      });
+      await until(async () => ((await home.lines('effects')).length > 0 ? true : undefined));
+      connection.cut();
+      await writeFile(join(home.jailDir, 'go'), '');
+      const { connection: second } = await server.registered();
+      expect(await second.outcome('c1')).toMatchObject({ state: 'COMPLETED', result: { stdout: 'done\n' } });
+      expect(await home.lines('effects')).toHaveLength(1);
+    });
+  });
+
+  describe('a stopped attempt', () => {
+    it('has its running command killed, its queued ones cancelled and later ones refused, also after a restart', async () => {
+      await writeFile(join(home.dir, 'config.yaml'), 'commandsMax: 1\n');
+      const first = start('--config', join(home.dir, 'config.yaml'));
+      const { connection } = await server.registered();
+      connection.command('c1', 'EXEC_CLI', { command: 'echo began; echo $$ > pid; sleep 600' });
+      const pid = await pidIn(join(home.jailDir, 'pid'));
+      connection.command('c2', 'EXEC_CLI', { command: 'echo x >> effects' });
+      expect(await connection.next('command_progress')).toMatchObject({
+        orrery: { command_id: 'c2', state: 'queued' },
+      });
+      connection.stop();
+      expect(await connection.outcome('c2')).toMatchObject({ state: 'CANCELLED', error: { outcome: 'cancelled' } });
+      // Said when the command has ended, with what it had written.
+      expect(await connection.outcome('c1')).toMatchObject({ state: 'CANCELLED', result: { stdout: 'began\n' } });
+      expect(await isAlive(pid)).toBe(false);
+      connection.command('c3', 'EXEC_CLI', { command: 'echo x >> effects' });
+      expect(await connection.outcome('c3')).toMatchObject({ state: 'CANCELLED' });
+      await first.kill('SIGKILL');
+      start();
+      const { connection: second } = await server.registered();
+      second.command('c4', 'EXEC_CLI', { command: 'echo x >> effects' });
+      expect(await second.outcome('c4')).toMatchObject({ state: 'CANCELLED' });
+      second.command('c5', 'EXEC_CLI', { command: 'echo next' }, { attempt: { ...ATTEMPT, attempt: 2 } });
+      expect(await second.outcome('c5')).toMatchObject({ state: 'COMPLETED' });
+      expect(await home.lines('effects')).toEqual([]);
+    });
+  });
+
+  describe('an orderly end', () => {
+    it('ends what runs, keeps its result for the next start, and exits with 0', async () => {
+      const first = start();
+      const { connection } = await server.registered();
+      connection.command('c1', 'EXEC_CLI', { command: 'echo $$ > pid; sleep 600' });
+      const pid = await pidIn(join(home.jailDir, 'pid'));
+      expect(await first.kill('SIGTERM')).toBe(0);
+      expect(await isAlive(pid)).toBe(false);
+      start();
+      const { connection: second } = await server.registered();
+      expect(await second.outcome('c1')).toMatchObject({ state: 'FAILED', error: { code: 'DEVICE_STOPPED' } });
+    });
+
+    it('refuses a second client on the same data directory', async () => {
+      start();
+      await server.registered();
+      const second = start();
+      await until(() => second.child.exitCode ?? undefined);
+      expect(second.child.exitCode).toBe(3);
+      expect(second.output()).toContain('another device client uses');
+    });
+  });
+
+  describe('a server that behaves badly', () => {
+    it('is tried again after it refused the handshake, closed at once, or sent nonsense', async () => {
+      server.refuse(503);
+      const device = start();
+      await until(() => (server.handshakes >= 2 ? true : undefined));
+      server.refuse(101);
+      (await server.connection()).close(1011);
+      const { connection } = await server.registered();
+      connection.raw('{"type":');
+      connection.raw('[]');
+      connection.raw('{"type":"command","status":"continue","actions":"no"}');
+      connection.raw(`{"type":"command","a":${'['.repeat(10_000)}${']'.repeat(10_000)}}`);
+      connection.command('c1', 'EXEC_CLI', { command: 'echo alive' });
+      expect(await connection.outcome('c1')).toMatchObject({ state: 'COMPLETED' });
+      expect(device.child.exitCode).toBeNull();
+    });
+
+    it('of a foreign kind gets every action answered in the shape it knows', async () => {
+      start('--id', 'foreign-1');
+      const connection = await server.connection();
+      expect(await connection.next('register')).toMatchObject({ client_id: 'foreign-1' });
+      connection.send({ type: 'heartbeat', status: 'ok', response_id: 'r0' });
+      const action = (tool: string, parameters: object, id: string) => ({
+        tool_name: tool,
+        parameters: JSON.parse(JSON.stringify(parameters)),
+        tool_type: 'action',
+        call_id: id,
+      });
+      connection.send({
+        type: 'command',
+        status: 'continue',
+        response_id: 'r1',
+        session_id: 's9',
+        actions: [
+          action('list_tools', { tool_type: 'action' }, 'a1'),
+          action('EXEC_CLI', { command: 'exit 4' }, 'a2'),
+          action('nope', {}, 'a3'),
+          action('EXEC_CLI', { command: 'echo x >> effects' }, 'a4'),
+        ],
+      });
+      const answer = await connection.next('command_results');
+      expect(answer).toMatchObject({ status: 'continue', prev_response_id: 'r1', session_id: 's9' });
+      expect(answer.action_results).toMatchObject([
+        {
+          status: 'success',
+          call_id: 'a1',
+          result: [{ tool_name: 'EXEC_CLI', tool_key: 'action::EXEC_CLI' }, { tool_name: 'SYS_INFO' }],
+        },
+        { status: 'success', call_id: 'a2', result: { exit_code: 4 } },
+        { status: 'failure', call_id: 'a3', error: 'unknown tool nope', namespace: null },
+        { status: 'skipped', call_id: 'a4' },
+      ]);
+      connection.send({ type: 'command', status: 'completed', response_id: 'r2', actions: [] });
+      expect(await connection.next('command_results')).toMatchObject({ prev_response_id: 'r2', action_results: [] });
+      expect(await home.lines('effects')).toEqual([]);
+    });
+  });
+
+  describe('the journal', () => {
+    it('stops the client with a clear sentence when it is damaged', async () => {
+      const first = start();
+      const { connection } = await server.registered();
+      connection.command('c1', 'EXEC_CLI', { command: 'true' });
+      await connection.outcome('c1');
+      await first.kill('SIGKILL');
+      const path = join(home.dataDir, 'commands.journal');
+      const bytes = await readFile(path);
+      bytes[20] = (bytes[20] ?? 0) ^ 1;
+      await writeFile(path, bytes);
+      const second = start();
+      await until(() => second.child.exitCode ?? undefined);
+      expect(second.child.exitCode).toBe(1);
+      expect(second.output()).toContain('the journal is damaged: line 1 (at byte 0)');
+    });
   });
 });

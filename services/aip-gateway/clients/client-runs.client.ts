@@ -47,6 +47,7 @@ const NOTHING = (): Promise<never> => Promise.reject(new Error('the result names
 
 /** What a client is told that was not taken for sure. */
 const WHY = {
+  away: 'the bus cannot be reached, send it again later',
   nobody: 'nobody takes tasks at the moment, send it again later',
   silence: 'nobody has said that the task is taken, send it again later',
   nonsense: 'the orchestrator gave no valid answer',

@@ -6,7 +6,7 @@ import { pino } from 'pino';
 import type { FileMessage } from '#libs/aip';
 import { getArtifact, putArtifact } from '#libs/messaging';
 import { Metrics, systemClock } from '#libs/platform';
-import { startTestBus, type TestBus } from '#libs/testing';
+import { startTestBus, valueOf, type TestBus } from '#libs/testing';
 import { AIP_LIMITS, ARTIFACTS_BUCKET, type CommandCall, type Json, type ServerMessage } from '#proto';
 import { Slots } from '#libs/slots';
 import { FileDesk } from './file-desk.adapter.js';
@@ -29,6 +29,7 @@ type Of<T extends ServerMessage['type']> = Extract<ServerMessage, { type: T }>;
 /** The device's end of a desk: says what the test says, and keeps what it is told. */
 class Device {
   readonly told: ServerMessage[] = [];
+  readonly metrics = new Metrics('aip-gateway');
   readonly desk: FileDesk;
   /** Commands that run, with their arguments; null: not known again yet. */
   readonly commands = new Map<string, CommandCall | null>([[COMMAND, { tool: 'FILE_GET', arguments: {} }]]);
@@ -43,7 +44,7 @@ class Device {
       clock: systemClock,
       monotonicMs: () => this.nowMs,
       logger: pino({ level: 'silent' }),
-      metrics: gatewayMetrics(new Metrics('aip-gateway')),
+      metrics: gatewayMetrics(this.metrics),
       budget,
       device: {
         deviceId: 'web-1',
@@ -170,6 +171,9 @@ describe('a file of a device', () => {
     const content = fresh(Math.max(4, bytes));
     await device.upload('t1', content);
     expect(await isStored(content)).toBe(true);
+    const counted = await device.metrics.text();
+    expect(valueOf(counted, 'orrery_aip_files_total', { direction: 'up', outcome: 'done' })).toBe(1);
+    expect(valueOf(counted, 'orrery_aip_file_bytes_total', { direction: 'up' })).toBe(content.length);
   });
 
   it('is stored when it is empty', async () => {

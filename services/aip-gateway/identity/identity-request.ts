@@ -66,6 +66,7 @@ const STATUS_BY_CODE: Readonly<Partial<Record<RefusalCode, 400 | 401 | 403 | 409
   TOKEN_USED: 409,
   TOKEN_EXPIRED: 410,
   TRY_AGAIN: 503,
+  STORAGE_FULL: 503,
 };
 
 const wrong = (issues: Parameters<typeof sentenceOf>[0][]): string => issues.map(sentenceOf).join('; ');

@@ -9,6 +9,7 @@ import type { Clock } from '#libs/platform';
 import { AIP_LIMITS } from '#proto';
 import type { GatewayMetrics } from '../connection/index.js';
 import type { IdentityHttp } from '../identity/index.js';
+import type { OfferHttp } from '../offer/index.js';
 import { UNPROVEN_MAX, type Admission, type Admitted } from './admission.js';
 import { TlsCertificate, type TlsFiles } from './tls-files.adapter.js';
 import { UnprovenSockets } from './unproven-sockets.adapter.js';
@@ -21,6 +22,7 @@ export interface AipSocketsParts {
   readonly tls: TlsFiles | undefined;
   readonly admission: Admission;
   readonly identityHttp: IdentityHttp;
+  readonly offerHttp: OfferHttp;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly metrics: Pick<GatewayMetrics, 'handshakeRefused'>;
@@ -124,7 +126,10 @@ export class AipSockets implements WebSocketAdapter<Server, WebSocket> {
   dispose(): void {}
 
   #answer(request: IncomingMessage, response: ServerResponse): void {
-    if (!this.#isClosed && this.#parts.identityHttp.handle(request, response)) return;
+    const { identityHttp, offerHttp } = this.#parts;
+    if (!this.#isClosed && identityHttp.handle(request, response)) return;
+    // Who fetches an archive over a slow line proves nothing, and is limited by who gives it.
+    if (!this.#isClosed && offerHttp.handle(request, response, () => this.#unproven.proven(request.socket))) return;
     response.writeHead(426, { Upgrade: 'websocket', Connection: 'close' }).end();
   }
 

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import { Kvm } from '@nats-io/kv';
 import { connectWs, HandshakeRefused } from '#libs/aip';
 import { systemClock } from '#libs/platform';
-import { FakeDevice } from '#libs/testing';
+import { FakeDevice, valueOf } from '#libs/testing';
 import { AIP_CLOSE } from '#proto';
 import { run, TestBench } from '../testing/test-bench.adapter.js';
 let bench: TestBench;
@@ -98,11 +98,12 @@ describe('REGISTER', () => {
     ['a heartbeat', '{"type":"heartbeat","status":"ok"}'],
     ['a bottomless frame', '['.repeat(50_000)],
   ])('answers %s before it with ERROR and closes: no socket stays half open', async (_, frame) => {
-    const { url } = await bench.gateway();
+    const { url, metrics } = await bench.gateway();
     const early = await FakeDevice.dial({ url, deviceId: 'r3', token: 'token-r3' });
     early.raw(frame);
     expect(await early.closed).toMatchObject({ code: AIP_CLOSE.protocolError });
     expect(early.received).toMatchObject([{ type: 'error', status: 'error' }]);
+    expect(valueOf(await metrics.text(), 'orrery_aip_frames_refused_total')).toBe(1);
   });
 
   it('closes a socket whose frame is larger than allowed', async () => {
@@ -129,6 +130,7 @@ describe('two connections of one device', () => {
     expect(await bench.presenceOf('t1')).toMatchObject({ sessionId: newer.sessionId });
     expect(await bench.ask(run(newer, 'a'))).toMatchObject({ state: 'finished' });
     expect(older.commands).toEqual([]);
+    expect(valueOf(await gate.metrics.text(), 'orrery_aip_sessions_replaced_total')).toBe(1);
   });
 
   it('on two gateways: the older one sees that PRESENCE has changed', async () => {

@@ -43,7 +43,10 @@ const registry: RegistryPort = {
   revocations: async (after) => ({ sequence: after, revoked: [] }),
 };
 
-type EndpointOptions = Pick<GatewayPlace, 'port' | 'bind' | 'origins' | 'connectionsMax' | 'tls' | 'liveness'>;
+type EndpointOptions = Pick<
+  GatewayPlace,
+  'port' | 'bind' | 'origins' | 'connectionsMax' | 'tls' | 'liveness' | 'offerDir'
+>;
 
 const ENDPOINT: EndpointOptions = {
   port: 0,
@@ -51,6 +54,7 @@ const ENDPOINT: EndpointOptions = {
   origins: ['https://console.example'],
   connectionsMax: 100,
   tls: undefined,
+  offerDir: '/nonexistent',
   liveness: livenessPolicy(AIP_LIMITS.deadAfterMs),
 };
 

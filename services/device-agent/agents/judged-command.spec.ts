@@ -1,10 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
-import type { Ask, CommandCall, RunEventData } from '#proto';
+import type { Ask, CommandCall, CommandOutcome, DeviceRequest, Json, RunEventData } from '#proto';
 import { keyOf, messageOf, type TestAgent } from '../testing/agent.js';
 import { AgentWorld, commandAt } from '../testing/agent-world.js';
 import { outcomeOf } from '../testing/device.js';
 import { execCli } from '../testing/run.js';
 import { testPolicy } from '../testing/policy.js';
+import { profileOf } from '../testing/profile.js';
 
 const exec = (command: string): CommandCall => ({ tool: 'EXEC_CLI', arguments: { command } });
 type Start = Partial<RunEventData<'TASK_STARTED'>>;
@@ -28,6 +29,14 @@ async function decide(world: AgentWorld, agent: TestAgent, asks: Ask, said: Said
   await world.world.record(world.run);
   await agent.control.handle(messageOf(decided));
 }
+
+const refusedByDevice = (result: Json): CommandOutcome => ({
+  state: 'FAILED',
+  result,
+  error: { code: 'APPROVAL_REQUIRED', message: 'a link leads to a secret', outcome: 'failed' },
+  startedAt: null,
+  durationMs: null,
+});
 
 const sent = (world: AgentWorld) => world.device.requests.filter((request) => request.kind === 'run');
 
@@ -91,6 +100,19 @@ describe('an exact command that a model may have written', () => {
     });
   });
 
+  it('that ran into its wall is a security event of the log', async () => {
+    const world = judged('df');
+    const how = 'it tried to write to /etc';
+    const error = { code: 'POLICY_MISMATCH', message: how, outcome: 'failed' } as const;
+    world.device.respond = () => ({ ...outcomeOf('FAILED', execCli('', 1)), error });
+    const told: unknown[] = [];
+    await world.carryOut({ warn: (fields) => told.push(fields) });
+    expect(told).toEqual([
+      { commandId: commandAt(0), deviceId: 'web-1', code: 'POLICY_MISMATCH', how, event: 'security' },
+    ]);
+    expect(await world.end()).toMatchObject({ error: { code: 'POLICY_MISMATCH', message: how } });
+  });
+
   it('is asked for with the name of the planner, at its own place', async () => {
     const world = judged('rm /tmp/x');
     const agent = world.agent();
@@ -148,6 +170,80 @@ describe('an exact command that a model may have written', () => {
     expect(await world.end()).toMatchObject(end);
     for (const request of sent(world)) expect(request.judged).toMatchObject({ approvalId: commandAt(0) });
     expect(await world.violations()).toEqual([]);
+  });
+
+  it('is asked about when its device wants that, and then sent once more with what was approved', async () => {
+    const world = judged('cat ./way/shadow');
+    const wall = { kind: 'write', views: [], writable: ['/srv'] };
+    const asking = (request: DeviceRequest) =>
+      request.kind === 'run' && request.judged?.approvalId === undefined
+        ? ({ state: 'finished', outcome: refusedByDevice({ wall }) } as const)
+        : undefined;
+    world.device.intercept = asking;
+    const agent = world.agent();
+    const { handled, asks } = await asked(world, agent);
+    expect(asks).toMatchObject({ rule: 'device', reasons: ['a link leads to a secret'], grantable: false, wall });
+    expect(world.device.executed).toEqual([]);
+    const wider = { kind: 'none', views: [] } as const;
+    await decide(world, agent, asks, { decision: 'approved', wall: wider });
+    expect(await handled).toEqual({ kind: 'done' });
+    expect(await world.types()).toEqual([
+      ['COMMAND_JUDGED', 'COMMAND_ISSUED'],
+      ['COMMAND_JUDGED', 'ATTEMPT_ASKED'],
+      ['ATTEMPT_SIGNALLED'],
+      ['COMMAND_ISSUED'],
+      ['COMMAND_FINISHED'],
+      ['ATTEMPT_FINISHED'],
+    ]);
+    expect(world.device.requests.map(({ kind }) => kind)).toEqual(['run', 'stored', 'run', 'stored']);
+    expect(sent(world).at(-1)).toMatchObject({ judged: { approvalId: commandAt(0), rule: 'device' }, wall: wider });
+    expect(world.device.executed).toEqual([commandAt(0)]);
+    expect(await world.end()).toMatchObject({ status: 'completed', used: { commands: 1 } });
+    expect(await world.violations()).toEqual([]);
+  });
+
+  it('is asked about by its device once: what it refuses after that is refused', async () => {
+    const world = judged('cat ./way/shadow');
+    world.device.intercept = ({ kind }) =>
+      kind === 'run' ? { state: 'finished', outcome: refusedByDevice(null) } : undefined;
+    const agent = world.agent();
+    const { handled, asks } = await asked(world, agent);
+    expect(asks).toMatchObject({ wall: { kind: 'none', reason: expect.stringContaining('does not say') } });
+    await decide(world, agent, asks, { decision: 'approved' });
+    await handled;
+    expect(await world.end()).toMatchObject({
+      error: { code: 'APPROVAL_REQUIRED', message: 'a link leads to a secret' },
+    });
+    expect(await world.facts('ATTEMPT_ASKED')).toHaveLength(1);
+  });
+
+  it('does not run when nobody wants what its device asks about, and nobody is asked where the run says so', async () => {
+    const no = judged('cat ./way/shadow');
+    const refuses = ({ kind }: DeviceRequest) =>
+      kind === 'run' ? ({ state: 'finished', outcome: refusedByDevice(null) } as const) : undefined;
+    no.device.intercept = refuses;
+    const agent = no.agent();
+    const { handled, asks } = await asked(no, agent);
+    await decide(no, agent, asks, { decision: 'rejected' });
+    await handled;
+    expect(await no.end()).toMatchObject({ error: { code: 'APPROVAL_REJECTED' }, used: { commands: 0 } });
+    const never = judged('cat ./way/shadow', { approval: 'never' });
+    never.device.intercept = refuses;
+    await never.carryOut();
+    expect(await never.end()).toMatchObject({ error: { code: 'APPROVAL_REQUIRED' } });
+  });
+
+  it('is told its device with what it was shown to a person, where that says no more', async () => {
+    const wall = { kind: 'write', views: [], internet: true } as const;
+    const world = judged('rm /tmp/x');
+    const profile = profileOf({ wall: { kind: 'bwrap', views: [], runsAs: '65533' } });
+    const agent = world.agent({ policy: { ...testPolicy(), wall: () => wall } });
+    agent.profile = profile;
+    const { handled, asks } = await asked(world, agent);
+    expect(asks).toMatchObject({ wall: { ...wall, runsAs: '65533' } });
+    await decide(world, agent, asks, { decision: 'approved' });
+    await handled;
+    expect(sent(world)[0]?.wall).toEqual(wall);
   });
 
   it('follows the way the run wants to be asked', async () => {

@@ -15,8 +15,6 @@ export function agentRecords(logger: Logger, metrics: Metrics): readonly Middlew
     labelNames: ['agent', 'phase'],
     buckets: SECONDS,
   });
-  const tokens = metrics.counter('model_tokens_total', 'Tokens of prompts and replies', ['agent']);
-  const cost = metrics.counter('model_cost_usd_total', 'Cost by the price table', ['agent']);
   const emit = (record: AgentRecord): void => {
     const { agent, phase } = record;
     switch (record.kind) {
@@ -29,9 +27,7 @@ export function agentRecords(logger: Logger, metrics: Metrics): readonly Middlew
         if (phase !== null) seconds.observe({ agent, phase }, record.durationMs / 1_000);
         return;
       case 'cost':
-        tokens.inc({ agent }, record.used.tokens);
-        cost.inc({ agent }, record.used.costUsd);
-        return;
+        return; // What models are asked is counted where they are asked: an attempt that is taken over asks nothing twice.
     }
   };
   return standardMiddleware({ now: () => performance.now(), emit });

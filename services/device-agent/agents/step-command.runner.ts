@@ -5,6 +5,7 @@ import {
   type AgentProfile,
   type CommandCall,
   type CommandId,
+  type CommandOutcome,
   type PolicyVerdict,
   type RunCommandRequest,
 } from '#proto';
@@ -29,7 +30,10 @@ import {
   commandJudged,
   errorOf,
   type AskOrigin,
-  verdictIn,
+  grantedWall,
+  judgedByDevice,
+  wantsPerson,
+  judgedIn,
 } from '#libs/attempt';
 import type { Slots } from '#libs/slots';
 import { Halt, type AttemptSession } from '../live/index.js';
@@ -66,6 +70,8 @@ export interface StepCall {
  *     ├──approve──► ask ──► wait ──approved──► issue        rejected, expired ──► refused
  *     │                       └──edited──► judge-edited ──► issue, or refused
  *     └──allow, log──► issue ──► run ──► finished, or refused by the device
+ *                        ▲        └──its device wants a person to be asked──► ask, once
+ *                        └────────────────────────────────────────approved──┘
  */
 export class StepCommands {
   readonly #parts: StepParts;
@@ -127,9 +133,10 @@ export class StepCommands {
     const { start } = this.#session.live.order;
     const mode = start.approval ?? 'policy';
     const profile = this.#parts.profile(start.deviceId);
-    const verdict = verdictIn({ policy, profile, deviceId: start.deviceId, mode: edited ? 'policy' : mode }, command);
+    const judging = { policy, profile, deviceId: start.deviceId, mode: edited ? ('policy' as const) : mode };
+    const judged = judgedIn(judging, command);
     const from = edited ? 'person' : origin === 'requester' ? 'agent' : origin;
-    this.#session.record(commandJudged({ step, index, commandId, command }, verdict, from, policy.hash));
+    this.#session.record(commandJudged({ step, index, commandId, command }, judged, from, policy.hash));
   }
 
   async #askPerson({ step, asker }: StepCall, commandId: CommandId): Promise<void> {
@@ -170,6 +177,9 @@ export class StepCommands {
     const record = session.book.commands.get(commandId);
     const approvalId = record?.decided?.approvalId;
     const issued = record?.judged.at(-1)?.command ?? command;
+    // What the device has answered is not kept any more: it is asked anew, and looks again.
+    if (record?.judged.some(({ origin }) => origin === 'device') === true)
+      this.#parts.device.tell({ kind: 'stored', commandId, deviceId: start.deviceId });
     // What can never be sent is not issued.
     await this.#delivered(commandId, issued);
     session.check();
@@ -193,12 +203,21 @@ export class StepCommands {
   async #run(record: CommandRecord, before: boolean): Promise<void> {
     const session = this.#session;
     const asked = await this.#parts.runner.run(session.live, await this.#request(record), before);
+    if (asked.kind === 'answered' && wantsPerson(record, asked.outcome, session.live))
+      return this.#judgedByDevice(record, asked.outcome);
     const end = await this.#endOf(asked);
     if (end !== null) session.record(commandEnded(record, end));
     if (asked.kind === 'interrupted') throw new Halt(asked.why);
     if (asked.kind === 'answered') this.tellLater(record.commandId);
     await session.flush();
     this.tellStored();
+  }
+
+  /** It never ran: the words of the device take the place of the order, and are what a person is shown. */
+  #judgedByDevice({ judged, commandId }: CommandRecord, outcome: CommandOutcome): void {
+    const last = judged.at(-1);
+    if (last === undefined) throw new Error(`${commandId} was never judged`);
+    this.#session.record(commandJudged(last, judgedByDevice(last, outcome), 'device', last.policyHash));
   }
 
   /** What may be running when the attempt is stopped: the device is told, and says what became of it. */
@@ -242,12 +261,14 @@ export class StepCommands {
     throw new Ends({ ...prepared, kind: 'failed' });
   }
 
-  async #request({ commandId, judged, issued }: CommandRecord): Promise<RunCommandRequest> {
+  async #request(record: CommandRecord): Promise<RunCommandRequest> {
+    const { commandId, judged, issued } = record;
     if (issued === null) throw new Error(`${commandId} was never issued`);
     const { key, start } = this.#session.live.order;
     const { deviceId, sessionId, journalId, notAfter, approvalId } = issued;
     const command = await this.#delivered(commandId, issued.command);
     const last = judged.at(-1);
+    const wall = approvalId === undefined ? undefined : grantedWall(record);
     return {
       kind: 'run',
       commandId,
@@ -257,6 +278,7 @@ export class StepCommands {
       journalId,
       command,
       ...(last !== undefined && { judged: { ...judgedOf(last), ...(approvalId !== undefined && { approvalId }) } }),
+      ...(wall !== undefined && { wall }),
       priority: start.priority,
       notAfter,
     };

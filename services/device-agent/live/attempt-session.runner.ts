@@ -1,4 +1,5 @@
-import { LIMITS, type ArtifactRef, type AttemptEvent, type AttemptSubjectKind } from '#proto';
+import type { Logger } from 'pino';
+import { LIMITS, POLICY_MISMATCH, type ArtifactRef, type AttemptEvent, type AttemptSubjectKind } from '#proto';
 import type { Loaded } from '#libs/event-log';
 import { endOfSteps, type AgentEnding, evolveAttempt, type Attempt, type Book } from '#libs/attempt';
 import { changeBy, type AttemptCommits } from './attempt-commits.adapter.js';
@@ -27,6 +28,7 @@ export class AttemptSession {
   given: ArtifactRef | null = null;
   readonly #commits: AttemptCommits;
   readonly #instance: string;
+  readonly #logger: Pick<Logger, 'warn'>;
   #stored: Loaded<Attempt>;
   #view: Attempt;
   #pending: AttemptEvent[] = [];
@@ -34,8 +36,9 @@ export class AttemptSession {
   constructor(
     live: LiveAttempt,
     begun: Loaded<Attempt>,
-    { commits, instance }: { commits: AttemptCommits; instance: string },
+    { commits, instance, logger }: { commits: AttemptCommits; instance: string; logger: Pick<Logger, 'warn'> },
   ) {
+    this.#logger = logger;
     this.live = live;
     this.#commits = commits;
     this.#instance = instance;
@@ -101,7 +104,18 @@ export class AttemptSession {
         { from: this.#stored },
       );
       this.#stored = after;
+      this.#tellOperators(this.#pending.slice(0, count));
       this.#pending = this.#pending.slice(count);
+    }
+  }
+
+  /** Of what is stored: a command that was not what the policy understood is a security event. */
+  #tellOperators(events: readonly AttemptEvent[]): void {
+    for (const event of events) {
+      if (event.type !== 'COMMAND_FINISHED' || event.data.error?.code !== POLICY_MISMATCH) continue;
+      const { commandId, deviceId, error } = event.data;
+      const fields = { commandId, deviceId, code: POLICY_MISMATCH, how: error.message, event: 'security' };
+      this.#logger.warn(fields, 'a command ran into its wall: it was not what the policy understood');
     }
   }
 

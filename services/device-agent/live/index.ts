@@ -3,5 +3,6 @@
  * is not here.
  */
 export * from './attempt-commits.adapter.js';
+export * from './attempt-figures.adapter.js';
 export * from './attempt-session.runner.js';
 export * from './live-attempts.js';

@@ -1,5 +1,6 @@
 import { Inject } from '@nestjs/common';
 import { QueryRefusedError, type QueryAnswer, type QueryRequest } from '#libs/messaging';
+import { judgedIn } from '#libs/attempt';
 import { Answers, TakesMessages } from '#libs/platform';
 import { AGENT_KIT, type AgentKit } from '../agents/index.js';
 import { DeviceStates } from '../devices/index.js';
@@ -25,8 +26,11 @@ export class ExplainHandler {
     if (deviceId !== undefined && profile === undefined) {
       throw new QueryRefusedError({ code: 'NOT_FOUND', message: `There is no device ${deviceId}.`, issues: [] });
     }
-    const device =
-      profile === undefined ? undefined : { deviceId: profile.deviceId, os: profile.os, tags: profile.tags };
-    return { verdict: policy.judge(command, device), policyHash: policy.hash };
+    if (profile === undefined) {
+      const [verdict, wall] = [policy.judge(command, undefined), policy.wall(command, undefined)];
+      return { verdict, policyHash: policy.hash, wall };
+    }
+    const judged = judgedIn({ policy, profile, deviceId: profile.deviceId, mode: 'policy' }, command);
+    return { ...judged, policyHash: policy.hash };
   }
 }

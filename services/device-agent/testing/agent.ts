@@ -81,6 +81,8 @@ export interface AgentOptions {
   readonly kinds?: readonly AgentKind[];
   readonly stepsMax?: number;
   readonly keepPrompts?: boolean;
+  /** Gets the fields of each warning. */
+  readonly warn?: (fields: unknown) => void;
 }
 
 /** One process of the service over a world, for tests. */
@@ -114,6 +116,7 @@ export class TestAgent {
     const artifacts = memoryArtifacts(world.stored, guard);
     this.artifacts = artifacts;
     const logger = pino({ level: 'silent' });
+    if (options.warn !== undefined) logger.warn = options.warn;
     this.slots = new Slots(attemptsMax);
     const times = { lookMs: 5, askMsMin: 1, askMsMax: 4 };
     const command = new CommandRunner(device, () => this.state, times);

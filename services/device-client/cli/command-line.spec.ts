@@ -5,11 +5,26 @@ async function run(...args: string[]) {
   let [out, err] = ['', ''];
   const joined: JoinOptions[] = [];
   const output = { out: (text: string) => void (out += text), err: (text: string) => void (err += text) };
-  const code = await runCommandLine(args, output, (options) => {
+  const did: string[] = [];
+  const does = (deed: string) => (options?: unknown) => {
+    did.push(`${deed} ${JSON.stringify(options ?? {})}`);
+    return Promise.resolve(0);
+  };
+  const join = (options: JoinOptions) => {
     joined.push(options);
     return Promise.resolve(0);
+  };
+  const code = await runCommandLine(args, output, {
+    join,
+    install: does('install'),
+    run: does('run'),
+    start: does('start'),
+    status: does('status'),
+    logs: does('logs'),
+    upgrade: does('upgrade'),
+    leave: does('leave'),
   });
-  return { code, out, err, joined };
+  return { code, out, err, joined, did };
 }
 
 describe('orrery-device', () => {
@@ -44,6 +59,18 @@ describe('orrery-device', () => {
     expect({ code, joined }).toEqual({ code: 3, joined: [] });
     expect(err).toContain(sentence);
     expect(err).not.toContain('    at ');
+  });
+
+  it.each([
+    [['status', '--json'], 'status {"json":true}'],
+    [['logs', '-n', '5', '--follow'], 'logs {"lines":"5","follow":true}'],
+    [['start'], 'start {}'],
+    [['upgrade'], 'upgrade {}'],
+    [['leave'], 'leave {}'],
+    [['run'], 'run {}'],
+    [['install', '--url', 'ws://h/ws', '--dir', '/opt/x'], 'install {"url":["ws://h/ws"],"dir":"/opt/x"}'],
+  ])('%j does that', async (args, deed) => {
+    expect(await run(...args)).toMatchObject({ code: 0, did: [deed] });
   });
 
   it('shows its help and fails without a command', async () => {

@@ -19,6 +19,29 @@ export interface JoinOptions {
   readonly logLevel?: string;
 }
 
+export interface InstallOptions {
+  readonly url: readonly string[];
+  readonly dir?: string;
+  readonly caFile?: string;
+}
+
+export interface LogOptions {
+  readonly lines: string;
+  readonly follow?: true;
+}
+
+/** What the words make the program do; each resolves with the exit code. */
+export interface Deeds {
+  readonly join: (options: JoinOptions) => Promise<number>;
+  readonly install: (options: InstallOptions) => Promise<number>;
+  readonly run: () => Promise<number>;
+  readonly start: () => Promise<number>;
+  readonly status: (options: { readonly json?: true }) => Promise<number>;
+  readonly logs: (options: LogOptions) => Promise<number>;
+  readonly upgrade: () => Promise<number>;
+  readonly leave: () => Promise<number>;
+}
+
 export interface Output {
   readonly out: (text: string) => void;
   readonly err: (text: string) => void;
@@ -34,7 +57,7 @@ Examples:
   orrery-device join --url wss://orrery.example.org/ws --ca-file ca.pem    # has joined before
   orrery-device join --url ws://a.example.org:5000/ws,ws://b.example.org:5000/ws --token-file t
   orrery-device join --url ws://127.0.0.1:5000/ws --token-file t --config tools.yaml
-  sudo orrery-device join --url wss://orrery.example.org/ws --run-as orrery --jail /srv/orrery --sandbox auto \\
+  sudo orrery-device join --url wss://orrery.example.org/ws --run-as orrery --jail /srv/orrery --sandbox bwrap \\
     --policy /etc/orrery-device/policy.yaml --secrets /etc/orrery-device/secrets
 
 Tokens:
@@ -53,7 +76,7 @@ files: { paths: [/srv/data] } (where files may be read and written beside the ja
 How commands are run, also in that file:
   exec:
     umask: "027"                                                    # default "022"
-    limits: { cpuSeconds: 600, memoryMb: 2048, processes: 256, fileMb: 1024 }
+    limits: { cpuSeconds: 600, residentMb: 2048, processes: 256, fileMb: 1024, writtenMb: 4096 }
     sandbox: { commands: all, writable: [/srv/app], hidden: [/srv/keys], network: true } # default agents, [], [], false
 
 A secret is used as {"env": {"DB_PASSWORD": {"secret": "db-password"}}} or {"stdin": {"secret": "db-password"}} in the
@@ -62,12 +85,36 @@ arguments of EXEC_CLI; what the command prints of it leaves the device as [secre
 Exit codes: 0 stopped by SIGTERM or SIGINT, 1 the journal cannot be used, 3 bad input, or the server refuses the join token,
 4 this Node is too old.`;
 
+/** Of a client that the script of "orrery devices enroll" has installed. */
+function defineInstalled(program: Command, ended: (code: number) => void, deeds: Deeds): void {
+  const verb = (name: string, words: string): Command =>
+    program.command(name).description(words).allowExcessArguments(false);
+  verb('status', 'whether the installed client is connected, as what, and what it does')
+    .option('--json', 'print JSON')
+    .action(async (options: { json?: true }) => ended(await deeds.status(options)));
+  verb('logs', 'what the installed client has written')
+    .option('-n, --lines <number>', 'the newest ones', '100')
+    .option('-f, --follow', 'go on as it writes')
+    .action(async (options: LogOptions) => ended(await deeds.logs(options)));
+  verb('start', 'start the installed client where nothing else does').action(async () => ended(await deeds.start()));
+  verb(
+    'upgrade',
+    'bring the release that the server offers; the one before comes back when it does not come up',
+  ).action(async () => ended(await deeds.upgrade()));
+  verb('leave', 'stop the installed client and remove it with its key; says what stays').action(async () =>
+    ended(await deeds.leave()),
+  );
+  program.command('run', { hidden: true }).action(async () => ended(await deeds.run()));
+  program
+    .command('install', { hidden: true })
+    .requiredOption('--url <url>', '', (url: string, before: string[] | undefined) => [...(before ?? []), url])
+    .option('--dir <dir>')
+    .option('--ca-file <file>')
+    .action(async (options: InstallOptions) => ended(await deeds.install(options)));
+}
+
 /** Parses the command line and calls the action; resolves with the exit code of bad input, of help, or of the action. */
-export async function runCommandLine(
-  args: readonly string[],
-  output: Output,
-  join: (options: JoinOptions) => Promise<number>,
-): Promise<number> {
+export async function runCommandLine(args: readonly string[], output: Output, deeds: Deeds): Promise<number> {
   let exitCode = 0;
   const program = new Command('orrery-device');
   program
@@ -103,7 +150,7 @@ export async function runCommandLine(
     .option('--run-as <user>', 'user that commands run as, when the client runs as root')
     .option(
       '--sandbox <kind>',
-      'wall around commands of agents: auto (the first that works), bwrap, util-linux, or none (default)',
+      'wall around commands of agents: auto (the first that works), bwrap, util-linux, or none (default: ORRERY_DEVICE_SANDBOX, or auto)',
     )
     .option('--config <file>', 'YAML file with more MCP servers and limits')
     .option('--id <id>', 'name to register with, for foreign AIP servers only: ours take it from the token')
@@ -111,8 +158,9 @@ export async function runCommandLine(
     .allowExcessArguments(false)
     .addHelpText('after', EXAMPLES)
     .action(async (options: JoinOptions) => {
-      exitCode = await join(options);
+      exitCode = await deeds.join(options);
     });
+  defineInstalled(program, (code) => (exitCode = code), deeds);
   try {
     await program.parseAsync(args, { from: 'user' });
     return exitCode;

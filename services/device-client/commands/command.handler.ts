@@ -20,11 +20,12 @@ import {
   type CommandId,
   type CommandMessage,
   type CommandOutcome,
+  type CommandWall,
   type Json,
-  type Judged,
+  POLICY_MISMATCH,
   type StdinPart,
 } from '#proto';
-import { callOf, type CommandGate } from '../policy/index.js';
+import { callOf, type CommandGate, type JudgedOrder } from '../policy/index.js';
 import { fitOutcome } from '../output/index.js';
 import type { JournalFile } from './journal-file.adapter.js';
 import { outputMessage, progressMessage, resultMessage, type AnsweredCommand } from './messages.js';
@@ -40,7 +41,6 @@ import {
   withUnknownStdin,
 } from '../exec/index.js';
 import type { StdinFiles } from '../files/index.js';
-import type { CommandWall } from '../sandbox/index.js';
 import type { Toolbox } from '../tools/index.js';
 
 export interface CommandHandlerOptions {
@@ -87,7 +87,7 @@ interface Open {
   readonly attempt: AttemptKey;
   readonly action: Action;
   /** How the service judged it; absent for an exact command of a request. */
-  readonly judged: Judged | undefined;
+  readonly judged: JudgedOrder | undefined;
   readonly reply: AnsweredCommand;
   readonly receivedMs: number;
   readonly startWithinMs: number;
@@ -97,7 +97,7 @@ interface Open {
 
 export interface AroundCommands {
   /** What a command that was not refused is held to. */
-  of(call: CommandCall, judged: Judged | undefined): Promise<CommandWall | undefined>;
+  of(call: CommandCall, judged: JudgedOrder | undefined): Promise<CommandWall | undefined>;
   /** The wall kills with SIGSYS. */
   readonly hasFilter: boolean;
   readonly jailDir: string;
@@ -183,6 +183,17 @@ export class CommandHandler {
     return { running: [...this.#open.keys()].filter((id) => !ended.has(id)), finished };
   }
 
+  /** What is not over, for people. */
+  list(): { id: CommandId; tool: string; run: string; task: string; state: string }[] {
+    return [...this.#open.values()].map(({ id, action, attempt, state }) => ({
+      id,
+      tool: action.tool_name,
+      run: attempt.runId,
+      task: attempt.taskId,
+      state,
+    }));
+  }
+
   /** One of our servers is there: it gets every result that was not acknowledged. */
   onConnected(): void {
     clearTimeout(this.#grace);
@@ -241,7 +252,7 @@ export class CommandHandler {
       digest,
       attempt,
       action,
-      judged: message.orrery.judged ?? undefined,
+      judged: judgedOf(message.orrery),
       startWithinMs,
       reply: { ...reply, call_id: action.call_id },
       receivedMs: this.#options.monotonicMs(),
@@ -367,7 +378,7 @@ export class CommandHandler {
     const cwd = resolve(around.jailDir, typeof directory === 'string' ? directory : '.');
     const how = await wallHit(outcome, { wall, hasFilter: around.hasFilter, cwd });
     if (how === undefined) return outcome;
-    logger.warn({ commandId: id, wall: wall.kind, code: 'POLICY_MISMATCH' }, 'a command ran into its wall');
+    logger.warn({ commandId: id, wall: wall.kind, code: POLICY_MISMATCH }, 'a command ran into its wall');
     return mismatched(outcome, how);
   }
 
@@ -406,6 +417,9 @@ export class CommandHandler {
     send(resultMessage(id, outcome, reply, now()));
   }
 }
+
+const judgedOf = ({ judged, wall }: OurCommand['orrery']): JudgedOrder | undefined =>
+  judged === undefined || judged === null ? undefined : { ...judged, wall: wall ?? undefined };
 
 /** Ended between its record and its tool. */
 const NOT_CALLED: ToolAnswer = { kind: 'cancelled', value: null };

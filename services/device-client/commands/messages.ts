@@ -8,6 +8,7 @@ import {
   type CommandMessage,
   type CommandOutcome,
   type DeviceMetrics,
+  type DeviceWall,
   type Json,
   type ServerMessage,
   type ToolInfo,
@@ -113,8 +114,9 @@ export interface DeviceFacts {
   readonly machine: Machine;
   readonly tools: ToolInfo[];
   readonly metrics: DeviceMetrics;
-  /** What makes the wall around its judged commands, or `none`. */
-  readonly wall: string;
+  readonly wall: DeviceWall;
+  /** Of the client. */
+  readonly release: string;
   readonly now: number;
 }
 
@@ -170,7 +172,14 @@ function systemInfo(clientId: string | null, machine: Machine): Record<string, J
   };
 }
 
-function telemetryOf({ machine, tools, wall }: DeviceFacts): ClientTelemetry {
+function telemetryOf({ machine, tools, wall, release }: DeviceFacts): ClientTelemetry {
   const { address: _, ...facts } = machine;
-  return { ...facts, capabilities: OWN_CAPABILITIES, tools, metadata: { wall } };
+  const { kind, views, runsAs } = wall;
+  const metadata = {
+    client: release,
+    wall: kind,
+    wallViews: views,
+    ...(runsAs !== undefined && { wallUser: runsAs }),
+  };
+  return { ...facts, capabilities: OWN_CAPABILITIES, tools, metadata };
 }

@@ -1,5 +1,18 @@
 import { spawnSync } from 'node:child_process';
-import { chmod, chown, mkdir, mkdtemp, readdir, readlink, realpath, rm, symlink, writeFile } from 'node:fs/promises';
+import {
+  chmod,
+  chown,
+  link,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readlink,
+  realpath,
+  rm,
+  stat,
+  symlink,
+  writeFile,
+} from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
@@ -34,7 +47,7 @@ const settings = (more: Partial<HardeningOptions> = {}, exec: object = {}): Prom
     confined: false,
     secretsDir: null,
     runAs: undefined,
-    sandbox: undefined,
+    sandbox: 'none',
     config: DeviceConfig.parse({ exec }),
     ...more,
   });
@@ -46,7 +59,7 @@ function run(how: ExecSettings, command: string, more: object = {}, who: Partial
 }
 
 describe('how commands are run', () => {
-  it('is without anything around them, unless it was asked for', async () =>
+  it('is without anything around them where nobody wants a wall', async () =>
     expect(await settings()).toEqual({
       jailDir: join(root, 'jail'),
       confined: false,
@@ -99,14 +112,80 @@ describe('how commands are run', () => {
     const how = await settings({ sandbox: 'auto', warn: (one) => said.push(one) });
     expect(how.sandbox).toBeNull();
     expect(said).toEqual([
-      expect.stringMatching(/^commands run without a wall: --sandbox bwrap .* --sandbox util-linux /u),
+      expect.stringMatching(/^commands of agents run without a wall, .*: --sandbox bwrap .* --sandbox util-linux /u),
     ]);
     expect((await settings({ sandbox: 'none', warn: (one) => said.push(one) })).sandbox).toBeNull();
     expect(said).toHaveLength(1);
   });
 
-  it('is behind the first wall that works', async () => {
-    expect((await settings({ sandbox: 'auto' })).sandbox?.kind).toBe('bwrap');
+  it.each(['auto', undefined])('is behind the first wall that works (%s)', async (sandbox) => {
+    expect((await settings({ sandbox })).sandbox).toMatchObject({ kind: 'bwrap', commands: 'agents' });
+  });
+});
+
+it('does not take the small versions of BusyBox for the programs of a wall', async () => {
+  await writeFile(join(root, 'busybox'), '#!/bin/sh\nexit 1\n', { mode: 0o755 });
+  for (const program of ['setpriv', 'prlimit', 'unshare']) await symlink(join(root, 'busybox'), join(root, program));
+  process.env['PATH'] = `${root}:${pathOfTests()}`;
+  expect((await settings({ sandbox: 'bwrap' })).sandbox?.kind).toBe('bwrap');
+});
+
+describe('the jail of a client that is root', () => {
+  const COMMANDS_UID = 65_533;
+  const owners = (paths: readonly string[]): Promise<number[]> =>
+    Promise.all(paths.map(async (path) => (await stat(path)).uid));
+
+  asRoot(
+    'that lies with its data goes to the user of commands, with what an earlier version has left in it',
+    async () => {
+      const jailDir = join(root, 'data', 'jail');
+      await mkdir(join(jailDir, 'old'), { recursive: true, mode: 0o700 });
+      const [outside, linked] = [join(root, 'outside'), join(jailDir, 'linked')];
+      for (const file of [outside, join(jailDir, 'old', 'report')]) await writeFile(file, 'old\n');
+      await link(outside, linked);
+      await symlink(outside, join(jailDir, 'symbolic'));
+      const how = await settings({ sandbox: undefined, jailDir });
+      const { stdout, stderr } = await run(how, 'echo new >> old/report && cat old/report');
+      expect({ stdout, stderr }).toEqual({ stdout: 'old\nnew\n', stderr: '' });
+      expect(await owners([outside, linked, join(jailDir, 'old'), jailDir])).toEqual([
+        0,
+        0,
+        COMMANDS_UID,
+        COMMANDS_UID,
+      ]);
+
+      // By now it is theirs: what lies in it is nobody's to give away any more.
+      await mkdir(join(jailDir, 'root-made'));
+      await settings({ sandbox: undefined, jailDir });
+      expect(await owners([join(jailDir, 'root-made')])).toEqual([0]);
+    },
+  );
+
+  asRoot(
+    'that was there before the client stays whose it is, and nothing is run behind a wall until it is given',
+    async () => {
+      const jailDir = join(root, 'app');
+      await mkdir(jailDir, { mode: 0o755 });
+      const said: string[] = [];
+      const warn = (sentence: string): void => void said.push(sentence);
+      expect((await settings({ sandbox: undefined, jailDir, warn })).sandbox).toBeNull();
+      expect(said.join('\n')).toContain(
+        `user ${COMMANDS_UID}, as whom commands run behind it, cannot write to ${jailDir}; --jail gives it to that user`,
+      );
+      expect(await owners([jailDir])).toEqual([0]);
+
+      expect((await settings({ sandbox: undefined, jailDir, confined: true, warn })).sandbox?.kind).toBe('bwrap');
+      expect(await owners([jailDir])).toEqual([COMMANDS_UID]);
+    },
+  );
+
+  asRoot('is never the whole machine', async () => {
+    const said: string[] = [];
+    const jail = { jailDir: '/', warn: (sentence: string): void => void said.push(sentence) };
+    expect((await settings({ sandbox: undefined, ...jail })).sandbox).toBeNull();
+    expect(said).toHaveLength(1);
+    await expect(settings({ sandbox: 'auto', ...jail })).rejects.toThrow('commands start in /, which is not given');
+    expect(await owners(['/'])).toEqual([0]);
   });
 });
 
@@ -129,7 +208,7 @@ describe('limits', () => {
     const how = await settings({}, { limits: { cpuSeconds: 1, memoryMb: 256, fileMb: 1 } });
     expect(await run(how, 'ulimit -v; ulimit -t; exit 7')).toMatchObject({ stdout: '262144\n1\n', exit_code: 7 });
     expect((await run(how, 'head -c 2000000 /dev/zero > big; ls -l big | cut -d" " -f5')).stdout).toBe('1048576\n');
-    expect(await run(how, 'while :; do :; done')).toMatchObject({ exit_code: 137, status: 'ERROR' });
+    expect(await run(how, 'while :; do :; done')).toMatchObject({ exit_code: 152, status: 'ERROR' });
   });
 });
 

@@ -1,11 +1,12 @@
 import { execFile } from 'node:child_process';
-import { chown, mkdir, readFile, realpath } from 'node:fs/promises';
+import { mkdir, readFile, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { DeviceConfig } from '../settings/index.js';
 import { inputsDir } from '../files/index.js';
 import { type ExecSettings, isWithin, type RunAs } from '../exec/index.js';
 import { InputError } from '../faults/index.js';
+import { giveJail } from './jail.adapter.js';
 import { trialFailure, programOf, quoted, sandboxFor } from './walls.runner.js';
 
 export interface HardeningOptions {
@@ -14,6 +15,7 @@ export interface HardeningOptions {
   /** --jail was given. */
   readonly confined: boolean;
   readonly secretsDir: string | null;
+  readonly ownFiles?: readonly string[] | undefined;
   /** --run-as and --sandbox, as they were given. */
   readonly runAs: string | undefined;
   readonly sandbox: string | undefined;
@@ -33,7 +35,7 @@ const TRIAL_MS_MAX = 10_000;
  */
 export async function execSettings(options: HardeningOptions): Promise<ExecSettings> {
   const { dataDir, jailDir, confined, secretsDir, config } = options;
-  await mkdir(jailDir, { recursive: true, mode: 0o700 });
+  const isNew = (await mkdir(jailDir, { recursive: true, mode: 0o700 })) !== undefined;
   if (secretsDir !== null)
     await mustLieApart(secretsDir, [jailDir, ...config.files.paths, ...config.exec.sandbox.writable]);
   const { outputBytesMax, exec } = config;
@@ -50,9 +52,11 @@ export async function execSettings(options: HardeningOptions): Promise<ExecSetti
   };
   const { runAs, limits } = settings;
   // The jail is the one directory that commands may use without being asked.
-  if (runAs !== null && process.geteuid?.() === 0) await chown(jailDir, runAs.uid, runAs.gid);
+  if (runAs !== null && process.geteuid?.() === 0) await giveJail(jailDir, runAs, dataDir);
   if (runAs !== null || limits !== null) await tryOut(settings);
-  return { ...settings, sandbox: await sandboxFor(options, settings) };
+  // Where commands start may be anything that was there before, which nobody has said to give away.
+  const givesJail = isNew || confined || isWithin(jailDir, dataDir) || options.sandbox !== undefined;
+  return { ...settings, sandbox: await sandboxFor({ ...options, givesJail }, settings) };
 }
 
 /** The user as the system knows it. */

@@ -1,8 +1,11 @@
 import { mkdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import type { Logger } from 'pino';
+import { ownRelease } from '#libs/device-offer';
+import { NO_WALL } from '#proto';
 import { BAD_INPUT, type JoinOptions } from '../cli/index.js';
 import { JournalError } from '../commands/index.js';
-import type { CredentialSource } from '../identity/index.js';
+import { readIdentity, type CredentialSource } from '../identity/index.js';
 import { openCredentials, type CredentialsOptions } from './credentials.runner.js';
 import { DataDirInUse, lockDataDir } from '../machine/index.js';
 import { dataDirOf, readConfig, serverUrls, tlsSource, tokenSource } from '../settings/index.js';
@@ -12,6 +15,7 @@ import { execSettings } from './hardening.runner.js';
 import { InputError } from '../faults/index.js';
 import { readLocalPolicy } from '../policy/index.js';
 import { SecretStore } from '../secrets/index.js';
+import { serveStatus, StatusBoard } from '../status/index.js';
 
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'];
 const STOP_SIGNALS = ['SIGTERM', 'SIGINT'] as const;
@@ -34,18 +38,35 @@ export async function joinServer(options: JoinOptions, complain: (sentence: stri
     const clientId = options.id ?? null;
     await mkdir(dataDir, { recursive: true, mode: 0o700 });
     await lockDataDir(dataDir);
-    const { runAs, sandbox } = options;
+    const { runAs, tokenFile, keyFile } = options;
+    const sandbox = options.sandbox ?? (process.env['ORRERY_DEVICE_SANDBOX'] || undefined);
+    const ownFiles = [tokenFile, keyFile, options.config].flatMap((file) =>
+      file === undefined ? [] : [resolve(file)],
+    );
     const confined = options.jail !== undefined;
     const warn = (sentence: string): void => complain(`orrery-device: ${sentence}\n`);
-    const places = { dataDir, jailDir, confined, secretsDir };
+    const places = { dataDir, jailDir, confined, secretsDir, ownFiles };
     const exec = await execSettings({ ...places, runAs, sandbox, localPolicy, warn, config });
     const token = tokenSource(options.tokenFile);
     const logger = createDeviceLogger(logLevel, secrets);
+    secrets?.tellTo(logger);
+    const release = await ownRelease();
+    const board = await openBoard({ dataDir, clientId, release, wall: exec.sandbox?.kind ?? NO_WALL, logger });
     const credentials = await credentialsFor({ urls, tls, dataDir, token, logger });
     if (credentials === undefined) return 0;
     try {
       const identity = { urls, tls, credentials, clientId };
-      return await runDeviceClient({ ...identity, dataDir, exec, secrets, localPolicy, config, logLevel });
+      return await runDeviceClient({
+        ...identity,
+        dataDir,
+        exec,
+        secrets,
+        localPolicy,
+        config,
+        logLevel,
+        release,
+        board,
+      });
     } finally {
       credentials.stop();
     }
@@ -62,6 +83,25 @@ export async function joinServer(options: JoinOptions, complain: (sentence: stri
     }
     throw error;
   }
+}
+
+interface BoardOptions {
+  readonly dataDir: string;
+  readonly clientId: string | null;
+  readonly release: string;
+  readonly wall: string;
+  readonly logger: Logger;
+}
+
+/** For people on this machine: nothing else depends on it. */
+async function openBoard({ dataDir, clientId, release, wall, logger }: BoardOptions): Promise<StatusBoard> {
+  const board = new StatusBoard({ pid: process.pid, release, wall, now: () => Date.now() });
+  const deviceId = async (): Promise<string | null> =>
+    clientId ?? (await readIdentity(dataDir)).joined?.deviceId ?? null;
+  await serveStatus(dataDir, async () => board.status(await deviceId())).catch((error: unknown) =>
+    logger.warn({ err: error }, 'nobody can be told how this client is doing'),
+  );
+  return board;
 }
 
 /** --jail is --jail-dir with walls. */

@@ -9,8 +9,8 @@ import {
   type LinkedDevice,
   type LinkFact,
 } from '#libs/aip';
-import type { ClientMessage, CommandCall, Judged } from '#proto';
-import { CommandGate } from '../policy/index.js';
+import { NO_WALL, type ClientMessage, type CommandCall } from '#proto';
+import { CommandGate, type JudgedOrder } from '../policy/index.js';
 import {
   CommandHandler,
   DeviceRequests,
@@ -26,8 +26,9 @@ import { deviceFiles } from '../files/index.js';
 import type { ExecSettings } from '../exec/index.js';
 import { describeMachine, MachineMetrics } from '../machine/index.js';
 import { ownServer, Toolbox } from '../tools/index.js';
-import { SANDBOXES } from '../sandbox/index.js';
+import { SANDBOXES, viewsBehind } from '../sandbox/index.js';
 import type { SecretStore } from '../secrets/index.js';
+import type { StatusBoard } from '../status/index.js';
 
 export interface OpenDeviceOptions {
   /** WebSocket addresses of servers, in the order in which they are tried. */
@@ -43,6 +44,9 @@ export interface OpenDeviceOptions {
   /** The text of the local policy file. */
   readonly localPolicy: string | undefined;
   readonly config: DeviceConfig;
+  /** What is said of the client itself: to servers, and to people on this machine. */
+  readonly release: string;
+  readonly board: StatusBoard;
   readonly logger: Logger;
   /** The journal cannot be written: the client has to end. */
   readonly onFatal: (error: unknown) => void;
@@ -68,12 +72,19 @@ export async function openDevice(options: OpenDeviceOptions): Promise<OpenDevice
   // The parts know each other only through these closures, none of which is called before `endpoint.run`.
   const send = (message: ClientMessage): void => endpoint.send(message);
   const metrics = new MachineMetrics({ dataDir, monotonicMs });
+  const { sandbox } = exec;
+  const views = sandbox === null ? [] : viewsBehind(sandbox);
   const facts = (): DeviceFacts => ({
     clientId,
     machine: describeMachine(),
     tools: tools.telemetry(),
     metrics: metrics.current(),
-    wall: exec.sandbox?.kind ?? 'none',
+    release: options.release,
+    wall: {
+      kind: sandbox?.kind ?? NO_WALL,
+      views,
+      ...(sandbox !== null && { runsAs: `${sandbox.user.uid}` }),
+    },
     now: now(),
   });
   const device: LinkedDevice = {
@@ -108,40 +119,43 @@ export async function openDevice(options: OpenDeviceOptions): Promise<OpenDevice
   const tools = new Toolbox({ servers, builtIn, settle, secrets, logger, monotonicMs, onChange });
   const [file] = await Promise.all([JournalFile.open(dataDir), tools.start(), metrics.refresh(), stdin.clear()]);
   const { journal, tornBytes } = file;
-  logger.info({ journalId: journal.journalId, tornBytes, tools: tools.telemetry().length }, 'journal opened');
+  const { kind: madeBy } = facts().wall;
+  logger.info(
+    { journalId: journal.journalId, tornBytes, tools: tools.telemetry().length, wall: madeBy },
+    'journal opened',
+  );
   const { commandsMax } = config;
   const disconnectGraceMs = config.onDisconnect === 'kill' ? config.disconnectGraceMs : null;
   const sendOutput = (message: ClientMessage): void => void endpoint.sendOutput(message);
   const sendResults = (): void => endpoint.sendResults();
   const saying = { send, sendOutput, sendResults, now, monotonicMs, logger };
   const own = { dataDir, secretsDir: exec.secretsDir };
-  const { sandbox } = exec;
-  const around = sandbox === null ? undefined : SANDBOXES[sandbox.kind];
   const home = sandbox?.user.isOther === true ? sandbox.user.home : (exec.runAs?.home ?? homedir());
   const gate = new CommandGate({
     localPolicy,
     secrets,
     own,
     starts: { directory: jailDir, home },
-    views: around?.views,
+    views: sandbox === null ? undefined : views,
     logger,
   });
-  const wall = around && {
-    of: (call: CommandCall, judged: Judged | undefined) => gate.wallOf(call, judged),
-    hasFilter: around.hasFilter,
+  const wall = sandbox && {
+    of: (call: CommandCall, judged: JudgedOrder | undefined) => gate.wallOf(call, judged),
+    hasFilter: SANDBOXES[sandbox.kind].hasFilter(sandbox),
     jailDir,
   };
   const commands = new CommandHandler({
     file,
     tools,
     gate,
-    wall,
+    wall: wall ?? undefined,
     stdin,
     ...saying,
     onFatal,
     commandsMax,
     disconnectGraceMs,
   });
+  options.board.commands = () => commands.list();
   const sign = () => ({ clientId, requestId: randomUUID(), now: now() });
   const foreign = new ForeignCommandHandler({ tools, gate, send, sign, logger });
   const requests = new DeviceRequests({ commands, foreign, files: link, send, sign, facts });
@@ -159,7 +173,7 @@ interface Behind {
 }
 
 function endpointOf(
-  { urls, credentials, config, logger, tls }: OpenDeviceOptions,
+  { urls, credentials, config, logger, tls, board }: OpenDeviceOptions,
   behind: Behind,
 ): DeviceClientEndpoint {
   const liveness = livenessPolicy(config.deadAfterMs);
@@ -168,7 +182,7 @@ function endpointOf(
     urls,
     credentials,
     credentialIn: config.credentialIn,
-    onFact: (fact) => logFact(logger, fact),
+    onFact: (fact) => (board.note(fact), logFact(logger, fact)),
     policy: { ...RECONNECT, msMax: config.reconnectMsMax },
     connect: async (target) => connectWs({ ...target, liveness, tls: await tls() }),
   });

@@ -1,24 +1,34 @@
 import { execa } from 'execa';
-import { access, chmod, chown, constants, mkdir, stat, writeFile } from 'node:fs/promises';
-import { delimiter, isAbsolute, join } from 'node:path';
+import { access, chmod, constants, mkdir, realpath, stat, writeFile } from 'node:fs/promises';
+import { totalmem } from 'node:os';
+import { basename, delimiter, isAbsolute, join } from 'node:path';
+import type { CommandWall } from '#proto';
 import { type CommandPlace, type ExecSettings, minimalEnvironment, wrapped } from '../exec/index.js';
 import { InputError } from '../faults/index.js';
 import {
-  type CommandWall,
+  FILTER_PROGRAM,
+  FILTER_PROGRAM_PATH,
   hiddenPlaces,
+  namespaceHelp,
   type Sandbox,
   SANDBOX_KINDS,
   SANDBOX_PROGRAMS,
+  SANDBOXES,
   type SandboxKind,
   WALL_LIMITS,
 } from '../sandbox/index.js';
 import type { DeviceConfig } from '../settings/index.js';
+import { giveJail } from './jail.adapter.js';
 
 export interface WallOptions {
   readonly dataDir: string;
   readonly secretsDir: string | null;
-  /** --sandbox, as it was given. */
+  /** Further files of the client that commands do not read: its token, its keys, its settings. */
+  readonly ownFiles?: readonly string[] | undefined;
+  /** --sandbox, as it was given; undefined: `auto`. */
   readonly sandbox: string | undefined;
+  /** The jail directory may become that of whom commands run as. */
+  readonly givesJail: boolean;
   /** The text of the local policy file: what holds secrets for its owner is hidden, too. */
   readonly localPolicy?: string | undefined;
   readonly warn?: ((sentence: string) => void) | undefined;
@@ -37,7 +47,7 @@ const ADMIN_PATH = ['/usr/sbin', '/sbin'];
  * not work is a reason not to start. Throws InputError, one sentence.
  */
 export async function sandboxFor(options: WallOptions, settings: ExecSettings): Promise<Sandbox | null> {
-  const { sandbox: choice = 'none', warn } = options;
+  const { sandbox: choice = 'auto', warn } = options;
   if (!CHOICES.includes(choice)) {
     throw new InputError(`--sandbox must be one of ${CHOICES.join(', ')}, not "${choice}".`);
   }
@@ -49,9 +59,12 @@ export async function sandboxFor(options: WallOptions, settings: ExecSettings): 
     if (typeof made !== 'string') return made;
     reasons.push(made);
   }
-  const why = reasons.join(' ');
+  const help = await namespaceHelp(process.geteuid?.() === 0, reasons.join(' '));
+  const why = [...reasons, ...(help === undefined ? [] : [help])].join(' ');
   if (choice !== 'auto') throw new InputError(why);
-  warn?.(`commands run without a wall: ${why}`);
+  warn?.(
+    `commands of agents run without a wall, with the rights of this client: ${why} (--sandbox none: it is meant so)`,
+  );
   return null;
 }
 
@@ -65,19 +78,35 @@ async function tried(kind: SandboxKind, options: WallOptions, settings: ExecSett
     return `--sandbox ${kind} needs the program ${missing} (package ${from}), which is not here.`;
   }
   const programs = Object.fromEntries(names.map((name, index) => [name, paths[index] ?? name]));
-  const sandbox = await prepared({ kind, programs }, options, settings);
+  const made = await prepared({ kind, programs }, options, settings).catch((error: unknown) => {
+    if (error instanceof InputError) throw error;
+    return error instanceof Error ? error.message : String(error);
+  });
+  if (typeof made === 'string') return `--sandbox ${kind} does not work on this machine: ${made}.`;
+  const sandbox = await filtered(made, settings);
   const { jailDir } = settings;
   const jail = quoted(jailDir);
+  const notWritten = options.givesJail
+    ? `a command cannot write to ${jailDir}`
+    : `user ${sandbox.user.uid}, as whom commands run behind it, cannot write to ${jailDir}; --jail gives it to that user`;
   // Once as those that write, once as those that must not.
   const trials = [
-    [`cd ${jail} && test -w . || { echo "a command cannot write to" ${jail} >&2; exit 1; }`, 'write'],
+    [`cd ${jail} && test -w . || { echo ${quoted(notWritten)} >&2; exit 1; }`, 'write'],
     [`test ! -w ${jail} || { echo "a command that may only read can write to" ${jail} >&2; exit 1; }`, 'read'],
   ] as const;
-  for (const [command, wall] of trials) {
-    const reason = await trialFailure({ ...settings, sandbox }, command, { kind: wall, views: [] });
-    if (reason !== undefined) return `--sandbox ${kind} does not work on this machine: ${reason}.`;
-  }
-  return sandbox;
+  const failures = await Promise.all(
+    trials.map(([command, wall]) => trialFailure({ ...settings, sandbox }, command, { kind: wall, views: [] })),
+  );
+  const reason = failures.find((failure) => failure !== undefined)?.replace(/\.$/u, '');
+  return reason === undefined ? sandbox : `--sandbox ${kind} does not work on this machine: ${reason}.`;
+}
+
+/** With what loads the filter of calls, where it is needed, is there, and really does so. */
+async function filtered(sandbox: Sandbox, settings: ExecSettings): Promise<Sandbox> {
+  if (SANDBOXES[sandbox.kind].hasFilter(sandbox)) return sandbox;
+  const better = { ...sandbox, programs: { ...sandbox.programs, [FILTER_PROGRAM]: FILTER_PROGRAM_PATH } };
+  const failure = await trialFailure({ ...settings, sandbox: better }, ':', { kind: 'read', views: [] });
+  return failure === undefined ? better : sandbox;
 }
 
 async function prepared(
@@ -85,7 +114,7 @@ async function prepared(
   options: WallOptions,
   settings: ExecSettings,
 ): Promise<Sandbox> {
-  const { dataDir, secretsDir, config } = options;
+  const { dataDir, secretsDir, ownFiles = [], config } = options;
   const { commands, writable, network, hidden } = config.exec.sandbox;
   for (const directory of writable) {
     const found = await stat(directory).catch(() => undefined);
@@ -93,8 +122,10 @@ async function prepared(
   }
   const { jailDir } = settings;
   const user = userBehind(settings);
-  if (user.isOther) await chown(jailDir, user.uid, user.gid);
-  const own = [dataDir, secretsDir, process.env['ORRERY_HOME']].filter((path) => path !== null && path !== undefined);
+  if (user.isOther && options.givesJail) await giveJail(jailDir, user, dataDir);
+  const own = [dataDir, secretsDir, process.env['ORRERY_HOME'], ...ownFiles].filter(
+    (path) => path !== null && path !== undefined,
+  );
   const places = await hiddenPlaces({
     patterns: await sensitivePaths(options.localPolicy),
     own: [...own.filter((path) => path !== ''), ...hidden],
@@ -109,8 +140,15 @@ async function prepared(
     network,
     user,
     hidden: places,
-    limits: { ...WALL_LIMITS, ...config.exec.limits },
+    showsTmp: ![...own, ...hidden].some((path) => /^\/tmp(?:\/|$)/u.test(path)),
+    limits: { ...WALL_LIMITS, residentMb: memoryMbMax(), ...config.exec.limits },
   };
+}
+
+/** Three quarters of what the machine has, or its container: at the end of the rest the kernel chooses whom it ends. */
+function memoryMbMax(): number {
+  const bytes = Math.min(totalmem(), process.constrainedMemory() || Number.POSITIVE_INFINITY);
+  return Math.max(256, Math.floor((bytes * 0.75) / 2 ** 20));
 }
 
 /**
@@ -172,12 +210,13 @@ export async function trialFailure(
 /** As a word for a shell. */
 export const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
 
+/** The first on the path that is more than a name of BusyBox, whose programs know few of the options. */
 export async function programOf(name: string): Promise<string | undefined> {
   const given = (process.env['PATH'] ?? '').split(delimiter).filter((path) => isAbsolute(path));
   for (const directory of [...given, ...ADMIN_PATH]) {
     const path = join(directory, name);
     const isThere = await access(path, constants.X_OK).then(
-      () => true,
+      async () => basename(await realpath(path)) !== 'busybox',
       () => false,
     );
     if (isThere) return path;

@@ -4,25 +4,19 @@ import { once } from 'node:events';
 import { constants } from 'node:fs';
 import { mkdir, open, realpath, stat, unlink, type FileHandle } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import type { Readable } from 'node:stream';
 import { execa } from 'execa';
 import { ToolFailure, type Tell } from '#libs/mcp';
-import type { ExecCliResult } from '#proto';
-import { EXEC_LIMITS, exitOf, minimalEnvironment, type ExecCliInput } from './exec-cli.js';
+import type { CommandWall, ExecCliResult } from '#proto';
+import { exitOf, minimalEnvironment, type ExecCliInput } from './exec-cli.js';
 import { type ExecSettings, isWithin, wrapped, type WrappedCommand } from './exec-settings.js';
-import type { CommandWall } from '../sandbox/index.js';
-import {
-  HeadTail,
-  OutputFeed,
-  type OutputFile,
-  type OutputFiles,
-  OutputSpool,
-  removeOutputs,
-  type SpoolOptions,
-} from '../output/index.js';
+import { OutputFeed, type OutputFiles, removeOutputs } from '../output/index.js';
+import { collect, outputsEnded, wholeOutputs } from './collected-output.runner.js';
+import { limitOfExit } from './command-limits.js';
+import { watchLimits } from './limit-watch.runner.js';
 import { endMarked, MARK_VARIABLE } from './marked-processes.runner.js';
 import { ProcessGroup } from './process-group.runner.js';
-import { RedactedStream, type Redactor, type SecretStore, type SecretRef } from '../secrets/index.js';
+import type { ExecLimits } from '../sandbox/index.js';
+import type { SecretRef, SecretStore } from '../secrets/index.js';
 import { STDIN_FILE_NAME } from './stdin-file.js';
 
 const options = {
@@ -59,6 +53,8 @@ export interface Executed {
   readonly result: ExecCliResult;
   /** Outputs of which the result holds only a part. */
   readonly files: OutputFiles;
+  /** Which limit has ended it, one sentence; undefined: none that is known. */
+  readonly limit?: string | undefined;
 }
 
 /** Runs shell commands and never leaves one behind: each ends by itself, by its timeout, by its signal, or by `endAll`. */
@@ -105,21 +101,23 @@ export class ExecCli {
       stdout: collect(child.stdout, live.stdout, { spool, redactor }),
       stderr: collect(child.stderr, live.stderr, { spool, redactor }),
     };
-    const group = new ProcessGroup(child.pid);
+    const group = new ProcessGroup(child.pid, how.isWalled);
     const command = { mark, pid: child.pid, startedMs: startedAt };
     const shell = child.nodeChildProcess;
+    const { limits } = how;
     let ending: Promise<void> | undefined;
     // Once for all that ask at a time: to a second search a process that is being killed looks like none, before it is gone.
     const end = (): Promise<void> =>
       (ending ??= (async () => {
         await group.end();
-        await endMarked(command, performance.now());
+        // Behind a wall nothing outlives its first process, which is of the group.
+        if (!how.isWalled) await endMarked(command, performance.now());
       })().finally(() => (ending = undefined)));
     this.#running.add(end);
     try {
-      const { timedOut } = await this.#follow({ shell, end }, input.timeout * 1_000, signal);
+      const { timedOut, limit } = await this.#follow({ shell, group, end, limits }, input.timeout * 1_000, signal);
       for (const { spool: held } of Object.values(output)) held?.hurry();
-      await drained(output.stdout.closed, output.stderr.closed);
+      await outputsEnded(output.stdout.closed, output.stderr.closed);
       for (const { close } of Object.values(output)) close();
       const result: ExecCliResult = {
         stdout: output.stdout.kept.text(),
@@ -131,7 +129,11 @@ export class ExecCli {
         stdout_bytes: output.stdout.kept.bytes,
         stderr_bytes: output.stderr.kept.bytes,
       };
-      return { result, files: signal.aborted ? {} : await wholeOutputs(output, result) };
+      return {
+        result,
+        files: signal.aborted ? {} : await wholeOutputs(output, result),
+        limit: limit ?? limitOfExit(result.exit_code, limits),
+      };
     } finally {
       for (const { spool: held } of Object.values(output)) await held?.discard();
       this.#running.delete(end);
@@ -186,23 +188,29 @@ export class ExecCli {
     return execa(file, args, { ...options, env: { ...given.env, ...env }, stdio, ...user, cwd });
   }
 
-  /** Waits for the shell's own end or makes one; in both cases nothing of the command is left. */
+  /** Waits for the shell's own end or makes one; in every case nothing of the command is left. */
   async #follow(
-    { shell, end }: { readonly shell: ChildProcess; readonly end: () => Promise<void> },
+    { shell, group, end, limits }: Followed,
     timeoutMs: number,
     signal: AbortSignal,
-  ): Promise<{ timedOut: boolean }> {
+  ): Promise<{ timedOut: boolean; limit?: string | undefined }> {
     const exited = shell.exitCode === null && shell.signalCode === null ? once(shell, 'exit') : Promise.resolve();
     const { promise: stopped, resolve: stop } = Promise.withResolvers<'timeout' | 'cancelled'>();
     const timer = setTimeout(() => stop('timeout'), timeoutMs);
     const cancel = (): void => stop('cancelled');
     signal.addEventListener('abort', cancel, { once: true });
+    const watch = watchLimits(group.id, limits);
     try {
-      const first = await Promise.race([exited.then(() => 'exited' as const), stopped]);
+      const limited = watch.reached.then((limit) => ({ limit }));
+      const first = await Promise.race([exited.then(() => 'exited' as const), stopped, limited]);
+      const limit = typeof first === 'object' ? first.limit : undefined;
+      // It is not asked: what floods a machine would go on for as long as it may.
+      if (limit !== undefined) group.signal('SIGKILL');
       await end();
       await exited;
-      return { timedOut: first === 'timeout' };
+      return { timedOut: first === 'timeout', limit };
     } finally {
+      watch.stop();
       clearTimeout(timer);
       signal.removeEventListener('abort', cancel);
     }
@@ -222,75 +230,18 @@ export class ExecCli {
   }
 }
 
+/** A command that runs, and how everything of it is ended. */
+interface Followed {
+  readonly shell: ChildProcess;
+  readonly group: ProcessGroup;
+  readonly end: () => Promise<void>;
+  readonly limits: ExecLimits;
+}
+
 /** What a process gets that its arguments do not show. */
 interface Given {
   readonly env: Readonly<Record<string, string>>;
   readonly stdin: 'ignore' | Uint8Array;
-}
-
-interface Collected {
-  readonly kept: HeadTail;
-  readonly spool: OutputSpool | undefined;
-  readonly closed: Promise<void>;
-  /** Nothing that comes now counts; what was held back does. */
-  readonly close: () => void;
-}
-
-interface Collecting {
-  readonly spool: SpoolOptions | undefined;
-  readonly redactor: Redactor | undefined;
-}
-
-/** Takes what a stream gives, without its secrets: nothing behind this has ever seen one. */
-function collect(stream: Readable, live: OutputFeed, { spool: options, redactor }: Collecting): Collected {
-  const valve = { pause: () => void stream.pause(), resume: () => void stream.resume() };
-  const spool = options && new OutputSpool(options, valve);
-  const kept = new HeadTail(EXEC_LIMITS.headBytesMax, EXEC_LIMITS.tailBytesMax);
-  const redacted = redactor && new RedactedStream(redactor);
-  const { promise: closed, resolve } = Promise.withResolvers<void>();
-  const take = (chunk: Buffer): void => {
-    if (chunk.length === 0) return;
-    spool?.before(kept, chunk);
-    kept.push(chunk);
-    live.push(chunk);
-  };
-  let isOpen = true;
-  const close = (): void => {
-    if (isOpen && redacted !== undefined) take(redacted.end());
-    isOpen = false;
-    resolve();
-  };
-  stream.on('data', (chunk: Buffer) => {
-    if (isOpen) take(redacted === undefined ? chunk : redacted.push(chunk));
-  });
-  stream.once('close', close);
-  stream.once('end', close);
-  stream.once('error', close);
-  return { kept, spool, closed, close };
-}
-
-/** The files of the outputs that the result does not hold, or will not when it is made to fit into a frame. */
-async function wholeOutputs(
-  output: Readonly<Record<'stdout' | 'stderr', Collected>>,
-  result: ExecCliResult,
-): Promise<OutputFiles> {
-  const fits = Buffer.byteLength(JSON.stringify(result)) <= EXEC_LIMITS.resultBytesMax;
-  const fileOf = async ({ kept, spool }: Collected): Promise<OutputFile | undefined> => {
-    const isCut = !fits && kept.bytes > EXEC_LIMITS.neverCutBytes;
-    // Bytes that are no characters stand in no text.
-    if (isCut || !kept.isText) await spool?.takeWhole(kept);
-    return spool?.take();
-  };
-  const [stdout, stderr] = await Promise.all([fileOf(output.stdout), fileOf(output.stderr)]);
-  return { ...(stdout && { stdout }), ...(stderr && { stderr }) };
-}
-
-/** Both streams to their ends, or as far as they come while somebody outside of the group holds them open. */
-async function drained(...streams: Promise<void>[]): Promise<void> {
-  const { promise: late, resolve } = Promise.withResolvers<void>();
-  const timer = setTimeout(resolve, EXEC_LIMITS.drainMs);
-  await Promise.race([Promise.all(streams), late]);
-  clearTimeout(timer);
 }
 
 async function reasonOf(

@@ -19,12 +19,18 @@ const sandbox = {
 
 describe('the command line of a command', () => {
   it('is the shell with it, and nothing else, by default', async () =>
-    expect(await wrapped(settings(), place)).toEqual({ file: '/bin/sh', args: ['-c', 'echo "$X"'], runAs: null }));
+    expect(await wrapped(settings(), place)).toEqual({
+      file: '/bin/sh',
+      args: ['-c', 'echo "$X"'],
+      runAs: null,
+      isWalled: false,
+      limits: {},
+    }));
 
   it('has the limits that are set', async () =>
     expect(await wrapped(settings({ limits: { program: '/usr/bin/prlimit', ...limits } }), place)).toMatchObject({
       file: '/usr/bin/prlimit',
-      args: ['--cpu=5', '--as=67108864', '--nproc=9', '--fsize=1048576', '--', '/bin/sh', '-c', 'echo "$X"'],
+      args: ['--cpu=5:10', '--as=67108864', '--nproc=18', '--fsize=1048576', '--', '/bin/sh', '-c', 'echo "$X"'],
     }));
 
   it.each([

@@ -2,7 +2,8 @@ import { randomInt } from 'node:crypto';
 import type { FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { z } from 'zod';
-import { type CommandWall, ExecLimits, GROUPS, limitArgs, Sandbox, SANDBOXES, unnamedFile } from '../sandbox/index.js';
+import type { CommandWall } from '#proto';
+import { ExecLimits, GROUPS, limitArgs, Sandbox, SANDBOXES, unnamedFile } from '../sandbox/index.js';
 
 /*
  * How commands are run: made by the client from its options, checked there once, and given to the process that runs them as
@@ -53,6 +54,10 @@ export interface WrappedCommand {
   readonly runAs: RunAs | null;
   /** What is different in its environment. */
   readonly env?: Readonly<Record<string, string>> | undefined;
+  /** Its first process is the wall, with which everything behind it ends. */
+  readonly isWalled: boolean;
+  /** At which it is ended. */
+  readonly limits: ExecLimits;
 }
 
 /** A command of whom, from where, and what it may do. */
@@ -88,10 +93,18 @@ export async function wrapped(
       ...confined,
       input: handle,
       runAs: null,
+      isWalled: true,
+      limits: sandbox.limits,
       ...(isOther && { env: { HOME: home, USER: name, LOGNAME: name } }),
     };
   }
   // POSIX sh and not bash: every Linux has it, and a task that needs bash can say `bash -c`.
-  if (limits === null) return { file: SHELL, args: ['-c', command], runAs };
-  return { file: limits.program, args: [...limitArgs(limits), '--', SHELL, '-c', command], runAs };
+  if (limits === null) return { file: SHELL, args: ['-c', command], runAs, isWalled: false, limits: {} };
+  return {
+    file: limits.program,
+    args: [...limitArgs(limits), '--', SHELL, '-c', command],
+    runAs,
+    isWalled: false,
+    limits,
+  };
 }

@@ -2,6 +2,7 @@
  * Running a shell command: its environment, its limits and sandbox, its processes to the last one, its outcome. Whether it may
  * run is decided before.
  */
+export * from './command-limits.js';
 export * from './exec-cli.runner.js';
 export * from './exec-cli.js';
 export * from './exec-settings.js';

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { ToolAnswer } from '#libs/mcp';
 import type { ExecCliResult, Json } from '#proto';
+import { LIMIT_META } from './command-limits.js';
 import { DEVICE_STOPPED, DISCONNECTED, outcomeOf } from './outcome.js';
 
 const timing = { startedAt: '2026-11-20T00:00:00.000Z', durationMs: 5 };
@@ -15,6 +16,12 @@ const EXEC = {
   timestamp: 't',
   status: 'SUCCESS',
 };
+const limited = (value: Json): ToolAnswer => ({
+  kind: 'answered',
+  isError: false,
+  value,
+  meta: { [LIMIT_META]: 'at a limit' },
+});
 const answered = (value: Json, isError = false): ToolAnswer => ({ kind: 'answered', isError, value });
 
 describe('the outcome of a command', () => {
@@ -33,6 +40,20 @@ describe('the outcome of a command', () => {
       answered(exec({ status: 'ERROR', exit_code: 2, stderr: 'a\nb\x1b[31m!\n\n' })),
       quiet,
       { state: 'FAILED', error: { code: 'EXIT_CODE', message: 'exit code 2: b [31m!', outcome: 'failed' } },
+    ],
+    [
+      'a limit at which it was ended',
+      'EXEC_CLI',
+      limited(exec({ status: 'ERROR', exit_code: 137 })),
+      quiet,
+      { state: 'FAILED', error: { code: 'LIMIT_REACHED', message: 'at a limit', outcome: 'failed' } },
+    ],
+    [
+      'a limit of which another tool speaks, and which is none',
+      'other',
+      limited('x'),
+      quiet,
+      { state: 'COMPLETED', error: null },
     ],
     [
       'an exit code without words',

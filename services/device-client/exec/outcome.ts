@@ -1,5 +1,13 @@
 import type { ToolAnswer } from '#libs/mcp';
-import { ExecCliResult, type CommandOutcome, type CommandState, type Json, type TaskError } from '#proto';
+import {
+  ExecCliResult,
+  POLICY_MISMATCH,
+  type CommandOutcome,
+  type CommandState,
+  type Json,
+  type TaskError,
+} from '#proto';
+import { LIMIT_META } from './command-limits.js';
 import { EXEC_CLI_DEFINITION } from './exec-cli.js';
 
 export interface Timing {
@@ -7,8 +15,8 @@ export interface Timing {
   readonly durationMs: number;
 }
 
-/** The code of a command that ran into the wall around it: it was not what the policy understood. */
-const POLICY_MISMATCH = 'POLICY_MISMATCH';
+/** The code of a command that was ended because it used more than it may. */
+const LIMIT_REACHED = 'LIMIT_REACHED';
 
 const LAST_LINE_CHARS_MAX = 300;
 const MESSAGE_CHARS_MAX = 4_000;
@@ -44,7 +52,9 @@ function stateOf(tool: string, answer: ToolAnswer, stop: AbortSignal): End {
   switch (answer.kind) {
     case 'answered':
       if (answer.isError) return ended('FAILED', 'TOOL_ERROR', textOf(answer.value), answer.value);
-      return tool === EXEC_CLI_DEFINITION.name ? execEnd(answer.value) : completed(answer.value);
+      return tool === EXEC_CLI_DEFINITION.name
+        ? execEnd(answer.value, answer.meta?.[LIMIT_META])
+        : completed(answer.value);
     case 'timed_out':
       return ended('TIMED_OUT', 'TOOL_TIMEOUT', 'the tool did not answer in time', null);
     case 'cancelled':
@@ -72,10 +82,11 @@ function cancelled(reason: unknown, result: Json): End {
   }
 }
 
-function execEnd(value: Json): End {
+function execEnd(value: Json, limit: unknown): End {
   const parsed = ExecCliResult.safeParse(value);
   if (!parsed.success) return ended('FAILED', 'TOOL_ERROR', 'EXEC_CLI answered in an unknown form', value);
   const { status, exit_code: code, execution_time: seconds, stderr } = parsed.data;
+  if (typeof limit === 'string') return ended('FAILED', LIMIT_REACHED, limit, value);
   if (status === 'TIMEOUT') return ended('TIMED_OUT', 'TIMEOUT', `killed after ${seconds} s`, value);
   if (code !== 0) return ended('FAILED', 'EXIT_CODE', withLastLine(`exit code ${code}`, stderr), value);
   return completed(value);

@@ -1,7 +1,6 @@
 import { access, constants } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
-import { ExecCliResult, type CommandOutcome } from '#proto';
-import type { CommandWall } from '../sandbox/index.js';
+import { type CommandOutcome, type CommandWall, ExecCliResult } from '#proto';
 
 /** 128 and the number of SIGSYS: what a shell answers when the filter of a wall has killed a program. */
 const KILLED_BY_FILTER = 159;

@@ -2,7 +2,7 @@
 // and the use. So a directory is opened first, asked where it really is, and then used by its handle and not by its name.
 import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
-import { link, lstat, mkdir, open, readlink, realpath, rename, unlink, type FileHandle } from 'node:fs/promises';
+import { link, lstat, mkdir, open, readlink, realpath, rename, stat, unlink, type FileHandle } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { ToolFailure } from '#libs/mcp';
 import { errorCode } from '../faults/index.js';
@@ -62,17 +62,27 @@ export class FilePlaces {
     const [existing, missing] = await deepestExisting(dirname(target));
     let directory = await this.#enter(await realpath(existing), path);
     try {
+      const owner = await this.#ownerIn(directory.path);
       for (const part of missing) {
-        await mkdir(directory.child(part), { mode: DIRECTORY_MODE }).catch(unless('EEXIST'));
+        const made = mkdir(directory.child(part), { mode: DIRECTORY_MODE }).then(() => true);
+        const isNew = await made.catch(unless('EEXIST'));
         const next = await this.#enter(directory.child(part), path, join(directory.path, part));
         await directory.close();
         directory = next;
+        if (isNew === true) await directory.giveTo(owner);
       }
-      return new FilePlace(directory, name);
+      return new FilePlace(directory, name, owner);
     } catch (error) {
       await directory.close();
       throw error;
     }
+  }
+
+  /** What a client that is root puts into the jail directory is for commands, which run as somebody else: undefined elsewhere. */
+  async #ownerIn(real: string): Promise<Owner | undefined> {
+    if (process.geteuid?.() !== 0 || !isWithin(real, await realpath(this.#jailDir))) return undefined;
+    const { uid, gid } = await stat(this.#jailDir);
+    return { uid, gid };
   }
 
   async #enter(at: string, asked: string, otherwise = at): Promise<OpenDirectory> {
@@ -109,6 +119,11 @@ export class FilePlaces {
 const outside = (path: string): ToolFailure =>
   new ToolFailure(`${path} is outside of the directories that this device may use for files (files.paths).`);
 
+interface Owner {
+  readonly uid: number;
+  readonly gid: number;
+}
+
 /** A directory that stays the same, whatever happens to its name. */
 class OpenDirectory {
   readonly #handle: FileHandle;
@@ -124,6 +139,10 @@ class OpenDirectory {
     return join(HANDLES === undefined ? this.path : `${HANDLES}/${this.#handle.fd}`, name);
   }
 
+  async giveTo(owner: Owner | undefined): Promise<void> {
+    if (owner !== undefined) await this.#handle.chown(owner.uid, owner.gid);
+  }
+
   async sync(): Promise<void> {
     await this.#handle.sync();
   }
@@ -137,11 +156,14 @@ class OpenDirectory {
 export class FilePlace {
   readonly #directory: OpenDirectory;
   readonly #name: string;
+  readonly #owner: Owner | undefined;
   readonly path: string;
 
-  constructor(directory: OpenDirectory, name: string) {
+  /** `owner`: whose a new file is; undefined: of who makes it. */
+  constructor(directory: OpenDirectory, name: string, owner: Owner | undefined) {
     this.#directory = directory;
     this.#name = name;
+    this.#owner = owner;
     this.path = join(directory.path, name);
   }
 
@@ -159,6 +181,7 @@ export class FilePlace {
   async openTemporary(): Promise<{ readonly handle: FileHandle; readonly name: string }> {
     const name = `.orrery-${randomBytes(NAME_BYTES).toString('hex')}.part`;
     const handle = await open(this.#directory.child(name), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, FILE_MODE);
+    if (this.#owner !== undefined) await handle.chown(this.#owner.uid, this.#owner.gid);
     return { handle, name };
   }
 

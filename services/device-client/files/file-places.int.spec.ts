@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdir, mkdtemp, open, readFile, readdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { chown, mkdir, mkdtemp, open, readFile, readdir, rename, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
@@ -187,4 +187,16 @@ describe('a file is written', () => {
     await target.discard();
     expect(removed).toEqual(['full']);
   });
+});
+
+const asRoot = process.geteuid?.() === 0 ? it : it.skip;
+
+asRoot('what a client that is root writes into the jail is of whom the jail is, elsewhere its own', async () => {
+  await chown(jail, 65_533, 65_533);
+  await writeFile(join(dir, 'allowed', 'ok.txt'), 'old');
+  for (const path of ['new/deep/file', 'in.txt', 'DIR/allowed/ok.txt']) await write(path, 'text', true);
+  const owner = async (path: string): Promise<number> => (await stat(path)).uid;
+  const made = ['new', 'new/deep', 'new/deep/file', 'in.txt'].map((path) => join(jail, path));
+  expect(await Promise.all(made.map(owner))).toEqual([65_533, 65_533, 65_533, 65_533]);
+  expect(await Promise.all(['sub', '../allowed/ok.txt'].map((path) => owner(join(jail, path))))).toEqual([0, 0]);
 });

@@ -34,8 +34,9 @@ export class WholeOutputs {
   /** The answer of the device's own tools with its outputs stored, or with the reason why they are not. Never rejects. */
   async settle(answer: ToolAnswer, call: ToolCall): Promise<ToolAnswer> {
     if (answer.kind !== 'answered') return answer;
-    const { meta, ...plain } = answer;
-    const files = OutputFiles.safeParse(meta?.[OUTPUT_FILES_META]);
+    const { meta: { [OUTPUT_FILES_META]: given, ...meta } = {}, ...rest } = answer;
+    const plain = Object.keys(meta).length === 0 ? rest : { ...rest, meta };
+    const files = OutputFiles.safeParse(given);
     const { value } = plain;
     if (!files.success || value === null || typeof value !== 'object' || Array.isArray(value)) return plain;
     const added: Record<string, Json> = {};

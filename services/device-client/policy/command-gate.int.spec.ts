@@ -1,3 +1,6 @@
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { pino } from 'pino';
 import type { CommandPolicy } from '#libs/command-policy';
@@ -76,6 +79,20 @@ describe('a command at the gate of a device', () => {
     expect(await gate({ open: () => Promise.reject(new Error('no grammar')) }).code(exec('uptime'), allowed)).toBe(
       'POLICY_DENIED',
     );
+  });
+
+  it('opens of the places that were approved those that are there and lie where they are said to', async () => {
+    const root = realpathSync(mkdtempSync(join(tmpdir(), 'orrery-places-')));
+    for (const folder of ['app/logs', 'keys']) mkdirSync(join(root, folder), { recursive: true });
+    symlinkSync(join(root, 'keys'), join(root, 'way'));
+    symlinkSync('logs', join(root, 'app/same'));
+    const { made } = gate({ views: [] });
+    const writable = ['app', 'way', 'app/same', 'not-there'].map((name) => join(root, name));
+    const wall = { kind: 'write', views: [], writable } as const;
+    const opened = await made.wallOf(exec('rm -r /srv/data'), { ...approved, wall });
+    expect(opened?.writable).toEqual([join(root, 'app'), join(root, 'app/logs')]);
+    expect(await made.wallOf(exec('uptime'), { ...allowed, wall })).toEqual({ kind: 'read', views: [] });
+    rmSync(root, { recursive: true });
   });
 
   it('that wants a secret which is not here learns nothing of the others', async () => {

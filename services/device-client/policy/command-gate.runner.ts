@@ -1,9 +1,17 @@
 import type { Logger } from 'pino';
 import type { CommandPolicy, PolicySource, Starts } from '#libs/command-policy';
-import type { CommandCall, CommandOutcome, Judged } from '#proto';
-import { type Held, heldBehind, ownPaths, ownRefusalOf, unknownSecret, unknownSecretOutcome } from './command-gate.js';
+import { type CommandCall, type CommandOutcome, type CommandWall, UNHELD, wallOn, type WallView } from '#proto';
+import { grantedPlaces } from './granted-places.adapter.js';
+import {
+  type Held,
+  heldBehind,
+  type JudgedOrder,
+  ownPaths,
+  ownRefusalOf,
+  unknownSecret,
+  unknownSecretOutcome,
+} from './command-gate.js';
 import { endedWithout, EXEC_CLI_DEFINITION } from '../exec/index.js';
-import type { CommandWall, WallView } from '../sandbox/index.js';
 import type { SecretStore } from '../secrets/index.js';
 
 export interface CommandGateOptions {
@@ -31,27 +39,27 @@ export class CommandGate {
   }
 
   /** Undefined: it may run. The same for every repeat, as long as policy and secrets are the same. Never rejects. */
-  async refusal(call: CommandCall, judged: Judged | undefined): Promise<CommandOutcome | undefined> {
+  async refusal(call: CommandCall, judged: JudgedOrder | undefined): Promise<CommandOutcome | undefined> {
     return (await this.#byPolicy(call, judged)) ?? this.#bySecrets(call);
   }
 
   /** What a command that was not refused is held to; undefined: nothing, or what is usual here. Never rejects. */
-  async wallOf(call: CommandCall, judged: Judged | undefined): Promise<CommandWall | undefined> {
+  async wallOf(call: CommandCall, judged: JudgedOrder | undefined): Promise<CommandWall | undefined> {
     if (!this.#isWalled(call, judged)) return undefined;
     try {
       const held = this.#held(await this.#opened(), call, judged);
-      return held.kind === 'held' ? held.wall : STRICTEST;
+      return held.kind === 'held' ? await opened(held.wall) : STRICTEST;
     } catch (error) {
       this.#options.logger.error({ err: error }, 'the policy cannot say which wall fits');
       return STRICTEST;
     }
   }
 
-  #isWalled(call: CommandCall, judged: Judged | undefined): judged is Judged {
+  #isWalled(call: CommandCall, judged: JudgedOrder | undefined): judged is JudgedOrder {
     return this.#options.views !== undefined && judged !== undefined && call.tool === EXEC_CLI_DEFINITION.name;
   }
 
-  #held(policy: CommandPolicy, call: CommandCall, judged: Judged): Held {
+  #held(policy: CommandPolicy, call: CommandCall, judged: JudgedOrder): Held {
     return heldBehind(policy.wall(call, undefined), this.#options.views ?? [], judged);
   }
 
@@ -63,15 +71,16 @@ export class CommandGate {
     ));
   }
 
-  async #byPolicy(call: CommandCall, judged: Judged | undefined): Promise<CommandOutcome | undefined> {
+  async #byPolicy(call: CommandCall, judged: JudgedOrder | undefined): Promise<CommandOutcome | undefined> {
     const { localPolicy, logger } = this.#options;
     const hasLocal = localPolicy !== undefined;
     if (judged === undefined && !hasLocal) return undefined;
     try {
       const policy = await this.#opened();
       const held = this.#isWalled(call, judged) ? this.#held(policy, call, judged) : undefined;
+      const wall = held === undefined ? WITHOUT : wallOn(policy.wall(call, undefined), this.#options.views ?? []);
       const refusal =
-        ownRefusalOf({ verdict: policy.judge(call, undefined), hasLocal }, judged) ??
+        ownRefusalOf({ verdict: policy.judge(call, undefined), wall, hasLocal }, judged) ??
         (held?.kind === 'refused' ? held.outcome : undefined);
       if (refusal !== undefined)
         logger.warn({ tool: call.tool, code: refusal.error?.code, policy: policy.hash }, 'command refused');
@@ -95,6 +104,12 @@ export class CommandGate {
 }
 
 const STRICTEST: CommandWall = { kind: 'read', views: [] };
+const WITHOUT = { ...UNHELD, reason: 'the device has no wall for it' };
+
+/** With the places that are there. */
+async function opened(wall: CommandWall): Promise<CommandWall> {
+  return wall.writable === undefined ? wall : { ...wall, writable: await grantedPlaces(wall.writable) };
+}
 
 /** Loaded when it is needed: many devices never see a command of an agent. */
 async function openDefault(source: PolicySource, starts: Starts | undefined): Promise<CommandPolicy> {

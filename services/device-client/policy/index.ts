@@ -1,4 +1,4 @@
 /** What this device refuses by itself, whatever the service allows. */
 export * from './command-gate.runner.js';
-export { callOf } from './command-gate.js';
+export { callOf, type JudgedOrder } from './command-gate.js';
 export * from './local-policy.adapter.js';

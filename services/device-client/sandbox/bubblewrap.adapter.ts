@@ -1,10 +1,10 @@
+import { isHiddenDirectory, type Laid, laidOver, modeOf, ownedByCommand } from './laid-over.adapter.js';
 import {
+  firstProcess,
+  hasInternet,
   hasOwnNetwork,
-  isHiddenDirectory,
-  laidOver,
-  modeOf,
+  shellOf,
   unprivileged,
-  type Laid,
   type Sandbox,
   type SandboxPort,
   type WalledCommand,
@@ -19,17 +19,14 @@ const MIB = 1024 * 1024;
  * are, and no user namespace is needed. Whoever is not root has one, where everybody else's things seem to be nobody's.
  */
 export const bubblewrap: SandboxPort = {
-  views: hasFilterFor(process.arch) ? ['host-processes', 'host-network'] : ['host-processes'],
-  hasFilter: hasFilterFor(process.arch),
-  confine(sandbox, place) {
-    const { wall } = place;
+  hasFilter: () => hasFilterFor(process.arch),
+  async confine(sandbox, place) {
     const ownNetwork = hasOwnNetwork(sandbox, place);
-    const internet = !wall.views.includes('host-network') || sandbox.network;
-    const filter = hasFilterFor(process.arch) ? seccompFilter(process.arch, internet) : undefined;
-    return Promise.resolve({
+    const filter = hasFilterFor(process.arch) ? seccompFilter(process.arch, hasInternet(sandbox, place)) : undefined;
+    return {
       file: sandbox.programs['bwrap'] ?? 'bwrap',
       args: [
-        ...mountsOf(sandbox, place),
+        ...mountsOf(sandbox, place, await laidOver(sandbox, place)),
         '--unshare-pid',
         '--unshare-ipc',
         '--unshare-uts',
@@ -40,13 +37,17 @@ export const bubblewrap: SandboxPort = {
         ...(filter === undefined ? [] : ['--seccomp', FILTER_DESCRIPTOR]),
         // With its first process everything in it ends, also what left its group and its session.
         '--die-with-parent',
+        // It is waited for: what stands between it and the command would be told of its end too early.
+        '--as-pid-1',
         '--chdir',
         place.cwd,
         '--',
-        ...unprivileged(sandbox, place),
+        ...firstProcess(sandbox.limits),
+        // Whoever has nothing to give away is held by what bubblewrap itself drops: one program less for every command.
+        ...(sandbox.user.isOther ? unprivileged(sandbox, place) : shellOf(place)),
       ],
       input: filter,
-    });
+    };
   },
 };
 
@@ -54,23 +55,22 @@ export const bubblewrap: SandboxPort = {
 const GIVING_AWAY = ['SETUID', 'SETGID', 'SETPCAP', 'DAC_READ_SEARCH'].flatMap((name) => ['--cap-add', `CAP_${name}`]);
 
 /** In their order: later ones lie on top. */
-function mountsOf(sandbox: Sandbox, place: WalledCommand): string[] {
+function mountsOf(sandbox: Sandbox, place: WalledCommand, laid: readonly Laid[]): string[] {
   const { closedFile, limits } = sandbox;
   const tmp = (path: string): string[] => ['--perms', '1777', '--size', String(limits.tmpMb * MIB), '--tmpfs', path];
   // The list of processes is that of whose it is; a process is signalled by its number in the own one all the same.
-  const proc = place.wall.views.includes('host-processes') ? ['--ro-bind', '/proc', '/proc'] : ['--proc', '/proc'];
-  const laid = laidOver(sandbox, place);
+  const { kind, views } = place.wall;
+  const proc = views.includes('host-processes') ? ['--ro-bind', '/proc', '/proc'] : ['--proc', '/proc'];
   return [
     '--ro-bind',
     '/',
     '/',
-    '--dev',
-    '/dev',
+    ...(views.includes('host-devices') ? ['--dev-bind', '/dev', '/dev'] : ['--dev', '/dev']),
     ...tmp('/dev/shm'),
     ...proc,
-    ...tmp('/tmp'),
+    ...(views.includes('host-tmp') ? [kind === 'write' ? '--bind' : '--ro-bind', '/tmp', '/tmp'] : tmp('/tmp')),
     ...laid.flatMap((one) => mountOf(one, closedFile)),
-    ...laid.filter(isHiddenDirectory).flatMap(({ path }) => ['--remount-ro', path]),
+    ...ownedByCommand(sandbox, laid).flatMap(({ path }) => ['--remount-ro', path]),
   ];
 }
 

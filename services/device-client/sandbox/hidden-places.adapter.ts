@@ -49,7 +49,9 @@ const KERNELS = /^\/(?:proc|sys|dev)\//u;
 /** These are other ones behind every wall. */
 const OTHERS = /^\/(?:proc|sys|dev|tmp)(?:\/|$)/u;
 
-const isAt = (path: string, directory: string): boolean => path === directory || path.startsWith(`${directory}/`);
+/** Both absolute, without links. */
+export const isAt = (path: string, directory: string): boolean =>
+  path === directory || path.startsWith(`${directory}/`);
 const isShown = (path: string, works: readonly string[]): boolean =>
   !OTHERS.test(path) || works.some((work) => isAt(path, work));
 
@@ -108,7 +110,8 @@ async function closedAround(works: readonly string[], uid: number): Promise<Hidd
   return found.flat();
 }
 
-function ancestorsOf(path: string): string[] {
+/** The nearest first, without the root. */
+export function ancestorsOf(path: string): string[] {
   const up = dirname(path);
   return up === path || up === '/' ? [] : [up, ...ancestorsOf(up)];
 }

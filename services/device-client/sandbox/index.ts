@@ -4,6 +4,7 @@
  */
 export * from './command-wall.js';
 export * from './hidden-places.adapter.js';
+export * from './namespaces.adapter.js';
 export * from './sandbox.js';
 export * from './sandboxes.js';
 export * from './unnamed-file.adapter.js';

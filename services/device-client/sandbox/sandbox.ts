@@ -1,28 +1,42 @@
 import { z } from 'zod';
-import type { CommandWall, WallView } from './command-wall.js';
+import type { CommandWall } from '#proto';
 
 const Path = z.string().regex(/^\/[^\0]*$/, 'must be an absolute path');
 
-/** Of every command and of what it starts, by the kernel. */
+/** Of every command and of what it starts: by the kernel for each process, by the client for all of them together. */
 export const ExecLimits = z.strictObject({
+  /** Together. */
   cpuSeconds: z.int().min(1).max(1_000_000).optional(),
   /** Address space of each process. */
   memoryMb: z.int().min(16).max(1_000_000).optional(),
-  /** Processes of the user, those of other commands included; the kernel does not count those of root. */
+  /** At a time; of all commands of a user that is not root the kernel refuses more than twice as many. */
   processes: z.int().min(1).max(1_000_000).optional(),
   /** The largest file that may be written. */
   fileMb: z.int().min(1).max(1_000_000).optional(),
+  /** To disks, together. */
+  writtenMb: z.int().min(1).max(100_000_000).optional(),
+  /** Memory in use, together. */
+  residentMb: z.int().min(16).max(100_000_000).optional(),
 });
 export type ExecLimits = z.infer<typeof ExecLimits>;
 
 /** Behind a wall also where nobody has set a limit: a fork bomb, an endless loop and a full disk end there. */
-export const WALL_LIMITS = { cpuSeconds: 3_600, processes: 512, fileMb: 1_024, tmpMb: 256 } as const;
+export const WALL_LIMITS = { cpuSeconds: 3_600, processes: 512, fileMb: 1_024, writtenMb: 4_096, tmpMb: 256 } as const;
+
+/** A bomb is past the number at which the client ends it before the client looks. */
+const REFUSED_PROCESSES = 2;
+/** A signal that can be told from others comes first, so long before the one that ends all. */
+const CPU_GRACE_SECONDS = 5;
 
 /** Programs that a wall is made of, by their names. */
 export const SANDBOX_PROGRAMS = {
-  bwrap: ['bwrap', 'setpriv', 'prlimit'],
-  'util-linux': ['unshare', 'mount', 'umount', 'pivot_root', 'setpriv', 'prlimit'],
+  bwrap: ['bwrap', 'setpriv'],
+  'util-linux': ['unshare', 'mount', 'umount', 'pivot_root', 'setpriv'],
 } as const;
+/** Loads the filter of calls where whoever makes the wall cannot, and where it is there. */
+export const FILTER_PROGRAM = 'perl';
+/** That of the system: one of somebody else may lie where commands see nothing. */
+export const FILTER_PROGRAM_PATH = '/usr/bin/perl';
 export const SANDBOX_KINDS = ['bwrap', 'util-linux'] as const satisfies readonly (keyof typeof SANDBOX_PROGRAMS)[];
 export type SandboxKind = (typeof SANDBOX_KINDS)[number];
 
@@ -45,6 +59,8 @@ export const Sandbox = z.strictObject({
   /** The network of the machine, for all of them. */
   network: z.boolean(),
   hidden: z.array(HiddenPlace),
+  /** Nothing of the client lies in the machine's `/tmp`: it can be shown. */
+  showsTmp: z.boolean().optional(),
   /** A file that nobody may read: it stands where a hidden file is. */
   closedFile: Path,
   /** An empty directory, where the file system of a command is put together; files without names are made beside it. */
@@ -84,25 +100,62 @@ export interface Confined {
 
 /** A wall: one of the ways to make one. */
 export interface SandboxPort {
-  /** What a command behind it can be shown truly; whatever else it has to see, it cannot run behind it. */
-  readonly views: readonly WallView[];
-  /** Calls of the kernel that only somebody needs who wants out end with SIGSYS. */
-  readonly hasFilter: boolean;
+  /**
+   * Calls of the kernel that only somebody needs who wants out end with SIGSYS; and whoever sees the network of the machine cannot speak in it, which
+   * nothing else holds.
+   */
+  hasFilter(sandbox: Pick<Sandbox, 'programs'>): boolean;
   confine(sandbox: Sandbox, command: WalledCommand): Promise<Confined>;
 }
 
 const SHELL = '/bin/sh';
 const MIB = 1024 * 1024;
+/** Of `ulimit -f` (POSIX). */
+const BLOCK = 512;
+
+/**
+ * What the first process behind a wall is, to which the command line of the command is given: it waits for the command, and when it
+ * ends, the kernel ends everything behind the wall before anybody outside hears of it. The shell would say how the command was
+ * killed, to whoever reads its errors.
+ */
+export const firstProcess = (limits: ExecLimits, before = ''): string[] => [
+  SHELL,
+  '-c',
+  `${before}exec 9>&2 2>/dev/null; (${limitsOf(limits)}exec "$@") 2>&9 9>&-; exit "$?"`,
+  'sh',
+];
+
+/** `ulimit` and not prlimit(1): a shell is there anyway. The number of processes has two names. */
+function limitsOf({ cpuSeconds, memoryMb, processes, fileMb }: ExecLimits): string {
+  const refused = (processes ?? 0) * REFUSED_PROCESSES;
+  return [
+    'ulimit -c 0; ',
+    ...(cpuSeconds === undefined ? [] : [`ulimit -t ${cpuSeconds + CPU_GRACE_SECONDS}; ulimit -S -t ${cpuSeconds}; `]),
+    ...(memoryMb === undefined ? [] : [`ulimit -v ${memoryMb * 1024}; `]),
+    ...(fileMb === undefined ? [] : [`ulimit -f ${(fileMb * MIB) / BLOCK}; `]),
+    ...(processes === undefined ? [] : [`ulimit -u ${refused} 2>/dev/null || ulimit -p ${refused}; `]),
+  ].join('');
+}
+
+/** POSIX sh and not bash: every Linux has it, and a task that needs bash can say `bash -c`. */
+export const shellOf = ({ command }: WalledCommand): string[] => [SHELL, '-c', command];
 
 /**
  * From the uid to the shell: what is the same behind every wall, and the last that happens before the command. Of two processes
- * of one user each may look into the other (memory, environment, its file system), unless their groups differ (ptrace(2)).
+ * of one user each may look into the other (memory, environment, its file system), unless their groups differ (ptrace(2)). `loader`: what
+ * loads a filter first.
  */
-export function unprivileged({ programs, user, limits }: Sandbox, { command, group }: WalledCommand): string[] {
-  const { setpriv = 'setpriv', prlimit = 'prlimit' } = programs;
+export function unprivileged(
+  { programs, user }: Sandbox,
+  place: WalledCommand,
+  loader: readonly string[] = [],
+): string[] {
+  const { setpriv = 'setpriv' } = programs;
   const { uid, gid } = user;
   // Groups of who started the client are no business of a command; who is not root can give none away.
-  const drop = user.isOther ? [`--reuid=${uid}`, `--regid=${group}`, `--groups=${gid}`, '--bounding-set=-all'] : [];
+  const drop = user.isOther
+    ? [`--reuid=${uid}`, `--regid=${place.group}`, `--groups=${gid}`, '--bounding-set=-all']
+    : [];
   return [
     setpriv,
     '--no-new-privs',
@@ -110,45 +163,25 @@ export function unprivileged({ programs, user, limits }: Sandbox, { command, gro
     '--ambient-caps=-all',
     ...drop,
     '--',
-    prlimit,
-    '--core=0',
-    ...limitArgs(limits),
-    '--',
-    // POSIX sh and not bash: every Linux has it, and a task that needs bash can say `bash -c`.
-    SHELL,
-    '-c',
-    command,
+    ...loader,
+    ...shellOf(place),
   ];
 }
 
 /** Arguments of prlimit. */
 export function limitArgs({ cpuSeconds, memoryMb, processes, fileMb }: ExecLimits): string[] {
   return [
-    ...(cpuSeconds === undefined ? [] : [`--cpu=${cpuSeconds}`]),
+    ...(cpuSeconds === undefined ? [] : [`--cpu=${cpuSeconds}:${cpuSeconds + CPU_GRACE_SECONDS}`]),
     ...(memoryMb === undefined ? [] : [`--as=${memoryMb * MIB}`]),
-    ...(processes === undefined ? [] : [`--nproc=${processes}`]),
+    ...(processes === undefined ? [] : [`--nproc=${processes * REFUSED_PROCESSES}`]),
     ...(fileMb === undefined ? [] : [`--fsize=${fileMb * MIB}`]),
   ];
 }
 
-/** One mount over the read-only file system. */
-export interface Laid {
-  readonly path: string;
-  readonly as: HiddenPlace['is'] | 'readable' | 'writable';
-}
-
-/** What is hidden, and where the command works, in the order in which one lies on top of the other. */
-export function laidOver({ hidden, writable }: Sandbox, { jailDir, wall }: WalledCommand): Laid[] {
-  const as = wall.kind === 'write' ? 'writable' : 'readable';
-  const places = [jailDir, ...writable].map((path): Laid => ({ path, as }));
-  const all = [...hidden.map(({ path, is }): Laid => ({ path, as: is })), ...places];
-  return all.sort((a, b) => a.path.length - b.path.length);
-}
-
-export const isHiddenDirectory = ({ as }: Laid): boolean => as === 'directory' || as === 'passage';
-/** Permissions of what stands there instead. */
-export const modeOf = ({ as }: Laid): string => (as === 'passage' ? '0111' : '0000');
+/** Whether sockets of the internet can be made: in a network without anybody they reach nobody. */
+export const hasInternet = ({ network }: Sandbox, { wall }: WalledCommand): boolean =>
+  !wall.views.includes('host-network') || network || wall.internet === true;
 
 /** Its own network without anybody in it; with the view on that of the machine, but no way into it. */
 export const hasOwnNetwork = ({ network }: Sandbox, { wall }: WalledCommand): boolean =>
-  !network && !wall.views.includes('host-network');
+  !network && wall.internet !== true && !wall.views.includes('host-network');

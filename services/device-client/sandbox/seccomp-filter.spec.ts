@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { seccompFilter } from './seccomp-filter.js';
+import { hasFilterFor, seccompFilter } from './seccomp-filter.js';
+import { FILTER_PROGRAM, FILTER_PROGRAM_PATH, SANDBOX_KINDS, viewsBehind } from './index.js';
 
 const ARCH = { x64: 0xc000003e, arm64: 0xc00000b7 } as const;
 const ALLOW = 'allow';
@@ -68,5 +69,22 @@ describe('the filter of calls', () => {
     expect(answerOf(seccompFilter('x64', false), { number: 41, args: [16] })).toBe(ALLOW);
     const arm = { arch: ARCH.arm64, number: 198, args: [family] };
     expect(answerOf(seccompFilter('arm64', false), arm)).toBe('errno 13');
+  });
+});
+
+describe('a wall shows the network of the machine', () => {
+  const user = { name: 'nobody', uid: 65_533, gid: 65_533, home: '/', isOther: true };
+  const perl = { [FILTER_PROGRAM]: FILTER_PROGRAM_PATH };
+
+  it.each(SANDBOX_KINDS)('by %s where a filter keeps its commands from speaking in it', (kind) => {
+    expect(viewsBehind({ kind, user, programs: perl }).includes('host-network')).toBe(hasFilterFor(process.arch));
+  });
+
+  it('by util-linux, where nothing loads a filter, to nobody', () => {
+    expect(viewsBehind({ kind: 'util-linux', user, programs: {} })).toEqual([
+      'host-processes',
+      'host-devices',
+      'owners',
+    ]);
   });
 });

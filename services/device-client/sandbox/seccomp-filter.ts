@@ -33,6 +33,8 @@ const SINGLE = {
   x64: { arch: 0xc000003e, clone: 56, unshare: 272, socket: 41, ioctl: 16 },
   arm64: { arch: 0xc00000b7, clone: 220, unshare: 97, socket: 198, ioctl: 29 },
 } as const;
+/** prctl(2), which loads it. */
+export const PRCTL = { x64: 157, arm64: 167 } as const satisfies Record<keyof typeof SINGLE, number>;
 /** Calls of x32 have this bit: the same work behind other numbers. */
 const X32 = 0x40000000;
 const NEW_USER = 0x10000000;

@@ -1,6 +1,7 @@
 import { constants } from 'node:fs';
 import { open, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Logger } from 'pino';
 import { errorCode, InputError } from '../faults/index.js';
 import { Redactor } from './redactor.js';
 import { SECRET_LIMITS, secretIn, SecretName } from './secrets.js';
@@ -20,7 +21,8 @@ interface Wrong {
  */
 export class SecretStore {
   readonly #dir: string;
-  readonly #onWrong: (wrong: Wrong) => void;
+  #onWrong: (wrong: Wrong) => void;
+  #onNew: (name: string) => void = () => undefined;
   #values = new Map<string, string>();
   /** Values by name and everything they were before, the oldest first. */
   readonly #seen = new Map<string, string>();
@@ -47,12 +49,24 @@ export class SecretStore {
     await store.refresh();
     const [first] = found;
     if (first !== undefined) throw new InputError(`--secrets: ${join(dir, first.file)} ${first.why}.`);
+    store.#onWrong = () => undefined;
     return store;
   }
 
   /** For a process whose files were checked by another one, or that goes on when they are not as they should be. */
   static at(dir: string, onWrong: (wrong: Wrong) => void = () => undefined): SecretStore {
     return new SecretStore(dir, onWrong);
+  }
+
+  /** From now on says which secret is new and which file cannot be one, each once; never a value. */
+  tellTo(logger: Pick<Logger, 'info' | 'warn'>): void {
+    const told = new Set<string>();
+    this.#onNew = (name) => logger.info({ secret: name }, 'a secret is new');
+    this.#onWrong = ({ file, why }) => {
+      if (told.has(`${file} ${why}`)) return;
+      told.add(`${file} ${why}`);
+      logger.warn({ file, why }, 'a secret cannot be used');
+    };
   }
 
   get names(): string[] {
@@ -91,7 +105,9 @@ export class SecretStore {
       if ('value' in read) values.set(file, read.value);
       else this.#onWrong({ file, why: read.wrong });
     }
+    const fresh = [...values.keys()].filter((name) => !this.#values.has(name));
     this.#values = values;
+    fresh.forEach((name) => this.#onNew(name));
     this.#remember(values);
   }
 

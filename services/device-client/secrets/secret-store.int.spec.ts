@@ -38,6 +38,21 @@ describe('the secrets of a device', () => {
     expect(store.redactor?.text('canary-new')).toBe('[secret:key]');
   });
 
+  it('may come later, and then it is said which, and what cannot be one, each once and without a value', async () => {
+    const store = await SecretStore.open(dir);
+    const said: string[] = [];
+    const say = (...words: unknown[]): void => void said.push(JSON.stringify(words));
+    store.tellTo({ info: say, warn: say });
+    await put('late', 'canary-1');
+    await put('open', 'canary-2', 0o644);
+    for (let times = 0; times < 2; times++) await store.refresh();
+    expect(store.names).toEqual(['late']);
+    expect(said).toEqual([
+      '[{"file":"open","why":"can be read by others; it must have the mode 600 or 400"},"a secret cannot be used"]',
+      '[{"secret":"late"},"a secret is new"]',
+    ]);
+  });
+
   it('have no value for as long as others can read them', async () => {
     await put('key', 'canary-1');
     const wrong: object[] = [];

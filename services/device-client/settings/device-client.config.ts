@@ -175,6 +175,12 @@ function tokenOnStandardInput(): TokenSource {
 
 const STANDARD_INPUT = 'standard input';
 
+/** What stands on standard input, if somebody has put something there. */
+export async function givenToken(): Promise<string | undefined> {
+  const text = process.stdin.isTTY ? '' : await readStandardInput();
+  return text.trim() === '' ? undefined : checkedToken(text, STANDARD_INPUT);
+}
+
 /** Files for connections with TLS, all PEM. */
 export interface TlsOptions {
   readonly caFile?: string;

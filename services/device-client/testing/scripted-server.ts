@@ -106,6 +106,12 @@ export class ScriptedConnection {
     this.#socket.send(JSON.stringify(this.#stamped(message)));
   }
 
+  /** Acknowledges nothing; on a connection with numbers it has one. */
+  sendWithoutAck(message: { readonly [field: string]: Json }): void {
+    const { ack: _, ...unacknowledging } = { ack: 0, ...(this.#stamped(message) as object) };
+    this.#socket.send(JSON.stringify(unacknowledging));
+  }
+
   /** Any bytes; on a connection with numbers they count as the next frame, as everything does. */
   raw(text: string): void {
     this.#sequence?.stamp({ type: 'raw' }, performance.now());

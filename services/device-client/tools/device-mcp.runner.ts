@@ -1,17 +1,18 @@
 import { serveTools, ToolResult, type HostedTool } from '#libs/mcp';
-import type { ExecCliResult } from '#proto';
+import { CommandWall, type ExecCliResult } from '#proto';
 import {
   EXEC_CLI_DEFINITION,
   ExecCli,
   type Executed,
   AGENT_META,
+  LIMIT_META,
   type ExecSettings,
   STDIN_FILE_META,
   SYS_INFO,
   sysInfo,
 } from '../exec/index.js';
 import { OUTPUT_FILES_META, clearOutputs } from '../output/index.js';
-import { CommandWall, WALL_META } from '../sandbox/index.js';
+import { WALL_META } from '../sandbox/index.js';
 import { SecretStore } from '../secrets/index.js';
 
 /**
@@ -57,7 +58,11 @@ function deviceTools(exec: ExecCli, now: () => number): HostedTool[] {
   ];
 }
 
-/** Whole outputs go beside the result: where the files are is nobody's business but the client's. */
-function withFiles({ result, files }: Executed): ExecCliResult | ToolResult<ExecCliResult> {
-  return Object.keys(files).length === 0 ? result : new ToolResult(result, { [OUTPUT_FILES_META]: files });
+/** Whole outputs and limits go beside the result: where the files are is nobody's business but the client's. */
+function withFiles({ result, files, limit }: Executed): ExecCliResult | ToolResult<ExecCliResult> {
+  const meta = {
+    ...(Object.keys(files).length > 0 && { [OUTPUT_FILES_META]: files }),
+    ...(limit !== undefined && { [LIMIT_META]: limit }),
+  };
+  return Object.keys(meta).length === 0 ? result : new ToolResult(result, meta);
 }

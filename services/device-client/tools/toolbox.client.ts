@@ -8,9 +8,9 @@ import {
   type ToolServerFact,
   type ToolServerSpec,
 } from '#libs/mcp';
-import type { CommandId, Json, ToolInfo } from '#proto';
+import type { CommandId, CommandWall, Json, ToolInfo } from '#proto';
 import { AGENT_META, STDIN_FILE_META } from '../exec/index.js';
-import { type CommandWall, WALL_META } from '../sandbox/index.js';
+import { WALL_META } from '../sandbox/index.js';
 import { RedactedOutput, withoutSecrets, type SecretStore } from '../secrets/index.js';
 import { toolInfos } from './tool-infos.js';
 
@@ -205,10 +205,17 @@ function metaOf({ isAgents, stdinFile, wall }: ToolCall): Record<string, Json> |
   const meta = {
     ...(isAgents === true && { [AGENT_META]: true }),
     ...(stdinFile !== undefined && { [STDIN_FILE_META]: stdinFile }),
-    ...(wall !== undefined && { [WALL_META]: { kind: wall.kind, views: [...wall.views] } }),
+    ...(wall !== undefined && { [WALL_META]: jsonOf(wall) }),
   };
   return Object.keys(meta).length === 0 ? undefined : meta;
 }
+
+const jsonOf = ({ kind, views, internet, writable }: CommandWall): Json => ({
+  kind,
+  views: [...views],
+  ...(internet !== undefined && { internet }),
+  ...(writable !== undefined && { writable: [...writable] }),
+});
 
 function refusalOf(name: string, owner: string | undefined): string | undefined {
   if (name === LIST_TOOLS) return 'the name is reserved';
