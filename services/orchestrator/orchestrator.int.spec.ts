@@ -139,7 +139,9 @@ describe('orchestrator', () => {
 
   it('takes of a system what it may send, tells it so of the rest, buries none, and goes on with the runs of others', async () => {
     const device = instantDevice(nc);
-    const seed = await introduceWith(nc, { kind: 'external', id: 'flood' }, ['requester'], { requestsPerMinute: 3 });
+    const seed = await introduceWith(nc, { kind: 'external', id: 'flood' }, ['requester'], {
+      limits: { requestsPerMinute: 3 },
+    });
     await requestRun(nc, diamond('flood-0'), seed);
     const buried = nc.subscribe(subjects.dlq('orchestrator'));
     const answers = nc.subscribe(subjects.answersTo('flood'), { max: 30 });
@@ -162,7 +164,7 @@ describe('orchestrator', () => {
   });
 
   it('lets a system have so many runs that have not ended, and answers one that it has as before', async () => {
-    const seed = await introduceWith(nc, { kind: 'external', id: 'slow' }, ['requester'], { openRuns: 1 });
+    const seed = await introduceWith(nc, { kind: 'external', id: 'slow' }, ['requester'], { limits: { openRuns: 1 } });
     const runId = await requestRun(nc, diamond('slow-1'), seed);
     await expect(requestRun(nc, diamond('slow-2'), seed)).rejects.toThrow('slow may have 1 runs that have not ended');
     expect(await requestRun(nc, diamond('slow-1'), seed)).toBe(runId);

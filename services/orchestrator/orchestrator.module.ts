@@ -1,8 +1,8 @@
 import { Module } from '@nestjs/common';
-import { openAttemptLog, openPlanLog, openRunLog, type RunLog } from '#libs/event-log';
+import { meteredLog, openAttemptLog, openPlanLog, openRunLog, RUN_LOG, type RunLog } from '#libs/event-log';
 import { ConditionJudge } from '#libs/judging';
 import { Actors, BusStrategy, getArtifact, Members, RunTimers } from '#libs/messaging';
-import { CLOCK, INSTANCE, knowsActors, loadConfig, LOGGER, NATS, part, token } from '#libs/platform';
+import { CLOCK, INSTANCE, knowsActors, loadConfig, LOGGER, Metrics, NATS, part, token } from '#libs/platform';
 import { Fleet, FleetViewConsumer } from './fleet/index.js';
 import {
   KvVerbAnswers,
@@ -13,7 +13,7 @@ import {
   VerbsHandler,
 } from './inputs/index.js';
 import { OrchestratorConfig } from './orchestrator.config.js';
-import { RunServer, storedEnds, storedWords } from './runs/index.js';
+import { runFigures, RunServer, storedEnds, storedWords } from './runs/index.js';
 
 const SERVICE = 'orchestrator';
 
@@ -32,7 +32,7 @@ const OWNS = token<(runId: string) => boolean>('OWNS');
   controllers: [RequestInputs, PartitionInputs],
   providers: [
     part(ORCHESTRATOR_CONFIG, [], () => loadConfig(OrchestratorConfig)),
-    part(RUNS, [NATS], openRunLog),
+    part(RUNS, [NATS, Metrics], (nc, metrics) => meteredLog(openRunLog(nc), { metrics, stream: RUN_LOG.stream })),
     knowsActors(),
     part(KvVerbAnswers, [NATS], (nc) => KvVerbAnswers.open(nc)),
     part(Fleet, [ORCHESTRATOR_CONFIG], ({ tasksMax }) => new Fleet(tasksMax)),
@@ -60,8 +60,22 @@ const OWNS = token<(runId: string) => boolean>('OWNS');
     part(OWNS, [Members, Partitions], (members, partitions) => (runId) => members.alive() && partitions.owns(runId)),
     part(
       RunServer,
-      [RUNS, NATS, Fleet, FleetViewConsumer, Members, Partitions, ConditionJudge, Actors, CLOCK, INSTANCE, LOGGER],
-      (log, nc, fleet, view, members, partitions, judge, actors, clock, instance, logger) => {
+      [
+        RUNS,
+        NATS,
+        Fleet,
+        FleetViewConsumer,
+        Members,
+        Partitions,
+        ConditionJudge,
+        Actors,
+        CLOCK,
+        INSTANCE,
+        LOGGER,
+        Metrics,
+        ORCHESTRATOR_CONFIG,
+      ],
+      (log, nc, fleet, view, members, partitions, judge, actors, clock, instance, logger, metrics, config) => {
         const [attempts, plans] = [openAttemptLog(nc), openPlanLog(nc)];
         const server = new RunServer({
           log,
@@ -76,6 +90,7 @@ const OWNS = token<(runId: string) => boolean>('OWNS');
           approvers: () => actors.directory.approvers().map(({ id }) => id),
           standing: (contentHash, now) => actors.directory.standing(contentHash, now),
           judge: (questions) => judge.judge(questions),
+          figures: runFigures(metrics, config.metricsLabels),
         });
         partitions.onLoss(() => server.drop((runId) => partitions.owns(runId)));
         return server;

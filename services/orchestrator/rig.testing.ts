@@ -14,6 +14,7 @@ export function startOrchestrator(
     planApproval: 'as-requested',
     approvals: 1,
     judge: 'models',
+    metricsLabels: [],
     ...config,
   } satisfies OrchestratorConfig;
   return startReplica(OrchestratorModule, {

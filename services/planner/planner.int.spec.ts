@@ -4,8 +4,8 @@ import type { NatsConnection } from '@nats-io/transport-node';
 import { BUCKETS, subjects, type PlanCommit, type RunCommit } from '#proto';
 import { openPlanLog, openRunLog, readCommits, verifyChain, type Stored } from '#libs/event-log';
 import { getArtifact, query, readMembers } from '#libs/messaging';
-import { ServicePorts } from '#libs/platform';
-import { startModelServer, startTestBus, type ModelServer, type Replica, type TestBus } from '#libs/testing';
+import { Metrics, ServicePorts } from '#libs/platform';
+import { startModelServer, startTestBus, valueOf, type ModelServer, type Replica, type TestBus } from '#libs/testing';
 import { PlannerWorld, profileOf, RUN_ID } from './testing/planner-world.js';
 import { plan, task } from './testing/replies.js';
 import { servePlanner, type ServedPlanner } from './testing/served.js';
@@ -139,6 +139,7 @@ describe('a planner on a real server', () => {
     const asked = model.requests.length;
     await request('look after the disks', 'run-left');
     await model.asked(asked + 1);
+    expect(valueOf(await first.get(Metrics).text(), 'orrery_planner_rounds_live')).toBe(1);
     const stopped = first.stop();
     await planner('i7');
     const [commit] = await plansOf('run-left');

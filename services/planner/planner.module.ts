@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { Module } from '@nestjs/common';
-import { DURABLES } from '#proto';
-import { openPlanLog, openRunLog, type RunLog } from '#libs/event-log';
+import { DURABLES, type RunbookInfo } from '#proto';
+import { meteredLog, openPlanLog, openRunLog, PLAN_LOG, type RunLog } from '#libs/event-log';
 import { readSecret } from '#libs/keys';
-import { StoringModelDesk } from '#libs/llm';
+import { meteredModel, StoringModelDesk } from '#libs/llm';
 import { Actors, agentsOf, BusStrategy, Members, putArtifact } from '#libs/messaging';
-import { untypedLines } from '#libs/planner';
+import type { Runbook } from '#libs/planner';
 import {
   CLOCK,
   ConfigError,
@@ -23,12 +23,11 @@ import {
 import { McpEndpoint } from './endpoint/index.js';
 import { ExampleEmbeddings, examplesFrom, meteredEmbedder, type ExperienceStore } from './experience/index.js';
 import { FleetWatch, MatchQueries, PlanningFleet } from './fleet/index.js';
-import { loadPlannerKit, PLANNER_KIT, Warming } from './kit/index.js';
+import { loadPlannerKit, PLANNER_KIT, RunbookShelf, Warming } from './kit/index.js';
 import { EvaluationHandler, LEARNING, LearningHandler, LearningQueries, Reflection } from './learning/index.js';
 import { PlannerConfig } from './planner.config.js';
 import {
   LiveRounds,
-  meteredModel,
   PlanCommits,
   PLANNER_SERVICE,
   RoundHandler,
@@ -37,9 +36,6 @@ import {
   RoundsConsumer,
   Thinking,
 } from './rounds/index.js';
-
-const UNTYPED_LINES =
-  'lines of a runbook have no type and are success-only: after a failure what they lead to is skipped';
 /** Bytes of the text that the words of others are fenced with in a prompt. */
 const BOUNDARY_BYTES = 16;
 const random = (): string => randomBytes(BOUNDARY_BYTES).toString('hex');
@@ -69,18 +65,14 @@ const ENDPOINT = token<McpEndpoint | null>('ENDPOINT');
   providers: [
     part(PLANNER_CONFIG, [], () => loadConfig(PlannerConfig)),
     part(PLANNER_KIT, [PLANNER_CONFIG, LOGGER, Metrics], async (config, logger, metrics) => {
-      const { model, embedder, ...kit } = await loadPlannerKit(config, process.env);
-      for (const problem of kit.problems) logger.warn({ problem }, 'a runbook cannot be used');
-      for (const { info, file } of kit.runbooks) {
-        const lines = untypedLines(file);
-        if (lines.length > 0) logger.warn({ runbook: info.name, lines }, UNTYPED_LINES);
-      }
+      const { model, embedder, ...kit } = await loadPlannerKit(config, process.env, logger);
       return {
         ...kit,
-        model: model && meteredModel(model, metrics),
-        embedder: embedder && meteredEmbedder(embedder, metrics),
+        model: meteredModel(model, metrics),
+        embedder: meteredEmbedder(embedder, metrics),
       };
     }),
+    part(RunbookShelf, [PLANNER_KIT], ({ shelf }) => shelf),
     part(Warming, [PLANNER_KIT, LOGGER], (kit, logger) => new Warming(kit, logger)),
     part(MCP_SEED, [PLANNER_CONFIG, SERVICE_CONFIG], async ({ mcpPort }, { nats }) =>
       mcpPort === null ? null : readSeed(nats.seedFile),
@@ -104,8 +96,9 @@ const ENDPOINT = token<McpEndpoint | null>('ENDPOINT');
     part(RUNS, [NATS], openRunLog),
     part(
       PlanCommits,
-      [NATS, CLOCK, INSTANCE],
-      (nc, clock, instance) => new PlanCommits({ plans: openPlanLog(nc), clock, instance }),
+      [NATS, CLOCK, INSTANCE, Metrics],
+      (nc, clock, instance, metrics) =>
+        new PlanCommits({ plans: meteredLog(openPlanLog(nc), { metrics, stream: PLAN_LOG.stream }), clock, instance }),
     ),
     part(DESK, [PLANNER_KIT, PLANNER_CONFIG, NATS, LOGGER], ({ model }, { keepPrompts }, nc, logger) => {
       const artifacts = { put: (content: Uint8Array) => putArtifact(nc, content) };
@@ -120,10 +113,10 @@ const ENDPOINT = token<McpEndpoint | null>('ENDPOINT');
     part(
       THINKING,
       [DESK, PLANNER_KIT, PlanningFleet, EXPERIENCES, EMBEDDINGS, CLOCK, LOGGER],
-      (desk, { prompter, runbooks }, fleet, experiences, embeddings, clock, logger) => {
+      (desk, { prompter, shelf }, fleet, experiences, embeddings, clock, logger) => {
         const examples = experiences ? examplesFrom(experiences.store, logger, { embeddings }) : async () => [];
-        const infos = runbooks.map(({ info }) => info);
-        return desk && new Thinking({ desk, prompter, fleet, runbooks: infos, examples, clock, random });
+        const runbooks = (): RunbookInfo[] => shelf.runbooks.map(({ info }) => info);
+        return desk && new Thinking({ desk, prompter, fleet, runbooks, examples, clock, random });
       },
     ),
     part(
@@ -134,8 +127,9 @@ const ENDPOINT = token<McpEndpoint | null>('ENDPOINT');
     part(
       RoundHandler,
       [RUNS, PlanCommits, LiveRounds, THINKING, PLANNER_KIT, PlanningFleet, CLOCK, LOGGER, Metrics],
-      (runs, commits, live, thinking, { runbooks }, fleet, clock, logger, metrics) => {
+      (runs, commits, live, thinking, { shelf }, fleet, clock, logger, metrics) => {
         const emit = roundRecords(logger, metrics);
+        const runbooks = (): readonly Runbook[] => shelf.runbooks;
         return new RoundHandler({ runs, commits, live, thinking, runbooks, fleet, clock, logger, emit });
       },
     ),

@@ -1,6 +1,14 @@
 import { Module } from '@nestjs/common';
 import type { DeviceId } from '#proto';
-import { openActorLog, openFleetLog, type ActorLog, type FleetLog } from '#libs/event-log';
+import {
+  ACTOR_LOG,
+  FLEET_LOG,
+  meteredLog,
+  openActorLog,
+  openFleetLog,
+  type ActorLog,
+  type FleetLog,
+} from '#libs/event-log';
 import { CredentialIssuer, readSecret } from '#libs/keys';
 import { Actors, DeviceTimers } from '#libs/messaging';
 import {
@@ -11,6 +19,7 @@ import {
   knowsActors,
   loadConfig,
   LOGGER,
+  Metrics,
   NATS,
   part,
   POSTGRES,
@@ -23,7 +32,7 @@ import { ActorsConsumer, ActorsHandler, ActorsProjector, FeedDurables, FirstActo
 import { ContentQueries, FleetQueries, IdentityQueries, PeopleQueries } from './endpoint/index.js';
 import { FleetState, isRecorded, liveSession } from '#libs/fleet';
 import { DueTimers, FleetConsumer, FleetHandler, IdentityHandler } from './log/index.js';
-import { MetricsBoard, PresenceConsumer, readPresence } from './presence/index.js';
+import { fleetFigures, MetricsBoard, PresenceConsumer, readPresence } from './presence/index.js';
 import {
   DeviceRows,
   DirtyKeys,
@@ -61,8 +70,12 @@ const ROWS_PROJECTOR = token<ProfilesProjector>('ROWS_PROJECTOR');
     part(REGISTRY_CONFIG, [], () => loadConfig(RegistryConfig)),
     part(SEED, [SERVICE_CONFIG], ({ nats }) => readSeed(nats.seedFile)),
     part(ROWS, [POSTGRES], (postgres) => new DeviceRows(postgres)),
-    part(FLEET, [NATS], openFleetLog),
-    FleetState,
+    part(FLEET, [NATS, Metrics], (nc, metrics) => meteredLog(openFleetLog(nc), { metrics, stream: FLEET_LOG.stream })),
+    part(FleetState, [Metrics], (metrics) => {
+      const state = new FleetState();
+      fleetFigures(state, metrics);
+      return state;
+    }),
     MetricsBoard,
     part(FleetConsumer, [NATS, FleetState, LOGGER], (nc, state, logger) => new FleetConsumer({ nc, state, logger })),
     part(
@@ -151,7 +164,7 @@ const ROWS_PROJECTOR = token<ProfilesProjector>('ROWS_PROJECTOR');
           },
         }),
     ),
-    part(ACTORS, [NATS], openActorLog),
+    part(ACTORS, [NATS, Metrics], (nc, metrics) => meteredLog(openActorLog(nc), { metrics, stream: ACTOR_LOG.stream })),
     Roster,
     part(ActorsConsumer, [NATS, Roster, LOGGER], (nc, state, logger) => new ActorsConsumer({ nc, state, logger })),
     part(

@@ -2,10 +2,15 @@ import { z } from 'zod';
 import { envUrl, parseConfig, type Environment } from '#libs/platform';
 import { parseDevices } from './devices.js';
 
-const Env = z.object({
+/** What the steps of setup read. */
+export const SetupEnv = z.object({
+  /** Directory of the secrets of all owners. */
   ORRERY_SECRETS_DIR: z.string().default('/secrets'),
+  /** Where nats-server is. */
   ORRERY_NATS_URL: envUrl('nats:', 'tls:').default('nats://127.0.0.1:4222'),
+  /** Where nats-server says how it is set. */
   ORRERY_NATS_MONITOR_URL: envUrl('http:', 'https:').default('http://127.0.0.1:8222'),
+  /** Devices to enrol, with their tags: `web-1:web,eu db-1:db`. */
   ORRERY_SETUP_DEVICES: z
     .string()
     .default('')
@@ -19,7 +24,7 @@ const Env = z.object({
 
 /** Throws ConfigError. */
 export function readSetupConfig(environment: Environment) {
-  const env = parseConfig(Env, environment);
+  const env = parseConfig(SetupEnv, environment);
   return {
     secretsDir: env.ORRERY_SECRETS_DIR,
     natsUrl: env.ORRERY_NATS_URL,

@@ -2,7 +2,7 @@ import { Inject } from '@nestjs/common';
 import type { NatsConnection } from '@nats-io/transport-node';
 import type { Logger } from 'pino';
 import { DURABLES, LIMITS, type RequestId, type SubmitAnswer, subjects } from '#proto';
-import { type BusMessage, type BusRequest, DONE, type Outcome } from '#libs/messaging';
+import { type BusMessage, type BusRequest, DONE, type Outcome, refusalOfFault, StoreWatch } from '#libs/messaging';
 import { AnswersSubject, TakesMessages, LOGGER, NATS, Takes } from '#libs/platform';
 import { SubmitHandler, tryAgain } from './submit.handler.js';
 
@@ -54,7 +54,10 @@ export class RequestInputs {
     const submit = async (): Promise<SubmitAnswer> => {
       const submitted = await this.#handler.submit(data, subject);
       if (submitted.kind === 'final') return submitted.answer;
-      return tryAgain(submitted.kind === 'try-again' ? submitted.requestId : undefined);
+      const requestId = submitted.kind === 'try-again' ? submitted.requestId : undefined;
+      // The handler has given up: nothing is on its way any more.
+      const fault = await StoreWatch.of(this.#nc).fault();
+      return tryAgain(requestId, fault && refusalOfFault(fault));
     };
     try {
       return await Promise.race([submit(), late]);

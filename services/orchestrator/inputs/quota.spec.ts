@@ -56,6 +56,18 @@ describe('what is taken of a system in a minute', () => {
   });
 });
 
+it('of N replicas each counts what it takes: all of them together take N times as much, and never more', () => {
+  for (const replicas of [1, 2, 5]) {
+    const quotas = Array.from({ length: replicas }, () => new Quota());
+    let taken = 0;
+    for (let index = 0; index < 100; index++) {
+      const quota = quotas[index % replicas];
+      if (quota !== undefined && send(quota, 1, index) === undefined) taken += 1;
+    }
+    expect(taken).toBe(replicas * LIMIT.requestsPerMinute);
+  }
+});
+
 it.each([
   [1, LIMIT, undefined],
   [2, LIMIT, 'billing may have 2 runs that have not ended; send it again when one of them has'],

@@ -130,3 +130,24 @@ describe('a request as it arrives', () => {
     expect(readRequest(bytes(text))).toMatchObject({ ok: false, refusal: { code: 'INVALID_JSON' } });
   });
 });
+
+describe('what somebody asks for', () => {
+  const trusted = (subject: string, actor?: unknown) => {
+    const known = who(subject, actor);
+    return known.ok ? known.requester.trusted : 'refused';
+  };
+  const ways: [string, string, unknown][] = [
+    ['signed', subjects.submit, proofOn(subjects.submit, 'anna')],
+    ['published', subjects.requestsOf('shop'), undefined],
+    ['published and signed', subjects.requestsOf('shop'), proofOn(subjects.requestsOf('shop'), 'shop')],
+    ['published as once', subjects.requests, undefined],
+  ];
+
+  it.each(ways)('is trusted when he is an operator, and only then: %s', (_, subject, proof) => {
+    expect(trusted(subject, proof)).toBeUndefined();
+    roles = ['requester', 'approver', 'viewer', 'auditor', 'admin'];
+    expect(trusted(subject, proof)).toBeUndefined();
+    roles = ['requester', 'operator'];
+    expect(trusted(subject, proof)).toBe(true);
+  });
+});

@@ -18,6 +18,8 @@ export interface Requester {
   readonly actor: Actor;
   /** Where the ids of its requests are unique; part of the hash that gives the run id. */
   readonly namespace: string;
+  /** He was an operator when the request came in. */
+  readonly trusted?: true;
   /** Of a request that was signed; the others are as good as the permissions of the bus. */
   readonly proof?: KeptProof;
 }
@@ -56,7 +58,7 @@ export function requesterOf(sent: Sent, actors: Pick<Actors, 'actorOf' | 'actorN
   const publisher = publisherOf(subject, actors);
   if (publisher === undefined) return unauthorized(`${subject} is the subject of nobody here`);
   const { actor: who, namespace, roles } = publisher;
-  return unlessAllowed(who, roles) ?? { ok: true, requester: { actor: who, namespace } };
+  return unlessAllowed(who, roles) ?? { ok: true, requester: { actor: who, namespace, ...trustOf(roles) } };
 }
 
 /** Undefined when these are the roles of somebody who may ask for runs. */
@@ -64,6 +66,9 @@ function unlessAllowed(who: Actor, roles: readonly Role[]): KnownRequester | und
   if (mayDo(roles, 'SUBMIT')) return undefined;
   return unauthorized(missingRole('SUBMIT', who, roles));
 }
+
+const trustOf = (roles: readonly Role[]): Pick<Requester, 'trusted'> =>
+  mayDo(roles, 'RUN_UNJUDGED') ? { trusted: true } : {};
 
 function signerOf(
   { subject, json, actor, now }: Sent,
@@ -86,7 +91,7 @@ function signerOf(
   return (
     unlessAllowed(sender, roles) ?? {
       ok: true,
-      requester: { actor: sender, namespace, proof: keepProof(parsed.value, command) },
+      requester: { actor: sender, namespace, ...trustOf(roles), proof: keepProof(parsed.value, command) },
     }
   );
 }

@@ -10,7 +10,11 @@ const GIVEN = { requestId: 'r', constellation: { name: 'x', tasks: [star], lines
 function requested(request: object, options: RunOptions, planApproval?: 'required') {
   const submission = checkSubmission({ ...request, options }, 'default', 100);
   if (!submission.ok) throw new Error(submission.refusal.message);
-  return requestedOf({ ...submission, planApproval }, { kind: 'external', id: 'default' }, NOW);
+  return requestedOf(
+    { ...submission, planApproval },
+    { actor: { kind: 'external', id: 'default' }, trusted: true },
+    NOW,
+  );
 }
 
 describe('the first fact of a run', () => {
@@ -27,6 +31,30 @@ describe('the first fact of a run', () => {
     expect(approvals).toBe(1);
   });
 
+  it('says that who asked was no operator, which makes no other request of it', () => {
+    const submission = checkSubmission(GIVEN, 'default', 100);
+    if (!submission.ok) throw new Error(submission.refusal.message);
+    const actor = { kind: 'external', id: 'default' } as const;
+    const [believed, judged] = [true, false].map((trusted) => requestedOf(submission, { actor, trusted }, NOW));
+    expect(believed).not.toHaveProperty('judgeCommands');
+    expect(judged).toEqual({ ...believed, judgeCommands: true });
+    expect(requestedOf(submission, { actor }, NOW)).toEqual(judged);
+  });
+
+  it('has the labels that were asked for, which are of its content; none are as if nothing was said', () => {
+    const of = (more: object) => {
+      const submission = checkSubmission({ ...GOAL, ...more }, 'default', 100);
+      if (!submission.ok) throw new Error(submission.refusal.message);
+      return requestedOf(submission, { actor: { kind: 'external', id: 'default' } }, NOW);
+    };
+    const labelled = of({ labels: { team: 'db', env: 'prod' } });
+    expect(labelled.labels).toEqual({ team: 'db', env: 'prod' });
+    expect(of({ labels: { env: 'prod', team: 'db' } }).contentHash).toBe(labelled.contentHash);
+    expect(of({ labels: { team: 'db' } }).contentHash).not.toBe(labelled.contentHash);
+    expect(of({})).not.toHaveProperty('labels');
+    expect(of({ labels: {} })).toEqual(of({}));
+  });
+
   it('says how long a task may wait for a device, as asked for', () => {
     const options = { editPolicy: 'when-needed', deviceAskMs: 100, deviceWaitMs: 604_800_000 } as const;
     expect(requested(GIVEN, options).options).toMatchObject(options);
@@ -41,7 +69,11 @@ describe('the first fact of a run', () => {
     const options = asked === undefined ? {} : { approvals: asked };
     const submission = checkSubmission({ ...GIVEN, options }, 'default', 100);
     if (!submission.ok) throw new Error(submission.refusal.message);
-    const told = requestedOf({ ...submission, approvals: floor }, { kind: 'external', id: 'default' }, NOW);
+    const told = requestedOf(
+      { ...submission, approvals: floor },
+      { actor: { kind: 'external', id: 'default' }, trusted: true },
+      NOW,
+    );
     expect(told.options.approvals).toBe(expected);
     expect(told.contentHash).toBe(requested(GIVEN, options).contentHash);
   });
@@ -77,7 +109,7 @@ describe('the first fact of a run', () => {
       );
     const submitted = (submission: ReturnType<typeof typed>) => {
       if (!submission.ok) throw new Error(submission.refusal.message);
-      const requested = requestedOf(submission, { kind: 'external', id: 'default' }, NOW);
+      const requested = requestedOf(submission, { actor: { kind: 'external', id: 'default' }, trusted: true }, NOW);
       return { ...requested, formerHash: submission.formerHash };
     };
     const untyped = submitted(typed({}));

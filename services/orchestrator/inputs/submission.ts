@@ -109,13 +109,19 @@ interface AcceptedSubmission {
   readonly judge?: JudgedCommands | undefined;
 }
 
+interface Asker {
+  readonly actor: Actor;
+  /** He is an operator: what he asks for runs as it stands. */
+  readonly trusted?: boolean | undefined;
+}
+
 /**
  * The first fact of a run. The content hash covers the request as parsed, defaults filled in, and nothing that was set here
  * or kept of UFO's JSON for an export: it decides nothing.
  */
 export function requestedOf(
   { request, namespace, planApproval, approvals = 1, judge = 'models' }: AcceptedSubmission,
-  actor: Actor,
+  { actor, trusted = false }: Asker,
   now: number,
 ): RunEventData<'RUN_REQUESTED'> {
   const deadlineMs = request.options.deadlineMs ?? DEFAULTS.runDeadlineMs;
@@ -123,10 +129,12 @@ export function requestedOf(
   const isPlanned = editPolicyOf({ request }) !== 'never';
   const { rounds = DEFAULTS.rounds, deviceAskMs = DEFAULTS.deviceAskMs } = request.options;
   const { deviceWaitMs = DEFAULTS.deviceWaitMs } = request.options;
+  const { labels = {}, ...asked } = request;
+  const labelled = Object.keys(labels).length > 0 ? { labels } : {};
   return {
     requestId: request.requestId,
     namespace,
-    contentHash: hashCommit({ ...request, metadata: takeKept(request.metadata).metadata }),
+    contentHash: hashCommit({ ...asked, ...labelled, metadata: takeKept(request.metadata).metadata }),
     goal: request.goal,
     constellation: request.constellation,
     // The bounds that count stand in the log, and not in the version of its reader.
@@ -139,9 +147,11 @@ export function requestedOf(
       ...(judge === 'all' && { judge }),
     },
     metadata: request.metadata,
+    ...labelled,
     requestedBy: actor,
     requestedAt: new Date(now).toISOString(),
     deadlineAt: new Date(now + deadlineMs).toISOString(),
+    ...(!trusted && { judgeCommands: true }),
     ...(request.constellation !== null && { untypedLines: 'success-only' }),
   };
 }

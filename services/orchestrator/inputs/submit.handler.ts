@@ -79,7 +79,7 @@ export class SubmitHandler {
     const parsed = parseWith(SubmitCommand, JSON.parse(new TextDecoder().decode(payload)));
     if (!parsed.ok)
       return rejected({ code: 'INVALID_REQUEST', message: 'the verb is not valid', issues: parsed.issues });
-    const { request, namespace, actor, proof } = parsed.value;
+    const { request, namespace, actor, proof, trusted } = parsed.value;
     const submission = checkSubmission(request, namespace, payload.length);
     if (!submission.ok) return rejected(submission.refusal);
     if (submission.runId !== runId) {
@@ -87,7 +87,12 @@ export class SubmitHandler {
     }
     // The parser of the request as it was sent has filled the types in.
     const { formerHash } = parsed.value;
-    const requester: Requester = { actor, namespace, ...(proof !== undefined && { proof }) };
+    const requester: Requester = {
+      actor,
+      namespace,
+      ...(trusted && { trusted }),
+      ...(proof !== undefined && { proof }),
+    };
     const settled = await this.#decide({ ...submission, ...(formerHash !== undefined && { formerHash }) }, requester);
     if (settled.kind !== 'answered') return rejected(TRY_AGAIN);
     const { answer, sequence } = settled;
@@ -117,12 +122,12 @@ export class SubmitHandler {
     return limits && tooManyOpen(actorId, limits, server.openRunsOf(actorId));
   }
 
-  #decide(submission: Accepted, { actor, proof }: Requester): Promise<Settled> {
+  #decide(submission: Accepted, { actor, trusted, proof }: Requester): Promise<Settled> {
     const { request, runId, bytes, formerHash } = submission;
     // A run that there is already is answered as before, whatever it says.
     const refusal = submission.refusal ?? this.#tooManyOpen(actor.id);
     const { clock, planApproval, approvals, judge } = this.#parts;
-    const requested = requestedOf({ ...submission, planApproval, approvals, judge }, actor, clock.now());
+    const requested = requestedOf({ ...submission, planApproval, approvals, judge }, { actor, trusted }, clock.now());
     return new Promise((settle) => {
       this.#parts.server.deliver(runId, {
         input: { kind: 'submit', requested, formerHash, refusal },
@@ -157,8 +162,8 @@ function refused(requestId: string | undefined, error: Refusal): SubmissionAnswe
   return { kind: 'final', answer: { ...(requestId === undefined ? {} : { requestId }), error } };
 }
 
-export function tryAgain(requestId: string | undefined): SubmitAnswer {
-  return { ...(requestId === undefined ? {} : { requestId }), error: TRY_AGAIN };
+export function tryAgain(requestId: string | undefined, error = TRY_AGAIN): SubmitAnswer {
+  return { ...(requestId === undefined ? {} : { requestId }), error };
 }
 
 function rejected(reason: Refusal): VerbAnswer {

@@ -11,6 +11,7 @@ import {
   type Actor,
   type JudgedCommands,
   type Refusal,
+  type RefusalCode,
   type RunCommit,
   type RunId,
   type RunVerb,
@@ -20,7 +21,7 @@ import {
 import { type Control, foldRun, forkedFrom, hasPlan, IGNORED, type Input, type Run } from '#libs/constellation';
 import { CorruptLogError, type RunLog, runIdOf } from '#libs/event-log';
 import { keepProof } from '#libs/keys';
-import type { ActorAnswer, Actors } from '#libs/messaging';
+import { type ActorAnswer, type Actors, refusalOfFault, StoreWatch } from '#libs/messaging';
 import type { Clock } from '#libs/platform';
 import type { RunServer, Settled, Waiting } from '../runs/index.js';
 import { askOwner } from './owner.client.js';
@@ -43,6 +44,9 @@ interface VerbParts {
 const FORK_BYTES_MAX = 1536 * 1024;
 
 const PLANNER: Actor = { kind: 'system', id: 'planner' };
+
+/** The same id is decided when it comes again. */
+const NOT_FINAL: ReadonlySet<RefusalCode | undefined> = new Set(['TRY_AGAIN', 'STORAGE_FULL']);
 
 const TRY_AGAIN: VerbAnswer = rejected('TRY_AGAIN', 'the outcome is not known yet; send the same id again');
 
@@ -105,7 +109,7 @@ export class VerbsHandler {
       const first = await answers.first(said);
       if (first !== undefined) return first;
       const answer = await decide();
-      return answer.reason?.code === 'TRY_AGAIN' ? answer : await answers.keep(said, answer);
+      return NOT_FINAL.has(answer.reason?.code) ? answer : await answers.keep(said, answer);
     } catch {
       // What is not kept was not answered: the same id comes again, and what changed the run is found in it.
       return TRY_AGAIN;
@@ -176,6 +180,12 @@ export class VerbsHandler {
     }
   }
 
+  async #answerOf(settled: Settled): Promise<VerbAnswer> {
+    if (settled.kind !== 'retry') return answerOf(settled);
+    const fault = await StoreWatch.of(this.#parts.nc).fault();
+    return fault === undefined ? TRY_AGAIN : { answer: 'rejected', reason: refusalOfFault(fault), sequence: 0 };
+  }
+
   async #decide(runId: RunId, input: Extract<Input, { id: string }>, proven: Proven): Promise<VerbAnswer> {
     const { promise: late, resolve } = Promise.withResolvers<VerbAnswer>();
     const timer = setTimeout(() => resolve(TRY_AGAIN), LIMITS.verbAnswerMs);
@@ -183,7 +193,7 @@ export class VerbsHandler {
       this.#parts.server.deliver(runId, { input, ...proven, settle });
     });
     try {
-      return await Promise.race([settled.then(answerOf), late]);
+      return await Promise.race([settled.then((one) => this.#answerOf(one)), late]);
     } finally {
       clearTimeout(timer);
     }
@@ -202,8 +212,7 @@ function commandOf(runId: RunId, verb: RunVerb, json: VerbBody<RunVerb>) {
   return { subject: subjects.verb(parent ?? runId, verb), body, isSecret: 'grant' in body };
 }
 
-function answerOf(settled: Settled): VerbAnswer {
-  if (settled.kind === 'retry') return TRY_AGAIN;
+function answerOf(settled: Exclude<Settled, { kind: 'retry' }>): VerbAnswer {
   if (settled.kind === 'poison') return rejected('INVALID_STATE', `the run cannot be served: ${settled.reason}`);
   const { answer, sequence } = settled;
   switch (answer.kind) {

@@ -1,7 +1,7 @@
 import { type AttemptCommit, type AttemptKey, attemptOfCommand, type AttemptSubjectKind } from '#proto';
 import type { Input, Run } from '#libs/constellation';
 import type { AttemptLog } from '#libs/event-log';
-import type { StoredEnd } from './run-server.handler.js';
+import type { StoredEnd } from './served-run.js';
 
 /** More are left to their redelivery. */
 const ENDS_MAX = 500;

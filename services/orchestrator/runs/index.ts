@@ -4,4 +4,6 @@
  */
 export * from './attempt-ends.client.js';
 export * from './plan-words.client.js';
-export { RunServer, type Settled, type Waiting } from './run-server.handler.js';
+export { runFigures } from './run-figures.adapter.js';
+export { RunServer } from './run-server.handler.js';
+export type { Settled, Waiting } from './served-run.js';

@@ -9,7 +9,7 @@ import {
 import type { Input, Run } from '#libs/constellation';
 import { CorruptLogError, type PlanLog } from '#libs/event-log';
 import type { BusMessage } from '#libs/messaging';
-import type { StoredEnd } from './run-server.handler.js';
+import type { StoredEnd } from './served-run.js';
 
 const PLANNER = { kind: 'system', id: 'planner' } as const;
 

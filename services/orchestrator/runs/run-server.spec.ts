@@ -4,7 +4,9 @@ import type { AgentProfile, RunId, TaskConstellation } from '#proto';
 import { type Control, foldRun, type Input } from '#libs/constellation';
 import { memoryRunLog, newCommitId, type RunLog, sealCommit } from '#libs/event-log';
 import { Fleet } from '../fleet/fleet.js';
-import { RunServer, type Settled, type StoredEnd, type WakeUps } from './run-server.handler.js';
+import { RunServer } from './run-server.handler.js';
+import type { Settled, StoredEnd } from './served-run.js';
+import type { WakeUps } from './wake-ups.handler.js';
 import { checkSubmission, requestedOf } from '../inputs/submission.js';
 
 const NOW = Date.parse('2026-01-01T00:00:00.000Z');
@@ -88,7 +90,10 @@ function submit(ids: readonly string[], requestId = 'request-1', deviceId = 'web
     100,
   );
   if (!submission.ok) throw new Error(submission.refusal.message);
-  return { kind: 'submit', requested: requestedOf(submission, { kind: 'external', id: 'default' }, NOW) };
+  return {
+    kind: 'submit',
+    requested: requestedOf(submission, { actor: { kind: 'external', id: 'default' }, trusted: true }, NOW),
+  };
 }
 type Loose = {
   name: string;

@@ -7,7 +7,7 @@ import { PLANNER_KIT, type PlannerKit } from '../kit/index.js';
 import { PlanningFleet } from './fleet.js';
 import { untilKnown } from './known-fleet.adapter.js';
 
-type Kit = Pick<PlannerKit, 'runbooks' | 'problems' | 'model'>;
+type Kit = Pick<PlannerKit, 'model'> & { readonly shelf: Pick<PlannerKit['shelf'], 'runbooks' | 'problems'> };
 
 /** Says how goals would be planned and what runbooks would make of them; nothing is planned. */
 @TakesMessages()
@@ -22,7 +22,8 @@ export class MatchQueries {
 
   @Answers('planner', 'match')
   async match({ goal }: QueryRequest<'planner', 'match'>): Promise<QueryAnswer<'planner', 'match'>> {
-    const { runbooks, model } = this.#kit;
+    const { shelf, model } = this.#kit;
+    const { runbooks } = shelf;
     const found = matchGoal(goal, runbooks);
     if (found !== null && 'issues' in found) {
       const [word = ''] = goal.trim().split(/\s+/u);
@@ -38,13 +39,13 @@ export class MatchQueries {
 
   @Answers('planner', 'runbooks')
   async runbooks(): Promise<QueryAnswer<'planner', 'runbooks'>> {
-    const { runbooks, problems } = this.#kit;
+    const { runbooks, problems } = this.#kit.shelf;
     return { runbooks: runbooks.map(({ info }) => info), problems: [...problems] };
   }
 
   @Answers('planner', 'runbook')
   async runbook({ name, parameters }: QueryRequest<'planner', 'runbook'>): Promise<QueryAnswer<'planner', 'runbook'>> {
-    const { runbooks } = this.#kit;
+    const { runbooks } = this.#kit.shelf;
     const runbook = runbooks.find(({ info }) => info.name === name);
     if (runbook === undefined) throw unknown(name, runbooks);
     await untilKnown(this.#fleet);

@@ -31,7 +31,7 @@ const fleet = new PlanningFleet();
 fleet.replace(new Map([['web-1', profileOf('web-1')]]));
 fleet.served([], 0);
 const handler = (hasModel: boolean, runbooks = [parsed.runbook]) =>
-  new MatchQueries({ runbooks, problems: [], model: hasModel ? new ScriptedChatModel([]) : null }, fleet);
+  new MatchQueries({ shelf: { runbooks, problems: [] }, model: hasModel ? new ScriptedChatModel([]) : null }, fleet);
 
 describe('a goal', () => {
   it("that names a runbook is the runbook's, also where there is a model", async () => {

@@ -1,2 +1,3 @@
-/** What plans are made with, read when the service starts: the model, the prompts, the runbooks. */
+/** What plans are made with: the model, the prompts, the runbooks. */
 export * from './planner-kit.adapter.js';
+export { RunbookShelf } from './runbook-shelf.adapter.js';

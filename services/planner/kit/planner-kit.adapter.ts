@@ -2,20 +2,19 @@ import type { Logger } from 'pino';
 import { countTokens, loadChatModel, loadEmbedder, type ChatModel, type Embedder } from '#libs/llm';
 import { emptyRun } from '#libs/constellation';
 import { ConfigError, token, type Environment } from '#libs/platform';
-import { PlannerPrompter, type Runbook } from '#libs/planner';
+import { PlannerPrompter } from '#libs/planner';
 import { TemplateError } from '#libs/prompter';
-import { loadPrompts, loadRunbooks, PromptFileError, runbookDirectories } from '#libs/prompts';
+import { loadPrompts, PromptFileError, runbookDirectories } from '#libs/prompts';
+import { RunbookShelf } from './runbook-shelf.adapter.js';
 
-/** What plans are made with: read once, when the service starts. */
+/** What plans are made with. Model and prompts are read once, when the service starts; the runbooks are those that there are. */
 export interface PlannerKit {
   /** Null: no model is configured, so there are runbooks and rules only. */
   readonly model: ChatModel | null;
   /** Null: examples are found by their words alone. */
   readonly embedder: Embedder | null;
   readonly prompter: PlannerPrompter;
-  readonly runbooks: readonly Runbook[];
-  /** Files of runbooks that cannot be used, and why. */
-  readonly problems: readonly string[];
+  readonly shelf: RunbookShelf;
 }
 
 export const PLANNER_KIT = token<PlannerKit>('PLANNER_KIT');
@@ -30,12 +29,13 @@ export interface KitFiles {
 export async function loadPlannerKit(
   { promptsDirectory, runbooksDirectory = '' }: KitFiles,
   environment: Environment,
+  logger: Logger,
 ): Promise<PlannerKit> {
   const model = loadChatModel(environment);
   const embedder = loadEmbedder(environment);
   const directories = runbookDirectories({ ORRERY_RUNBOOKS_DIR: runbooksDirectory });
-  const [prompter, loaded] = await Promise.all([loadPrompter(promptsDirectory), loadRunbooks(directories)]);
-  return { model, embedder, prompter, ...loaded };
+  const [prompter, shelf] = await Promise.all([loadPrompter(promptsDirectory), RunbookShelf.open(directories, logger)]);
+  return { model, embedder, prompter, shelf };
 }
 
 /** What the first prompt needs is loaded then, in milliseconds after the beginning. */

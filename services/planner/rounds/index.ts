@@ -6,7 +6,7 @@ export * from './live-rounds.runner.js';
 export { PlanCommits, PLANNER_SERVICE } from './plan-commits.adapter.js';
 export { recorded } from './plan-facts.js';
 export * from './planner-fault.js';
-export { meteredModel, roundRecords, type Emit } from './round-records.adapter.js';
+export { roundRecords, type Emit } from './round-records.adapter.js';
 export * from './round.handler.js';
 export * from './rounds.consumer.js';
 export { Thinking } from './thinking.runner.js';

@@ -1,6 +1,5 @@
 import type { Logger } from 'pino';
-import { type RunId, type Usage, usageOfCalls } from '#proto';
-import { type ChatModel } from '#libs/llm';
+import type { RunId, Usage } from '#proto';
 import type { Metrics } from '#libs/platform';
 
 /** From what a rule takes to what a model takes that thinks for long. */
@@ -42,31 +41,6 @@ export function roundRecords(logger: Logger, metrics: Metrics): Emit {
     rounds.inc({ mode, outcome, source: record.source ?? 'none' });
     seconds.observe({ mode, outcome }, record.durationMs / 1_000);
     logger.info(record, 'round');
-  };
-}
-
-/** The same model, with what it is asked, what it takes and what it costs as metrics. */
-export function meteredModel(model: ChatModel, metrics: Metrics): ChatModel {
-  const calls = metrics.counter('model_calls_total', 'Requests to models, by how they ended', ['agent', 'outcome']);
-  const seconds = metrics.histogram('model_seconds', 'Time of a request to a model', {
-    labelNames: ['agent'],
-    buckets: SECONDS,
-  });
-  const tokens = metrics.counter('model_tokens_total', 'Tokens of prompts and replies', ['agent']);
-  const cost = metrics.counter('model_cost_usd_total', 'Cost by the price table', ['agent']);
-  return {
-    ask: async (request) => {
-      const { agent } = request;
-      const answers = await model.ask(request);
-      for (const answer of answers) {
-        calls.inc({ agent, outcome: answer.error?.code ?? 'REPLY' });
-        seconds.observe({ agent }, answer.durationMs / 1_000);
-        const used = usageOfCalls([{ ...answer, problems: [] }]);
-        tokens.inc({ agent }, used.tokens);
-        cost.inc({ agent }, used.costUsd);
-      }
-      return answers;
-    },
   };
 }
 

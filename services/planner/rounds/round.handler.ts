@@ -50,7 +50,8 @@ export interface RoundParts {
   readonly live: LiveRounds;
   /** Null: no model is configured. */
   readonly thinking: Thinking | null;
-  readonly runbooks: readonly Runbook[];
+  /** Those that there are now. */
+  readonly runbooks: () => readonly Runbook[];
   readonly fleet: PlanningFleet;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -177,7 +178,7 @@ export class RoundHandler {
     const { run, stored, order } = round;
     const options = {
       model: this.#parts.thinking !== null,
-      runbooks: this.#parts.runbooks.map(({ info }) => info.name),
+      runbooks: this.#parts.runbooks().map(({ info }) => info.name),
     };
     try {
       const move = computed('say what comes next', () => nextMove(run, stored.state, order, options));
@@ -236,7 +237,7 @@ export class RoundHandler {
 
   #fromRunbook(round: Round, { otherwise }: Extract<Move, { kind: 'runbook' }>): Promise<Made> | Made {
     const { order, run } = round;
-    const found = computed('look for a runbook', () => matchGoal(run.request?.goal ?? '', this.#parts.runbooks));
+    const found = computed('look for a runbook', () => matchGoal(run.request?.goal ?? '', this.#parts.runbooks()));
     if (found === null) return this.#follow(round, otherwise);
     const made =
       'issues' in found

@@ -71,7 +71,8 @@ export interface ThinkingParts {
   readonly desk: ModelDesk;
   readonly prompter: Pick<PlannerPrompter, 'creation' | 'editing'>;
   readonly fleet: PlanningFleet;
-  readonly runbooks: readonly RunbookInfo[];
+  /** Those that there are now. */
+  readonly runbooks: () => readonly RunbookInfo[];
   /** Examples of earlier runs that are like this goal; none when they cannot be read. */
   readonly examples: (goal: string) => Promise<readonly Experience[]>;
   readonly clock: Clock;
@@ -169,7 +170,7 @@ export class Thinking {
       return prompter.editing({ ...common, goal, run, triggers: editing.triggers, violations });
     }
     const problems = violations.map(({ path, message }) => (path === '' ? message : `${path}: ${message}`));
-    return prompter.creation({ ...common, goal: goal ?? '', metadata, runbooks, problems });
+    return prompter.creation({ ...common, goal: goal ?? '', metadata, runbooks: runbooks(), problems });
   }
 
   #mayCall({ budget, used }: RoundQuestion, before: readonly ModelCall[], { messages }: PlannerPrompt) {

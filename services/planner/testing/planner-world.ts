@@ -272,7 +272,7 @@ export class TestPlanner {
       desk,
       prompter: { creation: made, editing: made },
       fleet: world.fleet,
-      runbooks: runbooks.map(({ info }) => info),
+      runbooks: () => runbooks.map(({ info }) => info),
       examples: async () => examples,
       clock,
       random: () => {
@@ -286,7 +286,7 @@ export class TestPlanner {
       commits: new PlanCommits({ plans: guarded(logs.plans, 'plans', guard), clock, instance }),
       live: this.live,
       thinking: model === null ? null : thinking,
-      runbooks,
+      runbooks: () => runbooks,
       fleet: world.fleet,
       clock,
       logger: SILENT,

@@ -1,5 +1,5 @@
 import type { NatsConnection } from '@nats-io/transport-node';
-import type { Logger } from 'pino';
+import { pino, type Logger } from 'pino';
 import { parseConfig, type Environment } from '#libs/platform';
 import { startReplica, type Replica } from '#libs/testing';
 import type { ExperienceStore } from '../experience/experience-store.js';
@@ -31,7 +31,10 @@ export async function servePlanner(options: ServedPlanner): Promise<Replica> {
     ...(logger && { logger }),
     providers: [
       { provide: PLANNER_CONFIG, useValue: { ...given, ...config } },
-      { provide: PLANNER_KIT, useValue: { ...(await loadPlannerKit({}, environment)), ...kit } },
+      {
+        provide: PLANNER_KIT,
+        useValue: { ...(await loadPlannerKit({}, environment, logger ?? pino({ level: 'silent' }))), ...kit },
+      },
       { provide: MCP_SEED, useValue: seed ?? null },
       { provide: EXPERIENCES, useValue: experiences === undefined ? null : { store: experiences } },
     ],

@@ -18,7 +18,9 @@ import {
 
 const CLI: Actor = { kind: 'person', id: 'cli' };
 const PLANNER: Actor = { kind: 'system', id: 'planner' };
+const CONSOLE: Actor = { kind: 'system', id: 'console' };
 const cli = newSeed();
+const consoles = newSeed();
 const planner = newSeed();
 
 let rig: Rig;
@@ -29,6 +31,7 @@ beforeAll(async () => {
   const given: [string, Actor][] = [
     [publicKeyOf(cli), CLI],
     [publicKeyOf(planner), PLANNER],
+    [publicKeyOf(consoles), CONSOLE],
   ];
   actorsFile = await actorsFileOf(new Map(given));
 });
@@ -225,6 +228,28 @@ describe('who is no administrator', () => {
     expect((await shown(rig.nc, 'finn'))?.tokens).toEqual([]);
     const all = await askAs(rig.nc, cli, 'tokens', {});
     expect(all.tokens.find(({ tokenId }) => tokenId === 't-finn')?.revokedAt).toEqual(expect.any(String));
+  });
+});
+
+describe('a token that is used', () => {
+  it('is noted when it was used last, by who lets people in with it, once in an hour', async () => {
+    await rig.startRegistry({ actorsFile });
+    await newPerson('nora', ['viewer']);
+    const token = { tokenId: 't-nora', tokenHash: 'b'.repeat(64), scopes: ['viewer'], label: 'ci', expiresAt: null };
+    await askAs(rig.nc, cli, 'token-issue', { id: newId(), actorId: 'nora', ...token });
+    const lastUse = async () =>
+      (await askAs(rig.nc, cli, 'tokens', { actorId: 'nora' })).tokens.map(({ lastUsedAt }) => lastUsedAt);
+    expect(await lastUse()).toEqual([null]);
+    const from = Date.now();
+    const uses = Array.from({ length: 5 }, () => askAs(rig.nc, consoles, 'token-used', { tokenId: 't-nora' }));
+    const changed = (await Promise.all(uses)).filter((answer) => answer.changed);
+    expect(changed).toHaveLength(1);
+    expect(await typesOf(rig.nc, 'nora')).toEqual(['ACTOR_ADDED', 'KEY_ADDED', 'TOKEN_ISSUED', 'TOKEN_USED']);
+    const [at = ''] = await lastUse();
+    expect(Date.parse(at ?? '')).toBeGreaterThanOrEqual(from);
+    expect(await refusalOf(askAs(rig.nc, consoles, 'token-used', { tokenId: 'none' }))).toMatchObject({
+      code: 'NOT_FOUND',
+    });
   });
 });
 

@@ -85,6 +85,41 @@ describe('a hostile device', () => {
   const merged = (changes: Parameters<typeof telemetry>[0]): ReturnType<typeof mergeProfile> =>
     mergeProfile(admin({ tags: ['lab'], capabilities: ['granted'] }), manifest(), telemetry(changes));
 
+  it.each([
+    [
+      'what makes it and what can be shown behind it',
+      { wall: 'bwrap', wallViews: ['host-processes'] },
+      ['host-processes'],
+    ],
+    ['what makes it, where the client says no more', { wall: 'bwrap' }, []],
+    ['nothing that would fool a terminal', { wall: '\u001B[2Jbwr\u202Eap', wallViews: [] }, []],
+  ])('says of the wall around judged commands %s', (_what, metadata, views) => {
+    expect(merged({ metadata }).wall?.kind).toMatch(/bwrap$/u);
+    expect(merged({ metadata }).wall).toEqual({ kind: expect.not.stringMatching(/\p{C}/u), views });
+  });
+
+  it.each([
+    ['a client of 0.1.0, which knows none', {}],
+    ['a word that is none', { wall: 7 }],
+    ['more than a word', { wall: 'x'.repeat(65) }],
+    ['more views than there can be', { wall: 'bwrap', wallViews: Array(17).fill('v') }],
+  ])('says nothing of a wall for %s', (_who, metadata) => {
+    expect(merged({ metadata })).not.toHaveProperty('wall');
+  });
+
+  it('says which release its client is and what else there is to know of it, and none of it makes the profile large or fools a terminal', () => {
+    const many = Object.fromEntries(Array.from({ length: 40 }, (_, at) => [`k${at}`, 'v'.repeat(999)]));
+    expect(
+      merged({ metadata: { client: '1.2.3-a\u001B[2J', rack: 'r\u202E7', wall: 'bwrap', slot: 4, list: [1] } }),
+    ).toMatchObject({
+      client: '1.2.3-a[2J',
+      metadata: { rack: 'r7', slot: '4' },
+    });
+    expect(JSON.stringify(merged({ metadata: many }).metadata).length).toBeLessThan(4_000);
+    expect(merged({ metadata: { client: 7, list: [] } })).not.toMatchObject({ client: expect.anything() });
+    expect(merged({})).not.toHaveProperty('metadata');
+  });
+
   it('cannot give itself tags, another agent or more slots', () => {
     const claims = {
       metadata: { tags: ['prod'], agent: 'RootAgent', tasksMax: 1_000, deviceId: 'web-2', os: 'windows' },

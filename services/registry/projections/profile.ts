@@ -1,4 +1,4 @@
-import { DEFAULTS, LIMITS } from '#proto';
+import { DEFAULTS, DeviceWall, LIMITS } from '#proto';
 import type {
   AdminProfile,
   AgentProfile,
@@ -17,6 +17,9 @@ const TOOL_DESCRIPTION_CHARS_MAX = 400;
 /** Of all tools of a device: a tool whose schema has no room any more is still there, with its description. */
 const TOOL_SCHEMAS_CHARS_MAX = 32 * 1024;
 const NAMES_MAX = 96;
+const CLIENT_CHARS_MAX = 128;
+const METADATA_MAX = 16;
+const METADATA_CHARS_MAX = 128;
 /** A list of them all is one message on the bus, with room for what is put around it. */
 const LIST_BYTES_MAX = LIMITS.natsPayloadBytesMax - 64 * 1024;
 
@@ -28,7 +31,18 @@ const OS_NAMES: Readonly<Record<string, string>> = { win32: 'windows', darwin: '
 
 type MergedProfile = Pick<
   AgentProfile,
-  'agent' | 'os' | 'arch' | 'hostname' | 'capabilities' | 'tags' | 'tools' | 'resources' | 'tasksMax'
+  | 'agent'
+  | 'os'
+  | 'arch'
+  | 'hostname'
+  | 'capabilities'
+  | 'tags'
+  | 'tools'
+  | 'resources'
+  | 'tasksMax'
+  | 'wall'
+  | 'client'
+  | 'metadata'
 >;
 
 /**
@@ -43,6 +57,8 @@ export function mergeProfile(
   { isForeign = false }: { readonly isForeign?: boolean } = {},
 ): MergedProfile {
   const tasksMax = isForeign ? DEFAULTS.foreignTasksMax : DEFAULTS.deviceTasksMax;
+  const said = telemetry?.metadata ?? {};
+  const [wall, client, metadata] = [wallOf(said), clientOf(said), wordsOf(said)];
   return {
     agent: printable(manifest.agent),
     os: osName(admin.os ?? telemetry?.platform ?? ''),
@@ -54,6 +70,9 @@ export function mergeProfile(
     tools: mergeTools(telemetry?.tools ?? []),
     resources: { cpuCount: telemetry?.cpuCount ?? 0, memoryMb: telemetry?.memoryMb ?? 0 },
     tasksMax: admin.tasksMax ?? manifest.tasksMax ?? tasksMax,
+    ...(wall && { wall }),
+    ...(client !== undefined && { client }),
+    ...(metadata !== undefined && { metadata }),
   };
 }
 
@@ -68,6 +87,7 @@ export function profileOf(
   const merged = mergeProfile(admin, manifest, telemetry, { isForeign: session?.journalId === null });
   const identity = { revoked, credential: credentialKind(device) };
   const contest = device.contendedAt === null ? {} : { contendedAt: device.contendedAt };
+  const seen = device.lastSeenAt === null ? {} : { lastSeenAt: device.lastSeenAt };
   return {
     deviceId,
     status,
@@ -75,6 +95,7 @@ export function profileOf(
     held,
     ...identity,
     ...contest,
+    ...seen,
     metrics,
     session,
     revision,
@@ -91,7 +112,7 @@ export function listed(profiles: readonly AgentProfile[], bytesMax = LIST_BYTES_
     tools: profile.tools.map(({ name, readOnly }) => ({ name, description: '', readOnly })),
   }));
   if (Buffer.byteLength(JSON.stringify(named)) <= bytesMax) return named;
-  return named.map((profile) => ({ ...profile, tools: [] }));
+  return named.map((profile) => ({ ...profile, tools: [], metadata: undefined }));
 }
 
 /** A name counts once, in its first meaning: a second tool of the same name could not be called anyway. */
@@ -124,6 +145,28 @@ function printableJson(value: Json): Json {
   if (typeof value === 'string') return printable(value);
   if (Array.isArray(value)) return value.map(printableJson);
   return value === null || typeof value !== 'object' ? value : printableFields(value);
+}
+
+/** In the words of our own client; whatever else stands there says nothing. */
+function wallOf({ wall, wallViews, wallUser }: Readonly<Record<string, Json>>): DeviceWall | undefined {
+  const user = wallUser === undefined ? {} : { runsAs: wallUser };
+  return DeviceWall.safeParse(printableJson({ kind: wall ?? '', views: wallViews ?? [], ...user })).data;
+}
+
+function clientOf({ client }: Readonly<Record<string, Json>>): string | undefined {
+  const said = typeof client === 'string' ? printable(client).slice(0, CLIENT_CHARS_MAX).toWellFormed() : '';
+  return said === '' ? undefined : said;
+}
+
+/** Fields of the profile by themselves. */
+const TOLD_APART: readonly string[] = ['client', 'wall', 'wallViews', 'wallUser'];
+
+function wordsOf(metadata: Readonly<Record<string, Json>>): Record<string, string> | undefined {
+  const words = Object.entries(metadata).flatMap(([key, value]): [string, string][] => {
+    if (TOLD_APART.includes(key) || value === null || typeof value === 'object') return [];
+    return [[printable(key), printable(String(value)).slice(0, METADATA_CHARS_MAX).toWellFormed()]];
+  });
+  return words.length === 0 ? undefined : Object.fromEntries(words.slice(0, METADATA_MAX));
 }
 
 function names(texts: readonly string[]): string[] {
