@@ -206,6 +206,7 @@ interface FollowerOptions {
 export function witnessed(projection: Projection, at: (point: string) => void = () => {}): Projection {
   return {
     stream: projection.stream,
+    ...(projection.name === undefined ? {} : { name: projection.name }),
     begin: (source) => projection.begin(source),
     prepare: async (entries, refused): Promise<PreparedBatch> => {
       at('read');

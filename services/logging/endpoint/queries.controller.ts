@@ -1,47 +1,66 @@
 import { Inject } from '@nestjs/common';
-import { LIMITS, type RunId } from '#proto';
+import type { RunId } from '#proto';
 import { refused, type QueryAnswer, type QueryName, type QueryRequest } from '#libs/messaging';
 import { Answers, TakesMessages } from '#libs/platform';
 import { ProjectionReader } from '../projection/index.js';
 import { ReportWriter } from '../reports/index.js';
+import { inOneMessage } from './in-one-message.js';
+import { SearchReader } from '../search/index.js';
 
 const RUNS_DEFAULT = 100;
 const APPROVALS_DEFAULT = 100;
-/** Room for the envelope of the answer. */
-const ANSWER_BYTES_MAX = LIMITS.natsPayloadBytesMax - 64 * 1024;
+const AT_WORK_MAX = 1_000;
 
 type Request<N extends QueryName<'logging'>> = QueryRequest<'logging', N>;
 type Answer<N extends QueryName<'logging'>> = Promise<QueryAnswer<'logging', N>>;
 
-/** `runs`, `run`, `approvals` and `report`, from Postgres. */
+/** `runs`, `run`, `approvals`, `report` and `search`, from Postgres. */
 @TakesMessages()
 export class LoggingQueries {
   readonly #reader: ProjectionReader;
   readonly #reports: ReportWriter;
+  readonly #search: SearchReader;
 
-  constructor(@Inject(ProjectionReader) reader: ProjectionReader, @Inject(ReportWriter) reports: ReportWriter) {
+  constructor(
+    @Inject(ProjectionReader) reader: ProjectionReader,
+    @Inject(ReportWriter) reports: ReportWriter,
+    @Inject(SearchReader) search: SearchReader,
+  ) {
     this.#reader = reader;
     this.#reports = reports;
+    this.#search = search;
   }
 
   @Answers('logging', 'runs')
-  async runs({ limit = RUNS_DEFAULT }: Request<'runs'>): Answer<'runs'> {
-    return fitting({ runs: await this.#reader.listRuns(limit) });
+  async runs({ limit = RUNS_DEFAULT, ...wanted }: Request<'runs'>): Answer<'runs'> {
+    const found = await this.#reader.listRuns({ ...wanted, limit });
+    const more = found.length > limit ? { more: true as const } : {};
+    return inOneMessage({ runs: found.slice(0, limit), ...more });
   }
 
   @Answers('logging', 'approvals')
   async approvals({ state = 'open', limit = APPROVALS_DEFAULT }: Request<'approvals'>): Answer<'approvals'> {
-    return fitting({ approvals: await this.#reader.listApprovals({ isOpen: state === 'open', limit }) });
+    return inOneMessage({ approvals: await this.#reader.listApprovals({ isOpen: state === 'open', limit }) });
+  }
+
+  @Answers('logging', 'at-work')
+  async atWork(): Answer<'at-work'> {
+    return inOneMessage({ tasks: await this.#reader.tasksAtWork(AT_WORK_MAX) });
   }
 
   @Answers('logging', 'run')
   async run({ runId }: Request<'run'>): Answer<'run'> {
-    return fitting({ run: await this.#known(runId, await this.#reader.readRun(runId)) });
+    return inOneMessage({ run: await this.#known(runId, await this.#reader.readRun(runId)) });
   }
 
   @Answers('logging', 'report')
   async report({ runId }: Request<'report'>): Answer<'report'> {
-    return fitting({ runId, markdown: await this.#known(runId, await this.#reports.reportOf(runId)) });
+    return inOneMessage({ runId, markdown: await this.#known(runId, await this.#reports.reportOf(runId)) });
+  }
+
+  @Answers('logging', 'search')
+  async search(request: Request<'search'>): Answer<'search'> {
+    return inOneMessage(await this.#search.search(request));
   }
 
   async #known<T>(runId: RunId, found: T | undefined): Promise<T> {
@@ -50,9 +69,4 @@ export class LoggingQueries {
     const message = broken === undefined ? `There is no run ${runId}.` : `The run ${runId} cannot be shown: ${broken}.`;
     throw refused('NOT_FOUND', message);
   }
-}
-
-function fitting<T>(answer: T): T {
-  if (Buffer.byteLength(JSON.stringify(answer)) <= ANSWER_BYTES_MAX) return answer;
-  throw refused('TOO_LARGE', 'The answer is larger than one message may be; read the run from the log instead.');
 }

@@ -6,6 +6,8 @@ export interface CheckpointRow {
   name: string;
   sequence: number;
   index: number;
+  /** When the commit of that message was recorded, of a projection that tells it. */
+  at: string | null;
 }
 
 /** A run that could not be projected any further; other runs do not wait for it. */
@@ -33,7 +35,12 @@ export interface ReportRow {
 
 export const CheckpointEntity = new EntitySchema<CheckpointRow>({
   name: 'checkpoint',
-  columns: { name: id('name', true), sequence: position('sequence'), index: int('index', { default: 0 }) },
+  columns: {
+    name: id('name', true),
+    sequence: position('sequence'),
+    index: int('index', { default: 0 }),
+    at: instant('at', true),
+  },
 });
 
 export const BrokenRunEntity = new EntitySchema<BrokenRunRow>({

@@ -25,6 +25,13 @@ export interface LineRow extends LineView {
   position: number;
 }
 
+/** A label of a run, so that it is found by it: `run` has them all, as they are shown. */
+export interface RunLabelRow {
+  runId: string;
+  key: string;
+  value: string;
+}
+
 export const RunEntity = new EntitySchema<RunRow>({
   name: 'run',
   columns: {
@@ -51,6 +58,7 @@ export const RunEntity = new EntitySchema<RunRow>({
     answer: json('answer', true),
     evaluation: json('evaluation', true),
     notes: json('notes', true),
+    labels: json('labels', true),
     tasks: int('tasks'),
     number: int('number'),
     hash: id('hash'),
@@ -58,8 +66,15 @@ export const RunEntity = new EntitySchema<RunRow>({
   },
   indices: [
     { name: 'run_by_time', columns: ['requestedAt', 'runId'] },
+    { name: 'run_by_status', columns: ['status', 'requestedAt'] },
     { name: 'run_that_asks', columns: ['requestedAt'], where: 'approvals_open > 0' },
   ],
+});
+
+export const RunLabelEntity = new EntitySchema<RunLabelRow>({
+  name: 'run_label',
+  columns: { runId: id('run_id', true), key: id('key', true), value: id('value') },
+  indices: [{ name: 'run_by_label', columns: ['key', 'value', 'runId'] }],
 });
 
 export const TaskEntity = new EntitySchema<TaskRow>({
@@ -81,6 +96,7 @@ export const TaskEntity = new EntitySchema<TaskRow>({
     startedAt: instant('started_at', true),
     endedAt: instant('ended_at', true),
   },
+  indices: [{ name: 'task_at_work', columns: ['startedAt'], where: `status = 'RUNNING'` }],
 });
 
 export const LineEntity = new EntitySchema<LineRow>({

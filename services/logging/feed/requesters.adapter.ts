@@ -18,10 +18,15 @@ export class Requesters {
   /** Undefined for a run whose first message is no commit. Throws while RUNS cannot be read. */
   async of(commit: RunCommit): Promise<Actor | undefined> {
     const { runId, number } = commit;
-    const requester =
-      number > 1 && this.#known.has(runId)
-        ? this.#known.get(runId)
-        : (requesterIn(commit) ?? (await this.#read(runId)));
+    return number > 1 ? this.ofRun(runId) : this.#keep(runId, requesterIn(commit) ?? (await this.#read(runId)));
+  }
+
+  /** The same by the id of the run alone. */
+  async ofRun(runId: RunId): Promise<Actor | undefined> {
+    return this.#keep(runId, this.#known.has(runId) ? this.#known.get(runId) : await this.#read(runId));
+  }
+
+  #keep(runId: RunId, requester: Actor | undefined): Actor | undefined {
     // The one that was not needed for the longest time goes first.
     this.#known.delete(runId);
     this.#known.set(runId, requester);

@@ -1,7 +1,8 @@
 import { AttemptCommit, attemptOfSubject, parseWith, sentenceOf, parseJson } from '#proto';
+import { attentionOfAttempt } from '#libs/attention';
 import type { StreamEntry } from '#libs/event-log';
 import { commandRowsOf, endOf, lastByKey } from './attempt-rows.js';
-import { AttemptEntity, CommandEntity } from '../entities/index.js';
+import { AttemptEntity, AttentionEntity, attentionRow, CommandEntity } from '../entities/index.js';
 import type { BurialParts } from './dead-letter.adapter.js';
 import { RowsProjection } from './rows.projector.js';
 import { upsertRows } from './write.adapter.js';
@@ -11,19 +12,22 @@ export function attemptsProjection(options: BurialParts): RowsProjection<Attempt
   return new RowsProjection<AttemptCommit>(
     {
       stream: 'ATTEMPTS',
-      parse,
+      parse: parseAttempt,
       write: async (manager, read) => {
         const ends = read.flatMap(({ entry, commit }) => endOf(entry.subject, commit) ?? []);
         await upsertRows(manager, AttemptEntity, lastByKey(ends));
         const commands = read.flatMap(({ entry, commit }) => commandRowsOf(commit, entry.sequence));
         await upsertRows(manager, CommandEntity, commands);
+        const found = read.flatMap(({ commit }) => attentionOfAttempt(commit).map((entry) => attentionRow(entry)));
+        await upsertRows(manager, AttentionEntity, found);
       },
     },
     options,
   );
 }
 
-function parse(entry: StreamEntry): AttemptCommit | string {
+/** The commit of a message of ATTEMPTS, or why it is none. */
+export function parseAttempt(entry: StreamEntry): AttemptCommit | string {
   const parsed = parseWith(AttemptCommit, parseJson(entry.data));
   if (!parsed.ok) return parsed.issues.map(sentenceOf).join('; ');
   const { runId, taskId, attempt } = parsed.value;

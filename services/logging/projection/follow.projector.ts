@@ -14,7 +14,9 @@ const STANDBY_MS = 1_000;
 
 /** What a stream is projected to. `prepare` makes the rows; nothing is taken for done before `applied`. */
 export interface Projection {
-  readonly stream: 'RUNS' | 'ATTEMPTS' | 'PLANS';
+  readonly stream: 'RUNS' | 'ATTEMPTS' | 'PLANS' | 'FLEET' | 'ATTENTION';
+  /** Of its checkpoint; that of the stream when absent. */
+  readonly name?: string;
   /** Called whenever following starts, after a failure too. */
   begin(source: DataSource): Promise<void>;
   /** `refused`: PostgreSQL refuses what this one entry means, for this reason; then it is buried. */
@@ -23,14 +25,15 @@ export interface Projection {
 
 export interface PreparedBatch {
   readonly write: Write;
+  /** When the last commit of the batch was recorded, to be kept with the checkpoint. */
+  readonly at?: string | undefined;
   applied(): void;
 }
 
-/** What one transaction did: up to which message, how many, and how many wait behind them. */
+/** What one transaction did: up to which message, and how many. */
 export interface AppliedBatch {
   readonly sequence: number;
   readonly commits: number;
-  readonly pending: number;
 }
 
 export interface FollowProjectorOptions {
@@ -58,7 +61,7 @@ export class StreamFollower extends Follower {
   readonly #options: FollowProjectorOptions;
 
   constructor(projection: Projection, options: FollowProjectorOptions) {
-    super(`projection of ${projection.stream}`, options.logger);
+    super(`projection of ${projectionName(projection)}`, options.logger);
     this.#projection = projection;
     this.#options = options;
   }
@@ -68,7 +71,7 @@ export class StreamFollower extends Follower {
     const { nc, postgres, batch = BATCH } = this.#options;
     const { stream } = this.#projection;
     const source = await postgres.ready();
-    let from = await checkpointOf(source, stream);
+    let from = await checkpointOf(source, projectionName(this.#projection));
     await this.#projection.begin(source);
     this.goesOn();
     for await (const entries of batches(readCommits(nc, stream, { afterSequence: from, signal }), batch)) {
@@ -76,8 +79,7 @@ export class StreamFollower extends Follower {
       if (reached === undefined) return;
       from = reached;
       this.goesOn();
-      const pending = entries.at(-1)?.pending ?? 0;
-      this.#options.onApplied(stream, { sequence: from, commits: entries.length, pending });
+      this.#options.onApplied(projectionName(this.#projection), { sequence: from, commits: entries.length });
     }
   }
 
@@ -108,11 +110,16 @@ export class StreamFollower extends Follower {
     entries: readonly StreamEntry[],
     refused?: string,
   ): Promise<number | undefined> {
-    const { stream: name } = this.#projection;
     const to = entries.at(-1)?.sequence ?? from;
     const prepared = await this.#projection.prepare(entries, refused);
-    if (!(await applyOnce(source, { name, from, to }, prepared.write))) return undefined;
+    const step = { name: projectionName(this.#projection), from, to, at: prepared.at };
+    if (!(await applyOnce(source, step, prepared.write))) return undefined;
     prepared.applied();
     return to;
   }
+}
+
+/** What a projection is called: in its checkpoint, in metrics and on /readyz. */
+export function projectionName({ name, stream }: Projection): string {
+  return name ?? stream;
 }

@@ -9,6 +9,7 @@ import {
   runCommitsOf,
 } from '#libs/testing';
 import { AttemptEntity, BrokenRunEntity, CommandEntity, CommitEntity, PlanStepEntity } from '../entities/index.js';
+import type { RunView } from '#proto';
 import { Rig } from '../rig.testing.js';
 
 let rig: Rig;
@@ -47,8 +48,8 @@ describe('the projection of RUNS', () => {
     }
     await follower.end();
     const summaries = [...folds.values()].map(summaryOf).sort((left, right) => (left.runId < right.runId ? -1 : 1));
-    expect(await rig.reader.listRuns(10)).toEqual(summaries);
-    expect(await rig.reader.listRuns(2)).toHaveLength(2);
+    expect(await rig.reader.listRuns({ limit: 10 })).toEqual(summaries);
+    await findsWhatHolds(folds);
     expect(await rig.reader.readRun('unknown')).toBeUndefined();
   });
 
@@ -122,8 +123,44 @@ describe('a rebuild', () => {
   });
 });
 
+/** Each run by what holds for it, and page by page; what is found is what the fold says. */
+async function findsWhatHolds(folds: ReadonlyMap<string, Run>): Promise<void> {
+  const ids = async (wanted: object): Promise<string[]> =>
+    (await rig.reader.listRuns({ limit: 1_000, ...wanted })).map(({ runId }) => runId).sort();
+  const holding = (holds: (view: RunView) => boolean): string[] =>
+    [...folds.values()]
+      .map((run) => viewOf(run))
+      .filter(holds)
+      .map(({ runId }) => runId)
+      .sort();
+  const views = [...folds.values()].map((run) => viewOf(run));
+  for (const { runId, status, requestedBy, requestedAt, tasks } of views) {
+    expect(await ids({ status: [status] })).toEqual(holding((view) => view.status === status));
+    expect(await ids({ by: requestedBy })).toEqual(holding((view) => view.requestedBy === requestedBy));
+    expect(await ids({ since: requestedAt })).toEqual(holding((view) => view.requestedAt >= requestedAt));
+    expect(await ids({ id: runId.slice(0, 8) })).toEqual(holding((view) => view.runId.startsWith(runId.slice(0, 8))));
+    const device = tasks.flatMap((task) => task.device ?? [])[0];
+    if (device === undefined) continue;
+    expect(await ids({ device })).toEqual(holding((view) => view.tasks.some((task) => task.device === device)));
+  }
+  const labelled = (key: string, value: string) => holding(({ labels }) => labels?.[key] === value);
+  expect(labelled('team', 'db')).toHaveLength(ASKED.length);
+  expect(await ids({ label: ['team'] })).toEqual(labelled('team', 'db'));
+  expect(await ids({ label: ['team=db', 'seed=2'] })).toEqual(labelled('seed', '2'));
+  for (const label of ['team=web', 'db', 'seed=22']) expect(await ids({ label: [label] })).toEqual([]);
+  expect(await ids({ by: "x' or 'a' = 'a" })).toEqual([]);
+  const pages: string[] = [];
+  for (let before: string | undefined; pages.length < folds.size; before = pages.at(-1)) {
+    const page = await rig.reader.listRuns({ limit: 2, ...(before === undefined ? {} : { before }) });
+    expect(page.length > 2).toBe(pages.length + 2 < folds.size);
+    pages.push(...page.slice(0, 2).map(({ runId }) => runId));
+  }
+  expect(pages).toEqual((await rig.reader.listRuns({ limit: 1_000 })).map(({ runId }) => runId));
+  await expect(rig.reader.listRuns({ limit: 2, before: 'unknown' })).rejects.toThrow('There is no run unknown.');
+}
+
 async function everything() {
-  const runs = await rig.reader.listRuns(100);
+  const runs = await rig.reader.listRuns({ limit: 100 });
   const views = [];
   for (const { runId } of runs) views.push(await rig.reader.readRun(runId));
   return {

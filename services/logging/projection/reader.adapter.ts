@@ -1,7 +1,7 @@
-import { type DataSource, type EntityManager, MoreThan } from 'typeorm';
-import type { ApprovalView, RunId, RunSummary, RunView } from '#proto';
+import { type DataSource, type EntityManager, IsNull, MoreThan, Not } from 'typeorm';
+import { partsOfLabel, type ApprovalView, type RunId, type RunSummary, type RunView } from '#proto';
 import type { ReportInput } from '#libs/constellation';
-import { refused } from '#libs/messaging';
+import { refused, type QueryAnswer, type QueryRequest } from '#libs/messaging';
 import type { Postgres } from '#libs/platform';
 import {
   BrokenRunEntity,
@@ -11,14 +11,19 @@ import {
   PlanStepEntity,
   ReportEntity,
   RunEntity,
+  RunLabelEntity,
   TaskEntity,
   type ReportRow,
+  type RunRow,
 } from '../entities/index.js';
 import { summaryOfRow, viewOfRows } from './run-rows.js';
 import { upsertRows } from './write.adapter.js';
 
 /** Runs whose report is written in one go. */
 const REPORTS_AT_ONCE = 20;
+
+/** Which runs somebody looks for: those for which all holds that is said. */
+export type RunsWanted = Omit<QueryRequest<'logging', 'runs'>, 'limit'> & { readonly limit: number };
 
 /** Reads of the projection. What belongs together is read from one snapshot, so a run is never shown half way through a commit. */
 export class ProjectionReader {
@@ -28,11 +33,9 @@ export class ProjectionReader {
     this.#postgres = postgres;
   }
 
-  async listRuns(limit: number): Promise<RunSummary[]> {
-    const source = await this.#source();
-    const rows = await source
-      .getRepository(RunEntity)
-      .find({ order: { requestedAt: 'DESC', runId: 'ASC' }, take: limit });
+  /** Newest first; one more than `limit` when there are more. Throws QueryRefusedError when there is no run `before`. */
+  async listRuns(wanted: RunsWanted): Promise<RunSummary[]> {
+    const rows = await runsWanted(await this.#source(), wanted);
     return rows.map(summaryOfRow);
   }
 
@@ -54,6 +57,18 @@ export class ProjectionReader {
       .filter(({ state }) => !isOpen || state === 'open')
       .sort((left, right) => (left.requestedAt < right.requestedAt ? 1 : -1))
       .slice(0, limit);
+  }
+
+  /** What devices work on, the newest first. */
+  async tasksAtWork(limit: number): Promise<QueryAnswer<'logging', 'at-work'>['tasks']> {
+    const rows = await (
+      await this.#source()
+    )
+      .getRepository(TaskEntity)
+      .find({ where: { status: 'RUNNING', device: Not(IsNull()) }, order: { startedAt: 'DESC' }, take: limit });
+    return rows.flatMap(({ device, runId, id: taskId, name, startedAt }) =>
+      device === null ? [] : [{ deviceId: device, runId, taskId, name, startedAt }],
+    );
   }
 
   /** As `viewOf` shows the fold of the same commits; undefined when nothing of the run is projected. */
@@ -123,4 +138,43 @@ async function readRun(manager: EntityManager, runId: RunId): Promise<RunView | 
   const tasks = await manager.find(TaskEntity, { where: { runId }, order: { position: 'ASC' } });
   const lines = await manager.find(LineEntity, { where: { runId }, order: { position: 'ASC' } });
   return viewOfRows(run, tasks, lines);
+}
+
+/** Newest first, one more than `limit` when there are more. */
+async function runsWanted(source: DataSource, wanted: RunsWanted): Promise<RunRow[]> {
+  const { limit, status, by, device, since, before, id, label = [] } = wanted;
+  const query = source
+    .getRepository(RunEntity)
+    .createQueryBuilder('run')
+    .orderBy('run.requestedAt', 'DESC')
+    .addOrderBy('run.runId', 'ASC')
+    .limit(limit + 1);
+  if (status !== undefined) query.andWhere('run.status in (:...status)', { status });
+  if (by !== undefined) query.andWhere('run.requestedBy = :by', { by });
+  if (since !== undefined) query.andWhere('run.requestedAt >= :since', { since });
+  // An id has letters and digits only: nothing in it is a pattern.
+  if (id !== undefined) query.andWhere('run.runId like :id', { id: `${id}%` });
+  if (device !== undefined) {
+    const tasks = query.subQuery().select('1').from(TaskEntity, 'task');
+    query.andWhere(`exists ${tasks.where('task.runId = run.runId and task.device = :device').getQuery()}`, { device });
+  }
+  for (const [index, selector] of label.entries()) {
+    const { key, value } = partsOfLabel(selector);
+    const labels = query.subQuery().select('has.runId').from(RunLabelEntity, 'has').where(`has.key = :key${index}`);
+    if (value !== undefined) labels.andWhere(`has.value = :value${index}`);
+    query.andWhere(`run.runId in ${labels.getQuery()}`, { [`key${index}`]: key, [`value${index}`]: value });
+  }
+  if (before !== undefined) {
+    const last = await source.getRepository(RunEntity).findOneBy({ runId: before });
+    if (last === null) {
+      const issues = [{ path: 'before', message: 'must be the id of a run' }];
+      throw refused('NOT_FOUND', `There is no run ${before}.`, issues);
+    }
+    const { requestedAt } = last;
+    query.andWhere('(run.requestedAt < :requestedAt or (run.requestedAt = :requestedAt and run.runId > :before))', {
+      requestedAt,
+      before,
+    });
+  }
+  return query.getMany();
 }

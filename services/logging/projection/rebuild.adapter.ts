@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import type { DataSource } from 'typeorm';
+import { In, type DataSource } from 'typeorm';
 import { stopping, untilItWorks, type Postgres } from '#libs/platform';
 import { CheckpointEntity, PROJECTED } from '../entities/index.js';
 
@@ -24,6 +24,7 @@ async function forgetProjection(source: DataSource): Promise<void> {
     await manager.query(
       `truncate ${tables.map((table) => source.driver.escape(table).replaceAll('.', '"."')).join(', ')}`,
     );
-    await manager.delete(CheckpointEntity, [{ name: 'RUNS' }, { name: 'ATTEMPTS' }, { name: 'PLANS' }]);
+    const followed = ['RUNS', 'ATTEMPTS', 'PLANS', 'FLEET', 'ATTENTION', 'DLQ', 'SEARCH'];
+    await manager.delete(CheckpointEntity, { name: In(followed) });
   });
 }

@@ -92,8 +92,10 @@ describe('summaryOfRow', () => {
     const run = commitsOf(3).reduce<Run | undefined>(evolveCommit, undefined);
     if (run === undefined) throw new Error('no history');
     rows.apply(changeOf(undefined, run, 1));
-    const { runId, requestId, name, status, outcome, sequence, requestedAt, endedAt, tasks } = viewOf(run);
-    const summary = { runId, requestId, name, status, outcome, sequence, requestedAt, endedAt, tasks: tasks.length };
+    const { tasks, ...view } = viewOf(run);
+    const { runId, requestId, name, status, outcome, sequence, requestedAt, endedAt, requestedBy } = view;
+    const head = { runId, requestId, name, status, outcome, sequence, requestedAt, endedAt, requestedBy };
+    const summary = { ...head, tasks: tasks.length };
     expect(rows.run && summaryOfRow(rows.run)).toEqual(summary);
   });
 });

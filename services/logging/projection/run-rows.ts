@@ -1,19 +1,32 @@
 import type { RunSummary, RunView } from '#proto';
-import { viewOf, type Run } from '#libs/constellation';
-import type { LineRow, RunRow, TaskRow } from '../entities/index.js';
+import { attentionOfRun } from '#libs/attention';
+import { strandedOf, viewOf, type Run } from '#libs/constellation';
+import {
+  attentionRow,
+  type AttentionRow,
+  type LineRow,
+  type RunLabelRow,
+  type RunRow,
+  type TaskRow,
+} from '../entities/index.js';
 
 export interface RunChange {
   readonly run: RunRow;
+  /** Of a run that has no rows yet: they never change. */
+  readonly labels: readonly RunLabelRow[];
   readonly tasks: readonly TaskRow[];
   readonly lines: readonly LineRow[];
   /** Ids that the constellation no longer has. */
   readonly tasksGone: readonly string[];
   readonly linesGone: readonly string[];
+  /** All that needs somebody now, and nothing else. */
+  readonly attention: readonly AttentionRow[];
 }
 
 /** What has to be written so that the rows of a run say what the fold says. `before` is undefined when there are no rows yet. */
 export function changeOf(before: Run | undefined, after: Run, streamSequence: number): RunChange {
-  const { tasks, lines, used = null, budget = null, ...head } = viewOf(after);
+  const view = viewOf(after);
+  const { tasks, lines, used = null, budget = null, ...head } = view;
   const was = before === undefined ? undefined : viewOf(before);
   const { runId } = head;
   const { number, hash } = after;
@@ -28,10 +41,12 @@ export function changeOf(before: Run | undefined, after: Run, streamSequence: nu
       hash,
       streamSequence,
     },
+    labels: was === undefined ? Object.entries(head.labels ?? {}).map(([key, value]) => ({ runId, key, value })) : [],
     tasks: changed(runId, was?.tasks ?? [], tasks),
     lines: changed(runId, was?.lines ?? [], lines),
     tasksGone: gone(was?.tasks ?? [], tasks),
     linesGone: gone(was?.lines ?? [], lines),
+    attention: attentionOfRun(view, strandedOf(after)).map((entry) => attentionRow(entry)),
   };
 }
 
@@ -48,8 +63,9 @@ export function viewOfRows(run: RunRow, tasks: readonly TaskRow[], lines: readon
 }
 
 export function summaryOfRow(run: RunRow): RunSummary {
-  const { runId, requestId, name, status, outcome, sequence, tasks, requestedAt, endedAt } = run;
-  return { runId, requestId, name, status, outcome, sequence, tasks, requestedAt, endedAt };
+  const { runId, requestId, name, status, outcome, sequence, tasks, requestedAt, endedAt, requestedBy, labels } = run;
+  const summary = { runId, requestId, name, status, outcome, sequence, tasks, requestedAt, endedAt, requestedBy };
+  return { ...summary, ...(labels && { labels }) };
 }
 
 function openOf(approvals: RunView['approvals']): number {

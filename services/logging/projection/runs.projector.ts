@@ -1,5 +1,6 @@
 import type { NatsConnection } from '@nats-io/transport-node';
-import type { DataSource, EntityManager } from 'typeorm';
+import { In, Not, type DataSource, type EntityManager } from 'typeorm';
+import { KINDS_OF_RUNS } from '#libs/attention';
 import { parseWith, RunCommit, runIdOfSubject, sentenceOf, subjects, parseJson, type RunId } from '#proto';
 import { evolveCommit, type Run } from '#libs/constellation';
 import { readCommits, type StreamEntry } from '#libs/event-log';
@@ -7,10 +8,12 @@ import { lastByKey, startsOf } from './attempt-rows.js';
 import { Burials, type BurialParts } from './dead-letter.adapter.js';
 import {
   AttemptEntity,
+  AttentionEntity,
   BrokenRunEntity,
   CommitEntity,
   LineEntity,
   RunEntity,
+  RunLabelEntity,
   TaskEntity,
   type BrokenRunRow,
 } from '../entities/index.js';
@@ -133,6 +136,11 @@ export class RunsProjection implements Projection {
     );
     await upsertRows(
       manager,
+      RunLabelEntity,
+      changes.flatMap(({ labels }) => labels),
+    );
+    await upsertRows(
+      manager,
       TaskEntity,
       changes.flatMap(({ tasks }) => tasks),
     );
@@ -145,9 +153,19 @@ export class RunsProjection implements Projection {
       await deleteRows(manager, TaskEntity, { runId: run.runId, ids: tasksGone });
       await deleteRows(manager, LineEntity, { runId: run.runId, ids: linesGone });
     }
+    await this.#writeAttention(manager, changes);
     await upsertRows(manager, CommitEntity, batch.commits.map(commitRow));
     await upsertRows(manager, AttemptEntity, lastByKey(batch.commits.flatMap(({ commit }) => startsOf(commit))));
     await this.#bury(manager, batch.broken);
+  }
+
+  /** What is over leaves whoever has written it, and from whatever state. */
+  async #writeAttention(manager: EntityManager, changes: readonly RunChange[]): Promise<void> {
+    const rows = changes.flatMap(({ attention }) => attention);
+    const runs = changes.map(({ run }) => run.runId);
+    const over = { runId: In(runs), kind: In([...KINDS_OF_RUNS]), id: Not(In(rows.map(({ id }) => id))) };
+    if (runs.length > 0) await manager.delete(AttentionEntity, over);
+    await upsertRows(manager, AttentionEntity, rows);
   }
 
   /** Last of all, when nothing else can be refused. */

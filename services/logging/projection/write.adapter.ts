@@ -15,6 +15,8 @@ export interface Step {
   readonly name: string;
   readonly from: number;
   readonly to: number;
+  /** When what stands at `to` was recorded, if the projection tells it. */
+  readonly at?: string | undefined;
 }
 
 /** The position up to which `name` is projected; 0 before the first. */
@@ -28,9 +30,10 @@ export async function checkpointOf(source: DataSource, name: string): Promise<nu
  * Writes and moves the checkpoint in one transaction, if the checkpoint still is where this replica believes it to be;
  * false when another replica was faster. A crash leaves both or neither, so every commit is applied exactly once.
  */
-export function applyOnce(source: DataSource, { name, from, to }: Step, write: Write): Promise<boolean> {
+export function applyOnce(source: DataSource, { name, from, to, at }: Step, write: Write): Promise<boolean> {
   return source.transaction(async (manager) => {
-    const moved = await manager.update(CheckpointEntity, { name, sequence: from }, { sequence: to });
+    const reached = { sequence: to, ...(at === undefined ? {} : { at }) };
+    const moved = await manager.update(CheckpointEntity, { name, sequence: from }, reached);
     if (moved.affected !== 1) return false;
     await write(manager);
     return true;

@@ -24,6 +24,8 @@ import { LoggingQueries } from '../endpoint/queries.controller.js';
 import { ProjectionReader } from '../projection/reader.adapter.js';
 import type { ReportWriter } from './report.reactor.js';
 import { AWAY, Rig } from '../rig.testing.js';
+import { SearchReader } from '../search/index.js';
+import { systemClock } from '#libs/platform';
 
 let rig: Rig;
 let reports: ReportWriter;
@@ -179,8 +181,10 @@ describe('the queries', () => {
   });
 
   it('ask to try again while PostgreSQL is not there', async () => {
-    const queries = new LoggingQueries(new ProjectionReader(AWAY), reports);
+    const search = new SearchReader({ nc: rig.nc, postgres: AWAY, clock: systemClock });
+    const queries = new LoggingQueries(new ProjectionReader(AWAY), reports, search);
     await expect(queries.runs({})).rejects.toMatchObject({ refusal: { code: 'TRY_AGAIN' } });
+    await expect(queries.search({})).rejects.toMatchObject({ refusal: { code: 'TRY_AGAIN' } });
   });
 });
 
