@@ -7,7 +7,9 @@ const PORT_DEFAULT = 8080;
 /** Rights of anybody but the owner. */
 const OTHERS = 0o077;
 
-const Env = z.object({
+/** What this service reads beside `ServiceConfig`. */
+export const ConsoleEnv = z.object({
+  /** Port of the HTTP interface, and of the probes; 0 is any free one. */
   ORRERY_CONSOLE_PORT: envInt({ min: 0, max: 65_535 }).default(PORT_DEFAULT),
   /** Holds the SHA-256 of the admin token in hex, never the token; `off` when people have logins of their own. */
   ORRERY_CONSOLE_TOKEN_FILE: z.string({
@@ -22,11 +24,12 @@ const Env = z.object({
   ORRERY_CONSOLE_URL: envUrl('https:', 'http:').optional(),
   /** The identity provider that people log in at (OpenID Connect). */
   ORRERY_OIDC_ISSUER: envUrl('https:', 'http:').optional(),
+  /** Name of the console there; together with the issuer. */
   ORRERY_OIDC_CLIENT_ID: z.string().max(512).optional(),
-  /** Mode 0600; absent for a client without a secret. */
+  /** File with its secret, mode 0600; absent for a client without one. */
   ORRERY_OIDC_CLIENT_SECRET_FILE: z.string().optional(),
 });
-type Env = z.infer<typeof Env>;
+type Env = z.infer<typeof ConsoleEnv>;
 
 export interface ConsoleConfig {
   readonly port: number;
@@ -39,7 +42,7 @@ export interface ConsoleConfig {
 
 /** Throws ConfigError; without a file for the admin token nobody could be let in at first, so the process refuses to run. */
 export function readConsoleConfig(environment: Environment): ConsoleConfig {
-  const env = parseConfig(Env, environment);
+  const env = parseConfig(ConsoleEnv, environment);
   const url = env.ORRERY_CONSOLE_URL === undefined ? undefined : new URL(env.ORRERY_CONSOLE_URL);
   const hosts = env.ORRERY_CONSOLE_HOSTS.split(',').map((host) => host.trim().toLowerCase());
   checkTokenFile(env.ORRERY_CONSOLE_TOKEN_FILE);

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { request as httpRequest } from 'node:http';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -19,7 +20,16 @@ import {
 import { evolveCommit, summaryOf, viewOf, type Run } from '#libs/constellation';
 import { verifyActorProof } from '#libs/keys';
 import { connectBus, QueryRefusedError, serveQueries } from '#libs/messaging';
-import { ANYBODY, generateHistory, runCommitsOf, startTestNats, type TestNats } from '#libs/testing';
+import { RecordedItem } from '#libs/output';
+import {
+  ANYBODY,
+  notAsked,
+  attemptOutputs,
+  generateHistory,
+  runCommitsOf,
+  startTestNats,
+  type TestNats,
+} from '#libs/testing';
 import { startConsole, type TestConsole } from './console.testing.js';
 
 const TOKEN = 'the-admin-token';
@@ -73,7 +83,13 @@ beforeAll(async () => {
     nc,
     'logging',
     {
-      runs: async ({ limit = 9 }) => ({ runs: [summaryOf(RUN)].slice(0, limit) }),
+      ...notAsked('logging'),
+      runs: async ({ limit = 9, status = ['RUNNING'], by, id = '', label = [] }) => ({
+        runs:
+          status.includes('RUNNING') && by === undefined && label.length !== 1 && RUN.runId.startsWith(id)
+            ? [summaryOf(RUN)].slice(0, limit)
+            : [],
+      }),
       run: async ({ runId }) => {
         if (runId === RUN.runId) return { run: viewOf(RUN) };
         throw new QueryRefusedError({ code: 'NOT_FOUND', message: `There is no run ${runId}.`, issues: [] });
@@ -191,8 +207,8 @@ describe('who may come in', () => {
     }
   });
 
-  it('answers probes and the description of the interface to anybody', async () => {
-    for (const path of ['/healthz', '/readyz', '/metrics', '/openapi.json']) {
+  it('answers probes and the descriptions of the interfaces to anybody', async () => {
+    for (const path of ['/healthz', '/readyz', '/metrics', '/openapi.json', '/asyncapi.json']) {
       expect((await call(path, { headers: { authorization: '' } })).status).toBe(200);
     }
   });
@@ -258,6 +274,7 @@ describe('POST /v1/requests', () => {
     ['IDEMPOTENCY_CONFLICT', 409],
     ['TOO_LARGE', 413],
     ['TRY_AGAIN', 503],
+    ['STORAGE_FULL', 507],
   ] as const)('answers %s with %i and the issues', async (code, status) => {
     const error = { code, message: 'no', issues: [{ path: 'goal', message: 'is wrong' }] };
     submitAnswer = { error };
@@ -303,13 +320,34 @@ describe('GET /v1/approvals', () => {
 describe('GET /v1/runs', () => {
   it('lists and shows runs as logging answers them', async () => {
     expect(json(await call('/v1/runs?limit=5'))).toEqual({ runs: [summaryOf(RUN)] });
+    for (const [said, found] of [
+      ['status=running', 1],
+      ['status=failed,running', 1],
+      ['status=FAILED&status=CANCELLED', 0],
+      ['by=anna', 0],
+      ['label=team=db', 0],
+      ['label=team%3Ddb&label=env', 1],
+      ['label=team=db,env', 1],
+      [`id=${RUN.runId.slice(0, 5)}&status=running`, 1],
+    ] as const)
+      expect(json(await call(`/v1/runs?${said}`))['runs']).toHaveLength(found);
+    expect(json(await call('/v1/runs?stauts=failed'))).toMatchObject({
+      error: { issues: [{ path: 'stauts', message: 'unknown field; did you mean "status"?' }] },
+    });
     expect(json(await call(`/v1/runs/${RUN.runId}`))).toEqual(viewOf(RUN));
+    expect((await call('/v1/runs/latest')).headers['content-location']).toBe(`/v1/runs/${RUN.runId}`);
     const report = await call(`/v1/runs/${RUN.runId}/report.md`);
     expect([report.text, report.headers['content-type']]).toEqual(['# Report\n', 'text/markdown; charset=utf-8']);
   });
 
   it.each([
     ['/v1/runs?limit=0', 400, 'INVALID_REQUEST'],
+    ['/v1/runs?stauts=failed', 400, 'INVALID_REQUEST'],
+    ['/v1/runs?status=done', 400, 'INVALID_REQUEST'],
+    ['/v1/runs?since=yesterday', 400, 'INVALID_REQUEST'],
+    ['/v1/runs?id=%25', 400, 'INVALID_REQUEST'],
+    ['/v1/runs?label==db', 400, 'INVALID_REQUEST'],
+    ['/v1/approvals?stat=open', 400, 'INVALID_REQUEST'],
     ['/v1/runs?limit=many', 400, 'INVALID_REQUEST'],
     ['/v1/runs/unknown', 404, 'NOT_FOUND'],
     ['/v1/runs/a.b', 400, 'INVALID_REQUEST'],
@@ -384,15 +422,41 @@ describe('GET /v1/runs/:id/output', () => {
     expect((await call(path)).status).toBe(204);
   });
 
+  it('gives what is recorded, as text with the place of each line or as JSON, searched', async () => {
+    const { id: taskId = '' } = RUN.requested?.tasks[0] ?? {};
+    const of = { runId: RUN.runId, taskId, attempt: 9 };
+    const written = attemptOutputs.printed('one\u001B[2J\ntwo', 'careful\n');
+    const { subject, commit } = attemptOutputs.attemptCommit(of, [attemptOutputs.finishedCommand(of, written)]);
+    await jetstream(nc).publish(subject, JSON.stringify(commit));
+    const path = `/v1/runs/${RUN.runId}/output?task=${taskId}&attempt=9`;
+    const place = `${taskId}/9/0.0`;
+    const { headers, text } = await call(`${path}&format=text`);
+    expect(headers['content-type']).toBe('text/plain; charset=utf-8');
+    expect(text).toBe(`${place} stdout | one\n${place} stdout | two\n${place} stderr | careful\n`);
+    const items = (await call(`${path}&format=json`)).text.trim().split('\n');
+    expect(items.map((item) => RecordedItem.parse(JSON.parse(item)).type)).toEqual(['command', 'output', 'output']);
+    expect((await call(`${path}&format=text&grep=^t`)).text).toBe(`${place} stdout 2: two\n`);
+  });
+
   it.each([
     ['/v1/runs/unknown/output', 404, 'NOT_FOUND'],
     ['/v1/runs/a.b/output', 400, 'INVALID_REQUEST'],
     ['/v1/runs/x/output?task=%3E', 400, 'INVALID_REQUEST'],
     ['/v1/runs/x/output?task=a&task=b', 400, 'INVALID_REQUEST'],
+    ['/v1/runs/x/output?grep=a', 400, 'INVALID_REQUEST'],
+    ['/v1/runs/x/output?format=text&grep=(', 400, 'INVALID_REQUEST'],
+    ['/v1/runs/x/output?format=text&stepp=1', 400, 'INVALID_REQUEST'],
+    [`/v1/runs/${RUN.runId}/output?format=text&attempt=77`, 404, 'NOT_FOUND'],
+    ['/v1/runs/unknown/output?format=json', 404, 'NOT_FOUND'],
   ] as const)('refuses %s with %i', async (path, status, code) => {
     const reply = await call(path);
     expect([reply.status, json(reply)['error']]).toEqual([status, expect.objectContaining({ code })]);
   });
+});
+
+it('GET /asyncapi.json gives what is in the project, of this version', async () => {
+  const stored = readFileSync(join(import.meta.dirname, '../../proto/asyncapi.json'), 'utf8');
+  expect(json(await call('/asyncapi.json'))).toEqual(JSON.parse(stored));
 });
 
 describe('GET /openapi.json', () => {
@@ -431,6 +495,6 @@ describe('GET /openapi.json', () => {
       ['tasks/{taskId}/retry', undefined, undefined, 'id taskId Idempotency-Key'],
     ]);
     const statuses = Object.keys(paths['/v1/runs/{id}/edits']?.post?.responses ?? {});
-    expect(statuses).toEqual(['200', '400', '401', '403', '404', '409', '413', '429', '503']);
+    expect(statuses).toEqual(['200', '400', '401', '403', '404', '409', '413', '429', '503', '507']);
   });
 });

@@ -9,15 +9,18 @@ import { loadConsoleConfig, type ConsoleConfig } from './console.config.js';
 import { LoginController, MeController, OidcProvider, Providers } from './login/index.js';
 import {
   ApprovalsController,
+  AttentionController,
   ContentApprovalsController,
   ControlController,
   RegistryWords,
   RequestsController,
+  RunNamesGuard,
   RunVerbs,
   RunsController,
+  SearchController,
 } from './runs/index.js';
 import { OpenApiController } from './openapi/index.js';
-import { OutputController, RunEvents, RunOutput } from './streams/index.js';
+import { OutputController, RecordedOutputs, RunEvents, RunOutput } from './streams/index.js';
 import { ConsoleAdmission, ADMISSION_LIMITS, Door, OpenAnswers, RefusalsFilter, RolesGuard } from './http/index.js';
 
 const CONSOLE_CONFIG = token<ConsoleConfig>('CONSOLE_CONFIG');
@@ -33,9 +36,11 @@ const SEED = token<{ readonly seed: string | undefined }>('SEED');
   controllers: [
     RequestsController,
     RunsController,
+    SearchController,
     OutputController,
     ControlController,
     ApprovalsController,
+    AttentionController,
     ContentApprovalsController,
     OpenApiController,
     LoginController,
@@ -47,6 +52,7 @@ const SEED = token<{ readonly seed: string | undefined }>('SEED');
     part(ConsoleAdmission, [OpenAnswers], (answers) => new ConsoleAdmission(answers)),
     part(RunEvents, { nc: NATS, answers: OpenAnswers }, (parts) => new RunEvents(parts)),
     part(RunOutput, { nc: NATS, answers: OpenAnswers }, (parts) => new RunOutput(parts)),
+    part(RecordedOutputs, { nc: NATS, answers: OpenAnswers }, (parts) => new RecordedOutputs(parts)),
     part(CONSOLE_CONFIG, [], () => loadConsoleConfig()),
     part(SEED, [SERVICE_CONFIG], async ({ nats }) => ({
       seed: nats.seedFile === undefined ? undefined : await readSecret(nats.seedFile),
@@ -92,7 +98,12 @@ const SEED = token<{ readonly seed: string | undefined }>('SEED');
         }),
     ),
     { provide: APP_GUARD, useFactory: () => new RolesGuard() },
-    // Behind the one that refuses: what nobody is shown needs no record.
+    {
+      provide: APP_GUARD,
+      inject: [RunVerbs],
+      useFactory: (verbs: RunVerbs) => new RunNamesGuard(verbs),
+    },
+    // Behind the one that refuses, and the one that knows which run is meant: what nobody is shown needs no record.
     {
       provide: APP_GUARD,
       inject: [AccessDesk, LOGGER],

@@ -1,9 +1,10 @@
 import type { CanActivate, ExecutionContext } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import type { Logger } from 'pino';
+import { searchAccess } from '#libs/messaging';
 import { RunId, TaskId, type ActionName } from '#proto';
 import { Needs, type CalledRequest } from '../http/index.js';
-import { peerOf, type AccessDesk } from './access-desk.adapter.js';
+import { peerOf, type AccessDesk, type AccessReading } from './access-desk.adapter.js';
 import { READINGS } from './readings.js';
 
 type Routed = CalledRequest & {
@@ -37,11 +38,20 @@ export class AccessGuard implements CanActivate {
     }
     const needs = this.#reflector.get(Needs, context.getHandler());
     const what = READINGS[needs as ActionName];
-    const runId = RunId.safeParse(params['id']).data;
-    // What names no run is refused by who would serve it.
-    if (what === undefined || runId === undefined) return true;
-    const taskId = TaskId.safeParse(query['task']).data;
-    await this.#desk.reads(caller, { what, runId, ...(taskId === undefined ? {} : { taskId }) }, peer);
+    const reading = what === 'SEARCHED' ? searchAccess(query) : readingOf(what, params, query);
+    if (reading !== undefined) await this.#desk.reads(caller, reading, peer);
     return true;
   }
+}
+
+/** Nothing of what names no run: it is refused by who would serve it. */
+function readingOf(
+  what: AccessReading['what'] | undefined,
+  params: Routed['params'],
+  query: Routed['query'],
+): AccessReading | undefined {
+  const runId = RunId.safeParse(params['id']).data;
+  if (what === undefined || runId === undefined) return undefined;
+  const taskId = TaskId.safeParse(query['task']).data;
+  return { what, runId, ...(taskId === undefined ? {} : { taskId }) };
 }

@@ -1,6 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -9,8 +9,20 @@ import { Kvm } from '@nats-io/kv';
 import { freePort } from '#libs/embedded';
 import { tokenHash } from '#libs/keys';
 import { serveQueries, storedPage } from '#libs/messaging';
-import { ANYBODY, startTestBus, type TestBus } from '#libs/testing';
-import { AccessRecord, ActorEntry, BUCKETS, parseJson, STREAMS, subjects } from '#proto';
+import { ANYBODY, notAsked, startTestBus, type TestBus } from '#libs/testing';
+import {
+  AccessRecord,
+  ActorEntry,
+  BUCKETS,
+  parseJson,
+  STREAMS,
+  subjects,
+  type AccessEntry,
+  type AttentionEntry,
+  type AttentionWord,
+  type ActorProof,
+  type SearchAnswer,
+} from '#proto';
 import { startConsole, type TestConsole } from '../console.testing.js';
 
 /* What is read over HTTP is stored before it is answered, by a console that may die at any time. */
@@ -18,9 +30,51 @@ import { startConsole, type TestConsole } from '../console.testing.js';
 const RUN = '0k3jq7w2m5n8x4c6v9b1d3f5g7';
 const OTHER = '0k3jq7w2m5n8x4c6v9b1d3f5g8';
 const TOKEN = 'of-anna';
+const AUDIT_TOKEN = 'of-anna-as-auditor';
+const DESK_TOKEN = 'of-anna-at-the-desk';
+const CI_TOKEN = 'of-anna-in-a-pipeline';
+const ENTRY: AccessEntry = {
+  at: '2026-11-20T10:00:00.000Z',
+  what: 'OUTPUT_READ',
+  actor: { kind: 'person', id: 'vera' },
+  proof: 'vouched',
+  runId: RUN,
+  taskId: 'disk',
+  stream: 'ACCESS',
+  sequence: 7,
+};
+const FAILED: AttentionEntry = {
+  id: '4kq7w2m9x0ab',
+  kind: 'failed',
+  key: 'failed r1 2026-11-20T12:00:00.000Z',
+  runId: 'r1',
+  what: '"nightly backup" failed',
+  next: 'orrery show r1',
+  since: '2026-11-20T12:00:00.000Z',
+  state: 'open',
+  by: null,
+  at: null,
+  reason: null,
+};
+const wantedAttention: unknown[] = [];
+/** By whom the id of the command says it was. */
+const wordOf = (attentionId: string, state: AttentionWord['state'], id: string): AttentionWord => ({
+  attentionId,
+  state,
+  by: { kind: 'person', id },
+  at: '2026-11-20T12:00:00.000Z',
+  changed: true,
+});
 const folder = mkdtempSync(join(tmpdir(), 'orrery-access-'));
 let bus: TestBus;
 let console: TestConsole;
+/** What the registry was asked, and who the console says has asked it. */
+const atRegistry: { readonly subject: string; readonly body: object; readonly vouched: ActorProof['vouched'] }[] = [];
+/** What the logging service is asked to look for, and finds. */
+const searched: object[] = [];
+const { message: FOUND } = JSON.parse(readFileSync('proto/fixtures/LoggingSearchAnswer/1-one.json', 'utf8')) as {
+  message: SearchAnswer;
+};
 /** What is to happen when the logging service is asked. */
 let asked: () => Promise<void> = async () => undefined;
 
@@ -29,10 +83,15 @@ beforeAll(async () => {
   const actors = await new Kvm(jetstream(await bus.as('admin'))).open(BUCKETS.ACTORS.bucket);
   const anna = ActorEntry.parse({
     actor: { kind: 'person', id: 'anna' },
-    roles: ['viewer'],
+    roles: ['viewer', 'auditor', 'operator'],
     namespace: 'anna',
     keys: [],
-    tokens: [{ tokenId: 'laptop', tokenHash: tokenHash(TOKEN), scopes: ['viewer'], label: '', expiresAt: null }],
+    tokens: [
+      { tokenId: 'laptop', tokenHash: tokenHash(TOKEN), scopes: ['viewer'], label: '', expiresAt: null },
+      { tokenId: 'audit', tokenHash: tokenHash(AUDIT_TOKEN), scopes: ['auditor'], label: '', expiresAt: null },
+      { tokenId: 'desk', tokenHash: tokenHash(DESK_TOKEN), scopes: ['operator'], label: '', expiresAt: null },
+      { tokenId: 'ci', tokenHash: tokenHash(CI_TOKEN), scopes: ['viewer'], label: '', expiresAt: null },
+    ],
     logins: [],
     revision: 1,
   });
@@ -41,15 +100,41 @@ beforeAll(async () => {
     await bus.as('logging'),
     'logging',
     {
+      ...notAsked('logging'),
+      attention: async (wanted) => {
+        wantedAttention.push(wanted);
+        return { open: 1, taken: 0, entries: [FAILED], unseen: [] };
+      },
+      'attention-take': async ({ id, attentionId }) => wordOf(attentionId, 'taken', id),
+      'attention-settle': async ({ id, attentionId }) => wordOf(attentionId, 'settled', id),
       runs: async () => ({ runs: [] }),
       approvals: async () => ({ approvals: [] }),
       run: async () => Promise.reject(new Error('nobody asks')),
+      search: async (request) => {
+        searched.push(request);
+        return FOUND;
+      },
       report: async ({ runId }) => {
         await asked();
         return { runId, markdown: 'the output of a task' };
       },
     },
     { authority: ANYBODY },
+  );
+  await serveQueries(
+    await bus.as('registry'),
+    'registry',
+    {
+      ...notAsked('registry'),
+      access: async () => ({ entries: [ENTRY], after: { access: 7, actors: 3 }, more: true }),
+      'token-used': async () => ({ changed: true }),
+    },
+    {
+      authority: (signed) => {
+        atRegistry.push({ subject: signed.subject, body: signed.body, vouched: signed.proof.vouched });
+        return ANYBODY(signed);
+      },
+    },
   );
   console = await startConsole('the-admin-token', {
     ORRERY_NATS_URL: bus.server.url,
@@ -98,6 +183,20 @@ describe('what is read over HTTP', () => {
     expect((await records()).slice(before)).toMatchObject([{ what: 'REPORT_READ', runId: OTHER }]);
   });
 
+  it('is of a search a record, with the hash of its words and not the words', async () => {
+    const before = (await records()).length;
+    for (const words of ['hunter2', 'hunter2', 'hunter3']) {
+      expect((await get(`/v1/search?words=${words}&run=${RUN}`)).status).toBe(200);
+    }
+    const asked = 'fb8c2e2b85ca81eb4350199faddd983cb26af3064614e737ea9f479621cfa57a';
+    const searches = (await records()).slice(before);
+    expect(searches).toMatchObject([
+      { what: 'SEARCHED', runId: RUN, asked: expect.any(String) },
+      { what: 'SEARCHED', runId: RUN, asked },
+    ]);
+    expect(JSON.stringify(searches)).not.toContain('hunter');
+  });
+
   it('needs no record where nothing is shown: for lists, without the role, and for what is no run', async () => {
     const before = (await records()).length;
     const statuses = [];
@@ -138,6 +237,59 @@ describe('what is read over HTTP', () => {
   });
 });
 
+describe('a search over HTTP', () => {
+  it('asks logging for what is said, and passes on what is found', async () => {
+    const before = searched.length;
+    const answer = await get('/v1/search?words=%22disk%20full%22&device=db-1&exit=1,-2&state=failed&limit=5&before=9');
+    expect([answer.status, await answer.json()]).toEqual([200, FOUND]);
+    const asked = { words: '"disk full"', device: 'db-1', exit: [1, -2], state: ['FAILED'], limit: 5, before: '9' };
+    expect(searched.slice(before)).toEqual([asked]);
+  });
+
+  it.each([
+    ['word=disk', 'word', 'unknown field; did you mean "words"?'],
+    ['device=a.b', 'device', expect.any(String)],
+    ['exit=', 'exit[0]', expect.any(String)],
+    ['before=0', 'before', expect.any(String)],
+    ['limit=201', 'limit', expect.any(String)],
+    ['words=a&words=b', 'words', expect.any(String)],
+  ])('%s is refused, and nobody is asked', async (said, path, message) => {
+    const before = searched.length;
+    const answer = await get(`/v1/search?${said}`);
+    expect([answer.status, await answer.json()]).toMatchObject([400, { error: { issues: [{ path, message }] } }]);
+    expect(searched).toHaveLength(before);
+  });
+});
+
+describe('who looked at what', () => {
+  it('is told an auditor as the registry tells it, asked in his name; from where he was told up to', async () => {
+    const words = `since=2026-11-20T00:00:00.000Z&actor=vera&run=${RUN}&what=OUTPUT_READ&access=5&actors=2`;
+    const response = await get(`/v1/access?${words}`, AUDIT_TOKEN);
+    const page = { entries: [ENTRY], after: { access: 7, actors: 3 }, more: true };
+    expect([response.status, await response.json()]).toEqual([200, page]);
+    const asked = { since: '2026-11-20T00:00:00.000Z', of: 'vera', runId: RUN, what: 'OUTPUT_READ' };
+    const vouched = { actor: 'anna', issuer: 'orrery', subject: 'token:audit', session: 'token:audit' };
+    const subject = subjects.query('registry', 'access');
+    const after = { access: 5, actors: 2 };
+    expect(atRegistry.filter((one) => one.subject === subject)).toEqual([
+      { subject, body: expect.objectContaining({ ...asked, after }), vouched },
+    ]);
+    expect((await get('/v1/access?since=yesterday', AUDIT_TOKEN)).status).toBe(400);
+  });
+});
+
+describe('the last use of a token', () => {
+  it('is told the registry by the first request with it, and by no other within the hour', async () => {
+    const subject = subjects.query('registry', 'token-used');
+    const told = () => atRegistry.filter((one) => one.subject === subject).map(({ body }) => body);
+    const before = told().length;
+    await Promise.all(Array.from({ length: 10 }, () => get('/v1/me', CI_TOKEN)));
+    await Promise.all(Array.from({ length: 10 }, () => get('/v1/me')));
+    while (told().length === before) await get('/v1/me', CI_TOKEN);
+    expect(told().slice(before)).toEqual([expect.objectContaining({ tokenId: 'ci' })]);
+  });
+});
+
 describe('a login', () => {
   it('that is refused is recorded, of nobody and without what was tried; many are one record', async () => {
     const before = (await records()).length;
@@ -163,5 +315,48 @@ describe('when no record can be stored', () => {
       error: { code: 'TRY_AGAIN', message: expect.stringContaining('It cannot be recorded who reads this') },
     });
     expect((await get('/v1/runs')).status).toBe(200);
+  });
+});
+
+describe('what needs somebody, over HTTP', () => {
+  const post = (path: string, { body = '', token = DESK_TOKEN, key = '' } = {}): Promise<Response> =>
+    fetch(`http://127.0.0.1:${console.port}/v1/attention/${path}`, {
+      method: 'POST',
+      body,
+      headers: { authorization: `Bearer ${token}`, ...(key !== '' && { 'idempotency-key': key }) },
+    });
+
+  it('is listed to who may look at runs, as it is asked for', async () => {
+    const reply = await get('/v1/attention?kind=failed,disk&run=r1&device=web-1&all=true&limit=5');
+    expect(await reply.json()).toEqual({ open: 1, taken: 0, entries: [FAILED], unseen: [] });
+    expect(wantedAttention).toEqual([
+      { kind: ['failed', 'disk'], runId: 'r1', deviceId: 'web-1', all: true, limit: 5 },
+    ]);
+    for (const said of ['kind=boredom', 'all=perhaps', 'limit=0', 'kinds=failed']) {
+      expect((await get(`/v1/attention?${said}`)).status).toBe(400);
+    }
+  });
+
+  it('is taken on and settled by who may, under the id that makes it safe to repeat', async () => {
+    const taken = await post(`${FAILED.id}/take`, { key: 'take-1' });
+    expect([taken.status, taken.headers.get('idempotency-key')]).toEqual([200, 'take-1']);
+    expect(await taken.json()).toEqual(wordOf(FAILED.id, 'taken', 'take-1'));
+    const settled = await post(`${FAILED.id}/settle`, { body: '{"reason":"the disk was replaced"}' });
+    expect(await settled.json()).toMatchObject({ state: 'settled' });
+    const body = '{"reason":"x"}';
+    expect((await post(`${FAILED.id}/take`, { token: TOKEN })).status).toBe(403);
+    expect((await post(`${FAILED.id}/settle`, { body, token: TOKEN })).status).toBe(403);
+  });
+
+  it('is not settled without a reason, nor under an id that none has', async () => {
+    const statuses = [];
+    for (const [path, body] of [
+      [`${FAILED.id}/settle`, '{}'],
+      [`${FAILED.id}/settle`, ''],
+      ['nothing/take', ''],
+    ] as const) {
+      statuses.push((await post(path, { body })).status);
+    }
+    expect(statuses).toEqual([400, 400, 400]);
   });
 });

@@ -4,6 +4,7 @@ import type { AccessWhat, ActionName } from '#proto';
 export const READINGS: Partial<Readonly<Record<ActionName, AccessWhat>>> = {
   'logging.run': 'RUN_READ',
   'logging.report': 'REPORT_READ',
+  'logging.search': 'SEARCHED',
   WATCH: 'EVENTS_READ',
   READ_OUTPUT: 'OUTPUT_READ',
   READ_LOG: 'RUN_READ',

@@ -35,7 +35,7 @@ describe('judge', () => {
   it('asks probes for nothing, the description and the pages for our Host, and everything else for a login', () => {
     const probes = ['/healthz', '/readyz', '/metrics'];
     expect(probes.map((path) => verdict({ path, host: 'pod-7' }))).toEqual(['open', 'open', 'open']);
-    for (const path of ['/openapi.json', '/login', '/login/start', '/login/callback', '/logout']) {
+    for (const path of ['/openapi.json', '/asyncapi.json', '/login', '/login/start', '/login/callback', '/logout']) {
       expect([verdict({ path }), verdict({ path, host: 'pod-7' })]).toEqual(['open', 'refuse']);
     }
     for (const path of ['/', '/unknown', '/login/', '/LOGIN', '/v1/me', '//healthz'])

@@ -6,4 +6,5 @@ export * from './input.js';
 export { OpenAnswers } from './open-answers.js';
 export { RefusedError } from './refusal.js';
 export * from './refusals.filter.js';
+export { isRead } from './same-origin.js';
 export { callerOf, mustDo, Needs, RolesGuard } from './roles.adapter.js';

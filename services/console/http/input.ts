@@ -22,3 +22,28 @@ export function jsonObject(body: unknown): object {
 export function optionalJsonObject(body: unknown): object {
   return body instanceof Uint8Array && body.length > 0 ? jsonObject(body) : {};
 }
+
+/** What stands behind the `?` of an address. */
+export type SaidInAddress = Readonly<Record<string, unknown>>;
+
+/** A number that is said in an address; nothing where nothing is said. */
+export function numberIn(name: string, said: unknown): Record<string, unknown> {
+  return said === undefined ? {} : { [name]: Number(said) };
+}
+
+/** Yes or no, as it is said in an address; what is neither is left as it is, for the schema to refuse. */
+export function flagIn(name: string, said: unknown): Record<string, unknown> {
+  if (said === undefined) return {};
+  return { [name]: said === 'true' ? true : said === 'false' ? false : said };
+}
+
+/** Words that are said in an address, one by one or with commas, as the schemas have them. */
+export function listIn(
+  name: string,
+  said: unknown,
+  asSchema: (word: string) => string = (word) => word,
+): Record<string, unknown> {
+  if (said === undefined) return {};
+  const words = [said].flat().flatMap((text) => (typeof text === 'string' ? text.split(',') : ['']));
+  return { [name]: words.map((word) => asSchema(word.trim())) };
+}

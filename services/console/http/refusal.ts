@@ -16,6 +16,8 @@ const STATUS: Readonly<Record<RefusalCode, number>> = {
   LIMIT_REACHED: 429,
   NO_PLANNER: 503,
   TRY_AGAIN: 503,
+  /** RFC 4918, section 11.5. */
+  STORAGE_FULL: 507,
   /** Not a refusal: the reason of an answer that went well. */
   IGNORED: 200,
 };

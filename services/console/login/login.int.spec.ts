@@ -8,9 +8,9 @@ import { fromSeed } from '@nats-io/nkeys';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { freePort } from '#libs/embedded';
 import { tokenHash } from '#libs/keys';
-import { Actors, authorityOf, serveQueries, systemClock } from '#libs/messaging';
-import { startTestBus, type TestBus } from '#libs/testing';
-import { ActorEntry, BUCKETS, subjects, type ActorProof } from '#proto';
+import { Actors, authorityOf, serveQueries, storedPage, systemClock } from '#libs/messaging';
+import { notAsked, startTestBus, type TestBus } from '#libs/testing';
+import { AccessRecord, ActorEntry, BUCKETS, parseJson, STREAMS, subjects, type ActorProof } from '#proto';
 import { Sessions } from '../callers/index.js';
 import { startConsole, type TestConsole } from '../console.testing.js';
 import { Browser } from './browser.testing.js';
@@ -62,10 +62,12 @@ beforeAll(async () => {
     await bus.as('logging'),
     'logging',
     {
+      ...notAsked('logging'),
       runs: async () => ({ runs: [] }),
       approvals: async () => ({ approvals: [] }),
       run: async () => Promise.reject(new Error('nobody asks')),
       report: async () => Promise.reject(new Error('nobody asks')),
+      search: async () => Promise.reject(new Error('nobody asks')),
     },
     { authority: authorityOf(await Actors.open(await bus.as('logging')), systemClock) },
   );
@@ -113,6 +115,14 @@ const me = async () => browser.ask(`${base}/v1/me`);
 async function callbackUrl(): Promise<string> {
   const response = await browser.go(`${base}/login/start`, isCallback);
   return response.headers.get('location') ?? '';
+}
+
+/** What is recorded of logins at the provider, each with its subject on the bus. */
+async function recorded(subject: string): Promise<(AccessRecord & { on: string })[]> {
+  const page = { stream: STREAMS.ACCESS.name, filter: subjects.anyAccess, after: 0 };
+  const { messages } = await storedPage(await bus.as('registry'), page);
+  const all = messages.map(({ subject: on, data }) => ({ on, ...AccessRecord.parse(parseJson(data)) }));
+  return all.filter(({ login }) => login?.issuer === provider.issuer && login.subject === subject);
 }
 
 describe('a login at the identity provider', () => {
@@ -164,6 +174,47 @@ describe('a login at the identity provider', () => {
     expect(page.status).toBe(403);
     expect(text).toContain(`orrery people add anna --login ${provider.issuer} bert-7`);
     expect((await me()).status).toBe(401);
+  });
+});
+
+describe('what is recorded of a login at the identity provider', () => {
+  it('is who came in by which session, and who went; never what opens it', async () => {
+    await tell('anna', { logins: [{ issuer: provider.issuer, subject: 'anna-2' }] });
+    provider.who = 'anna-2';
+    await browser.go(`${base}/login/start`);
+    const id = browser.cookies(base).get(SESSION) ?? '';
+    const session = tokenHash(id).slice(0, 16);
+    const cameIn = {
+      on: subjects.accessAt('console', 'anna'),
+      id: expect.any(String),
+      what: 'LOGGED_IN',
+      actor: { kind: 'person', id: 'anna' },
+      login: { issuer: provider.issuer, subject: 'anna-2', session },
+      peer: '127.0.0.1',
+    };
+    expect(await recorded('anna-2')).toEqual([cameIn]);
+    const { csrf } = (await (await me()).json()) as { csrf: string };
+    const body = new URLSearchParams({ csrf });
+    await browser.ask(`${base}/logout`, { method: 'POST', headers: { origin: base }, body });
+    const both = await recorded('anna-2');
+    expect(both).toEqual([cameIn, { ...cameIn, what: 'LOGGED_OUT' }]);
+    expect(JSON.stringify(both)).not.toContain(id);
+  });
+
+  it('is a refusal for somebody who is not known: of nobody, with the login that has no actor', async () => {
+    provider.who = 'bert-8';
+    await browser.go(`${base}/login/start`);
+    let refused: Awaited<ReturnType<typeof recorded>> = [];
+    while (refused.length === 0) refused = await recorded('bert-8');
+    expect(refused).toEqual([
+      {
+        on: subjects.accessAt('console', '_'),
+        id: expect.any(String),
+        what: 'LOGIN_REFUSED',
+        login: { issuer: provider.issuer, subject: 'bert-8' },
+        peer: '127.0.0.1',
+      },
+    ]);
   });
 });
 

@@ -1,14 +1,20 @@
 import { z } from 'zod';
+import { RecordedItem } from '#libs/output';
+import { OUTPUT_FIELDS } from './output-fields.js';
+import { SEARCH_FIELDS } from './search-fields.js';
 import { Me } from '../login/index.js';
-import { ApprovalWord, ApprovedContent, ContentRevocation, ContentWord } from '../runs/index.js';
+import { ApprovalWord, ApprovedContent, ContentRevocation, ContentWord, Settlement } from '../runs/index.js';
 import {
   AccessKind,
+  AttentionKind,
+  AttentionWord,
   FeedMessage,
   Json,
   OutputChunk,
   QUERIES,
   Refusal,
   RunRequest,
+  RunStatus,
   RunSummary,
   RunView,
   VERB_FIELDS,
@@ -23,6 +29,7 @@ const SCHEMAS = {
   RunView,
   FeedMessage,
   OutputChunk,
+  RecordedItem,
   Runs: QUERIES.logging.runs.answer,
   Accepted: z.strictObject({ runId: z.string(), requestId: z.string() }),
   Refused: z.strictObject({ error: Refusal }),
@@ -36,8 +43,12 @@ const SCHEMAS = {
   ContentRevocation,
   ApprovedContent,
   ContentRevoked: QUERIES.registry['content-revoke'].answer,
+  Attention: QUERIES.logging.attention.answer,
+  AttentionWord,
+  Settlement,
   Me,
   Access: QUERIES.registry.access.answer,
+  Search: QUERIES.logging.search.answer,
 };
 
 /** What is said in the bodies of verbs, by the names they have here; the same name is the same body. */
@@ -63,10 +74,16 @@ export function openApi(): Record<string, unknown> {
     security: [{ token: [] }, { session: [] }],
     paths: {
       '/v1/requests': { post: submitOperation() },
-      '/v1/runs': { get: operation('The latest runs', { '200': answer('Runs') }, [LIMIT]) },
-      '/v1/runs/{id}': { get: operation('One run', { '200': answer('RunView'), ...refusals(404) }, [ID]) },
+      '/v1/runs': {
+        get: operation(
+          'The latest runs for which all holds that is said; Link names the next page',
+          { '200': answer('Runs') },
+          [...RUN_FIELDS, LIMIT],
+        ),
+      },
+      '/v1/runs/{id}': { get: operation('One run', { '200': answer('RunView'), ...refusals(404) }, [RUN_ID]) },
       '/v1/runs/{id}/report.md': {
-        get: operation('The report of a run', { '200': text('text/markdown'), ...refusals(404, 413) }, [ID]),
+        get: operation('The report of a run', { '200': text('text/markdown'), ...refusals(404, 413) }, [RUN_ID]),
       },
       '/v1/runs/{id}/events': {
         get: operation(
@@ -76,21 +93,52 @@ export function openApi(): Record<string, unknown> {
             '204': { description: 'the run ended with the event named' },
             ...refusals(404),
           },
-          [ID, LAST_EVENT_ID],
+          [RUN_ID, LAST_EVENT_ID],
         ),
       },
       '/v1/runs/{id}/output': {
         get: operation(
-          'What the tasks of a run write while they run, as Server-Sent Events, each an OutputChunk, until the run ends',
+          'What the tasks of a run write while they run, as Server-Sent Events, each an OutputChunk, until the run ends; with a format, what is recorded of it',
           {
-            '200': text('text/event-stream'),
-            '204': { description: 'the run is over: there is no more' },
+            '200': texts('text/event-stream', 'text/plain', 'application/x-ndjson'),
+            '204': { description: 'without a format: the run is over' },
             ...refusals(404),
           },
-          [ID, TASK],
+          [RUN_ID, ...OUTPUT_FIELDS],
+        ),
+      },
+      '/v1/search': {
+        get: operation(
+          'Commands and what they printed, newest first, for which all holds that is said; with `before` as an answer gave it the next page',
+          { '200': answer('Search') },
+          SEARCH_FIELDS,
         ),
       },
       ...controlPaths(),
+      '/v1/attention': {
+        get: operation(
+          'What needs somebody, newest first; what could not be looked at is named',
+          { '200': answer('Attention'), ...refusals(404) },
+          [...ATTENTION_FIELDS, LIMIT],
+        ),
+      },
+      '/v1/attention/{id}/take': {
+        post: operation(
+          'Take an entry on, from whoever has it',
+          { '200': answer('AttentionWord'), ...refusals(404, 409) },
+          [ID, VERB_KEY],
+        ),
+      },
+      '/v1/attention/{id}/settle': {
+        post: {
+          ...operation(
+            'Settle an entry: what happens anew is another one',
+            { '200': answer('AttentionWord'), ...refusals(404, 409, 413) },
+            [ID, VERB_KEY],
+          ),
+          ...body('Settlement', true),
+        },
+      },
       '/v1/access': {
         get: operation(
           'Who read, exported and verified what, who came in, and what was changed about people, in order, page by page',
@@ -105,7 +153,7 @@ export function openApi(): Record<string, unknown> {
           LIMIT,
         ]),
         post: {
-          ...operation('Decide it: once', { '200': answer('Controlled'), ...refusals(404, 409, 413) }, [VERB_KEY]),
+          ...operation('Decide it: once', { '200': answer('Controlled'), ...refusals(404, 409, 413, 507) }, [VERB_KEY]),
           ...body('ApprovalWord', true),
         },
       },
@@ -118,7 +166,7 @@ export function openApi(): Record<string, unknown> {
         post: {
           ...operation(
             'Approve a plan once: runs of exactly this one are not asked about',
-            { '200': answer('ApprovedContent'), ...refusals(409, 413) },
+            { '200': answer('ApprovedContent'), ...refusals(409, 413, 507) },
             [VERB_KEY],
           ),
           ...body('ContentWord', true),
@@ -128,7 +176,7 @@ export function openApi(): Record<string, unknown> {
         post: {
           ...operation(
             'Take it back, whoever gave it',
-            { '200': answer('ContentRevoked'), ...refusals(404, 409, 413) },
+            { '200': answer('ContentRevoked'), ...refusals(404, 409, 413, 507) },
             [ID, VERB_KEY],
           ),
           ...body('ContentRevocation'),
@@ -151,8 +199,44 @@ const SECURITY = {
 };
 
 const ID = { name: 'id', in: 'path', required: true, schema: { type: 'string' } };
+const RUN_ID = {
+  ...ID,
+  description: 'its id, or the beginning of it from 4 characters on; where nothing is changed also "latest"',
+};
 const LIMIT = { name: 'limit', in: 'query', schema: { type: 'integer', minimum: 1, maximum: 1_000 } };
 const STATE = { name: 'state', in: 'query', schema: { type: 'string', enum: ['open', 'all'], default: 'open' } };
+const RUN_FIELDS = [
+  {
+    name: 'status',
+    in: 'query',
+    description: 'one of these; also with commas, also in small letters',
+    schema: { type: 'array', items: { type: 'string', enum: RunStatus.options } },
+  },
+  { name: 'by', in: 'query', description: 'asked by this actor', schema: { type: 'string' } },
+  { name: 'device', in: 'query', description: 'that were on this device', schema: { type: 'string' } },
+  { name: 'since', in: 'query', description: 'asked from then on', schema: { type: 'string', format: 'date-time' } },
+  { name: 'before', in: 'query', description: 'older than this run, for the next page', schema: { type: 'string' } },
+  { name: 'id', in: 'query', description: 'whose id begins so', schema: { type: 'string' } },
+  {
+    name: 'label',
+    in: 'query',
+    description: 'with this label: "team=db", or "team" with any value; of several all have to be there',
+    schema: { type: 'array', items: { type: 'string' } },
+  },
+];
+const ATTENTION_FIELDS = [
+  {
+    name: 'kind',
+    in: 'query',
+    description: 'one of these; also with commas',
+    schema: { type: 'array', items: { type: 'string', enum: AttentionKind.options } },
+  },
+  { name: 'run', in: 'query', description: 'about this run', schema: { type: 'string' } },
+  { name: 'device', in: 'query', description: 'about this device', schema: { type: 'string' } },
+  { name: 'all', in: 'query', description: 'also what is settled', schema: { type: 'boolean', default: false } },
+  { name: 'before', in: 'query', description: 'older than this entry', schema: { type: 'string' } },
+  { name: 'id', in: 'query', description: 'whose id begins so', schema: { type: 'string' } },
+];
 const ACCESS_FIELDS = [
   { name: 'since', in: 'query', description: 'from then on', schema: { type: 'string', format: 'date-time' } },
   { name: 'actor', in: 'query', description: 'by this one only', schema: { type: 'string' } },
@@ -165,7 +249,6 @@ const ACCESS_FIELDS = [
     schema: { type: 'integer', minimum: 0 },
   })),
 ];
-const TASK = { name: 'task', in: 'query', description: 'of this task only', schema: { type: 'string' } };
 const LAST_EVENT_ID = { name: 'Last-Event-ID', in: 'header', schema: { type: 'string' } };
 const IDEMPOTENCY_KEY = {
   name: 'Idempotency-Key',
@@ -191,8 +274,8 @@ function controlPaths(): Record<string, unknown> {
 }
 
 function control(summary: string, parameters: readonly unknown[] = [], requestBody: object = {}) {
-  const responses = { '200': answer('Controlled'), ...refusals(404, 409, 413) };
-  return { post: { ...operation(summary, responses, [ID, ...parameters, VERB_KEY]), ...requestBody } };
+  const responses = { '200': answer('Controlled'), ...refusals(404, 409, 413, 507) };
+  return { post: { ...operation(summary, responses, [RUN_ID, ...parameters, VERB_KEY]), ...requestBody } };
 }
 
 function body(name: string, required = false) {
@@ -205,7 +288,7 @@ function submitOperation() {
       'Send a request; the same request id is the same run for ever',
       {
         '202': answer('Accepted'),
-        ...refusals(409, 413),
+        ...refusals(409, 413, 507),
       },
       [IDEMPOTENCY_KEY],
     ),
@@ -226,6 +309,7 @@ const REASONS: Readonly<Record<number, string>> = {
   413: 'larger than allowed',
   429: 'too much of yours is in work; after the seconds of Retry-After',
   503: 'not now, or nobody knows yet what came of it; send the same id again',
+  507: 'nothing can be stored now, and the sentence says why; send the same id again when there is room',
 };
 
 function refusals(...statuses: number[]): Record<string, unknown> {
@@ -239,6 +323,11 @@ function refusals(...statuses: number[]): Record<string, unknown> {
 
 function answer(name: string) {
   return { description: name, content: { 'application/json': { schema: reference(name) } } };
+}
+
+function texts(...mediaTypes: string[]) {
+  const content = mediaTypes.map((mediaType) => [mediaType, { schema: { type: 'string' } }]);
+  return { description: mediaTypes.join(', '), content: Object.fromEntries(content) as unknown };
 }
 
 function text(mediaType: string) {

@@ -2,7 +2,16 @@ import { Controller, Get, Headers, HttpCode, Inject, Post, Query, Req, Res } fro
 import type { ServerResponse } from 'node:http';
 import { attemptOfCommand, QUERIES, type ApprovalView, type RunVerb } from '#proto';
 import { ApprovalWord, VERB_OF } from './approval-word.js';
-import { callerOf, type CalledRequest, jsonObject, Needs, valid, RefusedError } from '../http/index.js';
+import {
+  callerOf,
+  type CalledRequest,
+  jsonObject,
+  Needs,
+  numberIn,
+  RefusedError,
+  type SaidInAddress,
+  valid,
+} from '../http/index.js';
 import { RunVerbs, type VerbResult } from './run-verbs.client.js';
 
 /** What agents wait for, and the word of a person about it. */
@@ -18,13 +27,9 @@ export class ApprovalsController {
   @Needs('logging.approvals')
   async list(
     @Req() request: CalledRequest,
-    @Query('state') state: string | undefined,
-    @Query('limit') limit: string | undefined,
+    @Query() { limit, ...said }: SaidInAddress,
   ): Promise<{ approvals: ApprovalView[] }> {
-    const asked = {
-      ...(state === undefined ? {} : { state }),
-      ...(limit === undefined ? {} : { limit: Number(limit) }),
-    };
+    const asked = { ...said, ...numberIn('limit', limit) };
     return this.#verbs.ask('approvals', valid(QUERIES.logging.approvals.request, asked), callerOf(request));
   }
 

@@ -19,6 +19,7 @@ import { mustDo, RefusedError } from '../http/index.js';
 const DEADLINE_MS = 2 * (LIMITS.verbAnswerMs + 1_000) + 500;
 
 const WHY = {
+  away: 'The bus cannot be reached now. Send the same request id again.',
   nobody: 'The orchestrator is not running. Send the same request id again.',
   silence: 'The orchestrator did not answer in time. Send the same request id again.',
   nonsense: 'The orchestrator gave no valid answer.',

@@ -1,7 +1,7 @@
 import { Controller, Get, Header, Headers, Inject, Param, Query, Req, Res } from '@nestjs/common';
 import type { ServerResponse } from 'node:http';
 import { QUERIES, RunId, type RunSummary, type RunView } from '#proto';
-import { callerOf, type CalledRequest, Needs, valid } from '../http/index.js';
+import { callerOf, type CalledRequest, listIn, Needs, numberIn, type SaidInAddress, valid } from '../http/index.js';
 import { RunEvents } from '../streams/index.js';
 import { RunVerbs } from './run-verbs.client.js';
 
@@ -19,10 +19,17 @@ export class RunsController {
   @Needs('logging.runs')
   async list(
     @Req() request: CalledRequest,
-    @Query('limit') limit: string | undefined,
+    @Query() said: SaidInAddress,
+    @Res({ passthrough: true }) response: ServerResponse,
   ): Promise<{ runs: RunSummary[] }> {
-    const asked = limit === undefined ? {} : { limit: Number(limit) };
-    return this.#verbs.ask('runs', valid(QUERIES.logging.runs.request, asked), callerOf(request));
+    const { limit, status, label, ...more } = said;
+    const lists = { ...listIn('status', status, (word) => word.toUpperCase()), ...listIn('label', label) };
+    const asked = { ...more, ...numberIn('limit', limit), ...lists };
+    const page = await this.#verbs.ask('runs', valid(QUERIES.logging.runs.request, asked), callerOf(request));
+    const last = page.runs.at(-1);
+    if (page.more && last !== undefined)
+      response.setHeader('Link', `<${nextPage(request.url, last.runId)}>; rel="next"`);
+    return page;
   }
 
   @Get(':id')
@@ -47,4 +54,12 @@ export class RunsController {
   ): Promise<void> {
     await this.#events.serve({ runId: valid(RunId, id), lastEventId }, response);
   }
+}
+
+/** The same list, of what is older than a run (RFC 8288). */
+function nextPage(address = '', before: RunId): string {
+  const [path = '', query = ''] = address.split('?', 2);
+  const said = new URLSearchParams(query);
+  said.set('before', before);
+  return `${path}?${said.toString()}`;
 }

@@ -1,4 +1,5 @@
-/** Server-Sent Events: what happens in a run, and what its tasks print. Stored nowhere but in FEED and RUNS. */
+/** What happens in a run, and what its tasks write: as Server-Sent Events while it goes on, and as it is recorded. */
 export * from './output.controller.js';
+export * from './recorded-output.gateway.js';
 export * from './run-events.gateway.js';
 export * from './run-output.gateway.js';

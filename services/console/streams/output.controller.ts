@@ -1,25 +1,27 @@
 import { Controller, Get, Inject, Param, Query, Res } from '@nestjs/common';
 import type { ServerResponse } from 'node:http';
-import { RunId, TaskId } from '#proto';
-import { Needs, valid } from '../http/index.js';
+import { RunId } from '#proto';
+import { Needs, valid, type SaidInAddress } from '../http/index.js';
+import { outputQueryIn } from './output-query.js';
+import { RecordedOutputs } from './recorded-output.gateway.js';
 import { RunOutput } from './run-output.gateway.js';
 
 @Controller('v1/runs/:id/output')
 export class OutputController {
   readonly #output: RunOutput;
+  readonly #recorded: RecordedOutputs;
 
-  constructor(@Inject(RunOutput) output: RunOutput) {
+  constructor(@Inject(RunOutput) output: RunOutput, @Inject(RecordedOutputs) recorded: RecordedOutputs) {
     this.#output = output;
+    this.#recorded = recorded;
   }
 
   @Get()
   @Needs('READ_OUTPUT')
-  async follow(
-    @Param('id') id: string,
-    @Query('task') task: string | undefined,
-    @Res() response: ServerResponse,
-  ): Promise<void> {
-    const taskId = task === undefined ? undefined : valid(TaskId, task);
-    await this.#output.serve({ runId: valid(RunId, id), taskId }, response);
+  async follow(@Param('id') id: string, @Query() said: SaidInAddress, @Res() response: ServerResponse): Promise<void> {
+    const runId = valid(RunId, id);
+    const { format, wish } = outputQueryIn(said);
+    if (format === undefined) await this.#output.serve({ runId, taskId: wish.taskId }, response);
+    else await this.#recorded.serve({ runId, wish, format }, response);
   }
 }

@@ -23,7 +23,7 @@ export function sseEvent(message: FeedMessage): string {
   return `id: ${oneLine(message.id)}\nevent: ${typeOf(message)}\ndata: ${JSON.stringify(message)}\n\n`;
 }
 
-/** Without an id: what was missed cannot be had again. */
+/** Without an id: who comes again gets all of it, and knows by the offsets what he has. */
 export function sseOutput(chunk: OutputChunk): string {
   return `event: output\ndata: ${JSON.stringify(chunk)}\n\n`;
 }
