@@ -63,12 +63,12 @@ const ENTRY: AccessEntry = {
   stream: 'ACCESS',
   sequence: 7,
 };
-/** What the registry was asked for; it tells two pages. */
+/** What the registry was asked for; it tells two pages, and one entry more whenever it is asked again. */
 const asked: object[] = [];
 const access = async (request: QueryRequest<'registry', 'access'>): Promise<QueryAnswer<'registry', 'access'>> => {
   asked.push(request);
   const isFirst = request.after === undefined;
-  const sequence = isFirst ? 7 : 8;
+  const sequence = (request.after?.access ?? 6) + 1;
   return { entries: [{ ...ENTRY, sequence }], after: { access: sequence }, more: isFirst };
 };
 
@@ -78,10 +78,15 @@ async function records(): Promise<object[]> {
   return messages.map(({ subject, data }) => ({ subject, ...(parseJson(data) as object) }));
 }
 
+const env = (): NodeJS.ProcessEnv => ({
+  ORRERY_NATS_URL: bus.server.url,
+  ORRERY_NATS_SEED_FILE: bus.seedFile('auditor'),
+  ORRERY_HOME: join(directory, 'home'),
+});
+
 async function orrery(...words: string[]) {
   const terminal = fakeTerminal();
-  const env = { ORRERY_NATS_URL: bus.server.url, ORRERY_NATS_SEED_FILE: bus.seedFile('auditor') };
-  const exitCode = await runProgram(words, surroundings(terminal, { ...env, ORRERY_HOME: join(directory, 'home') }));
+  const exitCode = await runProgram(words, surroundings(terminal, env()));
   return { exitCode, out: terminal.outLines.join('\n'), err: terminal.errLines };
 }
 
@@ -135,8 +140,30 @@ describe('with the key of the auditor', () => {
       expect(await orrery('access', ...words.split(' '))).toMatchObject({ exitCode: 3 });
     }
     const { out } = await orrery('access');
-    expect(out.split('\n')[0]).toBe(`11-20 10:00\tanna\toutput read\t${SAMPLE_RUN} disk`);
+    expect(out.split('\n')[0]).toBe(`2026-11-20 10:00:00Z\tanna\toutput read\t${SAMPLE_RUN} disk`);
     expect(asked).toHaveLength(4);
+  });
+
+  it('follows who looks at what: what there is and what comes, each once, until it is interrupted', async () => {
+    const interrupted = new AbortController();
+    const { promise: third, resolve } = Promise.withResolvers<void>();
+    const lines: AccessEntry[] = [];
+    const out = (line: string): void => {
+      lines.push(JSON.parse(line) as AccessEntry);
+      if (lines.length === 3) resolve();
+    };
+    asked.length = 0;
+    const following = runProgram(['access', '--follow', '--json'], {
+      ...surroundings(fakeTerminal({ out }), env()),
+      signal: interrupted.signal,
+    });
+    await third;
+    interrupted.abort();
+    expect(await following).toBe(0);
+    // The stand-in has one more entry whenever it is asked on from where it was.
+    expect(lines.slice(0, 3)).toEqual([7, 8, 9].map((sequence) => ({ ...ENTRY, sequence })));
+    expect(asked.slice(0, 3)).toMatchObject([{}, { after: { access: 7 } }, { after: { access: 8 } }]);
+    expect(asked[0]).not.toHaveProperty('after');
   });
 
   it('shows nothing when it cannot be recorded', async () => {

@@ -10,6 +10,7 @@ import { openAttemptLog, openPlanLog, openRunLog } from '#libs/event-log';
 import { verifyActorProof } from '#libs/keys';
 import { connectBus, QueryRefusedError, serveQueries } from '#libs/messaging';
 import {
+  notAsked,
   ANYBODY,
   forkHistory,
   generateEditedHistory,
@@ -18,7 +19,7 @@ import {
   type HistoryStep,
   type TestNats,
 } from '#libs/testing';
-import { AttemptCommit, RunCommit, subjects } from '#proto';
+import { AttemptCommit, RunCommit, subjects, type RunSummary } from '#proto';
 import type { ActorProof, DeadLetter } from '#proto';
 import type { ExportRecord } from '#libs/audit';
 import { withBusAt } from './bus/bus.client.js';
@@ -91,7 +92,58 @@ afterAll(async () => {
 
 it('a server that does not answer in time is one that cannot be reached', async () => {
   const slow = withBusAt({ url: server.url, seedFile: undefined }, () => Promise.reject(new errors.TimeoutError()));
-  await expect(slow).rejects.toMatchObject({ exitCode: 4, message: 'NATS did not answer in time.' });
+  await expect(slow).rejects.toMatchObject({ exitCode: 4, message: `NATS at ${server.url} did not answer in time.` });
+});
+
+it('a run is named by the beginning of its id, or to look at it as the latest; the next page as the next command', async () => {
+  const run = {
+    requestId: 'r',
+    name: 'one',
+    status: 'COMPLETED',
+    outcome: 'succeeded',
+    sequence: 3,
+    tasks: 1,
+  } as const;
+  const times = { requestedAt: '2026-11-20T10:00:00.000Z', endedAt: null };
+  const listed: RunSummary[] = [SAMPLE_RUN, 'b'.repeat(26), `bbbb${'c'.repeat(22)}`].map((runId) => ({
+    runId,
+    ...run,
+    ...times,
+  }));
+  const served = await serveQueries(
+    nc,
+    'logging',
+    {
+      ...notAsked('logging'),
+      runs: async ({ id = '', limit = 1 }) => {
+        const found = listed.filter(({ runId }) => runId.startsWith(id));
+        return { runs: found.slice(0, limit), ...(found.length > limit && { more: true as const }) };
+      },
+    },
+    { authority: ANYBODY },
+  );
+  const status = async (line: string) => {
+    const { exitCode, out } = await orrery(line);
+    return [exitCode, (JSON.parse(out[0] ?? '') as { runId?: string }).runId];
+  };
+  expect(await status('show latest --json')).toEqual([0, SAMPLE_RUN]);
+  expect(await status(`show ${SAMPLE_RUN.slice(0, 4)} --json`)).toEqual([0, SAMPLE_RUN]);
+  const refused = async (line: string): Promise<[number, string]> => {
+    const { exitCode, err } = await orrery(line);
+    return [exitCode, err.join('\n')];
+  };
+  const ambiguous = await refused('cancel bbbb');
+  expect(ambiguous).toEqual([3, expect.stringContaining(`\n  ${'b'.repeat(26)}  COMPLETED`)]);
+  expect(await refused('cancel latest')).toEqual([3, expect.stringContaining(`It is ${SAMPLE_RUN} now.`)]);
+  expect(await refused('mcp revoke --run latest')).toEqual([3, expect.stringContaining(`It is ${SAMPLE_RUN} now.`)]);
+  expect(await refused('show zzzz')).toEqual([3, 'orrery: There is no run zzzz.']);
+  expect((await orrery('runs --label team=db --since 90m --by anna --limit 2')).err).toEqual([
+    `there are older ones: orrery runs --label team=db --by anna --since 90m --limit 2 --before ${'b'.repeat(26)}`,
+  ]);
+  await served.stop();
+  // A whole id is asked of nobody; the rest is, and never taken for something that is not there because nobody answers.
+  expect((await orrery(`show ${SAMPLE_RUN}`)).exitCode).toBe(0);
+  expect(await refused('show aaaa')).toEqual([4, expect.stringContaining('The whole id of a run needs no list')]);
 });
 
 describe('over a log', () => {
@@ -112,13 +164,13 @@ describe('over a log', () => {
       exitCode: 0,
       err: [],
       out: [
-        '12:00:00 RUN_REQUESTED sample by operator: sample',
-        '12:00:00 CONSTELLATION_MODIFIED revision 1: 2 tasks, 1 line',
-        '12:00:00 TASK_STARTED a on web-1',
-        '12:00:00 TASK_COMPLETED a',
-        '12:00:00 TASK_STARTED b on web-1',
-        '12:00:00 TASK_COMPLETED b',
-        '12:00:00 RUN_COMPLETED succeeded (2 completed)',
+        '12:00:00Z RUN_REQUESTED sample by operator: sample',
+        '12:00:00Z CONSTELLATION_MODIFIED revision 1: 2 tasks, 1 line',
+        '12:00:00Z TASK_STARTED a on web-1',
+        '12:00:00Z TASK_COMPLETED a',
+        '12:00:00Z TASK_STARTED b on web-1',
+        '12:00:00Z TASK_COMPLETED b',
+        '12:00:00Z RUN_COMPLETED succeeded (2 completed)',
       ],
     });
   });
@@ -161,10 +213,12 @@ describe('over a log', () => {
       nc,
       'logging',
       {
+        ...notAsked('logging'),
         runs: refuse,
         run: refuse,
         approvals: refuse,
         report: refuse,
+        search: refuse,
       },
       { authority: ANYBODY },
     );
@@ -195,8 +249,9 @@ describe('over a log', () => {
   });
 
   it('a run that nobody knows is bad input', async () => {
-    const { exitCode, err } = await orrery('show unknown');
-    expect({ exitCode, err }).toEqual({ exitCode: 3, err: ['orrery: There is no run unknown.'] });
+    const unknown = 'u'.repeat(26);
+    const { exitCode, err } = await orrery(`show ${unknown}`);
+    expect({ exitCode, err }).toEqual({ exitCode: 3, err: [`orrery: There is no run ${unknown}.`] });
   });
 });
 
@@ -281,7 +336,7 @@ describe('dlq', () => {
   it('lists and shows what was buried, without the escape sequences in it', async () => {
     await jetstream(nc).publish(subjects.dlq('orchestrator'), JSON.stringify(letter));
     expect((await orrery('dlq ls')).out).toEqual([
-      '1\torchestrator\t2026-11-20T12:00:00.000Z\tATTEMPTS 7\torrery.attempt.1.r.a.1.end\tit does not parse',
+      '1\torchestrator\t2026-11-20 12:00:00Z\tATTEMPTS 7\torrery.attempt.1.r.a.1.end\tit does not parse',
     ]);
     const { out } = await orrery('dlq show 1');
     expect(out.at(-1)).toBe('{"bad": "clears the screen"}');

@@ -1,15 +1,17 @@
+import { spawnSync } from 'node:child_process';
 import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { openFleetLog, sealCommit } from '#libs/event-log';
 import { startTestBus, type TestBus } from '#libs/testing';
-import { GENESIS_HASH, type AgentProfile, type FleetEvent } from '#proto';
+import { GENESIS_HASH, type AgentProfile, type DeviceOffer, type FleetEvent } from '#proto';
 import { runProgram } from './run-program.js';
 import { FakeRegistry, JOIN_TOKEN, STATIC_TOKEN } from './testing/fake-registry.js';
 import { fakeTerminal, surroundings } from './testing/fake-terminal.js';
 
 const NOW = '2026-11-20T12:00:00.000Z';
+const SAID = '2026-11-20 12:00:00Z';
 const AIP = 'ws://127.0.0.1:5000/ws';
 
 let bus: TestBus;
@@ -29,9 +31,20 @@ afterAll(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-async function orrery(words: readonly string[], home = directory) {
+/** What is said where nobody has said how devices reach the system. */
+const NO_ADDRESS = [
+  'That is for a machine that has the client. For lines that bring it along, say under which address devices',
+  'reach this system: --url wss://orrery.example.org/ws, or ORRERY_AIP_URL for all that are enrolled from now on.',
+];
+
+async function orrery(words: readonly string[], home = directory, more: NodeJS.ProcessEnv = {}) {
   const terminal = fakeTerminal();
-  const env = { ORRERY_HOME: home, ORRERY_NATS_URL: bus.server.url, ORRERY_NATS_SEED_FILE: bus.seedFile('cli') };
+  const env = {
+    ...more,
+    ORRERY_HOME: home,
+    ORRERY_NATS_URL: bus.server.url,
+    ORRERY_NATS_SEED_FILE: bus.seedFile('cli'),
+  };
   const exitCode = await runProgram(words, surroundings(terminal, env));
   return { exitCode, out: terminal.outLines, err: terminal.errLines };
 }
@@ -43,7 +56,7 @@ describe('orrery devices enroll', () => {
     expect(await orrery(['devices', 'enroll', '--id', 'web-9', '--tags', 'web,eu'])).toEqual({
       exitCode: 0,
       out: [`printf %s '${JOIN_TOKEN}' | orrery-device join --url ${AIP}`],
-      err: ['Device web-9 is enrolled. Run this there within 15 minutes; its token works once:'],
+      err: ['Device web-9 is enrolled. Run this there within 15 minutes; its token works once:', ...NO_ADDRESS],
     });
     const admin = { tags: ['web', 'eu'], capabilities: [] };
     expect(registry.asked).toEqual([{ deviceId: 'web-9', admin, credential: 'join' }]);
@@ -62,7 +75,10 @@ describe('orrery devices enroll', () => {
     expect(await orrery(['devices', 'enroll', '--id', 'web-1'])).toEqual({
       exitCode: 0,
       out: [`printf %s '${JOIN_TOKEN}' | orrery-device join --url ${AIP} --token-file /dev/stdin`],
-      err: ['Device web-1 may join with a new key. Run this there within 15 minutes; its token works once:'],
+      err: [
+        'Device web-1 may join with a new key. Run this there within 15 minutes; its token works once:',
+        ...NO_ADDRESS,
+      ],
     });
   });
 
@@ -114,6 +130,62 @@ describe('orrery devices enroll', () => {
     expect(out).toEqual([`printf %s '${JOIN_TOKEN}' | orrery-device join --url ws://<gateway>:5000/ws`]);
   });
 
+  describe('with an address under which devices reach the system', () => {
+    const offered = async () => {
+      const { offer } = (await json('devices', 'archive')) as { offer: DeviceOffer };
+      return offer;
+    };
+    const enrol = async (...words: string[]) => {
+      const { exitCode, out, err } = await orrery(['devices', 'enroll', '--id', 'web-9', ...words], directory, {
+        ORRERY_AIP_URL: 'ws://127.0.0.1:9/ws',
+      });
+      return { exitCode, block: out.join('\n'), err };
+    };
+
+    it('prints lines that any shell takes, with the token where neither a process list nor an address shows it', async () => {
+      const { exitCode, block, err } = await enrol('--dir', '/srv/orrery');
+      expect(exitCode).toBe(0);
+      const [before = '', after] = block.split(JOIN_TOKEN);
+      expect(before).toMatch(
+        /^ \(set -eu;.*\nsh "\$d\/script" ws:\/\/127\.0\.0\.1:9\/ws --dir \/srv\/orrery <<'TOKEN'\n$/su,
+      );
+      expect(after).toBe('\nTOKEN\n)');
+      const { script } = await offered();
+      expect(before).toContain(`u=http://127.0.0.1:9/device/${script.file}\n`);
+      expect(before).toContain(`echo "${script.sha256}  $d/script" | sha256sum -c -`);
+      for (const shell of ['sh', 'bash']) expect(spawnSync(shell, ['-n'], { input: block }).status).toBe(0);
+      expect(err.join(' ')).toMatch(/^Device web-9 is enrolled\. .*within 15 minutes.*ORRERY_BIND=0\.0\.0\.0/su);
+    });
+
+    it('brings the authority of the gateway along', async () => {
+      const file = join(directory, 'ca.pem');
+      await writeFile(file, '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n');
+      const { block } = await enrol('--ca-file', file, '--url', 'wss://h/ws');
+      expect(block).toContain("<<'PEM'\n-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\nPEM\n");
+      expect(block).toContain('curl -fsS --cacert "$d/ca.pem"');
+      expect(block).toContain('sh "$d/script" wss://h/ws --ca-file "$d/ca.pem" <<');
+      await writeFile(file, '-----BEGIN CERTIFICATE-----\nPEM\nrm -rf /\n-----END CERTIFICATE-----\n');
+      expect((await enrol('--ca-file', file)).exitCode).toBe(3);
+    });
+
+    it.each(['relative', '/srv/$(reboot)', '/a b'])(
+      'takes no directory that a shell could take for more: %s',
+      async (dir) => {
+        expect(await enrol('--dir', dir)).toMatchObject({ exitCode: 3, block: '' });
+      },
+    );
+
+    it('prints one JSON document with the same lines', async () => {
+      const { block } = await enrol('--json');
+      expect(JSON.parse(block)).toMatchObject({
+        token: JOIN_TOKEN,
+        url: 'ws://127.0.0.1:9/ws',
+        block: expect.stringContaining("<<'TOKEN'"),
+        release: expect.stringMatching(/^0\.1\.0-[0-9a-f]{12}$/u),
+      });
+    });
+  });
+
   it.each([
     [['--id', 'a b'], 'orrery: --id: a device id must be 1 to 64 characters out of A-Z, a-z, 0-9, "_" and "-"'],
     [['--url', 'http://x/ws'], 'orrery: --url must be a ws:// or wss:// address such as wss://orrery.example.org/ws'],
@@ -148,7 +220,7 @@ describe('orrery devices revoke', () => {
     expect(await orrery(['devices', 'revoke', 'web-1', 'x\u001By'])).toEqual({
       exitCode: 3,
       out: [],
-      err: ['orrery: There is no device "xy"; see: orrery devices'],
+      err: ['orrery: There is no device "x\\u001by"; see: orrery devices'],
     });
     expect(registry.revoked.size).toBe(0);
   });
@@ -165,8 +237,8 @@ describe('orrery clients', () => {
       { ...listed('planner-2'), targets: null, revoked },
     );
     expect((await orrery(['clients'])).out).toEqual([
-      `planner-1\tweb-1 db-1\t${NOW}\t-`,
-      `planner-2\tevery device\t${NOW}\tby anna: left`,
+      `planner-1\tweb-1 db-1\t${SAID}\t-`,
+      `planner-2\tevery device\t${SAID}\tby anna: left`,
     ]);
     expect(await json('clients')).toMatchObject({ clients: [{ id: 'planner-1' }, { id: 'planner-2', revoked }] });
   });
@@ -280,12 +352,14 @@ describe('orrery devices show', () => {
     expect((await orrery(['devices', 'show', 'db-1'])).out).toEqual([
       'db-1  connected',
       '  credential     a key of its own',
-      `  session        aip-gateway, connected ${NOW}, journal j1`,
+      `  session        aip-gateway, connected ${SAID}, journal j1`,
+      '  client         unknown: it does not say',
       '  agent          LinuxAgent, up to 2 tasks at once',
       '  machine        linux x64 db-1.example.org',
       '  resources      4 processors, 8192 MB',
       '  capabilities   cli',
       '  tags           db',
+      '  wall           unknown: its client does not say',
       '  metrics        load 2.50 on 4 processors, 1000 MB memory free, 10000 MB disk free; 12 s ago',
       '                 A100: 20000 of 40000 MB free, 50 % used',
       'from the administrator, who wins',
@@ -309,10 +383,10 @@ describe('orrery devices show', () => {
     const { out } = await orrery(['devices', 'show', 'db-1']);
     expect(out.slice(0, 5)).toEqual([
       'db-1  REVOKED',
-      `  revoked        by anna: lost, ${NOW}`,
-      `  held           by bert: disks, ${NOW}`,
+      `  revoked        by anna: lost, ${SAID}`,
+      `  held           by bert: disks, ${SAID}`,
       '  credential     none: revoked',
-      `  session        none since it was enrolled, ${NOW}`,
+      `  session        none since it was enrolled, ${SAID}`,
     ]);
     expect(out).toContain('  metrics        none');
     expect(out.at(-1)).toBe('no tools');
@@ -334,7 +408,7 @@ describe('orrery devices show', () => {
     expect(await orrery(['devices', 'show', 'x\u001By'])).toEqual({
       exitCode: 3,
       out: [],
-      err: ['orrery: There is no device "xy"; see: orrery devices'],
+      err: ['orrery: There is no device "x\\u001by"; see: orrery devices'],
     });
   });
 });

@@ -1,14 +1,18 @@
+import { execFile, type ChildProcess } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { copyFile, mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { once } from 'node:events';
+import { copyFile, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
+import { setImmediate as turn } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { PermissionViolationError, type NatsConnection } from '@nats-io/transport-node';
 import { startNats, type NatsHandle } from '#libs/embedded';
-import { verifyActorProof } from '#libs/keys';
+import { keyOf, verifyActorProof } from '#libs/keys';
 import { BusError, connectBus, serveQueries, type Authority, type QueryAnswer, type Served } from '#libs/messaging';
 import { ANYBODY, notAsked } from '#libs/testing';
 import { subjects } from '#proto';
+import { withBusAt } from './bus/index.js';
 import { homeAt } from './home/index.js';
 import { runProgram } from './run-program.js';
 import { busUsersOf } from './system/index.js';
@@ -34,7 +38,7 @@ async function connect(seedFile: string): Promise<NatsConnection> {
 
 /** Whoever holds the key may do everything; that he holds it, he has to show. */
 const authority: Authority = ({ proof, ...signed }) => {
-  expect(verifyActorProof(proof, { ...signed, now: Date.parse(NOW) })).toMatchObject({ ok: true });
+  expect(verifyActorProof(proof, { ...signed, now: Date.parse(proof.at) })).toMatchObject({ ok: true });
   return ANYBODY({ proof, ...signed });
 };
 
@@ -65,6 +69,7 @@ beforeAll(async () => {
       tokens: async () => ({ tokens: [] }),
       'people-add': async (request) => {
         const { actorId: id, kind, roles } = request;
+        if (people.some(({ actor }) => actor.id === id)) return { changed: false };
         people.push({ actor: { kind, id }, roles, namespace: id, keys: [], logins: [], revision: 1, addedAt: NOW });
         return note('people-add', request);
       },
@@ -147,13 +152,88 @@ describe('a person with a key', () => {
     void listen();
     const kept = join(directory, 'kept.seed');
     await copyFile(annasFile, kept);
+    const { promise: isIn, resolve: comeIn } = Promise.withResolvers<void>();
+    const following = withBusAt({ url: server.url, seedFile: kept }, async () => {
+      comeIn();
+      return Promise.withResolvers<never>().promise;
+    });
+    const told = expect(following).rejects.toThrow(`refused the key in ${kept}`);
+    await isIn;
     expect(await orrery('people revoke anna --reason left')).toMatchObject({ exitCode: 0 });
     await gone;
+    await told;
     expect(asked).toMatchObject([{ name: 'people-revoke', body: { actorId: 'anna', reason: 'left' } }]);
     expect(asked[0]?.config).not.toContain(key);
     await expect(stat(annasFile)).rejects.toThrow('ENOENT');
     await expect(connect(kept)).rejects.toBeInstanceOf(BusError);
   });
+});
+
+describe('several at once', () => {
+  const config = () => readFile(join(home.nats, 'nats-server.conf'), 'utf8');
+  const keyOfPerson = (id: string) => keyOf(home.personSeedFile(id));
+
+  it('are all let in, and who is revoked beside them is not, whoever writes last', async () => {
+    expect(await orrery('people add zoe --roles viewer --key')).toMatchObject({ exitCode: 0 });
+    const zoe = await keyOfPerson('zoe');
+    const ids = ['dana', 'emil', 'fritz'];
+    const lines = [...ids.map((id) => `people add ${id} --roles viewer --key`), 'people revoke zoe'];
+    const done = await Promise.all(lines.map((line) => orrery(line)));
+    expect(done.map(({ exitCode, err }) => [exitCode, err])).toEqual(lines.map(() => [0, []]));
+    for (const id of ids) await connect(home.personSeedFile(id));
+    expect(await config()).not.toContain(zoe);
+  });
+
+  it('and whoever asks meanwhile hears the answer, though the server of the bus forgets where it was to go', async () => {
+    const over = new AbortController();
+    const failed: string[][] = [];
+    const asking = Array.from({ length: 3 }, async () => {
+      while (!over.signal.aborted) {
+        const { exitCode, err } = await orrery('people list');
+        if (exitCode !== 0) failed.push(err);
+      }
+    });
+    for (const id of ['gerd', 'hans', 'ida']) await orrery(`people add ${id} --roles viewer --key`);
+    over.abort();
+    await Promise.all(asking);
+    expect(failed).toEqual([]);
+  });
+
+  it.each(['the fact', 'the file', 'the first of two readings'])(
+    'of which one is killed after %s: the same command again lets in, and nobody else is touched',
+    async (moment) => {
+      const id = `killed-${moment.split(' ').at(-1)}`;
+      const words = ['people', 'add', id, '--roles', 'viewer', '--key'];
+      const still = await connect(home.personSeedFile('dana'));
+      const before = await loadedAt();
+      const child = execFile(process.execPath, [resolve('dist/services/cli/main.js'), ...words], {
+        env: { ...process.env, ORRERY_HOME: directory },
+      });
+      const ended = once(child, 'exit');
+      const isReached: Record<string, () => Promise<boolean>> = {
+        'the fact': async () => asked.some(({ name, body }) => name === 'people-key' && body['actorId'] === id),
+        'the file': async () => (await config()).includes(await keyOfPerson(id)),
+        'the first of two readings': async () => (await loadedAt()) !== before,
+      };
+      while (isRunning(child) && (await isReached[moment]?.()) === false) await turn();
+      child.kill('SIGKILL');
+      await ended;
+      expect(await orrery(words.join(' '))).toMatchObject({ exitCode: 0 });
+      await connect(home.personSeedFile(id));
+      await still.flush();
+      expect((await readdir(home.nats)).filter((name) => name.endsWith('.new'))).toEqual([]);
+    },
+  );
+
+  const isRunning = (child: ChildProcess) => child.exitCode === null && child.signalCode === null;
+  /** When the server has read its configuration last. */
+  async function loadedAt(): Promise<unknown> {
+    const { config_load_time } = (await (await fetch(new URL('/varz', server.monitorUrl))).json()) as Record<
+      string,
+      unknown
+    >;
+    return config_load_time;
+  }
 });
 
 it('another system asks for itself and reads nothing, and is told how to connect', async () => {

@@ -1,39 +1,61 @@
 import { CommanderError } from 'commander';
+import { LATEST_RUN, runsToFind, VERSION } from '#proto';
 import { defineCommands } from './commands/index.js';
-import { badInput, CliCommand, EXIT, type ExitCode, type CliContext } from './terminal/index.js';
+import {
+  badInput,
+  CliCommand,
+  DESCRIPTION,
+  ENVIRONMENT,
+  EXIT,
+  EXIT_MEANINGS,
+  FIRST_EXAMPLES,
+  NAMES_OF_RUNS,
+  type ExitCode,
+  type CliContext,
+} from './terminal/index.js';
+import { untilStopped } from './until-stopped.runner.js';
 
 export type CliSurroundings = Omit<CliContext, 'json'>;
 
-const DESCRIPTION = `Runs one request as a constellation of tasks on a fleet of devices, from an event log that anybody can replay.`;
+/** Arguments that are runs. */
+const RUN_ARGUMENTS: ReadonlySet<string> = new Set(['run', 'run|file', 'other']);
+
+/** Commands that read and write no system, and with which contexts are mended. */
+const OF_NO_SYSTEM: ReadonlySet<string> = new Set(['context', 'completion', 'man']);
+/** Those about processes and files of a home. */
+const OF_THIS_MACHINE: ReadonlySet<string> = new Set(['demo', 'up', 'down', 'restart', 'status', 'logs']);
+
+/** Longer words push their meaning to the right. */
+const ROW_WIDTH = 18;
+
+const rows = (table: readonly (readonly [string, string])[]): string =>
+  table.map(([word, meaning]) => `  ${word.padEnd(ROW_WIDTH)}  ${meaning}`).join('\n');
+
 const AFTER = `
 Exit codes:
-  0  done, or nothing was to be done; with --wait and watch: the run succeeded
-  1  verify found something altered, or the command could not do its work
-  2  the run failed, failed in parts, or was cancelled
-  3  bad input, or refused; nothing was changed
-  4  the bus or a service cannot be reached, or nobody knows what came of it
+${rows(EXIT_MEANINGS)}
 
 Environment:
-  ORRERY_HOME            data of the embedded system (default ~/.orrery, as root /var/lib/orrery)
-  ORRERY_NATS_URL        use this bus, with the key in ORRERY_NATS_SEED_FILE, instead of the embedded one
-  ORRERY_NATS_PORT, ORRERY_POSTGRES_PORT, ORRERY_CONSOLE_PORT, ORRERY_AIP_PORT, ORRERY_MCP_PORT   ports of "up"; 0 is any free one
-  NO_COLOR               no colours
+${rows(ENVIRONMENT)}
 
-Examples:
-  $ orrery demo
-  $ orrery up --devices 2
-  $ orrery submit -f deploy/examples/fleet-health.json --wait
-  $ orrery verify --all`;
+${NAMES_OF_RUNS}
+`;
 
 /** Runs one command line. The words are parsed here, the work is done elsewhere; nothing below ends the process. */
 export async function runCli(words: readonly string[], surroundings: CliSurroundings): Promise<ExitCode> {
   let exitCode: ExitCode = EXIT.ok;
+  let { env } = surroundings;
   const program = new CliCommand(async (command, act) => {
     const { json } = command.optsWithGlobals<{ json?: boolean }>();
-    exitCode = await act({ ...surroundings, json: json ?? false });
+    const work = act({ ...surroundings, env, json: json ?? false });
+    exitCode = await (command.stopsItself ? work : untilStopped(work, surroundings.signal));
   }, 'orrery');
   describe(program, surroundings);
   defineCommands(program);
+  program.hook('preAction', async (_, command) => {
+    env = await environmentMeant(command as CliCommand, program.opts<{ context?: string }>().context, surroundings.env);
+    await nameRuns(command as CliCommand, { ...surroundings, env });
+  });
   try {
     await program.parseAsync([...words], { from: 'user' });
   } catch (error) {
@@ -45,11 +67,59 @@ export async function runCli(words: readonly string[], surroundings: CliSurround
   return exitCode;
 }
 
+/** That of the system that is meant: the only place where a command line gets a context. */
+async function environmentMeant(
+  command: CliCommand,
+  said: string | undefined,
+  env: NodeJS.ProcessEnv,
+): Promise<NodeJS.ProcessEnv> {
+  const top = command.parent?.parent === null ? command.name() : (command.parent?.name() ?? '');
+  if (OF_NO_SYSTEM.has(top)) return env;
+  const { environmentOf, nameMeant, NO_CONTEXT, readContexts } = await import('./contexts/index.js');
+  const contexts = await readContexts(env);
+  const name = nameMeant(said, env, contexts);
+  const meant = environmentOf(name, env, contexts);
+  const isElsewhere = name !== NO_CONTEXT && (meant['ORRERY_NATS_URL'] ?? '') !== '';
+  if (!isElsewhere || !OF_THIS_MACHINE.has(top)) return meant;
+  throw badInput(
+    `"${top}" is about a system of this machine, and the context ${name} is one elsewhere: try --context default.`,
+  );
+}
+
+/** Puts ids in the place of what stands for runs: the only place where a command line gets the id of a run. */
+async function nameRuns(command: CliCommand, surroundings: CliSurroundings): Promise<void> {
+  for (const [index, argument] of command.registeredArguments.entries()) {
+    const word = command.args[index];
+    if (word === undefined || !RUN_ARGUMENTS.has(argument.name())) continue;
+    const runId = await runFor(command, word, surroundings);
+    command.args[index] = runId;
+    command.processedArgs[index] = runId;
+  }
+  for (const option of command.options.filter(({ flags }) => flags.endsWith(' <run>'))) {
+    const word = command.getOptionValue(option.attributeName()) as string | undefined;
+    if (word !== undefined) command.setOptionValue(option.attributeName(), await runFor(command, word, surroundings));
+  }
+}
+
+/** The id that a word stands for; the word itself where it cannot stand for one. */
+async function runFor(command: CliCommand, word: string, surroundings: CliSurroundings): Promise<string> {
+  if (runsToFind(word) === undefined) return word;
+  const { runNamed } = await import('./sources/index.js');
+  const runId = await untilStopped(runNamed({ ...surroundings, json: false }, word), surroundings.signal);
+  if (word !== LATEST_RUN || !command.isForOneRun) return runId;
+  throw badInput(
+    `"${LATEST_RUN}" is for looking only, since somebody may ask for a run meanwhile. It is ${runId} now.`,
+  );
+}
+
 function describe(program: CliCommand, { terminal }: CliSurroundings): void {
   program
     .description(DESCRIPTION)
-    .version('0.1.0')
+    .version(VERSION)
     .option('--json', 'print JSON')
+    // `output` has a --context of its own: what is said of the program stands before the command.
+    .enablePositionalOptions()
+    .option('--context <name>', 'the system that is meant, as "orrery context list" has it')
     .exitOverride()
     .configureOutput({
       writeOut: (text) => terminal.out(text.trimEnd()),
@@ -58,10 +128,14 @@ function describe(program: CliCommand, { terminal }: CliSurroundings): void {
       getOutHelpWidth: () => terminal.columns,
       getErrHelpWidth: () => terminal.columns,
     })
-    .addHelpText('after', AFTER);
+    .addHelpText('after', AFTER)
+    .shownBy(FIRST_EXAMPLES);
 }
 
 function sentenceFrom(message: string): string {
   const text = message.replace(/^error: /u, '').replaceAll('\n', ' ');
+  if (text.startsWith("unknown option '--context")) {
+    return 'The system that is meant is named before the command: orrery --context <name> runs.';
+  }
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}${/[.?!)]$/u.test(text) ? '' : '.'}`;
 }

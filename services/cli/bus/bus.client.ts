@@ -7,28 +7,46 @@ import {
   connectBus,
   QueryRefusedError,
   QueryUnavailableError,
+  refusedBus,
   signsQueries,
   storeAccess,
 } from '#libs/messaging';
 import { subjects, type AccessRecord } from '#proto';
-import { CliError, badInput, failure, messageOf, unreachable, type CliContext } from '../terminal/index.js';
-import { homeOf, parseEndpoints } from '../home/index.js';
+import {
+  CliError,
+  badInput,
+  cannotStore,
+  failure,
+  messageOf,
+  unreachable,
+  type CliContext,
+} from '../terminal/index.js';
+import { homeOf, parseEndpoints, withoutCredentials } from '../home/index.js';
+import { patienceOf, USUAL_PATIENCE, type Patience, type PatienceWish } from './patience.js';
+import { untilSilent } from './silence.client.js';
 
 /** `cli` may do what people do every day; `admin` may also delete. */
-export type BusRole = 'cli' | 'admin' | 'external';
+export type BusRole = 'cli' | 'admin';
 
 /** What somebody reads with his own key. */
-export type OwnAccess = Pick<AccessRecord, 'what' | 'runId' | 'taskId' | 'artifact'>;
+export type OwnAccess = Pick<AccessRecord, 'what' | 'runId' | 'taskId' | 'artifact' | 'asked'>;
 
-const CLOSE_MS_MAX = 2_000;
+const CLOSE_MS_MAX = 500;
+/** After this long a person is told what is waited for. */
+const TOLD_AFTER_MS = 1_000;
+const WHAT_TO_CHECK: Readonly<Record<BusError['kind'], string>> = {
+  away: ' Is it the right address, and does the server run? See: orrery status, orrery doctor',
+  refused: ' ORRERY_NATS_SEED_FILE names the file of a key that it knows.',
+  key: '',
+};
 
 export interface BusAddress {
   readonly url: string;
   readonly seedFile: string | undefined;
   /** The key is one that somebody gave: the name of its user is not known here. */
   readonly hasOwnKey?: boolean;
-  /** How long one try to connect may take, in milliseconds; the usual time when absent. */
-  readonly dialTimeoutMs?: number;
+  /** How long it may say nothing; the usual time when absent. */
+  readonly patience?: Partial<Patience>;
   /** The clock that queries are signed by, in milliseconds since the epoch; that of the machine when absent. */
   readonly now?: () => number;
 }
@@ -52,50 +70,87 @@ async function findBus(env: NodeJS.ProcessEnv, user: BusRole = 'cli'): Promise<B
  * says is turned into one sentence and an exit code.
  */
 export async function withBus<T>(
-  { env, now }: Pick<CliContext, 'env' | 'now'>,
+  context: CliContext,
   work: (nc: NatsConnection) => Promise<T>,
-  user: BusRole = 'cli',
+  { user = 'cli', ...wish }: PatienceWish & { readonly user?: BusRole } = {},
 ): Promise<T> {
+  const { env, now, terminal } = context;
   const address = await findBus(env, user);
-  return withBusAt({ ...address, now }, work, user);
+  return withBusAt({ ...address, now, patience: patienceOf(context, (said) => terminal.err(said), wish) }, work, user);
 }
 
 /** As `withBus`, for what changes something: without a key it is not even tried. `seed`: of that key, for what is signed otherwise. */
 export async function withSignedBus<T>(
-  { env, now }: Pick<CliContext, 'env' | 'now'>,
+  context: CliContext,
   work: (nc: NatsConnection, seed: string) => Promise<T>,
+  wish: PatienceWish = {},
 ): Promise<T> {
+  const { env, now, terminal } = context;
   const address = await findBus(env);
   const seed = await readSeed(address.seedFile ?? '');
   if (seed === undefined) {
     throw badInput('This is signed with your key of the bus: set ORRERY_NATS_SEED_FILE to the file that holds it.');
   }
-  return withBusAt({ ...address, now }, (nc) => work(nc, seed));
+  return withBusAt({ ...address, now, patience: patienceOf(context, (said) => terminal.err(said), wish) }, (nc) =>
+    work(nc, seed),
+  );
 }
 
 export async function withBusAt<T>(
-  { url, seedFile, hasOwnKey = false, dialTimeoutMs, now = Date.now }: BusAddress,
+  address: BusAddress,
   work: (nc: NatsConnection) => Promise<T>,
   user: BusRole = 'cli',
 ): Promise<T> {
+  const { url, seedFile, now = Date.now } = address;
+  const patience = { ...USUAL_PATIENCE, ...address.patience };
   try {
-    const nc = await connectBus({
-      url,
-      seedFile,
-      name: `orrery-${user}`,
-      ...(hasOwnKey ? {} : { inboxPrefix: `_INBOX_${user}` }),
-      ...(dialTimeoutMs !== undefined && { dialTimeoutMs }),
-    });
+    const nc = await connected(address, patience, user);
     if (seedFile !== undefined) seedFiles.set(nc, seedFile);
+    const over = new AbortController();
     try {
       const seed = await readSeed(seedFile ?? '');
       if (seed !== undefined) signsQueries(nc, { seed, now });
-      return await work(nc);
+      const where = `NATS at ${withoutCredentials(url)}`;
+      const refused = () => refusedBus({ url, seedFile });
+      return await Promise.race([work(nc), untilSilent(nc, { ...patience, where, refused, over: over.signal })]);
     } finally {
+      over.abort();
       await close(nc);
     }
   } catch (error) {
-    throw explained(error);
+    throw explained(error, withoutCredentials(url));
+  }
+}
+
+/** Connected, or not: in the time there is, and never longer than a person wants. */
+async function connected(
+  { url, seedFile, hasOwnKey = false }: BusAddress,
+  { connectMs, say, signal }: Patience,
+  user: BusRole,
+): Promise<NatsConnection> {
+  const connecting = connectBus({
+    url,
+    seedFile,
+    name: `orrery-${user}`,
+    ...(hasOwnKey ? {} : { inboxPrefix: `_INBOX_${user}` }),
+    connectTimeoutMs: connectMs,
+  });
+  const { promise: stopped, reject } = Promise.withResolvers<never>();
+  const stop = (): void => reject(failure('Stopped before there was a connection.'));
+  const told = setTimeout(
+    () => say(`connecting to NATS at ${withoutCredentials(url)} for up to ${connectMs / 1_000} s`),
+    TOLD_AFTER_MS,
+  );
+  signal.addEventListener('abort', stop, { once: true });
+  if (signal.aborted) stop();
+  try {
+    return await Promise.race([connecting, stopped]);
+  } catch (error) {
+    connecting.then(close, () => undefined);
+    throw error;
+  } finally {
+    clearTimeout(told);
+    signal.removeEventListener('abort', stop);
   }
 }
 
@@ -124,12 +179,14 @@ async function readSeed(file: string): Promise<string | undefined> {
   }
 }
 
-function explained(error: unknown): unknown {
+function explained(error: unknown, url: string): unknown {
   if (error instanceof CliError) return error;
-  if (error instanceof BusError || error instanceof QueryUnavailableError) return unreachable(error.message, error);
-  if (error instanceof errors.TimeoutError) return unreachable('NATS did not answer in time.', error);
+  if (error instanceof BusError) return unreachable(`${error.message}${WHAT_TO_CHECK[error.kind]}`, error);
+  if (error instanceof QueryUnavailableError) return unreachable(error.message, error);
+  if (error instanceof errors.TimeoutError) return unreachable(`NATS at ${url} did not answer in time.`, error);
   if (!(error instanceof QueryRefusedError)) return error;
   const { code, message, issues } = error.refusal;
+  if (code === 'STORAGE_FULL') return cannotStore(error.refusal);
   if (code === 'TRY_AGAIN') return unreachable(message, error);
   return code === 'UNAUTHORIZED' ? failure(message, error) : badInput(error.message, issues);
 }

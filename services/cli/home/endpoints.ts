@@ -11,6 +11,8 @@ export const Endpoints = z.looseObject({
   console: z.string(),
   /** The first gateway. */
   aip: z.string(),
+  /** The same as devices elsewhere reach it, when somebody has said so (ORRERY_AIP_URL). */
+  aipPublic: z.string().optional(),
   /** Every gateway, the first one first. */
   aips: z.array(z.string()).optional(),
   /** The Constellation MCP server; a run's id follows it. */

@@ -33,6 +33,8 @@ export function homeAt(root: string) {
     /** Runbooks of the operator's, one YAML file each. */
     runbooksDir: join(root, 'runbooks'),
     lockFile: join(root, 'supervisor.lock'),
+    /** Where the supervisor is asked to do something: a socket. */
+    doorFile: join(root, 'supervisor.sock'),
     endpointsFile: join(root, 'endpoints.json'),
     /** What was started, so that the next start can end what a killed supervisor left behind. */
     processesFile: join(root, 'processes.json'),

@@ -3,4 +3,5 @@ export * from './admin-token.adapter.js';
 export * from './endpoints.js';
 export * from './home.config.js';
 export { ADMIN_TOKEN_HASH, homeAt, type Home } from './home.js';
+export * from './stores.adapter.js';
 export * from './whole-file.adapter.js';

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Stats } from 'node:fs';
-import { chmod, mkdir, rename, stat, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { errorCode } from '../terminal/index.js';
 
 const PRIVATE_FILE = 0o600;
@@ -8,8 +8,13 @@ const PRIVATE_FILE = 0o600;
 /** Whole or not at all: who reads it while it is written sees the one before. */
 export async function writeJson(file: string, value: unknown): Promise<void> {
   const unfinished = `${file}.${randomBytes(4).toString('hex')}`;
-  await writeFile(unfinished, `${JSON.stringify(value, null, 2)}\n`, { mode: PRIVATE_FILE });
-  await rename(unfinished, file);
+  try {
+    await writeFile(unfinished, `${JSON.stringify(value, null, 2)}\n`, { mode: PRIVATE_FILE });
+    await rename(unfinished, file);
+  } catch (error) {
+    await rm(unfinished, { force: true });
+    throw error;
+  }
 }
 
 /** Also when it exists already, with other rights. */

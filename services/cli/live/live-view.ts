@@ -1,5 +1,5 @@
 import { emptyRun, evolveCommit, isTerminal, viewOf, type Run } from '#libs/constellation';
-import type { RunCommit, RunId, RunView, TaskId } from '#proto';
+import type { RunCommit, RunId, RunView } from '#proto';
 import { timelineOf } from '../text/index.js';
 
 /** What a watcher has seen so far. Pure: each commit gives its lines exactly once and the next state. */
@@ -17,21 +17,6 @@ export function see({ run, ended }: Watched, commit: RunCommit): { watched: Watc
   if (commit.number <= run.number) return { watched: { run, ended }, lines: [] };
   const next = evolveCommit(run, commit);
   return { watched: { run: next, ended: isTerminal(next) }, lines: timelineOf(commit) };
-}
-
-/** Tasks whose attempt is over with this commit: they write nothing more, unless they are tried again. */
-export function tasksEndedBy({ events }: RunCommit): TaskId[] {
-  return events.flatMap((event) => {
-    switch (event.type) {
-      case 'TASK_COMPLETED':
-      case 'TASK_FAILED':
-      case 'TASK_CANCELLED':
-      case 'TASK_REOPENED':
-        return [event.data.taskId];
-      default:
-        return [];
-    }
-  });
 }
 
 export function viewOfWatched({ run }: Watched): RunView {

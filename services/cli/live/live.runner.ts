@@ -1,25 +1,35 @@
 import { createLogUpdate } from 'log-update';
 import type { NatsConnection } from '@nats-io/transport-node';
 import type { RunCommit, RunId, RunView, TaskId } from '#proto';
+import { visibleText } from '#libs/visible';
 import { recordAccess } from '../bus/index.js';
 import {
+  cleanLine,
   clipToWidth,
   failure,
+  unreachable,
   EXIT,
   exitCodeOfRun,
   type ExitCode,
   paintFor,
   printJson,
+  tellNext,
   type CliContext,
   type Terminal,
 } from '../terminal/index.js';
-import { see, tasksEndedBy, viewOfWatched, watchFrom } from './live-view.js';
+import { see, viewOfWatched, watchFrom } from './live-view.js';
 import { followRun } from '../sources/index.js';
-import type { OutputLine } from './output-lines.js';
-import { jsonPrinter, linePrinter, type OutputPrinter } from './output-printer.js';
+import {
+  attemptsEndedBy,
+  followedRun,
+  OutputDeniedError,
+  type FollowedCommit,
+  type FollowedItem,
+  type OutputLine,
+} from '#libs/output';
+import { jsonPrinter, linePrinter, Paced, type OutputPrinter } from './output-printer.js';
 import { labelledOutput } from './output-text.js';
-import { followOutput } from './output.client.js';
-import { finalAnswerText, drawingOf } from '../text/index.js';
+import { finalAnswerText, drawingOf, stepsOfEnded, waitLines } from '../text/index.js';
 
 /** Rows that are never drawn on: the shell's prompt and a line of context. */
 const ROWS_SPARED = 4;
@@ -29,6 +39,8 @@ const OUTPUT_ROWS_MAX = 8;
 const OUTPUT_PART_OF_SCREEN = 3;
 /** Output changes what is drawn no more often than this. */
 const REDRAW_EVERY_MS = 100;
+/** How often the clocks of tasks go on. */
+const TICK_MS = 1_000;
 
 interface Screen {
   /** Without a view the state is already past: only its lines are worth showing. */
@@ -42,6 +54,11 @@ interface OutputWish {
   readonly taskId?: TaskId | undefined;
   /** Where it goes instead of the screen. */
   readonly printer?: OutputPrinter;
+}
+
+/** From here on a person may leave: the run needs nobody who watches it. */
+export function mayLeave({ leaving }: Pick<CliContext, 'leaving'>, runId: RunId): void {
+  leaving?.(`The run goes on; follow it: orrery watch ${runId}`);
 }
 
 interface WatchOptions {
@@ -67,30 +84,63 @@ export async function watchRun(
   await recordAccess(nc, { what, runId, ...(taskId === undefined ? {} : { taskId }) });
   const screen = screenFor(context, manner, output !== undefined);
   const printer = output?.printer ?? outputPrinter(context, screen);
-  let stop = (): void => {};
+  const paced = new Paced(context.terminal);
   let watched = watchFrom(runId);
   try {
-    if (output !== undefined) {
-      stop = await followOutput(nc, { runId, taskId: output.taskId }, (piece) => printer.piece(piece));
-    }
-    for await (const { commit, behind } of followRun(nc, runId, context.signal)) {
+    for await (const item of itemsOf(context, nc, runId, output === undefined ? undefined : { taskId, printer })) {
+      if (item.kind === 'piece') {
+        await printer.piece(item.piece);
+        await paced.printed(item.piece.text.length);
+        continue;
+      }
+      if (item.kind !== 'commit') {
+        context.terminal.err(besideText(item));
+        continue;
+      }
+      const { commit, behind } = item;
       const seen = see(watched, commit);
       watched = seen.watched;
       const caughtUp = behind === 0;
       const { lines } = seen;
       // What a task wrote stands before the news that it is over.
-      for (const taskId of tasksEndedBy(commit)) printer.flush(taskId);
+      for (const { taskId: ended } of attemptsEndedBy(commit)) printer.flush(ended);
       if (lines.length > 0) screen.show(commit, lines, caughtUp ? viewOfWatched(watched) : undefined);
       // What is there already may go on after an end: a run can be reopened.
       if (watched.ended && caughtUp && watched.run.sequence >= from) return viewOfWatched(watched);
     }
+  } catch (error) {
+    throw error instanceof OutputDeniedError
+      ? failure('Your key of the bus may not read the output of runs.', error)
+      : error;
   } finally {
-    stop();
     printer.flush();
     screen.end();
   }
   if (context.signal.aborted) return undefined;
-  throw failure('The connection to the bus ended before the run did.');
+  throw unreachable('The connection to the bus ended before the run did.');
+}
+
+/** The commits of a run, and with an output what its tasks write. */
+function itemsOf(
+  { signal }: CliContext,
+  nc: NatsConnection,
+  runId: RunId,
+  output: { readonly taskId: TaskId | undefined; readonly printer: OutputPrinter } | undefined,
+): AsyncIterable<FollowedItem> {
+  const commits = (until: AbortSignal): AsyncIterable<FollowedCommit> => followRun(nc, runId, until);
+  if (output === undefined) return commitsOnly(commits(signal));
+  const { taskId, printer } = output;
+  return followedRun(nc, { runId, taskId, isWhole: printer.isWhole, signal }, commits);
+}
+
+async function* commitsOnly(commits: AsyncIterable<FollowedCommit>): AsyncGenerator<FollowedItem> {
+  for await (const { commit, behind } of commits) yield { kind: 'commit', commit, behind };
+}
+
+function besideText(item: Extract<FollowedItem, { kind: 'held' | 'note' }>): string {
+  if (item.kind === 'note') return cleanLine(item.text);
+  const { taskId, stream } = item.piece;
+  return `${taskId} ${stream}: some of it did not come live; what follows is shown when the command has ended`;
 }
 
 /** As `watchRun`, for commands that wait: with --json the state at the end and no events. The exit code says how it ended. */
@@ -100,10 +150,11 @@ export async function waitForEnd(
   runId: RunId,
   options: Pick<WatchOptions, 'from' | 'output'> = {},
 ): Promise<ExitCode> {
+  mayLeave(context, runId);
   const view = await watchRun(context, nc, runId, { manner: context.json ? 'quiet' : 'shown', ...options });
   if (view === undefined) return EXIT.failure;
   if (context.json) printJson(context, view);
-  else printAnswer(context, view);
+  else printEnd(context, view);
   return exitCodeOfRun(view);
 }
 
@@ -113,21 +164,35 @@ export function printAnswer({ terminal }: CliContext, view: RunView): void {
   if (lines.length > 0) terminal.out(['', ...lines].join('\n'));
 }
 
-function outputPrinter({ terminal, json }: CliContext, screen: Screen): OutputPrinter {
-  return json ? jsonPrinter(terminal) : linePrinter((lines) => screen.output(lines));
+/** The same with what can be typed next. */
+export function printEnd(context: CliContext, view: RunView): void {
+  printAnswer(context, view);
+  tellNext(context, stepsOfEnded(view));
 }
 
-function screenFor({ terminal, json }: CliContext, manner: 'shown' | 'quiet', withOutput: boolean): Screen {
+function outputPrinter({ terminal, json }: CliContext, screen: Screen): OutputPrinter {
+  return json ? jsonPrinter(terminal) : linePrinter((lines) => screen.output(lines), !terminal.isTerminal);
+}
+
+function screenFor({ terminal, json, now }: CliContext, manner: 'shown' | 'quiet', withOutput: boolean): Screen {
   const nothing = (): void => {};
   if (manner === 'quiet') return { show: nothing, output: nothing, end: nothing };
   if (json) {
     const show = ({ at, events }: RunCommit): void =>
-      events.forEach((event) => terminal.out(JSON.stringify({ at, ...event })));
+      events.forEach((event) => terminal.out(visibleText(JSON.stringify({ at, ...event }))));
     return { show, output: nothing, end: nothing };
   }
-  if (terminal.isTerminal) return new DrawingScreen(terminal, withOutput);
+  if (terminal.isTerminal) return new DrawingScreen({ terminal, now }, withOutput);
   const output = (lines: readonly OutputLine[]): void => lines.forEach((line) => terminal.out(labelledOutput(line)));
-  return { show: (_, lines) => lines.forEach((line) => terminal.out(line)), output, end: nothing };
+  let waits = '';
+  const show: Screen['show'] = (_, lines, view) => {
+    for (const line of lines) terminal.out(line);
+    if (view === undefined) return;
+    const now = waitLines(view).join('\n');
+    if (now !== waits && now !== '') terminal.err(now);
+    waits = now;
+  };
+  return { show, output, end: nothing };
 }
 
 /**
@@ -138,25 +203,28 @@ class DrawingScreen implements Screen {
   readonly #terminal: Terminal;
   readonly #withOutput: boolean;
   readonly #update = createLogUpdate(process.stdout, { showCursor: true });
-  #drawing: readonly string[] = [];
+  readonly #now: () => number;
+  #view: RunView | undefined;
   #latest: readonly OutputLine[] = [];
   #redraw: NodeJS.Timeout | undefined;
+  #ticking: NodeJS.Timeout | undefined;
 
-  constructor(terminal: Terminal, withOutput: boolean) {
+  constructor({ terminal, now }: Pick<CliContext, 'terminal' | 'now'>, withOutput: boolean) {
     this.#terminal = terminal;
+    this.#now = now;
     this.#withOutput = withOutput;
   }
 
   show(_: RunCommit, lines: readonly string[], view: RunView | undefined): void {
     const { stdout } = process;
     const { columns, height } = this.#size();
+    this.#ticking ??= setInterval(() => this.#view && this.#draw(), TICK_MS);
     stdout.cork();
     // What is higher than the screen would lose its top.
     for (const block of blocksOf(lines, height))
       this.#update.persist(block.map((line) => clipToWidth(line, columns - 1)).join('\n'));
     if (view !== undefined) {
-      const rows = height - 2 - (this.#withOutput ? outputRows(height) + 1 : 0);
-      this.#drawing = drawingOf(view, { ...this.#terminal, columns }, Math.max(1, rows));
+      this.#view = view;
       this.#draw();
     }
     stdout.uncork();
@@ -171,6 +239,7 @@ class DrawingScreen implements Screen {
   }
 
   end(): void {
+    clearInterval(this.#ticking);
     clearTimeout(this.#redraw);
     if (this.#redraw !== undefined) this.#draw();
     this.#update.done();
@@ -182,7 +251,17 @@ class DrawingScreen implements Screen {
     const latest = this.#latest
       .slice(-outputRows(height))
       .map((line) => labelledOutput(line, { paint, charsMax: columns - 1 }));
-    this.#update(['', ...this.#drawing, ...(latest.length === 0 ? [] : ['', ...latest])].join('\n'));
+    const frame = ['', ...this.#drawing(columns, height), ...(latest.length === 0 ? [] : ['', ...latest])];
+    // An empty line is taken for the one that ends a frame, and what is below it would stand a line too high.
+    this.#update(frame.map((line) => (line === '' ? ' ' : line)).join('\n'));
+  }
+
+  #drawing(columns: number, height: number): string[] {
+    const view = this.#view;
+    if (view === undefined) return [];
+    const waits = waitLines(view).map((line) => clipToWidth(line, columns - 1));
+    const rows = height - 2 - waits.length - (this.#withOutput ? outputRows(height) + 1 : 0);
+    return [...drawingOf(view, { ...this.#terminal, columns }, Math.max(1, rows), this.#now()), ...waits];
   }
 
   #size(): { columns: number; height: number } {

@@ -1,18 +1,21 @@
 import type { TaskId } from '#proto';
+import { visibleText } from '#libs/visible';
 import { cleanText, clipToWidth, plain, type Paint } from '../terminal/index.js';
-import type { OutputLine } from './output-lines.js';
-import type { TaskOutputPiece } from './output-piece.js';
+import type { OutputLine, TaskOutputPiece } from '#libs/output';
 
 const TAB_STOP = 8;
-/** What JSON leaves as it is and a terminal might obey, or a person would not see. */
-const UNSEEN = /[\u007F-\u009F\u200B-\u200F\u2028-\u202E\u2060-\u2069\uFEFF]/gu;
 
-/** A line as it may stand on a terminal: without escape sequences and the like, columns still below each other. */
+/** A line as it may stand on a terminal: without escape sequences, nothing hidden, columns still below each other. */
 export function cleanOutput(text: string): string {
   return expandTabs(cleanText(text)).trimEnd();
 }
 
-const COLOURS = { stdout: 'dim', stderr: 'yellow', thought: 'blue' } as const;
+const COLOURS = { stdout: 'dim', stderr: 'yellow', thought: 'blue', result: 'dim', answer: 'blue' } as const;
+
+/** What stands before a line, in the colour of its stream. */
+export function paintOutput(paint: Paint, stream: OutputLine['stream'], text: string): string {
+  return paint(COLOURS[stream], text);
+}
 
 interface LabelOptions {
   readonly paint?: Paint;
@@ -25,8 +28,7 @@ export function labelledOutput({ taskId, stream, text }: OutputLine, options: La
   const { paint = plain, charsMax = Number.MAX_SAFE_INTEGER } = options;
   const label = `${taskId} ${stream} |`;
   const whole = clipToWidth(`${label} ${cleanOutput(text)}`.trimEnd(), charsMax);
-  const colour = COLOURS[stream];
-  return `${paint(colour, whole.slice(0, label.length))}${whole.slice(label.length)}`;
+  return `${paintOutput(paint, stream, whole.slice(0, label.length))}${whole.slice(label.length)}`;
 }
 
 /** The lines of `alone` need no label: no other task writes, or no other is asked for. */
@@ -39,10 +41,7 @@ export function outputLineText(line: OutputLine, alone: TaskId | undefined, pain
 export function outputJson(piece: TaskOutputPiece): string {
   const { taskId, attempt, commandId, deviceId, stream, offset, text } = piece;
   const object = { type: 'output', taskId, attempt, commandId, deviceId, stream, offset, text };
-  return JSON.stringify(object).replaceAll(
-    UNSEEN,
-    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  );
+  return visibleText(JSON.stringify(object));
 }
 
 function expandTabs(text: string): string {

@@ -6,6 +6,7 @@ export * from './home-lock.adapter.js';
 export * from './leftovers.adapter.js';
 export * from './node-process.runner.js';
 export {
+  SERVICES,
   SERVICES_WITH_DATABASE,
   WITH_MODEL,
   instancesOf,

@@ -6,6 +6,7 @@ import { endProcess, identityOf, isSameAlive, ProcessIdentity } from './process-
 
 /** Services end by themselves when their supervisor is gone; who has not after this time is ended. */
 const LEFTOVER_WAIT_MS = 5_000;
+const WRITE_AGAIN_MS = 2_000;
 
 /** They end in their own way, and know by themselves what was left of them. */
 const SERVERS: ReadonlySet<string> = new Set(['nats', 'postgres']);
@@ -17,6 +18,7 @@ export class StartedProcesses {
   readonly #file: string;
   readonly #started = new Map<string, ProcessIdentity>();
   #writing: Promise<void> = Promise.resolve();
+  #again: NodeJS.Timeout | undefined;
 
   constructor({ processesFile }: Home) {
     this.#file = processesFile;
@@ -25,8 +27,19 @@ export class StartedProcesses {
   add(name: string, pid: number): Promise<void> {
     const identity = identityOf(pid);
     if (identity !== undefined) this.#started.set(name, identity);
-    this.#writing = this.#writing.then(() => writeJson(this.#file, Object.fromEntries(this.#started)));
+    this.#writing = this.#writing.catch(() => undefined).then(() => this.#write());
     return this.#writing;
+  }
+
+  /** What could not be written, because the disk is full for example, is written later. */
+  async #write(): Promise<void> {
+    clearTimeout(this.#again);
+    try {
+      await writeJson(this.#file, Object.fromEntries(this.#started));
+    } catch (error) {
+      this.#again = setTimeout(() => void this.#write().catch(() => undefined), WRITE_AGAIN_MS).unref();
+      throw error;
+    }
   }
 }
 

@@ -1,5 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
-import { deviceEnvironment, givenSecrets, serviceEnvironment, withoutPassword } from '../system/environment.js';
+import {
+  addressesWithCredentials,
+  deviceEnvironment,
+  givenSecrets,
+  serviceEnvironment,
+  withoutPassword,
+} from '../system/environment.js';
 import { homeAt, homeDirOf } from '../home/home.js';
 import { instancesOf, localDevices, portChoice, SERVICES, type ServiceName } from './plan.js';
 import { deathsAfter, restartDelayMs, STABLE_MS } from './restarts.js';
@@ -125,7 +131,32 @@ describe('environments', () => {
   it('takes the password out of the address of a database, whatever is in it', () => {
     expect(withoutPassword('postgres://u:a%2Fb@h:5/d?x=1')).toEqual({ url: 'postgres://u@h:5/d?x=1', password: 'a/b' });
     expect(withoutPassword('postgres://u@h/d')).toEqual({ url: 'postgres://u@h/d', password: undefined });
+    const parameter = withoutPassword('postgres://u:old@h/d?password=a%2Fb&x=1');
+    expect(parameter).toEqual({ url: 'postgres://u@h/d?x=1', password: 'a/b' });
     expect(withoutPassword('no address')).toEqual({ url: 'no address', password: undefined });
+  });
+
+  it('tells nobody how other programs come to what they need, and takes no address that says who comes', () => {
+    const foreign = {
+      OTEL_EXPORTER_OTLP_HEADERS: 'authorization=Bearer geheim',
+      HTTPS_PROXY: 'http://u:geheim@proxy:3128',
+      SSH_AUTH_SOCK: '/geheim',
+    };
+    for (const service of SERVICES) {
+      expect(Object.values(environmentOf(service, undefined, { ...env, ...foreign })).join(' ')).not.toContain(
+        'geheim',
+      );
+    }
+    expect(
+      addressesWithCredentials({
+        ORRERY_NATS_URL: 'nats://a:4222, nats://geheim@b:4222',
+        OPENAI_BASE_URL: 'https://u:geheim@models/v1',
+        ORRERY_DATABASE_URL: 'postgres://u:p@h/d',
+        ORRERY_NATS_MONITOR_URL: 'http://127.0.0.1:8222',
+        ORRERY_LOG_LEVEL: 'debug',
+        HOME: 'http://u:p@h',
+      }),
+    ).toEqual(['ORRERY_NATS_URL', 'OPENAI_BASE_URL']);
   });
 
   it('tells who asks models which one and where its key is, and nobody else', () => {

@@ -21,7 +21,7 @@ interface SupervisedOptions<T extends Running> {
   readonly now: () => number;
   /** Told about deaths and restarts, for people. */
   readonly report: (text: string) => void;
-  /** Told after every start, before anybody relies on it. */
+  /** Told after every start, before anybody relies on it. What it throws keeps the first start from counting, and is told of the others. */
   readonly onStart?: (running: T) => Promise<void>;
 }
 
@@ -31,6 +31,9 @@ export class Supervised<T extends Running> {
   readonly #stopping = new AbortController();
   #running: T;
   #ready = true;
+  /** It ends because somebody wants it started anew. */
+  #isWanted = false;
+  #back = Promise.withResolvers<void>();
   readonly #kept: Promise<void>;
 
   private constructor(options: SupervisedOptions<T>, running: T) {
@@ -43,7 +46,12 @@ export class Supervised<T extends Running> {
   /** The first start has to work: a system that cannot start says so instead of trying for ever. */
   static async start<T extends Running>(options: SupervisedOptions<T>, signal: AbortSignal): Promise<Supervised<T>> {
     const running = await options.start(undefined, signal);
-    await options.onStart?.(running);
+    try {
+      await options.onStart?.(running);
+    } catch (error) {
+      await running.stop();
+      throw error;
+    }
     return new Supervised(options, running);
   }
 
@@ -54,6 +62,14 @@ export class Supervised<T extends Running> {
   /** False between a death and the next start. */
   get isReady(): boolean {
     return this.#ready;
+  }
+
+  /** Ends it and resolves when it is ready again, at the first try; throws why it was not. */
+  async restart(): Promise<void> {
+    this.#isWanted = true;
+    const back = this.#back.promise;
+    await this.#running.stop();
+    await back;
   }
 
   async stop(): Promise<void> {
@@ -72,14 +88,18 @@ export class Supervised<T extends Running> {
       if (signal.aborted) return;
       this.#ready = false;
       const diedAt = now();
-      deaths = deathsAfter(deaths, diedAt - since);
-      report(`${name} ended; starting it again`);
+      const isWanted = this.#isWanted;
+      this.#isWanted = false;
+      deaths = isWanted ? 1 : deathsAfter(deaths, diedAt - since);
+      report(isWanted ? `${name} is started anew` : `${name} ended; starting it again`);
       while (!(await this.#tryStart(deaths))) {
         if (signal.aborted) return;
         deaths += 1;
       }
       if (signal.aborted) return this.#running.stop();
       this.#ready = true;
+      this.#back.resolve();
+      this.#back = Promise.withResolvers();
       report(`${name} is back after ${((now() - diedAt) / 1000).toFixed(1)} s`);
     }
   }
@@ -90,11 +110,16 @@ export class Supervised<T extends Running> {
     try {
       await sleep(restartDelayMs(deaths), undefined, { signal });
       this.#running = await start(this.#running, signal);
-      await onStart?.(this.#running);
-      return true;
     } catch (error) {
       if (!signal.aborted) report(`${name} did not start: ${messageOf(error)}`);
+      const failed = this.#back;
+      this.#back = Promise.withResolvers();
+      failed.promise.catch(() => undefined);
+      failed.reject(error);
       return false;
     }
+    // It runs: a second one would be in its way.
+    await onStart?.(this.#running).catch((error: unknown) => report(`${name} runs, but: ${messageOf(error)}`));
+    return true;
   }
 }

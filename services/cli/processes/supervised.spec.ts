@@ -29,7 +29,10 @@ function fake(port: number): Fake {
 }
 
 /** Starts what `make` makes, and can wait for the n-th start. */
-async function supervise(make: (before: Fake | undefined, signal: AbortSignal) => Promise<Fake>) {
+async function supervise(
+  make: (before: Fake | undefined, signal: AbortSignal) => Promise<Fake>,
+  onStart?: (running: Fake) => Promise<void>,
+) {
   const said: string[] = [];
   const waiting: { text: string; resolve: () => void }[] = [];
   const report = (text: string): void => {
@@ -39,7 +42,7 @@ async function supervise(make: (before: Fake | undefined, signal: AbortSignal) =
   const heard = (text: string): Promise<void> =>
     new Promise((resolve) => (said.some((one) => one.includes(text)) ? resolve() : waiting.push({ text, resolve })));
   const supervised = await Supervised.start<Fake>(
-    { name: 'it', start: make, now: () => 0, report },
+    { name: 'it', start: make, now: () => 0, report, ...(onStart && { onStart }) },
     new AbortController().signal,
   );
   return { supervised, said, heard };
@@ -61,6 +64,21 @@ describe('Supervised', () => {
     await supervised.stop();
   });
 
+  it('starts anew what somebody wants so, at once, and says when it is ready or why it is not', async () => {
+    const first = fake(7);
+    let starts = 0;
+    const { supervised, said } = await supervise(async () => {
+      starts += 1;
+      if (starts === 3) throw new Error('no disk');
+      return starts === 1 ? first : fake(7);
+    });
+    await supervised.restart();
+    expect([first.stops, starts, supervised.isReady]).toEqual([1, 2, true]);
+    expect(said).toEqual(['it is started anew', 'it is back after 0.0 s']);
+    await expect(supervised.restart()).rejects.toThrow('no disk');
+    await supervised.stop();
+  });
+
   it('does not start again what was stopped', async () => {
     let starts = 0;
     const { supervised, said } = await supervise(() => {
@@ -73,6 +91,25 @@ describe('Supervised', () => {
 
   it('fails when the first start does', async () => {
     await expect(supervise(() => Promise.reject(new Error('no port')))).rejects.toThrow('no port');
+  });
+
+  it('runs on, once, when what is told of a later start cannot be written down', async () => {
+    let starts = 0;
+    const start = (): Promise<Fake> => Promise.resolve(fake((starts += 1)));
+    const noRoom = (): Promise<void> => (starts > 1 ? Promise.reject(new Error('no space left')) : Promise.resolve());
+    const { supervised, heard, said } = await supervise(start, noRoom);
+    supervised.current.die();
+    await heard('back');
+    expect({ starts, stops: supervised.current.stops }).toEqual({ starts: 2, stops: 0 });
+    expect(said).toContain('it runs, but: no space left');
+    await supervised.stop();
+  });
+
+  it('leaves nothing behind when the first start cannot be written down', async () => {
+    const only = fake(0);
+    const noRoom = (): Promise<void> => Promise.reject(new Error('no space left'));
+    await expect(supervise(() => Promise.resolve(only), noRoom)).rejects.toThrow('no space left');
+    expect(only.stops).toBe(1);
   });
 
   it('keeps trying when a later start fails', async () => {

@@ -4,7 +4,7 @@ import type { ExportRecord } from '#libs/audit';
 import { cleanLine, badInput, failure, type CliError } from '../terminal/index.js';
 
 /** A run after one more commit, or after a part of the last one: what a replay shows. */
-interface ReplayMoment {
+export interface ReplayMoment {
   readonly commit: RunCommit;
   /** The events of the commit that are folded in; not all of them at the end of `--at`. */
   readonly events: RunCommit['events'];

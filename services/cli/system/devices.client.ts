@@ -66,17 +66,18 @@ async function hasKey(home: Home, id: string): Promise<boolean> {
   return KeptIdentity.safeParse(parseJson(text ?? '')).data?.joined?.deviceId === id;
 }
 
-/** Resolves when all of them are connected, as the registry sees it. */
+/** Resolves with their profiles when all of them are connected, as the registry sees it. */
 export async function untilConnected(
   nc: NatsConnection,
   home: Home,
   { ids, signal }: { readonly ids: readonly string[]; readonly signal: AbortSignal },
-): Promise<void> {
+): Promise<AgentProfile[]> {
   const deadline = performance.now() + CONNECT_MS_MAX;
   for (;;) {
-    const missing = await notConnected(nc, ids);
-    if (missing.length === 0) return;
+    const here = await connectedOf(nc, ids);
+    if (here.length === ids.length) return here;
     if (performance.now() > deadline) {
+      const missing = ids.filter((id) => !here.some(({ deviceId }) => deviceId === id));
       const [first = ''] = missing;
       throw failure(
         `${missing.join(', ')} did not connect in ${CONNECT_MS_MAX / 1000} s; see ${home.logFile(first)}. ` +
@@ -87,13 +88,12 @@ export async function untilConnected(
   }
 }
 
-async function notConnected(nc: NatsConnection, ids: readonly string[]): Promise<string[]> {
+async function connectedOf(nc: NatsConnection, ids: readonly string[]): Promise<AgentProfile[]> {
   try {
     const { devices } = await query(nc, 'registry', 'devices', {});
-    const connected = new Set(devices.filter(({ status }) => status === 'connected').map(({ deviceId }) => deviceId));
-    return ids.filter((id) => !connected.has(id));
+    return devices.filter(({ deviceId, status }) => status === 'connected' && ids.includes(deviceId));
   } catch (error) {
-    if (error instanceof QueryUnavailableError) return [...ids];
+    if (error instanceof QueryUnavailableError) return [];
     throw error;
   }
 }

@@ -16,10 +16,11 @@ const PASSED_ON = [
   // Whom to trust is no secret: a gateway may have the certificate of an authority that only its people know.
   'NODE_EXTRA_CA_CERTS',
 ] as const;
-const PASSED_TO_SERVICES = /^(?:ORRERY_|OTEL_|HTTPS?_PROXY$|NO_PROXY$)/u;
+const PASSED_TO_SERVICES = /^ORRERY_/u;
 /** Which model, where, and in which file the key to it is. */
 const ABOUT_MODELS = /^(?:OPENAI_|ORRERY_MODEL|ORRERY_EMBEDDING_MODEL$)/u;
 
+export const DATABASE_URL = 'ORRERY_DATABASE_URL';
 /** Of a variable with a secret in it. Its value goes into a file, and the variable of this name and `_FILE` names that. */
 const SECRET = /(?:_KEY|_TOKEN|_SECRET|_PASSWORD)$/u;
 
@@ -32,14 +33,25 @@ export function givenSecrets(env: NodeJS.ProcessEnv): [name: string, value: stri
   );
 }
 
-/** The address of a database, and the password that stood in it. What is no address stays as it is. */
+/** The address of a database, and the password that stood in it, in either of its places. What is no address stays as it is. */
 export function withoutPassword(url: string): { readonly url: string; readonly password: string | undefined } {
   if (!URL.canParse(url)) return { url, password: undefined };
   const parsed = new URL(url);
-  if (parsed.password === '') return { url, password: undefined };
-  const password = decodeURIComponent(parsed.password);
+  // As PostgreSQL reads it: the parameter counts.
+  const password = parsed.searchParams.get('password') ?? decodeURIComponent(parsed.password);
+  if (password === '') return { url, password: undefined };
   parsed.password = '';
+  parsed.searchParams.delete('password');
   return { url: parsed.href, password };
+}
+
+/** Variables for services whose address says who comes, which no file can take over: the name of a user may be a token. */
+export function addressesWithCredentials(env: NodeJS.ProcessEnv): string[] {
+  return Object.entries(env).flatMap(([name, value = '']) => {
+    const isTold = name !== DATABASE_URL && (ABOUT_MODELS.test(name) || PASSED_TO_SERVICES.test(name));
+    const addresses = isTold && !SECRET.test(name) ? value.split(',').filter((one) => URL.canParse(one.trim())) : [];
+    return addresses.some((one) => new URL(one.trim()).username + new URL(one.trim()).password !== '') ? [name] : [];
+  });
 }
 
 export interface SystemAddresses {
@@ -98,7 +110,7 @@ export function serviceEnvironment(
     ...(natsMonitorUrl === undefined ? {} : { ORRERY_NATS_MONITOR_URL: natsMonitorUrl }),
   };
   const merged = { ...deviceEnvironment(env), ...Object.fromEntries(settings), ...own };
-  delete merged['ORRERY_DATABASE_URL'];
+  delete merged[DATABASE_URL];
   delete merged['ORRERY_DATABASE_PASSWORD_FILE'];
   if (!SERVICES_WITH_DATABASE.includes(service)) return merged;
   const password = databasePasswordFile === undefined ? {} : { ORRERY_DATABASE_PASSWORD_FILE: databasePasswordFile };

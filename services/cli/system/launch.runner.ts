@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { printJson, type CliContext } from '../terminal/index.js';
+import { printJson, tellNext, type CliContext, type NextStep } from '../terminal/index.js';
 import { Endpoints } from '../home/index.js';
 
 export const ReadyFacts = z.object({
@@ -10,6 +10,12 @@ export const ReadyFacts = z.object({
   adminToken: z.string().optional(),
 });
 export type ReadyFacts = z.infer<typeof ReadyFacts>;
+
+const FIRST_STEPS: readonly NextStep[] = [
+  { words: 'orrery submit fleet-health --wait', what: 'a first run; "orrery runbooks" lists more' },
+  { words: 'orrery status', what: 'how it is, and what needs somebody' },
+  { words: 'orrery devices enroll --help', what: 'another machine becomes a device' },
+];
 
 /** How a system tells its launcher how far it is. */
 interface Launch {
@@ -44,5 +50,6 @@ export function printReady(context: CliContext, facts: ReadyFacts): void {
     const address = endpoints[name];
     if (address !== undefined) terminal.out(`  ${name.padEnd(9)} ${address}`);
   }
+  tellNext(context, FIRST_STEPS);
   terminal.out('');
 }

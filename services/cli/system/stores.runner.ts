@@ -23,17 +23,17 @@ export async function portFor(name: PortName, env: NodeJS.ProcessEnv): Promise<n
 /** A server that starts again keeps its ports: clients only know the address. */
 export async function startBus(
   home: Home,
-  { users, port }: { users: readonly NatsUser[]; port: number },
+  { users, port, signal }: { users: readonly NatsUser[]; port: number; signal: AbortSignal },
   before?: NatsHandle,
 ): Promise<NatsHandle> {
   const ports =
     before === undefined ? { port } : { port: before.port, monitorPort: Number(new URL(before.monitorUrl).port) };
-  return startNats({ storeDir: home.nats, users, ...ports });
+  return startNats({ storeDir: home.nats, users, signal, ...ports });
 }
 
 export async function startDatabase(
   home: Home,
-  { password, port }: { password: string; port: number },
+  { password, port, signal }: { password: string; port: number; signal: AbortSignal },
   before?: ServerHandle,
 ): Promise<ServerHandle> {
   return startPostgres({
@@ -41,6 +41,7 @@ export async function startDatabase(
     user: DATABASE_USER,
     password,
     database: DATABASE,
+    signal,
     port: before?.port ?? port,
   });
 }

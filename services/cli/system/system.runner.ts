@@ -8,20 +8,13 @@
 import { rm } from 'node:fs/promises';
 import type { NatsHandle, ServerHandle } from '#libs/embedded';
 import type { NatsConnection } from '@nats-io/transport-node';
+import { NO_WALL } from '#proto';
 import { writeSecret } from '#libs/keys';
 import { provision, renderActors, type Provisioned } from '#libs/messaging';
-import { withBusAt } from '../bus/index.js';
+import { patienceOf, withBusAt, type BusAddress } from '../bus/index.js';
 import { failure } from '../terminal/index.js';
 import { enrolLocals, untilConnected } from './devices.client.js';
-import {
-  withoutCredentials,
-  type Endpoints,
-  type Home,
-  isDirectory,
-  isFile,
-  makeDir,
-  writeJson,
-} from '../home/index.js';
+import { withoutCredentials, type Endpoints, type Home, isFile, makeDir, writeJson } from '../home/index.js';
 import { deviceEnvironment, serviceEnvironment, withoutPassword, type SystemAddresses } from './environment.js';
 import { withSecretFiles } from './given-secrets.adapter.js';
 import { actorsOfKeys, busUsersOf, databasePassword, DATABASE_PASSWORD, firstAdminToken } from './keys.adapter.js';
@@ -38,6 +31,7 @@ import {
   Supervised,
   type Running,
 } from '../processes/index.js';
+import { mendFullDisk } from './full-disk.runner.js';
 import { portFor, startBus, startDatabase } from './stores.runner.js';
 import {
   addressOf,
@@ -69,6 +63,7 @@ const PASSABLE_DIR = 0o711;
 
 /** What is stopped at once; the groups one after the other. */
 type Group = 'devices' | 'services' | 'postgres' | 'nats';
+type Kept = Pick<Supervised<Running>, 'name' | 'restart' | 'stop'>;
 const STOP_ORDER: readonly Group[] = ['devices', 'services', 'postgres', 'nats'];
 
 /** Who admits devices, and where they connect to. */
@@ -78,7 +73,7 @@ export class EmbeddedSystem {
   readonly #options: SystemOptions;
   readonly #started: StartedProcesses;
   readonly #instances: readonly Instance[];
-  readonly #running: Record<Group, { stop(): Promise<void> }[]> = {
+  readonly #running: Record<Group, Kept[]> = {
     nats: [],
     postgres: [],
     services: [],
@@ -86,6 +81,7 @@ export class EmbeddedSystem {
   };
   readonly #services = new Map<Instance, Supervised<NodeProcess>>();
   #stopped: Promise<void> | undefined;
+  readonly #stopping = new AbortController();
 
   private constructor(options: SystemOptions) {
     this.#options = options;
@@ -102,6 +98,19 @@ export class EmbeddedSystem {
       await system.stop();
       throw options.signal.aborted ? failure('Stopped before everything was ready.', error) : error;
     }
+  }
+
+  /** What can be started anew by name: every process, and all of a service by its name. */
+  names(): string[] {
+    const kept = STOP_ORDER.flatMap((group) => this.#running[group].map(({ name }) => name));
+    return [...new Set([...kept, ...this.#instances.map(({ service }) => service)])].toSorted();
+  }
+
+  /** One after the other where a service has several processes, so that the others go on. */
+  async restart(name: string): Promise<void> {
+    const kept = STOP_ORDER.flatMap((group) => this.#running[group]);
+    const ofService = new Set(this.#instances.flatMap((one) => (one.service === name ? [one.name] : [])));
+    for (const one of kept) if (one.name === name || ofService.has(one.name)) await one.restart();
   }
 
   /** In reverse order; the second call waits for the first. */
@@ -136,7 +145,8 @@ export class EmbeddedSystem {
   async #prepareHome(): Promise<void> {
     const { home, say, showToken } = this.#options;
     await makeDir(home.root, process.getuid?.() === 0 ? PASSABLE_DIR : PRIVATE_DIR);
-    for (const directory of [home.keys, home.logs, home.devices]) await makeDir(directory, PRIVATE_DIR);
+    for (const directory of [home.keys, home.logs, home.devices, home.runbooksDir])
+      await makeDir(directory, PRIVATE_DIR);
     const token = await firstAdminToken(home);
     if (token !== undefined) showToken(token);
     const left = await endLeftServices(home);
@@ -145,11 +155,10 @@ export class EmbeddedSystem {
 
   /** With its streams. */
   async #startBus(): Promise<BusOfSystem> {
-    const { home } = this.#options;
     const bus = await this.#findBus();
     await this.#step(
       'streams',
-      () => withBusAt(addressOf(bus, home, 'admin'), (nc) => this.#provisionBus(nc, bus.foreignSeedFile), 'admin'),
+      () => withBusAt(this.#addressOf(bus, 'admin'), (nc) => this.#provisionBus(nc, bus.foreignSeedFile), 'admin'),
       ({ created }) =>
         created.length === 0 ? 'as they have to be' : `${created.length} streams, durables and buckets made`,
     );
@@ -168,11 +177,13 @@ export class EmbeddedSystem {
     const server = await this.#step(
       'nats',
       () =>
-        this.#keep<NatsHandle>('nats', 'nats', async (before) =>
-          startBus(home, { users: await busUsersOf(home), port }, before),
+        this.#keep<NatsHandle>('nats', 'nats', async (before, signal) =>
+          startBus(home, { users: await busUsersOf(home), port, signal }, before),
         ),
       ({ current }) => current.url,
     );
+    const bus = (): NatsHandle => server.current;
+    void mendFullDisk({ bus, directory: home.nats, say: this.#options.say, signal: this.#stopping.signal });
     return { natsUrl: server.current.url, natsMonitorUrl: server.current.monitorUrl, foreignSeedFile: undefined };
   }
 
@@ -194,7 +205,9 @@ export class EmbeddedSystem {
     const server = await this.#step(
       'postgres',
       () =>
-        this.#keep<ServerHandle>('postgres', 'postgres', (before) => startDatabase(home, { password, port }, before)),
+        this.#keep<ServerHandle>('postgres', 'postgres', (before, signal) =>
+          startDatabase(home, { password, port, signal }, before),
+        ),
       ({ current }) => withoutCredentials(current.url),
     );
     return {
@@ -211,8 +224,13 @@ export class EmbeddedSystem {
       ? await database
       : {};
     const policyFile = (await isFile(home.policyFile)) ? home.policyFile : undefined;
-    const runbooksDir = (await isDirectory(home.runbooksDir)) ? home.runbooksDir : undefined;
-    const addresses: SystemAddresses = { ...bus, databaseUrl, databasePasswordFile, policyFile, runbooksDir };
+    const addresses: SystemAddresses = {
+      ...bus,
+      databaseUrl,
+      databasePasswordFile,
+      policyFile,
+      runbooksDir: home.runbooksDir,
+    };
     const port = ownPort(service);
     const wanted = first && port !== undefined ? await portFor(port, env) : 0;
     const supervised = await this.#keep<NodeProcess>('services', name, (before, signal) => {
@@ -238,7 +256,7 @@ export class EmbeddedSystem {
     const local = localDevices(this.#options.devices);
     if (local.length === 0) return;
     await Promise.all([...ready].flatMap(([{ service }, one]) => (ADMITTING.includes(service) ? [one] : [])));
-    const address = addressOf(await bus, this.#options.home, 'cli');
+    const address = this.#addressOf(await bus, 'cli');
     await this.#step(
       'devices',
       () => withBusAt(address, (nc) => this.#startDevices(nc, local)),
@@ -253,7 +271,10 @@ export class EmbeddedSystem {
     const gateways = gatewaysOf(this.#ready(), env);
     await allSettled(admitted.map((device) => this.#startDevice(device, gateways)));
     const ids = admitted.map(({ id }) => id);
-    await untilConnected(nc, home, { ids, signal });
+    for (const { deviceId, wall } of await untilConnected(nc, home, { ids, signal })) {
+      if (wall?.kind === NO_WALL)
+        say(`${deviceId} runs commands of agents without a wall; see ${home.logFile(deviceId)}`);
+    }
     return ids;
   }
 
@@ -261,15 +282,20 @@ export class EmbeddedSystem {
     const { home, env } = this.#options;
     const directory = home.deviceDir(id);
     const secretsDir = home.deviceSecretsDir(id);
-    const secrets = (await isDirectory(secretsDir)) ? ['--secrets', secretsDir] : [];
+    // What is put there later is given to the next command that names it.
+    await makeDir(secretsDir, PRIVATE_DIR);
     const urls = gateways.flatMap((url) => ['--url', url]);
+    const choice = env['ORRERY_DEVICE_SANDBOX'] ?? '';
+    const sandbox = choice === '' ? [] : ['--sandbox', choice];
+    const token = ['--token-file', home.deviceTokenFile(id)];
     await this.#keep<NodeProcess>('devices', id, (_, signal) =>
       startNodeProcess(
         {
           name: id,
           entry: 'device-client/main.js',
-          args: ['join', ...urls, '--token-file', home.deviceTokenFile(id), '--data-dir', directory, ...secrets],
-          env: deviceEnvironment(env),
+          args: ['join', ...urls, ...token, '--data-dir', directory, '--secrets', secretsDir, ...sandbox],
+          // What is of the system is not read by commands: the client has to know where it is.
+          env: { ...deviceEnvironment(env), ORRERY_HOME: home.root },
           cwd: directory,
           logFile: home.logFile(id),
           announces: false,
@@ -291,6 +317,11 @@ export class EmbeddedSystem {
     return supervised;
   }
 
+  #addressOf(bus: BusOfSystem, user: string): BusAddress {
+    const { home, say } = this.#options;
+    return { ...addressOf(bus, home, user), patience: patienceOf(this.#options, say) };
+  }
+
   #ready(): ReadyInstance[] {
     return this.#instances.flatMap((instance) => {
       const ports = this.#services.get(instance)?.current.ports;
@@ -309,6 +340,7 @@ export class EmbeddedSystem {
   }
 
   async #stopAll(): Promise<void> {
+    this.#stopping.abort();
     for (const group of STOP_ORDER) await Promise.all(this.#running[group].map((supervised) => supervised.stop()));
     const { endpointsFile, processesFile } = this.#options.home;
     await Promise.all([endpointsFile, processesFile].map((file) => rm(file, { force: true })));

@@ -53,6 +53,7 @@ export function endpointsOf(
     postgres: withoutCredentials(databaseUrl),
     console: `http://127.0.0.1:${portsOf(ready, 'console')[0] ?? 0}`,
     aip,
+    ...((env['ORRERY_AIP_URL'] ?? '') === '' ? {} : { aipPublic: env['ORRERY_AIP_URL'] }),
     aips: [aip, ...others],
     mcp: `http://127.0.0.1:${portsOf(ready, 'planner')[0] ?? 0}/mcp`,
     health: Object.fromEntries(ready.map(({ name, ports }) => [name, `http://127.0.0.1:${ports['health'] ?? 0}`])),

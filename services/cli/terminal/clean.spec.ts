@@ -12,18 +12,19 @@ describe('cleanText', () => {
     expect(cleanText('a\u001B]52;c;ZXZpbA==\u0007b')).toBe('ab');
   });
 
-  it('takes a sequence out that never ends', () => {
-    expect(cleanText('a\u001B]0;never closed')).toBe('a');
-    expect(cleanText('a\u001BPnever closed')).toBe('a');
+  it('hides nothing behind a sequence that never ends', () => {
+    expect(cleanText('a\u001B]0;never\nclosed')).toBe('a\\u001b]0;never\nclosed');
+    expect(cleanText('a\u001BPnever closed')).toBe(String.raw`a\u001bPnever closed`);
   });
 
-  it('takes single control characters out, the 8-bit ones too', () => {
-    expect(cleanText('a\u0000b\u0008c\u009B31md\rE\u007F')).toBe('abc31mdE');
+  it('shows what nobody would see, the 8-bit controls too', () => {
+    expect(cleanText('a\u0000b\u0008c\u009B31md\rE\u007F')).toBe(String.raw`a\u0000b\u0008cd\rE\u007f`);
+    expect(cleanText('safe\u202Eexe.txt\u200B\uFEFF')).toBe(String.raw`safe\u202eexe.txt\u200b\ufeff`);
+    expect(cleanText('a\u{E0041}b\u061Cc\u00ADd\u206Ae')).toBe(String.raw`a\udb40\udc41b\u061cc\u00add\u206ae`);
   });
 
-  it('takes direction marks and invisible characters out', () => {
-    expect(cleanText('safe\u202Eexe.txt\u200B\uFEFF')).toBe('safeexe.txt');
-    expect(cleanText('a\u{E0041}b\u061Cc\u00ADd\u206Ae')).toBe('abcde');
+  it('leaves out how an emoji is drawn, and no other selector', () => {
+    expect(cleanText('\u26A0\uFE0F low, a\uFE0F')).toBe(String.raw`⚠ low, a\ufe0f`);
   });
 
   it('keeps line breaks, tabs and the letters of every language', () => {

@@ -1,22 +1,15 @@
-/**
- * What devices, requests and models say ends up on somebody's terminal: without escape sequences, which could rewrite
- * the screen or the window title, and without direction marks, which could make text read as something else.
- */
-const CONTROL = new RegExp(
-  [
-    String.raw`\u001B\][\s\S]*?(?:\u0007|\u001B\\|$)`, // OSC: titles, links, clipboard
-    String.raw`\u001B\[[0-?]*[ -/]*[@-~]`, // CSI: colours, cursor
-    String.raw`\u001B[PX^_][\s\S]*?(?:\u001B\\|$)`, // DCS, SOS, PM, APC
-    String.raw`[\u0000-\u0008\u000B-\u001F\u007F-\u009F]`,
-    String.raw`[\u00AD\u061C\u200B-\u200F\u2028-\u202E\u2060-\u206F\uFEFF]`,
-    String.raw`[\u{E0000}-\u{E007F}]`, // tags: text that nobody sees
-  ].join('|'),
-  'gu',
-);
+import { visibleText, withoutTerminalSequences } from '#libs/visible';
 
-/** Text of several lines, safe to print: line breaks and tabs stay. */
+/** How an emoji is drawn: the picture is the same without. */
+const PRESENTATION = /(?<=\p{Extended_Pictographic})[\uFE0E\uFE0F]/gu;
+
+/**
+ * What devices, requests and models say ends up on somebody's terminal: without escape sequences, which could rewrite the screen
+ * or the window title, and with everything else that nobody would see as an escape, so that text cannot be read as something else.
+ * Of several lines: line breaks and tabs stay.
+ */
 export function cleanText(text: string): string {
-  return text.replaceAll('\r\n', '\n').replace(CONTROL, '');
+  return visibleText(withoutTerminalSequences(text.replaceAll('\r\n', '\n')).replace(PRESENTATION, ''));
 }
 
 /** Text for one cell or one line. */

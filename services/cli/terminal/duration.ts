@@ -8,7 +8,10 @@ export function durationText(ms: number): string {
   return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
 
-/** `12:01:02`, in UTC like every instant of the log. */
-export function clockText(instant: string): string {
-  return new Date(instant).toISOString().slice(11, 19);
+/** `0:07`, `12:31`, `1:02:03`: as wide from one second to the next, for what is drawn again and again. */
+export function stopwatchText(ms: number): string {
+  const seconds = Math.floor(Math.max(0, ms) / 1000);
+  const [hours, minutes] = [Math.floor(seconds / 3_600), Math.floor(seconds / 60) % 60];
+  const [mm, ss] = [String(minutes), String(seconds % 60).padStart(2, '0')];
+  return hours === 0 ? `${mm}:${ss}` : `${hours}:${mm.padStart(2, '0')}:${ss}`;
 }

@@ -5,15 +5,23 @@ interface FieldIssue {
   readonly message: string;
 }
 
+interface CliErrorOptions extends ErrorOptions {
+  readonly issues?: readonly FieldIssue[];
+  readonly code?: string;
+}
+
 /** Ends a command with one sentence for a person and an exit code for a script; never with a stack trace. */
 export class CliError extends Error {
   override readonly name: string = 'CliError';
   readonly exitCode: ExitCode;
   readonly issues: readonly FieldIssue[];
-  constructor(message: string, exitCode: ExitCode, options: ErrorOptions & { issues?: readonly FieldIssue[] } = {}) {
+  /** What refused it calls the reason; a program can tell by it. */
+  readonly code: string | undefined;
+  constructor(message: string, exitCode: ExitCode, options: CliErrorOptions = {}) {
     super(message, options);
     this.exitCode = exitCode;
     this.issues = options.issues ?? [];
+    this.code = options.code;
   }
 }
 
@@ -25,6 +33,11 @@ export function badInput(message: string, issues: readonly FieldIssue[] = []): C
 /** Nobody answers: no system, wrong address, or the service that is asked for is down. */
 export function unreachable(message: string, cause?: unknown): CliError {
   return new CliError(message, EXIT.unreachable, { cause });
+}
+
+/** It is there, and can store nothing new now. */
+export function cannotStore({ code, message }: { readonly code: string; readonly message: string }): CliError {
+  return new CliError(message, EXIT.unreachable, { code });
 }
 
 export function failure(message: string, cause?: unknown): CliError {

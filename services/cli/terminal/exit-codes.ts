@@ -6,9 +6,23 @@ export const EXIT = {
   /** The run failed, failed in parts, or was cancelled. */
   runFailed: 2,
   badInput: 3,
+  /** Nobody answers, or nothing can be stored. */
   unreachable: 4,
 } as const;
-export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
+
+/** Of a command that a signal ended, as shells count: 128 and the number of the signal. */
+const ENDED_BY = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const;
+
+export type ExitCode = (typeof EXIT)[keyof typeof EXIT] | (typeof ENDED_BY)[keyof typeof ENDED_BY];
+
+/** The signals that end a command. */
+export const ENDING_SIGNALS = Object.keys(ENDED_BY) as (keyof typeof ENDED_BY)[];
+
+/** Of the signal that is the reason of an abort; undefined while nobody has asked for an end. */
+export function exitCodeOfSignal({ aborted, reason }: AbortSignal): ExitCode | undefined {
+  if (!aborted) return undefined;
+  return ENDED_BY[ENDING_SIGNALS.find((name) => name === reason) ?? 'SIGINT'];
+}
 
 interface RunEnd {
   readonly status: string;

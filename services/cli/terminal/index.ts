@@ -7,6 +7,8 @@ export * from './command-definition.js';
 export * from './duration.js';
 export * from './errors.js';
 export * from './exit-codes.js';
+export * from './local-time.js';
+export * from './program-words.js';
 export * from './said-by.js';
 export * from './style.js';
 export * from './table.js';

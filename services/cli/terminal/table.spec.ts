@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
 import { exitCodeOfRun } from './exit-codes.js';
 import { renderTable } from './table.js';
 import { wantsColor } from './terminal.js';
@@ -22,6 +23,62 @@ describe('renderTable', () => {
       'a         FAILED',
       'long-one  connected',
     ]));
+
+  it('fits the screen: spare columns go, then the widest is cut, and never what names a row', () => {
+    const wide = [
+      { title: 'ID', value: () => 'x'.repeat(26) },
+      { title: 'SPARE', value: () => 'spare', spare: true },
+      { title: 'ALSO', value: () => 'also', spare: true },
+      { title: 'NAME', value: () => 'n'.repeat(40) },
+      { title: 'WHAT', value: () => 'w'.repeat(12) },
+    ];
+    const at = (width: number): string[] =>
+      renderTable([0], wide, { isTerminal: true, color: false, columns: width }).split('\n');
+    const id = 'x'.repeat(26);
+    expect(at(95)[1]).toBe(`${id}  spare  also  ${'n'.repeat(40)}  ${'w'.repeat(12)}`);
+    expect(at(94)[1]).toBe(`${id}  spare  ${'n'.repeat(40)}  ${'w'.repeat(12)}`);
+    expect(at(60)[1]).toBe(`${id}  ${'n'.repeat(17)}…  ${'w'.repeat(12)}`);
+    expect(at(50)[1]).toBe(`${id}  ${'n'.repeat(9)}…  ${'w'.repeat(9)}…`);
+    expect(at(20)[1]).toBe(`${id}  nnn…  www…`);
+    for (const width of [60, 80, 94, 95]) for (const line of at(width)) expect(line.length).toBeLessThanOrEqual(width);
+  });
+
+  it('does without columns that say nothing, before any other', () => {
+    const said = [...columns, { title: 'NONE', value: () => '-' }, { title: 'SPARE', value: () => 'x', spare: true }];
+    const head = (width: number) =>
+      renderTable(rows, said, { isTerminal: true, color: false, columns: width }).split('\n')[0];
+    expect([40, 30, 25].map(head)).toEqual([
+      'ID        STATUS     NONE  SPARE',
+      'ID        STATUS     SPARE',
+      'ID        STATUS',
+    ]);
+  });
+
+  it('fits 80 columns, whatever stands in it', () => {
+    const wordy = fc.string({ unit: fc.constantFrom('a', 'b', ' ', '-', 'é', '世', '\u001B[31m'), maxLength: 90 });
+    const widthOf = (line: string): number => Array.from(line).length + line.split('世').length - 1;
+    const heads = fc.array(
+      fc.record({ title: fc.stringMatching(/^[A-Z]{1,12}$/u), spare: fc.boolean(), status: fc.boolean() }),
+      {
+        maxLength: 8,
+      },
+    );
+    const lists = fc.array(fc.tuple(fc.stringMatching(/^[a-z]{1,26}$/u), ...Array.from({ length: 8 }, () => wordy)), {
+      maxLength: 4,
+    });
+    fc.assert(
+      fc.property(heads, lists, (others, told) => {
+        const all = [{ title: 'ID' }, ...others].map((head, at) => ({
+          ...head,
+          value: (row: string[]) => row[at] ?? '',
+        }));
+        const lines = renderTable(told, all, { isTerminal: true, color: false, columns: 80 }).split('\n');
+        expect(lines.filter((line) => widthOf(line) > 80)).toEqual([]);
+        expect(lines).toHaveLength(told.length + 1);
+        expect(lines.slice(1).map((line) => line.split(' ')[0])).toEqual(told.map(([id]) => id));
+      }),
+    );
+  });
 
   it('colours statuses where colours are wanted', () =>
     expect(renderTable(rows, columns, { isTerminal: true, color: true })).toContain('\u001B[31mFAILED\u001B[0m'));

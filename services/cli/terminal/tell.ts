@@ -2,6 +2,8 @@ import { EXIT, type ExitCode } from './exit-codes.js';
 import { renderTable, type Column } from './table.js';
 import { printJson, type CliContext } from './terminal.js';
 
+const LEAD_CHARS = 7;
+
 /** Ends a command that went well with its result: as JSON to a program, else in words, if there are any. */
 export function tell(context: CliContext, value: unknown, words?: string): ExitCode {
   if (context.json) printJson(context, value);
@@ -15,12 +17,36 @@ interface Found<R> {
   readonly columns: readonly Column<R>[];
   /** Said about the work, not as its result, when there are no rows. */
   readonly nothing: string;
+  /** All columns, however many the terminal has. */
+  readonly isWide?: boolean;
 }
 
 /** The same with a table of what was found. */
-export function tellTable<R>(context: CliContext, { json, rows, columns, nothing }: Found<R>): ExitCode {
+export function tellTable<R>(
+  context: CliContext,
+  { json, rows, columns, nothing, isWide = false }: Found<R>,
+): ExitCode {
   const { terminal } = context;
-  if (context.json || rows.length > 0) return tell(context, json, renderTable(rows, columns, terminal));
+  const { isTerminal, color } = terminal;
+  const place = isWide ? { isTerminal, color } : terminal;
+  if (context.json || rows.length > 0) return tell(context, json, renderTable(rows, columns, place));
   terminal.err(nothing);
   return EXIT.ok;
+}
+
+/** A command line that may come next, and what it does. */
+export interface NextStep {
+  readonly words: string;
+  readonly what: string;
+}
+
+/** What a person may want to type now. Said about the work; a pipe and a program are not told. */
+export function tellNext({ terminal, json }: CliContext, steps: readonly NextStep[]): void {
+  if (json || !terminal.isTerminal || steps.length === 0) return;
+  const width = Math.max(...steps.map(({ words }) => words.length));
+  const lines = steps.map(({ words, what }, index) => {
+    const lead = index === 0 ? 'next:' : '';
+    return `${lead.padEnd(LEAD_CHARS)}${words.padEnd(width)}   ${what}`;
+  });
+  terminal.err(['', ...lines].join('\n'));
 }

@@ -1,3 +1,5 @@
+import { visibleText } from '#libs/visible';
+
 /** Where a command prints. Everything of a command goes through this, so that a test sees it and a pipe gets plain lines. */
 export interface Terminal {
   /** Result: standard output. A line break is added. */
@@ -19,8 +21,10 @@ export interface CliContext {
   readonly json: boolean;
   /** Milliseconds since epoch. */
   readonly now: () => number;
-  /** Aborted by Ctrl-C and SIGTERM: what waits ends, what was started is stopped. */
+  /** Aborted by Ctrl-C and SIGTERM, with the name of the signal as the reason: what waits ends, what was started is stopped. */
   readonly signal: AbortSignal;
+  /** Says what a person is to know if the command ends before its work does: what goes on all the same, and how to see it. */
+  readonly leaving?: (words: string) => void;
 }
 
 /** NO_COLOR (any value but the empty one) wins, then FORCE_COLOR, then whether a person is watching. */
@@ -32,5 +36,5 @@ export function wantsColor(env: NodeJS.ProcessEnv, isTerminal: boolean): boolean
 
 /** One JSON document, indented for a person, on one line for a program. */
 export function printJson({ terminal }: Pick<CliContext, 'terminal'>, value: unknown): void {
-  terminal.out(terminal.isTerminal ? JSON.stringify(value, null, 2) : JSON.stringify(value));
+  terminal.out(visibleText(JSON.stringify(value, null, terminal.isTerminal ? 2 : 0)));
 }

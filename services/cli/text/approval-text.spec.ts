@@ -27,9 +27,27 @@ describe('what a person is asked', () => {
   it('has a line in a list', () => {
     const row = approvalsTable([approvalOf(COMMAND_ASK), approvalOf(QUESTION_ASK, { state: 'answered' })], PIPE);
     expect(row.split('\n').map((line) => line.split('\t'))).toEqual([
-      [APPROVAL_ID, 'open', 'web', 'web-1', 'privileged', COMMAND_ASK.expiresAt, expect.stringContaining('systemctl')],
-      [APPROVAL_ID, 'answered', 'web', 'web-1', 'question', COMMAND_ASK.expiresAt, '? Which port?'],
+      [APPROVAL_ID, 'open', 'web', 'web-1', 'privileged', '2026-11-20 12:10:00Z', expect.stringContaining('systemctl')],
+      [APPROVAL_ID, 'answered', 'web', 'web-1', 'question', '2026-11-20 12:10:00Z', '? Which port?'],
     ]);
+  });
+
+  it('says what it would be given, and what it was given', () => {
+    const wall = {
+      kind: 'write',
+      views: [],
+      writable: ['/srv/\u202Ea'],
+      reason: 'So it is.',
+      runsAs: '65533',
+    } as const;
+    const open = approvalText(approvalOf({ ...COMMAND_ASK, wall }), PIPE).split('\n');
+    expect(open).toContain(
+      String.raw`sandbox   may write where commands work and in /srv/\u202ea; speaks to nobody; runs as 65533; sees no secrets`,
+    );
+    expect(open).toContain('          So it is.');
+    expect(open.at(-1)).toContain('add --sandbox internet');
+    const decided = approvalOf({ ...COMMAND_ASK, wall }, { state: 'approved', wall: { kind: 'none', views: [] } });
+    expect(approvalText(decided, PIPE)).toContain('given     no wall');
   });
 
   it('comes with all that is needed to decide, and how', () => {
@@ -39,8 +57,8 @@ describe('what a person is asked', () => {
         'state     open',
         'run       run-1',
         'task      web, attempt 1, step 2',
-        'asked by  LinuxAgent for device web-1, 2026-11-20T12:00:00.000Z',
-        'until     2026-11-20T12:10:00.000Z',
+        'asked by  LinuxAgent for device web-1, 2026-11-20 12:00:00Z',
+        'until     2026-11-20 12:10:00Z',
         'class     privileged (rule program.systemctl)',
         'because   systemctl restart changes a service',
         '',
@@ -72,8 +90,8 @@ describe('what a person is asked', () => {
       grantUntil: '2026-11-20T13:00:00.000Z',
     });
     const text = approvalText(decided, PIPE);
-    expect(text).toContain('approved       by anna, 2026-11-20T12:01:00.000Z');
-    expect(text).toContain('granted until  2026-11-20T13:00:00.000Z');
+    expect(text).toContain('approved       by anna, 2026-11-20 12:01:00Z');
+    expect(text).toContain('granted until  2026-11-20 13:00:00Z');
     expect(text).not.toContain('decide with');
   });
 });

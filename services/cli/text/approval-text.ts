@@ -1,18 +1,20 @@
-import { callText, countText, decisionText, type SaidDecision } from '#libs/constellation';
+import { callText, countText, decisionText, type SaidDecision, wallText } from '#libs/constellation';
+import { visibleLine } from '#libs/visible';
 import type { ApprovalView, Ask, CommandCall } from '#proto';
 import {
   cleanLine,
   cleanText,
   clipToWidth,
+  momentText,
   paintFor,
   paintStatus,
   type Paint,
   renderTable,
   type Terminal,
   visibleClip,
-  visibleLine,
   visibleLines,
 } from '../terminal/index.js';
+import { decidingWords } from './wait-text.js';
 
 const COMMAND_CHARS_MAX = 60;
 const INDENT = '    ';
@@ -41,10 +43,14 @@ export function approvalsTable(approvals: readonly ApprovalView[], screen: Scree
       { title: 'APPROVAL', value: ({ approvalId }) => approvalId },
       { title: 'STATE', value: ({ state }) => state, status: true },
       ...(approvals.some((one) => wordsText(one) !== '') ? [{ title: 'WORDS', value: wordsText }] : []),
-      { title: 'TASK', value: ({ taskId, attempt }) => `${taskId}${attempt > 1 ? ` (attempt ${attempt})` : ''}` },
+      {
+        title: 'TASK',
+        value: ({ taskId, attempt }) => `${taskId}${attempt > 1 ? ` (attempt ${attempt})` : ''}`,
+        spare: true,
+      },
       { title: 'DEVICE', value: ({ ask }) => ask.deviceId },
       { title: 'CLASS', value: ({ ask }) => (ask.kind === 'approval' ? ask.class : 'question') },
-      { title: 'UNTIL', value: ({ ask }) => ask.expiresAt },
+      { title: 'UNTIL', value: ({ ask }) => ask.expiresAt, time: true, spare: true },
       {
         title: 'WHAT',
         value: ({ ask }) => (screen.isTerminal ? visibleClip(askLine(ask), COMMAND_CHARS_MAX) : askLine(ask)),
@@ -63,8 +69,8 @@ export function approvalText(approval: ApprovalView, screen: Screen): string {
     ['state', paintStatus(paint, state)],
     ['run', runId],
     ['task', `${taskId}, attempt ${attempt}, step ${ask.step}`],
-    ['asked by', `${cleanLine(ask.agent)} for device ${ask.deviceId}, ${requestedAt}`],
-    ['until', ask.expiresAt],
+    ['asked by', `${cleanLine(ask.agent)} for device ${ask.deviceId}, ${momentText(requestedAt)}`],
+    ['until', momentText(ask.expiresAt)],
     ...(ask.kind === 'approval' ? judgedFacts(ask) : []),
     ...decidedFacts(approval),
   ];
@@ -77,6 +83,8 @@ function judgedFacts(ask: Extract<Ask, { kind: 'approval' }>): [string, string][
   return [
     ['class', `${ask.class} (rule ${cleanLine(ask.rule)})`],
     ...ask.reasons.map((reason): [string, string] => ['because', visibleLine(reason)]),
+    ...(ask.wall === undefined ? [] : [['sandbox', visibleLine(wallText(ask.wall))] as [string, string]]),
+    ...(ask.wall?.reason === undefined ? [] : [['', visibleLine(ask.wall.reason)] as [string, string]]),
   ];
 }
 
@@ -99,19 +107,25 @@ function latest(given: NonNullable<ApprovalView['given']>): NonNullable<Approval
 }
 
 function decidedFacts(approval: ApprovalView): [string, string][] {
-  const { by, decidedAt, note, grantUntil, state, given = [] } = approval;
+  const { by, decidedAt, note, grantUntil, state, wall, given = [] } = approval;
   const words = wordsText(approval);
   return [
     ...(words === '' ? [] : [['words', words] as [string, string]]),
-    ...given.map(({ by: who, givenAt, command }): [string, string] => [
+    ...given.map(({ by: who, givenAt, command, wall: held }): [string, string] => [
       'given',
-      `by ${cleanLine(who.id)}, ${givenAt}${command === null ? '' : `, for ${commandText(command)}`}`,
+      `by ${cleanLine(who.id)}, ${momentText(givenAt)}${command === null ? '' : `, for ${commandText(command)}`}${held === undefined ? '' : `, with: ${visibleLine(wallText(held))}`}`,
     ]),
     ...(by === null
       ? []
-      : [[state, `by ${cleanLine(by.id)}${decidedAt === null ? '' : `, ${decidedAt}`}`] as [string, string]]),
+      : [
+          [state, `by ${cleanLine(by.id)}${decidedAt === null ? '' : `, ${momentText(decidedAt)}`}`] as [
+            string,
+            string,
+          ],
+        ]),
+    ...(wall === undefined ? [] : [['given', visibleLine(wallText(wall))] as [string, string]]),
     ...(note === null ? [] : [['note', cleanLine(note)] as [string, string]]),
-    ...(grantUntil === null ? [] : [['granted until', grantUntil] as [string, string]]),
+    ...(grantUntil === null ? [] : [['granted until', momentText(grantUntil)] as [string, string]]),
   ];
 }
 
@@ -143,8 +157,13 @@ function contextLines({ thought, plan }: Ask): string[] {
   return [...thoughts, ...(steps.length === 0 ? [] : ['', 'its plan', ...steps])];
 }
 
-function nextLines({ approvalId, ask, state }: ApprovalView): string[] {
+function nextLines(approval: ApprovalView): string[] {
+  const { ask, state } = approval;
   if (state !== 'open') return [];
-  const yes = ask.kind === 'question' ? `orrery answer ${approvalId} "..."` : `orrery approve ${approvalId}`;
-  return ['', `decide with: ${yes}   or: orrery reject ${approvalId}`];
+  const isHeld = ask.kind === 'approval' && ask.wall !== undefined && ask.wall.kind !== 'none';
+  return [
+    '',
+    `decide with: ${decidingWords(approval)}`,
+    ...(isHeld ? ['with more than that sandbox: add --sandbox internet, writable=/some/place or none'] : []),
+  ];
 }

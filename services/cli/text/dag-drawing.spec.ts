@@ -79,6 +79,14 @@ describe('drawDag', () => {
     expect(drawDag(tasksOf(ids, 'RUNNING'), [], SCREEN)[0]).toMatch(/^layer 1: ● 40 \| ● t0 .* ● t11 and 28 more$/u);
   });
 
+  it('shows how long a task runs, unless there is no room for that', () => {
+    const tasks = [{ id: 'a', status: 'RUNNING', device: 'web-1', clock: '1:05' }, ...tasksOf('b')];
+    const at = (columns: number): string[] => drawDag(tasks, linesOf('a>b'), { columns, rows: 9 });
+    expect(at(80)).toEqual(['● a @web-1 1:05 ──▶ ○ b']);
+    expect(at(22)).toEqual(['● a @web-1 ──▶ ○ b']);
+    expect(at(15)).toEqual(['layer 1: ● 1 | ● a @web-1 1:05', 'layer 2: ○ 1']);
+  });
+
   it('draws every task of any graph exactly once, within the width', () => {
     const graphs = fc.integer({ min: 1, max: 9 }).chain((count) =>
       fc.record({

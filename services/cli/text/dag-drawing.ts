@@ -15,6 +15,8 @@ export interface DrawnTask {
   readonly device: string | null;
   /** It could be skipped or started, and an edit that is open or owed keeps it. */
   readonly held?: boolean;
+  /** How long it has run, `1:05`; left out of a drawing that has no room for it. */
+  readonly clock?: string;
 }
 export interface DrawnLine {
   readonly from: string;
@@ -43,24 +45,38 @@ const glyphOf = (status: string): string => GLYPHS[status] ?? '?';
 
 /** The layers from left to right; when that does not fit, one line per layer with its counts. */
 export function drawDag(tasks: readonly DrawnTask[], lines: readonly DrawnLine[], options: DrawingOptions): string[] {
-  const { paint = plain, columns, rows } = options;
   const ids = tasks.map(({ id }) => id);
-  const byId = new Map(tasks.map((task) => [task.id, task]));
-  const counts = (): string[] => listOf(layersOf(ids, lines), byId, paint);
-  if (tasks.length > DRAWN_MAX) return counts();
+  const listed = (): string[] => listOf(layersOf(ids, lines), byIdOf(tasks), options.paint ?? plain);
+  if (tasks.length > DRAWN_MAX) return listed();
   const layout = layoutOf(ids, lines);
+  return drawn(layout, tasks, options) ?? drawn(layout, tasks.map(withoutClock), options) ?? listed();
+}
+
+const byIdOf = (tasks: readonly DrawnTask[]): Map<string, DrawnTask> => new Map(tasks.map((task) => [task.id, task]));
+
+function withoutClock({ id, status, device, held }: DrawnTask): DrawnTask {
+  return { id, status, device, ...(held === undefined ? {} : { held }) };
+}
+
+/** Undefined where there is no room for it. */
+function drawn(
+  layout: ReturnType<typeof layoutOf>,
+  tasks: readonly DrawnTask[],
+  { paint = plain, columns, rows }: DrawingOptions,
+): string[] | undefined {
+  const byId = byIdOf(tasks);
   const canvas = new Canvas();
   let x = 0;
   for (const [index, layer] of layout.layers.entries()) {
     const labels = layer.map((slot) => (slot.passing ? undefined : labelOf(byId.get(slot.source))));
     const width = Math.max(0, ...labels.map((label) => (label === undefined ? 0 : label.length)));
-    if (x + width > columns || layer.length > rows) return counts();
+    if (x + width > columns || layer.length > rows) return undefined;
     const links = layout.gutters[index] ?? [];
     drawLayer(canvas, layer, labels, { x, width, byId, paint, links, next: layout.layers[index + 1] ?? [] });
     x += width + gutterWidth(links);
   }
   const drawing = canvas.toLines();
-  return drawing.length > rows ? counts() : drawing;
+  return drawing.length > rows ? undefined : drawing;
 }
 
 interface LayerPlace {
@@ -149,7 +165,8 @@ function channelsOf(links: readonly Link[]): Map<Link, number> {
 function labelOf(task: DrawnTask | undefined): string {
   if (task === undefined) return '?';
   const glyph = task.held === true ? HELD_GLYPH : glyphOf(task.status);
-  return clipToWidth(`${glyph} ${task.id}${task.device === null ? '' : ` @${task.device}`}`, LABEL_CHARS_MAX);
+  const name = clipToWidth(`${glyph} ${task.id}${task.device === null ? '' : ` @${task.device}`}`, LABEL_CHARS_MAX);
+  return task.clock === undefined ? name : `${name} ${task.clock}`;
 }
 
 function listOf(layers: readonly (readonly string[])[], byId: ReadonlyMap<string, DrawnTask>, paint: Paint): string[] {

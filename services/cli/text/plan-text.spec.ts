@@ -54,7 +54,7 @@ describe('what is told of planning', () => {
     const byHand = { ...accepted, data: { ...data, edits, proposedBy: { kind: 'person' as const, id: 'ann' } } };
     expect(planningText([], [{ ...commit, events: [byHand] }], screen)).toEqual([
       expect.stringContaining('edit of ann accepted'),
-      '         removes task disk-9',
+      '          removes task disk-9',
     ]);
   });
 

@@ -52,7 +52,7 @@ export function planningText(
   const paint = paintFor(screen);
   const told: string[] = [];
   const say = (at: string, [first, ...more]: readonly string[]): void => {
-    if (first !== undefined) told.push(`${clockText(at)} ${first}`, ...more.map((line) => `         ${line}`));
+    if (first !== undefined) told.push(`${clockText(at)} ${first}`, ...more.map((line) => `          ${line}`));
   };
   const waiting = [...plans];
   /** What led to an event stands before it, whatever the clocks of two services say. */

@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import type { RunView } from '#proto';
 import { forkHistory, generateEditedHistory, runCommitsOf } from '#libs/testing';
 import { momentsOf, stateAt } from '../sources/run-history.js';
+import { momentText } from '../terminal/local-time.js';
 import { drawingOf, headline, runText } from './run-text.js';
 import { plain } from '../terminal/style.js';
 
@@ -22,7 +23,7 @@ describe('runText', () => {
     const view = viewWith(({ waitingFor }) => waitingFor?.reason === 'planner');
     const lines = linesOf(view);
     expect(lines).toContain(`waiting for  ${view.waitingFor?.detail}`);
-    expect(lines).toContain(`woken by     a proposal, at the latest ${view.waitingFor?.wakesAt}`);
+    expect(lines).toContain(`woken by     a proposal, at the latest ${momentText(view.waitingFor?.wakesAt ?? 0)}`);
   });
 
   it('shows the round that is open with what was wrong so far', () => {
@@ -74,8 +75,8 @@ describe('runText', () => {
     ];
     expect(linesOf({ ...view, notes }).slice(-3)).toEqual([
       'Notes:',
-      `  ${annotatedAt} by cli about a: a new disk`,
-      `  ${annotatedAt} by cli: xy run other`,
+      `  ${momentText(annotatedAt)} by cli about a: a new disk`,
+      `  ${momentText(annotatedAt)} by cli: x\\u202ey run other`,
     ]);
     expect(linesOf(view)).not.toContain('Notes:');
   });

@@ -6,22 +6,24 @@ import {
   triggersText,
   UNDECIDED,
   violationText,
-  wakerText,
 } from '#libs/constellation';
-import type { RunNote, RunView } from '#proto';
+import { labelsText, type RunNote, type RunView } from '#proto';
 import {
   cleanLine,
   clipToWidth,
   durationText,
+  momentText,
   paintFor,
   paintStatus,
   type Paint,
   renderTable,
+  stopwatchText,
   type Terminal,
 } from '../terminal/index.js';
 import { drawDag } from './dag-drawing.js';
 import { finalAnswerText } from './plan-text.js';
 import { answerText } from './result-text.js';
+import { wokenText, wordsToGoOn } from './wait-text.js';
 
 const RESULT_CHARS_MAX = 60;
 const HELD_CHARS_MAX = 200;
@@ -32,10 +34,19 @@ const ROWS_MAX = 60;
 
 type Screen = Pick<Terminal, 'isTerminal' | 'color' | 'columns'>;
 
-/** `fleet-health  RUNNING  2/3 tasks` and the constellation below it. */
-export function drawingOf(view: RunView, screen: Screen, rows = ROWS_MAX): string[] {
+/**
+ * `fleet-health  RUNNING  2/3 tasks` and the constellation below it.
+ * @param now in milliseconds since the epoch: with it each task that has started says for how long it runs, or ran
+ */
+export function drawingOf(view: RunView, screen: Screen, rows = ROWS_MAX, now?: number): string[] {
   const paint = paintFor(screen);
-  return [headline(view, paint), ...drawDag(view.tasks, view.lines, { columns: screen.columns, rows, paint })];
+  const tasks = now === undefined ? view.tasks : view.tasks.map((task) => ({ ...task, ...clockAt(task, now) }));
+  return [headline(view, paint), ...drawDag(tasks, view.lines, { columns: screen.columns, rows, paint })];
+}
+
+function clockAt({ startedAt, endedAt }: RunView['tasks'][number], now: number): { clock?: string } {
+  if (startedAt === null) return {};
+  return { clock: stopwatchText((endedAt === null ? now : Date.parse(endedAt)) - Date.parse(startedAt)) };
 }
 
 export function headline(view: RunView, paint: Paint): string {
@@ -52,10 +63,12 @@ export function runText(view: RunView, screen: Screen): string {
     ['run', view.runId],
     ['request', view.requestId],
     ...(view.goal === null || view.goal === undefined ? [] : [['goal', clipToWidth(view.goal, GOAL_CHARS_MAX)]]),
-    ['requested', `${view.requestedAt} by ${view.requestedBy}`],
+    ['requested', `${momentText(view.requestedAt)} by ${view.requestedBy}`],
+    ...(view.labels ? [['labels', labelsText(view.labels)]] : []),
+    ...(view.judging === undefined ? [] : [['judged', view.judging]]),
     ...(view.endedAt === null
       ? []
-      : [['ended', `${view.endedAt} after ${durationBetween(view.requestedAt, view.endedAt)}`]]),
+      : [['ended', `${momentText(view.endedAt)} after ${durationBetween(view.requestedAt, view.endedAt)}`]]),
     ...(view.reason === null ? [] : [['reason', view.reason]]),
     ...recoveredFacts(view),
     ...(view.parent === null ? [] : [['forked from', `event ${view.parent.sequence} of run ${view.parent.runId}`]]),
@@ -80,7 +93,7 @@ export function runText(view: RunView, screen: Screen): string {
 
 /** Its author may have put in anything. */
 function noteLine(note: RunNote): string {
-  return `  ${note.annotatedAt} ${cleanLine(noteText(note))}`;
+  return `  ${momentText(note.annotatedAt)} ${cleanLine(noteText(note))}`;
 }
 
 /** What a model found the run to be worth: the whole, the parts of the request, and each task that was tried. */
@@ -122,12 +135,14 @@ function recoveredFacts({ tasks }: RunView): string[][] {
   return recovered.length === 0 ? [] : [['recovered', clipToWidth(recovered.join(', '), HELD_CHARS_MAX)]];
 }
 
-function waitingFacts({ waitingFor, tasks }: RunView): string[][] {
+function waitingFacts(view: RunView): string[][] {
+  const { waitingFor, tasks } = view;
   if (waitingFor === null) return [];
   const held = tasks.filter((task) => task.held).map(({ id }) => id);
   return [
     ['waiting for', waitingFor.detail],
-    ['woken by', wakerText(waitingFor)],
+    ['woken by', wokenText(waitingFor)],
+    ...wordsToGoOn(view).map((words) => ['type', words]),
     ...(held.length === 0 ? [] : [['held', clipToWidth(held.join(', '), HELD_CHARS_MAX)]]),
   ];
 }
@@ -137,7 +152,7 @@ function roundFacts(round: NonNullable<RunView['editing']>): string[][] {
   const { editId, mode, triggers, lockPolicy, openedAt, deadlineAt, tries, violations } = round;
   return [
     ['edit round', `${editId} (${mode}, ${lockPolicy}) about ${triggersText(triggers)}`],
-    ['opened', `${openedAt}, until ${deadlineAt}, ${counted(tries, 'try', 'tries')} so far`],
+    ['opened', `${momentText(openedAt)}, until ${momentText(deadlineAt)}, ${counted(tries, 'try', 'tries')} so far`],
     ...violations.map((violation) => ['refused', violationText(violation)]),
   ];
 }

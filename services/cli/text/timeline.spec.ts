@@ -7,6 +7,7 @@ import { sampleRecords, SAMPLE_RUN } from '../testing/sample-run.js';
 import { timelineOf } from './timeline.js';
 
 const AT = '2026-11-20T12:01:02.489Z';
+const SAID = '2026-11-20 12:01:02Z';
 const commits = commitsOf(SAMPLE_RUN, sampleRecords());
 const lineOf = (event: RunEvent): string => {
   const recorded: RecordedRunEvent = { id: 'e', sequence: 1, schemaVersion: 1, ...event };
@@ -38,7 +39,7 @@ const counts = { completed: 1, failed: 2, skipped: 0, cancelled: 0 };
 describe('timelineOf', () => {
   const cases: [string, RunEvent][] = [
     [
-      '12:01:02 TASK_COMPLETED a (exit code 0)',
+      '12:01:02Z TASK_COMPLETED a (exit code 0)',
       {
         type: 'TASK_COMPLETED',
         data: {
@@ -52,7 +53,7 @@ describe('timelineOf', () => {
       },
     ],
     [
-      '12:01:02 TASK_FAILED a: TIMEOUT did not end',
+      '12:01:02Z TASK_FAILED a: TIMEOUT did not end',
       {
         type: 'TASK_FAILED',
         data: {
@@ -66,37 +67,37 @@ describe('timelineOf', () => {
       },
     ],
     [
-      '12:01:02 TASK_STOP_REQUESTED a (timeout)',
+      '12:01:02Z TASK_STOP_REQUESTED a (timeout)',
       {
         type: 'TASK_STOP_REQUESTED',
         data: { taskId: 'a', attempt: 1, reason: 'timeout', requestedAt: AT, graceUntil: AT },
       },
     ],
     [
-      '12:01:02 TASK_REOPENED a for attempt 2',
+      '12:01:02Z TASK_REOPENED a for attempt 2',
       { type: 'TASK_REOPENED', data: { taskId: 'a', attempt: 1, reason: 'retry_policy', notBefore: AT } },
     ],
     [
-      '12:01:02 TASK_SKIPPED a: exit_code was 1',
+      '12:01:02Z TASK_SKIPPED a: exit_code was 1',
       {
         type: 'TASK_SKIPPED',
         data: { taskId: 'a', by: 'condition', lineId: 'l', reason: 'exit_code was 1', lines: [], skippedAt: AT },
       },
     ],
     [
-      '12:01:02 TASK_CANCELLED a (run_deadline)',
+      '12:01:02Z TASK_CANCELLED a (run_deadline)',
       { type: 'TASK_CANCELLED', data: { taskId: 'a', attempt: 0, reason: 'run_deadline', lines: [], cancelledAt: AT } },
     ],
     [
-      '12:01:02 RUN_COMPLETED partially_failed (1 completed, 2 failed)',
+      '12:01:02Z RUN_COMPLETED partially_failed (1 completed, 2 failed)',
       { type: 'RUN_COMPLETED', data: { outcome: 'partially_failed', counts, completedAt: AT } },
     ],
     [
-      '12:01:02 RUN_FAILED NO_TASK: none completed (1 completed, 2 failed)',
+      '12:01:02Z RUN_FAILED NO_TASK: none completed (1 completed, 2 failed)',
       { type: 'RUN_FAILED', data: { reason: { code: 'NO_TASK', message: 'none completed' }, counts, failedAt: AT } },
     ],
     [
-      '12:01:02 TASK_STOP_REQUESTED a (cancelled by anna: wrong device)',
+      '12:01:02Z TASK_STOP_REQUESTED a (cancelled by anna: wrong device)',
       {
         type: 'TASK_STOP_REQUESTED',
         data: {
@@ -111,7 +112,7 @@ describe('timelineOf', () => {
       },
     ],
     [
-      '12:01:02 TASK_CANCELLED a (cancelled by anna) (exit code 143)',
+      '12:01:02Z TASK_CANCELLED a (cancelled by anna) (exit code 143)',
       {
         type: 'TASK_CANCELLED',
         data: {
@@ -127,11 +128,11 @@ describe('timelineOf', () => {
       },
     ],
     [
-      '12:01:02 TASK_REOPENED a for attempt 1 by anna',
+      '12:01:02Z TASK_REOPENED a for attempt 1 by anna',
       { type: 'TASK_REOPENED', data: { taskId: 'a', attempt: 0, reason: 'operator', by: ANNA, notBefore: AT } },
     ],
     [
-      '12:01:02 EDIT_OPENED e2 (editing, scoped) about a attempt 1, the end of the plan, until 12:01:02',
+      '12:01:02Z EDIT_OPENED e2 (editing, scoped) about a attempt 1, the end of the plan, until 12:01:02Z',
       {
         type: 'EDIT_OPENED',
         data: {
@@ -146,7 +147,7 @@ describe('timelineOf', () => {
       },
     ],
     [
-      '12:01:02 EDIT_REJECTED e2 try 1 by planner: UNKNOWN_TASK edits[0].taskId: there is no task "x"; 1 more',
+      '12:01:02Z EDIT_REJECTED e2 try 1 by planner: UNKNOWN_TASK edits[0].taskId: there is no task "x"; 1 more',
       {
         type: 'EDIT_REJECTED',
         data: {
@@ -165,14 +166,14 @@ describe('timelineOf', () => {
       },
     ],
     [
-      '12:01:02 EDIT_ABANDONED e2: DEADLINE nobody answered',
+      '12:01:02Z EDIT_ABANDONED e2: DEADLINE nobody answered',
       {
         type: 'EDIT_ABANDONED',
         data: { editId: 'e2', reason: { code: 'DEADLINE', message: 'nobody answered' }, abandonedAt: AT },
       },
     ],
     [
-      '12:01:02 CONSTELLATION_MODIFIED revision 2: 3 tasks, 1 line; e2 try 2 by planner ' +
+      '12:01:02Z CONSTELLATION_MODIFIED revision 2: 3 tasks, 1 line; e2 try 2 by planner ' +
         'removes task b; adds line l9 from a to c (conditional: result.exit_code == 0); FINISH; thought: that was all',
       {
         type: 'CONSTELLATION_MODIFIED',
@@ -195,7 +196,7 @@ describe('timelineOf', () => {
       },
     ],
     [
-      '12:01:02 CONSTELLATION_MODIFIED revision 2: 3 tasks, 1 line; anna changes task b: name = B, command removed',
+      '12:01:02Z CONSTELLATION_MODIFIED revision 2: 3 tasks, 1 line; anna changes task b: name = B, command removed',
       {
         type: 'CONSTELLATION_MODIFIED',
         data: {
@@ -207,39 +208,42 @@ describe('timelineOf', () => {
       },
     ],
     [
-      '12:01:02 RUN_FORKED from event 9 of p1 by anna: plan (revision 2, 0 tasks)',
+      '12:01:02Z RUN_FORKED from event 9 of p1 by anna: plan (revision 2, 0 tasks)',
       { type: 'RUN_FORKED', data: { ...FORKED, tasks: [], lines: [] } },
     ],
     [
-      '12:01:02 RUN_CANCELLED by anna: wrong device (1 completed, 2 failed)',
+      '12:01:02Z RUN_CANCELLED by anna: wrong device (1 completed, 2 failed)',
       { type: 'RUN_CANCELLED', data: { by: ANNA, reason: 'wrong device', counts, cancelledAt: AT } },
     ],
     [
-      '12:01:02 RUN_PAUSED by anna: maintenance',
+      '12:01:02Z RUN_PAUSED by anna: maintenance',
       { type: 'RUN_PAUSED', data: { by: 'operator', actor: ANNA, reason: 'maintenance', pausedAt: AT } },
     ],
-    ['12:01:02 RUN_RESUMED by anna', { type: 'RUN_RESUMED', data: { by: ANNA, resumedAt: AT } }],
+    ['12:01:02Z RUN_RESUMED by anna', { type: 'RUN_RESUMED', data: { by: ANNA, resumedAt: AT } }],
     [
-      `12:01:02 RUN_REOPENED by anna, until ${AT}`,
+      `12:01:02Z RUN_REOPENED by anna, until ${SAID}`,
       { type: 'RUN_REOPENED', data: { by: ANNA, reopenedAt: AT, deadlineAt: AT } },
     ],
-    ['12:01:02 RUN_PAUSED by system: dlq', { type: 'RUN_PAUSED', data: { by: 'system', reason: 'dlq', pausedAt: AT } }],
     [
-      `12:01:02 APPROVAL_REQUESTED web: ? Which port? on web-1 (question), until 12:10:00; ${APPROVAL_ID}`,
+      '12:01:02Z RUN_PAUSED by system: dlq',
+      { type: 'RUN_PAUSED', data: { by: 'system', reason: 'dlq', pausedAt: AT } },
+    ],
+    [
+      `12:01:02Z APPROVAL_REQUESTED web: ? Which port? on web-1 (question), until 12:10:00Z; ${APPROVAL_ID}`,
       {
         type: 'APPROVAL_REQUESTED',
         data: { taskId: 'web', attempt: 1, ask: QUESTION_ASK, requestedAt: AT, attemptHash: '' },
       },
     ],
     [
-      String.raw`12:01:02 APPROVAL_REQUESTED web: EXEC_CLI systemctl restart nginx\u200b\nrm -rf /srv/old {"timeout":30} on web-1 (privileged), until 12:10:00; run-1.web.1.2.0`,
+      String.raw`12:01:02Z APPROVAL_REQUESTED web: EXEC_CLI systemctl restart nginx\u200b\nrm -rf /srv/old {"timeout":30} on web-1 (privileged), until 12:10:00Z; run-1.web.1.2.0`,
       {
         type: 'APPROVAL_REQUESTED',
         data: { taskId: 'web', attempt: 1, ask: COMMAND_ASK, requestedAt: AT, attemptHash: '' },
       },
     ],
     [
-      String.raw`12:01:02 APPROVAL_DECIDED web: edited by anna, the same until ${AT}, as EXEC_CLI ls\u200b: go on; ${APPROVAL_ID}`,
+      String.raw`12:01:02Z APPROVAL_DECIDED web: edited by anna, the same until ${SAID}, as EXEC_CLI ls\u200b: go on; ${APPROVAL_ID}`,
       {
         type: 'APPROVAL_DECIDED',
         data: {
@@ -252,18 +256,18 @@ describe('timelineOf', () => {
       },
     ],
     [
-      `12:01:02 APPROVAL_DECIDED web: approved by anna, as run-1.web.1.1.0 allows; ${APPROVAL_ID}`,
+      `12:01:02Z APPROVAL_DECIDED web: approved by anna, as run-1.web.1.1.0 allows; ${APPROVAL_ID}`,
       { type: 'APPROVAL_DECIDED', data: { ...DECIDED, decision: 'approved', grantOf: 'run-1.web.1.1.0' } },
     ],
     [
-      '12:01:02 RUN_ANNOTATED note by anna about a: a new disk',
+      String.raw`12:01:02Z RUN_ANNOTATED note by anna about a: a new\u202e disk`,
       {
         type: 'RUN_ANNOTATED',
         data: { kind: 'note', by: ANNA, text: 'a\u001B[2J\nnew\u202E disk', taskId: 'a', annotatedAt: AT },
       },
     ],
     [
-      '12:01:02 RUN_ANNOTATED a: a late result',
+      '12:01:02Z RUN_ANNOTATED a: a late result',
       {
         type: 'RUN_ANNOTATED',
         data: { kind: 'late_result', taskId: 'a', attempt: 1, text: 'a late result', attemptHash: '', annotatedAt: AT },
@@ -285,7 +289,7 @@ describe('timelineOf', () => {
     const started = commits[0]?.events[2];
     if (started?.type !== 'TASK_STARTED') throw new Error('the sample has changed');
     expect(lineOf({ ...started, data: { ...started.data, attempt: 2 } })).toBe(
-      '12:01:02 TASK_STARTED a on web-1 (attempt 2)',
+      '12:01:02Z TASK_STARTED a on web-1 (attempt 2)',
     );
   });
 
@@ -296,7 +300,7 @@ describe('timelineOf', () => {
         type: 'TASK_FAILED',
         data: { taskId: 'a', attempt: 1, error, lines: [], failedAt: AT, attemptHash: null },
       }),
-    ).toBe('12:01:02 TASK_FAILED a: X a b');
+    ).toBe(String.raw`12:01:02Z TASK_FAILED a: X a b\u0007`);
   });
 });
 
@@ -329,6 +333,6 @@ describe('a watcher', () => {
     };
     const ended = commits.reduce((watched, commit) => see(watched, commit).watched, watchFrom(SAMPLE_RUN));
     const { watched, lines } = see(ended, { ...last, number: 4, events: [reopened] });
-    expect([watched.ended, lines]).toEqual([false, [`12:00:00 RUN_REOPENED by anna, until ${AT}`]]);
+    expect([watched.ended, lines]).toEqual([false, [`12:00:00Z RUN_REOPENED by anna, until ${SAID}`]]);
   });
 });

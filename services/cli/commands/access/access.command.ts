@@ -1,11 +1,9 @@
 // The words of `orrery access`.
 import { InvalidArgumentError } from 'commander';
 import { AccessKind } from '#proto';
-import { define, type CliCommand } from '../../terminal/index.js';
+import { define, spanMs, type CliCommand } from '../../terminal/index.js';
 import type { AccessWords } from './access.runner.js';
 
-const UNIT_MS = { m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
-const SPAN = /^([1-9]\d{0,4})([mhd])$/u;
 const KINDS = AccessKind.options.map(wordOf);
 
 export function defineAccess(program: CliCommand): void {
@@ -17,16 +15,11 @@ export function defineAccess(program: CliCommand): void {
   ])
     .option('--since <span>', 'minutes, hours or days: 90m, 12h, 7d', spanMs, spanMs('7d'))
     .option('--actor <id>', 'by this person or system only')
-    .option('--run <id>', 'about this run only')
+    .option('--run <run>', 'about this run only')
     .option('--what <kind>', `of this kind only: ${KINDS.join(', ')}`, kindFrom)
+    .offering('--what', KINDS)
     .option('--follow', 'and what comes, until you stop it')
     .does(async (context, words: AccessWords) => (await import('./access.runner.js')).access(context, words));
-}
-
-function spanMs(text: string): number {
-  const [, count = '', unit = ''] = SPAN.exec(text) ?? [];
-  if (count === '') throw new InvalidArgumentError('A number with m, h or d is needed, for example 90m, 12h or 7d.');
-  return Number(count) * UNIT_MS[unit as keyof typeof UNIT_MS];
 }
 
 function kindFrom(text: string): AccessKind {

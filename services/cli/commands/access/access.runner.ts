@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { query } from '#libs/messaging';
 import { ActorId, RunId, type AccessEntry, type AccessKind, type AccessPlace } from '#proto';
+import { visibleText } from '#libs/visible';
 import { withSignedBus } from '../../bus/index.js';
 import { badInput, EXIT, renderTable, tellTable, type CliContext, type ExitCode } from '../../terminal/index.js';
 import { ACCESS_COLUMNS } from './access-text.js';
@@ -37,7 +38,9 @@ async function follow(context: CliContext, list: AccessPages): Promise<ExitCode>
   while (!signal.aborted) {
     for (const entry of await list.next()) {
       terminal.out(
-        json ? JSON.stringify(entry) : renderTable([entry], ACCESS_COLUMNS, { ...terminal, isTerminal: false }),
+        json
+          ? visibleText(JSON.stringify(entry))
+          : renderTable([entry], ACCESS_COLUMNS, { ...terminal, isTerminal: false }),
       );
     }
     if (!list.more) await sleep(FOLLOW_MS, undefined, { signal }).catch(() => undefined);

@@ -4,14 +4,22 @@ import { query } from '#libs/messaging';
 import { approvalFrom } from './approval-id.js';
 import { approvalsTable, approvalText } from '../../text/index.js';
 import { withBus } from '../../bus/index.js';
+import { shownAgain } from '../../live/index.js';
 import { badInput, EXIT, type ExitCode, printJson, type CliContext, tell } from '../../terminal/index.js';
 import { loadRunRecords, commitsOf, stateAt } from '../../sources/index.js';
 
+export interface ApprovalsWords {
+  readonly all?: boolean;
+  readonly limit: number;
+  readonly watch?: boolean;
+}
+
 /** What waits for a person, over all runs, newest first. */
-export async function listApprovals(
-  context: CliContext,
-  { all, limit }: { readonly all: boolean; readonly limit: number },
-): Promise<ExitCode> {
+export function listApprovals(context: CliContext, { watch = false, ...words }: ApprovalsWords): Promise<ExitCode> {
+  return shownAgain(context, watch, (shown) => showApprovals(shown, words));
+}
+
+async function showApprovals(context: CliContext, { all = false, limit }: ApprovalsWords): Promise<ExitCode> {
   const state = all ? 'all' : 'open';
   const { approvals } = await withBus(context, (nc) => query(nc, 'logging', 'approvals', { state, limit }));
   const { terminal, json } = context;

@@ -1,10 +1,20 @@
-import { CommandCall as CommandCallSchema, parseWith, sentenceOf, parseJson, type CommandCall } from '#proto';
+import { wallText } from '#libs/constellation';
+import { visibleLine } from '#libs/visible';
+import {
+  CommandCall as CommandCallSchema,
+  parseWith,
+  sentenceOf,
+  parseJson,
+  type CommandCall,
+  type CommandWall,
+} from '#proto';
 import { approvalFrom } from './approval-id.js';
 import { commandText } from '../../text/index.js';
 import { withBus } from '../../bus/index.js';
 import { badInput, type ExitCode, type CliContext } from '../../terminal/index.js';
 import { findApproval } from './approvals.runner.js';
 import { say, type ControlOptions } from './control.runner.js';
+import { wallBy } from './sandbox-words.js';
 
 export interface ApproveOptions extends ControlOptions {
   readonly note: string | undefined;
@@ -13,16 +23,31 @@ export interface ApproveOptions extends ControlOptions {
   /** Instead of all arguments, as JSON. */
   readonly json: string | undefined;
   readonly grantMs: number | undefined;
+  /** What it is given in place of what is shown: each word of --sandbox. */
+  readonly sandbox: readonly string[] | undefined;
 }
 
 /** Says yes to what is recorded as asked, or to what stands in its place. */
 export async function approve(context: CliContext, id: string, words: ApproveOptions): Promise<ExitCode> {
   const { approvalId } = approvalFrom(id);
-  const { line, json, grantMs, note } = words;
+  const { line, json, grantMs, note, sandbox } = words;
   const command =
     line === undefined && json === undefined ? undefined : await edited(context, approvalId, { line, json });
+  const wall = sandbox === undefined ? undefined : await widened(context, approvalId, sandbox);
   const as = command === undefined ? '' : ` as ${commandText(command)}`;
-  return say(context, approvalId, { verb: 'APPROVE', fields: { command, grantMs, note }, words, more: { as } });
+  const held = wall === undefined ? '' : ` with: ${visibleLine(wallText(wall))}`;
+  return say(context, approvalId, {
+    verb: 'APPROVE',
+    fields: { command, wall, grantMs, note },
+    words,
+    more: { as, with: held },
+  });
+}
+
+async function widened(context: CliContext, id: string, words: readonly string[]): Promise<CommandWall> {
+  const { ask } = await withBus(context, (nc) => findApproval(nc, id));
+  if (ask.kind !== 'approval') throw badInput(`${id} is a question; see: orrery answer --help`);
+  return wallBy(words, ask.wall);
 }
 
 /** The command that was asked about with another line or other arguments: the tool stays the same. */

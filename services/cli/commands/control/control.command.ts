@@ -33,7 +33,7 @@ function defineVerb(program: CliCommand, verb: RunVerb): void {
   const command = define(program, name, what, examples);
   const fields = fieldsOf(verb);
   if (isAboutApproval) command.argument('<approval>', 'as listed by "orrery approvals"');
-  else command.argument('<run>');
+  else command.forOneRun().argument('<run>');
   if (argument !== undefined) command.argument(argument.word);
   // About an approval a note is what one has to say; to a run it is said after how it is sent.
   if (isAboutApproval) for (const { option } of fields) command.addOption(option);
@@ -73,6 +73,7 @@ interface ApproveWords extends ControlWords {
   command?: string;
   arguments?: string;
   grant?: number;
+  sandbox?: string[];
 }
 
 /** What is said with these is made of more than words: of a file, of the command that is asked about. */
@@ -105,8 +106,13 @@ function approve(program: CliCommand): void {
       'let the same command run on the same device in this run without asking again',
       wholeFrom(1, GRANT_MINUTES_MAX),
     )
+    .option(
+      '--sandbox <word>',
+      'give it this beside what is shown: read, write, none, internet, writable=<absolute path>; may be said again',
+      (word: string, before: string[] | undefined) => [...(before ?? []), word],
+    )
     .does(async (context, id: string, options: ApproveWords) => {
-      const { note, command: line, arguments: json, grant } = options;
+      const { note, command: line, arguments: json, grant, sandbox } = options;
       const grantMs = grant === undefined ? undefined : grant * 60_000;
       return (await import('./approve.runner.js')).approve(context, id, {
         ...sending(options),
@@ -114,6 +120,7 @@ function approve(program: CliCommand): void {
         line,
         json,
         grantMs,
+        sandbox,
       });
     });
 }

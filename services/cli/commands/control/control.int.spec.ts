@@ -271,7 +271,7 @@ describe('with --wait', () => {
     });
     const { exitCode, out, err } = await orrery(`cancel ${SAMPLE_RUN} --wait`);
     expect({ exitCode, err }).toEqual({ exitCode: 0, err: [`run ${SAMPLE_RUN} is being cancelled (event 7)`] });
-    expect(out.at(-1)).toBe('12:00:00 RUN_COMPLETED succeeded (2 completed)');
+    expect(out.at(-1)).toBe('12:00:00Z RUN_COMPLETED succeeded (2 completed)');
     const { out: lines } = await orrery(`cancel ${SAMPLE_RUN} --wait --json`);
     expect(lines).toHaveLength(1);
     expect(JSON.parse(lines.join(''))).toMatchObject({ runId: SAMPLE_RUN, status: 'COMPLETED' });
@@ -281,7 +281,7 @@ describe('with --wait', () => {
     { type: 'RUN_REOPENED', data: { by, reopenedAt: at, deadlineAt: '2026-11-21T12:00:00.000Z' } },
   ];
   const again: RunEvent[] = [{ type: 'RUN_COMPLETED', data: { outcome: 'partially_failed', counts, completedAt: at } }];
-  const lastWord = [2, '12:00:00 RUN_COMPLETED partially_failed (2 completed)'];
+  const lastWord = [2, '12:00:00Z RUN_COMPLETED partially_failed (2 completed)'];
 
   it('does not take the end before a retry for the end of it', async () => {
     const runId = 'run-retried';

@@ -1,3 +1,4 @@
+import type { NatsConnection } from '@nats-io/transport-node';
 import { parseVerbFields, sendVerb } from '#libs/messaging';
 import { parseWith, sentenceOf, VERB_ROWS, VerbId } from '#proto';
 import { approvalFrom } from './approval-id.js';
@@ -6,17 +7,23 @@ import { withSignedBus } from '../../bus/index.js';
 import {
   cleanLine,
   badInput,
+  cannotStore,
   failure,
   unreachable,
   type CliError,
   EXIT,
   type ExitCode,
   printJson,
+  tellNext,
   type CliContext,
 } from '../../terminal/index.js';
 import { waitForEnd } from '../../live/index.js';
+import { stepsOfBegun } from '../../text/index.js';
 import { sentencesOf } from '../../files/index.js';
 import { runIdFrom } from '../../sources/index.js';
+
+/** After these something begins that can be followed. */
+const GOES_ON: ReadonlySet<RunVerb> = new Set(['RESUME', 'RETRY', 'FORK', 'APPROVE', 'ANSWER']);
 
 /** What every command that changes a run takes. */
 export interface ControlOptions {
@@ -51,7 +58,7 @@ async function control(context: CliContext, run: string, { verb, fields, words, 
   const valid = parseVerbFields(verb, given);
   if (!valid.ok) throw badInput(sentencesOf(valid.issues), valid.issues);
   const id = words.id === undefined ? undefined : verbIdFrom(words.id);
-  return withSignedBus(context, async (nc, seed) => {
+  const work = async (nc: NatsConnection, seed: string): Promise<ExitCode> => {
     const { timeoutMs } = words;
     const { now, signal } = context;
     const onRepeat = once((why) =>
@@ -68,12 +75,14 @@ async function control(context: CliContext, run: string, { verb, fields, words, 
     const sentence = doneText(verb, outcome, { ...given, ...more, run: runId, new: outcome.runId ?? '?', sequence });
     if (words.wait !== true) {
       print(context, { answer: outcome, runId: target, sentence });
+      if (GOES_ON.has(verb) && outcome.answer === 'accepted') tellNext(context, stepsOfBegun(target));
       return EXIT.ok;
     }
     if (!context.json) context.terminal.err(outcome.answer === 'ignored' ? nothingToDo(outcome) : sentence);
     // A fork is another run, with events of its own; the same run may have ended before, and goes on now.
     return waitForEnd(context, nc, target, { from: outcome.runId === undefined ? outcome.sequence : 0 });
-  });
+  };
+  return withSignedBus(context, work, { follows: words.wait === true, silentMsMin: words.timeoutMs });
 }
 
 /** What has happened, for a person, without a full stop. */
@@ -110,6 +119,7 @@ function nothingToDo({ reason }: VerbAnswer): string {
 function rejection(reason: Refusal | undefined): CliError {
   if (reason === undefined) return failure('It was refused without a reason.');
   const { code, message, issues } = reason;
+  if (code === 'STORAGE_FULL') return cannotStore({ code, message });
   if (code === 'UNAUTHORIZED') return failure(message);
   const lines = issues.map((issue) => cleanLine(sentenceOf(issue)));
   // The message is often the first of the issues, in the same words.

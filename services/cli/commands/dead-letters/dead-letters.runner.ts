@@ -35,7 +35,7 @@ export async function listDeadLetters(context: CliContext): Promise<ExitCode> {
     columns: [
       { title: 'ID', value: ({ id }) => String(id) },
       { title: 'SERVICE', value: ({ service }) => service },
-      { title: 'AT', value: ({ at }) => at },
+      { title: 'AT', value: ({ at }) => at, time: true, spare: true },
       {
         title: 'FROM',
         value: ({ stream, sequence }) => (stream === null ? '-' : `${stream} ${sequence ?? '?'}`),
@@ -104,7 +104,7 @@ export async function dropDeadLetters(context: CliContext, ids: readonly number[
       for (const id of ids) await jsm.streams.deleteMessage(DLQ.name, id);
       return tell(context, { dropped: ids }, `dropped ${ids.join(', ')}`);
     },
-    'admin',
+    { user: 'admin' },
   );
 }
 

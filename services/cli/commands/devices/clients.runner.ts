@@ -22,7 +22,7 @@ export async function listClients(context: CliContext): Promise<ExitCode> {
     columns: [
       { title: 'CLIENT', value: ({ clientId }) => clientId },
       { title: 'MAY USE', value: ({ targets }) => (targets === null ? 'every device' : targets.join(' ')) },
-      { title: 'ENROLLED', value: ({ enrolledAt }) => enrolledAt },
+      { title: 'ENROLLED', value: ({ enrolledAt }) => enrolledAt, time: true },
       { title: 'REVOKED', value: ({ revoked }) => (revoked === null ? '-' : `by ${saidBy(revoked)}`) },
     ],
   });

@@ -25,12 +25,30 @@ const PROFILE = AgentProfile.parse({
   changedAt: '2026-11-20T10:00:00.000Z',
 });
 
+const shown = (profile: AgentProfile): string =>
+  deviceLines(profile, SOURCES, { now: 0, paint: (_, text) => text }).join('\n');
+
+it.each([
+  [
+    'what makes it, and what can be seen behind it',
+    { kind: 'bwrap', views: ['host-processes', 'host-network'] },
+    'bwrap, with a view of host-processes, host-network',
+  ],
+  [
+    'that nothing filters what commands ask of the kernel',
+    { kind: 'util-linux', views: ['host-processes'] },
+    'util-linux without a filter of kernel calls, with a view of host-processes',
+  ],
+  ['that nothing makes one', { kind: 'none', views: [] }, 'none: judged commands run with the rights of its client'],
+  ['that its client is too old to say', undefined, 'unknown: its client does not say'],
+])('says of the wall around judged commands %s', (_what, wall, words) => {
+  expect(shown({ ...PROFILE, wall })).toMatch(new RegExp(`^  wall +${words}$`, 'mu'));
+});
+
 it('says of a device that several clients take it from each other, and nothing of that otherwise', () => {
-  const shown = (profile: AgentProfile): string =>
-    deviceLines(profile, SOURCES, { now: 0, paint: (_, text) => text }).join('\n');
   const at = '2026-11-20T11:00:00.000Z';
   expect(shown(PROFILE)).not.toContain('contended');
   expect(shown({ ...PROFILE, contendedAt: at })).toMatch(
-    new RegExp(`contended +several clients use its credential, last seen ${at}`, 'u'),
+    new RegExp(`contended +several clients use its credential, last seen 2026-11-20 11:00:00Z`, 'u'),
   );
 });

@@ -1,10 +1,29 @@
 // Devices in words. Whatever a device or somebody else has said goes through cleanLine, here or in the table.
 import { counted } from '#libs/constellation';
-import type { AdminProfile, AgentProfile, ClientTelemetry, MeasuredMetrics, ServiceManifest, ToolInfo } from '#proto';
-import { cleanLine, clipToWidth, durationText, saidBy, paintStatus, type Paint } from '../../terminal/index.js';
+import type { QueryAnswer } from '#libs/messaging';
+import {
+  NO_WALL,
+  type AdminProfile,
+  type AgentProfile,
+  type ClientTelemetry,
+  type MeasuredMetrics,
+  type ServiceManifest,
+  type ToolInfo,
+} from '#proto';
+import {
+  cleanLine,
+  clipToWidth,
+  durationText,
+  saidBy,
+  paintStatus,
+  type Paint,
+  momentText,
+} from '../../terminal/index.js';
 
 const DESCRIPTION_SHOWN_MAX = 100;
 const LABEL_WIDTH = 15;
+/** What a client says of itself and its wall stands in the profile. */
+const APART_FIELDS = ['client', 'wall', 'wallViews', 'wallUser'];
 
 /** A device that is revoked is nobody's, whatever its connection was last. */
 export function statusText({ status, revoked }: AgentProfile): string {
@@ -15,6 +34,56 @@ export function statusText({ status, revoked }: AgentProfile): string {
 export function loadText({ metrics, resources }: AgentProfile): string {
   if (metrics === null || metrics === undefined) return '-';
   return `${metrics.load1.toFixed(2)}/${resources.cpuCount || '?'}`;
+}
+
+/** How long ago it was there; `-`: it never was. */
+export function seenText({ status, lastSeenAt }: AgentProfile, now: number): string {
+  if (status === 'connected') return 'now';
+  return lastSeenAt === undefined ? '-' : agoText(now - Date.parse(lastSeenAt));
+}
+
+/** In the largest unit alone: for one cell. */
+function agoText(ms: number): string {
+  const [count, unit] = [
+    [Math.floor(ms / 86_400_000), 'd'] as const,
+    [Math.floor(ms / 3_600_000), 'h'] as const,
+    [Math.floor(ms / 60_000), 'min'] as const,
+  ].find(([of]) => of > 0) ?? [Math.max(0, Math.floor(ms / 1_000)), 's'];
+  return `${count} ${unit} ago`;
+}
+
+/** A task that a device works on. */
+export type DeviceWork = QueryAnswer<'logging', 'at-work'>['tasks'][number];
+
+/** The newest, and how many others there are. */
+export function tasksText(work: readonly DeviceWork[] | undefined): string {
+  const [newest, ...others] = work ?? [];
+  if (newest === undefined) return '-';
+  return `${newest.name || newest.taskId}${others.length === 0 ? '' : ` +${others.length}`}`;
+}
+
+/** Whether an installed client is another release than the offered one. A checkout of the same version is no other one. */
+export function isBehind({ client }: AgentProfile, offered: string): boolean {
+  return client !== undefined && client !== offered && !offered.startsWith(`${client}-`);
+}
+
+/** Its release, with a star when that is not the offered one. */
+export function clientText(profile: AgentProfile, offered: string | undefined): string {
+  const { client = '-' } = profile;
+  return offered !== undefined && isBehind(profile, offered) ? `*${client}` : client;
+}
+
+/** What makes the wall around its judged commands, in a word; `-`: its client does not say. */
+export const wallWord = ({ wall }: AgentProfile): string => wall?.kind ?? '-';
+
+/** The same with what commands can be shown behind it. */
+function wallText({ wall }: AgentProfile): string {
+  if (wall === undefined) return 'unknown: its client does not say';
+  if (wall.kind === NO_WALL) return 'none: judged commands run with the rights of its client';
+  const user = wall.runsAs === undefined ? '' : `, as user ${wall.runsAs}`;
+  // Nothing but the filter lets a command see a network and not speak in it.
+  const filter = wall.views.includes('host-network') ? '' : ' without a filter of kernel calls';
+  return `${wall.kind}${filter}, with a view of ${wall.views.join(', ') || 'nothing but files'}${user}`;
 }
 
 /** The three sources of a profile; the first ones win. */
@@ -37,18 +106,20 @@ export function deviceLines(
     `${paint('bold', deviceId)}  ${paintStatus(paint, status)}`,
     ...(revoked === null || revoked === undefined
       ? []
-      : [line('revoked', `by ${saidBy(revoked)}, ${revoked.revokedAt}`)]),
-    ...(held === null ? [] : [line('held', `by ${saidBy(held)}, ${held.heldAt}`)]),
+      : [line('revoked', `by ${saidBy(revoked)}, ${momentText(revoked.revokedAt)}`)]),
+    ...(held === null ? [] : [line('held', `by ${saidBy(held)}, ${momentText(held.heldAt)}`)]),
     line('credential', credentialText(profile)),
     ...(contendedAt === undefined
       ? []
-      : [line('contended', `several clients use its credential, last seen ${contendedAt}`)]),
+      : [line('contended', `several clients use its credential, last seen ${momentText(contendedAt)}`)]),
     line('session', sessionText(profile)),
+    line('client', profile.client ?? 'unknown: it does not say'),
     line('agent', `${agent}, up to ${counted(tasksMax, 'task')} at once`),
     line('machine', [os, arch, hostname].filter((part) => part !== '').join(' ')),
     line('resources', `${counted(resources.cpuCount, 'processor')}, ${resources.memoryMb} MB`),
     line('capabilities', list(profile.capabilities)),
     line('tags', list(profile.tags)),
+    line('wall', wallText(profile)),
     ...metricsLines(profile, now),
     ...sourceLines(sources),
     ...toolLines(profile.tools, sources.telemetry?.tools ?? []),
@@ -62,9 +133,9 @@ function credentialText({ credential, revoked }: AgentProfile): string {
 }
 
 function sessionText({ session, enrolledAt }: AgentProfile): string {
-  if (session === null) return `none since it was enrolled, ${enrolledAt}`;
+  if (session === null) return `none since it was enrolled, ${momentText(enrolledAt)}`;
   const { gateway, connectedAt, journalId } = session;
-  return `${gateway}, connected ${connectedAt}, ${journalId === null ? 'without a journal' : `journal ${journalId}`}`;
+  return `${gateway}, connected ${momentText(connectedAt)}, ${journalId === null ? 'without a journal' : `journal ${journalId}`}`;
 }
 
 function metricsLines({ metrics, resources }: AgentProfile, now: number): string[] {
@@ -111,11 +182,10 @@ function telemetryText(telemetry: ClientTelemetry): string {
     ['host', hostname],
     ['machine', `${arch} ${counted(cpuCount, 'processor')} ${memoryMb} MB`.trim()],
     capabilitiesOf(telemetry),
-    ['wall around judged commands', typeof metadata['wall'] === 'string' ? metadata['wall'].slice(0, 64) : undefined],
     [
       'more',
       Object.keys(metadata)
-        .filter((name) => name !== 'wall')
+        .filter((name) => !APART_FIELDS.includes(name))
         .join(' '),
     ],
   ]);

@@ -1,6 +1,8 @@
 // The words of `orrery devices` and `orrery clients`.
-import { commaList, define, type CliCommand } from '../../terminal/index.js';
+import { Option } from 'commander';
+import { commaList, define, WATCHED, type CliCommand } from '../../terminal/index.js';
 import type { ClientOptions } from './clients.runner.js';
+import type { ListOptions } from './devices.runner.js';
 import type { EnrollOptions } from './enroll.runner.js';
 import type { HoldOptions, RevokeOptions } from './orders.runner.js';
 
@@ -8,20 +10,32 @@ const orders = () => import('./orders.runner.js');
 
 export function defineDevices(program: CliCommand): void {
   const devices = define(program, 'devices', 'list the devices; show, enrol, hold, release or revoke some', [
+    'orrery devices -o wide',
     'orrery devices --json',
-  ]).does(async (context) => (await import('./devices.runner.js')).listDevices(context));
+    'orrery devices --watch',
+  ])
+    .option(...WATCHED)
+    .addOption(new Option('-o, --output <how>', 'all columns, however long the lines become').choices(['wide']))
+    .does(async (context, options: ListOptions) => (await import('./devices.runner.js')).listDevices(context, options));
   define(devices, 'show', 'all that is known of one: what it is, says and can do, and who said so', [
     'orrery devices show web-1',
   ])
     .argument('<id>', 'as listed')
     .does(async (context, id: string) => (await import('./show.runner.js')).showDevice(context, id));
   defineEnroll(devices);
+  define(devices, 'archive', 'make what machines install that are enrolled; "enroll" does so for this platform', [
+    'orrery devices archive linux-x64 linux-arm64',
+  ])
+    .argument('[platform...]', 'linux-x64, linux-arm64')
+    .offering('platform', ['linux-x64', 'linux-arm64'])
+    .does(async (context, platforms: string[]) => (await import('./offer.client.js')).makeArchive(context, platforms));
   defineOrders(devices);
 }
 
 function defineEnroll(devices: CliCommand): void {
-  define(devices, 'enroll', 'admit a device, or give it a new credential; prints the one command to run there', [
-    'orrery devices enroll --id web-1 --tags web,eu',
+  define(devices, 'enroll', 'admit a device, or give it a new credential; prints the lines to paste there', [
+    'orrery devices enroll --id web-1 --tags web,eu --url wss://orrery.example.org/ws',
+    'orrery devices enroll --id web-1 --url wss://10.0.0.5:5000/ws --ca-file ca.pem',
     'orrery devices enroll --id web-1 --url wss://orrery.example.org/ws --token-file web-1.token',
     'orrery devices enroll --id ufo-1 --foreign',
   ])
@@ -29,7 +43,15 @@ function defineEnroll(devices: CliCommand): void {
     .option('--tags <a,b>', 'for selectors of tasks', commaList, [])
     .option('--capabilities <a,b>', 'beside those the device reports', commaList, [])
     .option('--agent <name>', 'kind of agent that does its tasks in words (default LinuxAgent)')
-    .option('--url <url>', 'address of the gateway as the device sees it, ws://... or wss://...')
+    .option(
+      '--url <url>',
+      'address of the gateway as the device sees it, ws://... or wss://... (default: ORRERY_AIP_URL)',
+    )
+    .option('--ca-file <file>', 'authority of the certificate of the gateway (PEM), when machines do not know it')
+    .option(
+      '--dir <dir>',
+      'where the client is installed there (default: /opt/orrery-device, or in the home of the user)',
+    )
     .option('--token-file <file>', 'write the token there instead of printing it')
     .option('--foreign', 'a static token that never expires, for clients that can keep no key')
     .does(async (context, options: EnrollOptions) =>

@@ -1,17 +1,26 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { startTestBus, type TestBus } from '#libs/testing';
+import { serveQueries } from '#libs/messaging';
+import { ANYBODY, notAsked, startTestBus, type TestBus } from '#libs/testing';
 import type { AgentProfile } from '#proto';
+import type { Terminal } from '../../terminal/index.js';
 import { runProgram } from '../../run-program.js';
 import { FakeRegistry } from '../../testing/fake-registry.js';
 import { fakeTerminal, surroundings } from '../../testing/fake-terminal.js';
 
+const RUN_ID = '01jd0000000000000000000000';
 const NOW = '2026-11-20T12:00:00.000Z';
 const busy = { load1: 2.5, memoryFreeMb: 1, diskFreeMb: 1, gpus: [], at: NOW };
 
 let bus: TestBus;
 let registry: FakeRegistry;
+/** What is offered by this installation. */
+let offer: string;
 
 beforeAll(async () => {
+  offer = await mkdtemp(join(tmpdir(), 'orrery-offer-'));
   bus = await startTestBus();
   registry = await FakeRegistry.start(await bus.as('registry'));
 });
@@ -19,11 +28,12 @@ afterEach(() => registry.forget());
 afterAll(async () => {
   await registry.stop();
   await bus.stop();
+  await rm(offer, { recursive: true, force: true });
 });
 
-async function orrery(words: readonly string[], seedFile = bus.seedFile('cli')) {
-  const terminal = fakeTerminal();
-  const env = { ORRERY_NATS_URL: bus.server.url, ORRERY_NATS_SEED_FILE: seedFile };
+async function orrery(words: readonly string[], seedFile = bus.seedFile('cli'), place: Partial<Terminal> = {}) {
+  const terminal = fakeTerminal(place);
+  const env = { ORRERY_NATS_URL: bus.server.url, ORRERY_NATS_SEED_FILE: seedFile, ORRERY_DEVICE_OFFER: offer };
   const exitCode = await runProgram(words, surroundings(terminal, env));
   return { exitCode, out: terminal.outLines, err: terminal.errLines };
 }
@@ -40,20 +50,47 @@ describe('orrery devices', () => {
       'db-1 is held: nothing new starts there',
     ]);
     const { out } = await orrery(['devices']);
-    expect(out.map((line) => line.split('\t').at(-1))).toEqual(['by cli', 'by cli: new disks']);
+    expect(out.map((line) => line.split('\t')[6])).toEqual(['by cli', 'by cli: new disks']);
     const listed = JSON.parse((await orrery(['devices', '--json'])).out.join('')) as { devices: AgentProfile[] };
     expect(listed.devices[1]).toMatchObject({ id: 'web-1', held: { by: { kind: 'person', id: 'cli' } } });
   });
 
-  it('says how busy each one is, and who is revoked', async () => {
-    registry.profiles.set('db-1', { metrics: busy, resources: { cpuCount: 4, memoryMb: 1 } });
+  it('says how busy each one is, what makes its wall, and who is revoked', async () => {
+    const wall = { kind: 'bwrap', views: ['host-processes'] };
+    registry.profiles.set('db-1', { metrics: busy, resources: { cpuCount: 4, memoryMb: 1 }, wall });
     registry.profiles.set('web-1', { revoked: { by: { kind: 'person', id: 'anna' }, reason: 'lost', revokedAt: NOW } });
     const { out } = await orrery(['devices']);
     const cells = out.map((line) => line.split('\t'));
-    expect(cells.map((row) => [row[0], row[1], row.at(-2)])).toEqual([
-      ['db-1', 'connected', '2.50/4'],
-      ['web-1', 'REVOKED', '-'],
+    expect(cells.map((row) => [row[0], row[1], row[5], row[8]])).toEqual([
+      ['db-1', 'connected', 'bwrap', '2.50/4'],
+      ['web-1', 'REVOKED', '-', '-'],
     ]);
+  });
+
+  it('says since when one is away, what it works on, and which client is another one than is offered', async () => {
+    const file = { file: 'install.sh', sha256: 'a'.repeat(64), bytes: 1 };
+    await writeFile(join(offer, 'offer.json'), JSON.stringify({ release: '0.1.0-new', script: file, archives: {} }));
+    registry.profiles.set('db-1', { client: '0.1.0', metadata: { rack: 'r7' } });
+    registry.profiles.set('web-1', { client: '0.1.0-old', status: 'lost', lastSeenAt: '2026-11-20T08:30:00.000Z' });
+    const task = { deviceId: 'db-1', runId: RUN_ID, taskId: 't', name: 'Vacuum', startedAt: NOW };
+    const logging = await serveQueries(
+      await bus.as('logging'),
+      'logging',
+      { ...notAsked('logging'), 'at-work': async () => ({ tasks: [task, { ...task, taskId: 'u', name: 'Look' }] }) },
+      { authority: ANYBODY },
+    );
+    const place = { isTerminal: true, columns: 80 };
+    const { out, err } = await orrery(['devices'], undefined, place);
+    const wide = await orrery(['devices', '-o', 'wide'], undefined, place);
+    await logging.stop();
+    expect(out).toEqual([
+      'DEVICE  STATUS     SEEN     TASK       CLIENT      OS     HOST',
+      'db-1    connected  now      Vacuum +1  0.1.0       linux  db-1.example.org',
+      'web-1   lost       3 h ago  -          *0.1.0-old  linux  web-1.example.org',
+    ]);
+    expect(err).toEqual(['* another client than is offered here (0.1.0-new). There: orrery-device upgrade']);
+    expect(wide.out[0]).toMatch(/CAPABILITIES.*METADATA/u);
+    expect(wide.out[1]).toContain('rack=r7');
   });
 
   it('release says who is still held with the whole fleet, and who is held alone', async () => {
@@ -89,7 +126,7 @@ describe('orrery devices', () => {
   it.each([
     [['hold'], 'orrery: Name the devices to hold, or say --all for the whole fleet.'],
     [['release', 'web-1', '--all'], 'orrery: Name the devices to release, or say --all for the whole fleet.'],
-    [['hold', 'web-1', 'web-2', 'x\u001By'], 'orrery: There is no device "web-2", "xy"; see: orrery devices'],
+    [['hold', 'web-1', 'web-2', 'x\u001By'], 'orrery: There is no device "web-2", "x\\u001by"; see: orrery devices'],
   ])('%j holds nothing', async (words, sentence) => {
     expect(await orrery(['devices', ...words])).toEqual({ exitCode: 3, out: [], err: [sentence] });
     expect(registry.holds.size).toBe(0);

@@ -1,23 +1,86 @@
+import type { NatsConnection } from '@nats-io/transport-node';
+import { offerDir, readOffer } from '#libs/device-offer';
 import { query } from '#libs/messaging';
+import { TAKES_STDIN_FILES, type AgentProfile } from '#proto';
 import { withBus } from '../../bus/index.js';
-import { loadText, statusText } from './device-text.js';
+import { shownAgain } from '../../live/index.js';
+import {
+  clientText,
+  isBehind,
+  loadText,
+  seenText,
+  statusText,
+  tasksText,
+  wallWord,
+  type DeviceWork,
+} from './device-text.js';
 import { type ExitCode, saidBy, type CliContext, tellTable } from '../../terminal/index.js';
 
-export async function listDevices(context: CliContext): Promise<ExitCode> {
-  const { devices } = await withBus(context, (nc) => query(nc, 'registry', 'devices', {}));
-  return tellTable(context, {
-    json: { devices: devices.map((profile) => ({ id: profile.deviceId, ...profile })) },
+/** As a person gave them or asks for them; what only programs look for is in `devices show`. */
+const capabilitiesText = ({ capabilities }: AgentProfile): string =>
+  capabilities.filter((name) => name !== TAKES_STDIN_FILES).join(' ') || '-';
+
+const metadataText = ({ metadata = {} }: AgentProfile): string =>
+  Object.entries(metadata)
+    .map(([key, value]) => `${key}=${value}`)
+    .join(' ') || '-';
+
+export interface ListOptions {
+  readonly watch?: boolean;
+  /** All columns, whatever the terminal has room for. */
+  readonly output?: 'wide';
+}
+
+export function listDevices(context: CliContext, { watch = false, output }: ListOptions): Promise<ExitCode> {
+  return shownAgain(context, watch, (again) => showDevices(again, output === 'wide'));
+}
+
+async function showDevices(context: CliContext, isWide: boolean): Promise<ExitCode> {
+  const [{ devices }, work] = await withBus(context, (nc) =>
+    Promise.all([query(nc, 'registry', 'devices', {}), workOn(nc)]),
+  );
+  const offered = (await readOffer(offerDir(context.env['ORRERY_DEVICE_OFFER'])))?.release;
+  const now = context.now();
+  const code = tellTable(context, {
+    json: { offered: offered ?? null, devices: devices.map((profile) => inJson(profile, work, offered)) },
     rows: devices,
     nothing: 'No device is enrolled yet; see: orrery devices enroll --help',
+    isWide,
     columns: [
       { title: 'DEVICE', value: ({ deviceId }) => deviceId },
       { title: 'STATUS', value: statusText, status: true },
-      { title: 'OS', value: ({ os }) => os || '-' },
-      { title: 'CAPABILITIES', value: ({ capabilities }) => capabilities.join(' ') || '-' },
-      { title: 'TAGS', value: ({ tags }) => tags.join(' ') || '-' },
-      { title: 'HOST', value: ({ hostname }) => hostname || '-' },
-      { title: 'LOAD', value: loadText },
+      { title: 'SEEN', value: (profile) => seenText(profile, now) },
+      { title: 'TASK', value: ({ deviceId }) => tasksText(work?.get(deviceId)) },
+      { title: 'CLIENT', value: (profile) => clientText(profile, offered) },
+      { title: 'WALL', value: wallWord },
       { title: 'HELD', value: ({ held }) => (held === null ? '-' : `by ${saidBy(held)}`) },
+      { title: 'TAGS', value: ({ tags }) => tags.join(' ') || '-', spare: true },
+      { title: 'LOAD', value: loadText, spare: true },
+      { title: 'OS', value: ({ os }) => os || '-', spare: true },
+      { title: 'HOST', value: ({ hostname }) => hostname || '-', spare: true },
+      { title: 'CAPABILITIES', value: capabilitiesText, spare: true },
+      { title: 'METADATA', value: metadataText, spare: true },
     ],
   });
+  if (!context.json) sayDrift(context, devices, offered);
+  return code;
+}
+
+function sayDrift({ terminal }: CliContext, devices: readonly AgentProfile[], offered: string | undefined): void {
+  if (offered === undefined || !terminal.isTerminal || !devices.some((profile) => isBehind(profile, offered))) return;
+  terminal.err(`* another client than is offered here (${offered}). There: orrery-device upgrade`);
+}
+
+function inJson(profile: AgentProfile, work: WorkByDevice, offered: string | undefined) {
+  const { deviceId: id } = profile;
+  const behind = offered === undefined ? {} : { clientIsOffered: !isBehind(profile, offered) };
+  return { id, ...profile, ...behind, ...(work !== undefined && { working: work.get(id) ?? [] }) };
+}
+
+type WorkByDevice = ReadonlyMap<string, readonly DeviceWork[]> | undefined;
+
+/** Undefined: the service that knows does not say. Who is there can be listed all the same. */
+async function workOn(nc: NatsConnection): Promise<WorkByDevice> {
+  const told = await query(nc, 'logging', 'at-work', {}).catch(() => undefined);
+  return told && Map.groupBy(told.tasks, ({ deviceId }) => deviceId);
 }

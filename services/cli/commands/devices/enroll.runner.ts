@@ -3,7 +3,9 @@ import { query, type QueryAnswer } from '#libs/messaging';
 import { AdminProfile, DeviceId, LIMITS, parseWith, sentenceOf, ServiceManifest, type AgentProfile } from '#proto';
 import { withBus } from '../../bus/index.js';
 import { badInput, failure, EXIT, type ExitCode, type CliContext, tell } from '../../terminal/index.js';
-import { checkGatewayUrl, shellWord, URL_PLACEHOLDER, urlWithToken } from './gateway-url.js';
+import { enrollBlock, type PastedBlock } from './enroll-block.js';
+import { offerOf, whyNotServed } from './offer.client.js';
+import { checkGatewayUrl, isOpen, shellWord, URL_PLACEHOLDER, urlWithToken } from './gateway-url.js';
 import { homeOf, parseEndpoints } from '../../home/index.js';
 
 export interface EnrollOptions {
@@ -14,6 +16,10 @@ export interface EnrollOptions {
   readonly url?: string | undefined;
   /** Where the token is written instead of being printed. */
   readonly tokenFile?: string | undefined;
+  /** PEM of the authority that the gateway's certificate is of. */
+  readonly caFile?: string | undefined;
+  /** Where the client is installed on the device. */
+  readonly dir?: string | undefined;
   /** A static token. */
   readonly foreign?: boolean | undefined;
   /** The kind of agent that does its tasks in words; the one it has, or LinuxAgent, when absent. */
@@ -26,7 +32,11 @@ const MINUTES = LIMITS.joinTokenMs / 60_000;
 export async function enrollDevice(context: CliContext, options: EnrollOptions): Promise<ExitCode> {
   const { id, tokenFile, foreign } = options;
   const admin = adminOf(options);
-  const url = await gatewayUrl(context, options.url);
+  const reachable = await deviceUrl(context, options.url);
+  const url = reachable ?? (await gatewayUrl(context, undefined));
+  const place = { url, ca: await authority(options.caFile), dir: checkDir(options.dir) };
+  const wantsBlock = reachable !== undefined && tokenFile === undefined && foreign !== true;
+  const offer = wantsBlock ? await offerOf(context) : undefined;
   const credential = foreign ? 'token' : 'join';
   const request = {
     ...(id === undefined ? {} : { deviceId: checkId(id, 'a device id') }),
@@ -43,7 +53,58 @@ export async function enrollDevice(context: CliContext, options: EnrollOptions):
   });
   if (tokenFile !== undefined) await writeToken(tokenFile, enrolled.token, 'device');
   if (foreign) return sayForeign(context, enrolled, { url, tokenFile });
-  return sayJoin(context, enrolled, { url, tokenFile, hasJoined: hasJoined(before) });
+  if (offer !== undefined) return sayBlock(context, enrolled, { ...place, offer });
+  return sayJoin(context, enrolled, {
+    url,
+    tokenFile,
+    hasJoined: hasJoined(before),
+    isReachable: reachable !== undefined,
+  });
+}
+
+async function sayBlock(
+  context: CliContext,
+  { deviceId, token, expiresAt }: Enrolled,
+  place: Omit<PastedBlock, 'token'>,
+): Promise<ExitCode> {
+  const { terminal, json } = context;
+  const { url, offer, ca } = place;
+  const block = enrollBlock({ ...place, token });
+  if (json) {
+    const command = `printf %s '${token}' | orrery-device join --url ${shellWord(url)} --token-file /dev/stdin`;
+    return tell(context, { deviceId, token, expiresAt, url, command, block, release: offer.release });
+  }
+  terminal.err(
+    `Device ${deviceId} is enrolled. Paste this there within ${MINUTES} minutes, as root for the whole machine or as`,
+  );
+  terminal.err('the user that it is to work as; its token works once. It needs nothing but curl or wget:');
+  terminal.out(block);
+  if (isOpen(url)) {
+    terminal.err(
+      'ws:// is without TLS: the SHA-256 keeps the program what it is, but whoever is on the way can use the',
+    );
+    terminal.err('token first, read what the device is told, and tell it something else. wss:// keeps him from it.');
+  }
+  const why = await whyNotServed(url, offer, ca);
+  if (why !== undefined) {
+    terminal.err(`Seen from here nothing can be fetched at ${url}: ${why}.`);
+    terminal.err('A gateway listens on this machine alone unless it is started with ORRERY_BIND=0.0.0.0.');
+  }
+  return EXIT.ok;
+}
+
+async function authority(file: string | undefined): Promise<string | undefined> {
+  if (file === undefined) return undefined;
+  const text = await readFile(file, 'utf8').catch((error: unknown) => {
+    throw badInput(`--ca-file: ${file} cannot be read (${error instanceof Error ? error.message : String(error)})`);
+  });
+  if (/^(?:-----BEGIN CERTIFICATE-----\n[\w+/=\n]+-----END CERTIFICATE-----\s*)+$/u.test(text)) return text;
+  throw badInput(`--ca-file: ${file} must hold certificates (PEM) and nothing else`);
+}
+
+function checkDir(dir: string | undefined): string | undefined {
+  if (dir === undefined || /^\/[\w./+@-]+$/u.test(dir)) return dir;
+  throw badInput('--dir must be a whole path of letters, digits and ./+@_-, for example /opt/orrery-device');
 }
 
 function manifestOf({ agent }: EnrollOptions): { manifest?: ServiceManifest } {
@@ -68,7 +129,12 @@ interface Place {
 function sayJoin(
   context: CliContext,
   { deviceId, token, expiresAt }: Enrolled,
-  { url, tokenFile, hasJoined: again }: Place & { readonly hasJoined: boolean },
+  {
+    url,
+    tokenFile,
+    hasJoined: again,
+    isReachable,
+  }: Place & { readonly hasJoined: boolean; readonly isReachable: boolean },
 ): ExitCode {
   const join = `orrery-device join --url ${shellWord(url)}`;
   // With a key at hand the device leaves its standard input alone, unless it is named.
@@ -91,6 +157,14 @@ function sayJoin(
       : `${done}, its token is in ${tokenFile}. Take the file there, and run this ${limits}:`,
   );
   terminal.out(command);
+  if (!isReachable) {
+    terminal.err(
+      'That is for a machine that has the client. For lines that bring it along, say under which address devices',
+    );
+    terminal.err(
+      'reach this system: --url wss://orrery.example.org/ws, or ORRERY_AIP_URL for all that are enrolled from now on.',
+    );
+  }
   return EXIT.ok;
 }
 
@@ -143,9 +217,19 @@ export async function writeToken(file: string, token: string, whose: 'device' | 
   }
 }
 
-/** As given; else that of the system that runs here; else a placeholder. */
-export async function gatewayUrl({ env }: Pick<CliContext, 'env'>, given: string | undefined): Promise<string> {
+type Surroundings = Pick<CliContext, 'env'>;
+
+const endpointsHere = async ({ env }: Surroundings) =>
+  parseEndpoints(await readFile(homeOf(env).endpointsFile, 'utf8').catch(() => ''));
+
+/** Where devices reach the gateway, as somebody has said: here, for this shell, or to the system that runs here when it was started. */
+async function deviceUrl(context: Surroundings, given: string | undefined): Promise<string | undefined> {
   if (given !== undefined) return checkGatewayUrl(given);
-  const text = await readFile(homeOf(env).endpointsFile, 'utf8').catch(() => '');
-  return parseEndpoints(text)?.aip ?? URL_PLACEHOLDER;
+  const known = context.env['ORRERY_AIP_URL'] || (await endpointsHere(context))?.aipPublic;
+  return known === undefined ? undefined : checkGatewayUrl(known, 'ORRERY_AIP_URL');
+}
+
+/** As given; else as devices reach it; else that of the system that runs here; else a placeholder. */
+export async function gatewayUrl(context: Surroundings, given: string | undefined): Promise<string> {
+  return (await deviceUrl(context, given)) ?? (await endpointsHere(context))?.aip ?? URL_PLACEHOLDER;
 }

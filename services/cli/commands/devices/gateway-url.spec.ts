@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { checkGatewayUrl, shellWord } from './gateway-url.js';
+import { checkGatewayUrl, isOpen, shellWord } from './gateway-url.js';
 
 describe('the address of a gateway', () => {
   it.each([
@@ -16,6 +16,15 @@ describe('the address of a gateway', () => {
     expect(() => checkGatewayUrl(text)).toThrow(/must be an address only/u),
   );
 });
+
+it.each([
+  ['ws://10.0.0.5:5000/ws', true],
+  ['ws://127.0.0.1.example.org/ws', true],
+  ['ws://127.0.0.1:5000/ws', false],
+  ['ws://[::1]:5000/ws', false],
+  ['ws://localhost/ws', false],
+  ['wss://10.0.0.5/ws', false],
+])('others can read what is said at %s: %s', (url, open) => expect(isOpen(url)).toBe(open));
 
 describe('a word for a shell', () => {
   it.each([

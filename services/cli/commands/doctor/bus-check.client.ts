@@ -4,6 +4,7 @@ import type { NatsConnection } from '@nats-io/transport-node';
 import { PROOF_MS_MAX } from '#libs/keys';
 import { allStreamSettings, checkServer, driftOf, durableDrift, provision } from '#libs/messaging';
 import { allDurables, isFeedDurable, STREAMS } from '#proto';
+import { storeOf, type Store } from '../../home/index.js';
 import { messageOf } from '../../terminal/index.js';
 import { bad, ok, warn, type Diagnosis } from './finding.js';
 import {
@@ -11,7 +12,7 @@ import {
   judgeDeclared,
   judgeUndeclared,
   judgeMoving,
-  judgeStorage,
+  judgeStores,
   type DeclaredThing,
   type DurableLook,
 } from './judge-bus.js';
@@ -41,11 +42,26 @@ export async function checkBus(
   findings.push(...judgeDeclared('durables', declaredDurables(durables)), ...judgeUndeclared(undeclared(durables)));
   await sleep(BETWEEN_LOOKS_MS);
   findings.push(...judgeMoving(looksAt(durables), looksAt((await lookAt(jsm)).durables)));
-  const { storage, limits } = await jsm.getAccountInfo();
-  findings.push(judgeStorage(storage, limits.max_storage));
+  findings.push(
+    ...judgeStores({ stores: (await limitsOf(jsm, streams)).filter(({ state }) => state !== 'ok'), unseen: [] }),
+  );
   findings.push(await checkClock(jsm, now));
   findings.push(deadLetters(streams));
   return { findings, done: repaired.done };
+}
+
+/** What somebody has bounded: the account, and streams. */
+async function limitsOf(jsm: JetStreamManager, streams: readonly StreamInfo[]): Promise<Store[]> {
+  const { storage, limits } = await jsm.getAccountInfo();
+  const rooms = [
+    { name: 'what the account of the bus may store', usedBytes: storage, limitBytes: limits.max_storage },
+    ...streams.map(({ config, state }) => ({
+      name: `what the stream ${config.name} may store`,
+      usedBytes: state.bytes,
+      limitBytes: config.max_bytes,
+    })),
+  ];
+  return rooms.filter(({ limitBytes }) => limitBytes > 0).map(({ name, ...room }) => storeOf(name, room));
 }
 
 async function checkPromises(nc: NatsConnection, monitorUrl: string | undefined): Promise<Diagnosis> {

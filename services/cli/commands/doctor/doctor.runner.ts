@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { PermissionViolationError, type NatsConnection } from '@nats-io/transport-node';
 import { readSecret } from '#libs/keys';
 import { busPeopleIn } from '#libs/messaging';
-import { withBusAt, type BusRole } from '../../bus/index.js';
+import { patienceOf, withBusAt, type BusRole } from '../../bus/index.js';
 import {
   type Endpoints,
   hasAdminToken,
@@ -11,20 +11,22 @@ import {
   homeOf,
   isDirectory,
   isFile,
+  lookAtStores,
   offBy,
   parseEndpoints,
 } from '../../home/index.js';
 import { EXIT, messageOf, printJson, type CliContext, type ExitCode } from '../../terminal/index.js';
 import { checkBus } from './bus-check.client.js';
+import { judgeStores } from './judge-bus.js';
 import { checkDatabase } from './database-check.adapter.js';
 import { bad, ok, pageOf, sumOf, warn, type Diagnosis } from './finding.js';
-import { checkDisk, checkModes, checkProcesses } from './home-check.adapter.js';
+import { checkModes, checkProcesses } from './home-check.adapter.js';
 import { checkDevices, checkPeople } from './registry-check.client.js';
 import { checkServices } from './services-check.client.js';
 
 /** No check takes longer: what does not answer is a finding, too. */
 const CHECK_MS_MAX = 15_000;
-const DIAL_MS_MAX = 1_500;
+const CONNECT_MS_MAX = 4_500;
 
 /** What one check brings. */
 interface Checked {
@@ -38,11 +40,18 @@ export async function doctor(context: CliContext, repair: boolean): Promise<Exit
   const { env, terminal, json } = context;
   const home = homeOf(env);
   const endpoints = parseEndpoints(await readFile(home.endpointsFile, 'utf8').catch(() => ''));
-  const checks = (env['ORRERY_NATS_URL'] ?? '') === '' ? ofHome(home) : ofForeign(home);
+  const isOurs = (env['ORRERY_NATS_URL'] ?? '') === '';
+  const checks = isOurs ? ofHome(home) : ofForeign(home);
+  const monitorUrl = isOurs ? endpoints?.natsMonitor : env['ORRERY_NATS_MONITOR_URL'];
+  checks.push(
+    bounded('storage', async () => ({
+      findings: judgeStores(await lookAtStores(isOurs ? home : undefined, monitorUrl)),
+    })),
+  );
   checks.push(bounded('services', () => services(endpoints, env)));
   checks.push(bounded('postgres', async () => ({ findings: await checkDatabase(home, { env, endpoints }) })));
   if (await isDirectory(home.keys)) checks.push(bounded('files', () => checkModes(home, repair)));
-  checks.push(...(await ofBus(context, { home, endpoints, repair })));
+  checks.push(...(await ofBus(context, { home, endpoints, repair, monitorUrl })));
   const checked = await Promise.all(checks);
   const findings = [ok('versions', `orrery on node ${process.version}`), ...checked.flatMap((one) => one.findings)];
   const done = checked.flatMap((one) => one.done ?? []);
@@ -56,10 +65,7 @@ export async function doctor(context: CliContext, repair: boolean): Promise<Exit
 }
 
 function ofHome(home: Home): Promise<Checked>[] {
-  return [
-    bounded('processes', async () => ({ findings: await checkProcesses(home) })),
-    bounded('disk', async () => ({ findings: (await isDirectory(home.root)) ? await checkDisk(home) : [] })),
-  ];
+  return [bounded('processes', async () => ({ findings: await checkProcesses(home) }))];
 }
 
 function ofForeign({ root }: Home): Promise<Checked>[] {
@@ -77,11 +83,18 @@ interface BusPlace {
   readonly home: Home;
   readonly endpoints: Endpoints | undefined;
   readonly repair: boolean;
+  /** Of nats-server; undefined when nobody says where it is. */
+  readonly monitorUrl: string | undefined;
 }
 
 /** With the administrator's key where it is, for only that sees every stream; the devices as a person sees them. */
-async function ofBus(context: CliContext, { home, endpoints, repair }: BusPlace): Promise<Promise<Checked>[]> {
+async function ofBus(
+  context: CliContext,
+  { home, endpoints, repair, monitorUrl }: BusPlace,
+): Promise<Promise<Checked>[]> {
   const { env, now } = context;
+  const usual = patienceOf(context, () => {});
+  const patience = { ...usual, connectMs: Math.min(usual.connectMs, CONNECT_MS_MAX) };
   const given = env['ORRERY_NATS_URL'] ?? '';
   const url = given === '' ? (endpoints?.nats ?? '') : given;
   if (url === '') {
@@ -92,8 +105,7 @@ async function ofBus(context: CliContext, { home, endpoints, repair }: BusPlace)
   // With a key that somebody gave: whose it is, is for the server to know.
   const hasOwnKey = given !== '' && seedOf('cli') !== undefined;
   const as = <T>(user: BusRole, work: (nc: NatsConnection) => Promise<T>): Promise<T> =>
-    withBusAt({ url, seedFile: seedOf(user), hasOwnKey, dialTimeoutMs: DIAL_MS_MAX, now }, work, user);
-  const monitorUrl = given === '' ? endpoints?.natsMonitor : env['ORRERY_NATS_MONITOR_URL'];
+    withBusAt({ url, seedFile: seedOf(user), hasOwnKey, patience, now }, work, user);
   const mayAdminister = given !== '' || (await isFile(home.seedFile('admin')));
   const remedy = "run it where the administrator's key is";
   const unseen = {

@@ -1,10 +1,9 @@
-import { chmod, lstat, readdir, readFile, statfs } from 'node:fs/promises';
+import { chmod, lstat, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Home } from '../../home/index.js';
 import { errorCode } from '../../terminal/index.js';
 import { processesOf, supervisorOf } from '../../processes/index.js';
 import { bad, ok, warn, type Diagnosis } from './finding.js';
-import { judgeDisk } from './judge-bus.js';
 
 const OTHERS = 0o077;
 const PRIVATE_FILE = 0o600;
@@ -40,11 +39,6 @@ function namesIn(text: string): string[] {
   } catch {
     return [];
   }
-}
-
-export async function checkDisk(home: Home): Promise<Diagnosis[]> {
-  const { bavail, blocks, bsize } = await statfs(home.root);
-  return [judgeDisk(bavail * bsize, blocks * bsize)];
 }
 
 interface Loose {

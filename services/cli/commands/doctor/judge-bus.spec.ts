@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { judgeClock, judgeDeclared, judgeDisk, judgeMoving, judgeStorage, type DurableLook } from './judge-bus.js';
+import { judgeClock, judgeDeclared, judgeMoving, judgeStores, type DurableLook } from './judge-bus.js';
+import { storeOf } from '../../home/index.js';
 import { bad, ok, pageOf, sumOf, warn } from './finding.js';
 
 const GIB = 1024 ** 3;
@@ -42,10 +43,22 @@ describe('a durable', () => {
     expect(states(judgeMoving(look({ inWork: 9 }), look({ inWork: 9 })))).toEqual(['warn']));
 });
 
+it('what stores is told on one line where it is well, and what is not seen is said not to be', () => {
+  const disk = storeOf('the disk', { usedBytes: 0.5 * GIB, limitBytes: GIB });
+  const tight = storeOf('the other disk', { usedBytes: 85 * GIB, limitBytes: 100 * GIB });
+  expect(judgeStores({ stores: [disk, tight], unseen: ['what else there is'] })).toEqual([
+    warn('storage', 'the other disk: 85 GiB of 100 GiB are used (85 %)', 'make room: what cannot be stored is refused'),
+    ok('storage', 'the disk: 512 MiB of 1024 MiB are used (50 %); what else there is is not seen from here'),
+  ]);
+  const [first] = judgeStores({ stores: [], unseen: [], fault: 'the disk of nats-server is full' });
+  expect(first).toMatchObject({ state: 'bad', what: 'nothing new is taken, because the disk of nats-server is full' });
+});
+
 it('room and clocks have three grades', () => {
-  expect([10, 85, 96].map((used) => judgeStorage(used * GIB, 100 * GIB).state)).toEqual(['ok', 'warn', 'bad']);
-  expect(judgeStorage(GIB, -1).state).toBe('ok');
-  expect([50, 5, 1].map((free) => judgeDisk(free * GIB, 100 * GIB).state)).toEqual(['ok', 'warn', 'bad']);
+  const grade = (used: number, limit = 100): string =>
+    storeOf('it', { usedBytes: used * GIB, limitBytes: limit * GIB }).state;
+  expect([10, 79.9, 80, 94.9, 95].map((used) => grade(used))).toEqual(['ok', 'ok', 'warn', 'warn', 'bad']);
+  expect(grade(1, -1)).toBe('ok');
   expect([100, -5_000, 900_000].map((ms) => judgeClock(ms, 300_000).state)).toEqual(['ok', 'warn', 'bad']);
 });
 

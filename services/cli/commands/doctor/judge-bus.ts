@@ -1,3 +1,4 @@
+import { storeText, type StoresLook } from '../../home/index.js';
 import { bad, ok, warn, type Diagnosis } from './finding.js';
 
 /** A difference between what was declared and what the server has. */
@@ -61,24 +62,18 @@ export function judgeMoving(before: readonly DurableLook[], after: readonly Dura
   });
 }
 
-const BYTES_PER_GIB = 1024 ** 3;
-const USED_WARN = 0.8;
-const USED_BAD = 0.95;
-const FREE_WARN = 0.1;
-const FREE_BAD = 0.02;
+const REFUSES = 'make room: what cannot be stored is refused';
+const WHEN_FULL = 'make room there: "orrery up" goes on by itself then, containers with docker compose restart nats';
 
-/** How much of what the server may store it has stored; a full stream refuses. */
-export function judgeStorage(used: number, limit: number): Diagnosis {
-  if (limit <= 0) return ok('storage', `${gib(used)} in streams`);
-  const what = `${gib(used)} of ${gib(limit)} in streams`;
-  if (used / limit > USED_BAD) return bad('storage', what, 'nothing is accepted when it is full: give it more room');
-  return used / limit > USED_WARN ? warn('storage', what, 'give it more room, or a new home') : ok('storage', what);
-}
-
-export function judgeDisk(free: number, total: number): Diagnosis {
-  const what = `${gib(free)} of ${gib(total)} free`;
-  if (free / total < FREE_BAD) return bad('disk', what, 'make room: what cannot be stored is refused');
-  return free / total < FREE_WARN ? warn('disk', what, 'make room before it is full') : ok('disk', what);
+/** How full what stores is: a disk that is full, and a server that may store no more, refuse. */
+export function judgeStores({ stores, fault, unseen }: StoresLook): Diagnosis[] {
+  const [tight, roomy] = [stores.filter(({ state }) => state !== 'ok'), stores.filter(({ state }) => state === 'ok')];
+  const told = [...roomy.map(storeText), ...unseen.map((name) => `${name} is not seen from here`)];
+  return [
+    ...(fault === undefined ? [] : [bad('storage', `nothing new is taken, because ${fault}`, WHEN_FULL)]),
+    ...tight.map((store) => (store.state === 'bad' ? bad : warn)('storage', storeText(store), REFUSES)),
+    ...(told.length === 0 ? [] : [ok('storage', told.join('; '))]),
+  ];
 }
 
 const CLOCK_WARN_MS = 2_000;
@@ -102,5 +97,3 @@ function some(names: readonly string[]): string {
   const first = names.slice(0, NAMED_MAX).join(', ');
   return names.length > NAMED_MAX ? `${first} and ${names.length - NAMED_MAX} more` : first;
 }
-
-const gib = (bytes: number): string => `${(bytes / BYTES_PER_GIB).toFixed(1)} GiB`;

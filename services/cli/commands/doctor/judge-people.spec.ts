@@ -1,7 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
+import type { Role } from '#proto';
 import { judgeAdminToken, judgePeople, type KnownPerson } from './judge-people.js';
 
-const person = (id: string, roles: string[], more: Partial<KnownPerson> = {}): KnownPerson => ({
+const person = (id: string, roles: Role[], more: Partial<KnownPerson> = {}): KnownPerson => ({
   actor: { kind: 'person', id },
   roles,
   keys: [{ key: `U-${id}` }],
@@ -21,6 +22,14 @@ describe('people', () => {
     ['the only approver was revoked', [{ ...anna, revokedAt: '2026-11-20T12:00:00.000Z' }]],
     ['only a system has the role', [{ ...anna, actor: { kind: 'system', id: 'x' } }]],
   ])('cannot decide when %s', (_, known) => expect(states(known)[0]).toBe('people bad'));
+  it('whose commands are judged are named, with what would change it; operators and who is gone are not', () => {
+    const carla = person('carla', ['requester', 'viewer']);
+    const gone = person('gone', ['requester'], { revokedAt: '2026-11-20T12:00:00.000Z' });
+    const known = [anna, berta, carla, gone, person('olga', ['requester', 'operator'])];
+    const told = judgePeople(known, undefined).at(-1);
+    expect(told).toMatchObject({ area: 'commands', state: 'ok' });
+    expect(told?.what).toMatch(/^what carla may ask for is judged.*people role <id> --give operator$/u);
+  });
 });
 
 describe('a key that the bus lets in', () => {

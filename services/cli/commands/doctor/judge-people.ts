@@ -1,9 +1,11 @@
+import { listOfIds } from '#libs/constellation';
+import { mayDo, type Role } from '#proto';
 import { bad, ok, warn, type Diagnosis } from './finding.js';
 
 /** Somebody who is known, as far as the doctor looks at him. */
 export interface KnownPerson {
   readonly actor: { readonly kind: string; readonly id: string };
-  readonly roles: readonly string[];
+  readonly roles: readonly Role[];
   readonly keys: readonly { readonly key: string; readonly until?: string | undefined }[];
   readonly revokedAt?: string | undefined;
 }
@@ -38,7 +40,7 @@ export function judgePeople(known: readonly KnownPerson[], letIn: readonly LetIn
 }
 
 function judgeRoles(living: readonly KnownPerson[]): Diagnosis[] {
-  const having = (role: string): string[] =>
+  const having = (role: Role): string[] =>
     living.filter(({ actor, roles }) => actor.kind === PERSON && roles.includes(role)).map(({ actor }) => actor.id);
   const [approvers, admins] = [having('approver'), having('admin')];
   const findings: Diagnosis[] = [];
@@ -53,7 +55,16 @@ function judgeRoles(living: readonly KnownPerson[]): Diagnosis[] {
     findings.push(warn('people', 'no person may administer', 'the key "admin" of the home still may'));
   }
   const count = `${living.length} known, ${approvers.length} may approve, ${admins.length} may administer`;
-  return findings.length === 0 ? [ok('people', count)] : findings;
+  return [...(findings.length === 0 ? [ok('people', count)] : findings), ...judgeAskers(living)];
+}
+
+/** Whose exact commands are judged before they run: for whoever wonders why something waits that went through before. */
+function judgeAskers(living: readonly KnownPerson[]): Diagnosis[] {
+  const asking = living.filter(({ roles }) => mayDo(roles, 'SUBMIT') && !mayDo(roles, 'RUN_UNJUDGED'));
+  if (asking.length === 0) return [];
+  const names = listOfIds(asking.map(({ actor }) => actor.id));
+  const what = `what ${names} may ask for is judged, and waits for a person where the policy wants one`;
+  return [ok('commands', `${what}; as it stands it runs of an operator: orrery people role <id> --give operator`)];
 }
 
 function judgeKeys(living: readonly KnownPerson[], letIn: readonly LetIn[]): Diagnosis[] {

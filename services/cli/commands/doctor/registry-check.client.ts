@@ -2,6 +2,7 @@ import type { NatsConnection } from '@nats-io/transport-node';
 import { query } from '#libs/messaging';
 import type { AgentProfile } from '#proto';
 import { ok, warn, type Diagnosis } from './finding.js';
+import { judgeWalls } from './judge-walls.js';
 import { judgeAdminToken, judgePeople, type LetIn } from './judge-people.js';
 
 /** The devices as the registry sees them. */
@@ -15,9 +16,10 @@ export async function checkDevices(nc: NatsConnection): Promise<Diagnosis[]> {
     .filter((device) => device.held !== null)
     .map(({ deviceId }: AgentProfile) => `${deviceId} is held`);
   const connected = `${living.length - away.length} of ${living.length} connected`;
-  if (away.length === 0 && held.length === 0) return [ok('devices', connected)];
+  const walls = judgeWalls(living);
+  if (away.length === 0 && held.length === 0) return [ok('devices', connected), ...walls];
   const remedy = 'orrery devices; tasks wait for who is away or held';
-  return [warn('devices', `${connected}: ${[...away, ...held].join(', ')}`, remedy)];
+  return [warn('devices', `${connected}: ${[...away, ...held].join(', ')}`, remedy), ...walls];
 }
 
 interface PeopleChecks {

@@ -16,7 +16,7 @@ export function experiencesTable(
     [
       { title: 'EXAMPLE', value: ({ id }) => id },
       { title: 'KIND', value: ({ kind }) => kind },
-      { title: 'LEARNT', value: ({ learntAt }) => learntAt },
+      { title: 'LEARNT', value: ({ learntAt }) => learntAt, time: true, spare: true },
       { title: 'BY', value: ({ learntBy }) => learntBy },
       { title: 'TASKS', value: ({ constellation }) => String(constellation.tasks.length) },
       { title: 'REQUEST', value: ({ request }) => short(request) },

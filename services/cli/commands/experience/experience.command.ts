@@ -30,6 +30,7 @@ export function defineExperience(program: CliCommand): void {
   define(experience, 'learn', 'make an example of a run of a goal that went well; the same run is learnt from once', [
     'orrery experience learn 0k3j…',
   ])
+    .forOneRun()
     .argument('<run>')
     .option(...wait)
     .does(async (context, id: string, { timeout }: { timeout: number }) =>
@@ -55,6 +56,7 @@ function defineEvaluate(program: CliCommand): void {
     'orrery evaluate 0k3j…',
     'orrery evaluate 0k3j… --timeout 60 --json',
   ])
+    .forOneRun()
     .argument('<run>')
     .option(...wait)
     .does(async (context, id: string, { timeout }: { timeout: number }) =>

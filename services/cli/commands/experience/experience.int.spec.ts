@@ -10,6 +10,7 @@ import { FakePlanner, learnt } from '../../testing/fake-planner.js';
 import { fakeTerminal, surroundings } from '../../testing/fake-terminal.js';
 import { sampleEvents, sealRun, SAMPLE_RUN } from '../../testing/sample-run.js';
 
+const RUN = 'run1'.padEnd(26, '0');
 const HASH = 'a'.repeat(64);
 const EVALUATION: Evaluation = {
   reason: 'df says\u001B[31m so',
@@ -47,7 +48,7 @@ async function orrery(words: readonly string[], options: { seedFile?: string; si
 }
 
 const LEARNT = [
-  'run1: experience of run1',
+  `${RUN}: experience of ${RUN}`,
   'request: Report the disks',
   'tips:',
   '  - df -P prints plan: one line',
@@ -59,11 +60,11 @@ const LEARNT = [
 
 describe('orrery experience', () => {
   it('learn is signed, and shows what the planner will be shown', async () => {
-    expect(await orrery(['experience', 'learn', 'run1'])).toEqual({ exitCode: 0, out: LEARNT, err: [] });
+    expect(await orrery(['experience', 'learn', RUN])).toEqual({ exitCode: 0, out: LEARNT, err: [] });
     const { out } = await orrery(['experience', 'ls']);
-    expect(out).toEqual(['run1\texperience\t2026-11-20T12:00:00.000Z\tcli\t2\tReport the disks']);
+    expect(out).toEqual([`${RUN}\texperience\t2026-11-20 12:00:00Z\tcli\t2\tReport the disks`]);
     const listed = JSON.parse((await orrery(['experience', 'ls', '--json'])).out.join('')) as unknown;
-    expect(listed).toEqual({ enabled: true, experiences: [learnt('run1')] });
+    expect(listed).toEqual({ enabled: true, experiences: [learnt(RUN)] });
   });
 
   it('ls says why there is nothing', async () => {
@@ -95,13 +96,13 @@ describe('orrery experience', () => {
   });
 
   it('forget says what was there', async () => {
-    planner.experiences.set('run1', learnt('run1'));
-    expect((await orrery(['experience', 'forget', 'run1', 'other'])).out).toEqual([
-      'run1 is forgotten',
+    planner.experiences.set(RUN, learnt(RUN));
+    expect((await orrery(['experience', 'forget', RUN, 'other'])).out).toEqual([
+      `${RUN} is forgotten`,
       'other was not there; see: orrery experience ls',
     ]);
-    expect(JSON.parse((await orrery(['experience', 'forget', 'run1', '--json'])).out.join(''))).toEqual({
-      changes: [{ id: 'run1', changed: false }],
+    expect(JSON.parse((await orrery(['experience', 'forget', RUN, '--json'])).out.join(''))).toEqual({
+      changes: [{ id: RUN, changed: false }],
     });
   });
 
@@ -109,13 +110,13 @@ describe('orrery experience', () => {
     ['INVALID_STATE', 3],
     ['TRY_AGAIN', 4],
   ] as const)('learn says in one sentence why not: %s', async (code, exitCode) => {
-    planner.refusal = { code, message: 'The run run1 did not succeed.' };
-    const answer = { exitCode, out: [], err: ['orrery: The run run1 did not succeed.'] };
-    expect(await orrery(['experience', 'learn', 'run1'])).toEqual(answer);
+    planner.refusal = { code, message: `The run ${RUN} did not succeed.` };
+    const answer = { exitCode, out: [], err: [`orrery: The run ${RUN} did not succeed.`] };
+    expect(await orrery(['experience', 'learn', RUN])).toEqual(answer);
   });
 
   it('learn needs a key to sign with, and a run', async () => {
-    const { exitCode, err } = await orrery(['experience', 'learn', 'run1'], { seedFile: '' });
+    const { exitCode, err } = await orrery(['experience', 'learn', RUN], { seedFile: '' });
     expect([exitCode, err.join('\n')]).toEqual([3, expect.stringContaining('signed with your key of the bus')]);
     expect((await orrery(['experience', 'learn', 'no.run'])).exitCode).toBe(3);
   });
@@ -143,7 +144,7 @@ describe('orrery evaluate', () => {
     };
     const { exitCode, err } = await orrery(['evaluate', SAMPLE_RUN], { signal: stopped.signal });
     resolve();
-    expect([exitCode, err]).toEqual([1, ['orrery: Stopped waiting; the planner goes on.']]);
+    expect([exitCode, err]).toEqual([130, ['orrery: Stopped waiting; the planner goes on.']]);
   });
 
   it('waits until the run shows the judgement, and prints it', async () => {

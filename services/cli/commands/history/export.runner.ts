@@ -51,7 +51,9 @@ export function ufoFrom(runId: RunId, commits: readonly RunCommit[]): unknown {
   return exportUfo({
     constellation: { name: graph.name, tasks: tasks.map(({ star }) => star), lines },
     runId,
-    ...(request === null ? {} : { asked: { options: request.options, metadata: request.metadata } }),
+    ...(request === null
+      ? {}
+      : { asked: { options: request.options, metadata: request.metadata, labels: request.labels } }),
     revision,
     createdAt: first.at,
     updatedAt: last.at,

@@ -22,13 +22,15 @@ export function defineHistory(program: CliCommand): void {
     .does(async (context, source: string, task: string | undefined) =>
       (await import('./steps.runner.js')).steps(context, source, task),
     );
-  define(program, 'replay', 'print the constellation of a run as it evolved, from its events alone', [
-    'orrery replay 0k3j… --speed 10',
-    'orrery replay run.jsonl --at 12',
-  ])
+  define(
+    program,
+    'replay',
+    'the constellation of a run as it evolved, from its events alone: wound by keys, or printed into a pipe',
+    ['orrery replay 0k3j… --speed 10', 'orrery replay run.jsonl --at 12', 'orrery replay 0k3j… | less'],
+  )
     .argument('<run|file>')
-    .option('--at <n>', 'stop after this event', wholeFrom(1))
-    .option('--speed <x>', 'times as fast as it happened; without it nothing waits', factor)
+    .option('--at <n>', 'begin at this event; in a pipe stop after it', wholeFrom(1))
+    .option('--speed <x>', 'play, so many times as fast as it happened; without it a pipe waits for nothing', factor)
     .does(async (context, source: string, options: { at?: number; speed?: number }) =>
       (await import('./replay.runner.js')).replay(context, source, options),
     );

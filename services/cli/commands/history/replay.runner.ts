@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { viewOf } from '#libs/constellation';
+import { visibleText } from '#libs/visible';
 import { EXIT, type ExitCode, type CliContext } from '../../terminal/index.js';
 import { commitsOf, momentsOf, openOneRun } from '../../sources/index.js';
+import { PAUSE_MS_MAX } from './winding.js';
+import { canWind, wind } from './winding.runner.js';
 import { drawingOf, timelineOf } from '../../text/index.js';
-
-/** However slow the run was, nobody watches a standing picture for longer than this. */
-const PAUSE_MS_MAX = 10_000;
 
 export interface ReplayOptions {
   /** Last event shown. */
@@ -14,16 +14,24 @@ export interface ReplayOptions {
   readonly speed?: number;
 }
 
-/** Prints the constellation as it evolved. No device is touched and no service is asked: it is a fold over facts. */
+/**
+ * The constellation as it evolved: on a terminal wound by keys, else printed. No device is touched and no service is asked: it is a fold over
+ * facts.
+ */
 export async function replay(context: CliContext, runOrFile: string, { at, speed }: ReplayOptions): Promise<ExitCode> {
   const [runId, records] = await openOneRun(context, runOrFile);
+  if (canWind(context)) {
+    const { code, sequence } = await wind(context, [...momentsOf(runId, commitsOf(runId, records))], { at, speed });
+    context.terminal.err(`left at event ${sequence}; its state: orrery show ${runOrFile} --at ${sequence}`);
+    return code;
+  }
   let before: number | undefined;
   for (const { commit, events, run } of momentsOf(runId, commitsOf(runId, records), at)) {
     const instant = Date.parse(commit.at);
     await pause(instant - (before ?? instant), speed, context.signal);
     if (context.signal.aborted) return EXIT.failure;
     before = instant;
-    if (context.json) context.terminal.out(JSON.stringify(viewOf(run)));
+    if (context.json) context.terminal.out(visibleText(JSON.stringify(viewOf(run))));
     else print(context, [`#${commit.number}`, ...timelineOf(commit, events)], drawingOf(viewOf(run), context.terminal));
   }
   return EXIT.ok;

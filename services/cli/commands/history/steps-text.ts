@@ -1,11 +1,12 @@
 import { type AttemptStory, counted, cutParts, cutText, entryEvents, exitCodeIn } from '#libs/constellation';
-import type { RecordedAttemptEvent, TaskResult } from '#proto';
+import { POLICY_MISMATCH, type RecordedAttemptEvent, type TaskResult } from '#proto';
 import { askLine, commandText, decidedText, callsText, problemLines, answerText, stderrOf } from '../../text/index.js';
 import {
   cleanLine,
   clipToWidth,
   clockText,
   durationText,
+  momentText,
   paintFor,
   paintStatus,
   type Terminal,
@@ -63,7 +64,10 @@ function eventLines(event: RecordedAttemptEvent, clock: string, screen: Screen):
       );
     }
     case 'ATTEMPT_ASKED':
-      return said(`asks a person: ${askLine(event.data)}`, `until ${event.data.expiresAt}; ${event.data.approvalId}`);
+      return said(
+        `asks a person: ${askLine(event.data)}`,
+        `until ${momentText(event.data.expiresAt)}; ${event.data.approvalId}`,
+      );
     case 'COMMAND_ISSUED':
       return said(`sent to ${event.data.deviceId}${event.data.approvalId === undefined ? '' : ', approved'}`);
     case 'COMMAND_FINISHED':
@@ -107,7 +111,8 @@ function finishedText({ state, error, durationMs, result }: Event<'COMMAND_FINIS
   const exitCode = result === null ? undefined : exitCodeIn(result.value);
   const code = exitCode === undefined ? '' : `, exit code ${exitCode}`;
   const took = durationMs === null ? '' : `, ${durationText(durationMs)}`;
-  const why = error === null ? '' : `: ${cleanLine(error.message)}`;
+  const event = error?.code === POLICY_MISMATCH ? ` ${paint('red', `security event ${POLICY_MISMATCH}`)}:` : '';
+  const why = error === null ? '' : `:${event} ${cleanLine(error.message)}`;
   return `${paintStatus(paint, state)}${code}${took}${why}`;
 }
 

@@ -27,6 +27,7 @@ export function defineMcp(program: CliCommand): void {
       '{ "command": "orrery", "args": ["mcp", "serve", "0k3j…"] }   in the settings of the assistant',
     ],
   )
+    .forOneRun()
     .argument('<run>')
     .option(...READ_ONLY)
     .does(async (context, id: string, options: { readOnly?: boolean }) =>
@@ -38,6 +39,7 @@ export function defineMcp(program: CliCommand): void {
     'orrery mcp token 0k3j…',
     'orrery mcp token 0k3j… --read-only --minutes 30 --json',
   ])
+    .forOneRun()
     .argument('<run>')
     .option(...READ_ONLY)
     .option(
@@ -59,6 +61,7 @@ function defineRevocations(mcp: CliCommand): void {
     'orrery mcp revoke --run 0k3j… --reason "laptop stolen"',
     'orrery mcp revoke --all',
   ])
+    .forOneRun()
     .argument('[token]', 'a token or its id; "-" reads it from standard input, where no list of processes shows it')
     .option('--run <run>', 'all that you have signed for this run')
     .option('--all', 'all that you have signed')

@@ -7,7 +7,16 @@ import { busPorts, constellationServer, LiveConstellation, type Access } from '#
 import { encodeEditGrant, grantIdOf, signEditGrant } from '#libs/keys';
 import { LIMITS, type RunId } from '#proto';
 import { withSignedBus } from '../../bus/index.js';
-import { cleanLine, badInput, messageOf, EXIT, type ExitCode, type CliContext, tell } from '../../terminal/index.js';
+import {
+  cleanLine,
+  badInput,
+  messageOf,
+  EXIT,
+  type ExitCode,
+  type CliContext,
+  tell,
+  momentText,
+} from '../../terminal/index.js';
 import { homeOf, parseEndpoints } from '../../home/index.js';
 import { isKnownRun, unknownRun, runIdFrom } from '../../sources/index.js';
 
@@ -40,7 +49,7 @@ export async function serveMcp(
   }
   const runId = runIdFrom(run);
   const { now, signal, terminal } = context;
-  return withSignedBus(context, async (nc, seed) => {
+  const work = async (nc: NatsConnection, seed: string): Promise<ExitCode> => {
     await checkKnown(nc, runId);
     // An edit of an assistant is the person's whose key it is, and not read by her: the grant says so.
     const grant = () => {
@@ -59,7 +68,8 @@ export async function serveMcp(
     await answers.given(signal);
     await server.close();
     return EXIT.ok;
-  });
+  };
+  return withSignedBus(context, work, { follows: true });
 }
 
 export interface TokenOptions {
@@ -88,7 +98,7 @@ export async function printToken(
   terminal.out(`token  ${token}`);
   terminal.out(`id     ${id}`);
   const may = access === 'edit' ? 'see and change' : 'see';
-  terminal.err(`Until ${expiresAt}, whoever has this token may ${may} run ${runId} in your name.`);
+  terminal.err(`Until ${momentText(expiresAt)}, whoever has this token may ${may} run ${runId} in your name.`);
   terminal.err(`To end that before: orrery mcp revoke ${id}`);
   return EXIT.ok;
 }

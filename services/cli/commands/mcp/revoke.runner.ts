@@ -37,7 +37,7 @@ export async function listRevoked(context: CliContext): Promise<ExitCode> {
     nothing: 'No token was revoked within a day; older ones have ended by themselves.',
     columns: [
       { title: 'TOKENS', value: ({ grants }) => whatText(grants) },
-      { title: 'REVOKED', value: ({ revokedAt }) => revokedAt },
+      { title: 'REVOKED', value: ({ revokedAt }) => revokedAt, time: true },
       { title: 'BY', value: saidBy },
     ],
   });

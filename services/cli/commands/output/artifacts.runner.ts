@@ -37,22 +37,6 @@ export async function fetchArtifact(context: CliContext, name: string, file?: st
   });
 }
 
-/** The content of an artifact, piece by piece, checked at its end. */
-export async function copyArtifact(
-  nc: NatsConnection,
-  sha256: Sha256,
-  write: (data: Uint8Array) => Promise<void>,
-): Promise<void> {
-  await copy(await openReader(nc, sha256), write);
-}
-
-/** The content of an artifact that is small enough to be held: an answer of a tool. */
-export async function wholeArtifact(nc: NatsConnection, sha256: Sha256): Promise<Uint8Array> {
-  const pieces: Uint8Array[] = [];
-  await copyArtifact(nc, sha256, async (data) => void pieces.push(data));
-  return Buffer.concat(pieces);
-}
-
 /** Undefined: standard output. */
 function targetOf({ terminal, json }: CliContext, file: string | undefined): string | undefined {
   if (file !== undefined && file !== '-') return file;

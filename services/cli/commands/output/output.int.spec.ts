@@ -3,13 +3,22 @@ import { jetstream } from '@nats-io/jetstream';
 import { createInbox, type NatsConnection } from '@nats-io/transport-node';
 import { runIdOf } from '#libs/event-log';
 import { putArtifact } from '#libs/messaging';
-import { startTestBus, type TestBus } from '#libs/testing';
-import { commandIdOf, subjects, type OutputChunk, type RunId, type TaskResult } from '#proto';
+import { attemptOutputs, startTestBus, type TestBus } from '#libs/testing';
+import {
+  commandIdOf,
+  liveSubjectOf,
+  subjects,
+  type AttemptEvent,
+  type OutputChunk,
+  type RunId,
+  type TaskResult,
+} from '#proto';
 import type { ExportRecord } from '#libs/audit';
-import { followOutput } from '../../live/output.client.js';
 import { runProgram } from '../../run-program.js';
 import { fakeTerminal, surroundings, type FakeTerminal } from '../../testing/fake-terminal.js';
 import { sampleEvents, sealRun } from '../../testing/sample-run.js';
+
+const { attemptCommit, finishedCommand, printed } = attemptOutputs;
 
 const hashes = { a: '0'.repeat(64), b: '1'.repeat(64) };
 
@@ -39,31 +48,32 @@ async function append(): Promise<void> {
   await jetstream(orchestrator).publish(subjects.run(runId), JSON.stringify(commits.shift()?.commit));
 }
 
+type Attempt = readonly [Parameters<typeof attemptCommit>[0], readonly AttemptEvent[]];
+
 interface Followed {
   readonly terminal: FakeTerminal;
   readonly exitCode: Promise<number>;
 }
 
-/** As a person with the key of the user `cli`, and no more rights than that; listening when this resolves. */
+/** As a person with the key of the user `cli`, and no more rights than that; following when this resolves, or over. */
 async function follow(line: string, terminal = fakeTerminal()): Promise<Followed> {
   const env = { ORRERY_NATS_URL: bus.server.url, ORRERY_NATS_SEED_FILE: bus.seedFile('cli') };
   const words = line.split(' ').map((word) => word.replace('RUN', runId));
   const exitCode = runProgram(words, { ...surroundings(terminal, env), signal: stopped.signal });
-  const probe = subjects.output(commandIdOf({ runId, taskId: line.endsWith(' b') ? 'b' : 'a', attempt: 9 }));
-  await Promise.race([exitCode, untilHeard(probe)]);
+  await Promise.race([exitCode, untilFollowed(line.endsWith(' b') ? 'b' : 'a')]);
   return { terminal, exitCode };
 }
 
-/** What is no piece is left out, but the server tells whether anybody listens: at once, before it answers a ping. */
-async function untilHeard(subject: string): Promise<void> {
+/** The server tells whether anybody is told of what a task writes: at once, before it answers a ping. */
+async function untilFollowed(taskId: string): Promise<void> {
   const admin = await bus.as('admin');
   let nobody = false;
   const reply = createInbox('_INBOX_admin');
   const subscription = admin.subscribe(reply, { callback: () => void (nobody = true) });
-  admin.publish(subject, '', { reply });
+  admin.publish(liveSubjectOf(subjects.output(commandIdOf({ runId, taskId, attempt: 9 }))), '', { reply });
   await admin.flush();
   subscription.unsubscribe();
-  if (nobody) return untilHeard(subject);
+  if (nobody) return untilFollowed(taskId);
 }
 
 function write(taskId: string, text: string, change: Partial<OutputChunk> = {}): void {
@@ -106,7 +116,9 @@ describe('orrery output', () => {
       'a stdout | no end',
       'b stdout | bee',
     ]);
-    expect(terminal.errLines).toEqual([]);
+    expect(terminal.errLines).toEqual([
+      'a stderr: some of it did not come live; what follows is shown when the command has ended',
+    ]);
   });
 
   it('gives the output of one task to a pipe as it is', async () => {
@@ -148,18 +160,19 @@ describe('orrery output', () => {
     write('a', 'one\nhalf');
     await untilPrinted(terminal.outLines, 'one');
     stopped.abort();
-    expect(await exitCode).toBe(1);
+    expect(await exitCode).toBe(130);
     expect(terminal.outLines).toEqual(['a stdout | one', 'a stdout | half']);
+    expect(terminal.errLines).toEqual([`orrery: Stopped. The run goes on; follow it: orrery watch ${runId}`]);
   });
 
   it('says so when the task is over and may only be tried again', async () => {
     await append();
     const { terminal } = await follow('output RUN a');
-    expect(terminal.errLines).toEqual(['task a is over (completed); waiting in case it is tried again']);
+    await untilPrinted(terminal.errLines, 'task a is over (completed); waiting in case it is tried again');
   });
 
   it.each<[string, string, number, string]>([
-    ['a run that nobody knows', 'output unknown', 3, 'There is no run unknown.'],
+    ['a run that nobody knows', `output ${'0'.repeat(26)}`, 3, 'There is no run 0'],
     ['a task that the run does not have', 'output RUN c', 3, 'has no task c; see: orrery show '],
     ['something that is no task', 'output RUN a.b', 3, 'task: a task id must be 1 to 64 characters'],
   ])('explains %s in one sentence', async (_, line, code, why) => {
@@ -168,61 +181,114 @@ describe('orrery output', () => {
     expect(terminal.errLines).toEqual([expect.stringContaining(why)]);
   });
 
-  it('says where the results are when the run is over', async () => {
-    await append();
-    await append();
-    const { terminal, exitCode } = await follow('output RUN');
-    expect(await exitCode).toBe(3);
-    expect(terminal.errLines).toEqual([
-      `orrery: Run ${runId} is over (succeeded), and what all its tasks write is shown only while they run. ` +
-        `The whole output of one: orrery output ${runId} <task>; what became of it: orrery show ${runId}, orrery report ${runId}`,
+  /** Of a run that is over: what its tasks have written, as the log and the store of artifacts have it. */
+  async function over(...attempts: readonly Attempt[]) {
+    runId = runIdOf('default', `output-${runs++}`);
+    commits = sealRun(sampleEvents(hashes), runId);
+    for (let count = 0; count < 3; count++) await append();
+    const deviceAgent = jetstream(await bus.as('device-agent'));
+    for (const [of, events] of attempts) {
+      const { subject, commit } = attemptCommit({ ...of, runId }, events);
+      await deviceAgent.publish(subject, JSON.stringify(commit));
+    }
+  }
+  /** The exact command of an attempt. */
+  const exact = (taskId: string, result: TaskResult | null, attempt = 1): Attempt => {
+    const of = { runId: 'any', taskId, attempt };
+    return [of, [finishedCommand(of, result)]];
+  };
+  async function read(line: string, overrides: Partial<FakeTerminal> = {}) {
+    const { terminal, exitCode } = await follow(line, fakeTerminal(overrides));
+    const { outLines: out, errLines: err, outBytes } = terminal;
+    return { out, err, bytes: Buffer.concat(outBytes).toString(), exitCode: await exitCode };
+  }
+
+  it('shows all that a run wrote that is over, each line with its place, and says who wrote nothing', async () => {
+    await over(
+      exact('a', printed('first\u001B[2J\n', 'no\n', 1)),
+      exact('a', printed('second'), 2),
+      exact('b', printed('')),
+    );
+    expect(await read('output RUN')).toEqual({
+      out: ['a/1/0.0 stdout | first', 'a/1/0.0 stderr | no', 'a/2/0.0 stdout | second'],
+      err: ['b/1/0.0 wrote nothing'],
+      bytes: '',
+      exitCode: 0,
+    });
+    expect(await read('output RUN --failed', { isTerminal: true })).toMatchObject({ out: ['first'], err: ['no'] });
+    expect(await read('output RUN a')).toMatchObject({ bytes: 'second', err: [] });
+    expect(await read('output RUN --task a --attempt 1')).toMatchObject({ bytes: 'first\u001B[2J\n', err: ['no'] });
+    expect(await read('output RUN --raw --stream stderr')).toMatchObject({ bytes: 'no\n' });
+    expect(await read('output RUN --task a --attempt 7')).toMatchObject({
+      exitCode: 3,
+      err: ['orrery: No output of attempt 7 is recorded; there is a/1/0.0, a/2/0.0.'],
+    });
+  });
+
+  it('gives all of an output, wherever it lies', async () => {
+    const text = `${'0123456789'.repeat(200_000)}\u001B[2J no line feed`;
+    const own = await putArtifact(gateway, Buffer.from(text));
+    const kept = exec('head\n[... 1 characters cut ...]\ntail', { stdout_artifact: own, stdout_bytes: own.bytes });
+    const answer = await putArtifact(gateway, Buffer.from(JSON.stringify(kept)));
+    const whole = await putArtifact(gateway, Buffer.from(JSON.stringify(exec(text))));
+    const words = await putArtifact(gateway, Buffer.from(JSON.stringify(text)));
+    for (const result of [
+      { value: kept, cut: ['stdout'], artifact: answer },
+      { value: exec('cut'), cut: ['stdout'], artifact: whole },
+      { value: 'cut', cut: [''], artifact: words },
+    ]) {
+      await over(exact('a', result));
+      expect((await read('output RUN a')).bytes === text).toBe(true);
+    }
+    const pieces = (await read('output RUN --task a --json')).out.map((line) => JSON.parse(line) as { text?: string });
+    expect(pieces.flatMap(({ text: part }) => part ?? []).join('') === text).toBe(true);
+    await over(exact('a', { value: { rows: [1] } }));
+    expect((await read('output RUN a')).bytes).toBe('{\n  "rows": [\n    1\n  ]\n}');
+  });
+
+  it('finds lines in it, with those around them', async () => {
+    const lines = Array.from({ length: 300_000 }, (_, n) => (n === 250_000 ? 'disk full' : `line ${n}`)).join('\n');
+    const ref = await putArtifact(gateway, Buffer.from(lines));
+    const value = exec('line 0\n...', { stdout_artifact: ref, stdout_bytes: ref.bytes, stderr: '' });
+    await over(exact('a', { value }), exact('b', printed('a full disk\n')));
+    expect((await read('output RUN --grep disk.full -C 1')).out).toEqual([
+      'a/1/0.0 stdout 250000- line 249999',
+      'a/1/0.0 stdout 250001: disk full',
+      'a/1/0.0 stdout 250002- line 250001',
+    ]);
+    expect((await read('output RUN --grep FULL -F -i')).out).toEqual([
+      'a/1/0.0 stdout 250001: disk full',
+      'b/1/0.0 stdout 1: a full disk',
+    ]);
+    const refused = ['output RUN --grep (', 'output RUN -C 2', 'output RUN --raw --grep x'].map((line) => read(line));
+    expect((await Promise.all(refused)).map(({ exitCode }) => exitCode)).toEqual([3, 3, 3]);
+  });
+
+  it('says what is not kept, and never takes it for nothing', async () => {
+    const lost = exec('head\n\u001B[2Jtail', { stdout_bytes: 9_000, artifact_error: 'stdout: the disk is full' });
+    await over(exact('a', { value: lost }));
+    expect(await read('output RUN --task a', { isTerminal: true })).toMatchObject({
+      out: ['head', 'tail'],
+      err: ['a/1/0.0 stdout: not all 9000 bytes of it are kept: stdout: the disk is full', 'careful'],
+    });
+    const gone = exec('head', { stdout_artifact: { sha256: '9'.repeat(64), bytes: 5_000 }, stdout_bytes: 5_000 });
+    await over(exact('a', { value: gone }), exact('b', null));
+    const { out, err } = await read('output RUN');
+    expect(out).toEqual(['a/1/0.0 stdout | head', 'a/1/0.0 stderr | careful']);
+    expect(err).toEqual([
+      expect.stringMatching(/^a\/1\/0\.0 stdout: not all 5000 bytes of it are kept: .*is not stored/u),
+      'b/1/0.0: what it wrote is not known; it ended COMPLETED',
     ]);
   });
 
-  /** Of a run that is over, in which task a had this result. */
-  async function recorded(result: TaskResult, terminal = fakeTerminal()): Promise<FakeTerminal> {
-    runId = runIdOf('default', `output-${runs++}`);
-    const events = sampleEvents(hashes).map((of) =>
-      of.map((event) =>
-        event.type === 'TASK_COMPLETED' && event.data.taskId === 'a'
-          ? { ...event, data: { ...event.data, result } }
-          : event,
-      ),
-    );
-    commits = sealRun(events, runId);
-    for (let count = 0; count < 3; count++) await append();
-    expect(await (await follow('output RUN a', terminal)).exitCode).toBe(0);
-    return terminal;
-  }
+  it('shows of a run that goes on what is recorded, and says what is not yet', async () => {
+    expect(await read('output RUN --recorded')).toMatchObject({
+      err: ['a is RUNNING: what runs there now is recorded when it has ended', 'b is PENDING: nothing ran yet'],
+      exitCode: 0,
+    });
+  });
+
   const exec = (stdout: string, more: object = {}) => ({ stdout, stderr: 'careful\n', exit_code: 0, ...more });
-  const printed = ({ outBytes }: FakeTerminal): string => Buffer.concat(outBytes).toString();
-
-  it('gives the whole output of a task of a run that is over, wherever it lies', async () => {
-    const text = `${'0123456789'.repeat(200_000)}\u001B[2J no line feed`;
-    const own = await putArtifact(gateway, Buffer.from(text));
-    const short = await recorded({ value: exec('short\u001B[2J') });
-    expect([printed(short), short.errLines]).toEqual(['short\u001B[2J', ['careful']]);
-    const kept = exec('head\n[... 1 characters cut ...]\ntail', { stdout_artifact: own, stdout_bytes: own.bytes });
-    const answer = await putArtifact(gateway, Buffer.from(JSON.stringify(kept)));
-    expect(printed(await recorded({ value: kept, cut: ['stdout'], artifact: answer })) === text).toBe(true);
-    const whole = await putArtifact(gateway, Buffer.from(JSON.stringify(exec(text))));
-    expect(printed(await recorded({ value: exec('cut'), cut: ['stdout'], artifact: whole })) === text).toBe(true);
-    const words = await putArtifact(gateway, Buffer.from(JSON.stringify(text)));
-    expect(printed(await recorded({ value: 'cut', cut: [''], artifact: words })) === text).toBe(true);
-    expect(printed(await recorded({ value: { rows: [1] } }))).toBe('{\n  "rows": [\n    1\n  ]\n}');
-  });
-
-  it('says so where the whole of it is not kept, and cleans it for a terminal', async () => {
-    const lost = exec('head\n\u001B[2Jtail', { stdout_bytes: 9_000, artifact_error: 'stdout: the disk is full' });
-    const terminal = await recorded({ value: lost }, fakeTerminal({ isTerminal: true }));
-    expect(terminal.outLines).toEqual(['head', 'tail']);
-    expect(terminal.errLines).toEqual(['this is cut: it had 9000 bytes, and the whole is not kept', 'careful']);
-  });
-
-  it('says so when its key may not listen', async () => {
-    const heard = followOutput(await bus.as('auditor'), { runId }, () => undefined);
-    await expect(heard).rejects.toThrow('Your key of the bus may not listen to the output of runs.');
-  });
 });
 
 describe('with --output', () => {
@@ -233,7 +299,7 @@ describe('with --output', () => {
     await finish();
     expect(await exitCode).toBe(0);
     const from = terminal.outLines.findIndex((line) => line.includes('TASK_STARTED a'));
-    expect(terminal.outLines.slice(from).map((line) => line.replace(/^\d\d:\d\d:\d\d /u, ''))).toEqual([
+    expect(terminal.outLines.slice(from).map((line) => line.replace(/^\d\d:\d\d:\d\dZ /u, ''))).toEqual([
       'TASK_STARTED a on web-1',
       'a stdout | one',
       'a stdout | no end',

@@ -1,8 +1,19 @@
+import type { NatsConnection } from '@nats-io/transport-node';
 import { isTerminalTask } from '#libs/constellation';
-import { parseWith, sentenceOf, TaskId, type RunView } from '#proto';
+import { matcherOf, type OutputWish, type RecordedStream, type SearchWish } from '#libs/output';
+import { parseWith, sentenceOf, TaskId, type RunId, type RunView } from '#proto';
 import { recordAccess, withBus } from '../../bus/index.js';
-import { badInput, EXIT, exitCodeOfRun, type ExitCode, paintFor, type CliContext } from '../../terminal/index.js';
 import {
+  badInput,
+  EXIT,
+  exitCodeOfRun,
+  messageOf,
+  type ExitCode,
+  paintFor,
+  type CliContext,
+} from '../../terminal/index.js';
+import {
+  mayLeave,
   watchRun,
   jsonPrinter,
   linePrinter,
@@ -11,43 +22,101 @@ import {
   outputLineText,
 } from '../../live/index.js';
 import { loadRunRecords, commitsOf, stateAt, runIdFrom } from '../../sources/index.js';
-import { printRecorded } from './recorded-output.client.js';
+import { printRecorded } from './recorded-output.runner.js';
+
+/** What may be said about the outputs that are wanted. */
+export interface OutputWords {
+  readonly task?: string;
+  readonly attempt?: number;
+  readonly step?: { readonly step: number; readonly index: number | undefined };
+  readonly failed?: boolean;
+  readonly stream?: RecordedStream;
+  readonly grep?: string;
+  readonly fixed?: boolean;
+  readonly ignoreCase?: boolean;
+  readonly after?: number;
+  readonly before?: number;
+  readonly context?: number;
+  readonly raw?: boolean;
+  readonly recorded?: boolean;
+}
 
 /**
  * Follows what the tasks of a run write, or one of them, until the run ends; the exit code says how it ended. Of a run that
- * is over the recorded output of the task, whole.
+ * is over all that is recorded of it, as of one that goes on when a part of that is asked for.
  */
-export async function output(context: CliContext, run: string, task?: string): Promise<ExitCode> {
+export async function output(context: CliContext, run: string, words: OutputWords): Promise<ExitCode> {
   const runId = runIdFrom(run);
-  const taskId = task === undefined ? undefined : taskIdFrom(task);
-  return withBus(context, async (nc) => {
-    const view = stateAt(runId, commitsOf(runId, await loadRunRecords(nc, runId)));
-    if (view.endedAt !== null && (taskId === undefined || context.json)) throw isOver(view);
-    if (taskId !== undefined) checkTask(context, view, taskId);
-    if (taskId !== undefined && view.endedAt !== null) {
-      await recordAccess(nc, { what: 'OUTPUT_READ', runId, taskId });
-      await printRecorded(context, nc, view, taskId);
-      return exitCodeOfRun(view);
-    }
-    const [only, second] = view.tasks;
-    const printer = printerFor(context, taskId, second === undefined ? only?.id : undefined);
-    const ended = await watchRun(context, nc, runId, { manner: 'quiet', output: { taskId, printer } });
-    return ended === undefined ? EXIT.failure : exitCodeOfRun(ended);
-  });
+  const wish = wishOf(words);
+  const { raw = false } = words;
+  if (raw && (context.terminal.isTerminal || context.json || wish.search !== undefined)) {
+    throw badInput('--raw gives bytes to a file or a pipe: not to a terminal, and without --json and --grep.');
+  }
+  return withBus(context, (nc) => outputOf(context, nc, { runId, wish, words }), { follows: true });
 }
 
-/** There is nothing to follow any more. */
-function isOver({ runId, outcome, status }: RunView): Error {
-  return badInput(
-    `Run ${runId} is over (${outcome ?? status.toLowerCase()}), and what all its tasks write is shown only while they run. ` +
-      `The whole output of one: orrery output ${runId} <task>; what became of it: orrery show ${runId}, orrery report ${runId}`,
-  );
+interface Wanted {
+  readonly runId: RunId;
+  readonly wish: OutputWish;
+  readonly words: OutputWords;
 }
 
-function checkTask({ terminal }: CliContext, { runId, tasks, endedAt }: RunView, taskId: TaskId): void {
+async function outputOf(context: CliContext, nc: NatsConnection, { runId, wish, words }: Wanted): Promise<ExitCode> {
+  const { raw = false, recorded = false } = words;
+  const view = stateAt(runId, commitsOf(runId, await loadRunRecords(nc, runId)));
+  const { taskId } = wish;
+  if (taskId !== undefined) checkTask(view, taskId);
+  const isPart = [wish.attempt, wish.step, wish.failed, wish.streams, wish.search].some((said) => said !== undefined);
+  if (view.endedAt !== null || isPart || raw || recorded) {
+    await recordAccess(nc, { what: 'OUTPUT_READ', runId, ...(taskId === undefined ? {} : { taskId }) });
+    await printRecorded(context, nc, { view, wish, raw });
+    return view.endedAt === null ? EXIT.ok : exitCodeOfRun(view);
+  }
+  if (taskId !== undefined) tellOfEnd(context, view, taskId);
+  const [only, second] = view.tasks;
+  const printer = printerFor(context, taskId, second === undefined ? only?.id : undefined);
+  mayLeave(context, runId);
+  const ended = await watchRun(context, nc, runId, { manner: 'quiet', output: { taskId, printer } });
+  return ended === undefined ? EXIT.failure : exitCodeOfRun(ended);
+}
+
+function wishOf(words: OutputWords): OutputWish {
+  const { task, attempt, step, failed, stream } = words;
+  const search = searchOf(words);
+  return {
+    taskId: task === undefined ? undefined : taskIdFrom(task),
+    attempt,
+    step: step?.step,
+    index: step?.index,
+    failed,
+    streams: stream === undefined ? undefined : [stream],
+    search,
+  };
+}
+
+function searchOf({ grep, fixed, ignoreCase, context, after, before }: OutputWords): SearchWish | undefined {
+  if (grep === undefined) {
+    const said = [fixed, ignoreCase, context, after, before].some((word) => word !== undefined);
+    if (said) throw badInput('-A, -B, -C, -F and -i say how --grep looks: name a pattern with --grep.');
+    return undefined;
+  }
+  const search = { pattern: grep, fixed, ignoreCase, after: after ?? context, before: before ?? context };
+  try {
+    matcherOf(search);
+  } catch (error) {
+    throw badInput(`--grep: ${messageOf(error)}. With -F it is a text.`);
+  }
+  return search;
+}
+
+function checkTask({ runId, tasks }: RunView, taskId: TaskId): void {
+  if (tasks.some(({ id }) => id === taskId)) return;
+  throw badInput(`Run ${runId} has no task ${taskId}; see: orrery show ${runId}`);
+}
+
+function tellOfEnd({ terminal }: CliContext, { tasks }: RunView, taskId: TaskId): void {
   const found = tasks.find(({ id }) => id === taskId);
-  if (found === undefined) throw badInput(`Run ${runId} has no task ${taskId}; see: orrery show ${runId}`);
-  if (!isTerminalTask(found.status) || endedAt !== null) return;
+  if (found === undefined || !isTerminalTask(found.status)) return;
   terminal.err(`task ${taskId} is over (${found.status.toLowerCase()}); waiting in case it is tried again`);
 }
 

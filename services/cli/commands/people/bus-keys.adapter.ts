@@ -25,11 +25,11 @@ function doorOf({ env }: Surroundings): Door | undefined {
   if (secrets !== '') {
     const people = join(secrets, 'people');
     const server = { directory: join(secrets, 'nats'), monitorUrl: env['ORRERY_NATS_MONITOR_URL'] ?? '' };
-    return { people, reload: async () => reloadContainerNats(server, peopleUsers(await busPeopleIn(people))) };
+    return { people, reload: () => reloadContainerNats(server, async () => peopleUsers(await busPeopleIn(people))) };
   }
   if ((env['ORRERY_NATS_URL'] ?? '') !== '') return undefined;
   const home = homeOf(env);
-  return { people: home.peopleKeys, reload: async () => reloadNats(home.nats, await busUsersOf(home)) };
+  return { people: home.peopleKeys, reload: () => reloadNats(home.nats, () => busUsersOf(home)) };
 }
 
 const seedFileOf = ({ people }: Door, id: string): string => join(people, `${id}.seed`);

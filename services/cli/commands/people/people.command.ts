@@ -1,5 +1,5 @@
 // The words of `orrery people`.
-import { LIMITS } from '#proto';
+import { LIMITS, Role } from '#proto';
 import { commaList, define, wholeFrom, type CliCommand } from '../../terminal/index.js';
 import type { LimitOptions } from './limits.runner.js';
 import type { AddOptions, KeyOptions, LoginOptions, RoleOptions } from './people.runner.js';
@@ -24,7 +24,9 @@ export function definePeople(program: CliCommand): void {
   ])
     .argument('<id>', 'a-z, 0-9, "_" and "-", at most 63')
     .option('--roles <a,b>', 'viewer, requester, approver, operator, auditor, admin', commaList, [])
+    .offering('--roles', Role.options)
     .option('--kind <kind>', 'person, system or external', 'person')
+    .offering('--kind', ['person', 'system', 'external'])
     .option('--system', 'another system, which asks for runs: --kind external --roles requester')
     .option('--namespace <name>', 'whose its requests are; its own id when absent')
     .option('--key', 'make a key of the bus, in a file of the home that only its owner reads')
@@ -36,7 +38,9 @@ export function definePeople(program: CliCommand): void {
   ])
     .argument('<id>')
     .option('--give <a,b>', 'roles', commaList, [])
+    .offering('--give', Role.options)
     .option('--take <a,b>', 'roles', commaList, [])
+    .offering('--take', Role.options)
     .does(async (context, id: string, options: RoleOptions) => (await runner()).changeRoles(context, id, options));
   define(people, 'limits', 'give an external system more than each has, or less', [
     'orrery people limits billing --requests-per-minute 600 --open-runs 50',
@@ -53,6 +57,7 @@ export function definePeople(program: CliCommand): void {
     .option('--open-runs <n>', 'that have not ended', wholeFrom(1, LIMITS.givenMax))
     .option('--connections <n>', 'at a time', wholeFrom(1, LIMITS.externalConnectionsGivenMax))
     .option('--feed <share>', 'own: of its own runs; all: of those of everybody')
+    .offering('--feed', ['own', 'all'])
     .does(async (context, id: string, options: LimitOptions) =>
       (await import('./limits.runner.js')).giveLimits(context, id, options),
     );

@@ -1,7 +1,16 @@
 import { isBuiltInUser } from '#libs/messaging';
 import { Actor, BusKey, Role } from '#proto';
 import { askRegistry, orderOfRegistry, type Desk } from '../../bus/index.js';
-import { badInput, cleanLine, tell, tellTable, type CliContext, type ExitCode } from '../../terminal/index.js';
+import {
+  badInput,
+  cleanLine,
+  tell,
+  tellTable,
+  type CliContext,
+  type ExitCode,
+  dayText,
+  momentText,
+} from '../../terminal/index.js';
 import { keepOut, letIn, ownKey } from './bus-keys.adapter.js';
 import { actorIdOf, atDesk, elsewhere, personAt } from './desk.js';
 import { connectionText, limitsText } from './people-text.js';
@@ -51,7 +60,7 @@ export async function listPeople(context: CliContext): Promise<ExitCode> {
             .map((one) => one.join('='))
             .join(' ') || '-',
       },
-      { title: 'REVOKED', value: ({ revokedAt }) => revokedAt?.slice(0, 10) ?? '-' },
+      { title: 'REVOKED', value: ({ revokedAt }) => (revokedAt === undefined ? '-' : dayText(revokedAt)) },
     ],
   });
 }
@@ -63,19 +72,20 @@ export async function showPerson(context: CliContext, id: string): Promise<ExitC
   });
   const { keys, logins, ...facts } = person;
   const lines = [
-    `${person.actor.id}  ${person.actor.kind}, since ${person.addedAt}`,
+    `${person.actor.id}  ${person.actor.kind}, since ${momentText(person.addedAt)}`,
     `roles      ${facts.roles.join(' ') || '-'}`,
     `namespace  ${facts.namespace}`,
     ...(person.actor.kind === 'external' || facts.limits !== undefined
       ? [`limits     ${limitsText(facts.limits ?? {})}`]
       : []),
-    ...(facts.revokedAt === undefined ? [] : [`revoked    ${facts.revokedAt}`]),
+    ...(facts.revokedAt === undefined ? [] : [`revoked    ${momentText(facts.revokedAt)}`]),
     ...keys.map(
-      ({ key, from, until }) => `key        ${key}\n           from ${from}${until ? ` until ${until}` : ''}`,
+      ({ key, from, until }) =>
+        `key        ${key}\n           from ${momentText(from)}${until ? ` until ${momentText(until)}` : ''}`,
     ),
     ...logins.map(({ issuer, subject }) => `login      ${cleanLine(subject)} at ${cleanLine(issuer)}`),
     ...tokens.map(({ tokenId, label, revokedAt }) =>
-      cleanLine(`token      ${tokenId} ${label}${revokedAt === null ? '' : ` (revoked ${revokedAt})`}`),
+      cleanLine(`token      ${tokenId} ${label}${revokedAt === null ? '' : ` (revoked ${momentText(revokedAt)})`}`),
     ),
   ];
   return tell(context, { person, tokens }, lines.join('\n'));

@@ -1,4 +1,5 @@
 // The words of `orrery tokens`.
+import { Role } from '#proto';
 import { commaList, define, wholeFrom, type CliCommand } from '../../terminal/index.js';
 import type { IssueOptions } from './tokens.runner.js';
 
@@ -21,6 +22,7 @@ export function defineTokens(program: CliCommand): void {
   ])
     .argument('<id>', 'of a person or system')
     .option('--scopes <a,b>', 'for no more than these roles; all that he has when absent', commaList, [])
+    .offering('--scopes', Role.options)
     .option('--label <text>', 'for people', '')
     .option('--days <n>', 'how long it is good', wholeFrom(1, DAYS_MAX), DAYS)
     .option('--no-expiry', 'until it is revoked')

@@ -3,7 +3,17 @@ import { ulid } from 'ulid';
 import { newToken, tokenHash } from '#libs/keys';
 import { Role } from '#proto';
 import { withSignedBus, askRegistry, orderOfRegistry } from '../../bus/index.js';
-import { badInput, cleanLine, failure, tell, tellTable, type CliContext, type ExitCode } from '../../terminal/index.js';
+import {
+  badInput,
+  cleanLine,
+  failure,
+  tell,
+  tellTable,
+  type CliContext,
+  type ExitCode,
+  momentText,
+  dayText,
+} from '../../terminal/index.js';
 
 export interface IssueOptions {
   readonly scopes: readonly string[];
@@ -61,7 +71,7 @@ export async function issueToken(context: CliContext, id: string, options: Issue
       expiresAt,
     }),
   );
-  const until = expiresAt === null ? 'until it is revoked' : `until ${expiresAt}`;
+  const until = expiresAt === null ? 'until it is revoked' : `until ${momentText(expiresAt)}`;
   if (context.json)
     return tell(context, {
       tokenId,
@@ -98,4 +108,4 @@ async function writeNew(file: string, secret: string): Promise<void> {
   }
 }
 
-const day = (instant: string | null): string => instant?.slice(0, 10) ?? '-';
+const day = (instant: string | null): string => (instant === null ? '-' : dayText(instant));

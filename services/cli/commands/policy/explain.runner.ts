@@ -1,7 +1,8 @@
 import { addAbortSignal } from 'node:stream';
 import { explain, type CommandPolicy, type ExplainedCommand } from '#libs/command-policy';
 import { query } from '#libs/messaging';
-import { DeviceId, type PolicyVerdict } from '#proto';
+import { type AskedWall, DeviceId, type PolicyVerdict } from '#proto';
+import { visibleText } from '#libs/visible';
 import { withBus } from '../../bus/index.js';
 import {
   cleanLine,
@@ -35,6 +36,8 @@ interface Judge {
 interface Explained {
   readonly verdict: PolicyVerdict;
   readonly policyHash: string;
+  /** What it would be given; undefined where the service does not say. */
+  readonly wall: AskedWall | undefined;
   /** What was found in the command; the service does not tell. */
   readonly commands: readonly ExplainedCommand[];
 }
@@ -55,7 +58,8 @@ export async function explainPolicy(context: CliContext, options: ExplainOptions
       name: `the policy of the running system for ${parsed.data}`,
       judge: async (command) => {
         const request = { deviceId: parsed.data, command: shellCall(command) };
-        return { ...(await query(nc, 'device-agent', 'explain', request)), commands: [] };
+        const { wall, ...judged } = await query(nc, 'device-agent', 'explain', request);
+        return { ...judged, wall, commands: [] };
       },
     }),
   );
@@ -65,8 +69,8 @@ function judgeHere(name: string, policy: CommandPolicy): Judge {
   return {
     name,
     judge: async (command) => {
-      const { verdict, hash, commands } = explain(policy, shellCall(command));
-      return { verdict, policyHash: hash, commands };
+      const { verdict, hash, wall, commands } = explain(policy, shellCall(command));
+      return { verdict, policyHash: hash, wall, commands };
     },
   };
 }
@@ -76,16 +80,17 @@ async function explainAll(context: CliContext, options: ExplainOptions, judge: J
   const paint = paintFor(terminal);
   if (options.line !== undefined) {
     const command = options.line;
-    const { verdict, policyHash, commands } = await judge.judge(command);
+    const { verdict, policyHash, wall, commands } = await judge.judge(command);
     const said = { command, verdict };
-    if (json) printJson(context, { ...explainedJson(said), grantable: verdict.grantable, policyHash, commands });
-    else for (const text of explainedText(said, { commands, policy: judge.name, paint })) terminal.out(text);
+    const more = { grantable: verdict.grantable, policyHash, ...(wall !== undefined && { wall }), commands };
+    if (json) printJson(context, { ...explainedJson(said), ...more });
+    else for (const text of explainedText(said, { wall, commands, policy: judge.name, paint })) terminal.out(text);
     return EXIT.ok;
   }
   for await (const command of options.input ?? standardInput(signal)) {
     const { verdict } = await judge.judge(command);
     const said = { command, verdict };
-    terminal.out(json ? JSON.stringify(explainedJson(said)) : explainedRow(said, paint));
+    terminal.out(json ? visibleText(JSON.stringify(explainedJson(said))) : explainedRow(said, paint));
   }
   return signal.aborted ? EXIT.failure : EXIT.ok;
 }

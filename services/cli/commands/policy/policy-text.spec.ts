@@ -23,7 +23,8 @@ describe('what a person reads', () => {
       rule: 'program.rm',
       reason: 'rm',
     } as const;
-    const details = { commands: [found], policy: 'policy.yaml', paint: plain };
+    const wall = { kind: 'write', views: [], writable: ['/srv/\u001B[2Jx'], reason: 'So it is.' } as const;
+    const details = { wall, commands: [found], policy: 'policy.yaml', paint: plain };
     expect(explainedText({ command: 'rm -r x\nls', verdict }, details)).toEqual([
       '  rm -r x',
       '  ls',
@@ -34,6 +35,8 @@ describe('what a person reads', () => {
       'because   rm removes files.',
       String.raw`          It reaches \u001b[2Jinto /srv.`,
       '          each time: one approval never stands for the next',
+      String.raw`wall      may write where commands work and in /srv/\u001b[2Jx; speaks to nobody; sees no secrets`,
+      '          So it is.',
       '',
       'what was found',
       '  approve destructive rm -r x',
@@ -62,7 +65,7 @@ describe('what a person reads', () => {
   );
 
   it('spells it out in every line of the whole', () => {
-    const details = { commands: [], policy: 'policy.yaml', paint: plain };
+    const details = { wall: undefined, commands: [], policy: 'policy.yaml', paint: plain };
     const [first, second] = explainedText({ command: `echo a\rb\nrm\u200b ü`, verdict }, details);
     expect([first, second]).toEqual([String.raw`  echo a\rb`, String.raw`  rm\u200b ü`]);
   });

@@ -1,6 +1,8 @@
 import { type ExplainedCommand, defaultPolicy, type PolicyFile } from '#libs/command-policy';
-import type { CommandCall, PolicyDecision, PolicyVerdict } from '#proto';
-import { cleanLine, type Colour, type Paint, visibleClip, visibleLine, visibleLines } from '../../terminal/index.js';
+import { wallText } from '#libs/constellation';
+import { visibleLine } from '#libs/visible';
+import type { AskedWall, CommandCall, PolicyDecision, PolicyVerdict } from '#proto';
+import { cleanLine, type Colour, type Paint, visibleClip, visibleLines } from '../../terminal/index.js';
 
 /** What is known of one command line. */
 export interface ExplainedLine {
@@ -42,9 +44,14 @@ export function explainedRow({ command, verdict }: ExplainedLine, paint: Paint):
 /** One command line with everything there is to say. */
 export function explainedText(
   { command, verdict }: ExplainedLine,
-  details: { readonly commands: readonly ExplainedCommand[]; readonly policy: string; readonly paint: Paint },
+  details: {
+    readonly wall: AskedWall | undefined;
+    readonly commands: readonly ExplainedCommand[];
+    readonly policy: string;
+    readonly paint: Paint;
+  },
 ): string[] {
-  const { commands, policy, paint } = details;
+  const { wall, commands, policy, paint } = details;
   const { decision, class: of, rule, reasons, grantable } = verdict;
   return [
     ...visibleLines(command).map((text) => `  ${text}`),
@@ -54,9 +61,21 @@ export function explainedText(
     `rule      ${cleanLine(rule)}`,
     ...reasons.map((reason, index) => `${index === 0 ? 'because   ' : '          '}${visibleLine(reason)}`),
     ...(decision === 'approve' && !grantable ? ['          each time: one approval never stands for the next'] : []),
+    ...(wall === undefined || decision === 'deny' ? [] : wallLines(wall)),
     ...(commands.length === 0 ? [] : ['', 'what was found', ...commands.flatMap((found) => foundLines(found, paint))]),
     '',
     paint('dim', `by ${cleanLine(policy)}`),
+  ];
+}
+
+function wallLines(wall: AskedWall): string[] {
+  const { reason } = wall;
+  return [
+    `wall      ${visibleLine(wallText(wall))}`,
+    ...(reason === undefined ? [] : [`          ${visibleLine(reason)}`]),
+    ...(wall.onlyTells === true
+      ? ['          It only tells how the machine is: where no wall can show that, it has none.']
+      : []),
   ];
 }
 

@@ -56,7 +56,7 @@ describe('parseRequestText', () => {
   });
 
   it('names a field that nobody knows', () => {
-    expect(refusalOf({ goal: 'x', gaol: 1 }).message).toBe('gaol: unknown field');
+    expect(refusalOf({ goal: 'x', gaol: 1 }).message).toBe('gaol: unknown field; did you mean "goal"?');
   });
 
   it('refuses both of goal and constellation, and neither', () => {

@@ -33,7 +33,7 @@ export function parseRequestText(text: string, requestId: string, override = fal
   const placed = (issues: readonly Issue[]): readonly Issue[] =>
     bare ? issues.map(({ path, message }) => ({ path: withoutPrefix(path), message })) : issues;
   const named = bare
-    ? { requestId, constellation: value }
+    ? { requestId, ...planWithLabels(value) }
     : { requestId, ...value, ...(override ? { requestId } : {}) };
   const ours = withoutUfo(named);
   if (!ours.ok) {
@@ -48,6 +48,12 @@ export function parseRequestText(text: string, requestId: string, override = fal
 
 function isBareConstellation(value: object): boolean {
   return 'tasks' in value && !('goal' in value) && !('constellation' in value);
+}
+
+/** A plan may have the labels of its run beside its tasks. */
+function planWithLabels(value: Readonly<Record<string, unknown>>): object {
+  const { labels, ...constellation } = value;
+  return labels === undefined ? { constellation } : { constellation, labels };
 }
 
 function withoutPrefix(path: string): string {

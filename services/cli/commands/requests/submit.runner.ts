@@ -5,14 +5,16 @@ import {
   emptyRun,
   evolveCommit,
   isTerminal,
+  judgingText,
   validateConstellation,
   viewOf,
 } from '#libs/constellation';
-import { query, QueryRefusedError, QueryUnavailableError, submitRequest, type CommandSigner } from '#libs/messaging';
-import type { GoalMatch, RunId, TaskConstellation } from '#proto';
+import { query, QueryRefusedError, QueryUnavailableError, submitRequest } from '#libs/messaging';
+import type { GoalMatch, RunId, RunLabels, TaskConstellation } from '#proto';
 import { withSignedBus, fleetIfKnown } from '../../bus/index.js';
 import {
   badInput,
+  cannotStore,
   failure,
   unreachable,
   cleanLine,
@@ -22,23 +24,34 @@ import {
   printJson,
   type CliContext,
   tell,
+  tellNext,
 } from '../../terminal/index.js';
 import { readRequestFile, sentencesOf } from '../../files/index.js';
-import { waitForEnd } from '../../live/index.js';
+import { mayLeave, waitForEnd } from '../../live/index.js';
 import { followRun } from '../../sources/index.js';
-import { hasSelectors, printReach, reachOf, constellationText, finalAnswerText } from '../../text/index.js';
+import {
+  hasSelectors,
+  printReach,
+  reachOf,
+  constellationText,
+  finalAnswerText,
+  stepsOfBegun,
+} from '../../text/index.js';
 import { parseRequestText, type RequestFile } from './request-file.js';
 
 /** A person waits: what nobody knows after so many tries they may send again themselves. */
 const TRIES = 3;
+const AWAY = 'The connection to the bus is broken.';
 const NOBODY = 'The orchestrator is not running: nobody takes requests on this bus.';
-const SILENCE = 'The orchestrator did not answer; the request may be sent again with the same --request-id.';
+const SILENCE = 'The orchestrator did not answer, and whether the request was taken is not known.';
 
 export interface SubmitOptions {
   readonly goal?: string | undefined;
   readonly file?: string | undefined;
   readonly requestId?: string | undefined;
   readonly wait?: boolean | undefined;
+  /** Beside those of the file; of the same key these count. */
+  readonly label?: RunLabels | undefined;
   /** While it waits, also what the tasks write. */
   readonly output?: boolean | undefined;
   /** Make the plan and show it; nothing starts before somebody says so. */
@@ -55,19 +68,45 @@ export async function submit(context: CliContext, options: SubmitOptions): Promi
   const { request, sent } = await requestOf(context, options);
   const { goal, constellation } = request;
   if (options.plan && constellation !== null) return showGiven(context, constellation);
-  return withSignedBus(context, async (nc, seed) => {
+  const work = async (nc: NatsConnection, seed: string): Promise<ExitCode> => {
     if (goal !== null) await refuseUnplannable(nc, goal);
     const wanted = { ...(options.plan && { plan: 'approve' }), ...(options.judge && { judge: 'all' }) };
     const isMore = Object.keys(wanted).length > 0;
-    const asked = isMore ? { ...sent, options: { ...request.options, ...wanted } } : sent;
-    const { runId, requestId } = await send(nc, asked, { seed, now: context.now });
+    const labels = { ...request.labels, ...options.label };
+    const asked = {
+      ...sent,
+      ...(isMore && { options: { ...request.options, ...wanted } }),
+      ...(Object.keys(labels).length > 0 && { labels }),
+    };
+    const { runId, requestId } = await send(context, nc, { request: asked, requestId: request.requestId, seed });
+    mayLeave(context, runId);
     if (options.plan) return showPlan(context, nc, { runId, requestId });
+    const judging = await judgingOf(context, nc, runId);
+    const said = [
+      `run ${runId} accepted (request ${requestId})`,
+      ...(judging === undefined ? [] : [`judged: ${judging}`]),
+    ];
     if (!options.wait) {
-      return tell(context, { runId, requestId }, `run ${runId} accepted (request ${requestId})`);
+      tell(context, { runId, requestId, ...(judging && { judging }) }, said.join('\n'));
+      tellNext(context, stepsOfBegun(runId));
+      return EXIT.ok;
     }
-    if (!context.json) context.terminal.err(`run ${runId} accepted (request ${requestId})`);
+    if (!context.json) context.terminal.err(said.join('\n'));
     return waitForEnd(context, nc, runId, { output: options.output ? {} : undefined });
-  });
+  };
+  return withSignedBus(context, work, { follows: options.wait === true || options.plan === true });
+}
+
+/** Which commands will be judged, and why, as far as it is known; undefined where none is, and for a key that may not read runs. */
+async function judgingOf({ signal }: CliContext, nc: NatsConnection, runId: RunId): Promise<string | undefined> {
+  try {
+    for await (const { commit } of followRun(nc, runId, signal)) {
+      return judgingText(evolveCommit(emptyRun(runId), commit));
+    }
+  } catch {
+    return undefined; // it is accepted all the same
+  }
+  return undefined;
 }
 
 /** A plan that was given is not made: it is shown as it is, and nothing is sent. */
@@ -152,18 +191,22 @@ async function requestOf(
 
 /** Answers when the run is recorded; throws the refusal. */
 async function send(
+  { now, leaving }: CliContext,
   nc: NatsConnection,
-  request: object,
-  signer: CommandSigner,
+  { request, requestId, seed }: { readonly request: object; readonly requestId: string; readonly seed: string },
 ): Promise<{ runId: RunId; requestId: string }> {
-  const outcome = await submitRequest(nc, JSON.stringify(request), { ...signer, tries: TRIES });
+  leaving?.(`Whether the request was taken is not known; the same again: --request-id ${requestId}`);
+  const outcome = await submitRequest(nc, JSON.stringify(request), { seed, now, tries: TRIES });
+  leaving?.('');
   if (outcome.answer === 'accepted') return outcome;
+  const again = ` The same again: --request-id ${requestId}`;
   if (outcome.answer === 'unknown') {
-    if (outcome.reason !== undefined) throw unreachable(outcome.reason.message);
-    const why = outcome.met === 'nobody' ? NOBODY : SILENCE;
-    throw unreachable(why, outcome.cause);
+    const { met, reason, mayBeTaken, cause } = outcome;
+    const why = reason?.message ?? (met === 'nobody' ? NOBODY : met === 'away' ? AWAY : SILENCE);
+    throw unreachable(mayBeTaken ? `${why}${again}` : why, cause);
   }
   const { code, message, issues } = outcome.reason;
+  if (code === 'STORAGE_FULL') throw cannotStore({ code, message: `${message}${again}` });
   if (code === 'UNAUTHORIZED') throw failure(message);
   // A refusal with one issue often says it in its message already.
   const more = issues.filter((issue) => !message.includes(issue.message));

@@ -3,6 +3,7 @@ import { ulid } from 'ulid';
 import { callText, planContent } from '#libs/constellation';
 import { hashCommit } from '#libs/event-log';
 import { query, type QueryAnswer } from '#libs/messaging';
+import { visibleLine } from '#libs/visible';
 import {
   type CommandCall,
   type Json,
@@ -18,10 +19,11 @@ import {
   cleanLine,
   tell,
   tellTable,
-  visibleLine,
   visibleLines,
   type CliContext,
   type ExitCode,
+  dayText,
+  momentText,
 } from '../../terminal/index.js';
 import { parametersFrom, runbookName } from './runbooks.runner.js';
 
@@ -159,7 +161,7 @@ async function approve(
   return tell(
     context,
     { approved: true, approvalId, contentHash, expiresAt, ...about, commands, inWords },
-    `approved as ${approvalId} until ${expiresAt}; take it back with: orrery runbooks approve --revoke ${approvalId}`,
+    `approved as ${approvalId} until ${momentText(expiresAt)}; take it back with: orrery runbooks approve --revoke ${approvalId}`,
   );
 }
 
@@ -187,13 +189,12 @@ export async function listContentApprovals(context: CliContext): Promise<ExitCod
       { title: 'APPROVAL', value: ({ approvalId }) => approvalId },
       { title: 'BY', value: ({ by }) => by.id },
       { title: 'STATE', value: ({ state }) => state },
-      { title: 'UNTIL', value: ({ expiresAt }) => expiresAt.slice(0, DATE_CHARS) },
+      { title: 'UNTIL', value: ({ expiresAt }) => dayText(expiresAt) },
       { title: 'CONTENT', value: ({ contentHash }) => contentHash.slice(0, HASH_CHARS) },
       { title: 'FOR', value: ({ about }) => visibleLine(aboutWords(about)) },
     ],
   });
 }
-const DATE_CHARS = 10;
 const HASH_CHARS = 16;
 
 function aboutWords({ name, parameters = {} }: Listed['about']): string {

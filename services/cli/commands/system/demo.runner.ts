@@ -3,10 +3,10 @@ import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { jetstream } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
-import { query, QueryRefusedError } from '#libs/messaging';
-import { SubmitAnswer, subjects, type RunId, type RunView } from '#proto';
+import { readSecret } from '#libs/keys';
+import { query, QueryRefusedError, submitRequest, type CommandSigner } from '#libs/messaging';
+import { subjects, type RunId, type RunView } from '#proto';
 import { auditRun, type AuditReport, parseExport, renderExport, findingText } from '#libs/audit';
 import {
   cleanLine,
@@ -18,7 +18,7 @@ import {
   printJson,
   type CliContext,
 } from '../../terminal/index.js';
-import { withBusAt, type BusRole } from '../../bus/index.js';
+import { withBusAt } from '../../bus/index.js';
 import { printAnswer, watchRun } from '../../live/index.js';
 import { loadRecords } from '../../sources/index.js';
 import { writeWhole } from '../../files/index.js';
@@ -92,23 +92,27 @@ function privateEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
 
 async function show(context: CliContext, stage: Stage, endpoints: Endpoints): Promise<DemoResult> {
   const { home, directory, say } = stage;
-  const as = <T>(user: BusRole, work: (nc: NatsConnection) => Promise<T>): Promise<T> =>
-    withBusAt({ url: endpoints.nats, seedFile: home.seedFile(user) }, work, user);
-  const body = JSON.stringify({ requestId: REQUEST_ID, goal: GOAL });
+  const seedFile = home.seedFile('cli');
+  const onBus = <T>(work: (nc: NatsConnection) => Promise<T>): Promise<T> =>
+    withBusAt({ url: endpoints.nats, seedFile }, work);
+  const seed = await readSecret(seedFile);
+  if (seed === undefined) throw failure(`There is no key in ${seedFile}.`);
+  const signer = { seed, now: context.now };
+  const ask = () => onBus((nc) => askForGoal(nc, signer));
   say(
-    `\npublishing the goal "${GOAL}" on ${subjects.requests}, as an external system would; a runbook plans it, without a model`,
+    `\nasking for the goal "${GOAL}" on ${subjects.submit}, signed by the first operator; a runbook plans it, without a model`,
   );
-  const runId = await as('external', (nc) => publish(nc, body));
+  const runId = await ask();
   say(`accepted as run ${runId}\n`);
-  const view = await as('cli', (nc) => watchRun(context, nc, runId, { manner: context.json ? 'quiet' : 'shown' }));
+  const view = await onBus((nc) => watchRun(context, nc, runId, { manner: context.json ? 'quiet' : 'shown' }));
   if (view === undefined) throw failure('Stopped before the run ended.');
   if (!context.json) printAnswer(context, view);
-  const again = await as('external', (nc) => publish(nc, body));
+  const again = await ask();
   if (again !== runId) throw failure(`The same request became the run ${again}, not ${runId}.`);
   say(`\nthe same request once more: the same run ${again}`);
   const reportFile = join(directory, 'report.md');
   const exportFile = join(directory, 'run.jsonl');
-  const audit = await as('cli', async (nc) => {
+  const audit = await onBus(async (nc) => {
     await writeWhole(reportFile, await projectedReport(nc, runId));
     await writeWhole(exportFile, renderExport(await loadRecords(nc, runId)));
     return auditFile(runId, exportFile);
@@ -116,16 +120,12 @@ async function show(context: CliContext, stage: Stage, endpoints: Endpoints): Pr
   return { view, audit, reportFile, exportFile };
 }
 
-/** What an external system does: publish, and wait for the answer on the request's own subject. */
-async function publish(nc: NatsConnection, body: string): Promise<RunId> {
-  const answers = nc.subscribe(subjects.answer(REQUEST_ID), { max: 1, timeout: ANSWER_MS_MAX });
-  await nc.flush();
-  await jetstream(nc).publish(subjects.requests, body);
-  for await (const message of answers) {
-    const answer = SubmitAnswer.parse(message.json());
-    if ('runId' in answer) return answer.runId;
-    throw failure(`The request was refused: ${answer.error.message}`);
-  }
+/** What anybody does who asks for a run; sent again until it is known what became of it. */
+async function askForGoal(nc: NatsConnection, signer: CommandSigner): Promise<RunId> {
+  const request = JSON.stringify({ requestId: REQUEST_ID, goal: GOAL });
+  const outcome = await submitRequest(nc, request, { ...signer, deadlineMs: ANSWER_MS_MAX, waitsForTaker: true });
+  if (outcome.answer === 'accepted') return outcome.runId;
+  if (outcome.answer === 'rejected') throw failure(`The request was refused: ${outcome.reason.message}`);
   throw failure('Nobody answered the request.');
 }
 

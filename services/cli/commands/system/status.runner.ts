@@ -1,6 +1,15 @@
 import { readFile } from 'node:fs/promises';
 import { get } from 'node:http';
-import { hasAdminToken, homeOf, offBy, parseEndpoints, type Endpoints } from '../../home/index.js';
+import {
+  hasAdminToken,
+  homeOf,
+  lookAtStores,
+  offBy,
+  parseEndpoints,
+  storeText,
+  type Endpoints,
+  type StoresLook,
+} from '../../home/index.js';
 import {
   EXIT,
   type ExitCode,
@@ -11,9 +20,14 @@ import {
   type CliContext,
 } from '../../terminal/index.js';
 import { supervisorOf, processesOf } from '../../processes/index.js';
+import { attentionHead } from '../../text/index.js';
+import type { Inbox } from './inbox.client.js';
+import type { OpenDevices } from './open-devices.client.js';
 
 const HTTP_OK = 200;
 const HEALTH_MS_MAX = 2_000;
+
+const NOTHING_STORED: StoresLook = { stores: [], unseen: [] };
 
 interface Part {
   readonly name: string;
@@ -32,20 +46,32 @@ export async function status(context: CliContext): Promise<ExitCode> {
   ]);
   const endpoints = parseEndpoints(text);
   const running = supervisor !== undefined;
-  const parts = running ? await partsOf(await processesOf(home), endpoints) : [];
+  const [parts, storage, attention] = running
+    ? await Promise.all([
+        processesOf(home).then((alive) => partsOf(alive, endpoints)),
+        lookAtStores(home, endpoints?.natsMonitor),
+        // The libraries of the bus are loaded only where there is one.
+        import('./inbox.client.js').then(({ newestAttention }) => newestAttention(context)),
+      ])
+    : [[], NOTHING_STORED, null];
   const adminToken = await hasAdminToken(home);
+  const open = endpoints !== undefined && running ? await withoutWall(context, endpoints.nats) : null;
   if (json)
     printJson(context, {
+      attention,
       running,
       adminToken,
       home: home.root,
       pid: supervisor?.pid ?? null,
       endpoints: running ? endpoints : null,
       parts,
+      storage: running ? storage : null,
+      devicesWithoutWall: open?.ids ?? null,
     });
   else if (!running) terminal.out(`no system is running in ${home.root}`);
   else {
     const paint = paintFor(terminal);
+    for (const line of attentionLinesOf(attention)) terminal.out(line);
     terminal.out(
       `${paintStatus(paint, 'connected', 'running')} in ${home.root} (process ${supervisor.pid})${endpoints ? '' : ', starting'}`,
     );
@@ -56,9 +82,23 @@ export async function status(context: CliContext): Promise<ExitCode> {
       { title: 'ADDRESS', value: ({ address }: Part) => address ?? '-' },
     ];
     terminal.out(renderTable(parts, columns, terminal));
+    for (const line of tightText(storage)) terminal.out(line);
+    if (open?.sentence !== undefined) terminal.out(open.sentence);
     if (adminToken) terminal.out(`the admin token lets in as the first person; turned off by: ${offBy(home)}`);
   }
   return running ? EXIT.ok : EXIT.failure;
+}
+
+/** The bus is loaded for this question alone, and only where something runs. */
+const withoutWall = async (context: CliContext, url: string): Promise<OpenDevices | null> =>
+  (await import('./open-devices.client.js')).openDevices(context, url);
+
+const attentionLinesOf = (inbox: Inbox | null): string[] => (inbox === null ? [] : attentionHead(inbox));
+
+/** What a person has to do something about. */
+function tightText({ stores, fault }: Pick<StoresLook, 'stores' | 'fault'>): string[] {
+  const tight = stores.filter(({ state }) => state !== 'ok').map((store) => `${storeText(store)}: make room`);
+  return [...(fault === undefined ? [] : [`nothing new is taken, because ${fault}`]), ...tight];
 }
 
 async function partsOf(alive: ReadonlyMap<string, { pid: number }>, endpoints: Endpoints | undefined): Promise<Part[]> {

@@ -10,6 +10,7 @@ export function defineSystem(program: CliCommand): void {
   define(program, 'demo', 'start everything, run a runbook on two local devices, verify it, stop; needs no model', [
     'orrery demo',
   ])
+    .stoppingItself()
     .option('--keep', 'keep the data of the system that was started')
     .does(async (context, options: { keep?: boolean }) =>
       (await import('./demo.runner.js')).demo(context, options.keep ?? false),
@@ -18,6 +19,7 @@ export function defineSystem(program: CliCommand): void {
     'orrery up --devices 2',
     'ORRERY_HOME=/tmp/second ORRERY_CONSOLE_PORT=0 orrery up --replicas orchestrator=3',
   ])
+    .stoppingItself()
     .option('--devices <n>', 'local devices to enrol and run (web-1, db-1, dev-3, ...)', wholeFrom(0, DEVICES_MAX), 1)
     .option('--replicas <service=n>', 'several processes of one service; may be repeated', replicas, {})
     .option('--detach', 'return when everything is ready; stop with "orrery down"')
@@ -25,6 +27,14 @@ export function defineSystem(program: CliCommand): void {
   define(program, 'down', 'stop the embedded system of ORRERY_HOME', ['orrery down']).does(async (context) =>
     (await import('./down.runner.js')).down(context),
   );
+  define(
+    program,
+    'restart',
+    'start a service, a local device, nats or postgres of "up" anew, and wait until it is ready',
+    ['orrery restart console', 'orrery restart orchestrator'],
+  )
+    .argument('<service>', 'its name; of a service with several processes all, one after the other')
+    .does(async (context, name: string) => (await import('./restart.runner.js')).restart(context, name));
   define(program, 'status', 'what of the embedded system is running, and where', ['orrery status --json']).does(
     async (context) => (await import('./status.runner.js')).status(context),
   );

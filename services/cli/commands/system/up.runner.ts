@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { homeOf, makeDir } from '../../home/index.js';
 import { EXIT, type ExitCode, type CliContext } from '../../terminal/index.js';
-import { upDetached, launchOf, EmbeddedSystem } from '../../system/index.js';
+import { upDetached, launchOf, EmbeddedSystem, openDoorOf } from '../../system/index.js';
 import { lockHome, instancesOf, type UpOptions } from '../../processes/index.js';
 
 /** Starts the system and keeps it alive until Ctrl-C, SIGTERM or `down`. */
@@ -32,9 +32,13 @@ async function upHere(context: CliContext, options: UpOptions): Promise<ExitCode
       say: launch.say,
       showToken,
     });
+    const closeDoor = await openDoorOf(home.doorFile, system);
+    if (closeDoor === undefined)
+      launch.say(`${home.doorFile} is too long a path for a socket: "orrery restart" cannot be used`);
     launch.ready({ home: home.root, pid: process.pid, endpoints, ...(adminToken === undefined ? {} : { adminToken }) });
     if (!signal.aborted) await once(signal, 'abort');
     launch.say('stopping');
+    await closeDoor?.();
     await system.stop();
     launch.say('stopped');
   } finally {

@@ -1,0 +1,2 @@
+/** The inbox: what needs somebody, and taking it on. */
+export * from './attention.command.js';

@@ -1,0 +1,52 @@
+import { describe, expect, it } from '@jest/globals';
+import type { AttentionEntry } from '#proto';
+import { attentionHead, attentionText } from './attention-text.js';
+
+const ENTRY: AttentionEntry = {
+  id: '4kq7w2m9x0ab',
+  kind: 'failed',
+  key: 'failed r1 2026-11-20T12:00:00.000Z',
+  runId: 'r1',
+  what: `"nightly \u001b[31mbackup" failed: ${'x'.repeat(200)}`,
+  next: 'orrery show r1',
+  since: '2026-11-20T12:00:00.000Z',
+  state: 'taken',
+  by: { kind: 'person', id: 'anna' },
+  at: '2026-11-20T12:01:00.000Z',
+  reason: null,
+};
+const UNSEEN = { source: 'consumers', reason: 'no answer within 3 s' };
+const NOTHING = { open: 0, taken: 0, entries: [], unseen: [] };
+
+describe('the head of the status', () => {
+  it('says none only when everything could be seen', () => {
+    expect(attentionHead(NOTHING)).toEqual(['attention: [none]']);
+    const unseen = attentionHead({ ...NOTHING, unseen: [UNSEEN] }).join('\n');
+    expect(unseen).not.toContain('none');
+    expect(unseen).toContain('could not be seen: consumers (no answer within 3 s)');
+  });
+
+  it('counts all, shows the newest with who has it, says what to type, and fits 80 columns', () => {
+    const lines = attentionHead({ open: 9_999, taken: 1, entries: [ENTRY], unseen: [] });
+    expect(lines[0]).toBe('attention: 10000 need somebody, 1 of them taken on');
+    expect(lines[1]).toMatch(/^ {2}4kq7w2m9x0ab \(anna\) failed: "nightly .*…$/u);
+    expect(lines.at(-1)).toContain('orrery attention');
+    for (const line of lines) expect(line.length).toBeLessThan(80);
+    expect(lines.join('')).not.toContain('\u001b');
+  });
+});
+
+it('an entry is one line to a pipe, and hides nothing from a person', () => {
+  const pipe = attentionText([ENTRY], { isTerminal: false, color: false });
+  expect(pipe.split('\t')).toMatchObject([
+    '4kq7w2m9x0ab',
+    'failed',
+    '2026-11-20 12:00:00Z',
+    'taken by anna',
+    expect.any(String),
+    ENTRY.next,
+  ]);
+  const person = attentionText([{ ...ENTRY, reason: 'the disk\nwas replaced' }], { isTerminal: true, color: false });
+  expect(person).not.toContain('\u001b');
+  expect(person.split('\n')).toHaveLength(4);
+});
