@@ -2,11 +2,11 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { pino } from 'pino';
 import { Kvm } from '@nats-io/kv';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { openRunLog, readCommits } from '#libs/event-log';
 import { connectBus, sendVerb } from '#libs/messaging';
-import { loadRunbooks } from '#libs/prompts';
 import { connectDevice, requestRun, startReplica, startTestBus, type Replica, type TestBus } from '#libs/testing';
 import { BUCKETS, subjects, type DeviceRequest, type RecordedRunEvent, type RunId, type RunOptions } from '#proto';
 import { runProgram } from '../../services/cli/run-program.js';
@@ -15,6 +15,7 @@ import { startConsole } from '../../services/console/console.testing.js';
 import { ScriptedDevice } from '../../services/device-agent/testing/device.js';
 import { serveAgent } from '../../services/device-agent/testing/served.js';
 import { startOrchestrator } from '../../services/orchestrator/rig.testing.js';
+import { RunbookShelf } from '../../services/planner/kit/index.js';
 import { servePlanner } from '../../services/planner/testing/served.js';
 import { askAs, newSeed, publicKeyOf, shown } from '../../services/registry/actors/people.testing.js';
 import { REGISTRY_CONFIG, RegistryModule, ROWS, SEED } from '../../services/registry/registry.module.js';
@@ -80,10 +81,10 @@ async function killRegistry(): Promise<void> {
 async function plansWith(command: string): Promise<void> {
   await planner?.stop();
   await writeFile(join(directory, 'clean.yaml'), RUNBOOK(command));
-  const { runbooks, problems } = await loadRunbooks([{ path: directory, source: 'operator' }]);
-  expect(problems).toEqual([]);
+  const shelf = await RunbookShelf.open([{ path: directory, source: 'operator' }], pino({ level: 'silent' }));
+  expect(shelf.problems).toEqual([]);
   const nc = await bus.as('planner');
-  planner = await servePlanner({ nc, instance: `planner-${++count}`, kit: { runbooks, model: null } });
+  planner = await servePlanner({ nc, instance: `planner-${++count}`, kit: { shelf, model: null } });
 }
 
 beforeAll(async () => {

@@ -95,9 +95,7 @@ function impureReach(files: readonly Facts[]): string[] {
     .flatMap((path) => [...reachedFrom(path, graph)].filter(hasRole).map((other) => `${path}: loads ${other}`));
 }
 
-/** Programs, and what the release makes besides them. */
-const isProgram = (path: string): boolean =>
-  path.endsWith('/main.ts') || path.endsWith('.main.ts') || path === 'proto/asyncapi.ts';
+const isProgram = (path: string): boolean => path.endsWith('/main.ts') || path.endsWith('.main.ts');
 
 /** What no program loads, be it by name as threads and child processes are. */
 function unreached(files: readonly Facts[]): string[] {

@@ -24,12 +24,14 @@ export const serviceOf = (path: string): string | undefined => /^services\/([^/]
 const CORES = new Set([
   'actors',
   'attempt',
+  'attention',
   'backoff',
   'constellation',
   'device-agent',
   'fleet',
   'planner',
   'prompter',
+  'visible',
 ]);
 
 /** The functional core: no clock, dice, I/O, waiting, framework. */

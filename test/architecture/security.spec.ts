@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from '@jest/globals';
+import { parse } from 'yaml';
 import { keysTable, rolesTable, tableBelow } from './security-page.js';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
@@ -9,6 +10,25 @@ const asMarkdown = (cells: readonly (readonly string[])[]): string =>
   cells
     .map((row, index) => `| ${row.join(' | ')} |${index === 0 ? `\n|${row.map(() => ' - |').join('')}` : ''}`)
     .join('\n');
+
+describe('docker-compose.yml', () => {
+  const compose = parse(readFileSync(`${ROOT}docker-compose.yml`, 'utf8'), { merge: true, maxAliasCount: -1 }) as {
+    services: Record<string, { environment?: Record<string, unknown>; command?: unknown; entrypoint?: unknown }>;
+  };
+  const services = Object.entries(compose.services);
+
+  it('tells no container a secret, but in which file it lies, and passes none on from who starts it', () => {
+    expect(services.length).toBeGreaterThan(10);
+    const isSecret = /(?:_KEY|_TOKEN|_SECRET|_PASSWORD|_SEED)$/u;
+    for (const [name, { environment = {}, command = '', entrypoint = '' }] of services) {
+      const told = Object.entries(environment).map(([key, value]) => [key, String(value)] as const);
+      expect([name, told.filter(([key]) => isSecret.test(key))]).toEqual([name, []]);
+      const text = JSON.stringify([told.map(([, value]) => value), command, entrypoint]);
+      expect([name, text.match(/\$\{\w*(?:_KEY|_TOKEN|_SECRET|_PASSWORD|_SEED)\b/u)]).toEqual([name, null]);
+      expect([name, text.match(/:\/\/[^/@"]*:[^/@"]*@/u)]).toEqual([name, null]);
+    }
+  });
+});
 
 describe('docs/security.md', () => {
   it.each([
@@ -20,8 +40,12 @@ describe('docs/security.md', () => {
     expect(tableBelow(page, heading)).toEqual(cells);
   });
 
-  it('names for each threat tests that there are', () => {
-    const [head, ...rows] = tableBelow(page, '## Threats');
+  it.each([
+    ['## Threats', 10],
+    ['## Agents', 10],
+  ])('%s: names in every row tests that there are', (heading, least) => {
+    const [head, ...rows] = tableBelow(page, heading);
+    expect(rows.length).toBeGreaterThanOrEqual(least);
     const last = (head?.length ?? 0) - 1;
     const tests = rows.flatMap((row) =>
       [...(row[last] ?? '').matchAll(/`([\w./-]+\.spec)`/gu)].map(([, path = '']) => path),

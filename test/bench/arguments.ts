@@ -3,7 +3,8 @@ import { parseArgs } from 'node:util';
 /** Bad input of a person: one clear sentence, exit code 3. */
 export class UsageError extends Error {}
 
-export type TableName = 'core' | 'policy' | 'walls' | 'lock-policy' | 'planner' | 'edit-policy' | 'engine' | 'path';
+export type TableName =
+  'core' | 'policy' | 'walls' | 'lock-policy' | 'planner' | 'edit-policy' | 'search' | 'engine' | 'path';
 
 export interface BenchArguments {
   readonly tables: readonly TableName[];
@@ -17,7 +18,7 @@ export interface BenchArguments {
   readonly logging: boolean;
 }
 
-export const USAGE = `usage: bench [core|policy|walls|lock-policy|planner|edit-policy|engine|path|all] [--only chain,fan,...] [--repetitions n] [--json file]
+export const USAGE = `usage: bench [core|policy|walls|lock-policy|planner|edit-policy|search|engine|path|all] [--only chain,fan,...] [--repetitions n] [--json file]
              [--profile directory] [--dir directory] [--without-logging]
 
   core           the pure core alone: decisions, folds, edits
@@ -26,6 +27,7 @@ export const USAGE = `usage: bench [core|policy|walls|lock-policy|planner|edit-p
   lock-policy    what the planner holds up under each policy, on a clock of its own
   planner        what a plan takes besides the model; not part of all
   edit-policy    the same goal under both edit policies, with a model of ten seconds; not part of all
+  search         looking for commands among a million of them; not part of all
   engine         the orchestrator and the log, tasks answered inside the bench
   path           every service, real devices, real programs
 
@@ -43,6 +45,7 @@ const TABLES: Readonly<Record<string, readonly TableName[]>> = {
   'lock-policy': ['lock-policy'],
   planner: ['planner'],
   'edit-policy': ['edit-policy'],
+  search: ['search'],
   engine: ['engine'],
   path: ['path'],
   all: ['core', 'policy', 'lock-policy', 'engine', 'path'],

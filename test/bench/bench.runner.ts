@@ -12,6 +12,7 @@ import { PATH_DEVICES, PATH_WORKLOADS } from './path-workloads.js';
 import { PathTarget } from './path.target.js';
 import { plannerFigures, plannerTable } from './planner-figures.runner.js';
 import { policyFigures } from './policy-figures.js';
+import { searchFigures } from './search-figures.runner.js';
 import { wallFigures } from './wall-figures.js';
 import { stepTimes } from './step-times.runner.js';
 import { type Output, runTable, type TableOptions } from './table.runner.js';
@@ -43,6 +44,7 @@ async function resultOf(name: TableName, options: BenchArguments, output: Output
   const parent = options.directory ?? tmpdir();
   if (name === 'planner') return options.only.length > 0 ? [] : [await plannerRounds(parent, options, output)];
   if (name === 'edit-policy') return options.only.length > 0 ? [] : [await editPolicies(parent, output)];
+  if (name === 'search') return options.only.length > 0 ? [] : [await searches(parent, output)];
   const profileDirectory = options.profile === undefined ? undefined : resolve(options.profile, name);
   if (profileDirectory !== undefined) await mkdir(profileDirectory, { recursive: true });
   const how: TableOptions = { parent, profileDirectory, output };
@@ -78,6 +80,12 @@ async function plannerRounds(parent: string, { repetitions }: BenchArguments, ou
   const figures = await plannerFigures({ parent, repetitions });
   output.out(`planner\n\n${plannerTable(figures)}\n`);
   return { table: 'planner', ...figures };
+}
+
+async function searches(parent: string, output: Output): Promise<object> {
+  const figures = await searchFigures({ parent });
+  output.out(`search\n\n${coreTable(figures)}\n`);
+  return { table: 'search', figures };
 }
 
 async function editPolicies(parent: string, output: Output): Promise<object> {

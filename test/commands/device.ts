@@ -232,7 +232,8 @@ export class DeviceLife implements DeviceUnderTest {
       machine,
       tools: [{ name: 'T', description: '', readOnly: false }],
       metrics: METRICS,
-      wall: 'none',
+      release: '0.1.0',
+      wall: { kind: 'none', views: [] },
       now: Date.now(),
     };
   }

@@ -119,7 +119,14 @@ const shapeOf = ({ status, outcome, tasks, lines }: RunView) => ({
         Privileged: false,
         CapDrop: ['ALL'],
       });
-      expect(SecurityOpt).toEqual(['no-new-privileges:true']);
+      const isDevice = DEVICES.includes(name);
+      // A wall around commands takes namespaces and mounts, which a profile of its own lets nobody make who is more than that.
+      const opened = [expect.stringMatching(/^seccomp=\{/u), 'apparmor=unconfined'];
+      expect({ name, SecurityOpt }).toEqual({
+        name,
+        SecurityOpt: ['no-new-privileges:true', ...(isDevice ? opened : [])],
+      });
+      expect({ name, covers: HostConfig.MaskedPaths?.length !== 0 }).toEqual({ name, covers: !isDevice });
       expect(Ulimits ?? []).toEqual([]);
       expect(LogConfig.Config).toMatchObject({ 'max-size': '10m', 'max-file': '3' });
       if (name === 'postgres') continue; // its entrypoint starts as root and becomes another user
@@ -170,6 +177,72 @@ const shapeOf = ({ status, outcome, tasks, lines }: RunView) => ({
     expect(await find('aip-gateway')).toMatchObject({ code: 0 });
     expect(await find('nats')).toMatchObject({ code: 9 });
     expect(await find('postgres')).toMatchObject({ code: 9 });
+  });
+
+  describe('a wall around judged commands', () => {
+    it('is what each device says that it has, and everybody sees', async () => {
+      const { stdout } = await system.cli(['devices', '--json']);
+      const { devices } = JSON.parse(stdout) as { devices: { id: string; wall?: { kind: string } }[] };
+      expect(devices.map(({ id, wall }) => [id, wall?.kind])).toEqual(DEVICES.toSorted().map((id) => [id, 'bwrap']));
+      expect((await system.cli(['devices', 'show', 'web-1'])).stdout).toMatch(/^ {2}wall +bwrap, with a view of /mu);
+    });
+
+    it('is around a command of a request that is judged, and around no other', async () => {
+      const said = async (command: string, options: object): Promise<string> => {
+        const task = {
+          id: 't',
+          name: 't',
+          target: { device: 'web-1' },
+          command: { tool: 'EXEC_CLI', arguments: { command } },
+        };
+        const request = {
+          requestId: `wall-${command.length}-${JSON.stringify(options).length}`,
+          constellation: { name: 'wall', tasks: [task], lines: [] },
+          options,
+        };
+        const view = await system.untilEnd(await submit(JSON.stringify(request)), token);
+        expect(view).toMatchObject({ outcome: 'succeeded' });
+        return JSON.stringify(view.tasks[0]?.result);
+      };
+      const madeIn = (text: string): string => /\/tmp\/tmp\.\w+/u.exec(text)?.[0] ?? 'nothing was made';
+      const behind = madeIn(await said('mktemp -d', { judge: 'all' }));
+      const outside = madeIn(await said('mktemp -d', {}));
+      // Behind a wall there is a /tmp that nobody else sees.
+      const seen = await said('ls -d /tmp/tmp.*', {});
+      expect(behind).toMatch(/^\/tmp\/tmp\./u);
+      expect(seen).toContain(outside);
+      expect(seen).not.toContain(behind);
+    });
+
+    it.each<[string, 'read' | 'write', string]>([
+      ['the key of its client', 'write', 'cat /data/identity.json'],
+      ['the join token', 'write', 'cat /secrets/token'],
+      ['the journal', 'write', 'cat /data/commands.journal'],
+      ['the environment of its client', 'write', 'cat /proc/1/environ | tr "\\0" "\\n" | grep ORRERY_LOG_LEVEL'],
+      ['another place to write', 'write', 'touch /data/out'],
+      ['any place to write, when it reads', 'read', 'touch /data/jail/out'],
+      [
+        'the gateway',
+        'write',
+        "node -e \"require('net').connect(5000, 'aip-gateway').on('error', () => process.exit(9))\"",
+      ],
+      [
+        'another network',
+        'write',
+        "node -e \"require('net').connect(53, '192.0.2.1').on('error', () => process.exit(9))\"",
+      ],
+      ['the processes of the device', 'write', 'grep -l device-client/[m]ain /proc/[0-9]*/cmdline'],
+      ['a namespace of its own', 'write', 'unshare --user --map-root-user true'],
+    ])('refuses %s', async (_what, kind, command) => {
+      const { code, stdout } = await system.behindWall(kind, command);
+      expect({ failed: code !== 0, stdout }).toEqual({ failed: true, stdout: '' });
+    });
+
+    it('lets a command work where commands work', async () => {
+      const worked = await system.behindWall('write', 'echo once > worked && cat worked && id -u');
+      expect(worked).toEqual({ code: 0, stdout: 'once\n1000\n', stderr: '' });
+      expect(await system.effects('worked')).toBe(1);
+    });
   });
 
   it('serves a goal with a runbook, without a model', async () => {
@@ -387,7 +460,7 @@ const shapeOf = ({ status, outcome, tasks, lines }: RunView) => ({
     const { findings } = JSON.parse(stdout) as { findings: { area: string; state: string; what: string }[] };
     expect(findings.filter(({ state }) => state === 'bad')).toEqual([]);
     const well = findings.filter(({ state }) => state === 'ok').map(({ area }) => area);
-    expect(well).toEqual(expect.arrayContaining(['nats', 'streams', 'durables', 'devices']));
+    expect(well).toEqual(expect.arrayContaining(['nats', 'streams', 'durables', 'devices', 'walls']));
   });
 
   it('changes nothing when it is done again', async () => {

@@ -18,6 +18,7 @@ const SETTINGS = {
   ORRERY_PLAN_APPROVAL: '',
   ORRERY_APPROVALS: '',
   ORRERY_JUDGE: '',
+  ORRERY_DEVICE_SANDBOX: '',
 };
 /** What runs when it is asked for. */
 const TOOLS = ['cli', 'people', 'doctor'];
@@ -43,6 +44,8 @@ export interface Container {
     readonly CapDrop: readonly string[] | null;
     readonly CapAdd: readonly string[] | null;
     readonly SecurityOpt: readonly string[] | null;
+    /** What of /proc and /sys is covered. */
+    readonly MaskedPaths: readonly string[] | null;
     readonly Ulimits: readonly unknown[] | null;
     readonly LogConfig: { readonly Config: Readonly<Record<string, string>> };
   };
@@ -193,6 +196,25 @@ export class ContainerSystem {
   async effects(file: string): Promise<number> {
     const { stdout } = await this.compose(['exec', '-T', 'web-1', 'cat', `/data/jail/${file}`]);
     return stdout.split('\n').filter((line) => line !== '').length;
+  }
+
+  /** What an enemy would try in a command on web-1, behind the wall that its client makes there. */
+  async behindWall(kind: 'read' | 'write', command: string): Promise<Ran> {
+    const connection = '/app/dist/services/device-client/connection/hardening.runner.js';
+    const probe = `
+      const { execSettings } = await import('${connection}');
+      const { ExecCli } = await import('/app/dist/services/device-client/exec/exec-cli.runner.js');
+      const [dataDir, config] = ['/data', { exec: { umask: '022', limits: {}, sandbox: { commands: 'agents', writable: [], hidden: [], network: false } }, files: { paths: [] }, outputBytesMax: 0 }];
+      const own = { dataDir, jailDir: '/data/jail', confined: false, secretsDir: null, ownFiles: ['/secrets/token'] };
+      const settings = await execSettings({ ...own, runAs: undefined, sandbox: 'bwrap', config });
+      const exec = new ExecCli({ settings, env: process.env, now: Date.now });
+      const wall = { kind: '${kind}', views: [] };
+      const caller = { signal: new AbortController().signal, tell: async () => undefined, isAgents: true, wall };
+      const { result } = await exec.runWhole({ command: ${JSON.stringify(command)}, timeout: 30 }, caller);
+      process.stdout.write(result.stdout);
+      process.stderr.write(result.stderr);
+      process.exit(result.exit_code);`;
+    return this.compose(['exec', '-T', 'web-1', 'node', '--input-type=module', '-e', probe]);
   }
 
   async stop(): Promise<void> {

@@ -1,6 +1,6 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { pathToFileURL } from 'node:url';
@@ -55,14 +55,58 @@ async function prepare(home: string): Promise<NodeJS.ProcessEnv> {
 
 it('no process of the system has a secret in its environment or its arguments', async () => {
   const { pid, parts } = await system.json<{ pid: number; parts: { name: string; pid: number }[] }>('status');
-  expect(parts.length).toBeGreaterThan(8);
-  const password = (await readFile(join(system.home, 'keys/postgres.password'), 'utf8')).trim();
-  const secrets = [KEY, password, system.token];
-  for (const part of [...parts, { name: 'the launcher', pid }]) {
-    const files = ['environ', 'cmdline'].map((name) => readFile(`/proc/${part.pid}/${name}`, 'latin1'));
+  const processes = await descendantsOf(pid);
+  // The processes of PostgreSQL, and those in which devices run tools, are parts of nothing.
+  for (const part of parts) expect(processes).toContain(part.pid);
+  expect(processes.length).toBeGreaterThan(parts.length + 4);
+  const secrets = [KEY, system.token, CANARY, ...(await secretsIn(system.home))];
+  expect(secrets.length).toBeGreaterThan(15);
+  for (const process of processes) {
+    const files = ['environ', 'cmdline'].map((name) => readFile(`/proc/${process}/${name}`, 'latin1').catch(() => ''));
     const text = (await Promise.all(files)).join('\0');
-    expect([part.name, secrets.filter((secret) => text.includes(secret))]).toEqual([part.name, []]);
+    const shown = secrets.filter((secret) => text.includes(secret));
+    expect([text.split('\0').slice(-8), shown]).toEqual([expect.anything(), []]);
   }
+});
+
+/** A process and all that it has started, and those have. */
+async function descendantsOf(root: number): Promise<number[]> {
+  const all = (await readdir('/proc')).filter((name) => /^\d+$/u.test(name));
+  const parents = new Map<number, number>();
+  for (const id of all) {
+    const stat = await readFile(`/proc/${id}/stat`, 'latin1').catch(() => '');
+    parents.set(Number(id), Number(/.*\) \S (\d+)/su.exec(stat)?.[1]));
+  }
+  const found = new Set([root]);
+  for (const one of found) for (const [id, parent] of parents) if (parent === one) found.add(id);
+  return [...found];
+}
+
+/** Every word in the files of keys, and in those of devices, that nobody else may read. */
+async function secretsIn(home: string): Promise<string[]> {
+  const files = await readdir(join(home, 'keys'), { recursive: true, withFileTypes: true });
+  const ofDevices = await readdir(join(home, 'devices'), { recursive: true, withFileTypes: true });
+  const secret = [...files, ...ofDevices].filter(
+    (file) => file.isFile() && !/\.(?:sha256|json|journal)$|^closed$/u.test(file.name),
+  );
+  const texts = await Promise.all(secret.map((file) => readFile(join(file.parentPath, file.name), 'utf8')));
+  return texts.flatMap((text) => text.split(/\s+/u)).filter((word) => word.length > 15);
+}
+
+it('a judged command runs behind a wall, as a user that no process of the system has', async () => {
+  const command = 'id -u; grep NoNewPrivs /proc/self/status';
+  const options = { judge: 'all' };
+  const { tasks } = await told('walled', { command: { tool: 'EXEC_CLI', arguments: { command } }, options });
+  const { stdout = '' } = { ...(tasks[0]?.result?.value as { stdout: string } | undefined) };
+  expect(stdout).toMatch(/NoNewPrivs:\s*1/u);
+  const { devices } = await system.json<{ devices: { id: string; wall: { kind: string } }[] }>('devices');
+  expect(devices.map(({ wall }) => wall.kind)).not.toContain('none');
+
+  const { parts } = await system.json<{ parts: { name: string; pid: number }[] }>('status');
+  const users = await Promise.all(
+    parts.map(async ({ pid }) => /^Uid:\s*(\d+)/mu.exec(await readFile(`/proc/${pid}/status`, 'utf8'))?.[1]),
+  );
+  if (process.geteuid?.() === 0) expect([...new Set(users), '65534']).not.toContain(stdout.split('\n')[0]);
 });
 
 type Task = Partial<TaskStar> & { readonly options?: object };

@@ -1,10 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { jetstream } from '@nats-io/jetstream';
 import { Kvm } from '@nats-io/kv';
 import type { NatsConnection } from '@nats-io/transport-node';
-import { AgentProfile, BUCKETS, type FailureOutcome, type RunId, subjects } from '#proto';
-import { runIdOf } from '#libs/event-log';
+import { requestRun } from '#libs/testing';
+import { AgentProfile, BUCKETS, type FailureOutcome, type RunId } from '#proto';
 import { type EffectCommand, effectOf, FaultDevice } from './aip-faults-device.js';
 import { CommitWatch } from './commit-watch.js';
 import { dialAsAdmin, TestSystem } from './system.js';
@@ -97,8 +96,8 @@ export class FaultRig {
 
   async submit(requestId: string, tasks: readonly object[]): Promise<RunId> {
     const request = { requestId, constellation: { name: requestId, tasks, lines: [] } };
-    await jetstream(this.nc).publish(subjects.requests, JSON.stringify(request));
-    return runIdOf('default', requestId);
+    const seed = await readFile(join(this.system.home, 'keys/cli.seed'), 'utf8');
+    return requestRun(this.nc, request, seed.trim());
   }
 
   /** What became of each task of a run, when the run has ended. */

@@ -1,7 +1,8 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { exec, run, TestSystem, until } from './system.js';
+import { blocksOf, readPage } from '../pages/page.js';
+import { CLI, exec, ROOT, run, TestSystem, until } from './system.js';
 import { writeRequest } from './requests.js';
 
 const echo = (id: string, device = 'web-1') => ({
@@ -159,6 +160,9 @@ describe('the command line over a running system', () => {
     const published = await exec('python3', [`${EXAMPLES}/publish.py`, file], env);
     expect(`${published.code} ${published.stderr}`).toBe('0 ');
     expect(published.stdout).toContain('RUN_COMPLETED');
+    // Sent again it is the same run, of which nothing comes any more: that is said, and not waited for.
+    const again = await exec('python3', [`${EXAMPLES}/publish.py`, file], { ...env, ORRERY_PATIENCE_S: '1' });
+    expect(again).toMatchObject({ code: 4, stderr: expect.stringContaining('its events were told before') });
     const bad = await writeRequest(system.home, { requestId: 'bad-python', goal: 'x', speed: 9 });
     expect(await exec('python3', [`${EXAMPLES}/publish.py`, bad], env)).toMatchObject({ code: 3 });
     const letters = await until('the dead letter', async () => {
@@ -168,6 +172,23 @@ describe('the command line over a running system', () => {
     expect(letters).toMatchObject([{ service: 'orchestrator', reason: expect.stringContaining('speed') }]);
   });
 
+  it('does all that the first day of an operator prints, as it stands there', async () => {
+    const place = await mkdtemp(join(system.home, 'first-day-'));
+    await writeFile(join(place, 'orrery'), `#!/bin/sh\nexec "${process.execPath}" "${CLI}" "$@"\n`, { mode: 0o755 });
+    const [start = '', ...blocks] = blocksOf(readPage('docs/first-day.md'), 'sh');
+    expect(start).toBe('./orrery up --detach --devices 2\n');
+    expect(blocks.filter((block) => block.includes('orrery up') || block.includes('orrery down'))).toEqual([]);
+    // The disk of a machine that tests may be fuller than `doctor` likes.
+    const [doctor = '', ...day] = [...blocks].sort((a) => (a.includes('doctor') ? -1 : 0));
+    const script = `set -eu\ncd "${place}"\n${day.join('\n')}`;
+    const done = await exec('/bin/sh', ['-c', script], { ...system.env, ORRERY_ROOT: ROOT, NO_COLOR: '1' });
+    expect(done).toMatchObject({ code: 0, stdout: expect.stringContaining('web-1') });
+    expect(done.stderr).not.toContain('Warning');
+    expect(await readFile(join(place, 'report.md'), 'utf8')).toContain('fleet-health');
+    const looked = await exec('/bin/sh', ['-c', `cd "${place}"\n${doctor}`], { ...system.env, ORRERY_ROOT: ROOT });
+    expect(looked.stdout).toMatch(/devices/u);
+  });
+
   it('is reached from TypeScript with the public NATS client', async () => {
     const { nats } = await system.endpoints();
     const env = { ORRERY_NATS_URL: nats, ORRERY_NATS_SEED_FILE: join(system.home, 'keys/external.seed') };
@@ -175,6 +196,9 @@ describe('the command line over a running system', () => {
     const { code, stdout } = await exec(process.execPath, [`${EXAMPLES}/publish.ts`, file], env);
     expect(stdout).toContain('orrery.RUN_COMPLETED');
     expect(code).toBe(0);
+    // A NATS client asks for a second at least.
+    const again = await exec(process.execPath, [`${EXAMPLES}/publish.ts`, file], { ...env, ORRERY_PATIENCE_S: '1' });
+    expect(again).toMatchObject({ code: 4, stderr: expect.stringContaining('its events were told before') });
   });
 
   itWithCurl('is reached over HTTP with the token, and by nobody without', async () => {

@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -15,6 +15,10 @@ interface ListedRun {
 
 const exec = (command: string) => ({ tool: 'EXEC_CLI', arguments: { command, timeout: 600 } });
 
+/** What tells the policy that a tool of another system's devices is a shell. */
+const POLICY = 'version: 1\ntools: { execute_command: { shellLine: command } }\n';
+
+/* Such a client is no operator: its commands are judged, and these are plain ones that need nobody's word. */
 describe('a client of another system that sends tasks', () => {
   let system: TestSystem;
   let token: string;
@@ -26,6 +30,9 @@ describe('a client of another system that sends tasks', () => {
     const file = join(secrets, 'inject.yaml');
     await writeFile(file, 'linux_agent_1:\n  execute_command: { api_key: mcp-key }\n', { mode: 0o600 });
     process.env['ORRERY_AIP_INJECT_FILE'] = file;
+    const policy = join(secrets, 'policy.yaml');
+    await writeFile(policy, POLICY);
+    process.env['ORRERY_POLICY_FILE'] = policy;
     system = await TestSystem.start('--devices', '2');
     ({ aip: url } = await system.endpoints());
     const enrolled = await system.json<{ clientId: string; token: string; url: string }>(
@@ -42,6 +49,7 @@ describe('a client of another system that sends tasks', () => {
 
   afterAll(async () => {
     delete process.env['ORRERY_AIP_INJECT_FILE'];
+    delete process.env['ORRERY_POLICY_FILE'];
     await system.stop();
     await rm(secrets, { recursive: true, force: true });
   });
@@ -81,12 +89,12 @@ describe('a client of another system that sends tasks', () => {
 
   it('has an exact command done on a real device', async () => {
     const endpoint = await connect();
-    const file = join(system.home, 'done-by-a-client');
+    const file = join(system.home, 'devices/web-1/jail/done-by-a-client');
     const end = await endpoint.task({
       sessionId: 'trip@t1',
       name: 'galaxy/trip/t1',
       request: 'Task Description: greet\nTips for Completion:\nNo tips available.',
-      command: exec(`echo hello | tee ${file}`),
+      command: exec('echo hello | tee done-by-a-client'),
     });
     expect(end).toMatchObject({
       status: 'completed',
@@ -166,10 +174,11 @@ describe('a client of another system that sends tasks', () => {
   });
 
   async function sleeping(endpoint: ConstellationEndpoint, name: string) {
-    const pidFile = join(system.home, `${name}.pid`);
-    const command = exec(`echo $$ > ${pidFile}; exec sleep 600`);
+    // No other process of this machine sleeps as long.
+    const seconds = `600.${process.pid}${name.length}`;
+    const command = exec(`sleep ${seconds}`);
     const ended = endpoint.task({ sessionId: `trip@${name}`, name, request: 'sleep', command });
-    const pid = Number(await until('the command', () => readText(pidFile)));
+    const pid = Number(await until('the command', () => pidOf('sleep', seconds)));
     expect(isAlive(pid)).toBe(true);
     return { ended, pid };
   }
@@ -186,13 +195,12 @@ describe('a client of another system that sends tasks', () => {
 const parametersOf = (command: Frame): unknown =>
   (command['actions'] as unknown as { parameters: unknown }[])[0]?.parameters;
 
-async function readText(path: string): Promise<string | undefined> {
-  try {
-    const text = await readFile(path, 'utf8');
-    return text === '' ? undefined : text;
-  } catch {
-    return undefined;
-  }
+/** The process that was started with just these words; undefined while there is none. */
+async function pidOf(...words: readonly string[]): Promise<string | undefined> {
+  const wanted = words.map((word) => `${word}\0`).join('');
+  const isIt = async (pid: string) => (await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')) === wanted;
+  for (const pid of await readdir('/proc')) if (/^\d+$/u.test(pid) && (await isIt(pid))) return pid;
+  return undefined;
 }
 
 function isAlive(pid: number): boolean {

@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { connectWs } from '#libs/aip';
 import { makeDeviceSecret, makeJoinAssertion } from '#libs/keys';
 import { FakeDevice } from '#libs/testing';
+import { BareMachine, offerBroken, ownOffer } from './bare-machine.js';
 import { TestSystem, until } from './system.js';
 
 const CLIENT = resolve(import.meta.dirname, '../../dist/services/device-client/main.js');
@@ -14,17 +15,21 @@ const CLIENT = resolve(import.meta.dirname, '../../dist/services/device-client/m
 const CREDENTIAL_MS = 6_000;
 /** From the order to the end of the connection: ten times what is promised. */
 const REVOKED_WITHIN_MS = 20_000;
-const SETTINGS = { ORRERY_LOG_LEVEL: 'trace', ORRERY_CREDENTIAL_MS: String(CREDENTIAL_MS) };
+const SETTINGS: Record<string, string> = { ORRERY_LOG_LEVEL: 'trace', ORRERY_CREDENTIAL_MS: String(CREDENTIAL_MS) };
 
 let system: TestSystem;
 let dir: string;
 let url: string;
+/** Of the client that is offered. */
+let release: string;
 /** What must be in no log. */
 const secrets = new Set<string>();
 const devices: DeviceProcess[] = [];
 
 beforeAll(async () => {
   dir = await mkdtemp(join(tmpdir(), 'orrery-credentials-'));
+  SETTINGS['ORRERY_DEVICE_OFFER'] = await mkdtemp(join(dir, 'offer-'));
+  release = await ownOffer(SETTINGS['ORRERY_DEVICE_OFFER']);
   Object.assign(process.env, SETTINGS);
   system = await TestSystem.start('--devices', '0');
   url = (await system.endpoints()).aip;
@@ -195,5 +200,65 @@ describe('the logs of everything', () => {
     // Nothing was left out because it is only for those who look closely.
     expect(all.includes('"level":"debug"')).toBe(true);
     for (const secret of secrets) expect(all.includes(secret)).toBe(false);
+  });
+});
+
+describe('a machine that has nothing', () => {
+  let machine: BareMachine;
+  const lines = async (id: string): Promise<string> => {
+    const words = ['devices', 'enroll', '--id', id, '--url', url, '--dir', machine.dir];
+    return (await system.json<{ block: string }>(...words)).block;
+  };
+  const status = async () => {
+    const { stdout, exitCode } = await machine.device('status', '--json');
+    return {
+      exitCode,
+      ...(JSON.parse(stdout) as { client: { pid: number; deviceId: string; release: string } | null }),
+    };
+  };
+  beforeAll(async () => {
+    machine = await BareMachine.make();
+  });
+
+  it('becomes a device by the lines that enroll prints, and pasted again they change nothing', async () => {
+    const block = await lines('bare-1');
+    const altered = await machine.run(block.replace(/^echo "[0-9a-f]{8}/mu, 'echo "00000000'));
+    expect(altered).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringContaining('is not the script that was promised'),
+    });
+    await expect(stat(machine.dir)).rejects.toThrow();
+    const pasted = await machine.run(block);
+    expect(pasted).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('Device bare-1 is connected to') });
+    expect((await stat(join(machine.dir, 'data'))).mode & 0o777).toBe(0o700);
+    expect((await stat(join(machine.dir, 'data/token'))).mode & 0o777).toBe(0o600);
+    const before = await status();
+    expect(before).toMatchObject({ exitCode: 0, client: { deviceId: 'bare-1', release } });
+    const again = await machine.run(block);
+    expect(again).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('was installed already'), stderr: '' });
+    expect((await status()).client?.pid).toBe(before.client?.pid);
+    const { devices: listed } = await system.json<{ devices: { id: string; status: string }[] }>('devices');
+    expect(listed).toContainEqual(expect.objectContaining({ id: 'bare-1', status: 'connected' }));
+  });
+
+  it('goes back to the release it had when the offered one does not come up', async () => {
+    expect((await machine.device('upgrade')).stdout).toContain('is what the server offers');
+    await offerBroken(SETTINGS['ORRERY_DEVICE_OFFER'] ?? '', machine, '9.9.9-broken');
+    const upgrade = await machine.device('upgrade');
+    expect(upgrade.exitCode).toBe(1);
+    expect(upgrade.stderr).toContain(`9.9.9-broken did not come up (it does not run); ${release} runs again.`);
+    const client = await until('the release before', async () => {
+      const now = await status();
+      return now.exitCode === 0 ? now.client : undefined;
+    });
+    expect(client).toMatchObject({ deviceId: 'bare-1', release });
+  });
+
+  it('leaves with its key, and says what stays', async () => {
+    const { exitCode, stdout } = await machine.device('leave');
+    expect(exitCode).toBe(0);
+    expect(stdout).toContain('orrery devices revoke bare-1');
+    expect((await readdir(machine.dir)).sort()).toEqual(['data']);
+    expect(await readdir(join(machine.dir, 'data'))).not.toContain('identity.json');
   });
 });

@@ -5,10 +5,12 @@ import { jetstream } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { freePort } from '#libs/embedded';
 import { connectBus } from '#libs/messaging';
-import { requestRun } from '#libs/testing';
-import { RunRequest, type AccessEntry, type AccessKind, type ApprovalView } from '#proto';
+import { familiesOf, requestRun, samplesOf, valueOf } from '#libs/testing';
+import { RunRequest, type AccessEntry, type AccessKind, type ApprovalView, type SearchAnswer } from '#proto';
 import { Browser } from '../../services/console/login/browser.testing.js';
 import { CLIENT_ID, CLIENT_SECRET, TestProvider } from '../../services/console/login/provider.testing.js';
+import { CAUSED_ELSEWHERE } from '../monitoring/caused-elsewhere.js';
+import { documentedMetrics, seriesOf } from '../monitoring/metrics-page.js';
 import { StoryModel } from './agent-model.js';
 import { STORIES } from './agent-stories.js';
 import { run, TestSystem, until, type Ran } from './system.js';
@@ -43,6 +45,7 @@ beforeAll(async () => {
       ORRERY_OIDC_ISSUER: provider.issuer,
       ORRERY_OIDC_CLIENT_ID: CLIENT_ID,
       ORRERY_OIDC_CLIENT_SECRET_FILE: secretFile,
+      ORRERY_METRICS_LABELS: 'team',
     };
   };
   system = await TestSystem.startWith({ env: model.env, prepare }, '--devices', '2');
@@ -74,6 +77,22 @@ async function inBrowser(path: string, body?: object): Promise<Response> {
   return bert.ask(`${base}${path}`, { method: 'POST', headers, body: JSON.stringify(body) });
 }
 
+/** The names of series that were more than 0 when somebody collected. */
+const moved = new Set<string>();
+
+/** What every service tells now. */
+async function collected(): Promise<ReadonlyMap<string, string>> {
+  const { health } = JSON.parse(await readFile(join(system.home, 'endpoints.json'), 'utf8')) as {
+    health: Record<string, string>;
+  };
+  const asked = Object.entries(health).map(async ([service, url]) => {
+    const text = await (await fetch(`${url}/metrics`)).text();
+    for (const { name, value } of samplesOf(text)) if (value > 0) moved.add(name);
+    return [service, text] as const;
+  });
+  return new Map(await Promise.all(asked));
+}
+
 /** What bert sees waiting in his browser. */
 const waitingIn = (runId: string): Promise<ApprovalView> =>
   until(`an approval in ${runId}`, async () => {
@@ -84,6 +103,7 @@ const waitingIn = (runId: string): Promise<ApprovalView> =>
 /** A task in words on web-1, for an agent. */
 const inWords = (requestId: string, story: string) => ({
   requestId,
+  labels: { team: 'web' },
   constellation: {
     name: requestId,
     tasks: [{ id: 'task', name: story, description: `story-${story}`, target: { device: 'web-1' } }],
@@ -132,6 +152,7 @@ it('in the morning the administrator says who is there', async () => {
 it('anna asks, may not approve what she has asked for herself, and bert approves it', async () => {
   const runId = await askedByAnna('anna-cleans-up', 'approve');
   const { approvalId } = await waitingIn(runId);
+  await collected();
   const own = await anna('approve', approvalId);
   expect(own).toMatchObject({ code: 1, stderr: expect.stringContaining('anna') });
   expect((await system.show(runId)).approvals).toMatchObject([{ state: 'open' }]);
@@ -148,6 +169,7 @@ it('billing asks over NATS, and waits while carla holds the device; she cancels 
   const ask = (requestId: string) => requestRun(billing, RunRequest.parse(plainly(requestId)), seed);
   const [wanted, unwanted] = [await ask('invoices'), await ask('invoices-again')];
   expect((await system.show(wanted)).tasks).toMatchObject([{ status: 'PENDING' }]);
+  await collected();
 
   expect((await carla('cancel', unwanted, '--reason', 'asked for twice')).code).toBe(0);
   expect((await carla('devices', 'release', 'db-1')).code).toBe(0);
@@ -204,6 +226,21 @@ it('bert is no approver any more while something waits for him: his word is refu
   expect((await system.untilEnd(runId)).approvals).toMatchObject([{ state: 'rejected', by: { id: 'cli' } }]);
 });
 
+it('carla finds what billing had done, by what it printed', async () => {
+  const { stdout, json } = await until('it to be projected', async () => {
+    const words = ['search', 'echo invoices', '--device', 'db-1', '--by', 'billing', '--exit', '0', '--since', '1h'];
+    const json = JSON.parse((await carla(...words, '--json')).stdout) as SearchAnswer;
+    return json.commands.length > 0 ? { json, stdout: (await carla(...words)).stdout } : undefined;
+  });
+  const [command] = json.commands;
+  expect(json.commands).toHaveLength(1);
+  expect(command).toMatchObject({ taskId: 'task', exitCode: 0, by: 'billing', found: { of: 'command' } });
+  expect(stdout).toContain('command: «echo invoices»');
+  expect(stdout).toContain(`orrery output ${command?.runId ?? ''} task --attempt 1 --step 0.0`);
+  const browsed = await inBrowser(`/v1/search?words=invoices&run=${command?.runId ?? ''}`);
+  expect(await browsed.json()).toMatchObject({ commands: [{ commandId: command?.commandId }] });
+});
+
 it('in the evening the auditor says who did what, from the log and from a file, and finds nothing wrong', async () => {
   const auditor = (...words: string[]) => as(join(system.home, 'keys/auditor.seed'), ...words);
   const { code, stdout } = await auditor('verify', '--all', '--json');
@@ -250,6 +287,12 @@ it('and who looked at what: each with his own name, in the order of the day', as
     ['VERIFIED', 'auditor', 'key'],
     ['EXPORTED', 'auditor', 'key'],
   ]);
+  const searched = of('SEARCHED');
+  expect([searched.at(-2), searched.at(-1)]).toEqual([
+    ['SEARCHED', 'carla', 'key'],
+    ['SEARCHED', 'bert', 'vouched'],
+  ]);
+  expect(stdout).not.toContain('invoices');
   const taken = entries.find((entry) => entry.what === 'ROLES_CHANGED' && entry.subject === 'bert');
   expect(taken).toMatchObject({ taken: ['approver'], actor: { id: 'cli' } });
   expect(entries.map(({ at }) => at)).toEqual(entries.map(({ at }) => at).toSorted());
@@ -267,3 +310,38 @@ interface Verified {
     readonly unsigned: { published: number; old: number };
   };
 }
+
+it('what was counted meanwhile is what the table of metrics says, service by service', async () => {
+  const exposed = await collected();
+  const table = documentedMetrics();
+  for (const [service, text] of exposed) {
+    const ours = familiesOf(text).filter(({ name }) => name.startsWith('orrery_'));
+    const told = table.filter(({ services }) => services.includes(service));
+    const documented = told.map(({ name, help, type }) => ({ name, help, type }));
+    expect({ service, metrics: byName(ours) }).toEqual({ service, metrics: byName(documented) });
+    for (const { name, labels } of samplesOf(text)) {
+      const row = told.find((metric) => seriesOf(metric).includes(name));
+      if (row === undefined) continue;
+      const own = Object.keys(labels).filter((label) => label !== 'service' && label !== 'le');
+      expect({ name, labels: own.toSorted() }).toEqual({ name, labels: row.labels.toSorted() });
+    }
+  }
+
+  const of = (service: string, name: string, labels: Record<string, string> = {}): number | undefined =>
+    valueOf(exposed.get(service) ?? '', `orrery_${name}`, labels);
+  expect(of('orchestrator', 'runs_begun_total')).toBe(4);
+  expect(of('orchestrator', 'runs_ended_total', { status: 'CANCELLED' })).toBe(1);
+  expect(of('orchestrator', 'facts_total', { type: 'APPROVAL_DECIDED' })).toBe(2);
+  expect(of('orchestrator', 'task_seconds_count', { outcome: 'completed' })).toBeGreaterThanOrEqual(2);
+  expect(of('device-agent', 'policy_decisions_total', { decision: 'approve' })).toBeGreaterThanOrEqual(2);
+  expect(of('device-agent', 'model_calls_total')).toBeGreaterThan(0);
+  expect(of('registry', 'devices', { status: 'connected' })).toBe(2);
+  expect(of('logging', 'approvals_waiting')).toBe(0);
+  expect([...exposed.values()].flatMap((text) => valueOf(text, 'orrery_look_failed') ?? 0)).not.toContain(1);
+
+  const quiet = table.filter((metric) => !seriesOf(metric).some((name) => moved.has(name))).map(({ name }) => name);
+  expect(quiet.filter((name) => !(name in CAUSED_ELSEWHERE))).toEqual([]);
+});
+
+const byName = <T extends { readonly name: string }>(metrics: readonly T[]): T[] =>
+  metrics.toSorted((left, right) => (left.name < right.name ? -1 : 1));

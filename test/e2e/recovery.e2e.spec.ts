@@ -1,86 +1,128 @@
-import { readFile } from 'node:fs/promises';
+import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as during } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { RunView } from '#proto';
+import { submitRequest } from '#libs/messaging';
+import { mountSmallDisk, type SmallDisk } from '#libs/testing';
+import { disturbed, expectUndisturbed, fetched, lacking, pids, plan, signal, untilListed } from './outages.js';
+import { sendRequest, writeRequest } from './requests.js';
 import { TestSystem, until } from './system.js';
-import { writeRequest } from './requests.js';
 
-/** Three tasks; the middle one appends a line, which it must do once, and is at work when something dies. */
-function plan(file: string) {
-  const task = (id: string, device: string, command: string) => ({
-    id,
-    name: id,
-    target: { device },
-    command: { tool: 'EXEC_CLI', arguments: { command } },
-  });
-  return {
-    name: 'recovery',
-    tasks: [
-      task('before', 'db-1', 'echo before'),
-      task('effect', 'web-1', `echo once >> ${file}; sleep 1; echo done`),
-      task('after', 'db-1', 'echo after'),
-    ],
-    lines: [
-      { id: 'l1', from: 'before', to: 'effect', type: 'success-only' },
-      { id: 'l2', from: 'effect', to: 'after', type: 'success-only' },
-    ],
-  };
+/*
+ * Outages of the parts of a system, with real processes; docs/reliability.md tells for people what is seen here.
+ */
+
+/** Longer than a member may be silent (2 s), and an input unacknowledged (3 s): others would have taken over, had there been any. */
+const FROZEN_MS = 3_200;
+const DISK_MIB = 48;
+
+/** What happens to the system while a task is at work on a device. */
+interface Outage {
+  readonly name: string;
+  /** Ended with -9, all at once; who keeps them alive starts them again. */
+  readonly killed?: readonly string[];
+  /** Stopped, and let go on after FROZEN_MS. */
+  readonly frozen?: readonly string[];
 }
 
-const shapeOf = ({ status, outcome, tasks, lines }: RunView) => ({
-  status,
-  outcome,
-  tasks: tasks.map((task) => ({ id: task.id, status: task.status, attempts: task.attempts, device: task.device })),
-  lines: lines.map(({ id, satisfied }) => ({ id, satisfied })),
+const OUTAGES: readonly Outage[] = [
+  { name: 'nats-server is killed', killed: ['nats'] },
+  { name: 'the orchestrator and the device-agent are killed at once', killed: ['orchestrator', 'device-agent'] },
+  { name: 'the gateway and the registry are killed at once', killed: ['aip-gateway', 'registry'] },
+  { name: 'logging, the planner and the console are killed at once', killed: ['logging', 'planner', 'console'] },
+  { name: 'nats-server and PostgreSQL are killed at once', killed: ['nats', 'postgres'] },
+  { name: 'nats-server is frozen', frozen: ['nats'] },
+  {
+    name: 'every service is frozen',
+    frozen: ['orchestrator', 'device-agent', 'aip-gateway', 'registry', 'logging', 'planner', 'console'],
+  },
+];
+
+let system: TestSystem;
+/** That of nats-server; undefined where nothing may be mounted. */
+let disk: SmallDisk | undefined;
+
+beforeAll(async () => {
+  const prepare = async (home: string): Promise<NodeJS.ProcessEnv> => {
+    const nats = join(home, 'nats');
+    await mkdir(nats);
+    disk = mountSmallDisk(nats, { mib: DISK_MIB });
+    return {};
+  };
+  system = await TestSystem.startWith({ prepare }, '--devices', '2');
 });
 
-describe('kill -9 in the middle of a run', () => {
-  let system: TestSystem;
-  let undisturbed: ReturnType<typeof shapeOf>;
+afterAll(async () => {
+  await system.cli('down');
+  disk?.unmount();
+  await system.stop();
+});
 
-  beforeAll(async () => {
-    system = await TestSystem.start('--devices', '2');
-    undisturbed = shapeOf(await disturbed('undisturbed', async () => undefined));
+async function happens({ killed = [], frozen = [] }: Outage): Promise<void> {
+  await signal(system, killed, 'SIGKILL');
+  await signal(system, frozen, 'SIGSTOP');
+  if (frozen.length > 0) await during(FROZEN_MS);
+  await signal(system, frozen, 'SIGCONT');
+}
+
+describe('while a task is at work', () => {
+  it.each(OUTAGES)('$name: the run ends as if nothing had happened, and its effect happened once', async (outage) => {
+    const before = await pids(system);
+    const view = await disturbed(system, outage.name, () => happens(outage));
+    for (const part of outage.killed ?? []) {
+      await until(`another ${part}`, async () => ((await pids(system))[part] === before[part] ? undefined : true));
+    }
+    await untilListed(system, view);
   });
+});
 
-  afterAll(() => system.stop());
-
-  /** Submits the plan, does the damage while the effect is at work, and waits for the end. */
-  async function disturbed(name: string, damage: () => Promise<unknown>): Promise<RunView> {
-    const effects = join(system.home, `${name}.effects`);
-    const file = await writeRequest(system.home, { requestId: name, constellation: plan(effects) });
-    const { runId } = await system.json<{ runId: string }>('submit', '-f', file);
-    await until('the effect', async () => (await linesOf(effects)) || undefined);
-    await damage();
-    const view = await system.untilEnd(runId);
-    expect(await linesOf(effects)).toBe(1);
-    const verified = await system.cli('verify', runId);
-    expect(verified).toMatchObject({ code: 0 });
-    return view;
-  }
-
-  it('has a run to compare with', () => {
-    expect(undisturbed).toMatchObject({ status: 'COMPLETED', outcome: 'succeeded' });
-  });
-
-  it.each(['orchestrator', 'device-agent', 'aip-gateway', 'logging', 'nats'])(
-    'of %s: the run ends as it would have, and the effect happened once',
-    async (part) => {
-      const pid = await system.pidOf(part);
-      const view = await disturbed(`kill-${part}`, () => system.kill9(part));
-      expect(shapeOf(view)).toEqual(undisturbed);
-      await until(`another ${part}`, async () =>
-        (await system.pidOf(part).catch(() => pid)) === pid ? undefined : true,
-      );
-      const projected = await until('the projection', async () => {
-        const { runs } = await system.json<{ runs?: { runId: string; sequence: number; status: string }[] }>('runs');
-        return runs?.find(({ runId, sequence }) => runId === view.runId && sequence === view.sequence);
+describe('the disk of nats-server is full', () => {
+  it('whoever asks for a run is refused with that reason, and all goes on by itself when there is room', async () => {
+    if (disk === undefined) return;
+    const full = disk;
+    const request = { requestId: 'while-full', constellation: plan(join(system.home, 'while-full.effects')) };
+    const file = await writeRequest(system.home, request);
+    await disturbed(system, 'full', async () => {
+      await full.fill();
+      const refused = await until('the refusal', async () => {
+        const { error } = await system.json<Refused>('submit', '-f', file);
+        return error?.code === 'STORAGE_FULL' ? error : undefined;
       });
-      expect(projected.status).toBe(view.status);
-    },
-  );
+      expect(refused).toMatchObject({ exitCode: 4, message: expect.stringContaining('disk of nats-server is full') });
+      expect(await asked(request)).toMatchObject({ answer: 'rejected', reason: { code: 'STORAGE_FULL' } });
+      expect(await posted(request)).toEqual([507, 'STORAGE_FULL']);
+      const { storage } = await system.json<{ storage: { fault?: string } }>('status');
+      expect(storage.fault).toBe('the disk of nats-server is full');
+      const lacks = new Set((await lacking(system)).map((lack) => lack.replace(/^\S+ /u, '')));
+      expect(lacks).toEqual(new Set(['storage: It cannot be stored: the disk of nats-server is full.']));
+      await full.free();
+    });
+    const taken = await until('room for the request', async () => {
+      const outcome = await asked(request);
+      return outcome.answer === 'accepted' ? outcome.runId : undefined;
+    });
+    expect(await sendRequest(system, request)).toBe(taken);
+    expectUndisturbed(await system.untilEnd(taken));
+    await until('every service to be ready', async () => ((await lacking(system)).length === 0 ? true : undefined));
+  });
 });
 
-async function linesOf(file: string): Promise<number> {
-  return (await readFile(file, 'utf8').catch(() => '')).split('\n').filter((line) => line !== '').length;
+it('left a log that is verified from end to end', async () => {
+  expect(await system.json('verify', '--all')).toMatchObject({ ok: true });
+});
+
+interface Refused {
+  readonly error?: { readonly code?: string };
+}
+
+/** By the bus. */
+async function asked(request: object) {
+  const seed = (await readFile(join(system.home, 'keys/cli.seed'), 'utf8')).trim();
+  return submitRequest(await system.bus(), JSON.stringify(request), { seed, now: Date.now });
+}
+
+/** By HTTP: the status and the code. */
+async function posted(request: object): Promise<[number, string | undefined]> {
+  const answer = await fetched(system, '/v1/requests', { request });
+  return [answer.status, ((await answer.json()) as Refused).error?.code];
 }

@@ -41,6 +41,8 @@ describe('three orchestrators on 32 partitions, under load', () => {
     ends.unshift(() => system.stop());
     const { nats, aip } = await system.endpoints();
     nc = await system.bus();
+    // The load is as much as there can be: nobody looks at its commands.
+    expect(await system.cli('people', 'role', 'external', '--give', 'operator')).toMatchObject({ code: 0 });
     void followMembers();
     devices = await LoadDevices.connect(nc, aip, DEVICES);
     ends.unshift(() => devices.close());

@@ -15,13 +15,13 @@ export async function writeRequest(
 }
 
 /**
- * Sends a request without a process of its own, signed by the external system; resolves when it is recorded. Until somebody is there
+ * Sends a request without a process of its own, signed by the first operator; resolves when it is recorded. Until somebody is there
  * who can serve it, it is sent again.
  */
 export async function sendRequest(
   system: TestSystem,
   request: { requestId: string } & Record<string, unknown>,
 ): Promise<RunId> {
-  const seed = await readFile(join(system.home, 'keys/external.seed'), 'utf8');
+  const seed = await readFile(join(system.home, 'keys/cli.seed'), 'utf8');
   return requestRun(await system.bus(), RunRequest.parse(request), seed.trim());
 }

@@ -128,10 +128,9 @@ export class TestSystem {
     }
   }
 
-  async endpoints(): Promise<Record<'nats' | 'console' | 'aip', string>> {
-    return JSON.parse(await readFile(join(this.home, 'endpoints.json'), 'utf8')) as Record<
-      'nats' | 'console' | 'aip',
-      string
+  async endpoints(): Promise<Record<'nats' | 'console' | 'aip', string> & { health: Record<string, string> }> {
+    return JSON.parse(await readFile(join(this.home, 'endpoints.json'), 'utf8')) as Awaited<
+      ReturnType<TestSystem['endpoints']>
     >;
   }
 

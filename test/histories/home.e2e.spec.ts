@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { SubmitAnswer, subjects, type RunView } from '#proto';
+import { SubmitAnswer, subjects, type RunView, type SearchAnswer } from '#proto';
 import { StoryModel } from '../e2e/agent-model.js';
 import { writeRequest } from '../e2e/requests.js';
 import { TestSystem, until } from '../e2e/system.js';
@@ -13,6 +13,11 @@ import { recordsOf } from './history-file.js';
 import { unpackHome } from './home-archive.js';
 
 /* A system of this version is started on the home of an earlier one, and goes on where that one stood. */
+
+interface RecordedEnd {
+  readonly type: string;
+  readonly data: { readonly commandId: string };
+}
 
 describe.each(recordedVersions())('a home of version %s', (version) => {
   const histories = new Map(runHistories(version).map((history) => [history.name, history]));
@@ -59,6 +64,22 @@ describe.each(recordedVersions())('a home of version %s', (version) => {
     });
     const parts = ['## Answer', 'The settings come from db-1; web-1 has none.'];
     expect(await system.report(history('goal-recovered').runId, ...parts)).toContain('fallback');
+  });
+
+  it('finds the commands of then by what they were and printed, although nobody looked for words then', async () => {
+    const search = async (...words: string[]) => system.json<SearchAnswer>('search', ...words, '--limit', '200');
+    await until('all of them to be read', async () => ((await search()).upTo.behind === 0 ? true : undefined));
+    const { runId, lines } = history('goal-recovered');
+    const ended = lines
+      .filter(({ stream }) => stream === 'ATTEMPTS')
+      .flatMap(({ text }) => (JSON.parse(text) as { events: RecordedEnd[] }).events)
+      .flatMap(({ type, data }) => (type === 'COMMAND_FINISHED' ? [data.commandId] : []));
+    expect(ended.length).toBeGreaterThan(0);
+    const { commands } = await search('--run', runId);
+    expect(commands.map(({ commandId }) => commandId)).toEqual(expect.arrayContaining(ended));
+    const [word = ''] = /\w+/u.exec(commands[0]?.line ?? '') ?? [];
+    const again = await search(word, '--run', runId);
+    expect(again.commands.map(({ commandId }) => commandId)).toContain(commands[0]?.commandId);
   });
 
   it('knows a request that was sent to it, although it says less than it would have to say today', async () => {

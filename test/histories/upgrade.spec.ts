@@ -1,7 +1,17 @@
 import { describe, expect, it } from '@jest/globals';
 import { emptyRun, evolveCommit, viewOf, type Run } from '#libs/constellation';
 import type { Actor } from '#proto';
-import { device, fleet, Story, T0, verb, withAgents } from '../../libs/constellation/testing/given.js';
+import {
+  add,
+  change,
+  device,
+  fleet,
+  insert,
+  Story,
+  T0,
+  verb,
+  withAgents,
+} from '../../libs/constellation/testing/given.js';
 import { commitsOfRun, recordedVersions, runHistories } from './history-folder.js';
 
 /* What somebody was still being asked when a system was upgraded is decided by this version, with the rules of this version. */
@@ -46,5 +56,20 @@ describe.each(recordedVersions())('a run of version %s', (version) => {
     expect(viewOf(story.run)).toMatchObject({ status: 'PAUSED', waitingFor: { reason: 'approval' } });
     story.when(verb({ verb: 'RESUME' }, 'said-1', person('cli')));
     expect(story.told).toEqual(['RUN_RESUMED by cli', 'TASK_STARTED open 1 on web-1 judged']);
+  });
+
+  it('that a system outside asked for goes on as it was asked for, and its exact commands run unjudged as they did', () => {
+    const story = left('open-paused').when(verb({ verb: 'RESUME' }, 'said-1', person('cli')));
+    expect(story.run.request?.requestedBy.kind).toBe('external');
+    expect(story.told).toEqual(['RUN_RESUMED by cli', 'TASK_STARTED b 1 on web-1']);
+    expect(viewOf(story.run)).not.toHaveProperty('judging');
+  });
+
+  it('that a system outside asked for, and edits today, has what it adds judged, and what waits for that', () => {
+    const story = left('open-paused');
+    const { requestedBy: by } = story.run.request ?? { requestedBy: person('nobody') };
+    story.when(insert([change.task('b', { command: add.task('x').task?.command })], { by, roles: ['requester'] }));
+    story.when(verb({ verb: 'RESUME' }, 'said-1', person('cli')));
+    expect(story.told).toEqual(['RUN_RESUMED by cli', 'TASK_STARTED b 1 on web-1 judged']);
   });
 });

@@ -16,6 +16,7 @@ import { serveMcp } from '../../services/cli/commands/mcp/mcp.runner.js';
 import { runProgram } from '../../services/cli/run-program.js';
 import { FakeRegistry } from '../../services/cli/testing/fake-registry.js';
 import { fakeTerminal } from '../../services/cli/testing/fake-terminal.js';
+import { momentText } from '../../services/cli/terminal/index.js';
 import { startRig, type Rig } from './rig.js';
 
 const NEW_TASK = {
@@ -234,8 +235,8 @@ describe('orrery mcp revoke', () => {
     expect((await listTools(third.token)).status).toBe(200);
     const listed = await orrery(['mcp', 'revoked']);
     expect(listed.out.map((line) => line.split('\t'))).toEqual([
-      [first.id, registry.revokedGrants[0]?.revokedAt, 'cli: in a chat'],
-      [second.id, registry.revokedGrants[1]?.revokedAt, 'cli'],
+      [first.id, momentText(registry.revokedGrants[0]?.revokedAt ?? ''), 'cli: in a chat'],
+      [second.id, momentText(registry.revokedGrants[1]?.revokedAt ?? ''), 'cli'],
     ]);
     expect(JSON.parse((await orrery(['mcp', 'revoked', '--json'])).out.join(''))).toEqual({
       revoked: registry.revokedGrants,

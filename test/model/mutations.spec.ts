@@ -265,7 +265,7 @@ const MUTATIONS: readonly Mutation[] = [
 ];
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
-const COPIED = ['proto', 'libs/constellation', 'tools/specs', 'test/model'];
+const COPIED = ['proto', 'libs/visible', 'libs/constellation', 'tools/specs', 'test/model'];
 const ALONE = ['.swcrc', 'package.json'];
 const CHILD_MS_MAX = 120_000;
 

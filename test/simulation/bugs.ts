@@ -1,7 +1,8 @@
 import type { RunCommit, RunEvent, RunId } from '#proto';
 import { type Answer, type decide, type RunDecision, foldEvents, type Input, type Run } from '#libs/constellation';
 import type { Appended } from '#libs/event-log';
-import type { RunServerParts, WakeUps } from '../../services/orchestrator/runs/run-server.handler.js';
+import type { RunServerParts } from '../../services/orchestrator/runs/run-server.handler.js';
+import type { WakeUps } from '../../services/orchestrator/runs/wake-ups.handler.js';
 import { LogClient } from './simulated-log.js';
 
 type Decide = typeof decide;

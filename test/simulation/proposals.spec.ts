@@ -30,7 +30,10 @@ function running(): Run {
     timeoutAt: AT,
   };
   return foldEvents(emptyRun('run-1'), [
-    { type: 'RUN_REQUESTED', data: requestedOf(submission, { kind: 'external', id: 'x' }, START_MS) },
+    {
+      type: 'RUN_REQUESTED',
+      data: requestedOf(submission, { actor: { kind: 'external', id: 'x' }, trusted: true }, START_MS),
+    },
     { type: 'CONSTELLATION_MODIFIED', data: { revision: 1, origin: 'request', tasks: 3, lines: 2, modifiedAt: AT } },
     { type: 'TASK_STARTED', data: started },
   ]);

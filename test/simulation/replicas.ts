@@ -3,7 +3,8 @@ import { partitionOf, type AgentProfile, type DeviceId, type RunId } from '#prot
 import { judgedInPlace, type Run } from '#libs/constellation';
 import { partitionsOf } from '#libs/messaging';
 import { Fleet } from '../../services/orchestrator/fleet/fleet.js';
-import { RunServer, type RunServerParts, type StoredEnd } from '../../services/orchestrator/runs/run-server.handler.js';
+import { RunServer, type RunServerParts } from '../../services/orchestrator/runs/run-server.handler.js';
+import type { StoredEnd } from '../../services/orchestrator/runs/served-run.js';
 import type { Bus } from './simulated-bus.js';
 import type { Faults } from './faults.js';
 import { Process } from './process.js';

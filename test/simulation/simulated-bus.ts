@@ -1,6 +1,6 @@
 import type { AttemptKey, RunId } from '#proto';
 import type { Answer } from '#libs/constellation';
-import type { Settled, Waiting } from '../../services/orchestrator/runs/run-server.handler.js';
+import type { Settled, Waiting } from '../../services/orchestrator/runs/served-run.js';
 import type { Faults } from './faults.js';
 import type { Replica, Replicas } from './replicas.js';
 import type { Dice } from './random.js';

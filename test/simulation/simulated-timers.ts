@@ -1,6 +1,6 @@
 import type { RunId } from '#proto';
 import { TimerConflictError } from '#libs/messaging';
-import type { WakeUps } from '../../services/orchestrator/runs/run-server.handler.js';
+import type { WakeUps } from '../../services/orchestrator/runs/wake-ups.handler.js';
 import type { Fail } from './failure.js';
 import type { Faults } from './faults.js';
 import type { Mishap, Process } from './process.js';

@@ -121,9 +121,10 @@ class Simulation {
   #submit({ submission }: Submitted): void {
     const { runId, request, bytes } = submission;
     const actor = { kind: 'external', id: 'default' } as const;
+    const asker = { actor, trusted: true } as const;
     const cause = { kind: 'request', id: request.requestId } as const;
     const read = (now: number) => {
-      const input = { kind: 'submit', requested: requestedOf(submission, actor, now) } as const;
+      const input = { kind: 'submit', requested: requestedOf(submission, asker, now) } as const;
       return { input, cause, bytes };
     };
     this.#world.bus.publish({ stream: 'REQUESTS', runId, about: request.requestId, read });

@@ -4,7 +4,9 @@
     python3 publish.py request.json
 
 ORRERY_NATS_URL names the server (default nats://127.0.0.1:4222), ORRERY_NATS_PASSWORD_FILE the file that holds the
-password of the user `external`. Exit code: 0 succeeded, 2 the run did not succeed, 3 the request was refused.
+password of the user `external`. Exit code: 0 succeeded, 2 the run did not succeed, 3 the request was refused, 4 the
+request was sent before and what there is of its run was told then. ORRERY_PATIENCE_S (default 30): how long nothing
+may come of a run of which nothing has come yet.
 """
 
 import json
@@ -16,7 +18,8 @@ from urllib.parse import urlparse
 ENDS = {"orrery.RUN_COMPLETED", "orrery.RUN_FAILED", "orrery.RUN_CANCELLED"}
 # The next event of the runs that this user asked for: the server remembers in the durable `external` how far it is.
 FEED = "$JS.orrery.API.CONSUMER.MSG.NEXT.FEED.external"
-PULL = b'{"batch": 1, "expires": 30000000000}'
+PATIENCE_S = float(os.environ.get("ORRERY_PATIENCE_S", "30"))
+PULL = json.dumps({"batch": 1, "expires": int(PATIENCE_S * 1e9)}).encode()
 
 
 class Nats:
@@ -25,6 +28,7 @@ class Nats:
     def __init__(self, url, user, password):
         address = urlparse(url)
         self.socket = socket.create_connection((address.hostname, address.port or 4222), timeout=60)
+        self.socket.settimeout(300)  # the server asks every two minutes whether somebody is there
         self.file = self.socket.makefile("rb")
         self.file.readline()  # INFO
         options = {"verbose": False, "pedantic": False, "user": user, "pass": password, "name": "publish.py"}
@@ -68,32 +72,32 @@ def main():
     nats.subscribe(f"orrery.answer.{request_id}", 1)
     nats.subscribe("_INBOX_external.>", 2)
     nats.publish("orrery.requests", payload, "_INBOX_external.receipt")
-    nats.publish(FEED, PULL, "_INBOX_external.feed")
 
-    run_id, early = None, []
+    run_id, told = None, False
     for subject, message, reply in nats.messages():
         if subject == "_INBOX_external.receipt":
             if "error" in message:
                 sys.exit(f"not stored: {message['error']}")
             print(f"stored as message {message['seq']} of {message['stream']}", flush=True)
-        elif subject.startswith("orrery.answer."):
+            continue
+        if subject.startswith("orrery.answer."):
             if "error" in message:
                 print(f"refused: {message['error']['message']}", file=sys.stderr)
                 sys.exit(3)
             run_id = message["runId"]
             print(f"accepted as run {run_id}", flush=True)
         elif reply.startswith("$JS.ACK."):
-            early.append(message)
             nats.publish(reply, b"+ACK")
-            nats.publish(FEED, PULL, "_INBOX_external.feed")
-        else:  # nothing came while the server waited
-            nats.publish(FEED, PULL, "_INBOX_external.feed")
-        # Events may arrive before the answer names the run: they are kept until then.
-        for event in [event for event in early if event["orreryrunid"] == run_id]:
-            early.remove(event)
-            print(event["type"], event.get("subject", ""), flush=True)
-            if event["type"] in ENDS:
-                sys.exit(0 if event["data"].get("outcome") == "succeeded" else 2)
+            if message["orreryrunid"] == run_id:
+                told = True
+                print(message["type"], message.get("subject", ""), flush=True)
+                if message["type"] in ENDS:
+                    sys.exit(0 if message["data"].get("outcome") == "succeeded" else 2)
+        elif not told:  # nothing came while the server waited
+            print(f"run {run_id} is known, and its events were told before; orrery show {run_id}", file=sys.stderr)
+            sys.exit(4)
+        # One at a time, and only when waited for: an event given to a program that has ended comes again seconds later.
+        nats.publish(FEED, PULL, "_INBOX_external.feed")
 
 
 main()

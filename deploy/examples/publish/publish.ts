@@ -12,6 +12,7 @@ const {
   ORRERY_NATS_URL = 'nats://127.0.0.1:4222',
   ORRERY_NATS_SEED_FILE = '',
   ORRERY_ACTOR = 'external',
+  ORRERY_PATIENCE_S = '30',
 } = process.env;
 const request = JSON.parse(await readFile(process.argv[2] ?? 'request.json', 'utf8')) as Record<string, unknown>;
 const seed = new TextEncoder().encode((await readFile(ORRERY_NATS_SEED_FILE, 'utf8')).trim());
@@ -58,16 +59,26 @@ interface Event {
 }
 const durable = ORRERY_ACTOR === 'external' ? 'external' : `external-${ORRERY_ACTOR}`;
 const feed = await jetstream(nc, { domain: 'orrery' }).consumers.get('FEED', durable);
-let succeeded = false;
-for await (const message of await feed.consume()) {
+const expires = Number(ORRERY_PATIENCE_S) * 1_000;
+let [told, exitCode] = [false, 2];
+for (;;) {
+  const message = await feed.next({ expires });
+  if (message === null && !told) {
+    console.error(`run ${answer.runId} is known, and its events were told before; orrery show ${answer.runId}`);
+    exitCode = 4;
+    break;
+  }
+  if (message === null) continue;
   message.ack();
   const { type, subject = '', orreryrunid, data } = message.json<Event>();
   if (orreryrunid !== answer.runId) continue;
+  told = true;
   console.log(type, subject);
   if (/RUN_(?:COMPLETED|FAILED|CANCELLED)$/u.test(type)) {
-    succeeded = data.outcome === 'succeeded';
+    exitCode = data.outcome === 'succeeded' ? 0 : 2;
     break;
   }
 }
-await nc.close();
-process.exitCode = succeeded ? 0 : 2;
+// What was acknowledged last is on its way: without it the server would tell it once more.
+await nc.drain();
+process.exitCode = exitCode;
