@@ -1,8 +1,8 @@
 // Suites by file name: .spec.ts is pure, .sim.spec.ts runs the orchestrator on a virtual clock, .fuzz.spec.ts gives endpoints
 // hostile frames, .int.spec.ts talks to a real nats-server or PostgreSQL, .e2e.spec.ts runs processes.
 // By folder: `model` explores small worlds to their end. `containers`, which needs a Docker engine, `load`, which needs an idle
-// machine and half an hour, `record`, which makes what later versions are held to, and `canary`, which runs 20,000 lines in the place of
-// the 300 of `int`, run only when they are asked for.
+// machine and half an hour, `record`, which makes what later versions are held to, `canary`, which runs 20,000 lines in the place of
+// the 200 of `int`, and `rules`, which asks promtool, run only when they are asked for.
 const suites = {
   unit: {
     testMatch: ['**/*.spec.ts'],
@@ -15,9 +15,12 @@ const suites = {
   e2e: { testMatch: ['**/*.e2e.spec.ts'], testPathIgnorePatterns: ['/node_modules/', '/dist/'] },
   load: { testMatch: ['**/test/load/*.load.ts'], testPathIgnorePatterns: ['/node_modules/', '/dist/'] },
   record: { testMatch: ['**/test/histories/*.record.ts'], testPathIgnorePatterns: ['/node_modules/', '/dist/'] },
+  rules: { testMatch: ['**/test/monitoring/*.rules.ts'], testPathIgnorePatterns: ['/node_modules/', '/dist/'] },
   canary: { testMatch: ['**/canary.int.spec.ts'], testPathIgnorePatterns: ['/node_modules/', '/dist/'] },
   containers: { testMatch: ['**/test/containers/*.e2e.ts'], testPathIgnorePatterns: ['/node_modules/', '/dist/'] },
 };
+// Times for people are in the zone where they are: tests are in this one.
+process.env.TZ = 'UTC';
 /** One suite, or several that are run as one: `model+sim`. */
 const named = (process.env.ORRERY_TEST_SUITE ?? 'unit').split('+');
 const timeouts = {
