@@ -1,12 +1,15 @@
+import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { KvEntry } from '@nats-io/kv';
 import type { MsgHdrs, NatsConnection } from '@nats-io/transport-node';
 import type { z } from 'zod';
 import { ConnectionWatch } from '../connection/index.js';
-import { readStream, type ReadMessage } from '../streams/index.js';
+import { lastStored, readStream, type ReadMessage } from '../streams/index.js';
 import { keysOfBucket, parseJson } from '#proto';
 
 const LOOK_AGAIN_MS = 500;
+/** Who waits for what was written a moment ago waits no longer: it is told in milliseconds, or something is wrong. */
+const CATCH_UP_MS_MAX = 2_000;
 /** Who takes a key out of a bucket writes it here. */
 const HEADER_OPERATION = 'KV-Operation';
 /** The server writes it when a key has expired. */
@@ -38,6 +41,8 @@ export interface Following {
   readonly loaded: Promise<void>;
   /** False from when the connection breaks or the look ends until everything is read anew. */
   readonly isCurrent: () => boolean;
+  /** Resolves when everything is taken that was in the bucket when this was asked; after two seconds at the latest, whatever is taken by then. */
+  readonly caughtUp: () => Promise<void>;
   /** Resolves when it has ended, after the signal or the connection. */
   readonly over: Promise<void>;
 }
@@ -56,7 +61,12 @@ export function followBucket(nc: NatsConnection, options: FollowOptions): Follow
   const first = follower.look(resolve);
   first.then(() => reject(new Error(`the look at ${options.bucket} ended before everything was read`)), reject);
   loaded.catch(() => undefined); // it is reported, too
-  return { loaded, isCurrent: () => follower.isCurrent, over: follower.follow(first) };
+  return {
+    loaded,
+    isCurrent: () => follower.isCurrent,
+    caughtUp: () => follower.caughtUp(),
+    over: follower.follow(first),
+  };
 }
 
 /** The keys that are in a bucket now, with their newest values. */
@@ -79,6 +89,9 @@ export function entryValue<T>(
 
 class Follower {
   isCurrent = false;
+  /** Stream sequence of the newest message that is taken. */
+  #position = 0;
+  #moved = Promise.withResolvers<void>();
   readonly #nc: NatsConnection;
   readonly #options: FollowOptions;
   readonly #connection: ConnectionWatch;
@@ -101,6 +114,20 @@ class Follower {
       if (!this.#hasEnded()) looking = this.look(() => undefined);
     }
     await looking.catch(() => undefined);
+  }
+
+  async caughtUp(): Promise<void> {
+    const { bucket, signal, report } = this.#options;
+    const limit = AbortSignal.any([signal, AbortSignal.timeout(CATCH_UP_MS_MAX)]);
+    const over = once(limit, 'abort');
+    const { stream, filter } = streamOf(bucket);
+    try {
+      const end = await Promise.race([lastStored(this.#nc, stream, filter), over]);
+      const isBehind = (): boolean => typeof end === 'number' && this.#position < end && !limit.aborted;
+      while (isBehind()) await Promise.race([this.#moved.promise, over]);
+    } catch (error) {
+      report(error);
+    }
   }
 
   /** One look at the whole bucket and at what changes then. Ends when the connection breaks: keys may expire unseen until it is back. */
@@ -129,12 +156,19 @@ class Follower {
         }
         look.complete?.();
         this.isCurrent = true;
+        this.#moveTo(messages.at(-1)?.seq ?? this.#position);
         loaded();
       }
     } finally {
       deafen();
       broken.abort();
     }
+  }
+
+  #moveTo(sequence: number): void {
+    this.#position = sequence;
+    this.#moved.resolve();
+    this.#moved = Promise.withResolvers();
   }
 
   #hasEnded(): boolean {

@@ -35,6 +35,7 @@ export class Actors {
   readonly #stopped = new AbortController();
   readonly #revocations = new KnownRevocations();
   #directory = new Directory();
+  #keys: Following | undefined;
   #followed: readonly Following[] = [];
 
   private constructor() {
@@ -47,10 +48,8 @@ export class Actors {
     const { signal } = actors.#stopped;
     const follow = (bucket: string, look: () => BucketLook): Following =>
       followBucket(nc, { bucket, look, report, signal });
-    actors.#followed = [
-      follow(BUCKETS.ACTORS.bucket, () => actors.#lookAtKeys()),
-      follow(BUCKETS.REVOKED_GRANTS.bucket, () => actors.#lookAtRevocations()),
-    ];
+    actors.#keys = follow(BUCKETS.ACTORS.bucket, () => actors.#lookAtKeys());
+    actors.#followed = [actors.#keys, follow(BUCKETS.REVOKED_GRANTS.bucket, () => actors.#lookAtRevocations())];
     try {
       await Promise.all(actors.#followed.map(({ loaded }) => loaded));
     } catch (error) {
@@ -60,7 +59,16 @@ export class Actors {
     return actors;
   }
 
-  /** The sender of a command; a refusal says to the sender what is wrong with the proof. */
+  /**
+   * Resolves when somebody, or a key of his, that was made known before this was asked is known here, too: who was just told that he has
+   * a key uses it at once, and with any service. Nothing is waited for when he is known.
+   */
+  async lookFor(who: { readonly key: string } | { readonly id: string }): Promise<void> {
+    const known = 'key' in who ? this.#directory.ofKey(who.key) : this.actorNamed(who.id);
+    if (known === undefined) await this.#keys?.caughtUp();
+  }
+
+  /** The sender of a command, as it is known now (see `lookFor`); a refusal says to the sender what is wrong with the proof. */
   actorOf(proof: ActorProof, command: SignedCommand): SenderAnswer {
     const signer = this.#signerOf(proof.key);
     if ('refusal' in signer) return signer;
@@ -118,7 +126,9 @@ export class Actors {
     const signer = this.#directory.ofKey(key);
     // The registry is about to say who is known: nobody is sent away for good because it is not there yet.
     if (this.#directory.isEmpty) return NOBODY_YET;
-    if (signer === undefined) return unauthorized(`The key ${key} stands for nobody here.`);
+    if (signer === undefined) {
+      return this.#keys?.isCurrent() === true ? unauthorized(`The key ${key} stands for nobody here.`) : UNSEEN;
+    }
     const until = signer.keys.find((one) => one.key === key)?.until;
     if (until === undefined) return signer;
     return unauthorized(`The key ${key} of ${signer.actor.id} was revoked at ${until}.`);
@@ -157,6 +167,11 @@ const UNCERTAIN: ActorAnswer = {
 const NOBODY_YET: Refused = {
   ok: false,
   refusal: { code: 'TRY_AGAIN', message: 'Nobody is known here yet; try again.', issues: [] },
+};
+
+const UNSEEN: Refused = {
+  ok: false,
+  refusal: { code: 'TRY_AGAIN', message: 'Whom the key stands for cannot be seen here now; try again.', issues: [] },
 };
 
 function unauthorized(message: string): Refused {

@@ -46,6 +46,7 @@ async function open(): Promise<Actors> {
 }
 const text = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
 const keyOf = (seed: string): string => fromSeed(new TextEncoder().encode(seed)).getPublicKey();
+const newSeed = (): string => text(createUser().getSeed());
 const newKey = (): string => createUser().getPublicKey();
 const proofOf = (seed: string) => proveActor(seed, { subject, at: AT, body });
 const ask = (actors: Actors, seed: string): SenderAnswer => actors.actorOf(proofOf(seed), { subject, body, now: NOW });
@@ -106,6 +107,25 @@ describe('an entry of the registry', () => {
     await until(() => !ask(actors, seed).ok);
     const message = `The key ${keyOf(seed)} of anna was revoked at ${AT}.`;
     expect(ask(actors, seed)).toMatchObject({ ok: false, refusal: { code: 'UNAUTHORIZED', message } });
+  });
+
+  it('is found the moment after it was written, by its key and by its name', async () => {
+    const actors = await open();
+    for (let round = 0; round < 50; round++) {
+      const id = `new-${round}`;
+      const seed = await introduceWith(nc, { kind: 'external', id }, ['requester']);
+      const who = round % 2 === 0 ? { key: keyOf(seed) } : { id };
+      await actors.lookFor(who);
+      expect([round, allowed(ask(actors, seed)), actors.actorNamed(id)?.roles]).toEqual([
+        round,
+        ['requester'],
+        ['requester'],
+      ]);
+    }
+    const stranger = newSeed();
+    await actors.lookFor({ key: keyOf(stranger) });
+    const message = `The key ${keyOf(stranger)} stands for nobody here.`;
+    expect(ask(actors, stranger)).toMatchObject({ ok: false, refusal: { code: 'UNAUTHORIZED', message } });
   });
 
   it('counts as an approver while it is a living person who may approve and speaks for nobody else', async () => {

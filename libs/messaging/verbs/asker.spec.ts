@@ -20,7 +20,7 @@ const anna = (roles: readonly Role[], change: Partial<Sender> = {}): Sender => (
 /** Whoever has signed it, for what it was signed, is this one. */
 const taking =
   (sender: Sender): Authority =>
-  ({ proof, subject, body }) => {
+  async ({ proof, subject, body }) => {
     const verified = verifyActorProof(proof, { subject, body, now: Date.parse(AT) });
     if (!verified.ok) throw refused('UNAUTHORIZED', verified.reason);
     return sender;
@@ -29,9 +29,9 @@ const signed = (subject: string, body: object = {}): object => ({
   ...body,
   actor: proveActor(seed, { subject, at: AT, body }),
 });
-const codeOf = (work: () => unknown): string => {
+const codeOf = async (work: () => unknown): Promise<string> => {
   try {
-    work();
+    await work();
     return 'taken';
   } catch (error) {
     return error instanceof QueryRefusedError ? error.refusal.code : String(error);
@@ -39,38 +39,43 @@ const codeOf = (work: () => unknown): string => {
 };
 
 describe('who asks', () => {
-  it.each(queries)('%s: is let in by the table of roles, and by nothing else', (action, subject) => {
+  it.each(queries)('%s: is let in by the table of roles, and by nothing else', async (action, subject) => {
     for (const role of Role.options) {
       const asked = { action, subject, authority: taking(anna([role])) };
       const may = !isSignedAction(action) || mayDo([role], action, { own: true });
-      expect([role, codeOf(() => askerOf(signed(subject), asked))]).toEqual([role, may ? 'taken' : 'UNAUTHORIZED']);
+      expect([role, await codeOf(() => askerOf(signed(subject), asked))]).toEqual([
+        role,
+        may ? 'taken' : 'UNAUTHORIZED',
+      ]);
     }
     const nobody = { action, subject, authority: taking(anna([])) };
-    expect(codeOf(() => askerOf(signed(subject), nobody))).toBe(isSignedAction(action) ? 'UNAUTHORIZED' : 'taken');
+    expect(await codeOf(() => askerOf(signed(subject), nobody))).toBe(
+      isSignedAction(action) ? 'UNAUTHORIZED' : 'taken',
+    );
   });
 
-  it.each(queries.filter(([action]) => isSignedAction(action)))('%s: is refused unsigned', (action, subject) => {
+  it.each(queries.filter(([action]) => isSignedAction(action)))('%s: is refused unsigned', async (action, subject) => {
     const asked = { action, subject, authority: taking(anna(Role.options, { mayVouch: true })) };
     for (const json of [{}, undefined, null, 7, 'x', [], { actor: undefined }]) {
-      expect(codeOf(() => askerOf(json, asked))).toBe('UNAUTHORIZED');
+      expect(await codeOf(() => askerOf(json, asked))).toBe('UNAUTHORIZED');
     }
-    expect(codeOf(() => askerOf({ actor: {} }, asked))).toBe('INVALID_REQUEST');
-    expect(codeOf(() => askerOf(signed(subject), asked))).toBe('taken');
+    expect(await codeOf(() => askerOf({ actor: {} }, asked))).toBe('INVALID_REQUEST');
+    expect(await codeOf(() => askerOf(signed(subject), asked))).toBe('taken');
   });
 
-  it('is nobody with what was signed for another query, or says something else', () => {
+  it('is nobody with what was signed for another query, or says something else', async () => {
     const [enroll, devices] = [subjects.query('registry', 'enroll'), subjects.query('registry', 'devices')];
     const asked = { action: 'registry.enroll', subject: enroll, authority: taking(anna(['operator'])) } as const;
-    expect(codeOf(() => askerOf(signed(devices), asked))).toBe('UNAUTHORIZED');
+    expect(await codeOf(() => askerOf(signed(devices), asked))).toBe('UNAUTHORIZED');
     const other = { ...signed(enroll, { deviceId: 'web-1' }), deviceId: 'web-2' };
-    expect(codeOf(() => askerOf(other, asked))).toBe('UNAUTHORIZED');
-    expect(codeOf(() => askerOf(signed(enroll, { deviceId: 'web-1' }), asked))).toBe('taken');
+    expect(await codeOf(() => askerOf(other, asked))).toBe('UNAUTHORIZED');
+    expect(await codeOf(() => askerOf(signed(enroll, { deviceId: 'web-1' }), asked))).toBe('taken');
   });
 
-  it('leaves a proof that holds for whoever looks later', () => {
+  it('leaves a proof that holds for whoever looks later', async () => {
     const subject = subjects.query('registry', 'enroll');
     const json = signed(subject, { deviceId: 'web-1' });
-    const { body, asker } = askerOf(json, {
+    const { body, asker } = await askerOf(json, {
       action: 'registry.enroll',
       subject,
       authority: taking(anna(['operator'])),
@@ -80,19 +85,19 @@ describe('who asks', () => {
     expect(asker && checkKeptProof(asker.proof)).toBe('good');
   });
 
-  it('says that a token was used only as who speaks for others', () => {
+  it('says that a token was used only as who speaks for others', async () => {
     const [action, subject] = ['registry.token-used', subjects.query('registry', 'token-used')] as const;
     const asked = (sender: Sender) => () => askerOf(signed(subject), { action, subject, authority: taking(sender) });
-    expect(codeOf(asked(anna(Role.options)))).toBe('UNAUTHORIZED');
-    expect(codeOf(asked(anna([], { mayVouch: true })))).toBe('taken');
+    expect(await codeOf(asked(anna(Role.options)))).toBe('UNAUTHORIZED');
+    expect(await codeOf(asked(anna([], { mayVouch: true })))).toBe('taken');
   });
 
-  it('is refused what is of somebody else, where his roles go for his own only', () => {
+  it('is refused what is of somebody else, where his roles go for his own only', async () => {
     const owned = queries.filter(([action]) => ROLE_TABLE[action].own !== undefined);
     expect(owned.map(([action]) => action)).toContain('registry.token-revoke');
     for (const [action] of owned) {
-      expect(codeOf(() => unlessOwn(action, anna(['viewer']), true))).toBe('taken');
-      expect(codeOf(() => unlessOwn(action, anna(['viewer']), false))).toBe('UNAUTHORIZED');
+      expect(await codeOf(() => unlessOwn(action, anna(['viewer']), true))).toBe('taken');
+      expect(await codeOf(() => unlessOwn(action, anna(['viewer']), false))).toBe('UNAUTHORIZED');
     }
   });
 });

@@ -37,8 +37,8 @@ export interface SignedQuery {
   readonly proof: ActorProof;
 }
 
-/** Who has signed it; throws QueryRefusedError that says what is wrong with the proof. */
-export type Authority = (query: SignedQuery) => Sender;
+/** Who has signed it; rejects with QueryRefusedError that says what is wrong with the proof. */
+export type Authority = (query: SignedQuery) => Promise<Sender>;
 
 interface Asked {
   readonly action: QueryAction;
@@ -46,11 +46,16 @@ interface Asked {
   readonly authority: Authority;
 }
 
+interface AskedBy {
+  readonly body: unknown;
+  readonly asker: Asker | undefined;
+}
+
 /**
  * The request in a query, and who asks: nobody, in one of services among themselves. The table of roles decides: who has no row for it, or no role, is refused. What is allowed about one's own only
  * is let through here: its handler knows whose it is, and says so with `unlessOwn`.
  */
-export function askerOf(json: unknown, asked: Asked): { readonly body: unknown; readonly asker: Asker | undefined } {
+export async function askerOf(json: unknown, asked: Asked): Promise<AskedBy> {
   const { action, subject, authority } = asked;
   if (!isSignedAction(action)) return { body: json, asker: undefined };
   const { actor, ...body } = Object(json) as Record<string, unknown>;
@@ -67,7 +72,7 @@ export function askerOf(json: unknown, asked: Asked): { readonly body: unknown; 
   }
   if (!hasCanonicalForm(body))
     throw refused('INVALID_REQUEST', 'The query is not valid.', [{ path: '', message: HALF_A_CHARACTER }]);
-  const sender = authority({ subject, body, proof: proof.value });
+  const sender = await authority({ subject, body, proof: proof.value });
   const may = ROLE_TABLE[action].services === 'vouches' ? sender.mayVouch : mayDo(sender.roles, action, { own: true });
   if (!may) throw unauthorized(action, sender);
   return { body, asker: { ...sender, proof: keepProof(proof.value, { subject, body }) } };

@@ -105,7 +105,7 @@ interface Endpoint extends Pick<ServeOptions, 'authority'> {
 async function answer(message: ServiceMsg, endpoint: Endpoint): Promise<void> {
   const { action, schemas, handler, authority, report } = endpoint;
   try {
-    const { body, asker } = askerOf(jsonOf(message), { action, subject: message.subject, authority });
+    const { body, asker } = await askerOf(jsonOf(message), { action, subject: message.subject, authority });
     const request = parseWith(schemas.request, body);
     if (!request.ok) throw refused('INVALID_REQUEST', 'The query is not valid.', request.issues);
     message.respond(JSON.stringify(schemas.answer.parse(await handler(request.value, asker))));

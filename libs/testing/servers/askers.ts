@@ -5,7 +5,7 @@ import { QueryError, Role, type Actor, type KeptProof } from '#proto';
 import { introduce } from './test-bus.js';
 
 /** For a stand-in that asks nobody who he is: whoever has signed may do everything. */
-export const ANYBODY: Authority = () => ({
+export const ANYBODY: Authority = async () => ({
   actor: { kind: 'person', id: 'cli' },
   namespace: 'default',
   roles: Role.options,

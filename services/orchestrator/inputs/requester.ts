@@ -98,8 +98,12 @@ function signerOf(
 
 /** Who alone may publish there; undefined where nobody is known who may. */
 export function publisherOf(subject: string, actors: Pick<Actors, 'actorNamed'>): ReturnType<Actors['actorNamed']> {
-  return actors.actorNamed(subject === subjects.requests ? FIRST_EXTERNAL : subject.slice(OF_ACTOR.length));
+  return actors.actorNamed(publisherIdOf(subject));
 }
+
+/** The id of who alone may publish there, whether anybody has it or not. */
+export const publisherIdOf = (subject: string): string =>
+  subject === subjects.requests ? FIRST_EXTERNAL : subject.slice(OF_ACTOR.length);
 
 function unauthorized(why: string): KnownRequester {
   const message = `actor: ${why}`;

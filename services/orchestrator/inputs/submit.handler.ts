@@ -1,5 +1,6 @@
 import type { NatsConnection } from '@nats-io/transport-node';
 import {
+  ActorProof,
   type JudgedCommands,
   parseWith,
   type Refusal,
@@ -14,7 +15,7 @@ import type { Clock } from '#libs/platform';
 import type { RunServer, Settled } from '../runs/index.js';
 import { askOwner } from './owner.client.js';
 import { Quota, tooManyOpen } from './quota.js';
-import { publisherOf, requesterOf, type Requester } from './requester.js';
+import { publisherIdOf, publisherOf, requesterOf, type Requester } from './requester.js';
 import { checkSubmission, readRequest, requestedOf, sentRequestId } from './submission.js';
 import type { PlanApproval, Submission } from './submission.js';
 
@@ -33,7 +34,7 @@ const TRY_AGAIN: Refusal = {
 interface SubmitParts {
   readonly nc: NatsConnection;
   readonly server: RunServer;
-  readonly actors: Pick<Actors, 'actorOf' | 'actorNamed' | 'directory'>;
+  readonly actors: Pick<Actors, 'actorOf' | 'actorNamed' | 'directory' | 'lookFor'>;
   readonly owns: (runId: RunId) => boolean;
   readonly clock: Clock;
   readonly planApproval?: PlanApproval | undefined;
@@ -53,6 +54,7 @@ export class SubmitHandler {
   /** `subject`: where it came. Who asks is what that and the proof in the request show, never what it says. */
   async submit(payload: Uint8Array, subject: string): Promise<SubmissionAnswer> {
     const arrived = readRequest(payload);
+    await this.#lookFor(subject, arrived.ok ? arrived.actor : undefined);
     const publisher = subject === subjects.submit ? undefined : publisherOf(subject, this.#parts.actors)?.actor;
     // Before it is looked at any closer: what nobody can read counts, too.
     const tooMuch = publisher && this.#over(publisher.id, payload.length);
@@ -108,6 +110,14 @@ export class SubmitHandler {
     if (settled.answer.kind === 'rejected')
       return { kind: 'final', answer: { requestId, error: settled.answer.reason } };
     return { kind: 'final', answer: { runId: submission.runId, requestId } };
+  }
+
+  /** Nobody is sent away who was made known a moment ago. */
+  async #lookFor(subject: string, actor: unknown): Promise<void> {
+    const { actors } = this.#parts;
+    if (subject !== subjects.submit) await actors.lookFor({ id: publisherIdOf(subject) });
+    const proof = ActorProof.safeParse(actor);
+    if (proof.success) await actors.lookFor(proof.data);
   }
 
   #over(actorId: string, bytes: number): Refusal | undefined {

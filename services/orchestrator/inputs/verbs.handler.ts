@@ -31,7 +31,7 @@ interface VerbParts {
   readonly nc: NatsConnection;
   readonly log: RunLog;
   readonly server: RunServer;
-  readonly actors: Pick<Actors, 'actorOf' | 'grantOf' | 'directory'>;
+  readonly actors: Pick<Actors, 'actorOf' | 'grantOf' | 'directory' | 'lookFor'>;
   readonly owns: (runId: RunId) => boolean;
   readonly answers: VerbAnswers;
   readonly clock: Clock;
@@ -70,6 +70,7 @@ export class VerbsHandler {
       return { answer: 'rejected', reason: { code: 'INVALID_REQUEST', message, issues: parsed.issues }, sequence: 0 };
     }
     const command = commandOf(runId, verb, json as VerbBody<RunVerb>);
+    await this.#parts.actors.lookFor(parsed.value.actor);
     const known = this.#parts.actors.actorOf(parsed.value.actor, { ...command, now: this.#parts.clock.now() });
     if (!known.ok) return { answer: 'rejected', reason: known.refusal, sequence: 0 };
     const { actor: by, roles: own } = known;

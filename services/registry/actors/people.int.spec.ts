@@ -109,6 +109,14 @@ describe('an administrator', () => {
     expect(people.map(({ actor }) => actor.id)).toEqual(expect.arrayContaining(['anna', 'cli', 'planner']));
   });
 
+  it('is answered when whoever was added can ask', async () => {
+    await rig.startRegistry({ actorsFile });
+    for (let count = 0; count < 10; count++) {
+      const seed = await newPerson(`new-${count}`, ['auditor']);
+      expect(await askAs(rig.nc, seed, 'people', {})).toMatchObject({ people: expect.any(Array) });
+    }
+  });
+
   it('revokes somebody, who is nobody from then on', async () => {
     await rig.startRegistry({ actorsFile });
     const bert = await newPerson('bert', ['admin']);
