@@ -71,7 +71,8 @@ const TOOLS_MAX = 1_000;
 const COMPLAINTS_MAX = 1_000;
 
 const OWN_WAIT_MS = 30_000;
-const OTHERS_WAIT_MS = 5_000;
+/** A server that is there, or not at all, says so sooner: it is for one that starts on a busy machine. */
+const OTHERS_WAIT_MS = 15_000;
 
 /** All tools of the device under one roof: every name belongs to exactly one server. */
 export class Toolbox {

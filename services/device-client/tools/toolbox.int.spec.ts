@@ -22,7 +22,7 @@ beforeEach(async () => {
     config,
     `mcpServers:
   clashing: { command: ${node}, args: [${JSON.stringify(CLASHING)}] }
-  odd: { command: ${node}, args: [${JSON.stringify(ODD)}, normal], timeoutMs: 300 }
+  odd: { command: ${node}, args: [${JSON.stringify(ODD)}, normal], timeoutMs: 3000 }
   dead: { command: /no/such/program }
 `,
   );
